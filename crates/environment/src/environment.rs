@@ -1,0 +1,111 @@
+//! All facts together.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::clock::Clock;
+use crate::container::Container;
+use crate::cpu::Cpu;
+use crate::cpuid::Leaves;
+use crate::cpus::Cpus;
+use crate::frequency::Frequency;
+use crate::hypervisor::Hypervisor;
+use crate::kernel::Kernel;
+use crate::libc::Libc;
+use crate::limits::Limits;
+use crate::load::LoadDuring;
+use crate::reader::{Reader, Unseen};
+use crate::roots::Roots;
+use crate::tsc::Tsc;
+use crate::{cpuinfo, libc, mitigations, sysctls, vsyscall};
+
+/// The machine as it was when a run was made. `None` is unknown or not there; [`Environment::unseen`] tells which.
+///
+/// Documents of later versions load: fields that are not known are passed over, missing ones are empty.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Environment {
+    /// What ran the probes: `linux`; the lab says `lab`.
+    pub host: String,
+    /// The processor.
+    pub cpu: Cpu,
+    /// The time stamp counter.
+    pub tsc: Tsc,
+    /// What runs below the kernel.
+    pub hypervisor: Hypervisor,
+    /// The kernel.
+    pub kernel: Kernel,
+    /// Faults of the processor → what the kernel does about each. `/sys/devices/system/cpu/vulnerabilities`.
+    pub mitigations: BTreeMap<String, String>,
+    /// The kernel's clock.
+    pub clock: Clock,
+    /// Permissions of the vsyscall page: `r-xp`, `--xp` or `absent`. `/proc/self/maps`.
+    pub vsyscall_page: Option<String>,
+    /// The vsyscall page's true mode: `none`, `emulate`, `xonly`, `native`. The map does not tell the last ones apart,
+    /// so the caller fills this in from what the probe found.
+    pub vsyscall: Option<String>,
+    /// The system's C library, not the one in this command.
+    pub libc: Option<Libc>,
+    /// Credentials, filters, priority and limits of this process.
+    pub limits: Limits,
+    /// Control groups and containers.
+    pub container: Container,
+    /// Which CPUs there are, and which may be used.
+    pub cpus: Cpus,
+    /// Frequency scaling of the measured CPU.
+    pub frequency: Frequency,
+    /// Switches of the running kernel, name → value. `/proc/sys`.
+    pub sysctls: BTreeMap<String, String>,
+    /// What else the machine did meanwhile: the caller fills this in with [`LoadDuring`].
+    pub load: Option<LoadDuring>,
+    /// Everything that could not be read, and why.
+    pub unseen: Vec<Unseen>,
+}
+
+/// Reads all facts about the machine, for measurements on `cpu` (a CPU's number as Linux counts).
+///
+/// Never fails, and reads a bounded amount of regular files. It waits for nothing but `cpu` to run one short-lived
+/// thread, which executes CPUID there. Call it before pinning the calling thread, or `cpus.allowed` is the one CPU.
+pub fn capture(roots: &Roots, cpu: usize) -> Environment {
+    let mut reader = Reader::new(roots);
+    let leaves = Leaves::read_on(cpu, &mut reader);
+    let cpuinfo = reader.text("/proc/cpuinfo");
+    let info = cpuinfo.as_deref().and_then(|text| cpuinfo::parse(text, cpu));
+    if cpuinfo.is_some() && info.is_none() {
+        reader.miss(
+            &format!("/proc/cpuinfo, processor {cpu}"),
+            "there is no such part",
+        );
+    }
+    let status = reader.text("/proc/self/status");
+    let mitigations = mitigations::capture(&mut reader);
+    let meltdown = mitigations.get("meltdown").map(String::as_str);
+    let mut environment = Environment {
+        host: "linux".to_owned(),
+        cpu: Cpu::capture(&mut reader, cpu, &leaves, info.as_ref()),
+        tsc: Tsc::from(&leaves, info.as_ref()),
+        hypervisor: Hypervisor::capture(&mut reader, &leaves),
+        kernel: Kernel::capture(&mut reader, info.as_ref(), meltdown),
+        mitigations,
+        clock: Clock::capture(&mut reader),
+        vsyscall_page: vsyscall::capture(&mut reader),
+        vsyscall: None,
+        libc: libc::capture(&mut reader),
+        limits: Limits::capture(&mut reader, status.as_deref()),
+        container: Container::capture(&mut reader),
+        cpus: Cpus::capture(&mut reader, status.as_deref()),
+        frequency: Frequency::capture(&mut reader, cpu),
+        sysctls: sysctls::capture(&mut reader),
+        load: None,
+        unseen: Vec::new(),
+    };
+    if environment.tsc.frequency_hz.is_none() {
+        reader.miss(
+            "the TSC's frequency",
+            "neither CPUID 15h nor 16h nor the hypervisor tells",
+        );
+    }
+    environment.unseen = reader.into_unseen();
+    environment
+}

@@ -1,0 +1,49 @@
+//! The facts about the machine that belong to a measurement: a number without its machine is worthless.
+//!
+//! [`capture`] reads them once, from `/proc`, `/sys`, a few files of the system and the CPUID instruction. It never
+//! fails: what could not be read is `None` and stands in [`Environment::unseen`] with the reason, so that no gap is
+//! silent. [`Load`] tells what else the machine did while something was measured.
+
+#![forbid(unsafe_code)]
+
+mod clock;
+mod command_line;
+mod container;
+mod cpu;
+mod cpu_list;
+mod cpuid;
+mod cpuinfo;
+mod cpus;
+mod environment;
+mod flags;
+mod frequency;
+mod hypervisor;
+mod kernel;
+mod kernel_config;
+mod libc;
+mod limits;
+mod load;
+mod mitigations;
+mod reader;
+mod roots;
+mod sysctls;
+#[cfg(test)]
+mod testing;
+mod text;
+mod tsc;
+mod vsyscall;
+
+pub use clock::{Clock, ClockOffset};
+pub use container::{Cgroup, Container};
+pub use cpu::{Cpu, Smt};
+pub use cpus::Cpus;
+pub use environment::{Environment, capture};
+pub use frequency::Frequency;
+pub use hypervisor::Hypervisor;
+pub use kernel::Kernel;
+pub use libc::Libc;
+pub use limits::{Limits, ResourceLimit};
+pub use load::{Load, LoadDuring};
+pub use reader::Unseen;
+pub use roots::Roots;
+pub use tsc::Tsc;

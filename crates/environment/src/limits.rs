@@ -1,0 +1,225 @@
+//! What the kernel allows and imposes on this process.
+
+use std::collections::BTreeMap;
+
+use rustix::process::{Resource, Rlimit};
+use serde::{Deserialize, Serialize};
+
+use crate::reader::Reader;
+use crate::text;
+
+/// Limits that can end or disturb a measurement. getrlimit(2).
+const RESOURCES: [(&str, Resource); 6] = [
+    ("as", Resource::As),
+    ("core", Resource::Core),
+    ("cpu", Resource::Cpu),
+    ("memlock", Resource::Memlock),
+    ("nofile", Resource::Nofile),
+    ("rtprio", Resource::Rtprio),
+];
+
+/// Lines of `/proc/self/status`, and since when the kernel writes them. proc_pid_status(5).
+const STATUS: [(&str, &str); 7] = [
+    ("CapEff", "2.6.26"),
+    ("NoNewPrivs", "4.10"),
+    ("Seccomp", "3.8, and without seccomp"),
+    ("Seccomp_filters", "5.9, and without seccomp"),
+    ("SpeculationIndirectBranch", "5.11"),
+    ("Speculation_Store_Bypass", "4.17"),
+    ("TracerPid", "2.6"),
+];
+
+/// Credentials, filters, priority and limits of this process.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Limits {
+    /// The real user id. getuid(2).
+    pub uid: Option<u32>,
+    /// Effective capabilities, hexadecimal as in `/proc/self/status`, `CapEff`.
+    pub capabilities: Option<String>,
+    /// `NoNewPrivs`.
+    pub no_new_privs: Option<bool>,
+    /// `Seccomp` in words: `off`, `strict`, `filter`. Each system call runs through a filter.
+    pub seccomp: Option<String>,
+    /// Filters on this process, since Linux 5.9. `Seccomp_filters`.
+    pub seccomp_filters: Option<u32>,
+    /// The process that traces this one; 0 is none. A tracer of system calls multiplies their cost. `TracerPid`.
+    pub tracer_pid: Option<u32>,
+    /// `Speculation_Store_Bypass`, in the kernel's words: a protection that seccomp once switched on per process.
+    pub speculation_store_bypass: Option<String>,
+    /// `SpeculationIndirectBranch`, in the kernel's words.
+    pub speculation_indirect_branch: Option<String>,
+    /// -20 to 19. `/proc/self/stat`, field 19.
+    pub nice: Option<i32>,
+    /// `other`, `fifo`, `rr`, `batch`, `idle`, `deadline`, `ext`. `/proc/self/stat`, field 41.
+    pub scheduling_policy: Option<String>,
+    /// 1 to 99 for `fifo` and `rr`, else 0. `/proc/self/stat`, field 40.
+    pub realtime_priority: Option<u32>,
+    /// By name: `as`, `memlock` (bytes), `core` (bytes), `cpu` (seconds), `nofile` (descriptors), `rtprio`.
+    pub resources: BTreeMap<String, ResourceLimit>,
+}
+
+/// A resource limit. `None` is unlimited, as these can always be read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ResourceLimit {
+    /// What holds now.
+    pub soft: Option<u64>,
+    /// Up to where the process may raise it.
+    pub hard: Option<u64>,
+}
+
+impl Limits {
+    pub(crate) fn capture(reader: &mut Reader, status: Option<&str>) -> Self {
+        let stat = reader.line("/proc/self/stat");
+        if let Some(status) = status {
+            note_missing(reader, status);
+        }
+        let schedule = stat.as_deref().map(Schedule::parse).unwrap_or_default();
+        Self {
+            uid: Some(rustix::process::getuid().as_raw()),
+            nice: schedule.nice,
+            scheduling_policy: schedule.policy.map(str::to_owned),
+            realtime_priority: schedule.realtime_priority,
+            resources: RESOURCES
+                .iter()
+                .map(|(name, resource)| ((*name).to_owned(), limit(*resource)))
+                .collect(),
+            ..Self::from_status(status.unwrap_or_default())
+        }
+    }
+
+    fn from_status(status: &str) -> Self {
+        let words = |key| {
+            text::field(status, key)
+                .filter(|value| !value.is_empty())
+                .map(str::to_owned)
+        };
+        let seccomp = text::number_field::<usize>(status, "Seccomp");
+        Self {
+            capabilities: words("CapEff"),
+            no_new_privs: text::number_field::<u32>(status, "NoNewPrivs").map(|value| value != 0),
+            seccomp: seccomp
+                .and_then(|mode| ["off", "strict", "filter"].get(mode))
+                .map(|mode| (*mode).to_owned()),
+            seccomp_filters: text::number_field(status, "Seccomp_filters"),
+            tracer_pid: text::number_field(status, "TracerPid"),
+            speculation_store_bypass: words("Speculation_Store_Bypass"),
+            speculation_indirect_branch: words("SpeculationIndirectBranch"),
+            ..Self::default()
+        }
+    }
+}
+
+fn note_missing(reader: &mut Reader, status: &str) {
+    for (key, since) in STATUS {
+        if text::field(status, key).is_none() {
+            reader.miss(
+                &format!("/proc/self/status, {key}"),
+                format!("no such line (normal before Linux {since})"),
+            );
+        }
+    }
+}
+
+fn limit(resource: Resource) -> ResourceLimit {
+    let Rlimit { current, maximum } = rustix::process::getrlimit(resource);
+    ResourceLimit {
+        soft: current,
+        hard: maximum,
+    }
+}
+
+/// The scheduler's part of `/proc/self/stat`.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Schedule {
+    nice: Option<i32>,
+    realtime_priority: Option<u32>,
+    policy: Option<&'static str>,
+}
+
+impl Schedule {
+    /// proc_pid_stat(5). The name, field 2, may hold blanks and parentheses, so fields count from its end.
+    fn parse(stat: &str) -> Self {
+        const POLICIES: [&str; 8] = ["other", "fifo", "rr", "batch", "", "idle", "deadline", "ext"];
+        let after_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+        let fields: Vec<&str> = after_name.split_whitespace().collect();
+        let field = |number: usize| fields.get(number - 3);
+        let policy = field(41).and_then(|field| field.parse::<usize>().ok());
+        Self {
+            nice: field(19).and_then(|field| field.parse().ok()),
+            realtime_priority: field(40).and_then(|field| field.parse().ok()),
+            policy: policy
+                .and_then(|policy| POLICIES.get(policy).copied())
+                .filter(|policy| !policy.is_empty()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::GARBAGE;
+
+    const FILTERED: &str = "Name:\tcat\nTracerPid:\t0\nCapEff:\t000001fffeffffff\nNoNewPrivs:\t1\nSeccomp:\t2\n\
+        Seccomp_filters:\t1\nSpeculation_Store_Bypass:\tthread vulnerable\nSpeculationIndirectBranch:\talways enabled\n";
+
+    #[test]
+    fn status_of_a_filtered_process() {
+        let limits = Limits::from_status(FILTERED);
+        assert_eq!(limits.capabilities.as_deref(), Some("000001fffeffffff"));
+        assert_eq!(limits.no_new_privs, Some(true));
+        assert_eq!(
+            (limits.seccomp.as_deref(), limits.seccomp_filters),
+            (Some("filter"), Some(1))
+        );
+        assert_eq!(limits.tracer_pid, Some(0));
+        assert_eq!(
+            limits.speculation_store_bypass.as_deref(),
+            Some("thread vulnerable")
+        );
+    }
+
+    #[test]
+    fn a_name_with_blanks_and_parentheses_moves_no_field() {
+        let stat = "42 (a) b (c) S 1 42 42 0 -1 4194560 100 0 0 0 1 2 0 0 20 -5 1 0 100 3137536 410 \
+            18446744073709551615 1 1 0 0 0 0 0 0 0 0 0 0 17 1 50 1 0 0 0 0 0 0 0 0 0 0 0";
+        let schedule = Schedule::parse(stat);
+        assert_eq!(
+            schedule,
+            Schedule {
+                nice: Some(-5),
+                realtime_priority: Some(50),
+                policy: Some("fifo")
+            }
+        );
+    }
+
+    #[test]
+    fn garbage_is_null() {
+        for text in GARBAGE {
+            assert_eq!(Limits::from_status(text), Limits::default(), "{text}");
+            assert_eq!(Schedule::parse(text), Schedule::default());
+        }
+        assert_eq!(Limits::from_status("Seccomp:\t7\n").seccomp, None);
+    }
+
+    #[test]
+    fn a_line_that_the_kernel_does_not_write_is_noted() {
+        let roots = crate::testing::fixture("firecracker");
+        let mut reader = Reader::new(&roots);
+        Limits::capture(
+            &mut reader,
+            Some("CapEff:\t0\nNoNewPrivs:\t0\nSeccomp:\t0\nTracerPid:\t0\n"),
+        );
+        assert_eq!(reader.into_unseen().len(), 3);
+    }
+
+    #[test]
+    fn limits_can_always_be_read() {
+        let roots = crate::roots::Roots::default();
+        let limits = Limits::capture(&mut Reader::new(&roots), None);
+        assert_eq!(limits.resources.len(), 6);
+        assert!(limits.resources["nofile"].soft.is_none_or(|files| files > 2));
+    }
+}

@@ -1,0 +1,115 @@
+//! The records that a probe writes (`abi/record.h`), parsed, and the request that it takes (`abi/request.h`).
+//!
+//! A stream comes from another process or from a guest's serial line, so it is hostile: whatever the bytes are,
+//! parsing ends with records or with an [`Error`] that says which record and which byte.
+
+mod parse;
+mod request;
+
+pub use parse::{Error, Fault, parse};
+pub use request::Request;
+
+/// Every number of `abi/*.h` under its own name.
+pub mod abi {
+    include!(concat!(env!("OUT_DIR"), "/abi.rs"));
+}
+
+/// Four TSC values: around the imul chain (0, 1), the control (1, 2), the entry (2, 3); or around two bursts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sample {
+    /// Raw TSC values, in ticks.
+    pub stamps: [u64; 4],
+}
+
+impl Sample {
+    /// Ticks from stamp `from` to the next; an interval that runs backwards counts as the longest there is.
+    pub fn interval(&self, from: usize) -> u64 {
+        let end = self.stamps.get(from + 1).copied().unwrap_or(0);
+        self.stamps
+            .get(from)
+            .and_then(|start| end.checked_sub(*start))
+            .unwrap_or(u64::MAX)
+    }
+}
+
+/// What the figures of one block are measured against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Canary {
+    /// Raw TSC values around nothing, the imul chain, the xor chain, the independent nots.
+    pub stamps: [u64; 5],
+    /// The CPU it ran on.
+    pub cpu: u64,
+}
+
+/// How long the probe's fixed pieces of code are, in instructions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lengths {
+    /// 32 or 64.
+    pub bits: u64,
+    /// Dependent multiplications in the clock chain.
+    pub imuls: u64,
+    /// Dependent exclusive-ors in the chain that checks it.
+    pub xors: u64,
+    /// Independent negations in the canary.
+    pub nots: u64,
+    /// Calls in a burst.
+    pub burst: u64,
+}
+
+/// How a probe run ended, by its own account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Verdict {
+    /// `OUTCOME_*`
+    pub outcome: u64,
+    /// `CAUSE_*`
+    pub cause: u64,
+    /// As the cause defines them.
+    pub detail: [u64; 4],
+}
+
+/// The content of one record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Payload {
+    /// First of a measuring run.
+    Begin(Lengths),
+    /// How it ended.
+    Outcome(Verdict),
+    /// Something found out on the way.
+    Fact {
+        /// `FACT_*`
+        fact: u64,
+        /// As the fact defines it.
+        value: u64,
+    },
+    /// Before each block and after the last.
+    Canary(Canary),
+    /// One block.
+    Samples(Vec<Sample>),
+    /// Calls back to back.
+    Bursts(Vec<Sample>),
+    /// A function of the vDSO.
+    Export {
+        /// Its symbol.
+        name: String,
+        /// Its symbol's version, empty when it has none.
+        version: String,
+    },
+    /// Last of every run.
+    End {
+        /// Involuntary context switches of the process.
+        preemptions: u64,
+        /// Minor page faults of the process.
+        minor_faults: u64,
+    },
+}
+
+/// One record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    /// Id of the entry, 0 in a describing run.
+    pub entry: u16,
+    /// Id of the operation, 0 in a describing run.
+    pub operation: u16,
+    /// Its content.
+    pub payload: Payload,
+}

@@ -1,0 +1,78 @@
+use crate::abi;
+
+/// What a probe is asked to measure. Becomes its arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Request {
+    /// Id of the entry.
+    pub entry: u16,
+    /// Id of the operation.
+    pub operation: u16,
+    /// At most so many blocks of [`abi::BLOCK_SAMPLES`] samples; at most [`abi::MAX_BLOCKS`].
+    pub blocks: u64,
+    /// Stop sampling after so many TSC ticks, though never before one block.
+    pub ticks: u64,
+    /// At most so many bursts; at most [`abi::MAX_BURSTS`].
+    pub bursts: u64,
+    /// The process id that getppid must answer.
+    pub parent: u64,
+    /// The CPU number that getcpu must answer.
+    pub cpu: u64,
+    /// Find out whether the call enters the kernel.
+    pub path: bool,
+}
+
+impl Request {
+    /// The arguments after the program's name, in the order of `abi/request.h`.
+    pub fn arguments(&self) -> Vec<String> {
+        [
+            abi::MODE_MEASURE,
+            u64::from(self.entry),
+            u64::from(self.operation),
+            self.blocks,
+            self.ticks,
+            self.bursts,
+            self.parent,
+            self.cpu,
+            u64::from(self.path),
+        ]
+        .iter()
+        .map(u64::to_string)
+        .collect()
+    }
+
+    /// The arguments that make a probe describe the auxiliary vector and the vDSO instead.
+    pub fn describe() -> Vec<String> {
+        vec![abi::MODE_DESCRIBE.to_string()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_stand_where_the_header_says() {
+        let request = Request {
+            entry: 2,
+            operation: 3,
+            blocks: 4,
+            ticks: 5,
+            bursts: 6,
+            parent: 7,
+            cpu: 8,
+            path: true,
+        };
+        let arguments = request.arguments();
+        let at = |place: u64| arguments[place as usize - 1].as_str();
+        assert_eq!(arguments.len() as u64 + 1, abi::REQUEST_ARGUMENTS);
+        assert_eq!(at(abi::REQUEST_MODE), "1");
+        assert_eq!(at(abi::REQUEST_ENTRY), "2");
+        assert_eq!(at(abi::REQUEST_OPERATION), "3");
+        assert_eq!(at(abi::REQUEST_BLOCKS), "4");
+        assert_eq!(at(abi::REQUEST_TICKS), "5");
+        assert_eq!(at(abi::REQUEST_BURSTS), "6");
+        assert_eq!(at(abi::REQUEST_PARENT), "7");
+        assert_eq!(at(abi::REQUEST_CPU), "8");
+        assert_eq!(at(abi::REQUEST_PATH), "1");
+    }
+}

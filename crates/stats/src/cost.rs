@@ -1,0 +1,61 @@
+use serde::{Deserialize, Serialize};
+
+macro_rules! unit {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(pub f64);
+
+        impl From<f64> for $name {
+            fn from(value: f64) -> Self {
+                Self(value)
+            }
+        }
+
+        impl From<$name> for f64 {
+            fn from(value: $name) -> f64 {
+                value.0
+            }
+        }
+    };
+}
+
+unit!(
+    /// Core clock cycles, by the imul chain.
+    Cycles
+);
+unit!(
+    /// Ticks of the time stamp counter.
+    Ticks
+);
+unit!(
+    /// Nanoseconds, by CLOCK_MONOTONIC_RAW.
+    Nanos
+);
+unit!(
+    /// Instructions executed, in an emulated guest.
+    Instructions
+);
+
+/// What one use of an entry costs, in one unit. Differences to the control, so they may be negative.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Cost<U> {
+    /// Median over rounds of the mean.
+    pub estimate: U,
+    /// Lower end of the 95 % confidence interval of the estimate; none with fewer than six undisturbed rounds,
+    /// or when more than half were disturbed.
+    pub ci_low: Option<U>,
+    /// Upper end of it.
+    pub ci_high: Option<U>,
+    /// Least single sample.
+    pub min: U,
+    /// Median of the single samples.
+    pub p50: U,
+    /// 99th percentile of the single samples.
+    pub p99: U,
+    /// 99.9th percentile of the single samples.
+    pub p999: U,
+    /// Greatest single sample.
+    pub max: U,
+}

@@ -1,0 +1,97 @@
+//! The C header that a probe is compiled with: ids for `#if` and assembler, rows for the dispatch table.
+
+use crate::{Abi, Entry, Kind, Operation, Probe, REGISTERS, Table};
+use std::fmt::Write;
+
+/// Renders `entries.h` for one probe: every id, and the rows that this probe runs.
+///
+/// The rows are X-macros, `ENTRIES(ROW)` and `OPERATIONS(ROW)`, so that the probe decides what to make of them.
+pub fn render(table: &Table, probe: Probe) -> String {
+    let mut out = String::from("/* Made from entries.toml. Do not edit. */\n#pragma once\n\n");
+    for (index, name) in REGISTERS.iter().enumerate() {
+        define(&mut out, "REGISTER", name, index);
+    }
+    for operation in &table.operations {
+        define(&mut out, "OPERATION", &operation.name, operation.id as usize);
+    }
+    for entry in &table.entries {
+        define(&mut out, "ENTRY", &entry.name, entry.id as usize);
+    }
+    let entries = table
+        .entries
+        .iter()
+        .filter(|entry| entry.probe == probe)
+        .map(entry_row);
+    rows(&mut out, "ENTRIES", "id, symbol, kind, abi, preserved", entries);
+    let columns = "id, number_x86_64, number_i386, function, clock, page_offset";
+    rows(
+        &mut out,
+        "OPERATIONS",
+        columns,
+        table.operations.iter().map(operation_row),
+    );
+    out
+}
+
+fn define(out: &mut String, family: &str, name: &str, value: usize) {
+    let name = name.replace('-', "_").to_uppercase();
+    // Writing to a String cannot fail.
+    let _ = writeln!(out, "#define {family}_{name} {value}");
+}
+
+fn rows(out: &mut String, name: &str, columns: &str, rows: impl Iterator<Item = String>) {
+    let _ = write!(out, "\n/* ROW({columns}) */\n#define {name}(ROW)");
+    for row in rows {
+        let _ = write!(out, " \\\n\tROW({row})");
+    }
+    out.push('\n');
+}
+
+fn entry_row(entry: &Entry) -> String {
+    let kind = match entry.kind {
+        Kind::Number => "KIND_NUMBER",
+        Kind::Function => "KIND_FUNCTION",
+        Kind::Exception => "KIND_EXCEPTION",
+        Kind::Memory => "KIND_MEMORY",
+        Kind::Instruction => "KIND_INSTRUCTION",
+    };
+    let abi = match entry.abi {
+        None => "ABI_NONE",
+        Some(Abi::X86_64) => "ABI_X86_64",
+        Some(Abi::I386) => "ABI_I386",
+        Some(Abi::X32) => "ABI_X32",
+    };
+    format!(
+        "{}, {}, {kind}, {abi}, {:#x}",
+        entry.id,
+        entry.symbol(),
+        entry.preserved()
+    )
+}
+
+fn operation_row(operation: &Operation) -> String {
+    let number = |abi: &str| operation.numbers.get(abi).copied().unwrap_or(0);
+    let function = operation.function.as_deref().unwrap_or("");
+    format!(
+        "{}, {:#x}, {:#x}, \"{function}\", {}, {}",
+        operation.id,
+        number("x86_64"),
+        number("i386"),
+        operation.clock.unwrap_or(0),
+        operation.page_offset.unwrap_or(0)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_probe_gets_its_own_rows_and_every_id() {
+        let header = render(Table::get(), Probe::Probe32);
+        assert!(header.contains("ROW(8, int80_i386, KIND_NUMBER, ABI_I386, 0xfe)"));
+        assert!(!header.contains("ROW(2, syscall_x86_64"));
+        assert!(header.contains("#define ENTRY_SYSCALL_X86_64 2\n"));
+        assert!(header.contains("ROW(3, 0x60, 0x4e, \"gettimeofday\", 0, 0)"));
+    }
+}

@@ -1,0 +1,364 @@
+//! The one table: `entries.toml`, parsed and checked.
+//!
+//! Everything that knows an entry by name or id gets it from here: the command at run time, the probe through
+//! the header that [`header`] renders at build time.
+
+pub mod header;
+
+use serde::Deserialize;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::LazyLock;
+
+/// The text of `entries.toml` as it was when this crate was built.
+pub const SOURCE: &str = include_str!("../../../entries.toml");
+
+/// General registers in the order of the probe's register snapshots and of the `preserved` bit mask.
+pub const REGISTERS: [&str; 16] = [
+    "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14",
+    "r15",
+];
+
+/// Bit 30 of a call number in `rax`: the call is an x32 one (arch/x86/include/uapi/asm/unistd.h).
+pub const X32_BIT: u32 = 0x4000_0000;
+
+/// What can be wrong with a table.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Not TOML, or not of the table's shape.
+    #[error("entries.toml: {0}")]
+    Syntax(#[from] toml::de::Error),
+    /// Of the right shape, but contradicting itself.
+    #[error("entries.toml: {0}")]
+    Content(String),
+}
+
+/// Which of the embedded programs runs an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
+pub enum Probe {
+    /// The freestanding 64-bit program.
+    #[serde(rename = "probe64")]
+    Probe64,
+    /// The freestanding 32-bit program.
+    #[serde(rename = "probe32")]
+    Probe32,
+    /// The 64-bit program that is linked to the system's C library.
+    #[serde(rename = "probe-libc")]
+    Libc,
+}
+
+impl Probe {
+    /// Every probe.
+    pub const ALL: [Probe; 3] = [Probe::Probe64, Probe::Probe32, Probe::Libc];
+
+    /// The file's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Probe::Probe64 => "probe64",
+            Probe::Probe32 => "probe32",
+            Probe::Libc => "probe-libc",
+        }
+    }
+
+    /// Bitness of the process.
+    pub fn bits(self) -> u8 {
+        if self == Probe::Probe32 { 32 } else { 64 }
+    }
+
+    /// The folder of `probe/` that holds the entry files for this bitness.
+    pub fn folder(self) -> &'static str {
+        if self == Probe::Probe32 { "i386" } else { "x86_64" }
+    }
+}
+
+/// What the timed instruction is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A call number in a register and an instruction that enters the kernel.
+    Number,
+    /// A call through a pointer to a function that the kernel or the C library provides.
+    Function,
+    /// An instruction that faults or traps.
+    Exception,
+    /// A call through a pointer to the probe's own reader of a mapped clock.
+    Memory,
+    /// An instruction that is no entry.
+    Instruction,
+}
+
+/// Whose call numbers an entry takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Abi {
+    /// arch/x86/entry/syscalls/syscall_64.tbl
+    #[serde(rename = "x86_64")]
+    X86_64,
+    /// arch/x86/entry/syscalls/syscall_32.tbl
+    I386,
+    /// syscall_64.tbl with bit 30 set
+    X32,
+}
+
+/// What an entry is asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Operation {
+    /// For ever.
+    pub id: u16,
+    /// As written on the command line.
+    pub name: String,
+    /// In a few words.
+    pub what: String,
+    /// Call number by ABI name (`x86_64`, `i386`).
+    #[serde(default)]
+    pub numbers: BTreeMap<String, u32>,
+    /// The C function that does it.
+    pub function: Option<String>,
+    /// Clock id for `clock_gettime`.
+    pub clock: Option<u32>,
+    /// Offset in the vsyscall page.
+    pub page_offset: Option<u32>,
+}
+
+/// What a cause means for one entry.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Closed {
+    /// The outcome to report: `unsupported`, `refused` or `fault`.
+    pub outcome: String,
+    /// Why, in words.
+    pub why: String,
+}
+
+/// One way into the kernel.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    /// For ever.
+    pub id: u16,
+    /// As written on the command line, in file names and in headings.
+    pub name: String,
+    /// One line on what it is.
+    pub title: String,
+    /// The heading it stands under in a report.
+    pub group: String,
+    /// Which program runs it.
+    pub probe: Probe,
+    /// What the timed instruction is.
+    pub kind: Kind,
+    /// Whose call numbers it takes, for [`Kind::Number`].
+    pub abi: Option<Abi>,
+    /// The signal that Linux delivers for it, for [`Kind::Exception`].
+    pub signal: Option<String>,
+    /// Registers that it may change; all others are checked.
+    pub clobbers: Vec<String>,
+    /// Names of the operations that it can serve.
+    pub operations: Vec<String>,
+    /// Outcome and words by cause (`SIGILL`, `ENOSYS`, `no-symbol`, …).
+    #[serde(default)]
+    pub closed: BTreeMap<String, Closed>,
+}
+
+impl Entry {
+    /// The name as part of an assembler symbol or of a file's symbol: `int80_i386`.
+    pub fn symbol(&self) -> String {
+        self.name.replace('-', "_")
+    }
+
+    /// Bitness of the process that it is used from.
+    pub fn bits(&self) -> u8 {
+        self.probe.bits()
+    }
+
+    /// Path of its assembler file below the repository's root.
+    pub fn source_path(&self) -> String {
+        format!("probe/{}/{}.S", self.probe.folder(), self.name)
+    }
+
+    /// Bit mask over [`REGISTERS`] of those that must come back unchanged.
+    pub fn preserved(&self) -> u32 {
+        let all: u32 = if self.bits() == 32 { 0x00ff } else { 0xffff };
+        let clobbered = REGISTERS
+            .iter()
+            .enumerate()
+            .filter(|(_, name)| self.clobbers.iter().any(|c| c == *name));
+        clobbered.fold(all, |mask, (bit, _)| mask & !(1 << bit))
+    }
+
+    /// The call number that asks this entry for `operation`, if it takes numbers and there is one.
+    pub fn number(&self, operation: &Operation) -> Option<u32> {
+        match self.abi? {
+            Abi::X86_64 => operation.numbers.get("x86_64").copied(),
+            Abi::I386 => operation.numbers.get("i386").copied(),
+            Abi::X32 => operation.numbers.get("x86_64").map(|number| number | X32_BIT),
+        }
+    }
+}
+
+/// All entries and operations, in the order of the file.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Table {
+    /// Operations.
+    #[serde(rename = "operation")]
+    pub operations: Vec<Operation>,
+    /// Entries.
+    #[serde(rename = "entry")]
+    pub entries: Vec<Entry>,
+}
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    // A table that does not parse fails the build of the probes and every test; it cannot be shipped.
+    Table::parse(SOURCE).unwrap_or_else(|error| panic!("{error}"))
+});
+
+impl Table {
+    /// The table that this program was built with.
+    pub fn get() -> &'static Table {
+        &TABLE
+    }
+
+    /// Parses and checks a table.
+    ///
+    /// # Errors
+    /// [`Error::Syntax`] with line and column, or [`Error::Content`] naming the row that contradicts another.
+    pub fn parse(text: &str) -> Result<Table, Error> {
+        let table: Table = toml::from_str(text)?;
+        table.check().map_err(Error::Content)?;
+        Ok(table)
+    }
+
+    /// The entry of that name.
+    pub fn entry(&self, name: &str) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.name == name)
+    }
+
+    /// The operation of that name.
+    pub fn operation(&self, name: &str) -> Option<&Operation> {
+        self.operations.iter().find(|operation| operation.name == name)
+    }
+
+    /// Every pair of entry and operation, in the table's order.
+    pub fn rows(&self) -> impl Iterator<Item = (&Entry, &Operation)> {
+        self.entries.iter().flat_map(move |entry| {
+            entry
+                .operations
+                .iter()
+                .filter_map(move |name| Some((entry, self.operation(name)?)))
+        })
+    }
+
+    fn check(&self) -> Result<(), String> {
+        unique(
+            "operation",
+            self.operations.iter().map(|o| (o.id, o.name.as_str())),
+        )?;
+        unique("entry", self.entries.iter().map(|e| (e.id, e.name.as_str())))?;
+        self.entries.iter().try_for_each(|entry| {
+            self.check_entry(entry)
+                .map_err(|what| format!("entry {}: {what}", entry.name))
+        })
+    }
+
+    fn check_entry(&self, entry: &Entry) -> Result<(), String> {
+        if entry.operations.is_empty() {
+            return Err("serves no operation".into());
+        }
+        if let Some(unknown) = entry.clobbers.iter().find(|c| !REGISTERS.contains(&c.as_str())) {
+            return Err(format!("clobbers {unknown}, which is no register"));
+        }
+        if (entry.kind == Kind::Number) != entry.abi.is_some() {
+            return Err("kind \"number\" and a key \"abi\" go together".into());
+        }
+        if (entry.kind == Kind::Exception) != entry.signal.is_some() {
+            return Err("kind \"exception\" and a key \"signal\" go together".into());
+        }
+        if let Some((cause, closed)) = entry
+            .closed
+            .iter()
+            .find(|(_, closed)| !["unsupported", "refused", "fault"].contains(&closed.outcome.as_str()))
+        {
+            return Err(format!(
+                "closed.{cause}: \"{}\" is not an outcome",
+                closed.outcome
+            ));
+        }
+        for name in &entry.operations {
+            let operation = self
+                .operation(name)
+                .ok_or(format!("operation {name} is not in the table"))?;
+            if entry.abi.is_some() && entry.number(operation).is_none() {
+                return Err(format!("operation {name} has no call number in its ABI"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn unique<'a>(what: &str, rows: impl Iterator<Item = (u16, &'a str)>) -> Result<(), String> {
+    let (mut ids, mut names) = (HashSet::new(), HashSet::new());
+    for (id, name) in rows {
+        if id == 0 || !ids.insert(id) {
+            return Err(format!("{what} {name}: id {id} is 0 or taken"));
+        }
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
+        if name.is_empty() || !name.chars().all(plain) || !names.insert(name) {
+            return Err(format!(
+                "{what} {name}: the name is taken, empty, or not of a-z 0-9 - _"
+            ));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_parses_and_every_row_resolves() {
+        let table = Table::get();
+        let declared: usize = table.entries.iter().map(|entry| entry.operations.len()).sum();
+        assert_eq!(table.rows().count(), declared);
+    }
+
+    #[test]
+    fn int80_takes_i386_numbers_in_64_bit_code_too() {
+        let table = Table::get();
+        let operation = table.operation("gettimeofday").unwrap();
+        assert_eq!(table.entry("int80-x86_64").unwrap().number(operation), Some(78));
+        assert_eq!(table.entry("syscall-x86_64").unwrap().number(operation), Some(96));
+        assert_eq!(
+            table.entry("syscall-x32").unwrap().number(operation),
+            Some(96 | X32_BIT)
+        );
+    }
+
+    #[test]
+    fn preserved_registers_are_all_but_the_clobbered() {
+        let entry = Table::get().entry("syscall-x86_64").unwrap();
+        assert_eq!(entry.preserved(), 0xffff & !(1 << 0) & !(1 << 2) & !(1 << 11));
+        assert_eq!(Table::get().entry("int80-i386").unwrap().preserved(), 0xfe);
+    }
+
+    fn refused(change: impl Fn(&str) -> String) -> String {
+        Table::parse(&change(SOURCE)).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn contradictions_are_named() {
+        let taken = refused(|s| s.replacen("id = 25\n", "id = 24\n", 1));
+        assert_eq!(taken, "entries.toml: entry cpuid: id 24 is 0 or taken");
+        let unknown = refused(|s| s.replacen("\"minor-fault\"]", "\"major-fault\"]", 1));
+        assert_eq!(
+            unknown,
+            "entries.toml: entry page-fault: operation major-fault is not in the table"
+        );
+        let register = refused(|s| s.replacen("\"r11\"]", "\"r16\"]", 1));
+        assert_eq!(
+            register,
+            "entries.toml: entry syscall-x86_64: clobbers r16, which is no register"
+        );
+        assert!(refused(|s| s.replacen("kind = \"number\"", "kind = \"numbr\"", 1)).contains("numbr"));
+    }
+}

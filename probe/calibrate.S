@@ -1,0 +1,41 @@
+/*
+ * void calibrate(uint64_t stamps_out[5])
+ *
+ * What the other figures are measured against, each between two stamps:
+ *	0-1 nothing, 1-2 the imul chain, 2-3 a chain of xor, 3-4 many independent nots (the canary).
+ * A dependent chain has a known latency and does not notice a busy hyperthread sibling; the nots fill every
+ * execution port, so that their rate falls when a sibling takes some.
+ */
+#include "timed.h"
+
+	.text
+	.balign 64
+	.globl calibrate
+	.type calibrate, @function
+calibrate:
+	SAVE
+	GET_ARGUMENTS
+	STAMP	0
+	STAMP	1
+	CHAIN
+	STAMP	2
+	.rept XORS
+	xor	%eax, %ecx	# depends on the one before by ecx; no zeroing idiom
+	.endr
+	STAMP	3
+	.rept NOTS / 7
+	.irp	register, eax, ebx, ecx, edx, esi, edi, ebp
+	not	%\register
+	.endr
+	.endr
+	STAMP	4
+	mov	sample_out, %POINTER
+	.irp	offset, 0, 4, 8, 12, 16, 20, 24, 28, 32, 36
+	mov	stamps + \offset, %eax
+	mov	%eax, \offset(%POINTER)
+	.endr
+	RESTORE
+	ret
+	.size calibrate, . - calibrate
+
+	.section .note.GNU-stack, "", @progbits

@@ -1,0 +1,101 @@
+/* Records to standard output: gathered in a buffer, so that nothing is written while something is timed. */
+#include "probe.h"
+
+static uint8_t buffer[1 << 16];
+static size_t filled;
+static struct record_header header = {.magic = RECORD_MAGIC, .version = RECORD_VERSION};
+static uint32_t crc_table[256];
+
+static void crc_prepare(void)
+{
+	for (uint32_t byte = 0; byte < 256; byte++) {
+		uint32_t crc = byte;
+		for (int bit = 0; bit < 8; bit++)
+			crc = crc & 1 ? crc >> 1 ^ 0xedb88320u : crc >> 1;
+		crc_table[byte] = crc;
+	}
+}
+
+static uint32_t crc_of(uint32_t crc, const void *bytes, size_t count)
+{
+	const uint8_t *byte = bytes;
+
+	while (count--)
+		crc = crc >> 8 ^ crc_table[(crc ^ *byte++) & 0xff];
+	return crc;
+}
+
+static void flush(void)
+{
+	size_t written = 0;
+
+	while (written < filled) {
+		long result = system_call(NR_WRITE, 1, (long)(buffer + written), (long)(filled - written), 0, 0, 0);
+		if (result <= 0) /* the runner is gone: nobody is left to tell */
+			system_call(NR_EXIT_GROUP, 1, 0, 0, 0, 0, 0);
+		written += (size_t)result;
+	}
+	filled = 0;
+}
+
+static void put(const void *bytes, size_t count)
+{
+	const uint8_t *byte = bytes;
+
+	while (count--) {
+		if (filled == sizeof(buffer))
+			flush();
+		buffer[filled++] = *byte++;
+	}
+}
+
+void emit_identity(uint16_t entry, uint16_t operation)
+{
+	crc_prepare();
+	header.entry = entry;
+	header.operation = operation;
+}
+
+void emit(uint16_t kind, const void *payload, uint32_t bytes)
+{
+	header.kind = kind;
+	header.length = bytes;
+	header.crc = 0;
+	header.crc = ~crc_of(crc_of(~0u, &header, sizeof(header)), payload, bytes);
+	put(&header, sizeof(header));
+	put(payload, bytes);
+	header.sequence++;
+}
+
+void emit_fact(uint64_t fact, uint64_t value)
+{
+	const uint64_t payload[] = {fact, value};
+
+	emit(RECORD_FACT, payload, sizeof(payload));
+}
+
+_Noreturn void emit_refusal(uint64_t outcome, uint64_t cause, uint64_t d0, uint64_t d1, uint64_t d2, uint64_t d3)
+{
+	const uint64_t payload[] = {outcome, cause, d0, d1, d2, d3};
+
+	emit(RECORD_OUTCOME, payload, sizeof(payload));
+	emit_end();
+}
+
+/* struct rusage begins with two struct timeval; then maxrss, ixrss, idrss, isrss, minflt, … nvcsw, nivcsw. */
+#define RUSAGE_MINFLT 8
+#define RUSAGE_NIVCSW 17
+
+_Noreturn void emit_end(void)
+{
+	unsigned long usage[18] = {0};
+	uint64_t payload[2];
+
+	system_call(NR_GETRUSAGE, 0, (long)usage, 0, 0, 0, 0);
+	payload[0] = usage[RUSAGE_NIVCSW];
+	payload[1] = usage[RUSAGE_MINFLT];
+	emit(RECORD_END, payload, sizeof(payload));
+	flush();
+	for (;;)
+		system_call(NR_EXIT_GROUP, 0, 0, 0, 0, 0, 0);
+}

@@ -1,0 +1,180 @@
+/*
+ * The probe: measures one entry and operation, as argv asks (request.h), and says what it found (record.h).
+ *
+ *	prepare		find the function, map the page, install the handler
+ *	check		use the entry; compare answer and registers
+ *	sample		blocks of samples, a canary before each and after the last
+ *	burst		calls back to back
+ *	emit		only now is anything written
+ */
+#include "probe.h"
+
+#define ROW(id_, symbol_, kind_, abi_, preserved_)                                                                   \
+	void symbol_##_timed(struct sample *, unsigned long);                                                        \
+	void symbol_##_burst(struct sample *);                                                                       \
+	void symbol_##_checked(void);
+ENTRIES(ROW)
+#undef ROW
+
+#define ROW(id_, symbol_, kind_, abi_, preserved_)                                                                   \
+	{id_, kind_, abi_, preserved_, symbol_##_timed, symbol_##_burst, symbol_##_checked},
+static const struct entry entries[] = {ENTRIES(ROW)};
+#undef ROW
+
+#define ROW(id_, x86_64_, i386_, function_, clock_, offset_) {id_, x86_64_, i386_, function_, clock_, offset_},
+static const struct operation operations[] = {OPERATIONS(ROW)};
+#undef ROW
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+struct canary {
+	uint64_t stamps[5], cpu;
+};
+
+static struct sample samples[MAX_BLOCKS * BLOCK_SAMPLES];
+static struct canary canaries[MAX_BLOCKS + 1];
+static struct sample bursts[MAX_BURSTS];
+
+static _Noreturn void refuse_request(unsigned argument)
+{
+	emit_refusal(OUTCOME_ERROR, CAUSE_REQUEST, argument, 0, 0, 0);
+}
+
+static unsigned long parse(char **argv, unsigned argument, unsigned long most)
+{
+	const char *digit = argv[argument];
+	unsigned long value = 0;
+
+	if (!*digit)
+		refuse_request(argument);
+	for (; *digit; digit++) {
+		if (*digit < '0' || *digit > '9' || value > (~0ul - 9) / 10)
+			refuse_request(argument);
+		value = value * 10 + (unsigned long)(*digit - '0');
+	}
+	if (value > most)
+		refuse_request(argument);
+	return value;
+}
+
+static void parse_request(struct request *request, char **argv)
+{
+	const unsigned long entry = parse(argv, REQUEST_ENTRY, UINT16_MAX);
+	const unsigned long operation = parse(argv, REQUEST_OPERATION, UINT16_MAX);
+
+	emit_identity((uint16_t)entry, (uint16_t)operation);
+	for (unsigned i = 0; i < COUNT(entries); i++)
+		if (entries[i].id == entry)
+			request->entry = &entries[i];
+	for (unsigned i = 0; i < COUNT(operations); i++)
+		if (operations[i].id == operation)
+			request->operation = &operations[i];
+	if (!request->entry)
+		refuse_request(REQUEST_ENTRY);
+	if (!request->operation)
+		refuse_request(REQUEST_OPERATION);
+	request->blocks = parse(argv, REQUEST_BLOCKS, MAX_BLOCKS);
+	request->ticks = parse(argv, REQUEST_TICKS, ~0ul);
+	request->bursts = parse(argv, REQUEST_BURSTS, MAX_BURSTS);
+	request->parent = parse(argv, REQUEST_PARENT, ~0ul);
+	request->cpu = parse(argv, REQUEST_CPU, ~0ul);
+	request->path = parse(argv, REQUEST_PATH, 1);
+}
+
+static void take_canary(struct canary *canary)
+{
+	uint32_t cpu = UINT32_MAX;
+
+	system_call(NR_GETCPU, (long)&cpu, 0, 0, 0, 0, 0);
+	canary->cpu = cpu;
+	calibrate(canary->stamps);
+}
+
+/* Returns the number of blocks taken: at least one, then as many as the ticks allow. */
+static unsigned long sample(const struct request *request)
+{
+	unsigned long block = 0;
+
+	/* Once for the caches and the predictors; and the buffer's pages are there before anything is timed. */
+	for (unsigned long i = 0; i < request->blocks * BLOCK_SAMPLES; i += 16)
+		samples[i].stamp[0] = 1;
+	target_refresh(request);
+	request->entry->timed(samples, BLOCK_SAMPLES);
+
+	const uint64_t start = tsc();
+	do {
+		target_refresh(request);
+		take_canary(&canaries[block]);
+		request->entry->timed(&samples[block * BLOCK_SAMPLES], BLOCK_SAMPLES);
+		block++;
+	} while (block < request->blocks && tsc() - start < request->ticks);
+	take_canary(&canaries[block]);
+	return block;
+}
+
+/* Returns the number of bursts taken: at least one, then as many as a quarter of the ticks allows. */
+static unsigned long burst(const struct request *request)
+{
+	const uint64_t start = tsc();
+	unsigned long taken = 0;
+
+	while (taken < request->bursts && (!taken || tsc() - start < request->ticks >> 2)) {
+		target_refresh(request);
+		request->entry->burst(&bursts[taken++]);
+	}
+	return taken;
+}
+
+static _Noreturn void measure(const struct request *request)
+{
+	faults_report();
+	operation_prepare(request);
+	target_prepare(request);
+	operation_check(request);
+	if (request->path)
+		emit_fact(FACT_PATH, path_of(request));
+
+	const unsigned long blocks = sample(request);
+	const unsigned long taken = burst(request);
+
+	const uint64_t outcome[6] = {OUTCOME_OK, CAUSE_NONE};
+	emit(RECORD_OUTCOME, outcome, sizeof(outcome));
+	for (unsigned long i = 0; i < blocks; i++) {
+		emit(RECORD_CANARY, &canaries[i], sizeof(canaries[i]));
+		emit(RECORD_SAMPLES, &samples[i * BLOCK_SAMPLES], BLOCK_SAMPLES * sizeof(samples[0]));
+	}
+	emit(RECORD_CANARY, &canaries[blocks], sizeof(canaries[blocks]));
+	emit(RECORD_BURSTS, bursts, (uint32_t)(taken * sizeof(bursts[0])));
+	emit_end();
+}
+
+static _Noreturn void describe(void)
+{
+	emit_identity(0, 0);
+	vdso_list();
+#ifdef __x86_64__
+	faults_report();
+	emit_fact(FACT_VSYSCALL, (uint64_t)vsyscall_mode());
+#endif
+	emit_end();
+}
+
+_Noreturn void probe_main(const unsigned long *stack);
+
+_Noreturn void probe_main(const unsigned long *stack)
+{
+	const unsigned long argc = stack[0];
+	char **argv = (char **)(stack + 1);
+	static struct request request;
+	const uint64_t begin[] = {8 * sizeof(long), IMULS, XORS, NOTS, BURST};
+
+	emit_identity(0, 0);
+	auxv_find(stack);
+	if (argc == 2 && parse(argv, REQUEST_MODE, MODE_DESCRIBE) == MODE_DESCRIBE)
+		describe();
+	if (argc != REQUEST_ARGUMENTS || parse(argv, REQUEST_MODE, MODE_MEASURE) != MODE_MEASURE)
+		refuse_request(REQUEST_MODE);
+	parse_request(&request, argv);
+	emit(RECORD_BEGIN, begin, sizeof(begin));
+	measure(&request);
+}

@@ -1,0 +1,124 @@
+/* What the probe's C files share. Everything is static, single-threaded, and made once for one request. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "layout.h"
+#include "linux.h"
+#include "record.h"
+#include "request.h"
+
+#include "entries.h"
+
+/* Four stamps: around the imul chain (0, 1), the control (1, 2), the entry (2, 3); or around two bursts. */
+struct sample {
+	uint64_t stamp[4];
+};
+_Static_assert(sizeof(struct sample) == SAMPLE_SIZE, "TAKE copies whole samples");
+
+/* What LOAD loads. */
+struct invocation {
+	unsigned long number; /* call number */
+	unsigned long target; /* function */
+	unsigned long stride; /* added to args[0] after every use */
+	unsigned long args[6];
+};
+_Static_assert(offsetof(struct invocation, number) == INVOCATION_NUMBER, "LOAD_SYSCALL");
+_Static_assert(offsetof(struct invocation, target) == INVOCATION_TARGET, "ENTER of functions");
+_Static_assert(offsetof(struct invocation, stride) == INVOCATION_STRIDE, "ADVANCE");
+_Static_assert(offsetof(struct invocation, args) == INVOCATION_ARGS, "LOAD_FUNCTION");
+
+extern struct invocation invocation;
+extern uint64_t registers_before[16], registers_after[16]; /* in the order of REGISTER_* */
+
+enum kind { KIND_NUMBER, KIND_FUNCTION, KIND_EXCEPTION, KIND_MEMORY, KIND_INSTRUCTION };
+enum abi { ABI_NONE, ABI_X86_64, ABI_I386, ABI_X32 };
+
+/* A row of entries.toml that this probe runs. */
+struct entry {
+	uint16_t id;
+	enum kind kind;
+	enum abi abi;
+	uint32_t preserved; /* bit per REGISTER_* */
+	void (*timed)(struct sample *out, unsigned long count);
+	void (*burst)(struct sample *out);
+	void (*checked)(void);
+};
+
+struct operation {
+	uint16_t id;
+	uint32_t number_x86_64, number_i386;
+	const char *function;
+	uint32_t clock;
+	uint32_t page_offset;
+};
+
+struct request {
+	const struct entry *entry;
+	const struct operation *operation;
+	unsigned long blocks, ticks, bursts, parent, cpu, path;
+};
+
+/* emit.c: records to standard output. */
+void emit_identity(uint16_t entry, uint16_t operation);
+void emit(uint16_t kind, const void *payload, uint32_t bytes);
+void emit_fact(uint64_t fact, uint64_t value);
+/* Ends the program with an outcome that is not OUTCOME_OK. */
+_Noreturn void emit_refusal(uint64_t outcome, uint64_t cause, uint64_t d0, uint64_t d1, uint64_t d2, uint64_t d3);
+_Noreturn void emit_end(void);
+
+/* start.S, calibrate.S */
+void calibrate(uint64_t stamps_out[5]);
+void empty_function(void);
+void stepped_call(void *function);
+void signal_return(void);
+
+/* auxv.c: the auxiliary vector, and functions of the vDSO. */
+void auxv_find(const unsigned long *stack);
+unsigned long auxv(unsigned long type); /* 0 when absent */
+unsigned long vdso_function(const char *name, const char *version); /* 0 when absent */
+void vdso_list(void); /* one RECORD_EXPORT for each function */
+
+/* fault.c: what happens on a signal. */
+void faults_report(void);		       /* end with OUTCOME_FAULT */
+void faults_skip(int signal, unsigned length); /* skip an instruction of so many bytes, and count */
+extern volatile unsigned long faults_skipped;
+int vsyscall_mode(void);
+
+/* operation.c: arguments of an operation, and whether the answer is right. */
+void operation_prepare(const struct request *request);
+void operation_check(const struct request *request);
+uint64_t reference_time(uint32_t clock); /* by the base ABI's own call, ns */
+
+/* target.c: what an entry needs before it can be used; ends the program where it is closed. */
+void target_prepare(const struct request *request);
+/* before every block */
+void target_refresh(const struct request *request);
+
+/* path.c */
+uint64_t path_of(const struct request *request);
+
+/* libc.c, only in probe-libc: 0 when the C library lacks it */
+__attribute__((weak)) unsigned long libc_function(const char *name);
+
+/* perf_page.c, time_page.c, devmem.c (64 bit only) */
+unsigned long perf_page_prepare(void);
+unsigned long time_page_prepare(const struct operation *operation, int from_devmem);
+const uint8_t *devmem_time_page(void);
+
+static inline uint64_t tsc(void)
+{
+	uint32_t low, high;
+	__asm__ volatile("lfence; rdtsc" : "=a"(low), "=d"(high) : : "memory");
+	return (uint64_t)high << 32 | low;
+}
+
+static inline int same_text(const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	return *a == *b;
+}

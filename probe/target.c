@@ -1,0 +1,186 @@
+/* What an entry needs before it can be used, and the causes that keep it closed. */
+#include "probe.h"
+
+#include <linux/auxvec.h>
+
+#define SIGILL 4
+#define SIGTRAP 5
+#define SIGFPE 8
+#define SIGSEGV 11
+
+#define PAGE 4096ul
+
+/* i386 has AT_SYSINFO; the kernel's header names it only there. */
+#ifndef AT_SYSINFO
+#define AT_SYSINFO 32
+#endif
+
+static unsigned long need_auxv(unsigned long type)
+{
+	const unsigned long value = auxv(type);
+
+	if (!value)
+		emit_refusal(OUTCOME_UNSUPPORTED, CAUSE_NO_AUXV, type, 0, 0, 0);
+	return value;
+}
+
+static unsigned long need_vdso(const struct operation *operation)
+{
+	char name[64] = "__vdso_";
+	unsigned length = 7;
+
+	need_auxv(AT_SYSINFO_EHDR);
+	for (const char *letter = operation->function; *letter && length < sizeof(name) - 1; letter++)
+		name[length++] = *letter;
+	name[length] = 0;
+	const unsigned long function = vdso_function(name, "LINUX_2.6");
+	if (!function)
+		emit_refusal(OUTCOME_UNSUPPORTED, CAUSE_NO_SYMBOL, 0, 0, 0, 0);
+	return function;
+}
+
+#ifdef __x86_64__
+
+static long map(unsigned long bytes, long protection, long flags)
+{
+	return system_call(NR_MMAP, 0, (long)bytes, protection, flags, -1, 0);
+}
+
+#define PROTECT_NONE 0
+#define PROTECT_READ 1
+#define PROTECT_READ_WRITE 3
+#define MAP_PRIVATE_ANONYMOUS 0x22
+#define MADV_DONTNEED 4
+#define MADV_NOHUGEPAGE 15
+
+/* The longest run of samples between two refreshes, and as many bursts. */
+#define FRESH_PAGES ((unsigned long)BLOCK_SAMPLES)
+_Static_assert(BLOCK_SAMPLES >= 2 * BURST, "a burst of controls and one of entries fit");
+
+static unsigned long pages;
+
+static unsigned long need_map(unsigned long bytes, long protection, long flags)
+{
+	const long address = map(bytes, protection, flags);
+
+	if (address < 0 && address >= -4095)
+		emit_refusal(OUTCOME_ERROR, CAUSE_ERRNO, (uint64_t)-address, 0, 0, 0);
+	return (unsigned long)address;
+}
+
+/* vgetrandom's opaque state, as vDSO getrandom(2) asks for it when its length is ~0 (include/uapi/linux/random.h). */
+static void prepare_vdso_getrandom(void)
+{
+	struct {
+		uint32_t size, protection, flags, reserved[13];
+	} parameters = {0};
+	int (*function)(void *, unsigned long, unsigned, void *, unsigned long) = (void *)invocation.target;
+
+	if (function(0, 0, 0, &parameters, ~0ul) != 0)
+		emit_refusal(OUTCOME_UNSUPPORTED, CAUSE_NO_SYMBOL, 0, 0, 0, 0);
+	invocation.args[3] = need_map(parameters.size, (long)parameters.protection, (long)parameters.flags);
+	invocation.args[4] = parameters.size;
+}
+
+/* x32 is decided by a call that exists: an invalid number answers ENOSYS either way. */
+static void need_x32(void)
+{
+	const long result = system_call(NR_GETPPID | 0x40000000, 0, 0, 0, 0, 0, 0);
+
+	if (result < 0)
+		emit_refusal(OUTCOME_REFUSED, CAUSE_ERRNO, (uint64_t)-result, 0, 0, 0);
+}
+
+static void prepare_page_fault(const struct operation *operation)
+{
+	if (operation->id == OPERATION_SIGNAL) {
+		pages = need_map(PAGE, PROTECT_NONE, MAP_PRIVATE_ANONYMOUS);
+		faults_skip(SIGSEGV, 2);
+	} else {
+		pages = need_map(FRESH_PAGES * PAGE, PROTECT_READ, MAP_PRIVATE_ANONYMOUS);
+		/* A huge zero page would serve all later reads at once. Fails where there are none. */
+		system_call(NR_MADVISE, (long)pages, (long)(FRESH_PAGES * PAGE), MADV_NOHUGEPAGE, 0, 0, 0);
+		invocation.stride = PAGE;
+	}
+	invocation.args[0] = pages;
+}
+
+void target_refresh(const struct request *request)
+{
+	if (request->operation->id != OPERATION_MINOR_FAULT)
+		return;
+	system_call(NR_MADVISE, (long)pages, (long)(FRESH_PAGES * PAGE), MADV_DONTNEED, 0, 0, 0);
+	invocation.args[0] = pages;
+}
+
+#else
+
+void target_refresh(const struct request *request)
+{
+	(void)request;
+}
+
+#endif
+
+void target_prepare(const struct request *request)
+{
+	const struct operation *operation = request->operation;
+
+	(void)operation;
+	switch (request->entry->id) {
+#ifdef __x86_64__
+	case ENTRY_CALL:
+		invocation.target = (unsigned long)empty_function;
+		break;
+	case ENTRY_SYSCALL_X32:
+		need_x32();
+		break;
+	case ENTRY_VSYSCALL:
+		invocation.target = 0xffffffffff600000ul + operation->page_offset;
+		break;
+	case ENTRY_VDSO_X86_64:
+		invocation.target = need_vdso(operation);
+		if (operation->id == OPERATION_GETRANDOM)
+			prepare_vdso_getrandom();
+		break;
+	case ENTRY_LIBC:
+		invocation.target = libc_function(operation->function);
+		if (!invocation.target)
+			emit_refusal(OUTCOME_UNSUPPORTED, CAUSE_NO_SYMBOL, 0, 0, 0, 0);
+		break;
+	case ENTRY_UD:
+	case ENTRY_LOCK_NOP:
+		faults_skip(SIGILL, 2);
+		break;
+	case ENTRY_INT3:
+		faults_skip(SIGTRAP, 0);
+		break;
+	case ENTRY_DIV0:
+		faults_skip(SIGFPE, 2);
+		break;
+	case ENTRY_PAGE_FAULT:
+		prepare_page_fault(operation);
+		break;
+	case ENTRY_MAPPED_TIME_PERF:
+		invocation.target = perf_page_prepare();
+		break;
+	case ENTRY_MAPPED_TIME_VVAR:
+		invocation.target = time_page_prepare(operation, 0);
+		break;
+	case ENTRY_MAPPED_TIME_DEVMEM:
+		invocation.target = time_page_prepare(operation, 1);
+		break;
+#else
+	case ENTRY_SYSENTER_I386:
+	case ENTRY_SYSCALL_I386:
+		need_auxv(AT_SYSINFO);
+		break;
+	case ENTRY_GATEWAY_I386:
+		invocation.target = need_auxv(AT_SYSINFO);
+		break;
+	case ENTRY_VDSO_I386:
+		invocation.target = need_vdso(operation);
+		break;
+#endif
+	}
+}

@@ -1,0 +1,45 @@
+#include "linux.h"
+
+/* The kernel starts us here with argc, argv, envp and the auxiliary vector on the stack (System V ABI, 3.4.1). */
+	.text
+	.globl _start
+_start:
+	xor	%ebp, %ebp
+	mov	%rsp, %rdi
+	and	$-16, %rsp
+	call	probe_main
+	ud2			# probe_main does not return
+
+/* The target of the row `call`. */
+	.balign 64
+	.globl empty_function
+empty_function:
+	ret
+
+/*
+ * void stepped_call(void *function)
+ * Calls it with the trap flag set, so that a SIGTRAP follows every instruction executed in ring 3.
+ */
+	.globl stepped_call
+stepped_call:
+	push	%rbx
+	mov	%rdi, %rbx
+	xor	%edi, %edi
+	xor	%esi, %esi
+	pushf
+	orl	$RFLAGS_TF, (%rsp)
+	popf
+	call	*%rbx
+	pushf
+	andl	$~RFLAGS_TF, (%rsp)
+	popf
+	pop	%rbx
+	ret
+
+/* void signal_return(void): what a handler returns to (rt_sigaction's SA_RESTORER). */
+	.globl signal_return
+signal_return:
+	mov	$15, %eax	# rt_sigreturn
+	syscall
+
+	.section .note.GNU-stack, "", @progbits

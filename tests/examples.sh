@@ -1,0 +1,116 @@
+#!/bin/bash
+# Every row of entries.toml has a text and an example, and every example builds and does what it says.
+#
+#   tests/examples.sh [name...]     all entries, or the named ones
+#
+# An example says `hello through <name>` and leaves with 0, or `closed: <why>` and leaves with 77.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+shopt -s nullglob
+
+headings=$'## History\n## What the hardware does\n## What Linux does\n## Registers\n## Return'
+always_open=' call syscall-x86_64 rdtsc ud lock-nop int3 div0 page-fault '
+closed_status=77
+cannot_exec_status=126 # the shell's answer when the kernel does not know the format: no 32-bit programs
+seconds=10
+
+passed=0 failed=0 skipped=0
+pass() { passed=$((passed + 1)); }
+fail() { failed=$((failed + 1)); printf 'FAIL %s\n' "$*"; }
+skip() { skipped=$((skipped + 1)); printf 'skip %s\n' "$*"; }
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# The name of every [[entry]] row, in order.
+entry_names() {
+	awk -F'"' '/^\[\[/ { entry = /^\[\[entry\]\]/ } entry && /^name[ \t]*=/ { print $2 }' entries.toml
+}
+
+# check_text NAME: docs/entries/NAME.md has its title and the five headings, in order.
+check_text() {
+	local file=docs/entries/$1.md
+	if [[ ! -f $file ]]; then
+		fail "$1: $file is missing"
+	elif [[ $(head -n 1 "$file") != "# $1" ]]; then
+		fail "$1: $file does not open with '# $1'"
+	elif [[ $(grep '^##' "$file") != "$headings" ]]; then
+		fail "$1: $file has other headings than the five"
+	elif awk 'length > 100 { exit 1 }' "$file"; then
+		pass
+	else
+		fail "$1: $file has lines of more than 100 columns"
+	fi
+}
+
+# check_example NAME COMPILER: builds docs/examples/NAME.S by the command in its first line, and runs it.
+check_example() {
+	local name=$1 compiler=$2 source=docs/examples/$1.S
+	local dir=$work/$1.$2 command status=0 output
+	if [[ ! -f $source ]]; then
+		fail "$name: $source is missing"
+		return
+	fi
+	command=$(sed -n '1s,^// \(gcc .* -o hello hello\.S\)$,\1,p' "$source")
+	if [[ -z $command ]]; then
+		fail "$name: the first line of $source is no build command"
+		return
+	fi
+	mkdir "$dir"
+	cp "$source" "$dir/hello.S"
+	if ! (cd "$dir" && ${command/#gcc/$compiler}) >"$dir/log" 2>&1; then
+		fail "$name ($compiler): does not build"
+		sed 's/^/  /' "$dir/log"
+		return
+	fi
+	(cd "$dir" && timeout "$seconds" ./hello) >"$dir/out" 2>"$dir/log" || status=$?
+	output=$(head -n 1 "$dir/out")
+	if [[ $status == 0 && $output =~ ^"hello through $name"(:|$) ]]; then
+		pass
+	elif [[ $status == "$closed_status" && $output == 'closed: '* && $always_open != *" $name "* ]]; then
+		skip "$name ($compiler): $output"
+	elif [[ $status == "$cannot_exec_status" && $name == *-i386 ]]; then
+		skip "$name ($compiler): this kernel runs no 32-bit programs"
+	else
+		fail "$name ($compiler): status $status, said '$output'"
+		sed 's/^/  /' "$dir/log"
+	fi
+}
+
+# check_strays: no text and no example without a row.
+check_strays() {
+	local file name
+	for file in docs/entries/* docs/examples/*; do
+		name=$(basename "$file")
+		if grep -qxF "${name%.*}" "$work/names"; then
+			pass
+		else
+			fail "$file belongs to no row of entries.toml"
+		fi
+	done
+}
+
+compilers=(gcc)
+if command -v clang >/dev/null; then
+	compilers+=(clang)
+fi
+
+entry_names >"$work/names"
+if [[ ! -s $work/names ]]; then
+	fail 'entries.toml has no entries'
+fi
+if (($#)); then
+	names=("$@")
+else
+	mapfile -t names <"$work/names"
+	check_strays
+fi
+for name in "${names[@]}"; do
+	check_text "$name"
+	for compiler in "${compilers[@]}"; do
+		check_example "$name" "$compiler"
+	done
+done
+
+printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
+((failed == 0))
