@@ -8,8 +8,8 @@
 
 #include <stdint.h>
 
-#define RECORD_MAGIC 0x4352544bu /* "KTRC" */
-#define RECORD_VERSION 1
+#define RECORD_MAGIC	   0x4352544bu /* "KTRC" */
+#define RECORD_VERSION	   1
 #define RECORD_MAX_PAYLOAD (1u << 20) /* bytes; a longer one is garbage */
 
 struct record_header {
@@ -25,44 +25,44 @@ struct record_header {
 _Static_assert(sizeof(struct record_header) == 24, "the header has no padding");
 
 /* Kinds of record, with their payload. */
-#define RECORD_BEGIN 1	 /* bits, imuls in a chain, xors, nots, calls in a burst, fault-free */
+#define RECORD_BEGIN   1 /* bits, imuls in a chain, xors, nots, calls in a burst, fault-free */
 #define RECORD_OUTCOME 2 /* outcome, cause, detail[4]; the last but END when it is not OUTCOME_OK */
-#define RECORD_FACT 3	 /* fact, value */
-#define RECORD_CANARY 4	 /* stamps[5] around nothing, imul chain, xor chain, nots; CPU number */
+#define RECORD_FACT    3 /* fact, value */
+#define RECORD_CANARY  4 /* stamps[5] around nothing, imul chain, xor chain, nots; CPU number */
 #define RECORD_SAMPLES 5 /* stamps[4] each: around the imul chain, the control, the entry */
-#define RECORD_BURSTS 6	 /* stamps[4] each: around a burst of controls (0, 1), of entries (2, 3) */
-#define RECORD_EXPORT 7	 /* bytes: name, NUL, version, NUL; a function that the vDSO exports */
-#define RECORD_END 8	 /* involuntary context switches, minor faults, samples taken */
+#define RECORD_BURSTS  6 /* stamps[4] each: around a burst of controls (0, 1), of entries (2, 3) */
+#define RECORD_EXPORT  7 /* bytes: name, NUL, version, NUL; a function that the vDSO exports */
+#define RECORD_END     8 /* involuntary context switches, minor faults, samples taken */
 
-#define OUTCOME_OK 0
+#define OUTCOME_OK	    0
 #define OUTCOME_UNSUPPORTED 1
-#define OUTCOME_REFUSED 2
-#define OUTCOME_FAULT 3
-#define OUTCOME_MISMATCH 4
-#define OUTCOME_ERROR 5
+#define OUTCOME_REFUSED	    2
+#define OUTCOME_FAULT	    3
+#define OUTCOME_MISMATCH    4
+#define OUTCOME_ERROR	    5
 
 /* Why the outcome is what it is, and what detail[] holds. */
-#define CAUSE_NONE 0
-#define CAUSE_SIGNAL 1	     /* signal, si_code, trap number << 32 | error code, faulting address */
-#define CAUSE_ERRNO 2	     /* errno as the entry or a call before it answered */
-#define CAUSE_NO_AUXV 3	     /* type of the missing auxiliary vector entry */
-#define CAUSE_NO_SYMBOL 4
-#define CAUSE_ANSWER 5	     /* got, at least, at most */
-#define CAUSE_REGISTER 6     /* register, before, after */
-#define CAUSE_NO_USER_TIME 7
-#define CAUSE_NO_TIME_PAGE 8
+#define CAUSE_NONE	    0
+#define CAUSE_SIGNAL	    1 /* signal, si_code, trap number << 32 | error code, faulting address */
+#define CAUSE_ERRNO	    2 /* errno as the entry or a call before it answered */
+#define CAUSE_NO_AUXV	    3 /* type of the missing auxiliary vector entry */
+#define CAUSE_NO_SYMBOL	    4
+#define CAUSE_ANSWER	    5 /* got, at least, at most */
+#define CAUSE_REGISTER	    6 /* register, before, after */
+#define CAUSE_NO_USER_TIME  7
+#define CAUSE_NO_TIME_PAGE  8
 #define CAUSE_STRICT_DEVMEM 9
-#define CAUSE_NO_KALLSYMS 10
-#define CAUSE_NO_SIGNAL 11   /* signals expected, signals seen */
-#define CAUSE_REQUEST 12     /* argument index: the request does not parse or names no row of this probe */
+#define CAUSE_NO_KALLSYMS   10
+#define CAUSE_NO_SIGNAL	    11 /* signals expected, signals seen */
+#define CAUSE_REQUEST	    12 /* argument index: the request does not parse or names no row of this probe */
 
-#define FACT_PATH 1 /* does the call enter the kernel? value: PATH_* */
+#define FACT_PATH    1 /* does the call enter the kernel? value: PATH_* */
 #define PATH_UNKNOWN 0
-#define PATH_USER 1
-#define PATH_KERNEL 2
+#define PATH_USER    1
+#define PATH_KERNEL  2
 
-#define FACT_VSYSCALL 2 /* value: VSYSCALL_* */
-#define VSYSCALL_NONE 0
-#define VSYSCALL_XONLY 1
+#define FACT_VSYSCALL	 2 /* value: VSYSCALL_* */
+#define VSYSCALL_NONE	 0
+#define VSYSCALL_XONLY	 1
 #define VSYSCALL_EMULATE 2
-#define VSYSCALL_NATIVE 3
+#define VSYSCALL_NATIVE	 3

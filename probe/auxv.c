@@ -20,13 +20,13 @@ typedef Elf32_Sym elf_symbol;
 #endif
 
 /* Not in the kernel's own elf.h. */
-#define DT_GNU_HASH 0x6ffffef5
-#define DT_VERSYM 0x6ffffff0
-#define DT_VERDEF 0x6ffffffc
-#define VERSION_HIDDEN 0x8000
+#define DT_GNU_HASH	  0x6ffffef5
+#define DT_VERSYM	  0x6ffffff0
+#define DT_VERDEF	  0x6ffffffc
+#define VERSION_HIDDEN	  0x8000
 #define SECTION_UNDEFINED 0
-#define TYPE_FUNCTION 2
-#define TYPE_NONE 0
+#define TYPE_FUNCTION	  2
+#define TYPE_NONE	  0
 
 struct version_definition {
 	uint16_t version, flags, index, count;
@@ -155,7 +155,8 @@ static int is_function(const elf_symbol *symbol)
 {
 	const unsigned type = symbol->st_info & 0xf;
 
-	return symbol->st_shndx != SECTION_UNDEFINED && (type == TYPE_FUNCTION || type == TYPE_NONE) && symbol->st_value;
+	return symbol->st_shndx != SECTION_UNDEFINED && (type == TYPE_FUNCTION || type == TYPE_NONE) &&
+	       symbol->st_value;
 }
 
 static int is_wanted(uint32_t index, const char *name, const char *version)
@@ -167,8 +168,8 @@ static int is_wanted(uint32_t index, const char *name, const char *version)
 }
 
 /*
- * Both tables ask for hash % buckets. The operands are 32 bits wide, and this runs once before anything is timed.
- * Returns a symbol index, 0 when there is none.
+ * Both tables ask for hash % buckets. The operands are 32 bits wide, and this runs once before anything is
+ * timed. Returns a symbol index, 0 when there is none.
  */
 static uint32_t find_by_gnu_hash(const char *name, const char *version)
 {
@@ -205,7 +206,8 @@ unsigned long vdso_function(const char *name, const char *version)
 {
 	if (!image.base && !find_image())
 		return 0;
-	const uint32_t index = image.gnu_hash ? find_by_gnu_hash(name, version) : find_by_sysv_hash(name, version);
+	const uint32_t index =
+	    image.gnu_hash ? find_by_gnu_hash(name, version) : find_by_sysv_hash(name, version);
 	return index ? (unsigned long)(image.base + image.symbols[index].st_value) : 0;
 }
 

@@ -6,7 +6,7 @@
  * A dependent chain has a known latency and does not notice a busy hyperthread sibling; the nots fill every
  * execution port, so that their rate falls when a sibling takes some.
  */
-#include "timed.h"
+#include "timed.inc"
 
 	.text
 	.balign 64

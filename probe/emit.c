@@ -30,7 +30,8 @@ static void flush(void)
 	size_t written = 0;
 
 	while (written < filled) {
-		long result = system_call(NR_WRITE, 1, (long)(buffer + written), (long)(filled - written), 0, 0, 0);
+		long result =
+		    system_call(NR_WRITE, 1, (long)(buffer + written), (long)(filled - written), 0, 0, 0);
 		if (result <= 0) /* the runner is gone: nobody is left to tell */
 			system_call(NR_EXIT_GROUP, 1, 0, 0, 0, 0, 0);
 		written += (size_t)result;
@@ -74,7 +75,8 @@ void emit_fact(uint64_t fact, uint64_t value)
 	emit(RECORD_FACT, payload, sizeof(payload));
 }
 
-_Noreturn void emit_refusal(uint64_t outcome, uint64_t cause, uint64_t d0, uint64_t d1, uint64_t d2, uint64_t d3)
+_Noreturn void emit_refusal(uint64_t outcome, uint64_t cause, uint64_t d0, uint64_t d1, uint64_t d2,
+			    uint64_t d3)
 {
 	const uint64_t payload[] = {outcome, cause, d0, d1, d2, d3};
 

@@ -3,16 +3,16 @@
 
 #include <asm/sigcontext.h>
 
-#define SIGILL 4
+#define SIGILL	4
 #define SIGTRAP 5
-#define SIGBUS 7
-#define SIGFPE 8
+#define SIGBUS	7
+#define SIGFPE	8
 #define SIGSEGV 11
-#define SIGSYS 31
+#define SIGSYS	31
 
-#define SA_SIGINFO 4
+#define SA_SIGINFO  4
 #define SA_RESTORER 0x04000000
-#define SA_ONSTACK 0x08000000
+#define SA_ONSTACK  0x08000000
 
 struct action {
 	void (*handler)(int, const void *, void *);
@@ -39,9 +39,9 @@ volatile unsigned long faults_skipped;
 static void handle(int signal, void (*handler)(int, const void *, void *))
 {
 	const struct action action = {
-		.handler = handler,
-		.flags = SA_SIGINFO | SA_RESTORER | SA_ONSTACK,
-		.restorer = signal_return,
+	    .handler = handler,
+	    .flags = SA_SIGINFO | SA_RESTORER | SA_ONSTACK,
+	    .restorer = signal_return,
 	};
 
 	system_call(NR_RT_SIGACTION, signal, (long)&action, 0, sizeof(action.mask), 0, 0);
@@ -54,7 +54,8 @@ static void report(int signal, const void *info, void *context)
 	const uint64_t address = at->registers.cr2;
 	const uint64_t fault = (uint64_t)at->registers.trapno << 32 | (uint32_t)at->registers.err;
 
-	emit_refusal(OUTCOME_FAULT, CAUSE_SIGNAL, (uint64_t)signal, (uint64_t)(uint32_t)words[2], fault, address);
+	emit_refusal(OUTCOME_FAULT, CAUSE_SIGNAL, (uint64_t)signal, (uint64_t)(uint32_t)words[2], fault,
+		     address);
 }
 
 void faults_report(void)
@@ -109,11 +110,11 @@ static void count_step(int signal, const void *info, void *context)
 void page_fault_checked(void);
 
 /*
- * How the kernel serves the vsyscall page; VSYSCALL_*. Calls it: where there is none, the fault is reported by
- * whatever handler is in place.
+ * How the kernel serves the vsyscall page; VSYSCALL_*. Calls it: where there is none, the fault is reported
+ * by whatever handler is in place.
  *
- * Readable or not tells xonly. Emulation (arch/x86/entry/vsyscall/vsyscall_64.c) faults at the first byte, so that
- * a single-stepped call stops once in the page; a native page executes, and stops at each instruction.
+ * Readable or not tells xonly. Emulation (arch/x86/entry/vsyscall/vsyscall_64.c) faults at the first byte, so
+ * that a single-stepped call stops once in the page; a native page executes, and stops at each instruction.
  */
 int vsyscall_mode(void)
 {

@@ -1,10 +1,10 @@
 /* Sizes and offsets that C and assembly share; probe.h asserts them. */
 #pragma once
 
-#define IMULS 256 /* in a clock chain: 768 core cycles */
-#define XORS 768  /* the same length if an imul is three cycles and a xor one */
-#define NOTS 2100 /* in seven independent chains: as many a cycle as the core can issue */
-#define BURST 16  /* calls made back to back */
+#define IMULS 256  /* in a clock chain: 768 core cycles */
+#define XORS  768  /* the same length if an imul is three cycles and a xor one */
+#define NOTS  2100 /* in seven independent chains: as many a cycle as the core can issue */
+#define BURST 16   /* calls made back to back */
 
 #define SAMPLE_SIZE 32 /* four stamps */
 
@@ -13,8 +13,8 @@
 #else
 #define WORD 4
 #endif
-#define INVOCATION_NUMBER 0
-#define INVOCATION_TARGET (1 * WORD)
-#define INVOCATION_STRIDE (2 * WORD)
-#define INVOCATION_ARGS (3 * WORD)
+#define INVOCATION_NUMBER      0
+#define INVOCATION_TARGET      (1 * WORD)
+#define INVOCATION_STRIDE      (2 * WORD)
+#define INVOCATION_ARGS	       (3 * WORD)
 #define INVOCATION_ARGUMENT(n) ((3 + (n)) * WORD)

@@ -9,19 +9,20 @@
  */
 #include "probe.h"
 
-#define ROW(id_, symbol_, kind_, abi_, preserved_)                                                                   \
-	void symbol_##_timed(struct sample *, unsigned long);                                                        \
-	void symbol_##_burst(struct sample *);                                                                       \
+#define ROW(id_, symbol_, kind_, abi_, preserved_)                                                           \
+	void symbol_##_timed(struct sample *, unsigned long);                                                \
+	void symbol_##_burst(struct sample *);                                                               \
 	void symbol_##_checked(void);
 ENTRIES(ROW)
 #undef ROW
 
-#define ROW(id_, symbol_, kind_, abi_, preserved_)                                                                   \
+#define ROW(id_, symbol_, kind_, abi_, preserved_)                                                           \
 	{id_, kind_, abi_, preserved_, symbol_##_timed, symbol_##_burst, symbol_##_checked},
 static const struct entry entries[] = {ENTRIES(ROW)};
 #undef ROW
 
-#define ROW(id_, x86_64_, i386_, function_, clock_, offset_) {id_, x86_64_, i386_, function_, clock_, offset_},
+#define ROW(id_, x86_64_, i386_, function_, clock_, offset_)                                                 \
+	{id_, x86_64_, i386_, function_, clock_, offset_},
 static const struct operation operations[] = {OPERATIONS(ROW)};
 #undef ROW
 
@@ -95,7 +96,8 @@ static unsigned long sample(const struct request *request)
 {
 	unsigned long block = 0;
 
-	/* Once for the caches and the predictors; and the buffer's pages are there before anything is timed. */
+	/* Once for the caches and the predictors; and the buffer's pages are there before anything is timed.
+	 */
 	for (unsigned long i = 0; i < request->blocks * BLOCK_SAMPLES; i += 16)
 		samples[i].stamp[0] = 1;
 	target_refresh(request);

@@ -4,9 +4,9 @@
 #include <linux/time.h>
 
 #define SIXTEEN_BYTES 16
-#define CHECKS 8
-#define TRIES 3 /* a clock may be set while it is being compared */
-#define ENOSYS 38
+#define CHECKS	      8
+#define TRIES	      3 /* a clock may be set while it is being compared */
+#define ENOSYS	      38
 
 struct invocation invocation;
 uint64_t registers_before[16], registers_after[16];
@@ -29,7 +29,8 @@ static union {
 
 #define UNTOUCHED 0x5a5a5a5a5a5a5a5aull
 
-/* Seconds and fractions are 32 bits wide for i386 call numbers, even in 64-bit code, and in 32-bit functions. */
+/* Seconds and fractions are 32 bits wide for i386 call numbers, even in 64-bit code, and in 32-bit functions.
+ */
 static int is_wide(const struct request *request)
 {
 	if (request->operation->id == OPERATION_CLOCK_GETTIME64_MONOTONIC)
@@ -128,8 +129,10 @@ static void refuse_errors(const struct request *request, long result)
 /* The answer in nanoseconds, and how much of a nanosecond figure it cuts off. */
 static uint64_t answered_time(const struct request *request, uint64_t *resolution)
 {
-	const uint64_t seconds = is_wide(request) ? (uint64_t)answer.wide.seconds : (uint32_t)answer.narrow.seconds;
-	const uint64_t fraction = is_wide(request) ? (uint64_t)answer.wide.fraction : (uint32_t)answer.narrow.fraction;
+	const uint64_t seconds =
+	    is_wide(request) ? (uint64_t)answer.wide.seconds : (uint32_t)answer.narrow.seconds;
+	const uint64_t fraction =
+	    is_wide(request) ? (uint64_t)answer.wide.fraction : (uint32_t)answer.narrow.fraction;
 
 	switch (request->operation->id) {
 	case OPERATION_TIME:
@@ -178,7 +181,8 @@ static void check_answer(const struct request *request, long result)
 		refuse_errors(request, result);
 		if (result != SIXTEEN_BYTES)
 			wrong((uint64_t)result, SIXTEEN_BYTES, SIXTEEN_BYTES);
-		if (answer.words[0] == earlier[0] || answer.words[0] == UNTOUCHED || answer.words[1] == UNTOUCHED)
+		if (answer.words[0] == earlier[0] || answer.words[0] == UNTOUCHED ||
+		    answer.words[1] == UNTOUCHED)
 			wrong(answer.words[0], 0, 0);
 		earlier[0] = answer.words[0];
 		break;
@@ -191,7 +195,8 @@ static void check_registers(const struct request *request)
 {
 	for (unsigned i = 0; i < 16; i++)
 		if (request->entry->preserved & 1u << i && registers_before[i] != registers_after[i])
-			emit_refusal(OUTCOME_MISMATCH, CAUSE_REGISTER, i, registers_before[i], registers_after[i], 0);
+			emit_refusal(OUTCOME_MISMATCH, CAUSE_REGISTER, i, registers_before[i],
+				     registers_after[i], 0);
 }
 
 static int is_time(const struct operation *operation)
@@ -277,7 +282,8 @@ static void check_instruction(const struct request *request)
 			wrong(got, before, after);
 		break;
 	case ENTRY_RDPID:
-		if ((low & 0xfff) != request->cpu) /* bits 12 and up: the node (arch/x86/include/asm/segment.h) */
+		if ((low & 0xfff) !=
+		    request->cpu) /* bits 12 and up: the node (arch/x86/include/asm/segment.h) */
 			wrong(low, request->cpu, request->cpu);
 		break;
 	case ENTRY_CPUID:

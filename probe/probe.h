@@ -65,7 +65,8 @@ void emit_identity(uint16_t entry, uint16_t operation);
 void emit(uint16_t kind, const void *payload, uint32_t bytes);
 void emit_fact(uint64_t fact, uint64_t value);
 /* Ends the program with an outcome that is not OUTCOME_OK. */
-_Noreturn void emit_refusal(uint64_t outcome, uint64_t cause, uint64_t d0, uint64_t d1, uint64_t d2, uint64_t d3);
+_Noreturn void emit_refusal(uint64_t outcome, uint64_t cause, uint64_t d0, uint64_t d1, uint64_t d2,
+			    uint64_t d3);
 _Noreturn void emit_end(void);
 
 /* start.S, calibrate.S */
@@ -76,9 +77,9 @@ void signal_return(void);
 
 /* auxv.c: the auxiliary vector, and functions of the vDSO. */
 void auxv_find(const unsigned long *stack);
-unsigned long auxv(unsigned long type); /* 0 when absent */
+unsigned long auxv(unsigned long type);				    /* 0 when absent */
 unsigned long vdso_function(const char *name, const char *version); /* 0 when absent */
-void vdso_list(void); /* one RECORD_EXPORT for each function */
+void vdso_list(void);						    /* one RECORD_EXPORT for each function */
 
 /* fault.c: what happens on a signal. */
 void faults_report(void);		       /* end with OUTCOME_FAULT */

@@ -3,9 +3,9 @@
 
 #include <linux/auxvec.h>
 
-#define SIGILL 4
+#define SIGILL	4
 #define SIGTRAP 5
-#define SIGFPE 8
+#define SIGFPE	8
 #define SIGSEGV 11
 
 #define PAGE 4096ul
@@ -46,12 +46,12 @@ static long map(unsigned long bytes, long protection, long flags)
 	return system_call(NR_MMAP, 0, (long)bytes, protection, flags, -1, 0);
 }
 
-#define PROTECT_NONE 0
-#define PROTECT_READ 1
-#define PROTECT_READ_WRITE 3
+#define PROTECT_NONE	      0
+#define PROTECT_READ	      1
+#define PROTECT_READ_WRITE    3
 #define MAP_PRIVATE_ANONYMOUS 0x22
-#define MADV_DONTNEED 4
-#define MADV_NOHUGEPAGE 15
+#define MADV_DONTNEED	      4
+#define MADV_NOHUGEPAGE	      15
 
 /* The longest run of samples between two refreshes, and as many bursts. */
 #define FRESH_PAGES ((unsigned long)BLOCK_SAMPLES)
@@ -68,7 +68,8 @@ static unsigned long need_map(unsigned long bytes, long protection, long flags)
 	return (unsigned long)address;
 }
 
-/* vgetrandom's opaque state, as vDSO getrandom(2) asks for it when its length is ~0 (include/uapi/linux/random.h). */
+/* vgetrandom's opaque state, as vDSO getrandom(2) asks for it when its length is ~0
+ * (include/uapi/linux/random.h). */
 static void prepare_vdso_getrandom(void)
 {
 	struct {

@@ -36,10 +36,10 @@ check_text() {
 		fail "$1: $file does not open with '# $1'"
 	elif [[ $(grep '^##' "$file") != "$headings" ]]; then
 		fail "$1: $file has other headings than the five"
-	elif awk 'length > 100 { exit 1 }' "$file"; then
-		pass
-	else
+	elif (($(LC_ALL=C.UTF-8 wc -L <"$file") > 100)); then
 		fail "$1: $file has lines of more than 100 columns"
+	else
+		pass
 	fi
 }
 

@@ -9,7 +9,7 @@
 
 	.globl	_start
 	.text
-_start:	mov	$SYS_rt_sigaction, %eax	// cpuid faulting (ARCH_CPUID_FAULT): #GP, which is SIGSEGV
+_start:	mov	$SYS_rt_sigaction, %eax	// cpuid faulting (ARCH_SET_CPUID): #GP, which is SIGSEGV
 	mov	$SIGSEGV, %edi
 	mov	$action, %esi
 	xor	%edx, %edx
@@ -43,6 +43,6 @@ action:	.quad	refused, SA_RESTORER, 0, 0	// handler, flags, restorer (it never r
 text:	.ascii	"hello through cpuid: "
 vendor:	.ascii	"............\n"
 text_end:
-closed:	.ascii	"closed: cpuid faults here (ARCH_CPUID_FAULT, or the hypervisor)\n"
+closed:	.ascii	"closed: cpuid faults here (arch_prctl(ARCH_SET_CPUID), or the hypervisor)\n"
 closed_end:
 	.section .note.GNU-stack, "", @progbits

@@ -2,7 +2,7 @@
  * call *target, the target being __kernel_vsyscall (AT_SYSINFO): sysenter, syscall or int $0x80, as the kernel chose.
  * In: eax number; ebx, ecx, edx. Out: eax.
  */
-#include "timed.h"
+#include "timed.inc"
 
 .macro LOAD
 	LOAD_INT80

@@ -2,7 +2,7 @@
  * int $0x80: through the gate at IDT vector 0x80, the stack from the TSS (SDM vol. 3, 6.12).
  * In: eax number; ebx, ecx, edx. Out: eax.
  */
-#include "timed.h"
+#include "timed.inc"
 
 .macro LOAD
 	LOAD_INT80

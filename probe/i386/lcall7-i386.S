@@ -3,7 +3,7 @@
  * (SDM vol. 3, 5.8.3). Without a gate there: #GP with the selector as error code.
  * In: eax number. Out: eax.
  */
-#include "timed.h"
+#include "timed.inc"
 
 .macro LOAD
 	LOAD_INT80

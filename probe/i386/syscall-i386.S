@@ -5,7 +5,7 @@
  * In: eax number; ebx, ecx, edx. Out: eax.
  * CONTROL does the landing pad's work in its place.
  */
-#include "timed.h"
+#include "timed.inc"
 
 .macro LOAD
 	LOAD_INT80

@@ -2,7 +2,7 @@
  * call *target, the target being a function that linux-gate.so.1 exports.
  * In: on the stack. Out: eax. Changes what a C function may.
  */
-#include "timed.h"
+#include "timed.inc"
 
 .macro LOAD
 	LOAD_FUNCTION

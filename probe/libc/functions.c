@@ -1,6 +1,6 @@
 /*
- * The C library's functions by name, only in probe-libc. Weak: one that an older library lacks is a null pointer.
- * Unversioned, since linked against stub.c: whatever version the library calls its default is taken.
+ * The C library's functions by name, only in probe-libc. Weak: one that an older library lacks is a null
+ * pointer. Unversioned, since linked against stub.c: whatever version the library calls its default is taken.
  */
 #include "probe.h"
 
@@ -16,7 +16,8 @@ struct function {
 };
 
 #define ROW(name_) {#name_, name_},
-/* Volatile, so writable: the dynamic linker fills in the addresses, and no procedure linkage table comes between. */
+/* Volatile, so writable: the dynamic linker fills in the addresses, and no procedure linkage table comes
+ * between. */
 static volatile struct function functions[] = {FUNCTIONS(ROW)};
 #undef ROW
 

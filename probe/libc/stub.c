@@ -1,7 +1,20 @@
-/* Stands in for the C library when probe-libc is linked, so that it binds to no version of it. Never loaded. */
-void getppid(void) {}
-void gettimeofday(void) {}
-void clock_gettime(void) {}
-void time(void) {}
-void getcpu(void) {}
-void getrandom(void) {}
+/* Stands in for the C library when probe-libc is linked, so that it binds to no version of it. Never loaded.
+ */
+void getppid(void)
+{
+}
+void gettimeofday(void)
+{
+}
+void clock_gettime(void)
+{
+}
+void time(void)
+{
+}
+void getcpu(void)
+{
+}
+void getrandom(void)
+{
+}

@@ -2,7 +2,7 @@
  * call *target: a near call and its return, all in ring 3 (SDM vol. 2, CALL).
  * In: rdi, rsi, rdx, rcx, r8. Out: rax. The target is a lone ret.
  */
-#include "timed.h"
+#include "timed.inc"
 
 .macro LOAD
 	LOAD_FUNCTION

@@ -2,7 +2,7 @@
  * cpuid: serializing, and a virtual machine must leave the guest for it (SDM vol. 3, 26.1.2).
  * In: eax leaf 0, ecx 0. Out: eax, ebx, ecx, edx. Changes rax, rbx, rcx, rdx.
  */
-#include "timed.h"
+#include "timed.inc"
 
 .macro LOAD
 	xor	%eax, %eax

@@ -1,14 +1,15 @@
 /*
- * The page of the kernel's time variable, mapped through /dev/mem. Its physical address is that of the kernel's code
+ * The page of the kernel's time variable, mapped through /dev/mem. Its physical address is that of the
+ * kernel's code
  * (/proc/iomem) plus the distance of the variable from _text (/proc/kallsyms).
  */
 #include "probe.h"
 
-#define PAGE 4096ul
-#define O_RDONLY 0
+#define PAGE	     4096ul
+#define O_RDONLY     0
 #define PROTECT_READ 1
-#define MAP_SHARED 1
-#define EPERM 1
+#define MAP_SHARED   1
+#define EPERM	     1
 
 /* A text file, line by line; lines are cut at the buffer's length. */
 struct lines {
@@ -20,7 +21,8 @@ struct lines {
 static int next_byte(struct lines *lines)
 {
 	if (lines->at == lines->filled) {
-		const long got = system_call(NR_READ, lines->file, (long)lines->buffer, sizeof(lines->buffer), 0, 0, 0);
+		const long got =
+		    system_call(NR_READ, lines->file, (long)lines->buffer, sizeof(lines->buffer), 0, 0, 0);
 
 		if (got <= 0)
 			return -1;
@@ -67,7 +69,8 @@ static int open_lines(struct lines *lines, const char *path)
 /* Virtual addresses of _text and of the variable, under whichever name this kernel keeps it. */
 static int find_symbols(struct lines *lines, uint64_t *text, uint64_t *variable)
 {
-	static const char *const names[] = {"vdso_time_data_store", "vdso_data_store", "_vdso_data", "__vvar_page"};
+	static const char *const names[] = {"vdso_time_data_store", "vdso_data_store", "_vdso_data",
+					    "__vvar_page"};
 
 	*text = *variable = 0;
 	if (!open_lines(lines, "/proc/kallsyms"))

@@ -2,7 +2,7 @@
  * div by zero: #DE, a fault (SDM vol. 3, 6.15). Linux delivers SIGFPE; the handler (fault.c) skips the two bytes.
  * In: ecx = 0. Out: nothing. Changes nothing: rt_sigreturn restores every register.
  */
-#include "timed.h"
+#include "timed.inc"
 
 .macro LOAD
 	xor	%ecx, %ecx

@@ -2,7 +2,7 @@
  * int3: #BP, a trap: the saved rip is already past it (SDM vol. 3, 6.15). Linux delivers SIGTRAP.
  * In: nothing. Out: nothing. Changes nothing: rt_sigreturn restores every register.
  */
-#include "timed.h"
+#include "timed.inc"
 
 .macro LOAD
 .endm

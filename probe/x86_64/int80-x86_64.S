@@ -4,7 +4,7 @@
  * In: eax number; ebx, ecx, edx, the upper halves ignored: pointers must lie below 4 GiB. Out: rax.
  * Linux before 4.17 also zeroed r8 to r11.
  */
-#include "timed.h"
+#include "timed.inc"
 
 .macro LOAD
 	LOAD_INT80

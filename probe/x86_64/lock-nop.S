@@ -3,7 +3,7 @@
  * Linux delivers SIGILL; the handler (fault.c) skips the two bytes.
  * In: nothing. Out: nothing. Changes nothing: rt_sigreturn restores every register.
  */
-#include "timed.h"
+#include "timed.inc"
 
 .macro LOAD
 .endm

@@ -3,7 +3,7 @@
  * the vDSO's time page. No kernel entry.
  * In: rdi, rsi, rdx, rcx, r8. Out: rax. Changes what a C function may.
  */
-#include "timed.h"
+#include "timed.inc"
 
 .macro LOAD
 	LOAD_FUNCTION

@@ -3,7 +3,7 @@
  * handler (fault.c) skips the two bytes; where it only was never touched, Linux maps its zero page and no signal comes.
  * In: rdi address. Out: al. Changes rax.
  */
-#include "timed.h"
+#include "timed.inc"
 
 .macro LOAD
 	mov	invocation + INVOCATION_ARGUMENT(0), %rdi

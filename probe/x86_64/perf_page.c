@@ -3,9 +3,9 @@
 
 #include <linux/perf_event.h>
 
-#define PAGE 4096ul
+#define PAGE	     4096ul
 #define PROTECT_READ 1
-#define MAP_SHARED 1
+#define MAP_SHARED   1
 
 static const volatile struct perf_event_mmap_page *page;
 
@@ -30,11 +30,11 @@ static uint64_t perf_clock(void)
 unsigned long perf_page_prepare(void)
 {
 	struct perf_event_attr attributes = {
-		.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof(attributes),
-		.config = PERF_COUNT_SW_DUMMY,
-		.exclude_kernel = 1,
-		.exclude_hv = 1,
+	    .type = PERF_TYPE_SOFTWARE,
+	    .size = sizeof(attributes),
+	    .config = PERF_COUNT_SW_DUMMY,
+	    .exclude_kernel = 1,
+	    .exclude_hv = 1,
 	};
 	const long event = system_call(NR_PERF_EVENT_OPEN, (long)&attributes, 0, -1, -1, 0, 0);
 

@@ -2,7 +2,7 @@
  * rdpid: rax = IA32_TSC_AUX, where Linux keeps the CPU's number (SDM vol. 2, RDPID).
  * Out: rax.
  */
-#include "timed.h"
+#include "timed.inc"
 
 .macro LOAD
 .endm

@@ -2,7 +2,7 @@
  * rdtsc: edx:eax = the time stamp counter (SDM vol. 2, RDTSC).
  * Out: eax, edx. Changes rax, rdx.
  */
-#include "timed.h"
+#include "timed.inc"
 
 .macro LOAD
 .endm

@@ -3,7 +3,7 @@
  * switch (SDM vol. 2, SYSCALL).
  * In: eax number; rdi, rsi, rdx. Out: rax. Changes rcx, r11.
  */
-#include "timed.h"
+#include "timed.inc"
 
 .macro LOAD
 	LOAD_SYSCALL

@@ -1,22 +1,23 @@
 /*
- * The kernel's time page, read without the vDSO's functions around it. Its layout (include/vdso/datapage.h) is no ABI
- * and has changed, so it is searched for by what it must contain, and believed only when it agrees with clock_gettime.
+ * The kernel's time page, read without the vDSO's functions around it. Its layout (include/vdso/datapage.h)
+ * is no ABI and has changed, so it is searched for by what it must contain, and believed only when it agrees
+ * with clock_gettime.
  */
 #include "probe.h"
 
 #include <linux/auxvec.h>
 
-#define PAGE 4096ul
+#define PAGE	   4096ul
 #define VVAR_PAGES 16 /* how far before the vDSO the time page is looked for; it was 4 to 8 so far */
 
-#define CLOCK_REALTIME 0
-#define CLOCK_MONOTONIC 1
+#define CLOCK_REALTIME	       0
+#define CLOCK_MONOTONIC	       1
 #define CLOCK_MONOTONIC_COARSE 6
-#define BASES 12 /* VDSO_BASES */
+#define BASES		       12 /* VDSO_BASES */
 
 #define CLOCKMODE_TSC 1
-#define AGREEMENTS 64
-#define NANOSECONDS 1000000000ull
+#define AGREEMENTS    64
+#define NANOSECONDS   1000000000ull
 
 /* struct vdso_clock; between the two parts some kernels (6.10 on) keep max_cycles. */
 struct clock_head {
@@ -130,7 +131,8 @@ static int is_plausible(void)
 {
 	const uint64_t now = tsc(), seconds = reference_time(CLOCK_REALTIME);
 
-	if (head->mode != CLOCKMODE_TSC || scale->mask != ~0ull || !scale->mult || !scale->shift || scale->shift > 32)
+	if (head->mode != CLOCKMODE_TSC || scale->mask != ~0ull || !scale->mult || !scale->shift ||
+	    scale->shift > 32)
 		return 0;
 	if (head->cycle_last > now || now - head->cycle_last > 1ull << 36)
 		return 0;
@@ -152,7 +154,8 @@ static int is_the_time_page(void)
 	if (!is_plausible())
 		return 0;
 	for (int i = 0; i < AGREEMENTS; i++)
-		if (!agrees(CLOCK_REALTIME, 0) || !agrees(CLOCK_MONOTONIC, 0) || !agrees(CLOCK_MONOTONIC_COARSE, 1))
+		if (!agrees(CLOCK_REALTIME, 0) || !agrees(CLOCK_MONOTONIC, 0) ||
+		    !agrees(CLOCK_MONOTONIC_COARSE, 1))
 			return 0;
 	return 1;
 }

@@ -2,7 +2,7 @@
  * ud2: #UD, a fault (SDM vol. 3, 6.15). Linux delivers SIGILL; the handler (fault.c) skips the two bytes.
  * In: nothing. Out: nothing. Changes nothing: rt_sigreturn restores every register.
  */
-#include "timed.h"
+#include "timed.inc"
 
 .macro LOAD
 .endm

@@ -113,3 +113,29 @@ pub struct Record {
     /// Its content.
     pub payload: Payload,
 }
+
+/// How a probe run went wrong from the outside: it was started, or not, and gave no verdict of its own.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Failure {
+    /// The kernel would not execute it; the error's number.
+    #[error("the probe could not be started: {}", std::io::Error::from_raw_os_error(*.0))]
+    NotStarted(i32),
+    /// A signal ended it; the signal's number.
+    #[error("the probe was ended by signal {0}")]
+    Killed(i32),
+    /// It exited with a status that is no probe's.
+    #[error("the probe exited with status {0}")]
+    Exited(i32),
+    /// It did not end in time.
+    #[error("the probe did not end within {0:?}")]
+    Timeout(std::time::Duration),
+    /// It wrote more than any probe does.
+    #[error("the probe wrote more than {0} bytes")]
+    Flood(usize),
+    /// What it wrote are no records.
+    #[error("{0}")]
+    Garbage(#[from] Error),
+    /// It ended well without saying how it went.
+    #[error("the probe said nothing")]
+    Silent,
+}

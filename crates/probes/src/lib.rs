@@ -1,0 +1,15 @@
+//! The probes: three small programs in C and assembly (`probe/`), compiled by `build.rs` and embedded here.
+
+use table::Probe;
+
+/// The program as an ELF file, for an x86-64 Linux.
+pub fn image(probe: Probe) -> &'static [u8] {
+    match probe {
+        Probe::Probe64 => include_bytes!(concat!(env!("OUT_DIR"), "/probe64")),
+        Probe::Probe32 => include_bytes!(concat!(env!("OUT_DIR"), "/probe32")),
+        Probe::Libc => include_bytes!(concat!(env!("OUT_DIR"), "/probe-libc")),
+    }
+}
+
+/// The loader that the kernel starts [`Probe::Libc`] with, as its ELF file names it.
+pub const LIBC_LOADER: &str = "/lib64/ld-linux-x86-64.so.2";

@@ -1,0 +1,86 @@
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What a reader must know before quoting a figure, each with its remedy.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Warning {
+    /// Most rounds ran on a core that something else used too.
+    Disturbed {
+        /// Rounds excluded.
+        excluded: u64,
+        /// Rounds in all.
+        rounds: u64,
+    },
+    /// Core cycles cannot be told.
+    ChainRatio {
+        /// 64 or 32.
+        bits: u8,
+        /// Cycles of an imul if a xor takes one.
+        ratio: f64,
+    },
+    /// Too few rounds for an interval.
+    FewRounds {
+        /// Rounds of the row that has fewest.
+        rounds: u64,
+    },
+    /// Interrupted by the user.
+    Interrupted,
+    /// The counter's rate is not constant.
+    TscNotInvariant,
+    /// Real-time priority was asked for and not granted.
+    NoRealtime {
+        /// What the kernel answered.
+        why: String,
+    },
+    /// The hypervisor ran something else.
+    Steal {
+        /// Milliseconds taken from the measured CPU.
+        milliseconds: f64,
+    },
+    /// Something about the environment could not be seen.
+    Unseen {
+        /// How many facts.
+        facts: u64,
+    },
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Warning::Disturbed { excluded, rounds } => write!(
+                f,
+                "{excluded} of {rounds} rounds ran on a core that was not theirs alone; rows most of whose rounds were \
+                 lost have no interval. Try again when the machine is idle, or on another CPU (--cpu)."
+            ),
+            Warning::ChainRatio { bits, ratio } => write!(
+                f,
+                "an imul takes {ratio:.3} times a xor in {bits}-bit code, not 3.00: this processor's chain cannot tell core \
+                 cycles. Use ticks or ns."
+            ),
+            Warning::FewRounds { rounds } => write!(
+                f,
+                "{rounds} rounds are too few for a confidence interval (6 are needed). Give more time (--budget) or ask for \
+                 fewer rows (--entry, --operation)."
+            ),
+            Warning::Interrupted => f.write_str("interrupted: this is what was measured so far."),
+            Warning::TscNotInvariant => f.write_str(
+                "this CPU does not promise an invariant time stamp counter (CPUID 80000007h EDX bit 8): ticks and ns may \
+                 drift with its frequency. Core cycles do not.",
+            ),
+            Warning::NoRealtime { why } => write!(
+                f,
+                "no real-time priority: {why}. Run as root, or raise RLIMIT_RTPRIO; without it figures are the same on an \
+                 idle machine."
+            ),
+            Warning::Steal { milliseconds } => write!(
+                f,
+                "the hypervisor took {milliseconds:.0} ms from this CPU; the tail (p99.9, max) contains it. Try again later."
+            ),
+            Warning::Unseen { facts } => write!(
+                f,
+                "{facts} facts about this machine could not be read; the JSON document lists them with the reason."
+            ),
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Which CPU to measure on.
+
+use nix::sched::{CpuSet, sched_getaffinity};
+use nix::unistd::Pid;
+
+/// The CPU that was asked for cannot be had.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CpuError {
+    /// Not among those that this process may use.
+    #[error("CPU {cpu} cannot be used; this process may run on {}", list(.allowed))]
+    NotAllowed {
+        /// The one that was asked for.
+        cpu: usize,
+        /// Those that may be used.
+        allowed: Vec<usize>,
+    },
+    /// The kernel does not tell.
+    #[error("the CPUs that this process may use cannot be told: {0}")]
+    Unknown(nix::errno::Errno),
+}
+
+fn list(cpus: &[usize]) -> String {
+    cpus.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// The CPUs that this process may run on: online, and inside its cpuset.
+///
+/// # Errors
+/// [`CpuError::Unknown`] when the kernel does not tell.
+pub fn allowed_cpus() -> Result<Vec<usize>, CpuError> {
+    let set = sched_getaffinity(Pid::from_raw(0)).map_err(CpuError::Unknown)?;
+    Ok((0..CpuSet::count()).filter(|cpu| set.is_set(*cpu).unwrap_or(false)).collect())
+}
+
+/// The CPU that was asked for, or the last allowed one: the first is where most interrupts go.
+///
+/// # Errors
+/// [`CpuError::NotAllowed`] with those that are.
+pub fn choose_cpu(asked: Option<usize>, allowed: &[usize]) -> Result<usize, CpuError> {
+    match asked {
+        Some(cpu) if allowed.contains(&cpu) => Ok(cpu),
+        Some(cpu) => Err(CpuError::NotAllowed { cpu, allowed: allowed.to_vec() }),
+        None => allowed.last().copied().ok_or(CpuError::Unknown(nix::errno::Errno::ENODATA)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_allowed_cpu_unless_asked() {
+        assert_eq!(choose_cpu(None, &[0, 2, 5]), Ok(5));
+        assert_eq!(choose_cpu(Some(2), &[0, 2, 5]), Ok(2));
+        let refused = choose_cpu(Some(1), &[0, 2]).unwrap_err().to_string();
+        assert_eq!(refused, "CPU 1 cannot be used; this process may run on 0, 2");
+    }
+}

@@ -1,0 +1,195 @@
+//! One probe run: fork, pin, execute, read, and an end to it whatever happens.
+
+use crate::image::Image;
+use nix::errno::Errno;
+use nix::fcntl::{AtFlags, OFlag};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sched::{CpuSet, sched_setaffinity};
+use nix::sys::resource::{Resource, setrlimit};
+use nix::sys::signal::{SigHandler, SigSet, Signal, killpg, signal};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::{ForkResult, Pid, execveat, fork, pipe2, read, setpgid};
+use record::Failure;
+use std::convert::Infallible;
+use std::ffi::CString;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// No probe writes as much: 256 blocks of 64 samples of 32 bytes, and what is around them.
+const MOST_OUTPUT: usize = 2 << 20;
+
+/// Set from a signal handler to end a run early.
+pub type Interrupt = Arc<AtomicBool>;
+
+/// Scheduling of the probes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Priority {
+    /// As this process.
+    Inherited,
+    /// SCHED_FIFO, lowest priority.
+    Realtime,
+}
+
+/// What a probe run may use.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// The CPU it is pinned to.
+    pub cpu: usize,
+    /// Its scheduling.
+    pub priority: Priority,
+    /// The longest it may take.
+    pub time: Duration,
+    /// Ends it when set.
+    pub interrupt: Interrupt,
+}
+
+/// Runs the program and returns what it wrote to its standard output.
+pub fn run(image: &Image, arguments: &[String], limits: &Limits) -> Result<Vec<u8>, Failure> {
+    let not_started = |error: Errno| Failure::NotStarted(error as i32);
+    let argv: Vec<CString> = std::iter::once(Ok(image.name.clone()))
+        .chain(arguments.iter().map(|argument| CString::new(argument.as_str())))
+        .collect::<Result<_, _>>()
+        .map_err(|_| not_started(Errno::EINVAL))?;
+    let (output, output_end) = pipe2(OFlag::O_CLOEXEC).map_err(not_started)?;
+    let (trouble, trouble_end) = pipe2(OFlag::O_CLOEXEC).map_err(not_started)?;
+
+    // SAFETY: this program has one thread while it measures, and the child calls nothing that allocates or locks.
+    let child = match unsafe { fork() }.map_err(not_started)? {
+        ForkResult::Child => {
+            let Err(error) = become_probe(image, &argv, limits, output_end.as_fd());
+            report_and_exit(error, trouble_end.as_fd())
+        }
+        ForkResult::Parent { child } => Child { pid: child, reaped: false },
+    };
+    drop(output_end);
+    drop(trouble_end);
+    child.collect(output, trouble, limits)
+}
+
+/// In the child. Only async-signal-safe calls from here on.
+fn become_probe(
+    image: &Image,
+    argv: &[CString],
+    limits: &Limits,
+    output: BorrowedFd,
+) -> Result<Infallible, Errno> {
+    // A group of its own: the terminal's interrupt is for us, and its children end with it.
+    setpgid(Pid::from_raw(0), Pid::from_raw(0))?;
+    nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?;
+    setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
+    SigSet::empty().thread_set_mask()?;
+    // SAFETY: the default action is no handler of ours.
+    unsafe { signal(Signal::SIGPIPE, SigHandler::SigDfl) }?;
+    let mut cpus = CpuSet::new();
+    cpus.set(limits.cpu)?;
+    sched_setaffinity(Pid::from_raw(0), &cpus)?;
+    if limits.priority == Priority::Realtime {
+        set_realtime()?;
+    }
+    nix::unistd::dup2_stdout(output)?;
+    execveat(&image.file, c"", argv, &[] as &[CString], AtFlags::AT_EMPTY_PATH)
+}
+
+/// SCHED_FIFO at its lowest priority for this process.
+pub(crate) fn set_realtime() -> Result<(), Errno> {
+    let parameters = libc::sched_param { sched_priority: 1 };
+    // SAFETY: the kernel reads one sched_param.
+    Errno::result(unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameters) }).map(drop)
+}
+
+fn report_and_exit(error: Errno, trouble: BorrowedFd) -> ! {
+    // Nobody to tell when this fails too.
+    let _ = nix::unistd::write(trouble, &(error as i32).to_le_bytes());
+    // SAFETY: ends the child without running what the parent registered for its own exit.
+    unsafe { libc::_exit(127) }
+}
+
+/// A child that is killed, with its group, and reaped when this goes.
+struct Child {
+    pid: Pid,
+    reaped: bool,
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        if !self.reaped {
+            self.kill();
+            let _ = waitpid(self.pid, None);
+        }
+    }
+}
+
+impl Child {
+    fn kill(&self) {
+        // Its group may not exist yet, or no more.
+        let _ = killpg(self.pid, Signal::SIGKILL);
+        let _ = nix::sys::signal::kill(self.pid, Signal::SIGKILL);
+    }
+
+    fn collect(mut self, output: OwnedFd, trouble: OwnedFd, limits: &Limits) -> Result<Vec<u8>, Failure> {
+        let deadline = Instant::now() + limits.time;
+        let bytes = read_all(&output, deadline, limits)?;
+        let status = self.wait(deadline, limits)?;
+        let mut number = [0; 4];
+        if read(&trouble, &mut number) == Ok(number.len()) {
+            return Err(Failure::NotStarted(i32::from_le_bytes(number)));
+        }
+        match status {
+            WaitStatus::Exited(_, 0) => Ok(bytes),
+            WaitStatus::Exited(_, code) => Err(Failure::Exited(code)),
+            WaitStatus::Signaled(_, signal, _) => Err(Failure::Killed(signal as i32)),
+            _ => Err(Failure::Silent),
+        }
+    }
+
+    /// Waits for its end: it has closed its output, so that is near, unless it is up to something.
+    fn wait(&mut self, deadline: Instant, limits: &Limits) -> Result<WaitStatus, Failure> {
+        let mut pause = Duration::from_micros(20);
+        loop {
+            match waitpid(self.pid, Some(WaitPidFlag::WNOHANG)) {
+                Ok(WaitStatus::StillAlive) | Err(Errno::EINTR) => {}
+                Ok(status) => {
+                    self.reaped = true;
+                    return Ok(status);
+                }
+                Err(error) => {
+                    self.reaped = true;
+                    return Err(Failure::NotStarted(error as i32));
+                }
+            }
+            if Instant::now() >= deadline || limits.interrupt.load(Ordering::Relaxed) {
+                return Err(Failure::Timeout(limits.time));
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(10));
+        }
+    }
+}
+
+fn read_all(output: &OwnedFd, deadline: Instant, limits: &Limits) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    let mut buffer = [0; 1 << 14];
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() || limits.interrupt.load(Ordering::Relaxed) {
+            return Err(Failure::Timeout(limits.time));
+        }
+        let timeout = PollTimeout::try_from(left).unwrap_or(PollTimeout::MAX);
+        match poll(&mut [PollFd::new(output.as_fd(), PollFlags::POLLIN)], timeout) {
+            Ok(0) | Err(Errno::EINTR) => continue,
+            Ok(_) => {}
+            Err(error) => return Err(Failure::NotStarted(error as i32)),
+        }
+        match read(output, &mut buffer) {
+            Ok(0) => return Ok(bytes),
+            Ok(count) => bytes.extend_from_slice(buffer.get(..count).unwrap_or_default()),
+            Err(Errno::EINTR) => continue,
+            Err(error) => return Err(Failure::NotStarted(error as i32)),
+        }
+        if bytes.len() > MOST_OUTPUT {
+            return Err(Failure::Flood(MOST_OUTPUT));
+        }
+    }
+}

@@ -1,0 +1,21 @@
+/* What every C compiler may call, freestanding or not (GCC manual, "Standards"). One instruction each. */
+#include <stddef.h>
+
+void *memset(void *to, int byte, size_t count);
+void *memcpy(void *to, const void *from, size_t count);
+
+void *memset(void *to, int byte, size_t count)
+{
+	void *at = to;
+
+	__asm__ volatile("rep stosb" : "+D"(at), "+c"(count) : "a"(byte) : "memory");
+	return to;
+}
+
+void *memcpy(void *to, const void *from, size_t count)
+{
+	void *at = to;
+
+	__asm__ volatile("rep movsb" : "+D"(at), "+S"(from), "+c"(count) : : "memory");
+	return to;
+}
