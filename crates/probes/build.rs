@@ -23,7 +23,6 @@ const FLAGS: &[&str] = &[
     "-Wno-unused-command-line-argument",
     "-Wl,--build-id=none",
     "-Wl,-z,noexecstack",
-    "-s",
 ];
 
 fn main() {
@@ -41,24 +40,33 @@ fn main() {
 fn build(probe: Probe, root: &Path, out: &Path) {
     let generated = out.join(format!("{}.include", probe.name()));
     std::fs::create_dir_all(&generated).expect("OUT_DIR is writable");
-    std::fs::write(generated.join("entries.h"), header::render(Table::get(), probe)).expect("OUT_DIR is writable");
+    std::fs::write(generated.join("entries.h"), header::render(Table::get(), probe))
+        .expect("OUT_DIR is writable");
 
     let source = root.join("probe");
     let machine = source.join(probe.folder());
     let mut command = compiler();
-    command.args(FLAGS).arg(if probe.bits() == 32 { "-m32" } else { "-m64" });
+    command
+        .args(FLAGS)
+        .arg(if probe.bits() == 32 { "-m32" } else { "-m64" });
     for include in [&root.join("abi"), &source, &machine, &generated] {
         command.arg("-I").arg(include);
     }
     // Debian keeps the kernel's asm/ headers, which serve both bitnesses, in the 64-bit compiler's own folder.
     command.arg("-idirafter").arg("/usr/include/x86_64-linux-gnu");
-    command.args(sources(&source)).args(sources(&machine)).arg("-no-pie");
+    command
+        .args(sources(&source))
+        .args(sources(&machine))
+        .arg("-no-pie");
     if probe == Probe::Libc {
         // Linked against a stand-in, so that it needs no version of the real one. All its references are weak,
         // and would not by themselves make the linker name the library.
         let stub = out.join("libc.so.6");
         build_stub(&source.join("libc/stub.c"), &stub);
-        command.arg(source.join("libc/functions.c")).arg("-Wl,--no-as-needed").arg(stub);
+        command
+            .arg(source.join("libc/functions.c"))
+            .arg("-Wl,--no-as-needed")
+            .arg(stub);
         command.arg("-Wl,--dynamic-linker=/lib64/ld-linux-x86-64.so.2");
     } else {
         command.arg("-static");
@@ -68,7 +76,13 @@ fn build(probe: Probe, root: &Path, out: &Path) {
 
 fn build_stub(source: &Path, target: &Path) {
     let mut command = compiler();
-    command.args(["-shared", "-fPIC", "-nostdlib", "-fno-builtin", "-Wl,-soname,libc.so.6"]);
+    command.args([
+        "-shared",
+        "-fPIC",
+        "-nostdlib",
+        "-fno-builtin",
+        "-Wl,-soname,libc.so.6",
+    ]);
     run(command.arg(source).arg("-o").arg(target));
 }
 
@@ -76,7 +90,10 @@ fn build_stub(source: &Path, target: &Path) {
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
     let is_source = |path: &PathBuf| path.extension().is_some_and(|kind| kind == "c" || kind == "S");
-    let mut files: Vec<_> = entries.filter_map(|e| Some(e.ok()?.path())).filter(is_source).collect();
+    let mut files: Vec<_> = entries
+        .filter_map(|e| Some(e.ok()?.path()))
+        .filter(is_source)
+        .collect();
     files.sort();
     files
 }

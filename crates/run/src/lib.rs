@@ -1,9 +1,11 @@
 //! The run document: one saved measurement, versioned. `docs/run.schema.json` is the same contract for everybody
 //! else. Field names and units are for ever within one schema version; what is absent is `null`, never 0.
 
+mod judge;
 mod load;
 mod warning;
 
+pub use judge::{judge, judge_failure, path_in_words};
 pub use load::{LoadError, load};
 pub use warning::Warning;
 

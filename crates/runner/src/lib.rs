@@ -10,12 +10,12 @@ mod schedule;
 pub use clock::{Reading, tsc_is_readable};
 pub use cpu::{CpuError, allowed_cpus, choose_cpu};
 pub use image::PlaceError;
-pub use process::{Interrupt, Limits, Priority};
+pub use process::{Interrupt, Limits, Priority, try_realtime};
 pub use schedule::Schedule;
 
 use image::Image;
 use record::{Failure, Record, Request};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use table::Probe;
 
 /// Runs requests. The command measures through this, so that tests can put recorded answers in its place.
@@ -45,7 +45,7 @@ pub trait Executor {
 
 /// The Linux that this program runs on.
 pub struct Host {
-    images: HashMap<Probe, Image>,
+    images: BTreeMap<Probe, Image>,
     limits: Limits,
 }
 
@@ -55,7 +55,7 @@ impl Host {
     /// # Errors
     /// [`PlaceError`] when nothing that this process may write can be executed.
     pub fn new(limits: Limits) -> Result<Host, PlaceError> {
-        let mut images = HashMap::new();
+        let mut images = BTreeMap::new();
         for probe in Probe::ALL {
             images.insert(probe, Image::place(probe)?);
         }
@@ -69,6 +69,10 @@ impl Executor for Host {
         let image = self.images.get(&probe).ok_or(Failure::NotStarted(libc::ENOENT))?;
         let output = process::run(image, arguments, &self.limits)?;
         let records = record::parse(&output)?;
-        if records.is_empty() { Err(Failure::Silent) } else { Ok(records) }
+        if records.is_empty() {
+            Err(Failure::Silent)
+        } else {
+            Ok(records)
+        }
     }
 }

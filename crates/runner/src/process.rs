@@ -61,7 +61,10 @@ pub fn run(image: &Image, arguments: &[String], limits: &Limits) -> Result<Vec<u
             let Err(error) = become_probe(image, &argv, limits, output_end.as_fd());
             report_and_exit(error, trouble_end.as_fd())
         }
-        ForkResult::Parent { child } => Child { pid: child, reaped: false },
+        ForkResult::Parent { child } => Child {
+            pid: child,
+            reaped: false,
+        },
     };
     drop(output_end);
     drop(trouble_end);
@@ -93,10 +96,30 @@ fn become_probe(
 }
 
 /// SCHED_FIFO at its lowest priority for this process.
-pub(crate) fn set_realtime() -> Result<(), Errno> {
+fn set_realtime() -> Result<(), Errno> {
     let parameters = libc::sched_param { sched_priority: 1 };
     // SAFETY: the kernel reads one sched_param.
     Errno::result(unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameters) }).map(drop)
+}
+
+/// Whether a child may have real-time priority, found out by one that tries.
+///
+/// # Errors
+/// What the kernel answers.
+pub fn try_realtime() -> std::io::Result<()> {
+    // SAFETY: as in `run`.
+    match unsafe { fork() }? {
+        ForkResult::Child => {
+            let code = set_realtime().map_or_else(|error| error as i32, |()| 0);
+            // SAFETY: as in `report_and_exit`.
+            unsafe { libc::_exit(code) }
+        }
+        ForkResult::Parent { child } => match waitpid(child, None)? {
+            WaitStatus::Exited(_, 0) => Ok(()),
+            WaitStatus::Exited(_, code) => Err(std::io::Error::from_raw_os_error(code)),
+            status => Err(std::io::Error::other(format!("{status:?}"))),
+        },
+    }
 }
 
 fn report_and_exit(error: Errno, trouble: BorrowedFd) -> ! {

@@ -14,10 +14,12 @@
 mod cost;
 mod primitives;
 mod round;
+mod rounds;
 mod summary;
 
 pub use cost::{Cost, Cycles, Instructions, Nanos, Ticks};
 pub use round::{Malformed, Round};
+pub use rounds::Rounds;
 pub use summary::{Disturbed, Reference, Scale, Summary, summarize};
 
 /// Core cycles that one dependent 32-bit `imul` takes on Intel since Nehalem and on AMD since Zen.
@@ -28,3 +30,8 @@ pub const CHAIN_TOLERANCE: f64 = 0.01;
 
 /// How far a round's canary may be from the run's best, as a part of it.
 pub const CANARY_TOLERANCE: f64 = 0.02;
+
+/// The median of some values; none of nothing.
+pub fn median_of(values: impl Iterator<Item = f64>) -> Option<f64> {
+    primitives::median(&primitives::sorted(values.collect()))
+}

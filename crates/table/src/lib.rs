@@ -6,7 +6,7 @@
 pub mod header;
 
 use serde::Deserialize;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 /// The text of `entries.toml` as it was when this crate was built.
@@ -296,7 +296,7 @@ impl Table {
 }
 
 fn unique<'a>(what: &str, rows: impl Iterator<Item = (u16, &'a str)>) -> Result<(), String> {
-    let (mut ids, mut names) = (HashSet::new(), HashSet::new());
+    let (mut ids, mut names) = (BTreeSet::new(), BTreeSet::new());
     for (id, name) in rows {
         if id == 0 || !ids.insert(id) {
             return Err(format!("{what} {name}: id {id} is 0 or taken"));

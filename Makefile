@@ -1,0 +1,48 @@
+# The front door. `make run` measures this machine, `make test` tests everything; both install what they need.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+TARGET := x86_64-unknown-linux-gnu
+KENTRY := target/$(TARGET)/release/kentry
+VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
+DIST := kentry-$(VERSION)-$(TARGET)
+
+.PHONY: run build test quick bench fuzz lint install dist clean help
+
+run: build ## Build, and measure this machine
+	./$(KENTRY)
+
+build: ## Build the command
+	scripts/need.sh build
+	cargo build --release --locked
+
+test: ## Run every test
+	scripts/need.sh test
+	scripts/test.sh
+
+quick: ## The tests that need no built command, for the inner loop
+	cargo test --locked --workspace
+
+lint: ## Formatter and linters
+	scripts/lint.sh
+
+bench: build ## Precision and cost beside peers: writes bench/RESULTS.md
+	scripts/need.sh bench
+	bench/run.sh
+
+fuzz: build ## Fuzz the parsers for a while (SECONDS=60)
+	fuzz/run.sh $(or $(SECONDS_TO_FUZZ),60)
+
+install: build ## Install under PREFIX (/usr/local), honoring DESTDIR
+	install -D -m 755 $(KENTRY) $(DESTDIR)$(PREFIX)/bin/kentry
+	scripts/assets.sh $(KENTRY) $(DESTDIR)$(PREFIX)
+
+dist: build ## One static binary in a tarball: dist/$(DIST).tar.gz
+	scripts/dist.sh $(KENTRY) $(DIST)
+
+clean: ## Remove what was built
+	cargo clean
+	rm -rf dist
+
+help: ## This list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12

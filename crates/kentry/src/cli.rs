@@ -1,0 +1,161 @@
+//! The command line.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use report::Format;
+use std::path::PathBuf;
+use std::time::Duration;
+
+const EXIT_CODES: &str = "\
+Exit status:
+  0    done
+  1    a result could not be written
+  2    wrong usage
+  3    the environment does not allow measuring
+  130  interrupted; what was measured so far is still printed, marked partial";
+
+/// Measures every way into an x86 kernel: what each entry costs, and why.
+///
+/// Without a subcommand, measures: the same as `kentry measure`.
+#[derive(Debug, Parser)]
+#[command(name = "kentry", version, after_help = EXIT_CODES, args_conflicts_with_subcommands = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// Options of `measure`.
+    #[command(flatten)]
+    pub measure: MeasureArgs,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Measure the Linux that this runs on (the default)
+    #[command(after_help = EXIT_CODES)]
+    Measure(MeasureArgs),
+    /// List every entry, its operations and what it is
+    List(ListArgs),
+    /// Explain an entry: history, hardware, Linux, registers, return
+    Explain(ExplainArgs),
+    /// Print a completion script for a shell
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page
+    Man,
+}
+
+/// What to measure, and how to show it.
+#[derive(Debug, Clone, Args)]
+pub struct MeasureArgs {
+    /// Only entries of this name or glob; may be given several times
+    #[arg(short, long, value_name = "GLOB")]
+    pub entry: Vec<String>,
+    /// Only operations of this name or glob; may be given several times
+    #[arg(short, long, value_name = "GLOB")]
+    pub operation: Vec<String>,
+    /// Measure on this CPU instead of the last that this process may use
+    #[arg(long, value_name = "NUMBER")]
+    pub cpu: Option<usize>,
+    /// How long to measure; more time, narrower intervals
+    #[arg(long, value_name = "SECONDS", default_value = "4", value_parser = budget)]
+    pub budget: Duration,
+    /// Draw the order of the rounds from this number (at most 2^53) instead of a random one
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(..=1 << 53))]
+    pub seed: Option<u64>,
+    /// Run the probes with real-time priority (SCHED_FIFO), where permitted
+    #[arg(long)]
+    pub realtime: bool,
+    /// Print what would be measured, and measure nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// How to show it, and where
+    #[command(flatten)]
+    pub show: ShowArgs,
+}
+
+/// How to show a result, and where.
+#[derive(Debug, Clone, Args)]
+pub struct ShowArgs {
+    /// How to show the result
+    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format())]
+    pub format: Format,
+    /// Write the result to this file, whole or not at all, instead of standard output
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// When to use color; NO_COLOR is respected too
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub color: Color,
+    /// Show more columns, and rows that have the same outcome one by one
+    #[arg(short, long)]
+    pub verbose: bool,
+}
+
+/// Options of `list`.
+#[derive(Debug, Clone, Args)]
+pub struct ListArgs {
+    /// How to show it, and where
+    #[command(flatten)]
+    pub show: ShowArgs,
+}
+
+/// Options of `explain`.
+#[derive(Debug, Clone, Args)]
+pub struct ExplainArgs {
+    /// Which entry; `kentry list` has them all
+    pub entry: String,
+    /// Print a complete small program that says hello through this entry
+    #[arg(long)]
+    pub example: bool,
+    /// A run saved with --format json --output FILE, to take this machine's numbers from
+    #[arg(long, value_name = "FILE", conflicts_with = "example")]
+    pub run: Option<PathBuf>,
+}
+
+/// When to use color.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// The most that a duration argument may be: a week.
+const LONGEST: f64 = 7.0 * 24.0 * 3600.0;
+
+fn budget(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_string())?;
+    if !(seconds > 0.0 && seconds <= LONGEST) {
+        return Err(format!("must be more than 0 and at most {LONGEST} seconds"));
+    }
+    Ok(Duration::from_secs_f64(seconds))
+}
+
+fn format() -> impl clap::builder::TypedValueParser<Value = Format> {
+    use clap::builder::{PossibleValuesParser, TypedValueParser};
+    PossibleValuesParser::new(["text", "json", "csv", "markdown"])
+        .try_map(|name: String| name.parse::<Format>().map_err(|error| error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_budget_is_a_positive_number_of_seconds() {
+        assert_eq!(budget("0.5"), Ok(Duration::from_millis(500)));
+        for bad in ["0", "-1", "nan", "inf", "1e300", "", "4s"] {
+            assert!(budget(bad).is_err(), "{bad}");
+        }
+    }
+}

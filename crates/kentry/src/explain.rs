@@ -1,0 +1,37 @@
+//! What `kentry explain` prints.
+
+use run::Document;
+use table::Entry;
+
+include!(concat!(env!("OUT_DIR"), "/texts.rs"));
+
+/// The entry's text (`docs/entries/`), and its rows of a run where there is one.
+pub fn explain(entry: &Entry, document: Option<&Document>) -> String {
+    let mut text = find(entry).map_or(String::new(), |(_, text, _)| text.to_string());
+    text.push_str("\n## On this machine\n\n");
+    let Some(document) = document else {
+        text.push_str("No run was given. Save one and name it:\n\n");
+        text.push_str("    kentry --format json --output run.json\n");
+        text.push_str(&format!("    kentry explain {} --run run.json\n", entry.name));
+        return text;
+    };
+    let mut rows = document
+        .results
+        .iter()
+        .filter(|row| row.entry == entry.name)
+        .peekable();
+    if rows.peek().is_none() {
+        text.push_str("The run has no row of this entry.\n");
+    }
+    rows.for_each(|row| text.push_str(&format!("- {}\n", report::summary_of_row(row))));
+    text
+}
+
+/// The complete small program (`docs/examples/`).
+pub fn example(entry: &Entry) -> &'static str {
+    find(entry).map_or("", |(_, _, example)| example)
+}
+
+fn find(entry: &Entry) -> Option<&'static (&'static str, &'static str, &'static str)> {
+    TEXTS.iter().find(|(name, _, _)| *name == entry.name)
+}

@@ -1,0 +1,11 @@
+//! The command: arguments, plan, measurement, document, report. Nothing here prints but through [`output`].
+
+pub mod cli;
+pub mod error;
+pub mod explain;
+pub mod input;
+pub mod measure;
+pub mod output;
+pub mod plan;
+pub mod progress;
+pub mod select;

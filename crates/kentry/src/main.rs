@@ -1,0 +1,178 @@
+//! Arguments, plan, measurement, report: one after the other.
+
+use clap::{CommandFactory, Parser};
+use kentry::cli::{Cli, Color, Command, ExplainArgs, ListArgs, MeasureArgs, ShowArgs};
+use kentry::error::{Error, INTERRUPTED};
+use kentry::measure::{Setting, measure};
+use kentry::output::Target;
+use kentry::plan::Plan;
+use kentry::{explain, progress, select};
+use report::Style;
+use run::Warning;
+use runner::{Host, Interrupt, Limits, Priority};
+use std::io::Write;
+use std::process::ExitCode;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use table::Table;
+
+/// The longest that one round may take before its probe is taken to hang.
+const ROUND_TIME: Duration = Duration::from_secs(10);
+
+/// Width of a table that nobody looks at on a terminal, in columns.
+const WIDTH: usize = 100;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let result = match cli.command {
+        None => run_measure(&cli.measure),
+        Some(Command::Measure(args)) => run_measure(&args),
+        Some(Command::List(args)) => run_list(&args),
+        Some(Command::Explain(args)) => run_explain(&args),
+        Some(Command::Completions { shell }) => print(&completions(shell)),
+        Some(Command::Man) => manual().and_then(|page| print(&page)),
+    };
+    result.unwrap_or_else(|error| {
+        // Not eprintln: it panics when standard error cannot be written either.
+        let _ = writeln!(std::io::stderr(), "kentry: {error}");
+        ExitCode::from(error.exit_code())
+    })
+}
+
+fn run_measure(args: &MeasureArgs) -> Result<ExitCode, Error> {
+    // Before anything asks for the time: the vDSO reads the counter too, and would take the signal.
+    if !runner::tsc_is_readable() {
+        let why = "this process may not read the time stamp counter (prctl PR_SET_TSC): nothing can be timed";
+        return Err(Error::Environment(why.into()));
+    }
+    let plan = Plan::new(Table::get(), args, drawn_seed())?;
+    let target = Target::open(args.show.output.as_deref())?;
+    if args.dry_run {
+        target.write(&plan.render(args.show.format)?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let style = style(&args.show, &target);
+    let interrupt = catch_interrupts()?;
+    let document = measure_host(&plan, &interrupt)?;
+    target.write(&report::render(
+        &document,
+        Table::get(),
+        args.show.format,
+        &style,
+    )?)?;
+    Ok(if interrupt.load(Ordering::Relaxed) {
+        ExitCode::from(INTERRUPTED)
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+/// A seed for a run that was given none: it need not be secret, only another each time, and there may be no
+/// source of random numbers here.
+fn drawn_seed() -> u32 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    (now.subsec_nanos() ^ now.as_secs() as u32).rotate_left(16) ^ std::process::id()
+}
+
+fn measure_host(plan: &Plan, interrupt: &Interrupt) -> Result<run::Document, Error> {
+    let environment = |error: &dyn std::fmt::Display| Error::Environment(error.to_string());
+    let allowed = runner::allowed_cpus().map_err(|error| environment(&error))?;
+    let cpu = runner::choose_cpu(plan.cpu, &allowed).map_err(|error| match plan.cpu {
+        Some(_) => Error::Usage(format!("--cpu: {error}")),
+        None => environment(&error),
+    })?;
+    let machine = environment::capture(&environment::Roots::default(), cpu);
+    let mut warnings = Vec::new();
+    let realtime = plan.realtime
+        && runner::try_realtime()
+            .inspect_err(|why| warnings.push(Warning::NoRealtime { why: why.to_string() }))
+            .is_ok();
+    let priority = if realtime {
+        Priority::Realtime
+    } else {
+        Priority::Inherited
+    };
+    let limits = Limits {
+        cpu,
+        priority,
+        time: ROUND_TIME,
+        interrupt: interrupt.clone(),
+    };
+    let mut host = Host::new(limits).map_err(|error| environment(&error))?;
+    let setting = Setting {
+        executor: &mut host,
+        cpu,
+        realtime,
+        interrupt: interrupt.clone(),
+        environment: machine,
+        warnings,
+    };
+    let bar = progress::Bar::new();
+    Ok(measure(plan, setting, &mut |share, row| bar.show(share, row)))
+}
+
+/// From now on an interrupt ends the measurement, not the command, and a file that may not grow is an error.
+fn catch_interrupts() -> Result<Interrupt, Error> {
+    let interrupt = Interrupt::default();
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        signal_hook::flag::register(signal, interrupt.clone())
+            .map_err(|error| Error::Environment(format!("signals cannot be handled: {error}")))?;
+    }
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Interrupt::default());
+    Ok(interrupt)
+}
+
+fn run_list(args: &ListArgs) -> Result<ExitCode, Error> {
+    let target = Target::open(args.show.output.as_deref())?;
+    let style = style(&args.show, &target);
+    target.write(&report::list(Table::get(), args.show.format, &style)?)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn run_explain(args: &ExplainArgs) -> Result<ExitCode, Error> {
+    let entry = select::entry(Table::get(), &args.entry)?;
+    if args.example {
+        return print(explain::example(entry).as_bytes());
+    }
+    let document = args.run.as_deref().map(kentry::input::document).transpose()?;
+    print(explain::explain(entry, document.as_ref()).as_bytes())
+}
+
+fn completions(shell: clap_complete::Shell) -> Vec<u8> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "kentry", &mut script);
+    script
+}
+
+fn manual() -> Result<Vec<u8>, Error> {
+    let mut page = Vec::new();
+    clap_mangen::Man::new(Cli::command())
+        .render(&mut page)
+        .map_err(|source| Error::Output {
+            target: "manual page".into(),
+            source,
+        })?;
+    Ok(page)
+}
+
+fn print(bytes: &[u8]) -> Result<ExitCode, Error> {
+    Target::Standard.write(bytes)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn style(args: &ShowArgs, target: &Target) -> Style {
+    let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+        || std::env::var_os("TERM").is_some_and(|value| value == "dumb");
+    let color = match args.color {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => target.is_terminal() && !plain,
+    };
+    let columns = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    let width = columns.filter(|_| target.is_terminal()).unwrap_or(WIDTH);
+    Style {
+        color,
+        width,
+        verbose: args.verbose,
+    }
+}

@@ -1,0 +1,38 @@
+//! Progress on standard error, when that is a terminal.
+
+use crate::select::Row;
+use indicatif::{ProgressBar, ProgressStyle};
+
+const STEPS: u64 = 1000;
+
+/// A bar that goes away when it is dropped, so that nothing of it stays beside the result.
+pub struct Bar(ProgressBar);
+
+impl Default for Bar {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Bar {
+    /// A bar; nothing is drawn unless standard error is a terminal.
+    pub fn new() -> Bar {
+        let bar = ProgressBar::new(STEPS);
+        if let Ok(style) = ProgressStyle::with_template("{bar:30} {percent:>3} %  {wide_msg}") {
+            bar.set_style(style);
+        }
+        Bar(bar)
+    }
+
+    /// Shows the share of the time that is used up, and what is being measured.
+    pub fn show(&self, share: f64, (entry, operation): Row) {
+        self.0.set_message(format!("{} {}", entry.name, operation.name));
+        self.0.set_position(((share * STEPS as f64) as u64).min(STEPS));
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}

@@ -1,0 +1,168 @@
+//! Which figures of a row are shown, and how numbers are written.
+
+use run::{Document, Row, Timing};
+use stats::Cost;
+
+/// What stands where there is no number.
+pub(crate) const ABSENT: &str = "-";
+
+/// From here on a number is written with an exponent, so that no number is wider than nine characters.
+const EXPONENT_FROM: f64 = 1e7;
+
+/// The unit that a row's cost is shown in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unit {
+    Cycles,
+    Ticks,
+    Instructions,
+}
+
+impl Unit {
+    pub const ALL: [Unit; 3] = [Unit::Cycles, Unit::Ticks, Unit::Instructions];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Unit::Cycles => "core cycles",
+            Unit::Ticks => "TSC ticks",
+            Unit::Instructions => "instructions",
+        }
+    }
+
+    /// For a narrow column.
+    pub fn short(self) -> &'static str {
+        match self {
+            Unit::Cycles => "cycles",
+            Unit::Ticks => "ticks",
+            Unit::Instructions => "instr.",
+        }
+    }
+
+    /// Behind a number among numbers of other units.
+    pub fn letter(self) -> &'static str {
+        match self {
+            Unit::Cycles => "c",
+            Unit::Ticks => "t",
+            Unit::Instructions => "i",
+        }
+    }
+}
+
+/// What is shown of a row's costs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shown {
+    pub unit: Unit,
+    pub cost: Cost<f64>,
+}
+
+/// A row's cost in core cycles; in ticks where there are none; in instructions when it was emulated.
+pub(crate) fn shown(row: &Row) -> Option<Shown> {
+    let show = |unit, cost: Option<Cost<f64>>| cost.map(|cost| Shown { unit, cost });
+    match row.timing {
+        Timing::Emulated => show(Unit::Instructions, row.instructions.as_ref().map(unitless)),
+        Timing::Hardware => show(Unit::Cycles, row.core_cycles.as_ref().map(unitless))
+            .or_else(|| show(Unit::Ticks, row.ticks.as_ref().map(unitless))),
+    }
+}
+
+/// A cost whose unit is said elsewhere.
+pub(crate) fn unitless<U: Copy + Into<f64>>(cost: &Cost<U>) -> Cost<f64> {
+    Cost {
+        estimate: cost.estimate.into(),
+        ci_low: cost.ci_low.map(Into::into),
+        ci_high: cost.ci_high.map(Into::into),
+        min: cost.min.into(),
+        p50: cost.p50.into(),
+        p99: cost.p99.into(),
+        p999: cost.p999.into(),
+        max: cost.max.into(),
+    }
+}
+
+/// Estimates of `call none` in every unit: what ratios refer to.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Floor {
+    cycles: Option<f64>,
+    ticks: Option<f64>,
+    instructions: Option<f64>,
+}
+
+impl Floor {
+    pub fn of(document: &Document) -> Self {
+        let floor = |row: &&Row| row.entry == "call" && row.operation == "none";
+        let rows = || document.results.iter().filter(floor);
+        Self {
+            cycles: rows().find_map(|row| row.core_cycles).map(|cost| cost.estimate.0),
+            ticks: rows().find_map(|row| row.ticks).map(|cost| cost.estimate.0),
+            instructions: rows()
+                .find_map(|row| row.instructions)
+                .map(|cost| cost.estimate.0),
+        }
+    }
+
+    /// A cost as a multiple of the floor, in the cost's unit; absent without a positive floor.
+    pub fn ratio(self, shown: &Shown) -> String {
+        let floor = match shown.unit {
+            Unit::Cycles => self.cycles,
+            Unit::Ticks => self.ticks,
+            Unit::Instructions => self.instructions,
+        };
+        match floor.filter(|floor| *floor > 0.0) {
+            Some(floor) => multiple(shown.cost.estimate / floor),
+            None => ABSENT.to_owned(),
+        }
+    }
+}
+
+fn multiple(ratio: f64) -> String {
+    if !ratio.is_finite() {
+        return ABSENT.to_owned();
+    }
+    if ratio.abs() >= EXPONENT_FROM {
+        format!("{ratio:.0e}×")
+    } else if ratio.abs() >= 9.95 {
+        format!("{ratio:.0}×")
+    } else {
+        format!("{}×", number(ratio))
+    }
+}
+
+/// With one digit behind the point. A negative number that rounds to zero loses its sign.
+pub(crate) fn number(number: f64) -> String {
+    if !number.is_finite() {
+        return ABSENT.to_owned();
+    }
+    if number.abs() >= EXPONENT_FROM {
+        return format!("{number:.1e}");
+    }
+    let text = format!("{number:.1}");
+    if text == "-0.0" { "0.0".to_owned() } else { text }
+}
+
+/// The distance from the estimate to the farther end of its interval: the estimate ± this contains the interval.
+pub(crate) fn half_width(cost: &Cost<f64>) -> Option<f64> {
+    let (low, high) = (cost.ci_low?, cost.ci_high?);
+    Some(f64::max(cost.estimate - low, high - cost.estimate))
+}
+
+/// `287.9 – 288.2`.
+pub(crate) fn interval(cost: &Cost<f64>) -> Option<String> {
+    Some(format!("{} – {}", number(cost.ci_low?), number(cost.ci_high?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers() {
+        assert_eq!(number(-3.26), "-3.3");
+        assert_eq!(number(-0.04), "0.0");
+        assert_eq!(number(9_999_999.0), "9999999.0");
+        assert_eq!(number(-1e300), "-1.0e300");
+        assert_eq!(number(f64::NAN), "-");
+        assert_eq!(multiple(35.96), "36×");
+        assert_eq!(multiple(9.96), "10×");
+        assert_eq!(multiple(-0.31), "-0.3×");
+        assert_eq!(multiple(f64::INFINITY), "-");
+    }
+}

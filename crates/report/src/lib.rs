@@ -1,0 +1,73 @@
+//! Reports: from a run document (or the table of entries) to bytes. Nothing here prints, reads a clock or computes
+//! anything but layout; a ratio and the length of a bar are layout.
+//!
+//! An absent number is `-` in text and Markdown, empty in CSV and `null` in JSON, never 0. Text from outside (names,
+//! reasons, the environment) goes through the `plain` module, so that it cannot steer a terminal.
+
+#![forbid(unsafe_code)]
+
+mod arrange;
+mod bar;
+mod cells;
+mod csv;
+mod figure;
+mod format;
+mod head;
+mod json;
+mod line;
+mod list;
+mod markdown;
+mod plain;
+mod summary;
+mod text;
+
+pub use format::{Format, UnknownFormat};
+pub use list::list;
+pub use summary::summary_of_row;
+
+use run::Document;
+use table::Table;
+
+/// The least width of a text report, in terminal columns; narrower terminals get this.
+pub const MIN_WIDTH: usize = 60;
+
+/// How a report for people looks. JSON is the same in every style, and so is CSV.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Style {
+    /// Whether text may contain the escape sequences of colors.
+    pub color: bool,
+    /// Width of the text in terminal columns, at least [`MIN_WIDTH`].
+    pub width: usize,
+    /// Whether to show every figure of a row, and every row.
+    pub verbose: bool,
+}
+
+impl Style {
+    fn columns(&self) -> usize {
+        self.width.max(MIN_WIDTH)
+    }
+}
+
+/// Why there is no report.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The document does not become JSON.
+    #[error("JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    /// The rows do not become CSV.
+    #[error("CSV: {0}")]
+    Csv(String),
+}
+
+/// A run document in `format`. The table gives the groups and titles of the entries.
+///
+/// # Errors
+/// [`Error`] when a serializer refuses; no document that was loaded or measured makes it do so.
+pub fn render(document: &Document, table: &Table, format: Format, style: &Style) -> Result<Vec<u8>, Error> {
+    match format {
+        Format::Text => Ok(text::render(document, table, style)),
+        Format::Json => json::render(document),
+        Format::Csv => csv::render(document),
+        Format::Markdown => Ok(markdown::render(document, table, style)),
+    }
+}

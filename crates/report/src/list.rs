@@ -1,0 +1,185 @@
+//! The table of entries itself.
+
+use crate::arrange::names;
+use crate::line::{Line, look, wrapped};
+use crate::{Error, Format, Style, csv, json};
+use serde::Serialize;
+use table::{Abi, Entry, Table};
+
+/// Every entry, in `format`: id, bitness, group, ABI, title and operations.
+///
+/// # Errors
+/// [`Error`] when a serializer refuses; the table does not make it do so.
+pub fn list(table: &Table, format: Format, style: &Style) -> Result<Vec<u8>, Error> {
+    match format {
+        Format::Text => Ok(text(table, style)),
+        Format::Json => json::render(&Listing::of(table)),
+        Format::Csv => csv::records(lines(table)),
+        Format::Markdown => Ok(markdown(table)),
+    }
+}
+
+/// The list in JSON.
+#[derive(Serialize)]
+struct Listing<'a> {
+    entries: Vec<ListedEntry<'a>>,
+    operations: Vec<ListedOperation<'a>>,
+}
+
+#[derive(Serialize)]
+struct ListedEntry<'a> {
+    id: u16,
+    name: &'a str,
+    bits: u8,
+    group: &'a str,
+    abi: Option<&'static str>,
+    title: &'a str,
+    operations: &'a [String],
+}
+
+#[derive(Serialize)]
+struct ListedOperation<'a> {
+    id: u16,
+    name: &'a str,
+    what: &'a str,
+}
+
+impl<'a> Listing<'a> {
+    fn of(table: &'a Table) -> Self {
+        let operations = table.operations.iter().map(|operation| ListedOperation {
+            id: operation.id,
+            name: &operation.name,
+            what: &operation.what,
+        });
+        Self {
+            entries: table.entries.iter().map(ListedEntry::of).collect(),
+            operations: operations.collect(),
+        }
+    }
+}
+
+impl<'a> ListedEntry<'a> {
+    fn of(entry: &'a Entry) -> Self {
+        Self {
+            id: entry.id,
+            name: &entry.name,
+            bits: entry.bits(),
+            group: &entry.group,
+            abi: abi(entry),
+            title: &entry.title,
+            operations: &entry.operations,
+        }
+    }
+}
+
+fn abi(entry: &Entry) -> Option<&'static str> {
+    entry.abi.map(|abi| match abi {
+        Abi::X86_64 => "x86_64",
+        Abi::I386 => "i386",
+        Abi::X32 => "x32",
+    })
+}
+
+/// Entries under their groups, then what the operations ask for.
+fn text(table: &Table, style: &Style) -> Vec<u8> {
+    let widest = table
+        .entries
+        .iter()
+        .map(|entry| entry.name.len())
+        .max()
+        .unwrap_or(0);
+    let mut lines = Vec::new();
+    for group in names(table) {
+        lines.push(Line::new(look::HEADING, group));
+        for entry in table.entries.iter().filter(|entry| entry.group == group) {
+            lines.extend(entry_lines(entry, widest, style.columns()));
+        }
+        lines.push(Line::default());
+    }
+    lines.push(Line::new(look::HEADING, "operations"));
+    lines.extend(operation_lines(table, style.columns()));
+    let mut out = String::new();
+    lines.iter().for_each(|line| line.write(style.color, &mut out));
+    out.into_bytes()
+}
+
+/// Number, name, bitness, ABI and title; below them the operations.
+fn entry_lines(entry: &Entry, widest: usize, width: usize) -> Vec<Line> {
+    let mut start = Line::default();
+    start.push_right(look::FAINT, &entry.id.to_string(), 4);
+    start.blank(2);
+    start.push(look::NAME, &entry.name);
+    start.blank_to(6 + widest + 2);
+    start.push(look::PLAIN, &entry.bits().to_string());
+    start.blank(2);
+    start.push(look::PLAIN, abi(entry).unwrap_or(crate::figure::ABSENT));
+    let title = 6 + widest + 2 + 2 + 2 + "x86_64".len() + 2;
+    start.blank_to(title);
+    let mut lines = wrapped(start, look::PLAIN, &entry.title, width, title);
+    let mut below = Line::default();
+    below.blank(8);
+    lines.extend(wrapped(below, look::FAINT, &entry.operations.join(" "), width, 8));
+    lines
+}
+
+fn operation_lines(table: &Table, width: usize) -> Vec<Line> {
+    let widest = table
+        .operations
+        .iter()
+        .map(|operation| operation.name.len())
+        .max()
+        .unwrap_or(0);
+    let mut lines = Vec::new();
+    for operation in &table.operations {
+        let mut start = Line::default();
+        start.push_right(look::FAINT, &operation.id.to_string(), 4);
+        start.blank(2);
+        start.push(look::NAME, &operation.name);
+        start.blank_to(6 + widest + 2);
+        lines.extend(wrapped(start, look::PLAIN, &operation.what, width, 8));
+    }
+    lines
+}
+
+/// One line for each entry, below one line of names.
+fn lines(table: &Table) -> impl Iterator<Item = Vec<String>> {
+    let header = ["id", "name", "bits", "group", "abi", "title", "operations"]
+        .map(str::to_owned)
+        .to_vec();
+    let entries = table.entries.iter().map(|entry| {
+        vec![
+            entry.id.to_string(),
+            entry.name.clone(),
+            entry.bits().to_string(),
+            entry.group.clone(),
+            abi(entry).unwrap_or_default().to_owned(),
+            entry.title.clone(),
+            entry.operations.join(";"),
+        ]
+    });
+    std::iter::once(header).chain(entries)
+}
+
+fn markdown(table: &Table) -> Vec<u8> {
+    let mut out = String::from("| id | entry | bits | group | ABI | title | operations |\n");
+    out.push_str("| ---: | --- | ---: | --- | --- | --- | --- |\n");
+    for entry in &table.entries {
+        let operations: Vec<String> = entry.operations.iter().map(|name| format!("`{name}`")).collect();
+        out.push_str(&format!(
+            "| {} | `{}` | {} | {} | {} | {} | {} |\n",
+            entry.id,
+            entry.name,
+            entry.bits(),
+            entry.group,
+            abi(entry).unwrap_or(crate::figure::ABSENT),
+            crate::markdown::escaped(&entry.title),
+            operations.join(" ")
+        ));
+    }
+    out.push_str("\n| id | operation | what |\n| ---: | --- | --- |\n");
+    for operation in &table.operations {
+        let what = crate::markdown::escaped(&operation.what);
+        out.push_str(&format!("| {} | `{}` | {what} |\n", operation.id, operation.name));
+    }
+    out.into_bytes()
+}

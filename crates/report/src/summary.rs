@@ -1,0 +1,37 @@
+use crate::figure::{ABSENT, interval, number, shown, unitless};
+use crate::plain::plain;
+use run::{Outcome, Row, Timing};
+
+/// One line about a row, for the explanation of its entry.
+///
+/// `on this machine: 288.0 core cycles (287.9 – 288.2), 75.0 ns, 99 % of samples at most 301.0`
+pub fn summary_of_row(row: &Row) -> String {
+    let reason = row.reason.as_deref().map(plain);
+    let place = match row.timing {
+        Timing::Hardware => "on this machine",
+        Timing::Emulated => "emulated",
+    };
+    if row.outcome != Outcome::Ok {
+        let reason = reason.unwrap_or_else(|| ABSENT.to_owned());
+        return format!("{place}: {}: {reason}", row.outcome.name());
+    }
+    let mut parts = vec![cost(row)];
+    if let (Timing::Hardware, Some(ns)) = (row.timing, &row.ns) {
+        parts.push(format!("{} ns", number(unitless(ns).estimate)));
+    }
+    parts.extend(shown(row).map(|shown| format!("99 % of samples at most {}", number(shown.cost.p99))));
+    let reason = reason.map(|reason| format!("; {reason}"));
+    format!("{place}: {}{}", parts.join(", "), reason.unwrap_or_default())
+}
+
+fn cost(row: &Row) -> String {
+    let Some(shown) = shown(row) else {
+        return format!("{ABSENT} core cycles");
+    };
+    let interval = interval(&shown.cost).unwrap_or_else(|| "no interval".to_owned());
+    format!(
+        "{} {} ({interval})",
+        number(shown.cost.estimate),
+        shown.unit.name()
+    )
+}

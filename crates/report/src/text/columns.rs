@@ -1,0 +1,255 @@
+//! Columns of the table of a report: which there are, how wide they are, and what stands in them.
+
+use super::names::NameColumn;
+use super::notes::Notes;
+use super::suffix;
+use crate::Style;
+use crate::arrange::Group;
+use crate::cells::{Column, Figures, error, estimate, has_figures};
+use crate::figure::{Unit, shown};
+use crate::line::{Line, look};
+use run::Row;
+use unicode_width::UnicodeWidthStr;
+
+/// Columns of a bar.
+const BAR: std::ops::RangeInclusive<usize> = 6..=24;
+
+/// What stands above the bars where it fits.
+const BAR_HEADING: &str = "logarithmic";
+
+/// All columns.
+const FULL: [Column; 14] = [
+    Column::Cost,
+    Column::Ns,
+    Column::Ratio,
+    Column::Bar,
+    Column::P99,
+    Column::Min,
+    Column::P50,
+    Column::P999,
+    Column::Max,
+    Column::Ticks,
+    Column::Throughput,
+    Column::Samples,
+    Column::Disturbed,
+    Column::Note,
+];
+
+/// Sets of columns from which the first that fits is taken, and whether the cost has its interval there.
+const CHOICES: [(&[Column], bool); 6] = [
+    (
+        &[
+            Column::Cost,
+            Column::Ns,
+            Column::Ratio,
+            Column::Bar,
+            Column::P99,
+            Column::Note,
+        ],
+        true,
+    ),
+    (
+        &[Column::Cost, Column::Ns, Column::Ratio, Column::Bar, Column::Note],
+        true,
+    ),
+    (&[Column::Cost, Column::Ns, Column::Ratio, Column::Note], true),
+    (&[Column::Cost, Column::Ns, Column::Note], true),
+    (&[Column::Cost, Column::Ns, Column::Note], false),
+    (&[Column::Cost, Column::Note], false),
+];
+
+/// The rows that have numbers, each with its group's unit, and what makes cells of them.
+struct Cells<'a> {
+    rows: Vec<(&'a Row, Option<Unit>)>,
+    figures: &'a Figures,
+    notes: &'a Notes<'a>,
+}
+
+impl<'a> Cells<'a> {
+    fn of(groups: &[Group<'a>], figures: &'a Figures, notes: &'a Notes) -> Self {
+        let rows = groups.iter().flat_map(|group| {
+            let unit = group.unit();
+            let rows = group.blocks.iter().flat_map(|block| block.rows.iter());
+            rows.map(move |row| (*row, unit))
+        });
+        Self {
+            rows: rows.filter(|(row, _)| has_figures(row)).collect(),
+            figures,
+            notes,
+        }
+    }
+
+    fn widest(&self, cell: impl Fn(&Row, Option<Unit>) -> String) -> usize {
+        let widths = self.rows.iter().map(|(row, unit)| cell(row, *unit).width());
+        widths.max().unwrap_or(0)
+    }
+
+    /// What a column needs; that of the notes nothing when there are none.
+    fn width(&self, column: Column) -> usize {
+        match column {
+            Column::Cost => self.cost(true).0,
+            Column::Bar => *BAR.start(),
+            Column::Note => self.widest(|row, _| self.notes.mark(row).unwrap_or_default()),
+            _ => {
+                let cells = self.widest(|row, _| self.figures.cell(column, row));
+                cells.max(column.heading().width())
+            }
+        }
+    }
+
+    /// What an estimate and its interval need, with room for the unit's name above them: in full when both are there.
+    fn cost(&self, with_error: bool) -> (usize, usize) {
+        let estimate =
+            self.widest(|row, unit| estimate(row, shown(row).map_or("", |shown| suffix(unit, shown.unit))));
+        if !with_error {
+            return (estimate.max(Unit::Cycles.short().len()), 0);
+        }
+        let error = self.widest(|row, _| error(row));
+        let units = self.rows.iter().filter_map(|(_, unit)| *unit);
+        let heading = units.map(|unit| unit.name().len()).max().unwrap_or(0);
+        (estimate.max(heading.saturating_sub(1 + error)).max(1), error)
+    }
+}
+
+/// The columns of a report.
+pub(super) struct Layout {
+    /// Width of the names.
+    pub name: usize,
+    /// Blanks between columns.
+    pub gap: usize,
+    estimate: usize,
+    error: usize,
+    columns: Vec<(Column, usize)>,
+}
+
+impl Layout {
+    /// The richest layout that fits, and within it the widest bar.
+    pub fn of(groups: &[Group], figures: &Figures, notes: &Notes, style: &Style) -> Self {
+        let width = style.columns();
+        let cells = Cells::of(groups, figures, notes);
+        let make =
+            |columns: &[Column], error, gap| Self::with(&cells, columns, error, gap).named(groups, width);
+        let full = style.verbose.then_some((FULL.as_slice(), true));
+        let choices = full.into_iter().chain(CHOICES);
+        let mut layouts =
+            choices.flat_map(|(columns, error)| [make(columns, error, 2), make(columns, error, 1)]);
+        let fitting = layouts.find(|layout| layout.width() <= width);
+        let mut layout = fitting.unwrap_or_else(|| make(&[Column::Cost], false, 1));
+        let spare = width.saturating_sub(layout.width());
+        let mut columns = layout.columns.iter_mut();
+        if let Some((_, bar)) = columns.find(|(column, _)| *column == Column::Bar) {
+            *bar = (*bar + spare).min(*BAR.end());
+        }
+        layout
+    }
+
+    fn with(cells: &Cells, columns: &[Column], with_error: bool, gap: usize) -> Self {
+        let (estimate, error) = cells.cost(with_error);
+        let columns = columns.iter().map(|column| (*column, cells.width(*column)));
+        Self {
+            name: 0,
+            gap,
+            estimate,
+            error,
+            columns: columns.filter(|(_, width)| *width > 0).collect(),
+        }
+    }
+
+    /// With a column for the names; those that would take more than it may stand on a line of their own.
+    fn named(mut self, groups: &[Group], width: usize) -> Self {
+        let most = width * 55 / 100;
+        let names = groups.iter().flat_map(|group| {
+            group.blocks.iter().flat_map(move |block| {
+                let joined = NameColumn::joined(group, block).map(|name| name.line().width());
+                let operations = block
+                    .shown()
+                    .iter()
+                    .map(|row| NameColumn::operation(row).line().width());
+                joined.map_or_else(|| operations.collect(), |joined| vec![joined])
+            })
+        });
+        let headings = groups.iter().map(|group| group.name.width());
+        self.name = names
+            .chain(headings)
+            .filter(|name| *name <= most)
+            .max()
+            .unwrap_or(0);
+        self
+    }
+
+    fn width(&self) -> usize {
+        let column = |(column, width): &(Column, usize)| match column {
+            Column::Cost => self.gap + self.cost(),
+            _ => self.gap + width,
+        };
+        self.name + self.columns.iter().map(column).sum::<usize>()
+    }
+
+    /// Width of the estimate with its interval.
+    fn cost(&self) -> usize {
+        self.estimate + if self.error > 0 { 1 + self.error } else { 0 }
+    }
+
+    pub fn has(&self, column: Column) -> bool {
+        self.columns.iter().any(|(had, _)| *had == column)
+    }
+
+    pub fn has_error(&self) -> bool {
+        self.error > 0
+    }
+
+    pub fn has_details(&self) -> bool {
+        self.has(Column::Min)
+    }
+
+    /// The columns' names, behind a group's.
+    pub fn heading(&self, line: &mut Line, unit: Option<Unit>) {
+        line.blank_to(self.name);
+        for (column, width) in &self.columns {
+            line.blank(self.gap);
+            match column {
+                Column::Cost => line.push_right(look::FAINT, self.unit_heading(unit), self.cost()),
+                Column::Bar => {
+                    let end = line.width() + width;
+                    let fits = BAR_HEADING.len() <= *width;
+                    line.push(look::FAINT, if fits { BAR_HEADING } else { "log" });
+                    line.blank_to(end);
+                }
+                _ => line.push_right(look::FAINT, column.heading(), *width),
+            }
+        }
+    }
+
+    fn unit_heading(&self, unit: Option<Unit>) -> &'static str {
+        match unit {
+            None => "cost",
+            Some(unit) if unit.name().len() <= self.cost() => unit.name(),
+            Some(unit) => unit.short(),
+        }
+    }
+
+    /// A row's cells, behind its name.
+    pub fn row(&self, line: &mut Line, row: &Row, figures: &Figures, notes: &Notes, suffix: &str) {
+        for (column, width) in &self.columns {
+            line.blank(self.gap);
+            match column {
+                Column::Cost => self.cost_cell(line, row, suffix),
+                Column::Bar => {
+                    let bar = shown(row).map(|shown| figures.scale.bar(shown.cost.estimate, *width));
+                    let bar = bar.unwrap_or_default();
+                    line.push(look::BAR, &bar);
+                    line.blank(width - bar.width());
+                }
+                Column::Note => line.push(look::FAINT, &notes.mark(row).unwrap_or_default()),
+                _ => line.push_right(look::PLAIN, &figures.cell(*column, row), *width),
+            }
+        }
+    }
+
+    fn cost_cell(&self, line: &mut Line, row: &Row, suffix: &str) {
+        line.push_right(look::NAME, &estimate(row, suffix), self.estimate);
+        if self.error > 0 {
+            line.push_right(look::FAINT, &error(row), 1 + self.error);
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The lines of one entry.
+
+use super::names::NameColumn;
+use super::{Report, suffix};
+use crate::arrange::{Block, Group};
+use crate::cells::{Column, DETAILS, has_figures};
+use crate::figure::{ABSENT, shown};
+use crate::line::{Line, NO_BREAK, look, wrapped};
+use run::{Outcome, Row};
+
+/// Where a text below a row begins.
+const BELOW: usize = 6;
+
+/// The least room beside the names for a text of several lines; with less it goes on below the name.
+const ROOM: usize = 40;
+
+impl Report<'_> {
+    pub(super) fn block(&self, group: &Group, block: &Block) -> Vec<Line> {
+        if let Some(row) = block.closed().filter(|_| !self.verbose) {
+            return self.collapsed(block, row);
+        }
+        if let Some(name) = NameColumn::joined(group, block) {
+            return self.row(group, block.rows[0], &name);
+        }
+        let mut lines = self.title(block);
+        for row in &block.rows {
+            lines.extend(self.row(group, row, &NameColumn::operation(row)));
+        }
+        lines
+    }
+
+    /// The entry, and in a few words what it is.
+    fn title(&self, block: &Block) -> Vec<Line> {
+        let words = [block.title.unwrap_or_default().to_owned(), block.configuration()];
+        let words: Vec<String> = words.into_iter().filter(|words| !words.is_empty()).collect();
+        let mut lines = wrapped(Line::default(), look::NAME, block.entry, self.width, 2);
+        if let Some(mut last) = lines.pop() {
+            last.blank(2);
+            lines.extend(wrapped(last, look::FAINT, &words.join("; "), self.width, 4));
+        }
+        lines
+    }
+
+    /// An entry that is closed as a whole.
+    fn collapsed(&self, block: &Block, row: &Row) -> Vec<Line> {
+        let mut lines = wrapped(Line::default(), look::NAME, block.entry, self.width, 2);
+        let mut start = lines.pop().unwrap_or_default();
+        start.blank(2);
+        let mut text = format!("(all {} operations): ", block.rows.len());
+        text.push_str(row.reason.as_deref().unwrap_or(ABSENT));
+        let configuration = block.configuration();
+        if !configuration.is_empty() {
+            text = format!("({configuration}) {text}");
+        }
+        if !start.has_room(row.outcome.name(), self.width) {
+            lines.push(std::mem::take(&mut start));
+            start.blank(4);
+        }
+        start.push(closed_look(row.outcome), row.outcome.name());
+        start.blank(1);
+        lines.extend(wrapped(start, look::PLAIN, &text, self.width, 4));
+        lines
+    }
+
+    fn row(&self, group: &Group, row: &Row, name: &NameColumn) -> Vec<Line> {
+        let mut lines = Vec::new();
+        let mut start = name.line();
+        if !start.has_room("", self.layout.name) {
+            lines = name.wrapped(self.width);
+            start = Line::default();
+        }
+        start.blank_to(self.layout.name);
+        if has_figures(row) {
+            lines.extend(self.figures(group, row, start));
+        } else {
+            lines.extend(self.closed(row, start));
+        }
+        lines
+    }
+
+    fn closed(&self, row: &Row, mut start: Line) -> Vec<Line> {
+        let beside = self.layout.name + self.layout.gap;
+        start.blank_to(beside);
+        start.push(closed_look(row.outcome), row.outcome.name());
+        start.push(closed_look(row.outcome), ": ");
+        let indent = if self.width < beside + ROOM { BELOW } else { beside };
+        let reason = row.reason.as_deref().unwrap_or(ABSENT);
+        wrapped(start, look::PLAIN, reason, self.width, indent)
+    }
+
+    fn figures(&self, group: &Group, row: &Row, mut line: Line) -> Vec<Line> {
+        let unit = shown(row).map_or("", |shown| suffix(group.unit(), shown.unit));
+        self.layout.row(&mut line, row, &self.figures, &self.notes, unit);
+        let mut lines = vec![line];
+        if self.verbose && !self.layout.has_details() {
+            lines.extend(self.below(&self.details(row)));
+        }
+        lines.extend(
+            self.notes
+                .own(row)
+                .into_iter()
+                .flat_map(|reason| self.below(reason)),
+        );
+        lines
+    }
+
+    /// The columns of a verbose report when there is no room for them.
+    fn details(&self, row: &Row) -> String {
+        let detail = |column: Column| {
+            let cell = self.figures.cell(column, row);
+            format!("{}{NO_BREAK}{cell}", column.heading())
+        };
+        DETAILS.map(detail).join("  ")
+    }
+
+    fn below(&self, text: &str) -> Vec<Line> {
+        let mut start = Line::default();
+        start.blank(BELOW);
+        wrapped(start, look::FAINT, text, self.width, BELOW)
+    }
+}
+
+/// What is closed on purpose looks calmer than what went wrong.
+fn closed_look(outcome: Outcome) -> anstyle::Style {
+    match outcome {
+        Outcome::Ok => look::PLAIN,
+        Outcome::Unsupported | Outcome::Refused => look::CLOSED,
+        Outcome::Fault | Outcome::Mismatch | Outcome::Timeout | Outcome::Error => look::WRONG,
+    }
+}

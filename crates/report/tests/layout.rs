@@ -1,0 +1,206 @@
+//! What holds for every report, whatever the document and the terminal.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod sample;
+
+use report::{Format, Style, list, render};
+use run::{Document, Outcome};
+use table::Table;
+use unicode_width::UnicodeWidthStr;
+
+fn rendered(document: &Document, format: Format, style: &Style) -> String {
+    String::from_utf8(render(document, sample::table(), format, style).unwrap()).unwrap()
+}
+
+fn style(width: usize, verbose: bool) -> Style {
+    Style {
+        color: false,
+        width,
+        verbose,
+    }
+}
+
+fn assert_fits(text: &str, width: usize) {
+    for line in text.lines() {
+        assert!(line.width() <= width, "{} > {width}: {line}", line.width());
+        assert_eq!(line, line.trim_end(), "blanks at the end");
+    }
+}
+
+#[test]
+fn every_line_fits_the_terminal() {
+    for document in [sample::ordinary(), sample::odd()] {
+        for width in 60..=200 {
+            for verbose in [false, true] {
+                let style = style(width, verbose);
+                assert_fits(&rendered(&document, Format::Text, &style), width);
+                let listed = list(sample::table(), Format::Text, &style).unwrap();
+                assert_fits(&String::from_utf8(listed).unwrap(), width);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_real_table_fits_too() {
+    for format in Format::ALL {
+        let bytes = list(Table::get(), format, &style(60, false)).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        for entry in &Table::get().entries {
+            assert!(text.contains(&entry.name), "{format}: {}", entry.name);
+        }
+        if format == Format::Text {
+            assert_fits(&text, 60);
+        }
+    }
+}
+
+#[test]
+fn a_narrower_terminal_gets_sixty_columns() {
+    let document = sample::odd();
+    let narrow = rendered(&document, Format::Text, &style(0, false));
+    assert_eq!(narrow, rendered(&document, Format::Text, &style(60, false)));
+}
+
+#[test]
+fn names_of_any_length_fit() {
+    let mut document = sample::odd();
+    for length in 1..=70 {
+        let row = &mut document.results[0];
+        row.entry = "e".repeat(length);
+        row.operation = "o".repeat(71 - length);
+        document.results[1].entry = "核".repeat(length);
+        assert_fits(&rendered(&document, Format::Text, &style(60, false)), 60);
+    }
+}
+
+/// Wide, combining, joining, invisible, right-to-left and control characters, and blanks.
+const HARD: [char; 24] = [
+    'a',
+    ' ',
+    '核',
+    '한',
+    '\u{301}',
+    '\u{200d}',
+    '\u{fe0f}',
+    '👍',
+    '🏽',
+    '🇩',
+    '🇪',
+    'ل',
+    'ا',
+    '\u{202e}',
+    '\u{1b}',
+    '\t',
+    '\n',
+    '\u{9b}',
+    '\u{e0041}',
+    '\u{1100}',
+    '\u{1161}',
+    '|',
+    '\u{a0}',
+    '\u{3000}',
+];
+
+#[test]
+fn text_of_any_characters_fits() {
+    let mut state = 1_u64;
+    let mut text = |length: usize| -> String {
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            HARD[(state >> 33) as usize % HARD.len()]
+        };
+        (0..length).map(|_| next()).collect()
+    };
+    let mut document = sample::odd();
+    for length in 0..80 {
+        for row in &mut document.results {
+            (row.entry, row.operation) = (text(length % 40), text(80 - length));
+            row.reason = Some(text(length * 3));
+        }
+        document.environment.cpu.brand = Some(text(length));
+        for width in [60, 77] {
+            assert_fits(
+                &rendered(&document, Format::Text, &style(width, length % 2 == 0)),
+                width,
+            );
+        }
+    }
+}
+
+#[test]
+fn nothing_from_outside_steers_a_terminal() {
+    for format in Format::ALL {
+        for verbose in [false, true] {
+            let text = rendered(&sample::odd(), format, &style(100, verbose));
+            let steering = |c: &char| c.is_control() && !matches!(c, '\n' | '\r') || *c == '\u{202e}';
+            assert_eq!(text.chars().find(steering), None, "{format}");
+            assert!(text.ends_with('\n') && !text.ends_with("\n\n"), "{format}");
+        }
+    }
+}
+
+#[test]
+fn color_changes_nothing_but_color() {
+    let plain = rendered(&sample::odd(), Format::Text, &style(100, false));
+    let style = Style {
+        color: true,
+        ..style(100, false)
+    };
+    let colored = rendered(&sample::odd(), Format::Text, &style);
+    let mut stripped = String::new();
+    for (index, piece) in colored.split("\u{1b}[").enumerate() {
+        let skip = if index == 0 {
+            0
+        } else {
+            piece.find('m').unwrap() + 1
+        };
+        stripped.push_str(&piece[skip..]);
+    }
+    assert_eq!(stripped, plain);
+}
+
+#[test]
+fn every_word_of_a_reason_is_there() {
+    let document = sample::odd();
+    for width in [60, 100] {
+        let text = rendered(&document, Format::Text, &style(width, false));
+        let squeezed: String = text.split_whitespace().collect();
+        for row in &document.results {
+            let reason: String = row
+                .reason
+                .iter()
+                .flat_map(|reason| reason.split_whitespace())
+                .collect();
+            assert!(squeezed.contains(&reason), "{width}: {reason}");
+        }
+    }
+}
+
+#[test]
+fn csv_reads_back_and_is_empty_where_nothing_was_measured() {
+    let document = sample::odd();
+    let text = rendered(&document, Format::Csv, &style(100, false));
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let header = reader.headers().unwrap().clone();
+    let column = |name: &str| header.iter().position(|column| column == name).unwrap();
+    let records: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    assert_eq!(records.len(), document.results.len());
+    for (record, row) in records.iter().zip(&document.results) {
+        let cycles = record[column("core_cycles_estimate")].parse::<f64>().ok();
+        assert_eq!(cycles, row.core_cycles.map(|cost| cost.estimate.0));
+        if row.outcome != Outcome::Ok {
+            let costs = column("core_cycles_estimate")..column("samples");
+            assert!(costs.into_iter().all(|column| record[column].is_empty()));
+        }
+    }
+    assert!(text.lines().count() == document.results.len() + 1 && text.contains("pcid=off;pti=on"));
+}
+
+#[test]
+fn json_is_the_document() {
+    let document = sample::odd();
+    let text = rendered(&document, Format::Json, &style(100, false));
+    assert_eq!(run::load(&text).unwrap(), document);
+}

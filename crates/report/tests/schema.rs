@@ -1,0 +1,187 @@
+//! `docs/run.schema.json` accepts what this crate writes, and refuses what breaks the contract.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod sample;
+
+use report::{Format, Style, render};
+use run::{Document, Timing};
+use serde_json::{Value, json};
+
+const SCHEMA: &str = include_str!("../../../docs/run.schema.json");
+
+fn validator() -> jsonschema::Validator {
+    let schema: Value = serde_json::from_str(SCHEMA).unwrap();
+    jsonschema::draft202012::meta::validate(&schema).unwrap();
+    jsonschema::draft202012::new(&schema).unwrap()
+}
+
+fn written(document: &Document) -> Value {
+    let style = Style {
+        color: false,
+        width: 100,
+        verbose: false,
+    };
+    let bytes = render(document, sample::table(), Format::Json, &style).unwrap();
+    serde_json::from_slice(&bytes).unwrap()
+}
+
+/// Where the schema objects: JSON pointers.
+fn objections(value: &Value) -> Vec<String> {
+    let validator = validator();
+    let errors = validator.iter_errors(value);
+    errors
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect()
+}
+
+#[test]
+fn documents_are_accepted() {
+    let mut bare = sample::ordinary();
+    bare.environment = environment::Environment::default();
+    (bare.measurement.tsc_hz, bare.measurement.cycles_per_tick) = (None, None);
+    for document in [sample::ordinary(), sample::odd(), bare] {
+        assert_eq!(objections(&written(&document)), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn the_machine_under_this_test_is_accepted() {
+    let mut document = sample::ordinary();
+    let roots = environment::Roots::default();
+    document.environment = environment::capture(&roots, 0);
+    let load = environment::Load::now(&roots, 0);
+    document.environment.load = Some(environment::Load::between(&load, &load));
+    assert_eq!(objections(&written(&document)), Vec::<String>::new());
+}
+
+/// One place of a document, and what breaks it.
+type Mutation = (&'static str, Value);
+
+/// Of a row that was measured.
+fn ok_row() -> Vec<Mutation> {
+    vec![
+        ("/results/0/entry", json!("")),
+        ("/results/0/bits", json!(16)),
+        ("/results/0/outcome", json!("fine")),
+        ("/results/0/timing", json!("guessed")),
+        ("/results/0/core_cycles", json!(288.0)),
+        ("/results/0/core_cycles/estimate", Value::Null),
+        ("/results/0/core_cycles/ci_low", Value::Null),
+        ("/results/0/core_cycles/ci_high", Value::Null),
+        ("/results/0/ns/max", json!("12")),
+        ("/results/0/samples", json!(-1)),
+        ("/results/0/configuration", json!({ "pti": true })),
+        ("/results/0/outcome", json!("refused")),
+        ("/results/0/timing", json!("emulated")),
+    ]
+}
+
+fn head() -> Vec<Mutation> {
+    vec![
+        ("/schema", json!("kentry.run/2")),
+        ("/results", Value::Null),
+        ("/vdso", json!({ "16": [] })),
+        ("/vdso/64/0", json!({ "name": "" , "version": "" })),
+        ("/measurement/cpu", json!(-1)),
+        ("/measurement/started", json!("yesterday")),
+        ("/measurement/tsc_hz", json!(0)),
+        ("/measurement/chain_ratio", json!({ "128": 3.0 })),
+        ("/measurement/disturbance/rounds", json!(1.5)),
+        ("/measurement/warnings", json!([{ "kind": "novel" }])),
+        ("/measurement/warnings", json!([{ "kind": "few-rounds" }])),
+        ("/environment/kernel/pti", json!("on")),
+        ("/environment/mitigations", json!([])),
+        ("/environment/vsyscall", json!("maybe")),
+    ]
+}
+
+#[test]
+fn a_wrong_value_is_refused() {
+    let good = written(&sample::ordinary());
+    for (place, value) in head().into_iter().chain(ok_row()) {
+        let mut bad = good.clone();
+        *bad.pointer_mut(place).unwrap() = value.clone();
+        assert!(!objections(&bad).is_empty(), "{place} = {value} was accepted");
+    }
+}
+
+#[test]
+fn a_missing_or_unknown_field_is_refused() {
+    let good = written(&sample::ordinary());
+    for place in [
+        "",
+        "/measurement",
+        "/measurement/disturbance",
+        "/results/0",
+        "/results/0/ns",
+        "/vdso/64/0",
+    ] {
+        let fields = good.pointer(place).unwrap().as_object().unwrap();
+        for field in fields.keys() {
+            let mut bad = good.clone();
+            bad.pointer_mut(place)
+                .unwrap()
+                .as_object_mut()
+                .unwrap()
+                .remove(field);
+            assert!(
+                !objections(&bad).is_empty(),
+                "{place} without {field} was accepted"
+            );
+        }
+        let mut bad = good.clone();
+        bad.pointer_mut(place).unwrap()["novel"] = json!(1);
+        assert!(!objections(&bad).is_empty(), "{place}/novel was accepted");
+    }
+}
+
+#[test]
+fn later_versions_may_add_to_the_environment() {
+    let mut later = written(&sample::ordinary());
+    later["environment"]["novel"] = json!({ "fact": 1 });
+    later["environment"]["cpu"]["novel"] = json!(1);
+    assert_eq!(objections(&later), Vec::<String>::new());
+}
+
+#[test]
+fn emulated_rows_have_no_time() {
+    let document = sample::odd();
+    let row = document
+        .results
+        .iter()
+        .position(|row| row.timing == Timing::Emulated)
+        .unwrap();
+    let good = written(&document);
+    let cost = good["results"][row]["instructions"].clone();
+    for unit in ["core_cycles", "ticks", "ns", "throughput"] {
+        let mut bad = good.clone();
+        bad["results"][row][unit] = cost.clone();
+        assert!(
+            !objections(&bad).is_empty(),
+            "{unit} of an emulated row was accepted"
+        );
+    }
+    let mut bad = good.clone();
+    bad["results"][0]["instructions"] = cost;
+    assert!(
+        !objections(&bad).is_empty(),
+        "instructions on hardware were accepted"
+    );
+}
+
+#[test]
+fn closed_rows_say_why_and_have_no_number() {
+    let good = written(&sample::ordinary());
+    let rows = good["results"].as_array().unwrap();
+    let row = rows.iter().position(|row| row["outcome"] == "refused").unwrap();
+    for (field, value) in [
+        ("reason", Value::Null),
+        ("reason", json!("")),
+        ("ns", good["results"][0]["ns"].clone()),
+    ] {
+        let mut bad = good.clone();
+        bad["results"][row][field] = value;
+        assert!(!objections(&bad).is_empty(), "{field} was accepted");
+    }
+}

@@ -1,0 +1,132 @@
+//! What reports look like, held fast. `INSTA_UPDATE=always cargo test -p report` writes them anew; read the diff.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod sample;
+
+use insta::assert_snapshot;
+use report::{Format, Style, list, render, summary_of_row};
+use run::Document;
+
+const PLAIN: Style = Style {
+    color: false,
+    width: 100,
+    verbose: false,
+};
+
+fn text_of(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap()
+}
+
+fn rendered(document: &Document, format: Format, style: Style) -> String {
+    text_of(render(document, sample::table(), format, &style).unwrap())
+}
+
+fn text(document: &Document, style: Style) -> String {
+    rendered(document, Format::Text, style)
+}
+
+fn listed(format: Format, style: Style) -> String {
+    text_of(list(sample::table(), format, &style).unwrap())
+}
+
+/// Escapes made visible.
+fn visible(text: &str) -> String {
+    text.replace('\u{1b}', "␛")
+}
+
+#[test]
+fn ordinary_text() {
+    assert_snapshot!("ordinary-100", text(&sample::ordinary(), PLAIN));
+    assert_snapshot!(
+        "ordinary-80",
+        text(&sample::ordinary(), Style { width: 80, ..PLAIN })
+    );
+    assert_snapshot!(
+        "ordinary-color",
+        visible(&text(&sample::ordinary(), Style { color: true, ..PLAIN }))
+    );
+}
+
+#[test]
+fn odd_text() {
+    for width in [60, 80, 100] {
+        assert_snapshot!(
+            format!("odd-{width}"),
+            text(&sample::odd(), Style { width, ..PLAIN })
+        );
+    }
+    let color = Style { color: true, ..PLAIN };
+    assert_snapshot!("odd-color", visible(&text(&sample::odd(), color)));
+}
+
+#[test]
+fn verbose_text() {
+    for width in [100, 180] {
+        let verbose = Style {
+            width,
+            verbose: true,
+            ..PLAIN
+        };
+        assert_snapshot!(format!("odd-verbose-{width}"), text(&sample::odd(), verbose));
+    }
+}
+
+#[test]
+fn emulated_text() {
+    let mut document = sample::odd();
+    document.results.retain(|row| row.instructions.is_some());
+    document.environment.host = "lab".to_owned();
+    assert_snapshot!("emulated", text(&document, PLAIN));
+}
+
+#[test]
+fn nothing_measured() {
+    let mut document = sample::ordinary();
+    document.results.clear();
+    assert_snapshot!("empty", text(&document, PLAIN));
+    assert_snapshot!("empty-markdown", rendered(&document, Format::Markdown, PLAIN));
+}
+
+#[test]
+fn markdown() {
+    assert_snapshot!("odd-markdown", rendered(&sample::odd(), Format::Markdown, PLAIN));
+    let verbose = Style {
+        verbose: true,
+        ..PLAIN
+    };
+    assert_snapshot!(
+        "odd-markdown-verbose",
+        rendered(&sample::odd(), Format::Markdown, verbose)
+    );
+}
+
+#[test]
+fn data_formats() {
+    assert_snapshot!(
+        "odd-csv",
+        rendered(&sample::odd(), Format::Csv, PLAIN).replace("\r\n", "\n")
+    );
+    let mut small = sample::odd();
+    small
+        .results
+        .retain(|row| row.entry == "rdtscp" || row.entry == "lcall7-i386" || row.entry.contains("fred"));
+    assert_snapshot!("small-json", rendered(&small, Format::Json, PLAIN));
+}
+
+#[test]
+fn lists() {
+    for format in Format::ALL {
+        assert_snapshot!(
+            format!("list-{format}"),
+            listed(format, PLAIN).replace("\r\n", "\n")
+        );
+    }
+    assert_snapshot!("list-text-60", listed(Format::Text, Style { width: 60, ..PLAIN }));
+}
+
+#[test]
+fn summaries() {
+    let lines: Vec<String> = sample::odd().results.iter().map(summary_of_row).collect();
+    assert_snapshot!("summaries", lines.join("\n"));
+}

@@ -1,0 +1,283 @@
+//! From what a probe found, or what became of it, to an outcome and its cause in words.
+
+use crate::Outcome;
+use nix::errno::Errno;
+use nix::sys::signal::Signal;
+use record::{Failure, Verdict, abi};
+use table::{Entry, Probe, REGISTERS};
+
+/// #GP, whose error code is a selector, and #PF, whose fault has an address.
+const TRAP_PROTECTION: u64 = 13;
+const TRAP_PAGE_FAULT: u64 = 14;
+
+/// What a probe's own verdict means for this entry. The entry's `closed` table decides first; what it does not
+/// name keeps the probe's outcome and is put in words by its cause.
+pub fn judge(entry: &Entry, verdict: &Verdict) -> (Outcome, String) {
+    let outcome = match verdict.outcome {
+        abi::OUTCOME_OK => Outcome::Ok,
+        abi::OUTCOME_UNSUPPORTED => Outcome::Unsupported,
+        abi::OUTCOME_REFUSED => Outcome::Refused,
+        abi::OUTCOME_FAULT => Outcome::Fault,
+        abi::OUTCOME_MISMATCH => Outcome::Mismatch,
+        _ => Outcome::Error,
+    };
+    let [first, second, third, fourth] = verdict.detail;
+    match verdict.cause {
+        abi::CAUSE_SIGNAL => judge_signal(entry, outcome, first, third, fourth),
+        abi::CAUSE_ERRNO => judge_errno(entry, outcome, first),
+        abi::CAUSE_NO_AUXV => closed(
+            entry,
+            "no-auxv",
+            outcome,
+            format!("auxiliary vector entry {first} is missing"),
+        ),
+        abi::CAUSE_NO_SYMBOL => closed(entry, "no-symbol", outcome, "there is no such function".into()),
+        abi::CAUSE_NO_USER_TIME => closed(entry, "no-user-time", outcome, "cap_user_time is 0".into()),
+        abi::CAUSE_NO_TIME_PAGE => closed(entry, "no-time-page", outcome, "no time page was found".into()),
+        abi::CAUSE_STRICT_DEVMEM => closed(entry, "strict-devmem", outcome, "the page is kept closed".into()),
+        abi::CAUSE_NO_KALLSYMS => closed(entry, "no-kallsyms", outcome, "its address is not shown".into()),
+        abi::CAUSE_ANSWER => (outcome, wrong_answer(first, second, third)),
+        abi::CAUSE_REGISTER => (outcome, changed_register(entry, first, second, third)),
+        abi::CAUSE_NO_SIGNAL => (outcome, format!("{first} signals were due, {second} came")),
+        abi::CAUSE_REQUEST => (
+            outcome,
+            format!("the probe does not understand argument {first} of its request"),
+        ),
+        other => (
+            outcome,
+            format!("cause {other}, which this version does not know"),
+        ),
+    }
+}
+
+/// What it means that a probe run went wrong from the outside.
+pub fn judge_failure(entry: &Entry, failure: &Failure) -> (Outcome, String) {
+    match failure {
+        Failure::NotStarted(errno) => judge_not_started(entry, Errno::from_raw(*errno)),
+        Failure::Killed(number) if *number == Signal::SIGSYS as i32 => (
+            Outcome::Refused,
+            "killed by SIGSYS: a seccomp filter forbids the call".into(),
+        ),
+        Failure::Killed(number) => (
+            Outcome::Error,
+            format!("the probe was killed by {}", signal_name(*number as u64)),
+        ),
+        Failure::Timeout(_) => (Outcome::Timeout, failure.to_string()),
+        Failure::Garbage(_) => (Outcome::Error, format!("{}: {failure}", entry.probe.name())),
+        _ => (Outcome::Error, failure.to_string()),
+    }
+}
+
+/// What `FACT_PATH` says of a function, in words.
+pub fn path_in_words(value: u64) -> Option<&'static str> {
+    match value {
+        abi::PATH_USER => Some("served without entering the kernel"),
+        abi::PATH_KERNEL => Some("enters the kernel"),
+        _ => None,
+    }
+}
+
+fn closed(entry: &Entry, cause: &str, outcome: Outcome, otherwise: String) -> (Outcome, String) {
+    let Some(closed) = entry.closed.get(cause) else {
+        return (outcome, otherwise);
+    };
+    let named = Outcome::ALL
+        .into_iter()
+        .find(|outcome| outcome.name() == closed.outcome);
+    (named.unwrap_or(outcome), closed.why.clone())
+}
+
+fn judge_signal(entry: &Entry, outcome: Outcome, number: u64, trap: u64, address: u64) -> (Outcome, String) {
+    let name = signal_name(number);
+    if name == "SIGSYS" {
+        return (
+            Outcome::Refused,
+            "SIGSYS: a seccomp filter forbids the call".into(),
+        );
+    }
+    let (vector, code) = (trap >> 32, trap & 0xffff_ffff);
+    let detail = match vector {
+        TRAP_PROTECTION => format!(" (#GP, error code {code:#x})"),
+        TRAP_PAGE_FAULT => format!(" (#PF at {address:#x}, error code {code:#x})"),
+        _ => String::new(),
+    };
+    let (outcome, why) = closed(entry, &name, outcome, String::new());
+    let words = if why.is_empty() {
+        format!("{name}{detail}")
+    } else {
+        format!("{name}{detail}: {why}")
+    };
+    (outcome, words)
+}
+
+fn judge_errno(entry: &Entry, outcome: Outcome, number: u64) -> (Outcome, String) {
+    let errno = Errno::from_raw(i32::try_from(number).unwrap_or(0));
+    closed(
+        entry,
+        &format!("{errno:?}"),
+        outcome,
+        format!("the kernel answers {errno:?} ({})", errno.desc()),
+    )
+}
+
+fn judge_not_started(entry: &Entry, errno: Errno) -> (Outcome, String) {
+    match (entry.probe, errno) {
+        (Probe::Libc, Errno::ENOENT) => closed(entry, "no-loader", Outcome::Unsupported, "no dynamic loader".into()),
+        (Probe::Probe32, Errno::ENOEXEC) => (
+            Outcome::Unsupported,
+            "the kernel runs no 32-bit programs (ENOEXEC): built without CONFIG_IA32_EMULATION or booted with \
+             ia32_emulation=0"
+                .into(),
+        ),
+        (probe, Errno::EPERM | Errno::EACCES) => {
+            (Outcome::Refused, format!("{} may not be executed ({errno:?}: {})", probe.name(), errno.desc()))
+        }
+        (probe, _) => (Outcome::Error, format!("{} could not be started ({errno:?}: {})", probe.name(), errno.desc())),
+    }
+}
+
+fn wrong_answer(got: u64, least: u64, most: u64) -> String {
+    let signed = |value: u64| value as i64;
+    if least == most {
+        format!("it answered {} where {} is right", signed(got), signed(least))
+    } else {
+        format!("it answered {got}, outside of {least} … {most}")
+    }
+}
+
+fn changed_register(entry: &Entry, register: u64, before: u64, after: u64) -> String {
+    let name = usize::try_from(register)
+        .ok()
+        .and_then(|index| REGISTERS.get(index))
+        .copied()
+        .unwrap_or("?");
+    let name = if entry.bits() == 32 {
+        name.replacen('r', "e", 1)
+    } else {
+        name.to_string()
+    };
+    format!("it changed {name} from {before:#x} to {after:#x}, which its ABI preserves")
+}
+
+fn signal_name(number: u64) -> String {
+    let signal = i32::try_from(number)
+        .ok()
+        .and_then(|number| Signal::try_from(number).ok());
+    signal.map_or_else(
+        || format!("signal {number}"),
+        |signal| signal.as_str().to_string(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use table::Table;
+
+    fn entry(name: &str) -> &'static Entry {
+        Table::get().entry(name).unwrap()
+    }
+
+    fn verdict(outcome: u64, cause: u64, detail: [u64; 4]) -> Verdict {
+        Verdict {
+            outcome,
+            cause,
+            detail,
+        }
+    }
+
+    #[test]
+    fn the_table_decides_what_a_cause_means_for_an_entry() {
+        let illegal = verdict(abi::OUTCOME_FAULT, abi::CAUSE_SIGNAL, [4, 2, 6 << 32, 0]);
+        let (outcome, why) = judge(entry("syscall-i386"), &illegal);
+        assert_eq!(outcome, Outcome::Unsupported);
+        assert!(why.starts_with("SIGILL: #UD: only AMD"), "{why}");
+
+        let gate = verdict(abi::OUTCOME_FAULT, abi::CAUSE_SIGNAL, [11, 128, 13 << 32 | 4, 0]);
+        let (outcome, why) = judge(entry("lcall7-i386"), &gate);
+        assert_eq!(outcome, Outcome::Fault);
+        assert!(
+            why.starts_with("SIGSEGV (#GP, error code 0x4): selector 7"),
+            "{why}"
+        );
+
+        let nosys = verdict(abi::OUTCOME_REFUSED, abi::CAUSE_ERRNO, [38, 0, 0, 0]);
+        assert!(
+            judge(entry("syscall-x32"), &nosys)
+                .1
+                .contains("CONFIG_X86_X32_ABI")
+        );
+    }
+
+    #[test]
+    fn what_the_table_does_not_name_is_put_in_words() {
+        let refused = verdict(abi::OUTCOME_REFUSED, abi::CAUSE_ERRNO, [1, 0, 0, 0]);
+        let (outcome, why) = judge(entry("syscall-x86_64"), &refused);
+        assert_eq!(
+            (outcome, why.as_str()),
+            (
+                Outcome::Refused,
+                "the kernel answers EPERM (Operation not permitted)"
+            )
+        );
+
+        let fault = verdict(
+            abi::OUTCOME_FAULT,
+            abi::CAUSE_SIGNAL,
+            [11, 1, 14 << 32 | 5, 0x1000],
+        );
+        assert_eq!(
+            judge(entry("call"), &fault).1,
+            "SIGSEGV (#PF at 0x1000, error code 0x5)"
+        );
+
+        let answer = verdict(
+            abi::OUTCOME_MISMATCH,
+            abi::CAUSE_ANSWER,
+            [5, -38i64 as u64, -38i64 as u64, 0],
+        );
+        assert_eq!(
+            judge(entry("int80-i386"), &answer).1,
+            "it answered 5 where -38 is right"
+        );
+
+        let register = verdict(abi::OUTCOME_MISMATCH, abi::CAUSE_REGISTER, [1, 0x5a, 0, 0]);
+        let why = judge(entry("int80-i386"), &register).1;
+        assert_eq!(why, "it changed ebx from 0x5a to 0x0, which its ABI preserves");
+    }
+
+    #[test]
+    fn seccomp_is_told_from_a_crash() {
+        let trap = verdict(abi::OUTCOME_FAULT, abi::CAUSE_SIGNAL, [31, 1, 0, 0]);
+        assert_eq!(judge(entry("syscall-x86_64"), &trap).0, Outcome::Refused);
+        assert_eq!(
+            judge_failure(entry("syscall-x86_64"), &Failure::Killed(31)).0,
+            Outcome::Refused
+        );
+        let (outcome, why) = judge_failure(entry("syscall-x86_64"), &Failure::Killed(9));
+        assert_eq!(
+            (outcome, why.as_str()),
+            (Outcome::Error, "the probe was killed by SIGKILL")
+        );
+    }
+
+    #[test]
+    fn a_kernel_without_32_bit_emulation_is_named() {
+        let (outcome, why) = judge_failure(entry("int80-i386"), &Failure::NotStarted(8));
+        assert_eq!(outcome, Outcome::Unsupported);
+        assert!(why.contains("ia32_emulation=0"), "{why}");
+        let (outcome, why) = judge_failure(entry("libc"), &Failure::NotStarted(2));
+        assert_eq!(outcome, Outcome::Unsupported);
+        assert!(why.contains("loader"), "{why}");
+    }
+
+    #[test]
+    fn no_verdict_whatever_its_numbers_panics() {
+        for outcome in 0..9 {
+            for cause in 0..20 {
+                let (_, why) = judge(entry("int80-i386"), &verdict(outcome, cause, [u64::MAX; 4]));
+                assert!(!why.is_empty());
+            }
+        }
+    }
+}

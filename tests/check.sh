@@ -1,0 +1,71 @@
+# Sourced by the test scripts: how a check is made, counted and reported.
+#
+#	check NAME EXPECTED-STATUS COMMAND...	runs it; the status must be that. Its output is in $out and $err.
+#	expect PATTERN				the last command's output or complaint must match (extended regex)
+#	refuse PATTERN				must not match
+#	skip NAME WHY
+#	finish					prints the sums and exits
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+kentry=${KENTRY:-$root/target/x86_64-unknown-linux-gnu/release/kentry}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+out=$work/out err=$work/err
+passed=0 failed=0 skipped=0 current=
+
+# No run in these tests needs precision.
+quick=(--budget 0.05)
+
+check() {
+	current=$1
+	local expected=$2 status=0
+	shift 2
+	timeout 120 "$@" >"$out" 2>"$err" </dev/null || status=$?
+	if [ "$status" = "$expected" ]; then
+		pass
+	else
+		fail "status $status instead of $expected: $*"
+	fi
+	if grep -q "panicked" "$err"; then fail "panicked"; fi
+}
+
+expect() {
+	if grep -Eqh -- "$1" "$out" "$err"; then pass; else fail "no match for: $1"; fi
+}
+
+refuse() {
+	if grep -Eqh -- "$1" "$out" "$err"; then fail "unwanted match for: $1"; else pass; fi
+}
+
+pass() {
+	passed=$((passed + 1))
+}
+
+fail() {
+	failed=$((failed + 1))
+	echo "FAILED $current: $1"
+	head -n 12 "$err" "$out" 2>/dev/null | cut -c1-200 | sed 's/^/    /'
+}
+
+skip() {
+	skipped=$((skipped + 1))
+	echo "skipped $1: $2"
+}
+
+# outcome ENTRY OPERATION: from the JSON document in $out
+outcome() {
+	tr -d '\n' <"$out" | sed 's/{ *"entry"/\n&/g' | grep "\"entry\": \"$1\", *\"operation\": \"$2\"" |
+		sed 's/.*"outcome": "\([a-z]*\)".*/\1/'
+}
+
+expect_outcome() {
+	local found
+	found=$(outcome "$1" "$2")
+	if [ "$found" = "$3" ]; then pass; else fail "$1 $2 is '$found' instead of '$3'"; fi
+}
+
+finish() {
+	echo "$passed passed, $failed failed, $skipped skipped"
+	[ "$failed" = 0 ]
+	exit
+}

@@ -1,0 +1,157 @@
+#!/usr/bin/env bash
+# Bad input and hostile surroundings: every one ends in a clear message, a documented status, and nothing lost.
+set -uo pipefail
+. "$(dirname "$0")/check.sh"
+
+one=(--entry syscall-x86_64 --operation getppid "${quick[@]}")
+surround=$work/surround
+"${CC:-cc}" -O1 -Wall -Werror -o "$surround" "$root/tests/surround.c" || exit 1
+as_root=false
+[ "$(id -u)" = 0 ] && as_root=true
+
+# --- the command line ---
+check "unknown entry" 2 "$kentry" --entry sysentre-i386
+expect 'there is no entry "sysentre-i386"; did you mean sysenter-i386'
+check "unknown operation" 2 "$kentry" --operation getpid
+expect 'did you mean getppid'
+check "a pair that does not exist" 2 "$kentry" --entry ud --operation getppid
+expect 'ud serves signal'
+check "impossible CPU" 2 "$kentry" "${one[@]}" --cpu 4095
+expect 'CPU 4095 cannot be used; this process may run on'
+for budget in 0 -1 nan inf 1e99 four; do
+	check "budget $budget" 2 "$kentry" "--budget=$budget"
+	expect 'budget'
+done
+check "seed beyond 2^53" 2 "$kentry" --seed 99999999999999999999
+check "unknown format" 2 "$kentry" --format xml
+check "unknown entry to explain" 2 "$kentry" explain teleport
+check "not a run document" 2 "$kentry" explain call --run "$root/Cargo.toml"
+expect 'Cargo.toml: not a run document: .*line 1'
+check "no such document" 2 "$kentry" explain call --run "$work/none"
+check "a plan as csv" 2 "$kentry" --dry-run --format csv
+
+# --- where the result goes ---
+check "output in a folder that is not there" 1 "$kentry" "${one[@]}" --output "$work/none/run.json"
+expect 'none/run.json: No such file'
+check "output onto a folder" 1 "$kentry" "${one[@]}" --output "$work"
+check "full device" 1 bash -c '"$@" >/dev/full' - "$kentry" "${one[@]}"
+expect 'standard output: No space left'
+check "full device as a file" 1 "$kentry" "${one[@]}" --output /dev/full
+check "closed pipe" 0 bash -c 'set -o pipefail; "$@" | true' - "$kentry" list
+refuse 'Broken pipe'
+# Before main, Rust's runtime opens /dev/null in the place of a standard stream that is closed.
+check "closed standard output" 0 bash -c '"$@" >&-' - "$kentry" "${one[@]}" --format json
+echo precious >"$work/kept"
+check "full disk keeps the old file" 1 unshare -rm bash -c '
+	mkdir -p "$1/disk" && mount -t tmpfs -o size=8k none "$1/disk" && echo precious >"$1/disk/kept" &&
+	{ "${@:2}" --format json --output "$1/disk/kept"; status=$?; cat "$1/disk/kept"; ls "$1/disk"; exit $status; }' \
+	- "$work" "$kentry" "${one[@]}"
+expect '^precious'
+refuse '\.kentry-'
+check "a new file is whole" 0 "$kentry" "${one[@]}" --format json --output "$work/run.json"
+check "and can be read back" 0 "$kentry" explain syscall-x86_64 --run "$work/run.json"
+expect 'getppid.*core cycles'
+
+# --- who runs it ---
+if $as_root; then
+	install -m 755 "$kentry" "$work/kentry" && chmod 755 "$work"
+	check "ordinary user" 0 setpriv --reuid 65534 --regid 65534 --clear-groups "$work/kentry" "${quick[@]}" --format json
+	expect_outcome syscall-x86_64 getppid ok
+	expect_outcome vdso-i386 gettimeofday ok
+	check "real-time priority for an ordinary user" 0 \
+		setpriv --reuid 65534 --regid 65534 --clear-groups "$work/kentry" "${one[@]}" --realtime
+	expect 'no real-time priority: '
+	check "real-time priority" 0 "$kentry" "${one[@]}" --realtime --format json
+	expect '"realtime": (true|false)'
+fi
+check "niced" 0 nice -n 19 "$kentry" "${one[@]}" --format json
+expect_outcome syscall-x86_64 getppid ok
+check "a cpuset of one CPU" 0 taskset -c 0 "$kentry" "${one[@]}" --format json
+expect '"cpu": 0,'
+check "a CPU outside of the cpuset" 2 taskset -c 0 "$kentry" "${one[@]}" --cpu 1
+check "no environment" 0 env -i "$kentry" "${one[@]}"
+
+# --- what is missing ---
+if $as_root; then
+	mkdir -p "$work/empty" && install -m 755 "$kentry" "$work/empty/kentry"
+	check "no /proc, no /sys, no /tmp, nothing" 0 chroot "$work/empty" /kentry "${quick[@]}" --format json
+	expect_outcome syscall-x86_64 getppid ok
+	expect_outcome libc gettimeofday unsupported
+	expect '"what": "/proc/cmdline"'
+	check "read-only file system" 0 unshare -m bash -c '
+		mount --make-rprivate / && mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && cd "$1" &&
+		chroot "$1" "${@:2}"' - "$work/empty" /kentry "${one[@]}" --format json
+	expect_outcome syscall-x86_64 getppid ok
+	noexec='echo 2 >/proc/sys/vm/memfd_noexec 2>/dev/null || exit 88; exec "$@"'
+	if unshare -fp --mount-proc bash -c "$noexec" - true; then
+		check "vm.memfd_noexec = 2" 0 unshare -fp --mount-proc bash -c "$noexec" - "$kentry" "${one[@]}" --format json
+		expect_outcome syscall-x86_64 getppid ok
+		check "vm.memfd_noexec = 2 and nowhere to write" 3 unshare -fp --mount-proc bash -c \
+			'echo 2 >/proc/sys/vm/memfd_noexec; chroot "$@"' - "$work/empty" /kentry "${one[@]}"
+		expect 'cannot be executed from anywhere: memory: .*; /dev/shm: '
+	else
+		skip "vm.memfd_noexec" "this kernel has no such setting"
+	fi
+fi
+check "no time stamp counter" 3 "$surround" no-tsc "$kentry" "${one[@]}"
+expect 'time stamp counter \(prctl PR_SET_TSC\)'
+
+# --- seccomp ---
+all=("$kentry" --operation gettimeofday --operation none --operation getrandom "${quick[@]}" --format json)
+check "a filter that refuses gettimeofday" 0 "$surround" errno=1 x86_64 96 "${all[@]}"
+expect_outcome syscall-x86_64 gettimeofday refused
+expect_outcome syscall-x86_64 none ok
+expect_outcome vdso-x86_64 gettimeofday ok
+expect 'EPERM'
+# Not getrandom: the C library's malloc asks for it, here and in every other program.
+check "a filter that kills for time" 0 "$surround" kill x86_64 201 "${all[@]}" --operation time
+expect_outcome syscall-x86_64 time refused
+expect_outcome syscall-x86_64 none ok
+expect 'killed by SIGSYS'
+check "a filter that traps i386 gettimeofday" 0 "$surround" trap i386 78 "${all[@]}"
+expect_outcome int80-i386 gettimeofday refused
+expect_outcome int80-x86_64 gettimeofday refused
+expect_outcome syscall-x86_64 gettimeofday ok
+check "programs that may not be executed (ENOEXEC)" 0 "$surround" errno=8 x86_64 322 "${all[@]}"
+expect_outcome int80-i386 none unsupported
+expect_outcome syscall-x86_64 none error
+expect 'ia32_emulation=0'
+check "forks refused" 0 "$surround" errno=11 x86_64 56 "${all[@]}"
+expect_outcome syscall-x86_64 none error
+expect 'Resource temporarily unavailable|EAGAIN'
+check "memory files refused" 0 "$surround" errno=1 x86_64 319 "${all[@]}"
+expect_outcome syscall-x86_64 none ok
+
+# --- limits ---
+limited='ulimit $1 || exit 87; shift; exec "$@"'
+check "little address space" 0 bash -c "$limited" - "-v 65536" "$kentry" "${one[@]}" --format json
+expect_outcome syscall-x86_64 getppid ok
+check "few open files" 0 bash -c "$limited" - "-n 16" "$kentry" "${one[@]}" --format json
+expect_outcome syscall-x86_64 getppid ok
+check "no file may grow" 3 bash -c '(ulimit -f 0; "$@") 2>&1 | cat; exit "${PIPESTATUS[0]}"' - "$kentry" "${one[@]}"
+expect 'File too large'
+check "little stack" 0 bash -c "$limited" - "-s 64" "$kentry" "${one[@]}" --format json
+expect_outcome syscall-x86_64 getppid ok
+
+# --- company ---
+if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
+	check "under strace" 0 strace -f -o /dev/null "$kentry" "${one[@]}" --format json
+	expect_outcome syscall-x86_64 getppid ok
+else
+	skip "under strace" "no strace, or ptrace is not allowed"
+fi
+check "a hundred runs at once" 0 bash -c '
+	for i in $(seq 100); do "$@" >"/dev/null" 2>&1 & pids+=($!); done
+	for pid in "${pids[@]}"; do wait "$pid" || exit 1; done' - "$kentry" "${one[@]}"
+check "nothing is left behind" 0 find /dev/shm /tmp /var/tmp -maxdepth 1 -name 'kentry-*' -newer "$surround"
+refuse kentry-
+
+# --- interruption ---
+check "interrupted" 130 bash -c '"$@" & pid=$!; sleep 1; kill -INT $pid; wait $pid' - \
+	env --default-signal=INT "$kentry" --budget 60 --format json
+expect '"partial": true'
+expect_outcome call none ok
+check "terminated" 130 bash -c '"$@" & pid=$!; sleep 1; kill -TERM $pid; wait $pid' - "$kentry" --budget 60
+expect 'PARTIAL'
+
+finish

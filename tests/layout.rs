@@ -1,0 +1,104 @@
+//! The repository against the table: every row has its files, no file lacks its row, and no stage of the pipeline
+//! knows a later one.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use table::{Probe, Table};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Names, without their ending, of the files of a folder that end so.
+fn stems(folder: &str, ending: &str) -> BTreeSet<String> {
+    let entries = std::fs::read_dir(root().join(folder)).unwrap();
+    let name = |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().file_name().into_string().unwrap();
+    entries.map(name).filter_map(|name| name.strip_suffix(ending).map(str::to_string)).collect()
+}
+
+fn names(wanted: impl Fn(Probe) -> bool) -> BTreeSet<String> {
+    let entries = Table::get().entries.iter().filter(|entry| wanted(entry.probe));
+    entries.map(|entry| entry.name.clone()).collect()
+}
+
+#[test]
+fn every_row_has_a_text_and_an_example_and_no_file_lacks_its_row() {
+    assert_eq!(stems("docs/entries", ".md"), names(|_| true));
+    assert_eq!(stems("docs/examples", ".S"), names(|_| true));
+}
+
+#[test]
+fn every_row_has_an_assembler_file_and_no_file_lacks_its_row() {
+    for (folder, bits) in [("probe/x86_64", 64), ("probe/i386", 32)] {
+        let mut files = stems(folder, ".S");
+        assert!(files.remove("start"), "{folder}/start.S");
+        assert_eq!(files, names(|probe| probe.bits() == bits), "{folder}");
+    }
+    for entry in &Table::get().entries {
+        assert!(root().join(entry.source_path()).is_file(), "{}", entry.source_path());
+    }
+}
+
+/// The C and assembler files of a folder.
+fn sources(folder: &str) -> impl Iterator<Item = PathBuf> {
+    let entries = std::fs::read_dir(root().join(folder)).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths.filter(|path| path.extension().is_some_and(|kind| kind == "c" || kind == "S"))
+}
+
+/// Compiles the 64-bit probe for a table; the compiler's complaints when that fails.
+fn compile(table: &Table) -> Result<(), String> {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("entries.h"), table::header::render(table, Probe::Probe64)).unwrap();
+    let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".into());
+    let output = Command::new(compiler)
+        .args(["-O1", "-ffreestanding", "-nostdlib", "-fno-pic", "-no-pie", "-static", "-mgeneral-regs-only"])
+        .args(["-fno-stack-protector", "-fno-builtin", "-w", "-idirafter", "/usr/include/x86_64-linux-gnu"])
+        .args(["abi", "probe", "probe/x86_64"].iter().flat_map(|i| ["-I".into(), root().join(i)]))
+        .arg("-I")
+        .arg(folder.path())
+        .args(sources("probe").chain(sources("probe/x86_64")))
+        .arg("-o")
+        .arg(folder.path().join("probe"))
+        .output()
+        .unwrap();
+    if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
+}
+
+#[test]
+fn a_row_without_its_file_does_not_build() {
+    assert_eq!(compile(Table::get()), Ok(()));
+    let row = "\n[[entry]]\nid = 999\nname = \"teleport\"\ntitle = \"no such thing\"\ngroup = \"64-bit\"\n\
+               probe = \"probe64\"\nkind = \"instruction\"\nclobbers = []\noperations = [\"none\"]\n";
+    let table = Table::parse(&format!("{}{row}", table::SOURCE)).unwrap();
+    let complaint = compile(&table).unwrap_err();
+    assert!(complaint.contains("teleport_timed"), "{complaint}");
+}
+
+/// The stages in the order of the data's path; the command is the last.
+const STAGES: [&str; 9] =
+    ["table", "record", "environment", "probes", "runner", "stats", "run", "report", "kentry"];
+
+#[test]
+fn no_stage_knows_a_later_one() {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+    let output = Command::new(cargo)
+        .args(["metadata", "--no-deps", "--offline", "--format-version=1", "--manifest-path"])
+        .arg(root().join("Cargo.toml"))
+        .output()
+        .unwrap();
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let place = |name: &str| STAGES.iter().position(|stage| *stage == name);
+    let mut seen = 0;
+    for package in metadata["packages"].as_array().unwrap() {
+        let name = package["name"].as_str().unwrap();
+        let own = place(name).unwrap_or_else(|| panic!("{name} is no stage"));
+        seen += 1;
+        for dependency in package["dependencies"].as_array().unwrap() {
+            let Some(other) = dependency["name"].as_str().and_then(place) else { continue };
+            assert!(other < own, "{name} knows {}, a later stage", STAGES[other]);
+        }
+    }
+    assert_eq!(seen, STAGES.len());
+}
