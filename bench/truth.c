@@ -1,67 +1,68 @@
 /*
- * The independent check of kentry's estimates: a loop of calls, each between two lfences, less the same loop without the
- * call, each timed as a whole with CLOCK_MONOTONIC_RAW. It shares nothing with the probe. Freestanding, for both
- * bitnesses: gcc -O2 -nostdlib -static -ffreestanding [-m32].
+ * The independent check of kentry's estimates: a loop of calls, each between two fences, less the same loop
+ *without the call, each loop timed as a whole with CLOCK_MONOTONIC_RAW. It shares no code with the probe and
+ *subtracts no stamps. The fences come in two kinds: the probe's own (lfence, rdtsc, lfence) and a bare
+ *lfence.
  *
- *	truth CASE COUNT ALTERNATIONS	prints what COUNT calls cost, nanoseconds, so many times
- *	truth				prints the cases
+ *	truth CASE FENCE COUNT ALTERNATIONS	prints what COUNT calls cost, nanoseconds, so many times
+ *	truth					prints the cases
+ *
+ * FENCE is rdtsc or lfence. Freestanding, for both bitnesses: gcc -O2 -ffreestanding -nostdlib -static
+ *[-m32].
  */
 typedef unsigned long word;
 typedef unsigned long long u64;
 
 static word answer[8];
-static word function;
+static volatile word function, number, first;
+static const word second = 0;
 
-/*
- * Two loops: with the instruction, and without. The compiler may keep nothing across them but what they name.
- * Arguments: result and number in A, first argument in FIRST, second 0.
- */
-#define PAIR(name_, instruction_, number_, first_, FIRST, SECOND, clobbers_...)                                      \
-	static void name_##_entry(word count)                                                                        \
-	{                                                                                                            \
-		while (count--) {                                                                                    \
-			word a = (number_), first = (word)(first_), second = 0;                                      \
-			__asm__ volatile("lfence\n\t" instruction_ "\n\tlfence"                                      \
-					 : "+a"(a), "+" FIRST(first), "+" SECOND(second)                             \
-					 : "m"(function)                                                             \
-					 : "memory", "cc", clobbers_);                                               \
-		}                                                                                                    \
-	}                                                                                                            \
-	static void name_##_control(word count)                                                                      \
-	{                                                                                                            \
-		while (count--) {                                                                                    \
-			word a = (number_), first = (word)(first_), second = 0;                                      \
-			__asm__ volatile("lfence\n\tlfence"                                                          \
-					 : "+a"(a), "+" FIRST(first), "+" SECOND(second)                             \
-					 : "m"(function)                                                             \
-					 : "memory", "cc", clobbers_);                                               \
-		}                                                                                                    \
+#define LFENCE "lfence\n\t"
+#define RDTSC  "lfence\n\trdtsc\n\tlfence\n\t"
+
+/* A loop: fence, arguments from memory, the instruction or nothing, fence. */
+#define LOOP(name_, fence_, load_, instruction_, clobbers_...)                                               \
+	static void name_(word count)                                                                        \
+	{                                                                                                    \
+		while (count--)                                                                              \
+			__asm__ volatile(fence_ load_ instruction_ "\n\t" fence_                             \
+					 :                                                                   \
+					 : "m"(number), "m"(first), "m"(second), "m"(function)               \
+					 : "memory", "cc", clobbers_);                                       \
 	}
+
+#define LOOPS(name_, load_, instruction_, clobbers_...)                                                      \
+	LOOP(name_##_rdtsc, RDTSC, load_, instruction_, clobbers_)                                           \
+	LOOP(name_##_rdtsc_control, RDTSC, load_, "", clobbers_)                                             \
+	LOOP(name_##_lfence, LFENCE, load_, instruction_, clobbers_)                                         \
+	LOOP(name_##_lfence_control, LFENCE, load_, "", clobbers_)
 
 #ifdef __x86_64__
 
-#define SYS_WRITE 1
-#define SYS_EXIT 60
+#define SYS_WRITE	  1
+#define SYS_EXIT	  60
 #define SYS_CLOCK_GETTIME 228
-#define CALL "call *%3"
-#define CALLED "rcx", "rdx", "r8", "r9", "r10", "r11"
 
 static long call(long number, long a, long b, long c)
 {
 	long result;
-	__asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "a"(number), "D"(a), "S"(b), "d"(c)
+			 : "rcx", "r11", "memory");
 	return result;
 }
 
-PAIR(syscall_getppid, "syscall", 110, 0, "D", "S", "rcx", "r11")
-PAIR(syscall_gettimeofday, "syscall", 96, answer, "D", "S", "rcx", "r11")
-PAIR(int80, "int $0x80", 78, answer, "b", "c", "rdx")
-PAIR(function, CALL, 0, answer, "D", "S", CALLED)
+LOOPS(syscall, "mov %0, %%rax\n\tmov %1, %%rdi\n\tmov %2, %%rsi\n\t", "syscall", "rax", "rdx", "rdi", "rsi",
+      "rcx", "r11")
+LOOPS(int80, "mov %0, %%rax\n\tmov %1, %%rbx\n\tmov %2, %%rcx\n\t", "int $0x80", "rax", "rdx", "rbx", "rcx")
+LOOPS(function, "mov %1, %%rdi\n\tmov %2, %%rsi\n\t", "call *%3", "rax", "rdx", "rdi", "rsi", "rcx", "r8",
+      "r9", "r10", "r11")
 
 #else
 
-#define SYS_WRITE 4
-#define SYS_EXIT 1
+#define SYS_WRITE	  4
+#define SYS_EXIT	  1
 #define SYS_CLOCK_GETTIME 403
 
 static long call(long number, long a, long b, long c)
@@ -71,8 +72,8 @@ static long call(long number, long a, long b, long c)
 	return result;
 }
 
-PAIR(int80, "int $0x80", 78, answer, "b", "c", "edx")
-PAIR(gateway, "call *%3", 78, answer, "b", "c", "edx")
+LOOPS(int80, "mov %0, %%eax\n\tmov %1, %%ebx\n\tmov %2, %%ecx\n\t", "int $0x80", "eax", "edx", "ebx", "ecx")
+LOOPS(gateway, "mov %0, %%eax\n\tmov %1, %%ebx\n\tmov %2, %%ecx\n\t", "call *%3", "eax", "edx", "ebx", "ecx")
 
 #endif
 
@@ -84,21 +85,29 @@ static u64 now(void)
 	return (u64)time[0] * 1000000000u + (u64)time[1];
 }
 
+/* A case and its two pairs of loops: with the call, and without. */
 struct loops {
 	const char *name;
-	void (*entry)(word), (*control)(word);
+	word number, has_argument;
+	void (*rdtsc[2])(word), (*lfence[2])(word);
 };
+
+#define CASE(name_, loops_, number_, has_argument_)                                                          \
+	{                                                                                                    \
+		name_, number_, has_argument_, {loops_##_rdtsc, loops_##_rdtsc_control},                     \
+		{                                                                                            \
+			loops_##_lfence, loops_##_lfence_control                                             \
+		}                                                                                            \
+	}
 
 static const struct loops cases[] = {
 #ifdef __x86_64__
-	{"syscall-x86_64/getppid", syscall_getppid_entry, syscall_getppid_control},
-	{"syscall-x86_64/gettimeofday", syscall_gettimeofday_entry, syscall_gettimeofday_control},
-	{"int80-x86_64/gettimeofday", int80_entry, int80_control},
-	{"vsyscall/gettimeofday", function_entry, function_control},
-	{"vdso-x86_64/gettimeofday", function_entry, function_control},
+    CASE("syscall-x86_64/getppid", syscall, 110, 0),  CASE("syscall-x86_64/gettimeofday", syscall, 96, 1),
+    CASE("int80-x86_64/gettimeofday", int80, 78, 1),  CASE("vsyscall/gettimeofday", function, 0, 1),
+    CASE("vdso-x86_64/gettimeofday", function, 0, 1),
 #else
-	{"int80-i386/gettimeofday", int80_entry, int80_control},
-	{"gateway-i386/gettimeofday", gateway_entry, gateway_control},
+    CASE("int80-i386/gettimeofday", int80, 78, 1),
+    CASE("gateway-i386/gettimeofday", gateway, 78, 1),
 #endif
 };
 
@@ -183,24 +192,31 @@ static word auxiliary(const word *stack, word type)
 }
 
 /* One alternation a line. */
-static void measure(const struct loops *loops, word count, word alternations, const word *stack)
+static void measure(void (*const loops[2])(word), word count, word alternations)
 {
-	if (same(loops->name, "vsyscall/gettimeofday"))
-		function = (word)0xffffffffff600000ull;
-	else
-		function = sizeof(word) == 8 ? find_in_vdso((void *)auxiliary(stack, 33)) : auxiliary(stack, 32);
-	loops->entry(count);
-	loops->control(count);
+	loops[0](count);
+	loops[1](count);
 	while (alternations--) {
 		const u64 start = now();
-		loops->entry(count);
+		loops[0](count);
 		const u64 middle = now();
-		loops->control(count);
+		loops[1](count);
 		const u64 end = now();
 		const u64 entry = middle - start, control = end - middle;
 
 		print_number(entry > control ? entry - control : 0);
 	}
+}
+
+static void prepare(const struct loops *loops, const word *stack)
+{
+	number = loops->number;
+	first = loops->has_argument ? (word)answer : 0;
+	if (same(loops->name, "vsyscall/gettimeofday"))
+		function = (word)0xffffffffff600000ull;
+	else
+		function =
+		    sizeof(word) == 8 ? find_in_vdso((void *)auxiliary(stack, 33)) : auxiliary(stack, 32);
 }
 
 static word parse(const char *text)
@@ -220,8 +236,12 @@ void main_(const word *stack)
 	const unsigned known = sizeof(cases) / sizeof(cases[0]);
 
 	for (unsigned i = 0; i < known; i++)
-		if (stack[0] == 4 && same(cases[i].name, arguments[1])) {
-			measure(&cases[i], parse(arguments[2]), parse(arguments[3]), stack);
+		if (stack[0] == 5 && same(cases[i].name, arguments[1])) {
+			const int bare = same(arguments[2], "lfence");
+
+			prepare(&cases[i], stack);
+			measure(bare ? cases[i].lfence : cases[i].rdtsc, parse(arguments[3]),
+				parse(arguments[4]));
 			call(SYS_EXIT, 0, 0, 0);
 		}
 	for (unsigned i = 0; i < known; i++) {

@@ -15,6 +15,9 @@ use table::Probe;
 /// Shorter runs are stretched to this before the counter's rate is read off them: 100 ns in 50 ms are 2 ppm.
 const SHORTEST_CALIBRATION: Duration = Duration::from_millis(50);
 
+/// Why an entry that works has no cost.
+const LOST: &str = "every round was disturbed";
+
 /// What is known of one row while it is measured.
 struct State<'a> {
     row: Row<'a>,
@@ -168,6 +171,11 @@ impl<'a> State<'a> {
         }
     }
 
+    /// Interrupted before its turn, a row has no outcome and is left out.
+    fn was_tried(&self) -> bool {
+        self.outcome != Outcome::Ok || !self.rounds.all().is_empty()
+    }
+
     fn end(&mut self, (outcome, reason): (Outcome, String)) {
         self.outcome = outcome;
         self.reason = Some(reason);
@@ -189,6 +197,7 @@ impl<'a> State<'a> {
                 summarize(self.rounds.all(), reference, &scale)
             });
         let costs = summary.as_ref();
+        let lost = costs.is_some_and(|costs| costs.excluded == costs.rounds);
         let row = run::Row {
             entry: entry.name.clone(),
             operation: operation.name.clone(),
@@ -196,7 +205,7 @@ impl<'a> State<'a> {
             configuration: BTreeMap::new(),
             timing: Timing::Hardware,
             outcome: self.outcome,
-            reason: self.reason.clone(),
+            reason: if lost { Some(LOST.into()) } else { self.reason.clone() },
             core_cycles: costs.and_then(|costs| costs.core_cycles),
             ticks: costs.and_then(|costs| costs.ticks),
             ns: costs.and_then(|costs| costs.ns),
@@ -262,6 +271,7 @@ fn conclude(
         .collect();
     let (results, summaries): (Vec<_>, Vec<_>) = states
         .iter()
+        .filter(|state| state.was_tried())
         .map(|state| state.document(references.get(&state.row.0.probe), nanos_per_tick))
         .unzip();
     for probe in [Probe::Probe32, Probe::Probe64] {

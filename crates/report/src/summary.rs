@@ -4,12 +4,13 @@ use run::{Outcome, Row, Timing};
 
 /// One line about a row, for the explanation of its entry.
 ///
-/// `on this machine: 288.0 core cycles (287.9 – 288.2), 75.0 ns, 99 % of samples at most 301.0`
+/// `getppid: 288.0 core cycles (287.9 – 288.2), 75.0 ns, 99 % of samples at most 301.0`
 pub fn summary_of_row(row: &Row) -> String {
     let reason = row.reason.as_deref().map(plain);
+    let operation = plain(&row.operation);
     let place = match row.timing {
-        Timing::Hardware => "on this machine",
-        Timing::Emulated => "emulated",
+        Timing::Hardware => operation.to_string(),
+        Timing::Emulated => format!("{operation}, emulated"),
     };
     if row.outcome != Outcome::Ok {
         let reason = reason.unwrap_or_else(|| ABSENT.to_owned());

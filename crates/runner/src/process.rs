@@ -216,3 +216,106 @@ fn read_all(output: &OwnedFd, deadline: Instant, limits: &Limits) -> Result<Vec<
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::File;
+
+    /// Runs a shell script in a probe's place.
+    fn script(text: &str, time: Duration) -> Result<Vec<u8>, Failure> {
+        let image = Image {
+            file: File::open("/bin/sh").unwrap().into(),
+            name: c"sh".into(),
+        };
+        let cpu = *crate::allowed_cpus().unwrap().last().unwrap();
+        let limits = Limits {
+            cpu,
+            priority: Priority::Inherited,
+            time,
+            interrupt: Interrupt::default(),
+        };
+        run(&image, &["-c".into(), text.into()], &limits)
+    }
+
+    const LONG: Duration = Duration::from_secs(60);
+    const SHORT: Duration = Duration::from_millis(300);
+
+    #[test]
+    fn what_it_writes_comes_back_and_it_is_pinned() {
+        assert_eq!(script("echo hello", LONG).unwrap(), b"hello\n");
+        let cpu = crate::allowed_cpus().unwrap().last().unwrap().to_string();
+        let list = script(
+            "while read -r key value; do [ \"$key\" = Cpus_allowed_list: ] && echo \"$value\"; done \
+                           </proc/self/status; true",
+            LONG,
+        );
+        assert_eq!(String::from_utf8(list.unwrap()).unwrap().trim(), cpu);
+    }
+
+    #[test]
+    fn a_death_is_told_by_its_signal_or_status() {
+        assert_eq!(script("kill -SEGV $$", LONG), Err(Failure::Killed(11)));
+        assert_eq!(script("echo much; kill -KILL $$", LONG), Err(Failure::Killed(9)));
+        assert_eq!(script("exit 3", LONG), Err(Failure::Exited(3)));
+    }
+
+    #[test]
+    fn one_that_hangs_is_ended_with_its_children() {
+        let begin = Instant::now();
+        assert_eq!(script("sleep 50 & sleep 50", SHORT), Err(Failure::Timeout(SHORT)));
+        assert_eq!(
+            script("exec >&-; while :; do :; done", SHORT),
+            Err(Failure::Timeout(SHORT))
+        );
+        // A child of its own holds the pipe after it is gone.
+        assert_eq!(script("sleep 50 & exit 0", SHORT), Err(Failure::Timeout(SHORT)));
+        assert!(begin.elapsed() < Duration::from_secs(20));
+    }
+
+    #[test]
+    fn a_flood_is_stopped() {
+        assert_eq!(
+            script("while :; do echo flood flood flood flood; done", LONG),
+            Err(Failure::Flood(MOST_OUTPUT))
+        );
+    }
+
+    #[test]
+    fn an_interruption_ends_it() {
+        let image = Image {
+            file: File::open("/bin/sh").unwrap().into(),
+            name: c"sh".into(),
+        };
+        let cpu = *crate::allowed_cpus().unwrap().last().unwrap();
+        let interrupt = Interrupt::new(AtomicBool::new(true));
+        let limits = Limits {
+            cpu,
+            priority: Priority::Inherited,
+            time: LONG,
+            interrupt,
+        };
+        assert_eq!(
+            run(&image, &["-c".into(), "sleep 50".into()], &limits),
+            Err(Failure::Timeout(LONG))
+        );
+    }
+
+    #[test]
+    fn what_is_no_program_is_not_started() {
+        let image = Image {
+            file: File::open("/dev/null").unwrap().into(),
+            name: c"null".into(),
+        };
+        let cpu = *crate::allowed_cpus().unwrap().last().unwrap();
+        let limits = Limits {
+            cpu,
+            priority: Priority::Inherited,
+            time: LONG,
+            interrupt: Interrupt::default(),
+        };
+        assert_eq!(run(&image, &[], &limits), Err(Failure::NotStarted(libc::EACCES)));
+        let limits = Limits { cpu: 1000, ..limits };
+        assert!(matches!(run(&image, &[], &limits), Err(Failure::NotStarted(_))));
+    }
+}

@@ -1,0 +1,131 @@
+#!/usr/bin/env bash
+# Fuzzes what parses input from outside, guided by coverage, on a stable toolchain.
+#
+#	fuzz/run.sh SECONDS [TARGET]
+#
+# SECONDS are divided over the targets (fuzz/targets/*.rs), or given to one; building comes on top. Nothing but
+# target/ and fuzz/crashes/ is written to. Ends with 'N passed, N failed', and status 1 when a target failed.
+set -uo pipefail
+root=$(cd "$(dirname "$0")/.." && pwd)
+triple=x86_64-unknown-linux-gnu
+build=${CARGO_TARGET_DIR:-$root/target}/fuzz
+
+# What cargo-fuzz passes, less what needs a nightly compiler (the address sanitizer). The pass puts a counter on
+# every edge, its place in a table, and a call before every comparison, so that libFuzzer learns what was compared.
+flags=(
+	-Cpasses=sancov-module
+	-Cllvm-args=-sanitizer-coverage-level=4
+	-Cllvm-args=-sanitizer-coverage-inline-8bit-counters
+	-Cllvm-args=-sanitizer-coverage-pc-table
+	-Cllvm-args=-sanitizer-coverage-trace-compares
+	--cfg=fuzzing
+	-Ctarget-feature=-crt-static # .cargo/config.toml wants a static command; libFuzzer's C++ does not
+)
+
+# With fewer counters than this, the parsers cannot be among what is covered.
+min_counters=1000
+
+main() {
+	local seconds=${1:-} targets=() target share spare passed=0 failed=0
+	if ! [[ $seconds =~ ^[0-9]+$ ]] || [ $# -gt 2 ]; then
+		echo "usage: fuzz/run.sh SECONDS [TARGET]" >&2
+		exit 2
+	fi
+	mapfile -t targets < <(cd "$root/fuzz/targets" && basename -s .rs -- *.rs)
+	if [ $# = 2 ]; then
+		if [ ! -e "$root/fuzz/targets/$2.rs" ]; then
+			echo "run.sh: no target $2; there are: ${targets[*]}" >&2
+			exit 2
+		fi
+		targets=("$2")
+	fi
+	if ! have_compiler; then
+		echo "run.sh: no C++ compiler here, which libFuzzer needs (Debian's package g++); skipped" >&2
+		echo "0 passed, 0 failed, ${#targets[@]} skipped"
+		exit 0
+	fi
+	if ! compile; then
+		echo "run.sh: the fuzzers do not build" >&2
+		echo "0 passed, ${#targets[@]} failed"
+		exit 1
+	fi
+
+	scratch=$(mktemp -d)
+	trap 'rm -rf "$scratch"' EXIT
+	share=$((seconds / ${#targets[@]})) spare=$((seconds % ${#targets[@]}))
+	for target in "${targets[@]}"; do
+		# The rest of the division goes to the first ones. Zero would mean for ever.
+		if fuzz "$target" $((share + (spare-- > 0) > 0 ? share + (spare >= 0) : 1)); then
+			passed=$((passed + 1))
+		else
+			failed=$((failed + 1))
+		fi
+	done
+	echo "$passed passed, $failed failed"
+	[ "$failed" = 0 ]
+}
+
+# The one that the cc crate will use.
+have_compiler() {
+	CXX=${CXX:-$(command -v g++ || command -v c++)} || return 1
+	export CXX
+	command -v "${CXX%% *}" >/dev/null
+}
+
+# The target is named, so that build scripts and procedural macros are built without the flags.
+compile() {
+	local started=$SECONDS
+	env -u CARGO_ENCODED_RUSTFLAGS RUSTFLAGS="${flags[*]}" CARGO_TARGET_DIR="$build" \
+		cargo build --manifest-path "$root/fuzz/Cargo.toml" --release --locked --quiet --target "$triple" --bins || return
+	echo "built in $((SECONDS - started)) s"
+}
+
+# fuzz TARGET SECONDS
+fuzz() {
+	local target=$1 seconds=$2 program=$build/$triple/release/$1 log=$scratch/$1.log corpus=$scratch/$1
+	local crashes=$root/fuzz/crashes dictionary=$root/fuzz/$1.dict options=() status
+	mkdir -p "$crashes" "$corpus"
+	cp "$root/fuzz/corpus/$target"/* "$corpus"
+	[ ! -e "$dictionary" ] || options+=("-dict=$dictionary")
+	"$program" "$corpus" "${options[@]}" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
+		-print_final_stats=1 -artifact_prefix="$crashes/$target-" >"$log" 2>&1
+	status=$?
+	report "$target" "$log"
+	if [ "$status" != 0 ]; then
+		tail -n 25 "$log"
+		failure "$target" "$program" "$log"
+		return 1
+	fi
+	guided "$target" "$log"
+}
+
+# One line on what was done. Coverage is counted in edges.
+report() {
+	awk -v target="$1" '
+		/ INITED / { first = after("cov:") }
+		/ cov: / { last = after("cov:") }
+		/^stat::number_of_executed_units:/ { runs = $2 }
+		/^Done [0-9]+ runs in / { time = $5 }
+		function after(word, i) { for (i = 1; i < NF; i++) if ($i == word) return $(i + 1) }
+		END { printf "%s: %d runs, coverage %d (%d with the seeds), %s\n", target, runs, last, first,
+			time == "" ? "not finished" : time " s" }' "$2"
+}
+
+# How to see a failure again.
+failure() {
+	local target=$1 program=$2 input
+	input=$(sed -n 's/.*Test unit written to //p' "$3" | tail -n 1)
+	echo "FAILED: $target; see it again: ${program#"$PWD"/} ${input:-fuzz/corpus/$target/*}"
+}
+
+# Without counters the fuzzer would be a mere generator of noise, and still pass.
+guided() {
+	local counters
+	counters=$(sed -n 's/.*Loaded [0-9]* modules *(\([0-9]*\) inline 8-bit counters).*/\1/p' "$2")
+	if [ "${counters:-0}" -lt "$min_counters" ]; then
+		echo "FAILED: $1 has ${counters:-no} counters: it was built without coverage"
+		return 1
+	fi
+}
+
+main "$@"

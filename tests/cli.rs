@@ -1,0 +1,274 @@
+//! The command on the machine that runs the tests: outcomes, shapes and ratios, never times.
+
+use std::path::Path;
+use std::process::{Command, Output};
+use std::sync::LazyLock;
+use table::Table;
+
+fn kentry(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_kentry"))
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+fn stdout(arguments: &[&str]) -> String {
+    let output = kentry(arguments);
+    assert!(
+        output.status.success(),
+        "{arguments:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// One run of everything, shared by the tests.
+static RUN: LazyLock<String> =
+    LazyLock::new(|| stdout(&["--format", "json", "--budget", "3", "--seed", "1"]));
+static DOCUMENT: LazyLock<run::Document> = LazyLock::new(|| run::load(&RUN).unwrap());
+
+fn row(entry: &str, operation: &str) -> &'static run::Row {
+    let found = DOCUMENT
+        .results
+        .iter()
+        .find(|row| row.entry == entry && row.operation == operation);
+    found.unwrap_or_else(|| panic!("no row {entry} {operation}"))
+}
+
+/// Ticks: they need neither clock nor chain.
+fn ticks(entry: &str, operation: &str) -> f64 {
+    let row = row(entry, operation);
+    row.ticks
+        .unwrap_or_else(|| panic!("{entry} {operation} is {:?}: {:?}", row.outcome, row.reason))
+        .estimate
+        .0
+}
+
+#[test]
+fn the_document_keeps_its_contract() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/run.schema.json");
+    let schema = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let document: serde_json::Value = serde_json::from_str(&RUN).unwrap();
+    let errors: Vec<_> = validator
+        .iter_errors(&document)
+        .map(|error| error.to_string())
+        .collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+    assert_eq!(document["schema"], "kentry.run/1");
+    assert_eq!(document["measurement"]["seed"], 1);
+}
+
+#[test]
+fn every_row_of_the_table_has_an_outcome_and_a_reason_unless_it_is_ok() {
+    let expected: Vec<_> = Table::get()
+        .rows()
+        .map(|(e, o)| (e.name.as_str(), o.name.as_str()))
+        .collect();
+    let found: Vec<_> = DOCUMENT
+        .results
+        .iter()
+        .map(|row| (row.entry.as_str(), row.operation.as_str()))
+        .collect();
+    assert_eq!(found, expected);
+    for row in &DOCUMENT.results {
+        let what = format!(
+            "{} {}: {:?} {:?}",
+            row.entry, row.operation, row.outcome, row.reason
+        );
+        let unexpected = [run::Outcome::Mismatch, run::Outcome::Timeout, run::Outcome::Error];
+        assert!(!unexpected.contains(&row.outcome), "{what}");
+        assert!(row.outcome == run::Outcome::Ok || row.reason.is_some(), "{what}");
+        assert_eq!(row.outcome == run::Outcome::Ok, row.samples > 0, "{what}");
+        assert!(
+            row.configuration.is_empty() && row.instructions.is_none(),
+            "{what}"
+        );
+    }
+}
+
+#[test]
+fn every_cost_is_ordered() {
+    let mut seen = 0;
+    for (row, cost) in DOCUMENT.results.iter().filter_map(|row| Some((row, row.ticks?))) {
+        let [min, p50, p99, p999, max] =
+            [cost.min, cost.p50, cost.p99, cost.p999, cost.max].map(|ticks| ticks.0);
+        assert!(
+            min <= p50 && p50 <= p99 && p99 <= p999 && p999 <= max,
+            "{} {}: {cost:?}",
+            row.entry,
+            row.operation
+        );
+        if let (Some(low), Some(high)) = (cost.ci_low, cost.ci_high) {
+            assert!(
+                low.0 <= cost.estimate.0 && cost.estimate.0 <= high.0,
+                "{} {}",
+                row.entry,
+                row.operation
+            );
+        }
+        seen += 1;
+    }
+    assert!(seen >= 25, "{seen} rows with a cost");
+}
+
+#[test]
+fn what_crosses_into_the_kernel_costs_more_than_what_does_not() {
+    for operation in ["none", "getppid", "gettimeofday"] {
+        assert!(
+            ticks("syscall-x86_64", operation) > 3.0 * ticks("call", "none"),
+            "{operation}"
+        );
+    }
+    assert!(ticks("syscall-x86_64", "gettimeofday") > 0.9 * ticks("syscall-x86_64", "none"));
+    assert!(
+        ticks("int3", "signal") > 2.0 * ticks("syscall-x86_64", "none"),
+        "a signal is several crossings"
+    );
+    let vdso = row("vdso-x86_64", "gettimeofday");
+    if vdso.reason.as_deref() == Some("served without entering the kernel") {
+        assert!(ticks("vdso-x86_64", "gettimeofday") < ticks("syscall-x86_64", "gettimeofday"));
+    }
+}
+
+#[test]
+fn units_agree_with_each_other() {
+    let Some(hertz) = DOCUMENT.measurement.tsc_hz else {
+        panic!("no tsc_hz")
+    };
+    assert!((1e8..1e11).contains(&hertz), "{hertz}");
+    for row in DOCUMENT.results.iter().filter(|row| row.ticks.is_some()) {
+        let (ticks, ns) = (row.ticks.unwrap().estimate.0, row.ns.unwrap().estimate.0);
+        assert!(
+            (ticks * 1e9 / hertz - ns).abs() <= 1e-6 * ns.abs().max(1.0),
+            "{} {}",
+            row.entry,
+            row.operation
+        );
+    }
+}
+
+#[test]
+fn the_path_of_a_function_is_found_out() {
+    let thread = row("vdso-x86_64", "clock_gettime-thread-cputime");
+    if thread.outcome == run::Outcome::Ok {
+        assert_eq!(
+            thread.reason.as_deref(),
+            Some("enters the kernel"),
+            "only the kernel knows this clock"
+        );
+    }
+    let coarse = row("vdso-x86_64", "clock_gettime-monotonic-coarse");
+    if coarse.outcome == run::Outcome::Ok {
+        assert_eq!(
+            coarse.reason.as_deref(),
+            Some("served without entering the kernel"),
+            "no clock is read for it"
+        );
+    }
+}
+
+#[test]
+fn what_the_vdso_exports_is_listed_and_agrees_with_what_is_timed() {
+    let exports = &DOCUMENT.vdso["64"];
+    let timed = row("vdso-x86_64", "clock_gettime-monotonic").outcome == run::Outcome::Ok;
+    assert_eq!(
+        exports.iter().any(|export| export.name == "__vdso_clock_gettime"),
+        timed
+    );
+    assert!(
+        exports.iter().all(|export| export.version.starts_with("LINUX_")),
+        "{exports:?}"
+    );
+}
+
+#[test]
+fn the_environment_is_this_machines() {
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
+    assert_eq!(
+        DOCUMENT.environment.kernel.release.as_deref(),
+        Some(release.trim())
+    );
+    assert!(DOCUMENT.environment.vsyscall.is_some());
+    assert!(DOCUMENT.environment.load.is_some());
+}
+
+#[test]
+fn every_format_shows_the_same_rows() {
+    let run = ["--entry", "call", "--entry", "rdtsc", "--budget", "0.01"];
+    let text = stdout(&[&run[..], &["--format", "text"]].concat());
+    let markdown = stdout(&[&run[..], &["--format", "markdown"]].concat());
+    let csv = stdout(&[&run[..], &["--format", "csv"]].concat());
+    for output in [&text, &markdown, &csv] {
+        assert!(output.contains("call") && output.contains("rdtsc"), "{output}");
+        assert!(!output.contains('\u{1b}'), "no color when nobody asked for it");
+    }
+    assert_eq!(csv.lines().count(), 3);
+    let colored = stdout(&[&run[..], &["--color", "always"]].concat());
+    assert!(colored.contains('\u{1b}'));
+}
+
+#[test]
+fn a_plan_is_printed_and_nothing_measured() {
+    let plan = stdout(&[
+        "--dry-run",
+        "--entry",
+        "vdso-*",
+        "--operation",
+        "time",
+        "--seed",
+        "5",
+    ]);
+    assert!(plan.starts_with("2 rows for 4 s"), "{plan}");
+    assert!(plan.contains("seed 5"));
+    let json: serde_json::Value = serde_json::from_str(&stdout(&["--dry-run", "--format", "json"])).unwrap();
+    assert_eq!(
+        json["rows"].as_array().unwrap().len(),
+        Table::get().rows().count()
+    );
+}
+
+#[test]
+fn every_entry_is_explained_with_its_example() {
+    for entry in &Table::get().entries {
+        let text = stdout(&["explain", &entry.name]);
+        let headings: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+        let expected = [
+            "History",
+            "What the hardware does",
+            "What Linux does",
+            "Registers",
+            "Return",
+            "On this machine",
+        ];
+        assert_eq!(headings, expected, "{}", entry.name);
+        assert!(
+            stdout(&["explain", &entry.name, "--example"]).contains("hello"),
+            "{}",
+            entry.name
+        );
+    }
+}
+
+#[test]
+fn completions_and_manual_page_name_every_option() {
+    let page = stdout(&["man"]);
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        assert!(stdout(&["completions", shell]).contains("dry-run"), "{shell}");
+    }
+    for option in [
+        "entry",
+        "operation",
+        "cpu",
+        "budget",
+        "format",
+        "output",
+        "seed",
+        "dry\\-run",
+        "color",
+        "verbose",
+    ] {
+        assert!(page.contains(option), "{option}");
+    }
+    assert!(page.contains("130"), "exit codes are documented");
+}
