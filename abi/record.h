@@ -25,14 +25,14 @@ struct record_header {
 _Static_assert(sizeof(struct record_header) == 24, "the header has no padding");
 
 /* Kinds of record, with their payload. */
-#define RECORD_BEGIN   1 /* bits, imuls in a chain, xors, nots, calls in a burst, fault-free */
+#define RECORD_BEGIN   1 /* bits, imuls in a chain, xors, nots, calls in a burst */
 #define RECORD_OUTCOME 2 /* outcome, cause, detail[4]; the last but END when it is not OUTCOME_OK */
 #define RECORD_FACT    3 /* fact, value */
 #define RECORD_CANARY  4 /* stamps[5] around nothing, imul chain, xor chain, nots; CPU number */
 #define RECORD_SAMPLES 5 /* stamps[4] each: around the imul chain, the control, the entry */
 #define RECORD_BURSTS  6 /* stamps[4] each: around a burst of controls (0, 1), of entries (2, 3) */
 #define RECORD_EXPORT  7 /* bytes: name, NUL, version, NUL; a function that the vDSO exports */
-#define RECORD_END     8 /* involuntary context switches, minor faults, samples taken */
+#define RECORD_END     8 /* involuntary context switches and minor faults while it was timed */
 
 #define OUTCOME_OK	    0
 #define OUTCOME_UNSUPPORTED 1

@@ -102,7 +102,7 @@ fuzz() {
 # One line on what was done. Coverage is counted in edges.
 report() {
 	awk -v target="$1" '
-		/ INITED / { first = after("cov:") }
+		/\tINITED cov: / { first = after("cov:") }
 		/ cov: / { last = after("cov:") }
 		/^stat::number_of_executed_units:/ { runs = $2 }
 		/^Done [0-9]+ runs in / { time = $5 }

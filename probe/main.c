@@ -88,8 +88,21 @@ static void take_canary(struct canary *canary)
 
 	system_call(NR_GETCPU, (long)&cpu, 0, 0, 0, 0, 0);
 	canary->cpu = cpu;
-	calibrate(canary->stamps); /* brings its code back into the caches, which a virtual machine's exits empty */
+	calibrate(
+	    canary->stamps); /* brings its code back into the caches, which a virtual machine's exits empty */
 	calibrate(canary->stamps);
+}
+
+/* struct rusage: two struct timeval, then maxrss, ixrss, idrss, isrss, minflt, majflt, …, nvcsw, nivcsw. */
+#define RUSAGE_MINFLT 8
+#define RUSAGE_NIVCSW 17
+
+static struct usage usage_now(void)
+{
+	unsigned long usage[18] = {0};
+
+	system_call(NR_GETRUSAGE, 0, (long)usage, 0, 0, 0, 0);
+	return (struct usage){usage[RUSAGE_NIVCSW], usage[RUSAGE_MINFLT]};
 }
 
 /* Returns the number of blocks taken: at least one, then as many as the ticks allow. */
@@ -137,8 +150,10 @@ static _Noreturn void measure(const struct request *request)
 	if (request->path)
 		emit_fact(FACT_PATH, path_of(request));
 
+	const struct usage before = usage_now();
 	const unsigned long blocks = sample(request);
 	const unsigned long taken = burst(request);
+	const struct usage after = usage_now();
 
 	const uint64_t outcome[6] = {OUTCOME_OK, CAUSE_NONE};
 	emit(RECORD_OUTCOME, outcome, sizeof(outcome));
@@ -148,7 +163,10 @@ static _Noreturn void measure(const struct request *request)
 	}
 	emit(RECORD_CANARY, &canaries[blocks], sizeof(canaries[blocks]));
 	emit(RECORD_BURSTS, bursts, (uint32_t)(taken * sizeof(bursts[0])));
-	emit_end();
+	emit_end((struct usage){
+	    .preemptions = after.preemptions - before.preemptions,
+	    .minor_faults = after.minor_faults - before.minor_faults,
+	});
 }
 
 static _Noreturn void describe(void)
@@ -159,7 +177,7 @@ static _Noreturn void describe(void)
 	faults_report();
 	emit_fact(FACT_VSYSCALL, (uint64_t)vsyscall_mode());
 #endif
-	emit_end();
+	emit_end((struct usage){0, 0});
 }
 
 _Noreturn void probe_main(const unsigned long *stack);

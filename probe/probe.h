@@ -60,6 +60,11 @@ struct request {
 	unsigned long blocks, ticks, bursts, parent, cpu, path;
 };
 
+/* What the kernel did to this process. */
+struct usage {
+	uint64_t preemptions, minor_faults;
+};
+
 /* emit.c: records to standard output. */
 void emit_identity(uint16_t entry, uint16_t operation);
 void emit(uint16_t kind, const void *payload, uint32_t bytes);
@@ -67,7 +72,7 @@ void emit_fact(uint64_t fact, uint64_t value);
 /* Ends the program with an outcome that is not OUTCOME_OK. */
 _Noreturn void emit_refusal(uint64_t outcome, uint64_t cause, uint64_t d0, uint64_t d1, uint64_t d2,
 			    uint64_t d3);
-_Noreturn void emit_end(void);
+_Noreturn void emit_end(struct usage usage);
 
 /* start.S, calibrate.S */
 void calibrate(uint64_t stamps_out[5]);

@@ -40,7 +40,6 @@ step "unit and integration tests" cargo test --locked --workspace
 step "release build" cargo build --release --locked
 step "examples of every entry" tests/examples.sh
 step "hostile surroundings" tests/hostile.sh
-step "the command on this machine" tests/machine.sh
 step "README examples" tests/readme.sh
 step "fuzzing, bounded" fuzz/run.sh 10
 step "distribution" tests/dist.sh

@@ -293,23 +293,35 @@ fn an_interruption_leaves_what_was_measured_marked_partial() {
     let document = measure(&plan, setting, &mut |_, _| {});
     assert!(document.measurement.partial);
     assert!(document.measurement.warnings.contains(&Warning::Interrupted));
-    assert_eq!(document.results.len(), fake.asked.len(), "rows that had no turn are left out");
+    assert_eq!(
+        document.results.len(),
+        fake.asked.len(),
+        "rows that had no turn are left out"
+    );
     assert!(document.results.len() < Table::get().rows().count());
     assert!(document.results.iter().all(|row| row.core_cycles.is_some()));
 }
 
 #[test]
 fn a_row_whose_every_round_was_disturbed_says_so() {
-    let (document, _) = run(&["--entry", "call", "--entry", "rdtsc", "--budget", "0.1"], |e, o, _| {
-        let mut records = round(e, o, 100);
-        for record in records.iter_mut().filter(|_| e == 1) {
-            if let Payload::Canary(canary) = &mut record.payload {
-                canary.stamps[4] += 125;
+    let (document, _) = run(
+        &["--entry", "call", "--entry", "rdtsc", "--budget", "0.1"],
+        |e, o, _| {
+            let mut records = round(e, o, 100);
+            for record in records.iter_mut().filter(|_| e == 1) {
+                if let Payload::Canary(canary) = &mut record.payload {
+                    canary.stamps[4] += 125;
+                }
             }
-        }
-        Ok(records)
-    });
-    let [call, rdtsc] = document.results.as_slice() else { panic!() };
-    assert_eq!((call.ticks, call.reason.as_deref()), (None, Some("every round was disturbed")));
+            Ok(records)
+        },
+    );
+    let [call, rdtsc] = document.results.as_slice() else {
+        panic!()
+    };
+    assert_eq!(
+        (call.ticks, call.reason.as_deref()),
+        (None, Some("every round was disturbed"))
+    );
     assert!(rdtsc.ticks.is_some());
 }

@@ -40,11 +40,15 @@ fuzz_target!(|text: &str| -> Corpus {
 });
 
 fn rendered(document: &Document, format: Format, style: &Style) -> String {
-    let bytes = render(document, Table::get(), format, style).expect("a document that loads becomes a report");
+    let bytes =
+        render(document, Table::get(), format, style).expect("a document that loads becomes a report");
     let text = String::from_utf8(bytes).expect("a report is text");
     let steering = |c: &char| c.is_control() && !matches!(c, '\n' | '\r' | '\u{1b}');
     assert_eq!(text.chars().find(steering), None, "{format}");
     assert!(style.color || !text.contains('\u{1b}'), "{format}: an escape");
-    assert!(text.ends_with('\n') && !text.ends_with("\n\n"), "{format}: the end");
+    assert!(
+        text.ends_with('\n') && !text.ends_with("\n\n"),
+        "{format}: the end"
+    );
     text
 }

@@ -205,7 +205,11 @@ impl<'a> State<'a> {
             configuration: BTreeMap::new(),
             timing: Timing::Hardware,
             outcome: self.outcome,
-            reason: if lost { Some(LOST.into()) } else { self.reason.clone() },
+            reason: if lost {
+                Some(LOST.into())
+            } else {
+                self.reason.clone()
+            },
             core_cycles: costs.and_then(|costs| costs.core_cycles),
             ticks: costs.and_then(|costs| costs.ticks),
             ns: costs.and_then(|costs| costs.ns),
@@ -373,11 +377,12 @@ fn warn(
     if let Some(milliseconds) = stolen.filter(|ms| *ms > measurement.seconds * 1000.0 * STEAL_SHARE) {
         warnings.push(Warning::Steal { milliseconds });
     }
-    let unseen = environment
+    let is_file = |what: &str| ["/proc", "/sys"].iter().any(|root| what.starts_with(root));
+    let missed = environment
         .unseen
         .iter()
-        .filter(|unseen| !unseen.why.contains("normal"))
-        .count() as u64;
+        .filter(|unseen| is_file(&unseen.what) && !unseen.why.contains("normal"));
+    let unseen = missed.count() as u64;
     if unseen > 0 {
         warnings.push(Warning::Unseen { facts: unseen });
     }

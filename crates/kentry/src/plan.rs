@@ -10,8 +10,8 @@ use table::Table;
 
 /// Blocks of samples in a round, where the entry is quick enough.
 const BLOCKS: u64 = 16;
-/// The longest that a round's samples may take, in ticks: about four milliseconds.
-const TICKS: u64 = 10_000_000;
+/// The longest that a round's samples may take, in ticks: about two milliseconds.
+const TICKS: u64 = 5_000_000;
 /// Bursts of calls back to back in a round.
 const BURSTS: u64 = 16;
 

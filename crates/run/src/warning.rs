@@ -79,7 +79,7 @@ impl fmt::Display for Warning {
             ),
             Warning::Unseen { facts } => write!(
                 f,
-                "{facts} facts about this machine could not be read; the JSON document lists them with the reason."
+                "facts about this machine that could not be read: {facts}. The JSON document lists them with the reason."
             ),
         }
     }

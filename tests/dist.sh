@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# What `make install` and `make dist` leave behind, and that it runs where there is nothing else.
+set -uo pipefail
+. "$(dirname "$0")/check.sh"
+cd "$root" || exit 1
+
+check "make install" 0 make install DESTDIR="$work/system" PREFIX=/usr
+for file in bin/kentry share/man/man1/kentry.1.gz share/bash-completion/completions/kentry \
+	share/zsh/site-functions/_kentry share/fish/vendor_completions.d/kentry.fish share/doc/kentry/LICENSE-MIT; do
+	current="installed: $file"
+	if [ -s "$work/system/usr/$file" ]; then pass; else fail "missing"; fi
+done
+check "the manual page has no errors" 0 bash -c 'zcat "$1" | MANWIDTH=100 man --warnings -l - 2>&1 >/dev/null' - \
+	"$work/system/usr/share/man/man1/kentry.1.gz"
+refuse warning
+
+check "make dist" 0 make dist
+tarball=$(tail -n 1 "$out")
+check "unpacking it" 0 tar -C "$work" -xzf "$tarball"
+folder=$work/$(basename "$tarball" .tar.gz)
+check "its command is static" 1 bash -c 'readelf -l "$1" | grep INTERP' - "$folder/bin/kentry"
+if [ "$(id -u)" = 0 ]; then
+	check "it runs in an empty root" 0 chroot "$folder/bin" /kentry --budget 0.05 --entry syscall-x86_64 --format csv
+	expect 'syscall-x86_64,getppid,64,,hardware,ok'
+else
+	check "it runs with nothing around" 0 env -i "$folder/bin/kentry" --budget 0.05 --entry syscall-x86_64
+fi
+check "no larger than 8 MiB" 0 find "$folder/bin/kentry" -size -8192k
+expect kentry
+finish

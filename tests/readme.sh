@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Every command that README.md shows after a "$ " runs as it stands, and every file that it links to exists.
+set -uo pipefail
+. "$(dirname "$0")/check.sh"
+
+mkdir "$work/bin" "$work/here"
+ln -s "$kentry" "$work/bin/kentry"
+cd "$work/here" || exit 1
+commands=0
+while IFS= read -r line; do
+	commands=$((commands + 1))
+	check "$line" 0 env PATH="$work/bin:$PATH" bash -c "$line"
+	if [ -s "$out" ] || [[ $line == *--output* ]]; then pass; else fail "printed nothing"; fi
+done < <(sed -n '/^```console$/,/^```$/s/^\$ //p' "$root/README.md")
+current="commands in README.md"
+if [ "$commands" -ge 5 ]; then pass; else fail "only $commands found"; fi
+
+for document in README.md ARCHITECTURE.md CONTRIBUTING.md; do
+	while IFS= read -r link; do
+		current="$document links to $link"
+		if [ -e "$root/$link" ]; then pass; else fail "no such file"; fi
+	done < <(grep -o '](\([^)#]*\))' "$root/$document" | sed 's/](\(.*\))/\1/' | grep -v '^http')
+done
+finish
