@@ -1,4 +1,5 @@
 //! The command on the machine that runs the tests: outcomes, shapes and ratios, never times.
+#![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
 use std::path::Path;
 use std::process::{Command, Output};
