@@ -2,7 +2,7 @@
  * Does a function enter the kernel? Found out by forbidding it: a child that may only exit calls the function
  * once. If it lives, the function was served in ring 3.
  */
-#include "probe.h"
+#include "fault.h"
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -47,5 +47,5 @@ uint64_t path_of(const struct request *request)
 		return PATH_UNKNOWN;
 	if (status == 0)
 		return PATH_USER;
-	return (status & 0x7f) == 31 /* SIGSYS */ ? PATH_KERNEL : PATH_UNKNOWN;
+	return (status & 0x7f) == SIGSYS ? PATH_KERNEL : PATH_UNKNOWN;
 }

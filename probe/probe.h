@@ -29,6 +29,22 @@ _Static_assert(offsetof(struct invocation, target) == INVOCATION_TARGET, "ENTER 
 _Static_assert(offsetof(struct invocation, stride) == INVOCATION_STRIDE, "ADVANCE");
 _Static_assert(offsetof(struct invocation, args) == INVOCATION_ARGS, "LOAD_FUNCTION");
 
+#define SIXTEEN_BYTES 16
+
+/* Where answers are written. In static memory, so below 4 GiB, which int $0x80 needs. */
+union answer {
+	struct {
+		int64_t seconds, fraction;
+	} wide;
+	struct {
+		int32_t seconds, fraction;
+	} narrow;
+	uint32_t cpu;
+	uint8_t bytes[SIXTEEN_BYTES];
+	uint64_t words[2];
+};
+
+extern union answer answer;
 extern struct invocation invocation;
 extern uint64_t registers_before[16], registers_after[16]; /* in the order of REGISTER_* */
 
@@ -90,17 +106,21 @@ void vdso_list(void);						    /* one RECORD_EXPORT for each function */
 void faults_report(void);		       /* end with OUTCOME_FAULT */
 void faults_skip(int signal, unsigned length); /* skip an instruction of so many bytes, and count */
 extern volatile unsigned long faults_skipped;
-int vsyscall_mode(void);
 
-/* operation.c: arguments of an operation, and whether the answer is right. */
+/* operation.c, check.c: arguments of an operation, and whether the answer is right. */
 void operation_prepare(const struct request *request);
 void operation_check(const struct request *request);
-uint64_t reference_time(uint32_t clock); /* by the base ABI's own call, ns */
+
+/* reference.c: a clock's time by the base ABI's own call, nanoseconds. */
+uint64_t reference_time(uint32_t clock);
 
 /* target.c: what an entry needs before it can be used; ends the program where it is closed. */
 void target_prepare(const struct request *request);
 /* before every block */
 void target_refresh(const struct request *request);
+
+/* vsyscall.c (64 bit only): VSYSCALL_*. */
+int vsyscall_mode(void);
 
 /* path.c */
 uint64_t path_of(const struct request *request);

@@ -1,12 +1,7 @@
 /* What an entry needs before it can be used, and the causes that keep it closed. */
-#include "probe.h"
+#include "fault.h"
 
 #include <linux/auxvec.h>
-
-#define SIGILL	4
-#define SIGTRAP 5
-#define SIGFPE	8
-#define SIGSEGV 11
 
 #define PAGE 4096ul
 

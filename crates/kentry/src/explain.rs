@@ -24,6 +24,21 @@ pub fn explain(entry: &Entry, document: Option<&Document>) -> String {
         text.push_str("The run has no row of this entry.\n");
     }
     rows.for_each(|row| text.push_str(&format!("- {}\n", report::summary_of_row(row))));
+    text.push_str(&exports(entry, document));
+    text
+}
+
+/// Everything that the image exports which the entry's functions are looked up in, timed here or not.
+fn exports(entry: &Entry, document: &Document) -> String {
+    let is_looked_up = entry.closed.contains_key("no-auxv") && entry.closed.contains_key("no-symbol");
+    let image = document
+        .vdso
+        .get(&entry.bits().to_string())
+        .filter(|_| is_looked_up);
+    let mut text = image.map_or(String::new(), |_| "\nThe image exports:\n\n".into());
+    for export in image.into_iter().flatten() {
+        text.push_str(&format!("- {}@{}\n", export.name, export.version));
+    }
     text
 }
 

@@ -1,0 +1,230 @@
+/* Whether an answer is right, and every register that the ABI preserves is as it was. What is wrong is never
+ * timed. */
+#include "probe.h"
+
+#define CHECKS 8
+#define TRIES  3 /* a clock may be set while it is being compared */
+#define ENOSYS 38
+
+#define UNTOUCHED 0x5a5a5a5a5a5a5a5aull
+
+/* Seconds and fractions are 32 bits wide for i386 call numbers, even in 64-bit code, and in 32-bit functions.
+ */
+static int is_wide(const struct request *request)
+{
+	if (request->operation->id == OPERATION_CLOCK_GETTIME64_MONOTONIC)
+		return 1;
+	return request->entry->kind == KIND_NUMBER ? request->entry->abi != ABI_I386 : sizeof(long) == 8;
+}
+
+/* The clock that the answer must agree with. */
+static uint32_t reference_clock(const struct operation *operation)
+{
+	switch (operation->id) {
+	case OPERATION_GETTIMEOFDAY:
+		return 0; /* CLOCK_REALTIME */
+	case OPERATION_TIME:
+		return 5; /* CLOCK_REALTIME_COARSE: time() is the second of the last tick */
+	default:
+		return operation->clock;
+	}
+}
+
+static _Noreturn void wrong(uint64_t got, uint64_t least, uint64_t most)
+{
+	emit_refusal(OUTCOME_MISMATCH, CAUSE_ANSWER, got, least, most, 0);
+}
+
+/* A system call's error is an outcome of its own: -errno in the result register. */
+static void refuse_errors(const struct request *request, long result)
+{
+	const int is_call = request->entry->kind == KIND_NUMBER || request->entry->kind == KIND_FUNCTION;
+
+	if (is_call && result < 0 && result >= -4095)
+		emit_refusal(OUTCOME_REFUSED, CAUSE_ERRNO, (uint64_t)-result, 0, 0, 0);
+}
+
+/* The answer in nanoseconds, and how much of a nanosecond figure it cuts off. */
+static uint64_t answered_time(const struct request *request, uint64_t *resolution)
+{
+	const uint64_t seconds =
+	    is_wide(request) ? (uint64_t)answer.wide.seconds : (uint32_t)answer.narrow.seconds;
+	const uint64_t fraction =
+	    is_wide(request) ? (uint64_t)answer.wide.fraction : (uint32_t)answer.narrow.fraction;
+
+	switch (request->operation->id) {
+	case OPERATION_TIME:
+		*resolution = 1000000000;
+		return seconds * 1000000000;
+	case OPERATION_GETTIMEOFDAY:
+		*resolution = 1000;
+		return seconds * 1000000000 + fraction * 1000;
+	default:
+		*resolution = 1;
+		return seconds * 1000000000 + fraction;
+	}
+}
+
+/* Does the time lie between two readings of the same clock by the base ABI? */
+static int time_is_right(const struct request *request, uint64_t before, uint64_t after)
+{
+	uint64_t resolution;
+	const uint64_t got = answered_time(request, &resolution);
+
+	return got + resolution > before && got <= after;
+}
+
+static void check_answer(const struct request *request, long result)
+{
+	static uint64_t earlier[2];
+
+	switch (request->operation->id) {
+	case OPERATION_NONE:
+		if (request->entry->kind == KIND_NUMBER && result != -ENOSYS) {
+			refuse_errors(request, result);
+			wrong((uint64_t)result, (uint64_t)-ENOSYS, (uint64_t)-ENOSYS);
+		}
+		break;
+	case OPERATION_GETPPID:
+		refuse_errors(request, result);
+		if ((unsigned long)result != request->parent)
+			wrong((uint64_t)result, request->parent, request->parent);
+		break;
+	case OPERATION_GETCPU:
+		refuse_errors(request, result);
+		if (answer.cpu != request->cpu)
+			wrong(answer.cpu, request->cpu, request->cpu);
+		break;
+	case OPERATION_GETRANDOM:
+		refuse_errors(request, result);
+		if (result != SIXTEEN_BYTES)
+			wrong((uint64_t)result, SIXTEEN_BYTES, SIXTEEN_BYTES);
+		if (answer.words[0] == earlier[0] || answer.words[0] == UNTOUCHED ||
+		    answer.words[1] == UNTOUCHED)
+			wrong(answer.words[0], 0, 0);
+		earlier[0] = answer.words[0];
+		break;
+	default: /* a time, which check_once compares */
+		refuse_errors(request, result);
+	}
+}
+
+static void check_registers(const struct request *request)
+{
+	for (unsigned i = 0; i < 16; i++)
+		if (request->entry->preserved & 1u << i && registers_before[i] != registers_after[i])
+			emit_refusal(OUTCOME_MISMATCH, CAUSE_REGISTER, i, registers_before[i],
+				     registers_after[i], 0);
+}
+
+static int is_time(const struct operation *operation)
+{
+	switch (operation->id) {
+	case OPERATION_NONE:
+	case OPERATION_GETPPID:
+	case OPERATION_GETCPU:
+	case OPERATION_GETRANDOM:
+		return 0;
+	default:
+		return 1;
+	}
+}
+
+/* One use of the entry, the answer's place filled with what no kernel would write. */
+static void use_once(const struct request *request)
+{
+	answer.words[0] = UNTOUCHED;
+	answer.words[1] = UNTOUCHED;
+	request->entry->checked();
+	check_answer(request, (long)registers_after[REGISTER_RAX]);
+	check_registers(request);
+}
+
+static void check_time(const struct request *request)
+{
+	const uint32_t clock = reference_clock(request->operation);
+
+	for (int try = 1;; try++) {
+		uint64_t resolution;
+		const uint64_t before = reference_time(clock);
+		use_once(request);
+		const uint64_t after = reference_time(clock);
+
+		if (time_is_right(request, before, after))
+			return;
+		if (try == TRIES)
+			wrong(answered_time(request, &resolution), before, after);
+	}
+}
+
+/* The perf clock stands alone: it must advance like CLOCK_MONOTONIC_RAW does, within one part in 64. */
+static void check_perf_clock(const struct request *request)
+{
+	const uint64_t start = reference_time(4);
+	request->entry->checked();
+	const uint64_t first = registers_after[REGISTER_RAX];
+
+	while (reference_time(4) - start < 2000000)
+		;
+	request->entry->checked();
+	const uint64_t gone = registers_after[REGISTER_RAX] - first, real = reference_time(4) - start;
+	if (gone > real + (real >> 6) || gone < real - (real >> 6))
+		wrong(gone, real - (real >> 6), real + (real >> 6));
+}
+
+/* Every use of an exception must have come to the handler, exactly once; a minor fault never. */
+static void check_exception(const struct request *request)
+{
+	const unsigned long expected = request->operation->id == OPERATION_SIGNAL;
+
+	faults_skipped = 0;
+	request->entry->checked();
+	if (faults_skipped != expected)
+		emit_refusal(OUTCOME_MISMATCH, CAUSE_NO_SIGNAL, expected, faults_skipped, 0, 0);
+	check_registers(request);
+}
+
+/* rdtsc must run forwards, rdpid name the CPU, cpuid its own highest leaf, a call come back. */
+static void check_instruction(const struct request *request)
+{
+	const uint64_t before = tsc();
+	request->entry->checked();
+	const uint64_t after = tsc();
+	const uint64_t low = (uint32_t)registers_after[REGISTER_RAX];
+	const uint64_t got = registers_after[REGISTER_RDX] << 32 | low;
+
+	switch (request->entry->id) {
+	case ENTRY_RDTSC:
+	case ENTRY_RDTSCP:
+		if (got < before || got > after)
+			wrong(got, before, after);
+		break;
+	case ENTRY_RDPID:
+		if ((low & 0xfff) !=
+		    request->cpu) /* bits 12 and up: the node (arch/x86/include/asm/segment.h) */
+			wrong(low, request->cpu, request->cpu);
+		break;
+	case ENTRY_CPUID:
+		if (!low || !registers_after[REGISTER_RBX])
+			wrong(low, 1, UINT32_MAX);
+		break;
+	}
+	check_registers(request);
+}
+
+void operation_check(const struct request *request)
+{
+	for (int i = 0; i < CHECKS; i++) {
+		target_refresh(request);
+		if (request->operation->id == OPERATION_PERF_CLOCK)
+			check_perf_clock(request);
+		else if (request->entry->kind == KIND_EXCEPTION)
+			check_exception(request);
+		else if (request->entry->kind == KIND_INSTRUCTION)
+			check_instruction(request);
+		else if (is_time(request->operation))
+			check_time(request);
+		else
+			use_once(request);
+	}
+}

@@ -1,0 +1,21 @@
+/* The clock that answers are compared with: the base ABI's own call. */
+#include "probe.h"
+
+uint64_t reference_time(uint32_t clock)
+{
+	struct {
+		int64_t seconds, nanoseconds;
+	} now = {0, 0};
+
+#ifdef __x86_64__
+	system_call(NR_CLOCK_GETTIME, (long)clock, (long)&now, 0, 0, 0, 0);
+#else
+	if (system_call(NR_CLOCK_GETTIME64, (long)clock, (long)&now, 0, 0, 0, 0) < 0) { /* before Linux 5.1 */
+		int32_t narrow[2];
+		system_call(NR_CLOCK_GETTIME, (long)clock, (long)narrow, 0, 0, 0, 0);
+		now.seconds = narrow[0];
+		now.nanoseconds = narrow[1];
+	}
+#endif
+	return (uint64_t)now.seconds * 1000000000u + (uint64_t)now.nanoseconds;
+}
