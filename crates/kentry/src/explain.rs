@@ -37,7 +37,8 @@ fn exports(entry: &Entry, document: &Document) -> String {
         .filter(|_| is_looked_up);
     let mut text = image.map_or(String::new(), |_| "\nThe image exports:\n\n".into());
     for export in image.into_iter().flatten() {
-        text.push_str(&format!("- {}@{}\n", export.name, export.version));
+        text.push_str(&report::plain(&format!("- {}@{}", export.name, export.version)));
+        text.push('\n');
     }
     text
 }

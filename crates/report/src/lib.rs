@@ -23,6 +23,7 @@ mod text;
 
 pub use format::{Format, UnknownFormat};
 pub use list::list;
+pub use plain::plain;
 pub use summary::summary_of_row;
 
 use run::Document;

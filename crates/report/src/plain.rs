@@ -2,7 +2,7 @@
 
 /// `text` on one line, in which nothing steers a terminal or hides: control characters, and those that reorder or
 /// vary what stands around them, become their escape (`\u{1b}`); line breaks and tabs become blanks.
-pub(crate) fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
