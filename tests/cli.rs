@@ -272,4 +272,6 @@ fn completions_and_manual_page_name_every_option() {
         assert!(page.contains(option), "{option}");
     }
     assert!(page.contains("130"), "exit codes are documented");
+    assert!(stdout(&["man", "explain"]).contains("example"));
+    assert_eq!(kentry(&["man", "teleport"]).status.code(), Some(2));
 }

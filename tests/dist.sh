@@ -5,14 +5,15 @@ set -uo pipefail
 cd "$root" || exit 1
 
 check "make install" 0 make install DESTDIR="$work/system" PREFIX=/usr
-for file in bin/kentry share/man/man1/kentry.1.gz share/bash-completion/completions/kentry \
+for file in bin/kentry share/man/man1/kentry.1.gz share/man/man1/kentry-explain.1.gz share/bash-completion/completions/kentry \
 	share/zsh/site-functions/_kentry share/fish/vendor_completions.d/kentry.fish share/doc/kentry/LICENSE-MIT; do
 	current="installed: $file"
 	if [ -s "$work/system/usr/$file" ]; then pass; else fail "missing"; fi
 done
-check "the manual page has no errors" 0 bash -c 'zcat "$1" | MANWIDTH=100 man --warnings -l - 2>&1 >/dev/null' - \
-	"$work/system/usr/share/man/man1/kentry.1.gz"
-refuse warning
+for page in "$work"/system/usr/share/man/man1/*; do
+	check "$(basename "$page") has no errors" 0 bash -c 'zcat "$1" | MANWIDTH=100 man --warnings -l - 2>&1 >/dev/null' - "$page"
+	refuse warning
+done
 
 check "make dist" 0 make dist
 tarball=$(tail -n 1 "$out")

@@ -42,8 +42,11 @@ pub enum Command {
         /// Which shell
         shell: clap_complete::Shell,
     },
-    /// Print the manual page
-    Man,
+    /// Print the manual page, or that of a subcommand
+    Man {
+        /// Which subcommand
+        subcommand: Option<String>,
+    },
 }
 
 /// What to measure, and how to show it.

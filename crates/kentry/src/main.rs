@@ -30,7 +30,7 @@ fn main() -> ExitCode {
         Some(Command::List(args)) => run_list(&args),
         Some(Command::Explain(args)) => run_explain(&args),
         Some(Command::Completions { shell }) => print(&completions(shell)),
-        Some(Command::Man) => manual().and_then(|page| print(&page)),
+        Some(Command::Man { subcommand }) => manual(subcommand.as_deref()).and_then(|page| print(&page)),
     };
     result.unwrap_or_else(|error| {
         // Not eprintln: it panics when standard error cannot be written either.
@@ -144,9 +144,21 @@ fn completions(shell: clap_complete::Shell) -> Vec<u8> {
     script
 }
 
-fn manual() -> Result<Vec<u8>, Error> {
+/// The page of the command, or of one of its subcommands, which is then called `kentry-NAME`.
+fn manual(subcommand: Option<&str>) -> Result<Vec<u8>, Error> {
+    let mut command = Cli::command().disable_help_subcommand(true);
+    command.build();
+    let asked = match subcommand {
+        None => Some(&command),
+        Some(name) => command
+            .get_subcommands()
+            .find(|subcommand| subcommand.get_name() == name),
+    };
+    let asked = asked
+        .ok_or_else(|| Error::Usage(format!("there is no subcommand {:?}", subcommand.unwrap_or(""))))?;
     let mut page = Vec::new();
-    clap_mangen::Man::new(Cli::command())
+    clap_mangen::Man::new(asked.clone())
+        .title(asked.get_display_name().unwrap_or("kentry"))
         .render(&mut page)
         .map_err(|source| Error::Output {
             target: "manual page".into(),
