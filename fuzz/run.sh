@@ -26,7 +26,7 @@ flags=(
 min_counters=1000
 
 main() {
-	local seconds=${1:-} targets=() target share spare passed=0 failed=0
+	local seconds=${1:-} targets=() target share left passed=0 failed=0
 	if ! [[ $seconds =~ ^[0-9]+$ ]] || [ $# -gt 2 ]; then
 		echo "usage: fuzz/run.sh SECONDS [TARGET]" >&2
 		exit 2
@@ -39,23 +39,25 @@ main() {
 		fi
 		targets=("$2")
 	fi
+	left=${#targets[@]}
 	if ! have_compiler; then
 		echo "run.sh: no C++ compiler here, which libFuzzer needs (Debian's package g++); skipped" >&2
-		echo "0 passed, 0 failed, ${#targets[@]} skipped"
+		echo "0 passed, 0 failed, $left skipped"
 		exit 0
 	fi
 	if ! compile; then
 		echo "run.sh: the fuzzers do not build" >&2
-		echo "0 passed, ${#targets[@]} failed"
+		echo "0 passed, $left failed"
 		exit 1
 	fi
 
 	scratch=$(mktemp -d)
 	trap 'rm -rf "$scratch"' EXIT
-	share=$((seconds / ${#targets[@]})) spare=$((seconds % ${#targets[@]}))
 	for target in "${targets[@]}"; do
-		# The rest of the division goes to the first ones. Zero would mean for ever.
-		if fuzz "$target" $((share + (spare-- > 0) > 0 ? share + (spare >= 0) : 1)); then
+		# What the division leaves over goes to the last ones. Zero would mean for ever.
+		share=$((seconds / left))
+		seconds=$((seconds - share)) left=$((left - 1))
+		if fuzz "$target" $((share > 0 ? share : 1)); then
 			passed=$((passed + 1))
 		else
 			failed=$((failed + 1))
@@ -92,7 +94,8 @@ fuzz() {
 	status=$?
 	report "$target" "$log"
 	if [ "$status" != 0 ]; then
-		tail -n 25 "$log"
+		# libFuzzer says more, and a message may hold all of the input.
+		grep -A 3 -E 'panicked at|ERROR: ' "$log" | cut -c -300 | grep . || tail -n 5 "$log"
 		failure "$target" "$program" "$log"
 		return 1
 	fi

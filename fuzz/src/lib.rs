@@ -117,6 +117,7 @@ pub struct Said {
     pieces: Vec<Piece>,
     /// Of a kind and with bytes that no probe writes, but with a right checksum.
     garbage: Option<(u16, Vec<u8>)>,
+    times: u8,
 }
 
 impl Said {
@@ -128,6 +129,11 @@ impl Said {
             payload: piece.payload(),
         };
         self.pieces.iter().map(record).collect()
+    }
+
+    /// How many rounds said just this: an interval needs six.
+    pub fn times(&self) -> usize {
+        usize::from(self.times % 8)
     }
 
     /// As it comes from the probe, the garbage last; whether there is any.
@@ -207,16 +213,15 @@ pub fn reduce(runs: &[Vec<Record>]) {
             rounds.push(round);
         }
     }
+    let cycles_per_tick = stats::median_of(rounds.all().iter().map(|round| round.cycles_per_tick));
+    finite("cycles in a tick", &[cycles_per_tick]);
     let Some(reference) = Reference::of(rounds.all().iter()) else {
-        assert!(rounds.all().is_empty(), "rounds without a reference");
         return;
     };
     finite(
         "the reference",
         &[Some(reference.canary), Some(reference.chain_ratio)],
     );
-    let cycles_per_tick = stats::median_of(rounds.all().iter().map(|round| round.cycles_per_tick));
-    finite("cycles in a tick", &[cycles_per_tick]);
     let scale = Scale {
         nanos_per_tick: Some(0.4),
         cycles: true,

@@ -13,5 +13,8 @@ fuzz_target!(|runs: Vec<Said>| {
             Err(error) => assert!(has_garbage, "{error}"),
         }
     }
-    fuzz::reduce(&runs.iter().map(Said::records).collect::<Vec<_>>());
+    let rounds = runs
+        .iter()
+        .flat_map(|said| std::iter::repeat_n(said.records(), said.times()));
+    fuzz::reduce(&rounds.collect::<Vec<_>>());
 });

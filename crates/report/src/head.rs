@@ -232,7 +232,9 @@ fn by_bits(map: &BTreeMap<String, f64>, what: &str) -> String {
 /// How far the machine disturbed the run.
 pub(crate) fn disturbance(document: &Document) -> String {
     let disturbance = &document.measurement.disturbance;
-    let excluded = disturbance.excluded_canary + disturbance.excluded_migrated;
+    let excluded = disturbance
+        .excluded_canary
+        .saturating_add(disturbance.excluded_migrated);
     format!(
         "{excluded} of {} rounds left out ({} on a shared core, {} moved to another CPU), {} preempted; {} of {} samples \
          left out{}; steal {}, load {} before and {} after, other CPUs {} busy",

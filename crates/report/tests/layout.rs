@@ -204,3 +204,17 @@ fn json_is_the_document() {
     let text = rendered(&document, Format::Json, &style(100, false));
     assert_eq!(run::load(&text).unwrap(), document);
 }
+
+#[test]
+fn the_sum_of_excluded_rounds_overflowed() {
+    let mut document = sample::odd();
+    document.measurement.disturbance.excluded_canary = u64::MAX;
+    document.measurement.disturbance.excluded_migrated = 1;
+    for format in Format::ALL {
+        let text = rendered(&document, format, &style(100, true));
+        assert!(
+            format == Format::Csv || text.contains("18446744073709551615"),
+            "{format}"
+        );
+    }
+}

@@ -46,4 +46,10 @@ mod tests {
                 .contains("missing field")
         );
     }
+    #[test]
+    fn a_number_came_back_with_another_last_digit() {
+        let text = "30.31568269485427";
+        let number: stats::Ticks = serde_json::from_str(text).unwrap();
+        assert_eq!(serde_json::to_string(&number).unwrap(), text);
+    }
 }

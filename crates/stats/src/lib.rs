@@ -31,7 +31,9 @@ pub const CHAIN_TOLERANCE: f64 = 0.01;
 /// How far a round's canary may be from the run's best, as a part of it.
 pub const CANARY_TOLERANCE: f64 = 0.02;
 
-/// The median of some values; none of nothing.
+/// The median of those values that are numbers; none of nothing.
 pub fn median_of(values: impl Iterator<Item = f64>) -> Option<f64> {
-    primitives::median(&primitives::sorted(values.collect()))
+    primitives::median(&primitives::sorted(
+        values.filter(|value| value.is_finite()).collect(),
+    ))
 }

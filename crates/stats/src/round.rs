@@ -18,6 +18,10 @@ const CONTROL_SLACK: f64 = 2.0;
 pub struct Malformed(&'static str);
 
 /// One probe run, reduced.
+///
+/// `cycles_per_tick`, `chain_ratio` and `canary` are NaN when what they are measured with took no more time than an
+/// empty interval: an interrupt fell into that. [`crate::Reference`] passes over them, and excludes a round
+/// without a canary.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Round {
     /// Entry less control, mean, in ticks.
@@ -53,24 +57,18 @@ impl Round {
     /// [`Malformed`] when the run lacks what every measurement has.
     pub fn reduce(records: &[Record]) -> Result<Round, Malformed> {
         let parts = Parts::collect(records)?;
-        let empty = mean_interval(&parts.canaries, 0).ok_or(Malformed("canary"))?;
-        let imul = mean_interval(&parts.canaries, 1).ok_or(Malformed("canary"))? - empty;
-        let xor = mean_interval(&parts.canaries, 2).ok_or(Malformed("canary"))? - empty;
-        let nots = mean_interval(&parts.canaries, 3).ok_or(Malformed("canary"))? - empty;
-
         let sound = parts.undisturbed().ok_or(Malformed("samples"))?;
         let mean =
             |part| trimmed_mean(&intervals(&sound, part), TRIM).ok_or(Malformed("undisturbed samples"));
         let (chain, control, entry) = (mean(0)?, mean(1)?, mean(2)?);
-        let cycles_per_tick = IMUL_CYCLES * parts.lengths.imuls as f64 / (chain - empty);
-
+        let clock = parts.clock(chain)?;
         let all = intervals(&sound, 2);
         Ok(Round {
             cost: entry - control,
             control,
-            cycles_per_tick,
-            chain_ratio: (imul / parts.lengths.imuls as f64) / (xor / parts.lengths.xors as f64),
-            canary: parts.lengths.nots as f64 / (nots * cycles_per_tick),
+            cycles_per_tick: clock.cycles_per_tick,
+            chain_ratio: clock.chain_ratio,
+            canary: clock.canary,
             migrated: parts.canaries.windows(2).any(|pair| pair[0].cpu != pair[1].cpu),
             preemptions: parts.preemptions,
             taken: parts.samples.len(),
@@ -91,6 +89,13 @@ impl Round {
 
 fn per_call(burst: &Sample, calls: u64) -> f32 {
     ((burst.interval(2) as f64 - burst.interval(0) as f64) / calls as f64) as f32
+}
+
+/// What a run's chains say of the core's clock; NaN where one took no time.
+struct Clock {
+    cycles_per_tick: f64,
+    chain_ratio: f64,
+    canary: f64,
 }
 
 /// What a run's records are made of.
@@ -116,13 +121,28 @@ impl Parts {
                 Payload::Outcome(_) | Payload::Fact { .. } | Payload::Export { .. } => {}
             }
         }
-        let lengths = lengths.filter(|l| l.imuls * l.xors * l.nots * l.burst > 0);
+        let lengths = lengths.filter(|l| ![l.imuls, l.xors, l.nots, l.burst].contains(&0));
         Ok(Parts {
             lengths: lengths.ok_or(Malformed("begin"))?,
             preemptions: end.ok_or(Malformed("end"))?,
             canaries,
             samples,
             bursts,
+        })
+    }
+
+    /// By the canaries, and the mean of the samples' chains in ticks.
+    fn clock(&self, chain: f64) -> Result<Clock, Malformed> {
+        let mean = |part| mean_interval(&self.canaries, part).ok_or(Malformed("canary"));
+        let empty = mean(0)?;
+        let took = |ticks: f64| if ticks > empty { ticks - empty } else { f64::NAN };
+        let (imul, xor, nots) = (took(mean(1)?), took(mean(2)?), took(mean(3)?));
+        let lengths = &self.lengths;
+        let cycles_per_tick = IMUL_CYCLES * lengths.imuls as f64 / took(chain);
+        Ok(Clock {
+            cycles_per_tick,
+            chain_ratio: (imul / lengths.imuls as f64) / (xor / lengths.xors as f64),
+            canary: lengths.nots as f64 / (nots * cycles_per_tick),
         })
     }
 
@@ -289,5 +309,48 @@ pub(crate) mod tests {
                 format!("the records hold no {what}")
             );
         }
+    }
+    #[test]
+    fn the_product_of_great_lengths_overflowed() {
+        let mut records = records(100, 64);
+        let Some(Payload::Begin(lengths)) = records.first_mut().map(|record| &mut record.payload) else {
+            panic!()
+        };
+        (lengths.xors, lengths.nots) = (1 << 32, 1 << 32);
+        assert!(Round::reduce(&records).unwrap().canary.is_finite());
+        let Some(Payload::Begin(lengths)) = records.first_mut().map(|record| &mut record.payload) else {
+            panic!()
+        };
+        lengths.burst = 0;
+        assert!(Round::reduce(&records).is_err());
+    }
+
+    #[test]
+    fn a_chain_that_took_no_time_was_divided_by() {
+        for stamps in [
+            [7; 5],
+            [0, 424, 848, 1272, 2000],
+            [0, 40, 464, 888, 900],
+            [0, 90_000, 90_424, 90_848, 91_138],
+        ] {
+            let round = Round::reduce(&with_canaries(stamps)).unwrap();
+            let figures = [round.cycles_per_tick, round.chain_ratio, round.canary];
+            assert!(
+                figures.iter().all(|figure| figure.is_nan() || *figure > 0.0),
+                "{stamps:?}: {figures:?}"
+            );
+            assert!(round.canary.is_nan() && round.cost == 100.0);
+        }
+    }
+
+    /// A run whose canaries are all the same.
+    pub fn with_canaries(stamps: [u64; 5]) -> Vec<Record> {
+        let mut records = records(100, 64);
+        for record in &mut records {
+            if let Payload::Canary(canary) = &mut record.payload {
+                canary.stamps = stamps;
+            }
+        }
+        records
     }
 }

@@ -11,11 +11,15 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// From all rounds of one probe. None of nothing.
+    /// From all rounds of one probe that have these figures. None of nothing.
     pub fn of<'a>(rounds: impl Iterator<Item = &'a Round> + Clone) -> Option<Reference> {
+        let known = |figure: fn(&Round) -> f64| {
+            let figures = rounds.clone().map(figure);
+            sorted(figures.filter(|figure| figure.is_finite()).collect())
+        };
         Some(Reference {
-            canary: quantile(&sorted(rounds.clone().map(|round| round.canary).collect()), 0.9)?,
-            chain_ratio: median(&sorted(rounds.map(|round| round.chain_ratio).collect()))?,
+            canary: quantile(&known(|round| round.canary), 0.9)?,
+            chain_ratio: median(&known(|round| round.chain_ratio))?,
         })
     }
 
@@ -29,8 +33,9 @@ impl Reference {
         if round.migrated {
             return Some(Disturbed::Migrated);
         }
-        let off = (round.canary / self.canary - 1.0).abs() > CANARY_TOLERANCE;
-        off.then_some(Disturbed::Canary)
+        // A canary that is no number is within nothing.
+        let within = (round.canary / self.canary - 1.0).abs() <= CANARY_TOLERANCE;
+        (!within).then_some(Disturbed::Canary)
     }
 }
 
@@ -164,7 +169,7 @@ fn build<U: From<f64>>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::round::tests::records;
+    use crate::round::tests::{records, with_canaries};
 
     const SCALE: Scale = Scale {
         nanos_per_tick: Some(0.5),
@@ -253,5 +258,17 @@ mod tests {
             (None, None, None)
         );
         assert!(summary.ticks.is_some());
+    }
+    #[test]
+    fn a_round_without_a_canary_made_the_reference_no_number() {
+        let still = Round::reduce(&with_canaries([7; 5])).unwrap();
+        assert_eq!(Reference::of([still.clone()].iter()), None);
+        let mut all = rounds(&[100; 6]);
+        let whole = Reference::of(all.iter());
+        all.extend(vec![still; 4]);
+        assert_eq!(Reference::of(all.iter()), whole);
+        let summary = summary(&all);
+        assert_eq!((summary.rounds, summary.excluded), (10, 4));
+        assert_eq!(summary.core_cycles.unwrap().max, Cycles(200.0));
     }
 }
