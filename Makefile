@@ -30,14 +30,14 @@ bench: build ## Precision and cost beside peers: writes bench/RESULTS.md
 	scripts/need.sh bench
 	bench/run.sh
 
-fuzz: build ## Fuzz the parsers for a while (SECONDS=60)
-	fuzz/run.sh $(or $(SECONDS_TO_FUZZ),60)
+fuzz: ## Fuzz the parsers for a while (FUZZ_SECONDS=60)
+	fuzz/run.sh $(or $(FUZZ_SECONDS),60)
 
 install: build ## Install under PREFIX (/usr/local), honoring DESTDIR
 	install -D -m 755 $(KENTRY) $(DESTDIR)$(PREFIX)/bin/kentry
 	scripts/assets.sh $(KENTRY) $(DESTDIR)$(PREFIX)
 
-dist: build ## One static binary in a tarball: dist/$(DIST).tar.gz
+dist: build ## One static binary in a tarball, in dist/
 	scripts/dist.sh $(KENTRY) $(DIST)
 
 clean: ## Remove what was built

@@ -48,13 +48,14 @@ _Static_assert(sizeof(struct record_header) == 24, "the header has no padding");
 #define CAUSE_NO_AUXV	    3 /* type of the missing auxiliary vector entry */
 #define CAUSE_NO_SYMBOL	    4
 #define CAUSE_ANSWER	    5 /* got, at least, at most */
-#define CAUSE_REGISTER	    6 /* register, before, after */
+#define CAUSE_REGISTER	    6 /* register (16: the flags), before, after */
 #define CAUSE_NO_USER_TIME  7
 #define CAUSE_NO_TIME_PAGE  8
 #define CAUSE_STRICT_DEVMEM 9
 #define CAUSE_NO_KALLSYMS   10
 #define CAUSE_NO_SIGNAL	    11 /* signals expected, signals seen */
 #define CAUSE_REQUEST	    12 /* argument index: the request does not parse or names no row of this probe */
+#define CAUSE_NO_FAULT	    13 /* minor faults due, minor faults seen */
 
 #define FACT_PATH    1 /* does the call enter the kernel? value: PATH_* */
 #define PATH_UNKNOWN 0

@@ -78,7 +78,7 @@ build_truth() {
 # One alternation of a case: the independent loop in both kinds of fence, then kentry.
 alternate() {
 	local bits=$1 case=$2 fence name=${2//\//.}
-	for fence in rdtsc lfence; do
+	for fence in stamp lfence; do
 		taskset -c "$cpu" "$work/truth$bits" "$case" $fence 100 101 | median |
 			awk '{print $1 / 100}' >>"$work/truth.$fence.$name"
 	done
@@ -141,14 +141,14 @@ write_truth() {
 	echo
 	echo "Against \`bench/truth.c\`: a loop of calls with the same fences around each, less the same loop of controls,"
 	echo "timed with CLOCK_MONOTONIC_RAW; medians of $alternations alternations. \`bare\`: with an lfence alone on"
-	echo "either side instead of lfence, rdtsc, lfence. \`throughput\`: calls back to back, no fence."
+	echo "either side instead of all that a stamp does (lfence, rdtsc, lfence, two stores). \`throughput\`: calls back to back, no fence."
 	echo
 	echo "| row | kentry ns | loop ns | off % | at most | held | bare loop ns | core cycles | throughput |"
 	echo "|---|---:|---:|---:|---:|---|---:|---:|---:|"
 	local case name ours loop off limit
 	for case in "${cases64[@]}" "${cases32[@]}"; do
 		name=${case//\//.}
-		ours=$(median <"$work/ours.$name") loop=$(median <"$work/truth.rdtsc.$name")
+		ours=$(median <"$work/ours.$name") loop=$(median <"$work/truth.stamp.$name")
 		off=$(awk -v a="$ours" -v b="$loop" 'BEGIN {printf "%.2f", (a / b - 1) * 100}')
 		case $case in vdso*) limit=3 ;; *) limit=1 ;; esac
 		echo "| \`${case/\// }\` | $ours | $loop | $off | $limit | $(at_most "${off#-}" $limit) |" \

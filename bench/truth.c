@@ -1,24 +1,24 @@
 /*
- * The independent check of kentry's estimates: a loop of calls, each between two fences, less the same loop
- *without the call, each loop timed as a whole with CLOCK_MONOTONIC_RAW. It shares no code with the probe and
- *subtracts no stamps. The fences come in two kinds: the probe's own (lfence, rdtsc, lfence) and a bare
- *lfence.
+ * The independent check of kentry's estimates: a loop of calls, each between two fences, less the same loop without
+ * the call, each loop timed as a whole with CLOCK_MONOTONIC_RAW. It shares no code with the probe and subtracts no
+ * stamps. The fences come in two kinds: all that a stamp of the probe does (lfence, rdtsc, lfence, two stores), and
+ * a bare lfence.
  *
  *	truth CASE FENCE COUNT ALTERNATIONS	prints what COUNT calls cost, nanoseconds, so many times
  *	truth					prints the cases
  *
- * FENCE is rdtsc or lfence. Freestanding, for both bitnesses: gcc -O2 -ffreestanding -nostdlib -static
- *[-m32].
+ * FENCE is stamp or lfence. Freestanding, for both bitnesses: gcc -O2 -ffreestanding -nostdlib -static [-m32].
  */
 typedef unsigned long word;
 typedef unsigned long long u64;
 
 static word answer[8];
 static volatile word function, number, first;
+static volatile unsigned kept;
 static const word second = 0;
 
 #define LFENCE "lfence\n\t"
-#define RDTSC  "lfence\n\trdtsc\n\tlfence\n\t"
+#define STAMP "lfence\n\trdtsc\n\tlfence\n\tmov %%eax, %4\n\tmov %%edx, %4\n\t"
 
 /* A loop: fence, arguments from memory, the instruction or nothing, fence. */
 #define LOOP(name_, fence_, load_, instruction_, clobbers_...)                                               \
@@ -27,13 +27,13 @@ static const word second = 0;
 		while (count--)                                                                              \
 			__asm__ volatile(fence_ load_ instruction_ "\n\t" fence_                             \
 					 :                                                                   \
-					 : "m"(number), "m"(first), "m"(second), "m"(function)               \
+					 : "m"(number), "m"(first), "m"(second), "m"(function), "m"(kept)    \
 					 : "memory", "cc", clobbers_);                                       \
 	}
 
 #define LOOPS(name_, load_, instruction_, clobbers_...)                                                      \
-	LOOP(name_##_rdtsc, RDTSC, load_, instruction_, clobbers_)                                           \
-	LOOP(name_##_rdtsc_control, RDTSC, load_, "", clobbers_)                                             \
+	LOOP(name_##_stamp, STAMP, load_, instruction_, clobbers_)                                           \
+	LOOP(name_##_stamp_control, STAMP, load_, "", clobbers_)                                             \
 	LOOP(name_##_lfence, LFENCE, load_, instruction_, clobbers_)                                         \
 	LOOP(name_##_lfence_control, LFENCE, load_, "", clobbers_)
 
@@ -89,12 +89,12 @@ static u64 now(void)
 struct loops {
 	const char *name;
 	word number, has_argument;
-	void (*rdtsc[2])(word), (*lfence[2])(word);
+	void (*stamp[2])(word), (*lfence[2])(word);
 };
 
 #define CASE(name_, loops_, number_, has_argument_)                                                          \
 	{                                                                                                    \
-		name_, number_, has_argument_, {loops_##_rdtsc, loops_##_rdtsc_control},                     \
+		name_, number_, has_argument_, {loops_##_stamp, loops_##_stamp_control},                     \
 		{                                                                                            \
 			loops_##_lfence, loops_##_lfence_control                                             \
 		}                                                                                            \
@@ -142,6 +142,14 @@ static void print_number(u64 value)
 		value = quotient;
 	} while (value);
 	print(text + at);
+}
+
+/* Also where the control took longer. */
+static void print_difference(u64 entry, u64 control)
+{
+	if (entry < control)
+		print("-");
+	print_number(entry < control ? control - entry : entry - control);
 }
 
 static int same(const char *a, const char *b)
@@ -202,9 +210,7 @@ static void measure(void (*const loops[2])(word), word count, word alternations)
 		const u64 middle = now();
 		loops[1](count);
 		const u64 end = now();
-		const u64 entry = middle - start, control = end - middle;
-
-		print_number(entry > control ? entry - control : 0);
+		print_difference(middle - start, end - middle);
 	}
 }
 
@@ -240,7 +246,7 @@ void main_(const word *stack)
 			const int bare = same(arguments[2], "lfence");
 
 			prepare(&cases[i], stack);
-			measure(bare ? cases[i].lfence : cases[i].rdtsc, parse(arguments[3]),
+			measure(bare ? cases[i].lfence : cases[i].stamp, parse(arguments[3]),
 				parse(arguments[4]));
 			call(SYS_EXIT, 0, 0, 0);
 		}

@@ -18,3 +18,5 @@
 #define INVOCATION_STRIDE      (2 * WORD)
 #define INVOCATION_ARGS	       (3 * WORD)
 #define INVOCATION_ARGUMENT(n) ((3 + (n)) * WORD)
+
+#define REGISTER_FLAGS 16 /* behind the general registers of entries.h */

@@ -93,18 +93,6 @@ static void take_canary(struct canary *canary)
 	calibrate(canary->stamps);
 }
 
-/* struct rusage: two struct timeval, then maxrss, ixrss, idrss, isrss, minflt, majflt, …, nvcsw, nivcsw. */
-#define RUSAGE_MINFLT 8
-#define RUSAGE_NIVCSW 17
-
-static struct usage usage_now(void)
-{
-	unsigned long usage[18] = {0};
-
-	system_call(NR_GETRUSAGE, 0, (long)usage, 0, 0, 0, 0);
-	return (struct usage){usage[RUSAGE_NIVCSW], usage[RUSAGE_MINFLT]};
-}
-
 /* Returns the number of blocks taken: at least one, then as many as the ticks allow. */
 static unsigned long sample(const struct request *request)
 {
@@ -141,6 +129,13 @@ static unsigned long burst(const struct request *request)
 	return taken;
 }
 
+/* What is called a minor fault must have been one, every time. */
+static void check_faults(const struct request *request, uint64_t due, uint64_t seen)
+{
+	if (request->operation->id == OPERATION_MINOR_FAULT && seen < due)
+		emit_refusal(OUTCOME_MISMATCH, CAUSE_NO_FAULT, due, seen, 0, 0);
+}
+
 static _Noreturn void measure(const struct request *request)
 {
 	faults_report();
@@ -154,6 +149,7 @@ static _Noreturn void measure(const struct request *request)
 	const unsigned long blocks = sample(request);
 	const unsigned long taken = burst(request);
 	const struct usage after = usage_now();
+	check_faults(request, blocks * BLOCK_SAMPLES, after.minor_faults - before.minor_faults);
 
 	const uint64_t outcome[6] = {OUTCOME_OK, CAUSE_NONE};
 	emit(RECORD_OUTCOME, outcome, sizeof(outcome));

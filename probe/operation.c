@@ -2,7 +2,7 @@
 #include "probe.h"
 
 struct invocation invocation;
-uint64_t registers_before[16], registers_after[16];
+uint64_t registers_before[17], registers_after[17];
 uint64_t stamps[5];
 struct sample *sample_out;
 uint32_t sample_count;

@@ -31,6 +31,10 @@ _Static_assert(offsetof(struct invocation, args) == INVOCATION_ARGS, "LOAD_FUNCT
 
 #define SIXTEEN_BYTES 16
 
+#define PAGE	     4096ul
+#define PROTECT_READ 1
+#define MAP_SHARED   1
+
 /* Where answers are written. In static memory, so below 4 GiB, which int $0x80 needs. */
 union answer {
 	struct {
@@ -46,7 +50,7 @@ union answer {
 
 extern union answer answer;
 extern struct invocation invocation;
-extern uint64_t registers_before[16], registers_after[16]; /* in the order of REGISTER_* */
+extern uint64_t registers_before[17], registers_after[17]; /* in the order of REGISTER_*; then the flags */
 
 enum kind { KIND_NUMBER, KIND_FUNCTION, KIND_EXCEPTION, KIND_MEMORY, KIND_INSTRUCTION };
 enum abi { ABI_NONE, ABI_X86_64, ABI_I386, ABI_X32 };
@@ -80,6 +84,9 @@ struct request {
 struct usage {
 	uint64_t preemptions, minor_faults;
 };
+
+/* usage.c */
+struct usage usage_now(void);
 
 /* emit.c: records to standard output. */
 void emit_identity(uint16_t entry, uint16_t operation);

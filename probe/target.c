@@ -3,8 +3,6 @@
 
 #include <linux/auxvec.h>
 
-#define PAGE 4096ul
-
 /* i386 has AT_SYSINFO; the kernel's header names it only there. */
 #ifndef AT_SYSINFO
 #define AT_SYSINFO 32
@@ -42,7 +40,6 @@ static long map(unsigned long bytes, long protection, long flags)
 }
 
 #define PROTECT_NONE	      0
-#define PROTECT_READ	      1
 #define PROTECT_READ_WRITE    3
 #define MAP_PRIVATE_ANONYMOUS 0x22
 #define MADV_DONTNEED	      4
@@ -105,7 +102,10 @@ void target_refresh(const struct request *request)
 {
 	if (request->operation->id != OPERATION_MINOR_FAULT)
 		return;
-	system_call(NR_MADVISE, (long)pages, (long)(FRESH_PAGES * PAGE), MADV_DONTNEED, 0, 0, 0);
+	const long result =
+	    system_call(NR_MADVISE, (long)pages, (long)(FRESH_PAGES * PAGE), MADV_DONTNEED, 0, 0, 0);
+	if (result < 0)
+		emit_refusal(OUTCOME_ERROR, CAUSE_ERRNO, (uint64_t)-result, 0, 0, 0);
 	invocation.args[0] = pages;
 }
 

@@ -7,19 +7,12 @@ use std::sync::LazyLock;
 use table::Table;
 
 fn kentry(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_kentry"))
-        .args(arguments)
-        .output()
-        .unwrap()
+    Command::new(env!("CARGO_BIN_EXE_kentry")).args(arguments).output().unwrap()
 }
 
 fn stdout(arguments: &[&str]) -> String {
     let output = kentry(arguments);
-    assert!(
-        output.status.success(),
-        "{arguments:?}: {}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -29,10 +22,7 @@ static RUN: LazyLock<String> =
 static DOCUMENT: LazyLock<run::Document> = LazyLock::new(|| run::load(&RUN).unwrap());
 
 fn row(entry: &str, operation: &str) -> &'static run::Row {
-    let found = DOCUMENT
-        .results
-        .iter()
-        .find(|row| row.entry == entry && row.operation == operation);
+    let found = DOCUMENT.results.iter().find(|row| row.entry == entry && row.operation == operation);
     found.unwrap_or_else(|| panic!("no row {entry} {operation}"))
 }
 
@@ -51,10 +41,7 @@ fn the_document_keeps_its_contract() {
     let schema = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let document: serde_json::Value = serde_json::from_str(&RUN).unwrap();
-    let errors: Vec<_> = validator
-        .iter_errors(&document)
-        .map(|error| error.to_string())
-        .collect();
+    let errors: Vec<_> = validator.iter_errors(&document).map(|error| error.to_string()).collect();
     assert!(errors.is_empty(), "{errors:#?}");
     assert_eq!(document["schema"], "kentry.run/1");
     assert_eq!(document["measurement"]["seed"], 1);
@@ -62,29 +49,17 @@ fn the_document_keeps_its_contract() {
 
 #[test]
 fn every_row_of_the_table_has_an_outcome_and_a_reason_unless_it_is_ok() {
-    let expected: Vec<_> = Table::get()
-        .rows()
-        .map(|(e, o)| (e.name.as_str(), o.name.as_str()))
-        .collect();
-    let found: Vec<_> = DOCUMENT
-        .results
-        .iter()
-        .map(|row| (row.entry.as_str(), row.operation.as_str()))
-        .collect();
+    let expected: Vec<_> = Table::get().rows().map(|(e, o)| (e.name.as_str(), o.name.as_str())).collect();
+    let found: Vec<_> =
+        DOCUMENT.results.iter().map(|row| (row.entry.as_str(), row.operation.as_str())).collect();
     assert_eq!(found, expected);
     for row in &DOCUMENT.results {
-        let what = format!(
-            "{} {}: {:?} {:?}",
-            row.entry, row.operation, row.outcome, row.reason
-        );
+        let what = format!("{} {}: {:?} {:?}", row.entry, row.operation, row.outcome, row.reason);
         let unexpected = [run::Outcome::Mismatch, run::Outcome::Timeout, run::Outcome::Error];
         assert!(!unexpected.contains(&row.outcome), "{what}");
         assert!(row.outcome == run::Outcome::Ok || row.reason.is_some(), "{what}");
         assert_eq!(row.outcome == run::Outcome::Ok, row.samples > 0, "{what}");
-        assert!(
-            row.configuration.is_empty() && row.instructions.is_none(),
-            "{what}"
-        );
+        assert!(row.configuration.is_empty() && row.instructions.is_none(), "{what}");
     }
 }
 
@@ -101,12 +76,7 @@ fn every_cost_is_ordered() {
             row.operation
         );
         if let (Some(low), Some(high)) = (cost.ci_low, cost.ci_high) {
-            assert!(
-                low.0 <= cost.estimate.0 && cost.estimate.0 <= high.0,
-                "{} {}",
-                row.entry,
-                row.operation
-            );
+            assert!(low.0 <= cost.estimate.0 && cost.estimate.0 <= high.0, "{} {}", row.entry, row.operation);
         }
         seen += 1;
     }
@@ -116,16 +86,10 @@ fn every_cost_is_ordered() {
 #[test]
 fn what_crosses_into_the_kernel_costs_more_than_what_does_not() {
     for operation in ["none", "getppid", "gettimeofday"] {
-        assert!(
-            ticks("syscall-x86_64", operation) > 3.0 * ticks("call", "none"),
-            "{operation}"
-        );
+        assert!(ticks("syscall-x86_64", operation) > 3.0 * ticks("call", "none"), "{operation}");
     }
     assert!(ticks("syscall-x86_64", "gettimeofday") > 0.9 * ticks("syscall-x86_64", "none"));
-    assert!(
-        ticks("int3", "signal") > 2.0 * ticks("syscall-x86_64", "none"),
-        "a signal is several crossings"
-    );
+    assert!(ticks("int3", "signal") > 2.0 * ticks("syscall-x86_64", "none"), "a signal is several crossings");
     let vdso = row("vdso-x86_64", "gettimeofday");
     if vdso.reason.as_deref() == Some("served without entering the kernel") {
         assert!(ticks("vdso-x86_64", "gettimeofday") < ticks("syscall-x86_64", "gettimeofday"));
@@ -134,9 +98,7 @@ fn what_crosses_into_the_kernel_costs_more_than_what_does_not() {
 
 #[test]
 fn units_agree_with_each_other() {
-    let Some(hertz) = DOCUMENT.measurement.tsc_hz else {
-        panic!("no tsc_hz")
-    };
+    let Some(hertz) = DOCUMENT.measurement.tsc_hz else { panic!("no tsc_hz") };
     assert!((1e8..1e11).contains(&hertz), "{hertz}");
     for row in DOCUMENT.results.iter().filter(|row| row.ticks.is_some()) {
         let (ticks, ns) = (row.ticks.unwrap().estimate.0, row.ns.unwrap().estimate.0);
@@ -153,11 +115,7 @@ fn units_agree_with_each_other() {
 fn the_path_of_a_function_is_found_out() {
     let thread = row("vdso-x86_64", "clock_gettime-thread-cputime");
     if thread.outcome == run::Outcome::Ok {
-        assert_eq!(
-            thread.reason.as_deref(),
-            Some("enters the kernel"),
-            "only the kernel knows this clock"
-        );
+        assert_eq!(thread.reason.as_deref(), Some("enters the kernel"), "only the kernel knows this clock");
     }
     let coarse = row("vdso-x86_64", "clock_gettime-monotonic-coarse");
     if coarse.outcome == run::Outcome::Ok {
@@ -173,23 +131,14 @@ fn the_path_of_a_function_is_found_out() {
 fn what_the_vdso_exports_is_listed_and_agrees_with_what_is_timed() {
     let exports = &DOCUMENT.vdso["64"];
     let timed = row("vdso-x86_64", "clock_gettime-monotonic").outcome == run::Outcome::Ok;
-    assert_eq!(
-        exports.iter().any(|export| export.name == "__vdso_clock_gettime"),
-        timed
-    );
-    assert!(
-        exports.iter().all(|export| export.version.starts_with("LINUX_")),
-        "{exports:?}"
-    );
+    assert_eq!(exports.iter().any(|export| export.name == "__vdso_clock_gettime"), timed);
+    assert!(exports.iter().all(|export| export.version.starts_with("LINUX_")), "{exports:?}");
 }
 
 #[test]
 fn the_environment_is_this_machines() {
     let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
-    assert_eq!(
-        DOCUMENT.environment.kernel.release.as_deref(),
-        Some(release.trim())
-    );
+    assert_eq!(DOCUMENT.environment.kernel.release.as_deref(), Some(release.trim()));
     assert!(DOCUMENT.environment.vsyscall.is_some());
     assert!(DOCUMENT.environment.load.is_some());
 }
@@ -211,22 +160,11 @@ fn every_format_shows_the_same_rows() {
 
 #[test]
 fn a_plan_is_printed_and_nothing_measured() {
-    let plan = stdout(&[
-        "--dry-run",
-        "--entry",
-        "vdso-*",
-        "--operation",
-        "time",
-        "--seed",
-        "5",
-    ]);
+    let plan = stdout(&["--dry-run", "--entry", "vdso-*", "--operation", "time", "--seed", "5"]);
     assert!(plan.starts_with("2 rows for 4 s"), "{plan}");
     assert!(plan.contains("seed 5"));
     let json: serde_json::Value = serde_json::from_str(&stdout(&["--dry-run", "--format", "json"])).unwrap();
-    assert_eq!(
-        json["rows"].as_array().unwrap().len(),
-        Table::get().rows().count()
-    );
+    assert_eq!(json["rows"].as_array().unwrap().len(), Table::get().rows().count());
 }
 
 #[test]
@@ -234,20 +172,10 @@ fn every_entry_is_explained_with_its_example() {
     for entry in &Table::get().entries {
         let text = stdout(&["explain", &entry.name]);
         let headings: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("## ")).collect();
-        let expected = [
-            "History",
-            "What the hardware does",
-            "What Linux does",
-            "Registers",
-            "Return",
-            "On this machine",
-        ];
+        let expected =
+            ["History", "What the hardware does", "What Linux does", "Registers", "Return", "Measured"];
         assert_eq!(headings, expected, "{}", entry.name);
-        assert!(
-            stdout(&["explain", &entry.name, "--example"]).contains("hello"),
-            "{}",
-            entry.name
-        );
+        assert!(stdout(&["explain", &entry.name, "--example"]).contains("hello"), "{}", entry.name);
     }
 }
 
@@ -257,18 +185,9 @@ fn completions_and_manual_page_name_every_option() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         assert!(stdout(&["completions", shell]).contains("dry-run"), "{shell}");
     }
-    for option in [
-        "entry",
-        "operation",
-        "cpu",
-        "budget",
-        "format",
-        "output",
-        "seed",
-        "dry\\-run",
-        "color",
-        "verbose",
-    ] {
+    for option in
+        ["entry", "operation", "cpu", "budget", "format", "output", "seed", "dry\\-run", "color", "verbose"]
+    {
         assert!(page.contains(option), "{option}");
     }
     assert!(page.contains("130"), "exit codes are documented");

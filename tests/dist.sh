@@ -19,7 +19,8 @@ check "make dist" 0 make dist
 tarball=$(tail -n 1 "$out")
 check "unpacking it" 0 tar -C "$work" -xzf "$tarball"
 folder=$work/$(basename "$tarball" .tar.gz)
-check "its command is static" 1 bash -c 'readelf -l "$1" | grep INTERP' - "$folder/bin/kentry"
+check "its command is static" 0 bash -c 'readelf -lW "$1" | grep LOAD && ! readelf -lW "$1" | grep INTERP' - \
+	"$folder/bin/kentry"
 if [ "$(id -u)" = 0 ]; then
 	check "it runs in an empty root" 0 chroot "$folder/bin" /kentry --budget 0.05 --entry syscall-x86_64 --format csv
 	expect 'syscall-x86_64,getppid,64,,hardware,ok'

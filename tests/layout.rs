@@ -15,10 +15,7 @@ fn root() -> PathBuf {
 fn stems(folder: &str, ending: &str) -> BTreeSet<String> {
     let entries = std::fs::read_dir(root().join(folder)).unwrap();
     let name = |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().file_name().into_string().unwrap();
-    entries
-        .map(name)
-        .filter_map(|name| name.strip_suffix(ending).map(str::to_string))
-        .collect()
+    entries.map(name).filter_map(|name| name.strip_suffix(ending).map(str::to_string)).collect()
 }
 
 fn names(wanted: impl Fn(Probe) -> bool) -> BTreeSet<String> {
@@ -40,11 +37,7 @@ fn every_row_has_an_assembler_file_and_no_file_lacks_its_row() {
         assert_eq!(files, names(|probe| probe.bits() == bits), "{folder}");
     }
     for entry in &Table::get().entries {
-        assert!(
-            root().join(entry.source_path()).is_file(),
-            "{}",
-            entry.source_path()
-        );
+        assert!(root().join(entry.source_path()).is_file(), "{}", entry.source_path());
     }
 }
 
@@ -58,34 +51,12 @@ fn sources(folder: &str) -> impl Iterator<Item = PathBuf> {
 /// Compiles the 64-bit probe for a table; the compiler's complaints when that fails.
 fn compile(table: &Table) -> Result<(), String> {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(
-        folder.path().join("entries.h"),
-        table::header::render(table, Probe::Probe64),
-    )
-    .unwrap();
+    std::fs::write(folder.path().join("entries.h"), table::header::render(table, Probe::Probe64)).unwrap();
     let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".into());
     let output = Command::new(compiler)
-        .args([
-            "-O1",
-            "-ffreestanding",
-            "-nostdlib",
-            "-fno-pic",
-            "-no-pie",
-            "-static",
-            "-mgeneral-regs-only",
-        ])
-        .args([
-            "-fno-stack-protector",
-            "-fno-builtin",
-            "-w",
-            "-idirafter",
-            "/usr/include/x86_64-linux-gnu",
-        ])
-        .args(
-            ["abi", "probe", "probe/x86_64"]
-                .iter()
-                .flat_map(|i| ["-I".into(), root().join(i)]),
-        )
+        .args(["-O1", "-ffreestanding", "-nostdlib", "-fno-pic", "-no-pie", "-static", "-mgeneral-regs-only"])
+        .args(["-fno-stack-protector", "-fno-builtin", "-w", "-idirafter", "/usr/include/x86_64-linux-gnu"])
+        .args(["abi", "probe", "probe/x86_64"].iter().flat_map(|i| ["-I".into(), root().join(i)]))
         .arg("-I")
         .arg(folder.path())
         .args(sources("probe").chain(sources("probe/x86_64")))
@@ -93,11 +64,7 @@ fn compile(table: &Table) -> Result<(), String> {
         .arg(folder.path().join("probe"))
         .output()
         .unwrap();
-    if output.status.success() {
-        Ok(())
-    } else {
-        Err(String::from_utf8_lossy(&output.stderr).into_owned())
-    }
+    if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
 }
 
 #[test]
@@ -111,29 +78,14 @@ fn a_row_without_its_file_does_not_build() {
 }
 
 /// The stages in the order of the data's path; the command is the last.
-const STAGES: [&str; 9] = [
-    "table",
-    "record",
-    "environment",
-    "probes",
-    "runner",
-    "stats",
-    "run",
-    "report",
-    "kentry",
-];
+const STAGES: [&str; 9] =
+    ["table", "record", "environment", "probes", "runner", "stats", "run", "report", "kentry"];
 
 #[test]
 fn no_stage_knows_a_later_one() {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
     let output = Command::new(cargo)
-        .args([
-            "metadata",
-            "--no-deps",
-            "--offline",
-            "--format-version=1",
-            "--manifest-path",
-        ])
+        .args(["metadata", "--no-deps", "--offline", "--format-version=1", "--manifest-path"])
         .arg(root().join("Cargo.toml"))
         .output()
         .unwrap();

@@ -19,12 +19,8 @@ fn main() {
                 file.display()
             );
         }
-        writeln!(
-            out,
-            "({:?}, include_str!({text:?}), include_str!({example:?})),",
-            entry.name
-        )
-        .expect("a String");
+        writeln!(out, "({:?}, include_str!({text:?}), include_str!({example:?})),", entry.name)
+            .expect("a String");
     }
     out.push_str("];\n");
     let target = Path::new(&std::env::var("OUT_DIR").expect("set by cargo")).join("texts.rs");

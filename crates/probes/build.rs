@@ -46,27 +46,19 @@ fn build(probe: Probe, root: &Path, out: &Path) {
     let source = root.join("probe");
     let machine = source.join(probe.folder());
     let mut command = compiler();
-    command
-        .args(FLAGS)
-        .arg(if probe.bits() == 32 { "-m32" } else { "-m64" });
+    command.args(FLAGS).arg(if probe.bits() == 32 { "-m32" } else { "-m64" });
     for include in [&root.join("abi"), &source, &machine, &generated] {
         command.arg("-I").arg(include);
     }
     // Debian keeps the kernel's asm/ headers, which serve both bitnesses, in the 64-bit compiler's own folder.
     command.arg("-idirafter").arg("/usr/include/x86_64-linux-gnu");
-    command
-        .args(sources(&source))
-        .args(sources(&machine))
-        .arg("-no-pie");
+    command.args(sources(&source)).args(sources(&machine)).arg("-no-pie");
     if probe == Probe::Libc {
         // Linked against a stand-in, so that it needs no version of the real one. All its references are weak,
         // and would not by themselves make the linker name the library.
         let stub = out.join("libc.so.6");
         build_stub(&source.join("libc/stub.c"), &stub);
-        command
-            .arg(source.join("libc/functions.c"))
-            .arg("-Wl,--no-as-needed")
-            .arg(stub);
+        command.arg(source.join("libc/functions.c")).arg("-Wl,--no-as-needed").arg(stub);
         command.arg("-Wl,--dynamic-linker=/lib64/ld-linux-x86-64.so.2");
     } else {
         command.arg("-static");
@@ -76,13 +68,7 @@ fn build(probe: Probe, root: &Path, out: &Path) {
 
 fn build_stub(source: &Path, target: &Path) {
     let mut command = compiler();
-    command.args([
-        "-shared",
-        "-fPIC",
-        "-nostdlib",
-        "-fno-builtin",
-        "-Wl,-soname,libc.so.6",
-    ]);
+    command.args(["-shared", "-fPIC", "-nostdlib", "-fno-builtin", "-Wl,-soname,libc.so.6"]);
     run(command.arg(source).arg("-o").arg(target));
 }
 
@@ -90,10 +76,7 @@ fn build_stub(source: &Path, target: &Path) {
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
     let is_source = |path: &PathBuf| path.extension().is_some_and(|kind| kind == "c" || kind == "S");
-    let mut files: Vec<_> = entries
-        .filter_map(|e| Some(e.ok()?.path()))
-        .filter(is_source)
-        .collect();
+    let mut files: Vec<_> = entries.filter_map(|e| Some(e.ok()?.path())).filter(is_source).collect();
     files.sort();
     files
 }

@@ -21,16 +21,10 @@ fn main() {
 /// `#define NAME 12` or `0x12u` or `(1u << 20)`; other lines are none of ours.
 fn constant(line: &str) -> Option<(&str, u64)> {
     let (name, rest) = line.strip_prefix("#define ")?.split_once(char::is_whitespace)?;
-    let value = rest
-        .split("/*")
-        .next()?
-        .trim()
-        .trim_start_matches('(')
-        .trim_end_matches(')');
+    let value = rest.split("/*").next()?.trim().trim_start_matches('(').trim_end_matches(')');
     let number = |text: &str| {
         let text = text.trim().trim_end_matches('u');
-        text.strip_prefix("0x")
-            .map_or_else(|| text.parse().ok(), |hex| u64::from_str_radix(hex, 16).ok())
+        text.strip_prefix("0x").map_or_else(|| text.parse().ok(), |hex| u64::from_str_radix(hex, 16).ok())
     };
     match value.split_once("<<") {
         Some((base, shift)) => Some((name, number(base)? << number(shift)?)),

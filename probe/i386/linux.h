@@ -5,7 +5,7 @@
 #ifndef __ASSEMBLER__
 
 #define NR_EXIT		   1
-#define NR_FORK		   2
+#define NR_CLONE	   120
 #define NR_WRITE	   4
 #define NR_WAIT4	   114
 #define NR_PRCTL	   172

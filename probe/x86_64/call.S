@@ -1,6 +1,6 @@
 /*
  * call *target: a near call and its return, all in ring 3 (SDM vol. 2, CALL).
- * In: rdi, rsi, rdx, rcx, r8. Out: rax. The target is a lone ret.
+ * In: rdi, rsi, rdx, rcx, r8. Out: rax. The target does nothing (start.S).
  */
 #include "timed.inc"
 

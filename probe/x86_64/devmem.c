@@ -1,15 +1,11 @@
 /*
- * The page of the kernel's time variable, mapped through /dev/mem. Its physical address is that of the
- * kernel's code
- * (/proc/iomem) plus the distance of the variable from _text (/proc/kallsyms).
+ * The page of the kernel's time variable, mapped through /dev/mem. Its physical address is that of the kernel's
+ * code (/proc/iomem) plus the distance of the variable from _text (/proc/kallsyms).
  */
 #include "probe.h"
 
-#define PAGE	     4096ul
-#define O_RDONLY     0
-#define PROTECT_READ 1
-#define MAP_SHARED   1
-#define EPERM	     1
+#define O_RDONLY 0
+#define EPERM	 1
 
 /* A text file, line by line; lines are cut at the buffer's length. */
 struct lines {

@@ -11,11 +11,9 @@
 #define NR_OPEN		   2
 #define NR_CLOSE	   3
 #define NR_MMAP		   9
-#define NR_MUNMAP	   11
 #define NR_RT_SIGACTION	   13
 #define NR_MADVISE	   28
-#define NR_GETPID	   39
-#define NR_FORK		   57
+#define NR_CLONE	   56
 #define NR_EXIT		   60
 #define NR_WAIT4	   61
 #define NR_GETRUSAGE	   98

@@ -3,10 +3,6 @@
 
 #include <linux/perf_event.h>
 
-#define PAGE	     4096ul
-#define PROTECT_READ 1
-#define MAP_SHARED   1
-
 static const volatile struct perf_event_mmap_page *page;
 
 static uint64_t perf_clock(void)

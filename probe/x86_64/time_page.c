@@ -7,7 +7,6 @@
 
 #include <linux/auxvec.h>
 
-#define PAGE	   4096ul
 #define VVAR_PAGES 16 /* how far before the vDSO the time page is looked for; it was 4 to 8 so far */
 
 #define CLOCK_REALTIME	       0

@@ -12,16 +12,8 @@ fn main() -> serde_json::Result<()> {
     let mut loads = times(50, || drop(Load::now(&roots, 0)));
     environment.load = Some(Load::between(&before, &Load::now(&roots, 0)));
     println!("{}", serde_json::to_string_pretty(&environment)?);
-    eprintln!(
-        "capture: median {:.2} ms, worst {:.2} ms",
-        median(&mut captures),
-        captures[49]
-    );
-    eprintln!(
-        "load:    median {:.2} ms, worst {:.2} ms",
-        median(&mut loads),
-        loads[49]
-    );
+    eprintln!("capture: median {:.2} ms, worst {:.2} ms", median(&mut captures), captures[49]);
+    eprintln!("load:    median {:.2} ms, worst {:.2} ms", median(&mut loads), loads[49]);
     Ok(())
 }
 

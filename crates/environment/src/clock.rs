@@ -56,10 +56,7 @@ fn moved_clocks(text: &str) -> BTreeMap<String, ClockOffset> {
         let nanoseconds = words.next()?.parse().ok()?;
         Some((name, ClockOffset { seconds, nanoseconds }))
     };
-    text.lines()
-        .filter_map(clock)
-        .filter(|(_, offset)| *offset != ClockOffset::default())
-        .collect()
+    text.lines().filter_map(clock).filter(|(_, offset)| *offset != ClockOffset::default()).collect()
 }
 
 #[cfg(test)]
@@ -73,20 +70,8 @@ mod tests {
             moved_clocks("monotonic           0         0\nboottime            0         0\n").is_empty()
         );
         let moved = moved_clocks("monotonic      172800         0\nboottime            -5         7\n");
-        assert_eq!(
-            moved["monotonic"],
-            ClockOffset {
-                seconds: 172_800,
-                nanoseconds: 0
-            }
-        );
-        assert_eq!(
-            moved["boottime"],
-            ClockOffset {
-                seconds: -5,
-                nanoseconds: 7
-            }
-        );
+        assert_eq!(moved["monotonic"], ClockOffset { seconds: 172_800, nanoseconds: 0 });
+        assert_eq!(moved["boottime"], ClockOffset { seconds: -5, nanoseconds: 7 });
     }
 
     #[test]

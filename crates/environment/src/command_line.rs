@@ -53,14 +53,8 @@ mod tests {
 
     #[test]
     fn dashes_and_quotes() {
-        assert_eq!(
-            value("randomize-kstack-offset=off", "randomize_kstack_offset"),
-            Some("off")
-        );
-        assert_eq!(
-            value("dyndbg=\"file a preempt=x\" preempt=\"lazy\"", "preempt"),
-            Some("lazy")
-        );
+        assert_eq!(value("randomize-kstack-offset=off", "randomize_kstack_offset"), Some("off"));
+        assert_eq!(value("dyndbg=\"file a preempt=x\" preempt=\"lazy\"", "preempt"), Some("lazy"));
         assert_eq!(value("\"preempt=full\"", "preempt"), Some("full"));
     }
 

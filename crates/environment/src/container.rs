@@ -43,10 +43,7 @@ impl Container {
         if let Some(kind) = std::env::var_os("container") {
             hints.push(format!("container={}", text::clean(kind.as_encoded_bytes())));
         }
-        Self {
-            hints,
-            cgroup: Cgroup::capture(reader),
-        }
+        Self { hints, cgroup: Cgroup::capture(reader) }
     }
 }
 
@@ -59,10 +56,7 @@ impl Cgroup {
         let membership = Membership::parse(&groups);
         let quota = membership.quota(reader);
         if quota.is_none() {
-            let why = format!(
-                "no quota file at or above {:?} (normal in the root group)",
-                membership.path
-            );
+            let why = format!("no quota file at or above {:?} (normal in the root group)", membership.path);
             reader.miss("the CPU quota", why);
         }
         Self {
@@ -99,59 +93,42 @@ impl<'a> Membership<'a> {
             (true, false) => Some("v1"),
             (true, true) => None,
         };
-        let cpu = legacy
-            .iter()
-            .find(|(_, names, _)| names.split(',').any(|name| name == "cpu"));
+        let cpu = legacy.iter().find(|(_, names, _)| names.split(',').any(|name| name == "cpu"));
         let path = cpu.or(unified.first()).map(|(_, _, path)| *path);
-        Self {
-            version,
-            controllers: cpu.map(|(_, names, _)| *names),
-            path,
-        }
+        Self { version, controllers: cpu.map(|(_, names, _)| *names), path }
     }
 
     /// The tightest quota from the group up. A group above limits too.
     fn quota(&self, reader: &Reader) -> Option<Quota> {
-        let path = self
-            .path
-            .filter(|path| path.split('/').all(|part| part != ".."))?;
-        let quotas = ancestors(path)
-            .take(DEPTH_LIMIT)
-            .filter_map(|group| match self.controllers {
-                Some(controllers) => v1_quota(reader, controllers, group),
-                None => v2_quota(reader, group),
-            });
+        let path = self.path.filter(|path| path.split('/').all(|part| part != ".."))?;
+        let quotas = ancestors(path).take(DEPTH_LIMIT).filter_map(|group| match self.controllers {
+            Some(controllers) => v1_quota(reader, controllers, group),
+            None => v2_quota(reader, group),
+        });
         quotas.reduce(Quota::tighter)
     }
 }
 
 /// `/a/b`, `/a`, and the root, which is empty here.
 fn ancestors(path: &str) -> impl Iterator<Item = &str> {
-    std::iter::successors(Some(path.trim_end_matches('/')), |group| {
-        Some(group.rsplit_once('/')?.0)
-    })
+    std::iter::successors(Some(path.trim_end_matches('/')), |group| Some(group.rsplit_once('/')?.0))
 }
 
 fn v2_quota(reader: &Reader, group: &str) -> Option<Quota> {
     let places = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"];
-    let line = places
-        .iter()
-        .find_map(|place| reader.candidate_line(&format!("{place}{group}/cpu.max")))?;
+    let line = places.iter().find_map(|place| reader.candidate_line(&format!("{place}{group}/cpu.max")))?;
     let (time, period) = line.split_once(' ')?;
     Quota::new(time, period)
 }
 
 fn v1_quota(reader: &Reader, controllers: &str, group: &str) -> Option<Quota> {
     let places = [controllers, "cpu", "cpu,cpuacct"];
-    places
-        .iter()
-        .filter(|place| !place.contains('/'))
-        .find_map(|place| {
-            let directory = format!("/sys/fs/cgroup/{place}{group}");
-            let time = reader.candidate_line(&format!("{directory}/cpu.cfs_quota_us"))?;
-            let period = reader.candidate_line(&format!("{directory}/cpu.cfs_period_us"))?;
-            Quota::new(&time, &period)
-        })
+    places.iter().filter(|place| !place.contains('/')).find_map(|place| {
+        let directory = format!("/sys/fs/cgroup/{place}{group}");
+        let time = reader.candidate_line(&format!("{directory}/cpu.cfs_quota_us"))?;
+        let period = reader.candidate_line(&format!("{directory}/cpu.cfs_period_us"))?;
+        Quota::new(&time, &period)
+    })
 }
 
 /// Processor time that a group may use in each period, both in microseconds; no time is no limit.
@@ -226,10 +203,7 @@ mod tests {
         assert_eq!(group.cpu_max.as_deref(), Some("50000 100000"));
         let root = cgroup(&scratch, "1:cpu,cpuacct:/\n0::/\n");
         assert_eq!(root.version.as_deref(), Some("hybrid"));
-        assert_eq!(
-            (root.cpu_max.as_deref(), root.cpu_quota),
-            (Some("max 100000"), None)
-        );
+        assert_eq!((root.cpu_max.as_deref(), root.cpu_quota), (Some("max 100000"), None));
     }
 
     #[test]

@@ -86,30 +86,20 @@ impl Cpu {
 
 fn brand(leaves: &Leaves) -> Option<String> {
     let parts = (0x8000_0002..=0x8000_0004).map(|leaf| leaves.get(leaf, 0));
-    let registers: Vec<u32> = parts
-        .flat_map(|part| [part.eax, part.ebx, part.ecx, part.edx])
-        .collect();
+    let registers: Vec<u32> = parts.flat_map(|part| [part.eax, part.ebx, part.ecx, part.edx]).collect();
     characters(&registers)
 }
 
 /// Bits 11 to 8; at their highest value the extended family, bits 27 to 20, is added. Intel SDM volume 2A, CPUID.
 fn family(signature: u32) -> u32 {
     let base = signature >> 8 & 0xf;
-    if base == 0xf {
-        base + (signature >> 20 & 0xff)
-    } else {
-        base
-    }
+    if base == 0xf { base + (signature >> 20 & 0xff) } else { base }
 }
 
 /// Bits 7 to 4, with bits 19 to 16 in front from family 6 on, as Linux does (`x86_model`).
 fn model(signature: u32) -> u32 {
     let base = signature >> 4 & 0xf;
-    if family(signature) >= 6 {
-        (signature >> 16 & 0xf) << 4 | base
-    } else {
-        base
-    }
+    if family(signature) >= 6 { (signature >> 16 & 0xf) << 4 | base } else { base }
 }
 
 impl Smt {
@@ -163,11 +153,7 @@ mod tests {
         (7, 0, [2, 0xf1bf_2ffb, 0x1a41_5f46, 0x23c1_4010]),
         (0xb, 0, [0, 1, 0x100, 1]),
         (0x8000_0000, 0, [0x8000_0008, 0, 0, 0]),
-        (
-            0x8000_0002,
-            0,
-            [0x6574_6e49, 0x2952_286c, 0x6f65_5820, 0x2952_286e],
-        ),
+        (0x8000_0002, 0, [0x6574_6e49, 0x2952_286c, 0x6f65_5820, 0x2952_286e]),
         (0x8000_0003, 0, [0x6f72_5020, 0x7373_6563, 0x726f, 0]),
         (0x8000_0004, 0, [0; 4]),
     ];
@@ -177,10 +163,7 @@ mod tests {
         let cpu = Cpu::identity(&Leaves::of(THIS));
         assert_eq!(cpu.vendor.as_deref(), Some("GenuineIntel"));
         assert_eq!(cpu.brand.as_deref(), Some("Intel(R) Xeon(R) Processor"));
-        assert_eq!(
-            (cpu.family, cpu.model, cpu.stepping),
-            (Some(6), Some(167), Some(1))
-        );
+        assert_eq!((cpu.family, cpu.model, cpu.stepping), (Some(6), Some(167), Some(1)));
         assert_eq!(threads_per_core(&Leaves::of(THIS)), Some(1));
         assert_eq!(core_type(&Leaves::of(THIS)), None);
     }
@@ -196,10 +179,7 @@ mod tests {
         ];
         let cpu = Cpu::identity(&Leaves::of(&amd));
         assert_eq!(cpu.vendor.as_deref(), Some("AuthenticAMD"));
-        assert_eq!(
-            (cpu.family, cpu.model, cpu.stepping),
-            (Some(25), Some(33), Some(0))
-        );
+        assert_eq!((cpu.family, cpu.model, cpu.stepping), (Some(25), Some(33), Some(0)));
         assert_eq!(threads_per_core(&Leaves::of(&amd)), Some(2));
     }
 
@@ -214,10 +194,7 @@ mod tests {
     #[test]
     fn no_leaves_and_full_leaves_give_no_panic() {
         assert_eq!(Cpu::identity(&Leaves::default()), Cpu::default());
-        let full: Vec<_> = THIS
-            .iter()
-            .map(|&(leaf, subleaf, _)| (leaf, subleaf, [u32::MAX; 4]))
-            .collect();
+        let full: Vec<_> = THIS.iter().map(|&(leaf, subleaf, _)| (leaf, subleaf, [u32::MAX; 4])).collect();
         let cpu = Cpu::identity(&Leaves::of(&full));
         assert_eq!((cpu.vendor, cpu.family, cpu.model), (None, Some(270), Some(255)));
     }

@@ -9,17 +9,8 @@ use rustix::thread::CpuSet;
 use crate::reader::Reader;
 
 /// Leaf and subleaf pairs below their range's highest leaf. The first of each range tells that highest leaf.
-const BASIC: [(u32, u32); 9] = [
-    (0, 0),
-    (1, 0),
-    (7, 0),
-    (7, 1),
-    (7, 2),
-    (0xb, 0),
-    (0x15, 0),
-    (0x16, 0),
-    (0x1a, 0),
-];
+const BASIC: [(u32, u32); 9] =
+    [(0, 0), (1, 0), (7, 0), (7, 1), (7, 2), (0xb, 0), (0x15, 0), (0x16, 0), (0x1a, 0)];
 const EXTENDED: [(u32, u32); 9] = [
     (0x8000_0000, 0),
     (0x8000_0001, 0),
@@ -58,26 +49,17 @@ impl Leaves {
     pub fn read_on(cpu: usize, reader: &mut Reader) -> Self {
         let read = || (move_to(cpu), Self::read());
         let answer = thread::scope(|scope| {
-            let thread = thread::Builder::new()
-                .stack_size(64 << 10)
-                .spawn_scoped(scope, read)
-                .ok()?;
+            let thread = thread::Builder::new().stack_size(64 << 10).spawn_scoped(scope, read).ok()?;
             thread.join().ok()
         });
         match answer {
             Some((Ok(()), leaves)) => leaves,
             Some((Err(why), leaves)) => {
-                reader.miss(
-                    &format!("CPUID on CPU {cpu}"),
-                    format!("{why}; read on another CPU"),
-                );
+                reader.miss(&format!("CPUID on CPU {cpu}"), format!("{why}; read on another CPU"));
                 leaves
             }
             None => {
-                reader.miss(
-                    &format!("CPUID on CPU {cpu}"),
-                    "no thread could be made; read on another CPU",
-                );
+                reader.miss(&format!("CPUID on CPU {cpu}"), "no thread could be made; read on another CPU");
                 Self::read()
             }
         }
@@ -98,25 +80,14 @@ impl Leaves {
     fn read_range(&mut self, range: &[(u32, u32)]) {
         let Some(&(first, _)) = range.first() else { return };
         let highest = raw_cpuid::native_cpuid::cpuid_count(first, 0).eax;
-        for &(leaf, subleaf) in range
-            .iter()
-            .filter(|(leaf, _)| *leaf == first || *leaf <= highest)
-        {
-            self.0.insert(
-                (leaf, subleaf),
-                raw_cpuid::native_cpuid::cpuid_count(leaf, subleaf),
-            );
+        for &(leaf, subleaf) in range.iter().filter(|(leaf, _)| *leaf == first || *leaf <= highest) {
+            self.0.insert((leaf, subleaf), raw_cpuid::native_cpuid::cpuid_count(leaf, subleaf));
         }
     }
 
     /// The four registers of a leaf.
     pub fn get(&self, leaf: u32, subleaf: u32) -> CpuIdResult {
-        const NOTHING: CpuIdResult = CpuIdResult {
-            eax: 0,
-            ebx: 0,
-            ecx: 0,
-            edx: 0,
-        };
+        const NOTHING: CpuIdResult = CpuIdResult { eax: 0, ebx: 0, ecx: 0, edx: 0 };
         self.0.get(&(leaf, subleaf)).copied().unwrap_or(NOTHING)
     }
 
@@ -136,21 +107,13 @@ impl Leaves {
     #[cfg(test)]
     pub fn of(leaves: &[(u32, u32, [u32; 4])]) -> Self {
         let result = |[eax, ebx, ecx, edx]: [u32; 4]| CpuIdResult { eax, ebx, ecx, edx };
-        Self(
-            leaves
-                .iter()
-                .map(|&(leaf, subleaf, registers)| ((leaf, subleaf), result(registers)))
-                .collect(),
-        )
+        Self(leaves.iter().map(|&(leaf, subleaf, registers)| ((leaf, subleaf), result(registers))).collect())
     }
 }
 
 fn move_to(cpu: usize) -> Result<(), String> {
     if cpu >= CpuSet::MAX_CPU {
-        return Err(format!(
-            "more than {} CPUs are not supported here",
-            CpuSet::MAX_CPU
-        ));
+        return Err(format!("more than {} CPUs are not supported here", CpuSet::MAX_CPU));
     }
     let mut set = CpuSet::new();
     set.set(cpu);
@@ -159,15 +122,8 @@ fn move_to(cpu: usize) -> Result<(), String> {
 
 /// The characters that stand in registers, in the order given, without the zeros and blanks at the ends.
 pub(crate) fn characters(registers: &[u32]) -> Option<String> {
-    let bytes: Vec<u8> = registers
-        .iter()
-        .flat_map(|register| register.to_le_bytes())
-        .collect();
-    let text: String = bytes
-        .iter()
-        .take_while(|byte| **byte != 0)
-        .map(|&byte| char::from(byte))
-        .collect();
+    let bytes: Vec<u8> = registers.iter().flat_map(|register| register.to_le_bytes()).collect();
+    let text: String = bytes.iter().take_while(|byte| **byte != 0).map(|&byte| char::from(byte)).collect();
     let text = text.trim();
     let readable = !text.is_empty() && text.chars().all(|c| c.is_ascii_graphic() || c == ' ');
     readable.then(|| text.to_owned())
@@ -206,14 +162,8 @@ mod tests {
 
     #[test]
     fn signatures() {
-        assert_eq!(
-            characters(&[0x4b4d_564b, 0x564b_4d56, 0x4d]).as_deref(),
-            Some("KVMKVMKVM")
-        );
-        assert_eq!(
-            characters(&[0x7263_694d, 0x666f_736f, 0x7648_2074]).as_deref(),
-            Some("Microsoft Hv")
-        );
+        assert_eq!(characters(&[0x4b4d_564b, 0x564b_4d56, 0x4d]).as_deref(), Some("KVMKVMKVM"));
+        assert_eq!(characters(&[0x7263_694d, 0x666f_736f, 0x7648_2074]).as_deref(), Some("Microsoft Hv"));
         assert_eq!(characters(&[0, 0, 0]), None);
         assert_eq!(characters(&[0xffff_ffff]), None);
     }

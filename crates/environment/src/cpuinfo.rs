@@ -15,9 +15,7 @@ pub(crate) struct CpuInfo<'a> {
 
 /// The block of `cpu` in the text of `/proc/cpuinfo`; nothing when it has none.
 pub(crate) fn parse(text: &str, cpu: usize) -> Option<CpuInfo<'_>> {
-    let block = text
-        .split("\n\n")
-        .find(|block| text::number_field(block, "processor") == Some(cpu))?;
+    let block = text.split("\n\n").find(|block| text::number_field(block, "processor") == Some(cpu))?;
     let words = |key| text::field(block, key).map(|value| value.split_whitespace().collect());
     Some(CpuInfo {
         microcode: text::field(block, "microcode").filter(|value| !value.is_empty()),

@@ -24,10 +24,8 @@ pub struct Cpus {
 impl Cpus {
     pub(crate) fn capture(reader: &mut Reader, status: Option<&str>) -> Self {
         const DIRECTORY: &str = "/sys/devices/system/cpu";
-        let nohz_full = reader.line_unless(
-            &format!("{DIRECTORY}/nohz_full"),
-            "on kernels built without NO_HZ_FULL",
-        );
+        let nohz_full =
+            reader.line_unless(&format!("{DIRECTORY}/nohz_full"), "on kernels built without NO_HZ_FULL");
         Self {
             allowed: allowed(reader, status),
             online: reader.line(&format!("{DIRECTORY}/online")),
@@ -40,9 +38,7 @@ impl Cpus {
 /// The system call fails where the kernel knows more CPUs than the set holds; `/proc/self/status` says it too.
 fn allowed(reader: &mut Reader, status: Option<&str>) -> Option<String> {
     match rustix::thread::sched_getaffinity(None) {
-        Ok(set) => Some(cpu_list::format(
-            (0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)),
-        )),
+        Ok(set) => Some(cpu_list::format((0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)))),
         Err(error) => {
             let list = status.and_then(|status| text::field(status, "Cpus_allowed_list"));
             if list.is_none() {

@@ -73,10 +73,7 @@ pub fn capture(roots: &Roots, cpu: usize) -> Environment {
     let cpuinfo = reader.text("/proc/cpuinfo");
     let info = cpuinfo.as_deref().and_then(|text| cpuinfo::parse(text, cpu));
     if cpuinfo.is_some() && info.is_none() {
-        reader.miss(
-            &format!("/proc/cpuinfo, processor {cpu}"),
-            "there is no such part",
-        );
+        reader.miss(&format!("/proc/cpuinfo, processor {cpu}"), "there is no such part");
     }
     let status = reader.text("/proc/self/status");
     let mitigations = mitigations::capture(&mut reader);
@@ -101,10 +98,7 @@ pub fn capture(roots: &Roots, cpu: usize) -> Environment {
         unseen: Vec::new(),
     };
     if environment.tsc.frequency_hz.is_none() {
-        reader.miss(
-            "the TSC's frequency",
-            "neither CPUID 15h nor 16h nor the hypervisor tells",
-        );
+        reader.miss("the TSC's frequency", "neither CPUID 15h nor 16h nor the hypervisor tells");
     }
     environment.unseen = reader.into_unseen();
     environment

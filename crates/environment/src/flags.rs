@@ -120,17 +120,11 @@ mod tests {
     fn a_subleaf_that_does_not_exist_has_no_flags() {
         let subleaf = (7, 1, [1 << 17 | 1 << 18, 0, 0, 0]);
         assert!(of_processor(&Leaves::of(&[(7, 0, [0; 4]), subleaf])).is_empty());
-        assert_eq!(
-            of_processor(&Leaves::of(&[(7, 0, [1, 0, 0, 0]), subleaf])),
-            ["fred", "lkgs"]
-        );
+        assert_eq!(of_processor(&Leaves::of(&[(7, 0, [1, 0, 0, 0]), subleaf])), ["fred", "lkgs"]);
     }
 
     #[test]
     fn kernel_flags_are_filtered_and_sorted() {
-        assert_eq!(
-            of_kernel(&["syscall", "fpu", "pti", "syscall"]),
-            ["pti", "syscall"]
-        );
+        assert_eq!(of_kernel(&["syscall", "fpu", "pti", "syscall"]), ["pti", "syscall"]);
     }
 }

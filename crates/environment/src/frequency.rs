@@ -27,10 +27,7 @@ impl Frequency {
     pub(crate) fn capture(reader: &mut Reader, cpu: usize) -> Self {
         let directory = format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq");
         if !reader.exists(&directory) {
-            reader.miss(
-                &directory,
-                "No such file or directory (normal in a virtual machine)",
-            );
+            reader.miss(&directory, "No such file or directory (normal in a virtual machine)");
             return Self::default();
         }
         let mut line = |name: &str| reader.line(&format!("{directory}/{name}"));
@@ -70,10 +67,7 @@ mod tests {
         let frequency = Frequency::capture(&mut Reader::new(&roots), 0);
         assert_eq!(frequency.driver.as_deref(), Some("intel_pstate"));
         assert_eq!(frequency.governor.as_deref(), Some("powersave"));
-        assert_eq!(
-            (frequency.min_khz, frequency.max_khz),
-            (Some(400_000), Some(4_000_000))
-        );
+        assert_eq!((frequency.min_khz, frequency.max_khz), (Some(400_000), Some(4_000_000)));
         assert_eq!(frequency.turbo, Some(true));
     }
 
@@ -91,10 +85,8 @@ mod tests {
     #[test]
     fn garbage_is_null() {
         let scratch = Scratch::new("frequency-garbage");
-        scratch.write(
-            "/sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq",
-            b"\xff99999999999999999999999",
-        );
+        scratch
+            .write("/sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq", b"\xff99999999999999999999999");
         scratch.write("/sys/devices/system/cpu/cpufreq/boost", b"perhaps");
         let frequency = Frequency::capture(&mut Reader::new(&scratch.roots()), 0);
         assert_eq!((frequency.max_khz, frequency.turbo), (None, None));

@@ -67,15 +67,9 @@ mod tests {
         let bit = (1, 0, [0, 0, 1 << 31, 0]);
         let alone = Hypervisor::from(&Leaves::of(&[bit, leaf(0x4000_0000, 0x4000_0001, KVM)]));
         assert!(alone.present);
-        assert_eq!(
-            (alone.signature.as_deref(), alone.second_signature),
-            (Some("KVMKVMKVM"), None)
-        );
+        assert_eq!((alone.signature.as_deref(), alone.second_signature), (Some("KVMKVMKVM"), None));
 
-        let both = [
-            leaf(0x4000_0000, 0x4000_000a, HYPER_V),
-            leaf(0x4000_0100, 0x4000_0101, KVM),
-        ];
+        let both = [leaf(0x4000_0000, 0x4000_000a, HYPER_V), leaf(0x4000_0100, 0x4000_0101, KVM)];
         let both = Hypervisor::from(&Leaves::of(&both));
         assert_eq!(both.signature.as_deref(), Some("Microsoft Hv"));
         assert_eq!(both.second_signature.as_deref(), Some("KVMKVMKVM"));

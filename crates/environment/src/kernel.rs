@@ -57,34 +57,17 @@ impl Kernel {
         // For root only, and only where debugfs is mounted.
         let switch = reader.candidate_line("/sys/kernel/debug/sched/preempt");
         let mode = kernel.version.as_deref().and_then(|version| {
-            preemption_mode(
-                version,
-                switch.as_deref(),
-                kernel.command_line.as_deref(),
-                config.as_ref(),
-            )
+            preemption_mode(version, switch.as_deref(), kernel.command_line.as_deref(), config.as_ref())
         });
         if offset.is_none() {
-            reader.miss(
-                "randomize_kstack_offset",
-                "neither the command line nor a configuration tells",
-            );
+            reader.miss("randomize_kstack_offset", "neither the command line nor a configuration tells");
         }
         if mode.is_none() {
-            reader.miss(
-                "the preemption mode",
-                "neither debugfs, the command line nor a configuration tells",
-            );
+            reader.miss("the preemption mode", "neither debugfs, the command line nor a configuration tells");
         }
-        kernel.preemption = kernel
-            .version
-            .as_deref()
-            .map(|version| preemption(version).to_owned());
+        kernel.preemption = kernel.version.as_deref().map(|version| preemption(version).to_owned());
         (kernel.preemption_mode, kernel.preemption_mode_source) = mode.unzip();
-        (
-            kernel.randomize_kstack_offset,
-            kernel.randomize_kstack_offset_source,
-        ) = offset.unzip();
+        (kernel.randomize_kstack_offset, kernel.randomize_kstack_offset_source) = offset.unzip();
         kernel.pti = pti(info.and_then(|info| info.flags.as_deref()), meltdown);
         (kernel.config_source, kernel.config) = config.map(|config| (config.source, config.options)).unzip();
         kernel
@@ -110,9 +93,7 @@ fn kstack_offset(line: Option<&str>, config: Option<&KernelConfig>) -> Sourced<b
     if let (Some(false), Some(config)) = (built_in, config) {
         return Some((false, format!("{}: not built in", config.source)));
     }
-    let asked = line
-        .and_then(|line| command_line::value(line, NAME))
-        .and_then(command_line::boolean);
+    let asked = line.and_then(|line| command_line::value(line, NAME)).and_then(command_line::boolean);
     if let Some(asked) = asked {
         return Some((asked, "the command line".to_owned()));
     }
@@ -138,12 +119,8 @@ fn pti(flags: Option<&[&str]>, meltdown: Option<&str>) -> Option<bool> {
 /// Kernel, `init/Makefile`: the word that a build puts into its version.
 fn preemption(version: &str) -> &'static str {
     let words: Vec<&str> = version.split_whitespace().collect();
-    let models = [
-        ("PREEMPT_RT", "rt"),
-        ("PREEMPT_DYNAMIC", "dynamic"),
-        ("PREEMPT_LAZY", "lazy"),
-        ("PREEMPT", "full"),
-    ];
+    let models =
+        [("PREEMPT_RT", "rt"), ("PREEMPT_DYNAMIC", "dynamic"), ("PREEMPT_LAZY", "lazy"), ("PREEMPT", "full")];
     let found = models.iter().find(|(word, _)| words.contains(word));
     found.map_or("none or voluntary", |(_, model)| model)
 }
@@ -156,12 +133,7 @@ fn preemption_mode(
     config: Option<&KernelConfig>,
 ) -> Sourced<String> {
     const MODES: [&str; 4] = ["none", "voluntary", "full", "lazy"];
-    let known = |mode: &str| {
-        MODES
-            .iter()
-            .find(|known| **known == mode)
-            .map(|known| (*known).to_owned())
-    };
+    let known = |mode: &str| MODES.iter().find(|known| **known == mode).map(|known| (*known).to_owned());
     let built = preemption(version);
     if built == "full" || built == "lazy" || built == "rt" {
         let mode = if built == "rt" { "full" } else { built };
@@ -180,16 +152,8 @@ fn preemption_mode(
     }
     let config = config?;
     let options = ["PREEMPT_NONE", "PREEMPT_VOLUNTARY", "PREEMPT", "PREEMPT_LAZY"];
-    let chosen = options
-        .iter()
-        .zip(MODES)
-        .find(|(option, _)| config.is_set(option) == Some(true));
-    chosen.map(|(_, mode)| {
-        (
-            mode.to_owned(),
-            format!("{}: the built-in default", config.source),
-        )
-    })
+    let chosen = options.iter().zip(MODES).find(|(option, _)| config.is_set(option) == Some(true));
+    chosen.map(|(_, mode)| (mode.to_owned(), format!("{}: the built-in default", config.source)))
 }
 
 #[cfg(test)]
@@ -198,10 +162,7 @@ mod tests {
     use crate::testing::GARBAGE;
 
     fn config(text: &str) -> KernelConfig {
-        KernelConfig {
-            source: "config".to_owned(),
-            options: kernel_config::parse(text),
-        }
+        KernelConfig { source: "config".to_owned(), options: kernel_config::parse(text) }
     }
 
     #[test]
@@ -215,10 +176,7 @@ mod tests {
         assert_eq!(value(Some("quiet"), Some(&off)), Some(false));
         assert_eq!(value(Some("randomize_kstack_offset=off"), Some(&on)), Some(false));
         assert_eq!(value(Some("randomize_kstack_offset=on"), Some(&off)), Some(true));
-        assert_eq!(
-            value(Some("randomize_kstack_offset=on"), Some(&none)),
-            Some(false)
-        );
+        assert_eq!(value(Some("randomize_kstack_offset=on"), Some(&none)), Some(false));
         assert_eq!(value(Some("randomize_kstack_offset=on"), None), Some(true));
         assert_eq!(value(Some("randomize_kstack_offset=?"), Some(&on)), Some(true));
         assert_eq!(value(Some("quiet"), None), None);
@@ -254,28 +212,13 @@ mod tests {
         let mode = |version, switch, line, config| {
             preemption_mode(version, switch, line, config).map(|found| found.0)
         };
-        assert_eq!(
-            mode(dynamic, None, Some("quiet"), Some(&none)).as_deref(),
-            Some("none")
-        );
-        assert_eq!(
-            mode(dynamic, None, Some("preempt=full"), Some(&none)).as_deref(),
-            Some("full")
-        );
-        assert_eq!(
-            mode(dynamic, Some("none voluntary (lazy)"), None, None).as_deref(),
-            Some("lazy")
-        );
+        assert_eq!(mode(dynamic, None, Some("quiet"), Some(&none)).as_deref(), Some("none"));
+        assert_eq!(mode(dynamic, None, Some("preempt=full"), Some(&none)).as_deref(), Some("full"));
+        assert_eq!(mode(dynamic, Some("none voluntary (lazy)"), None, None).as_deref(), Some("lazy"));
         assert_eq!(mode(dynamic, Some("(\u{fffd})"), Some(""), None), None);
-        assert_eq!(
-            mode("#1 SMP PREEMPT_RT", None, None, None).as_deref(),
-            Some("full")
-        );
+        assert_eq!(mode("#1 SMP PREEMPT_RT", None, None, None).as_deref(), Some("full"));
         assert_eq!(mode("#1 SMP", None, None, None), None);
         let voluntary = config("CONFIG_PREEMPT_VOLUNTARY=y\n");
-        assert_eq!(
-            mode("#1 SMP", None, None, Some(&voluntary)).as_deref(),
-            Some("voluntary")
-        );
+        assert_eq!(mode("#1 SMP", None, None, Some(&voluntary)).as_deref(), Some("voluntary"));
     }
 }

@@ -108,10 +108,7 @@ pub(crate) fn capture(reader: &mut Reader, release: &str) -> Option<KernelConfig
     if let Some(packed) = reader.candidate(PACKED, PACKED_LIMIT) {
         match unpack(&packed) {
             Some(text) => {
-                return Some(KernelConfig {
-                    source: PACKED.to_owned(),
-                    options: parse(&text),
-                });
+                return Some(KernelConfig { source: PACKED.to_owned(), options: parse(&text) });
             }
             None => reader.miss(PACKED, "not a whole gzip file"),
         }
@@ -119,17 +116,11 @@ pub(crate) fn capture(reader: &mut Reader, release: &str) -> Option<KernelConfig
     let places = places(release);
     for place in &places {
         if let Some(content) = reader.candidate(place, LIMIT as u64) {
-            return Some(KernelConfig {
-                source: place.clone(),
-                options: parse(&text::clean(&content)),
-            });
+            return Some(KernelConfig { source: place.clone(), options: parse(&text::clean(&content)) });
         }
     }
     let tried = places.join(", ");
-    reader.miss(
-        "the kernel's configuration",
-        format!("neither {PACKED} nor {tried} can be read"),
-    );
+    reader.miss("the kernel's configuration", format!("neither {PACKED} nor {tried} can be read"));
     None
 }
 
@@ -215,10 +206,7 @@ mod tests {
         assert_eq!(options["HZ"], "250");
         assert_eq!(options["LEGACY_VSYSCALL_XONLY"], "y");
         assert!(!options.contains_key("LOCALVERSION"));
-        let config = KernelConfig {
-            source: String::new(),
-            options,
-        };
+        let config = KernelConfig { source: String::new(), options };
         assert_eq!(config.is_set("RSEQ"), Some(true));
         assert_eq!(config.is_set("X86_X32_ABI"), Some(false));
         assert_eq!(config.is_set("X86_FRED"), None);
@@ -259,10 +247,7 @@ mod tests {
         let header = |flags: u8, rest: &[u8]| [&[0x1f, 0x8b, 8, flags, 0, 0, 0, 0, 0, 3], rest].concat();
         assert_eq!(header_length(&header(0, &[])), Some(10));
         assert_eq!(header_length(&header(1 << 3, b"config\0")), Some(17));
-        assert_eq!(
-            header_length(&header(1 << 2 | 1 << 1, &[3, 0, 1, 2, 3])),
-            Some(17)
-        );
+        assert_eq!(header_length(&header(1 << 2 | 1 << 1, &[3, 0, 1, 2, 3])), Some(17));
         assert_eq!(header_length(&header(1 << 3, b"config")), None);
         assert_eq!(header_length(&header(1 << 2, &[3])), None);
         assert_eq!(header_length(b"BZh9"), None);

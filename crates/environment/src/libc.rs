@@ -33,9 +33,7 @@ pub struct Libc {
 }
 
 pub(crate) fn capture(reader: &mut Reader) -> Option<Libc> {
-    let found = GLIBC
-        .iter()
-        .find_map(|path| glibc(path, &reader.candidate(path, LIMIT)?));
+    let found = GLIBC.iter().find_map(|path| glibc(path, &reader.candidate(path, LIMIT)?));
     let found = found.or_else(|| musl(&reader.candidate(MUSL, LIMIT)?));
     if found.is_none() {
         reader.miss(
@@ -76,17 +74,12 @@ fn package(line: &[u8]) -> Option<String> {
     let start = line.iter().rposition(|byte| *byte == b'(')? + 1;
     let length = line[start..].iter().position(|byte| *byte == b')')?;
     let name = String::from_utf8_lossy(&line[start..start + length]).into_owned();
-    name.chars()
-        .all(|c| c.is_ascii_graphic() || c == ' ')
-        .then_some(name)
+    name.chars().all(|c| c.is_ascii_graphic() || c == ' ').then_some(name)
 }
 
 /// `2.36.` gives `2.36`.
 fn version_at_start(bytes: &[u8]) -> Option<String> {
-    let end = bytes
-        .iter()
-        .position(|byte| !byte.is_ascii_digit() && *byte != b'.')
-        .unwrap_or(bytes.len());
+    let end = bytes.iter().position(|byte| !byte.is_ascii_digit() && *byte != b'.').unwrap_or(bytes.len());
     let version = String::from_utf8_lossy(bytes.get(..end.min(16))?);
     let version = version.trim_matches('.');
     version.contains('.').then(|| version.to_owned())
@@ -97,12 +90,7 @@ fn musl(file: &[u8]) -> Option<Libc> {
     find(file, b"musl libc")?;
     let version = file.split(|byte| *byte == 0).find(|string| is_version(string));
     let version = version.map(|version| String::from_utf8_lossy(version).into_owned());
-    Some(Libc {
-        name: "musl".into(),
-        version,
-        package: None,
-        path: MUSL.into(),
-    })
+    Some(Libc { name: "musl".into(), version, package: None, path: MUSL.into() })
 }
 
 /// Three numbers with dots between them.
@@ -125,36 +113,24 @@ mod tests {
         assert_eq!(libc.version.as_deref(), Some("2.36"));
         assert_eq!(libc.package.as_deref(), Some("Debian GLIBC 2.36-9+deb12u14"));
         let library = b"GNU C Library (Ubuntu GLIBC 2.31-0ubuntu9.9) stable release version 2.31.\nCopyright";
-        assert_eq!(
-            glibc("library", library).unwrap().version.as_deref(),
-            Some("2.31")
-        );
+        assert_eq!(glibc("library", library).unwrap().version.as_deref(), Some("2.31"));
         let old = b"GNU C Library (GNU libc) development release version 2.28.9000, by Roland";
-        assert_eq!(
-            glibc("library", old).unwrap().version.as_deref(),
-            Some("2.28.9000")
-        );
+        assert_eq!(glibc("library", old).unwrap().version.as_deref(), Some("2.28.9000"));
     }
 
     #[test]
     fn musl_by_its_strings() {
         let file = b"\x7fELF\0\x001.2\0musl libc (x86_64)\nVersion %s\n\x001.2.3\0rest";
         let libc = musl(file).unwrap();
-        assert_eq!(
-            (libc.name.as_str(), libc.version.as_deref()),
-            ("musl", Some("1.2.3"))
-        );
+        assert_eq!((libc.name.as_str(), libc.version.as_deref()), ("musl", Some("1.2.3")));
         assert_eq!(musl(b"musl libc").unwrap().version, None);
     }
 
     #[test]
     fn damaged_files_have_no_version() {
-        for file in [
-            b"".as_slice(),
-            b" release version ",
-            b"ld.so ( release version .",
-            b"ld.so release version 2",
-        ] {
+        for file in
+            [b"".as_slice(), b" release version ", b"ld.so ( release version .", b"ld.so release version 2"]
+        {
             assert_eq!(glibc("x", file), None);
             assert_eq!(musl(file), None);
         }

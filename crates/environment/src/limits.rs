@@ -90,11 +90,7 @@ impl Limits {
     }
 
     fn from_status(status: &str) -> Self {
-        let words = |key| {
-            text::field(status, key)
-                .filter(|value| !value.is_empty())
-                .map(str::to_owned)
-        };
+        let words = |key| text::field(status, key).filter(|value| !value.is_empty()).map(str::to_owned);
         let seccomp = text::number_field::<usize>(status, "Seccomp");
         Self {
             capabilities: words("CapEff"),
@@ -124,10 +120,7 @@ fn note_missing(reader: &mut Reader, status: &str) {
 
 fn limit(resource: Resource) -> ResourceLimit {
     let Rlimit { current, maximum } = rustix::process::getrlimit(resource);
-    ResourceLimit {
-        soft: current,
-        hard: maximum,
-    }
+    ResourceLimit { soft: current, hard: maximum }
 }
 
 /// The scheduler's part of `/proc/self/stat`.
@@ -169,15 +162,9 @@ mod tests {
         let limits = Limits::from_status(FILTERED);
         assert_eq!(limits.capabilities.as_deref(), Some("000001fffeffffff"));
         assert_eq!(limits.no_new_privs, Some(true));
-        assert_eq!(
-            (limits.seccomp.as_deref(), limits.seccomp_filters),
-            (Some("filter"), Some(1))
-        );
+        assert_eq!((limits.seccomp.as_deref(), limits.seccomp_filters), (Some("filter"), Some(1)));
         assert_eq!(limits.tracer_pid, Some(0));
-        assert_eq!(
-            limits.speculation_store_bypass.as_deref(),
-            Some("thread vulnerable")
-        );
+        assert_eq!(limits.speculation_store_bypass.as_deref(), Some("thread vulnerable"));
     }
 
     #[test]
@@ -185,14 +172,7 @@ mod tests {
         let stat = "42 (a) b (c) S 1 42 42 0 -1 4194560 100 0 0 0 1 2 0 0 20 -5 1 0 100 3137536 410 \
             18446744073709551615 1 1 0 0 0 0 0 0 0 0 0 0 17 1 50 1 0 0 0 0 0 0 0 0 0 0 0";
         let schedule = Schedule::parse(stat);
-        assert_eq!(
-            schedule,
-            Schedule {
-                nice: Some(-5),
-                realtime_priority: Some(50),
-                policy: Some("fifo")
-            }
-        );
+        assert_eq!(schedule, Schedule { nice: Some(-5), realtime_priority: Some(50), policy: Some("fifo") });
     }
 
     #[test]
@@ -208,10 +188,7 @@ mod tests {
     fn a_line_that_the_kernel_does_not_write_is_noted() {
         let roots = crate::testing::fixture("firecracker");
         let mut reader = Reader::new(&roots);
-        Limits::capture(
-            &mut reader,
-            Some("CapEff:\t0\nNoNewPrivs:\t0\nSeccomp:\t0\nTracerPid:\t0\n"),
-        );
+        Limits::capture(&mut reader, Some("CapEff:\t0\nNoNewPrivs:\t0\nSeccomp:\t0\nTracerPid:\t0\n"));
         assert_eq!(reader.into_unseen().len(), 3);
     }
 

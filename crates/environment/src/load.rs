@@ -66,9 +66,7 @@ impl Load {
         let mut reader = Reader::new(roots);
         let averages = part(&mut reader, "/proc/loadavg", "three numbers", averages);
         let column = format!("a column for CPU {cpu}");
-        let interrupts = part(&mut reader, "/proc/interrupts", &column, |text| {
-            interrupts_of(text, cpu)
-        });
+        let interrupts = part(&mut reader, "/proc/interrupts", &column, |text| interrupts_of(text, cpu));
         let row = format!("a row for CPU {cpu}");
         let stat = part(&mut reader, "/proc/stat", &row, |text| {
             let load = Self::from_stat(text, cpu);
@@ -88,20 +86,11 @@ impl Load {
     /// What happened from `before` to `after`. Counters of different CPUs are not compared.
     pub fn between(before: &Self, after: &Self) -> LoadDuring {
         let mut unseen = before.unseen.clone();
-        unseen.extend(
-            after
-                .unseen
-                .iter()
-                .filter(|new| !before.unseen.contains(new))
-                .cloned(),
-        );
+        unseen.extend(after.unseen.iter().filter(|new| !before.unseen.contains(new)).cloned());
         let same = before.cpu == after.cpu;
         if !same {
             let what = "load of the measured CPU".to_owned();
-            unseen.push(Unseen {
-                what,
-                why: format!("counters of CPU {} and {}", before.cpu, after.cpu),
-            });
+            unseen.push(Unseen { what, why: format!("counters of CPU {} and {}", before.cpu, after.cpu) });
         }
         LoadDuring {
             loadavg_before: before.loadavg_1,
@@ -168,28 +157,18 @@ impl Ticks {
         let [user, nice, system, idle, iowait, irq, softirq, steal] = columns;
         let sum = |parts: &[u64]| parts.iter().fold(0, |sum: u64, part| sum.saturating_add(*part));
         let busy = sum(&[user, nice, system, irq, softirq]);
-        Some(Self {
-            total: sum(&[busy, idle, iowait, steal]),
-            busy,
-            steal,
-        })
+        Some(Self { total: sum(&[busy, idle, iowait, steal]), busy, steal })
     }
 }
 
 /// What stands behind the first word `name`.
 fn row<'a>(text: &'a str, name: &str) -> Option<&'a str> {
-    text.lines()
-        .find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))
-        .map(str::trim)
+    text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')).map(str::trim)
 }
 
 /// `0.00 0.01 0.00 1/81 3407`.
 fn averages(line: &str) -> Option<[f64; 3]> {
-    let average = |word: &str| {
-        word.parse()
-            .ok()
-            .filter(|average: &f64| (0.0..1e9).contains(average))
-    };
+    let average = |word: &str| word.parse().ok().filter(|average: &f64| (0.0..1e9).contains(average));
     let averages: Option<Vec<f64>> = line.split(' ').take(3).map(average).collect();
     averages?.try_into().ok()
 }
@@ -204,11 +183,7 @@ fn interrupts_of(text: &str, cpu: usize) -> Option<u64> {
     let count = |line: &str| {
         let numbers = line.split_once(':')?.1.split_whitespace().take(cpus);
         let numbers: Vec<u64> = numbers.map_while(|word| word.parse().ok()).collect();
-        if numbers.len() == cpus {
-            numbers.get(column).copied()
-        } else {
-            None
-        }
+        if numbers.len() == cpus { numbers.get(column).copied() } else { None }
     };
     Some(lines.filter_map(count).fold(0, u64::saturating_add))
 }
@@ -238,10 +213,7 @@ mod tests {
     #[test]
     fn the_rows_of_stat() {
         let load = Load::from_stat(STAT, 1);
-        assert_eq!(
-            (load.steal_ticks, load.busy_ticks),
-            (Some(6), Some(1281 + 853 + 33))
-        );
+        assert_eq!((load.steal_ticks, load.busy_ticks), (Some(6), Some(1281 + 853 + 33)));
         assert_eq!(load.total_ticks, Some(1281 + 853 + 75620 + 378 + 33 + 6));
         assert_eq!(load.other_busy_ticks, Some(2934 - 2167));
         assert_eq!(load.context_switches, Some(303_344));
@@ -286,12 +258,7 @@ mod tests {
 
     #[test]
     fn different_cpus_are_not_compared() {
-        let on = |cpu| Load {
-            cpu,
-            steal_ticks: Some(1),
-            context_switches: Some(1),
-            ..Load::default()
-        };
+        let on = |cpu| Load { cpu, steal_ticks: Some(1), context_switches: Some(1), ..Load::default() };
         let during = Load::between(&on(0), &on(1));
         assert_eq!((during.steal_ms, during.context_switches), (None, Some(0)));
         assert_eq!(during.unseen.len(), 1);
@@ -311,13 +278,7 @@ mod tests {
     fn a_cpu_that_is_not_there_is_noted() {
         let load = Load::now(&fixture("firecracker"), 77);
         let unseen: Vec<&str> = load.unseen.iter().map(|unseen| unseen.why.as_str()).collect();
-        assert_eq!(
-            unseen,
-            [
-                "it does not have a column for CPU 77",
-                "it does not have a row for CPU 77"
-            ]
-        );
+        assert_eq!(unseen, ["it does not have a column for CPU 77", "it does not have a row for CPU 77"]);
         assert!(load.loadavg_1.is_some());
     }
 
@@ -332,9 +293,6 @@ mod tests {
         assert_eq!(averages("0.00 0.01 0.50 1/81 3407"), Some([0.0, 0.01, 0.5]));
         assert_eq!(averages("NaN inf 1e999"), None);
         let huge = format!("cpu0 {0} {0} {0} {0}\n", u64::MAX);
-        assert_eq!(
-            Ticks::parse(&huge, "cpu0").map(|ticks| ticks.total),
-            Some(u64::MAX)
-        );
+        assert_eq!(Ticks::parse(&huge, "cpu0").map(|ticks| ticks.total), Some(u64::MAX));
     }
 }

@@ -34,9 +34,6 @@ mod tests {
         let roots = scratch.roots();
         let mut reader = Reader::new(&roots);
         assert!(capture(&mut reader).is_empty());
-        assert_eq!(
-            reader.into_unseen()[0].what,
-            "/sys/devices/system/cpu/vulnerabilities/mds"
-        );
+        assert_eq!(reader.into_unseen()[0].what, "/sys/devices/system/cpu/vulnerabilities/mds");
     }
 }

@@ -40,10 +40,7 @@ struct Content {
 
 impl<'a> Reader<'a> {
     pub fn new(roots: &'a Roots) -> Self {
-        Self {
-            roots,
-            unseen: Vec::new(),
-        }
+        Self { roots, unseen: Vec::new() }
     }
 
     /// Everything that was missing, in the order it was asked for.
@@ -54,10 +51,7 @@ impl<'a> Reader<'a> {
     /// Notes that `what` is missing. The same thing is noted once.
     pub fn miss(&mut self, what: &str, why: impl Into<String>) {
         if self.unseen.iter().all(|unseen| unseen.what != what) {
-            self.unseen.push(Unseen {
-                what: what.to_owned(),
-                why: why.into(),
-            });
+            self.unseen.push(Unseen { what: what.to_owned(), why: why.into() });
         }
     }
 
@@ -98,9 +92,8 @@ impl<'a> Reader<'a> {
         match std::fs::read_dir(self.roots.at(path)) {
             Ok(entries) => {
                 let entries = entries.flatten().take(DIRECTORY_LIMIT);
-                let mut names: Vec<String> = entries
-                    .filter_map(|entry| entry.file_name().into_string().ok())
-                    .collect();
+                let mut names: Vec<String> =
+                    entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
                 names.sort();
                 names
             }
@@ -120,10 +113,7 @@ impl<'a> Reader<'a> {
         match self.read(path, limit) {
             Ok(content) => {
                 if content.cut {
-                    self.miss(
-                        path,
-                        format!("longer than {limit} bytes: only the first were read"),
-                    );
+                    self.miss(path, format!("longer than {limit} bytes: only the first were read"));
                 }
                 Some(content.bytes)
             }
@@ -188,10 +178,7 @@ mod tests {
         let unseen = reader.into_unseen();
         assert_eq!(unseen.len(), 2);
         assert_eq!(unseen[0].why, "No such file or directory");
-        assert_eq!(
-            unseen[1].why,
-            "No such file or directory (normal in a virtual machine)"
-        );
+        assert_eq!(unseen[1].why, "No such file or directory (normal in a virtual machine)");
     }
 
     #[test]
@@ -201,14 +188,8 @@ mod tests {
         let roots = scratch.roots();
         let mut reader = Reader::new(&roots);
         assert_eq!(reader.text("/proc/cmdline").map(|text| text.len()), Some(1 << 20));
-        assert_eq!(
-            reader.line("/proc/cmdline").map(|line| line.len()),
-            Some(LINE_LIMIT)
-        );
-        assert_eq!(
-            reader.into_unseen()[0].why,
-            "longer than 1048576 bytes: only the first were read"
-        );
+        assert_eq!(reader.line("/proc/cmdline").map(|line| line.len()), Some(LINE_LIMIT));
+        assert_eq!(reader.into_unseen()[0].why, "longer than 1048576 bytes: only the first were read");
     }
 
     #[test]

@@ -14,9 +14,7 @@ pub struct Roots {
 
 impl Default for Roots {
     fn default() -> Self {
-        Self {
-            root: PathBuf::from("/"),
-        }
+        Self { root: PathBuf::from("/") }
     }
 }
 

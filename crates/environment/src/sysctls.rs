@@ -8,15 +8,9 @@ use crate::reader::Reader;
 const NAMES: &[(&str, &str)] = &[
     ("kernel.io_uring_disabled", "before Linux 6.6"),
     ("kernel.kptr_restrict", ""),
-    (
-        "kernel.perf_event_paranoid",
-        "on kernels without performance events",
-    ),
+    ("kernel.perf_event_paranoid", "on kernels without performance events"),
     ("kernel.randomize_va_space", ""),
-    (
-        "kernel.yama.ptrace_scope",
-        "where the Yama module is not built in",
-    ),
+    ("kernel.yama.ptrace_scope", "where the Yama module is not built in"),
     ("vm.memfd_noexec", "before Linux 6.3"),
 ];
 
@@ -25,11 +19,7 @@ pub(crate) fn capture(reader: &mut Reader) -> BTreeMap<String, String> {
     let mut values = BTreeMap::new();
     for (name, normal) in NAMES {
         let path = format!("/proc/sys/{}", name.replace('.', "/"));
-        values.extend(
-            reader
-                .line_unless(&path, normal)
-                .map(|value| ((*name).to_owned(), value)),
-        );
+        values.extend(reader.line_unless(&path, normal).map(|value| ((*name).to_owned(), value)));
     }
     for name in reader.names("/proc/sys/abi", "on kernels without 32-bit support") {
         let value = reader.line(&format!("/proc/sys/abi/{name}"));

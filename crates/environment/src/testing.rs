@@ -24,14 +24,7 @@ impl Scratch {
 
     pub fn pipe(&self, path: &str) {
         let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
-        rustix::fs::mknodat(
-            rustix::fs::CWD,
-            self.place(path),
-            rustix::fs::FileType::Fifo,
-            mode,
-            0,
-        )
-        .unwrap();
+        rustix::fs::mknodat(rustix::fs::CWD, self.place(path), rustix::fs::FileType::Fifo, mode, 0).unwrap();
     }
 
     fn place(&self, path: &str) -> PathBuf {
@@ -49,11 +42,7 @@ impl Drop for Scratch {
 
 /// A recorded tree under `tests/fixtures`.
 pub fn fixture(name: &str) -> Roots {
-    Roots {
-        root: Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("tests/fixtures")
-            .join(name),
-    }
+    Roots { root: Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name) }
 }
 
 /// Content that no parser may stumble over.

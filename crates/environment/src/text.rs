@@ -3,11 +3,7 @@
 /// Text from bytes of unknown origin: valid UTF-8 without control characters, which could steer a terminal.
 pub(crate) fn clean(bytes: &[u8]) -> String {
     let keep = |c: char| {
-        if c.is_control() && c != '\n' && c != '\t' {
-            char::REPLACEMENT_CHARACTER
-        } else {
-            c
-        }
+        if c.is_control() && c != '\n' && c != '\t' { char::REPLACEMENT_CHARACTER } else { c }
     };
     String::from_utf8_lossy(bytes).chars().map(keep).collect()
 }
@@ -45,10 +41,7 @@ mod tests {
 
     #[test]
     fn bytes_that_are_no_text_become_text() {
-        assert_eq!(
-            clean(b"a\xffb\x1b[2J\tc\n\0"),
-            "a\u{fffd}b\u{fffd}[2J\tc\n\u{fffd}"
-        );
+        assert_eq!(clean(b"a\xffb\x1b[2J\tc\n\0"), "a\u{fffd}b\u{fffd}[2J\tc\n\u{fffd}");
     }
 
     #[test]

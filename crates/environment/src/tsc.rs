@@ -70,10 +70,7 @@ fn from_crystal(leaves: &Leaves) -> Option<(u64, &'static str)> {
         return None;
     }
     if ratio.ecx == 0 {
-        return Some((
-            base_hz(leaves),
-            "CPUID 15h without a crystal rate, base frequency of 16h",
-        ));
+        return Some((base_hz(leaves), "CPUID 15h without a crystal rate, base frequency of 16h"));
     }
     let hz = u128::from(ratio.ecx) * u128::from(ratio.ebx) / u128::from(ratio.eax);
     Some((u64::try_from(hz).ok()?, "CPUID 15h"))
@@ -95,10 +92,7 @@ mod tests {
     #[test]
     fn the_crystal() {
         // Core i7-8550U: 24 MHz × 166 / 2.
-        let leaves = Leaves::of(&[
-            (0x15, 0, [2, 166, 24_000_000, 0]),
-            (0x16, 0, [2000, 4000, 100, 0]),
-        ]);
+        let leaves = Leaves::of(&[(0x15, 0, [2, 166, 24_000_000, 0]), (0x16, 0, [2000, 4000, 100, 0])]);
         assert_eq!(frequency(&leaves), Some((1_992_000_000, "CPUID 15h")));
     }
 
@@ -107,22 +101,14 @@ mod tests {
         let leaves = Leaves::of(&[(0x15, 0, [2, 216, 0, 0]), (0x16, 0, [2600, 3500, 100, 0])]);
         assert_eq!(frequency(&leaves).map(|found| found.0), Some(2_600_000_000));
         let base_only = Leaves::of(&[(0x16, 0, [2600, 3500, 100, 0])]);
-        assert_eq!(
-            frequency(&base_only),
-            Some((2_600_000_000, "CPUID 16h, the nominal base frequency"))
-        );
+        assert_eq!(frequency(&base_only), Some((2_600_000_000, "CPUID 16h, the nominal base frequency")));
     }
 
     #[test]
     fn the_hypervisor_goes_first() {
-        let leaves = Leaves::of(&[
-            (0x15, 0, [2, 166, 24_000_000, 0]),
-            (0x4000_0010, 0, [2_593_906, 0, 0, 0]),
-        ]);
-        assert_eq!(
-            frequency(&leaves),
-            Some((2_593_906_000, "the hypervisor, CPUID 40000010h"))
-        );
+        let leaves =
+            Leaves::of(&[(0x15, 0, [2, 166, 24_000_000, 0]), (0x4000_0010, 0, [2_593_906, 0, 0, 0])]);
+        assert_eq!(frequency(&leaves), Some((2_593_906_000, "the hypervisor, CPUID 40000010h")));
     }
 
     #[test]
@@ -139,10 +125,7 @@ mod tests {
     #[test]
     fn kernel_flags_are_null_without_cpuinfo() {
         assert_eq!(Tsc::from(&Leaves::default(), None).constant, None);
-        let info = CpuInfo {
-            flags: Some(vec!["nonstop_tsc"]),
-            ..CpuInfo::default()
-        };
+        let info = CpuInfo { flags: Some(vec!["nonstop_tsc"]), ..CpuInfo::default() };
         let tsc = Tsc::from(&Leaves::default(), Some(&info));
         assert_eq!((tsc.constant, tsc.nonstop), (Some(false), Some(true)));
     }

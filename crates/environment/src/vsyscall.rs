@@ -9,8 +9,7 @@ pub(crate) fn capture(reader: &mut Reader) -> Option<String> {
 
 fn page(maps: &str) -> &str {
     let line = maps.lines().find(|line| line.trim_end().ends_with("[vsyscall]"));
-    line.and_then(|line| line.split_whitespace().nth(1))
-        .unwrap_or("absent")
+    line.and_then(|line| line.split_whitespace().nth(1)).unwrap_or("absent")
 }
 
 #[cfg(test)]

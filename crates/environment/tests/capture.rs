@@ -1,9 +1,6 @@
 //! `capture` on recorded machines, on this one, and on nothing.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "clippy.toml allows it in tests, but not in what helps them"
-)]
+#![allow(clippy::unwrap_used, reason = "clippy.toml allows it in tests, but not in what helps them")]
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -11,11 +8,7 @@ use std::time::{Duration, Instant};
 use environment::{ClockOffset, Environment, Load, Roots, capture};
 
 fn fixture(name: &str) -> Roots {
-    Roots {
-        root: Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("tests/fixtures")
-            .join(name),
-    }
+    Roots { root: Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name) }
 }
 
 /// A fresh directory; git keeps no empty ones among the fixtures.
@@ -32,22 +25,13 @@ fn the_recorded_virtual_machine() {
     assert_eq!(environment.host, "linux");
     assert_eq!(environment.cpu.number, 1);
     assert_eq!(environment.cpu.microcode.as_deref(), Some("0x1"));
-    assert!(
-        environment
-            .cpu
-            .kernel_flags
-            .unwrap()
-            .contains(&"constant_tsc".to_owned())
-    );
+    assert!(environment.cpu.kernel_flags.unwrap().contains(&"constant_tsc".to_owned()));
     assert_eq!(environment.cpu.smt.active, Some(false));
     assert_eq!(environment.kernel.randomize_kstack_offset, Some(true));
     assert_eq!(environment.kernel.pti, Some(false));
     assert_eq!(environment.kernel.config.unwrap()["IA32_EMULATION"], "y");
     assert_eq!(environment.clock.current_clocksource.as_deref(), Some("tsc"));
-    assert_eq!(
-        environment.clock.time_namespace.map(|clocks| clocks.len()),
-        Some(0)
-    );
+    assert_eq!(environment.clock.time_namespace.map(|clocks| clocks.len()), Some(0));
     assert_eq!(environment.vsyscall_page.as_deref(), Some("--xp"));
     assert_eq!(environment.container.hints[0], "/.dockerenv");
     assert_eq!(environment.container.cgroup.version.as_deref(), Some("hybrid"));
@@ -62,10 +46,7 @@ fn the_bare_hardware() {
     assert_eq!(environment.hypervisor.product_name.as_deref(), Some("20L5CTO1WW"));
     assert_eq!(
         environment.clock.time_namespace.unwrap()["boottime"],
-        ClockOffset {
-            seconds: 86400,
-            nanoseconds: 0
-        }
+        ClockOffset { seconds: 86400, nanoseconds: 0 }
     );
     assert_eq!(environment.container.cgroup.cpu_quota, Some(1.5));
     assert_eq!(environment.limits.seccomp_filters, Some(2));
@@ -79,37 +60,21 @@ fn the_bare_hardware() {
 
 #[test]
 fn an_empty_root_gives_what_the_processor_and_system_calls_tell() {
-    let roots = Roots {
-        root: scratch("empty"),
-    };
+    let roots = Roots { root: scratch("empty") };
     let environment = capture(&roots, 0);
     assert!(environment.cpu.vendor.is_some() && environment.kernel.release.is_some());
     assert_eq!(environment.kernel.pti, None);
     assert_eq!(environment.clock.current_clocksource, None);
-    for missing in [
-        "/proc/cmdline",
-        "/proc/cpuinfo",
-        "/proc/self/status",
-        "the C library",
-    ] {
-        assert!(
-            environment.unseen.iter().any(|unseen| unseen.what == missing),
-            "{missing}"
-        );
+    for missing in ["/proc/cmdline", "/proc/cpuinfo", "/proc/self/status", "the C library"] {
+        assert!(environment.unseen.iter().any(|unseen| unseen.what == missing), "{missing}");
     }
-    let roots = Roots {
-        root: PathBuf::from("/nonexistent/\u{fffd}"),
-    };
+    let roots = Roots { root: PathBuf::from("/nonexistent/\u{fffd}") };
     assert_eq!(capture(&roots, usize::MAX).kernel.command_line, None);
 }
 
 #[test]
 fn files_full_of_noise_are_survived() {
-    for (name, noise) in [
-        ("ones", [0xff; 5000].to_vec()),
-        ("zeros", vec![0; 5000]),
-        ("empty", Vec::new()),
-    ] {
+    for (name, noise) in [("ones", [0xff; 5000].to_vec()), ("zeros", vec![0; 5000]), ("empty", Vec::new())] {
         let root = scratch(&format!("noise-{name}"));
         fill_like(&fixture("firecracker").root, &root, &noise);
         fill_like(&fixture("bare-hardware").root, &root, &noise);
@@ -159,20 +124,14 @@ fn for_each_file(from: &Path, to: &Path, make: &dyn Fn(Vec<u8>) -> Vec<u8>) {
 fn documents_survive_and_those_of_other_versions_load() {
     let environment = capture(&Roots::default(), 0);
     let document = serde_json::to_string(&environment).unwrap();
-    assert_eq!(
-        serde_json::from_str::<Environment>(&document).unwrap(),
-        environment
-    );
+    assert_eq!(serde_json::from_str::<Environment>(&document).unwrap(), environment);
 
     let newer =
         r#"{"host":"lab","added_later":1,"cpu":{"vendor":"x","added_later":[]},"load":{"steal_ms":1.5}}"#;
     let newer: Environment = serde_json::from_str(newer).unwrap();
     assert_eq!(newer.host, "lab");
     assert_eq!(newer.load.unwrap().steal_ms, Some(1.5));
-    assert_eq!(
-        serde_json::from_str::<Environment>("{}").unwrap(),
-        Environment::default()
-    );
+    assert_eq!(serde_json::from_str::<Environment>("{}").unwrap(), Environment::default());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The command line.
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use report::Format;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,7 +11,7 @@ Exit status:
   1    a result could not be written
   2    wrong usage
   3    the environment does not allow measuring
-  130  interrupted; what was measured so far is still printed, marked partial";
+  130  interrupted (SIGINT, SIGTERM); what was measured so far is still printed, marked partial";
 
 /// Measures every way into an x86 kernel: what each entry costs, and why.
 ///
@@ -52,17 +52,17 @@ pub enum Command {
 /// What to measure, and how to show it.
 #[derive(Debug, Clone, Args)]
 pub struct MeasureArgs {
-    /// Only entries of this name or glob; may be given several times
-    #[arg(short, long, value_name = "GLOB")]
+    /// Only entries of this name or glob (*, ?, [...]); may be given several times
+    #[arg(short, long, value_name = "GLOB", value_hint = ValueHint::Other)]
     pub entry: Vec<String>,
-    /// Only operations of this name or glob; may be given several times
-    #[arg(short, long, value_name = "GLOB")]
+    /// Only operations of this name or glob (*, ?, [...]); may be given several times
+    #[arg(short, long, value_name = "GLOB", value_hint = ValueHint::Other)]
     pub operation: Vec<String>,
     /// Measure on this CPU instead of the last that this process may use
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub cpu: Option<usize>,
     /// How long to measure; more time, narrower intervals
-    #[arg(long, value_name = "SECONDS", default_value = "4", value_parser = budget)]
+    #[arg(long, value_name = "SECONDS", default_value = "4", value_parser = budget, allow_negative_numbers = true)]
     pub budget: Duration,
     /// Draw the order of the rounds from this number (at most 2^53) instead of a random one
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(..=1 << 53))]
@@ -84,7 +84,7 @@ pub struct ShowArgs {
     /// How to show the result
     #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format())]
     pub format: Format,
-    /// Write the result to this file, whole or not at all, instead of standard output
+    /// Write the result to this file, whole or not at all, instead of standard output (-)
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// When to use color; NO_COLOR is respected too

@@ -1,6 +1,7 @@
 //! The command: arguments, plan, measurement, document, report. Nothing here prints but through [`output`].
 
 pub mod cli;
+mod conclude;
 pub mod error;
 pub mod explain;
 pub mod input;

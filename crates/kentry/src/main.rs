@@ -7,10 +7,12 @@ use kentry::measure::{Setting, measure};
 use kentry::output::Target;
 use kentry::plan::Plan;
 use kentry::{explain, progress, select};
+use nix::sys::signal::{SigHandler, Signal, signal};
 use report::Style;
-use run::Warning;
+use run::{Outcome, Warning};
 use runner::{Host, Interrupt, Limits, Priority};
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -54,17 +56,17 @@ fn run_measure(args: &MeasureArgs) -> Result<ExitCode, Error> {
     let style = style(&args.show, &target);
     let interrupt = catch_interrupts()?;
     let document = measure_host(&plan, &interrupt)?;
-    target.write(&report::render(
-        &document,
-        Table::get(),
-        args.show.format,
-        &style,
-    )?)?;
-    Ok(if interrupt.load(Ordering::Relaxed) {
-        ExitCode::from(INTERRUPTED)
-    } else {
-        ExitCode::SUCCESS
-    })
+    let interrupted = interrupt.load(Ordering::Relaxed);
+    let file = target.path().map(Path::to_path_buf);
+    target.write(&report::render(&document, Table::get(), args.show.format, &style)?)?;
+    if let Some(file) = file.filter(|_| interrupted) {
+        let _ = writeln!(std::io::stderr(), "kentry: interrupted; {} is partial", file.display());
+    }
+    match all_failed(&document) {
+        _ if interrupted => Ok(ExitCode::from(INTERRUPTED)),
+        Some(why) => Err(Error::Environment(format!("nothing could be measured: {why}"))),
+        None => Ok(ExitCode::SUCCESS),
+    }
 }
 
 /// A seed for a run that was given none: it need not be secret, only another each time, and there may be no
@@ -72,6 +74,13 @@ fn run_measure(args: &MeasureArgs) -> Result<ExitCode, Error> {
 fn drawn_seed() -> u32 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     (now.subsec_nanos() ^ now.as_secs() as u32).rotate_left(16) ^ std::process::id()
+}
+
+/// Why not one row told anything of the kernel, if none did: the first one's reason.
+fn all_failed(document: &run::Document) -> Option<&str> {
+    let failed = |row: &run::Row| matches!(row.outcome, Outcome::Error | Outcome::Timeout);
+    let first = document.results.first().filter(|_| document.results.iter().all(failed))?;
+    Some(first.reason.as_deref().unwrap_or(first.outcome.name()))
 }
 
 fn measure_host(plan: &Plan, interrupt: &Interrupt) -> Result<run::Document, Error> {
@@ -87,17 +96,8 @@ fn measure_host(plan: &Plan, interrupt: &Interrupt) -> Result<run::Document, Err
         && runner::try_realtime()
             .inspect_err(|why| warnings.push(Warning::NoRealtime { why: why.to_string() }))
             .is_ok();
-    let priority = if realtime {
-        Priority::Realtime
-    } else {
-        Priority::Inherited
-    };
-    let limits = Limits {
-        cpu,
-        priority,
-        time: ROUND_TIME,
-        interrupt: interrupt.clone(),
-    };
+    let priority = if realtime { Priority::Realtime } else { Priority::Inherited };
+    let limits = Limits { cpu, priority, time: ROUND_TIME, interrupt: interrupt.clone() };
     let mut host = Host::new(limits).map_err(|error| environment(&error))?;
     let setting = Setting {
         executor: &mut host,
@@ -115,10 +115,15 @@ fn measure_host(plan: &Plan, interrupt: &Interrupt) -> Result<run::Document, Err
 fn catch_interrupts() -> Result<Interrupt, Error> {
     let interrupt = Interrupt::default();
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register(signal, interrupt.clone())
+        // The second one ends the command at once: it may be stuck in writing to a pipe.
+        signal_hook::flag::register_conditional_shutdown(signal, i32::from(INTERRUPTED), interrupt.clone())
+            .and_then(|_| signal_hook::flag::register(signal, interrupt.clone()))
             .map_err(|error| Error::Environment(format!("signals cannot be handled: {error}")))?;
     }
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Interrupt::default());
+    // Whoever started us may ignore the end of children; then waiting for one tells nothing.
+    // SAFETY: the default action is no handler of ours.
+    let _ = unsafe { signal(Signal::SIGCHLD, SigHandler::SigDfl) };
     Ok(interrupt)
 }
 
@@ -150,9 +155,7 @@ fn manual(subcommand: Option<&str>) -> Result<Vec<u8>, Error> {
     command.build();
     let asked = match subcommand {
         None => Some(&command),
-        Some(name) => command
-            .get_subcommands()
-            .find(|subcommand| subcommand.get_name() == name),
+        Some(name) => command.get_subcommands().find(|subcommand| subcommand.get_name() == name),
     };
     let asked = asked
         .ok_or_else(|| Error::Usage(format!("there is no subcommand {:?}", subcommand.unwrap_or(""))))?;
@@ -160,10 +163,7 @@ fn manual(subcommand: Option<&str>) -> Result<Vec<u8>, Error> {
     clap_mangen::Man::new(asked.clone())
         .title(asked.get_display_name().unwrap_or("kentry"))
         .render(&mut page)
-        .map_err(|source| Error::Output {
-            target: "manual page".into(),
-            source,
-        })?;
+        .map_err(|source| Error::Output { target: "manual page".into(), source })?;
     Ok(page)
 }
 
@@ -182,9 +182,5 @@ fn style(args: &ShowArgs, target: &Target) -> Style {
     };
     let columns = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
     let width = columns.filter(|_| target.is_terminal()).unwrap_or(WIDTH);
-    Style {
-        color,
-        width,
-        verbose: args.verbose,
-    }
+    Style { color, width, verbose: args.verbose }
 }

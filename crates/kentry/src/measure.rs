@@ -1,12 +1,13 @@
 //! The measurement: rounds in shuffled order, each reduced at once; in the end the document.
 
+use crate::conclude::conclude;
 use crate::plan::Plan;
 use crate::select::Row;
 use environment::Environment;
 use record::{Payload, Record, Request, abi};
 use run::{Disturbance, Document, Export, Measurement, Outcome, Timing, Warning};
 use runner::{Executor, Interrupt, Reading, Schedule};
-use stats::{Disturbed, Reference, Round, Rounds, Scale, Summary, summarize};
+use stats::{Reference, Round, Rounds, Scale, Summary, summarize};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime};
@@ -19,11 +20,11 @@ const SHORTEST_CALIBRATION: Duration = Duration::from_millis(50);
 const LOST: &str = "every round was disturbed";
 
 /// What is known of one row while it is measured.
-struct State<'a> {
-    row: Row<'a>,
+pub(crate) struct State<'a> {
+    pub row: Row<'a>,
     outcome: Outcome,
     reason: Option<String>,
-    rounds: Rounds,
+    pub rounds: Rounds,
 }
 
 /// What a measurement needs besides its plan.
@@ -46,33 +47,19 @@ pub struct Setting<'a> {
 pub fn measure(plan: &Plan, setting: Setting, progress: &mut dyn FnMut(f64, Row)) -> Document {
     let started = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     let (begin, first) = (Instant::now(), Reading::now());
-    let Setting {
-        executor,
-        cpu,
-        realtime,
-        interrupt,
-        mut environment,
-        warnings,
-    } = setting;
+    let Setting { executor, cpu, realtime, interrupt, mut environment, warnings } = setting;
     let roots = environment::Roots::default();
     let load = environment::Load::now(&roots, cpu);
 
     let vdso = describe(executor, &mut environment);
     let mut states: Vec<State> = plan.rows.iter().map(|row| State::new(*row)).collect();
-    let mut schedule = Schedule::new(
-        plan.rows.len(),
-        plan.seed,
-        plan.budget.saturating_sub(begin.elapsed()),
-    );
+    let mut schedule = Schedule::new(plan.rows.len(), plan.seed, plan.budget.saturating_sub(begin.elapsed()));
     while !interrupt.load(Ordering::Relaxed) {
         let Some((sweep, index)) = schedule.next_row() else {
             break;
         };
         let Some(state) = states.get_mut(index) else { break };
-        progress(
-            begin.elapsed().as_secs_f64() / plan.budget.as_secs_f64(),
-            state.row,
-        );
+        progress(begin.elapsed().as_secs_f64() / plan.budget.as_secs_f64(), state.row);
         state.take(executor, &plan.request(state.row, cpu, sweep == 0), &interrupt);
         if state.outcome != Outcome::Ok {
             schedule.close(index);
@@ -80,13 +67,8 @@ pub fn measure(plan: &Plan, setting: Setting, progress: &mut dyn FnMut(f64, Row)
     }
 
     std::thread::sleep(SHORTEST_CALIBRATION.saturating_sub(begin.elapsed()));
-    let tsc_hz = first
-        .zip(Reading::now())
-        .and_then(|(first, last)| first.tsc_hz(&last));
-    environment.load = Some(environment::Load::between(
-        &load,
-        &environment::Load::now(&roots, cpu),
-    ));
+    let tsc_hz = first.zip(Reading::now()).and_then(|(first, last)| first.tsc_hz(&last));
+    environment.load = Some(environment::Load::between(&load, &environment::Load::now(&roots, cpu)));
     let measurement = Measurement {
         kentry: env!("CARGO_PKG_VERSION").to_string(),
         started,
@@ -98,6 +80,7 @@ pub fn measure(plan: &Plan, setting: Setting, progress: &mut dyn FnMut(f64, Row)
         realtime,
         tsc_hz,
         cycles_per_tick: None,
+        cycles_per_tick_range: None,
         chain_ratio: BTreeMap::new(),
         canary: BTreeMap::new(),
         disturbance: Disturbance::default(),
@@ -123,12 +106,7 @@ impl Plan<'_> {
 
 impl<'a> State<'a> {
     fn new(row: Row<'a>) -> State<'a> {
-        State {
-            row,
-            outcome: Outcome::Ok,
-            reason: None,
-            rounds: Rounds::default(),
-        }
+        State { row, outcome: Outcome::Ok, reason: None, rounds: Rounds::default() }
     }
 
     /// Takes one round. The first that is not well ends the row, whatever came before: an entry that answers
@@ -161,9 +139,7 @@ impl<'a> State<'a> {
         }
         if let Some(value) = fact(records, abi::FACT_PATH) {
             let is_function = matches!(entry.kind, table::Kind::Function | table::Kind::Memory);
-            self.reason = run::path_in_words(value)
-                .filter(|_| is_function)
-                .map(str::to_string);
+            self.reason = run::path_in_words(value).filter(|_| is_function).map(str::to_string);
         }
         match Round::reduce(records) {
             Ok(round) => self.rounds.push(round),
@@ -172,7 +148,7 @@ impl<'a> State<'a> {
     }
 
     /// Interrupted before its turn, a row has no outcome and is left out.
-    fn was_tried(&self) -> bool {
+    pub fn was_tried(&self) -> bool {
         self.outcome != Outcome::Ok || !self.rounds.all().is_empty()
     }
 
@@ -181,21 +157,17 @@ impl<'a> State<'a> {
         self.reason = Some(reason);
     }
 
-    fn document(
+    /// Its row of the document, and the figures behind it.
+    pub fn document(
         &self,
         reference: Option<&Reference>,
         nanos_per_tick: Option<f64>,
     ) -> (run::Row, Option<Summary>) {
         let (entry, operation) = self.row;
-        let summary = reference
-            .filter(|_| self.outcome == Outcome::Ok)
-            .map(|reference| {
-                let scale = Scale {
-                    nanos_per_tick,
-                    cycles: reference.chain_holds(),
-                };
-                summarize(self.rounds.all(), reference, &scale)
-            });
+        let summary = reference.filter(|_| self.outcome == Outcome::Ok).map(|reference| {
+            let scale = Scale { nanos_per_tick, cycles: reference.chain_holds() };
+            summarize(self.rounds.all(), reference, &scale)
+        });
         let costs = summary.as_ref();
         let lost = costs.is_some_and(|costs| costs.excluded == costs.rounds);
         let row = run::Row {
@@ -205,11 +177,7 @@ impl<'a> State<'a> {
             configuration: BTreeMap::new(),
             timing: Timing::Hardware,
             outcome: self.outcome,
-            reason: if lost {
-                Some(LOST.into())
-            } else {
-                self.reason.clone()
-            },
+            reason: if lost { Some(LOST.into()) } else { self.reason.clone() },
             core_cycles: costs.and_then(|costs| costs.core_cycles),
             ticks: costs.and_then(|costs| costs.ticks),
             ns: costs.and_then(|costs| costs.ns),
@@ -248,11 +216,20 @@ fn describe(executor: &mut dyn Executor, environment: &mut Environment) -> BTree
     vdso
 }
 
-/// The probe calls the page to find out; where there is none, that is a fault.
+const SIGSEGV: u64 = 11;
+
+/// arch/x86/include/uapi/asm/vsyscall.h
+const VSYSCALL_PAGE: u64 = 0xffff_ffff_ff60_0000;
+
+/// The probe calls the page to find out; where there is none, that is a fault on it.
 fn vsyscall_mode(records: &[Record]) -> Option<&'static str> {
-    let faulted = records
-        .iter()
-        .any(|record| matches!(record.payload, Payload::Outcome(_)));
+    let faulted = records.iter().any(|record| match record.payload {
+        Payload::Outcome(verdict) => {
+            (verdict.cause, verdict.detail[0], verdict.detail[3] & !0xfff)
+                == (abi::CAUSE_SIGNAL, SIGSEGV, VSYSCALL_PAGE)
+        }
+        _ => false,
+    });
     match fact(records, abi::FACT_VSYSCALL) {
         Some(abi::VSYSCALL_XONLY) => Some("xonly"),
         Some(abi::VSYSCALL_EMULATE) => Some("emulate"),
@@ -260,131 +237,4 @@ fn vsyscall_mode(records: &[Record]) -> Option<&'static str> {
         None if faulted => Some("none"),
         _ => None,
     }
-}
-
-fn conclude(
-    states: &[State],
-    mut measurement: Measurement,
-    environment: Environment,
-    vdso: BTreeMap<String, Vec<Export>>,
-) -> Document {
-    let nanos_per_tick = measurement.tsc_hz.map(|hertz| 1e9 / hertz);
-    let references: BTreeMap<Probe, Reference> = Probe::ALL
-        .into_iter()
-        .filter_map(|probe| Some((probe, reference(states, probe)?)))
-        .collect();
-    let (results, summaries): (Vec<_>, Vec<_>) = states
-        .iter()
-        .filter(|state| state.was_tried())
-        .map(|state| state.document(references.get(&state.row.0.probe), nanos_per_tick))
-        .unzip();
-    for probe in [Probe::Probe32, Probe::Probe64] {
-        if let Some(reference) = references.get(&probe) {
-            measurement
-                .chain_ratio
-                .insert(probe.bits().to_string(), reference.chain_ratio);
-            measurement
-                .canary
-                .insert(probe.bits().to_string(), reference.canary);
-        }
-    }
-    let holds = references.values().all(Reference::chain_holds);
-    let rounds = || states.iter().flat_map(|state| state.rounds.all());
-    measurement.cycles_per_tick =
-        stats::median_of(rounds().map(|round| round.cycles_per_tick)).filter(|_| holds);
-    measurement.disturbance = disturbance(states, &references);
-    let few = summaries
-        .iter()
-        .flatten()
-        .map(|summary| summary.rounds as u64)
-        .min();
-    warn(&mut measurement, &environment, &references, few);
-    Document {
-        schema: run::SCHEMA.to_string(),
-        measurement,
-        environment,
-        vdso,
-        results,
-    }
-}
-
-/// Each probe is code of its own, laid out in its own way, and has a canary of its own.
-fn reference(states: &[State], probe: Probe) -> Option<Reference> {
-    let of_probe = states.iter().filter(|state| state.row.0.probe == probe);
-    Reference::of(of_probe.flat_map(|state| state.rounds.all()))
-}
-
-fn disturbance(states: &[State], references: &BTreeMap<Probe, Reference>) -> Disturbance {
-    let mut all = Disturbance::default();
-    for state in states {
-        let Some(reference) = references.get(&state.row.0.probe) else {
-            continue;
-        };
-        for round in state.rounds.all() {
-            let cause = reference.disturbance(round);
-            all.rounds += 1;
-            all.excluded_canary += u64::from(cause == Some(Disturbed::Canary));
-            all.excluded_migrated += u64::from(cause == Some(Disturbed::Migrated));
-            all.preempted += u64::from(round.preemptions > 0);
-            all.samples += round.taken as u64;
-            all.disturbed += if cause.is_some() {
-                round.taken
-            } else {
-                round.disturbed
-            } as u64;
-        }
-    }
-    all
-}
-
-/// Steal below this share of the run is no news.
-const STEAL_SHARE: f64 = 0.01;
-
-fn warn(
-    measurement: &mut Measurement,
-    environment: &Environment,
-    references: &BTreeMap<Probe, Reference>,
-    few: Option<u64>,
-) {
-    let mut warnings = Vec::new();
-    if measurement.partial {
-        warnings.push(Warning::Interrupted);
-    }
-    let disturbance = &measurement.disturbance;
-    let excluded = disturbance.excluded_canary + disturbance.excluded_migrated;
-    if excluded * 2 > disturbance.rounds {
-        warnings.push(Warning::Disturbed {
-            excluded,
-            rounds: disturbance.rounds,
-        });
-    }
-    for (probe, reference) in references
-        .iter()
-        .filter(|(_, reference)| !reference.chain_holds())
-    {
-        warnings.push(Warning::ChainRatio {
-            bits: probe.bits(),
-            ratio: reference.chain_ratio,
-        });
-    }
-    if let Some(rounds) = few.filter(|rounds| *rounds < 6) {
-        warnings.push(Warning::FewRounds { rounds });
-    }
-    if !environment.tsc.invariant {
-        warnings.push(Warning::TscNotInvariant);
-    }
-    let stolen = environment.load.as_ref().and_then(|load| load.steal_ms);
-    if let Some(milliseconds) = stolen.filter(|ms| *ms > measurement.seconds * 1000.0 * STEAL_SHARE) {
-        warnings.push(Warning::Steal { milliseconds });
-    }
-    let is_file = |what: &str| ["/proc", "/sys"].iter().any(|root| what.starts_with(root));
-    let missed = environment
-        .unseen
-        .iter()
-        .filter(|unseen| is_file(&unseen.what) && !unseen.why.contains("normal"));
-    let unseen = missed.count() as u64;
-    if unseen > 0 {
-        warnings.push(Warning::Unseen { facts: unseen });
-    }
-    measurement.warnings.append(&mut warnings);
 }

@@ -1,9 +1,10 @@
 //! Where results go.
 
 use crate::error::Error;
-use std::fs::Permissions;
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, IsTerminal, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
@@ -12,7 +13,7 @@ pub enum Target {
     /// Standard output.
     Standard,
     /// A device or a pipe, written to as it is.
-    Special(PathBuf),
+    Special(File, PathBuf),
     /// A file that appears whole under its name, or not at all.
     File(NamedTempFile, PathBuf),
 }
@@ -26,30 +27,40 @@ impl Target {
         let Some(path) = path.filter(|path| *path != Path::new("-")) else {
             return Ok(Target::Standard);
         };
-        let failed = |source| Error::Output {
-            target: path.to_path_buf(),
-            source,
-        };
+        let failed = |source| Error::Output { target: path.to_path_buf(), source };
         match std::fs::metadata(path) {
             Ok(known) if known.is_dir() => Err(failed(io::Error::from(io::ErrorKind::IsADirectory))),
-            Ok(known) if !known.is_file() => Ok(Target::Special(path.to_path_buf())),
-            // Through a link to what it names.
-            Ok(_) => Target::beside(&path.canonicalize().map_err(failed)?).map_err(failed),
-            Err(_) => Target::beside(path).map_err(failed),
+            Ok(known) if !known.is_file() => {
+                let file = open_special(path).map_err(failed)?;
+                Ok(Target::Special(file, path.to_path_buf()))
+            }
+            // Through a link to what it names; and it stays as private as it was.
+            Ok(known) => {
+                Target::beside(&path.canonicalize().map_err(failed)?, known.permissions()).map_err(failed)
+            }
+            Err(_) if path.is_symlink() => Err(failed(io::Error::other("a link to what is not there"))),
+            Err(_) => Target::beside(path, Permissions::from_mode(0o666)).map_err(failed),
         }
     }
 
-    fn beside(path: &Path) -> io::Result<Target> {
-        let folder = path
-            .parent()
-            .filter(|folder| !folder.as_os_str().is_empty())
-            .unwrap_or(Path::new("."));
-        let mode = Permissions::from_mode(0o666); // the umask takes its part
-        let file = tempfile::Builder::new()
-            .prefix(".kentry-")
-            .permissions(mode)
-            .tempfile_in(folder)?;
+    fn beside(path: &Path, mode: Permissions) -> io::Result<Target> {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut builder = tempfile::Builder::new();
+        // The umask takes its part of the mode, so an old file's is given once more.
+        let file =
+            builder.prefix(".kentry-").permissions(mode.clone()).tempfile_in(folder).map_err(without_path)?;
+        if path.exists() {
+            file.as_file().set_permissions(mode)?;
+        }
         Ok(Target::File(file, path.to_path_buf()))
+    }
+
+    /// The file's name, unless it is standard output.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Target::Standard => None,
+            Target::Special(_, path) | Target::File(_, path) => Some(path),
+        }
     }
 
     /// Whether a person is going to read it there.
@@ -63,14 +74,8 @@ impl Target {
     /// [`Error::Output`]; the file is then as it was before.
     pub fn write(self, bytes: &[u8]) -> Result<(), Error> {
         let (target, result) = match self {
-            Target::Standard => (
-                "standard output".into(),
-                write_all(&mut io::stdout().lock(), bytes),
-            ),
-            Target::Special(path) => {
-                let result = std::fs::OpenOptions::new().write(true).open(&path);
-                (path, result.and_then(|mut file| write_all(&mut file, bytes)))
-            }
+            Target::Standard => ("standard output".into(), write_all(&mut io::stdout().lock(), bytes)),
+            Target::Special(mut file, path) => (path, write_all(&mut file, bytes)),
             Target::File(file, path) => {
                 let result = persist(file, &path, bytes);
                 (path, result)
@@ -83,6 +88,19 @@ impl Target {
             _ => Ok(()),
         }
     }
+}
+
+/// A named pipe that nobody reads is an error, not a wait.
+fn open_special(path: &Path) -> io::Result<File> {
+    let file = OpenOptions::new().write(true).custom_flags(OFlag::O_NONBLOCK.bits()).open(path)?;
+    fcntl(&file, FcntlArg::F_SETFL(OFlag::empty()))?;
+    Ok(file)
+}
+
+/// The error alone: the name of the temporary file, which the library adds to its text, says nothing to anybody.
+fn without_path(error: io::Error) -> io::Error {
+    let text = error.to_string();
+    io::Error::new(error.kind(), text.split(" at path ").next().unwrap_or(&text).to_string())
 }
 
 fn write_all(to: &mut impl Write, bytes: &[u8]) -> io::Result<()> {

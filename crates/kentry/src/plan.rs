@@ -62,16 +62,14 @@ impl<'a> Plan<'a> {
         match format {
             Format::Text => Ok(self.text().into_bytes()),
             Format::Json => Ok(self.json().into_bytes()),
-            other => Err(Error::Usage(format!(
-                "a plan (--dry-run) can be shown as text or json, not as {other}"
-            ))),
+            other => {
+                Err(Error::Usage(format!("a plan (--dry-run) can be shown as text or json, not as {other}")))
+            }
         }
     }
 
     fn text(&self) -> String {
-        let cpu = self
-            .cpu
-            .map_or("the last that this process may use".into(), |cpu| cpu.to_string());
+        let cpu = self.cpu.map_or("the last that this process may use".into(), |cpu| cpu.to_string());
         let mut text = format!(
             "{} rows for {} s on CPU {cpu}, seed {}, {} priority\n\
              a round: at most {} blocks of {} samples, {} bursts, {} ticks\n\n",
@@ -86,13 +84,7 @@ impl<'a> Plan<'a> {
         );
         for (entry, operation) in &self.rows {
             // Writing to a String cannot fail.
-            let _ = writeln!(
-                text,
-                "{:10}  {:20}  {}",
-                entry.probe.name(),
-                entry.name,
-                operation.name
-            );
+            let _ = writeln!(text, "{:10}  {:20}  {}", entry.probe.name(), entry.name, operation.name);
         }
         text
     }

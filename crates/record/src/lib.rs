@@ -25,10 +25,7 @@ impl Sample {
     /// Ticks from stamp `from` to the next; an interval that runs backwards counts as the longest there is.
     pub fn interval(&self, from: usize) -> u64 {
         let end = self.stamps.get(from + 1).copied().unwrap_or(0);
-        self.stamps
-            .get(from)
-            .and_then(|start| end.checked_sub(*start))
-            .unwrap_or(u64::MAX)
+        self.stamps.get(from).and_then(|start| end.checked_sub(*start)).unwrap_or(u64::MAX)
     }
 }
 
@@ -114,12 +111,50 @@ pub struct Record {
     pub payload: Payload,
 }
 
+/// What starting a probe takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[repr(u8)]
+pub enum Step {
+    /// The pipes for its output.
+    #[error("making its pipes")]
+    Pipe,
+    /// A process for it.
+    #[error("making its process")]
+    Fork,
+    /// A process group, a death signal, its resource limits and signal mask.
+    #[error("setting up its process")]
+    Setup,
+    /// Pinning it to the measured CPU.
+    #[error("pinning it to the CPU")]
+    Pin,
+    /// Real-time priority.
+    #[error("giving it real-time priority")]
+    Realtime,
+    /// Executing the program: the only step that says something of the kernel's entries.
+    #[error("executing it")]
+    Execute,
+    /// Reading what it says, and its end.
+    #[error("reading from it")]
+    Read,
+}
+
+impl Step {
+    /// Every step, in the order they are taken.
+    pub const ALL: [Step; 7] =
+        [Step::Pipe, Step::Fork, Step::Setup, Step::Pin, Step::Realtime, Step::Execute, Step::Read];
+}
+
 /// How a probe run went wrong from the outside: it was started, or not, and gave no verdict of its own.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
-    /// The kernel would not execute it; the error's number.
-    #[error("the probe could not be started: {}", std::io::Error::from_raw_os_error(*.0))]
-    NotStarted(i32),
+    /// It could not be started.
+    #[error("the probe could not be started, {step}: {}", std::io::Error::from_raw_os_error(*.errno))]
+    NotStarted {
+        /// What would not be done.
+        step: Step,
+        /// The error's number.
+        errno: i32,
+    },
     /// A signal ended it; the signal's number.
     #[error("the probe was ended by signal {0}")]
     Killed(i32),

@@ -49,11 +49,7 @@ pub enum Fault {
 pub fn parse(stream: &[u8]) -> Result<Vec<Record>, Error> {
     let (mut records, mut offset) = (Vec::new(), 0);
     while offset < stream.len() {
-        let at = |(fault, within)| Error {
-            record: records.len(),
-            offset: offset + within,
-            fault,
-        };
+        let at = |(fault, within)| Error { record: records.len(), offset: offset + within, fault };
         let rest = stream.get(offset..).unwrap_or_default();
         let (record, length) = parse_one(rest, records.len()).map_err(at)?;
         records.push(record);
@@ -88,14 +84,7 @@ fn parse_one(bytes: &[u8], index: usize) -> Result<(Record, usize), Wrong> {
         return Err((Fault::Sequence(sequence), 8));
     }
     let payload = parse_payload(word16(header, 6), payload)?;
-    Ok((
-        Record {
-            entry: word16(header, 12),
-            operation: word16(header, 14),
-            payload,
-        },
-        end,
-    ))
+    Ok((Record { entry: word16(header, 12), operation: word16(header, 14), payload }, end))
 }
 
 fn checksum(header: &[u8; HEADER], payload: &[u8]) -> u32 {
@@ -110,21 +99,11 @@ fn parse_payload(kind: u16, bytes: &[u8]) -> Result<Payload, Wrong> {
     let payload = match u64::from(kind) {
         abi::RECORD_BEGIN => {
             let [bits, imuls, xors, nots, burst] = words(bytes)?;
-            Payload::Begin(Lengths {
-                bits,
-                imuls,
-                xors,
-                nots,
-                burst,
-            })
+            Payload::Begin(Lengths { bits, imuls, xors, nots, burst })
         }
         abi::RECORD_OUTCOME => {
             let [outcome, cause, detail @ ..] = words::<6>(bytes)?;
-            Payload::Outcome(Verdict {
-                outcome,
-                cause,
-                detail,
-            })
+            Payload::Outcome(Verdict { outcome, cause, detail })
         }
         abi::RECORD_FACT => {
             let [fact, value] = words(bytes)?;
@@ -139,10 +118,7 @@ fn parse_payload(kind: u16, bytes: &[u8]) -> Result<Payload, Wrong> {
         abi::RECORD_EXPORT => export(bytes)?,
         abi::RECORD_END => {
             let [preemptions, minor_faults] = words(bytes)?;
-            Payload::End {
-                preemptions,
-                minor_faults,
-            }
+            Payload::End { preemptions, minor_faults }
         }
         _ => return Err((Fault::Kind(kind), 6)),
     };
@@ -154,11 +130,7 @@ const BAD_LENGTH: Wrong = (Fault::Length, 16);
 fn words<const N: usize>(bytes: &[u8]) -> Result<[u64; N], Wrong> {
     let (chunks, rest) = bytes.as_chunks::<8>();
     let chunks: &[[u8; 8]; N] = chunks.try_into().map_err(|_| BAD_LENGTH)?;
-    if rest.is_empty() {
-        Ok(chunks.map(u64::from_le_bytes))
-    } else {
-        Err(BAD_LENGTH)
-    }
+    if rest.is_empty() { Ok(chunks.map(u64::from_le_bytes)) } else { Err(BAD_LENGTH) }
 }
 
 fn samples(bytes: &[u8]) -> Result<Vec<Sample>, Wrong> {
@@ -166,21 +138,12 @@ fn samples(bytes: &[u8]) -> Result<Vec<Sample>, Wrong> {
     if !rest.is_empty() {
         return Err(BAD_LENGTH);
     }
-    chunks
-        .iter()
-        .map(|chunk| {
-            Ok(Sample {
-                stamps: words(chunk)?,
-            })
-        })
-        .collect()
+    chunks.iter().map(|chunk| Ok(Sample { stamps: words(chunk)? })).collect()
 }
 
 fn export(bytes: &[u8]) -> Result<Payload, Wrong> {
     let text = bytes.strip_suffix(&[0]).ok_or(BAD_LENGTH)?;
-    let mut parts = text
-        .split(|byte| *byte == 0)
-        .map(|part| String::from_utf8_lossy(part).into_owned());
+    let mut parts = text.split(|byte| *byte == 0).map(|part| String::from_utf8_lossy(part).into_owned());
     match (parts.next(), parts.next(), parts.next()) {
         (Some(name), Some(version), None) => Ok(Payload::Export { name, version }),
         _ => Err(BAD_LENGTH),
@@ -234,28 +197,18 @@ mod tests {
         let records = parse(&stream()).unwrap();
         assert_eq!(records.len(), 4);
         assert_eq!((records[0].entry, records[0].operation), (2, 3));
-        let Payload::Samples(samples) = &records[1].payload else {
-            panic!("{:?}", records[1])
-        };
+        let Payload::Samples(samples) = &records[1].payload else { panic!("{:?}", records[1]) };
         assert_eq!([0, 1, 2].map(|part| samples[0].interval(part)), [10, 5, 15]);
-        let expected = Payload::Export {
-            name: "__vdso_time".into(),
-            version: "LINUX_2.6".into(),
-        };
+        let expected = Payload::Export { name: "__vdso_time".into(), version: "LINUX_2.6".into() };
         assert_eq!(records[2].payload, expected);
     }
 
     #[test]
     fn every_cut_is_an_error_but_those_between_records() {
         let whole = stream();
-        let ends: Vec<usize> = (0..=whole.len())
-            .filter(|end| parse(&whole[..*end]).is_ok())
-            .collect();
+        let ends: Vec<usize> = (0..=whole.len()).filter(|end| parse(&whole[..*end]).is_ok()).collect();
         assert_eq!(ends, [0, 64, 120, 166, 206]);
-        assert_eq!(
-            parse(&whole[..100]).unwrap_err().to_string(),
-            "record 1 is truncated at byte 100"
-        );
+        assert_eq!(parse(&whole[..100]).unwrap_err().to_string(), "record 1 is truncated at byte 100");
     }
 
     #[test]
@@ -278,25 +231,13 @@ mod tests {
     #[test]
     fn a_payload_of_the_wrong_length_is_named() {
         let bytes = record(0, abi::RECORD_FACT, &[0; 15]);
-        assert_eq!(
-            parse(&bytes).unwrap_err().to_string(),
-            "record 0 has an impossible length at byte 16"
-        );
+        assert_eq!(parse(&bytes).unwrap_err().to_string(), "record 0 has an impossible length at byte 16");
         let bytes = record(0, 99, &[]);
-        assert_eq!(
-            parse(&bytes).unwrap_err().to_string(),
-            "record 0 is of unknown kind 99 at byte 6"
-        );
+        assert_eq!(parse(&bytes).unwrap_err().to_string(), "record 0 is of unknown kind 99 at byte 6");
     }
 
     #[test]
     fn an_interval_that_runs_backwards_is_the_longest() {
-        assert_eq!(
-            Sample {
-                stamps: [10, 5, 6, 7]
-            }
-            .interval(0),
-            u64::MAX
-        );
+        assert_eq!(Sample { stamps: [10, 5, 6, 7] }.interval(0), u64::MAX);
     }
 }

@@ -52,16 +52,8 @@ mod tests {
 
     #[test]
     fn arguments_stand_where_the_header_says() {
-        let request = Request {
-            entry: 2,
-            operation: 3,
-            blocks: 4,
-            ticks: 5,
-            bursts: 6,
-            parent: 7,
-            cpu: 8,
-            path: true,
-        };
+        let request =
+            Request { entry: 2, operation: 3, blocks: 4, ticks: 5, bursts: 6, parent: 7, cpu: 8, path: true };
         let arguments = request.arguments();
         let at = |place: u64| arguments[place as usize - 1].as_str();
         assert_eq!(arguments.len() as u64 + 1, abi::REQUEST_ARGUMENTS);

@@ -42,10 +42,7 @@ impl Block<'_> {
     /// The lab's switches, `pcid=on pti=off`; empty on a host.
     pub fn configuration(&self) -> String {
         let switches = self.rows.first().map(|row| row.configuration.iter());
-        let switches = switches
-            .into_iter()
-            .flatten()
-            .map(|(name, value)| format!("{name}={value}"));
+        let switches = switches.into_iter().flatten().map(|(name, value)| format!("{name}={value}"));
         plain(&switches.collect::<Vec<_>>().join(" "))
     }
 }

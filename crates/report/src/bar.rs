@@ -22,9 +22,7 @@ impl Scale {
 
     fn to(greatest: f64) -> Self {
         let decades = greatest.log10().ceil() as i32;
-        Self {
-            decades: decades.max(1),
-        }
+        Self { decades: decades.max(1) }
     }
 
     /// A full bar's cost.

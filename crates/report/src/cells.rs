@@ -69,10 +69,12 @@ pub(crate) struct Figures {
 
 impl Figures {
     pub fn of(document: &Document) -> Self {
-        Self {
-            scale: Scale::of(document),
-            floor: Floor::of(document),
-        }
+        Self { scale: Scale::of(document), floor: Floor::of(document) }
+    }
+
+    /// Whether ratios can be told.
+    pub fn has_ratios(&self) -> bool {
+        self.floor.is_known()
     }
 
     /// A cell; empty for those that need more than the row ([`Column::Cost`], [`Column::Bar`], [`Column::Note`]).

@@ -6,9 +6,7 @@ use run::{Document, Row, Timing};
 use stats::Cost;
 
 const UNITS: [&str; 5] = ["core_cycles", "ticks", "ns", "instructions", "throughput"];
-const FIGURES: [&str; 8] = [
-    "estimate", "ci_low", "ci_high", "min", "p50", "p99", "p999", "max",
-];
+const FIGURES: [&str; 8] = ["estimate", "ci_low", "ci_high", "min", "p50", "p99", "p999", "max"];
 
 /// One line for each result, below one line of names.
 pub(crate) fn render(document: &Document) -> Result<Vec<u8>, Error> {
@@ -17,30 +15,16 @@ pub(crate) fn render(document: &Document) -> Result<Vec<u8>, Error> {
 
 /// Lines as RFC 4180 wants them.
 pub(crate) fn records(lines: impl Iterator<Item = Vec<String>>) -> Result<Vec<u8>, Error> {
-    let mut writer = WriterBuilder::new()
-        .terminator(Terminator::CRLF)
-        .from_writer(Vec::new());
+    let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(Vec::new());
     for line in lines {
-        writer
-            .write_record(&line)
-            .map_err(|error| Error::Csv(error.to_string()))?;
+        writer.write_record(&line).map_err(|error| Error::Csv(error.to_string()))?;
     }
     writer.into_inner().map_err(|error| Error::Csv(error.to_string()))
 }
 
 fn header() -> Vec<String> {
-    let row = [
-        "entry",
-        "operation",
-        "bits",
-        "configuration",
-        "timing",
-        "outcome",
-        "reason",
-    ];
-    let costs = UNITS
-        .iter()
-        .flat_map(|unit| FIGURES.iter().map(move |figure| format!("{unit}_{figure}")));
+    let row = ["entry", "operation", "bits", "configuration", "timing", "outcome", "reason"];
+    let costs = UNITS.iter().flat_map(|unit| FIGURES.iter().map(move |figure| format!("{unit}_{figure}")));
     row.into_iter()
         .map(str::to_owned)
         .chain(costs)
@@ -49,11 +33,7 @@ fn header() -> Vec<String> {
 }
 
 fn record(row: &Row) -> Vec<String> {
-    let configuration: Vec<String> = row
-        .configuration
-        .iter()
-        .map(|(k, v)| format!("{k}={v}"))
-        .collect();
+    let configuration: Vec<String> = row.configuration.iter().map(|(k, v)| format!("{k}={v}")).collect();
     let mut cells = vec![
         plain(&row.entry),
         plain(&row.operation),

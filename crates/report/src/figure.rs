@@ -93,10 +93,13 @@ impl Floor {
         Self {
             cycles: rows().find_map(|row| row.core_cycles).map(|cost| cost.estimate.0),
             ticks: rows().find_map(|row| row.ticks).map(|cost| cost.estimate.0),
-            instructions: rows()
-                .find_map(|row| row.instructions)
-                .map(|cost| cost.estimate.0),
+            instructions: rows().find_map(|row| row.instructions).map(|cost| cost.estimate.0),
         }
+    }
+
+    /// Whether the document has the row that ratios refer to.
+    pub fn is_known(self) -> bool {
+        self.cycles.or(self.ticks).or(self.instructions).is_some()
     }
 
     /// A cost as a multiple of the floor, in the cost's unit; absent without a positive floor.

@@ -48,10 +48,7 @@ pub(crate) fn facts(document: &Document, verbose: bool) -> Vec<Fact> {
     facts.push(fact("measured", measured(measurement)));
     facts.push(fact("clocks", clocks(measurement)));
     if document.results.iter().any(|row| row.timing == Timing::Emulated) {
-        facts.push(fact(
-            "emulated",
-            "rows so marked count instructions executed, not time".to_owned(),
-        ));
+        facts.push(fact("emulated", "rows so marked count instructions executed, not time".to_owned()));
     }
     if verbose {
         facts.extend(more(document));
@@ -81,10 +78,7 @@ fn cpu(environment: &Environment) -> String {
 
 fn kernel(kernel: &Kernel) -> String {
     let name = kernel.sysname.as_deref().unwrap_or_default();
-    let mode = kernel
-        .preemption_mode
-        .as_ref()
-        .map(|mode| format!(", preemption {mode}"));
+    let mode = kernel.preemption_mode.as_ref().map(|mode| format!(", preemption {mode}"));
     let name = format!("{name} {}", text(&kernel.release));
     format!("{}{}", name.trim_start(), mode.unwrap_or_default())
 }
@@ -147,23 +141,16 @@ fn remedy(state: &str, verbose: bool) -> String {
     let mut clauses = state.split("; ");
     let first = clauses.next().unwrap_or_default();
     let history = clauses.filter(|clause| clause.starts_with("BHI") && !clause.ends_with("Not affected"));
-    std::iter::once(first)
-        .chain(history)
-        .collect::<Vec<_>>()
-        .join(", ")
+    std::iter::once(first).chain(history).collect::<Vec<_>>().join(", ")
 }
 
 /// What makes every system call of this process dearer.
 fn taxes(environment: &Environment) -> Option<String> {
     let limits = &environment.limits;
-    let seccomp = limits
-        .seccomp
-        .as_deref()
-        .filter(|mode| *mode != "off")
-        .map(|mode| {
-            let filters = limits.seccomp_filters.map(|count| format!(", filters: {count}"));
-            format!("seccomp {mode}{}", filters.unwrap_or_default())
-        });
+    let seccomp = limits.seccomp.as_deref().filter(|mode| *mode != "off").map(|mode| {
+        let filters = limits.seccomp_filters.map(|count| format!(", filters: {count}"));
+        format!("seccomp {mode}{}", filters.unwrap_or_default())
+    });
     let tracer = limits.tracer_pid.filter(|pid| *pid != 0);
     let tracer = tracer.map(|pid| format!("traced by process {pid}"));
     let taxes: Vec<String> = seccomp.into_iter().chain(tracer).collect();
@@ -171,11 +158,7 @@ fn taxes(environment: &Environment) -> Option<String> {
 }
 
 fn measured(measurement: &Measurement) -> String {
-    let priority = if measurement.realtime {
-        ", real-time priority"
-    } else {
-        ""
-    };
+    let priority = if measurement.realtime { ", real-time priority" } else { "" };
     format!(
         "{}, {:.1} s on CPU {}{priority}, by kentry {}",
         measurement.started, measurement.seconds, measurement.cpu, measurement.kentry
@@ -184,11 +167,11 @@ fn measured(measurement: &Measurement) -> String {
 
 fn clocks(measurement: &Measurement) -> String {
     let ghz = |hz: Option<f64>| hz.map_or(ABSENT.to_owned(), |hz| format!("{:.3} GHz", hz / 1e9));
-    let core = measurement
-        .tsc_hz
-        .zip(measurement.cycles_per_tick)
-        .map(|(hz, cycles)| hz * cycles);
-    format!("TSC {}, core {}", ghz(measurement.tsc_hz), ghz(core))
+    let core = measurement.tsc_hz.zip(measurement.cycles_per_tick).map(|(hz, cycles)| hz * cycles);
+    let range = measurement.tsc_hz.zip(measurement.cycles_per_tick_range);
+    let range = range
+        .map(|(hz, [low, high])| format!(" ({:.2} to {:.2} in the run)", hz * low / 1e9, hz * high / 1e9));
+    format!("TSC {}, core {}{}", ghz(measurement.tsc_hz), ghz(core), range.unwrap_or_default())
 }
 
 /// Only in verbose heads.
@@ -197,14 +180,8 @@ fn more(document: &Document) -> Vec<Fact> {
     let mut facts = vec![
         fact("command line", text(&environment.kernel.command_line)),
         fact("microcode", text(&environment.cpu.microcode)),
-        fact(
-            "chain",
-            by_bits(&measurement.chain_ratio, "cycles of an imul if a xor takes one"),
-        ),
-        fact(
-            "canary",
-            by_bits(&measurement.canary, "independent instructions in a core cycle"),
-        ),
+        fact("chain", by_bits(&measurement.chain_ratio, "cycles of an imul if a xor takes one")),
+        fact("canary", by_bits(&measurement.canary, "independent instructions in a core cycle")),
         fact("seed", measurement.seed.to_string()),
     ];
     facts.extend(document.vdso.iter().map(|(bits, exports)| {
@@ -219,10 +196,8 @@ fn more(document: &Document) -> Vec<Fact> {
 }
 
 fn by_bits(map: &BTreeMap<String, f64>, what: &str) -> String {
-    let each: Vec<String> = map
-        .iter()
-        .map(|(bits, value)| format!("{value:.3} in {bits}-bit code"))
-        .collect();
+    let each: Vec<String> =
+        map.iter().map(|(bits, value)| format!("{value:.3} in {bits}-bit code")).collect();
     if each.is_empty() {
         return ABSENT.to_owned();
     }
@@ -232,12 +207,10 @@ fn by_bits(map: &BTreeMap<String, f64>, what: &str) -> String {
 /// How far the machine disturbed the run.
 pub(crate) fn disturbance(document: &Document) -> String {
     let disturbance = &document.measurement.disturbance;
-    let excluded = disturbance
-        .excluded_canary
-        .saturating_add(disturbance.excluded_migrated);
+    let excluded = disturbance.excluded_canary.saturating_add(disturbance.excluded_migrated);
     format!(
-        "{excluded} of {} rounds left out ({} on a shared core, {} moved to another CPU), {} preempted; {} of {} samples \
-         left out{}; steal {}, load {} before and {} after, other CPUs {} busy",
+        "{excluded} of {} rounds left out ({} with a slow canary, {} moved to another CPU), {} preempted but kept; {} of {} \
+         samples left out{}; steal {}, load {} before and {} after, other CPUs {} busy",
         disturbance.rounds,
         disturbance.excluded_canary,
         disturbance.excluded_migrated,

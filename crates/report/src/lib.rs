@@ -24,7 +24,7 @@ mod text;
 pub use format::{Format, UnknownFormat};
 pub use list::list;
 pub use plain::plain;
-pub use summary::summary_of_row;
+pub use summary::{origin, summary_of_row};
 
 use run::Document;
 use table::Table;

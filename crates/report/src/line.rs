@@ -68,21 +68,9 @@ impl Line {
 
     /// The line's bytes, without blanks at its end.
     pub fn write(&self, color: bool, out: &mut String) {
-        let last = self
-            .spans
-            .iter()
-            .rposition(|(_, text)| !text.trim_end().is_empty());
-        for (index, (look, text)) in self
-            .spans
-            .iter()
-            .enumerate()
-            .take(last.map_or(0, |last| last + 1))
-        {
-            let text = if Some(index) == last {
-                text.trim_end()
-            } else {
-                text
-            };
+        let last = self.spans.iter().rposition(|(_, text)| !text.trim_end().is_empty());
+        for (index, (look, text)) in self.spans.iter().enumerate().take(last.map_or(0, |last| last + 1)) {
+            let text = if Some(index) == last { text.trim_end() } else { text };
             if color && !text.is_empty() {
                 out.push_str(&format!("{look}{text}{look:#}"));
             } else {
@@ -135,28 +123,14 @@ mod tests {
 
     #[test]
     fn long_words_are_broken_and_whole() {
-        let lines = wrapped(
-            Line::new(look::NAME, "name: "),
-            look::PLAIN,
-            "one two-three abcdefghijklmn",
-            12,
-            2,
-        );
-        assert_eq!(
-            written(&lines, false),
-            "name: one\n  two-three\n  abcdefghij\n  klmn\n"
-        );
+        let lines =
+            wrapped(Line::new(look::NAME, "name: "), look::PLAIN, "one two-three abcdefghijklmn", 12, 2);
+        assert_eq!(written(&lines, false), "name: one\n  two-three\n  abcdefghij\n  klmn\n");
     }
 
     #[test]
     fn a_start_that_fills_the_line_stands_alone() {
-        let lines = wrapped(
-            Line::new(look::PLAIN, "exactly ten "),
-            look::PLAIN,
-            "and more",
-            11,
-            2,
-        );
+        let lines = wrapped(Line::new(look::PLAIN, "exactly ten "), look::PLAIN, "and more", 11, 2);
         assert_eq!(written(&lines, false), "exactly ten\n  and more\n");
     }
 

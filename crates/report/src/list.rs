@@ -82,12 +82,7 @@ fn abi(entry: &Entry) -> Option<&'static str> {
 
 /// Entries under their groups, then what the operations ask for.
 fn text(table: &Table, style: &Style) -> Vec<u8> {
-    let widest = table
-        .entries
-        .iter()
-        .map(|entry| entry.name.len())
-        .max()
-        .unwrap_or(0);
+    let widest = table.entries.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
     let mut lines = Vec::new();
     for group in names(table) {
         lines.push(Line::new(look::HEADING, group));
@@ -123,12 +118,7 @@ fn entry_lines(entry: &Entry, widest: usize, width: usize) -> Vec<Line> {
 }
 
 fn operation_lines(table: &Table, width: usize) -> Vec<Line> {
-    let widest = table
-        .operations
-        .iter()
-        .map(|operation| operation.name.len())
-        .max()
-        .unwrap_or(0);
+    let widest = table.operations.iter().map(|operation| operation.name.len()).max().unwrap_or(0);
     let mut lines = Vec::new();
     for operation in &table.operations {
         let mut start = Line::default();
@@ -143,9 +133,7 @@ fn operation_lines(table: &Table, width: usize) -> Vec<Line> {
 
 /// One line for each entry, below one line of names.
 fn lines(table: &Table) -> impl Iterator<Item = Vec<String>> {
-    let header = ["id", "name", "bits", "group", "abi", "title", "operations"]
-        .map(str::to_owned)
-        .to_vec();
+    let header = ["id", "name", "bits", "group", "abi", "title", "operations"].map(str::to_owned).to_vec();
     let entries = table.entries.iter().map(|entry| {
         vec![
             entry.id.to_string(),

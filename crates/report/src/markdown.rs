@@ -15,10 +15,7 @@ const LEGEND: &str = "Ratio: to a call and return through a pointer (`call`, `no
 pub(crate) fn render(document: &Document, table: &Table, style: &Style) -> Vec<u8> {
     let figures = Figures::of(document);
     let mut out = String::from("# kentry\n\n");
-    let partial = document
-        .measurement
-        .partial
-        .then(|| format!("**{}**\n\n", escaped(head::PARTIAL)));
+    let partial = document.measurement.partial.then(|| format!("**{}**\n\n", escaped(head::PARTIAL)));
     let partial = partial.unwrap_or_default();
     out.push_str(&partial);
     for fact in head::facts(document, style.verbose) {
@@ -40,10 +37,7 @@ fn foot(document: &Document) -> String {
     if document.results.iter().any(has_figures) {
         out.push_str(LEGEND);
     }
-    out.push_str(&format!(
-        "Disturbance: {}\n\n",
-        escaped(&head::disturbance(document))
-    ));
+    out.push_str(&format!("Disturbance: {}\n\n", escaped(&head::disturbance(document))));
     if head::lacks_cycles(document) {
         out.push_str("TSC ticks stand where core cycles cannot be told (the imul chain does not hold).\n\n");
     }
@@ -56,24 +50,11 @@ fn foot(document: &Document) -> String {
 fn section(out: &mut String, group: &Group, figures: &Figures, verbose: bool) {
     let unit = group.unit();
     let details: &[Column] = if verbose { &DETAILS } else { &[] };
-    let names = [
-        "entry",
-        "operation",
-        unit.map_or("cost", Unit::name),
-        "95 % interval",
-        "ns",
-        "ratio",
-        "p99",
-    ];
-    let names: Vec<&str> = names
-        .into_iter()
-        .chain(details.iter().map(|column| column.heading()))
-        .collect();
+    let names =
+        ["entry", "operation", unit.map_or("cost", Unit::name), "95 % interval", "ns", "ratio", "p99"];
+    let names: Vec<&str> = names.into_iter().chain(details.iter().map(|column| column.heading())).collect();
     out.push_str(&line(names.iter().copied().chain(["note"])));
-    let rules = names
-        .iter()
-        .enumerate()
-        .map(|(index, _)| if index < 2 { "---" } else { "---:" });
+    let rules = names.iter().enumerate().map(|(index, _)| if index < 2 { "---" } else { "---:" });
     out.push_str(&line(rules.chain(["---"])));
     for block in &group.blocks {
         for cells in rows(block, unit, figures, details, verbose) {
@@ -101,16 +82,10 @@ fn rows(
     };
     let mut rows: Vec<Vec<String>> = match block.closed().filter(|_| !verbose) {
         Some(row) => vec![cells(row, format!("all {} operations", block.rows.len()))],
-        None => block
-            .rows
-            .iter()
-            .map(|row| cells(row, code(&row.operation)))
-            .collect(),
+        None => block.rows.iter().map(|row| cells(row, code(&row.operation))).collect(),
     };
     if let Some(first) = rows.first_mut() {
-        first[0] = format!("{} {}", code(block.entry), escaped(&block.configuration()))
-            .trim_end()
-            .to_owned();
+        first[0] = format!("{} {}", code(block.entry), escaped(&block.configuration())).trim_end().to_owned();
     }
     rows
 }
@@ -126,15 +101,9 @@ fn numbers(row: &Row, unit: Option<Unit>, figures: &Figures, details: &[Column])
         None => format!("{} {}", number(shown.cost.estimate), shown.unit.name()),
     });
     let interval = shown.and_then(|shown| interval(&shown.cost));
-    let mut cells: Vec<String> = [estimate, interval]
-        .map(|cell| cell.unwrap_or_else(|| ABSENT.to_owned()))
-        .into();
-    cells.extend(
-        columns
-            .iter()
-            .chain(details)
-            .map(|column| figures.cell(*column, row)),
-    );
+    let mut cells: Vec<String> =
+        [estimate, interval].map(|cell| cell.unwrap_or_else(|| ABSENT.to_owned())).into();
+    cells.extend(columns.iter().chain(details).map(|column| figures.cell(*column, row)));
     cells
 }
 
@@ -143,21 +112,13 @@ fn note(row: &Row) -> String {
     if has_figures(row) {
         return reason.unwrap_or_default();
     }
-    format!(
-        "**{}**: {}",
-        row.outcome.name(),
-        reason.unwrap_or_else(|| ABSENT.to_owned())
-    )
+    format!("**{}**: {}", row.outcome.name(), reason.unwrap_or_else(|| ABSENT.to_owned()))
 }
 
 /// A name in code type, unless it could end that.
 fn code(name: &str) -> String {
     let name = plain(name);
-    if name.is_empty() || name.contains(['`', '|', '\\']) {
-        escaped(&name)
-    } else {
-        format!("`{name}`")
-    }
+    if name.is_empty() || name.contains(['`', '|', '\\']) { escaped(&name) } else { format!("`{name}`") }
 }
 
 /// Text that Markdown shows as it is. An underscore inside a word means nothing and stays readable.

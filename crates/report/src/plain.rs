@@ -30,10 +30,7 @@ mod tests {
 
     #[test]
     fn nothing_steers_a_terminal() {
-        assert_eq!(
-            plain("\u{1b}[2J\u{9b}31m\u{7f}\u{202e}abc"),
-            r"\u{1b}[2J\u{9b}31m\u{7f}\u{202e}abc"
-        );
+        assert_eq!(plain("\u{1b}[2J\u{9b}31m\u{7f}\u{202e}abc"), r"\u{1b}[2J\u{9b}31m\u{7f}\u{202e}abc");
         assert_eq!(plain("two\nlines\tand\0"), r"two lines and\u{0}");
         assert_eq!(plain("±, ×, 核"), "±, ×, 核");
     }

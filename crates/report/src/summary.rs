@@ -1,6 +1,22 @@
 use crate::figure::{ABSENT, interval, number, shown, unitless};
 use crate::plain::plain;
-use run::{Outcome, Row, Timing};
+use run::{Document, Outcome, Row, Timing};
+
+/// Where a document's figures come from, and what to know before quoting one: a line each.
+pub fn origin(document: &Document) -> Vec<String> {
+    let (environment, measurement) = (&document.environment, &document.measurement);
+    let known = |text: &Option<String>| text.as_deref().unwrap_or(ABSENT).to_owned();
+    let machine = format!(
+        "{}, Linux {}, on CPU {}, {}{}",
+        known(&environment.cpu.brand),
+        known(&environment.kernel.release),
+        measurement.cpu,
+        measurement.started,
+        if measurement.partial { ", PARTIAL" } else { "" }
+    );
+    let warnings = measurement.warnings.iter().map(|warning| format!("warning: {warning}"));
+    std::iter::once(machine).chain(warnings).map(|line| plain(&line)).collect()
+}
 
 /// One line about a row, for the explanation of its entry.
 ///
@@ -20,7 +36,10 @@ pub fn summary_of_row(row: &Row) -> String {
     if let (Timing::Hardware, Some(ns)) = (row.timing, &row.ns) {
         parts.push(format!("{} ns", number(unitless(ns).estimate)));
     }
-    parts.extend(shown(row).map(|shown| format!("99 % of samples at most {}", number(shown.cost.p99))));
+    parts
+        .extend(shown(row).map(|shown| {
+            format!("99 % of samples at most {} {}", number(shown.cost.p99), shown.unit.name())
+        }));
     let reason = reason.map(|reason| format!("; {reason}"));
     format!("{place}: {}{}", parts.join(", "), reason.unwrap_or_default())
 }
@@ -30,9 +49,5 @@ fn cost(row: &Row) -> String {
         return format!("{ABSENT} core cycles");
     };
     let interval = interval(&shown.cost).unwrap_or_else(|| "no interval".to_owned());
-    format!(
-        "{} {} ({interval})",
-        number(shown.cost.estimate),
-        shown.unit.name()
-    )
+    format!("{} {} ({interval})", number(shown.cost.estimate), shown.unit.name())
 }

@@ -14,11 +14,7 @@ fn rendered(document: &Document, format: Format, style: &Style) -> String {
 }
 
 fn style(width: usize, verbose: bool) -> Style {
-    Style {
-        color: false,
-        width,
-        verbose,
-    }
+    Style { color: false, width, verbose }
 }
 
 fn assert_fits(text: &str, width: usize) {
@@ -121,10 +117,7 @@ fn text_of_any_characters_fits() {
         }
         document.environment.cpu.brand = Some(text(length));
         for width in [60, 77] {
-            assert_fits(
-                &rendered(&document, Format::Text, &style(width, length % 2 == 0)),
-                width,
-            );
+            assert_fits(&rendered(&document, Format::Text, &style(width, length % 2 == 0)), width);
         }
     }
 }
@@ -144,18 +137,11 @@ fn nothing_from_outside_steers_a_terminal() {
 #[test]
 fn color_changes_nothing_but_color() {
     let plain = rendered(&sample::odd(), Format::Text, &style(100, false));
-    let style = Style {
-        color: true,
-        ..style(100, false)
-    };
+    let style = Style { color: true, ..style(100, false) };
     let colored = rendered(&sample::odd(), Format::Text, &style);
     let mut stripped = String::new();
     for (index, piece) in colored.split("\u{1b}[").enumerate() {
-        let skip = if index == 0 {
-            0
-        } else {
-            piece.find('m').unwrap() + 1
-        };
+        let skip = if index == 0 { 0 } else { piece.find('m').unwrap() + 1 };
         stripped.push_str(&piece[skip..]);
     }
     assert_eq!(stripped, plain);
@@ -168,11 +154,7 @@ fn every_word_of_a_reason_is_there() {
         let text = rendered(&document, Format::Text, &style(width, false));
         let squeezed: String = text.split_whitespace().collect();
         for row in &document.results {
-            let reason: String = row
-                .reason
-                .iter()
-                .flat_map(|reason| reason.split_whitespace())
-                .collect();
+            let reason: String = row.reason.iter().flat_map(|reason| reason.split_whitespace()).collect();
             assert!(squeezed.contains(&reason), "{width}: {reason}");
         }
     }
@@ -212,9 +194,6 @@ fn the_sum_of_excluded_rounds_overflowed() {
     document.measurement.disturbance.excluded_migrated = 1;
     for format in Format::ALL {
         let text = rendered(&document, format, &style(100, true));
-        assert!(
-            format == Format::Csv || text.contains("18446744073709551615"),
-            "{format}"
-        );
+        assert!(format == Format::Csv || text.contains("18446744073709551615"), "{format}");
     }
 }

@@ -17,11 +17,7 @@ fn validator() -> jsonschema::Validator {
 }
 
 fn written(document: &Document) -> Value {
-    let style = Style {
-        color: false,
-        width: 100,
-        verbose: false,
-    };
+    let style = Style { color: false, width: 100, verbose: false };
     let bytes = render(document, sample::table(), Format::Json, &style).unwrap();
     serde_json::from_slice(&bytes).unwrap()
 }
@@ -30,9 +26,7 @@ fn written(document: &Document) -> Value {
 fn objections(value: &Value) -> Vec<String> {
     let validator = validator();
     let errors = validator.iter_errors(value);
-    errors
-        .map(|error| format!("{}: {error}", error.instance_path()))
-        .collect()
+    errors.map(|error| format!("{}: {error}", error.instance_path())).collect()
 }
 
 #[test]
@@ -109,26 +103,13 @@ fn a_wrong_value_is_refused() {
 #[test]
 fn a_missing_or_unknown_field_is_refused() {
     let good = written(&sample::ordinary());
-    for place in [
-        "",
-        "/measurement",
-        "/measurement/disturbance",
-        "/results/0",
-        "/results/0/ns",
-        "/vdso/64/0",
-    ] {
+    for place in ["", "/measurement", "/measurement/disturbance", "/results/0", "/results/0/ns", "/vdso/64/0"]
+    {
         let fields = good.pointer(place).unwrap().as_object().unwrap();
         for field in fields.keys() {
             let mut bad = good.clone();
-            bad.pointer_mut(place)
-                .unwrap()
-                .as_object_mut()
-                .unwrap()
-                .remove(field);
-            assert!(
-                !objections(&bad).is_empty(),
-                "{place} without {field} was accepted"
-            );
+            bad.pointer_mut(place).unwrap().as_object_mut().unwrap().remove(field);
+            assert!(!objections(&bad).is_empty(), "{place} without {field} was accepted");
         }
         let mut bad = good.clone();
         bad.pointer_mut(place).unwrap()["novel"] = json!(1);
@@ -147,27 +128,17 @@ fn later_versions_may_add_to_the_environment() {
 #[test]
 fn emulated_rows_have_no_time() {
     let document = sample::odd();
-    let row = document
-        .results
-        .iter()
-        .position(|row| row.timing == Timing::Emulated)
-        .unwrap();
+    let row = document.results.iter().position(|row| row.timing == Timing::Emulated).unwrap();
     let good = written(&document);
     let cost = good["results"][row]["instructions"].clone();
     for unit in ["core_cycles", "ticks", "ns", "throughput"] {
         let mut bad = good.clone();
         bad["results"][row][unit] = cost.clone();
-        assert!(
-            !objections(&bad).is_empty(),
-            "{unit} of an emulated row was accepted"
-        );
+        assert!(!objections(&bad).is_empty(), "{unit} of an emulated row was accepted");
     }
     let mut bad = good.clone();
     bad["results"][0]["instructions"] = cost;
-    assert!(
-        !objections(&bad).is_empty(),
-        "instructions on hardware were accepted"
-    );
+    assert!(!objections(&bad).is_empty(), "instructions on hardware were accepted");
 }
 
 #[test]
@@ -175,11 +146,9 @@ fn closed_rows_say_why_and_have_no_number() {
     let good = written(&sample::ordinary());
     let rows = good["results"].as_array().unwrap();
     let row = rows.iter().position(|row| row["outcome"] == "refused").unwrap();
-    for (field, value) in [
-        ("reason", Value::Null),
-        ("reason", json!("")),
-        ("ns", good["results"][0]["ns"].clone()),
-    ] {
+    for (field, value) in
+        [("reason", Value::Null), ("reason", json!("")), ("ns", good["results"][0]["ns"].clone())]
+    {
         let mut bad = good.clone();
         bad["results"][row][field] = value;
         assert!(!objections(&bad).is_empty(), "{field} was accepted");

@@ -8,11 +8,7 @@ use insta::assert_snapshot;
 use report::{Format, Style, list, render, summary_of_row};
 use run::Document;
 
-const PLAIN: Style = Style {
-    color: false,
-    width: 100,
-    verbose: false,
-};
+const PLAIN: Style = Style { color: false, width: 100, verbose: false };
 
 fn text_of(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap()
@@ -38,23 +34,14 @@ fn visible(text: &str) -> String {
 #[test]
 fn ordinary_text() {
     assert_snapshot!("ordinary-100", text(&sample::ordinary(), PLAIN));
-    assert_snapshot!(
-        "ordinary-80",
-        text(&sample::ordinary(), Style { width: 80, ..PLAIN })
-    );
-    assert_snapshot!(
-        "ordinary-color",
-        visible(&text(&sample::ordinary(), Style { color: true, ..PLAIN }))
-    );
+    assert_snapshot!("ordinary-80", text(&sample::ordinary(), Style { width: 80, ..PLAIN }));
+    assert_snapshot!("ordinary-color", visible(&text(&sample::ordinary(), Style { color: true, ..PLAIN })));
 }
 
 #[test]
 fn odd_text() {
     for width in [60, 80, 100] {
-        assert_snapshot!(
-            format!("odd-{width}"),
-            text(&sample::odd(), Style { width, ..PLAIN })
-        );
+        assert_snapshot!(format!("odd-{width}"), text(&sample::odd(), Style { width, ..PLAIN }));
     }
     let color = Style { color: true, ..PLAIN };
     assert_snapshot!("odd-color", visible(&text(&sample::odd(), color)));
@@ -63,11 +50,7 @@ fn odd_text() {
 #[test]
 fn verbose_text() {
     for width in [100, 180] {
-        let verbose = Style {
-            width,
-            verbose: true,
-            ..PLAIN
-        };
+        let verbose = Style { width, verbose: true, ..PLAIN };
         assert_snapshot!(format!("odd-verbose-{width}"), text(&sample::odd(), verbose));
     }
 }
@@ -91,22 +74,13 @@ fn nothing_measured() {
 #[test]
 fn markdown() {
     assert_snapshot!("odd-markdown", rendered(&sample::odd(), Format::Markdown, PLAIN));
-    let verbose = Style {
-        verbose: true,
-        ..PLAIN
-    };
-    assert_snapshot!(
-        "odd-markdown-verbose",
-        rendered(&sample::odd(), Format::Markdown, verbose)
-    );
+    let verbose = Style { verbose: true, ..PLAIN };
+    assert_snapshot!("odd-markdown-verbose", rendered(&sample::odd(), Format::Markdown, verbose));
 }
 
 #[test]
 fn data_formats() {
-    assert_snapshot!(
-        "odd-csv",
-        rendered(&sample::odd(), Format::Csv, PLAIN).replace("\r\n", "\n")
-    );
+    assert_snapshot!("odd-csv", rendered(&sample::odd(), Format::Csv, PLAIN).replace("\r\n", "\n"));
     let mut small = sample::odd();
     small
         .results
@@ -117,10 +91,7 @@ fn data_formats() {
 #[test]
 fn lists() {
     for format in Format::ALL {
-        assert_snapshot!(
-            format!("list-{format}"),
-            listed(format, PLAIN).replace("\r\n", "\n")
-        );
+        assert_snapshot!(format!("list-{format}"), listed(format, PLAIN).replace("\r\n", "\n"));
     }
     assert_snapshot!("list-text-60", listed(Format::Text, Style { width: 60, ..PLAIN }));
 }

@@ -3,7 +3,7 @@
 use crate::Outcome;
 use nix::errno::Errno;
 use nix::sys::signal::Signal;
-use record::{Failure, Verdict, abi};
+use record::{Failure, Step, Verdict, abi};
 use table::{Entry, Probe, REGISTERS};
 
 /// #GP, whose error code is a selector, and #PF, whose fault has an address.
@@ -25,12 +25,9 @@ pub fn judge(entry: &Entry, verdict: &Verdict) -> (Outcome, String) {
     match verdict.cause {
         abi::CAUSE_SIGNAL => judge_signal(entry, outcome, first, third, fourth),
         abi::CAUSE_ERRNO => judge_errno(entry, outcome, first),
-        abi::CAUSE_NO_AUXV => closed(
-            entry,
-            "no-auxv",
-            outcome,
-            format!("auxiliary vector entry {first} is missing"),
-        ),
+        abi::CAUSE_NO_AUXV => {
+            closed(entry, "no-auxv", outcome, format!("auxiliary vector entry {first} is missing"))
+        }
         abi::CAUSE_NO_SYMBOL => closed(entry, "no-symbol", outcome, "there is no such function".into()),
         abi::CAUSE_NO_USER_TIME => closed(entry, "no-user-time", outcome, "cap_user_time is 0".into()),
         abi::CAUSE_NO_TIME_PAGE => closed(entry, "no-time-page", outcome, "no time page was found".into()),
@@ -38,30 +35,31 @@ pub fn judge(entry: &Entry, verdict: &Verdict) -> (Outcome, String) {
         abi::CAUSE_NO_KALLSYMS => closed(entry, "no-kallsyms", outcome, "its address is not shown".into()),
         abi::CAUSE_ANSWER => (outcome, wrong_answer(first, second, third)),
         abi::CAUSE_REGISTER => (outcome, changed_register(entry, first, second, third)),
+        abi::CAUSE_NO_FAULT => (outcome, format!("{first} minor faults were due, {second} came")),
         abi::CAUSE_NO_SIGNAL => (outcome, format!("{first} signals were due, {second} came")),
-        abi::CAUSE_REQUEST => (
-            outcome,
-            format!("the probe does not understand argument {first} of its request"),
-        ),
-        other => (
-            outcome,
-            format!("cause {other}, which this version does not know"),
-        ),
+        abi::CAUSE_REQUEST => {
+            (outcome, format!("the probe does not understand argument {first} of its request"))
+        }
+        other => (outcome, format!("cause {other}, which this version does not know")),
     }
 }
 
 /// What it means that a probe run went wrong from the outside.
 pub fn judge_failure(entry: &Entry, failure: &Failure) -> (Outcome, String) {
     match failure {
-        Failure::NotStarted(errno) => judge_not_started(entry, Errno::from_raw(*errno)),
-        Failure::Killed(number) if *number == Signal::SIGSYS as i32 => (
-            Outcome::Refused,
-            "killed by SIGSYS: a seccomp filter forbids the call".into(),
-        ),
-        Failure::Killed(number) => (
-            Outcome::Error,
-            format!("the probe was killed by {}", signal_name(*number as u64)),
-        ),
+        Failure::NotStarted { step: Step::Execute, errno } => {
+            judge_not_executed(entry, Errno::from_raw(*errno))
+        }
+        Failure::NotStarted { step, errno } => {
+            let errno = Errno::from_raw(*errno);
+            (Outcome::Error, format!("the probe could not be started, {step}: {errno:?} ({})", errno.desc()))
+        }
+        Failure::Killed(number) if *number == Signal::SIGSYS as i32 => {
+            (Outcome::Refused, "killed by SIGSYS: a seccomp filter forbids the call".into())
+        }
+        Failure::Killed(number) => {
+            (Outcome::Error, format!("the probe was killed by {}", signal_name(*number as u64)))
+        }
         Failure::Timeout(_) => (Outcome::Timeout, failure.to_string()),
         Failure::Garbage(_) => (Outcome::Error, format!("{}: {failure}", entry.probe.name())),
         _ => (Outcome::Error, failure.to_string()),
@@ -81,19 +79,14 @@ fn closed(entry: &Entry, cause: &str, outcome: Outcome, otherwise: String) -> (O
     let Some(closed) = entry.closed.get(cause) else {
         return (outcome, otherwise);
     };
-    let named = Outcome::ALL
-        .into_iter()
-        .find(|outcome| outcome.name() == closed.outcome);
+    let named = Outcome::ALL.into_iter().find(|outcome| outcome.name() == closed.outcome);
     (named.unwrap_or(outcome), closed.why.clone())
 }
 
 fn judge_signal(entry: &Entry, outcome: Outcome, number: u64, trap: u64, address: u64) -> (Outcome, String) {
     let name = signal_name(number);
     if name == "SIGSYS" {
-        return (
-            Outcome::Refused,
-            "SIGSYS: a seccomp filter forbids the call".into(),
-        );
+        return (Outcome::Refused, "SIGSYS: a seccomp filter forbids the call".into());
     }
     let (vector, code) = (trap >> 32, trap & 0xffff_ffff);
     let detail = match vector {
@@ -102,25 +95,16 @@ fn judge_signal(entry: &Entry, outcome: Outcome, number: u64, trap: u64, address
         _ => String::new(),
     };
     let (outcome, why) = closed(entry, &name, outcome, String::new());
-    let words = if why.is_empty() {
-        format!("{name}{detail}")
-    } else {
-        format!("{name}{detail}: {why}")
-    };
+    let words = if why.is_empty() { format!("{name}{detail}") } else { format!("{name}{detail}: {why}") };
     (outcome, words)
 }
 
 fn judge_errno(entry: &Entry, outcome: Outcome, number: u64) -> (Outcome, String) {
     let errno = Errno::from_raw(i32::try_from(number).unwrap_or(0));
-    closed(
-        entry,
-        &format!("{errno:?}"),
-        outcome,
-        format!("the kernel answers {errno:?} ({})", errno.desc()),
-    )
+    closed(entry, &format!("{errno:?}"), outcome, format!("the kernel answers {errno:?} ({})", errno.desc()))
 }
 
-fn judge_not_started(entry: &Entry, errno: Errno) -> (Outcome, String) {
+fn judge_not_executed(entry: &Entry, errno: Errno) -> (Outcome, String) {
     match (entry.probe, errno) {
         (Probe::Libc, Errno::ENOENT) => closed(entry, "no-loader", Outcome::Unsupported, "no dynamic loader".into()),
         (Probe::Probe32, Errno::ENOEXEC) => (
@@ -146,27 +130,16 @@ fn wrong_answer(got: u64, least: u64, most: u64) -> String {
 }
 
 fn changed_register(entry: &Entry, register: u64, before: u64, after: u64) -> String {
-    let name = usize::try_from(register)
-        .ok()
-        .and_then(|index| REGISTERS.get(index))
-        .copied()
-        .unwrap_or("?");
-    let name = if entry.bits() == 32 {
-        name.replacen('r', "e", 1)
-    } else {
-        name.to_string()
-    };
+    let index = usize::try_from(register).unwrap_or(usize::MAX);
+    let flags = (index == REGISTERS.len()).then_some("rflags");
+    let name = flags.or(REGISTERS.get(index).copied()).unwrap_or("?");
+    let name = if entry.bits() == 32 { name.replacen('r', "e", 1) } else { name.to_string() };
     format!("it changed {name} from {before:#x} to {after:#x}, which its ABI preserves")
 }
 
 fn signal_name(number: u64) -> String {
-    let signal = i32::try_from(number)
-        .ok()
-        .and_then(|number| Signal::try_from(number).ok());
-    signal.map_or_else(
-        || format!("signal {number}"),
-        |signal| signal.as_str().to_string(),
-    )
+    let signal = i32::try_from(number).ok().and_then(|number| Signal::try_from(number).ok());
+    signal.map_or_else(|| format!("signal {number}"), |signal| signal.as_str().to_string())
 }
 
 #[cfg(test)]
@@ -179,11 +152,7 @@ mod tests {
     }
 
     fn verdict(outcome: u64, cause: u64, detail: [u64; 4]) -> Verdict {
-        Verdict {
-            outcome,
-            cause,
-            detail,
-        }
+        Verdict { outcome, cause, detail }
     }
 
     #[test]
@@ -196,17 +165,10 @@ mod tests {
         let gate = verdict(abi::OUTCOME_FAULT, abi::CAUSE_SIGNAL, [11, 128, 13 << 32 | 4, 0]);
         let (outcome, why) = judge(entry("lcall7-i386"), &gate);
         assert_eq!(outcome, Outcome::Fault);
-        assert!(
-            why.starts_with("SIGSEGV (#GP, error code 0x4): selector 7"),
-            "{why}"
-        );
+        assert!(why.starts_with("SIGSEGV (#GP, error code 0x4): selector 7"), "{why}");
 
         let nosys = verdict(abi::OUTCOME_REFUSED, abi::CAUSE_ERRNO, [38, 0, 0, 0]);
-        assert!(
-            judge(entry("syscall-x32"), &nosys)
-                .1
-                .contains("CONFIG_X86_X32_ABI")
-        );
+        assert!(judge(entry("syscall-x32"), &nosys).1.contains("CONFIG_X86_X32_ABI"));
     }
 
     #[test]
@@ -215,31 +177,14 @@ mod tests {
         let (outcome, why) = judge(entry("syscall-x86_64"), &refused);
         assert_eq!(
             (outcome, why.as_str()),
-            (
-                Outcome::Refused,
-                "the kernel answers EPERM (Operation not permitted)"
-            )
+            (Outcome::Refused, "the kernel answers EPERM (Operation not permitted)")
         );
 
-        let fault = verdict(
-            abi::OUTCOME_FAULT,
-            abi::CAUSE_SIGNAL,
-            [11, 1, 14 << 32 | 5, 0x1000],
-        );
-        assert_eq!(
-            judge(entry("call"), &fault).1,
-            "SIGSEGV (#PF at 0x1000, error code 0x5)"
-        );
+        let fault = verdict(abi::OUTCOME_FAULT, abi::CAUSE_SIGNAL, [11, 1, 14 << 32 | 5, 0x1000]);
+        assert_eq!(judge(entry("call"), &fault).1, "SIGSEGV (#PF at 0x1000, error code 0x5)");
 
-        let answer = verdict(
-            abi::OUTCOME_MISMATCH,
-            abi::CAUSE_ANSWER,
-            [5, -38i64 as u64, -38i64 as u64, 0],
-        );
-        assert_eq!(
-            judge(entry("int80-i386"), &answer).1,
-            "it answered 5 where -38 is right"
-        );
+        let answer = verdict(abi::OUTCOME_MISMATCH, abi::CAUSE_ANSWER, [5, -38i64 as u64, -38i64 as u64, 0]);
+        assert_eq!(judge(entry("int80-i386"), &answer).1, "it answered 5 where -38 is right");
 
         let register = verdict(abi::OUTCOME_MISMATCH, abi::CAUSE_REGISTER, [1, 0x5a, 0, 0]);
         let why = judge(entry("int80-i386"), &register).1;
@@ -250,25 +195,29 @@ mod tests {
     fn seccomp_is_told_from_a_crash() {
         let trap = verdict(abi::OUTCOME_FAULT, abi::CAUSE_SIGNAL, [31, 1, 0, 0]);
         assert_eq!(judge(entry("syscall-x86_64"), &trap).0, Outcome::Refused);
-        assert_eq!(
-            judge_failure(entry("syscall-x86_64"), &Failure::Killed(31)).0,
-            Outcome::Refused
-        );
+        assert_eq!(judge_failure(entry("syscall-x86_64"), &Failure::Killed(31)).0, Outcome::Refused);
         let (outcome, why) = judge_failure(entry("syscall-x86_64"), &Failure::Killed(9));
-        assert_eq!(
-            (outcome, why.as_str()),
-            (Outcome::Error, "the probe was killed by SIGKILL")
-        );
+        assert_eq!((outcome, why.as_str()), (Outcome::Error, "the probe was killed by SIGKILL"));
     }
 
     #[test]
     fn a_kernel_without_32_bit_emulation_is_named() {
-        let (outcome, why) = judge_failure(entry("int80-i386"), &Failure::NotStarted(8));
+        let (outcome, why) =
+            judge_failure(entry("int80-i386"), &Failure::NotStarted { step: Step::Execute, errno: 8 });
         assert_eq!(outcome, Outcome::Unsupported);
         assert!(why.contains("ia32_emulation=0"), "{why}");
-        let (outcome, why) = judge_failure(entry("libc"), &Failure::NotStarted(2));
+        let (outcome, why) =
+            judge_failure(entry("libc"), &Failure::NotStarted { step: Step::Execute, errno: 2 });
         assert_eq!(outcome, Outcome::Unsupported);
         assert!(why.contains("loader"), "{why}");
+    }
+
+    #[test]
+    fn trouble_of_the_runner_is_no_fact_about_the_entry() {
+        let pinning = Failure::NotStarted { step: Step::Pin, errno: 1 };
+        let (outcome, why) = judge_failure(entry("call"), &pinning);
+        assert_eq!(outcome, Outcome::Error);
+        assert!(why.contains("pinning it to the CPU: EPERM"), "{why}");
     }
 
     #[test]

@@ -64,6 +64,8 @@ pub struct Measurement {
     pub tsc_hz: Option<f64>,
     /// Core cycles in a tick, median over all rounds; none when the chain does not hold.
     pub cycles_per_tick: Option<f64>,
+    /// The same at the 5th and the 95th percentile of the rounds: how far the core's clock wandered.
+    pub cycles_per_tick_range: Option<[f64; 2]>,
     /// Cycles of an imul if a xor takes one, by bitness (`64`, `32`). Core cycles are given only where it is 3.00
     /// within 1 %.
     pub chain_ratio: BTreeMap<String, f64>,

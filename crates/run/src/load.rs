@@ -34,17 +34,9 @@ mod tests {
     #[test]
     fn other_schemas_and_other_texts_are_told_apart() {
         let newer = load(r#"{"schema": "kentry.run/9"}"#).unwrap_err().to_string();
-        assert_eq!(
-            newer,
-            r#"a document of schema "kentry.run/9"; this version reads "kentry.run/1""#
-        );
+        assert_eq!(newer, r#"a document of schema "kentry.run/9"; this version reads "kentry.run/1""#);
         assert!(load("{").unwrap_err().to_string().contains("line 1 column 1"));
-        assert!(
-            load(r#"{"schema": "kentry.run/1"}"#)
-                .unwrap_err()
-                .to_string()
-                .contains("missing field")
-        );
+        assert!(load(r#"{"schema": "kentry.run/1"}"#).unwrap_err().to_string().contains("missing field"));
     }
     #[test]
     fn a_number_came_back_with_another_last_digit() {

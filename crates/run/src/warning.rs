@@ -5,13 +5,34 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Warning {
-    /// Most rounds ran on a core that something else used too.
+    /// Rows most of whose rounds ran on a core that something else used too.
     Disturbed {
-        /// Rounds excluded.
+        /// Rows without an interval because of that.
+        rows: u64,
+        /// Rounds excluded, of all rows.
         excluded: u64,
         /// Rounds in all.
         rounds: u64,
     },
+    /// The canary never ran as fast as a core that has no company lets it.
+    SharedThroughout {
+        /// 64 or 32.
+        bits: u8,
+        /// Independent instructions in a core cycle, at best.
+        canary: f64,
+    },
+    /// Another process traces this one.
+    Traced {
+        /// Its process id.
+        tracer: u32,
+    },
+    /// Seccomp filters run before every call.
+    Seccomp {
+        /// How many, where the kernel tells.
+        filters: Option<u32>,
+    },
+    /// Clocks are offset in a time namespace.
+    TimeNamespace,
     /// Core cycles cannot be told.
     ChainRatio {
         /// 64 or 32.
@@ -48,10 +69,30 @@ pub enum Warning {
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Warning::Disturbed { excluded, rounds } => write!(
+            Warning::Disturbed { rows, excluded, rounds } => write!(
                 f,
-                "{excluded} of {rounds} rounds ran on a core that was not theirs alone; rows most of whose rounds were \
-                 lost have no interval. Try again when the machine is idle, or on another CPU (--cpu)."
+                "rows that lost most of their rounds to company on the core, and so have no interval: {rows} ({excluded} of \
+                 {rounds} rounds were lost in all). Try again when the machine is idle, or on another CPU (--cpu)."
+            ),
+            Warning::SharedThroughout { bits, canary } => write!(
+                f,
+                "at its best the core executed {canary:.2} independent {bits}-bit instructions a cycle; unless it is a small \
+                 core, something else used it all the time. Try again when the machine is idle, or on another CPU (--cpu)."
+            ),
+            Warning::Traced { tracer } => write!(
+                f,
+                "process {tracer} traces this one: every system call and signal stops for it. Run without strace or debugger."
+            ),
+            Warning::Seccomp { filters } => {
+                let filters = filters.map_or("an unknown number of".to_string(), |filters| filters.to_string());
+                write!(
+                    f,
+                    "{filters} seccomp filters run before every system call, and are in the figures (the kernel caches their \
+                     answer for most calls, not for invalid ones). Run outside of the container for the bare kernel."
+                )
+            }
+            Warning::TimeNamespace => f.write_str(
+                "this is a time namespace with offset clocks: the vDSO does more work than outside of it.",
             ),
             Warning::ChainRatio { bits, ratio } => write!(
                 f,
@@ -60,8 +101,8 @@ impl fmt::Display for Warning {
             ),
             Warning::FewRounds { rounds } => write!(
                 f,
-                "{rounds} rounds are too few for a confidence interval (6 are needed). Give more time (--budget) or ask for \
-                 fewer rows (--entry, --operation)."
+                "too few rounds for a confidence interval: {rounds} in the row that has fewest, and 6 are needed. Give more time \
+                 (--budget) or ask for fewer rows (--entry, --operation)."
             ),
             Warning::Interrupted => f.write_str("interrupted: this is what was measured so far."),
             Warning::TscNotInvariant => f.write_str(

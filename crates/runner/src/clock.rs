@@ -20,18 +20,9 @@ impl Reading {
             let time = clock_gettime(ClockId::CLOCK_MONOTONIC_RAW).ok()?;
             let after = tsc();
             let nanos = i128::from(time.tv_sec()) * 1_000_000_000 + i128::from(time.tv_nsec());
-            Some((
-                after - before,
-                Reading {
-                    ticks: before + (after - before) / 2,
-                    nanos,
-                },
-            ))
+            Some((after - before, Reading { ticks: before + (after - before) / 2, nanos }))
         };
-        (0..16)
-            .filter_map(|_| pair())
-            .min_by_key(|(gap, _)| *gap)
-            .map(|(_, reading)| reading)
+        (0..16).filter_map(|_| pair()).min_by_key(|(gap, _)| *gap).map(|(_, reading)| reading)
     }
 
     /// Ticks in a second between this reading and a later one, hertz. None when no time has passed.

@@ -29,9 +29,7 @@ fn list(cpus: &[usize]) -> String {
 /// [`CpuError::Unknown`] when the kernel does not tell.
 pub fn allowed_cpus() -> Result<Vec<usize>, CpuError> {
     let set = sched_getaffinity(Pid::from_raw(0)).map_err(CpuError::Unknown)?;
-    Ok((0..CpuSet::count())
-        .filter(|cpu| set.is_set(*cpu).unwrap_or(false))
-        .collect())
+    Ok((0..CpuSet::count()).filter(|cpu| set.is_set(*cpu).unwrap_or(false)).collect())
 }
 
 /// The CPU that was asked for, or the last allowed one: the first is where most interrupts go.
@@ -41,14 +39,8 @@ pub fn allowed_cpus() -> Result<Vec<usize>, CpuError> {
 pub fn choose_cpu(asked: Option<usize>, allowed: &[usize]) -> Result<usize, CpuError> {
     match asked {
         Some(cpu) if allowed.contains(&cpu) => Ok(cpu),
-        Some(cpu) => Err(CpuError::NotAllowed {
-            cpu,
-            allowed: allowed.to_vec(),
-        }),
-        None => allowed
-            .last()
-            .copied()
-            .ok_or(CpuError::Unknown(nix::errno::Errno::ENODATA)),
+        Some(cpu) => Err(CpuError::NotAllowed { cpu, allowed: allowed.to_vec() }),
+        None => allowed.last().copied().ok_or(CpuError::Unknown(nix::errno::Errno::ENODATA)),
     }
 }
 

@@ -59,12 +59,8 @@ fn in_memory(name: &CStr, bytes: &[u8]) -> io::Result<OwnedFd> {
 fn in_folder(folder: &std::path::Path, bytes: &[u8]) -> io::Result<OwnedFd> {
     let mut file = tempfile::Builder::new().prefix("kentry-").tempfile_in(folder)?;
     file.write_all(bytes)?;
-    file.as_file()
-        .set_permissions(std::fs::Permissions::from_mode(0o700))?;
-    if nix::sys::statvfs::statvfs(folder)?
-        .flags()
-        .contains(nix::sys::statvfs::FsFlags::ST_NOEXEC)
-    {
+    file.as_file().set_permissions(std::fs::Permissions::from_mode(0o700))?;
+    if nix::sys::statvfs::statvfs(folder)?.flags().contains(nix::sys::statvfs::FsFlags::ST_NOEXEC) {
         return Err(io::Error::other("mounted noexec"));
     }
     // Not to be executed while it is open for writing.
@@ -77,9 +73,5 @@ fn in_folder(folder: &std::path::Path, bytes: &[u8]) -> io::Result<OwnedFd> {
 fn folders() -> Vec<PathBuf> {
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     let fixed = ["/dev/shm", "/var/tmp", "/run"].map(PathBuf::from);
-    runtime
-        .into_iter()
-        .chain([std::env::temp_dir()])
-        .chain(fixed)
-        .collect()
+    runtime.into_iter().chain([std::env::temp_dir()]).chain(fixed).collect()
 }

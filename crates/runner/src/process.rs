@@ -2,17 +2,17 @@
 
 use crate::image::Image;
 use nix::errno::Errno;
-use nix::fcntl::{AtFlags, OFlag};
+use nix::fcntl::OFlag;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::signal::{SigHandler, SigSet, Signal, killpg, signal};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
-use nix::unistd::{ForkResult, Pid, execveat, fork, pipe2, read, setpgid};
-use record::Failure;
+use nix::unistd::{ForkResult, Pid, fork, pipe2, read, setpgid};
+use record::{Failure, Step};
 use std::convert::Infallible;
 use std::ffi::CString;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -47,37 +47,68 @@ pub struct Limits {
 
 /// Runs the program and returns what it wrote to its standard output.
 pub fn run(image: &Image, arguments: &[String], limits: &Limits) -> Result<Vec<u8>, Failure> {
-    let not_started = |error: Errno| Failure::NotStarted(error as i32);
-    let argv: Vec<CString> = std::iter::once(Ok(image.name.clone()))
-        .chain(arguments.iter().map(|argument| CString::new(argument.as_str())))
-        .collect::<Result<_, _>>()
-        .map_err(|_| not_started(Errno::EINVAL))?;
-    let (output, output_end) = pipe2(OFlag::O_CLOEXEC).map_err(not_started)?;
-    let (trouble, trouble_end) = pipe2(OFlag::O_CLOEXEC).map_err(not_started)?;
+    let argv = Arguments::new(image, arguments).ok_or(not_started(Step::Execute, Errno::EINVAL))?;
+    let (output, output_end) = pipe2(OFlag::O_CLOEXEC).map_err(|error| not_started(Step::Pipe, error))?;
+    let (trouble, trouble_end) = pipe2(OFlag::O_CLOEXEC).map_err(|error| not_started(Step::Pipe, error))?;
 
-    // SAFETY: this program has one thread while it measures, and the child calls nothing that allocates or locks.
-    let child = match unsafe { fork() }.map_err(not_started)? {
+    // SAFETY: the child only makes system calls on what was made before; it neither allocates nor locks.
+    let child = match unsafe { fork() }.map_err(|error| not_started(Step::Fork, error))? {
         ForkResult::Child => {
-            let Err(error) = become_probe(image, &argv, limits, output_end.as_fd());
-            report_and_exit(error, trouble_end.as_fd())
+            let Err((step, error)) = become_probe(image, &argv, limits, output_end.as_fd());
+            report_and_exit(step, error, trouble_end.as_fd())
         }
-        ForkResult::Parent { child } => Child {
-            pid: child,
-            reaped: false,
-        },
+        ForkResult::Parent { child } => Child { pid: child, reaped: false },
     };
     drop(output_end);
     drop(trouble_end);
     child.collect(output, trouble, limits)
 }
 
-/// In the child. Only async-signal-safe calls from here on.
+fn not_started(step: Step, error: Errno) -> Failure {
+    Failure::NotStarted { step, errno: error as i32 }
+}
+
+/// The argument vector, made before the fork, because making it allocates.
+struct Arguments {
+    /// What the pointers point to.
+    _texts: Vec<CString>,
+    pointers: Vec<*const libc::c_char>,
+}
+
+impl Arguments {
+    /// None when an argument has a NUL in it.
+    fn new(image: &Image, arguments: &[String]) -> Option<Arguments> {
+        let rest = arguments.iter().map(|argument| CString::new(argument.as_str()).ok());
+        let texts: Vec<CString> =
+            std::iter::once(Some(image.name.clone())).chain(rest).collect::<Option<_>>()?;
+        let pointers = texts.iter().map(|text| text.as_ptr()).chain([std::ptr::null()]).collect();
+        Some(Arguments { _texts: texts, pointers })
+    }
+}
+
+/// In the child: nothing but system calls from here on.
 fn become_probe(
     image: &Image,
-    argv: &[CString],
+    argv: &Arguments,
     limits: &Limits,
     output: BorrowedFd,
-) -> Result<Infallible, Errno> {
+) -> Result<Infallible, (Step, Errno)> {
+    set_up().map_err(|error| (Step::Setup, error))?;
+    pin(limits.cpu).map_err(|error| (Step::Pin, error))?;
+    if limits.priority == Priority::Realtime {
+        set_realtime().map_err(|error| (Step::Realtime, error))?;
+    }
+    nix::unistd::dup2_stdout(output).map_err(|error| (Step::Setup, error))?;
+    let no_environment = [std::ptr::null::<libc::c_char>()];
+    // SAFETY: both vectors end in a null pointer, and their texts live as long as they do.
+    unsafe {
+        let (argv, envp) = (argv.pointers.as_ptr(), no_environment.as_ptr());
+        libc::execveat(image.file.as_raw_fd(), c"".as_ptr(), argv.cast(), envp.cast(), libc::AT_EMPTY_PATH);
+    }
+    Err((Step::Execute, Errno::last()))
+}
+
+fn set_up() -> Result<(), Errno> {
     // A group of its own: the terminal's interrupt is for us, and its children end with it.
     setpgid(Pid::from_raw(0), Pid::from_raw(0))?;
     nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?;
@@ -85,14 +116,13 @@ fn become_probe(
     SigSet::empty().thread_set_mask()?;
     // SAFETY: the default action is no handler of ours.
     unsafe { signal(Signal::SIGPIPE, SigHandler::SigDfl) }?;
+    Ok(())
+}
+
+fn pin(cpu: usize) -> Result<(), Errno> {
     let mut cpus = CpuSet::new();
-    cpus.set(limits.cpu)?;
-    sched_setaffinity(Pid::from_raw(0), &cpus)?;
-    if limits.priority == Priority::Realtime {
-        set_realtime()?;
-    }
-    nix::unistd::dup2_stdout(output)?;
-    execveat(&image.file, c"", argv, &[] as &[CString], AtFlags::AT_EMPTY_PATH)
+    cpus.set(cpu)?;
+    sched_setaffinity(Pid::from_raw(0), &cpus)
 }
 
 /// SCHED_FIFO at its lowest priority for this process.
@@ -122,11 +152,21 @@ pub fn try_realtime() -> std::io::Result<()> {
     }
 }
 
-fn report_and_exit(error: Errno, trouble: BorrowedFd) -> ! {
+fn report_and_exit(step: Step, error: Errno, trouble: BorrowedFd) -> ! {
+    let [a, b, c, d] = (error as i32).to_le_bytes();
     // Nobody to tell when this fails too.
-    let _ = nix::unistd::write(trouble, &(error as i32).to_le_bytes());
+    let _ = nix::unistd::write(trouble, &[step as u8, a, b, c, d]);
     // SAFETY: ends the child without running what the parent registered for its own exit.
     unsafe { libc::_exit(127) }
+}
+
+/// What the child said of its trouble, if it had any.
+fn read_trouble(trouble: &OwnedFd) -> Option<Failure> {
+    let mut message = [0; 5];
+    let length = read(trouble, &mut message).ok()?;
+    let [step, errno @ ..] = message;
+    let step = Step::ALL.into_iter().find(|known| *known as u8 == step)?;
+    (length == message.len()).then_some(Failure::NotStarted { step, errno: i32::from_le_bytes(errno) })
 }
 
 /// A child that is killed, with its group, and reaped when this goes.
@@ -155,9 +195,8 @@ impl Child {
         let deadline = Instant::now() + limits.time;
         let bytes = read_all(&output, deadline, limits)?;
         let status = self.wait(deadline, limits)?;
-        let mut number = [0; 4];
-        if read(&trouble, &mut number) == Ok(number.len()) {
-            return Err(Failure::NotStarted(i32::from_le_bytes(number)));
+        if let Some(failure) = read_trouble(&trouble) {
+            return Err(failure);
         }
         match status {
             WaitStatus::Exited(_, 0) => Ok(bytes),
@@ -179,7 +218,7 @@ impl Child {
                 }
                 Err(error) => {
                     self.reaped = true;
-                    return Err(Failure::NotStarted(error as i32));
+                    return Err(not_started(Step::Read, error));
                 }
             }
             if Instant::now() >= deadline || limits.interrupt.load(Ordering::Relaxed) {
@@ -203,13 +242,13 @@ fn read_all(output: &OwnedFd, deadline: Instant, limits: &Limits) -> Result<Vec<
         match poll(&mut [PollFd::new(output.as_fd(), PollFlags::POLLIN)], timeout) {
             Ok(0) | Err(Errno::EINTR) => continue,
             Ok(_) => {}
-            Err(error) => return Err(Failure::NotStarted(error as i32)),
+            Err(error) => return Err(not_started(Step::Read, error)),
         }
         match read(output, &mut buffer) {
             Ok(0) => return Ok(bytes),
             Ok(count) => bytes.extend_from_slice(buffer.get(..count).unwrap_or_default()),
             Err(Errno::EINTR) => continue,
-            Err(error) => return Err(Failure::NotStarted(error as i32)),
+            Err(error) => return Err(not_started(Step::Read, error)),
         }
         if bytes.len() > MOST_OUTPUT {
             return Err(Failure::Flood(MOST_OUTPUT));
@@ -224,17 +263,9 @@ mod tests {
 
     /// Runs a shell script in a probe's place.
     fn script(text: &str, time: Duration) -> Result<Vec<u8>, Failure> {
-        let image = Image {
-            file: File::open("/bin/sh").unwrap().into(),
-            name: c"sh".into(),
-        };
+        let image = Image { file: File::open("/bin/sh").unwrap().into(), name: c"sh".into() };
         let cpu = *crate::allowed_cpus().unwrap().last().unwrap();
-        let limits = Limits {
-            cpu,
-            priority: Priority::Inherited,
-            time,
-            interrupt: Interrupt::default(),
-        };
+        let limits = Limits { cpu, priority: Priority::Inherited, time, interrupt: Interrupt::default() };
         run(&image, &["-c".into(), text.into()], &limits)
     }
 
@@ -264,10 +295,7 @@ mod tests {
     fn one_that_hangs_is_ended_with_its_children() {
         let begin = Instant::now();
         assert_eq!(script("sleep 50 & sleep 50", SHORT), Err(Failure::Timeout(SHORT)));
-        assert_eq!(
-            script("exec >&-; while :; do :; done", SHORT),
-            Err(Failure::Timeout(SHORT))
-        );
+        assert_eq!(script("exec >&-; while :; do :; done", SHORT), Err(Failure::Timeout(SHORT)));
         // A child of its own holds the pipe after it is gone.
         assert_eq!(script("sleep 50 & exit 0", SHORT), Err(Failure::Timeout(SHORT)));
         assert!(begin.elapsed() < Duration::from_secs(20));
@@ -283,39 +311,23 @@ mod tests {
 
     #[test]
     fn an_interruption_ends_it() {
-        let image = Image {
-            file: File::open("/bin/sh").unwrap().into(),
-            name: c"sh".into(),
-        };
+        let image = Image { file: File::open("/bin/sh").unwrap().into(), name: c"sh".into() };
         let cpu = *crate::allowed_cpus().unwrap().last().unwrap();
         let interrupt = Interrupt::new(AtomicBool::new(true));
-        let limits = Limits {
-            cpu,
-            priority: Priority::Inherited,
-            time: LONG,
-            interrupt,
-        };
-        assert_eq!(
-            run(&image, &["-c".into(), "sleep 50".into()], &limits),
-            Err(Failure::Timeout(LONG))
-        );
+        let limits = Limits { cpu, priority: Priority::Inherited, time: LONG, interrupt };
+        assert_eq!(run(&image, &["-c".into(), "sleep 50".into()], &limits), Err(Failure::Timeout(LONG)));
     }
 
     #[test]
     fn what_is_no_program_is_not_started() {
-        let image = Image {
-            file: File::open("/dev/null").unwrap().into(),
-            name: c"null".into(),
-        };
+        let image = Image { file: File::open("/dev/null").unwrap().into(), name: c"null".into() };
         let cpu = *crate::allowed_cpus().unwrap().last().unwrap();
-        let limits = Limits {
-            cpu,
-            priority: Priority::Inherited,
-            time: LONG,
-            interrupt: Interrupt::default(),
-        };
-        assert_eq!(run(&image, &[], &limits), Err(Failure::NotStarted(libc::EACCES)));
+        let limits =
+            Limits { cpu, priority: Priority::Inherited, time: LONG, interrupt: Interrupt::default() };
+        let refused = Failure::NotStarted { step: Step::Execute, errno: libc::EACCES };
+        assert_eq!(run(&image, &[], &limits), Err(refused));
         let limits = Limits { cpu: 1000, ..limits };
-        assert!(matches!(run(&image, &[], &limits), Err(Failure::NotStarted(_))));
+        let refused = Failure::NotStarted { step: Step::Pin, errno: libc::EINVAL };
+        assert_eq!(run(&image, &[], &limits), Err(refused));
     }
 }

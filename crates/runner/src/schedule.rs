@@ -64,9 +64,7 @@ mod tests {
 
     fn sweep(seed: u64) -> Vec<usize> {
         let mut schedule = Schedule::new(20, seed, Duration::ZERO);
-        std::iter::from_fn(|| schedule.next_row())
-            .map(|(_, row)| row)
-            .collect()
+        std::iter::from_fn(|| schedule.next_row()).map(|(_, row)| row).collect()
     }
 
     #[test]
@@ -93,11 +91,7 @@ mod tests {
             }
         }
         for sweep in 0..5 {
-            let mut rows: Vec<_> = seen
-                .iter()
-                .filter(|(s, _)| *s == sweep)
-                .map(|(_, row)| *row)
-                .collect();
+            let mut rows: Vec<_> = seen.iter().filter(|(s, _)| *s == sweep).map(|(_, row)| *row).collect();
             rows.sort_unstable();
             assert_eq!(rows, if sweep == 0 { vec![0, 1, 2] } else { vec![0, 2] });
         }

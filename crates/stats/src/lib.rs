@@ -31,9 +31,7 @@ pub const CHAIN_TOLERANCE: f64 = 0.01;
 /// How far a round's canary may be from the run's best, as a part of it.
 pub const CANARY_TOLERANCE: f64 = 0.02;
 
-/// The median of those values that are numbers; none of nothing.
-pub fn median_of(values: impl Iterator<Item = f64>) -> Option<f64> {
-    primitives::median(&primitives::sorted(
-        values.filter(|value| value.is_finite()).collect(),
-    ))
+/// The value below which a share `q` lies, of those values that are numbers; none of nothing.
+pub fn quantile_of(values: impl Iterator<Item = f64>, q: f64) -> Option<f64> {
+    primitives::quantile(&primitives::sorted(values.filter(|value| value.is_finite()).collect()), q)
 }

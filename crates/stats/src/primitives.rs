@@ -25,20 +25,16 @@ pub fn median(sorted: &[f64]) -> Option<f64> {
 pub fn trimmed_mean(sorted: &[f64], share: f64) -> Option<f64> {
     let cut = (sorted.len() as f64 * share) as usize;
     let kept = sorted.get(cut..sorted.len() - cut)?;
-    if kept.is_empty() {
-        None
-    } else {
-        Some(kept.iter().sum::<f64>() / kept.len() as f64)
-    }
+    if kept.is_empty() { None } else { Some(kept.iter().sum::<f64>() / kept.len() as f64) }
 }
 
 /// The distribution-free 95 % confidence interval of the median: the order statistics outside of which it lies
 /// with a probability of at most 2.5 % on either side (e.g. Hahn and Meeker, Statistical Intervals, 5.2).
 pub fn median_interval(sorted: &[f64]) -> Option<(f64, f64)> {
-    let n = sorted.len() as u64;
-    let binomial = Binomial::new(0.5, n).ok()?;
-    // The highest rank k (from 1) with P(fewer than k values lie below the median) <= 2.5 %.
-    let k = (1..=n / 2).take_while(|k| binomial.cdf(k - 1) <= 0.025).last()? as usize;
+    let binomial = Binomial::new(0.5, sorted.len() as u64).ok()?;
+    // The highest rank k (from 1) with P(fewer than k values lie below the median) <= 2.5 %: the least number of
+    // values for which that probability is reached.
+    let k = usize::try_from(binomial.inverse_cdf(0.025)).ok().filter(|k| *k > 0)?;
     Some((*sorted.get(k - 1)?, *sorted.get(sorted.len() - k)?))
 }
 

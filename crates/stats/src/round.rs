@@ -73,16 +73,9 @@ impl Round {
             preemptions: parts.preemptions,
             taken: parts.samples.len(),
             disturbed: parts.samples.len() - sound.len(),
-            extremes: (
-                all.first().copied().unwrap_or(0.0),
-                all.last().copied().unwrap_or(0.0),
-            ),
+            extremes: (all.first().copied().unwrap_or(0.0), all.last().copied().unwrap_or(0.0)),
             intervals: all.iter().map(|ticks| *ticks as u32).collect(),
-            bursts: parts
-                .bursts
-                .iter()
-                .map(|burst| per_call(burst, parts.lengths.burst))
-                .collect(),
+            bursts: parts.bursts.iter().map(|burst| per_call(burst, parts.lengths.burst)).collect(),
         })
     }
 }
@@ -161,24 +154,13 @@ impl Parts {
 
 /// Ticks between stamps `part` and `part + 1` of every sample, sorted.
 fn intervals(samples: &[Sample], part: usize) -> Vec<f64> {
-    sorted(
-        samples
-            .iter()
-            .map(|sample| sample.interval(part) as f64)
-            .collect(),
-    )
+    sorted(samples.iter().map(|sample| sample.interval(part) as f64).collect())
 }
 
 /// Mean over the canaries of the ticks between two stamps, without the longest tenth: that had an interrupt in it.
 fn mean_interval(canaries: &[Canary], part: usize) -> Option<f64> {
     let stamps = |canary: &Canary| Some((*canary.stamps.get(part)?, *canary.stamps.get(part + 1)?));
-    let ticks = sorted(
-        canaries
-            .iter()
-            .filter_map(stamps)
-            .map(|(a, b)| b.wrapping_sub(a) as f64)
-            .collect(),
-    );
+    let ticks = sorted(canaries.iter().filter_map(stamps).map(|(a, b)| b.wrapping_sub(a) as f64).collect());
     let kept = ticks.get(..ticks.len() - ticks.len() / 10)?;
     trimmed_mean(kept, 0.0)
 }
@@ -189,49 +171,22 @@ pub(crate) mod tests {
 
     /// A run on a machine where a tick is half a cycle, a stamp costs 40 ticks, and the entry `entry` ticks more.
     pub fn records(entry: u64, samples: usize) -> Vec<Record> {
-        let of = |payload| Record {
-            entry: 2,
-            operation: 2,
-            payload,
-        };
-        let canary = Canary {
-            stamps: [0, 40, 40 + 424, 464 + 424, 888 + 40 + 250],
-            cpu: 1,
-        };
-        let block = (0..samples)
-            .map(|i| sample(i as u64 * 10_000, 424, 40, 40 + entry))
-            .collect();
-        let burst = Sample {
-            stamps: [0, 64, 64, 64 + 64 + 16 * (entry + 8)],
-        };
+        let of = |payload| Record { entry: 2, operation: 2, payload };
+        let canary = Canary { stamps: [0, 40, 40 + 424, 464 + 424, 888 + 40 + 250], cpu: 1 };
+        let block = (0..samples).map(|i| sample(i as u64 * 10_000, 424, 40, 40 + entry)).collect();
+        let burst = Sample { stamps: [0, 64, 64, 64 + 64 + 16 * (entry + 8)] };
         vec![
-            of(Payload::Begin(Lengths {
-                bits: 64,
-                imuls: 256,
-                xors: 768,
-                nots: 2000,
-                burst: 16,
-            })),
+            of(Payload::Begin(Lengths { bits: 64, imuls: 256, xors: 768, nots: 2000, burst: 16 })),
             of(Payload::Canary(canary)),
             of(Payload::Samples(block)),
             of(Payload::Canary(canary)),
             of(Payload::Bursts(vec![burst; 4])),
-            of(Payload::End {
-                preemptions: 0,
-                minor_faults: 3,
-            }),
+            of(Payload::End { preemptions: 0, minor_faults: 3 }),
         ]
     }
 
     fn sample(start: u64, chain: u64, control: u64, entry: u64) -> Sample {
-        Sample {
-            stamps: [
-                start,
-                start + chain,
-                start + chain + control,
-                start + chain + control + entry,
-            ],
-        }
+        Sample { stamps: [start, start + chain, start + chain + control, start + chain + control + entry] }
     }
 
     fn samples_of(records: &mut [Record]) -> &mut Vec<Sample> {
@@ -269,10 +224,7 @@ pub(crate) mod tests {
         let mut records = records(100, 64);
         samples_of(&mut records)[5] = sample(50_000, 424, 40, 9_000);
         let round = Round::reduce(&records).unwrap();
-        assert_eq!(
-            (round.disturbed, round.cost, round.extremes),
-            (0, 100.0, (140.0, 9000.0))
-        );
+        assert_eq!((round.disturbed, round.cost, round.extremes), (0, 100.0, (140.0, 9000.0)));
     }
 
     #[test]
@@ -287,13 +239,7 @@ pub(crate) mod tests {
     #[test]
     fn a_change_of_cpu_is_seen() {
         let mut records = records(100, 64);
-        let Some(Record {
-            payload: Payload::Canary(canary),
-            ..
-        }) = records.get_mut(3)
-        else {
-            panic!()
-        };
+        let Some(Record { payload: Payload::Canary(canary), .. }) = records.get_mut(3) else { panic!() };
         canary.cpu = 0;
         assert!(Round::reduce(&records).unwrap().migrated);
     }
@@ -327,18 +273,12 @@ pub(crate) mod tests {
 
     #[test]
     fn a_chain_that_took_no_time_was_divided_by() {
-        for stamps in [
-            [7; 5],
-            [0, 424, 848, 1272, 2000],
-            [0, 40, 464, 888, 900],
-            [0, 90_000, 90_424, 90_848, 91_138],
-        ] {
+        for stamps in
+            [[7; 5], [0, 424, 848, 1272, 2000], [0, 40, 464, 888, 900], [0, 90_000, 90_424, 90_848, 91_138]]
+        {
             let round = Round::reduce(&with_canaries(stamps)).unwrap();
             let figures = [round.cycles_per_tick, round.chain_ratio, round.canary];
-            assert!(
-                figures.iter().all(|figure| figure.is_nan() || *figure > 0.0),
-                "{stamps:?}: {figures:?}"
-            );
+            assert!(figures.iter().all(|figure| figure.is_nan() || *figure > 0.0), "{stamps:?}: {figures:?}");
             assert!(round.canary.is_nan() && round.cost == 100.0);
         }
     }

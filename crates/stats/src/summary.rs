@@ -80,10 +80,7 @@ pub struct Summary {
 
 /// Summarizes the rounds of one row. Costs are none when every round is excluded.
 pub fn summarize(rounds: &[Round], reference: &Reference, scale: &Scale) -> Summary {
-    let sound: Vec<&Round> = rounds
-        .iter()
-        .filter(|round| reference.disturbance(round).is_none())
-        .collect();
+    let sound: Vec<&Round> = rounds.iter().filter(|round| reference.disturbance(round).is_none()).collect();
     let excluded = rounds.len() - sound.len();
     let lost = |round: &Round| match reference.disturbance(round) {
         Some(_) => round.taken,
@@ -108,18 +105,10 @@ fn cost<U: From<f64>>(rounds: &[&Round], trusted: bool, unit: impl Fn(&Round) ->
     let means = rounds.iter().map(|round| round.cost * unit(round)).collect();
     let single = |round: &&Round| {
         let (control, unit) = (round.control, unit(round));
-        round
-            .intervals
-            .iter()
-            .map(move |ticks| (f64::from(*ticks) - control) * unit)
-            .collect::<Vec<_>>()
+        round.intervals.iter().map(move |ticks| (f64::from(*ticks) - control) * unit).collect::<Vec<_>>()
     };
-    let least = rounds
-        .iter()
-        .map(|round| (round.extremes.0 - round.control) * unit(round));
-    let greatest = rounds
-        .iter()
-        .map(|round| (round.extremes.1 - round.control) * unit(round));
+    let least = rounds.iter().map(|round| (round.extremes.0 - round.control) * unit(round));
+    let greatest = rounds.iter().map(|round| (round.extremes.1 - round.control) * unit(round));
     build(
         means,
         rounds.iter().flat_map(single).collect(),
@@ -130,16 +119,9 @@ fn cost<U: From<f64>>(rounds: &[&Round], trusted: bool, unit: impl Fn(&Round) ->
 
 fn throughput(rounds: &[&Round], trusted: bool) -> Option<Cost<Cycles>> {
     let of_round = |round: &&Round| -> Vec<f64> {
-        round
-            .bursts
-            .iter()
-            .map(|ticks| f64::from(*ticks) * round.cycles_per_tick)
-            .collect()
+        round.bursts.iter().map(|ticks| f64::from(*ticks) * round.cycles_per_tick).collect()
     };
-    let means = rounds
-        .iter()
-        .filter_map(|round| trimmed_mean(&sorted(of_round(round)), 0.1))
-        .collect();
+    let means = rounds.iter().filter_map(|round| trimmed_mean(&sorted(of_round(round)), 0.1)).collect();
     let single = sorted(rounds.iter().flat_map(of_round).collect());
     let extremes = (*single.first()?, *single.last()?);
     build(means, single, extremes, trusted)
@@ -171,16 +153,10 @@ mod tests {
     use super::*;
     use crate::round::tests::{records, with_canaries};
 
-    const SCALE: Scale = Scale {
-        nanos_per_tick: Some(0.5),
-        cycles: true,
-    };
+    const SCALE: Scale = Scale { nanos_per_tick: Some(0.5), cycles: true };
 
     fn rounds(costs: &[u64]) -> Vec<Round> {
-        costs
-            .iter()
-            .map(|cost| Round::reduce(&records(*cost, 64)).unwrap())
-            .collect()
+        costs.iter().map(|cost| Round::reduce(&records(*cost, 64)).unwrap()).collect()
     }
 
     fn summary(rounds: &[Round]) -> Summary {
@@ -190,23 +166,13 @@ mod tests {
     #[test]
     fn every_unit_is_the_median_of_the_rounds() {
         let summary = summary(&rounds(&[100, 101, 102, 103, 104, 105, 500]));
-        let (ticks, cycles, ns) = (
-            summary.ticks.unwrap(),
-            summary.core_cycles.unwrap(),
-            summary.ns.unwrap(),
-        );
+        let (ticks, cycles, ns) = (summary.ticks.unwrap(), summary.core_cycles.unwrap(), summary.ns.unwrap());
         assert_eq!(
             (ticks.estimate, cycles.estimate, ns.estimate),
             (Ticks(103.0), Cycles(206.0), Nanos(51.5))
         );
-        assert_eq!(
-            (ticks.ci_low, ticks.ci_high),
-            (Some(Ticks(100.0)), Some(Ticks(500.0)))
-        );
-        assert_eq!(
-            (ticks.min, ticks.max, ticks.p50),
-            (Ticks(100.0), Ticks(500.0), Ticks(103.0))
-        );
+        assert_eq!((ticks.ci_low, ticks.ci_high), (Some(Ticks(100.0)), Some(Ticks(500.0))));
+        assert_eq!((ticks.min, ticks.max, ticks.p50), (Ticks(100.0), Ticks(500.0), Ticks(103.0)));
         assert_eq!(summary.throughput.unwrap().estimate, Cycles(222.0));
     }
 
@@ -216,15 +182,7 @@ mod tests {
         all[3].canary *= 0.6;
         all[3].cost = 140.0;
         let summary = summary(&all);
-        assert_eq!(
-            (
-                summary.rounds,
-                summary.excluded,
-                summary.samples,
-                summary.disturbed
-            ),
-            (9, 1, 576, 64)
-        );
+        assert_eq!((summary.rounds, summary.excluded, summary.samples, summary.disturbed), (9, 1, 576, 64));
         assert_eq!(summary.ticks.unwrap().max, Ticks(100.0));
     }
 
@@ -234,10 +192,7 @@ mod tests {
         let reference = Reference::of(all.iter()).unwrap();
         all.iter_mut().take(11).for_each(|round| round.migrated = true);
         let ticks = summarize(&all, &reference, &SCALE).ticks.unwrap();
-        assert_eq!(
-            (ticks.estimate, ticks.ci_low, ticks.ci_high),
-            (Ticks(100.0), None, None)
-        );
+        assert_eq!((ticks.estimate, ticks.ci_low, ticks.ci_high), (Ticks(100.0), None, None));
         all.iter_mut().for_each(|round| round.migrated = true);
         assert_eq!(summarize(&all, &reference, &SCALE).ticks, None);
     }
@@ -248,15 +203,9 @@ mod tests {
         all.iter_mut().for_each(|round| round.chain_ratio = 4.0);
         let reference = Reference::of(all.iter()).unwrap();
         assert!(!reference.chain_holds());
-        let scale = Scale {
-            cycles: reference.chain_holds(),
-            nanos_per_tick: None,
-        };
+        let scale = Scale { cycles: reference.chain_holds(), nanos_per_tick: None };
         let summary = summarize(&all, &reference, &scale);
-        assert_eq!(
-            (summary.core_cycles, summary.throughput, summary.ns),
-            (None, None, None)
-        );
+        assert_eq!((summary.core_cycles, summary.throughput, summary.ns), (None, None, None));
         assert!(summary.ticks.is_some());
     }
     #[test]

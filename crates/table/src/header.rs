@@ -17,19 +17,10 @@ pub fn render(table: &Table, probe: Probe) -> String {
     for entry in &table.entries {
         define(&mut out, "ENTRY", &entry.name, entry.id as usize);
     }
-    let entries = table
-        .entries
-        .iter()
-        .filter(|entry| entry.probe == probe)
-        .map(entry_row);
+    let entries = table.entries.iter().filter(|entry| entry.probe == probe).map(entry_row);
     rows(&mut out, "ENTRIES", "id, symbol, kind, abi, preserved", entries);
     let columns = "id, number_x86_64, number_i386, function, clock, page_offset";
-    rows(
-        &mut out,
-        "OPERATIONS",
-        columns,
-        table.operations.iter().map(operation_row),
-    );
+    rows(&mut out, "OPERATIONS", columns, table.operations.iter().map(operation_row));
     out
 }
 
@@ -61,12 +52,7 @@ fn entry_row(entry: &Entry) -> String {
         Some(Abi::I386) => "ABI_I386",
         Some(Abi::X32) => "ABI_X32",
     };
-    format!(
-        "{}, {}, {kind}, {abi}, {:#x}",
-        entry.id,
-        entry.symbol(),
-        entry.preserved()
-    )
+    format!("{}, {}, {kind}, {abi}, {:#x}", entry.id, entry.symbol(), entry.preserved())
 }
 
 fn operation_row(operation: &Operation) -> String {

@@ -178,10 +178,8 @@ impl Entry {
     /// Bit mask over [`REGISTERS`] of those that must come back unchanged.
     pub fn preserved(&self) -> u32 {
         let all: u32 = if self.bits() == 32 { 0x00ff } else { 0xffff };
-        let clobbered = REGISTERS
-            .iter()
-            .enumerate()
-            .filter(|(_, name)| self.clobbers.iter().any(|c| c == *name));
+        let clobbered =
+            REGISTERS.iter().enumerate().filter(|(_, name)| self.clobbers.iter().any(|c| c == *name));
         clobbered.fold(all, |mask, (bit, _)| mask & !(1 << bit))
     }
 
@@ -241,22 +239,15 @@ impl Table {
     /// Every pair of entry and operation, in the table's order.
     pub fn rows(&self) -> impl Iterator<Item = (&Entry, &Operation)> {
         self.entries.iter().flat_map(move |entry| {
-            entry
-                .operations
-                .iter()
-                .filter_map(move |name| Some((entry, self.operation(name)?)))
+            entry.operations.iter().filter_map(move |name| Some((entry, self.operation(name)?)))
         })
     }
 
     fn check(&self) -> Result<(), String> {
-        unique(
-            "operation",
-            self.operations.iter().map(|o| (o.id, o.name.as_str())),
-        )?;
+        unique("operation", self.operations.iter().map(|o| (o.id, o.name.as_str())))?;
         unique("entry", self.entries.iter().map(|e| (e.id, e.name.as_str())))?;
         self.entries.iter().try_for_each(|entry| {
-            self.check_entry(entry)
-                .map_err(|what| format!("entry {}: {what}", entry.name))
+            self.check_entry(entry).map_err(|what| format!("entry {}: {what}", entry.name))
         })
     }
 
@@ -278,15 +269,10 @@ impl Table {
             .iter()
             .find(|(_, closed)| !["unsupported", "refused", "fault"].contains(&closed.outcome.as_str()))
         {
-            return Err(format!(
-                "closed.{cause}: \"{}\" is not an outcome",
-                closed.outcome
-            ));
+            return Err(format!("closed.{cause}: \"{}\" is not an outcome", closed.outcome));
         }
         for name in &entry.operations {
-            let operation = self
-                .operation(name)
-                .ok_or(format!("operation {name} is not in the table"))?;
+            let operation = self.operation(name).ok_or(format!("operation {name} is not in the table"))?;
             if entry.abi.is_some() && entry.number(operation).is_none() {
                 return Err(format!("operation {name} has no call number in its ABI"));
             }
@@ -303,9 +289,7 @@ fn unique<'a>(what: &str, rows: impl Iterator<Item = (u16, &'a str)>) -> Result<
         }
         let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
         if name.is_empty() || !name.chars().all(plain) || !names.insert(name) {
-            return Err(format!(
-                "{what} {name}: the name is taken, empty, or not of a-z 0-9 - _"
-            ));
+            return Err(format!("{what} {name}: the name is taken, empty, or not of a-z 0-9 - _"));
         }
     }
     Ok(())
@@ -328,10 +312,7 @@ mod tests {
         let operation = table.operation("gettimeofday").unwrap();
         assert_eq!(table.entry("int80-x86_64").unwrap().number(operation), Some(78));
         assert_eq!(table.entry("syscall-x86_64").unwrap().number(operation), Some(96));
-        assert_eq!(
-            table.entry("syscall-x32").unwrap().number(operation),
-            Some(96 | X32_BIT)
-        );
+        assert_eq!(table.entry("syscall-x32").unwrap().number(operation), Some(96 | X32_BIT));
     }
 
     #[test]
@@ -350,15 +331,9 @@ mod tests {
         let taken = refused(|s| s.replacen("id = 25\n", "id = 24\n", 1));
         assert_eq!(taken, "entries.toml: entry cpuid: id 24 is 0 or taken");
         let unknown = refused(|s| s.replacen("\"minor-fault\"]", "\"major-fault\"]", 1));
-        assert_eq!(
-            unknown,
-            "entries.toml: entry page-fault: operation major-fault is not in the table"
-        );
+        assert_eq!(unknown, "entries.toml: entry page-fault: operation major-fault is not in the table");
         let register = refused(|s| s.replacen("\"r11\"]", "\"r16\"]", 1));
-        assert_eq!(
-            register,
-            "entries.toml: entry syscall-x86_64: clobbers r16, which is no register"
-        );
+        assert_eq!(register, "entries.toml: entry syscall-x86_64: clobbers r16, which is no register");
         assert!(refused(|s| s.replacen("kind = \"number\"", "kind = \"numbr\"", 1)).contains("numbr"));
     }
 }

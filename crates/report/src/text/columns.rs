@@ -37,21 +37,8 @@ const FULL: [Column; 14] = [
 
 /// Sets of columns from which the first that fits is taken, and whether the cost has its interval there.
 const CHOICES: [(&[Column], bool); 6] = [
-    (
-        &[
-            Column::Cost,
-            Column::Ns,
-            Column::Ratio,
-            Column::Bar,
-            Column::P99,
-            Column::Note,
-        ],
-        true,
-    ),
-    (
-        &[Column::Cost, Column::Ns, Column::Ratio, Column::Bar, Column::Note],
-        true,
-    ),
+    (&[Column::Cost, Column::Ns, Column::Ratio, Column::Bar, Column::P99, Column::Note], true),
+    (&[Column::Cost, Column::Ns, Column::Ratio, Column::Bar, Column::Note], true),
     (&[Column::Cost, Column::Ns, Column::Ratio, Column::Note], true),
     (&[Column::Cost, Column::Ns, Column::Note], true),
     (&[Column::Cost, Column::Ns, Column::Note], false),
@@ -72,11 +59,7 @@ impl<'a> Cells<'a> {
             let rows = group.blocks.iter().flat_map(|block| block.rows.iter());
             rows.map(move |row| (*row, unit))
         });
-        Self {
-            rows: rows.filter(|(row, _)| has_figures(row)).collect(),
-            figures,
-            notes,
-        }
+        Self { rows: rows.filter(|(row, _)| has_figures(row)).collect(), figures, notes }
     }
 
     fn widest(&self, cell: impl Fn(&Row, Option<Unit>) -> String) -> usize {
@@ -84,11 +67,12 @@ impl<'a> Cells<'a> {
         widths.max().unwrap_or(0)
     }
 
-    /// What a column needs; that of the notes nothing when there are none.
+    /// What a column needs; that of the notes, or of ratios, nothing when there are none.
     fn width(&self, column: Column) -> usize {
         match column {
             Column::Cost => self.cost(true).0,
             Column::Bar => *BAR.start(),
+            Column::Ratio if !self.figures.has_ratios() => 0,
             Column::Note => self.widest(|row, _| self.notes.mark(row).unwrap_or_default()),
             _ => {
                 let cells = self.widest(|row, _| self.figures.cell(column, row));
@@ -146,13 +130,7 @@ impl Layout {
     fn with(cells: &Cells, columns: &[Column], with_error: bool, gap: usize) -> Self {
         let (estimate, error) = cells.cost(with_error);
         let columns = columns.iter().map(|column| (*column, cells.width(*column)));
-        Self {
-            name: 0,
-            gap,
-            estimate,
-            error,
-            columns: columns.filter(|(_, width)| *width > 0).collect(),
-        }
+        Self { name: 0, gap, estimate, error, columns: columns.filter(|(_, width)| *width > 0).collect() }
     }
 
     /// With a column for the names; those that would take more than it may stand on a line of their own.
@@ -161,19 +139,12 @@ impl Layout {
         let names = groups.iter().flat_map(|group| {
             group.blocks.iter().flat_map(move |block| {
                 let joined = NameColumn::joined(group, block).map(|name| name.line().width());
-                let operations = block
-                    .shown()
-                    .iter()
-                    .map(|row| NameColumn::operation(row).line().width());
+                let operations = block.shown().iter().map(|row| NameColumn::operation(row).line().width());
                 joined.map_or_else(|| operations.collect(), |joined| vec![joined])
             })
         });
         let headings = groups.iter().map(|group| group.name.width());
-        self.name = names
-            .chain(headings)
-            .filter(|name| *name <= most)
-            .max()
-            .unwrap_or(0);
+        self.name = names.chain(headings).filter(|name| *name <= most).max().unwrap_or(0);
         self
     }
 

@@ -15,10 +15,7 @@ impl Report<'_> {
         }
         items.extend(self.units());
         items.extend(self.notes.all().map(|(mark, reason)| (mark, reason.to_owned())));
-        items
-            .iter()
-            .flat_map(|(label, text)| self.labelled(label, text))
-            .collect()
+        items.iter().flat_map(|(label, text)| self.labelled(label, text)).collect()
     }
 
     fn any_figures(&self) -> bool {
@@ -36,32 +33,24 @@ impl Report<'_> {
             );
         }
         if self.layout.has(Column::Ratio) {
-            say(
-                "ratio",
-                "to a call and return through a pointer (call none)".to_owned(),
-            );
+            say("ratio", "to a call and return through a pointer (call none)".to_owned());
         }
         if self.layout.has(Column::Bar) {
+            say("logarithmic", format!("the figure as a bar, 1 to {}", self.figures.scale.full()));
+        }
+        if self.layout.has(Column::Ns) && self.document.measurement.cycles_per_tick.is_some() {
             say(
-                "bar",
-                format!(
-                    "the figure on a logarithmic scale, 1 to {}",
-                    self.figures.scale.full()
-                ),
+                "ns",
+                "at the clock that the core ran at in that moment; core cycles do not depend on it"
+                    .to_owned(),
             );
         }
         if self.layout.has(Column::P99) {
-            say("p99", "99 of 100 single samples are at most this".to_owned());
+            say("p99", "99 of 100 single samples are at most this, in the unit of the figure".to_owned());
         }
         if self.verbose {
-            say(
-                "min to max",
-                "single samples, in the unit of the figure".to_owned(),
-            );
-            say(
-                "throughput",
-                "core cycles for a call among calls made back to back".to_owned(),
-            );
+            say("min to max", "single samples, in the unit of the figure".to_owned());
+            say("throughput", "core cycles for a call among calls made back to back".to_owned());
         }
         items
     }
@@ -82,11 +71,7 @@ impl Report<'_> {
     }
 
     fn shows(&self, unit: Unit) -> bool {
-        let units = self
-            .document
-            .results
-            .iter()
-            .filter_map(|row| Some(shown(row)?.unit));
+        let units = self.document.results.iter().filter_map(|row| Some(shown(row)?.unit));
         units.into_iter().any(|other| other == unit)
     }
 }

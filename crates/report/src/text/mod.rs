@@ -44,15 +44,7 @@ impl<'a> Report<'a> {
         let notes = Notes::of(document);
         let figures = Figures::of(document);
         let layout = Layout::of(&groups, &figures, &notes, style);
-        Self {
-            document,
-            groups,
-            notes,
-            figures,
-            layout,
-            width: style.columns(),
-            verbose: style.verbose,
-        }
+        Self { document, groups, notes, figures, layout, width: style.columns(), verbose: style.verbose }
     }
 
     fn lines(&self) -> Vec<Line> {
@@ -83,9 +75,7 @@ impl<'a> Report<'a> {
 
     fn head(&self) -> Vec<Line> {
         let facts = head::facts(self.document, self.verbose).into_iter();
-        facts
-            .flat_map(|fact| self.labelled(fact.label, &fact.text))
-            .collect()
+        facts.flat_map(|fact| self.labelled(fact.label, &fact.text)).collect()
     }
 
     fn foot(&self) -> Vec<Line> {
@@ -105,12 +95,7 @@ impl<'a> Report<'a> {
 
     fn heading(&self, group: &Group) -> Line {
         let mut line = Line::new(look::HEADING, group.name);
-        if group
-            .blocks
-            .iter()
-            .flat_map(Block::shown)
-            .any(|row| has_figures(row))
-        {
+        if group.blocks.iter().flat_map(Block::shown).any(|row| has_figures(row)) {
             self.layout.heading(&mut line, group.unit());
         }
         line

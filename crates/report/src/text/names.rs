@@ -16,26 +16,16 @@ pub(super) struct NameColumn<'a> {
 
 impl<'a> NameColumn<'a> {
     pub fn operation(row: &'a Row) -> Self {
-        Self {
-            entry: None,
-            operation: &row.operation,
-        }
+        Self { entry: None, operation: &row.operation }
     }
 
     /// For an entry with one row, and nothing else to say about it; the operations of a group's such entries are
     /// aligned.
     pub fn joined(group: &Group, block: &Block<'a>) -> Option<Self> {
         let alone = |block: &Block| block.rows.len() == 1 && block.configuration().is_empty();
-        let names = group
-            .blocks
-            .iter()
-            .filter(|block| alone(block))
-            .map(|block| block.entry.width());
+        let names = group.blocks.iter().filter(|block| alone(block)).map(|block| block.entry.width());
         let width = names.filter(|width| *width <= ALIGNED).max().unwrap_or(0);
-        alone(block).then(|| Self {
-            entry: Some((block.entry, width)),
-            operation: &block.rows[0].operation,
-        })
+        alone(block).then(|| Self { entry: Some((block.entry, width)), operation: &block.rows[0].operation })
     }
 
     pub fn line(&self) -> Line {

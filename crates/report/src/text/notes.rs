@@ -19,10 +19,7 @@ impl<'a> Notes<'a> {
 
     /// Marks and reasons, in the order of the marks.
     pub fn all(&self) -> impl Iterator<Item = (String, &'a str)> {
-        self.reasons
-            .iter()
-            .enumerate()
-            .map(|(index, reason)| (mark(index), *reason))
+        self.reasons.iter().enumerate().map(|(index, reason)| (mark(index), *reason))
     }
 
     /// The mark of a row whose reason is shared.

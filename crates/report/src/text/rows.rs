@@ -95,12 +95,7 @@ impl Report<'_> {
         if self.verbose && !self.layout.has_details() {
             lines.extend(self.below(&self.details(row)));
         }
-        lines.extend(
-            self.notes
-                .own(row)
-                .into_iter()
-                .flat_map(|reason| self.below(reason)),
-        );
+        lines.extend(self.notes.own(row).into_iter().flat_map(|reason| self.below(reason)));
         lines
     }
 

@@ -27,33 +27,16 @@ pub fn ordinary() -> Document {
         measurement: measurement(),
         environment: environment(),
         vdso: vdso(),
-        results: table()
-            .rows()
-            .map(|(entry, operation)| measured(entry, &operation.name))
-            .collect(),
+        results: table().rows().map(|(entry, operation)| measured(entry, &operation.name)).collect(),
     };
     close(&mut document, "syscall-x32", Outcome::Refused, "ENOSYS");
     close(&mut document, "syscall-i386", Outcome::Unsupported, "SIGILL");
-    close(
-        &mut document,
-        "mapped-time-devmem",
-        Outcome::Unsupported,
-        "ENOENT",
-    );
-    close(
-        &mut document,
-        "mapped-time-perf",
-        Outcome::Unsupported,
-        "no-user-time",
-    );
+    close(&mut document, "mapped-time-devmem", Outcome::Unsupported, "ENOENT");
+    close(&mut document, "mapped-time-perf", Outcome::Unsupported, "no-user-time");
     close(&mut document, "lcall7-i386", Outcome::Fault, "SIGSEGV");
     for row in &mut document.results {
         if row.entry.starts_with("vdso") && row.operation == "getrandom" {
-            closed(
-                row,
-                Outcome::Unsupported,
-                "this kernel's 64-bit vDSO does not export it",
-            );
+            closed(row, Outcome::Unsupported, "this kernel's 64-bit vDSO does not export it");
         }
     }
     document
@@ -63,14 +46,8 @@ pub fn ordinary() -> Document {
 pub fn odd() -> Document {
     let mut document = ordinary();
     document.results.retain(|row| {
-        let few = [
-            "none",
-            "getppid",
-            "gettimeofday",
-            "clock_gettime-monotonic-coarse",
-            "getrandom",
-            "signal",
-        ];
+        let few =
+            ["none", "getppid", "gettimeofday", "clock_gettime-monotonic-coarse", "getrandom", "signal"];
         few.contains(&row.operation.as_str()) || row.entry.contains("mem") || row.entry.contains("page")
     });
     let at = |entry: &str, operation: &str, document: &Document| {
@@ -91,18 +68,12 @@ pub fn odd() -> Document {
         "tv_usec is 1000001, at most 999999 was expected",
     );
     let late = at("gateway-i386", "clock_gettime-monotonic-coarse", &document);
-    closed(
-        &mut document.results[late],
-        Outcome::Timeout,
-        "no answer within 2 s",
-    );
+    closed(&mut document.results[late], Outcome::Timeout, "no answer within 2 s");
     let broken = at("libc", "getrandom", &document);
     closed(&mut document.results[broken], Outcome::Error, &long_reason());
     let own = at("vsyscall", "gettimeofday", &document);
-    document.results[own].reason = Some(format!(
-        "{IN_KERNEL}: the page is not mapped executable here, and {}",
-        long_reason()
-    ));
+    document.results[own].reason =
+        Some(format!("{IN_KERNEL}: the page is not mapped executable here, and {}", long_reason()));
     document.results.extend([emulated(), foreign()]);
     disturb(&mut document);
     document
@@ -110,11 +81,7 @@ pub fn odd() -> Document {
 
 /// Four hundred columns of words, one of them longer than any line.
 fn long_reason() -> String {
-    format!(
-        "the answer was {} and after that nothing{}",
-        "x".repeat(170),
-        " more came of it".repeat(12)
-    )
+    format!("the answer was {} and after that nothing{}", "x".repeat(170), " more came of it".repeat(12))
 }
 
 fn disturb(document: &mut Document) {
@@ -124,20 +91,16 @@ fn disturb(document: &mut Document) {
     measurement.chain_ratio.insert("32".into(), 0.142);
     measurement.disturbance.excluded_canary = 300;
     measurement.warnings = vec![
-        Warning::Disturbed {
-            excluded: 303,
-            rounds: 412,
-        },
-        Warning::ChainRatio {
-            bits: 32,
-            ratio: 0.142,
-        },
+        Warning::Disturbed { rows: 7, excluded: 303, rounds: 412 },
+        Warning::SharedThroughout { bits: 64, canary: 2.24 },
+        Warning::Traced { tracer: 77 },
+        Warning::Seccomp { filters: Some(2) },
+        Warning::TimeNamespace,
+        Warning::ChainRatio { bits: 32, ratio: 0.142 },
         Warning::FewRounds { rounds: 3 },
         Warning::Interrupted,
         Warning::TscNotInvariant,
-        Warning::NoRealtime {
-            why: "\u{1b}]0;title\u{7}EPERM".into(),
-        },
+        Warning::NoRealtime { why: "\u{1b}]0;title\u{7}EPERM".into() },
         Warning::Steal { milliseconds: 130.0 },
         Warning::Unseen { facts: 7 },
     ];
@@ -149,9 +112,7 @@ fn disturb(document: &mut Document) {
     environment.limits.seccomp_filters = Some(2);
     environment.limits.tracer_pid = Some(77);
     environment.kernel.pti = Some(true);
-    environment
-        .mitigations
-        .insert("meltdown".into(), "Mitigation: PTI".into());
+    environment.mitigations.insert("meltdown".into(), "Mitigation: PTI".into());
     environment.load = None;
 }
 
@@ -181,11 +142,7 @@ fn close(document: &mut Document, entry: &str, outcome: Outcome, cause: &str) {
 }
 
 fn closed(row: &mut Row, outcome: Outcome, reason: &str) {
-    *row = Row {
-        outcome,
-        reason: Some(reason.to_owned()),
-        ..blank(&row.entry, &row.operation, row.bits)
-    };
+    *row = Row { outcome, reason: Some(reason.to_owned()), ..blank(&row.entry, &row.operation, row.bits) };
 }
 
 fn blank(entry: &str, operation: &str, bits: u8) -> Row {
@@ -209,10 +166,7 @@ fn blank(entry: &str, operation: &str, bits: u8) -> Row {
 
 fn measured(entry: &Entry, operation: &str) -> Row {
     let user = matches!(entry.name.as_str(), "vdso-x86_64" | "vdso-i386" | "libc")
-        && !matches!(
-            operation,
-            "getppid" | "getrandom" | "clock_gettime-thread-cputime"
-        );
+        && !matches!(operation, "getppid" | "getrandom" | "clock_gettime-thread-cputime");
     let cycles = estimate(&entry.name, operation, user);
     let scaled = |scale: f64| (cycles * scale, Some(cycles * scale * 0.0008 + 0.04));
     let (ticks, ticks_half) = scaled(1.0 / CYCLES_PER_TICK);
@@ -283,6 +237,7 @@ fn measurement() -> Measurement {
         realtime: false,
         tsc_hz: Some(TSC_HZ),
         cycles_per_tick: Some(CYCLES_PER_TICK),
+        cycles_per_tick_range: Some([CYCLES_PER_TICK * 0.98, CYCLES_PER_TICK * 1.01]),
         chain_ratio: BTreeMap::from([("64".into(), 3.003), ("32".into(), 3.001)]),
         canary: BTreeMap::from([("64".into(), 3.97), ("32".into(), 3.96)]),
         disturbance: Disturbance {
@@ -298,33 +253,17 @@ fn measurement() -> Measurement {
 }
 
 fn vdso() -> BTreeMap<String, Vec<Export>> {
-    let export = |name: &str, version: &str| Export {
-        name: name.into(),
-        version: version.into(),
-    };
-    let wide = vec![
-        export("__vdso_gettimeofday", "LINUX_2.6"),
-        export("__vdso_getcpu", "LINUX_2.6"),
-    ];
-    let narrow = vec![
-        export("__kernel_vsyscall", "LINUX_2.5"),
-        export("__vdso_time", ""),
-    ];
+    let export = |name: &str, version: &str| Export { name: name.into(), version: version.into() };
+    let wide = vec![export("__vdso_gettimeofday", "LINUX_2.6"), export("__vdso_getcpu", "LINUX_2.6")];
+    let narrow = vec![export("__kernel_vsyscall", "LINUX_2.5"), export("__vdso_time", "")];
     BTreeMap::from([("64".into(), wide), ("32".into(), narrow)])
 }
 
 fn environment() -> Environment {
-    let mut environment = Environment {
-        host: "linux".into(),
-        ..Environment::default()
-    };
+    let mut environment = Environment { host: "linux".into(), ..Environment::default() };
     environment.cpu.vendor = Some("GenuineIntel".into());
     environment.cpu.brand = Some("Intel(R) Xeon(R) Platinum 8481C CPU @ 2.60GHz".into());
-    (
-        environment.cpu.family,
-        environment.cpu.model,
-        environment.cpu.stepping,
-    ) = (Some(6), Some(143), Some(8));
+    (environment.cpu.family, environment.cpu.model, environment.cpu.stepping) = (Some(6), Some(143), Some(8));
     environment.tsc.invariant = true;
     environment.hypervisor.present = true;
     environment.hypervisor.signature = Some("KVMKVMKVM".into());

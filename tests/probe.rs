@@ -1,0 +1,117 @@
+//! The real probe, asked what it must not answer well: its checks can fail.
+
+#![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
+
+use record::{Failure, Payload, Record, Request, Verdict, abi};
+use runner::{Executor, Host, Interrupt, Limits, Priority};
+use std::time::Duration;
+use table::{Probe, Table};
+
+fn host() -> Host {
+    let cpu = *runner::allowed_cpus().unwrap().last().unwrap();
+    let limits = Limits {
+        cpu,
+        priority: Priority::Inherited,
+        time: Duration::from_secs(20),
+        interrupt: Interrupt::default(),
+    };
+    Host::new(limits).unwrap()
+}
+
+fn request(entry: &str, operation: &str) -> (Probe, Request) {
+    let entry = Table::get().entry(entry).unwrap();
+    let request = Request {
+        entry: entry.id,
+        operation: Table::get().operation(operation).unwrap().id,
+        blocks: 2,
+        ticks: 1_000_000,
+        bursts: 1,
+        parent: u64::from(std::process::id()),
+        cpu: *runner::allowed_cpus().unwrap().last().unwrap() as u64,
+        path: true,
+    };
+    (entry.probe, request)
+}
+
+fn verdict(records: &[Record]) -> Verdict {
+    let verdicts = records.iter().filter_map(|record| match record.payload {
+        Payload::Outcome(verdict) => Some(verdict),
+        _ => None,
+    });
+    verdicts.last().unwrap()
+}
+
+fn ask(entry: &str, operation: &str, change: impl Fn(&mut Request)) -> Verdict {
+    let (probe, mut request) = request(entry, operation);
+    change(&mut request);
+    verdict(&host().measure(probe, &request).unwrap())
+}
+
+#[test]
+fn a_right_answer_is_ok_and_a_wrong_one_is_not() {
+    assert_eq!(ask("syscall-x86_64", "getppid", |_| {}).outcome, abi::OUTCOME_OK);
+    let wrong = ask("syscall-x86_64", "getppid", |request| request.parent += 1);
+    assert_eq!((wrong.outcome, wrong.cause), (abi::OUTCOME_MISMATCH, abi::CAUSE_ANSWER));
+    assert_eq!(wrong.detail[0], u64::from(std::process::id()));
+
+    let wrong = ask("syscall-x86_64", "getcpu", |request| request.cpu += 1);
+    assert_eq!((wrong.outcome, wrong.cause), (abi::OUTCOME_MISMATCH, abi::CAUSE_ANSWER));
+}
+
+#[test]
+fn a_call_number_of_the_other_abi_does_not_pass_for_the_operation() {
+    // Number 96 is gettimeofday by x86-64 numbers, and something else by i386 ones: the entry and the operation of a
+    // request decide the number, so the nearest that can be asked is an operation that the entry's ABI lacks.
+    let (probe, mut request) = request("syscall-x86_64", "gettimeofday");
+    request.operation = Table::get().operation("clock_gettime64-monotonic").unwrap().id;
+    // It has no x86-64 number: 0, read(2), with a clock's arguments.
+    let found = verdict(&host().measure(probe, &request).unwrap());
+    assert_ne!(found.outcome, abi::OUTCOME_OK);
+}
+
+#[test]
+fn a_request_that_does_not_parse_names_the_argument() {
+    let refused = |place: u64, text: &str| {
+        let (probe, request) = request("call", "none");
+        let mut arguments = request.arguments();
+        arguments[place as usize - 1] = text.into();
+        let found = verdict(&host().run(probe, &arguments).unwrap());
+        assert_eq!((found.outcome, found.cause), (abi::OUTCOME_ERROR, abi::CAUSE_REQUEST), "{text:?}");
+        assert_eq!(found.detail[0], place, "{text:?}");
+    };
+    for text in ["", "x", "-1", "1x", "99999999999999999999999"] {
+        refused(abi::REQUEST_BLOCKS, text);
+    }
+    refused(abi::REQUEST_ENTRY, "4242");
+    refused(abi::REQUEST_OPERATION, "4242");
+    refused(abi::REQUEST_BLOCKS, &(abi::MAX_BLOCKS + 1).to_string());
+    let nothing = host().run(Probe::Probe64, &[]).unwrap();
+    assert_eq!(verdict(&nothing).cause, abi::CAUSE_REQUEST);
+}
+
+#[test]
+fn a_measurement_has_the_samples_it_was_asked_for() {
+    let (probe, request) = request("call", "none");
+    let records = host().measure(probe, &request).unwrap();
+    let samples: usize =
+        records.iter().map(|r| if let Payload::Samples(s) = &r.payload { s.len() } else { 0 }).sum();
+    let canaries = records.iter().filter(|record| matches!(record.payload, Payload::Canary(_))).count();
+    assert_eq!((samples as u64, canaries), (2 * abi::BLOCK_SAMPLES, 3));
+    let path = records.iter().find_map(|record| match record.payload {
+        Payload::Fact { fact: abi::FACT_PATH, value } => Some(value),
+        _ => None,
+    });
+    assert_eq!(path, Some(abi::PATH_USER), "a call to a function that does nothing");
+}
+
+#[test]
+fn a_probe_that_takes_too_long_is_ended() {
+    let cpu = *runner::allowed_cpus().unwrap().last().unwrap();
+    let time = Duration::from_millis(1);
+    let limits = Limits { cpu, priority: Priority::Inherited, time, interrupt: Interrupt::default() };
+    let mut host = Host::new(limits).unwrap();
+    let (probe, mut request) = request("cpuid", "none");
+    request.blocks = abi::MAX_BLOCKS;
+    request.ticks = u64::from(u32::MAX);
+    assert_eq!(host.measure(probe, &request), Err(Failure::Timeout(time)));
+}
