@@ -18,7 +18,7 @@ static volatile unsigned kept;
 static const word second = 0;
 
 #define LFENCE "lfence\n\t"
-#define STAMP "lfence\n\trdtsc\n\tlfence\n\tmov %%eax, %4\n\tmov %%edx, %4\n\t"
+#define STAMP  "lfence\n\trdtsc\n\tlfence\n\tmov %%eax, %4\n\tmov %%edx, %4\n\t"
 
 /* A loop: fence, arguments from memory, the instruction or nothing, fence. */
 #define LOOP(name_, fence_, load_, instruction_, clobbers_...)                                               \

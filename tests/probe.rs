@@ -34,11 +34,11 @@ fn request(entry: &str, operation: &str) -> (Probe, Request) {
 }
 
 fn verdict(records: &[Record]) -> Verdict {
-    let verdicts = records.iter().filter_map(|record| match record.payload {
+    let mut verdicts = records.iter().filter_map(|record| match record.payload {
         Payload::Outcome(verdict) => Some(verdict),
         _ => None,
     });
-    verdicts.last().unwrap()
+    verdicts.next_back().unwrap()
 }
 
 fn ask(entry: &str, operation: &str, change: impl Fn(&mut Request)) -> Verdict {

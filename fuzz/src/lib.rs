@@ -213,7 +213,7 @@ pub fn reduce(runs: &[Vec<Record>]) {
             rounds.push(round);
         }
     }
-    let cycles_per_tick = stats::median_of(rounds.all().iter().map(|round| round.cycles_per_tick));
+    let cycles_per_tick = stats::quantile_of(rounds.all().iter().map(|round| round.cycles_per_tick), 0.5);
     finite("cycles in a tick", &[cycles_per_tick]);
     let Some(reference) = Reference::of(rounds.all().iter()) else {
         return;
