@@ -56,6 +56,7 @@ _Static_assert(sizeof(struct record_header) == 24, "the header has no padding");
 #define CAUSE_NO_SIGNAL	    11 /* signals expected, signals seen */
 #define CAUSE_REQUEST	    12 /* argument index: the request does not parse or names no row of this probe */
 #define CAUSE_NO_FAULT	    13 /* minor faults due, minor faults seen */
+#define CAUSE_EMULATOR	    14 /* not tried: this emulator would take the kernel down */
 
 #define FACT_PATH    1 /* does the call enter the kernel? value: PATH_* */
 #define PATH_UNKNOWN 0

@@ -116,6 +116,30 @@ void target_refresh(const struct request *request)
 	(void)request;
 }
 
+/* The first register of a CPUID leaf's name: "Genu" of GenuineIntel, "TCGT" of TCGTCGTCGTCG. */
+static uint32_t cpuid_name(uint32_t leaf)
+{
+	uint32_t name, changed;
+
+	__asm__ volatile("cpuid" : "=b"(name), "=a"(changed) : "a"(leaf), "c"(0) : "edx");
+	return name;
+}
+
+#define CPUID_VENDOR	 0
+#define CPUID_HYPERVISOR 0x40000000
+#define NAME_INTEL	 0x756e6547 /* "Genu" */
+#define NAME_TCG	 0x54474354 /* "TCGT" */
+
+/*
+ * QEMU's TCG executes a compatibility-mode syscall on Intel models, too, where real processors raise #UD. Linux relies
+ * on that and sets no entry address there (5.16 on, wrmsrl_cstar): the kernel would go on at address 0 and panic.
+ */
+static void need_real_syscall(void)
+{
+	if (cpuid_name(CPUID_VENDOR) == NAME_INTEL && cpuid_name(CPUID_HYPERVISOR) == NAME_TCG)
+		emit_refusal(OUTCOME_UNSUPPORTED, CAUSE_EMULATOR, 0, 0, 0, 0);
+}
+
 #endif
 
 void target_prepare(const struct request *request)
@@ -168,8 +192,11 @@ void target_prepare(const struct request *request)
 		break;
 #else
 	case ENTRY_SYSENTER_I386:
+		need_auxv(AT_SYSINFO);
+		break;
 	case ENTRY_SYSCALL_I386:
 		need_auxv(AT_SYSINFO);
+		need_real_syscall();
 		break;
 	case ENTRY_GATEWAY_I386:
 		invocation.target = need_auxv(AT_SYSINFO);

@@ -226,3 +226,26 @@ fn a_row_whose_every_round_was_disturbed_says_so() {
     assert_eq!((call.ticks, call.reason.as_deref()), (None, Some("every round was disturbed")));
     assert!(rdtsc.ticks.is_some());
 }
+
+#[test]
+fn on_an_emulated_machine_there_are_outcomes_but_no_times() {
+    let plan = Plan::new(Table::get(), &arguments(&["--entry", "call", "--budget", "0.01"]), 1).unwrap();
+    let mut fake = Fake { answer: Box::new(|e, o, _| Ok(round(e, o, 100))), asked: Vec::new() };
+    let mut environment = Environment::default();
+    environment.hypervisor.signature = Some("TCGTCGTCGTCG".into());
+    let setting = Setting {
+        executor: &mut fake,
+        cpu: 0,
+        realtime: false,
+        interrupt: Interrupt::default(),
+        environment,
+        warnings: Vec::new(),
+    };
+    let document = measure(&plan, setting, &mut |_, _| {});
+    let row = &document.results[0];
+    assert_eq!((row.outcome, row.timing), (Outcome::Ok, run::Timing::Emulated));
+    assert_eq!((row.core_cycles, row.ticks, row.ns, row.throughput), (None, None, None, None));
+    let told =
+        document.measurement.warnings.iter().any(|warning| matches!(warning, Warning::Emulated { .. }));
+    assert!(told && document.measurement.cycles_per_tick.is_none());
+}

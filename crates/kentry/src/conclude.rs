@@ -10,6 +10,9 @@ use table::Probe;
 /// Fewer rounds have no interval.
 const ROUNDS_FOR_AN_INTERVAL: usize = 6;
 
+/// CPUID signatures of hypervisors that are emulators. One without a signature cannot be told.
+const EMULATORS: [&str; 1] = ["TCGTCGTCGTCG"];
+
 /// Steal below this share of the run is no news.
 const STEAL_SHARE: f64 = 0.01;
 
@@ -27,21 +30,36 @@ pub fn conclude(
     vdso: BTreeMap<String, Vec<Export>>,
 ) -> Document {
     let nanos_per_tick = measurement.tsc_hz.map(|hertz| 1e9 / hertz);
+    let emulator = emulator(&environment);
     let references: References =
         Probe::ALL.into_iter().filter_map(|probe| Some((probe, reference(states, probe)?))).collect();
     let (results, summaries): (Vec<_>, Vec<_>) = states
         .iter()
         .filter(|state| state.was_tried())
-        .map(|state| state.document(references.get(&state.row.0.probe), nanos_per_tick))
+        .map(|state| match emulator {
+            None => state.document(references.get(&state.row.0.probe), nanos_per_tick),
+            Some(_) => state.emulated(),
+        })
         .unzip();
     let summaries: Vec<Summary> = summaries.into_iter().flatten().collect();
-    describe_clock(&mut measurement, states, &references);
+    if emulator.is_none() {
+        describe_clock(&mut measurement, states, &references);
+    }
     measurement.disturbance = disturbance(states, &references);
     let mut warnings = about_rows(&measurement, &summaries);
-    warnings.extend(about_the_core(&references));
+    match emulator {
+        None => warnings.extend(about_the_core(&references)),
+        Some(by) => warnings.push(Warning::Emulated { by: by.into() }),
+    }
     warnings.extend(about_the_machine(&environment, measurement.seconds));
     measurement.warnings.append(&mut warnings);
     Document { schema: run::SCHEMA.to_string(), measurement, environment, vdso, results }
+}
+
+/// The emulator that this machine is, if it is one.
+fn emulator(environment: &Environment) -> Option<&'static str> {
+    let signatures = [&environment.hypervisor.signature, &environment.hypervisor.second_signature];
+    EMULATORS.into_iter().find(|known| signatures.iter().any(|found| found.as_deref() == Some(*known)))
 }
 
 fn describe_clock(measurement: &mut Measurement, states: &[State], references: &References) {

@@ -163,30 +163,45 @@ impl<'a> State<'a> {
         reference: Option<&Reference>,
         nanos_per_tick: Option<f64>,
     ) -> (run::Row, Option<Summary>) {
+        let mut row = self.row_without_costs(Timing::Hardware);
+        let Some(reference) = reference.filter(|_| self.outcome == Outcome::Ok) else { return (row, None) };
+        let scale = Scale { nanos_per_tick, cycles: reference.chain_holds() };
+        let summary = summarize(self.rounds.all(), reference, &scale);
+        if summary.excluded == summary.rounds {
+            row.reason = Some(LOST.into());
+        }
+        row.core_cycles = summary.core_cycles;
+        row.ticks = summary.ticks;
+        row.ns = summary.ns;
+        row.throughput = summary.throughput;
+        row.samples = summary.samples as u64;
+        row.disturbed = summary.disturbed as u64;
+        (row, Some(summary))
+    }
+
+    /// Its row where no time means anything.
+    pub fn emulated(&self) -> (run::Row, Option<Summary>) {
+        (self.row_without_costs(Timing::Emulated), None)
+    }
+
+    fn row_without_costs(&self, timing: Timing) -> run::Row {
         let (entry, operation) = self.row;
-        let summary = reference.filter(|_| self.outcome == Outcome::Ok).map(|reference| {
-            let scale = Scale { nanos_per_tick, cycles: reference.chain_holds() };
-            summarize(self.rounds.all(), reference, &scale)
-        });
-        let costs = summary.as_ref();
-        let lost = costs.is_some_and(|costs| costs.excluded == costs.rounds);
-        let row = run::Row {
+        run::Row {
             entry: entry.name.clone(),
             operation: operation.name.clone(),
             bits: entry.bits(),
             configuration: BTreeMap::new(),
-            timing: Timing::Hardware,
+            timing,
             outcome: self.outcome,
-            reason: if lost { Some(LOST.into()) } else { self.reason.clone() },
-            core_cycles: costs.and_then(|costs| costs.core_cycles),
-            ticks: costs.and_then(|costs| costs.ticks),
-            ns: costs.and_then(|costs| costs.ns),
+            reason: self.reason.clone(),
+            core_cycles: None,
+            ticks: None,
+            ns: None,
             instructions: None,
-            throughput: costs.and_then(|costs| costs.throughput),
-            samples: costs.map_or(0, |costs| costs.samples as u64),
-            disturbed: costs.map_or(0, |costs| costs.disturbed as u64),
-        };
-        (row, summary)
+            throughput: None,
+            samples: 0,
+            disturbed: 0,
+        }
     }
 }
 

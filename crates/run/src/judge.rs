@@ -35,6 +35,7 @@ pub fn judge(entry: &Entry, verdict: &Verdict) -> (Outcome, String) {
         abi::CAUSE_NO_KALLSYMS => closed(entry, "no-kallsyms", outcome, "its address is not shown".into()),
         abi::CAUSE_ANSWER => (outcome, wrong_answer(first, second, third)),
         abi::CAUSE_REGISTER => (outcome, changed_register(entry, first, second, third)),
+        abi::CAUSE_EMULATOR => closed(entry, "emulator", outcome, "it was not tried in this emulator".into()),
         abi::CAUSE_NO_FAULT => (outcome, format!("{first} minor faults were due, {second} came")),
         abi::CAUSE_NO_SIGNAL => (outcome, format!("{first} signals were due, {second} came")),
         abi::CAUSE_REQUEST => {

@@ -45,6 +45,11 @@ pub enum Warning {
         /// Rounds of the row that has fewest.
         rounds: u64,
     },
+    /// The processor is a program: whatever time it takes is that program's.
+    Emulated {
+        /// The emulator's signature in CPUID.
+        by: String,
+    },
     /// Interrupted by the user.
     Interrupted,
     /// The counter's rate is not constant.
@@ -103,6 +108,11 @@ impl fmt::Display for Warning {
                 f,
                 "too few rounds for a confidence interval: {rounds} in the row that has fewest, and 6 are needed. Give more time \
                  (--budget) or ask for fewer rows (--entry, --operation)."
+            ),
+            Warning::Emulated { by } => write!(
+                f,
+                "this machine is emulated ({by}): outcomes are what its kernel answers, but times would be the emulator's, \
+                 and are not shown. Measure on hardware, or in a virtual machine that uses it."
             ),
             Warning::Interrupted => f.write_str("interrupted: this is what was measured so far."),
             Warning::TscNotInvariant => f.write_str(

@@ -93,6 +93,7 @@ fn disturb(document: &mut Document) {
     measurement.warnings = vec![
         Warning::Disturbed { rows: 7, excluded: 303, rounds: 412 },
         Warning::SharedThroughout { bits: 64, canary: 2.24 },
+        Warning::Emulated { by: "TCGTCGTCGTCG".into() },
         Warning::Traced { tracer: 77 },
         Warning::Seccomp { filters: Some(2) },
         Warning::TimeNamespace,
