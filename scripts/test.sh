@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Every test. Ends with one line for all of them.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+passed=0 failed=0 skipped=0
+declare -a bad=()
+
+# step NAME COMMAND...: runs it, adds up the results that it reports, and goes on whatever happens.
+step() {
+	local name=$1 log status
+	shift
+	log=$(mktemp)
+	echo "== $name"
+	"$@" 2>&1 | tee "$log"
+	status=${PIPESTATUS[0]}
+	count "$log" "$status" "$name"
+	rm -f "$log"
+}
+
+# Sums up lines of cargo's test runner, and the plain 'N passed, N failed, N skipped'. A step that reports no test
+# counts as one.
+count() {
+	local log=$1 status=$2 name=$3 p f s
+	read -r p f s < <(awk '
+		/^test result:/ { p += $4; f += $6; s += $8 }
+		/^[0-9]+ passed, [0-9]+ failed/ { p += $1; f += $3; s += $5 }
+		END { print p + 0, f + 0, s + 0 }' "$log")
+	if [ "$status" != 0 ]; then
+		[ "$f" -gt 0 ] || f=1
+		bad+=("$name")
+	elif [ $((p + f + s)) = 0 ]; then
+		p=1
+	fi
+	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+}
+
+step "format and lint" scripts/lint.sh
+step "unit and integration tests" cargo test --locked --workspace --no-fail-fast
+step "release build" cargo build --release --locked
+step "examples of every entry" tests/examples.sh
+step "hostile surroundings" tests/hostile.sh
+step "other kernels, emulated" tests/guest.sh
+step "README examples" tests/readme.sh
+step "fuzzing, bounded" fuzz/run.sh 10
+step "distribution" tests/dist.sh
+
+[ ${#bad[@]} = 0 ] || printf 'FAILED: %s\n' "${bad[@]}"
+echo "$passed passed, $failed failed, $skipped skipped"
+[ ${#bad[@]} = 0 ] && [ "$failed" = 0 ]

@@ -5,7 +5,7 @@ use std::path::Path;
 use table::Table;
 
 fn main() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let root = Path::new(&std::env::var("CARGO_MANIFEST_DIR").expect("set by cargo")).join("../../docs");
     let mut out = String::from("const TEXTS: &[(&str, &str, &str)] = &[\n");
     for entry in &Table::get().entries {
         let text = root.join(format!("entries/{}.md", entry.name));

@@ -26,7 +26,7 @@ const FLAGS: &[&str] = &[
 ];
 
 fn main() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = Path::new(&std::env::var("CARGO_MANIFEST_DIR").expect("set by cargo")).join("../..");
     let out = PathBuf::from(std::env::var("OUT_DIR").expect("set by cargo"));
     for watched in ["probe", "abi", "entries.toml"] {
         println!("cargo::rerun-if-changed={}", root.join(watched).display());

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 fn main() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../abi");
+    let root = Path::new(&std::env::var("CARGO_MANIFEST_DIR").expect("set by cargo")).join("../../abi");
     let mut out = String::new();
     for header in ["record.h", "request.h"] {
         let path = root.join(header);
