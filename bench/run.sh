@@ -75,15 +75,24 @@ build_truth() {
 	done
 }
 
-# One alternation of a case: the independent loop in both kinds of fence, then kentry.
+# truth BITS CASE FENCE: nanoseconds of a call, the median of many short pairs of loops
+truth() {
+	taskset -c "$cpu" "$work/truth$1" "$2" "$3" 100 201 | median | awk '{print $1 / 100}'
+}
+
+# One alternation of a case: the loop, kentry, the loop. Their ratio is taken within the alternation, because the core's
+# clock wanders from one to the next.
 alternate() {
-	local bits=$1 case=$2 fence name=${2//\//.}
-	for fence in stamp lfence; do
-		taskset -c "$cpu" "$work/truth$bits" "$case" $fence 100 101 | median |
-			awk '{print $1 / 100}' >>"$work/truth.$fence.$name"
-	done
+	local bits=$1 case=$2 name=${2//\//.} before after ours
+	truth "$bits" "$case" lfence >>"$work/bare.$name"
+	before=$(truth "$bits" "$case" stamp)
 	"$kentry" --entry "${case%/*}" --operation "${case#*/}" --budget 0.05 --format csv >"$work/one.csv"
-	column ns_estimate "${case%/*}" "${case#*/}" <"$work/one.csv" >>"$work/ours.$name"
+	after=$(truth "$bits" "$case" stamp)
+	ours=$(column ns_estimate "${case%/*}" "${case#*/}" <"$work/one.csv")
+	[ -n "$ours" ] || return 0 # every round was disturbed
+	echo "$ours" >>"$work/ours.$name"
+	awk -v a="$before" -v b="$after" 'BEGIN {print (a + b) / 2}' >>"$work/truth.$name"
+	awk -v a="$before" -v b="$after" -v c="$ours" 'BEGIN {print (c / ((a + b) / 2) - 1) * 100}' >>"$work/off.$name"
 	column core_cycles_estimate "${case%/*}" "${case#*/}" <"$work/one.csv" >>"$work/cycles.$name"
 	column throughput_estimate "${case%/*}" "${case#*/}" <"$work/one.csv" >>"$work/throughput.$name"
 }
@@ -137,22 +146,25 @@ write_spread() {
 }
 
 write_truth() {
-	echo "## Is the estimate true?"
-	echo
-	echo "Against \`bench/truth.c\`: a loop of calls with the same fences around each, less the same loop of controls,"
-	echo "timed with CLOCK_MONOTONIC_RAW; medians of $alternations alternations. \`bare\`: with an lfence alone on"
-	echo "either side instead of all that a stamp does (lfence, rdtsc, lfence, two stores). \`throughput\`: calls back to back, no fence."
-	echo
-	echo "| row | kentry ns | loop ns | off % | at most | held | bare loop ns | core cycles | throughput |"
-	echo "|---|---:|---:|---:|---:|---|---:|---:|---:|"
-	local case name ours loop off limit
+	cat <<-END
+		## Is the estimate true?
+
+		Against \`bench/truth.c\`: a loop of calls with the same fences around each, less the same loop of controls, timed
+		with CLOCK_MONOTONIC_RAW. Medians of $alternations alternations (loop, kentry, loop); \`off\` is the median of the
+		differences within an alternation, because the core's clock wanders from one to the next. \`bare\`: with an lfence
+		alone on either side instead of all that a stamp does (lfence, rdtsc, lfence, two stores). \`throughput\`: core
+		cycles for calls back to back, no fence.
+
+		| row | kentry ns | loop ns | off % | at most | held | bare loop ns | core cycles | throughput |
+		|---|---:|---:|---:|---:|---|---:|---:|---:|
+	END
+	local case name off limit
 	for case in "${cases64[@]}" "${cases32[@]}"; do
 		name=${case//\//.}
-		ours=$(median <"$work/ours.$name") loop=$(median <"$work/truth.stamp.$name")
-		off=$(awk -v a="$ours" -v b="$loop" 'BEGIN {printf "%.2f", (a / b - 1) * 100}')
+		off=$(median <"$work/off.$name" | awk '{printf "%.2f", $1}')
 		case $case in vdso*) limit=3 ;; *) limit=1 ;; esac
-		echo "| \`${case/\// }\` | $ours | $loop | $off | $limit | $(at_most "${off#-}" $limit) |" \
-			"$(median <"$work/truth.lfence.$name") | $(median <"$work/cycles.$name") |" \
+		echo "| \`${case/\// }\` | $(median <"$work/ours.$name") | $(median <"$work/truth.$name") | $off | $limit |" \
+			"$(at_most "${off#-}" $limit) | $(median <"$work/bare.$name") | $(median <"$work/cycles.$name") |" \
 			"$(median <"$work/throughput.$name") |"
 	done
 	echo
@@ -178,7 +190,7 @@ write_head() {
 		"$(perf --version 2>/dev/null || echo no perf), $(stress-ng --version 2>/dev/null | head -n 1 || echo no stress-ng)."
 	echo
 	echo '```'
-	"$kentry" --entry call --budget 0.05 | sed -n '1,/^$/p' | sed '/^$/d'
+	"$kentry" --entry call --budget 0.05 | sed -n '1,/^$/p' | sed '/^$/d; /^measured/d; /^clocks/d'
 	echo '```'
 	echo
 }
