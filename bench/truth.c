@@ -20,7 +20,7 @@ static const word second = 0;
 #define LFENCE "lfence\n\t"
 #define STAMP  "lfence\n\trdtsc\n\tlfence\n\tmov %%eax, %4\n\tmov %%edx, %4\n\t"
 
-/* A loop: fence, arguments from memory, the instruction or nothing, fence. */
+/* A loop: fence, arguments from memory (as many as the probe loads), the instruction or nothing, fence. */
 #define LOOP(name_, fence_, load_, instruction_, clobbers_...)                                               \
 	static void name_(word count)                                                                        \
 	{                                                                                                    \
@@ -53,11 +53,12 @@ static long call(long number, long a, long b, long c)
 	return result;
 }
 
-LOOPS(syscall, "mov %0, %%rax\n\tmov %1, %%rdi\n\tmov %2, %%rsi\n\t", "syscall", "rax", "rdx", "rdi", "rsi",
-      "rcx", "r11")
-LOOPS(int80, "mov %0, %%rax\n\tmov %1, %%rbx\n\tmov %2, %%rcx\n\t", "int $0x80", "rax", "rdx", "rbx", "rcx")
-LOOPS(function, "mov %1, %%rdi\n\tmov %2, %%rsi\n\t", "call *%3", "rax", "rdx", "rdi", "rsi", "rcx", "r8",
-      "r9", "r10", "r11")
+LOOPS(syscall, "mov %0, %%rax\n\tmov %1, %%rdi\n\tmov %2, %%rsi\n\tmov %2, %%rdx\n\t", "syscall", "rax",
+      "rdx", "rdi", "rsi", "rcx", "r11")
+LOOPS(int80, "mov %0, %%rax\n\tmov %1, %%rbx\n\tmov %2, %%rcx\n\tmov %2, %%rdx\n\t", "int $0x80", "rax",
+      "rdx", "rbx", "rcx")
+LOOPS(function, "mov %1, %%rdi\n\tmov %2, %%rsi\n\tmov %2, %%rdx\n\tmov %2, %%rcx\n\tmov %2, %%r8\n\t",
+      "call *%3", "rax", "rdx", "rdi", "rsi", "rcx", "r8", "r9", "r10", "r11")
 
 #else
 
@@ -72,8 +73,10 @@ static long call(long number, long a, long b, long c)
 	return result;
 }
 
-LOOPS(int80, "mov %0, %%eax\n\tmov %1, %%ebx\n\tmov %2, %%ecx\n\t", "int $0x80", "eax", "edx", "ebx", "ecx")
-LOOPS(gateway, "mov %0, %%eax\n\tmov %1, %%ebx\n\tmov %2, %%ecx\n\t", "call *%3", "eax", "edx", "ebx", "ecx")
+LOOPS(int80, "mov %0, %%eax\n\tmov %1, %%ebx\n\tmov %2, %%ecx\n\tmov %2, %%edx\n\t", "int $0x80", "eax",
+      "edx", "ebx", "ecx")
+LOOPS(gateway, "mov %0, %%eax\n\tmov %1, %%ebx\n\tmov %2, %%ecx\n\tmov %2, %%edx\n\t", "call *%3", "eax",
+      "edx", "ebx", "ecx")
 
 #endif
 
