@@ -18,7 +18,12 @@ say() { echo "bench: $*" >&2; }
 median() { sort -g | awk '{v[NR]=$1} END {if (NR) printf "%.6g", (v[int((NR+1)/2)] + v[int(NR/2)+1]) / 2; else printf "-"}'; }
 spread() { sort -g | awk '{v[NR]=$1} END {m = NR ? (v[int((NR+1)/2)] + v[int(NR/2)+1]) / 2 : 0
 	if (m) printf "%.2f", (v[NR] - v[1]) / m * 100; else printf "-"}'; }
-# compare A B: is A at most B?
+# the same without the one run that is farthest from the median
+nearest() { sort -g | awk '{v[NR]=$1} END {m = NR ? (v[int((NR+1)/2)] + v[int(NR/2)+1]) / 2 : 0
+	low = 1; high = NR
+	if (v[NR] - m > m - v[1]) high--; else low++
+	if (m && NR > 2) printf "%.2f", (v[high] - v[low]) / m * 100; else printf "-"}'; }
+# at_most A B: is A at most B?
 at_most() { awk -v a="$1" -v b="$2" 'BEGIN {print (a != "-" && a + 0 <= b + 0) ? "yes" : "**no**"}'; }
 
 # column NAME of a CSV report on standard input, for the row ENTRY OPERATION
@@ -127,8 +132,8 @@ write_spread() {
 	echo "(max − min) / median over $runs whole runs, interleaved with the peers'. kentry in core cycles, \`--budget 3\`"
 	echo "for all rows together; peers in the nanoseconds that they print."
 	echo
-	echo "| what | median | spread % | at most | held |"
-	echo "|---|---:|---:|---:|---|"
+	echo "| what | median | spread % | at most | held | without the farthest run % |"
+	echo "|---|---:|---:|---:|---|---:|"
 	local i row file
 	for i in "${!precise_rows[@]}"; do
 		row=${precise_rows[i]} file=$work/${precise_rows[i]//\//.}
@@ -136,12 +141,12 @@ write_spread() {
 		local wide
 		wide=$(spread <"$file")
 		echo "| kentry \`${row/\// }\` | $(median <"$file") | $wide | ${limits[i]} |" \
-			"$([ "${limits[i]}" = - ] && echo - || at_most "$wide" "${limits[i]}") |"
+			"$([ "${limits[i]}" = - ] && echo - || at_most "$wide" "${limits[i]}") | $(nearest <"$file") |"
 	done
 	echo "| kentry \`int80-i386 gettimeofday\` / \`cpuid none\`, same run | $(median <"$work/int80-per-exit") |" \
-		"$(spread <"$work/int80-per-exit") | - | - |"
-	echo "| perf bench syscall basic (getppid), ns | $(median <"$work/perf") | $(spread <"$work/perf") | - | - |"
-	echo "| stress-ng --x86syscall (gettimeofday), ns | $(median <"$work/stress") | $(spread <"$work/stress") | - | - |"
+		"$(spread <"$work/int80-per-exit") | - | - | $(nearest <"$work/int80-per-exit") |"
+	echo "| perf bench syscall basic (getppid), ns | $(median <"$work/perf") | $(spread <"$work/perf") | - | - | $(nearest <"$work/perf") |"
+	echo "| stress-ng --x86syscall (gettimeofday), ns | $(median <"$work/stress") | $(spread <"$work/stress") | - | - | $(nearest <"$work/stress") |"
 	echo
 }
 
