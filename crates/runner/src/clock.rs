@@ -11,16 +11,20 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Reads both, several times, and keeps the pair that lay closest together. None without the clock.
-    ///
-    /// Must not be called unless [`tsc_is_readable`].
+    /// Reads both, several times, and keeps the pair that lay closest together. None without the clock, or where the
+    /// counter may not be read.
     pub fn now() -> Option<Reading> {
+        if !tsc_is_readable() {
+            return None;
+        }
         let pair = || {
             let before = tsc();
             let time = clock_gettime(ClockId::CLOCK_MONOTONIC_RAW).ok()?;
             let after = tsc();
             let nanos = i128::from(time.tv_sec()) * 1_000_000_000 + i128::from(time.tv_nsec());
-            Some((after - before, Reading { ticks: before + (after - before) / 2, nanos }))
+            // Counters of different CPUs may be a little apart.
+            let gap = after.saturating_sub(before);
+            Some((gap, Reading { ticks: before + gap / 2, nanos }))
         };
         (0..16).filter_map(|_| pair()).min_by_key(|(gap, _)| *gap).map(|(_, reading)| reading)
     }
@@ -33,8 +37,8 @@ impl Reading {
 }
 
 fn tsc() -> u64 {
-    // SAFETY: every x86-64 processor has lfence and rdtsc; that this process may read the counter is the caller's
-    // promise to `Reading::now`.
+    // SAFETY: every x86-64 processor has lfence and rdtsc; that this process may read the counter was
+    // asked by `Reading::now`, the only caller.
     unsafe {
         _mm_lfence();
         _rdtsc()
