@@ -1,6 +1,6 @@
 //! From the rounds of all rows to the document: what they are judged by, what disturbed them, what to warn of.
 
-use crate::measure::State;
+use crate::state::State;
 use environment::Environment;
 use run::{Disturbance, Document, Export, Measurement, Warning};
 use stats::{Disturbed, Reference, Summary};

@@ -10,3 +10,4 @@ pub mod output;
 pub mod plan;
 pub mod progress;
 pub mod select;
+mod state;

@@ -1,0 +1,133 @@
+//! One row while it is measured.
+
+use crate::select::Row;
+use record::{Payload, Record, Request, abi};
+use run::{Outcome, Timing};
+use runner::{Executor, Interrupt};
+use stats::{Reference, Round, Rounds, Scale, Summary, summarize};
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+
+/// Why an entry that works has no cost.
+const LOST: &str = "every round was disturbed";
+
+/// What is known of one row while it is measured.
+pub struct State<'a> {
+    /// Which.
+    pub row: Row<'a>,
+    /// How it ended, if it did.
+    pub outcome: Outcome,
+    reason: Option<String>,
+    /// What was measured so far.
+    pub rounds: Rounds,
+}
+
+impl<'a> State<'a> {
+    /// A row that was not tried yet.
+    pub fn new(row: Row<'a>) -> State<'a> {
+        State { row, outcome: Outcome::Ok, reason: None, rounds: Rounds::default() }
+    }
+
+    /// Takes one round. The first that is not well ends the row, whatever came before: an entry that answers
+    /// wrongly once has no number.
+    pub fn take(&mut self, executor: &mut dyn Executor, request: &Request, interrupt: &Interrupt) {
+        let (entry, _) = self.row;
+        match executor.measure(entry.probe, request) {
+            Ok(records) => self.read(&records),
+            Err(_) if interrupt.load(Ordering::Relaxed) => {}
+            Err(failure) => self.end(run::judge_failure(entry, &failure)),
+        }
+    }
+
+    fn read(&mut self, records: &[Record]) {
+        let (entry, operation) = self.row;
+        let foreign = |record: &&Record| (record.entry, record.operation) != (entry.id, operation.id);
+        if records.iter().any(|record| foreign(&record)) {
+            return self.end((Outcome::Error, "the probe answered for another row".into()));
+        }
+        let verdict = records.iter().find_map(|record| match record.payload {
+            Payload::Outcome(verdict) => Some(verdict),
+            _ => None,
+        });
+        match verdict {
+            Some(verdict) if verdict.outcome != abi::OUTCOME_OK => {
+                return self.end(run::judge(entry, &verdict));
+            }
+            None => return self.end((Outcome::Error, "the probe gave no verdict".into())),
+            Some(_) => {}
+        }
+        if let Some(value) = fact(records, abi::FACT_PATH) {
+            let is_function = matches!(entry.kind, table::Kind::Function | table::Kind::Memory);
+            self.reason = run::path_in_words(value).filter(|_| is_function).map(str::to_string);
+        }
+        match Round::reduce(records) {
+            Ok(round) => self.rounds.push(round),
+            Err(error) => self.end((Outcome::Error, error.to_string())),
+        }
+    }
+
+    /// Interrupted before its turn, a row has no outcome and is left out.
+    pub fn was_tried(&self) -> bool {
+        self.outcome != Outcome::Ok || !self.rounds.all().is_empty()
+    }
+
+    fn end(&mut self, (outcome, reason): (Outcome, String)) {
+        self.outcome = outcome;
+        self.reason = Some(reason);
+    }
+
+    /// Its row of the document, and the figures behind it.
+    pub fn document(
+        &self,
+        reference: Option<&Reference>,
+        nanos_per_tick: Option<f64>,
+    ) -> (run::Row, Option<Summary>) {
+        let mut row = self.row_without_costs(Timing::Hardware);
+        let Some(reference) = reference.filter(|_| self.outcome == Outcome::Ok) else { return (row, None) };
+        let scale = Scale { nanos_per_tick, cycles: reference.chain_holds() };
+        let summary = summarize(self.rounds.all(), reference, &scale);
+        if summary.excluded == summary.rounds {
+            row.reason = Some(LOST.into());
+        }
+        row.core_cycles = summary.core_cycles;
+        row.ticks = summary.ticks;
+        row.ns = summary.ns;
+        row.throughput = summary.throughput;
+        row.samples = summary.samples as u64;
+        row.disturbed = summary.disturbed as u64;
+        (row, Some(summary))
+    }
+
+    /// Its row where no time means anything.
+    pub fn emulated(&self) -> (run::Row, Option<Summary>) {
+        (self.row_without_costs(Timing::Emulated), None)
+    }
+
+    fn row_without_costs(&self, timing: Timing) -> run::Row {
+        let (entry, operation) = self.row;
+        run::Row {
+            entry: entry.name.clone(),
+            operation: operation.name.clone(),
+            bits: entry.bits(),
+            configuration: BTreeMap::new(),
+            timing,
+            outcome: self.outcome,
+            reason: self.reason.clone(),
+            core_cycles: None,
+            ticks: None,
+            ns: None,
+            instructions: None,
+            throughput: None,
+            samples: 0,
+            disturbed: 0,
+        }
+    }
+}
+
+/// The value of a fact that a probe found, if it did.
+pub fn fact(records: &[Record], wanted: u64) -> Option<u64> {
+    records.iter().find_map(|record| match record.payload {
+        Payload::Fact { fact, value } if fact == wanted => Some(value),
+        _ => None,
+    })
+}
