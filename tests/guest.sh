@@ -54,6 +54,7 @@ expect_outcome syscall-x32 gettimeofday ok
 expect_outcome sysenter-i386 none ok
 expect_outcome syscall-i386 none unsupported
 expect_outcome mapped-time-vvar clock_gettime-monotonic ok
+expect_outcome mapped-time-vvar clock_gettime-monotonic-raw ok
 expect_outcome mapped-time-perf perf-clock ok
 expect_outcome mapped-time-devmem time refused
 expect_outcome page-fault minor-fault ok

@@ -11,6 +11,7 @@
 
 #define CLOCK_REALTIME	       0
 #define CLOCK_MONOTONIC	       1
+#define CLOCK_MONOTONIC_RAW    4
 #define CLOCK_MONOTONIC_COARSE 6
 #define BASES		       12 /* VDSO_BASES */
 
@@ -125,18 +126,21 @@ static uint64_t nanoseconds(struct wide_time time)
 	return time.seconds * NANOSECONDS + time.nanoseconds;
 }
 
-/* Could `head` and `scale` be the real thing? Cheap, and enough to make the comparison safe. */
-static int is_plausible(void)
+/*
+ * Could `head` and `scale` be the structure that keeps this clock? Cheap, and enough to make the comparison safe.
+ * CLOCK_MONOTONIC_RAW has one of its own, behind the one of all others.
+ */
+static int is_plausible(unsigned clock)
 {
-	const uint64_t now = tsc(), seconds = reference_time(CLOCK_REALTIME);
+	const uint64_t now = tsc(), time = reference_time(clock);
 
 	if (head->mode != CLOCKMODE_TSC || scale->mask != ~0ull || !scale->mult || !scale->shift ||
 	    scale->shift > 32)
 		return 0;
 	if (head->cycle_last > now || now - head->cycle_last > 1ull << 36)
 		return 0;
-	const uint64_t base = scale->base[CLOCK_REALTIME].sec * NANOSECONDS;
-	return base <= seconds && seconds - base < 4 * NANOSECONDS;
+	const uint64_t base = scale->base[clock].sec * NANOSECONDS;
+	return base <= time && time - base < 4 * NANOSECONDS;
 }
 
 static int agrees(unsigned clock, int coarse)
@@ -148,25 +152,28 @@ static int agrees(unsigned clock, int coarse)
 }
 
 /* Does every clock that is read from here agree with the kernel, again and again? */
-static int is_the_time_page(void)
+static int is_the_time_page(int raw)
 {
-	if (!is_plausible())
+	if (!is_plausible(raw ? CLOCK_MONOTONIC_RAW : CLOCK_REALTIME))
 		return 0;
-	for (int i = 0; i < AGREEMENTS; i++)
-		if (!agrees(CLOCK_REALTIME, 0) || !agrees(CLOCK_MONOTONIC, 0) ||
-		    !agrees(CLOCK_MONOTONIC_COARSE, 1))
+	for (int i = 0; i < AGREEMENTS; i++) {
+		if (raw && !agrees(CLOCK_MONOTONIC_RAW, 0))
 			return 0;
+		if (!raw && !(agrees(CLOCK_REALTIME, 0) && agrees(CLOCK_MONOTONIC, 0) &&
+			      agrees(CLOCK_MONOTONIC_COARSE, 1)))
+			return 0;
+	}
 	return 1;
 }
 
 /* Tries every place of a page, with and without max_cycles. */
-static int find_in(const uint8_t *page)
+static int find_in(const uint8_t *page, int raw)
 {
 	for (unsigned gap = 0; gap <= 8; gap += 8)
 		for (unsigned long at = 0; at + sizeof(*head) + gap + sizeof(*scale) <= PAGE; at += 8) {
 			head = (const void *)(page + at);
 			scale = (const void *)(page + at + sizeof(*head) + gap);
-			if (is_the_time_page())
+			if (is_the_time_page(raw))
 				return 1;
 		}
 	return 0;
@@ -178,7 +185,7 @@ static int is_readable(const uint8_t *page, int pipe)
 	return system_call(NR_WRITE, pipe, (long)page, 1, 0, 0, 0) == 1;
 }
 
-static int find_before_vdso(void)
+static int find_before_vdso(int raw)
 {
 	const uint8_t *vdso = (const uint8_t *)auxv(AT_SYSINFO_EHDR);
 	int pipe[2];
@@ -188,14 +195,15 @@ static int find_before_vdso(void)
 	if (system_call(NR_PIPE2, (long)pipe, 0, 0, 0, 0, 0) < 0)
 		return 0;
 	for (unsigned long i = 1; i <= VVAR_PAGES; i++)
-		if (is_readable(vdso - i * PAGE, pipe[1]) && find_in(vdso - i * PAGE))
+		if (is_readable(vdso - i * PAGE, pipe[1]) && find_in(vdso - i * PAGE, raw))
 			return 1;
 	return 0;
 }
 
 unsigned long time_page_prepare(const struct operation *operation, int from_devmem)
 {
-	const int found = from_devmem ? find_in(devmem_time_page()) : find_before_vdso();
+	const int raw = operation->clock == CLOCK_MONOTONIC_RAW;
+	const int found = from_devmem ? find_in(devmem_time_page(), raw) : find_before_vdso(raw);
 
 	if (!found)
 		emit_refusal(OUTCOME_UNSUPPORTED, CAUSE_NO_TIME_PAGE, 0, 0, 0, 0);
