@@ -109,6 +109,8 @@ static unsigned long sample(const struct request *request)
 	do {
 		target_refresh(request);
 		take_canary(&canaries[block]);
+		/* The canary has made the predictors forget; what they relearn first is overwritten. */
+		request->entry->timed(&samples[block * BLOCK_SAMPLES], WARM_SAMPLES);
 		request->entry->timed(&samples[block * BLOCK_SAMPLES], BLOCK_SAMPLES);
 		block++;
 	} while (block < request->blocks && tsc() - start < request->ticks);

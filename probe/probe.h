@@ -30,6 +30,7 @@ _Static_assert(offsetof(struct invocation, stride) == INVOCATION_STRIDE, "ADVANC
 _Static_assert(offsetof(struct invocation, args) == INVOCATION_ARGS, "LOAD_FUNCTION");
 
 #define SIXTEEN_BYTES 16
+#define WARM_SAMPLES  4 /* taken before every block, and not kept */
 
 #define PAGE	     4096ul
 #define PROTECT_READ 1

@@ -46,7 +46,7 @@ static long map(unsigned long bytes, long protection, long flags)
 #define MADV_NOHUGEPAGE	      15
 
 /* The longest run of samples between two refreshes, and as many bursts. */
-#define FRESH_PAGES ((unsigned long)BLOCK_SAMPLES)
+#define FRESH_PAGES ((unsigned long)(WARM_SAMPLES + BLOCK_SAMPLES))
 _Static_assert(BLOCK_SAMPLES >= 2 * BURST, "a burst of controls and one of entries fit");
 
 static unsigned long pages;
