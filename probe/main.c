@@ -98,8 +98,7 @@ static unsigned long sample(const struct request *request)
 {
 	unsigned long block = 0;
 
-	/* Once for the caches and the predictors; and the buffer's pages are there before anything is timed.
-	 */
+	/* The buffer's pages are there before anything is timed; and once for the caches. */
 	for (unsigned long i = 0; i < request->blocks * BLOCK_SAMPLES; i += 16)
 		samples[i].stamp[0] = 1;
 	target_refresh(request);
@@ -131,9 +130,11 @@ static unsigned long burst(const struct request *request)
 	return taken;
 }
 
-/* What is called a minor fault must have been one, every time. */
-static void check_faults(const struct request *request, uint64_t due, uint64_t seen)
+/* What is called a minor fault must have been one, every time: in warm-ups, samples and bursts. */
+static void check_faults(const struct request *request, uint64_t blocks, uint64_t taken, uint64_t seen)
 {
+	const uint64_t due = BLOCK_SAMPLES + blocks * (WARM_SAMPLES + BLOCK_SAMPLES) + taken * BURST;
+
 	if (request->operation->id == OPERATION_MINOR_FAULT && seen < due)
 		emit_refusal(OUTCOME_MISMATCH, CAUSE_NO_FAULT, due, seen, 0, 0);
 }
@@ -151,7 +152,7 @@ static _Noreturn void measure(const struct request *request)
 	const unsigned long blocks = sample(request);
 	const unsigned long taken = burst(request);
 	const struct usage after = usage_now();
-	check_faults(request, blocks * BLOCK_SAMPLES, after.minor_faults - before.minor_faults);
+	check_faults(request, blocks, taken, after.minor_faults - before.minor_faults);
 
 	const uint64_t outcome[6] = {OUTCOME_OK, CAUSE_NONE};
 	emit(RECORD_OUTCOME, outcome, sizeof(outcome));

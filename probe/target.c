@@ -40,7 +40,6 @@ static long map(unsigned long bytes, long protection, long flags)
 }
 
 #define PROTECT_NONE	      0
-#define PROTECT_READ_WRITE    3
 #define MAP_PRIVATE_ANONYMOUS 0x22
 #define MADV_DONTNEED	      4
 #define MADV_NOHUGEPAGE	      15
