@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::LazyLock;
-use table::Table;
+use table::{Kernel, Table};
 
 fn kentry(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_kentry")).args(arguments).output().unwrap()
@@ -49,7 +49,8 @@ fn the_document_keeps_its_contract() {
 
 #[test]
 fn every_row_of_the_table_has_an_outcome_and_a_reason_unless_it_is_ok() {
-    let expected: Vec<_> = Table::get().rows().map(|(e, o)| (e.name.as_str(), o.name.as_str())).collect();
+    let expected: Vec<_> =
+        Table::get().rows(Kernel::Linux).map(|(e, o)| (e.name.as_str(), o.name.as_str())).collect();
     let found: Vec<_> =
         DOCUMENT.results.iter().map(|row| (row.entry.as_str(), row.operation.as_str())).collect();
     assert_eq!(found, expected);
@@ -164,7 +165,7 @@ fn a_plan_is_printed_and_nothing_measured() {
     assert!(plan.starts_with("2 rows for 4 s"), "{plan}");
     assert!(plan.contains("seed 5"));
     let json: serde_json::Value = serde_json::from_str(&stdout(&["--dry-run", "--format", "json"])).unwrap();
-    assert_eq!(json["rows"].as_array().unwrap().len(), Table::get().rows().count());
+    assert_eq!(json["rows"].as_array().unwrap().len(), Table::get().rows(Kernel::Linux).count());
 }
 
 #[test]

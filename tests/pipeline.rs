@@ -8,7 +8,7 @@ use kentry::plan::Plan;
 use record::{Canary, Failure, Lengths, Payload, Record, Sample, Step, Verdict, abi};
 use run::{Document, Outcome, Warning};
 use runner::{Executor, Interrupt};
-use table::{Probe, Table};
+use table::{Kernel, Probe, Table};
 
 /// What a probe run answers, by row and by how often that row was asked before.
 type Answer = dyn FnMut(u16, u16, usize) -> Result<Vec<Record>, Failure>;
@@ -75,7 +75,8 @@ fn run(
 #[test]
 fn every_row_of_the_table_gets_its_figure_in_the_tables_order() {
     let (document, fake) = run(&["--budget", "0.3"], |entry, operation, _| Ok(round(entry, operation, 100)));
-    let expected: Vec<_> = Table::get().rows().map(|(e, o)| (e.name.clone(), o.name.clone())).collect();
+    let expected: Vec<_> =
+        Table::get().rows(Kernel::Linux).map(|(e, o)| (e.name.clone(), o.name.clone())).collect();
     let found: Vec<_> =
         document.results.iter().map(|row| (row.entry.clone(), row.operation.clone())).collect();
     assert_eq!(found, expected);
@@ -207,7 +208,7 @@ fn an_interruption_leaves_what_was_measured_marked_partial() {
     assert!(document.measurement.partial);
     assert!(document.measurement.warnings.contains(&Warning::Interrupted));
     assert_eq!(document.results.len(), fake.asked.len(), "rows that had no turn are left out");
-    assert!(document.results.len() < Table::get().rows().count());
+    assert!(document.results.len() < Table::get().rows(Kernel::Linux).count());
     assert!(document.results.iter().all(|row| row.core_cycles.is_some()));
 }
 

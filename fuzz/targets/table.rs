@@ -3,14 +3,25 @@
 
 use libfuzzer_sys::fuzz_target;
 use report::{Format, Style};
-use table::{Probe, Table, header};
+use table::{Kernel, Probe, Table, header};
 
 fuzz_target!(|text: &str| {
     let Ok(table) = Table::parse(text) else {
         return;
     };
-    let declared: usize = table.entries.iter().map(|entry| entry.operations.len()).sum();
-    assert_eq!(table.rows().count(), declared, "a row that does not resolve");
+    for kernel in Kernel::ALL {
+        let declared: usize = table
+            .entries
+            .iter()
+            .map(|entry| entry.operations_on(kernel).len())
+            .sum();
+        assert_eq!(
+            table.rows(kernel).count(),
+            declared,
+            "a row that does not resolve"
+        );
+    }
+    header::render_switches(&table);
     for probe in Probe::ALL {
         header::render(&table, probe);
     }

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use glob::Pattern;
-use table::{Entry, Operation, Table};
+use table::{Entry, Kernel, Operation, Table};
 
 /// A row of the table.
 pub type Row<'a> = (&'a Entry, &'a Operation);
@@ -21,7 +21,7 @@ pub fn rows<'a>(table: &'a Table, entries: &[String], operations: &[String]) -> 
         patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(name))
     };
     let rows: Vec<Row> = table
-        .rows()
+        .rows(Kernel::Linux)
         .filter(|(entry, operation)| {
             is_wanted(&entries, &entry.name) && is_wanted(&operations, &operation.name)
         })
@@ -82,7 +82,7 @@ mod tests {
     fn globs_select_in_the_tables_order() {
         let rows = names(&["vdso-*", "syscall-x86_64"], &["time"]).unwrap();
         assert_eq!(rows, ["syscall-x86_64/time", "vdso-x86_64/time", "vdso-i386/time"]);
-        assert_eq!(names(&[], &[]).unwrap().len(), Table::get().rows().count());
+        assert_eq!(names(&[], &[]).unwrap().len(), Table::get().rows(Kernel::Linux).count());
     }
 
     #[test]

@@ -24,6 +24,28 @@ pub fn render(table: &Table, probe: Probe) -> String {
     out
 }
 
+/// Renders `switches.h` for the lab: ids, values and names of its switches.
+pub fn render_switches(table: &Table) -> String {
+    let mut out = String::from("/* Made from entries.toml. Do not edit. */\n#pragma once\n\n");
+    for switch in &table.switches {
+        define(&mut out, "SWITCH", &switch.name, switch.id as usize);
+        for (index, value) in switch.values.iter().enumerate() {
+            define(&mut out, &switch.name.to_uppercase(), value, index);
+        }
+    }
+    let highest = table.switches.iter().map(|switch| switch.id as usize).max().unwrap_or(0);
+    define(&mut out, "SWITCH", "count", highest + 1);
+    let values = table.switches.iter().flat_map(|switch| {
+        let default = |value: &String| usize::from(*value == switch.default);
+        let row = move |(index, value)| {
+            format!("{}, \"{}\", {index}, \"{value}\", {}", switch.id, switch.name, default(value))
+        };
+        switch.values.iter().enumerate().map(row)
+    });
+    rows(&mut out, "SWITCH_VALUES", "id, name, index, value, is_default", values);
+    out
+}
+
 fn define(out: &mut String, family: &str, name: &str, value: usize) {
     let name = name.replace('-', "_").to_uppercase();
     // Writing to a String cannot fail.
@@ -71,6 +93,13 @@ fn operation_row(operation: &Operation) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_lab_gets_its_switches() {
+        let header = render_switches(Table::get());
+        assert!(header.contains("#define SWITCH_PTI 4\n#define PTI_OFF 0\n#define PTI_ON 1\n"));
+        assert!(header.contains("ROW(2, \"stack\", 1, \"frame\", 1)"));
+    }
 
     #[test]
     fn a_probe_gets_its_own_rows_and_every_id() {

@@ -99,6 +99,37 @@ pub enum Abi {
     X32,
 }
 
+/// Which kernel serves the entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kernel {
+    /// The one that the command runs on.
+    Linux,
+    /// kentry's own, in `lab/`.
+    Lab,
+}
+
+impl Kernel {
+    /// Every kernel.
+    pub const ALL: [Kernel; 2] = [Kernel::Linux, Kernel::Lab];
+}
+
+/// Something that can be switched in the lab between two measurements of one boot.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Switch {
+    /// For ever.
+    pub id: u16,
+    /// As written on the command line.
+    pub name: String,
+    /// In a few words.
+    pub what: String,
+    /// Names of its values, by index.
+    pub values: Vec<String>,
+    /// The value that it has unless another is asked for.
+    pub default: String,
+}
+
 /// What an entry is asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -152,14 +183,41 @@ pub struct Entry {
     pub signal: Option<String>,
     /// Registers that it may change; all others are checked.
     pub clobbers: Vec<String>,
-    /// Names of the operations that it can serve.
+    /// Names of the operations that it can serve on Linux, and in the lab where that says nothing else.
     pub operations: Vec<String>,
+    /// The kernels that have it.
+    #[serde(default = "all_kernels")]
+    pub kernels: Vec<Kernel>,
+    /// The lab's file for it, without folder and ending; none where no kernel code is its own.
+    pub lab: Option<String>,
+    /// Lab switches that it fixes.
+    #[serde(default)]
+    pub needs: BTreeMap<String, String>,
+    /// What it serves in the lab, where that is not what it serves on Linux.
+    pub lab_operations: Option<Vec<String>>,
+    /// What an emulator does otherwise than the processor that it plays, by accelerator and vendor
+    /// (`tcg GenuineIntel`).
+    #[serde(default)]
+    pub differs: BTreeMap<String, String>,
     /// Outcome and words by cause (`SIGILL`, `ENOSYS`, `no-symbol`, …).
     #[serde(default)]
     pub closed: BTreeMap<String, Closed>,
 }
 
+fn all_kernels() -> Vec<Kernel> {
+    Kernel::ALL.to_vec()
+}
+
 impl Entry {
+    /// Names of the operations that it can serve on a kernel; empty where that does not have it.
+    pub fn operations_on(&self, kernel: Kernel) -> &[String] {
+        match (kernel, &self.lab_operations) {
+            _ if !self.kernels.contains(&kernel) => &[],
+            (Kernel::Lab, Some(operations)) => operations,
+            _ => &self.operations,
+        }
+    }
+
     /// The name as part of an assembler symbol or of a file's symbol: `int80_i386`.
     pub fn symbol(&self) -> String {
         self.name.replace('-', "_")
@@ -200,6 +258,9 @@ pub struct Table {
     /// Operations.
     #[serde(rename = "operation")]
     pub operations: Vec<Operation>,
+    /// The lab's switches.
+    #[serde(rename = "switch")]
+    pub switches: Vec<Switch>,
     /// Entries.
     #[serde(rename = "entry")]
     pub entries: Vec<Entry>,
@@ -236,15 +297,25 @@ impl Table {
         self.operations.iter().find(|operation| operation.name == name)
     }
 
-    /// Every pair of entry and operation, in the table's order.
-    pub fn rows(&self) -> impl Iterator<Item = (&Entry, &Operation)> {
+    /// The lab's switch of that name.
+    pub fn switch(&self, name: &str) -> Option<&Switch> {
+        self.switches.iter().find(|switch| switch.name == name)
+    }
+
+    /// Every pair of entry and operation that a kernel has, in the table's order.
+    pub fn rows(&self, kernel: Kernel) -> impl Iterator<Item = (&Entry, &Operation)> {
         self.entries.iter().flat_map(move |entry| {
-            entry.operations.iter().filter_map(move |name| Some((entry, self.operation(name)?)))
+            let operations = entry.operations_on(kernel).iter();
+            operations.filter_map(move |name| Some((entry, self.operation(name)?)))
         })
     }
 
     fn check(&self) -> Result<(), String> {
         unique("operation", self.operations.iter().map(|o| (o.id, o.name.as_str())))?;
+        unique("switch", self.switches.iter().map(|s| (s.id, s.name.as_str())))?;
+        self.switches.iter().try_for_each(|switch| {
+            check_switch(switch).map_err(|what| format!("switch {}: {what}", switch.name))
+        })?;
         unique("entry", self.entries.iter().map(|e| (e.id, e.name.as_str())))?;
         self.entries.iter().try_for_each(|entry| {
             self.check_entry(entry).map_err(|what| format!("entry {}: {what}", entry.name))
@@ -252,13 +323,22 @@ impl Table {
     }
 
     fn check_entry(&self, entry: &Entry) -> Result<(), String> {
-        if entry.operations.is_empty() {
+        if entry.kernels.iter().any(|kernel| entry.operations_on(*kernel).is_empty())
+            || entry.kernels.is_empty()
+        {
             return Err("serves no operation".into());
+        }
+        if let Some((name, value)) = entry.needs.iter().find(|(name, value)| !self.has_value(name, value)) {
+            return Err(format!("needs {name}={value}, which is no switch and value"));
         }
         if let Some(unknown) = entry.clobbers.iter().find(|c| !REGISTERS.contains(&c.as_str())) {
             return Err(format!("clobbers {unknown}, which is no register"));
         }
-        if (entry.kind == Kind::Number) != entry.abi.is_some() {
+        if !match entry.kind {
+            Kind::Number => entry.abi.is_some(),
+            Kind::Exception => true,
+            _ => entry.abi.is_none(),
+        } {
             return Err("kind \"number\" and a key \"abi\" go together".into());
         }
         if (entry.kind == Kind::Exception) != entry.signal.is_some() {
@@ -271,14 +351,25 @@ impl Table {
         {
             return Err(format!("closed.{cause}: \"{}\" is not an outcome", closed.outcome));
         }
-        for name in &entry.operations {
+        for name in entry.operations.iter().chain(entry.lab_operations.iter().flatten()) {
             let operation = self.operation(name).ok_or(format!("operation {name} is not in the table"))?;
-            if entry.abi.is_some() && entry.number(operation).is_none() {
+            if entry.kind == Kind::Number && entry.number(operation).is_none() {
                 return Err(format!("operation {name} has no call number in its ABI"));
             }
         }
         Ok(())
     }
+
+    fn has_value(&self, switch: &str, value: &str) -> bool {
+        self.switch(switch).is_some_and(|switch| switch.values.iter().any(|known| known == value))
+    }
+}
+
+fn check_switch(switch: &Switch) -> Result<(), String> {
+    if !switch.values.contains(&switch.default) {
+        return Err(format!("the default {} is none of its values", switch.default));
+    }
+    unique("value", switch.values.iter().zip(1..).map(|(value, place)| (place, value.as_str())))
 }
 
 fn unique<'a>(what: &str, rows: impl Iterator<Item = (u16, &'a str)>) -> Result<(), String> {
@@ -302,8 +393,20 @@ mod tests {
     #[test]
     fn the_table_parses_and_every_row_resolves() {
         let table = Table::get();
-        let declared: usize = table.entries.iter().map(|entry| entry.operations.len()).sum();
-        assert_eq!(table.rows().count(), declared);
+        for kernel in Kernel::ALL {
+            let declared: usize = table.entries.iter().map(|entry| entry.operations_on(kernel).len()).sum();
+            assert_eq!(table.rows(kernel).count(), declared);
+        }
+    }
+
+    #[test]
+    fn an_exception_is_a_signal_on_linux_and_a_call_in_the_lab() {
+        let table = Table::get();
+        let ud = table.entry("ud").unwrap();
+        assert_eq!(ud.operations_on(Kernel::Linux), ["signal"]);
+        assert!(ud.operations_on(Kernel::Lab).contains(&"getppid".to_string()));
+        assert!(table.entry("libc").unwrap().operations_on(Kernel::Lab).is_empty());
+        assert!(table.entry("trapgate-i386").unwrap().operations_on(Kernel::Linux).is_empty());
     }
 
     #[test]
@@ -328,6 +431,13 @@ mod tests {
 
     #[test]
     fn contradictions_are_named() {
+        let switch = refused(|s| s.replacen("gate = \"trap\"", "gate = \"door\"", 1));
+        assert_eq!(
+            switch,
+            "entries.toml: entry trapgate-x86_64: needs gate=door, which is no switch and value"
+        );
+        let default = refused(|s| s.replacen("default = \"on\"", "default = \"maybe\"", 1));
+        assert_eq!(default, "entries.toml: switch smap: the default maybe is none of its values");
         let taken = refused(|s| s.replacen("id = 25\n", "id = 24\n", 1));
         assert_eq!(taken, "entries.toml: entry cpuid: id 24 is 0 or taken");
         let unknown = refused(|s| s.replacen("\"minor-fault\"]", "\"major-fault\"]", 1));

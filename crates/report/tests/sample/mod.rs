@@ -27,7 +27,10 @@ pub fn ordinary() -> Document {
         measurement: measurement(),
         environment: environment(),
         vdso: vdso(),
-        results: table().rows().map(|(entry, operation)| measured(entry, &operation.name)).collect(),
+        results: table()
+            .rows(table::Kernel::Linux)
+            .map(|(entry, operation)| measured(entry, &operation.name))
+            .collect(),
     };
     close(&mut document, "syscall-x32", Outcome::Refused, "ENOSYS");
     close(&mut document, "syscall-i386", Outcome::Unsupported, "SIGILL");

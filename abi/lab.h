@@ -1,0 +1,78 @@
+/*
+ * What passes between the command and the lab kernel.
+ *
+ * In: one boot module, a ustar archive. Its file "plan" is text, a line for each step, words separated by one space:
+ *
+ *	lab 1			the version, first
+ *	seed NUMBER		address layout and random bytes come from it
+ *	time SECONDS		CLOCK_REALTIME at boot
+ *	tsc HERTZ		frequency of the TSC, where it is known from outside; otherwise the kernel finds out
+ *	limit TICKS		a program that has run for so long is ended; 0: never
+ *	set SWITCH=VALUE ...	switches of entries.toml; those that are not named stay as they are
+ *	run FILE ARGUMENT ...	a probe of the archive; exceptions serve as system calls
+ *	exec FILE ARGUMENT ...	any program of the archive, as Linux would run it
+ *	check NAME		one of the kernel's own checks (CHECK_*): pti, path
+ *	screen			show the table on the console while measuring
+ *
+ * FILE and ARGUMENT are percent-encoded: '%' and two hexadecimal digits for every byte outside '!' to '~', and for '%'.
+ *
+ * Out, on the first serial port: a stream of records (record.h) with these kinds; entry and operation are 0 in the header.
+ * Payloads are arrays of u64 unless said otherwise.
+ */
+#pragma once
+
+#define LAB_VERSION 1
+
+#define RECORD_LAB_BOOT	  64 /* LAB_BOOT_WORDS of u64, see below; the first */
+#define RECORD_LAB_BEGIN  65 /* number of the plan's run, exec or check line, counted from 0 over those alone */
+#define RECORD_LAB_OUTPUT 66 /* file descriptor; then bytes: what the program wrote there */
+#define RECORD_LAB_END	  67 /* number as in LAB_BEGIN, LAB_END_*, detail[4] */
+#define RECORD_LAB_LOG	  68 /* bytes: a line of text for people, without its end */
+#define RECORD_LAB_DONE	  69 /* nothing: the plan is done; the last */
+
+/* RECORD_LAB_BOOT */
+#define LAB_BOOT_KERNEL_VERSION 0 /* LAB_VERSION */
+#define LAB_BOOT_RING0_TICKS	1 /* for a loop of instructions in ring 0 */
+#define LAB_BOOT_RING3_TICKS	2 /* for the same loop in ring 3 */
+#define LAB_BOOT_SYSCALL_WORKS	3 /* 1: a syscall from ring 3 arrived and came back */
+#define LAB_BOOT_TSC_HZ		4 /* 0: unknown */
+#define LAB_BOOT_FEATURES	5 /* bit per FEATURE_*: what this CPU has and the kernel uses */
+#define LAB_BOOT_GATEWAY	6 /* GATEWAY_*: what __kernel_vsyscall uses */
+#define LAB_BOOT_LOADER		7 /* LOADER_* */
+#define LAB_BOOT_MEMORY		8 /* bytes that programs may have */
+#define LAB_BOOT_WORDS		9
+
+#define FEATURE_SMEP  0
+#define FEATURE_SMAP  1
+#define FEATURE_UMIP  2
+#define FEATURE_PCID  3
+#define FEATURE_XSAVE 4
+#define FEATURE_COUNT 5
+
+#define GATEWAY_INT80	 0
+#define GATEWAY_SYSENTER 1
+#define GATEWAY_SYSCALL	 2
+
+#define LOADER_PVH	  1
+#define LOADER_MULTIBOOT2 2
+
+/* RECORD_LAB_END: how it ended, and what detail[] holds. */
+#define LAB_END_EXITED	    0 /* exit status */
+#define LAB_END_FAULT	    1 /* as CAUSE_SIGNAL: signal, si_code, trap number << 32 | error code, faulting address */
+#define LAB_END_RUNAWAY	    2 /* ticks that it ran before it was ended */
+#define LAB_END_UNSUPPORTED 3 /* SWITCH_*: this CPU lacks what the switch needs */
+#define LAB_END_NOT_LOADED  4 /* errno as execve would answer: ENOENT, ENOEXEC, E2BIG, ENOMEM */
+#define LAB_END_PLAN	    5 /* line of the plan, counted from 1, that is not understood */
+#define LAB_END_CHECKED	    6 /* 1 if what was checked holds, figures as the check defines them [3] */
+
+/* A type in the auxiliary vector that says: this is the lab. Its value is LAB_VERSION. */
+#define AT_LAB 0x6c6162
+
+/* What the programs see. */
+#define LAB_PID	   2
+#define LAB_PARENT 1
+#define LAB_CPU	   0
+
+/* The port and value that end QEMU (isa-debug-exit: status 2 * value + 1). */
+#define LAB_EXIT_PORT  0xf4
+#define LAB_EXIT_VALUE 0x10
