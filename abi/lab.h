@@ -40,7 +40,8 @@
 #define LAB_BOOT_GATEWAY	6 /* GATEWAY_*: what __kernel_vsyscall uses */
 #define LAB_BOOT_LOADER		7 /* LOADER_* */
 #define LAB_BOOT_MEMORY		8 /* bytes that programs may have */
-#define LAB_BOOT_WORDS		9
+#define LAB_BOOT_VENDOR		9 /* VENDOR_*: the processor's, by CPUID */
+#define LAB_BOOT_WORDS		10
 
 #define FEATURE_SMEP  0
 #define FEATURE_SMAP  1
@@ -52,6 +53,11 @@
 #define GATEWAY_INT80	 0
 #define GATEWAY_SYSENTER 1
 #define GATEWAY_SYSCALL	 2
+
+#define VENDOR_UNKNOWN 0
+#define VENDOR_INTEL   1
+#define VENDOR_AMD     2
+#define VENDOR_OTHER   3
 
 #define LOADER_PVH	  1
 #define LOADER_MULTIBOOT2 2

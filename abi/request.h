@@ -7,13 +7,14 @@
 #define REQUEST_MODE	  1
 #define REQUEST_ENTRY	  2  /* id */
 #define REQUEST_OPERATION 3  /* id */
-#define REQUEST_BLOCKS	  4  /* at most so many blocks of BLOCK_SAMPLES samples */
+#define REQUEST_BLOCKS	  4  /* at most so many blocks of samples */
 #define REQUEST_TICKS	  5  /* stop sampling after so many TSC ticks, though never before one block */
 #define REQUEST_BURSTS	  6  /* so many back-to-back bursts */
 #define REQUEST_PARENT	  7  /* the process id that getppid must answer */
 #define REQUEST_CPU	  8  /* the CPU that getcpu must answer */
 #define REQUEST_PATH	  9  /* 1: find out whether the call enters the kernel */
-#define REQUEST_ARGUMENTS 10 /* argc of a whole request */
+#define REQUEST_SAMPLES	  10 /* samples in a block, 1 to BLOCK_SAMPLES */
+#define REQUEST_ARGUMENTS 11 /* argc of a whole request */
 
 #define MODE_MEASURE  1
 #define MODE_DESCRIBE 2 /* what the auxiliary vector and the vDSO offer */

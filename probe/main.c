@@ -80,6 +80,9 @@ static void parse_request(struct request *request, char **argv)
 	request->parent = parse(argv, REQUEST_PARENT, ~0ul);
 	request->cpu = parse(argv, REQUEST_CPU, ~0ul);
 	request->path = parse(argv, REQUEST_PATH, 1);
+	request->samples = parse(argv, REQUEST_SAMPLES, BLOCK_SAMPLES);
+	if (!request->samples)
+		refuse_request(REQUEST_SAMPLES);
 }
 
 static void take_canary(struct canary *canary)
@@ -99,18 +102,20 @@ static unsigned long sample(const struct request *request)
 	unsigned long block = 0;
 
 	/* The buffer's pages are there before anything is timed; and once for the caches. */
-	for (unsigned long i = 0; i < request->blocks * BLOCK_SAMPLES; i += 16)
+	for (unsigned long i = 0; i < request->blocks * request->samples; i += 16)
 		samples[i].stamp[0] = 1;
 	target_refresh(request);
-	request->entry->timed(samples, BLOCK_SAMPLES);
+	request->entry->timed(samples, request->samples);
 
 	const uint64_t start = tsc();
 	do {
+		struct sample *out = &samples[block * request->samples];
+
 		target_refresh(request);
 		take_canary(&canaries[block]);
 		/* The canary has made the predictors forget; what they relearn first is overwritten. */
-		request->entry->timed(&samples[block * BLOCK_SAMPLES], WARM_SAMPLES);
-		request->entry->timed(&samples[block * BLOCK_SAMPLES], BLOCK_SAMPLES);
+		request->entry->timed(out, WARM_SAMPLES);
+		request->entry->timed(out, request->samples);
 		block++;
 	} while (block < request->blocks && tsc() - start < request->ticks);
 	take_canary(&canaries[block]);
@@ -133,7 +138,8 @@ static unsigned long burst(const struct request *request)
 /* What is called a minor fault must have been one, every time: in warm-ups, samples and bursts. */
 static void check_faults(const struct request *request, uint64_t blocks, uint64_t taken, uint64_t seen)
 {
-	const uint64_t due = BLOCK_SAMPLES + blocks * (WARM_SAMPLES + BLOCK_SAMPLES) + taken * BURST;
+	const uint64_t samples_due = request->samples + blocks * (WARM_SAMPLES + request->samples);
+	const uint64_t due = samples_due + taken * BURST;
 
 	if (request->operation->id == OPERATION_MINOR_FAULT && seen < due)
 		emit_refusal(OUTCOME_MISMATCH, CAUSE_NO_FAULT, due, seen, 0, 0);
@@ -158,7 +164,8 @@ static _Noreturn void measure(const struct request *request)
 	emit(RECORD_OUTCOME, outcome, sizeof(outcome));
 	for (unsigned long i = 0; i < blocks; i++) {
 		emit(RECORD_CANARY, &canaries[i], sizeof(canaries[i]));
-		emit(RECORD_SAMPLES, &samples[i * BLOCK_SAMPLES], BLOCK_SAMPLES * sizeof(samples[0]));
+		emit(RECORD_SAMPLES, &samples[i * request->samples],
+		     (uint32_t)(request->samples * sizeof(samples[0])));
 	}
 	emit(RECORD_CANARY, &canaries[blocks], sizeof(canaries[blocks]));
 	emit(RECORD_BURSTS, bursts, (uint32_t)(taken * sizeof(bursts[0])));

@@ -78,7 +78,7 @@ struct operation {
 struct request {
 	const struct entry *entry;
 	const struct operation *operation;
-	unsigned long blocks, ticks, bursts, parent, cpu, path;
+	unsigned long blocks, ticks, bursts, parent, cpu, path, samples;
 };
 
 /* What the kernel did to this process. */

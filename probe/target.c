@@ -1,5 +1,6 @@
 /* What an entry needs before it can be used, and the causes that keep it closed. */
 #include "fault.h"
+#include "lab.h"
 
 #include <linux/auxvec.h>
 
@@ -83,6 +84,13 @@ static void need_x32(void)
 		emit_refusal(OUTCOME_REFUSED, CAUSE_ERRNO, (uint64_t)-result, 0, 0, 0);
 }
 
+/* Asked for anything else, the exception is a call to the lab; a signal then is a failure, which faults_report tells. */
+static void prepare_exception(const struct operation *operation, int signal, unsigned length)
+{
+	if (operation->id == OPERATION_SIGNAL)
+		faults_skip(signal, length);
+}
+
 static void prepare_page_fault(const struct operation *operation)
 {
 	if (operation->id == OPERATION_SIGNAL) {
@@ -131,10 +139,13 @@ static uint32_t cpuid_name(uint32_t leaf)
 
 /*
  * QEMU's TCG executes a compatibility-mode syscall on Intel models, too, where real processors raise #UD. Linux relies
- * on that and sets no entry address there (5.16 on, wrmsrl_cstar): the kernel would go on at address 0 and panic.
+ * on that and sets no entry address there (5.16 on, wrmsrl_cstar): the kernel would go on at address 0 and panic. The
+ * lab sets one on every model.
  */
 static void need_real_syscall(void)
 {
+	if (auxv(AT_LAB))
+		return;
 	if (cpuid_name(CPUID_VENDOR) == NAME_INTEL && cpuid_name(CPUID_HYPERVISOR) == NAME_TCG)
 		emit_refusal(OUTCOME_UNSUPPORTED, CAUSE_EMULATOR, 0, 0, 0, 0);
 }
@@ -169,13 +180,13 @@ void target_prepare(const struct request *request)
 		break;
 	case ENTRY_UD:
 	case ENTRY_LOCK_NOP:
-		faults_skip(SIGILL, 2);
+		prepare_exception(operation, SIGILL, 2);
 		break;
 	case ENTRY_INT3:
-		faults_skip(SIGTRAP, 0);
+		prepare_exception(operation, SIGTRAP, 0);
 		break;
 	case ENTRY_DIV0:
-		faults_skip(SIGFPE, 2);
+		prepare_exception(operation, SIGFPE, 2);
 		break;
 	case ENTRY_PAGE_FAULT:
 		prepare_page_fault(operation);

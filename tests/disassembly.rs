@@ -40,10 +40,16 @@ fn is_entry(entry: &Entry, instruction: &Instruction) -> bool {
     let int80 = instruction.code() == Code::Int_imm8 && instruction.immediate8() == 0x80;
     match entry.name.as_str() {
         "syscall-x86_64" | "syscall-x32" | "syscall-i386" => instruction.mnemonic() == Mnemonic::Syscall,
-        "int80-x86_64" | "int80-i386" => int80,
-        "sysenter-i386" => instruction.mnemonic() == Mnemonic::Sysenter,
+        "int80-x86_64" | "intgate-x86_64" | "trapgate-x86_64" => int80,
+        "int80-i386" | "intgate-i386" | "trapgate-i386" => int80,
+        "sysenter-x86_64" | "sysenter-i386" => instruction.mnemonic() == Mnemonic::Sysenter,
         "gateway-i386" => call,
         "lcall7-i386" => instruction.is_call_far() && instruction.far_branch_selector() == 7,
+        "call-gate-i386" => instruction.is_call_far() && instruction.far_branch_selector() == 0x63,
+        "call-gate-x86_64" => {
+            instruction.code() == Code::Call_m1632
+                && far_selector(entry.probe, instruction.memory_displacement64()) == 0x53
+        }
         "ud" => instruction.mnemonic() == Mnemonic::Ud2,
         // lock nop is no instruction: that is the point.
         "lock-nop" => instruction.is_invalid(),
@@ -56,6 +62,13 @@ fn is_entry(entry: &Entry, instruction: &Instruction) -> bool {
         "cpuid" => instruction.mnemonic() == Mnemonic::Cpuid,
         _ => matches!(entry.kind, Kind::Function | Kind::Memory) && call,
     }
+}
+
+/// The selector of a far pointer that a probe keeps in its memory: behind an offset of four bytes.
+fn far_selector(probe: Probe, address: u64) -> u16 {
+    let file = object::File::parse(probes::image(probe)).unwrap();
+    let mut found = file.sections().filter_map(|section| section.data_range(address + 4, 2).ok().flatten());
+    u16::from_le_bytes(found.next().unwrap().try_into().unwrap())
 }
 
 /// In 32-bit code, what the vDSO's landing pad does in the kernel's stead, and the jump that its return lands on.
@@ -111,11 +124,14 @@ fn check_twins(entry: &Entry, control: &[Instruction], with_entry: &[Instruction
     assert_eq!(rest.map(shape).collect::<Vec<_>>(), control, "{}: otherwise the same code", entry.name);
 }
 
-/// An instruction as text, but for where a branch goes: control and entry do not lie at the same address.
+/// An instruction as text, but for where a branch goes, or where sysenter is told to come back to: control and entry do
+/// not lie at the same address.
 fn shape(instruction: &Instruction) -> String {
-    if instruction.is_jmp_short_or_near() || instruction.is_call_near() || instruction.is_jcc_short_or_near()
-    {
-        format!("{:?}", instruction.mnemonic())
+    let branches = instruction.is_jmp_short_or_near()
+        || instruction.is_call_near()
+        || instruction.is_jcc_short_or_near();
+    if branches || instruction.is_ip_rel_memory_operand() {
+        format!("{:?} {:?}", instruction.mnemonic(), instruction.op0_register())
     } else {
         format!("{:?} {instruction}", instruction.mnemonic())
     }

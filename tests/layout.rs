@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use table::{Probe, Table};
+use table::{Kernel, Probe, Table};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -38,6 +38,27 @@ fn every_row_has_an_assembler_file_and_no_file_lacks_its_row() {
     }
     for entry in &Table::get().entries {
         assert!(root().join(entry.source_path()).is_file(), "{}", entry.source_path());
+    }
+}
+
+/// Files of lab/entry that are no way in: the way out to a program and to its memory; what an unknown call leads to.
+const LAB_HELPERS: [&str; 2] = ["user", "unknown"];
+
+#[test]
+fn every_entry_of_the_lab_has_its_file_and_no_file_lacks_its_entry() {
+    let named: BTreeSet<String> = Table::get().entries.iter().filter_map(|entry| entry.lab.clone()).collect();
+    let mut files = stems("lab/entry", ".S");
+    files.retain(|file| !LAB_HELPERS.contains(&file.as_str()));
+    assert_eq!(files, named);
+}
+
+#[test]
+fn what_one_kernel_alone_has_is_said_in_its_text() {
+    for entry in &Table::get().entries {
+        let text = std::fs::read_to_string(root().join(format!("docs/entries/{}.md", entry.name))).unwrap();
+        let differs = entry.kernels != Kernel::ALL || entry.lab_operations.is_some();
+        let words: Vec<&str> = text.split_whitespace().collect();
+        assert!(!differs || words.join(" ").contains("`kentry lab`"), "docs/entries/{}.md", entry.name);
     }
 }
 
@@ -78,8 +99,8 @@ fn a_row_without_its_file_does_not_build() {
 }
 
 /// The stages in the order of the data's path; the command is the last.
-const STAGES: [&str; 9] =
-    ["table", "record", "environment", "probes", "runner", "stats", "run", "report", "kentry"];
+const STAGES: [&str; 10] =
+    ["table", "record", "environment", "probes", "runner", "lab", "stats", "run", "report", "kentry"];
 
 #[test]
 fn no_stage_knows_a_later_one() {

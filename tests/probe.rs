@@ -29,6 +29,7 @@ fn request(entry: &str, operation: &str) -> (Probe, Request) {
         parent: u64::from(std::process::id()),
         cpu: *runner::allowed_cpus().unwrap().last().unwrap() as u64,
         path: true,
+        samples: abi::BLOCK_SAMPLES,
     };
     (entry.probe, request)
 }
@@ -85,23 +86,82 @@ fn a_request_that_does_not_parse_names_the_argument() {
     refused(abi::REQUEST_ENTRY, "4242");
     refused(abi::REQUEST_OPERATION, "4242");
     refused(abi::REQUEST_BLOCKS, &(abi::MAX_BLOCKS + 1).to_string());
+    refused(abi::REQUEST_SAMPLES, "0");
+    refused(abi::REQUEST_SAMPLES, &(abi::BLOCK_SAMPLES + 1).to_string());
     let nothing = host().run(Probe::Probe64, &[]).unwrap();
     assert_eq!(verdict(&nothing).cause, abi::CAUSE_REQUEST);
+}
+
+/// Lengths of the blocks of samples.
+fn blocks(records: &[Record]) -> Vec<u64> {
+    let length = |record: &Record| match &record.payload {
+        Payload::Samples(samples) => Some(samples.len() as u64),
+        _ => None,
+    };
+    records.iter().filter_map(length).collect()
 }
 
 #[test]
 fn a_measurement_has_the_samples_it_was_asked_for() {
     let (probe, request) = request("call", "none");
     let records = host().measure(probe, &request).unwrap();
-    let samples: usize =
-        records.iter().map(|r| if let Payload::Samples(s) = &r.payload { s.len() } else { 0 }).sum();
     let canaries = records.iter().filter(|record| matches!(record.payload, Payload::Canary(_))).count();
-    assert_eq!((samples as u64, canaries), (2 * abi::BLOCK_SAMPLES, 3));
+    assert_eq!((blocks(&records), canaries), (vec![abi::BLOCK_SAMPLES; 2], 3));
     let path = records.iter().find_map(|record| match record.payload {
         Payload::Fact { fact: abi::FACT_PATH, value } => Some(value),
         _ => None,
     });
     assert_eq!(path, Some(abi::PATH_USER), "a call to a function that does nothing");
+}
+
+#[test]
+fn a_block_is_as_short_as_was_asked_for() {
+    for (entry, operation) in [("syscall-x86_64", "getppid"), ("page-fault", "minor-fault")] {
+        let (probe, request) = request(entry, operation);
+        let request = Request { samples: 3, ticks: u64::from(u32::MAX), ..request };
+        let records = host().measure(probe, &request).unwrap();
+        assert_eq!(verdict(&records).outcome, abi::OUTCOME_OK, "{entry}");
+        assert_eq!(blocks(&records), [3, 3], "{entry}");
+    }
+}
+
+const SIGILL: u64 = 4;
+const SIGTRAP: u64 = 5;
+const SIGFPE: u64 = 8;
+const SIGSEGV: u64 = 11;
+
+#[test]
+fn an_exception_that_is_asked_for_a_call_is_a_fault_on_linux() {
+    for (entry, signal) in [("ud", SIGILL), ("lock-nop", SIGILL), ("int3", SIGTRAP), ("div0", SIGFPE)] {
+        assert_eq!(ask(entry, "signal", |_| {}).outcome, abi::OUTCOME_OK, "{entry}");
+        let found = ask(entry, "getppid", |_| {});
+        assert_eq!((found.outcome, found.cause), (abi::OUTCOME_FAULT, abi::CAUSE_SIGNAL), "{entry}");
+        assert_eq!(found.detail[0], signal, "{entry}");
+    }
+}
+
+#[test]
+fn the_labs_entries_lead_where_their_texts_say_on_linux() {
+    for bits in ["x86_64", "i386"] {
+        let ask = |entry: &str| ask_if_executed(&format!("{entry}-{bits}"), "getppid");
+        assert_eq!(ask("intgate"), ask("int80"), "{bits}: Linux has one gate for all three");
+        assert_eq!(ask("trapgate"), ask("int80"), "{bits}: Linux has one gate for all three");
+    }
+    for gate in ["call-gate-x86_64", "call-gate-i386"] {
+        let Some(found) = ask_if_executed(gate, "getppid") else { continue };
+        assert_eq!((found.outcome, found.cause), (abi::OUTCOME_FAULT, abi::CAUSE_SIGNAL), "{gate}");
+        assert_eq!(found.detail[0], SIGSEGV, "{gate}");
+    }
+}
+
+/// Nothing where this kernel does not execute 32-bit programs.
+fn ask_if_executed(entry: &str, operation: &str) -> Option<Verdict> {
+    let (probe, request) = request(entry, operation);
+    match host().measure(probe, &request) {
+        Ok(records) => Some(verdict(&records)),
+        Err(Failure::NotStarted { .. }) if probe == Probe::Probe32 => None,
+        Err(failure) => panic!("{entry}: {failure}"),
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::Path;
 fn main() {
     let root = Path::new(&std::env::var("CARGO_MANIFEST_DIR").expect("set by cargo")).join("../../abi");
     let mut out = String::new();
-    for header in ["record.h", "request.h"] {
+    for header in ["record.h", "request.h", "lab.h"] {
         let path = root.join(header);
         println!("cargo::rerun-if-changed={}", path.display());
         let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));

@@ -12,6 +12,7 @@ use crate::cpus::Cpus;
 use crate::frequency::Frequency;
 use crate::hypervisor::Hypervisor;
 use crate::kernel::Kernel;
+use crate::lab::Lab;
 use crate::libc::Libc;
 use crate::limits::Limits;
 use crate::load::LoadDuring;
@@ -28,6 +29,9 @@ use crate::{cpuinfo, libc, mitigations, sysctls, vsyscall};
 pub struct Environment {
     /// What ran the probes: `linux`; the lab says `lab`.
     pub host: String,
+    /// The lab's virtual machine; not there on a host.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lab: Option<Lab>,
     /// The processor.
     pub cpu: Cpu,
     /// The time stamp counter.
@@ -63,6 +67,26 @@ pub struct Environment {
     pub unseen: Vec<Unseen>,
 }
 
+impl Environment {
+    /// Of a measurement in the lab. Where its kernel ran on this machine's processor, the facts about that hold;
+    /// those about the kernel around it say nothing of the figures.
+    pub fn of_lab(lab: Lab, kernel: Kernel, machine: Option<Environment>) -> Environment {
+        let machine = machine.unwrap_or_default();
+        Environment {
+            host: "lab".to_owned(),
+            lab: Some(lab),
+            kernel,
+            cpu: machine.cpu,
+            tsc: machine.tsc,
+            hypervisor: machine.hypervisor,
+            cpus: machine.cpus,
+            frequency: machine.frequency,
+            load: machine.load,
+            ..Environment::default()
+        }
+    }
+}
+
 /// Reads all facts about the machine, for measurements on `cpu` (a CPU's number as Linux counts).
 ///
 /// Never fails, and reads a bounded amount of regular files. It waits for nothing but `cpu` to run one short-lived
@@ -80,6 +104,7 @@ pub fn capture(roots: &Roots, cpu: usize) -> Environment {
     let meltdown = mitigations.get("meltdown").map(String::as_str);
     let mut environment = Environment {
         host: "linux".to_owned(),
+        lab: None,
         cpu: Cpu::capture(&mut reader, cpu, &leaves, info.as_ref()),
         tsc: Tsc::from(&leaves, info.as_ref()),
         hypervisor: Hypervisor::capture(&mut reader, &leaves),

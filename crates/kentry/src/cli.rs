@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use report::Format;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -12,6 +13,13 @@ Exit status:
   2    wrong usage
   3    the environment does not allow measuring
   130  interrupted (SIGINT, SIGTERM); what was measured so far is still printed, marked partial";
+
+const LAB_EXIT_CODES: &str = "\
+Exit status: as above; with --exec that of the program, or
+  125      kentry itself failed, or --timeout passed
+  126      the program cannot be loaded
+  127      there is no such program
+  128 + n  signal n ended the program";
 
 /// Measures every way into an x86 kernel: what each entry costs, and why.
 ///
@@ -33,6 +41,9 @@ pub enum Command {
     /// Measure the Linux that this runs on (the default)
     #[command(after_help = EXIT_CODES)]
     Measure(MeasureArgs),
+    /// Measure kentry's own kernel, in which every entry and protection is there, in a virtual machine
+    #[command(after_help = format!("{EXIT_CODES}\n\n{LAB_EXIT_CODES}"))]
+    Lab(LabArgs),
     /// List every entry, its operations and what it is
     List(ListArgs),
     /// Explain an entry: history, hardware, Linux, registers, return
@@ -76,6 +87,65 @@ pub struct MeasureArgs {
     /// How to show it, and where
     #[command(flatten)]
     pub show: ShowArgs,
+}
+
+/// What to measure in the lab, on what, and how to show it.
+#[derive(Debug, Clone, Args)]
+pub struct LabArgs {
+    /// Only entries of this name or glob (*, ?, [...]); may be given several times
+    #[arg(short, long, value_name = "GLOB", value_hint = ValueHint::Other)]
+    pub entry: Vec<String>,
+    /// Only operations of this name or glob (*, ?, [...]); may be given several times
+    #[arg(short, long, value_name = "GLOB", value_hint = ValueHint::Other)]
+    pub operation: Vec<String>,
+    /// Measure with these switches of the kernel; each time it is given is one configuration, and all are compared
+    #[arg(short, long, value_name = "SWITCH=VALUE,...", value_hint = ValueHint::Other)]
+    pub set: Vec<String>,
+    /// What executes the kernel's instructions
+    #[arg(long, value_name = "WHAT", default_value = "auto")]
+    pub accel: Accel,
+    /// The processor, as the emulator names it (qemu-system-x86_64 -cpu help, bochs -help cpu)
+    #[arg(long, value_name = "NAME", value_hint = ValueHint::Other)]
+    pub cpu_model: Option<String>,
+    /// How long everything may take
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = budget, allow_negative_numbers = true)]
+    pub timeout: Duration,
+    /// Draw order, address layout and random bytes from this number (at most 2^53)
+    #[arg(long, value_name = "NUMBER", default_value = "0", value_parser = clap::value_parser!(u64).range(..=1 << 53))]
+    pub seed: u64,
+    /// Run in Bochs, which is slow, but has what QEMU's emulation lacks: PCID
+    #[arg(long, conflicts_with = "accel")]
+    pub bochs: bool,
+    /// Measure nothing here, but write a bootable image, for hardware; it shows its results on screen and serial line
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["accel", "cpu_model", "timeout", "bochs", "exec", "dry_run"])]
+    pub iso: Option<PathBuf>,
+    /// Run this statically linked Linux program in the lab instead; everything behind belongs to it
+    #[arg(
+        long,
+        value_names = ["PROGRAM", "ARGUMENT"],
+        num_args = 1..,
+        allow_hyphen_values = true,
+        value_hint = ValueHint::FilePath,
+        conflicts_with_all = ["entry", "operation", "dry_run", "format", "output", "color", "verbose"]
+    )]
+    pub exec: Vec<OsString>,
+    /// Print what would be measured, and measure nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// How to show it, and where
+    #[command(flatten)]
+    pub show: ShowArgs,
+}
+
+/// What executes the lab kernel's instructions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Accel {
+    /// KVM where it runs ring 0 natively, otherwise TCG
+    Auto,
+    /// The processor, by KVM: times
+    Kvm,
+    /// QEMU's own emulation: instructions are counted
+    Tcg,
 }
 
 /// How to show a result, and where.

@@ -10,6 +10,16 @@ use table::Probe;
 /// Fewer rounds have no interval.
 const ROUNDS_FOR_AN_INTERVAL: usize = 6;
 
+/// What a run's figures are.
+enum Figures {
+    /// Times on a processor.
+    Times,
+    /// Instructions, in the lab.
+    Instructions,
+    /// None: times would be the emulator's.
+    None(&'static str),
+}
+
 /// CPUID signatures of hypervisors that are emulators. One without a signature cannot be told.
 const EMULATORS: [&str; 1] = ["TCGTCGTCGTCG"];
 
@@ -30,30 +40,42 @@ pub fn conclude(
     vdso: BTreeMap<String, Vec<Export>>,
 ) -> Document {
     let nanos_per_tick = measurement.tsc_hz.map(|hertz| 1e9 / hertz);
-    let emulator = emulator(&environment);
+    let figures = figures(&environment);
     let references: References =
         Probe::ALL.into_iter().filter_map(|probe| Some((probe, reference(states, probe)?))).collect();
     let (results, summaries): (Vec<_>, Vec<_>) = states
         .iter()
         .filter(|state| state.was_tried())
-        .map(|state| match emulator {
-            None => state.document(references.get(&state.row.0.probe), nanos_per_tick),
-            Some(_) => state.emulated(),
+        .map(|state| match figures {
+            Figures::Times => state.document(references.get(&state.row.0.probe), nanos_per_tick),
+            Figures::Instructions | Figures::None(_) => state.emulated(),
         })
         .unzip();
     let summaries: Vec<Summary> = summaries.into_iter().flatten().collect();
-    if emulator.is_none() {
+    if matches!(figures, Figures::Times) {
         describe_clock(&mut measurement, states, &references);
     }
     measurement.disturbance = disturbance(states, &references);
     let mut warnings = about_rows(&measurement, &summaries);
-    match emulator {
-        None => warnings.extend(about_the_core(&references)),
-        Some(by) => warnings.push(Warning::Emulated { by: by.into() }),
+    match figures {
+        Figures::Times => warnings.extend(about_the_core(&references)),
+        // Said once, above the table.
+        Figures::Instructions => {}
+        Figures::None(by) => warnings.push(Warning::Emulated { by: by.into() }),
     }
-    warnings.extend(about_the_machine(&environment, measurement.seconds));
+    if !matches!(figures, Figures::Instructions) {
+        warnings.extend(about_the_machine(&environment, measurement.seconds));
+    }
     measurement.warnings.append(&mut warnings);
     Document { schema: run::SCHEMA.to_string(), measurement, environment, vdso, results }
+}
+
+fn figures(environment: &Environment) -> Figures {
+    match (&environment.lab, emulator(environment)) {
+        (Some(lab), _) if lab.icount => Figures::Instructions,
+        (None, Some(by)) => Figures::None(by),
+        _ => Figures::Times,
+    }
 }
 
 /// The emulator that this machine is, if it is one.
@@ -93,6 +115,9 @@ fn reference(states: &[State], probe: Probe) -> Option<Reference> {
 fn disturbance(states: &[State], references: &BTreeMap<Probe, Reference>) -> Disturbance {
     let mut all = Disturbance::default();
     for state in states {
+        // A round for each row, in which nothing can be disturbed.
+        all.rounds += u64::from(state.samples() > 0);
+        all.samples += state.samples();
         let Some(reference) = references.get(&state.row.0.probe) else {
             continue;
         };

@@ -1,7 +1,7 @@
 //! What `kentry explain` prints.
 
 use run::{Document, Outcome, Row};
-use table::Entry;
+use table::{Entry, Kernel};
 
 include!(concat!(env!("OUT_DIR"), "/texts.rs"));
 
@@ -11,7 +11,8 @@ pub fn explain(entry: &Entry, document: Option<&Document>) -> String {
     text.push_str("\n## Measured\n\n");
     let Some(document) = document else {
         text.push_str("No run was given. Save one and name it:\n\n");
-        text.push_str("    kentry --format json --output run.json\n");
+        let command = if entry.kernels.contains(&Kernel::Linux) { "kentry" } else { "kentry lab" };
+        text.push_str(&format!("    {command} --format json --output run.json\n"));
         text.push_str(&format!("    kentry explain {} --run run.json\n", entry.name));
         return text;
     };

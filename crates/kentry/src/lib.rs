@@ -5,6 +5,7 @@ mod conclude;
 pub mod error;
 pub mod explain;
 pub mod input;
+pub mod lab;
 pub mod measure;
 pub mod output;
 pub mod plan;

@@ -1,8 +1,9 @@
 //! Arguments, plan, measurement, report: one after the other.
 
 use clap::{CommandFactory, Parser};
-use kentry::cli::{Cli, Color, Command, ExplainArgs, ListArgs, MeasureArgs, ShowArgs};
+use kentry::cli::{Accel, Cli, Color, Command, ExplainArgs, LabArgs, ListArgs, MeasureArgs, ShowArgs};
 use kentry::error::{Error, INTERRUPTED};
+use kentry::lab::{Configurations, LabPlan, Timed};
 use kentry::measure::{Setting, measure};
 use kentry::output::Target;
 use kentry::plan::Plan;
@@ -29,6 +30,8 @@ fn main() -> ExitCode {
     let result = match cli.command {
         None => run_measure(&cli.measure),
         Some(Command::Measure(args)) => run_measure(&args),
+        Some(Command::Lab(args)) if !args.exec.is_empty() => run_exec(&args),
+        Some(Command::Lab(args)) => run_lab(&args),
         Some(Command::List(args)) => run_list(&args),
         Some(Command::Explain(args)) => run_explain(&args),
         Some(Command::Completions { shell }) => print(&completions(shell)),
@@ -53,16 +56,26 @@ fn run_measure(args: &MeasureArgs) -> Result<ExitCode, Error> {
         target.write(&plan.render(args.show.format)?)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let style = style(&args.show, &target);
     let interrupt = catch_interrupts()?;
     let document = measure_host(&plan, &interrupt)?;
+    show(&document, &args.show, target, &interrupt)
+}
+
+/// Writes the report of a measurement that is over, and says how it went.
+fn show(
+    document: &run::Document,
+    args: &ShowArgs,
+    target: Target,
+    interrupt: &Interrupt,
+) -> Result<ExitCode, Error> {
+    let style = style(args, &target);
     let interrupted = interrupt.load(Ordering::Relaxed);
     let file = target.path().map(Path::to_path_buf);
-    target.write(&report::render(&document, Table::get(), args.show.format, &style)?)?;
+    target.write(&report::render(document, Table::get(), args.format, &style)?)?;
     if let Some(file) = file.filter(|_| interrupted) {
         let _ = writeln!(std::io::stderr(), "kentry: interrupted; {} is partial", file.display());
     }
-    match all_failed(&document) {
+    match all_failed(document) {
         _ if interrupted => Ok(ExitCode::from(INTERRUPTED)),
         Some(why) => Err(Error::Environment(format!("nothing could be measured: {why}"))),
         None => Ok(ExitCode::SUCCESS),
@@ -109,6 +122,59 @@ fn measure_host(plan: &Plan, interrupt: &Interrupt) -> Result<run::Document, Err
     };
     let bar = progress::Bar::new();
     Ok(measure(plan, setting, &mut |share, row| bar.show(share, row)))
+}
+
+/// No plan makes the lab write more, in bytes.
+const LAB_OUTPUT: usize = 256 << 20;
+
+fn run_lab(args: &LabArgs) -> Result<ExitCode, Error> {
+    let plan = LabPlan::new(Table::get(), args)?;
+    let target = Target::open(args.show.output.as_deref())?;
+    if args.dry_run {
+        let timed = if args.accel == Accel::Kvm { Timed::Hardware } else { Timed::Instructions };
+        target.write(&plan.render(timed, args.show.format)?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let interrupt = catch_interrupts()?;
+    let document = measure_lab(&plan, args, &interrupt)?;
+    show(&document, &args.show, target, &interrupt)
+}
+
+fn measure_lab(plan: &LabPlan, args: &LabArgs, interrupt: &Interrupt) -> Result<run::Document, Error> {
+    let limits = lab::Limits { time: args.timeout, output: LAB_OUTPUT, interrupt: interrupt.clone() };
+    let first = runner::Reading::now();
+    let machine = kentry::lab::choose(args, &limits, &mut note)?;
+    let version = machine.version(&limits).map_err(|trouble| Error::Environment(trouble.to_string()))?;
+    let native = machine.timed() == Timed::Hardware;
+    let host = native.then(|| environment::capture(&environment::Roots::default(), 0));
+    let tsc_hz = first.zip(runner::Reading::now()).and_then(|(first, last)| first.tsc_hz(&last));
+    let setting = kentry::lab::Setting { machine, version, limits, host, tsc_hz: tsc_hz.filter(|_| native) };
+    let bar = progress::Bar::new();
+    kentry::lab::measure(plan, setting, &mut |share, row| bar.show(share, row))
+}
+
+fn run_exec(args: &LabArgs) -> Result<ExitCode, Error> {
+    let (mut standard, mut errors) = (std::io::stdout(), std::io::stderr());
+    let mut output = kentry::lab::Output { standard: &mut standard, errors: &mut errors };
+    let code = exec(args, &mut output).unwrap_or_else(|refused| {
+        output.say(&refused.why);
+        refused.code
+    });
+    Ok(ExitCode::from(code))
+}
+
+fn exec(args: &LabArgs, output: &mut kentry::lab::Output) -> Result<u8, kentry::lab::Refused> {
+    let configurations = Configurations::new(Table::get(), &args.set)?;
+    let program = kentry::lab::Program::read(&args.exec)?;
+    let interrupt = catch_interrupts()?;
+    let limits = lab::Limits { time: args.timeout, output: usize::MAX, interrupt };
+    let machine = kentry::lab::choose(args, &limits, &mut note)?;
+    kentry::lab::run(&program, &machine, &configurations, args.seed, &limits, output)
+}
+
+/// A line on standard error that is no failure.
+fn note(text: &str) {
+    let _ = writeln!(std::io::stderr(), "kentry: {text}");
 }
 
 /// From now on an interrupt ends the measurement, not the command, and a file that may not grow is an error.

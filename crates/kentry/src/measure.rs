@@ -89,6 +89,7 @@ impl Plan<'_> {
             parent: u64::from(std::process::id()),
             cpu: cpu as u64,
             path: first,
+            samples: abi::BLOCK_SAMPLES,
         }
     }
 }

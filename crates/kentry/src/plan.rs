@@ -6,7 +6,7 @@ use crate::select::{self, Row};
 use report::Format;
 use std::fmt::Write;
 use std::time::Duration;
-use table::Table;
+use table::{Kernel, Table};
 
 /// Blocks of samples in a round, where the entry is quick enough.
 const BLOCKS: u64 = 16;
@@ -43,7 +43,7 @@ impl<'a> Plan<'a> {
     /// [`Error::Usage`] when it asks for rows that there are not.
     pub fn new(table: &'a Table, args: &MeasureArgs, drawn: u32) -> Result<Plan<'a>, Error> {
         Ok(Plan {
-            rows: select::rows(table, &args.entry, &args.operation)?,
+            rows: select::rows(table, Kernel::Linux, &args.entry, &args.operation)?,
             cpu: args.cpu,
             budget: args.budget,
             seed: args.seed.unwrap_or(u64::from(drawn)),

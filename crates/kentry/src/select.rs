@@ -7,26 +7,30 @@ use table::{Entry, Kernel, Operation, Table};
 /// A row of the table.
 pub type Row<'a> = (&'a Entry, &'a Operation);
 
-/// The rows whose entry matches one of `entries` and whose operation one of `operations`; no pattern matches all.
+/// The rows of a kernel whose entry matches one of `entries` and whose operation one of `operations`; no pattern matches
+/// all.
 ///
 /// # Errors
-/// [`Error::Usage`], naming the nearest when a pattern matches nothing, and what there is when no row is left.
-pub fn rows<'a>(table: &'a Table, entries: &[String], operations: &[String]) -> Result<Vec<Row<'a>>, Error> {
-    let entry_names: Vec<&str> = table.entries.iter().map(|entry| entry.name.as_str()).collect();
-    let operation_names: Vec<&str> =
-        table.operations.iter().map(|operation| operation.name.as_str()).collect();
-    let entries = patterns("entry", entries, &entry_names)?;
-    let operations = patterns("operation", operations, &operation_names)?;
+/// [`Error::Usage`], naming the nearest when a pattern matches nothing, the other kernel when only that has it, and what
+/// there is when no row is left.
+pub fn rows<'a>(
+    table: &'a Table,
+    kernel: Kernel,
+    entries: &[String],
+    operations: &[String],
+) -> Result<Vec<Row<'a>>, Error> {
+    let entries = patterns(table, kernel, "entry", entries, |(entry, _)| &entry.name)?;
+    let operations = patterns(table, kernel, "operation", operations, |(_, operation)| &operation.name)?;
     let is_wanted = |patterns: &[Pattern], name: &str| {
         patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(name))
     };
     let rows: Vec<Row> = table
-        .rows(Kernel::Linux)
+        .rows(kernel)
         .filter(|(entry, operation)| {
             is_wanted(&entries, &entry.name) && is_wanted(&operations, &operation.name)
         })
         .collect();
-    if rows.is_empty() { Err(nothing_left(table, &entries)) } else { Ok(rows) }
+    if rows.is_empty() { Err(nothing_left(table, kernel, &entries)) } else { Ok(rows) }
 }
 
 /// The entry of that name.
@@ -39,31 +43,61 @@ pub fn entry<'a>(table: &'a Table, name: &str) -> Result<&'a Entry, Error> {
         .ok_or_else(|| unknown("entry", name, table.entries.iter().map(|entry| entry.name.as_str())))
 }
 
-fn patterns(what: &str, texts: &[String], names: &[&str]) -> Result<Vec<Pattern>, Error> {
+/// Parses patterns, of which each must match the name of something that the kernel has.
+fn patterns(
+    table: &Table,
+    kernel: Kernel,
+    what: &str,
+    texts: &[String],
+    name: fn(Row) -> &str,
+) -> Result<Vec<Pattern>, Error> {
     let parse = |text: &String| {
         let pattern = Pattern::new(text)
             .map_err(|error| Error::Usage(format!("--{what} {text}: not a glob: {}", error.msg)))?;
-        let matches_any = names.iter().any(|name| pattern.matches(name));
-        if matches_any { Ok(pattern) } else { Err(unknown(what, text, names.iter().copied())) }
+        let is_on = |kernel: Kernel| table.rows(kernel).any(|row| pattern.matches(name(row)));
+        if is_on(kernel) {
+            return Ok(pattern);
+        }
+        match Kernel::ALL.into_iter().find(|other| is_on(*other)) {
+            Some(other) => Err(elsewhere(other, what, text)),
+            None => Err(unknown(what, text, table.rows(kernel).map(name))),
+        }
     };
     texts.iter().map(parse).collect()
 }
 
-fn unknown<'a>(what: &str, asked: &str, names: impl Iterator<Item = &'a str>) -> Error {
+fn elsewhere(kernel: Kernel, what: &str, asked: &str) -> Error {
+    let (owner, command) = match kernel {
+        Kernel::Linux => ("Linux", "kentry measure"),
+        Kernel::Lab => ("the lab", "kentry lab"),
+    };
+    Error::Usage(format!("--{what} {asked}: only {owner} has it (`{command}`)"))
+}
+
+/// `; did you mean …?`, when there is a name that is like the one that was asked for.
+pub fn nearest<'a>(asked: &str, names: impl Iterator<Item = &'a str>) -> String {
     let nearest =
         names.map(|name| (strsim::jaro_winkler(asked, name), name)).max_by(|a, b| a.0.total_cmp(&b.0));
-    let hint = match nearest {
+    match nearest {
         Some((likeness, name)) if likeness > 0.7 => format!("; did you mean {name}?"),
         _ => String::new(),
-    };
+    }
+}
+
+fn unknown<'a>(what: &str, asked: &str, names: impl Iterator<Item = &'a str>) -> Error {
+    let hint = nearest(asked, names);
     Error::Usage(format!("there is no {what} {asked:?}{hint} (`kentry list` shows what there is)"))
 }
 
-fn nothing_left(table: &Table, entries: &[Pattern]) -> Error {
-    let asked =
-        table.entries.iter().filter(|entry| entries.iter().any(|pattern| pattern.matches(&entry.name)));
-    let serves: Vec<String> =
-        asked.map(|entry| format!("{} serves {}", entry.name, entry.operations.join(", "))).collect();
+fn nothing_left(table: &Table, kernel: Kernel, entries: &[Pattern]) -> Error {
+    let asked = table.entries.iter().filter(|entry| {
+        entry.kernels.contains(&kernel) && entries.iter().any(|pattern| pattern.matches(&entry.name))
+    });
+    let serves = asked.map(|entry| {
+        let operations = entry.operations_on(kernel);
+        format!("{} serves {}", entry.name, operations.join(", "))
+    });
+    let serves: Vec<String> = serves.collect();
     Error::Usage(format!("no entry that was asked for serves such an operation: {}", serves.join("; ")))
 }
 
@@ -72,9 +106,13 @@ mod tests {
     use super::*;
 
     fn names(entries: &[&str], operations: &[&str]) -> Result<Vec<String>, String> {
+        names_on(Kernel::Linux, entries, operations)
+    }
+
+    fn names_on(kernel: Kernel, entries: &[&str], operations: &[&str]) -> Result<Vec<String>, String> {
         let owned = |texts: &[&str]| texts.iter().map(|text| text.to_string()).collect::<Vec<_>>();
-        let rows =
-            rows(Table::get(), &owned(entries), &owned(operations)).map_err(|error| error.to_string())?;
+        let rows = rows(Table::get(), kernel, &owned(entries), &owned(operations));
+        let rows = rows.map_err(|error| error.to_string())?;
         Ok(rows.iter().map(|(entry, operation)| format!("{}/{}", entry.name, operation.name)).collect())
     }
 
@@ -94,6 +132,30 @@ mod tests {
         let error = names(&["zzz"], &[]).unwrap_err();
         assert!(!error.contains("did you mean"), "{error}");
         assert!(names(&["[a"], &[]).unwrap_err().contains("not a glob"));
+    }
+
+    #[test]
+    fn what_only_the_other_kernel_has_is_said_to_be_there() {
+        let error = names(&["syscall-x86_64", "trapgate-x86_64"], &[]).unwrap_err();
+        assert_eq!(error, "--entry trapgate-x86_64: only the lab has it (`kentry lab`)");
+        let error = names_on(Kernel::Lab, &["libc"], &[]).unwrap_err();
+        assert_eq!(error, "--entry libc: only Linux has it (`kentry measure`)");
+        let error = names_on(Kernel::Lab, &[], &["signal"]).unwrap_err();
+        assert_eq!(error, "--operation signal: only Linux has it (`kentry measure`)");
+        assert_eq!(names_on(Kernel::Lab, &["trapgate-i386"], &["time"]).unwrap(), ["trapgate-i386/time"]);
+    }
+
+    #[test]
+    fn a_glob_takes_what_its_kernel_has() {
+        assert_eq!(
+            names(&["*gate*-x86_64", "ud"], &["*"]).unwrap_err(),
+            "--entry *gate*-x86_64: only the lab has it (`kentry lab`)"
+        );
+        assert_eq!(names(&["sysenter-*"], &["time"]).unwrap(), ["sysenter-i386/time"]);
+        assert_eq!(
+            names_on(Kernel::Lab, &["sysenter-*", "ud"], &["time"]).unwrap(),
+            ["sysenter-i386/time", "ud/time", "sysenter-x86_64/time"]
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! One row while it is measured.
 
 use crate::select::Row;
-use record::{Payload, Record, Request, abi};
+use record::{Payload, Record, Request, Sample, abi};
 use run::{Outcome, Timing};
 use runner::{Executor, Interrupt};
 use stats::{Reference, Round, Rounds, Scale, Summary, summarize};
@@ -18,14 +18,39 @@ pub struct State<'a> {
     /// How it ended, if it did.
     pub outcome: Outcome,
     reason: Option<String>,
-    /// What was measured so far.
+    /// The lab's switches that tell it from other rows of the same entry and operation.
+    configuration: BTreeMap<String, String>,
+    /// What is worth knowing of it however it ends.
+    remark: Option<&'a str>,
+    /// What was measured so far, where that is time.
     pub rounds: Rounds,
+    /// What was measured so far, where instructions are counted.
+    counted: Option<Vec<Sample>>,
 }
 
 impl<'a> State<'a> {
     /// A row that was not tried yet.
     pub fn new(row: Row<'a>) -> State<'a> {
-        State { row, outcome: Outcome::Ok, reason: None, rounds: Rounds::default() }
+        State {
+            row,
+            outcome: Outcome::Ok,
+            reason: None,
+            configuration: BTreeMap::new(),
+            remark: None,
+            rounds: Rounds::default(),
+            counted: None,
+        }
+    }
+
+    /// A row of the lab, in one configuration; `counts` says that the counter counts instructions there, `remark` what the
+    /// emulator does otherwise than a processor.
+    pub fn in_lab(
+        row: Row<'a>,
+        configuration: BTreeMap<String, String>,
+        counts: bool,
+        remark: Option<&'a str>,
+    ) -> State<'a> {
+        State { configuration, remark, counted: counts.then(Vec::new), ..State::new(row) }
     }
 
     /// Takes one round. The first that is not well ends the row, whatever came before: an entry that answers
@@ -39,7 +64,8 @@ impl<'a> State<'a> {
         }
     }
 
-    fn read(&mut self, records: &[Record]) {
+    /// Takes what one run of the probe said.
+    pub fn read(&mut self, records: &[Record]) {
         let (entry, operation) = self.row;
         let foreign = |record: &&Record| (record.entry, record.operation) != (entry.id, operation.id);
         if records.iter().any(|record| foreign(&record)) {
@@ -60,6 +86,14 @@ impl<'a> State<'a> {
             let is_function = matches!(entry.kind, table::Kind::Function | table::Kind::Memory);
             self.reason = run::path_in_words(value).filter(|_| is_function).map(str::to_string);
         }
+        if let Some(counted) = &mut self.counted {
+            let before = counted.len();
+            counted.extend(records.iter().flat_map(samples));
+            if counted.len() == before {
+                self.end((Outcome::Error, "the records hold no samples".into()));
+            }
+            return;
+        }
         match Round::reduce(records) {
             Ok(round) => self.rounds.push(round),
             Err(error) => self.end((Outcome::Error, error.to_string())),
@@ -68,10 +102,16 @@ impl<'a> State<'a> {
 
     /// Interrupted before its turn, a row has no outcome and is left out.
     pub fn was_tried(&self) -> bool {
-        self.outcome != Outcome::Ok || !self.rounds.all().is_empty()
+        self.outcome != Outcome::Ok || !self.rounds.all().is_empty() || self.samples() > 0
     }
 
-    fn end(&mut self, (outcome, reason): (Outcome, String)) {
+    /// How many samples instructions were counted in.
+    pub fn samples(&self) -> u64 {
+        self.counted.as_ref().map_or(0, |samples| samples.len() as u64)
+    }
+
+    /// Ends the row: it has no number, whatever came before.
+    pub fn end(&mut self, (outcome, reason): (Outcome, String)) {
         self.outcome = outcome;
         self.reason = Some(reason);
     }
@@ -98,9 +138,14 @@ impl<'a> State<'a> {
         (row, Some(summary))
     }
 
-    /// Its row where no time means anything.
+    /// Its row where no time means anything: with instructions, where they were counted.
     pub fn emulated(&self) -> (run::Row, Option<Summary>) {
-        (self.row_without_costs(Timing::Emulated), None)
+        let mut row = self.row_without_costs(Timing::Emulated);
+        if let Some(samples) = self.counted.as_ref().filter(|_| self.outcome == Outcome::Ok) {
+            row.instructions = stats::instructions(samples);
+            row.samples = samples.len() as u64;
+        }
+        (row, None)
     }
 
     fn row_without_costs(&self, timing: Timing) -> run::Row {
@@ -109,10 +154,10 @@ impl<'a> State<'a> {
             entry: entry.name.clone(),
             operation: operation.name.clone(),
             bits: entry.bits(),
-            configuration: BTreeMap::new(),
+            configuration: self.configuration.clone(),
             timing,
             outcome: self.outcome,
-            reason: self.reason.clone(),
+            reason: self.words(),
             core_cycles: None,
             ticks: None,
             ns: None,
@@ -121,6 +166,18 @@ impl<'a> State<'a> {
             samples: 0,
             disturbed: 0,
         }
+    }
+
+    fn words(&self) -> Option<String> {
+        let both: Vec<&str> = self.reason.as_deref().into_iter().chain(self.remark).collect();
+        (!both.is_empty()).then(|| both.join("; "))
+    }
+}
+
+fn samples(record: &Record) -> &[Sample] {
+    match &record.payload {
+        Payload::Samples(samples) => samples,
+        _ => &[],
     }
 }
 

@@ -1,13 +1,18 @@
-//! The records that a probe writes (`abi/record.h`), parsed, and the request that it takes (`abi/request.h`).
+//! The records that a probe writes (`abi/record.h`), and the lab kernel around it (`abi/lab.h`), parsed; and the request
+//! that a probe takes (`abi/request.h`).
 //!
 //! A stream comes from another process or from a guest's serial line, so it is hostile: whatever the bytes are,
 //! parsing ends with records or with an [`Error`] that says which record and which byte.
 
+mod lab;
 mod parse;
 mod request;
+mod stream;
 
+pub use lab::{Boot, LabPayload};
 pub use parse::{Error, Fault, parse};
 pub use request::Request;
+pub use stream::Stream;
 
 /// Every number of `abi/*.h` under its own name.
 pub mod abi {
@@ -98,6 +103,8 @@ pub enum Payload {
         /// Minor page faults of the process.
         minor_faults: u64,
     },
+    /// What the lab kernel says, around the output of its programs.
+    Lab(LabPayload),
 }
 
 /// One record.

@@ -1,4 +1,4 @@
-use crate::{Canary, Lengths, Payload, Record, Sample, Verdict, abi};
+use crate::{Canary, Lengths, Payload, Record, Sample, Verdict, abi, lab};
 
 const HEADER: usize = 24;
 const CRC_AT: usize = 20;
@@ -58,9 +58,11 @@ pub fn parse(stream: &[u8]) -> Result<Vec<Record>, Error> {
     Ok(records)
 }
 
-type Wrong = (Fault, usize);
+/// What is wrong with a record, and at which of its bytes.
+pub(crate) type Wrong = (Fault, usize);
 
-fn parse_one(bytes: &[u8], index: usize) -> Result<(Record, usize), Wrong> {
+/// The record at the beginning of `bytes`, which must be the one of this index, and its length.
+pub(crate) fn parse_one(bytes: &[u8], index: usize) -> Result<(Record, usize), Wrong> {
     let truncated = (Fault::Truncated, bytes.len());
     let header: &[u8; HEADER] = bytes.first_chunk().ok_or(truncated)?;
     if u64::from(word32(header, 0)) != abi::RECORD_MAGIC {
@@ -120,14 +122,14 @@ fn parse_payload(kind: u16, bytes: &[u8]) -> Result<Payload, Wrong> {
             let [preemptions, minor_faults] = words(bytes)?;
             Payload::End { preemptions, minor_faults }
         }
-        _ => return Err((Fault::Kind(kind), 6)),
+        other => Payload::Lab(lab::parse(other, bytes)?.ok_or((Fault::Kind(kind), 6))?),
     };
     Ok(payload)
 }
 
-const BAD_LENGTH: Wrong = (Fault::Length, 16);
+pub(crate) const BAD_LENGTH: Wrong = (Fault::Length, 16);
 
-fn words<const N: usize>(bytes: &[u8]) -> Result<[u64; N], Wrong> {
+pub(crate) fn words<const N: usize>(bytes: &[u8]) -> Result<[u64; N], Wrong> {
     let (chunks, rest) = bytes.as_chunks::<8>();
     let chunks: &[[u8; 8]; N] = chunks.try_into().map_err(|_| BAD_LENGTH)?;
     if rest.is_empty() { Ok(chunks.map(u64::from_le_bytes)) } else { Err(BAD_LENGTH) }
@@ -159,10 +161,10 @@ fn word32(header: &[u8; HEADER], at: usize) -> u32 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    fn record(sequence: u32, kind: u64, payload: &[u8]) -> Vec<u8> {
+    pub fn record(sequence: u32, kind: u64, payload: &[u8]) -> Vec<u8> {
         let mut bytes = Vec::new();
         bytes.extend((abi::RECORD_MAGIC as u32).to_le_bytes());
         bytes.extend((abi::RECORD_VERSION as u16).to_le_bytes());
@@ -180,11 +182,11 @@ mod tests {
         bytes
     }
 
-    fn u64s(values: &[u64]) -> Vec<u8> {
+    pub fn u64s(values: &[u64]) -> Vec<u8> {
         values.iter().flat_map(|value| value.to_le_bytes()).collect()
     }
 
-    fn stream() -> Vec<u8> {
+    pub fn stream() -> Vec<u8> {
         let mut bytes = record(0, abi::RECORD_BEGIN, &u64s(&[64, 256, 768, 2100, 16]));
         bytes.extend(record(1, abi::RECORD_SAMPLES, &u64s(&[10, 20, 25, 40])));
         bytes.extend(record(2, abi::RECORD_EXPORT, b"__vdso_time\0LINUX_2.6\0"));

@@ -7,7 +7,7 @@ pub struct Request {
     pub entry: u16,
     /// Id of the operation.
     pub operation: u16,
-    /// At most so many blocks of [`abi::BLOCK_SAMPLES`] samples; at most [`abi::MAX_BLOCKS`].
+    /// At most so many blocks of samples; at most [`abi::MAX_BLOCKS`].
     pub blocks: u64,
     /// Stop sampling after so many TSC ticks, though never before one block.
     pub ticks: u64,
@@ -19,6 +19,8 @@ pub struct Request {
     pub cpu: u64,
     /// Find out whether the call enters the kernel.
     pub path: bool,
+    /// Samples in a block; from 1 to [`abi::BLOCK_SAMPLES`].
+    pub samples: u64,
 }
 
 impl Request {
@@ -34,6 +36,7 @@ impl Request {
             self.parent,
             self.cpu,
             u64::from(self.path),
+            self.samples,
         ]
         .iter()
         .map(u64::to_string)
@@ -52,8 +55,17 @@ mod tests {
 
     #[test]
     fn arguments_stand_where_the_header_says() {
-        let request =
-            Request { entry: 2, operation: 3, blocks: 4, ticks: 5, bursts: 6, parent: 7, cpu: 8, path: true };
+        let request = Request {
+            entry: 2,
+            operation: 3,
+            blocks: 4,
+            ticks: 5,
+            bursts: 6,
+            parent: 7,
+            cpu: 8,
+            path: true,
+            samples: 10,
+        };
         let arguments = request.arguments();
         let at = |place: u64| arguments[place as usize - 1].as_str();
         assert_eq!(arguments.len() as u64 + 1, abi::REQUEST_ARGUMENTS);
@@ -66,5 +78,6 @@ mod tests {
         assert_eq!(at(abi::REQUEST_PARENT), "7");
         assert_eq!(at(abi::REQUEST_CPU), "8");
         assert_eq!(at(abi::REQUEST_PATH), "1");
+        assert_eq!(at(abi::REQUEST_SAMPLES), "10");
     }
 }

@@ -61,15 +61,14 @@ pub(crate) fn groups<'a>(document: &'a Document, table: &'a Table) -> Vec<Group<
     groups
 }
 
-/// The headings. One stands where its last entry does: the table begins with the floor, `call`, of the last group.
+/// The headings, in the order of their first entries; but the table begins with the floor, `call`, of the last group.
 pub(crate) fn names(table: &Table) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
-    for entry in table.entries.iter().rev() {
+    for entry in table.entries.iter().skip(1).chain(table.entries.first()) {
         if !names.contains(&entry.group.as_str()) {
             names.push(&entry.group);
         }
     }
-    names.reverse();
     names
 }
 

@@ -4,9 +4,9 @@ use crate::arrange::names;
 use crate::line::{Line, look, wrapped};
 use crate::{Error, Format, Style, csv, json};
 use serde::Serialize;
-use table::{Abi, Entry, Table};
+use table::{Abi, Entry, Kernel, Table};
 
-/// Every entry, in `format`: id, bitness, group, ABI, title and operations.
+/// Every entry, in `format`: id, bitness, group, ABI, title, and the operations on Linux and in the lab.
 ///
 /// # Errors
 /// [`Error`] when a serializer refuses; the table does not make it do so.
@@ -34,7 +34,10 @@ struct ListedEntry<'a> {
     group: &'a str,
     abi: Option<&'static str>,
     title: &'a str,
+    /// On Linux; none where only the lab has the entry.
     operations: &'a [String],
+    /// In the lab; none where only Linux has the entry.
+    lab_operations: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -67,7 +70,8 @@ impl<'a> ListedEntry<'a> {
             group: &entry.group,
             abi: abi(entry),
             title: &entry.title,
-            operations: &entry.operations,
+            operations: entry.operations_on(Kernel::Linux),
+            lab_operations: entry.operations_on(Kernel::Lab),
         }
     }
 }
@@ -78,6 +82,16 @@ fn abi(entry: &Entry) -> Option<&'static str> {
         Abi::I386 => "i386",
         Abi::X32 => "x32",
     })
+}
+
+/// The operations of an entry, behind the name of the kernel where that makes a difference.
+fn served(entry: &Entry) -> Vec<(&'static str, &[String])> {
+    match (entry.operations_on(Kernel::Linux), entry.operations_on(Kernel::Lab)) {
+        (linux, []) => vec![("only on Linux: ", linux)],
+        ([], lab) => vec![("only in the lab: ", lab)],
+        (linux, lab) if linux == lab => vec![("", linux)],
+        (linux, lab) => vec![("on Linux: ", linux), ("in the lab: ", lab)],
+    }
 }
 
 /// Entries under their groups, then what the operations ask for.
@@ -111,9 +125,12 @@ fn entry_lines(entry: &Entry, widest: usize, width: usize) -> Vec<Line> {
     let title = 6 + widest + 2 + 2 + 2 + "x86_64".len() + 2;
     start.blank_to(title);
     let mut lines = wrapped(start, look::PLAIN, &entry.title, width, title);
-    let mut below = Line::default();
-    below.blank(8);
-    lines.extend(wrapped(below, look::FAINT, &entry.operations.join(" "), width, 8));
+    for (kernel, operations) in served(entry) {
+        let mut below = Line::default();
+        below.blank(8);
+        let text = format!("{kernel}{}", operations.join(" "));
+        lines.extend(wrapped(below, look::FAINT, &text, width, 8));
+    }
     lines
 }
 
@@ -133,7 +150,7 @@ fn operation_lines(table: &Table, width: usize) -> Vec<Line> {
 
 /// One line for each entry, below one line of names.
 fn lines(table: &Table) -> impl Iterator<Item = Vec<String>> {
-    let header = ["id", "name", "bits", "group", "abi", "title", "operations"].map(str::to_owned).to_vec();
+    let header = ["id", "name", "bits", "group", "abi", "title", "operations", "lab_operations"];
     let entries = table.entries.iter().map(|entry| {
         vec![
             entry.id.to_string(),
@@ -142,17 +159,22 @@ fn lines(table: &Table) -> impl Iterator<Item = Vec<String>> {
             entry.group.clone(),
             abi(entry).unwrap_or_default().to_owned(),
             entry.title.clone(),
-            entry.operations.join(";"),
+            entry.operations_on(Kernel::Linux).join(";"),
+            entry.operations_on(Kernel::Lab).join(";"),
         ]
     });
-    std::iter::once(header).chain(entries)
+    std::iter::once(header.map(str::to_owned).to_vec()).chain(entries)
 }
 
 fn markdown(table: &Table) -> Vec<u8> {
     let mut out = String::from("| id | entry | bits | group | ABI | title | operations |\n");
     out.push_str("| ---: | --- | ---: | --- | --- | --- | --- |\n");
     for entry in &table.entries {
-        let operations: Vec<String> = entry.operations.iter().map(|name| format!("`{name}`")).collect();
+        let operations = served(entry).into_iter().map(|(kernel, operations)| {
+            let names: Vec<String> = operations.iter().map(|name| format!("`{name}`")).collect();
+            format!("{kernel}{}", names.join(" "))
+        });
+        let operations: Vec<String> = operations.collect();
         out.push_str(&format!(
             "| {} | `{}` | {} | {} | {} | {} | {} |\n",
             entry.id,
@@ -161,7 +183,7 @@ fn markdown(table: &Table) -> Vec<u8> {
             entry.group,
             abi(entry).unwrap_or(crate::figure::ABSENT),
             crate::markdown::escaped(&entry.title),
-            operations.join(" ")
+            operations.join("; ")
         ));
     }
     out.push_str("\n| id | operation | what |\n| ---: | --- | --- |\n");

@@ -21,9 +21,9 @@ pub fn judge(entry: &Entry, verdict: &Verdict) -> (Outcome, String) {
         abi::OUTCOME_MISMATCH => Outcome::Mismatch,
         _ => Outcome::Error,
     };
-    let [first, second, third, fourth] = verdict.detail;
+    let [first, second, third, _] = verdict.detail;
     match verdict.cause {
-        abi::CAUSE_SIGNAL => judge_signal(entry, outcome, first, third, fourth),
+        abi::CAUSE_SIGNAL => judge_signal(entry, outcome, &verdict.detail),
         abi::CAUSE_ERRNO => judge_errno(entry, outcome, first),
         abi::CAUSE_NO_AUXV => {
             closed(entry, "no-auxv", outcome, format!("auxiliary vector entry {first} is missing"))
@@ -84,20 +84,25 @@ fn closed(entry: &Entry, cause: &str, outcome: Outcome, otherwise: String) -> (O
     (named.unwrap_or(outcome), closed.why.clone())
 }
 
-fn judge_signal(entry: &Entry, outcome: Outcome, number: u64, trap: u64, address: u64) -> (Outcome, String) {
-    let name = signal_name(number);
+fn judge_signal(entry: &Entry, outcome: Outcome, detail: &[u64; 4]) -> (Outcome, String) {
+    let name = signal_name(detail[0]);
     if name == "SIGSYS" {
         return (Outcome::Refused, "SIGSYS: a seccomp filter forbids the call".into());
     }
-    let (vector, code) = (trap >> 32, trap & 0xffff_ffff);
-    let detail = match vector {
-        TRAP_PROTECTION => format!(" (#GP, error code {code:#x})"),
-        TRAP_PAGE_FAULT => format!(" (#PF at {address:#x}, error code {code:#x})"),
-        _ => String::new(),
-    };
     let (outcome, why) = closed(entry, &name, outcome, String::new());
-    let words = if why.is_empty() { format!("{name}{detail}") } else { format!("{name}{detail}: {why}") };
-    (outcome, words)
+    let words = signal_in_words(detail);
+    (outcome, if why.is_empty() { words } else { format!("{words}: {why}") })
+}
+
+/// A signal as `CAUSE_SIGNAL` details it: `SIGSEGV (#PF at 0x1000, error code 0x5)`.
+pub fn signal_in_words([number, _, trap, address]: &[u64; 4]) -> String {
+    let name = signal_name(*number);
+    let (vector, code) = (trap >> 32, trap & 0xffff_ffff);
+    match vector {
+        TRAP_PROTECTION => format!("{name} (#GP, error code {code:#x})"),
+        TRAP_PAGE_FAULT => format!("{name} (#PF at {address:#x}, error code {code:#x})"),
+        _ => name,
+    }
 }
 
 fn judge_errno(entry: &Entry, outcome: Outcome, number: u64) -> (Outcome, String) {

@@ -41,7 +41,7 @@ unit!(
 /// What one use of an entry costs, in one unit. Differences to the control, so they may be negative.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Cost<U> {
-    /// Median over rounds of the mean.
+    /// Median over rounds of the mean; of instructions, which are counted, the most frequent value.
     pub estimate: U,
     /// Lower end of the 95 % confidence interval of the estimate; none with fewer than six undisturbed rounds,
     /// or when more than half were disturbed.

@@ -12,12 +12,14 @@
 //! - The interval is the distribution-free one for a median, from order statistics; it needs six rounds.
 
 mod cost;
+mod instructions;
 mod primitives;
 mod round;
 mod rounds;
 mod summary;
 
 pub use cost::{Cost, Cycles, Instructions, Nanos, Ticks};
+pub use instructions::instructions;
 pub use round::{Malformed, Round};
 pub use rounds::Rounds;
 pub use summary::{Disturbed, Reference, Scale, Summary, summarize};

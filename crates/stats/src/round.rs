@@ -111,7 +111,7 @@ impl Parts {
                 Payload::Samples(block) => samples.extend(block),
                 Payload::Bursts(block) => bursts.extend(block),
                 Payload::End { preemptions, .. } => end = Some(*preemptions),
-                Payload::Outcome(_) | Payload::Fact { .. } | Payload::Export { .. } => {}
+                Payload::Outcome(_) | Payload::Fact { .. } | Payload::Export { .. } | Payload::Lab(_) => {}
             }
         }
         let lengths = lengths.filter(|l| ![l.imuls, l.xors, l.nots, l.burst].contains(&0));

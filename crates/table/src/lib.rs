@@ -259,7 +259,7 @@ pub struct Table {
     #[serde(rename = "operation")]
     pub operations: Vec<Operation>,
     /// The lab's switches.
-    #[serde(rename = "switch")]
+    #[serde(rename = "switch", default)]
     pub switches: Vec<Switch>,
     /// Entries.
     #[serde(rename = "entry")]

@@ -1,0 +1,176 @@
+//! `kentry lab --exec`: any program as the lab's user program, its output passed through as it comes.
+
+use super::{Configuration, Configurations, Machine, ended};
+use crate::error::Error;
+use lab::{End, Event, Events, Limits, Step};
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStrExt;
+
+/// Kentry itself failed, or there was no time left.
+pub const FAILED: u8 = 125;
+/// The program cannot be loaded.
+const NOT_LOADED: u8 = 126;
+/// There is no such program.
+const NOT_FOUND: u8 = 127;
+/// And the number of the signal that ended the program.
+const SIGNALLED: u8 = 128;
+
+/// A guest has 256 MiB, in bytes.
+const LARGEST: u64 = 256 << 20;
+
+/// Why a program was not run, and the exit code that says so.
+#[derive(Debug)]
+pub struct Refused {
+    /// As `env` and shells have it.
+    pub code: u8,
+    /// In words.
+    pub why: String,
+}
+
+impl Refused {
+    fn failed(why: &dyn std::fmt::Display) -> Refused {
+        Refused { code: FAILED, why: why.to_string() }
+    }
+}
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Refused {
+        Refused::failed(&error)
+    }
+}
+
+/// A program and its arguments.
+#[derive(Debug)]
+pub struct Program {
+    name: String,
+    bytes: Vec<u8>,
+    arguments: Vec<Vec<u8>>,
+}
+
+impl Program {
+    /// Reads the program that a command line names first; what follows are its arguments.
+    ///
+    /// # Errors
+    /// [`Refused`] when it is not there or cannot be read.
+    pub fn read(words: &[OsString]) -> Result<Program, Refused> {
+        let (path, arguments) = words.split_first().ok_or_else(|| Refused::failed(&"no program"))?;
+        let refused = |error: io::Error| {
+            let code = if error.kind() == io::ErrorKind::NotFound { NOT_FOUND } else { NOT_LOADED };
+            Refused { code, why: format!("{}: {error}", path.display()) }
+        };
+        let mut bytes = Vec::new();
+        let file = std::fs::File::open(path).map_err(refused)?;
+        file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(refused)?;
+        if bytes.len() as u64 > LARGEST {
+            return Err(refused(io::Error::from(io::ErrorKind::FileTooLarge)));
+        }
+        Ok(Program {
+            name: name_of(path.as_bytes()),
+            bytes,
+            arguments: arguments.iter().map(|argument| argument.as_bytes().to_vec()).collect(),
+        })
+    }
+}
+
+/// The path's last part, where the archive can hold it beside the plan.
+fn name_of(path: &[u8]) -> String {
+    let last = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+    let text = std::str::from_utf8(last).unwrap_or_default();
+    let fits = (1..=100).contains(&text.len()) && !["plan", ".", ".."].contains(&text);
+    if fits { text.into() } else { "program".into() }
+}
+
+/// Runs it, and returns its exit code.
+///
+/// # Errors
+/// [`Refused`] when that says nothing of the program.
+pub fn run(
+    program: &Program,
+    machine: &Machine,
+    configurations: &Configurations,
+    seed: u64,
+    limits: &Limits,
+    output: &mut Output,
+) -> Result<u8, Refused> {
+    let [configuration] = configurations.all.as_slice() else {
+        return Err(Refused::failed(&"--exec takes one --set at most"));
+    };
+    let mut steps = super::clock_steps(machine.tsc_hz());
+    steps.extend([Step::Seed(seed), Step::Limit(0)]);
+    let set = configuration.only(&configurations.named);
+    if !set.is_empty() {
+        steps.push(Step::Set(set.into_iter().collect()));
+    }
+    let arguments = program.arguments.clone();
+    steps.push(Step::Exec { file: program.name.clone().into_bytes(), arguments });
+    let file = lab::File { name: &program.name, bytes: &program.bytes };
+    let archive = lab::pack(&lab::Plan { steps }, &[file]).map_err(|error| Refused::failed(&error))?;
+    let mut guest = machine.boot(&archive, 1, limits).map_err(|trouble| Refused::failed(&trouble))?;
+    follow(program, configuration, &mut guest, output)
+}
+
+/// Where a program's output goes.
+pub struct Output<'a> {
+    /// Descriptor 1.
+    pub standard: &'a mut dyn Write,
+    /// Descriptor 2, and what the kernel logs.
+    pub errors: &'a mut dyn Write,
+}
+
+impl Output<'_> {
+    fn pass(&mut self, descriptor: u64, bytes: &[u8]) -> io::Result<()> {
+        let target = match descriptor {
+            1 => &mut self.standard,
+            2 => &mut self.errors,
+            _ => return Ok(()),
+        };
+        target.write_all(bytes)?;
+        target.flush()
+    }
+
+    /// Says something that is not the program's.
+    pub fn say(&mut self, text: &str) {
+        // Nobody to tell when this fails.
+        let _ = writeln!(self.errors, "kentry lab: {}", report::plain(text));
+    }
+}
+
+/// Follows the guest to the program's end.
+fn follow(
+    program: &Program,
+    configuration: &Configuration,
+    guest: &mut dyn Events,
+    output: &mut Output,
+) -> Result<u8, Refused> {
+    loop {
+        match guest.next().map_err(|trouble| Refused::failed(&trouble))? {
+            Event::Output { descriptor, bytes, .. } => match output.pass(descriptor, &bytes) {
+                // As if the program had written itself to a reader that has gone away.
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                    return Ok(SIGNALLED + nix::sys::signal::Signal::SIGPIPE as u8);
+                }
+                Err(error) => return Err(Refused::failed(&format!("its output cannot be written: {error}"))),
+                Ok(()) => {}
+            },
+            Event::Log(line) => output.say(&line),
+            Event::End { end, .. } => return code(program, configuration, end, output),
+            Event::Boot(_) | Event::Begin(_) => {}
+            Event::Done => return Err(Refused::failed(&"the guest was done without running the program")),
+        }
+    }
+}
+
+fn code(program: &Program, configuration: &Configuration, end: End, output: &mut Output) -> Result<u8, Refused> {
+    match end {
+        End::Exited(status) => Ok((status & 0xff) as u8),
+        End::Fault(detail) => {
+            output.say(&format!("{} was ended by {}", program.name, run::signal_in_words(&detail)));
+            Ok(SIGNALLED.saturating_add(u8::try_from(detail[0]).unwrap_or(0)))
+        }
+        End::Unsupported(switch) => Err(Refused::failed(&ended::unsupported(configuration, switch))),
+        End::NotLoaded(errno) => Err(Refused { code: NOT_LOADED, why: ended::not_loaded(&program.name, errno) }),
+        End::Runaway(ticks) => Err(Refused::failed(&format!("it ran for {ticks} ticks without an end"))),
+        other => Err(Refused::failed(&format!("the program ended in a way that is not understood: {other:?}"))),
+    }
+}

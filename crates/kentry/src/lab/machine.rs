@@ -1,0 +1,165 @@
+//! What runs the lab kernel: which emulator, and whether a processor executes its instructions natively.
+
+use super::Timed;
+use crate::cli::{Accel, LabArgs};
+use crate::error::Error;
+use lab::{Accelerator, Bochs, Collected, Guest, Limits, Plan, Qemu, Trouble};
+use record::Boot;
+use std::fs::OpenOptions;
+use std::time::Duration;
+
+/// A boot that does nothing takes a tenth of a second; where ring 0 is emulated it may take for ever.
+const TRIAL_TIME: Duration = Duration::from_secs(3);
+
+/// How much longer a loop may take in ring 0 than in ring 3, or shorter, where both run natively.
+const NATIVE: std::ops::RangeInclusive<f64> = 0.5..=2.0;
+
+/// What runs the lab kernel.
+#[derive(Debug, Clone)]
+pub enum Machine {
+    /// QEMU, with its own emulation or KVM.
+    Qemu(Qemu),
+    /// Bochs, which emulates more of a processor.
+    Bochs(Bochs),
+}
+
+impl Machine {
+    /// What its figures are.
+    pub fn timed(&self) -> Timed {
+        match self {
+            Machine::Qemu(Qemu { accelerator: Accelerator::Kvm, .. }) => Timed::Hardware,
+            _ => Timed::Instructions,
+        }
+    }
+
+    /// `tcg`, `kvm` or `bochs`.
+    pub fn accelerator(&self) -> &'static str {
+        match self {
+            Machine::Qemu(Qemu { accelerator: Accelerator::Kvm, .. }) => "kvm",
+            Machine::Qemu(_) => "tcg",
+            Machine::Bochs(_) => "bochs",
+        }
+    }
+
+    /// The processor, as the emulator is asked for it.
+    pub fn cpu_model(&self) -> &str {
+        match self {
+            Machine::Qemu(qemu) => &qemu.cpu_model,
+            Machine::Bochs(bochs) => &bochs.cpu_model,
+        }
+    }
+
+    /// Frequency of the guest's time stamp counter, where it counts instructions.
+    pub fn tsc_hz(&self) -> Option<u64> {
+        match self {
+            Machine::Qemu(Qemu { accelerator: Accelerator::Kvm, .. }) => None,
+            Machine::Qemu(_) => Some(Qemu::TCG_HERTZ),
+            Machine::Bochs(_) => Some(Bochs::HERTZ),
+        }
+    }
+
+    /// Boots an archive whose plan has so many programs and checks.
+    ///
+    /// # Errors
+    /// When the emulator cannot be started.
+    pub fn boot(&self, archive: &[u8], programs: usize, limits: &Limits) -> Result<Guest, Trouble> {
+        match self {
+            Machine::Qemu(qemu) => qemu.boot(archive, programs, limits),
+            Machine::Bochs(bochs) => bochs.boot(archive, programs, limits),
+        }
+    }
+
+    /// The emulator's name and version.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn version(&self, limits: &Limits) -> Result<String, Trouble> {
+        match self {
+            Machine::Qemu(qemu) => qemu.version(limits),
+            Machine::Bochs(bochs) => bochs.version(limits),
+        }
+    }
+}
+
+/// The machine that a command line asks for. `say` is told, in a line, why `auto` falls back to emulation.
+///
+/// # Errors
+/// [`Error::Environment`] when KVM is asked for, and not there or not native.
+pub fn choose(args: &LabArgs, limits: &Limits, say: &mut dyn FnMut(&str)) -> Result<Machine, Error> {
+    let model = args.cpu_model.as_deref();
+    if args.bochs {
+        return Ok(Machine::Bochs(Bochs::new(model)));
+    }
+    let kvm = Qemu::new(Accelerator::Kvm, model);
+    let tcg = || Machine::Qemu(Qemu::new(Accelerator::Tcg, model));
+    match args.accel {
+        Accel::Tcg => Ok(tcg()),
+        Accel::Kvm => {
+            try_natively(&kvm, limits)?.map_err(Error::Environment)?;
+            Ok(Machine::Qemu(kvm))
+        }
+        Accel::Auto => match try_natively(&kvm, limits)? {
+            Ok(()) => Ok(Machine::Qemu(kvm)),
+            Err(why) => {
+                say(&format!("instructions are counted in QEMU's emulation, because there is no time: {why}"));
+                Ok(tcg())
+            }
+        },
+    }
+}
+
+/// Whether KVM lets a guest's ring 0 run on the processor; the inner error says why not.
+fn try_natively(kvm: &Qemu, limits: &Limits) -> Result<Result<(), String>, Error> {
+    if let Err(error) = OpenOptions::new().read(true).write(true).open("/dev/kvm") {
+        return Ok(Err(format!("/dev/kvm cannot be used: {error}")));
+    }
+    let limits = Limits { time: limits.time.min(TRIAL_TIME), ..limits.clone() };
+    let mut collected = Collected::default();
+    let result = lab::pack(&Plan::default(), &[])
+        .map_err(|error| Trouble::Files(error.to_string()))
+        .and_then(|archive| kvm.boot(&archive, 0, &limits))
+        .and_then(|mut guest| collected.read(&mut guest, &mut |_| ()));
+    match (result, collected.boot) {
+        // Without QEMU, or interrupted, nothing else will do either.
+        (Err(trouble @ (Trouble::Missing { .. } | Trouble::Interrupted)), _) => {
+            Err(Error::Environment(trouble.to_string()))
+        }
+        (_, Some(boot)) => Ok(is_native(&boot)),
+        (Err(trouble), None) => Ok(Err(format!("KVM does not run the kernel: {trouble}"))),
+        (Ok(()), None) => Ok(Err("KVM does not run the kernel".into())),
+    }
+}
+
+/// Whether ring 0 runs natively, by what the kernel found.
+fn is_native(boot: &Boot) -> Result<(), String> {
+    if !boot.syscall_works {
+        return Err("a system call from ring 3 does not work under this KVM, so that it emulates ring 0".into());
+    }
+    let ratio = boot.ring0_ticks as f64 / boot.ring3_ticks as f64;
+    if NATIVE.contains(&ratio) {
+        return Ok(());
+    }
+    Err(format!("ring 0 ran {ratio:.1} times as long as ring 3 for the same loop, so that this KVM emulates it"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn boot(ring0_ticks: u64, ring3_ticks: u64, syscall_works: bool) -> Boot {
+        let (features, gateway, loader, memory, vendor) = (0, 0, 1, 0, 1);
+        Boot {
+            version: 1, ring0_ticks, ring3_ticks, syscall_works, tsc_hz: 0, features, gateway, loader, memory, vendor,
+        }
+    }
+
+    #[test]
+    fn ring_0_is_native_when_it_is_as_fast_as_ring_3() {
+        assert_eq!(is_native(&boot(1000, 990, true)), Ok(()));
+        assert!(is_native(&boot(812_000, 1000, true)).unwrap_err().starts_with("ring 0 ran 812.0 times"));
+        assert!(is_native(&boot(1000, 1000, false)).unwrap_err().contains("system call"));
+        for bad in [boot(0, 0, true), boot(1, 0, true), boot(0, 1, true)] {
+            assert!(is_native(&bad).is_err());
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! A measurement in the lab: one boot, its runs sorted by row, the document.
+
+use super::ended;
+use super::plan::{Numbered, Work};
+use super::{LabPlan, Machine, Timed};
+use crate::conclude::conclude;
+use crate::error::Error;
+use crate::select::Row;
+use crate::state::State;
+use environment::{Environment, Kernel, Lab};
+use lab::{Collected, End, Events, Limits, Trouble};
+use record::{Boot, Payload, abi};
+use run::{Disturbance, Document, Export, Measurement};
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+use std::time::{Instant, SystemTime};
+
+/// What a measurement needs besides its plan.
+pub struct Setting {
+    /// What runs the kernel.
+    pub machine: Machine,
+    /// Its name and version.
+    pub version: String,
+    /// Of the guest.
+    pub limits: Limits,
+    /// This machine, where its processor runs the kernel natively.
+    pub host: Option<Environment>,
+    /// Ticks in a second of this machine's counter, where the guest's is the same.
+    pub tsc_hz: Option<f64>,
+}
+
+/// Measures what the plan asks for. `progress` is told the share that is done, and the row.
+///
+/// # Errors
+/// [`Error::Environment`] when the guest does not even come up.
+pub fn measure(plan: &LabPlan, setting: Setting, progress: &mut dyn FnMut(f64, Row)) -> Result<Document, Error> {
+    let started = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+    let begin = Instant::now();
+    let timed = setting.machine.timed();
+    let work = plan.work(timed);
+    let boot = Booted::read(plan, &setting, &work, progress).map_err(|trouble| Error::Environment(trouble.to_string()))?;
+    let states = states(plan, &setting, &boot, &work);
+    let interrupted = setting.limits.interrupt.load(Ordering::Relaxed);
+    let hertz = setting.tsc_hz.filter(|_| timed == Timed::Hardware);
+    let measurement = Measurement {
+        kentry: env!("CARGO_PKG_VERSION").to_string(),
+        started,
+        seconds: begin.elapsed().as_secs_f64(),
+        budget_seconds: plan.time.as_secs_f64(),
+        cpu: abi::LAB_CPU as usize,
+        seed: plan.seed,
+        partial: interrupted,
+        realtime: false,
+        tsc_hz: hertz,
+        cycles_per_tick: None,
+        cycles_per_tick_range: None,
+        chain_ratio: BTreeMap::new(),
+        canary: BTreeMap::new(),
+        disturbance: Disturbance::default(),
+        warnings: Vec::new(),
+    };
+    let vdso = vdso(&boot.collected, &work);
+    let environment = environment(plan, setting, &boot);
+    Ok(conclude(&states, measurement, environment, vdso))
+}
+
+/// A boot that is over.
+struct Booted {
+    boot: Boot,
+    /// From starting the emulator to the first record.
+    came_up: std::time::Duration,
+    collected: Collected,
+    trouble: Option<Trouble>,
+}
+
+impl Booted {
+    /// Boots and reads to the end. Trouble is an error only before the kernel was up.
+    fn read(
+        plan: &LabPlan,
+        setting: &Setting,
+        work: &Work,
+        progress: &mut dyn FnMut(f64, Row),
+    ) -> Result<Booted, Trouble> {
+        let archive = archive(setting, work)?;
+        let begin = Instant::now();
+        let mut guest = setting.machine.boot(&archive, work.numbered.len(), &setting.limits)?;
+        let first = guest.next()?;
+        let came_up = begin.elapsed();
+        let mut collected = Collected::default();
+        collected.take(first);
+        let mut show = |number: u64| {
+            if let Some(Numbered::Round(index)) = work.numbered.get(number as usize)
+                && let Some(job) = plan.jobs.get(*index)
+            {
+                progress(number as f64 / work.numbered.len() as f64, job.row);
+            }
+        };
+        let trouble = collected.read(&mut guest, &mut show).err();
+        match (collected.boot, trouble) {
+            (Some(boot), trouble) => Ok(Booted { boot, came_up, collected, trouble }),
+            (None, trouble) => Err(trouble.unwrap_or(Trouble::Interrupted)),
+        }
+    }
+}
+
+fn archive(setting: &Setting, work: &Work) -> Result<Vec<u8>, Trouble> {
+    let mut steps = super::clock_steps(setting.machine.tsc_hz().or(setting.tsc_hz.map(|hertz| hertz as u64)));
+    steps.extend(work.plan.steps.iter().cloned());
+    lab::pack(&lab::Plan { steps }, &lab::probes()).map_err(|error| Trouble::Files(error.to_string()))
+}
+
+fn states<'a>(plan: &LabPlan<'a>, setting: &Setting, boot: &Booted, work: &Work) -> Vec<State<'a>> {
+    let place = format!("{} {}", setting.machine.accelerator(), vendor(boot.boot.vendor).unwrap_or("unknown"));
+    let counts = setting.machine.timed() == Timed::Instructions;
+    let new = |job: &super::plan::Job<'a>| {
+        let remark = job.row.0.differs.get(&place).map(String::as_str);
+        State::in_lab(job.row, job.configuration.only(&plan.configurations.named), counts, remark)
+    };
+    let mut states: Vec<State> = plan.jobs.iter().map(new).collect();
+    for (number, what) in (0..).zip(&work.numbered) {
+        let Numbered::Round(index) = *what else { continue };
+        let (Some(state), Some(job)) = (states.get_mut(index), plan.jobs.get(index)) else { continue };
+        if state.outcome != run::Outcome::Ok {
+            continue;
+        }
+        match (boot.collected.ran.get(&number), &boot.trouble) {
+            (Some(ran), _) => ended::take(state, &job.configuration, ran),
+            // Interrupted before its turn, a row is left out.
+            (None, None | Some(Trouble::Interrupted)) => {}
+            (None, Some(trouble)) => state.end(ended::missing(&boot.collected, number, trouble)),
+        }
+    }
+    states
+}
+
+/// What the vDSO images export, by bitness.
+fn vdso(collected: &Collected, work: &Work) -> BTreeMap<String, Vec<Export>> {
+    let mut vdso = BTreeMap::new();
+    for (number, what) in (0..).zip(&work.numbered) {
+        let Numbered::Describe(probe) = what else { continue };
+        let ran = collected.ran.get(&number).filter(|ran| matches!(ran.end, End::Exited(_)));
+        let Some(records) = ran.and_then(|ran| record::parse(ran.output.as_ref()?).ok()) else { continue };
+        let exports = records.into_iter().filter_map(|record| match record.payload {
+            Payload::Export { name, version } => Some(Export { name, version }),
+            _ => None,
+        });
+        vdso.insert(probe.bits().to_string(), exports.collect());
+    }
+    vdso
+}
+
+fn environment(plan: &LabPlan, setting: Setting, booted: &Booted) -> Environment {
+    let boot = &booted.boot;
+    let kernel = Kernel {
+        sysname: Some("kentry lab".into()),
+        release: Some(env!("CARGO_PKG_VERSION").into()),
+        ..Kernel::default()
+    };
+    let features = features(boot.features);
+    let lab = Lab {
+        emulator: setting.version,
+        accelerator: setting.machine.accelerator().into(),
+        cpu_model: setting.machine.cpu_model().into(),
+        vendor: vendor(boot.vendor).map(str::to_string),
+        icount: setting.machine.timed() == Timed::Instructions,
+        switches: defaults(plan, &features),
+        ring0_ticks: boot.ring0_ticks,
+        ring3_ticks: boot.ring3_ticks,
+        syscall_works: boot.syscall_works,
+        features,
+        gateway: gateway(boot.gateway).map(str::to_string),
+        loader: loader(boot.loader).map(str::to_string),
+        memory: boot.memory,
+        boot_to_first_record_ms: booted.came_up.as_secs_f64() * 1e3,
+    };
+    Environment::of_lab(lab, kernel, setting.host)
+}
+
+/// The switches' defaults; where the processor lacks SMAP, the kernel does without.
+fn defaults(plan: &LabPlan, features: &[String]) -> BTreeMap<String, String> {
+    let has_smap = features.iter().any(|feature| feature == "smap");
+    let value = |(name, value)| if name == "smap" && !has_smap { (name, "off") } else { (name, value) };
+    plan.defaults.values().map(value).map(|(name, value)| (name.to_string(), value.to_string())).collect()
+}
+
+fn vendor(vendor: u64) -> Option<&'static str> {
+    match vendor {
+        abi::VENDOR_INTEL => Some("GenuineIntel"),
+        abi::VENDOR_AMD => Some("AuthenticAMD"),
+        abi::VENDOR_OTHER => Some("other"),
+        _ => None,
+    }
+}
+
+fn features(bits: u64) -> Vec<String> {
+    let names = [
+        (abi::FEATURE_SMEP, "smep"),
+        (abi::FEATURE_SMAP, "smap"),
+        (abi::FEATURE_UMIP, "umip"),
+        (abi::FEATURE_PCID, "pcid"),
+        (abi::FEATURE_XSAVE, "xsave"),
+    ];
+    let there = names.into_iter().filter(|(bit, _)| bits >> bit & 1 == 1);
+    there.map(|(_, name)| name.to_string()).collect()
+}
+
+fn gateway(gateway: u64) -> Option<&'static str> {
+    match gateway {
+        abi::GATEWAY_INT80 => Some("int80"),
+        abi::GATEWAY_SYSENTER => Some("sysenter"),
+        abi::GATEWAY_SYSCALL => Some("syscall"),
+        _ => None,
+    }
+}
+
+fn loader(loader: u64) -> Option<&'static str> {
+    match loader {
+        abi::LOADER_PVH => Some("pvh"),
+        abi::LOADER_MULTIBOOT2 => Some("multiboot2"),
+        _ => None,
+    }
+}

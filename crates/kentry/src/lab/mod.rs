@@ -1,0 +1,23 @@
+//! `kentry lab`: the lab kernel in an emulator or a virtual machine, measured as a host is.
+
+use lab::Step;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+mod configuration;
+mod ended;
+mod exec;
+mod machine;
+mod measure;
+mod plan;
+
+pub use configuration::{Configuration, Configurations};
+pub use exec::{FAILED, Output, Program, Refused, run};
+pub use machine::{Machine, choose};
+pub use measure::{Setting, measure};
+pub use plan::{LabPlan, Timed};
+
+/// What the kernel is told of time: the wall clock's, and the counter's frequency where it is known.
+fn clock_steps(hertz: Option<u64>) -> Vec<Step> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    std::iter::once(Step::Time(now.as_secs())).chain(hertz.map(Step::Tsc)).collect()
+}

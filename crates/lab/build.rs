@@ -1,0 +1,153 @@
+//! Compiles the lab kernel, and before it the images that it maps into programs, with the C compiler that `CC` names,
+//! or the system's.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use table::{Probe, Table, header};
+
+/// Freestanding, and nothing that the compiler adds by itself: no stack protector, no vector registers, no tables.
+const CODE: &[&str] = &[
+    "-std=c11",
+    "-O2",
+    "-ffreestanding",
+    "-nostdlib",
+    "-fno-builtin",
+    "-fno-stack-protector",
+    "-fno-asynchronous-unwind-tables",
+    "-fcf-protection=none",
+    "-mgeneral-regs-only",
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+    "-Wno-unused-command-line-argument",
+    "-Wl,--build-id=none",
+    "-Wl,-z,noexecstack",
+    "-Wl,-z,max-page-size=4096",
+];
+
+/// Linked 2 GiB below the top (`lab/kernel.lds`), and entered by exceptions at any time: no red zone.
+const KERNEL: &[&str] =
+    &["-m64", "-mcmodel=kernel", "-mno-red-zone", "-fno-pic", "-fno-pie", "-static", "-no-pie", "-Wl,-n"];
+
+/// A shared object that nothing relocates.
+const VDSO: &[&str] = &[
+    "-fPIC",
+    "-shared",
+    "-Wl,--hash-style=both",
+    "-Wl,-Bsymbolic",
+    "-Wl,--no-undefined",
+    "-Wl,-z,text",
+    "-Wl,-s",
+];
+
+/// Bytes for a fixed address.
+const PAGE: &[&str] = &["-m64", "-fno-pic", "-no-pie", "-static", "-Wl,--oformat=binary"];
+
+/// Folders of `lab/` that are the kernel's, besides `lab/` itself.
+const FOLDERS: &[&str] = &["boot", "cpu", "entry", "mm", "serial", "time", "user", "vdso"];
+
+fn main() {
+    let root = Path::new(&variable("CARGO_MANIFEST_DIR")).join("../..");
+    for watched in ["lab", "abi", "entries.toml"] {
+        println!("cargo::rerun-if-changed={}", root.join(watched).display());
+    }
+    println!("cargo::rerun-if-env-changed=CC");
+    let build =
+        Build { lab: root.join("lab"), abi: root.join("abi"), out: PathBuf::from(variable("OUT_DIR")) };
+    build.headers();
+    build.images();
+    build.kernel();
+}
+
+fn variable(name: &str) -> String {
+    std::env::var(name).unwrap_or_else(|error| panic!("{name}, which cargo sets: {error}"))
+}
+
+struct Build {
+    lab: PathBuf,
+    abi: PathBuf,
+    out: PathBuf,
+}
+
+impl Build {
+    fn headers(&self) {
+        let include = self.out.join("include");
+        std::fs::create_dir_all(&include).expect("OUT_DIR is writable");
+        let write = |name, text| std::fs::write(include.join(name), text).expect("OUT_DIR is writable");
+        write("entries.h", header::render(Table::get(), Probe::Probe64));
+        write("switches.h", header::render_switches(Table::get()));
+    }
+
+    fn images(&self) {
+        let vdso = self.lab.join("vdso");
+        for (machine, flag, script, name, file) in [
+            ("x86_64", "-m64", "vdso64.lds", "linux-vdso.so.1", "vdso64.so"),
+            ("i386", "-m32", "vdso32.lds", "linux-gate.so.1", "vdso32.so"),
+        ] {
+            let folder = vdso.join(machine);
+            let mut command = self.compiler(&[flag], Some(machine));
+            command.args(VDSO).arg(format!("-Wl,-soname={name}"));
+            command.arg(script_option(&folder.join(script)));
+            run(command.args(c_sources(&vdso)).args(sources(&folder)).arg("-o").arg(self.out.join(file)));
+        }
+        let folder = vdso.join("vsyscall");
+        for source in sources(&folder) {
+            let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let mut command = self.compiler(PAGE, Some("x86_64"));
+            command.arg(script_option(&folder.join("vsyscall.lds"))).arg(source);
+            run(command.arg("-o").arg(self.out.join(format!("vsyscall-{name}.bin"))));
+        }
+    }
+
+    fn kernel(&self) {
+        let mut command = self.compiler(KERNEL, None);
+        command.arg(script_option(&self.lab.join("kernel.lds"))).args(sources(&self.lab));
+        for folder in FOLDERS {
+            let is_code =
+                |file: &PathBuf| *folder != "vdso" || file.extension().is_some_and(|kind| kind == "S");
+            command.args(sources(&self.lab.join(folder)).into_iter().filter(is_code));
+        }
+        // The images are found as the headers are.
+        run(command.arg("-I").arg(&self.out).arg("-o").arg(self.out.join("kernel")));
+    }
+
+    /// With what all code here has in common; `machine` is that of a vDSO.
+    fn compiler(&self, flags: &[&str], machine: Option<&str>) -> Command {
+        // cc knows CC, CFLAGS-free defaults and wrappers; linking a whole program is not its subject.
+        let mut command = match cc::Build::new().no_default_flags(true).try_get_compiler() {
+            Ok(tool) => Command::new(tool.path()),
+            Err(error) => panic!("the lab is C and assembly: install gcc or clang, or set CC ({error})"),
+        };
+        command.args(CODE).args(flags);
+        let machine = machine.map(|machine| self.lab.join("vdso").join(machine));
+        let include = self.out.join("include");
+        for folder in
+            [Some(&self.abi), Some(&self.lab), machine.as_ref(), Some(&include)].into_iter().flatten()
+        {
+            command.arg("-I").arg(folder);
+        }
+        command
+    }
+}
+
+fn script_option(script: &Path) -> String {
+    format!("-Wl,-T,{}", script.display())
+}
+
+/// The C and assembler files of a folder, in a fixed order.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+    let is_source = |path: &PathBuf| path.extension().is_some_and(|kind| kind == "c" || kind == "S");
+    let mut files: Vec<_> = entries.filter_map(|e| Some(e.ok()?.path())).filter(is_source).collect();
+    files.sort();
+    files
+}
+
+fn c_sources(folder: &Path) -> Vec<PathBuf> {
+    sources(folder).into_iter().filter(|file| file.extension().is_some_and(|kind| kind == "c")).collect()
+}
+
+fn run(command: &mut Command) {
+    let status = command.status().unwrap_or_else(|e| panic!("{command:?}: {e}"));
+    assert!(status.success(), "{command:?}: {status}");
+}

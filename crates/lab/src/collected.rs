@@ -1,0 +1,123 @@
+use crate::{End, Event, Events, Trouble};
+use record::Boot;
+use std::collections::BTreeMap;
+
+/// No probe writes as much, in bytes: see `crates/runner`.
+pub const MOST_OUTPUT: usize = 2 << 20;
+
+/// Lines for people that are kept: the last.
+const MOST_LINES: usize = 100;
+
+const STANDARD_OUTPUT: u64 = 1;
+
+/// What became of one program of the plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ran {
+    /// What it wrote to its standard output, unless that was more than any probe writes.
+    pub output: Option<Vec<u8>>,
+    /// How it ended.
+    pub end: End,
+}
+
+/// What a guest said, sorted by program.
+#[derive(Debug, Clone, Default)]
+pub struct Collected {
+    /// What the kernel found when it came up.
+    pub boot: Option<Boot>,
+    /// The programs that ended, by number.
+    pub ran: BTreeMap<u64, Ran>,
+    /// The program that was running last, if it did not end.
+    pub running: Option<u64>,
+    /// Lines for people, the last of them.
+    pub log: Vec<String>,
+    output: Option<Vec<u8>>,
+}
+
+impl Collected {
+    /// Reads a guest to its end. `progress` is told the number of each program that begins. What was whole before any
+    /// trouble stays.
+    ///
+    /// # Errors
+    /// What kept the guest from finishing its plan.
+    pub fn read(&mut self, guest: &mut dyn Events, progress: &mut dyn FnMut(u64)) -> Result<(), Trouble> {
+        loop {
+            match guest.next()? {
+                Event::Done => return Ok(()),
+                event => {
+                    if let Event::Begin(number) = event {
+                        progress(number);
+                    }
+                    self.take(event);
+                }
+            }
+        }
+    }
+
+    /// Takes one event.
+    pub fn take(&mut self, event: Event) {
+        match event {
+            Event::Boot(boot) => self.boot = Some(boot),
+            Event::Begin(number) => {
+                self.running = Some(number);
+                self.output = Some(Vec::new());
+            }
+            Event::Output { descriptor: STANDARD_OUTPUT, bytes, .. } => {
+                if let Some(output) = &mut self.output {
+                    output.extend(bytes);
+                }
+                self.output.take_if(|output| output.len() > MOST_OUTPUT);
+            }
+            Event::End { number, end } => {
+                self.ran.insert(number, Ran { output: self.output.take(), end });
+                self.running = None;
+            }
+            Event::Log(line) => {
+                self.log.push(line);
+                self.log.drain(..self.log.len().saturating_sub(MOST_LINES));
+            }
+            Event::Output { .. } | Event::Done => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn output(descriptor: u64, bytes: &[u8]) -> Event {
+        Event::Output { number: 0, descriptor, bytes: bytes.to_vec() }
+    }
+
+    #[test]
+    fn pieces_of_standard_output_are_joined() {
+        let mut collected = Collected::default();
+        let end = Event::End { number: 0, end: End::Exited(0) };
+        for event in [Event::Begin(0), output(1, b"ab"), output(2, b"no"), output(1, b"c"), end] {
+            collected.take(event);
+        }
+        let expected = Ran { output: Some(b"abc".to_vec()), end: End::Exited(0) };
+        assert_eq!(collected.ran, BTreeMap::from([(0, expected)]));
+        assert_eq!(collected.running, None);
+    }
+
+    #[test]
+    fn a_program_that_writes_too_much_has_no_output_but_an_end() {
+        let mut collected = Collected::default();
+        collected.take(Event::Begin(0));
+        for _ in 0..5 {
+            collected.take(output(1, &vec![0; 1 << 20]));
+        }
+        collected.take(Event::End { number: 0, end: End::Exited(0) });
+        assert_eq!(collected.ran[&0].output, None);
+    }
+
+    #[test]
+    fn a_talkative_kernel_is_cut() {
+        let mut collected = Collected::default();
+        (0..1000).for_each(|line| collected.take(Event::Log(line.to_string())));
+        assert_eq!(
+            (collected.log.len(), collected.log.last().map(String::as_str)),
+            (MOST_LINES, Some("999"))
+        );
+    }
+}

@@ -1,0 +1,80 @@
+//! A guest while it runs: what it says, one event after the other.
+
+use crate::process::{Command, Process};
+use crate::{Event, Limits, Session, Trouble};
+use record::Stream;
+
+/// Where events come from: a guest, or a test.
+pub trait Events {
+    /// The next; [`Event::Done`] is the last.
+    ///
+    /// # Errors
+    /// What went wrong; nothing comes after it.
+    fn next(&mut self) -> Result<Event, Trouble>;
+}
+
+/// From bytes to events.
+#[derive(Debug)]
+pub struct Reader {
+    stream: Stream,
+    session: Session,
+}
+
+impl Reader {
+    /// For a plan of so many programs and checks.
+    pub fn new(programs: usize) -> Reader {
+        Reader { stream: Stream::default(), session: Session::new(programs) }
+    }
+
+    /// Adds what has arrived.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.stream.push(bytes);
+    }
+
+    /// The next event; none while there is no more.
+    ///
+    /// # Errors
+    /// [`Trouble::Garbage`] or [`Trouble::Disorder`].
+    pub fn take(&mut self) -> Result<Option<Event>, Trouble> {
+        match self.stream.take()? {
+            Some(record) => Ok(Some(self.session.take(record)?)),
+            None => Ok(None),
+        }
+    }
+}
+
+/// A running guest; it is ended when this goes.
+#[derive(Debug)]
+pub struct Guest {
+    process: Process,
+    reader: Reader,
+    received: usize,
+    most: usize,
+}
+
+impl Guest {
+    pub(crate) fn boot(command: Command, programs: usize, limits: &Limits) -> Result<Guest, Trouble> {
+        let process = Process::start(command, limits)?;
+        Ok(Guest { process, reader: Reader::new(programs), received: 0, most: limits.output })
+    }
+}
+
+impl Events for Guest {
+    fn next(&mut self) -> Result<Event, Trouble> {
+        let mut buffer = [0; 1 << 14];
+        loop {
+            if let Some(event) = self.reader.take()? {
+                return Ok(event);
+            }
+            let count = self.process.read(&mut buffer)?;
+            if count == 0 {
+                return Err(self.process.ended());
+            }
+            self.received = self.received.saturating_add(count);
+            if self.received > self.most {
+                return Err(Trouble::Flood(self.most));
+            }
+            self.reader.push(buffer.get(..count).unwrap_or_default());
+        }
+    }
+}

@@ -1,0 +1,2 @@
+/// x
+pub fn write_image() {}

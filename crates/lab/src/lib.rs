@@ -1,0 +1,31 @@
+//! Boots the lab kernel (`lab/`, compiled by `build.rs` and embedded here) in an emulator or a virtual machine, and
+//! reads what it says.
+//!
+//! A [`Plan`] goes in as a file of an archive, beside the programs that it runs; records come out on the serial line.
+//! [`Guest`] gives them one by one, [`Collected`] sorts them by program. Whatever the guest does, reading ends: with
+//! the plan, or with a [`Trouble`] that says what went wrong in words.
+
+mod archive;
+mod bochs;
+mod collected;
+mod guest;
+mod image;
+mod plan;
+mod process;
+mod qemu;
+mod session;
+mod trouble;
+
+pub use archive::{File, pack, probes};
+pub use bochs::Bochs;
+pub use collected::{Collected, MOST_OUTPUT, Ran};
+pub use guest::{Events, Guest, Reader};
+pub use image::write_image;
+pub use plan::{Plan, Step};
+pub use process::{Interrupt, Limits};
+pub use qemu::{Accelerator, Qemu};
+pub use session::{Disorder, End, Event, Session};
+pub use trouble::Trouble;
+
+/// The kernel, an ELF file that QEMU (by its PVH note) and GRUB (by its multiboot2 header) boot.
+pub static KERNEL: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/kernel"));

@@ -1,0 +1,124 @@
+//! QEMU's command line.
+
+use crate::process::{Command, Process, in_memory, inherited};
+use crate::{Guest, KERNEL, Limits, Trouble};
+use record::abi;
+use std::ffi::OsString;
+use std::time::Duration;
+
+const PACKAGES: &str = "qemu-system-x86";
+
+/// Telling its version takes milliseconds.
+const VERSION_TIME: Duration = Duration::from_secs(10);
+
+/// What executes the guest's instructions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Accelerator {
+    /// QEMU itself: instructions are counted, and the time stamp counter is that count.
+    Tcg,
+    /// The processor, by Linux's KVM.
+    Kvm,
+}
+
+/// A virtual machine of QEMU.
+#[derive(Debug, Clone)]
+pub struct Qemu {
+    /// The program.
+    pub program: OsString,
+    /// What executes the instructions.
+    pub accelerator: Accelerator,
+    /// The processor that the guest sees.
+    pub cpu_model: String,
+}
+
+impl Qemu {
+    /// Ticks in a second under [`Accelerator::Tcg`]: an instruction is a nanosecond (`-icount shift=0`).
+    pub const TCG_HERTZ: u64 = 1_000_000_000;
+
+    /// Debian's QEMU, with this processor or the accelerator's own. Plain `max` would be an AMD under TCG.
+    pub fn new(accelerator: Accelerator, cpu_model: Option<&str>) -> Qemu {
+        let own = match accelerator {
+            Accelerator::Tcg => "max,vendor=GenuineIntel",
+            Accelerator::Kvm => "host",
+        };
+        let cpu_model = cpu_model.unwrap_or(own).to_string();
+        Qemu { program: "qemu-system-x86_64".into(), accelerator, cpu_model }
+    }
+
+    /// Boots an archive whose plan has so many programs and checks.
+    ///
+    /// # Errors
+    /// When QEMU cannot be started.
+    pub fn boot(&self, archive: &[u8], programs: usize, limits: &Limits) -> Result<Guest, Trouble> {
+        Guest::boot(self.command(archive)?, programs, limits)
+    }
+
+    /// Its name and version, `QEMU 7.2.22`.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn version(&self, limits: &Limits) -> Result<String, Trouble> {
+        let command = self.with(vec!["--version".into()], Vec::new());
+        let limits = Limits { time: limits.time.min(VERSION_TIME), ..limits.clone() };
+        let (text, ..) = Process::start(command, &limits)?.finish()?;
+        Ok(version_in(&String::from_utf8_lossy(&text)))
+    }
+
+    fn command(&self, archive: &[u8]) -> Result<Command, Trouble> {
+        let kernel = in_memory("kernel", KERNEL)?;
+        let archive = in_memory("archive", archive)?;
+        let exit = format!("isa-debug-exit,iobase={:#x},iosize=0x04", abi::LAB_EXIT_PORT);
+        let (kernel_path, archive_path) = (inherited(&kernel), inherited(&archive));
+        let mut arguments =
+            vec!["-M", "microvm", "-m", "256", "-nodefaults", "-no-user-config", "-no-reboot"];
+        arguments.extend(["-display", "none", "-serial", "stdio", "-device", &exit]);
+        arguments.extend(["-kernel", &kernel_path, "-initrd", &archive_path, "-cpu", &self.cpu_model]);
+        arguments.extend(match self.accelerator {
+            Accelerator::Tcg => ["-accel", "tcg", "-icount", "shift=0"].as_slice(),
+            Accelerator::Kvm => ["-accel", "kvm"].as_slice(),
+        });
+        let arguments = arguments.into_iter().map(OsString::from).collect();
+        Ok(self.with(arguments, vec![kernel, archive]))
+    }
+
+    fn with(&self, arguments: Vec<OsString>, files: Vec<std::os::fd::OwnedFd>) -> Command {
+        Command { program: self.program.clone(), packages: PACKAGES, arguments, files, records: None }
+    }
+}
+
+/// `QEMU emulator version 7.2.22 (Debian …)`
+fn version_in(text: &str) -> String {
+    let version = text.split_once("version ").and_then(|(_, rest)| rest.split_whitespace().next());
+    version.map_or_else(|| "QEMU".into(), |version| format!("QEMU {version}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_found_in_what_it_says() {
+        let text =
+            "QEMU emulator version 7.2.22 (Debian 1:7.2+dfsg-7+deb12u18+b3)\nCopyright (c) 2003-2022\n";
+        assert_eq!(version_in(text), "QEMU 7.2.22");
+        assert_eq!(version_in("version "), "QEMU");
+        assert_eq!(version_in(""), "QEMU");
+    }
+
+    #[test]
+    fn instructions_are_counted_under_tcg_alone() {
+        let arguments = |accelerator, model| {
+            let command = Qemu::new(accelerator, model).command(b"").unwrap();
+            command
+                .arguments
+                .iter()
+                .map(|word| word.to_str().unwrap().to_string())
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        let tcg = arguments(Accelerator::Tcg, None);
+        assert!(tcg.ends_with("-cpu max,vendor=GenuineIntel -accel tcg -icount shift=0"), "{tcg}");
+        let kvm = arguments(Accelerator::Kvm, Some("EPYC"));
+        assert!(kvm.ends_with("-cpu EPYC -accel kvm"), "{kvm}");
+    }
+}

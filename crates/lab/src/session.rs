@@ -1,0 +1,265 @@
+//! The order of what a guest says: boot, then for each program its begin, its output and its end, then done.
+
+use record::{Boot, LabPayload, Payload, Record, abi};
+
+/// How a program or check of the plan ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// By itself, with this status.
+    Exited(u64),
+    /// By an exception: signal, code, trap number and error code, address, as `CAUSE_SIGNAL` has them.
+    Fault([u64; 4]),
+    /// It was ended after so many ticks.
+    Runaway(u64),
+    /// It was not begun: this CPU lacks what the switch of this id needs.
+    Unsupported(u64),
+    /// It was not begun: an error number, as execve answers it.
+    NotLoaded(u64),
+    /// A check: whether it holds, and its figures.
+    Checked(bool, [u64; 3]),
+    /// In a way that this version does not know.
+    Unknown(u64),
+}
+
+/// What a guest's records do not do in a sound session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Disorder {
+    /// The first record is another.
+    #[error("they do not begin with the boot's")]
+    NoBoot,
+    /// It came up again.
+    #[error("it booted twice")]
+    BootedTwice,
+    /// Its kernel is of another version.
+    #[error("the kernel is of version {0}, not {version}", version = abi::LAB_VERSION)]
+    Version(u64),
+    /// A program began out of turn.
+    #[error("program {0} began out of turn")]
+    Begin(u64),
+    /// A program ended that had not begun.
+    #[error("program {0} ended, but had not begun")]
+    End(u64),
+    /// Output of no program.
+    #[error("there is output while no program runs")]
+    Output,
+    /// It was done before all programs were.
+    #[error("it was done after {0} programs, which are not all")]
+    DoneEarly(u64),
+    /// It went on after it was done.
+    #[error("it went on after it was done")]
+    AfterDone,
+    /// A record that a probe writes, not a kernel.
+    #[error("there is one that a probe writes, outside of its output")]
+    Foreign,
+    /// A line of the plan is not understood.
+    #[error("line {0} of the plan is not understood")]
+    Plan(u64),
+}
+
+/// Something that a guest says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// The kernel is up.
+    Boot(Boot),
+    /// A program begins; its number.
+    Begin(u64),
+    /// A program wrote something.
+    Output {
+        /// The program's number.
+        number: u64,
+        /// Its file descriptor.
+        descriptor: u64,
+        /// What it wrote.
+        bytes: Vec<u8>,
+    },
+    /// A program ended.
+    End {
+        /// Its number.
+        number: u64,
+        /// How.
+        end: End,
+    },
+    /// A line for people.
+    Log(String),
+    /// The plan is done.
+    Done,
+}
+
+/// Follows a guest through its plan.
+#[derive(Debug, Clone)]
+pub struct Session {
+    programs: u64,
+    booted: bool,
+    next: u64,
+    running: Option<u64>,
+    done: bool,
+}
+
+impl Session {
+    /// For a plan of so many programs and checks.
+    pub fn new(programs: usize) -> Session {
+        Session { programs: programs as u64, booted: false, next: 0, running: None, done: false }
+    }
+
+    /// Whether the plan is done.
+    pub fn is_done(&self) -> bool {
+        self.done
+    }
+
+    /// What the next record means.
+    ///
+    /// # Errors
+    /// [`Disorder`] when it means nothing here; the session is over then.
+    pub fn take(&mut self, record: Record) -> Result<Event, Disorder> {
+        let Payload::Lab(payload) = record.payload else { return Err(Disorder::Foreign) };
+        if self.done {
+            return Err(Disorder::AfterDone);
+        }
+        match payload {
+            LabPayload::Boot(boot) => self.boot(boot),
+            // Said before the boot's figures are known.
+            LabPayload::Log(line) => Ok(Event::Log(line)),
+            _ if !self.booted => Err(Disorder::NoBoot),
+            LabPayload::Begin(number) => self.begin(number),
+            LabPayload::Output { descriptor, bytes } => {
+                let number = self.running.ok_or(Disorder::Output)?;
+                Ok(Event::Output { number, descriptor, bytes })
+            }
+            LabPayload::End { how, detail, .. } if how == abi::LAB_END_PLAN => Err(Disorder::Plan(detail[0])),
+            LabPayload::End { number, how, detail } => {
+                self.running.take_if(|running| *running == number).ok_or(Disorder::End(number))?;
+                Ok(Event::End { number, end: end(how, detail) })
+            }
+            LabPayload::Done if self.running.is_none() && self.next == self.programs => {
+                self.done = true;
+                Ok(Event::Done)
+            }
+            LabPayload::Done => Err(Disorder::DoneEarly(self.next)),
+        }
+    }
+
+    fn boot(&mut self, boot: Boot) -> Result<Event, Disorder> {
+        if self.booted {
+            return Err(Disorder::BootedTwice);
+        }
+        if boot.version != abi::LAB_VERSION {
+            return Err(Disorder::Version(boot.version));
+        }
+        self.booted = true;
+        Ok(Event::Boot(boot))
+    }
+
+    fn begin(&mut self, number: u64) -> Result<Event, Disorder> {
+        if self.running.is_some() || number != self.next || number >= self.programs {
+            return Err(Disorder::Begin(number));
+        }
+        self.next += 1;
+        self.running = Some(number);
+        Ok(Event::Begin(number))
+    }
+}
+
+fn end(how: u64, detail: [u64; 4]) -> End {
+    let [first, second, third, fourth] = detail;
+    match how {
+        abi::LAB_END_EXITED => End::Exited(first),
+        abi::LAB_END_FAULT => End::Fault(detail),
+        abi::LAB_END_RUNAWAY => End::Runaway(first),
+        abi::LAB_END_UNSUPPORTED => End::Unsupported(first),
+        abi::LAB_END_NOT_LOADED => End::NotLoaded(first),
+        abi::LAB_END_CHECKED => End::Checked(first == 1, [second, third, fourth]),
+        other => End::Unknown(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn boot(version: u64) -> LabPayload {
+        let (ring0_ticks, ring3_ticks) = (1000, 1000);
+        LabPayload::Boot(Boot {
+            version,
+            ring0_ticks,
+            ring3_ticks,
+            syscall_works: true,
+            tsc_hz: 0,
+            features: 0,
+            gateway: 0,
+            loader: 1,
+            memory: 0,
+            vendor: 1,
+        })
+    }
+
+    fn exited(number: u64) -> LabPayload {
+        LabPayload::End { number, how: abi::LAB_END_EXITED, detail: [0; 4] }
+    }
+
+    fn output() -> LabPayload {
+        LabPayload::Output { descriptor: 1, bytes: b"x".to_vec() }
+    }
+
+    /// Takes all of it for a plan of two programs.
+    fn session(payloads: &[LabPayload]) -> Result<Vec<Event>, Disorder> {
+        let mut session = Session::new(2);
+        let record =
+            |payload: &LabPayload| Record { entry: 0, operation: 0, payload: Payload::Lab(payload.clone()) };
+        payloads.iter().map(|payload| session.take(record(payload))).collect()
+    }
+
+    #[test]
+    fn a_sound_session() {
+        let log = LabPayload::Log("hello".into());
+        let events = session(&[
+            log.clone(),
+            boot(1),
+            LabPayload::Begin(0),
+            output(),
+            log,
+            exited(0),
+            LabPayload::Begin(1),
+            exited(1),
+            LabPayload::Done,
+        ])
+        .unwrap();
+        assert_eq!(events.last(), Some(&Event::Done));
+        assert_eq!(events[3], Event::Output { number: 0, descriptor: 1, bytes: b"x".to_vec() });
+        assert_eq!(events[5], Event::End { number: 0, end: End::Exited(0) });
+    }
+
+    #[test]
+    fn every_disorder_is_named() {
+        let begin = LabPayload::Begin;
+        for (payloads, disorder) in [
+            (vec![begin(0)], Disorder::NoBoot),
+            (vec![LabPayload::Done], Disorder::NoBoot),
+            (vec![boot(1), boot(1)], Disorder::BootedTwice),
+            (vec![boot(2)], Disorder::Version(2)),
+            (vec![boot(1), begin(1)], Disorder::Begin(1)),
+            (vec![boot(1), begin(0), begin(1)], Disorder::Begin(1)),
+            (vec![boot(1), begin(0), exited(0), begin(0)], Disorder::Begin(0)),
+            (vec![boot(1), exited(0)], Disorder::End(0)),
+            (vec![boot(1), begin(0), exited(1)], Disorder::End(1)),
+            (vec![boot(1), output()], Disorder::Output),
+            (vec![boot(1), begin(0), exited(0), LabPayload::Done], Disorder::DoneEarly(1)),
+            (vec![boot(1), begin(0), LabPayload::Done], Disorder::DoneEarly(1)),
+        ] {
+            assert_eq!(session(&payloads), Err(disorder), "{payloads:?}");
+        }
+        let detail = [12, 0, 0, 0];
+        let plan = LabPayload::End { number: 0, how: abi::LAB_END_PLAN, detail };
+        assert_eq!(session(&[boot(1), plan]), Err(Disorder::Plan(12)));
+    }
+
+    #[test]
+    fn nothing_comes_after_the_last_and_no_program_that_is_not_planned() {
+        let mut session = Session::new(0);
+        let mut take =
+            |payload| session.take(Record { entry: 0, operation: 0, payload: Payload::Lab(payload) });
+        assert!(take(boot(1)).is_ok());
+        assert_eq!(take(LabPayload::Begin(0)), Err(Disorder::Begin(0)));
+        assert_eq!(take(LabPayload::Done), Ok(Event::Done));
+        assert_eq!(take(LabPayload::Done), Err(Disorder::AfterDone));
+    }
+}

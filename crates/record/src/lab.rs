@@ -1,0 +1,142 @@
+//! What the lab kernel says of itself and of the programs that it runs (`abi/lab.h`).
+
+use crate::abi;
+use crate::parse::{BAD_LENGTH, Wrong, words};
+
+/// What the kernel found when it came up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Boot {
+    /// Version of what passes between command and kernel.
+    pub version: u64,
+    /// Ticks for a loop of instructions in ring 0.
+    pub ring0_ticks: u64,
+    /// Ticks for the same loop in ring 3.
+    pub ring3_ticks: u64,
+    /// Whether a `syscall` from ring 3 arrived and came back.
+    pub syscall_works: bool,
+    /// Frequency of the time stamp counter, hertz; 0 when it is not known.
+    pub tsc_hz: u64,
+    /// A bit for each `FEATURE_*` that this CPU has and the kernel uses.
+    pub features: u64,
+    /// `GATEWAY_*`: what `__kernel_vsyscall` uses.
+    pub gateway: u64,
+    /// `LOADER_*`
+    pub loader: u64,
+    /// Bytes that programs may have.
+    pub memory: u64,
+    /// `VENDOR_*` of the processor.
+    pub vendor: u64,
+}
+
+/// The content of one record of the lab kernel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LabPayload {
+    /// First of a boot.
+    Boot(Boot),
+    /// A program or check of the plan begins; its number.
+    Begin(u64),
+    /// What the program wrote.
+    Output {
+        /// Where to: its file descriptor.
+        descriptor: u64,
+        /// What.
+        bytes: Vec<u8>,
+    },
+    /// The program or check has ended.
+    End {
+        /// Its number.
+        number: u64,
+        /// `LAB_END_*`
+        how: u64,
+        /// As that defines them.
+        detail: [u64; 4],
+    },
+    /// A line of text for people.
+    Log(String),
+    /// The plan is done.
+    Done,
+}
+
+/// None for a kind that is not the lab's.
+pub(crate) fn parse(kind: u64, bytes: &[u8]) -> Result<Option<LabPayload>, Wrong> {
+    let payload = match kind {
+        abi::RECORD_LAB_BOOT => LabPayload::Boot(boot(bytes)?),
+        abi::RECORD_LAB_BEGIN => LabPayload::Begin(words::<1>(bytes)?[0]),
+        abi::RECORD_LAB_OUTPUT => {
+            let (descriptor, rest) = bytes.split_first_chunk::<8>().ok_or(BAD_LENGTH)?;
+            LabPayload::Output { descriptor: u64::from_le_bytes(*descriptor), bytes: rest.to_vec() }
+        }
+        abi::RECORD_LAB_END => {
+            let [number, how, detail @ ..] = words::<6>(bytes)?;
+            LabPayload::End { number, how, detail }
+        }
+        abi::RECORD_LAB_LOG => LabPayload::Log(String::from_utf8_lossy(bytes).into_owned()),
+        abi::RECORD_LAB_DONE => {
+            words::<0>(bytes)?;
+            LabPayload::Done
+        }
+        _ => return Ok(None),
+    };
+    Ok(Some(payload))
+}
+
+fn boot(bytes: &[u8]) -> Result<Boot, Wrong> {
+    let words = words::<{ abi::LAB_BOOT_WORDS as usize }>(bytes)?;
+    let word = |index: u64| words[index as usize];
+    Ok(Boot {
+        version: word(abi::LAB_BOOT_KERNEL_VERSION),
+        ring0_ticks: word(abi::LAB_BOOT_RING0_TICKS),
+        ring3_ticks: word(abi::LAB_BOOT_RING3_TICKS),
+        syscall_works: word(abi::LAB_BOOT_SYSCALL_WORKS) == 1,
+        tsc_hz: word(abi::LAB_BOOT_TSC_HZ),
+        features: word(abi::LAB_BOOT_FEATURES),
+        gateway: word(abi::LAB_BOOT_GATEWAY),
+        loader: word(abi::LAB_BOOT_LOADER),
+        memory: word(abi::LAB_BOOT_MEMORY),
+        vendor: word(abi::LAB_BOOT_VENDOR),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse::tests::{record, u64s};
+    use crate::{Fault, Payload};
+
+    fn parsed(kind: u64, bytes: &[u8]) -> Result<Payload, Fault> {
+        let records = crate::parse(&record(0, kind, bytes)).map_err(|error| error.fault)?;
+        Ok(records.into_iter().next().unwrap().payload)
+    }
+
+    #[test]
+    fn words_stand_where_the_header_says() {
+        let Payload::Lab(LabPayload::Boot(boot)) =
+            parsed(abi::RECORD_LAB_BOOT, &u64s(&[1, 2, 3, 1, 5, 6, 7, 8, 9, 10])).unwrap()
+        else {
+            panic!()
+        };
+        assert_eq!((boot.version, boot.ring0_ticks, boot.ring3_ticks, boot.syscall_works), (1, 2, 3, true));
+        assert_eq!((boot.memory, boot.vendor), (9, 10));
+        let output = parsed(abi::RECORD_LAB_OUTPUT, &[&u64s(&[2])[..], b"hello"].concat());
+        let expected = LabPayload::Output { descriptor: 2, bytes: b"hello".to_vec() };
+        assert_eq!(output, Ok(Payload::Lab(expected)));
+        let end = parsed(abi::RECORD_LAB_END, &u64s(&[7, abi::LAB_END_EXITED, 3, 0, 0, 0]));
+        let expected = LabPayload::End { number: 7, how: abi::LAB_END_EXITED, detail: [3, 0, 0, 0] };
+        assert_eq!(end, Ok(Payload::Lab(expected)));
+        assert_eq!(parsed(abi::RECORD_LAB_DONE, &[]), Ok(Payload::Lab(LabPayload::Done)));
+    }
+
+    #[test]
+    fn a_payload_of_another_length_is_refused() {
+        for (kind, length) in [
+            (abi::RECORD_LAB_BOOT, 72),
+            (abi::RECORD_LAB_BEGIN, 0),
+            (abi::RECORD_LAB_OUTPUT, 7),
+            (abi::RECORD_LAB_END, 40),
+            (abi::RECORD_LAB_DONE, 8),
+        ] {
+            assert_eq!(parsed(kind, &vec![0; length]), Err(Fault::Length), "kind {kind}");
+        }
+        assert_eq!(parsed(abi::RECORD_LAB_DONE + 1, &[]), Err(Fault::Kind(70)));
+    }
+}

@@ -1,0 +1,132 @@
+/* Instructions that C has no words for, and the CPU's tables. */
+#pragma once
+
+#include "cpu/registers.h"
+#include "lab.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What an exception leaves: pushed by entry/exception.S, then by its stub, then by the processor. */
+struct frame {
+	uint64_t r15, r14, r13, r12, rbp, rbx, r11, r10, r9, r8, rax, rcx, rdx, rsi, rdi;
+	uint64_t vector, error;
+	uint64_t rip, cs, rflags, rsp, ss;
+};
+
+#define VECTOR_DIVIDE	  0
+#define VECTOR_DEBUG	  1
+#define VECTOR_NMI	  2
+#define VECTOR_BREAKPOINT 3
+#define VECTOR_INVALID	  6
+#define VECTOR_DOUBLE	  8
+#define VECTOR_PROTECTION 13
+#define VECTOR_PAGE_FAULT 14
+#define VECTOR_MACHINE	  18
+#define VECTOR_TICK	  32
+#define VECTOR_SPURIOUS	  33
+#define VECTOR_STUBS	  34 /* entry/exception.S has a stub for each below */
+#define VECTOR_INT80	  0x80
+
+/* features.c */
+struct cpu {
+	uint32_t vendor;	   /* VENDOR_* of abi/lab.h */
+	uint32_t features; /* bit per FEATURE_* of abi/lab.h */
+	uint32_t has_sysenter, has_apic, hwcap;
+	uint64_t xcr0;
+};
+extern struct cpu cpu;
+void cpu_find_features(void);
+int cpu_has(unsigned feature);
+/* Puts the vector registers and their control back to what a new program gets. */
+void fpu_reset(void);
+
+/* tables.c: GDT, LDT, TSS, IDT. */
+void tables_load(void);
+void tables_set_tls(unsigned index, uint64_t descriptor);
+/* Points a vector below VECTOR_STUBS at its stub, or at a path of its own. */
+void gate_to_stub(unsigned vector);
+void gate_to_path(unsigned vector, uint64_t path, int is_trap_gate);
+/* Points the call gates and the LDT's at their paths. */
+void gates_to_paths(uint64_t x86_64, uint64_t i386);
+
+
+static inline uint64_t rdtsc(void)
+{
+	uint32_t low, high;
+	__asm__ volatile("lfence; rdtsc" : "=a"(low), "=d"(high) : : "memory");
+	return (uint64_t)high << 32 | low;
+}
+
+static inline void wrmsr(uint32_t msr, uint64_t value)
+{
+	__asm__ volatile("wrmsr" : : "c"(msr), "a"((uint32_t)value), "d"((uint32_t)(value >> 32)) : "memory");
+}
+
+static inline uint64_t rdmsr(uint32_t msr)
+{
+	uint32_t low, high;
+	__asm__ volatile("rdmsr" : "=a"(low), "=d"(high) : "c"(msr));
+	return (uint64_t)high << 32 | low;
+}
+
+struct cpuid {
+	uint32_t eax, ebx, ecx, edx;
+};
+
+static inline struct cpuid cpuid(uint32_t leaf, uint32_t subleaf)
+{
+	struct cpuid out;
+	__asm__ volatile("cpuid"
+			 : "=a"(out.eax), "=b"(out.ebx), "=c"(out.ecx), "=d"(out.edx)
+			 : "a"(leaf), "c"(subleaf));
+	return out;
+}
+
+static inline uint64_t read_cr2(void)
+{
+	uint64_t value;
+	__asm__ volatile("mov %%cr2, %0" : "=r"(value));
+	return value;
+}
+
+static inline uint64_t read_cr3(void)
+{
+	uint64_t value;
+	__asm__ volatile("mov %%cr3, %0" : "=r"(value));
+	return value;
+}
+
+static inline void write_cr3(uint64_t value)
+{
+	__asm__ volatile("mov %0, %%cr3" : : "r"(value) : "memory");
+}
+
+static inline uint64_t read_cr4(void)
+{
+	uint64_t value;
+	__asm__ volatile("mov %%cr4, %0" : "=r"(value));
+	return value;
+}
+
+static inline void write_cr4(uint64_t value)
+{
+	__asm__ volatile("mov %0, %%cr4" : : "r"(value) : "memory");
+}
+
+static inline void out8(uint16_t port, uint8_t value)
+{
+	__asm__ volatile("outb %0, %1" : : "a"(value), "Nd"(port));
+}
+
+static inline uint8_t in8(uint16_t port)
+{
+	uint8_t value;
+	__asm__ volatile("inb %1, %0" : "=a"(value) : "Nd"(port));
+	return value;
+}
+
+static inline void invlpg(uint64_t address)
+{
+	__asm__ volatile("invlpg (%0)" : : "r"(address) : "memory");
+}

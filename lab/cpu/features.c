@@ -1,0 +1,92 @@
+/* What this processor has, and switching on what every program may rely on. */
+#include "cpu/cpu.h"
+#include "lab.h"
+
+struct cpu cpu;
+
+#define LEAF1_EDX_APIC	   (1u << 9)
+#define LEAF1_EDX_SEP	   (1u << 11)
+#define LEAF1_ECX_PCID	   (1u << 17)
+#define LEAF1_ECX_XSAVE	   (1u << 26)
+#define LEAF7_EBX_SMEP	   (1u << 7)
+#define LEAF7_EBX_SMAP	   (1u << 20)
+#define LEAF7_ECX_UMIP	   (1u << 2)
+
+/* x87, SSE, AVX, and the three parts of AVX-512: what libraries choose their functions by. */
+#define XCR0_USED 0xe7
+#define XCR0_AVX512 0xe0
+
+#define MXCSR_DEFAULT 0x1f80
+
+static uint32_t vendor_of(uint32_t ebx)
+{
+	switch (ebx) {
+	case 0x756e6547: /* "Genu"ineIntel */
+		return VENDOR_INTEL;
+	case 0x68747541: /* "Auth"enticAMD */
+	case 0x6f677948: /* "Hygo"nGenuine */
+		return VENDOR_AMD;
+	default:
+		return VENDOR_OTHER;
+	}
+}
+
+int cpu_has(unsigned feature)
+{
+	return cpu.features >> feature & 1;
+}
+
+static void add(unsigned feature, int is_there)
+{
+	cpu.features |= (uint32_t)(is_there != 0) << feature;
+}
+
+/* XCR0 as CPUID says that it can be; the AVX-512 parts go together (SDM vol. 1, 13.3). */
+static void enable_xsave(void)
+{
+	cpu.xcr0 = cpuid(13, 0).eax & XCR0_USED;
+	if ((cpu.xcr0 & XCR0_AVX512) != XCR0_AVX512)
+		cpu.xcr0 &= ~(uint64_t)XCR0_AVX512;
+	__asm__ volatile("xsetbv" : : "c"(0), "a"((uint32_t)cpu.xcr0), "d"(0));
+}
+
+void cpu_find_features(void)
+{
+	const struct cpuid leaf0 = cpuid(0, 0), leaf1 = cpuid(1, 0);
+	const struct cpuid leaf7 = leaf0.eax >= 7 ? cpuid(7, 0) : (struct cpuid){0};
+	uint64_t cr4 = CR4_PAE | CR4_OSFXSR | CR4_OSXMMEXCPT;
+
+	cpu.vendor = vendor_of(leaf0.ebx);
+	cpu.has_sysenter = (leaf1.edx & LEAF1_EDX_SEP) != 0;
+	cpu.has_apic = (leaf1.edx & LEAF1_EDX_APIC) != 0;
+	cpu.hwcap = leaf1.edx;
+	add(FEATURE_SMEP, leaf7.ebx & LEAF7_EBX_SMEP);
+	add(FEATURE_SMAP, leaf7.ebx & LEAF7_EBX_SMAP);
+	add(FEATURE_UMIP, leaf7.ecx & LEAF7_ECX_UMIP);
+	add(FEATURE_PCID, leaf1.ecx & LEAF1_ECX_PCID);
+	add(FEATURE_XSAVE, leaf1.ecx & LEAF1_ECX_XSAVE);
+
+	/* QEMU's TCG hangs on a CR4 bit that it does not know, instead of raising #GP: none is set unasked. */
+	cr4 |= cpu_has(FEATURE_SMEP) ? CR4_SMEP : 0;
+	cr4 |= cpu_has(FEATURE_UMIP) ? CR4_UMIP : 0;
+	cr4 |= cpu_has(FEATURE_XSAVE) ? CR4_OSXSAVE : 0;
+	write_cr4(cr4);
+	if (cpu_has(FEATURE_XSAVE))
+		enable_xsave();
+}
+
+/* An XSAVE area whose header says that nothing is in it: xrstor then puts every part to its initial state. */
+static uint8_t empty_area[576] __attribute__((aligned(64)));
+
+void fpu_reset(void)
+{
+	const uint32_t mxcsr = MXCSR_DEFAULT;
+
+	*(uint32_t *)(empty_area + 24) = MXCSR_DEFAULT;
+	*(uint16_t *)empty_area = 0x37f;
+	if (cpu_has(FEATURE_XSAVE))
+		__asm__ volatile("xrstor64 %0" : : "m"(empty_area), "a"(~0u), "d"(~0u) : "memory");
+	else
+		__asm__ volatile("fxrstor64 %0" : : "m"(empty_area) : "memory");
+	__asm__ volatile("fninit; ldmxcsr %0" : : "m"(mxcsr));
+}

@@ -1,0 +1,67 @@
+/* Registers and selectors by name; for C and assembly. Numbers: SDM vol. 3, 2.5, 3.4; vol. 4. */
+#pragma once
+
+#define RFLAGS_ONE  0x2 /* always set */
+#define RFLAGS_TF   0x100
+#define RFLAGS_IF   0x200
+#define RFLAGS_DF   0x400
+#define RFLAGS_IOPL 0x3000
+#define RFLAGS_NT   0x4000
+#define RFLAGS_AC   0x40000
+
+#define RFLAGS_PROGRAM 0x202 /* what a program begins with: interrupts on */
+
+#define CR0_MP 0x2
+#define CR0_EM 0x4
+#define CR0_TS 0x8
+#define CR0_NE 0x20
+#define CR0_WP 0x10000
+#define CR0_AM 0x40000
+#define CR0_PG 0x80000000
+
+#define CR4_PAE	       0x20
+#define CR4_OSFXSR     0x200
+#define CR4_OSXMMEXCPT 0x400
+#define CR4_UMIP       0x800
+#define CR4_PCIDE      0x20000
+#define CR4_OSXSAVE    0x40000
+#define CR4_SMEP       0x100000
+#define CR4_SMAP       0x200000
+
+#define MSR_APIC_BASE	 0x1b
+#define MSR_SYSENTER_CS	 0x174
+#define MSR_SYSENTER_ESP 0x175
+#define MSR_SYSENTER_EIP 0x176
+#define MSR_EFER	 0xc0000080
+#define MSR_STAR	 0xc0000081
+#define MSR_LSTAR	 0xc0000082
+#define MSR_CSTAR	 0xc0000083
+#define MSR_FMASK	 0xc0000084
+#define MSR_FS_BASE	 0xc0000100
+#define MSR_GS_BASE	 0xc0000101
+
+#define EFER_SCE 0x1
+#define EFER_LME 0x100
+#define EFER_NXE 0x800
+
+/*
+ * One descriptor table serves both fast calls. sysret takes its selectors from STAR 63:48 (0x20): code 32 at 0x20, data
+ * at 0x28, code 64 at 0x30. sysexit takes them from SYSENTER_CS (0x10): code 32 at 0x20, data at 0x28, code 64 at 0x30,
+ * its data at 0x38.
+ */
+#define SELECTOR_KERNEL_CODE  0x10
+#define SELECTOR_KERNEL_DATA  0x18
+#define SELECTOR_USER_CODE_32 0x23
+#define SELECTOR_USER_DATA    0x2b
+#define SELECTOR_USER_CODE_64 0x33
+#define SELECTOR_USER_DATA_64 0x3b /* sysexit to 64-bit code */
+#define SELECTOR_TSS	      0x40
+#define SELECTOR_GATE_X86_64  0x53 /* call gate, x86-64 call numbers */
+#define SELECTOR_GATE_I386    0x63 /* call gate, i386 call numbers */
+#define SELECTOR_LDT	      0x70
+#define SELECTOR_TLS	      0x83 /* and the two that follow */
+#define SELECTOR_CPU	      0x9b /* its limit is the CPU's number: lsl reads it in ring 3 */
+#define GDT_ENTRIES	      20
+#define TLS_ENTRIES	      3
+
+#define STAR_VALUE (0x20ull << 48 | (unsigned long long)SELECTOR_KERNEL_CODE << 32)

@@ -1,0 +1,132 @@
+/* The descriptor tables. They lie in the CPU area, which programs' page tables have, too (mm/tables.c). */
+#include "cpu/cpu.h"
+#include "entry/entry.h"
+
+#define CPU_AREA __attribute__((section(".cpu_area"), aligned(16)))
+
+/* SDM vol. 3, 8.7: the 64-bit task state segment. */
+struct tss {
+	uint32_t reserved0;
+	uint64_t rsp[3];
+	uint64_t reserved1;
+	uint64_t ist[7];
+	uint64_t reserved2;
+	uint16_t reserved3, io_map;
+} __attribute__((packed));
+
+/* SDM vol. 3, 6.14.1. */
+struct gate {
+	uint16_t offset_low, selector;
+	uint8_t ist, type;
+	uint16_t offset_middle;
+	uint32_t offset_high, reserved;
+};
+_Static_assert(sizeof(struct gate) == 16, "two GDT entries, one IDT entry");
+
+#define TYPE_CALL_GATE	    0xc
+#define TYPE_INTERRUPT_GATE 0xe
+#define TYPE_TRAP_GATE	    0xf
+#define PRESENT		    0x80
+#define USER		    0x60 /* DPL 3 */
+
+/* Descriptors: SDM vol. 3, 3.4.5. Present, of type code or data, accessed, flat. */
+#define KERNEL_CODE  0x00209b0000000000
+#define KERNEL_DATA  0x0000930000000000
+#define USER_CODE_32 0x00cffb000000ffff
+#define USER_DATA    0x00cff3000000ffff
+#define USER_CODE_64 0x0020fb0000000000
+#define CPU_NUMBER   0x0040f50000000000 /* expand-down is no use here: data, read-only, limit 0 */
+
+uint64_t gdt[GDT_ENTRIES] CPU_AREA;
+static struct gate idt[256] CPU_AREA;
+static struct gate ldt[1] CPU_AREA;
+static struct tss tss CPU_AREA;
+
+#define IST_STACK 4096
+static uint8_t ist_stacks[4][IST_STACK] CPU_AREA;
+/* Those that may come while the stack pointer is a program's, or a page-table base (entry/path.inc). */
+static const uint8_t ist_vectors[4] = {VECTOR_DEBUG, VECTOR_NMI, VECTOR_DOUBLE, VECTOR_MACHINE};
+
+static struct gate gate(uint64_t target, unsigned type, unsigned privilege)
+{
+	return (struct gate){
+	    .offset_low = (uint16_t)target,
+	    .selector = SELECTOR_KERNEL_CODE,
+	    .type = (uint8_t)(PRESENT | privilege | type),
+	    .offset_middle = (uint16_t)(target >> 16),
+	    .offset_high = (uint32_t)(target >> 32),
+	};
+}
+
+static void set_system_descriptor(unsigned selector, const void *base, unsigned limit, uint64_t type)
+{
+	const uint64_t address = (uint64_t)base;
+
+	gdt[selector / 8] = (limit & 0xffff) | (address & 0xffffff) << 16 | (type | PRESENT) << 40 |
+			    (address >> 24 & 0xff) << 56;
+	gdt[selector / 8 + 1] = address >> 32;
+}
+
+void gate_to_stub(unsigned vector)
+{
+	/* int3 and into may be used by programs; every other vector only by the processor. */
+	const unsigned privilege = vector == VECTOR_BREAKPOINT ? USER : 0;
+
+	idt[vector] = gate((uint64_t)exception_stubs + vector * EXCEPTION_STUB_SIZE, TYPE_INTERRUPT_GATE, privilege);
+	for (unsigned i = 0; i < sizeof(ist_vectors); i++)
+		if (ist_vectors[i] == vector)
+			idt[vector].ist = (uint8_t)(i + 1);
+}
+
+void gate_to_path(unsigned vector, uint64_t path, int is_trap_gate)
+{
+	idt[vector] = gate(path, is_trap_gate ? TYPE_TRAP_GATE : TYPE_INTERRUPT_GATE, USER);
+}
+
+void gates_to_paths(uint64_t x86_64, uint64_t i386)
+{
+	const struct gate gates[2] = {gate(x86_64, TYPE_CALL_GATE, USER), gate(i386, TYPE_CALL_GATE, USER)};
+
+	__builtin_memcpy(&gdt[SELECTOR_GATE_X86_64 / 8], &gates[0], sizeof(gates[0]));
+	__builtin_memcpy(&gdt[SELECTOR_GATE_I386 / 8], &gates[1], sizeof(gates[1]));
+	ldt[0] = gates[1];
+}
+
+void tables_set_tls(unsigned index, uint64_t descriptor)
+{
+	gdt[SELECTOR_TLS / 8 + index] = descriptor;
+}
+
+void tables_load(void)
+{
+	struct {
+		uint16_t limit;
+		uint64_t base;
+	} __attribute__((packed)) pointer;
+
+	gdt[SELECTOR_KERNEL_CODE / 8] = KERNEL_CODE;
+	gdt[SELECTOR_KERNEL_DATA / 8] = KERNEL_DATA;
+	gdt[SELECTOR_USER_CODE_32 / 8] = USER_CODE_32;
+	gdt[SELECTOR_USER_DATA / 8] = USER_DATA;
+	gdt[SELECTOR_USER_CODE_64 / 8] = USER_CODE_64;
+	gdt[SELECTOR_USER_DATA_64 / 8] = USER_DATA;
+	gdt[SELECTOR_CPU / 8] = CPU_NUMBER;
+	set_system_descriptor(SELECTOR_TSS, &tss, sizeof(tss) - 1, 0x9);
+	set_system_descriptor(SELECTOR_LDT, ldt, sizeof(ldt) - 1, 0x2);
+
+	tss.rsp[0] = (uint64_t)entry_stack_top;
+	tss.io_map = sizeof(tss); /* beyond the limit: no port is open */
+	for (unsigned i = 0; i < sizeof(ist_vectors); i++)
+		tss.ist[i] = (uint64_t)ist_stacks[i] + IST_STACK;
+	for (unsigned vector = 0; vector < VECTOR_STUBS; vector++)
+		gate_to_stub(vector);
+
+	pointer.limit = sizeof(gdt) - 1;
+	pointer.base = (uint64_t)gdt;
+	__asm__ volatile("lgdt %0" : : "m"(pointer));
+	pointer.limit = sizeof(idt) - 1;
+	pointer.base = (uint64_t)idt;
+	__asm__ volatile("lidt %0" : : "m"(pointer));
+	__asm__ volatile("lldt %w0; ltr %w1" : : "r"(SELECTOR_LDT), "r"(SELECTOR_TSS));
+	__asm__ volatile("mov %0, %%ss" : : "r"(SELECTOR_KERNEL_DATA));
+}

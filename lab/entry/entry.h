@@ -1,0 +1,52 @@
+/* Entries, and the paths that they take. */
+#pragma once
+
+#include "cpu/cpu.h"
+#include "entry/layout.h"
+#include "lab.h"
+#include "switches.h"
+
+/* A switch's value, by SWITCH_*; read by path.c and by those who must know what is switched. */
+typedef uint8_t configuration[SWITCH_COUNT];
+extern configuration configured;
+
+/*
+ * path.c: builds every path anew for a configuration, and points tables and registers at them.
+ * Returns 0, or the SWITCH_* that this CPU cannot do.
+ */
+unsigned paths_configure(const configuration wanted);
+/* What a fault at an address in a path means: where to go on, or FAULT_ENDS, or FAULT_UNKNOWN. */
+#define FAULT_UNKNOWN 0
+#define FAULT_ENDS    1
+uint64_t path_fault(uint64_t rip);
+/* Instruction bytes of a built path, for those who print it. */
+struct path_range {
+	const char *name;
+	uint64_t start, end;
+};
+unsigned paths_list(struct path_range *out, unsigned most);
+
+/* Where the built paths are; the addresses are set by paths_configure. */
+extern uint64_t path_syscall_x86_64, path_syscall_i386, path_sysenter_x86_64, path_sysenter_i386, path_int80,
+    path_call_gate_x86_64, path_call_gate_i386, path_ud, path_int3, path_div0, path_enter_user,
+    path_put_user_8, path_put_user_4, path_put_user_16, path_copy_user, path_exception;
+
+/* exception.S: a stub for each vector below VECTOR_STUBS, EXCEPTION_STUB_SIZE bytes each. */
+extern const uint8_t exception_stubs[];
+/* exception.c: called by the stubs' path. */
+void exception(struct frame *frame);
+/* vsyscall.c: serves a fetch from the page at a fixed address; 0 when it was something else. */
+int vsyscall_fault(struct frame *frame, uint64_t address);
+
+/* Whether ud2, lock nop, int3 and div serve as system calls, or are exceptions as elsewhere. */
+void exceptions_serve(int serve);
+/* Tells sysenter, which saves nothing, what it comes from. */
+void sysenter_from(int bits);
+
+/* stacks.S; what a path keeps in the CPU area. */
+extern uint8_t entry_stack_top[], kernel_stack_top[];
+extern uint64_t kernel_cr3, user_cr3, user_rsp, landing_pad;
+
+/* user.S: leaves the kernel for a program, whose registers it takes from the frame; leave_user makes it return. */
+void enter_user(const struct frame *start);
+_Noreturn void leave_user(void);

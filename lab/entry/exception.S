@@ -1,0 +1,58 @@
+/*
+ * Every exception and interrupt that is no system call: page faults, the tick, faults of programs and of the kernel.
+ *
+ * The hardware has: switched to the entry stack, or one of the IST, when it came from a program; pushed ss, rsp, rflags,
+ * cs, rip and for some vectors an error code; cleared IF, TF, NT. AC and DF are whatever they were. It may have come at
+ * any instruction, of a path too: page tables are either's, and are put back as they were.
+ */
+#include "entry/steps.inc"
+
+/* Vectors with an error code: #DF, #TS, #NP, #SS, #GP, #PF, #AC, #CP (SDM vol. 3, 6.13). */
+#define WITH_ERROR_CODE 0x00227d00
+
+	.section .trampoline, "ax"
+	.balign EXCEPTION_STUB_SIZE
+	.globl	exception_stubs
+exception_stubs:
+	.set	vector, 0
+	.rept	34			# VECTOR_STUBS
+	.balign	EXCEPTION_STUB_SIZE
+	.if	!((WITH_ERROR_CODE >> vector) & 1)
+	push	$0
+	.endif
+	push	$vector
+	jmp	*path_exception
+	.set	vector, vector + 1
+	.endr
+
+PATH exception
+STEP "save registers"
+	SAVE_ALL
+	cld
+STEP "SMAP: close", SWITCH_SMAP, SMAP_ON
+	clac
+STEP "PTI: switch to the kernel's page tables", SWITCH_PTI, PTI_ON
+	mov	%cr3, %rbx
+	mov	kernel_cr3, %rax
+	mov	%rax, %cr3
+STEP "handle"
+	mov	%rsp, %rdi
+	mov	%rsp, %rbp
+STEP "PTI: off the entry stack", SWITCH_PTI, PTI_ON
+	testb	$3, FRAME_CS(%rsp)
+	jz	1f
+	mov	$kernel_stack_top, %rsp
+1:
+STEP "handle"
+	CALL_C	exception
+	mov	%rbp, %rsp
+STEP "PTI: switch back", SWITCH_PTI, PTI_ON
+	mov	%rbx, %cr3
+STEP "restore registers"
+	RESTORE_ALL
+	add	$16, %rsp
+1:	iretq
+	FAULT	1b, 0
+END_PATH
+
+	.section .note.GNU-stack, "", @progbits

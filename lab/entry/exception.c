@@ -1,0 +1,135 @@
+/* What an exception means: a page that is due, a vsyscall, a tick, a fault of the program, a fault of the kernel. */
+#include "entry/entry.h"
+#include "mm/mm.h"
+#include "serial/serial.h"
+#include "time/clock.h"
+#include "time/tick.h"
+#include "user/user.h"
+
+#define SIGILL	4
+#define SIGTRAP 5
+#define SIGBUS	7
+#define SIGFPE	8
+#define SIGSEGV 11
+
+#define SI_KERNEL   0x80
+#define ILL_ILLOPN  2
+#define FPE_INTDIV  1
+#define SEGV_MAPERR 1
+#define SEGV_ACCERR 2
+
+/* As arch/x86/kernel/traps.c maps them. */
+static unsigned signal_of(uint64_t vector)
+{
+	switch (vector) {
+	case VECTOR_DIVIDE:
+	case 16: /* #MF */
+	case 19: /* #XM */
+		return SIGFPE;
+	case VECTOR_DEBUG:
+	case VECTOR_BREAKPOINT:
+		return SIGTRAP;
+	case VECTOR_INVALID:
+		return SIGILL;
+	case 11: /* #NP */
+	case 12: /* #SS */
+	case 17: /* #AC */
+		return SIGBUS;
+	default:
+		return SIGSEGV;
+	}
+}
+
+static uint64_t code_of(const struct frame *frame)
+{
+	switch (frame->vector) {
+	case VECTOR_DIVIDE:
+		return FPE_INTDIV;
+	case VECTOR_INVALID:
+		return ILL_ILLOPN;
+	case VECTOR_PAGE_FAULT:
+		return frame->error & FAULT_PRESENT ? SEGV_ACCERR : SEGV_MAPERR;
+	default:
+		return SI_KERNEL;
+	}
+}
+
+static _Noreturn void end_program(const struct frame *frame, uint64_t address)
+{
+	program_ends((struct end){
+	    LAB_END_FAULT,
+	    {signal_of(frame->vector), code_of(frame), frame->vector << 32 | (uint32_t)frame->error, address},
+	});
+}
+
+static int is_from_program(const struct frame *frame)
+{
+	return (frame->cs & 3) == 3;
+}
+
+/* A fault of the kernel is one that a path expects, or the end. */
+static void kernel_fault(struct frame *frame, uint64_t address)
+{
+	const uint64_t resume = path_fault(frame->rip);
+
+	if (resume == FAULT_ENDS)
+		end_program(frame, address);
+	if (resume == FAULT_UNKNOWN) {
+		log_line("vector %lu, error code %lx, at %lx, address %lx", frame->vector, frame->error, frame->rip,
+			 address);
+		panic("an exception in the kernel");
+	}
+	frame->rip = resume;
+}
+
+/* Single steps into an entry that does not clear TF: the program loses it, the kernel goes on. */
+static void debug(struct frame *frame)
+{
+	if (is_from_program(frame))
+		end_program(frame, frame->rip);
+	frame->rflags &= ~(uint64_t)RFLAGS_TF;
+}
+
+static void page_fault(struct frame *frame)
+{
+	const uint64_t address = read_cr2();
+
+	if (is_from_program(frame) && vsyscall_fault(frame, address))
+		return;
+	if (address < space.end && space_fault(address, frame->error))
+		return;
+	if (is_from_program(frame))
+		end_program(frame, address);
+	kernel_fault(frame, address);
+}
+
+static void tick(const struct frame *frame)
+{
+	clock_update();
+	tick_done();
+	if (is_from_program(frame))
+		program_may_be_runaway();
+}
+
+void exception(struct frame *frame)
+{
+	switch (frame->vector) {
+	case VECTOR_PAGE_FAULT:
+		page_fault(frame);
+		break;
+	case VECTOR_DEBUG:
+		debug(frame);
+		break;
+	case VECTOR_TICK:
+		tick(frame);
+		break;
+	case VECTOR_SPURIOUS:
+		break;
+	default:
+		if (program_watches(frame))
+			return;
+		if (is_from_program(frame))
+			end_program(frame, frame->rip);
+		kernel_fault(frame, 0);
+	}
+}

@@ -1,0 +1,29 @@
+/* What the boot, and the program that is about to run, decide about entries. */
+#include "entry/entry.h"
+
+_Static_assert(offsetof(struct frame, rax) == FRAME_RAX, "SERVE");
+_Static_assert(offsetof(struct frame, vector) == FRAME_VECTOR, "SAVE_ALL");
+_Static_assert(offsetof(struct frame, rip) == FRAME_RIP, "enter_user");
+_Static_assert(offsetof(struct frame, cs) == FRAME_CS, "exception");
+
+void exceptions_serve(int serve)
+{
+	if (serve) {
+		gate_to_path(VECTOR_DIVIDE, path_div0, 0);
+		gate_to_path(VECTOR_BREAKPOINT, path_int3, 0);
+		gate_to_path(VECTOR_INVALID, path_ud, 0);
+	} else {
+		gate_to_stub(VECTOR_DIVIDE);
+		gate_to_stub(VECTOR_BREAKPOINT);
+		gate_to_stub(VECTOR_INVALID);
+	}
+}
+
+void sysenter_from(int bits)
+{
+	if (!cpu.has_sysenter)
+		return;
+	wrmsr(MSR_SYSENTER_CS, SELECTOR_KERNEL_CODE);
+	wrmsr(MSR_SYSENTER_ESP, (uint64_t)kernel_stack_top);
+	wrmsr(MSR_SYSENTER_EIP, bits == 64 ? path_sysenter_x86_64 : path_sysenter_i386);
+}

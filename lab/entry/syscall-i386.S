@@ -1,0 +1,51 @@
+/*
+ * syscall in compatibility mode (APM vol. 3, SYSCALL; the address is in IA32_CSTAR). AMD's processors have it; Intel's
+ * raise #UD.
+ *
+ * The hardware has: eip to ecx, rflags to r11, then cleared what FMASK names; cs and ss flat, 64-bit mode. rsp is the
+ * program's. Page tables are the program's.
+ * In: eax number; ebx, ebp (ecx being lost), edx, esi, edi. On the program's stack: ebp, edx, ecx. Out: eax.
+ * Back: sysretl to the landing pad of the 32-bit vDSO, which pops ebp, edx, ecx, and returns.
+ */
+#include "entry/steps.inc"
+
+PATH syscall_i386
+STEP "note the program's stack"
+	mov	%esp, %esp		# the upper half is undefined
+	mov	%rsp, user_rsp
+STEP "PTI: switch to the kernel's page tables", SWITCH_PTI, PTI_ON
+	mov	kernel_cr3, %rsp
+	mov	%rsp, %cr3
+STEP "switch stack"
+	mov	$kernel_stack_top, %rsp
+STEP "push what the hardware keeps in registers", SWITCH_STACK, STACK_FRAME
+	PUSH_IRET_FRAME $SELECTOR_USER_DATA, user_rsp, %r11, $SELECTOR_USER_CODE_32, landing_pad
+STEP "take the second argument"
+	mov	%ebp, %ecx
+SERVE I386
+STEP "return to the landing pad"
+	mov	landing_pad, %ecx
+STEP "PTI: switch to the program's page tables", SWITCH_PTI, PTI_ON, SWITCH_EXIT, EXIT_NATURAL
+	mov	user_cr3, %rsp
+	mov	%rsp, %cr3
+STEP "sysret", SWITCH_EXIT, EXIT_NATURAL
+	mov	user_rsp, %rsp
+1:	sysretl
+	FAULT	1b, 0
+STEP "push a frame for iret", SWITCH_EXIT, EXIT_IRET, SWITCH_PTI, PTI_OFF, SWITCH_STACK, STACK_MINIMUM
+	PUSH_IRET_FRAME $SELECTOR_USER_DATA, user_rsp, %r11, $SELECTOR_USER_CODE_32, %rcx
+STEP "PTI: push a frame for iret where it is mapped", SWITCH_EXIT, EXIT_IRET, SWITCH_PTI, PTI_ON
+	mov	$entry_stack_top, %rsp
+	PUSH_IRET_FRAME $SELECTOR_USER_DATA, user_rsp, %r11, $SELECTOR_USER_CODE_32, %rcx
+STEP "PTI: switch to the program's page tables", SWITCH_EXIT, EXIT_IRET, SWITCH_PTI, PTI_ON
+	push	%rax
+	mov	user_cr3, %rax
+	mov	%rax, %cr3
+	pop	%rax
+STEP "iret", SWITCH_EXIT, EXIT_IRET
+1:	iretq
+	FAULT	1b, 0
+SERVE_RARE
+END_PATH
+
+	.section .note.GNU-stack, "", @progbits

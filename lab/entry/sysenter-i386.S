@@ -1,0 +1,50 @@
+/*
+ * sysenter in compatibility mode (SDM vol. 2, SYSENTER; the address is in IA32_SYSENTER_EIP).
+ *
+ * The hardware has: cleared IF; loaded rip, rsp (the kernel's stack), flat cs and ss, 64-bit mode. It has saved nothing.
+ * TF, DF and AC are the program's. Page tables are the program's.
+ * In: eax number; ebx, ecx, edx, esi, edi; ebp the program's stack pointer, on whose stack are ebp, edx, ecx. Out: eax.
+ * Back: sysexit to the landing pad of the 32-bit vDSO, which pops ebp, edx, ecx, and returns.
+ */
+#include "entry/steps.inc"
+
+PATH sysenter_i386
+STEP "PTI: switch to the kernel's page tables", SWITCH_PTI, PTI_ON
+	mov	kernel_cr3, %rsp
+	mov	%rsp, %cr3
+	mov	$kernel_stack_top, %rsp
+STEP "clear the direction flag"
+	cld
+STEP "SMAP: close", SWITCH_SMAP, SMAP_ON
+	clac
+STEP "keep the program's stack"
+	mov	%ebp, %ebp		# the upper half is undefined
+STEP "push what the hardware does not keep", SWITCH_STACK, STACK_FRAME
+	PUSH_IRET_FRAME $SELECTOR_USER_DATA, %rbp, $RFLAGS_PROGRAM, $SELECTOR_USER_CODE_32, landing_pad
+SERVE I386
+STEP "PTI: switch to the program's page tables", SWITCH_PTI, PTI_ON, SWITCH_EXIT, EXIT_NATURAL
+	mov	user_cr3, %rdx
+	mov	%rdx, %cr3
+STEP "sysexit", SWITCH_EXIT, EXIT_NATURAL
+	mov	landing_pad, %edx
+	mov	%ebp, %ecx
+	sti				# holds off interrupts for one instruction
+1:	sysexitl
+	FAULT	1b, 0			# in long mode, AMD's processors have no sysexit either
+STEP "push a frame for iret", SWITCH_EXIT, EXIT_IRET, SWITCH_PTI, PTI_OFF, SWITCH_STACK, STACK_MINIMUM
+	PUSH_IRET_FRAME $SELECTOR_USER_DATA, %rbp, $RFLAGS_PROGRAM, $SELECTOR_USER_CODE_32, landing_pad
+STEP "PTI: push a frame for iret where it is mapped", SWITCH_EXIT, EXIT_IRET, SWITCH_PTI, PTI_ON
+	mov	$entry_stack_top, %rsp
+	PUSH_IRET_FRAME $SELECTOR_USER_DATA, %rbp, $RFLAGS_PROGRAM, $SELECTOR_USER_CODE_32, landing_pad
+STEP "PTI: switch to the program's page tables", SWITCH_EXIT, EXIT_IRET, SWITCH_PTI, PTI_ON
+	mov	user_cr3, %rdx
+	mov	%rdx, %cr3
+STEP "clear what held a page-table address", SWITCH_EXIT, EXIT_IRET
+	xor	%edx, %edx
+STEP "iret", SWITCH_EXIT, EXIT_IRET
+1:	iretq
+	FAULT	1b, 0
+SERVE_RARE
+END_PATH
+
+	.section .note.GNU-stack, "", @progbits

@@ -1,0 +1,49 @@
+/*
+ * sysenter in 64-bit mode (SDM vol. 2, SYSENTER; the address is in IA32_SYSENTER_EIP). Intel's processors have it; in
+ * AMD's long mode it raises #UD.
+ *
+ * The hardware has: cleared IF; loaded rip, rsp (the kernel's stack), flat cs and ss. It has saved nothing: not where it
+ * came from, not the stack, not the flags. TF, DF and AC are the program's. Page tables are the program's.
+ * In: rax number; rdi, rsi, rdx, r10, r8, r9; rcx the program's stack pointer, r11 where it wants to go on, both by this
+ * kernel's own convention, which mirrors what sysexit takes. Out: rax. Lost: rcx, rdx, r11.
+ * Back: sysexitq takes rip from rdx and rsp from rcx, and leaves IF clear unless the kernel sets it.
+ */
+#include "entry/steps.inc"
+
+PATH sysenter_x86_64
+STEP "PTI: switch to the kernel's page tables", SWITCH_PTI, PTI_ON
+	mov	kernel_cr3, %rsp
+	mov	%rsp, %cr3
+	mov	$kernel_stack_top, %rsp
+STEP "clear the direction flag"
+	cld
+STEP "SMAP: close", SWITCH_SMAP, SMAP_ON
+	clac
+STEP "push what the hardware does not keep", SWITCH_STACK, STACK_FRAME
+	PUSH_IRET_FRAME $SELECTOR_USER_DATA_64, %rcx, $RFLAGS_PROGRAM, $SELECTOR_USER_CODE_64, %r11
+SERVE X86_64
+STEP "PTI: switch to the program's page tables", SWITCH_PTI, PTI_ON, SWITCH_EXIT, EXIT_NATURAL
+	mov	user_cr3, %rdx
+	mov	%rdx, %cr3
+STEP "sysexit", SWITCH_EXIT, EXIT_NATURAL
+	mov	%r11, %rdx
+	sti				# holds off interrupts for one instruction
+1:	sysexitq
+	FAULT	1b, 0			# an address that is not canonical
+STEP "push a frame for iret", SWITCH_EXIT, EXIT_IRET, SWITCH_PTI, PTI_OFF, SWITCH_STACK, STACK_MINIMUM
+	PUSH_IRET_FRAME $SELECTOR_USER_DATA_64, %rcx, $RFLAGS_PROGRAM, $SELECTOR_USER_CODE_64, %r11
+STEP "PTI: push a frame for iret where it is mapped", SWITCH_EXIT, EXIT_IRET, SWITCH_PTI, PTI_ON
+	mov	$entry_stack_top, %rsp
+	PUSH_IRET_FRAME $SELECTOR_USER_DATA_64, %rcx, $RFLAGS_PROGRAM, $SELECTOR_USER_CODE_64, %r11
+STEP "PTI: switch to the program's page tables", SWITCH_EXIT, EXIT_IRET, SWITCH_PTI, PTI_ON
+	mov	user_cr3, %rdx
+	mov	%rdx, %cr3
+STEP "clear what held a page-table address", SWITCH_EXIT, EXIT_IRET
+	mov	%r11, %rdx		# as sysexit leaves it
+STEP "iret", SWITCH_EXIT, EXIT_IRET
+1:	iretq
+	FAULT	1b, 0
+SERVE_RARE
+END_PATH
+
+	.section .note.GNU-stack, "", @progbits

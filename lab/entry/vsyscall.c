@@ -1,0 +1,71 @@
+/*
+ * The fixed page at 0xffffffffff600000, four ways (the switch `vsyscall`):
+ *
+ *	original	code and time data, no kernel entry at all (x86-64 Linux 2.4 to 3.0)
+ *	native		each function is mov number; syscall; ret (Linux 3.1 to 5.2, vsyscall=native)
+ *	emulate		not executable: fetching from it is a page fault, error code 0x14 or 0x15, that the kernel answers
+ *	none		absent
+ *
+ * For emulation the hardware has: switched to the entry stack, pushed ss, rsp, rflags, cs, rip and the error code; cr2 is
+ * rip. The return address lies on the program's stack, as if the function had been entered.
+ */
+#include "cpu/cpu.h"
+#include "entry/entry.h"
+#include "mm/mm.h"
+#include "user/user.h"
+#include "vdso/images.h"
+#include "vdso/vsyscall.h"
+
+uint8_t vsyscall_original_page[PAGE] __attribute__((aligned(4096)));
+
+void vsyscall_init(void)
+{
+	__builtin_memcpy(vsyscall_original_page, vsyscall_original_image, VSYSCALL_TIME_OFFSET);
+	/* The tables of that address are made before programs share them. */
+	tables_map(VSYSCALL_PAGE, kernel_to_physical((uint64_t)vsyscall_native_image), MAP_USER);
+	tables_unmap(VSYSCALL_PAGE);
+}
+
+void vsyscall_configure(unsigned value)
+{
+	const uint64_t native = kernel_to_physical((uint64_t)vsyscall_native_image);
+	const uint64_t original = kernel_to_physical((uint64_t)vsyscall_original_page);
+
+	tables_unmap(VSYSCALL_PAGE);
+	if (value == VSYSCALL_EMULATE)
+		tables_map(VSYSCALL_PAGE, native, MAP_USER); /* readable, as in Linux; not executable */
+	else if (value == VSYSCALL_NATIVE)
+		tables_map(VSYSCALL_PAGE, native, MAP_USER | MAP_EXECUTE);
+	else if (value == VSYSCALL_ORIGINAL)
+		tables_map(VSYSCALL_PAGE, original, MAP_USER | MAP_EXECUTE);
+	tables_flush();
+}
+
+static long serve(const struct frame *frame, uint64_t offset)
+{
+	switch (offset) {
+	case VSYSCALL_GETTIMEOFDAY:
+		return call_gettimeofday(frame->rdi, frame->rsi);
+	case VSYSCALL_TIME:
+		return call_time(frame->rdi);
+	default:
+		return call_getcpu(frame->rdi, frame->rsi);
+	}
+}
+
+int vsyscall_fault(struct frame *frame, uint64_t address)
+{
+	const uint64_t offset = address - VSYSCALL_ADDRESS;
+	uint64_t back;
+
+	if (configured[SWITCH_VSYSCALL] != VSYSCALL_EMULATE || !(frame->error & FAULT_FETCH) || frame->rip != address)
+		return 0;
+	if (offset != VSYSCALL_GETTIMEOFDAY && offset != VSYSCALL_TIME && offset != VSYSCALL_GETCPU)
+		return 0;
+	if (user_read(&back, frame->rsp, sizeof(back)))
+		return 0;
+	frame->rax = (uint64_t)serve(frame, offset);
+	frame->rip = back;
+	frame->rsp += sizeof(back);
+	return 1;
+}

@@ -1,0 +1,121 @@
+/* Memory: physical pages, page tables, the address space of a program. */
+#pragma once
+
+#include "lab.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define PAGE		4096ul
+#define LARGE_PAGE	(2ul << 20)
+#define KERNEL_BASE	0xffffffff80000000ul
+#define DIRECT_MAP	0xffff888000000000ul
+#define DIRECT_MAP_SIZE (4ul << 30)
+#define VSYSCALL_PAGE	0xffffffffff600000ul
+
+/* Ends of programs' addresses. The last page stays free, so that no instruction ends at the end of the lower half. */
+#define USER_END_64 0x7ffffffff000ul
+#define USER_END_32 0xffffe000ul
+
+static inline uint64_t align_up(uint64_t value, uint64_t to)
+{
+	return (value + to - 1) & ~(to - 1);
+}
+
+static inline uint64_t kernel_to_physical(uint64_t address)
+{
+	return address - KERNEL_BASE;
+}
+
+static inline void *physical_to_virtual(uint64_t physical)
+{
+	return (void *)(physical + DIRECT_MAP);
+}
+
+static inline uint64_t virtual_to_physical(const void *address)
+{
+	return (uint64_t)address - DIRECT_MAP;
+}
+
+/*
+ * pages.c: pages are taken one after the other, and all that a program has had are given back at once. No list, no
+ * lock. A page that is freed earlier is used again first.
+ */
+void pages_init(uint64_t start, uint64_t end); /* physical */
+uint64_t page_take(void);		       /* physical, zeroed; 0 when there is none */
+void page_free(uint64_t physical);
+uint64_t pages_left(void);
+void pages_keep(void);	  /* what was taken until now is the kernel's */
+void pages_release(void); /* everything taken since pages_keep */
+
+/* tables.c: page tables. Rights of a mapping: */
+#define MAP_WRITE   1
+#define MAP_EXECUTE 2
+#define MAP_USER    4
+void tables_init(uint64_t memory_end);
+void tables_new_space(void); /* an empty lower half */
+/* 0, or -ENOMEM. */
+int tables_map(uint64_t address, uint64_t physical, unsigned rights);
+uint64_t tables_unmap(uint64_t address); /* the physical page that was there, or 0 */
+/* Whether the page is mapped, and then its physical address and rights. */
+int tables_find(uint64_t address, uint64_t *physical, unsigned *rights);
+void tables_configure(int smap, int pti, int pcid);
+void tables_flush(void); /* after rights were taken away */
+/* Of the kernel's half in programs' tables under isolation: pages that there are, and those that should not be. */
+void tables_check_isolation(uint64_t *pages, uint64_t *foreign);
+
+/* space.c: what a program may use of its addresses. */
+#define PROTECT_READ	1
+#define PROTECT_WRITE	2
+#define PROTECT_EXECUTE 4
+struct space {
+	int bits;
+	uint64_t end;		/* of addresses */
+	uint64_t map_top;	/* mmap looks for room below */
+	uint64_t break_start, break_now;
+	uint64_t minor_faults;
+};
+extern struct space space;
+void space_init(void); /* what is taken before is the kernel's for good */
+void space_new(int bits, uint64_t map_top);
+/*
+ * Adds an area, page-aligned, replacing what is there. Its pages come when they are touched: copied from `source`
+ * (source_bytes long, beginning source_offset bytes into the area), or zero.
+ * 0, -ENOMEM, -EINVAL.
+ */
+struct source {
+	const uint8_t *bytes;
+	uint64_t count, offset;
+};
+long space_add(uint64_t start, uint64_t bytes, unsigned protection, struct source source);
+long space_remove(uint64_t start, uint64_t bytes);
+long space_protect(uint64_t start, uint64_t bytes, unsigned protection);
+/* Drops the pages of anonymous areas; the next touch finds zeroes. */
+long space_forget(uint64_t start, uint64_t bytes);
+/* Moves an area to where it has room to be larger; its new address, or -errno. */
+long space_move(uint64_t start, uint64_t bytes, uint64_t new_bytes);
+/* An address with so much room, or 0. */
+uint64_t space_find(uint64_t bytes);
+long space_set_break(uint64_t to);
+/* Pages of the kernel's own in a program: the vDSO, its time page. */
+long space_add_pages(uint64_t start, const void *first, uint64_t bytes, unsigned protection);
+/* Serves a page fault; 0 when it was one that an area allows. `error` is the processor's error code. */
+int space_fault(uint64_t address, uint64_t error);
+#define FAULT_PRESENT 1
+#define FAULT_WRITE   2
+#define FAULT_USER    4
+#define FAULT_FETCH   16
+
+/* user_memory.c: 0 or -EFAULT. No address at or beyond the program's end is ever touched. */
+long user_put_4(uint64_t to, uint32_t value);
+long user_put_8(uint64_t to, uint64_t value);
+long user_put_16(uint64_t to, uint64_t first, uint64_t second);
+long user_write(uint64_t to, const void *from, uint64_t bytes);
+long user_read(void *to, uint64_t from, uint64_t bytes);
+
+/* vsyscall.c: what there is at the fixed page; VSYSCALL_* of switches.h. */
+void vsyscall_init(void);
+void vsyscall_configure(unsigned value);
+
+/* serial/log.c */
+_Noreturn void panic(const char *why);

@@ -1,0 +1,300 @@
+/* The address space of the one program that runs: areas, whose pages come when they are touched. */
+#include "mm/mm.h"
+#include "cpu/cpu.h"
+
+#define MAX_AREAS 128
+#define ENOMEM	  12
+#define EINVAL	  22
+
+struct area {
+	uint64_t start, end;
+	unsigned protection;
+	struct source source;
+	const uint8_t *pages; /* of the kernel, mapped as they are; else the pages are the program's own */
+};
+
+struct space space;
+static struct area areas[MAX_AREAS]; /* in order of addresses */
+static unsigned area_count;
+static uint64_t zero_page; /* what a page that was only read is mapped to */
+
+void space_init(void)
+{
+	zero_page = page_take();
+	pages_keep();
+}
+
+void space_new(int bits, uint64_t map_top)
+{
+	pages_release();
+	tables_new_space();
+	area_count = 0;
+	space = (struct space){
+	    .bits = bits,
+	    .end = bits == 64 ? USER_END_64 : USER_END_32,
+	    .map_top = map_top,
+	};
+}
+
+static struct area *area_at(uint64_t address)
+{
+	for (unsigned i = 0; i < area_count; i++)
+		if (address >= areas[i].start && address < areas[i].end)
+			return &areas[i];
+	return 0;
+}
+
+static int is_range(uint64_t start, uint64_t bytes)
+{
+	return !(start & (PAGE - 1)) && bytes && start < space.end && bytes <= space.end - start;
+}
+
+/* Cuts the area that goes over an address in two. */
+static int split(uint64_t address)
+{
+	struct area *area = area_at(address);
+
+	if (!area || area->start == address)
+		return 1;
+	if (area_count == MAX_AREAS)
+		return 0;
+	struct area *next = area + 1;
+	__builtin_memmove(next, area, (size_t)(&areas[area_count] - area) * sizeof(*area));
+	area_count++;
+	area->end = next->start = address;
+	/* Where the source begins, relative to the second half: before it, perhaps. */
+	next->source.offset -= address - area->start;
+	if (next->pages)
+		next->pages += address - area->start;
+	return 1;
+}
+
+static void drop_pages(const struct area *area)
+{
+	for (uint64_t at = area->start; at < area->end; at += PAGE) {
+		const uint64_t physical = tables_unmap(at);
+
+		if (physical && physical != zero_page && !area->pages)
+			page_free(physical);
+	}
+}
+
+long space_remove(uint64_t start, uint64_t bytes)
+{
+	unsigned kept = 0;
+
+	bytes = align_up(bytes, PAGE);
+	if (!is_range(start, bytes))
+		return -EINVAL;
+	if (!split(start) || !split(start + bytes))
+		return -ENOMEM;
+	for (unsigned i = 0; i < area_count; i++) {
+		if (areas[i].start >= start && areas[i].end <= start + bytes)
+			drop_pages(&areas[i]);
+		else
+			areas[kept++] = areas[i];
+	}
+	area_count = kept;
+	tables_flush();
+	return 0;
+}
+
+static long insert(struct area area)
+{
+	unsigned at = 0;
+
+	if (area_count == MAX_AREAS)
+		return -ENOMEM;
+	while (at < area_count && areas[at].start < area.start)
+		at++;
+	__builtin_memmove(&areas[at + 1], &areas[at], (area_count - at) * sizeof(areas[0]));
+	areas[at] = area;
+	area_count++;
+	return 0;
+}
+
+long space_add(uint64_t start, uint64_t bytes, unsigned protection, struct source source)
+{
+	bytes = align_up(bytes, PAGE);
+	const long result = space_remove(start, bytes);
+
+	if (result)
+		return result;
+	return insert((struct area){start, start + bytes, protection, source, 0});
+}
+
+long space_add_pages(uint64_t start, const void *first, uint64_t bytes, unsigned protection)
+{
+	const long result = space_add(start, bytes, protection, (struct source){0});
+
+	if (!result)
+		area_at(start)->pages = first;
+	return result;
+}
+
+/* Without any protection a page stays where it is, and is not the program's to touch. */
+static unsigned rights_of(unsigned protection)
+{
+	return (protection ? MAP_USER : 0) | (protection & PROTECT_WRITE ? MAP_WRITE : 0) |
+	       (protection & PROTECT_EXECUTE ? MAP_EXECUTE : 0);
+}
+
+/* Pages that are there get the rights of their area; a shared zero page never the right to be written. */
+static void apply_rights(const struct area *area)
+{
+	for (uint64_t at = area->start; at < area->end; at += PAGE) {
+		uint64_t physical;
+		unsigned rights;
+
+		if (!tables_find(at, &physical, &rights))
+			continue;
+		tables_map(at, physical, rights_of(area->protection) & ~(physical == zero_page ? MAP_WRITE : 0u));
+	}
+}
+
+long space_protect(uint64_t start, uint64_t bytes, unsigned protection)
+{
+	bytes = align_up(bytes, PAGE);
+	if (!is_range(start, bytes))
+		return -EINVAL;
+	if (!split(start) || !split(start + bytes))
+		return -ENOMEM;
+	for (unsigned i = 0; i < area_count; i++) {
+		if (areas[i].start < start || areas[i].end > start + bytes)
+			continue;
+		areas[i].protection = protection;
+		apply_rights(&areas[i]);
+	}
+	tables_flush();
+	return 0;
+}
+
+long space_forget(uint64_t start, uint64_t bytes)
+{
+	bytes = align_up(bytes, PAGE);
+	if (!is_range(start, bytes))
+		return -EINVAL;
+	for (uint64_t at = start; at < start + bytes; at += PAGE) {
+		const struct area *area = area_at(at);
+		if (!area)
+			return -ENOMEM;
+		const uint64_t physical = area->pages ? 0 : tables_unmap(at);
+		if (physical && physical != zero_page)
+			page_free(physical);
+	}
+	tables_flush();
+	return 0;
+}
+
+uint64_t space_find(uint64_t bytes)
+{
+	uint64_t top = space.map_top;
+
+	bytes = align_up(bytes, PAGE);
+	for (unsigned i = area_count; i-- > 0;) {
+		if (areas[i].start >= top)
+			continue;
+		if (areas[i].end <= top && top - areas[i].end >= bytes)
+			return top - bytes;
+		top = areas[i].start;
+	}
+	return top >= bytes + PAGE ? top - bytes : 0;
+}
+
+long space_move(uint64_t start, uint64_t bytes, uint64_t new_bytes)
+{
+	const struct area *area = area_at(start);
+	const uint64_t to = space_find(new_bytes);
+
+	if (!is_range(start, bytes) || !area || area->end < start + bytes || area->source.count || area->pages)
+		return -EINVAL;
+	const unsigned protection = area->protection;
+	if (!to || space_add(to, new_bytes, protection, (struct source){0}))
+		return -ENOMEM;
+	for (uint64_t at = 0; at < bytes; at += PAGE) {
+		uint64_t physical;
+		unsigned rights;
+		if (tables_find(start + at, &physical, &rights) && !tables_map(to + at, physical, rights))
+			tables_unmap(start + at);
+	}
+	space_remove(start, bytes);
+	return (long)to;
+}
+
+long space_set_break(uint64_t to)
+{
+	const uint64_t old_end = align_up(space.break_now, PAGE), new_end = align_up(to, PAGE);
+
+	if (to < space.break_start || to >= space.map_top)
+		return (long)space.break_now;
+	if (new_end > old_end) {
+		for (uint64_t at = old_end; at < new_end; at += PAGE)
+			if (area_at(at))
+				return (long)space.break_now;
+		if (space_add(old_end, new_end - old_end, PROTECT_READ | PROTECT_WRITE, (struct source){0}))
+			return (long)space.break_now;
+	} else if (new_end < old_end) {
+		space_remove(new_end, old_end - new_end);
+	}
+	space.break_now = to;
+	return (long)to;
+}
+
+/* What the source has for a page, copied there. */
+static void fill(const struct area *area, uint64_t page, uint8_t *to)
+{
+	const int64_t from = (int64_t)(page - area->start) - (int64_t)area->source.offset;
+
+	for (uint64_t i = 0; i < PAGE; i++) {
+		const int64_t at = from + (int64_t)i;
+		if (at >= 0 && (uint64_t)at < area->source.count) {
+			const uint64_t rest = area->source.count - (uint64_t)at, room = PAGE - i;
+			__builtin_memcpy(to + i, area->source.bytes + at, rest < room ? rest : room);
+			return;
+		}
+	}
+}
+
+static int has_source(const struct area *area, uint64_t page)
+{
+	const int64_t from = (int64_t)(page - area->start) - (int64_t)area->source.offset;
+
+	return from + (int64_t)PAGE > 0 && from < (int64_t)area->source.count;
+}
+
+static int allows(const struct area *area, uint64_t error)
+{
+	if (error & FAULT_WRITE)
+		return (area->protection & PROTECT_WRITE) != 0;
+	if (error & FAULT_FETCH)
+		return (area->protection & PROTECT_EXECUTE) != 0;
+	return area->protection != 0;
+}
+
+int space_fault(uint64_t address, uint64_t error)
+{
+	const uint64_t page = address & ~(PAGE - 1);
+	const struct area *area = area_at(address);
+	uint64_t physical = 0;
+	unsigned rights;
+
+	if (!area || !allows(area, error))
+		return 0;
+	if (tables_find(page, &physical, &rights) && !(error & FAULT_WRITE && physical == zero_page))
+		return 0; /* it is there: the access is wrong in another way */
+	space.minor_faults++;
+	rights = rights_of(area->protection);
+	if (area->pages) {
+		physical = kernel_to_physical((uint64_t)area->pages + (page - area->start));
+	} else if (!(error & FAULT_WRITE) && !has_source(area, page)) {
+		physical = zero_page;
+		rights &= ~(unsigned)MAP_WRITE;
+	} else {
+		physical = page_take();
+		if (!physical)
+			return 0;
+		if (has_source(area, page))
+			fill(area, page, physical_to_virtual(physical));
+	}
+	return tables_map(page, physical, rights) == 0;
+}

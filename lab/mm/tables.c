@@ -1,0 +1,210 @@
+/*
+ * Page tables (SDM vol. 3, 4.5). The kernel's and, in the page behind it, the top table of programs under isolation:
+ * they share the lower half; of the upper half the second has the trampoline, the CPU area, and the vsyscall page.
+ */
+#include "cpu/cpu.h"
+#include "entry/entry.h"
+#include "mm/mm.h"
+
+#define PTE_PRESENT    1ul
+#define PTE_WRITE      2ul
+#define PTE_USER       4ul
+#define PTE_LARGE      0x80ul
+#define PTE_NO_EXECUTE (1ul << 63)
+#define PTE_ADDRESS    0x000ffffffffff000ul
+
+#define CR3_NO_FLUSH	 (1ul << 63)
+#define PCID_KERNEL	 1ul
+#define PCID_PROGRAM	 2ul
+#define ENTRIES		 512
+#define FIRST_OF_KERNEL	 256
+#define ENOMEM		 12
+
+extern const uint8_t kernel_start[], text_end[], rodata_end[], kernel_end[];
+extern const uint8_t trampoline_start[], trampoline_end[], cpu_area_start[], cpu_area_end[];
+
+static uint64_t tops[2][ENTRIES] __attribute__((aligned(2 * 4096)));
+#define KERNEL_TOP  tops[0]
+#define PROGRAM_TOP tops[1]
+
+static int isolated;
+
+static unsigned slot(uint64_t address, unsigned level)
+{
+	return address >> (12 + 9 * level) & (ENTRIES - 1);
+}
+
+/* The entry for an address at level 0 (page) or 1 (2 MiB); makes the tables above it. 0 when memory is out. */
+static uint64_t *entry_of(uint64_t *top, uint64_t address, unsigned level, int make)
+{
+	uint64_t *table = top;
+
+	for (unsigned at = 3; at > level; at--) {
+		uint64_t *entry = &table[slot(address, at)];
+		if (!(*entry & PTE_PRESENT)) {
+			const uint64_t page = make ? page_take() : 0;
+			if (!page)
+				return 0;
+			*entry = page | PTE_PRESENT | PTE_WRITE | PTE_USER;
+			if (at == 3 && top == KERNEL_TOP && slot(address, 3) < FIRST_OF_KERNEL)
+				PROGRAM_TOP[slot(address, 3)] = *entry;
+		}
+		table = physical_to_virtual(*entry & PTE_ADDRESS);
+	}
+	return &table[slot(address, level)];
+}
+
+static uint64_t bits_of(unsigned rights)
+{
+	return PTE_PRESENT | (rights & MAP_WRITE ? PTE_WRITE : 0) | (rights & MAP_USER ? PTE_USER : 0) |
+	       (rights & MAP_EXECUTE ? 0 : PTE_NO_EXECUTE);
+}
+
+static void must_map(uint64_t *top, uint64_t address, unsigned level, uint64_t bits)
+{
+	uint64_t *entry = entry_of(top, address, level, 1);
+
+	if (!entry)
+		panic("no memory for the kernel's page tables");
+	*entry = bits;
+}
+
+static void map_kernel(uint64_t *top, const uint8_t *from, const uint8_t *to, unsigned rights)
+{
+	for (uint64_t at = (uint64_t)from; at < (uint64_t)to; at += PAGE)
+		must_map(top, at, 0, kernel_to_physical(at) | bits_of(rights));
+}
+
+void tables_init(uint64_t memory_end)
+{
+	for (uint64_t at = 0; at < memory_end; at += LARGE_PAGE)
+		must_map(KERNEL_TOP, DIRECT_MAP + at, 1, at | bits_of(MAP_WRITE) | PTE_LARGE);
+	map_kernel(KERNEL_TOP, kernel_start, text_end, MAP_EXECUTE);
+	map_kernel(KERNEL_TOP, text_end, rodata_end, 0);
+	map_kernel(KERNEL_TOP, rodata_end, kernel_end, MAP_WRITE);
+	map_kernel(PROGRAM_TOP, trampoline_start, trampoline_end, MAP_EXECUTE);
+	map_kernel(PROGRAM_TOP, cpu_area_start, cpu_area_end, MAP_WRITE);
+	write_cr3(kernel_to_physical((uint64_t)KERNEL_TOP));
+}
+
+void tables_new_space(void)
+{
+	__builtin_memset(KERNEL_TOP, 0, FIRST_OF_KERNEL * sizeof(uint64_t));
+	__builtin_memset(PROGRAM_TOP, 0, FIRST_OF_KERNEL * sizeof(uint64_t));
+	tables_flush();
+}
+
+int tables_map(uint64_t address, uint64_t physical, unsigned rights)
+{
+	const int in_both = address >= KERNEL_BASE;
+	uint64_t *entry = entry_of(KERNEL_TOP, address, 0, 1);
+
+	if (!entry)
+		return -ENOMEM;
+	*entry = physical | bits_of(rights);
+	if (in_both) {
+		entry = entry_of(PROGRAM_TOP, address, 0, 1);
+		if (!entry)
+			return -ENOMEM;
+		*entry = physical | bits_of(rights);
+	}
+	invlpg(address);
+	return 0;
+}
+
+static uint64_t clear_entry(uint64_t *top, uint64_t address)
+{
+	uint64_t *entry = entry_of(top, address, 0, 0);
+	const uint64_t old = entry ? *entry : 0;
+
+	if (entry)
+		*entry = 0;
+	return old & PTE_PRESENT ? old & PTE_ADDRESS : 0;
+}
+
+uint64_t tables_unmap(uint64_t address)
+{
+	const uint64_t physical = clear_entry(KERNEL_TOP, address);
+
+	if (address >= KERNEL_BASE)
+		clear_entry(PROGRAM_TOP, address);
+	invlpg(address);
+	return physical;
+}
+
+int tables_find(uint64_t address, uint64_t *physical, unsigned *rights)
+{
+	const uint64_t *entry = entry_of(KERNEL_TOP, address, 0, 0);
+
+	if (!entry || !(*entry & PTE_PRESENT))
+		return 0;
+	*physical = *entry & PTE_ADDRESS;
+	*rights = (*entry & PTE_WRITE ? MAP_WRITE : 0) | (*entry & PTE_USER ? MAP_USER : 0) |
+		  (*entry & PTE_NO_EXECUTE ? 0 : MAP_EXECUTE);
+	return 1;
+}
+
+/* In the trampoline, since it runs on programs' page tables in between. */
+__attribute__((section(".trampoline"), noinline)) static void load_both(uint64_t program, uint64_t kernel)
+{
+	__asm__ volatile("mov %0, %%cr3; mov %1, %%cr3" : : "r"(program), "r"(kernel) : "memory");
+}
+
+/* Every translation of both address spaces is forgotten: a write to CR3 forgets those of its own PCID. */
+void tables_flush(void)
+{
+	const uint64_t kernel = kernel_cr3 & ~CR3_NO_FLUSH, program = user_cr3 & ~CR3_NO_FLUSH;
+
+	if (!kernel)
+		return;
+	if (isolated)
+		load_both(program, kernel);
+	else
+		write_cr3(kernel);
+}
+
+void tables_configure(int smap, int pti, int pcid)
+{
+	const uint64_t kernel = kernel_to_physical((uint64_t)KERNEL_TOP);
+	const uint64_t program = kernel_to_physical((uint64_t)PROGRAM_TOP);
+	uint64_t cr4 = read_cr4() & ~(uint64_t)(CR4_SMAP | CR4_PCIDE);
+
+	write_cr3(kernel); /* PCIDE changes only while the identifier is 0 (SDM vol. 3, 4.10.1) */
+	cr4 |= smap ? CR4_SMAP : 0;
+	cr4 |= pcid ? CR4_PCIDE : 0;
+	if (cr4 != read_cr4())
+		write_cr4(cr4);
+	isolated = pti;
+	kernel_cr3 = kernel | (pcid ? PCID_KERNEL | CR3_NO_FLUSH : 0);
+	user_cr3 = program | (pcid ? PCID_PROGRAM | CR3_NO_FLUSH : 0);
+	tables_flush();
+}
+
+static int is_trampoline(uint64_t address)
+{
+	return (address >= (uint64_t)trampoline_start && address < (uint64_t)trampoline_end) ||
+	       (address >= (uint64_t)cpu_area_start && address < (uint64_t)cpu_area_end) ||
+	       (address & ~(PAGE - 1)) == VSYSCALL_PAGE;
+}
+
+static void count_pages(const uint64_t *table, unsigned level, uint64_t base, uint64_t *pages, uint64_t *foreign)
+{
+	for (unsigned i = level == 3 ? FIRST_OF_KERNEL : 0; i < ENTRIES; i++) {
+		const uint64_t address = base | (uint64_t)i << (12 + 9 * level);
+
+		if (!(table[i] & PTE_PRESENT))
+			continue;
+		if (level && !(table[i] & PTE_LARGE)) {
+			count_pages(physical_to_virtual(table[i] & PTE_ADDRESS), level - 1, address, pages, foreign);
+			continue;
+		}
+		*pages += 1;
+		*foreign += level != 0 || !is_trampoline(address);
+	}
+}
+
+void tables_check_isolation(uint64_t *pages, uint64_t *foreign)
+{
+	*pages = *foreign = 0;
+	count_pages(PROGRAM_TOP, 3, 0xffff000000000000ul, pages, foreign);
+}

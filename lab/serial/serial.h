@@ -1,0 +1,18 @@
+/* The first serial port, and the records on it. */
+#pragma once
+
+#include <stdint.h>
+
+void uart_init(void);
+void uart_write(const void *bytes, uint64_t count);
+
+/* records.c: a record of abi/record.h; the payload may come in two parts. */
+void records_init(void);
+void record(uint16_t kind, const void *payload, uint32_t bytes);
+void record_parts(uint16_t kind, const void *first, uint32_t first_bytes, const void *second, uint32_t second_bytes);
+
+/* log.c: a line for people, as a record. %s text, %u and %x numbers of 64 bits; a line that is too long is cut. */
+void log_line(const char *format, ...) __attribute__((format(gnu_printf, 1, 2)));
+/* Says why, and stops the machine. */
+_Noreturn void panic(const char *why);
+_Noreturn void power_off(void);

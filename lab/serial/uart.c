@@ -1,0 +1,42 @@
+/* A 16550 at the PC's first serial port. */
+#include "cpu/cpu.h"
+#include "serial/serial.h"
+
+#define PORT	      0x3f8
+#define DATA	      (PORT + 0)
+#define INTERRUPTS    (PORT + 1)
+#define FIFO	      (PORT + 2)
+#define LINE	      (PORT + 3)
+#define MODEM	      (PORT + 4)
+#define STATUS	      (PORT + 5)
+#define LINE_DIVISOR  0x80
+#define LINE_8N1      0x03
+#define FIFO_CLEAR    0x07
+#define MODEM_READY   0x03 /* DTR, RTS */
+#define STATUS_EMPTY  0x20 /* of the transmitter's FIFO */
+#define FIFO_BYTES    16
+
+void uart_init(void)
+{
+	out8(INTERRUPTS, 0);
+	out8(LINE, LINE_DIVISOR);
+	out8(DATA, 1); /* 115200 baud */
+	out8(INTERRUPTS, 0);
+	out8(LINE, LINE_8N1);
+	out8(FIFO, FIFO_CLEAR);
+	out8(MODEM, MODEM_READY);
+}
+
+void uart_write(const void *bytes, uint64_t count)
+{
+	const uint8_t *at = bytes;
+
+	while (count) {
+		uint64_t chunk = count < FIFO_BYTES ? count : FIFO_BYTES;
+
+		while (!(in8(STATUS) & STATUS_EMPTY))
+			;
+		count -= chunk;
+		__asm__ volatile("rep outsb" : "+S"(at), "+c"(chunk) : "d"(DATA) : "memory");
+	}
+}

@@ -1,0 +1,98 @@
+/* Clocks: everything is the TSC since boot, times a factor, plus a base. */
+#include "time/clock.h"
+#include "cpu/cpu.h"
+#include "vdso/vsyscall.h"
+
+#define SHIFT		   24 /* with a multiplier of 32 bits: TSCs from 4 MHz on; an overflow after minutes */
+#define CLOCK_PROCESS_CPU  2
+#define CLOCK_THREAD_CPU   3
+#define SECOND_SHIFTED	   ((uint64_t)NANOSECONDS_A_SECOND << SHIFT)
+#define TICK_NANOSECONDS   10000000u
+
+union time_memory time_memory __attribute__((aligned(4096)));
+/* vsyscall=original keeps a page of its own. */
+extern uint8_t vsyscall_original_page[];
+
+static uint64_t started; /* TSC */
+
+static void advance(struct time_base *base, uint64_t shifted)
+{
+	base->nanoseconds += shifted;
+	while (base->nanoseconds >= SECOND_SHIFTED) {
+		base->nanoseconds -= SECOND_SHIFTED;
+		base->seconds++;
+	}
+}
+
+static void copy_coarse(struct time_clock *clock, unsigned coarse, unsigned fine)
+{
+	clock->base[coarse].seconds = clock->base[fine].seconds;
+	clock->base[coarse].nanoseconds = clock->base[fine].nanoseconds >> SHIFT;
+}
+
+static void update(struct time_clock *clock, uint64_t now)
+{
+	static const uint8_t fine[] = {CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW, CLOCK_BOOTTIME, CLOCK_TAI};
+	const uint64_t shifted = (now - clock->cycle_last) * clock->multiplier;
+	volatile uint32_t *sequence = &clock->sequence;
+
+	++*sequence;
+	__asm__ volatile("" : : : "memory");
+	clock->cycle_last = now;
+	for (unsigned i = 0; i < sizeof(fine); i++)
+		advance(&clock->base[fine[i]], shifted);
+	copy_coarse(clock, CLOCK_REALTIME_COARSE, CLOCK_REALTIME);
+	copy_coarse(clock, CLOCK_MONOTONIC_COARSE, CLOCK_MONOTONIC);
+	__asm__ volatile("" : : : "memory");
+	++*sequence;
+}
+
+void clock_update(void)
+{
+	const uint64_t now = rdtsc();
+
+	for (unsigned i = 0; i < TIME_CLOCKS; i++)
+		update(&time_memory.page.clocks[i], now);
+	__builtin_memcpy(vsyscall_original_page + VSYSCALL_TIME_OFFSET, &time_memory.page, sizeof(time_memory.page));
+}
+
+void clock_init(uint64_t seconds, uint64_t hertz)
+{
+	for (unsigned i = 0; i < TIME_CLOCKS; i++) {
+		struct time_clock *clock = &time_memory.page.clocks[i];
+		clock->mode = hertz ? TIME_MODE_TSC : TIME_MODE_NONE;
+		clock->cycle_last = rdtsc();
+		clock->mask = ~0ull;
+		clock->multiplier = hertz ? (uint32_t)(SECOND_SHIFTED / hertz) : 1u << SHIFT;
+		clock->shift = SHIFT;
+		clock->base[CLOCK_REALTIME].seconds = clock->base[CLOCK_TAI].seconds = seconds;
+	}
+	time_memory.page.coarse_resolution = TICK_NANOSECONDS;
+	clock_update();
+}
+
+void clock_program_starts(void)
+{
+	clock_update();
+	started = rdtsc();
+}
+
+uint64_t clock_program_ticks(void)
+{
+	return rdtsc() - started;
+}
+
+int clock_read(uint32_t id, struct time_value *out)
+{
+	if (id != CLOCK_PROCESS_CPU && id != CLOCK_THREAD_CPU)
+		return time_read(&time_memory.page, id, out);
+	/* The program has had the CPU to itself. */
+	out->seconds = 0;
+	time_carry(clock_program_ticks() * time_memory.page.clocks[CLOCK_RAW].multiplier >> SHIFT, out);
+	return 1;
+}
+
+uint32_t clock_resolution(uint32_t id)
+{
+	return id == CLOCK_PROCESS_CPU || id == CLOCK_THREAD_CPU ? 1 : time_resolution(&time_memory.page, id);
+}

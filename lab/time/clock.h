@@ -1,0 +1,21 @@
+/* The kernel's clocks, on the TSC. */
+#pragma once
+
+#include "time/time_page.h"
+
+/* The page that programs see. */
+extern union time_memory {
+	struct time_page page;
+	uint8_t bytes[4096];
+} time_memory;
+
+void clock_init(uint64_t seconds, uint64_t hertz); /* CLOCK_REALTIME now, frequency of the TSC */
+void clock_update(void);			   /* moves the bases to now */
+void clock_program_starts(void);		   /* CPU time is counted from now */
+/* A clock's time by id, as clock_gettime has it; 0 when there is no such clock. */
+int clock_read(uint32_t id, struct time_value *out);
+uint32_t clock_resolution(uint32_t id);
+uint64_t clock_program_ticks(void); /* since clock_program_starts */
+
+/* frequency.c: of the TSC, hertz; from CPUID or against the PC's timer. 0 when neither is there. */
+uint64_t find_tsc_frequency(void);

@@ -1,0 +1,62 @@
+/* The dispatch tables, and what happens with numbers that nobody serves. */
+#include "user/calls.h"
+#include "entry/layout.h"
+#include "serial/serial.h"
+#include "user/user.h"
+
+#include <stddef.h>
+
+typedef long call(void);
+
+/* Read by the entry paths (entry/steps.inc). */
+call *calls_x86_64[CALLS], *calls_i386[CALLS];
+
+call call_unknown_x86_64, call_unknown_i386;
+long report_unknown_call(uint32_t number, uint32_t bits);
+
+/* One line for each number and program is enough. */
+static uint8_t reported[2][CALLS];
+
+#define NONE CALLS
+
+struct row {
+	uint32_t x86_64, i386;
+	call *function_x86_64, *function_i386;
+};
+
+#define CALL(x86_64_, i386_, function_x86_64_, function_i386_)                                               \
+	{x86_64_, i386_, (void *)function_x86_64_, (void *)function_i386_},
+static const struct row rows[] = {
+#include "user/calls.def"
+};
+#undef CALL
+
+void calls_init(void)
+{
+	for (unsigned i = 0; i < CALLS; i++) {
+		calls_x86_64[i] = call_unknown_x86_64;
+		calls_i386[i] = call_unknown_i386;
+	}
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (rows[i].x86_64 != NONE)
+			calls_x86_64[rows[i].x86_64] = rows[i].function_x86_64;
+		if (rows[i].i386 != NONE)
+			calls_i386[rows[i].i386] = rows[i].function_i386;
+	}
+}
+
+void calls_reset(void)
+{
+	__builtin_memset(reported, 0, sizeof(reported));
+	files_reset();
+}
+
+long report_unknown_call(uint32_t number, uint32_t bits)
+{
+	uint8_t *seen = &reported[bits == 64][number];
+
+	if (!*seen)
+		log_line("ENOSYS for system call %lu (%s numbers)", (uint64_t)number, bits == 64 ? "x86-64" : "i386");
+	*seen = 1;
+	return -ENOSYS;
+}

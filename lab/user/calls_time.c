@@ -1,0 +1,150 @@
+/* Clocks, and waiting. */
+#include "mm/mm.h"
+#include "time/clock.h"
+#include "user/calls.h"
+#include "user/user.h"
+
+#define TIMER_ABSOLUTE 1
+
+/* Two 32-bit numbers as one store. */
+static uint64_t narrow(uint64_t first, uint64_t second)
+{
+	return (uint32_t)first | second << 32;
+}
+
+long call_gettimeofday(word to, word zone)
+{
+	struct time_value now;
+
+	if (!clock_read(CLOCK_REALTIME, &now))
+		return -EINVAL;
+	if (to && user_put_16(to, now.seconds, time_microseconds(now.nanoseconds)))
+		return -EFAULT;
+	return zone ? user_put_8(zone, 0) : 0;
+}
+
+long call_gettimeofday_32(word to, word zone)
+{
+	struct time_value now;
+
+	if (!clock_read(CLOCK_REALTIME, &now))
+		return -EINVAL;
+	if (to && user_put_8(to, narrow(now.seconds, time_microseconds(now.nanoseconds))))
+		return -EFAULT;
+	return zone ? user_put_8(zone, 0) : 0;
+}
+
+long call_clock_gettime(word clock, word to)
+{
+	struct time_value now;
+
+	if (!clock_read((uint32_t)clock, &now))
+		return -EINVAL;
+	return user_put_16(to, now.seconds, now.nanoseconds);
+}
+
+long call_clock_gettime_32(word clock, word to)
+{
+	struct time_value now;
+
+	if (!clock_read((uint32_t)clock, &now))
+		return -EINVAL;
+	return user_put_8(to, narrow(now.seconds, now.nanoseconds));
+}
+
+long call_clock_getres(word clock, word to)
+{
+	const uint32_t resolution = clock_resolution((uint32_t)clock);
+
+	if (!resolution)
+		return -EINVAL;
+	return to ? user_put_16(to, 0, resolution) : 0;
+}
+
+long call_clock_getres_32(word clock, word to)
+{
+	const uint32_t resolution = clock_resolution((uint32_t)clock);
+
+	if (!resolution)
+		return -EINVAL;
+	return to ? user_put_8(to, narrow(0, resolution)) : 0;
+}
+
+long call_time(word to)
+{
+	const uint64_t now = time_seconds(&time_memory.page);
+
+	return to && user_put_8(to, now) ? -EFAULT : (long)now;
+}
+
+long call_time_32(word to)
+{
+	const uint64_t now = time_seconds(&time_memory.page);
+
+	return to && user_put_4(to, (uint32_t)now) ? -EFAULT : (long)now;
+}
+
+/* There is nobody else to run meanwhile. */
+static long wait(uint32_t clock, struct time_value time, int is_absolute)
+{
+	struct time_value now;
+
+	if (time.nanoseconds >= NANOSECONDS_A_SECOND || !clock_read(clock, &now))
+		return -EINVAL;
+	if (!is_absolute) {
+		time.seconds += now.seconds;
+		time_carry((uint64_t)time.nanoseconds + now.nanoseconds, &time);
+	}
+	while (now.seconds < time.seconds || (now.seconds == time.seconds && now.nanoseconds < time.nanoseconds)) {
+		program_may_be_runaway();
+		clock_update();
+		clock_read(clock, &now);
+	}
+	return 0;
+}
+
+static long read_wide(word from, struct time_value *time)
+{
+	uint64_t words[2];
+	const long problem = user_read(words, from, sizeof(words));
+
+	*time = (struct time_value){words[0], (uint32_t)words[1]};
+	return problem;
+}
+
+static long read_narrow(word from, struct time_value *time)
+{
+	uint32_t words[2];
+	const long problem = user_read(words, from, sizeof(words));
+
+	*time = (struct time_value){words[0], words[1]};
+	return problem;
+}
+
+long call_nanosleep(word request, word rest)
+{
+	return call_clock_nanosleep(CLOCK_MONOTONIC, 0, request, rest);
+}
+
+long call_nanosleep_32(word request, word rest)
+{
+	return call_clock_nanosleep_32(CLOCK_MONOTONIC, 0, request, rest);
+}
+
+long call_clock_nanosleep(word clock, word flags, word request, word rest)
+{
+	struct time_value time;
+	const long problem = read_wide(request, &time);
+
+	(void)rest;
+	return problem ? problem : wait((uint32_t)clock, time, (flags & TIMER_ABSOLUTE) != 0);
+}
+
+long call_clock_nanosleep_32(word clock, word flags, word request, word rest)
+{
+	struct time_value time;
+	const long problem = read_narrow(request, &time);
+
+	(void)rest;
+	return problem ? problem : wait((uint32_t)clock, time, (flags & TIMER_ABSOLUTE) != 0);
+}

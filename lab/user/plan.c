@@ -1,0 +1,291 @@
+/* Reads the plan, a line at a time, and does what it says (abi/lab.h). */
+#include "entry/entry.h"
+#include "mm/mm.h"
+#include "serial/serial.h"
+#include "time/tick.h"
+#include "user/user.h"
+
+#define MAX_ARGUMENTS  4096
+#define ARGUMENT_BYTES (4ul << 20)
+#define ENOENT	       2
+#define E2BIG	       7
+/* How often the tick comes, in parts of the time that a program may run. */
+#define TICK_PART    16
+#define TICK_DEFAULT 10000000
+
+struct line {
+	const uint8_t *at, *end;
+};
+
+static struct {
+	struct text archive;
+	configuration wanted;
+	unsigned problem; /* SWITCH_* that this CPU cannot do */
+	struct plan_header header;
+	struct text rest;
+	uint64_t number, line;
+} plan;
+
+/* The arguments of the program that runs, decoded. */
+static const char *arguments[MAX_ARGUMENTS];
+static char argument_bytes[ARGUMENT_BYTES];
+
+static int next_word(struct line *line, struct text *word)
+{
+	while (line->at < line->end && *line->at == ' ')
+		line->at++;
+	word->bytes = line->at;
+	while (line->at < line->end && *line->at != ' ')
+		line->at++;
+	word->count = (uint64_t)(line->at - word->bytes);
+	return word->count != 0;
+}
+
+static int is_word(struct text word, const char *text)
+{
+	return word.count == __builtin_strlen(text) && !__builtin_memcmp(word.bytes, text, word.count);
+}
+
+static int parse_number(struct line *line, uint64_t *value)
+{
+	struct text word;
+
+	*value = 0;
+	if (!next_word(line, &word))
+		return 0;
+	for (uint64_t i = 0; i < word.count; i++) {
+		const unsigned digit = word.bytes[i] - '0';
+		if (digit > 9 || *value > (UINT64_MAX - digit) / 10)
+			return 0;
+		*value = *value * 10 + digit;
+	}
+	return 1;
+}
+
+static unsigned hex_digit(uint8_t letter)
+{
+	if (letter >= '0' && letter <= '9')
+		return letter - '0';
+	letter |= 0x20;
+	return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10u : 16u;
+}
+
+/* Decodes a word to text with its end. Bytes used, or 0: no room, or a broken or forbidden code. */
+static uint64_t decode(struct text word, char *to, uint64_t room)
+{
+	uint64_t used = 0;
+
+	for (uint64_t i = 0; i < word.count; i++) {
+		unsigned letter = word.bytes[i];
+		if (letter == '%') {
+			if (word.count - i < 3)
+				return 0;
+			const unsigned high = hex_digit(word.bytes[i + 1]), low = hex_digit(word.bytes[i + 2]);
+			letter = high << 4 | low;
+			i += 2;
+			if (high > 15 || low > 15 || !letter)
+				return 0;
+		}
+		if (used + 1 >= room)
+			return 0;
+		to[used++] = (char)letter;
+	}
+	if (used >= room)
+		return 0;
+	to[used++] = 0;
+	return used;
+}
+
+static void report_end(struct end end)
+{
+	const uint64_t payload[] = {plan.number, end.how, end.detail[0], end.detail[1], end.detail[2], end.detail[3]};
+
+	record(RECORD_LAB_END, payload, sizeof(payload));
+	plan.number++;
+}
+
+static int set_switch(struct text word)
+{
+#define ROW(id_, name_, index_, value_, default_)                                                            \
+	if (is_word(word, name_ "=" value_)) {                                                               \
+		plan.wanted[id_] = index_;                                                                   \
+		return 1;                                                                                    \
+	}
+	SWITCH_VALUES(ROW)
+#undef ROW
+	return 0;
+}
+
+static void set_defaults(void)
+{
+#define ROW(id_, name_, index_, value_, default_)                                                            \
+	if (default_)                                                                                        \
+		plan.wanted[id_] = index_;
+	SWITCH_VALUES(ROW)
+#undef ROW
+	if (!cpu_has(FEATURE_SMAP))
+		plan.wanted[SWITCH_SMAP] = SMAP_OFF;
+}
+
+static int do_set(struct line *line)
+{
+	struct text word;
+
+	while (next_word(line, &word))
+		if (!set_switch(word))
+			return 0;
+	plan.problem = paths_configure(plan.wanted);
+	return 1;
+}
+
+/* Gathers FILE and its arguments. Their number; 0 when they are not understood or too many. */
+static unsigned gather(struct line *line)
+{
+	unsigned count = 0;
+	uint64_t used = 0;
+	struct text word;
+
+	while (next_word(line, &word)) {
+		const uint64_t bytes = decode(word, argument_bytes + used, ARGUMENT_BYTES - used);
+		if (!bytes || count == MAX_ARGUMENTS)
+			return 0;
+		arguments[count++] = argument_bytes + used;
+		used += bytes;
+	}
+	return count;
+}
+
+static int do_run(struct line *line, int serve)
+{
+	struct start start = {.arguments = arguments, .serve = serve};
+
+	record(RECORD_LAB_BEGIN, &plan.number, sizeof(plan.number));
+	start.argument_count = gather(line);
+	if (!start.argument_count) {
+		report_end((struct end){LAB_END_NOT_LOADED, {E2BIG}});
+		return 1;
+	}
+	start.file = archive_find(plan.archive, arguments[0]);
+	if (plan.problem)
+		report_end((struct end){LAB_END_UNSUPPORTED, {plan.problem}});
+	else if (!start.file.bytes)
+		report_end((struct end){LAB_END_NOT_LOADED, {ENOENT}});
+	else {
+		/* The same for every program, whatever came before it. */
+		random_seed(plan.header.seed);
+		report_end(program_run(&start));
+	}
+	return 1;
+}
+
+static int do_check(struct line *line)
+{
+	struct text word;
+	struct end end = {LAB_END_CHECKED, {0}};
+
+	record(RECORD_LAB_BEGIN, &plan.number, sizeof(plan.number));
+	if (!next_word(line, &word) || !is_word(word, "pti"))
+		return 0;
+	tables_check_isolation(&end.detail[1], &end.detail[2]);
+	end.detail[0] = end.detail[1] != 0 && end.detail[2] == 0;
+	report_end(end);
+	return 1;
+}
+
+static int do_limit(struct line *line)
+{
+	uint64_t ticks;
+
+	if (!parse_number(line, &ticks))
+		return 0;
+	program_set_limit(ticks);
+	tick_set(ticks ? ticks / TICK_PART + 1 : TICK_DEFAULT);
+	return 1;
+}
+
+/* The lines that come before all others. */
+static int do_header(struct line *line, struct text verb)
+{
+	uint64_t version;
+
+	if (is_word(verb, "lab"))
+		return parse_number(line, &version) && version == LAB_VERSION;
+	if (is_word(verb, "seed"))
+		return parse_number(line, &plan.header.seed);
+	if (is_word(verb, "time"))
+		return parse_number(line, &plan.header.seconds);
+	return is_word(verb, "tsc") && parse_number(line, &plan.header.hertz);
+}
+
+static int do_step(struct line *line, struct text verb)
+{
+	if (is_word(verb, "limit"))
+		return do_limit(line);
+	if (is_word(verb, "set"))
+		return do_set(line);
+	if (is_word(verb, "run"))
+		return do_run(line, 1);
+	if (is_word(verb, "exec"))
+		return do_run(line, 0);
+	if (is_word(verb, "check"))
+		return do_check(line);
+	return is_word(verb, "screen");
+}
+
+static int next_line(struct line *line)
+{
+	if (!plan.rest.count)
+		return 0;
+	line->at = line->end = plan.rest.bytes;
+	while (plan.rest.count && *line->end != '\n') {
+		line->end++;
+		plan.rest.count--;
+	}
+	plan.rest.bytes = line->end + 1;
+	plan.rest.count -= plan.rest.count != 0;
+	plan.line++;
+	return 1;
+}
+
+static void not_understood(void)
+{
+	log_line("line %lu of the plan is not understood", plan.line);
+	report_end((struct end){LAB_END_PLAN, {plan.line}});
+}
+
+struct plan_header plan_open(struct text archive)
+{
+	struct line line;
+	struct text verb;
+
+	plan.archive = archive;
+	plan.rest = archive_find(archive, "plan");
+	for (;;) {
+		const struct text before = plan.rest;
+		if (!next_line(&line) || !next_word(&line, &verb) || !do_header(&line, verb)) {
+			plan.rest = before;
+			break;
+		}
+	}
+	plan.line -= plan.rest.count != 0;
+	return plan.header;
+}
+
+void plan_prepare(void)
+{
+	set_defaults();
+	plan.problem = paths_configure(plan.wanted);
+	tick_set(TICK_DEFAULT);
+}
+
+void plan_run(void)
+{
+	struct line line;
+	struct text verb;
+
+	while (next_line(&line))
+		if (next_word(&line, &verb) && !do_step(&line, verb)) {
+			not_understood();
+			return;
+		}
+}

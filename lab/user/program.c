@@ -1,0 +1,101 @@
+/* One program at a time: started, watched, ended. */
+#include "entry/entry.h"
+#include "mm/mm.h"
+#include "time/clock.h"
+#include "time/tick.h"
+#include "user/user.h"
+
+/* Where the kernel's own ring-3 code runs. */
+#define CODE_ADDRESS 0x400000ul
+
+static struct end ended;
+static uint64_t limit;
+static int watching;
+static struct frame watched;
+
+void program_set_limit(uint64_t ticks)
+{
+	limit = ticks;
+}
+
+_Noreturn void program_ends(struct end end)
+{
+	ended = end;
+	leave_user();
+}
+
+void program_may_be_runaway(void)
+{
+	const uint64_t ticks = clock_program_ticks();
+
+	if (limit && ticks > limit)
+		program_ends((struct end){LAB_END_RUNAWAY, {ticks}});
+}
+
+int program_watches(const struct frame *frame)
+{
+	if (!watching)
+		return 0;
+	watched = *frame;
+	leave_user();
+}
+
+/* Segments and registers that no frame has; a program finds nothing of the one before. */
+static void reset_registers(void)
+{
+	for (unsigned i = 0; i < TLS_ENTRIES; i++)
+		tables_set_tls(i, 0);
+	__asm__ volatile("mov %0, %%ds; mov %0, %%es; mov %1, %%fs; mov %1, %%gs"
+			 :
+			 : "r"(SELECTOR_USER_DATA), "r"(0));
+	wrmsr(MSR_FS_BASE, 0);
+	wrmsr(MSR_GS_BASE, 0);
+	fpu_reset();
+}
+
+static void go(const struct frame *frame, int bits)
+{
+	reset_registers();
+	sysenter_from(bits);
+	clock_program_starts();
+	tick_restart();
+	enter_user(frame);
+	tick_stop();
+}
+
+struct end program_run(const struct start *start)
+{
+	struct loaded loaded;
+	struct frame frame;
+	long problem = elf_load(start->file, &loaded);
+
+	if (!problem)
+		problem = start_prepare(start, &loaded, &frame);
+	if (problem)
+		return (struct end){LAB_END_NOT_LOADED, {(uint64_t)-problem}};
+	calls_reset();
+	exceptions_serve(start->serve);
+	go(&frame, loaded.bits);
+	return ended;
+}
+
+struct frame program_run_code(const uint8_t *code, uint64_t bytes)
+{
+	const struct frame frame = {
+	    .rip = CODE_ADDRESS,
+	    .cs = SELECTOR_USER_CODE_64,
+	    .rflags = RFLAGS_PROGRAM,
+	    .rsp = CODE_ADDRESS,
+	    .ss = SELECTOR_USER_DATA,
+	};
+
+	space_new(64, USER_END_64);
+	if (space_add(CODE_ADDRESS, bytes, PROTECT_READ | PROTECT_EXECUTE, (struct source){code, bytes, 0}))
+		panic("no memory for the first program");
+	calls_reset();
+	exceptions_serve(0);
+	watching = 1;
+	go(&frame, 64);
+	watching = 0;
+	return watched;
+}

@@ -1,0 +1,195 @@
+/* What a program finds when it begins (System V ABI, 3.4.1; i386 supplement, 2.3.1). */
+#include "entry/entry.h"
+#include "mm/mm.h"
+#include "time/clock.h"
+#include "user/user.h"
+#include "vdso/gateway.h"
+#include "vdso/images.h"
+
+#include <linux/auxvec.h>
+
+#define AT_SYSINFO 32 /* the kernel's header names it for i386 alone */
+
+#define E2BIG  7
+#define ENOMEM 12
+
+#define STACK_BYTES	     (8ul << 20)
+#define STACK_RANDOM	     0x1000 /* in units of its alignment */
+#define STACK_ALIGNMENT	     16
+#define LONGEST_ARGUMENT     (128ul << 10) /* MAX_ARG_STRLEN */
+#define ARGUMENTS_BYTES	     (STACK_BYTES / 4)
+#define TICKS_A_SECOND	     100
+#define VDSO_RANDOM_PAGES    0x100
+
+/* The 32-bit vDSO with the entry that was chosen at boot. */
+static uint8_t vdso32[2 * PAGE] __attribute__((aligned(4096)));
+
+/*
+ * What __kernel_vsyscall uses: the fastest that this processor has. In long mode AMD has no sysenter, and Intel no syscall
+ * from 32-bit code, whatever CPUID says of them outside of it.
+ */
+unsigned gateway_choose(void)
+{
+	const uint8_t *code = gateway_int80;
+	unsigned chosen = GATEWAY_INT80;
+
+	if (cpu.vendor == VENDOR_AMD) {
+		chosen = GATEWAY_SYSCALL;
+		code = gateway_syscall;
+	} else if (cpu.vendor == VENDOR_INTEL && cpu.has_sysenter) {
+		chosen = GATEWAY_SYSENTER;
+		code = gateway_sysenter;
+	}
+	if ((uint64_t)(vdso32_image_end - vdso32_image) > sizeof(vdso32))
+		panic("the 32-bit vDSO is larger than expected");
+	__builtin_memcpy(vdso32, vdso32_image, (uint64_t)(vdso32_image_end - vdso32_image));
+	__builtin_memcpy(vdso32 + VDSO32_GATEWAY, code, GATEWAY_SIZE);
+	return chosen;
+}
+
+/* The time page, and behind it the image, whose address is returned; 0 when there is no room. */
+static uint64_t map_vdso(int bits)
+{
+	const uint8_t *image = bits == 64 ? vdso64_image : vdso32;
+	const uint64_t bytes = bits == 64 ? (uint64_t)(vdso64_image_end - vdso64_image) : sizeof(vdso32);
+
+	space.map_top -= (random_next() % VDSO_RANDOM_PAGES) * PAGE;
+	const uint64_t at = space_find(PAGE + align_up(bytes, PAGE));
+	if (!at || space_add_pages(at, &time_memory, PAGE, PROTECT_READ) ||
+	    space_add_pages(at + PAGE, image, bytes, PROTECT_READ | PROTECT_EXECUTE))
+		return 0;
+	return at + PAGE;
+}
+
+/* A stack while it is filled, downwards. */
+struct stack {
+	uint64_t at;
+	unsigned word; /* bytes */
+	int failed;
+};
+
+static uint64_t push_bytes(struct stack *stack, const void *bytes, uint64_t count)
+{
+	stack->at -= count;
+	stack->failed |= user_write(stack->at, bytes, count) != 0;
+	return stack->at;
+}
+
+static void put_word(struct stack *stack, uint64_t *at, uint64_t value)
+{
+	stack->failed |= user_write(*at, &value, stack->word) != 0;
+	*at += stack->word;
+}
+
+static void put_pair(struct stack *stack, uint64_t *at, uint64_t type, uint64_t value)
+{
+	put_word(stack, at, type);
+	put_word(stack, at, value);
+}
+
+#define PAIRS 20
+
+static void put_auxiliary_vector(struct stack *stack, uint64_t at, const struct loaded *loaded, uint64_t vdso,
+				 uint64_t random, uint64_t name, uint64_t platform)
+{
+	const uint64_t gateway = vdso && loaded->bits == 32 ? vdso + VDSO32_GATEWAY : 0;
+	const uint64_t pairs[][2] = {
+	    {vdso ? AT_SYSINFO_EHDR : AT_IGNORE, vdso},
+	    {gateway ? AT_SYSINFO : AT_IGNORE, gateway},
+	    {AT_HWCAP, cpu.hwcap},
+	    {AT_PAGESZ, PAGE},
+	    {AT_CLKTCK, TICKS_A_SECOND},
+	    {AT_PHDR, loaded->headers},
+	    {AT_PHENT, loaded->header_bytes},
+	    {AT_PHNUM, loaded->header_count},
+	    {AT_BASE, 0},
+	    {AT_FLAGS, 0},
+	    {AT_ENTRY, loaded->entry},
+	    {AT_UID, 0},
+	    {AT_EUID, 0},
+	    {AT_GID, 0},
+	    {AT_EGID, 0},
+	    {AT_SECURE, 0},
+	    {AT_RANDOM, random},
+	    {AT_EXECFN, name},
+	    {AT_PLATFORM, platform},
+	    {AT_LAB, LAB_VERSION},
+	};
+	_Static_assert(sizeof(pairs) / sizeof(pairs[0]) == PAIRS, "room is reserved for so many");
+
+	for (unsigned i = 0; i < PAIRS; i++)
+		put_pair(stack, &at, pairs[i][0], pairs[i][1]);
+	put_pair(stack, &at, AT_NULL, 0);
+}
+
+/* Bytes of the argument's text, and its end; 0 when it is too long. */
+static uint64_t bytes_of(const char *argument)
+{
+	const uint64_t bytes = __builtin_strlen(argument) + 1;
+
+	return bytes <= LONGEST_ARGUMENT ? bytes : 0;
+}
+
+static long check_arguments(const struct start *start)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < start->argument_count; i++) {
+		const uint64_t bytes = bytes_of(start->arguments[i]);
+		sum += bytes + sizeof(uint64_t);
+		if (!bytes || sum > ARGUMENTS_BYTES)
+			return -E2BIG;
+	}
+	return 0;
+}
+
+static void fill_stack(struct stack *stack, const struct start *start, const struct loaded *loaded, uint64_t vdso)
+{
+	static const char platforms[2][8] = {"i686", "x86_64"};
+	const uint64_t seeds[2] = {random_next(), random_next()};
+	const uint64_t random = push_bytes(stack, seeds, sizeof(seeds));
+	const uint64_t platform = push_bytes(stack, platforms[loaded->bits == 64], 8);
+	uint64_t name = 0, texts = stack->at;
+
+	for (unsigned i = 0; i < start->argument_count; i++)
+		texts -= bytes_of(start->arguments[i]);
+	/* argc, argv, its end, no environment, the auxiliary vector and its end. */
+	const uint64_t words = 1 + start->argument_count + 1 + 1 + 2 * (PAIRS + 1);
+	stack->at = (texts - words * stack->word) & ~(uint64_t)(STACK_ALIGNMENT - 1);
+	uint64_t at = stack->at;
+	put_word(stack, &at, start->argument_count);
+	for (unsigned i = 0; i < start->argument_count; i++) {
+		const uint64_t bytes = bytes_of(start->arguments[i]);
+		stack->failed |= user_write(texts, start->arguments[i], bytes) != 0;
+		name = i == 0 ? texts : name;
+		put_word(stack, &at, texts);
+		texts += bytes;
+	}
+	put_word(stack, &at, 0);
+	put_word(stack, &at, 0);
+	put_auxiliary_vector(stack, at, loaded, vdso, random, name, platform);
+}
+
+long start_prepare(const struct start *start, const struct loaded *loaded, struct frame *frame)
+{
+	const uint64_t top = space.end - (random_next() % STACK_RANDOM) * STACK_ALIGNMENT;
+	struct stack stack = {.at = top, .word = loaded->bits / 8};
+	const uint64_t stack_start = (top - STACK_BYTES) & ~(PAGE - 1);
+	const long problem = check_arguments(start);
+
+	if (problem)
+		return problem;
+	const uint64_t vdso = map_vdso(loaded->bits);
+	if (!vdso || space_add(stack_start, space.end - stack_start, PROTECT_READ | PROTECT_WRITE, (struct source){0}))
+		return -ENOMEM;
+	fill_stack(&stack, start, loaded, vdso);
+	landing_pad = vdso + VDSO32_LANDING;
+	*frame = (struct frame){
+	    .rip = loaded->entry,
+	    .cs = loaded->bits == 64 ? SELECTOR_USER_CODE_64 : SELECTOR_USER_CODE_32,
+	    .rflags = RFLAGS_PROGRAM,
+	    .rsp = stack.at,
+	    .ss = SELECTOR_USER_DATA,
+	};
+	return stack.failed ? -ENOMEM : 0;
+}

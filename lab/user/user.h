@@ -1,0 +1,71 @@
+/* Programs: the archive they come in, how one is loaded, run and ended, and the system calls that it may make. */
+#pragma once
+
+#include "cpu/cpu.h"
+#include "lab.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct text {
+	const uint8_t *bytes;
+	uint64_t count;
+};
+
+/* archive.c: a file of a ustar archive; no bytes when there is none of that name. */
+struct text archive_find(struct text archive, const char *name);
+
+/* random.c: numbers that follow from the seed, so that two boots are alike. Of no use for secrets. */
+void random_seed(uint64_t seed);
+uint64_t random_next(void);
+
+/* How a program ended: LAB_END_*, and its detail. */
+struct end {
+	uint64_t how, detail[4];
+};
+
+/* What a program is started with. */
+struct start {
+	struct text file;
+	const char *const *arguments; /* the first is its name */
+	unsigned argument_count;
+	int serve; /* exceptions are system calls */
+};
+
+/* What the loader found out. */
+struct loaded {
+	int bits;
+	uint64_t entry, base, headers, header_bytes, header_count;
+};
+
+/* elf.c: makes the address space and maps the program. 0, or -errno as execve would answer. */
+long elf_load(struct text file, struct loaded *out);
+/* start.c: the vDSO, the stack with arguments and auxiliary vector; sets the frame. 0 or -errno. */
+long start_prepare(const struct start *start, const struct loaded *loaded, struct frame *frame);
+
+/* program.c */
+struct end program_run(const struct start *start);
+_Noreturn void program_ends(struct end end);
+void program_set_limit(uint64_t ticks); /* 0: none */
+void program_may_be_runaway(void);
+/* Runs code of the kernel's in ring 3 until its first exception, and returns the registers then. */
+struct frame program_run_code(const uint8_t *code, uint64_t bytes);
+int program_watches(const struct frame *frame); /* whether an exception is the end of program_run_code */
+
+/* calls.c: dispatch tables, indexed by call number. */
+void calls_init(void);
+void calls_reset(void); /* for a new program */
+long call_gettimeofday(uint64_t to, uint64_t zone);
+long call_time(uint64_t to);
+long call_getcpu(uint64_t cpu, uint64_t node);
+
+/* plan.c: the first lines, which are needed at boot; then all others. */
+struct plan_header {
+	uint64_t seed, seconds, hertz;
+};
+struct plan_header plan_open(struct text archive);
+void plan_prepare(void); /* the default configuration */
+void plan_run(void);
+
+/* start.c: puts the fastest entry into the 32-bit vDSO; GATEWAY_*. */
+unsigned gateway_choose(void);

@@ -1,0 +1,21 @@
+/*
+ * The images that the kernel maps into programs, found in the assembler's include path. Each has whole pages to itself,
+ * so that nothing of the kernel is seen behind its end.
+ */
+	.section .rodata
+
+.macro IMAGE name, file
+	.balign	4096
+	.globl	\name, \name\()_end
+\name:
+	.incbin	"\file"
+\name\()_end:
+	.balign	4096
+.endm
+
+	IMAGE	vdso64_image, vdso64.so
+	IMAGE	vdso32_image, vdso32.so
+	IMAGE	vsyscall_native_image, vsyscall-native.bin
+	IMAGE	vsyscall_original_image, vsyscall-original.bin
+
+	.section .note.GNU-stack, "", @progbits
