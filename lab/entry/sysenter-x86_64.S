@@ -23,6 +23,7 @@ STEP "push what the hardware does not keep", SWITCH_STACK, STACK_FRAME
 	PUSH_IRET_FRAME $SELECTOR_USER_DATA_64, %rcx, $RFLAGS_PROGRAM, $SELECTOR_USER_CODE_64, %r11
 SERVE X86_64
 STEP "PTI: switch to the program's page tables", SWITCH_PTI, PTI_ON, SWITCH_EXIT, EXIT_NATURAL
+	mov	$entry_stack_top, %rsp	# sysexit may fault, and this stack stays mapped
 	mov	user_cr3, %rdx
 	mov	%rdx, %cr3
 STEP "sysexit", SWITCH_EXIT, EXIT_NATURAL

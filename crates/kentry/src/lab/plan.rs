@@ -57,7 +57,7 @@ impl Timed {
             entry: entry.id,
             operation: operation.id,
             blocks: if counted { 1 } else { 16 },
-            ticks: if counted { 1 << 40 } else { 5_000_000 },
+            ticks: if counted { 100_000_000 } else { 5_000_000 },
             bursts: if counted { 1 } else { 16 },
             parent: abi::LAB_PARENT,
             cpu: abi::LAB_CPU,
