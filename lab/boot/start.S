@@ -50,7 +50,7 @@ start_multiboot2:
 	or	$(EFER_LME | EFER_NXE | EFER_SCE), %eax
 	wrmsr
 	mov	%cr0, %eax
-	and	$~(CR0_EM | CR0_TS), %eax
+	and	$~(CR0_EM | CR0_TS | CR0_CD | CR0_NW), %eax
 	or	$(CR0_PG | CR0_WP | CR0_NE | CR0_MP | CR0_AM), %eax
 	mov	%eax, %cr0
 	lgdt	boot_gdt_pointer

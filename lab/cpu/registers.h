@@ -17,6 +17,8 @@
 #define CR0_NE 0x20
 #define CR0_WP 0x10000
 #define CR0_AM 0x40000
+#define CR0_NW 0x20000000
+#define CR0_CD 0x40000000
 #define CR0_PG 0x80000000
 
 #define CR4_PAE	       0x20

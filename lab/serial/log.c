@@ -59,6 +59,7 @@ _Noreturn void power_off(void)
 {
 	static const char shutdown[] = "Shutdown";
 
+	uart_drain();
 	out8(LAB_EXIT_PORT, LAB_EXIT_VALUE);
 	for (const char *letter = shutdown; *letter; letter++)
 		out8(0x8900, (uint8_t)*letter);

@@ -14,6 +14,7 @@
 #define FIFO_CLEAR    0x07
 #define MODEM_READY   0x03 /* DTR, RTS */
 #define STATUS_EMPTY  0x20 /* of the transmitter's FIFO */
+#define STATUS_IDLE   0x40 /* and the last bit is out */
 #define FIFO_BYTES    16
 
 void uart_init(void)
@@ -25,6 +26,12 @@ void uart_init(void)
 	out8(LINE, LINE_8N1);
 	out8(FIFO, FIFO_CLEAR);
 	out8(MODEM, MODEM_READY);
+}
+
+void uart_drain(void)
+{
+	while (!(in8(STATUS) & STATUS_IDLE))
+		;
 }
 
 void uart_write(const void *bytes, uint64_t count)
