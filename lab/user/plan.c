@@ -271,18 +271,14 @@ struct plan_header plan_open(struct text archive)
 	return plan.header;
 }
 
-void plan_prepare(void)
-{
-	set_defaults();
-	plan.problem = paths_configure(plan.wanted);
-	tick_set(TICK_DEFAULT);
-}
-
 void plan_run(void)
 {
 	struct line line;
 	struct text verb;
 
+	set_defaults();
+	plan.problem = paths_configure(plan.wanted);
+	tick_set(TICK_DEFAULT);
 	while (next_line(&line))
 		if (next_word(&line, &verb) && !do_step(&line, verb)) {
 			not_understood();

@@ -50,7 +50,6 @@ static void reset_registers(void)
 			 : "r"(SELECTOR_USER_DATA), "r"(0));
 	wrmsr(MSR_FS_BASE, 0);
 	wrmsr(MSR_GS_BASE, 0);
-	fpu_reset();
 }
 
 static void go(const struct frame *frame, int bits)
@@ -75,6 +74,7 @@ struct end program_run(const struct start *start)
 		return (struct end){LAB_END_NOT_LOADED, {(uint64_t)-problem}};
 	calls_reset();
 	exceptions_serve(start->serve);
+	fpu_reset();
 	go(&frame, loaded.bits);
 	return ended;
 }

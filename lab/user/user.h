@@ -64,7 +64,6 @@ struct plan_header {
 	uint64_t seed, seconds, hertz;
 };
 struct plan_header plan_open(struct text archive);
-void plan_prepare(void); /* the default configuration */
 void plan_run(void);
 
 /* start.c: puts the fastest entry into the 32-bit vDSO; GATEWAY_*. */

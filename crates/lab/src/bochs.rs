@@ -1,36 +1,147 @@
-//! Bochs.
+//! Bochs: slower than QEMU, closer to the processors that it plays.
 
+use crate::image::image;
+use crate::process::{Command, Pipe, Process, in_memory, inherited};
 use crate::{Guest, Limits, Trouble};
+use std::ffi::OsString;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::time::Duration;
 
-/// A Bochs.
+const PACKAGES: &str = "bochs bochs-term bochsbios vgabios";
+
+/// Where Debian keeps its plugins, each display in a package of its own.
+const PLUGINS: &str = "/usr/lib/x86_64-linux-gnu/bochs/plugins";
+
+/// The only display that needs neither a screen nor a network, as a plugin.
+const DISPLAY: &str = "libbx_term_gui.so";
+
+/// Telling what it is takes milliseconds.
+const TIME: Duration = Duration::from_secs(10);
+
+/// Debian's Bochs is built with its debugger, which wants to be told to go on.
+const DEBUGGER: &[u8] = b"continue\n";
+
+/// A virtual machine of Bochs.
 #[derive(Debug, Clone)]
 pub struct Bochs {
+    /// The program.
+    pub program: OsString,
     /// The processor that the guest sees.
     pub cpu_model: String,
 }
 
+/// What a Bochs is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct About {
+    /// `Bochs 2.7`
+    version: String,
+    models: Vec<String>,
+}
+
 impl Bochs {
-    /// Ticks in a second.
+    /// Ticks in a second: the clocks of the machine advance with the instructions (`clock: sync=none`), of which this many
+    /// are a second.
     pub const HERTZ: u64 = 50_000_000;
 
-    /// new
+    /// With this processor, or one that has everything the kernel knows a switch for.
     pub fn new(cpu_model: Option<&str>) -> Bochs {
-        Bochs { cpu_model: cpu_model.unwrap_or("tigerlake").to_string() }
+        Bochs { program: "bochs".into(), cpu_model: cpu_model.unwrap_or("tigerlake").to_string() }
     }
 
-    /// Boots.
+    /// Boots an archive whose plan has so many programs and checks.
     ///
     /// # Errors
-    /// todo
-    pub fn boot(&self, _: &[u8], _: usize, _: &Limits) -> Result<Guest, Trouble> {
-        Err(Trouble::Interrupted)
+    /// When Bochs, its display, or the programs that make its disk are not there.
+    pub fn boot(&self, archive: &[u8], programs: usize, limits: &Limits) -> Result<Guest, Trouble> {
+        if Path::new(PLUGINS).is_dir() && !Path::new(PLUGINS).join(DISPLAY).exists() {
+            let program = format!("{DISPLAY}, Bochs's text display,");
+            return Err(Trouble::Missing { program, packages: PACKAGES });
+        }
+        let disk = in_memory("disk", &image(archive, limits)?)?;
+        Guest::boot(self.command(disk)?, programs, limits)
     }
 
-    /// version
+    /// Its name and version, `Bochs 2.7`.
     ///
     /// # Errors
-    /// todo
-    pub fn version(&self, _: &Limits) -> Result<String, Trouble> {
-        Ok("Bochs".into())
+    /// When it cannot be started, or knows no such processor.
+    pub fn version(&self, limits: &Limits) -> Result<String, Trouble> {
+        let command = self.with(vec!["--help".into(), "cpu".into()], Vec::new(), None);
+        let limits = Limits { time: limits.time.min(TIME), ..limits.clone() };
+        let ended = Process::start(command, &limits)?.finish()?;
+        let about = about(&format!("{}\n{}", String::from_utf8_lossy(&ended.records), ended.said));
+        if about.models.is_empty() || about.models.contains(&self.cpu_model) {
+            return Ok(about.version);
+        }
+        let models = about.models.join(", ");
+        Err(Trouble::Files(format!("Bochs knows no processor {:?}; it knows {models}", self.cpu_model)))
+    }
+
+    fn command(&self, disk: OwnedFd) -> Result<Command, Trouble> {
+        let serial = Pipe::new()?;
+        let debugger = in_memory("debugger", DEBUGGER)?;
+        let text = configuration(&self.cpu_model, &inherited(&disk), &inherited(&serial.theirs));
+        let configuration = in_memory("configuration", text.as_bytes())?;
+        let arguments = ["-q", "-f", &inherited(&configuration), "-rc", &inherited(&debugger)];
+        let arguments = arguments.into_iter().map(OsString::from).collect();
+        Ok(self.with(arguments, vec![disk, debugger, configuration], Some(serial)))
+    }
+
+    fn with(&self, arguments: Vec<OsString>, files: Vec<OwnedFd>, records: Option<Pipe>) -> Command {
+        Command { program: self.program.clone(), packages: PACKAGES, arguments, files, records }
+    }
+}
+
+fn configuration(cpu_model: &str, disk: &str, serial: &str) -> String {
+    let hertz = Bochs::HERTZ;
+    format!(
+        "cpu: model={cpu_model}, count=1, ips={hertz}, reset_on_triple_fault=0\n\
+         memory: guest=256, host=256\n\
+         romimage: file=$BXSHARE/BIOS-bochs-latest\n\
+         vgaromimage: file=$BXSHARE/VGABIOS-lgpl-latest\n\
+         display_library: term\n\
+         sound: driver=dummy\n\
+         ata0-master: type=cdrom, path={disk}, status=inserted\n\
+         boot: cdrom\n\
+         com1: enabled=1, mode=file, dev={serial}\n\
+         clock: sync=none\n\
+         log: /dev/stderr\n\
+         panic: action=fatal\n\
+         error: action=ignore\n\
+         info: action=ignore\n"
+    )
+}
+
+/// From what `bochs --help cpu` says.
+fn about(text: &str) -> About {
+    let version = text.split_once("x86 Emulator ").and_then(|(_, rest)| rest.split_whitespace().next());
+    let models = text.split_once("Supported CPU models:").map_or("", |(_, rest)| rest);
+    let is_name =
+        |line: &&str| line.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !line.is_empty();
+    About {
+        version: version.map_or_else(|| "Bochs".into(), |version| format!("Bochs {version}")),
+        models: models.trim_start().lines().take_while(is_name).map(str::to_string).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn version_and_processors_are_found_in_what_it_says() {
+        let text = "0i[      ] BXSHARE not set.\nSupported CPU models:\n\nbx_generic\ncorei7_skylake_x\ntigerlake\n\n0i[SIM   ] \
+                    quit_sim called with exit code 0\n====\n     Bochs x86 Emulator 2.7\n  Built from SVN\n";
+        let models = ["bx_generic", "corei7_skylake_x", "tigerlake"].map(str::to_string).into();
+        assert_eq!(about(text), About { version: "Bochs 2.7".into(), models });
+        assert_eq!(about(""), About { version: "Bochs".into(), models: Vec::new() });
+    }
+
+    #[test]
+    fn its_configuration() {
+        let text = configuration("tigerlake", "/proc/self/fd/5", "/proc/self/fd/6");
+        assert!(text.starts_with("cpu: model=tigerlake, count=1, ips=50000000,"), "{text}");
+        assert!(text.contains("path=/proc/self/fd/5, ") && text.contains("dev=/proc/self/fd/6\n"), "{text}");
     }
 }

@@ -73,7 +73,11 @@ impl<'a> Configuration<'a> {
 
 fn unknown_switch(table: &Table, name: &str) -> String {
     let names: Vec<&str> = table.switches.iter().map(|switch| switch.name.as_str()).collect();
-    format!("there is no switch {name:?}{} (there are {})", nearest(name, names.iter().copied()), names.join(", "))
+    format!(
+        "there is no switch {name:?}{} (there are {})",
+        nearest(name, names.iter().copied()),
+        names.join(", ")
+    )
 }
 
 fn unknown_value(switch: &Switch, part: &str) -> String {
@@ -155,7 +159,10 @@ mod tests {
                 "--set pcdi=on: there is no switch \"pcdi\"; did you mean pcid? (there are smap, stack, exit, pti, pcid, \
                  vsyscall, gate)",
             ),
-            (&["stack=on"], "--set stack=on: \"stack=on\" is no value of that switch; stack can be minimum, frame"),
+            (
+                &["stack=on"],
+                "--set stack=on: \"stack=on\" is no value of that switch; stack can be minimum, frame",
+            ),
             (&["pti=on,pti=off"], "--set pti=on,pti=off: pti is set twice"),
             (&["pti=on", "smap=on,pti=on"], "--set smap=on,pti=on: the same configuration was given before"),
         ] {

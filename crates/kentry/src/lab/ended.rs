@@ -43,7 +43,8 @@ fn answer(ran: &Ran, status: u64) -> Result<Vec<record::Record>, Failure> {
 
 /// What it means for a row that its round did not come to an end.
 pub fn missing(collected: &Collected, number: u64, trouble: &Trouble) -> (Outcome, String) {
-    let last = collected.log.last().map(|line| format!("; the kernel's last words: {line}")).unwrap_or_default();
+    let last =
+        collected.log.last().map(|line| format!("; the kernel's last words: {line}")).unwrap_or_default();
     if collected.running != Some(number) {
         return (Outcome::Error, format!("it was not begun: {trouble}{last}"));
     }

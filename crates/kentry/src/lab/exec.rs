@@ -161,7 +161,12 @@ fn follow(
     }
 }
 
-fn code(program: &Program, configuration: &Configuration, end: End, output: &mut Output) -> Result<u8, Refused> {
+fn code(
+    program: &Program,
+    configuration: &Configuration,
+    end: End,
+    output: &mut Output,
+) -> Result<u8, Refused> {
     match end {
         End::Exited(status) => Ok((status & 0xff) as u8),
         End::Fault(detail) => {
@@ -169,8 +174,12 @@ fn code(program: &Program, configuration: &Configuration, end: End, output: &mut
             Ok(SIGNALLED.saturating_add(u8::try_from(detail[0]).unwrap_or(0)))
         }
         End::Unsupported(switch) => Err(Refused::failed(&ended::unsupported(configuration, switch))),
-        End::NotLoaded(errno) => Err(Refused { code: NOT_LOADED, why: ended::not_loaded(&program.name, errno) }),
+        End::NotLoaded(errno) => {
+            Err(Refused { code: NOT_LOADED, why: ended::not_loaded(&program.name, errno) })
+        }
         End::Runaway(ticks) => Err(Refused::failed(&format!("it ran for {ticks} ticks without an end"))),
-        other => Err(Refused::failed(&format!("the program ended in a way that is not understood: {other:?}"))),
+        other => {
+            Err(Refused::failed(&format!("the program ended in a way that is not understood: {other:?}")))
+        }
     }
 }

@@ -101,7 +101,9 @@ pub fn choose(args: &LabArgs, limits: &Limits, say: &mut dyn FnMut(&str)) -> Res
         Accel::Auto => match try_natively(&kvm, limits)? {
             Ok(()) => Ok(Machine::Qemu(kvm)),
             Err(why) => {
-                say(&format!("instructions are counted in QEMU's emulation, because there is no time: {why}"));
+                say(&format!(
+                    "instructions are counted in QEMU's emulation, because there is no time: {why}"
+                ));
                 Ok(tcg())
             }
         },
@@ -133,13 +135,17 @@ fn try_natively(kvm: &Qemu, limits: &Limits) -> Result<Result<(), String>, Error
 /// Whether ring 0 runs natively, by what the kernel found.
 fn is_native(boot: &Boot) -> Result<(), String> {
     if !boot.syscall_works {
-        return Err("a system call from ring 3 does not work under this KVM, so that it emulates ring 0".into());
+        return Err(
+            "a system call from ring 3 does not work under this KVM, so that it emulates ring 0".into()
+        );
     }
     let ratio = boot.ring0_ticks as f64 / boot.ring3_ticks as f64;
     if NATIVE.contains(&ratio) {
         return Ok(());
     }
-    Err(format!("ring 0 ran {ratio:.1} times as long as ring 3 for the same loop, so that this KVM emulates it"))
+    Err(format!(
+        "ring 0 ran {ratio:.1} times as long as ring 3 for the same loop, so that this KVM emulates it"
+    ))
 }
 
 #[cfg(test)]
@@ -149,7 +155,16 @@ mod tests {
     fn boot(ring0_ticks: u64, ring3_ticks: u64, syscall_works: bool) -> Boot {
         let (features, gateway, loader, memory, vendor) = (0, 0, 1, 0, 1);
         Boot {
-            version: 1, ring0_ticks, ring3_ticks, syscall_works, tsc_hz: 0, features, gateway, loader, memory, vendor,
+            version: 1,
+            ring0_ticks,
+            ring3_ticks,
+            syscall_works,
+            tsc_hz: 0,
+            features,
+            gateway,
+            loader,
+            memory,
+            vendor,
         }
     }
 

@@ -33,12 +33,17 @@ pub struct Setting {
 ///
 /// # Errors
 /// [`Error::Environment`] when the guest does not even come up.
-pub fn measure(plan: &LabPlan, setting: Setting, progress: &mut dyn FnMut(f64, Row)) -> Result<Document, Error> {
+pub fn measure(
+    plan: &LabPlan,
+    setting: Setting,
+    progress: &mut dyn FnMut(f64, Row),
+) -> Result<Document, Error> {
     let started = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     let begin = Instant::now();
     let timed = setting.machine.timed();
     let work = plan.work(timed);
-    let boot = Booted::read(plan, &setting, &work, progress).map_err(|trouble| Error::Environment(trouble.to_string()))?;
+    let boot = Booted::read(plan, &setting, &work, progress)
+        .map_err(|trouble| Error::Environment(trouble.to_string()))?;
     let states = states(plan, &setting, &boot, &work);
     let interrupted = setting.limits.interrupt.load(Ordering::Relaxed);
     let hertz = setting.tsc_hz.filter(|_| timed == Timed::Hardware);
@@ -110,7 +115,8 @@ fn archive(setting: &Setting, work: &Work) -> Result<Vec<u8>, Trouble> {
 }
 
 fn states<'a>(plan: &LabPlan<'a>, setting: &Setting, boot: &Booted, work: &Work) -> Vec<State<'a>> {
-    let place = format!("{} {}", setting.machine.accelerator(), vendor(boot.boot.vendor).unwrap_or("unknown"));
+    let place =
+        format!("{} {}", setting.machine.accelerator(), vendor(boot.boot.vendor).unwrap_or("unknown"));
     let counts = setting.machine.timed() == Timed::Instructions;
     let new = |job: &super::plan::Job<'a>| {
         let remark = job.row.0.differs.get(&place).map(String::as_str);
