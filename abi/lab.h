@@ -7,12 +7,12 @@
  *	seed NUMBER		address layout and random bytes come from it
  *	time SECONDS		CLOCK_REALTIME at boot
  *	tsc HERTZ		frequency of the TSC, where it is known from outside; otherwise the kernel finds out
+ *	screen			show a table on screen and serial port instead of the stream; before any set, run, ...
  *	limit TICKS		a program that has run for so long is ended; 0: never
  *	set SWITCH=VALUE ...	switches of entries.toml; those that are not named stay as they are
  *	run FILE ARGUMENT ...	a probe of the archive; exceptions serve as system calls
  *	exec FILE ARGUMENT ...	any program of the archive, as Linux would run it
  *	check NAME		one of the kernel's own checks (CHECK_*): pti, path
- *	screen			show the table on the console while measuring
  *
  * FILE and ARGUMENT are percent-encoded: '%' and two hexadecimal digits for every byte outside '!' to '~', and for '%'.
  *
@@ -63,13 +63,17 @@
 #define LOADER_MULTIBOOT2 2
 
 /* RECORD_LAB_END: how it ended, and what detail[] holds. */
-#define LAB_END_EXITED	    0 /* exit status */
+#define LAB_END_EXITED	    0 /* exit status, LAB_IF_* as the last gate was entered (observe=on) */
 #define LAB_END_FAULT	    1 /* as CAUSE_SIGNAL: signal, si_code, trap number << 32 | error code, faulting address */
 #define LAB_END_RUNAWAY	    2 /* ticks that it ran before it was ended */
 #define LAB_END_UNSUPPORTED 3 /* SWITCH_*: this CPU lacks what the switch needs */
 #define LAB_END_NOT_LOADED  4 /* errno as execve would answer: ENOENT, ENOEXEC, E2BIG, ENOMEM */
 #define LAB_END_PLAN	    5 /* line of the plan, counted from 1, that is not understood */
 #define LAB_END_CHECKED	    6 /* 1 if what was checked holds, figures as the check defines them [3] */
+
+#define LAB_IF_UNKNOWN 0
+#define LAB_IF_CLEAR   1
+#define LAB_IF_SET     2
 
 /* A type in the auxiliary vector that says: this is the lab. Its value is LAB_VERSION. */
 #define AT_LAB 0x6c6162

@@ -4,9 +4,11 @@
 #include "entry/entry.h"
 #include "lab.h"
 #include "mm/mm.h"
+#include "serial/console.h"
 #include "serial/serial.h"
 #include "time/clock.h"
 #include "time/tick.h"
+#include "user/table.h"
 #include "user/user.h"
 
 /* ring.S: the same loop, and a system call; both end in ud2. */
@@ -55,6 +57,9 @@ static void report_boot(const struct boot *boot, uint64_t hertz, unsigned gatewa
 	payload[LAB_BOOT_RING0_TICKS] = loop_in_ring0();
 	payload[LAB_BOOT_RING3_TICKS] = loop_in_ring3();
 	payload[LAB_BOOT_SYSCALL_WORKS] = (uint64_t)syscall_works();
+	if (console_is_open())
+		table_begin(payload[LAB_BOOT_RING0_TICKS], payload[LAB_BOOT_RING3_TICKS],
+			    (int)payload[LAB_BOOT_SYSCALL_WORKS], hertz);
 	record(RECORD_LAB_BOOT, payload, sizeof(payload));
 }
 
@@ -70,6 +75,8 @@ _Noreturn void kernel_main(uint32_t loader, uint32_t information)
 	pages_init(boot.memory_start, boot.memory_end);
 	tables_init(boot.memory_top);
 	const struct plan_header header = plan_open((struct text){boot.module, boot.module_bytes});
+	if (header.screen)
+		console_open();
 	const uint64_t hertz = header.hertz ? header.hertz : find_tsc_frequency();
 	vsyscall_init();
 	clock_init(header.seconds, hertz);
@@ -80,5 +87,7 @@ _Noreturn void kernel_main(uint32_t loader, uint32_t information)
 	report_boot(&boot, hertz, gateway);
 	plan_run();
 	record(RECORD_LAB_DONE, 0, 0);
+	if (console_is_open())
+		log_line("done");
 	power_off();
 }

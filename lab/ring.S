@@ -14,7 +14,8 @@
 	mov	%eax, %esi
 	mov	%edx, %edi
 	mov	$TURNS, %ecx
-1:	imul	%ecx, %eax
+1:	imul	%ecx, %eax		# two dependent ones: six cycles, in a loop of four instructions
+	imul	%ecx, %eax
 	dec	%ecx
 	jnz	1b
 	lfence

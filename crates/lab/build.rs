@@ -76,6 +76,7 @@ impl Build {
         let write = |name, text| std::fs::write(include.join(name), text).expect("OUT_DIR is writable");
         write("entries.h", header::render(Table::get(), Probe::Probe64));
         write("switches.h", header::render_switches(Table::get()));
+        write("names.h", header::render_names(Table::get()));
     }
 
     fn images(&self) {

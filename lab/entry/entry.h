@@ -46,6 +46,7 @@ void sysenter_from(int bits);
 /* stacks.S; what a path keeps in the CPU area. */
 extern uint8_t entry_stack_top[], kernel_stack_top[];
 extern uint64_t kernel_cr3, user_cr3, user_rsp, landing_pad;
+extern uint64_t observed_flags; /* with observe=on: rflags after the last gate; 0 when none was entered */
 
 /* user.S: leaves the kernel for a program, whose registers it takes from the frame; leave_user makes it return. */
 void enter_user(const struct frame *start);

@@ -146,7 +146,7 @@ END_PATH
 	.skip	12288
 	.globl	entry_stack_top
 entry_stack_top:
-	.globl	kernel_cr3, user_cr3, user_rsp, landing_pad
+	.globl	kernel_cr3, user_cr3, user_rsp, landing_pad, observed_flags
 kernel_cr3:
 	.quad	0
 user_cr3:
@@ -154,6 +154,8 @@ user_cr3:
 user_rsp:
 	.quad	0
 landing_pad:
+	.quad	0
+observed_flags:
 	.quad	0
 
 	.bss

@@ -1,8 +1,10 @@
 /* Reads the plan, a line at a time, and does what it says (abi/lab.h). */
 #include "entry/entry.h"
 #include "mm/mm.h"
+#include "serial/console.h"
 #include "serial/serial.h"
 #include "time/tick.h"
+#include "user/table.h"
 #include "user/user.h"
 
 #define MAX_ARGUMENTS  4096
@@ -173,7 +175,12 @@ static int do_run(struct line *line, int serve)
 	else {
 		/* The same for every program, whatever came before it. */
 		random_seed(plan.header.seed);
-		report_end(program_run(&start));
+		const struct end end = program_run(&start);
+		if (console_is_open()) {
+			table_configuration();
+			table_row(arguments, start.argument_count, end);
+		}
+		report_end(end);
 	}
 	return 1;
 }
@@ -214,6 +221,10 @@ static int do_header(struct line *line, struct text verb)
 		return parse_number(line, &plan.header.seed);
 	if (is_word(verb, "time"))
 		return parse_number(line, &plan.header.seconds);
+	if (is_word(verb, "screen")) {
+		plan.header.screen = 1;
+		return 1;
+	}
 	return is_word(verb, "tsc") && parse_number(line, &plan.header.hertz);
 }
 
@@ -229,7 +240,7 @@ static int do_step(struct line *line, struct text verb)
 		return do_run(line, 0);
 	if (is_word(verb, "check"))
 		return do_check(line);
-	return is_word(verb, "screen");
+	return 0;
 }
 
 static int next_line(struct line *line)

@@ -75,7 +75,10 @@ struct end program_run(const struct start *start)
 	calls_reset();
 	exceptions_serve(start->serve);
 	fpu_reset();
+	observed_flags = 0;
 	go(&frame, loaded.bits);
+	if (ended.how == LAB_END_EXITED && observed_flags)
+		ended.detail[1] = observed_flags & RFLAGS_IF ? LAB_IF_SET : LAB_IF_CLEAR;
 	return ended;
 }
 

@@ -62,6 +62,7 @@ long call_getcpu(uint64_t cpu, uint64_t node);
 /* plan.c: the first lines, which are needed at boot; then all others. */
 struct plan_header {
 	uint64_t seed, seconds, hertz;
+	int screen; /* show a table instead of sending records */
 };
 struct plan_header plan_open(struct text archive);
 void plan_run(void);

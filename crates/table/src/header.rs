@@ -24,6 +24,16 @@ pub fn render(table: &Table, probe: Probe) -> String {
     out
 }
 
+/// Renders `names.h` for the lab: names by id.
+pub fn render_names(table: &Table) -> String {
+    let mut out = String::from("/* Made from entries.toml. Do not edit. */\n#pragma once\n");
+    let name = |id: u16, name: &str| format!("{id}, \"{name}\"");
+    rows(&mut out, "ENTRY_NAMES", "id, name", table.entries.iter().map(|entry| name(entry.id, &entry.name)));
+    let operations = table.operations.iter().map(|operation| name(operation.id, &operation.name));
+    rows(&mut out, "OPERATION_NAMES", "id, name", operations);
+    out
+}
+
 /// Renders `switches.h` for the lab: ids, values and names of its switches.
 pub fn render_switches(table: &Table) -> String {
     let mut out = String::from("/* Made from entries.toml. Do not edit. */\n#pragma once\n\n");

@@ -1,0 +1,17 @@
+/* A line of text while it is made; what does not fit is cut. */
+#pragma once
+
+#include <stdarg.h>
+#include <stdint.h>
+
+#define LINE_LENGTH 240
+
+struct line_buffer {
+	char text[LINE_LENGTH];
+	unsigned length;
+};
+
+void line_letter(struct line_buffer *line, char letter);
+void line_text(struct line_buffer *line, const char *text);
+void line_number(struct line_buffer *line, uint64_t number, unsigned base);
+void line_blank_to(struct line_buffer *line, unsigned column);

@@ -1,0 +1,194 @@
+/*
+ * The table that a machine without a host shows by itself: for every probe a line, from the records that it wrote. What
+ * the command does with statistics is done here with medians, in whole numbers.
+ */
+#include "user/table.h"
+#include "user/reading.h"
+#include "cpu/cpu.h"
+#include "entry/entry.h"
+#include "names.h"
+#include "serial/console.h"
+#include "serial/line.h"
+
+#define COLLECTED   (1ul << 20)
+#define IMUL_CYCLES 3
+
+/* As ring.S counts: what the loop takes where a tick is an instruction. */
+#define TICKS_IF_COUNTED 80005
+
+/* QEMU's emulator; both its rings take equally long. */
+#define LEAF_HYPERVISOR 0x40000000
+#define NAME_TCG	0x54474354 /* "TCGT" of TCGTCGTCGTCG */
+
+#define OPERATION_COLUMN 22
+#define TICKS_COLUMN	 54
+#define CYCLES_COLUMN	 68
+
+static uint8_t collected[COLLECTED];
+static uint64_t collected_bytes;
+/* What the TSC means here: time, instructions, or nothing. */
+static enum { TIME, INSTRUCTIONS, NOTHING } meaning;
+static struct reading reading;
+
+static void put(struct line_buffer *line)
+{
+	line_letter(line, '\n');
+	console_write(line->text, line->length);
+	line->length = 0;
+}
+
+static const char *name_of(uint64_t id, int is_entry)
+{
+#define ROW(id_, name_)                                                                                      \
+	case id_:                                                                                            \
+		return name_;
+	if (is_entry)
+		switch (id) {
+			ENTRY_NAMES(ROW)
+		}
+	else
+		switch (id) {
+			OPERATION_NAMES(ROW)
+		}
+#undef ROW
+	return "?";
+}
+
+void table_begin(uint64_t ring0, uint64_t ring3, int syscall_works, uint64_t hertz)
+{
+	static const char *const meanings[] = {
+	    [TIME] = " in ring 3: ring 0 runs natively",
+	    [INSTRUCTIONS] = " in ring 3: emulated, a tick is an instruction",
+	    [NOTHING] = " in ring 3: emulated, no time means anything",
+	};
+	static char brand[49];
+	struct line_buffer line = {.length = 0};
+
+	for (uint32_t i = 0; i < 3; i++) {
+		const struct cpuid part = cpuid(0x80000002 + i, 0);
+		__builtin_memcpy(brand + i * 16, &part, 16);
+	}
+	line_text(&line, "kentry lab on ");
+	line_text(&line, brand);
+	put(&line);
+	if (ring0 == TICKS_IF_COUNTED && ring3 == TICKS_IF_COUNTED)
+		meaning = INSTRUCTIONS;
+	else if (cpuid(LEAF_HYPERVISOR, 0).ebx == NAME_TCG || !syscall_works || ring0 > 2 * ring3 || ring3 > 2 * ring0)
+		meaning = NOTHING;
+	line_text(&line, "the same loop took ");
+	line_number(&line, ring0, 10);
+	line_text(&line, " ticks in ring 0 and ");
+	line_number(&line, ring3, 10);
+	line_text(&line, meanings[meaning]);
+	put(&line);
+	line_text(&line, "TSC ");
+	line_number(&line, hertz / 1000000, 10);
+	line_text(&line, " MHz");
+	put(&line);
+	line_text(&line, "entry");
+	line_blank_to(&line, OPERATION_COLUMN);
+	line_text(&line, "operation");
+	line_blank_to(&line, TICKS_COLUMN);
+	line_text(&line, meaning == INSTRUCTIONS ? "instructions" : "ticks");
+	line_blank_to(&line, CYCLES_COLUMN);
+	line_text(&line, "core cycles");
+	put(&line);
+}
+
+void table_configuration(void)
+{
+	static configuration shown = {[SWITCH_SMAP] = UINT8_MAX};
+	struct line_buffer line = {.length = 0};
+
+	/* The row's name tells the gate. */
+	shown[SWITCH_GATE] = configured[SWITCH_GATE];
+	if (!__builtin_memcmp(shown, configured, sizeof(shown)))
+		return;
+	__builtin_memcpy(shown, configured, sizeof(shown));
+	line_text(&line, "--");
+#define ROW(id_, name_, index_, value_, default_)                                                            \
+	if (id_ != SWITCH_GATE && configured[id_] == index_)                                                 \
+		line_text(&line, " " name_ "=" value_);
+	SWITCH_VALUES(ROW)
+#undef ROW
+	put(&line);
+}
+
+void table_collect(const uint8_t *bytes, uint64_t count)
+{
+	if (count > COLLECTED - collected_bytes)
+		count = COLLECTED - collected_bytes;
+	__builtin_memcpy(collected + collected_bytes, bytes, count);
+	collected_bytes += count;
+}
+
+static void put_figures(struct line_buffer *line)
+{
+	const uint32_t chain = reading_median(&reading, 0), control = reading_median(&reading, 1);
+	const uint32_t entry = reading_median(&reading, 2);
+	const uint32_t ticks = entry > control ? entry - control : control - entry;
+
+	if (meaning == NOTHING) {
+		line_letter(line, '-');
+		line_blank_to(line, CYCLES_COLUMN);
+		line_letter(line, '-');
+		return;
+	}
+	if (entry < control)
+		line_letter(line, '-');
+	line_number(line, ticks, 10);
+	line_blank_to(line, CYCLES_COLUMN);
+	if (meaning != TIME || !chain || !reading.chain_holds)
+		line_letter(line, '-');
+	else
+		line_number(line, ((uint64_t)ticks * reading.imuls * IMUL_CYCLES + chain / 2) / chain, 10);
+}
+
+static const char *outcome_name(uint64_t outcome, struct end end)
+{
+	static const char *const names[] = {
+	    [READING_OK] = "ok",       [READING_UNSUPPORTED] = "unsupported", [READING_REFUSED] = "refused",
+	    [READING_FAULT] = "fault", [READING_MISMATCH] = "mismatch",
+	};
+
+	switch (end.how) {
+	case LAB_END_FAULT:
+		return "fault";
+	case LAB_END_RUNAWAY:
+		return "timeout";
+	case LAB_END_UNSUPPORTED:
+		return "unsupported";
+	case LAB_END_EXITED:
+		return outcome < sizeof(names) / sizeof(names[0]) ? names[outcome] : "error";
+	default:
+		return "error";
+	}
+}
+
+static uint64_t number_of(const char *text)
+{
+	uint64_t value = 0;
+
+	while (*text >= '0' && *text <= '9')
+		value = value * 10 + (uint64_t)(*text++ - '0');
+	return value;
+}
+
+void table_row(const char *const *arguments, unsigned count, struct end end)
+{
+	struct line_buffer line = {.length = 0};
+	const uint64_t outcome = reading_take(&reading, collected, collected_bytes);
+
+	collected_bytes = 0;
+	if (count <= READING_OPERATION)
+		return;
+	line_text(&line, name_of(number_of(arguments[READING_ENTRY]), 1));
+	line_blank_to(&line, OPERATION_COLUMN);
+	line_text(&line, name_of(number_of(arguments[READING_OPERATION]), 0));
+	line_blank_to(&line, TICKS_COLUMN);
+	if (end.how == LAB_END_EXITED && outcome == READING_OK && reading.samples)
+		put_figures(&line);
+	else
+		line_text(&line, outcome_name(outcome, end));
+	put(&line);
+}
