@@ -77,6 +77,25 @@ impl Build {
         write("entries.h", header::render(Table::get(), Probe::Probe64));
         write("switches.h", header::render_switches(Table::get()));
         write("names.h", header::render_names(Table::get()));
+        write("call_names.h", self.call_names());
+    }
+
+    /// Names of system calls by number, of both ABIs, as the kernel's headers have them: for the log alone.
+    fn call_names(&self) -> String {
+        let mut text = String::from("/* Made from asm/unistd_*.h. Do not edit. */\n#pragma once\n");
+        for (header, abi) in [("asm/unistd_64.h", "X86_64"), ("asm/unistd_32.h", "I386")] {
+            let mut command = self.compiler(&[], None);
+            command.args(["-idirafter", "/usr/include/x86_64-linux-gnu", "-E", "-dM", "-x", "c", "-include"]);
+            let output = command.arg(header).arg("/dev/null").output().expect("the compiler runs");
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            let mut names: Vec<_> =
+                String::from_utf8_lossy(&output.stdout).lines().filter_map(call_name).collect();
+            names.sort();
+            text.push_str(&format!("\n#define CALL_NAMES_{abi}(ROW)"));
+            names.iter().for_each(|(number, name)| text.push_str(&format!(" \\\n\tROW({number}, \"{name}\")")));
+            text.push('\n');
+        }
+        text
     }
 
     fn images(&self) {
@@ -129,6 +148,12 @@ impl Build {
         }
         command
     }
+}
+
+/// `#define __NR_read 0`
+fn call_name(line: &str) -> Option<(u32, String)> {
+    let (name, number) = line.strip_prefix("#define __NR_")?.split_once(' ')?;
+    Some((number.parse().ok()?, name.to_string()))
 }
 
 fn script_option(script: &Path) -> String {

@@ -83,6 +83,19 @@ static inline struct cpuid cpuid(uint32_t leaf, uint32_t subleaf)
 	return out;
 }
 
+/* Interrupts off, and as they were: calls that came through a trap gate or a call gate run with interrupts on. */
+static inline uint64_t interrupts_off(void)
+{
+	uint64_t flags;
+	__asm__ volatile("pushf; pop %0; cli" : "=r"(flags) : : "memory");
+	return flags;
+}
+
+static inline void interrupts_restore(uint64_t flags)
+{
+	__asm__ volatile("push %0; popf" : : "r"(flags) : "memory", "cc");
+}
+
 static inline uint64_t read_cr2(void)
 {
 	uint64_t value;

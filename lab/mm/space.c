@@ -280,8 +280,9 @@ int space_fault(uint64_t address, uint64_t error)
 
 	if (!area || !allows(area, error))
 		return 0;
-	if (tables_find(page, &physical, &rights) && !(error & FAULT_WRITE && physical == zero_page))
-		return 0; /* it is there: the access is wrong in another way */
+	const int was_there = tables_find(page, &physical, &rights);
+	if (was_there && !(error & FAULT_WRITE && physical == zero_page))
+		return 0; /* the access is wrong in another way */
 	space.minor_faults++;
 	rights = rights_of(area->protection);
 	if (area->pages) {
@@ -296,5 +297,9 @@ int space_fault(uint64_t address, uint64_t error)
 		if (has_source(area, page))
 			fill(area, page, physical_to_virtual(physical));
 	}
-	return tables_map(page, physical, rights) == 0;
+	if (tables_map(page, physical, rights))
+		return 0;
+	if (was_there)
+		tables_flush(); /* the program's own identifier may still know the page of zeroes */
+	return 1;
 }

@@ -157,10 +157,14 @@ void tables_flush(void)
 
 	if (!kernel)
 		return;
-	if (isolated)
-		load_both(program, kernel);
-	else
+	if (!isolated) {
 		write_cr3(kernel);
+		return;
+	}
+	/* Programs' tables have no stack for an interrupt that came in between. */
+	const uint64_t flags = interrupts_off();
+	load_both(program, kernel);
+	interrupts_restore(flags);
 }
 
 void tables_configure(int smap, int pti, int pcid)

@@ -49,11 +49,13 @@ static void update(struct time_clock *clock, uint64_t now)
 
 void clock_update(void)
 {
+	const uint64_t flags = interrupts_off(); /* the tick updates, too */
 	const uint64_t now = rdtsc();
 
 	for (unsigned i = 0; i < TIME_CLOCKS; i++)
 		update(&time_memory.page.clocks[i], now);
 	__builtin_memcpy(vsyscall_original_page + VSYSCALL_TIME_OFFSET, &time_memory.page, sizeof(time_memory.page));
+	interrupts_restore(flags);
 }
 
 void clock_init(uint64_t seconds, uint64_t hertz)

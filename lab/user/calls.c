@@ -1,5 +1,6 @@
 /* The dispatch tables, and what happens with numbers that nobody serves. */
 #include "user/calls.h"
+#include "call_names.h"
 #include "entry/layout.h"
 #include "serial/serial.h"
 #include "user/user.h"
@@ -51,12 +52,30 @@ void calls_reset(void)
 	files_reset();
 }
 
+static const char *name_of(uint32_t number, uint32_t bits)
+{
+#define ROW(number_, name_)                                                                                  \
+	case number_:                                                                                        \
+		return name_;
+	if (bits == 64)
+		switch (number) {
+			CALL_NAMES_X86_64(ROW)
+		}
+	else
+		switch (number) {
+			CALL_NAMES_I386(ROW)
+		}
+#undef ROW
+	return "no name";
+}
+
 long report_unknown_call(uint32_t number, uint32_t bits)
 {
 	uint8_t *seen = &reported[bits == 64][number];
 
 	if (!*seen)
-		log_line("ENOSYS for system call %lu (%s numbers)", (uint64_t)number, bits == 64 ? "x86-64" : "i386");
+		log_line("ENOSYS for system call %lu (%s, %s)", (uint64_t)number, name_of(number, bits),
+			 bits == 64 ? "x86-64" : "i386");
 	*seen = 1;
 	return -ENOSYS;
 }

@@ -72,7 +72,9 @@ static unsigned hex_digit(uint8_t letter)
 	return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10u : 16u;
 }
 
-/* Decodes a word to text with its end. Bytes used, or 0: no room, or a broken or forbidden code. */
+#define BROKEN UINT64_MAX
+
+/* Decodes a word to text with its end. Bytes used; 0: no room; BROKEN: a code that is none, or of the text's end. */
 static uint64_t decode(struct text word, char *to, uint64_t room)
 {
 	uint64_t used = 0;
@@ -81,12 +83,12 @@ static uint64_t decode(struct text word, char *to, uint64_t room)
 		unsigned letter = word.bytes[i];
 		if (letter == '%') {
 			if (word.count - i < 3)
-				return 0;
+				return BROKEN;
 			const unsigned high = hex_digit(word.bytes[i + 1]), low = hex_digit(word.bytes[i + 2]);
 			letter = high << 4 | low;
 			i += 2;
 			if (high > 15 || low > 15 || !letter)
-				return 0;
+				return BROKEN;
 		}
 		if (used + 1 >= room)
 			return 0;
@@ -140,17 +142,19 @@ static int do_set(struct line *line)
 	return 1;
 }
 
-/* Gathers FILE and its arguments. Their number; 0 when they are not understood or too many. */
-static unsigned gather(struct line *line)
+/* Gathers FILE and its arguments. Their number; 0 when there are none or they are broken; -E2BIG. */
+static int gather(struct line *line)
 {
-	unsigned count = 0;
+	int count = 0;
 	uint64_t used = 0;
 	struct text word;
 
 	while (next_word(line, &word)) {
 		const uint64_t bytes = decode(word, argument_bytes + used, ARGUMENT_BYTES - used);
-		if (!bytes || count == MAX_ARGUMENTS)
+		if (bytes == BROKEN)
 			return 0;
+		if (!bytes || count == MAX_ARGUMENTS)
+			return -E2BIG;
 		arguments[count++] = argument_bytes + used;
 		used += bytes;
 	}
@@ -161,12 +165,16 @@ static int do_run(struct line *line, int serve)
 {
 	struct start start = {.arguments = arguments, .serve = serve};
 
+	const int count = gather(line);
+
+	if (!count)
+		return 0;
 	record(RECORD_LAB_BEGIN, &plan.number, sizeof(plan.number));
-	start.argument_count = gather(line);
-	if (!start.argument_count) {
-		report_end((struct end){LAB_END_NOT_LOADED, {E2BIG}});
+	if (count < 0) {
+		report_end((struct end){LAB_END_NOT_LOADED, {(uint64_t)-count}});
 		return 1;
 	}
+	start.argument_count = (unsigned)count;
 	start.file = archive_find(plan.archive, arguments[0]);
 	if (plan.problem)
 		report_end((struct end){LAB_END_UNSUPPORTED, {plan.problem}});
