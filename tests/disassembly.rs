@@ -50,11 +50,11 @@ fn is_entry(entry: &Entry, instruction: &Instruction) -> bool {
             instruction.code() == Code::Call_m1632
                 && far_selector(entry.probe, instruction.memory_displacement64()) == 0x53
         }
-        "ud" => instruction.mnemonic() == Mnemonic::Ud2,
+        "ud" | "ud-i386" => instruction.mnemonic() == Mnemonic::Ud2,
         // lock nop is no instruction: that is the point.
-        "lock-nop" => instruction.is_invalid(),
-        "int3" => instruction.mnemonic() == Mnemonic::Int3,
-        "div0" => instruction.mnemonic() == Mnemonic::Div,
+        "lock-nop" | "lock-nop-i386" => instruction.is_invalid(),
+        "int3" | "int3-i386" => instruction.mnemonic() == Mnemonic::Int3,
+        "div0" | "div0-i386" => instruction.mnemonic() == Mnemonic::Div,
         "page-fault" => instruction.code() == Code::Mov_r8_rm8,
         "rdtsc" => instruction.mnemonic() == Mnemonic::Rdtsc,
         "rdtscp" => instruction.mnemonic() == Mnemonic::Rdtscp,

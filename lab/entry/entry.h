@@ -28,7 +28,8 @@ unsigned paths_list(struct path_range *out, unsigned most);
 
 /* Where the built paths are; the addresses are set by paths_configure. */
 extern uint64_t path_syscall_x86_64, path_syscall_i386, path_sysenter_x86_64, path_sysenter_i386, path_int80,
-    path_call_gate_x86_64, path_call_gate_i386, path_ud, path_int3, path_div0, path_enter_user,
+    path_call_gate_x86_64, path_call_gate_i386, path_ud_x86_64, path_ud_i386, path_int3_x86_64,
+    path_int3_i386, path_div0_x86_64, path_div0_i386, path_enter_user,
     path_put_user_8, path_put_user_4, path_put_user_16, path_copy_user, path_exception;
 
 /* exception.S: a stub for each vector below VECTOR_STUBS, EXCEPTION_STUB_SIZE bytes each. */
@@ -38,8 +39,11 @@ void exception(struct frame *frame);
 /* vsyscall.c: serves a fetch from the page at a fixed address; 0 when it was something else. */
 int vsyscall_fault(struct frame *frame, uint64_t address);
 
-/* Whether ud2, lock nop, int3 and div serve as system calls, or are exceptions as elsewhere. */
-void exceptions_serve(int serve);
+/*
+ * Whether ud2, lock nop, int3 and div serve as system calls, with the numbers of a program of so many bits; otherwise
+ * they are exceptions as elsewhere.
+ */
+void exceptions_serve(int serve, int bits);
 /* Tells sysenter, which saves nothing, what it comes from. */
 void sysenter_from(int bits);
 

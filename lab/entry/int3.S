@@ -4,20 +4,25 @@
  * The hardware has: switched to the entry stack and pushed ss, rsp, rflags, cs, rip, no error code; cleared IF (the gate
  * is an interrupt gate), TF, NT. It is a trap: the address is already behind the instruction. AC and DF are the
  * program's. Page tables are the program's.
- * In: as syscall. Out: rax. Lost: nothing.
+ * In: as syscall, or in a 32-bit program as int $0x80. Out: rax. Lost: nothing.
  * Back: iretq.
  */
 #include "entry/instruction.inc"
 
-PATH int3
+.macro BREAKPOINT abi, dispatch
+PATH int3_\abi
 FROM_KERNEL 3
 GATE_IN
-SERVE X86_64
+SERVE \dispatch
 GATE_OUT
 STEP "iret"
 1:	iretq
 	FAULT	1b, 0
 SERVE_RARE
 END_PATH
+.endm
+
+BREAKPOINT x86_64, X86_64
+BREAKPOINT i386, I386
 
 	.section .note.GNU-stack, "", @progbits

@@ -6,12 +6,12 @@ _Static_assert(offsetof(struct frame, vector) == FRAME_VECTOR, "SAVE_ALL");
 _Static_assert(offsetof(struct frame, rip) == FRAME_RIP, "enter_user");
 _Static_assert(offsetof(struct frame, cs) == FRAME_CS, "exception");
 
-void exceptions_serve(int serve)
+void exceptions_serve(int serve, int bits)
 {
 	if (serve) {
-		gate_to_path(VECTOR_DIVIDE, path_div0, 0);
-		gate_to_path(VECTOR_BREAKPOINT, path_int3, 0);
-		gate_to_path(VECTOR_INVALID, path_ud, 0);
+		gate_to_path(VECTOR_DIVIDE, bits == 64 ? path_div0_x86_64 : path_div0_i386, 0);
+		gate_to_path(VECTOR_BREAKPOINT, bits == 64 ? path_int3_x86_64 : path_int3_i386, 0);
+		gate_to_path(VECTOR_INVALID, bits == 64 ? path_ud_x86_64 : path_ud_i386, 0);
 	} else {
 		gate_to_stub(VECTOR_DIVIDE);
 		gate_to_stub(VECTOR_BREAKPOINT);

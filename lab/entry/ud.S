@@ -3,7 +3,7 @@
  *
  * The hardware has: switched to the entry stack and pushed ss, rsp, rflags, cs, rip, no error code; cleared IF, TF, NT.
  * The address is that of the instruction: it must be skipped. AC and DF are the program's. Page tables are the program's.
- * In: as syscall. Out: rax. Lost: nothing.
+ * In: as syscall, or in a 32-bit program as int $0x80. Out: rax. Lost: nothing.
  * Back: iretq. Other invalid instructions are exceptions as ever.
  */
 #include "entry/instruction.inc"
@@ -12,26 +12,16 @@
 #define LOCK_NOP 0x90f0
 #define LENGTH	 2
 
-.macro IDENTIFY
-READ_INSTRUCTION
+.macro IDENTIFY frame
+READ_INSTRUCTION \frame
 STEP "is it ours?"
 	cmp	$UD2, %r11d
 	je	1f
 	cmp	$LOCK_NOP, %r11d
 	BRANCH	JNE, 54f
-1:	addq	$LENGTH, GATE_RIP(%rcx)
+1:	addq	$LENGTH, GATE_RIP(\frame)
 .endm
 
-PATH ud
-FROM_KERNEL 6
-GATE_IN
-SERVE_INSTRUCTION IDENTIFY
-GATE_OUT
-STEP "iret"
-1:	iretq
-	FAULT	1b, 0
-SERVE_INSTRUCTION_RARE
-FOREIGN 6
-END_PATH
+SERVING_EXCEPTION ud, 6, IDENTIFY
 
 	.section .note.GNU-stack, "", @progbits

@@ -73,7 +73,7 @@ struct end program_run(const struct start *start)
 	if (problem)
 		return (struct end){LAB_END_NOT_LOADED, {(uint64_t)-problem}};
 	calls_reset();
-	exceptions_serve(start->serve);
+	exceptions_serve(start->serve, loaded.bits);
 	fpu_reset();
 	observed_flags = 0;
 	go(&frame, loaded.bits);
@@ -96,7 +96,7 @@ struct frame program_run_code(const uint8_t *code, uint64_t bytes)
 	if (space_add(CODE_ADDRESS, bytes, PROTECT_READ | PROTECT_EXECUTE, (struct source){code, bytes, 0}))
 		panic("no memory for the first program");
 	calls_reset();
-	exceptions_serve(0);
+	exceptions_serve(0, 64);
 	watching = 1;
 	go(&frame, 64);
 	watching = 0;
