@@ -12,7 +12,9 @@
  *	set SWITCH=VALUE ...	switches of entries.toml; those that are not named stay as they are
  *	run FILE ARGUMENT ...	a probe of the archive; exceptions serve as system calls
  *	exec FILE ARGUMENT ...	any program of the archive, as Linux would run it
- *	check NAME		one of the kernel's own checks (CHECK_*): pti, path
+ *	check pti		the kernel's own check that programs' page tables have nothing of it: detail of LAB_END_CHECKED is
+ *				whether it holds, pages of the kernel's half that are mapped, those of them that should not be,
+ *				1 if a read in ring 0 with these tables faulted
  *
  * FILE and ARGUMENT are percent-encoded: '%' and two hexadecimal digits for every byte outside '!' to '~', and for '%'.
  *

@@ -30,7 +30,7 @@ unsigned paths_list(struct path_range *out, unsigned most);
 extern uint64_t path_syscall_x86_64, path_syscall_i386, path_sysenter_x86_64, path_sysenter_i386, path_int80,
     path_call_gate_x86_64, path_call_gate_i386, path_ud_x86_64, path_ud_i386, path_int3_x86_64,
     path_int3_i386, path_div0_x86_64, path_div0_i386, path_enter_user,
-    path_put_user_8, path_put_user_4, path_put_user_16, path_copy_user, path_exception;
+    path_put_user_8, path_put_user_4, path_put_user_16, path_copy_user, path_exception, path_peek_as_program;
 
 /* exception.S: a stub for each vector below VECTOR_STUBS, EXCEPTION_STUB_SIZE bytes each. */
 extern const uint8_t exception_stubs[];

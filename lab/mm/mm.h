@@ -63,6 +63,8 @@ void tables_configure(int smap, int pti, int pcid);
 void tables_flush(void); /* after rights were taken away */
 /* Of the kernel's half in programs' tables under isolation: pages that there are, and those that should not be. */
 void tables_check_isolation(uint64_t *pages, uint64_t *foreign);
+/* Whether a read of the kernel's memory with those tables is a page fault, tried; 0 where nothing is isolated. */
+int tables_are_blind(void);
 
 /* space.c: what a program may use of its addresses. */
 #define PROTECT_READ	1

@@ -212,3 +212,17 @@ void tables_check_isolation(uint64_t *pages, uint64_t *foreign)
 	*pages = *foreign = 0;
 	count_pages(PROGRAM_TOP, 3, 0xffff000000000000ul, pages, foreign);
 }
+
+int tables_are_blind(void)
+{
+	/* Kernel data, kernel code, and the same data where all memory is mapped. */
+	const uint64_t places[] = {(uint64_t)KERNEL_TOP, (uint64_t)kernel_start,
+				   (uint64_t)physical_to_virtual(kernel_to_physical((uint64_t)KERNEL_TOP))};
+	long (*const peek)(uint64_t) = (void *)path_peek_as_program;
+	int blind = isolated;
+
+	for (unsigned i = 0; i < sizeof(places) / sizeof(places[0]) && isolated; i++)
+		blind &= peek(places[i]) == 1;
+	/* And what is mapped can be read: the method tells the two apart. */
+	return blind && peek((uint64_t)cpu_area_start) == 0;
+}

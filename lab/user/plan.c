@@ -202,7 +202,8 @@ static int do_check(struct line *line)
 	if (!next_word(line, &word) || !is_word(word, "pti"))
 		return 0;
 	tables_check_isolation(&end.detail[1], &end.detail[2]);
-	end.detail[0] = end.detail[1] != 0 && end.detail[2] == 0;
+	end.detail[3] = (uint64_t)tables_are_blind();
+	end.detail[0] = end.detail[1] != 0 && end.detail[2] == 0 && end.detail[3];
 	report_end(end);
 	return 1;
 }
