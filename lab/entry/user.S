@@ -126,6 +126,11 @@ STEP "SMAP: open", SWITCH_SMAP, SMAP_ON
 	stac
 STEP "copy"
 	mov	%rdx, %rcx
+	shr	$3, %rcx
+1:	rep movsq
+	FAULT	1b, 2f
+	mov	%edx, %ecx
+	and	$7, %ecx
 1:	rep movsb
 	FAULT	1b, 2f
 	xor	%eax, %eax

@@ -45,6 +45,8 @@ void pages_init(uint64_t start, uint64_t end); /* physical */
 uint64_t page_take(void);		       /* physical, zeroed; 0 when there is none */
 void page_free(uint64_t physical);
 uint64_t pages_left(void);
+uint64_t page_take_for_good(void); /* physical, not zeroed; 0 when there is none */
+int page_is_for_good(uint64_t physical);
 void pages_keep(void);	  /* what was taken until now is the kernel's */
 void pages_release(void); /* everything taken since pages_keep */
 
@@ -66,6 +68,21 @@ void tables_check_isolation(uint64_t *pages, uint64_t *foreign);
 /* Whether a read of the kernel's memory with those tables is a page fault, tried; 0 where nothing is isolated. */
 int tables_are_blind(void);
 
+/* What an area's pages are copied from: `count` bytes, the first of which is `offset` bytes into the area. */
+struct source {
+	const uint8_t *bytes;
+	uint64_t count, offset;
+};
+
+/*
+ * cache.c: pages that programs only read, filled once in a boot. An emulator translates code again when it was written
+ * again, and that takes it longer than running it.
+ */
+/* The page that begins so many bytes into the area; physical, 0 when there is no room. */
+uint64_t cache_page(const struct source *source, uint64_t at);
+/* What the source has for a page, copied there; the rest of the page is left alone. */
+void source_fill(const struct source *source, uint64_t at, uint8_t *to);
+
 /* space.c: what a program may use of its addresses. */
 #define PROTECT_READ	1
 #define PROTECT_WRITE	2
@@ -81,14 +98,9 @@ extern struct space space;
 void space_init(void); /* what is taken before is the kernel's for good */
 void space_new(int bits, uint64_t map_top);
 /*
- * Adds an area, page-aligned, replacing what is there. Its pages come when they are touched: copied from `source`
- * (source_bytes long, beginning source_offset bytes into the area), or zero.
- * 0, -ENOMEM, -EINVAL.
+ * Adds an area, page-aligned, replacing what is there. Its pages come when they are touched: copied from `source`, or
+ * zero. 0, -ENOMEM, -EINVAL.
  */
-struct source {
-	const uint8_t *bytes;
-	uint64_t count, offset;
-};
 long space_add(uint64_t start, uint64_t bytes, unsigned protection, struct source source);
 long space_remove(uint64_t start, uint64_t bytes);
 long space_protect(uint64_t start, uint64_t bytes, unsigned protection);

@@ -1,4 +1,4 @@
-/* Physical pages. */
+/* Physical pages: a program's from below, those that stay from above. */
 #include "mm/mm.h"
 
 static uint64_t next, end, kept;
@@ -31,6 +31,19 @@ void page_free(uint64_t page)
 {
 	*(uint64_t *)physical_to_virtual(page) = freed;
 	freed = page;
+}
+
+uint64_t page_take_for_good(void)
+{
+	if (end - next < PAGE)
+		return 0;
+	end -= PAGE;
+	return end;
+}
+
+int page_is_for_good(uint64_t page)
+{
+	return page < kept || page >= end;
 }
 
 uint64_t pages_left(void)

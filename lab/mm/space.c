@@ -74,7 +74,7 @@ static void drop_pages(const struct area *area)
 	for (uint64_t at = area->start; at < area->end; at += PAGE) {
 		const uint64_t physical = tables_unmap(at);
 
-		if (physical && physical != zero_page && !area->pages)
+		if (physical && !page_is_for_good(physical))
 			page_free(physical);
 	}
 }
@@ -139,7 +139,7 @@ static unsigned rights_of(unsigned protection)
 	       (protection & PROTECT_EXECUTE ? MAP_EXECUTE : 0);
 }
 
-/* Pages that are there get the rights of their area; a shared zero page never the right to be written. */
+/* Pages that are there get the rights of their area; one that others may see never the right to be written. */
 static void apply_rights(const struct area *area)
 {
 	for (uint64_t at = area->start; at < area->end; at += PAGE) {
@@ -148,7 +148,7 @@ static void apply_rights(const struct area *area)
 
 		if (!tables_find(at, &physical, &rights))
 			continue;
-		tables_map(at, physical, rights_of(area->protection) & ~(physical == zero_page ? MAP_WRITE : 0u));
+		tables_map(at, physical, rights_of(area->protection) & ~(page_is_for_good(physical) ? MAP_WRITE : 0u));
 	}
 }
 
@@ -178,8 +178,8 @@ long space_forget(uint64_t start, uint64_t bytes)
 		const struct area *area = area_at(at);
 		if (!area)
 			return -ENOMEM;
-		const uint64_t physical = area->pages ? 0 : tables_unmap(at);
-		if (physical && physical != zero_page)
+		const uint64_t physical = tables_unmap(at);
+		if (physical && !page_is_for_good(physical))
 			page_free(physical);
 	}
 	tables_flush();
@@ -240,21 +240,6 @@ long space_set_break(uint64_t to)
 	return (long)to;
 }
 
-/* What the source has for a page, copied there. */
-static void fill(const struct area *area, uint64_t page, uint8_t *to)
-{
-	const int64_t from = (int64_t)(page - area->start) - (int64_t)area->source.offset;
-
-	for (uint64_t i = 0; i < PAGE; i++) {
-		const int64_t at = from + (int64_t)i;
-		if (at >= 0 && (uint64_t)at < area->source.count) {
-			const uint64_t rest = area->source.count - (uint64_t)at, room = PAGE - i;
-			__builtin_memcpy(to + i, area->source.bytes + at, rest < room ? rest : room);
-			return;
-		}
-	}
-}
-
 static int has_source(const struct area *area, uint64_t page)
 {
 	const int64_t from = (int64_t)(page - area->start) - (int64_t)area->source.offset;
@@ -271,6 +256,25 @@ static int allows(const struct area *area, uint64_t error)
 	return area->protection != 0;
 }
 
+/* A page of the program's own. */
+static uint64_t own_page(const struct area *area, uint64_t page)
+{
+	const uint64_t physical = page_take();
+
+	if (physical && has_source(area, page))
+		source_fill(&area->source, page - area->start, physical_to_virtual(physical));
+	return physical;
+}
+
+/* One that may be shared as long as nobody writes to it. */
+static uint64_t read_page(const struct area *area, uint64_t page)
+{
+	const uint64_t physical =
+	    area->protection & PROTECT_WRITE ? 0 : cache_page(&area->source, page - area->start);
+
+	return physical ? physical : own_page(area, page);
+}
+
 int space_fault(uint64_t address, uint64_t error)
 {
 	const uint64_t page = address & ~(PAGE - 1);
@@ -281,25 +285,23 @@ int space_fault(uint64_t address, uint64_t error)
 	if (!area || !allows(area, error))
 		return 0;
 	const int was_there = tables_find(page, &physical, &rights);
-	if (was_there && !(error & FAULT_WRITE && physical == zero_page))
+	if (was_there && !(error & FAULT_WRITE && page_is_for_good(physical) && !area->pages))
 		return 0; /* the access is wrong in another way */
 	space.minor_faults++;
 	rights = rights_of(area->protection);
-	if (area->pages) {
+	if (area->pages)
 		physical = kernel_to_physical((uint64_t)area->pages + (page - area->start));
-	} else if (!(error & FAULT_WRITE) && !has_source(area, page)) {
-		physical = zero_page;
+	else if (error & FAULT_WRITE)
+		physical = own_page(area, page);
+	else
+		physical = has_source(area, page) ? read_page(area, page) : zero_page;
+	if (!physical)
+		return 0;
+	if (page_is_for_good(physical))
 		rights &= ~(unsigned)MAP_WRITE;
-	} else {
-		physical = page_take();
-		if (!physical)
-			return 0;
-		if (has_source(area, page))
-			fill(area, page, physical_to_virtual(physical));
-	}
 	if (tables_map(page, physical, rights))
 		return 0;
 	if (was_there)
-		tables_flush(); /* the program's own identifier may still know the page of zeroes */
+		tables_flush(); /* the program's own identifier may still know the page that was shared */
 	return 1;
 }

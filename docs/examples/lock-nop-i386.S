@@ -1,0 +1,48 @@
+// gcc -m32 -nostdlib -static -no-pie -o hello hello.S
+// lock-nop-i386: write(2) by lock nop, a prefix where it may not be, in a 32-bit process. The lab
+// serves it as a system call, but only to the probes that it measures with. To any other program
+// it is #UD: SIGILL on Linux; under kentry lab --exec, where no signal is delivered, the end,
+// with status 132.
+#define SYS_exit	1
+#define SYS_write	4
+#define SYS_rt_sigaction 174
+#define SIGILL		4
+#define SKIPPED		77
+
+	.globl	_start
+	.text
+_start:	mov	$SYS_rt_sigaction, %eax
+	mov	$SIGILL, %ebx
+	mov	$action, %ecx
+	xor	%edx, %edx
+	mov	$8, %esi		// size of the signal mask
+	int	$0x80
+
+	mov	$SYS_write, %eax	// number in eax; arguments in ebx, ecx, edx, esi, edi, ebp
+	mov	$1, %ebx
+	mov	$text, %ecx
+	mov	$text_end - text, %edx
+	.byte	0xf0, 0x90		// lock nop; comes back behind it; only eax has changed
+	xor	%ebx, %ebx
+	cmp	$text_end - text, %eax
+	setne	%bl
+exit:	mov	$SYS_exit, %eax
+	int	$0x80
+
+no_call:
+	mov	$SYS_write, %eax
+	mov	$1, %ebx
+	mov	$closed, %ecx
+	mov	$closed_end - closed, %edx
+	int	$0x80
+	mov	$SKIPPED, %ebx
+	jmp	exit
+
+	.section .rodata
+	.balign	4
+action:	.long	no_call, 0, 0, 0, 0	// handler, flags, restorer, mask
+text:	.ascii	"hello through lock-nop-i386\n"
+text_end:
+closed:	.ascii	"closed: #UD, which this kernel does not serve as a system call (the lab does)\n"
+closed_end:
+	.section .note.GNU-stack, "", @progbits

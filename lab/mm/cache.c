@@ -1,0 +1,47 @@
+/* Pages of programs that nobody writes to, by what they were filled from. */
+#include "mm/mm.h"
+
+#define PLACES 1024
+
+static struct {
+	struct source source;
+	uint64_t at, physical; /* none: free */
+} places[PLACES];
+
+void source_fill(const struct source *source, uint64_t at, uint8_t *to)
+{
+	const uint64_t start = source->offset > at ? source->offset - at : 0;
+	const uint64_t skipped = at > source->offset ? at - source->offset : 0;
+	const uint64_t rest = source->count - skipped;
+
+	__builtin_memcpy(to + start, source->bytes + skipped, rest < PAGE - start ? rest : PAGE - start);
+}
+
+static int is_same(const struct source *a, const struct source *b)
+{
+	return a->bytes == b->bytes && a->count == b->count && a->offset == b->offset;
+}
+
+uint64_t cache_page(const struct source *source, uint64_t at)
+{
+	const uint64_t first = ((uint64_t)source->bytes + at) / PAGE % PLACES;
+
+	/* One place to look at, and the next: a page that finds both taken is the program's own. */
+	for (uint64_t i = first; i < first + 2; i++) {
+		const uint64_t place = i % PLACES;
+		if (places[place].physical && places[place].at == at && is_same(&places[place].source, source))
+			return places[place].physical;
+		if (places[place].physical)
+			continue;
+		const uint64_t physical = page_take_for_good();
+		if (!physical)
+			return 0;
+		__builtin_memset(physical_to_virtual(physical), 0, PAGE);
+		source_fill(source, at, physical_to_virtual(physical));
+		places[place].source = *source;
+		places[place].at = at;
+		places[place].physical = physical;
+		return physical;
+	}
+	return 0;
+}
