@@ -7,22 +7,32 @@ set -euo pipefail
 # command=package pairs
 build=(gcc=gcc make=make)
 test=("${build[@]}" strace=strace clang=clang clang-format=clang-format objdump=binutils unshare=util-linux man=man-db
-	c++=g++ qemu-system-x86_64=qemu-system-x86 cpio=cpio)
+	c++=g++ qemu-system-x86_64=qemu-system-x86 cpio=cpio bochs=bochs grub-mkrescue=grub-common xorriso=xorriso
+	mformat=mtools)
 bench=("${build[@]}" stress-ng=stress-ng perf=linux-perf)
+
+# file=package pairs: what no command tells
+build_files=(/usr/include/linux/perf_event.h=libc6-dev)
+test_files=("${build_files[@]}" /usr/share/bochs/BIOS-bochs-latest=bochsbios
+	/usr/lib/x86_64-linux-gnu/bochs/plugins/libbx_term_gui.so=bochs-term /usr/lib/grub/i386-pc=grub-pc-bin
+	/usr/lib32/libc.a=libc6-dev-i386 /usr/lib/gcc/x86_64-linux-gnu/12/32/libgcc.a=lib32gcc-12-dev)
+bench_files=("${build_files[@]}")
 
 # The oldest compiler that the workspace builds with (rust-version in Cargo.toml).
 rust_version=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$(dirname "$0")/../Cargo.toml")
 
 main() {
 	local goal=${1:?usage: need.sh build|test|bench}
-	local -n pairs=$goal
+	local -n pairs=$goal files=${goal}_files
 	local missing=()
 	need_rust # first: Debian's brings a C compiler along
 	[ "$goal" != test ] || need_rustfmt
 	for pair in "${pairs[@]}"; do
 		command -v "${pair%%=*}" >/dev/null || missing+=("${pair#*=}")
 	done
-	[ -e /usr/include/linux/perf_event.h ] || missing+=(libc6-dev)
+	for pair in "${files[@]}"; do
+		[ -e "${pair%%=*}" ] || missing+=("${pair#*=}")
+	done
 	install "${missing[@]}"
 }
 
