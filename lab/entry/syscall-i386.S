@@ -19,7 +19,7 @@ STEP "PTI: switch to the kernel's page tables", SWITCH_PTI, PTI_ON
 STEP "switch stack"
 	mov	$kernel_stack_top, %rsp
 STEP "push what the hardware keeps in registers", SWITCH_STACK, STACK_FRAME
-	PUSH_IRET_FRAME $SELECTOR_USER_DATA, user_rsp, %r11, $SELECTOR_USER_CODE_32, landing_pad
+	PUSH_IRET_FRAME user_rsp, %r11, $SELECTOR_USER_CODE_32, landing_pad
 STEP "take the second argument"
 	mov	%ebp, %ecx
 SERVE I386
@@ -32,19 +32,7 @@ STEP "sysret", SWITCH_EXIT, EXIT_NATURAL
 	mov	user_rsp, %rsp
 1:	sysretl
 	FAULT	1b, 0
-STEP "push a frame for iret", SWITCH_EXIT, EXIT_IRET, SWITCH_PTI, PTI_OFF, SWITCH_STACK, STACK_MINIMUM
-	PUSH_IRET_FRAME $SELECTOR_USER_DATA, user_rsp, %r11, $SELECTOR_USER_CODE_32, %rcx
-STEP "PTI: push a frame for iret where it is mapped", SWITCH_EXIT, EXIT_IRET, SWITCH_PTI, PTI_ON
-	mov	$entry_stack_top, %rsp
-	PUSH_IRET_FRAME $SELECTOR_USER_DATA, user_rsp, %r11, $SELECTOR_USER_CODE_32, %rcx
-STEP "PTI: switch to the program's page tables", SWITCH_EXIT, EXIT_IRET, SWITCH_PTI, PTI_ON
-	push	%rax
-	mov	user_cr3, %rax
-	mov	%rax, %cr3
-	pop	%rax
-STEP "iret", SWITCH_EXIT, EXIT_IRET
-1:	iretq
-	FAULT	1b, 0
+IRET_INSTEAD user_rsp, %r11, $SELECTOR_USER_CODE_32, %rcx
 SERVE_RARE
 END_PATH
 

@@ -20,7 +20,7 @@ STEP "SMAP: close", SWITCH_SMAP, SMAP_ON
 STEP "keep the program's stack"
 	mov	%ebp, %ebp		# the upper half is undefined
 STEP "push what the hardware does not keep", SWITCH_STACK, STACK_FRAME
-	PUSH_IRET_FRAME $SELECTOR_USER_DATA, %rbp, $RFLAGS_PROGRAM, $SELECTOR_USER_CODE_32, landing_pad
+	PUSH_IRET_FRAME %rbp, $RFLAGS_PROGRAM, $SELECTOR_USER_CODE_32, landing_pad
 SERVE I386
 STEP "PTI: switch to the program's page tables", SWITCH_PTI, PTI_ON, SWITCH_EXIT, EXIT_NATURAL
 	mov	$entry_stack_top, %rsp	# sysexit may fault, and this stack stays mapped
@@ -32,19 +32,7 @@ STEP "sysexit", SWITCH_EXIT, EXIT_NATURAL
 	sti				# holds off interrupts for one instruction
 1:	sysexitl
 	FAULT	1b, 0			# in long mode, AMD's processors have no sysexit either
-STEP "push a frame for iret", SWITCH_EXIT, EXIT_IRET, SWITCH_PTI, PTI_OFF, SWITCH_STACK, STACK_MINIMUM
-	PUSH_IRET_FRAME $SELECTOR_USER_DATA, %rbp, $RFLAGS_PROGRAM, $SELECTOR_USER_CODE_32, landing_pad
-STEP "PTI: push a frame for iret where it is mapped", SWITCH_EXIT, EXIT_IRET, SWITCH_PTI, PTI_ON
-	mov	$entry_stack_top, %rsp
-	PUSH_IRET_FRAME $SELECTOR_USER_DATA, %rbp, $RFLAGS_PROGRAM, $SELECTOR_USER_CODE_32, landing_pad
-STEP "PTI: switch to the program's page tables", SWITCH_EXIT, EXIT_IRET, SWITCH_PTI, PTI_ON
-	mov	user_cr3, %rdx
-	mov	%rdx, %cr3
-STEP "clear what held a page-table address", SWITCH_EXIT, EXIT_IRET
-	xor	%edx, %edx
-STEP "iret", SWITCH_EXIT, EXIT_IRET
-1:	iretq
-	FAULT	1b, 0
+IRET_INSTEAD %rbp, $RFLAGS_PROGRAM, $SELECTOR_USER_CODE_32, landing_pad
 SERVE_RARE
 END_PATH
 

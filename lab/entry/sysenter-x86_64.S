@@ -20,7 +20,7 @@ STEP "clear the direction flag"
 STEP "SMAP: close", SWITCH_SMAP, SMAP_ON
 	clac
 STEP "push what the hardware does not keep", SWITCH_STACK, STACK_FRAME
-	PUSH_IRET_FRAME $SELECTOR_USER_DATA_64, %rcx, $RFLAGS_PROGRAM, $SELECTOR_USER_CODE_64, %r11
+	PUSH_IRET_FRAME %rcx, $RFLAGS_PROGRAM, $SELECTOR_USER_CODE_64, %r11
 SERVE X86_64
 STEP "PTI: switch to the program's page tables", SWITCH_PTI, PTI_ON, SWITCH_EXIT, EXIT_NATURAL
 	mov	$entry_stack_top, %rsp	# sysexit may fault, and this stack stays mapped
@@ -31,19 +31,7 @@ STEP "sysexit", SWITCH_EXIT, EXIT_NATURAL
 	sti				# holds off interrupts for one instruction
 1:	sysexitq
 	FAULT	1b, 0			# an address that is not canonical
-STEP "push a frame for iret", SWITCH_EXIT, EXIT_IRET, SWITCH_PTI, PTI_OFF, SWITCH_STACK, STACK_MINIMUM
-	PUSH_IRET_FRAME $SELECTOR_USER_DATA_64, %rcx, $RFLAGS_PROGRAM, $SELECTOR_USER_CODE_64, %r11
-STEP "PTI: push a frame for iret where it is mapped", SWITCH_EXIT, EXIT_IRET, SWITCH_PTI, PTI_ON
-	mov	$entry_stack_top, %rsp
-	PUSH_IRET_FRAME $SELECTOR_USER_DATA_64, %rcx, $RFLAGS_PROGRAM, $SELECTOR_USER_CODE_64, %r11
-STEP "PTI: switch to the program's page tables", SWITCH_EXIT, EXIT_IRET, SWITCH_PTI, PTI_ON
-	mov	user_cr3, %rdx
-	mov	%rdx, %cr3
-STEP "clear what held a page-table address", SWITCH_EXIT, EXIT_IRET
-	mov	%r11, %rdx		# as sysexit leaves it
-STEP "iret", SWITCH_EXIT, EXIT_IRET
-1:	iretq
-	FAULT	1b, 0
+IRET_INSTEAD %rcx, $RFLAGS_PROGRAM, $SELECTOR_USER_CODE_64, %r11
 SERVE_RARE
 END_PATH
 

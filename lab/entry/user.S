@@ -58,15 +58,16 @@ leave_user:
 
 /*
  * long put_user_8(uint64_t to, uint64_t value), put_user_4(uint64_t to, uint32_t value),
- * put_user_16(uint64_t to, uint64_t first, uint64_t second)
- * Stores to a program's memory, which the caller has found to be below the end of programs'. 0, or -EFAULT.
+ * put_user_16(uint64_t to, uint64_t first, uint64_t second), copy_user(void *to, const void *from, uint64_t bytes)
+ * Access to a program's memory (of a copy, either side), which the caller has found to be below the end of programs'.
+ * 0, or -EFAULT. `access` is a macro; its faults go on at 2.
  */
-PATH put_user_8
+.macro USER_ACCESS name, access
+PATH \name
 STEP "SMAP: open", SWITCH_SMAP, SMAP_ON
 	stac
-STEP "store"
-1:	mov	%rsi, (%rdi)
-	FAULT	1b, 2f
+STEP "access"
+	\access
 	xor	%eax, %eax
 STEP "SMAP: close", SWITCH_SMAP, SMAP_ON
 	clac
@@ -78,53 +79,25 @@ STEP "fault"
 	mov	$-EFAULT, %rax
 	ret
 END_PATH
+.endm
 
-PATH put_user_4
-STEP "SMAP: open", SWITCH_SMAP, SMAP_ON
-	stac
-STEP "store"
+.macro STORE_8
+1:	mov	%rsi, (%rdi)
+	FAULT	1b, 2f
+.endm
+
+.macro STORE_4
 1:	mov	%esi, (%rdi)
 	FAULT	1b, 2f
-	xor	%eax, %eax
-STEP "SMAP: close", SWITCH_SMAP, SMAP_ON
-	clac
-STEP "return"
-	ret
-STEP "SMAP: close", SWITCH_SMAP, SMAP_ON
-2:	clac
-STEP "fault"
-	mov	$-EFAULT, %rax
-	ret
-END_PATH
+.endm
 
-PATH put_user_16
-STEP "SMAP: open", SWITCH_SMAP, SMAP_ON
-	stac
-STEP "store"
-1:	mov	%rsi, (%rdi)
-	FAULT	1b, 2f
+.macro STORE_16
+	STORE_8
 1:	mov	%rdx, 8(%rdi)
 	FAULT	1b, 2f
-	xor	%eax, %eax
-STEP "SMAP: close", SWITCH_SMAP, SMAP_ON
-	clac
-STEP "return"
-	ret
-STEP "SMAP: close", SWITCH_SMAP, SMAP_ON
-2:	clac
-STEP "fault"
-	mov	$-EFAULT, %rax
-	ret
-END_PATH
+.endm
 
-/*
- * long copy_user(void *to, const void *from, uint64_t bytes)
- * Copies; either side may be a program's memory, which the caller has found to be below the end of programs'.
- */
-PATH copy_user
-STEP "SMAP: open", SWITCH_SMAP, SMAP_ON
-	stac
-STEP "copy"
+.macro COPY
 	mov	%rdx, %rcx
 	shr	$3, %rcx
 1:	rep movsq
@@ -133,17 +106,12 @@ STEP "copy"
 	and	$7, %ecx
 1:	rep movsb
 	FAULT	1b, 2f
-	xor	%eax, %eax
-STEP "SMAP: close", SWITCH_SMAP, SMAP_ON
-	clac
-STEP "return"
-	ret
-STEP "SMAP: close", SWITCH_SMAP, SMAP_ON
-2:	clac
-STEP "fault"
-	mov	$-EFAULT, %rax
-	ret
-END_PATH
+.endm
+
+USER_ACCESS put_user_8, STORE_8
+USER_ACCESS put_user_4, STORE_4
+USER_ACCESS put_user_16, STORE_16
+USER_ACCESS copy_user, COPY
 
 /* Stacks, and what paths keep. */
 	.section .cpu_area, "aw"

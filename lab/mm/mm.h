@@ -61,6 +61,8 @@ int tables_map(uint64_t address, uint64_t physical, unsigned rights);
 uint64_t tables_unmap(uint64_t address); /* the physical page that was there, or 0 */
 /* Whether the page is mapped, and then its physical address and rights. */
 int tables_find(uint64_t address, uint64_t *physical, unsigned *rights);
+/* The first page from an address on that is mapped; `end` when there is none before it. Both are programs' addresses. */
+uint64_t tables_next(uint64_t address, uint64_t end);
 void tables_configure(int smap, int pti, int pcid);
 void tables_flush(void); /* after rights were taken away */
 /* Of the kernel's half in programs' tables under isolation: pages that there are, and those that should not be. */

@@ -144,6 +144,25 @@ int tables_find(uint64_t address, uint64_t *physical, unsigned *rights)
 	return 1;
 }
 
+/* Steps over as much as a missing table would map: programs reserve more addresses than could be looked at one by one. */
+uint64_t tables_next(uint64_t address, uint64_t end)
+{
+	while (address < end) {
+		const uint64_t *table = KERNEL_TOP;
+		unsigned level = 3;
+
+		while (table[slot(address, level)] & PTE_PRESENT) {
+			if (!level)
+				return address;
+			table = physical_to_virtual(table[slot(address, level)] & PTE_ADDRESS);
+			level--;
+		}
+		const uint64_t span = 1ul << (12 + 9 * level);
+		address = (address & ~(span - 1)) + span;
+	}
+	return end;
+}
+
 /* In the trampoline, since it runs on programs' page tables in between. */
 __attribute__((section(".trampoline"), noinline)) static void load_both(uint64_t program, uint64_t kernel)
 {
