@@ -7,7 +7,7 @@ root=$(dirname "$0")/..
 install -d "$share/man/man1" "$share/bash-completion/completions" "$share/zsh/site-functions" \
 	"$share/fish/vendor_completions.d" "$share/doc/kentry"
 "$command" man | gzip -9n >"$share/man/man1/kentry.1.gz"
-for subcommand in measure list explain completions man; do
+for subcommand in measure lab list explain completions man; do
 	"$command" man $subcommand | gzip -9n >"$share/man/man1/kentry-$subcommand.1.gz"
 done
 "$command" completions bash >"$share/bash-completion/completions/kentry"

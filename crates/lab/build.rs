@@ -92,7 +92,9 @@ impl Build {
                 String::from_utf8_lossy(&output.stdout).lines().filter_map(call_name).collect();
             names.sort();
             text.push_str(&format!("\n#define CALL_NAMES_{abi}(ROW)"));
-            names.iter().for_each(|(number, name)| text.push_str(&format!(" \\\n\tROW({number}, \"{name}\")")));
+            names
+                .iter()
+                .for_each(|(number, name)| text.push_str(&format!(" \\\n\tROW({number}, \"{name}\")")));
             text.push('\n');
         }
         text

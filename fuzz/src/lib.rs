@@ -1,6 +1,7 @@
 //! What more than one target needs: records as a probe writes them, and what must hold of anything that parses.
 
 use arbitrary::Arbitrary;
+use lab::{Collected, Reader, Trouble};
 use record::{Canary, Lengths, Payload, Record, Sample, Verdict, abi};
 use stats::{Cost, Reference, Round, Rounds, Scale, summarize};
 
@@ -109,6 +110,98 @@ fn sample(stamps: &Stamps<3>) -> Sample {
     }
 }
 
+/// What a lab kernel might say next.
+#[derive(Debug, Clone, Arbitrary)]
+pub enum Word {
+    Boot([Step; 10]),
+    Begin(u8),
+    Output(u8, Vec<u8>),
+    /// What a probe says, whole.
+    Answer(Said),
+    End(u8, u8, [u64; 4]),
+    Log(Vec<u8>),
+    Done,
+    /// A record that is none of the kernel's.
+    Foreign(Piece),
+}
+
+impl Word {
+    fn encoded(&self) -> (u64, Vec<u8>) {
+        let words = |words: &[u64]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+        let written =
+            |descriptor: u8, bytes: &[u8]| [&u64::from(descriptor).to_le_bytes()[..], bytes].concat();
+        match self {
+            Word::Boot(figures) => {
+                let mut figures = figures.map(Step::ticks);
+                // Another version ends it all, and is seldom of interest.
+                if figures[1] % 8 != 0 {
+                    figures[0] = abi::LAB_VERSION;
+                }
+                (abi::RECORD_LAB_BOOT, words(&figures))
+            }
+            Word::Begin(number) => (abi::RECORD_LAB_BEGIN, words(&[(*number).into()])),
+            Word::Output(descriptor, bytes) => (abi::RECORD_LAB_OUTPUT, written(*descriptor, bytes)),
+            Word::Answer(said) => (abi::RECORD_LAB_OUTPUT, written(1, &said.stream().0)),
+            Word::End(number, how, [a, b, c, d]) => {
+                let figures = [(*number).into(), (*how).into(), *a, *b, *c, *d];
+                (abi::RECORD_LAB_END, words(&figures))
+            }
+            Word::Log(bytes) => (abi::RECORD_LAB_LOG, bytes.clone()),
+            Word::Done => (abi::RECORD_LAB_DONE, Vec::new()),
+            Word::Foreign(piece) => encoded(&piece.payload()),
+        }
+    }
+}
+
+/// The stream of a kernel that says this.
+pub fn guest_stream(words: &[Word]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for (word, sequence) in words.iter().zip(0..) {
+        let (kind, payload) = word.encoded();
+        write(&mut out, sequence, kind as u16, (0, 0), &payload);
+    }
+    out
+}
+
+/// Reads a guest's stream, in pieces of at most this length, as the command does: it ends, what was collected is of the
+/// plan, and its answers can be reduced. How it ended.
+pub fn follow(stream: &[u8], programs: usize, piece: usize) -> (Collected, Option<Trouble>) {
+    let (mut reader, mut collected) = (Reader::new(programs), Collected::default());
+    for bytes in stream.chunks(piece.max(1)) {
+        reader.push(bytes);
+        loop {
+            match reader.take() {
+                Ok(Some(event)) => collected.take(event),
+                Ok(None) => break,
+                Err(trouble) => {
+                    assert_eq!(reader.take().err(), Some(trouble.clone()), "it goes on after trouble");
+                    return (checked(collected, programs), Some(trouble));
+                }
+            }
+        }
+    }
+    (checked(collected, programs), None)
+}
+
+fn checked(collected: Collected, programs: usize) -> Collected {
+    let numbers = collected.ran.keys().chain(&collected.running);
+    assert!(numbers.into_iter().all(|number| *number < programs as u64), "a program that is not planned");
+    let answers = collected.ran.values().filter_map(|ran| record::parse(ran.output.as_ref()?).ok());
+    for records in answers {
+        let samples: Vec<Sample> = records
+            .iter()
+            .filter_map(|record| match &record.payload {
+                Payload::Samples(samples) => Some(samples.clone()),
+                _ => None,
+            })
+            .flatten()
+            .collect();
+        check("instructions", stats::instructions(&samples));
+        reduce(&[records]);
+    }
+    collected
+}
+
 /// What a probe might say in one run.
 #[derive(Debug, Clone, Arbitrary)]
 pub struct Said {
@@ -152,22 +245,32 @@ impl Said {
 
     /// A record's bytes, as `abi/record.h` has them.
     fn write(&self, out: &mut Vec<u8>, sequence: u32, kind: u16, payload: &[u8]) {
-        let mut header = Vec::new();
-        header.extend((abi::RECORD_MAGIC as u32).to_le_bytes());
-        header.extend((abi::RECORD_VERSION as u16).to_le_bytes());
-        header.extend(kind.to_le_bytes());
-        header.extend(sequence.to_le_bytes());
-        header.extend(u16::from(self.entry).to_le_bytes());
-        header.extend(u16::from(self.operation).to_le_bytes());
-        header.extend((payload.len() as u32).to_le_bytes());
-        let mut hasher = crc32fast::Hasher::new();
-        hasher.update(&header);
-        hasher.update(&[0; 4]);
-        hasher.update(payload);
-        out.extend(header);
-        out.extend(hasher.finalize().to_le_bytes());
-        out.extend(payload);
+        write(
+            out,
+            sequence,
+            kind,
+            (self.entry.into(), self.operation.into()),
+            payload,
+        );
     }
+}
+
+fn write(out: &mut Vec<u8>, sequence: u32, kind: u16, (entry, operation): (u16, u16), payload: &[u8]) {
+    let mut header = Vec::new();
+    header.extend((abi::RECORD_MAGIC as u32).to_le_bytes());
+    header.extend((abi::RECORD_VERSION as u16).to_le_bytes());
+    header.extend(kind.to_le_bytes());
+    header.extend(sequence.to_le_bytes());
+    header.extend(entry.to_le_bytes());
+    header.extend(operation.to_le_bytes());
+    header.extend((payload.len() as u32).to_le_bytes());
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(&header);
+    hasher.update(&[0; 4]);
+    hasher.update(payload);
+    out.extend(header);
+    out.extend(hasher.finalize().to_le_bytes());
+    out.extend(payload);
 }
 
 /// Kind and bytes of a payload.
@@ -200,6 +303,8 @@ fn encoded(payload: &Payload) -> (u64, Vec<u8>) {
             preemptions,
             minor_faults,
         } => (abi::RECORD_END, words(&[*preemptions, *minor_faults])),
+        // No piece is one; `Word` writes those.
+        Payload::Lab(_) => (0, Vec::new()),
     }
 }
 

@@ -10,8 +10,9 @@ static struct {
 
 void source_fill(const struct source *source, uint64_t at, uint8_t *to)
 {
-	const uint64_t start = source->offset > at ? source->offset - at : 0;
-	const uint64_t skipped = at > source->offset ? at - source->offset : 0;
+	/* Where the page begins in the source. The source may begin before its area does: `offset` is negative then. */
+	const int64_t from = (int64_t)at - (int64_t)source->offset;
+	const uint64_t start = from < 0 ? (uint64_t)-from : 0, skipped = from > 0 ? (uint64_t)from : 0;
 	const uint64_t rest = source->count - skipped;
 
 	__builtin_memcpy(to + start, source->bytes + skipped, rest < PAGE - start ? rest : PAGE - start);

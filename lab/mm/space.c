@@ -69,12 +69,12 @@ static int split(uint64_t address)
 	return 1;
 }
 
-static void drop_pages(const struct area *area)
+static void drop_pages(uint64_t start, uint64_t end)
 {
-	for (uint64_t at = area->start; at < area->end; at += PAGE) {
+	for (uint64_t at = tables_next(start, end); at < end; at = tables_next(at + PAGE, end)) {
 		const uint64_t physical = tables_unmap(at);
 
-		if (physical && !page_is_for_good(physical))
+		if (!page_is_for_good(physical))
 			page_free(physical);
 	}
 }
@@ -90,7 +90,7 @@ long space_remove(uint64_t start, uint64_t bytes)
 		return -ENOMEM;
 	for (unsigned i = 0; i < area_count; i++) {
 		if (areas[i].start >= start && areas[i].end <= start + bytes)
-			drop_pages(&areas[i]);
+			drop_pages(areas[i].start, areas[i].end);
 		else
 			areas[kept++] = areas[i];
 	}
@@ -142,12 +142,11 @@ static unsigned rights_of(unsigned protection)
 /* Pages that are there get the rights of their area; one that others may see never the right to be written. */
 static void apply_rights(const struct area *area)
 {
-	for (uint64_t at = area->start; at < area->end; at += PAGE) {
+	for (uint64_t at = tables_next(area->start, area->end); at < area->end; at = tables_next(at + PAGE, area->end)) {
 		uint64_t physical;
 		unsigned rights;
 
-		if (!tables_find(at, &physical, &rights))
-			continue;
+		tables_find(at, &physical, &rights);
 		tables_map(at, physical, rights_of(area->protection) & ~(page_is_for_good(physical) ? MAP_WRITE : 0u));
 	}
 }
@@ -174,14 +173,10 @@ long space_forget(uint64_t start, uint64_t bytes)
 	bytes = align_up(bytes, PAGE);
 	if (!is_range(start, bytes))
 		return -EINVAL;
-	for (uint64_t at = start; at < start + bytes; at += PAGE) {
-		const struct area *area = area_at(at);
-		if (!area)
+	for (uint64_t at = start; at < start + bytes; at = area_at(at)->end)
+		if (!area_at(at))
 			return -ENOMEM;
-		const uint64_t physical = tables_unmap(at);
-		if (physical && !page_is_for_good(physical))
-			page_free(physical);
-	}
+	drop_pages(start, start + bytes);
 	tables_flush();
 	return 0;
 }
@@ -211,11 +206,12 @@ long space_move(uint64_t start, uint64_t bytes, uint64_t new_bytes)
 	const unsigned protection = area->protection;
 	if (!to || space_add(to, new_bytes, protection, (struct source){0}))
 		return -ENOMEM;
-	for (uint64_t at = 0; at < bytes; at += PAGE) {
+	const uint64_t end = start + bytes;
+	for (uint64_t at = tables_next(start, end); at < end; at = tables_next(at + PAGE, end)) {
 		uint64_t physical;
 		unsigned rights;
-		if (tables_find(start + at, &physical, &rights) && !tables_map(to + at, physical, rights))
-			tables_unmap(start + at);
+		if (tables_find(at, &physical, &rights) && !tables_map(to + (at - start), physical, rights))
+			tables_unmap(at);
 	}
 	space_remove(start, bytes);
 	return (long)to;
@@ -228,8 +224,8 @@ long space_set_break(uint64_t to)
 	if (to < space.break_start || to >= space.map_top)
 		return (long)space.break_now;
 	if (new_end > old_end) {
-		for (uint64_t at = old_end; at < new_end; at += PAGE)
-			if (area_at(at))
+		for (unsigned i = 0; i < area_count; i++)
+			if (areas[i].start < new_end && areas[i].end > old_end)
 				return (long)space.break_now;
 		if (space_add(old_end, new_end - old_end, PROTECT_READ | PROTECT_WRITE, (struct source){0}))
 			return (long)space.break_now;

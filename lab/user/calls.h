@@ -8,6 +8,9 @@
 
 typedef uint64_t word;
 
+/* No call moves more bytes at once; Linux's MAX_RW_COUNT. */
+#define MOST_BYTES 0x7ffff000ul
+
 #define EPERM  1
 #define ENOENT 2
 #define EBADF  9

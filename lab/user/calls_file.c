@@ -5,6 +5,7 @@
 #include "serial/console.h"
 #include "user/calls.h"
 #include "user/table.h"
+#include "user/user.h"
 
 #define OUTPUT	    1
 #define OUTPUTS	    3 /* 0, 1, 2 */
@@ -45,8 +46,10 @@ long call_write(word file, word from, word bytes)
 
 	if (!is_open(file))
 		return -EBADF;
+	bytes = bytes < MOST_BYTES ? bytes : MOST_BYTES;
 	while (written < bytes) {
 		const uint64_t rest = bytes - written, count = rest < CHUNK ? rest : CHUNK;
+		program_may_be_runaway();
 		if (user_read(chunk, from + written, count))
 			return written ? (long)written : -EFAULT;
 		/* What goes into a pipe nobody ever reads. */

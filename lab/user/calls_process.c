@@ -74,7 +74,9 @@ long call_getrandom(word to, word bytes, word flags)
 	uint64_t chunk[RANDOM_CHUNK / 8];
 
 	(void)flags;
+	bytes = bytes < MOST_BYTES ? bytes : MOST_BYTES;
 	for (word done = 0; done < bytes;) {
+		program_may_be_runaway();
 		const word count = bytes - done < RANDOM_CHUNK ? bytes - done : RANDOM_CHUNK;
 		for (word i = 0; i * 8 < count; i++)
 			chunk[i] = random_next();

@@ -17,6 +17,7 @@
 
 struct line {
 	const uint8_t *at, *end;
+	int is_over;
 };
 
 static struct {
@@ -32,15 +33,18 @@ static struct {
 static const char *arguments[MAX_ARGUMENTS];
 static char argument_bytes[ARGUMENT_BYTES];
 
+/* Between two spaces there is a word, though an empty one. */
 static int next_word(struct line *line, struct text *word)
 {
-	while (line->at < line->end && *line->at == ' ')
-		line->at++;
+	if (line->is_over)
+		return 0;
 	word->bytes = line->at;
 	while (line->at < line->end && *line->at != ' ')
 		line->at++;
 	word->count = (uint64_t)(line->at - word->bytes);
-	return word->count != 0;
+	line->is_over = line->at == line->end;
+	line->at += !line->is_over;
+	return 1;
 }
 
 static int is_word(struct text word, const char *text)
@@ -53,7 +57,7 @@ static int parse_number(struct line *line, uint64_t *value)
 	struct text word;
 
 	*value = 0;
-	if (!next_word(line, &word))
+	if (!next_word(line, &word) || !word.count)
 		return 0;
 	for (uint64_t i = 0; i < word.count; i++) {
 		const unsigned digit = word.bytes[i] - '0';
@@ -256,7 +260,7 @@ static int next_line(struct line *line)
 {
 	if (!plan.rest.count)
 		return 0;
-	line->at = line->end = plan.rest.bytes;
+	*line = (struct line){plan.rest.bytes, plan.rest.bytes, 0};
 	while (plan.rest.count && *line->end != '\n') {
 		line->end++;
 		plan.rest.count--;
@@ -300,7 +304,7 @@ void plan_run(void)
 	plan.problem = paths_configure(plan.wanted);
 	tick_set(TICK_DEFAULT);
 	while (next_line(&line))
-		if (next_word(&line, &verb) && !do_step(&line, verb)) {
+		if (next_word(&line, &verb) && verb.count && !do_step(&line, verb)) {
 			not_understood();
 			return;
 		}

@@ -3,6 +3,7 @@
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use report::Format;
 use std::ffi::OsString;
+use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ Exit status:
   130  interrupted (SIGINT, SIGTERM); what was measured so far is still printed, marked partial";
 
 const LAB_EXIT_CODES: &str = "\
-Exit status: as above; with --exec that of the program, or
+With --exec, the exit status is the program's, or
   125      kentry itself failed, or --timeout passed
   126      the program cannot be loaded
   127      there is no such program
@@ -42,7 +43,7 @@ pub enum Command {
     #[command(after_help = EXIT_CODES)]
     Measure(MeasureArgs),
     /// Measure kentry's own kernel, in which every entry and protection is there, in a virtual machine
-    #[command(after_help = format!("{EXIT_CODES}\n\n{LAB_EXIT_CODES}"))]
+    #[command(after_help = lab_help())]
     Lab(LabArgs),
     /// List every entry, its operations and what it is
     List(ListArgs),
@@ -117,7 +118,7 @@ pub struct LabArgs {
     #[arg(long, conflicts_with = "accel")]
     pub bochs: bool,
     /// Measure nothing here, but write a bootable image, for hardware; it shows its results on screen and serial line
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["accel", "cpu_model", "timeout", "bochs", "exec", "dry_run"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["accel", "cpu_model", "timeout", "bochs", "exec", "dry_run", "format", "output"])]
     pub iso: Option<PathBuf>,
     /// Run this statically linked Linux program in the lab instead; everything behind belongs to it
     #[arg(
@@ -195,6 +196,17 @@ pub enum Color {
     Always,
     /// Never
     Never,
+}
+
+/// What `--set` can name, and the exit codes.
+fn lab_help() -> String {
+    let mut text = String::from("Switches (--set):\n");
+    for switch in &table::Table::get().switches {
+        let (values, default) = (switch.values.join("|"), &switch.default);
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "  {}={values}, by default {default}\n    {}", switch.name, switch.what);
+    }
+    format!("{text}\n{EXIT_CODES}\n\n{LAB_EXIT_CODES}")
 }
 
 /// The most that a duration argument may be: a week.

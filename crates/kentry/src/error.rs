@@ -11,6 +11,9 @@ pub enum Error {
     /// This process is not allowed what measuring needs.
     #[error("{0}")]
     Environment(String),
+    /// The user interrupted it before there was anything to show.
+    #[error("interrupted before anything was measured")]
+    Interrupted,
     /// A result could not be written.
     #[error("{}: {source}", .target.display())]
     Output {
@@ -32,13 +35,23 @@ pub enum Error {
     Report(#[from] report::Error),
 }
 
+impl From<lab::Trouble> for Error {
+    fn from(trouble: lab::Trouble) -> Error {
+        match trouble {
+            lab::Trouble::Interrupted => Error::Interrupted,
+            other => Error::Environment(other.to_string()),
+        }
+    }
+}
+
 impl Error {
-    /// As documented in the manual page: 1 output, 2 usage, 3 environment.
+    /// As documented in the manual page: 1 output, 2 usage, 3 environment, 130 interrupted.
     pub fn exit_code(&self) -> u8 {
         match self {
             Error::Output { .. } | Error::Report(_) => 1,
             Error::Usage(_) | Error::Input { .. } => 2,
             Error::Environment(_) => 3,
+            Error::Interrupted => INTERRUPTED,
         }
     }
 }

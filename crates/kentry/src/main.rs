@@ -1,9 +1,10 @@
 //! Arguments, plan, measurement, report: one after the other.
 
+mod lab_command;
+
 use clap::{CommandFactory, Parser};
-use kentry::cli::{Accel, Cli, Color, Command, ExplainArgs, LabArgs, ListArgs, MeasureArgs, ShowArgs};
+use kentry::cli::{Cli, Color, Command, ExplainArgs, ListArgs, MeasureArgs, ShowArgs};
 use kentry::error::{Error, INTERRUPTED};
-use kentry::lab::{Configurations, LabPlan, Timed};
 use kentry::measure::{Setting, measure};
 use kentry::output::Target;
 use kentry::plan::Plan;
@@ -26,12 +27,12 @@ const ROUND_TIME: Duration = Duration::from_secs(10);
 const WIDTH: usize = 100;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::try_parse().unwrap_or_else(|error| lab_command::leave(&error));
     let result = match cli.command {
         None => run_measure(&cli.measure),
         Some(Command::Measure(args)) => run_measure(&args),
-        Some(Command::Lab(args)) if !args.exec.is_empty() => run_exec(&args),
-        Some(Command::Lab(args)) => run_lab(&args),
+        Some(Command::Lab(args)) if !args.exec.is_empty() => lab_command::execute(&args),
+        Some(Command::Lab(args)) => lab_command::measure(&args),
         Some(Command::List(args)) => run_list(&args),
         Some(Command::Explain(args)) => run_explain(&args),
         Some(Command::Completions { shell }) => print(&completions(shell)),
@@ -122,59 +123,6 @@ fn measure_host(plan: &Plan, interrupt: &Interrupt) -> Result<run::Document, Err
     };
     let bar = progress::Bar::new();
     Ok(measure(plan, setting, &mut |share, row| bar.show(share, row)))
-}
-
-/// No plan makes the lab write more, in bytes.
-const LAB_OUTPUT: usize = 256 << 20;
-
-fn run_lab(args: &LabArgs) -> Result<ExitCode, Error> {
-    let plan = LabPlan::new(Table::get(), args)?;
-    let target = Target::open(args.show.output.as_deref())?;
-    if args.dry_run {
-        let timed = if args.accel == Accel::Kvm { Timed::Hardware } else { Timed::Instructions };
-        target.write(&plan.render(timed, args.show.format)?)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let interrupt = catch_interrupts()?;
-    let document = measure_lab(&plan, args, &interrupt)?;
-    show(&document, &args.show, target, &interrupt)
-}
-
-fn measure_lab(plan: &LabPlan, args: &LabArgs, interrupt: &Interrupt) -> Result<run::Document, Error> {
-    let limits = lab::Limits { time: args.timeout, output: LAB_OUTPUT, interrupt: interrupt.clone() };
-    let first = runner::Reading::now();
-    let machine = kentry::lab::choose(args, &limits, &mut note)?;
-    let version = machine.version(&limits).map_err(|trouble| Error::Environment(trouble.to_string()))?;
-    let native = machine.timed() == Timed::Hardware;
-    let host = native.then(|| environment::capture(&environment::Roots::default(), 0));
-    let tsc_hz = first.zip(runner::Reading::now()).and_then(|(first, last)| first.tsc_hz(&last));
-    let setting = kentry::lab::Setting { machine, version, limits, host, tsc_hz: tsc_hz.filter(|_| native) };
-    let bar = progress::Bar::new();
-    kentry::lab::measure(plan, setting, &mut |share, row| bar.show(share, row))
-}
-
-fn run_exec(args: &LabArgs) -> Result<ExitCode, Error> {
-    let (mut standard, mut errors) = (std::io::stdout(), std::io::stderr());
-    let mut output = kentry::lab::Output { standard: &mut standard, errors: &mut errors };
-    let code = exec(args, &mut output).unwrap_or_else(|refused| {
-        output.say(&refused.why);
-        refused.code
-    });
-    Ok(ExitCode::from(code))
-}
-
-fn exec(args: &LabArgs, output: &mut kentry::lab::Output) -> Result<u8, kentry::lab::Refused> {
-    let configurations = Configurations::new(Table::get(), &args.set)?;
-    let program = kentry::lab::Program::read(&args.exec)?;
-    let interrupt = catch_interrupts()?;
-    let limits = lab::Limits { time: args.timeout, output: usize::MAX, interrupt };
-    let machine = kentry::lab::choose(args, &limits, &mut note)?;
-    kentry::lab::run(&program, &machine, &configurations, args.seed, &limits, output)
-}
-
-/// A line on standard error that is no failure.
-fn note(text: &str) {
-    let _ = writeln!(std::io::stderr(), "kentry: {text}");
 }
 
 /// From now on an interrupt ends the measurement, not the command, and a file that may not grow is an error.

@@ -110,6 +110,12 @@ impl<'a> State<'a> {
         self.counted.as_ref().map_or(0, |samples| samples.len() as u64)
     }
 
+    /// Ends the row before its probe ran: no emulator has done anything otherwise.
+    pub fn end_unrun(&mut self, how: (Outcome, String)) {
+        self.remark = None;
+        self.end(how);
+    }
+
     /// Ends the row: it has no number, whatever came before.
     pub fn end(&mut self, (outcome, reason): (Outcome, String)) {
         self.outcome = outcome;

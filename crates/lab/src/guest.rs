@@ -18,12 +18,13 @@ pub trait Events {
 pub struct Reader {
     stream: Stream,
     session: Session,
+    trouble: Option<Trouble>,
 }
 
 impl Reader {
     /// For a plan of so many programs and checks.
     pub fn new(programs: usize) -> Reader {
-        Reader { stream: Stream::default(), session: Session::new(programs) }
+        Reader { stream: Stream::default(), session: Session::new(programs), trouble: None }
     }
 
     /// Adds what has arrived.
@@ -34,8 +35,17 @@ impl Reader {
     /// The next event; none while there is no more.
     ///
     /// # Errors
-    /// [`Trouble::Garbage`] or [`Trouble::Disorder`].
+    /// [`Trouble::Garbage`] or [`Trouble::Disorder`], from then on always the same.
     pub fn take(&mut self) -> Result<Option<Event>, Trouble> {
+        if let Some(trouble) = &self.trouble {
+            return Err(trouble.clone());
+        }
+        let next = self.read();
+        self.trouble = next.as_ref().err().cloned();
+        next
+    }
+
+    fn read(&mut self) -> Result<Option<Event>, Trouble> {
         match self.stream.take()? {
             Some(record) => Ok(Some(self.session.take(record)?)),
             None => Ok(None),

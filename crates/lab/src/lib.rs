@@ -20,7 +20,7 @@ pub use archive::{File, pack, probes};
 pub use bochs::Bochs;
 pub use collected::{Collected, MOST_OUTPUT, Ran};
 pub use guest::{Events, Guest, Reader};
-pub use image::write_image;
+pub use image::image;
 pub use plan::{Plan, Step};
 pub use process::{Interrupt, Limits};
 pub use qemu::{Accelerator, Qemu};

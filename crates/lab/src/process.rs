@@ -71,8 +71,9 @@ impl Pipe {
 pub(crate) fn in_memory(name: &str, bytes: &[u8]) -> Result<OwnedFd, Trouble> {
     let failed = |error: std::io::Error| Trouble::Files(error.to_string());
     let name = CString::new(name).unwrap_or_default();
-    let file = memfd_create(name.as_c_str(), MFdFlags::MFD_CLOEXEC).map_err(|error| failed(error.into()))?;
-    let mut file = File::from(file);
+    // Where memory has no files, one that has lost its name.
+    let file = memfd_create(name.as_c_str(), MFdFlags::MFD_CLOEXEC).map(File::from);
+    let mut file = file.or_else(|_| tempfile::tempfile()).map_err(failed)?;
     file.write_all(bytes).map_err(failed)?;
     Ok(file.into())
 }
@@ -80,6 +81,16 @@ pub(crate) fn in_memory(name: &str, bytes: &[u8]) -> Result<OwnedFd, Trouble> {
 /// The name under which a program opens what it inherits.
 pub(crate) fn inherited(file: &OwnedFd) -> String {
     format!("/proc/self/fd/{}", file.as_raw_fd())
+}
+
+/// What a program left behind.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    /// Its standard output.
+    pub records: Vec<u8>,
+    pub status: ExitStatus,
+    /// The end of its standard error.
+    pub said: String,
 }
 
 /// A running program; it and its group are killed, and it is reaped, when this goes.
@@ -123,7 +134,7 @@ impl Process {
             }
         };
         let mut command = std::process::Command::new(&program);
-        command.args(arguments).stdin(Stdio::null()).stdout(output).stderr(talk.theirs).process_group(0);
+        command.args(arguments).stdin(Stdio::null()).stdout(output).stderr(talk.theirs);
         let kept = files.iter().map(|file| file.as_fd().as_raw_fd()).collect();
         // SAFETY: the closure only makes system calls on what was made before; it neither allocates nor locks.
         unsafe { command.pre_exec(keep(kept)) };
@@ -227,7 +238,7 @@ impl Process {
     }
 
     /// All that it writes, which is little, and how it ended.
-    pub fn finish(mut self) -> Result<(Vec<u8>, ExitStatus, String), Trouble> {
+    pub fn finish(mut self) -> Result<Finished, Trouble> {
         let (mut all, mut buffer) = (Vec::new(), [0; KEPT]);
         loop {
             match self.read(&mut buffer)? {
@@ -239,15 +250,16 @@ impl Process {
             }
         }
         match self.ended() {
-            Trouble::Ended { status, said, .. } => Ok((all, status, said)),
+            Trouble::Ended { status, said, .. } => Ok(Finished { records: all, status, said }),
             other => Err(other),
         }
     }
 }
 
-/// In the child: it ends with its parent, and these files stay open in it.
+/// In the child: it has no terminal, its group is its own, it ends with its parent, and these files stay open in it.
 fn keep(files: Vec<i32>) -> impl FnMut() -> std::io::Result<()> {
     move || {
+        nix::unistd::setsid()?;
         nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?;
         for file in &files {
             // SAFETY: the parent holds these open until the program has begun.
@@ -287,17 +299,15 @@ pub(crate) mod tests {
         }
     }
 
-    fn run(command: Command, time: Duration) -> Result<(Vec<u8>, ExitStatus, String), Trouble> {
+    fn run(command: Command, time: Duration) -> Result<Finished, Trouble> {
         Process::start(command, &limits(time))?.finish()
     }
 
     #[test]
     fn what_it_writes_and_says_comes_back() {
-        let (bytes, status, said) = run(script("echo records; echo words >&2; exit 3"), LONG).unwrap();
-        assert_eq!(
-            (bytes.as_slice(), status.code(), said.as_str()),
-            (b"records\n".as_slice(), Some(3), "words")
-        );
+        let ended = run(script("echo records; echo words >&2; exit 3"), LONG).unwrap();
+        assert_eq!((ended.records.as_slice(), ended.status.code()), (b"records\n".as_slice(), Some(3)));
+        assert_eq!(ended.said, "words");
     }
 
     #[test]
@@ -305,8 +315,8 @@ pub(crate) mod tests {
         let (file, pipe) = (in_memory("kernel", b"content").unwrap(), Pipe::new().unwrap());
         let text = format!("cat {} >{}; echo talk", inherited(&file), inherited(&pipe.theirs));
         let command = Command { files: vec![file], records: Some(pipe), ..script(&text) };
-        let (bytes, _, said) = run(command, LONG).unwrap();
-        assert_eq!((bytes.as_slice(), said.as_str()), (b"content".as_slice(), "talk"));
+        let ended = run(command, LONG).unwrap();
+        assert_eq!((ended.records.as_slice(), ended.said.as_str()), (b"content".as_slice(), "talk"));
     }
 
     #[test]
@@ -340,7 +350,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_flood_of_words_is_cut_to_its_end() {
-        let (_, _, said) = run(script("seq 100000 >&2"), LONG).unwrap();
+        let said = run(script("seq 100000 >&2"), LONG).unwrap().said;
         assert!(said.ends_with("100000") && said.len() <= KEPT, "{}", said.len());
     }
 

@@ -60,8 +60,8 @@ impl Qemu {
     pub fn version(&self, limits: &Limits) -> Result<String, Trouble> {
         let command = self.with(vec!["--version".into()], Vec::new());
         let limits = Limits { time: limits.time.min(VERSION_TIME), ..limits.clone() };
-        let (text, ..) = Process::start(command, &limits)?.finish()?;
-        Ok(version_in(&String::from_utf8_lossy(&text)))
+        let ended = Process::start(command, &limits)?.finish()?;
+        Ok(version_in(&String::from_utf8_lossy(&ended.records)))
     }
 
     fn command(&self, archive: &[u8]) -> Result<Command, Trouble> {
@@ -74,7 +74,7 @@ impl Qemu {
         arguments.extend(["-display", "none", "-serial", "stdio", "-device", &exit]);
         arguments.extend(["-kernel", &kernel_path, "-initrd", &archive_path, "-cpu", &self.cpu_model]);
         arguments.extend(match self.accelerator {
-            Accelerator::Tcg => ["-accel", "tcg", "-icount", "shift=0"].as_slice(),
+            Accelerator::Tcg => ["-accel", "tcg", "-icount", "shift=0,sleep=off"].as_slice(),
             Accelerator::Kvm => ["-accel", "kvm"].as_slice(),
         });
         let arguments = arguments.into_iter().map(OsString::from).collect();
@@ -117,7 +117,7 @@ mod tests {
                 .join(" ")
         };
         let tcg = arguments(Accelerator::Tcg, None);
-        assert!(tcg.ends_with("-cpu max,vendor=GenuineIntel -accel tcg -icount shift=0"), "{tcg}");
+        assert!(tcg.ends_with("-cpu max,vendor=GenuineIntel -accel tcg -icount shift=0,sleep=off"), "{tcg}");
         let kvm = arguments(Accelerator::Kvm, Some("EPYC"));
         assert!(kvm.ends_with("-cpu EPYC -accel kvm"), "{kvm}");
     }

@@ -22,7 +22,7 @@ pub enum Trouble {
         why: String,
     },
     /// What the guest needs could not be laid out for it.
-    #[error("the guest's files could not be prepared: {0}")]
+    #[error("the guest cannot be prepared: {0}")]
     Files(String),
     /// The program ended before the plan was done.
     #[error("{program} ended early, {status}{}", told(.said))]

@@ -1,8 +1,10 @@
 //! The rows of a document under the headings of the table.
 
 use crate::figure::{Unit, shown};
+use crate::lab::switches;
 use crate::plain::plain;
 use run::{Document, Outcome, Row};
+use std::collections::{BTreeMap, BTreeSet};
 use table::Table;
 
 /// The heading of entries that the table does not know: the document is of another version.
@@ -19,6 +21,8 @@ pub(crate) struct Block<'a> {
     pub entry: &'a str,
     pub title: Option<&'a str>,
     pub rows: Vec<&'a Row>,
+    /// The lab's switches, `pcid=on pti=off`; empty where there is nothing to tell apart by them.
+    pub configuration: String,
 }
 
 impl Group<'_> {
@@ -32,19 +36,28 @@ impl Group<'_> {
 }
 
 impl Block<'_> {
+    /// How many operations its rows have; more rows are of several configurations.
+    pub fn operations(&self) -> usize {
+        self.rows.iter().map(|row| row.operation.as_str()).collect::<BTreeSet<_>>().len()
+    }
+
     /// The row that stands for all when every one is closed for the same cause.
     pub fn closed(&self) -> Option<&Row> {
         let (first, rest) = self.rows.split_first()?;
         let same = |row: &&Row| row.outcome == first.outcome && row.reason == first.reason;
         (first.outcome != Outcome::Ok && !rest.is_empty() && rest.iter().all(same)).then_some(first)
     }
+}
 
-    /// The lab's switches, `pcid=on pti=off`; empty on a host.
-    pub fn configuration(&self) -> String {
-        let switches = self.rows.first().map(|row| row.configuration.iter());
-        let switches = switches.into_iter().flatten().map(|(name, value)| format!("{name}={value}"));
-        plain(&switches.collect::<Vec<_>>().join(" "))
+/// The configurations of the lab's switches that there are, in the order of the rows; a host's is empty.
+pub(crate) fn configurations(document: &Document) -> Vec<&BTreeMap<String, String>> {
+    let mut all = Vec::new();
+    for row in &document.results {
+        if !all.contains(&&row.configuration) {
+            all.push(&row.configuration);
+        }
     }
+    all
 }
 
 /// Groups in the table's order, and in each the rows in the document's order.
@@ -79,9 +92,12 @@ fn group_of<'a>(table: &'a Table, entry: &str) -> &'a str {
 fn blocks<'a>(document: &'a Document, table: &'a Table) -> Vec<Block<'a>> {
     let same = |a: &Row, b: &Row| a.entry == b.entry && a.configuration == b.configuration;
     let chunks = document.results.chunk_by(same);
+    let are_compared = configurations(document).len() > 1;
+    let configuration = |row: &Row| are_compared.then(|| plain(&switches(&row.configuration)));
     let block = |rows: &'a [Row]| Block {
         entry: &rows[0].entry,
         title: table.entry(&rows[0].entry).map(|entry| entry.title.as_str()),
+        configuration: configuration(&rows[0]).unwrap_or_default(),
         rows: rows.iter().collect(),
     };
     chunks.map(block).collect()

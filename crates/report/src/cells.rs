@@ -1,7 +1,7 @@
 //! What stands in the cells of a table for people.
 
 use crate::bar::Scale;
-use crate::figure::{ABSENT, Floor, half_width, number, shown, unitless};
+use crate::figure::{ABSENT, Floor, Unit, half_width, number, shown, unitless};
 use run::{Document, Outcome, Row, Timing};
 use stats::Cost;
 
@@ -56,6 +56,14 @@ impl Column {
     }
 }
 
+impl Column {
+    /// Whether it says something about instructions that were counted.
+    pub fn is_of_counts(self) -> bool {
+        use Column::*;
+        !matches!(self, Ns | Ratio | P99 | Ticks | Throughput | Disturbed)
+    }
+}
+
 /// Whether a row has numbers; the others have words.
 pub(crate) fn has_figures(row: &Row) -> bool {
     row.outcome == Outcome::Ok
@@ -65,11 +73,19 @@ pub(crate) fn has_figures(row: &Row) -> bool {
 pub(crate) struct Figures {
     pub scale: Scale,
     floor: Floor,
+    counted: bool,
 }
 
 impl Figures {
     pub fn of(document: &Document) -> Self {
-        Self { scale: Scale::of(document), floor: Floor::of(document) }
+        let units: Vec<Unit> = document.results.iter().filter_map(|row| Some(shown(row)?.unit)).collect();
+        let counted = !units.is_empty() && units.iter().all(|unit| *unit == Unit::Instructions);
+        Self { scale: Scale::of(document), floor: Floor::of(document), counted }
+    }
+
+    /// Whether all figures are instructions: then there is nothing to convert, and hardly anything that varies.
+    pub fn are_counted(&self) -> bool {
+        self.counted
     }
 
     /// Whether ratios can be told.
@@ -79,7 +95,9 @@ impl Figures {
 
     /// A cell; empty for those that need more than the row ([`Column::Cost`], [`Column::Bar`], [`Column::Note`]).
     pub fn cell(&self, column: Column, row: &Row) -> String {
-        let sample = |figure: fn(&Cost<f64>) -> f64| optional(shown(row).map(|shown| figure(&shown.cost)));
+        let sample = |figure: fn(&Cost<f64>) -> f64| {
+            shown(row).map_or(ABSENT.to_owned(), |shown| shown.number(figure(&shown.cost)))
+        };
         match column {
             Column::Cost | Column::Bar | Column::Note => String::new(),
             Column::Ns if row.timing == Timing::Emulated => "emulated".to_owned(),
@@ -105,7 +123,7 @@ fn optional(value: Option<f64>) -> String {
 /// The estimate, with the letter of its unit or without.
 pub(crate) fn estimate(row: &Row, suffix: &str) -> String {
     match shown(row) {
-        Some(shown) => format!("{}{suffix}", number(shown.cost.estimate)),
+        Some(shown) => format!("{}{suffix}", shown.estimate()),
         None => ABSENT.to_owned(),
     }
 }

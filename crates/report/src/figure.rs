@@ -54,6 +54,21 @@ pub(crate) struct Shown {
     pub cost: Cost<f64>,
 }
 
+impl Shown {
+    /// One of its figures: what was counted is whole.
+    pub fn number(&self, figure: f64) -> String {
+        if self.unit == Unit::Instructions && figure.fract() == 0.0 && figure.abs() < EXPONENT_FROM {
+            // Less its sign, if it is zero.
+            return format!("{:.0}", figure + 0.0);
+        }
+        number(figure)
+    }
+
+    pub fn estimate(&self) -> String {
+        self.number(self.cost.estimate)
+    }
+}
+
 /// A row's cost in core cycles; in ticks where there are none; in instructions when it was emulated.
 pub(crate) fn shown(row: &Row) -> Option<Shown> {
     let show = |unit, cost: Option<Cost<f64>>| cost.map(|cost| Shown { unit, cost });

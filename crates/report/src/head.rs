@@ -2,6 +2,7 @@
 //! text and Markdown alike; not yet made harmless.
 
 use crate::figure::ABSENT;
+use crate::lab;
 use environment::{Environment, Kernel};
 use run::{Document, Measurement, Outcome, Timing};
 use std::collections::BTreeMap;
@@ -32,7 +33,38 @@ pub(crate) struct Fact {
 
 /// The head, line by line; a verbose one leaves nothing out that decides a cost.
 pub(crate) fn facts(document: &Document, verbose: bool) -> Vec<Fact> {
-    let (environment, measurement) = (&document.environment, &document.measurement);
+    let measurement = &document.measurement;
+    let mut facts = machine(document, verbose);
+    facts.push(fact("measured", measured(document)));
+    if !is_counted(document) {
+        facts.push(fact("clocks", clocks(measurement)));
+    }
+    if document.environment.lab.is_none() && document.results.iter().any(|row| row.timing == Timing::Emulated)
+    {
+        facts.push(fact("emulated", "rows so marked count instructions executed, not time".to_owned()));
+    }
+    if verbose {
+        facts.extend(more(document));
+    }
+    facts
+}
+
+/// Whether the figures are instructions of an emulated lab.
+fn is_counted(document: &Document) -> bool {
+    document.environment.lab.as_ref().is_some_and(|lab| lab.icount)
+}
+
+/// What the figures are from.
+fn machine(document: &Document, verbose: bool) -> Vec<Fact> {
+    let environment = &document.environment;
+    if let Some(lab) = &environment.lab {
+        let mut facts = lab::facts(document, lab);
+        if !lab.icount {
+            facts.push(fact("CPU", cpu(environment)));
+            facts.push(fact("hypervisor", hypervisor(environment)));
+        }
+        return facts;
+    }
     let mut facts = vec![
         fact("CPU", cpu(environment)),
         fact("kernel", kernel(&environment.kernel)),
@@ -45,18 +77,10 @@ pub(crate) fn facts(document: &Document, verbose: bool) -> Vec<Fact> {
         facts.push(fact("host", environment.host.clone()));
     }
     facts.extend(taxes(environment).map(|text| fact("process", text)));
-    facts.push(fact("measured", measured(measurement)));
-    facts.push(fact("clocks", clocks(measurement)));
-    if document.results.iter().any(|row| row.timing == Timing::Emulated) {
-        facts.push(fact("emulated", "rows so marked count instructions executed, not time".to_owned()));
-    }
-    if verbose {
-        facts.extend(more(document));
-    }
     facts
 }
 
-fn fact(label: &'static str, text: String) -> Fact {
+pub(crate) fn fact(label: &'static str, text: String) -> Fact {
     Fact { label, text }
 }
 
@@ -157,11 +181,17 @@ fn taxes(environment: &Environment) -> Option<String> {
     (!taxes.is_empty()).then(|| taxes.join("; "))
 }
 
-fn measured(measurement: &Measurement) -> String {
+fn measured(document: &Document) -> String {
+    let measurement = &document.measurement;
     let priority = if measurement.realtime { ", real-time priority" } else { "" };
+    // A guest's only CPU need not be told.
+    let cpu = match document.environment.lab {
+        None => format!(" on CPU {}", measurement.cpu),
+        Some(_) => String::new(),
+    };
     format!(
-        "{}, {:.1} s on CPU {}{priority}, by kentry {}",
-        measurement.started, measurement.seconds, measurement.cpu, measurement.kentry
+        "{}, {:.1} s{cpu}{priority}, by kentry {}",
+        measurement.started, measurement.seconds, measurement.kentry
     )
 }
 
@@ -177,13 +207,17 @@ fn clocks(measurement: &Measurement) -> String {
 /// Only in verbose heads.
 fn more(document: &Document) -> Vec<Fact> {
     let (environment, measurement) = (&document.environment, &document.measurement);
-    let mut facts = vec![
-        fact("command line", text(&environment.kernel.command_line)),
-        fact("microcode", text(&environment.cpu.microcode)),
-        fact("chain", by_bits(&measurement.chain_ratio, "cycles of an imul if a xor takes one")),
-        fact("canary", by_bits(&measurement.canary, "independent instructions in a core cycle")),
-        fact("seed", measurement.seed.to_string()),
-    ];
+    let mut facts = match &environment.lab {
+        Some(lab) => lab::more(lab),
+        None => vec![fact("command line", text(&environment.kernel.command_line))],
+    };
+    if !is_counted(document) {
+        facts.push(fact("microcode", text(&environment.cpu.microcode)));
+        let chain = by_bits(&measurement.chain_ratio, "cycles of an imul if a xor takes one");
+        facts.push(fact("chain", chain));
+        facts.push(fact("canary", by_bits(&measurement.canary, "independent instructions in a core cycle")));
+    }
+    facts.push(fact("seed", measurement.seed.to_string()));
     facts.extend(document.vdso.iter().map(|(bits, exports)| {
         let exports = exports.iter().map(|export| match export.version.as_str() {
             "" => export.name.clone(),
@@ -204,11 +238,14 @@ fn by_bits(map: &BTreeMap<String, f64>, what: &str) -> String {
     format!("{what}: {}", each.join(", "))
 }
 
-/// How far the machine disturbed the run.
-pub(crate) fn disturbance(document: &Document) -> String {
+/// How far the machine disturbed the run; nothing disturbs a count of instructions.
+pub(crate) fn disturbance(document: &Document) -> Option<String> {
+    if is_counted(document) {
+        return None;
+    }
     let disturbance = &document.measurement.disturbance;
     let excluded = disturbance.excluded_canary.saturating_add(disturbance.excluded_migrated);
-    format!(
+    Some(format!(
         "{excluded} of {} rounds left out ({} with a slow canary, {} moved to another CPU), {} preempted but kept; {} of {} \
          samples left out{}; steal {}, load {} before and {} after, other CPUs {} busy",
         disturbance.rounds,
@@ -222,7 +259,7 @@ pub(crate) fn disturbance(document: &Document) -> String {
         load(document, |load| load.loadavg_before, 2, ""),
         load(document, |load| load.loadavg_after, 2, ""),
         load(document, |load| load.busy_percent_other, 0, " %"),
-    )
+    ))
 }
 
 fn share(part: u64, all: u64) -> String {

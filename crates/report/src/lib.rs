@@ -14,6 +14,7 @@ mod figure;
 mod format;
 mod head;
 mod json;
+mod lab;
 mod line;
 mod list;
 mod markdown;

@@ -2,7 +2,7 @@
 
 use crate::arrange::{Block, Group, groups};
 use crate::cells::{Column, DETAILS, Figures, has_figures};
-use crate::figure::{ABSENT, Unit, interval, number, shown};
+use crate::figure::{ABSENT, Unit, interval, shown};
 use crate::plain::plain;
 use crate::{Style, head};
 use run::{Document, Row};
@@ -25,19 +25,21 @@ pub(crate) fn render(document: &Document, table: &Table, style: &Style) -> Vec<u
         out.push_str(&format!("\n## {}\n\n", escaped(group.name)));
         section(&mut out, &group, &figures, style.verbose);
     }
-    out.push_str(&foot(document));
+    out.push_str(&foot(document, &figures));
     out.push_str(&partial);
     out.truncate(out.trim_end().len());
     out.push('\n');
     out.into_bytes()
 }
 
-fn foot(document: &Document) -> String {
+fn foot(document: &Document, figures: &Figures) -> String {
     let mut out = String::from("\n");
-    if document.results.iter().any(has_figures) {
+    if document.results.iter().any(has_figures) && !figures.are_counted() {
         out.push_str(LEGEND);
     }
-    out.push_str(&format!("Disturbance: {}\n\n", escaped(&head::disturbance(document))));
+    if let Some(disturbance) = head::disturbance(document) {
+        out.push_str(&format!("Disturbance: {}\n\n", escaped(&disturbance)));
+    }
     if head::lacks_cycles(document) {
         out.push_str("TSC ticks stand where core cycles cannot be told (the imul chain does not hold).\n\n");
     }
@@ -47,17 +49,25 @@ fn foot(document: &Document) -> String {
     out
 }
 
+/// The columns between the estimate and the note: what there is of figures that were counted is in the estimate.
+fn columns(figures: &Figures, verbose: bool) -> Vec<Column> {
+    let usual = [Column::Ns, Column::Ratio, Column::P99];
+    let details: &[Column] = if verbose { &DETAILS } else { &[] };
+    let all = usual.iter().chain(details).copied();
+    all.filter(|column| !figures.are_counted() || column.is_of_counts()).collect()
+}
+
 fn section(out: &mut String, group: &Group, figures: &Figures, verbose: bool) {
     let unit = group.unit();
-    let details: &[Column] = if verbose { &DETAILS } else { &[] };
-    let names =
-        ["entry", "operation", unit.map_or("cost", Unit::name), "95 % interval", "ns", "ratio", "p99"];
-    let names: Vec<&str> = names.into_iter().chain(details.iter().map(|column| column.heading())).collect();
+    let columns = columns(figures, verbose);
+    let mut names = vec!["entry", "operation", unit.map_or("cost", Unit::name)];
+    names.extend((!figures.are_counted()).then_some("95 % interval"));
+    names.extend(columns.iter().map(|column| column.heading()));
     out.push_str(&line(names.iter().copied().chain(["note"])));
     let rules = names.iter().enumerate().map(|(index, _)| if index < 2 { "---" } else { "---:" });
     out.push_str(&line(rules.chain(["---"])));
     for block in &group.blocks {
-        for cells in rows(block, unit, figures, details, verbose) {
+        for cells in rows(block, unit, figures, &columns, verbose) {
             out.push_str(&line(cells.iter().map(String::as_str)));
         }
     }
@@ -71,12 +81,12 @@ fn rows(
     block: &Block,
     unit: Option<Unit>,
     figures: &Figures,
-    details: &[Column],
+    columns: &[Column],
     verbose: bool,
 ) -> Vec<Vec<String>> {
     let cells = |row: &Row, operation: String| {
         let mut cells = vec![String::new(), operation];
-        cells.extend(numbers(row, unit, figures, details));
+        cells.extend(numbers(row, unit, figures, columns));
         cells.push(note(row));
         cells
     };
@@ -85,25 +95,25 @@ fn rows(
         None => block.rows.iter().map(|row| cells(row, code(&row.operation))).collect(),
     };
     if let Some(first) = rows.first_mut() {
-        first[0] = format!("{} {}", code(block.entry), escaped(&block.configuration())).trim_end().to_owned();
+        first[0] = format!("{} {}", code(block.entry), escaped(&block.configuration)).trim_end().to_owned();
     }
     rows
 }
 
-fn numbers(row: &Row, unit: Option<Unit>, figures: &Figures, details: &[Column]) -> Vec<String> {
-    let columns = [Column::Ns, Column::Ratio, Column::P99];
+fn numbers(row: &Row, unit: Option<Unit>, figures: &Figures, columns: &[Column]) -> Vec<String> {
+    let with_interval = !figures.are_counted();
     if !has_figures(row) {
-        return vec![ABSENT.to_owned(); 2 + columns.len() + details.len()];
+        return vec![ABSENT.to_owned(); 1 + usize::from(with_interval) + columns.len()];
     }
     let shown = shown(row);
     let estimate = shown.map(|shown| match unit {
-        Some(_) => number(shown.cost.estimate),
-        None => format!("{} {}", number(shown.cost.estimate), shown.unit.name()),
+        Some(_) => shown.estimate(),
+        None => format!("{} {}", shown.estimate(), shown.unit.name()),
     });
-    let interval = shown.and_then(|shown| interval(&shown.cost));
-    let mut cells: Vec<String> =
-        [estimate, interval].map(|cell| cell.unwrap_or_else(|| ABSENT.to_owned())).into();
-    cells.extend(columns.iter().chain(details).map(|column| figures.cell(*column, row)));
+    let interval = with_interval.then(|| shown.and_then(|shown| interval(&shown.cost)));
+    let first = std::iter::once(estimate).chain(interval);
+    let mut cells: Vec<String> = first.map(|cell| cell.unwrap_or_else(|| ABSENT.to_owned())).collect();
+    cells.extend(columns.iter().map(|column| figures.cell(*column, row)));
     cells
 }
 

@@ -1,4 +1,5 @@
 use crate::figure::{ABSENT, interval, number, shown, unitless};
+use crate::lab::switches;
 use crate::plain::plain;
 use run::{Document, Outcome, Row, Timing};
 
@@ -6,14 +7,17 @@ use run::{Document, Outcome, Row, Timing};
 pub fn origin(document: &Document) -> Vec<String> {
     let (environment, measurement) = (&document.environment, &document.measurement);
     let known = |text: &Option<String>| text.as_deref().unwrap_or(ABSENT).to_owned();
-    let machine = format!(
-        "{}, Linux {}, on CPU {}, {}{}",
-        known(&environment.cpu.brand),
-        known(&environment.kernel.release),
-        measurement.cpu,
-        measurement.started,
-        if measurement.partial { ", PARTIAL" } else { "" }
-    );
+    let machine = match &environment.lab {
+        Some(lab) => format!("the lab in {}, CPU model {}", lab.emulator, lab.cpu_model),
+        None => format!(
+            "{}, Linux {}, on CPU {}",
+            known(&environment.cpu.brand),
+            known(&environment.kernel.release),
+            measurement.cpu
+        ),
+    };
+    let partial = if measurement.partial { ", PARTIAL" } else { "" };
+    let machine = format!("{machine}, {}{partial}", measurement.started);
     let warnings = measurement.warnings.iter().map(|warning| format!("warning: {warning}"));
     std::iter::once(machine).chain(warnings).map(|line| plain(&line)).collect()
 }
@@ -23,7 +27,10 @@ pub fn origin(document: &Document) -> Vec<String> {
 /// `getppid: 288.0 core cycles (287.9 – 288.2), 75.0 ns, 99 % of samples at most 301.0`
 pub fn summary_of_row(row: &Row) -> String {
     let reason = row.reason.as_deref().map(plain);
-    let operation = plain(&row.operation);
+    let mut operation = plain(&row.operation);
+    if !row.configuration.is_empty() {
+        operation.push_str(&plain(&format!(" ({})", switches(&row.configuration))));
+    }
     let place = match row.timing {
         Timing::Hardware => operation.to_string(),
         Timing::Emulated => format!("{operation}, emulated"),
@@ -36,10 +43,9 @@ pub fn summary_of_row(row: &Row) -> String {
     if let (Timing::Hardware, Some(ns)) = (row.timing, &row.ns) {
         parts.push(format!("{} ns", number(unitless(ns).estimate)));
     }
-    parts
-        .extend(shown(row).map(|shown| {
-            format!("99 % of samples at most {} {}", number(shown.cost.p99), shown.unit.name())
-        }));
+    parts.extend(shown(row).map(|shown| {
+        format!("99 % of samples at most {} {}", shown.number(shown.cost.p99), shown.unit.name())
+    }));
     let reason = reason.map(|reason| format!("; {reason}"));
     format!("{place}: {}{}", parts.join(", "), reason.unwrap_or_default())
 }
@@ -48,6 +54,11 @@ fn cost(row: &Row) -> String {
     let Some(shown) = shown(row) else {
         return format!("{ABSENT} core cycles");
     };
-    let interval = interval(&shown.cost).unwrap_or_else(|| "no interval".to_owned());
-    format!("{} {} ({interval})", number(shown.cost.estimate), shown.unit.name())
+    let figure = format!("{} {}", shown.estimate(), shown.unit.name());
+    match interval(&shown.cost) {
+        // What is counted needs none.
+        None if row.timing == Timing::Emulated => figure,
+        None => format!("{figure} (no interval)"),
+        Some(interval) => format!("{figure} ({interval})"),
+    }
 }

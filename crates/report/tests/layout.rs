@@ -26,7 +26,7 @@ fn assert_fits(text: &str, width: usize) {
 
 #[test]
 fn every_line_fits_the_terminal() {
-    for document in [sample::ordinary(), sample::odd()] {
+    for document in [sample::ordinary(), sample::odd(), sample::lab(), sample::lab_of_one()] {
         for width in 60..=200 {
             for verbose in [false, true] {
                 let style = style(width, verbose);
@@ -120,6 +120,26 @@ fn text_of_any_characters_fits() {
             assert_fits(&rendered(&document, Format::Text, &style(width, length % 2 == 0)), width);
         }
     }
+}
+
+#[test]
+fn configurations_stand_side_by_side_where_there_is_room_and_are_all_shown_anywhere() {
+    let mut document = sample::lab();
+    for width in [60, 80, 100] {
+        let text = rendered(&document, Format::Text, &style(width, false));
+        assert_eq!(text.matches("syscall-x86_64  ").count(), 1, "{width}: one title for all configurations");
+    }
+    // Thirty configurations more than any line holds.
+    let rows = document.results.clone();
+    for number in 0..30 {
+        document.results.extend(rows.iter().cloned().map(|mut row| {
+            row.configuration.insert("smap".into(), number.to_string());
+            row
+        }));
+    }
+    let text = rendered(&document, Format::Text, &style(100, false));
+    assert_fits(&text, 100);
+    assert!(text.matches("syscall-x86_64  ").count() > 30, "each configuration has its own rows");
 }
 
 #[test]

@@ -34,7 +34,8 @@ fn documents_are_accepted() {
     let mut bare = sample::ordinary();
     bare.environment = environment::Environment::default();
     (bare.measurement.tsc_hz, bare.measurement.cycles_per_tick) = (None, None);
-    for document in [sample::ordinary(), sample::odd(), bare] {
+    let labs = [sample::lab(), sample::lab_of_one(), sample::lab_on_hardware()];
+    for document in [sample::ordinary(), sample::odd(), bare].into_iter().chain(labs) {
         assert_eq!(objections(&written(&document)), Vec::<String>::new());
     }
 }
@@ -98,6 +99,29 @@ fn a_wrong_value_is_refused() {
         *bad.pointer_mut(place).unwrap() = value.clone();
         assert!(!objections(&bad).is_empty(), "{place} = {value} was accepted");
     }
+}
+
+#[test]
+fn a_wrong_value_about_the_lab_is_refused() {
+    let good = written(&sample::lab());
+    for (field, value) in [
+        ("accelerator", json!("magic")),
+        ("vendor", json!("Cyrix")),
+        ("icount", Value::Null),
+        ("switches", json!({ "pti": true })),
+        ("ring0_ticks", json!(-1)),
+        ("features", json!("smep")),
+        ("boot_to_first_record_ms", json!("31")),
+    ] {
+        let mut bad = good.clone();
+        bad["environment"]["lab"][field] = value;
+        assert!(!objections(&bad).is_empty(), "{field} was accepted");
+    }
+    let host = written(&sample::ordinary());
+    assert!(
+        host["environment"].get("lab").is_none(),
+        "a host's document is as it was before there was a lab"
+    );
 }
 
 #[test]

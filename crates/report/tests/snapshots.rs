@@ -64,6 +64,16 @@ fn emulated_text() {
 }
 
 #[test]
+fn lab_text() {
+    assert_snapshot!("lab", text(&sample::lab(), PLAIN));
+    assert_snapshot!("lab-60", text(&sample::lab(), Style { width: 60, ..PLAIN }));
+    assert_snapshot!("lab-verbose", text(&sample::lab(), Style { verbose: true, ..PLAIN }));
+    assert_snapshot!("lab-one", text(&sample::lab_of_one(), PLAIN));
+    assert_snapshot!("lab-hardware", text(&sample::lab_on_hardware(), PLAIN));
+    assert_snapshot!("lab-markdown", rendered(&sample::lab(), Format::Markdown, PLAIN));
+}
+
+#[test]
 fn nothing_measured() {
     let mut document = sample::ordinary();
     document.results.clear();

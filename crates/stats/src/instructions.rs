@@ -28,7 +28,7 @@ pub fn instructions(samples: &[Sample]) -> Option<Cost<Instructions>> {
 fn cost(sample: &Sample) -> Option<f64> {
     let (control, entry) = (sample.interval(1), sample.interval(2));
     let whole = control != u64::MAX && entry != u64::MAX;
-    whole.then(|| entry as f64 - control as f64)
+    whole.then_some(entry as f64 - control as f64)
 }
 
 /// The most frequent of sorted values; of equally frequent ones the smallest.

@@ -22,8 +22,10 @@ pub fn take(state: &mut State, configuration: &Configuration, ran: &Ran) {
         End::Runaway(ticks) => {
             state.end((Outcome::Timeout, format!("it ran for {ticks} ticks without an end")));
         }
-        End::Unsupported(switch) => state.end((Outcome::Unsupported, unsupported(configuration, switch))),
-        End::NotLoaded(errno) => state.end((Outcome::Error, not_loaded(entry.probe.name(), errno))),
+        End::Unsupported(switch) => {
+            state.end_unrun((Outcome::Unsupported, unsupported(configuration, switch)))
+        }
+        End::NotLoaded(errno) => state.end_unrun((Outcome::Error, not_loaded(entry.probe.name(), errno))),
         End::Checked(..) => state.end((Outcome::Error, "the kernel took the run for a check".into())),
         End::Unknown(how) => {
             state.end((Outcome::Error, format!("it ended in a way that this version does not know ({how})")));

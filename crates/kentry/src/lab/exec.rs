@@ -1,8 +1,8 @@
 //! `kentry lab --exec`: any program as the lab's user program, its output passed through as it comes.
 
 use super::{Configuration, Configurations, Machine, ended};
-use crate::error::Error;
-use lab::{End, Event, Events, Limits, Step};
+use crate::error::{Error, INTERRUPTED};
+use lab::{End, Event, Events, Limits, Step, Trouble};
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -34,9 +34,17 @@ impl Refused {
     }
 }
 
+impl From<Trouble> for Refused {
+    fn from(trouble: Trouble) -> Refused {
+        let code = if trouble == Trouble::Interrupted { INTERRUPTED } else { FAILED };
+        Refused { code, why: trouble.to_string() }
+    }
+}
+
 impl From<Error> for Refused {
     fn from(error: Error) -> Refused {
-        Refused::failed(&error)
+        let code = if matches!(error, Error::Interrupted) { INTERRUPTED } else { FAILED };
+        Refused { code, why: error.to_string() }
     }
 }
 
@@ -106,7 +114,7 @@ pub fn run(
     steps.push(Step::Exec { file: program.name.clone().into_bytes(), arguments });
     let file = lab::File { name: &program.name, bytes: &program.bytes };
     let archive = lab::pack(&lab::Plan { steps }, &[file]).map_err(|error| Refused::failed(&error))?;
-    let mut guest = machine.boot(&archive, 1, limits).map_err(|trouble| Refused::failed(&trouble))?;
+    let mut guest = machine.boot(&archive, 1, limits)?;
     follow(program, configuration, &mut guest, output)
 }
 
@@ -144,7 +152,7 @@ fn follow(
     output: &mut Output,
 ) -> Result<u8, Refused> {
     loop {
-        match guest.next().map_err(|trouble| Refused::failed(&trouble))? {
+        match guest.next()? {
             Event::Output { descriptor, bytes, .. } => match output.pass(descriptor, &bytes) {
                 // As if the program had written itself to a reader that has gone away.
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {

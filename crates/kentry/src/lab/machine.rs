@@ -101,9 +101,7 @@ pub fn choose(args: &LabArgs, limits: &Limits, say: &mut dyn FnMut(&str)) -> Res
         Accel::Auto => match try_natively(&kvm, limits)? {
             Ok(()) => Ok(Machine::Qemu(kvm)),
             Err(why) => {
-                say(&format!(
-                    "instructions are counted in QEMU's emulation, because there is no time: {why}"
-                ));
+                say(&format!("counting instructions in QEMU's emulation instead of time: {why}"));
                 Ok(tcg())
             }
         },
@@ -123,12 +121,10 @@ fn try_natively(kvm: &Qemu, limits: &Limits) -> Result<Result<(), String>, Error
         .and_then(|mut guest| collected.read(&mut guest, &mut |_| ()));
     match (result, collected.boot) {
         // Without QEMU, or interrupted, nothing else will do either.
-        (Err(trouble @ (Trouble::Missing { .. } | Trouble::Interrupted)), _) => {
-            Err(Error::Environment(trouble.to_string()))
-        }
+        (Err(trouble @ (Trouble::Missing { .. } | Trouble::Interrupted)), _) => Err(trouble.into()),
         (_, Some(boot)) => Ok(is_native(&boot)),
-        (Err(trouble), None) => Ok(Err(format!("KVM does not run the kernel: {trouble}"))),
-        (Ok(()), None) => Ok(Err("KVM does not run the kernel".into())),
+        (Err(trouble), None) => Ok(Err(format!("KVM does not run the kernel here: {trouble}"))),
+        (Ok(()), None) => Ok(Err("KVM does not run the kernel here".into())),
     }
 }
 

@@ -1,5 +1,6 @@
 //! A measurement in the lab: one boot, its runs sorted by row, the document.
 
+use super::described::{environment, vendor};
 use super::ended;
 use super::plan::{Numbered, Work};
 use super::{LabPlan, Machine, Timed};
@@ -7,13 +8,13 @@ use crate::conclude::conclude;
 use crate::error::Error;
 use crate::select::Row;
 use crate::state::State;
-use environment::{Environment, Kernel, Lab};
+use environment::Environment;
 use lab::{Collected, End, Events, Limits, Trouble};
 use record::{Boot, Payload, abi};
 use run::{Disturbance, Document, Export, Measurement};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 /// What a measurement needs besides its plan.
 pub struct Setting {
@@ -32,7 +33,7 @@ pub struct Setting {
 /// Measures what the plan asks for. `progress` is told the share that is done, and the row.
 ///
 /// # Errors
-/// [`Error::Environment`] when the guest does not even come up.
+/// [`Error::Environment`] when the guest does not even come up, [`Error::Interrupted`] when it had no time to.
 pub fn measure(
     plan: &LabPlan,
     setting: Setting,
@@ -42,8 +43,7 @@ pub fn measure(
     let begin = Instant::now();
     let timed = setting.machine.timed();
     let work = plan.work(timed);
-    let boot = Booted::read(plan, &setting, &work, progress)
-        .map_err(|trouble| Error::Environment(trouble.to_string()))?;
+    let boot = Booted::read(plan, &setting, &work, progress)?;
     let states = states(plan, &setting, &boot, &work);
     let interrupted = setting.limits.interrupt.load(Ordering::Relaxed);
     let hertz = setting.tsc_hz.filter(|_| timed == Timed::Hardware);
@@ -65,7 +65,7 @@ pub fn measure(
         warnings: Vec::new(),
     };
     let vdso = vdso(&boot.collected, &work);
-    let environment = environment(plan, setting, &boot);
+    let environment = environment(plan, setting, &boot.boot, boot.came_up);
     Ok(conclude(&states, measurement, environment, vdso))
 }
 
@@ -73,7 +73,7 @@ pub fn measure(
 struct Booted {
     boot: Boot,
     /// From starting the emulator to the first record.
-    came_up: std::time::Duration,
+    came_up: Duration,
     collected: Collected,
     trouble: Option<Trouble>,
 }
@@ -133,7 +133,7 @@ fn states<'a>(plan: &LabPlan<'a>, setting: &Setting, boot: &Booted, work: &Work)
             (Some(ran), _) => ended::take(state, &job.configuration, ran),
             // Interrupted before its turn, a row is left out.
             (None, None | Some(Trouble::Interrupted)) => {}
-            (None, Some(trouble)) => state.end(ended::missing(&boot.collected, number, trouble)),
+            (None, Some(trouble)) => state.end_unrun(ended::missing(&boot.collected, number, trouble)),
         }
     }
     states
@@ -153,76 +153,4 @@ fn vdso(collected: &Collected, work: &Work) -> BTreeMap<String, Vec<Export>> {
         vdso.insert(probe.bits().to_string(), exports.collect());
     }
     vdso
-}
-
-fn environment(plan: &LabPlan, setting: Setting, booted: &Booted) -> Environment {
-    let boot = &booted.boot;
-    let kernel = Kernel {
-        sysname: Some("kentry lab".into()),
-        release: Some(env!("CARGO_PKG_VERSION").into()),
-        ..Kernel::default()
-    };
-    let features = features(boot.features);
-    let lab = Lab {
-        emulator: setting.version,
-        accelerator: setting.machine.accelerator().into(),
-        cpu_model: setting.machine.cpu_model().into(),
-        vendor: vendor(boot.vendor).map(str::to_string),
-        icount: setting.machine.timed() == Timed::Instructions,
-        switches: defaults(plan, &features),
-        ring0_ticks: boot.ring0_ticks,
-        ring3_ticks: boot.ring3_ticks,
-        syscall_works: boot.syscall_works,
-        features,
-        gateway: gateway(boot.gateway).map(str::to_string),
-        loader: loader(boot.loader).map(str::to_string),
-        memory: boot.memory,
-        boot_to_first_record_ms: booted.came_up.as_secs_f64() * 1e3,
-    };
-    Environment::of_lab(lab, kernel, setting.host)
-}
-
-/// The switches' defaults; where the processor lacks SMAP, the kernel does without.
-fn defaults(plan: &LabPlan, features: &[String]) -> BTreeMap<String, String> {
-    let has_smap = features.iter().any(|feature| feature == "smap");
-    let value = |(name, value)| if name == "smap" && !has_smap { (name, "off") } else { (name, value) };
-    plan.defaults.values().map(value).map(|(name, value)| (name.to_string(), value.to_string())).collect()
-}
-
-fn vendor(vendor: u64) -> Option<&'static str> {
-    match vendor {
-        abi::VENDOR_INTEL => Some("GenuineIntel"),
-        abi::VENDOR_AMD => Some("AuthenticAMD"),
-        abi::VENDOR_OTHER => Some("other"),
-        _ => None,
-    }
-}
-
-fn features(bits: u64) -> Vec<String> {
-    let names = [
-        (abi::FEATURE_SMEP, "smep"),
-        (abi::FEATURE_SMAP, "smap"),
-        (abi::FEATURE_UMIP, "umip"),
-        (abi::FEATURE_PCID, "pcid"),
-        (abi::FEATURE_XSAVE, "xsave"),
-    ];
-    let there = names.into_iter().filter(|(bit, _)| bits >> bit & 1 == 1);
-    there.map(|(_, name)| name.to_string()).collect()
-}
-
-fn gateway(gateway: u64) -> Option<&'static str> {
-    match gateway {
-        abi::GATEWAY_INT80 => Some("int80"),
-        abi::GATEWAY_SYSENTER => Some("sysenter"),
-        abi::GATEWAY_SYSCALL => Some("syscall"),
-        _ => None,
-    }
-}
-
-fn loader(loader: u64) -> Option<&'static str> {
-    match loader {
-        abi::LOADER_PVH => Some("pvh"),
-        abi::LOADER_MULTIBOOT2 => Some("multiboot2"),
-        _ => None,
-    }
 }

@@ -4,14 +4,17 @@ use lab::Step;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 mod configuration;
+mod described;
 mod ended;
 mod exec;
+mod image;
 mod machine;
 mod measure;
 mod plan;
 
 pub use configuration::{Configuration, Configurations};
 pub use exec::{FAILED, Output, Program, Refused, run};
+pub use image::image;
 pub use machine::{Machine, choose};
 pub use measure::{Setting, measure};
 pub use plan::{LabPlan, Timed};

@@ -73,6 +73,7 @@ impl<'a> Cells<'a> {
             Column::Cost => self.cost(true).0,
             Column::Bar => *BAR.start(),
             Column::Ratio if !self.figures.has_ratios() => 0,
+            column if self.figures.are_counted() && !column.is_of_counts() => 0,
             Column::Note => self.widest(|row, _| self.notes.mark(row).unwrap_or_default()),
             _ => {
                 let cells = self.widest(|row, _| self.figures.cell(column, row));
@@ -85,6 +86,9 @@ impl<'a> Cells<'a> {
     fn cost(&self, with_error: bool) -> (usize, usize) {
         let estimate =
             self.widest(|row, unit| estimate(row, shown(row).map_or("", |shown| suffix(unit, shown.unit))));
+        if self.figures.are_counted() {
+            return (estimate.max(Unit::Instructions.name().len()), 0);
+        }
         if !with_error {
             return (estimate.max(Unit::Cycles.short().len()), 0);
         }

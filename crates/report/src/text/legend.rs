@@ -50,7 +50,9 @@ impl Report<'_> {
         }
         if self.verbose {
             say("min to max", "single samples, in the unit of the figure".to_owned());
-            say("throughput", "core cycles for a call among calls made back to back".to_owned());
+            if !self.figures.are_counted() {
+                say("throughput", "core cycles for a call among calls made back to back".to_owned());
+            }
         }
         items
     }

@@ -2,6 +2,7 @@
 
 mod columns;
 mod legend;
+mod matrix;
 mod names;
 mod notes;
 mod rows;
@@ -12,6 +13,7 @@ use crate::figure::Unit;
 use crate::line::{Line, look, wrapped};
 use crate::{Style, head};
 use columns::Layout;
+use matrix::Matrix;
 use notes::Notes;
 use run::{Document, Row};
 use table::Table;
@@ -23,6 +25,7 @@ const TEXT_COLUMN: usize = 13;
 struct Report<'a> {
     document: &'a Document,
     groups: Vec<Group<'a>>,
+    matrix: Option<Matrix<'a>>,
     notes: Notes<'a>,
     figures: Figures,
     layout: Layout,
@@ -44,12 +47,30 @@ impl<'a> Report<'a> {
         let notes = Notes::of(document);
         let figures = Figures::of(document);
         let layout = Layout::of(&groups, &figures, &notes, style);
-        Self { document, groups, notes, figures, layout, width: style.columns(), verbose: style.verbose }
+        let matrix = Matrix::of(document, &groups, style);
+        let (width, verbose) = (style.columns(), style.verbose);
+        Self { document, groups, matrix, notes, figures, layout, width, verbose }
     }
 
     fn lines(&self) -> Vec<Line> {
         let mut lines = self.partial();
         lines.extend(self.head());
+        lines.extend(match &self.matrix {
+            Some(matrix) => self.matrix(matrix),
+            None => self.table(),
+        });
+        let foot = self.foot();
+        if !foot.is_empty() {
+            lines.push(Line::default());
+            lines.extend(foot);
+        }
+        lines.extend(self.partial());
+        lines
+    }
+
+    /// The rows one below the other, and what their columns and marks mean.
+    fn table(&self) -> Vec<Line> {
+        let mut lines = Vec::new();
         for group in &self.groups {
             lines.push(Line::default());
             lines.push(self.heading(group));
@@ -60,9 +81,6 @@ impl<'a> Report<'a> {
             lines.push(Line::default());
             lines.extend(legend);
         }
-        lines.push(Line::default());
-        lines.extend(self.foot());
-        lines.extend(self.partial());
         lines
     }
 
@@ -79,7 +97,8 @@ impl<'a> Report<'a> {
     }
 
     fn foot(&self) -> Vec<Line> {
-        let mut lines = self.labelled("disturbance", &head::disturbance(self.document));
+        let disturbance = head::disturbance(self.document);
+        let mut lines = disturbance.map_or_else(Vec::new, |text| self.labelled("disturbance", &text));
         for warning in &self.document.measurement.warnings {
             let start = Line::new(look::WARNING, "warning: ");
             lines.extend(wrapped(start, look::PLAIN, &warning.to_string(), self.width, 9));

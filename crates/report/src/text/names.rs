@@ -16,16 +16,26 @@ pub(super) struct NameColumn<'a> {
 
 impl<'a> NameColumn<'a> {
     pub fn operation(row: &'a Row) -> Self {
-        Self { entry: None, operation: &row.operation }
+        Self::named(&row.operation)
     }
 
     /// For an entry with one row, and nothing else to say about it; the operations of a group's such entries are
     /// aligned.
     pub fn joined(group: &Group, block: &Block<'a>) -> Option<Self> {
-        let alone = |block: &Block| block.rows.len() == 1 && block.configuration().is_empty();
+        let alone = |block: &Block| block.rows.len() == 1 && block.configuration.is_empty();
         let names = group.blocks.iter().filter(|block| alone(block)).map(|block| block.entry.width());
         let width = names.filter(|width| *width <= ALIGNED).max().unwrap_or(0);
-        alone(block).then(|| Self { entry: Some((block.entry, width)), operation: &block.rows[0].operation })
+        alone(block).then(|| Self::single(block.entry, width, &block.rows[0].operation))
+    }
+
+    /// For an entry with one operation, whose name is aligned to a width.
+    pub fn single(entry: &'a str, width: usize, operation: &'a str) -> Self {
+        Self { entry: Some((entry, width)), operation }
+    }
+
+    /// For an operation below its entry.
+    pub fn named(operation: &'a str) -> Self {
+        Self { entry: None, operation }
     }
 
     pub fn line(&self) -> Line {

@@ -39,7 +39,7 @@ fn reason(row: &Row) -> Option<&str> {
 }
 
 /// `a` to `z`, then `a1`, `b1`, …
-fn mark(index: usize) -> String {
+pub(super) fn mark(index: usize) -> String {
     let letter = char::from(b"abcdefghijklmnopqrstuvwxyz"[index % 26]);
     match index / 26 {
         0 => letter.to_string(),

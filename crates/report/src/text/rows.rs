@@ -30,8 +30,8 @@ impl Report<'_> {
     }
 
     /// The entry, and in a few words what it is.
-    fn title(&self, block: &Block) -> Vec<Line> {
-        let words = [block.title.unwrap_or_default().to_owned(), block.configuration()];
+    pub(super) fn title(&self, block: &Block) -> Vec<Line> {
+        let words = [block.title.unwrap_or_default().to_owned(), block.configuration.clone()];
         let words: Vec<String> = words.into_iter().filter(|words| !words.is_empty()).collect();
         let mut lines = wrapped(Line::default(), look::NAME, block.entry, self.width, 2);
         if let Some(mut last) = lines.pop() {
@@ -42,15 +42,14 @@ impl Report<'_> {
     }
 
     /// An entry that is closed as a whole.
-    fn collapsed(&self, block: &Block, row: &Row) -> Vec<Line> {
+    pub(super) fn collapsed(&self, block: &Block, row: &Row) -> Vec<Line> {
         let mut lines = wrapped(Line::default(), look::NAME, block.entry, self.width, 2);
         let mut start = lines.pop().unwrap_or_default();
         start.blank(2);
-        let mut text = format!("(all {} operations): ", block.rows.len());
+        let mut text = format!("(all {} operations): ", block.operations());
         text.push_str(row.reason.as_deref().unwrap_or(ABSENT));
-        let configuration = block.configuration();
-        if !configuration.is_empty() {
-            text = format!("({configuration}) {text}");
+        if !block.configuration.is_empty() {
+            text = format!("({}) {text}", block.configuration);
         }
         if !start.has_room(row.outcome.name(), self.width) {
             lines.push(std::mem::take(&mut start));
@@ -108,7 +107,7 @@ impl Report<'_> {
         DETAILS.map(detail).join("  ")
     }
 
-    fn below(&self, text: &str) -> Vec<Line> {
+    pub(super) fn below(&self, text: &str) -> Vec<Line> {
         let mut start = Line::default();
         start.blank(BELOW);
         wrapped(start, look::FAINT, text, self.width, BELOW)

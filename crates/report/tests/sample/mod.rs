@@ -1,6 +1,11 @@
 //! The document that every test of this crate renders: a plausible machine, and everything that can go wrong.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+mod lab;
+
+#[allow(unused_imports, reason = "each test file uses a part of it")]
+pub use lab::{lab, lab_of_one, lab_on_hardware};
+
 use environment::{Environment, LoadDuring};
 use run::{Disturbance, Document, Export, Measurement, Outcome, Row, SCHEMA, Timing, Warning};
 use stats::{Cost, Cycles, Nanos, Ticks};

@@ -1,0 +1,87 @@
+//! `kentry lab`: from arguments to what it ends with.
+
+use crate::{catch_interrupts, show};
+use kentry::cli::{Accel, LabArgs};
+use kentry::error::Error;
+use kentry::lab::{
+    Configurations, FAILED, LabPlan, Output, Program, Refused, Setting, Timed, choose, image, run,
+};
+use kentry::output::Target;
+use kentry::progress;
+use runner::{Interrupt, Reading};
+use std::io::Write;
+use std::process::ExitCode;
+use table::Table;
+
+/// No plan makes the lab write more, in bytes.
+const LAB_OUTPUT: usize = 256 << 20;
+
+/// Measures, or says or writes what would be measured.
+pub fn measure(args: &LabArgs) -> Result<ExitCode, Error> {
+    let plan = LabPlan::new(Table::get(), args)?;
+    let target = Target::open(args.iso.as_deref().or(args.show.output.as_deref()))?;
+    if args.iso.is_some() {
+        let limits = limits(args, &catch_interrupts()?);
+        target.write(&image(&plan, &limits)?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if args.dry_run {
+        let timed = if args.accel == Accel::Kvm { Timed::Hardware } else { Timed::Instructions };
+        target.write(&plan.render(timed, args.show.format)?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let interrupt = catch_interrupts()?;
+    let document = in_lab(&plan, args, &interrupt)?;
+    show(&document, &args.show, target, &interrupt)
+}
+
+fn in_lab(plan: &LabPlan, args: &LabArgs, interrupt: &Interrupt) -> Result<run::Document, Error> {
+    let limits = limits(args, interrupt);
+    let first = Reading::now();
+    let machine = choose(args, &limits, &mut note)?;
+    let version = machine.version(&limits)?;
+    let native = machine.timed() == Timed::Hardware;
+    let host = native.then(|| environment::capture(&environment::Roots::default(), 0));
+    let tsc_hz = first.zip(Reading::now()).and_then(|(first, last)| first.tsc_hz(&last));
+    let setting = Setting { machine, version, limits, host, tsc_hz: tsc_hz.filter(|_| native) };
+    let bar = progress::Bar::new();
+    kentry::lab::measure(plan, setting, &mut |share, row| bar.show(share, row))
+}
+
+fn limits(args: &LabArgs, interrupt: &Interrupt) -> lab::Limits {
+    lab::Limits { time: args.timeout, output: LAB_OUTPUT, interrupt: interrupt.clone() }
+}
+
+/// Runs a program, and ends with its exit code.
+pub fn execute(args: &LabArgs) -> Result<ExitCode, Error> {
+    let (mut standard, mut errors) = (std::io::stdout(), std::io::stderr());
+    let mut output = Output { standard: &mut standard, errors: &mut errors };
+    let code = exec(args, &mut output).unwrap_or_else(|refused| {
+        output.say(&refused.why);
+        refused.code
+    });
+    Ok(ExitCode::from(code))
+}
+
+fn exec(args: &LabArgs, output: &mut Output) -> Result<u8, Refused> {
+    let configurations = Configurations::new(Table::get(), &args.set)?;
+    let program = Program::read(&args.exec)?;
+    let interrupt = catch_interrupts()?;
+    let limits = lab::Limits { time: args.timeout, output: usize::MAX, interrupt };
+    // Which it is makes no difference to a program's output, and standard error is the program's.
+    let machine = choose(args, &limits, &mut |_| ())?;
+    run(&program, &machine, &configurations, args.seed, &limits, output)
+}
+
+/// A line on standard error that is no failure.
+fn note(text: &str) {
+    let _ = writeln!(std::io::stderr(), "kentry: {text}");
+}
+
+/// After help, or a command line that is not understood; with --exec, an exit code that is no program's.
+pub fn leave(error: &clap::Error) -> ! {
+    let _ = error.print();
+    let is_exec = std::env::args_os().any(|word| word == "--exec");
+    let code = if is_exec && error.use_stderr() { i32::from(FAILED) } else { error.exit_code() };
+    std::process::exit(code)
+}

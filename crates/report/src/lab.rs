@@ -1,0 +1,71 @@
+//! What stands above the rows of a measurement in the lab: which machine it was, and what its figures are.
+
+use crate::arrange::configurations;
+use crate::figure::ABSENT;
+use crate::head::{Fact, fact};
+use environment::Lab;
+use run::Document;
+use std::collections::BTreeMap;
+
+/// The facts that only the lab has.
+pub(crate) fn facts(document: &Document, lab: &Lab) -> Vec<Fact> {
+    let mut facts = vec![
+        fact("lab", machine(document, lab)),
+        fact("figures", figures(lab).to_owned()),
+        fact("ring 0", ring0(lab)),
+        fact("switches", switches(&lab.switches)),
+    ];
+    if let [only] = configurations(document)[..]
+        && !only.is_empty()
+    {
+        facts.push(fact("set", switches(only)));
+    }
+    facts
+}
+
+/// Only in verbose heads.
+pub(crate) fn more(lab: &Lab) -> Vec<Fact> {
+    let known = |text: &Option<String>| text.clone().unwrap_or_else(|| ABSENT.to_owned());
+    vec![
+        fact(
+            "boot",
+            format!("{:.0} ms to the first record, by {}", lab.boot_to_first_record_ms, known(&lab.loader)),
+        ),
+        fact("gateway", known(&lab.gateway)),
+        fact("memory", format!("{} MiB for programs", lab.memory >> 20)),
+    ]
+}
+
+/// `pcid=off pti=on`
+pub(crate) fn switches(switches: &BTreeMap<String, String>) -> String {
+    let each: Vec<String> = switches.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    each.join(" ")
+}
+
+fn machine(document: &Document, lab: &Lab) -> String {
+    let version = document.environment.kernel.release.as_deref().unwrap_or(ABSENT);
+    let features = if lab.features.is_empty() { "none".to_owned() } else { lab.features.join(" ") };
+    let accelerator = match lab.accelerator.as_str() {
+        "bochs" => String::new(),
+        other => format!(" with {}", other.to_uppercase()),
+    };
+    format!(
+        "kentry's own kernel {version} in {}{accelerator}, CPU model {} ({}), features {features}",
+        lab.emulator,
+        lab.cpu_model,
+        lab.vendor.as_deref().unwrap_or(ABSENT),
+    )
+}
+
+fn figures(lab: &Lab) -> &'static str {
+    if lab.icount { "instructions executed, emulated; no times" } else { "times on hardware" }
+}
+
+/// What the kernel found when it tested whether its instructions run as a program's do.
+fn ring0(lab: &Lab) -> String {
+    let syscall = if lab.syscall_works { "works" } else { "does not work" };
+    let unit = if lab.icount { "instructions" } else { "ticks" };
+    let (inner, outer) = (lab.ring0_ticks, lab.ring3_ticks);
+    let verdict = if lab.icount { "emulated" } else { "runs natively" };
+    format!("{verdict}: a loop took {inner} {unit}, in ring 3 {outer}; syscall {syscall}")
+}

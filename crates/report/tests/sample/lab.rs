@@ -1,0 +1,107 @@
+//! Documents of the lab.
+
+use super::{blank, cost, measurement, ordinary, vdso};
+use environment::{Environment, Kernel, Lab};
+use run::{Document, Outcome, Row, Timing, Warning};
+use stats::Cost;
+use std::collections::BTreeMap;
+
+/// What an emulator of QEMU does otherwise.
+const DIFFERS: &str = "a real Intel processor raises #UD";
+
+/// Entries, operations and their instructions without any protection.
+const COUNTS: [(&str, &str, f64); 9] = [
+    ("call", "none", 8.0),
+    ("syscall-x86_64", "none", 9.0),
+    ("syscall-x86_64", "getppid", 27.0),
+    ("vdso-x86_64", "gettimeofday", 49.0),
+    ("vdso-x86_64", "getrandom", 0.0),
+    ("syscall-i386", "none", 12.0),
+    ("syscall-i386", "gettimeofday", 135.0),
+    ("lcall7-i386", "none", 45.0),
+    ("lcall7-i386", "getppid", 52.0),
+];
+
+/// Three configurations under QEMU's emulation, the last of which this processor does not have.
+pub fn lab() -> Document {
+    let mut results = Vec::new();
+    for rows in COUNTS.chunk_by(|a, b| a.0 == b.0) {
+        for (step, (pti, pcid)) in [("off", "off"), ("on", "off"), ("on", "on")].into_iter().enumerate() {
+            let configuration =
+                [("pti", pti), ("pcid", pcid)].map(|(name, value)| (name.into(), value.into()));
+            results.extend(rows.iter().map(|row| counted(row, step, BTreeMap::from(configuration.clone()))));
+        }
+    }
+    let mut measurement = measurement();
+    (measurement.tsc_hz, measurement.cycles_per_tick, measurement.cycles_per_tick_range) = (None, None, None);
+    (measurement.chain_ratio, measurement.canary) = (BTreeMap::new(), BTreeMap::new());
+    measurement.cpu = 0;
+    let kernel =
+        Kernel { sysname: Some("kentry lab".into()), release: Some("0.1.0".into()), ..Kernel::default() };
+    let environment = Environment::of_lab(machine(), kernel, None);
+    Document { environment, measurement, results, vdso: vdso(), ..ordinary() }
+}
+
+/// The same with one configuration.
+pub fn lab_of_one() -> Document {
+    let mut document = lab();
+    document.results.retain(|row| row.configuration["pti"] == "on" && row.configuration["pcid"] == "off");
+    document
+}
+
+/// On a processor, where it is time.
+pub fn lab_on_hardware() -> Document {
+    let mut document = ordinary();
+    document.results.retain(|row| row.entry.starts_with("syscall-x86") || row.entry == "call");
+    let lab = Lab { accelerator: "kvm".into(), cpu_model: "host".into(), icount: false, ..machine() };
+    let kernel = lab_of_one().environment.kernel;
+    document.environment = Environment::of_lab(lab, kernel, Some(document.environment));
+    document.measurement.warnings.push(Warning::FewRounds { rounds: 3 });
+    document
+}
+
+fn machine() -> Lab {
+    let defaults = [("smap", "on"), ("pti", "off"), ("pcid", "off")];
+    Lab {
+        emulator: "QEMU 7.2.22".into(),
+        accelerator: "tcg".into(),
+        cpu_model: "max,vendor=GenuineIntel".into(),
+        vendor: Some("GenuineIntel".into()),
+        icount: true,
+        switches: defaults.map(|(name, value)| (name.into(), value.into())).into(),
+        ring0_ticks: 80_005,
+        ring3_ticks: 80_005,
+        syscall_works: true,
+        features: ["smep", "smap"].map(String::from).into(),
+        gateway: Some("sysenter".into()),
+        loader: Some("pvh".into()),
+        memory: 256 << 20,
+        boot_to_first_record_ms: 31.4,
+    }
+}
+
+fn counted(
+    (entry, operation, count): &(&str, &str, f64),
+    step: usize,
+    configuration: BTreeMap<String, String>,
+) -> Row {
+    let row = Row { configuration, timing: Timing::Emulated, ..blank(entry, operation, 64) };
+    let closed = |outcome, reason: &str| Row { outcome, reason: Some(reason.into()), ..row.clone() };
+    match (*entry, *operation, step) {
+        ("lcall7-i386", ..) => closed(Outcome::Fault, "SIGSEGV: selector 7 holds no gate"),
+        (.., 2) => closed(Outcome::Unsupported, "this CPU has no PCID (pcid=on)"),
+        (_, "getrandom", _) => closed(Outcome::Unsupported, "this vDSO does not export it"),
+        ("syscall-i386", ..) => Row {
+            instructions: Some(instructions(count + 4.0 * step as f64)),
+            reason: Some(DIFFERS.into()),
+            samples: 8,
+            ..row
+        },
+        _ => Row { instructions: Some(instructions(count + 4.0 * step as f64)), samples: 8, ..row },
+    }
+}
+
+fn instructions(count: f64) -> Cost<stats::Instructions> {
+    let at = stats::Instructions(count);
+    Cost { min: at, p50: at, p99: at, p999: at, max: (count + 300.0).into(), ..cost(count, None) }
+}

@@ -1,0 +1,270 @@
+//! `kentry lab` as it is called: arguments, exit codes and messages, with a script in QEMU's place; and with QEMU itself,
+//! where that is installed.
+#![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
+
+use record::abi;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Output};
+use table::{Kernel, Table};
+use tempfile::TempDir;
+
+/// Runs the command with this folder as the only place for programs.
+fn kentry(path: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_kentry")).args(arguments).env("PATH", path).output().unwrap()
+}
+
+fn here(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_kentry")).args(arguments).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A record of the kernel.
+fn record(sequence: u32, kind: u64, payload: &[u8]) -> Vec<u8> {
+    let mut header = Vec::new();
+    header.extend((abi::RECORD_MAGIC as u32).to_le_bytes());
+    header.extend((abi::RECORD_VERSION as u16).to_le_bytes());
+    header.extend((kind as u16).to_le_bytes());
+    header.extend(sequence.to_le_bytes());
+    header.extend([0; 4]);
+    header.extend((payload.len() as u32).to_le_bytes());
+    let mut hasher = crc32fast::Hasher::new();
+    [&header[..], &[0; 4], payload].iter().for_each(|part| hasher.update(part));
+    [&header[..], &hasher.finalize().to_le_bytes(), payload].concat()
+}
+
+fn words(words: &[u64]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+fn written(descriptor: u64, bytes: &[u8]) -> Vec<u8> {
+    [&descriptor.to_le_bytes()[..], bytes].concat()
+}
+
+/// A session of one program, which writes to both its descriptors and then ends so.
+fn session(how: u64, detail: [u64; 4]) -> Vec<u8> {
+    let boot = [1, 1000, 1000, 1, 0, 0, 0, 1, 0, 1];
+    let [a, b, c, d] = detail;
+    let said: [(u64, Vec<u8>); 7] = [
+        (abi::RECORD_LAB_BOOT, words(&boot)),
+        (abi::RECORD_LAB_BEGIN, words(&[0])),
+        (abi::RECORD_LAB_OUTPUT, written(1, b"to standard output\0\xff\n")),
+        (abi::RECORD_LAB_OUTPUT, written(2, b"to standard error\n")),
+        (abi::RECORD_LAB_LOG, b"a call that is not there".to_vec()),
+        (abi::RECORD_LAB_END, words(&[0, how, a, b, c, d])),
+        (abi::RECORD_LAB_DONE, Vec::new()),
+    ];
+    said.iter().zip(0..).flat_map(|((kind, payload), sequence)| record(sequence, *kind, payload)).collect()
+}
+
+/// A folder with a `qemu-system-x86_64` that runs this script, in which `$STREAM` is a file with these bytes, and
+/// a program for it, `program`.
+fn with_qemu(script: &str, stream: &[u8]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let (qemu, tape) = (folder.path().join("qemu-system-x86_64"), folder.path().join("stream"));
+    std::fs::write(&tape, stream).unwrap();
+    std::fs::write(folder.path().join("program"), b"\x7fELF").unwrap();
+    let text = format!("#!/bin/sh\nPATH=/usr/bin:/bin\nSTREAM={}\n{script}\n", tape.display());
+    // Written by a child: a file that another thread's child still has open for writing cannot be executed.
+    let mut writer = Command::new("sh");
+    writer.args(["-c", "printf '%s' \"$1\" >\"$2\" && chmod 755 \"$2\"", "sh", &text]).arg(&qemu);
+    assert!(writer.status().unwrap().success());
+    assert_eq!(std::fs::metadata(&qemu).unwrap().permissions().mode() & 0o777, 0o755);
+    folder
+}
+
+/// Runs the program in the folder, with these options before and words after it.
+fn execute(folder: &TempDir, options: &[&str], words: &[&str]) -> Output {
+    let program = folder.path().join("program");
+    let head = [&["lab", "--accel", "tcg"], options, &["--exec", program.to_str().unwrap()]].concat();
+    kentry(folder.path(), &[&head[..], words].concat())
+}
+
+#[test]
+fn a_plan_is_printed_and_nothing_started() {
+    let nowhere = Path::new("/nonexistent");
+    let plan =
+        kentry(nowhere, &["lab", "--dry-run", "--entry", "vdso-*", "--operation", "time", "--seed", "5"]);
+    let plan = text(&plan.stdout);
+    assert!(
+        plan.starts_with("2 rows in 1 configurations, 4 runs of a probe in one boot, seed 5, at most 60 s"),
+        "{plan}"
+    );
+    assert!(plan.contains("\nlab 1\nseed 5\n"), "{plan}");
+    let json =
+        kentry(nowhere, &["lab", "--dry-run", "--format", "json", "--set", "pti=on", "--set", "pti=off"]);
+    let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!(json["rows"].as_array().unwrap().len(), 2 * Table::get().rows(Kernel::Lab).count());
+    assert_eq!(json["rows"][0]["configuration"]["pti"], "on");
+    let hardware = kentry(nowhere, &["lab", "--dry-run", "--entry", "call", "--accel", "kvm"]);
+    assert!(text(&hardware.stdout).contains("10 runs of a probe"), "eight rounds, and two that describe");
+}
+
+#[test]
+fn what_is_missing_is_named_with_its_package() {
+    let empty = tempfile::tempdir().unwrap();
+    let missing = kentry(empty.path(), &["lab", "--accel", "tcg", "--entry", "call"]);
+    assert_eq!(missing.status.code(), Some(3));
+    let expected =
+        "kentry: there is no qemu-system-x86_64 here: install it (Debian: apt install qemu-system-x86)\n";
+    assert_eq!(text(&missing.stderr), expected);
+    assert!(missing.stdout.is_empty());
+    let bochs = kentry(empty.path(), &["lab", "--bochs", "--entry", "call"]);
+    assert_eq!(bochs.status.code(), Some(3));
+    assert!(text(&bochs.stderr).contains("apt install bochs "), "{}", text(&bochs.stderr));
+    let image = empty.path().join("lab.iso");
+    let image = kentry(empty.path(), &["lab", "--iso", image.to_str().unwrap()]);
+    assert_eq!(image.status.code(), Some(3));
+    assert!(text(&image.stderr).contains("grub-pc-bin"), "{}", text(&image.stderr));
+    assert_eq!(std::fs::read_dir(&empty).unwrap().count(), 0, "nothing is left behind");
+}
+
+#[test]
+fn an_emulator_that_will_not_have_it_says_why() {
+    let folder = with_qemu("echo \"qemu: unable to find CPU model 'foo'\" >&2; exit 1", &[]);
+    let refused = kentry(folder.path(), &["lab", "--accel", "tcg", "--cpu-model", "foo", "--entry", "call"]);
+    assert_eq!(refused.status.code(), Some(3));
+    assert!(text(&refused.stderr).contains("unable to find CPU model 'foo'"), "{}", text(&refused.stderr));
+}
+
+#[test]
+fn what_there_is_not_is_wrong_usage() {
+    for (arguments, why) in [
+        (&["--set", "ptii=on"][..], "did you mean pti?"),
+        (&["--set", "pti=maybe"], "pti can be off, on"),
+        (&["--set", "pti"], "is not of the form SWITCH=VALUE"),
+        (&["--set", "pti=on", "--set", "pti=on"], "the same configuration"),
+        (&["--entry", "libc"], "only Linux has it"),
+        (&["--entry", "trapgat-i386"], "did you mean trapgate-i386?"),
+        (&["--timeout", "0"], "must be more than 0"),
+        (&["--bochs", "--accel", "kvm"], "cannot be used with"),
+        (&["--iso", "x", "--format", "json"], "cannot be used with"),
+        (&["--dry-run", "--format", "csv"], "text or json, not as csv"),
+    ] {
+        let output = here(&[&["lab"], arguments].concat());
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(text(&output.stderr).contains(why), "{arguments:?}: {}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn a_programs_output_and_exit_code_are_its_own() {
+    let folder = with_qemu("cat $STREAM", &session(abi::LAB_END_EXITED, [42, 0, 0, 0]));
+    let output = execute(&folder, &[], &[]);
+    assert_eq!(output.status.code(), Some(42));
+    assert_eq!(output.stdout, b"to standard output\0\xff\n");
+    assert_eq!(text(&output.stderr), "to standard error\nkentry lab: a call that is not there\n");
+}
+
+#[test]
+fn a_program_that_does_not_end_well_has_a_code_that_says_so() {
+    let code = |how, detail| {
+        let output = execute(&with_qemu("cat $STREAM", &session(how, detail)), &[], &[]);
+        (output.status.code().unwrap(), text(&output.stderr).lines().last().unwrap().to_string())
+    };
+    let fault = code(abi::LAB_END_FAULT, [11, 1, 14 << 32 | 6, 0x1000]);
+    let words = "kentry lab: program was ended by SIGSEGV (#PF at 0x1000, error code 0x6)";
+    assert_eq!(fault, (128 + 11, words.into()));
+    let refused = code(abi::LAB_END_NOT_LOADED, [8, 0, 0, 0]);
+    let words = "kentry lab: program could not be loaded in the lab: ENOEXEC (Exec format error)";
+    assert_eq!(refused, (126, words.into()));
+    assert_eq!(code(abi::LAB_END_RUNAWAY, [7, 0, 0, 0]).0, 125);
+    assert_eq!(
+        code(abi::LAB_END_UNSUPPORTED, [5, 0, 0, 0]),
+        (125, "kentry lab: this CPU has no PCID (pcid=off)".into())
+    );
+    assert_eq!(code(77, [0; 4]).0, 125);
+}
+
+#[test]
+fn failures_of_kentry_itself_are_125() {
+    let whole = session(abi::LAB_END_EXITED, [0; 4]);
+    let code = |output: Output| (output.status.code().unwrap(), text(&output.stderr));
+    let hangs = with_qemu("head -c 300 $STREAM; exec sleep 50", &whole);
+    let (number, words) = code(execute(&hangs, &["--timeout", "0.5"], &[]));
+    assert_eq!(number, 125);
+    assert!(words.contains("did not finish within 0.5 s"), "{words}");
+    let dies = with_qemu("echo 'out of memory' >&2; exit 1", &whole);
+    let (number, words) = code(execute(&dies, &[], &[]));
+    assert!(number == 125 && words.contains("out of memory"), "{number} {words}");
+    let cut = with_qemu("head -c 300 $STREAM", &whole);
+    assert_eq!(code(execute(&cut, &[], &[])).0, 125);
+    let garbage = with_qemu("head -c 300 /dev/urandom", &whole);
+    assert_eq!(code(execute(&garbage, &[], &[])).0, 125);
+    let well = with_qemu("cat $STREAM", &whole);
+    assert_eq!(code(execute(&well, &["--set", "pti=on", "--set", "pti=off"], &[])).0, 125);
+    assert_eq!(code(execute(&well, &["--set", "pti=maybe"], &[])).0, 125);
+    assert_eq!(code(execute(&well, &["--teleport"], &[])).0, 125);
+    assert_eq!(code(execute(&well, &["--entry", "call"], &[])).0, 125);
+    let empty = tempfile::tempdir().unwrap();
+    let program = well.path().join("program");
+    let missing = kentry(empty.path(), &["lab", "--accel", "tcg", "--exec", program.to_str().unwrap()]);
+    assert_eq!(missing.status.code(), Some(125));
+    assert_eq!(here(&["lab", "--exec", "/nonexistent/program"]).status.code(), Some(127));
+    assert_eq!(here(&["lab", "--exec", "/"]).status.code(), Some(126));
+}
+
+#[test]
+fn everything_behind_the_program_belongs_to_it() {
+    // Says which line of the plan it was given, and fails.
+    let script = "while [ \"$1\" != -initrd ]; do shift; done; grep -a '^exec' \"$2\" >&2; exit 1";
+    let folder = with_qemu(script, &[]);
+    let output = execute(&folder, &["--set", "pti=on"], &["--set", "x", "--", "--help", "a b", "-v", "100%"]);
+    let said = text(&output.stderr);
+    assert!(said.contains("exec program --set x -- --help a%20b -v 100%25"), "{said}");
+}
+
+#[test]
+fn help_and_manual_page_name_the_exit_codes() {
+    let help = text(&here(&["lab", "--help"]).stdout);
+    for word in
+        ["--set", "pti=off|on, by default off", "--accel", "--bochs", "--iso", "--exec", "125", "128 + n"]
+    {
+        assert!(help.contains(word), "{word}");
+    }
+    assert!(text(&here(&["man", "lab"]).stdout).contains("bochs"));
+    assert!(text(&here(&["completions", "bash"]).stdout).contains("--cpu-model"));
+}
+
+fn has_qemu() -> bool {
+    let found = Command::new("qemu-system-x86_64").arg("--version").output().is_ok();
+    if !found {
+        eprintln!("no qemu-system-x86_64 here: the kernel itself is not booted");
+    }
+    found
+}
+
+#[test]
+fn two_boots_count_the_same() {
+    if !has_qemu() {
+        return;
+    }
+    let arguments =
+        ["lab", "--accel=tcg", "--operation=none", "--set=pti=on", "--set=pti=off", "--format=csv"];
+    let (first, second) = (here(&arguments), here(&arguments));
+    assert!(first.status.success(), "{}", text(&first.stderr));
+    assert_eq!(text(&first.stdout), text(&second.stdout));
+    assert!(text(&first.stdout).lines().filter(|line| line.contains(",ok,")).count() > 20);
+}
+
+#[test]
+fn the_labs_document_keeps_its_contract() {
+    if !has_qemu() {
+        return;
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/run.schema.json");
+    let schema = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let output = here(&["lab", "--accel=tcg", "--entry=syscall-*", "--set=smap=off,pti=on", "--format=json"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let errors: Vec<_> = validator.iter_errors(&document).map(|error| error.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+    assert_eq!(document["environment"]["host"], "lab");
+    assert_eq!(document["environment"]["lab"]["icount"], true);
+    assert_eq!(document["results"][0]["configuration"], serde_json::json!({"smap": "off", "pti": "on"}));
+    assert!(document["vdso"]["64"].as_array().is_some_and(|exports| !exports.is_empty()));
+}
