@@ -65,7 +65,7 @@
 #define LOADER_MULTIBOOT2 2
 
 /* RECORD_LAB_END: how it ended, and what detail[] holds. */
-#define LAB_END_EXITED	    0 /* exit status, LAB_IF_* as the last gate was entered (observe=on) */
+#define LAB_END_EXITED	    0 /* exit status, LAB_IF_*: with observe=on, whether some gate was entered with IF set */
 #define LAB_END_FAULT	    1 /* as CAUSE_SIGNAL: signal, si_code, trap number << 32 | error code, faulting address */
 #define LAB_END_RUNAWAY	    2 /* ticks that it ran before it was ended */
 #define LAB_END_UNSUPPORTED 3 /* SWITCH_*: this CPU lacks what the switch needs */

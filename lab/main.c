@@ -52,8 +52,6 @@ static void report_boot(const struct boot *boot, uint64_t hertz, unsigned gatewa
 	    [LAB_BOOT_VENDOR] = cpu.vendor,
 	};
 
-	/* With every step off: virtual machines that emulate ring 0 lack instructions of the others. */
-	paths_configure((const configuration){0});
 	payload[LAB_BOOT_RING0_TICKS] = loop_in_ring0();
 	payload[LAB_BOOT_RING3_TICKS] = loop_in_ring3();
 	payload[LAB_BOOT_SYSCALL_WORKS] = (uint64_t)syscall_works();
@@ -79,6 +77,8 @@ _Noreturn void kernel_main(uint32_t loader, uint32_t information)
 		console_open();
 	const uint64_t hertz = header.hertz ? header.hertz : find_tsc_frequency();
 	vsyscall_init();
+	/* Every step off: until the plan begins, since virtual machines that emulate ring 0 lack instructions of the steps. */
+	paths_configure((const configuration){0});
 	clock_init(header.seconds, hertz);
 	tick_init();
 	calls_init();

@@ -436,17 +436,21 @@ fn the_kernels_plan_is_the_same_for_the_same_command_line() {
     assert_eq!(text, PLAN, "\n{text}");
     assert_eq!(text, plan.work(Timed::Instructions).plan.render());
     let hardware = plan.work(Timed::Hardware);
-    assert_eq!(hardware.numbered.len(), 2 + 4 * 8, "eight rounds of two rows in two configurations");
+    assert_eq!(hardware.numbered.len(), 2 + 2 + 4 * 8, "eight rounds of two rows in two configurations");
 }
 
-/// Four runs in the seed's order, each after what changes for it; the trap gate is what the entries need.
+/// Each gate observed once, then four runs in the seed's order, each after what changes for it; the trap gate is what the
+/// entries need.
 const PLAN: &str = "\
 lab 1
 seed 7
 limit 100000000
 run probe64 2
 run probe32 2
-set pti=off smap=on
+set gate=trap observe=on
+run probe64 1 27 1 1 100000000 1 1 0 0 8
+run probe32 1 31 1 1 100000000 1 1 0 0 8
+set gate=interrupt observe=off pti=off smap=on
 set smap=off gate=trap
 run probe64 1 27 1 1 100000000 1 1 0 0 8
 run probe32 1 31 1 1 100000000 1 1 0 0 8

@@ -20,9 +20,7 @@ struct frame {
 #define VECTOR_BREAKPOINT 3
 #define VECTOR_INVALID	  6
 #define VECTOR_DOUBLE	  8
-#define VECTOR_PROTECTION 13
 #define VECTOR_PAGE_FAULT 14
-#define VECTOR_MACHINE	  18
 #define VECTOR_TICK	  32
 #define VECTOR_SPURIOUS	  33
 #define VECTOR_STUBS	  34 /* entry/exception.S has a stub for each below */
@@ -44,6 +42,7 @@ void fpu_reset(void);
 /* tables.c: GDT, LDT, TSS, IDT. */
 void tables_load(void);
 void tables_set_tls(unsigned index, uint64_t descriptor);
+int tables_tls_is_free(unsigned index);
 /* Points a vector below VECTOR_STUBS at its stub, or at a path of its own. */
 void gate_to_stub(unsigned vector);
 void gate_to_path(unsigned vector, uint64_t path, int is_trap_gate);
@@ -100,13 +99,6 @@ static inline uint64_t read_cr2(void)
 {
 	uint64_t value;
 	__asm__ volatile("mov %%cr2, %0" : "=r"(value));
-	return value;
-}
-
-static inline uint64_t read_cr3(void)
-{
-	uint64_t value;
-	__asm__ volatile("mov %%cr3, %0" : "=r"(value));
 	return value;
 }
 

@@ -35,7 +35,7 @@ _Static_assert(sizeof(struct gate) == 16, "two GDT entries, one IDT entry");
 #define USER_CODE_32 0x00cffb000000ffff
 #define USER_DATA    0x00cff3000000ffff
 #define USER_CODE_64 0x0020fb0000000000
-#define CPU_NUMBER   0x0040f50000000000 /* expand-down is no use here: data, read-only, limit 0 */
+#define CPU_NUMBER   0x0040f10000000000 /* data, its limit 0: the number */
 
 uint64_t gdt[GDT_ENTRIES] CPU_AREA;
 static struct gate idt[256] CPU_AREA;
@@ -43,9 +43,9 @@ static struct gate ldt[1] CPU_AREA;
 static struct tss tss CPU_AREA;
 
 #define IST_STACK 4096
-static uint8_t ist_stacks[4][IST_STACK] CPU_AREA;
-/* Those that may come while the stack pointer is a program's, or a page-table base (entry/path.inc). */
-static const uint8_t ist_vectors[4] = {VECTOR_DEBUG, VECTOR_NMI, VECTOR_DOUBLE, VECTOR_MACHINE};
+static uint8_t ist_stacks[3][IST_STACK] CPU_AREA;
+/* Those that may come while the stack pointer is a program's, or a page-table base (entry/syscall-*.S). */
+static const uint8_t ist_vectors[3] = {VECTOR_DEBUG, VECTOR_NMI, VECTOR_DOUBLE};
 
 static struct gate gate(uint64_t target, unsigned type, unsigned privilege)
 {
@@ -67,12 +67,17 @@ static void set_system_descriptor(unsigned selector, const void *base, unsigned 
 	gdt[selector / 8 + 1] = address >> 32;
 }
 
+/* The two that programs may name in an int; all others only the processor raises. */
+static unsigned privilege_of(unsigned vector)
+{
+	return vector == VECTOR_BREAKPOINT || vector == VECTOR_INT80 ? USER : 0;
+}
+
 void gate_to_stub(unsigned vector)
 {
-	/* int3 and into may be used by programs; every other vector only by the processor. */
-	const unsigned privilege = vector == VECTOR_BREAKPOINT ? USER : 0;
+	const uint64_t stub = (uint64_t)exception_stubs + vector * EXCEPTION_STUB_SIZE;
 
-	idt[vector] = gate((uint64_t)exception_stubs + vector * EXCEPTION_STUB_SIZE, TYPE_INTERRUPT_GATE, privilege);
+	idt[vector] = gate(stub, TYPE_INTERRUPT_GATE, privilege_of(vector));
 	for (unsigned i = 0; i < sizeof(ist_vectors); i++)
 		if (ist_vectors[i] == vector)
 			idt[vector].ist = (uint8_t)(i + 1);
@@ -80,7 +85,7 @@ void gate_to_stub(unsigned vector)
 
 void gate_to_path(unsigned vector, uint64_t path, int is_trap_gate)
 {
-	idt[vector] = gate(path, is_trap_gate ? TYPE_TRAP_GATE : TYPE_INTERRUPT_GATE, USER);
+	idt[vector] = gate(path, is_trap_gate ? TYPE_TRAP_GATE : TYPE_INTERRUPT_GATE, privilege_of(vector));
 }
 
 void gates_to_paths(uint64_t x86_64, uint64_t i386)
@@ -95,6 +100,11 @@ void gates_to_paths(uint64_t x86_64, uint64_t i386)
 void tables_set_tls(unsigned index, uint64_t descriptor)
 {
 	gdt[SELECTOR_TLS / 8 + index] = descriptor;
+}
+
+int tables_tls_is_free(unsigned index)
+{
+	return !gdt[SELECTOR_TLS / 8 + index];
 }
 
 void tables_load(void)

@@ -4,21 +4,22 @@
  * System V for the 386, and the systems that ran its programs, had theirs.
  *
  * The hardware has: switched to the entry stack (TSS.RSP0) and pushed ss, rsp, cs, rip; loaded a null ss. It has not
- * pushed rflags nor changed them: IF, TF, DF and AC are the program's. Page tables are the program's.
- * In: as syscall (x86-64 numbers), or as int $0x80 (i386 numbers). Out: rax. Lost: nothing but the arithmetic flags.
+ * pushed rflags nor changed them: IF, TF, NT, DF and AC are the program's. Page tables are the program's.
+ * In: as syscall (x86-64 numbers), or as int $0x80 (i386 numbers). Out: rax. Lost: nothing; with stack=minimum the
+ * arithmetic flags, DF and AC. A program that sets NT itself is ended by an exit=iret.
  * Back: lretq, which takes rip, cs, rsp, ss.
  */
 #include "entry/steps.inc"
 
 .macro CALL_GATE name, abi
 PATH \name
-GATE_IN
 STEP "keep the flags, which the hardware has not pushed", SWITCH_STACK, STACK_FRAME
 	pushf
+GATE_IN
 SERVE \abi
+GATE_OUT
 STEP "restore the flags", SWITCH_STACK, STACK_FRAME
 	popf
-GATE_OUT
 STEP "lret", SWITCH_EXIT, EXIT_NATURAL
 1:	lretq
 	FAULT	1b, 0

@@ -19,13 +19,7 @@ unsigned paths_configure(const configuration wanted);
 #define FAULT_UNKNOWN 0
 #define FAULT_ENDS    1
 uint64_t path_fault(uint64_t rip);
-/* Instruction bytes of a built path, for those who print it. */
-struct path_range {
-	const char *name;
-	uint64_t start, end;
-};
-unsigned paths_list(struct path_range *out, unsigned most);
-
+int is_in_path(uint64_t rip);
 /* Where the built paths are; the addresses are set by paths_configure. */
 extern uint64_t path_syscall_x86_64, path_syscall_i386, path_sysenter_x86_64, path_sysenter_i386, path_int80,
     path_call_gate_x86_64, path_call_gate_i386, path_ud_x86_64, path_ud_i386, path_int3_x86_64,
@@ -47,10 +41,10 @@ void exceptions_serve(int serve, int bits);
 /* Tells sysenter, which saves nothing, what it comes from. */
 void sysenter_from(int bits);
 
-/* stacks.S; what a path keeps in the CPU area. */
+/* user.S: stacks, and what paths keep in the CPU area. */
 extern uint8_t entry_stack_top[], kernel_stack_top[];
 extern uint64_t kernel_cr3, user_cr3, user_rsp, landing_pad;
-extern uint64_t observed_flags; /* with observe=on: rflags after the last gate; 0 when none was entered */
+extern uint64_t observed_flags; /* with observe=on: bits of rflags that were set after some gate; 0 when none was entered */
 
 /* user.S: leaves the kernel for a program, whose registers it takes from the frame; leave_user makes it return. */
 void enter_user(const struct frame *start);

@@ -47,7 +47,12 @@ STEP "handle"
 	CALL_C	exception
 	mov	%rbp, %rsp
 STEP "PTI: switch back", SWITCH_PTI, PTI_ON
-	mov	%rbx, %cr3
+	/* What was read lacks the bit that keeps the translations (PCID), so it only tells which of the two it was. */
+	test	$PROGRAM_TOP_BIT, %ebx
+	jz	1f
+	mov	user_cr3, %rax
+	mov	%rax, %cr3
+1:
 STEP "restore registers"
 	RESTORE_ALL
 	add	$16, %rsp

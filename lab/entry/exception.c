@@ -103,11 +103,15 @@ static void page_fault(struct frame *frame)
 	kernel_fault(frame, address);
 }
 
+/*
+ * A program that does nothing but enter through gates that leave interrupts on may never be met outside of the kernel. In a
+ * path it can be ended, too: there no record is half written.
+ */
 static void tick(const struct frame *frame)
 {
 	clock_update();
 	tick_done();
-	if (is_from_program(frame))
+	if (is_from_program(frame) || is_in_path(frame->rip))
 		program_may_be_runaway();
 }
 
@@ -123,6 +127,7 @@ void exception(struct frame *frame)
 	case VECTOR_TICK:
 		tick(frame);
 		break;
+	case VECTOR_NMI: /* somebody's button or watchdog; nothing that this kernel asked for */
 	case VECTOR_SPURIOUS:
 		break;
 	default:

@@ -1,11 +1,12 @@
-/* Sizes and offsets that C and the entry paths share; entry.c asserts them. */
+/* Sizes and offsets that C and the entry paths share; modes.c asserts them. */
 #pragma once
 
 #define CALLS 512 /* call numbers from here on exist in neither table */
 
+#define PROGRAM_TOP_BIT 0x1000 /* of CR3: the top tables lie behind one another, the programs' second */
+
 /* struct frame */
 #define FRAME_RAX	(10 * 8)
-#define FRAME_REGISTERS (15 * 8)
 #define FRAME_VECTOR	(15 * 8)
 #define FRAME_RIP	(17 * 8)
 #define FRAME_CS	(18 * 8)
@@ -13,7 +14,6 @@
 /* What a gate leaves on the entry stack: interrupt and trap gates; call gates. */
 #define GATE_RIP     0
 #define GATE_CS	     8
-#define GATE_RFLAGS  16
 #define CALL_RIP     0
 #define CALL_CS	     8
 #define CALL_RSP     16

@@ -26,7 +26,6 @@ extern const uint64_t path_branches_start[], path_branches_end[];
 extern const struct fault path_faults_start[], path_faults_end[];
 
 #define MAX_STEPS     32 /* of a path */
-#define MAX_PATHS     32
 #define MAX_FAULTS    64
 #define PATHS_SIZE    16384
 #define PATH_ALIGN    64
@@ -37,7 +36,6 @@ static uint8_t built[PATHS_SIZE] __attribute__((section(".paths"), aligned(4096)
 
 static struct fault faults[MAX_FAULTS];
 static unsigned fault_count;
-static struct path_range ranges[MAX_PATHS];
 
 configuration configured;
 
@@ -134,11 +132,8 @@ static void build_all(const configuration wanted)
 	uint64_t at = (uint64_t)built;
 
 	fault_count = 0;
-	for (const struct path *path = path_list_start; path < path_list_end; path++) {
-		const uint64_t start = at;
+	for (const struct path *path = path_list_start; path < path_list_end; path++)
 		at = build(path, wanted, at);
-		ranges[path - path_list_start] = (struct path_range){path->steps->name, start, at};
-	}
 	/* Code that was changed may be executed after a serializing instruction (SDM vol. 3, 9.1.3). */
 	cpuid(0, 0);
 }
@@ -186,11 +181,7 @@ uint64_t path_fault(uint64_t rip)
 	return FAULT_UNKNOWN;
 }
 
-unsigned paths_list(struct path_range *out, unsigned most)
+int is_in_path(uint64_t rip)
 {
-	const unsigned count = (unsigned)(path_list_end - path_list_start);
-	const unsigned shown = count < most ? count : most;
-
-	__builtin_memcpy(out, ranges, shown * sizeof(*out));
-	return shown;
+	return rip >= (uint64_t)built && rip < (uint64_t)built + PATHS_SIZE;
 }

@@ -30,8 +30,7 @@ STEP "PTI: switch to the program's page tables", SWITCH_PTI, PTI_ON, SWITCH_EXIT
 	mov	%rsp, %cr3
 STEP "sysret", SWITCH_EXIT, EXIT_NATURAL
 	mov	user_rsp, %rsp
-1:	sysretl
-	FAULT	1b, 0
+	sysretl
 IRET_INSTEAD user_rsp, %r11, $SELECTOR_USER_CODE_32, %rcx
 SERVE_RARE
 END_PATH

@@ -3,7 +3,7 @@
  * AMD's long mode it raises #UD.
  *
  * The hardware has: cleared IF; loaded rip, rsp (the kernel's stack), flat cs and ss. It has saved nothing: not where it
- * came from, not the stack, not the flags. TF, DF and AC are the program's. Page tables are the program's.
+ * came from, not the stack, not the flags. TF, NT, DF and AC are the program's. Page tables are the program's.
  * In: rax number; rdi, rsi, rdx, r10, r8, r9; rcx the program's stack pointer, r11 where it wants to go on, both by this
  * kernel's own convention, which mirrors what sysexit takes. Out: rax. Lost: rcx, rdx, r11.
  * Back: sysexitq takes rip from rdx and rsp from rcx, and leaves IF clear unless the kernel sets it.

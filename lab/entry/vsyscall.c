@@ -2,8 +2,8 @@
  * The fixed page at 0xffffffffff600000, four ways (the switch `vsyscall`):
  *
  *	original	code and time data, no kernel entry at all (x86-64 Linux 2.4 to 3.0)
- *	native		each function is mov number; syscall; ret (Linux 3.1 to 5.2, vsyscall=native)
- *	emulate		not executable: fetching from it is a page fault, error code 0x14 or 0x15, that the kernel answers
+ *	native		each function is mov number; syscall; ret (Linux 3.1 to 4.16, vsyscall=native)
+ *	emulate		not executable: fetching from it is a page fault, error code 0x15, that the kernel answers
  *	none		absent
  *
  * For emulation the hardware has: switched to the entry stack, pushed ss, rsp, rflags, cs, rip and the error code; cr2 is

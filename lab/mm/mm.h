@@ -10,7 +10,6 @@
 #define LARGE_PAGE	(2ul << 20)
 #define KERNEL_BASE	0xffffffff80000000ul
 #define DIRECT_MAP	0xffff888000000000ul
-#define DIRECT_MAP_SIZE (4ul << 30)
 #define VSYSCALL_PAGE	0xffffffffff600000ul
 
 /* Ends of programs' addresses. The last page stays free, so that no instruction ends at the end of the lower half. */
@@ -54,6 +53,7 @@ void pages_release(void); /* everything taken since pages_keep */
 #define MAP_WRITE   1
 #define MAP_EXECUTE 2
 #define MAP_USER    4
+#define MAP_HELD    8 /* kept for later, and not there for anybody */
 void tables_init(uint64_t memory_end);
 void tables_new_space(void); /* an empty lower half */
 /* 0, or -ENOMEM. */
@@ -110,6 +110,7 @@ long space_protect(uint64_t start, uint64_t bytes, unsigned protection);
 long space_forget(uint64_t start, uint64_t bytes);
 /* Moves an area to where it has room to be larger; its new address, or -errno. */
 long space_move(uint64_t start, uint64_t bytes, uint64_t new_bytes);
+int space_is_free(uint64_t start, uint64_t bytes);
 /* An address with so much room, or 0. */
 uint64_t space_find(uint64_t bytes);
 long space_set_break(uint64_t to);
@@ -119,7 +120,6 @@ long space_add_pages(uint64_t start, const void *first, uint64_t bytes, unsigned
 int space_fault(uint64_t address, uint64_t error);
 #define FAULT_PRESENT 1
 #define FAULT_WRITE   2
-#define FAULT_USER    4
 #define FAULT_FETCH   16
 
 /* user_memory.c: 0 or -EFAULT. No address at or beyond the program's end is ever touched. */

@@ -99,10 +99,22 @@ long space_remove(uint64_t start, uint64_t bytes)
 	return 0;
 }
 
+/* Without a source of their own, neighbours of the same protection are one. */
+static int continues(const struct area *area, const struct area *next)
+{
+	return area->end == next->start && area->protection == next->protection && !area->source.count &&
+	       !next->source.count && !area->pages && !next->pages;
+}
+
 static long insert(struct area area)
 {
 	unsigned at = 0;
 
+	for (unsigned i = 0; i < area_count; i++)
+		if (continues(&areas[i], &area)) {
+			areas[i].end = area.end;
+			return 0;
+		}
 	if (area_count == MAX_AREAS)
 		return -ENOMEM;
 	while (at < area_count && areas[at].start < area.start)
@@ -125,17 +137,18 @@ long space_add(uint64_t start, uint64_t bytes, unsigned protection, struct sourc
 
 long space_add_pages(uint64_t start, const void *first, uint64_t bytes, unsigned protection)
 {
-	const long result = space_add(start, bytes, protection, (struct source){0});
+	bytes = align_up(bytes, PAGE);
+	const long result = space_remove(start, bytes);
 
-	if (!result)
-		area_at(start)->pages = first;
-	return result;
+	if (result)
+		return result;
+	return insert((struct area){start, start + bytes, protection, {0}, first});
 }
 
-/* Without any protection a page stays where it is, and is not the program's to touch. */
+/* Without any protection a page is held for later, and nobody's to touch. */
 static unsigned rights_of(unsigned protection)
 {
-	return (protection ? MAP_USER : 0) | (protection & PROTECT_WRITE ? MAP_WRITE : 0) |
+	return (protection ? MAP_USER : MAP_HELD) | (protection & PROTECT_WRITE ? MAP_WRITE : 0) |
 	       (protection & PROTECT_EXECUTE ? MAP_EXECUTE : 0);
 }
 
@@ -181,6 +194,14 @@ long space_forget(uint64_t start, uint64_t bytes)
 	return 0;
 }
 
+int space_is_free(uint64_t start, uint64_t bytes)
+{
+	for (unsigned i = 0; i < area_count; i++)
+		if (areas[i].start < start + bytes && areas[i].end > start)
+			return 0;
+	return 1;
+}
+
 uint64_t space_find(uint64_t bytes)
 {
 	uint64_t top = space.map_top;
@@ -224,10 +245,8 @@ long space_set_break(uint64_t to)
 	if (to < space.break_start || to >= space.map_top)
 		return (long)space.break_now;
 	if (new_end > old_end) {
-		for (unsigned i = 0; i < area_count; i++)
-			if (areas[i].start < new_end && areas[i].end > old_end)
-				return (long)space.break_now;
-		if (space_add(old_end, new_end - old_end, PROTECT_READ | PROTECT_WRITE, (struct source){0}))
+		if (!space_is_free(old_end, new_end - old_end) ||
+		    space_add(old_end, new_end - old_end, PROTECT_READ | PROTECT_WRITE, (struct source){0}))
 			return (long)space.break_now;
 	} else if (new_end < old_end) {
 		space_remove(new_end, old_end - new_end);

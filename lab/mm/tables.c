@@ -56,6 +56,8 @@ static uint64_t *entry_of(uint64_t *top, uint64_t address, unsigned level, int m
 
 static uint64_t bits_of(unsigned rights)
 {
+	if (rights & MAP_HELD)
+		return 0;
 	return PTE_PRESENT | (rights & MAP_WRITE ? PTE_WRITE : 0) | (rights & MAP_USER ? PTE_USER : 0) |
 	       (rights & MAP_EXECUTE ? 0 : PTE_NO_EXECUTE);
 }
@@ -119,7 +121,7 @@ static uint64_t clear_entry(uint64_t *top, uint64_t address)
 
 	if (entry)
 		*entry = 0;
-	return old & PTE_PRESENT ? old & PTE_ADDRESS : 0;
+	return old & PTE_ADDRESS;
 }
 
 uint64_t tables_unmap(uint64_t address)
@@ -136,10 +138,10 @@ int tables_find(uint64_t address, uint64_t *physical, unsigned *rights)
 {
 	const uint64_t *entry = entry_of(KERNEL_TOP, address, 0, 0);
 
-	if (!entry || !(*entry & PTE_PRESENT))
+	if (!entry || !*entry)
 		return 0;
 	*physical = *entry & PTE_ADDRESS;
-	*rights = (*entry & PTE_WRITE ? MAP_WRITE : 0) | (*entry & PTE_USER ? MAP_USER : 0) |
+	*rights = (*entry & PTE_PRESENT ? 0 : MAP_HELD) | (*entry & PTE_WRITE ? MAP_WRITE : 0) | (*entry & PTE_USER ? MAP_USER : 0) |
 		  (*entry & PTE_NO_EXECUTE ? 0 : MAP_EXECUTE);
 	return 1;
 }
@@ -151,12 +153,10 @@ uint64_t tables_next(uint64_t address, uint64_t end)
 		const uint64_t *table = KERNEL_TOP;
 		unsigned level = 3;
 
-		while (table[slot(address, level)] & PTE_PRESENT) {
-			if (!level)
-				return address;
-			table = physical_to_virtual(table[slot(address, level)] & PTE_ADDRESS);
-			level--;
-		}
+		while (level && table[slot(address, level)] & PTE_PRESENT)
+			table = physical_to_virtual(table[slot(address, level--)] & PTE_ADDRESS);
+		if (!level && table[slot(address, 0)])
+			return address;
 		const uint64_t span = 1ul << (12 + 9 * level);
 		address = (address & ~(span - 1)) + span;
 	}

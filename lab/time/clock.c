@@ -7,7 +7,6 @@
 #define CLOCK_PROCESS_CPU  2
 #define CLOCK_THREAD_CPU   3
 #define SECOND_SHIFTED	   ((uint64_t)NANOSECONDS_A_SECOND << SHIFT)
-#define TICK_NANOSECONDS   10000000u
 
 union time_memory time_memory __attribute__((aligned(4096)));
 /* vsyscall=original keeps a page of its own. */
@@ -69,8 +68,18 @@ void clock_init(uint64_t seconds, uint64_t hertz)
 		clock->shift = SHIFT;
 		clock->base[CLOCK_REALTIME].seconds = clock->base[CLOCK_TAI].seconds = seconds;
 	}
-	time_memory.page.coarse_resolution = TICK_NANOSECONDS;
 	clock_update();
+}
+
+/* TSC ticks as nanoseconds; a program may run for days. */
+static uint64_t nanoseconds_of(uint64_t ticks)
+{
+	return (uint64_t)((unsigned __int128)ticks * time_memory.page.clocks[CLOCK_RAW].multiplier >> SHIFT);
+}
+
+void clock_set_resolution(uint64_t ticks)
+{
+	time_memory.page.coarse_resolution = (uint32_t)nanoseconds_of(ticks);
 }
 
 void clock_program_starts(void)
@@ -90,7 +99,7 @@ int clock_read(uint32_t id, struct time_value *out)
 		return time_read(&time_memory.page, id, out);
 	/* The program has had the CPU to itself. */
 	out->seconds = 0;
-	time_carry(clock_program_ticks() * time_memory.page.clocks[CLOCK_RAW].multiplier >> SHIFT, out);
+	time_carry(nanoseconds_of(clock_program_ticks()), out);
 	return 1;
 }
 

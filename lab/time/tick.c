@@ -71,7 +71,7 @@ void tick_set(uint64_t period)
 		;
 	const uint64_t gone = UINT32_MAX - apic_read(APIC_CURRENT), ticks = rdtsc() - start;
 	const uint64_t wanted = gone * period / ticks;
-	count = wanted > UINT32_MAX ? UINT32_MAX : (uint32_t)wanted;
+	count = wanted > UINT32_MAX ? UINT32_MAX : wanted ? (uint32_t)wanted : 1;
 	apic_write(APIC_INITIAL, 0);
 	apic_write(APIC_TIMER, TIMER_PERIODIC | VECTOR_TICK);
 }

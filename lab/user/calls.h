@@ -13,14 +13,15 @@ typedef uint64_t word;
 
 #define EPERM  1
 #define ENOENT 2
+#define ESRCH  3
 #define EBADF  9
 #define EAGAIN 11
+#define EEXIST 17
 #define ENOMEM 12
 #define ENODEV 19
 #define EINVAL 22
 #define ENOTTY 25
 #define ESPIPE 29
-#define ERANGE 34
 #ifndef EFAULT
 #define EFAULT 14
 #define ENOSYS 38
@@ -67,13 +68,20 @@ long call_fstatat_32(word folder, word path, word to, word flags);
 long call_statx(word folder, word path, word flags, word mask, word to);
 long call_no_file(void); /* for every call that names a path: ENOENT */
 
+/* calls_signal.c */
+long call_sigaction(word signal, word new_action, word old_action);
+long call_sigaction_32(word signal, word new_action, word old_action);
+long call_sigprocmask(word how, word new_mask, word old_mask, word bytes);
+long call_sigaltstack(word new_stack, word old_stack);
+long call_sigaltstack_32(word new_stack, word old_stack);
+long call_kill(word process, word signal);
+long call_tgkill(word group, word thread, word signal);
+
 /* calls_process.c */
 long call_exit(word status);
 long call_getpid(void);
 long call_getppid(void);
 long call_zero(void); /* user and group ids; what always works and does nothing here */
-long call_kill(word process, word signal);
-long call_tgkill(word group, word thread, word signal);
 long call_getcpu(word cpu, word node);
 long call_getrandom(word to, word bytes, word flags);
 long call_getrusage(word who, word to);

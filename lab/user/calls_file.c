@@ -81,6 +81,8 @@ static long write_vectors(word file, word vectors, word count, unsigned word_byt
 		if (written < 0)
 			return sum ? sum : written;
 		sum += written;
+		if ((uint64_t)written < vector.bytes)
+			return sum;
 	}
 	return sum;
 }

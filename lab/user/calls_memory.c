@@ -30,6 +30,8 @@ long call_mmap(word address, word bytes, word protection, word flags, word file,
 		address = space_find(bytes);
 	if (!address)
 		return -ENOMEM;
+	if (flags & MAP_FIXED_NOREPLACE && !space_is_free(address, bytes))
+		return -EEXIST;
 	const long problem = space_add(address, bytes, (unsigned)protection, (struct source){0});
 	return problem ? problem : (long)address;
 }
@@ -53,10 +55,11 @@ long call_mremap(word address, word bytes, word new_bytes, word flags, word new_
 	new_bytes = align_up(new_bytes, PAGE);
 	if (!new_bytes || flags & REMAP_FIXED)
 		return -EINVAL;
-	if (new_bytes < bytes)
-		space_remove(address + new_bytes, bytes - new_bytes);
-	if (new_bytes <= bytes)
-		return (long)address;
+	if (new_bytes <= bytes) {
+		const long problem =
+		    new_bytes < bytes ? space_remove(address + new_bytes, bytes - new_bytes) : 0;
+		return problem ? problem : (long)address;
+	}
 	if (!(flags & REMAP_MAY_MOVE))
 		return -ENOMEM;
 	return space_move(address, bytes, new_bytes);

@@ -22,11 +22,6 @@
 
 #define RANDOM_CHUNK 256
 
-_Noreturn static void end_with_signal(word signal)
-{
-	program_ends((struct end){LAB_END_FAULT, {signal}});
-}
-
 long call_exit(word status)
 {
 	program_ends((struct end){LAB_END_EXITED, {status & 0xff}});
@@ -45,21 +40,6 @@ long call_getppid(void)
 long call_zero(void)
 {
 	return 0;
-}
-
-/* There is no other process, and no handler is ever called. */
-long call_kill(word process, word signal)
-{
-	if (process != LAB_PID || signal > 64)
-		return -EINVAL;
-	if (signal)
-		end_with_signal(signal);
-	return 0;
-}
-
-long call_tgkill(word group, word thread, word signal)
-{
-	return group == LAB_PID ? call_kill(thread, signal) : -EINVAL;
 }
 
 long call_getcpu(word cpu_to, word node_to)
@@ -179,10 +159,12 @@ long call_sysinfo_32(word to)
 
 long call_sched_getaffinity(word process, word bytes, word to)
 {
+	const uint64_t mask = 1u << LAB_CPU, size = (uint64_t)space.bits / 8;
+
 	(void)process;
-	if (bytes < 8)
+	if (bytes < size)
 		return -EINVAL;
-	return user_put_8(to, 1u << LAB_CPU) ? -EFAULT : 8;
+	return user_write(to, &mask, size) ? -EFAULT : (long)size;
 }
 
 /* Alone, a thread has nobody to wake, and would wait for ever. */
@@ -249,21 +231,34 @@ static uint64_t descriptor_of(const struct user_descriptor *from)
 	       (uint64_t)(from->limit >> 16 & 0xf) << 48 | size << 52 | (uint64_t)(from->base >> 24) << 56;
 }
 
+/*
+ * As Linux: no code, and no stack of 16 bits, with which iret leaves half of the kernel's stack pointer in the program's. Not
+ * present means empty.
+ */
+static int is_acceptable(uint32_t flags)
+{
+	return flags & FLAG_NOT_PRESENT || (flags & FLAG_32BIT && !(flags >> FLAG_CONTENTS_SHIFT & 3));
+}
+
 long call_set_thread_area(word descriptor)
 {
-	static unsigned next;
-	struct user_descriptor from;
 	const uint32_t first = SELECTOR_TLS / 8;
+	struct user_descriptor from;
 
 	if (user_read(&from, descriptor, sizeof(from)))
 		return -EFAULT;
+	if (!is_acceptable(from.flags))
+		return -EINVAL;
 	if (from.number == ~0u) {
-		from.number = first + next++ % TLS_ENTRIES;
+		from.number = first;
+		while (from.number < first + TLS_ENTRIES && !tables_tls_is_free(from.number - first))
+			from.number++;
+		if (from.number == first + TLS_ENTRIES)
+			return -ESRCH;
 		if (user_put_4(descriptor, from.number))
 			return -EFAULT;
 	}
-	if (from.number < first || from.number >= first + TLS_ENTRIES ||
-	    from.flags >> FLAG_CONTENTS_SHIFT & 3)
+	if (from.number < first || from.number >= first + TLS_ENTRIES)
 		return -EINVAL;
 	tables_set_tls(from.number - first, from.flags & FLAG_NOT_PRESENT ? 0 : descriptor_of(&from));
 	return 0;

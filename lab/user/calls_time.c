@@ -89,7 +89,7 @@ static long wait(uint32_t clock, struct time_value time, int is_absolute)
 {
 	struct time_value now;
 
-	if (time.nanoseconds >= NANOSECONDS_A_SECOND || !clock_read(clock, &now))
+	if (!clock_read(clock, &now))
 		return -EINVAL;
 	if (!is_absolute) {
 		time.seconds += now.seconds;
@@ -103,22 +103,27 @@ static long wait(uint32_t clock, struct time_value time, int is_absolute)
 	return 0;
 }
 
+/* Seconds that are negative, and fractions that are none, are refused before anything is cut off. */
+static long check_time(int64_t seconds, int64_t nanoseconds, struct time_value *time)
+{
+	*time = (struct time_value){(uint64_t)seconds, (uint32_t)nanoseconds};
+	return seconds < 0 || nanoseconds < 0 || nanoseconds >= NANOSECONDS_A_SECOND ? -EINVAL : 0;
+}
+
 static long read_wide(word from, struct time_value *time)
 {
-	uint64_t words[2];
+	int64_t words[2];
 	const long problem = user_read(words, from, sizeof(words));
 
-	*time = (struct time_value){words[0], (uint32_t)words[1]};
-	return problem;
+	return problem ? problem : check_time(words[0], words[1], time);
 }
 
 static long read_narrow(word from, struct time_value *time)
 {
-	uint32_t words[2];
+	int32_t words[2];
 	const long problem = user_read(words, from, sizeof(words));
 
-	*time = (struct time_value){words[0], words[1]};
-	return problem;
+	return problem ? problem : check_time(words[0], words[1], time);
 }
 
 long call_nanosleep(word request, word rest)

@@ -3,6 +3,7 @@
 #include "mm/mm.h"
 #include "serial/console.h"
 #include "serial/serial.h"
+#include "time/clock.h"
 #include "time/tick.h"
 #include "user/table.h"
 #include "user/user.h"
@@ -212,6 +213,12 @@ static int do_check(struct line *line)
 	return 1;
 }
 
+static void set_tick(uint64_t period)
+{
+	tick_set(period);
+	clock_set_resolution(period);
+}
+
 static int do_limit(struct line *line)
 {
 	uint64_t ticks;
@@ -219,7 +226,7 @@ static int do_limit(struct line *line)
 	if (!parse_number(line, &ticks))
 		return 0;
 	program_set_limit(ticks);
-	tick_set(ticks ? ticks / TICK_PART + 1 : TICK_DEFAULT);
+	set_tick(ticks ? ticks / TICK_PART + 1 : TICK_DEFAULT);
 	return 1;
 }
 
@@ -302,7 +309,7 @@ void plan_run(void)
 
 	set_defaults();
 	plan.problem = paths_configure(plan.wanted);
-	tick_set(TICK_DEFAULT);
+	set_tick(TICK_DEFAULT);
 	while (next_line(&line))
 		if (next_word(&line, &verb) && verb.count && !do_step(&line, verb)) {
 			not_understood();

@@ -100,14 +100,16 @@ void table_configuration(void)
 	static configuration shown = {[SWITCH_SMAP] = UINT8_MAX};
 	struct line_buffer line = {.length = 0};
 
-	/* The row's name tells the gate. */
+	/* The row's name tells the gate, and its line what was observed. */
 	shown[SWITCH_GATE] = configured[SWITCH_GATE];
+	if (configured[SWITCH_OBSERVE] == OBSERVE_ON)
+		return;
 	if (!__builtin_memcmp(shown, configured, sizeof(shown)))
 		return;
 	__builtin_memcpy(shown, configured, sizeof(shown));
 	line_text(&line, "--");
 #define ROW(id_, name_, index_, value_, default_)                                                            \
-	if (id_ != SWITCH_GATE && configured[id_] == index_)                                                 \
+	if (id_ != SWITCH_GATE && id_ != SWITCH_OBSERVE && configured[id_] == index_)                                                 \
 		line_text(&line, " " name_ "=" value_);
 	SWITCH_VALUES(ROW)
 #undef ROW
@@ -184,6 +186,12 @@ void table_row(const char *const *arguments, unsigned count, struct end end)
 		return;
 	line_text(&line, name_of(number_of(arguments[READING_ENTRY]), 1));
 	line_blank_to(&line, OPERATION_COLUMN);
+	if (configured[SWITCH_OBSERVE] == OBSERVE_ON) {
+		line_text(&line, end.detail[1] == LAB_IF_SET ? "interrupts stay on in the kernel (IF=1)"
+							     : "interrupts are off in the kernel (IF=0)");
+		put(&line);
+		return;
+	}
 	line_text(&line, name_of(number_of(arguments[READING_OPERATION]), 0));
 	line_blank_to(&line, TICKS_COLUMN);
 	if (end.how == LAB_END_EXITED && outcome == READING_OK && reading.samples)

@@ -20,8 +20,8 @@ pub struct State<'a> {
     reason: Option<String>,
     /// The lab's switches that tell it from other rows of the same entry and operation.
     configuration: BTreeMap<String, String>,
-    /// What is worth knowing of it however it ends.
-    remark: Option<&'a str>,
+    /// What is worth knowing of it besides.
+    remarks: Vec<&'a str>,
     /// What was measured so far, where that is time.
     pub rounds: Rounds,
     /// What was measured so far, where instructions are counted.
@@ -36,7 +36,7 @@ impl<'a> State<'a> {
             outcome: Outcome::Ok,
             reason: None,
             configuration: BTreeMap::new(),
-            remark: None,
+            remarks: Vec::new(),
             rounds: Rounds::default(),
             counted: None,
         }
@@ -50,7 +50,8 @@ impl<'a> State<'a> {
         counts: bool,
         remark: Option<&'a str>,
     ) -> State<'a> {
-        State { configuration, remark, counted: counts.then(Vec::new), ..State::new(row) }
+        let remarks = remark.into_iter().collect();
+        State { configuration, remarks, counted: counts.then(Vec::new), ..State::new(row) }
     }
 
     /// Takes one round. The first that is not well ends the row, whatever came before: an entry that answers
@@ -110,9 +111,14 @@ impl<'a> State<'a> {
         self.counted.as_ref().map_or(0, |samples| samples.len() as u64)
     }
 
+    /// Something worth knowing of the row.
+    pub fn remark(&mut self, remark: &'a str) {
+        self.remarks.push(remark);
+    }
+
     /// Ends the row before its probe ran: no emulator has done anything otherwise.
     pub fn end_unrun(&mut self, how: (Outcome, String)) {
-        self.remark = None;
+        self.remarks.clear();
         self.end(how);
     }
 
@@ -175,7 +181,8 @@ impl<'a> State<'a> {
     }
 
     fn words(&self) -> Option<String> {
-        let both: Vec<&str> = self.reason.as_deref().into_iter().chain(self.remark).collect();
+        let both: Vec<&str> =
+            self.reason.as_deref().into_iter().chain(self.remarks.iter().copied()).collect();
         (!both.is_empty()).then(|| both.join("; "))
     }
 }

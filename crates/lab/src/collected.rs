@@ -17,6 +17,8 @@ pub struct Ran {
     pub output: Option<Vec<u8>>,
     /// How it ended.
     pub end: End,
+    /// Whether interrupts were on in the kernel behind some gate, where that was observed.
+    pub interrupts: Option<bool>,
 }
 
 /// What a guest said, sorted by program.
@@ -67,8 +69,8 @@ impl Collected {
                 }
                 self.output.take_if(|output| output.len() > MOST_OUTPUT);
             }
-            Event::End { number, end } => {
-                self.ran.insert(number, Ran { output: self.output.take(), end });
+            Event::End { number, end, interrupts } => {
+                self.ran.insert(number, Ran { output: self.output.take(), end, interrupts });
                 self.running = None;
             }
             Event::Log(line) => {
@@ -91,11 +93,11 @@ mod tests {
     #[test]
     fn pieces_of_standard_output_are_joined() {
         let mut collected = Collected::default();
-        let end = Event::End { number: 0, end: End::Exited(0) };
+        let end = Event::End { number: 0, end: End::Exited(0), interrupts: None };
         for event in [Event::Begin(0), output(1, b"ab"), output(2, b"no"), output(1, b"c"), end] {
             collected.take(event);
         }
-        let expected = Ran { output: Some(b"abc".to_vec()), end: End::Exited(0) };
+        let expected = Ran { output: Some(b"abc".to_vec()), end: End::Exited(0), interrupts: None };
         assert_eq!(collected.ran, BTreeMap::from([(0, expected)]));
         assert_eq!(collected.running, None);
     }
@@ -107,7 +109,7 @@ mod tests {
         for _ in 0..5 {
             collected.take(output(1, &vec![0; 1 << 20]));
         }
-        collected.take(Event::End { number: 0, end: End::Exited(0) });
+        collected.take(Event::End { number: 0, end: End::Exited(0), interrupts: None });
         assert_eq!(collected.ran[&0].output, None);
     }
 

@@ -78,6 +78,8 @@ pub enum Event {
         number: u64,
         /// How.
         end: End,
+        /// Whether interrupts were on in the kernel behind some gate, where that was observed.
+        interrupts: Option<bool>,
     },
     /// A line for people.
     Log(String),
@@ -128,7 +130,7 @@ impl Session {
             LabPayload::End { how, detail, .. } if how == abi::LAB_END_PLAN => Err(Disorder::Plan(detail[0])),
             LabPayload::End { number, how, detail } => {
                 self.running.take_if(|running| *running == number).ok_or(Disorder::End(number))?;
-                Ok(Event::End { number, end: end(how, detail) })
+                Ok(Event::End { number, end: end(how, detail), interrupts: interrupts(how, detail) })
             }
             LabPayload::Done if self.running.is_none() && self.next == self.programs => {
                 self.done = true;
@@ -169,6 +171,14 @@ fn end(how: u64, detail: [u64; 4]) -> End {
         abi::LAB_END_NOT_LOADED => End::NotLoaded(first),
         abi::LAB_END_CHECKED => End::Checked(first == 1, [second, third, fourth]),
         other => End::Unknown(other),
+    }
+}
+
+fn interrupts(how: u64, [_, observed, ..]: [u64; 4]) -> Option<bool> {
+    match (how, observed) {
+        (abi::LAB_END_EXITED, abi::LAB_IF_CLEAR) => Some(false),
+        (abi::LAB_END_EXITED, abi::LAB_IF_SET) => Some(true),
+        _ => None,
     }
 }
 
@@ -225,7 +235,7 @@ mod tests {
         .unwrap();
         assert_eq!(events.last(), Some(&Event::Done));
         assert_eq!(events[3], Event::Output { number: 0, descriptor: 1, bytes: b"x".to_vec() });
-        assert_eq!(events[5], Event::End { number: 0, end: End::Exited(0) });
+        assert_eq!(events[5], Event::End { number: 0, end: End::Exited(0), interrupts: None });
     }
 
     #[test]

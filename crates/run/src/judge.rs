@@ -76,6 +76,11 @@ pub fn path_in_words(value: u64) -> Option<&'static str> {
     }
 }
 
+/// Whether interrupts were on behind a gate, in words.
+pub fn interrupts_in_words(on: bool) -> &'static str {
+    if on { "interrupts stay on in the kernel (IF=1)" } else { "interrupts are off in the kernel (IF=0)" }
+}
+
 fn closed(entry: &Entry, cause: &str, outcome: Outcome, otherwise: String) -> (Outcome, String) {
     let Some(closed) = entry.closed.get(cause) else {
         return (outcome, otherwise);

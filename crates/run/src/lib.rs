@@ -5,7 +5,7 @@ mod judge;
 mod load;
 mod warning;
 
-pub use judge::{judge, judge_failure, path_in_words, signal_in_words};
+pub use judge::{interrupts_in_words, judge, judge_failure, path_in_words, signal_in_words};
 pub use load::{LoadError, load};
 pub use warning::Warning;
 

@@ -26,6 +26,12 @@ impl<'a> Configuration<'a> {
         Configuration { values: self.values.iter().map(value).collect() }
     }
 
+    /// With one value another.
+    pub fn but(mut self, name: &str, value: &'a str) -> Configuration<'a> {
+        self.values.iter_mut().filter(|(switch, _)| switch.name == name).for_each(|slot| slot.1 = value);
+        self
+    }
+
     /// Each switch and its value.
     pub fn values(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
         self.values.iter().map(|(switch, value)| (switch.name.as_str(), *value))

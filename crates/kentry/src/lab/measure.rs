@@ -136,7 +136,19 @@ fn states<'a>(plan: &LabPlan<'a>, setting: &Setting, boot: &Booted, work: &Work)
             (None, Some(trouble)) => state.end_unrun(ended::missing(&boot.collected, number, trouble)),
         }
     }
+    remark_on_gates(&mut states, &boot.collected, work);
     states
+}
+
+/// What was observed of interrupts, beside the figures of the rows that it holds for.
+fn remark_on_gates(states: &mut [State], collected: &Collected, work: &Work) {
+    for (number, what) in (0..).zip(&work.numbered) {
+        let Numbered::Observe(entry) = *what else { continue };
+        let observed = collected.ran.get(&number).and_then(|ran| ran.interrupts);
+        let Some(words) = observed.map(run::interrupts_in_words) else { continue };
+        let rows = states.iter_mut().filter(|state| state.row.0.id == entry);
+        rows.filter(|state| state.outcome == run::Outcome::Ok).for_each(|state| state.remark(words));
+    }
 }
 
 /// What the vDSO images export, by bitness.

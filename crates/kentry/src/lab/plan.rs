@@ -8,6 +8,7 @@ use lab::Step;
 use record::{Request, abi};
 use report::Format;
 use runner::Schedule;
+use std::collections::BTreeMap;
 use std::time::Duration;
 use table::{Kernel, Probe, Table};
 
@@ -25,9 +26,14 @@ pub struct Job<'a> {
 pub enum Numbered {
     /// What the vDSO exports.
     Describe(Probe),
+    /// Whether interrupts are on behind the gate of the entry of this id.
+    Observe(u16),
     /// A round of the job of this index.
     Round(usize),
 }
+
+/// Files of the lab's entries whose paths begin at a gate; the others' instructions say themselves what becomes of IF.
+const GATES: [&str; 5] = ["int80", "call-gate", "ud", "int3", "div0"];
 
 /// What is measured with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,26 +122,37 @@ impl<'a> LabPlan<'a> {
             steps.push(Step::Run { file: probe.name().into(), arguments: Request::describe() });
             numbered.push(Numbered::Describe(probe));
         }
+        let mut now = self.defaults.clone();
+        for row in self.gates() {
+            let observing = self.defaults.for_entry(row.0).but("observe", "on");
+            set_changes(&mut steps, &mut now, &observing);
+            steps.push(run(row, timed));
+            numbered.push(Numbered::Observe(row.0.id));
+        }
         // What is asked for by name is set in any case: a processor that lacks it starts with another default.
         let named = self.defaults.only(&self.configurations.named);
-        if !named.is_empty() {
-            steps.push(Step::Set(named.into_iter().collect()));
+        let back = self.defaults.changes_from(&now).into_iter();
+        let set: BTreeMap<_, _> = named.into_iter().chain(back).collect();
+        if !set.is_empty() {
+            steps.push(Step::Set(set.into_iter().collect()));
         }
-        let mut now = self.defaults.clone();
+        now = self.defaults.clone();
         for round in 0..timed.rounds() {
             for index in order(self.jobs.len(), self.seed.wrapping_add(round)) {
                 let Some(job) = self.jobs.get(index) else { continue };
-                let changes = job.configuration.changes_from(&now);
-                if !changes.is_empty() {
-                    steps.push(Step::Set(changes));
-                    now = job.configuration.clone();
-                }
-                let file = job.row.0.probe.name().into();
-                steps.push(Step::Run { file, arguments: timed.request(job.row).arguments() });
+                set_changes(&mut steps, &mut now, &job.configuration);
+                steps.push(run(job.row, timed));
                 numbered.push(Numbered::Round(index));
             }
         }
         Work { plan: lab::Plan { steps }, numbered }
+    }
+
+    /// The first row of every entry that goes through a gate.
+    fn gates(&self) -> impl Iterator<Item = Row<'a>> {
+        let entries = self.jobs.chunk_by(|a, b| a.row.0.id == b.row.0.id);
+        let first = entries.filter_map(|jobs| jobs.first()).map(|job| job.row);
+        first.filter(|(entry, _)| entry.lab.as_ref().is_some_and(|file| GATES.contains(&file.as_str())))
     }
 
     /// The plan for a reader: text, or JSON.
@@ -198,6 +215,19 @@ fn jobs<'a>(rows: &[Row<'a>], configurations: &Configurations<'a>) -> Vec<Job<'a
         }
     }
     jobs
+}
+
+/// The step from one configuration to the next, where they differ.
+fn set_changes<'a>(steps: &mut Vec<Step>, now: &mut Configuration<'a>, next: &Configuration<'a>) {
+    let changes = next.changes_from(now);
+    if !changes.is_empty() {
+        steps.push(Step::Set(changes));
+        *now = next.clone();
+    }
+}
+
+fn run(row: Row, timed: Timed) -> Step {
+    Step::Run { file: row.0.probe.name().into(), arguments: timed.request(row).arguments() }
 }
 
 fn order(jobs: usize, seed: u64) -> impl Iterator<Item = usize> {
