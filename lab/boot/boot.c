@@ -94,7 +94,8 @@ static void read_pvh(uint32_t address)
 
 static void read_memory_tag(const struct memory_tag *tag)
 {
-	for (uint32_t at = sizeof(*tag); at + sizeof(struct memory_entry) <= tag->tag.bytes; at += tag->entry_bytes) {
+	for (uint32_t at = sizeof(*tag); at + sizeof(struct memory_entry) <= tag->tag.bytes;
+	     at += tag->entry_bytes) {
 		const struct memory_entry *entry = (const void *)((const uint8_t *)tag + at);
 		if (entry->type == MEMORY_USABLE)
 			take_memory(entry->address, entry->bytes);
@@ -108,7 +109,8 @@ static void read_multiboot2(uint32_t address)
 
 	for (uint32_t wanted = TAG_MODULE; wanted <= TAG_MEMORY; wanted += TAG_MEMORY - TAG_MODULE) {
 		const struct tag *tag = (const void *)(information + 8);
-		for (; tag->type != TAG_END; tag = (const void *)((const uint8_t *)tag + align_up(tag->bytes, 8))) {
+		for (; tag->type != TAG_END;
+		     tag = (const void *)((const uint8_t *)tag + align_up(tag->bytes, 8))) {
 			const struct module_tag *module = (const void *)tag;
 			if (tag->type != wanted)
 				continue;

@@ -28,7 +28,7 @@ struct frame {
 
 /* features.c */
 struct cpu {
-	uint32_t vendor;	   /* VENDOR_* of abi/lab.h */
+	uint32_t vendor;   /* VENDOR_* of abi/lab.h */
 	uint32_t features; /* bit per FEATURE_* of abi/lab.h */
 	uint32_t has_sysenter, has_apic, hwcap;
 	uint64_t xcr0;
@@ -48,7 +48,6 @@ void gate_to_stub(unsigned vector);
 void gate_to_path(unsigned vector, uint64_t path, int is_trap_gate);
 /* Points the call gates and the LDT's at their paths. */
 void gates_to_paths(uint64_t x86_64, uint64_t i386);
-
 
 static inline uint64_t rdtsc(void)
 {

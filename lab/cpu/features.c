@@ -4,16 +4,16 @@
 
 struct cpu cpu;
 
-#define LEAF1_EDX_APIC	   (1u << 9)
-#define LEAF1_EDX_SEP	   (1u << 11)
-#define LEAF1_ECX_PCID	   (1u << 17)
-#define LEAF1_ECX_XSAVE	   (1u << 26)
-#define LEAF7_EBX_SMEP	   (1u << 7)
-#define LEAF7_EBX_SMAP	   (1u << 20)
-#define LEAF7_ECX_UMIP	   (1u << 2)
+#define LEAF1_EDX_APIC	(1u << 9)
+#define LEAF1_EDX_SEP	(1u << 11)
+#define LEAF1_ECX_PCID	(1u << 17)
+#define LEAF1_ECX_XSAVE (1u << 26)
+#define LEAF7_EBX_SMEP	(1u << 7)
+#define LEAF7_EBX_SMAP	(1u << 20)
+#define LEAF7_ECX_UMIP	(1u << 2)
 
 /* x87, SSE, AVX, and the three parts of AVX-512: what libraries choose their functions by. */
-#define XCR0_USED 0xe7
+#define XCR0_USED   0xe7
 #define XCR0_AVX512 0xe0
 
 #define MXCSR_DEFAULT 0x1f80

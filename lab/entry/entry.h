@@ -23,8 +23,8 @@ int is_in_path(uint64_t rip);
 /* Where the built paths are; the addresses are set by paths_configure. */
 extern uint64_t path_syscall_x86_64, path_syscall_i386, path_sysenter_x86_64, path_sysenter_i386, path_int80,
     path_call_gate_x86_64, path_call_gate_i386, path_ud_x86_64, path_ud_i386, path_int3_x86_64,
-    path_int3_i386, path_div0_x86_64, path_div0_i386, path_enter_user,
-    path_put_user_8, path_put_user_4, path_put_user_16, path_copy_user, path_exception, path_peek_as_program;
+    path_int3_i386, path_div0_x86_64, path_div0_i386, path_enter_user, path_put_user_8, path_put_user_4,
+    path_put_user_16, path_copy_user, path_exception, path_peek_as_program;
 
 /* exception.S: a stub for each vector below VECTOR_STUBS, EXCEPTION_STUB_SIZE bytes each. */
 extern const uint8_t exception_stubs[];
@@ -44,7 +44,8 @@ void sysenter_from(int bits);
 /* user.S: stacks, and what paths keep in the CPU area. */
 extern uint8_t entry_stack_top[], kernel_stack_top[];
 extern uint64_t kernel_cr3, user_cr3, user_rsp, landing_pad;
-extern uint64_t observed_flags; /* with observe=on: bits of rflags that were set after some gate; 0 when none was entered */
+extern uint64_t
+    observed_flags; /* with observe=on: bits of rflags that were set after some gate; 0 when none was entered */
 
 /* user.S: leaves the kernel for a program, whose registers it takes from the frame; leave_user makes it return. */
 void enter_user(const struct frame *start);

@@ -75,8 +75,8 @@ static void kernel_fault(struct frame *frame, uint64_t address)
 	if (resume == FAULT_ENDS)
 		end_program(frame, address);
 	if (resume == FAULT_UNKNOWN) {
-		log_line("vector %lu, error code %lx, at %lx, address %lx", frame->vector, frame->error, frame->rip,
-			 address);
+		log_line("vector %lu, error code %lx, at %lx, address %lx", frame->vector, frame->error,
+			 frame->rip, address);
 		panic("an exception in the kernel");
 	}
 	frame->rip = resume;

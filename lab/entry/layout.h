@@ -6,18 +6,18 @@
 #define PROGRAM_TOP_BIT 0x1000 /* of CR3: the top tables lie behind one another, the programs' second */
 
 /* struct frame */
-#define FRAME_RAX	(10 * 8)
-#define FRAME_VECTOR	(15 * 8)
-#define FRAME_RIP	(17 * 8)
-#define FRAME_CS	(18 * 8)
+#define FRAME_RAX    (10 * 8)
+#define FRAME_VECTOR (15 * 8)
+#define FRAME_RIP    (17 * 8)
+#define FRAME_CS     (18 * 8)
 
 /* What a gate leaves on the entry stack: interrupt and trap gates; call gates. */
-#define GATE_RIP     0
-#define GATE_CS	     8
-#define CALL_RIP     0
-#define CALL_CS	     8
-#define CALL_RSP     16
-#define CALL_SS	     24
+#define GATE_RIP 0
+#define GATE_CS	 8
+#define CALL_RIP 0
+#define CALL_CS	 8
+#define CALL_RSP 16
+#define CALL_SS	 24
 
 #define EXCEPTION_STUB_SIZE 16
 

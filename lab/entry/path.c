@@ -50,7 +50,8 @@ struct building {
 static int holds(const struct step *step, const configuration wanted)
 {
 	for (unsigned i = 0; i < 4; i++)
-		if (step->conditions[i].which && wanted[step->conditions[i].which] != step->conditions[i].value)
+		if (step->conditions[i].which &&
+		    wanted[step->conditions[i].which] != step->conditions[i].value)
 			return 0;
 	return 1;
 }
@@ -117,7 +118,8 @@ static uint64_t build(const struct path *path, const configuration wanted, uint6
 			panic("a path with more steps or code than there is room for");
 		building.steps[building.count] = step;
 		building.to[building.count++] = at;
-		__builtin_memcpy(physical_to_virtual(kernel_to_physical(at)), (const void *)step->start, length);
+		__builtin_memcpy(physical_to_virtual(kernel_to_physical(at)), (const void *)step->start,
+				 length);
 		at += length;
 	}
 	building.to[building.count] = at;

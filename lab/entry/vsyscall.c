@@ -58,7 +58,8 @@ int vsyscall_fault(struct frame *frame, uint64_t address)
 	const uint64_t offset = address - VSYSCALL_ADDRESS;
 	uint64_t back;
 
-	if (configured[SWITCH_VSYSCALL] != VSYSCALL_EMULATE || !(frame->error & FAULT_FETCH) || frame->rip != address)
+	if (configured[SWITCH_VSYSCALL] != VSYSCALL_EMULATE || !(frame->error & FAULT_FETCH) ||
+	    frame->rip != address)
 		return 0;
 	if (offset != VSYSCALL_GETTIMEOFDAY && offset != VSYSCALL_TIME && offset != VSYSCALL_GETCPU)
 		return 0;

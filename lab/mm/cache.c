@@ -30,7 +30,8 @@ uint64_t cache_page(const struct source *source, uint64_t at)
 	/* One place to look at, and the next: a page that finds both taken is the program's own. */
 	for (uint64_t i = first; i < first + 2; i++) {
 		const uint64_t place = i % PLACES;
-		if (places[place].physical && places[place].at == at && is_same(&places[place].source, source))
+		if (places[place].physical && places[place].at == at &&
+		    is_same(&places[place].source, source))
 			return places[place].physical;
 		if (places[place].physical)
 			continue;

@@ -6,11 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PAGE		4096ul
-#define LARGE_PAGE	(2ul << 20)
-#define KERNEL_BASE	0xffffffff80000000ul
-#define DIRECT_MAP	0xffff888000000000ul
-#define VSYSCALL_PAGE	0xffffffffff600000ul
+#define PAGE	      4096ul
+#define LARGE_PAGE    (2ul << 20)
+#define KERNEL_BASE   0xffffffff80000000ul
+#define DIRECT_MAP    0xffff888000000000ul
+#define VSYSCALL_PAGE 0xffffffffff600000ul
 
 /* Ends of programs' addresses. The last page stays free, so that no instruction ends at the end of the lower half. */
 #define USER_END_64 0x7ffffffff000ul
@@ -91,8 +91,8 @@ void source_fill(const struct source *source, uint64_t at, uint8_t *to);
 #define PROTECT_EXECUTE 4
 struct space {
 	int bits;
-	uint64_t end;		/* of addresses */
-	uint64_t map_top;	/* mmap looks for room below */
+	uint64_t end;	  /* of addresses */
+	uint64_t map_top; /* mmap looks for room below */
 	uint64_t break_start, break_now;
 	uint64_t minor_faults;
 };

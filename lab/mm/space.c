@@ -155,12 +155,14 @@ static unsigned rights_of(unsigned protection)
 /* Pages that are there get the rights of their area; one that others may see never the right to be written. */
 static void apply_rights(const struct area *area)
 {
-	for (uint64_t at = tables_next(area->start, area->end); at < area->end; at = tables_next(at + PAGE, area->end)) {
+	for (uint64_t at = tables_next(area->start, area->end); at < area->end;
+	     at = tables_next(at + PAGE, area->end)) {
 		uint64_t physical;
 		unsigned rights;
 
 		tables_find(at, &physical, &rights);
-		tables_map(at, physical, rights_of(area->protection) & ~(page_is_for_good(physical) ? MAP_WRITE : 0u));
+		tables_map(at, physical,
+			   rights_of(area->protection) & ~(page_is_for_good(physical) ? MAP_WRITE : 0u));
 	}
 }
 
@@ -222,7 +224,8 @@ long space_move(uint64_t start, uint64_t bytes, uint64_t new_bytes)
 	const struct area *area = area_at(start);
 	const uint64_t to = space_find(new_bytes);
 
-	if (!is_range(start, bytes) || !area || area->end < start + bytes || area->source.count || area->pages)
+	if (!is_range(start, bytes) || !area || area->end < start + bytes || area->source.count ||
+	    area->pages)
 		return -EINVAL;
 	const unsigned protection = area->protection;
 	if (!to || space_add(to, new_bytes, protection, (struct source){0}))

@@ -13,12 +13,12 @@
 #define PTE_NO_EXECUTE (1ul << 63)
 #define PTE_ADDRESS    0x000ffffffffff000ul
 
-#define CR3_NO_FLUSH	 (1ul << 63)
-#define PCID_KERNEL	 1ul
-#define PCID_PROGRAM	 2ul
-#define ENTRIES		 512
-#define FIRST_OF_KERNEL	 256
-#define ENOMEM		 12
+#define CR3_NO_FLUSH	(1ul << 63)
+#define PCID_KERNEL	1ul
+#define PCID_PROGRAM	2ul
+#define ENTRIES		512
+#define FIRST_OF_KERNEL 256
+#define ENOMEM		12
 
 extern const uint8_t kernel_start[], text_end[], rodata_end[], kernel_end[];
 extern const uint8_t trampoline_start[], trampoline_end[], cpu_area_start[], cpu_area_end[];
@@ -141,8 +141,8 @@ int tables_find(uint64_t address, uint64_t *physical, unsigned *rights)
 	if (!entry || !*entry)
 		return 0;
 	*physical = *entry & PTE_ADDRESS;
-	*rights = (*entry & PTE_PRESENT ? 0 : MAP_HELD) | (*entry & PTE_WRITE ? MAP_WRITE : 0) | (*entry & PTE_USER ? MAP_USER : 0) |
-		  (*entry & PTE_NO_EXECUTE ? 0 : MAP_EXECUTE);
+	*rights = (*entry & PTE_PRESENT ? 0 : MAP_HELD) | (*entry & PTE_WRITE ? MAP_WRITE : 0) |
+		  (*entry & PTE_USER ? MAP_USER : 0) | (*entry & PTE_NO_EXECUTE ? 0 : MAP_EXECUTE);
 	return 1;
 }
 
@@ -210,7 +210,8 @@ static int is_trampoline(uint64_t address)
 	       (address & ~(PAGE - 1)) == VSYSCALL_PAGE;
 }
 
-static void count_pages(const uint64_t *table, unsigned level, uint64_t base, uint64_t *pages, uint64_t *foreign)
+static void count_pages(const uint64_t *table, unsigned level, uint64_t base, uint64_t *pages,
+			uint64_t *foreign)
 {
 	for (unsigned i = level == 3 ? FIRST_OF_KERNEL : 0; i < ENTRIES; i++) {
 		const uint64_t address = base | (uint64_t)i << (12 + 9 * level);
@@ -218,7 +219,8 @@ static void count_pages(const uint64_t *table, unsigned level, uint64_t base, ui
 		if (!(table[i] & PTE_PRESENT))
 			continue;
 		if (level && !(table[i] & PTE_LARGE)) {
-			count_pages(physical_to_virtual(table[i] & PTE_ADDRESS), level - 1, address, pages, foreign);
+			count_pages(physical_to_virtual(table[i] & PTE_ADDRESS), level - 1, address, pages,
+				    foreign);
 			continue;
 		}
 		*pages += 1;

@@ -25,14 +25,16 @@ static uint32_t crc_of(uint32_t crc, const void *bytes, uint32_t count)
 	return crc;
 }
 
-void record_parts(uint16_t kind, const void *first, uint32_t first_bytes, const void *second, uint32_t second_bytes)
+void record_parts(uint16_t kind, const void *first, uint32_t first_bytes, const void *second,
+		  uint32_t second_bytes)
 {
 	if (console_is_open())
 		return;
 	header.kind = kind;
 	header.length = first_bytes + second_bytes;
 	header.crc = 0;
-	header.crc = ~crc_of(crc_of(crc_of(~0u, &header, sizeof(header)), first, first_bytes), second, second_bytes);
+	header.crc =
+	    ~crc_of(crc_of(crc_of(~0u, &header, sizeof(header)), first, first_bytes), second, second_bytes);
 	uart_write(&header, sizeof(header));
 	uart_write(first, first_bytes);
 	uart_write(second, second_bytes);

@@ -10,7 +10,8 @@ void uart_drain(void); /* returns when everything has left */
 /* records.c: a record of abi/record.h; the payload may come in two parts. */
 void records_init(void);
 void record(uint16_t kind, const void *payload, uint32_t bytes);
-void record_parts(uint16_t kind, const void *first, uint32_t first_bytes, const void *second, uint32_t second_bytes);
+void record_parts(uint16_t kind, const void *first, uint32_t first_bytes, const void *second,
+		  uint32_t second_bytes);
 
 /* log.c: a line for people, as a record. %s text, %lu and %lx numbers of 64 bits; a line that is too long is cut. */
 void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -2,20 +2,20 @@
 #include "cpu/cpu.h"
 #include "serial/serial.h"
 
-#define PORT	      0x3f8
-#define DATA	      (PORT + 0)
-#define INTERRUPTS    (PORT + 1)
-#define FIFO	      (PORT + 2)
-#define LINE	      (PORT + 3)
-#define MODEM	      (PORT + 4)
-#define STATUS	      (PORT + 5)
-#define LINE_DIVISOR  0x80
-#define LINE_8N1      0x03
-#define FIFO_CLEAR    0x07
-#define MODEM_READY   0x03 /* DTR, RTS */
-#define STATUS_EMPTY  0x20 /* of the transmitter's FIFO */
-#define STATUS_IDLE   0x40 /* and the last bit is out */
-#define FIFO_BYTES    16
+#define PORT	     0x3f8
+#define DATA	     (PORT + 0)
+#define INTERRUPTS   (PORT + 1)
+#define FIFO	     (PORT + 2)
+#define LINE	     (PORT + 3)
+#define MODEM	     (PORT + 4)
+#define STATUS	     (PORT + 5)
+#define LINE_DIVISOR 0x80
+#define LINE_8N1     0x03
+#define FIFO_CLEAR   0x07
+#define MODEM_READY  0x03 /* DTR, RTS */
+#define STATUS_EMPTY 0x20 /* of the transmitter's FIFO */
+#define STATUS_IDLE  0x40 /* and the last bit is out */
+#define FIFO_BYTES   16
 
 void uart_init(void)
 {

@@ -3,10 +3,10 @@
 #include "cpu/cpu.h"
 #include "vdso/vsyscall.h"
 
-#define SHIFT		   24 /* with a multiplier of 32 bits: TSCs from 4 MHz on; an overflow after minutes */
-#define CLOCK_PROCESS_CPU  2
-#define CLOCK_THREAD_CPU   3
-#define SECOND_SHIFTED	   ((uint64_t)NANOSECONDS_A_SECOND << SHIFT)
+#define SHIFT		  24 /* with a multiplier of 32 bits: TSCs from 4 MHz on; an overflow after minutes */
+#define CLOCK_PROCESS_CPU 2
+#define CLOCK_THREAD_CPU  3
+#define SECOND_SHIFTED	  ((uint64_t)NANOSECONDS_A_SECOND << SHIFT)
 
 union time_memory time_memory __attribute__((aligned(4096)));
 /* vsyscall=original keeps a page of its own. */
@@ -31,7 +31,8 @@ static void copy_coarse(struct time_clock *clock, unsigned coarse, unsigned fine
 
 static void update(struct time_clock *clock, uint64_t now)
 {
-	static const uint8_t fine[] = {CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW, CLOCK_BOOTTIME, CLOCK_TAI};
+	static const uint8_t fine[] = {CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW, CLOCK_BOOTTIME,
+				       CLOCK_TAI};
 	const uint64_t shifted = (now - clock->cycle_last) * clock->multiplier;
 	volatile uint32_t *sequence = &clock->sequence;
 
@@ -53,7 +54,8 @@ void clock_update(void)
 
 	for (unsigned i = 0; i < TIME_CLOCKS; i++)
 		update(&time_memory.page.clocks[i], now);
-	__builtin_memcpy(vsyscall_original_page + VSYSCALL_TIME_OFFSET, &time_memory.page, sizeof(time_memory.page));
+	__builtin_memcpy(vsyscall_original_page + VSYSCALL_TIME_OFFSET, &time_memory.page,
+			 sizeof(time_memory.page));
 	interrupts_restore(flags);
 }
 

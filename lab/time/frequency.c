@@ -8,17 +8,17 @@
 #define ECX_HYPERVISOR	(1u << 31)
 
 /* The PC's timer, channel 2 (Intel 8254). */
-#define PIT_HERTZ	1193182ull
-#define PIT_DATA	0x42
-#define PIT_COMMAND	0x43
-#define PIT_ONE_SHOT	0xb0 /* channel 2, both bytes, mode 0 */
-#define SPEAKER		0x61
-#define SPEAKER_GATE	0x01
-#define SPEAKER_ON	0x02
-#define SPEAKER_OUT	0x20
-#define PIT_TICKS	11932 /* 10 ms */
-#define LEAST_HERTZ	10000000
-#define PATIENCE	(1ull << 36)
+#define PIT_HERTZ    1193182ull
+#define PIT_DATA     0x42
+#define PIT_COMMAND  0x43
+#define PIT_ONE_SHOT 0xb0 /* channel 2, both bytes, mode 0 */
+#define SPEAKER	     0x61
+#define SPEAKER_GATE 0x01
+#define SPEAKER_ON   0x02
+#define SPEAKER_OUT  0x20
+#define PIT_TICKS    11932 /* 10 ms */
+#define LEAST_HERTZ  10000000
+#define PATIENCE     (1ull << 36)
 
 static uint64_t from_cpuid(void)
 {

@@ -81,7 +81,10 @@ void tick_restart(void)
 	if (!is_there)
 		return;
 	apic_write(APIC_INITIAL, count);
-	__asm__ volatile("sti; nop; cli" : : : "memory"); /* one that was due is over before the program begins */
+	__asm__ volatile("sti; nop; cli"
+			 :
+			 :
+			 : "memory"); /* one that was due is over before the program begins */
 }
 
 void tick_stop(void)

@@ -75,7 +75,8 @@ static long write_vectors(word file, word vectors, word count, unsigned word_byt
 	for (word i = 0; i < count; i++) {
 		struct vector vector = {0, 0};
 		const word at = vectors + i * 2 * word_bytes;
-		if (user_read(&vector.from, at, word_bytes) || user_read(&vector.bytes, at + word_bytes, word_bytes))
+		if (user_read(&vector.from, at, word_bytes) ||
+		    user_read(&vector.bytes, at + word_bytes, word_bytes))
 			return sum ? sum : -EFAULT;
 		const long written = call_write(file, vector.from, vector.bytes);
 		if (written < 0)
@@ -144,9 +145,9 @@ long call_fstat(word file, word to)
 
 	if (!is_open(file))
 		return -EBADF;
-	stat[2] = 1;			       /* st_nlink */
-	stat[3] = MODE_PIPE | MODE_RIGHTS;     /* st_mode */
-	stat[7] = BLOCK;		       /* st_blksize */
+	stat[2] = 1;			   /* st_nlink */
+	stat[3] = MODE_PIPE | MODE_RIGHTS; /* st_mode */
+	stat[7] = BLOCK;		   /* st_blksize */
 	return user_write(to, stat, sizeof(stat));
 }
 

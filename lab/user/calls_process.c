@@ -10,10 +10,10 @@
 #define RLIMIT_STACK 3
 #define STACK_LIMIT  (8ull << 20)
 
-#define FUTEX_WAIT	   0
-#define FUTEX_WAKE	   1
-#define FUTEX_COMMAND	   0x7f
-#define FUTEX_WAIT_BITSET  9
+#define FUTEX_WAIT	  0
+#define FUTEX_WAKE	  1
+#define FUTEX_COMMAND	  0x7f
+#define FUTEX_WAIT_BITSET 9
 
 #define ARCH_SET_GS 0x1001
 #define ARCH_SET_FS 0x1002
@@ -131,7 +131,8 @@ long call_getrlimit_32(word resource, word to)
 /* Six fields of 65 bytes. The release is that of the Linux whose calls these are; C libraries ask for a least one. */
 long call_uname(word to)
 {
-	static const char fields[6][65] = {"Linux", "lab", "6.1.0-kentry-lab", "kentry's lab kernel", "x86_64", "(none)"};
+	static const char fields[6][65] = {"Linux",  "lab",   "6.1.0-kentry-lab", "kentry's lab kernel",
+					   "x86_64", "(none)"};
 
 	return user_write(to, fields, sizeof(fields));
 }

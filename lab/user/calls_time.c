@@ -95,7 +95,8 @@ static long wait(uint32_t clock, struct time_value time, int is_absolute)
 		time.seconds += now.seconds;
 		time_carry((uint64_t)time.nanoseconds + now.nanoseconds, &time);
 	}
-	while (now.seconds < time.seconds || (now.seconds == time.seconds && now.nanoseconds < time.nanoseconds)) {
+	while (now.seconds < time.seconds ||
+	       (now.seconds == time.seconds && now.nanoseconds < time.nanoseconds)) {
 		program_may_be_runaway();
 		clock_update();
 		clock_read(clock, &now);

@@ -9,8 +9,8 @@
 #define ENOMEM	12
 
 /* Where programs that may lie anywhere lie, as on Linux, less the random part. */
-#define BASE_64 0x555555554000ul
-#define BASE_32 0x56555000ul
+#define BASE_64		  0x555555554000ul
+#define BASE_32		  0x56555000ul
 #define BASE_RANDOM_PAGES 0x400
 
 /* How far below the end mmap begins: the stack is above. */
@@ -31,20 +31,23 @@ static int read_header(struct text file, struct header *out)
 {
 	const uint8_t *bytes = file.bytes;
 
-	if (file.count < sizeof(Elf64_Ehdr) || bytes[0] != 0x7f || bytes[1] != 'E' || bytes[2] != 'L' || bytes[3] != 'F')
+	if (file.count < sizeof(Elf64_Ehdr) || bytes[0] != 0x7f || bytes[1] != 'E' || bytes[2] != 'L' ||
+	    bytes[3] != 'F')
 		return 0;
 	if (bytes[EI_DATA] != ELFDATA2LSB)
 		return 0;
 	if (bytes[EI_CLASS] == ELFCLASS64) {
 		Elf64_Ehdr header;
 		__builtin_memcpy(&header, bytes, sizeof(header));
-		*out = (struct header){64, header.e_type, header.e_entry, header.e_phoff, header.e_phentsize, header.e_phnum};
+		*out = (struct header){
+		    64, header.e_type, header.e_entry, header.e_phoff, header.e_phentsize, header.e_phnum};
 		return header.e_machine == EM_X86_64 && header.e_phentsize == sizeof(Elf64_Phdr);
 	}
 	if (bytes[EI_CLASS] == ELFCLASS32) {
 		Elf32_Ehdr header;
 		__builtin_memcpy(&header, bytes, sizeof(header));
-		*out = (struct header){32, header.e_type, header.e_entry, header.e_phoff, header.e_phentsize, header.e_phnum};
+		*out = (struct header){
+		    32, header.e_type, header.e_entry, header.e_phoff, header.e_phentsize, header.e_phnum};
 		return header.e_machine == EM_386 && header.e_phentsize == sizeof(Elf32_Phdr);
 	}
 	return 0;
@@ -68,14 +71,16 @@ static int are_segments_inside(struct text file, const struct header *header)
 {
 	const uint64_t bytes = header->segments * header->segment_bytes;
 
-	return header->segments && header->segments_at <= file.count && bytes <= file.count - header->segments_at;
+	return header->segments && header->segments_at <= file.count &&
+	       bytes <= file.count - header->segments_at;
 }
 
 static int is_sound(struct text file, const struct segment *segment, uint64_t base)
 {
 	return segment->file_bytes <= segment->memory_bytes && segment->offset <= file.count &&
 	       segment->file_bytes <= file.count - segment->offset && segment->address < space.end &&
-	       segment->memory_bytes <= space.end && base + segment->address <= space.end - segment->memory_bytes;
+	       segment->memory_bytes <= space.end &&
+	       base + segment->address <= space.end - segment->memory_bytes;
 }
 
 static unsigned protection_of(uint64_t flags)
@@ -100,7 +105,8 @@ static long map_segment(struct text file, const struct segment *segment, uint64_
 /* The program headers, where the program sees them (AT_PHDR). */
 static void note_headers(const struct header *header, const struct segment *segment, struct loaded *out)
 {
-	if (segment->offset <= header->segments_at && header->segments_at < segment->offset + segment->file_bytes)
+	if (segment->offset <= header->segments_at &&
+	    header->segments_at < segment->offset + segment->file_bytes)
 		out->headers = out->base + segment->address + (header->segments_at - segment->offset);
 }
 
@@ -132,7 +138,8 @@ long elf_load(struct text file, struct loaded *out)
 	for (uint64_t i = 0; i < header.segments; i++) {
 		const struct segment segment = read_segment(file, &header, i);
 		if (segment.type == PT_INTERP) {
-			log_line("a dynamically linked program: only static ones run here (link it with -static)");
+			log_line(
+			    "a dynamically linked program: only static ones run here (link it with -static)");
 			return -ENOEXEC;
 		}
 		if (segment.type != PT_LOAD)

@@ -13,8 +13,8 @@
 #define ENOENT	       2
 #define E2BIG	       7
 /* How often the tick comes, in parts of the time that a program may run. */
-#define TICK_PART    16
-#define TICK_DEFAULT 10000000
+#define TICK_PART      16
+#define TICK_DEFAULT   10000000
 
 struct line {
 	const uint8_t *at, *end;
@@ -89,7 +89,8 @@ static uint64_t decode(struct text word, char *to, uint64_t room)
 		if (letter == '%') {
 			if (word.count - i < 3)
 				return BROKEN;
-			const unsigned high = hex_digit(word.bytes[i + 1]), low = hex_digit(word.bytes[i + 2]);
+			const unsigned high = hex_digit(word.bytes[i + 1]),
+				       low = hex_digit(word.bytes[i + 2]);
 			letter = high << 4 | low;
 			i += 2;
 			if (high > 15 || low > 15 || !letter)
@@ -107,7 +108,8 @@ static uint64_t decode(struct text word, char *to, uint64_t room)
 
 static void report_end(struct end end)
 {
-	const uint64_t payload[] = {plan.number, end.how, end.detail[0], end.detail[1], end.detail[2], end.detail[3]};
+	const uint64_t payload[] = {plan.number,   end.how,	  end.detail[0],
+				    end.detail[1], end.detail[2], end.detail[3]};
 
 	record(RECORD_LAB_END, payload, sizeof(payload));
 	plan.number++;

@@ -47,7 +47,7 @@ static void take_canary(struct reading *reading, const uint8_t *payload)
 	const uint64_t empty = stamps[1] - stamps[0];
 	const uint64_t imul = (stamps[2] - stamps[1] - empty) * reading->xors;
 	const uint64_t xor = (stamps[3] - stamps[2] - empty) * reading->imuls * 3;
-	const uint64_t apart = imul > xor ? imul - xor : xor - imul;
+	const uint64_t apart = imul > xor? imul - xor : xor-imul;
 
 	reading->chain_holds = apart <= xor / SLACK;
 }
@@ -56,10 +56,12 @@ static void take_samples(struct reading *reading, const uint8_t *payload, uint64
 {
 	uint64_t stamps[STAMPS_OF_SAMPLE];
 
-	for (uint64_t at = 0; at + sizeof(stamps) <= bytes && reading->samples < READING_SAMPLES; at += sizeof(stamps)) {
+	for (uint64_t at = 0; at + sizeof(stamps) <= bytes && reading->samples < READING_SAMPLES;
+	     at += sizeof(stamps)) {
 		__builtin_memcpy(stamps, payload + at, sizeof(stamps));
 		for (unsigned part = 0; part < 3; part++)
-			reading->intervals[part][reading->samples] = (uint32_t)(stamps[part + 1] - stamps[part]);
+			reading->intervals[part][reading->samples] =
+			    (uint32_t)(stamps[part + 1] - stamps[part]);
 		reading->samples++;
 	}
 }

@@ -13,13 +13,13 @@
 #define E2BIG  7
 #define ENOMEM 12
 
-#define STACK_BYTES	     (8ul << 20)
-#define STACK_RANDOM	     0x1000 /* in units of its alignment */
-#define STACK_ALIGNMENT	     16
-#define LONGEST_ARGUMENT     (128ul << 10) /* MAX_ARG_STRLEN */
-#define ARGUMENTS_BYTES	     (STACK_BYTES / 4)
-#define TICKS_A_SECOND	     100
-#define VDSO_RANDOM_PAGES    0x100
+#define STACK_BYTES	  (8ul << 20)
+#define STACK_RANDOM	  0x1000 /* in units of its alignment */
+#define STACK_ALIGNMENT	  16
+#define LONGEST_ARGUMENT  (128ul << 10) /* MAX_ARG_STRLEN */
+#define ARGUMENTS_BYTES	  (STACK_BYTES / 4)
+#define TICKS_A_SECOND	  100
+#define VDSO_RANDOM_PAGES 0x100
 
 /* The 32-bit vDSO with the entry that was chosen at boot. */
 static uint8_t vdso32[2 * PAGE] __attribute__((aligned(4096)));
@@ -143,7 +143,8 @@ static long check_arguments(const struct start *start)
 	return 0;
 }
 
-static void fill_stack(struct stack *stack, const struct start *start, const struct loaded *loaded, uint64_t vdso)
+static void fill_stack(struct stack *stack, const struct start *start, const struct loaded *loaded,
+		       uint64_t vdso)
 {
 	static const char platforms[2][8] = {"i686", "x86_64"};
 	const uint64_t seeds[2] = {random_next(), random_next()};
@@ -180,7 +181,8 @@ long start_prepare(const struct start *start, const struct loaded *loaded, struc
 	if (problem)
 		return problem;
 	const uint64_t vdso = map_vdso(loaded->bits);
-	if (!vdso || space_add(stack_start, space.end - stack_start, PROTECT_READ | PROTECT_WRITE, (struct source){0}))
+	if (!vdso ||
+	    space_add(stack_start, space.end - stack_start, PROTECT_READ | PROTECT_WRITE, (struct source){0}))
 		return -ENOMEM;
 	fill_stack(&stack, start, loaded, vdso);
 	landing_pad = vdso + VDSO32_LANDING;

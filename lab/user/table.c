@@ -73,7 +73,8 @@ void table_begin(uint64_t ring0, uint64_t ring3, int syscall_works, uint64_t her
 	put(&line);
 	if (ring0 == TICKS_IF_COUNTED && ring3 == TICKS_IF_COUNTED)
 		meaning = INSTRUCTIONS;
-	else if (cpuid(LEAF_HYPERVISOR, 0).ebx == NAME_TCG || !syscall_works || ring0 > 2 * ring3 || ring3 > 2 * ring0)
+	else if (cpuid(LEAF_HYPERVISOR, 0).ebx == NAME_TCG || !syscall_works || ring0 > 2 * ring3 ||
+		 ring3 > 2 * ring0)
 		meaning = NOTHING;
 	line_text(&line, "the same loop took ");
 	line_number(&line, ring0, 10);
@@ -109,7 +110,7 @@ void table_configuration(void)
 	__builtin_memcpy(shown, configured, sizeof(shown));
 	line_text(&line, "--");
 #define ROW(id_, name_, index_, value_, default_)                                                            \
-	if (id_ != SWITCH_GATE && id_ != SWITCH_OBSERVE && configured[id_] == index_)                                                 \
+	if (id_ != SWITCH_GATE && id_ != SWITCH_OBSERVE && configured[id_] == index_)                        \
 		line_text(&line, " " name_ "=" value_);
 	SWITCH_VALUES(ROW)
 #undef ROW
