@@ -25,9 +25,8 @@
 
 #define LAB_VERSION 1
 
-#define RECORD_LAB_BOOT 64 /* LAB_BOOT_WORDS of u64, see below; the first */
-#define RECORD_LAB_BEGIN                                                                                     \
-	65 /* number of the plan's run, exec or check line, counted from 0 over those alone */
+#define RECORD_LAB_BOOT	  64 /* LAB_BOOT_WORDS of u64, see below; the first */
+#define RECORD_LAB_BEGIN  65 /* number of the plan's run, exec or check line, from 0 over those alone */
 #define RECORD_LAB_OUTPUT 66 /* file descriptor; then bytes: what the program wrote there */
 #define RECORD_LAB_END	  67 /* number as in LAB_BEGIN, LAB_END_*, detail[4] */
 #define RECORD_LAB_LOG	  68 /* bytes: a line of text for people, without its end */
@@ -66,10 +65,8 @@
 #define LOADER_MULTIBOOT2 2
 
 /* RECORD_LAB_END: how it ended, and what detail[] holds. */
-#define LAB_END_EXITED                                                                                       \
-	0 /* exit status, LAB_IF_*: with observe=on, whether some gate was entered with IF set */
-#define LAB_END_FAULT                                                                                        \
-	1 /* as CAUSE_SIGNAL: signal, si_code, trap number << 32 | error code, faulting address */
+#define LAB_END_EXITED	    0 /* exit status; with observe=on LAB_IF_*: was some gate entered with IF set? */
+#define LAB_END_FAULT	    1 /* as CAUSE_SIGNAL: signal, si_code, trap << 32 | error code, address */
 #define LAB_END_RUNAWAY	    2 /* ticks that it ran before it was ended */
 #define LAB_END_UNSUPPORTED 3 /* SWITCH_*: this CPU lacks what the switch needs */
 #define LAB_END_NOT_LOADED  4 /* errno as execve would answer: ENOENT, ENOEXEC, E2BIG, ENOMEM */
