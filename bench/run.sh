@@ -179,7 +179,7 @@ write_truth() {
 }
 
 write_cost() {
-	local wall list memory size
+	local wall list memory size lab boot
 	wall=$(median <"$work/wall") list=$(median <"$work/list") memory=$(cat "$work/memory") size=$(cat "$work/size")
 	lab=$(median <"$work/lab") boot=$(median <"$work/boot")
 	echo "## Cost"
