@@ -41,6 +41,7 @@ step "release build" cargo build --release --locked
 step "examples of every entry" tests/examples.sh
 step "hostile surroundings" tests/hostile.sh
 step "other kernels, emulated" tests/guest.sh
+step "the lab from an image" tests/image.sh
 step "README examples" tests/readme.sh
 step "fuzzing, bounded" fuzz/run.sh 10
 step "distribution" tests/dist.sh

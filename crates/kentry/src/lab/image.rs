@@ -1,6 +1,6 @@
 //! `kentry lab --iso`: a bootable image of a measurement.
 
-use super::{LabPlan, Timed};
+use super::LabPlan;
 use crate::error::Error;
 use lab::{Limits, Step, Trouble};
 
@@ -10,7 +10,7 @@ use lab::{Limits, Step, Trouble};
 /// [`Error::Environment`] when the programs that make it are not here, or fail.
 pub fn image(plan: &LabPlan, limits: &Limits) -> Result<Vec<u8>, Error> {
     let mut steps = super::clock_steps(None);
-    let work = plan.work(Timed::Hardware);
+    let work = plan.work_for_a_reader();
     // The kernel's header lines come first, and then anything in any order.
     let first = work.plan.steps.iter().position(|step| !matches!(step, Step::Seed(_)));
     let (header, rest) = work.plan.steps.split_at(first.unwrap_or(0));

@@ -116,6 +116,26 @@ impl<'a> LabPlan<'a> {
 
     /// The work of a boot: all rounds of all jobs, the configurations interleaved, in an order drawn from the seed.
     pub fn work(&self, timed: Timed) -> Work {
+        let rounds = 0..timed.rounds();
+        self.work_in_order(
+            timed,
+            rounds.flat_map(|round| order(self.jobs.len(), self.seed.wrapping_add(round))),
+        )
+    }
+
+    /// The work of a boot that somebody watches: a round of each job, one configuration after the other, in the table's
+    /// order.
+    pub fn work_for_a_reader(&self) -> Work {
+        let place = |job: &Job<'a>| {
+            let asked = self.configurations.all.iter();
+            asked.map(|asked| asked.for_entry(job.row.0)).position(|asked| asked == job.configuration)
+        };
+        let mut jobs: Vec<usize> = (0..self.jobs.len()).collect();
+        jobs.sort_by_key(|index| self.jobs.get(*index).and_then(place));
+        self.work_in_order(Timed::Hardware, jobs.into_iter())
+    }
+
+    fn work_in_order(&self, timed: Timed, order: impl Iterator<Item = usize>) -> Work {
         let mut steps = vec![Step::Seed(self.seed), Step::Limit(timed.limit())];
         let mut numbered = Vec::new();
         for probe in [Probe::Probe64, Probe::Probe32] {
@@ -137,13 +157,11 @@ impl<'a> LabPlan<'a> {
             steps.push(Step::Set(set.into_iter().collect()));
         }
         now = self.defaults.clone();
-        for round in 0..timed.rounds() {
-            for index in order(self.jobs.len(), self.seed.wrapping_add(round)) {
-                let Some(job) = self.jobs.get(index) else { continue };
-                set_changes(&mut steps, &mut now, &job.configuration);
-                steps.push(run(job.row, timed));
-                numbered.push(Numbered::Round(index));
-            }
+        for index in order {
+            let Some(job) = self.jobs.get(index) else { continue };
+            set_changes(&mut steps, &mut now, &job.configuration);
+            steps.push(run(job.row, timed));
+            numbered.push(Numbered::Round(index));
         }
         Work { plan: lab::Plan { steps }, numbered }
     }
