@@ -90,7 +90,7 @@ fn a_plan_is_printed_and_nothing_started() {
         kentry(nowhere, &["lab", "--dry-run", "--entry", "vdso-*", "--operation", "time", "--seed", "5"]);
     let plan = text(&plan.stdout);
     assert!(
-        plan.starts_with("2 rows in 1 configurations, 4 runs of a probe in one boot, seed 5, at most 60 s"),
+        plan.starts_with("2 rows, one configuration, 4 runs of a probe in one boot, seed 5, at most 60 s"),
         "{plan}"
     );
     assert!(plan.contains("\nlab 1\nseed 5\n"), "{plan}");
@@ -134,12 +134,13 @@ fn an_emulator_that_will_not_have_it_says_why() {
 fn what_there_is_not_is_wrong_usage() {
     for (arguments, why) in [
         (&["--set", "ptii=on"][..], "did you mean pti?"),
-        (&["--set", "pti=maybe"], "pti can be off, on"),
+        (&["--set", "pti=maybe"], "\"maybe\" is no value of pti, which can be off, on"),
         (&["--set", "pti"], "is not of the form SWITCH=VALUE"),
         (&["--set", "pti=on", "--set", "pti=on"], "the same configuration"),
         (&["--entry", "libc"], "only Linux has it"),
         (&["--entry", "trapgat-i386"], "did you mean trapgate-i386?"),
         (&["--timeout", "0"], "must be more than 0"),
+        (&["--cpu-model", "help"], "not the name of a processor"),
         (&["--bochs", "--accel", "kvm"], "cannot be used with"),
         (&["--iso", "x", "--format", "json"], "cannot be used with"),
         (&["--dry-run", "--format", "csv"], "text or json, not as csv"),
@@ -177,6 +178,18 @@ fn a_program_that_does_not_end_well_has_a_code_that_says_so() {
         (125, "kentry lab: this CPU has no PCID (pcid=off)".into())
     );
     assert_eq!(code(77, [0; 4]).0, 125);
+}
+
+#[test]
+fn a_guest_that_has_no_time_left_is_partial_and_no_success() {
+    let whole = session(abi::LAB_END_EXITED, [0; 4]);
+    let hangs = with_qemu("head -c 300 $STREAM; exec sleep 50", &whole);
+    let words = ["lab", "--accel", "tcg", "--entry", "call", "--timeout", "0.5", "--format", "json"];
+    let output = kentry(hangs.path(), &words);
+    assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["measurement"]["partial"], true);
+    assert_eq!(json["measurement"]["warnings"][0]["kind"], "guest-ended");
 }
 
 #[test]

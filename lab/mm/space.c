@@ -1,6 +1,7 @@
 /* The address space of the one program that runs: areas, whose pages come when they are touched. */
 #include "mm/mm.h"
 #include "cpu/cpu.h"
+#include "serial/serial.h"
 
 #define MAX_AREAS 128
 #define ENOMEM	  12
@@ -279,6 +280,8 @@ static uint64_t own_page(const struct area *area, uint64_t page)
 {
 	const uint64_t physical = page_take();
 
+	if (!physical)
+		log_line("no memory is left for the program");
 	if (physical && has_source(area, page))
 		source_fill(&area->source, page - area->start, physical_to_virtual(physical));
 	return physical;

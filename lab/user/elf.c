@@ -124,8 +124,10 @@ long elf_load(struct text file, struct loaded *out)
 	struct header header;
 
 	if (!read_header(file, &header) || !are_segments_inside(file, &header) ||
-	    (header.type != ET_EXEC && header.type != ET_DYN))
+	    (header.type != ET_EXEC && header.type != ET_DYN)) {
+		log_line("not a whole ELF program for x86-64 or i386");
 		return -ENOEXEC;
+	}
 	const uint64_t end = header.bits == 64 ? USER_END_64 : USER_END_32;
 	space_new(header.bits, end - STACK_ROOM - (random_next() % BASE_RANDOM_PAGES) * PAGE);
 	*out = (struct loaded){

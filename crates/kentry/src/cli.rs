@@ -15,6 +15,9 @@ Exit status:
   3    the environment does not allow measuring
   130  interrupted (SIGINT, SIGTERM); what was measured so far is still printed, marked partial";
 
+const LAB_UNFINISHED: &str =
+    "  4    the guest did not come to the plan's end; what was measured is still printed, marked partial";
+
 const LAB_EXIT_CODES: &str = "\
 With --exec, the exit status is the program's, or
   125      kentry itself failed, or --timeout passed
@@ -105,12 +108,13 @@ pub struct LabArgs {
     /// What executes the kernel's instructions
     #[arg(long, value_name = "WHAT", default_value = "auto")]
     pub accel: Accel,
-    /// The processor, as the emulator names it (qemu-system-x86_64 -cpu help, bochs -help cpu)
-    #[arg(long, value_name = "NAME", value_hint = ValueHint::Other)]
+    /// The processor, as the emulator names it (qemu-system-x86_64 -cpu help, bochs -help cpu), with a 64-bit mode;
+    /// `auto` is `tcg` then [default: max,vendor=GenuineIntel; with --bochs tigerlake]
+    #[arg(long, value_name = "NAME", value_hint = ValueHint::Other, value_parser = cpu_model)]
     pub cpu_model: Option<String>,
-    /// How long everything may take
-    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = budget, allow_negative_numbers = true)]
-    pub timeout: Duration,
+    /// How long the guest may take [default: 60; with --bochs, which takes some 20 seconds for each --set, 600]
+    #[arg(long, value_name = "SECONDS", value_parser = budget, allow_negative_numbers = true)]
+    pub timeout: Option<Duration>,
     /// Draw order, address layout and random bytes from this number (at most 2^53)
     #[arg(long, value_name = "NUMBER", default_value = "0", value_parser = clap::value_parser!(u64).range(..=1 << 53))]
     pub seed: u64,
@@ -136,6 +140,14 @@ pub struct LabArgs {
     /// How to show it, and where
     #[command(flatten)]
     pub show: ShowArgs,
+}
+
+impl LabArgs {
+    /// The longest that a guest may take.
+    pub fn time(&self) -> Duration {
+        let usual = if self.bochs { 600 } else { 60 };
+        self.timeout.unwrap_or(Duration::from_secs(usual))
+    }
 }
 
 /// What executes the lab kernel's instructions.
@@ -206,7 +218,7 @@ fn lab_help() -> String {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "  {}={values}, by default {default}\n    {}", switch.name, switch.what);
     }
-    format!("{text}\n{EXIT_CODES}\n\n{LAB_EXIT_CODES}")
+    format!("{text}\n{EXIT_CODES}\n{LAB_UNFINISHED}\n\n{LAB_EXIT_CODES}")
 }
 
 /// The most that a duration argument may be: a week.
@@ -218,6 +230,14 @@ fn budget(text: &str) -> Result<Duration, String> {
         return Err(format!("must be more than 0 and at most {LONGEST} seconds"));
     }
     Ok(Duration::from_secs_f64(seconds))
+}
+
+/// What QEMU takes for a question is no name.
+fn cpu_model(text: &str) -> Result<String, String> {
+    if text.is_empty() || text == "help" || text == "?" {
+        return Err("not the name of a processor; `qemu-system-x86_64 -cpu help` lists them".into());
+    }
+    Ok(text.to_string())
 }
 
 fn format() -> impl clap::builder::TypedValueParser<Value = Format> {

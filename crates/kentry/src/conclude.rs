@@ -136,7 +136,8 @@ fn disturbance(states: &[State], references: &BTreeMap<Probe, Reference>) -> Dis
 
 fn about_rows(measurement: &Measurement, summaries: &[Summary]) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    if measurement.partial {
+    let is_known = |warning: &Warning| matches!(warning, Warning::GuestEnded { .. });
+    if measurement.partial && !measurement.warnings.iter().any(is_known) {
         warnings.push(Warning::Interrupted);
     }
     let lost = summaries.iter().filter(|summary| summary.excluded * 2 > summary.rounds).count() as u64;

@@ -56,5 +56,8 @@ impl Error {
     }
 }
 
+/// The exit code when the lab's guest did not come to the end of its plan; what was measured is shown.
+pub const UNFINISHED: u8 = 4;
+
 /// The exit code after an interruption: 128 and the number of SIGINT, as a shell reports it.
 pub const INTERRUPTED: u8 = 130;

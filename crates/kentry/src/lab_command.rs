@@ -23,6 +23,9 @@ pub fn measure(args: &LabArgs) -> Result<ExitCode, Error> {
     if args.iso.is_some() {
         let limits = limits(args, &catch_interrupts()?);
         target.write(&image(&plan, &limits)?)?;
+        note(
+            "the image boots from a CD or a USB stick on a PC with a BIOS; in an emulator, qemu-system-x86_64 -cdrom FILE",
+        );
         return Ok(ExitCode::SUCCESS);
     }
     if args.dry_run {
@@ -49,7 +52,7 @@ fn in_lab(plan: &LabPlan, args: &LabArgs, interrupt: &Interrupt) -> Result<run::
 }
 
 fn limits(args: &LabArgs, interrupt: &Interrupt) -> lab::Limits {
-    lab::Limits { time: args.timeout, output: LAB_OUTPUT, interrupt: interrupt.clone() }
+    lab::Limits { time: args.time(), output: LAB_OUTPUT, interrupt: interrupt.clone() }
 }
 
 /// Runs a program, and ends with its exit code.
@@ -65,9 +68,12 @@ pub fn execute(args: &LabArgs) -> Result<ExitCode, Error> {
 
 fn exec(args: &LabArgs, output: &mut Output) -> Result<u8, Refused> {
     let configurations = Configurations::new(Table::get(), &args.set)?;
+    if configurations.all.len() > 1 {
+        return Err(Error::Usage("--exec takes one --set at most".into()).into());
+    }
     let program = Program::read(&args.exec)?;
     let interrupt = catch_interrupts()?;
-    let limits = lab::Limits { time: args.timeout, output: usize::MAX, interrupt };
+    let limits = lab::Limits { time: args.time(), output: usize::MAX, interrupt };
     // Which it is makes no difference to a program's output, and standard error is the program's.
     let machine = choose(args, &limits, &mut |_| ())?;
     run(&program, &machine, &configurations, args.seed, &limits, output)

@@ -4,7 +4,7 @@ mod lab_command;
 
 use clap::{CommandFactory, Parser};
 use kentry::cli::{Cli, Color, Command, ExplainArgs, ListArgs, MeasureArgs, ShowArgs};
-use kentry::error::{Error, INTERRUPTED};
+use kentry::error::{Error, INTERRUPTED, UNFINISHED};
 use kentry::measure::{Setting, measure};
 use kentry::output::Target;
 use kentry::plan::Plan;
@@ -78,6 +78,7 @@ fn show(
     }
     match all_failed(document) {
         _ if interrupted => Ok(ExitCode::from(INTERRUPTED)),
+        _ if document.measurement.partial => Ok(ExitCode::from(UNFINISHED)),
         Some(why) => Err(Error::Environment(format!("nothing could be measured: {why}"))),
         None => Ok(ExitCode::SUCCESS),
     }

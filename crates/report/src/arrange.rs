@@ -3,7 +3,7 @@
 use crate::figure::{Unit, shown};
 use crate::lab::switches;
 use crate::plain::plain;
-use run::{Document, Outcome, Row};
+use run::{Document, Outcome, Row, Timing};
 use std::collections::{BTreeMap, BTreeSet};
 use table::Table;
 
@@ -30,7 +30,9 @@ impl Group<'_> {
     pub fn unit(&self) -> Option<Unit> {
         let rows = self.blocks.iter().flat_map(|block| &block.rows);
         let mut units = rows.filter_map(|row| Some(shown(row)?.unit));
-        let first = units.next().unwrap_or(Unit::Cycles);
+        let emulated =
+            self.blocks.iter().flat_map(|block| &block.rows).any(|row| row.timing == Timing::Emulated);
+        let first = units.next().unwrap_or(if emulated { Unit::Instructions } else { Unit::Cycles });
         units.all(|unit| unit == first).then_some(first)
     }
 }

@@ -52,6 +52,11 @@ pub enum Warning {
     },
     /// Interrupted by the user.
     Interrupted,
+    /// The lab's guest ended, or was ended, before its plan was done.
+    GuestEnded {
+        /// What became of it.
+        why: String,
+    },
     /// The counter's rate is not constant.
     TscNotInvariant,
     /// Real-time priority was asked for and not granted.
@@ -115,6 +120,11 @@ impl fmt::Display for Warning {
                  and are not shown. Measure on hardware, or in a virtual machine that uses it."
             ),
             Warning::Interrupted => f.write_str("interrupted: this is what was measured so far."),
+            Warning::GuestEnded { why } => write!(
+                f,
+                "{why}, before the plan was done: this is what was measured so far. Give more time (--timeout) or ask for \
+                 fewer rows (--entry, --operation) or configurations (--set)."
+            ),
             Warning::TscNotInvariant => f.write_str(
                 "this CPU does not promise an invariant time stamp counter (CPUID 80000007h EDX bit 8): ticks and ns may \
                  drift with its frequency. Core cycles do not.",

@@ -87,7 +87,8 @@ fn unknown_switch(table: &Table, name: &str) -> String {
 }
 
 fn unknown_value(switch: &Switch, part: &str) -> String {
-    format!("{part:?} is no value of that switch; {} can be {}", switch.name, switch.values.join(", "))
+    let value = part.split_once('=').map_or(part, |(_, value)| value);
+    format!("{value:?} is no value of {}, which can be {}", switch.name, switch.values.join(", "))
 }
 
 /// What a command line compares.
@@ -164,7 +165,7 @@ mod tests {
             (&[""], "--set : \"\" is not of the form SWITCH=VALUE"),
             (&["pcdi=on"], "there is no switch \"pcdi\"; did you mean pcid? (there are smap, stack, "),
             (&["zzz=on"], "there is no switch \"zzz\" (there are smap, stack, "),
-            (&["stack=on"], "\"stack=on\" is no value of that switch; stack can be minimum, frame"),
+            (&["stack=on"], "\"on\" is no value of stack, which can be minimum, frame"),
             (&["pti=on,pti=off"], "--set pti=on,pti=off: pti is set twice"),
             (&["pti=on", "smap=on,pti=on"], "--set smap=on,pti=on: the same configuration as another"),
         ] {

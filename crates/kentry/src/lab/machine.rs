@@ -98,6 +98,8 @@ pub fn choose(args: &LabArgs, limits: &Limits, say: &mut dyn FnMut(&str)) -> Res
             try_natively(&kvm, limits)?.map_err(Error::Environment)?;
             Ok(Machine::Qemu(kvm))
         }
+        // A processor that is named is another than this one.
+        Accel::Auto if model.is_some() => Ok(tcg()),
         Accel::Auto => match try_natively(&kvm, limits)? {
             Ok(()) => Ok(Machine::Qemu(kvm)),
             Err(why) => {
@@ -113,7 +115,7 @@ fn try_natively(kvm: &Qemu, limits: &Limits) -> Result<Result<(), String>, Error
     if let Err(error) = OpenOptions::new().read(true).write(true).open("/dev/kvm") {
         return Ok(Err(format!("/dev/kvm cannot be used: {error}")));
     }
-    let limits = Limits { time: limits.time.min(TRIAL_TIME), ..limits.clone() };
+    let limits = Limits { time: TRIAL_TIME, ..limits.clone() };
     let mut collected = Collected::default();
     let result = lab::pack(&Plan::default(), &[])
         .map_err(|error| Trouble::Files(error.to_string()))

@@ -11,7 +11,7 @@ use crate::state::State;
 use environment::Environment;
 use lab::{Collected, End, Events, Limits, Trouble};
 use record::{Boot, Payload, abi};
-use run::{Disturbance, Document, Export, Measurement};
+use run::{Disturbance, Document, Export, Measurement, Warning};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime};
@@ -46,6 +46,9 @@ pub fn measure(
     let boot = Booted::read(plan, &setting, &work, progress)?;
     let states = states(plan, &setting, &boot, &work);
     let interrupted = setting.limits.interrupt.load(Ordering::Relaxed);
+    let ended = boot.trouble.as_ref().filter(|trouble| **trouble != Trouble::Interrupted);
+    let warnings: Vec<_> =
+        ended.map(|why| Warning::GuestEnded { why: why.to_string() }).into_iter().collect();
     let hertz = setting.tsc_hz.filter(|_| timed == Timed::Hardware);
     let measurement = Measurement {
         kentry: env!("CARGO_PKG_VERSION").to_string(),
@@ -54,7 +57,7 @@ pub fn measure(
         budget_seconds: plan.time.as_secs_f64(),
         cpu: abi::LAB_CPU as usize,
         seed: plan.seed,
-        partial: interrupted,
+        partial: interrupted || !warnings.is_empty(),
         realtime: false,
         tsc_hz: hertz,
         cycles_per_tick: None,
@@ -62,7 +65,7 @@ pub fn measure(
         chain_ratio: BTreeMap::new(),
         canary: BTreeMap::new(),
         disturbance: Disturbance::default(),
-        warnings: Vec::new(),
+        warnings,
     };
     let vdso = vdso(&boot.collected, &work);
     let environment = environment(plan, setting, &boot.boot, boot.came_up);

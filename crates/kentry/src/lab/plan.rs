@@ -110,7 +110,7 @@ impl<'a> LabPlan<'a> {
             configurations,
             defaults: Configuration::defaults(table),
             seed: args.seed,
-            time: args.timeout,
+            time: args.time(),
         })
     }
 
@@ -190,9 +190,12 @@ impl<'a> LabPlan<'a> {
 
     fn summary(&self, work: &Work) -> String {
         format!(
-            "{} rows in {} configurations, {} runs of a probe in one boot, seed {}, at most {} s; the kernel's plan:\n",
+            "{} rows, {}, {} runs of a probe in one boot, seed {}, at most {} s; the kernel's plan:\n",
             self.jobs.len(),
-            self.configurations.all.len(),
+            match self.configurations.all.len() {
+                1 => "one configuration".to_string(),
+                many => format!("{many} configurations"),
+            },
             work.numbered.len(),
             self.seed,
             self.time.as_secs_f64(),

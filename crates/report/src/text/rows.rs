@@ -46,7 +46,10 @@ impl Report<'_> {
         let mut lines = wrapped(Line::default(), look::NAME, block.entry, self.width, 2);
         let mut start = lines.pop().unwrap_or_default();
         start.blank(2);
-        let mut text = format!("(all {} operations): ", block.operations());
+        let mut text = match block.operations() {
+            1 => format!("({}): ", row.operation),
+            many => format!("(all {many} operations): "),
+        };
         text.push_str(row.reason.as_deref().unwrap_or(ABSENT));
         if !block.configuration.is_empty() {
             text = format!("({}) {text}", block.configuration);

@@ -108,6 +108,7 @@ fn disturb(document: &mut Document) {
         Warning::ChainRatio { bits: 32, ratio: 0.142 },
         Warning::FewRounds { rounds: 3 },
         Warning::Interrupted,
+        Warning::GuestEnded { why: "the guest did not finish within 60 s".into() },
         Warning::TscNotInvariant,
         Warning::NoRealtime { why: "\u{1b}]0;title\u{7}EPERM".into() },
         Warning::Steal { milliseconds: 130.0 },
