@@ -1,0 +1,20 @@
+/* What a 32-bit program finds when it begins. Layout: registers.rs. */
+#define USER_CODE_32 0x23
+#define USER_CODE_64 0x33
+#define NR_EXIT	     1
+
+	.macro	SYSTEM_CALL number
+	mov	$\number, %eax
+	int	$0x80
+	.endm
+
+#include "picture32.inc"
+
+	.globl	_start
+_start:	mov	%esp, stack_before
+	ljmp	$USER_CODE_64, $see
+
+seen:	xor	%ebx, %ebx
+	SYSTEM_CALL NR_EXIT
+
+	.section .note.GNU-stack, "", @progbits

@@ -1,0 +1,203 @@
+//! Programs that know nothing of the lab: plain C against the system's C library, linked statically, and the examples of the
+//! entries that the lab alone has.
+
+use crate::build::{Program, compile, root};
+use crate::guest::{Emulator, NOW, Ran, Script, skipped};
+use lab::End;
+use table::{Kernel, Kind, Table};
+
+const ABORTED: u64 = 6;
+const SEGMENTATION_FAULT: u64 = 11;
+
+/// Ways to link a program statically.
+const VARIANTS: &[(&str, &[&str])] = &[
+    ("libc-64", &["-m64", "-static"]),
+    ("libc-64-pie", &["-m64", "-static-pie", "-fPIE"]),
+    // Where Debian keeps the kernel's headers, for gcc without its multilib package.
+    ("libc-32", &["-m32", "-static", "-idirafter", "/usr/include/x86_64-linux-gnu"]),
+];
+
+fn programs() -> Vec<Program> {
+    VARIANTS.iter().filter_map(|(name, flags)| program(name, flags)).collect()
+}
+
+/// None, having said why, where the C library cannot be linked so.
+fn program(name: &str, flags: &[&str]) -> Option<Program> {
+    let folder = tempfile::tempdir().unwrap();
+    let trivial = folder.path().join("trivial.c");
+    std::fs::write(
+        &trivial,
+        "#include <errno.h>\n#include <stdio.h>\nint main(void) { return puts(\"\"); }\n",
+    )
+    .unwrap();
+    if let Err(complaint) = compile(name, flags, &[trivial]) {
+        let packages = "Debian: apt install libc6-dev libc6-dev-i386 lib32gcc-12-dev";
+        skipped(name, &format!("no program can be linked so ({packages}): {complaint}"));
+        return None;
+    }
+    let mut all = flags.to_vec();
+    all.extend(["-O1", "-Wall", "-Wextra", "-Werror"]);
+    // The mathematics come behind what uses them.
+    let files = [root().join("tests/lab/libc.c"), "-lm".into()];
+    Some(compile(name, &all, &files).unwrap_or_else(|complaint| panic!("{name}: {complaint}")))
+}
+
+/// What a command of libc.c must do.
+struct Command {
+    name: &'static str,
+    end: fn(End) -> bool,
+    output: fn(&str) -> bool,
+    errors: &'static str,
+}
+
+fn is_success(end: End) -> bool {
+    end == End::Exited(0)
+}
+
+fn is_empty(text: &str) -> bool {
+    text.is_empty()
+}
+
+const fn quiet(name: &'static str) -> Command {
+    Command { name, end: is_success, output: is_empty, errors: "" }
+}
+
+const COMMANDS: &[Command] = &[
+    Command { output: |text| text == "hello by write\n", ..quiet("hello") },
+    Command { output: |text| text == "text -42 0xbeef 0.333333     r|l    |\n", ..quiet("print") },
+    Command {
+        output: |text| text == "to standard output\n",
+        errors: "to standard error\n",
+        ..quiet("print_errors")
+    },
+    quiet("memory"),
+    Command { output: is_today, ..quiet("time") },
+    quiet("clocks"),
+    quiet("sleep"),
+    quiet("identity"),
+    quiet("rights"),
+    quiet("vectors"),
+    quiet("unknown"),
+    quiet("no_files"),
+    Command { end: |end| is_signal(end, ABORTED), ..quiet("abort") },
+    Command { end: |end| end == End::Exited(42), output: |text| text == "not flushed yet", ..quiet("exit") },
+    Command { end: |end| is_signal(end, SEGMENTATION_FAULT), ..quiet("null") },
+    Command {
+        output: |text| text.lines().count() == 20_000 && text.ends_with("\nline 19999\n"),
+        ..quiet("long_output")
+    },
+];
+
+fn is_signal(end: End, wanted: u64) -> bool {
+    matches!(end, End::Fault([signal, ..]) if signal == wanted)
+}
+
+/// The clock was set at boot, and no boot takes minutes.
+fn is_today(text: &str) -> bool {
+    text.trim().parse::<u64>().is_ok_and(|seconds| (NOW..NOW + 100).contains(&seconds))
+}
+
+fn check(ran: &Ran, command: &Command) {
+    let errors = String::from_utf8_lossy(&ran.errors);
+    let text = ran.text();
+    let shown: String = text.chars().take(300).collect();
+    let holds = (command.end)(ran.end) && (command.output)(&text) && errors == command.errors;
+    assert!(holds, "{}: {:?}\noutput: {shown}\nerrors: {errors}\nlog: {:#?}", ran.label, ran.end, ran.log);
+    // Every call that nobody serves is named, once; all others are served.
+    let log = ran.log.join("\n");
+    let unknown = ["getsid", "setxattr"];
+    let named = unknown.iter().all(|call| log.matches(&format!("({call}")).count() == 1);
+    match command.name {
+        "unknown" => assert!(named && ran.log.len() == 2, "{log}"),
+        _ => assert!(ran.log.is_empty(), "{}: {log}", ran.label),
+    }
+}
+
+#[test]
+fn programs_of_a_c_library_run_as_they_are() {
+    let programs = programs();
+    for emulator in [Emulator::TcgIntel, Emulator::TcgAmd] {
+        let (mut script, mut expected) = (Script::new(), Vec::new());
+        for switches in ["pti=off", "pti=on vsyscall=none"] {
+            script.set(switches);
+            for program in &programs {
+                for command in COMMANDS {
+                    script.exec(program, &[command.name]);
+                    expected.push(command);
+                }
+            }
+        }
+        let Some(session) = script.boot(emulator) else { return };
+        session.ran.iter().zip(expected).for_each(|(ran, command)| check(ran, command));
+    }
+}
+
+#[test]
+fn a_program_of_a_c_library_runs_on_bochs() {
+    let Some(program) = programs().into_iter().next() else { return };
+    let mut script = Script::new();
+    script.set("pti=on pcid=on");
+    let commands = ["print", "clocks", "rights", "unknown", "exit"];
+    for name in commands {
+        script.exec(&program, &[name]);
+    }
+    let Some(session) = script.boot(Emulator::Bochs) else { return };
+    for (ran, name) in session.ran.iter().zip(commands) {
+        check(ran, COMMANDS.iter().find(|command| command.name == name).unwrap());
+    }
+}
+
+#[test]
+fn arguments_arrive_as_they_are() {
+    let mut script = Script::new();
+    let lists: [&[&[u8]]; 4] = [&[], &[b"", b"", b""], &[b"a b", b"100%", b"\xff\n"], &[b"", b"last"]];
+    let programs = programs();
+    for program in &programs {
+        for list in lists {
+            script.exec(program, list);
+        }
+    }
+    let Some(session) = script.boot(Emulator::TcgIntel) else { return };
+    for (ran, list) in session.ran.iter().zip(lists.iter().cycle()) {
+        let name = ran.label.split(' ').next().unwrap().as_bytes();
+        let all = [&[name], *list].concat();
+        let told = all.iter().flat_map(|argument| [b"[", *argument, b"]"].concat()).collect::<Vec<u8>>();
+        assert_eq!((ran.end, &ran.output), (End::Exited(all.len() as u64), &told), "{}", ran.label);
+    }
+}
+
+#[test]
+fn the_examples_of_the_labs_own_entries_say_hello() {
+    let mut script = Script::new();
+    let mut names = Vec::new();
+    for entry in &Table::get().entries {
+        // Selector 7 leads somewhere in the lab alone, though Linux has the row, too.
+        if entry.kernels != [Kernel::Lab] && entry.name != "lcall7-i386" {
+            continue;
+        }
+        let source = root().join(format!("docs/examples/{}.S", entry.name));
+        let text = std::fs::read_to_string(&source).unwrap();
+        let command = text.lines().next().and_then(|line| line.strip_prefix("// gcc ")).unwrap();
+        let flags: Vec<&str> = command.split(' ').take_while(|word| *word != "-o").collect();
+        let program = compile(&entry.name, &flags, &[source]).unwrap();
+        for (gate, value) in &entry.needs {
+            script.set(&format!("{gate}={value}"));
+        }
+        // Exceptions serve only what is started as a probe.
+        if entry.kind == Kind::Exception || entry.lab.as_deref().is_some_and(|file| SERVING.contains(&file)) {
+            script.run(&program, &[]);
+        } else {
+            script.exec::<&str>(&program, &[]);
+        }
+        names.push(&entry.name);
+    }
+    let Some(session) = script.boot(Emulator::TcgIntel) else { return };
+    assert!(names.len() > 5);
+    for (ran, name) in session.ran.iter().zip(names) {
+        assert_eq!(ran.end, End::Exited(0), "{}: {}", ran.label, ran.text());
+        assert!(ran.text().starts_with(&format!("hello through {name}")), "{}", ran.text());
+    }
+}
+
+/// Files of lab/entry that serve exceptions.
+const SERVING: [&str; 3] = ["ud", "int3", "div0"];

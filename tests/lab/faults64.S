@@ -1,0 +1,520 @@
+/* What a 64-bit program must not do, and what it may do though it looks bad. The kernel survives all of it. */
+#include "case64.inc"
+#include "entries64.inc"
+
+/* Where the number says. */
+CASE read
+	mov	(%rax), %al
+	jmp	done
+CASE write
+	movb	$0, (%rax)
+	jmp	done
+CASE jump
+	jmp	*%rax
+CASE return
+	push	%rax
+	ret
+CASE call
+	call	*%rax
+	jmp	done
+CASE stack
+	mov	%rax, %rsp
+	push	%rax
+	jmp	done
+
+/* Selectors. */
+.macro FAR_POINTER
+	shl	$32, %rax		# the selector is the number
+	or	$done, %rax		# which lies below 2 GiB
+	push	%rax
+.endm
+CASE lcall-selector
+	FAR_POINTER
+	lcall	*(%rsp)
+	jmp	done
+CASE ljmp-selector
+	FAR_POINTER
+	ljmp	*(%rsp)
+CASE lret-selector
+	push	%rax
+	push	$done
+	lretq
+/* The top five words: rip, cs, rflags, rsp, ss. */
+CASE iret-selector
+	mov	%rsp, %rcx
+	push	$USER_DATA
+	push	%rcx
+	pushf
+	push	%rax
+	push	$done
+	iretq
+CASE iret-stack-selector
+	mov	%rsp, %rcx
+	push	%rax
+	push	%rcx
+	pushf
+	push	$USER_CODE_64
+	push	$done
+	iretq
+CASE iret-address
+	mov	%rsp, %rcx
+	push	$USER_DATA
+	push	%rcx
+	pushf
+	push	$USER_CODE_64
+	push	%rax
+	iretq
+CASE load-ds
+	mov	%eax, %ds
+	jmp	done
+CASE load-es
+	mov	%eax, %es
+	jmp	done
+CASE load-fs
+	mov	%eax, %fs
+	jmp	done
+CASE load-gs
+	mov	%eax, %gs
+	jmp	done
+CASE load-ss
+	mov	%eax, %ss
+	jmp	done
+
+/* sysenter says where to go on, and with which stack. */
+CASE sysenter-back
+	mov	%rax, %r11
+	mov	%rsp, %rcx
+	mov	$NR_GETPPID, %eax
+	sysenter
+CASE sysenter-stack
+	mov	%rax, %rcx
+	mov	$done, %r11d
+	mov	$NR_GETPPID, %eax
+	sysenter
+
+/* From 32-bit code of a 64-bit program: registers' upper halves are whatever they are. */
+.macro FROM_32_BIT_CODE
+	movl	$1f, to_32_bit_code
+	ljmp	*to_32_bit_code
+	.code32
+1:	mov	$NR_GETPPID, %eax
+.endm
+CASE sysenter-from-32-bit-code
+	FROM_32_BIT_CODE
+	mov	%esp, %ecx
+	sysenter
+	.code64
+CASE syscall-from-32-bit-code
+	FROM_32_BIT_CODE
+	syscall
+	.code64
+
+/* Alignment. */
+CASE movaps
+	movaps	number + 1, %xmm0
+	jmp	done
+CASE misaligned-with-ac
+	pushf
+	orl	$RFLAGS_AC, (%rsp)
+	popf
+	mov	number + 1, %eax
+	pushf
+	andl	$~RFLAGS_AC, (%rsp)
+	popf
+	jmp	done
+
+/* Privileged instructions. */
+.macro FORBIDDEN name, instruction:vararg
+CASE \name
+	\instruction
+	jmp	done
+.endm
+FORBIDDEN hlt,		hlt
+FORBIDDEN cli,		cli
+FORBIDDEN sti,		sti
+FORBIDDEN in,		in $0x60, %al
+FORBIDDEN out,		out %al, $0xf4
+FORBIDDEN read-cr0,	mov %cr0, %rax
+FORBIDDEN write-cr3,	mov %rax, %cr3
+FORBIDDEN write-cr4,	mov %rax, %cr4
+FORBIDDEN write-cr8,	mov %rax, %cr8
+FORBIDDEN write-dr7,	mov %rax, %dr7
+FORBIDDEN clts,		clts
+FORBIDDEN lmsw,		lmsw %ax
+FORBIDDEN rdmsr,	rdmsr
+FORBIDDEN wrmsr,	wrmsr
+FORBIDDEN lgdt,		lgdt number
+FORBIDDEN lidt,		lidt number
+FORBIDDEN lldt,		lldt %ax
+FORBIDDEN ltr,		ltr %ax
+FORBIDDEN invlpg,	invlpg number
+FORBIDDEN wbinvd,	wbinvd
+FORBIDDEN swapgs,	swapgs
+FORBIDDEN sysretq,	sysretq
+FORBIDDEN sysexitq,	rex.w sysexit
+FORBIDDEN xsetbv,	xsetbv
+FORBIDDEN stac,		stac
+FORBIDDEN clac,		clac
+FORBIDDEN sgdt,		sgdt number
+FORBIDDEN sidt,		sidt number
+FORBIDDEN sldt,		sldt %eax
+FORBIDDEN str,		str %eax
+FORBIDDEN smsw,		smsw %eax
+FORBIDDEN wrfsbase,	wrfsbase %rax
+
+/* The number is the vector. */
+CASE int
+	lea	vectors(, %rax, 4), %rcx
+	mov	$NR32_GETPPID, %eax
+	call	*%rcx
+	jmp	done
+vectors:
+	.set	vector, 0
+	.rept	256
+	.byte	0xcd, vector		# int $vector, always two bytes
+	ret
+	nop
+	.set	vector, vector + 1
+	.endr
+
+/* Exceptions. */
+FORBIDDEN int1,		.byte 0xf1
+FORBIDDEN int3,		int3
+FORBIDDEN ud2,		ud2
+FORBIDDEN lock-nop,	.byte 0xf0, 0x90
+FORBIDDEN ud-foreign,	.byte 0x06	# push %es, which 64-bit code does not have
+FORBIDDEN div-foreign,	divq zero	# not the division that serves
+CASE div0
+	xor	%ecx, %ecx
+	div	%ecx
+	jmp	done
+CASE single-step
+	pushf
+	orl	$RFLAGS_TF, (%rsp)
+	popf
+	nop
+	jmp	done
+CASE x87-exception
+	fninit
+	fldcw	unmasked_x87
+	fld1
+	fldz
+	fdivrp
+	fwait
+	jmp	done
+CASE x87-exception-pending		# left to the next program
+	fninit
+	fldcw	unmasked_x87
+	fld1
+	fldz
+	fdivrp
+	jmp	done
+CASE sse-exception
+	ldmxcsr	unmasked_sse
+	mov	$1, %eax
+	cvtsi2ss %eax, %xmm0
+	xorps	%xmm1, %xmm1
+	divss	%xmm1, %xmm0
+	jmp	done
+	.pushsection .rodata
+unmasked_x87:
+	.word	0x340
+unmasked_sse:
+	.long	0
+zero:	.quad	0
+	.popsection
+
+/* Memory. */
+CASE write-code
+	movb	$0, _start
+	jmp	done
+CASE write-constant
+	movb	$0, zero
+	jmp	done
+CASE execute-data
+	mov	$number, %ecx
+	jmp	*%rcx
+CASE execute-stack
+	push	$0x0b0f
+	jmp	*%rsp
+CASE execute-anonymous
+	mov	$3, %edx		# read, write
+	call	map_number
+	jmp	*%rax
+CASE use-after-unmap
+	mov	$PROTECT_ALL, %edx
+	call	map_number
+	mov	%rax, %rbx
+	movb	$1, (%rbx)
+	mov	%rbx, %rdi
+	mov	number, %rsi
+	SYSTEM_CALL NR_MUNMAP
+	movb	$1, (%rbx)
+	jmp	done
+CASE use-after-protect
+	mov	$PROTECT_ALL, %edx
+	call	map_number
+	mov	%rax, %rbx
+	movb	$1, (%rbx)
+	mov	%rbx, %rdi
+	mov	number, %rsi
+	xor	%edx, %edx
+	SYSTEM_CALL NR_MPROTECT
+	mov	(%rbx), %al
+	jmp	done
+CASE overflow
+	push	%rax
+	jmp	8b
+.macro EXHAUST step			# all memory that there is
+	mov	$PROTECT_ALL, %edx
+	call	map_number
+1:	movb	$1, (%rax)
+	add	$\step, %rax
+	jmp	1b
+.endm
+CASE exhaust
+	EXHAUST	0x1000
+CASE exhaust-tables			# a page of them for each page, or more
+	EXHAUST	0x200000
+CASE exhaust-reading			# with tables alone
+	mov	$PROTECT_ALL, %edx
+	call	map_number
+1:	mov	(%rax), %cl
+	add	$0x200000, %rax
+	jmp	1b
+CASE exhaust-kernel			# the kernel touches what it writes for the program
+	mov	$PROTECT_ALL, %edx
+	call	map_number
+	mov	%rax, %rbx
+1:	mov	%rbx, %rdi
+	mov	$8, %esi
+	xor	%edx, %edx
+	SYSTEM_CALL NR_GETRANDOM
+	add	$0x200000, %rbx
+	cmp	$8, %rax
+	je	1b
+	cmp	$-14, %rax		# EFAULT
+	jne	wrong
+	jmp	done
+
+/* Anonymous memory of `number` bytes with the rights in edx; rax its address. */
+map_number:
+	xor	%edi, %edi
+	mov	number, %rsi
+	mov	$MAP_ANONYMOUS, %r10d
+	mov	$-1, %r8
+	xor	%r9d, %r9d
+	SYSTEM_CALL NR_MMAP
+	test	%rax, %rax
+	js	wrong
+	ret
+
+/*
+ * More memory than any machine has, all of it asked for at once: reserved, protected, forgotten, given back. Takes no longer
+ * than a few pages do.
+ */
+CASE reserve
+	mov	$PROTECT_ALL, %edx
+	call	map_number
+	mov	%rax, %rbx
+	mov	number, %rbp
+	movb	$1, (%rbx)
+	movb	$1, -1(%rbx, %rbp)
+	.macro	WHOLE call, argument
+	mov	%rbx, %rdi
+	mov	%rbp, %rsi
+	mov	$\argument, %edx
+	SYSTEM_CALL \call
+	test	%rax, %rax
+	jnz	wrong
+	.endm
+	WHOLE	NR_MPROTECT, 1
+	WHOLE	NR_MPROTECT, 3
+	cmpb	$1, (%rbx)
+	jne	wrong
+	cmpb	$1, -1(%rbx, %rbp)
+	jne	wrong
+	WHOLE	NR_MADVISE, 4		# MADV_DONTNEED
+	cmpb	$0, (%rbx)
+	jne	wrong
+	movb	$1, (%rbx)
+	movb	$1, -1(%rbx, %rbp)
+	WHOLE	NR_MUNMAP, 0
+	jmp	done
+CASE reserve-and-move
+	mov	$PROTECT_ALL, %edx
+	call	map_number
+	movb	$7, (%rax)
+	mov	%rax, %rdi
+	mov	number, %rsi
+	lea	4096(%rsi), %rdx
+	mov	$1, %r10d		# MREMAP_MAYMOVE
+	SYSTEM_CALL NR_MREMAP
+	test	%rax, %rax
+	js	wrong
+	cmpb	$7, (%rax)
+	jne	wrong
+	jmp	done
+CASE break				# to an address
+	mov	%rax, %rdi
+	SYSTEM_CALL NR_BRK
+	jmp	done
+CASE write-everything			# a pipe that nobody reads takes it all
+	mov	$PROTECT_ALL, %edx
+	call	map_number
+	mov	%rax, %rbx
+	sub	$8, %rsp
+	mov	%rsp, %rdi
+	xor	%esi, %esi
+	SYSTEM_CALL NR_PIPE2
+	mov	4(%rsp), %edi
+	mov	%rbx, %rsi
+	mov	number, %rdx
+	SYSTEM_CALL NR_WRITE
+	jmp	done
+CASE random-everything
+	mov	$PROTECT_ALL, %edx
+	call	map_number
+	mov	%rax, %rdi
+	mov	number, %rsi
+	xor	%edx, %edx
+	SYSTEM_CALL NR_GETRANDOM
+	jmp	done
+
+/* Programs without an end. */
+CASE spin
+	jmp	.
+CASE nanosleep-for-ever
+	push	$0
+	push	%rax			# seconds
+	mov	%rsp, %rdi
+	xor	%esi, %esi
+	SYSTEM_CALL NR_NANOSLEEP
+	jmp	done
+/* uname through an entry, but for the instruction; the number goes to r12. */
+.macro CALL_UNAME name
+	mov	%rax, %r12
+	mov	$UNAME_\name, %eax
+	mov	$name, %edi
+	mov	$name, %ebx
+	PREPARE_\name
+.endm
+
+.irp name, syscall, sysenter, call_gate, int80, call_gate_i386, ud, lock_nop, int3, div0
+CASE loop-\name
+1:	mov	$NUMBER_\name, %eax
+	PREPARE_\name
+	ENTER_\name
+9:	jmp	1b
+
+/* With a stack pointer as the number says. */
+CASE stack-\name
+	mov	%rsp, %rbx
+	mov	%rax, %rsp
+	mov	$NUMBER_\name, %eax
+	PREPARE_\name
+	ENTER_\name
+9:	cmp	number, %rsp
+	mov	%rbx, %rsp
+	jne	wrong
+	cmp	$1, %rax
+	jne	wrong
+	jmp	done
+
+/* With flags that the number names. */
+CASE flags-\name
+	CALL_UNAME \name
+	pushf
+	or	%r12, (%rsp)
+	popf
+	ENTER_\name
+9:	jmp	check_name
+
+/* A trap that is due comes one instruction later when the stack segment has been loaded (SDM vol. 3, 6.8.3). */
+CASE late-trap-\name
+	mov	$RFLAGS_TF, %eax
+	mov	$USER_DATA, %r13d
+	CALL_UNAME \name
+	pushf
+	or	%r12, (%rsp)
+	popf
+	mov	%r13d, %ss
+	ENTER_\name
+9:	jmp	check_name
+
+/* And then the page tables must be the program's: the number is an address of the kernel's. */
+CASE read-after-\name
+	mov	$NUMBER_\name, %eax
+	PREPARE_\name
+	ENTER_\name
+9:	mov	number, %rcx
+	mov	(%rcx), %cl
+	jmp	done
+.endr
+CASE read-after-page-fault
+	movb	$1, untouched
+	mov	(%rax), %cl
+	jmp	done
+	.local	untouched
+	.comm	untouched, 4096, 4096
+CASE read-after-vsyscall
+	xor	%edi, %edi
+	mov	$0xffffffffff600400, %rax
+	call	*%rax
+	mov	number, %rcx
+	mov	(%rcx), %cl
+	jmp	done
+CASE read-after-ticks
+	mov	$1000000, %ecx
+1:	loop	1b
+	mov	(%rax), %cl
+	jmp	done
+
+/* The name's first field, and what lies before and behind the six of them. */
+check_name:
+	pushf
+	andl	$~(RFLAGS_TF | RFLAGS_DF | RFLAGS_NT | RFLAGS_AC), (%rsp)
+	popf
+	test	%rax, %rax
+	jnz	wrong
+	cmpl	$0x756e694c, name	# "Linu"
+	jne	wrong
+	cmpq	$0, name - 8
+	jne	wrong
+	cmpq	$0, name + 390
+	jne	wrong
+	jmp	done
+	.bss
+	.balign	16
+	.skip	16
+name:	.skip	390 + 26
+	.text
+
+/* The kernel takes the stack's segment away while it is in use: the way back from the call that does it cannot load it. */
+.irp name, int80, call_gate_i386
+CASE stack-segment-gone-\name
+	mov	$NR32_SET_THREAD_AREA, %eax
+	mov	$segment, %ebx
+	ENTER_\name
+	test	%eax, %eax
+	jnz	wrong
+	mov	$FIRST_TLS * 8 + 3, %eax
+	mov	%eax, %ss
+	mov	$NR32_SET_THREAD_AREA, %eax
+	mov	$no_segment, %ebx
+	ENTER_\name
+	jmp	done
+.endr
+	.pushsection .data
+	.balign	8
+to_32_bit_code:
+	.long	0
+	.word	USER_CODE_32
+	.balign	4
+segment:
+	.long	FIRST_TLS, 0, 0xfffff, 0x51	# 32 bits, in pages, usable
+no_segment:
+	.long	FIRST_TLS, 0, 0, 0x28		# read-only, not present: empty
+	.popsection
+
+END_CASES

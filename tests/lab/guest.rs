@@ -1,0 +1,340 @@
+//! Boots a plan in an emulator, and sorts what comes back by the plan's lines.
+
+use crate::build::Program;
+use lab::{Accelerator, Bochs, End, Event, Events, File, Guest, Limits, Plan, Qemu, Step, Trouble};
+use record::{Boot, Payload, Request, Sample, Verdict, abi};
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::time::Duration;
+use table::{Entry, Operation};
+
+/// Longer than any boot here takes on a machine that does other things, too.
+const TIME: Duration = Duration::from_secs(120);
+
+/// After so many instructions a program is taken to run away; the longest that does not takes a tenth.
+pub const LIMIT: u64 = 100_000_000;
+
+/// CLOCK_REALTIME of every boot, seconds.
+pub const NOW: u64 = 1_700_000_000;
+
+/// What the kernel is booted in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Emulator {
+    TcgIntel,
+    TcgAmd,
+    Bochs,
+    BochsAmd,
+}
+
+impl Emulator {
+    pub const ALL: [Emulator; 4] =
+        [Emulator::TcgIntel, Emulator::TcgAmd, Emulator::Bochs, Emulator::BochsAmd];
+
+    /// One of each kind that the kernel tells apart.
+    pub const KINDS: [Emulator; 3] = [Emulator::TcgIntel, Emulator::TcgAmd, Emulator::Bochs];
+
+    /// As the key `differs` of entries.toml names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Emulator::TcgIntel => "tcg GenuineIntel",
+            Emulator::TcgAmd => "tcg AuthenticAMD",
+            Emulator::Bochs => "bochs GenuineIntel",
+            Emulator::BochsAmd => "bochs AuthenticAMD",
+        }
+    }
+
+    fn hertz(self) -> u64 {
+        match self {
+            Emulator::TcgIntel | Emulator::TcgAmd => Qemu::TCG_HERTZ,
+            Emulator::Bochs | Emulator::BochsAmd => Bochs::HERTZ,
+        }
+    }
+
+    fn boot(self, archive: &[u8], programs: usize, limits: &Limits) -> Result<Guest, Trouble> {
+        match self {
+            Emulator::TcgIntel => Qemu::new(Accelerator::Tcg, None).boot(archive, programs, limits),
+            Emulator::TcgAmd => Qemu::new(Accelerator::Tcg, Some("EPYC")).boot(archive, programs, limits),
+            Emulator::Bochs => Bochs::new(None).boot(archive, programs, limits),
+            Emulator::BochsAmd => Bochs::new(Some("ryzen")).boot(archive, programs, limits),
+        }
+    }
+}
+
+pub fn limits() -> Limits {
+    Limits { time: TIME, output: 256 << 20, interrupt: lab::Interrupt::default() }
+}
+
+/// Says, past the test runner, which keeps what a test says to itself, why something is not tested here.
+pub fn skipped(what: &str, why: &dyn std::fmt::Display) {
+    let _ = writeln!(std::io::stderr(), "skipped: {what}: {why}");
+}
+
+/// Boots an archive with so many programs.
+pub type Boots<'a> = dyn Fn(&[u8], usize, &Limits) -> Result<Guest, Trouble> + 'a;
+
+/// A plan while it is written.
+#[derive(Debug, Clone, Default)]
+pub struct Script {
+    steps: Vec<Step>,
+    files: BTreeMap<String, Vec<u8>>,
+    labels: Vec<String>,
+    /// The last value of each switch.
+    switches: BTreeMap<String, String>,
+}
+
+impl Script {
+    pub fn new() -> Script {
+        let mut script = Script::default();
+        script.steps.push(Step::Limit(LIMIT));
+        for probe in lab::probes() {
+            script.files.insert(probe.name.into(), probe.bytes.into());
+        }
+        script
+    }
+
+    pub fn limit(&mut self, ticks: u64) {
+        self.steps.push(Step::Limit(ticks));
+    }
+
+    /// `pti=on smap=off`
+    pub fn set(&mut self, switches: &str) {
+        let pairs: Vec<(String, String)> = switches
+            .split_whitespace()
+            .map(|pair| pair.split_once('=').unwrap())
+            .map(|(name, value)| (name.into(), value.into()))
+            .collect();
+        self.switches.extend(pairs.iter().cloned());
+        self.steps.push(Step::Set(pairs));
+    }
+
+    /// The configuration as it was set, and what runs in it.
+    fn label(&mut self, what: String) -> usize {
+        let switches = self.switches.iter().map(|(name, value)| format!("{name}={value}"));
+        self.labels.push(format!("{what} [{}]", switches.collect::<Vec<_>>().join(" ")));
+        self.labels.len() - 1
+    }
+
+    /// A probe's shortest run.
+    pub fn row(&mut self, entry: &Entry, operation: &Operation) -> usize {
+        for (name, value) in &entry.needs {
+            if self.switches.get(name) != Some(value) {
+                self.set(&format!("{name}={value}"));
+            }
+        }
+        let request = Request {
+            entry: entry.id,
+            operation: operation.id,
+            blocks: 1,
+            ticks: LIMIT,
+            bursts: 0,
+            parent: abi::LAB_PARENT,
+            cpu: abi::LAB_CPU,
+            path: false,
+            samples: 3,
+        };
+        let arguments = request.arguments();
+        self.steps.push(Step::Run { file: entry.probe.name().into(), arguments });
+        self.label(format!("{} {}", entry.name, operation.name))
+    }
+
+    fn add(&mut self, program: &Program) {
+        let old = self.files.insert(program.name.clone(), program.bytes.clone());
+        assert!(old.is_none_or(|old| old == program.bytes), "two programs named {}", program.name);
+    }
+
+    /// As Linux would run it.
+    pub fn exec<A: AsRef<[u8]>>(&mut self, program: &Program, arguments: &[A]) -> usize {
+        self.add(program);
+        let arguments: Vec<Vec<u8>> = arguments.iter().map(|argument| argument.as_ref().to_vec()).collect();
+        let words =
+            arguments.iter().take(4).map(|word| String::from_utf8_lossy(word).chars().take(40).collect());
+        let words = words.collect::<Vec<String>>().join(" ");
+        self.steps.push(Step::Exec { file: program.name.clone().into(), arguments });
+        self.label(format!("{} {words}", program.name))
+    }
+
+    /// As [`Script::exec`], under a name that says what is special.
+    pub fn exec_as<A: AsRef<[u8]>>(&mut self, program: &Program, arguments: &[A], name: &str) -> usize {
+        let number = self.exec(program, arguments);
+        self.labels[number] = format!("{} ({name})", program.name);
+        number
+    }
+
+    /// A file that the archive does not have.
+    pub fn exec_missing(&mut self, name: &str) -> usize {
+        self.steps.push(Step::Exec { file: name.into(), arguments: Vec::new() });
+        self.label(format!("missing {name:?}"))
+    }
+
+    /// As a probe is run: exceptions serve as system calls.
+    pub fn run(&mut self, program: &Program, arguments: &[&str]) -> usize {
+        self.add(program);
+        let words = arguments.iter().map(|word| word.to_string()).collect();
+        self.steps.push(Step::Run { file: program.name.clone(), arguments: words });
+        self.label(format!("{} {}, exceptions serve", program.name, arguments.join(" ")))
+    }
+
+    pub fn check(&mut self, name: &str) -> usize {
+        self.steps.push(Step::Check(name.into()));
+        self.label(format!("check {name}"))
+    }
+
+    /// The boot module, for a counter of this frequency.
+    pub fn archive(&self, hertz: u64) -> Vec<u8> {
+        let mut steps = vec![Step::Seed(0), Step::Time(NOW), Step::Tsc(hertz)];
+        steps.extend(self.steps.iter().cloned());
+        let files: Vec<File> = self.files.iter().map(|(name, bytes)| File { name, bytes }).collect();
+        lab::pack(&Plan { steps }, &files).unwrap()
+    }
+
+    /// How many programs and checks there are.
+    pub fn numbered(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Everything that the guest says; none, having said why, where the emulator is not here.
+    pub fn events(&self, emulator: Emulator) -> Option<Vec<Event>> {
+        let boot = |archive: &[u8], programs, limits: &Limits| emulator.boot(archive, programs, limits);
+        self.events_in(&boot, emulator.hertz())
+    }
+
+    fn events_in(&self, boot: &Boots, hertz: u64) -> Option<Vec<Event>> {
+        match boot(&self.archive(hertz), self.numbered(), &limits()) {
+            Err(trouble @ Trouble::Missing { .. }) => {
+                skipped("what this boots", &trouble);
+                None
+            }
+            booted => Some(listen(&mut booted.unwrap(), &self.labels)),
+        }
+    }
+
+    /// Boots it to its end.
+    pub fn boot(&self, emulator: Emulator) -> Option<Session> {
+        Some(Session::new(self.events(emulator)?, &self.labels))
+    }
+
+    /// Boots it in something else.
+    pub fn boot_in(&self, boot: &Boots, hertz: u64) -> Option<Session> {
+        Some(Session::new(self.events_in(boot, hertz)?, &self.labels))
+    }
+}
+
+fn listen(guest: &mut Guest, labels: &[String]) -> Vec<Event> {
+    let mut events = Vec::new();
+    loop {
+        match guest.next() {
+            Ok(Event::Done) => return events,
+            Ok(event) => events.push(event),
+            Err(trouble) => panic!("{trouble}\n{}", last_words(&events, labels)),
+        }
+    }
+}
+
+/// What ran when a guest failed, and what its kernel said.
+fn last_words(events: &[Event], labels: &[String]) -> String {
+    let begun = events.iter().filter(|event| matches!(event, Event::Begin(_))).count();
+    let running = begun.checked_sub(1).and_then(|last| labels.get(last));
+    let lines = events.iter().filter_map(|event| match event {
+        Event::Log(line) => Some(line.as_str()),
+        _ => None,
+    });
+    format!("last begun: {running:?}; log: {:#?}", lines.collect::<Vec<_>>())
+}
+
+/// What became of one line of the plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ran {
+    pub label: String,
+    pub end: End,
+    /// Whether interrupts were on behind a gate, where that was observed.
+    pub interrupts: Option<bool>,
+    pub output: Vec<u8>,
+    pub errors: Vec<u8>,
+    pub log: Vec<String>,
+}
+
+/// One boot.
+#[derive(Debug, Clone)]
+pub struct Session {
+    pub boot: Boot,
+    pub ran: Vec<Ran>,
+}
+
+impl Session {
+    fn new(events: Vec<Event>, labels: &[String]) -> Session {
+        let (mut boot, mut ran) = (None, Vec::<Ran>::new());
+        for event in events {
+            match event {
+                Event::Boot(found) => boot = Some(found),
+                Event::Begin(number) => ran.push(Ran {
+                    label: labels[number as usize].clone(),
+                    end: End::Unknown(u64::MAX),
+                    interrupts: None,
+                    output: Vec::new(),
+                    errors: Vec::new(),
+                    log: Vec::new(),
+                }),
+                Event::Output { descriptor, bytes, .. } => match descriptor {
+                    2 => ran.last_mut().unwrap().errors.extend(bytes),
+                    _ => ran.last_mut().unwrap().output.extend(bytes),
+                },
+                Event::End { end, interrupts, .. } => {
+                    let last = ran.last_mut().unwrap();
+                    (last.end, last.interrupts) = (end, interrupts);
+                }
+                // Before the first program it is the boot's.
+                Event::Log(line) => ran.last_mut().into_iter().for_each(|ran| ran.log.push(line.clone())),
+                Event::Done => {}
+            }
+        }
+        Session { boot: boot.unwrap(), ran }
+    }
+}
+
+/// What a probe says of its row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// Right, and every register as it must be.
+    Ok,
+    /// A verdict of the probe's own.
+    Verdict(Verdict),
+    /// The exception that ended it, as a signal.
+    Signal(u64),
+    /// Anything else.
+    Odd(End),
+}
+
+impl Ran {
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.output).into_owned()
+    }
+
+    /// Of a probe.
+    pub fn answer(&self) -> Answer {
+        if let End::Fault([signal, ..]) = self.end {
+            return Answer::Signal(signal);
+        }
+        let verdict = record::parse(&self.output).ok().and_then(|records| {
+            records.iter().find_map(|record| match record.payload {
+                Payload::Outcome(verdict) => Some(verdict),
+                _ => None,
+            })
+        });
+        match (self.end, verdict) {
+            (End::Exited(0), Some(Verdict { outcome: abi::OUTCOME_OK, .. })) => Answer::Ok,
+            (End::Exited(0), Some(verdict)) => Answer::Verdict(verdict),
+            (end, _) => Answer::Odd(end),
+        }
+    }
+
+    /// Of a probe: ticks that the entry takes more than its control. The least, for a tick may fall into others.
+    pub fn cost(&self) -> u64 {
+        let records = record::parse(&self.output).unwrap();
+        let samples = records.iter().filter_map(|record| match &record.payload {
+            Payload::Samples(samples) => Some(samples),
+            _ => None,
+        });
+        let cost = |sample: &Sample| sample.interval(2).checked_sub(sample.interval(1));
+        samples.flatten().filter_map(cost).min().unwrap_or_else(|| panic!("{}: no samples", self.label))
+    }
+}

@@ -1,0 +1,227 @@
+//! Page-table isolation, looked at from inside (the kernel's own check), from outside (QEMU's monitor reads the page tables of
+//! a program that runs), and with a kernel that has a hole: the check can fail.
+
+use crate::build::{Program, freestanding};
+use crate::faults::ENTRIES;
+use crate::faults32::ENTRIES_32;
+use crate::guest::{Emulator, Script, limits, skipped};
+use crate::kernel::Kernel;
+use crate::trial::*;
+use lab::{Accelerator, End, Event, Events, Qemu, Trouble};
+use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+const PAGE: u64 = 4096;
+const VSYSCALL: u64 = 0xffff_ffff_ff60_0000;
+const UPPER_HALF: u64 = 1 << 63;
+
+/// What programs' page tables have of the kernel's half: start and end.
+fn allowed(kernel: &Kernel, vsyscall: bool) -> Vec<(u64, u64)> {
+    let range = |name: &str| (kernel.symbol(&format!("{name}_start")), kernel.symbol(&format!("{name}_end")));
+    let mut ranges = vec![range("trampoline"), range("cpu_area")];
+    ranges.extend(vsyscall.then_some((VSYSCALL, VSYSCALL + PAGE)));
+    ranges
+}
+
+fn pages(ranges: &[(u64, u64)]) -> u64 {
+    ranges.iter().map(|(start, end)| (end - start) / PAGE).sum()
+}
+
+#[test]
+fn the_kernels_own_check_counts_the_pages_that_the_linker_has_placed() {
+    let kernel = Kernel::read();
+    for emulator in Emulator::KINDS {
+        let mut script = Script::new();
+        script.set("pti=on smap=on vsyscall=emulate");
+        script.check("pti");
+        script.set("vsyscall=none");
+        script.check("pti");
+        script.set("pti=off");
+        script.check("pti");
+        if emulator == Emulator::Bochs {
+            script.set("pti=on pcid=on");
+            script.check("pti");
+        }
+        let Some(session) = script.boot(emulator) else { continue };
+        let ends: Vec<End> = session.ran.iter().map(|ran| ran.end).collect();
+        let all = pages(&allowed(&kernel, true));
+        assert_eq!(ends[0], End::Checked(true, [all, 0, 1]));
+        assert_eq!(ends[1], End::Checked(true, [all - 1, 0, 1]));
+        // The tables are as they were, but nobody uses them: ring 0 reads what it likes.
+        assert_eq!(ends[2], End::Checked(false, [all - 1, 0, 0]));
+        assert!(ends[3..].iter().all(|end| *end == End::Checked(true, [all - 1, 0, 1])), "{ends:?}");
+    }
+}
+
+/// A program in QEMU's place: a shell script that changes the arguments, and goes on as QEMU.
+fn wrapped(folder: &Path, script: &str) -> Qemu {
+    let program = folder.join("qemu");
+    std::fs::write(&program, format!("#!/bin/bash\n{script}\n")).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    Qemu { program: program.into(), ..Qemu::new(Accelerator::Tcg, None) }
+}
+
+fn is_missing() -> bool {
+    match Qemu::new(Accelerator::Tcg, None).version(&limits()) {
+        Err(trouble @ Trouble::Missing { .. }) => {
+            skipped("page tables from outside", &trouble);
+            true
+        }
+        version => version.is_err(),
+    }
+}
+
+/// QEMU's monitor.
+struct Monitor(UnixStream);
+
+impl Monitor {
+    fn open(socket: &Path) -> Monitor {
+        let start = Instant::now();
+        loop {
+            match UnixStream::connect(socket) {
+                Ok(stream) => {
+                    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+                    let mut monitor = Monitor(stream);
+                    monitor.answer();
+                    return monitor;
+                }
+                Err(error) => assert!(start.elapsed() < Duration::from_secs(20), "{error}"),
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// All until the next prompt.
+    fn answer(&mut self) -> String {
+        let (mut text, mut buffer) = (Vec::new(), [0; 4096]);
+        while !text.ends_with(b"(qemu) ") {
+            let count = self.0.read(&mut buffer).unwrap();
+            assert!(count > 0, "the monitor ended: {}", String::from_utf8_lossy(&text));
+            text.extend_from_slice(&buffer[..count]);
+        }
+        String::from_utf8_lossy(&text).into_owned()
+    }
+
+    fn ask(&mut self, command: &str) -> String {
+        self.0.write_all(format!("{command}\n").as_bytes()).unwrap();
+        self.answer()
+    }
+
+    /// Ranges of addresses that the current page tables map, of the upper half, joined where they touch.
+    fn upper_ranges(&mut self) -> Vec<(u64, u64)> {
+        let text = self.ask("info mem");
+        let parse = |hex: &str| u64::from_str_radix(hex.trim(), 16).ok();
+        let range = |line: &str| {
+            let (start, rest) = line.split_once('-')?;
+            Some((parse(start)?, parse(rest.split_whitespace().next()?)?))
+        };
+        let mut joined: Vec<(u64, u64)> = Vec::new();
+        for (start, end) in text.lines().filter_map(range).filter(|(start, _)| *start >= UPPER_HALF) {
+            match joined.last_mut() {
+                Some(last) if last.1 == start => last.1 = end,
+                _ => joined.push((start, end)),
+            }
+        }
+        joined
+    }
+}
+
+/// What the page tables of a running program have of the upper half.
+fn seen_from_outside(switches: &str, program: &Program) -> Vec<(u64, u64)> {
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("monitor");
+    let option = format!("-monitor unix:{},server=on,wait=off", socket.display());
+    let qemu = wrapped(folder.path(), &format!("exec qemu-system-x86_64 \"$@\" {option}"));
+    let mut script = Script::new();
+    script.limit(0);
+    script.set(switches);
+    script.exec(program, &["spin"]);
+    let mut guest = qemu.boot(&script.archive(Qemu::TCG_HERTZ), script.numbered(), &limits()).unwrap();
+    while guest.next().unwrap() != Event::Begin(0) {}
+    let mut monitor = Monitor::open(&socket);
+    let start = Instant::now();
+    loop {
+        monitor.ask("stop");
+        // Between its begin and its first instruction, and in the tick, it is the kernel that runs.
+        if monitor.ask("info registers").contains("CPL=3") {
+            return monitor.upper_ranges();
+        }
+        assert!(start.elapsed() < Duration::from_secs(20), "the program does not run");
+        monitor.ask("cont");
+    }
+}
+
+#[test]
+fn the_page_tables_of_a_running_program_have_nothing_else_of_the_kernel() {
+    if is_missing() {
+        return;
+    }
+    let (kernel, program) = (Kernel::read(), freestanding(64, &["faults64.S"]));
+    assert_eq!(seen_from_outside("pti=on vsyscall=emulate", &program), allowed(&kernel, true));
+    assert_eq!(seen_from_outside("pti=on vsyscall=none", &program), allowed(&kernel, false));
+    let all = seen_from_outside("pti=off", &program);
+    let is_seen = |address: u64| all.iter().any(|(start, end)| (*start..*end).contains(&address));
+    assert!(is_seen(kernel.symbol("kernel_start")) && is_seen(0xffff_8880_0000_0000), "{all:x?}");
+}
+
+#[test]
+fn a_kernel_that_maps_more_fails_its_check() {
+    if is_missing() {
+        return;
+    }
+    // tables_init maps from the trampoline on; in this kernel from its code on.
+    let kernel = Kernel::read();
+    let change = |name| (kernel.symbol(name) as u32).to_le_bytes();
+    let bytes = kernel.changed("tables_init", &change("trampoline_start"), &change("kernel_start"));
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("kernel"), bytes).unwrap();
+    // The last -kernel counts.
+    let option = format!("-kernel {}", folder.path().join("kernel").display());
+    let qemu = wrapped(folder.path(), &format!("exec qemu-system-x86_64 \"$@\" {option}"));
+    let mut script = Script::new();
+    script.set("pti=on");
+    script.check("pti");
+    let session =
+        script.boot_in(&|archive, programs, limits| qemu.boot(archive, programs, limits), Qemu::TCG_HERTZ);
+    let more = (kernel.symbol("trampoline_start") - kernel.symbol("kernel_start")) / PAGE;
+    let pages = pages(&allowed(&kernel, true)) + more;
+    assert_eq!(session.unwrap().ran[0].end, End::Checked(false, [pages, more, 0]));
+}
+
+/// Where the kernel is, a program under isolation finds nothing, whichever way it last came back from the kernel.
+#[test]
+fn every_way_back_from_the_kernel_leads_to_the_programs_page_tables() {
+    let kernel = Kernel::read();
+    let (program64, program32) = (freestanding(64, &["faults64.S"]), freestanding(32, &["faults32.S"]));
+    let places = [kernel.symbol("kernel_start"), kernel.symbol("cpu_area_end"), 0xffff_8880_0010_0000];
+    let others = ["page-fault", "vsyscall", "ticks"];
+    let mut trial = Trial::new(Emulator::TcgIntel);
+    // So that a tick comes every hundred thousand instructions.
+    trial.script.limit(2_000_000);
+    let switches = |pti| {
+        let paths = [
+            "stack=minimum exit=natural",
+            "stack=frame exit=natural",
+            "stack=frame exit=iret",
+            "stack=minimum exit=iret",
+        ];
+        paths.map(|path| (format!("pti={pti} {path}"), pti))
+    };
+    for (switches, pti) in switches("on").into_iter().chain(switches("off")) {
+        trial.script.set(&switches);
+        for (index, way) in ENTRIES.iter().chain(&others).enumerate() {
+            let place = places[index % places.len()];
+            let expected = if pti == "on" { Absent(place) } else { Present(place) };
+            trial.run(&program64, &case(format!("read-after-{way} {place:x}"), expected));
+        }
+        let place = kernel.symbol("kernel_start");
+        let expected = if pti == "on" { Absent(place) } else { Present(place) };
+        for (way, _) in ENTRIES_32 {
+            trial.run(&program32, &case(format!("read-after-{way} {:x}", place as u32), expected));
+        }
+    }
+    trial.check();
+}

@@ -1,0 +1,182 @@
+//! The kernel's file: its symbols, and the templates of its entry paths (lab/entry/path.inc).
+
+use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction};
+use object::{Object, ObjectSection, ObjectSymbol};
+use std::collections::BTreeMap;
+use table::Table;
+
+/// The embedded kernel, read.
+pub struct Kernel {
+    file: object::File<'static>,
+    symbols: BTreeMap<String, u64>,
+}
+
+/// A step as `struct step` of path.c has it.
+#[derive(Debug, Clone)]
+pub struct Step {
+    pub name: String,
+    /// Switch and value, by id and index; all must hold.
+    conditions: Vec<(u8, u8)>,
+    instructions: Vec<Instruction>,
+    start: u64,
+}
+
+/// A path's template.
+#[derive(Debug, Clone)]
+pub struct Path {
+    pub steps: Vec<Step>,
+}
+
+impl Kernel {
+    pub fn read() -> Kernel {
+        let file = object::File::parse(lab::KERNEL).unwrap();
+        let symbols = file.symbols().map(|symbol| (symbol.name().unwrap().to_string(), symbol.address()));
+        Kernel { symbols: symbols.collect(), file }
+    }
+
+    pub fn symbol(&self, name: &str) -> u64 {
+        *self.symbols.get(name).unwrap_or_else(|| panic!("the kernel has no symbol {name}"))
+    }
+
+    /// What lies at an address, to the end of its section.
+    fn bytes(&self, address: u64) -> &'static [u8] {
+        let inside = |start: u64, size: u64| address >= start && address - start < size;
+        let section = self.file.sections().find(|section| inside(section.address(), section.size())).unwrap();
+        &section.data().unwrap()[(address - section.address()) as usize..]
+    }
+
+    /// The kernel's file with some bytes of a function changed for others, wherever they are; they must be there.
+    pub fn changed(&self, function: &str, from: &[u8], to: &[u8]) -> Vec<u8> {
+        let symbol = self.file.symbols().find(|symbol| symbol.name() == Ok(function)).unwrap();
+        let code = self.bytes(symbol.address());
+        let start = code.as_ptr() as usize - lab::KERNEL.as_ptr() as usize;
+        let found = code[..symbol.size() as usize]
+            .windows(from.len())
+            .enumerate()
+            .filter(|(_, bytes)| *bytes == from);
+        let places: Vec<usize> = found.map(|(at, _)| start + at).collect();
+        assert!(!places.is_empty(), "{function} has no {from:x?}");
+        let mut file = lab::KERNEL.to_vec();
+        places.iter().for_each(|at| file[*at..at + to.len()].copy_from_slice(to));
+        file
+    }
+
+    fn quad(&self, address: u64) -> u64 {
+        u64::from_le_bytes(*self.bytes(address).first_chunk().unwrap())
+    }
+
+    fn text(&self, address: u64) -> String {
+        let bytes = self.bytes(address).split(|byte| *byte == 0).next().unwrap();
+        String::from_utf8(bytes.to_vec()).unwrap()
+    }
+
+    /// The template of `path_<name>`.
+    pub fn path(&self, name: &str) -> Path {
+        let (list, end) = (self.symbol("path_list_start"), self.symbol("path_list_end"));
+        let variable = self.symbol(&format!("path_{name}"));
+        let row = (list..end).step_by(16).find(|row| self.quad(*row) == variable).unwrap();
+        let mut at = self.quad(row + 8);
+        let mut steps = Vec::new();
+        while self.quad(at + 8) != 0 {
+            steps.push(self.step(at));
+            at += STEP_BYTES;
+        }
+        Path { steps }
+    }
+
+    fn step(&self, at: u64) -> Step {
+        let (start, end) = (self.quad(at), self.quad(at + STEP_BYTES));
+        let bytes = &self.bytes(start)[..(end - start) as usize];
+        let conditions = self.bytes(at + 16)[..8].chunks(2).map(|pair| (pair[0], pair[1]));
+        Step {
+            name: self.text(self.quad(at + 8)),
+            conditions: conditions.filter(|(which, _)| *which != 0).collect(),
+            instructions: Decoder::with_ip(64, bytes, start, DecoderOptions::NONE).into_iter().collect(),
+            start,
+        }
+    }
+}
+
+/// Its start, its name, and four pairs of bytes.
+const STEP_BYTES: u64 = 24;
+
+/// Values of switches by name; those that are not named have their defaults.
+pub type Configuration<'a> = [(&'a str, &'a str)];
+
+impl Step {
+    /// Whether it is there.
+    pub fn is_on(&self, configuration: &Configuration) -> bool {
+        self.conditions.iter().all(|(which, value)| {
+            let switch = Table::get().switches.iter().find(|switch| switch.id == u16::from(*which)).unwrap();
+            let asked = configuration.iter().find(|(name, _)| *name == switch.name);
+            let set = asked.map_or(switch.default.as_str(), |(_, value)| value);
+            switch.values[usize::from(*value)] == set
+        })
+    }
+
+    /// Whether it ends with the instruction that leaves.
+    pub fn is_way_out(&self) -> bool {
+        self.instructions.last().is_some_and(leaves)
+    }
+
+    pub fn length(&self) -> u64 {
+        self.instructions.len() as u64
+    }
+
+    fn holds(&self, address: u64) -> bool {
+        self.instructions.iter().any(|instruction| instruction.ip() == address)
+    }
+}
+
+impl Path {
+    /// Without what lies behind the instruction that leaves, where every call comes by.
+    pub fn until_the_way_out(mut self, configuration: &Configuration) -> Path {
+        let out = self.steps.iter().position(|step| step.is_on(configuration) && step.is_way_out());
+        self.steps.truncate(out.unwrap() + 1);
+        self
+    }
+
+    /// Instructions of the steps that are there and whose name says so.
+    pub fn count(&self, configuration: &Configuration, named: &str) -> u64 {
+        let steps =
+            self.steps.iter().filter(|step| step.is_on(configuration) && step.name.starts_with(named));
+        steps.map(Step::length).sum()
+    }
+
+    /// Walks it from the first instruction to the one that leaves, both included. `taken` decides of conditional jumps;
+    /// functions that it calls count as one instruction.
+    pub fn walk(&self, configuration: &Configuration, taken: impl Fn(&Instruction) -> bool) -> u64 {
+        let on: Vec<&Step> = self.steps.iter().filter(|step| step.is_on(configuration)).collect();
+        let code: Vec<&Instruction> = on.iter().flat_map(|step| &step.instructions).collect();
+        let (mut at, mut count) = (0, 0);
+        loop {
+            let instruction = code.get(at).expect("a path ends with an instruction that leaves");
+            count += 1;
+            assert!(count < 1000, "a path without an end");
+            at = match instruction.flow_control() {
+                FlowControl::Return => return count,
+                FlowControl::UnconditionalBranch => self.target(&on, &code, instruction),
+                FlowControl::ConditionalBranch if taken(instruction) => self.target(&on, &code, instruction),
+                _ if leaves(instruction) => return count,
+                _ => at + 1,
+            };
+        }
+    }
+
+    /// Where a jump goes, as an index into the code that is there: a step that is off has become the next that is on.
+    fn target(&self, on: &[&Step], code: &[&Instruction], jump: &Instruction) -> usize {
+        let address = jump.near_branch_target();
+        let first = on.iter().find(|step| step.holds(address) || step.start >= address);
+        let first = first.expect("a jump stays in its path");
+        let ip = if first.holds(address) { address } else { first.start };
+        code.iter().position(|instruction| instruction.ip() >= ip).unwrap()
+    }
+}
+
+/// The decoder takes these for calls or for nothing special.
+fn leaves(instruction: &Instruction) -> bool {
+    matches!(
+        instruction.code(),
+        Code::Sysretq | Code::Sysretd | Code::Sysexitq | Code::Sysexitd | Code::Iretq | Code::Retfq
+    )
+}

@@ -1,0 +1,248 @@
+//! Every entry in every emulator: its outcome and its answer, as the lab's notes found them; and what depends on the processor.
+
+use crate::guest::{Answer, Emulator, Script, Session};
+use lab::{Accelerator, End, Qemu};
+use record::{Verdict, abi};
+use table::{Entry, Kernel, Operation, Table};
+
+const SIGILL: u64 = 4;
+const SIGSEGV: u64 = 11;
+
+/// Everything that is not ok: where, which entry and operation (none: all), how, and why.
+type Row = (&'static [Emulator], &'static str, Option<&'static str>, Answer, &'static str);
+
+const ALL: &[Emulator] = &Emulator::ALL;
+const NO_RDPID: &[Emulator] = &[Emulator::TcgIntel, Emulator::TcgAmd, Emulator::BochsAmd];
+const AMD: &[Emulator] = &[Emulator::TcgAmd];
+const BOCHS: &[Emulator] = &[Emulator::Bochs];
+
+const NOT_EXPORTED: Answer = Answer::Verdict(Verdict {
+    outcome: abi::OUTCOME_UNSUPPORTED,
+    cause: abi::CAUSE_NO_SYMBOL,
+    detail: [0; 4],
+});
+
+const CLOSED: &[Row] = &[
+    (AMD, "sysenter-x86_64", None, Answer::Signal(SIGILL), "AMD has no sysenter in long mode: #UD in ring 3"),
+    (
+        AMD,
+        "sysenter-i386",
+        None,
+        Answer::Signal(SIGILL),
+        "the same; but here it is the #UD of the sysexit, in ring 0",
+    ),
+    (
+        BOCHS,
+        "syscall-i386",
+        None,
+        Answer::Signal(SIGILL),
+        "Intel has no syscall in compatibility mode: #UD in ring 3",
+    ),
+    (
+        NO_RDPID,
+        "rdpid",
+        None,
+        Answer::Signal(SIGILL),
+        "neither TCG nor a first Zen has it, and CPUID says so",
+    ),
+    (
+        ALL,
+        "vdso-x86_64",
+        Some("getrandom"),
+        NOT_EXPORTED,
+        "Linux's vDSO has it from 6.11 on; the lab's does not",
+    ),
+];
+
+/// Where an emulator does otherwise than any processor of that vendor. entries.toml must say so, and nothing else.
+const UNREAL: &[(Emulator, &str)] = &[
+    (Emulator::TcgIntel, "syscall-i386"),
+    (Emulator::TcgAmd, "sysenter-i386"),
+    (Emulator::BochsAmd, "sysenter-i386"),
+    (Emulator::BochsAmd, "sysenter-x86_64"),
+];
+
+fn row(emulator: Emulator, entry: &str, operation: &str) -> Option<&'static Row> {
+    CLOSED.iter().find(|(emulators, name, only, ..)| {
+        emulators.contains(&emulator) && *name == entry && only.is_none_or(|only| only == operation)
+    })
+}
+
+fn expected(emulator: Emulator, entry: &str, operation: &str) -> Answer {
+    row(emulator, entry, operation).map_or(Answer::Ok, |(.., answer, _)| *answer)
+}
+
+/// Boots every row of the lab that is wanted, in a configuration, and compares.
+fn check_rows(emulator: Emulator, switches: &str, wanted: impl Fn(&Operation) -> bool) {
+    let mut script = Script::new();
+    script.set(switches);
+    let rows: Vec<_> = Table::get().rows(Kernel::Lab).filter(|(_, operation)| wanted(operation)).collect();
+    for (entry, operation) in &rows {
+        script.row(entry, operation);
+    }
+    let Some(session) = script.boot(emulator) else { return };
+    assert_eq!(session.ran.len(), rows.len());
+    let wrong: Vec<String> = session
+        .ran
+        .iter()
+        .zip(rows)
+        .filter(|(ran, (entry, operation))| ran.answer() != expected(emulator, &entry.name, &operation.name))
+        .map(|(ran, _)| format!("{} in {}: {:x?}", ran.label, emulator.name(), ran.answer()))
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// What most entries can do; and what only the page fault can.
+fn is_one_of_few(operation: &Operation) -> bool {
+    ["none", "getppid", "gettimeofday", "minor-fault"].contains(&operation.name.as_str())
+}
+
+#[test]
+fn every_entry_and_operation_on_tcg_with_an_intel_model() {
+    check_rows(Emulator::TcgIntel, "pti=off", |_| true);
+    check_rows(Emulator::TcgIntel, "pti=on exit=iret stack=minimum smap=off vsyscall=native", |_| true);
+}
+
+#[test]
+fn every_entry_and_operation_on_tcg_with_an_amd_model() {
+    check_rows(Emulator::TcgAmd, "pti=on", |_| true);
+}
+
+#[test]
+fn every_entry_on_bochs_with_an_intel_model() {
+    check_rows(Emulator::Bochs, "pti=on pcid=on", is_one_of_few);
+}
+
+#[test]
+fn every_entry_on_bochs_with_an_amd_model() {
+    check_rows(Emulator::BochsAmd, "pti=on", is_one_of_few);
+}
+
+#[test]
+fn what_an_emulator_does_otherwise_is_said_in_the_table() {
+    for emulator in Emulator::ALL {
+        for Entry { name, differs, .. } in &Table::get().entries {
+            let is_unreal = UNREAL.contains(&(emulator, name));
+            assert_eq!(differs.contains_key(emulator.name()), is_unreal, "{name}, {}", emulator.name());
+        }
+    }
+    let known = |key: &String| Emulator::ALL.iter().any(|emulator| emulator.name() == key);
+    let keys = || Table::get().entries.iter().flat_map(|entry| entry.differs.keys());
+    assert!(keys().all(known), "an emulator that is not tested: {:?}", keys().collect::<Vec<_>>());
+}
+
+#[test]
+fn the_table_has_words_for_every_entry_that_is_closed() {
+    for (_, name, _, answer, _) in CLOSED {
+        let cause = if *answer == NOT_EXPORTED { "no-symbol" } else { "SIGILL" };
+        let closed = &Table::get().entry(name).unwrap().closed;
+        assert_eq!(
+            closed.get(cause).map(|closed| closed.outcome.as_str()),
+            Some("unsupported"),
+            "{name} {cause}"
+        );
+    }
+}
+
+#[test]
+fn the_fixed_page_four_ways() {
+    let vsyscall = Table::get().entry("vsyscall").unwrap();
+    let operations: Vec<_> =
+        vsyscall.operations.iter().map(|name| Table::get().operation(name).unwrap()).collect();
+    for emulator in Emulator::KINDS {
+        let (mut script, mut expected) = (Script::new(), Vec::new());
+        for isolation in ["off", "on"] {
+            for way in ["none", "emulate", "native", "original", "none"] {
+                script.set(&format!("pti={isolation} vsyscall={way}"));
+                for operation in &operations {
+                    script.row(vsyscall, operation);
+                    expected.push(if way == "none" { Answer::Signal(SIGSEGV) } else { Answer::Ok });
+                }
+            }
+        }
+        let Some(session) = script.boot(emulator) else { continue };
+        for (ran, expected) in session.ran.iter().zip(expected) {
+            assert_eq!(ran.answer(), expected, "{} in {}", ran.label, emulator.name());
+        }
+    }
+}
+
+#[test]
+fn a_trap_gate_leaves_interrupts_on_and_an_interrupt_gate_does_not() {
+    let table = Table::get();
+    let getppid = table.operation("getppid").unwrap();
+    // What a probe itself calls comes through syscall and int $0x80; call gates are no gates of the interrupt table.
+    let rows = [
+        ("trapgate-x86_64", true),
+        ("intgate-x86_64", false),
+        ("trapgate-i386", true),
+        ("intgate-i386", false),
+        ("call-gate-x86_64", true),
+        ("int3", false),
+    ];
+    for emulator in Emulator::KINDS {
+        let mut script = Script::new();
+        for observe in ["on", "off"] {
+            script.set(&format!("observe={observe} gate=interrupt"));
+            for (name, _) in rows {
+                script.row(table.entry(name).unwrap(), getppid);
+            }
+            script.set("gate=interrupt");
+        }
+        let Some(session) = script.boot(emulator) else { continue };
+        for (index, ran) in session.ran.iter().enumerate() {
+            let expected = rows.get(index).map(|(_, is_on)| *is_on);
+            assert_eq!((ran.answer(), ran.interrupts), (Answer::Ok, expected), "{}", ran.label);
+        }
+    }
+}
+
+/// Boots a few rows on a processor of QEMU's.
+fn on(model: &str, write: impl Fn(&mut Script)) -> Option<Session> {
+    let qemu = Qemu::new(Accelerator::Tcg, Some(model));
+    let mut script = Script::new();
+    write(&mut script);
+    script.boot_in(&|archive, programs, limits| qemu.boot(archive, programs, limits), Qemu::TCG_HERTZ)
+}
+
+#[test]
+fn the_entry_that_the_kernel_chooses_is_the_fastest_that_the_processor_has() {
+    let gateway = Table::get().entry("gateway-i386").unwrap();
+    let getppid = Table::get().operation("getppid").unwrap();
+    for (model, vendor, chosen) in [
+        ("max,vendor=GenuineIntel", abi::VENDOR_INTEL, abi::GATEWAY_SYSENTER),
+        ("max,vendor=GenuineIntel,-sep", abi::VENDOR_INTEL, abi::GATEWAY_INT80),
+        ("EPYC", abi::VENDOR_AMD, abi::GATEWAY_SYSCALL),
+        ("Dhyana", abi::VENDOR_AMD, abi::GATEWAY_SYSCALL),
+        ("max,vendor=CentaurHauls", abi::VENDOR_OTHER, abi::GATEWAY_INT80),
+    ] {
+        let Some(session) = on(model, |script| drop(script.row(gateway, getppid).to_string())) else {
+            return;
+        };
+        assert_eq!((session.boot.vendor, session.boot.gateway), (vendor, chosen), "{model}");
+        assert_eq!(session.ran[0].answer(), Answer::Ok, "{model}");
+    }
+}
+
+#[test]
+fn what_a_processor_lacks_is_unsupported_and_the_next_runs() {
+    let entry = Table::get().entry("syscall-x86_64").unwrap();
+    let getppid = Table::get().operation("getppid").unwrap();
+    let switch = |name| u64::from(Table::get().switch(name).unwrap().id);
+    let write = |script: &mut Script| {
+        // Without being asked for, access prevention is off where there is none.
+        script.row(entry, getppid);
+        for switches in ["smap=on pcid=off", "smap=off pcid=on", "smap=off pcid=off pti=on"] {
+            script.set(switches);
+            script.row(entry, getppid);
+        }
+    };
+    let ends =
+        |model| on(model, write).map(|session| session.ran.iter().map(|ran| ran.end).collect::<Vec<_>>());
+    let (ran, no_smap, no_pcid) =
+        (End::Exited(0), End::Unsupported(switch("smap")), End::Unsupported(switch("pcid")));
+    // TCG has no PCID.
+    let Some(poor) = ends("qemu64") else { return };
+    assert_eq!(poor, [ran, no_smap, no_pcid, ran]);
+    assert_eq!(ends("max,vendor=GenuineIntel").unwrap(), [ran, ran, no_pcid, ran]);
+}

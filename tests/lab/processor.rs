@@ -1,0 +1,73 @@
+//! What only a processor, or an emulator that is closer to one than TCG, does; and the worst of what TCG does, too.
+
+use crate::build::freestanding;
+use crate::faults::{AC, DF, TF};
+use crate::faults32::USER_END_32;
+use crate::guest::Emulator;
+use crate::kernel::Kernel;
+use crate::trial::*;
+
+#[test]
+fn faults_on_bochs() {
+    let (program64, program32) = (freestanding(64, &["faults64.S"]), freestanding(32, &["faults32.S"]));
+    let mut trial = Trial::new(Emulator::Bochs);
+    let kernel = Kernel::read();
+    let code = kernel.symbol("kernel_start");
+    for (switches, cases) in [("pti=on pcid=on smap=on", real_faults(code)), ("exit=iret", real_exits())] {
+        trial.script.set(switches);
+        cases.iter().for_each(|case| trial.run(&program64, case));
+    }
+    for words in ["lret-selector 10", "iret-selector 53", "segment-limit fff", "into", "bound", "load-ss 10"]
+    {
+        let vector = if words == "bound" { 5 } else { 13 };
+        trial.exec(&program32, &case(words, Vector(vector)));
+    }
+    trial.exec(&program32, &case("stack-segment-gone-int80", Vector(13)));
+    trial.exec(&program32, &case(format!("flags-sysenter {:x}", TF | AC), Exit(0)));
+    trial.exec(&program32, &case("late-trap-sysenter", Exit(0)));
+    trial.exec(&program32, &case("sysenter-stack ffffe000", Page(USER_END_32)));
+    trial.check();
+}
+
+fn real_faults(code: u64) -> Vec<Case> {
+    let at = |way: &str, address: u64| format!("{way} {address:x}");
+    vec![
+        case("misaligned-with-ac", Vector(17)),
+        case("sse-exception", Vector(19)),
+        case("x87-exception", Vector(16)),
+        case("x87-exception-pending", Exit(0)),
+        case("int1", Vector(1)),
+        case("movaps", Vector(13)),
+        case(at("read", code), Page(code)),
+        case(at("jump", code), Page(code)),
+        case(at("stack", 1 << 63), Vector(12)),
+        case(at("return", 1 << 63), Vector(13)),
+        case(at("iret-address", 1 << 63), Vector(13)),
+        case(at("sysenter-back", 1 << 63), Vector(13)),
+        case(at("sysenter-stack", 1 << 63), Vector(13)),
+        case(at("sysenter-back", code), Page(code)),
+        case("lret-selector 10", Vector(13)),
+        case("iret-selector 10", Vector(13)),
+        case("iret-stack-selector 18", Vector(13)),
+        case("lcall-selector 5b", Vector(13)),
+        case("lcall-selector f", Vector(13)),
+        case("ljmp-selector 53", Vector(13)),
+        case("stack-segment-gone-int80", Vector(13)),
+        case("stack-segment-gone-call_gate_i386", Vector(13)),
+        case("use-after-protect 2000", Vector(14)),
+        case("execute-anonymous 2000", Vector(14)),
+        case("reserve 400000000000", Exit(0)),
+    ]
+}
+
+/// With every flag that a program can set, at the entries that leave flags alone, and back by iret.
+fn real_exits() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for entry in ["syscall", "sysenter", "call_gate", "int80"] {
+        cases.push(case(format!("flags-{entry} {:x}", DF | AC), Exit(0)));
+        let kept = ["syscall", "int80"].contains(&entry);
+        cases.push(case(format!("late-trap-{entry}"), if kept { Vector(1) } else { Exit(0) }));
+        cases.push(case(format!("stack-{entry} {:x}", u64::MAX), Exit(0)));
+    }
+    cases
+}

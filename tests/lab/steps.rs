@@ -1,0 +1,210 @@
+//! Instructions, counted by an emulator and in the kernel's file: a step that is on costs its instructions, one that is off
+//! costs nothing.
+
+use crate::guest::{Answer, Emulator, Ran, Script};
+use crate::kernel::{Configuration, Kernel};
+use iced_x86::{ConditionCode, Instruction};
+use lab::Event;
+use table::{Entry, Kernel as Kernels, Table};
+
+/// Entries whose path a call that does not exist takes from end to end, and that path.
+const PATHS: &[(&str, &str)] = &[
+    ("syscall-x86_64", "syscall_x86_64"),
+    ("int80-x86_64", "int80"),
+    ("intgate-x86_64", "int80"),
+    ("trapgate-x86_64", "int80"),
+    ("call-gate-x86_64", "call_gate_x86_64"),
+    ("sysenter-x86_64", "sysenter_x86_64"),
+    ("ud", "ud_x86_64"),
+    ("lock-nop", "ud_x86_64"),
+    ("int3", "int3_x86_64"),
+    ("div0", "div0_x86_64"),
+    ("int80-i386", "int80"),
+    ("sysenter-i386", "sysenter_i386"),
+    ("syscall-i386", "syscall_i386"),
+    ("call-gate-i386", "call_gate_i386"),
+    ("lcall7-i386", "call_gate_i386"),
+    ("ud-i386", "ud_i386"),
+    ("lock-nop-i386", "ud_i386"),
+    ("int3-i386", "int3_i386"),
+    ("div0-i386", "div0_i386"),
+];
+
+/// Every configuration that has other steps.
+fn configurations() -> Vec<[(&'static str, &'static str); 4]> {
+    let mut all = Vec::new();
+    for smap in ["off", "on"] {
+        for stack in ["minimum", "frame"] {
+            for exit in ["natural", "iret"] {
+                for pti in ["off", "on"] {
+                    all.push([("smap", smap), ("stack", stack), ("exit", exit), ("pti", pti)]);
+                }
+            }
+        }
+    }
+    all
+}
+
+fn text(configuration: &Configuration) -> String {
+    configuration.iter().map(|(name, value)| format!("{name}={value} ")).collect()
+}
+
+fn entry(name: &str) -> &'static Entry {
+    Table::get().entry(name).unwrap()
+}
+
+/// The figures of rows, in instructions.
+fn costs(script: &Script) -> Option<Vec<u64>> {
+    let session = script.boot(Emulator::TcgIntel)?;
+    session.ran.iter().for_each(|ran| assert_eq!(ran.answer(), Answer::Ok, "{}", ran.label));
+    Some(session.ran.iter().map(Ran::cost).collect())
+}
+
+/// The jumps that a call takes whose number does not exist: from the check of the number, and in the handler of #UD
+/// behind the comparison with ud2, when it was one.
+fn taken(name: &str) -> impl Fn(&Instruction) -> bool {
+    let is_ud2 = name.starts_with("ud");
+    move |jump| match jump.condition_code() {
+        ConditionCode::ae => true,
+        ConditionCode::e => is_ud2 && jump.is_jcc_short(),
+        _ => false,
+    }
+}
+
+#[test]
+fn a_path_costs_the_instructions_of_its_steps_in_every_configuration() {
+    let (kernel, none) = (Kernel::read(), Table::get().operation("none").unwrap());
+    let (mut script, mut expected) = (Script::new(), Vec::new());
+    for configuration in configurations() {
+        script.set(&text(&configuration));
+        for (name, path) in PATHS {
+            let number = script.row(entry(name), none);
+            let count = kernel.path(path).walk(&configuration, taken(name));
+            // The instruction that enters is not the path's; QEMU counts one that raises an exception while it computes as
+            // not executed.
+            let entering = if name.starts_with("div0") { 0 } else { 1 };
+            expected.push((number, format!("{name} {}", text(&configuration)), count + entering));
+        }
+    }
+    let Some(costs) = costs(&script) else { return };
+    let wrong: Vec<String> = expected
+        .iter()
+        .filter(|(number, _, count)| costs[*number] != *count)
+        .map(|(number, what, count)| format!("{what}: {} counted, {count} in the file", costs[*number]))
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn isolation_and_access_prevention_add_the_instructions_of_their_steps() {
+    // A service that writes to the program opens and closes access once.
+    for (switch, other, steps, in_service) in [("pti", "smap", "PTI: ", 0), ("smap", "pti", "SMAP: ", 2)] {
+        for stack in ["minimum", "frame"] {
+            check_added(&[("stack", stack), (other, "off"), (switch, "on")], steps, in_service);
+        }
+    }
+}
+
+/// What the last switch of a configuration adds to each path.
+fn check_added(on: &Configuration, steps: &str, in_service: u64) {
+    let (kernel, table) = (Kernel::read(), Table::get());
+    let operations = ["none", "getppid", "gettimeofday"].map(|name| table.operation(name).unwrap());
+    let mut off = on.to_vec();
+    off.last_mut().unwrap().1 = "off";
+    let mut script = Script::new();
+    for configuration in [off.as_slice(), on] {
+        script.set(&text(configuration));
+        for (name, _) in PATHS {
+            for operation in operations {
+                script.row(entry(name), operation);
+            }
+        }
+    }
+    let Some(costs) = costs(&script) else { return };
+    let (without, with) = costs.split_at(costs.len() / 2);
+    let rows = PATHS.iter().flat_map(|path| operations.iter().map(move |operation| (path, operation)));
+    for (index, ((name, path), operation)) in rows.enumerate() {
+        let service = if operation.name == "gettimeofday" { in_service } else { 0 };
+        let expected = kernel.path(path).until_the_way_out(on).count(on, steps) + service;
+        assert!(steps.starts_with("SMAP") || expected > 0, "{path} has no step {steps:?}");
+        assert_eq!(with[index] - without[index], expected, "{name} {} {}", operation.name, text(on));
+    }
+}
+
+#[test]
+fn a_step_that_is_named_after_a_switch_is_there_only_with_it() {
+    let kernel = Kernel::read();
+    let mut seen = 0;
+    for path in
+        PATHS.iter().map(|(_, path)| *path).chain(["enter_user", "exception", "put_user_16", "copy_user"])
+    {
+        for step in kernel.path(path).steps {
+            for (prefix, off) in [("PTI: ", [("pti", "off")]), ("SMAP: ", [("smap", "off")])] {
+                assert!(!(step.name.starts_with(prefix) && step.is_on(&off)), "{path}: {}", step.name);
+                seen += u32::from(step.name.starts_with(prefix));
+            }
+        }
+    }
+    assert!(seen > 50, "{seen}");
+}
+
+#[test]
+fn two_boots_are_alike_to_the_last_byte() {
+    let mut script = Script::new();
+    for switches in ["pti=off smap=on", "pti=on stack=minimum"] {
+        script.set(switches);
+        for (entry, operation) in Table::get().rows(Kernels::Lab) {
+            if ["none", "gettimeofday", "getrandom", "clock_gettime-monotonic"]
+                .contains(&operation.name.as_str())
+            {
+                script.row(entry, operation);
+            }
+        }
+    }
+    let (Some(first), Some(second)) = (script.events(Emulator::TcgIntel), script.events(Emulator::TcgIntel))
+    else {
+        return;
+    };
+    assert_eq!(first.len(), second.len());
+    for (one, other) in first.iter().zip(&second) {
+        assert!(one == other, "{one:?}\n{other:?}");
+    }
+    let outputs = first.iter().filter(|event| matches!(event, Event::Output { .. }));
+    assert!(outputs.count() > script.numbered() / 2);
+}
+
+#[test]
+fn a_call_takes_a_few_instructions_in_ring_0() {
+    let mut script = Script::new();
+    let (call, table) = (entry("syscall-x86_64"), Table::get());
+    script.set("smap=off stack=minimum exit=natural pti=off pcid=off");
+    let least = script.row(call, table.operation("none").unwrap());
+    script.set("smap=on stack=frame exit=natural pti=off pcid=off");
+    let full =
+        ["none", "getppid", "gettimeofday"].map(|name| script.row(call, table.operation(name).unwrap()));
+    let Some(costs) = costs(&script) else { return };
+    // The figures have the instruction that enters, which is one of ring 3.
+    assert!(costs[least] - 1 <= 12, "{costs:?}");
+    let full = full.map(|number| costs[number] - 1);
+    assert!(full[..2].iter().all(|count| *count <= 60), "{costs:?}");
+    // Linux 6.1 takes 340 for this one.
+    assert!(full[2] <= 200, "{costs:?}");
+}
+
+#[test]
+fn a_native_vsyscall_costs_what_a_syscall_costs_and_an_original_one_enters_nothing() {
+    let table = Table::get();
+    let time = table.operation("time").unwrap();
+    let mut script = Script::new();
+    let syscall = script.row(entry("syscall-x86_64"), time);
+    let ways = ["native", "original", "emulate"].map(|way| {
+        script.set(&format!("vsyscall={way}"));
+        script.row(entry("vsyscall"), time)
+    });
+    let Some(costs) = costs(&script) else { return };
+    let [native, original, emulate] = ways.map(|number| costs[number]);
+    // And a call, a load of the number, a return.
+    assert_eq!(native, costs[syscall] + 3);
+    assert!(original < 10, "{original}");
+    assert!(emulate > native, "{emulate} {native}");
+}
