@@ -88,6 +88,6 @@ _Noreturn void kernel_main(uint32_t loader, uint32_t information)
 	plan_run();
 	record(RECORD_LAB_DONE, 0, 0);
 	if (console_is_open())
-		log_line("done");
+		log_line("done; the machine can be switched off");
 	power_off();
 }

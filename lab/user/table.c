@@ -177,6 +177,25 @@ static uint64_t number_of(const char *text)
 	return value;
 }
 
+static void put_outcome(struct line_buffer *line, uint64_t outcome, struct end end)
+{
+	line_text(line, outcome_name(outcome, end));
+	if (end.how != LAB_END_FAULT)
+		return;
+	line_text(line, ": vector ");
+	line_number(line, end.detail[2] >> 32, 10);
+}
+
+/* What was observed of a gate; nothing where the probe did not come back. */
+static void put_observed(struct line_buffer *line, struct end end)
+{
+	if (end.how != LAB_END_EXITED || end.detail[1] == LAB_IF_UNKNOWN)
+		return;
+	line_text(line, end.detail[1] == LAB_IF_SET ? "interrupts stay on in the kernel (IF=1)"
+						    : "interrupts are off in the kernel (IF=0)");
+	put(line);
+}
+
 void table_row(const char *const *arguments, unsigned count, struct end end)
 {
 	struct line_buffer line = {.length = 0};
@@ -188,9 +207,7 @@ void table_row(const char *const *arguments, unsigned count, struct end end)
 	line_text(&line, name_of(number_of(arguments[READING_ENTRY]), 1));
 	line_blank_to(&line, OPERATION_COLUMN);
 	if (configured[SWITCH_OBSERVE] == OBSERVE_ON) {
-		line_text(&line, end.detail[1] == LAB_IF_SET ? "interrupts stay on in the kernel (IF=1)"
-							     : "interrupts are off in the kernel (IF=0)");
-		put(&line);
+		put_observed(&line, end);
 		return;
 	}
 	line_text(&line, name_of(number_of(arguments[READING_OPERATION]), 0));
@@ -198,6 +215,6 @@ void table_row(const char *const *arguments, unsigned count, struct end end)
 	if (end.how == LAB_END_EXITED && outcome == READING_OK && reading.samples)
 		put_figures(&line);
 	else
-		line_text(&line, outcome_name(outcome, end));
+		put_outcome(&line, outcome, end);
 	put(&line);
 }
