@@ -43,7 +43,8 @@ pub fn summary_of_row(row: &Row) -> String {
     if let (Timing::Hardware, Some(ns)) = (row.timing, &row.ns) {
         parts.push(format!("{} ns", number(unitless(ns).estimate)));
     }
-    parts.extend(shown(row).map(|shown| {
+    // Counted instructions are the same in every sample.
+    parts.extend(shown(row).filter(|_| row.timing == Timing::Hardware).map(|shown| {
         format!("99 % of samples at most {} {}", shown.number(shown.cost.p99), shown.unit.name())
     }));
     let reason = reason.map(|reason| format!("; {reason}"));
