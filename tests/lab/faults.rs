@@ -162,6 +162,7 @@ fn flags_and_stacks(kernel: &Kernel, switches: &str) -> Vec<Case> {
         cases.extend(flags(entry, switches));
         let trap = if LEAVES_FLAGS.contains(entry) { Exit(0) } else { Vector(1) };
         cases.push(case(format!("late-trap-{entry}"), trap));
+        cases.push(case(format!("upper-halves-{entry}"), Exit(0)));
     }
     cases
 }

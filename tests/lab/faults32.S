@@ -196,6 +196,21 @@ CASE late-trap-\name
 	ENTER_\name
 9:	jmp	check_name
 
+/* With something in the upper half of every register, which 64-bit code has put there. */
+CASE upper-halves-\name
+	CALL_UNAME \name
+	ljmp	$USER_CODE_64, $1f
+	.code64
+1:	movabs	$0x5a5a5a5a00000000, %r8
+	.irp	register, rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp
+	or	%r8, %\register
+	.endr
+	movl	$2f, to_32_bit_code(%rip)
+	ljmp	*to_32_bit_code(%rip)
+	.code32
+2:	ENTER_\name
+9:	jmp	check_name
+
 CASE read-after-\name			# the lower half of an address of the kernel's
 	mov	$NUMBER_\name, %eax
 	PREPARE_\name
@@ -259,6 +274,10 @@ CASE stack-segment-gone-\name
 	jmp	done
 .endr
 	.pushsection .data
+	.balign	8
+to_32_bit_code:
+	.long	0
+	.word	USER_CODE_32
 	.balign	4
 segment:
 	.long	FIRST_TLS, 0, 0xfffff, 0x51	# 32 bits, in pages, usable

@@ -87,6 +87,7 @@ fn flags_and_stacks_32(switches: &str) -> Vec<Case> {
         let trap = if LEAVES_FLAGS.contains(entry) { Exit(0) } else { Vector(1) };
         if *entry != "gateway" {
             cases.push(case(format!("late-trap-{entry}"), trap));
+            cases.push(case(format!("upper-halves-{entry}"), Exit(0)));
         }
     }
     cases
