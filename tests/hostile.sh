@@ -70,7 +70,7 @@ check "what it names was written, and is as private as before" 0 bash -c \
 	'grep -q getppid "$1" && [ "$(stat -c %a "$1")" = 600 ]' - "$work/private"
 check "a new file is whole" 0 "$kentry" "${one[@]}" --format json --output "$work/run.json"
 check "and can be read back" 0 "$kentry" explain syscall-x86_64 --run "$work/run.json"
-expect 'getppid.*core cycles'
+expect '^- getppid: ' # core cycles, or ticks where the machine was too busy to tell them
 
 # --- who runs it ---
 if $as_root; then
