@@ -32,7 +32,7 @@ fn program(name: &str, flags: &[&str]) -> Option<Program> {
     .unwrap();
     if let Err(complaint) = compile(name, flags, &[trivial]) {
         let packages = "Debian: apt install libc6-dev libc6-dev-i386 lib32gcc-12-dev";
-        skipped(name, &format!("no program can be linked so ({packages}): {complaint}"));
+        skipped(&format!("{name}: no program can be linked so ({packages}): {complaint}"));
         return None;
     }
     let mut all = flags.to_vec();

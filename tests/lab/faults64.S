@@ -151,7 +151,7 @@ FORBIDDEN invlpg,	invlpg number
 FORBIDDEN wbinvd,	wbinvd
 FORBIDDEN swapgs,	swapgs
 FORBIDDEN sysretq,	sysretq
-FORBIDDEN sysexitq,	rex.w sysexit
+FORBIDDEN sysexitq,	sysexitq
 FORBIDDEN xsetbv,	xsetbv
 FORBIDDEN stac,		stac
 FORBIDDEN clac,		clac

@@ -65,8 +65,9 @@ pub fn limits() -> Limits {
 }
 
 /// Says, past the test runner, which keeps what a test says to itself, why something is not tested here.
-pub fn skipped(what: &str, why: &dyn std::fmt::Display) {
-    let _ = writeln!(std::io::stderr(), "skipped: {what}: {why}");
+pub fn skipped(why: &dyn std::fmt::Display) {
+    let thread = std::thread::current();
+    let _ = writeln!(std::io::stderr(), "skipped {}: {why}", thread.name().unwrap_or_default());
 }
 
 /// Boots an archive with so many programs.
@@ -80,6 +81,8 @@ pub struct Script {
     labels: Vec<String>,
     /// The last value of each switch.
     switches: BTreeMap<String, String>,
+    /// What the address layout is drawn from.
+    pub seed: u64,
 }
 
 impl Script {
@@ -181,7 +184,7 @@ impl Script {
 
     /// The boot module, for a counter of this frequency.
     pub fn archive(&self, hertz: u64) -> Vec<u8> {
-        let mut steps = vec![Step::Seed(0), Step::Time(NOW), Step::Tsc(hertz)];
+        let mut steps = vec![Step::Seed(self.seed), Step::Time(NOW), Step::Tsc(hertz)];
         steps.extend(self.steps.iter().cloned());
         let files: Vec<File> = self.files.iter().map(|(name, bytes)| File { name, bytes }).collect();
         lab::pack(&Plan { steps }, &files).unwrap()
@@ -201,7 +204,7 @@ impl Script {
     fn events_in(&self, boot: &Boots, hertz: u64) -> Option<Vec<Event>> {
         match boot(&self.archive(hertz), self.numbered(), &limits()) {
             Err(trouble @ Trouble::Missing { .. }) => {
-                skipped("what this boots", &trouble);
+                skipped(&trouble);
                 None
             }
             booted => Some(listen(&mut booted.unwrap(), &self.labels)),

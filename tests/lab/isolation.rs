@@ -67,7 +67,7 @@ fn wrapped(folder: &Path, script: &str) -> Qemu {
 fn is_missing() -> bool {
     match Qemu::new(Accelerator::Tcg, None).version(&limits()) {
         Err(trouble @ Trouble::Missing { .. }) => {
-            skipped("page tables from outside", &trouble);
+            skipped(&trouble);
             true
         }
         version => version.is_err(),

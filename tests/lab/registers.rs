@@ -266,3 +266,19 @@ fn check_begin_32(ran: &Ran) {
     assert_eq!((picture.of("rsp"), stack % 16), (stack, 0));
     assert_eq!(picture.words[FLAGS] & !ARITHMETIC, IF | 2);
 }
+
+#[test]
+fn where_a_program_lies_follows_from_the_seed() {
+    let begin = freestanding(64, &["begin64.S"]);
+    let stacks = [0, 1, 2, 0].map(|seed| {
+        let mut script = Script::new();
+        script.seed = seed;
+        script.exec::<&str>(&begin, &[]);
+        script.exec::<&str>(&begin, &[]);
+        let session = script.boot(Emulator::TcgIntel)?;
+        assert_eq!(session.ran[0].output, session.ran[1].output);
+        Some(Picture::read(&session.ran[0].output[..8 * WORDS]).of("rsp"))
+    });
+    let [Some(zero), Some(one), Some(two), Some(again)] = stacks else { return };
+    assert!(zero == again && zero != one && one != two, "{stacks:x?}");
+}

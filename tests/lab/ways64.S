@@ -1,6 +1,7 @@
 /*
  * long way_<entry>(long number, const long arguments[6])
- * A call through an entry, with the arguments where its ABI has them; those of i386 numbers are cut to 32 bits.
+ * A call through an entry, with the arguments where its ABI has them. Those of i386 numbers are the lower halves of registers
+ * in whose upper halves is something else.
  */
 #define GATE_X86_64 0x53
 #define GATE_I386   0x63
@@ -47,6 +48,10 @@ BEGIN \name
 	mov	32(%rbx), %edi
 	mov	40(%rbx), %ebp
 	mov	(%rbx), %ebx
+	movabs	$0x5a5a5a5a00000000, %r8
+	.irp	register, rax, rbx, rcx, rdx, rsi, rdi, rbp
+	or	%r8, %\register
+	.endr
 	ENTER_\name
 	END
 .endr
