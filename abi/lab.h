@@ -50,7 +50,6 @@
 #define FEATURE_UMIP  2
 #define FEATURE_PCID  3
 #define FEATURE_XSAVE 4
-#define FEATURE_COUNT 5
 
 #define GATEWAY_INT80	 0
 #define GATEWAY_SYSENTER 1
@@ -79,6 +78,10 @@
 
 /* A type in the auxiliary vector that says: this is the lab. Its value is LAB_VERSION. */
 #define AT_LAB 0x6c6162
+
+/* Call gates in the GDT, as programs name them, by the call numbers that they take. */
+#define SELECTOR_GATE_X86_64 0x53
+#define SELECTOR_GATE_I386   0x63
 
 /* What the programs see. */
 #define LAB_PID	   2

@@ -63,8 +63,8 @@ _Static_assert(sizeof(struct record_header) == 24, "the header has no padding");
 #define PATH_USER    1
 #define PATH_KERNEL  2
 
-#define FACT_VSYSCALL	 2 /* value: VSYSCALL_* */
-#define VSYSCALL_NONE	 0
-#define VSYSCALL_XONLY	 1
-#define VSYSCALL_EMULATE 2
-#define VSYSCALL_NATIVE	 3
+#define FACT_VSYSCALL	      2 /* value: VSYSCALL_MODE_* */
+#define VSYSCALL_MODE_NONE    0
+#define VSYSCALL_MODE_XONLY   1
+#define VSYSCALL_MODE_EMULATE 2
+#define VSYSCALL_MODE_NATIVE  3

@@ -4,11 +4,12 @@
 #include "entry/entry.h"
 #include "lab.h"
 #include "mm/mm.h"
+#include "plan/plan.h"
 #include "serial/console.h"
 #include "serial/serial.h"
 #include "time/clock.h"
 #include "time/tick.h"
-#include "user/table.h"
+#include "plan/table.h"
 #include "user/user.h"
 
 /* ring.S: the same loop, and a system call; both end in ud2. */

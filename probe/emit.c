@@ -1,29 +1,11 @@
 /* Records to standard output: gathered in a buffer, so that nothing is written while something is timed. */
+#include "crc32.h"
 #include "probe.h"
 
 static uint8_t buffer[1 << 16];
 static size_t filled;
 static struct record_header header = {.magic = RECORD_MAGIC, .version = RECORD_VERSION};
 static uint32_t crc_table[256];
-
-static void crc_prepare(void)
-{
-	for (uint32_t byte = 0; byte < 256; byte++) {
-		uint32_t crc = byte;
-		for (int bit = 0; bit < 8; bit++)
-			crc = crc & 1 ? crc >> 1 ^ 0xedb88320u : crc >> 1;
-		crc_table[byte] = crc;
-	}
-}
-
-static uint32_t crc_of(uint32_t crc, const void *bytes, size_t count)
-{
-	const uint8_t *byte = bytes;
-
-	while (count--)
-		crc = crc >> 8 ^ crc_table[(crc ^ *byte++) & 0xff];
-	return crc;
-}
 
 static void flush(void)
 {
@@ -52,7 +34,8 @@ static void put(const void *bytes, size_t count)
 
 void emit_identity(uint16_t entry, uint16_t operation)
 {
-	crc_prepare();
+	if (!crc_table[1])
+		crc32_prepare(crc_table);
 	header.entry = entry;
 	header.operation = operation;
 }
@@ -62,7 +45,8 @@ void emit(uint16_t kind, const void *payload, uint32_t bytes)
 	header.kind = kind;
 	header.length = bytes;
 	header.crc = 0;
-	header.crc = ~crc_of(crc_of(~0u, &header, sizeof(header)), payload, bytes);
+	header.crc =
+	    ~crc32_add(crc_table, crc32_add(crc_table, CRC32_START, &header, sizeof(header)), payload, bytes);
 	put(&header, sizeof(header));
 	put(payload, bytes);
 	header.sequence++;

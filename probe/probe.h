@@ -127,7 +127,7 @@ void target_prepare(const struct request *request);
 /* before every block */
 void target_refresh(const struct request *request);
 
-/* vsyscall.c (64 bit only): VSYSCALL_*. */
+/* vsyscall.c (64 bit only): VSYSCALL_MODE_*. */
 int vsyscall_mode(void);
 
 /* path.c */

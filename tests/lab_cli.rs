@@ -2,6 +2,9 @@
 //! where that is installed.
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
+mod bytes;
+
+use bytes::{record, words};
 use record::abi;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -22,24 +25,6 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// A record of the kernel.
-fn record(sequence: u32, kind: u64, payload: &[u8]) -> Vec<u8> {
-    let mut header = Vec::new();
-    header.extend((abi::RECORD_MAGIC as u32).to_le_bytes());
-    header.extend((abi::RECORD_VERSION as u16).to_le_bytes());
-    header.extend((kind as u16).to_le_bytes());
-    header.extend(sequence.to_le_bytes());
-    header.extend([0; 4]);
-    header.extend((payload.len() as u32).to_le_bytes());
-    let mut hasher = crc32fast::Hasher::new();
-    [&header[..], &[0; 4], payload].iter().for_each(|part| hasher.update(part));
-    [&header[..], &hasher.finalize().to_le_bytes(), payload].concat()
-}
-
-fn words(words: &[u64]) -> Vec<u8> {
-    words.iter().flat_map(|word| word.to_le_bytes()).collect()
-}
-
 fn written(descriptor: u64, bytes: &[u8]) -> Vec<u8> {
     [&descriptor.to_le_bytes()[..], bytes].concat()
 }
@@ -57,7 +42,10 @@ fn session(how: u64, detail: [u64; 4]) -> Vec<u8> {
         (abi::RECORD_LAB_END, words(&[0, how, a, b, c, d])),
         (abi::RECORD_LAB_DONE, Vec::new()),
     ];
-    said.iter().zip(0..).flat_map(|((kind, payload), sequence)| record(sequence, *kind, payload)).collect()
+    said.iter()
+        .zip(0..)
+        .flat_map(|((kind, payload), sequence)| record(sequence, *kind, (0, 0), payload))
+        .collect()
 }
 
 /// A folder with a `qemu-system-x86_64` that runs this script, in which `$STREAM` is a file with these bytes, and

@@ -2,6 +2,9 @@
 //! was whole before the damage keeps its figures.
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
+mod bytes;
+
+use bytes::{record, words};
 use kentry::cli::{Cli, Command, LabArgs};
 use kentry::error::Error;
 use kentry::lab::{LabPlan, Machine, Setting, Timed, measure};
@@ -14,25 +17,6 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use table::Table;
 use tempfile::TempDir;
-
-/// A record's bytes, as `abi/record.h` has them.
-fn record(sequence: u32, kind: u64, (entry, operation): (u16, u16), payload: &[u8]) -> Vec<u8> {
-    let mut header = Vec::new();
-    header.extend((abi::RECORD_MAGIC as u32).to_le_bytes());
-    header.extend((abi::RECORD_VERSION as u16).to_le_bytes());
-    header.extend((kind as u16).to_le_bytes());
-    header.extend(sequence.to_le_bytes());
-    header.extend(entry.to_le_bytes());
-    header.extend(operation.to_le_bytes());
-    header.extend((payload.len() as u32).to_le_bytes());
-    let mut hasher = crc32fast::Hasher::new();
-    [&header[..], &[0; 4], payload].iter().for_each(|part| hasher.update(part));
-    [&header[..], &hasher.finalize().to_le_bytes(), payload].concat()
-}
-
-fn words(words: &[u64]) -> Vec<u8> {
-    words.iter().flat_map(|word| word.to_le_bytes()).collect()
-}
 
 /// What a probe writes whose entry costs so many ticks.
 fn answer(row: (u16, u16), cost: u64) -> Vec<u8> {

@@ -104,8 +104,19 @@ fn a_row_without_its_file_does_not_build() {
 }
 
 /// The stages in the order of the data's path; the command is the last.
-const STAGES: [&str; 10] =
-    ["table", "record", "environment", "probes", "runner", "lab", "stats", "run", "report", "kentry"];
+const STAGES: [&str; 11] = [
+    "compile",
+    "table",
+    "record",
+    "environment",
+    "probes",
+    "runner",
+    "lab",
+    "stats",
+    "run",
+    "report",
+    "kentry",
+];
 
 #[test]
 fn no_stage_knows_a_later_one() {

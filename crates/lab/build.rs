@@ -1,29 +1,10 @@
 //! Compiles the lab kernel, and before it the images that it maps into programs, with the C compiler that `CC` names,
 //! or the system's.
 
+use compile::{FREESTANDING, KERNEL_HEADERS, run, sources};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use table::{Probe, Table, header};
-
-/// Freestanding, and nothing that the compiler adds by itself: no stack protector, no vector registers, no tables.
-const CODE: &[&str] = &[
-    "-std=c11",
-    "-O2",
-    "-ffreestanding",
-    "-nostdlib",
-    "-fno-builtin",
-    "-fno-stack-protector",
-    "-fno-asynchronous-unwind-tables",
-    "-fcf-protection=none",
-    "-mgeneral-regs-only",
-    "-Wall",
-    "-Wextra",
-    "-Werror",
-    "-Wno-unused-command-line-argument",
-    "-Wl,--build-id=none",
-    "-Wl,-z,noexecstack",
-    "-Wl,-z,max-page-size=4096",
-];
+use table::{Table, header};
 
 /// Linked 2 GiB below the top (`lab/kernel.lds`), and entered by exceptions at any time: no red zone.
 const KERNEL: &[&str] =
@@ -44,7 +25,7 @@ const VDSO: &[&str] = &[
 const PAGE: &[&str] = &["-m64", "-fno-pic", "-no-pie", "-static", "-Wl,--oformat=binary"];
 
 /// Folders of `lab/` that are the kernel's, besides `lab/` itself.
-const FOLDERS: &[&str] = &["boot", "cpu", "entry", "mm", "serial", "time", "user", "vdso"];
+const FOLDERS: &[&str] = &["boot", "cpu", "entry", "mm", "plan", "serial", "time", "user", "vdso"];
 
 fn main() {
     let root = Path::new(&variable("CARGO_MANIFEST_DIR")).join("../..");
@@ -74,7 +55,6 @@ impl Build {
         let include = self.out.join("include");
         std::fs::create_dir_all(&include).expect("OUT_DIR is writable");
         let write = |name, text| std::fs::write(include.join(name), text).expect("OUT_DIR is writable");
-        write("entries.h", header::render(Table::get(), Probe::Probe64));
         write("switches.h", header::render_switches(Table::get()));
         write("names.h", header::render_names(Table::get()));
         write("call_names.h", self.call_names());
@@ -85,7 +65,7 @@ impl Build {
         let mut text = String::from("/* Made from asm/unistd_*.h. Do not edit. */\n#pragma once\n");
         for (header, abi) in [("asm/unistd_64.h", "X86_64"), ("asm/unistd_32.h", "I386")] {
             let mut command = self.compiler(&[], None);
-            command.args(["-idirafter", "/usr/include/x86_64-linux-gnu", "-E", "-dM", "-x", "c", "-include"]);
+            command.args(["-E", "-dM", "-x", "c", "-include"]);
             let output = command.arg(header).arg("/dev/null").output().expect("the compiler runs");
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
             let mut names: Vec<_> =
@@ -135,12 +115,8 @@ impl Build {
 
     /// With what all code here has in common; `machine` is that of a vDSO.
     fn compiler(&self, flags: &[&str], machine: Option<&str>) -> Command {
-        // cc knows CC, CFLAGS-free defaults and wrappers; linking a whole program is not its subject.
-        let mut command = match cc::Build::new().no_default_flags(true).try_get_compiler() {
-            Ok(tool) => Command::new(tool.path()),
-            Err(error) => panic!("the lab is C and assembly: install gcc or clang, or set CC ({error})"),
-        };
-        command.args(CODE).args(flags);
+        let mut command = compile::compiler();
+        command.args(FREESTANDING).arg("-Wl,-z,max-page-size=4096").args(flags).args(KERNEL_HEADERS);
         let machine = machine.map(|machine| self.lab.join("vdso").join(machine));
         let include = self.out.join("include");
         for folder in
@@ -162,20 +138,6 @@ fn script_option(script: &Path) -> String {
     format!("-Wl,-T,{}", script.display())
 }
 
-/// The C and assembler files of a folder, in a fixed order.
-fn sources(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
-    let is_source = |path: &PathBuf| path.extension().is_some_and(|kind| kind == "c" || kind == "S");
-    let mut files: Vec<_> = entries.filter_map(|e| Some(e.ok()?.path())).filter(is_source).collect();
-    files.sort();
-    files
-}
-
 fn c_sources(folder: &Path) -> Vec<PathBuf> {
     sources(folder).into_iter().filter(|file| file.extension().is_some_and(|kind| kind == "c")).collect()
-}
-
-fn run(command: &mut Command) {
-    let status = command.status().unwrap_or_else(|e| panic!("{command:?}: {e}"));
-    assert!(status.success(), "{command:?}: {status}");
 }

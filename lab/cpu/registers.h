@@ -1,7 +1,6 @@
 /* Registers and selectors by name; for C and assembly. Numbers: SDM vol. 3, 2.5, 3.4; vol. 4. */
 #pragma once
 
-#define RFLAGS_ONE  0x2 /* always set */
 #define RFLAGS_TF   0x100
 #define RFLAGS_IF   0x200
 #define RFLAGS_DF   0x400
@@ -58,8 +57,7 @@
 #define SELECTOR_USER_CODE_64 0x33
 #define SELECTOR_USER_DATA_64 0x3b /* sysexit to 64-bit code */
 #define SELECTOR_TSS	      0x40
-#define SELECTOR_GATE_X86_64  0x53 /* call gate, x86-64 call numbers */
-#define SELECTOR_GATE_I386    0x63 /* call gate, i386 call numbers */
+/* 0x50 and 0x60: SELECTOR_GATE_* of abi/lab.h */
 #define SELECTOR_LDT	      0x70
 #define SELECTOR_TLS	      0x83 /* and the two that follow */
 #define SELECTOR_CPU	      0x9b /* its limit is the CPU's number: lsl reads it in ring 3 */

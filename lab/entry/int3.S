@@ -14,10 +14,7 @@ PATH int3_\abi
 FROM_KERNEL 3
 GATE_IN
 SERVE \dispatch
-GATE_OUT
-STEP "iret"
-1:	iretq
-	FAULT	1b, 0
+GATE_IRET
 SERVE_RARE
 END_PATH
 .endm

@@ -1,6 +1,8 @@
 /* Sizes and offsets that C and the entry paths share; modes.c asserts them. */
 #pragma once
 
+#include <linux/errno.h>
+
 #define CALLS 512 /* call numbers from here on exist in neither table */
 
 #define PROGRAM_TOP_BIT 0x1000 /* of CR3: the top tables lie behind one another, the programs' second */
@@ -20,6 +22,3 @@
 #define CALL_SS	 24
 
 #define EXCEPTION_STUB_SIZE 16
-
-#define ENOSYS 38
-#define EFAULT 14

@@ -9,23 +9,13 @@
 #include "entry/steps.inc"
 
 PATH sysenter_i386
-STEP "PTI: switch to the kernel's page tables", SWITCH_PTI, PTI_ON
-	mov	kernel_cr3, %rsp
-	mov	%rsp, %cr3
-	mov	$kernel_stack_top, %rsp
-STEP "clear the direction flag"
-	cld
-STEP "SMAP: close", SWITCH_SMAP, SMAP_ON
-	clac
+SYSENTER_IN
 STEP "keep the program's stack"
 	mov	%ebp, %ebp		# the upper half is undefined
 STEP "push what the hardware does not keep", SWITCH_STACK, STACK_FRAME
 	PUSH_IRET_FRAME %rbp, $RFLAGS_PROGRAM, $SELECTOR_USER_CODE_32, landing_pad
 SERVE I386
-STEP "PTI: switch to the program's page tables", SWITCH_PTI, PTI_ON, SWITCH_EXIT, EXIT_NATURAL
-	mov	$entry_stack_top, %rsp	# sysexit may fault, and this stack stays mapped
-	mov	user_cr3, %rdx
-	mov	%rdx, %cr3
+SYSENTER_OUT
 STEP "sysexit", SWITCH_EXIT, EXIT_NATURAL
 	mov	landing_pad, %edx
 	mov	%ebp, %ecx

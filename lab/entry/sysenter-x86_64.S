@@ -11,21 +11,11 @@
 #include "entry/steps.inc"
 
 PATH sysenter_x86_64
-STEP "PTI: switch to the kernel's page tables", SWITCH_PTI, PTI_ON
-	mov	kernel_cr3, %rsp
-	mov	%rsp, %cr3
-	mov	$kernel_stack_top, %rsp
-STEP "clear the direction flag"
-	cld
-STEP "SMAP: close", SWITCH_SMAP, SMAP_ON
-	clac
+SYSENTER_IN
 STEP "push what the hardware does not keep", SWITCH_STACK, STACK_FRAME
 	PUSH_IRET_FRAME %rcx, $RFLAGS_PROGRAM, $SELECTOR_USER_CODE_64, %r11
 SERVE X86_64
-STEP "PTI: switch to the program's page tables", SWITCH_PTI, PTI_ON, SWITCH_EXIT, EXIT_NATURAL
-	mov	$entry_stack_top, %rsp	# sysexit may fault, and this stack stays mapped
-	mov	user_cr3, %rdx
-	mov	%rdx, %cr3
+SYSENTER_OUT
 STEP "sysexit", SWITCH_EXIT, EXIT_NATURAL
 	mov	%r11, %rdx
 	sti				# holds off interrupts for one instruction

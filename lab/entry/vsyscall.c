@@ -22,8 +22,8 @@ void vsyscall_init(void)
 {
 	__builtin_memcpy(vsyscall_original_page, vsyscall_original_image, VSYSCALL_TIME_OFFSET);
 	/* The tables of that address are made before programs share them. */
-	tables_map(VSYSCALL_PAGE, kernel_to_physical((uint64_t)vsyscall_native_image), MAP_USER);
-	tables_unmap(VSYSCALL_PAGE);
+	tables_map(VSYSCALL_ADDRESS, kernel_to_physical((uint64_t)vsyscall_native_image), MAP_USER);
+	tables_unmap(VSYSCALL_ADDRESS);
 }
 
 void vsyscall_configure(unsigned value)
@@ -31,13 +31,13 @@ void vsyscall_configure(unsigned value)
 	const uint64_t native = kernel_to_physical((uint64_t)vsyscall_native_image);
 	const uint64_t original = kernel_to_physical((uint64_t)vsyscall_original_page);
 
-	tables_unmap(VSYSCALL_PAGE);
+	tables_unmap(VSYSCALL_ADDRESS);
 	if (value == VSYSCALL_EMULATE)
-		tables_map(VSYSCALL_PAGE, native, MAP_USER); /* readable, as in Linux; not executable */
+		tables_map(VSYSCALL_ADDRESS, native, MAP_USER); /* readable, as in Linux; not executable */
 	else if (value == VSYSCALL_NATIVE)
-		tables_map(VSYSCALL_PAGE, native, MAP_USER | MAP_EXECUTE);
+		tables_map(VSYSCALL_ADDRESS, native, MAP_USER | MAP_EXECUTE);
 	else if (value == VSYSCALL_ORIGINAL)
-		tables_map(VSYSCALL_PAGE, original, MAP_USER | MAP_EXECUTE);
+		tables_map(VSYSCALL_ADDRESS, original, MAP_USER | MAP_EXECUTE);
 	tables_flush();
 }
 

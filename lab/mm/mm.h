@@ -3,14 +3,14 @@
 
 #include "lab.h"
 
+#include <linux/errno.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define PAGE	      4096ul
-#define LARGE_PAGE    (2ul << 20)
-#define KERNEL_BASE   0xffffffff80000000ul
-#define DIRECT_MAP    0xffff888000000000ul
-#define VSYSCALL_PAGE 0xffffffffff600000ul
+#define PAGE	    4096ul
+#define LARGE_PAGE  (2ul << 20)
+#define KERNEL_BASE 0xffffffff80000000ul
+#define DIRECT_MAP  0xffff888000000000ul
 
 /* Ends of programs' addresses. The last page stays free, so that no instruction ends at the end of the lower half. */
 #define USER_END_64 0x7ffffffff000ul

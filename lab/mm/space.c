@@ -4,8 +4,6 @@
 #include "serial/serial.h"
 
 #define MAX_AREAS 128
-#define ENOMEM	  12
-#define EINVAL	  22
 
 struct area {
 	uint64_t start, end;
@@ -70,6 +68,19 @@ static int split(uint64_t address)
 	return 1;
 }
 
+/* Makes areas begin and end where a range does. 0, -EINVAL, -ENOMEM. */
+static long cut_out(uint64_t start, uint64_t bytes)
+{
+	if (!is_range(start, bytes))
+		return -EINVAL;
+	return split(start) && split(start + bytes) ? 0 : -ENOMEM;
+}
+
+static int is_within(const struct area *area, uint64_t start, uint64_t bytes)
+{
+	return area->start >= start && area->end <= start + bytes;
+}
+
 static void drop_pages(uint64_t start, uint64_t end)
 {
 	for (uint64_t at = tables_next(start, end); at < end; at = tables_next(at + PAGE, end)) {
@@ -85,12 +96,11 @@ long space_remove(uint64_t start, uint64_t bytes)
 	unsigned kept = 0;
 
 	bytes = align_up(bytes, PAGE);
-	if (!is_range(start, bytes))
-		return -EINVAL;
-	if (!split(start) || !split(start + bytes))
-		return -ENOMEM;
+	const long problem = cut_out(start, bytes);
+	if (problem)
+		return problem;
 	for (unsigned i = 0; i < area_count; i++) {
-		if (areas[i].start >= start && areas[i].end <= start + bytes)
+		if (is_within(&areas[i], start, bytes))
 			drop_pages(areas[i].start, areas[i].end);
 		else
 			areas[kept++] = areas[i];
@@ -170,12 +180,11 @@ static void apply_rights(const struct area *area)
 long space_protect(uint64_t start, uint64_t bytes, unsigned protection)
 {
 	bytes = align_up(bytes, PAGE);
-	if (!is_range(start, bytes))
-		return -EINVAL;
-	if (!split(start) || !split(start + bytes))
-		return -ENOMEM;
+	const long problem = cut_out(start, bytes);
+	if (problem)
+		return problem;
 	for (unsigned i = 0; i < area_count; i++) {
-		if (areas[i].start < start || areas[i].end > start + bytes)
+		if (!is_within(&areas[i], start, bytes))
 			continue;
 		areas[i].protection = protection;
 		apply_rights(&areas[i]);

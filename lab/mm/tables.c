@@ -5,6 +5,7 @@
 #include "cpu/cpu.h"
 #include "entry/entry.h"
 #include "mm/mm.h"
+#include "vdso/vsyscall.h"
 
 #define PTE_PRESENT    1ul
 #define PTE_WRITE      2ul
@@ -18,7 +19,6 @@
 #define PCID_PROGRAM	2ul
 #define ENTRIES		512
 #define FIRST_OF_KERNEL 256
-#define ENOMEM		12
 
 extern const uint8_t kernel_start[], text_end[], rodata_end[], kernel_end[];
 extern const uint8_t trampoline_start[], trampoline_end[], cpu_area_start[], cpu_area_end[];
@@ -207,7 +207,7 @@ static int is_trampoline(uint64_t address)
 {
 	return (address >= (uint64_t)trampoline_start && address < (uint64_t)trampoline_end) ||
 	       (address >= (uint64_t)cpu_area_start && address < (uint64_t)cpu_area_end) ||
-	       (address & ~(PAGE - 1)) == VSYSCALL_PAGE;
+	       (address & ~(PAGE - 1)) == VSYSCALL_ADDRESS;
 }
 
 static void count_pages(const uint64_t *table, unsigned level, uint64_t base, uint64_t *pages,

@@ -3,10 +3,9 @@
 #include "cpu/cpu.h"
 #include "vdso/vsyscall.h"
 
-#define SHIFT		  24 /* with a multiplier of 32 bits: TSCs from 4 MHz on; an overflow after minutes */
-#define CLOCK_PROCESS_CPU 2
-#define CLOCK_THREAD_CPU  3
-#define SECOND_SHIFTED	  ((uint64_t)NANOSECONDS_A_SECOND << SHIFT)
+#define SHIFT		 24 /* with a multiplier of 32 bits: TSCs from 4 MHz on; an overflow after minutes */
+#define CLOCK_THREAD_CPU 3
+#define SECOND_SHIFTED	 ((uint64_t)NANOSECONDS_A_SECOND << SHIFT)
 
 union time_memory time_memory __attribute__((aligned(4096)));
 /* vsyscall=original keeps a page of its own. */

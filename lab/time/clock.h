@@ -3,6 +3,8 @@
 
 #include "time/time_page.h"
 
+#define CLOCK_PROCESS_CPU 2 /* not in the page */
+
 /* The page that programs see. */
 extern union time_memory {
 	struct time_page page;

@@ -4,28 +4,13 @@
  */
 #pragma once
 
+#include <linux/errno.h>
 #include <stdint.h>
 
 typedef uint64_t word;
 
 /* No call moves more bytes at once; Linux's MAX_RW_COUNT. */
 #define MOST_BYTES 0x7ffff000ul
-
-#define EPERM  1
-#define ENOENT 2
-#define ESRCH  3
-#define EBADF  9
-#define EAGAIN 11
-#define EEXIST 17
-#define ENOMEM 12
-#define ENODEV 19
-#define EINVAL 22
-#define ENOTTY 25
-#define ESPIPE 29
-#ifndef EFAULT
-#define EFAULT 14
-#define ENOSYS 38
-#endif
 
 /* calls_time.c */
 long call_gettimeofday(word to, word zone);

@@ -4,7 +4,7 @@
 #include "serial/serial.h"
 #include "serial/console.h"
 #include "user/calls.h"
-#include "user/table.h"
+#include "plan/table.h"
 #include "user/user.h"
 
 #define OUTPUT	    1

@@ -75,7 +75,7 @@ static void fill_usage(uint64_t usage[RUSAGE_WORDS])
 {
 	struct time_value time;
 
-	clock_read(2, &time); /* CLOCK_PROCESS_CPUTIME_ID */
+	clock_read(CLOCK_PROCESS_CPU, &time);
 	usage[0] = time.seconds;
 	usage[1] = time_microseconds(time.nanoseconds);
 	usage[RUSAGE_MINFLT] = space.minor_faults;

@@ -5,9 +5,6 @@
 
 #include <linux/elf.h>
 
-#define ENOEXEC 8
-#define ENOMEM	12
-
 /* Where programs that may lie anywhere lie, as on Linux, less the random part. */
 #define BASE_64		  0x555555554000ul
 #define BASE_32		  0x56555000ul

@@ -10,9 +10,6 @@
 
 #define AT_SYSINFO 32 /* the kernel's header names it for i386 alone */
 
-#define E2BIG  7
-#define ENOMEM 12
-
 #define STACK_BYTES	  (8ul << 20)
 #define STACK_RANDOM	  0x1000 /* in units of its alignment */
 #define STACK_ALIGNMENT	  16

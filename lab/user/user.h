@@ -1,4 +1,4 @@
-/* Programs: the archive they come in, how one is loaded, run and ended, and the system calls that it may make. */
+/* Programs: how one is loaded, run and ended, and the system calls that it may make. */
 #pragma once
 
 #include "cpu/cpu.h"
@@ -11,9 +11,6 @@ struct text {
 	const uint8_t *bytes;
 	uint64_t count;
 };
-
-/* archive.c: a file of a ustar archive; no bytes when there is none of that name. */
-struct text archive_find(struct text archive, const char *name);
 
 /* random.c: numbers that follow from the seed, so that two boots are alike. Of no use for secrets. */
 void random_seed(uint64_t seed);
@@ -58,14 +55,6 @@ void calls_reset(void); /* for a new program */
 long call_gettimeofday(uint64_t to, uint64_t zone);
 long call_time(uint64_t to);
 long call_getcpu(uint64_t cpu, uint64_t node);
-
-/* plan.c: the first lines, which are needed at boot; then all others. */
-struct plan_header {
-	uint64_t seed, seconds, hertz;
-	int screen; /* show a table instead of sending records */
-};
-struct plan_header plan_open(struct text archive);
-void plan_run(void);
 
 /* start.c: puts the fastest entry into the 32-bit vDSO; GATEWAY_*. */
 unsigned gateway_choose(void);

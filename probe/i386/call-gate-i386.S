@@ -4,13 +4,14 @@
  * it was (SDM vol. 3, 5.8.3.1). The kernel takes i386 numbers and goes back by lretq.
  * In: eax number; ebx, ecx, edx. Out: eax.
  */
+#include "lab.h"
 #include "timed.inc"
 
 .macro LOAD
 	LOAD_INT80
 .endm
 .macro ENTER
-	lcall	$0x63, $0
+	lcall	$SELECTOR_GATE_I386, $0
 .endm
 .macro CONTROL
 .endm

@@ -4,13 +4,14 @@
  * The kernel takes x86-64 numbers and goes back by lretq.
  * In: eax number; rdi, rsi, rdx. Out: rax.
  */
+#include "lab.h"
 #include "timed.inc"
 
 /* 64-bit code has the far call only through memory (SDM vol. 2, CALL): offset, which a gate ignores, and selector. */
 	.section .rodata
 	.balign	8
 gate:	.long	0
-	.word	0x53
+	.word	SELECTOR_GATE_X86_64
 
 .macro LOAD
 	LOAD_SYSCALL

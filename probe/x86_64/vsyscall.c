@@ -19,7 +19,7 @@ static void count_step(int signal, const void *info, void *context)
 void page_fault_checked(void);
 
 /*
- * How the kernel serves the vsyscall page; VSYSCALL_*. Calls it: where there is none, the fault is reported
+ * How the kernel serves the vsyscall page; VSYSCALL_MODE_*. Calls it: where there is none, the fault is reported
  * by whatever handler is in place.
  *
  * Readable or not tells xonly. Emulation (arch/x86/entry/vsyscall/vsyscall_64.c) faults at the first byte, so
@@ -38,6 +38,6 @@ int vsyscall_mode(void)
 	stepped_call((void *)VSYSCALL_TIME);
 	faults_report();
 	if (steps_in_page > 1)
-		return VSYSCALL_NATIVE;
-	return readable ? VSYSCALL_EMULATE : VSYSCALL_XONLY;
+		return VSYSCALL_MODE_NATIVE;
+	return readable ? VSYSCALL_MODE_EMULATE : VSYSCALL_MODE_XONLY;
 }

@@ -11,26 +11,6 @@ pub struct Program {
     pub bytes: Vec<u8>,
 }
 
-/// Programs that stand alone, with an entry point of their own.
-const FREESTANDING: &[&str] = &[
-    "-nostdlib",
-    "-static",
-    "-no-pie",
-    "-fno-pic",
-    "-ffreestanding",
-    "-fno-builtin",
-    "-fno-stack-protector",
-    "-fno-asynchronous-unwind-tables",
-    "-fcf-protection=none",
-    "-mgeneral-regs-only",
-    "-Wall",
-    "-Wextra",
-    "-Werror",
-    "-Wno-unused-command-line-argument",
-    "-Wl,--build-id=none",
-    "-Wl,-z,noexecstack",
-];
-
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
@@ -39,8 +19,8 @@ pub fn root() -> PathBuf {
 pub fn freestanding(bits: u8, sources: &[&str]) -> Program {
     let folder = root().join("tests/lab");
     let files: Vec<PathBuf> = sources.iter().map(|source| folder.join(source)).collect();
-    let mut flags = vec![if bits == 32 { "-m32" } else { "-m64" }, "-O1"];
-    flags.extend(FREESTANDING);
+    let mut flags = compile::FREESTANDING.to_vec();
+    flags.extend([if bits == 32 { "-m32" } else { "-m64" }, "-O1", "-static", "-no-pie", "-fno-pic"]);
     let stem = sources.first().and_then(|name| name.split('.').next()).unwrap();
     let name = format!("{}-{bits}", stem.trim_end_matches(char::is_numeric));
     let program = compile(&name, &flags, &files);

@@ -34,21 +34,7 @@ CASE iret-selector
 	pushf
 	FAR_POINTER
 	iret
-CASE load-ds
-	mov	%eax, %ds
-	jmp	done
-CASE load-es
-	mov	%eax, %es
-	jmp	done
-CASE load-fs
-	mov	%eax, %fs
-	jmp	done
-CASE load-gs
-	mov	%eax, %gs
-	jmp	done
-CASE load-ss
-	mov	%eax, %ss
-	jmp	done
+#include "segments.inc"
 
 /* The number is the vector. */
 CASE int

@@ -64,21 +64,7 @@ CASE iret-address
 	push	$USER_CODE_64
 	push	%rax
 	iretq
-CASE load-ds
-	mov	%eax, %ds
-	jmp	done
-CASE load-es
-	mov	%eax, %es
-	jmp	done
-CASE load-fs
-	mov	%eax, %fs
-	jmp	done
-CASE load-gs
-	mov	%eax, %gs
-	jmp	done
-CASE load-ss
-	mov	%eax, %ss
-	jmp	done
+#include "segments.inc"
 
 /* sysenter says where to go on, and with which stack. */
 CASE sysenter-back

@@ -6,7 +6,7 @@ use crate::select::Row;
 use crate::state::{State, fact};
 use environment::Environment;
 use record::{Payload, Record, Request, abi};
-use run::{Disturbance, Document, Export, Measurement, Outcome, Warning};
+use run::{Document, Export, Measurement, Outcome, Warning};
 use runner::{Executor, Interrupt, Reading, Schedule};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -68,12 +68,8 @@ pub fn measure(plan: &Plan, setting: Setting, progress: &mut dyn FnMut(f64, Row)
         partial: interrupt.load(Ordering::Relaxed),
         realtime,
         tsc_hz,
-        cycles_per_tick: None,
-        cycles_per_tick_range: None,
-        chain_ratio: BTreeMap::new(),
-        canary: BTreeMap::new(),
-        disturbance: Disturbance::default(),
         warnings,
+        ..Measurement::default()
     };
     conclude(&states, measurement, environment, vdso)
 }
@@ -128,9 +124,9 @@ fn vsyscall_mode(records: &[Record]) -> Option<&'static str> {
         _ => false,
     });
     match fact(records, abi::FACT_VSYSCALL) {
-        Some(abi::VSYSCALL_XONLY) => Some("xonly"),
-        Some(abi::VSYSCALL_EMULATE) => Some("emulate"),
-        Some(abi::VSYSCALL_NATIVE) => Some("native"),
+        Some(abi::VSYSCALL_MODE_XONLY) => Some("xonly"),
+        Some(abi::VSYSCALL_MODE_EMULATE) => Some("emulate"),
+        Some(abi::VSYSCALL_MODE_NATIVE) => Some("native"),
         None if faulted => Some("none"),
         _ => None,
     }

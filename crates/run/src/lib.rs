@@ -42,7 +42,7 @@ pub struct Export {
 }
 
 /// How a document's figures were measured.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
     /// Version of kentry.
     pub kentry: String,

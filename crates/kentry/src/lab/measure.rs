@@ -11,7 +11,7 @@ use crate::state::State;
 use environment::Environment;
 use lab::{Collected, End, Events, Limits, Trouble};
 use record::{Boot, Payload, abi};
-use run::{Disturbance, Document, Export, Measurement, Warning};
+use run::{Document, Export, Measurement, Warning};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime};
@@ -60,12 +60,8 @@ pub fn measure(
         partial: interrupted || !warnings.is_empty(),
         realtime: false,
         tsc_hz: hertz,
-        cycles_per_tick: None,
-        cycles_per_tick_range: None,
-        chain_ratio: BTreeMap::new(),
-        canary: BTreeMap::new(),
-        disturbance: Disturbance::default(),
         warnings,
+        ..Measurement::default()
     };
     let vdso = vdso(&boot.collected, &work);
     let environment = environment(plan, setting, &boot.boot, boot.came_up);

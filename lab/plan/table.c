@@ -2,8 +2,8 @@
  * The table that a machine without a host shows by itself: for every probe a line, from the records that it wrote. What
  * the command does with statistics is done here with medians, in whole numbers.
  */
-#include "user/table.h"
-#include "user/reading.h"
+#include "plan/table.h"
+#include "plan/reading.h"
 #include "cpu/cpu.h"
 #include "entry/entry.h"
 #include "names.h"
@@ -150,8 +150,8 @@ static void put_figures(struct line_buffer *line)
 static const char *outcome_name(uint64_t outcome, struct end end)
 {
 	static const char *const names[] = {
-	    [READING_OK] = "ok",       [READING_UNSUPPORTED] = "unsupported", [READING_REFUSED] = "refused",
-	    [READING_FAULT] = "fault", [READING_MISMATCH] = "mismatch",
+	    [OUTCOME_OK] = "ok",       [OUTCOME_UNSUPPORTED] = "unsupported", [OUTCOME_REFUSED] = "refused",
+	    [OUTCOME_FAULT] = "fault", [OUTCOME_MISMATCH] = "mismatch",
 	};
 
 	switch (end.how) {
@@ -202,17 +202,17 @@ void table_row(const char *const *arguments, unsigned count, struct end end)
 	const uint64_t outcome = reading_take(&reading, collected, collected_bytes);
 
 	collected_bytes = 0;
-	if (count <= READING_OPERATION)
+	if (count <= REQUEST_OPERATION)
 		return;
-	line_text(&line, name_of(number_of(arguments[READING_ENTRY]), 1));
+	line_text(&line, name_of(number_of(arguments[REQUEST_ENTRY]), 1));
 	line_blank_to(&line, OPERATION_COLUMN);
 	if (configured[SWITCH_OBSERVE] == OBSERVE_ON) {
 		put_observed(&line, end);
 		return;
 	}
-	line_text(&line, name_of(number_of(arguments[READING_OPERATION]), 0));
+	line_text(&line, name_of(number_of(arguments[REQUEST_OPERATION]), 0));
 	line_blank_to(&line, TICKS_COLUMN);
-	if (end.how == LAB_END_EXITED && outcome == READING_OK && reading.samples)
+	if (end.how == LAB_END_EXITED && outcome == OUTCOME_OK && reading.samples)
 		put_figures(&line);
 	else
 		put_outcome(&line, outcome, end);

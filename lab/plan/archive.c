@@ -1,5 +1,5 @@
 /* POSIX ustar: a header of 512 bytes for each file, its content behind it, padded to 512. */
-#include "user/user.h"
+#include "plan/plan.h"
 
 #define BLOCK	    512
 #define NAME_BYTES  100

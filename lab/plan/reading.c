@@ -1,11 +1,5 @@
 /* Reads the records of a probe. Nothing of them is believed: the probe may have been a program that went wrong. */
-#include "user/reading.h"
-#include "record.h"
-#include "request.h"
-
-_Static_assert(READING_SAMPLES == MAX_BLOCKS * BLOCK_SAMPLES, "as many as a probe takes");
-_Static_assert(READING_OK == OUTCOME_OK && READING_MISMATCH == OUTCOME_MISMATCH, "as in records");
-_Static_assert(READING_ENTRY == REQUEST_ENTRY && READING_OPERATION == REQUEST_OPERATION, "as in requests");
+#include "plan/reading.h"
 
 #define STAMPS_OF_SAMPLE 4
 #define STAMPS_OF_CANARY 5

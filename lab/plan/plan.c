@@ -1,25 +1,20 @@
 /* Reads the plan, a line at a time, and does what it says (abi/lab.h). */
 #include "entry/entry.h"
 #include "mm/mm.h"
+#include "plan/plan.h"
+#include "plan/table.h"
+#include "plan/words.h"
 #include "serial/console.h"
 #include "serial/serial.h"
 #include "time/clock.h"
 #include "time/tick.h"
-#include "user/table.h"
 #include "user/user.h"
 
 #define MAX_ARGUMENTS  4096
 #define ARGUMENT_BYTES (4ul << 20)
-#define ENOENT	       2
-#define E2BIG	       7
 /* How often the tick comes, in parts of the time that a program may run. */
 #define TICK_PART      16
 #define TICK_DEFAULT   10000000
-
-struct line {
-	const uint8_t *at, *end;
-	int is_over;
-};
 
 static struct {
 	struct text archive;
@@ -34,78 +29,6 @@ static struct {
 static const char *arguments[MAX_ARGUMENTS];
 static char argument_bytes[ARGUMENT_BYTES];
 
-/* Between two spaces there is a word, though an empty one. */
-static int next_word(struct line *line, struct text *word)
-{
-	if (line->is_over)
-		return 0;
-	word->bytes = line->at;
-	while (line->at < line->end && *line->at != ' ')
-		line->at++;
-	word->count = (uint64_t)(line->at - word->bytes);
-	line->is_over = line->at == line->end;
-	line->at += !line->is_over;
-	return 1;
-}
-
-static int is_word(struct text word, const char *text)
-{
-	return word.count == __builtin_strlen(text) && !__builtin_memcmp(word.bytes, text, word.count);
-}
-
-static int parse_number(struct line *line, uint64_t *value)
-{
-	struct text word;
-
-	*value = 0;
-	if (!next_word(line, &word) || !word.count)
-		return 0;
-	for (uint64_t i = 0; i < word.count; i++) {
-		const unsigned digit = word.bytes[i] - '0';
-		if (digit > 9 || *value > (UINT64_MAX - digit) / 10)
-			return 0;
-		*value = *value * 10 + digit;
-	}
-	return 1;
-}
-
-static unsigned hex_digit(uint8_t letter)
-{
-	if (letter >= '0' && letter <= '9')
-		return letter - '0';
-	letter |= 0x20;
-	return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10u : 16u;
-}
-
-#define BROKEN UINT64_MAX
-
-/* Decodes a word to text with its end. Bytes used; 0: no room; BROKEN: a code that is none, or of the text's end. */
-static uint64_t decode(struct text word, char *to, uint64_t room)
-{
-	uint64_t used = 0;
-
-	for (uint64_t i = 0; i < word.count; i++) {
-		unsigned letter = word.bytes[i];
-		if (letter == '%') {
-			if (word.count - i < 3)
-				return BROKEN;
-			const unsigned high = hex_digit(word.bytes[i + 1]),
-				       low = hex_digit(word.bytes[i + 2]);
-			letter = high << 4 | low;
-			i += 2;
-			if (high > 15 || low > 15 || !letter)
-				return BROKEN;
-		}
-		if (used + 1 >= room)
-			return 0;
-		to[used++] = (char)letter;
-	}
-	if (used >= room)
-		return 0;
-	to[used++] = 0;
-	return used;
-}
-
 static void report_end(struct end end)
 {
 	const uint64_t payload[] = {plan.number,   end.how,	  end.detail[0],
@@ -118,7 +41,7 @@ static void report_end(struct end end)
 static int set_switch(struct text word)
 {
 #define ROW(id_, name_, index_, value_, default_)                                                            \
-	if (is_word(word, name_ "=" value_)) {                                                               \
+	if (word_is(word, name_ "=" value_)) {                                                               \
 		plan.wanted[id_] = index_;                                                                   \
 		return 1;                                                                                    \
 	}
@@ -142,7 +65,7 @@ static int do_set(struct line *line)
 {
 	struct text word;
 
-	while (next_word(line, &word))
+	while (line_next_word(line, &word))
 		if (!set_switch(word))
 			return 0;
 	plan.problem = paths_configure(plan.wanted);
@@ -156,9 +79,9 @@ static int gather(struct line *line)
 	uint64_t used = 0;
 	struct text word;
 
-	while (next_word(line, &word)) {
-		const uint64_t bytes = decode(word, argument_bytes + used, ARGUMENT_BYTES - used);
-		if (bytes == BROKEN)
+	while (line_next_word(line, &word)) {
+		const uint64_t bytes = word_decode(word, argument_bytes + used, ARGUMENT_BYTES - used);
+		if (bytes == WORD_BROKEN)
 			return 0;
 		if (!bytes || count == MAX_ARGUMENTS)
 			return -E2BIG;
@@ -206,7 +129,7 @@ static int do_check(struct line *line)
 	struct end end = {LAB_END_CHECKED, {0}};
 
 	record(RECORD_LAB_BEGIN, &plan.number, sizeof(plan.number));
-	if (!next_word(line, &word) || !is_word(word, "pti"))
+	if (!line_next_word(line, &word) || !word_is(word, "pti"))
 		return 0;
 	tables_check_isolation(&end.detail[1], &end.detail[2]);
 	end.detail[3] = (uint64_t)tables_are_blind();
@@ -225,7 +148,7 @@ static int do_limit(struct line *line)
 {
 	uint64_t ticks;
 
-	if (!parse_number(line, &ticks))
+	if (!line_next_number(line, &ticks))
 		return 0;
 	program_set_limit(ticks);
 	set_tick(ticks ? ticks / TICK_PART + 1 : TICK_DEFAULT);
@@ -237,30 +160,30 @@ static int do_header(struct line *line, struct text verb)
 {
 	uint64_t version;
 
-	if (is_word(verb, "lab"))
-		return parse_number(line, &version) && version == LAB_VERSION;
-	if (is_word(verb, "seed"))
-		return parse_number(line, &plan.header.seed);
-	if (is_word(verb, "time"))
-		return parse_number(line, &plan.header.seconds);
-	if (is_word(verb, "screen")) {
+	if (word_is(verb, "lab"))
+		return line_next_number(line, &version) && version == LAB_VERSION;
+	if (word_is(verb, "seed"))
+		return line_next_number(line, &plan.header.seed);
+	if (word_is(verb, "time"))
+		return line_next_number(line, &plan.header.seconds);
+	if (word_is(verb, "screen")) {
 		plan.header.screen = 1;
 		return 1;
 	}
-	return is_word(verb, "tsc") && parse_number(line, &plan.header.hertz);
+	return word_is(verb, "tsc") && line_next_number(line, &plan.header.hertz);
 }
 
 static int do_step(struct line *line, struct text verb)
 {
-	if (is_word(verb, "limit"))
+	if (word_is(verb, "limit"))
 		return do_limit(line);
-	if (is_word(verb, "set"))
+	if (word_is(verb, "set"))
 		return do_set(line);
-	if (is_word(verb, "run"))
+	if (word_is(verb, "run"))
 		return do_run(line, 1);
-	if (is_word(verb, "exec"))
+	if (word_is(verb, "exec"))
 		return do_run(line, 0);
-	if (is_word(verb, "check"))
+	if (word_is(verb, "check"))
 		return do_check(line);
 	return 0;
 }
@@ -295,7 +218,7 @@ struct plan_header plan_open(struct text archive)
 	plan.rest = archive_find(archive, "plan");
 	for (;;) {
 		const struct text before = plan.rest;
-		if (!next_line(&line) || !next_word(&line, &verb) || !do_header(&line, verb)) {
+		if (!next_line(&line) || !line_next_word(&line, &verb) || !do_header(&line, verb)) {
 			plan.rest = before;
 			break;
 		}
@@ -313,7 +236,7 @@ void plan_run(void)
 	plan.problem = paths_configure(plan.wanted);
 	set_tick(TICK_DEFAULT);
 	while (next_line(&line))
-		if (next_word(&line, &verb) && verb.count && !do_step(&line, verb)) {
+		if (line_next_word(&line, &verb) && verb.count && !do_step(&line, verb)) {
 			not_understood();
 			return;
 		}

@@ -1,0 +1,19 @@
+/* A line of the plan is words with a single space between them (abi/lab.h). */
+#pragma once
+
+#include "user/user.h"
+
+struct line {
+	const uint8_t *at, *end;
+	int is_over;
+};
+
+/* The next word; 0 at the line's end. Between two spaces there is a word, though an empty one. */
+int line_next_word(struct line *line, struct text *word);
+/* The next word as a decimal number; 0 when it is none. */
+int line_next_number(struct line *line, uint64_t *value);
+int word_is(struct text word, const char *text);
+
+#define WORD_BROKEN UINT64_MAX
+/* Decodes a word to text with its end. Bytes used; 0: no room; WORD_BROKEN: a code that is none, or of the text's end. */
+uint64_t word_decode(struct text word, char *to, uint64_t room);
