@@ -19,9 +19,9 @@ fn stdout(arguments: &[&str]) -> String {
 /// One run of everything, shared by the tests.
 static RUN: LazyLock<String> =
     LazyLock::new(|| stdout(&["--format", "json", "--budget", "3", "--seed", "1"]));
-static DOCUMENT: LazyLock<run::Document> = LazyLock::new(|| run::load(&RUN).unwrap());
+static DOCUMENT: LazyLock<document::Document> = LazyLock::new(|| document::load(&RUN).unwrap());
 
-fn row(entry: &str, operation: &str) -> &'static run::Row {
+fn row(entry: &str, operation: &str) -> &'static document::Row {
     let found = DOCUMENT.results.iter().find(|row| row.entry == entry && row.operation == operation);
     found.unwrap_or_else(|| panic!("no row {entry} {operation}"))
 }
@@ -56,10 +56,10 @@ fn every_row_of_the_table_has_an_outcome_and_a_reason_unless_it_is_ok() {
     assert_eq!(found, expected);
     for row in &DOCUMENT.results {
         let what = format!("{} {}: {:?} {:?}", row.entry, row.operation, row.outcome, row.reason);
-        let unexpected = [run::Outcome::Mismatch, run::Outcome::Timeout, run::Outcome::Error];
+        let unexpected = [document::Outcome::Mismatch, document::Outcome::Timeout, document::Outcome::Error];
         assert!(!unexpected.contains(&row.outcome), "{what}");
-        assert!(row.outcome == run::Outcome::Ok || row.reason.is_some(), "{what}");
-        assert_eq!(row.outcome == run::Outcome::Ok, row.samples > 0, "{what}");
+        assert!(row.outcome == document::Outcome::Ok || row.reason.is_some(), "{what}");
+        assert_eq!(row.outcome == document::Outcome::Ok, row.samples > 0, "{what}");
         assert!(row.configuration.is_empty() && row.instructions.is_none(), "{what}");
     }
 }
@@ -115,11 +115,11 @@ fn units_agree_with_each_other() {
 #[test]
 fn the_path_of_a_function_is_found_out() {
     let thread = row("vdso-x86_64", "clock_gettime-thread-cputime");
-    if thread.outcome == run::Outcome::Ok {
+    if thread.outcome == document::Outcome::Ok {
         assert_eq!(thread.reason.as_deref(), Some("enters the kernel"), "only the kernel knows this clock");
     }
     let coarse = row("vdso-x86_64", "clock_gettime-monotonic-coarse");
-    if coarse.outcome == run::Outcome::Ok {
+    if coarse.outcome == document::Outcome::Ok {
         assert_eq!(
             coarse.reason.as_deref(),
             Some("served without entering the kernel"),
@@ -131,7 +131,7 @@ fn the_path_of_a_function_is_found_out() {
 #[test]
 fn what_the_vdso_exports_is_listed_and_agrees_with_what_is_timed() {
     let exports = &DOCUMENT.vdso["64"];
-    let timed = row("vdso-x86_64", "clock_gettime-monotonic").outcome == run::Outcome::Ok;
+    let timed = row("vdso-x86_64", "clock_gettime-monotonic").outcome == document::Outcome::Ok;
     assert_eq!(exports.iter().any(|export| export.name == "__vdso_clock_gettime"), timed);
     assert!(exports.iter().all(|export| export.version.starts_with("LINUX_")), "{exports:?}");
 }

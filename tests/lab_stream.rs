@@ -5,12 +5,12 @@
 mod bytes;
 
 use bytes::{record, words};
+use document::{Document, Outcome, Timing};
 use kentry::cli::{Cli, Command, LabArgs};
 use kentry::error::Error;
 use kentry::lab::{LabPlan, Machine, Setting, Timed, measure};
 use lab::{Accelerator, Interrupt, Limits, Qemu};
 use record::abi;
-use run::{Document, Outcome, Timing};
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -150,7 +150,7 @@ fn good() -> Vec<u8> {
 
 /// Each row: its entry's id, how it ended, its instructions.
 fn figures(document: &Document) -> Vec<(u16, Outcome, Option<f64>)> {
-    let row = |row: &run::Row| {
+    let row = |row: &document::Row| {
         let id = Table::get().entry(&row.entry).unwrap().id;
         (id, row.outcome, row.instructions.map(|cost| cost.estimate.0))
     };

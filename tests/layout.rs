@@ -110,10 +110,10 @@ const STAGES: [&str; 11] = [
     "record",
     "environment",
     "probes",
-    "runner",
+    "host",
     "lab",
     "stats",
-    "run",
+    "document",
     "report",
     "kentry",
 ];

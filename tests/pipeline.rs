@@ -1,13 +1,13 @@
 //! The measurement with an executor that answers from memory: what a machine's noise must not decide is checked here.
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
+use document::{Document, Outcome, Warning};
 use environment::Environment;
+use host::{Executor, Interrupt};
 use kentry::cli::{Cli, MeasureArgs};
 use kentry::measure::{Setting, measure};
 use kentry::plan::Plan;
 use record::{Canary, Failure, Lengths, Payload, Record, Sample, Step, Verdict, abi};
-use run::{Document, Outcome, Warning};
-use runner::{Executor, Interrupt};
 use table::{Kernel, Probe, Table};
 
 /// What a probe run answers, by row and by how often that row was asked before.
@@ -244,7 +244,7 @@ fn on_an_emulated_machine_there_are_outcomes_but_no_times() {
     };
     let document = measure(&plan, setting, &mut |_, _| {});
     let row = &document.results[0];
-    assert_eq!((row.outcome, row.timing), (Outcome::Ok, run::Timing::Emulated));
+    assert_eq!((row.outcome, row.timing), (Outcome::Ok, document::Timing::Emulated));
     assert_eq!((row.core_cycles, row.ticks, row.ns, row.throughput), (None, None, None, None));
     let told =
         document.measurement.warnings.iter().any(|warning| matches!(warning, Warning::Emulated { .. }));

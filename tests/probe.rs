@@ -2,13 +2,13 @@
 
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
+use host::{Executor, Host, Interrupt, Limits, Priority};
 use record::{Failure, Payload, Record, Request, Verdict, abi};
-use runner::{Executor, Host, Interrupt, Limits, Priority};
 use std::time::Duration;
 use table::{Probe, Table};
 
 fn host() -> Host {
-    let cpu = *runner::allowed_cpus().unwrap().last().unwrap();
+    let cpu = *host::allowed_cpus().unwrap().last().unwrap();
     let limits = Limits {
         cpu,
         priority: Priority::Inherited,
@@ -27,7 +27,7 @@ fn request(entry: &str, operation: &str) -> (Probe, Request) {
         ticks: 1_000_000,
         bursts: 1,
         parent: u64::from(std::process::id()),
-        cpu: *runner::allowed_cpus().unwrap().last().unwrap() as u64,
+        cpu: *host::allowed_cpus().unwrap().last().unwrap() as u64,
         path: true,
         samples: abi::BLOCK_SAMPLES,
     };
@@ -166,7 +166,7 @@ fn ask_if_executed(entry: &str, operation: &str) -> Option<Verdict> {
 
 #[test]
 fn a_probe_that_takes_too_long_is_ended() {
-    let cpu = *runner::allowed_cpus().unwrap().last().unwrap();
+    let cpu = *host::allowed_cpus().unwrap().last().unwrap();
     let time = Duration::from_millis(1);
     let limits = Limits { cpu, priority: Priority::Inherited, time, interrupt: Interrupt::default() };
     let mut host = Host::new(limits).unwrap();

@@ -342,7 +342,7 @@ pub fn reduce(runs: &[Vec<Record>]) {
 fn judge(record: &Record) {
     if let Payload::Outcome(verdict) = &record.payload {
         for entry in &table::Table::get().entries {
-            let (_, why) = run::judge(entry, verdict);
+            let (_, why) = document::judge(entry, verdict);
             assert!(!why.is_empty(), "a verdict without words");
         }
     }

@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::{Corpus, fuzz_mutator, fuzz_target, fuzzer_mutate};
 use report::{Format, Style, render, summary_of_row};
-use run::Document;
+use document::Document;
 use table::Table;
 
 /// The narrowest, an ordinary, a wide one; the first is below the least.
@@ -51,7 +51,7 @@ fn with_other_number(text: &[u8], choice: usize) -> Option<Vec<u8>> {
 }
 
 fuzz_target!(|text: &str| -> Corpus {
-    let Ok(document) = run::load(text) else {
+    let Ok(document) = document::load(text) else {
         return Corpus::Keep;
     };
     for width in WIDTHS {
@@ -75,7 +75,7 @@ fuzz_target!(|text: &str| -> Corpus {
     document.results.iter().map(summary_of_row).for_each(drop);
 
     let json = rendered(&document, Format::Json, &style(false));
-    let again = run::load(&json).expect("JSON that was written loads");
+    let again = document::load(&json).expect("JSON that was written loads");
     // Not assert_eq, which would print both.
     assert!(again == document, "JSON that was written is another document");
     Corpus::Keep

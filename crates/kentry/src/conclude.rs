@@ -1,8 +1,8 @@
 //! From the rounds of all rows to the document: what they are judged by, what disturbed them, what to warn of.
 
 use crate::state::State;
+use document::{Disturbance, Document, Export, Measurement, Warning};
 use environment::Environment;
-use run::{Disturbance, Document, Export, Measurement, Warning};
 use stats::{Disturbed, Reference, Summary};
 use std::collections::BTreeMap;
 use table::Probe;
@@ -67,7 +67,7 @@ pub fn conclude(
         warnings.extend(about_the_machine(&environment, measurement.seconds));
     }
     measurement.warnings.append(&mut warnings);
-    Document { schema: run::SCHEMA.to_string(), measurement, environment, vdso, results }
+    Document { schema: document::SCHEMA.to_string(), measurement, environment, vdso, results }
 }
 
 fn figures(environment: &Environment) -> Figures {

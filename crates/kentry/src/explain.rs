@@ -1,6 +1,6 @@
 //! What `kentry explain` prints.
 
-use run::{Document, Outcome, Row};
+use document::{Document, Outcome, Row};
 use table::{Entry, Kernel};
 
 include!(concat!(env!("OUT_DIR"), "/texts.rs"));

@@ -1,7 +1,7 @@
 //! Documents that were saved earlier.
 
 use crate::error::Error;
-use run::Document;
+use document::Document;
 use std::io::Read;
 use std::path::Path;
 
@@ -17,5 +17,5 @@ pub fn document(path: &Path) -> Result<Document, Error> {
     let file = std::fs::File::open(path).map_err(|error| wrong(error.to_string()))?;
     let mut text = String::new();
     file.take(LONGEST).read_to_string(&mut text).map_err(|error| wrong(error.to_string()))?;
-    run::load(&text).map_err(|error| wrong(error.to_string()))
+    document::load(&text).map_err(|error| wrong(error.to_string()))
 }

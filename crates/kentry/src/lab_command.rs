@@ -1,6 +1,7 @@
 //! `kentry lab`: from arguments to what it ends with.
 
 use crate::{catch_interrupts, show};
+use host::{Interrupt, Reading};
 use kentry::cli::{Accel, LabArgs};
 use kentry::error::Error;
 use kentry::lab::{
@@ -8,7 +9,6 @@ use kentry::lab::{
 };
 use kentry::output::Target;
 use kentry::progress;
-use runner::{Interrupt, Reading};
 use std::io::Write;
 use std::process::ExitCode;
 use table::Table;
@@ -38,7 +38,7 @@ pub fn measure(args: &LabArgs) -> Result<ExitCode, Error> {
     show(&document, &args.show, target, &interrupt)
 }
 
-fn in_lab(plan: &LabPlan, args: &LabArgs, interrupt: &Interrupt) -> Result<run::Document, Error> {
+fn in_lab(plan: &LabPlan, args: &LabArgs, interrupt: &Interrupt) -> Result<document::Document, Error> {
     let limits = limits(args, interrupt);
     let first = Reading::now();
     let machine = choose(args, &limits, &mut note)?;

@@ -3,6 +3,8 @@
 mod lab_command;
 
 use clap::{CommandFactory, Parser};
+use document::{Outcome, Warning};
+use host::{Host, Interrupt, Limits, Priority};
 use kentry::cli::{Cli, Color, Command, ExplainArgs, ListArgs, MeasureArgs, ShowArgs};
 use kentry::error::{Error, INTERRUPTED, UNFINISHED};
 use kentry::measure::{Setting, measure};
@@ -11,8 +13,6 @@ use kentry::plan::Plan;
 use kentry::{explain, progress, select};
 use nix::sys::signal::{SigHandler, Signal, signal};
 use report::Style;
-use run::{Outcome, Warning};
-use runner::{Host, Interrupt, Limits, Priority};
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
@@ -47,7 +47,7 @@ fn main() -> ExitCode {
 
 fn run_measure(args: &MeasureArgs) -> Result<ExitCode, Error> {
     // Before anything asks for the time: the vDSO reads the counter too, and would take the signal.
-    if !runner::tsc_is_readable() {
+    if !host::tsc_is_readable() {
         let why = "this process may not read the time stamp counter (prctl PR_SET_TSC): nothing can be timed";
         return Err(Error::Environment(why.into()));
     }
@@ -64,7 +64,7 @@ fn run_measure(args: &MeasureArgs) -> Result<ExitCode, Error> {
 
 /// Writes the report of a measurement that is over, and says how it went.
 fn show(
-    document: &run::Document,
+    document: &document::Document,
     args: &ShowArgs,
     target: Target,
     interrupt: &Interrupt,
@@ -92,23 +92,23 @@ fn drawn_seed() -> u32 {
 }
 
 /// Why not one row told anything of the kernel, if none did: the first one's reason.
-fn all_failed(document: &run::Document) -> Option<&str> {
-    let failed = |row: &run::Row| matches!(row.outcome, Outcome::Error | Outcome::Timeout);
+fn all_failed(document: &document::Document) -> Option<&str> {
+    let failed = |row: &document::Row| matches!(row.outcome, Outcome::Error | Outcome::Timeout);
     let first = document.results.first().filter(|_| document.results.iter().all(failed))?;
     Some(first.reason.as_deref().unwrap_or(first.outcome.name()))
 }
 
-fn measure_host(plan: &Plan, interrupt: &Interrupt) -> Result<run::Document, Error> {
+fn measure_host(plan: &Plan, interrupt: &Interrupt) -> Result<document::Document, Error> {
     let environment = |error: &dyn std::fmt::Display| Error::Environment(error.to_string());
-    let allowed = runner::allowed_cpus().map_err(|error| environment(&error))?;
-    let cpu = runner::choose_cpu(plan.cpu, &allowed).map_err(|error| match plan.cpu {
+    let allowed = host::allowed_cpus().map_err(|error| environment(&error))?;
+    let cpu = host::choose_cpu(plan.cpu, &allowed).map_err(|error| match plan.cpu {
         Some(_) => Error::Usage(format!("--cpu: {error}")),
         None => environment(&error),
     })?;
     let machine = environment::capture(&environment::Roots::default(), cpu);
     let mut warnings = Vec::new();
     let realtime = plan.realtime
-        && runner::try_realtime()
+        && host::try_realtime()
             .inspect_err(|why| warnings.push(Warning::NoRealtime { why: why.to_string() }))
             .is_ok();
     let priority = if realtime { Priority::Realtime } else { Priority::Inherited };

@@ -1,9 +1,9 @@
 //! One row while it is measured.
 
 use crate::select::Row;
+use document::{Outcome, Timing};
+use host::{Executor, Interrupt};
 use record::{Payload, Record, Request, Sample, abi};
-use run::{Outcome, Timing};
-use runner::{Executor, Interrupt};
 use stats::{Reference, Round, Rounds, Scale, Summary, summarize};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -61,7 +61,7 @@ impl<'a> State<'a> {
         match executor.measure(entry.probe, request) {
             Ok(records) => self.read(&records),
             Err(_) if interrupt.load(Ordering::Relaxed) => {}
-            Err(failure) => self.end(run::judge_failure(entry, &failure)),
+            Err(failure) => self.end(document::judge_failure(entry, &failure)),
         }
     }
 
@@ -78,14 +78,14 @@ impl<'a> State<'a> {
         });
         match verdict {
             Some(verdict) if verdict.outcome != abi::OUTCOME_OK => {
-                return self.end(run::judge(entry, &verdict));
+                return self.end(document::judge(entry, &verdict));
             }
             None => return self.end((Outcome::Error, "the probe gave no verdict".into())),
             Some(_) => {}
         }
         if let Some(value) = fact(records, abi::FACT_PATH) {
             let is_function = matches!(entry.kind, table::Kind::Function | table::Kind::Memory);
-            self.reason = run::path_in_words(value).filter(|_| is_function).map(str::to_string);
+            self.reason = document::path_in_words(value).filter(|_| is_function).map(str::to_string);
         }
         if let Some(counted) = &mut self.counted {
             let before = counted.len();
@@ -133,7 +133,7 @@ impl<'a> State<'a> {
         &self,
         reference: Option<&Reference>,
         nanos_per_tick: Option<f64>,
-    ) -> (run::Row, Option<Summary>) {
+    ) -> (document::Row, Option<Summary>) {
         let mut row = self.row_without_costs(Timing::Hardware);
         let Some(reference) = reference.filter(|_| self.outcome == Outcome::Ok) else { return (row, None) };
         let scale = Scale { nanos_per_tick, cycles: reference.chain_holds() };
@@ -151,7 +151,7 @@ impl<'a> State<'a> {
     }
 
     /// Its row where no time means anything: with instructions, where they were counted.
-    pub fn emulated(&self) -> (run::Row, Option<Summary>) {
+    pub fn emulated(&self) -> (document::Row, Option<Summary>) {
         let mut row = self.row_without_costs(Timing::Emulated);
         if let Some(samples) = self.counted.as_ref().filter(|_| self.outcome == Outcome::Ok) {
             row.instructions = stats::instructions(samples);
@@ -160,9 +160,9 @@ impl<'a> State<'a> {
         (row, None)
     }
 
-    fn row_without_costs(&self, timing: Timing) -> run::Row {
+    fn row_without_costs(&self, timing: Timing) -> document::Row {
         let (entry, operation) = self.row;
-        run::Row {
+        document::Row {
             entry: entry.name.clone(),
             operation: operation.name.clone(),
             bits: entry.bits(),

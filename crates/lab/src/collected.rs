@@ -2,7 +2,7 @@ use crate::{End, Event, Events, Trouble};
 use record::Boot;
 use std::collections::BTreeMap;
 
-/// No probe writes as much, in bytes: see `crates/runner`.
+/// No probe writes as much, in bytes: see `crates/host`.
 pub const MOST_OUTPUT: usize = 2 << 20;
 
 /// Lines for people that are kept: the last.

@@ -3,7 +3,7 @@
 use crate::figure::{Unit, shown};
 use crate::lab::switches;
 use crate::plain::plain;
-use run::{Document, Outcome, Row, Timing};
+use document::{Document, Outcome, Row, Timing};
 use std::collections::{BTreeMap, BTreeSet};
 use table::Table;
 

@@ -1,7 +1,7 @@
 //! Bars, on a logarithmic scale: costs span five decades, and on a linear one all but a few would be empty.
 
 use crate::figure::shown;
-use run::{Document, Outcome};
+use document::{Document, Outcome};
 
 const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 const FULL: &str = "█";

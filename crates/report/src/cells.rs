@@ -2,7 +2,7 @@
 
 use crate::bar::Scale;
 use crate::figure::{ABSENT, Floor, Unit, half_width, number, shown, unitless};
-use run::{Document, Outcome, Row, Timing};
+use document::{Document, Outcome, Row, Timing};
 use stats::Cost;
 
 /// A column; the cost is one with its interval.

@@ -2,7 +2,7 @@ use crate::Error;
 use crate::figure::unitless;
 use crate::plain::plain;
 use ::csv::{Terminator, WriterBuilder};
-use run::{Document, Row, Timing};
+use document::{Document, Row, Timing};
 use stats::Cost;
 
 const UNITS: [&str; 5] = ["core_cycles", "ticks", "ns", "instructions", "throughput"];

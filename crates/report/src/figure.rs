@@ -1,6 +1,6 @@
 //! Which figures of a row are shown, and how numbers are written.
 
-use run::{Document, Row, Timing};
+use document::{Document, Row, Timing};
 use stats::Cost;
 
 /// What stands where there is no number.

@@ -3,8 +3,8 @@
 
 use crate::figure::ABSENT;
 use crate::lab;
+use document::{Document, Measurement, Outcome, Timing};
 use environment::{Environment, Kernel};
-use run::{Document, Measurement, Outcome, Timing};
 use std::collections::BTreeMap;
 
 /// Faults of processors whose remedies are on the path of an entry or of its return.

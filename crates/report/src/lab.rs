@@ -3,8 +3,8 @@
 use crate::arrange::configurations;
 use crate::figure::ABSENT;
 use crate::head::{Fact, fact};
+use document::Document;
 use environment::Lab;
-use run::Document;
 use std::collections::BTreeMap;
 
 /// The facts that only the lab has.

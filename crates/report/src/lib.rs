@@ -27,7 +27,7 @@ pub use list::list;
 pub use plain::plain;
 pub use summary::{origin, summary_of_row};
 
-use run::Document;
+use document::Document;
 use table::Table;
 
 /// The least width of a text report, in terminal columns; narrower terminals get this.

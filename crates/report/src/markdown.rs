@@ -5,7 +5,7 @@ use crate::cells::{Column, DETAILS, Figures, has_figures};
 use crate::figure::{ABSENT, Unit, interval, shown};
 use crate::plain::plain;
 use crate::{Style, head};
-use run::{Document, Row};
+use document::{Document, Row};
 use table::Table;
 
 /// What the columns mean.

@@ -1,7 +1,7 @@
 use crate::figure::{ABSENT, interval, number, shown, unitless};
 use crate::lab::switches;
 use crate::plain::plain;
-use run::{Document, Outcome, Row, Timing};
+use document::{Document, Outcome, Row, Timing};
 
 /// Where a document's figures come from, and what to know before quoting one: a line each.
 pub fn origin(document: &Document) -> Vec<String> {

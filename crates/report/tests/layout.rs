@@ -4,8 +4,8 @@
 
 mod sample;
 
+use document::{Document, Outcome};
 use report::{Format, Style, list, render};
-use run::{Document, Outcome};
 use table::Table;
 use unicode_width::UnicodeWidthStr;
 
@@ -204,7 +204,7 @@ fn csv_reads_back_and_is_empty_where_nothing_was_measured() {
 fn json_is_the_document() {
     let document = sample::odd();
     let text = rendered(&document, Format::Json, &style(100, false));
-    assert_eq!(run::load(&text).unwrap(), document);
+    assert_eq!(document::load(&text).unwrap(), document);
 }
 
 #[test]

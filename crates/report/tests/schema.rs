@@ -4,8 +4,8 @@
 
 mod sample;
 
+use document::{Document, Timing};
 use report::{Format, Style, render};
-use run::{Document, Timing};
 use serde_json::{Value, json};
 
 const SCHEMA: &str = include_str!("../../../docs/run.schema.json");

@@ -4,9 +4,9 @@
 
 mod sample;
 
+use document::Document;
 use insta::assert_snapshot;
 use report::{Format, Style, list, render, summary_of_row};
-use run::Document;
 
 const PLAIN: Style = Style { color: false, width: 100, verbose: false };
 

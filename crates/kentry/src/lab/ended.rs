@@ -2,10 +2,10 @@
 
 use super::Configuration;
 use crate::state::State;
+use document::Outcome;
 use lab::{Collected, End, Ran, Trouble};
 use nix::errno::Errno;
 use record::{Failure, Verdict, abi};
-use run::Outcome;
 
 /// Takes what became of one round of a row.
 pub fn take(state: &mut State, configuration: &Configuration, ran: &Ran) {
@@ -13,11 +13,11 @@ pub fn take(state: &mut State, configuration: &Configuration, ran: &Ran) {
     match ran.end {
         End::Exited(status) => match answer(ran, status) {
             Ok(records) => state.read(&records),
-            Err(failure) => state.end(run::judge_failure(entry, &failure)),
+            Err(failure) => state.end(document::judge_failure(entry, &failure)),
         },
         End::Fault(detail) => {
             let verdict = Verdict { outcome: abi::OUTCOME_FAULT, cause: abi::CAUSE_SIGNAL, detail };
-            state.end(run::judge(entry, &verdict));
+            state.end(document::judge(entry, &verdict));
         }
         End::Runaway(ticks) => {
             state.end((Outcome::Timeout, format!("it ran for {ticks} ticks without an end")));

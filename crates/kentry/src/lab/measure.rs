@@ -8,10 +8,10 @@ use crate::conclude::conclude;
 use crate::error::Error;
 use crate::select::Row;
 use crate::state::State;
+use document::{Document, Export, Measurement, Warning};
 use environment::Environment;
 use lab::{Collected, End, Events, Limits, Trouble};
 use record::{Boot, Payload, abi};
-use run::{Document, Export, Measurement, Warning};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime};
@@ -125,7 +125,7 @@ fn states<'a>(plan: &LabPlan<'a>, setting: &Setting, boot: &Booted, work: &Work)
     for (number, what) in (0..).zip(&work.numbered) {
         let Numbered::Round(index) = *what else { continue };
         let (Some(state), Some(job)) = (states.get_mut(index), plan.jobs.get(index)) else { continue };
-        if state.outcome != run::Outcome::Ok {
+        if state.outcome != document::Outcome::Ok {
             continue;
         }
         match (boot.collected.ran.get(&number), &boot.trouble) {
@@ -144,9 +144,9 @@ fn remark_on_gates(states: &mut [State], collected: &Collected, work: &Work) {
     for (number, what) in (0..).zip(&work.numbered) {
         let Numbered::Observe(entry) = *what else { continue };
         let observed = collected.ran.get(&number).and_then(|ran| ran.interrupts);
-        let Some(words) = observed.map(run::interrupts_in_words) else { continue };
+        let Some(words) = observed.map(document::interrupts_in_words) else { continue };
         let rows = states.iter_mut().filter(|state| state.row.0.id == entry);
-        rows.filter(|state| state.outcome == run::Outcome::Ok).for_each(|state| state.remark(words));
+        rows.filter(|state| state.outcome == document::Outcome::Ok).for_each(|state| state.remark(words));
     }
 }
 

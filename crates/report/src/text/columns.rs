@@ -8,7 +8,7 @@ use crate::arrange::Group;
 use crate::cells::{Column, Figures, error, estimate, has_figures};
 use crate::figure::{Unit, shown};
 use crate::line::{Line, look};
-use run::Row;
+use document::Row;
 use unicode_width::UnicodeWidthStr;
 
 /// Columns of a bar.

@@ -5,7 +5,7 @@ use crate::cells::Column;
 use crate::figure::{Unit, shown};
 use crate::head;
 use crate::line::Line;
-use run::Outcome;
+use document::Outcome;
 
 impl Report<'_> {
     pub(super) fn legend(&self) -> Vec<Line> {

@@ -9,7 +9,7 @@ use crate::cells::{estimate, has_figures};
 use crate::figure::{ABSENT, Unit, shown};
 use crate::lab::switches;
 use crate::line::{Line, look};
-use run::{Document, Row};
+use document::{Document, Row};
 use std::collections::BTreeMap;
 use unicode_width::UnicodeWidthStr;
 

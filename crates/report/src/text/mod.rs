@@ -13,9 +13,9 @@ use crate::figure::Unit;
 use crate::line::{Line, look, wrapped};
 use crate::{Style, head};
 use columns::Layout;
+use document::{Document, Row};
 use matrix::Matrix;
 use notes::Notes;
-use run::{Document, Row};
 use table::Table;
 
 /// Where the texts of the head and of the legend begin.

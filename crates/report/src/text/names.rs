@@ -2,7 +2,7 @@
 
 use crate::arrange::{Block, Group};
 use crate::line::{Line, look, wrapped};
-use run::Row;
+use document::Row;
 use unicode_width::UnicodeWidthStr;
 
 /// The widest entry that the operations beside other entries are moved to the right for.

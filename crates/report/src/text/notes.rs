@@ -1,4 +1,4 @@
-use run::{Document, Outcome, Row};
+use document::{Document, Outcome, Row};
 
 /// Reasons that several measured rows share: each row gets a mark, and the legend says once what it means.
 pub(super) struct Notes<'a> {

@@ -6,7 +6,7 @@ use crate::arrange::{Block, Group};
 use crate::cells::{Column, DETAILS, has_figures};
 use crate::figure::{ABSENT, shown};
 use crate::line::{Line, NO_BREAK, look, wrapped};
-use run::{Outcome, Row};
+use document::{Outcome, Row};
 
 /// Where a text below a row begins.
 const BELOW: usize = 6;

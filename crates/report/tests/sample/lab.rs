@@ -1,8 +1,8 @@
 //! Documents of the lab.
 
 use super::{blank, cost, measurement, ordinary, vdso};
+use document::{Document, Outcome, Row, Timing, Warning};
 use environment::{Environment, Kernel, Lab};
-use run::{Document, Outcome, Row, Timing, Warning};
 use stats::Cost;
 use std::collections::BTreeMap;
 

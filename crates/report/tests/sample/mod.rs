@@ -6,8 +6,8 @@ mod lab;
 #[allow(unused_imports, reason = "each test file uses a part of it")]
 pub use lab::{lab, lab_of_one, lab_on_hardware};
 
+use document::{Disturbance, Document, Export, Measurement, Outcome, Row, SCHEMA, Timing, Warning};
 use environment::{Environment, LoadDuring};
-use run::{Disturbance, Document, Export, Measurement, Outcome, Row, SCHEMA, Timing, Warning};
 use stats::{Cost, Cycles, Nanos, Ticks};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
