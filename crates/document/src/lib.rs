@@ -1,27 +1,34 @@
 //! The run document: one saved measurement, versioned. `docs/run.schema.json` is the same contract for everybody
 //! else. Field names and units are for ever within one schema version; what is absent is `null`, never 0.
 
-mod judge;
+mod finding;
 mod load;
-mod warning;
+mod recompute;
+mod row;
+mod v1;
+mod verdict;
 
-pub use judge::{interrupts_in_words, judge, judge_failure, path_in_words, signal_in_words};
+pub use finding::{Confidence, Finding, Level};
 pub use load::{LoadError, load};
-pub use warning::Warning;
+pub use recompute::{Recomputed, recompute};
+pub use row::{Outcome, Path, Row, Timing};
+pub use verdict::{interrupts_in_words, judge, judge_failure, path_of, signal_in_words};
 
 use environment::Environment;
 use serde::{Deserialize, Serialize};
-use stats::{Cost, Cycles, Instructions, Nanos, Ticks};
+use stats::Counts;
 use std::collections::BTreeMap;
 
 /// The schema that this version writes.
-pub const SCHEMA: &str = "kentry.run/1";
+pub const SCHEMA: &str = "kentry.run/2";
 
 /// One measurement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Document {
     /// [`SCHEMA`].
     pub schema: String,
+    /// Tells this run from every other: 128 random bits, hexadecimal. Null in documents of schema 1.
+    pub id: Option<String>,
     /// How it was measured.
     pub measurement: Measurement,
     /// On what.
@@ -30,6 +37,8 @@ pub struct Document {
     pub vdso: BTreeMap<String, Vec<Export>>,
     /// The rows, in the table's order.
     pub results: Vec<Row>,
+    /// What the facts and the figures say, the most important first.
+    pub findings: Vec<Finding>,
 }
 
 /// A function that a vDSO image exports.
@@ -43,17 +52,26 @@ pub struct Export {
 
 /// How a document's figures were measured.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Measurement {
     /// Version of kentry.
     pub kentry: String,
+    /// The C compiler that made the probes, and its version.
+    pub compiler: Option<String>,
+    /// SHA-256 of each probe, by its name.
+    pub probes: BTreeMap<String, String>,
+    /// Where the rounds come from.
+    pub place: Place,
     /// When it began, RFC 3339, UTC.
     pub started: String,
     /// How long it took, seconds.
     pub seconds: f64,
-    /// How long it was allowed to take, seconds.
+    /// How long it was allowed to take, seconds; up to three times as long where rows lacked rounds.
     pub budget_seconds: f64,
-    /// The CPU that the probes were pinned to.
-    pub cpu: usize,
+    /// Whether it kept to the budget in any case.
+    pub strict_budget: bool,
+    /// The CPUs that rounds were taken on.
+    pub cpus: Vec<CpuUse>,
     /// What the order of the rounds was drawn from.
     pub seed: u64,
     /// Whether it was cut short, so that rows may be missing or less precise.
@@ -62,123 +80,51 @@ pub struct Measurement {
     pub realtime: bool,
     /// Frequency of the time stamp counter against CLOCK_MONOTONIC_RAW, hertz.
     pub tsc_hz: Option<f64>,
-    /// Core cycles in a tick, median over all rounds; none when the chain does not hold.
+    /// The counter's step as far as its readings show, ticks.
+    pub tsc_step: Option<f64>,
+    /// Core cycles in a tick, median over all kept rounds; null when core cycles cannot be told.
     pub cycles_per_tick: Option<f64>,
     /// The same at the 5th and the 95th percentile of the rounds: how far the core's clock wandered.
     pub cycles_per_tick_range: Option<[f64; 2]>,
-    /// Cycles of an imul if a xor takes one, by bitness (`64`, `32`). Core cycles are given only where it is 3.00
-    /// within 1 %.
+    /// Cycles of an imul if a xor takes one, on quiet blocks, by bitness (`64`, `32`). Core cycles are given only where it
+    /// is 3.00 within 1 %.
     pub chain_ratio: BTreeMap<String, f64>,
-    /// Independent instructions in a core cycle with the core to itself, by bitness.
-    pub canary: BTreeMap<String, f64>,
-    /// What disturbed it.
-    pub disturbance: Disturbance,
-    /// What a reader must know before quoting a figure.
-    pub warnings: Vec<Warning>,
+    /// How long imul chains in a row took, as a part of what they should have: 1 where lfence orders rdtsc.
+    pub order: Option<f64>,
+    /// All rows together.
+    pub counts: Counts,
+    /// Share of the run's canaries that found the core alone, 0 to 1; null where nothing was timed.
+    pub quiet_share: Option<f64>,
+    /// What changed while it was measured, in words.
+    pub changes: Vec<String>,
 }
 
-/// What disturbed a run, in rounds and samples.
+/// Where rounds come from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Disturbance {
-    /// Probe runs that measured.
+#[serde(default)]
+pub struct Place {
+    /// `host`, `qemu-tcg`, `qemu-kvm` or `bochs`.
+    pub machine: String,
+    /// `linux` or `lab`.
+    pub kernel: String,
+}
+
+/// What one CPU contributed.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CpuUse {
+    /// Its number.
+    pub cpu: usize,
+    /// `performance`, `efficient` or `uniform`.
+    pub core: String,
+    /// Rounds that were taken on it.
     pub rounds: u64,
-    /// Of these, excluded because the canary was off: the core was shared.
-    pub excluded_canary: u64,
-    /// Of these, excluded because the CPU changed.
-    pub excluded_migrated: u64,
-    /// Rounds in which the probe was preempted at least once.
-    pub preempted: u64,
-    /// Samples taken.
-    pub samples: u64,
-    /// Of these, left out, singly (interrupt, change of frequency) or with their round.
-    pub disturbed: u64,
-}
-
-/// How an attempt ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Outcome {
-    /// Measured.
-    Ok,
-    /// This machine, kernel or C library does not have it.
-    Unsupported,
-    /// It is there, and the kernel answers with an error.
-    Refused,
-    /// It ended in a signal.
-    Fault,
-    /// It answered wrongly, or changed a register that it must preserve.
-    Mismatch,
-    /// It did not end in time.
-    Timeout,
-    /// The attempt itself went wrong.
-    Error,
-}
-
-impl Outcome {
-    /// Every outcome.
-    pub const ALL: [Outcome; 7] = [
-        Outcome::Ok,
-        Outcome::Unsupported,
-        Outcome::Refused,
-        Outcome::Fault,
-        Outcome::Mismatch,
-        Outcome::Timeout,
-        Outcome::Error,
-    ];
-
-    /// As in documents and tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Outcome::Ok => "ok",
-            Outcome::Unsupported => "unsupported",
-            Outcome::Refused => "refused",
-            Outcome::Fault => "fault",
-            Outcome::Mismatch => "mismatch",
-            Outcome::Timeout => "timeout",
-            Outcome::Error => "error",
-        }
-    }
-}
-
-/// Where a row's figures come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Timing {
-    /// Time on a processor.
-    Hardware,
-    /// Instructions executed in an emulator: no cost but `instructions`.
-    Emulated,
-}
-
-/// One entry and operation.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Row {
-    /// Name of the entry.
-    pub entry: String,
-    /// Name of the operation.
-    pub operation: String,
-    /// Bitness of the process that used it.
-    pub bits: u8,
-    /// The lab's switches; empty on a host.
-    pub configuration: BTreeMap<String, String>,
-    /// Where the figures come from.
-    pub timing: Timing,
-    /// How it ended.
-    pub outcome: Outcome,
-    /// Why, or what is worth knowing, in words.
-    pub reason: Option<String>,
-    /// In core cycles.
-    pub core_cycles: Option<Cost<Cycles>>,
-    /// In ticks of the time stamp counter.
-    pub ticks: Option<Cost<Ticks>>,
-    /// In nanoseconds.
-    pub ns: Option<Cost<Nanos>>,
-    /// In instructions executed; only in an emulated guest.
-    pub instructions: Option<Cost<Instructions>>,
-    /// Core cycles for a call among calls made back to back, without fences between them.
-    pub throughput: Option<Cost<Cycles>>,
-    /// Samples taken.
-    pub samples: u64,
-    /// Of these, left out as disturbed.
-    pub disturbed: u64,
+    /// Of these, with a part in an estimate.
+    pub kept_rounds: u64,
+    /// Share of its canaries that found the core alone, 0 to 1.
+    pub quiet_share: f64,
+    /// Independent instructions in a core cycle when the core was alone, by bitness (`64`, `32`).
+    pub canary: BTreeMap<String, f64>,
+    /// What vouches for that: `known-width`, `no-sibling` or `nothing`.
+    pub vouched_by: String,
 }

@@ -41,6 +41,8 @@ pub struct Canary {
     pub stamps: [u64; 5],
     /// The CPU it ran on.
     pub cpu: u64,
+    /// Involuntary context switches of the process so far.
+    pub preemptions: u64,
 }
 
 /// How long the probe's fixed pieces of code are, in instructions.
@@ -56,6 +58,8 @@ pub struct Lengths {
     pub nots: u64,
     /// Calls in a burst.
     pub burst: u64,
+    /// Imul chains in a row that tell whether lfence orders rdtsc.
+    pub chains: u64,
 }
 
 /// How a probe run ended, by its own account.
@@ -89,6 +93,8 @@ pub enum Payload {
     Samples(Vec<Sample>),
     /// Calls back to back.
     Bursts(Vec<Sample>),
+    /// Stamps around nothing, an imul chain, several imul chains in a row.
+    Order(Vec<Sample>),
     /// A function of the vDSO.
     Export {
         /// Its symbol.

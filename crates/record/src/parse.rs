@@ -100,8 +100,8 @@ fn checksum(header: &[u8; HEADER], payload: &[u8]) -> u32 {
 fn parse_payload(kind: u16, bytes: &[u8]) -> Result<Payload, Wrong> {
     let payload = match u64::from(kind) {
         abi::RECORD_BEGIN => {
-            let [bits, imuls, xors, nots, burst] = words(bytes)?;
-            Payload::Begin(Lengths { bits, imuls, xors, nots, burst })
+            let [bits, imuls, xors, nots, burst, chains] = words(bytes)?;
+            Payload::Begin(Lengths { bits, imuls, xors, nots, burst, chains })
         }
         abi::RECORD_OUTCOME => {
             let [outcome, cause, detail @ ..] = words::<6>(bytes)?;
@@ -112,8 +112,8 @@ fn parse_payload(kind: u16, bytes: &[u8]) -> Result<Payload, Wrong> {
             Payload::Fact { fact, value }
         }
         abi::RECORD_CANARY => {
-            let [stamps @ .., cpu] = words::<6>(bytes)?;
-            Payload::Canary(Canary { stamps, cpu })
+            let [stamps @ .., cpu, preemptions] = words::<7>(bytes)?;
+            Payload::Canary(Canary { stamps, cpu, preemptions })
         }
         abi::RECORD_SAMPLES => Payload::Samples(samples(bytes)?),
         abi::RECORD_BURSTS => Payload::Bursts(samples(bytes)?),

@@ -39,23 +39,34 @@ unit!(
 );
 
 /// What one use of an entry costs, in one unit. Differences to the control, so they may be negative.
+///
+/// The interval covers the estimate's uncertainty *within this run*, on this CPU, with this placement in memory; what
+/// moves from run to run is not in it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Cost<U> {
-    /// Median over rounds of the mean; of instructions, which are counted, the most frequent value.
+    /// Median over rounds of a round's mean; of instructions, which are counted, the most frequent value.
     pub estimate: U,
-    /// Lower end of the 95 % confidence interval of the estimate; none with fewer than six undisturbed rounds,
-    /// or when more than half were disturbed.
+    /// Lower end of the 95 % confidence interval of the estimate; null where instructions are counted.
     pub ci_low: Option<U>,
     /// Upper end of it.
     pub ci_high: Option<U>,
-    /// Least single sample.
+    /// Least single sample, less the least control.
     pub min: U,
     /// Median of the single samples.
     pub p50: U,
-    /// 99th percentile of the single samples.
-    pub p99: U,
-    /// 99.9th percentile of the single samples.
-    pub p999: U,
+    /// 99th percentile of the single samples; null with fewer than [`crate::SAMPLES_FOR_P99`].
+    pub p99: Option<U>,
+    /// 99.9th percentile of the single samples; null with fewer than [`crate::SAMPLES_FOR_P999`].
+    pub p999: Option<U>,
     /// Greatest single sample.
     pub max: U,
+}
+
+/// One of several values that single samples gather at.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Mode {
+    /// Share of the samples, from 0 to 1.
+    pub share: f64,
+    /// Their mean, in the unit of the row's distribution.
+    pub cost: f64,
 }

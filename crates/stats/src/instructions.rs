@@ -18,8 +18,8 @@ pub fn instructions(samples: &[Sample]) -> Option<Cost<Instructions>> {
         ci_high: None,
         min: Instructions(*costs.first()?),
         p50: at(0.5)?,
-        p99: at(0.99)?,
-        p999: at(0.999)?,
+        p99: at(0.99),
+        p999: at(0.999),
         max: Instructions(*costs.last()?),
     })
 }

@@ -1,28 +1,37 @@
 //! From raw samples to costs. Pure: no clock is read here, nothing is printed.
 //!
-//! One probe run is a *round*. [`Round::reduce`] turns its records into interval means and keeps the single samples
-//! for the tail; [`summarize`] takes the rounds of one row, leaves out the disturbed ones, and gives a [`Cost`] in
-//! every unit.
+//! One probe run is a *round*: blocks of samples between canaries.
 //!
-//! - A round's figure is the difference of two means, entry less control, each trimmed by a twentieth at both
-//!   ends: that drops interrupts, and unlike a median it is not caught on the counter's granularity (two ticks on
-//!   some machines).
-//! - The estimate is the median of the rounds: each ran in a process of its own, and now and then one is laid out
-//!   so that it runs a little slower or faster throughout.
-//! - The interval is the distribution-free one for a median, from order statistics; it needs six rounds.
+//! 1. [`Round::reduce`] sums up a round's blocks, and leaves out samples whose chain or control was struck by something.
+//! 2. [`Reference`] knows, from all rounds of a run, how fast a canary is when the core is alone, and keeps the blocks of a
+//!    round that lie in quiet stretches.
+//! 3. [`tabulate`] makes a line of each round: the mean over its kept blocks, of entry less control.
+//! 4. [`figures`] turns these lines into a row's costs: the median of the rounds with its interval, the percentiles of the
+//!    single samples, and the modes. It needs nothing but what a document keeps, so that everybody can compute them again.
+//!
+//! Every rule here is held by simulations with a known truth (`tests/truth.rs`), not by what one machine showed.
 
 mod cost;
+mod distribution;
+mod estimate;
 mod instructions;
+mod interrupts;
+mod modes;
 mod primitives;
+mod quiet;
 mod round;
-mod rounds;
 mod summary;
+mod tabulate;
 
-pub use cost::{Cost, Cycles, Instructions, Nanos, Ticks};
+pub use cost::{Cost, Cycles, Instructions, Mode, Nanos, Ticks};
+pub use distribution::{Distribution, NotADistribution, StoredDistribution};
+pub use estimate::LEAST_ROUNDS;
 pub use instructions::instructions;
-pub use round::{Malformed, Round};
-pub use rounds::Rounds;
-pub use summary::{Disturbed, Reference, Scale, Summary, summarize};
+pub use interrupts::Interrupts;
+pub use quiet::{Excluded, Reference, Vouch};
+pub use round::{Block, Malformed, Mark, Round};
+pub use summary::{Figures, Noise, NoiseKind, Scale, figures};
+pub use tabulate::{Counts, Lines, Tabulated, tabulate};
 
 /// Core cycles that one dependent 32-bit `imul` takes on Intel since Nehalem and on AMD since Zen.
 pub const IMUL_CYCLES: f64 = 3.0;
@@ -30,8 +39,17 @@ pub const IMUL_CYCLES: f64 = 3.0;
 /// How far the chain of `imul` may be from three times the chain of `xor`, as a part of it.
 pub const CHAIN_TOLERANCE: f64 = 0.01;
 
-/// How far a round's canary may be from the run's best, as a part of it.
-pub const CANARY_TOLERANCE: f64 = 0.02;
+/// How far the clock that the samples tell may be from that of the canaries, as a part of it.
+pub const CLOCK_TOLERANCE: f64 = 0.01;
+
+/// How far imul chains in a row may be from so many times a single one, as a part of it: beyond, lfence does not order.
+pub const ORDER_TOLERANCE: f64 = 0.1;
+
+/// A 99th percentile needs so many samples: ten beyond it.
+pub const SAMPLES_FOR_P99: u64 = 1_000;
+
+/// A 99.9th percentile needs so many samples: ten beyond it.
+pub const SAMPLES_FOR_P999: u64 = 10_000;
 
 /// The value below which a share `q` lies, of those values that are numbers; none of nothing.
 pub fn quantile_of(values: impl Iterator<Item = f64>, q: f64) -> Option<f64> {

@@ -1,223 +1,171 @@
-use crate::primitives::{median, median_interval, quantile, sorted, trimmed_mean};
-use crate::{CANARY_TOLERANCE, CHAIN_TOLERANCE, Cost, Cycles, Nanos, Round, Ticks};
+//! From a row's rounds to its costs in every unit.
 
-/// What all rounds of a run are judged by; one for each probe, since their canaries are different code.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Reference {
-    /// Nots in a core cycle with the core to itself: the 90th percentile of all rounds.
-    pub canary: f64,
-    /// Median over all rounds of what an imul takes if a xor takes one cycle.
-    pub chain_ratio: f64,
-}
+use crate::estimate::{Figure, LEAST_ROUNDS, estimate};
+use crate::quiet::Excluded;
+use crate::tabulate::Lines;
+use crate::{Cost, Cycles, Distribution, Mode, Nanos, Ticks};
+use serde::{Deserialize, Serialize};
 
-impl Reference {
-    /// From all rounds of one probe that have these figures. None of nothing.
-    pub fn of<'a>(rounds: impl Iterator<Item = &'a Round> + Clone) -> Option<Reference> {
-        let known = |figure: fn(&Round) -> f64| {
-            let figures = rounds.clone().map(figure);
-            sorted(figures.filter(|figure| figure.is_finite()).collect())
-        };
-        Some(Reference {
-            canary: quantile(&known(|round| round.canary), 0.9)?,
-            chain_ratio: median(&known(|round| round.chain_ratio))?,
-        })
-    }
-
-    /// Whether the imul chain is as long as it must be for core cycles to mean anything.
-    pub fn chain_holds(&self) -> bool {
-        (self.chain_ratio / crate::IMUL_CYCLES - 1.0).abs() <= CHAIN_TOLERANCE
-    }
-
-    /// Why a round is left out, if it is.
-    pub fn disturbance(&self, round: &Round) -> Option<Disturbed> {
-        if round.migrated {
-            return Some(Disturbed::Migrated);
-        }
-        // A canary that is no number is within nothing.
-        let within = (round.canary / self.canary - 1.0).abs() <= CANARY_TOLERANCE;
-        (!within).then_some(Disturbed::Canary)
-    }
-}
-
-/// Why a round was left out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Disturbed {
-    /// It changed the CPU.
-    Migrated,
-    /// The core was not its own: the canary ran slower than the run's best by more than [`CANARY_TOLERANCE`].
-    Canary,
-}
+/// With so many rounds that were quiet from their first block to their last, those that were not have no part in the
+/// estimate: what remains of the neighbour in the caches makes them a little dearer.
+const WHOLLY_QUIET: usize = 12;
 
 /// How ticks become other units.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scale {
     /// Nanoseconds in a tick, where measured.
     pub nanos_per_tick: Option<f64>,
-    /// Whether core cycles mean anything: see [`Reference::chain_holds`].
+    /// Whether core cycles mean anything: see [`crate::Reference::chain_holds`].
     pub cycles: bool,
+    /// The counter's step, in ticks.
+    pub step: f64,
 }
 
-/// One row's costs.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Summary {
-    /// In core cycles, unless the chain does not hold.
+/// Why a row that works has no figures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NoiseKind {
+    /// The core was shared with something else in all but a few rounds.
+    Shared,
+    /// Other processes took the CPU in all but a few rounds.
+    Preempted,
+    /// There was no time for more rounds.
+    TooFew,
+}
+
+/// What is known of a row that works and has no figures.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Noise {
+    /// Why.
+    pub kind: NoiseKind,
+    /// The least that a whole round cost in company, in core cycles (in ticks where there are none); no estimate of
+    /// anything.
+    pub low: Option<f64>,
+    /// The most.
+    pub high: Option<f64>,
+}
+
+/// One row's costs. Either all that can be told are there, or there is noise.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Figures {
+    /// In core cycles, unless these mean nothing.
     pub core_cycles: Option<Cost<Cycles>>,
     /// In ticks.
     pub ticks: Option<Cost<Ticks>>,
     /// In nanoseconds, where ticks can be converted.
     pub ns: Option<Cost<Nanos>>,
-    /// Core cycles for a call among calls made back to back, without fences; its percentiles are over bursts.
+    /// Core cycles for a call among calls back to back; least, median and greatest are over rounds.
     pub throughput: Option<Cost<Cycles>>,
-    /// Samples taken.
-    pub samples: usize,
-    /// Of these, left out: single ones and those of excluded rounds.
-    pub disturbed: usize,
-    /// Rounds taken.
-    pub rounds: usize,
-    /// Of these, excluded.
-    pub excluded: usize,
+    /// The costs that single samples gather at, where there are several; in core cycles, or else ticks.
+    pub modes: Vec<Mode>,
+    /// The CPU that the estimate is of.
+    pub cpu: Option<usize>,
+    /// Why there are none.
+    pub noise: Option<Noise>,
 }
 
-/// Summarizes the rounds of one row. Costs are none when every round is excluded.
-pub fn summarize(rounds: &[Round], reference: &Reference, scale: &Scale) -> Summary {
-    let sound: Vec<&Round> = rounds.iter().filter(|round| reference.disturbance(round).is_none()).collect();
-    let excluded = rounds.len() - sound.len();
-    let lost = |round: &Round| match reference.disturbance(round) {
-        Some(_) => round.taken,
-        None => round.disturbed,
+/// The costs of one row, from what a document keeps of it.
+pub fn figures(lines: &Lines, cycles: &Distribution, ticks: &Distribution, scale: &Scale) -> Figures {
+    let kept = kept(lines);
+    let by_unit = |unit: &dyn Fn(usize) -> f64| -> Vec<Figure> {
+        let figure = |index: usize| {
+            let (at, cpu) = (*lines.at_ms.get(index)?, *lines.cpu.get(index)?);
+            Some(Figure { at, cpu, cost: lines.cost.get(index)? * unit(index) })
+        };
+        kept.iter().filter_map(|index| figure(*index)).collect()
     };
-    let trusted = excluded * 2 <= rounds.len();
-    let nanos = scale.nanos_per_tick.unwrap_or(1.0);
-    let in_cycles = |round: &Round| round.cycles_per_tick;
-    Summary {
-        core_cycles: cost(&sound, trusted, in_cycles).filter(|_| scale.cycles),
-        ticks: cost(&sound, trusted, |_| 1.0),
-        ns: cost(&sound, trusted, |_| nanos).filter(|_| scale.nanos_per_tick.is_some()),
-        throughput: throughput(&sound, trusted).filter(|_| scale.cycles),
-        samples: rounds.iter().map(|round| round.taken).sum(),
-        disturbed: rounds.iter().map(lost).sum(),
-        rounds: rounds.len(),
-        excluded,
+    let clock = |index: usize| lines.cycles_per_tick.get(index).copied().unwrap_or(f64::NAN);
+    let nanos = scale.nanos_per_tick;
+    let in_ticks = cost(lines, &kept, &by_unit(&|_| 1.0), ticks, &|_| 1.0, 1.0);
+    let Some((in_ticks, cpu)) = in_ticks else {
+        return Figures { noise: Some(noise(lines, scale)), ..Figures::default() };
+    };
+    let in_cycles =
+        cost::<Cycles>(lines, &kept, &by_unit(&clock), cycles, &clock, 1.0).filter(|_| scale.cycles);
+    let per_tick = nanos.unwrap_or(1.0);
+    let in_nanos = cost::<Nanos>(lines, &kept, &by_unit(&|_| per_tick), ticks, &|_| per_tick, per_tick);
+    let (singles, step) = match in_cycles {
+        Some(_) => (cycles, scale.step * kept.first().map_or(1.0, |index| clock(*index))),
+        None => (ticks, scale.step),
+    };
+    Figures {
+        core_cycles: in_cycles.map(|(cost, _)| cost),
+        ticks: Some(in_ticks),
+        ns: in_nanos.filter(|_| nanos.is_some()).map(|(cost, _)| cost),
+        throughput: throughput(lines, &kept).filter(|_| scale.cycles),
+        modes: singles.modes(step),
+        cpu: Some(cpu),
+        noise: None,
     }
 }
 
-fn cost<U: From<f64>>(rounds: &[&Round], trusted: bool, unit: impl Fn(&Round) -> f64) -> Option<Cost<U>> {
-    let means = rounds.iter().map(|round| round.cost * unit(round)).collect();
-    let single = |round: &&Round| {
-        let (control, unit) = (round.control, unit(round));
-        round.intervals.iter().map(move |ticks| (f64::from(*ticks) - control) * unit).collect::<Vec<_>>()
-    };
-    let least = rounds.iter().map(|round| (round.extremes.0 - round.control) * unit(round));
-    let greatest = rounds.iter().map(|round| (round.extremes.1 - round.control) * unit(round));
-    build(
-        means,
-        rounds.iter().flat_map(single).collect(),
-        (least.min_by(f64::total_cmp)?, greatest.max_by(f64::total_cmp)?),
-        trusted,
-    )
+/// The rounds that have a part in the estimate.
+fn kept(lines: &Lines) -> Vec<usize> {
+    let kept = || (0..lines.len()).filter(|index| lines.excluded.get(*index) == Some(&None));
+    let whole: Vec<usize> = kept().filter(|index| lines.lost.get(*index) == Some(&0)).collect();
+    if whole.len() >= WHOLLY_QUIET { whole } else { kept().collect() }
 }
 
-fn throughput(rounds: &[&Round], trusted: bool) -> Option<Cost<Cycles>> {
-    let of_round = |round: &&Round| -> Vec<f64> {
-        round.bursts.iter().map(|ticks| f64::from(*ticks) * round.cycles_per_tick).collect()
+/// `unit` turns a round's ticks into the unit, and `singles` times `factor` are its single samples.
+fn cost<U: From<f64>>(
+    lines: &Lines,
+    kept: &[usize],
+    figures: &[Figure],
+    singles: &Distribution,
+    unit: &dyn Fn(usize) -> f64,
+    factor: f64,
+) -> Option<(Cost<U>, usize)> {
+    let estimate = estimate(figures)?;
+    let of = |column: &[f64], index: &usize| column.get(*index).map(|ticks| ticks * unit(*index));
+    let least = kept.iter().filter_map(|index| of(&lines.least, index)).min_by(f64::total_cmp)?;
+    let greatest = kept.iter().filter_map(|index| of(&lines.greatest, index)).max_by(f64::total_cmp)?;
+    let cost = Cost {
+        estimate: estimate.median.into(),
+        ci_low: Some(estimate.low.into()),
+        ci_high: Some(estimate.high.into()),
+        min: least.into(),
+        p50: (singles.quantile(0.5)? * factor).into(),
+        p99: singles.p99().map(|value| (value * factor).into()),
+        p999: singles.p999().map(|value| (value * factor).into()),
+        max: greatest.into(),
     };
-    let means = rounds.iter().filter_map(|round| trimmed_mean(&sorted(of_round(round)), 0.1)).collect();
-    let single = sorted(rounds.iter().flat_map(of_round).collect());
-    let extremes = (*single.first()?, *single.last()?);
-    build(means, single, extremes, trusted)
+    Some((cost, estimate.cpu))
 }
 
-fn build<U: From<f64>>(
-    means: Vec<f64>,
-    single: Vec<f64>,
-    extremes: (f64, f64),
-    trusted: bool,
-) -> Option<Cost<U>> {
-    let (means, single) = (sorted(means), sorted(single));
-    let interval = median_interval(&means).filter(|_| trusted);
-    let at = |q| quantile(&single, q).map(U::from);
+fn throughput(lines: &Lines, kept: &[usize]) -> Option<Cost<Cycles>> {
+    let figure = |index: &usize| {
+        let ticks = (*lines.throughput.get(*index)?)?;
+        let cost = ticks * lines.cycles_per_tick.get(*index)?;
+        Some(Figure { at: *lines.at_ms.get(*index)?, cpu: *lines.cpu.get(*index)?, cost })
+    };
+    let figures: Vec<Figure> = kept.iter().filter_map(figure).collect();
+    let estimate = estimate(&figures)?;
+    let at = |q| crate::quantile_of(figures.iter().map(|figure| figure.cost), q).map(Cycles);
     Some(Cost {
-        estimate: median(&means)?.into(),
-        ci_low: interval.map(|(low, _)| low.into()),
-        ci_high: interval.map(|(_, high)| high.into()),
-        min: extremes.0.into(),
+        estimate: Cycles(estimate.median),
+        ci_low: Some(Cycles(estimate.low)),
+        ci_high: Some(Cycles(estimate.high)),
+        min: at(0.0)?,
         p50: at(0.5)?,
-        p99: at(0.99)?,
-        p999: at(0.999)?,
-        max: extremes.1.into(),
+        p99: None,
+        p999: None,
+        max: at(1.0)?,
     })
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::round::tests::{records, with_canaries};
-
-    const SCALE: Scale = Scale { nanos_per_tick: Some(0.5), cycles: true };
-
-    fn rounds(costs: &[u64]) -> Vec<Round> {
-        costs.iter().map(|cost| Round::reduce(&records(*cost, 64)).unwrap()).collect()
-    }
-
-    fn summary(rounds: &[Round]) -> Summary {
-        summarize(rounds, &Reference::of(rounds.iter()).unwrap(), &SCALE)
-    }
-
-    #[test]
-    fn every_unit_is_the_median_of_the_rounds() {
-        let summary = summary(&rounds(&[100, 101, 102, 103, 104, 105, 500]));
-        let (ticks, cycles, ns) = (summary.ticks.unwrap(), summary.core_cycles.unwrap(), summary.ns.unwrap());
-        assert_eq!(
-            (ticks.estimate, cycles.estimate, ns.estimate),
-            (Ticks(103.0), Cycles(206.0), Nanos(51.5))
-        );
-        assert_eq!((ticks.ci_low, ticks.ci_high), (Some(Ticks(100.0)), Some(Ticks(500.0))));
-        assert_eq!((ticks.min, ticks.max, ticks.p50), (Ticks(100.0), Ticks(500.0), Ticks(103.0)));
-        assert_eq!(summary.throughput.unwrap().estimate, Cycles(222.0));
-    }
-
-    #[test]
-    fn a_busy_sibling_excludes_the_round() {
-        let mut all = rounds(&[100; 9]);
-        all[3].canary *= 0.6;
-        all[3].cost = 140.0;
-        let summary = summary(&all);
-        assert_eq!((summary.rounds, summary.excluded, summary.samples, summary.disturbed), (9, 1, 576, 64));
-        assert_eq!(summary.ticks.unwrap().max, Ticks(100.0));
-    }
-
-    #[test]
-    fn with_most_rounds_disturbed_there_is_no_interval() {
-        let mut all = rounds(&[100; 20]);
-        let reference = Reference::of(all.iter()).unwrap();
-        all.iter_mut().take(11).for_each(|round| round.migrated = true);
-        let ticks = summarize(&all, &reference, &SCALE).ticks.unwrap();
-        assert_eq!((ticks.estimate, ticks.ci_low, ticks.ci_high), (Ticks(100.0), None, None));
-        all.iter_mut().for_each(|round| round.migrated = true);
-        assert_eq!(summarize(&all, &reference, &SCALE).ticks, None);
-    }
-
-    #[test]
-    fn a_chain_that_is_not_three_cycles_takes_the_cycles_away() {
-        let mut all = rounds(&[100; 6]);
-        all.iter_mut().for_each(|round| round.chain_ratio = 4.0);
-        let reference = Reference::of(all.iter()).unwrap();
-        assert!(!reference.chain_holds());
-        let scale = Scale { cycles: reference.chain_holds(), nanos_per_tick: None };
-        let summary = summarize(&all, &reference, &scale);
-        assert_eq!((summary.core_cycles, summary.throughput, summary.ns), (None, None, None));
-        assert!(summary.ticks.is_some());
-    }
-    #[test]
-    fn a_round_without_a_canary_made_the_reference_no_number() {
-        let still = Round::reduce(&with_canaries([7; 5])).unwrap();
-        assert_eq!(Reference::of([still.clone()].iter()), None);
-        let mut all = rounds(&[100; 6]);
-        let whole = Reference::of(all.iter());
-        all.extend(vec![still; 4]);
-        assert_eq!(Reference::of(all.iter()), whole);
-        let summary = summary(&all);
-        assert_eq!((summary.rounds, summary.excluded), (10, 4));
-        assert_eq!(summary.core_cycles.unwrap().max, Cycles(200.0));
-    }
+fn noise(lines: &Lines, scale: &Scale) -> Noise {
+    let excluded = |why: Excluded| lines.excluded.iter().filter(|found| **found == Some(why)).count();
+    let (shared, preempted) = (excluded(Excluded::Shared), excluded(Excluded::Preempted));
+    let kind = if shared + preempted == 0 || lines.len() < LEAST_ROUNDS {
+        NoiseKind::TooFew
+    } else if shared >= preempted {
+        NoiseKind::Shared
+    } else {
+        NoiseKind::Preempted
+    };
+    let costs = || {
+        let clock = lines.cycles_per_tick.iter().map(|clock| if scale.cycles { *clock } else { 1.0 });
+        lines.cost.iter().zip(clock).map(|(cost, clock)| cost * clock)
+    };
+    Noise { kind, low: costs().min_by(f64::total_cmp), high: costs().max_by(f64::total_cmp) }
 }

@@ -1,6 +1,6 @@
 //! From what a probe found, or what became of it, to an outcome and its cause in words.
 
-use crate::Outcome;
+use crate::{Outcome, Path};
 use nix::errno::Errno;
 use nix::sys::signal::Signal;
 use record::{Failure, Step, Verdict, abi};
@@ -67,11 +67,11 @@ pub fn judge_failure(entry: &Entry, failure: &Failure) -> (Outcome, String) {
     }
 }
 
-/// What `FACT_PATH` says of a function, in words.
-pub fn path_in_words(value: u64) -> Option<&'static str> {
+/// What `FACT_PATH` says of a function.
+pub fn path_of(value: u64) -> Option<Path> {
     match value {
-        abi::PATH_USER => Some("served without entering the kernel"),
-        abi::PATH_KERNEL => Some("enters the kernel"),
+        abi::PATH_USER => Some(Path::User),
+        abi::PATH_KERNEL => Some(Path::Kernel),
         _ => None,
     }
 }

@@ -1,0 +1,76 @@
+//! Interrupts that fell into an entry.
+//!
+//! An interrupt in a chain or a control gives itself away, since their time is fixed. One in an entry does not: a long
+//! sample may be the entry's own. How often interrupts come is known from the chains and controls of the whole run; an
+//! entry's long samples are laid to interrupts only when there are no more of them than that explains.
+
+use crate::primitives::{quantile, sorted};
+use crate::round::Round;
+
+/// With fewer strikes seen, interrupts are too rare to matter and too few to know.
+const LEAST_STRIKES: usize = 8;
+
+/// No interrupt is shorter, in core cycles.
+const SHORTEST: f64 = 500.0;
+
+/// What the chains and controls of a run tell of interrupts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Interrupts {
+    /// In a tick.
+    pub rate: f64,
+    /// The short ones' length, in ticks: nine of ten are longer.
+    pub length: f64,
+}
+
+impl Interrupts {
+    /// From all rounds of a run; `cycles_per_tick` is the core's clock. None where hardly any were seen.
+    pub fn of<'a>(rounds: impl Iterator<Item = &'a Round>, cycles_per_tick: f64) -> Option<Interrupts> {
+        let shortest = SHORTEST / cycles_per_tick;
+        let (mut strikes, mut exposed) = (Vec::new(), 0.0);
+        for block in rounds.flat_map(|round| &round.blocks) {
+            strikes.extend(
+                block.strikes.iter().map(|ticks| f64::from(*ticks)).filter(|ticks| *ticks >= shortest),
+            );
+            exposed += block.chain + block.control;
+        }
+        let rate = strikes.len() as f64 / exposed;
+        let length = quantile(&sorted(strikes.clone()), 0.1)?;
+        (strikes.len() >= LEAST_STRIKES && rate.is_finite()).then_some(Interrupts { rate, length })
+    }
+
+    /// From how many ticks on samples are left out: those that took at least an interrupt longer than usual, when there are
+    /// no more of them than interrupts explain. `entries` are sorted.
+    pub fn limit(&self, entries: &[u32]) -> Option<f64> {
+        let usual = f64::from(*entries.get(entries.len() / 2)?);
+        let limit = usual + self.length;
+        let first = entries.partition_point(|ticks| f64::from(*ticks) < limit);
+        let long = (entries.len() - first) as f64;
+        let exposed = usual * entries.len() as f64;
+        let due = self.rate * exposed;
+        // Three standard deviations of a Poisson count above what is due.
+        (long <= due + 3.0 * due.sqrt() + 3.0).then_some(limit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INTERRUPTS: Interrupts = Interrupts { rate: 1e-6, length: 2000.0 };
+
+    #[test]
+    fn as_many_long_samples_as_interrupts_explain_are_laid_to_them() {
+        let mut entries = vec![300; 20_000];
+        // Six are due.
+        entries.extend([9000; 8]);
+        assert_eq!(INTERRUPTS.limit(&entries), Some(2300.0));
+    }
+
+    #[test]
+    fn more_are_the_entrys_own() {
+        let mut entries = vec![300; 20_000];
+        entries.extend([9000; 40]);
+        assert_eq!(INTERRUPTS.limit(&entries), None);
+        assert_eq!(INTERRUPTS.limit(&[]), None);
+    }
+}

@@ -1,0 +1,320 @@
+//! Which blocks ran on a core that nobody else used.
+//!
+//! A busy hyperthread sibling makes the canary (many independent instructions) 1.5 to 2.6 times slower and an entry 13 to
+//! 40 % dearer, while a latency chain does not notice it. Blocks are judged by their canaries, one-sided, against the
+//! fastest canaries of the whole run; what is left is what the core does alone, however little that is.
+
+use crate::primitives::{median, quantile, sorted};
+use crate::round::{Mark, Round};
+use crate::{CHAIN_TOLERANCE, CLOCK_TOLERANCE, IMUL_CYCLES};
+use serde::{Deserialize, Serialize};
+
+/// A canary is quiet within this factor of the reference.
+const QUIET: f64 = 1.10;
+
+/// The share of canaries that is faster than the reference.
+const FASTEST: f64 = 0.01;
+
+/// With fewer canaries on a CPU, the reference is that of all CPUs together.
+const MARKS_OF_A_CPU: usize = 100;
+
+/// A quiet stretch has so many blocks ...
+const LEAST_BLOCKS: usize = 8;
+
+/// ... or takes so many core cycles (some 300 µs), and then has at least [`FEWEST_BLOCKS`]. Quiet moments in shorter ones
+/// are still 5 to 8 % dear.
+const LEAST_CYCLES: f64 = 1_000_000.0;
+
+/// The fewest blocks of a quiet stretch, however long.
+const FEWEST_BLOCKS: usize = 2;
+
+/// Where a shared stretch ended inside a round, so many blocks after it are still dearer.
+const SETTLING: usize = 2;
+
+/// How far a canary's own chain ratio may be off the usual one, besides the counter's steps.
+const CHAIN_SLACK: f64 = 0.05;
+
+/// A canary is averaged with its neighbours until a coarse counter's steps make less than this part of it.
+const STEP_NOISE: f64 = 0.01;
+
+/// Though with no more of them than a quiet stretch has.
+const WIDEST: usize = LEAST_BLOCKS + 1;
+
+/// What vouches for the fastest canaries of a run being those of a core that was alone.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Vouch {
+    /// The processor's own width is known: how many nots a cycle its core can execute.
+    Width(f64),
+    /// The core has one hardware thread, and no hypervisor hides another.
+    NoSibling,
+    /// Nothing does.
+    Nothing,
+}
+
+/// The least part of a known width that a canary reaches when it is alone: it misses the full width by a tenth at most, and
+/// a shared core reaches two thirds.
+const PART_OF_WIDTH: f64 = 0.8;
+
+/// What all rounds of one probe, on CPUs of one kind, are judged by.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reference {
+    /// What two stamps take, in ticks: mean over quiet canaries.
+    pub nothing: f64,
+    /// Nots in a core cycle when the core is alone: the fastest 1 % of the canaries.
+    pub alone: f64,
+    /// Whether something vouches for that.
+    pub vouched: bool,
+    /// Cycles of an imul if a xor takes one, over quiet canaries.
+    pub chain_ratio: Option<f64>,
+    /// The samples' clock by the canaries' clock, over quiet blocks.
+    pub clock_ratio: Option<f64>,
+    /// How much of the due time imul chains in a row took, median over rounds: 1 where lfence orders rdtsc.
+    pub order: Option<f64>,
+    /// Greatest common step of the counter, in ticks.
+    pub step: f64,
+    /// Canaries that are averaged.
+    window: usize,
+    /// Median over all canaries of their own chain ratio: one that is far off had an interrupt in a chain.
+    usual_ratio: f64,
+}
+
+/// Why a round has no figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Excluded {
+    /// The core was shared, or nothing vouches for its having been alone.
+    Shared,
+    /// It was preempted, or moved to another CPU, too often for a quiet stretch.
+    Preempted,
+    /// Its samples were all struck by interrupts.
+    Struck,
+}
+
+impl Reference {
+    /// From all rounds of one probe on CPUs of one kind. None of nothing.
+    pub fn of(rounds: &[&Round], vouch: Vouch) -> Option<Reference> {
+        let first = rounds.first()?;
+        let step = rounds.iter().map(|round| round.step).fold(f64::INFINITY, f64::min);
+        let marks = || rounds.iter().flat_map(|round| &round.marks);
+        let mut reference = Reference {
+            nothing: trimmed(marks().map(|mark| mark.nothing))?,
+            alone: 0.0,
+            vouched: false,
+            chain_ratio: None,
+            clock_ratio: None,
+            order: median(&sorted(rounds.iter().filter_map(|round| round.order).collect())),
+            step,
+            window: window(first, step),
+            usual_ratio: IMUL_CYCLES,
+        };
+        reference.usual_ratio = reference.median_ratio(rounds)?;
+        // The second time by what two stamps take when the core is alone: in company they take a fifth longer.
+        for _ in 0..2 {
+            reference.alone = reference.fastest(rounds)?;
+            let quiet = rounds.iter().flat_map(|round| reference.quiet_marks(round));
+            reference.nothing = trimmed(quiet.map(|index| index.nothing)).unwrap_or(reference.nothing);
+        }
+        reference.vouched = match vouch {
+            Vouch::Width(width) => reference.alone >= PART_OF_WIDTH * width,
+            Vouch::NoSibling => true,
+            Vouch::Nothing => false,
+        };
+        reference.chain_ratio = reference.measured_chain_ratio(rounds);
+        reference.clock_ratio = reference.measured_clock_ratio(rounds);
+        Some(reference)
+    }
+
+    /// Whether the imul chain is as long as it must be for core cycles to mean anything.
+    pub fn chain_holds(&self) -> bool {
+        self.chain_ratio.is_some_and(|ratio| (ratio / IMUL_CYCLES - 1.0).abs() <= CHAIN_TOLERANCE)
+    }
+
+    /// Whether the samples and the canaries tell the same clock.
+    pub fn clocks_agree(&self) -> bool {
+        self.clock_ratio.is_some_and(|ratio| (ratio - 1.0).abs() <= CLOCK_TOLERANCE)
+    }
+
+    /// Which blocks of a round are kept.
+    ///
+    /// # Errors
+    /// Why none is.
+    pub fn judge(&self, round: &Round) -> Result<Vec<usize>, Excluded> {
+        let quiet: Vec<bool> = self.rates(round).iter().map(|rate| self.is_quiet(*rate)).collect();
+        let undisturbed = |block: usize| {
+            let here = round.around(block);
+            here.is_some_and(|(a, b)| a.cpu == b.cpu && a.preemptions == b.preemptions)
+        };
+        let is_kept = |block: usize| quiet[block] && quiet[block + 1] && undisturbed(block);
+        let blocks: Vec<usize> = (0..round.blocks.len()).filter(|block| is_kept(*block)).collect();
+        let stretches = blocks.chunk_by(|a, b| a + 1 == *b);
+        let kept: Vec<usize> = stretches
+            .map(|stretch| {
+                // At its beginning a round has nothing to recover from that it could know of.
+                let settling = if stretch.first() == Some(&0) { 0 } else { SETTLING };
+                stretch.get(settling..).unwrap_or_default()
+            })
+            .filter(|stretch| self.is_long_enough(round, stretch))
+            .flatten()
+            .copied()
+            .collect();
+        let is_sound = |block: &usize| round.blocks.get(*block).is_some_and(|block| block.sound() > 0);
+        if !self.vouched {
+            Err(Excluded::Shared)
+        } else if kept.iter().any(is_sound) {
+            Ok(kept)
+        } else if !kept.is_empty() {
+            Err(Excluded::Struck)
+        } else if quiet.iter().filter(|quiet| **quiet).count() > round.blocks.len() {
+            Err(Excluded::Preempted)
+        } else {
+            Err(Excluded::Shared)
+        }
+    }
+
+    /// Whether the core was alone before and after the bursts, and the process stayed on it.
+    pub fn bursts_are_quiet(&self, round: &Round) -> bool {
+        let rates = self.rates(round);
+        let last = round.marks.last_chunk::<2>().zip(rates.last_chunk::<2>());
+        last.is_some_and(|([before, after], rates)| {
+            let stayed = before.cpu == after.cpu && before.preemptions == after.preemptions;
+            self.vouched && stayed && rates.iter().all(|rate| self.is_quiet(*rate))
+        })
+    }
+
+    fn is_long_enough(&self, round: &Round, stretch: &[usize]) -> bool {
+        let (Some(first), Some(last)) = (stretch.first(), stretch.last()) else { return false };
+        let (Some(begin), Some(end)) = (round.marks.get(*first), round.marks.get(last + 1)) else {
+            return false;
+        };
+        let cycles_per_tick = IMUL_CYCLES * round.lengths.imuls as f64 / (begin.imul - self.nothing).max(1.0);
+        let cycles = end.at.saturating_sub(begin.at) as f64 * cycles_per_tick;
+        stretch.len() >= LEAST_BLOCKS || (stretch.len() >= FEWEST_BLOCKS && cycles >= LEAST_CYCLES)
+    }
+
+    /// Nots in a cycle at every mark; a mark that an interrupt fell into is as its neighbours are.
+    pub fn rates(&self, round: &Round) -> Vec<f64> {
+        let times: Vec<Option<(f64, f64)>> = round.marks.iter().map(|mark| self.times(round, mark)).collect();
+        let average = |index: usize| {
+            let low = index.saturating_sub(self.window / 2);
+            let high = (low + self.window).min(times.len());
+            let low = high.saturating_sub(self.window);
+            let known = times.get(low..high).unwrap_or_default().iter().flatten();
+            let (nots, cycles) = known.fold((0.0, 0.0), |sum, (nots, cycles)| (sum.0 + nots, sum.1 + cycles));
+            if cycles > 0.0 { nots / cycles } else { f64::NAN }
+        };
+        let mut rates: Vec<f64> = (0..times.len())
+            .map(|index| match times.get(index) {
+                Some(Some((nots, cycles))) if nots / cycles < self.alone / self.single_slack() => {
+                    nots / cycles
+                }
+                Some(Some(_)) => average(index),
+                _ => f64::NAN,
+            })
+            .collect();
+        for index in 0..rates.len() {
+            if rates[index].is_nan() {
+                let before = rates.get(..index).and_then(<[f64]>::last).copied().unwrap_or(f64::INFINITY);
+                let after = rates.get(index + 1..).unwrap_or_default().iter().find(|rate| !rate.is_nan());
+                rates[index] = before.min(after.copied().unwrap_or(f64::INFINITY));
+            }
+        }
+        rates
+    }
+
+    /// Nots, and the core cycles that they took by the mark's own imul chain; none where an interrupt fell into a chain or
+    /// a step of the counter is all there is.
+    fn times(&self, round: &Round, mark: &Mark) -> Option<(f64, f64)> {
+        let lengths = &round.lengths;
+        let [imul, nots] = [mark.imul, mark.nots].map(|ticks| ticks - self.nothing);
+        let slack = CHAIN_SLACK + 2.0 * self.step / imul;
+        let ratio = self.ratio(round, mark).filter(|ratio| (ratio / self.usual_ratio - 1.0).abs() <= slack);
+        ratio.filter(|_| nots > 0.0)?;
+        Some((lengths.nots as f64, nots / imul * lengths.imuls as f64 * IMUL_CYCLES))
+    }
+
+    /// Cycles of an imul if a xor takes one, by one mark.
+    fn ratio(&self, round: &Round, mark: &Mark) -> Option<f64> {
+        let [imul, xor] = [mark.imul, mark.xor].map(|ticks| ticks - self.nothing);
+        let ratio = (imul / round.lengths.imuls as f64) / (xor / round.lengths.xors as f64);
+        (imul > 0.0 && xor > 0.0).then_some(ratio)
+    }
+
+    fn median_ratio(&self, rounds: &[&Round]) -> Option<f64> {
+        let of = |round: &&Round| -> Vec<f64> {
+            round.marks.iter().filter_map(|mark| self.ratio(round, mark)).collect()
+        };
+        median(&sorted(rounds.iter().flat_map(of).collect()))
+    }
+
+    fn is_quiet(&self, rate: f64) -> bool {
+        rate * QUIET >= self.alone
+    }
+
+    /// How far a single canary may be off where the counter is coarse.
+    fn single_slack(&self) -> f64 {
+        if self.window == 1 { f64::INFINITY } else { QUIET * 1.15 }
+    }
+
+    fn quiet_marks<'a>(&self, round: &'a Round) -> impl Iterator<Item = &'a Mark> + use<'a> {
+        let rates = self.rates(round);
+        let (alone, quiet) = (self.alone, QUIET);
+        round.marks.iter().zip(rates).filter(move |(_, rate)| rate * quiet >= alone).map(|(mark, _)| mark)
+    }
+
+    /// The canary that the fastest 1 % reach: of the CPU where that is fastest.
+    fn fastest(&self, rounds: &[&Round]) -> Option<f64> {
+        let mut by_cpu = std::collections::BTreeMap::<usize, Vec<f64>>::new();
+        for round in rounds {
+            let rates = self.rates(round).into_iter().filter(|rate| rate.is_finite());
+            by_cpu.entry(round.cpu).or_default().extend(rates);
+        }
+        let all = sorted(by_cpu.values().flatten().copied().collect());
+        let of_cpus = by_cpu.into_values().filter(|rates| rates.len() >= MARKS_OF_A_CPU);
+        let of_cpus = of_cpus.filter_map(|rates| quantile(&sorted(rates), 1.0 - FASTEST));
+        of_cpus.chain(quantile(&all, 1.0 - FASTEST)).max_by(f64::total_cmp)
+    }
+
+    fn measured_chain_ratio(&self, rounds: &[&Round]) -> Option<f64> {
+        let lengths = rounds.first()?.lengths;
+        let quiet = || rounds.iter().flat_map(|round| self.quiet_marks(round));
+        let imul = trimmed(quiet().map(|mark| mark.imul))? - self.nothing;
+        let xor = trimmed(quiet().map(|mark| mark.xor))? - self.nothing;
+        (imul > 0.0 && xor > 0.0).then_some((imul / lengths.imuls as f64) / (xor / lengths.xors as f64))
+    }
+
+    fn measured_clock_ratio(&self, rounds: &[&Round]) -> Option<f64> {
+        let ratio = |round: &&Round| {
+            let kept: Vec<usize> = self.stretches(round);
+            let samples: f64 =
+                kept.iter().filter_map(|block| round.blocks.get(*block)).map(|b| b.chain).sum();
+            let count: usize =
+                kept.iter().filter_map(|block| round.blocks.get(*block)).map(|b| b.sound()).sum();
+            let marks = kept.iter().filter_map(|block| round.marks.get(*block));
+            let marks = trimmed(marks.map(|mark| mark.imul))? - self.nothing;
+            let samples = samples / count as f64 - self.nothing;
+            (samples > 0.0 && marks > 0.0).then_some(samples / marks)
+        };
+        median(&sorted(rounds.iter().filter_map(ratio).collect()))
+    }
+
+    /// As [`Reference::judge`], whether or not anything vouches.
+    fn stretches(&self, round: &Round) -> Vec<usize> {
+        Reference { vouched: true, ..*self }.judge(round).unwrap_or_default()
+    }
+}
+
+/// Mean without the longest tenth: that had an interrupt in it.
+fn trimmed(ticks: impl Iterator<Item = f64>) -> Option<f64> {
+    let ticks = sorted(ticks.collect());
+    let kept = ticks.get(..ticks.len() - ticks.len() / 10)?;
+    (!kept.is_empty()).then(|| kept.iter().sum::<f64>() / kept.len() as f64)
+}
+
+/// So many canaries that the counter's steps are small beside what they take together. An interval is off by two readings,
+/// each by a step's standard deviation, 0.29 of it.
+fn window(round: &Round, step: f64) -> usize {
+    let usual = |ticks: fn(&Mark) -> f64| median(&sorted(round.marks.iter().map(ticks).collect()));
+    let (Some(imul), Some(nots)) = (usual(|mark| mark.imul), usual(|mark| mark.nots)) else { return 1 };
+    let off = 0.41 * step * (imul.max(1.0).powi(-2) + nots.max(1.0).powi(-2)).sqrt();
+    ((off / STEP_NOISE).powi(2).ceil() as usize).clamp(1, WIDEST)
+}

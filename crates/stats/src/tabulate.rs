@@ -1,0 +1,234 @@
+//! A line for each round: all that a row's figures are computed from.
+
+use crate::interrupts::Interrupts;
+use crate::primitives::{median, sorted};
+use crate::quiet::{Excluded, Reference};
+use crate::round::{Block, Round};
+use crate::{Distribution, IMUL_CYCLES};
+use serde::{Deserialize, Serialize};
+
+/// Single samples that a row's distribution holds, about: more rounds give every second one, every fourth, and so on.
+const SAMPLES: usize = 65_536;
+
+/// The rounds of one row, a list for each column: as many values in each as there are rounds, in the order of time.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Lines {
+    /// When it was begun, in milliseconds of the measurement.
+    pub at_ms: Vec<f64>,
+    /// The CPU.
+    pub cpu: Vec<usize>,
+    /// Entry less control, mean over the kept blocks, in ticks; of an excluded round, over all its blocks.
+    pub cost: Vec<f64>,
+    /// The control's mean, in ticks.
+    pub control: Vec<f64>,
+    /// Core cycles in a tick, by the imul chains of the same samples.
+    pub cycles_per_tick: Vec<f64>,
+    /// Independent nots in a core cycle, median of the round's canaries.
+    pub canary: Vec<f64>,
+    /// The least sample less the least control, in ticks.
+    pub least: Vec<f64>,
+    /// The greatest sample less the mean control, in ticks.
+    pub greatest: Vec<f64>,
+    /// A call among calls back to back, in ticks; null where the core was not alone while they were made.
+    pub throughput: Vec<Option<f64>>,
+    /// Blocks that were kept.
+    pub kept: Vec<u32>,
+    /// Blocks that were not.
+    pub lost: Vec<u32>,
+    /// Why the round has no part in the estimate; null if it has.
+    pub excluded: Vec<Option<Excluded>>,
+}
+
+/// How much of a row was measured, and how much of that was kept.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Probe runs.
+    pub rounds: u64,
+    /// Of these, with a part in the estimate.
+    pub kept_rounds: u64,
+    /// Blocks of samples.
+    pub blocks: u64,
+    /// Of these, in quiet stretches.
+    pub kept_blocks: u64,
+    /// Samples taken.
+    pub samples: u64,
+    /// Of these, with a part in the estimate.
+    pub kept_samples: u64,
+    /// Samples of kept blocks that were left out because an interrupt struck them.
+    pub interrupted: u64,
+}
+
+/// One row's rounds, judged.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Tabulated {
+    /// A line for each round.
+    pub lines: Lines,
+    /// Single samples, entry less their round's mean control, in core cycles.
+    pub cycles: Distribution,
+    /// The same in ticks.
+    pub ticks: Distribution,
+    /// How much there is.
+    pub counts: Counts,
+}
+
+/// Judges the rounds of a row. `reference` gives what a round is judged by: each probe, and each kind of core, has its own.
+pub fn tabulate<'a>(
+    rounds: &[Round],
+    reference: impl Fn(&Round) -> Option<&'a Reference>,
+    interrupts: Option<&Interrupts>,
+) -> Tabulated {
+    let judged: Vec<_> = rounds
+        .iter()
+        .filter_map(|round| reference(round).map(|reference| (round, reference, reference.judge(round))))
+        .collect();
+    let kept = judged.iter().filter_map(|(round, _, kept)| Some((round, kept.as_ref().ok()?)));
+    let kept = kept.flat_map(|(round, kept)| kept.iter().filter_map(|block| round.blocks.get(*block)));
+    let mut entries: Vec<u32> = kept.flat_map(|block| &block.entries).copied().collect();
+    entries.sort_unstable();
+    let limit = interrupts.and_then(|interrupts| interrupts.limit(&entries)).unwrap_or(f64::INFINITY);
+    let stride = entries.len().div_ceil(SAMPLES).max(1);
+    let mut out = Tabulated::default();
+    for (round, reference, kept) in &judged {
+        out.add(round, reference, kept.as_deref(), limit, stride);
+    }
+    out
+}
+
+impl Tabulated {
+    fn add(
+        &mut self,
+        round: &Round,
+        reference: &Reference,
+        kept: Result<&[usize], &Excluded>,
+        limit: f64,
+        stride: usize,
+    ) {
+        let all: Vec<usize> = (0..round.blocks.len()).collect();
+        let chosen = kept.unwrap_or(&all);
+        let blocks = || chosen.iter().filter_map(|block| round.blocks.get(*block));
+        let Some(line) = Line::of(blocks(), round, reference, limit) else { return };
+        self.count(round, kept.ok(), &line);
+        self.lines.push(round, reference, &line, kept.err().copied(), chosen.len());
+        if kept.is_ok() {
+            let samples = blocks().flat_map(|block| &block.entries).map(|ticks| f64::from(*ticks));
+            let phase = self.lines.at_ms.len();
+            for ticks in samples.filter(|ticks| *ticks < limit).skip(phase % stride).step_by(stride) {
+                self.ticks.record(ticks - line.control);
+                self.cycles.record((ticks - line.control) * line.cycles_per_tick);
+            }
+        }
+    }
+
+    fn count(&mut self, round: &Round, kept: Option<&[usize]>, line: &Line) {
+        let counts = &mut self.counts;
+        let taken = |block: &usize| round.blocks.get(*block).map_or(0, |block| block.taken);
+        counts.rounds += 1;
+        counts.blocks += round.blocks.len() as u64;
+        counts.samples += round.taken() as u64;
+        if let Some(kept) = kept {
+            counts.kept_rounds += 1;
+            counts.kept_blocks += kept.len() as u64;
+            counts.kept_samples += line.samples as u64;
+            counts.interrupted += (kept.iter().map(taken).sum::<usize>() - line.samples) as u64;
+        }
+    }
+}
+
+/// One round's sums, divided.
+struct Line {
+    cost: f64,
+    control: f64,
+    cycles_per_tick: f64,
+    least: f64,
+    greatest: f64,
+    samples: usize,
+}
+
+impl Line {
+    /// Chains, controls and entries are each summed up before anything is divided: a coarse counter's steps even out, and so
+    /// does a clock that wanders. None without a sample.
+    fn of<'a>(
+        blocks: impl Iterator<Item = &'a Block> + Clone,
+        round: &Round,
+        reference: &Reference,
+        limit: f64,
+    ) -> Option<Line> {
+        let sum = |of: fn(&Block) -> f64| blocks.clone().map(of).sum::<f64>();
+        let sound = blocks.clone().map(Block::sound).sum::<usize>() as f64;
+        let entries = || blocks.clone().flat_map(|block| &block.entries).map(|ticks| f64::from(*ticks));
+        let kept = || entries().filter(|ticks| *ticks < limit);
+        let samples = kept().count();
+        let control = sum(|block| block.control) / sound;
+        let chain = sum(|block| block.chain) / sound - reference.nothing;
+        let least_control = blocks.clone().map(|block| block.least_control).fold(f64::INFINITY, f64::min);
+        (samples > 0 && chain > 0.0).then(|| Line {
+            cost: kept().sum::<f64>() / samples as f64 - control,
+            control,
+            cycles_per_tick: IMUL_CYCLES * round.lengths.imuls as f64 / chain,
+            least: kept().fold(f64::INFINITY, f64::min) - least_control,
+            greatest: kept().fold(f64::NEG_INFINITY, f64::max) - control,
+            samples,
+        })
+    }
+}
+
+impl Lines {
+    /// How many rounds there are.
+    pub fn len(&self) -> usize {
+        self.at_ms.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.at_ms.is_empty()
+    }
+
+    /// Whether every column has a value for every round: those of a document need not.
+    pub fn is_whole(&self) -> bool {
+        let lengths = [
+            self.cpu.len(),
+            self.cost.len(),
+            self.control.len(),
+            self.cycles_per_tick.len(),
+            self.canary.len(),
+            self.least.len(),
+            self.greatest.len(),
+            self.throughput.len(),
+            self.kept.len(),
+            self.lost.len(),
+            self.excluded.len(),
+        ];
+        lengths.iter().all(|length| *length == self.len())
+    }
+
+    fn push(
+        &mut self,
+        round: &Round,
+        reference: &Reference,
+        line: &Line,
+        excluded: Option<Excluded>,
+        kept: usize,
+    ) {
+        let kept = if excluded.is_some() { 0 } else { kept };
+        let rates = sorted(reference.rates(round).into_iter().filter(|rate| rate.is_finite()).collect());
+        self.at_ms.push(round.at * 1e3);
+        self.cpu.push(round.cpu);
+        self.cost.push(line.cost);
+        self.control.push(line.control);
+        self.cycles_per_tick.push(line.cycles_per_tick);
+        self.canary.push(median(&rates).unwrap_or(0.0));
+        self.least.push(line.least);
+        self.greatest.push(line.greatest);
+        self.throughput.push(throughput(round, reference));
+        self.kept.push(kept as u32);
+        self.lost.push((round.blocks.len() - kept) as u32);
+        self.excluded.push(excluded);
+    }
+}
+
+/// Median over a round's bursts; none where the core was not alone before and after them.
+fn throughput(round: &Round, reference: &Reference) -> Option<f64> {
+    reference.bursts_are_quiet(round).then_some(())?;
+    median(&sorted(round.bursts.iter().map(|ticks| f64::from(*ticks)).collect()))
+}
