@@ -73,8 +73,7 @@ fn of_one(mut figures: Vec<Figure>) -> Option<(f64, f64, f64)> {
     let in_time: Vec<f64> = figures.iter().map(|figure| figure.cost).collect();
     let costs = sorted(in_time.clone());
     let middle = median(&costs)?;
-    let effective = costs.len() as f64 / inflation(&in_time, middle);
-    let (low, high) = interval(&costs, effective);
+    let (low, high) = interval(&costs, inflation(&in_time, middle));
     Some((middle, low, high))
 }
 
@@ -97,20 +96,18 @@ fn inflation(in_time: &[f64], middle: f64) -> f64 {
 }
 
 /// Interval of the median from order statistics, with no assumption on the distribution, interpolated between two of them
-/// so that it is not wider than it must be (Hettmansperger and Sheather 1986). `effective` is how many independent
-/// values the sorted ones are worth.
-fn interval(costs: &[f64], effective: f64) -> (f64, f64) {
-    let count = costs.len() as f64;
-    // How deep into the values the interval's ends lie, as a part of them.
-    let depth = depth(effective.round().max(LEAST_ROUNDS as f64) as u64) / effective.max(1.0);
-    let place = (depth * count).max(1.0);
+/// so that it is not wider than it must be (Hettmansperger and Sheather 1986). How many rounds lie below the true median
+/// varies by the root of `inflation` more than among independent ones, and so do the ends' places.
+fn interval(costs: &[f64], inflation: f64) -> (f64, f64) {
+    let middle = (costs.len() as f64 + 1.0) / 2.0;
+    let reach = (middle - depth(costs.len() as u64)) * inflation.sqrt();
+    let place = (middle - reach).max(1.0);
     let at = |place: f64| {
         let below = costs.get(place as usize - 1).copied();
         let above = costs.get(place as usize).or(costs.last()).copied();
         below.zip(above).map(|(below, above)| below + (above - below) * place.fract())
     };
-    let high = at(count + 1.0 - place);
-    (at(place).unwrap_or(f64::NAN), high.unwrap_or(f64::NAN))
+    (at(place).unwrap_or(f64::NAN), at(2.0 * middle - place).unwrap_or(f64::NAN))
 }
 
 /// The place of the lower end among so many independent sorted values, from 1, with a fraction.
@@ -139,7 +136,7 @@ mod tests {
         let six = estimate(&figures(&[3.0, 1.0, 6.0, 4.0, 2.0, 5.0], 0)).unwrap();
         assert_eq!((six.median, six.cpu), (3.5, 0));
         // A range of six covers in 96.9 of 100 cases.
-        assert!((1.0..1.3).contains(&six.low) && (5.7..=6.0).contains(&six.high), "{six:?}");
+        assert!((1.0..1.4).contains(&six.low) && (5.6..=6.0).contains(&six.high), "{six:?}");
     }
 
     /// Hettmansperger and Sheather's example: ten values; the ends lie between the second and the third.

@@ -85,7 +85,7 @@ mod tests {
     fn shares(values: &[(f64, u64)]) -> Vec<(i64, i64)> {
         let total: u64 = values.iter().map(|(_, count)| count).sum();
         let groups = split(values, 1.0);
-        groups.iter().map(|(count, mean)| ((count * 100 / total) as i64, mean.round() as i64)).collect()
+        groups.iter().map(|(count, mean)| (((count * 100 + total / 2) / total) as i64, mean.round() as i64)).collect()
     }
 
     #[test]
@@ -100,7 +100,7 @@ mod tests {
         let groups = shares(&bells(&[(1285.0, 60_000), (1330.0, 40_000)], 4.0));
         assert_eq!(groups, [(60, 1285), (40, 1330)]);
         let groups = shares(&bells(&[(125.0, 50_000), (600.0, 10_000)], 5.0));
-        assert_eq!(groups, [(83, 125), (16, 600)]);
+        assert_eq!(groups, [(83, 125), (17, 600)]);
     }
 
     #[test]
