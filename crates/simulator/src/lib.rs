@@ -1,0 +1,64 @@
+//! A simulator of probes: the records of probe runs on a machine whose true costs are known. It is the proof of the
+//! statistics: what they make of these records can be compared with the truth.
+//!
+//! ```
+//! use simulator::{Company, Cost, Machine, Model, Neighbour, Subject};
+//!
+//! let subject = Subject::new(Cost::per_cpu(&[1285.0, 1330.0]));
+//! let request = simulator::request(16, 8);
+//! let mut machine = Machine::noisy(1); // or one of your own:
+//! let mut own = Model::with_neighbours(&Neighbour::new(Company::MIXED));
+//! own.counter.step = 20;
+//! let mut other = Machine::new(1, own);
+//! let records = machine.run(0, &subject, &request); // then reduce them, and compare with
+//! assert_eq!((subject.truth_on(0), records.len()), (1285.0, 38));
+//! # other.run(1, &subject, &request);
+//! ```
+//!
+//! Everything is deterministic by the seed. Costs are in core cycles, times in nanoseconds since the machine started,
+//! and a process executes what `probe/main.c` executes, in its order. On the way it meets what its core goes through:
+//!
+//! - a [`Neighbour`] on the sibling hyperthread, which slows down the canary and entries, not chains;
+//! - a [`Clock`] that is constant, steps, jumps or wanders;
+//! - [`Interrupts`] and [`Preemptions`], which fall into whatever is executed then.
+//!
+//! All that is done takes so many cycles on a core that is alone; `Machine::execute` spends them piece by piece between
+//! the events of the core. So a long entry may begin alone and end in company, as a real one does. What a core goes
+//! through does not depend on what runs on it: two subjects on machines of the same seed meet the same neighbour at the
+//! same time.
+
+mod clock;
+mod counter;
+mod cpu;
+mod machine;
+mod neighbour;
+mod pipeline;
+mod probe;
+mod random;
+mod scenario;
+mod subject;
+
+pub use clock::Clock;
+pub use counter::Counter;
+pub use cpu::{Cpu, Interrupts, Preemptions};
+pub use machine::{Machine, Model};
+pub use neighbour::{Company, Durations, Neighbour};
+pub use pipeline::IN_FLIGHT;
+pub use probe::LENGTHS;
+pub use scenario::BUSY;
+pub use subject::{Cost, Subject};
+
+/// A request for so many blocks of 64 samples and so many bursts, without a bound in time, for entry 2 and operation 2.
+pub fn request(blocks: u64, bursts: u64) -> record::Request {
+    record::Request {
+        entry: 2,
+        operation: 2,
+        blocks,
+        ticks: u64::MAX,
+        bursts,
+        parent: 1,
+        cpu: 0,
+        path: false,
+        samples: record::abi::BLOCK_SAMPLES,
+    }
+}

@@ -1,0 +1,202 @@
+//! What a probe does, in the order in which `probe/main.c` does it.
+
+use crate::cpu::Work;
+use crate::machine::Machine;
+use crate::pipeline::Pipeline;
+use crate::subject::{Subject, Use};
+use record::{Canary, Lengths, Payload, Record, Request, Sample, Verdict, abi};
+
+/// The fixed pieces of code of the probes (`probe/layout.h`).
+pub const LENGTHS: Lengths = Lengths { bits: 64, imuls: 256, xors: 768, nots: 2100, burst: 16, chains: 8 };
+
+/// Cycles that a dependent `imul` takes, in each of which a dependent `xor` is done too.
+const IMUL_CYCLES: f64 = 3.0;
+
+/// Samples before each block that are overwritten (`WARM_SAMPLES`).
+const WARM_SAMPLES: u64 = 4;
+
+/// Tests of the order in a run.
+const ORDERS: usize = 8;
+
+/// Uses that check the answer before anything is timed.
+const CHECKS: u64 = 8;
+
+/// Cycles from the last stamp of a sample to the first of the next: storing the stamps, moving on.
+const BETWEEN_SAMPLES: f64 = 30.0;
+
+/// Cycles of the system calls of the probe itself that stand before a canary.
+const SYSTEM_CALLS: f64 = 600.0;
+
+/// Instructions of a stamp, and of a control.
+const FEW: f64 = 5.0;
+
+/// One process.
+pub(crate) struct Probe<'a> {
+    machine: &'a mut Machine,
+    subject: &'a Subject,
+    request: &'a Request,
+    pipeline: Pipeline,
+    layout: f64,
+    uses: u64,
+}
+
+impl<'a> Probe<'a> {
+    pub fn new(machine: &'a mut Machine, subject: &'a Subject, request: &'a Request) -> Probe<'a> {
+        let layout = machine.random().uniform();
+        let pipeline = Pipeline::new(machine.model().counter.ordered);
+        Probe { machine, subject, request, pipeline, layout, uses: CHECKS }
+    }
+
+    pub fn run(mut self) -> Vec<Record> {
+        let outcome = Verdict { outcome: abi::OUTCOME_OK, cause: abi::CAUSE_NONE, detail: [0; 4] };
+        let order = (0..ORDERS).map(|_| self.order()).collect();
+        let mut payloads = vec![Payload::Begin(LENGTHS), Payload::Outcome(outcome), Payload::Order(order)];
+        let before = self.machine.preemptions();
+        self.blocks(&mut payloads);
+        let bursts = self.bursts();
+        payloads.push(Payload::Bursts(bursts));
+        payloads.push(Payload::End { preemptions: self.machine.preemptions() - before, minor_faults: 0 });
+        let Request { entry, operation, .. } = *self.request;
+        payloads.into_iter().map(|payload| Record { entry, operation, payload }).collect()
+    }
+
+    /// At least one block, then as many as the ticks allow.
+    fn blocks(&mut self, payloads: &mut Vec<Payload>) {
+        self.warm(self.request.samples);
+        let start = self.ticks();
+        let mut taken = 0;
+        while taken == 0 || taken < self.request.blocks && self.ticks() - start < self.request.ticks {
+            payloads.push(Payload::Canary(self.canary()));
+            self.warm(WARM_SAMPLES);
+            payloads.push(Payload::Samples((0..self.request.samples).map(|_| self.sample()).collect()));
+            taken += 1;
+        }
+        payloads.push(Payload::Canary(self.canary()));
+    }
+
+    /// At least one burst, then as many as a quarter of the ticks allows.
+    fn bursts(&mut self) -> Vec<Sample> {
+        let start = self.ticks();
+        let mut bursts = Vec::new();
+        while (bursts.len() as u64) < self.request.bursts
+            && (bursts.is_empty() || self.ticks() - start < self.request.ticks / 4)
+        {
+            bursts.push(self.burst());
+        }
+        bursts
+    }
+
+    fn warm(&mut self, samples: u64) {
+        for _ in 0..samples {
+            self.sample();
+        }
+    }
+
+    fn sample(&mut self) -> Sample {
+        let control = self.machine.model().control;
+        let first = self.stamp();
+        self.chain(1);
+        let second = self.stamp();
+        self.dependent(FEW, control);
+        let third = self.stamp();
+        let cycles = self.subject.draw(&self.next_use(), self.machine.random());
+        self.entry(control, cycles);
+        let fourth = self.stamp();
+        self.dependent(FEW, BETWEEN_SAMPLES);
+        Sample { stamps: [first, second, third, fourth] }
+    }
+
+    fn burst(&mut self) -> Sample {
+        let control = self.machine.model().control;
+        let calls = LENGTHS.burst as f64;
+        let first = self.stamp();
+        self.dependent(FEW * calls, control * calls);
+        let second = self.stamp();
+        let third = self.stamp();
+        for _ in 0..LENGTHS.burst {
+            let cycles = self.subject.draw_in_burst(&self.next_use(), self.machine.random());
+            self.entry(control, cycles);
+        }
+        let fourth = self.stamp();
+        self.dependent(FEW, BETWEEN_SAMPLES);
+        Sample { stamps: [first, second, third, fourth] }
+    }
+
+    fn order(&mut self) -> Sample {
+        self.system_calls();
+        let first = self.stamp();
+        let second = self.stamp();
+        self.chain(1);
+        let third = self.stamp();
+        self.chain(LENGTHS.chains);
+        Sample { stamps: [first, second, third, self.stamp()] }
+    }
+
+    fn canary(&mut self) -> Canary {
+        self.system_calls();
+        let (cpu, preemptions) = (self.machine.cpu(), self.machine.preemptions());
+        self.calibrate(); // for the caches, as the probe does
+        Canary { stamps: self.calibrate(), cpu, preemptions }
+    }
+
+    fn calibrate(&mut self) -> [u64; 5] {
+        let first = self.stamp();
+        let second = self.stamp();
+        self.chain(1);
+        let third = self.stamp();
+        self.dependent(LENGTHS.xors as f64, LENGTHS.xors as f64);
+        let fourth = self.stamp();
+        let nots = LENGTHS.nots as f64;
+        self.execute(nots, nots / self.machine.model().nots_per_cycle, Work::Independent);
+        [first, second, third, fourth, self.stamp()]
+    }
+
+    /// So many clock chains in a row.
+    fn chain(&mut self, count: u64) {
+        let imuls = (count * LENGTHS.imuls) as f64;
+        self.dependent(imuls, imuls * IMUL_CYCLES);
+    }
+
+    /// A control, and in it an entry that takes so many cycles more; less than nothing where the control takes longer.
+    fn entry(&mut self, control: f64, cycles: f64) {
+        self.dependent(FEW, control + cycles.min(0.0));
+        self.execute(cycles.max(0.0), cycles.max(0.0), Work::Entry);
+        self.pipeline.drain();
+    }
+
+    fn system_calls(&mut self) {
+        self.dependent(SYSTEM_CALLS, SYSTEM_CALLS);
+        self.pipeline.drain();
+    }
+
+    fn next_use(&mut self) -> Use {
+        let before = self.uses;
+        self.uses += 1;
+        Use { cpu: self.machine.cpu(), now: self.machine.time(), before, layout: self.layout }
+    }
+
+    fn dependent(&mut self, instructions: f64, cycles: f64) {
+        self.execute(instructions, cycles, Work::Dependent);
+    }
+
+    fn execute(&mut self, instructions: f64, cycles: f64, work: Work) {
+        let start = self.machine.time();
+        self.machine.execute(cycles, work);
+        self.pipeline.enter(instructions, start, self.machine.time());
+    }
+
+    /// Half of what lies between two stamps stands before the reading, half after it; here all of it stands before.
+    fn stamp(&mut self) -> u64 {
+        let model = self.machine.model();
+        let (overhead, deviation) = (model.overhead, model.overhead_jitter);
+        let jitter = if deviation > 0.0 { deviation * self.machine.random().normal() } else { 0.0 };
+        self.dependent(FEW, overhead + jitter);
+        let read_at = self.pipeline.read_at(self.machine.time());
+        self.machine.reading(read_at)
+    }
+
+    fn ticks(&mut self) -> u64 {
+        let now = self.machine.time();
+        self.machine.reading(now)
+    }
+}
