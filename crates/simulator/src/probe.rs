@@ -55,6 +55,7 @@ impl<'a> Probe<'a> {
         self.blocks(&mut payloads);
         let bursts = self.bursts();
         payloads.push(Payload::Bursts(bursts));
+        payloads.push(Payload::Canary(self.canary()));
         payloads.push(Payload::End { preemptions: self.machine.preemptions() - before, minor_faults: 0 });
         let Request { entry, operation, .. } = *self.request;
         payloads.into_iter().map(|payload| Record { entry, operation, payload }).collect()
