@@ -74,8 +74,7 @@ pub(crate) enum Event {
     Preemption(f64),
 }
 
-/// A CPU at work. Everything here draws from streams of its own, so that what a core goes through does not depend on
-/// what runs on it.
+/// A CPU at work. Its clock and its neighbour draw from streams of their own, so that they do not depend on what runs.
 #[derive(Debug, Clone)]
 pub(crate) struct Core {
     clock: RunningClock,
@@ -93,7 +92,7 @@ impl Core {
     pub fn new(cpu: &Cpu, random: &mut Random) -> Core {
         let mut core = Core {
             clock: RunningClock::new(cpu.clock.clone(), random.split()),
-            neighbour: RunningNeighbour::new(cpu.neighbour.clone(), random.split()),
+            neighbour: RunningNeighbour::new(cpu.neighbour.clone(), random.seed()),
             interrupts: cpu.interrupts.clone(),
             preemptions: cpu.preemptions.clone(),
             random: random.split(),
@@ -127,9 +126,7 @@ impl Core {
 
     /// Lets happen what was due until `now` while nothing of interest ran here.
     pub fn catch_up(&mut self, now: f64) {
-        if self.clock.next <= now {
-            self.clock.advance(now);
-        }
+        self.clock.catch_up(now);
         self.neighbour.catch_up(now);
         // Both come at random, without memory: those that nobody saw do not change when the next one is due.
         if self.next_interrupt <= now {
@@ -153,7 +150,7 @@ impl Core {
             Event::Preemption(self.preemptions.duration.draw(&mut self.random))
         } else {
             if now >= self.clock.next {
-                self.clock.advance(now);
+                self.clock.advance();
             } else {
                 self.neighbour.advance();
             }

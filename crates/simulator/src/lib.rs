@@ -23,9 +23,9 @@
 //! - [`Interrupts`] and [`Preemptions`], which fall into whatever is executed then.
 //!
 //! All that is done takes so many cycles on a core that is alone; `Machine::execute` spends them piece by piece between
-//! the events of the core. So a long entry may begin alone and end in company, as a real one does. What a core goes
-//! through does not depend on what runs on it: two subjects on machines of the same seed meet the same neighbour at the
-//! same time.
+//! the events of the core. So a long entry may begin alone and end in company, as a real one does. Clock and
+//! neighbour do not depend on what runs: two subjects on machines of the same seed meet the same neighbour at the same
+//! time.
 
 mod clock;
 mod counter;

@@ -15,7 +15,12 @@ impl Random {
 
     /// Another stream, which shares nothing with this one.
     pub fn split(&mut self) -> Random {
-        Random::new(self.0.next_u64())
+        Random::new(self.seed())
+    }
+
+    /// From which another stream can be made.
+    pub fn seed(&mut self) -> u64 {
+        self.0.next_u64()
     }
 
     /// From 0 to below 1.
