@@ -84,6 +84,8 @@ pub(crate) struct Core {
     random: Random,
     next_interrupt: f64,
     next_preemption: f64,
+    /// Nanoseconds in a cycle; a division less for every piece of work.
+    pace: f64,
     /// When the next event is due, in nanoseconds.
     pub next: f64,
 }
@@ -98,6 +100,7 @@ impl Core {
             random: random.split(),
             next_interrupt: 0.0,
             next_preemption: 0.0,
+            pace: 0.0,
             next: 0.0,
         };
         core.catch_up(0.0);
@@ -116,12 +119,11 @@ impl Core {
 
     /// Nanoseconds that one cycle's worth of work takes now.
     pub fn nanos_per_cycle(&self, work: Work) -> f64 {
-        let slowdown = match work {
-            Work::Dependent => 1.0,
-            Work::Independent => self.neighbour.slowdown.canary,
-            Work::Entry => self.neighbour.slowdown.entry,
-        };
-        slowdown / self.clock.frequency
+        match work {
+            Work::Dependent => self.pace,
+            Work::Independent => self.pace * self.neighbour.slowdown.canary,
+            Work::Entry => self.pace * self.neighbour.slowdown.entry,
+        }
     }
 
     /// Lets happen what was due until `now` while nothing of interest ran here.
@@ -169,6 +171,7 @@ impl Core {
     }
 
     fn plan(&mut self) {
+        self.pace = 1.0 / self.clock.frequency;
         let changes = self.clock.next.min(self.neighbour.next);
         self.next = changes.min(self.next_interrupt).min(self.next_preemption);
     }

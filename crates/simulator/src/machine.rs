@@ -51,6 +51,8 @@ const COUNTING_BEFORE: f64 = 1e9;
 #[derive(Debug, Clone)]
 pub struct Machine {
     model: Model,
+    /// Steps of the counter in a nanosecond; two divisions less for every stamp.
+    counter_rate: f64,
     cores: Vec<Core>,
     random: Random,
     /// In nanoseconds.
@@ -72,7 +74,8 @@ impl Machine {
         assert!(!model.cpus.is_empty(), "a machine has at least one CPU");
         let mut random = Random::new(seed);
         let cores = model.cpus.iter().map(|cpu| Core::new(cpu, &mut random)).collect();
-        Machine { model, cores, random, now: 0.0, cpu: 0, preemptions: 0, interrupts: 0 }
+        let counter_rate = model.counter.rate();
+        Machine { model, counter_rate, cores, random, now: 0.0, cpu: 0, preemptions: 0, interrupts: 0 }
     }
 
     /// What it is like.
@@ -187,6 +190,7 @@ impl Machine {
 
     /// What the counter says at a time.
     pub(crate) fn reading(&self, time: f64) -> u64 {
-        self.model.counter.reading(COUNTING_BEFORE + time)
+        let steps = (COUNTING_BEFORE + time) * self.counter_rate;
+        steps as u64 * self.model.counter.step
     }
 }
