@@ -15,7 +15,7 @@ pub enum Clock {
     },
     /// Jumps between some frequencies, after exponentially distributed times.
     Jumps {
-        /// The frequencies, each as likely as the others.
+        /// The frequencies, each as likely as the others; at least one.
         among: Vec<f64>,
         /// Mean time at one of them.
         every: Duration,
@@ -62,8 +62,16 @@ impl RunningClock {
         running
     }
 
-    /// Lets everything happen that is due at `now`.
-    pub fn advance(&mut self, now: f64) {
+    /// Lets everything happen until `now`.
+    pub fn catch_up(&mut self, now: f64) {
+        while self.next <= now {
+            self.advance();
+        }
+    }
+
+    /// Lets the one thing happen that is due next.
+    pub fn advance(&mut self) {
+        let now = self.next;
         match &self.clock {
             Clock::Constant(_) => {}
             Clock::Steps { changes, .. } => {
@@ -71,9 +79,8 @@ impl RunningClock {
                 self.frequency = last.map_or(self.frequency, |(_, frequency)| *frequency);
             }
             Clock::Jumps { among, .. } => self.frequency = among[self.random.below(among.len())],
-            Clock::Wander { between, step, every } => {
-                let steps = 1.0 + ((now - self.next) / nanos(*every)).floor();
-                let moved = self.frequency * (1.0 + self.random.normal() * step * steps.sqrt());
+            Clock::Wander { between, step, .. } => {
+                let moved = self.frequency * (1.0 + self.random.normal() * step);
                 self.frequency = reflected(moved, *between);
             }
         }
@@ -84,8 +91,7 @@ impl RunningClock {
         self.next = match &self.clock {
             Clock::Constant(_) => f64::INFINITY,
             Clock::Steps { changes, .. } => {
-                let next = changes.iter().map(|(at, _)| nanos(*at)).find(|at| *at > now);
-                next.unwrap_or(f64::INFINITY)
+                changes.iter().map(|(at, _)| nanos(*at)).find(|at| *at > now).unwrap_or(f64::INFINITY)
             }
             Clock::Jumps { every, .. } => now + nanos(*every) * self.random.exponential(),
             Clock::Wander { every, .. } => now + nanos(*every),

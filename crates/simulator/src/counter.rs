@@ -25,9 +25,8 @@ impl Counter {
         Counter { frequency, step, ordered: true }
     }
 
-    /// The reading at `time`, in nanoseconds since the machine started.
-    pub(crate) fn reading(&self, time: f64) -> u64 {
-        let steps = time * (self.frequency / 1e9 / self.step as f64);
-        steps as u64 * self.step
+    /// Steps in a nanosecond.
+    pub(crate) fn rate(&self) -> f64 {
+        self.frequency / 1e9 / self.step as f64
     }
 }

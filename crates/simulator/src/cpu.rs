@@ -74,8 +74,7 @@ pub(crate) enum Event {
     Preemption(f64),
 }
 
-/// A CPU at work. Everything here draws from streams of its own, so that what a core goes through does not depend on
-/// what runs on it.
+/// A CPU at work. Its clock and its neighbour draw from streams of their own, so that they do not depend on what runs.
 #[derive(Debug, Clone)]
 pub(crate) struct Core {
     clock: RunningClock,
@@ -85,6 +84,8 @@ pub(crate) struct Core {
     random: Random,
     next_interrupt: f64,
     next_preemption: f64,
+    /// Nanoseconds in a cycle; a division less for every piece of work.
+    pace: f64,
     /// When the next event is due, in nanoseconds.
     pub next: f64,
 }
@@ -93,12 +94,13 @@ impl Core {
     pub fn new(cpu: &Cpu, random: &mut Random) -> Core {
         let mut core = Core {
             clock: RunningClock::new(cpu.clock.clone(), random.split()),
-            neighbour: RunningNeighbour::new(cpu.neighbour.clone(), random.split()),
+            neighbour: RunningNeighbour::new(cpu.neighbour.clone(), random.seed()),
             interrupts: cpu.interrupts.clone(),
             preemptions: cpu.preemptions.clone(),
             random: random.split(),
             next_interrupt: 0.0,
             next_preemption: 0.0,
+            pace: 0.0,
             next: 0.0,
         };
         core.catch_up(0.0);
@@ -117,19 +119,16 @@ impl Core {
 
     /// Nanoseconds that one cycle's worth of work takes now.
     pub fn nanos_per_cycle(&self, work: Work) -> f64 {
-        let slowdown = match work {
-            Work::Dependent => 1.0,
-            Work::Independent => self.neighbour.slowdown.canary,
-            Work::Entry => self.neighbour.slowdown.entry,
-        };
-        slowdown / self.clock.frequency
+        match work {
+            Work::Dependent => self.pace,
+            Work::Independent => self.pace * self.neighbour.slowdown.canary,
+            Work::Entry => self.pace * self.neighbour.slowdown.entry,
+        }
     }
 
     /// Lets happen what was due until `now` while nothing of interest ran here.
     pub fn catch_up(&mut self, now: f64) {
-        if self.clock.next <= now {
-            self.clock.advance(now);
-        }
+        self.clock.catch_up(now);
         self.neighbour.catch_up(now);
         // Both come at random, without memory: those that nobody saw do not change when the next one is due.
         if self.next_interrupt <= now {
@@ -153,7 +152,7 @@ impl Core {
             Event::Preemption(self.preemptions.duration.draw(&mut self.random))
         } else {
             if now >= self.clock.next {
-                self.clock.advance(now);
+                self.clock.advance();
             } else {
                 self.neighbour.advance();
             }
@@ -172,6 +171,7 @@ impl Core {
     }
 
     fn plan(&mut self) {
+        self.pace = 1.0 / self.clock.frequency;
         let changes = self.clock.next.min(self.neighbour.next);
         self.next = changes.min(self.next_interrupt).min(self.next_preemption);
     }

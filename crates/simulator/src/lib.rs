@@ -5,14 +5,15 @@
 //! use simulator::{Company, Cost, Machine, Model, Neighbour, Subject};
 //!
 //! let subject = Subject::new(Cost::per_cpu(&[1285.0, 1330.0]));
-//! let request = simulator::request(16, 8);
+//! let request = simulator::request(16, 8); // blocks, bursts
 //! let mut machine = Machine::noisy(1); // or one of your own:
-//! let mut own = Model::with_neighbours(&Neighbour::new(Company::MIXED));
-//! own.counter.step = 20;
-//! let mut other = Machine::new(1, own);
-//! let records = machine.run(0, &subject, &request); // then reduce them, and compare with
-//! assert_eq!((subject.truth_on(0), records.len()), (1285.0, 38));
-//! # other.run(1, &subject, &request);
+//! let mut model = Model::with_neighbours(&Neighbour::new(Company::MIXED));
+//! model.counter.step = 20;
+//! let mut own = Machine::new(1, model);
+//! for machine in [&mut machine, &mut own] {
+//!     let records = machine.run(1, &subject, &request); // reduce them, and compare with the truth:
+//!     assert_eq!((records.len(), subject.truth_on(1)), (38, 1330.0));
+//! }
 //! ```
 //!
 //! Everything is deterministic by the seed. Costs are in core cycles, times in nanoseconds since the machine started,
@@ -23,9 +24,9 @@
 //! - [`Interrupts`] and [`Preemptions`], which fall into whatever is executed then.
 //!
 //! All that is done takes so many cycles on a core that is alone; `Machine::execute` spends them piece by piece between
-//! the events of the core. So a long entry may begin alone and end in company, as a real one does. What a core goes
-//! through does not depend on what runs on it: two subjects on machines of the same seed meet the same neighbour at the
-//! same time.
+//! the events of the core. So a long entry may begin alone and end in company, as a real one does. Clock and
+//! neighbour do not depend on what runs: two subjects on machines of the same seed meet the same neighbour at the same
+//! time.
 
 mod clock;
 mod counter;

@@ -22,6 +22,8 @@ pub struct Model {
     pub control: f64,
     /// Independent `not` instructions that a core executes in a cycle when it is alone.
     pub nots_per_cycle: f64,
+    /// Standard deviation of that from canary to canary, as a part of it.
+    pub nots_jitter: f64,
     /// How long a process takes from its start to its first stamp and from its last to its end, together.
     pub startup: Duration,
 }
@@ -36,6 +38,7 @@ impl Default for Model {
             overhead_jitter: 1.0,
             control: 4.0,
             nots_per_cycle: 4.45,
+            nots_jitter: 0.01,
             startup: Duration::from_micros(800),
         }
     }
@@ -48,6 +51,8 @@ const COUNTING_BEFORE: f64 = 1e9;
 #[derive(Debug, Clone)]
 pub struct Machine {
     model: Model,
+    /// Steps of the counter in a nanosecond; two divisions less for every stamp.
+    counter_rate: f64,
     cores: Vec<Core>,
     random: Random,
     /// In nanoseconds.
@@ -58,7 +63,6 @@ pub struct Machine {
     preemptions: u64,
     /// Interrupts in all processes so far.
     interrupts: u64,
-    last_stamp: u64,
 }
 
 impl Machine {
@@ -70,7 +74,8 @@ impl Machine {
         assert!(!model.cpus.is_empty(), "a machine has at least one CPU");
         let mut random = Random::new(seed);
         let cores = model.cpus.iter().map(|cpu| Core::new(cpu, &mut random)).collect();
-        Machine { model, cores, random, now: 0.0, cpu: 0, preemptions: 0, interrupts: 0, last_stamp: 0 }
+        let counter_rate = model.counter.rate();
+        Machine { model, counter_rate, cores, random, now: 0.0, cpu: 0, preemptions: 0, interrupts: 0 }
     }
 
     /// What it is like.
@@ -184,8 +189,8 @@ impl Machine {
     }
 
     /// What the counter says at a time.
-    pub(crate) fn reading(&mut self, time: f64) -> u64 {
-        self.last_stamp = self.model.counter.reading(COUNTING_BEFORE + time).max(self.last_stamp);
-        self.last_stamp
+    pub(crate) fn reading(&self, time: f64) -> u64 {
+        let steps = (COUNTING_BEFORE + time) * self.counter_rate;
+        steps as u64 * self.model.counter.step
     }
 }

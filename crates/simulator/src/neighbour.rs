@@ -122,11 +122,12 @@ impl Neighbour {
         }
     }
 
-    /// Who is there at `now`, and when that changes, in nanoseconds.
-    fn company_at(&self, now: f64) -> (Company, f64) {
-        let began = self.company.iter().rev().find(|(from, _)| nanos(*from) <= now);
-        let ends = self.company.iter().map(|(from, _)| nanos(*from)).find(|from| *from > now);
-        (began.map_or(Company::Never, |(_, company)| *company), ends.unwrap_or(f64::INFINITY))
+    /// Who is there at `now`, since when, and until when, in nanoseconds.
+    fn company_at(&self, now: f64) -> (Company, f64, f64) {
+        let starts = || self.company.iter().map(|(from, company)| (nanos(*from), *company));
+        let (began, company) = starts().rfind(|(from, _)| *from <= now).unwrap_or((0.0, Company::Never));
+        let ends = starts().map(|(from, _)| from).find(|from| *from > now);
+        (company, began, ends.unwrap_or(f64::INFINITY))
     }
 }
 
@@ -153,17 +154,19 @@ enum Phase {
     Shared,
 }
 
-/// So many mean durations of an alone and a shared stretch after the last look, nothing of that time matters any more.
-const FORGOTTEN: f64 = 20.0;
+/// So many stretches of either kind are an epoch.
+const EPOCH: f64 = 20.0;
 
-/// A neighbour at work.
+/// A neighbour at work. Time is cut into epochs, each with a random stream of its own: so what happens at a time does
+/// not depend on who looked before, and a long pause costs no more than a short one.
 #[derive(Debug, Clone)]
 pub(crate) struct RunningNeighbour {
     neighbour: Neighbour,
+    /// From which the epochs' streams are made.
+    seed: u64,
     random: Random,
     company: Company,
-    /// When other company comes.
-    company_ends: f64,
+    epoch_ends: f64,
     phase: Phase,
     /// When the stretch ends: the shared one, or the one alone with its aftermath.
     stretch_ends: f64,
@@ -175,19 +178,20 @@ pub(crate) struct RunningNeighbour {
 }
 
 impl RunningNeighbour {
-    pub fn new(neighbour: Neighbour, random: Random) -> RunningNeighbour {
+    pub fn new(neighbour: Neighbour, seed: u64) -> RunningNeighbour {
         let mut running = RunningNeighbour {
             neighbour,
-            random,
+            seed,
+            random: Random::new(seed),
             company: Company::Never,
-            company_ends: 0.0,
+            epoch_ends: 0.0,
             phase: Phase::Alone,
             stretch_ends: 0.0,
             stretch: NONE,
             slowdown: NONE,
             next: 0.0,
         };
-        running.change_company(0.0);
+        running.begin_epoch(0.0);
         running
     }
 
@@ -196,57 +200,56 @@ impl RunningNeighbour {
         self.phase == Phase::Shared
     }
 
+    /// Lets everything happen until `now`, which may be long after the last look.
+    pub fn catch_up(&mut self, now: f64) {
+        if self.epoch_ends <= now {
+            self.begin_epoch(now);
+        }
+        while self.next <= now {
+            self.advance();
+        }
+    }
+
     /// Lets the one thing happen that is due next.
     pub fn advance(&mut self) {
         let now = self.next;
-        if now >= self.company_ends {
-            self.change_company(now);
-        } else if now >= self.stretch_ends {
-            match self.phase {
-                Phase::Shared => self.end_shared(now),
-                Phase::Alone | Phase::Aftermath => self.begin_shared(now),
-            }
-        } else {
+        if now >= self.epoch_ends {
+            self.begin_epoch(now);
+        } else if now < self.stretch_ends {
             match self.phase {
                 Phase::Shared => self.next_piece(now),
                 Phase::Alone | Phase::Aftermath => self.be_alone(),
             }
-        }
-    }
-
-    /// Lets everything happen until `now`, which may be long after the last look.
-    pub fn catch_up(&mut self, now: f64) {
-        while self.next <= now {
-            self.skip(now);
-            if self.next <= now {
-                self.advance();
+        } else {
+            match (self.phase, &self.company) {
+                (Phase::Shared, Company::Never | Company::Stretches { .. }) => {
+                    self.be_alone_after_company(now)
+                }
+                _ => self.begin_shared(now),
             }
         }
     }
 
-    /// Leaves out stretches that nobody saw, so that a long pause costs no more than a short one.
-    fn skip(&mut self, now: f64) {
-        let until = now.min(self.company_ends);
-        let (alone, shared) = self.company.means().unwrap_or((0.0, SAME_COMPANY.mean()));
-        let forgotten = until - FORGOTTEN * (alone + shared);
-        if forgotten > self.next && self.company != Company::Never {
-            self.begin_anywhere(forgotten);
-        }
-    }
-
-    fn change_company(&mut self, now: f64) {
-        (self.company, self.company_ends) = self.neighbour.company_at(now);
-        self.begin_anywhere(now);
-    }
-
-    /// Begins a stretch of either kind, as likely as time is spent in it.
-    fn begin_anywhere(&mut self, now: f64) {
-        if self.random.uniform() < self.company.shared_share() {
-            self.begin_shared(now);
-        } else if self.phase == Phase::Shared {
-            self.end_shared(now);
+    /// Begins the epoch that `now` is in, at its start, with a stretch of either kind, as likely as time is spent in it.
+    fn begin_epoch(&mut self, now: f64) {
+        let (company, company_began, company_ends) = self.neighbour.company_at(now);
+        let epoch = match company.means() {
+            Some((alone, shared)) => EPOCH * (alone + shared),
+            None if company == Company::Always => EPOCH * SAME_COMPANY.mean(),
+            None => f64::MAX,
+        };
+        // An epoch's own end, rounded, belongs to the next one.
+        let number = ((now - company_began) / epoch + 1e-9).floor();
+        let start = company_began + number * epoch;
+        self.company = company;
+        self.epoch_ends = (start + epoch).min(company_ends);
+        self.random = Random::new(self.seed ^ start.to_bits());
+        if self.random.uniform() < company.shared_share() {
+            self.begin_shared(start);
+        } else if start > 0.0 {
+            self.be_alone_after_company(start);
         } else {
-            self.stretch_ends = now + self.draw_alone();
+            self.stretch_ends = self.draw_alone();
             self.be_alone();
         }
     }
@@ -274,25 +277,22 @@ impl RunningNeighbour {
             entry: wobble(self.stretch.entry, self.neighbour.entry),
         };
         let piece = nanos(Neighbour::PIECE) * self.random.exponential();
-        self.next = (now + piece).min(self.stretch_ends).min(self.company_ends);
+        self.next = (now + piece).min(self.stretch_ends).min(self.epoch_ends);
     }
 
-    fn end_shared(&mut self, now: f64) {
-        if self.company == Company::Always {
-            return self.begin_shared(now);
-        }
+    fn be_alone_after_company(&mut self, now: f64) {
         self.phase = Phase::Aftermath;
         self.stretch_ends = now + self.draw_alone();
         self.slowdown = Slowdown { canary: 1.0, entry: self.random.within(self.neighbour.aftermath_entry) };
         let (least, most) = self.neighbour.aftermath;
         let aftermath = self.random.within((nanos(least), nanos(most)));
-        self.next = (now + aftermath).min(self.stretch_ends).min(self.company_ends);
+        self.next = (now + aftermath).min(self.stretch_ends).min(self.epoch_ends);
     }
 
     fn be_alone(&mut self) {
         self.phase = Phase::Alone;
         self.slowdown = NONE;
-        self.next = self.stretch_ends.min(self.company_ends);
+        self.next = self.stretch_ends.min(self.epoch_ends);
     }
 
     fn draw_alone(&mut self) -> f64 {

@@ -19,11 +19,13 @@ pub(crate) struct Pipeline {
     pieces: VecDeque<Piece>,
     /// How many instructions these are.
     instructions: f64,
+    /// When the last stamp was read: stamps do not overtake each other.
+    last: f64,
 }
 
 impl Pipeline {
     pub fn new(ordered: bool) -> Pipeline {
-        Pipeline { ordered, pieces: VecDeque::new(), instructions: 0.0 }
+        Pipeline { ordered, pieces: VecDeque::new(), instructions: 0.0, last: 0.0 }
     }
 
     /// So many instructions are executed between two times.
@@ -48,14 +50,22 @@ impl Pipeline {
     }
 
     /// When a stamp is read that stands at `now` in the order of the program.
-    pub fn read_at(&self, now: f64) -> f64 {
-        let mut ahead = IN_FLIGHT;
-        let mut time = now;
+    pub fn read_at(&mut self, now: f64) -> f64 {
+        if self.ordered {
+            return now;
+        }
+        self.last = self.in_flight_since(now).max(self.last);
+        self.last
+    }
+
+    /// When the oldest instruction that may still be in flight at `now` began.
+    fn in_flight_since(&self, now: f64) -> f64 {
+        let (mut left, mut time) = (IN_FLIGHT, now);
         for piece in self.pieces.iter().rev() {
-            if piece.instructions > ahead {
-                return piece.end - (piece.end - piece.start) * ahead / piece.instructions;
+            if piece.instructions > left {
+                return piece.end - (piece.end - piece.start) * left / piece.instructions;
             }
-            ahead -= piece.instructions;
+            left -= piece.instructions;
             time = piece.start;
         }
         time

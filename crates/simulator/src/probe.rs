@@ -38,13 +38,15 @@ pub(crate) struct Probe<'a> {
     pipeline: Pipeline,
     layout: f64,
     uses: u64,
+    /// Cycles by which entries were faster than their controls; the stamp that follows has them to spare.
+    saved: f64,
 }
 
 impl<'a> Probe<'a> {
     pub fn new(machine: &'a mut Machine, subject: &'a Subject, request: &'a Request) -> Probe<'a> {
         let layout = machine.random().uniform();
         let pipeline = Pipeline::new(machine.model().counter.ordered);
-        Probe { machine, subject, request, pipeline, layout, uses: CHECKS }
+        Probe { machine, subject, request, pipeline, layout, uses: CHECKS, saved: 0.0 }
     }
 
     pub fn run(mut self) -> Vec<Record> {
@@ -147,9 +149,15 @@ impl<'a> Probe<'a> {
         let third = self.stamp();
         self.dependent(LENGTHS.xors as f64, LENGTHS.xors as f64);
         let fourth = self.stamp();
-        let nots = LENGTHS.nots as f64;
-        self.execute(nots, nots / self.machine.model().nots_per_cycle, Work::Independent);
+        self.nots();
         [first, second, third, fourth, self.stamp()]
+    }
+
+    fn nots(&mut self) {
+        let (nots, model) = (LENGTHS.nots as f64, self.machine.model());
+        let (rate, deviation) = (model.nots_per_cycle, model.nots_jitter);
+        let jitter = 1.0 + deviation * self.machine.random().normal();
+        self.execute(nots, nots / rate * jitter, Work::Independent);
     }
 
     /// So many clock chains in a row.
@@ -158,9 +166,10 @@ impl<'a> Probe<'a> {
         self.dependent(imuls, imuls * IMUL_CYCLES);
     }
 
-    /// A control, and in it an entry that takes so many cycles more; less than nothing where the control takes longer.
+    /// A control, and in it an entry that takes so many cycles more, or fewer.
     fn entry(&mut self, control: f64, cycles: f64) {
-        self.dependent(FEW, control + cycles.min(0.0));
+        self.saved -= cycles.min(0.0);
+        self.dependent(FEW, control);
         self.execute(cycles.max(0.0), cycles.max(0.0), Work::Entry);
         self.pipeline.drain();
     }
@@ -186,18 +195,18 @@ impl<'a> Probe<'a> {
         self.pipeline.enter(instructions, start, self.machine.time());
     }
 
-    /// Half of what lies between two stamps stands before the reading, half after it; here all of it stands before.
+    /// What lies between two stamps with nothing between them stands before the reading of the second.
     fn stamp(&mut self) -> u64 {
         let model = self.machine.model();
         let (overhead, deviation) = (model.overhead, model.overhead_jitter);
-        let jitter = if deviation > 0.0 { deviation * self.machine.random().normal() } else { 0.0 };
-        self.dependent(FEW, overhead + jitter);
+        let cycles = overhead + deviation * self.machine.random().normal();
+        self.dependent(FEW, cycles - self.saved);
+        self.saved = 0.0;
         let read_at = self.pipeline.read_at(self.machine.time());
         self.machine.reading(read_at)
     }
 
-    fn ticks(&mut self) -> u64 {
-        let now = self.machine.time();
-        self.machine.reading(now)
+    fn ticks(&self) -> u64 {
+        self.machine.reading(self.machine.time())
     }
 }

@@ -5,8 +5,9 @@ use rand::{Rng, SeedableRng};
 #[derive(Debug, Clone)]
 pub(crate) struct Random(SmallRng);
 
-/// Variance of the number of ones among 64 random bits, and of the uniform number that fills the gaps between counts.
-const VARIANCE_OF_A_COUNT: f64 = 64.0 / 4.0 + 1.0 / 12.0;
+/// 1 over the standard deviation of the number of ones among 64 random bits plus a uniform number, which fills the gaps
+/// between counts: their variances are 64/4 and 1/12.
+const SCALE_OF_A_COUNT: f64 = 0.249_351_490_477;
 
 impl Random {
     pub fn new(seed: u64) -> Random {
@@ -15,7 +16,12 @@ impl Random {
 
     /// Another stream, which shares nothing with this one.
     pub fn split(&mut self) -> Random {
-        Random::new(self.0.next_u64())
+        Random::new(self.seed())
+    }
+
+    /// From which another stream can be made.
+    pub fn seed(&mut self) -> u64 {
+        self.0.next_u64()
     }
 
     /// From 0 to below 1.
@@ -37,7 +43,7 @@ impl Random {
     /// 2.97), and several times faster than a logarithm and a cosine.
     pub fn normal(&mut self) -> f64 {
         let ones = f64::from(self.0.next_u64().count_ones());
-        (ones - 32.0 + self.uniform() - 0.5) / VARIANCE_OF_A_COUNT.sqrt()
+        (ones - 32.0 + self.uniform() - 0.5) * SCALE_OF_A_COUNT
     }
 
     /// Of mean 1.
