@@ -85,10 +85,12 @@ fn inflation(in_time: &[f64], middle: f64) -> f64 {
     if variance == 0.0 {
         return 1.0;
     }
-    let chance = 1.0 / (sides.len() as f64).sqrt();
+    let count = sides.len() as f64;
+    let chance = 0.6 / count.sqrt();
     let correlation = |lag: usize| {
         let pairs = sides.iter().zip(sides.iter().skip(lag));
-        pairs.map(|(a, b)| a * b).sum::<f64>() / variance
+        // Among independent values it comes out a little below 0, since their own median was taken off.
+        pairs.map(|(a, b)| a * b).sum::<f64>() / variance + 1.0 / count
     };
     let lags = (1..=sides.len() / 4).map(correlation);
     let sum: f64 = lags.take_while(|correlation| *correlation > chance).sum();

@@ -85,7 +85,10 @@ mod tests {
     fn shares(values: &[(f64, u64)]) -> Vec<(i64, i64)> {
         let total: u64 = values.iter().map(|(_, count)| count).sum();
         let groups = split(values, 1.0);
-        groups.iter().map(|(count, mean)| (((count * 100 + total / 2) / total) as i64, mean.round() as i64)).collect()
+        groups
+            .iter()
+            .map(|(count, mean)| (((count * 100 + total / 2) / total) as i64, mean.round() as i64))
+            .collect()
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! fastest canaries of the whole run; what is left is what the core does alone, however little that is.
 
 use crate::primitives::{median, quantile, sorted};
-use crate::round::{Mark, Round};
+use crate::round::{Block, Mark, Round};
 use crate::{CHAIN_TOLERANCE, CLOCK_TOLERANCE, IMUL_CYCLES};
 use serde::{Deserialize, Serialize};
 
@@ -18,15 +18,11 @@ const FASTEST: f64 = 0.01;
 /// With fewer canaries on a CPU, the reference is that of all CPUs together.
 const MARKS_OF_A_CPU: usize = 100;
 
-/// A quiet stretch has so many blocks ...
-const LEAST_BLOCKS: usize = 8;
+/// A quiet stretch takes so many core cycles (200 µs at 4 GHz): quiet moments in shorter ones are still 5 to 8 % dear.
+const LEAST_CYCLES: f64 = 800_000.0;
 
-/// ... or takes so many core cycles (some 300 µs), and then has at least [`FEWEST_BLOCKS`]. Quiet moments in shorter ones
-/// are still 5 to 8 % dear.
-const LEAST_CYCLES: f64 = 1_000_000.0;
-
-/// The fewest blocks of a quiet stretch, however long.
-const FEWEST_BLOCKS: usize = 2;
+/// And it has so many blocks, so that three canaries at least vouch for it.
+const LEAST_BLOCKS: usize = 2;
 
 /// Where a shared stretch ended inside a round, so many blocks after it are still dearer.
 const SETTLING: usize = 2;
@@ -37,8 +33,8 @@ const CHAIN_SLACK: f64 = 0.05;
 /// A canary is averaged with its neighbours until a coarse counter's steps make less than this part of it.
 const STEP_NOISE: f64 = 0.01;
 
-/// Though with no more of them than a quiet stretch has.
-const WIDEST: usize = LEAST_BLOCKS + 1;
+/// Though with no more of them than this.
+const WIDEST: usize = 9;
 
 /// What vouches for the fastest canaries of a run being those of a core that was alone.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -58,7 +54,7 @@ const PART_OF_WIDTH: f64 = 0.8;
 /// What all rounds of one probe, on CPUs of one kind, are judged by.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reference {
-    /// What two stamps take, in ticks: mean over quiet canaries.
+    /// What two stamps take, in core cycles: over quiet canaries.
     pub nothing: f64,
     /// Nots in a core cycle when the core is alone: the fastest 1 % of the canaries.
     pub alone: f64,
@@ -95,9 +91,8 @@ impl Reference {
     pub fn of(rounds: &[&Round], vouch: Vouch) -> Option<Reference> {
         let first = rounds.first()?;
         let step = rounds.iter().map(|round| round.step).fold(f64::INFINITY, f64::min);
-        let marks = || rounds.iter().flat_map(|round| &round.marks);
         let mut reference = Reference {
-            nothing: trimmed(marks().map(|mark| mark.nothing))?,
+            nothing: nothing(rounds.iter().flat_map(|round| &round.marks), step, first)?,
             alone: 0.0,
             vouched: false,
             chain_ratio: None,
@@ -112,7 +107,7 @@ impl Reference {
         for _ in 0..2 {
             reference.alone = reference.fastest(rounds)?;
             let quiet = rounds.iter().flat_map(|round| reference.quiet_marks(round));
-            reference.nothing = trimmed(quiet.map(|index| index.nothing)).unwrap_or(reference.nothing);
+            reference.nothing = nothing(quiet, step, first).unwrap_or(reference.nothing);
         }
         reference.vouched = match vouch {
             Vouch::Width(width) => reference.alone >= PART_OF_WIDTH * width,
@@ -186,9 +181,8 @@ impl Reference {
         let (Some(begin), Some(end)) = (round.marks.get(*first), round.marks.get(last + 1)) else {
             return false;
         };
-        let cycles_per_tick = IMUL_CYCLES * round.lengths.imuls as f64 / (begin.imul - self.nothing).max(1.0);
-        let cycles = end.at.saturating_sub(begin.at) as f64 * cycles_per_tick;
-        stretch.len() >= LEAST_BLOCKS || (stretch.len() >= FEWEST_BLOCKS && cycles >= LEAST_CYCLES)
+        let cycles = end.at.saturating_sub(begin.at) as f64 * self.cycles_per_tick(round, begin.imul);
+        stretch.len() >= LEAST_BLOCKS && cycles >= LEAST_CYCLES
     }
 
     /// Nots in a cycle at every mark; a mark that an interrupt fell into is as its neighbours are.
@@ -221,22 +215,23 @@ impl Reference {
         rates
     }
 
-    /// Nots, and the core cycles that they took by the mark's own imul chain; none where an interrupt fell into a chain or
-    /// a step of the counter is all there is.
+    /// Core cycles in a tick, where an imul chain between two stamps took so many ticks.
+    pub fn cycles_per_tick(&self, round: &Round, chain: f64) -> f64 {
+        (IMUL_CYCLES * round.lengths.imuls as f64 + self.nothing) / chain
+    }
+
+    /// Nots, and the core cycles that they took by the mark's own imul chain; none where an interrupt fell into a chain.
     fn times(&self, round: &Round, mark: &Mark) -> Option<(f64, f64)> {
-        let lengths = &round.lengths;
-        let [imul, nots] = [mark.imul, mark.nots].map(|ticks| ticks - self.nothing);
-        let slack = CHAIN_SLACK + 2.0 * self.step / imul;
+        let slack = CHAIN_SLACK + 2.0 * self.step / mark.imul;
         let ratio = self.ratio(round, mark).filter(|ratio| (ratio / self.usual_ratio - 1.0).abs() <= slack);
-        ratio.filter(|_| nots > 0.0)?;
-        Some((lengths.nots as f64, nots / imul * lengths.imuls as f64 * IMUL_CYCLES))
+        let cycles = mark.nots * self.cycles_per_tick(round, mark.imul) - self.nothing;
+        ratio.filter(|_| cycles > 0.0).map(|_| (round.lengths.nots as f64, cycles))
     }
 
     /// Cycles of an imul if a xor takes one, by one mark.
     fn ratio(&self, round: &Round, mark: &Mark) -> Option<f64> {
-        let [imul, xor] = [mark.imul, mark.xor].map(|ticks| ticks - self.nothing);
-        let ratio = (imul / round.lengths.imuls as f64) / (xor / round.lengths.xors as f64);
-        (imul > 0.0 && xor > 0.0).then_some(ratio)
+        let xor = mark.xor * self.cycles_per_tick(round, mark.imul) - self.nothing;
+        (xor > 0.0).then_some(IMUL_CYCLES * round.lengths.xors as f64 / xor)
     }
 
     fn median_ratio(&self, rounds: &[&Round]) -> Option<f64> {
@@ -275,24 +270,27 @@ impl Reference {
     }
 
     fn measured_chain_ratio(&self, rounds: &[&Round]) -> Option<f64> {
-        let lengths = rounds.first()?.lengths;
+        let first = rounds.first()?;
         let quiet = || rounds.iter().flat_map(|round| self.quiet_marks(round));
-        let imul = trimmed(quiet().map(|mark| mark.imul))? - self.nothing;
-        let xor = trimmed(quiet().map(|mark| mark.xor))? - self.nothing;
-        (imul > 0.0 && xor > 0.0).then_some((imul / lengths.imuls as f64) / (xor / lengths.xors as f64))
+        let xors_by_imuls = mean_ratio(quiet(), self.step, |mark| mark.xor)?;
+        let chain = IMUL_CYCLES * first.lengths.imuls as f64 + self.nothing;
+        let xor = chain * xors_by_imuls - self.nothing;
+        (xor > 0.0).then_some(IMUL_CYCLES * first.lengths.xors as f64 / xor)
     }
 
     fn measured_clock_ratio(&self, rounds: &[&Round]) -> Option<f64> {
         let ratio = |round: &&Round| {
-            let kept: Vec<usize> = self.stretches(round);
-            let samples: f64 =
-                kept.iter().filter_map(|block| round.blocks.get(*block)).map(|b| b.chain).sum();
-            let count: usize =
-                kept.iter().filter_map(|block| round.blocks.get(*block)).map(|b| b.sound()).sum();
-            let marks = kept.iter().filter_map(|block| round.marks.get(*block));
-            let marks = trimmed(marks.map(|mark| mark.imul))? - self.nothing;
-            let samples = samples / count as f64 - self.nothing;
-            (samples > 0.0 && marks > 0.0).then_some(samples / marks)
+            let kept = self.stretches(round);
+            let blocks = || kept.iter().filter_map(|block| round.blocks.get(*block));
+            let chain = blocks().map(|block| block.chain).sum::<f64>()
+                / blocks().map(Block::sound).sum::<usize>() as f64;
+            let marks = sorted(
+                kept.iter().filter_map(|block| round.marks.get(*block)).map(|mark| mark.imul).collect(),
+            );
+            let usual = median(&marks)?;
+            let near = marks.iter().filter(|ticks| (*ticks / usual - 1.0).abs() < 0.1);
+            let mean = near.clone().sum::<f64>() / near.count() as f64;
+            (chain / mean).is_finite().then_some(chain / mean)
         };
         median(&sorted(rounds.iter().filter_map(ratio).collect()))
     }
@@ -303,11 +301,27 @@ impl Reference {
     }
 }
 
-/// Mean without the longest tenth: that had an interrupt in it.
-fn trimmed(ticks: impl Iterator<Item = f64>) -> Option<f64> {
-    let ticks = sorted(ticks.collect());
-    let kept = ticks.get(..ticks.len() - ticks.len() / 10)?;
-    (!kept.is_empty()).then(|| kept.iter().sum::<f64>() / kept.len() as f64)
+/// What two stamps take, in core cycles by the marks' own imul chains.
+fn nothing<'a>(marks: impl Iterator<Item = &'a Mark>, step: f64, round: &Round) -> Option<f64> {
+    let part = mean_ratio(marks, step, |mark| mark.nothing)?;
+    (part < 1.0).then(|| IMUL_CYCLES * round.lengths.imuls as f64 * part / (1.0 - part))
+}
+
+/// What a part of the marks takes, as a part of their imul chains: sums, so that a coarse counter's steps even out, and
+/// without marks that an interrupt fell into. Whatever the clock is, a mark's chains are as long to one another as those of
+/// other marks.
+fn mean_ratio<'a>(marks: impl Iterator<Item = &'a Mark>, step: f64, part: fn(&Mark) -> f64) -> Option<f64> {
+    let marks: Vec<&Mark> = marks.filter(|mark| mark.imul > 0.0).collect();
+    let usual =
+        |of: &dyn Fn(&Mark) -> f64| median(&sorted(marks.iter().map(|mark| of(mark) / mark.imul).collect()));
+    let (xor, own) = (usual(&|mark| mark.xor)?, usual(&part)?);
+    let is_usual = |mark: &&&Mark| {
+        let slack = CHAIN_SLACK + 2.0 * step / mark.imul;
+        (mark.xor / mark.imul / xor - 1.0).abs() <= slack && part(mark) / mark.imul <= own + slack
+    };
+    let sum =
+        marks.iter().filter(is_usual).fold((0.0, 0.0), |sum, mark| (sum.0 + part(mark), sum.1 + mark.imul));
+    (sum.1 > 0.0).then(|| sum.0 / sum.1)
 }
 
 /// So many canaries that the counter's steps are small beside what they take together. An interval is off by two readings,

@@ -1,10 +1,10 @@
 //! A line for each round: all that a row's figures are computed from.
 
+use crate::Distribution;
 use crate::interrupts::Interrupts;
 use crate::primitives::{median, sorted};
 use crate::quiet::{Excluded, Reference};
 use crate::round::{Block, Round};
-use crate::{Distribution, IMUL_CYCLES};
 use serde::{Deserialize, Serialize};
 
 /// Single samples that a row's distribution holds, about: more rounds give every second one, every fourth, and so on.
@@ -160,12 +160,12 @@ impl Line {
         let kept = || entries().filter(|ticks| *ticks < limit);
         let samples = kept().count();
         let control = sum(|block| block.control) / sound;
-        let chain = sum(|block| block.chain) / sound - reference.nothing;
+        let chain = sum(|block| block.chain) / sound;
         let least_control = blocks.clone().map(|block| block.least_control).fold(f64::INFINITY, f64::min);
         (samples > 0 && chain > 0.0).then(|| Line {
             cost: kept().sum::<f64>() / samples as f64 - control,
             control,
-            cycles_per_tick: IMUL_CYCLES * round.lengths.imuls as f64 / chain,
+            cycles_per_tick: reference.cycles_per_tick(round, chain),
             least: kept().fold(f64::INFINITY, f64::min) - least_control,
             greatest: kept().fold(f64::NEG_INFINITY, f64::max) - control,
             samples,
