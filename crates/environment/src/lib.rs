@@ -9,6 +9,7 @@
 mod clock;
 mod command_line;
 mod container;
+mod core_type;
 mod cpu;
 mod cpu_list;
 mod cpuid;
@@ -36,6 +37,7 @@ mod vsyscall;
 
 pub use clock::{Clock, ClockOffset};
 pub use container::{Cgroup, Container};
+pub use core_type::{CoreType, core_types};
 pub use cpu::{Cpu, Smt};
 pub use cpus::Cpus;
 pub use environment::{Environment, capture};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rustix::process::{Resource, Rlimit};
+use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit};
 use serde::{Deserialize, Serialize};
 
 use crate::reader::Reader;
@@ -10,12 +10,12 @@ use crate::text;
 
 /// Limits that can end or disturb a measurement. getrlimit(2).
 const RESOURCES: [(&str, Resource); 6] = [
-    ("as", Resource::As),
-    ("core", Resource::Core),
-    ("cpu", Resource::Cpu),
-    ("memlock", Resource::Memlock),
-    ("nofile", Resource::Nofile),
-    ("rtprio", Resource::Rtprio),
+    ("as", Resource::RLIMIT_AS),
+    ("core", Resource::RLIMIT_CORE),
+    ("cpu", Resource::RLIMIT_CPU),
+    ("memlock", Resource::RLIMIT_MEMLOCK),
+    ("nofile", Resource::RLIMIT_NOFILE),
+    ("rtprio", Resource::RLIMIT_RTPRIO),
 ];
 
 /// Lines of `/proc/self/status`, and since when the kernel writes them. proc_pid_status(5).
@@ -59,7 +59,7 @@ pub struct Limits {
     pub resources: BTreeMap<String, ResourceLimit>,
 }
 
-/// A resource limit. `None` is unlimited, as these can always be read.
+/// A resource limit. `None` is unlimited.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ResourceLimit {
@@ -77,13 +77,13 @@ impl Limits {
         }
         let schedule = stat.as_deref().map(Schedule::parse).unwrap_or_default();
         Self {
-            uid: Some(rustix::process::getuid().as_raw()),
+            uid: Some(nix::unistd::getuid().as_raw()),
             nice: schedule.nice,
             scheduling_policy: schedule.policy.map(str::to_owned),
             realtime_priority: schedule.realtime_priority,
             resources: RESOURCES
                 .iter()
-                .map(|(name, resource)| ((*name).to_owned(), limit(*resource)))
+                .filter_map(|(name, resource)| Some(((*name).to_owned(), limit(*resource)?)))
                 .collect(),
             ..Self::from_status(status.unwrap_or_default())
         }
@@ -118,9 +118,11 @@ fn note_missing(reader: &mut Reader, status: &str) {
     }
 }
 
-fn limit(resource: Resource) -> ResourceLimit {
-    let Rlimit { current, maximum } = rustix::process::getrlimit(resource);
-    ResourceLimit { soft: current, hard: maximum }
+/// None only where a filter forbids the call.
+fn limit(resource: Resource) -> Option<ResourceLimit> {
+    let (soft, hard) = getrlimit(resource).ok()?;
+    let finite = |limit| (limit != RLIM_INFINITY).then_some(limit);
+    Some(ResourceLimit { soft: finite(soft), hard: finite(hard) })
 }
 
 /// The scheduler's part of `/proc/self/stat`.
