@@ -6,6 +6,7 @@ use lab::{End, Event, Events, Limits, Step, Trouble};
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 /// Kentry itself failed, or there was no time left.
 pub const FAILED: u8 = 125;
@@ -68,7 +69,7 @@ impl Program {
             Refused { code, why: format!("{}: {error}", path.display()) }
         };
         let mut bytes = Vec::new();
-        let file = std::fs::File::open(path).map_err(refused)?;
+        let file = crate::input::regular(Path::new(path)).map_err(refused)?;
         file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(refused)?;
         if bytes.len() as u64 > LARGEST {
             return Err(refused(io::Error::from(io::ErrorKind::FileTooLarge)));
