@@ -104,8 +104,9 @@ fn a_row_without_its_file_does_not_build() {
 }
 
 /// The stages in the order of the data's path; the command is the last.
-const STAGES: [&str; 11] = [
+const STAGES: [&str; 12] = [
     "compile",
+    "process",
     "table",
     "record",
     "environment",

@@ -11,14 +11,14 @@ mod collected;
 mod guest;
 mod image;
 mod plan;
-mod process;
+mod program;
 mod qemu;
 mod session;
 mod trouble;
 
 pub use archive::{File, pack, probes};
 pub use bochs::Bochs;
-pub use collected::{Collected, MOST_OUTPUT, Ran};
+pub use collected::{Collected, Ran};
 pub use guest::{Events, Guest, Reader};
 pub use image::image;
 pub use plan::{Plan, Step};

@@ -15,7 +15,6 @@ pub fn image(plan: &LabPlan, limits: &Limits) -> Result<Vec<u8>, Error> {
     let first = work.plan.steps.iter().position(|step| !matches!(step, Step::Seed(_)));
     let (header, rest) = work.plan.steps.split_at(first.unwrap_or(0));
     steps.extend(header.iter().cloned().chain([Step::Screen]).chain(rest.iter().cloned()));
-    let archive =
-        lab::pack(&lab::Plan { steps }, &lab::probes()).map_err(|error| Trouble::Files(error.to_string()))?;
+    let archive = lab::pack(&lab::Plan { steps }, &lab::probes()).map_err(Trouble::from)?;
     Ok(lab::image(&archive, limits)?)
 }
