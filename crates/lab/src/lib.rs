@@ -21,7 +21,7 @@ pub use bochs::Bochs;
 pub use collected::{Collected, Ran};
 pub use guest::{Events, Guest, Reader};
 pub use image::image;
-pub use plan::{Plan, Step};
+pub use plan::{Line, Plan};
 pub use process::{Interrupt, Limits};
 pub use qemu::{Accelerator, Qemu};
 pub use session::{Disorder, End, Event, Session};

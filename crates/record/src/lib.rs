@@ -10,7 +10,7 @@ mod request;
 mod stream;
 
 pub use lab::{Boot, LabPayload};
-pub use parse::{Error, Fault, parse};
+pub use parse::{Damage, Error, parse};
 pub use request::Request;
 pub use stream::Stream;
 
