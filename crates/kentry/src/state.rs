@@ -124,7 +124,7 @@ impl<'a> State<'a> {
         self.remarks.push(remark);
     }
 
-    /// Ends the row before its probe ran: no emulator has done anything otherwise.
+    /// Ends a row whose probe did not run: remarks on its figures do not apply then.
     pub fn end_unrun(&mut self, how: (Outcome, String)) {
         self.remarks.clear();
         self.end(how);

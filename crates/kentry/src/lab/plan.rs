@@ -32,7 +32,8 @@ pub enum Numbered {
     Round(usize),
 }
 
-/// Files of the lab's entries whose paths begin at a gate; the others' instructions say themselves what becomes of IF.
+/// Files of the lab's entries whose paths begin at a gate. There the gate decides whether interrupts are on behind it; with
+/// the other entries the instruction itself does.
 const GATES: [&str; 5] = ["int80", "call-gate", "ud", "int3", "div0"];
 
 /// What is measured with.
