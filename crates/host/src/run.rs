@@ -1,7 +1,7 @@
 //! One probe run.
 
 use crate::image::Image;
-use process::{Child, Command, Error, Finished, Isolation, Limits, Program};
+use process::{Command, Error, Finished, Isolation, Limits, Program};
 use record::Failure;
 use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
@@ -31,7 +31,7 @@ pub fn run(
         realtime: priority == Priority::Realtime,
         ..Command::new(Program::Open(image.file.as_fd(), image.name.into()), Isolation::Group)
     };
-    answer(Child::start(command, limits).and_then(Child::finish)?)
+    answer(process::run(&command, limits)?)
 }
 
 fn answer(finished: Finished) -> Result<Vec<u8>, Failure> {

@@ -1,7 +1,7 @@
 //! Bochs: slower than QEMU, closer to the processors that it plays.
 
 use crate::image::image;
-use crate::program::{Command, Process};
+use crate::program::Command;
 use crate::{Guest, Limits, Trouble};
 use process::{Pipe, file_in_memory, inherited};
 use std::ffi::OsString;
@@ -70,7 +70,7 @@ impl Bochs {
     pub fn version(&self, limits: &Limits) -> Result<String, Trouble> {
         let command = self.with(vec!["--help".into(), "cpu".into()], Vec::new(), None);
         let limits = Limits { time: limits.time.min(TIME), ..limits.clone() };
-        let ended = Process::start(command, &limits)?.finish()?;
+        let ended = command.run(&limits)?;
         let about = about(&format!("{}\n{}", String::from_utf8_lossy(&ended.output), ended.messages));
         if about.models.is_empty() || about.models.contains(&self.cpu_model) {
             return Ok(about.version);

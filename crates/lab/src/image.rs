@@ -1,6 +1,6 @@
 //! A bootable image: GRUB, the kernel by its multiboot2 header, and the archive.
 
-use crate::program::{Command, Process};
+use crate::program::Command;
 use crate::{KERNEL, Limits, Trouble};
 use std::ffi::OsString;
 use std::io;
@@ -34,7 +34,7 @@ pub fn image(archive: &[u8], limits: &Limits) -> Result<Vec<u8>, Trouble> {
     arguments.extend(["-o".into(), image.clone().into(), root.into()]);
     let program = "grub-mkrescue".into();
     let command = Command { program, packages: PACKAGES, arguments, files: Vec::new(), records: None };
-    let ended = Process::start(command, limits)?.finish()?;
+    let ended = command.run(limits)?;
     match std::fs::read(image) {
         Ok(bytes) if ended.status.success() => Ok(bytes),
         _ => {

@@ -21,6 +21,23 @@ pub(crate) struct Command {
     pub records: Option<Pipe>,
 }
 
+impl Command {
+    /// Runs it to its end.
+    pub fn run(self, limits: &Limits) -> Result<Finished, Trouble> {
+        let (name, command, _) = self.split();
+        process::run(&command, limits).map_err(|error| name.trouble(error))
+    }
+
+    fn split(self) -> (Name, process::Command<'static>, Option<Pipe>) {
+        let Command { program, packages, arguments, files, records } = self;
+        let name = Name { program: program.to_string_lossy().into_owned(), packages };
+        let program = process::Program::Named(program);
+        let command =
+            process::Command { arguments, files, ..process::Command::new(program, Isolation::Session) };
+        (name, command, records)
+    }
+}
+
 /// A running program; it is killed with its group, and reaped, when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Process {
@@ -53,16 +70,10 @@ impl Name {
 }
 
 impl Process {
+    /// Starts it. That there is no such program is told by the first read.
     pub fn start(command: Command, limits: &Limits) -> Result<Process, Trouble> {
-        let Command { program, packages, arguments, files, records } = command;
-        let name = Name { program: program.to_string_lossy().into_owned(), packages };
-        let command = process::Command {
-            arguments,
-            files,
-            output: records,
-            ..process::Command::new(process::Program::Named(program), Isolation::Session)
-        };
-        let child = Child::start(command, limits).map_err(|error| name.trouble(error))?;
+        let (name, command, records) = command.split();
+        let child = Child::start(&command, records, limits).map_err(|error| name.trouble(error))?;
         Ok(Process { name, child })
     }
 
@@ -90,11 +101,6 @@ impl Process {
             }
             Err(error) => self.name.trouble(error),
         }
-    }
-
-    /// All that it writes, which is little, and how it ended.
-    pub fn finish(self) -> Result<Finished, Trouble> {
-        self.child.finish().map_err(|error| self.name.trouble(error))
     }
 }
 
@@ -165,12 +171,13 @@ mod tests {
 
     #[test]
     fn a_missing_program_names_its_package() {
-        let command =
-            Command { program: "kentry-no-such-program".into(), packages: "some-package", ..script("") };
-        assert_eq!(
-            read(command, &limits(LONG)).to_string(),
-            "there is no kentry-no-such-program here: install it (Debian: apt install some-package)"
-        );
+        let missing = || {
+            let program = "kentry-no-such-program".into();
+            Command { program, packages: "some-package", ..script("") }
+        };
+        let words = "there is no kentry-no-such-program here: install it (Debian: apt install some-package)";
+        assert_eq!(read(missing(), &limits(LONG)).to_string(), words);
+        assert_eq!(missing().run(&limits(LONG)).unwrap_err().to_string(), words);
         let refused = Command { program: "/dev/null".into(), ..script("") };
         assert_eq!(
             read(refused, &limits(LONG)).to_string(),

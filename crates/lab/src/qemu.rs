@@ -1,6 +1,6 @@
 //! QEMU's command line.
 
-use crate::program::{Command, Process};
+use crate::program::Command;
 use crate::{Guest, KERNEL, Limits, Trouble};
 use process::{file_in_memory, inherited};
 use record::abi;
@@ -61,7 +61,7 @@ impl Qemu {
     pub fn version(&self, limits: &Limits) -> Result<String, Trouble> {
         let command = self.with(vec!["--version".into()], Vec::new());
         let limits = Limits { time: limits.time.min(VERSION_TIME), ..limits.clone() };
-        let ended = Process::start(command, &limits)?.finish()?;
+        let ended = command.run(&limits)?;
         Ok(version_in(&String::from_utf8_lossy(&ended.output)))
     }
 

@@ -4,7 +4,7 @@ use crate::command::{Command, Pipe};
 use crate::limits::Watch;
 use crate::messages::Messages;
 use crate::running::Running;
-use crate::start::{Output, start};
+use crate::start::{Output, Started, check_report, start};
 use crate::{Error, Limits};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -45,6 +45,7 @@ pub struct Finished {
 #[derive(Debug)]
 pub struct Child {
     running: Running,
+    trouble: OwnedFd,
     output: OwnedFd,
     received: usize,
     messages: Messages,
@@ -52,25 +53,38 @@ pub struct Child {
 }
 
 impl Child {
-    /// Starts a program, and comes back when it is executed. The time of the limits begins now.
+    /// Starts a program. Its time begins now. Its output comes from its standard output, or by the pipe that is given:
+    /// then [`Isolation::Session`] joins its standard output to its standard error.
     ///
     /// # Errors
-    /// [`Error::NotStarted`]; where the kernel was short of something for a moment, this has been tried repeatedly.
-    pub fn start(mut command: Command, limits: &Limits) -> Result<Child, Error> {
+    /// [`Error::NotStarted`] when there is no process for it. What fails in this process, as executing the program can,
+    /// is told when its output is read.
+    pub fn start(command: &Command, output: Option<Pipe>, limits: &Limits) -> Result<Child, Error> {
         let watch = Watch::new(limits);
-        let output = match command.output.take() {
+        let output = match output {
             Some(pipe) => Output { pipe, is_standard: false },
             None => Output { pipe: watch.retry(Pipe::new)?, is_standard: true },
         };
-        let started = start(&command, &output, &watch)?;
-        let messages = Messages::new(started.messages);
-        Ok(Child { running: started.running, output: output.pipe.ours, received: 0, messages, watch })
+        let started = watch.retry(|| start(command, &output))?;
+        Ok(Child::new(started, output, watch))
+    }
+
+    fn new(started: Started, output: Output, watch: Watch) -> Child {
+        Child {
+            running: started.running,
+            trouble: started.trouble,
+            output: output.pipe.ours,
+            received: 0,
+            messages: Messages::new(started.messages),
+            watch,
+        }
     }
 
     /// Waits for the next thing to happen.
     ///
     /// # Errors
-    /// When the limits are exceeded, or the output cannot be read.
+    /// [`Error::NotStarted`] when it did not come to execute its program; otherwise when the limits are exceeded, or the
+    /// output cannot be read.
     pub fn read(&mut self, buffer: &mut [u8]) -> Result<Event, Error> {
         loop {
             let (output, message) = self.wait_for_input(self.watch.next_wait()?)?;
@@ -84,7 +98,7 @@ impl Child {
             match read(&self.output, buffer) {
                 Err(Errno::EINTR) => {}
                 Err(errno) => return Err(Error::NotFollowed { errno }),
-                Ok(0) => return Ok(Event::Closed),
+                Ok(0) => return check_report(&self.trouble).map(|()| Event::Closed),
                 Ok(count) => return self.count(count).map(Event::Output),
             }
         }
@@ -121,7 +135,7 @@ impl Child {
             // A child that waits for its messages to be read would not end.
             self.messages.drain();
             if let Some(status) = ended {
-                return Ok(status);
+                return check_report(&self.trouble).map(|()| status);
             }
             std::thread::sleep(self.watch.next_wait()?.min(pause));
             pause = (pause * 2).min(LONGEST_PAUSE);
@@ -133,11 +147,7 @@ impl Child {
         self.messages.text()
     }
 
-    /// Reads all its output, and waits for its end.
-    ///
-    /// # Errors
-    /// When the limits are exceeded before.
-    pub fn finish(mut self) -> Result<Finished, Error> {
+    fn finish(mut self) -> Result<Finished, Error> {
         let (mut output, mut buffer) = (Vec::new(), [0; 1 << 14]);
         loop {
             match self.read(&mut buffer)? {
@@ -149,4 +159,17 @@ impl Child {
         let status = self.wait()?;
         Ok(Finished { output, status, messages: self.messages() })
     }
+}
+
+/// Runs a program to its end, and reads all its output.
+///
+/// # Errors
+/// When it cannot be started, or exceeds the limits. What fails for a moment only ([`Error::is_momentary`]) has been
+/// tried repeatedly then, for about a tenth of a second.
+pub fn run(command: &Command, limits: &Limits) -> Result<Finished, Error> {
+    Watch::new(limits).retry(|| {
+        let watch = Watch::new(limits);
+        let output = Output { pipe: Pipe::new()?, is_standard: true };
+        Child::new(start(command, &output)?, output, watch).finish()
+    })
 }

@@ -39,9 +39,6 @@ pub struct Command<'a> {
     pub environment: Vec<OsString>,
     /// How far it is kept apart.
     pub isolation: Isolation,
-    /// The pipe that its output comes from, if that is not its standard output. With [`Isolation::Session`] its standard
-    /// output is then joined to its standard error.
-    pub output: Option<Pipe>,
     /// Files that it inherits; it opens them under the path that [`crate::inherited`] gives.
     pub files: Vec<OwnedFd>,
     /// The CPU it is pinned to.
@@ -58,7 +55,6 @@ impl<'a> Command<'a> {
             arguments: Vec::new(),
             environment: environment(),
             isolation,
-            output: None,
             files: Vec::new(),
             cpu: None,
             realtime: false,

@@ -1,7 +1,7 @@
 //! Runs a child process. It has a process group of its own, a deadline and a bound on its output; an interruption ends
 //! it early. When its [`Child`] is dropped, the whole group is killed and the child is reaped.
 //!
-//! A [`Command`] says what to start, [`Limits`] what it may use. Files can be handed over by their descriptors alone
+//! A [`Command`] says what to start, [`Limits`] what it may use; [`run`] does all of it. Files can be handed over by their descriptors alone
 //! ([`file_in_memory`], [`inherited`]). [`allowed_cpus`] and [`pin_this_thread`] work with any number of CPUs.
 
 mod affinity;
@@ -15,7 +15,7 @@ mod running;
 mod start;
 
 pub use affinity::{allowed_cpus, pin_this_thread};
-pub use child::{Child, Event, Finished};
+pub use child::{Child, Event, Finished, run};
 pub use command::{Command, Isolation, Pipe, Program, environment};
 pub use error::{Error, Phase};
 pub use limits::{Interrupt, Limits};

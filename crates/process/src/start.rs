@@ -2,7 +2,6 @@
 
 use crate::affinity::Mask;
 use crate::command::{Command, Isolation, Pipe, Program, Texts};
-use crate::limits::Watch;
 use crate::running::Running;
 use crate::{Error, Phase};
 use nix::errno::Errno;
@@ -18,10 +17,13 @@ use std::convert::Infallible;
 use std::ffi::OsString;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-/// A child that executes its program, and our end of the pipe from its standard error, where that is read.
+/// A child that is about to execute its program, and our ends of its pipes.
 pub(crate) struct Started {
     pub running: Running,
+    /// From its standard error, where that is read.
     pub messages: Option<OwnedFd>,
+    /// For [`check_report`].
+    pub trouble: OwnedFd,
 }
 
 /// Where the child's output comes from.
@@ -54,20 +56,17 @@ fn not_started((phase, errno): Trouble) -> Error {
     Error::NotStarted { phase, errno }
 }
 
-/// Starts the command. What fails for a moment is tried again for about a tenth of a second.
-pub(crate) fn start(command: &Command, output: &Output, watch: &Watch) -> Result<Started, Error> {
+/// Makes a child, which executes the program. Whether that went well is not waited for: to wake up for it would disturb
+/// a child that measures.
+pub(crate) fn start(command: &Command, output: &Output) -> Result<Started, Error> {
     let prepared = Prepared::new(command, output).map_err(not_started)?;
-    watch.retry(|| attempt(&prepared, watch))
-}
-
-fn attempt(prepared: &Prepared, watch: &Watch) -> Result<Started, Error> {
-    let (messages, empty) = match prepared.command.isolation {
+    let (messages, empty) = match command.isolation {
         Isolation::Group => (None, None),
         Isolation::Session => (Some(Pipe::new()?), Some(nothing()?)),
     };
     let trouble = Pipe::new()?;
     let errors = messages.as_ref().map(|pipe| pipe.theirs.as_fd());
-    let Output { pipe, is_standard } = prepared.output;
+    let Output { pipe, is_standard } = output;
     let output = if *is_standard { Some(pipe.theirs.as_fd()) } else { errors };
     let streams = Streams { input: empty.as_ref().map(|file| file.as_fd()), output, errors };
     // SAFETY: the child only makes system calls on what was made before; it neither allocates nor locks.
@@ -78,9 +77,7 @@ fn attempt(prepared: &Prepared, watch: &Watch) -> Result<Started, Error> {
         }
         ForkResult::Parent { child } => Running::new(child),
     };
-    drop(trouble.theirs);
-    wait_for_program(&trouble.ours, watch)?;
-    Ok(Started { running, messages: messages.map(|pipe| pipe.ours) })
+    Ok(Started { running, messages: messages.map(|pipe| pipe.ours), trouble: trouble.ours })
 }
 
 fn nothing() -> Result<OwnedFd, Error> {
@@ -185,23 +182,20 @@ fn report_and_exit((phase, errno): Trouble, trouble: BorrowedFd) -> ! {
     unsafe { libc::_exit(127) }
 }
 
-/// Waits until the child executes its program, which closes the pipe, or says why it does not.
-fn wait_for_program(trouble: &OwnedFd, watch: &Watch) -> Result<(), Error> {
+/// What the child reported if it did not come to execute its program; to be called when it has closed its output or
+/// ended, because it writes its report before.
+pub(crate) fn check_report(trouble: &OwnedFd) -> Result<(), Error> {
     let mut message = [0; 5];
-    loop {
-        let time = PollTimeout::try_from(watch.next_wait()?).unwrap_or(PollTimeout::MAX);
-        match poll(&mut [PollFd::new(trouble.as_fd(), PollFlags::POLLIN)], time) {
-            Ok(0) | Err(Errno::EINTR) => continue,
-            Ok(_) => {}
-            Err(errno) => return Err(Error::NotFollowed { errno }),
-        }
-        match read(trouble, &mut message) {
-            Err(Errno::EINTR) => {}
-            Err(errno) => return Err(Error::NotFollowed { errno }),
-            Ok(length) if length == message.len() => return Err(reported(message)),
-            // Closed, by the program's start or by the child's end: how that went is seen later.
-            Ok(_) => return Ok(()),
-        }
+    // A child that another thread is starting may have this pipe open too: it must not be waited for.
+    match poll(&mut [PollFd::new(trouble.as_fd(), PollFlags::POLLIN)], PollTimeout::ZERO) {
+        Ok(0) => return Ok(()),
+        Ok(_) => {}
+        Err(errno) => return Err(Error::NotFollowed { errno }),
+    }
+    match read(trouble, &mut message) {
+        Ok(length) if length == message.len() => Err(reported(message)),
+        Ok(_) => Ok(()),
+        Err(errno) => Err(Error::NotFollowed { errno }),
     }
 }
 

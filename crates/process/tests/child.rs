@@ -7,7 +7,7 @@ use process::{
 use std::fs::File;
 use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 const LONG: Duration = Duration::from_secs(60);
@@ -24,7 +24,7 @@ fn script(text: &str, isolation: Isolation) -> Command<'static> {
 }
 
 fn run(command: Command, time: Duration) -> Result<Finished, Error> {
-    Child::start(command, &limits(time))?.finish()
+    process::run(&command, &limits(time))
 }
 
 fn output(command: Command) -> String {
@@ -99,9 +99,18 @@ fn files_are_inherited_and_output_may_come_by_a_pipe_of_its_own() {
     let file = process::file_in_memory("kernel", b"content").unwrap();
     let pipe = Pipe::new().unwrap();
     let text = format!("cat {} >{}; echo talk", process::inherited(&file), process::inherited(&pipe.theirs));
-    let command = Command { files: vec![file], output: Some(pipe), ..script(&text, Isolation::Session) };
-    let ended = run(command, LONG).unwrap();
-    assert_eq!((ended.output.as_slice(), ended.messages.as_str()), (b"content".as_slice(), "talk"));
+    let command = Command { files: vec![file], ..script(&text, Isolation::Session) };
+    let mut child = Child::start(&command, Some(pipe), &limits(LONG)).unwrap();
+    let (mut output, mut buffer) = (Vec::new(), [0; 16]);
+    loop {
+        match child.read(&mut buffer).unwrap() {
+            Event::Output(count) => output.extend_from_slice(&buffer[..count]),
+            Event::Message => {}
+            Event::Closed => break,
+        }
+    }
+    assert!(child.wait().unwrap().success());
+    assert_eq!((output.as_slice(), child.messages().as_str()), (b"content".as_slice(), "talk"));
 }
 
 #[test]
@@ -177,7 +186,7 @@ fn of_many_messages_the_end_is_kept() {
 #[test]
 fn a_message_is_seen_while_the_child_goes_on() {
     let mut child =
-        Child::start(script("echo word >&2; sleep 50", Isolation::Session), &limits(LONG)).unwrap();
+        Child::start(&script("echo word >&2; sleep 50", Isolation::Session), None, &limits(LONG)).unwrap();
     assert_eq!(child.read(&mut [0; 16]), Ok(Event::Message));
     assert_eq!(child.messages(), "word");
 }
@@ -187,13 +196,35 @@ fn an_interrupt_ends_it() {
     for isolation in BOTH {
         let interrupt = Interrupt::default();
         let limits = Limits { interrupt: interrupt.clone(), ..limits(LONG) };
-        let child = Child::start(script("sleep 50", isolation), &limits).unwrap();
-        interrupt.store(true, std::sync::atomic::Ordering::Relaxed);
-        assert_eq!(child.finish(), Err(Error::Interrupted));
+        let later = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(20));
+            interrupt.store(true, Ordering::Relaxed);
+        });
+        assert_eq!(process::run(&script("sleep 50", isolation), &limits), Err(Error::Interrupted));
+        later.join().unwrap();
     }
     let limits = Limits { interrupt: Interrupt::new(AtomicBool::new(true)), ..limits(LONG) };
-    let refused = Child::start(script("sleep 50", Isolation::Group), &limits).map(drop);
-    assert_eq!(refused, Err(Error::Interrupted));
+    assert_eq!(process::run(&script("sleep 50", Isolation::Group), &limits), Err(Error::Interrupted));
+}
+
+#[test]
+fn a_program_that_is_still_being_written_is_tried_for_a_while() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("true");
+    std::fs::copy("/bin/true", &path).unwrap();
+    let writing = File::options().append(true).open(&path).unwrap();
+    let start = || run(Command::new(Program::Named(path.clone().into()), Isolation::Group), LONG);
+    let begin = Instant::now();
+    let busy = Error::NotStarted { phase: Phase::Execute, errno: Errno::ETXTBSY };
+    assert_eq!(start(), Err(busy));
+    assert!(begin.elapsed() >= Duration::from_millis(127), "{:?}", begin.elapsed());
+    drop(writing);
+    // A child of another test may have the file open still, until it executes its program.
+    let mut ended = start();
+    while ended == Err(busy) {
+        ended = start();
+    }
+    assert!(ended.unwrap().status.success());
 }
 
 #[test]

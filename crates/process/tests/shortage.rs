@@ -3,13 +3,16 @@
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
-use process::{Child, Command, Errno, Error, Interrupt, Isolation, Limits, Phase, Program};
+use process::{Command, Errno, Error, Interrupt, Isolation, Limits, Phase, Program};
 use std::fs::File;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// The pauses between all attempts.
+const RETRIES: Duration = Duration::from_millis(127);
 
 fn run() -> Result<(), Error> {
     let limits = Limits { time: Duration::from_secs(60), output: 1, interrupt: Interrupt::default() };
-    Child::start(Command::new(Program::Named("true".into()), Isolation::Session), &limits)?.finish().map(drop)
+    process::run(&Command::new(Program::Named("true".into()), Isolation::Session), &limits).map(drop)
 }
 
 fn open_files() -> usize {
@@ -22,7 +25,9 @@ fn a_child_is_started_once_there_are_descriptors_again() {
     setrlimit(Resource::RLIMIT_NOFILE, 64.min(hard), hard).unwrap();
     let mut taken: Vec<File> = std::iter::from_fn(|| File::open("/dev/null").ok()).collect();
 
+    let begin = Instant::now();
     let error = run().unwrap_err();
+    assert!(begin.elapsed() >= RETRIES, "it is tried for a while: {:?}", begin.elapsed());
     assert_eq!(error, Error::NotStarted { phase: Phase::Pipe, errno: Errno::EMFILE });
     assert!(error.is_momentary());
 
@@ -32,10 +37,6 @@ fn a_child_is_started_once_there_are_descriptors_again() {
     assert!(run().unwrap_err().is_momentary());
     assert_eq!(open_files(), before);
 
-    let later = std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_millis(10));
-        drop(taken);
-    });
+    drop(taken);
     assert_eq!(run(), Ok(()));
-    later.join().unwrap();
 }

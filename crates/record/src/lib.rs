@@ -144,7 +144,7 @@ pub enum Failure {
 impl Failure {
     /// Whether this says something about the machine's load at this moment (it was short of processes, descriptors or
     /// memory) rather than about the entry: the round is lost, and the row is not. Starting the probe has been tried
-    /// repeatedly by then ([`process::Child::start`]).
+    /// repeatedly by then ([`process::run`]).
     pub fn is_momentary(&self) -> bool {
         match self {
             Failure::Process(error) => error.is_momentary(),
