@@ -70,10 +70,11 @@ impl Name {
 }
 
 impl Process {
-    /// Starts it. That there is no such program is told by the first read.
+    /// Starts it, and comes back when it is executed.
     pub fn start(command: Command, limits: &Limits) -> Result<Process, Trouble> {
         let (name, command, records) = command.split();
         let child = Child::start(&command, records, limits).map_err(|error| name.trouble(error))?;
+        child.wait_for_program().map_err(|error| name.trouble(error))?;
         Ok(Process { name, child })
     }
 
@@ -176,7 +177,7 @@ mod tests {
             Command { program, packages: "some-package", ..script("") }
         };
         let words = "there is no kentry-no-such-program here: install it (Debian: apt install some-package)";
-        assert_eq!(read(missing(), &limits(LONG)).to_string(), words);
+        assert_eq!(Process::start(missing(), &limits(LONG)).unwrap_err().to_string(), words);
         assert_eq!(missing().run(&limits(LONG)).unwrap_err().to_string(), words);
         let refused = Command { program: "/dev/null".into(), ..script("") };
         assert_eq!(

@@ -58,7 +58,7 @@ impl Child {
     ///
     /// # Errors
     /// [`Error::NotStarted`] when there is no process for it. What fails in this process, as executing the program can,
-    /// is told when its output is read.
+    /// is told by [`Child::wait_for_program`] or when its output is read.
     pub fn start(command: &Command, output: Option<Pipe>, limits: &Limits) -> Result<Child, Error> {
         let watch = Watch::new(limits);
         let output = match output {
@@ -77,6 +77,22 @@ impl Child {
             received: 0,
             messages: Messages::new(started.messages),
             watch,
+        }
+    }
+
+    /// Waits until it executes its program. Not for a child that measures, which this would disturb: [`Child::read`] tells
+    /// later what went wrong.
+    ///
+    /// # Errors
+    /// [`Error::NotStarted`], or when the limits are exceeded.
+    pub fn wait_for_program(&self) -> Result<(), Error> {
+        loop {
+            let time = PollTimeout::try_from(self.watch.next_wait()?).unwrap_or(PollTimeout::MAX);
+            match poll(&mut [PollFd::new(self.trouble.as_fd(), PollFlags::POLLIN)], time) {
+                Ok(0) | Err(Errno::EINTR) => {}
+                Ok(_) => return check_report(&self.trouble),
+                Err(errno) => return Err(Error::NotFollowed { errno }),
+            }
         }
     }
 

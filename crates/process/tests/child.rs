@@ -230,10 +230,15 @@ fn a_program_that_is_still_being_written_is_tried_for_a_while() {
 #[test]
 fn what_is_no_program_is_not_started() {
     let start = |program: &str| run(Command::new(Program::Named(program.into()), Isolation::Group), LONG);
-    let refused = |errno| Err(Error::NotStarted { phase: Phase::Execute, errno });
+    let refused = |errno| Err::<Finished, _>(Error::NotStarted { phase: Phase::Execute, errno });
     assert_eq!(start("kentry-no-such-program"), refused(Errno::ENOENT));
     assert_eq!(start("/dev/null"), refused(Errno::EACCES));
     assert_eq!(start("a\0b"), refused(Errno::EINVAL));
+    let missing = Command::new(Program::Named("kentry-no-such-program".into()), Isolation::Group);
+    let child = Child::start(&missing, None, &limits(LONG)).unwrap();
+    assert_eq!(child.wait_for_program(), refused(Errno::ENOENT).map(drop));
+    let child = Child::start(&script("sleep 50", Isolation::Group), None, &limits(LONG)).unwrap();
+    assert_eq!(child.wait_for_program(), Ok(()));
     let null = File::open("/dev/null").unwrap();
     let open = Program::Open(null.as_fd(), "null".into());
     assert_eq!(run(Command::new(open, Isolation::Group), LONG), refused(Errno::EACCES));
