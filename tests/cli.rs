@@ -195,3 +195,38 @@ fn completions_and_manual_page_name_every_option() {
     assert!(stdout(&["man", "explain"]).contains("example"));
     assert_eq!(kentry(&["man", "teleport"]).status.code(), Some(2));
 }
+
+#[test]
+fn a_document_comes_from_standard_input_or_a_pipe_with_a_writer() {
+    let saved = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(saved.path(), RUN.as_bytes()).unwrap();
+    let explained = |file: &str, input: &str| {
+        let mut command = Command::new("timeout");
+        command.args([
+            "60",
+            "sh",
+            "-c",
+            input,
+            "sh",
+            env!("CARGO_BIN_EXE_kentry"),
+            "explain",
+            "call",
+            "--run",
+        ]);
+        let output = command.arg(file).env("DOCUMENT", saved.path()).output().unwrap();
+        let errors = String::from_utf8(output.stderr).unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap(), errors)
+    };
+    let (_, expected, _) = explained(saved.path().to_str().unwrap(), "\"$@\"");
+    assert!(expected.contains("## Measured") && !expected.contains("No run was given"), "{expected}");
+    for file in ["-", "/dev/stdin"] {
+        assert_eq!(explained(file, "\"$@\" <\"$DOCUMENT\""), (Some(0), expected.clone(), String::new()));
+        let slow = "{ sleep 0.2; cat \"$DOCUMENT\"; } | \"$@\"";
+        assert_eq!(explained(file, slow), (Some(0), expected.clone(), String::new()));
+    }
+    let slow = "{ sleep 0.2; cat \"$DOCUMENT\"; } | \"$@\" 3<&0 </dev/null";
+    assert_eq!(explained("/dev/fd/3", slow), (Some(0), expected, String::new()));
+    let (code, _, errors) = explained("-", "\"$@\" </dev/null");
+    assert_eq!(code, Some(2), "{errors}");
+    assert!(errors.starts_with("kentry: -: not a run document"), "{errors}");
+}

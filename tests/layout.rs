@@ -106,6 +106,7 @@ fn a_row_without_its_file_does_not_build() {
 /// The stages in the order of the data's path; the command is the last.
 const STAGES: [&str; 12] = [
     "compile",
+    "process",
     "table",
     "record",
     "simulator",

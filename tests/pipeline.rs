@@ -7,7 +7,8 @@ use host::{Executor, Interrupt};
 use kentry::cli::{Cli, MeasureArgs};
 use kentry::measure::{Setting, measure};
 use kentry::plan::Plan;
-use record::{Canary, Failure, Lengths, Payload, Record, Sample, Step, Verdict, abi};
+use process::{Errno, Error, Phase};
+use record::{Canary, Failure, Lengths, Payload, Record, Sample, Verdict, abi};
 use table::{Kernel, Probe, Table};
 
 /// What a probe run answers, by row and by how often that row was asked before.
@@ -19,7 +20,7 @@ struct Fake {
 }
 
 impl Executor for Fake {
-    fn run(&mut self, _probe: Probe, arguments: &[String]) -> Result<Vec<Record>, Failure> {
+    fn run(&mut self, _probe: Probe, _cpu: usize, arguments: &[String]) -> Result<Vec<Record>, Failure> {
         if arguments.len() == 1 {
             return Err(Failure::Silent);
         }
@@ -118,20 +119,42 @@ fn one_wrong_answer_takes_the_number_away() {
 
 #[test]
 fn failures_are_outcomes_with_their_reason() {
-    let failing = |failure: fn() -> Failure| {
+    fn failing(failure: impl Fn() -> Failure + 'static) -> (Outcome, String) {
         let (document, _) =
             run(&["--entry", "vdso-i386", "--operation", "time", "--budget", "0.01"], move |_, _, _| {
                 Err(failure())
             });
         let row = document.results.into_iter().next().unwrap();
         (row.outcome, row.reason.unwrap())
-    };
-    assert_eq!(failing(|| Failure::Timeout(std::time::Duration::from_secs(2))).0, Outcome::Timeout);
+    }
+    assert_eq!(
+        failing(|| Failure::Process(Error::Timeout(std::time::Duration::from_secs(2)))).0,
+        Outcome::Timeout
+    );
     assert_eq!(failing(|| Failure::Killed(9)), (Outcome::Error, "the probe was killed by SIGKILL".into()));
-    assert_eq!(failing(|| Failure::NotStarted { step: Step::Execute, errno: 8 }).0, Outcome::Unsupported);
+    let not_executed = Error::NotStarted { phase: Phase::Execute, errno: Errno::ENOEXEC };
+    assert_eq!(failing(move || Failure::Process(not_executed)).0, Outcome::Unsupported);
     assert_eq!(failing(|| Failure::Silent).0, Outcome::Error);
     let garbage = || Failure::Garbage(record::parse(b"no records at all, but long enough").unwrap_err());
     assert_eq!(failing(garbage).1, "probe32: record 0 does not begin with the magic number at byte 0");
+}
+
+#[test]
+fn one_eagain_discarded_the_rows_good_rounds() {
+    let busy = |phase| Failure::Process(Error::NotStarted { phase, errno: Errno::EAGAIN });
+    let (document, fake) = run(&["--entry", "call", "--budget", "0.1"], move |e, o, before| match before {
+        2 => Err(busy(Phase::Fork)),
+        3 => Err(busy(Phase::Execute)),
+        _ => Ok(round(e, o, 100)),
+    });
+    assert!(fake.asked.len() > 4, "it is asked again");
+    let row = &document.results[0];
+    assert_eq!((row.outcome, row.ticks.unwrap().estimate.0), (Outcome::Ok, 100.0));
+
+    let (document, _) = run(&["--entry", "call", "--budget", "0.1"], move |_, _, _| Err(busy(Phase::Fork)));
+    let row = &document.results[0];
+    assert_eq!((row.outcome, row.ticks), (Outcome::Error, None));
+    assert!(row.reason.as_deref().unwrap().contains("making its process failed with EAGAIN"), "{row:?}");
 }
 
 #[test]

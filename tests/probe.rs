@@ -8,14 +8,16 @@ use std::time::Duration;
 use table::{Probe, Table};
 
 fn host() -> Host {
-    let cpu = *host::allowed_cpus().unwrap().last().unwrap();
-    let limits = Limits {
-        cpu,
-        priority: Priority::Inherited,
-        time: Duration::from_secs(20),
-        interrupt: Interrupt::default(),
-    };
-    Host::new(limits).unwrap()
+    with_time(Duration::from_secs(20))
+}
+
+fn with_time(time: Duration) -> Host {
+    let limits = Limits { time, output: record::MOST_OUTPUT, interrupt: Interrupt::default() };
+    Host::new(Priority::Inherited, limits).unwrap()
+}
+
+fn cpu() -> usize {
+    *host::allowed_cpus().unwrap().last().unwrap()
 }
 
 fn request(entry: &str, operation: &str) -> (Probe, Request) {
@@ -27,7 +29,7 @@ fn request(entry: &str, operation: &str) -> (Probe, Request) {
         ticks: 1_000_000,
         bursts: 1,
         parent: u64::from(std::process::id()),
-        cpu: *host::allowed_cpus().unwrap().last().unwrap() as u64,
+        cpu: cpu() as u64,
         path: true,
         samples: abi::BLOCK_SAMPLES,
     };
@@ -45,7 +47,7 @@ fn verdict(records: &[Record]) -> Verdict {
 fn ask(entry: &str, operation: &str, change: impl Fn(&mut Request)) -> Verdict {
     let (probe, mut request) = request(entry, operation);
     change(&mut request);
-    verdict(&host().measure(probe, &request).unwrap())
+    verdict(&host().measure(probe, cpu(), &request).unwrap())
 }
 
 #[test]
@@ -66,7 +68,7 @@ fn a_call_number_of_the_other_abi_does_not_pass_for_the_operation() {
     let (probe, mut request) = request("syscall-x86_64", "gettimeofday");
     request.operation = Table::get().operation("clock_gettime64-monotonic").unwrap().id;
     // It has no x86-64 number: 0, read(2), with a clock's arguments.
-    let found = verdict(&host().measure(probe, &request).unwrap());
+    let found = verdict(&host().measure(probe, cpu(), &request).unwrap());
     assert_ne!(found.outcome, abi::OUTCOME_OK);
 }
 
@@ -76,7 +78,7 @@ fn a_request_that_does_not_parse_names_the_argument() {
         let (probe, request) = request("call", "none");
         let mut arguments = request.arguments();
         arguments[place as usize - 1] = text.into();
-        let found = verdict(&host().run(probe, &arguments).unwrap());
+        let found = verdict(&host().run(probe, cpu(), &arguments).unwrap());
         assert_eq!((found.outcome, found.cause), (abi::OUTCOME_ERROR, abi::CAUSE_REQUEST), "{text:?}");
         assert_eq!(found.detail[0], place, "{text:?}");
     };
@@ -88,7 +90,7 @@ fn a_request_that_does_not_parse_names_the_argument() {
     refused(abi::REQUEST_BLOCKS, &(abi::MAX_BLOCKS + 1).to_string());
     refused(abi::REQUEST_SAMPLES, "0");
     refused(abi::REQUEST_SAMPLES, &(abi::BLOCK_SAMPLES + 1).to_string());
-    let nothing = host().run(Probe::Probe64, &[]).unwrap();
+    let nothing = host().run(Probe::Probe64, cpu(), &[]).unwrap();
     assert_eq!(verdict(&nothing).cause, abi::CAUSE_REQUEST);
 }
 
@@ -104,7 +106,7 @@ fn blocks(records: &[Record]) -> Vec<u64> {
 #[test]
 fn a_measurement_has_the_samples_it_was_asked_for() {
     let (probe, request) = request("call", "none");
-    let records = host().measure(probe, &request).unwrap();
+    let records = host().measure(probe, cpu(), &request).unwrap();
     let canaries = records.iter().filter(|record| matches!(record.payload, Payload::Canary(_))).count();
     assert_eq!((blocks(&records), canaries), (vec![abi::BLOCK_SAMPLES; 2], 3));
     let path = records.iter().find_map(|record| match record.payload {
@@ -119,7 +121,7 @@ fn a_block_is_as_short_as_was_asked_for() {
     for (entry, operation) in [("syscall-x86_64", "getppid"), ("page-fault", "minor-fault")] {
         let (probe, request) = request(entry, operation);
         let request = Request { samples: 3, ticks: u64::from(u32::MAX), ..request };
-        let records = host().measure(probe, &request).unwrap();
+        let records = host().measure(probe, cpu(), &request).unwrap();
         assert_eq!(verdict(&records).outcome, abi::OUTCOME_OK, "{entry}");
         assert_eq!(blocks(&records), [3, 3], "{entry}");
     }
@@ -157,23 +159,21 @@ fn the_labs_entries_lead_where_their_texts_say_on_linux() {
 /// Nothing where this kernel does not execute 32-bit programs.
 fn ask_if_executed(entry: &str, operation: &str) -> Option<Verdict> {
     let (probe, request) = request(entry, operation);
-    match host().measure(probe, &request) {
+    match host().measure(probe, cpu(), &request) {
         Ok(records) => Some(verdict(&records)),
-        Err(Failure::NotStarted { .. }) if probe == Probe::Probe32 => None,
+        Err(Failure::Process(process::Error::NotStarted { .. })) if probe == Probe::Probe32 => None,
         Err(failure) => panic!("{entry}: {failure}"),
     }
 }
 
 #[test]
 fn a_probe_that_takes_too_long_is_ended() {
-    let cpu = *host::allowed_cpus().unwrap().last().unwrap();
     let time = Duration::from_millis(1);
-    let limits = Limits { cpu, priority: Priority::Inherited, time, interrupt: Interrupt::default() };
-    let mut host = Host::new(limits).unwrap();
+    let mut host = with_time(time);
     let (probe, mut request) = request("cpuid", "none");
     request.blocks = abi::MAX_BLOCKS;
     request.ticks = u64::from(u32::MAX);
-    assert_eq!(host.measure(probe, &request), Err(Failure::Timeout(time)));
+    assert_eq!(host.measure(probe, cpu(), &request), Err(Failure::Process(process::Error::Timeout(time))));
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn the_first_sample_of_a_block_was_slow() {
     // In 32-bit code the canary's own system call made the predictors forget: one sample in 64, which is p99.
     let (probe, request) = request("vdso-i386", "clock_gettime-monotonic");
     let request = Request { blocks: abi::MAX_BLOCKS, ticks: u64::from(u32::MAX), ..request };
-    let records = host().measure(probe, &request).unwrap();
+    let records = host().measure(probe, cpu(), &request).unwrap();
     if verdict(&records).outcome != abi::OUTCOME_OK {
         return; // no 32-bit vDSO here
     }

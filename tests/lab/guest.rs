@@ -1,7 +1,7 @@
 //! Boots a plan in an emulator, and sorts what comes back by the plan's lines.
 
 use crate::build::Program;
-use lab::{Accelerator, Bochs, End, Event, Events, File, Guest, Limits, Plan, Qemu, Step, Trouble};
+use lab::{Accelerator, Bochs, End, Event, Events, File, Guest, Limits, Line, Plan, Qemu, Trouble};
 use record::{Boot, Payload, Request, Sample, Verdict, abi};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -76,7 +76,7 @@ pub type Boots<'a> = dyn Fn(&[u8], usize, &Limits) -> Result<Guest, Trouble> + '
 /// A plan while it is written.
 #[derive(Debug, Clone, Default)]
 pub struct Script {
-    steps: Vec<Step>,
+    lines: Vec<Line>,
     files: BTreeMap<String, Vec<u8>>,
     labels: Vec<String>,
     /// The last value of each switch.
@@ -88,7 +88,7 @@ pub struct Script {
 impl Script {
     pub fn new() -> Script {
         let mut script = Script::default();
-        script.steps.push(Step::Limit(LIMIT));
+        script.lines.push(Line::Limit(LIMIT));
         for probe in lab::probes() {
             script.files.insert(probe.name.into(), probe.bytes.into());
         }
@@ -96,7 +96,7 @@ impl Script {
     }
 
     pub fn limit(&mut self, ticks: u64) {
-        self.steps.push(Step::Limit(ticks));
+        self.lines.push(Line::Limit(ticks));
     }
 
     /// `pti=on smap=off`
@@ -107,7 +107,7 @@ impl Script {
             .map(|(name, value)| (name.into(), value.into()))
             .collect();
         self.switches.extend(pairs.iter().cloned());
-        self.steps.push(Step::Set(pairs));
+        self.lines.push(Line::Set(pairs));
     }
 
     /// The configuration as it was set, and what runs in it.
@@ -136,7 +136,7 @@ impl Script {
             samples: 3,
         };
         let arguments = request.arguments();
-        self.steps.push(Step::Run { file: entry.probe.name().into(), arguments });
+        self.lines.push(Line::Run { file: entry.probe.name().into(), arguments });
         self.label(format!("{} {}", entry.name, operation.name))
     }
 
@@ -152,7 +152,7 @@ impl Script {
         let words =
             arguments.iter().take(4).map(|word| String::from_utf8_lossy(word).chars().take(40).collect());
         let words = words.collect::<Vec<String>>().join(" ");
-        self.steps.push(Step::Exec { file: program.name.clone().into(), arguments });
+        self.lines.push(Line::Exec { file: program.name.clone().into(), arguments });
         self.label(format!("{} {words}", program.name))
     }
 
@@ -165,7 +165,7 @@ impl Script {
 
     /// A file that the archive does not have.
     pub fn exec_missing(&mut self, name: &str) -> usize {
-        self.steps.push(Step::Exec { file: name.into(), arguments: Vec::new() });
+        self.lines.push(Line::Exec { file: name.into(), arguments: Vec::new() });
         self.label(format!("missing {name:?}"))
     }
 
@@ -173,21 +173,21 @@ impl Script {
     pub fn run(&mut self, program: &Program, arguments: &[&str]) -> usize {
         self.add(program);
         let words = arguments.iter().map(|word| word.to_string()).collect();
-        self.steps.push(Step::Run { file: program.name.clone(), arguments: words });
+        self.lines.push(Line::Run { file: program.name.clone(), arguments: words });
         self.label(format!("{} {}, exceptions serve", program.name, arguments.join(" ")))
     }
 
     pub fn check(&mut self, name: &str) -> usize {
-        self.steps.push(Step::Check(name.into()));
+        self.lines.push(Line::Check(name.into()));
         self.label(format!("check {name}"))
     }
 
     /// The boot module, for a counter of this frequency.
     pub fn archive(&self, hertz: u64) -> Vec<u8> {
-        let mut steps = vec![Step::Seed(self.seed), Step::Time(NOW), Step::Tsc(hertz)];
-        steps.extend(self.steps.iter().cloned());
+        let mut lines = vec![Line::Seed(self.seed), Line::Time(NOW), Line::Tsc(hertz)];
+        lines.extend(self.lines.iter().cloned());
         let files: Vec<File> = self.files.iter().map(|(name, bytes)| File { name, bytes }).collect();
-        lab::pack(&Plan { steps }, &files).unwrap()
+        lab::pack(&Plan { lines }, &files).unwrap()
     }
 
     /// How many programs and checks there are.

@@ -3,7 +3,8 @@
 use crate::{Outcome, Path};
 use nix::errno::Errno;
 use nix::sys::signal::Signal;
-use record::{Failure, Step, Verdict, abi};
+use process::{Error, Phase};
+use record::{Failure, Verdict, abi};
 use table::{Entry, Probe, REGISTERS};
 
 /// #GP, whose error code is a selector, and #PF, whose fault has an address.
@@ -48,12 +49,8 @@ pub fn judge(entry: &Entry, verdict: &Verdict) -> (Outcome, String) {
 /// What it means that a probe run went wrong from the outside.
 pub fn judge_failure(entry: &Entry, failure: &Failure) -> (Outcome, String) {
     match failure {
-        Failure::NotStarted { step: Step::Execute, errno } => {
-            judge_not_executed(entry, Errno::from_raw(*errno))
-        }
-        Failure::NotStarted { step, errno } => {
-            let errno = Errno::from_raw(*errno);
-            (Outcome::Error, format!("the probe could not be started, {step}: {errno:?} ({})", errno.desc()))
+        Failure::Process(Error::NotStarted { phase: Phase::Execute, errno }) => {
+            judge_not_executed(entry, *errno)
         }
         Failure::Killed(number) if *number == Signal::SIGSYS as i32 => {
             (Outcome::Refused, "killed by SIGSYS: a seccomp filter forbids the call".into())
@@ -61,7 +58,7 @@ pub fn judge_failure(entry: &Entry, failure: &Failure) -> (Outcome, String) {
         Failure::Killed(number) => {
             (Outcome::Error, format!("the probe was killed by {}", signal_name(*number as u64)))
         }
-        Failure::Timeout(_) => (Outcome::Timeout, failure.to_string()),
+        Failure::Process(Error::Timeout(_)) => (Outcome::Timeout, failure.to_string()),
         Failure::Garbage(_) => (Outcome::Error, format!("{}: {failure}", entry.probe.name())),
         _ => (Outcome::Error, failure.to_string()),
     }
@@ -211,24 +208,26 @@ mod tests {
         assert_eq!((outcome, why.as_str()), (Outcome::Error, "the probe was killed by SIGKILL"));
     }
 
+    fn not_started(phase: Phase, errno: Errno) -> Failure {
+        Failure::Process(Error::NotStarted { phase, errno })
+    }
+
     #[test]
     fn a_kernel_without_32_bit_emulation_is_named() {
-        let (outcome, why) =
-            judge_failure(entry("int80-i386"), &Failure::NotStarted { step: Step::Execute, errno: 8 });
+        let (outcome, why) = judge_failure(entry("int80-i386"), &not_started(Phase::Execute, Errno::ENOEXEC));
         assert_eq!(outcome, Outcome::Unsupported);
         assert!(why.contains("ia32_emulation=0"), "{why}");
-        let (outcome, why) =
-            judge_failure(entry("libc"), &Failure::NotStarted { step: Step::Execute, errno: 2 });
+        let (outcome, why) = judge_failure(entry("libc"), &not_started(Phase::Execute, Errno::ENOENT));
         assert_eq!(outcome, Outcome::Unsupported);
         assert!(why.contains("loader"), "{why}");
     }
 
     #[test]
     fn trouble_of_the_runner_is_no_fact_about_the_entry() {
-        let pinning = Failure::NotStarted { step: Step::Pin, errno: 1 };
+        let pinning = not_started(Phase::Pin, Errno::EPERM);
         let (outcome, why) = judge_failure(entry("call"), &pinning);
         assert_eq!(outcome, Outcome::Error);
-        assert!(why.contains("pinning it to the CPU: EPERM"), "{why}");
+        assert!(why.contains("pinning it to the CPU failed with EPERM"), "{why}");
     }
 
     #[test]

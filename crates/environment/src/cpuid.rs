@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::thread;
 
 use raw_cpuid::CpuIdResult;
-use rustix::thread::CpuSet;
 
 use crate::reader::Reader;
 
@@ -25,6 +24,12 @@ const EXTENDED: [(u32, u32); 9] = [
 const HYPERVISOR: [(u32, u32); 2] = [(0x4000_0000, 0), (0x4000_0010, 0)];
 /// Where a second hypervisor interface starts, for instance KVM's own below the one it offers to Windows.
 const HYPERVISOR_ABOVE: [(u32, u32); 1] = [(0x4000_0100, 0)];
+
+/// Leaf 7, EDX: the processor has cores of more than one kind (Intel SDM volume 2, CPUID).
+const HYBRID_BIT: u32 = 1 << 15;
+
+/// The leaf of the native model id, which differs by core.
+const CORE_KIND: u32 = 0x1a;
 
 /// Leaf 1, ECX: the bit that no processor sets and every polite hypervisor does.
 const HYPERVISOR_BIT: u32 = 31;
@@ -47,22 +52,10 @@ impl Leaves {
     ///
     /// A thread of its own goes there, so that the caller's affinity stays as it is on every way out.
     pub fn read_on(cpu: usize, reader: &mut Reader) -> Self {
-        let read = || (move_to(cpu), Self::read());
-        let answer = thread::scope(|scope| {
-            let thread = thread::Builder::new().stack_size(64 << 10).spawn_scoped(scope, read).ok()?;
-            thread.join().ok()
-        });
-        match answer {
-            Some((Ok(()), leaves)) => leaves,
-            Some((Err(why), leaves)) => {
-                reader.miss(&format!("CPUID on CPU {cpu}"), format!("{why}; read on another CPU"));
-                leaves
-            }
-            None => {
-                reader.miss(&format!("CPUID on CPU {cpu}"), "no thread could be made; read on another CPU");
-                Self::read()
-            }
-        }
+        on_cpu(cpu, Self::read).unwrap_or_else(|why| {
+            reader.miss(&format!("CPUID on CPU {cpu}"), format!("{why}; read on another CPU"));
+            Self::read()
+        })
     }
 
     fn read() -> Self {
@@ -111,13 +104,33 @@ impl Leaves {
     }
 }
 
-fn move_to(cpu: usize) -> Result<(), String> {
-    if cpu >= CpuSet::MAX_CPU {
-        return Err(format!("more than {} CPUs are not supported here", CpuSet::MAX_CPU));
-    }
-    let mut set = CpuSet::new();
-    set.set(cpu);
-    rustix::thread::sched_setaffinity(None, &set).map_err(|error| format!("it cannot be used ({error})"))
+/// What `ask` answers on a CPU, asked there by a thread of its own; or why nothing can run there.
+fn on_cpu<T: Send>(cpu: usize, ask: impl FnOnce() -> T + Send) -> Result<T, String> {
+    let on_cpu = || match process::pin_this_thread(cpu) {
+        Ok(()) => Ok(ask()),
+        Err(errno) => Err(format!("it cannot be used ({})", errno.desc())),
+    };
+    let answer = thread::scope(|scope| {
+        let thread = thread::Builder::new().stack_size(64 << 10).spawn_scoped(scope, on_cpu).ok()?;
+        thread.join().ok()
+    });
+    answer.unwrap_or_else(|| Err("no thread could be made".to_owned()))
+}
+
+/// Which kind of core a CPU is: leaf 0x1A, `EAX`, bits 24 to 31. None where there is no such leaf, or nothing can run.
+pub(crate) fn core_kind_on(cpu: usize) -> Option<u8> {
+    let ask = || {
+        let highest = raw_cpuid::native_cpuid::cpuid_count(0, 0).eax;
+        (highest >= CORE_KIND).then(|| raw_cpuid::native_cpuid::cpuid_count(CORE_KIND, 0).eax)
+    };
+    let [.., kind] = on_cpu(cpu, ask).ok()??.to_le_bytes();
+    Some(kind)
+}
+
+/// Whether the processor says that its cores are of more than one kind: leaf 7, `EDX`, bit 15.
+pub(crate) fn is_hybrid() -> bool {
+    let highest = raw_cpuid::native_cpuid::cpuid_count(0, 0).eax;
+    highest >= 7 && raw_cpuid::native_cpuid::cpuid_count(7, 0).edx & HYBRID_BIT != 0
 }
 
 /// The characters that stand in registers, in the order given, without the zeros and blanks at the ends.
@@ -145,7 +158,7 @@ mod tests {
     #[test]
     fn a_cpu_that_does_not_exist_is_noted_and_something_is_read_all_the_same() {
         let roots = Roots::default();
-        for cpu in [1023, 1024, usize::MAX] {
+        for cpu in [1023, 1024, 5000, usize::MAX] {
             let mut reader = Reader::new(&roots);
             assert!(Leaves::read_on(cpu, &mut reader).get(0, 0).eax > 0);
             assert!(reader.into_unseen()[0].why.ends_with("read on another CPU"));

@@ -1,6 +1,5 @@
 //! Which CPUs there are, and which this process may use.
 
-use rustix::thread::CpuSet;
 use serde::{Deserialize, Serialize};
 
 use crate::cpu_list;
@@ -35,10 +34,10 @@ impl Cpus {
     }
 }
 
-/// The system call fails where the kernel knows more CPUs than the set holds; `/proc/self/status` says it too.
+/// As the system call says, or else `/proc/self/status`, where a filter forbids the call.
 fn allowed(reader: &mut Reader, status: Option<&str>) -> Option<String> {
-    match rustix::thread::sched_getaffinity(None) {
-        Ok(set) => Some(cpu_list::format((0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)))),
+    match process::allowed_cpus() {
+        Ok(cpus) => Some(cpu_list::format(cpus.into_iter())),
         Err(error) => {
             let list = status.and_then(|status| text::field(status, "Cpus_allowed_list"));
             if list.is_none() {

@@ -14,9 +14,9 @@ use crate::hypervisor::Hypervisor;
 use crate::kernel::Kernel;
 use crate::lab::Lab;
 use crate::libc::Libc;
-use crate::limits::Limits;
 use crate::load::LoadDuring;
 use crate::reader::{Reader, Unseen};
+use crate::restrictions::Restrictions;
 use crate::roots::Roots;
 use crate::tsc::Tsc;
 use crate::{cpuinfo, libc, mitigations, sysctls, vsyscall};
@@ -52,7 +52,7 @@ pub struct Environment {
     /// The system's C library, not the one in this command.
     pub libc: Option<Libc>,
     /// Credentials, filters, priority and limits of this process.
-    pub limits: Limits,
+    pub limits: Restrictions,
     /// Control groups and containers.
     pub container: Container,
     /// Which CPUs there are, and which may be used.
@@ -114,7 +114,7 @@ pub fn capture(roots: &Roots, cpu: usize) -> Environment {
         vsyscall_page: vsyscall::capture(&mut reader),
         vsyscall: None,
         libc: libc::capture(&mut reader),
-        limits: Limits::capture(&mut reader, status.as_deref()),
+        limits: Restrictions::capture(&mut reader, status.as_deref()),
         container: Container::capture(&mut reader),
         cpus: Cpus::capture(&mut reader, status.as_deref()),
         frequency: Frequency::capture(&mut reader, cpu),

@@ -1,6 +1,7 @@
 //! The kernel.
 
 use std::collections::BTreeMap;
+use std::os::unix::ffi::OsStrExt;
 
 use serde::{Deserialize, Serialize};
 
@@ -74,8 +75,8 @@ impl Kernel {
     }
 
     fn from_uname() -> Self {
-        let uname = rustix::system::uname();
-        let words = |field: &std::ffi::CStr| Some(crate::text::clean(field.to_bytes()));
+        let Ok(uname) = nix::sys::utsname::uname() else { return Self::default() };
+        let words = |field: &std::ffi::OsStr| Some(crate::text::clean(field.as_bytes()));
         Self {
             sysname: words(uname.sysname()),
             release: words(uname.release()),

@@ -9,6 +9,7 @@
 mod clock;
 mod command_line;
 mod container;
+mod core_type;
 mod cpu;
 mod cpu_list;
 mod cpuid;
@@ -22,10 +23,10 @@ mod kernel;
 mod kernel_config;
 mod lab;
 mod libc;
-mod limits;
 mod load;
 mod mitigations;
 mod reader;
+mod restrictions;
 mod roots;
 mod sysctls;
 #[cfg(test)]
@@ -36,6 +37,7 @@ mod vsyscall;
 
 pub use clock::{Clock, ClockOffset};
 pub use container::{Cgroup, Container};
+pub use core_type::{CoreType, core_types};
 pub use cpu::{Cpu, Smt};
 pub use cpus::Cpus;
 pub use environment::{Environment, capture};
@@ -44,8 +46,8 @@ pub use hypervisor::Hypervisor;
 pub use kernel::Kernel;
 pub use lab::Lab;
 pub use libc::Libc;
-pub use limits::{Limits, ResourceLimit};
 pub use load::{Load, LoadDuring};
 pub use reader::Unseen;
+pub use restrictions::{ResourceLimit, Restrictions};
 pub use roots::Roots;
 pub use tsc::Tsc;

@@ -1,9 +1,10 @@
 //! Reading files of the system: bounded, never blocking, with a note about everything that could not be read.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
 
-use rustix::fs::{Mode, OFlags};
+use nix::fcntl::OFlag;
 use serde::{Deserialize, Serialize};
 
 use crate::roots::Roots;
@@ -137,8 +138,8 @@ impl<'a> Reader<'a> {
 
 /// Opens a regular file. A pipe or a device in its place could block or do something, so it is refused.
 fn open(path: &std::path::Path) -> io::Result<File> {
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
-    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    let flags = OFlag::O_NOCTTY | OFlag::O_NONBLOCK;
+    let file = OpenOptions::new().read(true).custom_flags(flags.bits()).open(path)?;
     if !file.metadata()?.is_file() {
         return Err(io::Error::other("not a regular file"));
     }

@@ -23,8 +23,7 @@ impl Scratch {
     }
 
     pub fn pipe(&self, path: &str) {
-        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
-        rustix::fs::mknodat(rustix::fs::CWD, self.place(path), rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        nix::unistd::mkfifo(&self.place(path), nix::sys::stat::Mode::S_IRWXU).unwrap();
     }
 
     fn place(&self, path: &str) -> PathBuf {

@@ -1,5 +1,6 @@
 //! Ticks against nanoseconds.
 
+use nix::libc;
 use nix::time::{ClockId, clock_gettime};
 use std::arch::x86_64::{_mm_lfence, _rdtsc};
 

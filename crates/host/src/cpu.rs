@@ -1,7 +1,6 @@
 //! Which CPU to measure on.
 
-use nix::sched::{CpuSet, sched_getaffinity};
-use nix::unistd::Pid;
+use process::Errno;
 
 /// The CPU that was asked for cannot be had.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -15,8 +14,8 @@ pub enum CpuError {
         allowed: Vec<usize>,
     },
     /// The kernel does not tell.
-    #[error("the CPUs that this process may use cannot be told: {0}")]
-    Unknown(nix::errno::Errno),
+    #[error("the kernel does not tell which CPUs this process may use: {0}")]
+    Unknown(Errno),
 }
 
 fn list(cpus: &[usize]) -> String {
@@ -28,8 +27,7 @@ fn list(cpus: &[usize]) -> String {
 /// # Errors
 /// [`CpuError::Unknown`] when the kernel does not tell.
 pub fn allowed_cpus() -> Result<Vec<usize>, CpuError> {
-    let set = sched_getaffinity(Pid::from_raw(0)).map_err(CpuError::Unknown)?;
-    Ok((0..CpuSet::count()).filter(|cpu| set.is_set(*cpu).unwrap_or(false)).collect())
+    process::allowed_cpus().map_err(CpuError::Unknown)
 }
 
 /// The CPU that was asked for, or the last allowed one: the first is where most interrupts go.
@@ -40,7 +38,7 @@ pub fn choose_cpu(asked: Option<usize>, allowed: &[usize]) -> Result<usize, CpuE
     match asked {
         Some(cpu) if allowed.contains(&cpu) => Ok(cpu),
         Some(cpu) => Err(CpuError::NotAllowed { cpu, allowed: allowed.to_vec() }),
-        None => allowed.last().copied().ok_or(CpuError::Unknown(nix::errno::Errno::ENODATA)),
+        None => allowed.last().copied().ok_or(CpuError::Unknown(Errno::ENODATA)),
     }
 }
 

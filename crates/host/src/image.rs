@@ -1,7 +1,5 @@
 //! A place to execute a probe from, with nothing left behind.
 
-use nix::sys::memfd::{MFdFlags, memfd_create};
-use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
@@ -20,15 +18,14 @@ pub struct PlaceError {
 /// An executable file that is known by its descriptor alone.
 pub struct Image {
     pub file: OwnedFd,
-    pub name: CString,
+    pub name: &'static str,
 }
 
 impl Image {
     pub fn place(probe: Probe) -> Result<Image, PlaceError> {
-        let bytes = probes::image(probe);
-        let name = CString::new(probe.name()).unwrap_or_default();
+        let (bytes, name) = (probes::image(probe), probe.name());
         let mut tried = Vec::new();
-        match in_memory(&name, bytes) {
+        match process::executable_in_memory(name, bytes) {
             Ok(file) => return Ok(Image { file, name }),
             Err(error) => tried.push(format!("memory: {error}")),
         }
@@ -42,20 +39,6 @@ impl Image {
     }
 }
 
-/// With vm.memfd_noexec = 1 the kernel wants to be told that it will be executed; with 2 it refuses. Kernels before
-/// 6.3 do not know the flag.
-fn in_memory(name: &CStr, bytes: &[u8]) -> io::Result<OwnedFd> {
-    let executable = MFdFlags::from_bits_retain(libc::MFD_EXEC);
-    let flags = MFdFlags::MFD_CLOEXEC;
-    let file = match memfd_create(name, flags | executable) {
-        Err(nix::errno::Errno::EINVAL) => memfd_create(name, flags),
-        other => other,
-    }?;
-    let mut file = File::from(file);
-    file.write_all(bytes)?;
-    Ok(file.into())
-}
-
 fn in_folder(folder: &std::path::Path, bytes: &[u8]) -> io::Result<OwnedFd> {
     let mut file = tempfile::Builder::new().prefix("kentry-").tempfile_in(folder)?;
     file.write_all(bytes)?;
@@ -63,7 +46,7 @@ fn in_folder(folder: &std::path::Path, bytes: &[u8]) -> io::Result<OwnedFd> {
     if nix::sys::statvfs::statvfs(folder)?.flags().contains(nix::sys::statvfs::FsFlags::ST_NOEXEC) {
         return Err(io::Error::other("mounted noexec"));
     }
-    // Not to be executed while it is open for writing.
+    // A file that is open for writing cannot be executed (ETXTBSY): opened again, to be read.
     let path = file.into_temp_path();
     let file = File::open(&path)?;
     path.close()?;

@@ -4,43 +4,45 @@
 mod clock;
 mod cpu;
 mod image;
-mod process;
+mod run;
 mod schedule;
 
 pub use clock::{Reading, tsc_is_readable};
 pub use cpu::{CpuError, allowed_cpus, choose_cpu};
 pub use image::PlaceError;
-pub use process::{Interrupt, Limits, Priority, try_realtime};
+pub use process::{Interrupt, Limits, try_realtime};
+pub use run::Priority;
 pub use schedule::Schedule;
 
 use image::Image;
-use record::{Failure, Record, Request, Step};
+use process::{Errno, Error, Phase};
+use record::{Failure, Record, Request};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use table::Probe;
 
 /// Runs requests. The command measures through this, so that tests can put recorded answers in its place.
 pub trait Executor {
-    /// Runs one probe with these arguments and returns its records.
+    /// Runs one probe with these arguments on a CPU, and returns its records.
     ///
     /// # Errors
     /// What kept it from answering.
-    fn run(&mut self, probe: Probe, arguments: &[String]) -> Result<Vec<Record>, Failure>;
+    fn run(&mut self, probe: Probe, cpu: usize, arguments: &[String]) -> Result<Vec<Record>, Failure>;
 
-    /// Asks for a measurement.
+    /// Asks for a measurement on a CPU.
     ///
     /// # Errors
     /// What kept the probe from answering.
-    fn measure(&mut self, probe: Probe, request: &Request) -> Result<Vec<Record>, Failure> {
-        self.run(probe, &request.arguments())
+    fn measure(&mut self, probe: Probe, cpu: usize, request: &Request) -> Result<Vec<Record>, Failure> {
+        self.run(probe, cpu, &request.arguments())
     }
 
-    /// Asks for a description of the auxiliary vector and the vDSO.
+    /// Asks for a description of the auxiliary vector and the vDSO, as they are on a CPU.
     ///
     /// # Errors
     /// What kept the probe from answering.
-    fn describe(&mut self, probe: Probe) -> Result<Vec<Record>, Failure> {
-        self.run(probe, &Request::describe())
+    fn describe(&mut self, probe: Probe, cpu: usize) -> Result<Vec<Record>, Failure> {
+        self.run(probe, cpu, &Request::describe())
     }
 }
 
@@ -50,33 +52,33 @@ const AFTER_A_HANG: Duration = Duration::from_secs(1);
 /// The Linux that this program runs on.
 pub struct Host {
     images: BTreeMap<Probe, Image>,
+    priority: Priority,
     limits: Limits,
 }
 
 impl Host {
-    /// Places the probes: in memory, or else in a temporary file that is already unlinked when this returns.
+    /// Places the probes: in memory, or else in a temporary file that is already unlinked when this returns. The limits
+    /// hold for each run.
     ///
     /// # Errors
     /// [`PlaceError`] when nothing that this process may write can be executed.
-    pub fn new(limits: Limits) -> Result<Host, PlaceError> {
+    pub fn new(priority: Priority, limits: Limits) -> Result<Host, PlaceError> {
         let mut images = BTreeMap::new();
         for probe in Probe::ALL {
             images.insert(probe, Image::place(probe)?);
         }
-        Ok(Host { images, limits })
+        Ok(Host { images, priority, limits })
     }
 }
 
 impl Executor for Host {
-    fn run(&mut self, probe: Probe, arguments: &[String]) -> Result<Vec<Record>, Failure> {
+    fn run(&mut self, probe: Probe, cpu: usize, arguments: &[String]) -> Result<Vec<Record>, Failure> {
         // Every probe was placed by `new`.
-        let image = self
-            .images
-            .get(&probe)
-            .ok_or(Failure::NotStarted { step: Step::Execute, errno: libc::ENOENT })?;
-        let output = process::run(image, arguments, &self.limits).inspect_err(|failure| {
-            // One that hangs is seldom alone; the others shall not take as long each.
-            if matches!(failure, Failure::Timeout(_)) {
+        let missing = Error::NotStarted { phase: Phase::Execute, errno: Errno::ENOENT };
+        let image = self.images.get(&probe).ok_or(missing)?;
+        let output = run::run(image, cpu, arguments, self.priority, &self.limits).inspect_err(|failure| {
+            // When one probe hangs, others often do too; they get less time.
+            if run::is_hang(failure) {
                 self.limits.time = self.limits.time.min(AFTER_A_HANG);
             }
         })?;

@@ -194,7 +194,7 @@ pub struct ExplainArgs {
     /// Print a complete small program that says hello through this entry
     #[arg(long)]
     pub example: bool,
-    /// A run saved with --format json --output FILE, to take this machine's numbers from
+    /// A run saved with --format json --output FILE, to take this machine's numbers from; - is standard input
     #[arg(long, value_name = "FILE", conflicts_with = "example")]
     pub run: Option<PathBuf>,
 }

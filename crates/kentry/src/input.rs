@@ -1,21 +1,146 @@
-//! Documents that were saved earlier.
+//! Files that a command line names, opened for reading: a pipe that nobody writes to is an error, not a wait.
 
 use crate::error::Error;
 use document::Document;
-use std::io::Read;
+use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
 /// No document is longer, in bytes.
 const LONGEST: u64 = 64 << 20;
 
-/// Reads a run document.
+/// Reads a document from a file or a named pipe; `-` and `/dev/stdin` are standard input.
 ///
 /// # Errors
 /// [`Error::Input`], saying what is wrong with the file and where.
 pub fn document(path: &Path) -> Result<Document, Error> {
     let wrong = |why: String| Error::Input { file: path.to_path_buf(), why };
-    let file = std::fs::File::open(path).map_err(|error| wrong(error.to_string()))?;
-    let mut text = String::new();
-    file.take(LONGEST).read_to_string(&mut text).map_err(|error| wrong(error.to_string()))?;
+    let text = text(path).map_err(|error| wrong(in_words(&error)))?;
     document::load(&text).map_err(|error| wrong(error.to_string()))
+}
+
+fn text(path: &Path) -> io::Result<String> {
+    let bytes = if path == Path::new("-") || path == Path::new("/dev/stdin") {
+        read(File::from(io::stdin().as_fd().try_clone_to_owned()?), Vec::new())?
+    } else {
+        let file = open(path)?;
+        match file.metadata()?.file_type() {
+            kind if kind.is_file() => read(file, Vec::new())?,
+            kind if kind.is_fifo() => read_pipe(file)?,
+            kind if kind.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
+            _ => return Err(io::Error::other("neither a regular file nor a pipe")),
+        }
+    };
+    String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8 text"))
+}
+
+/// Opens a regular file.
+///
+/// # Errors
+/// Anything else is refused, and not waited for.
+pub fn regular(path: &Path) -> io::Result<File> {
+    let file = open(path)?;
+    match file.metadata()?.file_type() {
+        kind if kind.is_file() => Ok(file),
+        kind if kind.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+        _ => Err(io::Error::other("not a regular file")),
+    }
+}
+
+/// An ordinary open waits for a pipe's writer, and may wake a device.
+fn open(path: &Path) -> io::Result<File> {
+    let flags = OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
+    OpenOptions::new().read(true).custom_flags(flags.bits()).open(path)
+}
+
+/// Waits for what is written to a pipe, as long as somebody has it open for writing.
+fn read_pipe(mut file: File) -> io::Result<Vec<u8>> {
+    let mut first = vec![0; 1 << 12];
+    let length = match file.read(&mut first) {
+        Ok(0) => return Err(io::Error::other("a named pipe that nobody writes to")),
+        // There is a writer, which has written nothing yet.
+        Err(error) if error.raw_os_error() == Some(Errno::EAGAIN as i32) => 0,
+        other => other?,
+    };
+    first.truncate(length);
+    fcntl(&file, FcntlArg::F_SETFL(OFlag::empty()))?;
+    read(file, first)
+}
+
+/// The rest of a file, behind what was read of it already.
+fn read(file: File, mut bytes: Vec<u8>) -> io::Result<Vec<u8>> {
+    file.take(LONGEST + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LONGEST {
+        return Err(io::Error::other(format!("longer than {} MiB, as no document is", LONGEST >> 20)));
+    }
+    Ok(bytes)
+}
+
+/// An error without the number that Rust adds.
+fn in_words(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nix::sys::stat::Mode;
+    use nix::unistd::mkfifo;
+    use std::io::Write;
+
+    /// Why a file of this folder is not read.
+    fn refusal(path: &Path) -> String {
+        document(path).unwrap_err().to_string().replace(&format!("{}: ", path.display()), "")
+    }
+
+    #[test]
+    fn a_pipe_without_a_writer_was_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        mkfifo(&pipe, Mode::S_IRWXU).unwrap();
+        assert_eq!(refusal(&pipe), "a named pipe that nobody writes to");
+        assert_eq!(regular(&pipe).unwrap_err().to_string(), "not a regular file");
+    }
+
+    #[test]
+    fn a_pipe_is_read_to_the_end_of_its_writer() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        mkfifo(&pipe, Mode::S_IRWXU).unwrap();
+        // Open for both, which does not wait for the other end.
+        let mut writer = OpenOptions::new().read(true).write(true).open(&pipe).unwrap();
+        let slow = std::thread::spawn(move || {
+            for _ in 0..1000 {
+                writer.write_all(&[b' '; 100]).unwrap();
+            }
+            writer.write_all(b"end").unwrap();
+        });
+        let text = text(&pipe).unwrap();
+        slow.join().unwrap();
+        assert_eq!((text.len(), text.trim()), (100_003, "end"));
+    }
+
+    #[test]
+    fn what_is_neither_file_nor_pipe_is_refused() {
+        assert_eq!(refusal(Path::new("/dev/zero")), "neither a regular file nor a pipe");
+        assert_eq!(refusal(Path::new("/")), "is a directory");
+        assert_eq!(refusal(Path::new("/nonexistent/run.json")), "No such file or directory");
+        assert_eq!(regular(Path::new("/")).unwrap_err().kind(), io::ErrorKind::IsADirectory);
+    }
+
+    #[test]
+    fn what_is_no_document_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.json");
+        std::fs::write(&path, [0xff]).unwrap();
+        assert_eq!(refusal(&path), "it is not UTF-8 text");
+        // A hole takes no room on the disk.
+        File::create(&path).unwrap().set_len(LONGEST + 1).unwrap();
+        assert_eq!(refusal(&path), "longer than 64 MiB, as no document is");
+    }
 }

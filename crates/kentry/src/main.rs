@@ -112,8 +112,8 @@ fn measure_host(plan: &Plan, interrupt: &Interrupt) -> Result<document::Document
             .inspect_err(|why| warnings.push(Warning::NoRealtime { why: why.to_string() }))
             .is_ok();
     let priority = if realtime { Priority::Realtime } else { Priority::Inherited };
-    let limits = Limits { cpu, priority, time: ROUND_TIME, interrupt: interrupt.clone() };
-    let mut host = Host::new(limits).map_err(|error| environment(&error))?;
+    let limits = Limits { time: ROUND_TIME, output: record::MOST_OUTPUT, interrupt: interrupt.clone() };
+    let mut host = Host::new(priority, limits).map_err(|error| environment(&error))?;
     let setting = Setting {
         executor: &mut host,
         cpu,

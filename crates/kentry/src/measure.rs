@@ -40,7 +40,7 @@ pub fn measure(plan: &Plan, setting: Setting, progress: &mut dyn FnMut(f64, Row)
     let roots = environment::Roots::default();
     let load = environment::Load::now(&roots, cpu);
 
-    let vdso = describe(executor, &mut environment);
+    let vdso = describe(executor, cpu, &mut environment);
     let mut states: Vec<State> = plan.rows.iter().map(|row| State::new(*row)).collect();
     let mut schedule = Schedule::new(plan.rows.len(), plan.seed, plan.budget.saturating_sub(begin.elapsed()));
     while !interrupt.load(Ordering::Relaxed) {
@@ -49,7 +49,7 @@ pub fn measure(plan: &Plan, setting: Setting, progress: &mut dyn FnMut(f64, Row)
         };
         let Some(state) = states.get_mut(index) else { break };
         progress(begin.elapsed().as_secs_f64() / plan.budget.as_secs_f64(), state.row);
-        state.take(executor, &plan.request(state.row, cpu, sweep == 0), &interrupt);
+        state.take(executor, cpu, &plan.request(state.row, cpu, sweep == 0), &interrupt);
         if state.outcome != Outcome::Ok {
             schedule.close(index);
         }
@@ -91,10 +91,14 @@ impl Plan<'_> {
 }
 
 /// What the vDSO images export, by bitness; and the vsyscall page's mode, into the environment.
-fn describe(executor: &mut dyn Executor, environment: &mut Environment) -> BTreeMap<String, Vec<Export>> {
+fn describe(
+    executor: &mut dyn Executor,
+    cpu: usize,
+    environment: &mut Environment,
+) -> BTreeMap<String, Vec<Export>> {
     let mut vdso = BTreeMap::new();
     for probe in [Probe::Probe64, Probe::Probe32] {
-        let Ok(records) = executor.describe(probe) else {
+        let Ok(records) = executor.describe(probe, cpu) else {
             continue;
         };
         if probe == Probe::Probe64 {

@@ -55,12 +55,20 @@ impl<'a> State<'a> {
     }
 
     /// Takes one round. The first that is not well ends the row, whatever came before: an entry that answers
-    /// wrongly once has no number.
-    pub fn take(&mut self, executor: &mut dyn Executor, request: &Request, interrupt: &Interrupt) {
+    /// wrongly once has no number. A round that the machine was too busy for is left out.
+    pub fn take(
+        &mut self,
+        executor: &mut dyn Executor,
+        cpu: usize,
+        request: &Request,
+        interrupt: &Interrupt,
+    ) {
         let (entry, _) = self.row;
-        match executor.measure(entry.probe, request) {
+        match executor.measure(entry.probe, cpu, request) {
             Ok(records) => self.read(&records),
             Err(_) if interrupt.load(Ordering::Relaxed) => {}
+            // Before the first good round nothing is known, and the failure is what there is to say.
+            Err(failure) if failure.is_momentary() && !self.rounds.all().is_empty() => {}
             Err(failure) => self.end(document::judge_failure(entry, &failure)),
         }
     }
@@ -116,7 +124,7 @@ impl<'a> State<'a> {
         self.remarks.push(remark);
     }
 
-    /// Ends the row before its probe ran: no emulator has done anything otherwise.
+    /// Ends a row whose probe did not run: remarks on its figures do not apply then.
     pub fn end_unrun(&mut self, how: (Outcome, String)) {
         self.remarks.clear();
         self.end(how);

@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn the_plan_is_the_first_file() {
-        let plan = Plan { steps: vec![crate::Step::Seed(1)] };
+        let plan = Plan { lines: vec![crate::Line::Seed(1)] };
         let bytes = pack(&plan, &[File { name: "hello", bytes: b"world" }]).unwrap();
         assert_eq!(bytes, pack(&plan, &[File { name: "hello", bytes: b"world" }]).unwrap());
         assert_eq!(bytes.get(257..263), Some(b"ustar\0".as_slice()));

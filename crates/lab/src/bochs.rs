@@ -1,8 +1,9 @@
 //! Bochs: slower than QEMU, closer to the processors that it plays.
 
 use crate::image::image;
-use crate::process::{Command, Pipe, Process, in_memory, inherited};
+use crate::program::Command;
 use crate::{Guest, Limits, Trouble};
+use process::{Pipe, file_in_memory, inherited};
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -58,7 +59,7 @@ impl Bochs {
             let program = format!("{DISPLAY}, Bochs's text display,");
             return Err(Trouble::Missing { program, packages: PACKAGES });
         }
-        let disk = in_memory("disk", &image(archive, limits)?)?;
+        let disk = file_in_memory("disk", &image(archive, limits)?)?;
         Guest::boot(self.command(disk)?, programs, limits)
     }
 
@@ -69,8 +70,8 @@ impl Bochs {
     pub fn version(&self, limits: &Limits) -> Result<String, Trouble> {
         let command = self.with(vec!["--help".into(), "cpu".into()], Vec::new(), None);
         let limits = Limits { time: limits.time.min(TIME), ..limits.clone() };
-        let ended = Process::start(command, &limits)?.finish()?;
-        let about = about(&format!("{}\n{}", String::from_utf8_lossy(&ended.records), ended.said));
+        let ended = command.run(&limits)?;
+        let about = about(&format!("{}\n{}", String::from_utf8_lossy(&ended.output), ended.messages));
         if about.models.is_empty() || about.models.contains(&self.cpu_model) {
             return Ok(about.version);
         }
@@ -79,10 +80,10 @@ impl Bochs {
     }
 
     fn command(&self, disk: OwnedFd) -> Result<Command, Trouble> {
-        let serial = Pipe::new()?;
-        let debugger = in_memory("debugger", DEBUGGER)?;
+        let serial = Pipe::new().map_err(|error| Trouble::Program { program: "Bochs".into(), error })?;
+        let debugger = file_in_memory("debugger", DEBUGGER)?;
         let text = configuration(&self.cpu_model, &inherited(&disk), &inherited(&serial.theirs));
-        let configuration = in_memory("configuration", text.as_bytes())?;
+        let configuration = file_in_memory("configuration", text.as_bytes())?;
         let arguments = ["-q", "-f", &inherited(&configuration), "-rc", &inherited(&debugger)];
         let arguments = arguments.into_iter().map(OsString::from).collect();
         Ok(self.with(arguments, vec![disk, debugger, configuration], Some(serial)))

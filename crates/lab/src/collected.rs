@@ -1,9 +1,6 @@
 use crate::{End, Event, Events, Trouble};
-use record::Boot;
+use record::{Boot, MOST_OUTPUT};
 use std::collections::BTreeMap;
-
-/// No probe writes as much, in bytes: see `crates/host`.
-pub const MOST_OUTPUT: usize = 2 << 20;
 
 /// Lines for people that are kept: the last.
 const MOST_LINES: usize = 100;

@@ -1,6 +1,6 @@
 //! A guest while it runs: what it says, one event after the other.
 
-use crate::process::{Command, Process};
+use crate::program::{Command, Process};
 use crate::{Event, Limits, Session, Trouble};
 use record::Stream;
 
@@ -58,14 +58,12 @@ impl Reader {
 pub struct Guest {
     process: Process,
     reader: Reader,
-    received: usize,
-    most: usize,
 }
 
 impl Guest {
     pub(crate) fn boot(command: Command, programs: usize, limits: &Limits) -> Result<Guest, Trouble> {
         let process = Process::start(command, limits)?;
-        Ok(Guest { process, reader: Reader::new(programs), received: 0, most: limits.output })
+        Ok(Guest { process, reader: Reader::new(programs) })
     }
 }
 
@@ -79,10 +77,6 @@ impl Events for Guest {
             let count = self.process.read(&mut buffer)?;
             if count == 0 {
                 return Err(self.process.ended());
-            }
-            self.received = self.received.saturating_add(count);
-            if self.received > self.most {
-                return Err(Trouble::Flood(self.most));
             }
             self.reader.push(buffer.get(..count).unwrap_or_default());
         }

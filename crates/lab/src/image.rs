@@ -1,6 +1,6 @@
 //! A bootable image: GRUB, the kernel by its multiboot2 header, and the archive.
 
-use crate::process::{Command, Process};
+use crate::program::Command;
 use crate::{KERNEL, Limits, Trouble};
 use std::ffi::OsString;
 use std::io;
@@ -19,13 +19,12 @@ const CONFIGURATION: &str = "multiboot2 /boot/kernel\nmodule2 /boot/archive\nboo
 /// # Errors
 /// When GRUB's programs are not there, or fail.
 pub fn image(archive: &[u8], limits: &Limits) -> Result<Vec<u8>, Trouble> {
-    let failed = |error: io::Error| Trouble::Files(error.to_string());
     let modules = MODULES.into_iter().find(|folder| Path::new(folder).is_dir());
     let program = "GRUB for BIOS (i386-pc)".to_string();
     let modules = modules.ok_or(Trouble::Missing { program, packages: PACKAGES })?;
-    let folder = tempfile::tempdir().map_err(failed)?;
+    let folder = tempfile::tempdir()?;
     let image = folder.path().join("image");
-    lay_out(folder.path(), archive).map_err(failed)?;
+    lay_out(folder.path(), archive)?;
     let root = folder.path().join("root");
     let mut arguments: Vec<OsString> = vec!["-d".into(), modules.into()];
     // Nothing but what the configuration uses: reading it takes an emulated machine most of its time.
@@ -35,11 +34,11 @@ pub fn image(archive: &[u8], limits: &Limits) -> Result<Vec<u8>, Trouble> {
     arguments.extend(["-o".into(), image.clone().into(), root.into()]);
     let program = "grub-mkrescue".into();
     let command = Command { program, packages: PACKAGES, arguments, files: Vec::new(), records: None };
-    let ended = Process::start(command, limits)?.finish()?;
+    let ended = command.run(limits)?;
     match std::fs::read(image) {
         Ok(bytes) if ended.status.success() => Ok(bytes),
         _ => {
-            let said = format!("{} (Debian: apt install {PACKAGES})", ended.said);
+            let said = format!("{} (Debian: apt install {PACKAGES})", ended.messages);
             Err(Trouble::Ended { program: "grub-mkrescue".into(), status: ended.status, said })
         }
     }

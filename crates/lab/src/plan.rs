@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 /// One line of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum Line {
     /// What address layout and random bytes are drawn from.
     Seed(u64),
     /// CLOCK_REALTIME at boot, seconds.
@@ -36,27 +36,27 @@ pub enum Step {
     Screen,
 }
 
-impl Step {
+impl Line {
     /// Whether it has a number, by which the guest says how it went.
     fn is_numbered(&self) -> bool {
-        matches!(self, Step::Run { .. } | Step::Exec { .. } | Step::Check(_))
+        matches!(self, Line::Run { .. } | Line::Exec { .. } | Line::Check(_))
     }
 
-    fn line(&self) -> String {
+    fn text(&self) -> String {
         match self {
-            Step::Seed(seed) => format!("seed {seed}"),
-            Step::Time(seconds) => format!("time {seconds}"),
-            Step::Tsc(hertz) => format!("tsc {hertz}"),
-            Step::Limit(ticks) => format!("limit {ticks}"),
-            Step::Set(switches) => switches.iter().fold("set".into(), |mut line, (switch, value)| {
+            Line::Seed(seed) => format!("seed {seed}"),
+            Line::Time(seconds) => format!("time {seconds}"),
+            Line::Tsc(hertz) => format!("tsc {hertz}"),
+            Line::Limit(ticks) => format!("limit {ticks}"),
+            Line::Set(switches) => switches.iter().fold("set".into(), |mut line, (switch, value)| {
                 // Writing to a String cannot fail.
                 let _ = write!(line, " {switch}={value}");
                 line
             }),
-            Step::Run { file, arguments } => words("run", file.as_bytes(), arguments),
-            Step::Exec { file, arguments } => words("exec", file, arguments),
-            Step::Check(name) => words::<&str>("check", name.as_bytes(), &[]),
-            Step::Screen => "screen".into(),
+            Line::Run { file, arguments } => words("run", file.as_bytes(), arguments),
+            Line::Exec { file, arguments } => words("exec", file, arguments),
+            Line::Check(name) => words::<&str>("check", name.as_bytes(), &[]),
+            Line::Screen => "screen".into(),
         }
     }
 }
@@ -86,20 +86,20 @@ fn encoded(bytes: &[u8]) -> String {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {
     /// After the line with the version.
-    pub steps: Vec<Step>,
+    pub lines: Vec<Line>,
 }
 
 impl Plan {
     /// How many programs and checks there are; they are numbered from 0.
     pub fn numbered(&self) -> usize {
-        self.steps.iter().filter(|step| step.is_numbered()).count()
+        self.lines.iter().filter(|line| line.is_numbered()).count()
     }
 
     /// The plan's text.
     pub fn render(&self) -> String {
         let mut text = format!("lab {}\n", abi::LAB_VERSION);
-        for step in &self.steps {
-            text.push_str(&step.line());
+        for line in &self.lines {
+            text.push_str(&line.text());
             text.push('\n');
         }
         text
@@ -113,19 +113,19 @@ mod tests {
     #[test]
     fn a_plan_of_every_step() {
         let plan = Plan {
-            steps: vec![
-                Step::Seed(7),
-                Step::Time(1_700_000_000),
-                Step::Tsc(1_000_000_000),
-                Step::Limit(5),
-                Step::Set(vec![("pti".into(), "on".into()), ("smap".into(), "off".into())]),
-                Step::Run { file: "probe64".into(), arguments: vec!["1".into(), "2".into()] },
-                Step::Exec {
+            lines: vec![
+                Line::Seed(7),
+                Line::Time(1_700_000_000),
+                Line::Tsc(1_000_000_000),
+                Line::Limit(5),
+                Line::Set(vec![("pti".into(), "on".into()), ("smap".into(), "off".into())]),
+                Line::Run { file: "probe64".into(), arguments: vec!["1".into(), "2".into()] },
+                Line::Exec {
                     file: b"a b".to_vec(),
                     arguments: vec![b"100%".to_vec(), b"".to_vec(), "\u{e9}\n\0~!".into()],
                 },
-                Step::Check("pti".into()),
-                Step::Screen,
+                Line::Check("pti".into()),
+                Line::Screen,
             ],
         };
         assert_eq!(
@@ -139,8 +139,8 @@ mod tests {
     #[test]
     fn a_line_is_one_line_whatever_the_arguments() {
         let bytes: Vec<u8> = (0..=255).collect();
-        let step = Step::Exec { file: bytes.clone(), arguments: vec![bytes] };
-        let line = step.line();
+        let line = Line::Exec { file: bytes.clone(), arguments: vec![bytes] };
+        let line = line.text();
         assert!(line.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic()), "{line}");
         assert_eq!(line.split(' ').count(), 3);
     }

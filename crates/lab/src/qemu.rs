@@ -1,7 +1,8 @@
 //! QEMU's command line.
 
-use crate::process::{Command, Process, in_memory, inherited};
+use crate::program::Command;
 use crate::{Guest, KERNEL, Limits, Trouble};
+use process::{file_in_memory, inherited};
 use record::abi;
 use std::ffi::OsString;
 use std::time::Duration;
@@ -60,13 +61,13 @@ impl Qemu {
     pub fn version(&self, limits: &Limits) -> Result<String, Trouble> {
         let command = self.with(vec!["--version".into()], Vec::new());
         let limits = Limits { time: limits.time.min(VERSION_TIME), ..limits.clone() };
-        let ended = Process::start(command, &limits)?.finish()?;
-        Ok(version_in(&String::from_utf8_lossy(&ended.records)))
+        let ended = command.run(&limits)?;
+        Ok(version_in(&String::from_utf8_lossy(&ended.output)))
     }
 
     fn command(&self, archive: &[u8]) -> Result<Command, Trouble> {
-        let kernel = in_memory("kernel", KERNEL)?;
-        let archive = in_memory("archive", archive)?;
+        let kernel = file_in_memory("kernel", KERNEL)?;
+        let archive = file_in_memory("archive", archive)?;
         let exit = format!("isa-debug-exit,iobase={:#x},iosize=0x04", abi::LAB_EXIT_PORT);
         let (kernel_path, archive_path) = (inherited(&kernel), inherited(&archive));
         let mut arguments =

@@ -13,15 +13,15 @@ pub enum Trouble {
         /// Debian's packages that bring it and what it needs.
         packages: &'static str,
     },
-    /// It could not be started.
-    #[error("{program} could not be started: {why}")]
-    NotStarted {
+    /// It could not be started, or not be followed to its end.
+    #[error("{program} {error}")]
+    Program {
         /// The program.
         program: String,
-        /// What the kernel answered.
-        why: String,
+        /// What the kernel refused.
+        error: process::Error,
     },
-    /// What the guest needs could not be laid out for it.
+    /// The files that the guest needs could not be made.
     #[error("the guest cannot be prepared: {0}")]
     Files(String),
     /// The program ended before the plan was done.
@@ -34,7 +34,7 @@ pub enum Trouble {
         /// What it said last.
         said: String,
     },
-    /// The virtual machine stopped by itself, and would stay so.
+    /// The virtual machine stopped by itself, and would not go on.
     #[error("the virtual machine stopped: {0}")]
     Stopped(String),
     /// It did not end in time.
@@ -52,9 +52,12 @@ pub enum Trouble {
     /// Its records do not follow the plan.
     #[error("the guest's records: {0}")]
     Disorder(#[from] Disorder),
-    /// Its output could not be read.
-    #[error("the guest's output could not be read: {0}")]
-    Reading(nix::errno::Errno),
+}
+
+impl From<std::io::Error> for Trouble {
+    fn from(error: std::io::Error) -> Trouble {
+        Trouble::Files(error.to_string())
+    }
 }
 
 fn told(said: &str) -> String {

@@ -101,10 +101,10 @@ fn boot(bytes: &[u8]) -> Result<Boot, Wrong> {
 mod tests {
     use super::*;
     use crate::parse::tests::{record, u64s};
-    use crate::{Fault, Payload};
+    use crate::{Damage, Payload};
 
-    fn parsed(kind: u64, bytes: &[u8]) -> Result<Payload, Fault> {
-        let records = crate::parse(&record(0, kind, bytes)).map_err(|error| error.fault)?;
+    fn parsed(kind: u64, bytes: &[u8]) -> Result<Payload, Damage> {
+        let records = crate::parse(&record(0, kind, bytes)).map_err(|error| error.damage)?;
         Ok(records.into_iter().next().unwrap().payload)
     }
 
@@ -135,8 +135,8 @@ mod tests {
             (abi::RECORD_LAB_END, 40),
             (abi::RECORD_LAB_DONE, 8),
         ] {
-            assert_eq!(parsed(kind, &vec![0; length]), Err(Fault::Length), "kind {kind}");
+            assert_eq!(parsed(kind, &vec![0; length]), Err(Damage::Length), "kind {kind}");
         }
-        assert_eq!(parsed(abi::RECORD_LAB_DONE + 1, &[]), Err(Fault::Kind(70)));
+        assert_eq!(parsed(abi::RECORD_LAB_DONE + 1, &[]), Err(Damage::Kind(70)));
     }
 }

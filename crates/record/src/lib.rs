@@ -10,7 +10,7 @@ mod request;
 mod stream;
 
 pub use lab::{Boot, LabPayload};
-pub use parse::{Error, Fault, parse};
+pub use parse::{Damage, Error, parse};
 pub use request::Request;
 pub use stream::Stream;
 
@@ -126,66 +126,64 @@ pub struct Record {
     pub payload: Payload,
 }
 
-/// What starting a probe takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[repr(u8)]
-pub enum Step {
-    /// The pipes for its output.
-    #[error("making its pipes")]
-    Pipe,
-    /// A process for it.
-    #[error("making its process")]
-    Fork,
-    /// A process group, a death signal, its resource limits and signal mask.
-    #[error("setting up its process")]
-    Setup,
-    /// Pinning it to the measured CPU.
-    #[error("pinning it to the CPU")]
-    Pin,
-    /// Real-time priority.
-    #[error("giving it real-time priority")]
-    Realtime,
-    /// Executing the program: the only step that says something of the kernel's entries.
-    #[error("executing it")]
-    Execute,
-    /// Reading what it says, and its end.
-    #[error("reading from it")]
-    Read,
-}
+/// No probe writes as much, in bytes: 256 blocks of 64 samples of 32 bytes, and what is around them.
+pub const MOST_OUTPUT: usize = 2 << 20;
 
-impl Step {
-    /// Every step, in the order they are taken.
-    pub const ALL: [Step; 7] =
-        [Step::Pipe, Step::Fork, Step::Setup, Step::Pin, Step::Realtime, Step::Execute, Step::Read];
-}
-
-/// How a probe run went wrong from the outside: it was started, or not, and gave no verdict of its own.
+/// Why a probe run gave no verdict of its own.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
-    /// It could not be started.
-    #[error("the probe could not be started, {step}: {}", std::io::Error::from_raw_os_error(*.errno))]
-    NotStarted {
-        /// What would not be done.
-        step: Step,
-        /// The error's number.
-        errno: i32,
-    },
+    /// Its process could not be started, or did not come to its own end.
+    #[error("the probe {0}")]
+    Process(#[from] process::Error),
     /// A signal ended it; the signal's number.
     #[error("the probe was ended by signal {0}")]
     Killed(i32),
     /// It exited with a status that is no probe's.
     #[error("the probe exited with status {0}")]
     Exited(i32),
-    /// It did not end in time.
-    #[error("the probe did not end within {0:?}")]
-    Timeout(std::time::Duration),
-    /// It wrote more than any probe does.
-    #[error("the probe wrote more than {0} bytes")]
-    Flood(usize),
     /// What it wrote are no records.
     #[error("{0}")]
     Garbage(#[from] Error),
     /// It ended well without saying how it went.
     #[error("the probe said nothing")]
     Silent,
+}
+
+impl Failure {
+    /// Whether this says something about the machine's load at this moment (it was short of processes, descriptors or
+    /// memory) rather than about the entry: the round is lost, and the row is not. Starting the probe has been tried
+    /// repeatedly by then ([`process::run`]).
+    pub fn is_momentary(&self) -> bool {
+        match self {
+            Failure::Process(error) => error.is_momentary(),
+            Failure::Killed(_) | Failure::Exited(_) | Failure::Garbage(_) | Failure::Silent => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use process::{Errno, Phase};
+
+    #[test]
+    fn a_shortage_is_about_the_machine_and_all_else_about_the_entry() {
+        let not_started = |errno| Failure::Process(process::Error::NotStarted { phase: Phase::Fork, errno });
+        assert!(not_started(Errno::EAGAIN).is_momentary());
+        assert!(!not_started(Errno::ENOSYS).is_momentary());
+        let timeout = process::Error::Timeout(std::time::Duration::from_secs(1));
+        let garbage = Failure::Garbage(parse(&[0; 24]).unwrap_err());
+        for failure in [timeout.into(), Failure::Killed(9), Failure::Exited(1), garbage, Failure::Silent] {
+            assert!(!failure.is_momentary(), "{failure}");
+        }
+    }
+
+    #[test]
+    fn a_failure_reads_as_a_sentence() {
+        let error = process::Error::NotStarted { phase: Phase::Fork, errno: Errno::EAGAIN };
+        assert_eq!(
+            Failure::Process(error).to_string(),
+            "the probe could not be started: making its process failed with EAGAIN (Try again)"
+        );
+    }
 }

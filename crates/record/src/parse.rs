@@ -5,19 +5,19 @@ const CRC_AT: usize = 20;
 
 /// Where a stream stopped making sense.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("record {record} {fault} at byte {offset}")]
+#[error("record {record} {damage} at byte {offset}")]
 pub struct Error {
     /// Index of the record, from 0.
     pub record: usize,
     /// Offset of the offending place in the stream, in bytes.
     pub offset: usize,
     /// What is wrong there.
-    pub fault: Fault,
+    pub damage: Damage,
 }
 
 /// What can be wrong with a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
+pub enum Damage {
     /// The stream ends within it.
     #[error("is truncated")]
     Truncated,
@@ -49,7 +49,7 @@ pub enum Fault {
 pub fn parse(stream: &[u8]) -> Result<Vec<Record>, Error> {
     let (mut records, mut offset) = (Vec::new(), 0);
     while offset < stream.len() {
-        let at = |(fault, within)| Error { record: records.len(), offset: offset + within, fault };
+        let at = |(damage, within)| Error { record: records.len(), offset: offset + within, damage };
         let rest = stream.get(offset..).unwrap_or_default();
         let (record, length) = parse_one(rest, records.len()).map_err(at)?;
         records.push(record);
@@ -59,31 +59,31 @@ pub fn parse(stream: &[u8]) -> Result<Vec<Record>, Error> {
 }
 
 /// What is wrong with a record, and at which of its bytes.
-pub(crate) type Wrong = (Fault, usize);
+pub(crate) type Wrong = (Damage, usize);
 
 /// The record at the beginning of `bytes`, which must be the one of this index, and its length.
 pub(crate) fn parse_one(bytes: &[u8], index: usize) -> Result<(Record, usize), Wrong> {
-    let truncated = (Fault::Truncated, bytes.len());
+    let truncated = (Damage::Truncated, bytes.len());
     let header: &[u8; HEADER] = bytes.first_chunk().ok_or(truncated)?;
     if u64::from(word32(header, 0)) != abi::RECORD_MAGIC {
-        return Err((Fault::Magic, 0));
+        return Err((Damage::Magic, 0));
     }
     let version = word16(header, 4);
     if u64::from(version) != abi::RECORD_VERSION {
-        return Err((Fault::Version(version), 4));
+        return Err((Damage::Version(version), 4));
     }
     let length = word32(header, 16);
     if u64::from(length) > abi::RECORD_MAX_PAYLOAD {
-        return Err((Fault::Length, 16));
+        return Err((Damage::Length, 16));
     }
     let end = HEADER + length as usize;
     let payload = bytes.get(HEADER..end).ok_or(truncated)?;
     if checksum(header, payload) != word32(header, CRC_AT) {
-        return Err((Fault::Checksum, CRC_AT));
+        return Err((Damage::Checksum, CRC_AT));
     }
     let sequence = word32(header, 8);
     if sequence as usize != index {
-        return Err((Fault::Sequence(sequence), 8));
+        return Err((Damage::Sequence(sequence), 8));
     }
     let payload = parse_payload(word16(header, 6), payload)?;
     Ok((Record { entry: word16(header, 12), operation: word16(header, 14), payload }, end))
@@ -123,12 +123,12 @@ fn parse_payload(kind: u16, bytes: &[u8]) -> Result<Payload, Wrong> {
             let [preemptions, minor_faults] = words(bytes)?;
             Payload::End { preemptions, minor_faults }
         }
-        other => Payload::Lab(lab::parse(other, bytes)?.ok_or((Fault::Kind(kind), 6))?),
+        other => Payload::Lab(lab::parse(other, bytes)?.ok_or((Damage::Kind(kind), 6))?),
     };
     Ok(payload)
 }
 
-pub(crate) const BAD_LENGTH: Wrong = (Fault::Length, 16);
+pub(crate) const BAD_LENGTH: Wrong = (Damage::Length, 16);
 
 pub(crate) fn words<const N: usize>(bytes: &[u8]) -> Result<[u64; N], Wrong> {
     let (chunks, rest) = bytes.as_chunks::<8>();
@@ -230,7 +230,7 @@ pub(crate) mod tests {
     fn a_doubled_record_is_out_of_order() {
         let mut bytes = stream();
         bytes.extend(record(3, abi::RECORD_END, &u64s(&[1, 2])));
-        assert_eq!(parse(&bytes).unwrap_err().fault, Fault::Sequence(3));
+        assert_eq!(parse(&bytes).unwrap_err().damage, Damage::Sequence(3));
     }
 
     #[test]

@@ -1,5 +1,5 @@
 use crate::parse::parse_one;
-use crate::{Error, Fault, Record};
+use crate::{Damage, Error, Record};
 
 /// Reads records as their bytes arrive, for streams that are looked at before they end.
 ///
@@ -41,8 +41,8 @@ impl Stream {
                 self.records += 1;
                 Ok(Some(record))
             }
-            Err((Fault::Truncated, _)) => Ok(None),
-            Err((fault, within)) => Err(self.breaks(fault, within)),
+            Err((Damage::Truncated, _)) => Ok(None),
+            Err((damage, within)) => Err(self.breaks(damage, within)),
         }
     }
 
@@ -54,7 +54,7 @@ impl Stream {
         match self.broken {
             Some(error) => Err(error),
             None if self.rest().is_empty() => Ok(()),
-            None => Err(self.breaks(Fault::Truncated, self.rest().len())),
+            None => Err(self.breaks(Damage::Truncated, self.rest().len())),
         }
     }
 
@@ -62,8 +62,8 @@ impl Stream {
         self.buffer.get(self.taken..).unwrap_or_default()
     }
 
-    fn breaks(&mut self, fault: Fault, within: usize) -> Error {
-        let error = Error { record: self.records, offset: self.before + self.taken + within, fault };
+    fn breaks(&mut self, damage: Damage, within: usize) -> Error {
+        let error = Error { record: self.records, offset: self.before + self.taken + within, damage };
         self.broken = Some(error);
         self.buffer = Vec::new();
         self.taken = 0;

@@ -5,7 +5,7 @@ use crate::state::State;
 use document::Outcome;
 use lab::{Collected, End, Ran, Trouble};
 use nix::errno::Errno;
-use record::{Failure, Verdict, abi};
+use record::{Failure, MOST_OUTPUT, Verdict, abi};
 
 /// Takes what became of one round of a row.
 pub fn take(state: &mut State, configuration: &Configuration, ran: &Ran) {
@@ -34,7 +34,7 @@ pub fn take(state: &mut State, configuration: &Configuration, ran: &Ran) {
 }
 
 fn answer(ran: &Ran, status: u64) -> Result<Vec<record::Record>, Failure> {
-    let output = ran.output.as_ref().ok_or(Failure::Flood(lab::MOST_OUTPUT))?;
+    let output = ran.output.as_ref().ok_or(process::Error::Flood(MOST_OUTPUT))?;
     let records = record::parse(output)?;
     match (status, records.is_empty()) {
         (0, false) => Ok(records),

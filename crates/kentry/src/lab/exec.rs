@@ -2,10 +2,11 @@
 
 use super::{Configuration, Configurations, Machine, ended};
 use crate::error::{Error, INTERRUPTED};
-use lab::{End, Event, Events, Limits, Step, Trouble};
+use lab::{End, Event, Events, Limits, Line, Trouble};
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 /// Kentry itself failed, or there was no time left.
 pub const FAILED: u8 = 125;
@@ -68,7 +69,7 @@ impl Program {
             Refused { code, why: format!("{}: {error}", path.display()) }
         };
         let mut bytes = Vec::new();
-        let file = std::fs::File::open(path).map_err(refused)?;
+        let file = crate::input::regular(Path::new(path)).map_err(refused)?;
         file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(refused)?;
         if bytes.len() as u64 > LARGEST {
             return Err(refused(io::Error::from(io::ErrorKind::FileTooLarge)));
@@ -104,16 +105,16 @@ pub fn run(
     let [configuration] = configurations.all.as_slice() else {
         return Err(Refused::failed(&"--exec takes one --set at most"));
     };
-    let mut steps = super::clock_steps(machine.tsc_hz());
-    steps.extend([Step::Seed(seed), Step::Limit(0)]);
+    let mut lines = super::clock_lines(machine.tsc_hz());
+    lines.extend([Line::Seed(seed), Line::Limit(0)]);
     let set = configuration.only(&configurations.named);
     if !set.is_empty() {
-        steps.push(Step::Set(set.into_iter().collect()));
+        lines.push(Line::Set(set.into_iter().collect()));
     }
     let arguments = program.arguments.clone();
-    steps.push(Step::Exec { file: program.name.clone().into_bytes(), arguments });
+    lines.push(Line::Exec { file: program.name.clone().into_bytes(), arguments });
     let file = lab::File { name: &program.name, bytes: &program.bytes };
-    let archive = lab::pack(&lab::Plan { steps }, &[file]).map_err(|error| Refused::failed(&error))?;
+    let archive = lab::pack(&lab::Plan { lines }, &[file]).map_err(|error| Refused::failed(&error))?;
     let mut guest = machine.boot(&archive, 1, limits)?;
     follow(program, configuration, &mut guest, output)
 }

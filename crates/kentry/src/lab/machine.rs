@@ -118,7 +118,7 @@ fn try_natively(kvm: &Qemu, limits: &Limits) -> Result<Result<(), String>, Error
     let limits = Limits { time: TRIAL_TIME, ..limits.clone() };
     let mut collected = Collected::default();
     let result = lab::pack(&Plan::default(), &[])
-        .map_err(|error| Trouble::Files(error.to_string()))
+        .map_err(Trouble::from)
         .and_then(|archive| kvm.boot(&archive, 0, &limits))
         .and_then(|mut guest| collected.read(&mut guest, &mut |_| ()));
     match (result, collected.boot) {

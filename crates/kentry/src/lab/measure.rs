@@ -108,9 +108,9 @@ impl Booted {
 }
 
 fn archive(setting: &Setting, work: &Work) -> Result<Vec<u8>, Trouble> {
-    let mut steps = super::clock_steps(setting.machine.tsc_hz().or(setting.tsc_hz.map(|hertz| hertz as u64)));
-    steps.extend(work.plan.steps.iter().cloned());
-    lab::pack(&lab::Plan { steps }, &lab::probes()).map_err(|error| Trouble::Files(error.to_string()))
+    let mut lines = super::clock_lines(setting.machine.tsc_hz().or(setting.tsc_hz.map(|hertz| hertz as u64)));
+    lines.extend(work.plan.lines.iter().cloned());
+    Ok(lab::pack(&lab::Plan { lines }, &lab::probes())?)
 }
 
 fn states<'a>(plan: &LabPlan<'a>, setting: &Setting, boot: &Booted, work: &Work) -> Vec<State<'a>> {

@@ -1,6 +1,6 @@
 //! `kentry lab`: the lab kernel in an emulator or a virtual machine, measured as a host is.
 
-use lab::Step;
+use lab::Line;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 mod configuration;
@@ -20,7 +20,7 @@ pub use measure::{Setting, measure};
 pub use plan::{LabPlan, Timed};
 
 /// What the kernel is told of time: the wall clock's, and the counter's frequency where it is known.
-fn clock_steps(hertz: Option<u64>) -> Vec<Step> {
+fn clock_lines(hertz: Option<u64>) -> Vec<Line> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    std::iter::once(Step::Time(now.as_secs())).chain(hertz.map(Step::Tsc)).collect()
+    std::iter::once(Line::Time(now.as_secs())).chain(hertz.map(Line::Tsc)).collect()
 }

@@ -5,7 +5,7 @@ use crate::cli::LabArgs;
 use crate::error::Error;
 use crate::select::{self, Row};
 use host::Schedule;
-use lab::Step;
+use lab::Line;
 use record::{Request, abi};
 use report::Format;
 use std::collections::BTreeMap;
@@ -32,7 +32,8 @@ pub enum Numbered {
     Round(usize),
 }
 
-/// Files of the lab's entries whose paths begin at a gate; the others' instructions say themselves what becomes of IF.
+/// Files of the lab's entries whose paths begin at a gate. There the gate decides whether interrupts are on behind it; with
+/// the other entries the instruction itself does.
 const GATES: [&str; 5] = ["int80", "call-gate", "ud", "int3", "div0"];
 
 /// What is measured with.
@@ -136,17 +137,17 @@ impl<'a> LabPlan<'a> {
     }
 
     fn work_in_order(&self, timed: Timed, order: impl Iterator<Item = usize>) -> Work {
-        let mut steps = vec![Step::Seed(self.seed), Step::Limit(timed.limit())];
+        let mut lines = vec![Line::Seed(self.seed), Line::Limit(timed.limit())];
         let mut numbered = Vec::new();
         for probe in [Probe::Probe64, Probe::Probe32] {
-            steps.push(Step::Run { file: probe.name().into(), arguments: Request::describe() });
+            lines.push(Line::Run { file: probe.name().into(), arguments: Request::describe() });
             numbered.push(Numbered::Describe(probe));
         }
         let mut now = self.defaults.clone();
         for row in self.gates() {
             let observing = self.defaults.for_entry(row.0).but("observe", "on");
-            set_changes(&mut steps, &mut now, &observing);
-            steps.push(run(row, timed));
+            set_changes(&mut lines, &mut now, &observing);
+            lines.push(run(row, timed));
             numbered.push(Numbered::Observe(row.0.id));
         }
         // What is asked for by name is set in any case: a processor that lacks it starts with another default.
@@ -154,16 +155,16 @@ impl<'a> LabPlan<'a> {
         let back = self.defaults.changes_from(&now).into_iter();
         let set: BTreeMap<_, _> = named.into_iter().chain(back).collect();
         if !set.is_empty() {
-            steps.push(Step::Set(set.into_iter().collect()));
+            lines.push(Line::Set(set.into_iter().collect()));
         }
         now = self.defaults.clone();
         for index in order {
             let Some(job) = self.jobs.get(index) else { continue };
-            set_changes(&mut steps, &mut now, &job.configuration);
-            steps.push(run(job.row, timed));
+            set_changes(&mut lines, &mut now, &job.configuration);
+            lines.push(run(job.row, timed));
             numbered.push(Numbered::Round(index));
         }
-        Work { plan: lab::Plan { steps }, numbered }
+        Work { plan: lab::Plan { lines }, numbered }
     }
 
     /// The first row of every entry that goes through a gate.
@@ -238,17 +239,17 @@ fn jobs<'a>(rows: &[Row<'a>], configurations: &Configurations<'a>) -> Vec<Job<'a
     jobs
 }
 
-/// The step from one configuration to the next, where they differ.
-fn set_changes<'a>(steps: &mut Vec<Step>, now: &mut Configuration<'a>, next: &Configuration<'a>) {
+/// Appends what leads from one configuration to the next, where they differ.
+fn set_changes<'a>(lines: &mut Vec<Line>, now: &mut Configuration<'a>, next: &Configuration<'a>) {
     let changes = next.changes_from(now);
     if !changes.is_empty() {
-        steps.push(Step::Set(changes));
+        lines.push(Line::Set(changes));
         *now = next.clone();
     }
 }
 
-fn run(row: Row, timed: Timed) -> Step {
-    Step::Run { file: row.0.probe.name().into(), arguments: timed.request(row).arguments() }
+fn run(row: Row, timed: Timed) -> Line {
+    Line::Run { file: row.0.probe.name().into(), arguments: timed.request(row).arguments() }
 }
 
 fn order(jobs: usize, seed: u64) -> impl Iterator<Item = usize> {

@@ -2,20 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use rustix::process::{Resource, Rlimit};
+use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit};
 use serde::{Deserialize, Serialize};
 
 use crate::reader::Reader;
 use crate::text;
 
-/// Limits that can end or disturb a measurement. getrlimit(2).
+/// Resource limits that can end or disturb a measurement. getrlimit(2).
 const RESOURCES: [(&str, Resource); 6] = [
-    ("as", Resource::As),
-    ("core", Resource::Core),
-    ("cpu", Resource::Cpu),
-    ("memlock", Resource::Memlock),
-    ("nofile", Resource::Nofile),
-    ("rtprio", Resource::Rtprio),
+    ("as", Resource::RLIMIT_AS),
+    ("core", Resource::RLIMIT_CORE),
+    ("cpu", Resource::RLIMIT_CPU),
+    ("memlock", Resource::RLIMIT_MEMLOCK),
+    ("nofile", Resource::RLIMIT_NOFILE),
+    ("rtprio", Resource::RLIMIT_RTPRIO),
 ];
 
 /// Lines of `/proc/self/status`, and since when the kernel writes them. proc_pid_status(5).
@@ -32,7 +32,7 @@ const STATUS: [(&str, &str); 7] = [
 /// Credentials, filters, priority and limits of this process.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Limits {
+pub struct Restrictions {
     /// The real user id. getuid(2).
     pub uid: Option<u32>,
     /// Effective capabilities, hexadecimal as in `/proc/self/status`, `CapEff`.
@@ -59,7 +59,7 @@ pub struct Limits {
     pub resources: BTreeMap<String, ResourceLimit>,
 }
 
-/// A resource limit. `None` is unlimited, as these can always be read.
+/// A resource limit. `None` is unlimited.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ResourceLimit {
@@ -69,7 +69,7 @@ pub struct ResourceLimit {
     pub hard: Option<u64>,
 }
 
-impl Limits {
+impl Restrictions {
     pub(crate) fn capture(reader: &mut Reader, status: Option<&str>) -> Self {
         let stat = reader.line("/proc/self/stat");
         if let Some(status) = status {
@@ -77,13 +77,13 @@ impl Limits {
         }
         let schedule = stat.as_deref().map(Schedule::parse).unwrap_or_default();
         Self {
-            uid: Some(rustix::process::getuid().as_raw()),
+            uid: Some(nix::unistd::getuid().as_raw()),
             nice: schedule.nice,
             scheduling_policy: schedule.policy.map(str::to_owned),
             realtime_priority: schedule.realtime_priority,
             resources: RESOURCES
                 .iter()
-                .map(|(name, resource)| ((*name).to_owned(), limit(*resource)))
+                .filter_map(|(name, resource)| Some(((*name).to_owned(), limit(*resource)?)))
                 .collect(),
             ..Self::from_status(status.unwrap_or_default())
         }
@@ -118,9 +118,11 @@ fn note_missing(reader: &mut Reader, status: &str) {
     }
 }
 
-fn limit(resource: Resource) -> ResourceLimit {
-    let Rlimit { current, maximum } = rustix::process::getrlimit(resource);
-    ResourceLimit { soft: current, hard: maximum }
+/// None only where a filter forbids the call.
+fn limit(resource: Resource) -> Option<ResourceLimit> {
+    let (soft, hard) = getrlimit(resource).ok()?;
+    let finite = |limit| (limit != RLIM_INFINITY).then_some(limit);
+    Some(ResourceLimit { soft: finite(soft), hard: finite(hard) })
 }
 
 /// The scheduler's part of `/proc/self/stat`.
@@ -159,12 +161,15 @@ mod tests {
 
     #[test]
     fn status_of_a_filtered_process() {
-        let limits = Limits::from_status(FILTERED);
-        assert_eq!(limits.capabilities.as_deref(), Some("000001fffeffffff"));
-        assert_eq!(limits.no_new_privs, Some(true));
-        assert_eq!((limits.seccomp.as_deref(), limits.seccomp_filters), (Some("filter"), Some(1)));
-        assert_eq!(limits.tracer_pid, Some(0));
-        assert_eq!(limits.speculation_store_bypass.as_deref(), Some("thread vulnerable"));
+        let restrictions = Restrictions::from_status(FILTERED);
+        assert_eq!(restrictions.capabilities.as_deref(), Some("000001fffeffffff"));
+        assert_eq!(restrictions.no_new_privs, Some(true));
+        assert_eq!(
+            (restrictions.seccomp.as_deref(), restrictions.seccomp_filters),
+            (Some("filter"), Some(1))
+        );
+        assert_eq!(restrictions.tracer_pid, Some(0));
+        assert_eq!(restrictions.speculation_store_bypass.as_deref(), Some("thread vulnerable"));
     }
 
     #[test]
@@ -178,25 +183,25 @@ mod tests {
     #[test]
     fn garbage_is_null() {
         for text in GARBAGE {
-            assert_eq!(Limits::from_status(text), Limits::default(), "{text}");
+            assert_eq!(Restrictions::from_status(text), Restrictions::default(), "{text}");
             assert_eq!(Schedule::parse(text), Schedule::default());
         }
-        assert_eq!(Limits::from_status("Seccomp:\t7\n").seccomp, None);
+        assert_eq!(Restrictions::from_status("Seccomp:\t7\n").seccomp, None);
     }
 
     #[test]
     fn a_line_that_the_kernel_does_not_write_is_noted() {
         let roots = crate::testing::fixture("firecracker");
         let mut reader = Reader::new(&roots);
-        Limits::capture(&mut reader, Some("CapEff:\t0\nNoNewPrivs:\t0\nSeccomp:\t0\nTracerPid:\t0\n"));
+        Restrictions::capture(&mut reader, Some("CapEff:\t0\nNoNewPrivs:\t0\nSeccomp:\t0\nTracerPid:\t0\n"));
         assert_eq!(reader.into_unseen().len(), 3);
     }
 
     #[test]
     fn limits_can_always_be_read() {
         let roots = crate::roots::Roots::default();
-        let limits = Limits::capture(&mut Reader::new(&roots), None);
-        assert_eq!(limits.resources.len(), 6);
-        assert!(limits.resources["nofile"].soft.is_none_or(|files| files > 2));
+        let restrictions = Restrictions::capture(&mut Reader::new(&roots), None);
+        assert_eq!(restrictions.resources.len(), 6);
+        assert!(restrictions.resources["nofile"].soft.is_none_or(|files| files > 2));
     }
 }

@@ -1,0 +1,191 @@
+//! A child while it runs: its output as it comes, and its end.
+
+use crate::command::{Command, Pipe};
+use crate::limits::Watch;
+use crate::messages::Messages;
+use crate::running::Running;
+use crate::start::{Output, Started, check_report, start};
+use crate::{Error, Limits};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::unistd::read;
+use std::os::fd::{AsFd, OwnedFd};
+use std::process::ExitStatus;
+use std::time::Duration;
+
+/// The first pause while a child's end is waited for.
+const FIRST_PAUSE: Duration = Duration::from_micros(20);
+
+/// Pauses double up to this one.
+const LONGEST_PAUSE: Duration = Duration::from_millis(10);
+
+/// Something that happens while a child is read from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    /// It wrote so many bytes, which are in the buffer now.
+    Output(usize),
+    /// It said something on its standard error: [`Child::messages`].
+    Message,
+    /// It has closed its output.
+    Closed,
+}
+
+/// What a child left behind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finished {
+    /// All that it wrote.
+    pub output: Vec<u8>,
+    /// How it ended.
+    pub status: ExitStatus,
+    /// The end of what it said on its standard error, where that is kept.
+    pub messages: String,
+}
+
+/// A running child; when this is dropped, it is killed with its group, and reaped.
+#[derive(Debug)]
+pub struct Child {
+    running: Running,
+    trouble: OwnedFd,
+    output: OwnedFd,
+    received: usize,
+    messages: Messages,
+    watch: Watch,
+}
+
+impl Child {
+    /// Starts a program. Its time begins now. Its output comes from its standard output, or by the pipe that is given:
+    /// then [`Isolation::Session`] joins its standard output to its standard error.
+    ///
+    /// # Errors
+    /// [`Error::NotStarted`] when there is no process for it. What fails in this process, as executing the program can,
+    /// is told by [`Child::wait_for_program`] or when its output is read.
+    pub fn start(command: &Command, output: Option<Pipe>, limits: &Limits) -> Result<Child, Error> {
+        let watch = Watch::new(limits);
+        let output = match output {
+            Some(pipe) => Output { pipe, is_standard: false },
+            None => Output { pipe: watch.retry(Pipe::new)?, is_standard: true },
+        };
+        let started = watch.retry(|| start(command, &output))?;
+        Ok(Child::new(started, output, watch))
+    }
+
+    fn new(started: Started, output: Output, watch: Watch) -> Child {
+        Child {
+            running: started.running,
+            trouble: started.trouble,
+            output: output.pipe.ours,
+            received: 0,
+            messages: Messages::new(started.messages),
+            watch,
+        }
+    }
+
+    /// Waits until it executes its program. Not for a child that measures, which this would disturb: [`Child::read`] tells
+    /// later what went wrong.
+    ///
+    /// # Errors
+    /// [`Error::NotStarted`], or when the limits are exceeded.
+    pub fn wait_for_program(&self) -> Result<(), Error> {
+        loop {
+            let time = PollTimeout::try_from(self.watch.next_wait()?).unwrap_or(PollTimeout::MAX);
+            match poll(&mut [PollFd::new(self.trouble.as_fd(), PollFlags::POLLIN)], time) {
+                Ok(0) | Err(Errno::EINTR) => {}
+                Ok(_) => return check_report(&self.trouble),
+                Err(errno) => return Err(Error::NotFollowed { errno }),
+            }
+        }
+    }
+
+    /// Waits for the next thing to happen.
+    ///
+    /// # Errors
+    /// [`Error::NotStarted`] when it did not come to execute its program; otherwise when the limits are exceeded, or the
+    /// output cannot be read.
+    pub fn read(&mut self, buffer: &mut [u8]) -> Result<Event, Error> {
+        loop {
+            let (output, message) = self.wait_for_input(self.watch.next_wait()?)?;
+            if message {
+                self.messages.listen();
+                return Ok(Event::Message);
+            }
+            if !output {
+                continue;
+            }
+            match read(&self.output, buffer) {
+                Err(Errno::EINTR) => {}
+                Err(errno) => return Err(Error::NotFollowed { errno }),
+                Ok(0) => return check_report(&self.trouble).map(|()| Event::Closed),
+                Ok(count) => return self.count(count).map(Event::Output),
+            }
+        }
+    }
+
+    /// Counts what was received against the limit.
+    fn count(&mut self, count: usize) -> Result<usize, Error> {
+        self.received = self.received.saturating_add(count);
+        let most = self.watch.limits.output;
+        if self.received > most { Err(Error::Flood(most)) } else { Ok(count) }
+    }
+
+    /// Whether there is output, and whether there is a message, after at most this time.
+    fn wait_for_input(&self, time: Duration) -> Result<(bool, bool), Error> {
+        let mut files = vec![PollFd::new(self.output.as_fd(), PollFlags::POLLIN)];
+        files.extend(self.messages.poll_fd());
+        match poll(&mut files, PollTimeout::try_from(time).unwrap_or(PollTimeout::MAX)) {
+            Ok(_) => {}
+            Err(Errno::EINTR) => return Ok((false, false)),
+            Err(errno) => return Err(Error::NotFollowed { errno }),
+        }
+        let mut ready = files.iter().map(|file| file.any().unwrap_or(true));
+        Ok((ready.next().unwrap_or(false), ready.next().unwrap_or(false)))
+    }
+
+    /// Waits for its end. After it has closed its output that is near, unless it is up to something.
+    ///
+    /// # Errors
+    /// When the limits are exceeded.
+    pub fn wait(&mut self) -> Result<ExitStatus, Error> {
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let ended = self.running.ended()?;
+            // A child that waits for its messages to be read would not end.
+            self.messages.drain();
+            if let Some(status) = ended {
+                return check_report(&self.trouble).map(|()| status);
+            }
+            std::thread::sleep(self.watch.next_wait()?.min(pause));
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// The end of what it has said on its standard error so far.
+    pub fn messages(&self) -> String {
+        self.messages.text()
+    }
+
+    fn finish(mut self) -> Result<Finished, Error> {
+        let (mut output, mut buffer) = (Vec::new(), [0; 1 << 14]);
+        loop {
+            match self.read(&mut buffer)? {
+                Event::Output(count) => output.extend_from_slice(buffer.get(..count).unwrap_or_default()),
+                Event::Message => {}
+                Event::Closed => break,
+            }
+        }
+        let status = self.wait()?;
+        Ok(Finished { output, status, messages: self.messages() })
+    }
+}
+
+/// Runs a program to its end, and reads all its output.
+///
+/// # Errors
+/// When it cannot be started, or exceeds the limits. What fails for a moment only ([`Error::is_momentary`]) has been
+/// tried repeatedly then, for about a tenth of a second.
+pub fn run(command: &Command, limits: &Limits) -> Result<Finished, Error> {
+    Watch::new(limits).retry(|| {
+        let watch = Watch::new(limits);
+        let output = Output { pipe: Pipe::new()?, is_standard: true };
+        Child::new(start(command, &output)?, output, watch).finish()
+    })
+}

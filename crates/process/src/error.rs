@@ -1,0 +1,128 @@
+//! What goes wrong with a child process, whatever program it runs.
+
+use crate::Errno;
+use std::time::Duration;
+
+/// What is done to start a child, in this order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[repr(u8)]
+pub enum Phase {
+    /// Making its arguments and the pipes for its output.
+    #[error("making its pipes")]
+    Pipe,
+    /// Making a process.
+    #[error("making its process")]
+    Fork,
+    /// Process group, death signal, resource limits, signal mask, descriptors.
+    #[error("setting up its process")]
+    Setup,
+    /// Pinning it to a CPU.
+    #[error("pinning it to the CPU")]
+    Pin,
+    /// Giving it real-time priority.
+    #[error("giving it real-time priority")]
+    Realtime,
+    /// Executing the program: the only phase that depends on the program.
+    #[error("executing it")]
+    Execute,
+}
+
+impl Phase {
+    /// All phases, in their order.
+    pub const ALL: [Phase; 6] =
+        [Phase::Pipe, Phase::Fork, Phase::Setup, Phase::Pin, Phase::Realtime, Phase::Execute];
+}
+
+/// What kept a child from being started, or from coming to its own end. The texts are meant to follow the child's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// It could not be started.
+    #[error("could not be started: {phase} failed with {errno:?} ({})", .errno.desc())]
+    NotStarted {
+        /// What failed.
+        phase: Phase,
+        /// How the kernel answered.
+        errno: Errno,
+    },
+    /// Reading its output or waiting for its end failed.
+    #[error("could not be followed to its end: {errno:?} ({})", .errno.desc())]
+    NotFollowed {
+        /// How the kernel answered.
+        errno: Errno,
+    },
+    /// It did not end in time.
+    #[error("did not end within {0:?}")]
+    Timeout(Duration),
+    /// It wrote more than it may; the bound in bytes.
+    #[error("wrote more than {0} bytes")]
+    Flood(usize),
+    /// The interrupt flag was set.
+    #[error("was interrupted")]
+    Interrupted,
+}
+
+impl Error {
+    /// Whether the kernel ran out of something for a moment (processes, descriptors, memory): the same may well succeed
+    /// a little later, and nothing is learned about the program.
+    ///
+    /// Never true of a timeout or of a child that a signal ended: these can be the program's own doing.
+    pub fn is_momentary(&self) -> bool {
+        match self {
+            Error::NotStarted { errno, .. } | Error::NotFollowed { errno } => is_shortage(*errno),
+            Error::Timeout(_) | Error::Flood(_) | Error::Interrupted => false,
+        }
+    }
+}
+
+/// fork(2), pipe(2) and execve(2) answer so while processes, memory or descriptors are used up. ETXTBSY: another thread
+/// forked while the program was being written, and that child has not yet closed the file.
+fn is_shortage(errno: Errno) -> bool {
+    matches!(errno, Errno::EAGAIN | Errno::ENOMEM | Errno::EMFILE | Errno::ENFILE | Errno::ETXTBSY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn not_started(phase: Phase, errno: Errno) -> Error {
+        Error::NotStarted { phase, errno }
+    }
+
+    #[test]
+    fn a_shortage_is_momentary_in_every_phase() {
+        for phase in Phase::ALL {
+            for errno in [Errno::EAGAIN, Errno::ENOMEM, Errno::EMFILE, Errno::ENFILE] {
+                assert!(not_started(phase, errno).is_momentary(), "{phase}: {errno}");
+            }
+        }
+        assert!(Error::NotFollowed { errno: Errno::ENOMEM }.is_momentary());
+    }
+
+    #[test]
+    fn what_the_program_or_a_policy_causes_is_not_momentary() {
+        for errno in
+            [Errno::ENOEXEC, Errno::ENOENT, Errno::EACCES, Errno::EPERM, Errno::EINVAL, Errno::ENOSYS]
+        {
+            assert!(!not_started(Phase::Execute, errno).is_momentary(), "{errno}");
+        }
+        for error in [Error::Timeout(Duration::ZERO), Error::Flood(1), Error::Interrupted] {
+            assert!(!error.is_momentary(), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_phase_is_sent_as_a_byte_and_found_again() {
+        for (place, phase) in Phase::ALL.into_iter().enumerate() {
+            assert_eq!(phase as usize, place);
+        }
+    }
+
+    #[test]
+    fn an_error_says_what_failed_and_how_the_kernel_answered() {
+        assert_eq!(
+            not_started(Phase::Pin, Errno::EINVAL).to_string(),
+            "could not be started: pinning it to the CPU failed with EINVAL (Invalid argument)"
+        );
+        assert_eq!(Error::Timeout(Duration::from_millis(300)).to_string(), "did not end within 300ms");
+    }
+}

@@ -1,0 +1,71 @@
+//! A process that is killed, with its group, and reaped when this goes.
+
+use crate::Error;
+use nix::errno::Errno;
+use nix::sys::signal::{Signal, kill, killpg};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
+use nix::unistd::Pid;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+
+/// A child that has not been reaped.
+#[derive(Debug)]
+pub(crate) struct Running {
+    pid: Pid,
+    status: Option<ExitStatus>,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if self.status.is_none() {
+            let _ = self.end();
+        }
+    }
+}
+
+impl Running {
+    pub fn new(pid: Pid) -> Running {
+        Running { pid, status: None }
+    }
+
+    /// How it ended, once it has; its group is killed then.
+    pub fn ended(&mut self) -> Result<Option<ExitStatus>, Error> {
+        if self.status.is_some() {
+            return Ok(self.status);
+        }
+        let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+        match waitid(Id::Pid(self.pid), flags) {
+            Ok(WaitStatus::StillAlive) | Err(Errno::EINTR) => Ok(None),
+            Ok(_) => self.end().map(Some),
+            Err(errno) => Err(Error::NotFollowed { errno }),
+        }
+    }
+
+    /// Kills it and its group, and reaps it. In this order: until it is reaped, no other group can have its number.
+    fn end(&mut self) -> Result<ExitStatus, Error> {
+        // Before it has made its group there is none of this number.
+        let _ = killpg(self.pid, Signal::SIGKILL);
+        let _ = kill(self.pid, Signal::SIGKILL);
+        loop {
+            match waitpid(self.pid, None) {
+                Err(Errno::EINTR) => {}
+                Err(errno) => return Err(Error::NotFollowed { errno }),
+                Ok(status) => {
+                    if let Some(status) = exit_status(status) {
+                        self.status = Some(status);
+                        return Ok(status);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// In the form of wait(2), which the standard library puts in words.
+fn exit_status(status: WaitStatus) -> Option<ExitStatus> {
+    match status {
+        WaitStatus::Exited(_, code) => Some(ExitStatus::from_raw((code & 0xff) << 8)),
+        WaitStatus::Signaled(_, signal, _) => Some(ExitStatus::from_raw(signal as i32)),
+        _ => None,
+    }
+}

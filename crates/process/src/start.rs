@@ -1,0 +1,225 @@
+//! From a command to a process that executes it.
+
+use crate::affinity::Mask;
+use crate::command::{Command, Isolation, Pipe, Program, Texts};
+use crate::running::Running;
+use crate::{Error, Phase};
+use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl, open};
+use nix::libc;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::resource::{Resource, setrlimit};
+use nix::sys::signal::{SigHandler, SigSet, Signal, signal};
+use nix::sys::stat::Mode;
+use nix::sys::wait::{WaitStatus, waitpid};
+use nix::unistd::{ForkResult, Pid, fork, read, write};
+use std::convert::Infallible;
+use std::ffi::OsString;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+/// A child that is about to execute its program, and our ends of its pipes.
+pub(crate) struct Started {
+    pub running: Running,
+    /// From its standard error, where that is read.
+    pub messages: Option<OwnedFd>,
+    /// For [`check_report`].
+    pub trouble: OwnedFd,
+}
+
+/// Where the child's output comes from.
+pub(crate) struct Output {
+    pub pipe: Pipe,
+    /// Otherwise the child finds it as one of its files.
+    pub is_standard: bool,
+}
+
+/// What the child needs after the fork, when nothing may be allocated any more.
+struct Prepared<'a> {
+    command: &'a Command<'a>,
+    output: &'a Output,
+    arguments: Texts,
+    environment: Texts,
+    mask: Option<Mask>,
+}
+
+/// The child's standard streams; where there is none, it keeps this process's.
+struct Streams<'a> {
+    input: Option<BorrowedFd<'a>>,
+    output: Option<BorrowedFd<'a>>,
+    errors: Option<BorrowedFd<'a>>,
+}
+
+/// Where something failed, and how the kernel answered.
+type Trouble = (Phase, Errno);
+
+fn not_started((phase, errno): Trouble) -> Error {
+    Error::NotStarted { phase, errno }
+}
+
+/// Makes a child, which executes the program. Whether that went well is not waited for: to wake up for it would disturb
+/// a child that measures.
+pub(crate) fn start(command: &Command, output: &Output) -> Result<Started, Error> {
+    let prepared = Prepared::new(command, output).map_err(not_started)?;
+    let (messages, empty) = match command.isolation {
+        Isolation::Group => (None, None),
+        Isolation::Session => (Some(Pipe::new()?), Some(nothing()?)),
+    };
+    let trouble = Pipe::new()?;
+    let errors = messages.as_ref().map(|pipe| pipe.theirs.as_fd());
+    let Output { pipe, is_standard } = output;
+    let output = if *is_standard { Some(pipe.theirs.as_fd()) } else { errors };
+    let streams = Streams { input: empty.as_ref().map(|file| file.as_fd()), output, errors };
+    // SAFETY: the child only makes system calls on what was made before; it neither allocates nor locks.
+    let running = match unsafe { fork() }.map_err(|errno| not_started((Phase::Fork, errno)))? {
+        ForkResult::Child => {
+            let Err(why) = prepared.become_program(&streams);
+            report_and_exit(why, trouble.theirs.as_fd())
+        }
+        ForkResult::Parent { child } => Running::new(child),
+    };
+    Ok(Started { running, messages: messages.map(|pipe| pipe.ours), trouble: trouble.ours })
+}
+
+fn nothing() -> Result<OwnedFd, Error> {
+    let file = open("/dev/null", OFlag::O_RDONLY | OFlag::O_CLOEXEC, Mode::empty());
+    file.map_err(|errno| not_started((Phase::Setup, errno)))
+}
+
+impl<'a> Prepared<'a> {
+    fn new(command: &'a Command<'a>, output: &'a Output) -> Result<Prepared<'a>, Trouble> {
+        let name = match &command.program {
+            Program::Named(name) | Program::Open(_, name) => name,
+        };
+        let texts = |texts: &mut dyn Iterator<Item = &OsString>| {
+            Texts::new(texts).map_err(|errno| (Phase::Execute, errno))
+        };
+        let mask = command.cpu.map(Mask::only).transpose().map_err(|errno| (Phase::Pin, errno))?;
+        Ok(Prepared {
+            command,
+            output,
+            arguments: texts(&mut std::iter::once(name).chain(&command.arguments))?,
+            environment: texts(&mut command.environment.iter())?,
+            mask,
+        })
+    }
+
+    /// In the child: nothing but system calls from here on.
+    fn become_program(&self, streams: &Streams) -> Result<Infallible, Trouble> {
+        let command = self.command;
+        set_up(command.isolation).map_err(|errno| (Phase::Setup, errno))?;
+        if let Some(mask) = &self.mask {
+            mask.apply().map_err(|errno| (Phase::Pin, errno))?;
+        }
+        if command.realtime {
+            set_realtime().map_err(|errno| (Phase::Realtime, errno))?;
+        }
+        self.hand_over(streams).map_err(|errno| (Phase::Setup, errno))?;
+        self.execute();
+        Err((Phase::Execute, Errno::last()))
+    }
+
+    /// Comes back only when it fails.
+    fn execute(&self) {
+        let (argv, envp) = (self.arguments.as_ptr(), self.environment.as_ptr());
+        match &self.command.program {
+            // SAFETY: both lists end in a null pointer, and their texts live as long as `self`.
+            Program::Open(file, _) => unsafe {
+                let flags = libc::AT_EMPTY_PATH;
+                libc::execveat(file.as_raw_fd(), c"".as_ptr(), argv.cast(), envp.cast(), flags);
+            },
+            // SAFETY: as above; the first argument is the program's name.
+            Program::Named(_) => unsafe {
+                libc::execvpe(*argv, argv, envp);
+            },
+        }
+    }
+
+    /// Gives the child its standard streams, and leaves those files open that its program inherits.
+    fn hand_over(&self, streams: &Streams) -> Result<(), Errno> {
+        if let Some(input) = streams.input {
+            nix::unistd::dup2_stdin(input)?;
+        }
+        if let Some(output) = streams.output {
+            nix::unistd::dup2_stdout(output)?;
+        }
+        if let Some(errors) = streams.errors {
+            nix::unistd::dup2_stderr(errors)?;
+        }
+        let Output { pipe, is_standard } = self.output;
+        let named = (!is_standard).then_some(&pipe.theirs);
+        for file in self.command.files.iter().chain(named) {
+            fcntl(file, FcntlArg::F_SETFD(FdFlag::empty()))?;
+        }
+        Ok(())
+    }
+}
+
+fn set_up(isolation: Isolation) -> Result<(), Errno> {
+    match isolation {
+        Isolation::Group => nix::unistd::setpgid(Pid::from_raw(0), Pid::from_raw(0))?,
+        Isolation::Session => nix::unistd::setsid().map(drop)?,
+    }
+    nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?;
+    setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
+    SigSet::empty().thread_set_mask()?;
+    // SAFETY: the default action is no handler of ours.
+    unsafe { signal(Signal::SIGPIPE, SigHandler::SigDfl) }?;
+    Ok(())
+}
+
+/// SCHED_FIFO at its lowest priority for this process.
+fn set_realtime() -> Result<(), Errno> {
+    let parameters = libc::sched_param { sched_priority: 1 };
+    // SAFETY: the kernel reads one sched_param.
+    Errno::result(unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameters) }).map(drop)
+}
+
+fn report_and_exit((phase, errno): Trouble, trouble: BorrowedFd) -> ! {
+    let [a, b, c, d] = (errno as i32).to_le_bytes();
+    // Nobody to tell when this fails too.
+    let _ = write(trouble, &[phase as u8, a, b, c, d]);
+    // SAFETY: ends the child without running what the parent registered for its own exit.
+    unsafe { libc::_exit(127) }
+}
+
+/// What the child reported if it did not come to execute its program; to be called when it has closed its output or
+/// ended, because it writes its report before.
+pub(crate) fn check_report(trouble: &OwnedFd) -> Result<(), Error> {
+    let mut message = [0; 5];
+    // A child that another thread is starting may have this pipe open too: it must not be waited for.
+    match poll(&mut [PollFd::new(trouble.as_fd(), PollFlags::POLLIN)], PollTimeout::ZERO) {
+        Ok(0) => return Ok(()),
+        Ok(_) => {}
+        Err(errno) => return Err(Error::NotFollowed { errno }),
+    }
+    match read(trouble, &mut message) {
+        Ok(length) if length == message.len() => Err(reported(message)),
+        Ok(_) => Ok(()),
+        Err(errno) => Err(Error::NotFollowed { errno }),
+    }
+}
+
+fn reported([phase, errno @ ..]: [u8; 5]) -> Error {
+    let phase = Phase::ALL.into_iter().find(|known| *known as u8 == phase).unwrap_or(Phase::Setup);
+    not_started((phase, Errno::from_raw(i32::from_le_bytes(errno))))
+}
+
+/// Whether a child may have real-time priority, found out by one that tries.
+///
+/// # Errors
+/// What the kernel answers.
+pub fn try_realtime() -> std::io::Result<()> {
+    // SAFETY: the child makes one system call and ends.
+    match unsafe { fork() }? {
+        ForkResult::Child => {
+            let code = set_realtime().map_or_else(|errno| errno as i32, |()| 0);
+            // SAFETY: as in `report_and_exit`.
+            unsafe { libc::_exit(code) }
+        }
+        ForkResult::Parent { child } => match waitpid(child, None)? {
+            WaitStatus::Exited(_, 0) => Ok(()),
+            WaitStatus::Exited(_, code) => Err(std::io::Error::from_raw_os_error(code)),
+            status => Err(std::io::Error::other(format!("{status:?}"))),
+        },
+    }
+}
