@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #define RECORD_MAGIC	   0x4352544bu /* "KTRC" */
-#define RECORD_VERSION	   1
+#define RECORD_VERSION	   2
 #define RECORD_MAX_PAYLOAD (1u << 20) /* bytes; a longer one is garbage */
 
 struct record_header {
@@ -24,15 +24,29 @@ struct record_header {
 };
 _Static_assert(sizeof(struct record_header) == 24, "the header has no padding");
 
-/* Kinds of record, with their payload. */
-#define RECORD_BEGIN   1 /* bits, imuls in a chain, xors, nots, calls in a burst */
+/*
+ * Kinds of record, with their payload. A measuring run that goes well writes BEGIN, FACT where one was asked for,
+ * OUTCOME, ORDER, then CANARY and SAMPLES for every block, a last CANARY, BURSTS, END.
+ */
+#define RECORD_BEGIN   1 /* bits, imuls in a chain, xors, nots, calls in a burst, chains in a row (ORDER) */
 #define RECORD_OUTCOME 2 /* outcome, cause, detail[4]; the last but END when it is not OUTCOME_OK */
 #define RECORD_FACT    3 /* fact, value */
-#define RECORD_CANARY  4 /* stamps[5] around nothing, imul chain, xor chain, nots; CPU number */
+#define RECORD_CANARY  4 /* stamps[5] around nothing, imul chain, xor chain, nots; CPU; preemptions so far */
 #define RECORD_SAMPLES 5 /* stamps[4] each: around the imul chain, the control, the entry */
 #define RECORD_BURSTS  6 /* stamps[4] each: around a burst of controls (0, 1), of entries (2, 3) */
 #define RECORD_EXPORT  7 /* bytes: name, NUL, version, NUL; a function that the vDSO exports */
-#define RECORD_END     8 /* involuntary context switches and minor faults while it was timed */
+#define RECORD_END     8 /* preemptions and minor faults while the entry was timed */
+#define RECORD_ORDER   9 /* stamps[4] each: around nothing (0, 1), one imul chain (1, 2), several (2, 3) */
+
+/*
+ * A preemption is an involuntary context switch of the process, as getrusage counts them; "so far" is since the process
+ * began. A canary reads the counter just before its first stamp, so two equal counts mean that the process was not
+ * preempted from the one to the other.
+ *
+ * ORDER tells whether lfence makes rdtsc wait for what stands before it. If it does, the chains in a row take as many
+ * times as long as the one chain as BEGIN says there are, the cost of the stamps (0, 1) taken off both. If it does not,
+ * a stamp is taken early by as much as the processor can keep in flight, and the two figures do not agree.
+ */
 
 #define OUTCOME_OK	    0
 #define OUTCOME_UNSUPPORTED 1

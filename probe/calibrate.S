@@ -38,4 +38,29 @@ calibrate:
 	ret
 	.size calibrate, . - calibrate
 
+/*
+ * void order(struct sample *out)
+ *
+ * Between stamps 0 and 1 nothing, between 1 and 2 one clock chain, between 2 and 3 CHAINS of them, each imul waiting for
+ * the one before. Whether the two agree tells if a stamp waits for the chain before it (RECORD_ORDER).
+ */
+	.balign 64
+	.globl order
+	.type order, @function
+order:
+	SAVE
+	GET_ARGUMENTS
+	STAMP	0
+	STAMP	1
+	CHAIN
+	STAMP	2
+	.rept CHAINS
+	CHAIN
+	.endr
+	STAMP	3
+	TAKE
+	RESTORE
+	ret
+	.size order, . - order
+
 	.section .note.GNU-stack, "", @progbits

@@ -3,6 +3,7 @@
  *
  *	prepare		find the function, map the page, install the handler
  *	check		use the entry; compare answer and registers
+ *	order		does a stamp wait for what stands before it?
  *	sample		blocks of samples, a canary before each and after the last
  *	burst		calls back to back
  *	emit		only now is anything written
@@ -30,12 +31,13 @@ static const struct operation operations[] = {OPERATIONS(ROW)};
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 struct canary {
-	uint64_t stamps[5], cpu;
+	uint64_t stamps[5], cpu, preemptions;
 };
 
 static struct sample samples[MAX_BLOCKS * BLOCK_SAMPLES];
 static struct canary canaries[MAX_BLOCKS + 1];
 static struct sample bursts[MAX_BURSTS];
+static struct sample orders[ORDER_SAMPLES];
 
 static _Noreturn void refuse_request(unsigned argument)
 {
@@ -92,9 +94,17 @@ static void take_canary(struct canary *canary)
 
 	system_call(NR_GETCPU, (long)&cpu, 0, 0, 0, 0, 0);
 	canary->cpu = cpu;
-	calibrate(
-	    canary->stamps); /* brings its code back into the caches, which a virtual machine's exits empty */
+	canary->preemptions = usage_now().preemptions;
+	/* The first brings its code back into the caches, which a virtual machine's exits empty. */
 	calibrate(canary->stamps);
+	calibrate(canary->stamps);
+}
+
+static void take_order(void)
+{
+	order(&orders[0]); /* once for the caches */
+	for (unsigned i = 0; i < ORDER_SAMPLES; i++)
+		order(&orders[i]);
 }
 
 /* Returns the number of blocks taken: at least one, then as many as the ticks allow. */
@@ -155,6 +165,7 @@ static _Noreturn void measure(const struct request *request)
 	if (request->path)
 		emit_fact(FACT_PATH, path_of(request));
 
+	take_order();
 	const struct usage before = usage_now();
 	const unsigned long blocks = sample(request);
 	const unsigned long taken = burst(request);
@@ -163,6 +174,7 @@ static _Noreturn void measure(const struct request *request)
 
 	const uint64_t outcome[6] = {OUTCOME_OK, CAUSE_NONE};
 	emit(RECORD_OUTCOME, outcome, sizeof(outcome));
+	emit(RECORD_ORDER, orders, sizeof(orders));
 	for (unsigned long i = 0; i < blocks; i++) {
 		emit(RECORD_CANARY, &canaries[i], sizeof(canaries[i]));
 		emit(RECORD_SAMPLES, &samples[i * request->samples],
@@ -196,7 +208,7 @@ _Noreturn void probe_main(const unsigned long *stack)
 	const unsigned long argc = stack[0];
 	char **argv = (char **)(stack + 1);
 	static struct request request;
-	const uint64_t begin[] = {8 * sizeof(long), IMULS, XORS, NOTS, BURST};
+	const uint64_t begin[] = {8 * sizeof(long), IMULS, XORS, NOTS, BURST, CHAINS};
 
 	emit_identity(0, 0);
 	auxv_find(stack);

@@ -169,6 +169,19 @@ fn the_calibration_is_made_of_what_its_lengths_say() {
 }
 
 #[test]
+fn the_order_of_stamps_is_tested_with_one_chain_and_with_several() {
+    for probe in Probe::ALL {
+        let code = function(probe, "order");
+        let parts = between_stamps(&code);
+        assert_eq!(parts.iter().map(|part| part.len()).collect::<Vec<_>>(), [0, 256, 8 * 256]);
+        for imul in parts[1].iter().chain(parts[2]) {
+            assert_eq!(imul.mnemonic(), Mnemonic::Imul);
+            assert_eq!(imul.op0_register(), imul.op1_register(), "each imul depends on the one before");
+        }
+    }
+}
+
+#[test]
 fn the_probes_of_this_kernel_alone_need_no_loader() {
     for probe in Probe::ALL {
         let file = object::File::parse(probes::image(probe)).unwrap();

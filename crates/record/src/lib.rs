@@ -19,7 +19,8 @@ pub mod abi {
     include!(concat!(env!("OUT_DIR"), "/abi.rs"));
 }
 
-/// Four TSC values: around the imul chain (0, 1), the control (1, 2), the entry (2, 3); or around two bursts.
+/// Four TSC values: around the imul chain (0, 1), the control (1, 2), the entry (2, 3); or as [`Payload::Bursts`] and
+/// [`Payload::Order`] say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sample {
     /// Raw TSC values, in ticks.
@@ -41,6 +42,8 @@ pub struct Canary {
     pub stamps: [u64; 5],
     /// The CPU it ran on.
     pub cpu: u64,
+    /// Involuntary context switches of the process so far, read just before the first stamp.
+    pub preemptions: u64,
 }
 
 /// How long the probe's fixed pieces of code are, in instructions.
@@ -56,6 +59,8 @@ pub struct Lengths {
     pub nots: u64,
     /// Calls in a burst.
     pub burst: u64,
+    /// Clock chains in a row, in [`Payload::Order`].
+    pub chains: u64,
 }
 
 /// How a probe run ended, by its own account.
@@ -87,8 +92,11 @@ pub enum Payload {
     Canary(Canary),
     /// One block.
     Samples(Vec<Sample>),
-    /// Calls back to back.
+    /// Calls back to back: controls (0, 1), entries (2, 3).
     Bursts(Vec<Sample>),
+    /// Around nothing (0, 1), one clock chain (1, 2), [`Lengths::chains`] of them in a row (2, 3): whether a stamp waits
+    /// for what stands before it.
+    Order(Vec<Sample>),
     /// A function of the vDSO.
     Export {
         /// Its symbol.

@@ -100,8 +100,8 @@ fn checksum(header: &[u8; HEADER], payload: &[u8]) -> u32 {
 fn parse_payload(kind: u16, bytes: &[u8]) -> Result<Payload, Wrong> {
     let payload = match u64::from(kind) {
         abi::RECORD_BEGIN => {
-            let [bits, imuls, xors, nots, burst] = words(bytes)?;
-            Payload::Begin(Lengths { bits, imuls, xors, nots, burst })
+            let [bits, imuls, xors, nots, burst, chains] = words(bytes)?;
+            Payload::Begin(Lengths { bits, imuls, xors, nots, burst, chains })
         }
         abi::RECORD_OUTCOME => {
             let [outcome, cause, detail @ ..] = words::<6>(bytes)?;
@@ -112,11 +112,12 @@ fn parse_payload(kind: u16, bytes: &[u8]) -> Result<Payload, Wrong> {
             Payload::Fact { fact, value }
         }
         abi::RECORD_CANARY => {
-            let [stamps @ .., cpu] = words::<6>(bytes)?;
-            Payload::Canary(Canary { stamps, cpu })
+            let [stamps @ .., cpu, preemptions] = words::<7>(bytes)?;
+            Payload::Canary(Canary { stamps, cpu, preemptions })
         }
         abi::RECORD_SAMPLES => Payload::Samples(samples(bytes)?),
         abi::RECORD_BURSTS => Payload::Bursts(samples(bytes)?),
+        abi::RECORD_ORDER => Payload::Order(samples(bytes)?),
         abi::RECORD_EXPORT => export(bytes)?,
         abi::RECORD_END => {
             let [preemptions, minor_faults] = words(bytes)?;
@@ -187,7 +188,7 @@ pub(crate) mod tests {
     }
 
     pub fn stream() -> Vec<u8> {
-        let mut bytes = record(0, abi::RECORD_BEGIN, &u64s(&[64, 256, 768, 2100, 16]));
+        let mut bytes = record(0, abi::RECORD_BEGIN, &u64s(&[64, 256, 768, 2100, 16, 8]));
         bytes.extend(record(1, abi::RECORD_SAMPLES, &u64s(&[10, 20, 25, 40])));
         bytes.extend(record(2, abi::RECORD_EXPORT, b"__vdso_time\0LINUX_2.6\0"));
         bytes.extend(record(3, abi::RECORD_END, &u64s(&[1, 2])));
@@ -201,6 +202,8 @@ pub(crate) mod tests {
         assert_eq!((records[0].entry, records[0].operation), (2, 3));
         let Payload::Samples(samples) = &records[1].payload else { panic!("{:?}", records[1]) };
         assert_eq!([0, 1, 2].map(|part| samples[0].interval(part)), [10, 5, 15]);
+        let Payload::Begin(lengths) = &records[0].payload else { panic!("{:?}", records[0]) };
+        assert_eq!((lengths.bits, lengths.burst, lengths.chains), (64, 16, 8));
         let expected = Payload::Export { name: "__vdso_time".into(), version: "LINUX_2.6".into() };
         assert_eq!(records[2].payload, expected);
     }
@@ -209,7 +212,7 @@ pub(crate) mod tests {
     fn every_cut_is_an_error_but_those_between_records() {
         let whole = stream();
         let ends: Vec<usize> = (0..=whole.len()).filter(|end| parse(&whole[..*end]).is_ok()).collect();
-        assert_eq!(ends, [0, 64, 120, 166, 206]);
+        assert_eq!(ends, [0, 72, 128, 174, 214]);
         assert_eq!(parse(&whole[..100]).unwrap_err().to_string(), "record 1 is truncated at byte 100");
     }
 
@@ -236,6 +239,26 @@ pub(crate) mod tests {
         assert_eq!(parse(&bytes).unwrap_err().to_string(), "record 0 has an impossible length at byte 16");
         let bytes = record(0, 99, &[]);
         assert_eq!(parse(&bytes).unwrap_err().to_string(), "record 0 is of unknown kind 99 at byte 6");
+    }
+
+    #[test]
+    fn a_canary_and_the_order_of_stamps_are_read() {
+        let mut bytes = record(0, abi::RECORD_CANARY, &u64s(&[1, 2, 3, 4, 5, 6, 7]));
+        bytes.extend(record(1, abi::RECORD_ORDER, &u64s(&[10, 20, 120, 900, 11, 21, 121, 901])));
+        let payloads: Vec<Payload> =
+            parse(&bytes).unwrap().into_iter().map(|record| record.payload).collect();
+        let order = [[10, 20, 120, 900], [11, 21, 121, 901]].map(|stamps| Sample { stamps });
+        let canary = Canary { stamps: [1, 2, 3, 4, 5], cpu: 6, preemptions: 7 };
+        assert_eq!(payloads, [Payload::Canary(canary), Payload::Order(order.into())]);
+        let short = record(0, abi::RECORD_CANARY, &u64s(&[1, 2, 3, 4, 5, 6]));
+        assert_eq!(parse(&short).unwrap_err().fault, Fault::Length);
+    }
+
+    #[test]
+    fn a_record_of_the_version_before_is_named() {
+        let mut bytes = record(0, abi::RECORD_END, &u64s(&[1, 2]));
+        bytes[4] -= 1;
+        assert_eq!(parse(&bytes).unwrap_err().to_string(), "record 0 is of version 1, not 2 at byte 4");
     }
 
     #[test]

@@ -115,8 +115,8 @@ mod tests {
         let whole = stream();
         for end in 0..whole.len() {
             let (records, result) = in_pieces(&whole[..end], 7);
-            assert_eq!(result.is_ok(), [0, 64, 120, 166].contains(&end), "{end}");
-            assert_eq!(records.len(), [64, 120, 166].iter().filter(|cut| **cut <= end).count());
+            assert_eq!(result.is_ok(), [0, 72, 128, 174].contains(&end), "{end}");
+            assert_eq!(records.len(), [72, 128, 174].iter().filter(|cut| **cut <= end).count());
         }
     }
 }

@@ -111,7 +111,11 @@ impl Parts {
                 Payload::Samples(block) => samples.extend(block),
                 Payload::Bursts(block) => bursts.extend(block),
                 Payload::End { preemptions, .. } => end = Some(*preemptions),
-                Payload::Outcome(_) | Payload::Fact { .. } | Payload::Export { .. } | Payload::Lab(_) => {}
+                Payload::Outcome(_)
+                | Payload::Fact { .. }
+                | Payload::Order(_)
+                | Payload::Export { .. }
+                | Payload::Lab(_) => {}
             }
         }
         let lengths = lengths.filter(|l| ![l.imuls, l.xors, l.nots, l.burst].contains(&0));
@@ -172,11 +176,11 @@ pub(crate) mod tests {
     /// A run on a machine where a tick is half a cycle, a stamp costs 40 ticks, and the entry `entry` ticks more.
     pub fn records(entry: u64, samples: usize) -> Vec<Record> {
         let of = |payload| Record { entry: 2, operation: 2, payload };
-        let canary = Canary { stamps: [0, 40, 40 + 424, 464 + 424, 888 + 40 + 250], cpu: 1 };
+        let canary = Canary { stamps: [0, 40, 40 + 424, 464 + 424, 888 + 40 + 250], cpu: 1, preemptions: 0 };
         let block = (0..samples).map(|i| sample(i as u64 * 10_000, 424, 40, 40 + entry)).collect();
         let burst = Sample { stamps: [0, 64, 64, 64 + 64 + 16 * (entry + 8)] };
         vec![
-            of(Payload::Begin(Lengths { bits: 64, imuls: 256, xors: 768, nots: 2000, burst: 16 })),
+            of(Payload::Begin(Lengths { bits: 64, imuls: 256, xors: 768, nots: 2000, burst: 16, chains: 8 })),
             of(Payload::Canary(canary)),
             of(Payload::Samples(block)),
             of(Payload::Canary(canary)),
