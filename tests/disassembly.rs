@@ -2,7 +2,9 @@
 //! moved it, would also print a plausible number.
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
-use iced_x86::{Code, Decoder, DecoderOptions, Instruction, Mnemonic, OpKind};
+use iced_x86::{
+    Code, Decoder, DecoderOptions, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register,
+};
 use object::{Object, ObjectSection, ObjectSymbol};
 use table::{Entry, Kind, Probe, Table};
 
@@ -104,6 +106,47 @@ fn a_burst_is_as_many_entries_as_it_says_without_a_fence() {
         assert!(parts[1].is_empty());
         assert!(!mnemonics(parts[2]).contains(&Mnemonic::Lfence), "{}", entry.name);
         check_twins(entry, parts[0], parts[2], 16);
+    }
+}
+
+/// The instructions that write memory, but for a push or call, which writes to the stack.
+fn writes(code: &[Instruction]) -> Vec<Instruction> {
+    let mut factory = InstructionInfoFactory::new();
+    let mut is_write = |instruction: &Instruction| {
+        factory.info(instruction).used_memory().iter().any(|memory| {
+            let writes = [OpAccess::Write, OpAccess::CondWrite, OpAccess::ReadWrite, OpAccess::ReadCondWrite];
+            writes.contains(&memory.access()) && ![Register::RSP, Register::ESP].contains(&memory.base())
+        })
+    };
+    code.iter().filter(|instruction| is_write(instruction)).copied().collect()
+}
+
+#[test]
+fn a_sum_in_memory_hid_what_a_call_costs() {
+    // Adding up a stride took longer than a call and its return, so a burst of calls read less than one of controls.
+    for entry in &Table::get().entries {
+        let needs_fresh_pages = entry.operations.iter().any(|operation| operation == "minor-fault");
+        for kind in ["burst", "timed"] {
+            let code = function(entry.probe, &format!("{}_{kind}", entry.symbol()));
+            let sums =
+                code.iter().filter(|one| one.mnemonic() == Mnemonic::Add && !writes(&[**one]).is_empty());
+            let expected = if !needs_fresh_pages {
+                0
+            } else if kind == "burst" {
+                2 * 16
+            } else {
+                1
+            };
+            assert_eq!(sums.count(), expected, "{} {kind}", entry.name);
+            if needs_fresh_pages {
+                continue;
+            }
+            for part in between_stamps(&code) {
+                let rest: Vec<Instruction> =
+                    part.iter().filter(|one| !is_entry(entry, one)).copied().collect();
+                assert_eq!(writes(&rest), [], "{} {kind}: memory is written between two stamps", entry.name);
+            }
+        }
     }
 }
 
