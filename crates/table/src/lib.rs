@@ -4,10 +4,13 @@
 //! the header that [`header`] renders at build time.
 
 pub mod header;
+pub mod source;
 
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
+
+pub use source::Load;
 
 /// The text of `entries.toml` as it was when this crate was built.
 pub const SOURCE: &str = include_str!("../../../entries.toml");
@@ -181,6 +184,10 @@ pub struct Entry {
     pub abi: Option<Abi>,
     /// The signal that Linux delivers for it, for [`Kind::Exception`].
     pub signal: Option<String>,
+    /// What is loaded before the timed instruction, where the row says what that is.
+    pub load: Option<Load>,
+    /// The timed instruction, as the GNU assembler reads it; none where the entry has a file of its own.
+    pub enter: Option<String>,
     /// Registers that it may change; all others are checked.
     pub clobbers: Vec<String>,
     /// Names of the operations that it can serve on Linux, and in the lab where that says nothing else.
@@ -228,9 +235,10 @@ impl Entry {
         self.probe.bits()
     }
 
-    /// Path of its assembler file below the repository's root.
-    pub fn source_path(&self) -> String {
-        format!("probe/{}/{}.S", self.probe.folder(), self.name)
+    /// Path of its assembler file below the repository's root; none where the build writes the file
+    /// ([`source::render`]).
+    pub fn source_path(&self) -> Option<String> {
+        self.enter.is_none().then(|| format!("probe/{}/{}.S", self.probe.folder(), self.name))
     }
 
     /// Bit mask over [`REGISTERS`] of those that must come back unchanged.
@@ -341,6 +349,7 @@ impl Table {
         } {
             return Err("kind \"number\" and a key \"abi\" go together".into());
         }
+        source::check(entry)?;
         if (entry.kind == Kind::Exception) != entry.signal.is_some() {
             return Err("kind \"exception\" and a key \"signal\" go together".into());
         }
