@@ -36,8 +36,8 @@ pub fn render(entry: &Entry) -> Option<String> {
     let (enter, symbol) = (entry.enter.as_ref()?, entry.symbol());
     Some(format!(
         "/* Made from entries.toml. Do not edit. */\n#include \"lab.h\"\n#include \"timed.inc\"\n\n\
-         .macro LOAD\n{load}.endm\n.macro ENTER\n\t{enter}\n.endm\n.macro CONTROL\n.endm\n.macro UNLOAD\n{unload}.endm\n\n\
-         ENTRY {symbol}\n"
+         .macro LOAD\n{load}.endm\n.macro ENTER\n\t{enter}\n.endm\n.macro CONTROL\n.endm\n\
+         .macro UNLOAD\n{unload}.endm\n\nENTRY {symbol}\n"
     ))
 }
 
