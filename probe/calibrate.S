@@ -20,7 +20,7 @@ calibrate:
 	CHAIN
 	STAMP	2
 	.rept XORS
-	xor	%eax, %ecx	# depends on the one before by ecx; no zeroing idiom
+	xor	%eax, %ecx	# waits for the ecx of the one before; a register with itself would not wait
 	.endr
 	STAMP	3
 	.rept NOTS / 7

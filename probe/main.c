@@ -1,9 +1,9 @@
 /*
- * The probe: measures one entry and operation, as argv asks (request.h), and says what it found (record.h).
+ * The probe: measures one entry and operation, as argv asks (request.h), and writes what it found (record.h).
  *
  *	prepare		find the function, map the page, install the handler
  *	check		use the entry; compare answer and registers
- *	order		does a stamp wait for what stands before it?
+ *	order		test whether a stamp waits for what stands before it
  *	sample		blocks of samples, a canary before each and after the last
  *	burst		calls back to back
  *	emit		only now is anything written
@@ -112,7 +112,7 @@ static unsigned long sample(const struct request *request)
 {
 	unsigned long block = 0;
 
-	/* The buffer's pages are there before anything is timed; and once for the caches. */
+	/* Touches the buffer's pages before anything is timed; then uses the entry, for the caches. */
 	for (unsigned long i = 0; i < request->blocks * request->samples; i += 16)
 		samples[i].stamp[0] = 1;
 	target_refresh(request);
@@ -124,7 +124,7 @@ static unsigned long sample(const struct request *request)
 
 		target_refresh(request);
 		take_canary(&canaries[block]);
-		/* The canary has made the predictors forget; what they relearn first is overwritten. */
+		/* The canary makes the predictors forget the entry. These samples teach them, and are overwritten. */
 		request->entry->timed(out, WARM_SAMPLES);
 		request->entry->timed(out, request->samples);
 		block++;
@@ -146,7 +146,7 @@ static unsigned long burst(const struct request *request)
 	return taken;
 }
 
-/* What is called a minor fault must have been one, every time: in warm-ups, samples and bursts. */
+/* Every use of a minor fault must have been one, in warm-ups, samples and bursts. */
 static void check_faults(const struct request *request, uint64_t blocks, uint64_t taken, uint64_t seen)
 {
 	const uint64_t samples_due = request->samples + blocks * (WARM_SAMPLES + request->samples);
@@ -194,7 +194,7 @@ static _Noreturn void describe(void)
 	vdso_list();
 #ifdef __x86_64__
 	faults_report();
-	/* In the lab it is a switch; finding out takes signals, which it has none of. */
+	/* In the lab a switch decides it; and finding out takes signals, which the lab does not have. */
 	if (!auxv(AT_LAB))
 		emit_fact(FACT_VSYSCALL, (uint64_t)vsyscall_mode());
 #endif
