@@ -1,10 +1,10 @@
-/* CRC-32 (IEEE 802.3), which records carry: for those who write them in C. */
+/* The checksum of records, CRC-32 (IEEE 802.3), for the programs in C that write them: the probe and the lab kernel. */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define CRC32_START ~0u /* the checksum is the complement of the end */
+#define CRC32_START ~0u /* crc32_add begins with it; the checksum is the complement of its last result */
 
 static inline void crc32_prepare(uint32_t table[256])
 {

@@ -7,14 +7,14 @@
  *	seed NUMBER		address layout and random bytes come from it
  *	time SECONDS		CLOCK_REALTIME at boot
  *	tsc HERTZ		frequency of the TSC, where it is known from outside; otherwise the kernel finds out
- *	screen			show a table on screen and serial port instead of the stream; before any set, run, ...
+ *	screen			show a table on screen and serial port instead of the stream; stands before any set, run, ...
  *	limit TICKS		a program that has run for so long is ended; 0: never
  *	set SWITCH=VALUE ...	switches of entries.toml; those that are not named stay as they are
  *	run FILE ARGUMENT ...	a probe of the archive; exceptions serve as system calls
  *	exec FILE ARGUMENT ...	any program of the archive, as Linux would run it
- *	check pti		the kernel's own check that programs' page tables have nothing of it: detail of LAB_END_CHECKED is
- *				whether it holds, pages of the kernel's half that are mapped, those of them that should not be,
- *				1 if a read in ring 0 with these tables faulted
+ *	check pti		the kernel checks that programs' page tables map nothing of it but the trampoline. Detail of
+ *				LAB_END_CHECKED: 1 if that holds; how many pages of the kernel's half are mapped; how many of
+ *				them should not be; 1 if a read of the kernel in ring 0, with these tables, faulted
  *
  * FILE and ARGUMENT are percent-encoded: '%' and two hexadecimal digits for every byte outside '!' to '~', and for '%'.
  *
@@ -36,7 +36,7 @@
 #define LAB_BOOT_KERNEL_VERSION 0 /* LAB_VERSION */
 #define LAB_BOOT_RING0_TICKS	1 /* for a loop of instructions in ring 0 */
 #define LAB_BOOT_RING3_TICKS	2 /* for the same loop in ring 3 */
-#define LAB_BOOT_SYSCALL_WORKS	3 /* 1: a syscall from ring 3 arrived and came back */
+#define LAB_BOOT_SYSCALL_WORKS	3 /* 1: a syscall from ring 3 reached the kernel and returned */
 #define LAB_BOOT_TSC_HZ		4 /* 0: unknown */
 #define LAB_BOOT_FEATURES	5 /* bit per FEATURE_*: what this CPU has and the kernel uses */
 #define LAB_BOOT_GATEWAY	6 /* GATEWAY_*: what __kernel_vsyscall uses */
@@ -64,7 +64,7 @@
 #define LOADER_MULTIBOOT2 2
 
 /* RECORD_LAB_END: how it ended, and what detail[] holds. */
-#define LAB_END_EXITED	    0 /* exit status; with observe=on LAB_IF_*: was some gate entered with IF set? */
+#define LAB_END_EXITED	    0 /* exit status; with observe=on LAB_IF_*: IF in the kernel behind a gate */
 #define LAB_END_FAULT	    1 /* as CAUSE_SIGNAL: signal, si_code, trap << 32 | error code, address */
 #define LAB_END_RUNAWAY	    2 /* ticks that it ran before it was ended */
 #define LAB_END_UNSUPPORTED 3 /* SWITCH_*: this CPU lacks what the switch needs */
@@ -79,7 +79,7 @@
 /* A type in the auxiliary vector that says: this is the lab. Its value is LAB_VERSION. */
 #define AT_LAB 0x6c6162
 
-/* Call gates in the GDT, as programs name them, by the call numbers that they take. */
+/* The selectors by which programs name the call gates in the GDT, one for each set of call numbers. */
 #define SELECTOR_GATE_X86_64 0x53
 #define SELECTOR_GATE_I386   0x63
 

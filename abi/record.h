@@ -1,6 +1,7 @@
 /*
- * What a probe says: a stream of records, each a header and a payload, little endian, no padding.
- * Read by crates/record; written by probe/emit.c and, for guests that die, by the lab kernel.
+ * What a probe writes: a stream of records, each a header and a payload, little endian, no padding.
+ * Written by probe/emit.c, and with kinds of its own (lab.h) by the lab kernel; read by crates/record and
+ * lab/plan/reading.c.
  *
  * Payloads are arrays of u64 unless said otherwise. Times are raw TSC values: the probe never divides.
  */
@@ -29,7 +30,7 @@ _Static_assert(sizeof(struct record_header) == 24, "the header has no padding");
  * OUTCOME, ORDER, then CANARY and SAMPLES for every block, a last CANARY, BURSTS, END.
  */
 #define RECORD_BEGIN   1 /* bits, imuls in a chain, xors, nots, calls in a burst, chains in a row (ORDER) */
-#define RECORD_OUTCOME 2 /* outcome, cause, detail[4]; the last but END when it is not OUTCOME_OK */
+#define RECORD_OUTCOME 2 /* outcome, cause, detail[4]; only END follows when it is not OUTCOME_OK */
 #define RECORD_FACT    3 /* fact, value */
 #define RECORD_CANARY  4 /* stamps[5] around nothing, imul chain, xor chain, nots; CPU; preemptions so far */
 #define RECORD_SAMPLES 5 /* stamps[4] each: around the imul chain, the control, the entry */
@@ -58,7 +59,7 @@ _Static_assert(sizeof(struct record_header) == 24, "the header has no padding");
 /* Why the outcome is what it is, and what detail[] holds. */
 #define CAUSE_NONE	    0
 #define CAUSE_SIGNAL	    1 /* signal, si_code, trap number << 32 | error code, faulting address */
-#define CAUSE_ERRNO	    2 /* errno as the entry or a call before it answered */
+#define CAUSE_ERRNO	    2 /* errno from the entry, or from a call that prepared it */
 #define CAUSE_NO_AUXV	    3 /* type of the missing auxiliary vector entry */
 #define CAUSE_NO_SYMBOL	    4
 #define CAUSE_ANSWER	    5 /* got, at least, at most */
@@ -68,7 +69,7 @@ _Static_assert(sizeof(struct record_header) == 24, "the header has no padding");
 #define CAUSE_STRICT_DEVMEM 9
 #define CAUSE_NO_KALLSYMS   10
 #define CAUSE_NO_SIGNAL	    11 /* signals expected, signals seen */
-#define CAUSE_REQUEST	    12 /* argument index: the request does not parse or names no row of this probe */
+#define CAUSE_REQUEST	    12 /* index of the argument that does not parse or names no row of this probe */
 #define CAUSE_NO_FAULT	    13 /* minor faults due, minor faults seen */
 #define CAUSE_EMULATOR	    14 /* not tried: this emulator would take the kernel down */
 

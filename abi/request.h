@@ -8,7 +8,7 @@
 #define REQUEST_ENTRY	  2  /* id */
 #define REQUEST_OPERATION 3  /* id */
 #define REQUEST_BLOCKS	  4  /* at most so many blocks of samples */
-#define REQUEST_TICKS	  5  /* stop sampling after so many TSC ticks, though never before one block */
+#define REQUEST_TICKS	  5  /* stop sampling after so many TSC ticks, but take at least one block */
 #define REQUEST_BURSTS	  6  /* so many back-to-back bursts */
 #define REQUEST_PARENT	  7  /* the process id that getppid must answer */
 #define REQUEST_CPU	  8  /* the CPU that getcpu must answer */

@@ -20,7 +20,7 @@ calibrate:
 	CHAIN
 	STAMP	2
 	.rept XORS
-	xor	%eax, %ecx	# depends on the one before by ecx; no zeroing idiom
+	xor	%eax, %ecx	# waits for the ecx of the one before; a register with itself would not wait
 	.endr
 	STAMP	3
 	.rept NOTS / 7
@@ -37,5 +37,30 @@ calibrate:
 	RESTORE
 	ret
 	.size calibrate, . - calibrate
+
+/*
+ * void order(struct sample *out)
+ *
+ * Between stamps 0 and 1 nothing, between 1 and 2 one clock chain, between 2 and 3 CHAINS of them, each imul waiting for
+ * the one before. Whether the two agree tells if a stamp waits for the chain before it (RECORD_ORDER).
+ */
+	.balign 64
+	.globl order
+	.type order, @function
+order:
+	SAVE
+	GET_ARGUMENTS
+	STAMP	0
+	STAMP	1
+	CHAIN
+	STAMP	2
+	.rept CHAINS
+	CHAIN
+	.endr
+	STAMP	3
+	TAKE
+	RESTORE
+	ret
+	.size order, . - order
 
 	.section .note.GNU-stack, "", @progbits

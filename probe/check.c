@@ -1,5 +1,5 @@
-/* Whether an answer is right, and every register that the ABI preserves is as it was. What is wrong is never
- * timed. */
+/* Checks that an answer is right, and that every register that the ABI preserves came back unchanged. An entry that
+ * fails a check is not timed. */
 #include "probe.h"
 
 #include <linux/time.h>
@@ -12,7 +12,7 @@
 
 #define UNTOUCHED 0x5a5a5a5a5a5a5a5aull
 
-/* Is it a call by number? The lab serves exceptions so; a signal and a minor fault are what else becomes of one. */
+/* Is it a system call? The lab serves an exception as one, unless the operation is a signal or a minor fault. */
 static int is_call(const struct request *request)
 {
 	if (request->entry->kind == KIND_EXCEPTION)
@@ -57,7 +57,7 @@ static void refuse_errors(const struct request *request, long result)
 		emit_refusal(OUTCOME_REFUSED, CAUSE_ERRNO, (uint64_t)-result, 0, 0, 0);
 }
 
-/* The answer in nanoseconds, and how much of a nanosecond figure it cuts off. */
+/* The answer in nanoseconds, and its resolution, in nanoseconds too: the kernel rounds down to a multiple of that. */
 static uint64_t answered_time(const struct request *request, uint64_t *resolution)
 {
 	const uint64_t seconds =
@@ -117,7 +117,7 @@ static void check_answer(const struct request *request, long result)
 			wrong(answer.words[0], 0, 0);
 		earlier[0] = answer.words[0];
 		break;
-	case OPERATION_TIME: /* it answers twice; check_time compares what it stored */
+	case OPERATION_TIME: /* it returns the time and stores it; check_time compares what was stored */
 		refuse_errors(request, result);
 		if ((uint32_t)result != (uint32_t)answer.words[0])
 			wrong((uint64_t)result, answer.words[0], answer.words[0]);
@@ -129,13 +129,13 @@ static void check_answer(const struct request *request, long result)
 	}
 }
 
-/* Bit per REGISTER_* that must come back unchanged: of an exception all, unless it is a call, which has a result. */
+/* Bit per REGISTER_* that must come back unchanged. A call returns its result in rax; an exception returns none. */
 static uint32_t preserved(const struct request *request)
 {
 	return request->entry->preserved & ~(is_call(request) ? 1u << REGISTER_RAX : 0);
 }
 
-/* The direction flag must be clear, as both ABIs ask; what the general registers must be, the table says. */
+/* Both ABIs ask for a clear direction flag. Which general registers must be unchanged is in the table. */
 static void check_registers(const struct request *request)
 {
 	if (registers_after[REGISTER_FLAGS] & RFLAGS_DF)
@@ -160,7 +160,7 @@ static int is_time(const struct operation *operation)
 	}
 }
 
-/* One use of the entry, the answer's place filled with what no kernel would write. */
+/* Uses the entry once. Before, the place for the answer is filled with a value that no kernel would write. */
 static void use_once(const struct request *request)
 {
 	answer.words[0] = UNTOUCHED;
@@ -207,7 +207,7 @@ static int perf_clock_is_right(const struct request *request, uint64_t *gone, ui
 	return *gone >= *least - (*least >> 6) && *gone <= *most + (*most >> 6);
 }
 
-/* The perf clock stands alone: nothing else tells what it should read, only how fast it should run. */
+/* No other clock tells what the perf clock should read, only how fast it should run. */
 static void check_perf_clock(const struct request *request)
 {
 	uint64_t gone, least, most;
@@ -218,7 +218,7 @@ static void check_perf_clock(const struct request *request)
 	check_registers(request);
 }
 
-/* Every use of an exception must have come to the handler, exactly once; a minor fault never, but to the kernel. */
+/* A signal must reach the handler exactly once. A minor fault must not reach it, and the kernel must have counted it. */
 static void check_exception(const struct request *request)
 {
 	const unsigned long expected = request->operation->id == OPERATION_SIGNAL;
@@ -234,7 +234,7 @@ static void check_exception(const struct request *request)
 	check_registers(request);
 }
 
-/* rdtsc must run forwards, rdpid name the CPU, cpuid its own highest leaf, a call come back. */
+/* rdtsc must lie between two readings of the counter, rdpid give the CPU, cpuid a highest leaf. A call must return. */
 static void check_instruction(const struct request *request)
 {
 	const uint64_t before = tsc();

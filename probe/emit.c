@@ -1,4 +1,4 @@
-/* Records to standard output: gathered in a buffer, so that nothing is written while something is timed. */
+/* Writes records to standard output, through a buffer. Called only before and after what is timed. */
 #include "crc32.h"
 #include "probe.h"
 
@@ -14,7 +14,7 @@ static void flush(void)
 	while (written < filled) {
 		long result =
 		    system_call(NR_WRITE, 1, (long)(buffer + written), (long)(filled - written), 0, 0, 0);
-		if (result <= 0) /* the runner is gone: nobody is left to tell */
+		if (result <= 0) /* nobody reads any more */
 			system_call(NR_EXIT_GROUP, 1, 0, 0, 0, 0, 0);
 		written += (size_t)result;
 	}

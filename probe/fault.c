@@ -1,4 +1,4 @@
-/* What happens on a signal: while an entry is tried, an outcome; for exceptions, the thing measured. */
+/* Signals: one that an entry raises unasked ends the probe with an outcome; one that an exception raises is measured. */
 #include "fault.h"
 
 #define SA_SIGINFO  4
@@ -46,7 +46,7 @@ void faults_report(void)
 		unsigned long size;
 	} stack = {signal_stack, 0, sizeof(signal_stack)};
 
-	/* A stack of its own: an entry that went wrong may have left none. */
+	/* Handlers get a stack of their own, because an entry that went wrong may have lost the program's. */
 	system_call(NR_SIGALTSTACK, (long)&stack, 0, 0, 0, 0, 0);
 	for (unsigned i = 0; i < sizeof(signals); i++)
 		fault_handle(signals[i], report);

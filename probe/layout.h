@@ -1,10 +1,11 @@
 /* Sizes and offsets that C and assembly share; probe.h asserts them. */
 #pragma once
 
-#define IMULS 256  /* in a clock chain: 768 core cycles */
-#define XORS  768  /* the same length if an imul is three cycles and a xor one */
-#define NOTS  2100 /* in seven independent chains: as many a cycle as the core can issue */
-#define BURST 16   /* calls made back to back */
+#define IMULS  256  /* in a clock chain: 768 core cycles */
+#define XORS   768  /* the same length if an imul takes three cycles and a xor one */
+#define NOTS   2100 /* in seven independent chains, so that the core issues as many a cycle as it can */
+#define CHAINS 8    /* clock chains in a row: 2048 imuls, where a core keeps about 500 in flight */
+#define BURST  16   /* calls made back to back */
 
 #define SAMPLE_SIZE 32 /* four stamps */
 

@@ -1,10 +1,11 @@
 /*
- * The probe: measures one entry and operation, as argv asks (request.h), and says what it found (record.h).
+ * The probe: measures one entry and operation, as argv asks (request.h), and writes what it found (record.h).
  *
  *	prepare		find the function, map the page, install the handler
  *	check		use the entry; compare answer and registers
+ *	order		test whether a stamp waits for what stands before it
  *	sample		blocks of samples, a canary before each and after the last
- *	burst		calls back to back
+ *	burst		calls back to back, and a canary
  *	emit		only now is anything written
  */
 #include "lab.h"
@@ -30,12 +31,13 @@ static const struct operation operations[] = {OPERATIONS(ROW)};
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 struct canary {
-	uint64_t stamps[5], cpu;
+	uint64_t stamps[5], cpu, preemptions;
 };
 
 static struct sample samples[MAX_BLOCKS * BLOCK_SAMPLES];
-static struct canary canaries[MAX_BLOCKS + 1];
+static struct canary canaries[MAX_BLOCKS + 2];
 static struct sample bursts[MAX_BURSTS];
+static struct sample orders[ORDER_SAMPLES];
 
 static _Noreturn void refuse_request(unsigned argument)
 {
@@ -92,9 +94,17 @@ static void take_canary(struct canary *canary)
 
 	system_call(NR_GETCPU, (long)&cpu, 0, 0, 0, 0, 0);
 	canary->cpu = cpu;
-	calibrate(
-	    canary->stamps); /* brings its code back into the caches, which a virtual machine's exits empty */
+	canary->preemptions = usage_now().preemptions;
+	/* The first brings its code back into the caches, which a virtual machine's exits empty. */
 	calibrate(canary->stamps);
+	calibrate(canary->stamps);
+}
+
+static void take_order(void)
+{
+	order(&orders[0]); /* once for the caches */
+	for (unsigned i = 0; i < ORDER_SAMPLES; i++)
+		order(&orders[i]);
 }
 
 /* Returns the number of blocks taken: at least one, then as many as the ticks allow. */
@@ -102,7 +112,7 @@ static unsigned long sample(const struct request *request)
 {
 	unsigned long block = 0;
 
-	/* The buffer's pages are there before anything is timed; and once for the caches. */
+	/* Touches the buffer's pages before anything is timed; then uses the entry, for the caches. */
 	for (unsigned long i = 0; i < request->blocks * request->samples; i += 16)
 		samples[i].stamp[0] = 1;
 	target_refresh(request);
@@ -114,7 +124,7 @@ static unsigned long sample(const struct request *request)
 
 		target_refresh(request);
 		take_canary(&canaries[block]);
-		/* The canary has made the predictors forget; what they relearn first is overwritten. */
+		/* The canary makes the predictors forget the entry. These samples teach them, and are overwritten. */
 		request->entry->timed(out, WARM_SAMPLES);
 		request->entry->timed(out, request->samples);
 		block++;
@@ -136,7 +146,7 @@ static unsigned long burst(const struct request *request)
 	return taken;
 }
 
-/* What is called a minor fault must have been one, every time: in warm-ups, samples and bursts. */
+/* Every use of a minor fault must have been one, in warm-ups, samples and bursts. */
 static void check_faults(const struct request *request, uint64_t blocks, uint64_t taken, uint64_t seen)
 {
 	const uint64_t samples_due = request->samples + blocks * (WARM_SAMPLES + request->samples);
@@ -155,14 +165,17 @@ static _Noreturn void measure(const struct request *request)
 	if (request->path)
 		emit_fact(FACT_PATH, path_of(request));
 
+	take_order();
 	const struct usage before = usage_now();
 	const unsigned long blocks = sample(request);
 	const unsigned long taken = burst(request);
+	take_canary(&canaries[blocks + 1]);
 	const struct usage after = usage_now();
 	check_faults(request, blocks, taken, after.minor_faults - before.minor_faults);
 
 	const uint64_t outcome[6] = {OUTCOME_OK, CAUSE_NONE};
 	emit(RECORD_OUTCOME, outcome, sizeof(outcome));
+	emit(RECORD_ORDER, orders, sizeof(orders));
 	for (unsigned long i = 0; i < blocks; i++) {
 		emit(RECORD_CANARY, &canaries[i], sizeof(canaries[i]));
 		emit(RECORD_SAMPLES, &samples[i * request->samples],
@@ -170,6 +183,7 @@ static _Noreturn void measure(const struct request *request)
 	}
 	emit(RECORD_CANARY, &canaries[blocks], sizeof(canaries[blocks]));
 	emit(RECORD_BURSTS, bursts, (uint32_t)(taken * sizeof(bursts[0])));
+	emit(RECORD_CANARY, &canaries[blocks + 1], sizeof(canaries[0]));
 	emit_end((struct usage){
 	    .preemptions = after.preemptions - before.preemptions,
 	    .minor_faults = after.minor_faults - before.minor_faults,
@@ -182,7 +196,7 @@ static _Noreturn void describe(void)
 	vdso_list();
 #ifdef __x86_64__
 	faults_report();
-	/* In the lab it is a switch; finding out takes signals, which it has none of. */
+	/* In the lab a switch decides it; and finding out takes signals, which the lab does not have. */
 	if (!auxv(AT_LAB))
 		emit_fact(FACT_VSYSCALL, (uint64_t)vsyscall_mode());
 #endif
@@ -196,7 +210,7 @@ _Noreturn void probe_main(const unsigned long *stack)
 	const unsigned long argc = stack[0];
 	char **argv = (char **)(stack + 1);
 	static struct request request;
-	const uint64_t begin[] = {8 * sizeof(long), IMULS, XORS, NOTS, BURST};
+	const uint64_t begin[] = {8 * sizeof(long), IMULS, XORS, NOTS, BURST, CHAINS};
 
 	emit_identity(0, 0);
 	auxv_find(stack);

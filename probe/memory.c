@@ -1,4 +1,4 @@
-/* What every C compiler may call, freestanding or not (GCC manual, "Standards"). One instruction each. */
+/* Functions that a C compiler may call even in a freestanding program (GCC manual, "Standards"). */
 #include <stddef.h>
 
 void *memset(void *to, int byte, size_t count);

@@ -1,4 +1,4 @@
-/* What each operation asks for: call numbers, arguments, and the place for its answer. */
+/* What is handed to an entry for each operation: call number, arguments, and a place for the answer. */
 #include "probe.h"
 
 struct invocation invocation;

@@ -1,9 +1,9 @@
 /*
- * Does a function enter the kernel? Found out by forbidding it: a child that may only exit calls the function once.
- * If that comes back, the function was served in ring 3.
+ * Does a function enter the kernel? A child that seccomp allows nothing but exit calls the function once. If the call
+ * returns, the function was served in ring 3.
  *
- * The child shares this process's memory (CLONE_VM), for mappings that a fork would not copy, such as a perf event's
- * page, or would wipe, such as the state of the vDSO's getrandom. This process sleeps meanwhile (CLONE_VFORK).
+ * The child shares this process's memory (CLONE_VM), because a fork would not copy some mappings (a perf event's page),
+ * and would wipe others (the state of the vDSO's getrandom). This process sleeps meanwhile (CLONE_VFORK).
  */
 #include "fault.h"
 

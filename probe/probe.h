@@ -11,7 +11,8 @@
 
 #include "entries.h"
 
-/* Four stamps: around the imul chain (0, 1), the control (1, 2), the entry (2, 3); or around two bursts. */
+/* Four stamps: around the imul chain (0, 1), the control (1, 2), the entry (2, 3); or as RECORD_BURSTS and RECORD_ORDER
+ * say. */
 struct sample {
 	uint64_t stamp[4];
 };
@@ -31,6 +32,7 @@ _Static_assert(offsetof(struct invocation, args) == INVOCATION_ARGS, "LOAD_FUNCT
 
 #define SIXTEEN_BYTES 16
 #define WARM_SAMPLES  4 /* taken before every block, and not kept */
+#define ORDER_SAMPLES 8
 
 #define PAGE	     4096ul
 #define PROTECT_READ 1
@@ -81,7 +83,7 @@ struct request {
 	unsigned long blocks, ticks, bursts, parent, cpu, path, samples;
 };
 
-/* What the kernel did to this process. */
+/* What the kernel did to this process: involuntary context switches, and pages mapped without input. */
 struct usage {
 	uint64_t preemptions, minor_faults;
 };
@@ -100,6 +102,7 @@ _Noreturn void emit_end(struct usage usage);
 
 /* start.S, calibrate.S */
 void calibrate(uint64_t stamps_out[5]);
+void order(struct sample *out);
 void empty_function(void);
 void stepped_call(void *function);
 void signal_return(void);

@@ -1,4 +1,4 @@
-/* What an entry needs before it can be used, and the causes that keep it closed. */
+/* Prepares what an entry needs; where the entry is closed, ends the probe with the cause. */
 #include "fault.h"
 #include "lab.h"
 
@@ -45,7 +45,7 @@ static long map(unsigned long bytes, long protection, long flags)
 #define MADV_DONTNEED	      4
 #define MADV_NOHUGEPAGE	      15
 
-/* The longest run of samples between two refreshes, and as many bursts. */
+/* A page for every use between two refreshes: warm-up and block, or the two halves of a burst. */
 #define FRESH_PAGES ((unsigned long)(WARM_SAMPLES + BLOCK_SAMPLES))
 _Static_assert(BLOCK_SAMPLES >= 2 * BURST, "a burst of controls and one of entries fit");
 
@@ -75,7 +75,7 @@ static void prepare_vdso_getrandom(void)
 	invocation.args[4] = parameters.size;
 }
 
-/* x32 is decided by a call that exists: an invalid number answers ENOSYS either way. */
+/* Asks with a call that exists: a number that no kernel has is answered with ENOSYS with or without x32. */
 static void need_x32(void)
 {
 	const long result = system_call(NR_GETPPID | 0x40000000, 0, 0, 0, 0, 0, 0);
@@ -84,7 +84,7 @@ static void need_x32(void)
 		emit_refusal(OUTCOME_REFUSED, CAUSE_ERRNO, (uint64_t)-result, 0, 0, 0);
 }
 
-/* Asked for anything else, the exception is a call to the lab; a signal then is a failure, which faults_report tells. */
+/* For any other operation the exception is a call to the lab; a signal is a failure then, which report() tells. */
 static void prepare_exception(const struct operation *operation, int signal, unsigned length)
 {
 	if (operation->id == OPERATION_SIGNAL)
@@ -98,7 +98,7 @@ static void prepare_page_fault(const struct operation *operation)
 		faults_skip(SIGSEGV, 2);
 	} else {
 		pages = need_map(FRESH_PAGES * PAGE, PROTECT_READ, MAP_PRIVATE_ANONYMOUS);
-		/* A huge zero page would serve all later reads at once. Fails where there are none. */
+		/* One huge zero page would serve all reads. Without huge pages in the kernel this call fails, rightly. */
 		system_call(NR_MADVISE, (long)pages, (long)(FRESH_PAGES * PAGE), MADV_NOHUGEPAGE, 0, 0, 0);
 		invocation.stride = PAGE;
 	}

@@ -2,7 +2,9 @@
 //! moved it, would also print a plausible number.
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
-use iced_x86::{Code, Decoder, DecoderOptions, Instruction, Mnemonic, OpKind};
+use iced_x86::{
+    Code, Decoder, DecoderOptions, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register,
+};
 use object::{Object, ObjectSection, ObjectSymbol};
 use table::{Entry, Kind, Probe, Table};
 
@@ -107,6 +109,47 @@ fn a_burst_is_as_many_entries_as_it_says_without_a_fence() {
     }
 }
 
+/// The instructions that write memory, but for a push or call, which writes to the stack.
+fn writes(code: &[Instruction]) -> Vec<Instruction> {
+    let mut factory = InstructionInfoFactory::new();
+    let mut is_write = |instruction: &Instruction| {
+        factory.info(instruction).used_memory().iter().any(|memory| {
+            let writes = [OpAccess::Write, OpAccess::CondWrite, OpAccess::ReadWrite, OpAccess::ReadCondWrite];
+            writes.contains(&memory.access()) && ![Register::RSP, Register::ESP].contains(&memory.base())
+        })
+    };
+    code.iter().filter(|instruction| is_write(instruction)).copied().collect()
+}
+
+#[test]
+fn a_sum_in_memory_hid_what_a_call_costs() {
+    // Adding up a stride took longer than a call and its return, so a burst of calls read less than one of controls.
+    for entry in &Table::get().entries {
+        let needs_fresh_pages = entry.operations.iter().any(|operation| operation == "minor-fault");
+        for kind in ["burst", "timed"] {
+            let code = function(entry.probe, &format!("{}_{kind}", entry.symbol()));
+            let sums =
+                code.iter().filter(|one| one.mnemonic() == Mnemonic::Add && !writes(&[**one]).is_empty());
+            let expected = if !needs_fresh_pages {
+                0
+            } else if kind == "burst" {
+                2 * 16
+            } else {
+                1
+            };
+            assert_eq!(sums.count(), expected, "{} {kind}", entry.name);
+            if needs_fresh_pages {
+                continue;
+            }
+            for part in between_stamps(&code) {
+                let rest: Vec<Instruction> =
+                    part.iter().filter(|one| !is_entry(entry, one)).copied().collect();
+                assert_eq!(writes(&rest), [], "{} {kind}: memory is written between two stamps", entry.name);
+            }
+        }
+    }
+}
+
 /// The entry's code is the control's with the entry instruction put in, nothing else: the same instructions with the
 /// same operands.
 fn check_twins(entry: &Entry, control: &[Instruction], with_entry: &[Instruction], times: usize) {
@@ -165,6 +208,19 @@ fn the_calibration_is_made_of_what_its_lengths_say() {
             .windows(7)
             .all(|window| window[1..].iter().all(|other| other.op0_register() != window[0].op0_register()));
         assert!(neighbours_differ, "seven nots in a row are independent");
+    }
+}
+
+#[test]
+fn the_order_of_stamps_is_tested_with_one_chain_and_with_several() {
+    for probe in Probe::ALL {
+        let code = function(probe, "order");
+        let parts = between_stamps(&code);
+        assert_eq!(parts.iter().map(|part| part.len()).collect::<Vec<_>>(), [0, 256, 8 * 256]);
+        for imul in parts[1].iter().chain(parts[2]) {
+            assert_eq!(imul.mnemonic(), Mnemonic::Imul);
+            assert_eq!(imul.op0_register(), imul.op1_register(), "each imul depends on the one before");
+        }
     }
 }
 

@@ -21,9 +21,9 @@ use tempfile::TempDir;
 /// What a probe writes whose entry costs so many ticks.
 fn answer(row: (u16, u16), cost: u64) -> Vec<u8> {
     let samples: Vec<u64> = (0..8).flat_map(|_| [0, 300, 310, 320 + cost]).collect();
-    let canary = words(&[0, 40, 464, 888, 1178, 0]);
+    let canary = words(&[0, 40, 464, 888, 1178, 0, 0]);
     [
-        record(0, abi::RECORD_BEGIN, row, &words(&[64, 256, 768, 2000, 16])),
+        record(0, abi::RECORD_BEGIN, row, &words(&[64, 256, 768, 2000, 16, 8])),
         record(1, abi::RECORD_OUTCOME, row, &words(&[abi::OUTCOME_OK, 0, 0, 0, 0, 0])),
         record(2, abi::RECORD_CANARY, row, &canary),
         record(3, abi::RECORD_SAMPLES, row, &words(&samples)),

@@ -30,14 +30,29 @@ fn every_row_has_a_text_and_an_example_and_no_file_lacks_its_row() {
 }
 
 #[test]
-fn every_row_has_an_assembler_file_and_no_file_lacks_its_row() {
-    for (folder, bits) in [("probe/x86_64", 64), ("probe/i386", 32)] {
+fn every_row_that_does_not_say_its_instruction_has_an_assembler_file_and_no_file_lacks_its_row() {
+    let named = Table::get().entries.iter().filter_map(|entry| entry.source_path());
+    let files = ["probe/x86_64", "probe/i386"].into_iter().flat_map(|folder| {
         let mut files = stems(folder, ".S");
         assert!(files.remove("start"), "{folder}/start.S");
-        assert_eq!(files, names(|probe| probe.bits() == bits), "{folder}");
-    }
-    for entry in &Table::get().entries {
-        assert!(root().join(entry.source_path()).is_file(), "{}", entry.source_path());
+        files.into_iter().map(move |name| format!("{folder}/{name}.S"))
+    });
+    assert_eq!(files.collect::<BTreeSet<String>>(), named.collect());
+}
+
+#[test]
+fn no_assembler_file_says_what_a_row_could() {
+    // More than one instruction, memory of its own, or a fresh address each time: what a row has no words for.
+    let one_line = |body: &str| body.trim().lines().count() == 1;
+    for path in Table::get().entries.iter().filter_map(|entry| entry.source_path()) {
+        let text = std::fs::read_to_string(root().join(&path)).unwrap();
+        let body = |name: &str| {
+            let rest = text.split_once(&format!(".macro {name}\n")).unwrap().1;
+            rest.split_once(".endm").unwrap().0.to_string()
+        };
+        let loads_itself = !one_line(&body("LOAD")) || !body("LOAD").contains("LOAD_");
+        let is_own = loads_itself || !one_line(&body("ENTER")) || text.contains(".section");
+        assert!(is_own, "{path}: keys `load` and `enter` in the row would do");
     }
 }
 
@@ -78,6 +93,12 @@ fn sources(folder: &str) -> impl Iterator<Item = PathBuf> {
 fn compile(table: &Table) -> Result<(), String> {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("entries.h"), table::header::render(table, Probe::Probe64)).unwrap();
+    let mut made = Vec::new();
+    for entry in table.entries.iter().filter(|entry| entry.probe == Probe::Probe64) {
+        let Some(text) = table::source::render(entry) else { continue };
+        made.push(folder.path().join(format!("{}.S", entry.name)));
+        std::fs::write(&made[made.len() - 1], text).unwrap();
+    }
     let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".into());
     let output = Command::new(compiler)
         .args(["-O1", "-ffreestanding", "-nostdlib", "-fno-pic", "-no-pie", "-static", "-mgeneral-regs-only"])
@@ -85,7 +106,7 @@ fn compile(table: &Table) -> Result<(), String> {
         .args(["abi", "probe", "probe/x86_64"].iter().flat_map(|i| ["-I".into(), root().join(i)]))
         .arg("-I")
         .arg(folder.path())
-        .args(sources("probe").chain(sources("probe/x86_64")))
+        .args(sources("probe").chain(sources("probe/x86_64")).chain(made))
         .arg("-o")
         .arg(folder.path().join("probe"))
         .output()
@@ -98,9 +119,11 @@ fn a_row_without_its_file_does_not_build() {
     assert_eq!(compile(Table::get()), Ok(()));
     let row = "\n[[entry]]\nid = 999\nname = \"teleport\"\ntitle = \"no such thing\"\ngroup = \"64-bit\"\n\
                probe = \"probe64\"\nkind = \"instruction\"\nclobbers = []\noperations = [\"none\"]\n";
-    let table = Table::parse(&format!("{}{row}", table::SOURCE)).unwrap();
-    let complaint = compile(&table).unwrap_err();
+    let with = |more: &str| compile(&Table::parse(&format!("{}{row}{more}", table::SOURCE)).unwrap());
+    let complaint = with("").unwrap_err();
     assert!(complaint.contains("teleport_timed"), "{complaint}");
+    assert_eq!(with("load = \"none\"\nenter = \"nop\"\n"), Ok(()), "the row says it all");
+    assert!(with("load = \"none\"\nenter = \"teleport\"\n").unwrap_err().contains("teleport"));
 }
 
 /// The stages in the order of the data's path; the command is the last.

@@ -36,10 +36,10 @@ impl Executor for Fake {
 fn round(entry: u16, operation: u16, ticks: u64) -> Vec<Record> {
     let of = |payload| Record { entry, operation, payload };
     let verdict = Verdict { outcome: abi::OUTCOME_OK, cause: 0, detail: [0; 4] };
-    let canary = Canary { stamps: [0, 40, 464, 888, 1178], cpu: 0 };
+    let canary = Canary { stamps: [0, 40, 464, 888, 1178], cpu: 0, preemptions: 0 };
     let sample = Sample { stamps: [0, 424, 464, 504 + ticks] };
     vec![
-        of(Payload::Begin(Lengths { bits: 64, imuls: 256, xors: 768, nots: 2000, burst: 16 })),
+        of(Payload::Begin(Lengths { bits: 64, imuls: 256, xors: 768, nots: 2000, burst: 16, chains: 8 })),
         of(Payload::Fact { fact: abi::FACT_PATH, value: abi::PATH_USER }),
         of(Payload::Outcome(verdict)),
         of(Payload::Canary(canary)),

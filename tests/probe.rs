@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
 use host::{Executor, Host, Interrupt, Limits, Priority};
-use record::{Failure, Payload, Record, Request, Verdict, abi};
+use record::{Failure, Payload, Record, Request, Sample, Verdict, abi};
 use std::time::Duration;
 use table::{Probe, Table};
 
@@ -114,6 +114,58 @@ fn a_measurement_has_the_samples_it_was_asked_for() {
         _ => None,
     });
     assert_eq!(path, Some(abi::PATH_USER), "a call to a function that does nothing");
+}
+
+/// The shortest of the intervals from that stamp to the next, which had no interrupt in it.
+fn shortest(samples: &[Sample], from: usize) -> u64 {
+    samples.iter().map(|sample| sample.interval(from)).min().unwrap()
+}
+
+#[test]
+fn a_measurement_tells_whether_stamps_wait_for_what_is_before_them() {
+    for (entry, operation) in [("call", "none"), ("int80-i386", "getppid")] {
+        let (probe, request) = request(entry, operation);
+        let records = match host().measure(probe, &request) {
+            Ok(records) => records,
+            Err(Failure::NotStarted { .. }) if probe == Probe::Probe32 => continue,
+            Err(failure) => panic!("{entry}: {failure}"),
+        };
+        let chains = records.iter().find_map(|record| match record.payload {
+            Payload::Begin(lengths) => Some(lengths.chains),
+            _ => None,
+        });
+        let orders: Vec<&Vec<Sample>> = records
+            .iter()
+            .filter_map(|record| match &record.payload {
+                Payload::Order(samples) => Some(samples),
+                _ => None,
+            })
+            .collect();
+        assert_eq!((orders.len(), chains), (1, Some(8)), "{entry}");
+        let [nothing, one, several] = [0, 1, 2].map(|from| shortest(orders[0], from));
+        assert!(nothing < one && 4 * one < several, "{entry}: {:?}", orders[0]);
+    }
+}
+
+#[test]
+fn a_canary_counts_the_preemptions_before_it() {
+    let (probe, request) = request("call", "none");
+    let records = host().measure(probe, &request).unwrap();
+    let counts: Vec<u64> = records
+        .iter()
+        .filter_map(|record| match record.payload {
+            Payload::Canary(canary) => Some(canary.preemptions),
+            _ => None,
+        })
+        .collect();
+    let Some(Payload::End { preemptions, .. }) = records.last().map(|record| record.payload.clone()) else {
+        panic!("{:?}", records.last());
+    };
+    assert!(counts.is_sorted(), "{counts:?}");
+    assert!(
+        counts[counts.len() - 1] - counts[0] <= preemptions,
+        "{counts:?} in a run that had {preemptions}"
+    );
 }
 
 #[test]

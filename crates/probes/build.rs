@@ -2,7 +2,7 @@
 
 use compile::{FREESTANDING, KERNEL_HEADERS, compiler, run, sources};
 use std::path::{Path, PathBuf};
-use table::{Probe, Table, header};
+use table::{Probe, Table, header, source};
 
 fn main() {
     let root = Path::new(&std::env::var("CARGO_MANIFEST_DIR").expect("set by cargo")).join("../..");
@@ -21,27 +21,41 @@ fn build(probe: Probe, root: &Path, out: &Path) {
     std::fs::create_dir_all(&generated).expect("OUT_DIR is writable");
     std::fs::write(generated.join("entries.h"), header::render(Table::get(), probe))
         .expect("OUT_DIR is writable");
+    let entries = write_entries(probe, &generated);
 
-    let source = root.join("probe");
-    let machine = source.join(probe.folder());
+    let folder = root.join("probe");
+    let machine = folder.join(probe.folder());
     let mut command = compiler();
     // Addresses below 2 GiB (`probe/timed.inc`).
     command.args(FREESTANDING).arg("-fno-pic").arg(if probe.bits() == 32 { "-m32" } else { "-m64" });
-    for include in [&root.join("abi"), &source, &machine, &generated] {
+    for include in [&root.join("abi"), &folder, &machine, &generated] {
         command.arg("-I").arg(include);
     }
-    command.args(KERNEL_HEADERS).args(sources(&source)).args(sources(&machine)).arg("-no-pie");
+    command.args(KERNEL_HEADERS).args(sources(&folder)).args(sources(&machine)).args(entries).arg("-no-pie");
     if probe == Probe::Libc {
         // Linked against a stand-in, so that it needs no version of the real one. All its references are weak,
         // and would not by themselves make the linker name the library.
         let stub = out.join("libc.so.6");
-        build_stub(&source.join("libc/stub.c"), &stub);
-        command.arg(source.join("libc/functions.c")).arg("-Wl,--no-as-needed").arg(stub);
+        build_stub(&folder.join("libc/stub.c"), &stub);
+        command.arg(folder.join("libc/functions.c")).arg("-Wl,--no-as-needed").arg(stub);
         command.arg("-Wl,--dynamic-linker=/lib64/ld-linux-x86-64.so.2");
     } else {
         command.arg("-static");
     }
     run(command.arg("-o").arg(out.join(probe.name())));
+}
+
+/// Writes the assembler files of the rows that say all of one; their paths.
+fn write_entries(probe: Probe, folder: &Path) -> Vec<PathBuf> {
+    let own = Table::get().entries.iter().filter(|entry| entry.probe == probe);
+    let files =
+        own.filter_map(|entry| Some((folder.join(format!("{}.S", entry.name)), source::render(entry)?)));
+    files
+        .map(|(path, text)| {
+            std::fs::write(&path, text).expect("OUT_DIR is writable");
+            path
+        })
+        .collect()
 }
 
 fn build_stub(source: &Path, target: &Path) {

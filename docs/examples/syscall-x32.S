@@ -28,6 +28,6 @@ done:	mov	$SYS_exit, %eax
 	.section .rodata
 text:	.ascii	"hello through syscall-x32\n"
 text_end:
-closed:	.ascii	"closed: bit 30 is refused (no CONFIG_X86_X32_ABI, or booted with syscall.x32=n)\n"
+closed:	.ascii	"closed: bit 30 is refused (no CONFIG_X86_X32_ABI, or Debian without syscall.x32=y)\n"
 closed_end:
 	.section .note.GNU-stack, "", @progbits

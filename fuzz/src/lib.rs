@@ -50,14 +50,15 @@ impl<const N: usize> Stamps<N> {
 /// One record's content.
 #[derive(Debug, Clone, Arbitrary)]
 pub enum Piece {
-    Begin([Step; 5]),
+    Begin([Step; 6]),
     Outcome(u8, u8, [u64; 4]),
     Fact(u8, u64),
-    Canary(Stamps<4>, bool),
+    Canary(Stamps<4>, bool, u8),
     Samples(Vec<Stamps<3>>),
     /// One sample many times, as a quiet machine has them.
     Quiet(Stamps<3>, u8),
     Bursts(Vec<Stamps<3>>),
+    Order(Vec<Stamps<3>>),
     Export(String, String),
     End(u64, u64),
 }
@@ -67,13 +68,14 @@ impl Piece {
         let samples = |all: &[Stamps<3>]| all.iter().map(sample).collect();
         match self {
             Piece::Begin(lengths) => {
-                let [bits, imuls, xors, nots, burst] = lengths.map(Step::ticks);
+                let [bits, imuls, xors, nots, burst, chains] = lengths.map(Step::ticks);
                 Payload::Begin(Lengths {
                     bits,
                     imuls,
                     xors,
                     nots,
                     burst,
+                    chains,
                 })
             }
             Piece::Outcome(outcome, cause, detail) => Payload::Outcome(Verdict {
@@ -85,13 +87,15 @@ impl Piece {
                 fact: (*fact).into(),
                 value: *value,
             },
-            Piece::Canary(stamps, cpu) => Payload::Canary(Canary {
+            Piece::Canary(stamps, cpu, preemptions) => Payload::Canary(Canary {
                 stamps: stamps.readings(),
                 cpu: (*cpu).into(),
+                preemptions: (*preemptions).into(),
             }),
             Piece::Samples(all) => Payload::Samples(samples(all)),
             Piece::Quiet(stamps, times) => Payload::Samples(vec![sample(stamps); (*times).into()]),
             Piece::Bursts(all) => Payload::Bursts(samples(all)),
+            Piece::Order(all) => Payload::Order(samples(all)),
             Piece::Export(name, version) => Payload::Export {
                 name: name.replace('\0', ""),
                 version: version.replace('\0', ""),
@@ -280,7 +284,7 @@ fn encoded(payload: &Payload) -> (u64, Vec<u8>) {
     match payload {
         Payload::Begin(l) => (
             abi::RECORD_BEGIN,
-            words(&[l.bits, l.imuls, l.xors, l.nots, l.burst]),
+            words(&[l.bits, l.imuls, l.xors, l.nots, l.burst, l.chains]),
         ),
         Payload::Outcome(verdict) => {
             let [a, b, c, d] = verdict.detail;
@@ -292,10 +296,14 @@ fn encoded(payload: &Payload) -> (u64, Vec<u8>) {
         Payload::Fact { fact, value } => (abi::RECORD_FACT, words(&[*fact, *value])),
         Payload::Canary(canary) => {
             let [a, b, c, d, e] = canary.stamps;
-            (abi::RECORD_CANARY, words(&[a, b, c, d, e, canary.cpu]))
+            (
+                abi::RECORD_CANARY,
+                words(&[a, b, c, d, e, canary.cpu, canary.preemptions]),
+            )
         }
         Payload::Samples(all) => (abi::RECORD_SAMPLES, samples(all)),
         Payload::Bursts(all) => (abi::RECORD_BURSTS, samples(all)),
+        Payload::Order(all) => (abi::RECORD_ORDER, samples(all)),
         Payload::Export { name, version } => {
             (abi::RECORD_EXPORT, format!("{name}\0{version}\0").into_bytes())
         }

@@ -1,9 +1,9 @@
-//! Any text as the table of entries: what parses can be listed, and becomes a header for every probe.
+//! Any text as the table of entries: what parses can be listed, and becomes a header and files for every probe.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use report::{Format, Style};
-use table::{Kernel, Probe, Table, header};
+use table::{Kernel, Probe, Table, header, source};
 
 fuzz_target!(|text: &str| {
     let Ok(table) = Table::parse(text) else {
@@ -24,6 +24,13 @@ fuzz_target!(|text: &str| {
     header::render_switches(&table);
     for probe in Probe::ALL {
         header::render(&table, probe);
+    }
+    for entry in &table.entries {
+        assert_eq!(
+            source::render(entry).is_none(),
+            entry.source_path().is_some(),
+            "an entry has a file, or one is made for it"
+        );
     }
     let style = Style {
         color: false,

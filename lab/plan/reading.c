@@ -70,7 +70,8 @@ uint64_t reading_take(struct reading *reading, const uint8_t *bytes, uint64_t co
 	while (count - at >= sizeof(header)) {
 		__builtin_memcpy(&header, bytes + at, sizeof(header));
 		at += sizeof(header);
-		if (header.magic != RECORD_MAGIC || header.length > count - at)
+		if (header.magic != RECORD_MAGIC || header.version != RECORD_VERSION ||
+		    header.length > count - at)
 			return OUTCOME_ERROR;
 		const uint8_t *payload = bytes + at;
 		at += header.length;

@@ -16,4 +16,4 @@
 .macro UNLOAD
 .endm
 
-ENTRY page_fault
+ENTRY page_fault, ADVANCE

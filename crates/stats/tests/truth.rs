@@ -195,8 +195,8 @@ fn cases() -> Vec<Case> {
             case.model.counter = Counter::with_step(3.8e9, 10.0);
         }),
         with("1 ns steps, 5 GHz", &|case| case.model = counter(1e9, 1.0, 5.0)),
+        with("every sixth call is dear", &|case| {
             (case.subject, case.covers) = (Cost::periodic(125.0, 300.0, 6).into_subject(), false);
-            case.subject = Cost::periodic(125.0, 300.0, 6).into_subject()
         }),
         with("two costs of a call", &|case| {
             case.subject = Cost::mixture(&[(0.8, 300.0), (0.2, 340.0)]).into_subject()

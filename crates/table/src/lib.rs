@@ -4,10 +4,15 @@
 //! the header that [`header`] renders at build time.
 
 pub mod header;
+mod sets;
+pub mod source;
 
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
+
+pub use sets::Sets;
+pub use source::Load;
 
 /// The text of `entries.toml` as it was when this crate was built.
 pub const SOURCE: &str = include_str!("../../../entries.toml");
@@ -181,9 +186,15 @@ pub struct Entry {
     pub abi: Option<Abi>,
     /// The signal that Linux delivers for it, for [`Kind::Exception`].
     pub signal: Option<String>,
+    /// What is loaded before the timed instruction, where the row says what that is.
+    pub load: Option<Load>,
+    /// The timed instruction, as the GNU assembler reads it; none where the entry has a file of its own.
+    pub enter: Option<String>,
     /// Registers that it may change; all others are checked.
     pub clobbers: Vec<String>,
-    /// Names of the operations that it can serve on Linux, and in the lab where that says nothing else.
+    /// Names of the operations that it can serve on Linux, and in the lab where that says nothing else; sets are
+    /// resolved.
+    #[serde(deserialize_with = "sets::names")]
     pub operations: Vec<String>,
     /// The kernels that have it.
     #[serde(default = "all_kernels")]
@@ -193,7 +204,8 @@ pub struct Entry {
     /// Lab switches that it fixes.
     #[serde(default)]
     pub needs: BTreeMap<String, String>,
-    /// What it serves in the lab, where that is not what it serves on Linux.
+    /// What it serves in the lab, where that is not what it serves on Linux; sets are resolved.
+    #[serde(default, deserialize_with = "sets::optional_names")]
     pub lab_operations: Option<Vec<String>>,
     /// What an emulator does otherwise than the processor that it plays, by accelerator and vendor
     /// (`tcg GenuineIntel`).
@@ -228,9 +240,10 @@ impl Entry {
         self.probe.bits()
     }
 
-    /// Path of its assembler file below the repository's root.
-    pub fn source_path(&self) -> String {
-        format!("probe/{}/{}.S", self.probe.folder(), self.name)
+    /// Path of its assembler file below the repository's root; none where the build writes the file
+    /// ([`source::render`]).
+    pub fn source_path(&self) -> Option<String> {
+        self.enter.is_none().then(|| format!("probe/{}/{}.S", self.probe.folder(), self.name))
     }
 
     /// Bit mask over [`REGISTERS`] of those that must come back unchanged.
@@ -258,6 +271,9 @@ pub struct Table {
     /// Operations.
     #[serde(rename = "operation")]
     pub operations: Vec<Operation>,
+    /// Named sets of operations.
+    #[serde(default)]
+    pub sets: Sets,
     /// The lab's switches.
     #[serde(rename = "switch", default)]
     pub switches: Vec<Switch>,
@@ -282,7 +298,8 @@ impl Table {
     /// # Errors
     /// [`Error::Syntax`] with line and column, or [`Error::Content`] naming the row that contradicts another.
     pub fn parse(text: &str) -> Result<Table, Error> {
-        let table: Table = toml::from_str(text)?;
+        let mut table: Table = toml::from_str(text)?;
+        table.resolve_sets().map_err(Error::Content)?;
         table.check().map_err(Error::Content)?;
         Ok(table)
     }
@@ -308,6 +325,18 @@ impl Table {
             let operations = entry.operations_on(kernel).iter();
             operations.filter_map(move |name| Some((entry, self.operation(name)?)))
         })
+    }
+
+    fn resolve_sets(&mut self) -> Result<(), String> {
+        let operations = &self.operations;
+        sets::check(&self.sets, |name| operations.iter().any(|operation| operation.name == name))?;
+        for entry in &mut self.entries {
+            for names in [Some(&mut entry.operations), entry.lab_operations.as_mut()].into_iter().flatten() {
+                *names = sets::resolve(&self.sets, names)
+                    .map_err(|what| format!("entry {}: {what}", entry.name))?;
+            }
+        }
+        Ok(())
     }
 
     fn check(&self) -> Result<(), String> {
@@ -341,6 +370,7 @@ impl Table {
         } {
             return Err("kind \"number\" and a key \"abi\" go together".into());
         }
+        source::check(entry)?;
         if (entry.kind == Kind::Exception) != entry.signal.is_some() {
             return Err("kind \"exception\" and a key \"signal\" go together".into());
         }
@@ -352,7 +382,8 @@ impl Table {
             return Err(format!("closed.{cause}: \"{}\" is not an outcome", closed.outcome));
         }
         for name in entry.operations.iter().chain(entry.lab_operations.iter().flatten()) {
-            let operation = self.operation(name).ok_or(format!("operation {name} is not in the table"))?;
+            let operation =
+                self.operation(name).ok_or(format!("{name} is neither an operation nor a set"))?;
             if entry.kind == Kind::Number && entry.number(operation).is_none() {
                 return Err(format!("operation {name} has no call number in its ABI"));
             }
@@ -441,7 +472,7 @@ mod tests {
         let taken = refused(|s| s.replacen("id = 25\n", "id = 24\n", 1));
         assert_eq!(taken, "entries.toml: entry cpuid: id 24 is 0 or taken");
         let unknown = refused(|s| s.replacen("\"minor-fault\"]", "\"major-fault\"]", 1));
-        assert_eq!(unknown, "entries.toml: entry page-fault: operation major-fault is not in the table");
+        assert_eq!(unknown, "entries.toml: entry page-fault: major-fault is neither an operation nor a set");
         let register = refused(|s| s.replacen("\"r11\"]", "\"r16\"]", 1));
         assert_eq!(register, "entries.toml: entry syscall-x86_64: clobbers r16, which is no register");
         assert!(refused(|s| s.replacen("kind = \"number\"", "kind = \"numbr\"", 1)).contains("numbr"));

@@ -1,0 +1,122 @@
+//! Named sets of operations: what many entries serve is written once.
+
+use serde::{Deserialize, Deserializer};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What names a set in `[sets]`, or in a list of operations stands for all of it.
+pub type Sets = BTreeMap<String, Vec<String>>;
+
+/// A name, or a list of names.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected the name of a set, or a list of sets and operations")]
+enum Names {
+    One(String),
+    Many(Vec<String>),
+}
+
+impl From<Names> for Vec<String> {
+    fn from(names: Names) -> Self {
+        match names {
+            Names::One(name) => vec![name],
+            Names::Many(names) => names,
+        }
+    }
+}
+
+pub(crate) fn names<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    Names::deserialize(from).map(Vec::from)
+}
+
+pub(crate) fn optional_names<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>, D::Error> {
+    Names::deserialize(from).map(|names| Some(names.into()))
+}
+
+/// Whether sets are sets of operations, each under a name of its own.
+///
+/// # Errors
+/// The set that is not, in words.
+pub(crate) fn check(sets: &Sets, is_operation: impl Fn(&str) -> bool) -> Result<(), String> {
+    for (name, members) in sets {
+        let wrong = |what: &str| Err(format!("set {name}: {what}"));
+        if is_operation(name) {
+            return wrong("an operation has this name");
+        }
+        if members.is_empty() {
+            return wrong("it is empty");
+        }
+        if let Some(unknown) = members.iter().find(|member| !is_operation(member)) {
+            return wrong(&format!("{unknown} is not an operation"));
+        }
+        if let Some(twice) = duplicate(members) {
+            return wrong(&format!("{twice} is in it twice"));
+        }
+    }
+    Ok(())
+}
+
+/// The operations that a list names, each set in the order of its members.
+///
+/// # Errors
+/// When one is named twice, be it by a set.
+pub(crate) fn resolve(sets: &Sets, names: &[String]) -> Result<Vec<String>, String> {
+    let members = |name: &String| sets.get(name).cloned().unwrap_or_else(|| vec![name.clone()]);
+    let resolved: Vec<String> = names.iter().flat_map(members).collect();
+    match duplicate(&resolved) {
+        Some(twice) => Err(format!("operation {twice} is listed twice")),
+        None => Ok(resolved),
+    }
+}
+
+fn duplicate(names: &[String]) -> Option<&String> {
+    let mut seen = BTreeSet::new();
+    names.iter().find(|name| !seen.insert(*name))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Kernel, SOURCE, Table};
+
+    /// What every entry served when its list was still written out.
+    const WRITTEN_OUT: &str = include_str!("../tests/rows.txt");
+
+    #[test]
+    fn sets_give_the_operations_that_were_written_out_in_the_same_order() {
+        for line in WRITTEN_OUT.lines() {
+            let (row, operations) = line.split_once(": ").unwrap();
+            let (entry, kernel) = row.split_once(' ').unwrap();
+            let kernel = if kernel == "lab" { Kernel::Lab } else { Kernel::Linux };
+            let found = Table::get().entry(entry).unwrap().operations_on(kernel);
+            assert_eq!(found.join(" "), operations, "{row}");
+        }
+    }
+
+    fn refused(from: &str, to: &str) -> String {
+        let text = SOURCE.replacen(from, to, 1);
+        assert_ne!(text, SOURCE, "{from}");
+        Table::parse(&text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn contradictions_are_named() {
+        let unknown = refused("operations = \"calls\"", "operations = \"cals\"");
+        assert_eq!(unknown, "entries.toml: entry syscall-x86_64: cals is neither an operation nor a set");
+        let twice = refused("operations = \"calls\"", "operations = [\"calls\", \"time\"]");
+        assert_eq!(twice, "entries.toml: entry syscall-x86_64: operation time is listed twice");
+        let both = refused("operations = \"calls\"", "operations = [\"calls\", \"calls\"]");
+        assert_eq!(both, "entries.toml: entry syscall-x86_64: operation none is listed twice");
+        let nothing = refused("operations = \"calls\"", "operations = []");
+        assert_eq!(nothing, "entries.toml: entry syscall-x86_64: serves no operation");
+        let shape = refused("operations = \"calls\"", "operations = 7");
+        assert!(shape.contains("expected the name of a set, or a list of sets and operations"), "{shape}");
+    }
+
+    #[test]
+    fn sets_that_are_none_are_named() {
+        let with = |set: &str| refused("[sets]\n", &format!("[sets]\n{set}\n"));
+        assert_eq!(with("odd = []"), "entries.toml: set odd: it is empty");
+        assert_eq!(with("odd = [\"tim\"]"), "entries.toml: set odd: tim is not an operation");
+        assert_eq!(with("odd = [\"calls\"]"), "entries.toml: set odd: calls is not an operation");
+        assert_eq!(with("odd = [\"time\", \"time\"]"), "entries.toml: set odd: time is in it twice");
+        assert_eq!(with("time = [\"none\"]"), "entries.toml: set time: an operation has this name");
+    }
+}

@@ -1,0 +1,96 @@
+//! The assembler file of an entry that is one instruction: written by the build from what its row says.
+
+use crate::Entry;
+use serde::Deserialize;
+
+/// What is put where an entry wants it before the timed instruction; the macro of that name in
+/// `probe/<bits>/machine.inc`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Load {
+    /// A call number and arguments as `syscall` takes them: rax; rdi, rsi, rdx. 64-bit code only.
+    Syscall,
+    /// A call number and arguments as `int $0x80` takes them: eax; ebx, ecx, edx.
+    Int80,
+    /// The arguments of a C function.
+    Function,
+    /// Nothing.
+    None,
+}
+
+impl Load {
+    /// The bodies of the macros LOAD and UNLOAD.
+    fn macros(self) -> (&'static str, &'static str) {
+        match self {
+            Load::Syscall => ("\tLOAD_SYSCALL\n", ""),
+            Load::Int80 => ("\tLOAD_INT80\n", ""),
+            Load::Function => ("\tLOAD_FUNCTION\n", "\tUNLOAD_FUNCTION\n"),
+            Load::None => ("", ""),
+        }
+    }
+}
+
+/// The file, for an entry whose row says all of it; none for one that has a file of its own.
+pub fn render(entry: &Entry) -> Option<String> {
+    let (load, unload) = entry.load?.macros();
+    let (enter, symbol) = (entry.enter.as_ref()?, entry.symbol());
+    Some(format!(
+        "/* Made from entries.toml. Do not edit. */\n#include \"lab.h\"\n#include \"timed.inc\"\n\n\
+         .macro LOAD\n{load}.endm\n.macro ENTER\n\t{enter}\n.endm\n.macro CONTROL\n.endm\n\
+         .macro UNLOAD\n{unload}.endm\n\nENTRY {symbol}\n"
+    ))
+}
+
+/// Whether `load` and `enter` of a row are something to make a file of.
+///
+/// # Errors
+/// What is wrong with them, in words.
+pub(crate) fn check(entry: &Entry) -> Result<(), String> {
+    match (entry.load, entry.enter.as_deref()) {
+        (None, None) => Ok(()),
+        (Some(_), Some(enter)) if enter.trim().is_empty() || enter.contains(['\n', ';']) => {
+            Err("enter must be one instruction".into())
+        }
+        (Some(Load::Syscall), Some(_)) if entry.bits() == 32 => {
+            Err("load \"syscall\" fills registers that 32-bit code does not have".into())
+        }
+        (Some(_), Some(_)) => Ok(()),
+        _ => Err("keys \"load\" and \"enter\" go together".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Table;
+
+    #[test]
+    fn a_row_that_says_its_instruction_becomes_a_file() {
+        let file = render(Table::get().entry("vdso-i386").unwrap()).unwrap();
+        assert_eq!(
+            file,
+            "/* Made from entries.toml. Do not edit. */\n#include \"lab.h\"\n#include \"timed.inc\"\n\n\
+             .macro LOAD\n\tLOAD_FUNCTION\n.endm\n\
+             .macro ENTER\n\tcall *invocation + INVOCATION_TARGET\n.endm\n\
+             .macro CONTROL\n.endm\n\
+             .macro UNLOAD\n\tUNLOAD_FUNCTION\n.endm\n\n\
+             ENTRY vdso_i386\n"
+        );
+        assert_eq!(render(Table::get().entry("page-fault").unwrap()), None);
+    }
+
+    #[test]
+    fn half_a_file_is_no_file() {
+        let refused = |from: &str, to: &str| {
+            Table::parse(&crate::SOURCE.replacen(from, to, 1)).unwrap_err().to_string()
+        };
+        let half = refused("load = \"int80\"\n", "");
+        assert_eq!(half, "entries.toml: entry int80-x86_64: keys \"load\" and \"enter\" go together");
+        for enter in ["", "nop; ud2", "nop\\nud2"] {
+            let found = refused("enter = \"ud2\"", &format!("enter = \"{enter}\""));
+            assert_eq!(found, "entries.toml: entry ud: enter must be one instruction");
+        }
+        let wide = refused("load = \"int80\"\nenter = \"ud2\"", "load = \"syscall\"\nenter = \"ud2\"");
+        assert!(wide.starts_with("entries.toml: entry ud-i386: load \"syscall\" fills registers"), "{wide}");
+    }
+}
