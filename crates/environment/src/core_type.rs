@@ -20,6 +20,17 @@ pub enum CoreType {
     Uniform,
 }
 
+impl CoreType {
+    /// As in documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            CoreType::Performance => "performance",
+            CoreType::Efficient => "efficient",
+            CoreType::Uniform => "uniform",
+        }
+    }
+}
+
 /// The kind of core that each of these CPUs (numbered as Linux counts) is.
 ///
 /// The kernel's lists under `/sys/devices` tell, on Intel processors with two kinds (arch/x86/events/intel/core.c makes

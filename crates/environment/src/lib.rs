@@ -33,6 +33,7 @@ mod sysctls;
 mod testing;
 mod text;
 mod tsc;
+mod underneath;
 mod vsyscall;
 
 pub use clock::{Clock, ClockOffset};
@@ -51,3 +52,4 @@ pub use reader::Unseen;
 pub use restrictions::{ResourceLimit, Restrictions};
 pub use roots::Roots;
 pub use tsc::Tsc;
+pub use underneath::Underneath;

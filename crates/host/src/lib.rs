@@ -5,20 +5,19 @@ mod clock;
 mod cpu;
 mod image;
 mod run;
-mod schedule;
 
 pub use clock::{Reading, tsc_is_readable};
 pub use cpu::{CpuError, allowed_cpus, choose_cpu};
 pub use image::PlaceError;
 pub use process::{Interrupt, Limits, try_realtime};
 pub use run::Priority;
-pub use schedule::Schedule;
 
 use image::Image;
 use process::{Errno, Error, Phase};
 use record::{Failure, Record, Request};
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 use table::Probe;
 
 /// Runs requests. The command measures through this, so that tests can put recorded answers in its place.
@@ -35,6 +34,12 @@ pub trait Executor {
     /// What kept the probe from answering.
     fn measure(&mut self, probe: Probe, cpu: usize, request: &Request) -> Result<Vec<Record>, Failure> {
         self.run(probe, cpu, &request.arguments())
+    }
+
+    /// The time since some moment of the past: what a measurement's budget is counted by.
+    fn now(&self) -> Duration {
+        static START: OnceLock<Instant> = OnceLock::new();
+        START.get_or_init(Instant::now).elapsed()
     }
 
     /// Asks for a description of the auxiliary vector and the vDSO, as they are on a CPU.

@@ -29,7 +29,7 @@ pub use estimate::LEAST_ROUNDS;
 pub use instructions::instructions;
 pub use interrupts::Interrupts;
 pub use quiet::{Excluded, Reference, Vouch};
-pub use round::{Block, Malformed, Mark, Round};
+pub use round::{Block, Malformed, Mark, Order, Round};
 pub use summary::{Figures, Noise, NoiseKind, Scale, figures};
 pub use tabulate::{Counts, Lines, Tabulated, tabulate};
 

@@ -51,15 +51,30 @@ pub enum Vouch {
 /// a shared core reaches two thirds.
 const PART_OF_WIDTH: f64 = 0.8;
 
+impl Vouch {
+    /// Whether so many nots a cycle are those of a core alone.
+    fn holds(self, alone: f64) -> bool {
+        match self {
+            Vouch::Width(width) => alone >= PART_OF_WIDTH * width,
+            Vouch::NoSibling => true,
+            Vouch::Nothing => false,
+        }
+    }
+}
+
 /// What all rounds of one probe, on CPUs of one kind, are judged by.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reference {
+    /// What an imul chain and the stamps around it take, in core cycles: by chains in a row, whose stamps do not count.
+    pub chain: f64,
     /// What two stamps take, in core cycles: over quiet canaries.
     pub nothing: f64,
     /// Nots in a core cycle when the core is alone: the fastest 1 % of the canaries.
     pub alone: f64,
     /// Whether something vouches for that.
     pub vouched: bool,
+    /// What was to vouch for it.
+    pub vouch: Vouch,
     /// Cycles of an imul if a xor takes one, over quiet canaries.
     pub chain_ratio: Option<f64>,
     /// The samples' clock by the canaries' clock, over quiet blocks.
@@ -91,13 +106,18 @@ impl Reference {
     pub fn of(rounds: &[&Round], vouch: Vouch) -> Option<Reference> {
         let first = rounds.first()?;
         let step = rounds.iter().map(|round| round.step).fold(f64::INFINITY, f64::min);
+        let marks = || rounds.iter().flat_map(|round| &round.marks);
+        let chain = chain(rounds, mean_ratio(marks(), step, |mark| mark.nothing)?)?;
+        let marks = marks();
         let mut reference = Reference {
-            nothing: nothing(rounds.iter().flat_map(|round| &round.marks), step, first)?,
+            chain,
+            nothing: chain * mean_ratio(marks, step, |mark| mark.nothing)?,
             alone: 0.0,
             vouched: false,
+            vouch,
             chain_ratio: None,
             clock_ratio: None,
-            order: median(&sorted(rounds.iter().filter_map(|round| round.order).collect())),
+            order: order(rounds),
             step,
             window: window(first, step),
             usual_ratio: IMUL_CYCLES,
@@ -107,16 +127,18 @@ impl Reference {
         for _ in 0..2 {
             reference.alone = reference.fastest(rounds)?;
             let quiet = rounds.iter().flat_map(|round| reference.quiet_marks(round));
-            reference.nothing = nothing(quiet, step, first).unwrap_or(reference.nothing);
+            let nothing = mean_ratio(quiet, step, |mark| mark.nothing);
+            reference.nothing = nothing.map_or(reference.nothing, |part| chain * part);
         }
-        reference.vouched = match vouch {
-            Vouch::Width(width) => reference.alone >= PART_OF_WIDTH * width,
-            Vouch::NoSibling => true,
-            Vouch::Nothing => false,
-        };
+        reference.vouched = vouch.holds(reference.alone);
         reference.chain_ratio = reference.measured_chain_ratio(rounds);
         reference.clock_ratio = reference.measured_clock_ratio(rounds);
         Some(reference)
+    }
+
+    /// With the fastest canaries of more rounds than it was made of.
+    pub fn with_alone(self, alone: f64, vouch: Vouch) -> Reference {
+        Reference { alone, vouched: vouch.holds(alone), vouch, ..self }
     }
 
     /// Whether the imul chain is as long as it must be for core cycles to mean anything.
@@ -181,7 +203,7 @@ impl Reference {
         let (Some(begin), Some(end)) = (round.marks.get(*first), round.marks.get(last + 1)) else {
             return false;
         };
-        let cycles = end.at.saturating_sub(begin.at) as f64 * self.cycles_per_tick(round, begin.imul);
+        let cycles = end.at.saturating_sub(begin.at) as f64 * self.cycles_per_tick(begin.imul);
         stretch.len() >= LEAST_BLOCKS && cycles >= LEAST_CYCLES
     }
 
@@ -216,21 +238,21 @@ impl Reference {
     }
 
     /// Core cycles in a tick, where an imul chain between two stamps took so many ticks.
-    pub fn cycles_per_tick(&self, round: &Round, chain: f64) -> f64 {
-        (IMUL_CYCLES * round.lengths.imuls as f64 + self.nothing) / chain
+    pub fn cycles_per_tick(&self, chain: f64) -> f64 {
+        self.chain / chain
     }
 
     /// Nots, and the core cycles that they took by the mark's own imul chain; none where an interrupt fell into a chain.
     fn times(&self, round: &Round, mark: &Mark) -> Option<(f64, f64)> {
         let slack = CHAIN_SLACK + 2.0 * self.step / mark.imul;
         let ratio = self.ratio(round, mark).filter(|ratio| (ratio / self.usual_ratio - 1.0).abs() <= slack);
-        let cycles = mark.nots * self.cycles_per_tick(round, mark.imul) - self.nothing;
+        let cycles = mark.nots * self.cycles_per_tick(mark.imul) - self.nothing;
         ratio.filter(|_| cycles > 0.0).map(|_| (round.lengths.nots as f64, cycles))
     }
 
     /// Cycles of an imul if a xor takes one, by one mark.
     fn ratio(&self, round: &Round, mark: &Mark) -> Option<f64> {
-        let xor = mark.xor * self.cycles_per_tick(round, mark.imul) - self.nothing;
+        let xor = mark.xor * self.cycles_per_tick(mark.imul) - self.nothing;
         (xor > 0.0).then_some(IMUL_CYCLES * round.lengths.xors as f64 / xor)
     }
 
@@ -241,7 +263,8 @@ impl Reference {
         median(&sorted(rounds.iter().flat_map(of).collect()))
     }
 
-    fn is_quiet(&self, rate: f64) -> bool {
+    /// Whether a canary of this rate found the core alone.
+    pub fn is_quiet(&self, rate: f64) -> bool {
         rate * QUIET >= self.alone
     }
 
@@ -273,8 +296,7 @@ impl Reference {
         let first = rounds.first()?;
         let quiet = || rounds.iter().flat_map(|round| self.quiet_marks(round));
         let xors_by_imuls = mean_ratio(quiet(), self.step, |mark| mark.xor)?;
-        let chain = IMUL_CYCLES * first.lengths.imuls as f64 + self.nothing;
-        let xor = chain * xors_by_imuls - self.nothing;
+        let xor = self.chain * xors_by_imuls - self.nothing;
         (xor > 0.0).then_some(IMUL_CYCLES * first.lengths.xors as f64 / xor)
     }
 
@@ -301,10 +323,25 @@ impl Reference {
     }
 }
 
-/// What two stamps take, in core cycles by the marks' own imul chains.
-fn nothing<'a>(marks: impl Iterator<Item = &'a Mark>, step: f64, round: &Round) -> Option<f64> {
-    let part = mean_ratio(marks, step, |mark| mark.nothing)?;
-    (part < 1.0).then(|| IMUL_CYCLES * round.lengths.imuls as f64 * part / (1.0 - part))
+/// What an imul chain and its stamps take, in core cycles. How much longer many chains in a row take than one is theirs
+/// alone; a single one less an empty interval is not quite, since its first instructions overlap with the stamp. By
+/// `nothing`, an empty interval as a part of a chain's, where no chains in a row were taken.
+fn chain(rounds: &[&Round], nothing: f64) -> Option<f64> {
+    let lengths = rounds.first()?.lengths;
+    let alone = IMUL_CYCLES * lengths.imuls as f64;
+    let orders = rounds.iter().filter_map(|round| round.order);
+    let sum = orders.fold((0.0, 0.0), |sum, order| (sum.0 + order.one, sum.1 + order.many));
+    let slope = (sum.1 - sum.0) / (lengths.chains as f64 - 1.0);
+    let by_slope = alone * sum.0 / slope;
+    let by_nothing = alone / (1.0 - nothing);
+    let is_sane = by_slope.is_finite() && (by_slope / by_nothing - 1.0).abs() < 0.05;
+    Some(if is_sane { by_slope } else { by_nothing }).filter(|cycles| *cycles > 0.0)
+}
+
+/// Over all rounds, how long chains in a row took as a part of what they should have.
+fn order(rounds: &[&Round]) -> Option<f64> {
+    let parts = rounds.iter().filter_map(|round| Some(round.order?.part(round.lengths.chains)));
+    median(&sorted(parts.collect()))
 }
 
 /// What a part of the marks takes, as a part of their imul chains: sums, so that a coarse counter's steps even out, and

@@ -31,13 +31,33 @@ pub struct Round {
     pub blocks: Vec<Block>,
     /// Cost of a call in each burst of calls back to back, in ticks.
     pub bursts: Vec<f32>,
-    /// How many times as long as one imul chain several in a row took, as a part of what they should have: 1 where
-    /// lfence orders rdtsc.
-    pub order: Option<f64>,
+    /// What imul chains in a row took.
+    pub order: Option<Order>,
     /// The counter's step as far as its readings show: they all lie whole steps apart. In ticks.
     pub step: f64,
     /// How long the probe's pieces of code are.
     pub lengths: Lengths,
+}
+
+/// Chains in a row, in ticks, the stamps around them included: means of the shorter half of what was taken, because an
+/// interrupt makes one longer, never shorter.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Order {
+    /// Nothing between two stamps.
+    pub nothing: f64,
+    /// One imul chain.
+    pub one: f64,
+    /// [`Lengths::chains`] imul chains.
+    pub many: f64,
+}
+
+impl Order {
+    /// How long the chains took, as a part of what so many single ones take: 1 where lfence orders rdtsc. Where it does not,
+    /// a single chain hides behind its stamps, and this is much greater.
+    pub fn part(&self, chains: u64) -> f64 {
+        let due = (self.one - self.nothing) * chains as f64;
+        if due > 0.0 { (self.many - self.nothing) / due } else { f64::INFINITY }
+    }
 }
 
 /// A canary: what the core was like at one moment. Durations in ticks, the stamps around them included.
@@ -108,7 +128,7 @@ impl Round {
             marks: parts.canaries.iter().map(mark).collect(),
             blocks,
             bursts: parts.bursts.iter().map(|burst| per_call(burst, parts.lengths.burst)).collect(),
-            order: order(&parts.order, parts.lengths.chains),
+            order: order(&parts.order),
             step,
             lengths: parts.lengths,
         })
@@ -230,17 +250,13 @@ fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-/// Sums over all samples: a coarse counter's steps even out.
-fn order(samples: &[Sample], chains: u64) -> Option<f64> {
-    let sum = |part| -> Option<f64> {
+fn order(samples: &[Sample]) -> Option<Order> {
+    let mean = |part| -> Option<f64> {
         let sorted = sorted(samples.iter().map(|sample| sample.interval(part) as f64).collect());
-        // Half of them, the shorter: an interrupt makes one longer, never shorter.
         let kept = sorted.get(..sorted.len().div_ceil(2)).filter(|kept| !kept.is_empty())?;
         Some(kept.iter().sum::<f64>() / kept.len() as f64)
     };
-    let (nothing, one, many) = (sum(0)?, sum(1)?, sum(2)?);
-    let due = (one - nothing) * chains as f64;
-    Some(if due > 0.0 { (many - nothing) / due } else { f64::INFINITY })
+    Some(Order { nothing: mean(0)?, one: mean(1)?, many: mean(2)? })
 }
 
 #[cfg(test)]
@@ -293,7 +309,7 @@ pub(crate) mod tests {
             assert_eq!((block.cost(), block.control, block.chain), (Some(100.0), 64.0 * 40.0, 64.0 * 424.0));
             assert_eq!(block.entries, [140; 64]);
         }
-        assert_eq!((round.order, round.step), (Some(1.0), 2.0));
+        assert_eq!((round.order.map(|order| order.part(8)), round.step), (Some(1.0), 2.0));
         assert_eq!(round.bursts, [108.0; 4]);
     }
 
@@ -344,7 +360,7 @@ pub(crate) mod tests {
         };
         // One chain hides behind the stamps; eight do not.
         order.iter_mut().for_each(|sample| sample.stamps = [0, 40, 90, 2600]);
-        assert!(Round::reduce(&records, 0.0).unwrap().order.unwrap() > 5.0);
+        assert!(Round::reduce(&records, 0.0).unwrap().order.unwrap().part(8) > 5.0);
     }
 
     #[test]

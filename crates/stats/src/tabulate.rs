@@ -59,6 +59,22 @@ pub struct Counts {
     pub interrupted: u64,
 }
 
+impl std::ops::Add for Counts {
+    type Output = Counts;
+
+    fn add(self, other: Counts) -> Counts {
+        Counts {
+            rounds: self.rounds + other.rounds,
+            kept_rounds: self.kept_rounds + other.kept_rounds,
+            blocks: self.blocks + other.blocks,
+            kept_blocks: self.kept_blocks + other.kept_blocks,
+            samples: self.samples + other.samples,
+            kept_samples: self.kept_samples + other.kept_samples,
+            interrupted: self.interrupted + other.interrupted,
+        }
+    }
+}
+
 /// One row's rounds, judged.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Tabulated {
@@ -165,7 +181,7 @@ impl Line {
         (samples > 0 && chain > 0.0).then(|| Line {
             cost: kept().sum::<f64>() / samples as f64 - control,
             control,
-            cycles_per_tick: reference.cycles_per_tick(round, chain),
+            cycles_per_tick: reference.cycles_per_tick(chain),
             least: kept().fold(f64::INFINITY, f64::min) - least_control,
             greatest: kept().fold(f64::NEG_INFINITY, f64::max) - control,
             samples,

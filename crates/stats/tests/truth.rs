@@ -80,7 +80,7 @@ fn run(case: &Case, seed: u64, vouch: Vouch) -> (Figures, Lines, Counts, Duratio
     }
     let all: Vec<&Round> = rounds.iter().chain(&others).collect();
     let reference = Reference::of(&all, vouch).unwrap();
-    let clock = reference.cycles_per_tick(&rounds[0], rounds[0].marks[0].imul);
+    let clock = reference.cycles_per_tick(rounds[0].marks[0].imul);
     let interrupts = Seen::of(all.iter().copied(), clock);
     let tabulated = tabulate(&rounds, |_| Some(&reference), interrupts.as_ref());
     let scale = Scale { nanos_per_tick: Some(0.5), cycles: reference.chain_holds(), step: reference.step };
@@ -312,7 +312,7 @@ fn an_lfence_that_does_not_order_is_recognized() {
     let mut machine = Machine::new(7, model);
     let records = machine.run(0, &Subject::from(305.0), &simulator::request(16, 4));
     let round = Round::reduce(&records, 0.0).unwrap();
-    assert!((round.order.unwrap() - 1.0).abs() > stats::ORDER_TOLERANCE, "{:?}", round.order);
+    assert!((round.order.unwrap().part(8) - 1.0).abs() > stats::ORDER_TOLERANCE, "{:?}", round.order);
 }
 
 #[test]

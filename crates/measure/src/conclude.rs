@@ -1,0 +1,381 @@
+//! From the rounds of all rows to the document.
+
+use crate::linux::is_sentinel;
+use crate::place::{Counter, Place};
+use crate::row::Row;
+use crate::width;
+use document::{CpuUse, Document, Export, Measurement, Outcome};
+use environment::{CoreType, Environment};
+use sha2::{Digest, Sha256};
+use stats::{Counts, Figures, Interrupts, Lines, Reference, Round, Scale, Vouch, figures, tabulate};
+use std::collections::BTreeMap;
+use std::time::Duration;
+use table::{Probe, Table};
+
+/// CPUID signatures of hypervisors that are emulators.
+const EMULATORS: [&str; 1] = ["TCGTCGTCGTCG"];
+
+/// A chain of imul that takes no more than this many chains of xor of the same length is not a processor's: an emulator
+/// takes about as long for one instruction as for another.
+const EMULATED_CHAIN: f64 = 2.0;
+
+/// A change of the sentinel's cost by more than this part of it is the machine's doing.
+const CHANGE: f64 = 0.05;
+
+/// Rounds of the sentinel on either side of a change, at least.
+const SIDE: usize = 4;
+
+/// What is known of a measurement besides its rows and its machine.
+#[derive(Debug, Clone)]
+pub struct Facts {
+    /// Where the rounds come from.
+    pub place: Place,
+    /// When it began, RFC 3339, UTC.
+    pub started: String,
+    /// How long it took.
+    pub seconds: f64,
+    /// How long it was allowed to take.
+    pub budget: Duration,
+    /// Whether it kept to that in any case.
+    pub strict_budget: bool,
+    /// What the order was drawn from.
+    pub seed: u64,
+    /// Whether the user ended it.
+    pub interrupted: bool,
+    /// What ended the guest before its plan was done.
+    pub ended: Option<String>,
+    /// Whether the probes had real-time priority.
+    pub realtime: bool,
+    /// Why they had not, although it was asked for.
+    pub realtime_refused: Option<String>,
+    /// Ticks of the counter in a second.
+    pub tsc_hz: Option<f64>,
+    /// The CPUs, and their kinds.
+    pub cores: BTreeMap<usize, CoreType>,
+    /// What changed underneath, in words.
+    pub changes: Vec<String>,
+}
+
+/// What rounds are judged by: each probe is code of its own, and each kind of core has its own width.
+type References = BTreeMap<(Probe, CoreType), Reference>;
+
+/// The document of a measurement that is over.
+pub fn conclude(
+    rows: &[Row],
+    facts: Facts,
+    environment: Environment,
+    vdso: BTreeMap<String, Vec<Export>>,
+) -> Document {
+    let core = |round: &Round| facts.cores.get(&round.cpu).copied().unwrap_or(CoreType::Uniform);
+    let references = references(rows, &environment, &core);
+    let timed = is_timed(&environment, &references);
+    let mut judged = Judged::of(rows, &references, &core, &facts, timed);
+    withhold_throughput(&mut judged.rows);
+    let measurement = measurement(&judged, &references, facts, timed);
+    let mut document = Document {
+        schema: document::SCHEMA.to_string(),
+        id: Some(id()),
+        measurement,
+        environment,
+        vdso,
+        results: judged.rows,
+        findings: Vec::new(),
+    };
+    document.findings = findings::findings(&document, Table::get());
+    document
+}
+
+fn references(rows: &[Row], environment: &Environment, core: &dyn Fn(&Round) -> CoreType) -> References {
+    let mut rounds = BTreeMap::<(Probe, CoreType), Vec<&Round>>::new();
+    for row in rows {
+        for round in &row.rounds {
+            rounds.entry((row.row.0.probe, core(round))).or_default().push(round);
+        }
+    }
+    let reference = |((probe, core), rounds): ((Probe, CoreType), Vec<&Round>)| {
+        Some(((probe, core), Reference::of(&rounds, width::vouch(environment, core))?))
+    };
+    rounds.into_iter().filter_map(reference).collect()
+}
+
+/// Whether times mean anything: not in an emulator, which its signature tells or its behaviour, and not where readings of the
+/// counter do not wait for what they are to measure.
+fn is_timed(environment: &Environment, references: &References) -> bool {
+    emulator(environment).is_none()
+        && references.values().all(|reference| {
+            let is_ordered = reference.order.is_none_or(|part| (part - 1.0).abs() <= stats::ORDER_TOLERANCE);
+            is_ordered && reference.chain_ratio.is_none_or(|ratio| ratio > EMULATED_CHAIN)
+        })
+}
+
+/// The emulator that this machine says it is, if it is one.
+fn emulator(environment: &Environment) -> Option<&'static str> {
+    let signatures = [&environment.hypervisor.signature, &environment.hypervisor.second_signature];
+    EMULATORS.into_iter().find(|known| signatures.iter().any(|found| found.as_deref() == Some(*known)))
+}
+
+/// All rows with their figures.
+struct Judged {
+    rows: Vec<document::Row>,
+    cycles: bool,
+    changes: Vec<String>,
+    quiet_share: Option<f64>,
+    cpus: Vec<CpuUse>,
+}
+
+impl Judged {
+    fn of(
+        rows: &[Row],
+        references: &References,
+        core: &dyn Fn(&Round) -> CoreType,
+        facts: &Facts,
+        timed: bool,
+    ) -> Judged {
+        let all = || rows.iter().flat_map(|row| &row.rounds);
+        let cycles = !references.is_empty()
+            && references.values().all(|reference| reference.chain_holds() && reference.clocks_agree());
+        let scale = Scale {
+            nanos_per_tick: facts.tsc_hz.map(|hertz| 1e9 / hertz),
+            cycles,
+            step: all().map(|round| round.step).fold(f64::INFINITY, f64::min),
+        };
+        let clock = references.values().next().zip(all().next());
+        let clock = clock.and_then(|(reference, round)| Some(reference.cycles_per_tick(round.marks.first()?.imul)));
+        let interrupts = clock.and_then(|clock| Interrupts::of(all(), clock));
+        let mut out = Vec::new();
+        let mut changes = Vec::new();
+        for row in rows.iter().filter(|row| row.was_tried()) {
+            let mut result = row.without_figures();
+            if row.outcome == Outcome::Ok {
+                match row.counter {
+                    Counter::Instructions => count(row, &mut result),
+                    Counter::Time if timed => {
+                        let reference =
+                            |round: &Round| references.get(&(row.row.0.probe, core(round)));
+                        judge(row, &mut result, reference, interrupts.as_ref(), &scale);
+                        if is_sentinel(&result.entry, &result.operation) {
+                            changes.extend(change(&result.rounds));
+                        }
+                    }
+                    // What the times would be is not the machine's.
+                    Counter::Time => result.timing = document::Timing::Emulated,
+                }
+            }
+            out.push(result);
+        }
+        let cpus = cpus(rows, &out, references, core, facts);
+        let canaries = cpus.iter().map(|cpu| (cpu.quiet_share * cpu.rounds as f64, cpu.rounds as f64));
+        let sum = canaries.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        let quiet_share = (sum.1 > 0.0 && timed).then(|| sum.0 / sum.1);
+        Judged { rows: out, cycles: cycles && timed, changes, quiet_share, cpus }
+    }
+}
+
+fn count(row: &Row, result: &mut document::Row) {
+    let samples = row.counted.len() as u64;
+    result.instructions = stats::instructions(&row.counted);
+    result.counts = Counts { rounds: 1, kept_rounds: 1, samples, kept_samples: samples, ..Counts::default() };
+}
+
+fn judge<'a>(
+    row: &Row,
+    result: &mut document::Row,
+    reference: impl Fn(&Round) -> Option<&'a Reference>,
+    interrupts: Option<&Interrupts>,
+    scale: &Scale,
+) {
+    let tabulated = tabulate(&row.rounds, reference, interrupts);
+    let figures: Figures = figures(&tabulated.lines, &tabulated.cycles, &tabulated.ticks, scale);
+    result.set(figures);
+    result.counts = tabulated.counts;
+    result.rounds = tabulated.lines;
+    let stored = |distribution: &stats::Distribution| (!distribution.is_empty()).then(|| distribution.store());
+    result.distribution_cycles = stored(&tabulated.cycles);
+    result.distribution_ticks = stored(&tabulated.ticks);
+}
+
+/// A figure for calls back to back that is below that of a call and return is none: the calls overlapped with the control
+/// that was taken off.
+fn withhold_throughput(rows: &mut [document::Row]) {
+    let is_floor = |row: &document::Row| (row.entry.as_str(), row.operation.as_str()) == ("call", "none");
+    let floor = rows.iter().find(|row| is_floor(row)).and_then(|row| row.throughput);
+    let floor = floor.map_or(0.0, |cost| cost.ci_low.unwrap_or(cost.estimate).0);
+    for row in rows {
+        let cost = row.throughput.map(|cost| cost.estimate.0);
+        if let Some(cost) = cost.filter(|cost| *cost < floor || *cost <= 0.0) {
+            row.throughput = None;
+            row.throughput_withheld = Some(format!(
+                "{cost:.1} core cycles are less than a call and return takes ({floor:.1}): back to back, these calls overlap \
+                 with each other and with the control"
+            ));
+        }
+    }
+}
+
+/// Whether a row that should cost the same throughout did not: when, and from what to what.
+fn change(lines: &Lines) -> Option<String> {
+    let kept: Vec<(f64, f64)> = (0..lines.len())
+        .filter(|index| lines.excluded.get(*index) == Some(&None))
+        .filter_map(|index| {
+            Some((*lines.at_ms.get(index)?, lines.cost.get(index)? * lines.cycles_per_tick.get(index)?))
+        })
+        .collect();
+    let median = |part: &[(f64, f64)]| stats::quantile_of(part.iter().map(|(_, cost)| *cost), 0.5);
+    let differs = |split: usize| {
+        let (before, after) = kept.split_at_checked(split)?;
+        let (first, second) = (median(before)?, median(after)?);
+        // Each side must hold together better than it differs from the other.
+        let spread = |part: &[(f64, f64)], middle: f64| {
+            stats::quantile_of(part.iter().map(|(_, cost)| (cost - middle).abs()), 0.75).unwrap_or(0.0)
+        };
+        let scatter = spread(before, first).max(spread(after, second));
+        let by = (second - first).abs();
+        (by > CHANGE * first.min(second) && by > 4.0 * scatter).then_some((by, split, first, second))
+    };
+    let splits = SIDE..(kept.len() + 1).saturating_sub(SIDE);
+    let (_, split, first, second) = splits.filter_map(differs).max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let at = kept.get(split)?.0 / 1e3;
+    Some(format!(
+        "a plain system call cost {first:.0} core cycles until {at:.1} s into the run, and {second:.0} after that: something was \
+         switched on or off underneath, such as tracing or a mitigation"
+    ))
+}
+
+fn cpus(
+    rows: &[Row],
+    results: &[document::Row],
+    references: &References,
+    core: &dyn Fn(&Round) -> CoreType,
+    facts: &Facts,
+) -> Vec<CpuUse> {
+    let mut cpus = BTreeMap::<usize, (CpuUse, f64, f64)>::new();
+    for row in rows {
+        for round in &row.rounds {
+            let Some(reference) = references.get(&(row.row.0.probe, core(round))) else { continue };
+            let (used, quiet, all) = cpus.entry(round.cpu).or_default();
+            let rates = reference.rates(round);
+            *quiet += rates.iter().filter(|rate| reference.is_quiet(**rate)).count() as f64;
+            *all += rates.len() as f64;
+            used.rounds += 1;
+            used.canary.insert(row.row.0.probe.bits().to_string(), reference.alone);
+            used.vouched_by = vouched_by(reference);
+        }
+    }
+    for row in results {
+        for (cpu, _) in row.rounds.cpu.iter().zip(&row.rounds.excluded).filter(|(_, excluded)| excluded.is_none()) {
+            if let Some((used, ..)) = cpus.get_mut(cpu) {
+                used.kept_rounds += 1;
+            }
+        }
+    }
+    let finish = |(cpu, (used, quiet, all)): (usize, (CpuUse, f64, f64))| CpuUse {
+        cpu,
+        core: facts.cores.get(&cpu).copied().unwrap_or(CoreType::Uniform).name().into(),
+        quiet_share: if all > 0.0 { quiet / all } else { 0.0 },
+        ..used
+    };
+    cpus.into_iter().map(finish).collect()
+}
+
+fn vouched_by(reference: &Reference) -> String {
+    match (reference.vouched, reference.vouch) {
+        (true, Vouch::Width(_)) => "known-width",
+        (true, Vouch::NoSibling) => "no-sibling",
+        (false, _) | (true, Vouch::Nothing) => "nothing",
+    }
+    .into()
+}
+
+fn measurement(judged: &Judged, references: &References, facts: Facts, timed: bool) -> Measurement {
+    let lines = || judged.rows.iter().map(|row| &row.rounds);
+    let clocks = || {
+        let kept = |lines: &Lines| -> Vec<f64> {
+            let each = lines.cycles_per_tick.iter().zip(&lines.excluded);
+            each.filter(|(_, excluded)| excluded.is_none()).map(|(clock, _)| *clock).collect()
+        };
+        lines().flat_map(kept).collect::<Vec<f64>>().into_iter()
+    };
+    let [low, middle, high] = [0.05, 0.5, 0.95].map(|q| stats::quantile_of(clocks(), q).filter(|_| judged.cycles));
+    let mut chain_ratio = BTreeMap::new();
+    // In this order: the C library's probe stands in for 64 bit when it ran alone.
+    for wanted in [Probe::Libc, Probe::Probe32, Probe::Probe64] {
+        let of_probe = references.iter().filter(|((probe, _), _)| *probe == wanted);
+        let ratios = of_probe.filter_map(|(_, reference)| reference.chain_ratio);
+        chain_ratio.extend(ratios.map(|ratio| (wanted.bits().to_string(), ratio)));
+    }
+    let step = references.values().map(|reference| reference.step).min_by(f64::total_cmp);
+    Measurement {
+        kentry: env!("CARGO_PKG_VERSION").to_string(),
+        compiler: Some(probes::COMPILER.to_string()),
+        probes: probe_hashes(),
+        place: facts.place.document(),
+        started: facts.started,
+        seconds: facts.seconds,
+        budget_seconds: facts.budget.as_secs_f64(),
+        strict_budget: facts.strict_budget,
+        cpus: judged.cpus.clone(),
+        seed: facts.seed,
+        partial: facts.interrupted || facts.ended.is_some(),
+        ended: facts.ended,
+        realtime: facts.realtime,
+        realtime_refused: facts.realtime_refused,
+        tsc_hz: facts.tsc_hz,
+        tsc_step: step,
+        cycles_per_tick: middle,
+        cycles_per_tick_range: low.zip(high).map(|(low, high)| [low, high]),
+        chain_ratio,
+        order: references.values().filter_map(|reference| reference.order).max_by(f64::total_cmp),
+        counts: judged.rows.iter().fold(Counts::default(), |sum, row| sum + row.counts),
+        quiet_share: judged.quiet_share.filter(|_| timed),
+        changes: facts.changes.into_iter().chain(judged.changes.iter().cloned()).collect(),
+    }
+}
+
+fn probe_hashes() -> BTreeMap<String, String> {
+    let hash = |probe: Probe| {
+        let digest = Sha256::digest(probes::image(probe));
+        digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>()
+    };
+    Probe::ALL.into_iter().map(|probe| (probe.name().to_string(), hash(probe))).collect()
+}
+
+/// 128 random bits; where there are none to be had, what differs from run to run.
+fn id() -> String {
+    let mut bytes = [0; 16];
+    if getrandom::fill(&mut bytes).is_err() {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        bytes = (now.as_nanos() ^ u128::from(std::process::id()) << 96).to_le_bytes();
+    }
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(costs: &[f64]) -> Lines {
+        Lines {
+            at_ms: (0..costs.len()).map(|index| index as f64 * 100.0).collect(),
+            cost: costs.to_vec(),
+            cycles_per_tick: vec![2.0; costs.len()],
+            excluded: vec![None; costs.len()],
+            ..Lines::default()
+        }
+    }
+
+    #[test]
+    fn a_change_in_the_middle_is_noticed_and_scatter_is_not() {
+        let changed = change(&lines(&[150.0, 151.0, 150.0, 149.0, 150.0, 4700.0, 4710.0, 4690.0, 4700.0])).unwrap();
+        assert!(changed.contains("cost 300 core cycles until 0.5 s") && changed.contains("9400"), "{changed}");
+        assert_eq!(change(&lines(&[150.0; 30])), None);
+        let scattered: Vec<f64> = (0..40).map(|index| 150.0 + f64::from(index * 7919 % 23)).collect();
+        assert_eq!(change(&lines(&scattered)), None);
+        assert_eq!(change(&lines(&[150.0, 4000.0, 150.0])), None, "too few rounds to tell");
+    }
+
+    #[test]
+    fn ids_differ() {
+        assert_ne!(id(), id());
+        assert_eq!(id().len(), 32);
+    }
+}

@@ -1,0 +1,129 @@
+//! Which CPU the next round is taken on: the one that was quiet last.
+
+use environment::CoreType;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// How often another CPU is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// A CPU is left for one whose quiet share is greater by this.
+const WORTH_A_MOVE: f64 = 0.2;
+
+/// The part that one round has in a CPU's quiet share.
+const WEIGHT: f64 = 0.25;
+
+/// More CPUs than this are not looked at.
+const MOST: usize = 16;
+
+/// The CPUs that may be measured on.
+#[derive(Debug, Clone)]
+pub struct Cpus {
+    /// Number, kind, and quiet share of the last rounds; none before the first.
+    known: BTreeMap<usize, (CoreType, Option<f64>)>,
+    now: usize,
+    looked: Duration,
+    turn: usize,
+}
+
+impl Cpus {
+    /// Of these CPUs, of which there is at least one; the last is where it begins, since the first is where most interrupts
+    /// go. With very many, some that lie evenly apart are used.
+    pub fn new(cpus: &BTreeMap<usize, CoreType>) -> Option<Cpus> {
+        let stride = cpus.len().div_ceil(MOST).max(1);
+        let some = cpus.iter().rev().step_by(stride);
+        let known: BTreeMap<_, _> = some.map(|(cpu, core)| (*cpu, (*core, None))).collect();
+        let now = *known.keys().last()?;
+        Some(Cpus { known, now, looked: Duration::ZERO, turn: 0 })
+    }
+
+    /// The CPU for the next round of a row.
+    pub fn now(&self) -> usize {
+        self.now
+    }
+
+    /// The kind of a CPU.
+    pub fn core(&self, cpu: usize) -> CoreType {
+        self.known.get(&cpu).map_or(CoreType::Uniform, |(core, _)| *core)
+    }
+
+    /// Every CPU.
+    pub fn all(&self) -> impl Iterator<Item = usize> {
+        self.known.keys().copied()
+    }
+
+    /// A CPU to look at now, if it is time for one.
+    pub fn to_look_at(&mut self, now: Duration) -> Option<usize> {
+        let others: Vec<usize> = self.all().filter(|cpu| *cpu != self.now).collect();
+        // While this one is quiet there is nothing to gain.
+        let is_quiet = self.share(self.now) > 1.0 - WORTH_A_MOVE;
+        if others.is_empty() || is_quiet || now < self.looked + LOOK_EVERY {
+            return None;
+        }
+        self.looked = now;
+        self.turn += 1;
+        others.get(self.turn % others.len()).copied()
+    }
+
+    /// Takes the quiet share that a round on a CPU showed, and moves to another where that is worth it.
+    pub fn take(&mut self, cpu: usize, quiet: f64) {
+        if let Some((_, share)) = self.known.get_mut(&cpu) {
+            *share = Some(share.map_or(quiet, |before| before + WEIGHT * (quiet - before)));
+        }
+        let best = self.known.iter().max_by(|a, b| {
+            let share = |known: &(&usize, &(CoreType, Option<f64>))| known.1.1.unwrap_or(0.0);
+            share(a).total_cmp(&share(b))
+        });
+        if let Some((best, (_, Some(share)))) = best
+            && *share > self.share(self.now) + WORTH_A_MOVE
+        {
+            self.now = *best;
+        }
+    }
+
+    fn share(&self, cpu: usize) -> f64 {
+        self.known.get(&cpu).and_then(|(_, share)| *share).unwrap_or(0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cpus(count: usize) -> Cpus {
+        Cpus::new(&(0..count).map(|cpu| (cpu, CoreType::Uniform)).collect()).unwrap()
+    }
+
+    #[test]
+    fn it_begins_on_the_last_and_moves_to_the_quieter() {
+        let mut cpus = cpus(3);
+        assert_eq!(cpus.now(), 2);
+        cpus.take(2, 0.1);
+        cpus.take(0, 0.25);
+        assert_eq!(cpus.now(), 2, "not worth it");
+        cpus.take(1, 0.9);
+        assert_eq!(cpus.now(), 1);
+        (0..20).for_each(|_| cpus.take(1, 0.0));
+        assert_eq!(cpus.now(), 0, "what was quiet need not stay so");
+    }
+
+    #[test]
+    fn others_are_looked_at_in_turn_and_only_when_it_is_noisy_here() {
+        let mut cpus = cpus(3);
+        cpus.take(2, 1.0);
+        assert_eq!(cpus.to_look_at(Duration::from_secs(1)), None);
+        (0..20).for_each(|_| cpus.take(2, 0.0));
+        let looks: Vec<_> =
+            (1..200).filter_map(|ms| cpus.to_look_at(Duration::from_secs(1) + Duration::from_millis(ms))).collect();
+        assert_eq!(looks, [1, 0, 1, 0]);
+    }
+
+    #[test]
+    fn one_cpu_has_no_choice_and_a_thousand_are_too_many() {
+        let mut one = cpus(1);
+        one.take(0, 0.0);
+        assert_eq!((one.now(), one.to_look_at(Duration::from_secs(1))), (0, None));
+        assert!(cpus(1000).all().count() <= MOST);
+        assert!(Cpus::new(&BTreeMap::new()).is_none());
+    }
+}

@@ -1,0 +1,24 @@
+//! What ends a measurement before it yields anything.
+
+/// Why there is nothing to show.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// What was asked for does not exist.
+    #[error("{0}")]
+    Usage(String),
+    /// This process is not allowed what measuring needs, or something that it needs is missing.
+    #[error("{0}")]
+    Environment(String),
+    /// The user interrupted it.
+    #[error("interrupted before anything was measured")]
+    Interrupted,
+}
+
+impl From<lab::Trouble> for Error {
+    fn from(trouble: lab::Trouble) -> Error {
+        match trouble {
+            lab::Trouble::Interrupted => Error::Interrupted,
+            other => Error::Environment(other.to_string()),
+        }
+    }
+}

@@ -1,0 +1,351 @@
+//! Measures the Linux that this program runs on: chooses the next row and the CPU, runs the probe, and looks whether
+//! anything changed underneath.
+
+use crate::conclude::{Facts, conclude};
+use crate::cpus::Cpus;
+use crate::live::Live;
+use crate::place::{Answer, Counter, Machine, Measurer, Place, Taken};
+use crate::plan::{CpuChoice, Plan};
+use crate::row::{Row, TableRow, fact};
+use crate::schedule::Schedule;
+use crate::{Error, width};
+use document::{Document, Export};
+use environment::{CoreType, Environment};
+use host::{Executor, Interrupt, Reading};
+use record::{Payload, Record, Request, abi};
+use stats::{Round, Vouch};
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, SystemTime};
+use table::{Kernel, Probe, Table};
+
+/// Shorter runs are stretched to this before the counter's rate is read off them: 100 ns in 50 ms are 2 ppm.
+const SHORTEST_CALIBRATION: Duration = Duration::from_millis(50);
+
+/// Core cycles that a block should take, so that canaries lie close enough together whatever an entry costs.
+const CYCLES_OF_A_BLOCK: f64 = 200_000.0;
+
+/// The fewest samples of a block.
+const FEWEST_SAMPLES: u64 = 8;
+
+/// Core cycles of a sample besides the entry: chain, stamps, bookkeeping.
+const CYCLES_OF_A_SAMPLE: f64 = 1_100.0;
+
+/// What a measurement needs besides its plan.
+pub struct Setting<'a> {
+    /// Runs the probes.
+    pub executor: &'a mut dyn Executor,
+    /// The CPUs that it may use, and their kinds.
+    pub cpus: BTreeMap<usize, CoreType>,
+    /// Whether real-time priority was refused, and why.
+    pub realtime_refused: Option<String>,
+    /// Ends the measurement when set.
+    pub interrupt: Interrupt,
+    /// The machine, captured before.
+    pub environment: Environment,
+    /// The process that getppid names.
+    pub parent: u64,
+}
+
+/// How far a measurement is.
+#[derive(Debug, Clone, Copy)]
+pub struct Progress<'a> {
+    /// The share of the longest time that is used up, 0 to 1.
+    pub share: f64,
+    /// What is measured now.
+    pub row: TableRow<'a>,
+    /// Share of the canaries so far that found the core alone; none before the first.
+    pub quiet: Option<f64>,
+}
+
+/// Measures what the plan asks for.
+///
+/// # Errors
+/// [`Error::Environment`] when there is no CPU to measure on.
+pub fn measure<'a>(
+    plan: &Plan<'a>,
+    setting: Setting,
+    progress: &mut dyn FnMut(Progress<'a>),
+) -> Result<Document, Error> {
+    let started = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+    let Setting { executor, cpus, realtime_refused, interrupt, mut environment, parent } = setting;
+    let (begin, first) = (executor.now(), Reading::now());
+    let roots = environment::Roots::default();
+    let before = environment::Underneath::now(&roots);
+    let groups = groups(plan.cpus, &cpus);
+    let first_cpu = groups.first().and_then(|group| group.keys().last()).copied();
+    let first_cpu = first_cpu.ok_or_else(|| Error::Environment("there is no CPU to measure on".into()))?;
+    let load = environment::Load::now(&roots, first_cpu);
+    let vdso = describe(executor, first_cpu, &mut environment);
+
+    let mut rows = Vec::new();
+    for (number, group) in groups.iter().enumerate() {
+        let part = Part { number: number as u32, of: groups.len() as u32, begin };
+        let mut of_group = rows_of(plan, group, groups.len() > 1);
+        let mut linux = Linux::new(plan, executor, group, &environment, &interrupt, parent, part)?;
+        while let Some(taken) = linux.next(&of_group) {
+            let Some(row) = of_group.get_mut(taken.row) else { break };
+            row.take(taken.answer, taken.at);
+            linux.look(row);
+            progress(Progress { share: linux.share(), row: row.row, quiet: linux.live.quiet_share() });
+        }
+        rows.append(&mut of_group);
+    }
+
+    let lasted = executor.now().saturating_sub(begin);
+    std::thread::sleep(SHORTEST_CALIBRATION.saturating_sub(lasted));
+    let tsc_hz = first.zip(Reading::now()).and_then(|(first, last)| first.tsc_hz(&last));
+    environment.load = Some(environment::Load::between(&load, &environment::Load::now(&roots, first_cpu)));
+    let changes = environment::Underneath::now(&roots).changes_since(&before);
+    let facts = Facts {
+        place: Place { machine: Machine::Host, kernel: Kernel::Linux },
+        started,
+        seconds: executor.now().saturating_sub(begin).as_secs_f64(),
+        budget: plan.budget,
+        strict_budget: plan.strict_budget,
+        seed: plan.seed,
+        interrupted: interrupt.load(Ordering::Relaxed),
+        ended: None,
+        realtime: plan.realtime && realtime_refused.is_none(),
+        realtime_refused,
+        tsc_hz,
+        cores: cpus,
+        changes,
+    };
+    Ok(conclude(&rows, facts, environment, vdso))
+}
+
+/// The CPUs of each kind that is measured.
+fn groups(choice: CpuChoice, cpus: &BTreeMap<usize, CoreType>) -> Vec<BTreeMap<usize, CoreType>> {
+    let of = |wanted: &dyn Fn(usize, CoreType) -> bool| -> BTreeMap<usize, CoreType> {
+        let chosen = cpus.iter().map(|(cpu, core)| (*cpu, *core));
+        chosen.filter(|(cpu, core)| wanted(*cpu, *core)).collect()
+    };
+    let kinds = [CoreType::Performance, CoreType::Uniform, CoreType::Efficient];
+    let by_kind = kinds.map(|kind| of(&|_, core| core == kind));
+    let mut by_kind = by_kind.into_iter().filter(|group| !group.is_empty());
+    match choice {
+        CpuChoice::Only(cpu) => vec![of(&|other, _| other == cpu)],
+        CpuChoice::Quiet => by_kind.next().into_iter().collect(),
+        CpuChoice::EveryKind => by_kind.collect(),
+    }
+}
+
+fn rows_of<'a>(plan: &Plan<'a>, group: &BTreeMap<usize, CoreType>, are_several: bool) -> Vec<Row<'a>> {
+    let kind = group.values().next().filter(|_| are_several);
+    let configuration: BTreeMap<String, String> =
+        kind.map(|kind| ("core".to_string(), kind.name().to_string())).into_iter().collect();
+    plan.rows.iter().map(|row| Row::new(*row, Counter::Time, configuration.clone())).collect()
+}
+
+/// Which part of the measurement's time a group of CPUs has.
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    number: u32,
+    of: u32,
+    /// When the measurement began, by the executor.
+    begin: Duration,
+}
+
+/// The host's Linux, measured on CPUs of one kind.
+struct Linux<'a, 'b> {
+    executor: &'b mut dyn Executor,
+    schedule: Schedule,
+    cpus: Cpus,
+    live: Live,
+    interrupt: &'b Interrupt,
+    parent: u64,
+    longest: Duration,
+    part: Part,
+    /// When the measurement of this group began.
+    start: Duration,
+    /// The CPU of the last round.
+    cpu: usize,
+    scout: TableRow<'a>,
+}
+
+impl<'a, 'b> Linux<'a, 'b> {
+    fn new(
+        plan: &Plan<'a>,
+        executor: &'b mut dyn Executor,
+        group: &BTreeMap<usize, CoreType>,
+        environment: &Environment,
+        interrupt: &'b Interrupt,
+        parent: u64,
+        part: Part,
+    ) -> Result<Linux<'a, 'b>, Error>
+    where
+        'static: 'a,
+    {
+        let vouches: BTreeMap<CoreType, Vouch> =
+            group.values().map(|core| (*core, width::vouch(environment, *core))).collect();
+        let cpus = Cpus::new(group).ok_or_else(|| Error::Environment("there is no CPU to measure on".into()))?;
+        let start = executor.now();
+        let used = start.saturating_sub(part.begin);
+        let sentinel = plan.rows.iter().position(|(entry, operation)| is_sentinel(&entry.name, &operation.name));
+        let seed = plan.seed.wrapping_add(u64::from(part.number));
+        // What was used before the first round counts.
+        let share = |time: Duration| {
+            if part.number == 0 { (time / part.of).saturating_sub(used) } else { time / part.of }
+        };
+        let (budget, longest) = (share(plan.budget), share(plan.longest()));
+        let first = plan.rows.first().copied();
+        let scout = scout().or(first).ok_or_else(|| Error::Usage("there is nothing to measure".into()))?;
+        let cpu = cpus.now();
+        let mut linux = Linux {
+            executor,
+            schedule: Schedule::new(plan.rows.len(), seed, budget, longest, sentinel),
+            cpus,
+            live: Live::new(vouches),
+            interrupt,
+            parent,
+            longest,
+            part,
+            start,
+            cpu,
+            scout,
+        };
+        linux.survey();
+        Ok(linux)
+    }
+
+    /// Looks at every CPU once, where there is a choice.
+    fn survey(&mut self) {
+        let all: Vec<usize> = self.cpus.all().collect();
+        if all.len() > 1 {
+            all.into_iter().for_each(|cpu| self.look_at(cpu));
+        }
+    }
+
+    /// A short run of something cheap, to see how quiet a CPU is.
+    fn look_at(&mut self, cpu: usize) {
+        let (entry, _) = self.scout;
+        let request = self.request(self.scout, cpu, false, FEWEST_SAMPLES);
+        let request = Request { bursts: 1, ..request };
+        if let Ok(records) = self.executor.measure(entry.probe, cpu, &request)
+            && let Ok(round) = Round::reduce(&records, 0.0)
+        {
+            let look = self.live.take(entry.probe, self.cpus.core(cpu), &round);
+            self.cpus.take(cpu, look.quiet);
+        }
+    }
+
+    /// Follows the noise by the round that a row took last.
+    fn look(&mut self, row: &mut Row) {
+        let Some(round) = row.rounds.last() else { return };
+        let look = self.live.take(row.row.0.probe, self.cpus.core(self.cpu), round);
+        row.good += usize::from(look.is_good);
+        self.cpus.take(self.cpu, look.quiet);
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.executor.now().saturating_sub(self.start)
+    }
+
+    /// Of the longest time that the whole measurement may take, 0 to 1.
+    fn share(&self) -> f64 {
+        let of_part = self.elapsed().as_secs_f64() / self.longest.as_secs_f64().max(1e-9);
+        (f64::from(self.part.number) + of_part.min(1.0)) / f64::from(self.part.of)
+    }
+
+    fn request(&self, (entry, operation): TableRow, cpu: usize, first: bool, samples: u64) -> Request {
+        Request {
+            entry: entry.id,
+            operation: operation.id,
+            blocks: Plan::BLOCKS,
+            ticks: Plan::TICKS,
+            bursts: Plan::BURSTS,
+            parent: self.parent,
+            cpu: cpu as u64,
+            path: first,
+            samples,
+        }
+    }
+
+    /// So many that a block takes about as long whatever an entry costs; and not the same number each time, so that an
+    /// entry's own rhythm does not keep step with the blocks.
+    fn samples(&self, row: &Row) -> u64 {
+        let cost = row.rounds.last().and_then(|round| round.blocks.first()?.cost());
+        // In ticks; the clock matters little here.
+        let cost = cost.unwrap_or(0.0).max(0.0) * 2.0;
+        let fitting = CYCLES_OF_A_BLOCK / (CYCLES_OF_A_SAMPLE + cost);
+        (fitting as u64).clamp(FEWEST_SAMPLES, abi::BLOCK_SAMPLES) - self.schedule.sweep % 4
+    }
+}
+
+impl Measurer for Linux<'_, '_> {
+    fn next(&mut self, rows: &[Row]) -> Option<Taken> {
+        if self.interrupt.load(Ordering::Relaxed) {
+            return None;
+        }
+        let elapsed = self.elapsed();
+        if let Some(cpu) = self.cpus.to_look_at(elapsed) {
+            self.look_at(cpu);
+        }
+        let index = self.schedule.next_row(rows, elapsed)?;
+        let row = rows.get(index)?;
+        let cpu = self.cpus.now();
+        let request = self.request(row.row, cpu, row.rounds.is_empty(), self.samples(row));
+        let at = self.executor.now().saturating_sub(self.part.begin).as_secs_f64();
+        let answer = match self.executor.measure(row.row.0.probe, cpu, &request) {
+            Ok(records) => Answer::Records(records),
+            // A probe that was ended with us says nothing of its entry.
+            Err(_) if self.interrupt.load(Ordering::Relaxed) => return None,
+            Err(failure) => Answer::Failed(failure),
+        };
+        self.cpu = cpu;
+        Some(Taken { row: index, at, answer })
+    }
+}
+
+/// The row whose change is the machine's: the plainest system call.
+pub fn is_sentinel(entry: &str, operation: &str) -> bool {
+    (entry, operation) == ("syscall-x86_64", "none")
+}
+
+/// What is run to see how quiet a CPU is: a call of a function that does nothing.
+fn scout() -> Option<TableRow<'static>> {
+    Table::get().rows(Kernel::Linux).find(|(entry, operation)| (entry.name.as_str(), operation.name.as_str()) == ("call", "none"))
+}
+
+/// What the vDSO images export, by bitness; and the vsyscall page's mode, into the environment.
+fn describe(executor: &mut dyn Executor, cpu: usize, environment: &mut Environment) -> BTreeMap<String, Vec<Export>> {
+    let mut vdso = BTreeMap::new();
+    for probe in [Probe::Probe64, Probe::Probe32] {
+        let Ok(records) = executor.describe(probe, cpu) else {
+            continue;
+        };
+        if probe == Probe::Probe64 {
+            environment.vsyscall = vsyscall_mode(&records).map(str::to_string);
+        }
+        let exports = records.into_iter().filter_map(|record| match record.payload {
+            Payload::Export { name, version } => Some(Export { name, version }),
+            _ => None,
+        });
+        vdso.insert(probe.bits().to_string(), exports.collect());
+    }
+    vdso
+}
+
+const SIGSEGV: u64 = 11;
+
+/// arch/x86/include/uapi/asm/vsyscall.h
+const VSYSCALL_PAGE: u64 = 0xffff_ffff_ff60_0000;
+
+/// The probe calls the page to find out; where there is none, that is a fault on it.
+fn vsyscall_mode(records: &[Record]) -> Option<&'static str> {
+    let faulted = records.iter().any(|record| match record.payload {
+        Payload::Outcome(verdict) => {
+            (verdict.cause, verdict.detail[0], verdict.detail[3] & !0xfff)
+                == (abi::CAUSE_SIGNAL, SIGSEGV, VSYSCALL_PAGE)
+        }
+        _ => false,
+    });
+    match fact(records, abi::FACT_VSYSCALL) {
+        Some(abi::VSYSCALL_MODE_XONLY) => Some("xonly"),
+        Some(abi::VSYSCALL_MODE_EMULATE) => Some("emulate"),
+        Some(abi::VSYSCALL_MODE_NATIVE) => Some("native"),
+        None if faulted => Some("none"),
+        _ => None,
+    }
+}

@@ -1,0 +1,78 @@
+//! What can be told of the noise while it is measured: enough to choose a CPU and to stop in time. The final judgement is
+//! made over all rounds ([`crate::conclude`]).
+
+use environment::CoreType;
+use stats::{Reference, Round, Vouch};
+use std::collections::BTreeMap;
+use table::Probe;
+
+/// Canaries of the last rounds that the fastest are taken from.
+const REMEMBERED: usize = 4096;
+
+/// What is known of the canaries of one probe on one kind of core.
+#[derive(Debug, Default)]
+struct Seen {
+    rates: Vec<f64>,
+    next: usize,
+    alone: f64,
+}
+
+/// Follows the canaries of a measurement.
+#[derive(Debug)]
+pub struct Live {
+    vouches: BTreeMap<CoreType, Vouch>,
+    seen: BTreeMap<(Probe, CoreType), Seen>,
+    quiet: u64,
+    all: u64,
+}
+
+/// What a round looks like, by what is known so far.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Look {
+    /// Share of its canaries that are quiet, 0 to 1.
+    pub quiet: f64,
+    /// Whether it looks as if it had a part in the estimate.
+    pub is_good: bool,
+}
+
+impl Live {
+    /// With what vouches for each kind of core.
+    pub fn new(vouches: BTreeMap<CoreType, Vouch>) -> Live {
+        Live { vouches, seen: BTreeMap::new(), quiet: 0, all: 0 }
+    }
+
+    /// Takes a round of a probe on a core of this kind.
+    pub fn take(&mut self, probe: Probe, core: CoreType, round: &Round) -> Look {
+        let vouch = self.vouches.get(&core).copied().unwrap_or(Vouch::Nothing);
+        let Some(own) = Reference::of(&[round], vouch) else { return Look { quiet: 0.0, is_good: false } };
+        let rates: Vec<f64> = own.rates(round).into_iter().filter(|rate| rate.is_finite()).collect();
+        let seen = self.seen.entry((probe, core)).or_default();
+        seen.add(&rates);
+        let reference = own.with_alone(seen.alone, vouch);
+        let quiet = rates.iter().filter(|rate| reference.is_quiet(**rate)).count();
+        self.quiet += quiet as u64;
+        self.all += rates.len() as u64;
+        Look { quiet: quiet as f64 / rates.len().max(1) as f64, is_good: reference.judge(round).is_ok() }
+    }
+
+    /// Share of all canaries so far that were quiet, 0 to 1; none of nothing.
+    pub fn quiet_share(&self) -> Option<f64> {
+        (self.all > 0).then(|| self.quiet as f64 / self.all as f64)
+    }
+}
+
+impl Seen {
+    fn add(&mut self, rates: &[f64]) {
+        for rate in rates {
+            if self.rates.len() < REMEMBERED {
+                self.rates.push(*rate);
+            } else if let Some(slot) = self.rates.get_mut(self.next % REMEMBERED) {
+                *slot = *rate;
+            }
+            self.next += 1;
+        }
+        let fastest = stats::quantile_of(self.rates.iter().copied(), 0.99);
+        // What was seen once is not forgotten.
+        self.alone = self.alone.max(fastest.unwrap_or(0.0));
+    }
+}

@@ -1,0 +1,115 @@
+//! Where rounds come from: a machine and a kernel.
+
+use record::{Failure, Record};
+use table::Kernel;
+
+/// What executes the kernel's instructions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Machine {
+    /// The one that this program runs on.
+    Host,
+    /// QEMU's own emulation.
+    QemuTcg,
+    /// QEMU with the processor's virtualization.
+    QemuKvm,
+    /// Bochs.
+    Bochs,
+}
+
+/// What a machine's counter tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Counter {
+    /// Time on a processor: rounds are repeated, and judged.
+    Time,
+    /// Instructions executed: always the same, so that few samples do.
+    Instructions,
+}
+
+impl Machine {
+    /// What its counter tells.
+    pub fn counter(self) -> Counter {
+        match self {
+            Machine::Host | Machine::QemuKvm => Counter::Time,
+            Machine::QemuTcg | Machine::Bochs => Counter::Instructions,
+        }
+    }
+
+    /// As in documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            Machine::Host => "host",
+            Machine::QemuTcg => "qemu-tcg",
+            Machine::QemuKvm => "qemu-kvm",
+            Machine::Bochs => "bochs",
+        }
+    }
+
+    /// What executes instructions, as the table's `differs` and a lab's environment name it.
+    pub fn accelerator(self) -> &'static str {
+        match self {
+            Machine::Host => "host",
+            Machine::QemuTcg => "tcg",
+            Machine::QemuKvm => "kvm",
+            Machine::Bochs => "bochs",
+        }
+    }
+
+    /// Ticks in a second of its counter, where that is a convention.
+    pub fn tsc_hz(self) -> Option<u64> {
+        match self {
+            Machine::Host | Machine::QemuKvm => None,
+            Machine::QemuTcg => Some(lab::Qemu::TCG_HERTZ),
+            Machine::Bochs => Some(lab::Bochs::HERTZ),
+        }
+    }
+}
+
+/// A machine and a kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// The machine.
+    pub machine: Machine,
+    /// The kernel.
+    pub kernel: Kernel,
+}
+
+impl Place {
+    /// As in documents.
+    pub fn document(self) -> document::Place {
+        let kernel = match self.kernel {
+            Kernel::Linux => "linux",
+            Kernel::Lab => "lab",
+        };
+        document::Place { machine: self.machine.name().into(), kernel: kernel.into() }
+    }
+}
+
+/// One round of one row.
+#[derive(Debug)]
+pub struct Taken {
+    /// Which row, by its place in the plan.
+    pub row: usize,
+    /// When it was begun, in seconds of the measurement.
+    pub at: f64,
+    /// What the probe said, or what became of it.
+    pub answer: Answer,
+}
+
+/// What a round brought.
+#[derive(Debug)]
+pub enum Answer {
+    /// What the probe said.
+    Records(Vec<Record>),
+    /// It gave no answer.
+    Failed(Failure),
+    /// The place says itself how the row ended.
+    Ended(document::Outcome, String),
+    /// As [`Answer::Ended`], and the probe was not even run.
+    Unrun(document::Outcome, String),
+}
+
+/// A source of rounds.
+pub trait Measurer {
+    /// The next round, of a row that the measurer chooses by what is still wanted; none when it is over.
+    fn next(&mut self, rows: &[crate::Row]) -> Option<Taken>;
+}

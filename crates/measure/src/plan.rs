@@ -1,0 +1,51 @@
+//! What to measure on this Linux. Made without touching the system.
+
+use crate::row::TableRow;
+use std::time::Duration;
+
+/// Which CPUs to measure on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CpuChoice {
+    /// Wherever it is quiet, on fast cores.
+    Quiet,
+    /// This one.
+    Only(usize),
+    /// Each kind of core, side by side.
+    EveryKind,
+}
+
+/// What to measure.
+#[derive(Debug, Clone)]
+pub struct Plan<'a> {
+    /// The rows, in the table's order.
+    pub rows: Vec<TableRow<'a>>,
+    /// On which CPUs.
+    pub cpus: CpuChoice,
+    /// For how long; one whole round of every row is always taken.
+    pub budget: Duration,
+    /// Whether rows that lack rounds may not take longer, up to [`Plan::EXTENSION`] times the budget.
+    pub strict_budget: bool,
+    /// What the order of the rounds is drawn from.
+    pub seed: u64,
+    /// Whether real-time priority is asked for.
+    pub realtime: bool,
+}
+
+impl Plan<'_> {
+    /// How many times the budget may be used for rows that lack rounds.
+    pub const EXTENSION: u32 = 3;
+
+    /// Blocks of samples in a round, at most.
+    pub const BLOCKS: u64 = 16;
+
+    /// The longest that a round's samples may take, in ticks: about two milliseconds.
+    pub const TICKS: u64 = 5_000_000;
+
+    /// Bursts of calls back to back in a round, at most.
+    pub const BURSTS: u64 = 16;
+
+    /// The longest that it may take.
+    pub fn longest(&self) -> Duration {
+        if self.strict_budget { self.budget } else { self.budget * Plan::EXTENSION }
+    }
+}

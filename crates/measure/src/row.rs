@@ -1,0 +1,172 @@
+//! One row while it is measured.
+
+use crate::place::{Answer, Counter};
+use document::{Outcome, Path, Timing};
+use record::{Payload, Record, Sample, abi};
+use stats::Round;
+use std::collections::BTreeMap;
+use table::{Entry, Operation};
+
+/// A row of the table.
+pub type TableRow<'a> = (&'a Entry, &'a Operation);
+
+/// What is known of one row while it is measured.
+pub struct Row<'a> {
+    /// Which.
+    pub row: TableRow<'a>,
+    /// What the counter tells where it is measured.
+    pub counter: Counter,
+    /// The lab's switches, or the kind of core, that tell it from other rows of the same entry and operation.
+    pub configuration: BTreeMap<String, String>,
+    /// How it ended, if it did.
+    pub outcome: Outcome,
+    /// Why.
+    pub reason: Option<String>,
+    /// Where the function is served, if it is one.
+    pub path: Option<Path>,
+    /// What is worth knowing of it besides.
+    pub remarks: Vec<String>,
+    /// What was measured so far, where that is time.
+    pub rounds: Vec<Round>,
+    /// What was measured so far, where instructions are counted.
+    pub counted: Vec<Sample>,
+    /// How many of its rounds look as if they had a part in the estimate.
+    pub good: usize,
+}
+
+impl<'a> Row<'a> {
+    /// A row that was not tried yet.
+    pub fn new(row: TableRow<'a>, counter: Counter, configuration: BTreeMap<String, String>) -> Row<'a> {
+        Row {
+            row,
+            counter,
+            configuration,
+            outcome: Outcome::Ok,
+            reason: None,
+            path: None,
+            remarks: Vec::new(),
+            rounds: Vec::new(),
+            counted: Vec::new(),
+            good: 0,
+        }
+    }
+
+    /// Takes a round. The first that is not well ends the row, whatever came before: an entry that answers wrongly once has
+    /// no number. A round that the machine had no room for is no answer of the entry.
+    pub fn take(&mut self, answer: Answer, at: f64) {
+        let (entry, _) = self.row;
+        match answer {
+            Answer::Records(records) => self.read(&records, at),
+            Answer::Failed(failure) if failure.is_momentary() => {}
+            Answer::Failed(failure) => self.end(document::judge_failure(entry, &failure)),
+            Answer::Ended(outcome, reason) => self.end((outcome, reason)),
+            Answer::Unrun(outcome, reason) => {
+                // No emulator has had an opportunity to differ.
+                self.remarks.clear();
+                self.end((outcome, reason));
+            }
+        }
+    }
+
+    fn read(&mut self, records: &[Record], at: f64) {
+        let (entry, operation) = self.row;
+        if records.iter().any(|record| (record.entry, record.operation) != (entry.id, operation.id)) {
+            return self.end((Outcome::Error, "the probe answered for another row".into()));
+        }
+        let verdict = records.iter().find_map(|record| match record.payload {
+            Payload::Outcome(verdict) => Some(verdict),
+            _ => None,
+        });
+        match verdict {
+            Some(verdict) if verdict.outcome != abi::OUTCOME_OK => self.end(document::judge(entry, &verdict)),
+            None => self.end((Outcome::Error, "the probe gave no verdict".into())),
+            Some(_) => self.read_figures(records, at),
+        }
+    }
+
+    fn read_figures(&mut self, records: &[Record], at: f64) {
+        let (entry, _) = self.row;
+        if let Some(value) = fact(records, abi::FACT_PATH) {
+            let is_function = matches!(entry.kind, table::Kind::Function | table::Kind::Memory);
+            self.path = document::path_of(value).filter(|_| is_function);
+        }
+        match self.counter {
+            Counter::Instructions => {
+                let before = self.counted.len();
+                self.counted.extend(records.iter().flat_map(samples));
+                if self.counted.len() == before {
+                    self.end((Outcome::Error, "the records hold no samples".into()));
+                }
+            }
+            Counter::Time => match Round::reduce(records, at) {
+                Ok(round) => self.rounds.push(round),
+                Err(error) => self.end((Outcome::Error, error.to_string())),
+            },
+        }
+    }
+
+    /// Interrupted before its turn, a row has no outcome and is left out.
+    pub fn was_tried(&self) -> bool {
+        self.outcome != Outcome::Ok || !self.rounds.is_empty() || !self.counted.is_empty()
+    }
+
+    /// Whether it may still be measured.
+    pub fn is_open(&self) -> bool {
+        self.outcome == Outcome::Ok
+    }
+
+    fn end(&mut self, (outcome, reason): (Outcome, String)) {
+        self.outcome = outcome;
+        self.reason = Some(reason);
+    }
+
+    /// Its row of the document, without figures.
+    pub fn without_figures(&self) -> document::Row {
+        let (entry, operation) = self.row;
+        let timing = match self.counter {
+            Counter::Time => Timing::Hardware,
+            Counter::Instructions => Timing::Emulated,
+        };
+        document::Row {
+            entry: entry.name.clone(),
+            entry_id: Some(entry.id),
+            operation: operation.name.clone(),
+            operation_id: Some(operation.id),
+            bits: entry.bits(),
+            configuration: self.configuration.clone(),
+            timing,
+            outcome: self.outcome,
+            reason: self.reason.clone(),
+            path: self.path,
+            remarks: self.remarks.clone(),
+            noise: None,
+            core_cycles: None,
+            ticks: None,
+            ns: None,
+            instructions: None,
+            throughput: None,
+            throughput_withheld: None,
+            modes: Vec::new(),
+            cpu: None,
+            counts: stats::Counts::default(),
+            rounds: stats::Lines::default(),
+            distribution_cycles: None,
+            distribution_ticks: None,
+        }
+    }
+}
+
+fn samples(record: &Record) -> &[Sample] {
+    match &record.payload {
+        Payload::Samples(samples) => samples,
+        _ => &[],
+    }
+}
+
+/// The value of a fact that a probe found, if it did.
+pub fn fact(records: &[Record], wanted: u64) -> Option<u64> {
+    records.iter().find_map(|record| match record.payload {
+        Payload::Fact { fact, value } if fact == wanted => Some(value),
+        _ => None,
+    })
+}

@@ -1,0 +1,153 @@
+//! In which order rows are measured, and when it is enough.
+
+use crate::row::Row;
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+use rand::seq::SliceRandom;
+use std::time::Duration;
+
+/// With fewer good rounds a row has no estimate.
+pub const NEEDED: usize = stats::LEAST_ROUNDS + 1;
+
+/// With so many good rounds a row makes room for those that lack some.
+const ENOUGH: usize = 18;
+
+/// Sweeps over all rows, each in an order of its own, so that drift hits all alike. The first sweep is always whole. Once the
+/// budget is used up, only rows that lack rounds are measured on, until none does or the longest time is over.
+pub struct Schedule {
+    order: Vec<usize>,
+    next: usize,
+    /// Number of the sweep, from 0.
+    pub sweep: u64,
+    generator: StdRng,
+    budget: Duration,
+    longest: Duration,
+    /// Measured in every sweep: its change would be the machine's.
+    sentinel: Option<usize>,
+}
+
+impl Schedule {
+    /// For so many rows, in orders drawn from `seed`.
+    pub fn new(rows: usize, seed: u64, budget: Duration, longest: Duration, sentinel: Option<usize>) -> Schedule {
+        let mut generator = StdRng::seed_from_u64(seed);
+        let mut order: Vec<usize> = (0..rows).collect();
+        order.shuffle(&mut generator);
+        Schedule { order, next: 0, sweep: 0, generator, budget, longest, sentinel }
+    }
+
+    /// The next row at this time since the beginning; none when it is enough.
+    pub fn next_row(&mut self, rows: &[Row], now: Duration) -> Option<usize> {
+        loop {
+            if self.sweep > 0 && now >= self.longest {
+                return None;
+            }
+            let Some(row) = self.order.get(self.next).copied() else {
+                self.begin_sweep(rows, now)?;
+                continue;
+            };
+            self.next += 1;
+            let is_due = rows.get(row).is_some_and(Row::is_open) && (self.sweep == 0 || now < self.longest);
+            if is_due && (self.sweep == 0 || now < self.budget || self.lacks(rows, row)) {
+                return Some(row);
+            }
+        }
+    }
+
+    /// None when no row wants another round.
+    fn begin_sweep(&mut self, rows: &[Row], now: Duration) -> Option<()> {
+        self.sweep += 1;
+        self.next = 0;
+        let open = |row: &usize| rows.get(*row).is_some_and(Row::is_open);
+        let lacking: Vec<usize> = (0..rows.len()).filter(open).filter(|row| self.lacks(rows, *row)).collect();
+        let is_over = now >= self.budget;
+        self.order = (0..rows.len())
+            .filter(open)
+            .filter(|row| {
+                let good = rows.get(*row).map_or(0, |row| row.good);
+                let makes_room = !lacking.is_empty() && good >= ENOUGH;
+                Some(*row) == self.sentinel || if is_over { lacking.contains(row) } else { !makes_room }
+            })
+            .collect();
+        self.order.shuffle(&mut self.generator);
+        let is_wanted = if is_over { !lacking.is_empty() } else { !self.order.is_empty() };
+        is_wanted.then_some(())
+    }
+
+    fn lacks(&self, rows: &[Row], row: usize) -> bool {
+        rows.get(row).is_some_and(|row| row.good < NEEDED) || Some(row) == self.sentinel
+    }
+}
+
+/// Rows in an order drawn from `seed`.
+pub fn order(rows: usize, seed: u64) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..rows).collect();
+    order.shuffle(&mut StdRng::seed_from_u64(seed));
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::place::Counter;
+    use std::collections::BTreeMap;
+    use table::{Kernel, Table};
+
+    fn rows(count: usize) -> Vec<Row<'static>> {
+        let rows = Table::get().rows(Kernel::Linux).take(count);
+        rows.map(|row| Row::new(row, Counter::Time, BTreeMap::new())).collect()
+    }
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn first_sweep(seed: u64) -> Vec<usize> {
+        let rows = rows(20);
+        let mut schedule = Schedule::new(20, seed, Duration::ZERO, Duration::ZERO, None);
+        std::iter::from_fn(|| schedule.next_row(&rows, Duration::ZERO)).collect()
+    }
+
+    #[test]
+    fn without_time_there_is_one_whole_sweep_in_the_seeds_order() {
+        let (first, second) = (first_sweep(1), first_sweep(2));
+        let mut sorted = first.clone();
+        sorted.sort_unstable();
+        assert_eq!(sorted, (0..20).collect::<Vec<_>>());
+        assert_eq!(first, first_sweep(1));
+        assert_ne!(first, second);
+    }
+
+    #[test]
+    fn after_the_budget_only_rows_that_lack_rounds_go_on() {
+        let mut rows = rows(3);
+        let mut schedule = Schedule::new(3, 7, SECOND, 3 * SECOND, None);
+        (0..3).for_each(|_| assert!(schedule.next_row(&rows, Duration::ZERO).is_some()));
+        rows[0].good = NEEDED;
+        rows[2].good = ENOUGH;
+        let next: Vec<_> = (0..2).map(|_| schedule.next_row(&rows, SECOND * 2)).collect();
+        assert_eq!(next, [Some(1), Some(1)]);
+        assert_eq!(schedule.next_row(&rows, SECOND * 3), None, "not for ever");
+        rows[1].good = NEEDED;
+        assert_eq!(schedule.next_row(&rows, SECOND * 2), None, "and not longer than it must");
+    }
+
+    #[test]
+    fn rows_that_have_enough_make_room() {
+        let mut rows = rows(3);
+        rows[2].good = ENOUGH;
+        let mut schedule = Schedule::new(3, 7, SECOND, 3 * SECOND, Some(0));
+        let mut seen: Vec<usize> = (0..9).filter_map(|_| schedule.next_row(&rows, Duration::ZERO)).collect();
+        seen.drain(..3);
+        assert!(!seen.contains(&2) && seen.contains(&0) && seen.contains(&1), "{seen:?}");
+        rows.iter_mut().for_each(|row| row.good = ENOUGH);
+        let next: Vec<_> = (0..4).filter_map(|_| schedule.next_row(&rows, Duration::ZERO)).collect();
+        assert!(next.contains(&2), "when nobody lacks any, all go on: {next:?}");
+    }
+
+    #[test]
+    fn a_closed_row_is_left_out() {
+        let mut rows = rows(1);
+        let mut schedule = Schedule::new(1, 0, SECOND, SECOND, None);
+        assert_eq!(schedule.next_row(&rows, Duration::ZERO), Some(0));
+        rows[0].outcome = document::Outcome::Fault;
+        assert_eq!(schedule.next_row(&rows, Duration::ZERO), None);
+    }
+}
