@@ -4,6 +4,7 @@
 //! the header that [`header`] renders at build time.
 
 pub mod header;
+mod short;
 
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
