@@ -53,14 +53,29 @@ impl WholeFile {
     /// # Errors
     /// Whatever the system says; what was there before is then still there.
     pub fn finish(self, bytes: &[u8]) -> io::Result<()> {
-        let mut file = self.file.as_file();
-        file.write_all(bytes)?;
-        file.sync_all()?;
         match self.file {
-            Making::Named(file) => file.persist(&self.path).map_err(|error| error.error).map(drop),
-            Making::Unnamed(file) => name(&file, &self.path),
+            Making::Named(file) => persist(file, &self.path, bytes),
+            Making::Unnamed(file) => {
+                write(&file, bytes)?;
+                // Some file systems make such files, but give them no name later.
+                name(&file, &self.path).or_else(|_| {
+                    let again = builder().tempfile_in(folder(&self.path)).map_err(without_path)?;
+                    again.as_file().set_permissions(file.metadata()?.permissions())?;
+                    persist(again, &self.path, bytes)
+                })
+            }
         }
     }
+}
+
+fn write(mut file: &File, bytes: &[u8]) -> io::Result<()> {
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+fn persist(file: NamedTempFile, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    write(file.as_file(), bytes)?;
+    file.persist(path).map_err(|error| error.error).map(drop)
 }
 
 impl Making {
@@ -156,6 +171,17 @@ mod tests {
         let named = || Making::Named(builder().tempfile_in(folder.path()).unwrap());
         WholeFile { path: path.clone(), file: named() }.finish(b"one").unwrap();
         drop(WholeFile { path: path.clone(), file: named() });
+        assert_eq!(names(folder.path()), ["run.json"]);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_given_a_name_is_written_once_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.json");
+        // The library makes it with O_EXCL, which forbids a name.
+        let file = Making::Unnamed(tempfile::tempfile().unwrap());
+        WholeFile { path: path.clone(), file }.finish(b"one").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"one");
         assert_eq!(names(folder.path()), ["run.json"]);
     }
 
