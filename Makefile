@@ -33,7 +33,9 @@ bench: build ## Precision and cost beside peers: writes bench/RESULTS.md
 fuzz: ## Fuzz the parsers for a while (FUZZ_SECONDS=60)
 	fuzz/run.sh $(or $(FUZZ_SECONDS),60)
 
-install: build ## Install under PREFIX (/usr/local), honoring DESTDIR
+# Without cargo: whoever installs (root) need not be whoever built, nor have a Rust.
+install: ## Install what was built under PREFIX (/usr/local), honoring DESTDIR
+	@[ -x $(KENTRY) ] || { echo "make install: there is no $(KENTRY) yet: build it first, with 'make build'" >&2; exit 1; }
 	install -D -m 755 $(KENTRY) $(DESTDIR)$(PREFIX)/bin/kentry
 	scripts/assets.sh $(KENTRY) $(DESTDIR)$(PREFIX)
 

@@ -40,6 +40,9 @@ step "unit and integration tests" cargo test --locked --workspace --no-fail-fast
 step "release build" cargo build --release --locked
 step "examples of every entry" tests/examples.sh
 step "hostile surroundings" tests/hostile.sh
+step "on a terminal" tests/terminal.sh
+step "completion in shells" tests/completions.sh
+step "installation" tests/install.sh
 step "other kernels, emulated" tests/guest.sh
 step "the lab from an image" tests/image.sh
 step "README examples" tests/readme.sh

@@ -1,6 +1,8 @@
 //! The command on the machine that runs the tests: outcomes, shapes and ratios, never times.
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::LazyLock;
@@ -177,6 +179,165 @@ fn every_entry_is_explained_with_its_example() {
             ["History", "What the hardware does", "What Linux does", "Registers", "Return", "Measured"];
         assert_eq!(headings, expected, "{}", entry.name);
         assert!(stdout(&["explain", &entry.name, "--example"]).contains("hello"), "{}", entry.name);
+    }
+}
+
+#[test]
+fn the_ending_of_the_output_file_says_what_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let written = |name: &str, more: &[&str]| {
+        let path = folder.path().join(name);
+        let run = ["--entry", "call", "--budget", "0.01", "--output", path.to_str().unwrap()];
+        assert_eq!(stdout(&[&run[..], more].concat()), "");
+        std::fs::read_to_string(path).unwrap()
+    };
+    document::load(&written("run.json", &[])).unwrap();
+    document::load(&written("run.txt", &["--format", "json"])).unwrap();
+    assert!(written("run.csv", &[]).starts_with("entry,"));
+    assert!(written("run.md", &[]).starts_with("# kentry"));
+    assert!(written("run.json", &["--format", "csv"]).starts_with("entry,"), "--format wins");
+    assert!(written("run", &[]).contains("clocksource"), "text");
+    let left: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(left.iter().all(|name| name.to_str().unwrap().starts_with("run")), "{left:?}");
+}
+
+#[test]
+fn what_is_explained_may_be_a_short_name_an_operation_or_a_glob() {
+    assert!(stdout(&["explain", "syscall"]).contains("\n# syscall-x86_64\n"));
+    assert!(stdout(&["explain", "getppid"]).starts_with("# getppid\n"));
+    assert!(stdout(&["explain", "clock_gettime"]).contains("\n# clock_gettime-realtime\n"));
+    let two = stdout(&["explain", "rdtsc*"]);
+    assert!(two.contains("# rdtsc\n") && two.contains("\n# rdtscp\n"), "{two}");
+    for (arguments, why) in [
+        (&["getpid"][..], "no entry or operation \"getpid\"; did you mean getppid?"),
+        (&["sysentr"], "did you mean sysenter?"),
+        (&["nothing*"], "no entry or operation"),
+        (&["rdtsc*", "--example"], "names 2 things; name one entry"),
+        (&["getppid", "--example"], "only an entry has an example"),
+    ] {
+        let output = kentry(&[&["explain"], arguments].concat());
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains(why), "{arguments:?}: {said}");
+    }
+    let plan = stdout(&["--dry-run", "--entry", "syscall", "--operation", "clock_gettime"]);
+    assert!(plan.contains("syscall-x86_64        clock_gettime-realtime"), "{plan}");
+    assert!(!plan.contains("syscall-i386"), "{plan}");
+}
+
+#[test]
+fn an_explanation_is_set_only_where_color_is_asked_for() {
+    assert!(!stdout(&["explain", "rdtsc"]).contains('\u{1b}'));
+    let colored = stdout(&["explain", "rdtsc", "--color", "always"]);
+    assert!(colored.contains("\u{1b}[") && !colored.contains("## "), "{colored}");
+}
+
+#[test]
+fn a_locale_that_is_ascii_gets_ascii() {
+    for arguments in [
+        &["--entry", "call", "--budget", "0.01", "--verbose"][..],
+        &["list"],
+        &["explain", "*"],
+        &["explain", "vdso", "--color", "always"],
+        &["--help"],
+        &["lab", "--help"],
+        &["explain", "é"],
+    ] {
+        let run = |locale: &str| {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_kentry"));
+            let output = command.args(arguments).env("LC_ALL", locale).output().unwrap();
+            [output.stdout, output.stderr].concat()
+        };
+        let said = run("C");
+        assert!(said.is_ascii() && said.len() > 50, "{arguments:?}: {}", String::from_utf8_lossy(&said));
+        assert!(arguments[0] != "explain" || !run("C.UTF-8").is_ascii(), "{arguments:?}");
+    }
+}
+
+/// What libraries say to programmers.
+const JARGON: [&str; 8] = [
+    "invalid digit",
+    "os error",
+    "missing field",
+    "line 1 column",
+    "expected value",
+    "invalid UTF-8",
+    "Pattern syntax",
+    "invalid type",
+];
+
+/// The message of a command that is refused, in which nothing steers a terminal and nothing is for programmers.
+fn refused(arguments: &[OsString]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_kentry")).args(arguments).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap_or_else(|error| panic!("{arguments:?}: {error}"));
+    assert!(matches!(output.status.code(), Some(1 | 2)), "{arguments:?}: {:?}: {said}", output.status);
+    assert!(said.chars().all(|c| c == '\n' || !c.is_control()), "{arguments:?}: {said:?}");
+    assert!(JARGON.iter().all(|word| !said.contains(word)), "{arguments:?}: {said}");
+    assert!(output.stdout.is_empty(), "{arguments:?}");
+    said
+}
+
+#[test]
+fn every_bad_value_is_refused_in_plain_words() {
+    const STEERS: &[u8] = b"\x1b[2J\x07\xc2\x9b";
+    const NO_TEXT: &[u8] = b"\xff\xfe";
+    let any: &[&[u8]] = &[b"", b"what", b"-1", b"99999999999999999999999999", STEERS, NO_TEXT];
+    let no_name: &[&[u8]] = &[b"", STEERS, NO_TEXT];
+    let no_seconds: &[&[u8]] = &[b"", b"4s", b"-1", b"0", b"nan", b"1e300", STEERS, NO_TEXT];
+    let no_file: &[&[u8]] =
+        &[b"", b"/", b"/nonexistent/run", b"/nonexistent/\x1b[2J", b"/nonexistent/\xff", b"/dev/null/x"];
+    let no_run: &[&[u8]] =
+        &[b"", b"/", b"/nonexistent", b"/nonexistent/\x1b[2J", b"/\xff", b"/dev/null", b"/proc/self/exe"];
+    let lab = &["lab", "--dry-run"][..];
+    for (command, option, values, why) in [
+        (&["measure"][..], "--entry=", any, "entry"),
+        (&["measure"], "--operation=", any, "operation"),
+        (&["measure"], "--cpu=", &any[..5], "not the number of a CPU; they count from 0"),
+        (&["measure"], "--cpu=", &[b"9999"], "this process may run on"),
+        (&["measure"], "--budget=", &no_seconds[..7], "seconds"),
+        (&["measure"], "--seed=", &any[..5], "a whole number from 0 to 9007199254740992"),
+        (&["measure"], "--format=", &any[1..5], "[possible values: text, json, csv, markdown]"),
+        (&["measure"], "--color=", &any[1..5], "[possible values: auto, always, never]"),
+        (&["measure"], "--output=", &no_file[1..], "cannot be written: "),
+        (&["measure"], "--output=", &no_file[..1], "a value is required"),
+        (lab, "--entry=", any, "entry"),
+        (lab, "--set=", any, "SWITCH=VALUE"),
+        (lab, "--set=pti=", any, "pti"),
+        (lab, "--accel=", &any[1..5], "[possible values: auto, kvm, tcg]"),
+        (lab, "--cpu-model=", no_name, "cpu"),
+        (lab, "--timeout=", &no_seconds[..7], "seconds"),
+        (lab, "--seed=", &any[..5], "a whole number"),
+        (&["lab"], "--iso=", &no_file[1..], "cannot be written: "),
+        (&["explain"], "", &[b"", b"what?", b"\x1b*"], "there is no entry or operation"),
+        (&["explain"], "", &[b"[", STEERS], "is not a glob"),
+        (&["explain", "call"], "--run=", &no_run[1..], "/"),
+        (&["man"], "", &[b"", b"what", STEERS], "no manual page"),
+        (&["completions"], "", &any[1..2], "[possible values: bash, elvish, fish, powershell, zsh]"),
+        (&["list"], "--output=", &no_file[1..], "cannot be written: "),
+        (&[], "", &[b"--what", b"what", b"--\x1b[2J", b"--\xff"], ""),
+    ] {
+        for value in values {
+            let mut last = OsString::from(option);
+            last.push(OsStr::from_bytes(value));
+            let arguments: Vec<OsString> = command.iter().map(OsString::from).chain([last]).collect();
+            let said = refused(&arguments);
+            let why = if value == &NO_TEXT { "UTF-8" } else { why };
+            assert!(said.contains(why) || said.contains("a value is required"), "{arguments:?}: {said}");
+        }
+    }
+}
+
+#[test]
+fn every_column_is_in_the_manual_page() {
+    let page = stdout(&["man"]).replace('\\', "");
+    for section in ["COLUMNS", "EXIT STATUS", "ENVIRONMENT", "FILES", "EXAMPLES"] {
+        assert!(page.contains(section), "{section}");
+    }
+    let run = ["--entry", "call", "--budget", "0.01", "--format", "markdown", "--verbose"];
+    let table = stdout(&run);
+    let headings = table.lines().find(|line| line.starts_with("| entry |")).unwrap();
+    for heading in headings.trim_matches('|').split(" | ").map(str::trim) {
+        assert!(page.contains(heading), "{heading}");
     }
 }
 

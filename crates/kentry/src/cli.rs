@@ -7,29 +7,32 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
-const EXIT_CODES: &str = "\
-Exit status:
-  0    done
-  1    a result could not be written
-  2    wrong usage
-  3    the environment does not allow measuring
-  130  interrupted (SIGINT, SIGTERM); what was measured so far is still printed, marked partial";
+/// Exit codes, and what they mean.
+pub const EXIT_STATUS: &[(&str, &str)] = &[
+    ("0", "done"),
+    ("1", "a result could not be written"),
+    ("2", "wrong usage"),
+    ("3", "the environment does not allow measuring"),
+    ("130", "interrupted (SIGINT, SIGTERM, SIGHUP); what was measured is printed, marked partial"),
+];
 
-const LAB_UNFINISHED: &str =
-    "  4    the guest did not come to the plan's end; what was measured is still printed, marked partial";
+/// One more for `lab`.
+pub const LAB_STATUS: &[(&str, &str)] =
+    &[("4", "the guest did not finish its plan; what was measured is printed, marked partial")];
 
-const LAB_EXIT_CODES: &str = "\
-With --exec, the exit status is the program's, or
-  125      kentry itself failed, or --timeout passed
-  126      the program cannot be loaded
-  127      there is no such program
-  128 + n  signal n ended the program";
+/// Exit codes with `--exec`.
+pub const EXEC_STATUS: &[(&str, &str)] = &[
+    ("125", "kentry itself failed, or the time (--timeout) was up"),
+    ("126", "the program cannot be loaded"),
+    ("127", "there is no such program"),
+    ("128 + n", "signal n ended the program"),
+];
 
 /// Measures every way into an x86 kernel: what each entry costs, and why.
 ///
 /// Without a subcommand, measures: the same as `kentry measure`.
 #[derive(Debug, Parser)]
-#[command(name = "kentry", version, after_help = EXIT_CODES, args_conflicts_with_subcommands = true)]
+#[command(name = "kentry", version, after_help = exit_status(&[]), args_conflicts_with_subcommands = true)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -43,21 +46,21 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Measure the Linux that this runs on (the default)
-    #[command(after_help = EXIT_CODES)]
+    #[command(after_help = exit_status(&[]))]
     Measure(MeasureArgs),
     /// Measure kentry's own kernel, in which every entry and protection is there, in a virtual machine
     #[command(after_help = lab_help())]
     Lab(LabArgs),
     /// List every entry, its operations and what it is
     List(ListArgs),
-    /// Explain an entry: history, hardware, Linux, registers, return
+    /// Explain an entry (history, hardware, Linux, registers, return) or an operation
     Explain(ExplainArgs),
     /// Print a completion script for a shell
     Completions {
         /// Which shell
         shell: clap_complete::Shell,
     },
-    /// Print the manual page, or that of a subcommand
+    /// Print the manual page, or that of a subcommand; `kentry man | man -l -` shows it
     Man {
         /// Which subcommand
         subcommand: Option<String>,
@@ -67,20 +70,20 @@ pub enum Command {
 /// What to measure, and how to show it.
 #[derive(Debug, Clone, Args)]
 pub struct MeasureArgs {
-    /// Only entries of this name or glob (*, ?, [...]); may be given several times
-    #[arg(short, long, value_name = "GLOB", value_hint = ValueHint::Other)]
+    /// Only entries of this name, short name (syscall) or glob (*, ?, [...]); may be given several times
+    #[arg(short, long, value_name = "NAME", value_hint = ValueHint::Other)]
     pub entry: Vec<String>,
-    /// Only operations of this name or glob (*, ?, [...]); may be given several times
-    #[arg(short, long, value_name = "GLOB", value_hint = ValueHint::Other)]
+    /// Only operations of this name, C function or glob (*, ?, [...]); may be given several times
+    #[arg(short, long, value_name = "NAME", value_hint = ValueHint::Other)]
     pub operation: Vec<String>,
     /// Measure on this CPU instead of the last that this process may use
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    #[arg(long, value_name = "NUMBER", value_parser = cpu, allow_negative_numbers = true)]
     pub cpu: Option<usize>,
     /// How long to measure; more time, narrower intervals
     #[arg(long, value_name = "SECONDS", default_value = "4", value_parser = budget, allow_negative_numbers = true)]
     pub budget: Duration,
     /// Draw the order of the rounds from this number (at most 2^53) instead of a random one
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(..=1 << 53))]
+    #[arg(long, value_name = "NUMBER", value_parser = seed, allow_negative_numbers = true)]
     pub seed: Option<u64>,
     /// Run the probes with real-time priority (SCHED_FIFO), where permitted
     #[arg(long)]
@@ -96,11 +99,11 @@ pub struct MeasureArgs {
 /// What to measure in the lab, on what, and how to show it.
 #[derive(Debug, Clone, Args)]
 pub struct LabArgs {
-    /// Only entries of this name or glob (*, ?, [...]); may be given several times
-    #[arg(short, long, value_name = "GLOB", value_hint = ValueHint::Other)]
+    /// Only entries of this name, short name (syscall) or glob (*, ?, [...]); may be given several times
+    #[arg(short, long, value_name = "NAME", value_hint = ValueHint::Other)]
     pub entry: Vec<String>,
-    /// Only operations of this name or glob (*, ?, [...]); may be given several times
-    #[arg(short, long, value_name = "GLOB", value_hint = ValueHint::Other)]
+    /// Only operations of this name, C function or glob (*, ?, [...]); may be given several times
+    #[arg(short, long, value_name = "NAME", value_hint = ValueHint::Other)]
     pub operation: Vec<String>,
     /// Measure with these switches of the kernel; each time it is given is one configuration, and all are compared
     #[arg(short, long, value_name = "SWITCH=VALUE,...", value_hint = ValueHint::Other)]
@@ -116,15 +119,15 @@ pub struct LabArgs {
     #[arg(long, value_name = "SECONDS", value_parser = budget, allow_negative_numbers = true)]
     pub timeout: Option<Duration>,
     /// Draw order, address layout and random bytes from this number (at most 2^53)
-    #[arg(long, value_name = "NUMBER", default_value = "0", value_parser = clap::value_parser!(u64).range(..=1 << 53))]
+    #[arg(long, value_name = "NUMBER", default_value = "0", value_parser = seed, allow_negative_numbers = true)]
     pub seed: u64,
     /// Run in Bochs, which is slow, but has what QEMU's emulation lacks: PCID
     #[arg(long, conflicts_with = "accel")]
     pub bochs: bool,
     /// Measure nothing here, but write a bootable image, for hardware; it shows its results on screen and serial line
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["accel", "cpu_model", "timeout", "bochs", "exec", "dry_run", "format", "output"])]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["accel", "cpu_model", "timeout", "bochs", "exec", "dry_run", "format", "output"])]
     pub iso: Option<PathBuf>,
-    /// Run this statically linked Linux program in the lab instead; everything behind belongs to it
+    /// Run a static, single-threaded Linux program that uses no files in the lab instead; everything behind belongs to it
     #[arg(
         long,
         value_names = ["PROGRAM", "ARGUMENT"],
@@ -164,11 +167,11 @@ pub enum Accel {
 /// How to show a result, and where.
 #[derive(Debug, Clone, Args)]
 pub struct ShowArgs {
-    /// How to show the result
-    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format())]
-    pub format: Format,
+    /// How to show the result [default: what the ending of --output says, .json, .csv, .md or .markdown; otherwise text]
+    #[arg(long, value_name = "FORMAT", value_parser = format())]
+    pub format: Option<Format>,
     /// Write the result to this file, whole or not at all, instead of standard output (-)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     /// When to use color; NO_COLOR is respected too
     #[arg(long, value_name = "WHEN", default_value = "auto")]
@@ -176,6 +179,14 @@ pub struct ShowArgs {
     /// Show more columns, and rows that have the same outcome one by one
     #[arg(short, long)]
     pub verbose: bool,
+}
+
+impl ShowArgs {
+    /// The format that was asked for, or else what the name of the output file says, or else text.
+    pub fn format(&self) -> Format {
+        let of_file = || self.output.as_deref().and_then(Format::of_file);
+        self.format.or_else(of_file).unwrap_or(Format::Text)
+    }
 }
 
 /// Options of `list`.
@@ -189,14 +200,18 @@ pub struct ListArgs {
 /// Options of `explain`.
 #[derive(Debug, Clone, Args)]
 pub struct ExplainArgs {
-    /// Which entry; `kentry list` has them all
-    pub entry: String,
+    /// An entry, an operation, a short name (syscall, clock_gettime) or a glob; `kentry list` shows all names
+    #[arg(value_name = "NAME", value_hint = ValueHint::Other)]
+    pub name: String,
     /// Print a complete small program that says hello through this entry
     #[arg(long)]
     pub example: bool,
-    /// A run saved with --format json --output FILE, to take this machine's numbers from; - is standard input
-    #[arg(long, value_name = "FILE", conflicts_with = "example")]
+    /// A run saved with --output FILE.json, to take this machine's numbers from; - is standard input
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "example")]
     pub run: Option<PathBuf>,
+    /// When to use color; NO_COLOR is respected too
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub color: Color,
 }
 
 /// When to use color.
@@ -210,6 +225,12 @@ pub enum Color {
     Never,
 }
 
+/// The exit codes of every command, and what else there is.
+fn exit_status(more: &[(&str, &str)]) -> String {
+    let all = EXIT_STATUS.iter().chain(more);
+    all.fold(String::from("Exit status:\n"), |text, (code, what)| format!("{text}  {code:<7}  {what}\n"))
+}
+
 /// What `--set` can name, and the exit codes.
 fn lab_help() -> String {
     let mut text = String::from("Switches (--set):\n");
@@ -218,24 +239,43 @@ fn lab_help() -> String {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "  {}={values}, by default {default}\n    {}", switch.name, switch.what);
     }
-    format!("{text}\n{EXIT_CODES}\n{LAB_UNFINISHED}\n\n{LAB_EXIT_CODES}")
+    let exec = EXEC_STATUS.iter().map(|(code, what)| format!("  {code:<7}  {what}\n"));
+    format!(
+        "{text}\n{}\nWith --exec, the exit status is the program's, or\n{}",
+        exit_status(LAB_STATUS),
+        exec.collect::<String>()
+    )
 }
 
 /// The most that a duration argument may be: a week.
 const LONGEST: f64 = 7.0 * 24.0 * 3600.0;
 
 fn budget(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_string())?;
+    let seconds: f64 =
+        text.parse().map_err(|_| "this is not a number of seconds, such as 4 or 0.5".to_string())?;
     if !(seconds > 0.0 && seconds <= LONGEST) {
-        return Err(format!("must be more than 0 and at most {LONGEST} seconds"));
+        return Err(format!("it must be more than 0 and at most {LONGEST} seconds (a week)"));
     }
     Ok(Duration::from_secs_f64(seconds))
 }
 
+fn cpu(text: &str) -> Result<usize, String> {
+    text.parse()
+        .map_err(|_| "this is not the number of a CPU; they count from 0, and `lscpu -e` lists them".into())
+}
+
+/// The greatest seed, which is the greatest whole number up to which JSON readers keep every one.
+const GREATEST_SEED: u64 = 1 << 53;
+
+fn seed(text: &str) -> Result<u64, String> {
+    let seed = text.parse().ok().filter(|seed| *seed <= GREATEST_SEED);
+    seed.ok_or_else(|| format!("a seed is a whole number from 0 to {GREATEST_SEED}"))
+}
+
 /// What QEMU takes for a question is no name.
 fn cpu_model(text: &str) -> Result<String, String> {
-    if text.is_empty() || text == "help" || text == "?" {
-        return Err("not the name of a processor; `qemu-system-x86_64 -cpu help` lists them".into());
+    if text.is_empty() || text == "help" || text == "?" || text.contains(char::is_control) {
+        return Err("this is not the name of a processor; `qemu-system-x86_64 -cpu help` lists them".into());
     }
     Ok(text.to_string())
 }
@@ -254,6 +294,20 @@ mod tests {
     #[test]
     fn the_definition_is_sound() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_format_is_what_was_asked_for_or_what_the_file_is_called() {
+        let format = |arguments: &[&str]| {
+            let words = [&["kentry"], arguments].concat();
+            Cli::try_parse_from(words).unwrap().measure.show.format()
+        };
+        assert_eq!(format(&[]), Format::Text);
+        assert_eq!(format(&["--output", "run.json"]), Format::Json);
+        assert_eq!(format(&["--output", "run.MD"]), Format::Markdown);
+        assert_eq!(format(&["--output", "run.json", "--format", "csv"]), Format::Csv);
+        assert_eq!(format(&["--output", "run.txt"]), Format::Text);
+        assert_eq!(format(&["--output", "-"]), Format::Text);
     }
 
     #[test]

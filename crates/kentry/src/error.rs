@@ -1,5 +1,7 @@
 //! What ends the command, and the exit code it ends with.
 
+use nix::errno::Errno;
+use std::io;
 use std::path::PathBuf;
 
 /// What ends the command early.
@@ -15,15 +17,15 @@ pub enum Error {
     #[error("interrupted before anything was measured")]
     Interrupted,
     /// A result could not be written.
-    #[error("{}: {source}", .target.display())]
+    #[error("{} cannot be written: {}", report::plain_os(.target.as_os_str()), words(.source))]
     Output {
         /// Where to.
         target: PathBuf,
         /// Why not.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// A document could not be read.
-    #[error("{}: {why}", .file.display())]
+    #[error("{}: {why}", report::plain_os(.file.as_os_str()))]
     Input {
         /// Which.
         file: PathBuf,
@@ -33,6 +35,34 @@ pub enum Error {
     /// A document could not be rendered.
     #[error("the report could not be made: {0}")]
     Report(#[from] report::Error),
+}
+
+/// Why a file or folder cannot be used, in words and without the library's numbers.
+pub fn words(error: &io::Error) -> String {
+    use io::ErrorKind::*;
+    let words = match error.kind() {
+        NotFound => "there is no such file or folder",
+        PermissionDenied => "permission denied",
+        IsADirectory => "it is a folder, not a file",
+        NotADirectory => "a part of the path is a file, not a folder",
+        StorageFull => "no space is left on the device",
+        ReadOnlyFilesystem => "the file system is read-only",
+        FileTooLarge => "the file would be larger than is allowed (ulimit -f)",
+        InvalidFilename => "the file name is too long",
+        _ if error.raw_os_error() == Some(Errno::ENXIO as i32) => "it is a pipe that nobody reads",
+        _ => return without_numbers(&error.to_string()),
+    };
+    words.into()
+}
+
+/// A text of several parts, of which some may be errors of the system with their numbers: `(os error 2)`.
+pub fn without_numbers(text: &str) -> String {
+    let mut parts = text.split(" (os error ");
+    let mut out = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        out.push_str(part.split_once(')').map_or("", |(_, rest)| rest));
+    }
+    out
 }
 
 impl From<lab::Trouble> for Error {
@@ -61,3 +91,30 @@ pub const UNFINISHED: u8 = 4;
 
 /// The exit code after an interruption: 128 and the number of SIGINT, as a shell reports it.
 pub const INTERRUPTED: u8 = 130;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_systems_error_has_no_number() {
+        for number in 1..134 {
+            let words = words(&io::Error::from_raw_os_error(number));
+            assert!(!words.is_empty() && !words.contains("os error"), "{words}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_errors_are_left_out_wherever_they_stand() {
+        assert_eq!(without_numbers("no (os error 2); gone (os error 13)"), "no; gone");
+        assert_eq!(without_numbers("no (os error"), "no (os error");
+        assert_eq!(without_numbers("as (it) is"), "as (it) is");
+    }
+
+    #[test]
+    fn a_files_name_steers_no_terminal() {
+        let target = "a\u{1b}[2J\nb".into();
+        let error = Error::Output { target, source: io::Error::from(io::ErrorKind::NotFound) };
+        assert_eq!(error.to_string(), r"a\u{1b}[2J b cannot be written: there is no such file or folder");
+    }
+}

@@ -1,6 +1,6 @@
 //! Files that a command line names, opened for reading: a pipe that nobody writes to is an error, not a wait.
 
-use crate::error::Error;
+use crate::error::{Error, words};
 use document::Document;
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
@@ -19,7 +19,7 @@ const LONGEST: u64 = 64 << 20;
 /// [`Error::Input`], saying what is wrong with the file and where.
 pub fn document(path: &Path) -> Result<Document, Error> {
     let wrong = |why: String| Error::Input { file: path.to_path_buf(), why };
-    let text = text(path).map_err(|error| wrong(in_words(&error)))?;
+    let text = text(path).map_err(|error| wrong(words(&error)))?;
     document::load(&text).map_err(|error| wrong(error.to_string()))
 }
 
@@ -78,12 +78,6 @@ fn read(file: File, mut bytes: Vec<u8>) -> io::Result<Vec<u8>> {
         return Err(io::Error::other(format!("longer than {} MiB, as no document is", LONGEST >> 20)));
     }
     Ok(bytes)
-}
-
-/// An error without the number that Rust adds.
-fn in_words(error: &io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or(&text).to_string()
 }
 
 #[cfg(test)]

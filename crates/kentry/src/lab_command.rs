@@ -1,6 +1,6 @@
 //! `kentry lab`: from arguments to what it ends with.
 
-use crate::{catch_interrupts, show};
+use crate::{catch_interrupts, note, show};
 use host::{Interrupt, Reading};
 use kentry::cli::{Accel, LabArgs};
 use kentry::error::Error;
@@ -9,7 +9,7 @@ use kentry::lab::{
 };
 use kentry::output::Target;
 use kentry::progress;
-use std::io::Write;
+use std::ffi::OsString;
 use std::process::ExitCode;
 use table::Table;
 
@@ -30,7 +30,8 @@ pub fn measure(args: &LabArgs) -> Result<ExitCode, Error> {
     }
     if args.dry_run {
         let timed = if args.accel == Accel::Kvm { Timed::Hardware } else { Timed::Instructions };
-        target.write(&plan.render(timed, args.show.format)?)?;
+        let format = args.show.format();
+        target.write_report(format, &plan.render(timed, format)?)?;
         return Ok(ExitCode::SUCCESS);
     }
     let interrupt = catch_interrupts()?;
@@ -79,15 +80,10 @@ fn exec(args: &LabArgs, output: &mut Output) -> Result<u8, Refused> {
     run(&program, &machine, &configurations, args.seed, &limits, output)
 }
 
-/// A line on standard error that is no failure.
-fn note(text: &str) {
-    let _ = writeln!(std::io::stderr(), "kentry: {text}");
-}
-
 /// After help, or a command line that is not understood; with --exec, an exit code that is no program's.
-pub fn leave(error: &clap::Error) -> ! {
+pub fn leave(error: &clap::Error, arguments: &[OsString]) -> ! {
     let _ = error.print();
-    let is_exec = std::env::args_os().any(|word| word == "--exec");
+    let is_exec = arguments.iter().any(|word| word == "--exec");
     let code = if is_exec && error.use_stderr() { i32::from(FAILED) } else { error.exit_code() };
     std::process::exit(code)
 }

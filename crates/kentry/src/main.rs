@@ -2,15 +2,14 @@
 
 mod lab_command;
 
-use clap::{CommandFactory, Parser};
 use document::{Outcome, Warning};
 use host::{Host, Interrupt, Limits, Priority};
-use kentry::cli::{Cli, Color, Command, ExplainArgs, ListArgs, MeasureArgs, ShowArgs};
-use kentry::error::{Error, INTERRUPTED, UNFINISHED};
+use kentry::cli::{Color, Command, ExplainArgs, ListArgs, MeasureArgs, ShowArgs};
+use kentry::error::{Error, INTERRUPTED, UNFINISHED, without_numbers};
 use kentry::measure::{Setting, measure};
 use kentry::output::Target;
 use kentry::plan::Plan;
-use kentry::{explain, progress, select};
+use kentry::{arguments, completions, explain, locale, manual, pager, progress};
 use nix::sys::signal::{SigHandler, Signal, signal};
 use report::Style;
 use std::io::Write;
@@ -27,7 +26,8 @@ const ROUND_TIME: Duration = Duration::from_secs(10);
 const WIDTH: usize = 100;
 
 fn main() -> ExitCode {
-    let cli = Cli::try_parse().unwrap_or_else(|error| lab_command::leave(&error));
+    let arguments: Vec<_> = std::env::args_os().collect();
+    let cli = arguments::parse(&arguments).unwrap_or_else(|error| lab_command::leave(&error, &arguments));
     let result = match cli.command {
         None => run_measure(&cli.measure),
         Some(Command::Measure(args)) => run_measure(&args),
@@ -35,14 +35,20 @@ fn main() -> ExitCode {
         Some(Command::Lab(args)) => lab_command::measure(&args),
         Some(Command::List(args)) => run_list(&args),
         Some(Command::Explain(args)) => run_explain(&args),
-        Some(Command::Completions { shell }) => print(&completions(shell)),
-        Some(Command::Man { subcommand }) => manual(subcommand.as_deref()).and_then(|page| print(&page)),
+        Some(Command::Completions { shell }) => print(&completions::script(shell)),
+        Some(Command::Man { subcommand }) => run_man(subcommand.as_deref()),
     };
     result.unwrap_or_else(|error| {
-        // Not eprintln: it panics when standard error cannot be written either.
-        let _ = writeln!(std::io::stderr(), "kentry: {error}");
+        note(&error.to_string());
         ExitCode::from(error.exit_code())
     })
+}
+
+/// A line on standard error, in which nothing steers a terminal.
+fn note(text: &str) {
+    let text = report::plain(&without_numbers(text));
+    // Not eprintln: it panics when standard error cannot be written either.
+    let _ = writeln!(std::io::stderr(), "kentry: {}", locale::text(&text));
 }
 
 fn run_measure(args: &MeasureArgs) -> Result<ExitCode, Error> {
@@ -54,7 +60,8 @@ fn run_measure(args: &MeasureArgs) -> Result<ExitCode, Error> {
     let plan = Plan::new(Table::get(), args, drawn_seed())?;
     let target = Target::open(args.show.output.as_deref())?;
     if args.dry_run {
-        target.write(&plan.render(args.show.format)?)?;
+        let format = args.show.format();
+        target.write_report(format, &plan.render(format)?)?;
         return Ok(ExitCode::SUCCESS);
     }
     let interrupt = catch_interrupts()?;
@@ -72,9 +79,10 @@ fn show(
     let style = style(args, &target);
     let interrupted = interrupt.load(Ordering::Relaxed);
     let file = target.path().map(Path::to_path_buf);
-    target.write(&report::render(document, Table::get(), args.format, &style)?)?;
+    let format = args.format();
+    target.write_report(format, &report::render(document, Table::get(), format, &style)?)?;
     if let Some(file) = file.filter(|_| interrupted) {
-        let _ = writeln!(std::io::stderr(), "kentry: interrupted; {} is partial", file.display());
+        note(&format!("interrupted; {} is partial", report::plain_os(file.as_os_str())));
     }
     match all_failed(document) {
         _ if interrupted => Ok(ExitCode::from(INTERRUPTED)),
@@ -129,7 +137,11 @@ fn measure_host(plan: &Plan, interrupt: &Interrupt) -> Result<document::Document
 /// From now on an interrupt ends the measurement, not the command, and a file that may not grow is an error.
 fn catch_interrupts() -> Result<Interrupt, Error> {
     let interrupt = Interrupt::default();
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+    for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
+        if is_ignored(signal) {
+            continue;
+        }
+        let signal = signal as i32;
         // The second one ends the command at once: it may be stuck in writing to a pipe.
         signal_hook::flag::register_conditional_shutdown(signal, i32::from(INTERRUPTED), interrupt.clone())
             .and_then(|_| signal_hook::flag::register(signal, interrupt.clone()))
@@ -142,44 +154,52 @@ fn catch_interrupts() -> Result<Interrupt, Error> {
     Ok(interrupt)
 }
 
+/// Whether whoever started us wants this signal ignored: nohup, or a shell in the background. Then it stays so.
+fn is_ignored(asked: Signal) -> bool {
+    // SAFETY: neither action is a handler of ours.
+    let before = unsafe { signal(asked, SigHandler::SigDfl) };
+    let is_ignored = matches!(before, Ok(SigHandler::SigIgn));
+    if is_ignored {
+        // SAFETY: as above.
+        let _ = unsafe { signal(asked, SigHandler::SigIgn) };
+    }
+    is_ignored
+}
+
 fn run_list(args: &ListArgs) -> Result<ExitCode, Error> {
     let target = Target::open(args.show.output.as_deref())?;
     let style = style(&args.show, &target);
-    target.write(&report::list(Table::get(), args.show.format, &style)?)?;
+    let format = args.show.format();
+    target.write_report(format, &report::list(Table::get(), format, &style)?)?;
     Ok(ExitCode::SUCCESS)
 }
 
+/// On a terminal the text is set for it; elsewhere it stays the Markdown that it is written in.
 fn run_explain(args: &ExplainArgs) -> Result<ExitCode, Error> {
-    let entry = select::entry(Table::get(), &args.entry)?;
     if args.example {
-        return print(explain::example(entry).as_bytes());
+        return print(explain::example(Table::get(), &args.name)?.as_bytes());
     }
     let document = args.run.as_deref().map(kentry::input::document).transpose()?;
-    print(explain::explain(entry, document.as_ref()).as_bytes())
+    let text = explain::explain(Table::get(), &args.name, document.as_ref())?;
+    let text = locale::text(&text);
+    let color = is_colored(args.color, &Target::Standard);
+    if !color && !Target::Standard.is_terminal() {
+        return print(text.as_bytes());
+    }
+    let style = Style { color, width: width(&Target::Standard), verbose: false };
+    let text = report::prose(&text, &style);
+    if pager::show(&text) { Ok(ExitCode::SUCCESS) } else { print(text.as_bytes()) }
 }
 
-fn completions(shell: clap_complete::Shell) -> Vec<u8> {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "kentry", &mut script);
-    script
-}
-
-/// The page of the command, or of one of its subcommands, which is then called `kentry-NAME`.
-fn manual(subcommand: Option<&str>) -> Result<Vec<u8>, Error> {
-    let mut command = Cli::command().disable_help_subcommand(true);
-    command.build();
-    let asked = match subcommand {
-        None => Some(&command),
-        Some(name) => command.get_subcommands().find(|subcommand| subcommand.get_name() == name),
-    };
-    let asked = asked
-        .ok_or_else(|| Error::Usage(format!("there is no subcommand {:?}", subcommand.unwrap_or(""))))?;
-    let mut page = Vec::new();
-    clap_mangen::Man::new(asked.clone())
-        .title(asked.get_display_name().unwrap_or("kentry"))
-        .render(&mut page)
-        .map_err(|source| Error::Output { target: "manual page".into(), source })?;
-    Ok(page)
+/// The page of the command, or of one of its subcommands.
+fn run_man(subcommand: Option<&str>) -> Result<ExitCode, Error> {
+    let page = manual::page(subcommand)
+        .map_err(|source| Error::Output { target: "manual page".into(), source })?
+        .ok_or_else(|| {
+            let name = report::plain(subcommand.unwrap_or(""));
+            Error::Usage(format!("there is no manual page of a subcommand \"{name}\""))
+        })?;
+    print(&page)
 }
 
 fn print(bytes: &[u8]) -> Result<ExitCode, Error> {
@@ -188,14 +208,20 @@ fn print(bytes: &[u8]) -> Result<ExitCode, Error> {
 }
 
 fn style(args: &ShowArgs, target: &Target) -> Style {
+    Style { color: is_colored(args.color, target), width: width(target), verbose: args.verbose }
+}
+
+fn is_colored(when: Color, target: &Target) -> bool {
     let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
         || std::env::var_os("TERM").is_some_and(|value| value == "dumb");
-    let color = match args.color {
+    match when {
         Color::Always => true,
         Color::Never => false,
         Color::Auto => target.is_terminal() && !plain,
-    };
+    }
+}
+
+fn width(target: &Target) -> usize {
     let columns = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
-    let width = columns.filter(|_| target.is_terminal()).unwrap_or(WIDTH);
-    Style { color, width, verbose: args.verbose }
+    columns.filter(|_| target.is_terminal()).unwrap_or(WIDTH)
 }

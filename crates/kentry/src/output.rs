@@ -1,12 +1,14 @@
 //! Where results go.
 
 use crate::error::Error;
+use crate::locale;
+use crate::whole_file::WholeFile;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use report::Format;
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, IsTerminal, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
 
 /// Where a result will go; opened before anything is measured, so that a place that cannot be written costs nothing.
 pub enum Target {
@@ -15,7 +17,7 @@ pub enum Target {
     /// A device or a pipe, written to as it is.
     Special(File, PathBuf),
     /// A file that appears whole under its name, or not at all.
-    File(NamedTempFile, PathBuf),
+    File(WholeFile),
 }
 
 impl Target {
@@ -35,37 +37,41 @@ impl Target {
                 Ok(Target::Special(file, path.to_path_buf()))
             }
             // Through a link to what it names; and it stays as private as it was.
-            Ok(known) => {
-                Target::beside(&path.canonicalize().map_err(failed)?, known.permissions()).map_err(failed)
+            Ok(known) => path
+                .canonicalize()
+                .and_then(|path| WholeFile::begin(&path, known.permissions()))
+                .map(Target::File)
+                .map_err(failed),
+            Err(_) if path.is_symlink() => {
+                Err(failed(io::Error::other("it is a link to a file that does not exist")))
             }
-            Err(_) if path.is_symlink() => Err(failed(io::Error::other("a link to what is not there"))),
-            Err(_) => Target::beside(path, Permissions::from_mode(0o666)).map_err(failed),
+            Err(_) => WholeFile::begin(path, Permissions::from_mode(0o666)).map(Target::File).map_err(failed),
         }
-    }
-
-    fn beside(path: &Path, mode: Permissions) -> io::Result<Target> {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let mut builder = tempfile::Builder::new();
-        // The umask takes its part of the mode, so an old file's is given once more.
-        let file =
-            builder.prefix(".kentry-").permissions(mode.clone()).tempfile_in(folder).map_err(without_path)?;
-        if path.exists() {
-            file.as_file().set_permissions(mode)?;
-        }
-        Ok(Target::File(file, path.to_path_buf()))
     }
 
     /// The file's name, unless it is standard output.
     pub fn path(&self) -> Option<&Path> {
         match self {
             Target::Standard => None,
-            Target::Special(_, path) | Target::File(_, path) => Some(path),
+            Target::Special(_, path) => Some(path),
+            Target::File(file) => Some(file.path()),
         }
     }
 
     /// Whether a person is going to read it there.
     pub fn is_terminal(&self) -> bool {
         matches!(self, Target::Standard) && io::stdout().is_terminal()
+    }
+
+    /// Writes a report; text has no characters that the user's locale lacks.
+    ///
+    /// # Errors
+    /// As [`Target::write`].
+    pub fn write_report(self, format: Format, bytes: &[u8]) -> Result<(), Error> {
+        match std::str::from_utf8(bytes) {
+            Ok(text) if format == Format::Text => self.write(locale::text(text).as_bytes()),
+            _ => self.write(bytes),
+        }
     }
 
     /// Writes the whole result. A reader that has gone away is not an error.
@@ -76,10 +82,7 @@ impl Target {
         let (target, result) = match self {
             Target::Standard => ("standard output".into(), write_all(&mut io::stdout().lock(), bytes)),
             Target::Special(mut file, path) => (path, write_all(&mut file, bytes)),
-            Target::File(file, path) => {
-                let result = persist(file, &path, bytes);
-                (path, result)
-            }
+            Target::File(file) => (file.path().to_path_buf(), file.finish(bytes)),
         };
         match result {
             Err(source) if source.kind() != io::ErrorKind::BrokenPipe => {
@@ -97,20 +100,7 @@ fn open_special(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// The error alone: the name of the temporary file, which the library adds to its text, says nothing to anybody.
-fn without_path(error: io::Error) -> io::Error {
-    let text = error.to_string();
-    io::Error::new(error.kind(), text.split(" at path ").next().unwrap_or(&text).to_string())
-}
-
 fn write_all(to: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
     to.write_all(bytes)?;
     to.flush()
-}
-
-fn persist(mut file: NamedTempFile, path: &Path, bytes: &[u8]) -> io::Result<()> {
-    write_all(file.as_file_mut(), bytes)?;
-    file.as_file().sync_all()?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
 }

@@ -19,8 +19,11 @@ pub fn rows<'a>(
     entries: &[String],
     operations: &[String],
 ) -> Result<Vec<Row<'a>>, Error> {
-    let entries = patterns(table, kernel, "entry", entries, |(entry, _)| &entry.name)?;
-    let operations = patterns(table, kernel, "operation", operations, |(_, operation)| &operation.name)?;
+    let entry = |word: &String| table.entry_of(word, kernel).map_or(word, |entry| &entry.name).clone();
+    let entries: Vec<String> = entries.iter().map(entry).collect();
+    let operations: Vec<String> = operations.iter().flat_map(|word| operation_names(table, word)).collect();
+    let entries = patterns(table, kernel, "entry", &entries, |(entry, _)| &entry.name)?;
+    let operations = patterns(table, kernel, "operation", &operations, |(_, operation)| &operation.name)?;
     let is_wanted = |patterns: &[Pattern], name: &str| {
         patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(name))
     };
@@ -33,14 +36,22 @@ pub fn rows<'a>(
     if rows.is_empty() { Err(nothing_left(table, kernel, &entries)) } else { Ok(rows) }
 }
 
-/// The entry of that name.
+/// The operations that a word names, by name or by C function; the word itself where there is none, as it may be a glob.
+fn operation_names(table: &Table, word: &str) -> Vec<String> {
+    let named = table.operations_of(word);
+    if named.is_empty() {
+        return vec![word.to_string()];
+    }
+    named.iter().map(|operation| operation.name.clone()).collect()
+}
+
+/// A glob, or why the word is none.
 ///
 /// # Errors
-/// [`Error::Usage`], naming the nearest.
-pub fn entry<'a>(table: &'a Table, name: &str) -> Result<&'a Entry, Error> {
-    table
-        .entry(name)
-        .ok_or_else(|| unknown("entry", name, table.entries.iter().map(|entry| entry.name.as_str())))
+/// What is wrong, in words.
+pub fn glob(word: &str) -> Result<Pattern, String> {
+    let why = || format!("\"{}\" is not a glob: a [ needs its ], and ** stands alone", report::plain(word));
+    Pattern::new(word).map_err(|_| why())
 }
 
 /// Parses patterns, of which each must match the name of something that the kernel has.
@@ -52,8 +63,7 @@ fn patterns(
     name: fn(Row) -> &str,
 ) -> Result<Vec<Pattern>, Error> {
     let parse = |text: &String| {
-        let pattern = Pattern::new(text)
-            .map_err(|error| Error::Usage(format!("--{what} {text}: not a glob: {}", error.msg)))?;
+        let pattern = glob(text).map_err(|why| Error::Usage(format!("--{what}: {why}")))?;
         let is_on = |kernel: Kernel| table.rows(kernel).any(|row| pattern.matches(name(row)));
         if is_on(kernel) {
             return Ok(pattern);
@@ -71,7 +81,7 @@ fn elsewhere(kernel: Kernel, what: &str, asked: &str) -> Error {
         Kernel::Linux => ("Linux", "kentry measure"),
         Kernel::Lab => ("the lab", "kentry lab"),
     };
-    Error::Usage(format!("--{what} {asked}: only {owner} has it (`{command}`)"))
+    Error::Usage(format!("--{what} {}: only {owner} has it (`{command}`)", report::plain(asked)))
 }
 
 /// `; did you mean …?`, when there is a name that is like the one that was asked for.
@@ -86,7 +96,8 @@ pub fn nearest<'a>(asked: &str, names: impl Iterator<Item = &'a str>) -> String 
 
 fn unknown<'a>(what: &str, asked: &str, names: impl Iterator<Item = &'a str>) -> Error {
     let hint = nearest(asked, names);
-    Error::Usage(format!("there is no {what} {asked:?}{hint} (`kentry list` shows what there is)"))
+    let asked = report::plain(asked);
+    Error::Usage(format!("there is no {what} \"{asked}\"{hint} (`kentry list` shows what there is)"))
 }
 
 fn nothing_left(table: &Table, kernel: Kernel, entries: &[Pattern]) -> Error {
@@ -124,8 +135,17 @@ mod tests {
     }
 
     #[test]
+    fn short_names_select_what_the_kernel_has() {
+        assert_eq!(names(&["sysenter"], &["time"]).unwrap(), ["sysenter-i386/time"]);
+        assert_eq!(names_on(Kernel::Lab, &["sysenter"], &["time"]).unwrap(), ["sysenter-x86_64/time"]);
+        let clocks = names(&["vdso"], &["clock_gettime"]).unwrap();
+        assert!(clocks.len() > 3, "{clocks:?}");
+        assert!(clocks.iter().all(|row| row.starts_with("vdso-x86_64/clock_gettime-")), "{clocks:?}");
+    }
+
+    #[test]
     fn the_nearest_name_is_suggested() {
-        let error = names(&["sysenter"], &[]).unwrap_err();
+        let error = names(&["sysentre-i386"], &[]).unwrap_err();
         assert!(error.contains("did you mean sysenter-i386?"), "{error}");
         let error = names(&[], &["clock_gettime_monotonic"]).unwrap_err();
         assert!(error.contains("did you mean clock_gettime-monotonic?"), "{error}");

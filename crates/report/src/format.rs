@@ -1,4 +1,5 @@
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
 
 /// What a report is written in.
@@ -32,6 +33,16 @@ impl Format {
             Format::Markdown => "markdown",
         }
     }
+
+    /// What a file of this name is taken to be; none when its ending says nothing.
+    pub fn of_file(path: &Path) -> Option<Format> {
+        match path.extension()?.to_ascii_lowercase().to_str()? {
+            "json" => Some(Format::Json),
+            "csv" => Some(Format::Csv),
+            "md" | "markdown" => Some(Format::Markdown),
+            _ => None,
+        }
+    }
 }
 
 impl fmt::Display for Format {
@@ -52,6 +63,17 @@ impl FromStr for Format {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_files_ending_names_its_format() {
+        let of = |name: &str| Format::of_file(Path::new(name));
+        assert_eq!(of("run.json"), Some(Format::Json));
+        assert_eq!(of("a.b/RUN.CSV"), Some(Format::Csv));
+        assert_eq!([of("x.md"), of("x.markdown")], [Some(Format::Markdown); 2]);
+        for unknown in ["run", "run.txt", ".json", "json", "run.json/x", "-", ""] {
+            assert_eq!(of(unknown), None, "{unknown}");
+        }
+    }
 
     #[test]
     fn names_come_back() {

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod arrange;
+mod ascii;
 mod bar;
 mod cells;
 mod csv;
@@ -19,12 +20,15 @@ mod line;
 mod list;
 mod markdown;
 mod plain;
+mod prose;
 mod summary;
 mod text;
 
+pub use ascii::ascii;
 pub use format::{Format, UnknownFormat};
 pub use list::list;
-pub use plain::plain;
+pub use plain::{plain, plain_os};
+pub use prose::prose;
 pub use summary::{origin, summary_of_row};
 
 use document::Document;

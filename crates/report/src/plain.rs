@@ -1,5 +1,7 @@
 //! Text from outside, made harmless.
 
+use std::ffi::OsStr;
+
 /// `text` on one line, in which nothing steers a terminal or hides: control characters, and those that reorder or
 /// vary what stands around them, become their escape (`\u{1b}`); line breaks and tabs become blanks.
 pub fn plain(text: &str) -> String {
@@ -10,6 +12,16 @@ pub fn plain(text: &str) -> String {
             c if steers(c) => out.extend(c.escape_unicode()),
             c => out.push(c),
         }
+    }
+    out
+}
+
+/// The same for a file name or an argument, in which bytes that are no UTF-8 become their escape too (`\xff`).
+pub fn plain_os(text: &OsStr) -> String {
+    let mut out = String::with_capacity(text.len());
+    for chunk in text.as_encoded_bytes().utf8_chunks() {
+        out.push_str(&plain(chunk.valid()));
+        chunk.invalid().iter().for_each(|byte| out.push_str(&format!("\\x{byte:02x}")));
     }
     out
 }
@@ -33,5 +45,11 @@ mod tests {
         assert_eq!(plain("\u{1b}[2J\u{9b}31m\u{7f}\u{202e}abc"), r"\u{1b}[2J\u{9b}31m\u{7f}\u{202e}abc");
         assert_eq!(plain("two\nlines\tand\0"), r"two lines and\u{0}");
         assert_eq!(plain("±, ×, 核"), "±, ×, 核");
+    }
+
+    #[test]
+    fn a_file_name_that_is_no_text_is_readable() {
+        use std::os::unix::ffi::OsStrExt;
+        assert_eq!(plain_os(OsStr::from_bytes(b"run\xff\x1b[m.json")), r"run\xff\u{1b}[m.json");
     }
 }

@@ -5,6 +5,7 @@
 
 pub mod header;
 mod sets;
+mod short;
 pub mod source;
 
 use serde::Deserialize;

@@ -66,7 +66,7 @@ impl Program {
         let (path, arguments) = words.split_first().ok_or_else(|| Refused::failed(&"no program"))?;
         let refused = |error: io::Error| {
             let code = if error.kind() == io::ErrorKind::NotFound { NOT_FOUND } else { NOT_LOADED };
-            Refused { code, why: format!("{}: {error}", path.display()) }
+            Refused { code, why: format!("{}: {}", report::plain_os(path), crate::error::words(&error)) }
         };
         let mut bytes = Vec::new();
         let file = crate::input::regular(Path::new(path)).map_err(refused)?;
@@ -159,7 +159,12 @@ fn follow(
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                     return Ok(SIGNALLED + nix::sys::signal::Signal::SIGPIPE as u8);
                 }
-                Err(error) => return Err(Refused::failed(&format!("its output cannot be written: {error}"))),
+                Err(error) => {
+                    return Err(Refused::failed(&format!(
+                        "its output cannot be written: {}",
+                        crate::error::words(&error)
+                    )));
+                }
                 Ok(()) => {}
             },
             Event::Log(line) => output.say(&line),

@@ -1,0 +1,39 @@
+//! What this process was called with, parsed.
+
+use crate::cli::Cli;
+use crate::locale;
+use clap::Parser;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use std::ffi::OsString;
+
+/// The command line of this process.
+///
+/// # Errors
+/// What to print instead (also help and version), in which nothing of the command line steers a terminal.
+pub fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
+    Cli::try_parse_from(arguments).map_err(|error| harmless(error, arguments))
+}
+
+/// The library repeats arguments as they are, and does not say which one is not UTF-8.
+fn harmless(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
+    if error.kind() == ErrorKind::InvalidUtf8 {
+        let invalid = arguments.iter().filter(|argument| argument.to_str().is_none());
+        let invalid: Vec<String> = invalid.map(|argument| report::plain_os(argument)).collect();
+        let text = format!("names and numbers are written in UTF-8, which {} is not\n", invalid.join(", "));
+        return clap::Error::raw(ErrorKind::InvalidUtf8, text);
+    }
+    let said: Vec<(ContextKind, ContextValue)> =
+        error.context().map(|(kind, value)| (kind, value.clone())).collect();
+    for (kind, value) in said {
+        let plain = |text: String| locale::text(&report::plain(&text)).into_owned();
+        match value {
+            ContextValue::String(text) => drop(error.insert(kind, ContextValue::String(plain(text)))),
+            ContextValue::Strings(texts) => {
+                let texts = texts.into_iter().map(plain).collect();
+                drop(error.insert(kind, ContextValue::Strings(texts)));
+            }
+            _ => (),
+        }
+    }
+    error
+}

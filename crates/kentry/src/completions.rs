@@ -1,0 +1,145 @@
+//! Completion scripts.
+//!
+//! Static scripts with the names of the table in them: they need no running command, and the shells complete file names
+//! themselves, with `~`, quoting and all. (The library's dynamic engine is not stable yet, and in bash it loses words with
+//! `=`, which is what `--set` takes.)
+
+use crate::cli::Cli;
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::{Arg, Command, CommandFactory};
+use clap_complete::Shell;
+use table::Table;
+
+/// The script for a shell.
+pub fn script(shell: Shell) -> Vec<u8> {
+    let mut command = command(Table::get());
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut command, "kentry", &mut script);
+    match shell {
+        Shell::Bash => script.extend_from_slice(BASH_WORDS.as_bytes()),
+        Shell::Fish => script = fish(&String::from_utf8_lossy(&script), &command).into_bytes(),
+        _ => (),
+    }
+    script
+}
+
+/// What the library leaves out for fish: values of an option that stands before any subcommand (its last word lacks its
+/// value, which argparse refuses), and values of arguments that are no options.
+fn fish(script: &str, command: &Command) -> String {
+    const REFUSES: &str = "argparse -s (__fish_kentry_global_optspecs) -- $cmd 2>/dev/null\n";
+    const ALSO: &str = "    or argparse -s (__fish_kentry_global_optspecs) -- $cmd[1..-2] 2>/dev/null\n";
+    let mut script = script.replace(REFUSES, &format!("{REFUSES}{ALSO}"));
+    for subcommand in command.get_subcommands() {
+        for argument in subcommand.get_positionals() {
+            let values = argument.get_possible_values();
+            let lines: Vec<String> = values.iter().map(fish_value).collect();
+            script.push_str(&format!(
+                "complete -c kentry -n \"__fish_kentry_using_subcommand {}\" -f -a \"{}\"\n",
+                subcommand.get_name(),
+                lines.join("\n")
+            ));
+        }
+    }
+    script
+}
+
+fn fish_value(value: &PossibleValue) -> String {
+    let help = value.get_help().map(|help| help.to_string().replace('\'', "\\'").replace('"', "\\\""));
+    format!("{}\\t'{}'", value.get_name(), help.unwrap_or_default())
+}
+
+/// Bash takes `=` for the end of a word. This puts `--option=value` apart into two words and `name=value` together into
+/// one, as the script above expects it; and it completes behind the last comma of a list.
+const BASH_WORDS: &str = r#"
+_kentry_words() {
+    local command=$1 words=() word whole cur prev part prefix
+    for word in "${COMP_WORDS[@]:0:COMP_CWORD+1}"; do
+        if [[ ${#words[@]} -gt 1 && ($word == "=" || ${words[-1]} == *=) && ${words[-1]} != "" && $word != -* ]]; then
+            words[-1]+=$word
+        else
+            words+=("$word")
+        fi
+    done
+    whole=${words[-1]}
+    if [[ $whole == --*=* ]]; then
+        words[-1]=${whole%%=*}
+        words+=("${whole#*=}")
+    fi
+    cur=${words[-1]} prev=${words[-2]}
+    part=$cur prefix=
+    if [[ $prev == --set || $prev == -s ]]; then
+        part=${cur##*,} prefix=${cur%"${cur##*,}"}
+    fi
+    words[-1]=$part
+    local COMP_WORDS=("${words[@]}") COMP_CWORD=$((${#words[@]} - 1))
+    _kentry "$command" "$part" "$prev"
+    # What readline replaces begins behind the last '='.
+    COMPREPLY=("${COMPREPLY[@]/#/$prefix}")
+    if [[ $whole == *=* && $COMP_WORDBREAKS == *=* ]]; then
+        prefix=${whole%=*}=
+        [[ $whole == --*=* ]] && prefix=${prefix#*=}
+        [[ -z $prefix ]] || COMPREPLY=("${COMPREPLY[@]#"$prefix"}")
+    fi
+}
+complete -F _kentry_words -o nosort -o bashdefault -o default kentry 2>/dev/null ||
+    complete -F _kentry_words -o bashdefault -o default kentry
+"#;
+
+/// The command line as it is offered: where names are due, those of the table. (As it is parsed, a name may be a glob.)
+fn command(table: &'static Table) -> Command {
+    let entries = || table.entries.iter().map(|entry| value(&entry.name, &entry.title));
+    let operations = || table.operations.iter().map(|operation| value(&operation.name, &operation.what));
+    let short = || table.short_names().into_iter().map(PossibleValue::new);
+    let switches = || {
+        let pairs = table.switches.iter().flat_map(|switch| switch.values.iter().map(move |to| (switch, to)));
+        pairs.map(|(switch, to)| value(&format!("{}={to}", switch.name), &switch.what))
+    };
+    let subcommands =
+        || Cli::command().get_subcommands().map(|known| known.get_name().to_string()).collect::<Vec<_>>();
+    let rows = |command: Command| {
+        command
+            .mut_arg("entry", |arg| offering(arg, entries()))
+            .mut_arg("operation", |arg| offering(arg, operations()))
+    };
+    rows(Cli::command())
+        .mut_subcommand("measure", rows)
+        .mut_subcommand("lab", |lab| rows(lab).mut_arg("set", |arg| offering(arg, switches())))
+        .mut_subcommand("explain", |explain| {
+            explain.mut_arg("name", |arg| offering(arg, entries().chain(operations()).chain(short())))
+        })
+        .mut_subcommand("man", |man| {
+            man.mut_arg("subcommand", |arg| offering(arg, subcommands().into_iter().map(PossibleValue::new)))
+        })
+}
+
+fn offering(arg: Arg, values: impl Iterator<Item = PossibleValue>) -> Arg {
+    arg.value_parser(PossibleValuesParser::new(values))
+}
+
+/// Shells expand what begins with `$`, also in a description.
+fn value(name: &str, what: &str) -> PossibleValue {
+    PossibleValue::new(name.to_string()).help(what.replace(['$', '`', '\\'], ""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_librarys_scripts_are_still_what_ours_add_to() {
+        let command = command(Table::get());
+        let generated = |shell| {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut command.clone(), "kentry", &mut script);
+            String::from_utf8(script).unwrap()
+        };
+        assert!(generated(Shell::Bash).contains("_kentry() {"));
+        let plain = generated(Shell::Fish);
+        let ours = fish(&plain, &command);
+        assert!(ours.contains("$cmd[1..-2]"), "the library's function has changed");
+        for subcommand in ["explain", "man", "completions"] {
+            let line = format!("using_subcommand {subcommand}\" -f -a");
+            assert!(ours.contains(&line), "{subcommand}");
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! What `kentry explain` prints.
+
+mod operation;
+mod subject;
+
+use crate::error::Error;
+use document::{Document, Outcome, Row};
+use subject::{Subject, meaning};
+use table::{Entry, Kernel, Table};
+
+include!(concat!(env!("OUT_DIR"), "/texts.rs"));
+
+/// Everything that a word means, one after the other, in Markdown.
+///
+/// # Errors
+/// [`Error::Usage`] when it means nothing.
+pub fn explain(table: &Table, word: &str, document: Option<&Document>) -> Result<String, Error> {
+    let meaning = meaning(table, word)?;
+    let texts: Vec<String> = meaning
+        .subjects
+        .iter()
+        .map(|subject| match subject {
+            Subject::Entry(entry) => explain_entry(entry, document),
+            Subject::Operation(operation) => operation::explain(table, operation, document),
+        })
+        .collect();
+    Ok(also(word, &meaning.others) + &texts.join("\n"))
+}
+
+/// The complete small program (`docs/examples/`) of the entry that a word means.
+///
+/// # Errors
+/// [`Error::Usage`] when it means nothing, an operation, or several entries.
+pub fn example(table: &Table, word: &str) -> Result<&'static str, Error> {
+    let wrong = |why: &str| Err(Error::Usage(format!("--example: {} {why}", report::plain(word))));
+    match meaning(table, word)?.subjects.as_slice() {
+        [Subject::Entry(entry)] => Ok(find(entry).map_or("", |(_, _, example)| example)),
+        [Subject::Operation(_)] => wrong("is an operation; only an entry has an example program"),
+        several => wrong(&format!("names {} things; name one entry", several.len())),
+    }
+}
+
+/// What else a short name could have meant.
+fn also(word: &str, others: &[&Entry]) -> String {
+    let names: Vec<String> = others.iter().map(|entry| format!("`{}`", entry.name)).collect();
+    let names = match names.as_slice() {
+        [] => return String::new(),
+        [one] => format!("is also {one}"),
+        several => format!("are also {}", several.join(" and ")),
+    };
+    format!("There {names}; `kentry explain '{word}-*'` explains them all.\n\n")
+}
+
+/// The entry's text (`docs/entries/`), and its rows of a run where there is one.
+fn explain_entry(entry: &Entry, document: Option<&Document>) -> String {
+    let mut text = find(entry).map_or(String::new(), |(_, text, _)| text.to_string());
+    text.push_str("\n## Measured\n\n");
+    let Some(document) = document else {
+        let command = if entry.kernels.contains(&Kernel::Linux) { "kentry" } else { "kentry lab" };
+        return text + &without_run(&entry.name, command);
+    };
+    origin(document, &mut text);
+    text.push_str(&rows(entry, document));
+    text.push_str(&exports(entry, document));
+    text
+}
+
+/// How to get numbers of this machine.
+fn without_run(name: &str, command: &str) -> String {
+    format!(
+        "No run was given. Save one and name it:\n\n    {command} --output run.json\n    kentry explain {name} --run run.json\n"
+    )
+}
+
+/// Where the numbers come from.
+fn origin(document: &Document, text: &mut String) {
+    report::origin(document).iter().for_each(|line| text.push_str(&format!("{line}\n")));
+    text.push('\n');
+}
+
+/// A line for each row of the entry; those that are closed for the same reason share one.
+fn rows(entry: &Entry, document: &Document) -> String {
+    let rows: Vec<&Row> = document.results.iter().filter(|row| row.entry == entry.name).collect();
+    let closed = |row: &&&Row| row.outcome != Outcome::Ok && row.reason == rows[0].reason;
+    match rows.as_slice() {
+        [] => "The run has no row of this entry.\n".into(),
+        [first, _, ..] if rows.iter().filter(closed).count() == rows.len() => {
+            let why = report::plain(first.reason.as_deref().unwrap_or("-"));
+            format!("- all {} operations: {}: {why}\n", rows.len(), first.outcome.name())
+        }
+        rows => rows.iter().map(|row| format!("- {}\n", report::summary_of_row(row))).collect(),
+    }
+}
+
+/// Everything that the image exports which the entry's functions are looked up in, timed here or not.
+fn exports(entry: &Entry, document: &Document) -> String {
+    let is_looked_up = entry.closed.contains_key("no-auxv") && entry.closed.contains_key("no-symbol");
+    let image = document.vdso.get(&entry.bits().to_string()).filter(|_| is_looked_up);
+    let mut text = image.map_or(String::new(), |_| "\nThe image exports:\n\n".into());
+    for export in image.into_iter().flatten() {
+        text.push_str(&report::plain(&format!("- {}@{}", export.name, export.version)));
+        text.push('\n');
+    }
+    text
+}
+
+fn find(entry: &Entry) -> Option<&'static (&'static str, &'static str, &'static str)> {
+    TEXTS.iter().find(|(name, _, _)| *name == entry.name)
+}

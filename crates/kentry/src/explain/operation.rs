@@ -1,0 +1,116 @@
+//! An operation, explained from the table.
+
+use document::Document;
+use table::{Kernel, Operation, Table, X32_BIT};
+
+/// What it asks for, how, and of whom; and its rows of a run where there is one.
+pub fn explain(table: &Table, operation: &Operation, document: Option<&Document>) -> String {
+    let name = &operation.name;
+    let what = capitalized(&operation.what);
+    let mut text =
+        format!("# {name}\n\n{what}. This is an operation: programs ask for it through an entry.\n");
+    text.push_str("\n## How it is asked for\n\n");
+    facts(operation).iter().for_each(|fact| text.push_str(&format!("- {fact}\n")));
+    for (kernel, heading) in [(Kernel::Linux, "Entries on Linux"), (Kernel::Lab, "Entries in the lab")] {
+        let serves = table.entries.iter().filter(|entry| entry.operations_on(kernel).contains(name));
+        let lines: String = serves.map(|entry| format!("- `{}`: {}\n", entry.name, entry.title)).collect();
+        if !lines.is_empty() {
+            text.push_str(&format!("\n## {heading}\n\n{lines}"));
+        }
+    }
+    text.push_str("\n## Measured\n\n");
+    match document {
+        Some(document) => {
+            super::origin(document, &mut text);
+            text.push_str(&rows(name, document));
+        }
+        None => {
+            text.push_str(&super::without_run(name, &format!("{} --operation {name}", command(table, name))))
+        }
+    }
+    text
+}
+
+fn capitalized(text: &str) -> String {
+    let mut rest = text.chars();
+    rest.next().map_or(String::new(), |first| first.to_uppercase().chain(rest).collect())
+}
+
+/// The command that measures it.
+fn command(table: &Table, name: &str) -> &'static str {
+    let on_linux = table.rows(Kernel::Linux).any(|(_, operation)| operation.name == name);
+    if on_linux { "kentry" } else { "kentry lab" }
+}
+
+fn facts(operation: &Operation) -> Vec<String> {
+    let mut facts = Vec::new();
+    if let Some(function) = &operation.function {
+        facts.push(format!("C function: `{function}`"));
+    }
+    if let Some(clock) = operation.clock {
+        facts.push(format!("Clock id: {clock}"));
+    }
+    for (abi, number) in &operation.numbers {
+        facts.push(format!("Call number, {abi} ABI: {}", written(*number)));
+        if abi == "x86_64" {
+            let x32 = number | X32_BIT;
+            facts.push(format!("Call number, x32 ABI: {x32:#x} (that of x86_64 with bit 30 set)"));
+        }
+    }
+    if let Some(offset) = operation.page_offset {
+        facts.push(format!("Offset in the vsyscall page: {offset:#x}"));
+    }
+    if facts.is_empty() {
+        facts.push("By the entry itself: there is no call number and no function for it".into());
+    }
+    facts
+}
+
+/// In decimal as in the kernel's tables; large ones are bit patterns.
+fn written(number: u32) -> String {
+    if number < 0x1_0000 { number.to_string() } else { format!("{number:#x}") }
+}
+
+fn rows(name: &str, document: &Document) -> String {
+    let rows = document.results.iter().filter(|row| row.operation == name);
+    let lines: String = rows
+        .map(|row| format!("- `{}`, {}\n", report::plain(&row.entry), report::summary_of_row(row)))
+        .collect();
+    if lines.is_empty() { "The run has no row of this operation.\n".into() } else { lines }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(name: &str) -> String {
+        explain(Table::get(), Table::get().operation(name).unwrap(), None)
+    }
+
+    #[test]
+    fn an_operation_names_its_numbers_function_and_entries() {
+        let text = text("clock_gettime-monotonic");
+        for fact in [
+            "C function: `clock_gettime`",
+            "Clock id: 1",
+            "i386 ABI: 265",
+            "x86_64 ABI: 228",
+            "x32 ABI: 0x400000e4",
+            "- `vdso-x86_64`: ",
+            "## Entries in the lab",
+            "kentry --operation clock_gettime-monotonic --output run.json",
+        ] {
+            assert!(text.contains(fact), "{fact}: {text}");
+        }
+    }
+
+    #[test]
+    fn every_operation_says_how_it_is_asked_for() {
+        for operation in &Table::get().operations {
+            let text = text(&operation.name);
+            assert!(text.contains("asked for\n\n- "), "{text}");
+            assert!(text.contains("## Entries "), "{text}");
+        }
+        assert!(text("signal").contains("By the entry itself"));
+    }
+}

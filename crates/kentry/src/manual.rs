@@ -1,0 +1,199 @@
+//! The manual pages: the options from the command line's definition, and the sections that people look for.
+
+use crate::cli::{Cli, EXEC_STATUS, EXIT_STATUS, LAB_STATUS};
+use clap::{Command, CommandFactory};
+use clap_mangen::Man;
+use clap_mangen::roff::{Roff, bold, roman};
+use std::io;
+use table::Table;
+
+/// A term and what it means.
+type Item<'a> = (&'a str, &'a str);
+
+/// The columns of the table.
+const COLUMNS: &[Item] = &[
+    (
+        "core cycles",
+        "Cost of one call in cycles of the core: the entry less the control, which is the same code without the entry. Where \
+         core cycles cannot be told the column is TSC ticks, and instructions in an emulated lab.",
+    ),
+    (
+        "± or 95 % interval",
+        "Unit of the figure. To the farther end of the 95 % confidence interval of the estimate; - where there are too few \
+         rounds.",
+    ),
+    ("ns", "The same cost in nanoseconds, at the clock that the core ran at in that moment."),
+    ("ratio", "No unit. The cost divided by that of a call and return through a pointer (call, none)."),
+    ("logarithmic", "No unit. The cost as a bar on a logarithmic scale, which the legend names."),
+    ("p99, p50, p99.9", "Unit of the figure. So many of 100 single samples are at most this."),
+    ("min, max", "Unit of the figure. The least and the greatest single sample."),
+    ("ticks", "The cost in ticks of the time stamp counter (TSC)."),
+    (
+        "throughput",
+        "Unit of the figure. Cost of one call of many that are made back to back, without fences between them.",
+    ),
+    ("samples", "Number of single samples that the figures are made of."),
+    ("disturbed", "Number of samples that were left out because something disturbed them."),
+    (
+        "note",
+        "Why a row has no figures, or what there is to know about those that it has; a letter stands for a line below.",
+    ),
+];
+
+const ENVIRONMENT: &[Item] = &[
+    ("NO_COLOR", "If set and not empty, there is no color unless --color always asks for it."),
+    ("TERM", "If it is dumb, there is no color unless --color always asks for it."),
+    (
+        "LC_ALL, LC_CTYPE, LANG",
+        "The first that is set and not empty names the locale. If that is not a UTF-8 one (such as C), text is ASCII only: \
+         +- for ±, x for ×, # for bars. JSON, CSV and Markdown are always UTF-8.",
+    ),
+    (
+        "KENTRY_PAGER, PAGER",
+        "What kentry explain shows long text with on a terminal; less, if none is set. No pager is used if it is empty or cat.",
+    ),
+    ("LESS, LV", "Set to FRX and -c for the pager, unless they are set already."),
+    ("PATH", "Where kentry lab looks for qemu-system-x86_64, bochs and grub-mkrescue."),
+];
+
+const FILES: &[Item] = &[
+    (
+        "entries.toml",
+        "The table of entries and operations that the command was built with; kentry list shows it.",
+    ),
+    (
+        "/proc, /sys",
+        "Where the facts about the machine are read from. What cannot be read is named in the JSON.",
+    ),
+    ("run.schema.json", "The schema of the JSON document, in share/doc/kentry."),
+];
+
+const EXAMPLES: &[Item] = &[
+    ("kentry", "Measure everything that this machine offers, and print a table."),
+    ("kentry --budget 20 --output run.json", "Measure for 20 seconds and keep the result, as JSON."),
+    (
+        "kentry --entry 'vdso-*' --operation clock_gettime --verbose",
+        "All clocks of the vDSO in 64 and 32 bit, with every column.",
+    ),
+    (
+        "kentry --operation none --operation getppid --output table.md",
+        "The bare crossing and the smallest call through each entry, as Markdown for an issue.",
+    ),
+    ("kentry explain syscall", "What the instruction does, what Linux does, which registers it needs."),
+    (
+        "kentry explain getppid --run run.json",
+        "What an operation is, and what it cost through each entry in a saved run.",
+    ),
+    (
+        "kentry explain syscall --example > hello.S && gcc -nostdlib -static -no-pie -o hello hello.S",
+        "A complete program that uses the entry.",
+    ),
+    (
+        "kentry lab --entry syscall --set pti=off --set pti=on",
+        "What page-table isolation costs, in kentry's own kernel in a virtual machine.",
+    ),
+];
+
+/// The page of the command, or of one of its subcommands, which is then called `kentry-NAME`; none if there is no such.
+///
+/// # Errors
+/// None but what writing to memory can have.
+pub fn page(subcommand: Option<&str>) -> io::Result<Option<Vec<u8>>> {
+    let mut command = Cli::command().disable_help_subcommand(true);
+    command.build();
+    let asked = match subcommand {
+        None => Some(&command),
+        Some(name) => command.get_subcommands().find(|known| known.get_name() == name),
+    };
+    asked.map(|asked| write(asked, subcommand)).transpose()
+}
+
+fn write(command: &Command, subcommand: Option<&str>) -> io::Result<Vec<u8>> {
+    let title = command.get_display_name().unwrap_or("kentry").to_string();
+    let man = Man::new(command.clone()).title(title);
+    let mut page = Vec::new();
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    man.render_synopsis_section(&mut page)?;
+    man.render_description_section(&mut page)?;
+    man.render_options_section(&mut page)?;
+    if command.has_subcommands() {
+        man.render_subcommands_section(&mut page)?;
+    }
+    let mut roff = Roff::new();
+    let measures = matches!(subcommand, None | Some("measure" | "lab"));
+    if subcommand == Some("lab") {
+        switches(&mut roff);
+    }
+    if measures {
+        section(&mut roff, "COLUMNS", COLUMNS);
+    }
+    status(&mut roff, subcommand == Some("lab"));
+    section(&mut roff, "ENVIRONMENT", ENVIRONMENT);
+    if measures {
+        section(&mut roff, "FILES", FILES);
+    }
+    let name = subcommand.filter(|name| *name != "measure").map(|name| format!("kentry {name}"));
+    let is_of_page = |item: &&Item| name.as_ref().is_none_or(|name| item.0.starts_with(name.as_str()));
+    let examples: Vec<Item> = EXAMPLES.iter().filter(is_of_page).copied().collect();
+    if !examples.is_empty() {
+        section(&mut roff, "EXAMPLES", &examples);
+    }
+    roff.to_writer(&mut page)?;
+    // The library panics where there is none.
+    if command.get_version().is_some() {
+        man.render_version_section(&mut page)?;
+    }
+    Ok(page)
+}
+
+fn section(roff: &mut Roff, heading: &str, all: &[Item]) {
+    roff.control("SH", [heading]);
+    items(roff, all);
+}
+
+fn items(roff: &mut Roff, all: &[Item]) {
+    for (term, text) in all {
+        roff.control("TP", []);
+        roff.text([bold(*term)]);
+        roff.text([roman(*text)]);
+    }
+}
+
+fn switches(roff: &mut Roff) {
+    let switch = |switch: &table::Switch| {
+        let text = format!("{} (default: {})", switch.what, switch.default);
+        (format!("{}={}", switch.name, switch.values.join("|")), text)
+    };
+    let all: Vec<(String, String)> = Table::get().switches.iter().map(switch).collect();
+    let all: Vec<Item> = all.iter().map(|(term, text)| (term.as_str(), text.as_str())).collect();
+    section(roff, "SWITCHES", &all);
+}
+
+fn status(roff: &mut Roff, is_lab: bool) {
+    section(roff, "EXIT STATUS", EXIT_STATUS);
+    if is_lab {
+        items(roff, LAB_STATUS);
+        roff.control("PP", []);
+        roff.text([roman("With --exec, the exit status is the program's, or one of these:")]);
+        items(roff, EXEC_STATUS);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_subcommand_has_a_page() {
+        for command in Cli::command().get_subcommands() {
+            let page = page(Some(command.get_name())).unwrap().unwrap();
+            assert!(
+                String::from_utf8(page).unwrap().contains(".SH \"EXIT STATUS\""),
+                "{}",
+                command.get_name()
+            );
+        }
+        assert_eq!(page(Some("teleport")).unwrap(), None);
+    }
+}

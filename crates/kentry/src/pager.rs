@@ -1,0 +1,77 @@
+//! Long text on a terminal goes through a pager, as with git.
+
+use signal_hook::consts::{SIGINT, SIGQUIT};
+use std::ffi::OsString;
+use std::io::{self, IsTerminal, Write};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// A shell's answer when a command cannot be executed, or is not there.
+const NOT_RUN: [Option<i32>; 2] = [Some(126), Some(127)];
+
+/// Whether the text was shown by a pager. It was not where standard output is no terminal, the text fits on it, no pager
+/// is wanted, or the pager cannot be run; then it is for the caller to print.
+pub fn show(text: &str) -> bool {
+    let height = terminal_size::terminal_size().map_or(0, |(_, height)| usize::from(height.0));
+    if !io::stdout().is_terminal() || text.lines().count() < height {
+        return false;
+    }
+    let variable = |name: &str| std::env::var_os(name);
+    command(&variable).is_some_and(|command| page(command, text).unwrap_or(false))
+}
+
+/// `KENTRY_PAGER`, or else `PAGER`, as the shell understands them, or else less. An empty one and `cat` mean none.
+fn command(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<Command> {
+    let Some(asked) = ["KENTRY_PAGER", "PAGER"].into_iter().find_map(variable) else {
+        return Some(Command::new("less"));
+    };
+    if asked.is_empty() || asked == "cat" {
+        return None;
+    }
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(asked);
+    Some(shell)
+}
+
+/// Whether the pager was run. Who leaves it before the end has read enough.
+fn page(mut pager: Command, text: &str) -> io::Result<bool> {
+    // The pager knows what to do with these; we wait until it ends. Handlers, unlike ignored signals, are not inherited.
+    for signal in [SIGINT, SIGQUIT] {
+        signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))?;
+    }
+    pager.stdin(Stdio::piped());
+    // Quit if it fits on one screen, show colors, leave the text on the screen.
+    for (name, value) in [("LESS", "FRX"), ("LV", "-c")] {
+        if std::env::var_os(name).is_none() {
+            pager.env(name, value);
+        }
+    }
+    let mut pager = pager.spawn()?;
+    if let Some(mut input) = pager.stdin.take() {
+        // A reader that has gone away is not an error.
+        let _ = input.write_all(text.as_bytes());
+    }
+    Ok(!NOT_RUN.contains(&pager.wait()?.code()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_variable_that_is_set_names_the_pager() {
+        let chosen = |set: &[(&str, &str)]| {
+            let found =
+                |name: &str| set.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into());
+            let command = command(&found)?;
+            let last = command.get_args().last().unwrap_or(command.get_program());
+            Some(last.to_string_lossy().into_owned())
+        };
+        assert_eq!(chosen(&[]).as_deref(), Some("less"));
+        assert_eq!(chosen(&[("PAGER", "more")]).as_deref(), Some("more"));
+        assert_eq!(chosen(&[("PAGER", "more"), ("KENTRY_PAGER", "most -x")]).as_deref(), Some("most -x"));
+        assert_eq!(chosen(&[("PAGER", "more"), ("KENTRY_PAGER", "")]), None);
+        assert_eq!(chosen(&[("PAGER", "cat")]), None);
+    }
+}

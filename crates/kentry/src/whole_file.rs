@@ -1,0 +1,195 @@
+//! A file that appears whole under its name, or not at all.
+
+use nix::fcntl::{AT_FDCWD, AtFlags, OFlag};
+use nix::unistd::linkat;
+use std::fs::{File, OpenOptions, Permissions};
+use std::io::{self, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
+
+/// A file in the making.
+pub struct WholeFile {
+    path: PathBuf,
+    file: Making,
+}
+
+enum Making {
+    /// Without a name, so that nothing stays behind whatever ends this process.
+    Unnamed(File),
+    /// With a name of its own beside the other, where the file system knows no files without one.
+    Named(NamedTempFile),
+}
+
+impl WholeFile {
+    /// Begins a file that will be called `path`, or will take the place of the one that is called so.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn begin(path: &Path, mode: Permissions) -> io::Result<WholeFile> {
+        let folder = folder(path);
+        let file = match unnamed(folder, &mode) {
+            Some(file) => Making::Unnamed(file),
+            None => {
+                let mut builder = builder();
+                Making::Named(builder.permissions(mode.clone()).tempfile_in(folder).map_err(without_path)?)
+            }
+        };
+        if path.exists() {
+            // The umask took its part of the mode, but the old file's stays as it was.
+            file.as_file().set_permissions(mode)?;
+        }
+        Ok(WholeFile { path: path.to_path_buf(), file })
+    }
+
+    /// What it will be called.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes it, and gives it its name.
+    ///
+    /// # Errors
+    /// Whatever the system says; what was there before is then still there.
+    pub fn finish(self, bytes: &[u8]) -> io::Result<()> {
+        match self.file {
+            Making::Named(file) => persist(file, &self.path, bytes),
+            Making::Unnamed(file) => {
+                write(&file, bytes)?;
+                // Some file systems make such files, but give them no name later.
+                name(&file, &self.path).or_else(|_| {
+                    let again = builder().tempfile_in(folder(&self.path)).map_err(without_path)?;
+                    again.as_file().set_permissions(file.metadata()?.permissions())?;
+                    persist(again, &self.path, bytes)
+                })
+            }
+        }
+    }
+}
+
+fn write(mut file: &File, bytes: &[u8]) -> io::Result<()> {
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+fn persist(file: NamedTempFile, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    write(file.as_file(), bytes)?;
+    file.persist(path).map_err(|error| error.error).map(drop)
+}
+
+impl Making {
+    fn as_file(&self) -> &File {
+        match self {
+            Making::Unnamed(file) => file,
+            Making::Named(file) => file.as_file(),
+        }
+    }
+}
+
+fn folder(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+fn builder() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".kentry-");
+    builder
+}
+
+/// None where the file system knows no such files, or they could not be given a name later.
+fn unnamed(folder: &Path, mode: &Permissions) -> Option<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).custom_flags(OFlag::O_TMPFILE.bits()).mode(mode.mode());
+    let file = options.open(folder).ok()?;
+    place(&file).symlink_metadata().is_ok().then_some(file)
+}
+
+/// Where an open file can be linked from without privileges (open(2), O_TMPFILE).
+fn place(file: &File) -> PathBuf {
+    format!("/proc/self/fd/{}", file.as_raw_fd()).into()
+}
+
+/// Gives the file its name. A link replaces nothing, so that a file of this name is replaced by renaming.
+fn name(file: &File, path: &Path) -> io::Result<()> {
+    let link = |path: &Path| -> io::Result<()> {
+        Ok(linkat(AT_FDCWD, &place(file), AT_FDCWD, path, AtFlags::AT_SYMLINK_FOLLOW)?)
+    };
+    match link(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            let beside = builder().make_in(folder(path), link).map_err(without_path)?;
+            beside.persist(path).map_err(|error| error.error).map(drop)
+        }
+        other => other,
+    }
+}
+
+/// The error alone: the name of the temporary file, which the library adds to its text, says nothing to anybody.
+fn without_path(error: io::Error) -> io::Error {
+    let text = error.to_string();
+    io::Error::new(error.kind(), text.split(" at path ").next().unwrap_or(&text).to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let name = |entry: io::Result<std::fs::DirEntry>| entry.unwrap().file_name().into_string().unwrap();
+        std::fs::read_dir(folder).unwrap().map(name).collect()
+    }
+
+    #[test]
+    fn nothing_is_there_before_the_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.json");
+        let file = WholeFile::begin(&path, Permissions::from_mode(0o666)).unwrap();
+        if matches!(file.file, Making::Unnamed(_)) {
+            assert!(names(folder.path()).is_empty());
+        }
+        drop(file);
+        assert!(names(folder.path()).is_empty());
+    }
+
+    #[test]
+    fn it_replaces_what_is_there_and_keeps_its_mode() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.json");
+        for text in ["one", "two"] {
+            let file = WholeFile::begin(&path, Permissions::from_mode(0o600)).unwrap();
+            file.finish(text.as_bytes()).unwrap();
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+            assert_eq!(names(folder.path()), ["run.json"]);
+            assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        }
+    }
+
+    #[test]
+    fn where_files_have_names_from_the_start_it_is_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.json");
+        let named = || Making::Named(builder().tempfile_in(folder.path()).unwrap());
+        WholeFile { path: path.clone(), file: named() }.finish(b"one").unwrap();
+        drop(WholeFile { path: path.clone(), file: named() });
+        assert_eq!(names(folder.path()), ["run.json"]);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_given_a_name_is_written_once_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.json");
+        // The library makes it with O_EXCL, which forbids a name.
+        let file = Making::Unnamed(tempfile::tempfile().unwrap());
+        WholeFile { path: path.clone(), file }.finish(b"one").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"one");
+        assert_eq!(names(folder.path()), ["run.json"]);
+    }
+
+    #[test]
+    fn an_error_is_the_systems() {
+        let missing = WholeFile::begin(Path::new("/nonexistent/run"), Permissions::from_mode(0o666));
+        let error = missing.err().unwrap();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        assert!(!error.to_string().contains(".kentry-"), "{error}");
+    }
+}
