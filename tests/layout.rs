@@ -104,7 +104,7 @@ fn a_row_without_its_file_does_not_build() {
 }
 
 /// The stages in the order of the data's path; the command is the last.
-const STAGES: [&str; 11] = [
+const STAGES: [&str; 12] = [
     "compile",
     "table",
     "record",
@@ -114,6 +114,7 @@ const STAGES: [&str; 11] = [
     "lab",
     "stats",
     "document",
+    "findings",
     "report",
     "kentry",
 ];
