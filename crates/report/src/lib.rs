@@ -9,8 +9,10 @@
 mod arrange;
 mod bar;
 mod cells;
+mod configuration;
 mod csv;
 mod figure;
+mod first_screen;
 mod format;
 mod head;
 mod json;
@@ -21,6 +23,7 @@ mod markdown;
 mod plain;
 mod summary;
 mod text;
+mod verdicts;
 
 pub use format::{Format, UnknownFormat};
 pub use list::list;
@@ -40,8 +43,20 @@ pub struct Style {
     pub color: bool,
     /// Width of the text in terminal columns, at least [`MIN_WIDTH`].
     pub width: usize,
-    /// Whether to show every figure of a row, and every row.
+    /// Whether to show every figure of a row, and everything about the machine.
     pub verbose: bool,
+    /// Which rows to show.
+    pub selection: Selection,
+}
+
+/// Which rows a report for people shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Selection {
+    /// Those that answer a newcomer's question, in 40 lines of 100 columns; everything where a document has few rows or is
+    /// of the lab.
+    FirstScreen,
+    /// Every row.
+    All,
 }
 
 impl Style {

@@ -5,7 +5,7 @@
 mod sample;
 
 use document::{Document, Outcome};
-use report::{Format, Style, list, render};
+use report::{Format, Selection, Style, list, render};
 use table::Table;
 use unicode_width::UnicodeWidthStr;
 
@@ -14,7 +14,7 @@ fn rendered(document: &Document, format: Format, style: &Style) -> String {
 }
 
 fn style(width: usize, verbose: bool) -> Style {
-    Style { color: false, width, verbose }
+    Style { color: false, width, verbose, selection: Selection::All }
 }
 
 fn assert_fits(text: &str, width: usize) {

@@ -5,7 +5,7 @@
 mod sample;
 
 use document::{Document, Timing};
-use report::{Format, Style, render};
+use report::{Format, Selection, Style, render};
 use serde_json::{Value, json};
 
 const SCHEMA: &str = include_str!("../../../docs/run.schema.json");
@@ -17,7 +17,7 @@ fn validator() -> jsonschema::Validator {
 }
 
 fn written(document: &Document) -> Value {
-    let style = Style { color: false, width: 100, verbose: false };
+    let style = Style { color: false, width: 100, verbose: false, selection: Selection::All };
     let bytes = render(document, sample::table(), Format::Json, &style).unwrap();
     serde_json::from_slice(&bytes).unwrap()
 }
