@@ -10,7 +10,7 @@ pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
         remedy: Some("Measure again, without whatever changed it.".to_owned()),
         ..Id::Changed.finding(
             Level::Warning,
-            format!("Something changed during the run, and the figures mix both states: {}.", change.trim_end_matches('.')),
+            format!("Figures mix two states, because something changed during the run: {}.", change.trim_end_matches('.')),
         )
     };
     changes.map(finding).collect()
@@ -29,8 +29,8 @@ mod tests {
         assert_eq!(
             verdicts,
             [
-                "Something changed during the run, and the figures mix both states: the clocksource was tsc, and is hpet.",
-                "Something changed during the run, and the figures mix both states: tracing appeared."
+                "Figures mix two states, because something changed during the run: the clocksource was tsc, and is hpet.",
+                "Figures mix two states, because something changed during the run: tracing appeared."
             ]
         );
     }

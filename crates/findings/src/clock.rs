@@ -48,7 +48,7 @@ fn in_user(facts: &Facts, row: &Row) -> Finding {
     let call = facts.timed(SYSCALL, &row.operation).and_then(price);
     let verdict = match (price(row), call) {
         (Some(vdso), Some(call)) => {
-            format!("The clock is read in user space: {vdso}; as a system call it takes {call}.")
+            format!("The clock is read in user space: {vdso}, by system call {call}.")
         }
         (Some(vdso), None) => format!("The clock is read in user space: {vdso}."),
         (None, _) => "The clock is read in user space.".to_owned(),
@@ -58,11 +58,11 @@ fn in_user(facts: &Facts, row: &Row) -> Finding {
 
 fn in_kernel(document: &Document, rows: Vec<&Row>) -> Finding {
     let names: Vec<String> = rows.iter().map(|row| row.operation.clone()).collect();
-    let each = rows.first().and_then(|row| price(row)).map(|price| format!(": {price} each time"));
+    let each = rows.first().and_then(|row| price(row)).map(|price| format!(", {price} each time"));
     let verdict = format!(
-        "Reading the clock enters the kernel ({}), although the vDSO is there to avoid that{}.",
-        list(&names),
-        each.unwrap_or_default()
+        "Reading the clock enters the kernel{}, in spite of the vDSO: {}.",
+        each.unwrap_or_default(),
+        list(&names)
     );
     let (cause, remedy, confidence) = cause(document);
     let (cause, remedy) = (Some(cause), Some(remedy));
@@ -136,11 +136,11 @@ fn range(document: &Document) -> Option<Finding> {
     }
     let verdict = match measurement.tsc_hz {
         Some(hertz) => format!(
-            "The core's clock wandered between {:.2} and {:.2} GHz: nanoseconds depend on it, core cycles do not.",
+            "The core ran at {:.2} to {:.2} GHz: nanoseconds depend on that, core cycles do not.",
             hertz * low / 1e9,
             hertz * high / 1e9
         ),
-        None => "The core's clock wandered: ticks depend on it, core cycles do not.".to_owned(),
+        None => "The core's clock wandered: ticks depend on that, core cycles do not.".to_owned(),
     };
     Some(Finding {
         evidence: Some(format!("{low:.4} to {high:.4} core cycles in a tick, 5th to 95th percentile of the rounds")),
@@ -189,7 +189,7 @@ mod tests {
         assert_eq!(finding.level, Level::Ok);
         assert_eq!(
             finding.verdict,
-            "The clock is read in user space: 87 cycles (22.6 ns); as a system call it takes 387 cycles (100.6 ns)."
+            "The clock is read in user space: 87 cycles (22.6 ns), by system call 387 cycles (100.6 ns)."
         );
         assert!(finding.evidence.unwrap().starts_with("clock_gettime-monotonic: vDSO 87 cycles"));
     }
@@ -227,7 +227,7 @@ mod tests {
         maker.row("vdso-x86_64", "gettimeofday").path = Some(Path::Kernel);
         let finding = found(&maker, "clock-path").unwrap();
         assert_eq!(finding.level, Level::Warning);
-        assert!(finding.verdict.contains("(gettimeofday)"), "{}", finding.verdict);
+        assert!(finding.verdict.ends_with("vDSO: gettimeofday."), "{}", finding.verdict);
     }
 
     #[test]

@@ -26,7 +26,7 @@ use document::{Document, Finding, Level};
 use facts::Facts;
 use table::Table;
 
-/// The findings of a document, warnings first. What its own `findings` hold plays no part.
+/// The findings of a document, the most important first. What its own `findings` hold plays no part.
 pub fn findings(document: &Document, table: &Table) -> Vec<Finding> {
     let facts = Facts { document, table };
     let subjects: [fn(&Facts) -> Vec<Finding>; 8] = [
@@ -40,16 +40,39 @@ pub fn findings(document: &Document, table: &Table) -> Vec<Finding> {
         noise::findings,
     ];
     let mut findings: Vec<Finding> = subjects.iter().flat_map(|subject| subject(&facts)).collect();
-    findings.sort_by_key(|finding| rank(finding.level));
+    findings.sort_by_key(rank);
     findings
 }
 
-/// The order in which levels are shown.
-fn rank(level: Level) -> u8 {
-    match level {
+/// What everybody asks: these come before any note, whatever the answer.
+const ANSWERS: [Id; 2] = [Id::ClockPath, Id::SystemCall];
+
+/// The order in which findings are shown: warnings, answers, notes, the rest.
+fn rank(finding: &Finding) -> u8 {
+    let is_answer = ANSWERS.iter().any(|id| id.name() == finding.id);
+    match finding.level {
         Level::Warning => 0,
-        Level::Note => 1,
-        Level::Ok => 2,
-        Level::Unknown => 3,
+        _ if is_answer => 1,
+        Level::Note => 2,
+        Level::Ok | Level::Unknown => 3,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::Maker;
+    use document::Path;
+
+    #[test]
+    fn warnings_come_first_then_the_answers() {
+        let mut maker = Maker::host()
+            .served("libc", "getrandom", 1270.0, Path::Kernel)
+            .served("vdso-x86_64", "getrandom", 182.0, Path::User)
+            .served("vdso-x86_64", "gettimeofday", 87.0, Path::User)
+            .cost("syscall-x86_64", "none", 288.0);
+        maker.document.measurement.changes = vec!["tracing appeared".into()];
+        maker.document.environment.mitigations = [("mds".to_owned(), "Not affected".to_owned())].into();
+        let ids: Vec<String> = maker.findings().into_iter().map(|finding| finding.id).collect();
+        assert_eq!(ids, ["changed", "clock-path", "system-call", "libc", "mitigations"]);
     }
 }

@@ -28,9 +28,18 @@ impl Pair<'_> {
         Some(libc.ci_low? / vdso.ci_high?)
     }
 
-    /// `getrandom 1270 cycles (330.2 ns) against 182 cycles (47.3 ns)`
+    /// `getrandom takes 330 ns instead of 47`
     fn words(&self) -> Option<String> {
-        Some(format!("{} {} against {}", self.libc.operation, price(self.libc)?, price(self.vdso)?))
+        let operation = &self.libc.operation;
+        if let (Some(libc), Some(vdso)) = (self.libc.ns, self.vdso.ns) {
+            return Some(format!("{operation} takes {:.0} ns instead of {:.0}", libc.estimate.0, vdso.estimate.0));
+        }
+        Some(format!("{operation} takes {} instead of {}", price(self.libc)?, price(self.vdso)?))
+    }
+
+    /// `getrandom: 1270 cycles (330.2 ns), vDSO 182 cycles (47.3 ns)`
+    fn evidence(&self) -> Option<String> {
+        Some(format!("{}: {}, vDSO {}", self.libc.operation, price(self.libc)?, price(self.vdso)?))
     }
 }
 
@@ -49,10 +58,12 @@ fn finding(facts: &Facts) -> Option<Finding> {
     let dear: Vec<String> = pairs.iter().filter_map(|(_, pair)| pair.words()).collect();
     if dear.is_empty() {
         let compared = (compared > 0).then(|| count(compared, "operation", "operations"))?;
-        let verdict = format!("{name} costs no more than the vDSO, by a factor of {FACTOR} ({compared} compared).");
+        let verdict = format!("{name} is within a factor of {FACTOR} of the vDSO ({compared} compared).");
         return Some(Finding { next, ..Id::Libc.finding(Level::Ok, verdict) });
     }
-    let verdict = format!("{name} is dearer than the vDSO: {}.", list(&dear));
+    let verdict = format!("{name} is slower than the vDSO: {}.", list(&dear));
+    let evidence: Vec<String> = pairs.iter().filter_map(|(_, pair)| pair.evidence()).collect();
+    let evidence = Some(evidence.join("; "));
     let enters = pairs.iter().all(|(_, pair)| {
         pair.libc.path == Some(Path::Kernel) && pair.vdso.path == Some(Path::User)
     });
@@ -69,7 +80,7 @@ fn finding(facts: &Facts) -> Option<Finding> {
         "A newer C library may take the vDSO; otherwise call the vDSO's function directly."
     };
     let (cause, remedy) = (Some(cause), Some(remedy.to_owned()));
-    Some(Finding { cause, remedy, next, confidence, ..Id::Libc.finding(Level::Note, verdict) })
+    Some(Finding { evidence, cause, remedy, next, confidence, ..Id::Libc.finding(Level::Note, verdict) })
 }
 
 /// `glibc 2.36`, or what it is.
@@ -101,9 +112,10 @@ mod tests {
         maker.document.environment.libc = Some(libc);
         let finding = found(&maker, "libc").unwrap();
         assert_eq!((finding.level, finding.confidence), (Level::Note, Confidence::Seen));
+        assert_eq!(finding.verdict, "glibc 2.36 is slower than the vDSO: getrandom takes 330 ns instead of 47.");
         assert_eq!(
-            finding.verdict,
-            "glibc 2.36 is dearer than the vDSO: getrandom 1270 cycles (330.2 ns) against 182 cycles (47.3 ns)."
+            finding.evidence.as_deref(),
+            Some("getrandom: 1270 cycles (330.2 ns), vDSO 182 cycles (47.3 ns)")
         );
         assert!(finding.remedy.unwrap().contains("2.41"));
     }

@@ -34,25 +34,22 @@ fn noise(facts: &Facts) -> Option<Finding> {
     let is_timed = |row: &&document::Row| row.outcome == Outcome::Ok && row.timing == Timing::Hardware;
     let timed = facts.document.results.iter().filter(is_timed).count();
     let kinds = [
-        (NoiseKind::Shared, "the core was shared"),
-        (NoiseKind::Preempted, "other processes took the CPU"),
-        (NoiseKind::TooFew, "there was no time for enough rounds"),
+        (NoiseKind::Shared, "had a shared core"),
+        (NoiseKind::Preempted, "lost the CPU to other processes"),
+        (NoiseKind::TooFew, "had too few rounds"),
     ];
     let why = kinds.map(|(kind, words)| (lost(facts, kind), words));
     let missing: usize = why.iter().map(|(rows, _)| rows).sum();
     let why: Vec<String> =
-        why.into_iter().filter(|(rows, _)| *rows > 0).map(|(rows, words)| format!("{words} in {rows}")).collect();
+        why.into_iter().filter(|(rows, _)| *rows > 0).map(|(rows, words)| format!("{rows} {words}")).collect();
     let used: Vec<&CpuUse> = measurement.cpus.iter().filter(|cpu| cpu.rounds > 0).collect();
     let word = if share >= 0.8 { "Quiet" } else { "Noisy" };
-    let alone = format!("{word}: {} found the core alone in {:.0} % of the checks", cpus(&used), share * 100.0);
+    let cores = if used.len() == 1 { "its core" } else { "their cores" };
+    let alone = format!("{word}: {} had {cores} alone in {:.0} % of the checks", cpus(&used), share * 100.0);
     let verdict = match missing {
-        0 => format!("{alone}; every row that works has a figure."),
-        missing => format!(
-            "{alone}; {} of {timed} {} no figure: {}.",
-            missing,
-            if missing == 1 { "has" } else { "have" },
-            list(&why)
-        ),
+        0 => format!("{alone}. Every row has a figure."),
+        1 => format!("{alone}. 1 of {timed} rows has no figure: {}.", list(&why)),
+        _ => format!("{alone}. {missing} of {timed} rows have no figure: {}.", list(&why)),
     };
     let level = if missing > 0 { Level::Note } else { Level::Ok };
     let each = used.iter().map(|cpu| {
@@ -174,7 +171,7 @@ mod tests {
         assert_eq!(finding.level, Level::Ok);
         assert_eq!(
             finding.verdict,
-            "Quiet: CPU 1 found the core alone in 96 % of the checks; every row that works has a figure."
+            "Quiet: CPU 1 had its core alone in 96 % of the checks. Every row has a figure."
         );
     }
 
@@ -186,7 +183,7 @@ mod tests {
         assert_eq!(finding.level, Level::Note);
         assert_eq!(
             finding.verdict,
-            "Noisy: CPU 1 found the core alone in 12 % of the checks; 1 of 3 has no figure: the core was shared in 1."
+            "Noisy: CPU 1 had its core alone in 12 % of the checks. 1 of 3 rows has no figure: 1 had a shared core."
         );
         assert!(finding.remedy.unwrap().contains("--budget"));
     }

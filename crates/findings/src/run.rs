@@ -13,7 +13,7 @@ fn ended(facts: &Facts) -> Option<Finding> {
     if let Some(why) = &measurement.ended {
         let verdict = "The guest ended before its plan was done: rows may be missing, and others are less precise.";
         return Some(Finding {
-            cause: Some(why.clone()),
+            cause: Some(sentence(why)),
             remedy: Some(
                 "Give more time (--timeout), or ask for fewer rows (--entry, --operation) or configurations (--set)."
                     .to_owned(),
@@ -26,6 +26,13 @@ fn ended(facts: &Facts) -> Option<Finding> {
         remedy: Some("Let it run to its end before quoting a figure.".to_owned()),
         ..Id::Partial.finding(Level::Warning, verdict)
     })
+}
+
+/// Words as a sentence.
+fn sentence(words: &str) -> String {
+    let mut letters = words.trim_end_matches('.').chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(letters).chain(['.']).collect()
 }
 
 fn unseen(facts: &Facts) -> Option<Finding> {
@@ -54,7 +61,7 @@ mod tests {
         maker.document.measurement.ended = Some("the guest did not finish within 60 s".into());
         assert_eq!(found(&maker, "partial"), None);
         let cause = found(&maker, "guest-ended").unwrap().cause;
-        assert_eq!(cause.as_deref(), Some("the guest did not finish within 60 s"));
+        assert_eq!(cause.as_deref(), Some("The guest did not finish within 60 s."));
     }
 
     #[test]

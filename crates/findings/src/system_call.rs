@@ -73,9 +73,9 @@ fn bare(facts: &Facts) -> Option<Finding> {
     let getppid = facts.timed(ENTRY, "getppid").and_then(price);
     let costs = match (nothing, getppid) {
         (Some(nothing), Some(getppid)) => {
-            format!("A system call that does nothing takes {nothing}, getppid {getppid}")
+            format!("A bare system call takes {nothing}, getppid {getppid}")
         }
-        (Some(nothing), None) => format!("A system call that does nothing takes {nothing}"),
+        (Some(nothing), None) => format!("A bare system call takes {nothing}"),
         (None, Some(getppid)) => format!("A system call takes {getppid} (getppid)"),
         (None, None) => return None,
     };
@@ -165,7 +165,7 @@ mod tests {
             (finding.level, finding.verdict.as_str()),
             (
                 Level::Ok,
-                "A system call that does nothing takes 288 cycles (74.9 ns), getppid 311 cycles (80.9 ns)."
+                "A bare system call takes 288 cycles (74.9 ns), getppid 311 cycles (80.9 ns)."
             )
         );
         assert_eq!(finding.cause, None);

@@ -4,7 +4,7 @@ use crate::configuration::Compared;
 use crate::figure::{ABSENT, Ratios, Unit, half_width, number, shown, unitless};
 use document::{Document, Outcome, Path, Row, Timing};
 use stats::{Cost, Mode, NoiseKind};
-use table::{Kind, Table};
+use table::{Entry, Kind, Table};
 
 /// A column; the cost is one with its interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +26,9 @@ pub(crate) enum Column {
     Samples,
     Cpu,
 }
+
+/// The entry that is the floor.
+const CALL: &str = "call";
 
 /// What only a verbose report has.
 pub(crate) const DETAILS: [Column; 9] = [
@@ -113,13 +116,20 @@ impl<'a> Figures<'a> {
 
     /// Where a row is served, in a word; what is no entry is served nowhere.
     pub fn place(&self, row: &Row) -> &'static str {
-        let crosses = |kind| matches!(kind, Kind::Number | Kind::Exception);
+        let crosses = |entry: &Entry| matches!(entry.kind, Kind::Number | Kind::Exception);
         match row.path {
+            // The floor is a call of the program itself.
+            _ if row.entry == CALL => "",
             Some(Path::User) => "user",
             Some(Path::Kernel) => "kernel",
-            None if self.table.entry(&row.entry).is_some_and(|entry| crosses(entry.kind)) => "kernel",
+            None if self.table.entry(&row.entry).is_some_and(crosses) => "kernel",
             None => "",
         }
+    }
+
+    /// The width of the widest such word.
+    pub fn widest_place(&self, rows: &[&Row]) -> usize {
+        rows.iter().map(|row| self.place(row).len()).max().unwrap_or(0)
     }
 
     /// Why a row has no figures: in a word, and in words.
@@ -127,17 +137,16 @@ impl<'a> Figures<'a> {
         let Some(noise) = row.noise.filter(|_| row.outcome == Outcome::Ok) else {
             return (row.outcome.name(), row.reason.clone().unwrap_or_else(|| ABSENT.to_owned()));
         };
-        let unit = if self.in_cycles { Unit::Cycles } else { Unit::Ticks };
+        // Where core cycles can be told they go without saying: the column's name says so.
+        let unit = if self.in_cycles { "" } else { " TSC ticks" };
         let range = noise.low.zip(noise.high);
-        let seen = range.map(|(low, high)| format!("{low:.0} to {high:.0} {}", unit.name()));
-        let seen = seen.unwrap_or_else(|| "no round".to_owned());
+        let seen = range.map(|(low, high)| format!("{low:.0} to {high:.0}{unit} seen"));
+        let seen = seen.unwrap_or_else(|| "no round seen".to_owned());
         match noise.kind {
-            NoiseKind::Shared if self.never_quiet => {
-                ("never quiet", format!("{seen} seen, and nothing shows that the core was ever alone"))
-            }
-            NoiseKind::Shared => ("noisy", format!("{seen} seen in company")),
-            NoiseKind::Preempted => ("noisy", format!("{seen} seen while other processes took the CPU")),
-            NoiseKind::TooFew => ("few rounds", format!("{seen} seen, too few for an estimate")),
+            NoiseKind::Shared if self.never_quiet => ("never quiet", format!("{seen}, always in company")),
+            NoiseKind::Shared => ("noisy", format!("{seen} in company")),
+            NoiseKind::Preempted => ("noisy", format!("{seen} between other processes")),
+            NoiseKind::TooFew => ("few rounds", seen),
         }
     }
 

@@ -61,12 +61,12 @@ fn closed(document: &Document) -> Vec<(&str, Outcome)> {
     closed
 }
 
-/// `unsupported: syscall-i386, mapped-time-perf; fault: lcall7-i386`
+/// `syscall-i386, mapped-time-perf (unsupported); lcall7-i386 (fault)`
 pub(crate) fn closed_in_words(closed: &[(&str, Outcome)]) -> String {
     let of = |outcome: Outcome| {
         let names = closed.iter().filter(move |(_, found)| *found == outcome).map(|(entry, _)| *entry);
         let names: Vec<&str> = names.collect();
-        (!names.is_empty()).then(|| format!("{}: {}", outcome.name(), names.join(", ")))
+        (!names.is_empty()).then(|| format!("{} ({})", names.join(", "), outcome.name()))
     };
     Outcome::ALL.into_iter().filter_map(of).collect::<Vec<_>>().join("; ")
 }
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn closed_entries_are_sorted_by_outcome() {
         let closed = [("a", Outcome::Fault), ("b", Outcome::Unsupported), ("c", Outcome::Unsupported)];
-        assert_eq!(closed_in_words(&closed), "unsupported: b, c; fault: a");
+        assert_eq!(closed_in_words(&closed), "b, c (unsupported); a (fault)");
         assert_eq!(closed_in_words(&[]), "");
     }
 }

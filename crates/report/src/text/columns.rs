@@ -252,6 +252,6 @@ impl Layout {
 }
 
 /// A function that stays in user space stands out: that is what one looks for.
-fn place_look(row: &Row) -> anstyle::Style {
+pub(super) fn place_look(row: &Row) -> anstyle::Style {
     if row.path == Some(Path::User) { look::GOOD } else { look::FAINT }
 }

@@ -9,18 +9,14 @@ use crate::line::{Line, look, wrapped};
 
 impl Report<'_> {
     pub(super) fn legend(&self) -> Vec<Line> {
-        let items: Vec<(String, String)> = if self.any_figures() { self.columns() } else { Vec::new() };
+        let has_columns = self.any_figures() && self.matrix.is_none();
+        let items: Vec<(String, String)> = if has_columns { self.columns() } else { Vec::new() };
         let items: Vec<_> = items.into_iter().chain(self.units()).collect();
-        if self.screen.is_some() {
+        if self.screen.is_some() && !items.is_empty() {
             let text: Vec<String> = items.iter().map(|(label, text)| format!("{label}: {text}.")).collect();
             return wrapped(Line::default(), look::FAINT, &text.join(" "), self.width, 0);
         }
         items.iter().flat_map(|(label, text)| self.labelled(label, text)).collect()
-    }
-
-    /// What the letters of units mean, where configurations stand side by side.
-    pub(super) fn units_legend(&self) -> Vec<Line> {
-        self.units().iter().flat_map(|(label, text)| self.labelled(label, text)).collect()
     }
 
     fn any_figures(&self) -> bool {

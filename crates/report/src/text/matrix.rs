@@ -3,6 +3,7 @@
 
 use super::names::NameColumn;
 use super::rows::word_look;
+use super::columns::place_look;
 use super::{Report, after_blank, suffix};
 use crate::Style;
 use crate::arrange::{Block, Group};
@@ -16,12 +17,17 @@ use unicode_width::UnicodeWidthStr;
 /// Blanks between columns.
 const GAP: usize = 2;
 
+/// The longest label that stands above a column.
+const LABEL: usize = 16;
+
 /// The columns, and the rows in them.
 pub(super) struct Matrix<'a> {
     columns: Vec<Configuration>,
     compared: &'a Compared<'a>,
     groups: Vec<Group<'a>>,
     name: usize,
+    /// Width of the word that says where a row is served; none in the lab, whose kernel serves all but a few.
+    place: usize,
     figure: usize,
 }
 
@@ -29,6 +35,8 @@ pub(super) struct Matrix<'a> {
 struct Configuration {
     /// `pcid=off pti=on`
     label: String,
+    /// What stands above its figures: the label, or a letter where labels are too long.
+    heading: String,
     /// Why none of its rows has a figure, where all have the same reason.
     closed: Option<String>,
 }
@@ -39,6 +47,7 @@ impl<'a> Matrix<'a> {
         document: &'a Document,
         groups: &[Group<'a>],
         compared: &'a Compared<'a>,
+        figures: &Figures,
         style: &Style,
     ) -> Option<Self> {
         let rows: Vec<&Row> = document.results.iter().collect();
@@ -48,15 +57,27 @@ impl<'a> Matrix<'a> {
             return None;
         }
         let closed = |label: &String| closed_for_one_reason(rows.iter().filter(|row| compared.of(row) == *label));
-        let columns = labels.iter().map(|label| Configuration { label: label.clone(), closed: closed(label) });
+        let column = |label: &String| Configuration {
+            label: label.clone(),
+            heading: label.clone(),
+            closed: closed(label),
+        };
+        let columns = labels.iter().map(column).collect();
         let groups: Vec<Group> = groups.iter().map(joined).collect();
-        let mut matrix = Self { columns: columns.collect(), compared, groups, name: 0, figure: 0 };
+        let place = if document.environment.lab.is_none() { GAP + figures.widest_place(&rows) } else { 0 };
+        let mut matrix = Self { columns, compared, groups, name: 0, place, figure: 0 };
         matrix.measure();
+        if matrix.width() > style.columns() || labels.iter().any(|label| label.width() > LABEL) {
+            for (index, column) in matrix.columns.iter_mut().enumerate() {
+                column.heading = letter(index);
+            }
+            matrix.measure();
+        }
         (matrix.width() <= style.columns()).then_some(matrix)
     }
 
     fn measure(&mut self) {
-        self.figure = letter(self.columns.len() - 1).len();
+        self.figure = self.columns.iter().map(|column| column.heading.width()).max().unwrap_or(0);
         for group in &self.groups {
             self.name = self.name.max(group.name.width());
             for block in group.blocks.iter().filter(|block| block.closed().is_none()) {
@@ -70,15 +91,15 @@ impl<'a> Matrix<'a> {
     }
 
     fn width(&self) -> usize {
-        self.name + self.columns.len() * (GAP + self.figure)
+        self.name + self.place + self.columns.len() * (GAP + self.figure)
     }
 
     /// The columns' letters, behind a group's name.
     fn heading(&self, line: &mut Line, unit: Option<Unit>, width: usize) {
-        line.blank_to(self.name);
-        for index in 0..self.columns.len() {
+        line.blank_to(self.name + self.place);
+        for column in &self.columns {
             line.blank(GAP);
-            line.push_right(look::FAINT, &letter(index), self.figure);
+            line.push_right(look::FAINT, &column.heading, self.figure);
         }
         let unit = format!("  {}", unit.map_or("cost", Unit::name));
         if line.has_room(&unit, width) {
@@ -86,8 +107,14 @@ impl<'a> Matrix<'a> {
         }
     }
 
-    fn row(&self, line: &mut Line, block: &Block, operation: &str, unit: Option<Unit>) {
+    fn row(&self, line: &mut Line, block: &Block, operation: &str, unit: Option<Unit>, figures: &Figures) {
         line.blank_to(self.name);
+        let mut places = block.rows.iter().filter(|row| row.operation == operation && row.outcome == Outcome::Ok);
+        if let Some(row) = places.next().filter(|_| self.place > 0) {
+            line.blank(GAP);
+            line.push(place_look(row), figures.place(row));
+        }
+        line.blank_to(self.name + self.place);
         for column in &self.columns {
             let here = |row: &&&Row| row.operation == operation && self.compared.of(row) == column.label;
             let row = block.rows.iter().find(here);
@@ -134,8 +161,8 @@ impl<'a> Matrix<'a> {
         let written = reasons.into_iter().map(|(reason, columns)| match everywhere(&columns) {
             true => reason,
             false => {
-                let letters: Vec<String> = columns.into_iter().map(letter).collect();
-                format!("{}: {reason}", letters.join(", "))
+                let headings = columns.into_iter().map(|index| self.columns[index].heading.as_str());
+                format!("{}: {reason}", headings.collect::<Vec<_>>().join(", "))
             }
         });
         written.collect()
@@ -145,11 +172,19 @@ impl<'a> Matrix<'a> {
 impl Report<'_> {
     /// What the letters above the columns stand for, and the rows.
     pub(super) fn matrix(&self, matrix: &Matrix) -> Vec<Line> {
-        let mut lines = vec![Line::default()];
-        for (index, column) in matrix.columns.iter().enumerate() {
-            let closed = column.closed.as_ref().map(|closed| format!(" {closed}"));
-            lines.extend(self.labelled(&letter(index), &format!("{}{}", column.label, closed.unwrap_or_default())));
+        let mut lines = Vec::new();
+        for column in &matrix.columns {
+            match &column.closed {
+                // The label above the column says it all.
+                None if column.heading == column.label => {}
+                None => lines.extend(self.labelled(&column.heading, &column.label)),
+                Some(why) if column.heading == column.label => {
+                    lines.extend(self.below(&format!("{}: {why}", column.label)));
+                }
+                Some(why) => lines.extend(self.labelled(&column.heading, &format!("{}; {why}", column.label))),
+            }
         }
+        let mut lines = after_blank(lines);
         for group in &matrix.groups {
             lines.push(Line::default());
             let mut heading = Line::new(look::HEADING, group.name);
@@ -157,7 +192,6 @@ impl Report<'_> {
             lines.push(heading);
             lines.extend(group.blocks.iter().flat_map(|block| self.compared(matrix, group, block)));
         }
-        lines.extend(after_blank(self.units_legend()));
         lines
     }
 
@@ -174,7 +208,7 @@ impl Report<'_> {
                 lines.extend(name.wrapped(self.width));
                 line = Line::default();
             }
-            matrix.row(&mut line, block, operation, group.unit());
+            matrix.row(&mut line, block, operation, group.unit(), &self.figures);
             lines.push(line);
         }
         lines.extend(block.common_remarks().iter().flat_map(|remark| self.below(remark)));

@@ -50,7 +50,7 @@ impl<'a> Report<'a> {
         let groups = groups(document, table, style.selection, compared);
         let figures = Figures::of(document, table, compared);
         let layout = Layout::of(&groups, &figures, style);
-        let matrix = Matrix::of(document, &groups, compared, style);
+        let matrix = Matrix::of(document, &groups, compared, &figures, style);
         let screen = first_screen::of(document, style.selection);
         let (width, verbose) = (style.columns(), style.verbose);
         Self { document, groups, matrix, screen, figures, layout, style: *style, width, verbose }
@@ -70,15 +70,18 @@ impl<'a> Report<'a> {
     /// The rows one below the other, or configurations side by side, and what the columns mean.
     fn table(&self) -> Vec<Line> {
         if let Some(matrix) = &self.matrix {
-            return self.matrix(matrix);
+            let mut lines = self.matrix(matrix);
+            lines.extend(after_blank(self.legend()));
+            return lines;
         }
-        let mut lines = Vec::new();
-        for group in &self.groups {
-            lines.push(Line::default());
-            lines.push(self.heading(group));
-            lines.extend(group.blocks.iter().flat_map(|block| self.block(group, block)));
-        }
+        let mut lines: Vec<Line> = self.groups.iter().flat_map(|group| self.group(group)).collect();
         lines.extend(after_blank(self.legend()));
+        lines
+    }
+
+    fn group(&self, group: &Group) -> Vec<Line> {
+        let mut lines = vec![Line::default(), self.heading(group)];
+        lines.extend(group.blocks.iter().flat_map(|block| self.block(group, block)));
         lines
     }
 

@@ -6,8 +6,9 @@ use super::{Report, after_blank};
 use crate::first_screen::{FirstScreen, closed_in_words};
 use crate::line::{Line, look, wrapped};
 
-/// The lines of a screen, in a terminal of 100 columns.
+/// The lines of a screen, in a terminal of so many columns.
 const LINES: usize = 40;
+const COLUMNS: usize = 100;
 
 /// Findings get so many lines, however long the rest is.
 const LEAST: usize = 6;
@@ -15,11 +16,13 @@ const LEAST: usize = 6;
 impl Report<'_> {
     pub(super) fn first_screen(&self, screen: &FirstScreen) -> Vec<Line> {
         let head = self.head();
-        let mut rest = self.table();
-        rest.extend(self.closed_entries(screen));
+        let mut rest = self.rows(screen);
+        rest.extend(after_blank(self.legend()));
         rest.extend(after_blank(self.rest(screen)));
         rest.extend(self.partial());
-        let room = LINES.saturating_sub(head.len() + rest.len() + 1).max(LEAST);
+        // A narrower terminal takes more lines for the same words.
+        let lines = LINES * COLUMNS / self.width.min(COLUMNS);
+        let room = lines.saturating_sub(head.len() + rest.len() + 1).max(LEAST);
         let mut lines = head;
         lines.extend(after_blank(self.verdicts_within(room)));
         lines.extend(rest);
@@ -53,14 +56,17 @@ impl Report<'_> {
         lines
     }
 
-    /// One sentence on the entries that do not work here.
-    fn closed_entries(&self, screen: &FirstScreen) -> Vec<Line> {
+    /// The rows, and in one sentence the entries that do not work here.
+    fn rows(&self, screen: &FirstScreen) -> Vec<Line> {
+        let mut lines = match &self.matrix {
+            Some(matrix) => self.matrix(matrix),
+            None => self.groups.iter().flat_map(|group| self.group(group)).collect(),
+        };
         let closed = closed_in_words(&screen.closed);
-        if closed.is_empty() {
-            return Vec::new();
+        if !closed.is_empty() {
+            lines.extend(self.labelled("closed here", &closed));
         }
-        let start = Line::new(look::FAINT, "closed here: ");
-        wrapped(start, look::PLAIN, &closed, self.width, super::TEXT_COLUMN)
+        lines
     }
 
     /// How to see everything.

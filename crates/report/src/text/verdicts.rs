@@ -36,7 +36,7 @@ impl Report<'_> {
     fn verdict(&self, finding: &Finding, depth: Depth) -> Vec<Line> {
         let mut start = Line::new(level_look(finding.level), level(finding.level));
         start.blank_to(TEXT_COLUMN);
-        let text = words(finding, depth).join(" ");
+        let text = units_stay(&words(finding, depth).join(" "));
         wrapped(start, look::PLAIN, &text, self.width, TEXT_COLUMN)
     }
 }
@@ -55,9 +55,15 @@ fn words(finding: &Finding, depth: Depth) -> Vec<String> {
     words.extend(finding.remedy.clone().filter(|_| remedy));
     words.extend(finding.evidence.as_ref().filter(|_| evidence).map(|evidence| format!("Seen: {evidence}.")));
     // The command stays on one line.
-    let command = |next: &String| format!("More: {}", next.replace(' ', &NO_BREAK.to_string()));
+    let command = |next: &String| format!("→ {next}").replace(' ', &NO_BREAK.to_string());
     words.extend(finding.next.as_ref().map(command));
     words
+}
+
+/// A number and its unit stay on one line.
+fn units_stay(text: &str) -> String {
+    let joined = |text: String, unit: &str| text.replace(&format!(" {unit}"), &format!("{NO_BREAK}{unit}"));
+    ["ns", "cycles", "GHz", "%"].into_iter().fold(text.to_owned(), joined)
 }
 
 fn level_look(level: Level) -> anstyle::Style {
