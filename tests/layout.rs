@@ -139,6 +139,7 @@ const STAGES: [&str; 12] = [
     "lab",
     "stats",
     "document",
+    "findings",
     "report",
     "kentry",
 ];

@@ -76,8 +76,13 @@ pub struct Measurement {
     pub seed: u64,
     /// Whether it was cut short, so that rows may be missing or less precise.
     pub partial: bool,
+    /// How a guest came to its end before its plan was done, in words; null where it did not, and on a host.
+    pub ended: Option<String>,
     /// Whether the probes ran with real-time priority.
     pub realtime: bool,
+    /// What the kernel answered to the request for real-time priority, in words; null where it granted it or was not
+    /// asked.
+    pub realtime_refused: Option<String>,
     /// Frequency of the time stamp counter against CLOCK_MONOTONIC_RAW, hertz.
     pub tsc_hz: Option<f64>,
     /// The counter's step as far as its readings show, ticks.

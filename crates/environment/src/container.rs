@@ -57,7 +57,7 @@ impl Cgroup {
         let quota = membership.quota(reader);
         if quota.is_none() {
             let why = format!("no quota file at or above {:?} (normal in the root group)", membership.path);
-            reader.miss("the CPU quota", why);
+            reader.miss_expected("the CPU quota", why);
         }
         Self {
             version: membership.version.map(str::to_owned),

@@ -27,7 +27,7 @@ impl Frequency {
     pub(crate) fn capture(reader: &mut Reader, cpu: usize) -> Self {
         let directory = format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq");
         if !reader.exists(&directory) {
-            reader.miss(&directory, "No such file or directory (normal in a virtual machine)");
+            reader.miss_expected(&directory, "No such file or directory (normal in a virtual machine)");
             return Self::default();
         }
         let mut line = |name: &str| reader.line(&format!("{directory}/{name}"));
@@ -51,7 +51,7 @@ fn turbo(reader: &mut Reader) -> Option<bool> {
     }
     let boost = reader.candidate_line(OTHERS);
     if boost.is_none() {
-        reader.miss("turbo", format!("neither {INTEL} nor {OTHERS} can be read"));
+        reader.miss_expected("turbo", format!("neither {INTEL} nor {OTHERS} can be read"));
     }
     boost.and_then(|boost| switch(&boost))
 }

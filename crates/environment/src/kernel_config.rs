@@ -120,7 +120,7 @@ pub(crate) fn capture(reader: &mut Reader, release: &str) -> Option<KernelConfig
         }
     }
     let tried = places.join(", ");
-    reader.miss("the kernel's configuration", format!("neither {PACKED} nor {tried} can be read"));
+    reader.miss_expected("the kernel's configuration", format!("neither {PACKED} nor {tried} can be read"));
     None
 }
 

@@ -36,7 +36,7 @@ pub(crate) fn capture(reader: &mut Reader) -> Option<Libc> {
     let found = GLIBC.iter().find_map(|path| glibc(path, &reader.candidate(path, LIMIT)?));
     let found = found.or_else(|| musl(&reader.candidate(MUSL, LIMIT)?));
     if found.is_none() {
-        reader.miss(
+        reader.miss_expected(
             "the C library",
             "neither glibc nor musl was found (normal on a system of static programs)",
         );

@@ -90,7 +90,8 @@ impl Load {
         let same = before.cpu == after.cpu;
         if !same {
             let what = "load of the measured CPU".to_owned();
-            unseen.push(Unseen { what, why: format!("counters of CPU {} and {}", before.cpu, after.cpu) });
+            let why = format!("counters of CPU {} and {}", before.cpu, after.cpu);
+            unseen.push(Unseen { what, why, expected: false });
         }
         LoadDuring {
             loadavg_before: before.loadavg_1,

@@ -23,8 +23,10 @@ const LINE_LIMIT: usize = 4096;
 pub struct Unseen {
     /// What is missing: mostly a path.
     pub what: String,
-    /// Why, in words. Where it is normal that this is missing, it says so.
+    /// Why, in words.
     pub why: String,
+    /// Whether many machines do not have it, so that its absence is no sign of trouble.
+    pub expected: bool,
 }
 
 /// Reads files under a root and collects what was missing.
@@ -49,11 +51,27 @@ impl<'a> Reader<'a> {
         self.unseen
     }
 
-    /// Notes that `what` is missing. The same thing is noted once.
+    /// Notes that `what` is missing although it should be there. The same thing is noted once.
     pub fn miss(&mut self, what: &str, why: impl Into<String>) {
+        self.note(what, why.into(), false);
+    }
+
+    /// Notes that `what` is missing, as it is on many machines. The same thing is noted once.
+    pub fn miss_expected(&mut self, what: &str, why: impl Into<String>) {
+        self.note(what, why.into(), true);
+    }
+
+    fn note(&mut self, what: &str, why: String, expected: bool) {
         if self.unseen.iter().all(|unseen| unseen.what != what) {
-            self.unseen.push(Unseen { what: what.to_owned(), why: why.into() });
+            self.unseen.push(Unseen { what: what.to_owned(), why, expected });
         }
+    }
+
+    /// Notes an error. A file that is absent for the reason `normal` was not expected to be there.
+    fn miss_for(&mut self, what: &str, error: &io::Error, normal: &str) {
+        let expected = error.kind() == io::ErrorKind::NotFound && !normal.is_empty();
+        let normal = if expected { format!(" (normal {normal})") } else { String::new() };
+        self.note(what, format!("{}{normal}", reason(error)), expected);
     }
 
     /// The text of a file that every machine of this kind has.
@@ -99,7 +117,7 @@ impl<'a> Reader<'a> {
                 names
             }
             Err(error) => {
-                self.miss(path, reason(&error, normal));
+                self.miss_for(path, &error, normal);
                 Vec::new()
             }
         }
@@ -119,7 +137,7 @@ impl<'a> Reader<'a> {
                 Some(content.bytes)
             }
             Err(error) => {
-                self.miss(path, reason(&error, normal));
+                self.miss_for(path, &error, normal);
                 None
             }
         }
@@ -151,14 +169,11 @@ fn first_line(text: &str) -> String {
     line.chars().take(LINE_LIMIT).collect()
 }
 
-/// An error in words: without Rust's "(os error 2)", with the reason for which it is normal.
-fn reason(error: &io::Error, normal: &str) -> String {
+/// An error in words, without Rust's "(os error 2)".
+fn reason(error: &io::Error) -> String {
     let mut words = error.to_string();
     if let Some(end) = words.find(" (os error") {
         words.truncate(end);
-    }
-    if error.kind() == io::ErrorKind::NotFound && !normal.is_empty() {
-        words.push_str(&format!(" (normal {normal})"));
     }
     words
 }
@@ -180,6 +195,7 @@ mod tests {
         assert_eq!(unseen.len(), 2);
         assert_eq!(unseen[0].why, "No such file or directory");
         assert_eq!(unseen[1].why, "No such file or directory (normal in a virtual machine)");
+        assert_eq!(unseen.iter().map(|unseen| unseen.expected).collect::<Vec<_>>(), [false, true]);
     }
 
     #[test]

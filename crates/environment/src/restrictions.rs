@@ -110,7 +110,7 @@ impl Restrictions {
 fn note_missing(reader: &mut Reader, status: &str) {
     for (key, since) in STATUS {
         if text::field(status, key).is_none() {
-            reader.miss(
+            reader.miss_expected(
                 &format!("/proc/self/status, {key}"),
                 format!("no such line (normal before Linux {since})"),
             );

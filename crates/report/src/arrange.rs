@@ -1,10 +1,11 @@
 //! The rows of a document under the headings of the table.
 
+use crate::configuration::Compared;
 use crate::figure::{Unit, shown};
-use crate::lab::switches;
 use crate::plain::plain;
+use crate::{Selection, first_screen};
 use document::{Document, Outcome, Row, Timing};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use table::Table;
 
 /// The heading of entries that the table does not know: the document is of another version.
@@ -12,59 +13,71 @@ const OTHER: &str = "other";
 
 /// Rows under one heading.
 pub(crate) struct Group<'a> {
+    /// The heading; empty on the first screen, whose rows are of all groups.
     pub name: &'a str,
     pub blocks: Vec<Block<'a>>,
 }
 
-/// Rows of one entry in one configuration.
+/// Rows of one entry in one configuration; on the first screen, of one operation.
 pub(crate) struct Block<'a> {
     pub entry: &'a str,
     pub title: Option<&'a str>,
     pub rows: Vec<&'a Row>,
-    /// The lab's switches, `pcid=on pti=off`; empty where there is nothing to tell apart by them.
+    /// What tells it apart from other blocks of the entry, `pcid=on pti=off`; empty where nothing has to.
     pub configuration: String,
 }
 
 impl Group<'_> {
     /// The unit of all its costs; none when they differ.
     pub fn unit(&self) -> Option<Unit> {
-        let rows = self.blocks.iter().flat_map(|block| &block.rows);
-        let mut units = rows.filter_map(|row| Some(shown(row)?.unit));
-        let emulated =
-            self.blocks.iter().flat_map(|block| &block.rows).any(|row| row.timing == Timing::Emulated);
+        let rows = || self.blocks.iter().flat_map(|block| &block.rows);
+        let mut units = rows().filter_map(|row| Some(shown(row)?.unit));
+        let emulated = rows().any(|row| row.timing == Timing::Emulated);
         let first = units.next().unwrap_or(if emulated { Unit::Instructions } else { Unit::Cycles });
         units.all(|unit| unit == first).then_some(first)
     }
 }
 
-impl Block<'_> {
-    /// How many operations its rows have; more rows are of several configurations.
-    pub fn operations(&self) -> usize {
-        self.rows.iter().map(|row| row.operation.as_str()).collect::<BTreeSet<_>>().len()
+impl<'a> Block<'a> {
+    /// Its operations, in the order of its rows; of several configurations each once.
+    pub fn operations(&self) -> Vec<&'a str> {
+        let mut seen = BTreeSet::new();
+        let names = self.rows.iter().map(|row| row.operation.as_str());
+        names.filter(|name| seen.insert(*name)).collect()
     }
 
     /// The row that stands for all when every one is closed for the same cause.
-    pub fn closed(&self) -> Option<&Row> {
+    pub fn closed(&self) -> Option<&'a Row> {
         let (first, rest) = self.rows.split_first()?;
         let same = |row: &&Row| row.outcome == first.outcome && row.reason == first.reason;
         (first.outcome != Outcome::Ok && !rest.is_empty() && rest.iter().all(same)).then_some(first)
     }
-}
 
-/// The configurations of the lab's switches that there are, in the order of the rows; a host's is empty.
-pub(crate) fn configurations(document: &Document) -> Vec<&BTreeMap<String, String>> {
-    let mut all = Vec::new();
-    for row in &document.results {
-        if !all.contains(&&row.configuration) {
-            all.push(&row.configuration);
-        }
+    /// The remarks that all its measured rows have.
+    pub fn common_remarks(&self) -> &'a [String] {
+        let mut measured = self.rows.iter().filter(|row| row.outcome == Outcome::Ok);
+        let Some(first) = measured.next() else { return &[] };
+        if measured.all(|row| row.remarks == first.remarks) { &first.remarks } else { &[] }
     }
-    all
 }
 
-/// Groups in the table's order, and in each the rows in the document's order.
-pub(crate) fn groups<'a>(document: &'a Document, table: &'a Table) -> Vec<Group<'a>> {
-    let mut blocks = blocks(document, table);
+/// Groups in the table's order, and in each the rows in the document's order; of the first screen one group.
+pub(crate) fn groups<'a>(
+    document: &'a Document,
+    table: &'a Table,
+    selection: Selection,
+    compared: &Compared,
+) -> Vec<Group<'a>> {
+    match first_screen::of(document, selection) {
+        Some(screen) => {
+            let single = |row: &&'a Row| block(&[*row], table, plain(&compared.of(row)));
+            vec![Group { name: "", blocks: screen.rows.iter().map(single).collect() }]
+        }
+        None => under_headings(blocks(document, table, compared), table),
+    }
+}
+
+fn under_headings<'a>(mut blocks: Vec<Block<'a>>, table: &'a Table) -> Vec<Group<'a>> {
     let mut groups = Vec::new();
     for name in names(table).into_iter().chain([OTHER]) {
         let here = |block: &mut Block| group_of(table, block.entry) == name;
@@ -91,16 +104,17 @@ fn group_of<'a>(table: &'a Table, entry: &str) -> &'a str {
     table.entry(entry).map_or(OTHER, |entry| &entry.group)
 }
 
-fn blocks<'a>(document: &'a Document, table: &'a Table) -> Vec<Block<'a>> {
-    let same = |a: &Row, b: &Row| a.entry == b.entry && a.configuration == b.configuration;
-    let chunks = document.results.chunk_by(same);
-    let are_compared = configurations(document).len() > 1;
-    let configuration = |row: &Row| are_compared.then(|| plain(&switches(&row.configuration)));
-    let block = |rows: &'a [Row]| Block {
+fn blocks<'a>(document: &'a Document, table: &'a Table, compared: &Compared) -> Vec<Block<'a>> {
+    let rows: Vec<&Row> = document.results.iter().collect();
+    let same = |a: &&Row, b: &&Row| a.entry == b.entry && compared.of(a) == compared.of(b);
+    rows.chunk_by(same).map(|rows| block(rows, table, plain(&compared.of(rows[0])))).collect()
+}
+
+fn block<'a>(rows: &[&'a Row], table: &'a Table, configuration: String) -> Block<'a> {
+    Block {
         entry: &rows[0].entry,
         title: table.entry(&rows[0].entry).map(|entry| entry.title.as_str()),
-        configuration: configuration(&rows[0]).unwrap_or_default(),
-        rows: rows.iter().collect(),
-    };
-    chunks.map(block).collect()
+        rows: rows.to_vec(),
+        configuration,
+    }
 }

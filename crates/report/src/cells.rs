@@ -1,16 +1,19 @@
 //! What stands in the cells of a table for people.
 
-use crate::bar::Scale;
-use crate::figure::{ABSENT, Floor, Unit, half_width, number, shown, unitless};
-use document::{Document, Outcome, Row, Timing};
-use stats::Cost;
+use crate::configuration::Compared;
+use crate::figure::{ABSENT, Ratios, Unit, half_width, number, shown, unitless};
+use document::{Document, Outcome, Path, Row, Timing};
+use stats::{Cost, Mode, NoiseKind};
+use table::{Entry, Kind, Table};
 
 /// A column; the cost is one with its interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Column {
+    Where,
     Cost,
     Ns,
-    Ratio,
+    ToSyscall,
+    ToCall,
     Bar,
     P99,
     Min,
@@ -19,30 +22,35 @@ pub(crate) enum Column {
     Max,
     Ticks,
     Throughput,
+    Rounds,
     Samples,
-    Disturbed,
-    Note,
+    Cpu,
 }
 
+/// The entry that is the floor.
+const CALL: &str = "call";
+
 /// What only a verbose report has.
-pub(crate) const DETAILS: [Column; 8] = [
+pub(crate) const DETAILS: [Column; 9] = [
     Column::Min,
     Column::P50,
     Column::P999,
     Column::Max,
     Column::Ticks,
     Column::Throughput,
+    Column::Rounds,
     Column::Samples,
-    Column::Disturbed,
+    Column::Cpu,
 ];
 
 impl Column {
     /// Its name above the cells; some have none, or one that depends on the unit.
     pub fn heading(self) -> &'static str {
         match self {
-            Column::Cost | Column::Bar | Column::Note => "",
+            Column::Where | Column::Cost | Column::Bar => "",
             Column::Ns => "ns",
-            Column::Ratio => "ratio",
+            Column::ToSyscall => "× syscall",
+            Column::ToCall => "× call",
             Column::P99 => "p99",
             Column::Min => "min",
             Column::P50 => "p50",
@@ -50,37 +58,46 @@ impl Column {
             Column::Max => "max",
             Column::Ticks => "ticks",
             Column::Throughput => "throughput",
+            Column::Rounds => "rounds",
             Column::Samples => "samples",
-            Column::Disturbed => "disturbed",
+            Column::Cpu => "CPU",
         }
     }
-}
 
-impl Column {
     /// Whether it says something about instructions that were counted.
     pub fn is_of_counts(self) -> bool {
         use Column::*;
-        !matches!(self, Ns | Ratio | P99 | Ticks | Throughput | Disturbed)
+        matches!(self, Where | Cost | Min | P50 | P999 | Max | Samples)
     }
 }
 
 /// Whether a row has numbers; the others have words.
 pub(crate) fn has_figures(row: &Row) -> bool {
-    row.outcome == Outcome::Ok
+    row.outcome == Outcome::Ok && row.noise.is_none()
 }
 
 /// What turns rows into cells.
-pub(crate) struct Figures {
-    pub scale: Scale,
-    floor: Floor,
+pub(crate) struct Figures<'a> {
+    ratios: Ratios,
+    compared: &'a Compared<'a>,
+    table: &'a Table,
     counted: bool,
+    in_cycles: bool,
+    never_quiet: bool,
 }
 
-impl Figures {
-    pub fn of(document: &Document) -> Self {
+impl<'a> Figures<'a> {
+    pub fn of(document: &Document, table: &'a Table, compared: &'a Compared) -> Self {
         let units: Vec<Unit> = document.results.iter().filter_map(|row| Some(shown(row)?.unit)).collect();
-        let counted = !units.is_empty() && units.iter().all(|unit| *unit == Unit::Instructions);
-        Self { scale: Scale::of(document), floor: Floor::of(document), counted }
+        let cpus = &document.measurement.cpus;
+        Self {
+            ratios: Ratios::of(document, compared),
+            compared,
+            table,
+            counted: !units.is_empty() && units.iter().all(|unit| *unit == Unit::Instructions),
+            in_cycles: document.measurement.cycles_per_tick.is_some(),
+            never_quiet: !cpus.is_empty() && cpus.iter().all(|cpu| cpu.vouched_by == "nothing"),
+        }
     }
 
     /// Whether all figures are instructions: then there is nothing to convert, and hardly anything that varies.
@@ -88,30 +105,74 @@ impl Figures {
         self.counted
     }
 
-    /// Whether ratios can be told.
-    pub fn has_ratios(&self) -> bool {
-        self.floor.is_known()
+    /// Whether the document has the row that a column of ratios refers to.
+    pub fn has_ratios(&self, column: Column) -> bool {
+        match column {
+            Column::ToSyscall => self.ratios.has_syscall(),
+            Column::ToCall => self.ratios.has_call(),
+            _ => true,
+        }
     }
 
-    /// A cell; empty for those that need more than the row ([`Column::Cost`], [`Column::Bar`], [`Column::Note`]).
+    /// Where a row is served, in a word; what is no entry is served nowhere.
+    pub fn place(&self, row: &Row) -> &'static str {
+        let crosses = |entry: &Entry| matches!(entry.kind, Kind::Number | Kind::Exception);
+        match row.path {
+            // The floor is a call of the program itself.
+            _ if row.entry == CALL => "",
+            Some(Path::User) => "user",
+            Some(Path::Kernel) => "kernel",
+            None if self.table.entry(&row.entry).is_some_and(crosses) => "kernel",
+            None => "",
+        }
+    }
+
+    /// The width of the widest such word.
+    pub fn widest_place(&self, rows: &[&Row]) -> usize {
+        rows.iter().map(|row| self.place(row).len()).max().unwrap_or(0)
+    }
+
+    /// Why a row has no figures: in a word, and in words.
+    pub fn instead(&self, row: &Row) -> (&'static str, String) {
+        let Some(noise) = row.noise.filter(|_| row.outcome == Outcome::Ok) else {
+            return (row.outcome.name(), row.reason.clone().unwrap_or_else(|| ABSENT.to_owned()));
+        };
+        // Where core cycles can be told they go without saying: the column's name says so.
+        let unit = if self.in_cycles { "" } else { " TSC ticks" };
+        let range = noise.low.zip(noise.high);
+        let seen = range.map(|(low, high)| format!("{low:.0} to {high:.0}{unit} seen"));
+        let seen = seen.unwrap_or_else(|| "no round seen".to_owned());
+        match noise.kind {
+            NoiseKind::Shared if self.never_quiet => ("never quiet", format!("{seen}, always in company")),
+            NoiseKind::Shared => ("noisy", format!("{seen} in company")),
+            NoiseKind::Preempted => ("noisy", format!("{seen} between other processes")),
+            NoiseKind::TooFew => ("few rounds", seen),
+        }
+    }
+
+    /// A cell; empty for those that need more than the row ([`Column::Cost`], [`Column::Bar`]).
     pub fn cell(&self, column: Column, row: &Row) -> String {
-        let sample = |figure: fn(&Cost<f64>) -> f64| {
-            shown(row).map_or(ABSENT.to_owned(), |shown| shown.number(figure(&shown.cost)))
+        let sample = |figure: fn(&Cost<f64>) -> Option<f64>| {
+            let figure = shown(row).and_then(|shown| Some(shown.number(figure(&shown.cost)?)));
+            figure.unwrap_or_else(|| ABSENT.to_owned())
         };
         match column {
-            Column::Cost | Column::Bar | Column::Note => String::new(),
+            Column::Cost | Column::Bar => String::new(),
+            Column::Where => self.place(row).to_owned(),
             Column::Ns if row.timing == Timing::Emulated => "emulated".to_owned(),
             Column::Ns => optional(row.ns.as_ref().map(|cost| unitless(cost).estimate)),
-            Column::Ratio => shown(row).map_or(ABSENT.to_owned(), |shown| self.floor.ratio(&shown)),
+            Column::ToSyscall => self.ratios.to_syscall(row, self.compared),
+            Column::ToCall => self.ratios.to_call(row, self.compared),
             Column::P99 => sample(|cost| cost.p99),
-            Column::Min => sample(|cost| cost.min),
-            Column::P50 => sample(|cost| cost.p50),
+            Column::Min => sample(|cost| Some(cost.min)),
+            Column::P50 => sample(|cost| Some(cost.p50)),
             Column::P999 => sample(|cost| cost.p999),
-            Column::Max => sample(|cost| cost.max),
+            Column::Max => sample(|cost| Some(cost.max)),
             Column::Ticks => optional(row.ticks.as_ref().map(|cost| unitless(cost).estimate)),
             Column::Throughput => optional(row.throughput.as_ref().map(|cost| unitless(cost).estimate)),
-            Column::Samples => row.samples.to_string(),
-            Column::Disturbed => row.disturbed.to_string(),
+            Column::Rounds => format!("{}/{}", row.counts.kept_rounds, row.counts.rounds),
+            Column::Samples => format!("{}/{}", row.counts.kept_samples, row.counts.samples),
+            Column::Cpu => row.cpu.map_or_else(|| ABSENT.to_owned(), |cpu| cpu.to_string()),
         }
     }
 }
@@ -132,4 +193,11 @@ pub(crate) fn estimate(row: &Row, suffix: &str) -> String {
 pub(crate) fn error(row: &Row) -> String {
     let half = shown(row).and_then(|shown| half_width(&shown.cost));
     half.map_or(ABSENT.to_owned(), |half| format!("±{}", number(half)))
+}
+
+/// `modes: 83 % at 125, 17 % at 600`, where there are several.
+pub(crate) fn modes(row: &Row) -> Option<String> {
+    let each = row.modes.iter().map(|Mode { share, cost }| format!("{:.0} % at {cost:.0}", share * 100.0));
+    let each: Vec<String> = each.collect();
+    (each.len() > 1).then(|| format!("modes: {}", each.join(", ")))
 }

@@ -2,8 +2,8 @@ use crate::Error;
 use crate::figure::unitless;
 use crate::plain::plain;
 use ::csv::{Terminator, WriterBuilder};
-use document::{Document, Row, Timing};
-use stats::Cost;
+use document::{Document, Path, Row, Timing};
+use stats::{Cost, NoiseKind};
 
 const UNITS: [&str; 5] = ["core_cycles", "ticks", "ns", "instructions", "throughput"];
 const FIGURES: [&str; 8] = ["estimate", "ci_low", "ci_high", "min", "p50", "p99", "p999", "max"];
@@ -22,27 +22,43 @@ pub(crate) fn records(lines: impl Iterator<Item = Vec<String>>) -> Result<Vec<u8
     writer.into_inner().map_err(|error| Error::Csv(error.to_string()))
 }
 
+/// What stands before the costs, and behind them.
+const BEFORE: [&str; 15] = [
+    "entry",
+    "entry_id",
+    "operation",
+    "operation_id",
+    "bits",
+    "configuration",
+    "timing",
+    "outcome",
+    "reason",
+    "path",
+    "remarks",
+    "noise",
+    "noise_low",
+    "noise_high",
+    "cpu",
+];
+const BEHIND: [&str; 9] = [
+    "throughput_withheld",
+    "modes",
+    "rounds",
+    "kept_rounds",
+    "blocks",
+    "kept_blocks",
+    "samples",
+    "kept_samples",
+    "interrupted",
+];
+
 fn header() -> Vec<String> {
-    let row = ["entry", "operation", "bits", "configuration", "timing", "outcome", "reason"];
     let costs = UNITS.iter().flat_map(|unit| FIGURES.iter().map(move |figure| format!("{unit}_{figure}")));
-    row.into_iter()
-        .map(str::to_owned)
-        .chain(costs)
-        .chain(["samples".to_owned(), "disturbed".to_owned()])
-        .collect()
+    let before = BEFORE.into_iter().map(str::to_owned);
+    before.chain(costs).chain(BEHIND.into_iter().map(str::to_owned)).collect()
 }
 
 fn record(row: &Row) -> Vec<String> {
-    let configuration: Vec<String> = row.configuration.iter().map(|(k, v)| format!("{k}={v}")).collect();
-    let mut cells = vec![
-        plain(&row.entry),
-        plain(&row.operation),
-        row.bits.to_string(),
-        plain(&configuration.join(";")),
-        timing(row.timing).to_owned(),
-        row.outcome.name().to_owned(),
-        row.reason.as_deref().map(plain).unwrap_or_default(),
-    ];
     let costs = [
         row.core_cycles.as_ref().map(unitless),
         row.ticks.as_ref().map(unitless),
@@ -50,9 +66,66 @@ fn record(row: &Row) -> Vec<String> {
         row.instructions.as_ref().map(unitless),
         row.throughput.as_ref().map(unitless),
     ];
-    cells.extend(costs.into_iter().flat_map(figures));
-    cells.extend([row.samples.to_string(), row.disturbed.to_string()]);
-    cells
+    let costs = costs.into_iter().flat_map(figures);
+    before(row).into_iter().chain(costs).chain(behind(row)).collect()
+}
+
+fn before(row: &Row) -> [String; BEFORE.len()] {
+    let configuration: Vec<String> = row.configuration.iter().map(|(k, v)| format!("{k}={v}")).collect();
+    let noise = row.noise.as_ref();
+    [
+        plain(&row.entry),
+        optional(row.entry_id),
+        plain(&row.operation),
+        optional(row.operation_id),
+        row.bits.to_string(),
+        plain(&configuration.join(";")),
+        timing(row.timing).to_owned(),
+        row.outcome.name().to_owned(),
+        row.reason.as_deref().map(plain).unwrap_or_default(),
+        row.path.map(path).unwrap_or_default().to_owned(),
+        plain(&row.remarks.join("; ")),
+        noise.map(|noise| kind(noise.kind)).unwrap_or_default().to_owned(),
+        optional(noise.and_then(|noise| noise.low)),
+        optional(noise.and_then(|noise| noise.high)),
+        optional(row.cpu),
+    ]
+}
+
+fn behind(row: &Row) -> [String; BEHIND.len()] {
+    let modes: Vec<String> = row.modes.iter().map(|mode| format!("{}:{}", mode.share, mode.cost)).collect();
+    let counts = &row.counts;
+    [
+        row.throughput_withheld.as_deref().map(plain).unwrap_or_default(),
+        modes.join(";"),
+        counts.rounds.to_string(),
+        counts.kept_rounds.to_string(),
+        counts.blocks.to_string(),
+        counts.kept_blocks.to_string(),
+        counts.samples.to_string(),
+        counts.kept_samples.to_string(),
+        counts.interrupted.to_string(),
+    ]
+}
+
+fn optional(value: Option<impl ToString>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}
+
+fn path(path: Path) -> &'static str {
+    match path {
+        Path::User => "user",
+        Path::Kernel => "kernel",
+    }
+}
+
+/// As in the document.
+fn kind(kind: NoiseKind) -> &'static str {
+    match kind {
+        NoiseKind::Shared => "shared",
+        NoiseKind::Preempted => "preempted",
+        NoiseKind::TooFew => "too-few",
+    }
 }
 
 fn timing(timing: Timing) -> &'static str {
@@ -73,8 +146,8 @@ fn figures(cost: Option<Cost<f64>>) -> [String; 8] {
         cost.ci_high,
         Some(cost.min),
         Some(cost.p50),
-        Some(cost.p99),
-        Some(cost.p999),
+        cost.p99,
+        cost.p999,
         Some(cost.max),
     ];
     figures.map(|figure| figure.map(|number| number.to_string()).unwrap_or_default())

@@ -1,7 +1,9 @@
 //! Which figures of a row are shown, and how numbers are written.
 
+use crate::configuration::Compared;
 use document::{Document, Row, Timing};
 use stats::Cost;
+use std::collections::BTreeMap;
 
 /// What stands where there is no number.
 pub(crate) const ABSENT: &str = "-";
@@ -87,61 +89,94 @@ pub(crate) fn unitless<U: Copy + Into<f64>>(cost: &Cost<U>) -> Cost<f64> {
         ci_high: cost.ci_high.map(Into::into),
         min: cost.min.into(),
         p50: cost.p50.into(),
-        p99: cost.p99.into(),
-        p999: cost.p999.into(),
+        p99: cost.p99.map(Into::into),
+        p999: cost.p999.map(Into::into),
         max: cost.max.into(),
     }
 }
 
-/// Estimates of `call none` in every unit: what ratios refer to.
+/// Estimates of one row, in every unit.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Floor {
+struct Base {
     cycles: Option<f64>,
     ticks: Option<f64>,
     instructions: Option<f64>,
 }
 
-impl Floor {
-    pub fn of(document: &Document) -> Self {
-        let floor = |row: &&Row| row.entry == "call" && row.operation == "none";
-        let rows = || document.results.iter().filter(floor);
+impl Base {
+    fn of(row: &Row) -> Self {
         Self {
-            cycles: rows().find_map(|row| row.core_cycles).map(|cost| cost.estimate.0),
-            ticks: rows().find_map(|row| row.ticks).map(|cost| cost.estimate.0),
-            instructions: rows().find_map(|row| row.instructions).map(|cost| cost.estimate.0),
+            cycles: row.core_cycles.map(|cost| cost.estimate.0),
+            ticks: row.ticks.map(|cost| cost.estimate.0),
+            instructions: row.instructions.map(|cost| cost.estimate.0),
         }
     }
 
-    /// Whether the document has the row that ratios refer to.
-    pub fn is_known(self) -> bool {
-        self.cycles.or(self.ticks).or(self.instructions).is_some()
-    }
-
-    /// A cost as a multiple of the floor, in the cost's unit; absent without a positive floor.
-    pub fn ratio(self, shown: &Shown) -> String {
-        let floor = match shown.unit {
+    /// A cost as a multiple of this one, in the cost's unit; absent where this one is unknown or not positive.
+    fn ratio(self, shown: &Shown) -> Option<f64> {
+        let base = match shown.unit {
             Unit::Cycles => self.cycles,
             Unit::Ticks => self.ticks,
             Unit::Instructions => self.instructions,
         };
-        match floor.filter(|floor| *floor > 0.0) {
-            Some(floor) => multiple(shown.cost.estimate / floor),
-            None => ABSENT.to_owned(),
-        }
+        base.filter(|base| *base > 0.0).map(|base| shown.cost.estimate / base)
     }
 }
 
+/// What costs are compared with: a bare system call, and a call and return. Each configuration has its own.
+#[derive(Debug, Default)]
+pub(crate) struct Ratios {
+    syscall: BTreeMap<String, Base>,
+    call: BTreeMap<String, Base>,
+}
+
+impl Ratios {
+    pub fn of(document: &Document, compared: &Compared) -> Self {
+        let bases = |entry: &str| {
+            let rows = document.results.iter().filter(|row| row.entry == entry && row.operation == "none");
+            let rows = rows.filter(|row| shown(row).is_some());
+            rows.map(|row| (compared.of(row), Base::of(row))).collect()
+        };
+        Self { syscall: bases("syscall-x86_64"), call: bases("call") }
+    }
+
+    pub fn has_syscall(&self) -> bool {
+        !self.syscall.is_empty()
+    }
+
+    pub fn has_call(&self) -> bool {
+        !self.call.is_empty()
+    }
+
+    /// A row's cost as a multiple of a bare system call's.
+    pub fn to_syscall(&self, row: &Row, compared: &Compared) -> String {
+        ratio(&self.syscall, row, compared)
+    }
+
+    /// A row's cost as a multiple of a call's.
+    pub fn to_call(&self, row: &Row, compared: &Compared) -> String {
+        ratio(&self.call, row, compared)
+    }
+}
+
+fn ratio(bases: &BTreeMap<String, Base>, row: &Row, compared: &Compared) -> String {
+    let base = bases.get(&compared.of(row));
+    let ratio = base.zip(shown(row)).and_then(|(base, shown)| base.ratio(&shown));
+    ratio.map_or_else(|| ABSENT.to_owned(), multiple)
+}
+
+/// With two figures below ten, where a third of a system call matters.
 fn multiple(ratio: f64) -> String {
     if !ratio.is_finite() {
         return ABSENT.to_owned();
     }
-    if ratio.abs() >= EXPONENT_FROM {
-        format!("{ratio:.0e}×")
-    } else if ratio.abs() >= 9.95 {
-        format!("{ratio:.0}×")
-    } else {
-        format!("{}×", number(ratio))
-    }
+    let text = match ratio.abs() {
+        EXPONENT_FROM.. => format!("{ratio:.0e}"),
+        9.95.. => format!("{ratio:.0}"),
+        0.995.. => format!("{ratio:.1}"),
+        _ => format!("{ratio:.2}"),
+    };
+    if text.trim_start_matches(['-', '0', '.']).is_empty() { "0.00".to_owned() } else { text }
 }
 
 /// With one digit behind the point. A negative number that rounds to zero loses its sign.
@@ -178,9 +213,12 @@ mod tests {
         assert_eq!(number(9_999_999.0), "9999999.0");
         assert_eq!(number(-1e300), "-1.0e300");
         assert_eq!(number(f64::NAN), "-");
-        assert_eq!(multiple(35.96), "36×");
-        assert_eq!(multiple(9.96), "10×");
-        assert_eq!(multiple(-0.31), "-0.3×");
+        assert_eq!(multiple(35.96), "36");
+        assert_eq!(multiple(9.96), "10");
+        assert_eq!(multiple(1.04), "1.0");
+        assert_eq!(multiple(0.226), "0.23");
+        assert_eq!(multiple(-0.31), "-0.31");
+        assert_eq!(multiple(-0.001), "0.00");
         assert_eq!(multiple(f64::INFINITY), "-");
     }
 }

@@ -1,9 +1,10 @@
-//! What stands above and below the rows: facts about the machine and the run, and what disturbed it. In words, for
-//! text and Markdown alike; not yet made harmless.
+//! What stands above the rows: facts about the machine and the run. In words, for text and Markdown alike; not yet made
+//! harmless.
 
+use crate::configuration::common;
 use crate::figure::ABSENT;
-use crate::lab;
-use document::{Document, Measurement, Outcome, Timing};
+use crate::{Style, first_screen, lab};
+use document::{Document, Level, Measurement, Outcome, Timing};
 use environment::{Environment, Kernel};
 use std::collections::BTreeMap;
 
@@ -22,8 +23,11 @@ const ON_THE_PATH: [&str; 10] = [
     "vmscape",
 ];
 
-/// What is said of a partial document, above and below the rows.
-pub(crate) const PARTIAL: &str = "PARTIAL: cut short; rows may be missing, and those here are less precise.";
+/// The finding that stands in the head.
+pub(crate) const NOISE: &str = "noise";
+
+/// What is said of a partial document below the rows.
+pub(crate) const PARTIAL: &str = "PARTIAL: the run was cut short. Rows may be missing, and others are less precise.";
 
 /// One line of the head.
 pub(crate) struct Fact {
@@ -31,19 +35,20 @@ pub(crate) struct Fact {
     pub text: String,
 }
 
-/// The head, line by line; a verbose one leaves nothing out that decides a cost.
-pub(crate) fn facts(document: &Document, verbose: bool) -> Vec<Fact> {
-    let measurement = &document.measurement;
-    let mut facts = machine(document, verbose);
-    facts.push(fact("measured", measured(document)));
-    if !is_counted(document) {
-        facts.push(fact("clocks", clocks(measurement)));
+/// The head, line by line. The first screen has what a figure means nothing without; a verbose head leaves nothing out that
+/// decides a cost.
+pub(crate) fn facts(document: &Document, style: &Style) -> Vec<Fact> {
+    let is_first_screen = first_screen::of(document, style.selection).is_some();
+    let mut facts = machine(document);
+    facts.extend(noise(document).map(|text| fact("noise", text)));
+    if !is_first_screen || style.verbose {
+        facts.extend(beyond_the_first_screen(document, style.verbose));
     }
     if document.environment.lab.is_none() && document.results.iter().any(|row| row.timing == Timing::Emulated)
     {
         facts.push(fact("emulated", "rows so marked count instructions executed, not time".to_owned()));
     }
-    if verbose {
+    if style.verbose {
         facts.extend(more(document));
     }
     facts
@@ -55,33 +60,56 @@ fn is_counted(document: &Document) -> bool {
 }
 
 /// What the figures are from.
-fn machine(document: &Document, verbose: bool) -> Vec<Fact> {
+fn machine(document: &Document) -> Vec<Fact> {
     let environment = &document.environment;
+    let clock = || fact("clock", clocks(&document.measurement, environment));
     if let Some(lab) = &environment.lab {
         let mut facts = lab::facts(document, lab);
         if !lab.icount {
             facts.push(fact("CPU", cpu(environment)));
             facts.push(fact("hypervisor", hypervisor(environment)));
+            facts.push(clock());
         }
         return facts;
     }
-    let mut facts = vec![
+    vec![
         fact("CPU", cpu(environment)),
         fact("kernel", kernel(&environment.kernel)),
         fact("hypervisor", hypervisor(environment)),
-        fact("clocksource", text(&environment.clock.current_clocksource)),
-        fact("vsyscall", vsyscall(environment)),
-        fact("mitigations", mitigations(environment, verbose)),
-    ];
-    if environment.host != "linux" {
-        facts.push(fact("host", environment.host.clone()));
+        fact("clock", clocks(&document.measurement, environment)),
+        fact("C library", libc(environment)),
+    ]
+}
+
+fn beyond_the_first_screen(document: &Document, verbose: bool) -> Vec<Fact> {
+    let environment = &document.environment;
+    let mut facts = Vec::new();
+    if environment.lab.is_none() {
+        facts.push(fact("vsyscall", vsyscall(environment)));
+        facts.push(fact("mitigations", mitigations(environment, verbose)));
+        facts.extend(taxes(environment).map(|text| fact("process", text)));
+        let common = Some(common(document)).filter(|common| !common.is_empty());
+        facts.extend(common.map(|text| fact("cores", text)));
     }
-    facts.extend(taxes(environment).map(|text| fact("process", text)));
+    facts.push(fact("measured", measured(document)));
     facts
 }
 
 pub(crate) fn fact(label: &'static str, text: String) -> Fact {
     Fact { label, text }
+}
+
+/// The finding about noise, and what to do about it; of a document without it, how much was kept.
+fn noise(document: &Document) -> Option<String> {
+    if is_counted(document) {
+        return None;
+    }
+    if let Some(finding) = document.findings.iter().find(|finding| finding.id == NOISE) {
+        let remedy = finding.remedy.as_ref().filter(|_| finding.level != Level::Ok);
+        return Some(format!("{} {}", finding.verdict, remedy.map_or("", String::as_str)).trim_end().to_owned());
+    }
+    let counts = &document.measurement.counts;
+    (counts.rounds > 0).then(|| format!("{} of {} rounds kept", counts.kept_rounds, counts.rounds))
 }
 
 fn text(value: &Option<String>) -> String {
@@ -181,27 +209,60 @@ fn taxes(environment: &Environment) -> Option<String> {
     (!taxes.is_empty()).then(|| taxes.join("; "))
 }
 
+fn libc(environment: &Environment) -> String {
+    let Some(libc) = &environment.libc else { return ABSENT.to_owned() };
+    let version = libc.version.as_ref().map(|version| format!(" {version}"));
+    let package = libc.package.as_ref().map(|package| format!(" ({package})"));
+    format!("{}{}{}", libc.name, version.unwrap_or_default(), package.unwrap_or_default())
+}
+
 fn measured(document: &Document) -> String {
     let measurement = &document.measurement;
     let priority = if measurement.realtime { ", real-time priority" } else { "" };
     // A guest's only CPU need not be told.
-    let cpu = match document.environment.lab {
-        None => format!(" on CPU {}", measurement.cpu),
-        Some(_) => String::new(),
+    let cpus = match document.environment.lab {
+        None => cpus(measurement).map(|cpus| format!(" on {cpus}")),
+        Some(_) => None,
     };
     format!(
-        "{}, {:.1} s{cpu}{priority}, by kentry {}",
-        measurement.started, measurement.seconds, measurement.kentry
+        "{}, {:.1} s{}{priority}, by kentry {}",
+        measurement.started,
+        measurement.seconds,
+        cpus.unwrap_or_default(),
+        measurement.kentry
     )
 }
 
-fn clocks(measurement: &Measurement) -> String {
+/// `CPU 1`, `CPUs 0, 1`: those that rounds were taken on.
+pub(crate) fn cpus(measurement: &Measurement) -> Option<String> {
+    let used = measurement.cpus.iter().filter(|cpu| cpu.rounds > 0 || measurement.cpus.len() == 1);
+    let named = used.map(|cpu| match cpu.core.as_str() {
+        "" | "uniform" => cpu.cpu.to_string(),
+        core => format!("{} ({core})", cpu.cpu),
+    });
+    let named: Vec<String> = named.collect();
+    match &named[..] {
+        [] => None,
+        [one] => Some(format!("CPU {one}")),
+        several => Some(format!("CPUs {}", several.join(", "))),
+    }
+}
+
+fn clocks(measurement: &Measurement, environment: &Environment) -> String {
     let ghz = |hz: Option<f64>| hz.map_or(ABSENT.to_owned(), |hz| format!("{:.3} GHz", hz / 1e9));
     let core = measurement.tsc_hz.zip(measurement.cycles_per_tick).map(|(hz, cycles)| hz * cycles);
     let range = measurement.tsc_hz.zip(measurement.cycles_per_tick_range);
     let range = range
         .map(|(hz, [low, high])| format!(" ({:.2} to {:.2} in the run)", hz * low / 1e9, hz * high / 1e9));
-    format!("TSC {}, core {}{}", ghz(measurement.tsc_hz), ghz(core), range.unwrap_or_default())
+    let source = environment.clock.current_clocksource.as_ref();
+    let source = source.map(|source| format!("; clocksource {source}"));
+    format!(
+        "TSC {}, core {}{}{}",
+        ghz(measurement.tsc_hz),
+        ghz(core),
+        range.unwrap_or_default(),
+        source.unwrap_or_default()
+    )
 }
 
 /// Only in verbose heads.
@@ -215,7 +276,15 @@ fn more(document: &Document) -> Vec<Fact> {
         facts.push(fact("microcode", text(&environment.cpu.microcode)));
         let chain = by_bits(&measurement.chain_ratio, "cycles of an imul if a xor takes one");
         facts.push(fact("chain", chain));
-        facts.push(fact("canary", by_bits(&measurement.canary, "independent instructions in a core cycle")));
+        facts.extend(measurement.cpus.iter().map(|cpu| {
+            let canary = by_bits(&cpu.canary, "independent instructions in a core cycle when alone");
+            let vouched = match cpu.vouched_by.as_str() {
+                "" => String::new(),
+                by => format!("; vouched for by {by}"),
+            };
+            fact("canary", format!("CPU {}, {canary}{vouched}", cpu.cpu))
+        }));
+        facts.push(fact("counts", counts(document)));
     }
     facts.push(fact("seed", measurement.seed.to_string()));
     facts.extend(document.vdso.iter().map(|(bits, exports)| {
@@ -238,35 +307,24 @@ fn by_bits(map: &BTreeMap<String, f64>, what: &str) -> String {
     format!("{what}: {}", each.join(", "))
 }
 
-/// How far the machine disturbed the run; nothing disturbs a count of instructions.
-pub(crate) fn disturbance(document: &Document) -> Option<String> {
-    if is_counted(document) {
-        return None;
-    }
-    let disturbance = &document.measurement.disturbance;
-    let excluded = disturbance.excluded_canary.saturating_add(disturbance.excluded_migrated);
-    Some(format!(
-        "{excluded} of {} rounds left out ({} with a slow canary, {} moved to another CPU), {} preempted but kept; {} of {} \
-         samples left out{}; steal {}, load {} before and {} after, other CPUs {} busy",
-        disturbance.rounds,
-        disturbance.excluded_canary,
-        disturbance.excluded_migrated,
-        disturbance.preempted,
-        disturbance.disturbed,
-        disturbance.samples,
-        share(disturbance.disturbed, disturbance.samples),
+/// How much was measured and kept, and what else the machine did meanwhile.
+fn counts(document: &Document) -> String {
+    let counts = &document.measurement.counts;
+    format!(
+        "{} of {} rounds kept, {} of {} blocks, {} of {} samples, {} of these left out for an interrupt; steal {}, load {} \
+         before and {} after, other CPUs {} busy",
+        counts.kept_rounds,
+        counts.rounds,
+        counts.kept_blocks,
+        counts.blocks,
+        counts.kept_samples,
+        counts.samples,
+        counts.interrupted,
         load(document, |load| load.steal_ms, 0, " ms"),
         load(document, |load| load.loadavg_before, 2, ""),
         load(document, |load| load.loadavg_after, 2, ""),
         load(document, |load| load.busy_percent_other, 0, " %"),
-    ))
-}
-
-fn share(part: u64, all: u64) -> String {
-    if all == 0 {
-        return String::new();
-    }
-    format!(" ({:.1} %)", 100.0 * part as f64 / all as f64)
+    )
 }
 
 fn load(

@@ -1,26 +1,28 @@
 //! What stands above the rows of a measurement in the lab: which machine it was, and what its figures are.
 
-use crate::arrange::configurations;
+use crate::configuration::{common, written};
 use crate::figure::ABSENT;
 use crate::head::{Fact, fact};
 use document::Document;
 use environment::Lab;
-use std::collections::BTreeMap;
 
 /// The facts that only the lab has.
 pub(crate) fn facts(document: &Document, lab: &Lab) -> Vec<Fact> {
-    let mut facts = vec![
+    vec![
         fact("lab", machine(document, lab)),
         fact("figures", figures(lab).to_owned()),
         fact("ring 0", ring0(lab)),
-        fact("switches", switches(&lab.switches)),
-    ];
-    if let [only] = configurations(document)[..]
-        && !only.is_empty()
-    {
-        facts.push(fact("set", switches(only)));
-    }
-    facts
+        fact("switches", switches(document, lab)),
+    ]
+}
+
+/// What all rows have in common; what differs stands at the rows. Documents of schema 1 name in a row only what was set.
+fn switches(document: &Document, lab: &Lab) -> String {
+    let differs = |name: &str| document.results.iter().any(|row| row.configuration.contains_key(name));
+    let defaults = lab.switches.iter().filter(|(name, _)| !differs(name));
+    let all = [common(document), written(defaults)];
+    let all: Vec<String> = all.into_iter().filter(|words| !words.is_empty()).collect();
+    if all.is_empty() { ABSENT.to_owned() } else { all.join(" ") }
 }
 
 /// Only in verbose heads.
@@ -34,12 +36,6 @@ pub(crate) fn more(lab: &Lab) -> Vec<Fact> {
         fact("gateway", known(&lab.gateway)),
         fact("memory", format!("{} MiB for programs", lab.memory >> 20)),
     ]
-}
-
-/// `pcid=off pti=on`
-pub(crate) fn switches(switches: &BTreeMap<String, String>) -> String {
-    let each: Vec<String> = switches.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    each.join(" ")
 }
 
 fn machine(document: &Document, lab: &Lab) -> String {
@@ -58,7 +54,7 @@ fn machine(document: &Document, lab: &Lab) -> String {
 }
 
 fn figures(lab: &Lab) -> &'static str {
-    if lab.icount { "instructions executed, emulated; no times" } else { "times on hardware" }
+    if lab.icount { "instructions executed in an emulator. A count ranks no cost: one instruction may take a hundred times as long as another" } else { "times on hardware" }
 }
 
 /// What the kernel found when it tested whether its instructions run as a program's do.

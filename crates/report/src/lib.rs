@@ -10,8 +10,10 @@ mod arrange;
 mod ascii;
 mod bar;
 mod cells;
+mod configuration;
 mod csv;
 mod figure;
+mod first_screen;
 mod format;
 mod head;
 mod json;
@@ -23,6 +25,7 @@ mod plain;
 mod prose;
 mod summary;
 mod text;
+mod verdicts;
 
 pub use ascii::ascii;
 pub use format::{Format, UnknownFormat};
@@ -44,8 +47,20 @@ pub struct Style {
     pub color: bool,
     /// Width of the text in terminal columns, at least [`MIN_WIDTH`].
     pub width: usize,
-    /// Whether to show every figure of a row, and every row.
+    /// Whether to show every figure of a row, and everything about the machine.
     pub verbose: bool,
+    /// Which rows to show.
+    pub selection: Selection,
+}
+
+/// Which rows a report for people shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Selection {
+    /// Those that answer a newcomer's question, in 40 lines of 100 columns; everything where a document has few rows or is
+    /// of the lab.
+    FirstScreen,
+    /// Every row.
+    All,
 }
 
 impl Style {

@@ -19,6 +19,7 @@ pub(crate) mod look {
     pub const CLOSED: Style = AnsiColor::Magenta.on_default();
     pub const WRONG: Style = AnsiColor::Red.on_default().bold();
     pub const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+    pub const GOOD: Style = AnsiColor::Green.on_default();
 }
 
 /// One line, without its end.

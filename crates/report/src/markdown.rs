@@ -1,57 +1,77 @@
 //! The report for issues, wikis and pull requests: GitHub's Markdown.
 
 use crate::arrange::{Block, Group, groups};
-use crate::cells::{Column, DETAILS, Figures, has_figures};
+use crate::cells::{Column, DETAILS, Figures, has_figures, modes};
+use crate::configuration::Compared;
 use crate::figure::{ABSENT, Unit, interval, shown};
 use crate::plain::plain;
-use crate::{Style, head};
+use crate::verdicts::level;
+use crate::{Style, first_screen, head};
 use document::{Document, Row};
 use table::Table;
 
 /// What the columns mean.
-const LEGEND: &str = "Ratio: to a call and return through a pointer (`call`, `none`). p99: 99 of 100 single samples are \
-                      at most this.\n\n";
+const LEGEND: &str = "95 % interval: of the estimate, within this run. × syscall: as a multiple of a bare system call \
+                      (`syscall-x86_64`, `none`). × call: of a call and return through a pointer (`call`, `none`). p99: 99 of \
+                      100 single samples are at most this.\n\n";
 
 pub(crate) fn render(document: &Document, table: &Table, style: &Style) -> Vec<u8> {
-    let figures = Figures::of(document);
+    let compared = Compared::of_document(document);
+    let figures = Figures::of(document, table, &compared);
     let mut out = String::from("# kentry\n\n");
     let partial = document.measurement.partial.then(|| format!("**{}**\n\n", escaped(head::PARTIAL)));
-    let partial = partial.unwrap_or_default();
-    out.push_str(&partial);
-    for fact in head::facts(document, style.verbose) {
+    for fact in head::facts(document, style) {
         out.push_str(&format!("- {}: {}\n", fact.label, escaped(&fact.text)));
     }
-    for group in groups(document, table) {
-        out.push_str(&format!("\n## {}\n\n", escaped(group.name)));
+    out.push_str(&verdicts(document, style));
+    for group in groups(document, table, style.selection, &compared) {
+        let name = if group.name.is_empty() { "rows" } else { group.name };
+        out.push_str(&format!("\n## {}\n\n", escaped(name)));
         section(&mut out, &group, &figures, style.verbose);
     }
-    out.push_str(&foot(document, &figures));
-    out.push_str(&partial);
+    out.push_str(&foot(document, &figures, style));
+    out.push_str(&partial.unwrap_or_default());
     out.truncate(out.trim_end().len());
     out.push('\n');
     out.into_bytes()
 }
 
-fn foot(document: &Document, figures: &Figures) -> String {
+/// A list of findings, without the one that stands in the head.
+fn verdicts(document: &Document, style: &Style) -> String {
+    let shown = document.findings.iter().filter(|finding| style.verbose || finding.id != head::NOISE);
+    let items: String = shown
+        .map(|finding| {
+            let item = format!("- **{}**: {}", level(finding.level), escaped(&finding.verdict));
+            let evidence = finding.evidence.as_ref().filter(|_| style.verbose);
+            let whys = [evidence, finding.cause.as_ref(), finding.remedy.as_ref()];
+            let whys = whys.into_iter().flatten().map(|why| format!(" {}", escaped(why)));
+            let next = finding.next.as_ref().map(|next| format!(" {}", code(next)));
+            format!("{item}{}{}\n", whys.collect::<String>(), next.unwrap_or_default())
+        })
+        .collect();
+    if items.is_empty() { items } else { format!("\n## findings\n\n{items}") }
+}
+
+fn foot(document: &Document, figures: &Figures, style: &Style) -> String {
     let mut out = String::from("\n");
+    if let Some(screen) = first_screen::of(document, style.selection) {
+        let closed = first_screen::closed_in_words(&screen.closed);
+        if !closed.is_empty() {
+            out.push_str(&format!("Closed here: {}.\n\n", escaped(&closed)));
+        }
+    }
     if document.results.iter().any(has_figures) && !figures.are_counted() {
         out.push_str(LEGEND);
     }
-    if let Some(disturbance) = head::disturbance(document) {
-        out.push_str(&format!("Disturbance: {}\n\n", escaped(&disturbance)));
-    }
     if head::lacks_cycles(document) {
-        out.push_str("TSC ticks stand where core cycles cannot be told (the imul chain does not hold).\n\n");
-    }
-    for warning in &document.measurement.warnings {
-        out.push_str(&format!("**warning:** {}\n\n", escaped(&warning.to_string())));
+        out.push_str("TSC ticks stand where core cycles cannot be told.\n\n");
     }
     out
 }
 
 /// The columns between the estimate and the note: what there is of figures that were counted is in the estimate.
 fn columns(figures: &Figures, verbose: bool) -> Vec<Column> {
-    let usual = [Column::Ns, Column::Ratio, Column::P99];
+    let usual = [Column::Ns, Column::ToSyscall, Column::ToCall, Column::P99];
     let details: &[Column] = if verbose { &DETAILS } else { &[] };
     let all = usual.iter().chain(details).copied();
     all.filter(|column| !figures.are_counted() || column.is_of_counts()).collect()
@@ -60,11 +80,11 @@ fn columns(figures: &Figures, verbose: bool) -> Vec<Column> {
 fn section(out: &mut String, group: &Group, figures: &Figures, verbose: bool) {
     let unit = group.unit();
     let columns = columns(figures, verbose);
-    let mut names = vec!["entry", "operation", unit.map_or("cost", Unit::name)];
+    let mut names = vec!["entry", "operation", "served by", unit.map_or("cost", Unit::name)];
     names.extend((!figures.are_counted()).then_some("95 % interval"));
     names.extend(columns.iter().map(|column| column.heading()));
     out.push_str(&line(names.iter().copied().chain(["note"])));
-    let rules = names.iter().enumerate().map(|(index, _)| if index < 2 { "---" } else { "---:" });
+    let rules = names.iter().enumerate().map(|(index, _)| if index < 3 { "---" } else { "---:" });
     out.push_str(&line(rules.chain(["---"])));
     for block in &group.blocks {
         for cells in rows(block, unit, figures, &columns, verbose) {
@@ -85,9 +105,10 @@ fn rows(
     verbose: bool,
 ) -> Vec<Vec<String>> {
     let cells = |row: &Row, operation: String| {
-        let mut cells = vec![String::new(), operation];
+        let place = if has_figures(row) { figures.place(row) } else { "" };
+        let mut cells = vec![String::new(), operation, place.to_owned()];
         cells.extend(numbers(row, unit, figures, columns));
-        cells.push(note(row));
+        cells.push(note(row, figures));
         cells
     };
     let mut rows: Vec<Vec<String>> = match block.closed().filter(|_| !verbose) {
@@ -117,12 +138,13 @@ fn numbers(row: &Row, unit: Option<Unit>, figures: &Figures, columns: &[Column])
     cells
 }
 
-fn note(row: &Row) -> String {
-    let reason = row.reason.as_deref().map(escaped);
+fn note(row: &Row, figures: &Figures) -> String {
     if has_figures(row) {
-        return reason.unwrap_or_default();
+        let remarks = row.remarks.iter().cloned().chain(modes(row));
+        return escaped(&remarks.collect::<Vec<_>>().join("; "));
     }
-    format!("**{}**: {}", row.outcome.name(), reason.unwrap_or_else(|| ABSENT.to_owned()))
+    let (word, words) = figures.instead(row);
+    format!("**{word}**: {}", escaped(&words))
 }
 
 /// A name in code type, unless it could end that.

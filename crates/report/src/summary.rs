@@ -1,7 +1,9 @@
 use crate::figure::{ABSENT, interval, number, shown, unitless};
-use crate::lab::switches;
+use crate::configuration::written;
+use crate::head;
 use crate::plain::plain;
-use document::{Document, Outcome, Row, Timing};
+use document::{Document, Level, Outcome, Path, Row, Timing};
+use stats::NoiseKind;
 
 /// Where a document's figures come from, and what to know before quoting one: a line each.
 pub fn origin(document: &Document) -> Vec<String> {
@@ -10,15 +12,16 @@ pub fn origin(document: &Document) -> Vec<String> {
     let machine = match &environment.lab {
         Some(lab) => format!("the lab in {}, CPU model {}", lab.emulator, lab.cpu_model),
         None => format!(
-            "{}, Linux {}, on CPU {}",
+            "{}, Linux {}{}",
             known(&environment.cpu.brand),
             known(&environment.kernel.release),
-            measurement.cpu
+            head::cpus(measurement).map(|cpus| format!(", on {cpus}")).unwrap_or_default()
         ),
     };
     let partial = if measurement.partial { ", PARTIAL" } else { "" };
     let machine = format!("{machine}, {}{partial}", measurement.started);
-    let warnings = measurement.warnings.iter().map(|warning| format!("warning: {warning}"));
+    let warnings = document.findings.iter().filter(|finding| finding.level == Level::Warning);
+    let warnings = warnings.map(|finding| format!("warning: {}", finding.verdict));
     std::iter::once(machine).chain(warnings).map(|line| plain(&line)).collect()
 }
 
@@ -29,7 +32,7 @@ pub fn summary_of_row(row: &Row) -> String {
     let reason = row.reason.as_deref().map(plain);
     let mut operation = plain(&row.operation);
     if !row.configuration.is_empty() {
-        operation.push_str(&plain(&format!(" ({})", switches(&row.configuration))));
+        operation.push_str(&plain(&format!(" ({})", written(row.configuration.iter()))));
     }
     let place = match row.timing {
         Timing::Hardware => operation.to_string(),
@@ -44,16 +47,30 @@ pub fn summary_of_row(row: &Row) -> String {
         parts.push(format!("{} ns", number(unitless(ns).estimate)));
     }
     // Counted instructions are the same in every sample.
-    parts.extend(shown(row).filter(|_| row.timing == Timing::Hardware).map(|shown| {
-        format!("99 % of samples at most {} {}", shown.number(shown.cost.p99), shown.unit.name())
+    let timed = shown(row).filter(|_| row.timing == Timing::Hardware);
+    parts.extend(timed.and_then(|shown| {
+        let p99 = shown.number(shown.cost.p99?);
+        Some(format!("99 % of samples at most {p99} {}", shown.unit.name()))
     }));
-    let reason = reason.map(|reason| format!("; {reason}"));
-    format!("{place}: {}{}", parts.join(", "), reason.unwrap_or_default())
+    parts.extend(row.path.map(|path| match path {
+        Path::User => "served in user space".to_owned(),
+        Path::Kernel => "served by the kernel".to_owned(),
+    }));
+    let remarks = row.remarks.iter().map(|remark| format!("; {}", plain(remark)));
+    format!("{place}: {}{}", parts.join(", "), remarks.collect::<String>())
 }
 
 fn cost(row: &Row) -> String {
+    if let Some(noise) = &row.noise {
+        let why = match noise.kind {
+            NoiseKind::Shared => "noisy: the core was shared, so that there is no estimate",
+            NoiseKind::Preempted => "noisy: other processes took the CPU, so that there is no estimate",
+            NoiseKind::TooFew => "too few rounds for an estimate",
+        };
+        return why.to_owned();
+    }
     let Some(shown) = shown(row) else {
-        return format!("{ABSENT} core cycles");
+        return "it works; no figure".to_owned();
     };
     let figure = format!("{} {}", shown.estimate(), shown.unit.name());
     match interval(&shown.cost) {

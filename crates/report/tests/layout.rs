@@ -5,7 +5,7 @@
 mod sample;
 
 use document::{Document, Outcome};
-use report::{Format, Style, list, render};
+use report::{Format, Selection, Style, list, render};
 use table::Table;
 use unicode_width::UnicodeWidthStr;
 
@@ -14,7 +14,7 @@ fn rendered(document: &Document, format: Format, style: &Style) -> String {
 }
 
 fn style(width: usize, verbose: bool) -> Style {
-    Style { color: false, width, verbose }
+    Style { color: false, width, verbose, selection: Selection::All }
 }
 
 fn assert_fits(text: &str, width: usize) {
@@ -113,7 +113,12 @@ fn text_of_any_characters_fits() {
     for length in 0..80 {
         for row in &mut document.results {
             (row.entry, row.operation) = (text(length % 40), text(80 - length));
-            row.reason = Some(text(length * 3));
+            row.reason = row.reason.as_ref().map(|_| text(length * 3));
+            row.remarks = vec![text(length * 3)];
+        }
+        for finding in &mut document.findings {
+            finding.verdict = text(length * 3);
+            finding.next = Some(text(length * 2));
         }
         document.environment.cpu.brand = Some(text(length));
         for width in [60, 77] {
@@ -193,7 +198,7 @@ fn csv_reads_back_and_is_empty_where_nothing_was_measured() {
         let cycles = record[column("core_cycles_estimate")].parse::<f64>().ok();
         assert_eq!(cycles, row.core_cycles.map(|cost| cost.estimate.0));
         if row.outcome != Outcome::Ok {
-            let costs = column("core_cycles_estimate")..column("samples");
+            let costs = column("core_cycles_estimate")..column("throughput_max");
             assert!(costs.into_iter().all(|column| record[column].is_empty()));
         }
     }
@@ -208,12 +213,73 @@ fn json_is_the_document() {
 }
 
 #[test]
-fn the_sum_of_excluded_rounds_overflowed() {
-    let mut document = sample::odd();
-    document.measurement.disturbance.excluded_canary = u64::MAX;
-    document.measurement.disturbance.excluded_migrated = 1;
-    for format in Format::ALL {
-        let text = rendered(&document, format, &style(100, true));
-        assert!(format == Format::Csv || text.contains("18446744073709551615"), "{format}");
+fn a_screen_of_forty_lines_of_a_hundred_columns_holds_the_first_screen() {
+    for document in [sample::full(), sample::noisy(), sample::partly_closed(), sample::hybrid()] {
+        let style = Style { selection: Selection::FirstScreen, ..style(100, false) };
+        let (rows, screen) = (document.results.len(), rendered(&document, Format::Text, &style));
+        assert!(rows >= 137, "{rows} rows");
+        assert!(screen.lines().count() <= 40, "{screen}");
+        assert!(screen.contains(&format!("of {rows} rows. --all shows every row")), "{screen}");
+        assert_fits(&screen, 100);
     }
+}
+
+#[test]
+fn first_screens_fit_every_terminal() {
+    for document in [sample::full(), sample::noisy(), sample::hybrid(), sample::odd()] {
+        for width in 60..=140 {
+            let style = Style { selection: Selection::FirstScreen, ..style(width, false) };
+            assert_fits(&rendered(&document, Format::Text, &style), width);
+        }
+    }
+}
+
+#[test]
+fn everything_is_shown_when_it_is_asked_for_or_there_is_little() {
+    let all = style(100, false);
+    let first = Style { selection: Selection::FirstScreen, ..all };
+    let full = sample::full();
+    assert_ne!(rendered(&full, Format::Text, &first), rendered(&full, Format::Text, &all));
+    let mut few = sample::full();
+    few.results.truncate(20);
+    for document in [few, sample::lab(), sample::lab_of_one()] {
+        assert_eq!(rendered(&document, Format::Text, &first), rendered(&document, Format::Text, &all));
+    }
+}
+
+#[test]
+fn a_saved_document_looks_like_the_one_that_was_measured() {
+    let style = Style { selection: Selection::FirstScreen, ..style(100, false) };
+    for document in [sample::full(), sample::noisy(), sample::odd(), sample::lab()] {
+        let loaded = document::load(&rendered(&document, Format::Json, &style)).unwrap();
+        for format in Format::ALL {
+            assert_eq!(rendered(&loaded, format, &style), rendered(&document, format, &style), "{format}");
+        }
+    }
+}
+
+#[test]
+fn only_the_switches_that_rows_differ_in_are_told() {
+    let text = rendered(&sample::lab(), Format::Text, &style(100, false));
+    assert!(text.contains("pcid=off pti=on") && !text.contains("pti=on smap"), "{text}");
+    assert!(text.lines().any(|line| line.starts_with("switches") && line.ends_with(" smap=on")), "{text}");
+}
+
+#[test]
+fn a_switch_that_an_entry_fixes_compares_nothing() {
+    let mut document = sample::lab_of_one();
+    for row in &mut document.results {
+        let gate = if row.entry == "lcall7-i386" { "trap" } else { "interrupt" };
+        row.configuration.insert("gate".into(), gate.into());
+    }
+    let text = rendered(&document, Format::Text, &style(100, false));
+    assert!(!text.contains("gate="), "{text}");
+}
+
+#[test]
+fn counts_of_any_size_are_shown() {
+    let mut document = sample::odd();
+    document.measurement.counts.rounds = u64::MAX;
+    let text = rendered(&document, Format::Text, &style(100, true));
+    assert!(text.contains("18446744073709551615"), "{text}");
 }

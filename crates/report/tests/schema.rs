@@ -5,7 +5,7 @@
 mod sample;
 
 use document::{Document, Timing};
-use report::{Format, Style, render};
+use report::{Format, Selection, Style, render};
 use serde_json::{Value, json};
 
 const SCHEMA: &str = include_str!("../../../docs/run.schema.json");
@@ -17,7 +17,7 @@ fn validator() -> jsonschema::Validator {
 }
 
 fn written(document: &Document) -> Value {
-    let style = Style { color: false, width: 100, verbose: false };
+    let style = Style { color: false, width: 100, verbose: false, selection: Selection::All };
     let bytes = render(document, sample::table(), Format::Json, &style).unwrap();
     serde_json::from_slice(&bytes).unwrap()
 }
@@ -35,9 +35,22 @@ fn documents_are_accepted() {
     bare.environment = environment::Environment::default();
     (bare.measurement.tsc_hz, bare.measurement.cycles_per_tick) = (None, None);
     let labs = [sample::lab(), sample::lab_of_one(), sample::lab_on_hardware()];
-    for document in [sample::ordinary(), sample::odd(), bare].into_iter().chain(labs) {
+    let hosts = [sample::ordinary(), sample::odd(), sample::noisy(), sample::partly_closed(), sample::hybrid(), bare];
+    for document in hosts.into_iter().chain(labs) {
         assert_eq!(objections(&written(&document)), Vec::<String>::new());
     }
+}
+
+#[test]
+fn a_document_of_schema_1_is_accepted_by_the_old_schema_and_still_read() {
+    const OLD: &str = include_str!("../../../docs/run-1.schema.json");
+    const TEXT: &str = include_str!("sample/run-1.json");
+    let schema: Value = serde_json::from_str(OLD).unwrap();
+    let value: Value = serde_json::from_str(TEXT).unwrap();
+    jsonschema::draft202012::validate(&schema, &value).unwrap();
+    let document = document::load(TEXT).unwrap();
+    assert_eq!(document.results.len(), value["results"].as_array().unwrap().len());
+    assert!(!objections(&value).is_empty(), "the two schemas are told apart");
 }
 
 #[test]
@@ -65,7 +78,15 @@ fn ok_row() -> Vec<Mutation> {
         ("/results/0/core_cycles/ci_low", Value::Null),
         ("/results/0/core_cycles/ci_high", Value::Null),
         ("/results/0/ns/max", json!("12")),
-        ("/results/0/samples", json!(-1)),
+        ("/results/0/counts/samples", json!(-1)),
+        ("/results/0/path", json!("elsewhere")),
+        ("/results/0/reason", json!("it works")),
+        ("/results/0/noise", json!({ "kind": "loud", "low": null, "high": null })),
+        ("/results/0/noise", json!({ "kind": "shared", "low": 347.0, "high": 423.0 })),
+        ("/results/0/modes", json!([{ "share": 1.2, "cost": 125.0 }])),
+        ("/results/0/rounds/excluded/0", json!("boredom")),
+        ("/results/0/rounds/kept/0", json!(-1)),
+        ("/results/0/distribution_cycles/above", Value::Null),
         ("/results/0/configuration", json!({ "pti": true })),
         ("/results/0/outcome", json!("refused")),
         ("/results/0/timing", json!("emulated")),
@@ -74,17 +95,24 @@ fn ok_row() -> Vec<Mutation> {
 
 fn head() -> Vec<Mutation> {
     vec![
-        ("/schema", json!("kentry.run/2")),
+        ("/schema", json!("kentry.run/1")),
+        ("/id", json!("not hexadecimal")),
         ("/results", Value::Null),
         ("/vdso", json!({ "16": [] })),
         ("/vdso/64/0", json!({ "name": "" , "version": "" })),
-        ("/measurement/cpu", json!(-1)),
+        ("/measurement/cpus/0/cpu", json!(-1)),
+        ("/measurement/cpus/0/vouched_by", json!("hope")),
+        ("/measurement/place/machine", json!("vmware")),
+        ("/measurement/probes", json!({ "probe64": "abc" })),
         ("/measurement/started", json!("yesterday")),
         ("/measurement/tsc_hz", json!(0)),
         ("/measurement/chain_ratio", json!({ "128": 3.0 })),
-        ("/measurement/disturbance/rounds", json!(1.5)),
-        ("/measurement/warnings", json!([{ "kind": "novel" }])),
-        ("/measurement/warnings", json!([{ "kind": "few-rounds" }])),
+        ("/measurement/counts/rounds", json!(1.5)),
+        ("/measurement/quiet_share", json!(1.5)),
+        ("/measurement/changes", json!([""])),
+        ("/findings/0/level", json!("fatal")),
+        ("/findings/0/verdict", Value::Null),
+        ("/findings/0/confidence", json!("certain")),
         ("/environment/kernel/pti", json!("on")),
         ("/environment/mitigations", json!([])),
         ("/environment/vsyscall", json!("maybe")),
@@ -127,7 +155,7 @@ fn a_wrong_value_about_the_lab_is_refused() {
 #[test]
 fn a_missing_or_unknown_field_is_refused() {
     let good = written(&sample::ordinary());
-    for place in ["", "/measurement", "/measurement/disturbance", "/results/0", "/results/0/ns", "/vdso/64/0"]
+    for place in ["", "/measurement", "/measurement/counts", "/measurement/cpus/0", "/results/0", "/results/0/ns", "/results/0/rounds", "/findings/0", "/vdso/64/0"]
     {
         let fields = good.pointer(place).unwrap().as_object().unwrap();
         for field in fields.keys() {

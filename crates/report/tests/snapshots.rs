@@ -6,9 +6,10 @@ mod sample;
 
 use document::Document;
 use insta::assert_snapshot;
-use report::{Format, Style, list, render, summary_of_row};
+use report::{Format, Selection, Style, list, render, summary_of_row};
 
-const PLAIN: Style = Style { color: false, width: 100, verbose: false };
+const PLAIN: Style = Style { color: false, width: 100, verbose: false, selection: Selection::All };
+const FIRST: Style = Style { selection: Selection::FirstScreen, ..PLAIN };
 
 fn text_of(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap()
@@ -29,6 +30,29 @@ fn listed(format: Format, style: Style) -> String {
 /// Escapes made visible.
 fn visible(text: &str) -> String {
     text.replace('\u{1b}', "␛")
+}
+
+#[test]
+fn first_screens() {
+    let documents = [
+        ("ordinary", sample::full()),
+        ("noisy", sample::noisy()),
+        ("closed", sample::partly_closed()),
+        ("hybrid", sample::hybrid()),
+    ];
+    for (name, document) in documents {
+        for width in [60, 80, 100] {
+            assert_snapshot!(format!("first-{name}-{width}"), text(&document, Style { width, ..FIRST }));
+        }
+        assert_snapshot!(format!("first-{name}-color"), visible(&text(&document, Style { color: true, ..FIRST })));
+    }
+    assert_snapshot!("first-markdown", rendered(&sample::full(), Format::Markdown, FIRST));
+}
+
+#[test]
+fn a_document_of_schema_1() {
+    let document = document::load(include_str!("sample/run-1.json")).unwrap();
+    assert_snapshot!("schema-1", text(&document, FIRST));
 }
 
 #[test]

@@ -1,14 +1,14 @@
 //! Columns of the table of a report: which there are, how wide they are, and what stands in them.
 
 use super::names::NameColumn;
-use super::notes::Notes;
 use super::suffix;
 use crate::Style;
 use crate::arrange::Group;
+use crate::bar::bar;
 use crate::cells::{Column, Figures, error, estimate, has_figures};
 use crate::figure::{Unit, shown};
 use crate::line::{Line, look};
-use document::Row;
+use document::{Path, Row};
 use unicode_width::UnicodeWidthStr;
 
 /// Columns of a bar.
@@ -18,10 +18,12 @@ const BAR: std::ops::RangeInclusive<usize> = 6..=24;
 const BAR_HEADING: &str = "logarithmic";
 
 /// All columns.
-const FULL: [Column; 14] = [
+const FULL: [Column; 16] = [
+    Column::Where,
     Column::Cost,
     Column::Ns,
-    Column::Ratio,
+    Column::ToSyscall,
+    Column::ToCall,
     Column::Bar,
     Column::P99,
     Column::Min,
@@ -30,36 +32,50 @@ const FULL: [Column; 14] = [
     Column::Max,
     Column::Ticks,
     Column::Throughput,
+    Column::Rounds,
     Column::Samples,
-    Column::Disturbed,
-    Column::Note,
+    Column::Cpu,
 ];
 
-/// Sets of columns from which the first that fits is taken, and whether the cost has its interval there.
-const CHOICES: [(&[Column], bool); 6] = [
-    (&[Column::Cost, Column::Ns, Column::Ratio, Column::Bar, Column::P99, Column::Note], true),
-    (&[Column::Cost, Column::Ns, Column::Ratio, Column::Bar, Column::Note], true),
-    (&[Column::Cost, Column::Ns, Column::Ratio, Column::Note], true),
-    (&[Column::Cost, Column::Ns, Column::Note], true),
-    (&[Column::Cost, Column::Ns, Column::Note], false),
-    (&[Column::Cost, Column::Note], false),
+/// The columns of a whole report, from the richest to the poorest: the first that fits is taken, and the cost has its
+/// interval where that is said.
+const CHOICES: [(&[Column], bool); 7] = [
+    (
+        &[Column::Where, Column::Cost, Column::Ns, Column::ToSyscall, Column::ToCall, Column::Bar, Column::P99],
+        true,
+    ),
+    (&[Column::Where, Column::Cost, Column::Ns, Column::ToSyscall, Column::Bar, Column::P99], true),
+    (&[Column::Where, Column::Cost, Column::Ns, Column::ToSyscall, Column::P99], true),
+    (&[Column::Where, Column::Cost, Column::Ns, Column::ToSyscall], true),
+    (&[Column::Where, Column::Cost, Column::Ns], true),
+    (&[Column::Where, Column::Cost, Column::Ns], false),
+    (&[Column::Where, Column::Cost], false),
+];
+
+/// The same of the first screen, which has no percentiles.
+const FIRST_SCREEN: [(&[Column], bool); 6] = [
+    (&[Column::Where, Column::Cost, Column::Ns, Column::ToSyscall, Column::ToCall, Column::Bar], true),
+    (&[Column::Where, Column::Cost, Column::Ns, Column::ToSyscall, Column::ToCall], true),
+    (&[Column::Where, Column::Cost, Column::Ns, Column::ToSyscall], true),
+    (&[Column::Where, Column::Cost, Column::Ns], true),
+    (&[Column::Where, Column::Cost, Column::Ns], false),
+    (&[Column::Where, Column::Cost], false),
 ];
 
 /// The rows that have numbers, each with its group's unit, and what makes cells of them.
 struct Cells<'a> {
     rows: Vec<(&'a Row, Option<Unit>)>,
-    figures: &'a Figures,
-    notes: &'a Notes<'a>,
+    figures: &'a Figures<'a>,
 }
 
 impl<'a> Cells<'a> {
-    fn of(groups: &[Group<'a>], figures: &'a Figures, notes: &'a Notes) -> Self {
+    fn of(groups: &[Group<'a>], figures: &'a Figures) -> Self {
         let rows = groups.iter().flat_map(|group| {
             let unit = group.unit();
             let rows = group.blocks.iter().flat_map(|block| block.rows.iter());
             rows.map(move |row| (*row, unit))
         });
-        Self { rows: rows.filter(|(row, _)| has_figures(row)).collect(), figures, notes }
+        Self { rows: rows.filter(|(row, _)| has_figures(row)).collect(), figures }
     }
 
     fn widest(&self, cell: impl Fn(&Row, Option<Unit>) -> String) -> usize {
@@ -67,14 +83,13 @@ impl<'a> Cells<'a> {
         widths.max().unwrap_or(0)
     }
 
-    /// What a column needs; that of the notes, or of ratios, nothing when there are none.
+    /// What a column needs; nothing where it has nothing to say.
     fn width(&self, column: Column) -> usize {
         match column {
             Column::Cost => self.cost(true).0,
-            Column::Bar => *BAR.start(),
-            Column::Ratio if !self.figures.has_ratios() => 0,
+            column if !self.figures.has_ratios(column) => 0,
             column if self.figures.are_counted() && !column.is_of_counts() => 0,
-            Column::Note => self.widest(|row, _| self.notes.mark(row).unwrap_or_default()),
+            Column::Bar => *BAR.start(),
             _ => {
                 let cells = self.widest(|row, _| self.figures.cell(column, row));
                 cells.max(column.heading().width())
@@ -112,13 +127,15 @@ pub(super) struct Layout {
 
 impl Layout {
     /// The richest layout that fits, and within it the widest bar.
-    pub fn of(groups: &[Group], figures: &Figures, notes: &Notes, style: &Style) -> Self {
+    pub fn of(groups: &[Group], figures: &Figures, style: &Style) -> Self {
         let width = style.columns();
-        let cells = Cells::of(groups, figures, notes);
+        let cells = Cells::of(groups, figures);
         let make =
             |columns: &[Column], error, gap| Self::with(&cells, columns, error, gap).named(groups, width);
         let full = style.verbose.then_some((FULL.as_slice(), true));
-        let choices = full.into_iter().chain(CHOICES);
+        let is_first_screen = groups.iter().any(|group| group.name.is_empty());
+        let usual = if is_first_screen { FIRST_SCREEN.as_slice() } else { CHOICES.as_slice() };
+        let choices = full.into_iter().chain(usual.iter().copied());
         let mut layouts =
             choices.flat_map(|(columns, error)| [make(columns, error, 2), make(columns, error, 1)]);
         let fitting = layouts.find(|layout| layout.width() <= width);
@@ -184,6 +201,7 @@ impl Layout {
             line.blank(self.gap);
             match column {
                 Column::Cost => line.push_right(look::FAINT, self.unit_heading(unit), self.cost()),
+                Column::Where => line.blank(*width),
                 Column::Bar => {
                     let end = line.width() + width;
                     let fits = BAR_HEADING.len() <= *width;
@@ -204,18 +222,22 @@ impl Layout {
     }
 
     /// A row's cells, behind its name.
-    pub fn row(&self, line: &mut Line, row: &Row, figures: &Figures, notes: &Notes, suffix: &str) {
+    pub fn row(&self, line: &mut Line, row: &Row, figures: &Figures, suffix: &str) {
         for (column, width) in &self.columns {
             line.blank(self.gap);
             match column {
                 Column::Cost => self.cost_cell(line, row, suffix),
+                Column::Where => {
+                    let end = line.width() + width;
+                    line.push(place_look(row), figures.place(row));
+                    line.blank_to(end);
+                }
                 Column::Bar => {
-                    let bar = shown(row).map(|shown| figures.scale.bar(shown.cost.estimate, *width));
+                    let bar = shown(row).map(|shown| bar(shown.cost.estimate, *width));
                     let bar = bar.unwrap_or_default();
                     line.push(look::BAR, &bar);
                     line.blank(width - bar.width());
                 }
-                Column::Note => line.push(look::FAINT, &notes.mark(row).unwrap_or_default()),
                 _ => line.push_right(look::PLAIN, &figures.cell(*column, row), *width),
             }
         }
@@ -227,4 +249,9 @@ impl Layout {
             line.push_right(look::FAINT, &error(row), 1 + self.error);
         }
     }
+}
+
+/// A function that stays in user space stands out: that is what one looks for.
+pub(super) fn place_look(row: &Row) -> anstyle::Style {
+    if row.path == Some(Path::User) { look::GOOD } else { look::FAINT }
 }

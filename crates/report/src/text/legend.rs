@@ -1,57 +1,56 @@
 //! What the marks and columns of this report mean; only those that it has.
 
 use super::Report;
-use crate::cells::Column;
+use crate::bar::SCALE;
+use crate::cells::{Column, has_figures};
 use crate::figure::{Unit, shown};
 use crate::head;
-use crate::line::Line;
-use document::Outcome;
+use crate::line::{Line, look, wrapped};
 
 impl Report<'_> {
     pub(super) fn legend(&self) -> Vec<Line> {
-        let mut items = Vec::new();
-        if self.any_figures() {
-            items.extend(self.columns());
+        let has_columns = self.any_figures() && self.matrix.is_none();
+        let items: Vec<(String, String)> = if has_columns { self.columns() } else { Vec::new() };
+        let items: Vec<_> = items.into_iter().chain(self.units()).collect();
+        if self.screen.is_some() && !items.is_empty() {
+            let text: Vec<String> = items.iter().map(|(label, text)| format!("{label}: {text}.")).collect();
+            return wrapped(Line::default(), look::FAINT, &text.join(" "), self.width, 0);
         }
-        items.extend(self.units());
-        items.extend(self.notes.all().map(|(mark, reason)| (mark, reason.to_owned())));
         items.iter().flat_map(|(label, text)| self.labelled(label, text)).collect()
     }
 
     fn any_figures(&self) -> bool {
-        self.document.results.iter().any(|row| row.outcome == Outcome::Ok)
+        self.groups.iter().flat_map(|group| &group.blocks).flat_map(|block| &block.rows).any(|row| has_figures(row))
     }
 
     fn columns(&self) -> Vec<(String, String)> {
         let mut items = Vec::new();
-        let mut say = |label: &str, text: String| items.push((label.to_owned(), text));
+        let mut say = |label: &str, text: &str| items.push((label.to_owned(), text.to_owned()));
         if self.layout.has_error() {
-            say(
-                "±",
-                "to the farther end of the 95 % confidence interval; - where there are too few rounds"
-                    .to_owned(),
-            );
-        }
-        if self.layout.has(Column::Ratio) {
-            say("ratio", "to a call and return through a pointer (call none)".to_owned());
-        }
-        if self.layout.has(Column::Bar) {
-            say("logarithmic", format!("the figure as a bar, 1 to {}", self.figures.scale.full()));
+            say("±", "95 % confidence, within this run");
         }
         if self.layout.has(Column::Ns) && self.document.measurement.cycles_per_tick.is_some() {
-            say(
-                "ns",
-                "at the clock that the core ran at in that moment; core cycles do not depend on it"
-                    .to_owned(),
-            );
+            say("ns", "at the clock that the core ran at; core cycles do not depend on it");
+        }
+        if self.layout.has(Column::ToSyscall) {
+            say("× syscall", "as a multiple of a bare system call (syscall-x86_64 none)");
+        }
+        if self.layout.has(Column::ToCall) {
+            say("× call", "of a call and return (call none)");
+        }
+        if self.layout.has(Column::Bar) {
+            say("bars", SCALE);
         }
         if self.layout.has(Column::P99) {
-            say("p99", "99 of 100 single samples are at most this, in the unit of the figure".to_owned());
+            say("p99", "99 of 100 single samples are at most this");
         }
         if self.verbose {
-            say("min to max", "single samples, in the unit of the figure".to_owned());
+            say("min to max", "single samples, in the unit of the figure");
+            say("samples", "with a part in the estimate, of those taken");
             if !self.figures.are_counted() {
-                say("throughput", "core cycles for a call among calls made back to back".to_owned());
+                say("rounds", "with a part in the estimate, of those taken");
+                say("throughput", "core cycles for a call among calls made back to back");
+                say("modes", "shares of the samples, and the cost that each gathers at");
             }
         }
         items
@@ -66,7 +65,7 @@ impl Report<'_> {
             items.push(("units".to_owned(), letters.collect::<Vec<_>>().join(", ")));
         }
         if head::lacks_cycles(self.document) {
-            let text = "stand where core cycles cannot be told (the imul chain does not hold)";
+            let text = "stand where core cycles cannot be told";
             items.push(("TSC ticks".to_owned(), text.to_owned()));
         }
         items

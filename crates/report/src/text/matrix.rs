@@ -1,79 +1,105 @@
-//! Several configurations of the lab side by side: a line for each operation, a column for each configuration.
+//! Several configurations side by side: a line for each operation, a column for each configuration of the lab's switches,
+//! or for each kind of core.
 
 use super::names::NameColumn;
-use super::notes::mark;
-use super::{Report, suffix};
+use super::rows::word_look;
+use super::columns::place_look;
+use super::{Report, after_blank, suffix};
 use crate::Style;
-use crate::arrange::{Block, Group, configurations};
-use crate::cells::{estimate, has_figures};
+use crate::arrange::{Block, Group};
+use crate::cells::{Figures, estimate, has_figures};
+use crate::configuration::Compared;
 use crate::figure::{ABSENT, Unit, shown};
-use crate::lab::switches;
 use crate::line::{Line, look};
-use document::{Document, Row};
-use std::collections::BTreeMap;
+use document::{Document, Outcome, Row};
 use unicode_width::UnicodeWidthStr;
 
 /// Blanks between columns.
 const GAP: usize = 2;
 
-/// The columns, and what their marks mean.
+/// The longest label that stands above a column.
+const LABEL: usize = 16;
+
+/// The columns, and the rows in them.
 pub(super) struct Matrix<'a> {
-    configurations: Vec<&'a BTreeMap<String, String>>,
+    columns: Vec<Configuration>,
+    compared: &'a Compared<'a>,
     groups: Vec<Group<'a>>,
-    reasons: Vec<String>,
     name: usize,
+    /// Width of the word that says where a row is served; none in the lab, whose kernel serves all but a few.
+    place: usize,
     figure: usize,
-    mark: usize,
+}
+
+/// One column.
+struct Configuration {
+    /// `pcid=off pti=on`
+    label: String,
+    /// What stands above its figures: the label, or a letter where labels are too long.
+    heading: String,
+    /// Why none of its rows has a figure, where all have the same reason.
+    closed: Option<String>,
 }
 
 impl<'a> Matrix<'a> {
     /// None when there is nothing to compare, or no room for it.
-    pub fn of(document: &'a Document, groups: &[Group<'a>], style: &Style) -> Option<Self> {
-        let configurations = configurations(document);
-        let are_compared = configurations.len() > 1 && configurations.iter().all(|all| !all.is_empty());
+    pub fn of(
+        document: &'a Document,
+        groups: &[Group<'a>],
+        compared: &'a Compared<'a>,
+        figures: &Figures,
+        style: &Style,
+    ) -> Option<Self> {
+        let rows: Vec<&Row> = document.results.iter().collect();
+        let labels = compared.all(&rows);
+        let are_compared = labels.len() > 1 && labels.iter().all(|label| !label.is_empty());
         if style.verbose || !are_compared {
             return None;
         }
-        let (name, figure, mark) = (0, letter(configurations.len() - 1).len(), 0);
-        let groups = groups.iter().map(joined).collect();
-        let mut matrix = Self { configurations, groups, reasons: Vec::new(), name, figure, mark };
+        let closed = |label: &String| closed_for_one_reason(rows.iter().filter(|row| compared.of(row) == *label));
+        let column = |label: &String| Configuration {
+            label: label.clone(),
+            heading: label.clone(),
+            closed: closed(label),
+        };
+        let columns = labels.iter().map(column).collect();
+        let groups: Vec<Group> = groups.iter().map(joined).collect();
+        let place = if document.environment.lab.is_none() { GAP + figures.widest_place(&rows) } else { 0 };
+        let mut matrix = Self { columns, compared, groups, name: 0, place, figure: 0 };
         matrix.measure();
+        if matrix.width() > style.columns() || labels.iter().any(|label| label.width() > LABEL) {
+            for (index, column) in matrix.columns.iter_mut().enumerate() {
+                column.heading = letter(index);
+            }
+            matrix.measure();
+        }
         (matrix.width() <= style.columns()).then_some(matrix)
     }
 
     fn measure(&mut self) {
-        let mut reasons: Vec<String> = Vec::new();
+        self.figure = self.columns.iter().map(|column| column.heading.width()).max().unwrap_or(0);
         for group in &self.groups {
             self.name = self.name.max(group.name.width());
             for block in group.blocks.iter().filter(|block| block.closed().is_none()) {
-                let names =
-                    operations(block).into_iter().map(|name| name_of(block, group, name).line().width());
+                let operations = block.operations();
+                let names = operations.into_iter().map(|name| name_of(block, group, name).line().width());
                 self.name = self.name.max(names.max().unwrap_or(0));
-                let widths = block.rows.iter().map(|row| text(row, group.unit()).width());
+                let widths = block.rows.iter().map(|row| self.text(row, group.unit()).width());
                 self.figure = self.figure.max(widths.max().unwrap_or(0));
-                let new = block.rows.iter().filter_map(|row| reason(block, row));
-                new.for_each(|reason| {
-                    if !reasons.contains(&reason) {
-                        reasons.push(reason);
-                    }
-                });
             }
         }
-        self.mark = (0..reasons.len()).map(|index| 1 + mark(index).len()).max().unwrap_or(0);
-        self.reasons = reasons;
     }
 
     fn width(&self) -> usize {
-        self.name + self.configurations.len() * (GAP + self.figure + self.mark)
+        self.name + self.place + self.columns.len() * (GAP + self.figure)
     }
 
     /// The columns' letters, behind a group's name.
     fn heading(&self, line: &mut Line, unit: Option<Unit>, width: usize) {
-        line.blank_to(self.name);
-        for index in 0..self.configurations.len() {
+        line.blank_to(self.name + self.place);
+        for column in &self.columns {
             line.blank(GAP);
-            line.push_right(look::FAINT, &letter(index), self.figure);
-            line.blank(self.mark);
+            line.push_right(look::FAINT, &column.heading, self.figure);
         }
         let unit = format!("  {}", unit.map_or("cost", Unit::name));
         if line.has_room(&unit, width) {
@@ -81,47 +107,90 @@ impl<'a> Matrix<'a> {
         }
     }
 
-    fn row(&self, line: &mut Line, block: &Block, operation: &str, unit: Option<Unit>) {
+    fn row(&self, line: &mut Line, block: &Block, operation: &str, unit: Option<Unit>, figures: &Figures) {
         line.blank_to(self.name);
-        for configuration in &self.configurations {
-            let here = |row: &&&Row| row.operation == operation && row.configuration == **configuration;
-            let row = block.rows.iter().find(here);
+        let mut places = block.rows.iter().filter(|row| row.operation == operation && row.outcome == Outcome::Ok);
+        if let Some(row) = places.next().filter(|_| self.place > 0) {
             line.blank(GAP);
-            line.push_right(look::NAME, &row.map_or(String::new(), |row| text(row, unit)), self.figure);
-            let end = line.width() + self.mark;
-            if let Some(mark) = row.and_then(|row| self.mark_of(block, row)) {
-                line.push(look::FAINT, &format!(" {mark}"));
-            }
-            line.blank_to(end);
+            line.push(place_look(row), figures.place(row));
+        }
+        line.blank_to(self.name + self.place);
+        for column in &self.columns {
+            let here = |row: &&&Row| row.operation == operation && self.compared.of(row) == column.label;
+            let row = block.rows.iter().find(here);
+            let look = row.map_or(look::NAME, |row| if has_figures(row) { look::NAME } else { word_look(row) });
+            line.blank(GAP);
+            line.push_right(look, &row.map_or(String::new(), |row| self.text(row, unit)), self.figure);
         }
     }
 
-    fn mark_of(&self, block: &Block, row: &Row) -> Option<String> {
-        let reason = reason(block, row)?;
-        self.reasons.iter().position(|known| *known == reason).map(mark)
+    /// A figure, or in a word why there is none; nothing where that is said of the whole column.
+    fn text(&self, row: &Row, group_unit: Option<Unit>) -> String {
+        if has_figures(row) {
+            return estimate(row, shown(row).map_or("", |shown| suffix(group_unit, shown.unit)));
+        }
+        let label = self.compared.of(row);
+        match self.columns.iter().any(|column| column.label == label && column.closed.is_some()) {
+            true => ABSENT.to_owned(),
+            false if row.outcome == Outcome::Ok => "noisy".to_owned(),
+            false => row.outcome.name().to_owned(),
+        }
+    }
+
+    /// Why cells of an entry hold words: each reason once, behind the letters of its columns.
+    fn reasons(&self, block: &Block, figures: &Figures) -> Vec<String> {
+        let mut reasons: Vec<(String, Vec<usize>)> = Vec::new();
+        for row in block.rows.iter().filter(|row| !has_figures(row)) {
+            let label = self.compared.of(row);
+            let Some(index) = self.columns.iter().position(|column| column.label == label) else { continue };
+            if self.columns[index].closed.is_some() {
+                continue;
+            }
+            let (word, words) = figures.instead(row);
+            let reason = match row.outcome {
+                Outcome::Ok => format!("{} {word}: {words}", row.operation),
+                _ => format!("{word}: {words}"),
+            };
+            match reasons.iter_mut().find(|(known, _)| *known == reason) {
+                Some((_, columns)) if columns.contains(&index) => {}
+                Some((_, columns)) => columns.push(index),
+                None => reasons.push((reason, vec![index])),
+            }
+        }
+        let everywhere = |columns: &[usize]| columns.len() == self.columns.len();
+        let written = reasons.into_iter().map(|(reason, columns)| match everywhere(&columns) {
+            true => reason,
+            false => {
+                let headings = columns.into_iter().map(|index| self.columns[index].heading.as_str());
+                format!("{}: {reason}", headings.collect::<Vec<_>>().join(", "))
+            }
+        });
+        written.collect()
     }
 }
 
 impl Report<'_> {
-    /// What the letters above the columns stand for, the rows, and what the marks mean.
+    /// What the letters above the columns stand for, and the rows.
     pub(super) fn matrix(&self, matrix: &Matrix) -> Vec<Line> {
-        let mut lines = vec![Line::default()];
-        for (index, configuration) in matrix.configurations.iter().enumerate() {
-            lines.extend(self.labelled(&letter(index), &switches(configuration)));
+        let mut lines = Vec::new();
+        for column in &matrix.columns {
+            match &column.closed {
+                // The label above the column says it all.
+                None if column.heading == column.label => {}
+                None => lines.extend(self.labelled(&column.heading, &column.label)),
+                Some(why) if column.heading == column.label => {
+                    lines.extend(self.below(&format!("{}: {why}", column.label)));
+                }
+                Some(why) => lines.extend(self.labelled(&column.heading, &format!("{}; {why}", column.label))),
+            }
         }
+        let mut lines = after_blank(lines);
         for group in &matrix.groups {
             lines.push(Line::default());
             let mut heading = Line::new(look::HEADING, group.name);
             matrix.heading(&mut heading, group.unit(), self.width);
             lines.push(heading);
             lines.extend(group.blocks.iter().flat_map(|block| self.compared(matrix, group, block)));
-        }
-        let marks = matrix.reasons.iter().enumerate();
-        let legend: Vec<Line> =
-            marks.flat_map(|(index, reason)| self.labelled(&mark(index), reason)).collect();
-        if !legend.is_empty() {
-            lines.push(Line::default());
-            lines.extend(legend);
         }
         lines
     }
@@ -130,7 +199,7 @@ impl Report<'_> {
         if let Some(row) = block.closed() {
             return self.collapsed(block, row);
         }
-        let operations = operations(block);
+        let operations = block.operations();
         let mut lines = if operations.len() > 1 { self.title(block) } else { Vec::new() };
         for operation in operations {
             let name = name_of(block, group, operation);
@@ -139,24 +208,50 @@ impl Report<'_> {
                 lines.extend(name.wrapped(self.width));
                 line = Line::default();
             }
-            matrix.row(&mut line, block, operation, group.unit());
+            matrix.row(&mut line, block, operation, group.unit(), &self.figures);
             lines.push(line);
         }
-        lines.extend(common(block).into_iter().flat_map(|reason| self.below(reason)));
+        lines.extend(block.common_remarks().iter().flat_map(|remark| self.below(remark)));
+        lines.extend(matrix.reasons(block, &self.figures).iter().flat_map(|reason| self.below(reason)));
         lines
     }
 }
 
 /// `A` to `Z`, then `A1`, `B1`, …
 fn letter(index: usize) -> String {
-    mark(index).to_uppercase()
+    let letter = char::from(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"[index % 26]);
+    match index / 26 {
+        0 => letter.to_string(),
+        round => format!("{letter}{round}"),
+    }
 }
 
-/// With one block for each entry, of all its configurations.
+/// `unsupported: this CPU has no PCID`, if no row has a figure and all that have no other reason have this one.
+fn closed_for_one_reason<'a>(rows: impl Iterator<Item = &'a &'a Row>) -> Option<String> {
+    let mut reason: Option<(&Row, usize)> = None;
+    for row in rows {
+        if row.outcome == Outcome::Ok {
+            return None;
+        }
+        match &mut reason {
+            None => reason = Some((row, 1)),
+            Some((first, count)) => *count += usize::from(first.reason == row.reason),
+        }
+    }
+    let (row, count) = reason?;
+    let words = row.reason.as_deref().unwrap_or(ABSENT);
+    (count > 1).then(|| format!("{}: {words}", row.outcome.name()))
+}
+
+/// With one block for each entry (on the first screen: for each of its operations), of all configurations.
 fn joined<'a>(group: &Group<'a>) -> Group<'a> {
     let mut blocks: Vec<Block<'a>> = Vec::new();
+    let is_first_screen = group.name.is_empty();
     for block in &group.blocks {
-        match blocks.iter_mut().find(|known| known.entry == block.entry) {
+        let same = |known: &&mut Block| {
+            known.entry == block.entry && (!is_first_screen || known.operations() == block.operations())
+        };
+        match blocks.iter_mut().find(same) {
             Some(known) => known.rows.extend(&block.rows),
             None => blocks.push(Block {
                 entry: block.entry,
@@ -169,44 +264,20 @@ fn joined<'a>(group: &Group<'a>) -> Group<'a> {
     Group { name: group.name, blocks }
 }
 
-fn operations<'a>(block: &Block<'a>) -> Vec<&'a str> {
-    let mut names: Vec<&str> = Vec::new();
-    for row in &block.rows {
-        if !names.contains(&row.operation.as_str()) {
-            names.push(&row.operation);
-        }
-    }
-    names
-}
-
 /// Beside its entry when it is the only one, with the operations of a group's such entries aligned.
 fn name_of<'a>(block: &Block<'a>, group: &Group, operation: &'a str) -> NameColumn<'a> {
-    if operations(block).len() > 1 {
+    if block.operations().len() > 1 {
         return NameColumn::named(operation);
     }
-    let alone = group.blocks.iter().filter(|block| operations(block).len() == 1 && block.closed().is_none());
+    let alone = group.blocks.iter().filter(|block| block.operations().len() == 1 && block.closed().is_none());
     NameColumn::single(block.entry, alone.map(|block| block.entry.width()).max().unwrap_or(0), operation)
 }
 
-fn text(row: &Row, group_unit: Option<Unit>) -> String {
-    if !has_figures(row) {
-        return ABSENT.to_owned();
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn letters_do_not_run_out() {
+        let letters: Vec<String> = [0, 25, 26, 53].into_iter().map(super::letter).collect();
+        assert_eq!(letters, ["A", "Z", "A1", "B2"]);
     }
-    estimate(row, shown(row).map_or("", |shown| suffix(group_unit, shown.unit)))
-}
-
-/// What a mark at a row stands for; nothing when it is said of the whole entry.
-fn reason(block: &Block, row: &Row) -> Option<String> {
-    let words = row.reason.as_deref();
-    match (has_figures(row), words) {
-        (true, words) => words.filter(|_| common(block).is_none()).map(str::to_owned),
-        (false, words) => Some(format!("{}: {}", row.outcome.name(), words.unwrap_or(ABSENT))),
-    }
-}
-
-/// The reason that all measured rows of an entry have.
-fn common<'a>(block: &Block<'a>) -> Option<&'a str> {
-    let mut reasons = block.rows.iter().filter(|row| has_figures(row)).map(|row| row.reason.as_deref());
-    let first = reasons.next()??;
-    reasons.all(|reason| reason == Some(first)).then_some(first)
 }

@@ -4,18 +4,20 @@ mod columns;
 mod legend;
 mod matrix;
 mod names;
-mod notes;
 mod rows;
+mod screen;
+mod verdicts;
 
 use crate::arrange::{Block, Group, groups};
 use crate::cells::{Figures, has_figures};
+use crate::configuration::Compared;
 use crate::figure::Unit;
+use crate::first_screen::{self, FirstScreen};
 use crate::line::{Line, look, wrapped};
 use crate::{Style, head};
 use columns::Layout;
 use document::{Document, Row};
 use matrix::Matrix;
-use notes::Notes;
 use table::Table;
 
 /// Where the texts of the head and of the legend begin.
@@ -26,61 +28,60 @@ struct Report<'a> {
     document: &'a Document,
     groups: Vec<Group<'a>>,
     matrix: Option<Matrix<'a>>,
-    notes: Notes<'a>,
-    figures: Figures,
+    screen: Option<FirstScreen<'a>>,
+    figures: Figures<'a>,
     layout: Layout,
+    style: Style,
     width: usize,
     verbose: bool,
 }
 
 pub(crate) fn render(document: &Document, table: &Table, style: &Style) -> Vec<u8> {
     let mut out = String::new();
-    for line in Report::new(document, table, style).lines() {
+    let compared = Compared::of_document(document);
+    for line in Report::new(document, table, &compared, style).lines() {
         line.write(style.color, &mut out);
     }
     out.into_bytes()
 }
 
 impl<'a> Report<'a> {
-    fn new(document: &'a Document, table: &'a Table, style: &Style) -> Self {
-        let groups = groups(document, table);
-        let notes = Notes::of(document);
-        let figures = Figures::of(document);
-        let layout = Layout::of(&groups, &figures, &notes, style);
-        let matrix = Matrix::of(document, &groups, style);
+    fn new(document: &'a Document, table: &'a Table, compared: &'a Compared<'a>, style: &Style) -> Self {
+        let groups = groups(document, table, style.selection, compared);
+        let figures = Figures::of(document, table, compared);
+        let layout = Layout::of(&groups, &figures, style);
+        let matrix = Matrix::of(document, &groups, compared, &figures, style);
+        let screen = first_screen::of(document, style.selection);
         let (width, verbose) = (style.columns(), style.verbose);
-        Self { document, groups, matrix, notes, figures, layout, width, verbose }
+        Self { document, groups, matrix, screen, figures, layout, style: *style, width, verbose }
     }
 
     fn lines(&self) -> Vec<Line> {
-        let mut lines = self.partial();
-        lines.extend(self.head());
-        lines.extend(match &self.matrix {
-            Some(matrix) => self.matrix(matrix),
-            None => self.table(),
-        });
-        let foot = self.foot();
-        if !foot.is_empty() {
-            lines.push(Line::default());
-            lines.extend(foot);
+        if let Some(screen) = &self.screen {
+            return self.first_screen(screen);
         }
+        let mut lines = self.head();
+        lines.extend(after_blank(self.verdicts()));
+        lines.extend(self.table());
         lines.extend(self.partial());
         lines
     }
 
-    /// The rows one below the other, and what their columns and marks mean.
+    /// The rows one below the other, or configurations side by side, and what the columns mean.
     fn table(&self) -> Vec<Line> {
-        let mut lines = Vec::new();
-        for group in &self.groups {
-            lines.push(Line::default());
-            lines.push(self.heading(group));
-            lines.extend(group.blocks.iter().flat_map(|block| self.block(group, block)));
+        if let Some(matrix) = &self.matrix {
+            let mut lines = self.matrix(matrix);
+            lines.extend(after_blank(self.legend()));
+            return lines;
         }
-        let legend = self.legend();
-        if !legend.is_empty() {
-            lines.push(Line::default());
-            lines.extend(legend);
-        }
+        let mut lines: Vec<Line> = self.groups.iter().flat_map(|group| self.group(group)).collect();
+        lines.extend(after_blank(self.legend()));
+        lines
+    }
+
+    fn group(&self, group: &Group) -> Vec<Line> {
+        let mut lines = vec![Line::default(), self.heading(group)];
+        lines.extend(group.blocks.iter().flat_map(|block| self.block(group, block)));
         lines
     }
 
@@ -92,18 +93,8 @@ impl<'a> Report<'a> {
     }
 
     fn head(&self) -> Vec<Line> {
-        let facts = head::facts(self.document, self.verbose).into_iter();
+        let facts = head::facts(self.document, &self.style).into_iter();
         facts.flat_map(|fact| self.labelled(fact.label, &fact.text)).collect()
-    }
-
-    fn foot(&self) -> Vec<Line> {
-        let disturbance = head::disturbance(self.document);
-        let mut lines = disturbance.map_or_else(Vec::new, |text| self.labelled("disturbance", &text));
-        for warning in &self.document.measurement.warnings {
-            let start = Line::new(look::WARNING, "warning: ");
-            lines.extend(wrapped(start, look::PLAIN, &warning.to_string(), self.width, 9));
-        }
-        lines
     }
 
     fn labelled(&self, label: &str, text: &str) -> Vec<Line> {
@@ -126,6 +117,14 @@ impl Block<'_> {
     fn shown(&self) -> &[&Row] {
         if self.closed().is_some() { &[] } else { &self.rows }
     }
+}
+
+/// Lines set off by a blank one, if there are any.
+fn after_blank(lines: Vec<Line>) -> Vec<Line> {
+    if lines.is_empty() {
+        return lines;
+    }
+    std::iter::once(Line::default()).chain(lines).collect()
 }
 
 /// How a group's costs are marked: not at all when they are of one unit.

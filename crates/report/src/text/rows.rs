@@ -3,7 +3,7 @@
 use super::names::NameColumn;
 use super::{Report, suffix};
 use crate::arrange::{Block, Group};
-use crate::cells::{Column, DETAILS, has_figures};
+use crate::cells::{Column, DETAILS, has_figures, modes};
 use crate::figure::{ABSENT, shown};
 use crate::line::{Line, NO_BREAK, look, wrapped};
 use document::{Outcome, Row};
@@ -20,11 +20,13 @@ impl Report<'_> {
             return self.collapsed(block, row);
         }
         if let Some(name) = NameColumn::joined(group, block) {
-            return self.row(group, block.rows[0], &name);
+            return self.row_with(group, block.rows[0], &name, &[]);
         }
         let mut lines = self.title(block);
+        let common = block.common_remarks();
+        lines.extend(common.iter().flat_map(|remark| self.below(remark)));
         for row in &block.rows {
-            lines.extend(self.row(group, row, &NameColumn::operation(row)));
+            lines.extend(self.row_with(group, row, &NameColumn::operation(row), common));
         }
         lines
     }
@@ -46,7 +48,7 @@ impl Report<'_> {
         let mut lines = wrapped(Line::default(), look::NAME, block.entry, self.width, 2);
         let mut start = lines.pop().unwrap_or_default();
         start.blank(2);
-        let mut text = match block.operations() {
+        let mut text = match block.operations().len() {
             1 => format!("({}): ", row.operation),
             many => format!("(all {many} operations): "),
         };
@@ -58,13 +60,14 @@ impl Report<'_> {
             lines.push(std::mem::take(&mut start));
             start.blank(4);
         }
-        start.push(closed_look(row.outcome), row.outcome.name());
+        start.push(word_look(row), row.outcome.name());
         start.blank(1);
         lines.extend(wrapped(start, look::PLAIN, &text, self.width, 4));
         lines
     }
 
-    fn row(&self, group: &Group, row: &Row, name: &NameColumn) -> Vec<Line> {
+    /// A row, and below it what only it has to say: not the remarks that are said of the whole entry.
+    fn row_with(&self, group: &Group, row: &Row, name: &NameColumn, said: &[String]) -> Vec<Line> {
         let mut lines = Vec::new();
         let mut start = name.line();
         if !start.has_room("", self.layout.name) {
@@ -75,29 +78,36 @@ impl Report<'_> {
         if has_figures(row) {
             lines.extend(self.figures(group, row, start));
         } else {
-            lines.extend(self.closed(row, start));
+            lines.extend(self.without_figures(row, start));
         }
+        let remarks = row.remarks.iter().filter(|remark| !said.contains(remark) && self.screen.is_none());
+        lines.extend(remarks.flat_map(|remark| self.below(remark)));
         lines
     }
 
-    fn closed(&self, row: &Row, mut start: Line) -> Vec<Line> {
+    /// Why there are none: in a word, and in words.
+    fn without_figures(&self, row: &Row, mut start: Line) -> Vec<Line> {
         let beside = self.layout.name + self.layout.gap;
         start.blank_to(beside);
-        start.push(closed_look(row.outcome), row.outcome.name());
-        start.push(closed_look(row.outcome), ": ");
+        let (word, words) = self.figures.instead(row);
+        start.push(word_look(row), word);
+        start.push(word_look(row), ": ");
         let indent = if self.width < beside + ROOM { BELOW } else { beside };
-        let reason = row.reason.as_deref().unwrap_or(ABSENT);
-        wrapped(start, look::PLAIN, reason, self.width, indent)
+        wrapped(start, look::PLAIN, &words, self.width, indent)
     }
 
     fn figures(&self, group: &Group, row: &Row, mut line: Line) -> Vec<Line> {
         let unit = shown(row).map_or("", |shown| suffix(group.unit(), shown.unit));
-        self.layout.row(&mut line, row, &self.figures, &self.notes, unit);
+        self.layout.row(&mut line, row, &self.figures, unit);
         let mut lines = vec![line];
-        if self.verbose && !self.layout.has_details() {
-            lines.extend(self.below(&self.details(row)));
+        if self.verbose {
+            if !self.layout.has_details() {
+                lines.extend(self.below(&self.details(row)));
+            }
+            lines.extend(modes(row).iter().flat_map(|modes| self.below(modes)));
+            let withheld = row.throughput_withheld.iter();
+            lines.extend(withheld.flat_map(|why| self.below(&format!("no throughput: {why}"))));
         }
-        lines.extend(self.notes.own(row).into_iter().flat_map(|reason| self.below(reason)));
         lines
     }
 
@@ -118,9 +128,10 @@ impl Report<'_> {
 }
 
 /// What is closed on purpose looks calmer than what went wrong.
-fn closed_look(outcome: Outcome) -> anstyle::Style {
-    match outcome {
-        Outcome::Ok => look::PLAIN,
+pub(super) fn word_look(row: &Row) -> anstyle::Style {
+    match row.outcome {
+        // Noise.
+        Outcome::Ok => look::WARNING,
         Outcome::Unsupported | Outcome::Refused => look::CLOSED,
         Outcome::Fault | Outcome::Mismatch | Outcome::Timeout | Outcome::Error => look::WRONG,
     }

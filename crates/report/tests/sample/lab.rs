@@ -1,9 +1,9 @@
 //! Documents of the lab.
 
-use super::{blank, cost, measurement, ordinary, vdso};
-use document::{Document, Outcome, Row, Timing, Warning};
+use super::{blank, cost, found, measurement, ordinary, vdso};
+use document::{Document, Outcome, Place, Row, Timing};
 use environment::{Environment, Kernel, Lab};
-use stats::Cost;
+use stats::{Cost, Counts};
 use std::collections::BTreeMap;
 
 /// What an emulator of QEMU does otherwise.
@@ -27,19 +27,20 @@ pub fn lab() -> Document {
     let mut results = Vec::new();
     for rows in COUNTS.chunk_by(|a, b| a.0 == b.0) {
         for (step, (pti, pcid)) in [("off", "off"), ("on", "off"), ("on", "on")].into_iter().enumerate() {
-            let configuration =
-                [("pti", pti), ("pcid", pcid)].map(|(name, value)| (name.into(), value.into()));
+            let configuration = [("pti", pti), ("pcid", pcid), ("smap", "on")];
+            let configuration = configuration.map(|(name, value)| (name.into(), value.into()));
             results.extend(rows.iter().map(|row| counted(row, step, BTreeMap::from(configuration.clone()))));
         }
     }
     let mut measurement = measurement();
     (measurement.tsc_hz, measurement.cycles_per_tick, measurement.cycles_per_tick_range) = (None, None, None);
-    (measurement.chain_ratio, measurement.canary) = (BTreeMap::new(), BTreeMap::new());
-    measurement.cpu = 0;
+    measurement.chain_ratio = BTreeMap::new();
+    (measurement.cpus, measurement.quiet_share) = (Vec::new(), None);
+    measurement.place = Place { machine: "qemu-tcg".into(), kernel: "lab".into() };
     let kernel =
         Kernel { sysname: Some("kentry lab".into()), release: Some("0.1.0".into()), ..Kernel::default() };
     let environment = Environment::of_lab(machine(), kernel, None);
-    Document { environment, measurement, results, vdso: vdso(), ..ordinary() }
+    found(Document { environment, measurement, results, vdso: vdso(), ..ordinary() })
 }
 
 /// The same with one configuration.
@@ -56,8 +57,13 @@ pub fn lab_on_hardware() -> Document {
     let lab = Lab { accelerator: "kvm".into(), cpu_model: "host".into(), icount: false, ..machine() };
     let kernel = lab_of_one().environment.kernel;
     document.environment = Environment::of_lab(lab, kernel, Some(document.environment));
-    document.measurement.warnings.push(Warning::FewRounds { rounds: 3 });
-    document
+    document.measurement.place = Place { machine: "qemu-kvm".into(), kernel: "lab".into() };
+    document.measurement.ended = Some("the guest did not finish within 60 s".into());
+    document.measurement.partial = true;
+    for row in &mut document.results {
+        row.configuration = BTreeMap::from([("pti".into(), "on".into()), ("pcid".into(), "off".into())]);
+    }
+    found(document)
 }
 
 fn machine() -> Lab {
@@ -93,15 +99,19 @@ fn counted(
         (_, "getrandom", _) => closed(Outcome::Unsupported, "this vDSO does not export it"),
         ("syscall-i386", ..) => Row {
             instructions: Some(instructions(count + 4.0 * step as f64)),
-            reason: Some(DIFFERS.into()),
-            samples: 8,
+            remarks: vec![DIFFERS.into()],
+            counts: Counts { rounds: 1, kept_rounds: 1, samples: 8, kept_samples: 8, ..Counts::default() },
             ..row
         },
-        _ => Row { instructions: Some(instructions(count + 4.0 * step as f64)), samples: 8, ..row },
+        _ => Row {
+            instructions: Some(instructions(count + 4.0 * step as f64)),
+            counts: Counts { rounds: 1, kept_rounds: 1, samples: 8, kept_samples: 8, ..Counts::default() },
+            ..row
+        },
     }
 }
 
 fn instructions(count: f64) -> Cost<stats::Instructions> {
     let at = stats::Instructions(count);
-    Cost { min: at, p50: at, p99: at, p999: at, max: (count + 300.0).into(), ..cost(count, None) }
+    Cost { min: at, p50: at, p99: None, p999: None, max: (count + 300.0).into(), ..cost(count, None) }
 }

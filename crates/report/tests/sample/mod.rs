@@ -6,17 +6,15 @@ mod lab;
 #[allow(unused_imports, reason = "each test file uses a part of it")]
 pub use lab::{lab, lab_of_one, lab_on_hardware};
 
-use document::{Disturbance, Document, Export, Measurement, Outcome, Row, SCHEMA, Timing, Warning};
-use environment::{Environment, LoadDuring};
-use stats::{Cost, Cycles, Nanos, Ticks};
+use document::{CpuUse, Document, Export, Measurement, Outcome, Path, Place, Row, SCHEMA, Timing};
+use environment::{Environment, Libc, LoadDuring, Unseen};
+use stats::{Cost, Counts, Cycles, Distribution, Lines, Mode, Nanos, Noise, NoiseKind, Ticks};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use table::{Entry, Table};
 
 const CYCLES_PER_TICK: f64 = 1.4787;
 const TSC_HZ: f64 = 2.6e9;
-const IN_KERNEL: &str = "enters the kernel";
-const IN_USER: &str = "served without entering the kernel";
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| Table::parse(include_str!("entries.toml")).unwrap());
 
@@ -27,27 +25,119 @@ pub fn table() -> &'static Table {
 
 /// A run without anything odd: what most people see.
 pub fn ordinary() -> Document {
+    run_of(table())
+}
+
+/// The same with every row that the command measures by itself.
+pub fn full() -> Document {
+    run_of(Table::get())
+}
+
+fn run_of(table: &Table) -> Document {
     let mut document = Document {
         schema: SCHEMA.to_owned(),
+        id: Some("00112233445566778899aabbccddeeff".to_owned()),
         measurement: measurement(),
         environment: environment(),
         vdso: vdso(),
-        results: table()
+        results: table
             .rows(table::Kernel::Linux)
-            .map(|(entry, operation)| measured(entry, &operation.name))
+            .map(|(entry, operation)| Row {
+                entry_id: Some(entry.id),
+                operation_id: Some(operation.id),
+                ..measured(entry, &operation.name)
+            })
             .collect(),
+        findings: Vec::new(),
     };
     close(&mut document, "syscall-x32", Outcome::Refused, "ENOSYS");
     close(&mut document, "syscall-i386", Outcome::Unsupported, "SIGILL");
     close(&mut document, "mapped-time-devmem", Outcome::Unsupported, "ENOENT");
     close(&mut document, "mapped-time-perf", Outcome::Unsupported, "no-user-time");
     close(&mut document, "lcall7-i386", Outcome::Fault, "SIGSEGV");
+    found(document)
+}
+
+/// With the findings that it has.
+pub fn found(mut document: Document) -> Document {
+    document.findings = findings::findings(&document, Table::get());
+    document
+}
+
+/// A run on cores that others used too: two rows in three have no figure.
+pub fn noisy() -> Document {
+    let mut document = full();
+    let mut number = 0;
+    for row in document.results.iter_mut().filter(|row| row.outcome == Outcome::Ok) {
+        number += 1;
+        let kind = match number % 12 {
+            0 | 3 | 6 | 9 => continue,
+            1 => NoiseKind::Preempted,
+            2 => NoiseKind::TooFew,
+            _ => NoiseKind::Shared,
+        };
+        make_noisy(row, kind);
+    }
+    let measurement = &mut document.measurement;
+    measurement.quiet_share = Some(0.118);
+    measurement.cpus = vec![used(0, 0.071, 61, 402), used(1, 0.164, 117, 431)];
+    measurement.counts.kept_rounds = 178;
+    measurement.cycles_per_tick_range = Some([CYCLES_PER_TICK * 0.93, CYCLES_PER_TICK * 1.02]);
+    measurement.changes = vec!["the clocksource was tsc at the beginning and is hpet at the end".into()];
+    document.environment.clock.current_clocksource = Some("hpet".into());
+    document.environment.clock.available_clocksources = Some(vec!["hpet".into(), "acpi_pm".into()]);
+    document.environment.limits.seccomp = Some("filter".into());
+    document.environment.limits.seccomp_filters = Some(2);
+    found(document)
+}
+
+/// A kernel that clocks cannot be read from in user space, without 32-bit programs.
+pub fn partly_closed() -> Document {
+    let mut document = full();
+    document.environment.clock.current_clocksource = Some("hpet".into());
+    document.environment.clock.available_clocksources = Some(vec!["hpet".into(), "tsc".into()]);
     for row in &mut document.results {
-        if row.entry.starts_with("vdso") && row.operation == "getrandom" {
-            closed(row, Outcome::Unsupported, "this kernel's 64-bit vDSO does not export it");
+        if row.bits == 32 {
+            closed(row, Outcome::Unsupported, "the kernel runs no 32-bit programs (ENOEXEC)");
+        }
+        if row.entry == "vdso-x86_64" && row.outcome == Outcome::Ok && row.operation != "getcpu" {
+            let operation = row.operation.clone();
+            *row = Row { path: Some(Path::Kernel), ..timed("vdso-x86_64", &operation, 64, 402.8) };
         }
     }
-    document
+    found(document)
+}
+
+/// Two kinds of core on one processor, each row once on either.
+pub fn hybrid() -> Document {
+    let mut document = full();
+    let core = |row: &Row, kind: &str, factor: f64| {
+        let configuration = BTreeMap::from([("core".to_owned(), kind.to_owned())]);
+        if row.outcome != Outcome::Ok {
+            return Row { configuration, ..row.clone() };
+        }
+        let cycles = row.core_cycles.map_or(0.0, |cost| cost.estimate.0) * factor;
+        let timed = timed(&row.entry, &row.operation, row.bits, cycles);
+        Row { configuration, path: row.path, ..timed }
+    };
+    let rows = document.results.chunk_by(|a, b| a.entry == b.entry);
+    let both = rows.flat_map(|rows| {
+        let performance = rows.iter().map(|row| core(row, "performance", 1.0));
+        performance.chain(rows.iter().map(|row| core(row, "efficient", 1.37)))
+    });
+    document.results = both.collect();
+    let mut cpus = [used(0, 0.97, 400, 402), used(12, 0.99, 398, 400)];
+    (cpus[0].core, cpus[1].core) = ("performance".into(), "efficient".into());
+    document.measurement.cpus = cpus.into();
+    found(document)
+}
+
+pub fn make_noisy(row: &mut Row, kind: NoiseKind) {
+    let low = row.core_cycles.map_or(0.0, |cost| cost.estimate.0);
+    row.noise = Some(Noise { kind, low: Some(low * 1.14), high: Some(low * 1.39) });
+    (row.core_cycles, row.ticks, row.ns, row.throughput) = (None, None, None, None);
+    (row.modes, row.cpu) = (Vec::new(), None);
+    row.counts.kept_rounds = 2;
 }
 
 /// The same with every oddity that a document can have.
@@ -80,11 +170,19 @@ pub fn odd() -> Document {
     let broken = at("libc", "getrandom", &document);
     closed(&mut document.results[broken], Outcome::Error, &long_reason());
     let own = at("vsyscall", "gettimeofday", &document);
-    document.results[own].reason =
-        Some(format!("{IN_KERNEL}: the page is not mapped executable here, and {}", long_reason()));
+    document.results[own].remarks = vec![format!("the page is not mapped executable here, and {}", long_reason())];
+    for (entry, kind) in [("ud", NoiseKind::Shared), ("int3", NoiseKind::Preempted), ("div0", NoiseKind::TooFew)] {
+        let row = at(entry, "signal", &document);
+        make_noisy(&mut document.results[row], kind);
+    }
+    let bimodal = at("page-fault", "minor-fault", &document);
+    document.results[bimodal].modes =
+        vec![Mode { share: 0.83, cost: 125.2 }, Mode { share: 0.17, cost: 600.1 }];
+    document.results[bimodal].throughput = None;
+    document.results[bimodal].throughput_withheld = Some("it is below the cost of a call and return".into());
     document.results.extend([emulated(), foreign()]);
     disturb(&mut document);
-    document
+    found(document)
 }
 
 /// Four hundred columns of words, one of them longer than any line.
@@ -97,23 +195,10 @@ fn disturb(document: &mut Document) {
     measurement.partial = true;
     measurement.realtime = true;
     measurement.chain_ratio.insert("32".into(), 0.142);
-    measurement.disturbance.excluded_canary = 300;
-    measurement.warnings = vec![
-        Warning::Disturbed { rows: 7, excluded: 303, rounds: 412 },
-        Warning::SharedThroughout { bits: 64, canary: 2.24 },
-        Warning::Emulated { by: "TCGTCGTCGTCG".into() },
-        Warning::Traced { tracer: 77 },
-        Warning::Seccomp { filters: Some(2) },
-        Warning::TimeNamespace,
-        Warning::ChainRatio { bits: 32, ratio: 0.142 },
-        Warning::FewRounds { rounds: 3 },
-        Warning::Interrupted,
-        Warning::GuestEnded { why: "the guest did not finish within 60 s".into() },
-        Warning::TscNotInvariant,
-        Warning::NoRealtime { why: "\u{1b}]0;title\u{7}EPERM".into() },
-        Warning::Steal { milliseconds: 130.0 },
-        Warning::Unseen { facts: 7 },
-    ];
+    measurement.realtime_refused = Some("\u{1b}]0;title\u{7}EPERM".into());
+    measurement.order = Some(0.31);
+    measurement.changes = vec!["tracing \u{1b}[31mappeared".into()];
+    measurement.cpus[0].vouched_by = "nothing".into();
     let environment = &mut document.environment;
     environment.cpu.brand = Some("Evil\u{1b}[2J\u{9b}31m CPU | `rm` <b>".into());
     environment.hypervisor.product_name = Some("核心\u{202e}backwards\r\nnext".into());
@@ -123,7 +208,10 @@ fn disturb(document: &mut Document) {
     environment.limits.tracer_pid = Some(77);
     environment.kernel.pti = Some(true);
     environment.mitigations.insert("meltdown".into(), "Mitigation: PTI".into());
-    environment.load = None;
+    environment.load = Some(LoadDuring { steal_ms: Some(130.0), ..LoadDuring::default() });
+    environment.tsc.invariant = false;
+    let why = "Permission denied".to_owned();
+    environment.unseen = vec![Unseen { what: "/proc/self/\u{1b}[2Jmaps".into(), why, expected: false }];
 }
 
 /// A row of the lab under an emulator.
@@ -132,7 +220,7 @@ fn emulated() -> Row {
     row.configuration = BTreeMap::from([("pti".into(), "on".into()), ("pcid".into(), "off".into())]);
     row.timing = Timing::Emulated;
     row.instructions = Some(cost(412.0, Some(0.0)));
-    row.samples = 64;
+    row.counts.samples = 64;
     row
 }
 
@@ -158,45 +246,94 @@ fn closed(row: &mut Row, outcome: Outcome, reason: &str) {
 fn blank(entry: &str, operation: &str, bits: u8) -> Row {
     Row {
         entry: entry.to_owned(),
+        entry_id: None,
         operation: operation.to_owned(),
+        operation_id: None,
         bits,
         configuration: BTreeMap::new(),
         timing: Timing::Hardware,
         outcome: Outcome::Ok,
         reason: None,
+        path: None,
+        remarks: Vec::new(),
+        noise: None,
         core_cycles: None,
         ticks: None,
         ns: None,
         instructions: None,
         throughput: None,
-        samples: 0,
-        disturbed: 0,
+        throughput_withheld: None,
+        modes: Vec::new(),
+        cpu: None,
+        counts: Counts::default(),
+        rounds: Lines::default(),
+        distribution_cycles: None,
+        distribution_ticks: None,
     }
 }
 
 fn measured(entry: &Entry, operation: &str) -> Row {
-    let user = matches!(entry.name.as_str(), "vdso-x86_64" | "vdso-i386" | "libc")
-        && !matches!(operation, "getppid" | "getrandom" | "clock_gettime-thread-cputime");
-    let cycles = estimate(&entry.name, operation, user);
+    let user = match entry.name.as_str() {
+        "vdso-x86_64" | "vdso-i386" => !matches!(operation, "clock_gettime-thread-cputime"),
+        "libc" => !matches!(operation, "getppid" | "getrandom" | "clock_gettime-thread-cputime"),
+        _ => entry.kind == table::Kind::Memory,
+    };
+    let is_function =
+        matches!(entry.kind, table::Kind::Function | table::Kind::Memory) && entry.group != "neighbours";
+    let path = is_function.then_some(if user { Path::User } else { Path::Kernel });
+    Row { path, ..timed(&entry.name, operation, entry.bits(), estimate(&entry.name, operation, user)) }
+}
+
+/// A row that costs so many core cycles.
+fn timed(entry: &str, operation: &str, bits: u8, cycles: f64) -> Row {
     let scaled = |scale: f64| (cycles * scale, Some(cycles * scale * 0.0008 + 0.04));
     let (ticks, ticks_half) = scaled(1.0 / CYCLES_PER_TICK);
     let (ns, ns_half) = scaled(1e9 / TSC_HZ / CYCLES_PER_TICK);
-    let crosses = entry.group.contains("bit");
+    let cost = |half| cost::<Cycles>(cycles, half);
+    let distribution = |value: f64| {
+        let mut distribution = Distribution::default();
+        (0..64).for_each(|_| distribution.record(value));
+        Some(distribution.store())
+    };
     Row {
-        reason: crosses.then(|| if user { IN_USER } else { IN_KERNEL }.to_owned()),
-        core_cycles: Some(cost::<Cycles>(cycles, scaled(1.0).1)),
-        ticks: Some(cost::<Ticks>(ticks, ticks_half)),
-        ns: Some(cost::<Nanos>(ns, ns_half)),
-        throughput: Some(cost::<Cycles>(cycles * 0.81, Some(0.3))),
-        samples: 122_880,
-        disturbed: 96,
-        ..blank(&entry.name, operation, entry.bits())
+        core_cycles: Some(cost(scaled(1.0).1)),
+        ticks: Some(self::cost::<Ticks>(ticks, ticks_half)),
+        ns: Some(self::cost::<Nanos>(ns, ns_half)),
+        throughput: Some(self::cost::<Cycles>(cycles * 0.81, Some(0.3))),
+        cpu: Some(1),
+        counts: Counts {
+            rounds: 30,
+            kept_rounds: 28,
+            blocks: 1920,
+            kept_blocks: 1790,
+            samples: 122_880,
+            kept_samples: 114_464,
+            interrupted: 96,
+        },
+        rounds: Lines {
+            at_ms: vec![12.5, 400.25],
+            cpu: vec![1, 1],
+            cost: vec![ticks, ticks * 1.2],
+            control: vec![20.0, 20.0],
+            cycles_per_tick: vec![CYCLES_PER_TICK; 2],
+            canary: vec![3.97, 2.1],
+            least: vec![ticks - 2.0; 2],
+            greatest: vec![ticks + 900.0; 2],
+            throughput: vec![Some(ticks * 0.8), None],
+            kept: vec![64, 0],
+            lost: vec![0, 64],
+            excluded: vec![None, Some(stats::Excluded::Shared)],
+        },
+        distribution_cycles: distribution(cycles),
+        distribution_ticks: distribution(ticks),
+        ..blank(entry, operation, bits)
     }
 }
 
 /// Core cycles, of the size seen on a Sapphire Rapids virtual machine.
 fn estimate(entry: &str, operation: &str, user: bool) -> f64 {
     let crossing = match entry {
+        "vdso-x86_64" if operation == "getrandom" => return 154.1,
         "syscall-x86_64" | "libc" | "vdso-x86_64" => 288.0,
         "int80-x86_64" | "int80-i386" => 1622.3,
         "vsyscall" => 1871.6,
@@ -229,8 +366,8 @@ fn cost<U: From<f64>>(estimate: f64, half: Option<f64>) -> Cost<U> {
         ci_high: half.map(|half| (estimate + 1.2 * half).into()),
         min: (estimate - 6.0).into(),
         p50: (estimate + 0.25).into(),
-        p99: (estimate * 1.02 + 8.0).into(),
-        p999: (estimate * 1.1 + 60.0).into(),
+        p99: Some((estimate * 1.02 + 8.0).into()),
+        p999: Some((estimate * 1.1 + 60.0).into()),
         max: (estimate * 3.0 + 9000.0).into(),
     }
 }
@@ -241,24 +378,44 @@ fn measurement() -> Measurement {
         started: "2026-11-21T21:11:07Z".into(),
         seconds: 9.84,
         budget_seconds: 10.0,
-        cpu: 1,
+        strict_budget: false,
+        compiler: Some("gcc 12.2.0".into()),
+        probes: BTreeMap::from([("probe64".into(), "0f".repeat(32))]),
+        place: Place { machine: "host".into(), kernel: "linux".into() },
+        cpus: vec![used(1, 0.964, 390, 412)],
         seed: 0x9e37_79b9_7f4a_7c15,
         partial: false,
         realtime: false,
         tsc_hz: Some(TSC_HZ),
         cycles_per_tick: Some(CYCLES_PER_TICK),
-        cycles_per_tick_range: Some([CYCLES_PER_TICK * 0.98, CYCLES_PER_TICK * 1.01]),
+        cycles_per_tick_range: Some([CYCLES_PER_TICK * 0.99, CYCLES_PER_TICK * 1.01]),
         chain_ratio: BTreeMap::from([("64".into(), 3.003), ("32".into(), 3.001)]),
-        canary: BTreeMap::from([("64".into(), 3.97), ("32".into(), 3.96)]),
-        disturbance: Disturbance {
+        tsc_step: Some(2.0),
+        order: Some(0.998),
+        counts: Counts {
             rounds: 412,
-            excluded_canary: 19,
-            excluded_migrated: 3,
-            preempted: 41,
+            kept_rounds: 390,
+            blocks: 201_600,
+            kept_blocks: 190_848,
             samples: 12_902_400,
-            disturbed: 688_128,
+            kept_samples: 12_214_272,
+            interrupted: 41,
         },
-        warnings: Vec::new(),
+        quiet_share: Some(0.964),
+        ..Measurement::default()
+    }
+}
+
+/// What a CPU contributed whose core was alone in such a share of the checks.
+fn used(cpu: usize, quiet_share: f64, kept_rounds: u64, rounds: u64) -> CpuUse {
+    CpuUse {
+        cpu,
+        core: "uniform".into(),
+        rounds,
+        kept_rounds,
+        quiet_share,
+        canary: BTreeMap::from([("64".into(), 3.97), ("32".into(), 3.96)]),
+        vouched_by: "known-width".into(),
     }
 }
 
@@ -292,6 +449,12 @@ fn environment() -> Environment {
     .map(|(name, state)| (name.to_owned(), state.to_owned()))
     .into();
     environment.clock.current_clocksource = Some("tsc".into());
+    environment.libc = Some(Libc {
+        name: "glibc".into(),
+        version: Some("2.36".into()),
+        package: Some("Debian GLIBC 2.36-9+deb12u14".into()),
+        path: "/lib64/ld-linux-x86-64.so.2".into(),
+    });
     environment.vsyscall_page = Some("--xp".into());
     environment.vsyscall = Some("xonly".into());
     environment.load = Some(LoadDuring {

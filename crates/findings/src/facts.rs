@@ -1,0 +1,89 @@
+//! What the subjects ask of a document.
+
+use document::{Document, Outcome, Row, Timing};
+use stats::Cost;
+use table::Table;
+
+/// A document and the table that its rows are from.
+#[derive(Clone, Copy)]
+pub(crate) struct Facts<'a> {
+    pub document: &'a Document,
+    pub table: &'a Table,
+}
+
+impl<'a> Facts<'a> {
+    /// Whether figures are times: neither an emulator's instructions nor absent because the machine is emulated.
+    pub fn are_times(&self) -> bool {
+        self.document.results.iter().any(|row| row.timing == Timing::Hardware)
+    }
+
+    /// Whether the rows are about the kernel that this command ran on, and not about the lab's.
+    pub fn is_host(&self) -> bool {
+        self.document.environment.lab.is_none()
+    }
+
+    /// The row of an entry and operation, whatever became of it; of several kinds of core the first.
+    pub fn row(&self, entry: &str, operation: &str) -> Option<&'a Row> {
+        let rows = self.document.results.iter();
+        rows.into_iter().find(|row| row.entry == entry && row.operation == operation)
+    }
+
+    /// The same, if it was measured on a processor and answered rightly.
+    pub fn timed(&self, entry: &str, operation: &str) -> Option<&'a Row> {
+        let row = self.row(entry, operation)?;
+        (row.outcome == Outcome::Ok && row.timing == Timing::Hardware).then_some(row)
+    }
+}
+
+/// A row's cost in core cycles, or else in ticks.
+pub(crate) fn cost(row: &Row) -> Option<(Cost<f64>, &'static str)> {
+    let cycles = row.core_cycles.map(|cost| (in_numbers(&cost), "cycles"));
+    cycles.or_else(|| row.ticks.map(|cost| (in_numbers(&cost), "ticks")))
+}
+
+fn in_numbers<U: Copy + Into<f64>>(cost: &Cost<U>) -> Cost<f64> {
+    Cost {
+        estimate: cost.estimate.into(),
+        ci_low: cost.ci_low.map(Into::into),
+        ci_high: cost.ci_high.map(Into::into),
+        min: cost.min.into(),
+        p50: cost.p50.into(),
+        p99: cost.p99.map(Into::into),
+        p999: cost.p999.map(Into::into),
+        max: cost.max.into(),
+    }
+}
+
+/// `288 cycles (74.9 ns)`; none where a row has no figure.
+pub(crate) fn price(row: &Row) -> Option<String> {
+    let (cost, unit) = cost(row)?;
+    let nanos = row.ns.map(|ns| format!(" ({:.1} ns)", f64::from(ns.estimate)));
+    Some(format!("{:.0} {unit}{}", cost.estimate, nanos.unwrap_or_default()))
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub(crate) fn list(words: &[String]) -> String {
+    match words {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// `1 row has`, `3 rows have`.
+pub(crate) fn count(number: usize, one: &str, more: &str) -> String {
+    if number == 1 { format!("1 {one}") } else { format!("{number} {more}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_read_like_sentences() {
+        let words = ["a", "b", "c"].map(str::to_owned);
+        let lists = [0, 1, 2, 3].map(|length| list(&words[..length]));
+        assert_eq!(lists, ["", "a", "a and b", "a, b and c"]);
+        assert_eq!((count(1, "row", "rows"), count(0, "row", "rows")), ("1 row".into(), "0 rows".into()));
+    }
+}

@@ -1,0 +1,240 @@
+//! How noisy the run was: who else used the cores, and which rows have no figure because of it.
+
+use crate::facts::{Facts, count, list};
+use crate::id::Id;
+use document::{Confidence, CpuUse, Finding, Level, Outcome, Timing};
+use stats::{LEAST_ROUNDS, NoiseKind};
+
+/// Steal below this share of the run is no news.
+const STEAL_SHARE: f64 = 0.01;
+
+/// What to do about noise, in general.
+const REMEDY: &str = "Measure again when the machine is idle, give more time (--budget), or choose a quieter CPU (--cpu).";
+
+pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
+    if !facts.are_times() {
+        return Vec::new();
+    }
+    [noise(facts), never_seen_quiet(facts), few_rounds(facts), steal(facts), no_realtime(facts)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// Rows that work and have no figure, by the reason.
+fn lost(facts: &Facts, kind: NoiseKind) -> usize {
+    let kinds = facts.document.results.iter().filter_map(|row| row.noise.map(|noise| noise.kind));
+    kinds.filter(|found| *found == kind).count()
+}
+
+/// The line about noise above every report.
+fn noise(facts: &Facts) -> Option<Finding> {
+    let measurement = &facts.document.measurement;
+    let share = measurement.quiet_share?;
+    let is_timed = |row: &&document::Row| row.outcome == Outcome::Ok && row.timing == Timing::Hardware;
+    let timed = facts.document.results.iter().filter(is_timed).count();
+    let kinds = [
+        (NoiseKind::Shared, "had a shared core"),
+        (NoiseKind::Preempted, "lost the CPU to other processes"),
+        (NoiseKind::TooFew, "had too few rounds"),
+    ];
+    let why = kinds.map(|(kind, words)| (lost(facts, kind), words));
+    let missing: usize = why.iter().map(|(rows, _)| rows).sum();
+    let why: Vec<String> =
+        why.into_iter().filter(|(rows, _)| *rows > 0).map(|(rows, words)| format!("{rows} {words}")).collect();
+    let used: Vec<&CpuUse> = measurement.cpus.iter().filter(|cpu| cpu.rounds > 0).collect();
+    let word = if share >= 0.8 { "Quiet" } else { "Noisy" };
+    let cores = if used.len() == 1 { "its core" } else { "their cores" };
+    let alone = format!("{word}: {} had {cores} alone in {:.0} % of the checks", cpus(&used), share * 100.0);
+    let verdict = match missing {
+        0 => format!("{alone}. Every row has a figure."),
+        1 => format!("{alone}. 1 of {timed} rows has no figure: {}.", list(&why)),
+        _ => format!("{alone}. {missing} of {timed} rows have no figure: {}.", list(&why)),
+    };
+    let level = if missing > 0 { Level::Note } else { Level::Ok };
+    let each = used.iter().map(|cpu| {
+        format!("CPU {}: {} of {} rounds kept, alone in {:.0} %", cpu.cpu, cpu.kept_rounds, cpu.rounds, cpu.quiet_share * 100.0)
+    });
+    let each: Vec<String> = each.collect();
+    Some(Finding {
+        evidence: (!each.is_empty()).then(|| each.join("; ")),
+        cause: (missing > 0).then(|| {
+            "Another hyperthread of the core, or another virtual machine on it, used what the core shares.".to_owned()
+        }),
+        remedy: (missing > 0).then(|| REMEDY.to_owned()),
+        confidence: if missing > 0 { Confidence::Inferred } else { Confidence::Seen },
+        ..Id::Noise.finding(level, verdict)
+    })
+}
+
+/// `CPU 1`, `CPUs 0 and 1`.
+fn cpus(used: &[&CpuUse]) -> String {
+    let numbers: Vec<String> = used.iter().map(|cpu| cpu.cpu.to_string()).collect();
+    match &numbers[..] {
+        [] => "the run".to_owned(),
+        [one] => format!("CPU {one}"),
+        several => format!("CPUs {}", list(several)),
+    }
+}
+
+/// CPUs whose fastest canaries may still be those of a shared core.
+fn never_seen_quiet(facts: &Facts) -> Option<Finding> {
+    let used = facts.document.measurement.cpus.iter().filter(|cpu| cpu.rounds >= LEAST_ROUNDS as u64);
+    let unvouched: Vec<&CpuUse> = used
+        .filter(|cpu| cpu.vouched_by == "nothing" || (cpu.vouched_by == "known-width" && cpu.kept_rounds == 0))
+        .collect();
+    if unvouched.is_empty() {
+        return None;
+    }
+    let verdict = format!(
+        "Nothing shows that {} ever had the core alone, so that the rounds from there are no estimate of anything.",
+        cpus(&unvouched)
+    );
+    let canary = unvouched.iter().flat_map(|cpu| {
+        let rates = cpu.canary.iter();
+        rates.map(move |(bits, rate)| format!("CPU {}: {rate:.2} independent {bits}-bit instructions a cycle at best", cpu.cpu))
+    });
+    let canary: Vec<String> = canary.collect();
+    Some(Finding {
+        evidence: (!canary.is_empty()).then(|| canary.join("; ")),
+        cause: Some(
+            "Either the core was shared from beginning to end, or this version does not know how fast such a core is alone."
+                .to_owned(),
+        ),
+        remedy: Some(REMEDY.to_owned()),
+        confidence: Confidence::Inferred,
+        ..Id::NeverSeenQuiet.finding(Level::Warning, verdict)
+    })
+}
+
+fn few_rounds(facts: &Facts) -> Option<Finding> {
+    let rows = lost(facts, NoiseKind::TooFew);
+    let verdict = format!(
+        "{} no time for {LEAST_ROUNDS} rounds, which an estimate needs.",
+        count(rows, "row had", "rows had")
+    );
+    (rows > 0).then(|| Finding {
+        remedy: Some("Give more time (--budget), or ask for fewer rows (--entry, --operation).".to_owned()),
+        ..Id::FewRounds.finding(Level::Note, verdict)
+    })
+}
+
+fn steal(facts: &Facts) -> Option<Finding> {
+    let stolen = facts.document.environment.load.as_ref()?.steal_ms?;
+    let verdict = format!(
+        "The hypervisor ran something else for {stolen:.0} ms of this run; the tail (p99.9, max) contains it."
+    );
+    (stolen > facts.document.measurement.seconds * 1000.0 * STEAL_SHARE).then(|| Finding {
+        remedy: Some("Measure again later, or on a machine whose CPUs are not overcommitted.".to_owned()),
+        ..Id::Steal.finding(Level::Note, verdict)
+    })
+}
+
+fn no_realtime(facts: &Facts) -> Option<Finding> {
+    let refused = facts.document.measurement.realtime_refused.as_ref()?;
+    let verdict = "The kernel refused real-time priority, so that other processes may have taken the CPU.";
+    Some(Finding {
+        evidence: Some(refused.clone()),
+        remedy: Some(
+            "Run as root or raise RLIMIT_RTPRIO. On an idle machine the figures are the same without it.".to_owned(),
+        ),
+        ..Id::NoRealtime.finding(Level::Note, verdict)
+    })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test")]
+mod tests {
+    use crate::testing::{Maker, found, make_noisy};
+    use document::{CpuUse, Level};
+    use stats::NoiseKind;
+
+    fn run(share: f64) -> Maker {
+        let mut maker =
+            Maker::host().cost("call", "none", 8.0).cost("syscall-x86_64", "none", 288.0).cost("cpuid", "none", 30_412.0);
+        maker.document.measurement.quiet_share = Some(share);
+        maker.document.measurement.seconds = 4.0;
+        maker.document.measurement.cpus = vec![CpuUse {
+            cpu: 1,
+            rounds: 412,
+            kept_rounds: 390,
+            quiet_share: share,
+            vouched_by: "known-width".into(),
+            ..CpuUse::default()
+        }];
+        maker
+    }
+
+    #[test]
+    fn a_quiet_run_says_so() {
+        let finding = found(&run(0.964), "noise").unwrap();
+        assert_eq!(finding.level, Level::Ok);
+        assert_eq!(
+            finding.verdict,
+            "Quiet: CPU 1 had its core alone in 96 % of the checks. Every row has a figure."
+        );
+    }
+
+    #[test]
+    fn a_noisy_run_says_which_rows_lack_a_figure_and_what_to_do() {
+        let mut maker = run(0.12);
+        make_noisy(maker.row("cpuid", "none"));
+        let finding = found(&maker, "noise").unwrap();
+        assert_eq!(finding.level, Level::Note);
+        assert_eq!(
+            finding.verdict,
+            "Noisy: CPU 1 had its core alone in 12 % of the checks. 1 of 3 rows has no figure: 1 had a shared core."
+        );
+        assert!(finding.remedy.unwrap().contains("--budget"));
+    }
+
+    #[test]
+    fn a_document_without_canaries_has_no_line_about_noise() {
+        let mut maker = run(0.5);
+        maker.document.measurement.quiet_share = None;
+        assert_eq!(found(&maker, "noise"), None);
+    }
+
+    #[test]
+    fn a_core_that_nothing_vouches_for_is_a_warning() {
+        let mut maker = run(0.9);
+        assert_eq!(found(&maker, "never-seen-quiet"), None);
+        maker.document.measurement.cpus[0].vouched_by = "nothing".into();
+        maker.document.measurement.cpus[0].canary = [("64".to_owned(), 2.24)].into();
+        let finding = found(&maker, "never-seen-quiet").unwrap();
+        assert_eq!(finding.level, Level::Warning);
+        assert!(finding.evidence.unwrap().contains("2.24 independent 64-bit"));
+        // The width is known, and no round came near it.
+        maker.document.measurement.cpus[0].vouched_by = "known-width".into();
+        maker.document.measurement.cpus[0].kept_rounds = 0;
+        assert!(found(&maker, "never-seen-quiet").is_some());
+    }
+
+    #[test]
+    fn rows_without_enough_rounds_are_counted() {
+        let mut maker = run(0.9);
+        assert_eq!(found(&maker, "few-rounds"), None);
+        make_noisy(maker.row("cpuid", "none"));
+        maker.row("cpuid", "none").noise.as_mut().unwrap().kind = NoiseKind::TooFew;
+        let finding = found(&maker, "few-rounds").unwrap();
+        assert_eq!(finding.verdict, "1 row had no time for 6 rounds, which an estimate needs.");
+    }
+
+    #[test]
+    fn steal_counts_from_a_hundredth_of_the_run_on() {
+        let mut maker = run(0.9);
+        for (milliseconds, is_news) in [(30.0, false), (130.0, true)] {
+            let load = environment::LoadDuring { steal_ms: Some(milliseconds), ..Default::default() };
+            maker.document.environment.load = Some(load);
+            assert_eq!(found(&maker, "steal").is_some(), is_news);
+        }
+    }
+
+    #[test]
+    fn a_refused_priority_comes_with_the_kernels_answer() {
+        let mut maker = run(0.9);
+        assert_eq!(found(&maker, "no-realtime"), None);
+        maker.document.measurement.realtime_refused = Some("EPERM (Operation not permitted)".into());
+        assert!(found(&maker, "no-realtime").unwrap().evidence.unwrap().starts_with("EPERM"));
+    }
+}

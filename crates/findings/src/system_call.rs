@@ -1,0 +1,217 @@
+//! What a bare system call costs, and what makes it dearer than it need be.
+
+use crate::facts::{Facts, cost, list, price};
+use crate::id::Id;
+use document::{Confidence, Document, Finding, Level};
+use environment::Environment;
+
+const ENTRY: &str = "syscall-x86_64";
+
+/// More than any crossing into a native kernel takes, in core cycles: the slowest, with page-table isolation and every
+/// mitigation, stay below 2000.
+const IMPLAUSIBLE: f64 = 5000.0;
+
+/// Faults of the processor whose remedy is on the path of every system call: the kernel's words for that remedy, and ours.
+const ON_THE_PATH: [(&str, &str, &str); 9] = [
+    ("spectre_v2", "IBRS", "IBRS, which is written on every entry and exit"),
+    ("spectre_v2", "BHI: SW loop", "a loop that clears the branch history"),
+    ("mds", "Clear CPU buffers", "buffers that are cleared on the way out (VERW)"),
+    ("mmio_stale_data", "Clear CPU buffers", "buffers that are cleared on the way out (VERW)"),
+    ("reg_file_data_sampling", "Clear Register File", "buffers that are cleared on the way out (VERW)"),
+    ("tsa", "Clear CPU buffers", "buffers that are cleared on the way out (VERW)"),
+    ("tsx_async_abort", "Clear CPU buffers", "buffers that are cleared on the way out (VERW)"),
+    ("retbleed", "untrained return thunk", "untrained returns"),
+    ("spec_rstack_overflow", "Safe RET", "safe returns"),
+];
+
+/// What the kernel says of a process whose loads wait for earlier stores. Documentation/userspace-api/spec_ctrl.rst.
+const SSBD: [&str; 3] = ["thread force mitigated", "thread mitigated", "globally mitigated"];
+
+pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
+    if !facts.is_host() {
+        return Vec::new();
+    }
+    let finding = traced(facts.document).or_else(|| implausible(facts)).or_else(|| bare(facts));
+    let next = Some(format!("kentry explain {ENTRY}"));
+    finding.map(|finding| Finding { evidence: evidence(facts), next, ..finding }).into_iter().collect()
+}
+
+/// A tracer stops this process at every call.
+fn traced(document: &Document) -> Option<Finding> {
+    let tracer = document.environment.limits.tracer_pid.filter(|pid| *pid > 0)?;
+    let verdict = format!("Process {tracer} traces this one: every system call and every signal may stop for it.");
+    Some(Finding {
+        cause: Some("strace, a debugger, or a sandbox that uses ptrace.".to_owned()),
+        remedy: Some("Measure without it.".to_owned()),
+        ..Id::SystemCall.finding(Level::Warning, verdict)
+    })
+}
+
+fn implausible(facts: &Facts) -> Option<Finding> {
+    let row = ["none", "getppid"].iter().find_map(|operation| {
+        let row = facts.timed(ENTRY, operation)?;
+        cost(row).filter(|(cost, unit)| *unit == "cycles" && cost.estimate > IMPLAUSIBLE).map(|_| row)
+    })?;
+    let verdict = format!("A system call takes {}, more than any crossing into a native kernel.", price(row)?);
+    Some(Finding {
+        cause: Some(
+            "Something takes part in every system call: tracing (perf, tracefs), a syscall filter, or an emulated ring 0."
+                .to_owned(),
+        ),
+        remedy: Some(
+            "Look for a tracer (cat /sys/kernel/tracing/events/raw_syscalls/enable, running perf or bpftrace), and \
+             measure again without it."
+                .to_owned(),
+        ),
+        confidence: Confidence::Likely,
+        ..Id::SystemCall.finding(Level::Warning, verdict)
+    })
+}
+
+fn bare(facts: &Facts) -> Option<Finding> {
+    let nothing = facts.timed(ENTRY, "none").and_then(price);
+    let getppid = facts.timed(ENTRY, "getppid").and_then(price);
+    let costs = match (nothing, getppid) {
+        (Some(nothing), Some(getppid)) => {
+            format!("A bare system call takes {nothing}, getppid {getppid}")
+        }
+        (Some(nothing), None) => format!("A bare system call takes {nothing}"),
+        (None, Some(getppid)) => format!("A system call takes {getppid} (getppid)"),
+        (None, None) => return None,
+    };
+    let environment = &facts.document.environment;
+    let (own, everywhere) = (own_taxes(environment), kernel_taxes(environment));
+    let verdict = match own.is_empty() {
+        true => format!("{costs}."),
+        false => format!("{costs}, of which this process pays for {}.", list(&own)),
+    };
+    let level = if own.is_empty() { Level::Ok } else { Level::Note };
+    let all = |taxes: &[String]| (!taxes.is_empty()).then(|| list(taxes));
+    let cause = all(&everywhere).map(|taxes| format!("The kernel adds to every call: {taxes}."));
+    let remedy = all(&own).map(|_| {
+        "Measure outside of the container or service for the bare kernel. The kernel remembers a filter's answer for most \
+         calls, but not for invalid ones."
+            .to_owned()
+    });
+    Some(Finding { cause, remedy, ..Id::SystemCall.finding(level, verdict) })
+}
+
+/// What only processes like this one pay.
+fn own_taxes(environment: &Environment) -> Vec<String> {
+    let limits = &environment.limits;
+    let filters = limits.seccomp.as_deref().filter(|mode| *mode != "off").map(|_| match limits.seccomp_filters {
+        Some(1) => "a seccomp filter".to_owned(),
+        Some(filters) => format!("{filters} seccomp filters"),
+        None => "seccomp filters".to_owned(),
+    });
+    let ssbd = limits.speculation_store_bypass.as_deref().filter(|state| SSBD.contains(state));
+    let ssbd = ssbd.map(|_| "loads that wait for earlier stores (SSBD)".to_owned());
+    filters.into_iter().chain(ssbd).collect()
+}
+
+/// What every process pays.
+fn kernel_taxes(environment: &Environment) -> Vec<String> {
+    let kernel = &environment.kernel;
+    let mut taxes = Vec::new();
+    let mut add = |tax: &str| {
+        if !taxes.iter().any(|known| known == tax) {
+            taxes.push(tax.to_owned());
+        }
+    };
+    if kernel.pti == Some(true) {
+        add("page-table isolation (PTI), two changes of page tables");
+    }
+    for (fault, remedy, words) in ON_THE_PATH {
+        let state = environment.mitigations.get(fault).and_then(|state| state.strip_prefix("Mitigation: "));
+        if state.is_some_and(|state| state.split([';', ',']).any(|clause| clause.trim() == remedy)) {
+            add(words);
+        }
+    }
+    if kernel.randomize_kstack_offset == Some(true) {
+        add("a random stack offset");
+    }
+    let line = kernel.command_line.as_deref().unwrap_or_default();
+    if line.split_whitespace().any(|word| word == "audit=1") {
+        add("audit (audit=1)");
+    }
+    taxes
+}
+
+/// Both figures with their intervals.
+fn evidence(facts: &Facts) -> Option<String> {
+    let each = ["none", "getppid"].iter().filter_map(|operation| {
+        let (cost, unit) = cost(facts.timed(ENTRY, operation)?)?;
+        let interval = cost.ci_low.zip(cost.ci_high).map(|(low, high)| format!(", {low:.1} to {high:.1}"));
+        Some(format!("{operation}: {:.1} {unit}{}", cost.estimate, interval.unwrap_or_default()))
+    });
+    let each: Vec<String> = each.collect();
+    (!each.is_empty()).then(|| each.join("; "))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test")]
+mod tests {
+    use crate::testing::{Maker, found};
+    use document::{Confidence, Level};
+
+    fn calls(nothing: f64) -> Maker {
+        Maker::host().cost("syscall-x86_64", "none", nothing).cost("syscall-x86_64", "getppid", nothing + 23.0)
+    }
+
+    #[test]
+    fn an_untaxed_call_is_as_it_should_be() {
+        let finding = found(&calls(288.0), "system-call").unwrap();
+        assert_eq!(
+            (finding.level, finding.verdict.as_str()),
+            (
+                Level::Ok,
+                "A bare system call takes 288 cycles (74.9 ns), getppid 311 cycles (80.9 ns)."
+            )
+        );
+        assert_eq!(finding.cause, None);
+    }
+
+    #[test]
+    fn taxes_are_named() {
+        let mut maker = calls(900.0);
+        let environment = &mut maker.document.environment;
+        environment.limits.seccomp = Some("filter".into());
+        environment.limits.seccomp_filters = Some(2);
+        environment.limits.speculation_store_bypass = Some("thread force mitigated".into());
+        environment.kernel.pti = Some(true);
+        environment.mitigations =
+            [("mds", "Mitigation: Clear CPU buffers; SMT vulnerable"), ("spectre_v2", "Mitigation: IBRS; IBPB: always-on")]
+                .map(|(name, state)| (name.to_owned(), state.to_owned()))
+                .into();
+        let finding = found(&maker, "system-call").unwrap();
+        assert_eq!(finding.level, Level::Note);
+        assert!(finding.verdict.contains("2 seccomp filters and loads that wait"), "{}", finding.verdict);
+        let cause = finding.cause.unwrap();
+        assert!(["PTI", "IBRS", "VERW"].iter().all(|tax| cause.contains(tax)), "{cause}");
+    }
+
+    #[test]
+    fn enhanced_ibrs_is_no_tax() {
+        let mut maker = calls(288.0);
+        let state = "Mitigation: Enhanced / Automatic IBRS; IBPB: conditional; BHI: BHI_DIS_S".to_owned();
+        maker.document.environment.mitigations = [("spectre_v2".to_owned(), state)].into();
+        assert_eq!(found(&maker, "system-call").unwrap().cause, None);
+    }
+
+    #[test]
+    fn an_implausible_cost_is_a_warning() {
+        let finding = found(&calls(9417.0), "system-call").unwrap();
+        assert_eq!((finding.level, finding.confidence), (Level::Warning, Confidence::Likely));
+        assert!(finding.cause.unwrap().contains("tracing (perf, tracefs)"));
+        assert_eq!(found(&calls(4900.0), "system-call").unwrap().level, Level::Ok);
+    }
+
+    #[test]
+    fn a_tracer_is_named_even_without_figures() {
+        let mut maker = Maker::host();
+        maker.document.environment.limits.tracer_pid = Some(77);
+        let finding = found(&maker, "system-call").unwrap();
+        assert_eq!(finding.level, Level::Warning);
+        assert!(finding.verdict.starts_with("Process 77 traces this one"));
+    }
+}

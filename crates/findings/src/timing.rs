@@ -1,0 +1,115 @@
+//! Whether the processor can be timed at all, and in which units.
+
+use crate::facts::{Facts, list};
+use crate::id::Id;
+use document::{Confidence, Finding, Level, Timing};
+use stats::{CHAIN_TOLERANCE, IMUL_CYCLES, ORDER_TOLERANCE};
+
+pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
+    [emulated(facts), order(facts), chain_ratio(facts), tsc_not_invariant(facts)].into_iter().flatten().collect()
+}
+
+/// On a host; in the lab that figures are instructions is no news.
+fn emulated(facts: &Facts) -> Option<Finding> {
+    let rows = &facts.document.results;
+    let all_emulated = !rows.is_empty() && rows.iter().all(|row| row.timing == Timing::Emulated);
+    if !facts.is_host() || !all_emulated {
+        return None;
+    }
+    let hypervisor = &facts.document.environment.hypervisor;
+    let by = hypervisor.signature.as_ref().filter(|_| hypervisor.present);
+    let verdict = "This machine is emulated: outcomes are what its kernel answers, but times would be the emulator's, and are \
+                   not shown.";
+    Some(Finding {
+        evidence: by.map(|signature| format!("the hypervisor's signature is {signature}")),
+        remedy: Some("Measure on hardware, or in a virtual machine that runs on it (KVM).".to_owned()),
+        ..Id::Emulated.finding(Level::Warning, verdict)
+    })
+}
+
+fn order(facts: &Facts) -> Option<Finding> {
+    let order = facts.document.measurement.order.filter(|order| (order - 1.0).abs() > ORDER_TOLERANCE)?;
+    let verdict = "lfence does not hold back rdtsc on this processor, so that nothing can be timed.";
+    Some(Finding {
+        evidence: Some(format!("chains in a row took {order:.2} of the time that they must take")),
+        cause: Some("On AMD, lfence waits only where the kernel has set a bit of MSR C0011029h; emulators may ignore it.".to_owned()),
+        remedy: Some("Measure on another machine, or on a kernel that makes lfence serializing.".to_owned()),
+        ..Id::Order.finding(Level::Warning, verdict)
+    })
+}
+
+fn chain_ratio(facts: &Facts) -> Option<Finding> {
+    let ratios = facts.document.measurement.chain_ratio.iter();
+    let off = ratios.filter(|(_, ratio)| (*ratio / IMUL_CYCLES - 1.0).abs() > CHAIN_TOLERANCE);
+    let off: Vec<String> = off.map(|(bits, ratio)| format!("{ratio:.3} in {bits}-bit code")).collect();
+    if off.is_empty() {
+        return None;
+    }
+    let verdict = "Core cycles cannot be told here: use ticks or nanoseconds.";
+    Some(Finding {
+        evidence: Some(format!("an imul takes as long as so many xors: {}; 3.00 is right", list(&off))),
+        cause: Some("This processor takes another number of cycles for an imul, or something disturbed the chains.".to_owned()),
+        confidence: Confidence::Seen,
+        ..Id::ChainRatio.finding(Level::Warning, verdict)
+    })
+}
+
+/// Only where something was timed.
+fn tsc_not_invariant(facts: &Facts) -> Option<Finding> {
+    if facts.document.environment.tsc.invariant || !facts.are_times() {
+        return None;
+    }
+    let verdict = "This processor does not promise a time stamp counter of constant rate: ticks and nanoseconds may drift, core \
+                   cycles do not.";
+    Some(Finding {
+        evidence: Some("CPUID 80000007h EDX bit 8 is 0".to_owned()),
+        cause: Some("An old processor, or a hypervisor that hides the promise.".to_owned()),
+        remedy: Some("Quote core cycles.".to_owned()),
+        ..Id::TscNotInvariant.finding(Level::Warning, verdict)
+    })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test")]
+mod tests {
+    use crate::testing::{Maker, found};
+    use document::{Level, Timing};
+
+    #[test]
+    fn an_emulated_host_is_a_warning_and_an_emulated_lab_is_not() {
+        let mut maker = Maker::host().cost("syscall-x86_64", "none", 288.0);
+        assert_eq!(found(&maker, "emulated"), None);
+        maker.row("syscall-x86_64", "none").timing = Timing::Emulated;
+        maker.document.environment.hypervisor.present = true;
+        maker.document.environment.hypervisor.signature = Some("TCGTCGTCGTCG".into());
+        let finding = found(&maker, "emulated").unwrap();
+        assert!(finding.evidence.unwrap().contains("TCGTCGTCGTCG"));
+        maker.document.environment.lab = Some(environment::Lab::default());
+        assert_eq!(found(&maker, "emulated"), None);
+    }
+
+    #[test]
+    fn chains_and_fences_are_judged_by_their_tolerance() {
+        let mut maker = Maker::host();
+        maker.document.measurement.chain_ratio = [("64".to_owned(), 3.003), ("32".to_owned(), 2.99)].into();
+        maker.document.measurement.order = Some(0.98);
+        assert_eq!(found(&maker, "chain-ratio"), None);
+        assert_eq!(found(&maker, "order"), None);
+        maker.document.measurement.chain_ratio.insert("32".into(), 0.142);
+        maker.document.measurement.order = Some(0.31);
+        let finding = found(&maker, "chain-ratio").unwrap();
+        assert!(finding.evidence.unwrap().contains("0.142 in 32-bit code"));
+        assert_eq!(found(&maker, "order").unwrap().level, Level::Warning);
+    }
+
+    #[test]
+    fn a_counter_without_a_promise_matters_where_something_was_timed() {
+        let mut maker = Maker::host();
+        maker.document.environment.tsc.invariant = false;
+        assert_eq!(found(&maker, "tsc-not-invariant"), None);
+        let mut maker = maker.cost("call", "none", 8.0);
+        assert!(found(&maker, "tsc-not-invariant").is_some());
+        maker.document.environment.tsc.invariant = true;
+        assert_eq!(found(&maker, "tsc-not-invariant"), None);
+    }
+}

@@ -1,0 +1,51 @@
+//! Configurations: the lab's switches, or the kind of core. A row carries all of them; a reader needs those that differ.
+
+use document::{Document, Row};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The switches that rows are compared by: those of which one entry has rows with several values. A switch that an entry
+/// fixes for itself, as an interrupt gate does, tells nothing apart.
+#[derive(Debug, Default)]
+pub(crate) struct Compared<'a> {
+    names: BTreeSet<&'a str>,
+}
+
+impl<'a> Compared<'a> {
+    pub fn of_document(document: &'a Document) -> Self {
+        let mut values = BTreeMap::<(&str, &str), &str>::new();
+        let mut names = BTreeSet::new();
+        for row in &document.results {
+            for (name, value) in &row.configuration {
+                if *values.entry((&row.entry, name)).or_insert(value) != value {
+                    names.insert(name.as_str());
+                }
+            }
+        }
+        Self { names }
+    }
+
+    /// `pcid=off pti=on`: the switches of a row that others differ in.
+    pub fn of(&self, row: &Row) -> String {
+        written(row.configuration.iter().filter(|(name, _)| self.names.contains(name.as_str())))
+    }
+
+    /// The different configurations of some rows, in the rows' order.
+    pub fn all(&self, rows: &[&Row]) -> Vec<String> {
+        let mut seen = BTreeSet::new();
+        rows.iter().map(|row| self.of(row)).filter(|label| seen.insert(label.clone())).collect()
+    }
+}
+
+/// What all rows have in common, `pcid=off pti=on`.
+pub(crate) fn common(document: &Document) -> String {
+    let Some(first) = document.results.first() else { return String::new() };
+    let everywhere = |(name, value): &(&String, &String)| {
+        document.results.iter().all(|row| row.configuration.get(*name) == Some(*value))
+    };
+    written(first.configuration.iter().filter(everywhere))
+}
+
+/// `pcid=off pti=on`
+pub(crate) fn written<'a>(switches: impl Iterator<Item = (&'a String, &'a String)>) -> String {
+    switches.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,75 @@
+//! Findings: a level, a sentence, and what belongs to it.
+
+use super::{Report, TEXT_COLUMN};
+use crate::head::NOISE;
+use crate::line::{Line, NO_BREAK, look, wrapped};
+use crate::verdicts::level;
+use document::{Finding, Level};
+
+/// How much is shown of a finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Depth {
+    /// The verdict and the next command.
+    Verdicts,
+    /// Of warnings the remedy too.
+    Remedies,
+    /// Of all but those that are ok the cause and the remedy.
+    Causes,
+    /// Everything.
+    Evidence,
+}
+
+impl Report<'_> {
+    /// Below the head of a whole report.
+    pub(super) fn verdicts(&self) -> Vec<Line> {
+        let depth = if self.verbose { Depth::Evidence } else { Depth::Causes };
+        self.each_verdict(depth).into_iter().flatten().collect()
+    }
+
+    /// The lines of each finding; that about noise stands in the head.
+    pub(super) fn each_verdict(&self, depth: Depth) -> Vec<Vec<Line>> {
+        let findings = self.document.findings.iter();
+        let shown = findings.filter(|finding| depth == Depth::Evidence || finding.id != NOISE);
+        shown.map(|finding| self.verdict(finding, depth)).collect()
+    }
+
+    fn verdict(&self, finding: &Finding, depth: Depth) -> Vec<Line> {
+        let mut start = Line::new(level_look(finding.level), level(finding.level));
+        start.blank_to(TEXT_COLUMN);
+        let text = units_stay(&words(finding, depth).join(" "));
+        wrapped(start, look::PLAIN, &text, self.width, TEXT_COLUMN)
+    }
+}
+
+/// The sentences of a finding, in the order of their importance.
+fn words(finding: &Finding, depth: Depth) -> Vec<String> {
+    let is_odd = finding.level != Level::Ok;
+    let (cause, remedy, evidence) = match depth {
+        Depth::Verdicts => (false, false, false),
+        Depth::Remedies => (false, finding.level == Level::Warning, false),
+        Depth::Causes => (is_odd, is_odd, false),
+        Depth::Evidence => (true, true, true),
+    };
+    let mut words = vec![finding.verdict.clone()];
+    words.extend(finding.cause.clone().filter(|_| cause));
+    words.extend(finding.remedy.clone().filter(|_| remedy));
+    words.extend(finding.evidence.as_ref().filter(|_| evidence).map(|evidence| format!("Seen: {evidence}.")));
+    // The command stays on one line.
+    let command = |next: &String| format!("→ {next}").replace(' ', &NO_BREAK.to_string());
+    words.extend(finding.next.as_ref().map(command));
+    words
+}
+
+/// A number and its unit stay on one line.
+fn units_stay(text: &str) -> String {
+    let joined = |text: String, unit: &str| text.replace(&format!(" {unit}"), &format!("{NO_BREAK}{unit}"));
+    ["ns", "cycles", "GHz", "%"].into_iter().fold(text.to_owned(), joined)
+}
+
+fn level_look(level: Level) -> anstyle::Style {
+    match level {
+        Level::Ok => look::GOOD,
+        Level::Note | Level::Unknown => look::NAME,
+        Level::Warning => look::WARNING,
+    }
+}
