@@ -14,6 +14,9 @@ fn main() {
     for probe in Probe::ALL {
         build(probe, &root, &out);
     }
+    let version = compiler().arg("--version").output().map(|output| output.stdout).unwrap_or_default();
+    let version = String::from_utf8_lossy(&version).lines().next().unwrap_or("unknown").to_string();
+    println!("cargo::rustc-env=KENTRY_PROBES_COMPILER={version}");
 }
 
 fn build(probe: Probe, root: &Path, out: &Path) {

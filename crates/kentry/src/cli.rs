@@ -1,11 +1,15 @@
 //! The command line.
 
+use crate::error::Error;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use measure::lab::Options;
+use measure::{CpuChoice, Plan};
 use report::Format;
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Duration;
+use table::{Kernel, Table};
 
 /// Exit codes, and what they mean.
 pub const EXIT_STATUS: &[(&str, &str)] = &[
@@ -51,6 +55,8 @@ pub enum Command {
     /// Measure kentry's own kernel, in which every entry and protection is there, in a virtual machine
     #[command(after_help = lab_help())]
     Lab(LabArgs),
+    /// Show saved documents, in any format
+    Show(ShowFileArgs),
     /// List every entry, its operations and what it is
     List(ListArgs),
     /// Explain an entry (history, hardware, Linux, registers, return) or an operation
@@ -67,6 +73,15 @@ pub enum Command {
     },
 }
 
+/// The CPUs that `--cpu` names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cpus {
+    /// One.
+    Only(usize),
+    /// One of each kind.
+    EveryKind,
+}
+
 /// What to measure, and how to show it.
 #[derive(Debug, Clone, Args)]
 pub struct MeasureArgs {
@@ -76,12 +91,15 @@ pub struct MeasureArgs {
     /// Only operations of this name, C function or glob (*, ?, [...]); may be given several times
     #[arg(short, long, value_name = "NAME", value_hint = ValueHint::Other)]
     pub operation: Vec<String>,
-    /// Measure on this CPU instead of the last that this process may use
-    #[arg(long, value_name = "NUMBER", value_parser = cpu, allow_negative_numbers = true)]
-    pub cpu: Option<usize>,
-    /// How long to measure; more time, narrower intervals
+    /// Measure on this CPU alone, or on each kind of core (all) [default: wherever it is quiet, on fast cores]
+    #[arg(long, value_name = "NUMBER|all", value_parser = cpus, allow_negative_numbers = true)]
+    pub cpu: Option<Cpus>,
+    /// How long to measure; rows that lack quiet rounds by then are measured on, for up to three times as long
     #[arg(long, value_name = "SECONDS", default_value = "4", value_parser = budget, allow_negative_numbers = true)]
     pub budget: Duration,
+    /// Stop when the budget is used up, whatever rows lack
+    #[arg(long)]
+    pub strict_budget: bool,
     /// Draw the order of the rounds from this number (at most 2^53) instead of a random one
     #[arg(long, value_name = "NUMBER", value_parser = seed, allow_negative_numbers = true)]
     pub seed: Option<u64>,
@@ -134,7 +152,7 @@ pub struct LabArgs {
         num_args = 1..,
         allow_hyphen_values = true,
         value_hint = ValueHint::FilePath,
-        conflicts_with_all = ["entry", "operation", "dry_run", "format", "output", "color", "verbose"]
+        conflicts_with_all = ["entry", "operation", "dry_run", "format", "output", "color", "verbose", "all"]
     )]
     pub exec: Vec<OsString>,
     /// Print what would be measured, and measure nothing
@@ -147,9 +165,50 @@ pub struct LabArgs {
 
 impl LabArgs {
     /// The longest that a guest may take.
-    pub fn time(&self) -> Duration {
+    fn time(&self) -> Duration {
         let usual = if self.bochs { 600 } else { 60 };
         self.timeout.unwrap_or(Duration::from_secs(usual))
+    }
+}
+
+impl LabArgs {
+    /// What is asked of the lab.
+    pub fn options(&self) -> Options {
+        Options {
+            entry: self.entry.clone(),
+            operation: self.operation.clone(),
+            set: self.set.clone(),
+            accel: match self.accel {
+                Accel::Auto => measure::lab::Accel::Auto,
+                Accel::Kvm => measure::lab::Accel::Kvm,
+                Accel::Tcg => measure::lab::Accel::Tcg,
+            },
+            cpu_model: self.cpu_model.clone(),
+            bochs: self.bochs,
+            seed: self.seed,
+            time: self.time(),
+        }
+    }
+}
+
+impl MeasureArgs {
+    /// What is to be measured; `drawn` is the seed unless one is named.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] when rows are asked for that there are not.
+    pub fn plan<'a>(&self, table: &'a Table, drawn: u32) -> Result<Plan<'a>, Error> {
+        Ok(Plan {
+            rows: measure::select::rows(table, Kernel::Linux, &self.entry, &self.operation)?,
+            cpus: match self.cpu {
+                None => CpuChoice::Quiet,
+                Some(Cpus::Only(cpu)) => CpuChoice::Only(cpu),
+                Some(Cpus::EveryKind) => CpuChoice::EveryKind,
+            },
+            budget: self.budget,
+            strict_budget: self.strict_budget,
+            seed: self.seed.unwrap_or(u64::from(drawn)),
+            realtime: self.realtime,
+        })
     }
 }
 
@@ -176,7 +235,10 @@ pub struct ShowArgs {
     /// When to use color; NO_COLOR is respected too
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub color: Color,
-    /// Show more columns, and rows that have the same outcome one by one
+    /// Show every row, not only those of the first screen; --entry and --operation show what they name in any case
+    #[arg(short, long)]
+    pub all: bool,
+    /// Show more columns, and every row one by one
     #[arg(short, long)]
     pub verbose: bool,
 }
@@ -187,6 +249,20 @@ impl ShowArgs {
         let of_file = || self.output.as_deref().and_then(Format::of_file);
         self.format.or_else(of_file).unwrap_or(Format::Text)
     }
+}
+
+/// Options of `show`.
+#[derive(Debug, Clone, Args)]
+pub struct ShowFileArgs {
+    /// Documents that were saved with --output FILE.json; - is standard input
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
+    pub files: Vec<PathBuf>,
+    /// Compute every figure again from the rounds that the document keeps
+    #[arg(long)]
+    pub recompute: bool,
+    /// How to show it, and where
+    #[command(flatten)]
+    pub show: ShowArgs,
 }
 
 /// Options of `list`.
@@ -259,9 +335,13 @@ fn budget(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_secs_f64(seconds))
 }
 
-fn cpu(text: &str) -> Result<usize, String> {
-    text.parse()
-        .map_err(|_| "this is not the number of a CPU; they count from 0, and `lscpu -e` lists them".into())
+fn cpus(text: &str) -> Result<Cpus, String> {
+    if text == "all" {
+        return Ok(Cpus::EveryKind);
+    }
+    text.parse().map(Cpus::Only).map_err(|_| {
+        "this is neither the number of a CPU nor \"all\"; CPUs count from 0, and `lscpu -e` lists them".into()
+    })
 }
 
 /// The greatest seed, which is the greatest whole number up to which JSON readers keep every one.

@@ -65,6 +65,16 @@ pub fn without_numbers(text: &str) -> String {
     out
 }
 
+impl From<measure::Error> for Error {
+    fn from(error: measure::Error) -> Error {
+        match error {
+            measure::Error::Usage(why) => Error::Usage(why),
+            measure::Error::Environment(why) => Error::Environment(why),
+            measure::Error::Interrupted => Error::Interrupted,
+        }
+    }
+}
+
 impl From<lab::Trouble> for Error {
     fn from(trouble: lab::Trouble) -> Error {
         match trouble {

@@ -1,6 +1,6 @@
 //! `kentry lab --exec`: any program as the lab's user program, its output passed through as it comes.
 
-use super::{Configuration, Configurations, Machine, ended};
+use measure::lab::{Configuration, Configurations, Emulator, clock_lines, not_loaded, unsupported};
 use crate::error::{Error, INTERRUPTED};
 use lab::{End, Event, Events, Limits, Line, Trouble};
 use std::ffi::OsString;
@@ -96,7 +96,7 @@ fn name_of(path: &[u8]) -> String {
 /// [`Refused`] when that says nothing of the program.
 pub fn run(
     program: &Program,
-    machine: &Machine,
+    emulator: &Emulator,
     configurations: &Configurations,
     seed: u64,
     limits: &Limits,
@@ -105,7 +105,7 @@ pub fn run(
     let [configuration] = configurations.all.as_slice() else {
         return Err(Refused::failed(&"--exec takes one --set at most"));
     };
-    let mut lines = super::clock_lines(machine.tsc_hz());
+    let mut lines = clock_lines(emulator.machine().tsc_hz());
     lines.extend([Line::Seed(seed), Line::Limit(0)]);
     let set = configuration.only(&configurations.named);
     if !set.is_empty() {
@@ -115,7 +115,7 @@ pub fn run(
     lines.push(Line::Exec { file: program.name.clone().into_bytes(), arguments });
     let file = lab::File { name: &program.name, bytes: &program.bytes };
     let archive = lab::pack(&lab::Plan { lines }, &[file]).map_err(|error| Refused::failed(&error))?;
-    let mut guest = machine.boot(&archive, 1, limits)?;
+    let mut guest = emulator.boot(&archive, 1, limits)?;
     follow(program, configuration, &mut guest, output)
 }
 
@@ -187,9 +187,9 @@ fn code(
             output.say(&format!("{} was ended by {}", program.name, document::signal_in_words(&detail)));
             Ok(SIGNALLED.saturating_add(u8::try_from(detail[0]).unwrap_or(0)))
         }
-        End::Unsupported(switch) => Err(Refused::failed(&ended::unsupported(configuration, switch))),
+        End::Unsupported(switch) => Err(Refused::failed(&unsupported(configuration, switch))),
         End::NotLoaded(errno) => {
-            Err(Refused { code: NOT_LOADED, why: ended::not_loaded(&program.name, errno) })
+            Err(Refused { code: NOT_LOADED, why: not_loaded(&program.name, errno) })
         }
         End::Runaway(ticks) => Err(Refused::failed(&format!("it ran for {ticks} ticks without an end"))),
         other => {

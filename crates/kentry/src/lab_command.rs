@@ -1,14 +1,14 @@
 //! `kentry lab`: from arguments to what it ends with.
 
-use crate::{catch_interrupts, note, show};
+use crate::{catch_interrupts, names_rows, note, show};
 use host::{Interrupt, Reading};
 use kentry::cli::{Accel, LabArgs};
 use kentry::error::Error;
-use kentry::lab::{
-    Configurations, FAILED, LabPlan, Output, Program, Refused, Setting, Timed, choose, image, run,
-};
+use kentry::exec::{FAILED, Output, Program, Refused, run};
 use kentry::output::Target;
-use kentry::progress;
+use kentry::{dry_run, progress};
+use measure::Counter;
+use measure::lab::{Configurations, LabPlan, Setting, choose, image};
 use std::ffi::OsString;
 use std::process::ExitCode;
 use table::Table;
@@ -18,7 +18,7 @@ const LAB_OUTPUT: usize = 256 << 20;
 
 /// Measures, or says or writes what would be measured.
 pub fn measure(args: &LabArgs) -> Result<ExitCode, Error> {
-    let plan = LabPlan::new(Table::get(), args)?;
+    let plan = LabPlan::new(Table::get(), &args.options())?;
     let target = Target::open(args.iso.as_deref().or(args.show.output.as_deref()))?;
     if args.iso.is_some() {
         let limits = limits(args, &catch_interrupts()?);
@@ -29,31 +29,31 @@ pub fn measure(args: &LabArgs) -> Result<ExitCode, Error> {
         return Ok(ExitCode::SUCCESS);
     }
     if args.dry_run {
-        let timed = if args.accel == Accel::Kvm { Timed::Hardware } else { Timed::Instructions };
+        let counter = if args.accel == Accel::Kvm { Counter::Time } else { Counter::Instructions };
         let format = args.show.format();
-        target.write_report(format, &plan.render(timed, format)?)?;
+        target.write_report(format, &dry_run::lab_plan(&plan, counter, format)?)?;
         return Ok(ExitCode::SUCCESS);
     }
     let interrupt = catch_interrupts()?;
     let document = in_lab(&plan, args, &interrupt)?;
-    show(&document, &args.show, target, &interrupt)
+    show(&document, &args.show, names_rows(&args.entry, &args.operation), target, &interrupt)
 }
 
 fn in_lab(plan: &LabPlan, args: &LabArgs, interrupt: &Interrupt) -> Result<document::Document, Error> {
     let limits = limits(args, interrupt);
     let first = Reading::now();
-    let machine = choose(args, &limits, &mut note)?;
-    let version = machine.version(&limits)?;
-    let native = machine.timed() == Timed::Hardware;
+    let emulator = choose(&args.options(), &limits, &mut note)?;
+    let version = emulator.version(&limits)?;
+    let native = emulator.machine().counter() == Counter::Time;
     let host = native.then(|| environment::capture(&environment::Roots::default(), 0));
     let tsc_hz = first.zip(Reading::now()).and_then(|(first, last)| first.tsc_hz(&last));
-    let setting = Setting { machine, version, limits, host, tsc_hz: tsc_hz.filter(|_| native) };
+    let setting = Setting { emulator, version, limits, host, tsc_hz: tsc_hz.filter(|_| native) };
     let bar = progress::Bar::new();
-    kentry::lab::measure(plan, setting, &mut |share, row| bar.show(share, row))
+    Ok(measure::lab::measure(plan, setting, &mut |progress| bar.show(progress))?)
 }
 
 fn limits(args: &LabArgs, interrupt: &Interrupt) -> lab::Limits {
-    lab::Limits { time: args.time(), output: LAB_OUTPUT, interrupt: interrupt.clone() }
+    lab::Limits { time: args.options().time, output: LAB_OUTPUT, interrupt: interrupt.clone() }
 }
 
 /// Runs a program, and ends with its exit code.
@@ -68,16 +68,16 @@ pub fn execute(args: &LabArgs) -> Result<ExitCode, Error> {
 }
 
 fn exec(args: &LabArgs, output: &mut Output) -> Result<u8, Refused> {
-    let configurations = Configurations::new(Table::get(), &args.set)?;
+    let configurations = Configurations::new(Table::get(), &args.set).map_err(Error::from)?;
     if configurations.all.len() > 1 {
         return Err(Error::Usage("--exec takes one --set at most".into()).into());
     }
     let program = Program::read(&args.exec)?;
     let interrupt = catch_interrupts()?;
-    let limits = lab::Limits { time: args.time(), output: usize::MAX, interrupt };
+    let limits = lab::Limits { time: args.options().time, output: usize::MAX, interrupt };
     // Which it is makes no difference to a program's output, and standard error is the program's.
-    let machine = choose(args, &limits, &mut |_| ())?;
-    run(&program, &machine, &configurations, args.seed, &limits, output)
+    let emulator = choose(&args.options(), &limits, &mut |_| ()).map_err(Error::from)?;
+    run(&program, &emulator, &configurations, args.seed, &limits, output)
 }
 
 /// After help, or a command line that is not understood; with --exec, an exit code that is no program's.

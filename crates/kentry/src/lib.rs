@@ -1,20 +1,16 @@
-//! The command: arguments, plan, measurement, document, report. Nothing here prints but through [`output`].
+//! The command: arguments in, a call, bytes out. Measuring, judging and rendering are other crates' subjects.
 
 pub mod arguments;
 pub mod cli;
 pub mod completions;
-mod conclude;
+pub mod dry_run;
 pub mod error;
+pub mod exec;
 pub mod explain;
 pub mod input;
-pub mod lab;
 pub mod locale;
 pub mod manual;
-pub mod measure;
 pub mod output;
 pub mod pager;
-pub mod plan;
 pub mod progress;
-pub mod select;
-mod state;
 mod whole_file;

@@ -2,16 +2,15 @@
 
 mod lab_command;
 
-use document::{Outcome, Warning};
+use document::Outcome;
 use host::{Host, Interrupt, Limits, Priority};
-use kentry::cli::{Color, Command, ExplainArgs, ListArgs, MeasureArgs, ShowArgs};
+use kentry::cli::{Color, Command, ExplainArgs, ListArgs, MeasureArgs, ShowArgs, ShowFileArgs};
 use kentry::error::{Error, INTERRUPTED, UNFINISHED, without_numbers};
-use kentry::measure::{Setting, measure};
 use kentry::output::Target;
-use kentry::plan::Plan;
-use kentry::{arguments, completions, explain, locale, manual, pager, progress};
+use kentry::{arguments, completions, dry_run, explain, input, locale, manual, pager, progress};
 use nix::sys::signal::{SigHandler, Signal, signal};
-use report::Style;
+use measure::{CpuChoice, Plan, Setting};
+use report::{Selection, Style};
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
@@ -33,6 +32,7 @@ fn main() -> ExitCode {
         Some(Command::Measure(args)) => run_measure(&args),
         Some(Command::Lab(args)) if !args.exec.is_empty() => lab_command::execute(&args),
         Some(Command::Lab(args)) => lab_command::measure(&args),
+        Some(Command::Show(args)) => run_show(&args),
         Some(Command::List(args)) => run_list(&args),
         Some(Command::Explain(args)) => run_explain(&args),
         Some(Command::Completions { shell }) => print(&completions::script(shell)),
@@ -57,26 +57,32 @@ fn run_measure(args: &MeasureArgs) -> Result<ExitCode, Error> {
         let why = "this process may not read the time stamp counter (prctl PR_SET_TSC): nothing can be timed";
         return Err(Error::Environment(why.into()));
     }
-    let plan = Plan::new(Table::get(), args, drawn_seed())?;
+    let plan = args.plan(Table::get(), drawn_seed())?;
     let target = Target::open(args.show.output.as_deref())?;
     if args.dry_run {
         let format = args.show.format();
-        target.write_report(format, &plan.render(format)?)?;
+        target.write_report(format, &dry_run::plan(&plan, format)?)?;
         return Ok(ExitCode::SUCCESS);
     }
     let interrupt = catch_interrupts()?;
     let document = measure_host(&plan, &interrupt)?;
-    show(&document, &args.show, target, &interrupt)
+    show(&document, &args.show, names_rows(&args.entry, &args.operation), target, &interrupt)
+}
+
+/// Whether a command line names rows; then it wants to see them all.
+fn names_rows(entries: &[String], operations: &[String]) -> bool {
+    !entries.is_empty() || !operations.is_empty()
 }
 
 /// Writes the report of a measurement that is over, and says how it went.
 fn show(
     document: &document::Document,
     args: &ShowArgs,
+    all: bool,
     target: Target,
     interrupt: &Interrupt,
 ) -> Result<ExitCode, Error> {
-    let style = style(args, &target);
+    let style = style(args, all, &target);
     let interrupted = interrupt.load(Ordering::Relaxed);
     let file = target.path().map(Path::to_path_buf);
     let format = args.format();
@@ -108,30 +114,58 @@ fn all_failed(document: &document::Document) -> Option<&str> {
 
 fn measure_host(plan: &Plan, interrupt: &Interrupt) -> Result<document::Document, Error> {
     let environment = |error: &dyn std::fmt::Display| Error::Environment(error.to_string());
+    let roots = environment::Roots::default();
     let allowed = host::allowed_cpus().map_err(|error| environment(&error))?;
-    let cpu = host::choose_cpu(plan.cpu, &allowed).map_err(|error| match plan.cpu {
+    let asked = match plan.cpus {
+        CpuChoice::Only(cpu) => Some(cpu),
+        CpuChoice::Quiet | CpuChoice::EveryKind => None,
+    };
+    let cpu = host::choose_cpu(asked, &allowed).map_err(|error| match asked {
         Some(_) => Error::Usage(format!("--cpu: {error}")),
         None => environment(&error),
     })?;
-    let machine = environment::capture(&environment::Roots::default(), cpu);
-    let mut warnings = Vec::new();
-    let realtime = plan.realtime
-        && host::try_realtime()
-            .inspect_err(|why| warnings.push(Warning::NoRealtime { why: why.to_string() }))
-            .is_ok();
-    let priority = if realtime { Priority::Realtime } else { Priority::Inherited };
+    let machine = environment::capture(&roots, cpu);
+    let refused = plan.realtime.then(host::try_realtime).and_then(Result::err);
+    let priority = if plan.realtime && refused.is_none() { Priority::Realtime } else { Priority::Inherited };
     let limits = Limits { time: ROUND_TIME, output: record::MOST_OUTPUT, interrupt: interrupt.clone() };
     let mut host = Host::new(priority, limits).map_err(|error| environment(&error))?;
     let setting = Setting {
         executor: &mut host,
-        cpu,
-        realtime,
+        cpus: environment::core_types(&roots, &allowed),
+        realtime_refused: refused.map(|why| why.to_string()),
         interrupt: interrupt.clone(),
         environment: machine,
-        warnings,
+        parent: u64::from(std::process::id()),
     };
     let bar = progress::Bar::new();
-    Ok(measure(plan, setting, &mut |share, row| bar.show(share, row)))
+    Ok(measure::measure(plan, setting, &mut |progress| bar.show(progress))?)
+}
+
+/// Renders saved documents, one after the other; in JSON, CSV and Markdown one at a time.
+fn run_show(args: &ShowFileArgs) -> Result<ExitCode, Error> {
+    let format = args.show.format();
+    if args.files.len() > 1 && format != report::Format::Text {
+        return Err(Error::Usage(format!("several documents can be shown as text alone, not as {format}")));
+    }
+    let target = Target::open(args.show.output.as_deref())?;
+    let style = style(&args.show, false, &target);
+    let mut out = Vec::new();
+    for file in &args.files {
+        let mut document = input::document(file)?;
+        if args.recompute {
+            document = document::recompute(&document)
+                .map_err(|error| Error::Input { file: file.clone(), why: error.to_string() })?;
+        }
+        if !out.is_empty() {
+            out.push(b'\n');
+        }
+        if args.files.len() > 1 {
+            out.extend(format!("{}:\n\n", report::plain_os(file.as_os_str())).into_bytes());
+        }
+        out.extend(report::render(&document, Table::get(), format, &style)?);
+    }
+    target.write_report(format, &out)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// From now on an interrupt ends the measurement, not the command, and a file that may not grow is an error.
@@ -168,7 +202,7 @@ fn is_ignored(asked: Signal) -> bool {
 
 fn run_list(args: &ListArgs) -> Result<ExitCode, Error> {
     let target = Target::open(args.show.output.as_deref())?;
-    let style = style(&args.show, &target);
+    let style = style(&args.show, true, &target);
     let format = args.show.format();
     target.write_report(format, &report::list(Table::get(), format, &style)?)?;
     Ok(ExitCode::SUCCESS)
@@ -186,7 +220,7 @@ fn run_explain(args: &ExplainArgs) -> Result<ExitCode, Error> {
     if !color && !Target::Standard.is_terminal() {
         return print(text.as_bytes());
     }
-    let style = Style { color, width: width(&Target::Standard), verbose: false };
+    let style = Style { color, width: width(&Target::Standard), verbose: false, selection: Selection::All };
     let text = report::prose(&text, &style);
     if pager::show(&text) { Ok(ExitCode::SUCCESS) } else { print(text.as_bytes()) }
 }
@@ -207,8 +241,10 @@ fn print(bytes: &[u8]) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn style(args: &ShowArgs, target: &Target) -> Style {
-    Style { color: is_colored(args.color, target), width: width(target), verbose: args.verbose }
+/// `all`: whether every row is to be shown in any case.
+fn style(args: &ShowArgs, all: bool, target: &Target) -> Style {
+    let selection = if all || args.all || args.verbose { Selection::All } else { Selection::FirstScreen };
+    Style { color: is_colored(args.color, target), width: width(target), verbose: args.verbose, selection }
 }
 
 fn is_colored(when: Color, target: &Target) -> bool {

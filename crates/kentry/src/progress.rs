@@ -1,6 +1,6 @@
 //! Progress on standard error, when that is a terminal.
 
-use crate::select::Row;
+use measure::Progress;
 use indicatif::{ProgressBar, ProgressStyle};
 
 const STEPS: u64 = 1000;
@@ -24,10 +24,12 @@ impl Bar {
         Bar(bar)
     }
 
-    /// Shows the share of the time that is used up, and what is being measured.
-    pub fn show(&self, share: f64, (entry, operation): Row) {
-        self.0.set_message(format!("{} {}", entry.name, operation.name));
-        self.0.set_position(((share * STEPS as f64) as u64).min(STEPS));
+    /// Shows the share of the time that is used up, what is being measured, and how quiet the machine is.
+    pub fn show(&self, progress: Progress) {
+        let (entry, operation) = progress.row;
+        let quiet = progress.quiet.map(|share| format!("quiet {:.0} % of the time; ", share * 100.0));
+        self.0.set_message(format!("{}{} {}", quiet.unwrap_or_default(), entry.name, operation.name));
+        self.0.set_position(((progress.share * STEPS as f64) as u64).min(STEPS));
     }
 }
 

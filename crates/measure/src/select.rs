@@ -1,11 +1,8 @@
 //! Which rows a command line asks for.
 
-use crate::error::Error;
+use crate::{Error, TableRow};
 use glob::Pattern;
-use table::{Entry, Kernel, Operation, Table};
-
-/// A row of the table.
-pub type Row<'a> = (&'a Entry, &'a Operation);
+use table::{Kernel, Table};
 
 /// The rows of a kernel whose entry matches one of `entries` and whose operation one of `operations`; no pattern matches
 /// all.
@@ -18,7 +15,7 @@ pub fn rows<'a>(
     kernel: Kernel,
     entries: &[String],
     operations: &[String],
-) -> Result<Vec<Row<'a>>, Error> {
+) -> Result<Vec<TableRow<'a>>, Error> {
     let entry = |word: &String| table.entry_of(word, kernel).map_or(word, |entry| &entry.name).clone();
     let entries: Vec<String> = entries.iter().map(entry).collect();
     let operations: Vec<String> = operations.iter().flat_map(|word| operation_names(table, word)).collect();
@@ -27,7 +24,7 @@ pub fn rows<'a>(
     let is_wanted = |patterns: &[Pattern], name: &str| {
         patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(name))
     };
-    let rows: Vec<Row> = table
+    let rows: Vec<TableRow> = table
         .rows(kernel)
         .filter(|(entry, operation)| {
             is_wanted(&entries, &entry.name) && is_wanted(&operations, &operation.name)
@@ -50,7 +47,7 @@ fn operation_names(table: &Table, word: &str) -> Vec<String> {
 /// # Errors
 /// What is wrong, in words.
 pub fn glob(word: &str) -> Result<Pattern, String> {
-    let why = || format!("\"{}\" is not a glob: a [ needs its ], and ** stands alone", report::plain(word));
+    let why = || format!("\"{}\" is not a glob: a [ needs its ], and ** stands alone", word);
     Pattern::new(word).map_err(|_| why())
 }
 
@@ -60,7 +57,7 @@ fn patterns(
     kernel: Kernel,
     what: &str,
     texts: &[String],
-    name: fn(Row) -> &str,
+    name: fn(TableRow) -> &str,
 ) -> Result<Vec<Pattern>, Error> {
     let parse = |text: &String| {
         let pattern = glob(text).map_err(|why| Error::Usage(format!("--{what}: {why}")))?;
@@ -81,7 +78,7 @@ fn elsewhere(kernel: Kernel, what: &str, asked: &str) -> Error {
         Kernel::Linux => ("Linux", "kentry measure"),
         Kernel::Lab => ("the lab", "kentry lab"),
     };
-    Error::Usage(format!("--{what} {}: only {owner} has it (`{command}`)", report::plain(asked)))
+    Error::Usage(format!("--{what} {}: only {owner} has it (`{command}`)", asked))
 }
 
 /// `; did you mean …?`, when there is a name that is like the one that was asked for.
@@ -96,7 +93,6 @@ pub fn nearest<'a>(asked: &str, names: impl Iterator<Item = &'a str>) -> String 
 
 fn unknown<'a>(what: &str, asked: &str, names: impl Iterator<Item = &'a str>) -> Error {
     let hint = nearest(asked, names);
-    let asked = report::plain(asked);
     Error::Usage(format!("there is no {what} \"{asked}\"{hint} (`kentry list` shows what there is)"))
 }
 

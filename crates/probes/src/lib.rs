@@ -13,3 +13,6 @@ pub fn image(probe: Probe) -> &'static [u8] {
 
 /// The loader that the kernel starts [`Probe::Libc`] with, as its ELF file names it.
 pub const LIBC_LOADER: &str = "/lib64/ld-linux-x86-64.so.2";
+
+/// The C compiler that made them: the first line of its `--version`.
+pub const COMPILER: &str = env!("KENTRY_PROBES_COMPILER");

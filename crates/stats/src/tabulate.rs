@@ -123,7 +123,7 @@ impl Tabulated {
         let all: Vec<usize> = (0..round.blocks.len()).collect();
         let chosen = kept.unwrap_or(&all);
         let blocks = || chosen.iter().filter_map(|block| round.blocks.get(*block));
-        let Some(line) = Line::of(blocks(), round, reference, limit) else { return };
+        let Some(line) = Line::of(blocks(), reference, limit) else { return };
         self.count(round, kept.ok(), &line);
         self.lines.push(round, reference, &line, kept.err().copied(), chosen.len());
         if kept.is_ok() {
@@ -166,7 +166,6 @@ impl Line {
     /// does a clock that wanders. None without a sample.
     fn of<'a>(
         blocks: impl Iterator<Item = &'a Block> + Clone,
-        round: &Round,
         reference: &Reference,
         limit: f64,
     ) -> Option<Line> {

@@ -1,7 +1,7 @@
 //! What a word means that `kentry explain` is given.
 
 use crate::error::Error;
-use crate::select::{glob, nearest};
+use measure::select::{glob, nearest};
 use table::{Entry, Kernel, Operation, Table};
 
 /// Something that can be explained.

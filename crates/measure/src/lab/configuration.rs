@@ -1,6 +1,6 @@
 //! What `--set` asks for: values of the lab's switches.
 
-use crate::error::Error;
+use crate::Error;
 use crate::select::nearest;
 use std::collections::BTreeMap;
 use table::{Entry, Switch, Table};
@@ -37,13 +37,18 @@ impl<'a> Configuration<'a> {
         self.values.iter().map(|(switch, value)| (switch.name.as_str(), *value))
     }
 
+    /// All of them, by name.
+    pub fn whole(&self) -> BTreeMap<String, String> {
+        self.values().map(|(name, value)| (name.to_string(), value.to_string())).collect()
+    }
+
     /// The values of some switches.
     pub fn only(&self, names: &[&str]) -> BTreeMap<String, String> {
         let named = self.values().filter(|(name, _)| names.contains(name));
         named.map(|(name, value)| (name.to_string(), value.to_string())).collect()
     }
 
-    /// Where it is not as another.
+    /// The switches whose values differ from another configuration, with the values here.
     pub fn changes_from(&self, other: &Configuration) -> Vec<(String, String)> {
         let pairs = self.values().zip(other.values());
         let changed = pairs.filter(|(new, old)| new != old).map(|(new, _)| new);

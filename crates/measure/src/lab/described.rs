@@ -1,6 +1,7 @@
 //! The virtual machine and what its kernel found, as facts of a document.
 
-use super::{LabPlan, Setting, Timed};
+use super::{LabPlan, Setting};
+use crate::Counter;
 use environment::{Environment, Kernel, Lab};
 use record::{Boot, abi};
 use std::collections::BTreeMap;
@@ -16,10 +17,10 @@ pub fn environment(plan: &LabPlan, setting: Setting, boot: &Boot, came_up: Durat
     let features = features(boot.features);
     let lab = Lab {
         emulator: setting.version,
-        accelerator: setting.machine.accelerator().into(),
-        cpu_model: setting.machine.cpu_model().into(),
+        accelerator: setting.emulator.machine().accelerator().into(),
+        cpu_model: setting.emulator.cpu_model().into(),
         vendor: vendor(boot.vendor).map(str::to_string),
-        icount: setting.machine.timed() == Timed::Instructions,
+        icount: setting.emulator.machine().counter() == Counter::Instructions,
         switches: defaults(plan, &features),
         ring0_ticks: boot.ring0_ticks,
         ring3_ticks: boot.ring3_ticks,

@@ -1,34 +1,34 @@
 //! How a program of the lab ended, as an outcome and its reason in words.
 
 use super::Configuration;
-use crate::state::State;
+use crate::Answer;
 use document::Outcome;
 use lab::{Collected, End, Ran, Trouble};
 use nix::errno::Errno;
+use table::Entry;
 use record::{Failure, MOST_OUTPUT, Verdict, abi};
 
-/// Takes what became of one round of a row.
-pub fn take(state: &mut State, configuration: &Configuration, ran: &Ran) {
-    let (entry, _) = state.row;
+/// What became of one round of a row of this entry.
+pub fn answer_of(entry: &Entry, configuration: &Configuration, ran: &Ran) -> Answer {
     match ran.end {
         End::Exited(status) => match answer(ran, status) {
-            Ok(records) => state.read(&records),
-            Err(failure) => state.end(document::judge_failure(entry, &failure)),
+            Ok(records) => Answer::Records(records),
+            Err(failure) => Answer::Failed(failure),
         },
         End::Fault(detail) => {
             let verdict = Verdict { outcome: abi::OUTCOME_FAULT, cause: abi::CAUSE_SIGNAL, detail };
-            state.end(document::judge(entry, &verdict));
+            let (outcome, why) = document::judge(entry, &verdict);
+            Answer::Ended(outcome, why)
         }
         End::Runaway(ticks) => {
-            state.end((Outcome::Timeout, format!("it ran for {ticks} ticks without an end")));
+            Answer::Ended(Outcome::Timeout, format!("it ran for {ticks} ticks without an end"))
         }
-        End::Unsupported(switch) => {
-            state.end_unrun((Outcome::Unsupported, unsupported(configuration, switch)))
-        }
-        End::NotLoaded(errno) => state.end_unrun((Outcome::Error, not_loaded(entry.probe.name(), errno))),
-        End::Checked(..) => state.end((Outcome::Error, "the kernel took the run for a check".into())),
+        End::Unsupported(switch) => Answer::Unrun(Outcome::Unsupported, unsupported(configuration, switch)),
+        End::NotLoaded(errno) => Answer::Unrun(Outcome::Error, not_loaded(entry.probe.name(), errno)),
+        End::Checked(..) => Answer::Ended(Outcome::Error, "the kernel took the run for a check".into()),
         End::Unknown(how) => {
-            state.end((Outcome::Error, format!("it ended in a way that this version does not know ({how})")));
+            let why = format!("it ended in a way that this version does not know ({how})");
+            Answer::Ended(Outcome::Error, why)
         }
     }
 }

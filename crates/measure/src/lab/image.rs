@@ -1,7 +1,7 @@
 //! `kentry lab --iso`: a bootable image of a measurement.
 
 use super::LabPlan;
-use crate::error::Error;
+use crate::Error;
 use lab::{Limits, Line, Trouble};
 
 /// An image that boots from GRUB on a machine with a BIOS, measures what the plan asks for, and shows it on the screen.

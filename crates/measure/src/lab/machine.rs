@@ -1,8 +1,7 @@
 //! What runs the lab kernel: which emulator, and whether a processor executes its instructions natively.
 
-use super::Timed;
-use crate::cli::{Accel, LabArgs};
-use crate::error::Error;
+use super::Options;
+use crate::{Error, Machine};
 use lab::{Accelerator, Bochs, Collected, Guest, Limits, Plan, Qemu, Trouble};
 use record::Boot;
 use std::fs::OpenOptions;
@@ -14,47 +13,41 @@ const TRIAL_TIME: Duration = Duration::from_secs(3);
 /// How much longer a loop may take in ring 0 than in ring 3, or shorter, where both run natively.
 const NATIVE: std::ops::RangeInclusive<f64> = 0.5..=2.0;
 
-/// What runs the lab kernel.
+/// What is to execute the kernel's instructions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Accel {
+    /// The processor where that runs ring 0 natively, else QEMU's emulation.
+    Auto,
+    /// The processor.
+    Kvm,
+    /// QEMU's emulation.
+    Tcg,
+}
+
+/// The program that makes the virtual machine.
 #[derive(Debug, Clone)]
-pub enum Machine {
+pub enum Emulator {
     /// QEMU, with its own emulation or KVM.
     Qemu(Qemu),
     /// Bochs, which emulates more of a processor.
     Bochs(Bochs),
 }
 
-impl Machine {
-    /// What its figures are.
-    pub fn timed(&self) -> Timed {
+impl Emulator {
+    /// The machine that it makes.
+    pub fn machine(&self) -> Machine {
         match self {
-            Machine::Qemu(Qemu { accelerator: Accelerator::Kvm, .. }) => Timed::Hardware,
-            _ => Timed::Instructions,
-        }
-    }
-
-    /// `tcg`, `kvm` or `bochs`.
-    pub fn accelerator(&self) -> &'static str {
-        match self {
-            Machine::Qemu(Qemu { accelerator: Accelerator::Kvm, .. }) => "kvm",
-            Machine::Qemu(_) => "tcg",
-            Machine::Bochs(_) => "bochs",
+            Emulator::Qemu(Qemu { accelerator: Accelerator::Kvm, .. }) => Machine::QemuKvm,
+            Emulator::Qemu(Qemu { accelerator: Accelerator::Tcg, .. }) => Machine::QemuTcg,
+            Emulator::Bochs(_) => Machine::Bochs,
         }
     }
 
     /// The processor, as the emulator is asked for it.
     pub fn cpu_model(&self) -> &str {
         match self {
-            Machine::Qemu(qemu) => &qemu.cpu_model,
-            Machine::Bochs(bochs) => &bochs.cpu_model,
-        }
-    }
-
-    /// Frequency of the guest's time stamp counter, where it counts instructions.
-    pub fn tsc_hz(&self) -> Option<u64> {
-        match self {
-            Machine::Qemu(Qemu { accelerator: Accelerator::Kvm, .. }) => None,
-            Machine::Qemu(_) => Some(Qemu::TCG_HERTZ),
-            Machine::Bochs(_) => Some(Bochs::HERTZ),
+            Emulator::Qemu(qemu) => &qemu.cpu_model,
+            Emulator::Bochs(bochs) => &bochs.cpu_model,
         }
     }
 
@@ -64,8 +57,8 @@ impl Machine {
     /// When the emulator cannot be started.
     pub fn boot(&self, archive: &[u8], programs: usize, limits: &Limits) -> Result<Guest, Trouble> {
         match self {
-            Machine::Qemu(qemu) => qemu.boot(archive, programs, limits),
-            Machine::Bochs(bochs) => bochs.boot(archive, programs, limits),
+            Emulator::Qemu(qemu) => qemu.boot(archive, programs, limits),
+            Emulator::Bochs(bochs) => bochs.boot(archive, programs, limits),
         }
     }
 
@@ -75,8 +68,8 @@ impl Machine {
     /// When it cannot be started.
     pub fn version(&self, limits: &Limits) -> Result<String, Trouble> {
         match self {
-            Machine::Qemu(qemu) => qemu.version(limits),
-            Machine::Bochs(bochs) => bochs.version(limits),
+            Emulator::Qemu(qemu) => qemu.version(limits),
+            Emulator::Bochs(bochs) => bochs.version(limits),
         }
     }
 }
@@ -85,23 +78,23 @@ impl Machine {
 ///
 /// # Errors
 /// [`Error::Environment`] when KVM is asked for, and not there or not native.
-pub fn choose(args: &LabArgs, limits: &Limits, say: &mut dyn FnMut(&str)) -> Result<Machine, Error> {
-    let model = args.cpu_model.as_deref();
-    if args.bochs {
-        return Ok(Machine::Bochs(Bochs::new(model)));
+pub fn choose(options: &Options, limits: &Limits, say: &mut dyn FnMut(&str)) -> Result<Emulator, Error> {
+    let model = options.cpu_model.as_deref();
+    if options.bochs {
+        return Ok(Emulator::Bochs(Bochs::new(model)));
     }
     let kvm = Qemu::new(Accelerator::Kvm, model);
-    let tcg = || Machine::Qemu(Qemu::new(Accelerator::Tcg, model));
-    match args.accel {
+    let tcg = || Emulator::Qemu(Qemu::new(Accelerator::Tcg, model));
+    match options.accel {
         Accel::Tcg => Ok(tcg()),
         Accel::Kvm => {
             try_natively(&kvm, limits)?.map_err(Error::Environment)?;
-            Ok(Machine::Qemu(kvm))
+            Ok(Emulator::Qemu(kvm))
         }
         // A processor that is named is another than this one.
         Accel::Auto if model.is_some() => Ok(tcg()),
         Accel::Auto => match try_natively(&kvm, limits)? {
-            Ok(()) => Ok(Machine::Qemu(kvm)),
+            Ok(()) => Ok(Emulator::Qemu(kvm)),
             Err(why) => {
                 say(&format!("counting instructions in QEMU's emulation instead of time: {why}"));
                 Ok(tcg())

@@ -1,25 +1,23 @@
 //! A measurement in the lab: one boot, its runs sorted by row, the document.
 
 use super::described::{environment, vendor};
-use super::ended;
 use super::plan::{Numbered, Work};
-use super::{LabPlan, Machine, Timed};
-use crate::conclude::conclude;
-use crate::error::Error;
-use crate::select::Row;
-use crate::state::State;
-use document::{Document, Export, Measurement, Warning};
-use environment::Environment;
+use super::{Emulator, LabPlan, ended};
+use crate::conclude::{Facts, conclude};
+use crate::{Answer, Counter, Error, Measurer, Place, Progress, Row, Taken};
+use document::{Document, Export, Outcome};
+use environment::{CoreType, Environment};
 use lab::{Collected, End, Events, Limits, Trouble};
 use record::{Boot, Payload, abi};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime};
+use table::Kernel;
 
 /// What a measurement needs besides its plan.
 pub struct Setting {
     /// What runs the kernel.
-    pub machine: Machine,
+    pub emulator: Emulator,
     /// Its name and version.
     pub version: String,
     /// Of the guest.
@@ -34,38 +32,36 @@ pub struct Setting {
 ///
 /// # Errors
 /// [`Error::Environment`] when the guest does not even come up, [`Error::Interrupted`] when it had no time to.
-pub fn measure(
-    plan: &LabPlan,
+pub fn measure<'a>(
+    plan: &LabPlan<'a>,
     setting: Setting,
-    progress: &mut dyn FnMut(f64, Row),
+    progress: &mut dyn FnMut(Progress<'a>),
 ) -> Result<Document, Error> {
     let started = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     let begin = Instant::now();
-    let timed = setting.machine.timed();
-    let work = plan.work(timed);
+    let machine = setting.emulator.machine();
+    let work = plan.work(machine.counter());
     let boot = Booted::read(plan, &setting, &work, progress)?;
-    let states = states(plan, &setting, &boot, &work);
-    let interrupted = setting.limits.interrupt.load(Ordering::Relaxed);
+    let rows = rows(plan, &setting, &boot, &work);
     let ended = boot.trouble.as_ref().filter(|trouble| **trouble != Trouble::Interrupted);
-    let warnings: Vec<_> =
-        ended.map(|why| Warning::GuestEnded { why: why.to_string() }).into_iter().collect();
-    let hertz = setting.tsc_hz.filter(|_| timed == Timed::Hardware);
-    let measurement = Measurement {
-        kentry: env!("CARGO_PKG_VERSION").to_string(),
+    let facts = Facts {
+        place: Place { machine, kernel: Kernel::Lab },
         started,
         seconds: begin.elapsed().as_secs_f64(),
-        budget_seconds: plan.time.as_secs_f64(),
-        cpu: abi::LAB_CPU as usize,
+        budget: plan.time,
+        strict_budget: true,
         seed: plan.seed,
-        partial: interrupted || !warnings.is_empty(),
+        interrupted: setting.limits.interrupt.load(Ordering::Relaxed),
+        ended: ended.map(Trouble::to_string),
         realtime: false,
-        tsc_hz: hertz,
-        warnings,
-        ..Measurement::default()
+        realtime_refused: None,
+        tsc_hz: setting.tsc_hz.filter(|_| machine.counter() == Counter::Time),
+        cores: BTreeMap::from([(abi::LAB_CPU as usize, CoreType::Uniform)]),
+        changes: Vec::new(),
     };
     let vdso = vdso(&boot.collected, &work);
     let environment = environment(plan, setting, &boot.boot, boot.came_up);
-    Ok(conclude(&states, measurement, environment, vdso))
+    Ok(conclude(&rows, facts, environment, vdso))
 }
 
 /// A boot that is over.
@@ -79,15 +75,15 @@ struct Booted {
 
 impl Booted {
     /// Boots and reads to the end. Trouble is an error only before the kernel was up.
-    fn read(
-        plan: &LabPlan,
+    fn read<'a>(
+        plan: &LabPlan<'a>,
         setting: &Setting,
         work: &Work,
-        progress: &mut dyn FnMut(f64, Row),
+        progress: &mut dyn FnMut(Progress<'a>),
     ) -> Result<Booted, Trouble> {
         let archive = archive(setting, work)?;
         let begin = Instant::now();
-        let mut guest = setting.machine.boot(&archive, work.numbered.len(), &setting.limits)?;
+        let mut guest = setting.emulator.boot(&archive, work.numbered.len(), &setting.limits)?;
         let first = guest.next()?;
         let came_up = begin.elapsed();
         let mut collected = Collected::default();
@@ -96,7 +92,8 @@ impl Booted {
             if let Some(Numbered::Round(index)) = work.numbered.get(number as usize)
                 && let Some(job) = plan.jobs.get(*index)
             {
-                progress(number as f64 / work.numbered.len() as f64, job.row);
+                let share = number as f64 / work.numbered.len() as f64;
+                progress(Progress { share, row: job.row, quiet: None });
             }
         };
         let trouble = collected.read(&mut guest, &mut show).err();
@@ -108,45 +105,71 @@ impl Booted {
 }
 
 fn archive(setting: &Setting, work: &Work) -> Result<Vec<u8>, Trouble> {
-    let mut lines = super::clock_lines(setting.machine.tsc_hz().or(setting.tsc_hz.map(|hertz| hertz as u64)));
+    let mut lines = super::clock_lines(setting.emulator.machine().tsc_hz().or(setting.tsc_hz.map(|hertz| hertz as u64)));
     lines.extend(work.plan.lines.iter().cloned());
     Ok(lab::pack(&lab::Plan { lines }, &lab::probes())?)
 }
 
-fn states<'a>(plan: &LabPlan<'a>, setting: &Setting, boot: &Booted, work: &Work) -> Vec<State<'a>> {
-    let place =
-        format!("{} {}", setting.machine.accelerator(), vendor(boot.boot.vendor).unwrap_or("unknown"));
-    let counts = setting.machine.timed() == Timed::Instructions;
+fn rows<'a>(plan: &LabPlan<'a>, setting: &Setting, boot: &Booted, work: &Work) -> Vec<Row<'a>> {
+    let machine = setting.emulator.machine();
+    let place = format!("{} {}", machine.accelerator(), vendor(boot.boot.vendor).unwrap_or("unknown"));
     let new = |job: &super::plan::Job<'a>| {
-        let remark = job.row.0.differs.get(&place).map(String::as_str);
-        State::in_lab(job.row, job.configuration.only(&plan.configurations.named), counts, remark)
+        let mut row = Row::new(job.row, machine.counter(), job.configuration.whole());
+        row.remarks.extend(job.row.0.differs.get(&place).cloned());
+        row
     };
-    let mut states: Vec<State> = plan.jobs.iter().map(new).collect();
-    for (number, what) in (0..).zip(&work.numbered) {
-        let Numbered::Round(index) = *what else { continue };
-        let (Some(state), Some(job)) = (states.get_mut(index), plan.jobs.get(index)) else { continue };
-        if state.outcome != document::Outcome::Ok {
-            continue;
-        }
-        match (boot.collected.ran.get(&number), &boot.trouble) {
-            (Some(ran), _) => ended::take(state, &job.configuration, ran),
-            // Interrupted before its turn, a row is left out.
-            (None, None | Some(Trouble::Interrupted)) => {}
-            (None, Some(trouble)) => state.end_unrun(ended::missing(&boot.collected, number, trouble)),
+    let mut rows: Vec<Row> = plan.jobs.iter().map(new).collect();
+    let mut lab = Lab { plan, boot, work, next: 0 };
+    while let Some(taken) = lab.next(&rows) {
+        let Some(row) = rows.get_mut(taken.row) else { break };
+        row.take(taken.answer, taken.at);
+    }
+    remark_on_gates(&mut rows, &boot.collected, work);
+    rows
+}
+
+/// The lab, whose rounds are all there when its guest has ended.
+struct Lab<'a, 'b> {
+    plan: &'b LabPlan<'a>,
+    boot: &'b Booted,
+    work: &'b Work,
+    next: usize,
+}
+
+impl Measurer for Lab<'_, '_> {
+    fn next(&mut self, rows: &[Row]) -> Option<Taken> {
+        loop {
+            let number = self.next as u64;
+            let what = *self.work.numbered.get(self.next)?;
+            self.next += 1;
+            let Numbered::Round(index) = what else { continue };
+            let job = self.plan.jobs.get(index)?;
+            if !rows.get(index).is_some_and(Row::is_open) {
+                continue;
+            }
+            let answer = match (self.boot.collected.ran.get(&number), &self.boot.trouble) {
+                (Some(ran), _) => ended::answer_of(job.row.0, &job.configuration, ran),
+                // Interrupted before its turn, a row is left out.
+                (None, None | Some(Trouble::Interrupted)) => continue,
+                (None, Some(trouble)) => {
+                    let (outcome, why) = ended::missing(&self.boot.collected, number, trouble);
+                    Answer::Unrun(outcome, why)
+                }
+            };
+            // The guest does not tell when; the order is that of time.
+            return Some(Taken { row: index, at: number as f64, answer });
         }
     }
-    remark_on_gates(&mut states, &boot.collected, work);
-    states
 }
 
 /// What was observed of interrupts, beside the figures of the rows that it holds for.
-fn remark_on_gates(states: &mut [State], collected: &Collected, work: &Work) {
+fn remark_on_gates(rows: &mut [Row], collected: &Collected, work: &Work) {
     for (number, what) in (0..).zip(&work.numbered) {
         let Numbered::Observe(entry) = *what else { continue };
         let observed = collected.ran.get(&number).and_then(|ran| ran.interrupts);
         let Some(words) = observed.map(document::interrupts_in_words) else { continue };
-        let rows = states.iter_mut().filter(|state| state.row.0.id == entry);
-        rows.filter(|state| state.outcome == document::Outcome::Ok).for_each(|state| state.remark(words));
+        let of_entry = rows.iter_mut().filter(|row| row.row.0.id == entry && row.outcome == Outcome::Ok);
+        of_entry.for_each(|row| row.remarks.push(words.to_string()));
     }
 }
 

@@ -1,4 +1,4 @@
-//! `kentry lab`: the lab kernel in an emulator or a virtual machine, measured as a host is.
+//! The lab kernel in an emulator or a virtual machine, measured as a host is.
 
 use lab::Line;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -6,21 +6,20 @@ use std::time::{SystemTime, UNIX_EPOCH};
 mod configuration;
 mod described;
 mod ended;
-mod exec;
 mod image;
 mod machine;
 mod measure;
 mod plan;
 
 pub use configuration::{Configuration, Configurations};
-pub use exec::{FAILED, Output, Program, Refused, run};
 pub use image::image;
-pub use machine::{Machine, choose};
+pub use machine::{Accel, Emulator, choose};
 pub use measure::{Setting, measure};
-pub use plan::{LabPlan, Timed};
+pub use ended::{not_loaded, unsupported};
+pub use plan::{LabPlan, Options};
 
 /// What the kernel is told of time: the wall clock's, and the counter's frequency where it is known.
-fn clock_lines(hertz: Option<u64>) -> Vec<Line> {
+pub fn clock_lines(hertz: Option<u64>) -> Vec<Line> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     std::iter::once(Line::Time(now.as_secs())).chain(hertz.map(Line::Tsc)).collect()
 }

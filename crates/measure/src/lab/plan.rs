@@ -1,13 +1,10 @@
 //! What a command line asks the lab for. Made without touching the system.
 
 use super::{Configuration, Configurations};
-use crate::cli::LabArgs;
-use crate::error::Error;
-use crate::select::{self, Row};
-use host::Schedule;
+use super::Accel;
+use crate::{Counter, Error, TableRow, schedule, select};
 use lab::Line;
 use record::{Request, abi};
-use report::Format;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use table::{Kernel, Probe, Table};
@@ -16,7 +13,7 @@ use table::{Kernel, Probe, Table};
 #[derive(Debug, Clone)]
 pub struct Job<'a> {
     /// The entry and the operation.
-    pub row: Row<'a>,
+    pub row: TableRow<'a>,
     /// What the switches are while it is measured: as asked for, and what the entry fixes.
     pub configuration: Configuration<'a>,
 }
@@ -36,41 +33,60 @@ pub enum Numbered {
 /// the other entries the instruction itself does.
 const GATES: [&str; 5] = ["int80", "call-gate", "ud", "int3", "div0"];
 
-/// What is measured with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Timed {
-    /// An emulator's count of instructions: it is always the same, so that few samples do.
-    Instructions,
-    /// A processor's counter: rounds, as on a host.
-    Hardware,
+/// What is asked of the lab.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Names and globs of entries; none: all.
+    pub entry: Vec<String>,
+    /// Names and globs of operations; none: all.
+    pub operation: Vec<String>,
+    /// `SWITCH=VALUE,...`: a configuration each.
+    pub set: Vec<String>,
+    /// What is to execute the kernel's instructions.
+    pub accel: Accel,
+    /// The processor, as the emulator names it.
+    pub cpu_model: Option<String>,
+    /// Whether the emulator is Bochs.
+    pub bochs: bool,
+    /// What order, address layout and random bytes are drawn from.
+    pub seed: u64,
+    /// The longest that all of it may take.
+    pub time: Duration,
 }
 
-impl Timed {
-    /// Runs of each row.
-    fn rounds(self) -> u64 {
-        if self == Timed::Instructions { 1 } else { 8 }
+/// Runs of each row. Of times, twice as many as an estimate needs; a count is the same each time.
+fn rounds(counter: Counter) -> u64 {
+    match counter {
+        Counter::Instructions => 1,
+        Counter::Time => 12,
     }
+}
 
-    /// After how many ticks a program is taken to run away.
-    fn limit(self) -> u64 {
-        // An instruction is a tick under an emulator, and a round takes less than a million; on hardware this is about
-        // half a second, and a round takes milliseconds.
-        if self == Timed::Instructions { 100_000_000 } else { 1_000_000_000 }
+/// After how many ticks a program is taken to run away.
+fn limit(counter: Counter) -> u64 {
+    match counter {
+        // A tick is an instruction, and a round takes less than a million.
+        Counter::Instructions => 100_000_000,
+        // About half a second; a round takes milliseconds.
+        Counter::Time => 1_000_000_000,
     }
+}
 
-    fn request(self, (entry, operation): Row) -> Request {
-        let counted = self == Timed::Instructions;
-        Request {
-            entry: entry.id,
-            operation: operation.id,
-            blocks: if counted { 1 } else { 16 },
-            ticks: if counted { 100_000_000 } else { 5_000_000 },
-            bursts: if counted { 1 } else { 16 },
-            parent: abi::LAB_PARENT,
-            cpu: abi::LAB_CPU,
-            path: false,
-            samples: if counted { 8 } else { abi::BLOCK_SAMPLES },
-        }
+fn request(counter: Counter, (entry, operation): TableRow) -> Request {
+    let (blocks, ticks, bursts, samples) = match counter {
+        Counter::Instructions => (1, 100_000_000, 1, 8),
+        Counter::Time => (16, 5_000_000, 16, abi::BLOCK_SAMPLES),
+    };
+    Request {
+        entry: entry.id,
+        operation: operation.id,
+        blocks,
+        ticks,
+        bursts,
+        parent: abi::LAB_PARENT,
+        cpu: abi::LAB_CPU,
+        path: false,
+        samples,
     }
 }
 
@@ -103,25 +119,22 @@ impl<'a> LabPlan<'a> {
     ///
     /// # Errors
     /// [`Error::Usage`] when it asks for rows, switches or values that there are not.
-    pub fn new(table: &'a Table, args: &LabArgs) -> Result<LabPlan<'a>, Error> {
-        let rows = select::rows(table, Kernel::Lab, &args.entry, &args.operation)?;
-        let configurations = Configurations::new(table, &args.set)?;
+    pub fn new(table: &'a Table, options: &Options) -> Result<LabPlan<'a>, Error> {
+        let rows = select::rows(table, Kernel::Lab, &options.entry, &options.operation)?;
+        let configurations = Configurations::new(table, &options.set)?;
         Ok(LabPlan {
             jobs: jobs(&rows, &configurations),
             configurations,
             defaults: Configuration::defaults(table),
-            seed: args.seed,
-            time: args.time(),
+            seed: options.seed,
+            time: options.time,
         })
     }
 
     /// The work of a boot: all rounds of all jobs, the configurations interleaved, in an order drawn from the seed.
-    pub fn work(&self, timed: Timed) -> Work {
-        let rounds = 0..timed.rounds();
-        self.work_in_order(
-            timed,
-            rounds.flat_map(|round| order(self.jobs.len(), self.seed.wrapping_add(round))),
-        )
+    pub fn work(&self, counter: Counter) -> Work {
+        let orders = (0..rounds(counter)).map(|round| self.seed.wrapping_add(round));
+        self.work_in_order(counter, orders.flat_map(|seed| schedule::order(self.jobs.len(), seed)))
     }
 
     /// The work of a boot that somebody watches: a round of each job, one configuration after the other, in the table's
@@ -133,11 +146,11 @@ impl<'a> LabPlan<'a> {
         };
         let mut jobs: Vec<usize> = (0..self.jobs.len()).collect();
         jobs.sort_by_key(|index| self.jobs.get(*index).and_then(place));
-        self.work_in_order(Timed::Hardware, jobs.into_iter())
+        self.work_in_order(Counter::Time, jobs.into_iter())
     }
 
-    fn work_in_order(&self, timed: Timed, order: impl Iterator<Item = usize>) -> Work {
-        let mut lines = vec![Line::Seed(self.seed), Line::Limit(timed.limit())];
+    fn work_in_order(&self, counter: Counter, order: impl Iterator<Item = usize>) -> Work {
+        let mut lines = vec![Line::Seed(self.seed), Line::Limit(limit(counter))];
         let mut numbered = Vec::new();
         for probe in [Probe::Probe64, Probe::Probe32] {
             lines.push(Line::Run { file: probe.name().into(), arguments: Request::describe() });
@@ -147,7 +160,7 @@ impl<'a> LabPlan<'a> {
         for row in self.gates() {
             let observing = self.defaults.for_entry(row.0).but("observe", "on");
             set_changes(&mut lines, &mut now, &observing);
-            lines.push(run(row, timed));
+            lines.push(run(row, counter));
             numbered.push(Numbered::Observe(row.0.id));
         }
         // What is asked for by name is set in any case: a processor that lacks it starts with another default.
@@ -161,71 +174,23 @@ impl<'a> LabPlan<'a> {
         for index in order {
             let Some(job) = self.jobs.get(index) else { continue };
             set_changes(&mut lines, &mut now, &job.configuration);
-            lines.push(run(job.row, timed));
+            lines.push(run(job.row, counter));
             numbered.push(Numbered::Round(index));
         }
         Work { plan: lab::Plan { lines }, numbered }
     }
 
     /// The first row of every entry that goes through a gate.
-    fn gates(&self) -> impl Iterator<Item = Row<'a>> {
+    fn gates(&self) -> impl Iterator<Item = TableRow<'a>> {
         let entries = self.jobs.chunk_by(|a, b| a.row.0.id == b.row.0.id);
         let first = entries.filter_map(|jobs| jobs.first()).map(|job| job.row);
         first.filter(|(entry, _)| entry.lab.as_ref().is_some_and(|file| GATES.contains(&file.as_str())))
-    }
-
-    /// The plan for a reader: text, or JSON.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] for the formats that are for measurements only.
-    pub fn render(&self, timed: Timed, format: Format) -> Result<Vec<u8>, Error> {
-        let work = self.work(timed);
-        match format {
-            Format::Text => Ok(format!("{}\n{}", self.summary(&work), work.plan.render()).into_bytes()),
-            Format::Json => Ok(format!("{:#}\n", self.json(&work)).into_bytes()),
-            other => {
-                Err(Error::Usage(format!("a plan (--dry-run) can be shown as text or json, not as {other}")))
-            }
-        }
-    }
-
-    fn summary(&self, work: &Work) -> String {
-        format!(
-            "{} rows, {}, {} runs of a probe in one boot, seed {}, at most {} s; the kernel's plan:\n",
-            self.jobs.len(),
-            match self.configurations.all.len() {
-                1 => "one configuration".to_string(),
-                many => format!("{many} configurations"),
-            },
-            work.numbered.len(),
-            self.seed,
-            self.time.as_secs_f64(),
-        )
-    }
-
-    fn json(&self, work: &Work) -> serde_json::Value {
-        let row = |job: &Job| {
-            let (entry, operation) = job.row;
-            serde_json::json!({
-                "probe": entry.probe.name(),
-                "entry": entry.name,
-                "operation": operation.name,
-                "configuration": job.configuration.only(&self.configurations.named),
-            })
-        };
-        serde_json::json!({
-            "schema": "kentry.lab-plan/1",
-            "seed": self.seed,
-            "timeout_seconds": self.time.as_secs_f64(),
-            "rows": self.jobs.iter().map(row).collect::<Vec<_>>(),
-            "plan": work.plan.render(),
-        })
     }
 }
 
 /// Rows of one entry, first all in the first configuration, then in the next; what an entry fixes may make two
 /// configurations one.
-fn jobs<'a>(rows: &[Row<'a>], configurations: &Configurations<'a>) -> Vec<Job<'a>> {
+fn jobs<'a>(rows: &[TableRow<'a>], configurations: &Configurations<'a>) -> Vec<Job<'a>> {
     let mut jobs = Vec::new();
     for rows in rows.chunk_by(|a, b| a.0.id == b.0.id) {
         let mut seen: Vec<Configuration> = Vec::new();
@@ -248,12 +213,6 @@ fn set_changes<'a>(lines: &mut Vec<Line>, now: &mut Configuration<'a>, next: &Co
     }
 }
 
-fn run(row: Row, timed: Timed) -> Line {
-    Line::Run { file: row.0.probe.name().into(), arguments: timed.request(row).arguments() }
-}
-
-fn order(jobs: usize, seed: u64) -> impl Iterator<Item = usize> {
-    // Without time there is one whole sweep.
-    let mut schedule = Schedule::new(jobs, seed, Duration::ZERO);
-    std::iter::from_fn(move || schedule.next_row()).map(|(_, index)| index)
+fn run(row: TableRow, counter: Counter) -> Line {
+    Line::Run { file: row.0.probe.name().into(), arguments: request(counter, row).arguments() }
 }

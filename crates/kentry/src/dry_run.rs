@@ -1,0 +1,119 @@
+//! What would be measured (`--dry-run`), for a reader: text, or JSON.
+
+use crate::error::Error;
+use measure::lab::LabPlan;
+use measure::{Counter, CpuChoice, Plan, TableRow};
+use report::Format;
+use std::fmt::Write;
+
+/// The plan of a measurement of this Linux.
+///
+/// # Errors
+/// [`Error::Usage`] for the formats that are for measurements only.
+pub fn plan(plan: &Plan, format: Format) -> Result<Vec<u8>, Error> {
+    match format {
+        Format::Text => Ok(text(plan).into_bytes()),
+        Format::Json => Ok(json(plan).into_bytes()),
+        Format::Csv | Format::Markdown => Err(only_text_or_json(format)),
+    }
+}
+
+/// The plan of a measurement in the lab.
+///
+/// # Errors
+/// [`Error::Usage`] for the formats that are for measurements only.
+pub fn lab_plan(plan: &LabPlan, counter: Counter, format: Format) -> Result<Vec<u8>, Error> {
+    let work = plan.work(counter);
+    match format {
+        Format::Text => {
+            let configurations = match plan.configurations.all.len() {
+                1 => "one configuration".to_string(),
+                many => format!("{many} configurations"),
+            };
+            let head = format!(
+                "{} rows, {configurations}, {} runs of a probe in one boot, seed {}, at most {} s; the kernel's plan:\n",
+                plan.jobs.len(),
+                work.numbered.len(),
+                plan.seed,
+                plan.time.as_secs_f64(),
+            );
+            Ok(format!("{head}\n{}", work.plan.render()).into_bytes())
+        }
+        Format::Json => {
+            let rows = plan.jobs.iter().map(|job| {
+                let mut row = row_in_json(&job.row);
+                row["configuration"] = serde_json::json!(job.configuration.whole());
+                row
+            });
+            let plan = serde_json::json!({
+                "schema": "kentry.lab-plan/1",
+                "seed": plan.seed,
+                "timeout_seconds": plan.time.as_secs_f64(),
+                "rows": rows.collect::<Vec<_>>(),
+                "plan": work.plan.render(),
+            });
+            Ok(format!("{plan:#}\n").into_bytes())
+        }
+        Format::Csv | Format::Markdown => Err(only_text_or_json(format)),
+    }
+}
+
+fn only_text_or_json(format: Format) -> Error {
+    Error::Usage(format!("a plan (--dry-run) can be shown as text or json, not as {format}"))
+}
+
+fn cpus(choice: CpuChoice) -> String {
+    match choice {
+        CpuChoice::Quiet => "on whichever CPU is quiet".into(),
+        CpuChoice::Only(cpu) => format!("on CPU {cpu}"),
+        CpuChoice::EveryKind => "on each kind of core".into(),
+    }
+}
+
+fn text(plan: &Plan) -> String {
+    let more = if plan.strict_budget {
+        String::new()
+    } else {
+        format!(" (up to {} s for rows that lack quiet rounds)", plan.longest().as_secs_f64())
+    };
+    let mut text = format!(
+        "{} rows for {} s{more} {}, seed {}, {} priority\n\
+         a round: at most {} blocks of {} samples, {} bursts, {} ticks\n\n",
+        plan.rows.len(),
+        plan.budget.as_secs_f64(),
+        cpus(plan.cpus),
+        plan.seed,
+        if plan.realtime { "real-time" } else { "normal" },
+        Plan::BLOCKS,
+        record::abi::BLOCK_SAMPLES,
+        Plan::BURSTS,
+        Plan::TICKS,
+    );
+    for (entry, operation) in &plan.rows {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{:10}  {:20}  {}", entry.probe.name(), entry.name, operation.name);
+    }
+    text
+}
+
+fn json(plan: &Plan) -> String {
+    let cpu = match plan.cpus {
+        CpuChoice::Quiet => serde_json::json!("quiet"),
+        CpuChoice::Only(cpu) => serde_json::json!(cpu),
+        CpuChoice::EveryKind => serde_json::json!("all"),
+    };
+    let plan = serde_json::json!({
+        "schema": "kentry.plan/2",
+        "cpu": cpu,
+        "budget_seconds": plan.budget.as_secs_f64(),
+        "longest_seconds": plan.longest().as_secs_f64(),
+        "seed": plan.seed,
+        "realtime": plan.realtime,
+        "rows": plan.rows.iter().map(row_in_json).collect::<Vec<_>>(),
+    });
+    format!("{plan:#}\n")
+}
+
+fn row_in_json((entry, operation): &TableRow) -> serde_json::Value {
+    serde_json::json!({"probe": entry.probe.name(), "entry": entry.name, "operation": operation.name})
+}
