@@ -9,7 +9,8 @@ use stats::{LEAST_ROUNDS, NoiseKind};
 const STEAL_SHARE: f64 = 0.01;
 
 /// What to do about noise, in general.
-const REMEDY: &str = "Measure again when the machine is idle, give more time (--budget), or choose a quieter CPU (--cpu).";
+const REMEDY: &str =
+    "Measure again when the machine is idle, give more time (--budget), or choose a quieter CPU (--cpu).";
 
 pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
     if !facts.are_times() {
@@ -40,8 +41,11 @@ fn noise(facts: &Facts) -> Option<Finding> {
     ];
     let why = kinds.map(|(kind, words)| (lost(facts, kind), words));
     let missing: usize = why.iter().map(|(rows, _)| rows).sum();
-    let why: Vec<String> =
-        why.into_iter().filter(|(rows, _)| *rows > 0).map(|(rows, words)| format!("{rows} {words}")).collect();
+    let why: Vec<String> = why
+        .into_iter()
+        .filter(|(rows, _)| *rows > 0)
+        .map(|(rows, words)| format!("{rows} {words}"))
+        .collect();
     let used: Vec<&CpuUse> = measurement.cpus.iter().filter(|cpu| cpu.rounds > 0).collect();
     let word = if share >= 0.8 { "Quiet" } else { "Noisy" };
     let cores = if used.len() == 1 { "its core" } else { "their cores" };
@@ -53,7 +57,13 @@ fn noise(facts: &Facts) -> Option<Finding> {
     };
     let level = if missing > 0 { Level::Note } else { Level::Ok };
     let each = used.iter().map(|cpu| {
-        format!("CPU {}: {} of {} rounds kept, alone in {:.0} %", cpu.cpu, cpu.kept_rounds, cpu.rounds, cpu.quiet_share * 100.0)
+        format!(
+            "CPU {}: {} of {} rounds kept, alone in {:.0} %",
+            cpu.cpu,
+            cpu.kept_rounds,
+            cpu.rounds,
+            cpu.quiet_share * 100.0
+        )
     });
     let each: Vec<String> = each.collect();
     Some(Finding {
@@ -81,7 +91,9 @@ fn cpus(used: &[&CpuUse]) -> String {
 fn never_seen_quiet(facts: &Facts) -> Option<Finding> {
     let used = facts.document.measurement.cpus.iter().filter(|cpu| cpu.rounds >= LEAST_ROUNDS as u64);
     let unvouched: Vec<&CpuUse> = used
-        .filter(|cpu| cpu.vouched_by == "nothing" || (cpu.vouched_by == "known-width" && cpu.kept_rounds == 0))
+        .filter(|cpu| {
+            cpu.vouched_by == "nothing" || (cpu.vouched_by == "known-width" && cpu.kept_rounds == 0)
+        })
         .collect();
     if unvouched.is_empty() {
         return None;
@@ -92,7 +104,9 @@ fn never_seen_quiet(facts: &Facts) -> Option<Finding> {
     );
     let canary = unvouched.iter().flat_map(|cpu| {
         let rates = cpu.canary.iter();
-        rates.map(move |(bits, rate)| format!("CPU {}: {rate:.2} independent {bits}-bit instructions a cycle at best", cpu.cpu))
+        rates.map(move |(bits, rate)| {
+            format!("CPU {}: {rate:.2} independent {bits}-bit instructions a cycle at best", cpu.cpu)
+        })
     });
     let canary: Vec<String> = canary.collect();
     Some(Finding {
@@ -136,7 +150,8 @@ fn no_realtime(facts: &Facts) -> Option<Finding> {
     Some(Finding {
         evidence: Some(refused.clone()),
         remedy: Some(
-            "Run as root or raise RLIMIT_RTPRIO. On an idle machine the figures are the same without it.".to_owned(),
+            "Run as root or raise RLIMIT_RTPRIO. On an idle machine the figures are the same without it."
+                .to_owned(),
         ),
         ..Id::NoRealtime.finding(Level::Note, verdict)
     })
@@ -150,8 +165,10 @@ mod tests {
     use stats::NoiseKind;
 
     fn run(share: f64) -> Maker {
-        let mut maker =
-            Maker::host().cost("call", "none", 8.0).cost("syscall-x86_64", "none", 288.0).cost("cpuid", "none", 30_412.0);
+        let mut maker = Maker::host()
+            .cost("call", "none", 8.0)
+            .cost("syscall-x86_64", "none", 288.0)
+            .cost("cpuid", "none", 30_412.0);
         maker.document.measurement.quiet_share = Some(share);
         maker.document.measurement.seconds = 4.0;
         maker.document.measurement.cpus = vec![CpuUse {

@@ -1,8 +1,8 @@
 //! `kentry lab --exec`: any program as the lab's user program, its output passed through as it comes.
 
-use measure::lab::{Configuration, Configurations, Emulator, clock_lines, not_loaded, unsupported};
 use crate::error::{Error, INTERRUPTED};
 use lab::{End, Event, Events, Limits, Line, Trouble};
+use measure::lab::{Configuration, Configurations, Emulator, clock_lines, not_loaded, unsupported};
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -188,9 +188,7 @@ fn code(
             Ok(SIGNALLED.saturating_add(u8::try_from(detail[0]).unwrap_or(0)))
         }
         End::Unsupported(switch) => Err(Refused::failed(&unsupported(configuration, switch))),
-        End::NotLoaded(errno) => {
-            Err(Refused { code: NOT_LOADED, why: not_loaded(&program.name, errno) })
-        }
+        End::NotLoaded(errno) => Err(Refused { code: NOT_LOADED, why: not_loaded(&program.name, errno) }),
         End::Runaway(ticks) => Err(Refused::failed(&format!("it ran for {ticks} ticks without an end"))),
         other => {
             Err(Refused::failed(&format!("the program ended in a way that is not understood: {other:?}")))

@@ -8,8 +8,8 @@ use kentry::cli::{Color, Command, ExplainArgs, ListArgs, MeasureArgs, ShowArgs, 
 use kentry::error::{Error, INTERRUPTED, UNFINISHED, without_numbers};
 use kentry::output::Target;
 use kentry::{arguments, completions, dry_run, explain, input, locale, manual, pager, progress};
-use nix::sys::signal::{SigHandler, Signal, signal};
 use measure::{CpuChoice, Plan, Setting};
+use nix::sys::signal::{SigHandler, Signal, signal};
 use report::{Selection, Style};
 use std::io::Write;
 use std::path::Path;

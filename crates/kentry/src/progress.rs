@@ -1,7 +1,7 @@
 //! Progress on standard error, when that is a terminal.
 
-use measure::Progress;
 use indicatif::{ProgressBar, ProgressStyle};
+use measure::Progress;
 
 const STEPS: u64 = 1000;
 

@@ -140,7 +140,8 @@ impl Judged {
             step: all().map(|round| round.step).fold(f64::INFINITY, f64::min),
         };
         let clock = references.values().next().zip(all().next());
-        let clock = clock.and_then(|(reference, round)| Some(reference.cycles_per_tick(round.marks.first()?.imul)));
+        let clock =
+            clock.and_then(|(reference, round)| Some(reference.cycles_per_tick(round.marks.first()?.imul)));
         let interrupts = clock.and_then(|clock| Interrupts::of(all(), clock));
         let mut out = Vec::new();
         let mut changes = Vec::new();
@@ -150,8 +151,7 @@ impl Judged {
                 match row.counter {
                     Counter::Instructions => count(row, &mut result),
                     Counter::Time if timed => {
-                        let reference =
-                            |round: &Round| references.get(&(row.row.0.probe, core(round)));
+                        let reference = |round: &Round| references.get(&(row.row.0.probe, core(round)));
                         judge(row, &mut result, reference, interrupts.as_ref(), &scale);
                         if is_sentinel(&result.entry, &result.operation) {
                             changes.extend(change(&result.rounds));
@@ -189,7 +189,8 @@ fn judge<'a>(
     result.set(figures);
     result.counts = tabulated.counts;
     result.rounds = tabulated.lines;
-    let stored = |distribution: &stats::Distribution| (!distribution.is_empty()).then(|| distribution.store());
+    let stored =
+        |distribution: &stats::Distribution| (!distribution.is_empty()).then(|| distribution.store());
     result.distribution_cycles = stored(&tabulated.cycles);
     result.distribution_ticks = stored(&tabulated.ticks);
 }
@@ -262,7 +263,9 @@ fn cpus(
         }
     }
     for row in results {
-        for (cpu, _) in row.rounds.cpu.iter().zip(&row.rounds.excluded).filter(|(_, excluded)| excluded.is_none()) {
+        for (cpu, _) in
+            row.rounds.cpu.iter().zip(&row.rounds.excluded).filter(|(_, excluded)| excluded.is_none())
+        {
             if let Some((used, ..)) = cpus.get_mut(cpu) {
                 used.kept_rounds += 1;
             }
@@ -295,7 +298,8 @@ fn measurement(judged: &Judged, references: &References, facts: Facts, timed: bo
         };
         lines().flat_map(kept).collect::<Vec<f64>>().into_iter()
     };
-    let [low, middle, high] = [0.05, 0.5, 0.95].map(|q| stats::quantile_of(clocks(), q).filter(|_| judged.cycles));
+    let [low, middle, high] =
+        [0.05, 0.5, 0.95].map(|q| stats::quantile_of(clocks(), q).filter(|_| judged.cycles));
     let mut chain_ratio = BTreeMap::new();
     // In this order: the C library's probe stands in for 64 bit when it ran alone.
     for wanted in [Probe::Libc, Probe::Probe32, Probe::Probe64] {
@@ -365,8 +369,12 @@ mod tests {
 
     #[test]
     fn a_change_in_the_middle_is_noticed_and_scatter_is_not() {
-        let changed = change(&lines(&[150.0, 151.0, 150.0, 149.0, 150.0, 4700.0, 4710.0, 4690.0, 4700.0])).unwrap();
-        assert!(changed.contains("cost 300 core cycles until 0.5 s") && changed.contains("9400"), "{changed}");
+        let changed =
+            change(&lines(&[150.0, 151.0, 150.0, 149.0, 150.0, 4700.0, 4710.0, 4690.0, 4700.0])).unwrap();
+        assert!(
+            changed.contains("cost 300 core cycles until 0.5 s") && changed.contains("9400"),
+            "{changed}"
+        );
         assert_eq!(change(&lines(&[150.0; 30])), None);
         let scattered: Vec<f64> = (0..40).map(|index| 150.0 + f64::from(index * 7919 % 23)).collect();
         assert_eq!(change(&lines(&scattered)), None);

@@ -81,7 +81,8 @@ impl Cpus {
         }
     }
 
-    fn share(&self, cpu: usize) -> f64 {
+    /// The quiet share of a CPU's last rounds, 0 to 1; 0 before the first.
+    pub fn share(&self, cpu: usize) -> f64 {
         self.known.get(&cpu).and_then(|(_, share)| *share).unwrap_or(0.0)
     }
 }
@@ -113,8 +114,9 @@ mod tests {
         cpus.take(2, 1.0);
         assert_eq!(cpus.to_look_at(Duration::from_secs(1)), None);
         (0..20).for_each(|_| cpus.take(2, 0.0));
-        let looks: Vec<_> =
-            (1..200).filter_map(|ms| cpus.to_look_at(Duration::from_secs(1) + Duration::from_millis(ms))).collect();
+        let looks: Vec<_> = (1..200)
+            .filter_map(|ms| cpus.to_look_at(Duration::from_secs(1) + Duration::from_millis(ms)))
+            .collect();
         assert_eq!(looks, [1, 0, 1, 0]);
     }
 

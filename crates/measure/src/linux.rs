@@ -25,6 +25,13 @@ const SHORTEST_CALIBRATION: Duration = Duration::from_millis(50);
 /// Core cycles that a block should take, so that canaries lie close enough together whatever an entry costs.
 const CYCLES_OF_A_BLOCK: f64 = 200_000.0;
 
+/// On a CPU that is quiet for less than this share of the time, rounds are [`LONGER`]: a quiet stretch is more likely to lie
+/// in one, and less time goes into starting processes.
+const NOISY: f64 = 0.7;
+
+/// So many times as long.
+const LONGER: u64 = 4;
+
 /// The fewest samples of a block.
 const FEWEST_SAMPLES: u64 = 8;
 
@@ -179,10 +186,12 @@ impl<'a, 'b> Linux<'a, 'b> {
     {
         let vouches: BTreeMap<CoreType, Vouch> =
             group.values().map(|core| (*core, width::vouch(environment, *core))).collect();
-        let cpus = Cpus::new(group).ok_or_else(|| Error::Environment("there is no CPU to measure on".into()))?;
+        let cpus =
+            Cpus::new(group).ok_or_else(|| Error::Environment("there is no CPU to measure on".into()))?;
         let start = executor.now();
         let used = start.saturating_sub(part.begin);
-        let sentinel = plan.rows.iter().position(|(entry, operation)| is_sentinel(&entry.name, &operation.name));
+        let sentinel =
+            plan.rows.iter().position(|(entry, operation)| is_sentinel(&entry.name, &operation.name));
         let seed = plan.seed.wrapping_add(u64::from(part.number));
         // What was used before the first round counts.
         let share = |time: Duration| {
@@ -249,11 +258,12 @@ impl<'a, 'b> Linux<'a, 'b> {
     }
 
     fn request(&self, (entry, operation): TableRow, cpu: usize, first: bool, samples: u64) -> Request {
+        let longer = if self.cpus.share(cpu) < NOISY { LONGER } else { 1 };
         Request {
             entry: entry.id,
             operation: operation.id,
-            blocks: Plan::BLOCKS,
-            ticks: Plan::TICKS,
+            blocks: Plan::BLOCKS * longer,
+            ticks: Plan::TICKS * longer,
             bursts: Plan::BURSTS,
             parent: self.parent,
             cpu: cpu as u64,
@@ -305,11 +315,17 @@ pub fn is_sentinel(entry: &str, operation: &str) -> bool {
 
 /// What is run to see how quiet a CPU is: a call of a function that does nothing.
 fn scout() -> Option<TableRow<'static>> {
-    Table::get().rows(Kernel::Linux).find(|(entry, operation)| (entry.name.as_str(), operation.name.as_str()) == ("call", "none"))
+    Table::get()
+        .rows(Kernel::Linux)
+        .find(|(entry, operation)| (entry.name.as_str(), operation.name.as_str()) == ("call", "none"))
 }
 
 /// What the vDSO images export, by bitness; and the vsyscall page's mode, into the environment.
-fn describe(executor: &mut dyn Executor, cpu: usize, environment: &mut Environment) -> BTreeMap<String, Vec<Export>> {
+fn describe(
+    executor: &mut dyn Executor,
+    cpu: usize,
+    environment: &mut Environment,
+) -> BTreeMap<String, Vec<Export>> {
     let mut vdso = BTreeMap::new();
     for probe in [Probe::Probe64, Probe::Probe32] {
         let Ok(records) = executor.describe(probe, cpu) else {

@@ -35,10 +35,10 @@ impl Plan<'_> {
     /// How many times the budget may be used for rows that lack rounds.
     pub const EXTENSION: u32 = 3;
 
-    /// Blocks of samples in a round, at most.
+    /// Blocks of samples in a round, at most, on a quiet CPU.
     pub const BLOCKS: u64 = 16;
 
-    /// The longest that a round's samples may take, in ticks: about two milliseconds.
+    /// The longest that a round's samples may take, in ticks: about two milliseconds, on a quiet CPU.
     pub const TICKS: u64 = 5_000_000;
 
     /// Bursts of calls back to back in a round, at most.

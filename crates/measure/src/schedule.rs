@@ -28,7 +28,13 @@ pub struct Schedule {
 
 impl Schedule {
     /// For so many rows, in orders drawn from `seed`.
-    pub fn new(rows: usize, seed: u64, budget: Duration, longest: Duration, sentinel: Option<usize>) -> Schedule {
+    pub fn new(
+        rows: usize,
+        seed: u64,
+        budget: Duration,
+        longest: Duration,
+        sentinel: Option<usize>,
+    ) -> Schedule {
         let mut generator = StdRng::seed_from_u64(seed);
         let mut order: Vec<usize> = (0..rows).collect();
         order.shuffle(&mut generator);

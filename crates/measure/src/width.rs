@@ -77,7 +77,11 @@ mod tests {
             ("GenuineIntel", 6, 9999, None),
             ("CentaurHauls", 6, 143, None),
         ] {
-            assert_eq!(known(&on(vendor, family, model), CoreType::Uniform), width, "{vendor} {family} {model}");
+            assert_eq!(
+                known(&on(vendor, family, model), CoreType::Uniform),
+                width,
+                "{vendor} {family} {model}"
+            );
         }
         assert_eq!(known(&on("GenuineIntel", 6, 0x97), CoreType::Efficient), Some(4.0));
     }

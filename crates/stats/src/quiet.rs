@@ -252,8 +252,13 @@ impl Reference {
 
     /// Cycles of an imul if a xor takes one, by one mark.
     fn ratio(&self, round: &Round, mark: &Mark) -> Option<f64> {
-        let xor = mark.xor * self.cycles_per_tick(mark.imul) - self.nothing;
+        let xor = mark.xor * self.cycles_per_tick(mark.imul) - self.stamps(round.lengths.imuls);
         (xor > 0.0).then_some(IMUL_CYCLES * round.lengths.xors as f64 / xor)
+    }
+
+    /// What the stamps around a latency chain add to it: less than what they take alone, since the chain begins under them.
+    fn stamps(&self, imuls: u64) -> f64 {
+        self.chain - IMUL_CYCLES * imuls as f64
     }
 
     fn median_ratio(&self, rounds: &[&Round]) -> Option<f64> {
@@ -296,7 +301,7 @@ impl Reference {
         let first = rounds.first()?;
         let quiet = || rounds.iter().flat_map(|round| self.quiet_marks(round));
         let xors_by_imuls = mean_ratio(quiet(), self.step, |mark| mark.xor)?;
-        let xor = self.chain * xors_by_imuls - self.nothing;
+        let xor = self.chain * xors_by_imuls - self.stamps(first.lengths.imuls);
         (xor > 0.0).then_some(IMUL_CYCLES * first.lengths.xors as f64 / xor)
     }
 

@@ -5,8 +5,8 @@ use crate::Answer;
 use document::Outcome;
 use lab::{Collected, End, Ran, Trouble};
 use nix::errno::Errno;
-use table::Entry;
 use record::{Failure, MOST_OUTPUT, Verdict, abi};
+use table::Entry;
 
 /// What became of one round of a row of this entry.
 pub fn answer_of(entry: &Entry, configuration: &Configuration, ran: &Ran) -> Answer {

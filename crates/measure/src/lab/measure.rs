@@ -105,7 +105,8 @@ impl Booted {
 }
 
 fn archive(setting: &Setting, work: &Work) -> Result<Vec<u8>, Trouble> {
-    let mut lines = super::clock_lines(setting.emulator.machine().tsc_hz().or(setting.tsc_hz.map(|hertz| hertz as u64)));
+    let mut lines =
+        super::clock_lines(setting.emulator.machine().tsc_hz().or(setting.tsc_hz.map(|hertz| hertz as u64)));
     lines.extend(work.plan.lines.iter().cloned());
     Ok(lab::pack(&lab::Plan { lines }, &lab::probes())?)
 }

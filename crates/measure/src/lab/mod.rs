@@ -12,10 +12,10 @@ mod measure;
 mod plan;
 
 pub use configuration::{Configuration, Configurations};
+pub use ended::{not_loaded, unsupported};
 pub use image::image;
 pub use machine::{Accel, Emulator, choose};
 pub use measure::{Setting, measure};
-pub use ended::{not_loaded, unsupported};
 pub use plan::{LabPlan, Options};
 
 /// What the kernel is told of time: the wall clock's, and the counter's frequency where it is known.

@@ -1,7 +1,7 @@
 //! What a command line asks the lab for. Made without touching the system.
 
-use super::{Configuration, Configurations};
 use super::Accel;
+use super::{Configuration, Configurations};
 use crate::{Counter, Error, TableRow, schedule, select};
 use lab::Line;
 use record::{Request, abi};

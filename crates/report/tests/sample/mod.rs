@@ -170,8 +170,11 @@ pub fn odd() -> Document {
     let broken = at("libc", "getrandom", &document);
     closed(&mut document.results[broken], Outcome::Error, &long_reason());
     let own = at("vsyscall", "gettimeofday", &document);
-    document.results[own].remarks = vec![format!("the page is not mapped executable here, and {}", long_reason())];
-    for (entry, kind) in [("ud", NoiseKind::Shared), ("int3", NoiseKind::Preempted), ("div0", NoiseKind::TooFew)] {
+    document.results[own].remarks =
+        vec![format!("the page is not mapped executable here, and {}", long_reason())];
+    for (entry, kind) in
+        [("ud", NoiseKind::Shared), ("int3", NoiseKind::Preempted), ("div0", NoiseKind::TooFew)]
+    {
         let row = at(entry, "signal", &document);
         make_noisy(&mut document.results[row], kind);
     }
