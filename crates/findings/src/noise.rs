@@ -9,7 +9,7 @@ use stats::{LEAST_ROUNDS, NoiseKind};
 const STEAL_SHARE: f64 = 0.01;
 
 /// What to do about noise, in general.
-const REMEDY: &str = "Measure again when the machine is idle, give more time (--budget), or choose a quieter CPU (--cpu).";
+const REMEDY: &str = "Measure again when it is idle, give more time (--budget), or choose a quieter CPU (--cpu).";
 
 pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
     if !facts.are_times() {

@@ -76,14 +76,14 @@ fn bare(facts: &Facts) -> Option<Finding> {
             format!("A bare system call takes {nothing}, getppid {getppid}")
         }
         (Some(nothing), None) => format!("A bare system call takes {nothing}"),
-        (None, Some(getppid)) => format!("A system call takes {getppid} (getppid)"),
+        (None, Some(getppid)) => format!("A system call (getppid) takes {getppid}"),
         (None, None) => return None,
     };
     let environment = &facts.document.environment;
     let (own, everywhere) = (own_taxes(environment), kernel_taxes(environment));
     let verdict = match own.is_empty() {
         true => format!("{costs}."),
-        false => format!("{costs}, of which this process pays for {}.", list(&own)),
+        false => format!("{costs}, with {}.", list(&own)),
     };
     let level = if own.is_empty() { Level::Ok } else { Level::Note };
     let all = |taxes: &[String]| (!taxes.is_empty()).then(|| list(taxes));

@@ -10,7 +10,7 @@ use crate::arrange::{Block, Group};
 use crate::cells::{Figures, estimate, has_figures};
 use crate::configuration::Compared;
 use crate::figure::{ABSENT, Unit, shown};
-use crate::line::{Line, look};
+use crate::line::{Line, look, wrapped};
 use document::{Document, Outcome, Row};
 use unicode_width::UnicodeWidthStr;
 
@@ -157,7 +157,8 @@ impl<'a> Matrix<'a> {
                 None => reasons.push((reason, vec![index])),
             }
         }
-        let everywhere = |columns: &[usize]| columns.len() == self.columns.len();
+        let open = self.columns.iter().filter(|column| column.closed.is_none()).count();
+        let everywhere = |columns: &[usize]| columns.len() == open;
         let written = reasons.into_iter().map(|(reason, columns)| match everywhere(&columns) {
             true => reason,
             false => {
@@ -179,7 +180,8 @@ impl Report<'_> {
                 None if column.heading == column.label => {}
                 None => lines.extend(self.labelled(&column.heading, &column.label)),
                 Some(why) if column.heading == column.label => {
-                    lines.extend(self.below(&format!("{}: {why}", column.label)));
+                    let text = format!("{}: {why}", column.label);
+                    lines.extend(wrapped(Line::default(), look::FAINT, &text, self.width, 2));
                 }
                 Some(why) => lines.extend(self.labelled(&column.heading, &format!("{}; {why}", column.label))),
             }
