@@ -60,10 +60,16 @@ impl Kernel {
             preemption_mode(version, switch.as_deref(), kernel.command_line.as_deref(), config.as_ref())
         });
         if offset.is_none() {
-            reader.miss_expected("randomize_kstack_offset", "neither the command line nor a configuration tells");
+            reader.miss_expected(
+                "randomize_kstack_offset",
+                "neither the command line nor a configuration tells",
+            );
         }
         if mode.is_none() {
-            reader.miss_expected("the preemption mode", "neither debugfs, the command line nor a configuration tells");
+            reader.miss_expected(
+                "the preemption mode",
+                "neither debugfs, the command line nor a configuration tells",
+            );
         }
         kernel.preemption = kernel.version.as_deref().map(|version| preemption(version).to_owned());
         (kernel.preemption_mode, kernel.preemption_mode_source) = mode.unzip();

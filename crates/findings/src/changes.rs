@@ -10,7 +10,10 @@ pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
         remedy: Some("Measure again, without whatever changed it.".to_owned()),
         ..Id::Changed.finding(
             Level::Warning,
-            format!("Figures mix two states, because something changed during the run: {}.", change.trim_end_matches('.')),
+            format!(
+                "Figures mix two states, because something changed during the run: {}.",
+                change.trim_end_matches('.')
+            ),
         )
     };
     changes.map(finding).collect()

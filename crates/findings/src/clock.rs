@@ -110,10 +110,11 @@ fn without_vdso(facts: &Facts) -> Option<Finding> {
     let row = READS.iter().find_map(|read| facts.row(VDSO, read))?;
     let is_closed = matches!(row.outcome, Outcome::Unsupported | Outcome::Refused);
     let call = facts.timed(SYSCALL, &row.operation).and_then(price).map(|price| format!(": {price}"));
-    let verdict =
-        format!("There is no vDSO clock here, so that every reading is a system call{}.", call.unwrap_or_default());
-    is_closed
-        .then(|| Finding { cause: row.reason.clone(), ..Id::ClockPath.finding(Level::Warning, verdict) })
+    let verdict = format!(
+        "There is no vDSO clock here, so that every reading is a system call{}.",
+        call.unwrap_or_default()
+    );
+    is_closed.then(|| Finding { cause: row.reason.clone(), ..Id::ClockPath.finding(Level::Warning, verdict) })
 }
 
 /// `gettimeofday: vDSO 87 cycles (22 ns), system call 387 cycles (100 ns)`
@@ -161,7 +162,8 @@ fn has_time_namespace(document: &Document) -> bool {
 fn time_namespace(document: &Document) -> Option<Finding> {
     let offsets = document.environment.clock.time_namespace.as_ref().filter(|offsets| !offsets.is_empty())?;
     let each = offsets.iter().map(|(clock, offset)| format!("{clock} by {} s", offset.seconds));
-    let verdict = "This process is in a time namespace with offset clocks, where the vDSO does more work than outside.";
+    let verdict =
+        "This process is in a time namespace with offset clocks, where the vDSO does more work than outside.";
     Some(Finding {
         evidence: Some(format!("offset: {}", list(&each.collect::<Vec<_>>()))),
         remedy: Some("Measure outside of the container for the cost without the offset.".to_owned()),
@@ -247,10 +249,7 @@ mod tests {
             "booted with vdso=0",
         );
         let finding = found(&maker, "clock-path").unwrap();
-        assert_eq!(
-            (finding.level, finding.cause.as_deref()),
-            (Level::Warning, Some("booted with vdso=0"))
-        );
+        assert_eq!((finding.level, finding.cause.as_deref()), (Level::Warning, Some("booted with vdso=0")));
         assert_eq!(found(&Maker::host(), "clock-path"), None);
     }
 

@@ -32,7 +32,10 @@ impl Pair<'_> {
     fn words(&self) -> Option<String> {
         let operation = &self.libc.operation;
         if let (Some(libc), Some(vdso)) = (self.libc.ns, self.vdso.ns) {
-            return Some(format!("{operation} takes {:.0} ns instead of {:.0}", libc.estimate.0, vdso.estimate.0));
+            return Some(format!(
+                "{operation} takes {:.0} ns instead of {:.0}",
+                libc.estimate.0, vdso.estimate.0
+            ));
         }
         Some(format!("{operation} takes {} instead of {}", price(self.libc)?, price(self.vdso)?))
     }
@@ -46,7 +49,8 @@ impl Pair<'_> {
 fn finding(facts: &Facts) -> Option<Finding> {
     let operations = &facts.table.entry("libc")?.operations;
     let pairs = operations.iter().filter_map(|operation| {
-        let pair = Pair { libc: facts.timed("libc", operation)?, vdso: facts.timed("vdso-x86_64", operation)? };
+        let pair =
+            Pair { libc: facts.timed("libc", operation)?, vdso: facts.timed("vdso-x86_64", operation)? };
         Some((pair.factor()?, pair))
     });
     let mut pairs: Vec<(f64, Pair)> = pairs.collect();
@@ -64,9 +68,9 @@ fn finding(facts: &Facts) -> Option<Finding> {
     let verdict = format!("{name} is slower than the vDSO: {}.", list(&dear));
     let evidence: Vec<String> = pairs.iter().filter_map(|(_, pair)| pair.evidence()).collect();
     let evidence = Some(evidence.join("; "));
-    let enters = pairs.iter().all(|(_, pair)| {
-        pair.libc.path == Some(Path::Kernel) && pair.vdso.path == Some(Path::User)
-    });
+    let enters = pairs
+        .iter()
+        .all(|(_, pair)| pair.libc.path == Some(Path::Kernel) && pair.vdso.path == Some(Path::User));
     let cause = if enters {
         "It makes a system call where the vDSO answers in user space.".to_owned()
     } else {
@@ -87,7 +91,9 @@ fn finding(facts: &Facts) -> Option<Finding> {
 fn name(facts: &Facts) -> String {
     let libc = facts.document.environment.libc.as_ref();
     let version = |libc: &environment::Libc| libc.version.as_ref().map(|version| format!(" {version}"));
-    libc.map_or("The C library".to_owned(), |libc| format!("{}{}", libc.name, version(libc).unwrap_or_default()))
+    libc.map_or("The C library".to_owned(), |libc| {
+        format!("{}{}", libc.name, version(libc).unwrap_or_default())
+    })
 }
 
 #[cfg(test)]
@@ -112,7 +118,10 @@ mod tests {
         maker.document.environment.libc = Some(libc);
         let finding = found(&maker, "libc").unwrap();
         assert_eq!((finding.level, finding.confidence), (Level::Note, Confidence::Seen));
-        assert_eq!(finding.verdict, "glibc 2.36 is slower than the vDSO: getrandom takes 330 ns instead of 47.");
+        assert_eq!(
+            finding.verdict,
+            "glibc 2.36 is slower than the vDSO: getrandom takes 330 ns instead of 47."
+        );
         assert_eq!(
             finding.evidence.as_deref(),
             Some("getrandom: 1270 cycles (330.2 ns), vDSO 182 cycles (47.3 ns)")

@@ -31,7 +31,7 @@ fn open(facts: &Facts) -> Option<Finding> {
     }
     let line = environment.kernel.command_line.as_deref().unwrap_or_default();
     let asked = line.split_whitespace().any(|word| word == "mitigations=off");
-    let verdict = format!("Left open on this kernel: {}.", list(&names));
+    let verdict = format!("Not mitigated here: {}.", list(&names));
     Some(Finding {
         evidence: Some(states.join("; ")),
         cause: asked.then(|| "The kernel was booted with mitigations=off.".to_owned()),
@@ -81,9 +81,10 @@ mod tests {
 
     #[test]
     fn faults_that_are_left_open_are_named() {
-        let states = [("meltdown", "Not affected"), ("mds", "Vulnerable: Clear CPU buffers attempted, no microcode")];
+        let states =
+            [("meltdown", "Not affected"), ("mds", "Vulnerable: Clear CPU buffers attempted, no microcode")];
         let finding = found(&machine(&states, false), "mitigations").unwrap();
-        assert_eq!((finding.level, finding.verdict.as_str()), (Level::Note, "Left open on this kernel: mds."));
+        assert_eq!((finding.level, finding.verdict.as_str()), (Level::Note, "Not mitigated here: mds."));
         assert!(finding.evidence.unwrap().contains("no microcode"));
     }
 
@@ -102,6 +103,9 @@ mod tests {
         assert!(!warned("Not affected", false));
         let mut maker = machine(&[("meltdown", "Not affected")], true);
         maker.document.environment.kernel.command_line = Some("quiet pti=on".into());
-        assert_eq!(found(&maker, "pti").unwrap().cause.as_deref(), Some("The kernel was booted with pti=on."));
+        assert_eq!(
+            found(&maker, "pti").unwrap().cause.as_deref(),
+            Some("The kernel was booted with pti=on.")
+        );
     }
 }

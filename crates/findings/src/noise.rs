@@ -9,7 +9,8 @@ use stats::{LEAST_ROUNDS, NoiseKind};
 const STEAL_SHARE: f64 = 0.01;
 
 /// What to do about noise, in general.
-const REMEDY: &str = "Measure again when it is idle, give more time (--budget), or choose a quieter CPU (--cpu).";
+const REMEDY: &str =
+    "Measure again when the machine is idle, give more time (--budget), or choose a quieter CPU (--cpu).";
 
 pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
     if !facts.are_times() {
@@ -40,12 +41,13 @@ fn noise(facts: &Facts) -> Option<Finding> {
     ];
     let why = kinds.map(|(kind, words)| (lost(facts, kind), words));
     let missing: usize = why.iter().map(|(rows, _)| rows).sum();
-    let why: Vec<String> =
-        why.into_iter().filter(|(rows, _)| *rows > 0).map(|(rows, words)| format!("{rows} {words}")).collect();
+    let why: Vec<String> = why
+        .into_iter()
+        .filter(|(rows, _)| *rows > 0)
+        .map(|(rows, words)| format!("{rows} {words}"))
+        .collect();
     let used: Vec<&CpuUse> = measurement.cpus.iter().filter(|cpu| cpu.rounds > 0).collect();
-    let word = if share >= 0.8 { "Quiet" } else { "Noisy" };
-    let cores = if used.len() == 1 { "its core" } else { "their cores" };
-    let alone = format!("{word}: {} had {cores} alone in {:.0} % of the checks", cpus(&used), share * 100.0);
+    let alone = alone(&used, share);
     let verdict = match missing {
         0 => format!("{alone}. Every row has a figure."),
         1 => format!("{alone}. 1 of {timed} rows has no figure: {}.", list(&why)),
@@ -53,18 +55,51 @@ fn noise(facts: &Facts) -> Option<Finding> {
     };
     let level = if missing > 0 { Level::Note } else { Level::Ok };
     let each = used.iter().map(|cpu| {
-        format!("CPU {}: {} of {} rounds kept, alone in {:.0} %", cpu.cpu, cpu.kept_rounds, cpu.rounds, cpu.quiet_share * 100.0)
+        format!(
+            "CPU {}: {} of {} rounds kept, alone in {:.0} %",
+            cpu.cpu,
+            cpu.kept_rounds,
+            cpu.rounds,
+            cpu.quiet_share * 100.0
+        )
     });
     let each: Vec<String> = each.collect();
     Some(Finding {
         evidence: (!each.is_empty()).then(|| each.join("; ")),
-        cause: (missing > 0).then(|| {
-            "Another hyperthread of the core, or another virtual machine on it, used what the core shares.".to_owned()
-        }),
+        cause: cause(facts).map(str::to_owned),
         remedy: (missing > 0).then(|| REMEDY.to_owned()),
         confidence: if missing > 0 { Confidence::Inferred } else { Confidence::Seen },
         ..Id::Noise.finding(level, verdict)
     })
+}
+
+/// How much of the run was quiet, in words.
+fn alone(used: &[&CpuUse], share: f64) -> String {
+    let (cpus, cores) = (cpus(used), if used.len() == 1 { "its core" } else { "their cores" });
+    if !used.is_empty() && used.iter().all(|cpu| is_unvouched(cpu)) {
+        return format!("Never quiet: nothing shows that {cpus} ever had {cores} alone");
+    }
+    let word = match share {
+        0.8.. => "Quiet",
+        0.2.. => "Partly noisy",
+        _ => "Noisy",
+    };
+    format!("{word}: {cpus} had {cores} alone in {:.0} % of the checks", share * 100.0)
+}
+
+/// Who is to blame for rows without a figure.
+fn cause(facts: &Facts) -> Option<&'static str> {
+    if lost(facts, NoiseKind::Shared) > 0 {
+        return Some(
+            "Another hyperthread of the core, or another virtual machine on it, used what the core shares.",
+        );
+    }
+    (lost(facts, NoiseKind::Preempted) > 0).then_some("Other processes ran on the same CPU.")
+}
+
+/// Whether the fastest checks of a CPU may still be those of a shared core.
+fn is_unvouched(cpu: &CpuUse) -> bool {
+    cpu.vouched_by == "nothing" || (cpu.vouched_by == "known-width" && cpu.kept_rounds == 0)
 }
 
 /// `CPU 1`, `CPUs 0 and 1`.
@@ -80,19 +115,19 @@ fn cpus(used: &[&CpuUse]) -> String {
 /// CPUs whose fastest canaries may still be those of a shared core.
 fn never_seen_quiet(facts: &Facts) -> Option<Finding> {
     let used = facts.document.measurement.cpus.iter().filter(|cpu| cpu.rounds >= LEAST_ROUNDS as u64);
-    let unvouched: Vec<&CpuUse> = used
-        .filter(|cpu| cpu.vouched_by == "nothing" || (cpu.vouched_by == "known-width" && cpu.kept_rounds == 0))
-        .collect();
+    let unvouched: Vec<&CpuUse> = used.filter(|cpu| is_unvouched(cpu)).collect();
     if unvouched.is_empty() {
         return None;
     }
     let verdict = format!(
-        "Nothing shows that {} ever had the core alone, so that the rounds from there are no estimate of anything.",
+        "Nothing shows that {} ever ran without company on the core: rounds from there are no estimate of anything.",
         cpus(&unvouched)
     );
     let canary = unvouched.iter().flat_map(|cpu| {
         let rates = cpu.canary.iter();
-        rates.map(move |(bits, rate)| format!("CPU {}: {rate:.2} independent {bits}-bit instructions a cycle at best", cpu.cpu))
+        rates.map(move |(bits, rate)| {
+            format!("CPU {}: {rate:.2} independent {bits}-bit instructions a cycle at best", cpu.cpu)
+        })
     });
     let canary: Vec<String> = canary.collect();
     Some(Finding {
@@ -136,7 +171,8 @@ fn no_realtime(facts: &Facts) -> Option<Finding> {
     Some(Finding {
         evidence: Some(refused.clone()),
         remedy: Some(
-            "Run as root or raise RLIMIT_RTPRIO. On an idle machine the figures are the same without it.".to_owned(),
+            "Run as root or raise RLIMIT_RTPRIO. On an idle machine the figures are the same without it."
+                .to_owned(),
         ),
         ..Id::NoRealtime.finding(Level::Note, verdict)
     })
@@ -150,8 +186,10 @@ mod tests {
     use stats::NoiseKind;
 
     fn run(share: f64) -> Maker {
-        let mut maker =
-            Maker::host().cost("call", "none", 8.0).cost("syscall-x86_64", "none", 288.0).cost("cpuid", "none", 30_412.0);
+        let mut maker = Maker::host()
+            .cost("call", "none", 8.0)
+            .cost("syscall-x86_64", "none", 288.0)
+            .cost("cpuid", "none", 30_412.0);
         maker.document.measurement.quiet_share = Some(share);
         maker.document.measurement.seconds = 4.0;
         maker.document.measurement.cpus = vec![CpuUse {
@@ -201,6 +239,7 @@ mod tests {
         assert_eq!(found(&maker, "never-seen-quiet"), None);
         maker.document.measurement.cpus[0].vouched_by = "nothing".into();
         maker.document.measurement.cpus[0].canary = [("64".to_owned(), 2.24)].into();
+        assert!(found(&maker, "noise").unwrap().verdict.starts_with("Never quiet: nothing shows"));
         let finding = found(&maker, "never-seen-quiet").unwrap();
         assert_eq!(finding.level, Level::Warning);
         assert!(finding.evidence.unwrap().contains("2.24 independent 64-bit"));

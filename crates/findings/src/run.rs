@@ -11,7 +11,8 @@ pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
 fn ended(facts: &Facts) -> Option<Finding> {
     let measurement = &facts.document.measurement;
     if let Some(why) = &measurement.ended {
-        let verdict = "The guest ended before its plan was done: rows may be missing, and others are less precise.";
+        let verdict =
+            "The guest ended before its plan was done: rows may be missing, and others are less precise.";
         return Some(Finding {
             cause: Some(sentence(why)),
             remedy: Some(

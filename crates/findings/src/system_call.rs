@@ -39,7 +39,8 @@ pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
 /// A tracer stops this process at every call.
 fn traced(document: &Document) -> Option<Finding> {
     let tracer = document.environment.limits.tracer_pid.filter(|pid| *pid > 0)?;
-    let verdict = format!("Process {tracer} traces this one: every system call and every signal may stop for it.");
+    let verdict =
+        format!("Process {tracer} traces this one: every system call and every signal may stop for it.");
     Some(Finding {
         cause: Some("strace, a debugger, or a sandbox that uses ptrace.".to_owned()),
         remedy: Some("Measure without it.".to_owned()),
@@ -52,7 +53,8 @@ fn implausible(facts: &Facts) -> Option<Finding> {
         let row = facts.timed(ENTRY, operation)?;
         cost(row).filter(|(cost, unit)| *unit == "cycles" && cost.estimate > IMPLAUSIBLE).map(|_| row)
     })?;
-    let verdict = format!("A system call takes {}, more than any crossing into a native kernel.", price(row)?);
+    let verdict =
+        format!("A system call takes {}, more than any crossing into a native kernel.", price(row)?);
     Some(Finding {
         cause: Some(
             "Something takes part in every system call: tracing (perf, tracefs), a syscall filter, or an emulated ring 0."
@@ -99,11 +101,12 @@ fn bare(facts: &Facts) -> Option<Finding> {
 /// What only processes like this one pay.
 fn own_taxes(environment: &Environment) -> Vec<String> {
     let limits = &environment.limits;
-    let filters = limits.seccomp.as_deref().filter(|mode| *mode != "off").map(|_| match limits.seccomp_filters {
-        Some(1) => "a seccomp filter".to_owned(),
-        Some(filters) => format!("{filters} seccomp filters"),
-        None => "seccomp filters".to_owned(),
-    });
+    let filters =
+        limits.seccomp.as_deref().filter(|mode| *mode != "off").map(|_| match limits.seccomp_filters {
+            Some(1) => "a seccomp filter".to_owned(),
+            Some(filters) => format!("{filters} seccomp filters"),
+            None => "seccomp filters".to_owned(),
+        });
     let ssbd = limits.speculation_store_bypass.as_deref().filter(|state| SSBD.contains(state));
     let ssbd = ssbd.map(|_| "loads that wait for earlier stores (SSBD)".to_owned());
     filters.into_iter().chain(ssbd).collect()
@@ -155,7 +158,11 @@ mod tests {
     use document::{Confidence, Level};
 
     fn calls(nothing: f64) -> Maker {
-        Maker::host().cost("syscall-x86_64", "none", nothing).cost("syscall-x86_64", "getppid", nothing + 23.0)
+        Maker::host().cost("syscall-x86_64", "none", nothing).cost(
+            "syscall-x86_64",
+            "getppid",
+            nothing + 23.0,
+        )
     }
 
     #[test]
@@ -163,10 +170,7 @@ mod tests {
         let finding = found(&calls(288.0), "system-call").unwrap();
         assert_eq!(
             (finding.level, finding.verdict.as_str()),
-            (
-                Level::Ok,
-                "A bare system call takes 288 cycles (74.9 ns), getppid 311 cycles (80.9 ns)."
-            )
+            (Level::Ok, "A bare system call takes 288 cycles (74.9 ns), getppid 311 cycles (80.9 ns).")
         );
         assert_eq!(finding.cause, None);
     }
@@ -179,10 +183,12 @@ mod tests {
         environment.limits.seccomp_filters = Some(2);
         environment.limits.speculation_store_bypass = Some("thread force mitigated".into());
         environment.kernel.pti = Some(true);
-        environment.mitigations =
-            [("mds", "Mitigation: Clear CPU buffers; SMT vulnerable"), ("spectre_v2", "Mitigation: IBRS; IBPB: always-on")]
-                .map(|(name, state)| (name.to_owned(), state.to_owned()))
-                .into();
+        environment.mitigations = [
+            ("mds", "Mitigation: Clear CPU buffers; SMT vulnerable"),
+            ("spectre_v2", "Mitigation: IBRS; IBPB: always-on"),
+        ]
+        .map(|(name, state)| (name.to_owned(), state.to_owned()))
+        .into();
         let finding = found(&maker, "system-call").unwrap();
         assert_eq!(finding.level, Level::Note);
         assert!(finding.verdict.contains("2 seccomp filters and loads that wait"), "{}", finding.verdict);

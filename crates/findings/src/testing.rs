@@ -60,7 +60,8 @@ impl Maker {
 
     pub fn row(&mut self, entry: &str, operation: &str) -> &mut Row {
         let mut rows = self.document.results.iter_mut();
-        rows.find(|row| row.entry == entry && row.operation == operation).unwrap_or_else(|| panic!("no such row"))
+        rows.find(|row| row.entry == entry && row.operation == operation)
+            .unwrap_or_else(|| panic!("no such row"))
     }
 
     pub fn findings(&self) -> Vec<Finding> {

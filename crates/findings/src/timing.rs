@@ -6,7 +6,10 @@ use document::{Confidence, Finding, Level, Timing};
 use stats::{CHAIN_TOLERANCE, IMUL_CYCLES, ORDER_TOLERANCE};
 
 pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
-    [emulated(facts), order(facts), chain_ratio(facts), tsc_not_invariant(facts)].into_iter().flatten().collect()
+    [emulated(facts), order(facts), chain_ratio(facts), tsc_not_invariant(facts)]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// On a host; in the lab that figures are instructions is no news.
@@ -48,7 +51,10 @@ fn chain_ratio(facts: &Facts) -> Option<Finding> {
     let verdict = "Core cycles cannot be told here: use ticks or nanoseconds.";
     Some(Finding {
         evidence: Some(format!("an imul takes as long as so many xors: {}; 3.00 is right", list(&off))),
-        cause: Some("This processor takes another number of cycles for an imul, or something disturbed the chains.".to_owned()),
+        cause: Some(
+            "This processor takes another number of cycles for an imul, or something disturbed the chains."
+                .to_owned(),
+        ),
         confidence: Confidence::Seen,
         ..Id::ChainRatio.finding(Level::Warning, verdict)
     })

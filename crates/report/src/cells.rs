@@ -71,6 +71,10 @@ impl Column {
     }
 }
 
+/// What is said above a table of instructions.
+pub(crate) const COUNTED: &str =
+    "A count of instructions ranks no cost: one instruction may take a hundred times as long as another.";
+
 /// Whether a row has numbers; the others have words.
 pub(crate) fn has_figures(row: &Row) -> bool {
     row.outcome == Outcome::Ok && row.noise.is_none()

@@ -2,6 +2,7 @@
 
 use crate::Selection;
 use document::{Document, Outcome, Row};
+use std::collections::BTreeSet;
 
 /// The rows of the first screen, in its order: the floor, then what a 64-bit program uses, a 32-bit one, and what the kernel
 /// does unasked.
@@ -50,10 +51,11 @@ pub(crate) fn of(document: &Document, selection: Selection) -> Option<FirstScree
 }
 
 fn closed(document: &Document) -> Vec<(String, Outcome)> {
+    let works = |row: &&Row| row.outcome == Outcome::Ok;
+    let open: BTreeSet<&str> = document.results.iter().filter(works).map(|row| row.entry.as_str()).collect();
     let mut closed: Vec<(String, Outcome)> = Vec::new();
     for row in document.results.iter().filter(|row| row.outcome != Outcome::Ok) {
-        let mut of_entry = document.results.iter().filter(|other| other.entry == row.entry);
-        let name = if of_entry.all(|other| other.outcome != Outcome::Ok) {
+        let name = if !open.contains(row.entry.as_str()) {
             row.entry.clone()
         } else if ROWS.contains(&(&row.entry, &row.operation)) {
             format!("{} {}", row.entry, row.operation)

@@ -27,7 +27,8 @@ const ON_THE_PATH: [&str; 10] = [
 pub(crate) const NOISE: &str = "noise";
 
 /// What is said of a partial document below the rows.
-pub(crate) const PARTIAL: &str = "PARTIAL: the run was cut short. Rows may be missing, and others are less precise.";
+pub(crate) const PARTIAL: &str =
+    "PARTIAL: the run was cut short. Rows may be missing, and others are less precise.";
 
 /// One line of the head.
 pub(crate) struct Fact {
@@ -106,7 +107,9 @@ fn noise(document: &Document) -> Option<String> {
     }
     if let Some(finding) = document.findings.iter().find(|finding| finding.id == NOISE) {
         let remedy = finding.remedy.as_ref().filter(|_| finding.level != Level::Ok);
-        return Some(format!("{} {}", finding.verdict, remedy.map_or("", String::as_str)).trim_end().to_owned());
+        return Some(
+            format!("{} {}", finding.verdict, remedy.map_or("", String::as_str)).trim_end().to_owned(),
+        );
     }
     let counts = &document.measurement.counts;
     (counts.rounds > 0).then(|| format!("{} of {} rounds kept", counts.kept_rounds, counts.rounds))

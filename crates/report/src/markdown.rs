@@ -1,7 +1,7 @@
 //! The report for issues, wikis and pull requests: GitHub's Markdown.
 
 use crate::arrange::{Block, Group, groups};
-use crate::cells::{Column, DETAILS, Figures, has_figures, modes};
+use crate::cells::{COUNTED, Column, DETAILS, Figures, has_figures, modes};
 use crate::configuration::Compared;
 use crate::figure::{ABSENT, Unit, interval, shown};
 use crate::plain::plain;
@@ -60,7 +60,9 @@ fn foot(document: &Document, figures: &Figures, style: &Style) -> String {
             out.push_str(&format!("Closed here: {}.\n\n", escaped(&closed)));
         }
     }
-    if document.results.iter().any(has_figures) && !figures.are_counted() {
+    if figures.are_counted() {
+        out.push_str(&format!("{COUNTED}\n\n"));
+    } else if document.results.iter().any(has_figures) {
         out.push_str(LEGEND);
     }
     if head::lacks_cycles(document) {

@@ -1,5 +1,5 @@
-use crate::figure::{ABSENT, interval, number, shown, unitless};
 use crate::configuration::written;
+use crate::figure::{ABSENT, interval, number, shown, unitless};
 use crate::head;
 use crate::plain::plain;
 use document::{Document, Level, Outcome, Path, Row, Timing};

@@ -227,7 +227,7 @@ fn a_screen_of_forty_lines_of_a_hundred_columns_holds_the_first_screen() {
 #[test]
 fn first_screens_fit_every_terminal() {
     for document in [sample::full(), sample::noisy(), sample::hybrid(), sample::odd()] {
-        for width in 60..=140 {
+        for width in (60..=140).step_by(5) {
             let style = Style { selection: Selection::FirstScreen, ..style(width, false) };
             assert_fits(&rendered(&document, Format::Text, &style), width);
         }

@@ -35,7 +35,8 @@ fn documents_are_accepted() {
     bare.environment = environment::Environment::default();
     (bare.measurement.tsc_hz, bare.measurement.cycles_per_tick) = (None, None);
     let labs = [sample::lab(), sample::lab_of_one(), sample::lab_on_hardware()];
-    let hosts = [sample::ordinary(), sample::odd(), sample::noisy(), sample::partly_closed(), sample::hybrid(), bare];
+    let hosts =
+        [sample::ordinary(), sample::odd(), sample::noisy(), sample::partly_closed(), sample::hybrid(), bare];
     for document in hosts.into_iter().chain(labs) {
         assert_eq!(objections(&written(&document)), Vec::<String>::new());
     }
@@ -155,8 +156,17 @@ fn a_wrong_value_about_the_lab_is_refused() {
 #[test]
 fn a_missing_or_unknown_field_is_refused() {
     let good = written(&sample::ordinary());
-    for place in ["", "/measurement", "/measurement/counts", "/measurement/cpus/0", "/results/0", "/results/0/ns", "/results/0/rounds", "/findings/0", "/vdso/64/0"]
-    {
+    for place in [
+        "",
+        "/measurement",
+        "/measurement/counts",
+        "/measurement/cpus/0",
+        "/results/0",
+        "/results/0/ns",
+        "/results/0/rounds",
+        "/findings/0",
+        "/vdso/64/0",
+    ] {
         let fields = good.pointer(place).unwrap().as_object().unwrap();
         for field in fields.keys() {
             let mut bad = good.clone();

@@ -44,7 +44,10 @@ fn first_screens() {
         for width in [60, 80, 100] {
             assert_snapshot!(format!("first-{name}-{width}"), text(&document, Style { width, ..FIRST }));
         }
-        assert_snapshot!(format!("first-{name}-color"), visible(&text(&document, Style { color: true, ..FIRST })));
+        assert_snapshot!(
+            format!("first-{name}-color"),
+            visible(&text(&document, Style { color: true, ..FIRST }))
+        );
     }
     assert_snapshot!("first-markdown", rendered(&sample::full(), Format::Markdown, FIRST));
 }

@@ -41,7 +41,15 @@ const FULL: [Column; 16] = [
 /// interval where that is said.
 const CHOICES: [(&[Column], bool); 7] = [
     (
-        &[Column::Where, Column::Cost, Column::Ns, Column::ToSyscall, Column::ToCall, Column::Bar, Column::P99],
+        &[
+            Column::Where,
+            Column::Cost,
+            Column::Ns,
+            Column::ToSyscall,
+            Column::ToCall,
+            Column::Bar,
+            Column::P99,
+        ],
         true,
     ),
     (&[Column::Where, Column::Cost, Column::Ns, Column::ToSyscall, Column::Bar, Column::P99], true),

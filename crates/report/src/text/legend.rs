@@ -20,7 +20,11 @@ impl Report<'_> {
     }
 
     fn any_figures(&self) -> bool {
-        self.groups.iter().flat_map(|group| &group.blocks).flat_map(|block| &block.rows).any(|row| has_figures(row))
+        self.groups
+            .iter()
+            .flat_map(|group| &group.blocks)
+            .flat_map(|block| &block.rows)
+            .any(|row| has_figures(row))
     }
 
     fn columns(&self) -> Vec<(String, String)> {

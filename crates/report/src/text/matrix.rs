@@ -1,9 +1,9 @@
 //! Several configurations side by side: a line for each operation, a column for each configuration of the lab's switches,
 //! or for each kind of core.
 
+use super::columns::place_look;
 use super::names::NameColumn;
 use super::rows::word_look;
-use super::columns::place_look;
 use super::{Report, after_blank, suffix};
 use crate::Style;
 use crate::arrange::{Block, Group};
@@ -56,7 +56,8 @@ impl<'a> Matrix<'a> {
         if style.verbose || !are_compared {
             return None;
         }
-        let closed = |label: &String| closed_for_one_reason(rows.iter().filter(|row| compared.of(row) == *label));
+        let closed =
+            |label: &String| closed_for_one_reason(rows.iter().filter(|row| compared.of(row) == *label));
         let column = |label: &String| Configuration {
             label: label.clone(),
             heading: label.clone(),
@@ -109,7 +110,8 @@ impl<'a> Matrix<'a> {
 
     fn row(&self, line: &mut Line, block: &Block, operation: &str, unit: Option<Unit>, figures: &Figures) {
         line.blank_to(self.name);
-        let mut places = block.rows.iter().filter(|row| row.operation == operation && row.outcome == Outcome::Ok);
+        let mut places =
+            block.rows.iter().filter(|row| row.operation == operation && row.outcome == Outcome::Ok);
         if let Some(row) = places.next().filter(|_| self.place > 0) {
             line.blank(GAP);
             line.push(place_look(row), figures.place(row));
@@ -118,7 +120,8 @@ impl<'a> Matrix<'a> {
         for column in &self.columns {
             let here = |row: &&&Row| row.operation == operation && self.compared.of(row) == column.label;
             let row = block.rows.iter().find(here);
-            let look = row.map_or(look::NAME, |row| if has_figures(row) { look::NAME } else { word_look(row) });
+            let look =
+                row.map_or(look::NAME, |row| if has_figures(row) { look::NAME } else { word_look(row) });
             line.blank(GAP);
             line.push_right(look, &row.map_or(String::new(), |row| self.text(row, unit)), self.figure);
         }
@@ -183,7 +186,9 @@ impl Report<'_> {
                     let text = format!("{}: {why}", column.label);
                     lines.extend(wrapped(Line::default(), look::FAINT, &text, self.width, 2));
                 }
-                Some(why) => lines.extend(self.labelled(&column.heading, &format!("{}; {why}", column.label))),
+                Some(why) => {
+                    lines.extend(self.labelled(&column.heading, &format!("{}; {why}", column.label)))
+                }
             }
         }
         let mut lines = after_blank(lines);

@@ -47,7 +47,8 @@ fn words(finding: &Finding, depth: Depth) -> Vec<String> {
     let (cause, remedy, evidence) = match depth {
         Depth::Verdicts => (false, false, false),
         Depth::Remedies => (false, finding.level == Level::Warning, false),
-        Depth::Causes => (is_odd, is_odd, false),
+        // What has no cause to name is at least shown.
+        Depth::Causes => (is_odd, is_odd, is_odd && finding.cause.is_none()),
         Depth::Evidence => (true, true, true),
     };
     let mut words = vec![finding.verdict.clone()];

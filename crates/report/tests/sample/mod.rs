@@ -101,7 +101,9 @@ pub fn partly_closed() -> Document {
             closed(row, Outcome::Unsupported, "the kernel runs no 32-bit programs (ENOEXEC)");
         }
         let reads_clock = ["clock_gettime-monotonic", "clock_gettime-realtime", "gettimeofday"];
-        if ["vdso-x86_64", "libc"].contains(&row.entry.as_str()) && reads_clock.contains(&row.operation.as_str()) {
+        if ["vdso-x86_64", "libc"].contains(&row.entry.as_str())
+            && reads_clock.contains(&row.operation.as_str())
+        {
             *row = Row { path: Some(Path::Kernel), ..timed(&row.entry, &row.operation, 64, 402.8) };
         }
         if row.entry == "vdso-x86_64" && row.operation == "getrandom" {
@@ -173,8 +175,11 @@ pub fn odd() -> Document {
     let broken = at("libc", "getrandom", &document);
     closed(&mut document.results[broken], Outcome::Error, &long_reason());
     let own = at("vsyscall", "gettimeofday", &document);
-    document.results[own].remarks = vec![format!("the page is not mapped executable here, and {}", long_reason())];
-    for (entry, kind) in [("ud", NoiseKind::Shared), ("int3", NoiseKind::Preempted), ("div0", NoiseKind::TooFew)] {
+    document.results[own].remarks =
+        vec![format!("the page is not mapped executable here, and {}", long_reason())];
+    for (entry, kind) in
+        [("ud", NoiseKind::Shared), ("int3", NoiseKind::Preempted), ("div0", NoiseKind::TooFew)]
+    {
         let row = at(entry, "signal", &document);
         make_noisy(&mut document.results[row], kind);
     }
