@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use report::{Format, Style};
+use report::{Format, Selection, Style};
 use table::{Kernel, Probe, Table, header};
 
 fuzz_target!(|text: &str| {
@@ -29,6 +29,7 @@ fuzz_target!(|text: &str| {
         color: false,
         width: 80,
         verbose: false,
+        selection: Selection::All,
     };
     for format in Format::ALL {
         report::list(&table, format, &style).expect("a table that parses can be listed");

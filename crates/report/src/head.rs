@@ -41,7 +41,7 @@ pub(crate) struct Fact {
 pub(crate) fn facts(document: &Document, style: &Style) -> Vec<Fact> {
     let is_first_screen = first_screen::of(document, style.selection).is_some();
     let mut facts = machine(document);
-    facts.extend(noise(document).map(|text| fact("noise", text)));
+    facts.extend(noise(document, style.verbose).map(|text| fact("noise", text)));
     if !is_first_screen || style.verbose {
         facts.extend(beyond_the_first_screen(document, style.verbose));
     }
@@ -100,16 +100,19 @@ pub(crate) fn fact(label: &'static str, text: String) -> Fact {
     Fact { label, text }
 }
 
-/// The finding about noise, and what to do about it; of a document without it, how much was kept.
-fn noise(document: &Document) -> Option<String> {
+/// The finding about noise, which stands here and not among the others, and what to do about it; of a document without
+/// it, how much was kept.
+fn noise(document: &Document, verbose: bool) -> Option<String> {
     if is_counted(document) {
         return None;
     }
     if let Some(finding) = document.findings.iter().find(|finding| finding.id == NOISE) {
-        let remedy = finding.remedy.as_ref().filter(|_| finding.level != Level::Ok);
-        return Some(
-            format!("{} {}", finding.verdict, remedy.map_or("", String::as_str)).trim_end().to_owned(),
-        );
+        let cause = finding.cause.as_deref().filter(|_| verbose);
+        let remedy = finding.remedy.as_deref().filter(|_| finding.level != Level::Ok);
+        let evidence =
+            finding.evidence.as_ref().filter(|_| verbose).map(|evidence| format!("Seen: {evidence}."));
+        let words = [Some(finding.verdict.as_str()), cause, remedy, evidence.as_deref()];
+        return Some(words.into_iter().flatten().collect::<Vec<_>>().join(" "));
     }
     let counts = &document.measurement.counts;
     (counts.rounds > 0).then(|| format!("{} of {} rounds kept", counts.kept_rounds, counts.rounds))

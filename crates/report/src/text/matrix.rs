@@ -67,24 +67,27 @@ impl<'a> Matrix<'a> {
         let groups: Vec<Group> = groups.iter().map(joined).collect();
         let place = if document.environment.lab.is_none() { GAP + figures.widest_place(&rows) } else { 0 };
         let mut matrix = Self { columns, compared, groups, name: 0, place, figure: 0 };
-        matrix.measure();
+        matrix.measure(style.columns());
         if matrix.width() > style.columns() || labels.iter().any(|label| label.width() > LABEL) {
             for (index, column) in matrix.columns.iter_mut().enumerate() {
                 column.heading = letter(index);
             }
-            matrix.measure();
+            matrix.measure(style.columns());
         }
         (matrix.width() <= style.columns()).then_some(matrix)
     }
 
-    fn measure(&mut self) {
+    /// Names that would take more than half of the width stand on lines of their own.
+    fn measure(&mut self, width: usize) {
+        let most = width * 55 / 100;
+        self.name = 0;
         self.figure = self.columns.iter().map(|column| column.heading.width()).max().unwrap_or(0);
         for group in &self.groups {
             self.name = self.name.max(group.name.width());
             for block in group.blocks.iter().filter(|block| block.closed().is_none()) {
                 let operations = block.operations();
                 let names = operations.into_iter().map(|name| name_of(block, group, name).line().width());
-                self.name = self.name.max(names.max().unwrap_or(0));
+                self.name = self.name.max(names.filter(|name| *name <= most).max().unwrap_or(0));
                 let widths = block.rows.iter().map(|row| self.text(row, group.unit()).width());
                 self.figure = self.figure.max(widths.max().unwrap_or(0));
             }

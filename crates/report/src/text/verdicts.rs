@@ -29,7 +29,7 @@ impl Report<'_> {
     /// The lines of each finding; that about noise stands in the head.
     pub(super) fn each_verdict(&self, depth: Depth) -> Vec<Vec<Line>> {
         let findings = self.document.findings.iter();
-        let shown = findings.filter(|finding| depth == Depth::Evidence || finding.id != NOISE);
+        let shown = findings.filter(|finding| finding.id != NOISE);
         shown.map(|finding| self.verdict(finding, depth)).collect()
     }
 
