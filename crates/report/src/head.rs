@@ -225,7 +225,7 @@ fn libc(environment: &Environment) -> String {
 fn measured(document: &Document) -> String {
     let measurement = &document.measurement;
     let priority = if measurement.realtime { ", real-time priority" } else { "" };
-    // A guest's only CPU need not be told.
+    // A guest has one CPU, whose number says nothing.
     let cpus = match document.environment.lab {
         None => cpus(measurement).map(|cpus| format!(" on {cpus}")),
         Some(_) => None,
