@@ -18,9 +18,11 @@ pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
 /// Faults that are left open: the kernel's entries are cheaper than those of a kernel that closes them.
 fn open(facts: &Facts) -> Option<Finding> {
     let environment = &facts.document.environment;
-    let open = environment.mitigations.iter().filter(|(_, state)| state.starts_with(OPEN));
-    let (names, states): (Vec<String>, Vec<String>) =
-        open.map(|(name, state)| (name.clone(), format!("{name}: {state}"))).unzip();
+    let open = environment.mitigations.iter().flat_map(|(name, state)| {
+        open_parts(name, state).into_iter().map(move |part| (part, format!("{name}: {state}")))
+    });
+    let (names, mut states): (Vec<String>, Vec<String>) = open.unzip();
+    states.dedup();
     if environment.mitigations.is_empty() {
         return None;
     }
@@ -42,6 +44,18 @@ fn open(facts: &Facts) -> Option<Finding> {
         ),
         ..Id::Mitigations.finding(Level::Note, verdict)
     })
+}
+
+/// What the kernel leaves open of a fault: all of it, or the parts that it names, `spectre_v2 (BHI)`.
+fn open_parts(name: &str, state: &str) -> Vec<String> {
+    if state.starts_with(OPEN) {
+        return vec![name.to_owned()];
+    }
+    let part = |clause: &str| {
+        let (part, state) = clause.trim().split_once(": ")?;
+        (state == OPEN).then(|| format!("{name} ({part})"))
+    };
+    state.split([';', ',']).filter_map(part).collect()
 }
 
 /// Page tables are switched although the processor does not have the fault.
@@ -86,6 +100,14 @@ mod tests {
         let finding = found(&machine(&states, false), "mitigations").unwrap();
         assert_eq!((finding.level, finding.verdict.as_str()), (Level::Note, "Not mitigated here: mds."));
         assert!(finding.evidence.unwrap().contains("no microcode"));
+    }
+
+    #[test]
+    fn a_fault_may_be_left_open_in_part() {
+        let state = "Mitigation: Enhanced / Automatic IBRS; IBPB: conditional; PBRSB-eIBRS: Not affected; BHI: Vulnerable";
+        let finding = found(&machine(&[("spectre_v2", state)], false), "mitigations").unwrap();
+        assert_eq!(finding.verdict, "Not mitigated here: spectre_v2 (BHI).");
+        assert_eq!(finding.evidence, Some(format!("spectre_v2: {state}")));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::facts::{Facts, count, list};
 use crate::id::Id;
-use document::{Confidence, CpuUse, Finding, Level, Outcome, Timing};
+use document::{Confidence, CpuUse, Finding, Level, Timing};
 use stats::{LEAST_ROUNDS, NoiseKind};
 
 /// Steal below this share of the run is no news.
@@ -32,8 +32,7 @@ fn lost(facts: &Facts, kind: NoiseKind) -> usize {
 fn noise(facts: &Facts) -> Option<Finding> {
     let measurement = &facts.document.measurement;
     let share = measurement.quiet_share?;
-    let is_timed = |row: &&document::Row| row.outcome == Outcome::Ok && row.timing == Timing::Hardware;
-    let timed = facts.document.results.iter().filter(is_timed).count();
+    let timed = facts.working().filter(|row| row.timing == Timing::Hardware).count();
     let kinds = [
         (NoiseKind::Shared, "had a shared core"),
         (NoiseKind::Preempted, "lost the CPU to other processes"),

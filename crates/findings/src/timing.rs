@@ -2,7 +2,7 @@
 
 use crate::facts::{Facts, list};
 use crate::id::Id;
-use document::{Confidence, Finding, Level, Timing};
+use document::{Confidence, Finding, Level};
 use stats::{CHAIN_TOLERANCE, IMUL_CYCLES, ORDER_TOLERANCE};
 
 pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
@@ -14,9 +14,8 @@ pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
 
 /// On a host; in the lab that figures are instructions is no news.
 fn emulated(facts: &Facts) -> Option<Finding> {
-    let rows = &facts.document.results;
-    let all_emulated = !rows.is_empty() && rows.iter().all(|row| row.timing == Timing::Emulated);
-    if !facts.is_host() || !all_emulated {
+    let is_emulated = facts.working().next().is_some() && !facts.are_times();
+    if !facts.is_host() || !is_emulated {
         return None;
     }
     let hypervisor = &facts.document.environment.hypervisor;

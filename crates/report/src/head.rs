@@ -45,8 +45,7 @@ pub(crate) fn facts(document: &Document, style: &Style) -> Vec<Fact> {
     if !is_first_screen || style.verbose {
         facts.extend(beyond_the_first_screen(document, style.verbose));
     }
-    if document.environment.lab.is_none() && document.results.iter().any(|row| row.timing == Timing::Emulated)
-    {
+    if document.environment.lab.is_none() && document.results.iter().any(|row| row.instructions.is_some()) {
         facts.push(fact("emulated", "rows so marked count instructions executed, not time".to_owned()));
     }
     if style.verbose {

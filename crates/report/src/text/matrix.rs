@@ -138,7 +138,9 @@ impl<'a> Matrix<'a> {
         let label = self.compared.of(row);
         match self.columns.iter().any(|column| column.label == label && column.closed.is_some()) {
             true => ABSENT.to_owned(),
-            false if row.outcome == Outcome::Ok => "noisy".to_owned(),
+            false if row.outcome == Outcome::Ok => {
+                if row.noise.is_some() { "noisy" } else { "works" }.to_owned()
+            }
             false => row.outcome.name().to_owned(),
         }
     }

@@ -86,7 +86,8 @@ impl<'a> Report<'a> {
     }
 
     fn group(&self, group: &Group) -> Vec<Line> {
-        let mut lines = vec![Line::default(), self.heading(group)];
+        let mut lines = vec![Line::default()];
+        lines.extend(Some(self.heading(group)).filter(|heading| heading.width() > 0));
         lines.extend(group.blocks.iter().flat_map(|block| self.block(group, block)));
         lines
     }
