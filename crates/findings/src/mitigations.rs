@@ -1,6 +1,6 @@
 //! What the kernel does about the faults of the processor: too little, or more than it must.
 
-use crate::facts::{Facts, count, list};
+use crate::facts::{Facts, list};
 use crate::id::Id;
 use document::{Confidence, Finding, Level};
 
@@ -27,8 +27,9 @@ fn open(facts: &Facts) -> Option<Finding> {
         return None;
     }
     if names.is_empty() {
-        let known = count(environment.mitigations.len(), "fault", "faults");
-        let verdict = format!("No fault of this processor is left open; the kernel knows of {known}.");
+        let known = environment.mitigations.len();
+        let verdict =
+            format!("Mitigated or not affected: all {known} processor faults that the kernel knows.");
         return Some(Id::Mitigations.finding(Level::Ok, verdict));
     }
     let line = environment.kernel.command_line.as_deref().unwrap_or_default();

@@ -74,7 +74,7 @@ fn noise(facts: &Facts) -> Option<Finding> {
 
 /// How much of the run was quiet, in words.
 fn alone(used: &[&CpuUse], share: f64) -> String {
-    let (cpus, cores) = (cpus(used), if used.len() == 1 { "its core" } else { "their cores" });
+    let (cpus, cores) = (cpus(used), cores(used));
     if !used.is_empty() && used.iter().all(|cpu| is_unvouched(cpu)) {
         return format!("Never quiet: nothing shows that {cpus} ever had {cores} alone");
     }
@@ -84,6 +84,10 @@ fn alone(used: &[&CpuUse], share: f64) -> String {
         _ => "Noisy",
     };
     format!("{word}: {cpus} had {cores} alone in {:.0} % of the checks", share * 100.0)
+}
+
+fn cores(used: &[&CpuUse]) -> &'static str {
+    if used.len() == 1 { "its core" } else { "their cores" }
 }
 
 /// Who is to blame for rows without a figure.
@@ -119,8 +123,9 @@ fn never_seen_quiet(facts: &Facts) -> Option<Finding> {
         return None;
     }
     let verdict = format!(
-        "Nothing shows that {} ever ran without company on the core: rounds from there are no estimate of anything.",
-        cpus(&unvouched)
+        "Nothing shows that {} ever had {} alone, so that rounds from there are no estimate of anything.",
+        cpus(&unvouched),
+        cores(&unvouched)
     );
     let canary = unvouched.iter().flat_map(|cpu| {
         let rates = cpu.canary.iter();

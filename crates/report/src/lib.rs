@@ -19,6 +19,7 @@ mod json;
 mod lab;
 mod line;
 mod list;
+mod machine;
 mod markdown;
 mod plain;
 mod summary;
