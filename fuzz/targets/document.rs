@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::{Corpus, fuzz_mutator, fuzz_target, fuzzer_mutate};
-use report::{Format, Style, render, summary_of_row};
+use report::{Format, Selection, Style, render, summary_of_row};
 use document::Document;
 use table::Table;
 
@@ -55,11 +55,14 @@ fuzz_target!(|text: &str| -> Corpus {
         return Corpus::Keep;
     };
     for width in WIDTHS {
-        for verbose in [false, true] {
+        for (verbose, selection) in
+            [(false, Selection::FirstScreen), (false, Selection::All), (true, Selection::All)]
+        {
             let style = Style {
                 color: width == 131,
                 width,
                 verbose,
+                selection,
             };
             rendered(&document, Format::Text, &style);
         }
@@ -68,6 +71,7 @@ fuzz_target!(|text: &str| -> Corpus {
         color: false,
         width: 80,
         verbose,
+        selection: if verbose { Selection::All } else { Selection::FirstScreen },
     };
     rendered(&document, Format::Markdown, &style(false));
     rendered(&document, Format::Markdown, &style(true));

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use report::{Format, Style};
+use report::{Format, Selection, Style};
 use table::{Kernel, Probe, Table, header, source};
 
 fuzz_target!(|text: &str| {
@@ -36,6 +36,7 @@ fuzz_target!(|text: &str| {
         color: false,
         width: 80,
         verbose: false,
+        selection: Selection::All,
     };
     for format in Format::ALL {
         report::list(&table, format, &style).expect("a table that parses can be listed");

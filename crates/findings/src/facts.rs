@@ -12,9 +12,14 @@ pub(crate) struct Facts<'a> {
 }
 
 impl<'a> Facts<'a> {
+    /// The rows that work, measured or not.
+    pub fn working(&self) -> impl Iterator<Item = &'a Row> {
+        self.document.results.iter().filter(|row| row.outcome == Outcome::Ok)
+    }
+
     /// Whether figures are times: neither an emulator's instructions nor absent because the machine is emulated.
     pub fn are_times(&self) -> bool {
-        self.document.results.iter().any(|row| row.timing == Timing::Hardware)
+        self.working().any(|row| row.timing == Timing::Hardware)
     }
 
     /// Whether the rows are about the kernel that this command ran on, and not about the lab's.
@@ -28,10 +33,14 @@ impl<'a> Facts<'a> {
         rows.into_iter().find(|row| row.entry == entry && row.operation == operation)
     }
 
-    /// The same, if it was measured on a processor and answered rightly.
+    /// The same, if it answered rightly.
+    pub fn works(&self, entry: &str, operation: &str) -> Option<&'a Row> {
+        self.row(entry, operation).filter(|row| row.outcome == Outcome::Ok)
+    }
+
+    /// The same, if it was measured on a processor.
     pub fn timed(&self, entry: &str, operation: &str) -> Option<&'a Row> {
-        let row = self.row(entry, operation)?;
-        (row.outcome == Outcome::Ok && row.timing == Timing::Hardware).then_some(row)
+        self.works(entry, operation).filter(|row| row.timing == Timing::Hardware)
     }
 }
 

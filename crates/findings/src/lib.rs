@@ -59,9 +59,69 @@ fn rank(finding: &Finding) -> u8 {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test")]
 mod tests {
-    use crate::testing::Maker;
-    use document::Path;
+    use crate::Id;
+    use crate::testing::{Maker, make_noisy};
+    use document::{CpuUse, Finding, Path, Timing};
+    use std::collections::BTreeSet;
+
+    /// Documents that have every finding there is, between them.
+    fn everything() -> [Maker; 4] {
+        let vdso = |path| {
+            Maker::host()
+                .served("vdso-x86_64", "gettimeofday", 87.0, path)
+                .served("libc", "gettimeofday", 500.0, Path::Kernel)
+                .cost("syscall-x86_64", "none", 288.0)
+        };
+        let mut ordinary = vdso(Path::User);
+        let environment = &mut ordinary.document.environment;
+        environment.mitigations = [("meltdown".to_owned(), "Not affected".to_owned())].into();
+        environment.kernel.pti = Some(true);
+        environment.tsc.invariant = false;
+        environment.load = Some(environment::LoadDuring { steal_ms: Some(900.0), ..Default::default() });
+        let offset = environment::ClockOffset { seconds: 1, nanoseconds: 0 };
+        environment.clock.time_namespace = Some([("monotonic".to_owned(), offset)].into());
+        environment.unseen = vec![environment::Unseen::default()];
+        let measurement = &mut ordinary.document.measurement;
+        measurement.partial = true;
+        measurement.changes = vec!["tracing appeared".into()];
+        measurement.order = Some(0.3);
+        measurement.chain_ratio = [("64".to_owned(), 2.0)].into();
+        (measurement.cycles_per_tick, measurement.cycles_per_tick_range) = (Some(1.5), Some([1.2, 1.6]));
+        measurement.realtime_refused = Some("EPERM".into());
+
+        let mut noisy = vdso(Path::User);
+        let measurement = &mut noisy.document.measurement;
+        measurement.quiet_share = Some(0.1);
+        let vouched_by = "nothing".to_owned();
+        measurement.cpus = vec![CpuUse { rounds: 40, vouched_by, ..CpuUse::default() }];
+        let row = noisy.row("syscall-x86_64", "none");
+        make_noisy(row);
+        row.noise.as_mut().unwrap().kind = stats::NoiseKind::TooFew;
+
+        let mut emulated = Maker::host().cost("call", "none", 8.0);
+        emulated.row("call", "none").timing = Timing::Emulated;
+        let mut ended = Maker::host();
+        ended.document.measurement.ended = Some("the guest hung".into());
+        [ordinary, noisy, emulated, ended]
+    }
+
+    #[test]
+    fn every_finding_can_appear_and_is_a_sentence() {
+        let all: Vec<Finding> = everything().iter().flat_map(Maker::findings).collect();
+        let seen: BTreeSet<&str> = all.iter().map(|finding| finding.id.as_str()).collect();
+        assert_eq!(seen, Id::ALL.map(Id::name).into());
+        for finding in &all {
+            for words in [Some(&finding.verdict), finding.cause.as_ref(), finding.remedy.as_ref()]
+                .into_iter()
+                .flatten()
+            {
+                assert!(words.ends_with('.') && words.trim() == words, "{}: {words:?}", finding.id);
+            }
+            assert!(finding.next.as_ref().is_none_or(|next| next.starts_with("kentry ")), "{finding:?}");
+        }
+    }
 
     #[test]
     fn warnings_come_first_then_the_answers() {

@@ -62,7 +62,7 @@ fn finding(facts: &Facts) -> Option<Finding> {
     let dear: Vec<String> = pairs.iter().filter_map(|(_, pair)| pair.words()).collect();
     if dear.is_empty() {
         let compared = (compared > 0).then(|| count(compared, "operation", "operations"))?;
-        let verdict = format!("{name} is within a factor of {FACTOR} of the vDSO ({compared} compared).");
+        let verdict = format!("{name} costs no more than {FACTOR} times the vDSO ({compared} compared).");
         return Some(Finding { next, ..Id::Libc.finding(Level::Ok, verdict) });
     }
     let verdict = format!("{name} is slower than the vDSO: {}.", list(&dear));

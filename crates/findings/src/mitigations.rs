@@ -1,6 +1,6 @@
 //! What the kernel does about the faults of the processor: too little, or more than it must.
 
-use crate::facts::{Facts, count, list};
+use crate::facts::{Facts, list};
 use crate::id::Id;
 use document::{Confidence, Finding, Level};
 
@@ -18,20 +18,23 @@ pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
 /// Faults that are left open: the kernel's entries are cheaper than those of a kernel that closes them.
 fn open(facts: &Facts) -> Option<Finding> {
     let environment = &facts.document.environment;
-    let open = environment.mitigations.iter().filter(|(_, state)| state.starts_with(OPEN));
-    let (names, states): (Vec<String>, Vec<String>) =
-        open.map(|(name, state)| (name.clone(), format!("{name}: {state}"))).unzip();
+    let open = environment.mitigations.iter().flat_map(|(name, state)| {
+        open_parts(name, state).into_iter().map(move |part| (part, format!("{name}: {state}")))
+    });
+    let (names, mut states): (Vec<String>, Vec<String>) = open.unzip();
+    states.dedup();
     if environment.mitigations.is_empty() {
         return None;
     }
     if names.is_empty() {
-        let known = count(environment.mitigations.len(), "fault", "faults");
-        let verdict = format!("No fault of this processor is left open; the kernel knows of {known}.");
+        let known = environment.mitigations.len();
+        let verdict =
+            format!("Mitigated or not affected: all {known} processor faults that the kernel knows.");
         return Some(Id::Mitigations.finding(Level::Ok, verdict));
     }
     let line = environment.kernel.command_line.as_deref().unwrap_or_default();
     let asked = line.split_whitespace().any(|word| word == "mitigations=off");
-    let verdict = format!("Left open on this kernel: {}.", list(&names));
+    let verdict = format!("Not mitigated here: {}.", list(&names));
     Some(Finding {
         evidence: Some(states.join("; ")),
         cause: asked.then(|| "The kernel was booted with mitigations=off.".to_owned()),
@@ -42,6 +45,18 @@ fn open(facts: &Facts) -> Option<Finding> {
         ),
         ..Id::Mitigations.finding(Level::Note, verdict)
     })
+}
+
+/// What the kernel leaves open of a fault: all of it, or the parts that it names, `spectre_v2 (BHI)`.
+fn open_parts(name: &str, state: &str) -> Vec<String> {
+    if state.starts_with(OPEN) {
+        return vec![name.to_owned()];
+    }
+    let part = |clause: &str| {
+        let (part, state) = clause.trim().split_once(": ")?;
+        (state == OPEN).then(|| format!("{name} ({part})"))
+    };
+    state.split([';', ',']).filter_map(part).collect()
 }
 
 /// Page tables are switched although the processor does not have the fault.
@@ -84,11 +99,16 @@ mod tests {
         let states =
             [("meltdown", "Not affected"), ("mds", "Vulnerable: Clear CPU buffers attempted, no microcode")];
         let finding = found(&machine(&states, false), "mitigations").unwrap();
-        assert_eq!(
-            (finding.level, finding.verdict.as_str()),
-            (Level::Note, "Left open on this kernel: mds.")
-        );
+        assert_eq!((finding.level, finding.verdict.as_str()), (Level::Note, "Not mitigated here: mds."));
         assert!(finding.evidence.unwrap().contains("no microcode"));
+    }
+
+    #[test]
+    fn a_fault_may_be_left_open_in_part() {
+        let state = "Mitigation: Enhanced / Automatic IBRS; IBPB: conditional; PBRSB-eIBRS: Not affected; BHI: Vulnerable";
+        let finding = found(&machine(&[("spectre_v2", state)], false), "mitigations").unwrap();
+        assert_eq!(finding.verdict, "Not mitigated here: spectre_v2 (BHI).");
+        assert_eq!(finding.evidence, Some(format!("spectre_v2: {state}")));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::facts::{Facts, count, list};
 use crate::id::Id;
-use document::{Confidence, CpuUse, Finding, Level, Outcome, Timing};
+use document::{Confidence, CpuUse, Finding, Level, Timing};
 use stats::{LEAST_ROUNDS, NoiseKind};
 
 /// Steal below this share of the run is no news.
@@ -32,8 +32,7 @@ fn lost(facts: &Facts, kind: NoiseKind) -> usize {
 fn noise(facts: &Facts) -> Option<Finding> {
     let measurement = &facts.document.measurement;
     let share = measurement.quiet_share?;
-    let is_timed = |row: &&document::Row| row.outcome == Outcome::Ok && row.timing == Timing::Hardware;
-    let timed = facts.document.results.iter().filter(is_timed).count();
+    let timed = facts.working().filter(|row| row.timing == Timing::Hardware).count();
     let kinds = [
         (NoiseKind::Shared, "had a shared core"),
         (NoiseKind::Preempted, "lost the CPU to other processes"),
@@ -47,9 +46,7 @@ fn noise(facts: &Facts) -> Option<Finding> {
         .map(|(rows, words)| format!("{rows} {words}"))
         .collect();
     let used: Vec<&CpuUse> = measurement.cpus.iter().filter(|cpu| cpu.rounds > 0).collect();
-    let word = if share >= 0.8 { "Quiet" } else { "Noisy" };
-    let cores = if used.len() == 1 { "its core" } else { "their cores" };
-    let alone = format!("{word}: {} had {cores} alone in {:.0} % of the checks", cpus(&used), share * 100.0);
+    let alone = alone(&used, share);
     let verdict = match missing {
         0 => format!("{alone}. Every row has a figure."),
         1 => format!("{alone}. 1 of {timed} rows has no figure: {}.", list(&why)),
@@ -68,13 +65,44 @@ fn noise(facts: &Facts) -> Option<Finding> {
     let each: Vec<String> = each.collect();
     Some(Finding {
         evidence: (!each.is_empty()).then(|| each.join("; ")),
-        cause: (missing > 0).then(|| {
-            "Another hyperthread of the core, or another virtual machine on it, used what the core shares.".to_owned()
-        }),
+        cause: cause(facts).map(str::to_owned),
         remedy: (missing > 0).then(|| REMEDY.to_owned()),
         confidence: if missing > 0 { Confidence::Inferred } else { Confidence::Seen },
         ..Id::Noise.finding(level, verdict)
     })
+}
+
+/// How much of the run was quiet, in words.
+fn alone(used: &[&CpuUse], share: f64) -> String {
+    let (cpus, cores) = (cpus(used), cores(used));
+    if !used.is_empty() && used.iter().all(|cpu| is_unvouched(cpu)) {
+        return format!("Never quiet: nothing shows that {cpus} ever had {cores} alone");
+    }
+    let word = match share {
+        0.8.. => "Quiet",
+        0.2.. => "Partly noisy",
+        _ => "Noisy",
+    };
+    format!("{word}: {cpus} had {cores} alone in {:.0} % of the checks", share * 100.0)
+}
+
+fn cores(used: &[&CpuUse]) -> &'static str {
+    if used.len() == 1 { "its core" } else { "their cores" }
+}
+
+/// Who is to blame for rows without a figure.
+fn cause(facts: &Facts) -> Option<&'static str> {
+    if lost(facts, NoiseKind::Shared) > 0 {
+        return Some(
+            "Another hyperthread of the core, or another virtual machine on it, used what the core shares.",
+        );
+    }
+    (lost(facts, NoiseKind::Preempted) > 0).then_some("Other processes ran on the same CPU.")
+}
+
+/// Whether the fastest checks of a CPU may still be those of a shared core.
+fn is_unvouched(cpu: &CpuUse) -> bool {
+    cpu.vouched_by == "nothing" || (cpu.vouched_by == "known-width" && cpu.kept_rounds == 0)
 }
 
 /// `CPU 1`, `CPUs 0 and 1`.
@@ -90,17 +118,14 @@ fn cpus(used: &[&CpuUse]) -> String {
 /// CPUs whose fastest canaries may still be those of a shared core.
 fn never_seen_quiet(facts: &Facts) -> Option<Finding> {
     let used = facts.document.measurement.cpus.iter().filter(|cpu| cpu.rounds >= LEAST_ROUNDS as u64);
-    let unvouched: Vec<&CpuUse> = used
-        .filter(|cpu| {
-            cpu.vouched_by == "nothing" || (cpu.vouched_by == "known-width" && cpu.kept_rounds == 0)
-        })
-        .collect();
+    let unvouched: Vec<&CpuUse> = used.filter(|cpu| is_unvouched(cpu)).collect();
     if unvouched.is_empty() {
         return None;
     }
     let verdict = format!(
-        "Nothing shows that {} ever had the core alone, so that the rounds from there are no estimate of anything.",
-        cpus(&unvouched)
+        "Nothing shows that {} ever had {} alone, so that rounds from there are no estimate of anything.",
+        cpus(&unvouched),
+        cores(&unvouched)
     );
     let canary = unvouched.iter().flat_map(|cpu| {
         let rates = cpu.canary.iter();
@@ -218,6 +243,7 @@ mod tests {
         assert_eq!(found(&maker, "never-seen-quiet"), None);
         maker.document.measurement.cpus[0].vouched_by = "nothing".into();
         maker.document.measurement.cpus[0].canary = [("64".to_owned(), 2.24)].into();
+        assert!(found(&maker, "noise").unwrap().verdict.starts_with("Never quiet: nothing shows"));
         let finding = found(&maker, "never-seen-quiet").unwrap();
         assert_eq!(finding.level, Level::Warning);
         assert!(finding.evidence.unwrap().contains("2.24 independent 64-bit"));

@@ -2,7 +2,7 @@
 
 use crate::facts::{Facts, list};
 use crate::id::Id;
-use document::{Confidence, Finding, Level, Timing};
+use document::{Confidence, Finding, Level};
 use stats::{CHAIN_TOLERANCE, IMUL_CYCLES, ORDER_TOLERANCE};
 
 pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
@@ -14,9 +14,8 @@ pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
 
 /// On a host; in the lab that figures are instructions is no news.
 fn emulated(facts: &Facts) -> Option<Finding> {
-    let rows = &facts.document.results;
-    let all_emulated = !rows.is_empty() && rows.iter().all(|row| row.timing == Timing::Emulated);
-    if !facts.is_host() || !all_emulated {
+    let is_emulated = facts.working().next().is_some() && !facts.are_times();
+    if !facts.is_host() || !is_emulated {
         return None;
     }
     let hypervisor = &facts.document.environment.hypervisor;
@@ -44,13 +43,13 @@ fn order(facts: &Facts) -> Option<Finding> {
 fn chain_ratio(facts: &Facts) -> Option<Finding> {
     let ratios = facts.document.measurement.chain_ratio.iter();
     let off = ratios.filter(|(_, ratio)| (*ratio / IMUL_CYCLES - 1.0).abs() > CHAIN_TOLERANCE);
-    let off: Vec<String> = off.map(|(bits, ratio)| format!("{ratio:.3} in {bits}-bit code")).collect();
+    let off: Vec<String> = off.map(|(bits, ratio)| format!("{ratio:.3} xors in {bits}-bit code")).collect();
     if off.is_empty() {
         return None;
     }
     let verdict = "Core cycles cannot be told here: use ticks or nanoseconds.";
     Some(Finding {
-        evidence: Some(format!("an imul takes as long as so many xors: {}; 3.00 is right", list(&off))),
+        evidence: Some(format!("an imul takes as long as {}; 3.00 is right", list(&off))),
         cause: Some(
             "This processor takes another number of cycles for an imul, or something disturbed the chains."
                 .to_owned(),
@@ -104,7 +103,7 @@ mod tests {
         maker.document.measurement.chain_ratio.insert("32".into(), 0.142);
         maker.document.measurement.order = Some(0.31);
         let finding = found(&maker, "chain-ratio").unwrap();
-        assert!(finding.evidence.unwrap().contains("0.142 in 32-bit code"));
+        assert!(finding.evidence.unwrap().contains("0.142 xors in 32-bit code"));
         assert_eq!(found(&maker, "order").unwrap().level, Level::Warning);
     }
 

@@ -71,9 +71,13 @@ impl Column {
     }
 }
 
+/// What is said above a table of instructions.
+pub(crate) const COUNTED: &str =
+    "A count of instructions ranks no cost: one instruction may take a hundred times as long as another.";
+
 /// Whether a row has numbers; the others have words.
 pub(crate) fn has_figures(row: &Row) -> bool {
-    row.outcome == Outcome::Ok && row.noise.is_none()
+    row.outcome == Outcome::Ok && shown(row).is_some()
 }
 
 /// What turns rows into cells.
@@ -134,8 +138,16 @@ impl<'a> Figures<'a> {
 
     /// Why a row has no figures: in a word, and in words.
     pub fn instead(&self, row: &Row) -> (&'static str, String) {
-        let Some(noise) = row.noise.filter(|_| row.outcome == Outcome::Ok) else {
+        if row.outcome != Outcome::Ok {
             return (row.outcome.name(), row.reason.clone().unwrap_or_else(|| ABSENT.to_owned()));
+        }
+        let Some(noise) = row.noise else {
+            let place = match self.place(row) {
+                "user" => "served in user space, ",
+                "kernel" => "served by the kernel, ",
+                _ => "",
+            };
+            return ("works", format!("{place}not timed"));
         };
         // Where core cycles can be told they go without saying: the column's name says so.
         let unit = if self.in_cycles { "" } else { " TSC ticks" };

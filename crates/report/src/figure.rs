@@ -60,7 +60,7 @@ impl Shown {
     /// One of its figures: what was counted is whole.
     pub fn number(&self, figure: f64) -> String {
         if self.unit == Unit::Instructions && figure.fract() == 0.0 && figure.abs() < EXPONENT_FROM {
-            // Less its sign, if it is zero.
+            // Adding zero takes the sign from a negative zero.
             return format!("{:.0}", figure + 0.0);
         }
         number(figure)

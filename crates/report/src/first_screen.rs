@@ -2,6 +2,7 @@
 
 use crate::Selection;
 use document::{Document, Outcome, Row};
+use std::collections::BTreeSet;
 
 /// The rows of the first screen, in its order: the floor, then what a 64-bit program uses, a 32-bit one, and what the kernel
 /// does unasked.
@@ -29,8 +30,8 @@ const FEW: usize = 24;
 pub(crate) struct FirstScreen<'a> {
     /// Those that work, by entry and operation, of each configuration one after the other.
     pub rows: Vec<&'a Row>,
-    /// Entries of which no row works, with their outcome.
-    pub closed: Vec<(&'a str, Outcome)>,
+    /// Entries of which no row works, and rows of this screen that do not, with their outcome.
+    pub closed: Vec<(String, Outcome)>,
 }
 
 /// None where everything is shown: it was asked for, the document is of the lab, or there is not much.
@@ -49,22 +50,29 @@ pub(crate) fn of(document: &Document, selection: Selection) -> Option<FirstScree
     (!rows.is_empty()).then(|| FirstScreen { rows, closed: closed(document) })
 }
 
-fn closed(document: &Document) -> Vec<(&str, Outcome)> {
-    let mut closed: Vec<(&str, Outcome)> = Vec::new();
-    for row in &document.results {
-        let is_new = closed.iter().all(|(entry, _)| *entry != row.entry);
-        let mut of_entry = document.results.iter().filter(|other| other.entry == row.entry);
-        if is_new && of_entry.all(|other| other.outcome != Outcome::Ok) {
-            closed.push((&row.entry, row.outcome));
+fn closed(document: &Document) -> Vec<(String, Outcome)> {
+    let works = |row: &&Row| row.outcome == Outcome::Ok;
+    let open: BTreeSet<&str> = document.results.iter().filter(works).map(|row| row.entry.as_str()).collect();
+    let mut closed: Vec<(String, Outcome)> = Vec::new();
+    for row in document.results.iter().filter(|row| row.outcome != Outcome::Ok) {
+        let name = if !open.contains(row.entry.as_str()) {
+            row.entry.clone()
+        } else if ROWS.contains(&(&row.entry, &row.operation)) {
+            format!("{} {}", row.entry, row.operation)
+        } else {
+            continue;
+        };
+        if closed.iter().all(|(known, _)| *known != name) {
+            closed.push((name, row.outcome));
         }
     }
     closed
 }
 
 /// `syscall-i386, mapped-time-perf (unsupported); lcall7-i386 (fault)`
-pub(crate) fn closed_in_words(closed: &[(&str, Outcome)]) -> String {
+pub(crate) fn closed_in_words(closed: &[(String, Outcome)]) -> String {
     let of = |outcome: Outcome| {
-        let names = closed.iter().filter(move |(_, found)| *found == outcome).map(|(entry, _)| *entry);
+        let names = closed.iter().filter(move |(_, found)| *found == outcome).map(|(name, _)| name.as_str());
         let names: Vec<&str> = names.collect();
         (!names.is_empty()).then(|| format!("{} ({})", names.join(", "), outcome.name()))
     };
@@ -88,6 +96,7 @@ mod tests {
     #[test]
     fn closed_entries_are_sorted_by_outcome() {
         let closed = [("a", Outcome::Fault), ("b", Outcome::Unsupported), ("c", Outcome::Unsupported)];
+        let closed = closed.map(|(name, outcome)| (name.to_owned(), outcome));
         assert_eq!(closed_in_words(&closed), "b, c (unsupported); a (fault)");
         assert_eq!(closed_in_words(&[]), "");
     }

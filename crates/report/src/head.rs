@@ -3,25 +3,11 @@
 
 use crate::configuration::common;
 use crate::figure::ABSENT;
+use crate::machine::{cpu, hypervisor, kernel, libc, mitigations, taxes, text, vsyscall};
 use crate::{Style, first_screen, lab};
 use document::{Document, Level, Measurement, Outcome, Timing};
-use environment::{Environment, Kernel};
+use environment::Environment;
 use std::collections::BTreeMap;
-
-/// Faults of processors whose remedies are on the path of an entry or of its return.
-/// Kernel, Documentation/admin-guide/hw-vuln.
-const ON_THE_PATH: [&str; 10] = [
-    "indirect_target_selection",
-    "mds",
-    "mmio_stale_data",
-    "reg_file_data_sampling",
-    "retbleed",
-    "spec_rstack_overflow",
-    "spectre_v2",
-    "tsa",
-    "tsx_async_abort",
-    "vmscape",
-];
 
 /// The finding that stands in the head.
 pub(crate) const NOISE: &str = "noise";
@@ -41,12 +27,11 @@ pub(crate) struct Fact {
 pub(crate) fn facts(document: &Document, style: &Style) -> Vec<Fact> {
     let is_first_screen = first_screen::of(document, style.selection).is_some();
     let mut facts = machine(document);
-    facts.extend(noise(document).map(|text| fact("noise", text)));
+    facts.extend(noise(document, style.verbose).map(|text| fact("noise", text)));
     if !is_first_screen || style.verbose {
         facts.extend(beyond_the_first_screen(document, style.verbose));
     }
-    if document.environment.lab.is_none() && document.results.iter().any(|row| row.timing == Timing::Emulated)
-    {
+    if document.environment.lab.is_none() && document.results.iter().any(|row| row.instructions.is_some()) {
         facts.push(fact("emulated", "rows so marked count instructions executed, not time".to_owned()));
     }
     if style.verbose {
@@ -100,129 +85,28 @@ pub(crate) fn fact(label: &'static str, text: String) -> Fact {
     Fact { label, text }
 }
 
-/// The finding about noise, and what to do about it; of a document without it, how much was kept.
-fn noise(document: &Document) -> Option<String> {
+/// The finding about noise, which stands here and not among the others, and what to do about it; of a document without
+/// it, how much was kept.
+fn noise(document: &Document, verbose: bool) -> Option<String> {
     if is_counted(document) {
         return None;
     }
     if let Some(finding) = document.findings.iter().find(|finding| finding.id == NOISE) {
-        let remedy = finding.remedy.as_ref().filter(|_| finding.level != Level::Ok);
-        return Some(
-            format!("{} {}", finding.verdict, remedy.map_or("", String::as_str)).trim_end().to_owned(),
-        );
+        let cause = finding.cause.as_deref().filter(|_| verbose);
+        let remedy = finding.remedy.as_deref().filter(|_| finding.level != Level::Ok);
+        let evidence =
+            finding.evidence.as_ref().filter(|_| verbose).map(|evidence| format!("Seen: {evidence}."));
+        let words = [Some(finding.verdict.as_str()), cause, remedy, evidence.as_deref()];
+        return Some(words.into_iter().flatten().collect::<Vec<_>>().join(" "));
     }
     let counts = &document.measurement.counts;
     (counts.rounds > 0).then(|| format!("{} of {} rounds kept", counts.kept_rounds, counts.rounds))
 }
 
-fn text(value: &Option<String>) -> String {
-    value.clone().unwrap_or_else(|| ABSENT.to_owned())
-}
-
-fn cpu(environment: &Environment) -> String {
-    let cpu = &environment.cpu;
-    let number = |value: Option<u32>| value.map_or(ABSENT.to_owned(), |value| value.to_string());
-    format!(
-        "{} (family {}, model {}, stepping {})",
-        text(&cpu.brand),
-        number(cpu.family),
-        number(cpu.model),
-        number(cpu.stepping)
-    )
-}
-
-fn kernel(kernel: &Kernel) -> String {
-    let name = kernel.sysname.as_deref().unwrap_or_default();
-    let mode = kernel.preemption_mode.as_ref().map(|mode| format!(", preemption {mode}"));
-    let name = format!("{name} {}", text(&kernel.release));
-    format!("{}{}", name.trim_start(), mode.unwrap_or_default())
-}
-
-fn hypervisor(environment: &Environment) -> String {
-    let hypervisor = &environment.hypervisor;
-    let kind = match (hypervisor.present, hypervisor.signature.as_deref()) {
-        (false, None) => "none, or it hides",
-        (true, None) => "one without a name",
-        (_, Some("KVMKVMKVM")) => "KVM",
-        (_, Some("TCGTCGTCGTCG")) => "QEMU TCG",
-        (_, Some(other)) => other,
-    };
-    let machine = [&hypervisor.system_vendor, &hypervisor.product_name];
-    let machine: Vec<&str> = machine.into_iter().flatten().map(String::as_str).collect();
-    match machine[..] {
-        [] => kind.to_owned(),
-        _ => format!("{kind}, on {}", machine.join(" ")),
-    }
-}
-
-fn vsyscall(environment: &Environment) -> String {
-    match (&environment.vsyscall, &environment.vsyscall_page) {
-        (Some(mode), _) => mode.clone(),
-        (None, Some(page)) if page == "absent" => "no page".to_owned(),
-        (None, Some(page)) => format!("mode unknown, page {page}"),
-        (None, None) => ABSENT.to_owned(),
-    }
-}
-
-/// PTI first, then every fault on the path of an entry that this processor has, in the kernel's words.
-fn mitigations(environment: &Environment, verbose: bool) -> String {
-    let faults = environment.mitigations.iter().filter(|(name, state)| {
-        verbose || (ON_THE_PATH.contains(&name.as_str()) && state.as_str() != "Not affected")
-    });
-    let faults = faults.map(|(name, state)| format!("{name}: {}", remedy(state, verbose)));
-    let all: Vec<String> = std::iter::once(pti(environment)).chain(faults).collect();
-    all.join("; ")
-}
-
-fn pti(environment: &Environment) -> String {
-    let meltdown = environment.mitigations.get("meltdown").map(String::as_str);
-    let state = match (environment.kernel.pti, meltdown) {
-        (Some(true), _) => "on",
-        (Some(false), Some("Not affected")) => "off, not needed",
-        (Some(false), Some(text)) if text.starts_with("Vulnerable") => "off, vulnerable to meltdown",
-        (Some(false), _) => "off",
-        (None, _) => ABSENT,
-    };
-    format!("PTI {state}")
-}
-
-/// The kernel's line; in short without what it says about other things than the path: its first clause, and those
-/// on the clearing of the branch history.
-fn remedy(state: &str, verbose: bool) -> String {
-    let state = state.strip_prefix("Mitigation: ").unwrap_or(state);
-    if verbose {
-        return state.replace("; ", ", ");
-    }
-    let mut clauses = state.split("; ");
-    let first = clauses.next().unwrap_or_default();
-    let history = clauses.filter(|clause| clause.starts_with("BHI") && !clause.ends_with("Not affected"));
-    std::iter::once(first).chain(history).collect::<Vec<_>>().join(", ")
-}
-
-/// What makes every system call of this process dearer.
-fn taxes(environment: &Environment) -> Option<String> {
-    let limits = &environment.limits;
-    let seccomp = limits.seccomp.as_deref().filter(|mode| *mode != "off").map(|mode| {
-        let filters = limits.seccomp_filters.map(|count| format!(", filters: {count}"));
-        format!("seccomp {mode}{}", filters.unwrap_or_default())
-    });
-    let tracer = limits.tracer_pid.filter(|pid| *pid != 0);
-    let tracer = tracer.map(|pid| format!("traced by process {pid}"));
-    let taxes: Vec<String> = seccomp.into_iter().chain(tracer).collect();
-    (!taxes.is_empty()).then(|| taxes.join("; "))
-}
-
-fn libc(environment: &Environment) -> String {
-    let Some(libc) = &environment.libc else { return ABSENT.to_owned() };
-    let version = libc.version.as_ref().map(|version| format!(" {version}"));
-    let package = libc.package.as_ref().map(|package| format!(" ({package})"));
-    format!("{}{}{}", libc.name, version.unwrap_or_default(), package.unwrap_or_default())
-}
-
 fn measured(document: &Document) -> String {
     let measurement = &document.measurement;
     let priority = if measurement.realtime { ", real-time priority" } else { "" };
-    // A guest's only CPU need not be told.
+    // A guest has one CPU, whose number says nothing.
     let cpus = match document.environment.lab {
         None => cpus(measurement).map(|cpus| format!(" on {cpus}")),
         Some(_) => None,

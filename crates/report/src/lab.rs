@@ -54,11 +54,7 @@ fn machine(document: &Document, lab: &Lab) -> String {
 }
 
 fn figures(lab: &Lab) -> &'static str {
-    if lab.icount {
-        "instructions executed in an emulator. A count ranks no cost: one instruction may take a hundred times as long as another"
-    } else {
-        "times on hardware"
-    }
+    if lab.icount { "instructions executed in an emulator; no times" } else { "times on hardware" }
 }
 
 /// What the kernel found when it tested whether its instructions run as a program's do.

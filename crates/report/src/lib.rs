@@ -20,6 +20,7 @@ mod json;
 mod lab;
 mod line;
 mod list;
+mod machine;
 mod markdown;
 mod plain;
 mod prose;

@@ -1,7 +1,7 @@
 //! The report for issues, wikis and pull requests: GitHub's Markdown.
 
 use crate::arrange::{Block, Group, groups};
-use crate::cells::{Column, DETAILS, Figures, has_figures, modes};
+use crate::cells::{COUNTED, Column, DETAILS, Figures, has_figures, modes};
 use crate::configuration::Compared;
 use crate::figure::{ABSENT, Unit, interval, shown};
 use crate::plain::plain;
@@ -38,7 +38,7 @@ pub(crate) fn render(document: &Document, table: &Table, style: &Style) -> Vec<u
 
 /// A list of findings, without the one that stands in the head.
 fn verdicts(document: &Document, style: &Style) -> String {
-    let shown = document.findings.iter().filter(|finding| style.verbose || finding.id != head::NOISE);
+    let shown = document.findings.iter().filter(|finding| finding.id != head::NOISE);
     let items: String = shown
         .map(|finding| {
             let item = format!("- **{}**: {}", level(finding.level), escaped(&finding.verdict));
@@ -55,12 +55,15 @@ fn verdicts(document: &Document, style: &Style) -> String {
 fn foot(document: &Document, figures: &Figures, style: &Style) -> String {
     let mut out = String::from("\n");
     if let Some(screen) = first_screen::of(document, style.selection) {
+        out.push_str(&format!("{} of {} rows.\n\n", screen.rows.len(), document.results.len()));
         let closed = first_screen::closed_in_words(&screen.closed);
         if !closed.is_empty() {
             out.push_str(&format!("Closed here: {}.\n\n", escaped(&closed)));
         }
     }
-    if document.results.iter().any(has_figures) && !figures.are_counted() {
+    if figures.are_counted() {
+        out.push_str(&format!("{COUNTED}\n\n"));
+    } else if document.results.iter().any(has_figures) {
         out.push_str(LEGEND);
     }
     if head::lacks_cycles(document) {

@@ -74,7 +74,7 @@ fn cost(row: &Row) -> String {
     };
     let figure = format!("{} {}", shown.estimate(), shown.unit.name());
     match interval(&shown.cost) {
-        // What is counted needs none.
+        // A count is exact.
         None if row.timing == Timing::Emulated => figure,
         None => format!("{figure} (no interval)"),
         Some(interval) => format!("{figure} ({interval})"),

@@ -39,6 +39,7 @@ fn first_screens() {
         ("noisy", sample::noisy()),
         ("closed", sample::partly_closed()),
         ("hybrid", sample::hybrid()),
+        ("emulated", sample::emulated_host()),
     ];
     for (name, document) in documents {
         for width in [60, 80, 100] {

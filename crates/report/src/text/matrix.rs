@@ -10,7 +10,7 @@ use crate::arrange::{Block, Group};
 use crate::cells::{Figures, estimate, has_figures};
 use crate::configuration::Compared;
 use crate::figure::{ABSENT, Unit, shown};
-use crate::line::{Line, look};
+use crate::line::{Line, look, wrapped};
 use document::{Document, Outcome, Row};
 use unicode_width::UnicodeWidthStr;
 
@@ -67,24 +67,27 @@ impl<'a> Matrix<'a> {
         let groups: Vec<Group> = groups.iter().map(joined).collect();
         let place = if document.environment.lab.is_none() { GAP + figures.widest_place(&rows) } else { 0 };
         let mut matrix = Self { columns, compared, groups, name: 0, place, figure: 0 };
-        matrix.measure();
+        matrix.measure(style.columns());
         if matrix.width() > style.columns() || labels.iter().any(|label| label.width() > LABEL) {
             for (index, column) in matrix.columns.iter_mut().enumerate() {
                 column.heading = letter(index);
             }
-            matrix.measure();
+            matrix.measure(style.columns());
         }
         (matrix.width() <= style.columns()).then_some(matrix)
     }
 
-    fn measure(&mut self) {
+    /// Names that would take more than half of the width stand on lines of their own.
+    fn measure(&mut self, width: usize) {
+        let most = width * 55 / 100;
+        self.name = 0;
         self.figure = self.columns.iter().map(|column| column.heading.width()).max().unwrap_or(0);
         for group in &self.groups {
             self.name = self.name.max(group.name.width());
             for block in group.blocks.iter().filter(|block| block.closed().is_none()) {
                 let operations = block.operations();
                 let names = operations.into_iter().map(|name| name_of(block, group, name).line().width());
-                self.name = self.name.max(names.max().unwrap_or(0));
+                self.name = self.name.max(names.filter(|name| *name <= most).max().unwrap_or(0));
                 let widths = block.rows.iter().map(|row| self.text(row, group.unit()).width());
                 self.figure = self.figure.max(widths.max().unwrap_or(0));
             }
@@ -135,7 +138,9 @@ impl<'a> Matrix<'a> {
         let label = self.compared.of(row);
         match self.columns.iter().any(|column| column.label == label && column.closed.is_some()) {
             true => ABSENT.to_owned(),
-            false if row.outcome == Outcome::Ok => "noisy".to_owned(),
+            false if row.outcome == Outcome::Ok => {
+                if row.noise.is_some() { "noisy" } else { "works" }.to_owned()
+            }
             false => row.outcome.name().to_owned(),
         }
     }
@@ -160,7 +165,8 @@ impl<'a> Matrix<'a> {
                 None => reasons.push((reason, vec![index])),
             }
         }
-        let everywhere = |columns: &[usize]| columns.len() == self.columns.len();
+        let open = self.columns.iter().filter(|column| column.closed.is_none()).count();
+        let everywhere = |columns: &[usize]| columns.len() == open;
         let written = reasons.into_iter().map(|(reason, columns)| match everywhere(&columns) {
             true => reason,
             false => {
@@ -182,7 +188,8 @@ impl Report<'_> {
                 None if column.heading == column.label => {}
                 None => lines.extend(self.labelled(&column.heading, &column.label)),
                 Some(why) if column.heading == column.label => {
-                    lines.extend(self.below(&format!("{}: {why}", column.label)));
+                    let text = format!("{}: {why}", column.label);
+                    lines.extend(wrapped(Line::default(), look::FAINT, &text, self.width, 2));
                 }
                 Some(why) => {
                     lines.extend(self.labelled(&column.heading, &format!("{}; {why}", column.label)))

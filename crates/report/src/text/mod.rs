@@ -9,7 +9,7 @@ mod screen;
 mod verdicts;
 
 use crate::arrange::{Block, Group, groups};
-use crate::cells::{Figures, has_figures};
+use crate::cells::{COUNTED, Figures, has_figures};
 use crate::configuration::Compared;
 use crate::figure::Unit;
 use crate::first_screen::{self, FirstScreen};
@@ -69,18 +69,25 @@ impl<'a> Report<'a> {
 
     /// The rows one below the other, or configurations side by side, and what the columns mean.
     fn table(&self) -> Vec<Line> {
-        if let Some(matrix) = &self.matrix {
-            let mut lines = self.matrix(matrix);
-            lines.extend(after_blank(self.legend()));
-            return lines;
+        let mut lines = Vec::new();
+        if self.figures.are_counted() {
+            lines.extend(after_blank(wrapped(Line::default(), look::FAINT, COUNTED, self.width, 0)));
         }
-        let mut lines: Vec<Line> = self.groups.iter().flat_map(|group| self.group(group)).collect();
+        lines.extend(self.figures_table());
         lines.extend(after_blank(self.legend()));
         lines
     }
 
+    fn figures_table(&self) -> Vec<Line> {
+        if let Some(matrix) = &self.matrix {
+            return self.matrix(matrix);
+        }
+        self.groups.iter().flat_map(|group| self.group(group)).collect()
+    }
+
     fn group(&self, group: &Group) -> Vec<Line> {
-        let mut lines = vec![Line::default(), self.heading(group)];
+        let mut lines = vec![Line::default()];
+        lines.extend(Some(self.heading(group)).filter(|heading| heading.width() > 0));
         lines.extend(group.blocks.iter().flat_map(|block| self.block(group, block)));
         lines
     }

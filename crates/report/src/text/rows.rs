@@ -130,7 +130,7 @@ impl Report<'_> {
 /// What is closed on purpose looks calmer than what went wrong.
 pub(super) fn word_look(row: &Row) -> anstyle::Style {
     match row.outcome {
-        // Noise.
+        Outcome::Ok if row.noise.is_none() => look::FAINT,
         Outcome::Ok => look::WARNING,
         Outcome::Unsupported | Outcome::Refused => look::CLOSED,
         Outcome::Fault | Outcome::Mismatch | Outcome::Timeout | Outcome::Error => look::WRONG,

@@ -58,10 +58,7 @@ impl Report<'_> {
 
     /// The rows, and in one sentence the entries that do not work here.
     fn rows(&self, screen: &FirstScreen) -> Vec<Line> {
-        let mut lines = match &self.matrix {
-            Some(matrix) => self.matrix(matrix),
-            None => self.groups.iter().flat_map(|group| self.group(group)).collect(),
-        };
+        let mut lines = self.figures_table();
         let closed = closed_in_words(&screen.closed);
         if !closed.is_empty() {
             lines.extend(self.labelled("closed here", &closed));

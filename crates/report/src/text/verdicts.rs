@@ -29,7 +29,7 @@ impl Report<'_> {
     /// The lines of each finding; that about noise stands in the head.
     pub(super) fn each_verdict(&self, depth: Depth) -> Vec<Vec<Line>> {
         let findings = self.document.findings.iter();
-        let shown = findings.filter(|finding| depth == Depth::Evidence || finding.id != NOISE);
+        let shown = findings.filter(|finding| finding.id != NOISE);
         shown.map(|finding| self.verdict(finding, depth)).collect()
     }
 
@@ -47,7 +47,8 @@ fn words(finding: &Finding, depth: Depth) -> Vec<String> {
     let (cause, remedy, evidence) = match depth {
         Depth::Verdicts => (false, false, false),
         Depth::Remedies => (false, finding.level == Level::Warning, false),
-        Depth::Causes => (is_odd, is_odd, false),
+        // What has no cause to name is at least shown.
+        Depth::Causes => (is_odd, is_odd, is_odd && finding.cause.is_none()),
         Depth::Evidence => (true, true, true),
     };
     let mut words = vec![finding.verdict.clone()];
