@@ -5,7 +5,7 @@
 //! fastest canaries of the whole run; what is left is what the core does alone, however little that is.
 
 use crate::primitives::{median, quantile, sorted};
-use crate::round::{Block, Mark, Round};
+use crate::round::{Mark, Round};
 use crate::{CHAIN_TOLERANCE, CLOCK_TOLERANCE, IMUL_CYCLES};
 use serde::{Deserialize, Serialize};
 
@@ -174,7 +174,7 @@ impl Reference {
             .flatten()
             .copied()
             .collect();
-        let is_sound = |block: &usize| round.blocks.get(*block).is_some_and(|block| block.sound() > 0);
+        let is_sound = |block: &usize| round.blocks.get(*block).is_some_and(|block| block.sound > 0);
         if !self.vouched {
             Err(Excluded::Shared)
         } else if kept.iter().any(is_sound) {
@@ -310,7 +310,7 @@ impl Reference {
             let kept = self.stretches(round);
             let blocks = || kept.iter().filter_map(|block| round.blocks.get(*block));
             let chain = blocks().map(|block| block.chain).sum::<f64>()
-                / blocks().map(Block::sound).sum::<usize>() as f64;
+                / blocks().map(|block| block.sound).sum::<usize>() as f64;
             let marks = sorted(
                 kept.iter().filter_map(|block| round.marks.get(*block)).map(|mark| mark.imul).collect(),
             );

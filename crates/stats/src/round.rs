@@ -90,22 +90,20 @@ pub struct Block {
     pub control: f64,
     /// The least control.
     pub least_control: f64,
-    /// The entry intervals, the control not yet subtracted.
+    /// Samples that are not left out.
+    pub sound: usize,
+    /// Sum of their entry intervals.
+    pub entry: f64,
+    /// The entry intervals, the control not yet subtracted; empty once they are forgotten.
     pub entries: Vec<u32>,
     /// By how much the chains and controls that were struck by something were too long.
     pub strikes: Vec<f32>,
 }
 
 impl Block {
-    /// Samples that are not left out.
-    pub fn sound(&self) -> usize {
-        self.entries.len()
-    }
-
     /// Mean of entry less control; none without samples.
     pub fn cost(&self) -> Option<f64> {
-        let sum: f64 = self.entries.iter().map(|ticks| f64::from(*ticks)).sum();
-        (self.sound() > 0).then(|| (sum - self.control) / self.sound() as f64)
+        (self.sound > 0).then(|| (self.entry - self.control) / self.sound as f64)
     }
 }
 
@@ -137,6 +135,12 @@ impl Round {
     /// Samples taken.
     pub fn taken(&self) -> usize {
         self.blocks.iter().map(|block| block.taken).sum()
+    }
+
+    /// Forgets the single samples of blocks that no judgement will keep.
+    pub fn forget(&mut self, is_hopeless: impl Fn(usize) -> bool) {
+        let hopeless = self.blocks.iter_mut().enumerate().filter(|(index, _)| is_hopeless(*index));
+        hopeless.for_each(|(_, block)| block.entries = Vec::new());
     }
 
     /// The marks on either side of a block.
@@ -207,6 +211,8 @@ fn block(samples: &[Sample], step: f64) -> Block {
         chain: 0.0,
         control: 0.0,
         least_control: f64::INFINITY,
+        sound: 0,
+        entry: 0.0,
         entries: Vec::with_capacity(samples.len()),
         strikes: Vec::new(),
     };
@@ -219,6 +225,8 @@ fn block(samples: &[Sample], step: f64) -> Block {
                 block.chain += one;
                 block.control += two;
                 block.least_control = block.least_control.min(two);
+                block.sound += 1;
+                block.entry += three;
                 block.entries.push(entry);
             }
             _ => block.strikes.push((one - chain).max(two - control).max(three - f64::from(u32::MAX)) as f32),
@@ -322,7 +330,7 @@ pub(crate) mod tests {
         samples[2] = sample(0, 424, 40, 9000);
         let round = Round::reduce(&records, 0.0).unwrap();
         let first = &round.blocks[0];
-        assert_eq!((first.taken, first.sound(), first.strikes.as_slice()), (64, 62, &[36.0, 53.0][..]));
+        assert_eq!((first.taken, first.sound, first.strikes.as_slice()), (64, 62, &[36.0, 53.0][..]));
         // A long entry is the entry's own until something tells that it is not.
         assert!(first.entries.contains(&9000));
     }
@@ -340,7 +348,7 @@ pub(crate) mod tests {
             }
         }
         let round = Round::reduce(&records, 0.0).unwrap();
-        assert_eq!((round.step, round.blocks[0].sound()), (38.0, 64));
+        assert_eq!((round.step, round.blocks[0].sound), (38.0, 64));
     }
 
     #[test]
