@@ -155,6 +155,7 @@ impl Judged {
             nanos_per_tick: facts.tsc_hz.map(|hertz| 1e9 / hertz),
             cycles,
             step: all().map(|round| round.step).fold(f64::INFINITY, f64::min),
+            clock_error: clock_error(references).unwrap_or(0.0),
         };
         let clock = references.values().next().zip(all().next());
         let clock =
@@ -345,12 +346,17 @@ fn measurement(judged: &Judged, references: &References, facts: Facts) -> Measur
         tsc_step: step,
         cycles_per_tick: middle,
         cycles_per_tick_range: low.zip(high).map(|(low, high)| [low, high]),
+        clock_error: clock_error(references),
         chain_ratio,
         order: references.values().filter_map(|reference| reference.order).max_by(f64::total_cmp),
         counts: judged.rows.iter().fold(Counts::default(), |sum, row| sum + row.counts),
         quiet_share: judged.quiet_share,
         changes: facts.changes.into_iter().chain(judged.changes.iter().cloned()).collect(),
     }
+}
+
+fn clock_error(references: &References) -> Option<f64> {
+    references.values().map(|reference| reference.chain_error).max_by(f64::total_cmp)
 }
 
 fn probe_hashes() -> BTreeMap<String, String> {

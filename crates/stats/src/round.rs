@@ -39,8 +39,7 @@ pub struct Round {
     pub lengths: Lengths,
 }
 
-/// Chains in a row, in ticks, the stamps around them included: means of the shorter half of what was taken, because an
-/// interrupt makes one longer, never shorter.
+/// Chains in a row, in ticks, the stamps around them included: means over the samples that no interrupt fell into.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Order {
     /// Nothing between two stamps.
@@ -126,7 +125,7 @@ impl Round {
             marks: parts.canaries.iter().map(mark).collect(),
             blocks,
             bursts: parts.bursts.iter().map(|burst| per_call(burst, parts.lengths.burst)).collect(),
-            order: order(&parts.order),
+            order: order(&parts.order, step),
             step,
             lengths: parts.lengths,
         })
@@ -258,13 +257,17 @@ fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-fn order(samples: &[Sample]) -> Option<Order> {
-    let mean = |part| -> Option<f64> {
-        let sorted = sorted(samples.iter().map(|sample| sample.interval(part) as f64).collect());
-        let kept = sorted.get(..sorted.len().div_ceil(2)).filter(|kept| !kept.is_empty())?;
-        Some(kept.iter().sum::<f64>() / kept.len() as f64)
+fn order(samples: &[Sample], step: f64) -> Option<Order> {
+    let ticks = samples.iter().map(|sample| [0, 1, 2].map(|part| sample.interval(part) as f64));
+    let ticks: Vec<[f64; 3]> = ticks.filter(|[_, one, _]| *one > 0.0).collect();
+    // Whatever the clock is, the chains of one sample are as long to one another as those of the others.
+    let usual = median(&sorted(ticks.iter().map(|[_, one, many]| many / one).collect()))?;
+    let is_usual = |[_, one, many]: &&[f64; 3]| {
+        (many / one / usual - 1.0).abs() <= CHAIN_SLACK + STEPS_OF_AN_INTERVAL * step / one
     };
-    Some(Order { nothing: mean(0)?, one: mean(1)?, many: mean(2)? })
+    let kept: Vec<&[f64; 3]> = ticks.iter().filter(is_usual).collect();
+    let mean = |part: usize| kept.iter().map(|sample| sample[part]).sum::<f64>() / kept.len() as f64;
+    (!kept.is_empty()).then(|| Order { nothing: mean(0), one: mean(1), many: mean(2) })
 }
 
 #[cfg(test)]
