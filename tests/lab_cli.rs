@@ -88,7 +88,7 @@ fn a_plan_is_printed_and_nothing_started() {
     assert_eq!(json["rows"].as_array().unwrap().len(), 2 * Table::get().rows(Kernel::Lab).count());
     assert_eq!(json["rows"][0]["configuration"]["pti"], "on");
     let hardware = kentry(nowhere, &["lab", "--dry-run", "--entry", "call", "--accel", "kvm"]);
-    assert!(text(&hardware.stdout).contains("10 runs of a probe"), "eight rounds, and two that describe");
+    assert!(text(&hardware.stdout).contains("14 runs of a probe"), "twelve rounds, and two that describe");
 }
 
 #[test]

@@ -125,9 +125,9 @@ fn shortest(samples: &[Sample], from: usize) -> u64 {
 fn a_measurement_tells_whether_stamps_wait_for_what_is_before_them() {
     for (entry, operation) in [("call", "none"), ("int80-i386", "getppid")] {
         let (probe, request) = request(entry, operation);
-        let records = match host().measure(probe, &request) {
+        let records = match host().measure(probe, cpu(), &request) {
             Ok(records) => records,
-            Err(Failure::NotStarted { .. }) if probe == Probe::Probe32 => continue,
+            Err(Failure::Process(process::Error::NotStarted { .. })) if probe == Probe::Probe32 => continue,
             Err(failure) => panic!("{entry}: {failure}"),
         };
         let chains = records.iter().find_map(|record| match record.payload {
@@ -150,7 +150,7 @@ fn a_measurement_tells_whether_stamps_wait_for_what_is_before_them() {
 #[test]
 fn a_canary_counts_the_preemptions_before_it() {
     let (probe, request) = request("call", "none");
-    let records = host().measure(probe, &request).unwrap();
+    let records = host().measure(probe, cpu(), &request).unwrap();
     let counts: Vec<u64> = records
         .iter()
         .filter_map(|record| match record.payload {
