@@ -165,7 +165,7 @@ impl Judged {
         let mut changes = Vec::new();
         for row in rows.iter().filter(|row| row.was_tried()) {
             let mut result = row.without_figures();
-            if row.outcome == Outcome::Ok {
+            if result.outcome == Outcome::Ok {
                 match row.counter {
                     Counter::Instructions => count(row, &mut result),
                     Counter::Time if times == Times::Real => {
