@@ -1,4 +1,4 @@
-//! In which order rows are measured, and when it is enough.
+//! In which order rows are measured, and when the measurement ends.
 
 use crate::row::Row;
 use rand::SeedableRng;
@@ -9,11 +9,11 @@ use std::time::Duration;
 /// With fewer good rounds a row has no estimate.
 pub const NEEDED: usize = stats::LEAST_ROUNDS + 1;
 
-/// With so many good rounds a row makes room for those that lack some.
+/// A row with so many good rounds makes room for rows that lack some.
 const ENOUGH: usize = 18;
 
-/// Sweeps over all rows, each in an order of its own, so that drift hits all alike. The first sweep is always whole. Once the
-/// budget is used up, only rows that lack rounds are measured on, until none does or the longest time is over.
+/// Sweeps over all rows, each sweep in a new order, so that drift hits all rows alike. The first sweep is always complete.
+/// When the budget is used up, only rows that lack rounds are measured, until none lacks any or the longest time is over.
 pub struct Schedule {
     order: Vec<usize>,
     next: usize,
@@ -22,7 +22,7 @@ pub struct Schedule {
     generator: StdRng,
     budget: Duration,
     longest: Duration,
-    /// Measured in every sweep: its change would be the machine's.
+    /// Measured in every sweep, to notice when something changes the machine.
     sentinel: Option<usize>,
 }
 
@@ -41,7 +41,7 @@ impl Schedule {
         Schedule { order, next: 0, sweep: 0, generator, budget, longest, sentinel }
     }
 
-    /// The next row at this time since the beginning; none when it is enough.
+    /// The next row, at this time since the beginning; `None` when the measurement is over.
     pub fn next_row(&mut self, rows: &[Row], now: Duration) -> Option<usize> {
         loop {
             if self.sweep > 0 && now >= self.longest {
