@@ -14,23 +14,23 @@ pub type TableRow<'a> = (&'a Entry, &'a Operation);
 pub struct Row<'a> {
     /// Which.
     pub row: TableRow<'a>,
-    /// What the counter tells where it is measured.
+    /// What the counter counts at this place.
     pub counter: Counter,
     /// The lab's switches, or the kind of core, that tell it from other rows of the same entry and operation.
     pub configuration: BTreeMap<String, String>,
-    /// How it ended, if it did.
+    /// How it ended; `Ok` while it works.
     pub outcome: Outcome,
     /// Why.
     pub reason: Option<String>,
-    /// Where the function is served, if it is one.
+    /// For a function, whether it enters the kernel.
     pub path: Option<Path>,
-    /// What is worth knowing of it besides.
+    /// Remarks for the reader.
     pub remarks: Vec<String>,
-    /// What was measured so far, where that is time.
+    /// The rounds so far, where time is measured.
     pub rounds: Vec<Round>,
-    /// What was measured so far, where instructions are counted.
+    /// The samples so far, where instructions are counted.
     pub counted: Vec<Sample>,
-    /// How many of its rounds look as if they had a part in the estimate.
+    /// How many of its rounds will probably be kept.
     pub good: usize,
     /// What the machine had no room for, when it last had none for a round.
     lost: Option<Failure>,
@@ -54,8 +54,8 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Takes a round. The first that is not well ends the row, whatever came before: an entry that answers wrongly once has
-    /// no number. A round that the machine had no room for is no answer of the entry.
+    /// Takes a round. The first that fails ends the row, whatever came before: an entry that answers wrongly once gets no
+    /// number. A round for which the machine lacked processes or memory says nothing about the entry, and is ignored.
     pub fn take(&mut self, answer: Answer, at: f64) {
         let (entry, _) = self.row;
         match answer {
@@ -64,7 +64,7 @@ impl<'a> Row<'a> {
             Answer::Failed(failure) => self.end(document::judge_failure(entry, &failure)),
             Answer::Ended(outcome, reason) => self.end((outcome, reason)),
             Answer::Unrun(outcome, reason) => {
-                // No emulator has had an opportunity to differ.
+                // The probe did not run, so remarks about the emulator's behavior do not apply.
                 self.remarks.clear();
                 self.end((outcome, reason));
             }
@@ -108,7 +108,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Interrupted before its turn, a row has no outcome and is left out.
+    /// Whether it was tried: a row whose turn never came, because of an interruption, has no outcome and is left out.
     pub fn was_tried(&self) -> bool {
         self.outcome != Outcome::Ok || self.has_answered() || self.lost.is_some()
     }
@@ -182,7 +182,7 @@ fn samples(record: &Record) -> &[Sample] {
     }
 }
 
-/// The value of a fact that a probe found, if it did.
+/// The value of a fact, if the probe reported it.
 pub fn fact(records: &[Record], wanted: u64) -> Option<u64> {
     records.iter().find_map(|record| match record.payload {
         Payload::Fact { fact, value } if fact == wanted => Some(value),

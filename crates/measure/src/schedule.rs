@@ -1,4 +1,4 @@
-//! In which order rows are measured, and when it is enough.
+//! In which order rows are measured, and when the measurement ends.
 
 use crate::row::Row;
 use rand::SeedableRng;
@@ -15,8 +15,8 @@ const SENTINEL_EVERY: Duration = Duration::from_millis(150);
 /// With so many good rounds a row makes room for those that lack some.
 const ENOUGH: usize = 18;
 
-/// Sweeps over all rows, each in an order of its own, so that drift hits all alike. The first sweep is always whole. Once the
-/// budget is used up, only rows that lack rounds are measured on, until none does or the longest time is over.
+/// Sweeps over all rows, each sweep in a new order, so that drift hits all rows alike. The first sweep is always complete.
+/// When the budget is used up, only rows that lack rounds are measured, until none lacks any or the longest time is over.
 pub struct Schedule {
     order: Vec<usize>,
     next: usize,
@@ -25,7 +25,7 @@ pub struct Schedule {
     generator: StdRng,
     budget: Duration,
     longest: Duration,
-    /// Measured all the time, now and then: its change would be the machine's.
+    /// Measured now and then throughout, to notice when something changes the machine.
     sentinel: Option<usize>,
     /// When it was measured last.
     sentinel_at: Duration,
@@ -55,7 +55,7 @@ impl Schedule {
         }
     }
 
-    /// The next row at this time since the beginning; none when it is enough.
+    /// The next row, at this time since the beginning; `None` when the measurement is over.
     pub fn next_row(&mut self, rows: &[Row], now: Duration) -> Option<usize> {
         loop {
             if self.sweep > 0 && now >= self.longest {
