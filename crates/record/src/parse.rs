@@ -251,7 +251,7 @@ pub(crate) mod tests {
         let canary = Canary { stamps: [1, 2, 3, 4, 5], cpu: 6, preemptions: 7 };
         assert_eq!(payloads, [Payload::Canary(canary), Payload::Order(order.into())]);
         let short = record(0, abi::RECORD_CANARY, &u64s(&[1, 2, 3, 4, 5, 6]));
-        assert_eq!(parse(&short).unwrap_err().fault, Fault::Length);
+        assert_eq!(parse(&short).unwrap_err().damage, Damage::Length);
     }
 
     #[test]
