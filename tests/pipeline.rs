@@ -98,7 +98,7 @@ impl Case {
             operations: Vec::new(),
             cpus: CpuChoice::Quiet,
             cores,
-            budget: 4.0,
+            budget: 2.0,
             strict: false,
             seed: 1,
             environment: known_processor(0x8f),
@@ -262,7 +262,7 @@ fn it_goes_where_it_is_quiet() {
 #[test]
 fn where_every_core_is_shared_there_is_no_estimate_and_it_is_said() {
     let shared = || machine(3, &[Company::Always, Company::Always]);
-    let (document, _) = Case { budget: 2.0, ..Case::on(shared()) }.run();
+    let (document, _) = Case::on(shared()).run();
     for row in &document.results {
         assert!(has_no_figures(row), "{} {}", row.entry, row.operation);
         assert_eq!(row.outcome, Outcome::Ok);
@@ -282,7 +282,7 @@ fn where_every_core_is_shared_there_is_no_estimate_and_it_is_said() {
 #[test]
 fn a_strict_budget_is_kept_whatever_rows_lack() {
     let shared = machine(3, &[Company::Always]);
-    let document = Case { budget: 2.0, strict: true, ..Case::on(shared) }.document();
+    let document = Case { strict: true, ..Case::on(shared) }.document();
     let measurement = &document.measurement;
     assert!(measurement.seconds < 2.1 && measurement.strict_budget, "{} s", measurement.seconds);
     let quiet = Case { strict: true, ..Case::few(quiet(3)) }.document();
@@ -477,10 +477,10 @@ fn assert_not_timed(document: &Document) {
 fn emulated(mut records: Vec<Record>) -> Vec<Record> {
     for record in &mut records {
         if let Payload::Canary(canary) = &mut record.payload {
-            let [_, second, third, fourth, fifth] = canary.stamps;
-            let longer = 3 * (third - second) - (fourth - third);
-            canary.stamps[3] = fourth + longer;
-            canary.stamps[4] = fifth + longer;
+            // On the simulated core, as on a real one, both take equally long.
+            let [_, second, third, ..] = canary.stamps;
+            canary.stamps[3] += 2 * (third - second);
+            canary.stamps[4] += 2 * (third - second);
         }
     }
     records
@@ -573,8 +573,8 @@ fn of_more_than_a_thousand_cpus_some_are_used() {
 fn costs_that_differ_by_cpu_are_not_mixed() {
     let sentinel = ids("syscall-x86_64", "none");
     let mut cpus = BTreeSet::new();
-    for seed in 0..8 {
-        let case = Case { budget: 2.0, ..Case::few(machine(seed, &[Company::MIXED, Company::MIXED])) };
+    for seed in 0..4 {
+        let case = Case { budget: 0.5, ..Case::few(machine(seed, &[Company::MIXED, Company::MIXED])) };
         let costs = move |row| match row == sentinel {
             true => Subject::new(Cost::per_cpu(&[1285.0, 1330.0])),
             false => Subject::from(cost(row)),
@@ -603,7 +603,7 @@ fn stripped(mut document: Document) -> Document {
 #[test]
 fn a_saved_document_gives_the_same_figures_to_the_last_bit() {
     for machine in [quiet(19), machine(19, &[Company::MIXED; 2]), machine(19, &[Company::Always])] {
-        let (document, _) = Case { budget: 2.0, ..Case::on(machine) }.run();
+        let document = Case { budget: 1.0, ..Case::on(machine) }.document();
         let saved = document::load(&serde_json::to_string(&document).unwrap()).unwrap();
         assert_eq!(saved, document);
         let again = document::recompute(&stripped(saved)).unwrap();
