@@ -23,10 +23,10 @@ folder=$work/$(basename "$tarball" .tar.gz)
 check "its command is static" 0 bash -c 'readelf -lW "$1" | grep LOAD && ! readelf -lW "$1" | grep INTERP' - \
 	"$folder/bin/kentry"
 if [ "$(id -u)" = 0 ]; then
-	check "it runs in an empty root" 0 chroot "$folder/bin" /kentry --budget 0.05 --entry syscall-x86_64 --format csv
+	check "it runs in an empty root" 0 chroot "$folder/bin" /kentry --budget 0.05 --strict-budget --entry syscall-x86_64 --format csv
 	expect 'syscall-x86_64,getppid,64,,hardware,ok'
 else
-	check "it runs with nothing around" 0 env -i "$folder/bin/kentry" --budget 0.05 --entry syscall-x86_64
+	check "it runs with nothing around" 0 env -i "$folder/bin/kentry" --budget 0.05 --strict-budget --entry syscall-x86_64
 fi
 check "no larger than 8 MiB" 0 find "$folder/bin/kentry" -size -8192k
 expect kentry

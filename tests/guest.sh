@@ -27,7 +27,7 @@ build_image() {
 boot() {
 	timeout 240 qemu-system-x86_64 -M pc -m 512 -nodefaults -no-user-config -display none -serial stdio -no-reboot \
 		-accel tcg -cpu "$1" -kernel "$cache/vmlinuz" -initrd "$work/image.gz" \
-		-append "console=ttyS0 quiet panic=-1 rdinit=/init $2 -- --budget 0.1 --format json" </dev/null |
+		-append "console=ttyS0 quiet panic=-1 rdinit=/init $2 -- --budget 0.1 --strict-budget --format json" </dev/null |
 		tr -d '\r' | sed -n '/^{/,/^}/p; /^kentry ended/p'
 }
 
@@ -43,7 +43,7 @@ run_guest() {
 	if grep -q '^kentry ended with 0' "$out"; then pass; else fail "the command did not end well"; fi
 	refuse '"outcome": "(error|timeout|mismatch)"'
 	refuse '"timing": "hardware"'
-	expect '"kind": "emulated"'
+	expect '"id": "emulated"'
 }
 
 run_guest "an Intel model, vsyscall emulated, x32" max,vendor=GenuineIntel "vsyscall=emulate syscall.x32=y"

@@ -87,7 +87,8 @@ pub struct Measurement {
     pub tsc_hz: Option<f64>,
     /// The counter's step as far as its readings show, ticks.
     pub tsc_step: Option<f64>,
-    /// Core cycles in a tick, median over all kept rounds; null when core cycles cannot be told.
+    /// Core cycles in a tick, median over all kept rounds, or over all rounds where none was kept; null when core cycles
+    /// cannot be told.
     pub cycles_per_tick: Option<f64>,
     /// The same at the 5th and the 95th percentile of the rounds: how far the core's clock wandered.
     pub cycles_per_tick_range: Option<[f64; 2]>,

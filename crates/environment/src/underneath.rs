@@ -29,12 +29,10 @@ impl Underneath {
     /// What has changed since `before`, in words.
     pub fn changes_since(&self, before: &Underneath) -> Vec<String> {
         let pairs = before.facts.iter().zip(&self.facts);
-        let changed = pairs.filter(|((_, old), (_, new))| old.is_some() && new.is_some() && old != new);
-        let words = |((what, old), (_, new)): (&(&str, Option<String>), &(&str, Option<String>))| {
-            let text = |value: &Option<String>| value.clone().unwrap_or_default();
-            format!("{what} was {:?} when the run began and {:?} when it ended", text(old), text(new))
+        let words = |what: &str, old: &str, new: &str| {
+            (old != new).then(|| format!("{what} was {old:?} when the run began and {new:?} when it ended"))
         };
-        changed.map(words).collect()
+        pairs.filter_map(|((what, old), (_, new))| words(what, old.as_deref()?, new.as_deref()?)).collect()
     }
 }
 

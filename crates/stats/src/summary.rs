@@ -124,14 +124,16 @@ fn cost<U: From<f64>>(
     let of = |column: &[f64], index: &usize| column.get(*index).map(|ticks| ticks * unit(*index));
     let least = kept.iter().filter_map(|index| of(&lines.least, index)).min_by(f64::total_cmp)?;
     let greatest = kept.iter().filter_map(|index| of(&lines.greatest, index)).max_by(f64::total_cmp)?;
+    // A percentile is known to a part of itself, and so might lie beyond the greatest sample.
+    let single = |value: f64| (value * factor).min(greatest).into();
     let cost = Cost {
         estimate: estimate.median.into(),
         ci_low: Some(estimate.low.into()),
         ci_high: Some(estimate.high.into()),
         min: least.into(),
-        p50: (singles.quantile(0.5)? * factor).into(),
-        p99: singles.p99().map(|value| (value * factor).into()),
-        p999: singles.p999().map(|value| (value * factor).into()),
+        p50: single(singles.quantile(0.5)?),
+        p99: singles.p99().map(single),
+        p999: singles.p999().map(single),
         max: greatest.into(),
     };
     Some((cost, estimate.cpu))
