@@ -91,6 +91,8 @@ pub struct Measurement {
     pub cycles_per_tick: Option<f64>,
     /// The same at the 5th and the 95th percentile of the rounds: how far the core's clock wandered.
     pub cycles_per_tick_range: Option<[f64; 2]>,
+    /// Standard error of these, as a part of them, that all rounds have in common; it is in the intervals.
+    pub clock_error: Option<f64>,
     /// Cycles of an imul if a xor takes one, on quiet blocks, by bitness (`64`, `32`). Core cycles are given only where it
     /// is 3.00 within 1 %.
     pub chain_ratio: BTreeMap<String, f64>,

@@ -20,10 +20,14 @@ fn emulated(facts: &Facts) -> Option<Finding> {
     }
     let hypervisor = &facts.document.environment.hypervisor;
     let by = hypervisor.signature.as_ref().filter(|_| hypervisor.present);
+    let by_signature = by.map(|signature| format!("the hypervisor's signature is {signature}"));
+    let ratio = facts.document.measurement.chain_ratio.values().copied().reduce(f64::min);
+    let by_behaviour =
+        ratio.map(|ratio| format!("an imul takes as long as {ratio:.2} xors, and 3 on every processor"));
     let verdict = "This machine is emulated: outcomes are what its kernel answers, but times would be the emulator's, and are \
                    not shown.";
     Some(Finding {
-        evidence: by.map(|signature| format!("the hypervisor's signature is {signature}")),
+        evidence: by_signature.or(by_behaviour),
         remedy: Some("Measure on hardware, or in a virtual machine that runs on it (KVM).".to_owned()),
         ..Id::Emulated.finding(Level::Warning, verdict)
     })

@@ -68,10 +68,10 @@ pub fn conclude(
 ) -> Document {
     let core = |round: &Round| facts.cores.get(&round.cpu).copied().unwrap_or(CoreType::Uniform);
     let references = references(rows, &environment, &core);
-    let timed = is_timed(&environment, &references);
-    let mut judged = Judged::of(rows, &references, &core, &facts, timed);
+    let times = times(&environment, &references);
+    let mut judged = Judged::of(rows, &references, &core, &facts, times);
     withhold_throughput(&mut judged.rows);
-    let measurement = measurement(&judged, &references, facts, timed);
+    let measurement = measurement(&judged, &references, facts);
     let mut document = Document {
         schema: document::SCHEMA.to_string(),
         id: Some(id()),
@@ -98,14 +98,31 @@ fn references(rows: &[Row], environment: &Environment, core: &dyn Fn(&Round) -> 
     rounds.into_iter().filter_map(reference).collect()
 }
 
-/// Whether times mean anything: not in an emulator, which its signature tells or its behaviour, and not where readings of the
-/// counter do not wait for what they are to measure.
-fn is_timed(environment: &Environment, references: &References) -> bool {
-    emulator(environment).is_none()
-        && references.values().all(|reference| {
-            let is_ordered = reference.order.is_none_or(|part| (part - 1.0).abs() <= stats::ORDER_TOLERANCE);
-            is_ordered && reference.chain_ratio.is_none_or(|ratio| ratio > EMULATED_CHAIN)
-        })
+/// Whether times mean anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Times {
+    /// They are the processor's.
+    Real,
+    /// They are an emulator's.
+    Emulated,
+    /// Readings of the counter do not wait for what they are to measure.
+    Unordered,
+}
+
+/// An emulator is told by its signature or its behaviour, and a fence that does not order by measurement.
+fn times(environment: &Environment, references: &References) -> Times {
+    let is_emulated =
+        |reference: &Reference| reference.chain_ratio.is_some_and(|ratio| ratio <= EMULATED_CHAIN);
+    let is_unordered = |reference: &Reference| {
+        reference.order.is_some_and(|part| (part - 1.0).abs() > stats::ORDER_TOLERANCE)
+    };
+    if references.values().any(is_unordered) && emulator(environment).is_none() {
+        Times::Unordered
+    } else if emulator(environment).is_some() || references.values().any(is_emulated) {
+        Times::Emulated
+    } else {
+        Times::Real
+    }
 }
 
 /// The emulator that this machine says it is, if it is one.
@@ -129,7 +146,7 @@ impl Judged {
         references: &References,
         core: &dyn Fn(&Round) -> CoreType,
         facts: &Facts,
-        timed: bool,
+        times: Times,
     ) -> Judged {
         let all = || rows.iter().flat_map(|row| &row.rounds);
         let cycles = !references.is_empty()
@@ -138,6 +155,7 @@ impl Judged {
             nanos_per_tick: facts.tsc_hz.map(|hertz| 1e9 / hertz),
             cycles,
             step: all().map(|round| round.step).fold(f64::INFINITY, f64::min),
+            clock_error: clock_error(references).unwrap_or(0.0),
         };
         let clock = references.values().next().zip(all().next());
         let clock =
@@ -147,18 +165,18 @@ impl Judged {
         let mut changes = Vec::new();
         for row in rows.iter().filter(|row| row.was_tried()) {
             let mut result = row.without_figures();
-            if row.outcome == Outcome::Ok {
+            if result.outcome == Outcome::Ok {
                 match row.counter {
                     Counter::Instructions => count(row, &mut result),
-                    Counter::Time if timed => {
+                    Counter::Time if times == Times::Real => {
                         let reference = |round: &Round| references.get(&(row.row.0.probe, core(round)));
                         judge(row, &mut result, reference, interrupts.as_ref(), &scale);
                         if is_sentinel(&result.entry, &result.operation) {
                             changes.extend(change(&result.rounds));
                         }
                     }
-                    // Times from an emulator are not the machine's.
-                    Counter::Time => result.timing = document::Timing::Emulated,
+                    Counter::Time if times == Times::Emulated => result.timing = document::Timing::Emulated,
+                    Counter::Time => {}
                 }
             }
             out.push(result);
@@ -166,8 +184,9 @@ impl Judged {
         let cpus = cpus(rows, &out, references, core, facts);
         let canaries = cpus.iter().map(|cpu| (cpu.quiet_share * cpu.rounds as f64, cpu.rounds as f64));
         let sum = canaries.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-        let quiet_share = (sum.1 > 0.0 && timed).then(|| sum.0 / sum.1);
-        Judged { rows: out, cycles: cycles && timed, changes, quiet_share, cpus }
+        let real = times == Times::Real;
+        let quiet_share = (sum.1 > 0.0 && real).then(|| sum.0 / sum.1);
+        Judged { rows: out, cycles: cycles && real, changes, quiet_share, cpus }
     }
 }
 
@@ -289,7 +308,7 @@ fn vouched_by(reference: &Reference) -> String {
     .into()
 }
 
-fn measurement(judged: &Judged, references: &References, facts: Facts, timed: bool) -> Measurement {
+fn measurement(judged: &Judged, references: &References, facts: Facts) -> Measurement {
     let lines = || judged.rows.iter().map(|row| &row.rounds);
     let clocks = || {
         let kept = |lines: &Lines| -> Vec<f64> {
@@ -327,12 +346,17 @@ fn measurement(judged: &Judged, references: &References, facts: Facts, timed: bo
         tsc_step: step,
         cycles_per_tick: middle,
         cycles_per_tick_range: low.zip(high).map(|(low, high)| [low, high]),
+        clock_error: clock_error(references),
         chain_ratio,
         order: references.values().filter_map(|reference| reference.order).max_by(f64::total_cmp),
         counts: judged.rows.iter().fold(Counts::default(), |sum, row| sum + row.counts),
-        quiet_share: judged.quiet_share.filter(|_| timed),
+        quiet_share: judged.quiet_share,
         changes: facts.changes.into_iter().chain(judged.changes.iter().cloned()).collect(),
     }
+}
+
+fn clock_error(references: &References) -> Option<f64> {
+    references.values().map(|reference| reference.chain_error).max_by(f64::total_cmp)
 }
 
 fn probe_hashes() -> BTreeMap<String, String> {

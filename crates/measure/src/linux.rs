@@ -232,16 +232,16 @@ impl<'a, 'b> Linux<'a, 'b> {
         let request = self.request(self.scout, cpu, false, FEWEST_SAMPLES);
         let request = Request { bursts: 1, ..request };
         if let Ok(records) = self.executor.measure(entry.probe, cpu, &request)
-            && let Ok(round) = Round::reduce(&records, 0.0)
+            && let Ok(mut round) = Round::reduce(&records, 0.0)
         {
-            let look = self.live.take(entry.probe, self.cpus.core(cpu), &round);
+            let look = self.live.take(entry.probe, self.cpus.core(cpu), &mut round);
             self.cpus.take(cpu, look.quiet);
         }
     }
 
     /// Updates what is known of the noise by a row's latest round.
     fn look(&mut self, row: &mut Row) {
-        let Some(round) = row.rounds.last() else { return };
+        let Some(round) = row.rounds.last_mut() else { return };
         let look = self.live.take(row.row.0.probe, self.cpus.core(self.cpu), round);
         row.good += usize::from(look.is_good);
         self.cpus.take(self.cpu, look.quiet);

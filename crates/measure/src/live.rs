@@ -9,6 +9,9 @@ use table::Probe;
 /// How many canaries of the last rounds are remembered.
 const REMEMBERED: usize = 4096;
 
+/// A canary that is slower than the fastest by more than this will not be found quiet, whatever is seen later.
+const HOPELESS: f64 = 1.3;
+
 /// What is known of the canaries of one probe on one kind of core.
 #[derive(Debug, Default)]
 struct Seen {
@@ -42,17 +45,21 @@ impl Live {
     }
 
     /// Takes a round of a probe on a core of this kind.
-    pub fn take(&mut self, probe: Probe, core: CoreType, round: &Round) -> Look {
+    pub fn take(&mut self, probe: Probe, core: CoreType, round: &mut Round) -> Look {
         let vouch = self.vouches.get(&core).copied().unwrap_or(Vouch::Nothing);
         let Some(own) = Reference::of(&[round], vouch) else { return Look { quiet: 0.0, is_good: false } };
-        let rates: Vec<f64> = own.rates(round).into_iter().filter(|rate| rate.is_finite()).collect();
+        let all = own.rates(round);
+        let rates: Vec<f64> = all.iter().copied().filter(|rate| rate.is_finite()).collect();
         let seen = self.seen.entry((probe, core)).or_default();
         seen.add(&rates);
         let reference = own.with_alone(seen.alone, vouch);
         let quiet = rates.iter().filter(|rate| reference.is_quiet(**rate)).count();
         self.quiet += quiet as u64;
         self.all += rates.len() as u64;
-        Look { quiet: quiet as f64 / rates.len().max(1) as f64, is_good: reference.judge(round).is_ok() }
+        let is_good = reference.judge(round).is_ok();
+        let is_hopeless = |mark: usize| all.get(mark).is_some_and(|rate| rate * HOPELESS < seen.alone);
+        round.forget(|block| is_hopeless(block) || is_hopeless(block + 1));
+        Look { quiet: quiet as f64 / rates.len().max(1) as f64, is_good }
     }
 
     /// Share of all canaries so far that were quiet, 0 to 1; `None` before the first.

@@ -2,7 +2,7 @@
 
 use crate::place::{Answer, Counter};
 use document::{Outcome, Path, Timing};
-use record::{Payload, Record, Sample, abi};
+use record::{Failure, Payload, Record, Sample, abi};
 use stats::Round;
 use std::collections::BTreeMap;
 use table::{Entry, Operation};
@@ -32,6 +32,8 @@ pub struct Row<'a> {
     pub counted: Vec<Sample>,
     /// How many of its rounds will probably be kept.
     pub good: usize,
+    /// What the machine had no room for, when it last had none for a round.
+    lost: Option<Failure>,
 }
 
 impl<'a> Row<'a> {
@@ -48,6 +50,7 @@ impl<'a> Row<'a> {
             rounds: Vec::new(),
             counted: Vec::new(),
             good: 0,
+            lost: None,
         }
     }
 
@@ -57,7 +60,7 @@ impl<'a> Row<'a> {
         let (entry, _) = self.row;
         match answer {
             Answer::Records(records) => self.read(&records, at),
-            Answer::Failed(failure) if failure.is_momentary() => {}
+            Answer::Failed(failure) if failure.is_momentary() => self.lost = Some(failure),
             Answer::Failed(failure) => self.end(document::judge_failure(entry, &failure)),
             Answer::Ended(outcome, reason) => self.end((outcome, reason)),
             Answer::Unrun(outcome, reason) => {
@@ -107,7 +110,22 @@ impl<'a> Row<'a> {
 
     /// Whether it was tried: a row whose turn never came, because of an interruption, has no outcome and is left out.
     pub fn was_tried(&self) -> bool {
-        self.outcome != Outcome::Ok || !self.rounds.is_empty() || !self.counted.is_empty()
+        self.outcome != Outcome::Ok || self.has_answered() || self.lost.is_some()
+    }
+
+    fn has_answered(&self) -> bool {
+        !self.rounds.is_empty() || !self.counted.is_empty()
+    }
+
+    /// How it ended, and why. A row for which the machine never had room has nothing to show, and must not vanish.
+    fn ended(&self) -> (Outcome, Option<String>) {
+        match &self.lost {
+            Some(failure) if self.is_open() && !self.has_answered() => {
+                let (outcome, reason) = document::judge_failure(self.row.0, failure);
+                (outcome, Some(reason))
+            }
+            _ => (self.outcome, self.reason.clone()),
+        }
     }
 
     /// Whether it may still be measured.
@@ -123,6 +141,7 @@ impl<'a> Row<'a> {
     /// Its row of the document, without figures.
     pub fn without_figures(&self) -> document::Row {
         let (entry, operation) = self.row;
+        let (outcome, reason) = self.ended();
         let timing = match self.counter {
             Counter::Time => Timing::Hardware,
             Counter::Instructions => Timing::Emulated,
@@ -135,8 +154,8 @@ impl<'a> Row<'a> {
             bits: entry.bits(),
             configuration: self.configuration.clone(),
             timing,
-            outcome: self.outcome,
-            reason: self.reason.clone(),
+            outcome,
+            reason,
             path: self.path,
             remarks: self.remarks.clone(),
             noise: None,

@@ -39,8 +39,7 @@ pub struct Round {
     pub lengths: Lengths,
 }
 
-/// Chains in a row, in ticks, including the stamps around them. Each is the mean of the shorter half, because an interrupt
-/// makes a chain longer, never shorter.
+/// Chains in a row, in ticks, including the stamps around them: means over the samples without an interrupt.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Order {
     /// Nothing between two stamps.
@@ -90,22 +89,20 @@ pub struct Block {
     pub control: f64,
     /// The least control.
     pub least_control: f64,
-    /// The entry intervals, the control not yet subtracted.
+    /// Samples that are not left out.
+    pub sound: usize,
+    /// Sum of their entry intervals.
+    pub entry: f64,
+    /// The entry intervals, the control not yet subtracted; empty once they are forgotten.
     pub entries: Vec<u32>,
     /// By how much the chains and controls with an interrupt in them were too long.
     pub strikes: Vec<f32>,
 }
 
 impl Block {
-    /// Samples that are not left out.
-    pub fn sound(&self) -> usize {
-        self.entries.len()
-    }
-
     /// Mean of entry less control; none without samples.
     pub fn cost(&self) -> Option<f64> {
-        let sum: f64 = self.entries.iter().map(|ticks| f64::from(*ticks)).sum();
-        (self.sound() > 0).then(|| (sum - self.control) / self.sound() as f64)
+        (self.sound > 0).then(|| (self.entry - self.control) / self.sound as f64)
     }
 }
 
@@ -128,7 +125,7 @@ impl Round {
             marks: parts.canaries.iter().map(mark).collect(),
             blocks,
             bursts: parts.bursts.iter().map(|burst| per_call(burst, parts.lengths.burst)).collect(),
-            order: order(&parts.order),
+            order: order(&parts.order, step),
             step,
             lengths: parts.lengths,
         })
@@ -137,6 +134,12 @@ impl Round {
     /// Samples taken.
     pub fn taken(&self) -> usize {
         self.blocks.iter().map(|block| block.taken).sum()
+    }
+
+    /// Forgets the single samples of blocks that no judgement will keep.
+    pub fn forget(&mut self, is_hopeless: impl Fn(usize) -> bool) {
+        let hopeless = self.blocks.iter_mut().enumerate().filter(|(index, _)| is_hopeless(*index));
+        hopeless.for_each(|(_, block)| block.entries = Vec::new());
     }
 
     /// The marks on either side of a block.
@@ -207,6 +210,8 @@ fn block(samples: &[Sample], step: f64) -> Block {
         chain: 0.0,
         control: 0.0,
         least_control: f64::INFINITY,
+        sound: 0,
+        entry: 0.0,
         entries: Vec::with_capacity(samples.len()),
         strikes: Vec::new(),
     };
@@ -219,6 +224,8 @@ fn block(samples: &[Sample], step: f64) -> Block {
                 block.chain += one;
                 block.control += two;
                 block.least_control = block.least_control.min(two);
+                block.sound += 1;
+                block.entry += three;
                 block.entries.push(entry);
             }
             _ => block.strikes.push((one - chain).max(two - control).max(three - f64::from(u32::MAX)) as f32),
@@ -250,13 +257,17 @@ fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-fn order(samples: &[Sample]) -> Option<Order> {
-    let mean = |part| -> Option<f64> {
-        let sorted = sorted(samples.iter().map(|sample| sample.interval(part) as f64).collect());
-        let kept = sorted.get(..sorted.len().div_ceil(2)).filter(|kept| !kept.is_empty())?;
-        Some(kept.iter().sum::<f64>() / kept.len() as f64)
+fn order(samples: &[Sample], step: f64) -> Option<Order> {
+    let ticks = samples.iter().map(|sample| [0, 1, 2].map(|part| sample.interval(part) as f64));
+    let ticks: Vec<[f64; 3]> = ticks.filter(|[_, one, _]| *one > 0.0).collect();
+    // Whatever the clock is, the chains of one sample are as long to one another as those of the others.
+    let usual = median(&sorted(ticks.iter().map(|[_, one, many]| many / one).collect()))?;
+    let is_usual = |[_, one, many]: &&[f64; 3]| {
+        (many / one / usual - 1.0).abs() <= CHAIN_SLACK + STEPS_OF_AN_INTERVAL * step / one
     };
-    Some(Order { nothing: mean(0)?, one: mean(1)?, many: mean(2)? })
+    let kept: Vec<&[f64; 3]> = ticks.iter().filter(is_usual).collect();
+    let mean = |part: usize| kept.iter().map(|sample| sample[part]).sum::<f64>() / kept.len() as f64;
+    (!kept.is_empty()).then(|| Order { nothing: mean(0), one: mean(1), many: mean(2) })
 }
 
 #[cfg(test)]
@@ -322,7 +333,7 @@ pub(crate) mod tests {
         samples[2] = sample(0, 424, 40, 9000);
         let round = Round::reduce(&records, 0.0).unwrap();
         let first = &round.blocks[0];
-        assert_eq!((first.taken, first.sound(), first.strikes.as_slice()), (64, 62, &[36.0, 53.0][..]));
+        assert_eq!((first.taken, first.sound, first.strikes.as_slice()), (64, 62, &[36.0, 53.0][..]));
         // A long entry belongs to the entry until there is evidence of an interrupt.
         assert!(first.entries.contains(&9000));
     }
@@ -340,7 +351,7 @@ pub(crate) mod tests {
             }
         }
         let round = Round::reduce(&records, 0.0).unwrap();
-        assert_eq!((round.step, round.blocks[0].sound()), (38.0, 64));
+        assert_eq!((round.step, round.blocks[0].sound), (38.0, 64));
     }
 
     #[test]

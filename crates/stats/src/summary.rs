@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 /// little dearer, because the neighbour has evicted data from the caches.
 const WHOLLY_QUIET: usize = 12;
 
+/// Standard errors within which 95 of 100 lie.
+const TWO_SIDED: f64 = 1.96;
+
 /// How ticks become other units.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scale {
@@ -19,6 +22,8 @@ pub struct Scale {
     pub cycles: bool,
     /// The counter's step, in ticks.
     pub step: f64,
+    /// Standard error of core cycles in a tick, as a part of them, that all rounds have in common.
+    pub clock_error: f64,
 }
 
 /// Why a row that works has no figures.
@@ -81,6 +86,7 @@ pub fn figures(lines: &Lines, cycles: &Distribution, ticks: &Distribution, scale
     };
     let in_cycles =
         cost::<Cycles>(lines, &kept, &by_unit(&clock), cycles, &clock, 1.0).filter(|_| scale.cycles);
+    let in_cycles = in_cycles.map(|(cost, cpu)| (widened(cost, scale.clock_error), cpu));
     let per_tick = nanos.unwrap_or(1.0);
     let in_nanos = cost::<Nanos>(lines, &kept, &by_unit(&|_| per_tick), ticks, &|_| per_tick, per_tick);
     let (singles, step) = match in_cycles {
@@ -129,6 +135,16 @@ fn cost<U: From<f64>>(
         max: greatest.into(),
     };
     Some((cost, estimate.cpu))
+}
+
+/// With what all rounds' clock may be off by, which their spread does not show.
+fn widened(cost: Cost<Cycles>, clock_error: f64) -> Cost<Cycles> {
+    let estimate = cost.estimate.0;
+    let common = TWO_SIDED * clock_error * estimate.abs();
+    let end = |end: Option<Cycles>| {
+        end.map(|end| Cycles(estimate + (end.0 - estimate).signum() * (end.0 - estimate).hypot(common)))
+    };
+    Cost { ci_low: end(cost.ci_low), ci_high: end(cost.ci_high), ..cost }
 }
 
 fn throughput(lines: &Lines, kept: &[usize]) -> Option<Cost<Cycles>> {

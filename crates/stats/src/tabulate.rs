@@ -170,19 +170,24 @@ impl Line {
         limit: f64,
     ) -> Option<Line> {
         let sum = |of: fn(&Block) -> f64| blocks.clone().map(of).sum::<f64>();
-        let sound = blocks.clone().map(Block::sound).sum::<usize>() as f64;
+        let sound = sum(|block| block.sound as f64);
+        let is_kept = |ticks: &f64| *ticks < limit;
         let entries = || blocks.clone().flat_map(|block| &block.entries).map(|ticks| f64::from(*ticks));
-        let kept = || entries().filter(|ticks| *ticks < limit);
-        let samples = kept().count();
+        // The single samples of a block that nobody keeps may be forgotten; its sums are not.
+        let forgotten = || blocks.clone().filter(|block| block.entries.is_empty());
+        let samples = entries().filter(is_kept).count() + forgotten().map(|block| block.sound).sum::<usize>();
+        let entry =
+            entries().filter(is_kept).sum::<f64>() + forgotten().map(|block| block.entry).sum::<f64>();
         let control = sum(|block| block.control) / sound;
         let chain = sum(|block| block.chain) / sound;
         let least_control = blocks.clone().map(|block| block.least_control).fold(f64::INFINITY, f64::min);
+        let mean = entry / samples as f64;
         (samples > 0 && chain > 0.0).then(|| Line {
-            cost: kept().sum::<f64>() / samples as f64 - control,
+            cost: mean - control,
             control,
             cycles_per_tick: reference.cycles_per_tick(chain),
-            least: kept().fold(f64::INFINITY, f64::min) - least_control,
-            greatest: kept().fold(f64::NEG_INFINITY, f64::max) - control,
+            least: entries().filter(is_kept).fold(mean, f64::min) - least_control,
+            greatest: entries().filter(is_kept).fold(mean, f64::max) - control,
             samples,
         })
     }
