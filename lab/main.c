@@ -1,4 +1,4 @@
-/* The kernel: comes up, tests what it stands on, does what the plan says. */
+/* The kernel: boots, tests the machine, does what the plan says. */
 #include "boot/boot.h"
 #include "cpu/cpu.h"
 #include "entry/entry.h"
@@ -78,7 +78,7 @@ _Noreturn void kernel_main(uint32_t loader, uint32_t information)
 		console_open();
 	const uint64_t hertz = header.hertz ? header.hertz : find_tsc_frequency();
 	vsyscall_init();
-	/* Every step off: until the plan begins, since virtual machines that emulate ring 0 lack instructions of the steps. */
+	/* All steps are off until the plan begins: virtual machines that emulate ring 0 lack some instructions. */
 	paths_configure((const configuration){0});
 	clock_init(header.seconds, hertz);
 	tick_init();

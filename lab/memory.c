@@ -1,4 +1,4 @@
-/* What compilers call by themselves. */
+/* Functions that compilers call implicitly. */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,7 +15,7 @@ void *memcpy(void *to, const void *from, size_t count)
 	void *const start = to;
 	size_t words = count / WORD, rest = count % WORD;
 
-	/* An emulator counts, and takes its time for, every turn of rep. */
+	/* An emulator counts every iteration of rep, and is slow at it. */
 	__asm__ volatile("rep movsq" : "+D"(to), "+S"(from), "+c"(words) : : "memory");
 	__asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(rest) : : "memory");
 	return start;

@@ -1,5 +1,5 @@
 /*
- * Does ring 0 run natively? The same loop in both rings tells; and a system call must work at all, which it does not in
+ * Tests whether ring 0 runs natively: the same loop runs in both rings, and a system call must work. It does not work in
  * some virtual machines that emulate ring 0.
  */
 #include "lab.h"

@@ -1,9 +1,9 @@
-/* Two protocols' ways to say the same: where the module is, and which memory there is. */
+/* Two boot protocols, which both tell where the module is and which memory there is. */
 #include "boot/boot.h"
 #include "lab.h"
 #include "mm/mm.h"
 
-/* Devices begin above. */
+/* Above this, addresses belong to devices. */
 #define MEMORY_LIMIT 0xc0000000ul
 
 /* Xen's hvm_start_info (xen/include/public/arch-x86/hvm/start_info.h). */
@@ -53,7 +53,7 @@ static void take_module(uint64_t address, uint64_t bytes)
 	boot.module_bytes = bytes;
 }
 
-/* Keeps the largest range that is left of it without kernel and module, both of which lie at its one end or the other. */
+/* Keeps the largest part of a range that is free of kernel and module, each of which lies at one end of it. */
 static void take_memory(uint64_t start, uint64_t bytes)
 {
 	uint64_t end = start + bytes < MEMORY_LIMIT ? start + bytes : MEMORY_LIMIT;
@@ -102,7 +102,7 @@ static void read_memory_tag(const struct memory_tag *tag)
 	}
 }
 
-/* Twice over the tags: memory can be judged when the module is known. */
+/* Reads the tags twice, because free memory is known only after the module is. */
 static void read_multiboot2(uint32_t address)
 {
 	const uint8_t *information = physical_to_virtual(address);

@@ -1,4 +1,4 @@
-/* What the boot loader has left: a module, and memory. */
+/* What the boot loader passes on: a module, and memory. */
 #pragma once
 
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* Instructions that C has no words for, and the CPU's tables. */
+/* Instructions that C cannot express, and the CPU's tables. */
 #pragma once
 
 #include "cpu/registers.h"
@@ -36,7 +36,7 @@ struct cpu {
 extern struct cpu cpu;
 void cpu_find_features(void);
 int cpu_has(unsigned feature);
-/* Puts the vector registers and their control back to what a new program gets. */
+/* Resets the vector registers and their control to the state of a new program. */
 void fpu_reset(void);
 
 /* tables.c: GDT, LDT, TSS, IDT. */
@@ -81,7 +81,7 @@ static inline struct cpuid cpuid(uint32_t leaf, uint32_t subleaf)
 	return out;
 }
 
-/* Interrupts off, and as they were: calls that came through a trap gate or a call gate run with interrupts on. */
+/* Switches interrupts off, and restores them: calls through a trap gate or a call gate run with interrupts on. */
 static inline uint64_t interrupts_off(void)
 {
 	uint64_t flags;

@@ -1,4 +1,4 @@
-/* What this processor has, and switching on what every program may rely on. */
+/* Finds out what this processor has, and enables what every program may rely on. */
 #include "cpu/cpu.h"
 #include "lab.h"
 
@@ -12,7 +12,7 @@ struct cpu cpu;
 #define LEAF7_EBX_SMAP	(1u << 20)
 #define LEAF7_ECX_UMIP	(1u << 2)
 
-/* x87, SSE, AVX, and the three parts of AVX-512: what libraries choose their functions by. */
+/* x87, SSE, AVX, and the three parts of AVX-512: libraries choose their functions by these. */
 #define XCR0_USED   0xe7
 #define XCR0_AVX512 0xe0
 
@@ -41,7 +41,7 @@ static void add(unsigned feature, int is_there)
 	cpu.features |= (uint32_t)(is_there != 0) << feature;
 }
 
-/* XCR0 as CPUID says that it can be; the AVX-512 parts go together (SDM vol. 1, 13.3). */
+/* The bits of XCR0 that CPUID allows; those of AVX-512 only together (SDM vol. 1, 13.3). */
 static void enable_xsave(void)
 {
 	cpu.xcr0 = cpuid(13, 0).eax & XCR0_USED;
@@ -66,7 +66,7 @@ void cpu_find_features(void)
 	add(FEATURE_PCID, leaf1.ecx & LEAF1_ECX_PCID);
 	add(FEATURE_XSAVE, leaf1.ecx & LEAF1_ECX_XSAVE);
 
-	/* QEMU's TCG hangs on a CR4 bit that it does not know, instead of raising #GP: none is set unasked. */
+	/* QEMU's TCG hangs on a CR4 bit that it does not know, instead of raising #GP: CPUID is asked before any is set. */
 	cr4 |= cpu_has(FEATURE_SMEP) ? CR4_SMEP : 0;
 	cr4 |= cpu_has(FEATURE_UMIP) ? CR4_UMIP : 0;
 	cr4 |= cpu_has(FEATURE_XSAVE) ? CR4_OSXSAVE : 0;
@@ -75,7 +75,7 @@ void cpu_find_features(void)
 		enable_xsave();
 }
 
-/* An XSAVE area whose header says that nothing is in it: xrstor then puts every part to its initial state. */
+/* An XSAVE area whose header says that it is empty: xrstor then resets every part to its initial state. */
 static uint8_t empty_area[576] __attribute__((aligned(64)));
 
 void fpu_reset(void)

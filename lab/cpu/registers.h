@@ -8,7 +8,7 @@
 #define RFLAGS_NT   0x4000
 #define RFLAGS_AC   0x40000
 
-#define RFLAGS_PROGRAM 0x202 /* what a program begins with: interrupts on */
+#define RFLAGS_PROGRAM 0x202 /* at a program's start: interrupts on */
 
 #define CR0_MP 0x2
 #define CR0_EM 0x4
@@ -60,7 +60,7 @@
 /* 0x50 and 0x60: SELECTOR_GATE_* of abi/lab.h */
 #define SELECTOR_LDT	      0x70
 #define SELECTOR_TLS	      0x83 /* and the two that follow */
-#define SELECTOR_CPU	      0x9b /* its limit is the CPU's number: lsl reads it in ring 3 */
+#define SELECTOR_CPU	      0x9b /* its limit is the CPU's number, which lsl reads in ring 3 */
 #define GDT_ENTRIES	      20
 #define TLS_ENTRIES	      3
 

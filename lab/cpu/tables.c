@@ -1,4 +1,4 @@
-/* The descriptor tables. They lie in the CPU area, which programs' page tables have, too (mm/tables.c). */
+/* The descriptor tables. They lie in the CPU area, which programs' page tables map, too (mm/tables.c). */
 #include "cpu/cpu.h"
 #include "entry/entry.h"
 
@@ -44,7 +44,7 @@ static struct tss tss CPU_AREA;
 
 #define IST_STACK 4096
 static uint8_t ist_stacks[3][IST_STACK] CPU_AREA;
-/* Those that may come while the stack pointer is a program's, or a page-table base (entry/syscall-*.S). */
+/* Exceptions that may come while rsp holds a program's stack pointer or a page-table base (entry/syscall-*.S). */
 static const uint8_t ist_vectors[3] = {VECTOR_DEBUG, VECTOR_NMI, VECTOR_DOUBLE};
 
 static struct gate gate(uint64_t target, unsigned type, unsigned privilege)
@@ -67,7 +67,7 @@ static void set_system_descriptor(unsigned selector, const void *base, unsigned 
 	gdt[selector / 8 + 1] = address >> 32;
 }
 
-/* The two that programs may name in an int; all others only the processor raises. */
+/* The two vectors that programs may use with int; only the processor raises the others. */
 static unsigned privilege_of(unsigned vector)
 {
 	return vector == VECTOR_BREAKPOINT || vector == VECTOR_INT80 ? USER : 0;

@@ -1,12 +1,12 @@
 /*
  * A far call through a 64-bit call gate, from 64-bit and from 32-bit code (SDM vol. 3, 5.8.3.1, 5.8.5.1). Three gates:
- * GDT 0x50 with x86-64 call numbers, GDT 0x60 with i386 call numbers, and entry 0 of the LDT, selector 7, which is where
- * System V for the 386, and the systems that ran its programs, had theirs.
+ * GDT 0x50 with x86-64 call numbers, GDT 0x60 with i386 call numbers, and entry 0 of the LDT, selector 7, where System V
+ * for the 386 had its gate, and so did the systems that ran its programs.
  *
  * The hardware has: switched to the entry stack (TSS.RSP0) and pushed ss, rsp, cs, rip; loaded a null ss. It has not
  * pushed rflags nor changed them: IF, TF, NT, DF and AC are the program's. Page tables are the program's.
  * In: as syscall (x86-64 numbers), or as int $0x80 (i386 numbers). Out: rax. Lost: nothing; with stack=minimum the
- * arithmetic flags, DF and AC. A program that sets NT itself is ended by an exit=iret.
+ * arithmetic flags, DF and AC. With exit=iret, a program that has set NT is ended.
  * Back: lretq, which takes rip, cs, rsp, ss.
  */
 #include "entry/steps.inc"

@@ -2,9 +2,9 @@
  * #DE, the division by zero, as a system call (SDM vol. 3, 6.15).
  *
  * The hardware has: switched to the entry stack and pushed ss, rsp, rflags, cs, rip, no error code; cleared IF, TF, NT.
- * The address is that of the instruction: it must be skipped. AC and DF are the program's. Page tables are the program's.
+ * The saved address is that of the instruction, so the kernel must skip it. AC, DF and page tables are the program's.
  * In: as syscall, or in a 32-bit program as int $0x80. Out: rax. Lost: nothing.
- * Back: iretq. Only `div` of a 32-bit register serves; other divisions are exceptions as ever.
+ * Back: iretq. Only `div` by a 32-bit register is a system call; other divisions by zero remain exceptions.
  */
 #include "entry/instruction.inc"
 

@@ -6,7 +6,7 @@
 #include "lab.h"
 #include "switches.h"
 
-/* A switch's value, by SWITCH_*; read by path.c and by those who must know what is switched. */
+/* A switch's value, by SWITCH_*; path.c reads it, and all other code that depends on switches. */
 typedef uint8_t configuration[SWITCH_COUNT];
 extern configuration configured;
 
@@ -15,7 +15,7 @@ extern configuration configured;
  * Returns 0, or the SWITCH_* that this CPU cannot do.
  */
 unsigned paths_configure(const configuration wanted);
-/* What a fault at an address in a path means: where to go on, or FAULT_ENDS, or FAULT_UNKNOWN. */
+/* What to do after a fault at an address in a path: where to go on, or FAULT_ENDS, or FAULT_UNKNOWN. */
 #define FAULT_UNKNOWN 0
 #define FAULT_ENDS    1
 uint64_t path_fault(uint64_t rip);
@@ -30,23 +30,23 @@ extern uint64_t path_syscall_x86_64, path_syscall_i386, path_sysenter_x86_64, pa
 extern const uint8_t exception_stubs[];
 /* exception.c: called by the stubs' path. */
 void exception(struct frame *frame);
-/* vsyscall.c: serves a fetch from the page at a fixed address; 0 when it was something else. */
+/* vsyscall.c: serves an instruction fetch from the fixed page; 0 when the fault was something else. */
 int vsyscall_fault(struct frame *frame, uint64_t address);
 
 /*
- * Whether ud2, lock nop, int3 and div serve as system calls, with the numbers of a program of so many bits; otherwise
- * they are exceptions as elsewhere.
+ * Whether ud2, lock nop, int3 and div are system calls, with the call numbers for a program of so many bits. If not, they
+ * are ordinary exceptions.
  */
 void exceptions_serve(int serve, int bits);
-/* Tells sysenter, which saves nothing, what it comes from. */
+/* Tells the path of sysenter the program's bitness, because the instruction saves nothing. */
 void sysenter_from(int bits);
 
-/* user.S: stacks, and what paths keep in the CPU area. */
+/* user.S: stacks, and the paths' data in the CPU area. */
 extern uint8_t entry_stack_top[], kernel_stack_top[];
 extern uint64_t kernel_cr3, user_cr3, user_rsp, landing_pad;
 extern uint64_t
     observed_flags; /* with observe=on: bits of rflags that were set after some gate; 0 when none was entered */
 
-/* user.S: leaves the kernel for a program, whose registers it takes from the frame; leave_user makes it return. */
+/* user.S: goes to a program with the registers of the frame; leave_user makes it return. */
 void enter_user(const struct frame *start);
 _Noreturn void leave_user(void);

@@ -1,9 +1,9 @@
 /*
- * Every exception and interrupt that is no system call: page faults, the tick, faults of programs and of the kernel.
+ * All exceptions and interrupts that are not system calls: page faults, the tick, faults of programs and of the kernel.
  *
  * The hardware has: switched to the entry stack, or one of the IST, when it came from a program; pushed ss, rsp, rflags,
- * cs, rip and for some vectors an error code; cleared IF, TF, NT. AC and DF are whatever they were. It may have come at
- * any instruction, of a path too: page tables are either's, and are put back as they were.
+ * cs, rip and for some vectors an error code; cleared IF, TF, NT. AC and DF are unchanged. It may have come at
+ * any instruction, even in a path: the page tables may be the kernel's or the program's, and are restored at the end.
  */
 #include "entry/steps.inc"
 
@@ -47,7 +47,7 @@ STEP "handle"
 	CALL_C	exception
 	mov	%rbp, %rsp
 STEP "PTI: switch back", SWITCH_PTI, PTI_ON
-	/* What was read lacks the bit that keeps the translations (PCID), so it only tells which of the two it was. */
+	/* CR3 reads without the bit that keeps the translations (PCID), so the value only tells which of the two it was. */
 	test	$PROGRAM_TOP_BIT, %ebx
 	jz	1f
 	mov	user_cr3, %rax

@@ -1,4 +1,4 @@
-/* What an exception means: a page that is due, a vsyscall, a tick, a fault of the program, a fault of the kernel. */
+/* Decides what an exception means: a page to be mapped, a vsyscall, a tick, a fault of the program or of the kernel. */
 #include "entry/entry.h"
 #include "mm/mm.h"
 #include "serial/serial.h"
@@ -67,7 +67,7 @@ static int is_from_program(const struct frame *frame)
 	return (frame->cs & 3) == 3;
 }
 
-/* A fault of the kernel is one that a path expects, or the end. */
+/* A path expects some faults of the kernel; any other ends it. */
 static void kernel_fault(struct frame *frame, uint64_t address)
 {
 	const uint64_t resume = path_fault(frame->rip);
@@ -82,7 +82,7 @@ static void kernel_fault(struct frame *frame, uint64_t address)
 	frame->rip = resume;
 }
 
-/* Single steps into an entry that does not clear TF: the program loses it, the kernel goes on. */
+/* A program single-stepped into an entry that does not clear TF: the kernel clears it and goes on. */
 static void debug(struct frame *frame)
 {
 	if (is_from_program(frame))
@@ -104,8 +104,8 @@ static void page_fault(struct frame *frame)
 }
 
 /*
- * A program that does nothing but enter through gates that leave interrupts on may never be met outside of the kernel. In a
- * path it can be ended, too: there no record is half written.
+ * A program may enter again and again through gates that leave interrupts on, so that the tick always finds it in the
+ * kernel. It can be ended in a path, too, because no record is half written there.
  */
 static void tick(const struct frame *frame)
 {
@@ -127,7 +127,7 @@ void exception(struct frame *frame)
 	case VECTOR_TICK:
 		tick(frame);
 		break;
-	case VECTOR_NMI: /* somebody's button or watchdog; nothing that this kernel asked for */
+	case VECTOR_NMI: /* a button or a watchdog; this kernel requests none */
 	case VECTOR_SPURIOUS:
 		break;
 	default:

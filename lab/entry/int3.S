@@ -2,7 +2,7 @@
  * #BP, the breakpoint, as a system call (SDM vol. 3, 6.15).
  *
  * The hardware has: switched to the entry stack and pushed ss, rsp, rflags, cs, rip, no error code; cleared IF (the gate
- * is an interrupt gate), TF, NT. It is a trap: the address is already behind the instruction. AC and DF are the
+ * is an interrupt gate), TF, NT. It is a trap: the saved address is already that of the next instruction. AC and DF are the
  * program's. Page tables are the program's.
  * In: as syscall, or in a 32-bit program as int $0x80. Out: rax. Lost: nothing.
  * Back: iretq.

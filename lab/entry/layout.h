@@ -3,9 +3,9 @@
 
 #include <linux/errno.h>
 
-#define CALLS 512 /* call numbers from here on exist in neither table */
+#define CALLS 512 /* both tables end before this call number */
 
-#define PROGRAM_TOP_BIT 0x1000 /* of CR3: the top tables lie behind one another, the programs' second */
+#define PROGRAM_TOP_BIT 0x1000 /* of CR3: the two top tables are adjacent, the programs' is the second */
 
 /* struct frame */
 #define FRAME_RAX    (10 * 8)
@@ -13,7 +13,7 @@
 #define FRAME_RIP    (17 * 8)
 #define FRAME_CS     (18 * 8)
 
-/* What a gate leaves on the entry stack: interrupt and trap gates; call gates. */
+/* What gates push on the entry stack: interrupt and trap gates; call gates. */
 #define GATE_RIP 0
 #define GATE_CS	 8
 #define CALL_RIP 0

@@ -1,4 +1,4 @@
-/* What the boot, and the program that is about to run, decide about entries. */
+/* Settings of entries that depend on the processor, or on the program that is about to run. */
 #include "entry/entry.h"
 
 _Static_assert(offsetof(struct frame, rax) == FRAME_RAX, "SERVE");

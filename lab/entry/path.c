@@ -5,7 +5,7 @@
 /* As path.inc writes them. */
 struct step {
 	uint64_t start;
-	const char *name; /* none: the path's end */
+	const char *name; /* null at the path's end */
 	struct {
 		uint8_t which, value;
 	} conditions[4];
@@ -56,7 +56,7 @@ static int holds(const struct step *step, const configuration wanted)
 	return 1;
 }
 
-/* An address of the template as one of the path; of a step that is off, as that of the next one. */
+/* Translates an address of the template to one of the path; for a step that is off, to that of the next step. */
 static uint64_t moved(const struct building *path, uint64_t address)
 {
 	if (address < path->start || address > path->end)
@@ -136,7 +136,7 @@ static void build_all(const configuration wanted)
 	fault_count = 0;
 	for (const struct path *path = path_list_start; path < path_list_end; path++)
 		at = build(path, wanted, at);
-	/* Code that was changed may be executed after a serializing instruction (SDM vol. 3, 9.1.3). */
+	/* Changed code may be executed only after a serializing instruction (SDM vol. 3, 9.1.3). */
 	cpuid(0, 0);
 }
 

@@ -1,7 +1,7 @@
 /*
  * long peek_as_program(uint64_t address)
- * Reads a byte in ring 0 with the page tables that programs have under isolation (pti=on alone: the exception's way
- * must switch). 1 when that is a page fault, because the kernel is not there; 0 when it could be read.
+ * Reads a byte in ring 0 with the page tables that programs use under isolation. Only with pti=on, because the exception's
+ * path must switch page tables. 1 when that is a page fault, because the kernel is not mapped; 0 when it could be read.
  */
 #include "entry/path.inc"
 

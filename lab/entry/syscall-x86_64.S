@@ -4,7 +4,8 @@
  * The hardware has: rip to rcx, rflags to r11, then cleared what IA32_FMASK names (TF, IF, DF, IOPL, NT, AC); cs and ss
  * flat. It has saved nothing to memory: rsp is the program's. Page tables are the program's.
  * In: rax number; rdi, rsi, rdx, r10, r8, r9. Out: rax. Lost: rcx, r11.
- * Back: sysretq takes rip from rcx and rflags from r11. rcx is canonical: no program has the last page of the lower half.
+ * Back: sysretq takes rip from rcx and rflags from r11. rcx is canonical, because programs cannot use the last page of the
+ * lower half.
  */
 #include "entry/steps.inc"
 

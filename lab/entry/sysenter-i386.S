@@ -3,7 +3,7 @@
  *
  * The hardware has: cleared IF; loaded rip, rsp (the kernel's stack), flat cs and ss, 64-bit mode. It has saved nothing.
  * TF, NT, DF and AC are the program's. Page tables are the program's.
- * In: eax number; ebx, ecx, edx, esi, edi; ebp the program's stack pointer, on whose stack are ebp, edx, ecx. Out: eax.
+ * In: eax number; ebx, ecx, edx, esi, edi; ebp the program's stack pointer; ebp, edx, ecx on that stack. Out: eax.
  * Back: sysexit to the landing pad of the 32-bit vDSO, which pops ebp, edx, ecx, and returns.
  */
 #include "entry/steps.inc"

@@ -1,10 +1,10 @@
 /*
- * #UD as a system call: ud2, and `lock nop`, which is invalid by its prefix (SDM vol. 3, 6.15).
+ * #UD as a system call: ud2, and `lock nop`, which its prefix makes invalid (SDM vol. 3, 6.15).
  *
  * The hardware has: switched to the entry stack and pushed ss, rsp, rflags, cs, rip, no error code; cleared IF, TF, NT.
- * The address is that of the instruction: it must be skipped. AC and DF are the program's. Page tables are the program's.
+ * The saved address is that of the instruction, so the kernel must skip it. AC, DF and page tables are the program's.
  * In: as syscall, or in a 32-bit program as int $0x80. Out: rax. Lost: nothing.
- * Back: iretq. Other invalid instructions are exceptions as ever.
+ * Back: iretq. Other invalid instructions remain exceptions.
  */
 #include "entry/instruction.inc"
 

@@ -1,6 +1,6 @@
 /*
- * long call_unknown_x86_64(void), call_unknown_i386(void): what every number that nobody serves leads to. The dispatcher
- * has left it in rax.
+ * long call_unknown_x86_64(void), call_unknown_i386(void): called for every number that no system call has. The dispatcher
+ * has left the number in rax.
  */
 	.text
 	.globl	call_unknown_x86_64, call_unknown_i386

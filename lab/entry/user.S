@@ -1,9 +1,9 @@
-/* From the kernel to a program and, for good, back; and the kernel's access to a program's memory. */
+/* From the kernel to a program, and back at its end; and the kernel's access to a program's memory. */
 #include "entry/steps.inc"
 
 /*
  * void enter_user(const struct frame *start)
- * Goes to a program with the registers of the frame, all of them. Returns when leave_user is called.
+ * Goes to a program with all registers of the frame. Returns when leave_user is called.
  */
 	.text
 	.globl	enter_user
@@ -15,7 +15,7 @@ enter_user:
 	push	%r14
 	push	%r15
 	pushf
-	cli				# the entry stack is not to be used by anything else from here
+	cli				# nothing else may use the entry stack from here on
 	mov	%rsp, main_rsp
 	jmp	*path_enter_user
 
@@ -59,7 +59,7 @@ leave_user:
 /*
  * long put_user_8(uint64_t to, uint64_t value), put_user_4(uint64_t to, uint32_t value),
  * put_user_16(uint64_t to, uint64_t first, uint64_t second), copy_user(void *to, const void *from, uint64_t bytes)
- * Access to a program's memory (of a copy, either side), which the caller has found to be below the end of programs'.
+ * Access to a program's memory (for a copy, on either side). The caller has checked that it is below the end of programs.
  * 0, or -EFAULT. `access` is a macro; its faults go on at 2.
  */
 .macro USER_ACCESS name, access
@@ -113,7 +113,7 @@ USER_ACCESS put_user_4, STORE_4
 USER_ACCESS put_user_16, STORE_16
 USER_ACCESS copy_user, COPY
 
-/* Stacks, and what paths keep. */
+/* Stacks, and the paths' data. */
 	.section .cpu_area, "aw"
 	.balign 16
 	.skip	12288

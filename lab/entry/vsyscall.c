@@ -7,7 +7,7 @@
  *	none		absent
  *
  * For emulation the hardware has: switched to the entry stack, pushed ss, rsp, rflags, cs, rip and the error code; cr2 is
- * rip. The return address lies on the program's stack, as if the function had been entered.
+ * rip. The return address is on the program's stack, as after a call of the function.
  */
 #include "cpu/cpu.h"
 #include "entry/entry.h"

@@ -1,11 +1,11 @@
-/* Pages of programs that nobody writes to, by what they were filled from. */
+/* Pages of programs that nobody writes to, found by their source. */
 #include "mm/mm.h"
 
 #define PLACES 1024
 
 static struct {
 	struct source source;
-	uint64_t at, physical; /* none: free */
+	uint64_t at, physical; /* 0 when free */
 } places[PLACES];
 
 void source_fill(const struct source *source, uint64_t at, uint8_t *to)
@@ -27,7 +27,7 @@ uint64_t cache_page(const struct source *source, uint64_t at)
 {
 	const uint64_t first = ((uint64_t)source->bytes + at) / PAGE % PLACES;
 
-	/* One place to look at, and the next: a page that finds both taken is the program's own. */
+	/* A page has two possible places; if both are taken, it is not cached, and belongs to the program. */
 	for (uint64_t i = first; i < first + 2; i++) {
 		const uint64_t place = i % PLACES;
 		if (places[place].physical && places[place].at == at &&

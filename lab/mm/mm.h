@@ -37,8 +37,8 @@ static inline uint64_t virtual_to_physical(const void *address)
 }
 
 /*
- * pages.c: pages are taken one after the other, and all that a program has had are given back at once. No list, no
- * lock. A page that is freed earlier is used again first.
+ * pages.c: pages are taken one after the other, and all pages of a program are given back at once. There is no list and
+ * no lock. A page that is freed earlier is reused first.
  */
 void pages_init(uint64_t start, uint64_t end); /* physical */
 uint64_t page_take(void);		       /* physical, zeroed; 0 when there is none */
@@ -53,7 +53,7 @@ void pages_release(void); /* everything taken since pages_keep */
 #define MAP_WRITE   1
 #define MAP_EXECUTE 2
 #define MAP_USER    4
-#define MAP_HELD    8 /* kept for later, and not there for anybody */
+#define MAP_HELD    8 /* reserved: present for nobody */
 void tables_init(uint64_t memory_end);
 void tables_new_space(void); /* an empty lower half */
 /* 0, or -ENOMEM. */
@@ -65,9 +65,9 @@ int tables_find(uint64_t address, uint64_t *physical, unsigned *rights);
 uint64_t tables_next(uint64_t address, uint64_t end);
 void tables_configure(int smap, int pti, int pcid);
 void tables_flush(void); /* after rights were taken away */
-/* Of the kernel's half in programs' tables under isolation: pages that there are, and those that should not be. */
+/* The kernel's half in programs' tables under isolation: pages that are mapped, and those of them that should not be. */
 void tables_check_isolation(uint64_t *pages, uint64_t *foreign);
-/* Whether a read of the kernel's memory with those tables is a page fault, tried; 0 where nothing is isolated. */
+/* Tries whether reading the kernel's memory with those tables is a page fault; 0 without isolation. */
 int tables_are_blind(void);
 
 /* What an area's pages are copied from: `count` bytes, the first of which is `offset` bytes into the area. */
@@ -77,12 +77,12 @@ struct source {
 };
 
 /*
- * cache.c: pages that programs only read, filled once in a boot. An emulator translates code again when it was written
- * again, and that takes it longer than running it.
+ * cache.c: pages that programs only read, filled once in a boot. An emulator must translate code again after it was
+ * written, which takes longer than running it.
  */
 /* The page that begins so many bytes into the area; physical, 0 when there is no room. */
 uint64_t cache_page(const struct source *source, uint64_t at);
-/* What the source has for a page, copied there; the rest of the page is left alone. */
+/* Copies what the source has for a page; the rest of the page is unchanged. */
 void source_fill(const struct source *source, uint64_t at, uint8_t *to);
 
 /* space.c: what a program may use of its addresses. */
@@ -97,7 +97,7 @@ struct space {
 	uint64_t minor_faults;
 };
 extern struct space space;
-void space_init(void); /* what is taken before is the kernel's for good */
+void space_init(void); /* pages that were taken before remain the kernel's */
 void space_new(int bits, uint64_t map_top);
 /*
  * Adds an area, page-aligned, replacing what is there. Its pages come when they are touched: copied from `source`, or
@@ -108,7 +108,7 @@ long space_remove(uint64_t start, uint64_t bytes);
 long space_protect(uint64_t start, uint64_t bytes, unsigned protection);
 /* Drops the pages of anonymous areas; the next touch finds zeroes. */
 long space_forget(uint64_t start, uint64_t bytes);
-/* Moves an area to where it has room to be larger; its new address, or -errno. */
+/* Moves an area to a place where it can be larger; its new address, or -errno. */
 long space_move(uint64_t start, uint64_t bytes, uint64_t new_bytes);
 int space_is_free(uint64_t start, uint64_t bytes);
 /* An address with so much room, or 0. */
@@ -116,7 +116,7 @@ uint64_t space_find(uint64_t bytes);
 long space_set_break(uint64_t to);
 /* Pages of the kernel's own in a program: the vDSO, its time page. */
 long space_add_pages(uint64_t start, const void *first, uint64_t bytes, unsigned protection);
-/* Serves a page fault; 0 when it was one that an area allows. `error` is the processor's error code. */
+/* Serves a page fault that an area allows; 0 if none does. `error` is the processor's error code. */
 int space_fault(uint64_t address, uint64_t error);
 #define FAULT_PRESENT 1
 #define FAULT_WRITE   2

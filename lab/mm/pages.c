@@ -1,4 +1,4 @@
-/* Physical pages: a program's from below, those that stay from above. */
+/* Physical pages: a program's are taken from below, permanent ones from above. */
 #include "mm/mm.h"
 
 static uint64_t next, end, kept;

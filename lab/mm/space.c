@@ -9,13 +9,13 @@ struct area {
 	uint64_t start, end;
 	unsigned protection;
 	struct source source;
-	const uint8_t *pages; /* of the kernel, mapped as they are; else the pages are the program's own */
+	const uint8_t *pages; /* of the kernel, mapped directly; null if the pages are the program's own */
 };
 
 struct space space;
 static struct area areas[MAX_AREAS]; /* in order of addresses */
 static unsigned area_count;
-static uint64_t zero_page; /* what a page that was only read is mapped to */
+static uint64_t zero_page; /* mapped where a page was only read so far */
 
 void space_init(void)
 {
@@ -48,7 +48,7 @@ static int is_range(uint64_t start, uint64_t bytes)
 	return !(start & (PAGE - 1)) && bytes && start < space.end && bytes <= space.end - start;
 }
 
-/* Cuts the area that goes over an address in two. */
+/* Splits the area that contains an address there. */
 static int split(uint64_t address)
 {
 	struct area *area = area_at(address);
@@ -61,7 +61,7 @@ static int split(uint64_t address)
 	__builtin_memmove(next, area, (size_t)(&areas[area_count] - area) * sizeof(*area));
 	area_count++;
 	area->end = next->start = address;
-	/* Where the source begins, relative to the second half: before it, perhaps. */
+	/* Where the source begins, relative to the second half; negative if it begins before. */
 	next->source.offset -= address - area->start;
 	if (next->pages)
 		next->pages += address - area->start;
@@ -110,7 +110,7 @@ long space_remove(uint64_t start, uint64_t bytes)
 	return 0;
 }
 
-/* Without a source of their own, neighbours of the same protection are one. */
+/* Merges neighbours of the same protection that have no source. */
 static int continues(const struct area *area, const struct area *next)
 {
 	return area->end == next->start && area->protection == next->protection && !area->source.count &&
@@ -156,14 +156,14 @@ long space_add_pages(uint64_t start, const void *first, uint64_t bytes, unsigned
 	return insert((struct area){start, start + bytes, protection, {0}, first});
 }
 
-/* Without any protection a page is held for later, and nobody's to touch. */
+/* A page without any rights is reserved, and nobody may access it. */
 static unsigned rights_of(unsigned protection)
 {
 	return (protection ? MAP_USER : MAP_HELD) | (protection & PROTECT_WRITE ? MAP_WRITE : 0) |
 	       (protection & PROTECT_EXECUTE ? MAP_EXECUTE : 0);
 }
 
-/* Pages that are there get the rights of their area; one that others may see never the right to be written. */
+/* Mapped pages get the rights of their area, but a shared page never becomes writable. */
 static void apply_rights(const struct area *area)
 {
 	for (uint64_t at = tables_next(area->start, area->end); at < area->end;
@@ -296,7 +296,7 @@ static uint64_t own_page(const struct area *area, uint64_t page)
 	return physical;
 }
 
-/* One that may be shared as long as nobody writes to it. */
+/* A page that may be shared as long as nobody writes to it. */
 static uint64_t read_page(const struct area *area, uint64_t page)
 {
 	const uint64_t physical =
@@ -316,7 +316,7 @@ int space_fault(uint64_t address, uint64_t error)
 		return 0;
 	const int was_there = tables_find(page, &physical, &rights);
 	if (was_there && !(error & FAULT_WRITE && page_is_for_good(physical) && !area->pages))
-		return 0; /* the access is wrong in another way */
+		return 0; /* the fault has another cause */
 	space.minor_faults++;
 	rights = rights_of(area->protection);
 	if (area->pages)
@@ -332,6 +332,6 @@ int space_fault(uint64_t address, uint64_t error)
 	if (tables_map(page, physical, rights))
 		return 0;
 	if (was_there)
-		tables_flush(); /* the program's own identifier may still know the page that was shared */
+		tables_flush(); /* translations with the program's PCID may still point to the shared page */
 	return 1;
 }

@@ -1,6 +1,7 @@
 /*
- * Page tables (SDM vol. 3, 4.5). The kernel's and, in the page behind it, the top table of programs under isolation:
- * they share the lower half; of the upper half the second has the trampoline, the CPU area, and the vsyscall page.
+ * Page tables (SDM vol. 3, 4.5). There are two top tables: the kernel's and, in the next page, that of programs
+ * under isolation. They share the lower half; of the upper half, the second has only the trampoline, the CPU area, and the
+ * vsyscall page.
  */
 #include "cpu/cpu.h"
 #include "entry/entry.h"
@@ -34,7 +35,7 @@ static unsigned slot(uint64_t address, unsigned level)
 	return address >> (12 + 9 * level) & (ENTRIES - 1);
 }
 
-/* The entry for an address at level 0 (page) or 1 (2 MiB); makes the tables above it. 0 when memory is out. */
+/* The entry for an address at level 0 (page) or 1 (2 MiB); makes the tables above it. 0 when there is no memory. */
 static uint64_t *entry_of(uint64_t *top, uint64_t address, unsigned level, int make)
 {
 	uint64_t *table = top;
@@ -146,7 +147,7 @@ int tables_find(uint64_t address, uint64_t *physical, unsigned *rights)
 	return 1;
 }
 
-/* Steps over as much as a missing table would map: programs reserve more addresses than could be looked at one by one. */
+/* Skips what a missing table would map: programs reserve too many addresses to look at each. */
 uint64_t tables_next(uint64_t address, uint64_t end)
 {
 	while (address < end) {
@@ -163,13 +164,13 @@ uint64_t tables_next(uint64_t address, uint64_t end)
 	return end;
 }
 
-/* In the trampoline, since it runs on programs' page tables in between. */
+/* In the trampoline, because it runs with programs' page tables for a moment. */
 __attribute__((section(".trampoline"), noinline)) static void load_both(uint64_t program, uint64_t kernel)
 {
 	__asm__ volatile("mov %0, %%cr3; mov %1, %%cr3" : : "r"(program), "r"(kernel) : "memory");
 }
 
-/* Every translation of both address spaces is forgotten: a write to CR3 forgets those of its own PCID. */
+/* Flushes all translations of both address spaces: a write to CR3 flushes those of its own PCID. */
 void tables_flush(void)
 {
 	const uint64_t kernel = kernel_cr3 & ~CR3_NO_FLUSH, program = user_cr3 & ~CR3_NO_FLUSH;
@@ -180,7 +181,7 @@ void tables_flush(void)
 		write_cr3(kernel);
 		return;
 	}
-	/* Programs' tables have no stack for an interrupt that came in between. */
+	/* An interrupt in between would have no stack in the programs' tables. */
 	const uint64_t flags = interrupts_off();
 	load_both(program, kernel);
 	interrupts_restore(flags);
@@ -244,6 +245,6 @@ int tables_are_blind(void)
 
 	for (unsigned i = 0; i < sizeof(places) / sizeof(places[0]) && isolated; i++)
 		blind &= peek(places[i]) == 1;
-	/* And what is mapped can be read: the method tells the two apart. */
+	/* Mapped memory can be read the same way, so the method does distinguish the two. */
 	return blind && peek((uint64_t)cpu_area_start) == 0;
 }

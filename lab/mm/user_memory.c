@@ -1,4 +1,4 @@
-/* The kernel's access to a program's memory. The paths open and close SMAP; a fault in one of them is -EFAULT. */
+/* The kernel's access to a program's memory. The paths in entry/user.S open and close SMAP; a fault there is -EFAULT. */
 #include "entry/entry.h"
 #include "mm/mm.h"
 

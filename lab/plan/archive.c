@@ -1,4 +1,4 @@
-/* POSIX ustar: a header of 512 bytes for each file, its content behind it, padded to 512. */
+/* POSIX ustar: for each file a header of 512 bytes, then its content, padded to 512. */
 #include "plan/plan.h"
 
 #define BLOCK	    512

@@ -12,7 +12,7 @@
 
 #define MAX_ARGUMENTS  4096
 #define ARGUMENT_BYTES (4ul << 20)
-/* How often the tick comes, in parts of the time that a program may run. */
+/* How many ticks there are in the time that a program may run. */
 #define TICK_PART      16
 #define TICK_DEFAULT   10000000
 
@@ -72,7 +72,7 @@ static int do_set(struct line *line)
 	return 1;
 }
 
-/* Gathers FILE and its arguments. Their number; 0 when there are none or they are broken; -E2BIG. */
+/* Decodes FILE and its arguments. Returns their number; 0 when there are none or one cannot be decoded; or -E2BIG. */
 static int gather(struct line *line)
 {
 	int count = 0;
@@ -111,7 +111,7 @@ static int do_run(struct line *line, int serve)
 	else if (!start.file.bytes)
 		report_end((struct end){LAB_END_NOT_LOADED, {ENOENT}});
 	else {
-		/* The same for every program, whatever came before it. */
+		/* The same for every program, whatever ran before it. */
 		random_seed(plan.header.seed);
 		const struct end end = program_run(&start);
 		if (console_is_open()) {

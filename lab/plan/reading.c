@@ -1,11 +1,11 @@
-/* Reads the records of a probe. Nothing of them is believed: the probe may have been a program that went wrong. */
+/* Reads the records of a probe. Nothing in them is trusted, because the probe may have failed while it wrote. */
 #include "plan/reading.h"
 
 #define STAMPS_OF_SAMPLE 4
 #define STAMPS_OF_CANARY 5
 #define SLACK		 32
 
-/* Ascending; by inserting, since most are equal. */
+/* Insertion sort, ascending: most values are equal. */
 static void sort(uint32_t *values, unsigned count)
 {
 	for (unsigned i = 1; i < count; i++) {

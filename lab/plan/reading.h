@@ -14,6 +14,6 @@ struct reading {
 	int chain_holds; /* an imul takes as long as three xors, within one part in 32 */
 };
 
-/* Reads all records; the outcome that they tell, OUTCOME_ERROR when they are none. */
+/* Reads all records. Returns their outcome; OUTCOME_ERROR when these are not records. */
 uint64_t reading_take(struct reading *reading, const uint8_t *bytes, uint64_t count);
 uint32_t reading_median(struct reading *reading, unsigned part);

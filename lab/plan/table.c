@@ -1,6 +1,6 @@
 /*
- * The table that a machine without a host shows by itself: for every probe a line, from the records that it wrote. What
- * the command does with statistics is done here with medians, in whole numbers.
+ * The table on the screen of a machine that boots an image: a line for every probe, from its records. Where the command
+ * uses statistics, this uses medians of whole numbers.
  */
 #include "plan/table.h"
 #include "plan/reading.h"
@@ -13,10 +13,10 @@
 #define COLLECTED   (1ul << 20)
 #define IMUL_CYCLES 3
 
-/* As ring.S counts: what the loop takes where a tick is an instruction. */
+/* The length of the loop in ring.S, in instructions: what it takes where a tick is an instruction. */
 #define TICKS_IF_COUNTED 80005
 
-/* QEMU's emulator; both its rings take equally long. */
+/* QEMU's emulator, where both rings take equally long. */
 #define LEAF_HYPERVISOR 0x40000000
 #define NAME_TCG	0x54474354 /* "TCGT" of TCGTCGTCGTCG */
 
@@ -101,7 +101,7 @@ void table_configuration(void)
 	static configuration shown = {[SWITCH_SMAP] = UINT8_MAX};
 	struct line_buffer line = {.length = 0};
 
-	/* The row's name tells the gate, and its line what was observed. */
+	/* The row's name tells which gate it is; its line shows what was observed. */
 	shown[SWITCH_GATE] = configured[SWITCH_GATE];
 	if (configured[SWITCH_OBSERVE] == OBSERVE_ON)
 		return;
@@ -186,7 +186,7 @@ static void put_outcome(struct line_buffer *line, uint64_t outcome, struct end e
 	line_number(line, end.detail[2] >> 32, 10);
 }
 
-/* What was observed of a gate; nothing where the probe did not come back. */
+/* What was observed at a gate; nothing if the probe did not return. */
 static void put_observed(struct line_buffer *line, struct end end)
 {
 	if (end.how != LAB_END_EXITED || end.detail[1] == LAB_IF_UNKNOWN)

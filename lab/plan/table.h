@@ -1,4 +1,4 @@
-/* The table that a machine without a host shows by itself. */
+/* The table on the screen of a machine that boots an image. */
 #pragma once
 
 #include "user/user.h"

@@ -8,12 +8,12 @@ struct line {
 	int is_over;
 };
 
-/* The next word; 0 at the line's end. Between two spaces there is a word, though an empty one. */
+/* The next word; 0 at the line's end. Between two adjacent spaces there is an empty word. */
 int line_next_word(struct line *line, struct text *word);
-/* The next word as a decimal number; 0 when it is none. */
+/* The next word as a decimal number; 0 when it is not a number. */
 int line_next_number(struct line *line, uint64_t *value);
 int word_is(struct text word, const char *text);
 
 #define WORD_BROKEN UINT64_MAX
-/* Decodes a word to text with its end. Bytes used; 0: no room; WORD_BROKEN: a code that is none, or of the text's end. */
+/* Decodes a word to text that ends in NUL. Returns the bytes used; 0: no room; WORD_BROKEN: an invalid code, or NUL's. */
 uint64_t word_decode(struct text word, char *to, uint64_t room);

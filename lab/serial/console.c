@@ -1,4 +1,4 @@
-/* The PC's text screen, 80 by 25, where the firmware has left one; and the serial port. */
+/* The PC's text screen, 80 by 25, if the firmware has set one up; and the serial port. */
 #include "serial/console.h"
 #include "mm/mm.h"
 #include "serial/serial.h"

@@ -1,4 +1,4 @@
-/* Text for somebody who stands before the machine: on screen and serial port, instead of the record stream. */
+/* Text for a person at the machine, on screen and serial port, instead of the record stream. */
 #pragma once
 
 #include <stdint.h>

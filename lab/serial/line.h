@@ -1,4 +1,4 @@
-/* A line of text while it is made; what does not fit is cut. */
+/* A line of text that is being composed; what does not fit is cut off. */
 #pragma once
 
 #include <stdarg.h>

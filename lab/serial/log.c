@@ -1,4 +1,4 @@
-/* Lines for people, and the end. */
+/* Log lines, and switching the machine off. */
 #include "cpu/cpu.h"
 #include "lab.h"
 #include "serial/console.h"
@@ -34,7 +34,7 @@ void log_line(const char *format, ...)
 	}
 }
 
-/* QEMU ends by its debug port, Bochs by its own; a machine that somebody stands before shows what it has. */
+/* QEMU and Bochs each end through a debug port; a real machine stops and keeps its screen. */
 _Noreturn void power_off(void)
 {
 	static const char shutdown[] = "Shutdown";

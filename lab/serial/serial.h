@@ -5,7 +5,7 @@
 
 void uart_init(void);
 void uart_write(const void *bytes, uint64_t count);
-void uart_drain(void); /* returns when everything has left */
+void uart_drain(void); /* returns when everything has been sent */
 
 /* records.c: a record of abi/record.h; the payload may come in two parts. */
 void records_init(void);

@@ -14,7 +14,7 @@
 #define FIFO_CLEAR   0x07
 #define MODEM_READY  0x03 /* DTR, RTS */
 #define STATUS_EMPTY 0x20 /* of the transmitter's FIFO */
-#define STATUS_IDLE  0x40 /* and the last bit is out */
+#define STATUS_IDLE  0x40 /* and the last bit has been sent */
 #define FIFO_BYTES   16
 
 void uart_init(void)

@@ -50,6 +50,6 @@ uint64_t find_tsc_frequency(void)
 
 	const uint64_t hertz = told ? told : from_pit();
 
-	/* Where every access to a port takes long, the timer has run out before it was looked at. */
+	/* If every access to a port is slow, the timer has expired before the first look. */
 	return hertz < LEAST_HERTZ ? 0 : hertz;
 }

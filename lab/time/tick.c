@@ -1,4 +1,4 @@
-/* The local APIC's timer (SDM vol. 3, 10.5.4): time moves on, and a program that does not end is noticed. */
+/* The local APIC's timer (SDM vol. 3, 10.5.4): it updates the clocks, and notices a program that does not end. */
 #include "cpu/cpu.h"
 #include "mm/mm.h"
 #include "time/tick.h"
@@ -84,7 +84,7 @@ void tick_restart(void)
 	__asm__ volatile("sti; nop; cli"
 			 :
 			 :
-			 : "memory"); /* one that was due is over before the program begins */
+			 : "memory"); /* a pending tick is handled before the program begins */
 }
 
 void tick_stop(void)

@@ -1,4 +1,4 @@
-/* An interrupt every so often while a program runs. */
+/* A periodic interrupt while a program runs. */
 #pragma once
 
 #include <stdint.h>

@@ -9,8 +9,8 @@
  * cycle_last), and probe/x86_64/time_page.c finds it by that. 32-bit code reads it too: members have fixed sizes and
  * lie at multiples of them.
  *
- * Who writes a clock makes `sequence` odd, changes the rest, and makes it even again, with interrupts off: a reader
- * that interrupts its writer waits for ever. Stores need no fence on x86, only volatile, which keeps the
+ * The writer of a clock makes `sequence` odd, changes the rest, and makes it even again. It does so with interrupts off,
+ * because a reader that interrupts the writer would wait for ever. Stores need no fence on x86, only volatile, which keeps the
  * compiler from moving them.
  */
 #pragma once
@@ -74,7 +74,7 @@ struct time_value {
 	uint32_t nanoseconds; /* below a second */
 };
 
-/* The fence keeps rdtsc from being read before the sequence number. */
+/* The fence keeps rdtsc from executing before the sequence number is read. */
 static inline uint64_t time_tsc(void)
 {
 	uint32_t low, high;

@@ -1,4 +1,4 @@
-/* The dispatch tables, and what happens with numbers that nobody serves. */
+/* The dispatch tables, and the answer to numbers that no system call has. */
 #include "user/calls.h"
 #include "call_names.h"
 #include "entry/layout.h"

@@ -52,7 +52,7 @@ long call_write(word file, word from, word bytes)
 		program_may_be_runaway();
 		if (user_read(chunk, from + written, count))
 			return written ? (long)written : -EFAULT;
-		/* What goes into a pipe nobody ever reads. */
+		/* Nobody ever reads from a pipe, so its data is dropped. */
 		if (console_is_open() && file == OUTPUT)
 			table_collect(chunk, count);
 		else if (file < OUTPUTS)

@@ -128,7 +128,7 @@ long call_getrlimit_32(word resource, word to)
 	return user_put_8(to, limit | (uint64_t)limit << 32);
 }
 
-/* Six fields of 65 bytes. The release is that of the Linux whose calls these are; C libraries ask for a least one. */
+/* Six fields of 65 bytes. The release is that of the Linux with these calls; C libraries demand a minimum. */
 long call_uname(word to)
 {
 	static const char fields[6][65] = {"Linux",  "lab",   "6.1.0-kentry-lab", "kentry's lab kernel",
@@ -168,7 +168,7 @@ long call_sched_getaffinity(word process, word bytes, word to)
 	return user_write(to, &mask, size) ? -EFAULT : (long)size;
 }
 
-/* Alone, a thread has nobody to wake, and would wait for ever. */
+/* There is only one thread: it has nobody to wake, and would wait for ever. */
 long call_futex(word address, word operation, word value)
 {
 	(void)address;
@@ -184,7 +184,7 @@ long call_futex(word address, word operation, word value)
 	}
 }
 
-/* Two words that say where the thread runs; it never moves, and nothing ever comes between its instructions. */
+/* Two words that tell on which CPU the thread runs. It never moves, and is never preempted. */
 long call_rseq(word area, word bytes, word flags, word signature)
 {
 	(void)bytes;
@@ -233,8 +233,8 @@ static uint64_t descriptor_of(const struct user_descriptor *from)
 }
 
 /*
- * As Linux: no code, and no stack of 16 bits, with which iret leaves half of the kernel's stack pointer in the program's. Not
- * present means empty.
+ * As on Linux: no code segments, and no 16-bit stacks, with which iret leaks half of the kernel's stack pointer to the
+ * program. A segment that is not present counts as empty.
  */
 static int is_acceptable(uint32_t flags)
 {

@@ -1,6 +1,6 @@
 /*
- * Signals: there are none. Handlers, masks and stacks for them are accepted, and never used; what was there before is
- * told to be the default. A signal that a program sends itself does what it does by default.
+ * There are no signals. Handlers, masks and stacks for them are accepted, but never used; the previous setting is always
+ * reported as the default. A signal that a program sends itself does what it does by default.
  */
 #include "mm/mm.h"
 #include "user/calls.h"

@@ -84,7 +84,7 @@ long call_time_32(word to)
 	return to && user_put_4(to, (uint32_t)now) ? -EFAULT : (long)now;
 }
 
-/* There is nobody else to run meanwhile. */
+/* No other program could run meanwhile. */
 static long wait(uint32_t clock, struct time_value time, int is_absolute)
 {
 	struct time_value now;
@@ -104,7 +104,7 @@ static long wait(uint32_t clock, struct time_value time, int is_absolute)
 	return 0;
 }
 
-/* Seconds that are negative, and fractions that are none, are refused before anything is cut off. */
+/* Negative seconds and invalid fractions are refused before the numbers are truncated. */
 static long check_time(int64_t seconds, int64_t nanoseconds, struct time_value *time)
 {
 	*time = (struct time_value){(uint64_t)seconds, (uint32_t)nanoseconds};

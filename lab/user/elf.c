@@ -1,16 +1,16 @@
-/* Loads static ELF programs of both classes (System V ABI, ch. 4 and 5). Nothing in a file is believed unchecked. */
+/* Loads static ELF programs of both classes (System V ABI, ch. 4 and 5). Everything in a file is checked. */
 #include "mm/mm.h"
 #include "serial/serial.h"
 #include "user/user.h"
 
 #include <linux/elf.h>
 
-/* Where programs that may lie anywhere lie, as on Linux, less the random part. */
+/* The address of position-independent programs, as on Linux without the random part. */
 #define BASE_64		  0x555555554000ul
 #define BASE_32		  0x56555000ul
 #define BASE_RANDOM_PAGES 0x400
 
-/* How far below the end mmap begins: the stack is above. */
+/* mmap begins so far below the end; the stack is above. */
 #define STACK_ROOM (64ul << 20)
 
 /* A segment, of either class. */

@@ -40,7 +40,7 @@ int program_watches(const struct frame *frame)
 	leave_user();
 }
 
-/* Segments and registers that no frame has; a program finds nothing of the one before. */
+/* Resets segments and registers that are not in the frame, so that a program finds nothing of the previous one. */
 static void reset_registers(void)
 {
 	for (unsigned i = 0; i < TLS_ENTRIES; i++)

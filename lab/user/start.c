@@ -23,7 +23,7 @@ static uint8_t vdso32[2 * PAGE] __attribute__((aligned(4096)));
 
 /*
  * What __kernel_vsyscall uses: the fastest that this processor has. In long mode AMD has no sysenter, and Intel no syscall
- * from 32-bit code, whatever CPUID says of them outside of it.
+ * from 32-bit code; CPUID does not tell, as it reports what exists outside of long mode.
  */
 unsigned gateway_choose(void)
 {
@@ -44,7 +44,7 @@ unsigned gateway_choose(void)
 	return chosen;
 }
 
-/* The time page, and behind it the image, whose address is returned; 0 when there is no room. */
+/* Maps the time page, followed by the image. Returns the image's address; 0 when there is no room. */
 static uint64_t map_vdso(int bits)
 {
 	const uint8_t *image = bits == 64 ? vdso64_image : vdso32;
@@ -58,7 +58,7 @@ static uint64_t map_vdso(int bits)
 	return at + PAGE;
 }
 
-/* A stack while it is filled, downwards. */
+/* A stack that is being filled, downwards. */
 struct stack {
 	uint64_t at;
 	unsigned word; /* bytes */

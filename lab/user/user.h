@@ -12,7 +12,7 @@ struct text {
 	uint64_t count;
 };
 
-/* random.c: numbers that follow from the seed, so that two boots are alike. Of no use for secrets. */
+/* random.c: numbers that depend only on the seed, so that two boots are alike. Not for secrets. */
 void random_seed(uint64_t seed);
 uint64_t random_next(void);
 
@@ -45,7 +45,7 @@ struct end program_run(const struct start *start);
 _Noreturn void program_ends(struct end end);
 void program_set_limit(uint64_t ticks); /* 0: none */
 void program_may_be_runaway(void);
-/* Runs code of the kernel's in ring 3 until its first exception, and returns the registers then. */
+/* Runs code of the kernel in ring 3 until its first exception, and returns its registers at that moment. */
 struct frame program_run_code(const uint8_t *code, uint64_t bytes);
 int program_watches(const struct frame *frame); /* whether an exception is the end of program_run_code */
 

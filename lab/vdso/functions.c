@@ -1,5 +1,5 @@
 /*
- * What both vDSOs export: a clock that the time page has is read there, any other costs a system call.
+ * What both vDSOs export. A clock that is in the time page is read there; any other takes a system call.
  * machine.h is the one of x86_64 or i386: system_call, its numbers, and whether functions have a second name.
  */
 #include "machine.h"

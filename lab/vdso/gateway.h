@@ -1,5 +1,5 @@
 /*
- * Where linux-gate.so.1 keeps what the kernel has to know, as offsets in the image. i386/vdso32.lds places it there.
+ * Offsets in linux-gate.so.1 that the kernel has to know. i386/vdso32.lds places it there.
  * The kernel copies one of gateway_int80, gateway_sysenter and gateway_syscall (gateway.S) to VDSO32_GATEWAY.
  */
 #pragma once
@@ -9,6 +9,6 @@
 #define VDSO32_RT_SIGRETURN 0x150 /* __kernel_rt_sigreturn */
 
 #define GATEWAY_SIZE	64 /* of each variant */
-#define GATEWAY_LANDING 16 /* where sysenter and syscall come back, from the variant's start */
+#define GATEWAY_LANDING 16 /* where sysenter and syscall return to, from the variant's start */
 
 #define VDSO32_LANDING (VDSO32_GATEWAY + GATEWAY_LANDING)

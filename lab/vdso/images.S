@@ -1,6 +1,6 @@
 /*
  * The images that the kernel maps into programs, found in the assembler's include path. Each has whole pages to itself,
- * so that nothing of the kernel is seen behind its end.
+ * so that a program sees nothing of the kernel after its end.
  */
 	.section .rodata
 

@@ -34,7 +34,7 @@ pub const EXEC_STATUS: &[(&str, &str)] = &[
 
 /// Measures every way into an x86 kernel: what each entry costs, and why.
 ///
-/// Without a subcommand, measures: the same as `kentry measure`.
+/// Without a subcommand, kentry measures this machine, like `kentry measure`.
 #[derive(Debug, Parser)]
 #[command(name = "kentry", version, after_help = exit_status(&[]), args_conflicts_with_subcommands = true)]
 pub struct Cli {
@@ -52,7 +52,7 @@ pub enum Command {
     /// Measure the Linux that this runs on (the default)
     #[command(after_help = exit_status(&[]))]
     Measure(MeasureArgs),
-    /// Measure kentry's own kernel, in which every entry and protection is there, in a virtual machine
+    /// Measure kentry's own kernel in a virtual machine: it has every entry, and protections that can be switched
     #[command(after_help = lab_help())]
     Lab(LabArgs),
     /// Show saved documents, in any format
@@ -91,13 +91,13 @@ pub struct MeasureArgs {
     /// Only operations of this name, C function or glob (*, ?, [...]); may be given several times
     #[arg(short, long, value_name = "NAME", value_hint = ValueHint::Other)]
     pub operation: Vec<String>,
-    /// Measure on this CPU alone, or on each kind of core (all) [default: wherever it is quiet, on fast cores]
+    /// Measure on this CPU alone, or on each kind of core (all) [default: whichever CPU is quiet, among fast cores]
     #[arg(long, value_name = "NUMBER|all", value_parser = cpus, allow_negative_numbers = true)]
     pub cpu: Option<Cpus>,
-    /// How long to measure; rows that lack quiet rounds by then are measured on, for up to three times as long
+    /// How long to measure; for rows that then lack quiet rounds, kentry goes on for up to three times as long
     #[arg(long, value_name = "SECONDS", default_value = "4", value_parser = budget, allow_negative_numbers = true)]
     pub budget: Duration,
-    /// Stop when the budget is used up, whatever rows lack
+    /// Stop when the budget is used up, even if rows lack quiet rounds
     #[arg(long)]
     pub strict_budget: bool,
     /// Draw the order of the rounds from this number (at most 2^53) instead of a random one
@@ -123,29 +123,29 @@ pub struct LabArgs {
     /// Only operations of this name, C function or glob (*, ?, [...]); may be given several times
     #[arg(short, long, value_name = "NAME", value_hint = ValueHint::Other)]
     pub operation: Vec<String>,
-    /// Measure with these switches of the kernel; each time it is given is one configuration, and all are compared
+    /// Measure with these switches of the kernel; each --set is one configuration, and all are shown side by side
     #[arg(short, long, value_name = "SWITCH=VALUE,...", value_hint = ValueHint::Other)]
     pub set: Vec<String>,
     /// What executes the kernel's instructions
     #[arg(long, value_name = "WHAT", default_value = "auto")]
     pub accel: Accel,
-    /// The processor, as the emulator names it (qemu-system-x86_64 -cpu help, bochs -help cpu), with a 64-bit mode;
-    /// `auto` is `tcg` then [default: max,vendor=GenuineIntel; with --bochs tigerlake]
+    /// The 64-bit processor to emulate, by the emulator's name for it (qemu-system-x86_64 -cpu help, bochs -help cpu);
+    /// --accel auto then means tcg [default: max,vendor=GenuineIntel; with --bochs tigerlake]
     #[arg(long, value_name = "NAME", value_hint = ValueHint::Other, value_parser = cpu_model)]
     pub cpu_model: Option<String>,
-    /// How long the guest may take [default: 60; with --bochs, which takes some 20 seconds for each --set, 600]
+    /// How long the guest may take [default: 60; with --bochs 600, since each --set takes it some 20 seconds]
     #[arg(long, value_name = "SECONDS", value_parser = budget, allow_negative_numbers = true)]
     pub timeout: Option<Duration>,
     /// Draw order, address layout and random bytes from this number (at most 2^53)
     #[arg(long, value_name = "NUMBER", default_value = "0", value_parser = seed, allow_negative_numbers = true)]
     pub seed: u64,
-    /// Run in Bochs, which is slow, but has what QEMU's emulation lacks: PCID
+    /// Run in Bochs, which is slow, but has PCID, which QEMU's emulation lacks
     #[arg(long, conflicts_with = "accel")]
     pub bochs: bool,
-    /// Measure nothing here, but write a bootable image, for hardware; it shows its results on screen and serial line
+    /// Write a bootable image instead of measuring here; it measures a PC, and shows the table on screen and serial line
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["accel", "cpu_model", "timeout", "bochs", "exec", "dry_run", "format", "output"])]
     pub iso: Option<PathBuf>,
-    /// Run a static, single-threaded Linux program that uses no files in the lab instead; everything behind belongs to it
+    /// Run a static, single-threaded Linux program without files in the lab instead; all words after it are its arguments
     #[arg(
         long,
         value_names = ["PROGRAM", "ARGUMENT"],
@@ -172,7 +172,7 @@ impl LabArgs {
 }
 
 impl LabArgs {
-    /// What is asked of the lab.
+    /// The options of the lab.
     pub fn options(&self) -> Options {
         Options {
             entry: self.entry.clone(),
@@ -192,10 +192,10 @@ impl LabArgs {
 }
 
 impl MeasureArgs {
-    /// What is to be measured; `drawn` is the seed unless one is named.
+    /// The plan of the measurement; `drawn` is the seed unless the command line names one.
     ///
     /// # Errors
-    /// [`Error::Usage`] when rows are asked for that there are not.
+    /// [`Error::Usage`] when a name matches no row.
     pub fn plan<'a>(&self, table: &'a Table, drawn: u32) -> Result<Plan<'a>, Error> {
         Ok(Plan {
             rows: measure::select::rows(table, Kernel::Linux, &self.entry, &self.operation)?,
@@ -235,10 +235,10 @@ pub struct ShowArgs {
     /// When to use color; NO_COLOR is respected too
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub color: Color,
-    /// Show every row, not only those of the first screen; --entry and --operation show what they name in any case
+    /// Show every row, not only those of the first screen; rows that --entry or --operation name are always shown
     #[arg(short, long)]
     pub all: bool,
-    /// Show more columns, and every row one by one
+    /// Show more columns, the evidence for findings, and every row on a line of its own
     #[arg(short, long)]
     pub verbose: bool,
 }
@@ -257,7 +257,7 @@ pub struct ShowFileArgs {
     /// Documents that were saved with --output FILE.json; - is standard input
     #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
-    /// Compute every figure again from the rounds that the document keeps
+    /// Compute every figure again, from the rounds in the document
     #[arg(long)]
     pub recompute: bool,
     /// How to show it, and where
@@ -282,7 +282,7 @@ pub struct ExplainArgs {
     /// Print a complete small program that says hello through this entry
     #[arg(long)]
     pub example: bool,
-    /// A run saved with --output FILE.json, to take this machine's numbers from; - is standard input
+    /// Add the figures of this run, saved with --output FILE.json; - is standard input
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "example")]
     pub run: Option<PathBuf>,
     /// When to use color; NO_COLOR is respected too
@@ -301,7 +301,7 @@ pub enum Color {
     Never,
 }
 
-/// The exit codes of every command, and what else there is.
+/// The exit codes of every command, and those of this one.
 fn exit_status(more: &[(&str, &str)]) -> String {
     let all = EXIT_STATUS.iter().chain(more);
     all.fold(String::from("Exit status:\n"), |text, (code, what)| format!("{text}  {code:<7}  {what}\n"))
@@ -344,7 +344,7 @@ fn cpus(text: &str) -> Result<Cpus, String> {
     })
 }
 
-/// The greatest seed, which is the greatest whole number up to which JSON readers keep every one.
+/// The greatest seed: JSON readers keep every whole number up to this one.
 const GREATEST_SEED: u64 = 1 << 53;
 
 fn seed(text: &str) -> Result<u64, String> {
@@ -352,7 +352,7 @@ fn seed(text: &str) -> Result<u64, String> {
     seed.ok_or_else(|| format!("a seed is a whole number from 0 to {GREATEST_SEED}"))
 }
 
-/// What QEMU takes for a question is no name.
+/// Words that make QEMU print a list are not names.
 fn cpu_model(text: &str) -> Result<String, String> {
     if text.is_empty() || text == "help" || text == "?" || text.contains(char::is_control) {
         return Err("this is not the name of a processor; `qemu-system-x86_64 -cpu help` lists them".into());

@@ -14,30 +14,37 @@ type Item<'a> = (&'a str, &'a str);
 const COLUMNS: &[Item] = &[
     (
         "core cycles",
-        "Cost of one call in cycles of the core: the entry less the control, which is the same code without the entry. Where \
-         core cycles cannot be told the column is TSC ticks, and instructions in an emulated lab.",
+        "Cost of one call in cycles of the core: the entry less the control, which is the same code without the entry. \
+         Without core cycles the column is in TSC ticks; in an emulated lab it is in instructions.",
     ),
     (
         "± or 95 % interval",
-        "Unit of the figure. To the farther end of the 95 % confidence interval of the estimate; - where there are too few \
-         rounds.",
+        "Unit of the figure. The 95 % confidence interval of the estimate, within this run: the next run, another CPU or \
+         another placement in memory may differ by more. ± is the distance to its farther end.",
+    ),
+    (
+        "user, kernel, noisy",
+        "Whether a call enters the kernel. noisy: it works, but with fewer than six quiet rounds it has no estimate.",
     ),
     ("ns", "The same cost in nanoseconds, at the clock that the core ran at in that moment."),
-    ("ratio", "No unit. The cost divided by that of a call and return through a pointer (call, none)."),
-    ("logarithmic", "No unit. The cost as a bar on a logarithmic scale, which the legend names."),
-    ("p99, p50, p99.9", "Unit of the figure. So many of 100 single samples are at most this."),
+    ("× syscall", "No unit. The cost as a multiple of a bare system call (syscall-x86_64 none)."),
+    ("× call", "No unit. The cost as a multiple of a call and return through a pointer (call none)."),
+    ("log", "No unit. The cost as a bar on a logarithmic scale, which the legend names."),
+    (
+        "p50, p99, p99.9",
+        "Unit of the figure. So many of 100 single samples are at most this. p99 needs 1,000 samples, p99.9 needs 10,000.",
+    ),
     ("min, max", "Unit of the figure. The least and the greatest single sample."),
     ("ticks", "The cost in ticks of the time stamp counter (TSC)."),
     (
         "throughput",
-        "Unit of the figure. Cost of one call of many that are made back to back, without fences between them.",
+        "Core cycles. Cost of one call of many that are made back to back, without fences between them.",
     ),
-    ("samples", "Number of single samples that the figures are made of."),
-    ("disturbed", "Number of samples that were left out because something disturbed them."),
     (
-        "note",
-        "Why a row has no figures, or what there is to know about those that it has; a letter stands for a line below.",
+        "modes",
+        "The costs around which single samples gather, if there are several, each with its share of the samples.",
     ),
+    ("rounds, samples", "How many the estimate is made of, and how many were taken."),
 ];
 
 const ENVIRONMENT: &[Item] = &[
@@ -52,7 +59,7 @@ const ENVIRONMENT: &[Item] = &[
         "KENTRY_PAGER, PAGER",
         "What kentry explain shows long text with on a terminal; less, if none is set. No pager is used if it is empty or cat.",
     ),
-    ("LESS, LV", "Set to FRX and -c for the pager, unless they are set already."),
+    ("LESS, LV", "Set to FRX and to -c for the pager, unless they are set already."),
     ("PATH", "Where kentry lab looks for qemu-system-x86_64, bochs and grub-mkrescue."),
 ];
 
@@ -69,7 +76,8 @@ const FILES: &[Item] = &[
 ];
 
 const EXAMPLES: &[Item] = &[
-    ("kentry", "Measure everything that this machine offers, and print a table."),
+    ("kentry", "Measure everything that this machine offers, and print the first screen."),
+    ("kentry --all", "The same, with every row."),
     ("kentry --budget 20 --output run.json", "Measure for 20 seconds and keep the result, as JSON."),
     (
         "kentry --entry 'vdso-*' --operation clock_gettime --verbose",
@@ -79,6 +87,16 @@ const EXAMPLES: &[Item] = &[
         "kentry --operation none --operation getppid --output table.md",
         "The bare crossing and the smallest call through each entry, as Markdown for an issue.",
     ),
+    ("kentry show run.json --all", "Show a saved run, with every row."),
+    (
+        "kentry show --recompute run.json --format csv",
+        "Compute the figures of a saved run again from its rounds, and print them as CSV.",
+    ),
+    (
+        "kentry --cpu all --operation none",
+        "The bare crossing on each kind of core of this machine, side by side.",
+    ),
+    ("kentry --strict-budget --budget 2", "Measure for two seconds, even if rows then lack quiet rounds."),
     ("kentry explain syscall", "What the instruction does, what Linux does, which registers it needs."),
     (
         "kentry explain getppid --run run.json",

@@ -9,10 +9,10 @@ use std::time::Duration;
 /// With fewer good rounds a row has no estimate.
 pub const NEEDED: usize = stats::LEAST_ROUNDS + 1;
 
-/// How often the sentinel is measured on, when it has rounds enough.
+/// How often the sentinel is measured when it has enough rounds.
 const SENTINEL_EVERY: Duration = Duration::from_millis(150);
 
-/// With so many good rounds a row makes room for those that lack some.
+/// A row with so many good rounds makes room for rows that lack some.
 const ENOUGH: usize = 18;
 
 /// Sweeps over all rows, each sweep in a new order, so that drift hits all rows alike. The first sweep is always complete.
@@ -25,7 +25,7 @@ pub struct Schedule {
     generator: StdRng,
     budget: Duration,
     longest: Duration,
-    /// Measured now and then throughout, to notice when something changes the machine.
+    /// Measured at intervals until the end, to notice when something changes the machine.
     sentinel: Option<usize>,
     /// When it was measured last.
     sentinel_at: Duration,

@@ -39,7 +39,7 @@ pub struct Round {
     pub lengths: Lengths,
 }
 
-/// Chains in a row, in ticks, the stamps around them included: means over the samples that no interrupt fell into.
+/// Chains in a row, in ticks, including the stamps around them: means over the samples without an interrupt.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Order {
     /// Nothing between two stamps.
@@ -334,7 +334,7 @@ pub(crate) mod tests {
         let round = Round::reduce(&records, 0.0).unwrap();
         let first = &round.blocks[0];
         assert_eq!((first.taken, first.sound, first.strikes.as_slice()), (64, 62, &[36.0, 53.0][..]));
-        // A long entry is the entry's own until something tells that it is not.
+        // A long entry belongs to the entry until there is evidence of an interrupt.
         assert!(first.entries.contains(&9000));
     }
 

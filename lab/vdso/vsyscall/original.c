@@ -1,6 +1,6 @@
 /*
- * vsyscall=original: the fixed page as it once was, code that reads time data in the page itself and enters no
- * kernel, unless the TSC is of no use. vsyscall.lds places the functions.
+ * vsyscall=original: the fixed page as it once was, code that reads time data in the page itself and does not
+ * enter the kernel, unless the TSC is unusable. vsyscall.lds places the functions.
  */
 #include "machine.h"
 #include "time/time_page.h"
