@@ -164,35 +164,35 @@ impl Reference {
     /// Why none is.
     pub fn judge(&self, round: &Round) -> Result<Vec<usize>, Excluded> {
         let quiet: Vec<bool> = self.rates(round).iter().map(|rate| self.is_quiet(*rate)).collect();
-        let undisturbed = |block: usize| {
+        let is_quiet = |block: usize| quiet.get(block..block + 2).is_some_and(|marks| marks == [true, true]);
+        let is_left_alone = |block: usize| {
             let here = round.around(block);
             here.is_some_and(|(a, b)| a.cpu == b.cpu && a.preemptions == b.preemptions)
         };
-        let is_kept = |block: usize| quiet[block] && quiet[block + 1] && undisturbed(block);
-        let blocks: Vec<usize> = (0..round.blocks.len()).filter(|block| is_kept(*block)).collect();
-        let stretches = blocks.chunk_by(|a, b| a + 1 == *b);
-        let kept: Vec<usize> = stretches
-            .map(|stretch| {
-                // At its beginning a round has nothing to recover from that it could know of.
-                let settling = if stretch.first() == Some(&0) { 0 } else { SETTLING };
-                stretch.get(settling..).unwrap_or_default()
-            })
-            .filter(|stretch| self.is_long_enough(round, stretch))
-            .flatten()
-            .copied()
-            .collect();
         let is_sound = |block: &usize| round.blocks.get(*block).is_some_and(|block| block.sound > 0);
+        let kept = self.long_stretches(round, |block| is_quiet(block) && is_left_alone(block));
         if !self.vouched {
             Err(Excluded::Shared)
         } else if kept.iter().any(is_sound) {
             Ok(kept)
         } else if !kept.is_empty() {
             Err(Excluded::Struck)
-        } else if quiet.iter().filter(|quiet| **quiet).count() > round.blocks.len() {
-            Err(Excluded::Preempted)
-        } else {
+        } else if self.long_stretches(round, is_quiet).is_empty() {
             Err(Excluded::Shared)
+        } else {
+            Err(Excluded::Preempted)
         }
+    }
+
+    /// The blocks that lie in long stretches of such blocks.
+    fn long_stretches(&self, round: &Round, is_such: impl Fn(usize) -> bool) -> Vec<usize> {
+        let blocks: Vec<usize> = (0..round.blocks.len()).filter(|block| is_such(*block)).collect();
+        let settled = blocks.chunk_by(|a, b| a + 1 == *b).map(|stretch| {
+            // What came before a round is not known.
+            let settling = if stretch.first() == Some(&0) { 0 } else { SETTLING };
+            stretch.get(settling..).unwrap_or_default()
+        });
+        settled.filter(|stretch| self.is_long_enough(round, stretch)).flatten().copied().collect()
     }
 
     /// Whether the core was alone before and after the bursts, and the process stayed on it.
