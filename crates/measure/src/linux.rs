@@ -35,6 +35,9 @@ const LONGER: u64 = 4;
 /// The fewest samples of a block.
 const FEWEST_SAMPLES: u64 = 8;
 
+/// Core cycles of an imul chain and its stamps.
+const CYCLES_OF_A_CHAIN: f64 = 820.0;
+
 /// Core cycles of a sample besides the entry: chain, stamps, bookkeeping.
 const CYCLES_OF_A_SAMPLE: f64 = 1_100.0;
 
@@ -275,9 +278,12 @@ impl<'a, 'b> Linux<'a, 'b> {
     /// The samples of a block: so many that a block takes about the same time whatever an entry costs. The number varies,
     /// so that an entry whose cost repeats every few calls does not keep step with the blocks.
     fn samples(&self, row: &Row) -> u64 {
-        let cost = row.rounds.last().and_then(|round| round.blocks.first()?.cost());
-        // In cycles, with two to a tick: a rough figure is enough here.
-        let cost = cost.unwrap_or(0.0).max(0.0) * 2.0;
+        // By the same block's chain, whose length in cycles is known well enough.
+        let cost = row.rounds.last().and_then(|round| round.blocks.first()).and_then(|block| {
+            let chain = block.chain / block.sound as f64;
+            Some(block.cost()? / chain * CYCLES_OF_A_CHAIN)
+        });
+        let cost = cost.filter(|cost| cost.is_finite()).unwrap_or(0.0).max(0.0);
         let fitting = CYCLES_OF_A_BLOCK / (CYCLES_OF_A_SAMPLE + cost);
         (fitting as u64).clamp(FEWEST_SAMPLES, abi::BLOCK_SAMPLES) - self.schedule.sweep % 4
     }
