@@ -22,6 +22,7 @@ const COLUMNS: &[Item] = &[
         "Unit of the figure. To the farther end of the 95 % confidence interval of the estimate; - where there are too few \
          rounds.",
     ),
+    ("served by", "Who answers a function: user, in user space alone, or kernel, which it enters."),
     ("ns", "The same cost in nanoseconds, at the clock that the core ran at in that moment."),
     ("ratio", "No unit. The cost divided by that of a call and return through a pointer (call, none)."),
     ("logarithmic", "No unit. The cost as a bar on a logarithmic scale, which the legend names."),
