@@ -24,7 +24,11 @@ const COLUMNS: &[Item] = &[
     ),
     ("served by", "Who answers a function: user, in user space alone, or kernel, which it enters."),
     ("ns", "The same cost in nanoseconds, at the clock that the core ran at in that moment."),
-    ("ratio", "No unit. The cost divided by that of a call and return through a pointer (call, none)."),
+    (
+        "× syscall",
+        "No unit. The cost divided by that of a system call that does nothing (syscall-x86_64, none).",
+    ),
+    ("× call", "No unit. The cost divided by that of a call and return through a pointer (call, none)."),
     ("logarithmic", "No unit. The cost as a bar on a logarithmic scale, which the legend names."),
     ("p99, p50, p99.9", "Unit of the figure. So many of 100 single samples are at most this."),
     ("min, max", "Unit of the figure. The least and the greatest single sample."),
@@ -33,6 +37,8 @@ const COLUMNS: &[Item] = &[
         "throughput",
         "Unit of the figure. Cost of one call of many that are made back to back, without fences between them.",
     ),
+    ("rounds", "Number of rounds that the estimate is made of, and of all that were taken."),
+    ("CPU", "Number of the CPU that the estimate is of."),
     ("samples", "Number of single samples that the figures are made of."),
     ("disturbed", "Number of samples that were left out because something disturbed them."),
     (
