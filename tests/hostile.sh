@@ -38,7 +38,7 @@ check "a document that breaks off" 2 bash -c 'echo "{\"schema\":" | "$@"' - "$ke
 expect 'it breaks off at line'
 mkfifo "$work/silent"
 check "a named pipe that nobody writes to" 2 "$kentry" explain call --run "$work/silent"
-expect 'silent: it is empty'
+expect 'silent: a named pipe that nobody writes to'
 check "no such document" 2 "$kentry" explain call --run "$work/none"
 check "a plan as csv" 2 "$kentry" --dry-run --format csv
 
