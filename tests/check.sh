@@ -54,7 +54,7 @@ skip() {
 
 # outcome ENTRY OPERATION: from the JSON document in $out
 outcome() {
-	tr -d '\n' <"$out" | sed 's/{ *"entry"/\n&/g' | grep "\"entry\": \"$1\", *\"operation\": \"$2\"" |
+	tr -d '\n' <"$out" | sed 's/{ *"entry"/\n&/g' | grep "\"entry\": \"$1\",.*\"operation\": \"$2\"," |
 		sed 's/.*"outcome": "\([a-z]*\)".*/\1/'
 }
 

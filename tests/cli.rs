@@ -258,7 +258,7 @@ fn every_bad_value_is_refused_in_plain_words() {
     for (command, option, values, why) in [
         (&["measure"][..], "--entry=", any, "entry"),
         (&["measure"], "--operation=", any, "operation"),
-        (&["measure"], "--cpu=", &any[..5], "not the number of a CPU; they count from 0"),
+        (&["measure"], "--cpu=", &any[..5], "this is neither the number of a CPU nor"),
         (&["measure"], "--cpu=", &[b"9999"], "this process may run on"),
         (&["measure"], "--budget=", &no_seconds[..7], "seconds"),
         (&["measure"], "--seed=", &any[..5], "a whole number from 0 to 9007199254740992"),
@@ -355,5 +355,5 @@ fn a_document_comes_from_standard_input_or_a_pipe_with_a_writer() {
     assert_eq!(explained("/dev/fd/3", slow), (Some(0), expected, String::new()));
     let (code, _, errors) = explained("-", "\"$@\" </dev/null");
     assert_eq!(code, Some(2), "{errors}");
-    assert!(errors.starts_with("kentry: -: not a run document"), "{errors}");
+    assert!(errors.starts_with("kentry: -: it is empty"), "{errors}");
 }

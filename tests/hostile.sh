@@ -32,13 +32,13 @@ check "seed beyond 2^53" 2 "$kentry" --seed 99999999999999999999
 check "unknown format" 2 "$kentry" --format xml
 check "unknown entry to explain" 2 "$kentry" explain teleport
 check "not a run document" 2 "$kentry" explain call --run "$root/Cargo.toml"
-expect 'Cargo.toml: this is not JSON \(see line 1, column'
+expect 'Cargo.toml: it is not JSON from line 1, column'
 refuse 'expected'
 check "a document that breaks off" 2 bash -c 'echo "{\"schema\":" | "$@"' - "$kentry" explain call --run /dev/stdin
-expect 'the file breaks off at line'
+expect 'it breaks off at line'
 mkfifo "$work/silent"
 check "a named pipe that nobody writes to" 2 "$kentry" explain call --run "$work/silent"
-expect 'silent: the file is empty'
+expect 'silent: a named pipe that nobody writes to'
 check "no such document" 2 "$kentry" explain call --run "$work/none"
 check "a plan as csv" 2 "$kentry" --dry-run --format csv
 

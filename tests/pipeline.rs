@@ -218,12 +218,10 @@ fn every_row_of_the_table_comes_out_as_it_truly_costs() {
     let document = Case::on(quiet(1)).document();
     let expected: Vec<Ids> = Table::get().rows(Kernel::Linux).map(|(e, o)| (e.id, o.id)).collect();
     assert_eq!(document.results.iter().map(ids_of).collect::<Vec<_>>(), expected, "in the table's order");
-    let mut covered = 0;
     for row in &document.results {
         assert_true(row, cost(ids_of(row)));
         let cycles = row.core_cycles.unwrap();
         let (low, high) = (cycles.ci_low.unwrap(), cycles.ci_high.unwrap());
-        covered += usize::from(low.0 <= cost(ids_of(row)) && cost(ids_of(row)) <= high.0);
         let percentiles: Vec<Cycles> =
             [Some(cycles.min), Some(cycles.p50), cycles.p99, cycles.p999, Some(cycles.max)]
                 .into_iter()
@@ -236,8 +234,6 @@ fn every_row_of_the_table_comes_out_as_it_truly_costs() {
         let ns = row.ns.unwrap().estimate.0;
         assert!((ticks * 1e9 / hertz - ns).abs() <= 1e-6 * ns.abs(), "{ns} ns are {ticks} ticks");
     }
-    let share = covered as f64 / expected.len() as f64;
-    assert!(share > 0.85, "{covered} of {} intervals cover the truth", expected.len());
     assert!(finding(&document, "noise").unwrap().starts_with("Quiet: "), "{:?}", document.findings);
     assert!(document.measurement.changes.is_empty(), "{:?}", document.measurement.changes);
 }

@@ -12,6 +12,17 @@ pub enum LoadError {
         /// The column there.
         column: usize,
     },
+    /// Nothing at all.
+    #[error("it is empty")]
+    Empty,
+    /// JSON whose end is missing.
+    #[error("it breaks off at line {line}, column {column}")]
+    BreaksOff {
+        /// The last line.
+        line: usize,
+        /// Its last column.
+        column: usize,
+    },
     /// JSON, but not of the schema's shape.
     #[error("it is JSON, but not a run document of kentry: line {line}, column {column}: {what}")]
     Shape {
@@ -30,6 +41,9 @@ pub enum LoadError {
 impl From<serde_json::Error> for LoadError {
     fn from(error: serde_json::Error) -> LoadError {
         let (line, column) = (error.line(), error.column());
+        if error.is_eof() {
+            return LoadError::BreaksOff { line, column };
+        }
         if !error.is_data() {
             return LoadError::Syntax { line, column };
         }
@@ -47,6 +61,9 @@ pub fn load(text: &str) -> Result<Document, LoadError> {
     #[derive(serde::Deserialize)]
     struct Head {
         schema: String,
+    }
+    if text.trim_ascii().is_empty() {
+        return Err(LoadError::Empty);
     }
     let head: Head = serde_json::from_str(text)?;
     match head.schema.as_str() {
@@ -66,7 +83,9 @@ mod tests {
         assert!(
             newer.starts_with(r#"its schema is "kentry.run/9"; this version of kentry reads "kentry.run/2""#)
         );
-        assert_eq!(load("{").unwrap_err().to_string(), "it is not JSON from line 1, column 1 on");
+        assert_eq!(load("{]").unwrap_err().to_string(), "it is not JSON from line 1, column 2 on");
+        assert_eq!(load("{\"schema\":").unwrap_err().to_string(), "it breaks off at line 1, column 10");
+        assert_eq!(load(" \n").unwrap_err().to_string(), "it is empty");
         let shape = load(r#"{"schema": "kentry.run/2"}"#).unwrap_err().to_string();
         assert!(shape.contains("not a run document of kentry") && shape.contains("missing field"), "{shape}");
     }

@@ -122,8 +122,8 @@ mod tests {
     #[test]
     fn what_is_neither_file_nor_pipe_is_refused() {
         assert_eq!(refusal(Path::new("/dev/zero")), "neither a regular file nor a pipe");
-        assert_eq!(refusal(Path::new("/")), "is a directory");
-        assert_eq!(refusal(Path::new("/nonexistent/run.json")), "No such file or directory");
+        assert_eq!(refusal(Path::new("/")), "it is a folder, not a file");
+        assert_eq!(refusal(Path::new("/nonexistent/run.json")), "there is no such file or folder");
         assert_eq!(regular(Path::new("/")).unwrap_err().kind(), io::ErrorKind::IsADirectory);
     }
 

@@ -23,28 +23,32 @@ const COLUMNS: &[Item] = &[
          another placement in memory may differ by more. ± is the distance to its farther end.",
     ),
     (
-        "user, kernel, noisy",
-        "Whether a call enters the kernel. noisy: it works, but with fewer than six quiet rounds it has no estimate.",
+        "served by",
+        "Who answers a function: user, in user space alone, or kernel, which it enters. noisy: the row works, but with fewer \
+         than six quiet rounds it has no estimate.",
     ),
     ("ns", "The same cost in nanoseconds, at the clock that the core ran at in that moment."),
-    ("× syscall", "No unit. The cost as a multiple of a bare system call (syscall-x86_64 none)."),
-    ("× call", "No unit. The cost as a multiple of a call and return through a pointer (call none)."),
-    ("log", "No unit. The cost as a bar on a logarithmic scale, which the legend names."),
     (
-        "p50, p99, p99.9",
-        "Unit of the figure. So many of 100 single samples are at most this. p99 needs 1,000 samples, p99.9 needs 10,000.",
+        "× syscall",
+        "No unit. The cost divided by that of a system call that does nothing (syscall-x86_64, none).",
     ),
+    ("× call", "No unit. The cost divided by that of a call and return through a pointer (call, none)."),
+    ("logarithmic", "No unit. The cost as a bar on a logarithmic scale, which the legend names."),
+    ("p99, p50, p99.9", "Unit of the figure. So many of 100 single samples are at most this."),
     ("min, max", "Unit of the figure. The least and the greatest single sample."),
     ("ticks", "The cost in ticks of the time stamp counter (TSC)."),
     (
         "throughput",
         "Core cycles. Cost of one call of many that are made back to back, without fences between them.",
     ),
+    ("rounds", "Number of rounds that the estimate is made of, and of all that were taken."),
+    ("CPU", "Number of the CPU that the estimate is of."),
+    ("samples", "Number of single samples that the figures are made of, and of all that were taken."),
+    ("disturbed", "Number of samples that were left out because something disturbed them."),
     (
         "modes",
         "The costs around which single samples gather, if there are several, each with its share of the samples.",
     ),
-    ("rounds, samples", "How many the estimate is made of, and how many were taken."),
 ];
 
 const ENVIRONMENT: &[Item] = &[
