@@ -134,7 +134,7 @@ describe() {
 	[ -z "${NOTE:-}" ] || printf '\n%s\n' "$NOTE"
 	echo
 	echo '```'
-	"$kentry" show "$work"/run-001-?.json --color never | sed '/^$/,$d'
+	"$kentry" show "$work"/run-001-?.json --color never | sed '/^noise/,$d'
 	echo '```'
 }
 

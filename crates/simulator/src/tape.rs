@@ -333,9 +333,11 @@ mod tests {
         let (entry, operation) = ids(&tape.runs[0].records[0]);
         tape.runs.iter_mut().for_each(|run| (run.entry, run.operation) = (entry, operation));
         // Whatever a stamp is, backwards and wrapped around too.
-        let Some(Payload::Samples(samples)) = tape.runs[0].records.iter_mut().find_map(|record| {
-            matches!(record.payload, Payload::Samples(_)).then_some(&mut record.payload)
-        }) else {
+        let Some(Payload::Samples(samples)) = tape.runs[0]
+            .records
+            .iter_mut()
+            .find_map(|record| matches!(record.payload, Payload::Samples(_)).then_some(&mut record.payload))
+        else {
             panic!()
         };
         samples[0].stamps = [u64::MAX, 0, u64::MAX / 2, 1];
@@ -369,7 +371,9 @@ mod tests {
         assert!(packed(&[MOST_NOTE + 1]).contains("bytes of a note"));
         assert!(packed(&[0, u64::MAX]).contains("runs, which is too many"));
         assert!(packed(&[0, 1, 2, 2, 1, 0, u64::MAX]).contains("records in a run"));
-        assert!(packed(&[0, 1, 2, 2, 1, 0, 1, abi::RECORD_SAMPLES, u64::MAX]).contains("samples in a record"));
+        assert!(
+            packed(&[0, 1, 2, 2, 1, 0, 1, abi::RECORD_SAMPLES, u64::MAX]).contains("samples in a record")
+        );
         assert!(packed(&[0, 1, 2, 2, 1, 0, 1, 99]).contains("unknown kind of record"));
         assert!(packed(&[0, 1, 70_000]).contains("unknown entry"));
         assert!(packed(&[0, 0, 1]).contains("after its last run"));
