@@ -1,4 +1,5 @@
-//! The command on the machine that runs the tests: outcomes, shapes and ratios, never times.
+//! The command on the machine that runs the tests, however noisy that is: outcomes and shapes. Figures are checked on simulated
+//! machines (`pipeline.rs`).
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
 use std::ffi::{OsStr, OsString};
@@ -20,21 +21,12 @@ fn stdout(arguments: &[&str]) -> String {
 
 /// One run of everything, shared by the tests.
 static RUN: LazyLock<String> =
-    LazyLock::new(|| stdout(&["--format", "json", "--budget", "3", "--seed", "1"]));
+    LazyLock::new(|| stdout(&["--format", "json", "--budget", "1", "--strict-budget", "--seed", "1"]));
 static DOCUMENT: LazyLock<document::Document> = LazyLock::new(|| document::load(&RUN).unwrap());
 
 fn row(entry: &str, operation: &str) -> &'static document::Row {
     let found = DOCUMENT.results.iter().find(|row| row.entry == entry && row.operation == operation);
     found.unwrap_or_else(|| panic!("no row {entry} {operation}"))
-}
-
-/// Ticks: they need neither clock nor chain.
-fn ticks(entry: &str, operation: &str) -> f64 {
-    let row = row(entry, operation);
-    row.ticks
-        .unwrap_or_else(|| panic!("{entry} {operation} is {:?}: {:?}", row.outcome, row.reason))
-        .estimate
-        .0
 }
 
 #[test]
@@ -45,7 +37,7 @@ fn the_document_keeps_its_contract() {
     let document: serde_json::Value = serde_json::from_str(&RUN).unwrap();
     let errors: Vec<_> = validator.iter_errors(&document).map(|error| error.to_string()).collect();
     assert!(errors.is_empty(), "{errors:#?}");
-    assert_eq!(document["schema"], "kentry.run/1");
+    assert_eq!(document["schema"], "kentry.run/2");
     assert_eq!(document["measurement"]["seed"], 1);
 }
 
@@ -61,72 +53,45 @@ fn every_row_of_the_table_has_an_outcome_and_a_reason_unless_it_is_ok() {
         let unexpected = [document::Outcome::Mismatch, document::Outcome::Timeout, document::Outcome::Error];
         assert!(!unexpected.contains(&row.outcome), "{what}");
         assert!(row.outcome == document::Outcome::Ok || row.reason.is_some(), "{what}");
-        assert_eq!(row.outcome == document::Outcome::Ok, row.samples > 0, "{what}");
+        let is_ok = row.outcome == document::Outcome::Ok;
+        assert_eq!((is_ok, is_ok), (row.counts.samples > 0, !row.rounds.is_empty()), "{what}");
         assert!(row.configuration.is_empty() && row.instructions.is_none(), "{what}");
     }
 }
 
 #[test]
-fn every_cost_is_ordered() {
-    let mut seen = 0;
-    for (row, cost) in DOCUMENT.results.iter().filter_map(|row| Some((row, row.ticks?))) {
-        let [min, p50, p99, p999, max] =
-            [cost.min, cost.p50, cost.p99, cost.p999, cost.max].map(|ticks| ticks.0);
-        assert!(
-            min <= p50 && p50 <= p99 && p99 <= p999 && p999 <= max,
-            "{} {}: {cost:?}",
-            row.entry,
-            row.operation
-        );
-        if let (Some(low), Some(high)) = (cost.ci_low, cost.ci_high) {
-            assert!(low.0 <= cost.estimate.0 && cost.estimate.0 <= high.0, "{} {}", row.entry, row.operation);
-        }
-        seen += 1;
+fn what_works_has_figures_or_says_why_it_has_none() {
+    for row in DOCUMENT.results.iter().filter(|row| row.outcome == document::Outcome::Ok) {
+        let what = format!("{} {}: {:?}", row.entry, row.operation, row.noise);
+        let is_timed = row.timing == document::Timing::Hardware;
+        assert_eq!(row.ticks.is_some() || row.noise.is_some(), is_timed, "{what}");
+        assert!(row.ticks.is_none() || row.noise.is_none(), "{what}");
+        assert_eq!(row.ticks.is_some(), row.ns.is_some(), "{what}");
+        assert!(row.ticks.is_some() || row.core_cycles.is_none(), "{what}");
+        assert_eq!(row.ticks.is_some(), row.cpu.is_some(), "{what}");
     }
-    assert!(seen >= 25, "{seen} rows with a cost");
-}
-
-#[test]
-fn what_crosses_into_the_kernel_costs_more_than_what_does_not() {
-    for operation in ["none", "getppid", "gettimeofday"] {
-        assert!(ticks("syscall-x86_64", operation) > 3.0 * ticks("call", "none"), "{operation}");
-    }
-    assert!(ticks("syscall-x86_64", "gettimeofday") > 0.9 * ticks("syscall-x86_64", "none"));
-    assert!(ticks("int3", "signal") > 2.0 * ticks("syscall-x86_64", "none"), "a signal is several crossings");
-    let vdso = row("vdso-x86_64", "gettimeofday");
-    if vdso.reason.as_deref() == Some("served without entering the kernel") {
-        assert!(ticks("vdso-x86_64", "gettimeofday") < ticks("syscall-x86_64", "gettimeofday"));
-    }
-}
-
-#[test]
-fn units_agree_with_each_other() {
-    let Some(hertz) = DOCUMENT.measurement.tsc_hz else { panic!("no tsc_hz") };
+    let hertz = DOCUMENT.measurement.tsc_hz.unwrap();
     assert!((1e8..1e11).contains(&hertz), "{hertz}");
-    for row in DOCUMENT.results.iter().filter(|row| row.ticks.is_some()) {
-        let (ticks, ns) = (row.ticks.unwrap().estimate.0, row.ns.unwrap().estimate.0);
-        assert!(
-            (ticks * 1e9 / hertz - ns).abs() <= 1e-6 * ns.abs().max(1.0),
-            "{} {}",
-            row.entry,
-            row.operation
-        );
-    }
+}
+
+#[test]
+fn a_saved_run_gives_its_figures_again() {
+    assert_eq!(document::recompute(&DOCUMENT).unwrap().results, DOCUMENT.results);
 }
 
 #[test]
 fn the_path_of_a_function_is_found_out() {
-    let thread = row("vdso-x86_64", "clock_gettime-thread-cputime");
-    if thread.outcome == document::Outcome::Ok {
-        assert_eq!(thread.reason.as_deref(), Some("enters the kernel"), "only the kernel knows this clock");
-    }
-    let coarse = row("vdso-x86_64", "clock_gettime-monotonic-coarse");
-    if coarse.outcome == document::Outcome::Ok {
-        assert_eq!(
-            coarse.reason.as_deref(),
-            Some("served without entering the kernel"),
-            "no clock is read for it"
-        );
+    let path = |operation| {
+        let row = row("vdso-x86_64", operation);
+        (row.outcome == document::Outcome::Ok).then_some(row.path).flatten()
+    };
+    // Only the kernel knows this clock, and no clock is read for the other.
+    assert_ne!(path("clock_gettime-thread-cputime"), Some(document::Path::User));
+    assert_ne!(path("clock_gettime-monotonic-coarse"), Some(document::Path::Kernel));
+    for row in DOCUMENT.results.iter().filter(|row| row.outcome == document::Outcome::Ok) {
+        let kind = Table::get().entry(&row.entry).unwrap().kind;
+        let has_path = matches!(kind, table::Kind::Function | table::Kind::Memory);
+        assert_eq!(row.path.is_some(), has_path, "{} {}", row.entry, row.operation);
     }
 }
 
@@ -148,7 +113,7 @@ fn the_environment_is_this_machines() {
 
 #[test]
 fn every_format_shows_the_same_rows() {
-    let run = ["--entry", "call", "--entry", "rdtsc", "--budget", "0.01"];
+    let run = ["--entry", "call", "--entry", "rdtsc", "--budget", "0.01", "--strict-budget"];
     let text = stdout(&[&run[..], &["--format", "text"]].concat());
     let markdown = stdout(&[&run[..], &["--format", "markdown"]].concat());
     let csv = stdout(&[&run[..], &["--format", "csv"]].concat());
@@ -187,7 +152,8 @@ fn the_ending_of_the_output_file_says_what_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let written = |name: &str, more: &[&str]| {
         let path = folder.path().join(name);
-        let run = ["--entry", "call", "--budget", "0.01", "--output", path.to_str().unwrap()];
+        let run =
+            ["--entry", "call", "--budget", "0.01", "--strict-budget", "--output", path.to_str().unwrap()];
         assert_eq!(stdout(&[&run[..], more].concat()), "");
         std::fs::read_to_string(path).unwrap()
     };
@@ -235,7 +201,7 @@ fn an_explanation_is_set_only_where_color_is_asked_for() {
 #[test]
 fn a_locale_that_is_ascii_gets_ascii() {
     for arguments in [
-        &["--entry", "call", "--budget", "0.01", "--verbose"][..],
+        &["--entry", "call", "--budget", "0.01", "--strict-budget", "--verbose"][..],
         &["list"],
         &["explain", "*"],
         &["explain", "vdso", "--color", "always"],
@@ -333,7 +299,7 @@ fn every_column_is_in_the_manual_page() {
     for section in ["COLUMNS", "EXIT STATUS", "ENVIRONMENT", "FILES", "EXAMPLES"] {
         assert!(page.contains(section), "{section}");
     }
-    let run = ["--entry", "call", "--budget", "0.01", "--format", "markdown", "--verbose"];
+    let run = ["--entry", "call", "--budget", "0.01", "--strict-budget", "--format", "markdown", "--verbose"];
     let table = stdout(&run);
     let headings = table.lines().find(|line| line.starts_with("| entry |")).unwrap();
     for heading in headings.trim_matches('|').split(" | ").map(str::trim) {

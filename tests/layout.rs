@@ -127,7 +127,7 @@ fn a_row_without_its_file_does_not_build() {
 }
 
 /// The stages in the order of the data's path; the command is the last.
-const STAGES: [&str; 12] = [
+const STAGES: [&str; 15] = [
     "compile",
     "process",
     "table",
@@ -140,6 +140,7 @@ const STAGES: [&str; 12] = [
     "stats",
     "document",
     "findings",
+    "measure",
     "report",
     "kentry",
 ];
@@ -164,7 +165,20 @@ fn no_stage_knows_a_later_one() {
                 continue;
             };
             assert!(other < own, "{name} knows {}, a later stage", STAGES[other]);
+            // What is measured and what is shown meet in a document alone, and what only tests need counts too.
+            assert!((name, STAGES[other]) != ("report", "measure"), "report knows measure");
         }
     }
     assert_eq!(seen, STAGES.len());
+    assert_eq!(stems("crates", "").len(), STAGES.len());
+}
+
+#[test]
+fn the_architecture_names_every_stage_in_its_order() {
+    let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let words: Vec<&str> = text.split_whitespace().collect();
+    assert!(words.join(" ").contains(&format!("The order of the stages: {};", STAGES.join(", "))));
+    for stage in STAGES {
+        assert!(text.contains(&format!("| `crates/{stage}`")), "the table of places lacks {stage}");
+    }
 }

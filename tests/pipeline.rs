@@ -1,275 +1,656 @@
-//! The measurement with an executor that answers from memory: what a machine's noise must not decide is checked here.
+//! The whole measurement on simulated machines, whose true costs are known: from a plan to a document, without a real probe
+//! and without a clock. What a real machine's noise must not decide is checked here.
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
-use document::{Document, Outcome, Warning};
-use environment::Environment;
+use document::{Document, Outcome, Row, Timing};
+use environment::{CoreType, Environment};
 use host::{Executor, Interrupt};
-use kentry::cli::{Cli, MeasureArgs};
-use kentry::measure::{Setting, measure};
-use kentry::plan::Plan;
+use measure::{CpuChoice, Plan, Setting, measure, select};
 use process::{Errno, Error, Phase};
-use record::{Canary, Failure, Lengths, Payload, Record, Sample, Verdict, abi};
+use record::{Failure, Payload, Record, Request, Verdict, abi};
+use simulator::{Company, Cost, Cpu, Machine, Model, Neighbour, Subject};
+use stats::{Cycles, NoiseKind};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 use table::{Kernel, Probe, Table};
 
-/// What a probe run answers, by row and by how often that row was asked before.
-type Answer = dyn FnMut(u16, u16, usize) -> Result<Vec<Record>, Failure>;
+/// Ids of an entry and an operation.
+type Ids = (u16, u16);
 
-struct Fake {
-    answer: Box<Answer>,
-    asked: Vec<(u16, u16)>,
+/// One run of a probe: which row, on which CPU, and how often that row was asked before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Asked {
+    row: Ids,
+    cpu: usize,
+    before: usize,
 }
 
-impl Executor for Fake {
-    fn run(&mut self, _probe: Probe, _cpu: usize, arguments: &[String]) -> Result<Vec<Record>, Failure> {
-        if arguments.len() == 1 {
-            return Err(Failure::Silent);
+type Change = dyn FnMut(Asked, Vec<Record>) -> Result<Vec<Record>, Failure>;
+
+/// Runs probes on a simulated machine.
+struct Simulated {
+    machine: Machine,
+    cost: Box<dyn Fn(Ids) -> Subject>,
+    /// What becomes of the records on the way.
+    change: Box<Change>,
+    asked: Vec<Asked>,
+}
+
+impl Executor for Simulated {
+    fn run(&mut self, _probe: Probe, cpu: usize, arguments: &[String]) -> Result<Vec<Record>, Failure> {
+        let Some(request) = parse(arguments) else { return Err(Failure::Silent) };
+        assert_eq!(request.cpu, cpu as u64, "the CPU that getcpu must answer is the one it is pinned to");
+        let row = (request.entry, request.operation);
+        let before = self.asked.iter().filter(|asked| asked.row == row).count();
+        let asked = Asked { row, cpu, before };
+        self.asked.push(asked);
+        let records = self.machine.run(request.cpu, &(self.cost)(row), &request);
+        (self.change)(asked, records)
+    }
+
+    fn now(&self) -> Duration {
+        self.machine.now()
+    }
+}
+
+/// None of the request that describes the vDSO.
+fn parse(arguments: &[String]) -> Option<Request> {
+    let number = |place: u64| arguments.get(place as usize - 1)?.parse::<u64>().ok();
+    Some(Request {
+        entry: number(abi::REQUEST_ENTRY)? as u16,
+        operation: number(abi::REQUEST_OPERATION)? as u16,
+        blocks: number(abi::REQUEST_BLOCKS)?,
+        ticks: number(abi::REQUEST_TICKS)?,
+        bursts: number(abi::REQUEST_BURSTS)?,
+        parent: number(abi::REQUEST_PARENT)?,
+        cpu: number(abi::REQUEST_CPU)?,
+        path: number(abi::REQUEST_PATH)? == 1,
+        samples: number(abi::REQUEST_SAMPLES)?,
+    })
+}
+
+/// What a test measures, on what.
+struct Case {
+    machine: Machine,
+    cost: Box<dyn Fn(Ids) -> Subject>,
+    change: Box<Change>,
+    entries: Vec<String>,
+    operations: Vec<String>,
+    cpus: CpuChoice,
+    cores: Vec<CoreType>,
+    budget: f64,
+    strict: bool,
+    seed: u64,
+    environment: Environment,
+    interrupt: Interrupt,
+}
+
+impl Case {
+    /// All rows on this machine, whose processor is known to kentry, and whose CPUs are of one kind.
+    fn on(machine: Machine) -> Case {
+        let cores = vec![CoreType::Uniform; machine.model().cpus.len()];
+        Case {
+            machine,
+            cost: Box::new(|row| Subject::from(cost(row))),
+            change: Box::new(|_, records| Ok(records)),
+            entries: Vec::new(),
+            operations: Vec::new(),
+            cpus: CpuChoice::Quiet,
+            cores,
+            budget: 4.0,
+            strict: false,
+            seed: 1,
+            environment: known_processor(0x8f),
+            interrupt: Interrupt::default(),
         }
-        let number = |place: u64| arguments[place as usize - 1].parse().unwrap();
-        let row = (number(abi::REQUEST_ENTRY), number(abi::REQUEST_OPERATION));
-        let before = self.asked.iter().filter(|asked| **asked == row).count();
-        self.asked.push(row);
-        (self.answer)(row.0, row.1, before)
+    }
+
+    /// A few rows, for one second.
+    fn few(machine: Machine) -> Case {
+        let words = |words: &[&str]| words.iter().map(|word| word.to_string()).collect();
+        let entries = words(&["call", "rdtsc", "syscall-x86_64"]);
+        Case { entries, operations: words(&["none"]), budget: 1.0, ..Case::on(machine) }
+    }
+
+    fn costing(self, cost: impl Fn(Ids) -> Subject + 'static) -> Case {
+        Case { cost: Box::new(cost), ..self }
+    }
+
+    fn changing(
+        self,
+        change: impl FnMut(Asked, Vec<Record>) -> Result<Vec<Record>, Failure> + 'static,
+    ) -> Case {
+        Case { change: Box::new(change), ..self }
+    }
+
+    fn run(self) -> (Document, Simulated) {
+        let rows = select::rows(Table::get(), Kernel::Linux, &self.entries, &self.operations).unwrap();
+        let plan = Plan {
+            rows,
+            cpus: self.cpus,
+            budget: Duration::from_secs_f64(self.budget),
+            strict_budget: self.strict,
+            seed: self.seed,
+            realtime: false,
+        };
+        let Case { machine, cost, change, .. } = self;
+        let mut executor = Simulated { machine, cost, change, asked: Vec::new() };
+        let setting = Setting {
+            executor: &mut executor,
+            cpus: self.cores.iter().copied().enumerate().collect(),
+            realtime_refused: None,
+            interrupt: self.interrupt,
+            environment: self.environment,
+            parent: 1,
+        };
+        let document = measure(&plan, setting, &mut |_| {}).unwrap();
+        (document, executor)
+    }
+
+    fn document(self) -> Document {
+        self.run().0
     }
 }
 
-/// The records of a round on a machine where a tick is half a cycle and the entry costs `ticks`.
-fn round(entry: u16, operation: u16, ticks: u64) -> Vec<Record> {
-    let of = |payload| Record { entry, operation, payload };
-    let verdict = Verdict { outcome: abi::OUTCOME_OK, cause: 0, detail: [0; 4] };
-    let canary = Canary { stamps: [0, 40, 464, 888, 1178], cpu: 0, preemptions: 0 };
-    let sample = Sample { stamps: [0, 424, 464, 504 + ticks] };
-    vec![
-        of(Payload::Begin(Lengths { bits: 64, imuls: 256, xors: 768, nots: 2000, burst: 16, chains: 8 })),
-        of(Payload::Fact { fact: abi::FACT_PATH, value: abi::PATH_USER }),
-        of(Payload::Outcome(verdict)),
-        of(Payload::Canary(canary)),
-        of(Payload::Samples(vec![sample; 64])),
-        of(Payload::Canary(canary)),
-        of(Payload::Bursts(vec![Sample { stamps: [0, 16, 16, 32 + 16 * ticks] }])),
-        of(Payload::End { preemptions: 0, minor_faults: 0 }),
-    ]
+/// An Intel processor of this model: 0x8f is five instructions wide, as is the simulated core.
+fn known_processor(model: u32) -> Environment {
+    let mut environment = Environment::default();
+    environment.cpu.vendor = Some("GenuineIntel".into());
+    (environment.cpu.family, environment.cpu.model) = (Some(6), Some(model));
+    environment
 }
 
-fn arguments(words: &[&str]) -> MeasureArgs {
-    use clap::Parser;
-    Cli::try_parse_from([&["kentry"], words].concat()).unwrap().measure
+/// Cores with these neighbours, one each.
+fn machine(seed: u64, neighbours: &[Company]) -> Machine {
+    let cpu = |company: &Company| Cpu { neighbour: Neighbour::new(*company), ..Cpu::default() };
+    Machine::new(seed, Model { cpus: neighbours.iter().map(cpu).collect(), ..Model::default() })
 }
 
-fn run(
-    words: &[&str],
-    answer: impl FnMut(u16, u16, usize) -> Result<Vec<Record>, Failure> + 'static,
-) -> (Document, Fake) {
-    let plan = Plan::new(Table::get(), &arguments(words), 1).unwrap();
-    let mut fake = Fake { answer: Box::new(answer), asked: Vec::new() };
-    let setting = Setting {
-        executor: &mut fake,
-        cpu: 0,
-        realtime: false,
-        interrupt: Interrupt::default(),
-        environment: Environment::default(),
-        warnings: Vec::new(),
-    };
-    let document = measure(&plan, setting, &mut |_, _| {});
-    (document, fake)
+/// One quiet core.
+fn quiet(seed: u64) -> Machine {
+    machine(seed, &[Company::QUIET])
+}
+
+fn ids(entry: &str, operation: &str) -> Ids {
+    (Table::get().entry(entry).unwrap().id, Table::get().operation(operation).unwrap().id)
+}
+
+/// What a row truly costs, in core cycles: each something else, from a call's 8 to 24,000.
+fn cost(row: Ids) -> f64 {
+    if row == ids("call", "none") {
+        return 8.0;
+    }
+    let place =
+        Table::get().rows(Kernel::Linux).position(|(entry, operation)| (entry.id, operation.id) == row);
+    12.0 * 1.06f64.powi(place.unwrap() as i32 % 130)
+}
+
+fn row<'a>(document: &'a Document, entry: &str, operation: &str) -> &'a Row {
+    let found = document.results.iter().find(|row| row.entry == entry && row.operation == operation);
+    found.unwrap_or_else(|| panic!("no row {entry} {operation}"))
+}
+
+fn ids_of(row: &Row) -> Ids {
+    (row.entry_id.unwrap(), row.operation_id.unwrap())
+}
+
+fn estimate(row: &Row) -> f64 {
+    row.core_cycles.unwrap_or_else(|| panic!("{} {}: {:?}", row.entry, row.operation, row.noise)).estimate.0
+}
+
+fn assert_true(row: &Row, truth: f64) {
+    let found = estimate(row);
+    let allowed = (truth.abs() * 0.005).max(0.5);
+    assert!((found - truth).abs() <= allowed, "{} {}: {found} instead of {truth}", row.entry, row.operation);
+}
+
+fn has_no_figures(row: &Row) -> bool {
+    (row.core_cycles, row.ticks, row.ns, row.throughput) == (None, None, None, None)
+}
+
+fn finding<'a>(document: &'a Document, id: &str) -> Option<&'a str> {
+    document.findings.iter().find(|finding| finding.id == id).map(|finding| finding.verdict.as_str())
 }
 
 #[test]
-fn every_row_of_the_table_gets_its_figure_in_the_tables_order() {
-    let (document, fake) = run(&["--budget", "0.3"], |entry, operation, _| Ok(round(entry, operation, 100)));
-    let expected: Vec<_> =
-        Table::get().rows(Kernel::Linux).map(|(e, o)| (e.name.clone(), o.name.clone())).collect();
-    let found: Vec<_> =
-        document.results.iter().map(|row| (row.entry.clone(), row.operation.clone())).collect();
-    assert_eq!(found, expected);
-    assert!(fake.asked.len() >= expected.len());
+fn every_row_of_the_table_comes_out_as_it_truly_costs() {
+    let document = Case::on(quiet(1)).document();
+    let expected: Vec<Ids> = Table::get().rows(Kernel::Linux).map(|(e, o)| (e.id, o.id)).collect();
+    assert_eq!(document.results.iter().map(ids_of).collect::<Vec<_>>(), expected, "in the table's order");
+    let mut covered = 0;
     for row in &document.results {
-        assert_eq!(row.outcome, Outcome::Ok);
-        let (cycles, ticks) = (row.core_cycles.unwrap(), row.ticks.unwrap());
-        assert_eq!((cycles.estimate.0, ticks.estimate.0), (200.0, 100.0), "{}", row.entry);
-        assert_eq!(row.instructions, None);
+        assert_true(row, cost(ids_of(row)));
+        let cycles = row.core_cycles.unwrap();
+        let (low, high) = (cycles.ci_low.unwrap(), cycles.ci_high.unwrap());
+        covered += usize::from(low.0 <= cost(ids_of(row)) && cost(ids_of(row)) <= high.0);
+        let percentiles: Vec<Cycles> =
+            [Some(cycles.min), Some(cycles.p50), cycles.p99, cycles.p999, Some(cycles.max)]
+                .into_iter()
+                .flatten()
+                .collect();
+        assert!(percentiles.is_sorted_by(|a, b| a.0 <= b.0), "{} {}: {cycles:?}", row.entry, row.operation);
+        assert!(low.0 <= cycles.estimate.0 && cycles.estimate.0 <= high.0, "{cycles:?}");
+        assert_eq!((row.outcome, row.timing, row.noise), (Outcome::Ok, Timing::Hardware, None));
+        let (ticks, hertz) = (row.ticks.unwrap().estimate.0, document.measurement.tsc_hz.unwrap());
+        let ns = row.ns.unwrap().estimate.0;
+        assert!((ticks * 1e9 / hertz - ns).abs() <= 1e-6 * ns.abs(), "{ns} ns are {ticks} ticks");
+    }
+    let share = covered as f64 / expected.len() as f64;
+    assert!(share > 0.85, "{covered} of {} intervals cover the truth", expected.len());
+    assert!(finding(&document, "noise").unwrap().starts_with("Quiet: "), "{:?}", document.findings);
+    assert!(document.measurement.changes.is_empty(), "{:?}", document.measurement.changes);
+}
+
+#[test]
+fn it_goes_where_it_is_quiet() {
+    for (neighbours, best) in [([Company::QUIET, Company::Always], 0), ([Company::NOISY, Company::QUIET], 1)]
+    {
+        let document = Case::on(machine(2, &neighbours)).document();
+        for row in &document.results {
+            assert_true(row, cost(ids_of(row)));
+            assert_eq!(row.cpu, Some(best), "{} {}", row.entry, row.operation);
+        }
+        let rounds = |cpu| {
+            let used = document.measurement.cpus.iter().find(|used| used.cpu == cpu);
+            used.map_or(0, |used| used.rounds)
+        };
+        assert!(rounds(best) > 20 * rounds(1 - best), "{:?}", document.measurement.cpus);
     }
 }
 
 #[test]
-fn a_seed_decides_the_order_of_the_first_sweep() {
-    let order = |seed: &str| {
-        let (_, fake) = run(&["--budget", "0.001", "--seed", seed], |e, o, _| Ok(round(e, o, 100)));
-        fake.asked
-    };
-    assert_eq!(order("7"), order("7"));
-    assert_ne!(order("7"), order("8"));
+fn where_every_core_is_shared_there_is_no_estimate_and_it_is_said() {
+    let shared = || machine(3, &[Company::Always, Company::Always]);
+    let (document, _) = Case { budget: 2.0, ..Case::on(shared()) }.run();
+    for row in &document.results {
+        assert!(has_no_figures(row), "{} {}", row.entry, row.operation);
+        assert_eq!(row.outcome, Outcome::Ok);
+        let noise = row.noise.unwrap();
+        assert_eq!(noise.kind, NoiseKind::Shared);
+        let truth = cost(ids_of(row));
+        assert!(noise.low.unwrap() <= noise.high.unwrap());
+        assert!(noise.high.unwrap() > truth, "{} {}: {noise:?}, alone {truth}", row.entry, row.operation);
+    }
+    assert!(finding(&document, "noise").unwrap().contains("rows have no figure"), "{:?}", document.findings);
+    assert!(finding(&document, "never-seen-quiet").is_some(), "{:?}", document.findings);
+    // A round and a look at a CPU may begin just before the end.
+    let seconds = document.measurement.seconds;
+    assert!((2.0..6.1).contains(&seconds), "it tries on, up to three times the budget: {seconds} s");
 }
 
 #[test]
-fn one_wrong_answer_takes_the_number_away() {
-    let (document, fake) =
-        run(&["--entry", "syscall-x86_64", "--operation", "getppid", "--budget", "0.2"], |e, o, before| {
-            if before < 3 {
-                return Ok(round(e, o, 100));
-            }
-            let verdict =
-                Verdict { outcome: abi::OUTCOME_MISMATCH, cause: abi::CAUSE_ANSWER, detail: [1, 2, 2, 0] };
-            Ok(vec![Record { entry: e, operation: o, payload: Payload::Outcome(verdict) }])
-        });
-    let [row] = document.results.as_slice() else { panic!() };
-    assert_eq!((row.outcome, row.core_cycles, row.ns), (Outcome::Mismatch, None, None));
+fn a_strict_budget_is_kept_whatever_rows_lack() {
+    let shared = machine(3, &[Company::Always]);
+    let document = Case { budget: 2.0, strict: true, ..Case::on(shared) }.document();
+    let measurement = &document.measurement;
+    assert!(measurement.seconds < 2.1 && measurement.strict_budget, "{} s", measurement.seconds);
+    let quiet = Case { strict: true, ..Case::few(quiet(3)) }.document();
+    assert!((0.9..1.1).contains(&quiet.measurement.seconds), "{} s", quiet.measurement.seconds);
+}
+
+#[test]
+fn a_seed_decides_the_order() {
+    let order = |seed| {
+        let (_, executor) = Case { seed, budget: 0.001, strict: true, ..Case::on(quiet(4)) }.run();
+        executor.asked
+    };
+    let (one, other) = (order(7), order(8));
+    assert_eq!(one, order(7));
+    assert_ne!(one, other);
+    let each = |order: &[Asked]| order.iter().map(|asked| asked.row).collect::<BTreeSet<Ids>>();
+    assert_eq!((each(&one), one.len()), (each(&other), other.len()), "the same rows, one whole sweep");
+    assert_eq!(one.len(), Table::get().rows(Kernel::Linux).count());
+}
+
+#[test]
+fn one_wrong_answer_takes_the_figures_away() {
+    let wrong = ids("syscall-x86_64", "none");
+    let case = Case::few(quiet(5)).changing(move |asked, records| {
+        if asked.row != wrong || asked.before < 3 {
+            return Ok(records);
+        }
+        let outcome =
+            Verdict { outcome: abi::OUTCOME_MISMATCH, cause: abi::CAUSE_ANSWER, detail: [1, 2, 2, 0] };
+        let (entry, operation) = asked.row;
+        Ok(vec![Record { entry, operation, payload: Payload::Outcome(outcome) }])
+    });
+    let (document, executor) = case.run();
+    let row = row(&document, "syscall-x86_64", "none");
+    assert_eq!(row.outcome, Outcome::Mismatch);
+    assert!(has_no_figures(row) && row.noise.is_none());
     assert_eq!(row.reason.as_deref(), Some("it answered 1 where 2 is right"));
-    assert_eq!(fake.asked.len(), 4, "and it is not asked again");
+    let asked = executor.asked.iter().filter(|asked| asked.row == wrong).count();
+    assert_eq!(asked, 4, "it is not asked again");
+}
+
+/// A row that always fails so, among rows that do not.
+fn failing(failure: Failure) -> (Outcome, String) {
+    let failing = ids("rdtsc", "none");
+    let case =
+        Case::few(quiet(6)).changing(
+            move |asked, records| {
+                if asked.row == failing { Err(failure.clone()) } else { Ok(records) }
+            },
+        );
+    let document = case.document();
+    assert_true(row(&document, "call", "none"), 8.0);
+    let failed = row(&document, "rdtsc", "none");
+    assert!(has_no_figures(failed) && failed.noise.is_none(), "{failed:?}");
+    (failed.outcome, failed.reason.clone().unwrap())
+}
+
+fn not_started(phase: Phase, errno: Errno) -> Failure {
+    Failure::Process(Error::NotStarted { phase, errno })
 }
 
 #[test]
 fn failures_are_outcomes_with_their_reason() {
-    fn failing(failure: impl Fn() -> Failure + 'static) -> (Outcome, String) {
-        let (document, _) =
-            run(&["--entry", "vdso-i386", "--operation", "time", "--budget", "0.01"], move |_, _, _| {
-                Err(failure())
-            });
-        let row = document.results.into_iter().next().unwrap();
-        (row.outcome, row.reason.unwrap())
+    let garbage = record::parse(b"no records at all, but long enough").unwrap_err();
+    let two_seconds = Duration::from_secs(2);
+    for (failure, outcome, reason) in [
+        (Error::Timeout(two_seconds).into(), Outcome::Timeout, "the probe did not end within 2s"),
+        (Error::Flood(100).into(), Outcome::Error, "the probe wrote more than 100 bytes"),
+        (Failure::Killed(9), Outcome::Error, "the probe was killed by SIGKILL"),
+        (Failure::Killed(31), Outcome::Refused, "killed by SIGSYS: a seccomp filter forbids the call"),
+        (Failure::Exited(3), Outcome::Error, "the probe exited with status 3"),
+        (Failure::Silent, Outcome::Error, "the probe said nothing"),
+        (
+            Failure::Garbage(garbage),
+            Outcome::Error,
+            "probe64: record 0 does not begin with the magic number at byte 0",
+        ),
+        (
+            not_started(Phase::Pin, Errno::EINVAL),
+            Outcome::Error,
+            "the probe could not be started: pinning it to the CPU failed with EINVAL (Invalid argument)",
+        ),
+    ] {
+        assert_eq!(failing(failure), (outcome, reason.to_string()));
     }
-    assert_eq!(
-        failing(|| Failure::Process(Error::Timeout(std::time::Duration::from_secs(2)))).0,
-        Outcome::Timeout
-    );
-    assert_eq!(failing(|| Failure::Killed(9)), (Outcome::Error, "the probe was killed by SIGKILL".into()));
-    let not_executed = Error::NotStarted { phase: Phase::Execute, errno: Errno::ENOEXEC };
-    assert_eq!(failing(move || Failure::Process(not_executed)).0, Outcome::Unsupported);
-    assert_eq!(failing(|| Failure::Silent).0, Outcome::Error);
-    let garbage = || Failure::Garbage(record::parse(b"no records at all, but long enough").unwrap_err());
-    assert_eq!(failing(garbage).1, "probe32: record 0 does not begin with the magic number at byte 0");
+    // What it means that the kernel does not execute it is the table's to say.
+    assert_eq!(failing(not_started(Phase::Execute, Errno::ENOEXEC)).0, Outcome::Unsupported);
 }
 
 #[test]
 fn one_eagain_discarded_the_rows_good_rounds() {
-    let busy = |phase| Failure::Process(Error::NotStarted { phase, errno: Errno::EAGAIN });
-    let (document, fake) = run(&["--entry", "call", "--budget", "0.1"], move |e, o, before| match before {
-        2 => Err(busy(Phase::Fork)),
-        3 => Err(busy(Phase::Execute)),
-        _ => Ok(round(e, o, 100)),
-    });
-    assert!(fake.asked.len() > 4, "it is asked again");
-    let row = &document.results[0];
-    assert_eq!((row.outcome, row.ticks.unwrap().estimate.0), (Outcome::Ok, 100.0));
-
-    let (document, _) = run(&["--entry", "call", "--budget", "0.1"], move |_, _, _| Err(busy(Phase::Fork)));
-    let row = &document.results[0];
-    assert_eq!((row.outcome, row.ticks), (Outcome::Error, None));
-    assert!(row.reason.as_deref().unwrap().contains("making its process failed with EAGAIN"), "{row:?}");
+    let busy = not_started(Phase::Fork, Errno::EAGAIN);
+    let failure = busy.clone();
+    let case =
+        Case::few(quiet(7)).changing(
+            move |asked, records| {
+                if asked.before % 4 == 2 { Err(failure.clone()) } else { Ok(records) }
+            },
+        );
+    let (document, executor) = case.run();
+    for row in &document.results {
+        assert_true(row, cost(ids_of(row)));
+        let asked = executor.asked.iter().filter(|asked| asked.row == ids_of(row)).count() as u64;
+        assert_eq!(row.counts.rounds, asked - (asked + 1) / 4, "every fourth is lost, and no other");
+    }
+    // A machine that never has room is another matter.
+    let (outcome, reason) = failing(busy);
+    assert_eq!(outcome, Outcome::Error);
+    assert!(reason.contains("making its process failed with EAGAIN"), "{reason}");
 }
 
 #[test]
 fn records_of_another_row_are_not_taken() {
-    let (document, _) = run(&["--entry", "call", "--budget", "0.01"], |e, o, _| Ok(round(e + 1, o, 100)));
-    assert_eq!(document.results[0].outcome, Outcome::Error);
-    assert_eq!(document.results[0].reason.as_deref(), Some("the probe answered for another row"));
+    let case = Case::few(quiet(8)).changing(|_, mut records| {
+        records.iter_mut().for_each(|record| record.operation += 1);
+        Ok(records)
+    });
+    for row in &case.document().results {
+        assert_eq!(row.outcome, Outcome::Error);
+        assert_eq!(row.reason.as_deref(), Some("the probe answered for another row"));
+    }
 }
 
 #[test]
-fn a_chain_that_does_not_hold_takes_core_cycles_away_and_says_so() {
-    let (document, _) = run(&["--entry", "call", "--budget", "0.01"], |e, o, _| {
-        let mut records = round(e, o, 100);
-        for record in &mut records {
-            if let Payload::Canary(canary) = &mut record.payload {
-                canary.stamps = [0, 40, 664, 1088, 1378];
-            }
-        }
+fn records_without_a_verdict_are_an_error() {
+    let case = Case::few(quiet(9)).changing(|_, mut records| {
+        records.retain(|record| !matches!(record.payload, Payload::Outcome(_)));
         Ok(records)
     });
-    let row = &document.results[0];
-    assert_eq!((row.core_cycles, row.throughput), (None, None));
-    assert!(row.ticks.is_some());
-    let told = document
-        .measurement
-        .warnings
-        .iter()
-        .any(|warning| matches!(warning, Warning::ChainRatio { bits: 64, .. }));
-    assert!(told, "{:?}", document.measurement.warnings);
-    assert_eq!(document.measurement.cycles_per_tick, None);
-}
-
-#[test]
-fn with_most_rounds_on_a_shared_core_there_is_no_interval_but_a_warning() {
-    let (document, _) = run(&["--entry", "call", "--budget", "0.3"], |e, o, before| {
-        let mut records = round(e, o, 100);
-        // One round in five has the core to itself; the nots of the others take half as long again.
-        for record in records.iter_mut().filter(|_| before % 5 != 0) {
-            if let Payload::Canary(canary) = &mut record.payload {
-                canary.stamps[4] += 125;
-            }
-        }
-        Ok(records)
-    });
-    let cycles = document.results[0].core_cycles.unwrap();
-    assert_eq!((cycles.ci_low, cycles.ci_high), (None, None));
-    assert!(document.results[0].disturbed * 2 > document.results[0].samples);
-    let told =
-        document.measurement.warnings.iter().any(|warning| matches!(warning, Warning::Disturbed { .. }));
-    assert!(told, "{:?}", document.measurement.warnings);
+    for row in &case.document().results {
+        assert_eq!((row.outcome, row.reason.as_deref()), (Outcome::Error, Some("the probe gave no verdict")));
+    }
 }
 
 #[test]
 fn an_interruption_leaves_what_was_measured_marked_partial() {
-    let plan = Plan::new(Table::get(), &arguments(&["--budget", "60"]), 1).unwrap();
-    let interrupt = Interrupt::default();
-    let flag = interrupt.clone();
-    let answer = move |e, o, _| {
-        if o == 4 {
-            flag.store(true, std::sync::atomic::Ordering::Relaxed);
-        }
-        Ok(round(e, o, 100))
-    };
-    let mut fake = Fake { answer: Box::new(answer), asked: Vec::new() };
-    let setting = Setting {
-        executor: &mut fake,
-        cpu: 0,
-        realtime: false,
-        interrupt,
-        environment: Environment::default(),
-        warnings: Vec::new(),
-    };
-    let document = measure(&plan, setting, &mut |_, _| {});
-    assert!(document.measurement.partial);
-    assert!(document.measurement.warnings.contains(&Warning::Interrupted));
-    assert_eq!(document.results.len(), fake.asked.len(), "rows that had no turn are left out");
-    assert!(document.results.len() < Table::get().rows(Kernel::Linux).count());
-    assert!(document.results.iter().all(|row| row.core_cycles.is_some()));
+    let all = Table::get().rows(Kernel::Linux).count();
+    for (after, rows) in [(3, 3), (40 + all, all)] {
+        let case = Case { budget: 60.0, ..Case::on(quiet(10)) };
+        let (interrupt, mut runs) = (case.interrupt.clone(), 0);
+        let (document, executor) = case
+            .changing(move |_, records| {
+                runs += 1;
+                interrupt.store(runs >= after, Ordering::Relaxed);
+                Ok(records)
+            })
+            .run();
+        assert!(document.measurement.partial);
+        assert!(finding(&document, "partial").is_some(), "{:?}", document.findings);
+        assert_eq!(executor.asked.len(), after, "nothing is begun after it");
+        assert_eq!(document.results.len(), rows, "rows that had no turn are left out");
+        assert!(document.results.iter().all(|row| row.outcome == Outcome::Ok));
+    }
 }
 
 #[test]
-fn a_row_whose_every_round_was_disturbed_says_so() {
-    let (document, _) = run(&["--entry", "call", "--entry", "rdtsc", "--budget", "0.1"], |e, o, _| {
-        let mut records = round(e, o, 100);
-        for record in records.iter_mut().filter(|_| e == 1) {
-            if let Payload::Canary(canary) = &mut record.payload {
-                canary.stamps[4] += 125;
+fn a_probe_that_ends_with_the_command_is_no_failure_of_its_row() {
+    let case = Case::few(quiet(11));
+    let interrupt = case.interrupt.clone();
+    let document = case
+        .changing(move |asked, records| {
+            if asked.before < 8 {
+                return Ok(records);
             }
-        }
-        Ok(records)
-    });
-    let [call, rdtsc] = document.results.as_slice() else { panic!() };
-    assert_eq!((call.ticks, call.reason.as_deref()), (None, Some("every round was disturbed")));
-    assert!(rdtsc.ticks.is_some());
+            interrupt.store(true, Ordering::Relaxed);
+            Err(Failure::Killed(2))
+        })
+        .document();
+    assert!(document.results.iter().all(|row| row.outcome == Outcome::Ok && row.counts.rounds >= 8));
 }
 
 #[test]
-fn on_an_emulated_machine_there_are_outcomes_but_no_times() {
-    let plan = Plan::new(Table::get(), &arguments(&["--entry", "call", "--budget", "0.01"]), 1).unwrap();
-    let mut fake = Fake { answer: Box::new(|e, o, _| Ok(round(e, o, 100))), asked: Vec::new() };
-    let mut environment = Environment::default();
+fn an_emulator_that_says_its_name_is_not_timed() {
+    let mut environment = known_processor(0x8f);
     environment.hypervisor.signature = Some("TCGTCGTCGTCG".into());
-    let setting = Setting {
-        executor: &mut fake,
-        cpu: 0,
-        realtime: false,
-        interrupt: Interrupt::default(),
-        environment,
-        warnings: Vec::new(),
+    let document = Case { environment, ..Case::few(quiet(12)) }.document();
+    assert_not_timed(&document);
+    assert!(finding(&document, "emulated").is_some(), "{:?}", document.findings);
+}
+
+fn assert_not_timed(document: &Document) {
+    for row in &document.results {
+        assert_eq!((row.outcome, row.timing), (Outcome::Ok, Timing::Emulated));
+        assert!(has_no_figures(row) && row.noise.is_none() && row.rounds.is_empty(), "{row:?}");
+    }
+    let measurement = &document.measurement;
+    assert_eq!((measurement.cycles_per_tick, measurement.quiet_share), (None, None));
+}
+
+/// As in an emulator, where one instruction takes about as long as another: the chain of xor, which has three times as many,
+/// takes three times as long as that of imul.
+fn emulated(mut records: Vec<Record>) -> Vec<Record> {
+    for record in &mut records {
+        if let Payload::Canary(canary) = &mut record.payload {
+            let [_, second, third, fourth, fifth] = canary.stamps;
+            let longer = 3 * (third - second) - (fourth - third);
+            canary.stamps[3] = fourth + longer;
+            canary.stamps[4] = fifth + longer;
+        }
+    }
+    records
+}
+
+#[test]
+fn an_emulator_is_known_by_its_behavior_too() {
+    let document = Case::few(quiet(13)).changing(|_, records| Ok(emulated(records))).document();
+    assert_not_timed(&document);
+    assert!(finding(&document, "emulated").is_some(), "{:?}", document.findings);
+}
+
+#[test]
+fn where_lfence_does_not_order_nothing_is_timed() {
+    let mut model = quiet(14).model().clone();
+    model.counter.ordered = false;
+    let document = Case::few(Machine::new(14, model)).document();
+    for row in &document.results {
+        assert!(has_no_figures(row) && row.outcome == Outcome::Ok, "{row:?}");
+    }
+    assert!(finding(&document, "order").is_some(), "{:?}", document.findings);
+    assert!((document.measurement.order.unwrap() - 1.0).abs() > stats::ORDER_TOLERANCE);
+}
+
+#[test]
+fn tracing_that_is_switched_on_in_mid_run_is_noticed() {
+    let sentinel = ids("syscall-x86_64", "none");
+    let tracing = |at| {
+        Case::few(quiet(15)).costing(move |row| {
+            let switched = Cost::steps(305.0, &[(Duration::from_secs_f64(at), 9417.0)]);
+            if row == sentinel { Subject::new(switched) } else { Subject::from(cost(row)) }
+        })
     };
-    let document = measure(&plan, setting, &mut |_, _| {});
-    let row = &document.results[0];
-    assert_eq!((row.outcome, row.timing), (Outcome::Ok, document::Timing::Emulated));
-    assert_eq!((row.core_cycles, row.ticks, row.ns, row.throughput), (None, None, None, None));
-    let told =
-        document.measurement.warnings.iter().any(|warning| matches!(warning, Warning::Emulated { .. }));
-    assert!(told && document.measurement.cycles_per_tick.is_none());
+    let document = tracing(0.5).document();
+    let changes = &document.measurement.changes;
+    assert_eq!(changes.len(), 1, "{changes:?}");
+    assert!(
+        changes[0].contains("cost 305 core cycles until 0.5 s") && changes[0].contains("9417"),
+        "{changes:?}"
+    );
+    assert!(finding(&document, "changed").unwrap().contains("9417"), "{:?}", document.findings);
+    let steady = tracing(1000.0).document();
+    assert!(steady.measurement.changes.is_empty(), "{:?}", steady.measurement.changes);
+    assert_eq!(finding(&steady, "changed"), None);
+}
+
+#[test]
+fn two_kinds_of_core_are_shown_side_by_side() {
+    let case = Case {
+        cpus: CpuChoice::EveryKind,
+        cores: vec![CoreType::Performance, CoreType::Performance, CoreType::Efficient, CoreType::Efficient],
+        environment: known_processor(0x97),
+        budget: 2.0,
+        ..Case::few(machine(16, &[Company::QUIET; 4]))
+    };
+    let costs = |row| Subject::new(Cost::per_cpu(&[cost(row), cost(row), 2.0 * cost(row)]));
+    let document = case.costing(costs).document();
+    let kinds: Vec<&str> = document.results.iter().map(|row| row.configuration["core"].as_str()).collect();
+    assert_eq!(kinds, [["performance"; 3], ["efficient"; 3]].concat());
+    for row in &document.results {
+        let factor = if row.configuration["core"] == "efficient" { 2.0 } else { 1.0 };
+        assert_true(row, factor * cost(ids_of(row)));
+    }
+    // Without being asked for, efficient cores are not measured.
+    let case = Case {
+        cores: vec![CoreType::Efficient, CoreType::Performance],
+        ..Case::few(machine(16, &[Company::QUIET; 2]))
+    };
+    let document = Case { environment: known_processor(0x97), ..case }.document();
+    assert!(document.results.iter().all(|row| row.configuration.is_empty() && row.cpu == Some(1)));
+}
+
+#[test]
+fn one_cpu_that_is_named_is_the_only_one() {
+    let noisy_second = machine(17, &[Company::QUIET, Company::Always]);
+    let (document, executor) = Case { cpus: CpuChoice::Only(1), ..Case::few(noisy_second) }.run();
+    assert!(executor.asked.iter().all(|asked| asked.cpu == 1));
+    assert!(document.results.iter().all(has_no_figures), "it stays there, noisy as it is");
+}
+
+#[test]
+fn of_more_than_a_thousand_cpus_some_are_used() {
+    let (document, executor) = Case::few(machine(18, &[Company::QUIET; 1500])).run();
+    let used: BTreeSet<usize> = executor.asked.iter().map(|asked| asked.cpu).collect();
+    assert!((2..=16).contains(&used.len()) && used.contains(&1499), "{used:?}");
+    document.results.iter().for_each(|row| assert_true(row, cost(ids_of(row))));
+}
+
+#[test]
+fn costs_that_differ_by_cpu_are_not_mixed() {
+    let sentinel = ids("syscall-x86_64", "none");
+    let mut cpus = BTreeSet::new();
+    for seed in 0..8 {
+        let case = Case { budget: 2.0, ..Case::few(machine(seed, &[Company::MIXED, Company::MIXED])) };
+        let costs = move |row| match row == sentinel {
+            true => Subject::new(Cost::per_cpu(&[1285.0, 1330.0])),
+            false => Subject::from(cost(row)),
+        };
+        let (document, executor) = case.costing(costs).run();
+        cpus.extend(executor.asked.iter().map(|asked| asked.cpu));
+        let row = row(&document, "syscall-x86_64", "none");
+        assert_true(row, [1285.0, 1330.0][row.cpu.unwrap()]);
+        assert!(
+            document.measurement.changes.is_empty(),
+            "a CPU's own cost is no change: {:?}",
+            document.measurement.changes
+        );
+    }
+    assert_eq!(cpus.len(), 2, "both were measured on");
+}
+
+/// Without the figures, so that computing them again cannot leave them as they were.
+fn stripped(mut document: Document) -> Document {
+    for row in &mut document.results {
+        row.set(stats::Figures::default());
+    }
+    document
+}
+
+#[test]
+fn a_saved_document_gives_the_same_figures_to_the_last_bit() {
+    for machine in [quiet(19), machine(19, &[Company::MIXED; 2]), machine(19, &[Company::Always])] {
+        let (document, _) = Case { budget: 2.0, ..Case::on(machine) }.run();
+        let saved = document::load(&serde_json::to_string(&document).unwrap()).unwrap();
+        assert_eq!(saved, document);
+        let again = document::recompute(&stripped(saved)).unwrap();
+        assert_eq!(again.results, document.results);
+    }
+}
+
+#[test]
+fn a_throughput_below_that_of_a_call_is_withheld() {
+    let withheld = ids("rdtsc", "none");
+    let costs = move |row| {
+        let burst = (row == withheld).then_some(Cost::Constant(-0.3));
+        Subject { burst, ..Subject::from(cost(row)) }
+    };
+    let document = Case::few(quiet(20)).costing(costs).document();
+    for row in &document.results {
+        assert_true(row, cost(ids_of(row)));
+        let is_withheld = ids_of(row) == withheld;
+        assert_eq!((row.throughput.is_none(), row.throughput_withheld.is_some()), (is_withheld, is_withheld));
+    }
+    let reason = row(&document, "rdtsc", "none").throughput_withheld.clone().unwrap();
+    assert!(reason.contains("less than a call and return takes"), "{reason}");
+    let saved = document::recompute(&stripped(document.clone())).unwrap();
+    assert_eq!(saved.results, document.results, "it stays withheld");
+}
+
+#[test]
+fn there_is_nothing_to_measure_on_without_a_cpu() {
+    let rows = select::rows(Table::get(), Kernel::Linux, &["call".into()], &[]).unwrap();
+    let plan = Plan {
+        rows,
+        cpus: CpuChoice::Quiet,
+        budget: Duration::from_secs(1),
+        strict_budget: false,
+        seed: 1,
+        realtime: false,
+    };
+    let Case { machine, cost, change, interrupt, environment, .. } = Case::few(quiet(21));
+    let mut executor = Simulated { machine, cost, change, asked: Vec::new() };
+    let setting = Setting {
+        executor: &mut executor,
+        cpus: BTreeMap::new(),
+        realtime_refused: None,
+        interrupt,
+        environment,
+        parent: 1,
+    };
+    let error = measure(&plan, setting, &mut |_| {}).unwrap_err();
+    assert_eq!(error.to_string(), "there is no CPU to measure on");
 }

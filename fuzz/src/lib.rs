@@ -3,7 +3,7 @@
 use arbitrary::Arbitrary;
 use lab::{Collected, Reader, Trouble};
 use record::{Canary, Lengths, Payload, Record, Sample, Verdict, abi};
-use stats::{Cost, Reference, Round, Rounds, Scale, summarize};
+use stats::{Cost, Figures, Interrupts, Reference, Round, Scale, Vouch, figures, tabulate};
 
 /// A distance between two readings of the counter: mostly such as are seen, and any.
 #[derive(Debug, Clone, Copy, Arbitrary)]
@@ -319,32 +319,55 @@ fn encoded(payload: &Payload) -> (u64, Vec<u8>) {
 /// Reduces runs as the command does, as the rounds of one row, and judges their verdicts: nothing panics, and what
 /// is given as a number is one.
 pub fn reduce(runs: &[Vec<Record>]) {
-    let mut rounds = Rounds::default();
-    for records in runs {
-        records.iter().for_each(judge);
-        if let Ok(round) = Round::reduce(records) {
-            rounds.push(round);
-        }
+    runs.iter().flatten().for_each(judge);
+    let rounds: Vec<Round> = runs
+        .iter()
+        .zip(0..)
+        .filter_map(|(records, second)| Round::reduce(records, f64::from(second)).ok())
+        .collect();
+    for vouch in [Vouch::Width(5.0), Vouch::NoSibling, Vouch::Nothing] {
+        tabulated(&rounds, vouch);
     }
-    let cycles_per_tick = stats::quantile_of(rounds.all().iter().map(|round| round.cycles_per_tick), 0.5);
-    finite("cycles in a tick", &[cycles_per_tick]);
-    let Some(reference) = Reference::of(rounds.all().iter()) else {
+}
+
+fn tabulated(rounds: &[Round], vouch: Vouch) {
+    let all: Vec<&Round> = rounds.iter().collect();
+    let Some(reference) = Reference::of(&all, vouch) else {
         return;
     };
     finite(
         "the reference",
-        &[Some(reference.canary), Some(reference.chain_ratio)],
+        &[
+            Some(reference.alone),
+            reference.chain_ratio,
+            reference.clock_ratio,
+            reference.order,
+        ],
     );
+    let interrupts = Interrupts::of(rounds.iter(), 2.0);
+    let tabulated = tabulate(rounds, |_| Some(&reference), interrupts.as_ref());
+    assert!(tabulated.lines.is_whole(), "columns of different lengths");
     let scale = Scale {
         nanos_per_tick: Some(0.4),
-        cycles: true,
+        cycles: reference.chain_holds(),
+        step: reference.step,
     };
-    let summary = summarize(rounds.all(), &reference, &scale);
-    check("core cycles", summary.core_cycles);
-    check("ticks", summary.ticks);
-    check("ns", summary.ns);
-    check("throughput", summary.throughput);
-    assert!(summary.excluded <= summary.rounds && summary.disturbed <= summary.samples);
+    let Figures {
+        core_cycles,
+        ticks,
+        ns,
+        throughput,
+        noise,
+        ..
+    } = figures(&tabulated.lines, &tabulated.cycles, &tabulated.ticks, &scale);
+    assert_eq!(ticks.is_none(), noise.is_some(), "figures or noise, never both");
+    check("core cycles", core_cycles);
+    check("ticks", ticks);
+    check("ns", ns);
+    check("throughput", throughput);
+    let counts = tabulated.counts;
+    assert!(counts.kept_rounds <= counts.rounds && counts.kept_blocks <= counts.blocks);
+    assert!(counts.kept_samples <= counts.samples);
 }
 
 fn judge(record: &Record) {
@@ -358,23 +381,22 @@ fn judge(record: &Record) {
 
 fn check<U: Into<f64>>(what: &str, cost: Option<Cost<U>>) {
     let Some(cost) = cost else { return };
-    let cost = Cost {
-        estimate: cost.estimate.into(),
-        ci_low: cost.ci_low.map(Into::into),
-        ci_high: cost.ci_high.map(Into::into),
-        min: cost.min.into(),
-        p50: cost.p50.into(),
-        p99: cost.p99.into(),
-        p999: cost.p999.into(),
-        max: cost.max.into(),
-    };
-    let one = [cost.estimate, cost.min, cost.p50, cost.p99, cost.p999, cost.max].map(Some);
-    finite(what, &one);
-    finite(what, &[cost.ci_low, cost.ci_high]);
-    assert!(
-        cost.p50 <= cost.p99 && cost.p99 <= cost.p999,
-        "{what}: percentiles out of order: {cost:?}"
-    );
+    let in_order = [
+        Some(cost.p50.into()),
+        cost.p99.map(Into::into),
+        cost.p999.map(Into::into),
+    ];
+    let interval = [
+        cost.ci_low.map(Into::into),
+        Some(cost.estimate.into()),
+        cost.ci_high.map(Into::into),
+    ];
+    finite(what, &[Some(cost.min.into()), Some(cost.max.into())]);
+    for ascending in [in_order, interval] {
+        finite(what, &ascending);
+        let there: Vec<f64> = ascending.into_iter().flatten().collect();
+        assert!(there.is_sorted(), "{what}: out of order: {there:?}");
+    }
 }
 
 fn finite(what: &str, numbers: &[Option<f64>]) {

@@ -10,9 +10,9 @@ pub enum Level {
     Ok,
     /// Worth knowing.
     Note,
-    /// To be known before a figure is quoted, or costs something that it need not cost.
+    /// Must be known before a figure is quoted, or costs something that could be saved.
     Warning,
-    /// A level of a later version.
+    /// A level that a later version knows.
     #[serde(other)]
     Unknown,
 }
@@ -25,14 +25,14 @@ pub enum Confidence {
     Seen,
     /// Follows from what was seen.
     Inferred,
-    /// Likely, and no more.
+    /// Likely, but not certain.
     Likely,
-    /// A degree of a later version.
+    /// A confidence that a later version knows.
     #[serde(other)]
     Unknown,
 }
 
-/// A verdict. Ids are for ever; a reader that does not know one shows its words.
+/// A verdict. An id never changes its meaning; a reader that does not know an id shows the finding's words.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
     /// What it is about: `clock-path`, `system-call`, `noise`, ...
@@ -41,7 +41,7 @@ pub struct Finding {
     pub level: Level,
     /// The verdict, one sentence.
     pub verdict: String,
-    /// What it was seen by, with figures; null where the verdict says it.
+    /// The observations behind it, with figures; null where the verdict contains them.
     pub evidence: Option<String>,
     /// Why it is so, where that is known.
     pub cause: Option<String>,

@@ -31,7 +31,7 @@ pub struct Document {
     pub id: Option<String>,
     /// How it was measured.
     pub measurement: Measurement,
-    /// On what.
+    /// The machine that it was measured on.
     pub environment: Environment,
     /// The functions that the vDSO images export, by bitness (`64`, `32`).
     pub vdso: BTreeMap<String, Vec<Export>>,
@@ -68,7 +68,7 @@ pub struct Measurement {
     pub seconds: f64,
     /// How long it was allowed to take, seconds; up to three times as long where rows lacked rounds.
     pub budget_seconds: f64,
-    /// Whether it kept to the budget in any case.
+    /// Whether it had to keep to the budget, even if rows lacked rounds.
     pub strict_budget: bool,
     /// The CPUs that rounds were taken on.
     pub cpus: Vec<CpuUse>,
@@ -76,11 +76,11 @@ pub struct Measurement {
     pub seed: u64,
     /// Whether it was cut short, so that rows may be missing or less precise.
     pub partial: bool,
-    /// How a guest came to its end before its plan was done, in words; null where it did not, and on a host.
+    /// Why a guest ended before its plan was done, in words; null if it finished, and on a host.
     pub ended: Option<String>,
     /// Whether the probes ran with real-time priority.
     pub realtime: bool,
-    /// What the kernel answered to the request for real-time priority, in words; null where it granted it or was not
+    /// Why the kernel refused real-time priority, in words; null if it granted the request or was not
     /// asked.
     pub realtime_refused: Option<String>,
     /// Frequency of the time stamp counter against CLOCK_MONOTONIC_RAW, hertz.
@@ -91,6 +91,8 @@ pub struct Measurement {
     pub cycles_per_tick: Option<f64>,
     /// The same at the 5th and the 95th percentile of the rounds: how far the core's clock wandered.
     pub cycles_per_tick_range: Option<[f64; 2]>,
+    /// Standard error of these, as a part of them, that all rounds have in common; it is in the intervals.
+    pub clock_error: Option<f64>,
     /// Cycles of an imul if a xor takes one, on quiet blocks, by bitness (`64`, `32`). Core cycles are given only where it
     /// is 3.00 within 1 %.
     pub chain_ratio: BTreeMap<String, f64>,

@@ -7,7 +7,7 @@ pub enum LoadError {
     /// Not JSON.
     #[error("it is not JSON from line {line}, column {column} on")]
     Syntax {
-        /// Where it stops making sense.
+        /// The line at which it stops being JSON.
         line: usize,
         /// The column there.
         column: usize,
@@ -15,11 +15,11 @@ pub enum LoadError {
     /// JSON, but not of the schema's shape.
     #[error("it is JSON, but not a run document of kentry: line {line}, column {column}: {what}")]
     Shape {
-        /// Where it is not.
+        /// The line that does not fit the schema.
         line: usize,
         /// The column there.
         column: usize,
-        /// What is not as it should be.
+        /// What is wrong there.
         what: String,
     },
     /// A schema that this version does not know.

@@ -40,6 +40,7 @@ pub fn recompute(document: &Document) -> Result<Document, Recomputed> {
         nanos_per_tick: measurement.tsc_hz.map(|hertz| 1e9 / hertz),
         cycles: measurement.cycles_per_tick.is_some(),
         step: measurement.tsc_step.ok_or(Recomputed::NoRounds)?,
+        clock_error: measurement.clock_error.unwrap_or(0.0),
     };
     for row in &mut document.results {
         if row.timing == Timing::Hardware && row.outcome == Outcome::Ok && !row.rounds.is_empty() {

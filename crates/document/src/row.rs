@@ -12,7 +12,7 @@ pub enum Outcome {
     Ok,
     /// This machine, kernel or C library does not have it.
     Unsupported,
-    /// It is there, and the kernel answers with an error.
+    /// It exists, but the kernel answers with an error.
     Refused,
     /// It ended in a signal.
     Fault,
@@ -89,13 +89,13 @@ pub struct Row {
     pub timing: Timing,
     /// How it ended.
     pub outcome: Outcome,
-    /// Why it ended otherwise than well, in words.
+    /// Why it did not work, in words; null if it did.
     pub reason: Option<String>,
-    /// Where a function is served, as it was found out; null for entries that are no functions.
+    /// Whether a call of a function enters the kernel, as the probe found out; null for entries that are not functions.
     pub path: Option<Path>,
-    /// What else is worth knowing, in words.
+    /// Remarks for the reader, in words.
     pub remarks: Vec<String>,
-    /// Why a row that ended well has no figures.
+    /// Why a row that works has no figures.
     pub noise: Option<Noise>,
     /// In core cycles.
     pub core_cycles: Option<Cost<Cycles>>,

@@ -46,7 +46,7 @@ pub fn judge(entry: &Entry, verdict: &Verdict) -> (Outcome, String) {
     }
 }
 
-/// What it means that a probe run went wrong from the outside.
+/// The outcome of a probe run that ended without a verdict of its own.
 pub fn judge_failure(entry: &Entry, failure: &Failure) -> (Outcome, String) {
     match failure {
         Failure::Process(Error::NotStarted { phase: Phase::Execute, errno }) => {
@@ -64,7 +64,7 @@ pub fn judge_failure(entry: &Entry, failure: &Failure) -> (Outcome, String) {
     }
 }
 
-/// What `FACT_PATH` says of a function.
+/// What the value of `FACT_PATH` means.
 pub fn path_of(value: u64) -> Option<Path> {
     match value {
         abi::PATH_USER => Some(Path::User),

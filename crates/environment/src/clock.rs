@@ -13,7 +13,7 @@ use crate::reader::Reader;
 pub struct Clock {
     /// `/sys/devices/system/clocksource/clocksource0/current_clocksource`.
     pub current_clocksource: Option<String>,
-    /// The choices, the best first. `available_clocksource` beside it.
+    /// The clocksources to choose from, the best first. `available_clocksource` in the same directory.
     pub available_clocksources: Option<Vec<String>>,
     /// Offsets of this process's time namespace that are not zero, by clock (`monotonic`, `boottime`): the vDSO takes
     /// another path when there are any. `/proc/self/timens_offsets`.

@@ -1,7 +1,7 @@
 //! The kernel's command line.
 
-/// The value of the last `name=value` on the line: the kernel lets the last one win and takes `-` for `_`. What stands
-/// behind `--` is for the first process.
+/// The value of the last `name=value` on the line: the kernel lets the last one win and reads `-` as `_`. Words after
+/// `--` are for the first process.
 pub(crate) fn value<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     let plain = |text: &str| text.replace('-', "_");
     words(line)
@@ -13,7 +13,7 @@ pub(crate) fn value<'a>(line: &'a str, name: &str) -> Option<&'a str> {
         .map(|(_, value)| value.trim_matches('"'))
 }
 
-/// A boolean value as the kernel reads it (`kstrtobool`); something else is none.
+/// A boolean value as the kernel reads it (`kstrtobool`); `None` for any other text.
 pub(crate) fn boolean(value: &str) -> Option<bool> {
     let mut letters = value.chars().map(|c| c.to_ascii_lowercase());
     match letters.next()? {

@@ -16,7 +16,7 @@ pub enum CoreType {
     Performance,
     /// A small core of a processor with two kinds (Intel: E-core).
     Efficient,
-    /// A core of a processor whose cores are all of one kind, as far as it tells.
+    /// A core of a processor whose cores are all of one kind, as far as is known.
     Uniform,
 }
 
@@ -34,15 +34,15 @@ impl CoreType {
 /// The kind of core that each of these CPUs (numbered as Linux counts) is.
 ///
 /// The kernel's lists under `/sys/devices` tell, on Intel processors with two kinds (arch/x86/events/intel/core.c makes
-/// one such device for each kind's counters). Where these have no entry for a CPU, as in many virtual machines, the CPUID
-/// instruction is asked on that CPU.
+/// one such device for each kind's counters). For a CPU that is in none of them, as in many virtual machines, the CPUID
+/// instruction on that CPU tells.
 pub fn core_types(roots: &Roots, cpus: &[usize]) -> BTreeMap<usize, CoreType> {
     let hybrid = cpuid::is_hybrid();
     let kind = |cpu| if hybrid { cpuid::core_kind_on(cpu) } else { None };
     core_types_or_ask(roots, cpus, &kind)
 }
 
-/// `kind` answers as leaf 0x1A does, for the CPUs that no list has.
+/// `kind` answers like leaf 0x1A; it is asked for the CPUs that are in no list.
 fn core_types_or_ask(
     roots: &Roots,
     cpus: &[usize],
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
     use crate::testing::{GARBAGE, Scratch};
 
-    /// The types of these CPUs, in order; CPUs that no list has answer by CPUID as given.
+    /// The types of these CPUs, in order; `kind` answers for CPUs that are in no list.
     fn types(scratch: &Scratch, cpus: &[usize], kind: Option<u8>) -> Vec<CoreType> {
         core_types_or_ask(&scratch.roots(), cpus, &|_| kind).into_values().collect()
     }

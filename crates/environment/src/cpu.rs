@@ -28,7 +28,7 @@ pub struct Cpu {
     pub stepping: Option<u32>,
     /// The kind of core where a processor has two: `performance` or `efficient`. CPUID leaf 1Ah.
     pub core_type: Option<String>,
-    /// The microcode's revision as the kernel writes it, `0x2b000643`. Hypervisors invent one.
+    /// The microcode's revision as the kernel writes it, `0x2b000643`. Hypervisors often make one up.
     pub microcode: Option<String>,
     /// Features that decide what an entry does or costs, which CPUID reports.
     pub flags: Vec<String>,
@@ -45,7 +45,7 @@ pub struct Cpu {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Smt {
-    /// Threads of a core as CPUID tells (leaf 0Bh, or 8000001Eh on AMD). Hypervisors often say 1 where there are 2.
+    /// Threads of a core according to CPUID (leaf 0Bh, or 8000001Eh on AMD). Hypervisors often say 1 where there are 2.
     pub threads_per_core: Option<u32>,
     /// Whether any core runs more than one thread. `/sys/devices/system/cpu/smt/active`.
     pub active: Option<bool>,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-/// The list that stands for the ascending numbers `cpus`.
+/// The ascending numbers `cpus` as such a list.
 pub(crate) fn format(cpus: impl Iterator<Item = usize>) -> String {
     let mut ranges: Vec<(usize, usize)> = Vec::new();
     for cpu in cpus {
@@ -18,7 +18,7 @@ pub(crate) fn format(cpus: impl Iterator<Item = usize>) -> String {
     ranges.iter().map(range).collect::<Vec<_>>().join(",")
 }
 
-/// No kernel has a CPU of this number or a higher one, as far as lists are taken at their word.
+/// Lists that name this CPU or a higher one are not believed: no kernel has so many.
 const TOO_MANY: usize = 1 << 20;
 
 /// The CPUs of a list. None when the text is not a list.

@@ -31,7 +31,7 @@ const HYBRID_BIT: u32 = 1 << 15;
 /// The leaf of the native model id, which differs by core.
 const CORE_KIND: u32 = 0x1a;
 
-/// Leaf 1, ECX: the bit that no processor sets and every polite hypervisor does.
+/// Leaf 1, ECX: the bit that no processor sets, and hypervisors set to show themselves.
 const HYPERVISOR_BIT: u32 = 31;
 
 /// A register of a leaf.
@@ -43,14 +43,14 @@ pub(crate) enum Register {
     Edx,
 }
 
-/// What CPUID answered. A leaf that the processor does not have reads as zeros.
+/// The leaves that CPUID returned. A leaf that the processor does not have reads as zeros.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Leaves(BTreeMap<(u32, u32), CpuIdResult>);
 
 impl Leaves {
     /// Reads the leaves on `cpu`. Processors with two kinds of cores answer differently on each.
     ///
-    /// A thread of its own goes there, so that the caller's affinity stays as it is on every way out.
+    /// A new thread does this, so that the caller's affinity never changes, not even after an error.
     pub fn read_on(cpu: usize, reader: &mut Reader) -> Self {
         on_cpu(cpu, Self::read).unwrap_or_else(|why| {
             reader.miss(&format!("CPUID on CPU {cpu}"), format!("{why}; read on another CPU"));
@@ -96,7 +96,7 @@ impl Leaves {
         value.checked_shr(bit).unwrap_or(0) & 1 == 1
     }
 
-    /// Leaves made by hand.
+    /// Leaves for tests.
     #[cfg(test)]
     pub fn of(leaves: &[(u32, u32, [u32; 4])]) -> Self {
         let result = |[eax, ebx, ecx, edx]: [u32; 4]| CpuIdResult { eax, ebx, ecx, edx };
@@ -104,7 +104,7 @@ impl Leaves {
     }
 }
 
-/// What `ask` answers on a CPU, asked there by a thread of its own; or why nothing can run there.
+/// Runs `ask` on a CPU, in a new thread, and returns its answer; or why nothing can run there.
 fn on_cpu<T: Send>(cpu: usize, ask: impl FnOnce() -> T + Send) -> Result<T, String> {
     let on_cpu = || match process::pin_this_thread(cpu) {
         Ok(()) => Ok(ask()),

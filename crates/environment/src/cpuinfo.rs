@@ -13,7 +13,7 @@ pub(crate) struct CpuInfo<'a> {
     pub bugs: Option<Vec<&'a str>>,
 }
 
-/// The block of `cpu` in the text of `/proc/cpuinfo`; nothing when it has none.
+/// The block of `cpu` in the text of `/proc/cpuinfo`; `None` if there is no such block.
 pub(crate) fn parse(text: &str, cpu: usize) -> Option<CpuInfo<'_>> {
     let block = text.split("\n\n").find(|block| text::number_field(block, "processor") == Some(cpu))?;
     let words = |key| text::field(block, key).map(|value| value.split_whitespace().collect());

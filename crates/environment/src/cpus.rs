@@ -34,7 +34,7 @@ impl Cpus {
     }
 }
 
-/// As the system call says, or else `/proc/self/status`, where a filter forbids the call.
+/// Asks the system call, or reads `/proc/self/status` where a filter forbids the call.
 fn allowed(reader: &mut Reader, status: Option<&str>) -> Option<String> {
     match process::allowed_cpus() {
         Ok(cpus) => Some(cpu_list::format(cpus.into_iter())),

@@ -21,13 +21,13 @@ use crate::roots::Roots;
 use crate::tsc::Tsc;
 use crate::{cpuinfo, libc, mitigations, sysctls, vsyscall};
 
-/// The machine as it was when a run was made. `None` is unknown or not there; [`Environment::unseen`] tells which.
+/// The machine as it was when a run was made. `None` means unknown or absent; [`Environment::unseen`] tells which.
 ///
-/// Documents of later versions load: fields that are not known are passed over, missing ones are empty.
+/// Documents of other versions load, too: unknown fields are ignored, missing ones are empty.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Environment {
-    /// What ran the probes: `linux`; the lab says `lab`.
+    /// The kernel that ran the probes: `linux` or `lab`.
     pub host: String,
     /// The lab's virtual machine; not there on a host.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,7 +61,7 @@ pub struct Environment {
     pub frequency: Frequency,
     /// Switches of the running kernel, name → value. `/proc/sys`.
     pub sysctls: BTreeMap<String, String>,
-    /// What else the machine did meanwhile: the caller fills this in with [`LoadDuring`].
+    /// The load on the machine while it measured: the caller fills this in with [`LoadDuring`].
     pub load: Option<LoadDuring>,
     /// Everything that could not be read, and why.
     pub unseen: Vec<Unseen>,

@@ -4,7 +4,7 @@ use crate::cpuid::{Leaves, Register};
 
 use Register::{Eax, Ebx, Ecx, Edx};
 
-/// Name (the kernel's where it has one), leaf, subleaf, register, bit. AMD tells about branch control elsewhere than
+/// Name (the kernel's where it has one), leaf, subleaf, register, bit. AMD reports branch control in another leaf than
 /// Intel, so a name may have two rows. Intel SDM volume 2A, CPUID; AMD APM volume 3, appendix E.
 const FLAGS: &[(&str, u32, u32, Register, u32)] = &[
     ("tsc", 1, 0, Edx, 4),
@@ -65,7 +65,7 @@ const FLAGS: &[(&str, u32, u32, Register, u32)] = &[
     ("autoibrs", 0x8000_0021, 0, Eax, 8),
 ];
 
-/// Flags that only the kernel knows: what it made of the processor's features. `arch/x86/include/asm/cpufeatures.h`.
+/// Flags that the kernel adds: its own decisions about the processor's features. `arch/x86/include/asm/cpufeatures.h`.
 const KERNEL_ONLY: &[&str] = &[
     "constant_tsc",
     "cpuid_fault",

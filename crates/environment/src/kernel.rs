@@ -28,12 +28,12 @@ pub struct Kernel {
     pub randomize_kstack_offset: Option<bool>,
     /// What says so.
     pub randomize_kstack_offset_source: Option<String>,
-    /// Kernel page-table isolation: each entry switches page tables. From the kernel's CPU flag `pti`, else from the
+    /// Kernel page-table isolation: each entry switches page tables. Taken from the kernel's CPU flag `pti`, or else from the
     /// text of `vulnerabilities/meltdown`.
     pub pti: Option<bool>,
     /// How the kernel was built, from uname's version: `dynamic`, `rt`, `lazy`, `full`, `none or voluntary`.
     pub preemption: Option<String>,
-    /// The model in force where it can be chosen at boot: `none`, `voluntary`, `full`, `lazy`.
+    /// The preemption model in force, where the boot can choose it: `none`, `voluntary`, `full`, `lazy`.
     pub preemption_mode: Option<String>,
     /// What says so.
     pub preemption_mode_source: Option<String>,
@@ -44,7 +44,7 @@ pub struct Kernel {
     pub config: Option<BTreeMap<String, String>>,
 }
 
-/// A finding and what it rests on.
+/// A fact and its source.
 type Sourced<T> = Option<(T, String)>;
 
 impl Kernel {
@@ -104,7 +104,7 @@ fn kstack_offset(line: Option<&str>, config: Option<&KernelConfig>) -> Sourced<b
     if let Some(asked) = asked {
         return Some((asked, "the command line".to_owned()));
     }
-    // The default holds only when the command line was seen not to overrule it.
+    // The default holds only if the command line was read and does not overrule it.
     line?;
     let config = config?;
     let default = config.is_set("RANDOMIZE_KSTACK_OFFSET_DEFAULT")?;

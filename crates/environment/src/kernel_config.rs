@@ -9,8 +9,8 @@ use crate::text;
 const PACKED_LIMIT: u64 = 1 << 20;
 const LIMIT: usize = 4 << 20;
 
-/// Options that decide which entries exist and what they cost, without `CONFIG_`. A trailing `*` takes all that start
-/// so. Older names of the same thing are in the list as well.
+/// Options that decide which entries exist and what they cost, without `CONFIG_`. A trailing `*` matches any ending.
+/// Older names of the same option are in the list, too.
 const OPTIONS: &[&str] = &[
     // Which entries there are.
     "COMPAT_VDSO",
@@ -31,7 +31,7 @@ const OPTIONS: &[&str] = &[
     "X86_VSYSCALL_EMULATION",
     "X86_X32",
     "X86_X32_ABI",
-    // What stands around them.
+    // What the kernel does around them.
     "ADDRESS_MASKING",
     "AUDITSYSCALL",
     "CALL_DEPTH_TRACKING",
@@ -96,7 +96,7 @@ pub(crate) struct KernelConfig {
 }
 
 impl KernelConfig {
-    /// Whether an option is built in or a module; nothing when this kernel does not know it.
+    /// Whether an option is built in or a module; `None` if this kernel does not know it.
     pub fn is_set(&self, name: &str) -> Option<bool> {
         self.options.get(name).map(|value| value == "y" || value == "m")
     }

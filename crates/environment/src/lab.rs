@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// What ran the lab kernel, and what that found when it came up. Ticks are of the guest's time stamp counter; they are
-/// instructions where those are counted.
+/// What ran the lab kernel, and what the kernel found when it booted. Ticks are those of the guest's time stamp counter,
+/// which counts instructions under some emulators.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Lab {
@@ -21,19 +21,19 @@ pub struct Lab {
     pub icount: bool,
     /// Each switch of the kernel, with the value that it has where a row's configuration does not name it.
     pub switches: BTreeMap<String, String>,
-    /// For a loop of instructions in ring 0.
+    /// Ticks for a loop of instructions in ring 0.
     pub ring0_ticks: u64,
-    /// For the same loop in ring 3.
+    /// Ticks for the same loop in ring 3.
     pub ring3_ticks: u64,
-    /// Whether a `syscall` from ring 3 arrived and came back.
+    /// Whether a `syscall` from ring 3 works.
     pub syscall_works: bool,
-    /// What this processor has and the kernel uses.
+    /// Features that this processor has and the kernel uses.
     pub features: Vec<String>,
     /// What `__kernel_vsyscall` uses: `int80`, `sysenter`, `syscall`.
     pub gateway: Option<String>,
     /// What loaded the kernel: `pvh`, `multiboot2`.
     pub loader: Option<String>,
-    /// Bytes that programs may have.
+    /// Memory for programs, in bytes.
     pub memory: u64,
     /// From starting the emulator to the kernel's first record, milliseconds of the host's time.
     pub boot_to_first_record_ms: f64,

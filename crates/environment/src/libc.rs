@@ -8,7 +8,7 @@ use crate::text::find;
 /// The most that is read of a loader or library, in bytes. glibc's library has 2 MB, its loader 0.2 MB.
 const LIMIT: u64 = 4 << 20;
 
-/// glibc's loader has a fixed place (the psABI), and says its version since 2.33; before, only the library does.
+/// glibc's loader has a fixed path (the psABI). It contains its version since 2.33; before, only the library does.
 const GLIBC: [&str; 5] = [
     "/lib64/ld-linux-x86-64.so.2",
     "/lib/x86_64-linux-gnu/libc.so.6",
@@ -28,7 +28,7 @@ pub struct Libc {
     pub version: Option<String>,
     /// The distribution's build, `Debian GLIBC 2.36-9+deb12u14`.
     pub package: Option<String>,
-    /// The file that was looked into.
+    /// The file that contains the version.
     pub path: String,
 }
 
@@ -69,7 +69,7 @@ fn names_glibc(line: &[u8]) -> bool {
     find(line, b"GNU C Library").is_some() || find(line, b"ld.so ").is_some()
 }
 
-/// What stands between the last parentheses.
+/// The text between the last parentheses.
 fn package(line: &[u8]) -> Option<String> {
     let start = line.iter().rposition(|byte| *byte == b'(')? + 1;
     let length = line[start..].iter().position(|byte| *byte == b')')?;

@@ -1,4 +1,4 @@
-//! What else the machine did while something was measured.
+//! The load on the machine while something was measured.
 
 use serde::{Deserialize, Serialize};
 
@@ -49,7 +49,7 @@ pub struct LoadDuring {
     /// Milliseconds in which the hypervisor ran something else on the measured CPU, in steps of 10. The kernel's
     /// counter may run backwards; then this is negative.
     pub steal_ms: Option<f64>,
-    /// How busy the other CPUs were, of 100 percent of all of them. `None` for less than a tick, and with one CPU.
+    /// How busy the other CPUs were, in percent of all their time. `None` if less than a tick passed, or with one CPU.
     pub busy_percent_other: Option<f64>,
     /// Interrupts of all kinds that the measured CPU took.
     pub interrupts: Option<u64>,
@@ -122,7 +122,7 @@ impl Load {
     }
 }
 
-/// What `parse` finds in a file; a file without it is noted.
+/// What `parse` finds in a file; if it finds nothing, that is noted.
 fn part<T>(reader: &mut Reader, path: &str, what: &str, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
     let found = parse(&reader.text(path)?);
     if found.is_none() {
@@ -162,7 +162,7 @@ impl Ticks {
     }
 }
 
-/// What stands behind the first word `name`.
+/// The words of the line that begins with `name`.
 fn row<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')).map(str::trim)
 }

@@ -35,7 +35,7 @@ pub(crate) struct Reader<'a> {
     unseen: Vec<Unseen>,
 }
 
-/// Content of a file, and whether it was longer than what was read.
+/// Content of a file, and whether there was more than the limit.
 struct Content {
     bytes: Vec<u8>,
     cut: bool,
@@ -46,7 +46,7 @@ impl<'a> Reader<'a> {
         Self { roots, unseen: Vec::new() }
     }
 
-    /// Everything that was missing, in the order it was asked for.
+    /// Everything that was missing, in the order of the reads.
     pub fn into_unseen(self) -> Vec<Unseen> {
         self.unseen
     }
@@ -123,7 +123,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether something of this name exists. A question that may not be asked counts as no.
+    /// Whether something of this name exists; no, where this process may not look.
     pub fn exists(&self, path: &str) -> bool {
         self.roots.at(path).exists()
     }

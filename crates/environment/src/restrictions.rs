@@ -18,7 +18,7 @@ const RESOURCES: [(&str, Resource); 6] = [
     ("rtprio", Resource::RLIMIT_RTPRIO),
 ];
 
-/// Lines of `/proc/self/status`, and since when the kernel writes them. proc_pid_status(5).
+/// Lines of `/proc/self/status`, and the first kernel that writes them. proc_pid_status(5).
 const STATUS: [(&str, &str); 7] = [
     ("CapEff", "2.6.26"),
     ("NoNewPrivs", "4.10"),
@@ -63,9 +63,9 @@ pub struct Restrictions {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ResourceLimit {
-    /// What holds now.
+    /// The limit in force.
     pub soft: Option<u64>,
-    /// Up to where the process may raise it.
+    /// The limit up to which the process may raise it.
     pub hard: Option<u64>,
 }
 

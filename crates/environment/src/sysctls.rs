@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::reader::Reader;
 
-/// Name, and when it is normal that it is missing.
+/// Name, and the reason for which it may be missing.
 const NAMES: &[(&str, &str)] = &[
     ("kernel.io_uring_disabled", "before Linux 6.6"),
     ("kernel.kptr_restrict", ""),

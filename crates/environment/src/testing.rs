@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::roots::Roots;
 
-/// A directory that is gone when the test is over.
+/// A directory that is removed when the test ends.
 pub struct Scratch(PathBuf);
 
 impl Scratch {
@@ -44,7 +44,7 @@ pub fn fixture(name: &str) -> Roots {
     Roots { root: Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name) }
 }
 
-/// Content that no parser may stumble over.
+/// Hostile content that every parser must survive.
 pub const GARBAGE: [&str; 12] = [
     "",
     "\n",

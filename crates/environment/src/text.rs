@@ -1,6 +1,6 @@
 //! Small pieces that several parsers need.
 
-/// Text from bytes of unknown origin: valid UTF-8 without control characters, which could steer a terminal.
+/// Text from bytes of unknown origin: valid UTF-8, without the control characters that could steer a terminal.
 pub(crate) fn clean(bytes: &[u8]) -> String {
     let keep = |c: char| {
         if c.is_control() && c != '\n' && c != '\t' { char::REPLACEMENT_CHARACTER } else { c }

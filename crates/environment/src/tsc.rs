@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::cpuid::{Leaves, Register};
 use crate::cpuinfo::CpuInfo;
 
-/// Rates that a time stamp counter may have, in Hz. A value outside is a misunderstanding.
+/// Plausible rates of a time stamp counter, in Hz. Any other value was misread.
 const PLAUSIBLE: std::ops::RangeInclusive<u64> = 100_000_000..=20_000_000_000;
 
 /// What is known about the time stamp counter.
@@ -20,7 +20,7 @@ pub struct Tsc {
     pub nonstop: Option<bool>,
     /// The kernel's `tsc_known_freq`: it was told the rate and did not measure it. `/proc/cpuinfo`.
     pub known_frequency: Option<bool>,
-    /// Ticks per second as CPUID tells, in Hz.
+    /// Ticks per second according to CPUID, in Hz.
     pub frequency_hz: Option<u64>,
     /// Where the frequency comes from, in words.
     pub frequency_source: Option<String>,

@@ -3,13 +3,13 @@
 use crate::reader::Reader;
 use crate::roots::Roots;
 
-/// Facts that decide what an entry costs, and that somebody may change at any time. None is unknown.
+/// Facts that decide what an entry costs, and that somebody may change at any time. `None` means unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Underneath {
     facts: Vec<(&'static str, Option<String>)>,
 }
 
-/// What is looked at, and what it is called. Tracing can be read by few.
+/// What each fact is called, and its file. Few users can read those of tracing.
 const FILES: [(&str, &str); 6] = [
     ("the clocksource", "/sys/devices/system/clocksource/clocksource0/current_clocksource"),
     ("the kernel's current tracer", "/sys/kernel/tracing/current_tracer"),
@@ -20,13 +20,13 @@ const FILES: [(&str, &str); 6] = [
 ];
 
 impl Underneath {
-    /// As it is now.
+    /// Reads the facts now.
     pub fn now(roots: &Roots) -> Underneath {
         let reader = Reader::new(roots);
         Underneath { facts: FILES.map(|(what, path)| (what, reader.candidate_line(path))).to_vec() }
     }
 
-    /// What is not as it was before, in words.
+    /// What has changed since `before`, in words.
     pub fn changes_since(&self, before: &Underneath) -> Vec<String> {
         let pairs = before.facts.iter().zip(&self.facts);
         let changed = pairs.filter(|((_, old), (_, new))| old.is_some() && new.is_some() && old != new);

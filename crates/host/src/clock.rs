@@ -12,8 +12,8 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Reads both, several times, and keeps the pair that lay closest together. None without the clock, or where the
-    /// counter may not be read.
+    /// Reads both several times, and keeps the pair that is closest together. `None` without the clock, or where this
+    /// process may not read the counter.
     pub fn now() -> Option<Reading> {
         if !tsc_is_readable() {
             return None;
@@ -23,7 +23,7 @@ impl Reading {
             let time = clock_gettime(ClockId::CLOCK_MONOTONIC_RAW).ok()?;
             let after = tsc();
             let nanos = i128::from(time.tv_sec()) * 1_000_000_000 + i128::from(time.tv_nsec());
-            // Counters of different CPUs may be a little apart.
+            // Counters of different CPUs may differ a little.
             let gap = after.saturating_sub(before);
             Some((gap, Reading { ticks: before + gap / 2, nanos }))
         };
@@ -46,7 +46,7 @@ fn tsc() -> u64 {
     }
 }
 
-/// Whether this process may read the counter (PR_SET_TSC); where it may not, rdtsc is a SIGSEGV.
+/// Whether this process may read the counter (PR_SET_TSC); if not, rdtsc raises SIGSEGV.
 pub fn tsc_is_readable() -> bool {
     let mut state: libc::c_int = 0;
     // SAFETY: PR_GET_TSC writes one int to the address it is given (man prctl).

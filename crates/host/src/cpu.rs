@@ -2,18 +2,18 @@
 
 use process::Errno;
 
-/// The CPU that was asked for cannot be had.
+/// Why the CPU that was asked for cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CpuError {
-    /// Not among those that this process may use.
+    /// This process may not use it.
     #[error("CPU {cpu} cannot be used; this process may run on {}", list(.allowed))]
     NotAllowed {
-        /// The one that was asked for.
+        /// The CPU that was asked for.
         cpu: usize,
-        /// Those that may be used.
+        /// The CPUs that this process may use.
         allowed: Vec<usize>,
     },
-    /// The kernel does not tell.
+    /// The kernel does not tell which CPUs may be used.
     #[error("the kernel does not tell which CPUs this process may use: {0}")]
     Unknown(Errno),
 }

@@ -7,11 +7,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use table::Probe;
 
-/// Nothing that this process may write can be executed.
+/// This process may execute nothing that it can write.
 #[derive(Debug, thiserror::Error)]
 #[error("the probes cannot be executed from anywhere: {}", .tried.join("; "))]
 pub struct PlaceError {
-    /// Each place that was tried, and why it would not do.
+    /// Each place that was tried, and why it failed.
     pub tried: Vec<String>,
 }
 
@@ -46,7 +46,7 @@ fn in_folder(folder: &std::path::Path, bytes: &[u8]) -> io::Result<OwnedFd> {
     if nix::sys::statvfs::statvfs(folder)?.flags().contains(nix::sys::statvfs::FsFlags::ST_NOEXEC) {
         return Err(io::Error::other("mounted noexec"));
     }
-    // A file that is open for writing cannot be executed (ETXTBSY): opened again, to be read.
+    // A file that is open for writing cannot be executed (ETXTBSY): it is opened again for reading.
     let path = file.into_temp_path();
     let file = File::open(&path)?;
     path.close()?;

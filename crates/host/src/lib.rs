@@ -20,23 +20,23 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 use table::Probe;
 
-/// Runs requests. The command measures through this, so that tests can put recorded answers in its place.
+/// Runs requests. The command measures through this trait, so that tests can substitute recorded answers.
 pub trait Executor {
     /// Runs one probe with these arguments on a CPU, and returns its records.
     ///
     /// # Errors
-    /// What kept it from answering.
+    /// Why it gave no answer.
     fn run(&mut self, probe: Probe, cpu: usize, arguments: &[String]) -> Result<Vec<Record>, Failure>;
 
     /// Asks for a measurement on a CPU.
     ///
     /// # Errors
-    /// What kept the probe from answering.
+    /// Why the probe gave no answer.
     fn measure(&mut self, probe: Probe, cpu: usize, request: &Request) -> Result<Vec<Record>, Failure> {
         self.run(probe, cpu, &request.arguments())
     }
 
-    /// The time since some moment of the past: what a measurement's budget is counted by.
+    /// The time since some moment in the past, by which a measurement keeps its budget.
     fn now(&self) -> Duration {
         static START: OnceLock<Instant> = OnceLock::new();
         START.get_or_init(Instant::now).elapsed()
@@ -45,13 +45,13 @@ pub trait Executor {
     /// Asks for a description of the auxiliary vector and the vDSO, as they are on a CPU.
     ///
     /// # Errors
-    /// What kept the probe from answering.
+    /// Why the probe gave no answer.
     fn describe(&mut self, probe: Probe, cpu: usize) -> Result<Vec<Record>, Failure> {
         self.run(probe, cpu, &Request::describe())
     }
 }
 
-/// The longest that a probe may take once another has hung; ordinary ones take milliseconds.
+/// The longest that a probe may take after another has hung; normal probes take milliseconds.
 const AFTER_A_HANG: Duration = Duration::from_secs(1);
 
 /// The Linux that this program runs on.

@@ -9,7 +9,7 @@ use std::os::unix::process::ExitStatusExt;
 /// Scheduling of the probes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Priority {
-    /// As this process.
+    /// The priority of this process.
     Inherited,
     /// SCHED_FIFO, lowest priority.
     Realtime,
@@ -25,7 +25,7 @@ pub fn run(
 ) -> Result<Vec<u8>, Failure> {
     let command = Command {
         arguments: arguments.iter().map(Into::into).collect(),
-        // Its length would move the stack of the probe from one machine to the next.
+        // Without an environment, whose length differs from machine to machine and would move the probe's stack.
         environment: Vec::new(),
         cpu: Some(cpu),
         realtime: priority == Priority::Realtime,
@@ -43,7 +43,7 @@ fn answer(finished: Finished) -> Result<Vec<u8>, Failure> {
     }
 }
 
-/// Whether a failure is that of a probe which hangs.
+/// Whether a failure means that the probe hung.
 pub fn is_hang(failure: &Failure) -> bool {
     matches!(failure, Failure::Process(Error::Timeout(_)))
 }

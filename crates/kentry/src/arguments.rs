@@ -9,12 +9,12 @@ use std::ffi::OsString;
 /// The command line of this process.
 ///
 /// # Errors
-/// What to print instead (also help and version), in which nothing of the command line steers a terminal.
+/// What to print instead (also help and version), without control characters from the command line.
 pub fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
     Cli::try_parse_from(arguments).map_err(|error| harmless(error, arguments))
 }
 
-/// The library repeats arguments as they are, and does not say which one is not UTF-8.
+/// The library repeats arguments unescaped, and does not name the one that is not UTF-8.
 fn harmless(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
     if error.kind() == ErrorKind::InvalidUtf8 {
         let invalid = arguments.iter().filter(|argument| argument.to_str().is_none());

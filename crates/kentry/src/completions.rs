@@ -1,7 +1,7 @@
 //! Completion scripts.
 //!
-//! Static scripts with the names of the table in them: they need no running command, and the shells complete file names
-//! themselves, with `~`, quoting and all. (The library's dynamic engine is not stable yet, and in bash it loses words with
+//! Static scripts that contain the table's names: they run no command, and the shell completes file names
+//! itself, with `~` and quoting. (The library's dynamic engine is not stable yet, and in bash it loses words with
 //! `=`, which is what `--set` takes.)
 
 use crate::cli::Cli;
@@ -23,8 +23,8 @@ pub fn script(shell: Shell) -> Vec<u8> {
     script
 }
 
-/// What the library leaves out for fish: values of an option that stands before any subcommand (its last word lacks its
-/// value, which argparse refuses), and values of arguments that are no options.
+/// What the library leaves out for fish: values of an option before any subcommand (the option still lacks its value,
+/// which argparse refuses), and values of positional arguments.
 fn fish(script: &str, command: &Command) -> String {
     const REFUSES: &str = "argparse -s (__fish_kentry_global_optspecs) -- $cmd 2>/dev/null\n";
     const ALSO: &str = "    or argparse -s (__fish_kentry_global_optspecs) -- $cmd[1..-2] 2>/dev/null\n";
@@ -48,8 +48,8 @@ fn fish_value(value: &PossibleValue) -> String {
     format!("{}\\t'{}'", value.get_name(), help.unwrap_or_default())
 }
 
-/// Bash takes `=` for the end of a word. This puts `--option=value` apart into two words and `name=value` together into
-/// one, as the script above expects it; and it completes behind the last comma of a list.
+/// Bash ends a word at `=`. This splits `--option=value` into two words and joins `name=value` into one, as the script
+/// above expects them; and it completes after the last comma of a list.
 const BASH_WORDS: &str = r#"
 _kentry_words() {
     local command=$1 words=() word whole cur prev part prefix
@@ -85,7 +85,7 @@ complete -F _kentry_words -o nosort -o bashdefault -o default kentry 2>/dev/null
     complete -F _kentry_words -o bashdefault -o default kentry
 "#;
 
-/// The command line as it is offered: where names are due, those of the table. (As it is parsed, a name may be a glob.)
+/// The command line for completion: a name is one of the table's. (When it is parsed, a name may also be a glob.)
 fn command(table: &'static Table) -> Command {
     let entries = || table.entries.iter().map(|entry| value(&entry.name, &entry.title));
     let operations = || table.operations.iter().map(|operation| value(&operation.name, &operation.what));
@@ -116,7 +116,7 @@ fn offering(arg: Arg, values: impl Iterator<Item = PossibleValue>) -> Arg {
     arg.value_parser(PossibleValuesParser::new(values))
 }
 
-/// Shells expand what begins with `$`, also in a description.
+/// Shells expand words that begin with `$`, even in a description.
 fn value(name: &str, what: &str) -> PossibleValue {
     PossibleValue::new(name.to_string()).help(what.replace(['$', '`', '\\'], ""))
 }

@@ -7,10 +7,10 @@ use std::path::PathBuf;
 /// What ends the command early.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The command line asks for what there is not.
+    /// The command line asks for something that does not exist.
     #[error("{0}")]
     Usage(String),
-    /// This process is not allowed what measuring needs.
+    /// Measuring needs something that this process lacks or may not do.
     #[error("{0}")]
     Environment(String),
     /// The user interrupted it before there was anything to show.
@@ -19,17 +19,17 @@ pub enum Error {
     /// A result could not be written.
     #[error("{} cannot be written: {}", report::plain_os(.target.as_os_str()), words(.source))]
     Output {
-        /// Where to.
+        /// The file that cannot be written.
         target: PathBuf,
-        /// Why not.
+        /// Why it fails.
         source: io::Error,
     },
     /// A document could not be read.
     #[error("{}: {why}", report::plain_os(.file.as_os_str()))]
     Input {
-        /// Which.
+        /// The document's file.
         file: PathBuf,
-        /// Why not.
+        /// Why it fails.
         why: String,
     },
     /// A document could not be rendered.
@@ -37,7 +37,7 @@ pub enum Error {
     Report(#[from] report::Error),
 }
 
-/// Why a file or folder cannot be used, in words and without the library's numbers.
+/// Why a file or folder cannot be used, in words and without the system's error number.
 pub fn words(error: &io::Error) -> String {
     use io::ErrorKind::*;
     let words = match error.kind() {
@@ -55,7 +55,7 @@ pub fn words(error: &io::Error) -> String {
     words.into()
 }
 
-/// A text of several parts, of which some may be errors of the system with their numbers: `(os error 2)`.
+/// A text in which the system's error numbers, such as `(os error 2)`, are removed.
 pub fn without_numbers(text: &str) -> String {
     let mut parts = text.split(" (os error ");
     let mut out = parts.next().unwrap_or_default().to_string();
@@ -96,10 +96,10 @@ impl Error {
     }
 }
 
-/// The exit code when the lab's guest did not come to the end of its plan; what was measured is shown.
+/// The exit code when the lab's guest did not finish its plan; what was measured is shown.
 pub const UNFINISHED: u8 = 4;
 
-/// The exit code after an interruption: 128 and the number of SIGINT, as a shell reports it.
+/// The exit code after an interruption: 128 plus the number of SIGINT, as shells report it.
 pub const INTERRUPTED: u8 = 130;
 
 #[cfg(test)]

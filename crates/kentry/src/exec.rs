@@ -8,22 +8,22 @@ use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Kentry itself failed, or there was no time left.
+/// kentry itself failed, or the time was up.
 pub const FAILED: u8 = 125;
 /// The program cannot be loaded.
 const NOT_LOADED: u8 = 126;
 /// There is no such program.
 const NOT_FOUND: u8 = 127;
-/// And the number of the signal that ended the program.
+/// Plus the number of the signal that ended the program.
 const SIGNALLED: u8 = 128;
 
 /// A guest has 256 MiB, in bytes.
 const LARGEST: u64 = 256 << 20;
 
-/// Why a program was not run, and the exit code that says so.
+/// Why a program was not run, and the exit code for it.
 #[derive(Debug)]
 pub struct Refused {
-    /// As `env` and shells have it.
+    /// The exit code, as `env` and shells use it.
     pub code: u8,
     /// In words.
     pub why: String,
@@ -82,7 +82,7 @@ impl Program {
     }
 }
 
-/// The path's last part, where the archive can hold it beside the plan.
+/// The last part of the path, if the archive can hold a file of this name beside the plan.
 fn name_of(path: &[u8]) -> String {
     let last = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     let text = std::str::from_utf8(last).unwrap_or_default();
@@ -93,7 +93,7 @@ fn name_of(path: &[u8]) -> String {
 /// Runs it, and returns its exit code.
 ///
 /// # Errors
-/// [`Refused`] when that says nothing of the program.
+/// [`Refused`] when there is no exit code of the program.
 pub fn run(
     program: &Program,
     emulator: &Emulator,
@@ -123,7 +123,7 @@ pub fn run(
 pub struct Output<'a> {
     /// Descriptor 1.
     pub standard: &'a mut dyn Write,
-    /// Descriptor 2, and what the kernel logs.
+    /// Descriptor 2, and the kernel's log.
     pub errors: &'a mut dyn Write,
 }
 
@@ -138,9 +138,9 @@ impl Output<'_> {
         target.flush()
     }
 
-    /// Says something that is not the program's.
+    /// Prints a message of kentry's own.
     pub fn say(&mut self, text: &str) {
-        // Nobody to tell when this fails.
+        // If this fails, there is nobody to tell.
         let _ = writeln!(self.errors, "kentry lab: {}", report::plain(text));
     }
 }
@@ -155,7 +155,7 @@ fn follow(
     loop {
         match guest.next()? {
             Event::Output { descriptor, bytes, .. } => match output.pass(descriptor, &bytes) {
-                // As if the program had written itself to a reader that has gone away.
+                // The same exit code as if the program itself had written to a closed pipe.
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                     return Ok(SIGNALLED + nix::sys::signal::Signal::SIGPIPE as u8);
                 }

@@ -1,4 +1,4 @@
-//! Files that a command line names, opened for reading: a pipe that nobody writes to is an error, not a wait.
+//! Opens the files that a command line names. A pipe without a writer is an error; kentry does not wait for one.
 
 use crate::error::{Error, words};
 use document::Document;
@@ -41,7 +41,7 @@ fn text(path: &Path) -> io::Result<String> {
 /// Opens a regular file.
 ///
 /// # Errors
-/// Anything else is refused, and not waited for.
+/// Anything else is refused without waiting.
 pub fn regular(path: &Path) -> io::Result<File> {
     let file = open(path)?;
     match file.metadata()?.file_type() {
@@ -51,13 +51,13 @@ pub fn regular(path: &Path) -> io::Result<File> {
     }
 }
 
-/// An ordinary open waits for a pipe's writer, and may wake a device.
+/// Opens without waiting: an ordinary open waits for a pipe's writer, and may start a device.
 fn open(path: &Path) -> io::Result<File> {
     let flags = OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
     OpenOptions::new().read(true).custom_flags(flags.bits()).open(path)
 }
 
-/// Waits for what is written to a pipe, as long as somebody has it open for writing.
+/// Waits for data from a pipe, as long as somebody has it open for writing.
 fn read_pipe(mut file: File) -> io::Result<Vec<u8>> {
     let mut first = vec![0; 1 << 12];
     let length = match file.read(&mut first) {
@@ -71,7 +71,7 @@ fn read_pipe(mut file: File) -> io::Result<Vec<u8>> {
     read(file, first)
 }
 
-/// The rest of a file, behind what was read of it already.
+/// Reads the rest of a file.
 fn read(file: File, mut bytes: Vec<u8>) -> io::Result<Vec<u8>> {
     file.take(LONGEST + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > LONGEST {
@@ -106,7 +106,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let pipe = folder.path().join("pipe");
         mkfifo(&pipe, Mode::S_IRWXU).unwrap();
-        // Open for both, which does not wait for the other end.
+        // Opened for reading and writing, which does not wait for the other end.
         let mut writer = OpenOptions::new().read(true).write(true).open(&pipe).unwrap();
         let slow = std::thread::spawn(move || {
             for _ in 0..1000 {

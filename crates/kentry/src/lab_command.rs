@@ -1,4 +1,4 @@
-//! `kentry lab`: from arguments to what it ends with.
+//! `kentry lab`: from arguments to the exit code.
 
 use crate::{catch_interrupts, names_rows, note, show};
 use host::{Interrupt, Reading};
@@ -13,10 +13,10 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use table::Table;
 
-/// No plan makes the lab write more, in bytes.
+/// The most that the lab writes for any plan, in bytes.
 const LAB_OUTPUT: usize = 256 << 20;
 
-/// Measures, or says or writes what would be measured.
+/// Measures, prints the plan, or writes an image.
 pub fn measure(args: &LabArgs) -> Result<ExitCode, Error> {
     let plan = LabPlan::new(Table::get(), &args.options())?;
     let target = Target::open(args.iso.as_deref().or(args.show.output.as_deref()))?;
@@ -75,12 +75,12 @@ fn exec(args: &LabArgs, output: &mut Output) -> Result<u8, Refused> {
     let program = Program::read(&args.exec)?;
     let interrupt = catch_interrupts()?;
     let limits = lab::Limits { time: args.options().time, output: usize::MAX, interrupt };
-    // Which it is makes no difference to a program's output, and standard error is the program's.
+    // The program's output does not depend on the machine, and standard error belongs to the program.
     let emulator = choose(&args.options(), &limits, &mut |_| ()).map_err(Error::from)?;
     run(&program, &emulator, &configurations, args.seed, &limits, output)
 }
 
-/// After help, or a command line that is not understood; with --exec, an exit code that is no program's.
+/// The exit code after help or a wrong command line; with --exec, one that cannot be the program's.
 pub fn leave(error: &clap::Error, arguments: &[OsString]) -> ! {
     let _ = error.print();
     let is_exec = arguments.iter().any(|word| word == "--exec");

@@ -1,14 +1,14 @@
-//! What characters the user's locale has.
+//! Which characters the user's locale can show.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
 
-/// Text for this process's user: as it is, or in ASCII where the locale is not UTF-8.
+/// Text for the user: unchanged, or in ASCII if the locale is not UTF-8.
 pub fn text(text: &str) -> Cow<'_, str> {
     if is_utf8(&|name| std::env::var_os(name)) { text.into() } else { report::ascii(text).into() }
 }
 
-/// POSIX: the first of these that is set and not empty decides. Where none is, nobody has asked for ASCII.
+/// POSIX: the first of these that is set and not empty decides. If none is, text is UTF-8.
 fn is_utf8(variable: &dyn Fn(&str) -> Option<OsString>) -> bool {
     let set = |name| variable(name).filter(|value| !value.is_empty());
     let Some(locale) = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set) else {

@@ -18,10 +18,10 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use table::Table;
 
-/// The longest that one round may take before its probe is taken to hang.
+/// A probe that runs longer than this is considered hung.
 const ROUND_TIME: Duration = Duration::from_secs(10);
 
-/// Width of a table that nobody looks at on a terminal, in columns.
+/// Width of a table that is not written to a terminal, in columns.
 const WIDTH: usize = 100;
 
 fn main() -> ExitCode {
@@ -44,15 +44,15 @@ fn main() -> ExitCode {
     })
 }
 
-/// A line on standard error, in which nothing steers a terminal.
+/// Prints a line on standard error, without control characters.
 fn note(text: &str) {
     let text = report::plain(&without_numbers(text));
-    // Not eprintln: it panics when standard error cannot be written either.
+    // Not eprintln, which panics if standard error cannot be written either.
     let _ = writeln!(std::io::stderr(), "kentry: {}", locale::text(&text));
 }
 
 fn run_measure(args: &MeasureArgs) -> Result<ExitCode, Error> {
-    // Before anything asks for the time: the vDSO reads the counter too, and would take the signal.
+    // Before anything asks for the time: the vDSO reads the counter too, and would get the SIGSEGV.
     if !host::tsc_is_readable() {
         let why = "this process may not read the time stamp counter (prctl PR_SET_TSC): nothing can be timed";
         return Err(Error::Environment(why.into()));
@@ -69,7 +69,7 @@ fn run_measure(args: &MeasureArgs) -> Result<ExitCode, Error> {
     show(&document, &args.show, names_rows(&args.entry, &args.operation), target, &interrupt)
 }
 
-/// Whether a command line names rows; then it wants to see them all.
+/// Whether a command line names rows; then all of them are shown.
 fn names_rows(entries: &[String], operations: &[String]) -> bool {
     !entries.is_empty() || !operations.is_empty()
 }
@@ -98,14 +98,14 @@ fn show(
     }
 }
 
-/// A seed for a run that was given none: it need not be secret, only another each time, and there may be no
+/// A seed for a run that was given none. It need not be secret, only different each time; and there may be no
 /// source of random numbers here.
 fn drawn_seed() -> u32 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     (now.subsec_nanos() ^ now.as_secs() as u32).rotate_left(16) ^ std::process::id()
 }
 
-/// Why not one row told anything of the kernel, if none did: the first one's reason.
+/// If every row failed for a reason that has nothing to do with the kernel: the first row's reason.
 fn all_failed(document: &document::Document) -> Option<&str> {
     let failed = |row: &document::Row| matches!(row.outcome, Outcome::Error | Outcome::Timeout);
     let first = document.results.first().filter(|_| document.results.iter().all(failed))?;
@@ -176,19 +176,19 @@ fn catch_interrupts() -> Result<Interrupt, Error> {
             continue;
         }
         let signal = signal as i32;
-        // The second one ends the command at once: it may be stuck in writing to a pipe.
+        // The second interrupt ends the command at once: it may be blocked on a pipe.
         signal_hook::flag::register_conditional_shutdown(signal, i32::from(INTERRUPTED), interrupt.clone())
             .and_then(|_| signal_hook::flag::register(signal, interrupt.clone()))
             .map_err(|error| Error::Environment(format!("signals cannot be handled: {error}")))?;
     }
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Interrupt::default());
-    // Whoever started us may ignore the end of children; then waiting for one tells nothing.
+    // The parent may have made us ignore SIGCHLD; then we could not wait for our children.
     // SAFETY: the default action is no handler of ours.
     let _ = unsafe { signal(Signal::SIGCHLD, SigHandler::SigDfl) };
     Ok(interrupt)
 }
 
-/// Whether whoever started us wants this signal ignored: nohup, or a shell in the background. Then it stays so.
+/// Whether the parent (nohup, or a shell that starts a background job) made us ignore this signal. Then we keep ignoring it.
 fn is_ignored(asked: Signal) -> bool {
     // SAFETY: neither action is a handler of ours.
     let before = unsafe { signal(asked, SigHandler::SigDfl) };
@@ -208,7 +208,7 @@ fn run_list(args: &ListArgs) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// On a terminal the text is set for it; elsewhere it stays the Markdown that it is written in.
+/// On a terminal the text is formatted for it; elsewhere it remains Markdown.
 fn run_explain(args: &ExplainArgs) -> Result<ExitCode, Error> {
     if args.example {
         return print(explain::example(Table::get(), &args.name)?.as_bytes());

@@ -97,7 +97,7 @@ const EXAMPLES: &[Item] = &[
 /// The page of the command, or of one of its subcommands, which is then called `kentry-NAME`; none if there is no such.
 ///
 /// # Errors
-/// None but what writing to memory can have.
+/// None in practice: it writes to memory.
 pub fn page(subcommand: Option<&str>) -> io::Result<Option<Vec<u8>>> {
     let mut command = Cli::command().disable_help_subcommand(true);
     command.build();

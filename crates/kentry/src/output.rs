@@ -10,7 +10,7 @@ use std::io::{self, IsTerminal, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// Where a result will go; opened before anything is measured, so that a place that cannot be written costs nothing.
+/// Where a result will go. It is opened before anything is measured, so that a place that cannot be written costs no time.
 pub enum Target {
     /// Standard output.
     Standard,
@@ -36,7 +36,7 @@ impl Target {
                 let file = open_special(path).map_err(failed)?;
                 Ok(Target::Special(file, path.to_path_buf()))
             }
-            // Through a link to what it names; and it stays as private as it was.
+            // Through a link to its target, whose permissions are kept.
             Ok(known) => path
                 .canonicalize()
                 .and_then(|path| WholeFile::begin(&path, known.permissions()))
@@ -58,7 +58,7 @@ impl Target {
         }
     }
 
-    /// Whether a person is going to read it there.
+    /// Whether it goes to a terminal, for a person to read.
     pub fn is_terminal(&self) -> bool {
         matches!(self, Target::Standard) && io::stdout().is_terminal()
     }
@@ -74,7 +74,7 @@ impl Target {
         }
     }
 
-    /// Writes the whole result. A reader that has gone away is not an error.
+    /// Writes the whole result. A pipe whose reader has closed it is not an error.
     ///
     /// # Errors
     /// [`Error::Output`]; the file is then as it was before.
@@ -93,7 +93,7 @@ impl Target {
     }
 }
 
-/// A named pipe that nobody reads is an error, not a wait.
+/// Opens a named pipe. If nobody reads it, that is an error; kentry does not wait.
 fn open_special(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new().write(true).custom_flags(OFlag::O_NONBLOCK.bits()).open(path)?;
     fcntl(&file, FcntlArg::F_SETFL(OFlag::empty()))?;

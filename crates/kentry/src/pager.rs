@@ -7,11 +7,11 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// A shell's answer when a command cannot be executed, or is not there.
+/// A shell's exit codes for a command that cannot be executed, or does not exist.
 const NOT_RUN: [Option<i32>; 2] = [Some(126), Some(127)];
 
 /// Whether the text was shown by a pager. It was not where standard output is no terminal, the text fits on it, no pager
-/// is wanted, or the pager cannot be run; then it is for the caller to print.
+/// is wanted, or the pager cannot be run; then the caller must print it.
 pub fn show(text: &str) -> bool {
     let height = terminal_size::terminal_size().map_or(0, |(_, height)| usize::from(height.0));
     if !io::stdout().is_terminal() || text.lines().count() < height {
@@ -34,9 +34,10 @@ fn command(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<Command> {
     Some(shell)
 }
 
-/// Whether the pager was run. Who leaves it before the end has read enough.
+/// Runs the pager; false if it could not be run. Leaving it before the end of the text is no error.
 fn page(mut pager: Command, text: &str) -> io::Result<bool> {
-    // The pager knows what to do with these; we wait until it ends. Handlers, unlike ignored signals, are not inherited.
+    // The pager handles these signals itself; we wait until it ends. It does not inherit our handlers, but it would inherit
+    // ignored signals.
     for signal in [SIGINT, SIGQUIT] {
         signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))?;
     }
@@ -49,7 +50,7 @@ fn page(mut pager: Command, text: &str) -> io::Result<bool> {
     }
     let mut pager = pager.spawn()?;
     if let Some(mut input) = pager.stdin.take() {
-        // A reader that has gone away is not an error.
+        // The user may leave the pager before the end.
         let _ = input.write_all(text.as_bytes());
     }
     Ok(!NOT_RUN.contains(&pager.wait()?.code()))

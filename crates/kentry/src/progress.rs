@@ -5,7 +5,7 @@ use measure::Progress;
 
 const STEPS: u64 = 1000;
 
-/// A bar that goes away when it is dropped, so that nothing of it stays beside the result.
+/// A bar that is erased when it is dropped, so that it does not mix with the result.
 pub struct Bar(ProgressBar);
 
 impl Default for Bar {

@@ -16,17 +16,17 @@ pub struct WholeFile {
 }
 
 enum Making {
-    /// Without a name, so that nothing stays behind whatever ends this process.
+    /// A file without a name: it vanishes by itself if this process is killed.
     Unnamed(File),
-    /// With a name of its own beside the other, where the file system knows no files without one.
+    /// A temporary file in the same folder, where the file system does not support files without a name.
     Named(NamedTempFile),
 }
 
 impl WholeFile {
-    /// Begins a file that will be called `path`, or will take the place of the one that is called so.
+    /// Begins a file that will be called `path` and replace an existing one of this name.
     ///
     /// # Errors
-    /// Whatever the system says.
+    /// The system's error.
     pub fn begin(path: &Path, mode: Permissions) -> io::Result<WholeFile> {
         let folder = folder(path);
         let file = match unnamed(folder, &mode) {
@@ -37,7 +37,7 @@ impl WholeFile {
             }
         };
         if path.exists() {
-            // The umask took its part of the mode, but the old file's stays as it was.
+            // The umask applies to a new file; an existing file's mode is kept.
             file.as_file().set_permissions(mode)?;
         }
         Ok(WholeFile { path: path.to_path_buf(), file })
@@ -51,13 +51,13 @@ impl WholeFile {
     /// Writes it, and gives it its name.
     ///
     /// # Errors
-    /// Whatever the system says; what was there before is then still there.
+    /// The system's error; an existing file is then unchanged.
     pub fn finish(self, bytes: &[u8]) -> io::Result<()> {
         match self.file {
             Making::Named(file) => persist(file, &self.path, bytes),
             Making::Unnamed(file) => {
                 write(&file, bytes)?;
-                // Some file systems make such files, but give them no name later.
+                // Some file systems can make such files, but not name them later.
                 name(&file, &self.path).or_else(|_| {
                     let again = builder().tempfile_in(folder(&self.path)).map_err(without_path)?;
                     again.as_file().set_permissions(file.metadata()?.permissions())?;
@@ -97,7 +97,7 @@ fn builder() -> tempfile::Builder<'static, 'static> {
     builder
 }
 
-/// None where the file system knows no such files, or they could not be given a name later.
+/// None if the file system does not support such files, or could not name them later.
 fn unnamed(folder: &Path, mode: &Permissions) -> Option<File> {
     let mut options = OpenOptions::new();
     options.write(true).custom_flags(OFlag::O_TMPFILE.bits()).mode(mode.mode());
@@ -110,7 +110,7 @@ fn place(file: &File) -> PathBuf {
     format!("/proc/self/fd/{}", file.as_raw_fd()).into()
 }
 
-/// Gives the file its name. A link replaces nothing, so that a file of this name is replaced by renaming.
+/// Gives the file its name. A link cannot replace an existing file; that takes a rename.
 fn name(file: &File, path: &Path) -> io::Result<()> {
     let link = |path: &Path| -> io::Result<()> {
         Ok(linkat(AT_FDCWD, &place(file), AT_FDCWD, path, AtFlags::AT_SYMLINK_FOLLOW)?)
@@ -124,7 +124,7 @@ fn name(file: &File, path: &Path) -> io::Result<()> {
     }
 }
 
-/// The error alone: the name of the temporary file, which the library adds to its text, says nothing to anybody.
+/// The error without the name of the temporary file, which the library adds and which means nothing to the user.
 fn without_path(error: io::Error) -> io::Error {
     let text = error.to_string();
     io::Error::new(error.kind(), text.split(" at path ").next().unwrap_or(&text).to_string())
@@ -178,7 +178,7 @@ mod tests {
     fn a_file_that_cannot_be_given_a_name_is_written_once_more() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.json");
-        // The library makes it with O_EXCL, which forbids a name.
+        // The library sets O_EXCL, with which the file cannot be named later.
         let file = Making::Unnamed(tempfile::tempfile().unwrap());
         WholeFile { path: path.clone(), file }.finish(b"one").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"one");

@@ -13,17 +13,17 @@ pub struct File<'a> {
     pub bytes: &'a [u8],
 }
 
-/// The probes that a plan may run. There is no C library in the lab, so that its probe is not among them.
+/// The probes that a plan may run. The lab has no C library, and therefore not the probe that needs one.
 pub fn probes() -> Vec<File<'static>> {
     [Probe::Probe64, Probe::Probe32]
         .map(|probe| File { name: probe.name(), bytes: probes::image(probe) })
         .into()
 }
 
-/// The archive of a plan and its files: the same bytes for the same content.
+/// The archive of a plan and its files; the same content gives the same bytes.
 ///
 /// # Errors
-/// A name that the format does not hold.
+/// If the format cannot hold a name.
 pub fn pack(plan: &Plan, files: &[File]) -> io::Result<Vec<u8>> {
     let mut archive = tar::Builder::new(Vec::new());
     let text = plan.render();

@@ -1,4 +1,4 @@
-//! Bochs: slower than QEMU, closer to the processors that it plays.
+//! Bochs: slower than QEMU, but closer to the processors that it emulates.
 
 use crate::image::image;
 use crate::program::Command;
@@ -11,16 +11,16 @@ use std::time::Duration;
 
 const PACKAGES: &str = "bochs bochs-term bochsbios vgabios";
 
-/// Where Debian keeps its plugins, each display in a package of its own.
+/// Where Debian installs its plugins; each display is a separate package.
 const PLUGINS: &str = "/usr/lib/x86_64-linux-gnu/bochs/plugins";
 
-/// The only display that needs neither a screen nor a network, as a plugin.
+/// The plugin of the only display that needs neither a screen nor a network.
 const DISPLAY: &str = "libbx_term_gui.so";
 
-/// Telling what it is takes milliseconds.
+/// The longest that Bochs may take to print its version; it takes milliseconds.
 const TIME: Duration = Duration::from_secs(10);
 
-/// Debian's Bochs is built with its debugger, which wants to be told to go on.
+/// Debian's Bochs is built with its debugger, which waits for this command to continue.
 const DEBUGGER: &[u8] = b"continue\n";
 
 /// A virtual machine of Bochs.
@@ -32,7 +32,7 @@ pub struct Bochs {
     pub cpu_model: String,
 }
 
-/// What a Bochs is.
+/// A Bochs program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct About {
     /// `Bochs 2.7`
@@ -41,11 +41,10 @@ struct About {
 }
 
 impl Bochs {
-    /// Ticks in a second: the clocks of the machine advance with the instructions (`clock: sync=none`), of which this many
-    /// are a second.
+    /// Ticks in a second: the machine's clocks count instructions (`clock: sync=none`), and this many make a second.
     pub const HERTZ: u64 = 50_000_000;
 
-    /// With this processor, or one that has everything the kernel knows a switch for.
+    /// With this processor, or by default with one that supports every switch of the kernel.
     pub fn new(cpu_model: Option<&str>) -> Bochs {
         Bochs { program: "bochs".into(), cpu_model: cpu_model.unwrap_or("tigerlake").to_string() }
     }
@@ -66,7 +65,7 @@ impl Bochs {
     /// Its name and version, `Bochs 2.7`.
     ///
     /// # Errors
-    /// When it cannot be started, or knows no such processor.
+    /// When it cannot be started, or does not know the processor.
     pub fn version(&self, limits: &Limits) -> Result<String, Trouble> {
         let command = self.with(vec!["--help".into(), "cpu".into()], Vec::new(), None);
         let limits = Limits { time: limits.time.min(TIME), ..limits.clone() };

@@ -2,7 +2,7 @@ use crate::{End, Event, Events, Trouble};
 use record::{Boot, MOST_OUTPUT};
 use std::collections::BTreeMap;
 
-/// Lines for people that are kept: the last.
+/// How many log lines are kept: the last ones.
 const MOST_LINES: usize = 100;
 
 const STANDARD_OUTPUT: u64 = 1;
@@ -10,7 +10,7 @@ const STANDARD_OUTPUT: u64 = 1;
 /// What became of one program of the plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ran {
-    /// What it wrote to its standard output, unless that was more than any probe writes.
+    /// Its standard output, unless it wrote more than any probe does.
     pub output: Option<Vec<u8>>,
     /// How it ended.
     pub end: End,
@@ -18,7 +18,7 @@ pub struct Ran {
     pub interrupts: Option<bool>,
 }
 
-/// What a guest said, sorted by program.
+/// A guest's records, sorted by program.
 #[derive(Debug, Clone, Default)]
 pub struct Collected {
     /// What the kernel found when it came up.
@@ -27,17 +27,17 @@ pub struct Collected {
     pub ran: BTreeMap<u64, Ran>,
     /// The program that was running last, if it did not end.
     pub running: Option<u64>,
-    /// Lines for people, the last of them.
+    /// The last log lines.
     pub log: Vec<String>,
     output: Option<Vec<u8>>,
 }
 
 impl Collected {
-    /// Reads a guest to its end. `progress` is told the number of each program that begins. What was whole before any
-    /// trouble stays.
+    /// Reads a guest to its end. `progress` gets the number of each program that begins. What was complete before any
+    /// trouble is kept.
     ///
     /// # Errors
-    /// What kept the guest from finishing its plan.
+    /// Why the guest did not finish its plan.
     pub fn read(&mut self, guest: &mut dyn Events, progress: &mut dyn FnMut(u64)) -> Result<(), Trouble> {
         loop {
             match guest.next()? {

@@ -1,19 +1,19 @@
-//! A guest while it runs: what it says, one event after the other.
+//! A running guest: its records, one event at a time.
 
 use crate::program::{Command, Process};
 use crate::{Event, Limits, Session, Trouble};
 use record::Stream;
 
-/// Where events come from: a guest, or a test.
+/// A source of events: a guest, or a test.
 pub trait Events {
-    /// The next; [`Event::Done`] is the last.
+    /// The next event; [`Event::Done`] is the last.
     ///
     /// # Errors
-    /// What went wrong; nothing comes after it.
+    /// What went wrong; there are no events after it.
     fn next(&mut self) -> Result<Event, Trouble>;
 }
 
-/// From bytes to events.
+/// Turns bytes into events.
 #[derive(Debug)]
 pub struct Reader {
     stream: Stream,
@@ -32,10 +32,10 @@ impl Reader {
         self.stream.push(bytes);
     }
 
-    /// The next event; none while there is no more.
+    /// The next event; `None` until more bytes arrive.
     ///
     /// # Errors
-    /// [`Trouble::Garbage`] or [`Trouble::Disorder`], from then on always the same.
+    /// [`Trouble::Garbage`] or [`Trouble::Disorder`]; every later call returns the same.
     pub fn take(&mut self) -> Result<Option<Event>, Trouble> {
         if let Some(trouble) = &self.trouble {
             return Err(trouble.clone());
@@ -53,7 +53,7 @@ impl Reader {
     }
 }
 
-/// A running guest; it is ended when this goes.
+/// A running guest; dropping this ends it.
 #[derive(Debug)]
 pub struct Guest {
     process: Process,

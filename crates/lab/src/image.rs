@@ -17,7 +17,7 @@ const CONFIGURATION: &str = "multiboot2 /boot/kernel\nmodule2 /boot/archive\nboo
 /// An image that machines with a BIOS boot from a disk, a stick or a CD.
 ///
 /// # Errors
-/// When GRUB's programs are not there, or fail.
+/// When GRUB's programs are missing, or fail.
 pub fn image(archive: &[u8], limits: &Limits) -> Result<Vec<u8>, Trouble> {
     let modules = MODULES.into_iter().find(|folder| Path::new(folder).is_dir());
     let program = "GRUB for BIOS (i386-pc)".to_string();
@@ -27,7 +27,7 @@ pub fn image(archive: &[u8], limits: &Limits) -> Result<Vec<u8>, Trouble> {
     lay_out(folder.path(), archive)?;
     let root = folder.path().join("root");
     let mut arguments: Vec<OsString> = vec!["-d".into(), modules.into()];
-    // Nothing but what the configuration uses: reading it takes an emulated machine most of its time.
+    // Only the modules that the configuration uses: loading them takes most of the boot time in an emulator.
     let slim =
         ["--install-modules=multiboot2 iso9660 biosdisk normal boot", "--fonts=", "--locales=", "--themes="];
     arguments.extend(slim.map(OsString::from));

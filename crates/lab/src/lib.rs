@@ -2,8 +2,8 @@
 //! reads what it says.
 //!
 //! A [`Plan`] goes in as a file of an archive, beside the programs that it runs; records come out on the serial line.
-//! [`Guest`] gives them one by one, [`Collected`] sorts them by program. Whatever the guest does, reading ends: with
-//! the plan, or with a [`Trouble`] that says what went wrong in words.
+//! [`Guest`] returns them one by one, [`Collected`] sorts them by program. Reading always ends, whatever the guest does:
+//! when the plan is done, or with a [`Trouble`] that says in words what went wrong.
 
 mod archive;
 mod bochs;

@@ -6,28 +6,28 @@ use std::fmt::Write;
 /// One line of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Line {
-    /// What address layout and random bytes are drawn from.
+    /// The seed of the address layout and of random bytes.
     Seed(u64),
     /// CLOCK_REALTIME at boot, seconds.
     Time(u64),
     /// Frequency of the time stamp counter, hertz, where it is known from outside.
     Tsc(u64),
-    /// Ticks after which a program is ended; 0: never.
+    /// A program is ended after this many ticks; 0 means never.
     Limit(u64),
     /// Switches and their values; those that are not named stay as they are.
     Set(Vec<(String, String)>),
-    /// A probe of the archive, with its arguments; exceptions serve as system calls.
+    /// A probe of the archive, with its arguments; exceptions are served as system calls.
     Run {
         /// Its name in the archive.
         file: String,
-        /// After the program's name.
+        /// Its arguments, without the program's name.
         arguments: Vec<String>,
     },
     /// Any program of the archive, as Linux would run it.
     Exec {
         /// Its name in the archive.
         file: Vec<u8>,
-        /// After the program's name.
+        /// Its arguments, without the program's name.
         arguments: Vec<Vec<u8>>,
     },
     /// One of the kernel's own checks.
@@ -37,7 +37,7 @@ pub enum Line {
 }
 
 impl Line {
-    /// Whether it has a number, by which the guest says how it went.
+    /// Whether the line has a number, by which the guest reports its result.
     fn is_numbered(&self) -> bool {
         matches!(self, Line::Run { .. } | Line::Exec { .. } | Line::Check(_))
     }
@@ -85,7 +85,7 @@ fn encoded(bytes: &[u8]) -> String {
 /// Everything that the lab kernel does in one boot, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// After the line with the version.
+    /// The lines, without the first, which contains the version.
     pub lines: Vec<Line>,
 }
 

@@ -1,23 +1,23 @@
-//! The program that runs a guest, or helps to: QEMU, Bochs, GRUB's tools.
+//! The programs that run or prepare a guest: QEMU, Bochs, GRUB's tools.
 
 use crate::Trouble;
 use process::{Child, Errno, Error, Event, Finished, Isolation, Limits, Phase, Pipe};
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 
-/// QEMU says this when KVM cannot go on, and then waits for ever.
+/// QEMU prints this when KVM fails, and then waits for ever.
 const STOPPED: &str = "KVM internal error";
 
 /// How to start a program.
 #[derive(Debug)]
 pub(crate) struct Command {
     pub program: OsString,
-    /// Debian's packages that bring it.
+    /// The Debian packages that contain it.
     pub packages: &'static str,
     pub arguments: Vec<OsString>,
     /// Files that it inherits, under the paths that [`process::inherited`] gives.
     pub files: Vec<OwnedFd>,
-    /// The pipe that it writes the records to, if not its standard output.
+    /// The pipe for its records, if it does not write them to its standard output.
     pub records: Option<Pipe>,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct Process {
     child: Child,
 }
 
-/// What a program is called, and where it comes from.
+/// A program's name, and its packages.
 #[derive(Debug)]
 struct Name {
     program: String,
@@ -70,7 +70,7 @@ impl Name {
 }
 
 impl Process {
-    /// Starts it, and comes back when it is executed.
+    /// Starts it, and returns when it has been executed.
     pub fn start(command: Command, limits: &Limits) -> Result<Process, Trouble> {
         let (name, command, records) = command.split();
         let child = Child::start(&command, records, limits).map_err(|error| name.trouble(error))?;
@@ -78,7 +78,7 @@ impl Process {
         Ok(Process { name, child })
     }
 
-    /// Waits for more of the records; 0 when there will be no more.
+    /// Waits for more bytes of the records; 0 at their end.
     pub fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Trouble> {
         loop {
             match self.child.read(buffer).map_err(|error| self.name.trouble(error))? {
@@ -93,7 +93,7 @@ impl Process {
         }
     }
 
-    /// What it means that it closed the records before they were whole: how it ended, which is near.
+    /// Why it closed the records too early: waits for it to end, and says how it ended.
     pub fn ended(&mut self) -> Trouble {
         match self.child.wait() {
             Ok(status) => {
@@ -119,7 +119,7 @@ mod tests {
         Limits { time, output: 1 << 20, interrupt: Interrupt::default() }
     }
 
-    /// A shell script in an emulator's place.
+    /// A shell script that stands in for an emulator.
     fn script(text: &str) -> Command {
         Command {
             program: "/bin/sh".into(),
@@ -130,7 +130,7 @@ mod tests {
         }
     }
 
-    /// What a program comes to that is read as a guest is.
+    /// The result of a program whose output is read like a guest's.
     fn read(command: Command, limits: &Limits) -> Trouble {
         let read = || -> Result<Process, Trouble> {
             let mut process = Process::start(command, limits)?;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 const PACKAGES: &str = "qemu-system-x86";
 
-/// Telling its version takes milliseconds.
+/// The longest that QEMU may take to print its version; it takes milliseconds.
 const VERSION_TIME: Duration = Duration::from_secs(10);
 
 /// What executes the guest's instructions.

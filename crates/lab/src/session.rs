@@ -1,33 +1,33 @@
-//! The order of what a guest says: boot, then for each program its begin, its output and its end, then done.
+//! The order of a guest's records: boot; then for each program its begin, output and end; then done.
 
 use record::{Boot, LabPayload, Payload, Record, abi};
 
 /// How a program or check of the plan ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// By itself, with this status.
+    /// It exited with this status.
     Exited(u64),
-    /// By an exception: signal, code, trap number and error code, address, as `CAUSE_SIGNAL` has them.
+    /// An exception ended it: signal, code, trap number and error code, address, as in `CAUSE_SIGNAL`.
     Fault([u64; 4]),
     /// It was ended after so many ticks.
     Runaway(u64),
     /// It was not begun: this CPU lacks what the switch of this id needs.
     Unsupported(u64),
-    /// It was not begun: an error number, as execve answers it.
+    /// It was not begun: the error number that execve would return.
     NotLoaded(u64),
     /// A check: whether it holds, and its figures.
     Checked(bool, [u64; 3]),
-    /// In a way that this version does not know.
+    /// In a way that this version of kentry does not know.
     Unknown(u64),
 }
 
-/// What a guest's records do not do in a sound session.
+/// What is wrong with the order of a guest's records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Disorder {
-    /// The first record is another.
+    /// The first record is not the boot's.
     #[error("they do not begin with the boot's")]
     NoBoot,
-    /// It came up again.
+    /// The guest booted a second time.
     #[error("it booted twice")]
     BootedTwice,
     /// Its kernel is of another version.
@@ -42,13 +42,13 @@ pub enum Disorder {
     /// Output of no program.
     #[error("there is output while no program runs")]
     Output,
-    /// It was done before all programs were.
+    /// It was done before all programs had run.
     #[error("it was done after {0} programs, which are not all")]
     DoneEarly(u64),
     /// It went on after it was done.
     #[error("it went on after it was done")]
     AfterDone,
-    /// A record that a probe writes, not a kernel.
+    /// A record that only a probe writes, not a kernel.
     #[error("there is one that a probe writes, outside of its output")]
     Foreign,
     /// A line of the plan is not understood.
@@ -56,7 +56,7 @@ pub enum Disorder {
     Plan(u64),
 }
 
-/// Something that a guest says.
+/// One event of a guest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// The kernel is up.
@@ -81,7 +81,7 @@ pub enum Event {
         /// Whether interrupts were on in the kernel behind some gate, where that was observed.
         interrupts: Option<bool>,
     },
-    /// A line for people.
+    /// A log line.
     Log(String),
     /// The plan is done.
     Done,
@@ -108,10 +108,10 @@ impl Session {
         self.done
     }
 
-    /// What the next record means.
+    /// Turns the next record into an event.
     ///
     /// # Errors
-    /// [`Disorder`] when it means nothing here; the session is over then.
+    /// [`Disorder`] when the record is out of order; the session is then over.
     pub fn take(&mut self, record: Record) -> Result<Event, Disorder> {
         let Payload::Lab(payload) = record.payload else { return Err(Disorder::Foreign) };
         if self.done {
@@ -119,7 +119,7 @@ impl Session {
         }
         match payload {
             LabPayload::Boot(boot) => self.boot(boot),
-            // Said before the boot's figures are known.
+            // The kernel may log before its boot record.
             LabPayload::Log(line) => Ok(Event::Log(line)),
             _ if !self.booted => Err(Disorder::NoBoot),
             LabPayload::Begin(number) => self.begin(number),
@@ -210,7 +210,7 @@ mod tests {
         LabPayload::Output { descriptor: 1, bytes: b"x".to_vec() }
     }
 
-    /// Takes all of it for a plan of two programs.
+    /// The events of these records, for a plan of two programs.
     fn session(payloads: &[LabPayload]) -> Result<Vec<Event>, Disorder> {
         let mut session = Session::new(2);
         let record =

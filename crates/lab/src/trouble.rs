@@ -5,15 +5,15 @@ use std::time::Duration;
 /// What went wrong with a guest, or before there was one.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Trouble {
-    /// The program that would run the guest is not on this machine.
+    /// The program that runs the guest is not installed.
     #[error("there is no {program} here: install it (Debian: apt install {packages})")]
     Missing {
         /// The program.
         program: String,
-        /// Debian's packages that bring it and what it needs.
+        /// The Debian packages that contain it and what it needs.
         packages: &'static str,
     },
-    /// It could not be started, or not be followed to its end.
+    /// It could not be started, or watching it failed.
     #[error("{program} {error}")]
     Program {
         /// The program.
@@ -31,25 +31,25 @@ pub enum Trouble {
         program: String,
         /// How.
         status: ExitStatus,
-        /// What it said last.
+        /// The last that it printed.
         said: String,
     },
-    /// The virtual machine stopped by itself, and would not go on.
+    /// The virtual machine stopped by itself.
     #[error("the virtual machine stopped: {0}")]
     Stopped(String),
     /// It did not end in time.
     #[error("the guest did not finish within {} s", .0.as_secs_f64())]
     Timeout(Duration),
-    /// It wrote more than any plan makes it.
+    /// It wrote more than any plan requires.
     #[error("the guest wrote more than {0} bytes")]
     Flood(usize),
     /// Interrupted by the user.
     #[error("interrupted")]
     Interrupted,
-    /// What it wrote are no records.
+    /// Its output is not records.
     #[error("the guest's output: {0}")]
     Garbage(#[from] record::Error),
-    /// Its records do not follow the plan.
+    /// Its records are out of order.
     #[error("the guest's records: {0}")]
     Disorder(#[from] Disorder),
 }

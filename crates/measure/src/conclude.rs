@@ -15,11 +15,11 @@ use table::{Probe, Table};
 /// CPUID signatures of hypervisors that are emulators.
 const EMULATORS: [&str; 1] = ["TCGTCGTCGTCG"];
 
-/// A chain of imul that takes no more than this many chains of xor of the same length is not a processor's: an emulator
-/// takes about as long for one instruction as for another.
+/// On a processor an imul takes three times as long as a xor. A ratio up to this one is an emulator's, which takes about
+/// the same time for every instruction.
 const EMULATED_CHAIN: f64 = 2.0;
 
-/// A change of the sentinel's cost by more than this part of it is the machine's doing.
+/// If the sentinel's cost changes by more than this part, something has changed the machine.
 const CHANGE: f64 = 0.05;
 
 /// Rounds of the sentinel on either side of a change, at least.
@@ -36,9 +36,9 @@ pub struct Facts {
     pub seconds: f64,
     /// How long it was allowed to take.
     pub budget: Duration,
-    /// Whether it kept to that in any case.
+    /// Whether it had to keep to that, even if rows lacked rounds.
     pub strict_budget: bool,
-    /// What the order was drawn from.
+    /// The seed of the order.
     pub seed: u64,
     /// Whether the user ended it.
     pub interrupted: bool,
@@ -46,17 +46,17 @@ pub struct Facts {
     pub ended: Option<String>,
     /// Whether the probes had real-time priority.
     pub realtime: bool,
-    /// Why they had not, although it was asked for.
+    /// Why they had none, although it was asked for.
     pub realtime_refused: Option<String>,
     /// Ticks of the counter in a second.
     pub tsc_hz: Option<f64>,
     /// The CPUs, and their kinds.
     pub cores: BTreeMap<usize, CoreType>,
-    /// What changed underneath, in words.
+    /// What changed on the machine during the run, in words.
     pub changes: Vec<String>,
 }
 
-/// What rounds are judged by: each probe is code of its own, and each kind of core has its own width.
+/// What rounds are judged by: one reference for each probe, whose code differs, and each kind of core, whose width differs.
 type References = BTreeMap<(Probe, CoreType), Reference>;
 
 /// The document of a measurement that is over.
@@ -155,6 +155,7 @@ impl Judged {
             nanos_per_tick: facts.tsc_hz.map(|hertz| 1e9 / hertz),
             cycles,
             step: all().map(|round| round.step).fold(f64::INFINITY, f64::min),
+            clock_error: clock_error(references).unwrap_or(0.0),
         };
         let clock = references.values().next().zip(all().next());
         let clock =
@@ -164,7 +165,7 @@ impl Judged {
         let mut changes = Vec::new();
         for row in rows.iter().filter(|row| row.was_tried()) {
             let mut result = row.without_figures();
-            if row.outcome == Outcome::Ok {
+            if result.outcome == Outcome::Ok {
                 match row.counter {
                     Counter::Instructions => count(row, &mut result),
                     Counter::Time if times == Times::Real => {
@@ -213,8 +214,8 @@ fn judge<'a>(
     result.distribution_ticks = stored(&tabulated.ticks);
 }
 
-/// A figure for calls back to back that is below that of a call and return is none: the calls overlapped with the control
-/// that was taken off.
+/// Withholds a throughput that is below that of a call and return: such calls overlapped with the control that is
+/// subtracted.
 fn withhold_throughput(rows: &mut [document::Row]) {
     let is_floor = |row: &document::Row| (row.entry.as_str(), row.operation.as_str()) == ("call", "none");
     let floor = rows.iter().find(|row| is_floor(row)).and_then(|row| row.throughput);
@@ -231,7 +232,7 @@ fn withhold_throughput(rows: &mut [document::Row]) {
     }
 }
 
-/// Whether a row that should cost the same throughout did not: when, and from what to what.
+/// If a row's cost changed in the course of the run: when, and from what to what, in words.
 fn change(lines: &Lines) -> Option<String> {
     let kept: Vec<(f64, f64)> = (0..lines.len())
         .filter(|index| lines.excluded.get(*index) == Some(&None))
@@ -243,7 +244,7 @@ fn change(lines: &Lines) -> Option<String> {
     let differs = |split: usize| {
         let (before, after) = kept.split_at_checked(split)?;
         let (first, second) = (median(before)?, median(after)?);
-        // Each side must hold together better than it differs from the other.
+        // The two sides must differ by more than the rounds within each of them.
         let spread = |part: &[(f64, f64)], middle: f64| {
             stats::quantile_of(part.iter().map(|(_, cost)| (cost - middle).abs()), 0.75).unwrap_or(0.0)
         };
@@ -319,7 +320,7 @@ fn measurement(judged: &Judged, references: &References, facts: Facts) -> Measur
     let [low, middle, high] =
         [0.05, 0.5, 0.95].map(|q| stats::quantile_of(clocks(), q).filter(|_| judged.cycles));
     let mut chain_ratio = BTreeMap::new();
-    // In this order: the C library's probe stands in for 64 bit when it ran alone.
+    // In this order: the later overwrite the earlier, so the C library's probe counts only if no other 64-bit probe ran.
     for wanted in [Probe::Libc, Probe::Probe32, Probe::Probe64] {
         let of_probe = references.iter().filter(|((probe, _), _)| *probe == wanted);
         let ratios = of_probe.filter_map(|(_, reference)| reference.chain_ratio);
@@ -345,12 +346,17 @@ fn measurement(judged: &Judged, references: &References, facts: Facts) -> Measur
         tsc_step: step,
         cycles_per_tick: middle,
         cycles_per_tick_range: low.zip(high).map(|(low, high)| [low, high]),
+        clock_error: clock_error(references),
         chain_ratio,
         order: references.values().filter_map(|reference| reference.order).max_by(f64::total_cmp),
         counts: judged.rows.iter().fold(Counts::default(), |sum, row| sum + row.counts),
         quiet_share: judged.quiet_share,
         changes: facts.changes.into_iter().chain(judged.changes.iter().cloned()).collect(),
     }
+}
+
+fn clock_error(references: &References) -> Option<f64> {
+    references.values().map(|reference| reference.chain_error).max_by(f64::total_cmp)
 }
 
 fn probe_hashes() -> BTreeMap<String, String> {
@@ -361,7 +367,7 @@ fn probe_hashes() -> BTreeMap<String, String> {
     Probe::ALL.into_iter().map(|probe| (probe.name().to_string(), hash(probe))).collect()
 }
 
-/// 128 random bits; where there are none to be had, what differs from run to run.
+/// 128 random bits; where the system has none, time and process id, which also differ from run to run.
 fn id() -> String {
     let mut bytes = [0; 16];
     if getrandom::fill(&mut bytes).is_err() {

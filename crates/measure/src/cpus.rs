@@ -4,16 +4,16 @@ use environment::CoreType;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How often another CPU is looked at.
+/// How often another CPU is tried.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// A CPU is left for one whose quiet share is greater by this.
 const WORTH_A_MOVE: f64 = 0.2;
 
-/// The part that one round has in a CPU's quiet share.
+/// The weight of the latest round in a CPU's quiet share.
 const WEIGHT: f64 = 0.25;
 
-/// More CPUs than this are not looked at.
+/// At most this many CPUs are used.
 const MOST: usize = 16;
 
 /// The CPUs that may be measured on.
@@ -27,8 +27,8 @@ pub struct Cpus {
 }
 
 impl Cpus {
-    /// Of these CPUs, of which there is at least one; the last is where it begins, since the first is where most interrupts
-    /// go. With very many, some that lie evenly apart are used.
+    /// Chooses among these CPUs; `None` if there are none. It begins on the last, since most interrupts go to the first.
+    /// If there are very many, it uses some, evenly spaced.
     pub fn new(cpus: &BTreeMap<usize, CoreType>) -> Option<Cpus> {
         let stride = cpus.len().div_ceil(MOST).max(1);
         let some = cpus.iter().rev().step_by(stride);
@@ -52,10 +52,10 @@ impl Cpus {
         self.known.keys().copied()
     }
 
-    /// A CPU to look at now, if it is time for one.
+    /// Another CPU to try now, if it is time for that.
     pub fn to_look_at(&mut self, now: Duration) -> Option<usize> {
         let others: Vec<usize> = self.all().filter(|cpu| *cpu != self.now).collect();
-        // While this one is quiet there is nothing to gain.
+        // While the present CPU is quiet there is nothing to gain.
         let is_quiet = self.share(self.now) > 1.0 - WORTH_A_MOVE;
         if others.is_empty() || is_quiet || now < self.looked + LOOK_EVERY {
             return None;

@@ -6,7 +6,7 @@ pub enum Error {
     /// What was asked for does not exist.
     #[error("{0}")]
     Usage(String),
-    /// This process is not allowed what measuring needs, or something that it needs is missing.
+    /// Measuring needs something that is missing, or that this process may not do.
     #[error("{0}")]
     Environment(String),
     /// The user interrupted it.

@@ -19,7 +19,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
 use table::{Kernel, Probe, Table};
 
-/// Shorter runs are stretched to this before the counter's rate is read off them: 100 ns in 50 ms are 2 ppm.
+/// A shorter run waits until this much time has passed, so that the counter's rate is exact: 100 ns in 50 ms are 2 ppm.
 const SHORTEST_CALIBRATION: Duration = Duration::from_millis(50);
 
 /// Core cycles that a block should take, so that canaries lie close enough together whatever an entry costs.
@@ -29,7 +29,7 @@ const CYCLES_OF_A_BLOCK: f64 = 200_000.0;
 /// in one, and less time goes into starting processes.
 const NOISY: f64 = 0.7;
 
-/// So many times as long.
+/// How many times as long these rounds are.
 const LONGER: u64 = 4;
 
 /// The fewest samples of a block.
@@ -50,7 +50,7 @@ pub struct Setting<'a> {
     pub interrupt: Interrupt,
     /// The machine, captured before.
     pub environment: Environment,
-    /// The process that getppid names.
+    /// The process id that getppid must answer.
     pub parent: u64,
 }
 
@@ -193,7 +193,7 @@ impl<'a, 'b> Linux<'a, 'b> {
         let sentinel =
             plan.rows.iter().position(|(entry, operation)| is_sentinel(&entry.name, &operation.name));
         let seed = plan.seed.wrapping_add(u64::from(part.number));
-        // What was used before the first round counts.
+        // The time before the first round counts as used.
         let share = |time: Duration| {
             if part.number == 0 { (time / part.of).saturating_sub(used) } else { time / part.of }
         };
@@ -218,7 +218,7 @@ impl<'a, 'b> Linux<'a, 'b> {
         Ok(linux)
     }
 
-    /// Looks at every CPU once, where there is a choice.
+    /// Tries every CPU once, if there is a choice.
     fn survey(&mut self) {
         let all: Vec<usize> = self.cpus.all().collect();
         if all.len() > 1 {
@@ -239,7 +239,7 @@ impl<'a, 'b> Linux<'a, 'b> {
         }
     }
 
-    /// Follows the noise by the round that a row took last.
+    /// Updates what is known of the noise by a row's latest round.
     fn look(&mut self, row: &mut Row) {
         let Some(round) = row.rounds.last_mut() else { return };
         let look = self.live.take(row.row.0.probe, self.cpus.core(self.cpu), round);
@@ -251,7 +251,7 @@ impl<'a, 'b> Linux<'a, 'b> {
         self.executor.now().saturating_sub(self.start)
     }
 
-    /// Of the longest time that the whole measurement may take, 0 to 1.
+    /// The share that is used of the longest time that the whole measurement may take, 0 to 1.
     fn share(&self) -> f64 {
         let of_part = self.elapsed().as_secs_f64() / self.longest.as_secs_f64().max(1e-9);
         (f64::from(self.part.number) + of_part.min(1.0)) / f64::from(self.part.of)
@@ -272,11 +272,11 @@ impl<'a, 'b> Linux<'a, 'b> {
         }
     }
 
-    /// So many that a block takes about as long whatever an entry costs; and not the same number each time, so that an
-    /// entry's own rhythm does not keep step with the blocks.
+    /// The samples of a block: so many that a block takes about the same time whatever an entry costs. The number varies,
+    /// so that an entry whose cost repeats every few calls does not keep step with the blocks.
     fn samples(&self, row: &Row) -> u64 {
         let cost = row.rounds.last().and_then(|round| round.blocks.first()?.cost());
-        // In ticks; the clock matters little here.
+        // In cycles, with two to a tick: a rough figure is enough here.
         let cost = cost.unwrap_or(0.0).max(0.0) * 2.0;
         let fitting = CYCLES_OF_A_BLOCK / (CYCLES_OF_A_SAMPLE + cost);
         (fitting as u64).clamp(FEWEST_SAMPLES, abi::BLOCK_SAMPLES) - self.schedule.sweep % 4
@@ -299,7 +299,7 @@ impl Measurer for Linux<'_, '_> {
         let at = self.executor.now().saturating_sub(self.part.begin).as_secs_f64();
         let answer = match self.executor.measure(row.row.0.probe, cpu, &request) {
             Ok(records) => Answer::Records(records),
-            // A probe that was ended with us says nothing of its entry.
+            // The interrupt ended the probe, too; its failure says nothing about the entry.
             Err(_) if self.interrupt.load(Ordering::Relaxed) => return None,
             Err(failure) => Answer::Failed(failure),
         };
@@ -308,12 +308,12 @@ impl Measurer for Linux<'_, '_> {
     }
 }
 
-/// The row whose change is the machine's: the plainest system call.
+/// Whether this row is the sentinel, the plainest system call: if its cost changes, something has changed the machine.
 pub fn is_sentinel(entry: &str, operation: &str) -> bool {
     (entry, operation) == ("syscall-x86_64", "none")
 }
 
-/// What is run to see how quiet a CPU is: a call of a function that does nothing.
+/// The row that is run to see how quiet a CPU is: a call of a function that does nothing.
 fn scout() -> Option<TableRow<'static>> {
     Table::get()
         .rows(Kernel::Linux)
@@ -348,7 +348,7 @@ const SIGSEGV: u64 = 11;
 /// arch/x86/include/uapi/asm/vsyscall.h
 const VSYSCALL_PAGE: u64 = 0xffff_ffff_ff60_0000;
 
-/// The probe calls the page to find out; where there is none, that is a fault on it.
+/// The probe calls the page to find out; if the page is absent, the call faults on it.
 fn vsyscall_mode(records: &[Record]) -> Option<&'static str> {
     let faulted = records.iter().any(|record| match record.payload {
         Payload::Outcome(verdict) => {

@@ -1,12 +1,12 @@
-//! What can be told of the noise while it is measured: enough to choose a CPU and to stop in time. The final judgement is
-//! made over all rounds ([`crate::conclude`]).
+//! What is known about the noise during the measurement: enough to choose a CPU and to stop in time. The final judgement
+//! takes all rounds into account ([`crate::conclude`]).
 
 use environment::CoreType;
 use stats::{Reference, Round, Vouch};
 use std::collections::BTreeMap;
 use table::Probe;
 
-/// Canaries of the last rounds that the fastest are taken from.
+/// How many canaries of the last rounds are remembered.
 const REMEMBERED: usize = 4096;
 
 /// A canary that is slower than the fastest by more than this will not be found quiet, whatever is seen later.
@@ -29,12 +29,12 @@ pub struct Live {
     all: u64,
 }
 
-/// What a round looks like, by what is known so far.
+/// A first judgement of a round, by what is known so far.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Look {
     /// Share of its canaries that are quiet, 0 to 1.
     pub quiet: f64,
-    /// Whether it looks as if it had a part in the estimate.
+    /// Whether the round will probably be kept.
     pub is_good: bool,
 }
 
@@ -62,7 +62,7 @@ impl Live {
         Look { quiet: quiet as f64 / rates.len().max(1) as f64, is_good }
     }
 
-    /// Share of all canaries so far that were quiet, 0 to 1; none of nothing.
+    /// Share of all canaries so far that were quiet, 0 to 1; `None` before the first.
     pub fn quiet_share(&self) -> Option<f64> {
         (self.all > 0).then(|| self.quiet as f64 / self.all as f64)
     }
@@ -79,7 +79,7 @@ impl Seen {
             self.next += 1;
         }
         let fastest = stats::quantile_of(self.rates.iter().copied(), 0.99);
-        // What was seen once is not forgotten.
+        // The fastest ever seen is not forgotten.
         self.alone = self.alone.max(fastest.unwrap_or(0.0));
     }
 }

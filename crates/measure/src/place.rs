@@ -21,7 +21,7 @@ pub enum Machine {
 pub enum Counter {
     /// Time on a processor: rounds are repeated, and judged.
     Time,
-    /// Instructions executed: always the same, so that few samples do.
+    /// Instructions executed: always the same, so that few samples are enough.
     Instructions,
 }
 
@@ -54,7 +54,7 @@ impl Machine {
         }
     }
 
-    /// Ticks in a second of its counter, where that is a convention.
+    /// Ticks in a second of its counter, where the emulator defines that.
     pub fn tsc_hz(self) -> Option<u64> {
         match self {
             Machine::Host | Machine::QemuKvm => None,
@@ -87,11 +87,11 @@ impl Place {
 /// One round of one row.
 #[derive(Debug)]
 pub struct Taken {
-    /// Which row, by its place in the plan.
+    /// The row's index in the plan.
     pub row: usize,
     /// When it was begun, in seconds of the measurement.
     pub at: f64,
-    /// What the probe said, or what became of it.
+    /// What the probe said, or why it said nothing.
     pub answer: Answer,
 }
 
@@ -102,7 +102,7 @@ pub enum Answer {
     Records(Vec<Record>),
     /// It gave no answer.
     Failed(Failure),
-    /// The place says itself how the row ended.
+    /// The place itself tells how the row ended.
     Ended(document::Outcome, String),
     /// As [`Answer::Ended`], and the probe was not even run.
     Unrun(document::Outcome, String),
@@ -110,6 +110,6 @@ pub enum Answer {
 
 /// A source of rounds.
 pub trait Measurer {
-    /// The next round, of a row that the measurer chooses by what is still wanted; none when it is over.
+    /// The next round. The measurer chooses the row by what is still needed; `None` when the measurement is over.
     fn next(&mut self, rows: &[crate::Row]) -> Option<Taken>;
 }

@@ -21,18 +21,18 @@ pub struct Plan<'a> {
     pub rows: Vec<TableRow<'a>>,
     /// On which CPUs.
     pub cpus: CpuChoice,
-    /// For how long; one whole round of every row is always taken.
+    /// How long; but at least one round of every row is always taken.
     pub budget: Duration,
-    /// Whether rows that lack rounds may not take longer, up to [`Plan::EXTENSION`] times the budget.
+    /// Whether to stop at the budget even if rows lack rounds. Otherwise these may use [`Plan::EXTENSION`] times the budget.
     pub strict_budget: bool,
-    /// What the order of the rounds is drawn from.
+    /// The seed of the order of the rounds.
     pub seed: u64,
     /// Whether real-time priority is asked for.
     pub realtime: bool,
 }
 
 impl Plan<'_> {
-    /// How many times the budget may be used for rows that lack rounds.
+    /// How many times the budget a run may take for rows that lack rounds.
     pub const EXTENSION: u32 = 3;
 
     /// Blocks of samples in a round, at most, on a quiet CPU.

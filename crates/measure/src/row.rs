@@ -2,7 +2,7 @@
 
 use crate::place::{Answer, Counter};
 use document::{Outcome, Path, Timing};
-use record::{Payload, Record, Sample, abi};
+use record::{Failure, Payload, Record, Sample, abi};
 use stats::Round;
 use std::collections::BTreeMap;
 use table::{Entry, Operation};
@@ -14,24 +14,26 @@ pub type TableRow<'a> = (&'a Entry, &'a Operation);
 pub struct Row<'a> {
     /// Which.
     pub row: TableRow<'a>,
-    /// What the counter tells where it is measured.
+    /// What the counter counts at this place.
     pub counter: Counter,
     /// The lab's switches, or the kind of core, that tell it from other rows of the same entry and operation.
     pub configuration: BTreeMap<String, String>,
-    /// How it ended, if it did.
+    /// How it ended; `Ok` while it works.
     pub outcome: Outcome,
     /// Why.
     pub reason: Option<String>,
-    /// Where the function is served, if it is one.
+    /// For a function, whether it enters the kernel.
     pub path: Option<Path>,
-    /// What is worth knowing of it besides.
+    /// Remarks for the reader.
     pub remarks: Vec<String>,
-    /// What was measured so far, where that is time.
+    /// The rounds so far, where time is measured.
     pub rounds: Vec<Round>,
-    /// What was measured so far, where instructions are counted.
+    /// The samples so far, where instructions are counted.
     pub counted: Vec<Sample>,
-    /// How many of its rounds look as if they had a part in the estimate.
+    /// How many of its rounds will probably be kept.
     pub good: usize,
+    /// What the machine had no room for, when it last had none for a round.
+    lost: Option<Failure>,
 }
 
 impl<'a> Row<'a> {
@@ -48,20 +50,21 @@ impl<'a> Row<'a> {
             rounds: Vec::new(),
             counted: Vec::new(),
             good: 0,
+            lost: None,
         }
     }
 
-    /// Takes a round. The first that is not well ends the row, whatever came before: an entry that answers wrongly once has
-    /// no number. A round that the machine had no room for is no answer of the entry.
+    /// Takes a round. The first that fails ends the row, whatever came before: an entry that answers wrongly once gets no
+    /// number. A round for which the machine lacked processes or memory says nothing about the entry, and is ignored.
     pub fn take(&mut self, answer: Answer, at: f64) {
         let (entry, _) = self.row;
         match answer {
             Answer::Records(records) => self.read(&records, at),
-            Answer::Failed(failure) if failure.is_momentary() => {}
+            Answer::Failed(failure) if failure.is_momentary() => self.lost = Some(failure),
             Answer::Failed(failure) => self.end(document::judge_failure(entry, &failure)),
             Answer::Ended(outcome, reason) => self.end((outcome, reason)),
             Answer::Unrun(outcome, reason) => {
-                // No emulator has had an opportunity to differ.
+                // The probe did not run, so remarks about the emulator's behavior do not apply.
                 self.remarks.clear();
                 self.end((outcome, reason));
             }
@@ -105,9 +108,24 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Interrupted before its turn, a row has no outcome and is left out.
+    /// Whether it was tried: a row whose turn never came, because of an interruption, has no outcome and is left out.
     pub fn was_tried(&self) -> bool {
-        self.outcome != Outcome::Ok || !self.rounds.is_empty() || !self.counted.is_empty()
+        self.outcome != Outcome::Ok || self.has_answered() || self.lost.is_some()
+    }
+
+    fn has_answered(&self) -> bool {
+        !self.rounds.is_empty() || !self.counted.is_empty()
+    }
+
+    /// How it ended, and why. A row for which the machine never had room has nothing to show, and must not vanish.
+    fn ended(&self) -> (Outcome, Option<String>) {
+        match &self.lost {
+            Some(failure) if self.is_open() && !self.has_answered() => {
+                let (outcome, reason) = document::judge_failure(self.row.0, failure);
+                (outcome, Some(reason))
+            }
+            _ => (self.outcome, self.reason.clone()),
+        }
     }
 
     /// Whether it may still be measured.
@@ -123,6 +141,7 @@ impl<'a> Row<'a> {
     /// Its row of the document, without figures.
     pub fn without_figures(&self) -> document::Row {
         let (entry, operation) = self.row;
+        let (outcome, reason) = self.ended();
         let timing = match self.counter {
             Counter::Time => Timing::Hardware,
             Counter::Instructions => Timing::Emulated,
@@ -135,8 +154,8 @@ impl<'a> Row<'a> {
             bits: entry.bits(),
             configuration: self.configuration.clone(),
             timing,
-            outcome: self.outcome,
-            reason: self.reason.clone(),
+            outcome,
+            reason,
             path: self.path,
             remarks: self.remarks.clone(),
             noise: None,
@@ -163,7 +182,7 @@ fn samples(record: &Record) -> &[Sample] {
     }
 }
 
-/// The value of a fact that a probe found, if it did.
+/// The value of a fact, if the probe reported it.
 pub fn fact(records: &[Record], wanted: u64) -> Option<u64> {
     records.iter().find_map(|record| match record.payload {
         Payload::Fact { fact, value } if fact == wanted => Some(value),

@@ -1,4 +1,4 @@
-//! In which order rows are measured, and when it is enough.
+//! In which order rows are measured, and when the measurement ends.
 
 use crate::row::Row;
 use rand::SeedableRng;
@@ -9,11 +9,14 @@ use std::time::Duration;
 /// With fewer good rounds a row has no estimate.
 pub const NEEDED: usize = stats::LEAST_ROUNDS + 1;
 
+/// How often the sentinel is measured on, when it has rounds enough.
+const SENTINEL_EVERY: Duration = Duration::from_millis(150);
+
 /// With so many good rounds a row makes room for those that lack some.
 const ENOUGH: usize = 18;
 
-/// Sweeps over all rows, each in an order of its own, so that drift hits all alike. The first sweep is always whole. Once the
-/// budget is used up, only rows that lack rounds are measured on, until none does or the longest time is over.
+/// Sweeps over all rows, each sweep in a new order, so that drift hits all rows alike. The first sweep is always complete.
+/// When the budget is used up, only rows that lack rounds are measured, until none lacks any or the longest time is over.
 pub struct Schedule {
     order: Vec<usize>,
     next: usize,
@@ -22,8 +25,10 @@ pub struct Schedule {
     generator: StdRng,
     budget: Duration,
     longest: Duration,
-    /// Measured in every sweep: its change would be the machine's.
+    /// Measured now and then throughout, to notice when something changes the machine.
     sentinel: Option<usize>,
+    /// When it was measured last.
+    sentinel_at: Duration,
 }
 
 impl Schedule {
@@ -38,10 +43,19 @@ impl Schedule {
         let mut generator = StdRng::seed_from_u64(seed);
         let mut order: Vec<usize> = (0..rows).collect();
         order.shuffle(&mut generator);
-        Schedule { order, next: 0, sweep: 0, generator, budget, longest, sentinel }
+        Schedule {
+            order,
+            next: 0,
+            sweep: 0,
+            generator,
+            budget,
+            longest,
+            sentinel,
+            sentinel_at: Duration::ZERO,
+        }
     }
 
-    /// The next row at this time since the beginning; none when it is enough.
+    /// The next row, at this time since the beginning; `None` when the measurement is over.
     pub fn next_row(&mut self, rows: &[Row], now: Duration) -> Option<usize> {
         loop {
             if self.sweep > 0 && now >= self.longest {
@@ -53,7 +67,11 @@ impl Schedule {
             };
             self.next += 1;
             let is_due = rows.get(row).is_some_and(Row::is_open) && (self.sweep == 0 || now < self.longest);
-            if is_due && (self.sweep == 0 || now < self.budget || self.lacks(rows, row)) {
+            let is_sentinel = Some(row) == self.sentinel;
+            if is_due && (self.sweep == 0 || now < self.budget || lacks(rows, row) || is_sentinel) {
+                if is_sentinel {
+                    self.sentinel_at = now;
+                }
                 return Some(row);
             }
         }
@@ -64,24 +82,25 @@ impl Schedule {
         self.sweep += 1;
         self.next = 0;
         let open = |row: &usize| rows.get(*row).is_some_and(Row::is_open);
-        let lacking: Vec<usize> = (0..rows.len()).filter(open).filter(|row| self.lacks(rows, *row)).collect();
+        let lacking: Vec<usize> = (0..rows.len()).filter(open).filter(|row| lacks(rows, *row)).collect();
         let is_over = now >= self.budget;
         self.order = (0..rows.len())
             .filter(open)
             .filter(|row| {
                 let good = rows.get(*row).map_or(0, |row| row.good);
                 let makes_room = !lacking.is_empty() && good >= ENOUGH;
-                Some(*row) == self.sentinel || if is_over { lacking.contains(row) } else { !makes_room }
+                let is_wanted = if is_over { lacking.contains(row) } else { !makes_room };
+                is_wanted || (Some(*row) == self.sentinel && now >= self.sentinel_at + SENTINEL_EVERY)
             })
             .collect();
         self.order.shuffle(&mut self.generator);
         let is_wanted = if is_over { !lacking.is_empty() } else { !self.order.is_empty() };
         is_wanted.then_some(())
     }
+}
 
-    fn lacks(&self, rows: &[Row], row: usize) -> bool {
-        rows.get(row).is_some_and(|row| row.good < NEEDED) || Some(row) == self.sentinel
-    }
+fn lacks(rows: &[Row], row: usize) -> bool {
+    rows.get(row).is_some_and(|row| row.good < NEEDED)
 }
 
 /// Rows in an order drawn from `seed`.
@@ -124,12 +143,13 @@ mod tests {
     #[test]
     fn after_the_budget_only_rows_that_lack_rounds_go_on() {
         let mut rows = rows(3);
-        let mut schedule = Schedule::new(3, 7, SECOND, 3 * SECOND, None);
+        let mut schedule = Schedule::new(3, 7, SECOND, 3 * SECOND, Some(0));
         (0..3).for_each(|_| assert!(schedule.next_row(&rows, Duration::ZERO).is_some()));
         rows[0].good = NEEDED;
         rows[2].good = ENOUGH;
-        let next: Vec<_> = (0..2).map(|_| schedule.next_row(&rows, SECOND * 2)).collect();
-        assert_eq!(next, [Some(1), Some(1)]);
+        let mut next: Vec<_> = (0..4).map(|_| schedule.next_row(&rows, SECOND * 2)).collect();
+        next.sort();
+        assert_eq!(next, [Some(0), Some(1), Some(1), Some(1)], "and the sentinel now and then");
         assert_eq!(schedule.next_row(&rows, SECOND * 3), None, "not for ever");
         rows[1].good = NEEDED;
         assert_eq!(schedule.next_row(&rows, SECOND * 2), None, "and not longer than it must");

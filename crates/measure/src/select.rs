@@ -8,8 +8,8 @@ use table::{Kernel, Table};
 /// all.
 ///
 /// # Errors
-/// [`Error::Usage`], naming the nearest when a pattern matches nothing, the other kernel when only that has it, and what
-/// there is when no row is left.
+/// [`Error::Usage`]. If a pattern matches nothing, it names the most similar name, or the other kernel if only that one has
+/// it; if no row is left, it lists what the chosen entries serve.
 pub fn rows<'a>(
     table: &'a Table,
     kernel: Kernel,
@@ -33,7 +33,7 @@ pub fn rows<'a>(
     if rows.is_empty() { Err(nothing_left(table, kernel, &entries)) } else { Ok(rows) }
 }
 
-/// The operations that a word names, by name or by C function; the word itself where there is none, as it may be a glob.
+/// The operations that a word means, by name or C function; otherwise the word itself, which may be a glob.
 fn operation_names(table: &Table, word: &str) -> Vec<String> {
     let named = table.operations_of(word);
     if named.is_empty() {
@@ -42,7 +42,7 @@ fn operation_names(table: &Table, word: &str) -> Vec<String> {
     named.iter().map(|operation| operation.name.clone()).collect()
 }
 
-/// A glob, or why the word is none.
+/// Parses a glob.
 ///
 /// # Errors
 /// What is wrong, in words.
@@ -51,7 +51,7 @@ pub fn glob(word: &str) -> Result<Pattern, String> {
     Pattern::new(word).map_err(|_| why())
 }
 
-/// Parses patterns, of which each must match the name of something that the kernel has.
+/// Parses patterns. Each must match the name of something that the kernel has.
 fn patterns(
     table: &Table,
     kernel: Kernel,
@@ -81,7 +81,7 @@ fn elsewhere(kernel: Kernel, what: &str, asked: &str) -> Error {
     Error::Usage(format!("--{what} {}: only {owner} has it (`{command}`)", asked))
 }
 
-/// `; did you mean …?`, when there is a name that is like the one that was asked for.
+/// `; did you mean …?`, if a name is similar to the one that was asked for.
 pub fn nearest<'a>(asked: &str, names: impl Iterator<Item = &'a str>) -> String {
     let nearest =
         names.map(|name| (strsim::jaro_winkler(asked, name), name)).max_by(|a, b| a.0.total_cmp(&b.0));

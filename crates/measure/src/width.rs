@@ -1,9 +1,9 @@
-//! How wide a core is: what vouches for a canary being that of a core alone.
+//! How wide a core is: with that, kentry knows whether a canary was the only thing on its core.
 
 use environment::{CoreType, Environment};
 use stats::Vouch;
 
-/// Integer execution ports that take `not r32`, by CPU family and model: so many a cycle at best.
+/// Integer execution ports that take `not r32`, by CPU family and model: the most that can execute in a cycle.
 /// Source: uops.info and Agner Fog's instruction tables; Golden Cove was measured as well (4.45 of 5).
 const INTEL: &[(&[u32], f64)] = &[
     // Haswell, Broadwell: p0156
@@ -50,7 +50,7 @@ pub fn known(environment: &Environment, core: CoreType) -> Option<f64> {
     }
 }
 
-/// Whether a core has one hardware thread, which a hypervisor cannot have hidden.
+/// Whether a core has one hardware thread, and no hypervisor could hide another.
 fn has_no_sibling(environment: &Environment) -> bool {
     let is_bare = !environment.hypervisor.present && environment.hypervisor.signature.is_none();
     is_bare && (environment.cpu.smt.threads_per_core == Some(1) || environment.cpu.smt.active == Some(false))

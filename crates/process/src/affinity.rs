@@ -14,7 +14,7 @@ const FIRST_WORDS: usize = 1024 / WORD_BITS;
 /// No kernel knows more CPUs than fit in here: a million, where Linux can be built for 8192.
 const MOST_WORDS: usize = (1 << 20) / WORD_BITS;
 
-/// A bit for each CPU, as the kernel has them.
+/// A bit for each CPU, in the kernel's layout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mask(Vec<Word>);
 
@@ -30,7 +30,7 @@ impl Mask {
         Ok(Mask(words))
     }
 
-    /// The mask that `ask` fills in, asked with longer ones until the kernel's own fits in (EINVAL: it does not).
+    /// The mask that `ask` fills in. Longer masks are tried until the kernel's fits (EINVAL: it does not fit).
     fn ask(mut ask: impl FnMut(&mut [Word]) -> Result<(), Errno>) -> Result<Mask, Errno> {
         let mut words = vec![0; FIRST_WORDS];
         loop {
@@ -50,7 +50,7 @@ impl Mask {
         self.0.iter().enumerate().flat_map(bits).collect()
     }
 
-    /// Lets the calling thread run on these CPUs alone. Only makes a system call, so that it may stand after a fork.
+    /// Lets the calling thread run on these CPUs alone. It only makes a system call, so it may be used after a fork.
     pub fn apply(&self) -> Result<(), Errno> {
         // SAFETY: the kernel reads as many bytes as the words have; the type of the pointer is the library's alone.
         let result = unsafe {
@@ -67,7 +67,7 @@ impl Mask {
 /// The CPUs that the calling thread may run on, ascending: those that are online and inside its cpuset.
 ///
 /// # Errors
-/// How the kernel answers where it does not tell.
+/// The kernel's error.
 pub fn allowed_cpus() -> Result<Vec<usize>, Errno> {
     let mask = Mask::ask(|words| {
         // SAFETY: the kernel and the library write at most as many bytes as the words have.
@@ -82,7 +82,7 @@ pub fn allowed_cpus() -> Result<Vec<usize>, Errno> {
 /// Moves the calling thread to a CPU, where it stays.
 ///
 /// # Errors
-/// EINVAL for a CPU that there is not, that is offline, or that this thread may not use.
+/// EINVAL for a CPU that does not exist, is offline, or may not be used by this thread.
 pub fn pin_this_thread(cpu: usize) -> Result<(), Errno> {
     Mask::only(cpu)?.apply()
 }
@@ -91,7 +91,7 @@ pub fn pin_this_thread(cpu: usize) -> Result<(), Errno> {
 mod tests {
     use super::*;
 
-    /// As a kernel that knows so many CPUs answers, all of which are allowed.
+    /// Answers like a kernel that supports so many CPUs, all of them allowed.
     fn kernel_with(cpus: usize) -> impl FnMut(&mut [Word]) -> Result<(), Errno> {
         move |words| {
             if words.len() * WORD_BITS < cpus {

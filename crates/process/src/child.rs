@@ -30,14 +30,14 @@ pub enum Event {
     Closed,
 }
 
-/// What a child left behind.
+/// The result of a child that has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finished {
     /// All that it wrote.
     pub output: Vec<u8>,
     /// How it ended.
     pub status: ExitStatus,
-    /// The end of what it said on its standard error, where that is kept.
+    /// The last of what it wrote to its standard error, where that is kept.
     pub messages: String,
 }
 
@@ -53,12 +53,12 @@ pub struct Child {
 }
 
 impl Child {
-    /// Starts a program. Its time begins now. Its output comes from its standard output, or by the pipe that is given:
-    /// then [`Isolation::Session`] joins its standard output to its standard error.
+    /// Starts a program. Its time begins now. Its output is its standard output, or comes through the given pipe; in that
+    /// case [`Isolation::Session`] joins its standard output to its standard error.
     ///
     /// # Errors
-    /// [`Error::NotStarted`] when there is no process for it. What fails in this process, as executing the program can,
-    /// is told by [`Child::wait_for_program`] or when its output is read.
+    /// [`Error::NotStarted`] when the system has no process for it. If the new process then fails, for instance to execute
+    /// the program, [`Child::wait_for_program`] or reading its output tells.
     pub fn start(command: &Command, output: Option<Pipe>, limits: &Limits) -> Result<Child, Error> {
         let watch = Watch::new(limits);
         let output = match output {
@@ -80,8 +80,8 @@ impl Child {
         }
     }
 
-    /// Waits until it executes its program. Not for a child that measures, which this would disturb: [`Child::read`] tells
-    /// later what went wrong.
+    /// Waits until it executes its program. Do not use it with a child that measures, since waking up disturbs that:
+    /// [`Child::read`] tells later what went wrong.
     ///
     /// # Errors
     /// [`Error::NotStarted`], or when the limits are exceeded.
@@ -99,7 +99,7 @@ impl Child {
     /// Waits for the next thing to happen.
     ///
     /// # Errors
-    /// [`Error::NotStarted`] when it did not come to execute its program; otherwise when the limits are exceeded, or the
+    /// [`Error::NotStarted`] when it could not execute its program; other errors when the limits are exceeded, or the
     /// output cannot be read.
     pub fn read(&mut self, buffer: &mut [u8]) -> Result<Event, Error> {
         loop {
@@ -140,7 +140,7 @@ impl Child {
         Ok((ready.next().unwrap_or(false), ready.next().unwrap_or(false)))
     }
 
-    /// Waits for its end. After it has closed its output that is near, unless it is up to something.
+    /// Waits for its end. A child that has closed its output usually ends soon.
     ///
     /// # Errors
     /// When the limits are exceeded.
@@ -148,7 +148,7 @@ impl Child {
         let mut pause = FIRST_PAUSE;
         loop {
             let ended = self.running.ended()?;
-            // A child that waits for its messages to be read would not end.
+            // A child that is blocked on a full pipe of messages would not end.
             self.messages.drain();
             if let Some(status) = ended {
                 return check_report(&self.trouble).map(|()| status);
@@ -158,7 +158,7 @@ impl Child {
         }
     }
 
-    /// The end of what it has said on its standard error so far.
+    /// The last of what it has written to its standard error so far.
     pub fn messages(&self) -> String {
         self.messages.text()
     }
@@ -180,8 +180,8 @@ impl Child {
 /// Runs a program to its end, and reads all its output.
 ///
 /// # Errors
-/// When it cannot be started, or exceeds the limits. What fails for a moment only ([`Error::is_momentary`]) has been
-/// tried repeatedly then, for about a tenth of a second.
+/// When it cannot be started, or exceeds the limits. A failure that may pass ([`Error::is_momentary`]) is returned only
+/// after repeated attempts, for about a tenth of a second.
 pub fn run(command: &Command, limits: &Limits) -> Result<Finished, Error> {
     Watch::new(limits).retry(|| {
         let watch = Watch::new(limits);

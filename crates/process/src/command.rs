@@ -11,20 +11,20 @@ use std::os::unix::ffi::OsStringExt;
 /// Which program.
 #[derive(Debug)]
 pub enum Program<'a> {
-    /// By its path, or by its name, which is then looked for in `PATH`.
+    /// A path, or a name that is looked up in `PATH`.
     Named(OsString),
-    /// An open file, which needs no path; and the name that the program sees as its own.
+    /// An open file, which needs no path, and the name that the program gets as its first argument.
     Open(BorrowedFd<'a>, OsString),
 }
 
-/// How far a child is kept apart. Either way it is the leader of a process group, with which it is killed, and the
-/// terminal's interrupt does not reach it.
+/// How far a child is isolated. In both cases it leads a process group, with which it is killed, and the terminal's
+/// interrupt does not reach it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Isolation {
     /// It has this process's standard input, standard error and terminal.
     Group,
-    /// It has a session of its own and no terminal. Its standard input is empty, and the end of what it writes to its
-    /// standard error is kept ([`crate::Child::messages`]).
+    /// It has its own session and no terminal. Its standard input is empty. The last of what it writes to its standard
+    /// error is kept ([`crate::Child::messages`]).
     Session,
 }
 
@@ -33,11 +33,11 @@ pub enum Isolation {
 pub struct Command<'a> {
     /// The program.
     pub program: Program<'a>,
-    /// What follows the program's name.
+    /// Its arguments, without the program's name.
     pub arguments: Vec<OsString>,
-    /// `NAME=value`; [`environment`] are this process's.
+    /// Its environment, `NAME=value`; [`environment`] returns this process's.
     pub environment: Vec<OsString>,
-    /// How far it is kept apart.
+    /// How far it is isolated.
     pub isolation: Isolation,
     /// Files that it inherits; it opens them under the path that [`crate::inherited`] gives.
     pub files: Vec<OwnedFd>,

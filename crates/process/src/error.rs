@@ -3,7 +3,7 @@
 use crate::Errno;
 use std::time::Duration;
 
-/// What is done to start a child, in this order.
+/// The steps of starting a child, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[repr(u8)]
 pub enum Phase {
@@ -33,7 +33,7 @@ impl Phase {
         [Phase::Pipe, Phase::Fork, Phase::Setup, Phase::Pin, Phase::Realtime, Phase::Execute];
 }
 
-/// What kept a child from being started, or from coming to its own end. The texts are meant to follow the child's name.
+/// Why a child was not started, or did not end by itself. The texts follow the child's name in a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// It could not be started.
@@ -41,13 +41,13 @@ pub enum Error {
     NotStarted {
         /// What failed.
         phase: Phase,
-        /// How the kernel answered.
+        /// The kernel's error.
         errno: Errno,
     },
     /// Reading its output or waiting for its end failed.
     #[error("could not be followed to its end: {errno:?} ({})", .errno.desc())]
     NotFollowed {
-        /// How the kernel answered.
+        /// The kernel's error.
         errno: Errno,
     },
     /// It did not end in time.
@@ -62,8 +62,8 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the kernel ran out of something for a moment (processes, descriptors, memory): the same may well succeed
-    /// a little later, and nothing is learned about the program.
+    /// Whether the kernel was short of something (processes, descriptors, memory) that may soon be free again: a later
+    /// attempt may succeed, and the failure says nothing about the program.
     ///
     /// Never true of a timeout or of a child that a signal ended: these can be the program's own doing.
     pub fn is_momentary(&self) -> bool {
@@ -74,8 +74,8 @@ impl Error {
     }
 }
 
-/// fork(2), pipe(2) and execve(2) answer so while processes, memory or descriptors are used up. ETXTBSY: another thread
-/// forked while the program was being written, and that child has not yet closed the file.
+/// The errors of fork(2), pipe(2) and execve(2) while processes, memory or descriptors are used up. ETXTBSY: another
+/// thread forked while the program was being written, and its child has not yet closed the file.
 fn is_shortage(errno: Errno) -> bool {
     matches!(errno, Errno::EAGAIN | Errno::ENOMEM | Errno::EMFILE | Errno::ENFILE | Errno::ETXTBSY)
 }

@@ -19,13 +19,13 @@ pub struct Limits {
     pub interrupt: Interrupt,
 }
 
-/// A wait is at most this long, so that an interrupt that comes just before it is seen soon.
+/// The longest single wait, so that an interrupt that comes just before a wait is noticed soon.
 const LONGEST_WAIT: Duration = Duration::from_millis(200);
 
-/// The first pause between two attempts at something that failed for a moment.
+/// The first pause between two attempts after a momentary failure.
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
 
-/// Pauses between attempts double up to this one: 127 ms in all.
+/// The pauses double up to this one: 127 ms in all.
 const LAST_PAUSE: Duration = Duration::from_millis(64);
 
 /// The limits of a child and when it began.
@@ -49,7 +49,7 @@ impl Watch {
         if left.is_zero() { Err(Error::Timeout(self.limits.time)) } else { Ok(left.min(LONGEST_WAIT)) }
     }
 
-    /// Repeats what fails for a moment, with growing pauses; the last error when it keeps failing.
+    /// Repeats what fails momentarily, with growing pauses; returns the last error if it keeps failing.
     pub fn retry<T>(&self, mut attempt: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
         let mut pause = FIRST_PAUSE;
         loop {
@@ -75,7 +75,7 @@ mod tests {
         Watch::new(&Limits { time, output: 0, interrupt: Interrupt::new(AtomicBool::new(interrupted)) })
     }
 
-    /// How often an attempt is made that fails so often with this error, and what comes of it.
+    /// The number of attempts, and the result, if the first attempts fail with this error.
     fn attempts(watch: &Watch, failures: usize, error: Error) -> (usize, Result<(), Error>) {
         let mut made = 0;
         let result = watch.retry(|| {

@@ -1,4 +1,4 @@
-//! Files without a name, which are gone when the last process that has them open ends.
+//! Files without a name, which vanish when the last process closes them.
 
 use nix::errno::Errno;
 use nix::libc;
@@ -11,21 +11,21 @@ use std::os::fd::{AsRawFd, OwnedFd};
 /// A file that holds these bytes, for a child to read.
 ///
 /// # Errors
-/// When neither memory nor the folder for temporary files takes it.
+/// When it can be written neither to memory nor to the folder for temporary files.
 pub fn file_in_memory(name: &str, bytes: &[u8]) -> io::Result<OwnedFd> {
-    // Where the kernel makes no files in memory, a temporary file that is already unlinked.
+    // If the kernel has no files in memory: a temporary file that is already unlinked.
     filled(create(name, libc::MFD_NOEXEC_SEAL).or_else(|_| tempfile::tempfile())?, bytes)
 }
 
 /// A file that holds these bytes, for a child to execute.
 ///
 /// # Errors
-/// When the kernel makes no files in memory, or forbids executing them (`vm.memfd_noexec` = 2).
+/// When the kernel has no files in memory, or forbids executing them (`vm.memfd_noexec` = 2).
 pub fn executable_in_memory(name: &str, bytes: &[u8]) -> io::Result<OwnedFd> {
     filled(create(name, libc::MFD_EXEC)?, bytes)
 }
 
-/// Kernels since 6.3 want to be told whether the file will be executed; the flags for it are an error before.
+/// Kernels since 6.3 want a flag that tells whether the file will be executed; older kernels reject the flag.
 fn create(name: &str, purpose: libc::c_uint) -> io::Result<File> {
     let name = CString::new(name)?;
     let flags = MFdFlags::MFD_CLOEXEC;

@@ -1,11 +1,11 @@
-//! What a program says to people on its standard error: the end of it is kept.
+//! What a program writes to its standard error: the last of it is kept.
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::read;
 use std::os::fd::{AsFd, OwnedFd};
 
-/// So many bytes are kept: the last.
+/// How many bytes are kept, of the last.
 pub(crate) const KEPT: usize = 4096;
 
 /// A pipe holds 64 KiB (pipe(7)): so many reads empty it.
@@ -13,7 +13,7 @@ const READS: usize = (64 << 10) / KEPT + 1;
 
 #[derive(Debug)]
 pub(crate) struct Messages {
-    /// None when there is nothing more to come.
+    /// `None` when nothing more can come.
     pipe: Option<OwnedFd>,
     kept: Vec<u8>,
 }
@@ -23,12 +23,12 @@ impl Messages {
         Messages { pipe, kept: Vec::new() }
     }
 
-    /// What to wait for, as long as something may come.
+    /// The file to wait for, as long as something may come.
     pub fn poll_fd(&self) -> Option<PollFd<'_>> {
         self.pipe.as_ref().map(|pipe| PollFd::new(pipe.as_fd(), PollFlags::POLLIN))
     }
 
-    /// Reads what there is; only after a wait said that there is something.
+    /// Reads what is there; to be called only after a wait said that something is.
     pub fn listen(&mut self) {
         let mut buffer = [0; KEPT];
         let Some(pipe) = &self.pipe else { return };
@@ -41,7 +41,7 @@ impl Messages {
         self.kept.drain(..surplus);
     }
 
-    /// Reads what has been written so far, but not for ever: some other process may write on and on.
+    /// Reads what has been written so far. The number of reads is limited, since another process may go on writing.
     pub fn drain(&mut self) {
         for _ in 0..READS {
             if self.is_ready() {

@@ -1,4 +1,4 @@
-//! A process that is killed, with its group, and reaped when this goes.
+//! A process that is killed with its group, and reaped, when its handle is dropped.
 
 use crate::Error;
 use nix::errno::Errno;
@@ -28,7 +28,7 @@ impl Running {
         Running { pid, status: None }
     }
 
-    /// How it ended, once it has; its group is killed then.
+    /// How it ended, if it has; its group is then killed.
     pub fn ended(&mut self) -> Result<Option<ExitStatus>, Error> {
         if self.status.is_some() {
             return Ok(self.status);
@@ -41,9 +41,9 @@ impl Running {
         }
     }
 
-    /// Kills it and its group, and reaps it. In this order: until it is reaped, no other group can have its number.
+    /// Kills it and its group, then reaps it. The order matters: until it is reaped, no other group can get its number.
     fn end(&mut self) -> Result<ExitStatus, Error> {
-        // Before it has made its group there is none of this number.
+        // The group may not exist yet; then the process alone is killed.
         let _ = killpg(self.pid, Signal::SIGKILL);
         let _ = kill(self.pid, Signal::SIGKILL);
         loop {
@@ -61,7 +61,7 @@ impl Running {
     }
 }
 
-/// In the form of wait(2), which the standard library puts in words.
+/// The status in the form of wait(2), which the standard library can put into words.
 fn exit_status(status: WaitStatus) -> Option<ExitStatus> {
     match status {
         WaitStatus::Exited(_, code) => Some(ExitStatus::from_raw((code & 0xff) << 8)),

@@ -20,20 +20,20 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 /// A child that is about to execute its program, and our ends of its pipes.
 pub(crate) struct Started {
     pub running: Running,
-    /// From its standard error, where that is read.
+    /// The read end of its standard error, where that is kept.
     pub messages: Option<OwnedFd>,
-    /// For [`check_report`].
+    /// The pipe for [`check_report`].
     pub trouble: OwnedFd,
 }
 
 /// Where the child's output comes from.
 pub(crate) struct Output {
     pub pipe: Pipe,
-    /// Otherwise the child finds it as one of its files.
+    /// The pipe is one of the files that the child inherits.
     pub is_standard: bool,
 }
 
-/// What the child needs after the fork, when nothing may be allocated any more.
+/// What the child needs after the fork. It is made before, because the child may not allocate.
 struct Prepared<'a> {
     command: &'a Command<'a>,
     output: &'a Output,
@@ -49,15 +49,15 @@ struct Streams<'a> {
     errors: Option<BorrowedFd<'a>>,
 }
 
-/// Where something failed, and how the kernel answered.
+/// The step that failed, and the kernel's error.
 type Trouble = (Phase, Errno);
 
 fn not_started((phase, errno): Trouble) -> Error {
     Error::NotStarted { phase, errno }
 }
 
-/// Makes a child, which executes the program. Whether that went well is not waited for: to wake up for it would disturb
-/// a child that measures.
+/// Makes a child, which executes the program. It does not wait for that to succeed: waking up would disturb a child that
+/// measures.
 pub(crate) fn start(command: &Command, output: &Output) -> Result<Started, Error> {
     let prepared = Prepared::new(command, output).map_err(not_started)?;
     let (messages, empty) = match command.isolation {
@@ -118,7 +118,7 @@ impl<'a> Prepared<'a> {
         Err((Phase::Execute, Errno::last()))
     }
 
-    /// Comes back only when it fails.
+    /// Returns only if it fails.
     fn execute(&self) {
         let (argv, envp) = (self.arguments.as_ptr(), self.environment.as_ptr());
         match &self.command.program {
@@ -176,17 +176,17 @@ fn set_realtime() -> Result<(), Errno> {
 
 fn report_and_exit((phase, errno): Trouble, trouble: BorrowedFd) -> ! {
     let [a, b, c, d] = (errno as i32).to_le_bytes();
-    // Nobody to tell when this fails too.
+    // If this fails, too, there is nobody to tell.
     let _ = write(trouble, &[phase as u8, a, b, c, d]);
     // SAFETY: ends the child without running what the parent registered for its own exit.
     unsafe { libc::_exit(127) }
 }
 
-/// What the child reported if it did not come to execute its program; to be called when it has closed its output or
-/// ended, because it writes its report before.
+/// The child's report, if it could not execute its program. To be called after it has closed its output or ended, because
+/// it writes the report before that.
 pub(crate) fn check_report(trouble: &OwnedFd) -> Result<(), Error> {
     let mut message = [0; 5];
-    // A child that another thread is starting may have this pipe open too: it must not be waited for.
+    // A child that another thread is starting may have this pipe open, too; reading must not wait for that child.
     match poll(&mut [PollFd::new(trouble.as_fd(), PollFlags::POLLIN)], PollTimeout::ZERO) {
         Ok(0) => return Ok(()),
         Ok(_) => {}
@@ -204,10 +204,10 @@ fn reported([phase, errno @ ..]: [u8; 5]) -> Error {
     not_started((phase, Errno::from_raw(i32::from_le_bytes(errno))))
 }
 
-/// Whether a child may have real-time priority, found out by one that tries.
+/// Whether a child may have real-time priority: a child tries it.
 ///
 /// # Errors
-/// What the kernel answers.
+/// The kernel's error.
 pub fn try_realtime() -> std::io::Result<()> {
     // SAFETY: the child makes one system call and ends.
     match unsafe { fork() }? {

@@ -86,7 +86,10 @@ fn an_open_file_is_executed_under_the_name_it_is_given() {
 #[test]
 fn a_program_in_memory_is_executed() {
     let Ok(image) = process::executable_in_memory("probe", &std::fs::read("/bin/sh").unwrap()) else {
-        eprintln!("skipped: this kernel executes nothing from memory");
+        use std::io::Write;
+        let why = "this kernel executes nothing from memory";
+        // Past the test runner, which keeps what a test says to itself; scripts/test.sh counts it.
+        let _ = writeln!(std::io::stderr(), "skipped a_program_in_memory_is_executed: {why}");
         return;
     };
     let program = Program::Open(image.as_fd(), "sh".into());

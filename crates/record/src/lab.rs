@@ -3,16 +3,16 @@
 use crate::abi;
 use crate::parse::{BAD_LENGTH, Wrong, words};
 
-/// What the kernel found when it came up.
+/// What the kernel found when it booted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Boot {
-    /// Version of what passes between command and kernel.
+    /// Version of the protocol between command and kernel.
     pub version: u64,
     /// Ticks for a loop of instructions in ring 0.
     pub ring0_ticks: u64,
     /// Ticks for the same loop in ring 3.
     pub ring3_ticks: u64,
-    /// Whether a `syscall` from ring 3 arrived and came back.
+    /// Whether a `syscall` from ring 3 works.
     pub syscall_works: bool,
     /// Frequency of the time stamp counter, hertz; 0 when it is not known.
     pub tsc_hz: u64,
@@ -22,7 +22,7 @@ pub struct Boot {
     pub gateway: u64,
     /// `LOADER_*`
     pub loader: u64,
-    /// Bytes that programs may have.
+    /// Memory for programs, in bytes.
     pub memory: u64,
     /// `VENDOR_*` of the processor.
     pub vendor: u64,
@@ -31,13 +31,13 @@ pub struct Boot {
 /// The content of one record of the lab kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LabPayload {
-    /// First of a boot.
+    /// The first record of a boot.
     Boot(Boot),
     /// A program or check of the plan begins; its number.
     Begin(u64),
     /// What the program wrote.
     Output {
-        /// Where to: its file descriptor.
+        /// The file descriptor that it wrote to.
         descriptor: u64,
         /// What.
         bytes: Vec<u8>,
@@ -48,16 +48,16 @@ pub enum LabPayload {
         number: u64,
         /// `LAB_END_*`
         how: u64,
-        /// As that defines them.
+        /// Details, as `LAB_END_*` defines them.
         detail: [u64; 4],
     },
-    /// A line of text for people.
+    /// A log line, for people.
     Log(String),
     /// The plan is done.
     Done,
 }
 
-/// None for a kind that is not the lab's.
+/// `None` for a record that is not the lab's.
 pub(crate) fn parse(kind: u64, bytes: &[u8]) -> Result<Option<LabPayload>, Wrong> {
     let payload = match kind {
         abi::RECORD_LAB_BOOT => LabPayload::Boot(boot(bytes)?),

@@ -19,8 +19,8 @@ pub mod abi {
     include!(concat!(env!("OUT_DIR"), "/abi.rs"));
 }
 
-/// Four TSC values: around the imul chain (0, 1), the control (1, 2), the entry (2, 3); or as [`Payload::Bursts`] and
-/// [`Payload::Order`] say.
+/// Four TSC values: around the imul chain (0, 1), the control (1, 2), the entry (2, 3). [`Payload::Bursts`] and
+/// [`Payload::Order`] use them differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sample {
     /// Raw TSC values, in ticks.
@@ -28,14 +28,14 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Ticks from stamp `from` to the next; an interval that runs backwards counts as the longest there is.
+    /// Ticks from stamp `from` to the next; an interval that runs backwards counts as the longest possible.
     pub fn interval(&self, from: usize) -> u64 {
         let end = self.stamps.get(from + 1).copied().unwrap_or(0);
         self.stamps.get(from).and_then(|start| end.checked_sub(*start)).unwrap_or(u64::MAX)
     }
 }
 
-/// What the figures of one block are measured against.
+/// A canary, and what belongs to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Canary {
     /// Raw TSC values around nothing, the imul chain, the xor chain, the independent nots.
@@ -63,34 +63,34 @@ pub struct Lengths {
     pub chains: u64,
 }
 
-/// How a probe run ended, by its own account.
+/// How a probe run ended, as the probe itself says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verdict {
     /// `OUTCOME_*`
     pub outcome: u64,
     /// `CAUSE_*`
     pub cause: u64,
-    /// As the cause defines them.
+    /// Details, as the cause defines them.
     pub detail: [u64; 4],
 }
 
 /// The content of one record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Payload {
-    /// First of a measuring run.
+    /// The first record of a measurement.
     Begin(Lengths),
     /// How it ended.
     Outcome(Verdict),
-    /// Something found out on the way.
+    /// Something that the probe found out.
     Fact {
         /// `FACT_*`
         fact: u64,
-        /// As the fact defines it.
+        /// The value, as the fact defines it.
         value: u64,
     },
-    /// Before each block and after the last.
+    /// A canary, before each block and after the last.
     Canary(Canary),
-    /// One block.
+    /// One block of samples.
     Samples(Vec<Sample>),
     /// Calls back to back: controls (0, 1), entries (2, 3).
     Bursts(Vec<Sample>),
@@ -104,14 +104,14 @@ pub enum Payload {
         /// Its symbol's version, empty when it has none.
         version: String,
     },
-    /// Last of every run.
+    /// The last record of every run.
     End {
         /// Involuntary context switches of the process.
         preemptions: u64,
         /// Minor page faults of the process.
         minor_faults: u64,
     },
-    /// What the lab kernel says, around the output of its programs.
+    /// A record of the lab kernel, around the output of its programs.
     Lab(LabPayload),
 }
 
@@ -126,33 +126,32 @@ pub struct Record {
     pub payload: Payload,
 }
 
-/// No probe writes as much, in bytes: 256 blocks of 64 samples of 32 bytes, and what is around them.
+/// More than any probe writes, in bytes: 256 blocks of 64 samples of 32 bytes, with their headers and canaries.
 pub const MOST_OUTPUT: usize = 2 << 20;
 
 /// Why a probe run gave no verdict of its own.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
-    /// Its process could not be started, or did not come to its own end.
+    /// Its process could not be started, or did not end by itself.
     #[error("the probe {0}")]
     Process(#[from] process::Error),
     /// A signal ended it; the signal's number.
     #[error("the probe was ended by signal {0}")]
     Killed(i32),
-    /// It exited with a status that is no probe's.
+    /// It exited with a status that no probe uses.
     #[error("the probe exited with status {0}")]
     Exited(i32),
-    /// What it wrote are no records.
+    /// Its output is not records.
     #[error("{0}")]
     Garbage(#[from] Error),
-    /// It ended well without saying how it went.
+    /// It ended normally, but without a verdict.
     #[error("the probe said nothing")]
     Silent,
 }
 
 impl Failure {
-    /// Whether this says something about the machine's load at this moment (it was short of processes, descriptors or
-    /// memory) rather than about the entry: the round is lost, and the row is not. Starting the probe has been tried
-    /// repeatedly by then ([`process::run`]).
+    /// Whether the machine was momentarily short of processes, descriptors or memory. That says nothing about the entry:
+    /// the round is lost, but the row goes on. By then, starting the probe has been tried repeatedly ([`process::run`]).
     pub fn is_momentary(&self) -> bool {
         match self {
             Failure::Process(error) => error.is_momentary(),

@@ -3,7 +3,7 @@ use crate::{Canary, Lengths, Payload, Record, Sample, Verdict, abi, lab};
 const HEADER: usize = 24;
 const CRC_AT: usize = 20;
 
-/// Where a stream stopped making sense.
+/// Where a stream is damaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("record {record} {damage} at byte {offset}")]
 pub struct Error {
@@ -27,10 +27,10 @@ pub enum Damage {
     /// It is of another version of the protocol.
     #[error("is of version {0}, not {version}", version = abi::RECORD_VERSION)]
     Version(u16),
-    /// Its checksum is another.
+    /// Its checksum does not match.
     #[error("does not match its checksum")]
     Checksum,
-    /// Its number is not the next.
+    /// Its number is out of order.
     #[error("has sequence number {0}, out of order")]
     Sequence(u32),
     /// No such kind.
@@ -41,11 +41,11 @@ pub enum Damage {
     Length,
 }
 
-/// Parses a whole stream. Records before the first error are lost to the caller on purpose: a stream that went
-/// wrong once is not to be trusted in part.
+/// Parses a whole stream. If there is an error, the caller gets no records at all: a stream that is damaged in one place
+/// is not trusted in others.
 ///
 /// # Errors
-/// The first place that is not a record of the protocol.
+/// The first place that is damaged.
 pub fn parse(stream: &[u8]) -> Result<Vec<Record>, Error> {
     let (mut records, mut offset) = (Vec::new(), 0);
     while offset < stream.len() {

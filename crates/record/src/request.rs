@@ -9,7 +9,7 @@ pub struct Request {
     pub operation: u16,
     /// At most so many blocks of samples; at most [`abi::MAX_BLOCKS`].
     pub blocks: u64,
-    /// Stop sampling after so many TSC ticks, though never before one block.
+    /// Stop sampling after so many TSC ticks, but not before one block.
     pub ticks: u64,
     /// At most so many bursts; at most [`abi::MAX_BURSTS`].
     pub bursts: u64,

@@ -1,15 +1,15 @@
 use crate::parse::parse_one;
 use crate::{Damage, Error, Record};
 
-/// Reads records as their bytes arrive, for streams that are looked at before they end.
+/// Reads records as their bytes arrive, for streams that are read before they end.
 ///
-/// The records before the first damage are given; nothing is after it.
+/// It returns the records before the first damage, and none after it.
 #[derive(Debug, Default)]
 pub struct Stream {
     buffer: Vec<u8>,
-    /// Bytes of the buffer that were taken.
+    /// Bytes of the buffer that have been parsed.
     taken: usize,
-    /// Bytes that the buffer no longer has.
+    /// Bytes that have been removed from the buffer.
     before: usize,
     records: usize,
     broken: Option<Error>,
@@ -27,10 +27,10 @@ impl Stream {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// The next record that is whole; none while there is no more.
+    /// The next complete record; `None` until more bytes arrive.
     ///
     /// # Errors
-    /// The first place that is not a record of the protocol, from then on always the same.
+    /// The first place that is damaged; every later call returns the same.
     pub fn take(&mut self) -> Result<Option<Record>, Error> {
         if let Some(error) = self.broken {
             return Err(error);
@@ -49,7 +49,7 @@ impl Stream {
     /// Says that nothing more will arrive.
     ///
     /// # Errors
-    /// When the last record is cut, or came to damage before.
+    /// When the last record is incomplete, or the stream was damaged before.
     pub fn finish(&mut self) -> Result<(), Error> {
         match self.broken {
             Some(error) => Err(error),
@@ -77,7 +77,7 @@ mod tests {
     use crate::parse;
     use crate::parse::tests::stream;
 
-    /// Everything that a stream gives when its bytes arrive in pieces of this length.
+    /// The records and the error of a stream whose bytes arrive in pieces of this length.
     fn in_pieces(bytes: &[u8], length: usize) -> (Vec<Record>, Result<(), Error>) {
         let (mut stream, mut records) = (Stream::default(), Vec::new());
         for piece in bytes.chunks(length) {

@@ -207,7 +207,7 @@ mod tests {
                         \n## Heading\n\n1. First\n   goes on.\n2. Second\n\n- [0] a <b>\n\n      mov\n        add\n";
 
     fn rendered(color: bool, width: usize) -> String {
-        prose(TEXT, &Style { color, width, verbose: false })
+        prose(TEXT, &Style { color, width, verbose: false, selection: crate::Selection::All })
     }
 
     #[test]
@@ -233,7 +233,10 @@ mod tests {
     fn no_line_is_wider_than_the_terminal_or_than_is_good_to_read() {
         let long = TEXT.repeat(5);
         for (width, most) in [(60, 60), (80, 80), (300, MAX_WIDTH)] {
-            let text = prose(&long, &Style { color: false, width, verbose: false });
+            let text = prose(
+                &long,
+                &Style { color: false, width, verbose: false, selection: crate::Selection::All },
+            );
             let widest = text.lines().map(UnicodeWidthStr::width).max();
             assert!(widest.is_some_and(|widest| widest <= most), "{width}: {widest:?}");
         }

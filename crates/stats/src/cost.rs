@@ -38,10 +38,10 @@ unit!(
     Instructions
 );
 
-/// What one use of an entry costs, in one unit. Differences to the control, so they may be negative.
+/// What one use of an entry costs, in one unit. All are differences from the control, so they may be negative.
 ///
-/// The interval covers the estimate's uncertainty *within this run*, on this CPU, with this placement in memory; what
-/// moves from run to run is not in it.
+/// The interval covers the estimate's uncertainty *within this run*, on this CPU, with this placement in memory. It does not
+/// cover differences between runs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Cost<U> {
     /// Median over rounds of a round's mean; of instructions, which are counted, the most frequent value.
@@ -62,7 +62,7 @@ pub struct Cost<U> {
     pub max: U,
 }
 
-/// One of several values that single samples gather at.
+/// One of several values around which single samples gather.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Mode {
     /// Share of the samples, from 0 to 1.

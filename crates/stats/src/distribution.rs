@@ -11,7 +11,7 @@ use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
 use serde::{Deserialize, Serialize};
 use std::io::{Read, Write};
 
-/// Parts of a unit that are told apart: values are kept as whole sixteenths.
+/// Values are kept as whole sixteenths of a unit.
 const PARTS: f64 = 16.0;
 
 /// Significant decimal digits of a value, beyond the sixteenths: 0.1 %.
@@ -20,7 +20,7 @@ const DIGITS: u8 = 3;
 /// The greatest magnitude that is kept, in sixteenths; greater ones count as this one.
 const GREATEST: u64 = 1 << 50;
 
-/// A share of samples that makes a mode, at least.
+/// A mode has at least this share of the samples.
 const LEAST_SHARE: f64 = 0.05;
 
 /// Single samples in one unit. Values of either sign, to a sixteenth of a unit or 0.1 %, whichever is coarser.
@@ -41,7 +41,7 @@ pub struct StoredDistribution {
     above: String,
 }
 
-/// A text is not a distribution.
+/// A text that cannot be read as a distribution.
 #[derive(Debug, thiserror::Error)]
 #[error("a distribution of samples cannot be read: {0}")]
 pub struct NotADistribution(&'static str);
@@ -52,7 +52,7 @@ impl Default for Distribution {
     }
 }
 
-/// It grows with what is recorded.
+/// An empty histogram, which grows with the values that are recorded.
 fn empty() -> Histogram<u32> {
     Histogram::new(DIGITS).unwrap_or_else(|_| unreachable!("{DIGITS} digits are within what the crate takes"))
 }
@@ -62,7 +62,7 @@ impl Distribution {
     pub fn record(&mut self, value: f64) {
         let parts = (value.abs() * PARTS).round().min(GREATEST as f64) as u64;
         let half = if value < 0.0 && parts > 0 { &mut self.below } else { &mut self.above };
-        // It grows as far as GREATEST takes it, and so never refuses.
+        // It grows as needed, up to GREATEST, and so never fails.
         let _ = half.record(parts);
     }
 
@@ -76,7 +76,7 @@ impl Distribution {
         self.len() == 0
     }
 
-    /// The value that a share `q` of all does not exceed; none of nothing.
+    /// The value that a share `q` of all does not exceed; `None` if there are none.
     pub fn quantile(&self, q: f64) -> Option<f64> {
         let rank = ((q * self.len() as f64).ceil() as u64).max(1);
         let mut before = 0;
@@ -87,12 +87,12 @@ impl Distribution {
         found.map(|(value, _)| value)
     }
 
-    /// The 99th percentile, where there are samples enough.
+    /// The 99th percentile, if there are enough samples.
     pub fn p99(&self) -> Option<f64> {
         self.quantile(0.99).filter(|_| self.len() >= SAMPLES_FOR_P99)
     }
 
-    /// The 99.9th percentile, where there are samples enough.
+    /// The 99.9th percentile, if there are enough samples.
     pub fn p999(&self) -> Option<f64> {
         self.quantile(0.999).filter(|_| self.len() >= SAMPLES_FOR_P999)
     }
@@ -108,8 +108,8 @@ impl Distribution {
         negative.chain(of(&self.above)).collect()
     }
 
-    /// The values that the samples gather at, when there is more than one, with at least 5 % of the samples each. `noise` is
-    /// how far samples of one cost lie apart, in units: a counter's step, if nothing else.
+    /// The values around which the samples gather, if there are several, with at least 5 % of the samples each. `noise` is
+    /// how far apart samples of one cost lie, in units: at least the counter's step.
     pub fn modes(&self, noise: f64) -> Vec<Mode> {
         let total = self.len() as f64;
         let modes: Vec<Mode> = crate::modes::split(&self.values(), noise)
@@ -120,7 +120,7 @@ impl Distribution {
         if modes.len() > 1 { modes } else { Vec::new() }
     }
 
-    /// As it stands in documents.
+    /// For a document.
     pub fn store(&self) -> StoredDistribution {
         let below = (!self.below.is_empty()).then(|| encode(&self.below));
         StoredDistribution { below, above: encode(&self.above) }
@@ -128,7 +128,7 @@ impl Distribution {
 }
 
 impl StoredDistribution {
-    /// The distribution again.
+    /// The distribution.
     ///
     /// # Errors
     /// [`NotADistribution`] when the text was not written by [`Distribution::store`].
@@ -147,7 +147,7 @@ fn encode(half: &Histogram<u32>) -> String {
     BASE64_STANDARD.encode(packed.finish().unwrap_or_default())
 }
 
-/// The most that a histogram of ours unpacks to: every count of its range in the longest form, in bytes.
+/// The greatest size of an unpacked histogram: every count of its range in the longest form, in bytes.
 const LONGEST: u64 = 1 << 20;
 
 /// The head of the V2 encoding, in bytes: cookie, length of the counts, offset, digits, lowest, highest, ratio.
@@ -158,7 +158,7 @@ fn decode(text: &str) -> Result<Histogram<u32>, NotADistribution> {
     let mut bytes = Vec::new();
     let unpacked = ZlibDecoder::new(packed.as_slice()).take(LONGEST + 1).read_to_end(&mut bytes);
     unpacked.map_err(|_| NotADistribution("it does not unpack"))?;
-    // What the crate allocates is told by the head, so that must be one of ours.
+    // The head decides how much memory the crate allocates, so it must be one that we write.
     let head: &[u8; HEAD] = bytes.first_chunk().ok_or(NotADistribution("it is too short"))?;
     let word = |at: usize| u32::from_be_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
     let highest = u64::from(word(24)) << 32 | u64::from(word(28));

@@ -4,7 +4,7 @@ use crate::primitives::{median, sorted};
 use statrs::distribution::{Binomial, DiscreteCDF};
 use std::collections::BTreeMap;
 
-/// How sure the interval is.
+/// The confidence of the interval.
 const CONFIDENCE: f64 = 0.95;
 
 /// With fewer rounds there is no estimate: the range of five covers the median in 94 of 100 cases at best.
@@ -24,7 +24,7 @@ pub struct Figure {
 /// The median of the rounds, and the interval that covers it in 95 of 100 runs like this one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
-    /// Of the CPU that most rounds are of.
+    /// The median over rounds of the CPU with the most rounds.
     pub median: f64,
     /// Lower end of the interval.
     pub low: f64,
@@ -36,8 +36,8 @@ pub struct Estimate {
 
 /// The estimate; none with fewer than [`LEAST_ROUNDS`] rounds.
 ///
-/// CPUs are not mixed: on another CPU an entry may cost another constant. The estimate is that of the CPU with most rounds;
-/// where another CPU's rounds contradict it, the interval is widened to them.
+/// CPUs are not mixed, because an entry may cost another constant on another CPU. The estimate is that of the CPU with the
+/// most rounds; if another CPU's rounds contradict it, the interval is widened to include them.
 pub fn estimate(figures: &[Figure]) -> Option<Estimate> {
     let mut by_cpu = BTreeMap::<usize, Vec<Figure>>::new();
     figures.iter().for_each(|figure| by_cpu.entry(figure.cpu).or_default().push(*figure));
@@ -46,7 +46,7 @@ pub fn estimate(figures: &[Figure]) -> Option<Estimate> {
     let whole = of_one(figures.to_vec());
     let mut estimate = match by_cpu.remove(&cpu).and_then(of_one) {
         Some((median, low, high)) => Estimate { median, low, high, cpu },
-        // No CPU has enough for itself.
+        // No CPU has enough rounds of its own.
         None => {
             let costs = || figures.iter().map(|figure| figure.cost);
             let (median, ..) = whole?;
@@ -77,8 +77,9 @@ fn of_one(mut figures: Vec<Figure>) -> Option<(f64, f64, f64)> {
     Some((middle, low, high))
 }
 
-/// By how much more the median of these rounds varies than that of as many independent ones: 1 and the correlations of each
-/// round's side of the median with those before it, as long as they are more than chance.
+/// How much the variance of the median grows because the rounds are correlated: 1 for independent rounds. For each round
+/// it looks at the side of the median on which it lies, and adds up the correlations with earlier rounds, as long as they
+/// exceed chance.
 fn inflation(in_time: &[f64], middle: f64) -> f64 {
     let sides: Vec<f64> = in_time.iter().map(|cost| (cost - middle).total_cmp(&0.0) as i8 as f64).collect();
     let variance: f64 = sides.iter().map(|side| side * side).sum();
@@ -89,7 +90,7 @@ fn inflation(in_time: &[f64], middle: f64) -> f64 {
     let chance = 0.6 / count.sqrt();
     let correlation = |lag: usize| {
         let pairs = sides.iter().zip(sides.iter().skip(lag));
-        // Among independent values it comes out a little below 0, since their own median was taken off.
+        // For independent values it is a little below 0, because the values' own median was subtracted.
         pairs.map(|(a, b)| a * b).sum::<f64>() / variance + 1.0 / count
     };
     let lags = (1..=sides.len() / 4).map(correlation);
@@ -97,9 +98,9 @@ fn inflation(in_time: &[f64], middle: f64) -> f64 {
     1.0 + 2.0 * sum
 }
 
-/// Interval of the median from order statistics, with no assumption on the distribution, interpolated between two of them
-/// so that it is not wider than it must be (Hettmansperger and Sheather 1986). How many rounds lie below the true median
-/// varies by the root of `inflation` more than among independent ones, and so do the ends' places.
+/// Interval of the median from order statistics, without an assumption about the distribution. It is interpolated between
+/// two of them, so that it is not too wide (Hettmansperger and Sheather 1986). With correlated rounds, the number of rounds
+/// below the true median varies more, by the root of `inflation`; the ends are moved outwards by that factor.
 fn interval(costs: &[f64], inflation: f64) -> (f64, f64) {
     let middle = (costs.len() as f64 + 1.0) / 2.0;
     let reach = (middle - depth(costs.len() as u64)) * inflation.sqrt();
@@ -112,10 +113,10 @@ fn interval(costs: &[f64], inflation: f64) -> (f64, f64) {
     (at(place).unwrap_or(f64::NAN), at(2.0 * middle - place).unwrap_or(f64::NAN))
 }
 
-/// The place of the lower end among so many independent sorted values, from 1, with a fraction.
+/// The position of the lower end among so many independent sorted values, counted from 1, with a fraction.
 fn depth(count: u64) -> f64 {
     let Ok(binomial) = Binomial::new(0.5, count) else { return 1.0 };
-    // That of the values between the ends of these places the median is.
+    // The probability that the median lies between the value at this position and its mirror.
     let confidence = |place: u64| 1.0 - 2.0 * binomial.cdf(place - 1);
     let place = (1..=count / 2).take_while(|place| confidence(*place) >= CONFIDENCE).last().unwrap_or(1);
     let (outer, inner) = (confidence(place), confidence(place + 1));

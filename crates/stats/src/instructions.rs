@@ -1,12 +1,12 @@
-//! Figures where a tick is an instruction: an emulator's counter does not drift, and needs no clock chain.
+//! Figures where a tick is an instruction: an emulator's counter does not drift, so no clock chain is needed.
 
 use crate::primitives::quantile;
 use crate::{Cost, Instructions};
 use record::Sample;
 
-/// What an entry costs in instructions, where the counter advances by one with each. None of nothing.
+/// What an entry costs in instructions, where the counter counts them. `None` without samples.
 ///
-/// Every sample is the same but those that an interrupt fell into, so that the estimate is the most frequent value (of
+/// All samples are equal, except those with an interrupt in them. The estimate is therefore the most frequent value (of
 /// equally frequent ones the smallest), and there is no interval.
 pub fn instructions(samples: &[Sample]) -> Option<Cost<Instructions>> {
     let mut costs: Vec<f64> = samples.iter().filter_map(cost).collect();
@@ -24,7 +24,7 @@ pub fn instructions(samples: &[Sample]) -> Option<Cost<Instructions>> {
     })
 }
 
-/// Entry less control; none when the counter ran backwards.
+/// Entry less control; `None` if the counter ran backwards.
 fn cost(sample: &Sample) -> Option<f64> {
     let (control, entry) = (sample.interval(1), sample.interval(2));
     let whole = control != u64::MAX && entry != u64::MAX;

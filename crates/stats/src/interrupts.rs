@@ -2,28 +2,28 @@
 //!
 //! An interrupt in a chain or a control gives itself away, since their time is fixed. One in an entry does not: a long
 //! sample may be the entry's own. How often interrupts come is known from the chains and controls of the whole run; an
-//! entry's long samples are laid to interrupts only when there are no more of them than that explains.
+//! entry's long samples are attributed to interrupts only if there are no more of them than that explains.
 
 use crate::primitives::{quantile, sorted};
 use crate::round::Round;
 
-/// With fewer strikes seen, interrupts are too rare to matter and too few to know.
+/// If fewer interrupts were seen, they are too rare to matter, and their rate is not known.
 const LEAST_STRIKES: usize = 8;
 
 /// No interrupt is shorter, in core cycles.
 const SHORTEST: f64 = 500.0;
 
-/// What the chains and controls of a run tell of interrupts.
+/// What the chains and controls of a run tell about interrupts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interrupts {
-    /// In a tick.
+    /// Interrupts in a tick.
     pub rate: f64,
-    /// The short ones' length, in ticks: nine of ten are longer.
+    /// Length of a short one, in ticks: nine of ten are longer.
     pub length: f64,
 }
 
 impl Interrupts {
-    /// From all rounds of a run; `cycles_per_tick` is the core's clock. None where hardly any were seen.
+    /// From all rounds of a run; `cycles_per_tick` is the core's clock. `None` if hardly any were seen.
     pub fn of<'a>(rounds: impl Iterator<Item = &'a Round>, cycles_per_tick: f64) -> Option<Interrupts> {
         let shortest = SHORTEST / cycles_per_tick;
         let (mut strikes, mut exposed) = (Vec::new(), 0.0);
@@ -38,8 +38,8 @@ impl Interrupts {
         (strikes.len() >= LEAST_STRIKES && rate.is_finite()).then_some(Interrupts { rate, length })
     }
 
-    /// From how many ticks on samples are left out: those that took at least an interrupt longer than usual, when there are
-    /// no more of them than interrupts explain. `entries` are sorted.
+    /// Samples of at least so many ticks are left out. These are samples that took longer than usual by at least an
+    /// interrupt, if there are no more of them than interrupts explain. `entries` are sorted.
     pub fn limit(&self, entries: &[u32]) -> Option<f64> {
         let usual = f64::from(*entries.get(entries.len() / 2)?);
         let limit = usual + self.length;

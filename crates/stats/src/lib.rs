@@ -2,14 +2,14 @@
 //!
 //! One probe run is a *round*: blocks of samples between canaries.
 //!
-//! 1. [`Round::reduce`] sums up a round's blocks, and leaves out samples whose chain or control was struck by something.
+//! 1. [`Round::reduce`] sums up a round's blocks, and leaves out samples with an interrupt in their chain or control.
 //! 2. [`Reference`] knows, from all rounds of a run, how fast a canary is when the core is alone, and keeps the blocks of a
 //!    round that lie in quiet stretches.
 //! 3. [`tabulate`] makes a line of each round: the mean over its kept blocks, of entry less control.
 //! 4. [`figures`] turns these lines into a row's costs: the median of the rounds with its interval, the percentiles of the
-//!    single samples, and the modes. It needs nothing but what a document keeps, so that everybody can compute them again.
+//!    single samples, and the modes. It needs only what a document keeps, so that everybody can compute them again.
 //!
-//! Every rule here is held by simulations with a known truth (`tests/truth.rs`), not by what one machine showed.
+//! Every rule here is tested by simulations whose truth is known (`tests/truth.rs`), not by what one machine showed.
 
 mod cost;
 mod distribution;
@@ -39,10 +39,11 @@ pub const IMUL_CYCLES: f64 = 3.0;
 /// How far the chain of `imul` may be from three times the chain of `xor`, as a part of it.
 pub const CHAIN_TOLERANCE: f64 = 0.01;
 
-/// How far the clock that the samples tell may be from that of the canaries, as a part of it.
+/// How far the core's clock by the samples may differ from that by the canaries, as a part of it.
 pub const CLOCK_TOLERANCE: f64 = 0.01;
 
-/// How far imul chains in a row may be from so many times a single one, as a part of it: beyond, lfence does not order.
+/// How far the time of imul chains in a row may differ from as many single ones, as a part of it. If it differs by more,
+/// lfence does not order.
 pub const ORDER_TOLERANCE: f64 = 0.1;
 
 /// A 99th percentile needs so many samples: ten beyond it.
@@ -51,7 +52,7 @@ pub const SAMPLES_FOR_P99: u64 = 1_000;
 /// A 99.9th percentile needs so many samples: ten beyond it.
 pub const SAMPLES_FOR_P999: u64 = 10_000;
 
-/// The value below which a share `q` lies, of those values that are numbers; none of nothing.
+/// The value below which a share `q` of the finite values lies; `None` if there are none.
 pub fn quantile_of(values: impl Iterator<Item = f64>, q: f64) -> Option<f64> {
     primitives::quantile(&primitives::sorted(values.filter(|value| value.is_finite()).collect()), q)
 }

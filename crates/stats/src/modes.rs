@@ -1,13 +1,13 @@
-//! Whether values gather at more than one place.
+//! Whether values gather around more than one value.
 
-/// Bins that the bulk of the values is looked at in, at most.
+/// The bulk of the values is divided into at most this many bins.
 const MOST_BINS: usize = 2048;
 
-/// A valley separates two peaks when it is this much lower than the lower one, as a part of it.
+/// A valley separates two peaks if it is lower than this part of the lower peak.
 const VALLEY: f64 = 0.25;
 
-/// Splits sorted values (value, count) into groups: count and mean of each, ascending. `noise` is how far values of one
-/// group lie apart in any case.
+/// Splits sorted values (value, count) into groups: count and mean of each, ascending. `noise` is how far apart values of
+/// one group lie.
 ///
 /// The bulk, without half a percent at either end, is put in bins; a group ends at the deepest bin between two peaks when
 /// there are hardly any values there. What lies outside of the bulk belongs to the group beside it.
@@ -43,11 +43,11 @@ pub fn split(values: &[(f64, u64)], noise: f64) -> Vec<(u64, f64)> {
         .collect()
 }
 
-/// The bins at which two peaks part.
+/// The bins that separate two peaks.
 fn valleys(bins: &[f64]) -> Vec<usize> {
     let mut valleys = Vec::new();
     let (mut peak, mut lowest, mut lowest_at) = (0.0_f64, f64::INFINITY, 0);
-    // Peaks of less than this are no more than scatter.
+    // Smaller peaks are scatter.
     let least = bins.iter().sum::<f64>() * 0.01;
     for (index, bin) in bins.iter().enumerate() {
         if *bin < lowest {

@@ -6,7 +6,7 @@ pub fn sorted(mut values: Vec<f64>) -> Vec<f64> {
     values
 }
 
-/// The smallest value that is not below a share `q` of all: one that was really seen. None of nothing.
+/// The smallest value that is not below a share `q` of all: a value that was really seen. `None` if there are none.
 pub fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
     let rank = (q * sorted.len() as f64).ceil() as usize;
     sorted.get(rank.saturating_sub(1)).copied()

@@ -27,6 +27,10 @@ const LEAST_BLOCKS: usize = 2;
 /// Where a shared stretch ended inside a round, so many blocks after it are still dearer.
 const SETTLING: usize = 2;
 
+/// The standard error that chains in a row may leave, as a part of a chain: with few rounds and a coarse counter they tell less
+/// than an empty interval does.
+const SLOPE_ERROR: f64 = 0.001;
+
 /// How far a canary's own chain ratio may be off the usual one, besides the counter's steps.
 const CHAIN_SLACK: f64 = 0.05;
 
@@ -67,6 +71,8 @@ impl Vouch {
 pub struct Reference {
     /// What an imul chain and the stamps around it take, in core cycles: by chains in a row, whose stamps do not count.
     pub chain: f64,
+    /// Standard error of that, as a part of it: every figure in core cycles has it in common.
+    pub chain_error: f64,
     /// What two stamps take, in core cycles: over quiet canaries.
     pub nothing: f64,
     /// Nots in a core cycle when the core is alone: the fastest 1 % of the canaries.
@@ -107,10 +113,11 @@ impl Reference {
         let first = rounds.first()?;
         let step = rounds.iter().map(|round| round.step).fold(f64::INFINITY, f64::min);
         let marks = || rounds.iter().flat_map(|round| &round.marks);
-        let chain = chain(rounds, mean_ratio(marks(), step, |mark| mark.nothing)?)?;
+        let (chain, chain_error) = chain(rounds, mean_ratio(marks(), step, |mark| mark.nothing)?)?;
         let marks = marks();
         let mut reference = Reference {
             chain,
+            chain_error,
             nothing: chain * mean_ratio(marks, step, |mark| mark.nothing)?,
             alone: 0.0,
             vouched: false,
@@ -328,19 +335,24 @@ impl Reference {
     }
 }
 
-/// What an imul chain and its stamps take, in core cycles. How much longer many chains in a row take than one is theirs
+/// What an imul chain and its stamps take, in core cycles, and the standard error of that as a part of it. How much longer many chains in a row take than one is theirs
 /// alone; a single one less an empty interval is not quite, since its first instructions overlap with the stamp. By
 /// `nothing`, an empty interval as a part of a chain's, where no chains in a row were taken.
-fn chain(rounds: &[&Round], nothing: f64) -> Option<f64> {
+fn chain(rounds: &[&Round], nothing: f64) -> Option<(f64, f64)> {
     let lengths = rounds.first()?.lengths;
     let alone = IMUL_CYCLES * lengths.imuls as f64;
-    let orders = rounds.iter().filter_map(|round| round.order);
-    let sum = orders.fold((0.0, 0.0), |sum, order| (sum.0 + order.one, sum.1 + order.many));
-    let slope = (sum.1 - sum.0) / (lengths.chains as f64 - 1.0);
-    let by_slope = alone * sum.0 / slope;
     let by_nothing = alone / (1.0 - nothing);
-    let is_sane = by_slope.is_finite() && (by_slope / by_nothing - 1.0).abs() < 0.05;
-    Some(if is_sane { by_slope } else { by_nothing }).filter(|cycles| *cycles > 0.0)
+    // By one round after the other, so that it is known how sure it is.
+    let orders = rounds.iter().filter_map(|round| round.order);
+    let parts: Vec<f64> = orders.map(|order| order.one / (order.many - order.one)).collect();
+    let count = parts.len() as f64;
+    let mean = parts.iter().sum::<f64>() / count;
+    let variance = parts.iter().map(|part| (part - mean).powi(2)).sum::<f64>() / (count - 1.0);
+    let error = (variance / count).sqrt() / mean;
+    let by_slope = alone * (lengths.chains as f64 - 1.0) * mean;
+    let is_sure = error < SLOPE_ERROR && (by_slope / by_nothing - 1.0).abs() < 0.05;
+    let chain = if is_sure { (by_slope, error) } else { (by_nothing, SLOPE_ERROR) };
+    Some(chain).filter(|(cycles, _)| *cycles > 0.0)
 }
 
 /// Over all rounds, how long chains in a row took as a part of what they should have.

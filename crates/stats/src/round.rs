@@ -3,22 +3,22 @@
 use crate::primitives::{median, sorted};
 use record::{Canary, Lengths, Payload, Record, Sample};
 
-/// A sample is left out when its chain is off its block's median by more than this part of it: the chain's length is
-/// fixed, so an interrupt fell into it or the core's clock changed.
+/// A sample is left out if its chain differs from its block's median by more than this part: the chain's length is fixed, so
+/// there was an interrupt in it, or the core's clock changed.
 const CHAIN_SLACK: f64 = 0.05;
 
-/// Or when its control took more than so many times the median.
+/// A sample is also left out if its control took more than so many times the median.
 const CONTROL_SLACK: f64 = 2.0;
 
-/// A reading of the counter is off by less than a step, so an interval by less than two.
+/// A reading of the counter is wrong by less than a step, so an interval is wrong by less than two.
 const STEPS_OF_AN_INTERVAL: f64 = 2.0;
 
-/// The records of a run that claims to be well are not those of a measurement.
+/// A run reports success, but lacks records that every measurement has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the records hold no {0}")]
 pub struct Malformed(&'static str);
 
-/// One probe run, reduced: nothing is judged yet.
+/// One probe run, reduced but not yet judged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Round {
     /// When it began, in seconds of the measurement.
@@ -33,14 +33,13 @@ pub struct Round {
     pub bursts: Vec<f32>,
     /// What imul chains in a row took.
     pub order: Option<Order>,
-    /// The counter's step as far as its readings show: they all lie whole steps apart. In ticks.
+    /// The counter's step in ticks, as far as its readings show: they all lie whole steps apart.
     pub step: f64,
     /// How long the probe's pieces of code are.
     pub lengths: Lengths,
 }
 
-/// Chains in a row, in ticks, the stamps around them included: means of the shorter half of what was taken, because an
-/// interrupt makes one longer, never shorter.
+/// Chains in a row, in ticks, the stamps around them included: means over the samples that no interrupt fell into.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Order {
     /// Nothing between two stamps.
@@ -52,26 +51,26 @@ pub struct Order {
 }
 
 impl Order {
-    /// How long the chains took, as a part of what so many single ones take: 1 where lfence orders rdtsc. Where it does not,
-    /// a single chain hides behind its stamps, and this is much greater.
+    /// How long the chains took, as a part of what so many single ones take: 1 if lfence orders rdtsc. If it does not, the
+    /// stamps around a single chain miss most of it, and this is much greater.
     pub fn part(&self, chains: u64) -> f64 {
         let due = (self.one - self.nothing) * chains as f64;
         if due > 0.0 { (self.many - self.nothing) / due } else { f64::INFINITY }
     }
 }
 
-/// A canary: what the core was like at one moment. Durations in ticks, the stamps around them included.
+/// A canary: the state of the core at one moment. Durations are in ticks and include the stamps around them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Mark {
     /// The counter when it began.
     pub at: u64,
-    /// Of nothing: what two stamps take.
+    /// Duration of nothing: what two stamps take.
     pub nothing: f64,
-    /// Of the imul chain.
+    /// Duration of the imul chain.
     pub imul: f64,
-    /// Of the xor chain.
+    /// Duration of the xor chain.
     pub xor: f64,
-    /// Of the independent nots.
+    /// Duration of the independent nots.
     pub nots: f64,
     /// The CPU.
     pub cpu: u64,
@@ -96,7 +95,7 @@ pub struct Block {
     pub entry: f64,
     /// The entry intervals, the control not yet subtracted; empty once they are forgotten.
     pub entries: Vec<u32>,
-    /// By how much the chains and controls that were struck by something were too long.
+    /// By how much the chains and controls with an interrupt in them were too long.
     pub strikes: Vec<f32>,
 }
 
@@ -126,7 +125,7 @@ impl Round {
             marks: parts.canaries.iter().map(mark).collect(),
             blocks,
             bursts: parts.bursts.iter().map(|burst| per_call(burst, parts.lengths.burst)).collect(),
-            order: order(&parts.order),
+            order: order(&parts.order, step),
             step,
             lengths: parts.lengths,
         })
@@ -200,7 +199,7 @@ fn mark(canary: &Canary) -> Mark {
     }
 }
 
-/// The samples in whose chain and control nothing happened, summed up.
+/// Sums over the samples without an interrupt in chain or control.
 fn block(samples: &[Sample], step: f64) -> Block {
     let interval = |part| sorted(samples.iter().map(|sample| sample.interval(part) as f64).collect());
     let usual = |part| median(&interval(part)).unwrap_or(0.0);
@@ -235,7 +234,7 @@ fn block(samples: &[Sample], step: f64) -> Block {
     block
 }
 
-/// The greatest number of ticks that all intervals are multiples of: 1 where nothing tells.
+/// The greatest number of ticks of which all intervals are multiples; 1 if that cannot be told.
 fn step(parts: &Parts) -> f64 {
     let canaries = parts.canaries.iter().flat_map(|canary| canary.stamps.windows(2));
     let canaries = canaries.map(|pair| pair[1].wrapping_sub(pair[0]));
@@ -258,13 +257,17 @@ fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-fn order(samples: &[Sample]) -> Option<Order> {
-    let mean = |part| -> Option<f64> {
-        let sorted = sorted(samples.iter().map(|sample| sample.interval(part) as f64).collect());
-        let kept = sorted.get(..sorted.len().div_ceil(2)).filter(|kept| !kept.is_empty())?;
-        Some(kept.iter().sum::<f64>() / kept.len() as f64)
+fn order(samples: &[Sample], step: f64) -> Option<Order> {
+    let ticks = samples.iter().map(|sample| [0, 1, 2].map(|part| sample.interval(part) as f64));
+    let ticks: Vec<[f64; 3]> = ticks.filter(|[_, one, _]| *one > 0.0).collect();
+    // Whatever the clock is, the chains of one sample are as long to one another as those of the others.
+    let usual = median(&sorted(ticks.iter().map(|[_, one, many]| many / one).collect()))?;
+    let is_usual = |[_, one, many]: &&[f64; 3]| {
+        (many / one / usual - 1.0).abs() <= CHAIN_SLACK + STEPS_OF_AN_INTERVAL * step / one
     };
-    Some(Order { nothing: mean(0)?, one: mean(1)?, many: mean(2)? })
+    let kept: Vec<&[f64; 3]> = ticks.iter().filter(is_usual).collect();
+    let mean = |part: usize| kept.iter().map(|sample| sample[part]).sum::<f64>() / kept.len() as f64;
+    (!kept.is_empty()).then(|| Order { nothing: mean(0), one: mean(1), many: mean(2) })
 }
 
 #[cfg(test)]
@@ -366,7 +369,7 @@ pub(crate) mod tests {
         let Some(Payload::Order(order)) = records.get_mut(1).map(|record| &mut record.payload) else {
             panic!()
         };
-        // One chain hides behind the stamps; eight do not.
+        // The stamps miss most of one chain, but not of eight.
         order.iter_mut().for_each(|sample| sample.stamps = [0, 40, 90, 2600]);
         assert!(Round::reduce(&records, 0.0).unwrap().order.unwrap().part(8) > 5.0);
     }

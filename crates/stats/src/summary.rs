@@ -6,9 +6,12 @@ use crate::tabulate::Lines;
 use crate::{Cost, Cycles, Distribution, Mode, Nanos, Ticks};
 use serde::{Deserialize, Serialize};
 
-/// With so many rounds that were quiet from their first block to their last, those that were not have no part in the
-/// estimate: what remains of the neighbour in the caches makes them a little dearer.
+/// If there are so many rounds that were quiet from their first block to their last, only these count: the others are a
+/// little dearer, because the neighbour has evicted data from the caches.
 const WHOLLY_QUIET: usize = 12;
+
+/// Standard errors within which 95 of 100 lie.
+const TWO_SIDED: f64 = 1.96;
 
 /// How ticks become other units.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -19,6 +22,8 @@ pub struct Scale {
     pub cycles: bool,
     /// The counter's step, in ticks.
     pub step: f64,
+    /// Standard error of core cycles in a tick, as a part of them, that all rounds have in common.
+    pub clock_error: f64,
 }
 
 /// Why a row that works has no figures.
@@ -33,19 +38,18 @@ pub enum NoiseKind {
     TooFew,
 }
 
-/// What is known of a row that works and has no figures.
+/// What is known about a row that works but has no figures.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Noise {
     /// Why.
     pub kind: NoiseKind,
-    /// The least that a whole round cost in company, in core cycles (in ticks where there are none); no estimate of
-    /// anything.
+    /// The least cost of a whole round while the core was shared, in core cycles (or else in ticks). It estimates nothing.
     pub low: Option<f64>,
     /// The most.
     pub high: Option<f64>,
 }
 
-/// One row's costs. Either all that can be told are there, or there is noise.
+/// One row's costs, in all units that are known; or the reason why there are none.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Figures {
     /// In core cycles, unless these mean nothing.
@@ -56,7 +60,7 @@ pub struct Figures {
     pub ns: Option<Cost<Nanos>>,
     /// Core cycles for a call among calls back to back; least, median and greatest are over rounds.
     pub throughput: Option<Cost<Cycles>>,
-    /// The costs that single samples gather at, where there are several; in core cycles, or else ticks.
+    /// The costs around which single samples gather, if there are several; in core cycles, or else in ticks.
     pub modes: Vec<Mode>,
     /// The CPU that the estimate is of.
     pub cpu: Option<usize>,
@@ -82,6 +86,7 @@ pub fn figures(lines: &Lines, cycles: &Distribution, ticks: &Distribution, scale
     };
     let in_cycles =
         cost::<Cycles>(lines, &kept, &by_unit(&clock), cycles, &clock, 1.0).filter(|_| scale.cycles);
+    let in_cycles = in_cycles.map(|(cost, cpu)| (widened(cost, scale.clock_error), cpu));
     let per_tick = nanos.unwrap_or(1.0);
     let in_nanos = cost::<Nanos>(lines, &kept, &by_unit(&|_| per_tick), ticks, &|_| per_tick, per_tick);
     let (singles, step) = match in_cycles {
@@ -99,7 +104,7 @@ pub fn figures(lines: &Lines, cycles: &Distribution, ticks: &Distribution, scale
     }
 }
 
-/// The rounds that have a part in the estimate.
+/// The rounds that the estimate is made of.
 fn kept(lines: &Lines) -> Vec<usize> {
     let kept = || (0..lines.len()).filter(|index| lines.excluded.get(*index) == Some(&None));
     let whole: Vec<usize> = kept().filter(|index| lines.lost.get(*index) == Some(&0)).collect();
@@ -130,6 +135,16 @@ fn cost<U: From<f64>>(
         max: greatest.into(),
     };
     Some((cost, estimate.cpu))
+}
+
+/// With what all rounds' clock may be off by, which their spread does not show.
+fn widened(cost: Cost<Cycles>, clock_error: f64) -> Cost<Cycles> {
+    let estimate = cost.estimate.0;
+    let common = TWO_SIDED * clock_error * estimate.abs();
+    let end = |end: Option<Cycles>| {
+        end.map(|end| Cycles(estimate + (end.0 - estimate).signum() * (end.0 - estimate).hypot(common)))
+    };
+    Cost { ci_low: end(cost.ci_low), ci_high: end(cost.ci_high), ..cost }
 }
 
 fn throughput(lines: &Lines, kept: &[usize]) -> Option<Cost<Cycles>> {

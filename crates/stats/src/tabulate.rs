@@ -7,10 +7,10 @@ use crate::quiet::{Excluded, Reference};
 use crate::round::{Block, Round};
 use serde::{Deserialize, Serialize};
 
-/// Single samples that a row's distribution holds, about: more rounds give every second one, every fourth, and so on.
+/// About how many single samples a row's distribution holds: with more, it takes every second one, every third, and so on.
 const SAMPLES: usize = 65_536;
 
-/// The rounds of one row, a list for each column: as many values in each as there are rounds, in the order of time.
+/// The rounds of one row, in the order of time: a list for each column, with a value for each round.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Lines {
@@ -36,7 +36,7 @@ pub struct Lines {
     pub kept: Vec<u32>,
     /// Blocks that were not.
     pub lost: Vec<u32>,
-    /// Why the round has no part in the estimate; null if it has.
+    /// Why the round is excluded from the estimate; null if it is not.
     pub excluded: Vec<Option<Excluded>>,
 }
 
@@ -45,7 +45,7 @@ pub struct Lines {
 pub struct Counts {
     /// Probe runs.
     pub rounds: u64,
-    /// Of these, with a part in the estimate.
+    /// Of these, used for the estimate.
     pub kept_rounds: u64,
     /// Blocks of samples.
     pub blocks: u64,
@@ -53,7 +53,7 @@ pub struct Counts {
     pub kept_blocks: u64,
     /// Samples taken.
     pub samples: u64,
-    /// Of these, with a part in the estimate.
+    /// Of these, used for the estimate.
     pub kept_samples: u64,
     /// Samples of kept blocks that were left out because an interrupt struck them.
     pub interrupted: u64,
@@ -88,7 +88,7 @@ pub struct Tabulated {
     pub counts: Counts,
 }
 
-/// Judges the rounds of a row. `reference` gives what a round is judged by: each probe, and each kind of core, has its own.
+/// Judges the rounds of a row. `reference` returns what a round is judged by; each probe and each kind of core has its own.
 pub fn tabulate<'a>(
     rounds: &[Round],
     reference: impl Fn(&Round) -> Option<&'a Reference>,
@@ -162,8 +162,8 @@ struct Line {
 }
 
 impl Line {
-    /// Chains, controls and entries are each summed up before anything is divided: a coarse counter's steps even out, and so
-    /// does a clock that wanders. None without a sample.
+    /// Chains, controls and entries are each summed up before anything is divided, so that the steps of a coarse counter and
+    /// a wandering clock average out. `None` without a sample.
     fn of<'a>(
         blocks: impl Iterator<Item = &'a Block> + Clone,
         reference: &Reference,
@@ -204,7 +204,7 @@ impl Lines {
         self.at_ms.is_empty()
     }
 
-    /// Whether every column has a value for every round: those of a document need not.
+    /// Whether every column has a value for every round. In a document from outside, that need not be so.
     pub fn is_whole(&self) -> bool {
         let lengths = [
             self.cpu.len(),
@@ -247,7 +247,7 @@ impl Lines {
     }
 }
 
-/// Median over a round's bursts; none where the core was not alone before and after them.
+/// Median over a round's bursts; `None` if the core was not alone before and after them.
 fn throughput(round: &Round, reference: &Reference) -> Option<f64> {
     reference.bursts_are_quiet(round).then_some(())?;
     median(&sorted(round.bursts.iter().map(|ticks| f64::from(*ticks)).collect()))

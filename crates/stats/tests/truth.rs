@@ -83,7 +83,12 @@ fn run(case: &Case, seed: u64, vouch: Vouch) -> (Figures, Lines, Counts, Duratio
     let clock = reference.cycles_per_tick(rounds[0].marks[0].imul);
     let interrupts = Seen::of(all.iter().copied(), clock);
     let tabulated = tabulate(&rounds, |_| Some(&reference), interrupts.as_ref());
-    let scale = Scale { nanos_per_tick: Some(0.5), cycles: reference.chain_holds(), step: reference.step };
+    let scale = Scale {
+        nanos_per_tick: Some(0.5),
+        cycles: reference.chain_holds(),
+        step: reference.step,
+        clock_error: reference.chain_error,
+    };
     let figures = figures(&tabulated.lines, &tabulated.cycles, &tabulated.ticks, &scale);
     (figures, tabulated.lines, tabulated.counts, machine.now())
 }
@@ -262,7 +267,7 @@ fn lines(costs: &[f64]) -> Lines {
 /// How often the interval covers the median, in percent.
 fn coverage(count: usize, mut draw: impl FnMut(&mut StdRng) -> Vec<f64>, median: f64) -> f64 {
     let mut random = StdRng::seed_from_u64(count as u64);
-    let scale = Scale { nanos_per_tick: None, cycles: true, step: 1.0 };
+    let scale = Scale { nanos_per_tick: None, cycles: true, step: 1.0, clock_error: 0.0 };
     let mut singles = Distribution::default();
     singles.record(1.0);
     let covered = (0..4000).filter(|_| {

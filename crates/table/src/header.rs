@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 /// Renders `entries.h` for one probe: every id, and the rows that this probe runs.
 ///
-/// The rows are X-macros, `ENTRIES(ROW)` and `OPERATIONS(ROW)`, so that the probe decides what to make of them.
+/// The rows are X-macros, `ENTRIES(ROW)` and `OPERATIONS(ROW)`, so that the probe decides what they expand to.
 pub fn render(table: &Table, probe: Probe) -> String {
     let mut out = String::from("/* Made from entries.toml. Do not edit. */\n#pragma once\n\n");
     for (index, name) in REGISTERS.iter().enumerate() {

@@ -30,10 +30,10 @@ pub const X32_BIT: u32 = 0x4000_0000;
 /// What can be wrong with a table.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Not TOML, or not of the table's shape.
+    /// It is not TOML, or has unknown keys or wrong types.
     #[error("entries.toml: {0}")]
     Syntax(#[from] toml::de::Error),
-    /// Of the right shape, but contradicting itself.
+    /// It contradicts itself.
     #[error("entries.toml: {0}")]
     Content(String),
 }
@@ -92,7 +92,7 @@ pub enum Kind {
     Instruction,
 }
 
-/// Whose call numbers an entry takes.
+/// The ABI whose call numbers an entry takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Abi {
@@ -109,9 +109,9 @@ pub enum Abi {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kernel {
-    /// The one that the command runs on.
+    /// The Linux that the command runs on.
     Linux,
-    /// kentry's own, in `lab/`.
+    /// kentry's own kernel, in `lab/`.
     Lab,
 }
 
@@ -124,7 +124,7 @@ impl Kernel {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Switch {
-    /// For ever.
+    /// Its id; it never changes.
     pub id: u16,
     /// As written on the command line.
     pub name: String,
@@ -132,15 +132,15 @@ pub struct Switch {
     pub what: String,
     /// Names of its values, by index.
     pub values: Vec<String>,
-    /// The value that it has unless another is asked for.
+    /// Its default value.
     pub default: String,
 }
 
-/// What an entry is asked for.
+/// Something that a program asks of the kernel through an entry.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Operation {
-    /// For ever.
+    /// Its id; it never changes.
     pub id: u16,
     /// As written on the command line.
     pub name: String,
@@ -149,7 +149,7 @@ pub struct Operation {
     /// Call number by ABI name (`x86_64`, `i386`).
     #[serde(default)]
     pub numbers: BTreeMap<String, u32>,
-    /// The C function that does it.
+    /// The C function for it.
     pub function: Option<String>,
     /// Clock id for `clock_gettime`.
     pub clock: Option<u32>,
@@ -171,45 +171,44 @@ pub struct Closed {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
-    /// For ever.
+    /// Its id; it never changes.
     pub id: u16,
     /// As written on the command line, in file names and in headings.
     pub name: String,
     /// One line on what it is.
     pub title: String,
-    /// The heading it stands under in a report.
+    /// Its heading in a report.
     pub group: String,
     /// Which program runs it.
     pub probe: Probe,
     /// What the timed instruction is.
     pub kind: Kind,
-    /// Whose call numbers it takes, for [`Kind::Number`].
+    /// The ABI whose call numbers it takes, for [`Kind::Number`].
     pub abi: Option<Abi>,
     /// The signal that Linux delivers for it, for [`Kind::Exception`].
     pub signal: Option<String>,
-    /// What is loaded before the timed instruction, where the row says what that is.
+    /// What is loaded before the timed instruction, for entries whose file the build writes.
     pub load: Option<Load>,
-    /// The timed instruction, as the GNU assembler reads it; none where the entry has a file of its own.
+    /// The timed instruction, as the GNU assembler reads it; `None` if the entry has a file of its own.
     pub enter: Option<String>,
     /// Registers that it may change; all others are checked.
     pub clobbers: Vec<String>,
-    /// Names of the operations that it can serve on Linux, and in the lab where that says nothing else; sets are
-    /// resolved.
+    /// Names of the operations that it can serve on Linux, and in the lab unless the row has a separate list for that; sets
+    /// are resolved.
     #[serde(deserialize_with = "sets::names")]
     pub operations: Vec<String>,
     /// The kernels that have it.
     #[serde(default = "all_kernels")]
     pub kernels: Vec<Kernel>,
-    /// The lab's file for it, without folder and ending; none where no kernel code is its own.
+    /// The lab's file for it, without folder and extension; `None` if it needs no kernel code of its own.
     pub lab: Option<String>,
-    /// Lab switches that it fixes.
+    /// Values of lab switches that it requires.
     #[serde(default)]
     pub needs: BTreeMap<String, String>,
-    /// What it serves in the lab, where that is not what it serves on Linux; sets are resolved.
+    /// The operations that it serves in the lab, if they differ from those on Linux; sets are resolved.
     #[serde(default, deserialize_with = "sets::optional_names")]
     pub lab_operations: Option<Vec<String>>,
-    /// What an emulator does otherwise than the processor that it plays, by accelerator and vendor
-    /// (`tcg GenuineIntel`).
+    /// How an emulator differs from the processor that it emulates, by accelerator and vendor (`tcg GenuineIntel`).
     #[serde(default)]
     pub differs: BTreeMap<String, String>,
     /// Outcome and words by cause (`SIGILL`, `ENOSYS`, `no-symbol`, …).
@@ -222,7 +221,7 @@ fn all_kernels() -> Vec<Kernel> {
 }
 
 impl Entry {
-    /// Names of the operations that it can serve on a kernel; empty where that does not have it.
+    /// Names of the operations that it can serve on a kernel; empty if the kernel does not have the entry.
     pub fn operations_on(&self, kernel: Kernel) -> &[String] {
         match (kernel, &self.lab_operations) {
             _ if !self.kernels.contains(&kernel) => &[],
@@ -241,7 +240,7 @@ impl Entry {
         self.probe.bits()
     }
 
-    /// Path of its assembler file below the repository's root; none where the build writes the file
+    /// Path of its assembler file below the repository's root; `None` if the build writes the file
     /// ([`source::render`]).
     pub fn source_path(&self) -> Option<String> {
         self.enter.is_none().then(|| format!("probe/{}/{}.S", self.probe.folder(), self.name))
@@ -255,7 +254,7 @@ impl Entry {
         clobbered.fold(all, |mask, (bit, _)| mask & !(1 << bit))
     }
 
-    /// The call number that asks this entry for `operation`, if it takes numbers and there is one.
+    /// The call number of `operation` at this entry, if the entry takes numbers and there is one.
     pub fn number(&self, operation: &Operation) -> Option<u32> {
         match self.abi? {
             Abi::X86_64 => operation.numbers.get("x86_64").copied(),
@@ -284,7 +283,7 @@ pub struct Table {
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    // A table that does not parse fails the build of the probes and every test; it cannot be shipped.
+    // A table with an error breaks the build of the probes, so this cannot happen in a built command.
     Table::parse(SOURCE).unwrap_or_else(|error| panic!("{error}"))
 });
 

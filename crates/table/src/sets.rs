@@ -1,4 +1,4 @@
-//! Named sets of operations: what many entries serve is written once.
+//! Named sets of operations, so that a list which many entries serve is written once.
 
 use serde::{Deserialize, Deserializer};
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,10 +31,10 @@ pub(crate) fn optional_names<'de, D: Deserializer<'de>>(from: D) -> Result<Optio
     Names::deserialize(from).map(|names| Some(names.into()))
 }
 
-/// Whether sets are sets of operations, each under a name of its own.
+/// Checks that every member of a set is an operation, and that no set has the name of an operation.
 ///
 /// # Errors
-/// The set that is not, in words.
+/// The wrong set, in words.
 pub(crate) fn check(sets: &Sets, is_operation: impl Fn(&str) -> bool) -> Result<(), String> {
     for (name, members) in sets {
         let wrong = |what: &str| Err(format!("set {name}: {what}"));
@@ -57,7 +57,7 @@ pub(crate) fn check(sets: &Sets, is_operation: impl Fn(&str) -> bool) -> Result<
 /// The operations that a list names, each set in the order of its members.
 ///
 /// # Errors
-/// When one is named twice, be it by a set.
+/// When one is named twice, also through a set.
 pub(crate) fn resolve(sets: &Sets, names: &[String]) -> Result<Vec<String>, String> {
     let members = |name: &String| sets.get(name).cloned().unwrap_or_else(|| vec![name.clone()]);
     let resolved: Vec<String> = names.iter().flat_map(members).collect();
@@ -76,7 +76,7 @@ fn duplicate(names: &[String]) -> Option<&String> {
 mod tests {
     use crate::{Kernel, SOURCE, Table};
 
-    /// What every entry served when its list was still written out.
+    /// The operations of every entry when each list was still written out.
     const WRITTEN_OUT: &str = include_str!("../tests/rows.txt");
 
     #[test]

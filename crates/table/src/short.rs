@@ -2,7 +2,7 @@
 
 use crate::{Entry, Kernel, Operation, Table};
 
-/// What tells the entries of a family apart, in the order in which a short name means them.
+/// The endings that distinguish the entries of a family, in the order in which a short name prefers them.
 const ABIS: [&str; 3] = ["-x86_64", "-i386", "-x32"];
 
 /// A name without its ABI.
@@ -11,13 +11,13 @@ fn family(name: &str) -> &str {
 }
 
 impl Table {
-    /// The entries whose names are this word and an ABI, those for 64-bit code first.
+    /// The entries whose names consist of this word and an ABI, those for 64-bit code first.
     pub fn family(&self, word: &str) -> Vec<&Entry> {
         let of_abi = |abi| move |entry: &&Entry| entry.name.strip_suffix(abi) == Some(word);
         ABIS.iter().flat_map(|abi| self.entries.iter().filter(of_abi(*abi))).collect()
     }
 
-    /// The entry that a word means on a kernel: the one of that name, or the first of the family that the kernel has.
+    /// The entry that a word means on a kernel: the entry of that name, or the first of the family that the kernel has.
     pub fn entry_of(&self, word: &str, kernel: Kernel) -> Option<&Entry> {
         let first = || self.family(word).into_iter().find(|entry| entry.kernels.contains(&kernel));
         self.entry(word).or_else(first)

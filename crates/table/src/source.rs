@@ -1,10 +1,9 @@
-//! The assembler file of an entry that is one instruction: written by the build from what its row says.
+//! The assembler file of an entry that is one instruction; the build writes it from the entry's row.
 
 use crate::Entry;
 use serde::Deserialize;
 
-/// What is put where an entry wants it before the timed instruction; the macro of that name in
-/// `probe/<bits>/machine.inc`.
+/// What is loaded into registers before the timed instruction, by a macro in `probe/<bits>/machine.inc`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Load {
@@ -30,7 +29,7 @@ impl Load {
     }
 }
 
-/// The file, for an entry whose row says all of it; none for one that has a file of its own.
+/// The file, for an entry whose row is complete; `None` for one that has a file of its own.
 pub fn render(entry: &Entry) -> Option<String> {
     let (load, unload) = entry.load?.macros();
     let (enter, symbol) = (entry.enter.as_ref()?, entry.symbol());
@@ -41,7 +40,7 @@ pub fn render(entry: &Entry) -> Option<String> {
     ))
 }
 
-/// Whether `load` and `enter` of a row are something to make a file of.
+/// Checks that a file can be made from `load` and `enter` of a row.
 ///
 /// # Errors
 /// What is wrong with them, in words.

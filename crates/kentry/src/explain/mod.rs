@@ -10,7 +10,7 @@ use table::{Entry, Kernel, Table};
 
 include!(concat!(env!("OUT_DIR"), "/texts.rs"));
 
-/// Everything that a word means, one after the other, in Markdown.
+/// The texts of everything that a word means, in Markdown.
 ///
 /// # Errors
 /// [`Error::Usage`] when it means nothing.
@@ -40,7 +40,7 @@ pub fn example(table: &Table, word: &str) -> Result<&'static str, Error> {
     }
 }
 
-/// What else a short name could have meant.
+/// The other entries that a short name could mean.
 fn also(word: &str, others: &[&Entry]) -> String {
     let names: Vec<String> = others.iter().map(|entry| format!("`{}`", entry.name)).collect();
     let names = match names.as_slice() {
@@ -65,7 +65,7 @@ fn explain_entry(entry: &Entry, document: Option<&Document>) -> String {
     text
 }
 
-/// How to get numbers of this machine.
+/// How to measure on this machine.
 fn without_run(name: &str, command: &str) -> String {
     format!(
         "No run was given. Save one and name it:\n\n    {command} --output run.json\n    kentry explain {name} --run run.json\n"
@@ -92,7 +92,7 @@ fn rows(entry: &Entry, document: &Document) -> String {
     }
 }
 
-/// Everything that the image exports which the entry's functions are looked up in, timed here or not.
+/// All functions of the vDSO image that the entry uses, whether or not kentry times them.
 fn exports(entry: &Entry, document: &Document) -> String {
     let is_looked_up = entry.closed.contains_key("no-auxv") && entry.closed.contains_key("no-symbol");
     let image = document.vdso.get(&entry.bits().to_string()).filter(|_| is_looked_up);

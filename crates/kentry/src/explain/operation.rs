@@ -3,7 +3,7 @@
 use document::Document;
 use table::{Kernel, Operation, Table, X32_BIT};
 
-/// What it asks for, how, and of whom; and its rows of a run where there is one.
+/// What the operation does, its call numbers, and the entries that serve it; with its rows of a run, if one is given.
 pub fn explain(table: &Table, operation: &Operation, document: Option<&Document>) -> String {
     let name = &operation.name;
     let what = capitalized(&operation.what);

@@ -1,4 +1,4 @@
-//! What a word means that `kentry explain` is given.
+//! What the argument of `kentry explain` means.
 
 use crate::error::Error;
 use measure::select::{glob, nearest};
@@ -9,20 +9,20 @@ use table::{Entry, Kernel, Operation, Table};
 pub enum Subject<'a> {
     /// A way into the kernel.
     Entry(&'a Entry),
-    /// What is asked for through it.
+    /// An operation.
     Operation(&'a Operation),
 }
 
-/// What a word means, and what to say before.
+/// What a word means, and other meanings that it could have.
 #[derive(Debug, PartialEq)]
 pub struct Meaning<'a> {
-    /// One after the other.
+    /// What it means.
     pub subjects: Vec<Subject<'a>>,
     /// The other entries that a short name could mean.
     pub others: Vec<&'a Entry>,
 }
 
-/// An entry, an operation, a short name for them, or a glob, in this order.
+/// Tries an entry, an operation, a short name, and a glob, in this order.
 ///
 /// # Errors
 /// [`Error::Usage`], naming the nearest of all names.

@@ -12,13 +12,13 @@ pub struct Configuration<'a> {
 }
 
 impl<'a> Configuration<'a> {
-    /// The values that switches have unless another is asked for.
+    /// The default of every switch.
     pub fn defaults(table: &'a Table) -> Configuration<'a> {
         let values = table.switches.iter().map(|switch| (switch, switch.default.as_str()));
         Configuration { values: values.collect() }
     }
 
-    /// With what an entry fixes, whatever was asked for.
+    /// With the values that an entry requires, whatever was asked for.
     pub fn for_entry(&self, entry: &'a Entry) -> Configuration<'a> {
         let value = |(switch, value): &(&'a Switch, &'a str)| {
             (*switch, entry.needs.get(&switch.name).map_or(*value, String::as_str))
@@ -26,7 +26,7 @@ impl<'a> Configuration<'a> {
         Configuration { values: self.values.iter().map(value).collect() }
     }
 
-    /// With one value another.
+    /// With one value changed.
     pub fn but(mut self, name: &str, value: &'a str) -> Configuration<'a> {
         self.values.iter_mut().filter(|(switch, _)| switch.name == name).for_each(|slot| slot.1 = value);
         self
@@ -61,7 +61,7 @@ impl<'a> Configuration<'a> {
         found.map(|(switch, value)| (switch.name.as_str(), *value))
     }
 
-    /// With what one `--set` says: `pti=on,pcid=off`.
+    /// With the values of one `--set`: `pti=on,pcid=off`.
     fn with(mut self, table: &'a Table, text: &str) -> Result<Configuration<'a>, Error> {
         let mut seen = Vec::new();
         for part in text.split(',') {
@@ -99,14 +99,14 @@ fn unknown_value(switch: &Switch, part: &str) -> String {
 /// What a command line compares.
 #[derive(Debug, Clone)]
 pub struct Configurations<'a> {
-    /// One for each `--set`, in their order; without any, the defaults.
+    /// One for each `--set`, in their order; without `--set`, the defaults.
     pub all: Vec<Configuration<'a>>,
     /// The switches that some `--set` names.
     pub named: Vec<&'a str>,
 }
 
 impl<'a> Configurations<'a> {
-    /// Those of these `--set`s.
+    /// Parses these `--set`s.
     ///
     /// # Errors
     /// [`Error::Usage`], naming the nearest switch or the values that there are.

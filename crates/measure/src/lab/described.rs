@@ -34,7 +34,7 @@ pub fn environment(plan: &LabPlan, setting: Setting, boot: &Boot, came_up: Durat
     Environment::of_lab(lab, kernel, setting.host)
 }
 
-/// The switches' defaults; where the processor lacks SMAP, the kernel does without.
+/// The switches' defaults; where the processor lacks SMAP, the kernel does not use it.
 fn defaults(plan: &LabPlan, features: &[String]) -> BTreeMap<String, String> {
     let has_smap = features.iter().any(|feature| feature == "smap");
     let value = |(name, value)| if name == "smap" && !has_smap { (name, "off") } else { (name, value) };

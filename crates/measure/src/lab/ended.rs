@@ -8,7 +8,7 @@ use nix::errno::Errno;
 use record::{Failure, MOST_OUTPUT, Verdict, abi};
 use table::Entry;
 
-/// What became of one round of a row of this entry.
+/// The answer of one round of a row of this entry.
 pub fn answer_of(entry: &Entry, configuration: &Configuration, ran: &Ran) -> Answer {
     match ran.end {
         End::Exited(status) => match answer(ran, status) {
@@ -43,7 +43,7 @@ fn answer(ran: &Ran, status: u64) -> Result<Vec<record::Record>, Failure> {
     }
 }
 
-/// What it means for a row that its round did not come to an end.
+/// The outcome of a row whose round did not end, or did not begin.
 pub fn missing(collected: &Collected, number: u64, trouble: &Trouble) -> (Outcome, String) {
     let last =
         collected.log.last().map(|line| format!("; the kernel's last words: {line}")).unwrap_or_default();
@@ -54,7 +54,7 @@ pub fn missing(collected: &Collected, number: u64, trouble: &Trouble) -> (Outcom
     (outcome, format!("it was running when the guest failed: {trouble}{last}"))
 }
 
-/// Switches are named after what the processor must have.
+/// Switches have the names of the features that the processor must have.
 pub fn unsupported(configuration: &Configuration, switch: u64) -> String {
     match configuration.of_switch(switch) {
         Some((name, value)) => format!("this CPU has no {} ({name}={value})", name.to_uppercase()),
@@ -62,7 +62,7 @@ pub fn unsupported(configuration: &Configuration, switch: u64) -> String {
     }
 }
 
-/// As execve would have answered.
+/// In words, the error that execve would have returned.
 pub fn not_loaded(program: &str, errno: u64) -> String {
     let errno = Errno::from_raw(i32::try_from(errno).unwrap_or(0));
     format!("{program} could not be loaded in the lab: {errno:?} ({})", errno.desc())

@@ -7,11 +7,11 @@ use lab::{Limits, Line, Trouble};
 /// An image that boots from GRUB on a machine with a BIOS, measures what the plan asks for, and shows it on the screen.
 ///
 /// # Errors
-/// [`Error::Environment`] when the programs that make it are not here, or fail.
+/// [`Error::Environment`] when the programs that make it are missing, or fail.
 pub fn image(plan: &LabPlan, limits: &Limits) -> Result<Vec<u8>, Error> {
     let mut lines = super::clock_lines(None);
     let work = plan.work_for_a_reader();
-    // The kernel's header lines come first, and then anything in any order.
+    // The kernel reads its header lines first; the others may be in any order.
     let first = work.plan.lines.iter().position(|line| !matches!(line, Line::Seed(_)));
     let (header, rest) = work.plan.lines.split_at(first.unwrap_or(0));
     lines.extend(header.iter().cloned().chain([Line::Screen]).chain(rest.iter().cloned()));

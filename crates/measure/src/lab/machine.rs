@@ -7,16 +7,16 @@ use record::Boot;
 use std::fs::OpenOptions;
 use std::time::Duration;
 
-/// A boot that does nothing takes a tenth of a second; where ring 0 is emulated it may take for ever.
+/// The longest that an empty boot may take. It takes a tenth of a second; where KVM emulates ring 0, it may never end.
 const TRIAL_TIME: Duration = Duration::from_secs(3);
 
-/// How much longer a loop may take in ring 0 than in ring 3, or shorter, where both run natively.
+/// How much the time of a loop may differ between ring 0 and ring 3 where both run natively, as a factor.
 const NATIVE: std::ops::RangeInclusive<f64> = 0.5..=2.0;
 
-/// What is to execute the kernel's instructions.
+/// What executes the kernel's instructions, as asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Accel {
-    /// The processor where that runs ring 0 natively, else QEMU's emulation.
+    /// The processor if KVM runs ring 0 natively on it, otherwise QEMU's emulation.
     Auto,
     /// The processor.
     Kvm,
@@ -74,10 +74,10 @@ impl Emulator {
     }
 }
 
-/// The machine that a command line asks for. `say` is told, in a line, why `auto` falls back to emulation.
+/// The machine that a command line asks for. `say` gets a line that tells why `auto` falls back to emulation.
 ///
 /// # Errors
-/// [`Error::Environment`] when KVM is asked for, and not there or not native.
+/// [`Error::Environment`] when KVM is asked for, but is missing or does not run ring 0 natively.
 pub fn choose(options: &Options, limits: &Limits, say: &mut dyn FnMut(&str)) -> Result<Emulator, Error> {
     let model = options.cpu_model.as_deref();
     if options.bochs {
@@ -91,7 +91,7 @@ pub fn choose(options: &Options, limits: &Limits, say: &mut dyn FnMut(&str)) -> 
             try_natively(&kvm, limits)?.map_err(Error::Environment)?;
             Ok(Emulator::Qemu(kvm))
         }
-        // A processor that is named is another than this one.
+        // A processor that is named is to be emulated, since it may not be this machine's.
         Accel::Auto if model.is_some() => Ok(tcg()),
         Accel::Auto => match try_natively(&kvm, limits)? {
             Ok(()) => Ok(Emulator::Qemu(kvm)),
@@ -115,7 +115,7 @@ fn try_natively(kvm: &Qemu, limits: &Limits) -> Result<Result<(), String>, Error
         .and_then(|archive| kvm.boot(&archive, 0, &limits))
         .and_then(|mut guest| collected.read(&mut guest, &mut |_| ()));
     match (result, collected.boot) {
-        // Without QEMU, or interrupted, nothing else will do either.
+        // If QEMU is missing, or the user interrupted, emulation would fail, too.
         (Err(trouble @ (Trouble::Missing { .. } | Trouble::Interrupted)), _) => Err(trouble.into()),
         (_, Some(boot)) => Ok(is_native(&boot)),
         (Err(trouble), None) => Ok(Err(format!("KVM does not run the kernel here: {trouble}"))),

@@ -24,14 +24,14 @@ pub struct Setting {
     pub limits: Limits,
     /// This machine, where its processor runs the kernel natively.
     pub host: Option<Environment>,
-    /// Ticks in a second of this machine's counter, where the guest's is the same.
+    /// Ticks in a second of this machine's counter, where the guest uses it.
     pub tsc_hz: Option<f64>,
 }
 
-/// Measures what the plan asks for. `progress` is told the share that is done, and the row.
+/// Measures what the plan asks for. `progress` gets the share that is done, and the row.
 ///
 /// # Errors
-/// [`Error::Environment`] when the guest does not even come up, [`Error::Interrupted`] when it had no time to.
+/// [`Error::Environment`] when the guest does not boot, [`Error::Interrupted`] when the user interrupted it before.
 pub fn measure<'a>(
     plan: &LabPlan<'a>,
     setting: Setting,
@@ -67,14 +67,14 @@ pub fn measure<'a>(
 /// A boot that is over.
 struct Booted {
     boot: Boot,
-    /// From starting the emulator to the first record.
+    /// The time from starting the emulator to the first record.
     came_up: Duration,
     collected: Collected,
     trouble: Option<Trouble>,
 }
 
 impl Booted {
-    /// Boots and reads to the end. Trouble is an error only before the kernel was up.
+    /// Boots and reads to the end. Trouble is an error only before the kernel has booted.
     fn read<'a>(
         plan: &LabPlan<'a>,
         setting: &Setting,
@@ -129,7 +129,7 @@ fn rows<'a>(plan: &LabPlan<'a>, setting: &Setting, boot: &Booted, work: &Work) -
     rows
 }
 
-/// The lab, whose rounds are all there when its guest has ended.
+/// The lab. All rounds are there before the first is taken, because the guest has ended by then.
 struct Lab<'a, 'b> {
     plan: &'b LabPlan<'a>,
     boot: &'b Booted,
@@ -150,20 +150,20 @@ impl Measurer for Lab<'_, '_> {
             }
             let answer = match (self.boot.collected.ran.get(&number), &self.boot.trouble) {
                 (Some(ran), _) => ended::answer_of(job.row.0, &job.configuration, ran),
-                // Interrupted before its turn, a row is left out.
+                // A row that was not tried before an interruption is left out.
                 (None, None | Some(Trouble::Interrupted)) => continue,
                 (None, Some(trouble)) => {
                     let (outcome, why) = ended::missing(&self.boot.collected, number, trouble);
                     Answer::Unrun(outcome, why)
                 }
             };
-            // The guest does not tell when; the order is that of time.
+            // The guest does not tell the time of a round; its number has the same order.
             return Some(Taken { row: index, at: number as f64, answer });
         }
     }
 }
 
-/// What was observed of interrupts, beside the figures of the rows that it holds for.
+/// Adds what was observed of interrupts to the remarks of the rows that use the gate.
 fn remark_on_gates(rows: &mut [Row], collected: &Collected, work: &Work) {
     for (number, what) in (0..).zip(&work.numbered) {
         let Numbered::Observe(entry) = *what else { continue };

@@ -18,7 +18,7 @@ pub use machine::{Accel, Emulator, choose};
 pub use measure::{Setting, measure};
 pub use plan::{LabPlan, Options};
 
-/// What the kernel is told of time: the wall clock's, and the counter's frequency where it is known.
+/// What the kernel is told about time: the wall clock, and the counter's frequency where it is known.
 pub fn clock_lines(hertz: Option<u64>) -> Vec<Line> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     std::iter::once(Line::Time(now.as_secs())).chain(hertz.map(Line::Tsc)).collect()

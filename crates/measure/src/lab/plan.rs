@@ -14,31 +14,31 @@ use table::{Kernel, Probe, Table};
 pub struct Job<'a> {
     /// The entry and the operation.
     pub row: TableRow<'a>,
-    /// What the switches are while it is measured: as asked for, and what the entry fixes.
+    /// The switches while it is measured: as asked for, with those that the entry requires.
     pub configuration: Configuration<'a>,
 }
 
-/// What a run, exec or check line of the kernel's plan is for.
+/// The purpose of a run, exec or check line of the kernel's plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Numbered {
     /// What the vDSO exports.
     Describe(Probe),
-    /// Whether interrupts are on behind the gate of the entry of this id.
+    /// Whether interrupts are on in the kernel after this entry (its id) came through a gate.
     Observe(u16),
     /// A round of the job of this index.
     Round(usize),
 }
 
-/// Files of the lab's entries whose paths begin at a gate. There the gate decides whether interrupts are on behind it; with
-/// the other entries the instruction itself does.
+/// Files of the lab's entries whose paths begin at a gate. The gate decides whether interrupts stay on in the kernel; with
+/// other entries the instruction decides.
 const GATES: [&str; 5] = ["int80", "call-gate", "ud", "int3", "div0"];
 
 /// What is asked of the lab.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Names and globs of entries; none: all.
+    /// Names and globs of entries; if empty, all.
     pub entry: Vec<String>,
-    /// Names and globs of operations; none: all.
+    /// Names and globs of operations; if empty, all.
     pub operation: Vec<String>,
     /// `SWITCH=VALUE,...`: a configuration each.
     pub set: Vec<String>,
@@ -48,13 +48,13 @@ pub struct Options {
     pub cpu_model: Option<String>,
     /// Whether the emulator is Bochs.
     pub bochs: bool,
-    /// What order, address layout and random bytes are drawn from.
+    /// The seed of the order, the address layout and random bytes.
     pub seed: u64,
     /// The longest that all of it may take.
     pub time: Duration,
 }
 
-/// Runs of each row. Of times, twice as many as an estimate needs; a count is the same each time.
+/// Runs of each row: for times, twice as many as an estimate needs; for counts one, since every count is the same.
 fn rounds(counter: Counter) -> u64 {
     match counter {
         Counter::Instructions => 1,
@@ -62,7 +62,7 @@ fn rounds(counter: Counter) -> u64 {
     }
 }
 
-/// After how many ticks a program is taken to run away.
+/// A program that runs for more ticks is considered hung.
 fn limit(counter: Counter) -> u64 {
     match counter {
         // A tick is an instruction, and a round takes less than a million.
@@ -95,11 +95,11 @@ fn request(counter: Counter, (entry, operation): TableRow) -> Request {
 pub struct LabPlan<'a> {
     /// Every row in every configuration: in the table's order, an entry's configurations one after the other.
     pub jobs: Vec<Job<'a>>,
-    /// What is compared.
+    /// The configurations that are compared.
     pub configurations: Configurations<'a>,
-    /// The switches without any `--set`.
+    /// The defaults of the switches.
     pub defaults: Configuration<'a>,
-    /// What the order, the address layout and random bytes are drawn from.
+    /// The seed of the order, the address layout and random bytes.
     pub seed: u64,
     /// The longest that all of it may take.
     pub time: Duration,
@@ -108,9 +108,9 @@ pub struct LabPlan<'a> {
 /// One boot's work.
 #[derive(Debug, Clone)]
 pub struct Work {
-    /// For the kernel.
+    /// The plan for the kernel.
     pub plan: lab::Plan,
-    /// What its numbered lines are for.
+    /// The purpose of each numbered line.
     pub numbered: Vec<Numbered>,
 }
 
@@ -118,7 +118,7 @@ impl<'a> LabPlan<'a> {
     /// The plan for a command line.
     ///
     /// # Errors
-    /// [`Error::Usage`] when it asks for rows, switches or values that there are not.
+    /// [`Error::Usage`] when it asks for rows, switches or values that do not exist.
     pub fn new(table: &'a Table, options: &Options) -> Result<LabPlan<'a>, Error> {
         let rows = select::rows(table, Kernel::Lab, &options.entry, &options.operation)?;
         let configurations = Configurations::new(table, &options.set)?;
@@ -163,7 +163,7 @@ impl<'a> LabPlan<'a> {
             lines.push(run(row, counter));
             numbered.push(Numbered::Observe(row.0.id));
         }
-        // What is asked for by name is set in any case: a processor that lacks it starts with another default.
+        // A switch that is named is always set explicitly: on a processor that lacks the feature, the default differs.
         let named = self.defaults.only(&self.configurations.named);
         let back = self.defaults.changes_from(&now).into_iter();
         let set: BTreeMap<_, _> = named.into_iter().chain(back).collect();
@@ -188,8 +188,8 @@ impl<'a> LabPlan<'a> {
     }
 }
 
-/// Rows of one entry, first all in the first configuration, then in the next; what an entry fixes may make two
-/// configurations one.
+/// Rows of one entry: first all in the first configuration, then in the next. Values that an entry requires may make two
+/// configurations equal; then one of them is measured.
 fn jobs<'a>(rows: &[TableRow<'a>], configurations: &Configurations<'a>) -> Vec<Job<'a>> {
     let mut jobs = Vec::new();
     for rows in rows.chunk_by(|a, b| a.0.id == b.0.id) {
@@ -204,7 +204,7 @@ fn jobs<'a>(rows: &[TableRow<'a>], configurations: &Configurations<'a>) -> Vec<J
     jobs
 }
 
-/// Appends what leads from one configuration to the next, where they differ.
+/// Appends a line that sets the switches that differ from the previous configuration, if any do.
 fn set_changes<'a>(lines: &mut Vec<Line>, now: &mut Configuration<'a>, next: &Configuration<'a>) {
     let changes = next.changes_from(now);
     if !changes.is_empty() {

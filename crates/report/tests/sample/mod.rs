@@ -416,6 +416,7 @@ fn measurement() -> Measurement {
         tsc_hz: Some(TSC_HZ),
         cycles_per_tick: Some(CYCLES_PER_TICK),
         cycles_per_tick_range: Some([CYCLES_PER_TICK * 0.99, CYCLES_PER_TICK * 1.01]),
+        clock_error: Some(0.0002),
         chain_ratio: BTreeMap::from([("64".into(), 3.003), ("32".into(), 3.001)]),
         tsc_step: Some(2.0),
         order: Some(0.998),
