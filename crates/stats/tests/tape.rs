@@ -64,7 +64,8 @@ impl Played {
     fn figures(&self, row: Row) -> Figures {
         let tabulated = self.tabulated(row);
         let step = self.references.values().map(|reference| reference.step).fold(f64::INFINITY, f64::min);
-        let scale = Scale { nanos_per_tick: None, cycles: true, step };
+        let clock_error = self.references.values().map(|reference| reference.chain_error).fold(0.0, f64::max);
+        let scale = Scale { nanos_per_tick: None, cycles: true, clock_error, step };
         figures(&tabulated.lines, &tabulated.cycles, &tabulated.ticks, &scale)
     }
 
