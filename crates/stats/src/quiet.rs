@@ -12,6 +12,9 @@ use serde::{Deserialize, Serialize};
 /// A canary is quiet within this factor of the reference.
 const QUIET: f64 = 1.07;
 
+/// And within this one where the counter is so coarse that canaries are averaged: its steps make them scatter.
+const QUIET_IF_COARSE: f64 = 1.10;
+
 /// The share of canaries that is faster than the reference.
 const FASTEST: f64 = 0.01;
 
@@ -284,12 +287,16 @@ impl Reference {
 
     /// Whether a canary of this rate found the core alone.
     pub fn is_quiet(&self, rate: f64) -> bool {
-        rate * QUIET >= self.alone
+        rate * self.limit() >= self.alone
+    }
+
+    fn limit(&self) -> f64 {
+        if self.window == 1 { QUIET } else { QUIET_IF_COARSE }
     }
 
     /// How far a single canary may be off where the counter is coarse.
     fn single_slack(&self) -> f64 {
-        if self.window == 1 { f64::INFINITY } else { QUIET * 1.15 }
+        if self.window == 1 { f64::INFINITY } else { QUIET_IF_COARSE * 1.15 }
     }
 
     /// Whether the core was alone when a round's chains in a row were timed, as far as the first canary after them tells.
@@ -299,7 +306,7 @@ impl Reference {
 
     fn quiet_marks<'a>(&self, round: &'a Round) -> impl Iterator<Item = &'a Mark> + use<'a> {
         let rates = self.rates(round);
-        let (alone, quiet) = (self.alone, QUIET);
+        let (alone, quiet) = (self.alone, self.limit());
         round.marks.iter().zip(rates).filter(move |(_, rate)| rate * quiet >= alone).map(|(mark, _)| mark)
     }
 
