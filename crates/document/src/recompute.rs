@@ -1,6 +1,6 @@
 //! The figures of a document, computed again from its rounds.
 
-use crate::{Document, Outcome, Row, Timing};
+use crate::{Document, Outcome, Row, SCHEMA, Timing};
 use stats::{Figures, NotADistribution, Scale, figures};
 
 /// Why figures cannot be computed again.
@@ -12,6 +12,14 @@ pub enum Recomputed {
     /// The rounds are not whole.
     #[error("{entry} {operation}: the columns of its rounds have different lengths")]
     Columns {
+        /// The row's entry.
+        entry: String,
+        /// The row's operation.
+        operation: String,
+    },
+    /// There are rounds in the estimate, and no samples.
+    #[error("{entry} {operation}: the document keeps its rounds without their samples")]
+    NoSamples {
         /// The row's entry.
         entry: String,
         /// The row's operation.
@@ -34,12 +42,16 @@ pub enum Recomputed {
 /// # Errors
 /// [`Recomputed`] where the document does not keep what that takes.
 pub fn recompute(document: &Document) -> Result<Document, Recomputed> {
+    if document.schema != SCHEMA {
+        return Err(Recomputed::NoRounds);
+    }
     let mut document = document.clone();
     let measurement = &document.measurement;
     let scale = Scale {
         nanos_per_tick: measurement.tsc_hz.map(|hertz| 1e9 / hertz),
         cycles: measurement.cycles_per_tick.is_some(),
-        step: measurement.tsc_step.ok_or(Recomputed::NoRounds)?,
+        // Without one nothing was timed.
+        step: measurement.tsc_step.unwrap_or(1.0),
         clock_error: measurement.clock_error.unwrap_or(0.0),
     };
     for row in &mut document.results {
@@ -55,6 +67,10 @@ fn again(row: &Row, scale: &Scale) -> Result<Figures, Recomputed> {
     let (entry, operation) = (row.entry.clone(), row.operation.clone());
     if !row.rounds.is_whole() {
         return Err(Recomputed::Columns { entry, operation });
+    }
+    let has_samples = row.distribution_ticks.is_some() && row.distribution_cycles.is_some();
+    if !has_samples && row.rounds.excluded.iter().any(Option::is_none) {
+        return Err(Recomputed::NoSamples { entry, operation });
     }
     let open = |stored: &Option<stats::StoredDistribution>| {
         stored.as_ref().map(stats::StoredDistribution::open).transpose().map(Option::unwrap_or_default)

@@ -1,6 +1,7 @@
 use crate::{End, Event, Events, Trouble};
 use record::{Boot, MOST_OUTPUT};
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 /// How many log lines are kept: the last ones.
 const MOST_LINES: usize = 100;
@@ -25,11 +26,14 @@ pub struct Collected {
     pub boot: Option<Boot>,
     /// The programs that ended, by number.
     pub ran: BTreeMap<u64, Ran>,
+    /// When each program began, by its number: after the first event, by this machine's clock.
+    pub begun: BTreeMap<u64, Duration>,
     /// The program that was running last, if it did not end.
     pub running: Option<u64>,
     /// The last log lines.
     pub log: Vec<String>,
     output: Option<Vec<u8>>,
+    first: Option<Instant>,
 }
 
 impl Collected {
@@ -57,6 +61,8 @@ impl Collected {
         match event {
             Event::Boot(boot) => self.boot = Some(boot),
             Event::Begin(number) => {
+                let first = *self.first.get_or_insert_with(Instant::now);
+                self.begun.insert(number, first.elapsed());
                 self.running = Some(number);
                 self.output = Some(Vec::new());
             }

@@ -25,6 +25,9 @@ const CHANGE: f64 = 0.05;
 /// Rounds of the sentinel on either side of a change, at least.
 const SIDE: usize = 4;
 
+/// References of probes that differ by more than this factor differ for another reason than company.
+pub const ALIKE: f64 = 1.15;
+
 /// What is known of a measurement besides its rows and its machine.
 #[derive(Debug, Clone)]
 pub struct Facts {
@@ -95,7 +98,22 @@ fn references(rows: &[Row], environment: &Environment, core: &dyn Fn(&Round) -> 
     let reference = |((probe, core), rounds): ((Probe, CoreType), Vec<&Round>)| {
         Some(((probe, core), Reference::of(&rounds, width::vouch(environment, core))?))
     };
-    rounds.into_iter().filter_map(reference).collect()
+    in_common(rounds.into_iter().filter_map(reference).collect())
+}
+
+/// What one probe found on a kind of core holds for the others: all have the same canary, and one of them may have run in
+/// company all the time.
+fn in_common(own: References) -> References {
+    let best = |core: CoreType| {
+        let of_core = own.iter().filter(|((_, other), _)| *other == core);
+        of_core.map(|(_, reference)| reference.alone).fold(0.0, f64::max)
+    };
+    let checked = |(key, reference): (&(Probe, CoreType), &Reference)| {
+        let best = best(key.1);
+        let is_alike = reference.alone * ALIKE >= best;
+        (*key, if is_alike { reference.with_alone(best, reference.vouch) } else { *reference })
+    };
+    own.iter().map(checked).collect()
 }
 
 /// Whether times mean anything.
@@ -377,6 +395,7 @@ fn id() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use simulator::{Machine, Model, Subject};
 
     fn lines(costs: &[f64]) -> Lines {
         Lines {
@@ -386,6 +405,23 @@ mod tests {
             excluded: vec![None; costs.len()],
             ..Lines::default()
         }
+    }
+
+    #[test]
+    fn a_probe_that_was_hardly_ever_alone_is_judged_by_what_the_other_found() {
+        let records =
+            Machine::new(1, Model::default()).run(0, &Subject::from(305.0), &simulator::request(16, 4));
+        let round = Round::reduce(&records, 0.0).unwrap();
+        let reference = Reference::of(&[&round], Vouch::Width(5.0)).unwrap();
+        let judged_by = |alone: f64, other: f64, core: CoreType| {
+            let of = |alone| reference.with_alone(alone, reference.vouch);
+            let own = [((Probe::Probe32, CoreType::Uniform), of(alone)), ((Probe::Probe64, core), of(other))];
+            in_common(own.into())[&(Probe::Probe32, CoreType::Uniform)].alone
+        };
+        assert_eq!(judged_by(4.38, 4.58, CoreType::Uniform), 4.58);
+        assert_eq!(judged_by(4.58, 4.38, CoreType::Uniform), 4.58);
+        assert_eq!(judged_by(4.38, 4.58, CoreType::Efficient), 4.38, "another kind of core");
+        assert_eq!(judged_by(3.0, 4.58, CoreType::Uniform), 3.0, "another reason");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What is known about the noise during the measurement: enough to choose a CPU and to stop in time. The final judgement
 //! takes all rounds into account ([`crate::conclude`]).
 
+use crate::conclude::ALIKE;
 use environment::CoreType;
 use stats::{Reference, Round, Vouch};
 use std::collections::BTreeMap;
@@ -52,14 +53,23 @@ impl Live {
         let rates: Vec<f64> = all.iter().copied().filter(|rate| rate.is_finite()).collect();
         let seen = self.seen.entry((probe, core)).or_default();
         seen.add(&rates);
-        let reference = own.with_alone(seen.alone, vouch);
+        let own_best = seen.alone;
+        let best = self.best(core);
+        let alone = if own_best * ALIKE >= best { best } else { own_best };
+        let reference = own.with_alone(alone, vouch);
         let quiet = rates.iter().filter(|rate| reference.is_quiet(**rate)).count();
         self.quiet += quiet as u64;
         self.all += rates.len() as u64;
         let is_good = reference.judge(round).is_ok();
-        let is_hopeless = |mark: usize| all.get(mark).is_some_and(|rate| rate * HOPELESS < seen.alone);
+        let is_hopeless = |mark: usize| all.get(mark).is_some_and(|rate| rate * HOPELESS < alone);
         round.forget(|block| is_hopeless(block) || is_hopeless(block + 1));
         Look { quiet: quiet as f64 / rates.len().max(1) as f64, is_good }
+    }
+
+    /// The fastest canaries of any probe on a kind of core.
+    fn best(&self, core: CoreType) -> f64 {
+        let of_core = self.seen.iter().filter(|((_, other), _)| *other == core);
+        of_core.map(|(_, seen)| seen.alone).fold(0.0, f64::max)
     }
 
     /// Share of all canaries so far that were quiet, 0 to 1; `None` before the first.

@@ -88,7 +88,7 @@ pub enum Payload {
         /// The value, as the fact defines it.
         value: u64,
     },
-    /// A canary, before each block and after the last.
+    /// A canary: before each block, after the last, and after the bursts.
     Canary(Canary),
     /// One block of samples.
     Samples(Vec<Sample>),

@@ -38,6 +38,7 @@ mod probe;
 mod random;
 mod scenario;
 mod subject;
+mod tape;
 
 pub use clock::Clock;
 pub use counter::Counter;
@@ -48,6 +49,7 @@ pub use pipeline::IN_FLIGHT;
 pub use probe::LENGTHS;
 pub use scenario::BUSY;
 pub use subject::{Cost, Subject};
+pub use tape::{Error as TapeError, Run, Tape};
 
 /// A request for so many blocks of 64 samples and so many bursts, without a bound in time, for entry 2 and operation 2.
 pub fn request(blocks: u64, bursts: u64) -> record::Request {

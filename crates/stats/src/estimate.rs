@@ -13,7 +13,7 @@ pub const LEAST_ROUNDS: usize = 6;
 /// What one round says.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Figure {
-    /// When it was taken, in seconds.
+    /// When it was taken, in milliseconds.
     pub at: f64,
     /// The CPU.
     pub cpu: usize,

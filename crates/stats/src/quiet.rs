@@ -10,7 +10,10 @@ use crate::{CHAIN_TOLERANCE, CLOCK_TOLERANCE, IMUL_CYCLES};
 use serde::{Deserialize, Serialize};
 
 /// A canary is quiet within this factor of the reference.
-const QUIET: f64 = 1.10;
+const QUIET: f64 = 1.07;
+
+/// And within this one where the counter is so coarse that canaries are averaged: its steps make them scatter.
+const QUIET_IF_COARSE: f64 = 1.10;
 
 /// The share of canaries that is faster than the reference.
 const FASTEST: f64 = 0.01;
@@ -19,7 +22,7 @@ const FASTEST: f64 = 0.01;
 const MARKS_OF_A_CPU: usize = 100;
 
 /// A quiet stretch takes so many core cycles (200 µs at 4 GHz): quiet moments in shorter ones are still 5 to 8 % dear.
-const LEAST_CYCLES: f64 = 800_000.0;
+const LEAST_CYCLES: f64 = 400_000.0;
 
 /// And it has so many blocks, so that three canaries at least vouch for it.
 const LEAST_BLOCKS: usize = 2;
@@ -130,12 +133,19 @@ impl Reference {
             usual_ratio: IMUL_CYCLES,
         };
         reference.usual_ratio = reference.median_ratio(rounds)?;
-        // The second time by what two stamps take when the core is alone: in company they take a fifth longer.
+        // The second time by what stamps take when the core is alone: in company they take a fifth longer, and the chains in
+        // a row, which come before the first canary, seem to be fewer cycles than a chain between two such stamps.
         for _ in 0..2 {
             reference.alone = reference.fastest(rounds)?;
             let quiet = rounds.iter().flat_map(|round| reference.quiet_marks(round));
             let nothing = mean_ratio(quiet, step, |mark| mark.nothing);
-            reference.nothing = nothing.map_or(reference.nothing, |part| chain * part);
+            let begin_alone: Vec<&Round> =
+                rounds.iter().copied().filter(|round| reference.begins_alone(round)).collect();
+            let sure = nothing.and_then(|part| self::chain(&begin_alone, part));
+            if let Some((chain, error)) = sure.filter(|(_, error)| *error < SLOPE_ERROR) {
+                (reference.chain, reference.chain_error) = (chain, error);
+            }
+            reference.nothing = nothing.map_or(reference.nothing, |part| reference.chain * part);
         }
         reference.vouched = vouch.holds(reference.alone);
         reference.chain_ratio = reference.measured_chain_ratio(rounds);
@@ -277,17 +287,26 @@ impl Reference {
 
     /// Whether a canary of this rate found the core alone.
     pub fn is_quiet(&self, rate: f64) -> bool {
-        rate * QUIET >= self.alone
+        rate * self.limit() >= self.alone
+    }
+
+    fn limit(&self) -> f64 {
+        if self.window == 1 { QUIET } else { QUIET_IF_COARSE }
     }
 
     /// How far a single canary may be off where the counter is coarse.
     fn single_slack(&self) -> f64 {
-        if self.window == 1 { f64::INFINITY } else { QUIET * 1.15 }
+        if self.window == 1 { f64::INFINITY } else { QUIET_IF_COARSE * 1.15 }
+    }
+
+    /// Whether the core was alone when a round's chains in a row were timed, as far as the first canary after them tells.
+    fn begins_alone(&self, round: &Round) -> bool {
+        self.rates(round).iter().take(2).all(|rate| self.is_quiet(*rate))
     }
 
     fn quiet_marks<'a>(&self, round: &'a Round) -> impl Iterator<Item = &'a Mark> + use<'a> {
         let rates = self.rates(round);
-        let (alone, quiet) = (self.alone, QUIET);
+        let (alone, quiet) = (self.alone, self.limit());
         round.marks.iter().zip(rates).filter(move |(_, rate)| rate * quiet >= alone).map(|(mark, _)| mark)
     }
 

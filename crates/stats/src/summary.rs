@@ -71,12 +71,13 @@ pub struct Figures {
 /// The costs of one row, from what a document keeps of it.
 pub fn figures(lines: &Lines, cycles: &Distribution, ticks: &Distribution, scale: &Scale) -> Figures {
     let kept = kept(lines);
+    let of_estimate = of_estimate(lines, &kept);
     let by_unit = |unit: &dyn Fn(usize) -> f64| -> Vec<Figure> {
         let figure = |index: usize| {
             let (at, cpu) = (*lines.at_ms.get(index)?, *lines.cpu.get(index)?);
             Some(Figure { at, cpu, cost: lines.cost.get(index)? * unit(index) })
         };
-        kept.iter().filter_map(|index| figure(*index)).collect()
+        of_estimate.iter().filter_map(|index| figure(*index)).collect()
     };
     let clock = |index: usize| lines.cycles_per_tick.get(index).copied().unwrap_or(f64::NAN);
     let nanos = scale.nanos_per_tick;
@@ -97,18 +98,24 @@ pub fn figures(lines: &Lines, cycles: &Distribution, ticks: &Distribution, scale
         core_cycles: in_cycles.map(|(cost, _)| cost),
         ticks: Some(in_ticks),
         ns: in_nanos.filter(|_| nanos.is_some()).map(|(cost, _)| cost),
-        throughput: throughput(lines, &kept).filter(|_| scale.cycles),
+        throughput: throughput(lines, &of_estimate)
+            .map(|cost| widened(cost, scale.clock_error))
+            .filter(|_| scale.cycles),
         modes: singles.modes(step),
         cpu: Some(cpu),
         noise: None,
     }
 }
 
-/// The rounds that the estimate is made of.
+/// The rounds that are not excluded.
 fn kept(lines: &Lines) -> Vec<usize> {
-    let kept = || (0..lines.len()).filter(|index| lines.excluded.get(*index) == Some(&None));
-    let whole: Vec<usize> = kept().filter(|index| lines.lost.get(*index) == Some(&0)).collect();
-    if whole.len() >= WHOLLY_QUIET { whole } else { kept().collect() }
+    (0..lines.len()).filter(|index| lines.excluded.get(*index) == Some(&None)).collect()
+}
+
+/// Those of them that the estimate is made of.
+fn of_estimate(lines: &Lines, kept: &[usize]) -> Vec<usize> {
+    let whole: Vec<usize> = kept.iter().copied().filter(|index| lines.lost.get(*index) == Some(&0)).collect();
+    if whole.len() >= WHOLLY_QUIET { whole } else { kept.to_vec() }
 }
 
 /// `unit` turns a round's ticks into the unit, and `singles` times `factor` are its single samples.
@@ -143,10 +150,10 @@ fn cost<U: From<f64>>(
 fn widened(cost: Cost<Cycles>, clock_error: f64) -> Cost<Cycles> {
     let estimate = cost.estimate.0;
     let common = TWO_SIDED * clock_error * estimate.abs();
-    let end = |end: Option<Cycles>| {
-        end.map(|end| Cycles(estimate + (end.0 - estimate).signum() * (end.0 - estimate).hypot(common)))
-    };
-    Cost { ci_low: end(cost.ci_low), ci_high: end(cost.ci_high), ..cost }
+    let reach = |end: Cycles| (end.0 - estimate).hypot(common);
+    let low = cost.ci_low.map(|end| Cycles(estimate - reach(end)));
+    let high = cost.ci_high.map(|end| Cycles(estimate + reach(end)));
+    Cost { ci_low: low, ci_high: high, ..cost }
 }
 
 fn throughput(lines: &Lines, kept: &[usize]) -> Option<Cost<Cycles>> {

@@ -45,7 +45,7 @@ pub struct Lines {
 pub struct Counts {
     /// Probe runs.
     pub rounds: u64,
-    /// Of these, used for the estimate.
+    /// Of these, not excluded.
     pub kept_rounds: u64,
     /// Blocks of samples.
     pub blocks: u64,
@@ -53,7 +53,7 @@ pub struct Counts {
     pub kept_blocks: u64,
     /// Samples taken.
     pub samples: u64,
-    /// Of these, used for the estimate.
+    /// Of these, not excluded.
     pub kept_samples: u64,
     /// Samples of kept blocks that were left out because an interrupt struck them.
     pub interrupted: u64,
