@@ -27,7 +27,7 @@ _Static_assert(sizeof(struct record_header) == 24, "the header has no padding");
 
 /*
  * Kinds of record, with their payload. A measuring run that goes well writes BEGIN, FACT where one was asked for,
- * OUTCOME, ORDER, then CANARY and SAMPLES for every block, a last CANARY, BURSTS, END.
+ * OUTCOME, ORDER, then CANARY and SAMPLES for every block, CANARY, BURSTS, CANARY, END.
  */
 #define RECORD_BEGIN   1 /* bits, imuls in a chain, xors, nots, calls in a burst, chains in a row (ORDER) */
 #define RECORD_OUTCOME 2 /* outcome, cause, detail[4]; only END follows when it is not OUTCOME_OK */

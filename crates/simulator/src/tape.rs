@@ -190,7 +190,7 @@ impl<W: Write> Writer<W> {
             sorted.sort_unstable();
             let median = sorted.get(sorted.len() / 2).copied().unwrap_or(0) / step;
             self.signed(median)?;
-            column.iter().try_for_each(|ticks| self.signed(ticks / step - median))?;
+            column.iter().try_for_each(|ticks| self.signed((ticks / step).wrapping_sub(median)))?;
         }
         Ok(())
     }
@@ -356,8 +356,10 @@ mod tests {
         for bit in 0..bytes.len() * 8 {
             let mut bytes = bytes.clone();
             bytes[bit / 8] ^= 1 << (bit % 8);
-            // zlib's checksum finds what the format does not.
-            assert!(Tape::read(&bytes).is_err(), "{bit}");
+            // zlib's checksum finds what the format does not; a few bits between its blocks mean nothing.
+            if let Ok(read) = Tape::read(&bytes) {
+                assert_eq!(read, tape(), "{bit}");
+            }
         }
     }
 

@@ -259,11 +259,11 @@ fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
 
 fn order(samples: &[Sample], step: f64) -> Option<Order> {
     let ticks = samples.iter().map(|sample| [0, 1, 2].map(|part| sample.interval(part) as f64));
-    let ticks: Vec<[f64; 3]> = ticks.filter(|[_, one, _]| *one > 0.0).collect();
+    let ticks: Vec<[f64; 3]> = ticks.collect();
     // Whatever the clock is, the chains of one sample are as long to one another as those of the others.
-    let usual = median(&sorted(ticks.iter().map(|[_, one, many]| many / one).collect()))?;
+    let usual = median(&sorted(ticks.iter().map(|[_, one, many]| one / many).collect()))?;
     let is_usual = |[_, one, many]: &&[f64; 3]| {
-        (many / one / usual - 1.0).abs() <= CHAIN_SLACK + STEPS_OF_AN_INTERVAL * step / one
+        (one / many - usual).abs() <= CHAIN_SLACK * usual + STEPS_OF_AN_INTERVAL * step / many
     };
     let kept: Vec<&[f64; 3]> = ticks.iter().filter(is_usual).collect();
     let mean = |part: usize| kept.iter().map(|sample| sample[part]).sum::<f64>() / kept.len() as f64;
