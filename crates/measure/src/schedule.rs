@@ -7,7 +7,7 @@ use rand::seq::SliceRandom;
 use std::time::Duration;
 
 /// With fewer good rounds a row has no estimate.
-pub const NEEDED: usize = stats::LEAST_ROUNDS + 1;
+pub const NEEDED: usize = stats::LEAST_ROUNDS + 2;
 
 /// How often the sentinel is measured when it has enough rounds.
 const SENTINEL_EVERY: Duration = Duration::from_millis(150);

@@ -12,7 +12,7 @@
 //! let mut own = Machine::new(1, model);
 //! for machine in [&mut machine, &mut own] {
 //!     let records = machine.run(1, &subject, &request); // reduce them, and compare with the truth:
-//!     assert_eq!((records.len(), subject.truth_on(1)), (38, 1330.0));
+//!     assert_eq!((records.len(), subject.truth_on(1)), (39, 1330.0));
 //! }
 //! ```
 //!

@@ -21,7 +21,7 @@ const FASTEST: f64 = 0.01;
 /// With fewer canaries on a CPU, the reference is that of all CPUs together.
 const MARKS_OF_A_CPU: usize = 100;
 
-/// A quiet stretch takes so many core cycles (200 µs at 4 GHz): quiet moments in shorter ones are still 5 to 8 % dear.
+/// A quiet stretch takes so many core cycles (100 µs at 4 GHz; docs/adr/0008): quiet moments in shorter ones are still dear.
 const LEAST_CYCLES: f64 = 400_000.0;
 
 /// And it has so many blocks, so that three canaries at least vouch for it.
@@ -370,7 +370,10 @@ fn chain(rounds: &[&Round], nothing: f64) -> Option<(f64, f64)> {
     let error = (variance / count).sqrt() / mean;
     let by_slope = alone * (lengths.chains as f64 - 1.0) * mean;
     let is_sure = error < SLOPE_ERROR && (by_slope / by_nothing - 1.0).abs() < 0.05;
-    let chain = if is_sure { (by_slope, error) } else { (by_nothing, SLOPE_ERROR) };
+    // What the two ways differ by is as much as the second may be wrong by.
+    let apart = (by_slope / by_nothing - 1.0).abs();
+    let fallback = if apart < 0.05 { apart.max(SLOPE_ERROR) } else { SLOPE_ERROR };
+    let chain = if is_sure { (by_slope, error) } else { (by_nothing, fallback) };
     Some(chain).filter(|(cycles, _)| *cycles > 0.0)
 }
 

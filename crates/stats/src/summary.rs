@@ -178,18 +178,22 @@ fn throughput(lines: &Lines, kept: &[usize]) -> Option<Cost<Cycles>> {
 }
 
 fn noise(lines: &Lines, scale: &Scale) -> Noise {
-    let excluded = |why: Excluded| lines.excluded.iter().filter(|found| **found == Some(why)).count();
-    let (shared, preempted) = (excluded(Excluded::Shared), excluded(Excluded::Preempted));
-    let kind = if shared + preempted == 0 || lines.len() < LEAST_ROUNDS {
+    let count = |why: Option<Excluded>| lines.excluded.iter().filter(|found| **found == why).count();
+    let (kept, shared) = (count(None), count(Some(Excluded::Shared)));
+    let preempted = count(Some(Excluded::Preempted));
+    let kind = if shared + preempted <= kept || lines.len() < LEAST_ROUNDS {
         NoiseKind::TooFew
     } else if shared >= preempted {
         NoiseKind::Shared
     } else {
         NoiseKind::Preempted
     };
-    let costs = || {
-        let clock = lines.cycles_per_tick.iter().map(|clock| if scale.cycles { *clock } else { 1.0 });
-        lines.cost.iter().zip(clock).map(|(cost, clock)| cost * clock)
+    // What was seen in company is told of the rounds in company; of too few rounds, all.
+    let is_told = |index: &usize| kind == NoiseKind::TooFew || lines.excluded.get(*index) != Some(&None);
+    let cost = |index: usize| {
+        let clock = lines.cycles_per_tick.get(index).filter(|_| scale.cycles).copied().unwrap_or(1.0);
+        lines.cost.get(index).map(|cost| cost * clock)
     };
+    let costs = || (0..lines.len()).filter(is_told).filter_map(cost);
     Noise { kind, low: costs().min_by(f64::total_cmp), high: costs().max_by(f64::total_cmp) }
 }

@@ -7,9 +7,6 @@ use crate::quiet::{Excluded, Reference};
 use crate::round::{Block, Round};
 use serde::{Deserialize, Serialize};
 
-/// About how many single samples a row's distribution holds: with more, it takes every second one, every third, and so on.
-const SAMPLES: usize = 65_536;
-
 /// The rounds of one row, in the order of time: a list for each column, with a value for each round.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -103,23 +100,15 @@ pub fn tabulate<'a>(
     let mut entries: Vec<u32> = kept.flat_map(|block| &block.entries).copied().collect();
     entries.sort_unstable();
     let limit = interrupts.and_then(|interrupts| interrupts.limit(&entries)).unwrap_or(f64::INFINITY);
-    let stride = entries.len().div_ceil(SAMPLES).max(1);
     let mut out = Tabulated::default();
     for (round, reference, kept) in &judged {
-        out.add(round, reference, kept.as_deref(), limit, stride);
+        out.add(round, reference, kept.as_deref(), limit);
     }
     out
 }
 
 impl Tabulated {
-    fn add(
-        &mut self,
-        round: &Round,
-        reference: &Reference,
-        kept: Result<&[usize], &Excluded>,
-        limit: f64,
-        stride: usize,
-    ) {
+    fn add(&mut self, round: &Round, reference: &Reference, kept: Result<&[usize], &Excluded>, limit: f64) {
         let all: Vec<usize> = (0..round.blocks.len()).collect();
         let chosen = kept.unwrap_or(&all);
         let blocks = || chosen.iter().filter_map(|block| round.blocks.get(*block));
@@ -128,8 +117,7 @@ impl Tabulated {
         self.lines.push(round, reference, &line, kept.err().copied(), chosen.len());
         if kept.is_ok() {
             let samples = blocks().flat_map(|block| &block.entries).map(|ticks| f64::from(*ticks));
-            let phase = self.lines.at_ms.len();
-            for ticks in samples.filter(|ticks| *ticks < limit).skip(phase % stride).step_by(stride) {
+            for ticks in samples.filter(|ticks| *ticks < limit) {
                 self.ticks.record(ticks - line.control);
                 self.cycles.record((ticks - line.control) * line.cycles_per_tick);
             }
@@ -186,7 +174,8 @@ impl Line {
             cost: mean - control,
             control,
             cycles_per_tick: reference.cycles_per_tick(chain),
-            least: entries().filter(is_kept).fold(mean, f64::min) - least_control,
+            // A coarse counter may have rounded the least control down farther than the least sample.
+            least: (entries().filter(is_kept).fold(mean, f64::min) - least_control).min(mean - control),
             greatest: entries().filter(is_kept).fold(mean, f64::max) - control,
             samples,
         })
@@ -247,8 +236,12 @@ impl Lines {
     }
 }
 
-/// Median over a round's bursts; `None` if the core was not alone before and after them.
+/// Mean over a round's bursts; `None` if the core was not alone before and after them.
 fn throughput(round: &Round, reference: &Reference) -> Option<f64> {
     reference.bursts_are_quiet(round).then_some(())?;
-    median(&sorted(round.bursts.iter().map(|ticks| f64::from(*ticks)).collect()))
+    let bursts: Vec<f64> = round.bursts.iter().map(|ticks| f64::from(*ticks)).collect();
+    // An interrupt makes a burst many times as long; a coarse counter's steps even out in the mean alone.
+    let most = 1.5 * median(&sorted(bursts.clone()))?.abs() + 2.0 * round.step / round.lengths.burst as f64;
+    let kept: Vec<f64> = bursts.into_iter().filter(|ticks| *ticks <= most).collect();
+    (!kept.is_empty()).then(|| kept.iter().sum::<f64>() / kept.len() as f64)
 }
