@@ -2,10 +2,16 @@
 
 use crate::Distribution;
 use crate::interrupts::Interrupts;
-use crate::primitives::{median, sorted};
+use crate::primitives::{median, quantile, sorted};
 use crate::quiet::{Excluded, Reference};
 use crate::round::{Block, Round};
 use serde::{Deserialize, Serialize};
+
+/// The share of a row's blocks whose control is faster than the one that the others are compared with.
+const FAST_CONTROLS: f64 = 0.05;
+
+/// A block whose control takes longer than that by this factor had company.
+const SLOW_CONTROL: f64 = 1.04;
 
 /// The rounds of one row, in the order of time: a list for each column, with a value for each round.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -91,10 +97,11 @@ pub fn tabulate<'a>(
     reference: impl Fn(&Round) -> Option<&'a Reference>,
     interrupts: Option<&Interrupts>,
 ) -> Tabulated {
-    let judged: Vec<_> = rounds
+    let mut judged: Vec<_> = rounds
         .iter()
         .filter_map(|round| reference(round).map(|reference| (round, reference, reference.judge(round))))
         .collect();
+    leave_out_slow_controls(&mut judged);
     let kept = judged.iter().filter_map(|(round, _, kept)| Some((round, kept.as_ref().ok()?)));
     let kept = kept.flat_map(|(round, kept)| kept.iter().filter_map(|block| round.blocks.get(*block)));
     let mut entries: Vec<u32> = kept.flat_map(|block| &block.entries).copied().collect();
@@ -105,6 +112,43 @@ pub fn tabulate<'a>(
         out.add(round, reference, kept.as_deref(), limit);
     }
     out
+}
+
+/// A round, what it is judged by, and the judgement.
+type JudgedRound<'a, 'b> = (&'b Round, &'a Reference, Result<Vec<usize>, Excluded>);
+
+/// Leaves out blocks whose control took longer than the row's fast ones. A control is a few loads between stamps, and has no
+/// part in the entry; company that canaries of a moment do not see makes it 6 % longer and more, in every sample.
+fn leave_out_slow_controls(judged: &mut [JudgedRound]) {
+    let controls = |(round, reference, kept): &JudgedRound| -> Vec<f64> {
+        let kept = kept.iter().flatten().filter_map(|block| round.blocks.get(*block));
+        kept.filter_map(|block| control(block, reference)).collect()
+    };
+    let all = sorted(judged.iter().flat_map(controls).collect());
+    let Some(fast) = quantile(&all, FAST_CONTROLS) else { return };
+    for (round, reference, kept) in judged {
+        let Ok(blocks) = kept else { continue };
+        let is_fast = |block: &Block| {
+            // A coarse counter's steps make a block's mean scatter: by 0.41 of a step over the root of the samples.
+            let steps = 3.0 * 0.41 * round.step / (block.sound as f64).sqrt();
+            let slack = steps * block.sound as f64 / block.control.max(1.0);
+            // Where they do, choosing fast controls would choose dear entries, since one is taken off the other.
+            let is_clear = slack < (SLOW_CONTROL - 1.0) / 2.0;
+            let limit = fast * (SLOW_CONTROL + slack);
+            !is_clear || control(block, reference).is_none_or(|control| control <= limit)
+        };
+        blocks.retain(|block| round.blocks.get(*block).is_some_and(is_fast));
+        if blocks.is_empty() {
+            *kept = Err(Excluded::Shared);
+        }
+    }
+}
+
+/// Mean of a block's controls in core cycles, by its own chains.
+fn control(block: &Block, reference: &Reference) -> Option<f64> {
+    let sound = block.sound as f64;
+    let cycles = block.control / sound * reference.cycles_per_tick(block.chain / sound);
+    (block.sound > 0 && cycles.is_finite()).then_some(cycles)
 }
 
 impl Tabulated {
