@@ -97,7 +97,7 @@ pub struct MeasureArgs {
     /// How long to measure; for rows that then lack quiet rounds, kentry goes on for up to three times as long
     #[arg(long, value_name = "SECONDS", default_value = "4", value_parser = budget, allow_negative_numbers = true)]
     pub budget: Duration,
-    /// Stop when the budget is used up, even if rows lack quiet rounds
+    /// Stop when the budget is used up, though not before one round of every row
     #[arg(long)]
     pub strict_budget: bool,
     /// Draw the order of the rounds from this number (at most 2^53) instead of a random one
@@ -257,6 +257,12 @@ pub struct ShowFileArgs {
     /// Documents that were saved with --output FILE.json; - is standard input
     #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
+    /// Only rows of entries of this name, short name or glob; may be given several times
+    #[arg(short, long, value_name = "NAME", value_hint = ValueHint::Other)]
+    pub entry: Vec<String>,
+    /// Only rows of operations of this name or glob; may be given several times
+    #[arg(short, long, value_name = "NAME", value_hint = ValueHint::Other)]
+    pub operation: Vec<String>,
     /// Compute every figure again, from the rounds in the document
     #[arg(long)]
     pub recompute: bool,

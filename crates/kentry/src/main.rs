@@ -82,6 +82,10 @@ fn show(
     target: Target,
     interrupt: &Interrupt,
 ) -> Result<ExitCode, Error> {
+    // A file that is there may hold a measurement; nothing is worth more than nothing.
+    if interrupt.load(Ordering::Relaxed) && !document.results.iter().any(has_outcome) {
+        return Err(Error::Interrupted);
+    }
     let style = style(args, all, &target);
     let interrupted = interrupt.load(Ordering::Relaxed);
     let file = target.path().map(Path::to_path_buf);
@@ -96,6 +100,11 @@ fn show(
         Some(why) => Err(Error::Environment(format!("nothing could be measured: {why}"))),
         None => Ok(ExitCode::SUCCESS),
     }
+}
+
+/// Whether something was found out about a row.
+fn has_outcome(row: &document::Row) -> bool {
+    row.outcome != Outcome::Ok || row.counts.samples > 0
 }
 
 /// A seed for a run that was given none. It need not be secret, only different each time; and there may be no
@@ -148,7 +157,8 @@ fn run_show(args: &ShowFileArgs) -> Result<ExitCode, Error> {
         return Err(Error::Usage(format!("several documents can be shown as text alone, not as {format}")));
     }
     let target = Target::open(args.show.output.as_deref())?;
-    let style = style(&args.show, false, &target);
+    let named = names_rows(&args.entry, &args.operation);
+    let style = style(&args.show, named, &target);
     let mut out = Vec::new();
     for file in &args.files {
         let mut document = input::document(file)?;
@@ -156,6 +166,7 @@ fn run_show(args: &ShowFileArgs) -> Result<ExitCode, Error> {
             document = document::recompute(&document)
                 .map_err(|error| Error::Input { file: file.clone(), why: error.to_string() })?;
         }
+        measure::select::keep(Table::get(), &mut document.results, &args.entry, &args.operation)?;
         if !out.is_empty() {
             out.push(b'\n');
         }

@@ -51,6 +51,30 @@ pub fn glob(word: &str) -> Result<Pattern, String> {
     Pattern::new(word).map_err(|_| why())
 }
 
+/// Keeps those rows of a document that match one of the entries and one of the operations; no pattern matches all.
+///
+/// # Errors
+/// [`Error::Usage`] when a pattern is none, or no row is left.
+pub fn keep(
+    table: &Table,
+    rows: &mut Vec<document::Row>,
+    entries: &[String],
+    operations: &[String],
+) -> Result<(), Error> {
+    let parse = |texts: &[String], full: &dyn Fn(&str) -> Option<String>| {
+        let parse = |text: &String| glob(&full(text).unwrap_or_else(|| text.clone())).map_err(Error::Usage);
+        texts.iter().map(parse).collect::<Result<Vec<Pattern>, Error>>()
+    };
+    let entry = |name: &str| table.entry_of(name, Kernel::Linux).map(|entry| entry.name.clone());
+    let entries = parse(entries, &entry)?;
+    let operations = parse(operations, &|_| None)?;
+    let is_wanted = |patterns: &[Pattern], name: &str| {
+        patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(name))
+    };
+    rows.retain(|row| is_wanted(&entries, &row.entry) && is_wanted(&operations, &row.operation));
+    if rows.is_empty() { Err(Error::Usage("the document has no such row".into())) } else { Ok(()) }
+}
+
 /// Parses patterns. Each must match the name of something that the kernel has.
 fn patterns(
     table: &Table,

@@ -155,8 +155,10 @@ impl<'a> Figures<'a> {
         let seen = range.map(|(low, high)| format!("{low:.0} to {high:.0}{unit} seen"));
         let seen = seen.unwrap_or_else(|| "no round seen".to_owned());
         match noise.kind {
-            NoiseKind::Shared if self.never_quiet => ("never quiet", format!("{seen}, always in company")),
-            NoiseKind::Shared => ("noisy", format!("{seen} in company")),
+            NoiseKind::Shared if self.never_quiet => {
+                ("never quiet", format!("{seen} on a core that was never seen alone"))
+            }
+            NoiseKind::Shared => ("noisy", format!("{seen} while the core was shared")),
             NoiseKind::Preempted => ("noisy", format!("{seen} between other processes")),
             NoiseKind::TooFew => ("few rounds", seen),
         }
