@@ -53,7 +53,7 @@ impl Cpus {
     }
 
     /// Another CPU to try now, if it is time for that.
-    pub fn to_look_at(&mut self, now: Duration) -> Option<usize> {
+    pub fn next_to_try(&mut self, now: Duration) -> Option<usize> {
         let others: Vec<usize> = self.all().filter(|cpu| *cpu != self.now).collect();
         // While the present CPU is quiet there is nothing to gain.
         let is_quiet = self.share(self.now) > 1.0 - WORTH_A_MOVE;
@@ -112,10 +112,10 @@ mod tests {
     fn others_are_looked_at_in_turn_and_only_when_it_is_noisy_here() {
         let mut cpus = cpus(3);
         cpus.take(2, 1.0);
-        assert_eq!(cpus.to_look_at(Duration::from_secs(1)), None);
+        assert_eq!(cpus.next_to_try(Duration::from_secs(1)), None);
         (0..20).for_each(|_| cpus.take(2, 0.0));
         let looks: Vec<_> = (1..200)
-            .filter_map(|ms| cpus.to_look_at(Duration::from_secs(1) + Duration::from_millis(ms)))
+            .filter_map(|ms| cpus.next_to_try(Duration::from_secs(1) + Duration::from_millis(ms)))
             .collect();
         assert_eq!(looks, [1, 0, 1, 0]);
     }
@@ -124,7 +124,7 @@ mod tests {
     fn one_cpu_has_no_choice_and_a_thousand_are_too_many() {
         let mut one = cpus(1);
         one.take(0, 0.0);
-        assert_eq!((one.now(), one.to_look_at(Duration::from_secs(1))), (0, None));
+        assert_eq!((one.now(), one.next_to_try(Duration::from_secs(1))), (0, None));
         assert!(cpus(1000).all().count() <= MOST);
         assert!(Cpus::new(&BTreeMap::new()).is_none());
     }

@@ -295,7 +295,7 @@ impl Measurer for Linux<'_, '_> {
             return None;
         }
         let elapsed = self.elapsed();
-        if let Some(cpu) = self.cpus.to_look_at(elapsed) {
+        if let Some(cpu) = self.cpus.next_to_try(elapsed) {
             self.look_at(cpu);
         }
         let index = self.schedule.next_row(rows, elapsed)?;

@@ -2,6 +2,7 @@
 //!
 //! A run is what `kentry` does with one row: rounds in processes of their own, some time apart. What it prints must be true:
 //! within 0.5 % or half a cycle, with an interval that covers the truth in 95 of 100 runs, or nothing at all.
+#![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
