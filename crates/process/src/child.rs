@@ -54,7 +54,7 @@ pub struct Child {
 
 impl Child {
     /// Starts a program. Its time begins now. Its output is its standard output, or comes through the given pipe; in that
-    /// case [`Isolation::Session`] joins its standard output to its standard error.
+    /// case [`crate::Isolation::Session`] joins its standard output to its standard error.
     ///
     /// # Errors
     /// [`Error::NotStarted`] when the system has no process for it. If the new process then fails, for instance to execute
