@@ -49,6 +49,7 @@ const COLUMNS: &[Item] = &[
         "modes",
         "The costs around which single samples gather, if there are several, each with its share of the samples.",
     ),
+    ("note", "Why a row has no figures, or what there is to know about those that it has."),
 ];
 
 const ENVIRONMENT: &[Item] = &[
