@@ -24,7 +24,7 @@ check "its command is static" 0 bash -c 'readelf -lW "$1" | grep LOAD && ! reade
 	"$folder/bin/kentry"
 if [ "$(id -u)" = 0 ]; then
 	check "it runs in an empty root" 0 chroot "$folder/bin" /kentry --budget 0.05 --strict-budget --entry syscall-x86_64 --format csv
-	expect 'syscall-x86_64,getppid,64,,hardware,ok'
+	expect 'syscall-x86_64,2,getppid,2,64,,hardware,ok'
 else
 	check "it runs with nothing around" 0 env -i "$folder/bin/kentry" --budget 0.05 --strict-budget --entry syscall-x86_64
 fi

@@ -143,8 +143,10 @@ impl Shown {
         let error = cost.estimate.0 - truth;
         self.estimates += 1;
         self.bias += error;
-        self.worst = self.worst.max(error.abs() / (truth.abs() * 0.005).max(0.5));
         let (low, high) = (cost.ci_low.unwrap().0, cost.ci_high.unwrap().0);
+        // Where the counter's steps are as long as the entry, a run of so few rounds cannot be surer; then it must say so.
+        let said = (high - low) / 2.0;
+        self.worst = self.worst.max(error.abs() / (truth.abs() * 0.005).max(0.5).max(said));
         self.covered += u64::from((low..=high).contains(&truth));
     }
 }
