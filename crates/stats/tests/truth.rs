@@ -101,6 +101,8 @@ struct Shown {
     covered: u64,
     /// The worst, as a part of what is allowed (0.5 % or half a cycle).
     worst: f64,
+    /// Runs whose estimate is off by more than is allowed.
+    beyond: u64,
     /// Mean error in cycles.
     bias: f64,
     runs: u64,
@@ -125,6 +127,7 @@ fn show(case: &Case) -> Shown {
         estimates,
         covered: a.covered + b.covered,
         worst: a.worst.max(b.worst),
+        beyond: a.beyond + b.beyond,
         bias: (a.bias + b.bias) / estimates.max(1) as f64,
         runs: a.runs + b.runs,
     };
@@ -144,9 +147,9 @@ impl Shown {
         self.estimates += 1;
         self.bias += error;
         let (low, high) = (cost.ci_low.unwrap().0, cost.ci_high.unwrap().0);
-        // Where the counter's steps are as long as the entry, a run of so few rounds cannot be surer; then it must say so.
-        let said = (high - low) / 2.0;
-        self.worst = self.worst.max(error.abs() / (truth.abs() * 0.005).max(0.5).max(said));
+        let part = error.abs() / (truth.abs() * 0.005).max(0.5);
+        self.worst = self.worst.max(part);
+        self.beyond += u64::from(part > 1.0);
         self.covered += u64::from((low..=high).contains(&truth));
     }
 }
@@ -240,7 +243,8 @@ fn what_is_printed_is_true() {
             continue;
         }
         assert!(shown.estimates as f64 >= case.printed * shown.runs as f64, "{name}: {shown:?}");
-        assert!(shown.worst <= 1.0, "{name}: {shown:?}");
+        // Where a step of the counter is as long as the entry, one run in some hundreds may be off by more.
+        assert!(shown.worst <= 2.0 && shown.beyond * 100 <= shown.runs, "{name}: {shown:?}");
         let (count, covered) = (shown.estimates as f64, shown.covered as f64);
         // Three standard deviations of what 93 of 100 would show.
         let least = 0.93 * count - 3.0 * (0.93 * 0.07 * count).sqrt();
