@@ -183,6 +183,9 @@ impl Judged {
         let mut changes = Vec::new();
         for row in rows.iter().filter(|row| row.was_tried()) {
             let mut result = row.without_figures();
+            if times == Times::Emulated {
+                result.timing = document::Timing::Emulated;
+            }
             if result.outcome == Outcome::Ok {
                 match row.counter {
                     Counter::Instructions => count(row, &mut result),
@@ -193,7 +196,6 @@ impl Judged {
                             changes.extend(change(&result.rounds));
                         }
                     }
-                    Counter::Time if times == Times::Emulated => result.timing = document::Timing::Emulated,
                     Counter::Time => {}
                 }
             }
