@@ -350,8 +350,7 @@ fn tabulated(rounds: &[Round], vouch: Vouch) {
     let scale = Scale {
         nanos_per_tick: Some(0.4),
         cycles: reference.chain_holds(),
-        step: reference.step,
-    };
+        step: reference.step, clock_error: 0.001 };
     let Figures {
         core_cycles,
         ticks,
