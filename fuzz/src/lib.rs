@@ -350,7 +350,9 @@ fn tabulated(rounds: &[Round], vouch: Vouch) {
     let scale = Scale {
         nanos_per_tick: Some(0.4),
         cycles: reference.chain_holds(),
-        step: reference.step, clock_error: 0.001 };
+        step: reference.step,
+        clock_error: 0.001,
+    };
     let Figures {
         core_cycles,
         ticks,
