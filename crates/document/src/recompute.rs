@@ -1,6 +1,6 @@
 //! The figures of a document, computed again from its rounds.
 
-use crate::{Document, Outcome, Row, SCHEMA, Timing};
+use crate::{Document, Outcome, Row, Timing};
 use stats::{Figures, NotADistribution, Scale, figures};
 
 /// Why figures cannot be computed again.
@@ -42,7 +42,8 @@ pub enum Recomputed {
 /// # Errors
 /// [`Recomputed`] where the document does not keep what that takes.
 pub fn recompute(document: &Document) -> Result<Document, Recomputed> {
-    if document.schema != SCHEMA {
+    // Documents of schema 1 had no id.
+    if document.id.is_none() {
         return Err(Recomputed::NoRounds);
     }
     let mut document = document.clone();

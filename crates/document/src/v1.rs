@@ -74,7 +74,7 @@ impl From<DocumentV1> for Document {
             Some(other) => Place { machine: format!("qemu-{other}"), kernel: "lab".into() },
         };
         Document {
-            schema: SCHEMA.into(),
+            schema: crate::SCHEMA.into(),
             id: None,
             findings: old.measurement.warnings.iter().map(finding).collect(),
             measurement: measurement(old.measurement, place),
