@@ -46,21 +46,8 @@ impl<'a> Facts<'a> {
 
 /// A row's cost in core cycles, or else in ticks.
 pub(crate) fn cost(row: &Row) -> Option<(Cost<f64>, &'static str)> {
-    let cycles = row.core_cycles.map(|cost| (in_numbers(&cost), "cycles"));
-    cycles.or_else(|| row.ticks.map(|cost| (in_numbers(&cost), "ticks")))
-}
-
-fn in_numbers<U: Copy + Into<f64>>(cost: &Cost<U>) -> Cost<f64> {
-    Cost {
-        estimate: cost.estimate.into(),
-        ci_low: cost.ci_low.map(Into::into),
-        ci_high: cost.ci_high.map(Into::into),
-        min: cost.min.into(),
-        p50: cost.p50.into(),
-        p99: cost.p99.map(Into::into),
-        p999: cost.p999.map(Into::into),
-        max: cost.max.into(),
-    }
+    let cycles = row.core_cycles.map(|cost| (cost.unitless(), "cycles"));
+    cycles.or_else(|| row.ticks.map(|cost| (cost.unitless(), "ticks")))
 }
 
 /// `288 cycles (74.9 ns)`; none where a row has no figure.

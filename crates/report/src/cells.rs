@@ -1,7 +1,7 @@
 //! What stands in the cells of a table for people.
 
 use crate::configuration::Compared;
-use crate::figure::{ABSENT, Ratios, Unit, half_width, number, shown, unitless};
+use crate::figure::{ABSENT, Ratios, Unit, half_width, number, shown};
 use document::{Document, Outcome, Path, Row, Timing};
 use stats::{Cost, Mode, NoiseKind};
 use table::{Entry, Kind, Table};
@@ -174,7 +174,7 @@ impl<'a> Figures<'a> {
             Column::Cost | Column::Bar => String::new(),
             Column::Where => self.place(row).to_owned(),
             Column::Ns if row.timing == Timing::Emulated => "emulated".to_owned(),
-            Column::Ns => optional(row.ns.as_ref().map(|cost| unitless(cost).estimate)),
+            Column::Ns => optional(row.ns.as_ref().map(|cost| cost.unitless().estimate)),
             Column::ToSyscall => self.ratios.to_syscall(row, self.compared),
             Column::ToCall => self.ratios.to_call(row, self.compared),
             Column::P99 => sample(|cost| cost.p99),
@@ -182,8 +182,8 @@ impl<'a> Figures<'a> {
             Column::P50 => sample(|cost| Some(cost.p50)),
             Column::P999 => sample(|cost| cost.p999),
             Column::Max => sample(|cost| Some(cost.max)),
-            Column::Ticks => optional(row.ticks.as_ref().map(|cost| unitless(cost).estimate)),
-            Column::Throughput => optional(row.throughput.as_ref().map(|cost| unitless(cost).estimate)),
+            Column::Ticks => optional(row.ticks.as_ref().map(|cost| cost.unitless().estimate)),
+            Column::Throughput => optional(row.throughput.as_ref().map(|cost| cost.unitless().estimate)),
             Column::Rounds => format!("{}/{}", row.counts.kept_rounds, row.counts.rounds),
             Column::Samples => format!("{}/{}", row.counts.kept_samples, row.counts.samples),
             Column::Cpu => row.cpu.map_or_else(|| ABSENT.to_owned(), |cpu| cpu.to_string()),

@@ -1,5 +1,4 @@
 use crate::Error;
-use crate::figure::unitless;
 use crate::plain::plain;
 use ::csv::{Terminator, WriterBuilder};
 use document::{Document, Path, Row, Timing};
@@ -60,11 +59,11 @@ fn header() -> Vec<String> {
 
 fn record(row: &Row) -> Vec<String> {
     let costs = [
-        row.core_cycles.as_ref().map(unitless),
-        row.ticks.as_ref().map(unitless),
-        row.ns.as_ref().map(unitless),
-        row.instructions.as_ref().map(unitless),
-        row.throughput.as_ref().map(unitless),
+        row.core_cycles.as_ref().map(Cost::unitless),
+        row.ticks.as_ref().map(Cost::unitless),
+        row.ns.as_ref().map(Cost::unitless),
+        row.instructions.as_ref().map(Cost::unitless),
+        row.throughput.as_ref().map(Cost::unitless),
     ];
     let costs = costs.into_iter().flat_map(figures);
     before(row).into_iter().chain(costs).chain(behind(row)).collect()

@@ -75,23 +75,9 @@ impl Shown {
 pub(crate) fn shown(row: &Row) -> Option<Shown> {
     let show = |unit, cost: Option<Cost<f64>>| cost.map(|cost| Shown { unit, cost });
     match row.timing {
-        Timing::Emulated => show(Unit::Instructions, row.instructions.as_ref().map(unitless)),
-        Timing::Hardware => show(Unit::Cycles, row.core_cycles.as_ref().map(unitless))
-            .or_else(|| show(Unit::Ticks, row.ticks.as_ref().map(unitless))),
-    }
-}
-
-/// A cost whose unit is said elsewhere.
-pub(crate) fn unitless<U: Copy + Into<f64>>(cost: &Cost<U>) -> Cost<f64> {
-    Cost {
-        estimate: cost.estimate.into(),
-        ci_low: cost.ci_low.map(Into::into),
-        ci_high: cost.ci_high.map(Into::into),
-        min: cost.min.into(),
-        p50: cost.p50.into(),
-        p99: cost.p99.map(Into::into),
-        p999: cost.p999.map(Into::into),
-        max: cost.max.into(),
+        Timing::Emulated => show(Unit::Instructions, row.instructions.as_ref().map(Cost::unitless)),
+        Timing::Hardware => show(Unit::Cycles, row.core_cycles.as_ref().map(Cost::unitless))
+            .or_else(|| show(Unit::Ticks, row.ticks.as_ref().map(Cost::unitless))),
     }
 }
 

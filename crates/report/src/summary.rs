@@ -1,5 +1,5 @@
 use crate::configuration::written;
-use crate::figure::{ABSENT, interval, number, shown, unitless};
+use crate::figure::{ABSENT, interval, number, shown};
 use crate::head;
 use crate::plain::plain;
 use document::{Document, Level, Outcome, Path, Row, Timing};
@@ -44,7 +44,7 @@ pub fn summary_of_row(row: &Row) -> String {
     }
     let mut parts = vec![cost(row)];
     if let (Timing::Hardware, Some(ns)) = (row.timing, &row.ns) {
-        parts.push(format!("{} ns", number(unitless(ns).estimate)));
+        parts.push(format!("{} ns", number(ns.unitless().estimate)));
     }
     // Counted instructions are the same in every sample.
     let timed = shown(row).filter(|_| row.timing == Timing::Hardware);

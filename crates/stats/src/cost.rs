@@ -62,6 +62,22 @@ pub struct Cost<U> {
     pub max: U,
 }
 
+impl<U: Copy + Into<f64>> Cost<U> {
+    /// The same figures as plain numbers, for a reader who is told the unit elsewhere.
+    pub fn unitless(&self) -> Cost<f64> {
+        Cost {
+            estimate: self.estimate.into(),
+            ci_low: self.ci_low.map(Into::into),
+            ci_high: self.ci_high.map(Into::into),
+            min: self.min.into(),
+            p50: self.p50.into(),
+            p99: self.p99.map(Into::into),
+            p999: self.p999.map(Into::into),
+            max: self.max.into(),
+        }
+    }
+}
+
 /// One of several values around which single samples gather.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Mode {
