@@ -10,17 +10,29 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// A CPU is left for one whose quiet share is greater by this.
 const WORTH_A_MOVE: f64 = 0.2;
 
-/// The weight of the latest round in a CPU's quiet share.
+/// The weight of the latest round in what is known of a CPU.
 const WEIGHT: f64 = 0.25;
+
+/// On a CPU of which at least this share of the blocks is kept, rounds are so many times as long.
+const LONGER: [(f64, u64); 3] = [(0.3, 1), (0.1, 2), (0.0, 4)];
 
 /// At most this many CPUs are used.
 const MOST: usize = 16;
 
+/// A CPU, and what its last rounds showed; none before the first.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    core: CoreType,
+    /// Share of the canaries that were quiet, 0 to 1.
+    quiet: Option<f64>,
+    /// Share of the blocks that will probably be kept, 0 to 1.
+    kept: Option<f64>,
+}
+
 /// The CPUs that may be measured on.
 #[derive(Debug, Clone)]
 pub struct Cpus {
-    /// Number, kind, and quiet share of the last rounds; none before the first.
-    known: BTreeMap<usize, (CoreType, Option<f64>)>,
+    known: BTreeMap<usize, Known>,
     now: usize,
     looked: Duration,
     turn: usize,
@@ -32,7 +44,8 @@ impl Cpus {
     pub fn new(cpus: &BTreeMap<usize, CoreType>) -> Option<Cpus> {
         let stride = cpus.len().div_ceil(MOST).max(1);
         let some = cpus.iter().rev().step_by(stride);
-        let known: BTreeMap<_, _> = some.map(|(cpu, core)| (*cpu, (*core, None))).collect();
+        let known: BTreeMap<_, _> =
+            some.map(|(cpu, core)| (*cpu, Known { core: *core, quiet: None, kept: None })).collect();
         let now = *known.keys().last()?;
         Some(Cpus { known, now, looked: Duration::ZERO, turn: 0 })
     }
@@ -44,7 +57,7 @@ impl Cpus {
 
     /// The kind of a CPU.
     pub fn core(&self, cpu: usize) -> CoreType {
-        self.known.get(&cpu).map_or(CoreType::Uniform, |(core, _)| *core)
+        self.known.get(&cpu).map_or(CoreType::Uniform, |known| known.core)
     }
 
     /// Every CPU.
@@ -67,24 +80,40 @@ impl Cpus {
 
     /// Takes the quiet share that a round on a CPU showed, and moves to another where that is worth it.
     pub fn take(&mut self, cpu: usize, quiet: f64) {
-        if let Some((_, share)) = self.known.get_mut(&cpu) {
-            *share = Some(share.map_or(quiet, |before| before + WEIGHT * (quiet - before)));
+        if let Some(known) = self.known.get_mut(&cpu) {
+            known.quiet = averaged(known.quiet, quiet);
         }
-        let best = self.known.iter().max_by(|a, b| {
-            let share = |known: &(&usize, &(CoreType, Option<f64>))| known.1.1.unwrap_or(0.0);
-            share(a).total_cmp(&share(b))
-        });
-        if let Some((best, (_, Some(share)))) = best
-            && *share > self.share(self.now) + WORTH_A_MOVE
+        let quiet = |known: &Known| known.quiet.unwrap_or(0.0);
+        let best = self.known.iter().max_by(|(_, a), (_, b)| quiet(a).total_cmp(&quiet(b)));
+        if let Some((best, known)) = best
+            && quiet(known) > self.share(self.now) + WORTH_A_MOVE
         {
             self.now = *best;
         }
     }
 
+    /// Takes the share of a round's blocks that will probably be kept.
+    pub fn take_kept(&mut self, cpu: usize, kept: f64) {
+        if let Some(known) = self.known.get_mut(&cpu) {
+            known.kept = averaged(known.kept, kept);
+        }
+    }
+
     /// The quiet share of a CPU's last rounds, 0 to 1; 0 before the first.
     pub fn share(&self, cpu: usize) -> f64 {
-        self.known.get(&cpu).and_then(|(_, share)| *share).unwrap_or(0.0)
+        self.known.get(&cpu).and_then(|known| known.quiet).unwrap_or(0.0)
     }
+
+    /// How many times as long as on a quiet CPU the next round on this one is to be. Where quiet stretches are rare, one is more
+    /// likely to lie in a long round, and less of the time goes into starting processes.
+    pub fn longer(&self, cpu: usize) -> u64 {
+        let kept = self.known.get(&cpu).and_then(|known| known.kept).unwrap_or(1.0);
+        LONGER.into_iter().find(|(least, _)| kept >= *least).map_or(1, |(_, longer)| longer)
+    }
+}
+
+fn averaged(before: Option<f64>, latest: f64) -> Option<f64> {
+    Some(before.map_or(latest, |before| before + WEIGHT * (latest - before)))
 }
 
 #[cfg(test)]
@@ -118,6 +147,23 @@ mod tests {
             .filter_map(|ms| cpus.next_to_try(Duration::from_secs(1) + Duration::from_millis(ms)))
             .collect();
         assert_eq!(looks, [1, 0, 1, 0]);
+    }
+
+    #[test]
+    fn rounds_are_longer_where_little_is_kept() {
+        let mut cpus = cpus(2);
+        assert_eq!(cpus.longer(1), 1, "before anything is known");
+        let lengths: Vec<u64> = (0..20)
+            .map(|_| {
+                cpus.take_kept(1, 0.0);
+                cpus.longer(1)
+            })
+            .collect();
+        assert_eq!((lengths[0], lengths[19]), (4, 4));
+        cpus.take_kept(1, 0.8);
+        assert_eq!((cpus.longer(1), cpus.longer(0)), (2, 1));
+        cpus.take_kept(1, 0.8);
+        assert_eq!(cpus.longer(1), 1);
     }
 
     #[test]

@@ -25,13 +25,6 @@ const SHORTEST_CALIBRATION: Duration = Duration::from_millis(50);
 /// Core cycles that a block should take, so that canaries lie close enough together whatever an entry costs.
 const CYCLES_OF_A_BLOCK: f64 = 200_000.0;
 
-/// On a CPU that is quiet for less than this share of the time, rounds are [`LONGER`]: a quiet stretch is more likely to lie
-/// in one, and less time goes into starting processes.
-const NOISY: f64 = 0.7;
-
-/// How many times as long these rounds are.
-const LONGER: u64 = 4;
-
 /// The fewest samples of a block.
 const FEWEST_SAMPLES: u64 = 8;
 
@@ -246,8 +239,9 @@ impl<'a, 'b> Linux<'a, 'b> {
     fn look(&mut self, row: &mut Row) {
         let Some(round) = row.rounds.last_mut() else { return };
         let look = self.live.take(row.row.0.probe, self.cpus.core(self.cpu), round);
-        row.good += usize::from(look.is_good);
+        row.good += usize::from(look.is_good());
         self.cpus.take(self.cpu, look.quiet);
+        self.cpus.take_kept(self.cpu, look.kept);
     }
 
     fn elapsed(&self) -> Duration {
@@ -261,7 +255,7 @@ impl<'a, 'b> Linux<'a, 'b> {
     }
 
     fn request(&self, (entry, operation): TableRow, cpu: usize, first: bool, samples: u64) -> Request {
-        let longer = if self.cpus.share(cpu) < NOISY { LONGER } else { 1 };
+        let longer = self.cpus.longer(cpu);
         Request {
             entry: entry.id,
             operation: operation.id,

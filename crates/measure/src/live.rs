@@ -35,8 +35,15 @@ pub struct Live {
 pub struct Look {
     /// Share of its canaries that are quiet, 0 to 1.
     pub quiet: f64,
+    /// Share of its blocks that will probably be kept, 0 to 1.
+    pub kept: f64,
+}
+
+impl Look {
     /// Whether the round will probably be kept.
-    pub is_good: bool,
+    pub fn is_good(&self) -> bool {
+        self.kept > 0.0
+    }
 }
 
 impl Live {
@@ -48,7 +55,7 @@ impl Live {
     /// Takes a round of a probe on a core of this kind.
     pub fn take(&mut self, probe: Probe, core: CoreType, round: &mut Round) -> Look {
         let vouch = self.vouches.get(&core).copied().unwrap_or(Vouch::Nothing);
-        let Some(own) = Reference::of(&[round], vouch) else { return Look { quiet: 0.0, is_good: false } };
+        let Some(own) = Reference::of(&[round], vouch) else { return Look { quiet: 0.0, kept: 0.0 } };
         let all = own.rates(round);
         let rates: Vec<f64> = all.iter().copied().filter(|rate| rate.is_finite()).collect();
         let seen = self.seen.entry((probe, core)).or_default();
@@ -60,10 +67,11 @@ impl Live {
         let quiet = rates.iter().filter(|rate| reference.is_quiet(**rate)).count();
         self.quiet += quiet as u64;
         self.all += rates.len() as u64;
-        let is_good = reference.judge(round).is_ok();
+        let kept =
+            reference.judge(round).map_or(0, |kept| kept.len()) as f64 / round.blocks.len().max(1) as f64;
         let is_hopeless = |mark: usize| all.get(mark).is_some_and(|rate| rate * HOPELESS < alone);
         round.forget(|block| is_hopeless(block) || is_hopeless(block + 1));
-        Look { quiet: quiet as f64 / rates.len().max(1) as f64, is_good }
+        Look { quiet: quiet as f64 / rates.len().max(1) as f64, kept }
     }
 
     /// The fastest canaries of any probe on a kind of core.

@@ -54,6 +54,12 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// Whether most readers ask for it.
+    pub fn is_common(&self) -> bool {
+        let (entry, operation) = self.row;
+        table::is_common(&entry.name, &operation.name)
+    }
+
     /// Takes a round. The first that fails ends the row, whatever came before: an entry that answers wrongly once gets no
     /// number. A round for which the machine lacked processes or memory says nothing about the entry, and is ignored.
     pub fn take(&mut self, answer: Answer, at: f64) {

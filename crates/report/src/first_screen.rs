@@ -3,25 +3,7 @@
 use crate::Selection;
 use document::{Document, Outcome, Row};
 use std::collections::BTreeSet;
-
-/// The rows of the first screen, in its order: the floor, then what a 64-bit program uses, a 32-bit one, and what the kernel
-/// does unasked.
-const ROWS: [(&str, &str); 14] = [
-    ("call", "none"),
-    ("syscall-x86_64", "none"),
-    ("syscall-x86_64", "getppid"),
-    ("syscall-x86_64", "clock_gettime-monotonic"),
-    ("vdso-x86_64", "clock_gettime-monotonic"),
-    ("libc", "clock_gettime-monotonic"),
-    ("vdso-x86_64", "getrandom"),
-    ("libc", "getrandom"),
-    ("vsyscall", "gettimeofday"),
-    ("int80-i386", "getppid"),
-    ("sysenter-i386", "getppid"),
-    ("vdso-i386", "clock_gettime-monotonic"),
-    ("page-fault", "minor-fault"),
-    ("ud", "signal"),
-];
+use table::COMMON;
 
 /// A document with fewer rows is shown whole.
 const FEW: usize = 24;
@@ -45,7 +27,7 @@ pub(crate) fn of(document: &Document, selection: Selection) -> Option<FirstScree
         let rows = document.results.iter();
         rows.filter(move |row| row.entry == entry && row.operation == operation).collect::<Vec<_>>()
     };
-    let rows: Vec<&Row> = ROWS.iter().flat_map(named).filter(|row| row.outcome == Outcome::Ok).collect();
+    let rows: Vec<&Row> = COMMON.iter().flat_map(named).filter(|row| row.outcome == Outcome::Ok).collect();
     // A document of another version may have none of them.
     (!rows.is_empty()).then(|| FirstScreen { rows, closed: closed(document) })
 }
@@ -57,7 +39,7 @@ fn closed(document: &Document) -> Vec<(String, Outcome)> {
     for row in document.results.iter().filter(|row| row.outcome != Outcome::Ok) {
         let name = if !open.contains(row.entry.as_str()) {
             row.entry.clone()
-        } else if ROWS.contains(&(&row.entry, &row.operation)) {
+        } else if table::is_common(&row.entry, &row.operation) {
             format!("{} {}", row.entry, row.operation)
         } else {
             continue;
@@ -83,15 +65,6 @@ pub(crate) fn closed_in_words(closed: &[(String, Outcome)]) -> String {
 #[allow(clippy::unwrap_used, reason = "a test")]
 mod tests {
     use super::*;
-    use table::Table;
-
-    #[test]
-    fn every_row_of_the_first_screen_is_in_the_table() {
-        for (entry, operation) in ROWS {
-            let known = Table::get().entry(entry).unwrap();
-            assert!(known.operations.iter().any(|name| name == operation), "{entry} {operation}");
-        }
-    }
 
     #[test]
     fn closed_entries_are_sorted_by_outcome() {

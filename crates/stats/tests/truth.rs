@@ -312,8 +312,8 @@ fn intervals_cover_what_they_say() {
         for covers in [independent, skewed] {
             assert!((93.0..=most).contains(&covers), "{count} rounds: {covers} %");
         }
-        // A few rounds do not tell how they hang together.
-        assert!(correlated >= if count < 22 { 80.0 } else { 88.0 }, "{count} rounds: {correlated} %");
+        // By chance 4000 runs show half a percent less.
+        assert!(correlated >= 92.5, "{count} rounds: {correlated} %");
     }
 }
 

@@ -3,6 +3,7 @@
 //! Everything that knows an entry by name or id gets it from here: the command at run time, the probe through
 //! the header that [`header`] renders at build time.
 
+mod common;
 pub mod header;
 mod sets;
 mod short;
@@ -12,6 +13,7 @@ use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
+pub use common::{COMMON, is_common};
 pub use sets::Sets;
 pub use source::Load;
 
