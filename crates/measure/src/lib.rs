@@ -3,6 +3,7 @@
 
 mod conclude;
 mod cpus;
+mod drive;
 mod error;
 pub mod lab;
 mod linux;
@@ -15,8 +16,9 @@ pub mod select;
 mod width;
 
 pub use conclude::Facts;
+pub use drive::{Answer, Measurer, Progress, Taken, drive};
 pub use error::Error;
-pub use linux::{Progress, Setting, measure};
-pub use place::{Answer, Counter, Machine, Measurer, Place, Taken};
+pub use linux::{Setting, measure};
+pub use place::{Counter, Machine, Place};
 pub use plan::{CpuChoice, Plan};
 pub use row::{Row, TableRow};

@@ -3,8 +3,9 @@
 
 use crate::conclude::{Facts, conclude};
 use crate::cpus::Cpus;
+use crate::drive::{Answer, Measurer, Progress, Taken, drive};
 use crate::live::Live;
-use crate::place::{Answer, Counter, Machine, Measurer, Place, Taken};
+use crate::place::{Counter, Machine, Place};
 use crate::plan::{CpuChoice, Plan};
 use crate::row::{Row, TableRow, fact};
 use crate::schedule::Schedule;
@@ -57,17 +58,6 @@ pub struct Setting<'a> {
     pub parent: u64,
 }
 
-/// How far a measurement is.
-#[derive(Debug, Clone, Copy)]
-pub struct Progress<'a> {
-    /// The share of the longest time that is used up, 0 to 1.
-    pub share: f64,
-    /// What is measured now.
-    pub row: TableRow<'a>,
-    /// Share of the canaries so far that found the core alone; none before the first.
-    pub quiet: Option<f64>,
-}
-
 /// Measures what the plan asks for.
 ///
 /// # Errors
@@ -93,12 +83,7 @@ pub fn measure<'a>(
         let part = Part { number: number as u32, of: groups.len() as u32, begin };
         let mut of_group = rows_of(plan, group, groups.len() > 1);
         let mut linux = Linux::new(plan, executor, group, &environment, &interrupt, parent, part)?;
-        while let Some(taken) = linux.next(&of_group) {
-            let Some(row) = of_group.get_mut(taken.row) else { break };
-            row.take(taken.answer, taken.at);
-            linux.look(row);
-            progress(Progress { share: linux.share(), row: row.row, quiet: linux.live.quiet_share() });
-        }
+        drive(&mut linux, &mut of_group, progress);
         rows.append(&mut of_group);
     }
 
@@ -242,14 +227,6 @@ impl<'a, 'b> Linux<'a, 'b> {
         }
     }
 
-    /// Updates what is known of the noise by a row's latest round.
-    fn look(&mut self, row: &mut Row) {
-        let Some(round) = row.rounds.last_mut() else { return };
-        let look = self.live.take(row.row.0.probe, self.cpus.core(self.cpu), round);
-        row.good += usize::from(look.is_good);
-        self.cpus.take(self.cpu, look.quiet);
-    }
-
     fn elapsed(&self) -> Duration {
         self.executor.now().saturating_sub(self.start)
     }
@@ -311,6 +288,18 @@ impl Measurer for Linux<'_, '_> {
         };
         self.cpu = cpu;
         Some(Taken { row: index, at, answer })
+    }
+
+    /// Updates what is known of the noise by a row's latest round.
+    fn look(&mut self, row: &mut Row) {
+        let Some(round) = row.rounds.last_mut() else { return };
+        let look = self.live.take(row.row.0.probe, self.cpus.core(self.cpu), round);
+        row.good += usize::from(look.is_good);
+        self.cpus.take(self.cpu, look.quiet);
+    }
+
+    fn progress<'r>(&self, row: TableRow<'r>) -> Option<Progress<'r>> {
+        Some(Progress { share: self.share(), row, quiet: self.live.quiet_share() })
     }
 }
 

@@ -1,6 +1,5 @@
 //! Where rounds come from: a machine and a kernel.
 
-use record::{Failure, Record};
 use table::Kernel;
 
 /// What executes the kernel's instructions.
@@ -82,34 +81,4 @@ impl Place {
         };
         document::Place { machine: self.machine.name().into(), kernel: kernel.into() }
     }
-}
-
-/// One round of one row.
-#[derive(Debug)]
-pub struct Taken {
-    /// The row's index in the plan.
-    pub row: usize,
-    /// When it was begun, in seconds of the measurement.
-    pub at: f64,
-    /// What the probe said, or why it said nothing.
-    pub answer: Answer,
-}
-
-/// What a round brought.
-#[derive(Debug)]
-pub enum Answer {
-    /// What the probe said.
-    Records(Vec<Record>),
-    /// It gave no answer.
-    Failed(Failure),
-    /// The place itself tells how the row ended.
-    Ended(document::Outcome, String),
-    /// As [`Answer::Ended`], and the probe was not even run.
-    Unrun(document::Outcome, String),
-}
-
-/// A source of rounds.
-pub trait Measurer {
-    /// The next round. The measurer chooses the row by what is still needed; `None` when the measurement is over.
-    fn next(&mut self, rows: &[crate::Row]) -> Option<Taken>;
 }

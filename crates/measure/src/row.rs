@@ -1,6 +1,7 @@
 //! One row while it is measured.
 
-use crate::place::{Answer, Counter};
+use crate::drive::Answer;
+use crate::place::Counter;
 use document::{Outcome, Path, Timing};
 use record::{Failure, Payload, Record, Sample, abi};
 use stats::Round;

@@ -4,7 +4,8 @@ use super::described::{environment, vendor};
 use super::plan::{Numbered, Work};
 use super::{Emulator, LabPlan, ended};
 use crate::conclude::{Facts, conclude};
-use crate::{Answer, Counter, Error, Measurer, Place, Progress, Row, Taken};
+use crate::drive::{Answer, Measurer, Taken, drive};
+use crate::{Counter, Error, Place, Progress, Row};
 use document::{Document, Export, Outcome};
 use environment::{CoreType, Environment};
 use lab::{Collected, End, Events, Limits, Trouble};
@@ -121,10 +122,8 @@ fn rows<'a>(plan: &LabPlan<'a>, setting: &Setting, boot: &Booted, work: &Work) -
     };
     let mut rows: Vec<Row> = plan.jobs.iter().map(new).collect();
     let mut lab = Lab { plan, boot, work, next: 0 };
-    while let Some(taken) = lab.next(&rows) {
-        let Some(row) = rows.get_mut(taken.row) else { break };
-        row.take(taken.answer, taken.at);
-    }
+    // Progress was told while the guest ran.
+    drive(&mut lab, &mut rows, &mut |_| ());
     remark_on_gates(&mut rows, &boot.collected, work);
     rows
 }
