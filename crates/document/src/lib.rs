@@ -3,6 +3,7 @@
 
 mod finding;
 mod load;
+mod place;
 mod recompute;
 mod row;
 mod v1;
@@ -10,6 +11,7 @@ mod verdict;
 
 pub use finding::{Confidence, Finding, Level};
 pub use load::{LoadError, load};
+pub use place::{Counter, Machine, Name};
 pub use recompute::{Recomputed, recompute};
 pub use row::{Outcome, Path, Row, Timing};
 pub use verdict::{interrupts_in_words, judge, judge_failure, path_of, signal_in_words};
@@ -18,6 +20,7 @@ use environment::Environment;
 use serde::{Deserialize, Serialize};
 use stats::Counts;
 use std::collections::BTreeMap;
+use table::Kernel;
 
 /// The schema that this version writes.
 pub const SCHEMA: &str = "kentry.run/2";
@@ -107,14 +110,14 @@ pub struct Measurement {
     pub changes: Vec<String>,
 }
 
-/// Where rounds come from.
+/// Where rounds come from. The default is that of a document that does not say; [`load`] asks its environment.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Place {
-    /// `host`, `qemu-tcg`, `qemu-kvm` or `bochs`.
-    pub machine: String,
-    /// `linux` or `lab`.
-    pub kernel: String,
+    /// What executed the instructions.
+    pub machine: Name<Machine>,
+    /// Which kernel served the entries.
+    pub kernel: Name<Kernel>,
 }
 
 /// What one CPU contributed.

@@ -122,3 +122,35 @@ pub struct Row {
     /// Single samples in ticks; null where there are none.
     pub distribution_ticks: Option<StoredDistribution>,
 }
+
+impl Row {
+    /// A row that works, of a process of this bitness, of which nothing is known yet.
+    pub fn unmeasured(entry: &str, operation: &str, bits: u8) -> Row {
+        Row {
+            entry: entry.into(),
+            entry_id: None,
+            operation: operation.into(),
+            operation_id: None,
+            bits,
+            configuration: BTreeMap::new(),
+            timing: Timing::Hardware,
+            outcome: Outcome::Ok,
+            reason: None,
+            path: None,
+            remarks: Vec::new(),
+            noise: None,
+            core_cycles: None,
+            ticks: None,
+            ns: None,
+            instructions: None,
+            throughput: None,
+            throughput_withheld: None,
+            modes: Vec::new(),
+            cpu: None,
+            counts: Counts::default(),
+            rounds: Lines::default(),
+            distribution_cycles: None,
+            distribution_ticks: None,
+        }
+    }
+}

@@ -67,17 +67,11 @@ struct RowV1 {
 
 impl From<DocumentV1> for Document {
     fn from(old: DocumentV1) -> Document {
-        let is_lab = old.environment.lab.as_ref();
-        let place = match is_lab.map(|lab| lab.accelerator.as_str()) {
-            None => Place { machine: "host".into(), kernel: "linux".into() },
-            Some("bochs") => Place { machine: "bochs".into(), kernel: "lab".into() },
-            Some(other) => Place { machine: format!("qemu-{other}"), kernel: "lab".into() },
-        };
         Document {
             schema: crate::SCHEMA.into(),
             id: None,
             findings: old.measurement.warnings.iter().map(finding).collect(),
-            measurement: measurement(old.measurement, place),
+            measurement: measurement(old.measurement, Place::of(&old.environment)),
             environment: old.environment,
             vdso: old.vdso,
             results: old.results.into_iter().map(row).collect(),

@@ -8,7 +8,7 @@ use document::{Confidence, Finding, Level, Path, Row};
 const FACTOR: f64 = 1.5;
 
 pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
-    if !facts.is_host() {
+    if !facts.document.is_of_linux() {
         return Vec::new();
     }
     finding(facts).into_iter().collect()

@@ -1,10 +1,10 @@
 //! Small documents for the tests of all subjects.
 
-use document::{Document, Finding, Measurement, Outcome, Path, Row, SCHEMA, Timing};
+use document::{Document, Finding, Machine, Measurement, Outcome, Path, Place, Row, SCHEMA, Timing};
 use environment::Environment;
 use stats::{Cost, Counts, Lines, Noise, NoiseKind};
 use std::collections::BTreeMap;
-use table::Table;
+use table::{Kernel, Table};
 
 const TSC_HZ: f64 = 2.6e9;
 const CYCLES_PER_TICK: f64 = 1.4793;
@@ -19,7 +19,8 @@ impl Maker {
     pub fn host() -> Maker {
         let mut environment = Environment { host: "linux".into(), ..Environment::default() };
         environment.tsc.invariant = true;
-        let measurement = Measurement { tsc_hz: Some(TSC_HZ), ..Measurement::default() };
+        let place = Place::new(Machine::Host, Kernel::Linux);
+        let measurement = Measurement { place, tsc_hz: Some(TSC_HZ), ..Measurement::default() };
         Maker {
             document: Document {
                 schema: SCHEMA.into(),

@@ -12,10 +12,10 @@ pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
         .collect()
 }
 
-/// On a host; in the lab that figures are instructions is no news.
+/// Of a guest that was started for the measurement it is no news.
 fn emulated(facts: &Facts) -> Option<Finding> {
     let is_emulated = facts.working().next().is_some() && !facts.are_times();
-    if !facts.is_host() || !is_emulated {
+    if facts.document.is_of_guest() || !is_emulated {
         return None;
     }
     let hypervisor = &facts.document.environment.hypervisor;
@@ -82,10 +82,11 @@ fn tsc_not_invariant(facts: &Facts) -> Option<Finding> {
 #[allow(clippy::unwrap_used, reason = "a test")]
 mod tests {
     use crate::testing::{Maker, found};
-    use document::{Level, Timing};
+    use document::{Level, Machine, Place, Timing};
+    use table::Kernel;
 
     #[test]
-    fn an_emulated_host_is_a_warning_and_an_emulated_lab_is_not() {
+    fn an_emulated_host_is_a_warning_and_an_emulated_guest_is_not() {
         let mut maker = Maker::host().cost("syscall-x86_64", "none", 288.0);
         assert_eq!(found(&maker, "emulated"), None);
         maker.row("syscall-x86_64", "none").timing = Timing::Emulated;
@@ -93,7 +94,7 @@ mod tests {
         maker.document.environment.hypervisor.signature = Some("TCGTCGTCGTCG".into());
         let finding = found(&maker, "emulated").unwrap();
         assert!(finding.evidence.unwrap().contains("TCGTCGTCGTCG"));
-        maker.document.environment.lab = Some(environment::Lab::default());
+        maker.document.measurement.place = Place::new(Machine::QemuTcg, Kernel::Linux);
         assert_eq!(found(&maker, "emulated"), None);
     }
 

@@ -1,10 +1,9 @@
 //! From the rounds of all rows to the document.
 
 use crate::linux::is_sentinel;
-use crate::place::{Counter, Place};
 use crate::row::Row;
 use crate::width;
-use document::{CpuUse, Document, Export, Measurement, Outcome};
+use document::{Counter, CpuUse, Document, Export, Measurement, Outcome, Place};
 use environment::{CoreType, Environment};
 use sha2::{Digest, Sha256};
 use stats::{Counts, Figures, Interrupts, Lines, Reference, Round, Scale, Vouch, figures, tabulate};
@@ -348,7 +347,7 @@ fn measurement(judged: &Judged, references: &References, facts: Facts) -> Measur
         kentry: env!("CARGO_PKG_VERSION").to_string(),
         compiler: Some(probes::COMPILER.to_string()),
         probes: probe_hashes(),
-        place: facts.place.document(),
+        place: facts.place,
         started: facts.started,
         seconds: facts.seconds,
         budget_seconds: facts.budget.as_secs_f64(),

@@ -70,7 +70,7 @@ pub fn drive<'a>(measurer: &mut dyn Measurer, rows: &mut [Row<'a>], progress: &m
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::place::Counter;
+    use document::Counter;
     use std::collections::BTreeMap;
     use table::{Kernel, Table};
 

@@ -8,7 +8,6 @@ mod error;
 pub mod lab;
 mod linux;
 mod live;
-mod place;
 mod plan;
 mod row;
 mod schedule;
@@ -16,9 +15,9 @@ pub mod select;
 mod width;
 
 pub use conclude::Facts;
+pub use document::Counter;
 pub use drive::{Answer, Measurer, Progress, Taken, drive};
 pub use error::Error;
 pub use linux::{Setting, measure};
-pub use place::{Counter, Machine, Place};
 pub use plan::{CpuChoice, Plan};
 pub use row::{Row, TableRow};

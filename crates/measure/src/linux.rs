@@ -5,12 +5,11 @@ use crate::conclude::{Facts, conclude};
 use crate::cpus::Cpus;
 use crate::drive::{Answer, Measurer, Progress, Taken, drive};
 use crate::live::Live;
-use crate::place::{Counter, Machine, Place};
 use crate::plan::{CpuChoice, Plan};
 use crate::row::{Row, TableRow, fact};
 use crate::schedule::Schedule;
 use crate::{Error, width};
-use document::{Document, Export};
+use document::{Counter, Document, Export, Machine, Place};
 use environment::{CoreType, Environment};
 use host::{Executor, Interrupt, Reading};
 use record::{Payload, Record, Request, abi};
@@ -93,7 +92,7 @@ pub fn measure<'a>(
     environment.load = Some(environment::Load::between(&load, &environment::Load::now(&roots, first_cpu)));
     let changes = environment::Underneath::now(&roots).changes_since(&before);
     let facts = Facts {
-        place: Place { machine: Machine::Host, kernel: Kernel::Linux },
+        place: Place::new(Machine::Host, Kernel::Linux),
         started,
         seconds: executor.now().saturating_sub(begin).as_secs_f64(),
         budget: plan.budget,

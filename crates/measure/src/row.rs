@@ -1,8 +1,7 @@
 //! One row while it is measured.
 
 use crate::drive::Answer;
-use crate::place::Counter;
-use document::{Outcome, Path, Timing};
+use document::{Counter, Outcome, Path, Timing};
 use record::{Failure, Payload, Record, Sample, abi};
 use stats::Round;
 use std::collections::BTreeMap;

@@ -113,7 +113,7 @@ pub fn order(rows: usize, seed: u64) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::place::Counter;
+    use document::Counter;
     use std::collections::BTreeMap;
     use table::{Kernel, Table};
 

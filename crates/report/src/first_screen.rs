@@ -36,7 +36,7 @@ pub(crate) struct FirstScreen<'a> {
 
 /// None where everything is shown: it was asked for, the document is of the lab, or there is not much.
 pub(crate) fn of(document: &Document, selection: Selection) -> Option<FirstScreen<'_>> {
-    let is_long = document.results.len() > FEW && document.environment.lab.is_none();
+    let is_long = document.results.len() > FEW && !document.is_of_lab();
     if selection == Selection::All || !is_long {
         return None;
     }

@@ -8,7 +8,7 @@ mod sets;
 mod short;
 pub mod source;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
@@ -106,7 +106,7 @@ pub enum Abi {
 }
 
 /// Which kernel serves the entries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kernel {
     /// The Linux that the command runs on.

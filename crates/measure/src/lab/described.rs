@@ -1,7 +1,7 @@
 //! The virtual machine and what its kernel found, as facts of a document.
 
 use super::{LabPlan, Setting};
-use crate::Counter;
+use document::Counter;
 use environment::{Environment, Kernel, Lab};
 use record::{Boot, abi};
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ pub fn environment(plan: &LabPlan, setting: Setting, boot: &Boot, came_up: Durat
     let features = features(boot.features);
     let lab = Lab {
         emulator: setting.version,
-        accelerator: setting.emulator.machine().accelerator().into(),
+        accelerator: setting.emulator.machine().accelerator().unwrap_or_default().into(),
         cpu_model: setting.emulator.cpu_model().into(),
         vendor: vendor(boot.vendor).map(str::to_string),
         icount: setting.emulator.machine().counter() == Counter::Instructions,

@@ -1,7 +1,7 @@
 //! Documents of the lab.
 
 use super::{blank, cost, found, measurement, ordinary, vdso};
-use document::{Document, Outcome, Place, Row, Timing};
+use document::{Document, Machine, Outcome, Place, Row, Timing};
 use environment::{Environment, Kernel, Lab};
 use stats::{Cost, Counts};
 use std::collections::BTreeMap;
@@ -36,7 +36,7 @@ pub fn lab() -> Document {
     (measurement.tsc_hz, measurement.cycles_per_tick, measurement.cycles_per_tick_range) = (None, None, None);
     measurement.chain_ratio = BTreeMap::new();
     (measurement.cpus, measurement.quiet_share) = (Vec::new(), None);
-    measurement.place = Place { machine: "qemu-tcg".into(), kernel: "lab".into() };
+    measurement.place = Place::new(Machine::QemuTcg, table::Kernel::Lab);
     let kernel =
         Kernel { sysname: Some("kentry lab".into()), release: Some("0.1.0".into()), ..Kernel::default() };
     let environment = Environment::of_lab(machine(), kernel, None);
@@ -57,7 +57,7 @@ pub fn lab_on_hardware() -> Document {
     let lab = Lab { accelerator: "kvm".into(), cpu_model: "host".into(), icount: false, ..machine() };
     let kernel = lab_of_one().environment.kernel;
     document.environment = Environment::of_lab(lab, kernel, Some(document.environment));
-    document.measurement.place = Place { machine: "qemu-kvm".into(), kernel: "lab".into() };
+    document.measurement.place = Place::new(Machine::QemuKvm, table::Kernel::Lab);
     document.measurement.ended = Some("the guest did not finish within 60 s".into());
     document.measurement.partial = true;
     for row in &mut document.results {

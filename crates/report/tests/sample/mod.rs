@@ -6,7 +6,7 @@ mod lab;
 #[allow(unused_imports, reason = "each test file uses a part of it")]
 pub use lab::{lab, lab_of_one, lab_on_hardware};
 
-use document::{CpuUse, Document, Export, Measurement, Outcome, Path, Place, Row, SCHEMA, Timing};
+use document::{CpuUse, Document, Export, Machine, Measurement, Outcome, Path, Place, Row, SCHEMA, Timing};
 use environment::{Environment, Libc, LoadDuring, Unseen};
 use stats::{
     Cost, Counts, Cycles, Distribution, Lines, Mode, Nanos, Noise, NoiseKind, StoredDistribution, Ticks,
@@ -408,7 +408,7 @@ fn measurement() -> Measurement {
         strict_budget: false,
         compiler: Some("gcc 12.2.0".into()),
         probes: BTreeMap::from([("probe64".into(), "0f".repeat(32))]),
-        place: Place { machine: "host".into(), kernel: "linux".into() },
+        place: Place::new(Machine::Host, table::Kernel::Linux),
         cpus: vec![used(1, 0.964, 390, 412)],
         seed: 0x9e37_79b9_7f4a_7c15,
         partial: false,
