@@ -13,7 +13,7 @@ pub use finding::{Confidence, Finding, Level};
 pub use load::{LoadError, load};
 pub use place::{Counter, Machine, Name};
 pub use recompute::{Recomputed, recompute};
-pub use row::{Outcome, Path, Row, Timing};
+pub use row::{Key, Outcome, Path, Row, Timing};
 pub use verdict::{interrupts_in_words, judge, judge_failure, path_of, signal_in_words};
 
 use environment::Environment;

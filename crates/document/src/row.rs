@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use stats::{Cost, Counts, Cycles, Instructions, Lines, Mode, Nanos, Noise, StoredDistribution, Ticks};
 use std::collections::BTreeMap;
+use std::fmt;
+use table::special::RowName;
 
 /// How an attempt ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -70,6 +72,24 @@ pub enum Path {
     Kernel,
 }
 
+/// What tells a row from the others of its document, and finds the same row in another document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key<'a> {
+    /// Name of the entry.
+    pub entry: &'a str,
+    /// Name of the operation.
+    pub operation: &'a str,
+    /// Switches of the lab, or the kind of core.
+    pub configuration: &'a BTreeMap<String, String>,
+}
+
+impl fmt::Display for Key<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        write!(out, "{} {}", self.entry, self.operation)?;
+        self.configuration.iter().try_for_each(|(name, value)| write!(out, " {name}={value}"))
+    }
+}
+
 /// One entry and operation, in one configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Row {
@@ -124,6 +144,16 @@ pub struct Row {
 }
 
 impl Row {
+    /// What tells it from the other rows.
+    pub fn key(&self) -> Key<'_> {
+        Key { entry: &self.entry, operation: &self.operation, configuration: &self.configuration }
+    }
+
+    /// Whether it is this row of the table, in whatever configuration.
+    pub fn is(&self, name: RowName) -> bool {
+        name.is(&self.entry, &self.operation)
+    }
+
     /// A row that works, of a process of this bitness, of which nothing is known yet.
     pub fn unmeasured(entry: &str, operation: &str, bits: u8) -> Row {
         Row {

@@ -1,6 +1,5 @@
 //! From the rounds of all rows to the document.
 
-use crate::linux::is_sentinel;
 use crate::row::Row;
 use crate::width;
 use document::{Counter, CpuUse, Document, Export, Measurement, Outcome, Place};
@@ -9,7 +8,7 @@ use sha2::{Digest, Sha256};
 use stats::{Counts, Figures, Interrupts, Lines, Reference, Round, Scale, Vouch, figures, tabulate};
 use std::collections::BTreeMap;
 use std::time::Duration;
-use table::{Probe, Table};
+use table::{Probe, Table, special};
 
 /// CPUID signatures of hypervisors that are emulators.
 const EMULATORS: [&str; 1] = ["TCGTCGTCGTCG"];
@@ -191,7 +190,7 @@ impl Judged {
                     Counter::Time if times == Times::Real => {
                         let reference = |round: &Round| references.get(&(row.row.0.probe, core(round)));
                         judge(row, &mut result, reference, interrupts.as_ref(), &scale);
-                        if is_sentinel(&result.entry, &result.operation) {
+                        if result.is(special::BARE_SYSCALL) {
                             changes.extend(change(&result.rounds));
                         }
                     }
@@ -236,8 +235,7 @@ fn judge<'a>(
 /// Withholds a throughput that is below that of a call and return: such calls overlapped with the control that is
 /// subtracted.
 fn withhold_throughput(rows: &mut [document::Row]) {
-    let is_floor = |row: &document::Row| (row.entry.as_str(), row.operation.as_str()) == ("call", "none");
-    let floor = rows.iter().find(|row| is_floor(row)).and_then(|row| row.throughput);
+    let floor = rows.iter().find(|row| row.is(special::CALL)).and_then(|row| row.throughput);
     let floor = floor.map_or(0.0, |cost| cost.ci_low.unwrap_or(cost.estimate).0);
     for row in rows {
         let cost = row.throughput.map(|cost| cost.estimate.0);

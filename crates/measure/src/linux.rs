@@ -17,7 +17,7 @@ use stats::{Round, Vouch};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
-use table::{Kernel, Probe, Table};
+use table::{Kernel, Probe, Table, special};
 
 /// A shorter run waits until this much time has passed, so that the counter's rate is exact: 100 ns in 50 ms are 2 ppm.
 const SHORTEST_CALIBRATION: Duration = Duration::from_millis(50);
@@ -177,8 +177,9 @@ impl<'a, 'b> Linux<'a, 'b> {
             Cpus::new(group).ok_or_else(|| Error::Environment("there is no CPU to measure on".into()))?;
         let start = executor.now();
         let used = start.saturating_sub(part.begin);
-        let sentinel =
-            plan.rows.iter().position(|(entry, operation)| is_sentinel(&entry.name, &operation.name));
+        let is_sentinel =
+            |(entry, operation): &TableRow| special::BARE_SYSCALL.is(&entry.name, &operation.name);
+        let sentinel = plan.rows.iter().position(is_sentinel);
         let seed = plan.seed.wrapping_add(u64::from(part.number));
         // The time before the first round counts as used.
         let share = |time: Duration| {
@@ -302,16 +303,9 @@ impl Measurer for Linux<'_, '_> {
     }
 }
 
-/// Whether this row is the sentinel, the plainest system call: if its cost changes, something has changed the machine.
-pub fn is_sentinel(entry: &str, operation: &str) -> bool {
-    (entry, operation) == ("syscall-x86_64", "none")
-}
-
 /// The row that is run to see how quiet a CPU is: a call of a function that does nothing.
 fn scout() -> Option<TableRow<'static>> {
-    Table::get()
-        .rows(Kernel::Linux)
-        .find(|(entry, operation)| (entry.name.as_str(), operation.name.as_str()) == ("call", "none"))
+    Table::get().rows(Kernel::Linux).find(|(entry, operation)| special::CALL.is(&entry.name, &operation.name))
 }
 
 /// What the vDSO images export, by bitness; and the vsyscall page's mode, into the environment.

@@ -3,25 +3,7 @@
 use crate::Selection;
 use document::{Document, Outcome, Row};
 use std::collections::BTreeSet;
-
-/// The rows of the first screen, in its order: the floor, then what a 64-bit program uses, a 32-bit one, and what the kernel
-/// does unasked.
-const ROWS: [(&str, &str); 14] = [
-    ("call", "none"),
-    ("syscall-x86_64", "none"),
-    ("syscall-x86_64", "getppid"),
-    ("syscall-x86_64", "clock_gettime-monotonic"),
-    ("vdso-x86_64", "clock_gettime-monotonic"),
-    ("libc", "clock_gettime-monotonic"),
-    ("vdso-x86_64", "getrandom"),
-    ("libc", "getrandom"),
-    ("vsyscall", "gettimeofday"),
-    ("int80-i386", "getppid"),
-    ("sysenter-i386", "getppid"),
-    ("vdso-i386", "clock_gettime-monotonic"),
-    ("page-fault", "minor-fault"),
-    ("ud", "signal"),
-];
+use table::special::{FIRST_SCREEN, RowName};
 
 /// A document with fewer rows is shown whole.
 const FEW: usize = 24;
@@ -40,12 +22,9 @@ pub(crate) fn of(document: &Document, selection: Selection) -> Option<FirstScree
     if selection == Selection::All || !is_long {
         return None;
     }
-    let named = |(entry, operation): &(&str, &str)| {
-        let (entry, operation) = (*entry, *operation);
-        let rows = document.results.iter();
-        rows.filter(move |row| row.entry == entry && row.operation == operation).collect::<Vec<_>>()
-    };
-    let rows: Vec<&Row> = ROWS.iter().flat_map(named).filter(|row| row.outcome == Outcome::Ok).collect();
+    let named = |name: RowName| document.results.iter().filter(move |row| row.is(name));
+    let rows = FIRST_SCREEN.into_iter().flat_map(named).filter(|row| row.outcome == Outcome::Ok);
+    let rows: Vec<&Row> = rows.collect();
     // A document of another version may have none of them.
     (!rows.is_empty()).then(|| FirstScreen { rows, closed: closed(document) })
 }
@@ -57,7 +36,7 @@ fn closed(document: &Document) -> Vec<(String, Outcome)> {
     for row in document.results.iter().filter(|row| row.outcome != Outcome::Ok) {
         let name = if !open.contains(row.entry.as_str()) {
             row.entry.clone()
-        } else if ROWS.contains(&(&row.entry, &row.operation)) {
+        } else if FIRST_SCREEN.into_iter().any(|name| row.is(name)) {
             format!("{} {}", row.entry, row.operation)
         } else {
             continue;
@@ -80,18 +59,8 @@ pub(crate) fn closed_in_words(closed: &[(String, Outcome)]) -> String {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test")]
 mod tests {
     use super::*;
-    use table::Table;
-
-    #[test]
-    fn every_row_of_the_first_screen_is_in_the_table() {
-        for (entry, operation) in ROWS {
-            let known = Table::get().entry(entry).unwrap();
-            assert!(known.operations.iter().any(|name| name == operation), "{entry} {operation}");
-        }
-    }
 
     #[test]
     fn closed_entries_are_sorted_by_outcome() {

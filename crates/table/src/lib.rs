@@ -7,6 +7,7 @@ pub mod header;
 mod sets;
 mod short;
 pub mod source;
+pub mod special;
 
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
