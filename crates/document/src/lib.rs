@@ -44,6 +44,18 @@ pub struct Document {
     pub findings: Vec<Finding>,
 }
 
+impl Document {
+    /// The row of an entry and operation, whatever became of it; of several configurations the first.
+    pub fn row(&self, entry: &str, operation: &str) -> Option<&Row> {
+        self.results.iter().find(|row| row.entry == entry && row.operation == operation)
+    }
+
+    /// The row of this key.
+    pub fn row_of(&self, key: Key) -> Option<&Row> {
+        self.results.iter().find(|row| row.key() == key)
+    }
+}
+
 /// A function that a vDSO image exports.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Export {

@@ -104,6 +104,7 @@ pub struct Row {
     /// Bitness of the process that used it.
     pub bits: u8,
     /// All of the lab's switches, or the kind of core where several were measured; empty on a host otherwise.
+    #[serde(default)]
     pub configuration: BTreeMap<String, String>,
     /// Where the figures come from.
     pub timing: Timing,
@@ -114,6 +115,7 @@ pub struct Row {
     /// Whether a call of a function enters the kernel, as the probe found out; null for entries that are not functions.
     pub path: Option<Path>,
     /// Remarks for the reader, in words.
+    #[serde(default)]
     pub remarks: Vec<String>,
     /// Why a row that works has no figures.
     pub noise: Option<Noise>,
@@ -130,10 +132,12 @@ pub struct Row {
     /// Why there is no throughput although it was measured, in words.
     pub throughput_withheld: Option<String>,
     /// The costs that single samples gather at, where there are several; in core cycles, or else in ticks.
+    #[serde(default)]
     pub modes: Vec<Mode>,
     /// The CPU that the estimate is of.
     pub cpu: Option<usize>,
     /// How much was measured, and how much of that was kept.
+    #[serde(default)]
     pub counts: Counts,
     /// The rounds, which the figures are computed from; empty where instructions are counted.
     pub rounds: Lines,
@@ -182,5 +186,36 @@ impl Row {
             distribution_cycles: None,
             distribution_ticks: None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn on(configuration: &[(&str, &str)]) -> Row {
+        let pairs = configuration.iter().map(|(name, value)| (name.to_string(), value.to_string()));
+        Row { configuration: pairs.collect(), ..Row::unmeasured("call", "none", 64) }
+    }
+
+    #[test]
+    fn a_key_tells_configurations_apart_and_names_them() {
+        let (plain, isolated) = (on(&[]), on(&[("pti", "on"), ("pcid", "off")]));
+        assert_ne!(plain.key(), isolated.key());
+        assert_eq!(isolated.key(), Row { ticks: None, bits: 32, ..isolated.clone() }.key());
+        assert_eq!(
+            (plain.key().to_string(), isolated.key().to_string()),
+            ("call none".into(), "call none pcid=off pti=on".into())
+        );
+        assert!(plain.is(table::special::CALL) && isolated.is(table::special::CALL));
+    }
+
+    #[test]
+    fn a_row_needs_only_what_every_row_has() {
+        let row =
+            r#"{"entry":"call","operation":"none","bits":64,"timing":"hardware","outcome":"ok","rounds":{}}"#;
+        assert_eq!(serde_json::from_str::<Row>(row).unwrap(), Row::unmeasured("call", "none", 64));
+        let without_outcome = row.replace(r#""outcome":"ok","#, "");
+        assert!(serde_json::from_str::<Row>(&without_outcome).unwrap_err().to_string().contains("outcome"));
     }
 }

@@ -172,7 +172,7 @@ mod tests {
 
     fn clocks(path: Path, cycles: f64) -> Maker {
         let mut maker = Maker::host().cost("syscall-x86_64", "clock_gettime-monotonic", 387.0);
-        for operation in super::READS {
+        for operation in super::CLOCK_READS {
             maker = maker.served("vdso-x86_64", operation, cycles, path);
         }
         maker

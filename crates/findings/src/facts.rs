@@ -24,7 +24,7 @@ impl<'a> Facts<'a> {
 
     /// The row of an entry and operation, whatever became of it; of several kinds of core the first.
     pub fn row(&self, entry: &str, operation: &str) -> Option<&'a Row> {
-        self.document.results.iter().find(|row| row.entry == entry && row.operation == operation)
+        self.document.row(entry, operation)
     }
 
     /// The same, if it answered rightly.

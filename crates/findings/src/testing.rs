@@ -1,8 +1,8 @@
 //! Small documents for the tests of all subjects.
 
-use document::{Document, Finding, Machine, Measurement, Outcome, Path, Place, Row, SCHEMA, Timing};
+use document::{Document, Finding, Machine, Measurement, Outcome, Path, Place, Row, SCHEMA};
 use environment::Environment;
-use stats::{Cost, Counts, Lines, Noise, NoiseKind};
+use stats::{Cost, Noise, NoiseKind};
 use std::collections::BTreeMap;
 use table::{Kernel, Table};
 
@@ -82,32 +82,7 @@ pub fn make_noisy(row: &mut Row) {
 }
 
 fn row(entry: &str, operation: &str) -> Row {
-    Row {
-        entry: entry.into(),
-        entry_id: None,
-        operation: operation.into(),
-        operation_id: None,
-        bits: 64,
-        configuration: BTreeMap::new(),
-        timing: Timing::Hardware,
-        outcome: Outcome::Ok,
-        reason: None,
-        path: None,
-        remarks: Vec::new(),
-        noise: None,
-        core_cycles: None,
-        ticks: None,
-        ns: None,
-        instructions: None,
-        throughput: None,
-        throughput_withheld: None,
-        modes: Vec::new(),
-        cpu: Some(0),
-        counts: Counts::default(),
-        rounds: Lines::default(),
-        distribution_cycles: None,
-        distribution_ticks: None,
-    }
+    Row { cpu: Some(0), ..Row::unmeasured(entry, operation, 64) }
 }
 
 fn cost<U: From<f64>>(estimate: f64) -> Cost<U> {

@@ -147,30 +147,15 @@ impl<'a> Row<'a> {
             Counter::Instructions => Timing::Emulated,
         };
         document::Row {
-            entry: entry.name.clone(),
             entry_id: Some(entry.id),
-            operation: operation.name.clone(),
             operation_id: Some(operation.id),
-            bits: entry.bits(),
             configuration: self.configuration.clone(),
             timing,
             outcome,
             reason,
             path: self.path,
             remarks: self.remarks.clone(),
-            noise: None,
-            core_cycles: None,
-            ticks: None,
-            ns: None,
-            instructions: None,
-            throughput: None,
-            throughput_withheld: None,
-            modes: Vec::new(),
-            cpu: None,
-            counts: stats::Counts::default(),
-            rounds: stats::Lines::default(),
-            distribution_cycles: None,
-            distribution_ticks: None,
+            ..document::Row::unmeasured(&entry.name, &operation.name, entry.bits())
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Documents of the lab.
 
-use super::{blank, cost, found, measurement, ordinary, vdso};
+use super::{cost, found, measurement, ordinary, vdso};
 use document::{Document, Machine, Outcome, Place, Row, Timing};
 use environment::{Environment, Kernel, Lab};
 use stats::{Cost, Counts};
@@ -91,7 +91,7 @@ fn counted(
     step: usize,
     configuration: BTreeMap<String, String>,
 ) -> Row {
-    let row = Row { configuration, timing: Timing::Emulated, ..blank(entry, operation, 64) };
+    let row = Row { configuration, timing: Timing::Emulated, ..Row::unmeasured(entry, operation, 64) };
     let closed = |outcome, reason: &str| Row { outcome, reason: Some(reason.into()), ..row.clone() };
     match (*entry, *operation, step) {
         ("lcall7-i386", ..) => closed(Outcome::Fault, "SIGSEGV: selector 7 holds no gate"),
