@@ -12,7 +12,7 @@ mod verdict;
 pub use finding::{Confidence, Finding, Level};
 pub use load::{LoadError, load};
 pub use place::{Counter, Machine, Name};
-pub use recompute::{Recomputed, recompute};
+pub use recompute::{Recomputed, recompute, withhold_throughput};
 pub use row::{Key, Outcome, Path, Row, Timing};
 pub use verdict::{interrupts_in_words, judge, judge_failure, path_of, signal_in_words};
 
@@ -118,7 +118,7 @@ pub struct Measurement {
     pub counts: Counts,
     /// Share of the run's canaries that found the core alone, 0 to 1; null where nothing was timed.
     pub quiet_share: Option<f64>,
-    /// What changed while it was measured, in words.
+    /// What was found different at the end than at the beginning, in words. A change that only figures show is a finding.
     pub changes: Vec<String>,
 }
 

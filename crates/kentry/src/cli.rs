@@ -263,7 +263,7 @@ pub struct ShowFileArgs {
     /// Only rows of operations of this name or glob; may be given several times
     #[arg(short, long, value_name = "NAME", value_hint = ValueHint::Other)]
     pub operation: Vec<String>,
-    /// Compute every figure again, from the rounds in the document
+    /// Compute every figure and finding again, from the rounds and the facts in the document
     #[arg(long)]
     pub recompute: bool,
     /// How to show it, and where

@@ -163,7 +163,7 @@ fn run_show(args: &ShowFileArgs) -> Result<ExitCode, Error> {
     for file in &args.files {
         let mut document = input::document(file)?;
         if args.recompute {
-            document = document::recompute(&document)
+            document = measure::recompute(&document)
                 .map_err(|error| Error::Input { file: file.clone(), why: error.to_string() })?;
         }
         measure::select::keep(Table::get(), &mut document.results, &args.entry, &args.operation)?;

@@ -14,7 +14,7 @@ mod schedule;
 pub mod select;
 mod width;
 
-pub use conclude::Facts;
+pub use conclude::{Facts, recompute};
 pub use document::Counter;
 pub use drive::{Answer, Measurer, Progress, Taken, drive};
 pub use error::Error;
