@@ -7,7 +7,7 @@ mod tampered;
 use document::{Document, Outcome, Row, Timing};
 use environment::{CoreType, Environment};
 use host::{Executor, Interrupt};
-use measure::{CpuChoice, Plan, Setting, measure, select};
+use measure::{CpuChoice, HostPlan, Setting, measure, select};
 use process::{Errno, Error, Phase};
 use record::{Failure, Payload, Record, Request, Verdict, abi};
 use simulator::{Company, Cost, Cpu, Machine, Model, Neighbour, Subject};
@@ -129,7 +129,7 @@ impl Case {
 
     fn run(self) -> (Document, Simulated) {
         let rows = select::rows(Table::get(), Kernel::Linux, &self.entries, &self.operations).unwrap();
-        let plan = Plan {
+        let plan = HostPlan {
             rows,
             cpus: self.cpus,
             budget: Duration::from_secs_f64(self.budget),
@@ -502,7 +502,7 @@ fn where_lfence_does_not_order_nothing_is_timed() {
         assert!(has_no_figures(row) && row.outcome == Outcome::Ok, "{row:?}");
     }
     assert!(finding(&document, "order").is_some(), "{:?}", document.findings);
-    assert!((document.measurement.order.unwrap() - 1.0).abs() > stats::ORDER_TOLERANCE);
+    assert!((document.measurement.lfence_order.unwrap() - 1.0).abs() > stats::ORDER_TOLERANCE);
 }
 
 #[test]
@@ -617,13 +617,16 @@ fn a_throughput_below_that_of_a_call_is_withheld() {
     let mut without_floor = document.clone();
     without_floor.results.retain(|row| ids_of(row) != ids("call", "none"));
     let again = measure::recompute(&without_floor).unwrap();
-    assert_eq!(again.results, without_floor.results, "even if the row that it was compared with is not shown");
+    assert_eq!(
+        again.results, without_floor.results,
+        "even if the row that it was compared with is not shown"
+    );
 }
 
 #[test]
 fn there_is_nothing_to_measure_on_without_a_cpu() {
     let rows = select::rows(Table::get(), Kernel::Linux, &["call".into()], &[]).unwrap();
-    let plan = Plan {
+    let plan = HostPlan {
         rows,
         cpus: CpuChoice::Quiet,
         budget: Duration::from_secs(1),

@@ -113,7 +113,8 @@ pub struct Measurement {
     /// is 3.00 within 1 %.
     pub chain_ratio: BTreeMap<String, f64>,
     /// How long imul chains in a row took, as a part of what they should have: 1 where lfence orders rdtsc.
-    pub order: Option<f64>,
+    #[serde(rename = "order")]
+    pub lfence_order: Option<f64>,
     /// All rows together.
     pub counts: Counts,
     /// Share of the run's canaries that found the core alone, 0 to 1; null where nothing was timed.

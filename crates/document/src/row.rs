@@ -8,7 +8,7 @@ use table::special::RowName;
 
 /// How an attempt ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(into = "&'static str", try_from = "String")]
 pub enum Outcome {
     /// Measured.
     Ok,
@@ -54,7 +54,7 @@ impl Outcome {
 
 /// Where a row's figures come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(into = "&'static str", try_from = "String")]
 pub enum Timing {
     /// Time on a processor.
     Hardware,
@@ -64,12 +64,64 @@ pub enum Timing {
 
 /// Where a function is served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(into = "&'static str", try_from = "String")]
 pub enum Path {
     /// Without entering the kernel.
     User,
     /// By the kernel.
     Kernel,
+}
+
+impl Timing {
+    /// Every way.
+    pub const ALL: [Timing; 2] = [Timing::Hardware, Timing::Emulated];
+
+    /// As in documents and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Timing::Hardware => "hardware",
+            Timing::Emulated => "emulated",
+        }
+    }
+}
+
+impl Path {
+    /// Every path.
+    pub const ALL: [Path; 2] = [Path::User, Path::Kernel];
+
+    /// As in documents and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Path::User => "user",
+            Path::Kernel => "kernel",
+        }
+    }
+}
+
+/// Documents have the names that `name` spells.
+macro_rules! spelled_by_name {
+    ($($spelled:ident: $what:literal,)*) => {$(
+        impl From<$spelled> for &'static str {
+            fn from(spelled: $spelled) -> &'static str {
+                spelled.name()
+            }
+        }
+
+        impl TryFrom<String> for $spelled {
+            type Error = String;
+
+            fn try_from(name: String) -> Result<$spelled, String> {
+                let named = $spelled::ALL.into_iter().find(|spelled| spelled.name() == name);
+                named.ok_or_else(|| format!("{name:?} is no {}", $what))
+            }
+        }
+    )*};
+}
+
+spelled_by_name! {
+    Outcome: "outcome",
+    Timing: "timing",
+    Path: "path",
 }
 
 /// What tells a row from the others of its document, and finds the same row in another document.
@@ -208,6 +260,20 @@ mod tests {
             ("call none".into(), "call none pcid=off pti=on".into())
         );
         assert!(plain.is(table::special::CALL) && isolated.is(table::special::CALL));
+    }
+
+    #[test]
+    fn a_name_that_none_has_is_an_error_that_says_so() {
+        let error = |row: &str| serde_json::from_str::<Row>(row).unwrap_err().to_string();
+        let row = serde_json::to_string(&Row::unmeasured("call", "none", 64)).unwrap();
+        assert!(row.contains(r#""timing":"hardware","outcome":"ok""#), "{row}");
+        assert!(error(&row.replace(r#""ok""#, r#""fine""#)).starts_with(r#""fine" is no outcome"#));
+        assert!(error(&row.replace(r#""hardware""#, r#""soft""#)).starts_with(r#""soft" is no timing"#));
+        for outcome in Outcome::ALL {
+            let closed = Row { outcome, path: Some(Path::User), ..Row::unmeasured("call", "none", 64) };
+            let text = serde_json::to_string(&closed).unwrap();
+            assert_eq!(serde_json::from_str::<Row>(&text).unwrap(), closed);
+        }
     }
 
     #[test]

@@ -34,7 +34,7 @@ fn emulated(facts: &Facts) -> Option<Finding> {
 }
 
 fn order(facts: &Facts) -> Option<Finding> {
-    let order = facts.document.measurement.order.filter(|order| (order - 1.0).abs() > ORDER_TOLERANCE)?;
+    let order = facts.document.measurement.lfence_order.filter(|order| (order - 1.0).abs() > ORDER_TOLERANCE)?;
     let verdict = "lfence does not hold back rdtsc on this processor, so that nothing can be timed.";
     Some(Finding {
         evidence: Some(format!("chains in a row took {order:.2} of the time that they must take")),
@@ -102,11 +102,11 @@ mod tests {
     fn chains_and_fences_are_judged_by_their_tolerance() {
         let mut maker = Maker::host();
         maker.document.measurement.chain_ratio = [("64".to_owned(), 3.003), ("32".to_owned(), 2.99)].into();
-        maker.document.measurement.order = Some(0.98);
+        maker.document.measurement.lfence_order = Some(0.98);
         assert_eq!(found(&maker, "chain-ratio"), None);
         assert_eq!(found(&maker, "order"), None);
         maker.document.measurement.chain_ratio.insert("32".into(), 0.142);
-        maker.document.measurement.order = Some(0.31);
+        maker.document.measurement.lfence_order = Some(0.31);
         let finding = found(&maker, "chain-ratio").unwrap();
         assert!(finding.evidence.unwrap().contains("0.142 xors in 32-bit code"));
         assert_eq!(found(&maker, "order").unwrap().level, Level::Warning);

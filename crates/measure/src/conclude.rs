@@ -326,7 +326,7 @@ fn measurement(judged: &Judged, references: &References, facts: Facts) -> Measur
         cycles_per_tick_range: low.zip(high).map(|(low, high)| [low, high]),
         clock_error: clock_error(references),
         chain_ratio,
-        order: references.values().filter_map(|reference| reference.order).max_by(f64::total_cmp),
+        lfence_order: references.values().filter_map(|reference| reference.order).max_by(f64::total_cmp),
         counts: judged.rows.iter().fold(Counts::default(), |sum, row| sum + row.counts),
         quiet_share: judged.quiet_share,
         changes: facts.changes,

@@ -19,5 +19,5 @@ pub use document::Counter;
 pub use drive::{Answer, Measurer, Progress, Taken, drive};
 pub use error::Error;
 pub use linux::{Setting, measure};
-pub use plan::{CpuChoice, Plan};
+pub use plan::{CpuChoice, HostPlan};
 pub use row::{Row, TableRow};

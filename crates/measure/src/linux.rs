@@ -5,7 +5,7 @@ use crate::conclude::{Facts, conclude};
 use crate::cpus::Cpus;
 use crate::drive::{Answer, Measurer, Progress, Taken, drive};
 use crate::live::Live;
-use crate::plan::{CpuChoice, Plan};
+use crate::plan::{CpuChoice, HostPlan};
 use crate::row::{Row, TableRow, fact};
 use crate::schedule::Schedule;
 use crate::{Error, width};
@@ -62,7 +62,7 @@ pub struct Setting<'a> {
 /// # Errors
 /// [`Error::Environment`] when there is no CPU to measure on.
 pub fn measure<'a>(
-    plan: &Plan<'a>,
+    plan: &HostPlan<'a>,
     setting: Setting,
     progress: &mut dyn FnMut(Progress<'a>),
 ) -> Result<Document, Error> {
@@ -125,7 +125,7 @@ fn groups(choice: CpuChoice, cpus: &BTreeMap<usize, CoreType>) -> Vec<BTreeMap<u
     }
 }
 
-fn rows_of<'a>(plan: &Plan<'a>, group: &BTreeMap<usize, CoreType>, are_several: bool) -> Vec<Row<'a>> {
+fn rows_of<'a>(plan: &HostPlan<'a>, group: &BTreeMap<usize, CoreType>, are_several: bool) -> Vec<Row<'a>> {
     let kind = group.values().next().filter(|_| are_several);
     let configuration: BTreeMap<String, String> =
         kind.map(|kind| ("core".to_string(), kind.name().to_string())).into_iter().collect();
@@ -160,7 +160,7 @@ struct Linux<'a, 'b> {
 
 impl<'a, 'b> Linux<'a, 'b> {
     fn new(
-        plan: &Plan<'a>,
+        plan: &HostPlan<'a>,
         executor: &'b mut dyn Executor,
         group: &BTreeMap<usize, CoreType>,
         environment: &Environment,
@@ -242,9 +242,9 @@ impl<'a, 'b> Linux<'a, 'b> {
         Request {
             entry: entry.id,
             operation: operation.id,
-            blocks: Plan::BLOCKS * longer,
-            ticks: Plan::TICKS * longer,
-            bursts: Plan::BURSTS,
+            blocks: HostPlan::BLOCKS * longer,
+            ticks: HostPlan::TICKS * longer,
+            bursts: HostPlan::BURSTS,
             parent: self.parent,
             cpu: cpu as u64,
             path: first,

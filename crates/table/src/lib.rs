@@ -41,16 +41,23 @@ pub enum Error {
 
 /// Which of the embedded programs runs an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
+#[serde(try_from = "String")]
 pub enum Probe {
     /// The freestanding 64-bit program.
-    #[serde(rename = "probe64")]
     Probe64,
     /// The freestanding 32-bit program.
-    #[serde(rename = "probe32")]
     Probe32,
     /// The 64-bit program that is linked to the system's C library.
-    #[serde(rename = "probe-libc")]
     Libc,
+}
+
+impl TryFrom<String> for Probe {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Probe, String> {
+        let named = Probe::ALL.into_iter().find(|probe| probe.name() == name);
+        named.ok_or_else(|| format!("{name:?} is no probe"))
+    }
 }
 
 impl Probe {

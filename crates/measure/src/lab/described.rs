@@ -2,17 +2,17 @@
 
 use super::{LabPlan, Setting};
 use document::Counter;
-use environment::{Environment, Kernel, Lab};
+use environment::{Environment, Lab, RunningKernel};
 use record::{Boot, abi};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The environment of a document: `came_up` is how long the kernel took to its first record.
 pub fn environment(plan: &LabPlan, setting: Setting, boot: &Boot, came_up: Duration) -> Environment {
-    let kernel = Kernel {
+    let kernel = RunningKernel {
         sysname: Some("kentry lab".into()),
         release: Some(env!("CARGO_PKG_VERSION").into()),
-        ..Kernel::default()
+        ..RunningKernel::default()
     };
     let features = features(boot.features);
     let lab = Lab {

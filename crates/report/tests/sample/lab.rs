@@ -2,7 +2,7 @@
 
 use super::{cost, found, measurement, ordinary, vdso};
 use document::{Document, Machine, Outcome, Place, Row, Timing};
-use environment::{Environment, Kernel, Lab};
+use environment::{Environment, Lab, RunningKernel};
 use stats::{Cost, Counts};
 use std::collections::BTreeMap;
 
@@ -37,8 +37,11 @@ pub fn lab() -> Document {
     measurement.chain_ratio = BTreeMap::new();
     (measurement.cpus, measurement.quiet_share) = (Vec::new(), None);
     measurement.place = Place::new(Machine::QemuTcg, table::Kernel::Lab);
-    let kernel =
-        Kernel { sysname: Some("kentry lab".into()), release: Some("0.1.0".into()), ..Kernel::default() };
+    let kernel = RunningKernel {
+        sysname: Some("kentry lab".into()),
+        release: Some("0.1.0".into()),
+        ..RunningKernel::default()
+    };
     let environment = Environment::of_lab(machine(), kernel, None);
     found(Document { environment, measurement, results, vdso: vdso(), ..ordinary() })
 }

@@ -231,7 +231,7 @@ fn disturb(document: &mut Document) {
     measurement.realtime = true;
     measurement.chain_ratio.insert("32".into(), 0.142);
     measurement.realtime_refused = Some("\u{1b}]0;title\u{7}EPERM".into());
-    measurement.order = Some(0.31);
+    measurement.lfence_order = Some(0.31);
     measurement.changes = vec!["tracing \u{1b}[31mappeared".into()];
     measurement.cpus[0].vouched_by = "nothing".into();
     let environment = &mut document.environment;
@@ -397,7 +397,7 @@ fn measurement() -> Measurement {
         clock_error: Some(0.0002),
         chain_ratio: BTreeMap::from([("64".into(), 3.003), ("32".into(), 3.001)]),
         tsc_step: Some(2.0),
-        order: Some(0.998),
+        lfence_order: Some(0.998),
         counts: Counts {
             rounds: 412,
             kept_rounds: 390,
