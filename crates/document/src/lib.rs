@@ -149,6 +149,16 @@ pub struct CpuUse {
     pub quiet_share: f64,
     /// Independent instructions in a core cycle when the core was alone, by bitness (`64`, `32`).
     pub canary: BTreeMap<String, f64>,
-    /// What vouches for that: `known-width`, `no-sibling` or `nothing`.
+    /// What vouches for that: `known-width`, `no-sibling` or [`CpuUse::NOTHING`].
     pub vouched_by: String,
+}
+
+impl CpuUse {
+    /// What `vouched_by` says where the fastest canaries may still be those of a shared core.
+    pub const NOTHING: &str = "nothing";
+
+    /// Whether nothing shows that the core was ever alone. Documents of schema 1 do not say.
+    pub fn is_unvouched(&self) -> bool {
+        self.vouched_by == CpuUse::NOTHING
+    }
 }

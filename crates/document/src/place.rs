@@ -126,9 +126,10 @@ impl Document {
         self.measurement.place.kernel.known() == Some(Kernel::Linux)
     }
 
-    /// Whether the machine was started for the measurement; false of a machine that only a later version knows.
-    pub fn is_of_guest(&self) -> bool {
-        self.measurement.place.machine.known().is_some_and(Machine::is_guest)
+    /// Whether the machine is the one that the command ran on, and not a guest; false of a machine that only a later version
+    /// knows.
+    pub fn is_of_host(&self) -> bool {
+        self.measurement.place.machine.known().is_some_and(|machine| !machine.is_guest())
     }
 }
 

@@ -12,10 +12,10 @@ pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
         .collect()
 }
 
-/// Of a guest that was started for the measurement it is no news.
+/// Only of a host: of a guest that was started for the measurement it is no news.
 fn emulated(facts: &Facts) -> Option<Finding> {
     let is_emulated = facts.working().next().is_some() && !facts.are_times();
-    if facts.document.is_of_guest() || !is_emulated {
+    if !facts.document.is_of_host() || !is_emulated {
         return None;
     }
     let hypervisor = &facts.document.environment.hypervisor;
@@ -34,7 +34,8 @@ fn emulated(facts: &Facts) -> Option<Finding> {
 }
 
 fn order(facts: &Facts) -> Option<Finding> {
-    let order = facts.document.measurement.lfence_order.filter(|order| (order - 1.0).abs() > ORDER_TOLERANCE)?;
+    let order =
+        facts.document.measurement.lfence_order.filter(|order| (order - 1.0).abs() > ORDER_TOLERANCE)?;
     let verdict = "lfence does not hold back rdtsc on this processor, so that nothing can be timed.";
     Some(Finding {
         evidence: Some(format!("chains in a row took {order:.2} of the time that they must take")),

@@ -284,7 +284,7 @@ fn vouched_by(reference: &Reference) -> String {
     match (reference.vouched, reference.vouch) {
         (true, Vouch::Width(_)) => "known-width",
         (true, Vouch::NoSibling) => "no-sibling",
-        (false, _) | (true, Vouch::Nothing) => "nothing",
+        (false, _) | (true, Vouch::Nothing) => CpuUse::NOTHING,
     }
     .into()
 }

@@ -2,7 +2,7 @@
 
 use crate::configuration::Compared;
 use crate::figure::{ABSENT, Ratios, Unit, half_width, number, shown};
-use document::{Document, Outcome, Path, Row, Timing};
+use document::{CpuUse, Document, Outcome, Path, Row, Timing};
 use stats::{Cost, Mode, NoiseKind};
 use table::special::CALL;
 use table::{Entry, Kind, Table};
@@ -98,7 +98,7 @@ impl<'a> Figures<'a> {
             table,
             counted: !units.is_empty() && units.iter().all(|unit| *unit == Unit::Instructions),
             in_cycles: document.measurement.cycles_per_tick.is_some(),
-            never_quiet: !cpus.is_empty() && cpus.iter().all(|cpu| cpu.vouched_by == "nothing"),
+            never_quiet: !cpus.is_empty() && cpus.iter().all(CpuUse::is_unvouched),
         }
     }
 

@@ -107,7 +107,7 @@ fn measured(document: &Document) -> String {
     let measurement = &document.measurement;
     let priority = if measurement.realtime { ", real-time priority" } else { "" };
     // A guest has one CPU, whose number says nothing.
-    let cpus = Some(measurement).filter(|_| !document.is_of_guest()).and_then(cpus);
+    let cpus = Some(measurement).filter(|_| document.is_of_host()).and_then(cpus);
     let cpus = cpus.map(|cpus| format!(" on {cpus}"));
     format!(
         "{}, {:.1} s{}{priority}, by kentry {}",
