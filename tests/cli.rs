@@ -2,12 +2,15 @@
 //! machines (`pipeline.rs`).
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
+mod tampered;
+
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::LazyLock;
 use table::{Kernel, Table};
+use tampered::tampered;
 
 fn kentry(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_kentry")).args(arguments).output().unwrap()
@@ -75,8 +78,11 @@ fn what_works_has_figures_or_says_why_it_has_none() {
 }
 
 #[test]
-fn a_saved_run_gives_its_figures_again() {
-    assert_eq!(document::recompute(&DOCUMENT).unwrap().results, DOCUMENT.results);
+fn a_saved_run_gives_its_figures_and_findings_again() {
+    assert_eq!(measure::recompute(&DOCUMENT).unwrap(), *DOCUMENT);
+    let tampered = tampered(DOCUMENT.clone());
+    assert_ne!(tampered, *DOCUMENT);
+    assert_eq!(measure::recompute(&tampered).unwrap(), *DOCUMENT);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 mod finding;
 mod load;
+mod place;
 mod recompute;
 mod row;
 mod v1;
@@ -10,14 +11,16 @@ mod verdict;
 
 pub use finding::{Confidence, Finding, Level};
 pub use load::{LoadError, load};
-pub use recompute::{Recomputed, recompute};
-pub use row::{Outcome, Path, Row, Timing};
+pub use place::{Counter, Machine, Name};
+pub use recompute::{Recomputed, recompute, withhold_throughput};
+pub use row::{Key, Outcome, Path, Row, Timing};
 pub use verdict::{interrupts_in_words, judge, judge_failure, path_of, signal_in_words};
 
 use environment::Environment;
 use serde::{Deserialize, Serialize};
 use stats::Counts;
 use std::collections::BTreeMap;
+use table::Kernel;
 
 /// The schema that this version writes.
 pub const SCHEMA: &str = "kentry.run/2";
@@ -39,6 +42,18 @@ pub struct Document {
     pub results: Vec<Row>,
     /// What the facts and the figures say, the most important first.
     pub findings: Vec<Finding>,
+}
+
+impl Document {
+    /// The row of an entry and operation, whatever became of it; of several configurations the first.
+    pub fn row(&self, entry: &str, operation: &str) -> Option<&Row> {
+        self.results.iter().find(|row| row.entry == entry && row.operation == operation)
+    }
+
+    /// The row of this key.
+    pub fn row_of(&self, key: Key) -> Option<&Row> {
+        self.results.iter().find(|row| row.key() == key)
+    }
 }
 
 /// A function that a vDSO image exports.
@@ -98,23 +113,24 @@ pub struct Measurement {
     /// is 3.00 within 1 %.
     pub chain_ratio: BTreeMap<String, f64>,
     /// How long imul chains in a row took, as a part of what they should have: 1 where lfence orders rdtsc.
-    pub order: Option<f64>,
+    #[serde(rename = "order")]
+    pub lfence_order: Option<f64>,
     /// All rows together.
     pub counts: Counts,
     /// Share of the run's canaries that found the core alone, 0 to 1; null where nothing was timed.
     pub quiet_share: Option<f64>,
-    /// What changed while it was measured, in words.
+    /// What was found different at the end than at the beginning, in words. A change that only figures show is a finding.
     pub changes: Vec<String>,
 }
 
-/// Where rounds come from.
+/// Where rounds come from. The default is that of a document that does not say; [`load`] asks its environment.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Place {
-    /// `host`, `qemu-tcg`, `qemu-kvm` or `bochs`.
-    pub machine: String,
-    /// `linux` or `lab`.
-    pub kernel: String,
+    /// What executed the instructions.
+    pub machine: Name<Machine>,
+    /// Which kernel served the entries.
+    pub kernel: Name<Kernel>,
 }
 
 /// What one CPU contributed.
@@ -133,6 +149,16 @@ pub struct CpuUse {
     pub quiet_share: f64,
     /// Independent instructions in a core cycle when the core was alone, by bitness (`64`, `32`).
     pub canary: BTreeMap<String, f64>,
-    /// What vouches for that: `known-width`, `no-sibling` or `nothing`.
+    /// What vouches for that: `known-width`, `no-sibling` or [`CpuUse::NOTHING`].
     pub vouched_by: String,
+}
+
+impl CpuUse {
+    /// What `vouched_by` says where the fastest canaries may still be those of a shared core.
+    pub const NOTHING: &str = "nothing";
+
+    /// Whether nothing shows that the core was ever alone. Documents of schema 1 do not say.
+    pub fn is_unvouched(&self) -> bool {
+        self.vouched_by == CpuUse::NOTHING
+    }
 }

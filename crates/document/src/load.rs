@@ -1,5 +1,5 @@
 use crate::v1::{self, DocumentV1};
-use crate::{Document, SCHEMA};
+use crate::{Document, Place, SCHEMA};
 
 /// Why a text is not a run document.
 #[derive(Debug, thiserror::Error)]
@@ -67,15 +67,34 @@ pub fn load(text: &str) -> Result<Document, LoadError> {
     }
     let head: Head = serde_json::from_str(text)?;
     match head.schema.as_str() {
-        SCHEMA => Ok(serde_json::from_str(text)?),
+        SCHEMA => Ok(placed(serde_json::from_str(text)?)),
         v1::SCHEMA => Ok(serde_json::from_str::<DocumentV1>(text)?.into()),
         _ => Err(LoadError::Schema(head.schema)),
     }
 }
 
+/// The document, with the place that its environment tells where it names none.
+fn placed(mut document: Document) -> Document {
+    if document.measurement.place == Place::default() {
+        document.measurement.place = Place::of(&document.environment);
+    }
+    document
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Counter, Machine, Row};
+    use serde_json::{Value, json};
+    use table::Kernel;
+
+    /// A document of this version with little in it.
+    fn little() -> Value {
+        json!({
+            "schema": SCHEMA, "id": "00112233445566778899aabbccddeeff", "measurement": {}, "environment": {},
+            "vdso": {}, "results": [], "findings": [],
+        })
+    }
 
     #[test]
     fn other_schemas_and_other_texts_are_told_apart() {
@@ -95,5 +114,52 @@ mod tests {
         let text = "30.31568269485427";
         let number: stats::Ticks = serde_json::from_str(text).unwrap();
         assert_eq!(serde_json::to_string(&number).unwrap(), text);
+    }
+
+    #[test]
+    fn a_document_without_a_place_has_that_of_its_environment() {
+        let host = load(&little().to_string()).unwrap();
+        assert_eq!(host.measurement.place, Place::new(Machine::Host, Kernel::Linux));
+        assert!(host.is_of_linux() && host.is_of_host());
+        let mut bochs = little();
+        bochs["environment"]["lab"] = json!({ "accelerator": "bochs" });
+        let bochs = load(&bochs.to_string()).unwrap();
+        assert_eq!(bochs.measurement.place, Place::new(Machine::Bochs, Kernel::Lab));
+        assert!(bochs.is_of_lab() && !bochs.is_of_host());
+        assert_eq!((host.counter(), bochs.counter()), (Counter::Time, Counter::Instructions));
+    }
+
+    #[test]
+    fn the_place_decides_and_not_what_else_a_document_holds() {
+        let mut guest = little();
+        guest["measurement"]["place"] = json!({ "machine": "qemu-kvm", "kernel": "linux" });
+        guest["environment"]["lab"] = json!({ "accelerator": "tcg", "icount": true });
+        let guest = load(&guest.to_string()).unwrap();
+        assert_eq!((guest.counter(), guest.is_of_linux(), guest.is_of_host()), (Counter::Time, true, false));
+    }
+
+    #[test]
+    fn of_a_later_versions_machine_the_rows_tell_what_figures_are() {
+        let mut later = little();
+        later["measurement"]["place"] = json!({ "machine": "own-vmm", "kernel": "hurd" });
+        let mut document = load(&later.to_string()).unwrap();
+        assert_eq!(document.counter(), Counter::Time);
+        assert!(!document.is_of_lab() && !document.is_of_linux() && !document.is_of_host());
+        let eight = stats::Instructions(8.0);
+        let cost = stats::Cost {
+            estimate: eight,
+            ci_low: None,
+            ci_high: None,
+            min: eight,
+            p50: eight,
+            p99: None,
+            p999: None,
+            max: eight,
+        };
+        let row = Row { instructions: Some(cost), ..Row::unmeasured("call", "none", 64) };
+        document.results.push(row);
+        assert_eq!(document.counter(), Counter::Instructions);
+        let text = serde_json::to_string(&document).unwrap();
+        assert_eq!(load(&text).unwrap(), document, "and its names are kept");
     }
 }

@@ -1,7 +1,9 @@
-//! The figures of a document, computed again from its rounds.
+//! What follows from a document's rounds alone: the figures of its rows. The same functions compute them when a measurement
+//! ends and when a saved document is to show them again.
 
-use crate::{Document, Outcome, Row, Timing};
-use stats::{Figures, NotADistribution, Scale, figures};
+use crate::{Document, Key, Measurement, Outcome, Row, Timing};
+use stats::{Distribution, Figures, NotADistribution, Scale, figures};
+use table::special;
 
 /// Why figures cannot be computed again.
 #[derive(Debug, thiserror::Error)]
@@ -10,34 +12,29 @@ pub enum Recomputed {
     #[error("the document keeps no rounds: it is of schema kentry.run/1")]
     NoRounds,
     /// The rounds are not whole.
-    #[error("{entry} {operation}: the columns of its rounds have different lengths")]
+    #[error("{row}: the columns of its rounds have different lengths")]
     Columns {
-        /// The row's entry.
-        entry: String,
-        /// The row's operation.
-        operation: String,
+        /// Which row.
+        row: String,
     },
     /// There are rounds in the estimate, and no samples.
-    #[error("{entry} {operation}: the document keeps its rounds without their samples")]
+    #[error("{row}: the document keeps its rounds without their samples")]
     NoSamples {
-        /// The row's entry.
-        entry: String,
-        /// The row's operation.
-        operation: String,
+        /// Which row.
+        row: String,
     },
     /// The single samples cannot be read.
-    #[error("{entry} {operation}: {source}")]
+    #[error("{row}: {source}")]
     Distribution {
-        /// The row's entry.
-        entry: String,
-        /// The row's operation.
-        operation: String,
+        /// Which row.
+        row: String,
         /// Why not.
         source: NotADistribution,
     },
 }
 
-/// The document with every figure of a timed row computed again from its rounds and its samples.
+/// The document with every figure of a timed row computed again from its rounds and its samples. What was found out about
+/// the measurement as a whole, such as the clock, is taken from the document; its findings are left as they are.
 ///
 /// # Errors
 /// [`Recomputed`] where the document does not keep what that takes.
@@ -47,50 +44,94 @@ pub fn recompute(document: &Document) -> Result<Document, Recomputed> {
         return Err(Recomputed::NoRounds);
     }
     let mut document = document.clone();
-    let measurement = &document.measurement;
-    let scale = Scale {
-        nanos_per_tick: measurement.tsc_hz.map(|hertz| 1e9 / hertz),
-        cycles: measurement.cycles_per_tick.is_some(),
-        // Without one nothing was timed.
-        step: measurement.tsc_step.unwrap_or(1.0),
-        clock_error: measurement.clock_error.unwrap_or(0.0),
-    };
+    let scale = document.measurement.scale();
     for row in &mut document.results {
-        if row.timing == Timing::Hardware && row.outcome == Outcome::Ok {
-            let figures = if row.rounds.is_empty() { Figures::default() } else { again(row, &scale)? };
-            row.set(figures);
+        if row.is_timed() {
+            let (cycles, ticks) = samples(row)?;
+            row.compute(&cycles, &ticks, &scale);
+        } else {
+            row.set(Figures::default());
         }
     }
+    withhold_throughput(&mut document.results);
     Ok(document)
 }
 
-fn again(row: &Row, scale: &Scale) -> Result<Figures, Recomputed> {
-    let (entry, operation) = (row.entry.clone(), row.operation.clone());
+/// A row's single samples, in core cycles and in ticks.
+fn samples(row: &Row) -> Result<(Distribution, Distribution), Recomputed> {
+    let name = |key: Key| key.to_string();
     if !row.rounds.is_whole() {
-        return Err(Recomputed::Columns { entry, operation });
+        return Err(Recomputed::Columns { row: name(row.key()) });
     }
     let has_samples = row.distribution_ticks.is_some() && row.distribution_cycles.is_some();
     if !has_samples && row.rounds.excluded.iter().any(Option::is_none) {
-        return Err(Recomputed::NoSamples { entry, operation });
+        return Err(Recomputed::NoSamples { row: name(row.key()) });
     }
     let open = |stored: &Option<stats::StoredDistribution>| {
-        stored.as_ref().map(stats::StoredDistribution::open).transpose().map(Option::unwrap_or_default)
+        let opened = stored.as_ref().map(stats::StoredDistribution::open).transpose();
+        let error = |source| Recomputed::Distribution { row: name(row.key()), source };
+        opened.map(Option::unwrap_or_default).map_err(error)
     };
-    let cycles = open(&row.distribution_cycles);
-    let both = cycles.and_then(|cycles| Ok((cycles, open(&row.distribution_ticks)?)));
-    let (cycles, ticks) = both.map_err(|source| Recomputed::Distribution { entry, operation, source })?;
-    Ok(figures(&row.rounds, &cycles, &ticks, scale))
+    Ok((open(&row.distribution_cycles)?, open(&row.distribution_ticks)?))
+}
+
+impl Measurement {
+    /// How ticks become other units.
+    pub fn scale(&self) -> Scale {
+        Scale {
+            nanos_per_tick: self.tsc_hz.map(|hertz| 1e9 / hertz),
+            cycles: self.cycles_per_tick.is_some(),
+            // Without one nothing was timed.
+            step: self.tsc_step.unwrap_or(1.0),
+            clock_error: self.clock_error.unwrap_or(0.0),
+        }
+    }
 }
 
 impl Row {
-    /// Takes over what was computed from its rounds. A throughput that was withheld stays so.
-    pub fn set(&mut self, figures: Figures) {
-        self.core_cycles = figures.core_cycles;
-        self.ticks = figures.ticks;
-        self.ns = figures.ns;
-        self.throughput = figures.throughput.filter(|_| self.throughput_withheld.is_none());
-        self.modes = figures.modes;
-        self.cpu = figures.cpu;
-        self.noise = figures.noise;
+    /// Whether its figures are computed from rounds.
+    pub fn is_timed(&self) -> bool {
+        match self.timing {
+            Timing::Hardware => self.outcome == Outcome::Ok,
+            Timing::Emulated => false,
+        }
+    }
+
+    /// Computes its figures from its rounds and their single samples, in core cycles and in ticks. None is left of before;
+    /// without rounds there are none. [`withhold_throughput`] has the last word about one of them.
+    pub fn compute(&mut self, cycles: &Distribution, ticks: &Distribution, scale: &Scale) {
+        let rounds = &self.rounds;
+        let are_some = !rounds.is_empty();
+        self.set(if are_some { figures(rounds, cycles, ticks, scale) } else { Figures::default() });
+    }
+
+    fn set(&mut self, figures: Figures) {
+        let Figures { core_cycles, ticks, ns, throughput, modes, cpu, noise } = figures;
+        (self.core_cycles, self.ticks, self.ns, self.throughput) = (core_cycles, ticks, ns, throughput);
+        (self.modes, self.cpu, self.noise) = (modes, cpu, noise);
+    }
+}
+
+/// Withholds a throughput that is below that of a call and return: such calls overlapped with the control that is
+/// subtracted. Rows that were chosen from a document may lack the call; then what was withheld stays so.
+pub fn withhold_throughput(rows: &mut [Row]) {
+    let call = rows.iter().find(|row| row.is(special::CALL));
+    let is_known = call.is_some();
+    let floor = call.and_then(|row| row.throughput);
+    let floor = floor.map_or(0.0, |cost| cost.ci_low.unwrap_or(cost.estimate).0);
+    for row in rows {
+        let before = row.throughput_withheld.take().filter(|_| !is_known);
+        let cost = row.throughput.map(|cost| cost.estimate.0);
+        row.throughput_withheld = match cost.filter(|cost| *cost < floor || *cost <= 0.0) {
+            Some(_) if before.is_some() => before,
+            Some(cost) => Some(format!(
+                "{cost:.1} core cycles are less than a call and return takes ({floor:.1}): back to back, these calls \
+                 overlap with each other and with the control"
+            )),
+            None => before,
+        };
+        if row.throughput_withheld.is_some() {
+            row.throughput = None;
+        }
     }
 }

@@ -3,10 +3,12 @@
 use serde::{Deserialize, Serialize};
 use stats::{Cost, Counts, Cycles, Instructions, Lines, Mode, Nanos, Noise, StoredDistribution, Ticks};
 use std::collections::BTreeMap;
+use std::fmt;
+use table::special::RowName;
 
 /// How an attempt ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(into = "&'static str", try_from = "String")]
 pub enum Outcome {
     /// Measured.
     Ok,
@@ -52,7 +54,7 @@ impl Outcome {
 
 /// Where a row's figures come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(into = "&'static str", try_from = "String")]
 pub enum Timing {
     /// Time on a processor.
     Hardware,
@@ -62,12 +64,82 @@ pub enum Timing {
 
 /// Where a function is served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(into = "&'static str", try_from = "String")]
 pub enum Path {
     /// Without entering the kernel.
     User,
     /// By the kernel.
     Kernel,
+}
+
+impl Timing {
+    /// Every way.
+    pub const ALL: [Timing; 2] = [Timing::Hardware, Timing::Emulated];
+
+    /// As in documents and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Timing::Hardware => "hardware",
+            Timing::Emulated => "emulated",
+        }
+    }
+}
+
+impl Path {
+    /// Every path.
+    pub const ALL: [Path; 2] = [Path::User, Path::Kernel];
+
+    /// As in documents and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Path::User => "user",
+            Path::Kernel => "kernel",
+        }
+    }
+}
+
+/// Documents have the names that `name` spells.
+macro_rules! spelled_by_name {
+    ($($spelled:ident: $what:literal,)*) => {$(
+        impl From<$spelled> for &'static str {
+            fn from(spelled: $spelled) -> &'static str {
+                spelled.name()
+            }
+        }
+
+        impl TryFrom<String> for $spelled {
+            type Error = String;
+
+            fn try_from(name: String) -> Result<$spelled, String> {
+                let named = $spelled::ALL.into_iter().find(|spelled| spelled.name() == name);
+                named.ok_or_else(|| format!("{name:?} is no {}", $what))
+            }
+        }
+    )*};
+}
+
+spelled_by_name! {
+    Outcome: "outcome",
+    Timing: "timing",
+    Path: "path",
+}
+
+/// What tells a row from the others of its document, and finds the same row in another document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key<'a> {
+    /// Name of the entry.
+    pub entry: &'a str,
+    /// Name of the operation.
+    pub operation: &'a str,
+    /// Switches of the lab, or the kind of core.
+    pub configuration: &'a BTreeMap<String, String>,
+}
+
+impl fmt::Display for Key<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        write!(out, "{} {}", self.entry, self.operation)?;
+        self.configuration.iter().try_for_each(|(name, value)| write!(out, " {name}={value}"))
+    }
 }
 
 /// One entry and operation, in one configuration.
@@ -84,6 +156,7 @@ pub struct Row {
     /// Bitness of the process that used it.
     pub bits: u8,
     /// All of the lab's switches, or the kind of core where several were measured; empty on a host otherwise.
+    #[serde(default)]
     pub configuration: BTreeMap<String, String>,
     /// Where the figures come from.
     pub timing: Timing,
@@ -94,6 +167,7 @@ pub struct Row {
     /// Whether a call of a function enters the kernel, as the probe found out; null for entries that are not functions.
     pub path: Option<Path>,
     /// Remarks for the reader, in words.
+    #[serde(default)]
     pub remarks: Vec<String>,
     /// Why a row that works has no figures.
     pub noise: Option<Noise>,
@@ -110,10 +184,12 @@ pub struct Row {
     /// Why there is no throughput although it was measured, in words.
     pub throughput_withheld: Option<String>,
     /// The costs that single samples gather at, where there are several; in core cycles, or else in ticks.
+    #[serde(default)]
     pub modes: Vec<Mode>,
     /// The CPU that the estimate is of.
     pub cpu: Option<usize>,
     /// How much was measured, and how much of that was kept.
+    #[serde(default)]
     pub counts: Counts,
     /// The rounds, which the figures are computed from; empty where instructions are counted.
     pub rounds: Lines,
@@ -121,4 +197,91 @@ pub struct Row {
     pub distribution_cycles: Option<StoredDistribution>,
     /// Single samples in ticks; null where there are none.
     pub distribution_ticks: Option<StoredDistribution>,
+}
+
+impl Row {
+    /// What tells it from the other rows.
+    pub fn key(&self) -> Key<'_> {
+        Key { entry: &self.entry, operation: &self.operation, configuration: &self.configuration }
+    }
+
+    /// Whether it is this row of the table, in whatever configuration.
+    pub fn is(&self, name: RowName) -> bool {
+        name.is(&self.entry, &self.operation)
+    }
+
+    /// A row that works, of a process of this bitness, of which nothing is known yet.
+    pub fn unmeasured(entry: &str, operation: &str, bits: u8) -> Row {
+        Row {
+            entry: entry.into(),
+            entry_id: None,
+            operation: operation.into(),
+            operation_id: None,
+            bits,
+            configuration: BTreeMap::new(),
+            timing: Timing::Hardware,
+            outcome: Outcome::Ok,
+            reason: None,
+            path: None,
+            remarks: Vec::new(),
+            noise: None,
+            core_cycles: None,
+            ticks: None,
+            ns: None,
+            instructions: None,
+            throughput: None,
+            throughput_withheld: None,
+            modes: Vec::new(),
+            cpu: None,
+            counts: Counts::default(),
+            rounds: Lines::default(),
+            distribution_cycles: None,
+            distribution_ticks: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn on(configuration: &[(&str, &str)]) -> Row {
+        let pairs = configuration.iter().map(|(name, value)| (name.to_string(), value.to_string()));
+        Row { configuration: pairs.collect(), ..Row::unmeasured("call", "none", 64) }
+    }
+
+    #[test]
+    fn a_key_tells_configurations_apart_and_names_them() {
+        let (plain, isolated) = (on(&[]), on(&[("pti", "on"), ("pcid", "off")]));
+        assert_ne!(plain.key(), isolated.key());
+        assert_eq!(isolated.key(), Row { ticks: None, bits: 32, ..isolated.clone() }.key());
+        assert_eq!(
+            (plain.key().to_string(), isolated.key().to_string()),
+            ("call none".into(), "call none pcid=off pti=on".into())
+        );
+        assert!(plain.is(table::special::CALL) && isolated.is(table::special::CALL));
+    }
+
+    #[test]
+    fn a_name_that_none_has_is_an_error_that_says_so() {
+        let error = |row: &str| serde_json::from_str::<Row>(row).unwrap_err().to_string();
+        let row = serde_json::to_string(&Row::unmeasured("call", "none", 64)).unwrap();
+        assert!(row.contains(r#""timing":"hardware","outcome":"ok""#), "{row}");
+        assert!(error(&row.replace(r#""ok""#, r#""fine""#)).starts_with(r#""fine" is no outcome"#));
+        assert!(error(&row.replace(r#""hardware""#, r#""soft""#)).starts_with(r#""soft" is no timing"#));
+        for outcome in Outcome::ALL {
+            let closed = Row { outcome, path: Some(Path::User), ..Row::unmeasured("call", "none", 64) };
+            let text = serde_json::to_string(&closed).unwrap();
+            assert_eq!(serde_json::from_str::<Row>(&text).unwrap(), closed);
+        }
+    }
+
+    #[test]
+    fn a_row_needs_only_what_every_row_has() {
+        let row =
+            r#"{"entry":"call","operation":"none","bits":64,"timing":"hardware","outcome":"ok","rounds":{}}"#;
+        assert_eq!(serde_json::from_str::<Row>(row).unwrap(), Row::unmeasured("call", "none", 64));
+        let without_outcome = row.replace(r#""outcome":"ok","#, "");
+        assert!(serde_json::from_str::<Row>(&without_outcome).unwrap_err().to_string().contains("outcome"));
+    }
 }

@@ -5,7 +5,7 @@ use crate::{
 };
 use environment::Environment;
 use serde::Deserialize;
-use stats::{Cost, Counts, Cycles, Instructions, Lines, Nanos, Ticks};
+use stats::{Cost, Counts, Cycles, Instructions, Nanos, Ticks};
 use std::collections::BTreeMap;
 
 /// Its name.
@@ -67,17 +67,11 @@ struct RowV1 {
 
 impl From<DocumentV1> for Document {
     fn from(old: DocumentV1) -> Document {
-        let is_lab = old.environment.lab.as_ref();
-        let place = match is_lab.map(|lab| lab.accelerator.as_str()) {
-            None => Place { machine: "host".into(), kernel: "linux".into() },
-            Some("bochs") => Place { machine: "bochs".into(), kernel: "lab".into() },
-            Some(other) => Place { machine: format!("qemu-{other}"), kernel: "lab".into() },
-        };
         Document {
             schema: crate::SCHEMA.into(),
             id: None,
             findings: old.measurement.warnings.iter().map(finding).collect(),
-            measurement: measurement(old.measurement, place),
+            measurement: measurement(old.measurement, Place::of(&old.environment)),
             environment: old.environment,
             vdso: old.vdso,
             results: old.results.into_iter().map(row).collect(),
@@ -151,29 +145,18 @@ fn row(old: RowV1) -> Row {
     let rest = (!rest.is_empty()).then(|| rest.to_string());
     let kept_samples = old.samples.saturating_sub(old.disturbed);
     Row {
-        entry: old.entry,
-        entry_id: None,
-        operation: old.operation,
-        operation_id: None,
-        bits: old.bits,
         configuration: old.configuration,
         timing: old.timing,
         outcome: old.outcome,
         reason: rest.clone().filter(|_| !is_ok),
         path: served.map(|(_, path)| path),
         remarks: rest.filter(|_| is_ok).into_iter().collect(),
-        noise: None,
         core_cycles: old.core_cycles,
         ticks: old.ticks,
         ns: old.ns,
         instructions: old.instructions,
         throughput: old.throughput,
-        throughput_withheld: None,
-        modes: Vec::new(),
-        cpu: None,
         counts: Counts { samples: old.samples, kept_samples, ..Counts::default() },
-        rounds: Lines::default(),
-        distribution_cycles: None,
-        distribution_ticks: None,
+        ..Row::unmeasured(&old.entry, &old.operation, old.bits)
     }
 }

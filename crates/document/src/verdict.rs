@@ -82,8 +82,7 @@ fn closed(entry: &Entry, cause: &str, outcome: Outcome, otherwise: String) -> (O
     let Some(closed) = entry.closed.get(cause) else {
         return (outcome, otherwise);
     };
-    let named = Outcome::ALL.into_iter().find(|outcome| outcome.name() == closed.outcome);
-    (named.unwrap_or(outcome), closed.why.clone())
+    (Outcome::try_from(closed.outcome.clone()).unwrap_or(outcome), closed.why.clone())
 }
 
 fn judge_signal(entry: &Entry, outcome: Outcome, detail: &[u64; 4]) -> (Outcome, String) {

@@ -10,7 +10,7 @@ use crate::roots::Roots;
 
 /// The kind of core that a CPU is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(into = "&'static str", try_from = "String")]
 pub enum CoreType {
     /// A fast core of a processor with two kinds (Intel: P-core).
     Performance,
@@ -21,6 +21,9 @@ pub enum CoreType {
 }
 
 impl CoreType {
+    /// Every kind.
+    pub const ALL: [CoreType; 3] = [CoreType::Performance, CoreType::Efficient, CoreType::Uniform];
+
     /// As in documents.
     pub fn name(self) -> &'static str {
         match self {
@@ -28,6 +31,21 @@ impl CoreType {
             CoreType::Efficient => "efficient",
             CoreType::Uniform => "uniform",
         }
+    }
+}
+
+impl From<CoreType> for &'static str {
+    fn from(core: CoreType) -> &'static str {
+        core.name()
+    }
+}
+
+impl TryFrom<String> for CoreType {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<CoreType, String> {
+        let named = CoreType::ALL.into_iter().find(|core| core.name() == name);
+        named.ok_or_else(|| format!("{name:?} is no kind of core"))
     }
 }
 

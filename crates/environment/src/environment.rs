@@ -11,7 +11,7 @@ use crate::cpuid::Leaves;
 use crate::cpus::Cpus;
 use crate::frequency::Frequency;
 use crate::hypervisor::Hypervisor;
-use crate::kernel::Kernel;
+use crate::kernel::RunningKernel;
 use crate::lab::Lab;
 use crate::libc::Libc;
 use crate::load::LoadDuring;
@@ -39,7 +39,7 @@ pub struct Environment {
     /// What runs below the kernel.
     pub hypervisor: Hypervisor,
     /// The kernel.
-    pub kernel: Kernel,
+    pub kernel: RunningKernel,
     /// Faults of the processor → what the kernel does about each. `/sys/devices/system/cpu/vulnerabilities`.
     pub mitigations: BTreeMap<String, String>,
     /// The kernel's clock.
@@ -70,7 +70,7 @@ pub struct Environment {
 impl Environment {
     /// Of a measurement in the lab. Where its kernel ran on this machine's processor, the facts about that hold;
     /// those about the kernel around it say nothing of the figures.
-    pub fn of_lab(lab: Lab, kernel: Kernel, machine: Option<Environment>) -> Environment {
+    pub fn of_lab(lab: Lab, kernel: RunningKernel, machine: Option<Environment>) -> Environment {
         let machine = machine.unwrap_or_default();
         Environment {
             host: "lab".to_owned(),
@@ -108,7 +108,7 @@ pub fn capture(roots: &Roots, cpu: usize) -> Environment {
         cpu: Cpu::capture(&mut reader, cpu, &leaves, info.as_ref()),
         tsc: Tsc::from(&leaves, info.as_ref()),
         hypervisor: Hypervisor::capture(&mut reader, &leaves),
-        kernel: Kernel::capture(&mut reader, info.as_ref(), meltdown),
+        kernel: RunningKernel::capture(&mut reader, info.as_ref(), meltdown),
         mitigations,
         clock: Clock::capture(&mut reader),
         vsyscall_page: vsyscall::capture(&mut reader),

@@ -13,7 +13,7 @@ use crate::reader::Reader;
 /// The kernel that answered, and how it was built and started.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Kernel {
+pub struct RunningKernel {
     /// uname: `Linux`.
     pub sysname: Option<String>,
     /// uname: `6.1.0-18-amd64`.
@@ -47,7 +47,7 @@ pub struct Kernel {
 /// A fact and its source.
 type Sourced<T> = Option<(T, String)>;
 
-impl Kernel {
+impl RunningKernel {
     /// `meltdown` is the line of that name among the mitigations.
     pub(crate) fn capture(reader: &mut Reader, info: Option<&CpuInfo>, meltdown: Option<&str>) -> Self {
         let mut kernel = Self::from_uname();

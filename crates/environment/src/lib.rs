@@ -44,7 +44,7 @@ pub use cpus::Cpus;
 pub use environment::{Environment, capture};
 pub use frequency::Frequency;
 pub use hypervisor::Hypervisor;
-pub use kernel::Kernel;
+pub use kernel::RunningKernel;
 pub use lab::Lab;
 pub use libc::Libc;
 pub use load::{Load, LoadDuring};

@@ -3,14 +3,7 @@
 use crate::facts::{Facts, list, price};
 use crate::id::Id;
 use document::{Confidence, Document, Finding, Level, Outcome, Path, Row};
-
-/// The vDSO's entry, and that of its system calls.
-const VDSO: &str = "vdso-x86_64";
-const SYSCALL: &str = "syscall-x86_64";
-
-/// The operations that need the clocksource. The coarse clocks and `time` read what the last timer tick left, and a
-/// thread's CPU time is always the kernel's.
-const READS: [&str; 3] = ["clock_gettime-monotonic", "clock_gettime-realtime", "gettimeofday"];
+use table::special::{CLOCK_READS, SYSCALL, VDSO};
 
 /// Clocksources that are devices or counters which only the kernel reads.
 const KERNEL_ONLY: [&str; 6] =
@@ -27,12 +20,12 @@ const WIDE: f64 = 0.03;
 
 pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
     let document = facts.document;
-    let path = facts.is_host().then(|| clock_path(facts)).flatten();
+    let path = facts.document.is_of_linux().then(|| clock_path(facts)).flatten();
     path.into_iter().chain(range(document)).chain(time_namespace(document)).collect()
 }
 
 fn clock_path(facts: &Facts) -> Option<Finding> {
-    let rows: Vec<&Row> = READS.iter().filter_map(|read| facts.works(VDSO, read)).collect();
+    let rows: Vec<&Row> = CLOCK_READS.iter().filter_map(|read| facts.works(VDSO, read)).collect();
     let served = |path: Path| rows.iter().copied().filter(move |row| row.path == Some(path));
     let evidence = evidence(facts, &rows);
     let (kernel, user) = (served(Path::Kernel).next(), served(Path::User).next());
@@ -107,7 +100,7 @@ fn cause(document: &Document) -> (String, String, Confidence) {
 
 /// There is a vDSO row for the clock, and it is closed.
 fn without_vdso(facts: &Facts) -> Option<Finding> {
-    let row = READS.iter().find_map(|read| facts.row(VDSO, read))?;
+    let row = CLOCK_READS.iter().find_map(|read| facts.row(VDSO, read))?;
     let is_closed = matches!(row.outcome, Outcome::Unsupported | Outcome::Refused);
     let call = facts.timed(SYSCALL, &row.operation).and_then(price).map(|price| format!(": {price}"));
     let verdict = format!(
@@ -179,7 +172,7 @@ mod tests {
 
     fn clocks(path: Path, cycles: f64) -> Maker {
         let mut maker = Maker::host().cost("syscall-x86_64", "clock_gettime-monotonic", 387.0);
-        for operation in super::READS {
+        for operation in super::CLOCK_READS {
             maker = maker.served("vdso-x86_64", operation, cycles, path);
         }
         maker

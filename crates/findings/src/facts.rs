@@ -22,15 +22,9 @@ impl<'a> Facts<'a> {
         self.working().any(|row| row.timing == Timing::Hardware)
     }
 
-    /// Whether the rows are about the kernel that this command ran on, and not about the lab's.
-    pub fn is_host(&self) -> bool {
-        self.document.environment.lab.is_none()
-    }
-
     /// The row of an entry and operation, whatever became of it; of several kinds of core the first.
     pub fn row(&self, entry: &str, operation: &str) -> Option<&'a Row> {
-        let rows = self.document.results.iter();
-        rows.into_iter().find(|row| row.entry == entry && row.operation == operation)
+        self.document.row(entry, operation)
     }
 
     /// The same, if it answered rightly.

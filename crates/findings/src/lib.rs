@@ -86,7 +86,7 @@ mod tests {
         let measurement = &mut ordinary.document.measurement;
         measurement.partial = true;
         measurement.changes = vec!["tracing appeared".into()];
-        measurement.order = Some(0.3);
+        measurement.lfence_order = Some(0.3);
         measurement.chain_ratio = [("64".to_owned(), 2.0)].into();
         (measurement.cycles_per_tick, measurement.cycles_per_tick_range) = (Some(1.5), Some([1.2, 1.6]));
         measurement.realtime_refused = Some("EPERM".into());

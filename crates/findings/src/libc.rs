@@ -3,12 +3,13 @@
 use crate::facts::{Facts, cost, count, list, price};
 use crate::id::Id;
 use document::{Confidence, Finding, Level, Path, Row};
+use table::special::{LIBC, VDSO};
 
 /// The C library is dear when its interval lies above the vDSO's by this factor.
 const FACTOR: f64 = 1.5;
 
 pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
-    if !facts.is_host() {
+    if !facts.document.is_of_linux() {
         return Vec::new();
     }
     finding(facts).into_iter().collect()
@@ -47,10 +48,9 @@ impl Pair<'_> {
 }
 
 fn finding(facts: &Facts) -> Option<Finding> {
-    let operations = &facts.table.entry("libc")?.operations;
+    let operations = &facts.table.entry(LIBC)?.operations;
     let pairs = operations.iter().filter_map(|operation| {
-        let pair =
-            Pair { libc: facts.timed("libc", operation)?, vdso: facts.timed("vdso-x86_64", operation)? };
+        let pair = Pair { libc: facts.timed(LIBC, operation)?, vdso: facts.timed(VDSO, operation)? };
         Some((pair.factor()?, pair))
     });
     let mut pairs: Vec<(f64, Pair)> = pairs.collect();

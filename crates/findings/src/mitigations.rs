@@ -9,7 +9,7 @@ const OPEN: &str = "Vulnerable";
 const SAFE: &str = "Not affected";
 
 pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
-    if !facts.is_host() {
+    if !facts.document.is_of_linux() {
         return Vec::new();
     }
     open(facts).into_iter().chain(isolation(facts)).collect()

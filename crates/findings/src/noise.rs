@@ -78,7 +78,7 @@ fn noise(facts: &Facts) -> Option<Finding> {
 /// How much of the run was quiet, in words.
 fn alone(used: &[&CpuUse], share: f64) -> String {
     let (cpus, cores) = (cpus(used), cores(used));
-    if !used.is_empty() && used.iter().all(|cpu| is_unvouched(cpu)) {
+    if !used.is_empty() && used.iter().all(|cpu| cpu.is_unvouched()) {
         return format!("Never quiet: nothing shows that {cpus} ever had {cores} alone");
     }
     let word = match share {
@@ -110,11 +110,6 @@ fn cause(facts: &Facts) -> Option<&'static str> {
     (lost(facts, NoiseKind::Preempted) > 0).then_some("Other processes ran on the same CPU.")
 }
 
-/// Whether the fastest checks of a CPU may still be those of a shared core.
-fn is_unvouched(cpu: &CpuUse) -> bool {
-    cpu.vouched_by == "nothing"
-}
-
 /// `CPU 1`, `CPUs 0 and 1`.
 fn cpus(used: &[&CpuUse]) -> String {
     let numbers: Vec<String> = used.iter().map(|cpu| cpu.cpu.to_string()).collect();
@@ -128,7 +123,7 @@ fn cpus(used: &[&CpuUse]) -> String {
 /// CPUs whose fastest canaries may still be those of a shared core.
 fn never_seen_quiet(facts: &Facts) -> Option<Finding> {
     let used = facts.document.measurement.cpus.iter().filter(|cpu| cpu.rounds >= LEAST_ROUNDS as u64);
-    let unvouched: Vec<&CpuUse> = used.filter(|cpu| is_unvouched(cpu)).collect();
+    let unvouched: Vec<&CpuUse> = used.filter(|cpu| cpu.is_unvouched()).collect();
     if unvouched.is_empty() {
         return None;
     }

@@ -4,8 +4,10 @@ use crate::facts::{Facts, cost, list, price};
 use crate::id::Id;
 use document::{Confidence, Document, Finding, Level};
 use environment::Environment;
+use table::special::{BARE_SYSCALL, GETPPID, RowName, SYSCALL};
 
-const ENTRY: &str = "syscall-x86_64";
+/// The rows that tell what a system call costs by itself.
+const ROWS: [RowName; 2] = [BARE_SYSCALL, GETPPID];
 
 /// More than any crossing into a native kernel takes, in core cycles: the slowest, with page-table isolation and every
 /// mitigation, stay below 2000.
@@ -28,11 +30,11 @@ const ON_THE_PATH: [(&str, &str, &str); 9] = [
 const SSBD: [&str; 3] = ["thread force mitigated", "thread mitigated", "globally mitigated"];
 
 pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
-    if !facts.is_host() {
+    if !facts.document.is_of_linux() {
         return Vec::new();
     }
     let finding = traced(facts.document).or_else(|| implausible(facts)).or_else(|| bare(facts));
-    let next = Some(format!("kentry explain {ENTRY}"));
+    let next = Some(format!("kentry explain {SYSCALL}"));
     finding.map(|finding| Finding { evidence: evidence(facts), next, ..finding }).into_iter().collect()
 }
 
@@ -49,8 +51,8 @@ fn traced(document: &Document) -> Option<Finding> {
 }
 
 fn implausible(facts: &Facts) -> Option<Finding> {
-    let row = ["none", "getppid"].iter().find_map(|operation| {
-        let row = facts.timed(ENTRY, operation)?;
+    let row = ROWS.iter().find_map(|name| {
+        let row = facts.timed(name.entry, name.operation)?;
         cost(row).filter(|(cost, unit)| *unit == "cycles" && cost.estimate > IMPLAUSIBLE).map(|_| row)
     })?;
     let verdict =
@@ -71,8 +73,7 @@ fn implausible(facts: &Facts) -> Option<Finding> {
 }
 
 fn bare(facts: &Facts) -> Option<Finding> {
-    let nothing = facts.timed(ENTRY, "none").and_then(price);
-    let getppid = facts.timed(ENTRY, "getppid").and_then(price);
+    let [nothing, getppid] = ROWS.map(|name| facts.timed(name.entry, name.operation).and_then(price));
     let costs = match (nothing, getppid) {
         (Some(nothing), Some(getppid)) => {
             format!("A bare system call takes {nothing}, getppid {getppid}")
@@ -142,10 +143,10 @@ fn kernel_taxes(environment: &Environment) -> Vec<String> {
 
 /// Both figures with their intervals.
 fn evidence(facts: &Facts) -> Option<String> {
-    let each = ["none", "getppid"].iter().filter_map(|operation| {
-        let (cost, unit) = cost(facts.timed(ENTRY, operation)?)?;
+    let each = ROWS.iter().filter_map(|name| {
+        let (cost, unit) = cost(facts.timed(name.entry, name.operation)?)?;
         let interval = cost.ci_low.zip(cost.ci_high).map(|(low, high)| format!(", {low:.1} to {high:.1}"));
-        Some(format!("{ENTRY} {operation}: {:.1} {unit}{}", cost.estimate, interval.unwrap_or_default()))
+        Some(format!("{name}: {:.1} {unit}{}", cost.estimate, interval.unwrap_or_default()))
     });
     let each: Vec<String> = each.collect();
     (!each.is_empty()).then(|| each.join("; "))

@@ -1,10 +1,10 @@
 //! Small documents for the tests of all subjects.
 
-use document::{Document, Finding, Measurement, Outcome, Path, Row, SCHEMA, Timing};
+use document::{Document, Finding, Machine, Measurement, Outcome, Path, Place, Row, SCHEMA};
 use environment::Environment;
-use stats::{Cost, Counts, Lines, Noise, NoiseKind};
+use stats::{Cost, Noise, NoiseKind};
 use std::collections::BTreeMap;
-use table::Table;
+use table::{Kernel, Table};
 
 const TSC_HZ: f64 = 2.6e9;
 const CYCLES_PER_TICK: f64 = 1.4793;
@@ -19,7 +19,8 @@ impl Maker {
     pub fn host() -> Maker {
         let mut environment = Environment { host: "linux".into(), ..Environment::default() };
         environment.tsc.invariant = true;
-        let measurement = Measurement { tsc_hz: Some(TSC_HZ), ..Measurement::default() };
+        let place = Place::new(Machine::Host, Kernel::Linux);
+        let measurement = Measurement { place, tsc_hz: Some(TSC_HZ), ..Measurement::default() };
         Maker {
             document: Document {
                 schema: SCHEMA.into(),
@@ -81,32 +82,7 @@ pub fn make_noisy(row: &mut Row) {
 }
 
 fn row(entry: &str, operation: &str) -> Row {
-    Row {
-        entry: entry.into(),
-        entry_id: None,
-        operation: operation.into(),
-        operation_id: None,
-        bits: 64,
-        configuration: BTreeMap::new(),
-        timing: Timing::Hardware,
-        outcome: Outcome::Ok,
-        reason: None,
-        path: None,
-        remarks: Vec::new(),
-        noise: None,
-        core_cycles: None,
-        ticks: None,
-        ns: None,
-        instructions: None,
-        throughput: None,
-        throughput_withheld: None,
-        modes: Vec::new(),
-        cpu: Some(0),
-        counts: Counts::default(),
-        rounds: Lines::default(),
-        distribution_cycles: None,
-        distribution_ticks: None,
-    }
+    Row { cpu: Some(0), ..Row::unmeasured(entry, operation, 64) }
 }
 
 fn cost<U: From<f64>>(estimate: f64) -> Cost<U> {

@@ -12,10 +12,10 @@ pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
         .collect()
 }
 
-/// On a host; in the lab that figures are instructions is no news.
+/// Only of a host: of a guest that was started for the measurement it is no news.
 fn emulated(facts: &Facts) -> Option<Finding> {
     let is_emulated = facts.working().next().is_some() && !facts.are_times();
-    if !facts.is_host() || !is_emulated {
+    if !facts.document.is_of_host() || !is_emulated {
         return None;
     }
     let hypervisor = &facts.document.environment.hypervisor;
@@ -34,7 +34,8 @@ fn emulated(facts: &Facts) -> Option<Finding> {
 }
 
 fn order(facts: &Facts) -> Option<Finding> {
-    let order = facts.document.measurement.order.filter(|order| (order - 1.0).abs() > ORDER_TOLERANCE)?;
+    let order =
+        facts.document.measurement.lfence_order.filter(|order| (order - 1.0).abs() > ORDER_TOLERANCE)?;
     let verdict = "lfence does not hold back rdtsc on this processor, so that nothing can be timed.";
     Some(Finding {
         evidence: Some(format!("chains in a row took {order:.2} of the time that they must take")),
@@ -82,10 +83,11 @@ fn tsc_not_invariant(facts: &Facts) -> Option<Finding> {
 #[allow(clippy::unwrap_used, reason = "a test")]
 mod tests {
     use crate::testing::{Maker, found};
-    use document::{Level, Timing};
+    use document::{Level, Machine, Place, Timing};
+    use table::Kernel;
 
     #[test]
-    fn an_emulated_host_is_a_warning_and_an_emulated_lab_is_not() {
+    fn an_emulated_host_is_a_warning_and_an_emulated_guest_is_not() {
         let mut maker = Maker::host().cost("syscall-x86_64", "none", 288.0);
         assert_eq!(found(&maker, "emulated"), None);
         maker.row("syscall-x86_64", "none").timing = Timing::Emulated;
@@ -93,7 +95,7 @@ mod tests {
         maker.document.environment.hypervisor.signature = Some("TCGTCGTCGTCG".into());
         let finding = found(&maker, "emulated").unwrap();
         assert!(finding.evidence.unwrap().contains("TCGTCGTCGTCG"));
-        maker.document.environment.lab = Some(environment::Lab::default());
+        maker.document.measurement.place = Place::new(Machine::QemuTcg, Kernel::Linux);
         assert_eq!(found(&maker, "emulated"), None);
     }
 
@@ -101,11 +103,11 @@ mod tests {
     fn chains_and_fences_are_judged_by_their_tolerance() {
         let mut maker = Maker::host();
         maker.document.measurement.chain_ratio = [("64".to_owned(), 3.003), ("32".to_owned(), 2.99)].into();
-        maker.document.measurement.order = Some(0.98);
+        maker.document.measurement.lfence_order = Some(0.98);
         assert_eq!(found(&maker, "chain-ratio"), None);
         assert_eq!(found(&maker, "order"), None);
         maker.document.measurement.chain_ratio.insert("32".into(), 0.142);
-        maker.document.measurement.order = Some(0.31);
+        maker.document.measurement.lfence_order = Some(0.31);
         let finding = found(&maker, "chain-ratio").unwrap();
         assert!(finding.evidence.unwrap().contains("0.142 xors in 32-bit code"));
         assert_eq!(found(&maker, "order").unwrap().level, Level::Warning);

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use measure::lab::Options;
-use measure::{CpuChoice, Plan};
+use measure::{CpuChoice, HostPlan};
 use report::Format;
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -196,8 +196,8 @@ impl MeasureArgs {
     ///
     /// # Errors
     /// [`Error::Usage`] when a name matches no row.
-    pub fn plan<'a>(&self, table: &'a Table, drawn: u32) -> Result<Plan<'a>, Error> {
-        Ok(Plan {
+    pub fn plan<'a>(&self, table: &'a Table, drawn: u32) -> Result<HostPlan<'a>, Error> {
+        Ok(HostPlan {
             rows: measure::select::rows(table, Kernel::Linux, &self.entry, &self.operation)?,
             cpus: match self.cpu {
                 None => CpuChoice::Quiet,
@@ -263,7 +263,7 @@ pub struct ShowFileArgs {
     /// Only rows of operations of this name or glob; may be given several times
     #[arg(short, long, value_name = "NAME", value_hint = ValueHint::Other)]
     pub operation: Vec<String>,
-    /// Compute every figure again, from the rounds in the document
+    /// Compute every figure and finding again, from the rounds and the facts in the document
     #[arg(long)]
     pub recompute: bool,
     /// How to show it, and where

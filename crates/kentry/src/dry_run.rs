@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use measure::lab::LabPlan;
-use measure::{Counter, CpuChoice, Plan, TableRow};
+use measure::{Counter, CpuChoice, HostPlan, TableRow};
 use report::Format;
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use std::fmt::Write;
 ///
 /// # Errors
 /// [`Error::Usage`] for the formats that are for measurements only.
-pub fn plan(plan: &Plan, format: Format) -> Result<Vec<u8>, Error> {
+pub fn plan(plan: &HostPlan, format: Format) -> Result<Vec<u8>, Error> {
     match format {
         Format::Text => Ok(text(plan).into_bytes()),
         Format::Json => Ok(json(plan).into_bytes()),
@@ -70,7 +70,7 @@ fn cpus(choice: CpuChoice) -> String {
     }
 }
 
-fn text(plan: &Plan) -> String {
+fn text(plan: &HostPlan) -> String {
     let more = if plan.strict_budget {
         String::new()
     } else {
@@ -84,10 +84,10 @@ fn text(plan: &Plan) -> String {
         cpus(plan.cpus),
         plan.seed,
         if plan.realtime { "real-time" } else { "normal" },
-        Plan::BLOCKS,
+        HostPlan::BLOCKS,
         record::abi::BLOCK_SAMPLES,
-        Plan::BURSTS,
-        Plan::TICKS,
+        HostPlan::BURSTS,
+        HostPlan::TICKS,
     );
     for (entry, operation) in &plan.rows {
         // Writing to a String cannot fail.
@@ -96,7 +96,7 @@ fn text(plan: &Plan) -> String {
     text
 }
 
-fn json(plan: &Plan) -> String {
+fn json(plan: &HostPlan) -> String {
     let cpu = match plan.cpus {
         CpuChoice::Quiet => serde_json::json!("quiet"),
         CpuChoice::Only(cpu) => serde_json::json!(cpu),

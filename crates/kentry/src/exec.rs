@@ -105,7 +105,7 @@ pub fn run(
     let [configuration] = configurations.all.as_slice() else {
         return Err(Refused::failed(&"--exec takes one --set at most"));
     };
-    let mut lines = clock_lines(emulator.machine().tsc_hz());
+    let mut lines = clock_lines(emulator.tsc_hz());
     lines.extend([Line::Seed(seed), Line::Limit(0)]);
     let set = configuration.only(&configurations.named);
     if !set.is_empty() {

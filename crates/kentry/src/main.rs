@@ -8,7 +8,7 @@ use kentry::cli::{Color, Command, ExplainArgs, ListArgs, MeasureArgs, ShowArgs, 
 use kentry::error::{Error, INTERRUPTED, UNFINISHED, without_numbers};
 use kentry::output::Target;
 use kentry::{arguments, completions, dry_run, explain, input, locale, manual, pager, progress};
-use measure::{CpuChoice, Plan, Setting};
+use measure::{CpuChoice, HostPlan, Setting};
 use nix::sys::signal::{SigHandler, Signal, signal};
 use report::{Selection, Style};
 use std::io::Write;
@@ -121,7 +121,7 @@ fn all_failed(document: &document::Document) -> Option<&str> {
     Some(first.reason.as_deref().unwrap_or(first.outcome.name()))
 }
 
-fn measure_host(plan: &Plan, interrupt: &Interrupt) -> Result<document::Document, Error> {
+fn measure_host(plan: &HostPlan, interrupt: &Interrupt) -> Result<document::Document, Error> {
     let environment = |error: &dyn std::fmt::Display| Error::Environment(error.to_string());
     let roots = environment::Roots::default();
     let allowed = host::allowed_cpus().map_err(|error| environment(&error))?;
@@ -163,7 +163,7 @@ fn run_show(args: &ShowFileArgs) -> Result<ExitCode, Error> {
     for file in &args.files {
         let mut document = input::document(file)?;
         if args.recompute {
-            document = document::recompute(&document)
+            document = measure::recompute(&document)
                 .map_err(|error| Error::Input { file: file.clone(), why: error.to_string() })?;
         }
         measure::select::keep(Table::get(), &mut document.results, &args.entry, &args.operation)?;

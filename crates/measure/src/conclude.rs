@@ -1,13 +1,11 @@
 //! From the rounds of all rows to the document.
 
-use crate::linux::is_sentinel;
-use crate::place::{Counter, Place};
 use crate::row::Row;
 use crate::width;
-use document::{CpuUse, Document, Export, Measurement, Outcome};
+use document::{Counter, CpuUse, Document, Export, Measurement, Outcome, Place, Recomputed};
 use environment::{CoreType, Environment};
 use sha2::{Digest, Sha256};
-use stats::{Counts, Figures, Interrupts, Lines, Reference, Round, Scale, Vouch, figures, tabulate};
+use stats::{Counts, Distribution, Interrupts, Reference, Round, Scale, Vouch, tabulate};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use table::{Probe, Table};
@@ -18,12 +16,6 @@ const EMULATORS: [&str; 1] = ["TCGTCGTCGTCG"];
 /// On a processor an imul takes three times as long as a xor. A ratio up to this one is an emulator's, which takes about
 /// the same time for every instruction.
 const EMULATED_CHAIN: f64 = 2.0;
-
-/// If the sentinel's cost changes by more than this part, something has changed the machine.
-const CHANGE: f64 = 0.05;
-
-/// Rounds of the sentinel on either side of a change, at least.
-const SIDE: usize = 4;
 
 /// References of probes that differ by more than this factor differ for another reason than company.
 pub const ALIKE: f64 = 1.15;
@@ -62,7 +54,7 @@ pub struct Facts {
 /// What rounds are judged by: one reference for each probe, whose code differs, and each kind of core, whose width differs.
 type References = BTreeMap<(Probe, CoreType), Reference>;
 
-/// The document of a measurement that is over.
+/// The document of a measurement that is over. What follows from its rounds alone is computed as [`recompute`] does it.
 pub fn conclude(
     rows: &[Row],
     facts: Facts,
@@ -72,18 +64,28 @@ pub fn conclude(
     let core = |round: &Round| facts.cores.get(&round.cpu).copied().unwrap_or(CoreType::Uniform);
     let references = references(rows, &environment, &core);
     let times = times(&environment, &references);
-    let mut judged = Judged::of(rows, &references, &core, &facts, times);
-    withhold_throughput(&mut judged.rows);
+    let judged = Judged::of(rows, &references, &core, &facts, times);
     let measurement = measurement(&judged, &references, facts);
-    let mut document = Document {
+    with_findings(Document {
         schema: document::SCHEMA.to_string(),
         id: Some(id()),
+        results: judged.computed(&measurement.scale()),
         measurement,
         environment,
         vdso,
-        results: judged.rows,
         findings: Vec::new(),
-    };
+    })
+}
+
+/// A saved document with the figures and the findings that its rounds and its facts have, whatever it says.
+///
+/// # Errors
+/// [`Recomputed`] where the document does not keep what that takes.
+pub fn recompute(document: &Document) -> Result<Document, Recomputed> {
+    document::recompute(document).map(with_findings)
+}
+
+fn with_findings(mut document: Document) -> Document {
     document.findings = findings::findings(&document, Table::get());
     document
 }
@@ -149,11 +151,15 @@ fn emulator(environment: &Environment) -> Option<&'static str> {
     EMULATORS.into_iter().find(|known| signatures.iter().any(|found| found.as_deref() == Some(*known)))
 }
 
-/// All rows with their figures.
+/// Single samples in core cycles, and in ticks.
+type Samples = (Distribution, Distribution);
+
+/// All rows with their rounds, not yet with figures of these.
 struct Judged {
     rows: Vec<document::Row>,
+    /// Of each row, if it was timed.
+    samples: Vec<Option<Samples>>,
     cycles: bool,
-    changes: Vec<String>,
     quiet_share: Option<f64>,
     cpus: Vec<CpuUse>,
 }
@@ -169,20 +175,14 @@ impl Judged {
         let all = || rows.iter().flat_map(|row| &row.rounds);
         let cycles = !references.is_empty()
             && references.values().all(|reference| reference.chain_holds() && reference.clocks_agree());
-        let scale = Scale {
-            nanos_per_tick: facts.tsc_hz.map(|hertz| 1e9 / hertz),
-            cycles,
-            step: all().map(|round| round.step).fold(f64::INFINITY, f64::min),
-            clock_error: clock_error(references).unwrap_or(0.0),
-        };
         let clock = references.values().next().zip(all().next());
         let clock =
             clock.and_then(|(reference, round)| Some(reference.cycles_per_tick(round.marks.first()?.imul)));
         let interrupts = clock.and_then(|clock| Interrupts::of(all(), clock));
         let mut out = Vec::new();
-        let mut changes = Vec::new();
+        let mut samples = Vec::new();
         for row in rows.iter().filter(|row| row.was_tried()) {
-            let mut result = row.without_figures();
+            let (mut result, mut singles) = (row.without_figures(), None);
             if times == Times::Emulated {
                 result.timing = document::Timing::Emulated;
             }
@@ -191,22 +191,32 @@ impl Judged {
                     Counter::Instructions => count(row, &mut result),
                     Counter::Time if times == Times::Real => {
                         let reference = |round: &Round| references.get(&(row.row.0.probe, core(round)));
-                        judge(row, &mut result, reference, interrupts.as_ref(), &scale);
-                        if is_sentinel(&result.entry, &result.operation) {
-                            changes.extend(change(&result.rounds));
-                        }
+                        singles = Some(judge(row, &mut result, reference, interrupts.as_ref()));
                     }
                     Counter::Time => {}
                 }
             }
             out.push(result);
+            samples.push(singles);
         }
         let cpus = cpus(rows, &out, references, core, facts);
         let canaries = cpus.iter().map(|cpu| (cpu.quiet_share * cpu.rounds as f64, cpu.rounds as f64));
         let sum = canaries.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
         let real = times == Times::Real;
         let quiet_share = (sum.1 > 0.0 && real).then(|| sum.0 / sum.1);
-        Judged { rows: out, cycles: cycles && real, changes, quiet_share, cpus }
+        Judged { rows: out, samples, cycles: cycles && real, quiet_share, cpus }
+    }
+
+    /// The rows with their figures.
+    fn computed(self, scale: &Scale) -> Vec<document::Row> {
+        let mut rows = self.rows;
+        for (row, samples) in rows.iter_mut().zip(&self.samples) {
+            if let Some((cycles, ticks)) = samples {
+                row.compute(cycles, ticks, scale);
+            }
+        }
+        document::withhold_throughput(&mut rows);
+        rows
     }
 }
 
@@ -221,64 +231,15 @@ fn judge<'a>(
     result: &mut document::Row,
     reference: impl Fn(&Round) -> Option<&'a Reference>,
     interrupts: Option<&Interrupts>,
-    scale: &Scale,
-) {
+) -> Samples {
     let tabulated = tabulate(&row.rounds, reference, interrupts);
-    let figures: Figures = figures(&tabulated.lines, &tabulated.cycles, &tabulated.ticks, scale);
-    result.set(figures);
     result.counts = tabulated.counts;
     result.rounds = tabulated.lines;
     let stored =
         |distribution: &stats::Distribution| (!distribution.is_empty()).then(|| distribution.store());
     result.distribution_cycles = stored(&tabulated.cycles);
     result.distribution_ticks = stored(&tabulated.ticks);
-}
-
-/// Withholds a throughput that is below that of a call and return: such calls overlapped with the control that is
-/// subtracted.
-fn withhold_throughput(rows: &mut [document::Row]) {
-    let is_floor = |row: &document::Row| (row.entry.as_str(), row.operation.as_str()) == ("call", "none");
-    let floor = rows.iter().find(|row| is_floor(row)).and_then(|row| row.throughput);
-    let floor = floor.map_or(0.0, |cost| cost.ci_low.unwrap_or(cost.estimate).0);
-    for row in rows {
-        let cost = row.throughput.map(|cost| cost.estimate.0);
-        if let Some(cost) = cost.filter(|cost| *cost < floor || *cost <= 0.0) {
-            row.throughput = None;
-            row.throughput_withheld = Some(format!(
-                "{cost:.1} core cycles are less than a call and return takes ({floor:.1}): back to back, these calls overlap \
-                 with each other and with the control"
-            ));
-        }
-    }
-}
-
-/// If a row's cost changed in the course of the run: when, and from what to what, in words.
-fn change(lines: &Lines) -> Option<String> {
-    let kept: Vec<(f64, f64)> = (0..lines.len())
-        .filter(|index| lines.excluded.get(*index) == Some(&None))
-        .filter_map(|index| {
-            Some((*lines.at_ms.get(index)?, lines.cost.get(index)? * lines.cycles_per_tick.get(index)?))
-        })
-        .collect();
-    let median = |part: &[(f64, f64)]| stats::quantile_of(part.iter().map(|(_, cost)| *cost), 0.5);
-    let differs = |split: usize| {
-        let (before, after) = kept.split_at_checked(split)?;
-        let (first, second) = (median(before)?, median(after)?);
-        // The two sides must differ by more than the rounds within each of them.
-        let spread = |part: &[(f64, f64)], middle: f64| {
-            stats::quantile_of(part.iter().map(|(_, cost)| (cost - middle).abs()), 0.75).unwrap_or(0.0)
-        };
-        let scatter = spread(before, first).max(spread(after, second));
-        let by = (second - first).abs();
-        (by > CHANGE * first.min(second) && by > 4.0 * scatter).then_some((by, split, first, second))
-    };
-    let splits = SIDE..(kept.len() + 1).saturating_sub(SIDE);
-    let (_, split, first, second) = splits.filter_map(differs).max_by(|a, b| a.0.total_cmp(&b.0))?;
-    let at = kept.get(split)?.0 / 1e3;
-    Some(format!(
-        "a plain system call cost {first:.0} core cycles until {at:.1} s into the run, and {second:.0} after that: something was \
-         switched on or off underneath, such as tracing or a mitigation"
-    ))
+    (tabulated.cycles, tabulated.ticks)
 }
 
 fn cpus(
@@ -323,7 +284,7 @@ fn vouched_by(reference: &Reference) -> String {
     match (reference.vouched, reference.vouch) {
         (true, Vouch::Width(_)) => "known-width",
         (true, Vouch::NoSibling) => "no-sibling",
-        (false, _) | (true, Vouch::Nothing) => "nothing",
+        (false, _) | (true, Vouch::Nothing) => CpuUse::NOTHING,
     }
     .into()
 }
@@ -348,7 +309,7 @@ fn measurement(judged: &Judged, references: &References, facts: Facts) -> Measur
         kentry: env!("CARGO_PKG_VERSION").to_string(),
         compiler: Some(probes::COMPILER.to_string()),
         probes: probe_hashes(),
-        place: facts.place.document(),
+        place: facts.place,
         started: facts.started,
         seconds: facts.seconds,
         budget_seconds: facts.budget.as_secs_f64(),
@@ -365,10 +326,10 @@ fn measurement(judged: &Judged, references: &References, facts: Facts) -> Measur
         cycles_per_tick_range: low.zip(high).map(|(low, high)| [low, high]),
         clock_error: clock_error(references),
         chain_ratio,
-        order: references.values().filter_map(|reference| reference.order).max_by(f64::total_cmp),
+        lfence_order: references.values().filter_map(|reference| reference.order).max_by(f64::total_cmp),
         counts: judged.rows.iter().fold(Counts::default(), |sum, row| sum + row.counts),
         quiet_share: judged.quiet_share,
-        changes: facts.changes.into_iter().chain(judged.changes.iter().cloned()).collect(),
+        changes: facts.changes,
     }
 }
 
@@ -399,16 +360,6 @@ mod tests {
     use super::*;
     use simulator::{Machine, Model, Subject};
 
-    fn lines(costs: &[f64]) -> Lines {
-        Lines {
-            at_ms: (0..costs.len()).map(|index| index as f64 * 100.0).collect(),
-            cost: costs.to_vec(),
-            cycles_per_tick: vec![2.0; costs.len()],
-            excluded: vec![None; costs.len()],
-            ..Lines::default()
-        }
-    }
-
     #[test]
     fn a_probe_that_was_hardly_ever_alone_is_judged_by_what_the_other_found() {
         let records =
@@ -424,20 +375,6 @@ mod tests {
         assert_eq!(judged_by(4.58, 4.38, CoreType::Uniform), 4.58);
         assert_eq!(judged_by(4.38, 4.58, CoreType::Efficient), 4.38, "another kind of core");
         assert_eq!(judged_by(3.0, 4.58, CoreType::Uniform), 3.0, "another reason");
-    }
-
-    #[test]
-    fn a_change_in_the_middle_is_noticed_and_scatter_is_not() {
-        let changed =
-            change(&lines(&[150.0, 151.0, 150.0, 149.0, 150.0, 4700.0, 4710.0, 4690.0, 4700.0])).unwrap();
-        assert!(
-            changed.contains("cost 300 core cycles until 0.5 s") && changed.contains("9400"),
-            "{changed}"
-        );
-        assert_eq!(change(&lines(&[150.0; 30])), None);
-        let scattered: Vec<f64> = (0..40).map(|index| 150.0 + f64::from(index * 7919 % 23)).collect();
-        assert_eq!(change(&lines(&scattered)), None);
-        assert_eq!(change(&lines(&[150.0, 4000.0, 150.0])), None, "too few rounds to tell");
     }
 
     #[test]

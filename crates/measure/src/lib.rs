@@ -3,20 +3,21 @@
 
 mod conclude;
 mod cpus;
+mod drive;
 mod error;
 pub mod lab;
 mod linux;
 mod live;
-mod place;
 mod plan;
 mod row;
 mod schedule;
 pub mod select;
 mod width;
 
-pub use conclude::Facts;
+pub use conclude::{Facts, recompute};
+pub use document::Counter;
+pub use drive::{Answer, Measurer, Progress, Taken, drive};
 pub use error::Error;
-pub use linux::{Progress, Setting, measure};
-pub use place::{Answer, Counter, Machine, Measurer, Place, Taken};
-pub use plan::{CpuChoice, Plan};
+pub use linux::{Setting, measure};
+pub use plan::{CpuChoice, HostPlan};
 pub use row::{Row, TableRow};

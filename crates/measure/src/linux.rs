@@ -3,13 +3,13 @@
 
 use crate::conclude::{Facts, conclude};
 use crate::cpus::Cpus;
+use crate::drive::{Answer, Measurer, Progress, Taken, drive};
 use crate::live::Live;
-use crate::place::{Answer, Counter, Machine, Measurer, Place, Taken};
-use crate::plan::{CpuChoice, Plan};
+use crate::plan::{CpuChoice, HostPlan};
 use crate::row::{Row, TableRow, fact};
 use crate::schedule::Schedule;
 use crate::{Error, width};
-use document::{Document, Export};
+use document::{Counter, Document, Export, Machine, Place};
 use environment::{CoreType, Environment};
 use host::{Executor, Interrupt, Reading};
 use record::{Payload, Record, Request, abi};
@@ -17,7 +17,7 @@ use stats::{Round, Vouch};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
-use table::{Kernel, Probe, Table};
+use table::{Kernel, Probe, Table, special};
 
 /// A shorter run waits until this much time has passed, so that the counter's rate is exact: 100 ns in 50 ms are 2 ppm.
 const SHORTEST_CALIBRATION: Duration = Duration::from_millis(50);
@@ -50,23 +50,12 @@ pub struct Setting<'a> {
     pub parent: u64,
 }
 
-/// How far a measurement is.
-#[derive(Debug, Clone, Copy)]
-pub struct Progress<'a> {
-    /// The share of the longest time that is used up, 0 to 1.
-    pub share: f64,
-    /// What is measured now.
-    pub row: TableRow<'a>,
-    /// Share of the canaries so far that found the core alone; none before the first.
-    pub quiet: Option<f64>,
-}
-
 /// Measures what the plan asks for.
 ///
 /// # Errors
 /// [`Error::Environment`] when there is no CPU to measure on.
 pub fn measure<'a>(
-    plan: &Plan<'a>,
+    plan: &HostPlan<'a>,
     setting: Setting,
     progress: &mut dyn FnMut(Progress<'a>),
 ) -> Result<Document, Error> {
@@ -86,12 +75,7 @@ pub fn measure<'a>(
         let part = Part { number: number as u32, of: groups.len() as u32, begin };
         let mut of_group = rows_of(plan, group, groups.len() > 1);
         let mut linux = Linux::new(plan, executor, group, &environment, &interrupt, parent, part)?;
-        while let Some(taken) = linux.next(&of_group) {
-            let Some(row) = of_group.get_mut(taken.row) else { break };
-            row.take(taken.answer, taken.at);
-            linux.look(row);
-            progress(Progress { share: linux.share(), row: row.row, quiet: linux.live.quiet_share() });
-        }
+        drive(&mut linux, &mut of_group, progress);
         rows.append(&mut of_group);
     }
 
@@ -101,7 +85,7 @@ pub fn measure<'a>(
     environment.load = Some(environment::Load::between(&load, &environment::Load::now(&roots, first_cpu)));
     let changes = environment::Underneath::now(&roots).changes_since(&before);
     let facts = Facts {
-        place: Place { machine: Machine::Host, kernel: Kernel::Linux },
+        place: Place::new(Machine::Host, Kernel::Linux),
         started,
         seconds: executor.now().saturating_sub(begin).as_secs_f64(),
         budget: plan.budget,
@@ -134,7 +118,7 @@ fn groups(choice: CpuChoice, cpus: &BTreeMap<usize, CoreType>) -> Vec<BTreeMap<u
     }
 }
 
-fn rows_of<'a>(plan: &Plan<'a>, group: &BTreeMap<usize, CoreType>, are_several: bool) -> Vec<Row<'a>> {
+fn rows_of<'a>(plan: &HostPlan<'a>, group: &BTreeMap<usize, CoreType>, are_several: bool) -> Vec<Row<'a>> {
     let kind = group.values().next().filter(|_| are_several);
     let configuration: BTreeMap<String, String> =
         kind.map(|kind| ("core".to_string(), kind.name().to_string())).into_iter().collect();
@@ -169,7 +153,7 @@ struct Linux<'a, 'b> {
 
 impl<'a, 'b> Linux<'a, 'b> {
     fn new(
-        plan: &Plan<'a>,
+        plan: &HostPlan<'a>,
         executor: &'b mut dyn Executor,
         group: &BTreeMap<usize, CoreType>,
         environment: &Environment,
@@ -186,8 +170,9 @@ impl<'a, 'b> Linux<'a, 'b> {
             Cpus::new(group).ok_or_else(|| Error::Environment("there is no CPU to measure on".into()))?;
         let start = executor.now();
         let used = start.saturating_sub(part.begin);
-        let sentinel =
-            plan.rows.iter().position(|(entry, operation)| is_sentinel(&entry.name, &operation.name));
+        let is_sentinel =
+            |(entry, operation): &TableRow| special::BARE_SYSCALL.is(&entry.name, &operation.name);
+        let sentinel = plan.rows.iter().position(is_sentinel);
         let seed = plan.seed.wrapping_add(u64::from(part.number));
         // The time before the first round counts as used.
         let share = |time: Duration| {
@@ -235,15 +220,6 @@ impl<'a, 'b> Linux<'a, 'b> {
         }
     }
 
-    /// Updates what is known of the noise by a row's latest round.
-    fn look(&mut self, row: &mut Row) {
-        let Some(round) = row.rounds.last_mut() else { return };
-        let look = self.live.take(row.row.0.probe, self.cpus.core(self.cpu), round);
-        row.good += usize::from(look.is_good());
-        self.cpus.take(self.cpu, look.quiet);
-        self.cpus.take_kept(self.cpu, look.kept);
-    }
-
     fn elapsed(&self) -> Duration {
         self.executor.now().saturating_sub(self.start)
     }
@@ -259,9 +235,9 @@ impl<'a, 'b> Linux<'a, 'b> {
         Request {
             entry: entry.id,
             operation: operation.id,
-            blocks: Plan::BLOCKS * longer,
-            ticks: Plan::TICKS * longer,
-            bursts: Plan::BURSTS,
+            blocks: HostPlan::BLOCKS * longer,
+            ticks: HostPlan::TICKS * longer,
+            bursts: HostPlan::BURSTS,
             parent: self.parent,
             cpu: cpu as u64,
             path: first,
@@ -306,18 +282,24 @@ impl Measurer for Linux<'_, '_> {
         self.cpu = cpu;
         Some(Taken { row: index, at, answer })
     }
-}
 
-/// Whether this row is the sentinel, the plainest system call: if its cost changes, something has changed the machine.
-pub fn is_sentinel(entry: &str, operation: &str) -> bool {
-    (entry, operation) == ("syscall-x86_64", "none")
+    /// Updates what is known of the noise by a row's latest round.
+    fn look(&mut self, row: &mut Row) {
+        let Some(round) = row.rounds.last_mut() else { return };
+        let look = self.live.take(row.row.0.probe, self.cpus.core(self.cpu), round);
+        row.good += usize::from(look.is_good());
+        self.cpus.take(self.cpu, look.quiet);
+        self.cpus.take_kept(self.cpu, look.kept);
+    }
+
+    fn progress<'r>(&self, row: TableRow<'r>) -> Option<Progress<'r>> {
+        Some(Progress { share: self.share(), row, quiet: self.live.quiet_share() })
+    }
 }
 
 /// The row that is run to see how quiet a CPU is: a call of a function that does nothing.
 fn scout() -> Option<TableRow<'static>> {
-    Table::get()
-        .rows(Kernel::Linux)
-        .find(|(entry, operation)| (entry.name.as_str(), operation.name.as_str()) == ("call", "none"))
+    Table::get().rows(Kernel::Linux).find(|(entry, operation)| special::CALL.is(&entry.name, &operation.name))
 }
 
 /// What the vDSO images export, by bitness; and the vsyscall page's mode, into the environment.

@@ -16,14 +16,14 @@ pub enum CpuChoice {
 
 /// What to measure.
 #[derive(Debug, Clone)]
-pub struct Plan<'a> {
+pub struct HostPlan<'a> {
     /// The rows, in the table's order.
     pub rows: Vec<TableRow<'a>>,
     /// On which CPUs.
     pub cpus: CpuChoice,
     /// How long; but at least one round of every row is always taken.
     pub budget: Duration,
-    /// Whether to stop at the budget even if rows lack rounds. Otherwise these may use [`Plan::EXTENSION`] times the budget.
+    /// Whether to stop at the budget even if rows lack rounds. Otherwise these may use [`HostPlan::EXTENSION`] times the budget.
     pub strict_budget: bool,
     /// The seed of the order of the rounds.
     pub seed: u64,
@@ -31,7 +31,7 @@ pub struct Plan<'a> {
     pub realtime: bool,
 }
 
-impl Plan<'_> {
+impl HostPlan<'_> {
     /// How many times the budget a run may take for rows that lack rounds.
     pub const EXTENSION: u32 = 3;
 
@@ -46,6 +46,6 @@ impl Plan<'_> {
 
     /// The longest that it may take.
     pub fn longest(&self) -> Duration {
-        if self.strict_budget { self.budget } else { self.budget * Plan::EXTENSION }
+        if self.strict_budget { self.budget } else { self.budget * HostPlan::EXTENSION }
     }
 }

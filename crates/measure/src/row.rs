@@ -1,10 +1,11 @@
 //! One row while it is measured.
 
-use crate::place::{Answer, Counter};
-use document::{Outcome, Path, Timing};
+use crate::drive::Answer;
+use document::{Counter, Outcome, Path, Timing};
 use record::{Failure, Payload, Record, Sample, abi};
 use stats::Round;
 use std::collections::BTreeMap;
+use table::special::FIRST_SCREEN;
 use table::{Entry, Operation};
 
 /// A row of the table.
@@ -54,10 +55,10 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Whether most readers ask for it.
-    pub fn is_common(&self) -> bool {
+    /// Whether it is shown on the first screen.
+    pub fn is_shown_first(&self) -> bool {
         let (entry, operation) = self.row;
-        table::is_common(&entry.name, &operation.name)
+        FIRST_SCREEN.iter().any(|name| name.is(&entry.name, &operation.name))
     }
 
     /// Takes a round. The first that fails ends the row, whatever came before: an entry that answers wrongly once gets no
@@ -153,30 +154,15 @@ impl<'a> Row<'a> {
             Counter::Instructions => Timing::Emulated,
         };
         document::Row {
-            entry: entry.name.clone(),
             entry_id: Some(entry.id),
-            operation: operation.name.clone(),
             operation_id: Some(operation.id),
-            bits: entry.bits(),
             configuration: self.configuration.clone(),
             timing,
             outcome,
             reason,
             path: self.path,
             remarks: self.remarks.clone(),
-            noise: None,
-            core_cycles: None,
-            ticks: None,
-            ns: None,
-            instructions: None,
-            throughput: None,
-            throughput_withheld: None,
-            modes: Vec::new(),
-            cpu: None,
-            counts: stats::Counts::default(),
-            rounds: stats::Lines::default(),
-            distribution_cycles: None,
-            distribution_ticks: None,
+            ..document::Row::unmeasured(&entry.name, &operation.name, entry.bits())
         }
     }
 }

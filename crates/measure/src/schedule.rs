@@ -22,7 +22,7 @@ const AT_A_TIME: usize = 16;
 
 /// Sweeps over all rows, each sweep in a new order, so that drift hits all rows alike. The first sweep is always complete.
 /// When the budget is used up, only rows that lack rounds are measured, until none lacks any or the longest time is over:
-/// first the common ones, then those that lack the fewest.
+/// first the rows of the first screen, then those that lack the fewest.
 pub struct Schedule {
     order: Vec<usize>,
     next: usize,
@@ -91,7 +91,7 @@ impl Schedule {
         let mut lacking: Vec<usize> = (0..rows.len()).filter(open).filter(|row| lacks(rows, *row)).collect();
         let is_over = now >= self.budget;
         if is_over {
-            lacking.sort_by_key(|row| rows.get(*row).map(|row| (!row.is_common(), Reverse(row.good))));
+            lacking.sort_by_key(|row| rows.get(*row).map(|row| (!row.is_shown_first(), Reverse(row.good))));
             lacking.truncate(AT_A_TIME);
         }
         self.order = (0..rows.len())
@@ -123,7 +123,7 @@ pub fn order(rows: usize, seed: u64) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::place::Counter;
+    use document::Counter;
     use std::collections::BTreeMap;
     use table::{Kernel, Table};
 
@@ -178,7 +178,7 @@ mod tests {
         }
         let known = rows.iter().filter(|row| row.good >= NEEDED);
         assert!(known.count() >= all / 3 - AT_A_TIME, "as many as there is time for");
-        assert!(rows.iter().all(|row| row.good >= NEEDED || !row.is_common()), "the common ones first");
+        assert!(rows.iter().all(|row| row.good >= NEEDED || !row.is_shown_first()), "the first screen comes first");
     }
 
     #[test]

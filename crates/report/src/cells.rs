@@ -2,8 +2,9 @@
 
 use crate::configuration::Compared;
 use crate::figure::{ABSENT, Ratios, Unit, half_width, number, shown};
-use document::{Document, Outcome, Path, Row, Timing};
+use document::{CpuUse, Document, Outcome, Path, Row, Timing};
 use stats::{Cost, Mode, NoiseKind};
+use table::special::CALL;
 use table::{Entry, Kind, Table};
 
 /// A column; the cost is one with its interval.
@@ -26,9 +27,6 @@ pub(crate) enum Column {
     Samples,
     Cpu,
 }
-
-/// The entry that is the floor.
-const CALL: &str = "call";
 
 /// What only a verbose report has.
 pub(crate) const DETAILS: [Column; 9] = [
@@ -100,7 +98,7 @@ impl<'a> Figures<'a> {
             table,
             counted: !units.is_empty() && units.iter().all(|unit| *unit == Unit::Instructions),
             in_cycles: document.measurement.cycles_per_tick.is_some(),
-            never_quiet: !cpus.is_empty() && cpus.iter().all(|cpu| cpu.vouched_by == "nothing"),
+            never_quiet: !cpus.is_empty() && cpus.iter().all(CpuUse::is_unvouched),
         }
     }
 
@@ -123,7 +121,7 @@ impl<'a> Figures<'a> {
         let crosses = |entry: &Entry| matches!(entry.kind, Kind::Number | Kind::Exception);
         match row.path {
             // The floor is a call of the program itself.
-            _ if row.entry == CALL => "",
+            _ if row.entry == CALL.entry => "",
             Some(Path::User) => "user",
             Some(Path::Kernel) => "kernel",
             None if self.table.entry(&row.entry).is_some_and(crosses) => "kernel",

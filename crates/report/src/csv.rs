@@ -1,7 +1,7 @@
 use crate::Error;
 use crate::plain::plain;
 use ::csv::{Terminator, WriterBuilder};
-use document::{Document, Path, Row, Timing};
+use document::{Document, Path, Row};
 use stats::{Cost, NoiseKind};
 
 const UNITS: [&str; 5] = ["core_cycles", "ticks", "ns", "instructions", "throughput"];
@@ -79,10 +79,10 @@ fn before(row: &Row) -> [String; BEFORE.len()] {
         optional(row.operation_id),
         row.bits.to_string(),
         plain(&configuration.join(";")),
-        timing(row.timing).to_owned(),
+        row.timing.name().to_owned(),
         row.outcome.name().to_owned(),
         row.reason.as_deref().map(plain).unwrap_or_default(),
-        row.path.map(path).unwrap_or_default().to_owned(),
+        row.path.map(Path::name).unwrap_or_default().to_owned(),
         plain(&row.remarks.join("; ")),
         noise.map(|noise| kind(noise.kind)).unwrap_or_default().to_owned(),
         optional(noise.and_then(|noise| noise.low)),
@@ -111,26 +111,12 @@ fn optional(value: Option<impl ToString>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
 
-fn path(path: Path) -> &'static str {
-    match path {
-        Path::User => "user",
-        Path::Kernel => "kernel",
-    }
-}
-
 /// As in the document.
 fn kind(kind: NoiseKind) -> &'static str {
     match kind {
         NoiseKind::Shared => "shared",
         NoiseKind::Preempted => "preempted",
         NoiseKind::TooFew => "too-few",
-    }
-}
-
-fn timing(timing: Timing) -> &'static str {
-    match timing {
-        Timing::Hardware => "hardware",
-        Timing::Emulated => "emulated",
     }
 }
 

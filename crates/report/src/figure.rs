@@ -4,6 +4,7 @@ use crate::configuration::Compared;
 use document::{Document, Row, Timing};
 use stats::Cost;
 use std::collections::BTreeMap;
+use table::special::{BARE_SYSCALL, CALL, RowName};
 
 /// What stands where there is no number.
 pub(crate) const ABSENT: &str = "-";
@@ -118,12 +119,11 @@ pub(crate) struct Ratios {
 
 impl Ratios {
     pub fn of(document: &Document, compared: &Compared) -> Self {
-        let bases = |entry: &str| {
-            let rows = document.results.iter().filter(|row| row.entry == entry && row.operation == "none");
-            let rows = rows.filter(|row| shown(row).is_some());
+        let bases = |name: RowName| {
+            let rows = document.results.iter().filter(|row| row.is(name) && shown(row).is_some());
             rows.map(|row| (compared.of(row), Base::of(row))).collect()
         };
-        Self { syscall: bases("syscall-x86_64"), call: bases("call") }
+        Self { syscall: bases(BARE_SYSCALL), call: bases(CALL) }
     }
 
     pub fn has_syscall(&self) -> bool {

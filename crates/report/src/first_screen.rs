@@ -3,7 +3,7 @@
 use crate::Selection;
 use document::{Document, Outcome, Row};
 use std::collections::BTreeSet;
-use table::COMMON;
+use table::special::{FIRST_SCREEN, RowName};
 
 /// A document with fewer rows is shown whole.
 const FEW: usize = 24;
@@ -18,16 +18,13 @@ pub(crate) struct FirstScreen<'a> {
 
 /// None where everything is shown: it was asked for, the document is of the lab, or there is not much.
 pub(crate) fn of(document: &Document, selection: Selection) -> Option<FirstScreen<'_>> {
-    let is_long = document.results.len() > FEW && document.environment.lab.is_none();
+    let is_long = document.results.len() > FEW && !document.is_of_lab();
     if selection == Selection::All || !is_long {
         return None;
     }
-    let named = |(entry, operation): &(&str, &str)| {
-        let (entry, operation) = (*entry, *operation);
-        let rows = document.results.iter();
-        rows.filter(move |row| row.entry == entry && row.operation == operation).collect::<Vec<_>>()
-    };
-    let rows: Vec<&Row> = COMMON.iter().flat_map(named).filter(|row| row.outcome == Outcome::Ok).collect();
+    let named = |name: RowName| document.results.iter().filter(move |row| row.is(name));
+    let rows = FIRST_SCREEN.into_iter().flat_map(named).filter(|row| row.outcome == Outcome::Ok);
+    let rows: Vec<&Row> = rows.collect();
     // A document of another version may have none of them.
     (!rows.is_empty()).then(|| FirstScreen { rows, closed: closed(document) })
 }
@@ -39,7 +36,7 @@ fn closed(document: &Document) -> Vec<(String, Outcome)> {
     for row in document.results.iter().filter(|row| row.outcome != Outcome::Ok) {
         let name = if !open.contains(row.entry.as_str()) {
             row.entry.clone()
-        } else if table::is_common(&row.entry, &row.operation) {
+        } else if FIRST_SCREEN.into_iter().any(|name| row.is(name)) {
             format!("{} {}", row.entry, row.operation)
         } else {
             continue;
@@ -62,7 +59,6 @@ pub(crate) fn closed_in_words(closed: &[(String, Outcome)]) -> String {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test")]
 mod tests {
     use super::*;
 

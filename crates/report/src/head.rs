@@ -5,7 +5,7 @@ use crate::configuration::common;
 use crate::figure::ABSENT;
 use crate::machine::{cpu, hypervisor, kernel, libc, mitigations, taxes, text, vsyscall};
 use crate::{Style, first_screen, lab};
-use document::{Document, Level, Measurement, Outcome, Timing};
+use document::{Counter, Document, Level, Measurement, Outcome, Timing};
 use environment::Environment;
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ pub(crate) fn facts(document: &Document, style: &Style) -> Vec<Fact> {
     if !is_first_screen || style.verbose {
         facts.extend(beyond_the_first_screen(document, style.verbose));
     }
-    if document.environment.lab.is_none() && document.results.iter().any(|row| row.instructions.is_some()) {
+    if !is_counted(document) && document.results.iter().any(|row| row.instructions.is_some()) {
         facts.push(fact("emulated", "rows so marked count instructions executed, not time".to_owned()));
     }
     if style.verbose {
@@ -40,9 +40,9 @@ pub(crate) fn facts(document: &Document, style: &Style) -> Vec<Fact> {
     facts
 }
 
-/// Whether the figures are instructions of an emulated lab.
-fn is_counted(document: &Document) -> bool {
-    document.environment.lab.as_ref().is_some_and(|lab| lab.icount)
+/// Whether the figures are instructions.
+pub(crate) fn is_counted(document: &Document) -> bool {
+    document.counter() == Counter::Instructions
 }
 
 /// What the figures are from.
@@ -51,7 +51,7 @@ fn machine(document: &Document) -> Vec<Fact> {
     let clock = || fact("clock", clocks(&document.measurement, environment));
     if let Some(lab) = &environment.lab {
         let mut facts = lab::facts(document, lab);
-        if !lab.icount {
+        if !is_counted(document) {
             facts.push(fact("CPU", cpu(environment)));
             facts.push(fact("hypervisor", hypervisor(environment)));
             facts.push(clock());
@@ -70,7 +70,7 @@ fn machine(document: &Document) -> Vec<Fact> {
 fn beyond_the_first_screen(document: &Document, verbose: bool) -> Vec<Fact> {
     let environment = &document.environment;
     let mut facts = Vec::new();
-    if environment.lab.is_none() {
+    if !document.is_of_lab() {
         facts.push(fact("vsyscall", vsyscall(environment)));
         facts.push(fact("mitigations", mitigations(environment, verbose)));
         facts.extend(taxes(environment).map(|text| fact("process", text)));
@@ -107,10 +107,8 @@ fn measured(document: &Document) -> String {
     let measurement = &document.measurement;
     let priority = if measurement.realtime { ", real-time priority" } else { "" };
     // A guest has one CPU, whose number says nothing.
-    let cpus = match document.environment.lab {
-        None => cpus(measurement).map(|cpus| format!(" on {cpus}")),
-        Some(_) => None,
-    };
+    let cpus = Some(measurement).filter(|_| document.is_of_host()).and_then(cpus);
+    let cpus = cpus.map(|cpus| format!(" on {cpus}"));
     format!(
         "{}, {:.1} s{}{priority}, by kentry {}",
         measurement.started,

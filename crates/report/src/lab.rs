@@ -2,16 +2,16 @@
 
 use crate::configuration::{common, written};
 use crate::figure::ABSENT;
-use crate::head::{Fact, fact};
-use document::Document;
+use crate::head::{Fact, fact, is_counted};
+use document::{Document, Machine};
 use environment::Lab;
 
 /// The facts that only the lab has.
 pub(crate) fn facts(document: &Document, lab: &Lab) -> Vec<Fact> {
     vec![
         fact("lab", machine(document, lab)),
-        fact("figures", figures(lab).to_owned()),
-        fact("ring 0", ring0(lab)),
+        fact("figures", figures(document).to_owned()),
+        fact("ring 0", ring0(lab, is_counted(document))),
         fact("switches", switches(document, lab)),
     ]
 }
@@ -41,9 +41,12 @@ pub(crate) fn more(lab: &Lab) -> Vec<Fact> {
 fn machine(document: &Document, lab: &Lab) -> String {
     let version = document.environment.kernel.release.as_deref().unwrap_or(ABSENT);
     let features = if lab.features.is_empty() { "none".to_owned() } else { lab.features.join(" ") };
-    let accelerator = match lab.accelerator.as_str() {
-        "bochs" => String::new(),
-        other => format!(" with {}", other.to_uppercase()),
+    let accelerator = match document.measurement.place.machine.known() {
+        // The emulator is the program itself.
+        Some(Machine::Bochs | Machine::Host) => String::new(),
+        Some(Machine::QemuTcg | Machine::QemuKvm) | None => {
+            format!(" with {}", lab.accelerator.to_uppercase())
+        }
     };
     format!(
         "kentry's own kernel {version} in {}{accelerator}, CPU model {} ({}), features {features}",
@@ -53,15 +56,15 @@ fn machine(document: &Document, lab: &Lab) -> String {
     )
 }
 
-fn figures(lab: &Lab) -> &'static str {
-    if lab.icount { "instructions executed in an emulator; no times" } else { "times on hardware" }
+fn figures(document: &Document) -> &'static str {
+    if is_counted(document) { "instructions executed in an emulator; no times" } else { "times on hardware" }
 }
 
 /// What the kernel found when it tested whether its instructions run as a program's do.
-fn ring0(lab: &Lab) -> String {
+fn ring0(lab: &Lab, is_counted: bool) -> String {
     let syscall = if lab.syscall_works { "works" } else { "does not work" };
-    let unit = if lab.icount { "instructions" } else { "ticks" };
+    let unit = if is_counted { "instructions" } else { "ticks" };
     let (inner, outer) = (lab.ring0_ticks, lab.ring3_ticks);
-    let verdict = if lab.icount { "emulated" } else { "runs natively" };
+    let verdict = if is_counted { "emulated" } else { "runs natively" };
     format!("{verdict}: a loop took {inner} {unit}, in ring 3 {outer}; syscall {syscall}")
 }

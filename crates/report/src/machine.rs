@@ -1,7 +1,7 @@
 //! Facts about the machine, in words; not yet made harmless.
 
 use crate::figure::ABSENT;
-use environment::{Environment, Kernel};
+use environment::{Environment, RunningKernel};
 
 /// Faults of processors whose remedies are on the path of an entry or of its return.
 /// Kernel, Documentation/admin-guide/hw-vuln.
@@ -34,7 +34,7 @@ pub(crate) fn cpu(environment: &Environment) -> String {
     )
 }
 
-pub(crate) fn kernel(kernel: &Kernel) -> String {
+pub(crate) fn kernel(kernel: &RunningKernel) -> String {
     let name = kernel.sysname.as_deref().unwrap_or_default();
     let mode = kernel.preemption_mode.as_ref().map(|mode| format!(", preemption {mode}"));
     let name = format!("{name} {}", text(&kernel.release));

@@ -3,17 +3,16 @@
 //! Everything that knows an entry by name or id gets it from here: the command at run time, the probe through
 //! the header that [`header`] renders at build time.
 
-mod common;
 pub mod header;
 mod sets;
 mod short;
 pub mod source;
+pub mod special;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-pub use common::{COMMON, is_common};
 pub use sets::Sets;
 pub use source::Load;
 
@@ -42,16 +41,23 @@ pub enum Error {
 
 /// Which of the embedded programs runs an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
+#[serde(try_from = "String")]
 pub enum Probe {
     /// The freestanding 64-bit program.
-    #[serde(rename = "probe64")]
     Probe64,
     /// The freestanding 32-bit program.
-    #[serde(rename = "probe32")]
     Probe32,
     /// The 64-bit program that is linked to the system's C library.
-    #[serde(rename = "probe-libc")]
     Libc,
+}
+
+impl TryFrom<String> for Probe {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Probe, String> {
+        let named = Probe::ALL.into_iter().find(|probe| probe.name() == name);
+        named.ok_or_else(|| format!("{name:?} is no probe"))
+    }
 }
 
 impl Probe {
@@ -108,7 +114,7 @@ pub enum Abi {
 }
 
 /// Which kernel serves the entries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kernel {
     /// The Linux that the command runs on.

@@ -1,23 +1,23 @@
 //! The virtual machine and what its kernel found, as facts of a document.
 
 use super::{LabPlan, Setting};
-use crate::Counter;
-use environment::{Environment, Kernel, Lab};
+use document::Counter;
+use environment::{Environment, Lab, RunningKernel};
 use record::{Boot, abi};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The environment of a document: `came_up` is how long the kernel took to its first record.
 pub fn environment(plan: &LabPlan, setting: Setting, boot: &Boot, came_up: Duration) -> Environment {
-    let kernel = Kernel {
+    let kernel = RunningKernel {
         sysname: Some("kentry lab".into()),
         release: Some(env!("CARGO_PKG_VERSION").into()),
-        ..Kernel::default()
+        ..RunningKernel::default()
     };
     let features = features(boot.features);
     let lab = Lab {
         emulator: setting.version,
-        accelerator: setting.emulator.machine().accelerator().into(),
+        accelerator: setting.emulator.machine().accelerator().unwrap_or_default().into(),
         cpu_model: setting.emulator.cpu_model().into(),
         vendor: vendor(boot.vendor).map(str::to_string),
         icount: setting.emulator.machine().counter() == Counter::Instructions,

@@ -1,7 +1,8 @@
 //! What runs the lab kernel: which emulator, and whether a processor executes its instructions natively.
 
 use super::Options;
-use crate::{Error, Machine};
+use crate::Error;
+use document::Machine;
 use lab::{Accelerator, Bochs, Collected, Guest, Limits, Plan, Qemu, Trouble};
 use record::Boot;
 use std::fs::OpenOptions;
@@ -40,6 +41,15 @@ impl Emulator {
             Emulator::Qemu(Qemu { accelerator: Accelerator::Kvm, .. }) => Machine::QemuKvm,
             Emulator::Qemu(Qemu { accelerator: Accelerator::Tcg, .. }) => Machine::QemuTcg,
             Emulator::Bochs(_) => Machine::Bochs,
+        }
+    }
+
+    /// Ticks in a second of the guest's counter, where the emulator defines that.
+    pub fn tsc_hz(&self) -> Option<u64> {
+        match self {
+            Emulator::Qemu(Qemu { accelerator: Accelerator::Kvm, .. }) => None,
+            Emulator::Qemu(Qemu { accelerator: Accelerator::Tcg, .. }) => Some(Qemu::TCG_HERTZ),
+            Emulator::Bochs(_) => Some(Bochs::HERTZ),
         }
     }
 

@@ -4,8 +4,9 @@ use super::described::{environment, vendor};
 use super::plan::{Numbered, Work};
 use super::{Emulator, LabPlan, ended};
 use crate::conclude::{Facts, conclude};
-use crate::{Answer, Counter, Error, Measurer, Place, Progress, Row, Taken};
-use document::{Document, Export, Outcome};
+use crate::drive::{Answer, Measurer, Taken, drive};
+use crate::{Error, Progress, Row};
+use document::{Counter, Document, Export, Outcome, Place};
 use environment::{CoreType, Environment};
 use lab::{Collected, End, Events, Limits, Trouble};
 use record::{Boot, Payload, abi};
@@ -45,7 +46,7 @@ pub fn measure<'a>(
     let rows = rows(plan, &setting, &boot, &work);
     let ended = boot.trouble.as_ref().filter(|trouble| **trouble != Trouble::Interrupted);
     let facts = Facts {
-        place: Place { machine, kernel: Kernel::Lab },
+        place: Place::new(machine, Kernel::Lab),
         started,
         seconds: begin.elapsed().as_secs_f64(),
         budget: plan.time,
@@ -106,14 +107,15 @@ impl Booted {
 
 fn archive(setting: &Setting, work: &Work) -> Result<Vec<u8>, Trouble> {
     let mut lines =
-        super::clock_lines(setting.emulator.machine().tsc_hz().or(setting.tsc_hz.map(|hertz| hertz as u64)));
+        super::clock_lines(setting.emulator.tsc_hz().or(setting.tsc_hz.map(|hertz| hertz as u64)));
     lines.extend(work.plan.lines.iter().cloned());
     Ok(lab::pack(&lab::Plan { lines }, &lab::probes())?)
 }
 
 fn rows<'a>(plan: &LabPlan<'a>, setting: &Setting, boot: &Booted, work: &Work) -> Vec<Row<'a>> {
     let machine = setting.emulator.machine();
-    let place = format!("{} {}", machine.accelerator(), vendor(boot.boot.vendor).unwrap_or("unknown"));
+    let accelerator = machine.accelerator().unwrap_or_default();
+    let place = format!("{accelerator} {}", vendor(boot.boot.vendor).unwrap_or("unknown"));
     let new = |job: &super::plan::Job<'a>| {
         let mut row = Row::new(job.row, machine.counter(), job.configuration.whole());
         row.remarks.extend(job.row.0.differs.get(&place).cloned());
@@ -121,10 +123,8 @@ fn rows<'a>(plan: &LabPlan<'a>, setting: &Setting, boot: &Booted, work: &Work) -
     };
     let mut rows: Vec<Row> = plan.jobs.iter().map(new).collect();
     let mut lab = Lab { plan, boot, work, next: 0 };
-    while let Some(taken) = lab.next(&rows) {
-        let Some(row) = rows.get_mut(taken.row) else { break };
-        row.take(taken.answer, taken.at);
-    }
+    // Progress was told while the guest ran.
+    drive(&mut lab, &mut rows, &mut |_| ());
     remark_on_gates(&mut rows, &boot.collected, work);
     rows
 }

@@ -2,7 +2,8 @@
 
 use super::Accel;
 use super::{Configuration, Configurations};
-use crate::{Counter, Error, TableRow, schedule, select};
+use crate::{Error, TableRow, schedule, select};
+use document::Counter;
 use lab::Line;
 use record::{Request, abi};
 use std::collections::BTreeMap;

@@ -5,7 +5,7 @@ use super::suffix;
 use crate::Style;
 use crate::arrange::Group;
 use crate::bar::bar;
-use crate::cells::{Column, Figures, error, estimate, has_figures};
+use crate::cells::{Column, DETAILS, Figures, error, estimate, has_figures};
 use crate::figure::{Unit, shown};
 use crate::line::{Line, look};
 use document::{Path, Row};
@@ -17,58 +17,63 @@ const BAR: std::ops::RangeInclusive<usize> = 6..=24;
 /// What stands above the bars where it fits.
 const BAR_HEADING: &str = "logarithmic";
 
-/// All columns.
-const FULL: [Column; 16] = [
-    Column::Where,
-    Column::Cost,
-    Column::Ns,
-    Column::ToSyscall,
-    Column::ToCall,
-    Column::Bar,
-    Column::P99,
-    Column::Min,
-    Column::P50,
-    Column::P999,
-    Column::Max,
-    Column::Ticks,
-    Column::Throughput,
-    Column::Rounds,
-    Column::Samples,
-    Column::Cpu,
+/// The columns of an ordinary report. The first screen has no percentile, and a verbose report has [`DETAILS`], too.
+const USUAL: [Column; 7] =
+    [Column::Where, Column::Cost, Column::Ns, Column::ToSyscall, Column::ToCall, Column::Bar, Column::P99];
+
+/// What a report goes without on a narrow screen, one after the other until the rest fits.
+const DISPENSABLE: [Dispensable; 6] = [
+    Dispensable::Column(Column::ToCall),
+    Dispensable::Column(Column::Bar),
+    Dispensable::Column(Column::P99),
+    Dispensable::Column(Column::ToSyscall),
+    Dispensable::Interval,
+    Dispensable::Column(Column::Ns),
 ];
 
-/// The columns of a whole report, from the richest to the poorest: the first that fits is taken, and the cost has its
-/// interval where that is said.
-const CHOICES: [(&[Column], bool); 7] = [
-    (
-        &[
-            Column::Where,
-            Column::Cost,
-            Column::Ns,
-            Column::ToSyscall,
-            Column::ToCall,
-            Column::Bar,
-            Column::P99,
-        ],
-        true,
-    ),
-    (&[Column::Where, Column::Cost, Column::Ns, Column::ToSyscall, Column::Bar, Column::P99], true),
-    (&[Column::Where, Column::Cost, Column::Ns, Column::ToSyscall, Column::P99], true),
-    (&[Column::Where, Column::Cost, Column::Ns, Column::ToSyscall], true),
-    (&[Column::Where, Column::Cost, Column::Ns], true),
-    (&[Column::Where, Column::Cost, Column::Ns], false),
-    (&[Column::Where, Column::Cost], false),
+/// The same of the first screen.
+const DISPENSABLE_FIRST: [Dispensable; 5] = [
+    Dispensable::Column(Column::Bar),
+    Dispensable::Column(Column::ToCall),
+    Dispensable::Column(Column::ToSyscall),
+    Dispensable::Interval,
+    Dispensable::Column(Column::Ns),
 ];
 
-/// The same of the first screen, which has no percentiles.
-const FIRST_SCREEN: [(&[Column], bool); 6] = [
-    (&[Column::Where, Column::Cost, Column::Ns, Column::ToSyscall, Column::ToCall, Column::Bar], true),
-    (&[Column::Where, Column::Cost, Column::Ns, Column::ToSyscall, Column::ToCall], true),
-    (&[Column::Where, Column::Cost, Column::Ns, Column::ToSyscall], true),
-    (&[Column::Where, Column::Cost, Column::Ns], true),
-    (&[Column::Where, Column::Cost, Column::Ns], false),
-    (&[Column::Where, Column::Cost], false),
-];
+/// What is left out.
+#[derive(Debug, Clone, Copy)]
+enum Dispensable {
+    Column(Column),
+    /// The cost's.
+    Interval,
+}
+
+/// Some columns, and whether the cost has its interval.
+#[derive(Debug, Clone, PartialEq)]
+struct Choice {
+    columns: Vec<Column>,
+    interval: bool,
+}
+
+impl Choice {
+    /// From the richest to the poorest: the first that fits is taken.
+    fn all(is_first_screen: bool, verbose: bool) -> Vec<Choice> {
+        let details = Choice { columns: [&USUAL[..], &DETAILS].concat(), interval: true };
+        let mut all: Vec<Choice> = verbose.then_some(details).into_iter().collect();
+        let usual = USUAL.into_iter().filter(|column| !is_first_screen || *column != Column::P99);
+        let mut choice = Choice { columns: usual.collect(), interval: true };
+        let dispensable = if is_first_screen { DISPENSABLE_FIRST.as_slice() } else { &DISPENSABLE };
+        for without in dispensable {
+            all.push(choice.clone());
+            match without {
+                Dispensable::Column(column) => choice.columns.retain(|had| had != column),
+                Dispensable::Interval => choice.interval = false,
+            }
+        }
+        all.push(choice);
+        all
+    }
+}
 
 /// The rows that have numbers, each with its group's unit, and what makes cells of them.
 struct Cells<'a> {
@@ -140,12 +145,10 @@ impl Layout {
         let cells = Cells::of(groups, figures);
         let make =
             |columns: &[Column], error, gap| Self::with(&cells, columns, error, gap).named(groups, width);
-        let full = style.verbose.then_some((FULL.as_slice(), true));
         let is_first_screen = groups.iter().any(|group| group.name.is_empty());
-        let usual = if is_first_screen { FIRST_SCREEN.as_slice() } else { CHOICES.as_slice() };
-        let choices = full.into_iter().chain(usual.iter().copied());
+        let choices = Choice::all(is_first_screen, style.verbose);
         let mut layouts =
-            choices.flat_map(|(columns, error)| [make(columns, error, 2), make(columns, error, 1)]);
+            choices.iter().flat_map(|choice| [2, 1].map(|gap| make(&choice.columns, choice.interval, gap)));
         let fitting = layouts.find(|layout| layout.width() <= width);
         let mut layout = fitting.unwrap_or_else(|| make(&[Column::Cost], false, 1));
         let spare = width.saturating_sub(layout.width());
@@ -262,4 +265,22 @@ impl Layout {
 /// A function that stays in user space stands out: that is what one looks for.
 pub(super) fn place_look(row: &Row) -> anstyle::Style {
     if row.path == Some(Path::User) { look::GOOD } else { look::FAINT }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_choice_has_less_than_the_one_before_and_the_last_has_the_cost() {
+        for (is_first_screen, verbose) in [(false, false), (true, false), (false, true)] {
+            let all = Choice::all(is_first_screen, verbose);
+            let content = |choice: &Choice| choice.columns.len() + usize::from(choice.interval);
+            assert!(all.is_sorted_by(|richer, poorer| content(richer) > content(poorer)), "{all:?}");
+            let last = Choice { columns: vec![Column::Where, Column::Cost], interval: false };
+            assert_eq!(all.last(), Some(&last));
+            let percentile = all.iter().any(|choice| choice.columns.contains(&Column::P99));
+            assert_eq!(percentile, !is_first_screen);
+        }
+    }
 }

@@ -6,6 +6,7 @@ use crate::cells::{Column, has_figures};
 use crate::figure::{Unit, shown};
 use crate::head;
 use crate::line::{Line, look, wrapped};
+use table::special::{BARE_SYSCALL, CALL};
 
 impl Report<'_> {
     pub(super) fn legend(&self) -> Vec<Line> {
@@ -37,10 +38,10 @@ impl Report<'_> {
             say("ns", "at the clock that the core ran at; core cycles do not depend on it");
         }
         if self.layout.has(Column::ToSyscall) {
-            say("× syscall", "as a multiple of a bare system call (syscall-x86_64 none)");
+            say("× syscall", &format!("as a multiple of a bare system call ({BARE_SYSCALL})"));
         }
         if self.layout.has(Column::ToCall) {
-            say("× call", "of a call and return (call none)");
+            say("× call", &format!("of a call and return ({CALL})"));
         }
         if self.layout.has(Column::Bar) {
             say("bars", SCALE);

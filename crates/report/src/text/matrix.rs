@@ -65,7 +65,7 @@ impl<'a> Matrix<'a> {
         };
         let columns = labels.iter().map(column).collect();
         let groups: Vec<Group> = groups.iter().map(joined).collect();
-        let place = if document.environment.lab.is_none() { GAP + figures.widest_place(&rows) } else { 0 };
+        let place = if document.is_of_lab() { 0 } else { GAP + figures.widest_place(&rows) };
         let mut matrix = Self { columns, compared, groups, name: 0, place, figure: 0 };
         matrix.measure(style.columns());
         if matrix.width() > style.columns() || labels.iter().any(|label| label.width() > LABEL) {

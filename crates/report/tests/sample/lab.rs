@@ -1,8 +1,8 @@
 //! Documents of the lab.
 
-use super::{blank, cost, found, measurement, ordinary, vdso};
-use document::{Document, Outcome, Place, Row, Timing};
-use environment::{Environment, Kernel, Lab};
+use super::{cost, found, measurement, ordinary, vdso};
+use document::{Document, Machine, Outcome, Place, Row, Timing};
+use environment::{Environment, Lab, RunningKernel};
 use stats::{Cost, Counts};
 use std::collections::BTreeMap;
 
@@ -36,9 +36,12 @@ pub fn lab() -> Document {
     (measurement.tsc_hz, measurement.cycles_per_tick, measurement.cycles_per_tick_range) = (None, None, None);
     measurement.chain_ratio = BTreeMap::new();
     (measurement.cpus, measurement.quiet_share) = (Vec::new(), None);
-    measurement.place = Place { machine: "qemu-tcg".into(), kernel: "lab".into() };
-    let kernel =
-        Kernel { sysname: Some("kentry lab".into()), release: Some("0.1.0".into()), ..Kernel::default() };
+    measurement.place = Place::new(Machine::QemuTcg, table::Kernel::Lab);
+    let kernel = RunningKernel {
+        sysname: Some("kentry lab".into()),
+        release: Some("0.1.0".into()),
+        ..RunningKernel::default()
+    };
     let environment = Environment::of_lab(machine(), kernel, None);
     found(Document { environment, measurement, results, vdso: vdso(), ..ordinary() })
 }
@@ -57,7 +60,7 @@ pub fn lab_on_hardware() -> Document {
     let lab = Lab { accelerator: "kvm".into(), cpu_model: "host".into(), icount: false, ..machine() };
     let kernel = lab_of_one().environment.kernel;
     document.environment = Environment::of_lab(lab, kernel, Some(document.environment));
-    document.measurement.place = Place { machine: "qemu-kvm".into(), kernel: "lab".into() };
+    document.measurement.place = Place::new(Machine::QemuKvm, table::Kernel::Lab);
     document.measurement.ended = Some("the guest did not finish within 60 s".into());
     document.measurement.partial = true;
     for row in &mut document.results {
@@ -91,7 +94,7 @@ fn counted(
     step: usize,
     configuration: BTreeMap<String, String>,
 ) -> Row {
-    let row = Row { configuration, timing: Timing::Emulated, ..blank(entry, operation, 64) };
+    let row = Row { configuration, timing: Timing::Emulated, ..Row::unmeasured(entry, operation, 64) };
     let closed = |outcome, reason: &str| Row { outcome, reason: Some(reason.into()), ..row.clone() };
     match (*entry, *operation, step) {
         ("lcall7-i386", ..) => closed(Outcome::Fault, "SIGSEGV: selector 7 holds no gate"),

@@ -6,7 +6,7 @@ mod lab;
 #[allow(unused_imports, reason = "each test file uses a part of it")]
 pub use lab::{lab, lab_of_one, lab_on_hardware};
 
-use document::{CpuUse, Document, Export, Measurement, Outcome, Path, Place, Row, SCHEMA, Timing};
+use document::{CpuUse, Document, Export, Machine, Measurement, Outcome, Path, Place, Row, SCHEMA, Timing};
 use environment::{Environment, Libc, LoadDuring, Unseen};
 use stats::{
     Cost, Counts, Cycles, Distribution, Lines, Mode, Nanos, Noise, NoiseKind, StoredDistribution, Ticks,
@@ -150,8 +150,11 @@ pub fn hybrid() -> Document {
 pub fn emulated_host() -> Document {
     let mut document = full();
     for row in document.results.iter_mut().filter(|row| row.outcome == Outcome::Ok) {
-        *row =
-            Row { path: row.path, timing: Timing::Emulated, ..blank(&row.entry, &row.operation, row.bits) };
+        *row = Row {
+            path: row.path,
+            timing: Timing::Emulated,
+            ..Row::unmeasured(&row.entry, &row.operation, row.bits)
+        };
     }
     let measurement = &mut document.measurement;
     (measurement.cycles_per_tick, measurement.cycles_per_tick_range) = (None, None);
@@ -228,7 +231,7 @@ fn disturb(document: &mut Document) {
     measurement.realtime = true;
     measurement.chain_ratio.insert("32".into(), 0.142);
     measurement.realtime_refused = Some("\u{1b}]0;title\u{7}EPERM".into());
-    measurement.order = Some(0.31);
+    measurement.lfence_order = Some(0.31);
     measurement.changes = vec!["tracing \u{1b}[31mappeared".into()];
     measurement.cpus[0].vouched_by = "nothing".into();
     let environment = &mut document.environment;
@@ -248,7 +251,7 @@ fn disturb(document: &mut Document) {
 
 /// A row of the lab under an emulator.
 fn emulated() -> Row {
-    let mut row = blank("syscall-x86_64", "getppid", 64);
+    let mut row = Row::unmeasured("syscall-x86_64", "getppid", 64);
     row.configuration = BTreeMap::from([("pti".into(), "on".into()), ("pcid".into(), "off".into())]);
     row.timing = Timing::Emulated;
     row.instructions = Some(cost(412.0, Some(0.0)));
@@ -258,7 +261,7 @@ fn emulated() -> Row {
 
 /// A row of a version that this one does not know, with a name that is no name.
 fn foreign() -> Row {
-    let mut row = blank("fred-\u{1b}[31mx86_64", &"very-long-operation-".repeat(6), 64);
+    let mut row = Row::unmeasured("fred-\u{1b}[31mx86_64", &"very-long-operation-".repeat(6), 64);
     row.core_cycles = Some(cost(25_000.0, Some(3e4)));
     row.ns = Some(cost(4e11, Some(1e9)));
     row
@@ -272,36 +275,11 @@ fn close(document: &mut Document, entry: &str, outcome: Outcome, cause: &str) {
 }
 
 fn closed(row: &mut Row, outcome: Outcome, reason: &str) {
-    *row = Row { outcome, reason: Some(reason.to_owned()), ..blank(&row.entry, &row.operation, row.bits) };
-}
-
-fn blank(entry: &str, operation: &str, bits: u8) -> Row {
-    Row {
-        entry: entry.to_owned(),
-        entry_id: None,
-        operation: operation.to_owned(),
-        operation_id: None,
-        bits,
-        configuration: BTreeMap::new(),
-        timing: Timing::Hardware,
-        outcome: Outcome::Ok,
-        reason: None,
-        path: None,
-        remarks: Vec::new(),
-        noise: None,
-        core_cycles: None,
-        ticks: None,
-        ns: None,
-        instructions: None,
-        throughput: None,
-        throughput_withheld: None,
-        modes: Vec::new(),
-        cpu: None,
-        counts: Counts::default(),
-        rounds: Lines::default(),
-        distribution_cycles: None,
-        distribution_ticks: None,
-    }
+    *row = Row {
+        outcome,
+        reason: Some(reason.to_owned()),
+        ..Row::unmeasured(&row.entry, &row.operation, row.bits)
+    };
 }
 
 fn measured(entry: &Entry, operation: &str) -> Row {
@@ -353,7 +331,7 @@ fn timed(entry: &str, operation: &str, bits: u8, cycles: f64) -> Row {
         },
         distribution_cycles: Some(DISTRIBUTION.clone()),
         distribution_ticks: Some(DISTRIBUTION.clone()),
-        ..blank(entry, operation, bits)
+        ..Row::unmeasured(entry, operation, bits)
     }
 }
 
@@ -408,7 +386,7 @@ fn measurement() -> Measurement {
         strict_budget: false,
         compiler: Some("gcc 12.2.0".into()),
         probes: BTreeMap::from([("probe64".into(), "0f".repeat(32))]),
-        place: Place { machine: "host".into(), kernel: "linux".into() },
+        place: Place::new(Machine::Host, table::Kernel::Linux),
         cpus: vec![used(1, 0.964, 390, 412)],
         seed: 0x9e37_79b9_7f4a_7c15,
         partial: false,
@@ -419,7 +397,7 @@ fn measurement() -> Measurement {
         clock_error: Some(0.0002),
         chain_ratio: BTreeMap::from([("64".into(), 3.003), ("32".into(), 3.001)]),
         tsc_step: Some(2.0),
-        order: Some(0.998),
+        lfence_order: Some(0.998),
         counts: Counts {
             rounds: 412,
             kept_rounds: 390,
