@@ -178,7 +178,10 @@ mod tests {
         }
         let known = rows.iter().filter(|row| row.good >= NEEDED);
         assert!(known.count() >= all / 3 - AT_A_TIME, "as many as there is time for");
-        assert!(rows.iter().all(|row| row.good >= NEEDED || !row.is_shown_first()), "the first screen comes first");
+        assert!(
+            rows.iter().all(|row| row.good >= NEEDED || !row.is_shown_first()),
+            "the first screen comes first"
+        );
     }
 
     #[test]
