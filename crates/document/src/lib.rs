@@ -5,6 +5,7 @@ mod finding;
 mod load;
 mod recompute;
 mod row;
+mod shape;
 mod v1;
 mod verdict;
 

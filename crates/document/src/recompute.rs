@@ -1,7 +1,7 @@
 //! The figures of a document, computed again from its rounds.
 
 use crate::{Document, Outcome, Row, Timing};
-use stats::{Figures, NotADistribution, Scale, figures};
+use stats::{Cost, Figures, NotADistribution, Scale, figures};
 
 /// Why figures cannot be computed again.
 #[derive(Debug, thiserror::Error)]
@@ -20,6 +20,14 @@ pub enum Recomputed {
     /// There are rounds in the estimate, and no samples.
     #[error("{entry} {operation}: the document keeps its rounds without their samples")]
     NoSamples {
+        /// The row's entry.
+        entry: String,
+        /// The row's operation.
+        operation: String,
+    },
+    /// What the rounds give cannot be shown.
+    #[error("{entry} {operation}: a figure that its rounds give is not finite")]
+    NotFinite {
         /// The row's entry.
         entry: String,
         /// The row's operation.
@@ -79,7 +87,27 @@ fn again(row: &Row, scale: &Scale) -> Result<Figures, Recomputed> {
     let cycles = open(&row.distribution_cycles);
     let both = cycles.and_then(|cycles| Ok((cycles, open(&row.distribution_ticks)?)));
     let (cycles, ticks) = both.map_err(|source| Recomputed::Distribution { entry, operation, source })?;
-    Ok(figures(&row.rounds, &cycles, &ticks, scale))
+    let figures = figures(&row.rounds, &cycles, &ticks, scale);
+    if !is_finite(&figures) {
+        return Err(Recomputed::NotFinite { entry: row.entry.clone(), operation: row.operation.clone() });
+    }
+    Ok(figures)
+}
+
+fn is_finite(figures: &Figures) -> bool {
+    let costs = [
+        figures.core_cycles.map(|cost| cost.unitless()),
+        figures.ticks.map(|cost| cost.unitless()),
+        figures.ns.map(|cost| cost.unitless()),
+        figures.throughput.map(|cost| cost.unitless()),
+    ];
+    let ends = figures.noise.map(|noise| [noise.low, noise.high]).into_iter().flatten().flatten();
+    costs.into_iter().flatten().flat_map(values).chain(ends).all(f64::is_finite)
+}
+
+fn values(cost: Cost<f64>) -> impl Iterator<Item = f64> {
+    let always = [cost.estimate, cost.min, cost.p50, cost.max];
+    always.into_iter().chain([cost.ci_low, cost.ci_high, cost.p99, cost.p999].into_iter().flatten())
 }
 
 impl Row {
