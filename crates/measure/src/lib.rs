@@ -16,7 +16,7 @@ mod width;
 
 pub use conclude::Facts;
 pub use error::Error;
-pub use linux::{Progress, Setting, measure};
+pub use linux::{MOST_ROUNDS, Progress, Setting, measure};
 pub use place::{Answer, Counter, Machine, Measurer, Place, Taken};
 pub use plan::{CpuChoice, Plan};
 pub use row::{Row, TableRow};

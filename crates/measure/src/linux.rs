@@ -41,6 +41,10 @@ const CYCLES_OF_A_CHAIN: f64 = 820.0;
 /// Core cycles of a sample besides the entry: chain, stamps, bookkeeping.
 const CYCLES_OF_A_SAMPLE: f64 = 1_100.0;
 
+/// The most rounds that a run keeps. Each takes some 6 KiB of memory, and some 400 bytes of the document, which stays
+/// within what `kentry show` reads. Taking them takes five minutes or more.
+pub const MOST_ROUNDS: usize = 1 << 17;
+
 /// What a measurement needs besides its plan.
 pub struct Setting<'a> {
     /// Runs the probes.
@@ -89,14 +93,20 @@ pub fn measure<'a>(
     let vdso = describe(executor, first_cpu, &mut environment);
 
     let mut rows = Vec::new();
+    let most = MOST_ROUNDS / (plan.rows.len() * groups.len()).max(1);
     for (number, group) in groups.iter().enumerate() {
         let part = Part { number: number as u32, of: groups.len() as u32, begin };
         let mut of_group = rows_of(plan, group, groups.len() > 1);
         let mut linux = Linux::new(plan, executor, group, &environment, &interrupt, parent, part)?;
         while let Some(taken) = linux.next(&of_group) {
             let Some(row) = of_group.get_mut(taken.row) else { break };
+            let (good, before) = (row.good, row.rounds.len());
             row.take(taken.answer, taken.at);
-            linux.look(row);
+            // A round for which there was no room is none.
+            if row.rounds.len() > before {
+                linux.look(row);
+                row.thin(most, good);
+            }
             progress(Progress { share: linux.share(), row: row.row, quiet: linux.live.quiet_share() });
         }
         rows.append(&mut of_group);

@@ -7,6 +7,9 @@ use stats::Round;
 use std::collections::BTreeMap;
 use table::{Entry, Operation};
 
+/// What is said of a row whose rounds are not all kept.
+const THINNED: &str = "the run was so long that only some rounds are kept, evenly spread over it";
+
 /// A row of the table.
 pub type TableRow<'a> = (&'a Entry, &'a Operation);
 
@@ -34,6 +37,10 @@ pub struct Row<'a> {
     pub good: usize,
     /// What the machine had no room for, when it last had none for a round.
     lost: Option<Failure>,
+    /// Rounds taken since the beginning, kept or not.
+    taken: usize,
+    /// One of so many rounds is kept.
+    stride: usize,
 }
 
 impl<'a> Row<'a> {
@@ -51,6 +58,31 @@ impl<'a> Row<'a> {
             counted: Vec::new(),
             good: 0,
             lost: None,
+            taken: 0,
+            stride: 1,
+        }
+    }
+
+    /// Bounds the rounds that are kept, however long a run is. When there are more than `most`, every second one is dropped, and
+    /// from then on every second new one, so that the rest is spread evenly over the run. To be called after each round;
+    /// `good` is how many rounds were good before it.
+    pub fn thin(&mut self, most: usize, good: usize) {
+        let number = self.taken;
+        self.taken += 1;
+        if !number.is_multiple_of(self.stride) {
+            self.rounds.pop();
+            self.good = good;
+        } else if self.rounds.len() > most.max(1) {
+            let mut index = 0;
+            self.rounds.retain(|_| {
+                index += 1;
+                index % 2 == 1
+            });
+            self.stride *= 2;
+            self.good /= 2;
+            if self.stride == 2 {
+                self.remarks.push(THINNED.to_string());
+            }
         }
     }
 
@@ -188,4 +220,35 @@ pub fn fact(records: &[Record], wanted: u64) -> Option<u64> {
         Payload::Fact { fact, value } if fact == wanted => Some(value),
         _ => None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use simulator::{Machine, Model, Subject};
+    use table::{Kernel, Table};
+
+    #[test]
+    fn a_long_run_kept_every_round() {
+        let row = Table::get().rows(Kernel::Linux).next().unwrap();
+        let mut row = Row::new(row, Counter::Time, BTreeMap::new());
+        let records =
+            Machine::new(1, Model::default()).run(0, &Subject::from(8.0), &simulator::request(1, 1));
+        let round = Round::reduce(&records, 0.0).unwrap();
+        for number in 0..1000 {
+            let good = row.good;
+            row.rounds.push(Round { at: f64::from(number), ..round.clone() });
+            row.good += 1;
+            row.thin(100, good);
+            assert!(row.rounds.len() <= 100, "{number}");
+            assert!(
+                number >= 100 || (row.rounds.len(), row.remarks.len()) == (number as usize + 1, 0),
+                "{number}"
+            );
+            assert!(row.good.abs_diff(row.rounds.len()) <= 4, "{}: {} good", row.rounds.len(), row.good);
+        }
+        let at: Vec<f64> = row.rounds.iter().map(|round| round.at).collect();
+        assert!(at.windows(2).all(|pair| pair[1] - pair[0] == 16.0), "evenly: {at:?}");
+        assert_eq!((at[0], at.len(), row.remarks.len()), (0.0, 63, 1));
+    }
 }
