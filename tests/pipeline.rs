@@ -258,7 +258,9 @@ fn intervals_hold_the_truth_over_whole_runs() {
             rows += 1;
             match (low..=high).contains(&truth) {
                 true => held += 1,
-                false => missed.push(format!("{seed} {} {}: {truth:.1} {cycles:.1?}", row.entry, row.operation)),
+                false => {
+                    missed.push(format!("{seed} {} {}: {truth:.1} {cycles:.1?}", row.entry, row.operation))
+                }
             }
         }
     }
@@ -636,6 +638,14 @@ fn a_saved_document_gives_the_same_figures_to_the_last_bit() {
         let again = document::recompute(&stripped(saved)).unwrap();
         assert_eq!(again.results, document.results);
     }
+}
+
+#[test]
+fn a_figure_that_is_not_finite_is_none() {
+    let mut document = Case::few(quiet(22)).document();
+    document.measurement.tsc_hz = Some(0.0);
+    let error = document::recompute(&document).unwrap_err().to_string();
+    assert_eq!(error, "call none: a figure that its rounds give is not finite");
 }
 
 #[test]
