@@ -108,10 +108,9 @@ fn a_request_that_does_not_parse_names_the_argument() {
 
 #[test]
 fn the_greatest_number_was_refused() {
-    for (entry, greatest, above) in [
-        ("call", "18446744073709551615", "18446744073709551616"),
-        ("int80-i386", "4294967295", "4294967296"),
-    ] {
+    for (entry, greatest, above) in
+        [("call", "18446744073709551615", "18446744073709551616"), ("int80-i386", "4294967295", "4294967296")]
+    {
         let (probe, request) = request(entry, if entry == "call" { "none" } else { "getppid" });
         let ask = |ticks: &str| {
             let mut arguments = request.arguments();
