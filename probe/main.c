@@ -52,9 +52,11 @@ static unsigned long parse(char **argv, unsigned argument, unsigned long most)
 	if (!*digit)
 		refuse_request(argument);
 	for (; *digit; digit++) {
-		if (*digit < '0' || *digit > '9' || value > (~0ul - 9) / 10)
+		const unsigned long unit = (unsigned long)*digit - '0';
+
+		if (*digit < '0' || *digit > '9' || value > (~0ul - unit) / 10)
 			refuse_request(argument);
-		value = value * 10 + (unsigned long)(*digit - '0');
+		value = value * 10 + unit;
 	}
 	if (value > most)
 		refuse_request(argument);

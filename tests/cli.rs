@@ -363,3 +363,27 @@ fn a_document_comes_from_standard_input_or_a_pipe_with_a_writer() {
     assert_eq!(code, Some(2), "{errors}");
     assert!(errors.starts_with("kentry: -: it is empty"), "{errors}");
 }
+
+#[test]
+fn a_document_in_a_subcommands_place_is_to_be_shown() {
+    for arguments in [&["run.json"][..], &["--budget", "1", "run.json"], &["measure", "run.json"]] {
+        let output = kentry(arguments);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("`kentry show run.json`"), "{arguments:?}: {said}");
+    }
+    let said = String::from_utf8(kentry(&["shwo"]).stderr).unwrap();
+    assert!(!said.contains("kentry show shwo"), "{said}");
+}
+
+#[test]
+fn help_that_could_not_be_written_was_a_success() {
+    for arguments in [&["--help"][..], &["lab", "--help"], &["--version"]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_kentry")).args(arguments).stdout(full).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {said}");
+        assert!(said.contains("standard output cannot be written: no space is left"), "{said}");
+    }
+}

@@ -6,6 +6,7 @@ mod load;
 mod place;
 mod recompute;
 mod row;
+mod shape;
 mod v1;
 mod verdict;
 

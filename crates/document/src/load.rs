@@ -1,5 +1,7 @@
+use crate::shape::{self, Bounded};
 use crate::v1::{self, DocumentV1};
 use crate::{Document, Place, SCHEMA};
+use serde::Deserialize;
 
 /// Why a text is not a run document.
 #[derive(Debug, thiserror::Error)]
@@ -24,8 +26,10 @@ pub enum LoadError {
         column: usize,
     },
     /// JSON, but not of the schema's shape.
-    #[error("it is JSON, but not a run document of kentry: line {line}, column {column}: {what}")]
+    #[error("it is JSON, but not a run document of kentry: {place} (line {line}, column {column}): {what}")]
     Shape {
+        /// Where that is in the document: `results[3].ns.estimate`.
+        place: String,
         /// The line that does not fit the schema.
         line: usize,
         /// The column there.
@@ -38,8 +42,10 @@ pub enum LoadError {
     Schema(String),
 }
 
-impl From<serde_json::Error> for LoadError {
-    fn from(error: serde_json::Error) -> LoadError {
+impl From<serde_path_to_error::Error<serde_json::Error>> for LoadError {
+    fn from(error: serde_path_to_error::Error<serde_json::Error>) -> LoadError {
+        let place = error.path().to_string();
+        let error = error.into_inner();
         let (line, column) = (error.line(), error.column());
         if error.is_eof() {
             return LoadError::BreaksOff { line, column };
@@ -47,30 +53,38 @@ impl From<serde_json::Error> for LoadError {
         if !error.is_data() {
             return LoadError::Syntax { line, column };
         }
-        let what = error.to_string();
-        let what = what.split(" at line ").next().unwrap_or_default().to_string();
-        LoadError::Shape { line, column, what }
+        let place = if place == "." { "the whole".to_string() } else { place };
+        LoadError::Shape { line, column, place, what: shape::in_words(&error.to_string()) }
     }
+}
+
+fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, LoadError> {
+    let mut parser = serde_json::Deserializer::from_str(text);
+    let value = serde_path_to_error::deserialize(&mut parser)?;
+    parser.end().map_err(|error| LoadError::Syntax { line: error.line(), column: error.column() })?;
+    Ok(value)
 }
 
 /// Reads a document, of this version's schema or an older one.
 ///
 /// # Errors
-/// [`LoadError`], with line and column where the text stops making sense.
+/// [`LoadError`], with place, line and column where the text stops making sense.
 pub fn load(text: &str) -> Result<Document, LoadError> {
-    #[derive(serde::Deserialize)]
+    #[derive(Deserialize)]
     struct Head {
         schema: String,
     }
     if text.trim_ascii().is_empty() {
         return Err(LoadError::Empty);
     }
-    let head: Head = serde_json::from_str(text)?;
-    match head.schema.as_str() {
-        SCHEMA => Ok(placed(serde_json::from_str(text)?)),
-        v1::SCHEMA => Ok(serde_json::from_str::<DocumentV1>(text)?.into()),
-        _ => Err(LoadError::Schema(head.schema)),
-    }
+    let head: Head = parse(text)?;
+    let document = match head.schema.as_str() {
+        SCHEMA => placed(parse(text)?),
+        v1::SCHEMA => parse::<DocumentV1>(text)?.into(),
+        _ => return Err(LoadError::Schema(head.schema)),
+    };
+    parse::<Bounded>(text)?;
+    Ok(document)
 }
 
 /// The document, with the place that its environment tells where it names none.
@@ -84,7 +98,7 @@ fn placed(mut document: Document) -> Document {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Counter, Machine, Row};
+    use crate::{Counter, CpuUse, Machine, Measurement, Row};
     use serde_json::{Value, json};
     use table::Kernel;
 
@@ -105,8 +119,92 @@ mod tests {
         assert_eq!(load("{]").unwrap_err().to_string(), "it is not JSON from line 1, column 2 on");
         assert_eq!(load("{\"schema\":").unwrap_err().to_string(), "it breaks off at line 1, column 10");
         assert_eq!(load(" \n").unwrap_err().to_string(), "it is empty");
-        let shape = load(r#"{"schema": "kentry.run/2"}"#).unwrap_err().to_string();
-        assert!(shape.contains("not a run document of kentry") && shape.contains("missing field"), "{shape}");
+        assert_eq!(
+            load("{\"schema\": \"x\"} x").unwrap_err().to_string(),
+            "it is not JSON from line 1, column 17 on"
+        );
+        let wrong = |text: &str| {
+            let said = load(text).unwrap_err().to_string();
+            said.strip_prefix("it is JSON, but not a run document of kentry: ").unwrap_or(&said).to_string()
+        };
+        let lacking = wrong(r#"{"schema": "kentry.run/2"}"#);
+        assert_eq!(lacking, "the whole (line 1, column 26): the field \"measurement\" is missing");
+        assert_eq!(
+            wrong(r#"{"schema": 2}"#),
+            "schema (line 1, column 12): the number 2 stands where a text belongs"
+        );
+        assert_eq!(wrong("[]").split_once(": ").unwrap().1, "a list of 0 has the wrong length");
+    }
+
+    /// A whole document without rows.
+    fn document() -> serde_json::Value {
+        let document = Document {
+            schema: SCHEMA.into(),
+            id: Some("0".repeat(32)),
+            measurement: Measurement {
+                tsc_hz: Some(2e9),
+                cpus: vec![CpuUse::default()],
+                ..Measurement::default()
+            },
+            environment: environment::Environment::default(),
+            vdso: [("64".to_string(), Vec::new())].into(),
+            results: Vec::new(),
+            findings: Vec::new(),
+        };
+        serde_json::to_value(document).unwrap()
+    }
+
+    #[test]
+    fn errors_named_types_of_the_parser_and_no_place() {
+        let with = |place: &str, value: serde_json::Value| {
+            let mut document = document();
+            *document.pointer_mut(place).unwrap() = value;
+            load(&document.to_string()).unwrap_err().to_string()
+        };
+        for (place, value, said) in [
+            (
+                "/measurement/tsc_hz",
+                json!("fast"),
+                "measurement.tsc_hz: a text stands where a number belongs",
+            ),
+            (
+                "/measurement/partial",
+                json!(0),
+                "measurement.partial: the number 0 stands where true or false belongs",
+            ),
+            (
+                "/measurement/seed",
+                json!(-1),
+                "measurement.seed: the number -1 stands where a whole number from 0 on belongs",
+            ),
+            ("/measurement/cpus", json!({}), "measurement.cpus: an object stands where a list belongs"),
+            (
+                "/measurement/cpus/0",
+                json!("x, expected f64"),
+                "measurement.cpus[0]: a text stands where an object belongs",
+            ),
+            (
+                "/measurement/started",
+                json!(null),
+                "measurement.started: nothing (null) stands where a text belongs",
+            ),
+            ("/vdso/64", json!([1]), "vdso.64[0]: the number 1 stands where an object belongs"),
+            (
+                "/measurement/tsc_hz",
+                json!(1e308),
+                "measurement.tsc_hz: a number that no 64-bit counter reaches stands there",
+            ),
+            (
+                "/measurement/cpus/0/canary",
+                json!({"64": -1e20}),
+                "measurement.cpus[0].canary.64: a number that no 64-bit counter reaches stands there",
+            ),
+        ] {
+            let found = with(place, value);
+            let (before, after) = found.split_once(" (line 1, column ").unwrap();
+            let place = before.rsplit(' ').next().unwrap();
+            assert_eq!(format!("{place}{}", after.split_once(')').unwrap().1), said, "{found}");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! ends and when a saved document is to show them again.
 
 use crate::{Document, Key, Measurement, Outcome, Row, Timing};
-use stats::{Distribution, Figures, NotADistribution, Scale, figures};
+use stats::{Cost, Distribution, Figures, NotADistribution, Scale, figures};
 use table::special;
 
 /// Why figures cannot be computed again.
@@ -20,6 +20,12 @@ pub enum Recomputed {
     /// There are rounds in the estimate, and no samples.
     #[error("{row}: the document keeps its rounds without their samples")]
     NoSamples {
+        /// Which row.
+        row: String,
+    },
+    /// What the rounds give cannot be shown.
+    #[error("{row}: a figure that its rounds give is not finite")]
+    NotFinite {
         /// Which row.
         row: String,
     },
@@ -49,6 +55,9 @@ pub fn recompute(document: &Document) -> Result<Document, Recomputed> {
         if row.is_timed() {
             let (cycles, ticks) = samples(row)?;
             row.compute(&cycles, &ticks, &scale);
+            if !is_finite(row) {
+                return Err(Recomputed::NotFinite { row: row.key().to_string() });
+            }
         } else {
             row.set(Figures::default());
         }
@@ -73,6 +82,22 @@ fn samples(row: &Row) -> Result<(Distribution, Distribution), Recomputed> {
         opened.map(Option::unwrap_or_default).map_err(error)
     };
     Ok((open(&row.distribution_cycles)?, open(&row.distribution_ticks)?))
+}
+
+fn is_finite(row: &Row) -> bool {
+    let costs = [
+        row.core_cycles.map(|cost| cost.unitless()),
+        row.ticks.map(|cost| cost.unitless()),
+        row.ns.map(|cost| cost.unitless()),
+        row.throughput.map(|cost| cost.unitless()),
+    ];
+    let ends = row.noise.map(|noise| [noise.low, noise.high]).into_iter().flatten().flatten();
+    costs.into_iter().flatten().flat_map(values).chain(ends).all(f64::is_finite)
+}
+
+fn values(cost: Cost<f64>) -> impl Iterator<Item = f64> {
+    let always = [cost.estimate, cost.min, cost.p50, cost.max];
+    always.into_iter().chain([cost.ci_low, cost.ci_high, cost.p99, cost.p999].into_iter().flatten())
 }
 
 impl Measurement {

@@ -8,6 +8,10 @@ use crate::text;
 /// The most levels of control groups that are looked at.
 const DEPTH_LIMIT: usize = 32;
 
+/// The most that is read of `/proc/self/cgroup` and of a `cpu.stat`, in bytes.
+const GROUPS_LIMIT: u64 = 1 << 16;
+const STAT_LIMIT: u64 = 1 << 12;
+
 /// Signs of a container. Their absence proves nothing.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -54,7 +58,7 @@ impl Cgroup {
             return Self::default();
         };
         let membership = Membership::parse(&groups);
-        let quota = membership.quota(reader);
+        let quota = membership.quota(reader).map(|(quota, _)| quota);
         if quota.is_none() {
             let why = format!("no quota file at or above {:?} (normal in the root group)", membership.path);
             reader.miss_expected("the CPU quota", why);
@@ -98,14 +102,44 @@ impl<'a> Membership<'a> {
         Self { version, controllers: cpu.map(|(_, names, _)| *names), path }
     }
 
-    /// The tightest quota from the group up. A group above limits too.
-    fn quota(&self, reader: &Reader) -> Option<Quota> {
+    /// The tightest quota from the group up, and the directory that it stands in. A group above limits too.
+    fn quota(&self, reader: &Reader) -> Option<(Quota, String)> {
         let path = self.path.filter(|path| path.split('/').all(|part| part != ".."))?;
         let quotas = ancestors(path).take(DEPTH_LIMIT).filter_map(|group| match self.controllers {
             Some(controllers) => v1_quota(reader, controllers, group),
             None => v2_quota(reader, group),
         });
-        quotas.reduce(Quota::tighter)
+        quotas.reduce(|mine, other| if other.0.is_tighter(&mine.0) { other } else { mine })
+    }
+}
+
+/// How often the quota has stopped the processes of a group, counted from the group's beginning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Throttled {
+    /// Periods whose time was used up before they ended.
+    pub periods: u64,
+    /// How long processes were stopped, in nanoseconds, summed over CPUs.
+    pub nanos: u64,
+}
+
+impl Throttled {
+    /// Of the group whose quota is the tightest; none where there is no quota, or this cannot be read.
+    pub fn now(reader: &Reader) -> Option<Self> {
+        let groups = text::clean(&reader.candidate("/proc/self/cgroup", GROUPS_LIMIT)?);
+        let (quota, directory) = Membership::parse(&groups).quota(reader)?;
+        quota.time?;
+        let stat = reader.candidate(&format!("{directory}/cpu.stat"), STAT_LIMIT)?;
+        Self::parse(&text::clean(&stat))
+    }
+
+    /// v2 has microseconds, v1 nanoseconds. Documentation/admin-guide/cgroup-v2.rst, Documentation/scheduler/sched-bwc.rst.
+    fn parse(stat: &str) -> Option<Self> {
+        let number = |name: &str| {
+            stat.lines()
+                .find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse::<u64>().ok())
+        };
+        let micros = || Some(number("throttled_usec")?.saturating_mul(1000));
+        Some(Self { periods: number("nr_throttled")?, nanos: micros().or_else(|| number("throttled_time"))? })
     }
 }
 
@@ -114,20 +148,23 @@ fn ancestors(path: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(path.trim_end_matches('/')), |group| Some(group.rsplit_once('/')?.0))
 }
 
-fn v2_quota(reader: &Reader, group: &str) -> Option<Quota> {
+fn v2_quota(reader: &Reader, group: &str) -> Option<(Quota, String)> {
     let places = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"];
-    let line = places.iter().find_map(|place| reader.candidate_line(&format!("{place}{group}/cpu.max")))?;
-    let (time, period) = line.split_once(' ')?;
-    Quota::new(time, period)
+    places.iter().find_map(|place| {
+        let directory = format!("{place}{group}");
+        let line = reader.candidate_line(&format!("{directory}/cpu.max"))?;
+        let (time, period) = line.split_once(' ')?;
+        Some((Quota::new(time, period)?, directory))
+    })
 }
 
-fn v1_quota(reader: &Reader, controllers: &str, group: &str) -> Option<Quota> {
+fn v1_quota(reader: &Reader, controllers: &str, group: &str) -> Option<(Quota, String)> {
     let places = [controllers, "cpu", "cpu,cpuacct"];
     places.iter().filter(|place| !place.contains('/')).find_map(|place| {
         let directory = format!("/sys/fs/cgroup/{place}{group}");
         let time = reader.candidate_line(&format!("{directory}/cpu.cfs_quota_us"))?;
         let period = reader.candidate_line(&format!("{directory}/cpu.cfs_period_us"))?;
-        Quota::new(&time, &period)
+        Some((Quota::new(&time, &period)?, directory))
     })
 }
 
@@ -153,11 +190,11 @@ impl Quota {
         self.time.map(|time| time as f64 / self.period as f64)
     }
 
-    fn tighter(self, other: Self) -> Self {
+    fn is_tighter(&self, other: &Self) -> bool {
         match (self.cpus(), other.cpus()) {
-            (None, Some(_)) => other,
-            (Some(mine), Some(others)) if others < mine => other,
-            _ => self,
+            (Some(_), None) => true,
+            (Some(mine), Some(others)) => mine < others,
+            (None, _) => false,
         }
     }
 
@@ -204,6 +241,23 @@ mod tests {
         let root = cgroup(&scratch, "1:cpu,cpuacct:/\n0::/\n");
         assert_eq!(root.version.as_deref(), Some("hybrid"));
         assert_eq!((root.cpu_max.as_deref(), root.cpu_quota), (Some("max 100000"), None));
+    }
+
+    #[test]
+    fn throttling_is_counted_where_the_quota_stands() {
+        let scratch = Scratch::new("cgroup-throttled");
+        let now = || Throttled::now(&Reader::new(&scratch.roots()));
+        assert_eq!(now(), None);
+        scratch.write("/proc/self/cgroup", b"0::/a/b\n");
+        scratch.write("/sys/fs/cgroup/a/b/cpu.max", b"max 100000\n");
+        scratch.write("/sys/fs/cgroup/a/b/cpu.stat", b"usage_usec 9\nnr_throttled 1\nthrottled_usec 1\n");
+        assert_eq!(now(), None, "there is no quota");
+        scratch.write("/sys/fs/cgroup/a/cpu.max", b"20000 100000\n");
+        scratch.write("/sys/fs/cgroup/a/cpu.stat", b"nr_periods 20\nnr_throttled 7\nthrottled_usec 500\n");
+        assert_eq!(now(), Some(Throttled { periods: 7, nanos: 500_000 }));
+        let v1 = Throttled::parse("nr_periods 20\nnr_throttled 7\nthrottled_time 500\n");
+        assert_eq!(v1, Some(Throttled { periods: 7, nanos: 500 }));
+        GARBAGE.iter().for_each(|text| assert_eq!(Throttled::parse(text), None, "{text}"));
     }
 
     #[test]

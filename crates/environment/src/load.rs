@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::container::Throttled;
 use crate::reader::{Reader, Unseen};
 use crate::roots::Roots;
 
@@ -34,6 +35,10 @@ pub struct Load {
     pub interrupts: Option<u64>,
     /// Context switches of the whole machine. `/proc/stat`.
     pub context_switches: Option<u64>,
+    /// Periods in which the CPU quota of this process's control group was used up. `cpu.stat`, `nr_throttled`.
+    pub throttled_periods: Option<u64>,
+    /// Nanoseconds for which the quota stopped processes of the group. `cpu.stat`.
+    pub throttled_ns: Option<u64>,
     /// What could not be read, and why.
     pub unseen: Vec<Unseen>,
 }
@@ -55,12 +60,17 @@ pub struct LoadDuring {
     pub interrupts: Option<u64>,
     /// Context switches of the whole machine.
     pub context_switches: Option<u64>,
+    /// Periods in which the CPU quota of this process's control group was used up. `None` where there is no quota, or its
+    /// effect cannot be read.
+    pub throttled_periods: Option<u64>,
+    /// Milliseconds for which the quota stopped processes of the group, summed over CPUs.
+    pub throttled_ms: Option<f64>,
     /// What could not be read, and why.
     pub unseen: Vec<Unseen>,
 }
 
 impl Load {
-    /// Reads the counters, for measurements on `cpu`. Three files; it costs some tens of microseconds on a machine
+    /// Reads the counters, for measurements on `cpu`. A few files; it costs some tens of microseconds on a machine
     /// with a few CPUs.
     pub fn now(roots: &Roots, cpu: usize) -> Self {
         let mut reader = Reader::new(roots);
@@ -72,12 +82,15 @@ impl Load {
             let load = Self::from_stat(text, cpu);
             load.total_ticks.is_some().then_some(load)
         });
+        let throttled = Throttled::now(&reader);
         Self {
             cpu,
             loadavg_1: averages.map(|averages| averages[0]),
             loadavg_5: averages.map(|averages| averages[1]),
             loadavg_15: averages.map(|averages| averages[2]),
             interrupts,
+            throttled_periods: throttled.map(|throttled| throttled.periods),
+            throttled_ns: throttled.map(|throttled| throttled.nanos),
             unseen: reader.into_unseen(),
             ..stat.unwrap_or_default()
         }
@@ -102,6 +115,8 @@ impl Load {
             busy_percent_other: busy_percent_other(before, after).filter(|_| same),
             interrupts: increase(before.interrupts, after.interrupts).filter(|_| same),
             context_switches: increase(before.context_switches, after.context_switches),
+            throttled_periods: increase(before.throttled_periods, after.throttled_periods),
+            throttled_ms: increase(before.throttled_ns, after.throttled_ns).map(|nanos| nanos as f64 / 1e6),
             unseen,
         }
     }
@@ -255,6 +270,19 @@ mod tests {
         let backwards = Load::between(&moment(13, 100, 1000, 9), &moment(12, 100, 1000, 7));
         assert_eq!(backwards.steal_ms, Some(-10.0));
         assert_eq!((backwards.busy_percent_other, backwards.interrupts), (None, None));
+    }
+
+    #[test]
+    fn what_a_quota_stopped_is_told() {
+        let moment = |periods, nanos| Load {
+            throttled_periods: Some(periods),
+            throttled_ns: Some(nanos),
+            ..Load::default()
+        };
+        let during = Load::between(&moment(3, 1_000_000), &moment(10, 8_500_000));
+        assert_eq!((during.throttled_periods, during.throttled_ms), (Some(7), Some(7.5)));
+        let without = Load::between(&Load::default(), &moment(10, 8_500_000));
+        assert_eq!((without.throttled_periods, without.throttled_ms), (None, None));
     }
 
     #[test]

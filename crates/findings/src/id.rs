@@ -33,6 +33,8 @@ pub enum Id {
     Emulated,
     /// The hypervisor ran something else.
     Steal,
+    /// The control group's CPU quota stopped the run.
+    CpuQuota,
     /// The run was interrupted.
     Partial,
     /// The guest ended before its plan was done.
@@ -47,7 +49,7 @@ pub enum Id {
 
 impl Id {
     /// Every finding there is.
-    pub const ALL: [Id; 20] = [
+    pub const ALL: [Id; 21] = [
         Id::ClockPath,
         Id::SystemCall,
         Id::Libc,
@@ -63,6 +65,7 @@ impl Id {
         Id::TscNotInvariant,
         Id::Emulated,
         Id::Steal,
+        Id::CpuQuota,
         Id::Partial,
         Id::GuestEnded,
         Id::NoRealtime,
@@ -88,6 +91,7 @@ impl Id {
             Id::TscNotInvariant => "tsc-not-invariant",
             Id::Emulated => "emulated",
             Id::Steal => "steal",
+            Id::CpuQuota => "cpu-quota",
             Id::Partial => "partial",
             Id::GuestEnded => "guest-ended",
             Id::NoRealtime => "no-realtime",

@@ -13,6 +13,7 @@ mod id;
 mod libc;
 mod mitigations;
 mod noise;
+mod quota;
 mod run;
 mod system_call;
 mod timing;
@@ -29,9 +30,10 @@ use table::Table;
 /// The findings of a document, the most important first. What its own `findings` hold plays no part.
 pub fn findings(document: &Document, table: &Table) -> Vec<Finding> {
     let facts = Facts { document, table };
-    let subjects: [fn(&Facts) -> Vec<Finding>; 8] = [
+    let subjects: [fn(&Facts) -> Vec<Finding>; 9] = [
         run::findings,
         changes::findings,
+        quota::findings,
         timing::findings,
         clock::findings,
         system_call::findings,
@@ -80,6 +82,7 @@ mod tests {
         environment.kernel.pti = Some(true);
         environment.tsc.invariant = false;
         environment.load = Some(environment::LoadDuring { steal_ms: Some(900.0), ..Default::default() });
+        environment.container.cgroup.cpu_quota = Some(0.5);
         let offset = environment::ClockOffset { seconds: 1, nanoseconds: 0 };
         environment.clock.time_namespace = Some([("monotonic".to_owned(), offset)].into());
         environment.unseen = vec![environment::Unseen::default()];
@@ -94,6 +97,7 @@ mod tests {
         let mut noisy = vdso(Path::User);
         let measurement = &mut noisy.document.measurement;
         measurement.quiet_share = Some(0.1);
+        measurement.seconds = 4.0;
         let vouched_by = "nothing".to_owned();
         measurement.cpus = vec![CpuUse { rounds: 40, vouched_by, ..CpuUse::default() }];
         let row = noisy.row("syscall-x86_64", "none");

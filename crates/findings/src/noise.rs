@@ -11,9 +11,28 @@ const STEAL_SHARE: f64 = 0.01;
 /// Quiet shares that are farther apart than this are told CPU by CPU.
 const FAR_APART: f64 = 0.2;
 
+/// A run that took less, in seconds, may have met one state of the noise only: it cannot tell whether the machine is ever
+/// quiet.
+const SHORT: f64 = 1.0;
+
+/// The first screen is thin if more than this part of the rows has no figure.
+const THIN: f64 = 0.5;
+
+/// Rows beyond which the next run should have fewer.
+const MANY: usize = 24;
+
+/// What programs use most.
+const FEWER: &str = "kentry -e syscall -e vdso";
+
+/// The next run gets so many times the budget of a run with few rows.
+const LONGER: f64 = 5.0;
+
 /// What to do about noise, in general.
-const REMEDY: &str =
-    "Measure again when the machine is idle, give more time (--budget), or choose a quieter CPU (--cpu).";
+const REMEDY: &str = "Measure again when the machine is idle, measure fewer rows (--entry), give more time (--budget), or \
+                      choose a quieter CPU (--cpu).";
+
+/// What to do about a lack of time.
+const MORE_TIME: &str = "Give more time (--budget), or ask for fewer rows (--entry, --operation).";
 
 pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
     if !facts.are_times() {
@@ -49,7 +68,7 @@ fn noise(facts: &Facts) -> Option<Finding> {
         .map(|(rows, words)| format!("{rows} {words}"))
         .collect();
     let used: Vec<&CpuUse> = measurement.cpus.iter().filter(|cpu| cpu.rounds > 0).collect();
-    let alone = alone(&used, share);
+    let alone = alone(&used, share, measurement.seconds);
     let verdict = match missing {
         0 => format!("{alone}. Every row has a figure."),
         1 => format!("{alone}. 1 of {timed} rows has no figure: {}.", list(&why)),
@@ -69,17 +88,42 @@ fn noise(facts: &Facts) -> Option<Finding> {
     Some(Finding {
         evidence: (!each.is_empty()).then(|| each.join("; ")),
         cause: cause(facts).map(str::to_owned),
-        remedy: (missing > 0).then(|| REMEDY.to_owned()),
+        remedy: (missing > 0).then(|| remedy(facts, missing).to_owned()),
+        next: next(facts, missing, timed),
         confidence: if missing > 0 { Confidence::Inferred } else { Confidence::Seen },
         ..Id::Noise.finding(level, verdict)
     })
 }
 
-/// How much of the run was quiet, in words.
-fn alone(used: &[&CpuUse], share: f64) -> String {
+fn remedy(facts: &Facts, missing: usize) -> &'static str {
+    if lost(facts, NoiseKind::TooFew) == missing { MORE_TIME } else { REMEDY }
+}
+
+/// The command that will probably show more, after a run that shows little.
+fn next(facts: &Facts, missing: usize, timed: usize) -> Option<String> {
+    if !facts.document.is_of_host() || missing as f64 <= THIN * timed as f64 {
+        return None;
+    }
+    let measurement = &facts.document.measurement;
+    if timed > MANY {
+        return Some(FEWER.to_owned());
+    }
+    let mut entries: Vec<&str> = facts.working().map(|row| row.entry.as_str()).collect();
+    entries.dedup();
+    let entries: String = entries.iter().map(|entry| format!(" -e {entry}")).collect();
+    Some(format!("kentry{entries} --budget {:.0}", (LONGER * measurement.budget_seconds).max(LONGER)))
+}
+
+/// How much of the run, which took so many seconds, was quiet; in words.
+fn alone(used: &[&CpuUse], share: f64, seconds: f64) -> String {
     let (cpus, cores) = (cpus(used), cores(used));
     if !used.is_empty() && used.iter().all(|cpu| cpu.is_unvouched()) {
-        return format!("Never quiet: nothing shows that {cpus} ever had {cores} alone");
+        return match seconds < SHORT {
+            true => {
+                format!("Too short to tell: in {seconds:.1} s nothing showed that {cpus} had {cores} alone")
+            }
+            false => format!("Never quiet: nothing shows that {cpus} ever had {cores} alone"),
+        };
     }
     let word = match share {
         0.8.. => "Quiet",
@@ -124,7 +168,8 @@ fn cpus(used: &[&CpuUse]) -> String {
 fn never_seen_quiet(facts: &Facts) -> Option<Finding> {
     let used = facts.document.measurement.cpus.iter().filter(|cpu| cpu.rounds >= LEAST_ROUNDS as u64);
     let unvouched: Vec<&CpuUse> = used.filter(|cpu| cpu.is_unvouched()).collect();
-    if unvouched.is_empty() {
+    // The line about noise says that such a run is too short to tell.
+    if unvouched.is_empty() || facts.document.measurement.seconds < SHORT {
         return None;
     }
     let verdict = format!(
@@ -158,7 +203,7 @@ fn few_rounds(facts: &Facts) -> Option<Finding> {
         count(rows, "row had", "rows had")
     );
     (rows > 0).then(|| Finding {
-        remedy: Some("Give more time (--budget), or ask for fewer rows (--entry, --operation).".to_owned()),
+        remedy: Some(MORE_TIME.to_owned()),
         ..Id::FewRounds.finding(Level::Note, verdict)
     })
 }
@@ -259,6 +304,35 @@ mod tests {
     }
 
     #[test]
+    fn a_short_run_was_called_never_quiet() {
+        let mut maker = run(0.9);
+        maker.document.measurement.cpus[0].vouched_by = "nothing".into();
+        maker.document.measurement.seconds = 0.3;
+        let finding = found(&maker, "noise").unwrap();
+        let said = "Too short to tell: in 0.3 s nothing showed that CPU 1 had its core alone. Every row";
+        assert!(finding.verdict.starts_with(said), "{}", finding.verdict);
+        assert_eq!(found(&maker, "never-seen-quiet"), None);
+    }
+
+    #[test]
+    fn a_run_that_shows_little_says_what_to_type_next() {
+        let mut maker = run(0.1);
+        maker.document.measurement.budget_seconds = 4.0;
+        let next = |maker: &Maker| found(maker, "noise").unwrap().next;
+        assert_eq!(next(&maker), None);
+        make_noisy(maker.row("cpuid", "none"));
+        assert_eq!(next(&maker), None, "two of three rows have a figure");
+        make_noisy(maker.row("call", "none"));
+        assert_eq!(next(&maker).unwrap(), "kentry -e call -e syscall-x86_64 -e cpuid --budget 20");
+        let mut whole = run(0.1);
+        for row in 0..40 {
+            whole = whole.cost("vdso-x86_64", &row.to_string(), 80.0);
+            make_noisy(whole.row("vdso-x86_64", &row.to_string()));
+        }
+        assert_eq!(next(&whole).unwrap(), "kentry -e syscall -e vdso");
+    }
+
+    #[test]
     fn rows_without_enough_rounds_are_counted() {
         let mut maker = run(0.9);
         assert_eq!(found(&maker, "few-rounds"), None);
@@ -266,6 +340,7 @@ mod tests {
         maker.row("cpuid", "none").noise.as_mut().unwrap().kind = NoiseKind::TooFew;
         let finding = found(&maker, "few-rounds").unwrap();
         assert_eq!(finding.verdict, "1 row had no time for 6 rounds, which an estimate needs.");
+        assert_eq!(found(&maker, "noise").unwrap().remedy, finding.remedy);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::locale;
 use clap::Parser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::ffi::OsString;
+use std::path::Path;
 
 /// The command line of this process.
 ///
@@ -22,6 +23,7 @@ fn harmless(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
         let text = format!("names and numbers are written in UTF-8, which {} is not\n", invalid.join(", "));
         return clap::Error::raw(ErrorKind::InvalidUtf8, text);
     }
+    suggest(&mut error);
     let said: Vec<(ContextKind, ContextValue)> =
         error.context().map(|(kind, value)| (kind, value.clone())).collect();
     for (kind, value) in said {
@@ -36,4 +38,21 @@ fn harmless(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
         }
     }
     error
+}
+
+/// A document that is named where a subcommand belongs should be shown.
+fn suggest(error: &mut clap::Error) {
+    let asked = [ContextKind::InvalidSubcommand, ContextKind::InvalidArg];
+    let asked = asked.into_iter().find_map(|kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.clone()),
+        _ => None,
+    });
+    if let Some(file) = asked.filter(|file| is_document(file)) {
+        let tip = format!("a saved document is shown with `kentry show {}`", report::plain(&file));
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
+}
+
+fn is_document(name: &str) -> bool {
+    !name.starts_with('-') && (name.ends_with(".json") || Path::new(name).is_file())
 }

@@ -10,8 +10,9 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
-/// No document is longer, in bytes.
-const LONGEST: u64 = 64 << 20;
+/// No document is longer, in bytes: a run keeps [`measure::MOST_ROUNDS`] rounds, which fill half of this. A bound is needed,
+/// because what is read must fit into memory.
+const LONGEST: u64 = 128 << 20;
 
 /// Reads a document from a file or a named pipe; `-` and `/dev/stdin` are standard input.
 ///
@@ -128,6 +129,34 @@ mod tests {
     }
 
     #[test]
+    fn a_long_run_wrote_what_show_refused() {
+        const ROUNDS: usize = 1 << 10;
+        // As long as a number gets.
+        let longest = vec![-1.234_567_890_123_456_7e-300; ROUNDS];
+        let rounds = stats::Lines {
+            at_ms: longest.clone(),
+            cpu: vec![100_000; ROUNDS],
+            cost: longest.clone(),
+            control: longest.clone(),
+            cycles_per_tick: longest.clone(),
+            canary: longest.clone(),
+            least: longest.clone(),
+            greatest: longest.clone(),
+            throughput: longest.iter().copied().map(Some).collect(),
+            kept: vec![256; ROUNDS],
+            lost: vec![256; ROUNDS],
+            excluded: vec![Some(stats::Excluded::Preempted); ROUNDS],
+        };
+        // Where it stands in a document, each number has a line of its own, and is indented.
+        let document = serde_json::json!({ "results": [{ "rounds": rounds }] });
+        let bytes = serde_json::to_string_pretty(&document).unwrap().len() * (measure::MOST_ROUNDS / ROUNDS);
+        assert!(
+            bytes as u64 <= LONGEST * 3 / 4,
+            "{bytes} bytes of rounds; the rest of a document needs room, too"
+        );
+    }
+
+    #[test]
     fn what_is_no_document_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.json");
@@ -135,6 +164,6 @@ mod tests {
         assert_eq!(refusal(&path), "it is not UTF-8 text");
         // A hole takes no room on the disk.
         File::create(&path).unwrap().set_len(LONGEST + 1).unwrap();
-        assert_eq!(refusal(&path), "longer than 64 MiB, as no document is");
+        assert_eq!(refusal(&path), "longer than 128 MiB, as no document is");
     }
 }

@@ -10,6 +10,7 @@ use kentry::{dry_run, progress};
 use measure::Counter;
 use measure::lab::{Configurations, LabPlan, Setting, choose, image};
 use std::ffi::OsString;
+use std::io::Write;
 use std::process::ExitCode;
 use table::Table;
 
@@ -80,10 +81,21 @@ fn exec(args: &LabArgs, output: &mut Output) -> Result<u8, Refused> {
     run(&program, &emulator, &configurations, args.seed, &limits, output)
 }
 
-/// The exit code after help or a wrong command line; with --exec, one that cannot be the program's.
+/// Prints help or what is wrong with the command line, and ends; with --exec, with a code that cannot be the program's.
 pub fn leave(error: &clap::Error, arguments: &[OsString]) -> ! {
-    let _ = error.print();
     let is_exec = arguments.iter().any(|word| word == "--exec");
-    let code = if is_exec && error.use_stderr() { i32::from(FAILED) } else { error.exit_code() };
-    std::process::exit(code)
+    let is_wrong = error.use_stderr();
+    let printed = error.print().and_then(|()| std::io::stdout().flush());
+    // If standard error cannot be written, the code still tells that the usage was wrong.
+    let unwritten = printed.err().filter(|why| !is_wrong && why.kind() != std::io::ErrorKind::BrokenPipe);
+    let code = match unwritten {
+        _ if is_exec && is_wrong => FAILED,
+        Some(source) => {
+            let error = Error::Output { target: "standard output".into(), source };
+            note(&error.to_string());
+            if is_exec { FAILED } else { error.exit_code() }
+        }
+        None => std::process::exit(error.exit_code()),
+    };
+    std::process::exit(i32::from(code))
 }

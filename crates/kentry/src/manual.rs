@@ -19,8 +19,9 @@ const COLUMNS: &[Item] = &[
     ),
     (
         "± or 95 % interval",
-        "Unit of the figure. The 95 % confidence interval of the estimate, within this run: the next run, another CPU or \
-         another placement in memory may differ by more. ± is the distance to its farther end.",
+        "Unit of the figure. The 95 % confidence interval for a typical round of this run: the next run, another CPU or \
+         another placement in memory may differ by more. What fewer than about one call in a thousand pays is in max alone. ± \
+         is the distance to its farther end.",
     ),
     (
         "served by",

@@ -18,6 +18,6 @@ pub use conclude::{Facts, recompute};
 pub use document::Counter;
 pub use drive::{Answer, Measurer, Progress, Taken, drive};
 pub use error::Error;
-pub use linux::{Setting, measure};
+pub use linux::{MOST_ROUNDS, Setting, measure};
 pub use plan::{CpuChoice, HostPlan};
 pub use row::{Row, TableRow};

@@ -34,6 +34,10 @@ const CYCLES_OF_A_CHAIN: f64 = 820.0;
 /// Core cycles of a sample besides the entry: chain, stamps, bookkeeping.
 const CYCLES_OF_A_SAMPLE: f64 = 1_100.0;
 
+/// The most rounds that a run keeps. Each takes some 6 KiB of memory, and some 400 bytes of the document, which stays
+/// within what `kentry show` reads. Taking them takes five minutes or more.
+pub const MOST_ROUNDS: usize = 1 << 17;
+
 /// What a measurement needs besides its plan.
 pub struct Setting<'a> {
     /// Runs the probes.
@@ -149,6 +153,8 @@ struct Linux<'a, 'b> {
     /// The CPU of the last round.
     cpu: usize,
     scout: TableRow<'a>,
+    /// The most rounds that a row keeps.
+    most_rounds: usize,
 }
 
 impl<'a, 'b> Linux<'a, 'b> {
@@ -194,6 +200,7 @@ impl<'a, 'b> Linux<'a, 'b> {
             start,
             cpu,
             scout,
+            most_rounds: MOST_ROUNDS / (plan.rows.len() * part.of as usize).max(1),
         };
         linux.survey();
         Ok(linux)
@@ -285,9 +292,11 @@ impl Measurer for Linux<'_, '_> {
 
     /// Updates what is known of the noise by a row's latest round.
     fn look(&mut self, row: &mut Row) {
-        let Some(round) = row.rounds.last_mut() else { return };
-        let look = self.live.take(row.row.0.probe, self.cpus.core(self.cpu), round);
+        let (probe, good) = (row.row.0.probe, row.good);
+        let Some(round) = row.newest() else { return };
+        let look = self.live.take(probe, self.cpus.core(self.cpu), round);
         row.good += usize::from(look.is_good());
+        row.thin(self.most_rounds, good);
         self.cpus.take(self.cpu, look.quiet);
         self.cpus.take_kept(self.cpu, look.kept);
     }

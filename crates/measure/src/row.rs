@@ -8,6 +8,9 @@ use std::collections::BTreeMap;
 use table::special::FIRST_SCREEN;
 use table::{Entry, Operation};
 
+/// What is said of a row whose rounds are not all kept.
+const THINNED: &str = "the run was so long that only some rounds are kept, evenly spread over it";
+
 /// A row of the table.
 pub type TableRow<'a> = (&'a Entry, &'a Operation);
 
@@ -35,6 +38,12 @@ pub struct Row<'a> {
     pub good: usize,
     /// What the machine had no room for, when it last had none for a round.
     lost: Option<Failure>,
+    /// Whether the last answer was a round.
+    has_newest: bool,
+    /// Rounds taken since the beginning, kept or not.
+    taken: usize,
+    /// One of so many rounds is kept.
+    stride: usize,
 }
 
 impl<'a> Row<'a> {
@@ -52,6 +61,37 @@ impl<'a> Row<'a> {
             counted: Vec::new(),
             good: 0,
             lost: None,
+            has_newest: false,
+            taken: 0,
+            stride: 1,
+        }
+    }
+
+    /// The round that the last answer was; none where that was something else.
+    pub fn newest(&mut self) -> Option<&mut Round> {
+        self.rounds.last_mut().filter(|_| self.has_newest)
+    }
+
+    /// Bounds the rounds that are kept, however long a run is. When there are more than `most`, every second one is dropped, and
+    /// from then on every second new one, so that the rest is spread evenly over the run. To be called after each round;
+    /// `good` is how many rounds were good before it.
+    pub fn thin(&mut self, most: usize, good: usize) {
+        let number = self.taken;
+        self.taken += 1;
+        if !number.is_multiple_of(self.stride) {
+            self.rounds.pop();
+            self.good = good;
+        } else if self.rounds.len() > most.max(1) {
+            let mut index = 0;
+            self.rounds.retain(|_| {
+                index += 1;
+                index % 2 == 1
+            });
+            self.stride *= 2;
+            self.good /= 2;
+            if self.stride == 2 {
+                self.remarks.push(THINNED.to_string());
+            }
         }
     }
 
@@ -65,6 +105,7 @@ impl<'a> Row<'a> {
     /// number. A round for which the machine lacked processes or memory says nothing about the entry, and is ignored.
     pub fn take(&mut self, answer: Answer, at: f64) {
         let (entry, _) = self.row;
+        self.has_newest = false;
         match answer {
             Answer::Records(records) => self.read(&records, at),
             Answer::Failed(failure) if failure.is_momentary() => self.lost = Some(failure),
@@ -109,7 +150,10 @@ impl<'a> Row<'a> {
                 }
             }
             Counter::Time => match Round::reduce(records, at) {
-                Ok(round) => self.rounds.push(round),
+                Ok(round) => {
+                    self.rounds.push(round);
+                    self.has_newest = true;
+                }
                 Err(error) => self.end((Outcome::Error, error.to_string())),
             },
         }
@@ -180,4 +224,35 @@ pub fn fact(records: &[Record], wanted: u64) -> Option<u64> {
         Payload::Fact { fact, value } if fact == wanted => Some(value),
         _ => None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use simulator::{Machine, Model, Subject};
+    use table::{Kernel, Table};
+
+    #[test]
+    fn a_long_run_kept_every_round() {
+        let row = Table::get().rows(Kernel::Linux).next().unwrap();
+        let mut row = Row::new(row, Counter::Time, BTreeMap::new());
+        let records =
+            Machine::new(1, Model::default()).run(0, &Subject::from(8.0), &simulator::request(1, 1));
+        let round = Round::reduce(&records, 0.0).unwrap();
+        for number in 0..1000 {
+            let good = row.good;
+            row.rounds.push(Round { at: f64::from(number), ..round.clone() });
+            row.good += 1;
+            row.thin(100, good);
+            assert!(row.rounds.len() <= 100, "{number}");
+            assert!(
+                number >= 100 || (row.rounds.len(), row.remarks.len()) == (number as usize + 1, 0),
+                "{number}"
+            );
+            assert!(row.good.abs_diff(row.rounds.len()) <= 4, "{}: {} good", row.rounds.len(), row.good);
+        }
+        let at: Vec<f64> = row.rounds.iter().map(|round| round.at).collect();
+        assert!(at.windows(2).all(|pair| pair[1] - pair[0] == 16.0), "evenly: {at:?}");
+        assert_eq!((at[0], at.len(), row.remarks.len()), (0.0, 63, 1));
+    }
 }

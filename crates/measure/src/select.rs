@@ -61,6 +61,10 @@ pub fn keep(
     entries: &[String],
     operations: &[String],
 ) -> Result<(), Error> {
+    let with_comma =
+        |what, texts: &[String]| texts.iter().find(|text| text.contains(',')).map(|text| several(what, text));
+    let hint =
+        with_comma("entry", entries).or_else(|| with_comma("operation", operations)).unwrap_or_default();
     let parse = |texts: &[String], full: &dyn Fn(&str) -> Option<String>| {
         let parse = |text: &String| glob(&full(text).unwrap_or_else(|| text.clone())).map_err(Error::Usage);
         texts.iter().map(parse).collect::<Result<Vec<Pattern>, Error>>()
@@ -72,7 +76,7 @@ pub fn keep(
         patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(name))
     };
     rows.retain(|row| is_wanted(&entries, &row.entry) && is_wanted(&operations, &row.operation));
-    if rows.is_empty() { Err(Error::Usage("the document has no such row".into())) } else { Ok(()) }
+    if rows.is_empty() { Err(Error::Usage(format!("the document has no such row{hint}"))) } else { Ok(()) }
 }
 
 /// Parses patterns. Each must match the name of something that the kernel has.
@@ -97,6 +101,12 @@ fn patterns(
     texts.iter().map(parse).collect()
 }
 
+/// What to write instead of names with commas between them.
+fn several(what: &str, asked: &str) -> String {
+    let each: Vec<String> = asked.split(',').map(|name| format!("--{what} {}", name.trim())).collect();
+    format!("; commas do not separate names: write {}, or a glob such as *-i386", each.join(" "))
+}
+
 fn elsewhere(kernel: Kernel, what: &str, asked: &str) -> Error {
     let (owner, command) = match kernel {
         Kernel::Linux => ("Linux", "kentry measure"),
@@ -116,7 +126,7 @@ pub fn nearest<'a>(asked: &str, names: impl Iterator<Item = &'a str>) -> String 
 }
 
 fn unknown<'a>(what: &str, asked: &str, names: impl Iterator<Item = &'a str>) -> Error {
-    let hint = nearest(asked, names);
+    let hint = if asked.contains(',') { several(what, asked) } else { nearest(asked, names) };
     Error::Usage(format!("there is no {what} \"{asked}\"{hint} (`kentry list` shows what there is)"))
 }
 
@@ -172,6 +182,16 @@ mod tests {
         let error = names(&["zzz"], &[]).unwrap_err();
         assert!(!error.contains("did you mean"), "{error}");
         assert!(names(&["[a"], &[]).unwrap_err().contains("not a glob"));
+    }
+
+    #[test]
+    fn names_with_commas_between_them_are_told_apart() {
+        let error = names(&["call,rdtsc"], &[]).unwrap_err();
+        assert!(error.contains("write --entry call --entry rdtsc, or a glob"), "{error}");
+        let error = names(&[], &["none, getppid"]).unwrap_err();
+        assert!(error.contains("write --operation none --operation getppid,"), "{error}");
+        let error = keep(Table::get(), &mut Vec::new(), &["call,rdtsc".into()], &[]).unwrap_err().to_string();
+        assert!(error.contains("no such row; commas do not separate names"), "{error}");
     }
 
     #[test]

@@ -8,14 +8,18 @@ use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl, open};
 use nix::libc;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sched::{CloneFlags, clone};
 use nix::sys::resource::{Resource, setrlimit};
-use nix::sys::signal::{SigHandler, SigSet, Signal, signal};
+use nix::sys::signal::{SigHandler, SigSet, SigmaskHow, Signal, signal};
 use nix::sys::stat::Mode;
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, Pid, fork, read, write};
 use std::convert::Infallible;
 use std::ffi::OsString;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+/// The stack of a child until it executes its program. Looking a program up in `PATH` takes the most, two paths.
+const STACK: usize = 64 << 10;
 
 /// A child that is about to execute its program, and our ends of its pipes.
 pub(crate) struct Started {
@@ -33,7 +37,7 @@ pub(crate) struct Output {
     pub is_standard: bool,
 }
 
-/// What the child needs after the fork. It is made before, because the child may not allocate.
+/// What the child needs. It is made before there is a child, because that may not allocate.
 struct Prepared<'a> {
     command: &'a Command<'a>,
     output: &'a Output,
@@ -56,8 +60,8 @@ fn not_started((phase, errno): Trouble) -> Error {
     Error::NotStarted { phase, errno }
 }
 
-/// Makes a child, which executes the program. It does not wait for that to succeed: waking up would disturb a child that
-/// measures.
+/// Makes a child, which executes the program. This process goes on when the child executes it or has failed to; which of both
+/// the pipe for [`check_report`] tells.
 pub(crate) fn start(command: &Command, output: &Output) -> Result<Started, Error> {
     let prepared = Prepared::new(command, output).map_err(not_started)?;
     let (messages, empty) = match command.isolation {
@@ -69,15 +73,31 @@ pub(crate) fn start(command: &Command, output: &Output) -> Result<Started, Error
     let Output { pipe, is_standard } = output;
     let output = if *is_standard { Some(pipe.theirs.as_fd()) } else { errors };
     let streams = Streams { input: empty.as_ref().map(|file| file.as_fd()), output, errors };
-    // SAFETY: the child only makes system calls on what was made before; it neither allocates nor locks.
-    let running = match unsafe { fork() }.map_err(|errno| not_started((Phase::Fork, errno)))? {
-        ForkResult::Child => {
-            let Err(why) = prepared.become_program(&streams);
-            report_and_exit(why, trouble.theirs.as_fd())
-        }
-        ForkResult::Parent { child } => Running::new(child),
-    };
+    let child = make_child(|| {
+        let Err(why) = prepared.become_program(&streams);
+        report_and_exit(why, trouble.theirs.as_fd())
+    });
+    let running = Running::new(child.map_err(|errno| not_started((Phase::Fork, errno)))?);
     Ok(Started { running, messages: messages.map(|pipe| pipe.ours), trouble: trouble.ours })
+}
+
+/// Makes a child without copying this process's page tables, which for a process of some 100 MB takes longer than many a probe
+/// runs. Like posix_spawn(3), which cannot do all that a child here has to: the child uses this process's memory, on a
+/// stack of its own, and the calling thread is suspended until the child executes a program or ends.
+///
+/// `child` makes system calls on what was made before; it neither allocates nor locks, and does not return.
+fn make_child(child: impl Fn() -> Infallible) -> Result<Pid, Errno> {
+    let mut stack = vec![0; STACK];
+    // A handler of this process would run in the child, on this process's memory.
+    let mask = SigSet::all().thread_swap_mask(SigmaskHow::SIG_SETMASK)?;
+    let run = Box::new(|| match child() {});
+    let flags = CloneFlags::CLONE_VM | CloneFlags::CLONE_VFORK;
+    // SAFETY: the thread that owns the memory is suspended as long as the child uses it, and the stack is its own. The child
+    // changes nothing of this process's but errno, which nobody reads: signal actions, descriptors and limits are copies.
+    let made = unsafe { clone(run, &mut stack, flags, Some(libc::SIGCHLD)) };
+    // It cannot fail with a mask that came from the kernel.
+    let _ = mask.thread_set_mask();
+    made
 }
 
 fn nothing() -> Result<OwnedFd, Error> {
@@ -161,10 +181,30 @@ fn set_up(isolation: Isolation) -> Result<(), Errno> {
     }
     nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?;
     setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
+    remove_handlers();
     SigSet::empty().thread_set_mask()?;
     // SAFETY: the default action is no handler of ours.
     unsafe { signal(Signal::SIGPIPE, SigHandler::SigDfl) }?;
     Ok(())
+}
+
+/// Gives every signal that has a handler its default action, as executing a program will do: this process's handlers must not
+/// run in the child.
+fn remove_handlers() {
+    for number in 1..=libc::SIGRTMAX() {
+        let mut action = std::mem::MaybeUninit::<libc::sigaction>::uninit();
+        // SAFETY: the library writes one sigaction; it refuses the signals that it keeps for itself.
+        let known = unsafe { libc::sigaction(number, std::ptr::null(), action.as_mut_ptr()) } == 0;
+        // SAFETY: it was written.
+        let has_handler = known && {
+            let action = unsafe { action.assume_init() }.sa_sigaction;
+            action != libc::SIG_DFL && action != libc::SIG_IGN
+        };
+        if has_handler {
+            // SAFETY: the default action is no handler of ours.
+            unsafe { libc::signal(number, libc::SIG_DFL) };
+        }
+    }
 }
 
 /// SCHED_FIFO at its lowest priority for this process.

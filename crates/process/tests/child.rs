@@ -231,6 +231,22 @@ fn a_program_that_is_still_being_written_is_tried_for_a_while() {
 }
 
 #[test]
+fn a_child_has_no_signal_blocked_and_this_thread_keeps_its_mask() {
+    use nix::sys::signal::{SigSet, Signal};
+    let mut blocked = SigSet::empty();
+    blocked.add(Signal::SIGUSR2);
+    blocked.thread_block().unwrap();
+    let before = SigSet::thread_get_mask().unwrap();
+    for isolation in BOTH {
+        assert_eq!(output(script(&status_line("SigBlk"), isolation)), "0".repeat(16));
+        assert_eq!(SigSet::thread_get_mask().unwrap(), before);
+    }
+    let missing = Command::new(Program::Named("kentry-no-such-program".into()), Isolation::Group);
+    run(missing, LONG).unwrap_err();
+    assert_eq!(SigSet::thread_get_mask().unwrap(), before);
+}
+
+#[test]
 fn what_is_no_program_is_not_started() {
     let start = |program: &str| run(Command::new(Program::Named(program.into()), Isolation::Group), LONG);
     let refused = |errno| Err::<Finished, _>(Error::NotStarted { phase: Phase::Execute, errno });

@@ -96,7 +96,8 @@ fn noise(document: &Document, verbose: bool) -> Option<String> {
         let remedy = finding.remedy.as_deref().filter(|_| finding.level != Level::Ok);
         let evidence =
             finding.evidence.as_ref().filter(|_| verbose).map(|evidence| format!("Seen: {evidence}."));
-        let words = [Some(finding.verdict.as_str()), cause, remedy, evidence.as_deref()];
+        let next = finding.next.as_ref().map(|next| format!("→ {next}"));
+        let words = [Some(finding.verdict.as_str()), cause, remedy, evidence.as_deref(), next.as_deref()];
         return Some(words.into_iter().flatten().collect::<Vec<_>>().join(" "));
     }
     let counts = &document.measurement.counts;

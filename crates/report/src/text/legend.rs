@@ -8,6 +8,9 @@ use crate::head;
 use crate::line::{Line, look, wrapped};
 use table::special::{BARE_SYSCALL, CALL};
 
+/// What the interval speaks of: a round has about a thousand samples, and the estimate is the median of the rounds.
+const POPULATION: &str = "95 % confidence, for a typical round of this run; what fewer than one call in a thousand pays is in max alone";
+
 impl Report<'_> {
     pub(super) fn legend(&self) -> Vec<Line> {
         let has_columns = self.any_figures() && self.matrix.is_none();
@@ -32,7 +35,7 @@ impl Report<'_> {
         let mut items = Vec::new();
         let mut say = |label: &str, text: &str| items.push((label.to_owned(), text.to_owned()));
         if self.layout.has_error() {
-            say("±", "95 % confidence, within this run");
+            say("±", POPULATION);
         }
         if self.layout.has(Column::Ns) && self.document.measurement.cycles_per_tick.is_some() {
             say("ns", "at the clock that the core ran at; core cycles do not depend on it");
