@@ -5,7 +5,7 @@ use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
 /// No counter of 64 bits counts further than this. What is computed from such numbers stays finite.
-const GREATEST: f64 = 18_446_744_073_709_551_616.0;
+const GREATEST: f64 = u64::MAX as f64;
 
 const TOO_GREAT: &str = "a number that no 64-bit counter reaches stands there";
 

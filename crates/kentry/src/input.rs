@@ -132,7 +132,7 @@ mod tests {
     fn a_long_run_wrote_what_show_refused() {
         const ROUNDS: usize = 1 << 10;
         // As long as a number gets.
-        let longest = vec![-1.234_567_890_123_456_7e-300; ROUNDS];
+        let longest = vec![-f64::MAX; ROUNDS];
         let rounds = stats::Lines {
             at_ms: longest.clone(),
             cpu: vec![100_000; ROUNDS],

@@ -195,8 +195,8 @@ fn remove_handlers() {
         let mut action = std::mem::MaybeUninit::<libc::sigaction>::uninit();
         // SAFETY: the library writes one sigaction; it refuses the signals that it keeps for itself.
         let known = unsafe { libc::sigaction(number, std::ptr::null(), action.as_mut_ptr()) } == 0;
-        // SAFETY: it was written.
         let has_handler = known && {
+            // SAFETY: it was written.
             let action = unsafe { action.assume_init() }.sa_sigaction;
             action != libc::SIG_DFL && action != libc::SIG_IGN
         };
