@@ -4,7 +4,6 @@ use crate::row::Row;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
-use std::cmp::Reverse;
 use std::time::Duration;
 
 /// With fewer good rounds a row has no estimate.
@@ -20,9 +19,12 @@ const ENOUGH: usize = 18;
 /// some get all that they need.
 const AT_A_TIME: usize = 16;
 
+/// A row of the first screen is worth so many times the effort of another.
+const WORTH: f64 = 4.0;
+
 /// Sweeps over all rows, each sweep in a new order, so that drift hits all rows alike. The first sweep is always complete.
 /// When the budget is used up, only rows that lack rounds are measured, until none lacks any or the longest time is over:
-/// first the rows of the first screen, then those that lack the fewest.
+/// first those that take the least, and rows of the first screen before others.
 pub struct Schedule {
     order: Vec<usize>,
     next: usize,
@@ -91,7 +93,8 @@ impl Schedule {
         let mut lacking: Vec<usize> = (0..rows.len()).filter(open).filter(|row| lacks(rows, *row)).collect();
         let is_over = now >= self.budget;
         if is_over {
-            lacking.sort_by_key(|row| rows.get(*row).map(|row| (!row.is_shown_first(), Reverse(row.good))));
+            let effort = |row: &usize| rows.get(*row).map_or(f64::INFINITY, effort);
+            lacking.sort_by(|a, b| effort(a).total_cmp(&effort(b)));
             lacking.truncate(AT_A_TIME);
         }
         self.order = (0..rows.len())
@@ -107,6 +110,14 @@ impl Schedule {
         let is_wanted = if is_over { !lacking.is_empty() } else { !self.order.is_empty() };
         is_wanted.then_some(())
     }
+}
+
+/// How many rounds it will probably take until a row lacks none, by how many were good. Where none ever is, it is the row
+/// with the fewest rounds that takes the least, so that all get some.
+fn effort(row: &Row) -> f64 {
+    let lacking = NEEDED.saturating_sub(row.good) as f64;
+    let effort = lacking * (row.rounds.len() + 1) as f64 / (row.good + 1) as f64;
+    if row.is_shown_first() { effort / WORTH } else { effort }
 }
 
 fn lacks(rows: &[Row], row: usize) -> bool {
