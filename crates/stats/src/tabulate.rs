@@ -102,11 +102,14 @@ pub fn tabulate<'a>(
         .filter_map(|round| reference(round).map(|reference| (round, reference, reference.judge(round))))
         .collect();
     leave_out_slow_controls(&mut judged);
-    let kept = judged.iter().filter_map(|(round, _, kept)| Some((round, kept.as_ref().ok()?)));
-    let kept = kept.flat_map(|(round, kept)| kept.iter().filter_map(|block| round.blocks.get(*block)));
-    let mut entries: Vec<u32> = kept.flat_map(|block| &block.entries).copied().collect();
+    let kept = || {
+        let rounds = judged.iter().filter_map(|(round, _, kept)| Some((round, kept.as_ref().ok()?)));
+        rounds.flat_map(|(round, kept)| kept.iter().filter_map(|block| round.blocks.get(*block)))
+    };
+    let mut entries: Vec<u32> = kept().flat_map(|block| &block.entries).copied().collect();
     entries.sort_unstable();
-    let limit = interrupts.and_then(|interrupts| interrupts.limit(&entries)).unwrap_or(f64::INFINITY);
+    let limit =
+        interrupts.and_then(|interrupts| interrupts.among(kept()).limit(&entries)).unwrap_or(f64::INFINITY);
     let mut out = Tabulated::default();
     for (round, reference, kept) in &judged {
         out.add(round, reference, kept.as_deref(), limit);
