@@ -3,15 +3,12 @@
 use crate::estimate::{Figure, LEAST_ROUNDS, estimate};
 use crate::quiet::Excluded;
 use crate::tabulate::Lines;
-use crate::{Cost, Cycles, Distribution, Mode, Nanos, Ticks};
+use crate::{Cost, Cycles, Distribution, Mode, Nanos, TWO_SIDED, Ticks};
 use serde::{Deserialize, Serialize};
 
 /// If there are so many rounds that were quiet from their first block to their last, only these count: the others are a
 /// little dearer, because the neighbour has evicted data from the caches.
 const WHOLLY_QUIET: usize = 12;
-
-/// Standard errors within which 95 of 100 lie.
-const TWO_SIDED: f64 = 1.96;
 
 /// How ticks become other units.
 #[derive(Debug, Clone, Copy, PartialEq)]
