@@ -40,7 +40,8 @@ pub enum NoiseKind {
 pub struct Noise {
     /// Why.
     pub kind: NoiseKind,
-    /// The least cost of a whole round while the core was shared, in core cycles (or else in ticks). It estimates nothing.
+    /// The least cost of a whole round while the core was shared, in core cycles (or else in ticks). It estimates nothing. None
+    /// where there were too few rounds.
     pub low: Option<f64>,
     /// The most.
     pub high: Option<f64>,
@@ -185,8 +186,11 @@ fn noise(lines: &Lines, scale: &Scale) -> Noise {
     } else {
         NoiseKind::Preempted
     };
-    // What was seen in company is told of the rounds in company; of too few rounds, all.
-    let is_told = |index: &usize| kind == NoiseKind::TooFew || lines.excluded.get(*index) != Some(&None);
+    if kind == NoiseKind::TooFew {
+        // A range of a few quiet rounds would be tight, and look like a figure.
+        return Noise { kind, low: None, high: None };
+    }
+    let is_told = |index: &usize| lines.excluded.get(*index) != Some(&None);
     let cost = |index: usize| {
         let clock = lines.cycles_per_tick.get(index).filter(|_| scale.cycles).copied().unwrap_or(1.0);
         lines.cost.get(index).map(|cost| cost * clock)

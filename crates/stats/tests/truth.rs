@@ -271,6 +271,20 @@ fn lines(costs: &[f64]) -> Lines {
     }
 }
 
+#[test]
+fn five_rounds_have_no_range_that_looks_like_a_figure() {
+    let scale = Scale { nanos_per_tick: None, cycles: true, step: 1.0, clock_error: 0.0 };
+    let seen = |lines: &Lines| {
+        let singles = Distribution::default();
+        figures(lines, &singles, &singles, &scale).noise.map(|noise| (noise.kind, noise.low, noise.high))
+    };
+    let mut rounds = lines(&[303.0, 305.0, 304.0, 303.0, 305.0]);
+    assert_eq!(seen(&rounds), Some((NoiseKind::TooFew, None, None)));
+    rounds = lines(&[303.0, 305.0, 304.0, 303.0, 390.0, 410.0, 380.0, 400.0, 380.0]);
+    rounds.excluded[4..].fill(Some(Excluded::Shared));
+    assert_eq!(seen(&rounds), Some((NoiseKind::Shared, Some(380.0), Some(410.0))));
+}
+
 /// How often the interval covers the median, in percent.
 fn coverage(count: usize, mut draw: impl FnMut(&mut StdRng) -> Vec<f64>, median: f64) -> f64 {
     let mut random = StdRng::seed_from_u64(count as u64);
