@@ -43,7 +43,7 @@ const COLUMNS: &[Item] = &[
         "Core cycles. Cost of one call of many that are made back to back, without fences between them.",
     ),
     ("rounds", "Number of rounds that the estimate is made of, and of all that were taken."),
-    ("CPU", "Number of the CPU that the estimate is of."),
+    ("CPU", "Number of the CPU that the estimate is of; - where no CPU had enough rounds of its own."),
     ("samples", "Number of single samples that the figures are made of, and of all that were taken."),
     ("disturbed", "Number of samples that were left out because something disturbed them."),
     (

@@ -60,7 +60,7 @@ pub struct Figures {
     pub throughput: Option<Cost<Cycles>>,
     /// The costs around which single samples gather, if there are several; in core cycles, or else in ticks.
     pub modes: Vec<Mode>,
-    /// The CPU that the estimate is of.
+    /// The CPU that the estimate is of; none where no CPU had enough rounds of its own.
     pub cpu: Option<usize>,
     /// Why there are none.
     pub noise: Option<Noise>,
@@ -100,7 +100,7 @@ pub fn figures(lines: &Lines, cycles: &Distribution, ticks: &Distribution, scale
             .map(|cost| widened(cost, scale.clock_error))
             .filter(|_| scale.cycles),
         modes: singles.modes(step),
-        cpu: Some(cpu),
+        cpu,
         noise: None,
     }
 }
@@ -124,7 +124,7 @@ fn cost<U: From<f64>>(
     singles: &Distribution,
     unit: &dyn Fn(usize) -> f64,
     factor: f64,
-) -> Option<(Cost<U>, usize)> {
+) -> Option<(Cost<U>, Option<usize>)> {
     let estimate = estimate(figures)?;
     let of = |column: &[f64], index: &usize| column.get(*index).map(|ticks| ticks * unit(*index));
     let least = kept.iter().filter_map(|index| of(&lines.least, index)).min_by(f64::total_cmp)?;
