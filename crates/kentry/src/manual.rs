@@ -20,8 +20,9 @@ const COLUMNS: &[Item] = &[
     (
         "± or 95 % interval",
         "Unit of the figure. The 95 % confidence interval for a typical round of this run: the next run, another CPU or \
-         another placement in memory may differ by more. What fewer than about one call in a thousand pays is in max alone. ± \
-         is the distance to its farther end.",
+         another placement in memory may differ by more. Costs that fewer than about one call in a round's samples pays \
+         (1,000 of a cheap row, 100 of a dear one) hardly enter the estimate; where they are as rare as interrupts, they are \
+         left out of max too. ± is the distance to its farther end.",
     ),
     (
         "served by",
