@@ -89,7 +89,10 @@ pub fn figures(lines: &Lines, cycles: &Distribution, ticks: &Distribution, scale
     let per_tick = nanos.unwrap_or(1.0);
     let in_nanos = cost::<Nanos>(lines, &kept, &by_unit(&|_| per_tick), ticks, &|_| per_tick, per_tick);
     let (singles, step) = match in_cycles {
-        Some(_) => (cycles, scale.step * kept.first().map_or(1.0, |index| clock(*index))),
+        Some(_) => {
+            let usual = crate::quantile_of(kept.iter().map(|index| clock(*index)), 0.5);
+            (cycles, scale.step * usual.unwrap_or(1.0))
+        }
         None => (ticks, scale.step),
     };
     Figures {
