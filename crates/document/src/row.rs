@@ -186,7 +186,7 @@ pub struct Row {
     /// The costs that single samples gather at, where there are several; in core cycles, or else in ticks.
     #[serde(default)]
     pub modes: Vec<Mode>,
-    /// The CPU that the estimate is of.
+    /// The CPU that the estimate is of; none where no CPU had enough rounds of its own.
     pub cpu: Option<usize>,
     /// How much was measured, and how much of that was kept.
     #[serde(default)]

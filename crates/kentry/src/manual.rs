@@ -20,8 +20,9 @@ const COLUMNS: &[Item] = &[
     (
         "± or 95 % interval",
         "Unit of the figure. The 95 % confidence interval for a typical round of this run: the next run, another CPU or \
-         another placement in memory may differ by more. What fewer than about one call in a thousand pays is in max alone. ± \
-         is the distance to its farther end.",
+         another placement in memory may differ by more. Costs that fewer than about one call in a round's samples pays \
+         (1,000 of a cheap row, 100 of a dear one) hardly enter the estimate; where they are as rare as interrupts, they are \
+         left out of max too. ± is the distance to its farther end.",
     ),
     (
         "served by",
@@ -43,7 +44,7 @@ const COLUMNS: &[Item] = &[
         "Core cycles. Cost of one call of many that are made back to back, without fences between them.",
     ),
     ("rounds", "Number of rounds that the estimate is made of, and of all that were taken."),
-    ("CPU", "Number of the CPU that the estimate is of."),
+    ("CPU", "Number of the CPU that the estimate is of; - where no CPU had enough rounds of its own."),
     ("samples", "Number of single samples that the figures are made of, and of all that were taken."),
     ("disturbed", "Number of samples that were left out because something disturbed them."),
     (

@@ -9,7 +9,8 @@ use table::special::FIRST_SCREEN;
 use table::{Entry, Operation};
 
 /// What is said of a row whose rounds are not all kept.
-const THINNED: &str = "the run was so long that only some rounds are kept, evenly spread over it";
+const THINNED: &str =
+    "the run was so long that only some rounds are kept, spread over it; quiet ones stay where they are rare";
 
 /// A row of the table.
 pub type TableRow<'a> = (&'a Entry, &'a Operation);
@@ -40,10 +41,29 @@ pub struct Row<'a> {
     lost: Option<Failure>,
     /// Whether the last answer was a round.
     has_newest: bool,
-    /// Rounds taken since the beginning, kept or not.
-    taken: usize,
-    /// One of so many rounds is kept.
+    /// Of each round whether it was good.
+    were_good: Vec<bool>,
+    /// Which good rounds are kept.
+    good_ones: Sieve,
+    /// Which others.
+    others: Sieve,
+}
+
+/// Keeps one of so many.
+struct Sieve {
     stride: usize,
+    /// Taken since the beginning, kept or not.
+    taken: usize,
+}
+
+impl Sieve {
+    const ALL: Sieve = Sieve { stride: 1, taken: 0 };
+
+    /// Whether the next one is kept.
+    fn keeps_next(&mut self) -> bool {
+        self.taken += 1;
+        (self.taken - 1).is_multiple_of(self.stride)
+    }
 }
 
 impl<'a> Row<'a> {
@@ -62,8 +82,9 @@ impl<'a> Row<'a> {
             good: 0,
             lost: None,
             has_newest: false,
-            taken: 0,
-            stride: 1,
+            were_good: Vec::new(),
+            good_ones: Sieve::ALL,
+            others: Sieve::ALL,
         }
     }
 
@@ -72,26 +93,43 @@ impl<'a> Row<'a> {
         self.rounds.last_mut().filter(|_| self.has_newest)
     }
 
-    /// Bounds the rounds that are kept, however long a run is. When there are more than `most`, every second one is dropped, and
-    /// from then on every second new one, so that the rest is spread evenly over the run. To be called after each round;
-    /// `good` is how many rounds were good before it.
+    /// Bounds the rounds that are kept, however long a run is. When there are more than `most`, every second good one is dropped,
+    /// or every second of the others if these are more, and from then on every second new one of that kind. So the rest is spread
+    /// evenly over the run, and no run becomes so long that it loses its few good rounds. To be called after each round; `good`
+    /// is how many rounds were good before it.
     pub fn thin(&mut self, most: usize, good: usize) {
-        let number = self.taken;
-        self.taken += 1;
-        if !number.is_multiple_of(self.stride) {
+        let is_good = self.good > good;
+        if !self.sieve(is_good).keeps_next() {
             self.rounds.pop();
             self.good = good;
-        } else if self.rounds.len() > most.max(1) {
-            let mut index = 0;
-            self.rounds.retain(|_| {
-                index += 1;
-                index % 2 == 1
-            });
-            self.stride *= 2;
-            self.good /= 2;
-            if self.stride == 2 {
-                self.remarks.push(THINNED.to_string());
-            }
+            return;
+        }
+        self.were_good.push(is_good);
+        // Of three rounds, two at least are of one kind.
+        if self.rounds.len() > most.max(2) {
+            self.halve(2 * self.good > self.rounds.len());
+        }
+    }
+
+    fn sieve(&mut self, good: bool) -> &mut Sieve {
+        if good { &mut self.good_ones } else { &mut self.others }
+    }
+
+    /// Drops every second good round, or every second of the others.
+    fn halve(&mut self, good: bool) {
+        let mut number = 0;
+        let stays = |was_good: &bool| {
+            number += usize::from(*was_good == good);
+            *was_good != good || number % 2 == 1
+        };
+        let stay: Vec<bool> = self.were_good.iter().map(stays).collect();
+        let (mut of_rounds, mut of_flags) = (stay.iter(), stay.iter());
+        self.rounds.retain(|_| of_rounds.next() == Some(&true));
+        self.were_good.retain(|_| of_flags.next() == Some(&true));
+        self.good = self.were_good.iter().filter(|was_good| **was_good).count();
+        self.sieve(good).stride *= 2;
+        if !self.remarks.iter().any(|remark| remark == THINNED) {
+            self.remarks.push(THINNED.to_string());
         }
     }
 
@@ -254,5 +292,25 @@ mod tests {
         let at: Vec<f64> = row.rounds.iter().map(|round| round.at).collect();
         assert!(at.windows(2).all(|pair| pair[1] - pair[0] == 16.0), "evenly: {at:?}");
         assert_eq!((at[0], at.len(), row.remarks.len()), (0.0, 63, 1));
+    }
+    #[test]
+    fn a_long_noisy_run_lost_its_few_good_rounds() {
+        let row = Table::get().rows(Kernel::Linux).next().unwrap();
+        let mut row = Row::new(row, Counter::Time, BTreeMap::new());
+        let records =
+            Machine::new(1, Model::default()).run(0, &Subject::from(8.0), &simulator::request(1, 1));
+        let round = Round::reduce(&records, 0.0).unwrap();
+        for number in 0..10_000_u32 {
+            let good = row.good;
+            row.rounds.push(Round { at: f64::from(number), ..round.clone() });
+            row.good += usize::from(number % 1000 == 1);
+            row.thin(100, good);
+            assert!(row.rounds.len() <= 100, "{number}");
+        }
+        let at: Vec<f64> = row.rounds.iter().map(|round| round.at).collect();
+        let (good, others): (Vec<f64>, Vec<f64>) = at.into_iter().partition(|at| at % 1000.0 == 1.0);
+        assert_eq!((good.len(), row.good), (10, 10));
+        // Evenly, but for the places that good ones take.
+        assert!(others.windows(2).all(|pair| (128.0..=129.0).contains(&(pair[1] - pair[0]))), "{others:?}");
     }
 }

@@ -3,7 +3,7 @@
 use crate::configuration::Compared;
 use crate::figure::{ABSENT, Ratios, Unit, half_width, number, shown};
 use document::{CpuUse, Document, Outcome, Path, Row, Timing};
-use stats::{Cost, Mode, NoiseKind};
+use stats::{Cost, LEAST_ROUNDS, Mode, NoiseKind};
 use table::special::CALL;
 use table::{Entry, Kind, Table};
 
@@ -158,7 +158,7 @@ impl<'a> Figures<'a> {
             }
             NoiseKind::Shared => ("noisy", format!("{seen} while the core was shared")),
             NoiseKind::Preempted => ("noisy", format!("{seen} between other processes")),
-            NoiseKind::TooFew => ("few rounds", seen),
+            NoiseKind::TooFew => ("few rounds", format!("an estimate needs {LEAST_ROUNDS}")),
         }
     }
 

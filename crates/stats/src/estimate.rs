@@ -39,36 +39,29 @@ pub struct Figure {
 /// The median of the rounds, and the interval that covers it in 95 of 100 runs like this one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
-    /// The median over rounds of the CPU with the most rounds.
+    /// The median over rounds of the CPU with the most rounds, or of all CPUs where none has enough of its own.
     pub median: f64,
     /// Lower end of the interval.
     pub low: f64,
     /// Upper end of it.
     pub high: f64,
-    /// The CPU that the estimate is of.
-    pub cpu: usize,
+    /// The CPU that the estimate is of; none where it is of several.
+    pub cpu: Option<usize>,
 }
 
 /// The estimate; none with fewer than [`LEAST_ROUNDS`] rounds.
 ///
 /// CPUs are not mixed, because an entry may cost another constant on another CPU. The estimate is that of the CPU with the
-/// most rounds; if another CPU's rounds contradict it, the interval is widened to include them.
+/// most rounds; if another CPU's rounds contradict it, the interval is widened to include them. Only where no CPU has enough
+/// rounds of its own is it of all, and the interval has every round in it.
 pub fn estimate(figures: &[Figure]) -> Option<Estimate> {
     let mut by_cpu = BTreeMap::<usize, Vec<Figure>>::new();
     figures.iter().for_each(|figure| by_cpu.entry(figure.cpu).or_default().push(*figure));
     let most = by_cpu.iter().max_by_key(|(cpu, figures)| (figures.len(), usize::MAX - **cpu));
     let cpu = *most?.0;
-    let whole = of_one(figures.to_vec());
     let mut estimate = match by_cpu.remove(&cpu).and_then(of_one) {
-        Some((median, low, high)) => Estimate { median, low, high, cpu },
-        // No CPU has enough rounds of its own.
-        None => {
-            let costs = || figures.iter().map(|figure| figure.cost);
-            let (median, ..) = whole?;
-            let low = costs().fold(f64::INFINITY, f64::min);
-            let high = costs().fold(f64::NEG_INFINITY, f64::max);
-            return Some(Estimate { median, low, high, cpu });
-        }
+        Some((median, low, high)) => Estimate { median, low, high, cpu: Some(cpu) },
+        None => return of_several(figures),
     };
     for (other, low, high) in by_cpu.into_values().filter_map(of_one) {
         if low > estimate.high || high < estimate.low {
@@ -77,6 +70,13 @@ pub fn estimate(figures: &[Figure]) -> Option<Estimate> {
         }
     }
     Some(estimate)
+}
+
+/// Of rounds of which no CPU has enough.
+fn of_several(figures: &[Figure]) -> Option<Estimate> {
+    let (median, low, high) = of_one(figures.to_vec())?;
+    let costs = || figures.iter().map(|figure| figure.cost);
+    Some(Estimate { median, low: costs().fold(low, f64::min), high: costs().fold(high, f64::max), cpu: None })
 }
 
 /// Median and interval of rounds of one CPU.
@@ -178,7 +178,7 @@ mod tests {
     fn six_rounds_make_an_estimate_and_five_do_not() {
         assert_eq!(estimate(&figures(&[1.0, 2.0, 3.0, 4.0, 5.0], 0)), None);
         let six = estimate(&figures(&[3.0, 1.0, 6.0, 4.0, 2.0, 5.0], 0)).unwrap();
-        assert_eq!((six.median, six.cpu), (3.5, 0));
+        assert_eq!((six.median, six.cpu), (3.5, Some(0)));
         // A range of six covers in 96.9 of 100 cases if they are independent; a correlation is assumed, so it is not enough.
         assert!((-1.0..1.0).contains(&six.low) && (6.0..8.0).contains(&six.high), "{six:?}");
     }
@@ -195,9 +195,25 @@ mod tests {
         let here = figures(&[1285.0, 1286.0, 1285.5, 1284.0, 1285.0, 1286.0, 1285.0], 0);
         let there = figures(&[1330.0, 1331.0, 1330.5, 1329.0, 1330.0, 1331.0], 1);
         let both = estimate(&[here.clone(), there].concat()).unwrap();
-        assert_eq!((both.median, both.cpu, both.high), (1285.0, 0, 1330.25));
+        assert_eq!((both.median, both.cpu, both.high), (1285.0, Some(0), 1330.25));
         let alike = estimate(&[here.clone(), figures(&[1285.0; 6], 1)].concat()).unwrap();
         assert_eq!(alike, estimate(&here).unwrap());
+    }
+
+    #[test]
+    fn an_estimate_of_several_cpus_names_none_of_them() {
+        let (here, there) = (figures(&[300.0, 303.0, 301.0, 302.0], 0), figures(&[330.0, 331.0, 332.0], 1));
+        let mixed = estimate(&[here, there].concat()).unwrap();
+        assert_eq!((mixed.median, mixed.cpu), (303.0, None));
+        assert!(mixed.low <= 300.0 && mixed.high >= 332.0, "{mixed:?}");
+        // Of so few rounds the range covers too seldom: they may be correlated, as those of one CPU.
+        let alone = estimate(&figures(&[5.0, 1.0, 3.0, 2.0, 6.0, 4.0], 0)).unwrap();
+        let spread = [figures(&[5.0, 1.0, 3.0], 0), figures(&[2.0, 6.0, 4.0], 1)].concat();
+        let spread = estimate(&spread).unwrap();
+        assert!(
+            spread.low <= alone.low && spread.high >= alone.high && alone.high > 6.0,
+            "{spread:?}, {alone:?}"
+        );
     }
 
     #[test]

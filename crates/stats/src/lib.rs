@@ -46,6 +46,9 @@ pub const CLOCK_TOLERANCE: f64 = 0.01;
 /// lfence does not order.
 pub const ORDER_TOLERANCE: f64 = 0.1;
 
+/// Standard errors within which 95 of 100 lie.
+const TWO_SIDED: f64 = 1.96;
+
 /// A 99th percentile needs so many samples: ten beyond it.
 pub const SAMPLES_FOR_P99: u64 = 1_000;
 

@@ -6,8 +6,10 @@
 
 use crate::primitives::{median, quantile, sorted};
 use crate::round::{Mark, Round};
-use crate::{CHAIN_TOLERANCE, CLOCK_TOLERANCE, IMUL_CYCLES};
+use crate::{CHAIN_TOLERANCE, CLOCK_TOLERANCE, IMUL_CYCLES, TWO_SIDED};
+use record::Lengths;
 use serde::{Deserialize, Serialize};
+use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// A canary is quiet within this factor of the reference.
 const QUIET: f64 = 1.07;
@@ -30,9 +32,16 @@ const LEAST_BLOCKS: usize = 2;
 /// Where a shared stretch ended inside a round, so many blocks after it are still dearer.
 const SETTLING: usize = 2;
 
-/// The standard error that chains in a row may leave, as a part of a chain: with few rounds and a coarse counter they tell less
-/// than an empty interval does.
-const SLOPE_ERROR: f64 = 0.001;
+/// The standard error that chains in a row may leave, as a part of a chain.
+const SLOPE_ERROR: f64 = 0.01;
+
+/// And where the counter is so coarse that canaries are averaged: its steps make chains in a row scatter, and the empty intervals
+/// of all canaries tell more.
+const SLOPE_ERROR_IF_COARSE: f64 = 0.001;
+
+/// The standard error of a chain by empty intervals, as a part of it. On Sapphire Rapids it is 0.7 % too long where the core
+/// was alone, and up to 3 % where it was not quite.
+const NOTHING_ERROR: f64 = 0.015;
 
 /// How far a canary's own chain ratio may be off the usual one, besides the counter's steps.
 const CHAIN_SLACK: f64 = 0.05;
@@ -116,12 +125,15 @@ impl Reference {
         let first = rounds.first()?;
         let step = rounds.iter().map(|round| round.step).fold(f64::INFINITY, f64::min);
         let marks = || rounds.iter().flat_map(|round| &round.marks);
-        let (chain, chain_error) = chain(rounds, mean_ratio(marks(), step, |mark| mark.nothing)?)?;
-        let marks = marks();
+        let window = window(first, step);
+        let limit = if window == 1 { SLOPE_ERROR } else { SLOPE_ERROR_IF_COARSE };
+        // What was alone is not known yet.
+        let nothing = mean_ratio(marks(), step, |mark| mark.nothing)?;
+        let (chain, chain_error) = chain(&[], first.lengths, nothing, limit)?;
         let mut reference = Reference {
             chain,
             chain_error,
-            nothing: chain * mean_ratio(marks, step, |mark| mark.nothing)?,
+            nothing: chain * nothing,
             alone: 0.0,
             vouched: false,
             vouch,
@@ -129,23 +141,21 @@ impl Reference {
             clock_ratio: None,
             order: order(rounds),
             step,
-            window: window(first, step),
+            window,
             usual_ratio: IMUL_CYCLES,
         };
         reference.usual_ratio = reference.median_ratio(rounds)?;
-        // The second time by what stamps take when the core is alone: in company they take a fifth longer, and the chains in
-        // a row, which come before the first canary, seem to be fewer cycles than a chain between two such stamps.
+        // The second time by what stamps take when the core is alone: in company they take a fifth longer, and both chains in a
+        // row, which come before the first canary, and empty intervals make a chain 3 % too long.
         for _ in 0..2 {
             reference.alone = reference.fastest(rounds)?;
             let quiet = rounds.iter().flat_map(|round| reference.quiet_marks(round));
-            let nothing = mean_ratio(quiet, step, |mark| mark.nothing);
+            let nothing = mean_ratio(quiet, step, |mark| mark.nothing).unwrap_or(nothing);
             let begin_alone: Vec<&Round> =
                 rounds.iter().copied().filter(|round| reference.begins_alone(round)).collect();
-            let sure = nothing.and_then(|part| self::chain(&begin_alone, part));
-            if let Some((chain, error)) = sure.filter(|(_, error)| *error < SLOPE_ERROR) {
-                (reference.chain, reference.chain_error) = (chain, error);
-            }
-            reference.nothing = nothing.map_or(reference.nothing, |part| reference.chain * part);
+            (reference.chain, reference.chain_error) =
+                self::chain(&begin_alone, first.lengths, nothing, limit)?;
+            reference.nothing = reference.chain * nothing;
         }
         reference.vouched = vouch.holds(reference.alone);
         reference.chain_ratio = reference.measured_chain_ratio(rounds);
@@ -354,27 +364,29 @@ impl Reference {
     }
 }
 
-/// What an imul chain and its stamps take, in core cycles, and the standard error of that as a part of it. How much longer many chains in a row take than one is theirs
-/// alone; a single one less an empty interval is not quite, since its first instructions overlap with the stamp. By
-/// `nothing`, an empty interval as a part of a chain's, where no chains in a row were taken.
-fn chain(rounds: &[&Round], nothing: f64) -> Option<(f64, f64)> {
-    let lengths = rounds.first()?.lengths;
-    let alone = IMUL_CYCLES * lengths.imuls as f64;
-    let by_nothing = alone / (1.0 - nothing);
+/// What an imul chain and its stamps take, in core cycles, and the standard error of that as a part of it. By the chains in a
+/// row of rounds that were alone, where these are sure enough; otherwise by `nothing`, which an empty interval takes as a part
+/// of a chain, and which is not quite what the stamps add: a chain's first instructions overlap with the stamp before it.
+fn chain(alone: &[&Round], lengths: Lengths, nothing: f64, limit: f64) -> Option<(f64, f64)> {
+    let by_nothing = IMUL_CYCLES * lengths.imuls as f64 / (1.0 - nothing);
+    let is_sane = |chain: &(f64, f64)| (chain.0 / by_nothing - 1.0).abs() < 0.05;
+    let by_slope = slope(alone, lengths).filter(|(_, error)| *error < limit).filter(is_sane);
+    let chain = by_slope.unwrap_or((by_nothing, NOTHING_ERROR));
+    Some(chain).filter(|(cycles, _)| *cycles > 0.0 && cycles.is_finite())
+}
+
+/// The same by chains in a row alone: how much longer many of them take than one is theirs, not the stamps'.
+fn slope(rounds: &[&Round], lengths: Lengths) -> Option<(f64, f64)> {
     // By one round after the other, so that it is known how sure it is.
     let orders = rounds.iter().filter_map(|round| round.order);
     let parts: Vec<f64> = orders.map(|order| order.one / (order.many - order.one)).collect();
     let count = parts.len() as f64;
     let mean = parts.iter().sum::<f64>() / count;
     let variance = parts.iter().map(|part| (part - mean).powi(2)).sum::<f64>() / (count - 1.0);
-    let error = (variance / count).sqrt() / mean;
-    let by_slope = alone * (lengths.chains as f64 - 1.0) * mean;
-    let is_sure = error < SLOPE_ERROR && (by_slope / by_nothing - 1.0).abs() < 0.05;
-    // What the two ways differ by is as much as the second may be wrong by.
-    let apart = (by_slope / by_nothing - 1.0).abs();
-    let fallback = if apart < 0.05 { apart.max(SLOPE_ERROR) } else { SLOPE_ERROR };
-    let chain = if is_sure { (by_slope, error) } else { (by_nothing, fallback) };
-    Some(chain).filter(|(cycles, _)| *cycles > 0.0)
+    // The spread of a few rounds is itself not sure.
+    let few = StudentsT::new(0.0, 1.0, count - 1.0).ok()?.inverse_cdf(0.975) / TWO_SIDED;
+    let error = few * (variance / count).sqrt() / mean.abs();
+    Some((IMUL_CYCLES * lengths.imuls as f64 * (lengths.chains as f64 - 1.0) * mean, error))
 }
 
 /// Over all rounds, how long chains in a row took as a part of what they should have.

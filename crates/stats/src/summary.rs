@@ -3,15 +3,12 @@
 use crate::estimate::{Figure, LEAST_ROUNDS, estimate};
 use crate::quiet::Excluded;
 use crate::tabulate::Lines;
-use crate::{Cost, Cycles, Distribution, Mode, Nanos, Ticks};
+use crate::{Cost, Cycles, Distribution, Mode, Nanos, TWO_SIDED, Ticks};
 use serde::{Deserialize, Serialize};
 
 /// If there are so many rounds that were quiet from their first block to their last, only these count: the others are a
 /// little dearer, because the neighbour has evicted data from the caches.
 const WHOLLY_QUIET: usize = 12;
-
-/// Standard errors within which 95 of 100 lie.
-const TWO_SIDED: f64 = 1.96;
 
 /// How ticks become other units.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,7 +40,8 @@ pub enum NoiseKind {
 pub struct Noise {
     /// Why.
     pub kind: NoiseKind,
-    /// The least cost of a whole round while the core was shared, in core cycles (or else in ticks). It estimates nothing.
+    /// The least cost of a whole round while the core was shared, in core cycles (or else in ticks). It estimates nothing. None
+    /// where there were too few rounds.
     pub low: Option<f64>,
     /// The most.
     pub high: Option<f64>,
@@ -62,7 +60,7 @@ pub struct Figures {
     pub throughput: Option<Cost<Cycles>>,
     /// The costs around which single samples gather, if there are several; in core cycles, or else in ticks.
     pub modes: Vec<Mode>,
-    /// The CPU that the estimate is of.
+    /// The CPU that the estimate is of; none where no CPU had enough rounds of its own.
     pub cpu: Option<usize>,
     /// Why there are none.
     pub noise: Option<Noise>,
@@ -91,7 +89,10 @@ pub fn figures(lines: &Lines, cycles: &Distribution, ticks: &Distribution, scale
     let per_tick = nanos.unwrap_or(1.0);
     let in_nanos = cost::<Nanos>(lines, &kept, &by_unit(&|_| per_tick), ticks, &|_| per_tick, per_tick);
     let (singles, step) = match in_cycles {
-        Some(_) => (cycles, scale.step * kept.first().map_or(1.0, |index| clock(*index))),
+        Some(_) => {
+            let usual = crate::quantile_of(kept.iter().map(|index| clock(*index)), 0.5);
+            (cycles, scale.step * usual.unwrap_or(1.0))
+        }
         None => (ticks, scale.step),
     };
     Figures {
@@ -102,7 +103,7 @@ pub fn figures(lines: &Lines, cycles: &Distribution, ticks: &Distribution, scale
             .map(|cost| widened(cost, scale.clock_error))
             .filter(|_| scale.cycles),
         modes: singles.modes(step),
-        cpu: Some(cpu),
+        cpu,
         noise: None,
     }
 }
@@ -126,7 +127,7 @@ fn cost<U: From<f64>>(
     singles: &Distribution,
     unit: &dyn Fn(usize) -> f64,
     factor: f64,
-) -> Option<(Cost<U>, usize)> {
+) -> Option<(Cost<U>, Option<usize>)> {
     let estimate = estimate(figures)?;
     let of = |column: &[f64], index: &usize| column.get(*index).map(|ticks| ticks * unit(*index));
     let least = kept.iter().filter_map(|index| of(&lines.least, index)).min_by(f64::total_cmp)?;
@@ -188,8 +189,11 @@ fn noise(lines: &Lines, scale: &Scale) -> Noise {
     } else {
         NoiseKind::Preempted
     };
-    // What was seen in company is told of the rounds in company; of too few rounds, all.
-    let is_told = |index: &usize| kind == NoiseKind::TooFew || lines.excluded.get(*index) != Some(&None);
+    if kind == NoiseKind::TooFew {
+        // A range of a few quiet rounds would be tight, and look like a figure.
+        return Noise { kind, low: None, high: None };
+    }
+    let is_told = |index: &usize| lines.excluded.get(*index) != Some(&None);
     let cost = |index: usize| {
         let clock = lines.cycles_per_tick.get(index).filter(|_| scale.cycles).copied().unwrap_or(1.0);
         lines.cost.get(index).map(|cost| cost * clock)

@@ -184,3 +184,44 @@ fn whole(reference: &Reference, round: &Round) -> Option<f64> {
     let cost = sum(|block| block.cost().unwrap_or(0.0) * block.sound as f64) / sound;
     Some(cost * reference.cycles_per_tick(sum(|block| block.chain) / sound)).filter(|cost| cost.is_finite())
 }
+
+/// What short runs make of their clock: windows of the minute, each with a few rounds of one probe, against the whole
+/// minute. A window in which nothing was alone has no figures, and so needs no clock.
+#[test]
+fn the_clock_of_a_short_run_is_as_sure_as_it_says() {
+    let whole = play(Vouch::Width(WIDTH), |_| true);
+    let (mut windows, mut missed, mut off) = (0, Vec::new(), Vec::new());
+    for (bits, long) in &whole.references {
+        let rounds = whole.rows.values().flatten().filter(|round| round.lengths.bits == *bits);
+        let mut rounds: Vec<&Round> = rounds.collect();
+        rounds.sort_by(|a, b| a.at.total_cmp(&b.at));
+        for length in [8, 12, 16, 24, 32] {
+            for window in rounds.windows(length).step_by(length / 2) {
+                let Some(short) = Reference::of(window, Vouch::Width(WIDTH)) else { continue };
+                if !short.vouched {
+                    continue;
+                }
+                let error = short.chain / long.chain - 1.0;
+                println!(
+                    "{bits} bits, {length} rounds: off by {:+.2} %, known to {:.2} %",
+                    100.0 * error,
+                    100.0 * short.chain_error
+                );
+                windows += 1;
+                off.push(error);
+                if error.abs() > 1.96 * short.chain_error.hypot(long.chain_error) {
+                    missed.push(format!(
+                        "{bits} bits, {length} rounds: {error:+.4} ± {:.4}",
+                        short.chain_error
+                    ));
+                }
+            }
+        }
+    }
+    let bias = stats::quantile_of(off.iter().copied(), 0.5).unwrap();
+    println!("{windows} windows, {} missed, median {:+.3} %", missed.len(), 100.0 * bias);
+    assert!(windows >= 100, "only {windows} windows");
+    // Of 100, 95 should be right; windows overlap, so that a miss seldom comes alone.
+    assert!(missed.len() * 10 <= windows, "{} of {windows}: {missed:#?}", missed.len());
+    assert!(bias.abs() < 0.002, "{bias}");
+}

@@ -271,6 +271,33 @@ fn lines(costs: &[f64]) -> Lines {
     }
 }
 
+#[test]
+fn five_rounds_have_no_range_that_looks_like_a_figure() {
+    let scale = Scale { nanos_per_tick: None, cycles: true, step: 1.0, clock_error: 0.0 };
+    let seen = |lines: &Lines| {
+        let singles = Distribution::default();
+        figures(lines, &singles, &singles, &scale).noise.map(|noise| (noise.kind, noise.low, noise.high))
+    };
+    let mut rounds = lines(&[303.0, 305.0, 304.0, 303.0, 305.0]);
+    assert_eq!(seen(&rounds), Some((NoiseKind::TooFew, None, None)));
+    rounds = lines(&[303.0, 305.0, 304.0, 303.0, 390.0, 410.0, 380.0, 400.0, 380.0]);
+    rounds.excluded[4..].fill(Some(Excluded::Shared));
+    assert_eq!(seen(&rounds), Some((NoiseKind::Shared, Some(380.0), Some(410.0))));
+}
+
+/// The counter's step is longer in cycles at a higher clock; one round at another clock than the others says nothing about it.
+#[test]
+fn the_first_rounds_clock_hid_the_modes_of_all() {
+    let scale = Scale { nanos_per_tick: None, cycles: true, step: 10.0, clock_error: 0.0 };
+    let mut rounds = lines(&[300.0; 8]);
+    let mut singles = Distribution::default();
+    (0..1000).for_each(|number| singles.record(if number % 4 == 0 { 700.0 } else { 300.0 }));
+    let modes = |rounds: &Lines| figures(rounds, &singles, &singles, &scale).modes.len();
+    assert_eq!(modes(&rounds), 2);
+    rounds.cycles_per_tick[0] = 100.0;
+    assert_eq!(modes(&rounds), 2);
+}
+
 /// How often the interval covers the median, in percent.
 fn coverage(count: usize, mut draw: impl FnMut(&mut StdRng) -> Vec<f64>, median: f64) -> f64 {
     let mut random = StdRng::seed_from_u64(count as u64);

@@ -166,7 +166,8 @@ pub fn emulated_host() -> Document {
 
 pub fn make_noisy(row: &mut Row, kind: NoiseKind) {
     let low = row.core_cycles.map_or(0.0, |cost| cost.estimate.0);
-    row.noise = Some(Noise { kind, low: Some(low * 1.14), high: Some(low * 1.39) });
+    let in_company = |factor: f64| (kind != NoiseKind::TooFew).then_some(low * factor);
+    row.noise = Some(Noise { kind, low: in_company(1.14), high: in_company(1.39) });
     (row.core_cycles, row.ticks, row.ns, row.throughput) = (None, None, None, None);
     (row.modes, row.cpu) = (Vec::new(), None);
     row.counts.kept_rounds = 2;
