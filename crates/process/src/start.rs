@@ -193,6 +193,7 @@ fn set_up(isolation: Isolation) -> Result<(), Errno> {
     nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?;
     setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
     remove_handlers();
+    discard_pending_signals();
     SigSet::empty().thread_set_mask()?;
     // SAFETY: the default action is no handler of ours.
     unsafe { signal(Signal::SIGPIPE, SigHandler::SigDfl) }?;
@@ -216,6 +217,15 @@ fn remove_handlers() {
             unsafe { libc::signal(number, libc::SIG_DFL) };
         }
     }
+}
+
+/// Discards what was sent to this process's group between the making of the child and its leaving the group. It was meant for
+/// this process, which gets it, too: a child that then stopped (Ctrl-Z) would never be continued with the group, and this
+/// process would wait for it forever; one that died (Ctrl-C) would look like a program that failed.
+fn discard_pending_signals() {
+    let (all, now) = (SigSet::all(), libc::timespec { tv_sec: 0, tv_nsec: 0 });
+    // SAFETY: the kernel reads the set and the time, and returns the next pending signal, all of which are blocked here.
+    while unsafe { libc::sigtimedwait(all.as_ref(), std::ptr::null_mut(), &raw const now) } > 0 {}
 }
 
 /// SCHED_FIFO at its lowest priority for this process.
