@@ -4,7 +4,7 @@
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, killpg, sigaction};
 use nix::unistd::Pid;
 use process::{Command, Interrupt, Isolation, Limits, Program};
-use std::io::{Read, Write};
+use std::io::{BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -60,7 +60,7 @@ impl Group {
         command.args(["--exact", "group", "--nocapture"]).env(GROUP, "").process_group(0);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let (send, bytes) = channel();
-        let from = child.stderr.take().unwrap();
+        let from = BufReader::new(child.stderr.take().unwrap());
         std::thread::spawn(move || from.bytes().map_while(Result::ok).try_for_each(|byte| send.send(byte)));
         let group = Group { child, bytes };
         group.goes_on("at first");
