@@ -137,6 +137,7 @@ fn a_plan_is_printed_and_nothing_measured() {
     let plan = stdout(&["--dry-run", "--entry", "vdso-*", "--operation", "time", "--seed", "5"]);
     assert!(plan.starts_with("2 rows for 4 s"), "{plan}");
     assert!(plan.contains("seed 5"));
+    assert!(plan.contains("a round on a quiet CPU: at most 16 blocks"), "{plan}");
     let json: serde_json::Value = serde_json::from_str(&stdout(&["--dry-run", "--format", "json"])).unwrap();
     assert_eq!(json["rows"].as_array().unwrap().len(), Table::get().rows(Kernel::Linux).count());
 }
@@ -374,6 +375,25 @@ fn a_document_in_a_subcommands_place_is_to_be_shown() {
     }
     let said = String::from_utf8(kentry(&["shwo"]).stderr).unwrap();
     assert!(!said.contains("kentry show shwo"), "{said}");
+}
+
+#[test]
+fn an_entry_in_a_subcommands_place_is_to_be_measured() {
+    let said = |arguments: &[&str]| {
+        let output = kentry(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    for (word, command) in [
+        ("syscall", "kentry -e syscall"),
+        ("vdso-i386", "kentry -e vdso-i386"),
+        ("call-gate", "kentry lab -e call-gate"),
+    ] {
+        let said = said(&[word]);
+        assert!(said.contains(&format!("to measure it: {command}\n")), "{said}");
+    }
+    let unknown = said(&["nonsense"]);
+    assert!(!unknown.contains("to measure it"), "{unknown}");
 }
 
 #[test]

@@ -53,7 +53,8 @@ impl From<serde_path_to_error::Error<serde_json::Error>> for LoadError {
         if !error.is_data() {
             return LoadError::Syntax { line, column };
         }
-        let place = if place == "." { "the whole".to_string() } else { place };
+        let place =
+            if place == "." { "the whole".to_string() } else { shape::shortened(&place).into_owned() };
         LoadError::Shape { line, column, place, what: shape::in_words(&error.to_string()) }
     }
 }
@@ -81,7 +82,7 @@ pub fn load(text: &str) -> Result<Document, LoadError> {
     let document = match head.schema.as_str() {
         SCHEMA => placed(parse(text)?),
         v1::SCHEMA => parse::<DocumentV1>(text)?.into(),
-        _ => return Err(LoadError::Schema(head.schema)),
+        other => return Err(LoadError::Schema(shape::shortened(other).into_owned())),
     };
     parse::<Bounded>(text)?;
     Ok(document)
@@ -205,6 +206,44 @@ mod tests {
             let place = before.rsplit(' ').next().unwrap();
             assert_eq!(format!("{place}{}", after.split_once(')').unwrap().1), said, "{found}");
         }
+    }
+
+    #[test]
+    fn a_word_that_is_not_known_is_named() {
+        let said = |outcome: &str| {
+            let mut little = little();
+            little["results"] = json!([Row::unmeasured("call", "none", 64)]);
+            little["results"][0]["outcome"] = json!(outcome);
+            let error = load(&little.to_string()).unwrap_err().to_string();
+            let (place, what) = error.split_once(" (line 1, column ").unwrap();
+            assert!(place.ends_with(": results[0].outcome"), "{error}");
+            what.split_once("): ").unwrap().1.to_string()
+        };
+        assert_eq!(said("fine"), "this version of kentry does not know the outcome \"fine\"");
+        let strange = "\" is no use at line 1";
+        assert!(said(strange).contains("the outcome \"\\\" is no use at line 1\""), "{}", said(strange));
+    }
+
+    #[test]
+    fn an_error_is_a_line_however_long_the_documents_words_are() {
+        let long = "ä".repeat(100_000);
+        let mut vdso = little();
+        vdso["vdso"] = json!({ long.as_str(): 1 });
+        let mut row = little();
+        row["results"] = json!([Row::unmeasured("call", "none", 64)]);
+        row["results"][0]["outcome"] = json!(long);
+        for text in [vdso, row, json!({ "schema": long })] {
+            let said = load(&text.to_string()).unwrap_err().to_string();
+            assert!(
+                said.contains("äää…") && said.chars().count() < 400,
+                "{} characters",
+                said.chars().count()
+            );
+        }
+        let edge = "x".repeat(120);
+        assert_eq!(shape::shortened(&edge), edge);
+        assert_eq!(shape::shortened(&format!("{edge}y")).chars().count(), 121);
+        assert!(shape::shortened(&format!("{edge}yz")).ends_with("xyz"));
     }
 
     #[test]

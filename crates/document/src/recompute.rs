@@ -3,6 +3,7 @@
 
 use crate::{Document, Key, Measurement, Outcome, Row, Timing};
 use stats::{Cost, Distribution, Figures, NotADistribution, Scale, figures};
+use std::collections::BTreeMap;
 use table::special;
 
 /// Why figures cannot be computed again.
@@ -137,15 +138,14 @@ impl Row {
     }
 }
 
-/// Withholds a throughput that is below that of a call and return: such calls overlapped with the control that is
-/// subtracted. Rows that were chosen from a document may lack the call; then what was withheld stays so.
+/// Withholds a throughput that is below that of a call and return of the same configuration: such calls overlapped with the
+/// control that is subtracted. Rows that were chosen from a document may lack the call; then what was withheld stays so.
 pub fn withhold_throughput(rows: &mut [Row]) {
-    let call = rows.iter().find(|row| row.is(special::CALL));
-    let is_known = call.is_some();
-    let floor = call.and_then(|row| row.throughput);
-    let floor = floor.map_or(0.0, |cost| cost.ci_low.unwrap_or(cost.estimate).0);
+    let floors = floors(rows);
     for row in rows {
-        let before = row.throughput_withheld.take().filter(|_| !is_known);
+        let known = floors.get(&row.configuration);
+        let floor = known.copied().unwrap_or(0.0);
+        let before = row.throughput_withheld.take().filter(|_| known.is_none());
         let cost = row.throughput.map(|cost| cost.estimate.0);
         row.throughput_withheld = match cost.filter(|cost| *cost < floor || *cost <= 0.0) {
             Some(_) if before.is_some() => before,
@@ -158,5 +158,49 @@ pub fn withhold_throughput(rows: &mut [Row]) {
         if row.throughput_withheld.is_some() {
             row.throughput = None;
         }
+    }
+}
+
+/// The least that a call and return takes back to back, of each configuration that has that row; zero where it has no figure.
+fn floors(rows: &[Row]) -> BTreeMap<BTreeMap<String, String>, f64> {
+    let mut floors = BTreeMap::new();
+    for call in rows.iter().filter(|row| row.is(special::CALL)) {
+        let floor = call.throughput.map_or(0.0, |cost| cost.ci_low.unwrap_or(cost.estimate).0);
+        floors.entry(call.configuration.clone()).or_insert(floor);
+    }
+    floors
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(entry: &str, core: &str, throughput: Option<f64>) -> Row {
+        let cost = |cycles| {
+            let cycles = stats::Cycles(cycles);
+            let (estimate, min, p50, max) = (cycles, cycles, cycles, cycles);
+            Cost { estimate, ci_low: None, ci_high: None, min, p50, p99: None, p999: None, max }
+        };
+        let configuration = [("core".to_string(), core.to_string())].into();
+        Row { configuration, throughput: throughput.map(cost), ..Row::unmeasured(entry, "none", 64) }
+    }
+
+    #[test]
+    fn each_configuration_has_its_own_floor() {
+        let mut rows = [
+            row("call", "performance", Some(2.0)),
+            row("rdtsc", "performance", Some(5.0)),
+            row("rdtsc", "efficiency", Some(5.0)),
+            row("call", "efficiency", Some(9.0)),
+            row("rdtsc", "lacks the call", Some(1.0)),
+        ];
+        withhold_throughput(&mut rows);
+        let withheld = rows.each_ref().map(|row| row.throughput_withheld.is_some());
+        assert_eq!(withheld, [false, false, true, false, false]);
+        assert!(rows.iter().all(|row| row.throughput.is_none() == row.throughput_withheld.is_some()));
+        // Chosen from a document without the call of one configuration, what was withheld there stays so.
+        let mut chosen = [row("call", "performance", Some(2.0)), rows[2].clone()];
+        withhold_throughput(&mut chosen);
+        assert_eq!(chosen[1], rows[2]);
     }
 }

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use std::borrow::Cow;
 use std::fmt;
 
 /// No counter of 64 bits counts further than this. What is computed from such numbers stays finite.
@@ -63,7 +64,8 @@ impl<'de> Visitor<'de> for Bounded {
 
 /// The parser's message in words, without names of types.
 pub(crate) fn in_words(message: &str) -> String {
-    let message = message.split(" at line ").next().unwrap_or_default();
+    // Only the parser's own words are behind the last one; a word from the document may hold any text.
+    let message = message.rsplit_once(" at line ").map_or(message, |(what, _)| what);
     if let Some(field) = message.strip_prefix("missing field ") {
         return format!("the field {} is missing", quoted(field));
     }
@@ -80,14 +82,37 @@ pub(crate) fn in_words(message: &str) -> String {
     if let Some((found, expected)) = kind.and_then(|rest| rest.rsplit_once(", expected ")) {
         return format!("{} stands where {} belongs", found_in_words(found), expected_in_words(expected));
     }
+    if let Some((word, what)) = unknown_word(message) {
+        return format!("this version of kentry does not know the {what} \"{}\"", shortened(word));
+    }
     if let Some(length) = message.strip_prefix("invalid length ").and_then(|rest| rest.split_once(',')) {
         return format!("a list of {} has the wrong length", length.0);
     }
     if message == TOO_GREAT { message.to_string() } else { "it does not fit the schema".to_string() }
 }
 
+/// What types of this project say of a word that they do not have: `"fine" is no outcome`. The word, and what it is not.
+fn unknown_word(message: &str) -> Option<(&str, &str)> {
+    let (word, what) = message.rsplit_once(" is no ")?;
+    let word = word.strip_prefix('"')?.strip_suffix('"')?;
+    what.chars().all(|letter| letter.is_ascii_lowercase() || letter == ' ').then_some((word, what))
+}
+
 fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.trim_matches('`'))
+    format!("\"{}\"", shortened(name.trim_matches('`')))
+}
+
+/// A text from a document, which may be of any length, for a line of an error: its beginning and its end.
+pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
+    const BEGINNING: usize = 80;
+    const END: usize = 40;
+    let place = |number| text.char_indices().nth(number).map(|(place, _)| place);
+    let (Some(beginning), Some(_)) = (place(BEGINNING), place(BEGINNING + END)) else {
+        return text.into();
+    };
+    let end = text.char_indices().nth_back(END - 1).map_or(text.len(), |(place, _)| place);
+    let parts = text.get(..beginning).zip(text.get(end..));
+    parts.map_or_else(|| text.into(), |(beginning, end)| format!("{beginning}…{end}").into())
 }
 
 fn found_in_words(found: &str) -> String {

@@ -114,8 +114,10 @@ impl<'a> Membership<'a> {
 }
 
 /// How often the quota has stopped the processes of a group, counted from the group's beginning.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Throttled {
+    /// The group's directory.
+    pub directory: String,
     /// Periods whose time was used up before they ended.
     pub periods: u64,
     /// How long processes were stopped, in nanoseconds, summed over CPUs.
@@ -129,17 +131,18 @@ impl Throttled {
         let (quota, directory) = Membership::parse(&groups).quota(reader)?;
         quota.time?;
         let stat = reader.candidate(&format!("{directory}/cpu.stat"), STAT_LIMIT)?;
-        Self::parse(&text::clean(&stat))
+        Self::parse(directory, &text::clean(&stat))
     }
 
     /// v2 has microseconds, v1 nanoseconds. Documentation/admin-guide/cgroup-v2.rst, Documentation/scheduler/sched-bwc.rst.
-    fn parse(stat: &str) -> Option<Self> {
+    fn parse(directory: String, stat: &str) -> Option<Self> {
         let number = |name: &str| {
             stat.lines()
                 .find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse::<u64>().ok())
         };
         let micros = || Some(number("throttled_usec")?.saturating_mul(1000));
-        Some(Self { periods: number("nr_throttled")?, nanos: micros().or_else(|| number("throttled_time"))? })
+        let (periods, nanos) = (number("nr_throttled")?, micros().or_else(|| number("throttled_time"))?);
+        Some(Self { directory, periods, nanos })
     }
 }
 
@@ -254,10 +257,14 @@ mod tests {
         assert_eq!(now(), None, "there is no quota");
         scratch.write("/sys/fs/cgroup/a/cpu.max", b"20000 100000\n");
         scratch.write("/sys/fs/cgroup/a/cpu.stat", b"nr_periods 20\nnr_throttled 7\nthrottled_usec 500\n");
-        assert_eq!(now(), Some(Throttled { periods: 7, nanos: 500_000 }));
-        let v1 = Throttled::parse("nr_periods 20\nnr_throttled 7\nthrottled_time 500\n");
-        assert_eq!(v1, Some(Throttled { periods: 7, nanos: 500 }));
-        GARBAGE.iter().for_each(|text| assert_eq!(Throttled::parse(text), None, "{text}"));
+        assert_eq!(
+            now(),
+            Some(Throttled { directory: "/sys/fs/cgroup/a".into(), periods: 7, nanos: 500_000 })
+        );
+        let parse = |text: &str| Throttled::parse("/x".into(), text);
+        let v1 = parse("nr_periods 20\nnr_throttled 7\nthrottled_time 500\n");
+        assert_eq!(v1, Some(Throttled { directory: "/x".into(), periods: 7, nanos: 500 }));
+        GARBAGE.iter().for_each(|text| assert_eq!(parse(text), None, "{text}"));
     }
 
     #[test]

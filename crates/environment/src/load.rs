@@ -35,7 +35,9 @@ pub struct Load {
     pub interrupts: Option<u64>,
     /// Context switches of the whole machine. `/proc/stat`.
     pub context_switches: Option<u64>,
-    /// Periods in which the CPU quota of this process's control group was used up. `cpu.stat`, `nr_throttled`.
+    /// The directory of the control group whose quota limits this process the most. `/proc/self/cgroup`.
+    pub throttled_group: Option<String>,
+    /// Periods in which its quota was used up. `cpu.stat`, `nr_throttled`.
     pub throttled_periods: Option<u64>,
     /// Nanoseconds for which the quota stopped processes of the group. `cpu.stat`.
     pub throttled_ns: Option<u64>,
@@ -60,8 +62,8 @@ pub struct LoadDuring {
     pub interrupts: Option<u64>,
     /// Context switches of the whole machine.
     pub context_switches: Option<u64>,
-    /// Periods in which the CPU quota of this process's control group was used up. `None` where there is no quota, or its
-    /// effect cannot be read.
+    /// Periods in which the CPU quota of this process's control group was used up. `None` where there is no quota, its effect
+    /// cannot be read, or the process was moved to another group.
     pub throttled_periods: Option<u64>,
     /// Milliseconds for which the quota stopped processes of the group, summed over CPUs.
     pub throttled_ms: Option<f64>,
@@ -89,14 +91,15 @@ impl Load {
             loadavg_5: averages.map(|averages| averages[1]),
             loadavg_15: averages.map(|averages| averages[2]),
             interrupts,
-            throttled_periods: throttled.map(|throttled| throttled.periods),
-            throttled_ns: throttled.map(|throttled| throttled.nanos),
+            throttled_periods: throttled.as_ref().map(|throttled| throttled.periods),
+            throttled_ns: throttled.as_ref().map(|throttled| throttled.nanos),
+            throttled_group: throttled.map(|throttled| throttled.directory),
             unseen: reader.into_unseen(),
             ..stat.unwrap_or_default()
         }
     }
 
-    /// What happened from `before` to `after`. Counters of different CPUs are not compared.
+    /// What happened from `before` to `after`. Counters of different CPUs or control groups are not compared.
     pub fn between(before: &Self, after: &Self) -> LoadDuring {
         let mut unseen = before.unseen.clone();
         unseen.extend(after.unseen.iter().filter(|new| !before.unseen.contains(new)).cloned());
@@ -106,6 +109,8 @@ impl Load {
             let why = format!("counters of CPU {} and {}", before.cpu, after.cpu);
             unseen.push(Unseen { what, why, expected: false });
         }
+        let same_group = before.throttled_group == after.throttled_group;
+        let throttled_ns = increase(before.throttled_ns, after.throttled_ns).filter(|_| same_group);
         LoadDuring {
             loadavg_before: before.loadavg_1,
             loadavg_after: after.loadavg_1,
@@ -115,8 +120,9 @@ impl Load {
             busy_percent_other: busy_percent_other(before, after).filter(|_| same),
             interrupts: increase(before.interrupts, after.interrupts).filter(|_| same),
             context_switches: increase(before.context_switches, after.context_switches),
-            throttled_periods: increase(before.throttled_periods, after.throttled_periods),
-            throttled_ms: increase(before.throttled_ns, after.throttled_ns).map(|nanos| nanos as f64 / 1e6),
+            throttled_periods: increase(before.throttled_periods, after.throttled_periods)
+                .filter(|_| same_group),
+            throttled_ms: throttled_ns.map(|nanos| nanos as f64 / 1e6),
             unseen,
         }
     }
@@ -283,6 +289,25 @@ mod tests {
         assert_eq!((during.throttled_periods, during.throttled_ms), (Some(7), Some(7.5)));
         let without = Load::between(&Load::default(), &moment(10, 8_500_000));
         assert_eq!((without.throttled_periods, without.throttled_ms), (None, None));
+    }
+
+    #[test]
+    fn what_stopped_another_group_is_not_this_runs() {
+        let scratch = Scratch::new("load-groups");
+        for (group, periods) in [("a", "1"), ("b", "900")] {
+            scratch.write(&format!("/sys/fs/cgroup/{group}/cpu.max"), b"50000 100000\n");
+            let stat = format!("nr_throttled {periods}\nthrottled_usec {periods}000\n");
+            scratch.write(&format!("/sys/fs/cgroup/{group}/cpu.stat"), stat.as_bytes());
+        }
+        let within = |group: &str| {
+            scratch.write("/proc/self/cgroup", format!("0::/{group}\n").as_bytes());
+            Load::now(&scratch.roots(), 0)
+        };
+        let (a, b) = (within("a"), within("b"));
+        assert_eq!((a.throttled_periods, b.throttled_periods), (Some(1), Some(900)));
+        let (moved, stayed) = (Load::between(&a, &b), Load::between(&a, &within("a")));
+        assert_eq!((moved.throttled_periods, moved.throttled_ms), (None, None));
+        assert_eq!((stayed.throttled_periods, stayed.throttled_ms), (Some(0), Some(0.0)));
     }
 
     #[test]

@@ -34,6 +34,20 @@ const REMEDY: &str = "Measure again when the machine is idle, measure fewer rows
 /// What to do about a lack of time.
 const MORE_TIME: &str = "Give more time (--budget), or ask for fewer rows (--entry, --operation).";
 
+/// The same where time was not short because the budget was, but because rounds took so long.
+const TOO_BUSY: &str = "The machine was too busy: most rows got one or two rounds. Try again when it is idle, or ask for fewer \
+                        rows (--entry, --operation).";
+
+/// Rounds that so little can be made of are few, whatever the budget.
+const HARDLY_ANY: u64 = 2;
+
+/// A round takes some 3 ms, and up to four times that on a noisy CPU. If rounds take longer than this on average, in seconds,
+/// the probes waited for a CPU.
+const SLOW_ROUND: f64 = 0.025;
+
+/// From this share of the run on, steal explains why time was short.
+const MUCH_STEAL: f64 = 0.25;
+
 pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
     if !facts.are_times() {
         return Vec::new();
@@ -96,7 +110,24 @@ fn noise(facts: &Facts) -> Option<Finding> {
 }
 
 fn remedy(facts: &Facts, missing: usize) -> &'static str {
-    if lost(facts, NoiseKind::TooFew) == missing { MORE_TIME } else { REMEDY }
+    if lost(facts, NoiseKind::TooFew) == missing { more_time(facts) } else { REMEDY }
+}
+
+/// What to do about a lack of time. On a machine that is too busy, more of it helps little.
+fn more_time(facts: &Facts) -> &'static str {
+    let rounds: Vec<u64> =
+        facts.working().filter(|row| row.timing == Timing::Hardware).map(|row| row.counts.rounds).collect();
+    let hardly_any = rounds.iter().filter(|rounds| **rounds <= HARDLY_ANY).count();
+    let all: u64 = rounds.iter().fold(0, |sum, rounds| sum.saturating_add(*rounds));
+    let seconds = facts.document.measurement.seconds;
+    let is_slow = all > 0 && seconds > SLOW_ROUND * all as f64;
+    let is_busy = is_slow || stolen(facts).is_some_and(|stolen| stolen > seconds * 1000.0 * MUCH_STEAL);
+    if is_busy && hardly_any * 2 > rounds.len() { TOO_BUSY } else { MORE_TIME }
+}
+
+/// Milliseconds in which the hypervisor ran something else.
+fn stolen(facts: &Facts) -> Option<f64> {
+    facts.document.environment.load.as_ref()?.steal_ms
 }
 
 /// The command that will probably show more, after a run that shows little.
@@ -203,13 +234,13 @@ fn few_rounds(facts: &Facts) -> Option<Finding> {
         count(rows, "row had", "rows had")
     );
     (rows > 0).then(|| Finding {
-        remedy: Some(MORE_TIME.to_owned()),
+        remedy: Some(more_time(facts).to_owned()),
         ..Id::FewRounds.finding(Level::Note, verdict)
     })
 }
 
 fn steal(facts: &Facts) -> Option<Finding> {
-    let stolen = facts.document.environment.load.as_ref()?.steal_ms?;
+    let stolen = stolen(facts)?;
     let verdict = format!(
         "The hypervisor ran something else for {stolen:.0} ms of this run; the tail (p99.9, max) contains it."
     );
@@ -341,6 +372,28 @@ mod tests {
         let finding = found(&maker, "few-rounds").unwrap();
         assert_eq!(finding.verdict, "1 row had no time for 6 rounds, which an estimate needs.");
         assert_eq!(found(&maker, "noise").unwrap().remedy, finding.remedy);
+    }
+
+    #[test]
+    fn a_busy_machine_was_told_to_be_given_more_time() {
+        let run = |seconds, rounds: [u64; 3], steal_ms| {
+            let mut maker = run(0.9);
+            maker.document.measurement.seconds = seconds;
+            maker.document.environment.load =
+                Some(environment::LoadDuring { steal_ms, ..Default::default() });
+            for (row, rounds) in maker.document.results.iter_mut().zip(rounds) {
+                make_noisy(row);
+                row.noise.as_mut().unwrap().kind = NoiseKind::TooFew;
+                row.counts.rounds = rounds;
+            }
+            let remedies = ["noise", "few-rounds"].map(|id| found(&maker, id).unwrap().remedy.unwrap());
+            assert_eq!(remedies[0], remedies[1]);
+            remedies[0].starts_with("The machine was too busy: most rows got one or two rounds.")
+        };
+        assert!(run(0.4, [2, 1, 5], None), "50 ms a round");
+        assert!(!run(0.4, [3, 3, 2], None), "most have more than two rounds");
+        assert!(!run(0.04, [2, 1, 5], None), "the budget was short");
+        assert!(run(0.04, [2, 1, 5], Some(20.0)) && !run(0.04, [2, 1, 5], Some(5.0)));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use clap::Parser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::ffi::OsString;
 use std::path::Path;
+use table::{Kernel, Table};
 
 /// The command line of this process.
 ///
@@ -40,17 +41,29 @@ fn harmless(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
     error
 }
 
-/// A document that is named where a subcommand belongs should be shown.
+/// A document that is named where a subcommand belongs should be shown, and an entry measured.
 fn suggest(error: &mut clap::Error) {
-    let asked = [ContextKind::InvalidSubcommand, ContextKind::InvalidArg];
-    let asked = asked.into_iter().find_map(|kind| match error.get(kind) {
+    let said = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.clone()),
         _ => None,
+    };
+    let subcommand = said(ContextKind::InvalidSubcommand);
+    let asked = subcommand.clone().or_else(|| said(ContextKind::InvalidArg));
+    let tip = match (asked.filter(|file| is_document(file)), subcommand.and_then(|word| to_measure(&word))) {
+        (Some(file), _) => format!("a saved document is shown with `kentry show {}`", report::plain(&file)),
+        (None, Some(command)) => format!("to measure it: {command}"),
+        (None, None) => return,
+    };
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+}
+
+/// The command that measures the entry of this name or short name, on Linux if it is there.
+fn to_measure(word: &str) -> Option<String> {
+    let commands = [(Kernel::Linux, "kentry"), (Kernel::Lab, "kentry lab")];
+    let command = commands.into_iter().find(|(kernel, _)| {
+        Table::get().entry_of(word, *kernel).is_some_and(|entry| entry.kernels.contains(kernel))
     });
-    if let Some(file) = asked.filter(|file| is_document(file)) {
-        let tip = format!("a saved document is shown with `kentry show {}`", report::plain(&file));
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
-    }
+    command.map(|(_, command)| format!("{command} -e {word}"))
 }
 
 fn is_document(name: &str) -> bool {

@@ -78,7 +78,7 @@ fn text(plan: &HostPlan) -> String {
     };
     let mut text = format!(
         "{} rows for {} s{more} {}, seed {}, {} priority\n\
-         a round: at most {} blocks of {} samples, {} bursts, {} ticks\n\n",
+         a round on a quiet CPU: at most {} blocks of {} samples, {} bursts, {} ticks\n\n",
         plan.rows.len(),
         plan.budget.as_secs_f64(),
         cpus(plan.cpus),

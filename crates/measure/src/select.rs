@@ -51,7 +51,8 @@ pub fn glob(word: &str) -> Result<Pattern, String> {
     Pattern::new(word).map_err(|_| why())
 }
 
-/// Keeps those rows of a document that match one of the entries and one of the operations; no pattern matches all.
+/// Keeps those rows of a document that match one of the entries and one of the operations, by name, short name, C function
+/// or glob; no pattern matches all.
 ///
 /// # Errors
 /// [`Error::Usage`] when a pattern is none, or no row is left.
@@ -65,13 +66,12 @@ pub fn keep(
         |what, texts: &[String]| texts.iter().find(|text| text.contains(',')).map(|text| several(what, text));
     let hint =
         with_comma("entry", entries).or_else(|| with_comma("operation", operations)).unwrap_or_default();
-    let parse = |texts: &[String], full: &dyn Fn(&str) -> Option<String>| {
-        let parse = |text: &String| glob(&full(text).unwrap_or_else(|| text.clone())).map_err(Error::Usage);
-        texts.iter().map(parse).collect::<Result<Vec<Pattern>, Error>>()
+    let parse = |texts: Vec<String>| {
+        texts.iter().map(|text| glob(text).map_err(Error::Usage)).collect::<Result<Vec<Pattern>, Error>>()
     };
-    let entry = |name: &str| table.entry_of(name, Kernel::Linux).map(|entry| entry.name.clone());
-    let entries = parse(entries, &entry)?;
-    let operations = parse(operations, &|_| None)?;
+    let entry = |word: &String| table.entry_of(word, Kernel::Linux).map_or(word, |entry| &entry.name).clone();
+    let entries = parse(entries.iter().map(entry).collect())?;
+    let operations = parse(operations.iter().flat_map(|word| operation_names(table, word)).collect())?;
     let is_wanted = |patterns: &[Pattern], name: &str| {
         patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(name))
     };
@@ -87,6 +87,11 @@ fn patterns(
     texts: &[String],
     name: fn(TableRow) -> &str,
 ) -> Result<Vec<Pattern>, Error> {
+    let is_meant = |word: &&str| match what {
+        "entry" => table.entry_of(word, kernel).is_some(),
+        _ => !table.operations_of(word).is_empty(),
+    };
+    let short_names = || table.short_names().into_iter().filter(is_meant);
     let parse = |text: &String| {
         let pattern = glob(text).map_err(|why| Error::Usage(format!("--{what}: {why}")))?;
         let is_on = |kernel: Kernel| table.rows(kernel).any(|row| pattern.matches(name(row)));
@@ -95,7 +100,7 @@ fn patterns(
         }
         match Kernel::ALL.into_iter().find(|other| is_on(*other)) {
             Some(other) => Err(elsewhere(other, what, text)),
-            None => Err(unknown(what, text, table.rows(kernel).map(name))),
+            None => Err(unknown(what, text, table.rows(kernel).map(name).chain(short_names()))),
         }
     };
     texts.iter().map(parse).collect()
@@ -174,11 +179,37 @@ mod tests {
     }
 
     #[test]
+    fn a_document_is_asked_by_the_names_that_are_measured_by() {
+        let all = [
+            ("syscall-x86_64", "clock_gettime-monotonic"),
+            ("vdso-x86_64", "clock_gettime-realtime"),
+            ("vdso-x86_64", "time"),
+        ];
+        let kept = |entries: &[&str], operations: &[&str]| {
+            let owned = |texts: &[&str]| texts.iter().map(|text| text.to_string()).collect::<Vec<_>>();
+            let mut rows =
+                all.map(|(entry, operation)| document::Row::unmeasured(entry, operation, 64)).to_vec();
+            keep(Table::get(), &mut rows, &owned(entries), &owned(operations)).unwrap();
+            rows.iter().map(|row| format!("{}/{}", row.entry, row.operation)).collect::<Vec<_>>()
+        };
+        let clocks = ["syscall-x86_64/clock_gettime-monotonic", "vdso-x86_64/clock_gettime-realtime"];
+        assert_eq!(kept(&[], &["clock_gettime"]), clocks);
+        assert_eq!(kept(&["vdso"], &["clock_gettime", "time"]), [clocks[1], "vdso-x86_64/time"]);
+        assert_eq!(kept(&["syscall"], &["clock_*"]), [clocks[0]]);
+    }
+
+    #[test]
     fn the_nearest_name_is_suggested() {
         let error = names(&["sysentre-i386"], &[]).unwrap_err();
         assert!(error.contains("did you mean sysenter-i386?"), "{error}");
         let error = names(&[], &["clock_gettime_monotonic"]).unwrap_err();
         assert!(error.contains("did you mean clock_gettime-monotonic?"), "{error}");
+        let error = names(&["syscal"], &[]).unwrap_err();
+        assert!(error.contains("did you mean syscall?"), "{error}");
+        let error = names_on(Kernel::Lab, &["callgate"], &[]).unwrap_err();
+        assert!(error.contains("did you mean call-gate?"), "{error}");
+        let error = names(&[], &["clock_getime"]).unwrap_err();
+        assert!(error.contains("did you mean clock_gettime?"), "{error}");
         let error = names(&["zzz"], &[]).unwrap_err();
         assert!(!error.contains("did you mean"), "{error}");
         assert!(names(&["[a"], &[]).unwrap_err().contains("not a glob"));

@@ -80,8 +80,7 @@ impl Child {
         }
     }
 
-    /// Waits until it executes its program. Do not use it with a child that measures, since waking up disturbs that:
-    /// [`Child::read`] tells later what went wrong.
+    /// Whether it executes its program. Without this, [`Child::read`] tells later what went wrong.
     ///
     /// # Errors
     /// [`Error::NotStarted`], or when the limits are exceeded.

@@ -92,7 +92,7 @@ impl Pipe {
     }
 }
 
-/// A list of texts as execve(2) takes it. Made before the fork, because making it allocates.
+/// A list of texts as execve(2) takes it. Made before there is a child, because making it allocates.
 pub(crate) struct Texts {
     /// What the pointers point to.
     _texts: Vec<CString>,

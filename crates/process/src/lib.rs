@@ -12,6 +12,7 @@ mod limits;
 mod memory;
 mod messages;
 mod running;
+mod search;
 mod start;
 
 pub use affinity::{allowed_cpus, pin_this_thread};

@@ -3,6 +3,7 @@
 use crate::affinity::Mask;
 use crate::command::{Command, Isolation, Pipe, Program, Texts};
 use crate::running::Running;
+use crate::search;
 use crate::{Error, Phase};
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl, open};
@@ -15,10 +16,11 @@ use nix::sys::stat::Mode;
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, Pid, fork, read, write};
 use std::convert::Infallible;
-use std::ffi::OsString;
+use std::ffi::{CString, OsString};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-/// The stack of a child until it executes its program. Looking a program up in `PATH` takes the most, two paths.
+/// The stack of a child until it executes its program. What runs on it makes system calls with constant frames: nothing there
+/// grows with the number of arguments, because no page guards its end.
 const STACK: usize = 64 << 10;
 
 /// A child that is about to execute its program, and our ends of its pipes.
@@ -43,6 +45,8 @@ struct Prepared<'a> {
     output: &'a Output,
     arguments: Texts,
     environment: Texts,
+    /// Where the program may be, in the order in which it is tried; nothing for an open file.
+    paths: Vec<CString>,
     mask: Option<Mask>,
 }
 
@@ -113,12 +117,17 @@ impl<'a> Prepared<'a> {
         let texts = |texts: &mut dyn Iterator<Item = &OsString>| {
             Texts::new(texts).map_err(|errno| (Phase::Execute, errno))
         };
+        let paths = match &command.program {
+            Program::Named(name) => search::paths(name, std::env::var_os("PATH").as_deref()),
+            Program::Open(..) => Ok(Vec::new()),
+        };
         let mask = command.cpu.map(Mask::only).transpose().map_err(|errno| (Phase::Pin, errno))?;
         Ok(Prepared {
             command,
             output,
             arguments: texts(&mut std::iter::once(name).chain(&command.arguments))?,
             environment: texts(&mut command.environment.iter())?,
+            paths: paths.map_err(|errno| (Phase::Execute, errno))?,
             mask,
         })
     }
@@ -134,23 +143,25 @@ impl<'a> Prepared<'a> {
             set_realtime().map_err(|errno| (Phase::Realtime, errno))?;
         }
         self.hand_over(streams).map_err(|errno| (Phase::Setup, errno))?;
-        self.execute();
-        Err((Phase::Execute, Errno::last()))
+        Err((Phase::Execute, self.execute()))
     }
 
-    /// Returns only if it fails.
-    fn execute(&self) {
+    /// Returns only if it fails. It does not use execvpe(3), which may not be called here: for a file that is no program, it
+    /// copies the arguments to the stack and hands them to a shell.
+    fn execute(&self) -> Errno {
         let (argv, envp) = (self.arguments.as_ptr(), self.environment.as_ptr());
         match &self.command.program {
-            // SAFETY: both lists end in a null pointer, and their texts live as long as `self`.
-            Program::Open(file, _) => unsafe {
+            Program::Open(file, _) => {
                 let flags = libc::AT_EMPTY_PATH;
-                libc::execveat(file.as_raw_fd(), c"".as_ptr(), argv.cast(), envp.cast(), flags);
-            },
-            // SAFETY: as above; the first argument is the program's name.
-            Program::Named(_) => unsafe {
-                libc::execvpe(*argv, argv, envp);
-            },
+                // SAFETY: both lists end in a null pointer, and their texts live as long as `self`.
+                unsafe { libc::execveat(file.as_raw_fd(), c"".as_ptr(), argv.cast(), envp.cast(), flags) };
+                Errno::last()
+            }
+            Program::Named(_) => search::first_that_is_there(&self.paths, |path| {
+                // SAFETY: as above; the path lives as long as `self`, too.
+                unsafe { libc::execve(path.as_ptr(), argv, envp) };
+                Errno::last()
+            }),
         }
     }
 
@@ -182,6 +193,7 @@ fn set_up(isolation: Isolation) -> Result<(), Errno> {
     nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?;
     setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
     remove_handlers();
+    discard_pending_signals();
     SigSet::empty().thread_set_mask()?;
     // SAFETY: the default action is no handler of ours.
     unsafe { signal(Signal::SIGPIPE, SigHandler::SigDfl) }?;
@@ -205,6 +217,15 @@ fn remove_handlers() {
             unsafe { libc::signal(number, libc::SIG_DFL) };
         }
     }
+}
+
+/// Discards what was sent to this process's group between the making of the child and its leaving the group. It was meant for
+/// this process, which gets it, too: a child that then stopped (Ctrl-Z) would never be continued with the group, and this
+/// process would wait for it forever; one that died (Ctrl-C) would look like a program that failed.
+fn discard_pending_signals() {
+    let (all, now) = (SigSet::all(), libc::timespec { tv_sec: 0, tv_nsec: 0 });
+    // SAFETY: the kernel reads the set and the time, and returns the next pending signal, all of which are blocked here.
+    while unsafe { libc::sigtimedwait(all.as_ref(), std::ptr::null_mut(), &raw const now) } > 0 {}
 }
 
 /// SCHED_FIFO at its lowest priority for this process.

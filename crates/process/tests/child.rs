@@ -262,3 +262,19 @@ fn what_is_no_program_is_not_started() {
     let open = Program::Open(null.as_fd(), "null".into());
     assert_eq!(run(Command::new(open, Isolation::Group), LONG), refused(Errno::EACCES));
 }
+
+#[test]
+fn a_file_that_is_no_program_is_refused_with_any_number_of_arguments() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("no-interpreter");
+    std::fs::write(&path, "echo started\n").unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    for isolation in BOTH {
+        let program = Program::Named(path.clone().into());
+        let arguments = vec!["x".into(); 9000];
+        let command = Command { arguments, ..Command::new(program, isolation) };
+        let refused = Error::NotStarted { phase: Phase::Execute, errno: Errno::ENOEXEC };
+        assert_eq!(run(command, LONG), Err(refused));
+    }
+}

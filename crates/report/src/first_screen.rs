@@ -32,7 +32,7 @@ pub(crate) fn of(document: &Document, selection: Selection) -> Option<FirstScree
 fn closed(document: &Document) -> Vec<(String, Outcome)> {
     let works = |row: &&Row| row.outcome == Outcome::Ok;
     let open: BTreeSet<&str> = document.results.iter().filter(works).map(|row| row.entry.as_str()).collect();
-    let mut closed: Vec<(String, Outcome)> = Vec::new();
+    let (mut closed, mut known) = (Vec::new(), BTreeSet::new());
     for row in document.results.iter().filter(|row| row.outcome != Outcome::Ok) {
         let name = if !open.contains(row.entry.as_str()) {
             row.entry.clone()
@@ -41,7 +41,7 @@ fn closed(document: &Document) -> Vec<(String, Outcome)> {
         } else {
             continue;
         };
-        if closed.iter().all(|(known, _)| *known != name) {
+        if known.insert(name.clone()) {
             closed.push((name, row.outcome));
         }
     }
