@@ -71,8 +71,9 @@ _Noreturn void kernel_main(uint32_t loader, uint32_t information)
 	const struct boot boot = boot_read(loader, information);
 	cpu_find_features();
 	tables_load();
-	pages_init(boot.memory_start, boot.memory_end);
-	tables_init(boot.memory_top);
+	const struct range memory[] = {boot.kernel, boot.module_pages, boot.free};
+	tables_init(memory, sizeof(memory) / sizeof(memory[0]));
+	pages_init(boot.free.start, boot.free.end);
 	const struct plan_header header = plan_open((struct text){boot.module, boot.module_bytes});
 	if (header.screen)
 		console_open();

@@ -220,15 +220,34 @@ impl Script {
     pub fn boot_in(&self, boot: &Boots, hertz: u64) -> Option<Session> {
         Some(Session::new(self.events_in(boot, hertz)?, &self.labels))
     }
+
+    /// Boots it where it may fail.
+    pub fn try_in(&self, boot: &Boots, hertz: u64, limits: &Limits) -> Result<Session, String> {
+        let mut guest =
+            boot(&self.archive(hertz), self.numbered(), limits).map_err(|trouble| trouble.to_string())?;
+        match heard(&mut guest) {
+            (events, None) => Ok(Session::new(events, &self.labels)),
+            (events, Some(trouble)) => Err(format!("{trouble}\n{}", last_words(&events, &self.labels))),
+        }
+    }
 }
 
 fn listen(guest: &mut Guest, labels: &[String]) -> Vec<Event> {
+    let (events, trouble) = heard(guest);
+    if let Some(trouble) = trouble {
+        panic!("{trouble}\n{}", last_words(&events, labels));
+    }
+    events
+}
+
+/// What a guest says, and what ended it unless it came to its end.
+fn heard(guest: &mut Guest) -> (Vec<Event>, Option<Trouble>) {
     let mut events = Vec::new();
     loop {
         match guest.next() {
-            Ok(Event::Done) => return events,
+            Ok(Event::Done) => return (events, None),
             Ok(event) => events.push(event),
-            Err(trouble) => panic!("{trouble}\n{}", last_words(&events, labels)),
+            Err(trouble) => return (events, Some(trouble)),
         }
     }
 }

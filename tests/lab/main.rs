@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
+mod boot_information;
 mod build;
 mod exec;
 mod faults;
@@ -10,8 +11,10 @@ mod faults32;
 mod guest;
 mod isolation;
 mod kernel;
+mod machines;
 mod malformed;
 mod matrix;
+mod monitor;
 mod pointers;
 mod processor;
 mod registers;
