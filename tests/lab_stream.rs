@@ -46,7 +46,9 @@ struct Tape {
 impl Tape {
     fn booted() -> Tape {
         let mut tape = Tape::default();
-        tape.push(abi::RECORD_LAB_BOOT, &words(&[1, 1000, 1000, 1, 0, 0, 0, 1, 1 << 20, abi::VENDOR_INTEL]));
+        let clock = [abi::TSC_FROM_PLAN, 0, 0, 1];
+        let boot = [&[1, 1000, 1000, 1, 0, 0, 0, 1, 1 << 20, abi::VENDOR_INTEL][..], &clock].concat();
+        tape.push(abi::RECORD_LAB_BOOT, &words(&boot));
         tape
     }
 

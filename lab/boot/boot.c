@@ -53,6 +53,8 @@ struct boot boot_read(uint32_t loader, uint32_t information)
 
 	boot.kernel = (struct range){(uint64_t)image_start, kernel_to_physical((uint64_t)kernel_end)};
 	take_module(&boot, is_pvh ? pvh_module(information) : multiboot2_module(information));
+	const struct acpi_root acpi = is_pvh ? pvh_acpi(information) : multiboot2_acpi(information);
+	boot.pm_timer = acpi_pm_timer(&acpi);
 	for_each(information, add_usable);
 	for_each(information, remove_unusable);
 	/* Below the kernel there is what firmware still uses. */

@@ -1,6 +1,7 @@
 /* What the boot loader passes on: a module, and memory. */
 #pragma once
 
+#include "boot/acpi.h"
 #include "boot/ranges.h"
 
 #include <stdint.h>
@@ -11,6 +12,7 @@ struct boot {
 	uint64_t module_bytes;
 	/* Physical, in whole pages. The processor's page tables will map these, and no other memory. */
 	struct range kernel, module_pages, free;
+	uint16_t pm_timer; /* the port of ACPI's timer, or 0 */
 };
 
 /* Reads the information of either protocol; module_bytes is 0 when there is no module. */
@@ -23,5 +25,7 @@ struct boot boot_read(uint32_t loader, uint32_t information);
 typedef void take_memory(struct range range, int is_usable);
 struct range pvh_module(uint32_t information);
 void pvh_memory(uint32_t information, take_memory *take);
+struct acpi_root pvh_acpi(uint32_t information); /* all 0 when there is none */
 struct range multiboot2_module(uint32_t information);
 void multiboot2_memory(uint32_t information, take_memory *take);
+struct acpi_root multiboot2_acpi(uint32_t information);

@@ -25,6 +25,8 @@ struct memory_entry {
 #define TAG_END	   0
 #define TAG_MODULE 3
 #define TAG_MEMORY 6
+#define TAG_ACPI_1 14 /* a copy of the root pointer, of revision 0 */
+#define TAG_ACPI_2 15
 #define TYPE_RAM   1
 
 static _Noreturn void damaged(void)
@@ -74,4 +76,20 @@ void multiboot2_memory(uint32_t information, take_memory *take)
 
 		take(range_of(entry->address, entry->bytes), entry->type == TYPE_RAM);
 	}
+}
+
+struct acpi_root multiboot2_acpi(uint32_t information)
+{
+	struct acpi_root root = {.revision = 0};
+	const uint64_t head = sizeof(struct tag);
+	const struct tag *tag = find_tag(information, TAG_ACPI_2, head + sizeof(root));
+
+	if (tag) {
+		__builtin_memcpy(&root, tag + 1, sizeof(root));
+		return root;
+	}
+	tag = find_tag(information, TAG_ACPI_1, head + ACPI_ROOT_1);
+	if (tag)
+		__builtin_memcpy(&root, tag + 1, ACPI_ROOT_1);
+	return root;
 }

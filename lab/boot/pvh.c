@@ -53,3 +53,11 @@ void pvh_memory(uint32_t information, take_memory *take)
 	for (uint32_t i = 0; i < start.memory_entries; i++)
 		take(range_of(memory[i].address, memory[i].bytes), memory[i].type == TYPE_RAM);
 }
+
+struct acpi_root pvh_acpi(uint32_t information)
+{
+	const struct start start = read_start(information);
+	const struct acpi_root *root = start.rsdp ? window_to(start.rsdp, sizeof(*root)) : 0;
+
+	return root ? *root : (struct acpi_root){0};
+}

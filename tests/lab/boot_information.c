@@ -1,6 +1,6 @@
 /*
  * What the kernel makes of a boot loader's information, without a machine: LOADER ADDRESS, and memory from 0 on as
- * standard input. Prints the module and the free memory, or why the kernel panics.
+ * standard input. Prints the module, the free memory and the port of the ACPI timer, or why the kernel panics.
  */
 #include "boot/boot.h"
 #include "boot/window.h"
@@ -39,7 +39,7 @@ int main(int count, char **arguments)
 	memory_bytes = fread(memory, 1, sizeof(memory), stdin);
 	const struct boot boot =
 	    boot_read((uint32_t)atoi(arguments[1]), (uint32_t)strtoul(arguments[2], 0, 16));
-	printf("module %lx %lx free %lx %lx\n", boot.module_pages.start, boot.module_pages.end,
-	       boot.free.start, boot.free.end);
+	printf("module %lx %lx free %lx %lx timer %x\n", boot.module_pages.start, boot.module_pages.end,
+	       boot.free.start, boot.free.end, boot.pm_timer);
 	return 0;
 }

@@ -26,7 +26,8 @@ struct Reader(tempfile::TempDir);
 impl Reader {
     fn new() -> Reader {
         let lab = root().join("lab");
-        let sources = ["boot", "pvh", "multiboot2", "ranges"].map(|name| lab.join(format!("boot/{name}.c")));
+        let sources =
+            ["boot", "pvh", "multiboot2", "acpi", "ranges"].map(|name| lab.join(format!("boot/{name}.c")));
         let files: Vec<PathBuf> =
             sources.into_iter().chain([root().join("tests/lab/boot_information.c")]).collect();
         let include = format!("-I{}", lab.display());
@@ -58,13 +59,13 @@ impl Reader {
         }
         let number =
             |index: usize| u64::from_str_radix(text.split_whitespace().nth(index).unwrap(), 16).unwrap();
-        Found::Memory { module: (number(1), number(2)), free: (number(4), number(5)) }
+        Found::Memory { module: (number(1), number(2)), free: (number(4), number(5)), timer: number(7) }
     }
 }
 
 #[derive(Debug, PartialEq, Eq)]
 enum Found {
-    Memory { module: Range, free: Range },
+    Memory { module: Range, free: Range, timer: u64 },
     Panic(String),
 }
 
@@ -138,7 +139,8 @@ const MAP: &[Entry] = &[
     (MIB, 127 * MIB - 0x2_0123, RAM),
     (0xfffc_0000, 0x4_0000, RESERVED),
 ];
-const PLAIN: Found = Found::Memory { module: (0x200_0000, 0x210_1000), free: (0x210_1000, 0x7fd_f000) };
+const PLAIN: Found =
+    Found::Memory { module: (0x200_0000, 0x210_1000), free: (0x210_1000, 0x7fd_f000), timer: 0 };
 
 #[test]
 fn both_protocols_tell_the_same() {
@@ -189,7 +191,7 @@ fn what_cannot_be_is_refused_in_words() {
     assert_eq!(with((0x60_0000, 0x70_0001)), panics("the boot module and the kernel overlap"));
     assert_eq!(with((0x70_0000, FOUR_GIB + 1)), panics("the boot module is not below 4 GiB"));
     assert_eq!(with((0x70_0000, 0x60_0000)), panics("the boot module is not below 4 GiB"));
-    let none = Found::Memory { module: (0, 0), free: (0x70_0000, 0x7fd_f000) };
+    let none = Found::Memory { module: (0, 0), free: (0x70_0000, 0x7fd_f000), timer: 0 };
     assert_eq!(with((0x70_0000, 0x70_0000)), none, "an empty module is none");
     let little = "the boot loader's memory map names less than 1 MiB of free memory";
     for map in [&[][..], &[(MIB, 7 * MIB - 1, RAM)], &[(FOUR_GIB, FOUR_GIB, RAM)], &[(0, u64::MAX, RESERVED)]]
@@ -284,4 +286,87 @@ fn random_maps_leave_free_what_they_should() {
         }
     }
     assert!(found_memory > 100, "{found_memory}");
+}
+
+/// Makes the bytes add up to 0 by one of them.
+fn sealed(mut bytes: Vec<u8>, at: usize) -> Vec<u8> {
+    bytes[at] = 0;
+    bytes[at] = bytes.iter().fold(0_u8, |sum, byte| sum.wrapping_sub(*byte));
+    bytes
+}
+
+/// A table of ACPI's: name, size, checksum at 9, and so on.
+fn acpi_table(name: &[u8; 4], content: &[u8]) -> Vec<u8> {
+    let head = [&name[..], &(36 + content.len() as u32).to_le_bytes(), &[0; 28]].concat();
+    sealed([&head, content].concat(), 9)
+}
+
+const ROOT: u64 = 0x3000;
+const LIST: u64 = 0x4000;
+const FADT: u64 = 0x5000;
+const PORT: u16 = 0x608;
+
+/// The root pointer, of revision 2 where the list is one of 64-bit addresses.
+fn acpi_root(list: u64, is_wide: bool) -> Vec<u8> {
+    let (rsdt, xsdt) = if is_wide { (0, list) } else { (list as u32, 0) };
+    let first = [&b"RSD PTR \0KENTRY"[..], &[if is_wide { 2 } else { 0 }], &rsdt.to_le_bytes()].concat();
+    [sealed(first, 8), 36_u32.to_le_bytes().to_vec(), bytes(&[xsdt]), vec![0; 4]].concat()
+}
+
+fn fadt(port: u32, length: u8, flags: u32) -> Vec<u8> {
+    let mut content = vec![0; 116 - 36];
+    content[76 - 36..][..4].copy_from_slice(&port.to_le_bytes());
+    content[91 - 36] = length;
+    content[112 - 36..].copy_from_slice(&flags.to_le_bytes());
+    acpi_table(b"FACP", &content)
+}
+
+/// The port that is found in PVH's information with these tables.
+fn timer(reader: &Reader, root: &[u8], list: &[u8], fadt: &[u8]) -> u64 {
+    let mut memory = pvh(MODULE, MAP);
+    memory.resize(0x6000, 0);
+    memory[START as usize + 32..][..8].copy_from_slice(&ROOT.to_le_bytes());
+    for (at, bytes) in [(ROOT, root), (LIST, list), (FADT, fadt)] {
+        memory[at as usize..][..bytes.len()].copy_from_slice(bytes);
+    }
+    match reader.read(abi::LOADER_PVH, START, &memory) {
+        Found::Memory { timer, .. } => timer,
+        Found::Panic(why) => panic!("{why}"),
+    }
+}
+
+#[test]
+fn acpi_tables_name_the_timer_or_are_not_believed() {
+    let reader = Reader::new();
+    let good = fadt(PORT.into(), 4, 0);
+    let narrow = acpi_table(b"RSDT", &[0x2000_u32.to_le_bytes(), (FADT as u32).to_le_bytes()].concat());
+    let wide = acpi_table(b"XSDT", &bytes(&[u64::MAX - 7, LIST, FADT]));
+    assert_eq!(timer(&reader, &acpi_root(LIST, false), &narrow, &good), PORT.into());
+    assert_eq!(timer(&reader, &acpi_root(LIST, true), &wide, &good), PORT.into());
+
+    let with = |fadt: &[u8]| timer(&reader, &acpi_root(LIST, false), &narrow, fadt);
+    assert_eq!(with(&fadt(PORT.into(), 4, 1 << 20)), 0, "a machine without ACPI's hardware");
+    assert_eq!(with(&fadt(0x1_0000, 4, 0)), 0, "no port");
+    assert_eq!(with(&fadt(PORT.into(), 0, 0)), 0, "no timer");
+    assert_eq!(with(&acpi_table(b"FACP", &[0; 40])), 0, "a table that is too short");
+    assert_eq!(with(&[&good[..9], &[good[9] ^ 1], &good[10..]].concat()), 0, "a wrong checksum");
+    assert_eq!(with(&[&b"FACP"[..], &[0xff; 32]].concat()), 0, "a table that is too long");
+
+    let with = |root: &[u8], list: &[u8]| timer(&reader, root, list, &good);
+    assert_eq!(with(&acpi_root(LIST, false), &acpi_table(b"RSDT", &[])), 0, "an empty list");
+    assert_eq!(with(&acpi_root(LIST, false), &acpi_table(b"RSDT", &[0, 0x50, 0])), 0, "half an address");
+    assert_eq!(with(&acpi_root(u64::MAX, true), &wide), 0, "a list that is nowhere");
+    assert_eq!(with(&[0; 36], &wide), 0, "no root");
+
+    for (kind, bytes) in [(15, acpi_root(FADT, false)), (14, acpi_root(FADT, false)[..20].to_vec())] {
+        let mut memory = multiboot2(&[tag(kind, &bytes), map_tag(24, MAP), end_tag()]);
+        memory.resize(0x6000, 0);
+        let list = acpi_table(b"RSDT", &(LIST as u32).to_le_bytes());
+        memory[FADT as usize..][..list.len()].copy_from_slice(&list);
+        memory[LIST as usize..][..good.len()].copy_from_slice(&good);
+        let Found::Memory { timer, .. } = reader.read(abi::LOADER_MULTIBOOT2, START, &memory) else {
+            panic!()
+        };
+        assert_eq!(timer, PORT.into(), "tag {kind}");
+    }
 }

@@ -182,9 +182,10 @@ impl Script {
         self.label(format!("check {name}"))
     }
 
-    /// The boot module, for a counter of this frequency.
+    /// The boot module, for a counter of this frequency; with 0, the kernel is told none.
     pub fn archive(&self, hertz: u64) -> Vec<u8> {
-        let mut lines = vec![Line::Seed(self.seed), Line::Time(NOW), Line::Tsc(hertz)];
+        let mut lines = vec![Line::Seed(self.seed), Line::Time(NOW)];
+        lines.extend((hertz != 0).then_some(Line::Tsc(hertz)));
         lines.extend(self.lines.iter().cloned());
         let files: Vec<File> = self.files.iter().map(|(name, bytes)| File { name, bytes }).collect();
         lab::pack(&Plan { lines }, &files).unwrap()
@@ -214,6 +215,12 @@ impl Script {
     /// Boots it to its end.
     pub fn boot(&self, emulator: Emulator) -> Option<Session> {
         Some(Session::new(self.events(emulator)?, &self.labels))
+    }
+
+    /// The same, without telling the kernel how fast the counter runs.
+    pub fn boot_untold(&self, emulator: Emulator) -> Option<Session> {
+        let boot = |archive: &[u8], programs, limits: &Limits| emulator.boot(archive, programs, limits);
+        self.boot_in(&boot, 0)
     }
 
     /// Boots it in something else.
@@ -279,12 +286,14 @@ pub struct Ran {
 #[derive(Debug, Clone)]
 pub struct Session {
     pub boot: Boot,
+    /// What the kernel said before the first program.
+    pub log: Vec<String>,
     pub ran: Vec<Ran>,
 }
 
 impl Session {
     fn new(events: Vec<Event>, labels: &[String]) -> Session {
-        let (mut boot, mut ran) = (None, Vec::<Ran>::new());
+        let (mut boot, mut log, mut ran) = (None, Vec::new(), Vec::<Ran>::new());
         for event in events {
             match event {
                 Event::Boot(found) => boot = Some(found),
@@ -304,12 +313,11 @@ impl Session {
                     let last = ran.last_mut().unwrap();
                     (last.end, last.interrupts) = (end, interrupts);
                 }
-                // Before the first program it is the boot's.
-                Event::Log(line) => ran.last_mut().into_iter().for_each(|ran| ran.log.push(line.clone())),
+                Event::Log(line) => ran.last_mut().map_or(&mut log, |ran| &mut ran.log).push(line),
                 Event::Done => {}
             }
         }
-        Session { boot: boot.unwrap(), ran }
+        Session { boot: boot.unwrap(), log, ran }
     }
 }
 

@@ -8,6 +8,7 @@ mod build;
 mod exec;
 mod faults;
 mod faults32;
+mod frequency;
 mod guest;
 mod isolation;
 mod kernel;

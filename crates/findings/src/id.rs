@@ -29,6 +29,8 @@ pub enum Id {
     Order,
     /// The time stamp counter's rate may change.
     TscNotInvariant,
+    /// Two sources contradict each other about the time stamp counter's frequency.
+    TscContradiction,
     /// The processor is a program.
     Emulated,
     /// The hypervisor ran something else.
@@ -47,7 +49,7 @@ pub enum Id {
 
 impl Id {
     /// Every finding there is.
-    pub const ALL: [Id; 20] = [
+    pub const ALL: [Id; 21] = [
         Id::ClockPath,
         Id::SystemCall,
         Id::Libc,
@@ -61,6 +63,7 @@ impl Id {
         Id::ChainRatio,
         Id::Order,
         Id::TscNotInvariant,
+        Id::TscContradiction,
         Id::Emulated,
         Id::Steal,
         Id::Partial,
@@ -86,6 +89,7 @@ impl Id {
             Id::ChainRatio => "chain-ratio",
             Id::Order => "order",
             Id::TscNotInvariant => "tsc-not-invariant",
+            Id::TscContradiction => "tsc-contradiction",
             Id::Emulated => "emulated",
             Id::Steal => "steal",
             Id::Partial => "partial",

@@ -2,7 +2,7 @@
 
 use super::{blank, cost, found, measurement, ordinary, vdso};
 use document::{Document, Outcome, Place, Row, Timing};
-use environment::{Environment, Kernel, Lab};
+use environment::{Environment, Kernel, Lab, LabFrequency, LabTsc};
 use stats::{Cost, Counts};
 use std::collections::BTreeMap;
 
@@ -82,6 +82,11 @@ fn machine() -> Lab {
         gateway: Some("sysenter".into()),
         loader: Some("pvh".into()),
         memory: 256 << 20,
+        tsc: Some(LabTsc {
+            by: Some(LabFrequency { hz: 1e9, source: "plan".into() }),
+            contradicted_by: None,
+            invariant: false,
+        }),
         boot_to_first_record_ms: 31.4,
     }
 }
