@@ -121,6 +121,8 @@ long space_protect(uint64_t start, uint64_t bytes, unsigned protection);
 long space_forget(uint64_t start, uint64_t bytes);
 /* Moves an area to a place where it can be larger; its new address, or -errno. */
 long space_move(uint64_t start, uint64_t bytes, uint64_t new_bytes);
+/* Whether there is an area at the start, and the range is one of the program's addresses. */
+int space_has(uint64_t start, uint64_t bytes);
 int space_is_free(uint64_t start, uint64_t bytes);
 /* An address with so much room, or 0. */
 uint64_t space_find(uint64_t bytes);
