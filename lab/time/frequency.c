@@ -13,7 +13,7 @@
 #define LEAF_POWER	0x80000007
 #define ECX_HYPERVISOR	(1u << 31)
 #define EDX_INVARIANT	(1u << 8)
-#define LEAST_HERTZ	10000000
+#define LEAST_HERTZ	4000000 /* that clock.c can do */
 
 static const char *const names[] = {
     [TSC_FROM_NOTHING] = "nothing",

@@ -119,6 +119,22 @@ impl Script {
 
     /// A probe's shortest run.
     pub fn row(&mut self, entry: &Entry, operation: &Operation) -> usize {
+        self.blocks(entry, operation, 1, 3, LIMIT)
+    }
+
+    /// A run that samples for so many ticks.
+    pub fn long_row(&mut self, entry: &Entry, operation: &Operation, ticks: u64) -> usize {
+        self.blocks(entry, operation, abi::MAX_BLOCKS, abi::BLOCK_SAMPLES, ticks)
+    }
+
+    fn blocks(
+        &mut self,
+        entry: &Entry,
+        operation: &Operation,
+        blocks: u64,
+        samples: u64,
+        ticks: u64,
+    ) -> usize {
         for (name, value) in &entry.needs {
             if self.switches.get(name) != Some(value) {
                 self.set(&format!("{name}={value}"));
@@ -127,13 +143,13 @@ impl Script {
         let request = Request {
             entry: entry.id,
             operation: operation.id,
-            blocks: 1,
-            ticks: LIMIT,
+            blocks,
+            ticks,
             bursts: 0,
             parent: abi::LAB_PARENT,
             cpu: abi::LAB_CPU,
             path: false,
-            samples: 3,
+            samples,
         };
         let arguments = request.arguments();
         self.lines.push(Line::Run { file: entry.probe.name().into(), arguments });
