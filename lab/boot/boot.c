@@ -3,8 +3,12 @@
 #include "lab.h"
 #include "mm/mm.h"
 
-/* Memory above is not used: nothing here needs so much, and boot loaders' information lies below. */
-#define MEMORY_LIMIT (1ul << 32)
+#define MODULE_LIMIT (1ul << 32)
+/*
+ * Memory above is not used, whatever a map says: up to 4 GiB there are the APICs and the firmware's ROM, and nothing here
+ * needs more.
+ */
+#define MEMORY_LIMIT 0xfec00000ul
 #define LEAST_MEMORY (1ul << 20)
 
 extern const uint8_t image_start[], kernel_end[];
@@ -36,7 +40,7 @@ static void take_module(struct boot *boot, struct range module)
 {
 	if (!range_bytes(module))
 		return;
-	if (module.end > MEMORY_LIMIT)
+	if (module.end > MODULE_LIMIT)
 		panic("the boot module is not below 4 GiB");
 	boot->module_pages = whole_pages(module);
 	if (ranges_overlap(boot->module_pages, boot->kernel))

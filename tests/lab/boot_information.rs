@@ -176,6 +176,7 @@ fn maps_that_contradict_themselves() {
         0x610_0000,
         "halves of a page"
     );
+    assert_eq!(free(&[(MIB, FOUR_GIB, RAM)]).1, 0xfec0_0000, "the APICs are no memory");
     let holes: Vec<Entry> = (0..4096).map(|at| (0x1000_0000 + at * 0x3000, 0x1000, RESERVED)).collect();
     assert_eq!(with(&holes), plain, "more ranges than there is room for");
     // Each second page is a device: there is room for 64 ranges, and what is left of them is no device.
