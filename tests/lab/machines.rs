@@ -204,8 +204,11 @@ fn page(line: &str) -> Option<Page> {
     Some(Page { address: number(address)?, physical: number(physical)?, bytes, is_uncached })
 }
 
+/// First address, and the first behind the last.
+type Range = (u64, u64);
+
 /// `0000000000100000-000000007fffffff (prio 0, ram): pc.ram @0000000000100000`
-fn memory(line: &str) -> Option<(u64, u64)> {
+fn memory(line: &str) -> Option<Range> {
     let (range, what) = line.trim().split_once(" (prio 0, ram): ")?;
     let (first, last) = range.split_once('-')?;
     let number = |text| u64::from_str_radix(text, 16).ok();
@@ -214,7 +217,7 @@ fn memory(line: &str) -> Option<(u64, u64)> {
 }
 
 /// Pages that the kernel's tables map, and memory as QEMU has it, while a program runs; why the kernel did not boot.
-fn pages_and_memory(machine: &Machine) -> Result<(Vec<Page>, Vec<(u64, u64)>), Trouble> {
+fn pages_and_memory(machine: &Machine) -> Result<(Vec<Page>, Vec<Range>), Trouble> {
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("monitor");
     let mut script = Script::new();
@@ -236,19 +239,19 @@ const DEVICE_MAP: u64 = 0xffff_c000_0000_0000;
 const KERNEL_BASE: u64 = 0xffff_ffff_8000_0000;
 
 /// What holes of a map the page tables must leave out, besides what is no memory at all.
-const HOLES: &[(&str, &[(u64, u64)])] = &[(
+const HOLES: &[(&str, &[Range])] = &[(
     "q35 with GRUB, 300 MiB with holes",
     &[(20 << 20, 21 << 20), (0x500_1800, 0x500_2000), (100 << 20, 0x650_0800), (200 << 20, 250 << 20)],
 )];
 
 /// Pages that are mapped as they must not be, in words.
-fn misplaced(machine: &Machine, pages: &[Page], memory: &[(u64, u64)]) -> Vec<String> {
+fn misplaced(machine: &Machine, pages: &[Page], memory: &[Range]) -> Vec<String> {
     let holes = HOLES.iter().filter(|(name, _)| *name == machine.name).flat_map(|(_, holes)| *holes);
-    let holes: Vec<(u64, u64)> = holes.copied().collect();
-    let inside = |page: &Page, ranges: &[(u64, u64)]| {
+    let holes: Vec<Range> = holes.copied().collect();
+    let inside = |page: &Page, ranges: &[Range]| {
         ranges.iter().any(|(start, end)| *start <= page.physical && page.physical + page.bytes <= *end)
     };
-    let touches = |page: &Page, ranges: &[(u64, u64)]| {
+    let touches = |page: &Page, ranges: &[Range]| {
         ranges.iter().any(|(start, end)| page.physical < *end && *start < page.physical + page.bytes)
     };
     let is_right = |page: &&Page| match page.address {
