@@ -43,7 +43,20 @@
 #define LAB_BOOT_LOADER		7 /* LOADER_* */
 #define LAB_BOOT_MEMORY		8 /* bytes that programs may have */
 #define LAB_BOOT_VENDOR		9 /* VENDOR_*: the processor's, by CPUID */
-#define LAB_BOOT_WORDS		10
+#define LAB_BOOT_TSC_SOURCE	10 /* TSC_FROM_*: who says TSC_HZ */
+#define LAB_BOOT_TSC_OTHER_HZ	11 /* what another says who contradicts; 0: nobody does */
+#define LAB_BOOT_TSC_OTHER	12 /* TSC_FROM_*: who */
+#define LAB_BOOT_TSC_INVARIANT	13 /* 1: CPUID promises that TSC_HZ is constant */
+#define LAB_BOOT_WORDS		14
+
+/* In the order in which they are believed. */
+#define TSC_FROM_NOTHING    0
+#define TSC_FROM_PLAN	    1
+#define TSC_FROM_HYPERVISOR 2 /* CPUID 0x40000010 */
+#define TSC_FROM_CRYSTAL    3 /* CPUID 0x15 */
+#define TSC_FROM_PM_TIMER   4 /* of ACPI */
+#define TSC_FROM_PIT	    5
+#define TSC_FROM_BASE	    6 /* CPUID 0x16 */
 
 #define FEATURE_SMEP  0
 #define FEATURE_SMAP  1

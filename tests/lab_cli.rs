@@ -32,7 +32,7 @@ fn written(descriptor: u64, bytes: &[u8]) -> Vec<u8> {
 
 /// A session of one program, which writes to both its descriptors and then ends so.
 fn session(how: u64, detail: [u64; 4]) -> Vec<u8> {
-    let boot = [1, 1000, 1000, 1, 0, 0, 0, 1, 0, 1];
+    let boot = [1, 1000, 1000, 1, 0, 0, 0, 1, 0, 1, 0, 0, 0, 1];
     let [a, b, c, d] = detail;
     let said: [(u64, Vec<u8>); 7] = [
         (abi::RECORD_LAB_BOOT, words(&boot)),

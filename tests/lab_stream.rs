@@ -46,7 +46,9 @@ struct Tape {
 impl Tape {
     fn booted() -> Tape {
         let mut tape = Tape::default();
-        tape.push(abi::RECORD_LAB_BOOT, &words(&[1, 1000, 1000, 1, 0, 0, 0, 1, 1 << 20, abi::VENDOR_INTEL]));
+        let clock = [abi::TSC_FROM_PLAN, 0, 0, 1];
+        let boot = [&[1, 1000, 1000, 1, 0, 0, 0, 1, 1 << 20, abi::VENDOR_INTEL][..], &clock].concat();
+        tape.push(abi::RECORD_LAB_BOOT, &words(&boot));
         tape
     }
 
@@ -352,7 +354,7 @@ fn doubled_swapped_and_foreign_records_are_named() {
         document.results[0].reason.clone().unwrap()
     };
     let mut twice = Tape::booted();
-    twice.push(abi::RECORD_LAB_BOOT, &words(&[1, 1, 1, 1, 0, 0, 0, 1, 0, 1]));
+    twice.push(abi::RECORD_LAB_BOOT, &words(&[1; abi::LAB_BOOT_WORDS as usize]));
     assert!(reason(twice).ends_with("it booted twice"));
     let mut turn = Tape::booted();
     turn.program(1, &[], abi::LAB_END_EXITED, [0; 4]);

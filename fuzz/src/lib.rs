@@ -117,7 +117,7 @@ fn sample(stamps: &Stamps<3>) -> Sample {
 /// What a lab kernel might say next.
 #[derive(Debug, Clone, Arbitrary)]
 pub enum Word {
-    Boot([Step; 10]),
+    Boot([Step; abi::LAB_BOOT_WORDS as usize]),
     Begin(u8),
     Output(u8, Vec<u8>),
     /// What a probe says, whole.

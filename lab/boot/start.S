@@ -8,9 +8,12 @@
 
 #define KERNEL_BASE 0xffffffff80000000
 
-/* A page-table entry: present, writable; and one of 2 MiB. */
+/* A page-table entry: present, writable. */
 #define TABLE 3
-#define LARGE 0x83
+#define PAGE  4096
+
+#define IMAGE	     0x100000 /* kernel.lds: where it is loaded */
+#define IMAGE_TABLES 8	      /* kernel.lds: it ends below 16 MiB */
 
 	.section .multiboot2, "a"
 	.balign 8
@@ -40,6 +43,13 @@ start_multiboot2:
 	mov	$LOADER_MULTIBOOT2, %edi
 1:	cld
 	mov	%ebx, %esi
+	mov	$(boot_tables - KERNEL_BASE + IMAGE / PAGE * 8), %edx
+	mov	$(IMAGE + TABLE), %eax
+3:	mov	%eax, (%edx)		# the upper half is 0, as all of .bss
+	add	$8, %edx
+	add	$PAGE, %eax
+	cmp	$(kernel_end - KERNEL_BASE), %eax
+	jb	3b
 	mov	%cr4, %eax
 	or	$(CR4_PAE), %eax
 	mov	%eax, %cr4
@@ -74,8 +84,11 @@ boot_gdt_pointer:
 	.word	. - boot_gdt - 1
 	.long	boot_gdt
 
-/* The first 4 GiB: at 0, at DIRECT_MAP; of these the first at KERNEL_BASE. */
-	.balign 4096
+/*
+ * The kernel and nothing else: at its physical addresses, at DIRECT_MAP, at KERNEL_BASE. What the boot loader passes on is
+ * seen through a window (window.c), because the processor may read ahead from what is mapped, and a device must not be.
+ */
+	.balign PAGE
 boot_pml4:
 	.quad	boot_pdpt + TABLE
 	.fill	272, 8, 0
@@ -83,20 +96,26 @@ boot_pml4:
 	.fill	237, 8, 0
 	.quad	boot_pdpt_high + TABLE
 boot_pdpt:
-	.quad	boot_pd + TABLE, boot_pd + 0x1000 + TABLE, boot_pd + 0x2000 + TABLE, boot_pd + 0x3000 + TABLE
-	.fill	508, 8, 0
+	.quad	boot_pd + TABLE
+	.fill	511, 8, 0
 boot_pdpt_high:
 	.fill	510, 8, 0
-	.quad	boot_pd + TABLE, 0
+	.quad	boot_pd + TABLE, boot_window + TABLE
 boot_pd:
-	.set	page, 0
-	.rept	2048
-	.quad	page + LARGE
-	.set	page, page + 0x200000
+	.set	table, 0
+	.rept	IMAGE_TABLES
+	.quad	boot_tables - KERNEL_BASE + table + TABLE
+	.set	table, table + PAGE
 	.endr
+	.fill	512 - IMAGE_TABLES, 8, 0
+boot_window:
+	.quad	window_table - KERNEL_BASE + TABLE
+	.fill	511, 8, 0
 
 	.bss
-	.balign 16
+	.balign PAGE
+boot_tables:
+	.skip	IMAGE_TABLES * PAGE
 	.skip	16384
 main_stack_top:
 

@@ -1,6 +1,7 @@
 /* Memory: physical pages, page tables, the address space of a program. */
 #pragma once
 
+#include "boot/ranges.h"
 #include "lab.h"
 
 #include <linux/errno.h>
@@ -10,7 +11,8 @@
 #define PAGE	    4096ul
 #define LARGE_PAGE  (2ul << 20)
 #define KERNEL_BASE 0xffffffff80000000ul
-#define DIRECT_MAP  0xffff888000000000ul
+#define DIRECT_MAP  0xffff888000000000ul /* memory, and only that of tables_init */
+#define DEVICE_MAP  0xffffc00000000000ul /* devices' registers */
 
 /* Ends of programs' addresses. The last page stays free, so that no instruction ends at the end of the lower half. */
 #define USER_END_64 0x7ffffffff000ul
@@ -53,8 +55,14 @@ void pages_release(void); /* everything taken since pages_keep */
 #define MAP_WRITE   1
 #define MAP_EXECUTE 2
 #define MAP_USER    4
-#define MAP_HELD    8 /* reserved: present for nobody */
-void tables_init(uint64_t memory_end);
+#define MAP_HELD    8  /* reserved: present for nobody */
+#define MAP_DEVICE  16 /* every access reaches the device, in order: uncached */
+/* Maps these ranges of whole pages, and the kernel; page_take has memory for tables only when pages_init was called. */
+void tables_init(const struct range *memory, unsigned count);
+/* Where a device's registers are mapped, or null when there is no memory for page tables. */
+volatile void *tables_map_device(uint64_t physical, uint64_t bytes);
+/* The bit that forbids execution; 0 where the processor does not have it. */
+extern uint64_t page_nx;
 void tables_new_space(void); /* an empty lower half */
 /* 0, or -ENOMEM. */
 int tables_map(uint64_t address, uint64_t physical, unsigned rights);
@@ -69,6 +77,9 @@ void tables_flush(void); /* after rights were taken away */
 void tables_check_isolation(uint64_t *pages, uint64_t *foreign);
 /* Tries whether reading the kernel's memory with those tables is a page fault; 0 without isolation. */
 int tables_are_blind(void);
+
+/* pat.c: makes sure of what the bits of a page-table entry say about caching. */
+void memory_types_init(void);
 
 /* What an area's pages are copied from: `count` bytes, the first of which is `offset` bytes into the area. */
 struct source {
@@ -110,6 +121,8 @@ long space_protect(uint64_t start, uint64_t bytes, unsigned protection);
 long space_forget(uint64_t start, uint64_t bytes);
 /* Moves an area to a place where it can be larger; its new address, or -errno. */
 long space_move(uint64_t start, uint64_t bytes, uint64_t new_bytes);
+/* Whether there is an area at the start, and the range is one of the program's addresses. */
+int space_has(uint64_t start, uint64_t bytes);
 int space_is_free(uint64_t start, uint64_t bytes);
 /* An address with so much room, or 0. */
 uint64_t space_find(uint64_t bytes);

@@ -206,10 +206,15 @@ long space_forget(uint64_t start, uint64_t bytes)
 	return 0;
 }
 
+int space_has(uint64_t start, uint64_t bytes)
+{
+	return area_at(start) && bytes <= space.end - start;
+}
+
 int space_is_free(uint64_t start, uint64_t bytes)
 {
 	for (unsigned i = 0; i < area_count; i++)
-		if (areas[i].start < start + bytes && areas[i].end > start)
+		if (areas[i].end > start && (areas[i].start <= start || areas[i].start - start < bytes))
 			return 0;
 	return 1;
 }
@@ -218,6 +223,8 @@ uint64_t space_find(uint64_t bytes)
 {
 	uint64_t top = space.map_top;
 
+	if (bytes > top) /* compared, never added: a size is the program's, and sums with it may wrap */
+		return 0;
 	bytes = align_up(bytes, PAGE);
 	for (unsigned i = area_count; i-- > 0;) {
 		if (areas[i].start >= top)
@@ -226,7 +233,7 @@ uint64_t space_find(uint64_t bytes)
 			return top - bytes;
 		top = areas[i].start;
 	}
-	return top >= bytes + PAGE ? top - bytes : 0;
+	return top >= PAGE && top - PAGE >= bytes ? top - bytes : 0;
 }
 
 long space_move(uint64_t start, uint64_t bytes, uint64_t new_bytes)

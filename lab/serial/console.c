@@ -8,17 +8,12 @@
 #define ROWS	25
 #define GREY	0x0700
 
-static int is_open;
+static volatile uint16_t *screen; /* null until it is open */
 static unsigned column;
-
-static volatile uint16_t *screen(void)
-{
-	return physical_to_virtual(SCREEN);
-}
 
 static void next_row(void)
 {
-	volatile uint16_t *cell = screen();
+	volatile uint16_t *cell = screen;
 
 	column = 0;
 	for (unsigned i = 0; i < COLUMNS * (ROWS - 1); i++)
@@ -29,14 +24,16 @@ static void next_row(void)
 
 void console_open(void)
 {
-	is_open = 1;
+	screen = tables_map_device(SCREEN, COLUMNS * ROWS * sizeof(*screen));
+	if (!screen)
+		panic("no memory for the screen's page tables");
 	for (unsigned row = 0; row < ROWS; row++)
 		next_row();
 }
 
 int console_is_open(void)
 {
-	return is_open;
+	return screen != 0;
 }
 
 void console_write(const char *text, uint64_t count)
@@ -48,6 +45,6 @@ void console_write(const char *text, uint64_t count)
 		if (text[i] == '\n' || column == COLUMNS)
 			next_row();
 		if (text[i] != '\n')
-			screen()[COLUMNS * (ROWS - 1) + column++] = GREY | (uint8_t)text[i];
+			screen[COLUMNS * (ROWS - 1) + column++] = GREY | (uint8_t)text[i];
 	}
 }

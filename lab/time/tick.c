@@ -48,8 +48,8 @@ void tick_init(void)
 		return;
 	const uint64_t base = rdmsr(MSR_APIC_BASE);
 	if (!(base & BASE_X2APIC)) {
-		registers = physical_to_virtual(base & BASE_ADDRESS);
-		if (tables_map((uint64_t)registers, base & BASE_ADDRESS, MAP_WRITE))
+		registers = tables_map_device(base & BASE_ADDRESS, PAGE);
+		if (!registers)
 			panic("no memory for the APIC's page");
 	}
 	out8(PIC_MASTER, 0xff);

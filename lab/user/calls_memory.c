@@ -53,8 +53,10 @@ long call_mremap(word address, word bytes, word new_bytes, word flags, word new_
 	(void)new_address;
 	bytes = align_up(bytes, PAGE);
 	new_bytes = align_up(new_bytes, PAGE);
-	if (!new_bytes || flags & REMAP_FIXED)
+	if (!bytes || !new_bytes || address & (PAGE - 1) || flags & REMAP_FIXED)
 		return -EINVAL;
+	if (!space_has(address, bytes))
+		return space_has(address, PAGE) ? -EINVAL : -EFAULT;
 	if (new_bytes <= bytes) {
 		const long problem =
 		    new_bytes < bytes ? space_remove(address + new_bytes, bytes - new_bytes) : 0;

@@ -3,18 +3,24 @@
 
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
+mod boot_information;
 mod build;
 mod exec;
 mod faults;
 mod faults32;
+mod frequency;
 mod guest;
 mod isolation;
 mod kernel;
+mod machines;
 mod malformed;
 mod matrix;
+mod moments;
+mod monitor;
 mod pointers;
 mod processor;
 mod registers;
 mod runaway;
+mod sizes;
 mod steps;
 mod trial;

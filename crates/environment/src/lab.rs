@@ -35,6 +35,31 @@ pub struct Lab {
     pub loader: Option<String>,
     /// Memory for programs, in bytes.
     pub memory: u64,
+    /// What the guest's kernel knows about its time stamp counter; documents made before it said so have none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tsc: Option<LabTsc>,
     /// From starting the emulator to the kernel's first record, milliseconds of the host's time.
     pub boot_to_first_record_ms: f64,
+}
+
+/// The guest's time stamp counter, as its kernel found it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LabTsc {
+    /// The frequency that the kernel uses; none where it found out none.
+    pub by: Option<LabFrequency>,
+    /// Another, which contradicts it by more than 1 %.
+    pub contradicted_by: Option<LabFrequency>,
+    /// Whether the guest's CPUID promises that the frequency is constant.
+    pub invariant: bool,
+}
+
+/// A frequency, and who says so.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LabFrequency {
+    /// In hertz.
+    pub hz: f64,
+    /// `plan`, `hypervisor`, `crystal`, `pm-timer`, `pit`, `base`.
+    pub source: String,
 }

@@ -45,7 +45,7 @@ pub use environment::{Environment, capture};
 pub use frequency::Frequency;
 pub use hypervisor::Hypervisor;
 pub use kernel::RunningKernel;
-pub use lab::Lab;
+pub use lab::{Lab, LabFrequency, LabTsc};
 pub use libc::Libc;
 pub use load::{Load, LoadDuring};
 pub use reader::Unseen;

@@ -29,6 +29,8 @@ pub enum Id {
     Order,
     /// The time stamp counter's rate may change.
     TscNotInvariant,
+    /// Two sources contradict each other about the time stamp counter's frequency.
+    TscContradiction,
     /// The processor is a program.
     Emulated,
     /// The hypervisor ran something else.
@@ -63,6 +65,7 @@ impl Id {
         Id::ChainRatio,
         Id::Order,
         Id::TscNotInvariant,
+        Id::TscContradiction,
         Id::Emulated,
         Id::Steal,
         Id::CpuQuota,
@@ -89,6 +92,7 @@ impl Id {
             Id::ChainRatio => "chain-ratio",
             Id::Order => "order",
             Id::TscNotInvariant => "tsc-not-invariant",
+            Id::TscContradiction => "tsc-contradiction",
             Id::Emulated => "emulated",
             Id::Steal => "steal",
             Id::CpuQuota => "cpu-quota",

@@ -106,8 +106,11 @@ mod tests {
 
         let mut emulated = Maker::host().cost("call", "none", 8.0);
         emulated.row("call", "none").timing = Timing::Emulated;
-        let mut ended = Maker::host();
+        let mut ended = Maker::host().cost("call", "none", 8.0);
         ended.document.measurement.ended = Some("the guest hung".into());
+        let frequency = Some(environment::LabFrequency::default());
+        let tsc = environment::LabTsc { by: frequency.clone(), contradicted_by: frequency, invariant: true };
+        ended.document.environment.lab = Some(environment::Lab { tsc: Some(tsc), ..Default::default() });
         [ordinary, noisy, emulated, ended]
     }
 

@@ -199,6 +199,10 @@ mod tests {
             loader: 1,
             memory: 0,
             vendor: 1,
+            tsc_source: 0,
+            tsc_other_hz: 0,
+            tsc_other: 0,
+            tsc_invariant: true,
         })
     }
 

@@ -26,6 +26,14 @@ pub struct Boot {
     pub memory: u64,
     /// `VENDOR_*` of the processor.
     pub vendor: u64,
+    /// `TSC_FROM_*`: where `tsc_hz` is from.
+    pub tsc_source: u64,
+    /// A frequency that contradicts `tsc_hz`; 0 when there is none.
+    pub tsc_other_hz: u64,
+    /// `TSC_FROM_*`: where that is from.
+    pub tsc_other: u64,
+    /// Whether the guest's CPUID promises that the frequency is constant.
+    pub tsc_invariant: bool,
 }
 
 /// The content of one record of the lab kernel.
@@ -94,6 +102,10 @@ fn boot(bytes: &[u8]) -> Result<Boot, Wrong> {
         loader: word(abi::LAB_BOOT_LOADER),
         memory: word(abi::LAB_BOOT_MEMORY),
         vendor: word(abi::LAB_BOOT_VENDOR),
+        tsc_source: word(abi::LAB_BOOT_TSC_SOURCE),
+        tsc_other_hz: word(abi::LAB_BOOT_TSC_OTHER_HZ),
+        tsc_other: word(abi::LAB_BOOT_TSC_OTHER),
+        tsc_invariant: word(abi::LAB_BOOT_TSC_INVARIANT) == 1,
     })
 }
 
@@ -111,12 +123,14 @@ mod tests {
     #[test]
     fn words_stand_where_the_header_says() {
         let Payload::Lab(LabPayload::Boot(boot)) =
-            parsed(abi::RECORD_LAB_BOOT, &u64s(&[1, 2, 3, 1, 5, 6, 7, 8, 9, 10])).unwrap()
+            parsed(abi::RECORD_LAB_BOOT, &u64s(&[1, 2, 3, 1, 5, 6, 7, 8, 9, 10, 11, 12, 13, 1])).unwrap()
         else {
             panic!()
         };
         assert_eq!((boot.version, boot.ring0_ticks, boot.ring3_ticks, boot.syscall_works), (1, 2, 3, true));
         assert_eq!((boot.memory, boot.vendor), (9, 10));
+        assert_eq!((boot.tsc_hz, boot.tsc_source, boot.tsc_other_hz, boot.tsc_other), (5, 11, 12, 13));
+        assert!(boot.tsc_invariant);
         let output = parsed(abi::RECORD_LAB_OUTPUT, &[&u64s(&[2])[..], b"hello"].concat());
         let expected = LabPayload::Output { descriptor: 2, bytes: b"hello".to_vec() };
         assert_eq!(output, Ok(Payload::Lab(expected)));
@@ -129,7 +143,7 @@ mod tests {
     #[test]
     fn a_payload_of_another_length_is_refused() {
         for (kind, length) in [
-            (abi::RECORD_LAB_BOOT, 72),
+            (abi::RECORD_LAB_BOOT, 104),
             (abi::RECORD_LAB_BEGIN, 0),
             (abi::RECORD_LAB_OUTPUT, 7),
             (abi::RECORD_LAB_END, 40),

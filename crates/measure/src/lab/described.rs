@@ -2,7 +2,7 @@
 
 use super::{LabPlan, Setting};
 use document::Counter;
-use environment::{Environment, Lab, RunningKernel};
+use environment::{Environment, Lab, LabFrequency, LabTsc, RunningKernel};
 use record::{Boot, abi};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -29,6 +29,7 @@ pub fn environment(plan: &LabPlan, setting: Setting, boot: &Boot, came_up: Durat
         gateway: gateway(boot.gateway).map(str::to_string),
         loader: loader(boot.loader).map(str::to_string),
         memory: boot.memory,
+        tsc: Some(tsc(boot)),
         boot_to_first_record_ms: came_up.as_secs_f64() * 1e3,
     };
     Environment::of_lab(lab, kernel, setting.host)
@@ -61,6 +62,27 @@ fn features(bits: u64) -> Vec<String> {
     ];
     let there = names.into_iter().filter(|(bit, _)| bits >> bit & 1 == 1);
     there.map(|(_, name)| name.to_string()).collect()
+}
+
+fn tsc(boot: &Boot) -> LabTsc {
+    let frequency = |hz, source| tsc_source(source).map(|source| LabFrequency { hz, source: source.into() });
+    LabTsc {
+        by: frequency(boot.tsc_hz as f64, boot.tsc_source),
+        contradicted_by: frequency(boot.tsc_other_hz as f64, boot.tsc_other),
+        invariant: boot.tsc_invariant,
+    }
+}
+
+fn tsc_source(source: u64) -> Option<&'static str> {
+    match source {
+        abi::TSC_FROM_PLAN => Some("plan"),
+        abi::TSC_FROM_HYPERVISOR => Some("hypervisor"),
+        abi::TSC_FROM_CRYSTAL => Some("crystal"),
+        abi::TSC_FROM_PM_TIMER => Some("pm-timer"),
+        abi::TSC_FROM_PIT => Some("pit"),
+        abi::TSC_FROM_BASE => Some("base"),
+        _ => None,
+    }
 }
 
 fn gateway(gateway: u64) -> Option<&'static str> {

@@ -164,6 +164,10 @@ mod tests {
             loader,
             memory,
             vendor,
+            tsc_source: 0,
+            tsc_other_hz: 0,
+            tsc_other: 0,
+            tsc_invariant: true,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::{cost, found, measurement, ordinary, vdso};
 use document::{Document, Machine, Outcome, Place, Row, Timing};
-use environment::{Environment, Lab, RunningKernel};
+use environment::{Environment, Lab, LabFrequency, LabTsc, RunningKernel};
 use stats::{Cost, Counts};
 use std::collections::BTreeMap;
 
@@ -85,6 +85,11 @@ fn machine() -> Lab {
         gateway: Some("sysenter".into()),
         loader: Some("pvh".into()),
         memory: 256 << 20,
+        tsc: Some(LabTsc {
+            by: Some(LabFrequency { hz: 1e9, source: "plan".into() }),
+            contradicted_by: None,
+            invariant: false,
+        }),
         boot_to_first_record_ms: 31.4,
     }
 }
