@@ -40,6 +40,8 @@ struct memory_entry {
 #define TAG_END	   0
 #define TAG_MODULE 3
 #define TAG_MEMORY 6
+#define TAG_ACPI_1 14 /* a copy of the RSDP */
+#define TAG_ACPI_2 15
 
 #define MEMORY_USABLE 1
 
@@ -83,6 +85,7 @@ static void read_pvh(uint32_t address)
 
 	if (start->magic != PVH_MAGIC)
 		panic("the PVH start information has another magic number");
+	boot.rsdp = start->rsdp ? physical_to_virtual(start->rsdp) : 0;
 	const struct pvh_module *module = physical_to_virtual(start->module_list);
 	if (start->modules)
 		take_module(module->address, module->bytes);
@@ -112,6 +115,8 @@ static void read_multiboot2(uint32_t address)
 		for (; tag->type != TAG_END;
 		     tag = (const void *)((const uint8_t *)tag + align_up(tag->bytes, 8))) {
 			const struct module_tag *module = (const void *)tag;
+			if (tag->type == TAG_ACPI_1 || tag->type == TAG_ACPI_2)
+				boot.rsdp = tag + 1;
 			if (tag->type != wanted)
 				continue;
 			if (wanted == TAG_MODULE)

@@ -7,6 +7,7 @@ struct boot {
 	uint32_t loader; /* LOADER_* */
 	const uint8_t *module;
 	uint64_t module_bytes;
+	const void *rsdp;		   /* where ACPI's tables begin; null: not said */
 	uint64_t memory_start, memory_end; /* physical: the largest range that is free */
 	uint64_t memory_top;		   /* the end of all memory below 3 GiB */
 };

@@ -60,7 +60,7 @@ static uint64_t bits_of(unsigned rights)
 	if (rights & MAP_HELD)
 		return 0;
 	return PTE_PRESENT | (rights & MAP_WRITE ? PTE_WRITE : 0) | (rights & MAP_USER ? PTE_USER : 0) |
-	       (rights & MAP_EXECUTE ? 0 : PTE_NO_EXECUTE);
+	       (rights & MAP_EXECUTE || !cpu_has(FEATURE_NX) ? 0 : PTE_NO_EXECUTE);
 }
 
 static void must_map(uint64_t *top, uint64_t address, unsigned level, uint64_t bits)

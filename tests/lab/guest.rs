@@ -1,7 +1,7 @@
 //! Boots a plan in an emulator, and sorts what comes back by the plan's lines.
 
 use crate::build::Program;
-use lab::{Accelerator, Bochs, End, Event, Events, File, Guest, Limits, Line, Plan, Qemu, Trouble};
+use lab::{Accelerator, Bochs, End, Event, Events, File, Guest, Limits, Line, Plan, Qemu, Strays, Trouble};
 use record::{Boot, Payload, Request, Sample, Verdict, abi};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -254,6 +254,8 @@ pub struct Ran {
     pub output: Vec<u8>,
     pub errors: Vec<u8>,
     pub log: Vec<String>,
+    /// Interrupts that nobody asked for.
+    pub strays: Strays,
 }
 
 /// One boot.
@@ -261,11 +263,13 @@ pub struct Ran {
 pub struct Session {
     pub boot: Boot,
     pub ran: Vec<Ran>,
+    /// Interrupts that nobody asked for, and that came while no program ran.
+    pub strays: Strays,
 }
 
 impl Session {
     fn new(events: Vec<Event>, labels: &[String]) -> Session {
-        let (mut boot, mut ran) = (None, Vec::<Ran>::new());
+        let (mut boot, mut ran, mut outside) = (None, Vec::<Ran>::new(), Strays::new());
         for event in events {
             match event {
                 Event::Boot(found) => boot = Some(found),
@@ -276,6 +280,7 @@ impl Session {
                     output: Vec::new(),
                     errors: Vec::new(),
                     log: Vec::new(),
+                    strays: Strays::new(),
                 }),
                 Event::Output { descriptor, bytes, .. } => match descriptor {
                     2 => ran.last_mut().unwrap().errors.extend(bytes),
@@ -287,10 +292,14 @@ impl Session {
                 }
                 // Before the first program it is the boot's.
                 Event::Log(line) => ran.last_mut().into_iter().for_each(|ran| ran.log.push(line.clone())),
+                Event::Stray { number, vector, count } => {
+                    let strays = number.map_or(&mut outside, |_| &mut ran.last_mut().unwrap().strays);
+                    *strays.entry(vector).or_default() += count;
+                }
                 Event::Done => {}
             }
         }
-        Session { boot: boot.unwrap(), ran }
+        Session { boot: boot.unwrap(), ran, strays: outside }
     }
 }
 

@@ -16,5 +16,6 @@ mod pointers;
 mod processor;
 mod registers;
 mod runaway;
+mod silicon;
 mod steps;
 mod trial;
