@@ -31,6 +31,11 @@
 #define RECORD_LAB_END	  67 /* number as in LAB_BEGIN, LAB_END_*, detail[4] */
 #define RECORD_LAB_LOG	  68 /* bytes: a line of text for people, without its end */
 #define RECORD_LAB_DONE	  69 /* nothing: the plan is done; the last */
+/*
+ * Anywhere between LAB_BOOT and LAB_DONE: an interrupt that nobody asked for. Its vector (2: NMI), and how often it came
+ * since the last record of that vector, or since the boot.
+ */
+#define RECORD_LAB_STRAY  70
 
 /* RECORD_LAB_BOOT */
 #define LAB_BOOT_KERNEL_VERSION 0 /* LAB_VERSION */
@@ -58,11 +63,13 @@
 #define TSC_FROM_PIT	    5
 #define TSC_FROM_BASE	    6 /* CPUID 0x16 */
 
-#define FEATURE_SMEP  0
-#define FEATURE_SMAP  1
-#define FEATURE_UMIP  2
-#define FEATURE_PCID  3
-#define FEATURE_XSAVE 4
+#define FEATURE_SMEP   0
+#define FEATURE_SMAP   1
+#define FEATURE_UMIP   2
+#define FEATURE_PCID   3
+#define FEATURE_XSAVE  4
+#define FEATURE_NX     5 /* pages that are not executable */
+#define FEATURE_LFENCE 6 /* lfence holds back the rdtsc behind it */
 
 #define GATEWAY_INT80	 0
 #define GATEWAY_SYSENTER 1

@@ -41,7 +41,11 @@ static uint64_t loop_in_ring0(void)
 
 static int syscall_works(void)
 {
-	return program_run_code(ring_call, (uint64_t)(ring_call_end - ring_call)).rax == LAB_PARENT;
+	const struct frame frame = program_run_code(ring_call, (uint64_t)(ring_call_end - ring_call));
+
+	/* In ring 3, at its end, with both answers. */
+	return frame.vector == VECTOR_INVALID && frame.cs == SELECTOR_USER_CODE_64 &&
+	       frame.ss == SELECTOR_USER_DATA && frame.rbx == LAB_PARENT && frame.rax == LAB_PARENT;
 }
 
 static void report_boot(const struct boot *boot, const struct tsc *tsc, unsigned gateway)
@@ -67,6 +71,7 @@ static void report_boot(const struct boot *boot, const struct tsc *tsc, unsigned
 		table_begin(payload[LAB_BOOT_RING0_TICKS], payload[LAB_BOOT_RING3_TICKS],
 			    (int)payload[LAB_BOOT_SYSCALL_WORKS], tsc->hertz);
 	record(RECORD_LAB_BOOT, payload, sizeof(payload));
+	strays_report();
 }
 
 _Noreturn void kernel_main(uint32_t loader, uint32_t information);
@@ -75,12 +80,13 @@ _Noreturn void kernel_main(uint32_t loader, uint32_t information)
 {
 	uart_init();
 	records_init();
+	tables_load();
 	const struct boot boot = boot_read(loader, information);
 	cpu_find_features();
-	tables_load();
 	const struct range memory[] = {boot.kernel, boot.module_pages, boot.free};
 	tables_init(memory, sizeof(memory) / sizeof(memory[0]));
 	pages_init(boot.free.start, boot.free.end);
+	strays_silence(boot.io_apics, boot.io_apic_count);
 	const struct plan_header header = plan_open((struct text){boot.module, boot.module_bytes});
 	if (header.screen)
 		console_open();

@@ -182,6 +182,39 @@ fn a_sound_stream_gives_instructions_and_no_time() {
     assert_eq!(document.findings, [], "nothing to warn of");
 }
 
+#[test]
+fn a_row_says_which_interrupts_disturbed_it() {
+    let order = order(&plan(&ROWS));
+    let describing = record(0, abi::RECORD_END, (0, 0), &words(&[0, 0]));
+    let mut tape = Tape::booted();
+    // Between programs it is nobody's.
+    tape.push(abi::RECORD_LAB_STRAY, &words(&[0x68, 1]));
+    tape.program(0, &describing, abi::LAB_END_EXITED, [0; 4]);
+    tape.program(1, &describing, abi::LAB_END_EXITED, [0; 4]);
+    for (entry, number) in order.iter().zip(2..) {
+        tape.push(abi::RECORD_LAB_BEGIN, &words(&[number]));
+        let output = answer((*entry, 1), u64::from(*entry));
+        tape.push(abi::RECORD_LAB_OUTPUT, &[&words(&[1])[..], &output].concat());
+        if *entry == order[0] {
+            tape.push(abi::RECORD_LAB_STRAY, &words(&[2, 1]));
+            tape.push(abi::RECORD_LAB_STRAY, &words(&[0x37, 2]));
+        }
+        tape.push(abi::RECORD_LAB_END, &words(&[number, abi::LAB_END_EXITED, 0, 0, 0, 0]));
+    }
+    let document = run("cat $STREAM", &tape.done(), LONG).unwrap();
+    let rounds = order.iter().filter(|entry| **entry == order[0]).count();
+    let expected = format!(
+        "{} interrupts that nobody asked for were handled while this was measured (NMI: {rounds}, vector 0x37: {})",
+        3 * rounds,
+        2 * rounds
+    );
+    for row in &document.results {
+        let is_disturbed = Table::get().entry(&row.entry).unwrap().id == order[0];
+        assert_eq!(row.remarks.contains(&expected), is_disturbed, "{:?}", row.remarks);
+        assert!(is_disturbed || !row.remarks.iter().any(|remark| remark.contains("nobody asked")));
+    }
+}
+
 /// What a probe on a simulated core writes when it is asked so.
 fn simulated(machine: &mut Machine, request: &Request, cost: f64) -> Vec<u8> {
     let records = machine.run(request.cpu, &Subject::from(cost), request);

@@ -124,6 +124,7 @@ pub enum Word {
     Answer(Said),
     End(u8, u8, [u64; 4]),
     Log(Vec<u8>),
+    Stray(u8, Step),
     Done,
     /// A record that is none of the kernel's.
     Foreign(Piece),
@@ -151,6 +152,9 @@ impl Word {
                 (abi::RECORD_LAB_END, words(&figures))
             }
             Word::Log(bytes) => (abi::RECORD_LAB_LOG, bytes.clone()),
+            Word::Stray(vector, count) => {
+                (abi::RECORD_LAB_STRAY, words(&[(*vector).into(), count.ticks()]))
+            }
             Word::Done => (abi::RECORD_LAB_DONE, Vec::new()),
             Word::Foreign(piece) => encoded(&piece.payload()),
         }

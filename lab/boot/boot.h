@@ -6,13 +6,17 @@
 
 #include <stdint.h>
 
+#define MOST_IO_APICS 64
+
 struct boot {
 	uint32_t loader; /* LOADER_* */
 	const uint8_t *module;
 	uint64_t module_bytes;
 	/* Physical, in whole pages. The processor's page tables will map these, and no other memory. */
 	struct range kernel, module_pages, free;
-	uint16_t pm_timer; /* the port of ACPI's timer, or 0 */
+	uint16_t pm_timer;	/* the port of ACPI's timer, or 0 */
+	unsigned io_apic_count; /* how many ACPI lists; addresses as far as there is room */
+	uint32_t io_apics[MOST_IO_APICS];
 };
 
 /* Reads the information of either protocol; module_bytes is 0 when there is no module. */

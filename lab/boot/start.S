@@ -2,11 +2,22 @@
  * Where a boot loader enters: PVH (the Xen note; QEMU's -kernel) or multiboot2 (GRUB). Both leave 32-bit protected
  * mode, paging off, interrupts off, flat segments, the address of their information in ebx.
  * Specifications: Xen's docs/misc/pvh.pandoc; Multiboot2 Specification 2.0, 3.3.
+ *
+ * An exception is reported on the serial port: in 32-bit code by early.S, from the first 64-bit instructions on by
+ * entry/exception.c; the kernel's own table of gates follows in cpu/tables.c.
  */
 #include "cpu/registers.h"
+#include "entry/layout.h"
 #include "lab.h"
 
 #define KERNEL_BASE 0xffffffff80000000
+
+#define CPUID_EXTENDED_1 0x80000001
+#define CPUID_EDX_NX	 20 /* numbers of bits */
+#define CPUID_EDX_LM	 29
+#define CPUID_EBX_INTEL	 0x756e6547 /* "Genu"ineIntel */
+
+#define GATE_INTERRUPT 0x8e00 /* present, DPL 0, no IST */
 
 /* A page-table entry: present, writable. */
 #define TABLE 3
@@ -41,54 +52,107 @@ start_pvh:
 	jmp	1f
 start_multiboot2:
 	mov	$LOADER_MULTIBOOT2, %edi
-1:	cld
+1:	cli
+	cld
 	mov	%ebx, %esi
+	mov	%edi, early_loader
+	lgdt	boot_gdt_pointer
+	ljmp	$SELECTOR_BOOT_CODE, $2f
+2:	mov	$SELECTOR_KERNEL_DATA, %eax
+	mov	%eax, %ds
+	mov	%eax, %es
+	mov	%eax, %ss
+	mov	$main_stack_top - KERNEL_BASE, %esp
+	lidt	early_idt_pointer
+	.globl	start_32_gates
+start_32_gates:
+	mov	$CPUID_EXTENDED_1, %eax
+	cpuid
+	bt	$CPUID_EDX_LM, %edx
+	jnc	early_no_64_bit_mode
 	mov	$(boot_tables - KERNEL_BASE + IMAGE / PAGE * 8), %edx
 	mov	$(IMAGE + TABLE), %eax
-3:	mov	%eax, (%edx)		# the upper half is 0, as all of .bss
+1:	mov	%eax, (%edx)		# the upper half is 0, as all of .bss
 	add	$8, %edx
 	add	$PAGE, %eax
 	cmp	$(kernel_end - KERNEL_BASE), %eax
-	jb	3b
+	jb	1b
 	mov	%cr4, %eax
 	or	$(CR4_PAE), %eax
 	mov	%eax, %cr4
 	mov	$boot_pml4, %eax
 	mov	%eax, %cr3
-	mov	$MSR_EFER, %ecx
+	mov	$CPUID_EXTENDED_1, %eax
+	cpuid
+	bt	$CPUID_EDX_NX, %edx
+	jc	3f
+	/* Intel's firmware can switch NX off, and CPUID then denies it (SDM vol. 4, IA32_MISC_ENABLE). */
+	xor	%eax, %eax
+	cpuid
+	cmp	$CPUID_EBX_INTEL, %ebx
+	jne	4f
+	mov	$MSR_MISC_ENABLE, %ecx
 	rdmsr
-	or	$(EFER_LME | EFER_NXE | EFER_SCE), %eax
+	btr	$(MISC_ENABLE_XD_DISABLE - 32), %edx
+	jnc	4f
+	wrmsr
+3:	mov	$EFER_NXE, %ebp		# a processor without NX raises #GP here
+	jmp	5f
+4:	xor	%ebp, %ebp
+5:	mov	$MSR_EFER, %ecx
+	rdmsr
+	or	$(EFER_LME | EFER_SCE), %eax
+	or	%ebp, %eax
 	wrmsr
 	mov	%cr0, %eax
 	and	$~(CR0_EM | CR0_TS | CR0_CD | CR0_NW), %eax
 	or	$(CR0_PG | CR0_WP | CR0_NE | CR0_MP | CR0_AM), %eax
 	mov	%eax, %cr0
-	lgdt	boot_gdt_pointer
 	ljmp	$SELECTOR_KERNEL_CODE, $2f
 	.code64
-2:	xor	%eax, %eax
+	.globl	start_64_gates
+2:	mov	$main_stack_top, %rsp
+	movq	$exception_at_any_time, path_exception	# until there are paths
+	lidt	boot_idt_pointer
+start_64_gates:			# from here on an exception is reported
+	xor	%eax, %eax
 	mov	%eax, %ds
 	mov	%eax, %es
 	mov	%eax, %fs
 	mov	%eax, %gs
 	mov	%eax, %ss
-	mov	$main_stack_top, %rsp
 	mov	$kernel_main, %rax
 	jmp	*%rax			# kernel_main(loader, information); it does not return
 
 	.balign 8
 boot_gdt:
-	.quad	0, 0
-	.quad	0x00209a0000000000	# kernel code, 64 bit, at SELECTOR_KERNEL_CODE
+	.quad	0
+	.quad	0x00cf9b000000ffff	# code, 32 bit, at SELECTOR_BOOT_CODE
+	.quad	0x00209b0000000000	# kernel code, 64 bit, at SELECTOR_KERNEL_CODE
+	.quad	0x00cf93000000ffff	# data, at SELECTOR_KERNEL_DATA
 boot_gdt_pointer:
 	.word	. - boot_gdt - 1
 	.long	boot_gdt
+
+/* Gates to the stubs of all exceptions, on the stack that is in use. kernel.lds tells the parts of their address. */
+	.balign 8
+boot_idt:
+	.set	vector, 0
+	.rept	32
+	.word	exception_stubs_0 + vector * EXCEPTION_STUB_SIZE, SELECTOR_KERNEL_CODE
+	.word	GATE_INTERRUPT, exception_stubs_16
+	.long	exception_stubs_32, 0
+	.set	vector, vector + 1
+	.endr
+boot_idt_pointer:
+	.word	. - boot_idt - 1
+	.quad	boot_idt
 
 /*
  * The kernel and nothing else: at its physical addresses, at DIRECT_MAP, at KERNEL_BASE. What the boot loader passes on is
  * seen through a window (window.c), because the processor may read ahead from what is mapped, and a device must not be.
  */
-	.balign PAGE
+	.balign 8192			# PROGRAM_TOP_BIT is 0
 boot_pml4:
 	.quad	boot_pdpt + TABLE
 	.fill	272, 8, 0

@@ -26,8 +26,8 @@ extern uint64_t path_syscall_x86_64, path_syscall_i386, path_sysenter_x86_64, pa
     path_int3_i386, path_div0_x86_64, path_div0_i386, path_enter_user, path_put_user_8, path_put_user_4,
     path_put_user_16, path_copy_user, path_exception, path_peek_as_program;
 
-/* exception.S: a stub for each vector below VECTOR_STUBS, EXCEPTION_STUB_SIZE bytes each. */
-extern const uint8_t exception_stubs[];
+/* exception.S: a stub for each vector, EXCEPTION_STUB_SIZE bytes each; and an iretq that is in no path. */
+extern const uint8_t exception_stubs[], exception_iret[];
 /* exception.c: called by the stubs' path. */
 void exception(struct frame *frame);
 /* vsyscall.c: serves an instruction fetch from the fixed page; 0 when the fault was something else. */

@@ -67,18 +67,27 @@ static int is_from_program(const struct frame *frame)
 	return (frame->cs & 3) == 3;
 }
 
+/* May come before the serial port is set up. */
+static _Noreturn void kernel_is_wrong(const struct frame *frame)
+{
+	if (!records_are_ready()) {
+		uart_init();
+		records_init();
+	}
+	log_line("panic: an exception in the kernel: vector %lu, error code %lx, at %lx, CR2 %lx",
+		 frame->vector, frame->error, frame->rip, read_cr2());
+	power_off();
+}
+
 /* A path expects some faults of the kernel; any other ends it. */
 static void kernel_fault(struct frame *frame, uint64_t address)
 {
-	const uint64_t resume = path_fault(frame->rip);
+	const uint64_t resume = frame->rip == (uint64_t)exception_iret ? FAULT_ENDS : path_fault(frame->rip);
 
 	if (resume == FAULT_ENDS)
 		end_program(frame, address);
-	if (resume == FAULT_UNKNOWN) {
-		log_line("vector %lu, error code %lx, at %lx, address %lx", frame->vector, frame->error,
-			 frame->rip, address);
-		panic("an exception in the kernel");
-	}
+	if (resume == FAULT_UNKNOWN)
+		kernel_is_wrong(frame);
 	frame->rip = resume;
 }
 
@@ -128,9 +137,17 @@ void exception(struct frame *frame)
 		tick(frame);
 		break;
 	case VECTOR_NMI: /* a button or a watchdog; this kernel requests none */
-	case VECTOR_SPURIOUS:
+		stray_came(VECTOR_NMI);
 		break;
+	case VECTOR_MACHINE:
+		machine_check(frame);
 	default:
+		if (frame->vector >= VECTOR_INTERRUPTS) {
+			stray_came((unsigned)frame->vector);
+			return;
+		}
+		if (msr_fault(frame))
+			return;
 		if (program_watches(frame))
 			return;
 		if (is_from_program(frame))

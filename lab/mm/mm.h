@@ -57,12 +57,13 @@ void pages_release(void); /* everything taken since pages_keep */
 #define MAP_USER    4
 #define MAP_HELD    8  /* reserved: present for nobody */
 #define MAP_DEVICE  16 /* every access reaches the device, in order: uncached */
-/* Maps these ranges of whole pages, and the kernel; page_take has memory for tables only when pages_init was called. */
+/*
+ * Maps these ranges of whole pages, and the kernel. It needs cpu_find_features, which knows whether there is NX; afterwards
+ * page_take has memory only when pages_init was called.
+ */
 void tables_init(const struct range *memory, unsigned count);
 /* Where a device's registers are mapped, or null when there is no memory for page tables. */
 volatile void *tables_map_device(uint64_t physical, uint64_t bytes);
-/* The bit that forbids execution; 0 where the processor does not have it. */
-extern uint64_t page_nx;
 void tables_new_space(void); /* an empty lower half */
 /* 0, or -ENOMEM. */
 int tables_map(uint64_t address, uint64_t physical, unsigned rights);

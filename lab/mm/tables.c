@@ -33,7 +33,6 @@ static uint64_t tops[2][ENTRIES] __attribute__((aligned(2 * 4096)));
 #define EARLY_PAGES 32
 static uint8_t early_pages[EARLY_PAGES][PAGE] __attribute__((aligned(4096)));
 
-uint64_t page_nx = PTE_NO_EXECUTE;
 static int isolated;
 
 static unsigned slot(uint64_t address, unsigned level)
@@ -66,7 +65,8 @@ static uint64_t bits_of(unsigned rights)
 	if (rights & MAP_HELD)
 		return 0;
 	return PTE_PRESENT | (rights & MAP_WRITE ? PTE_WRITE : 0) | (rights & MAP_USER ? PTE_USER : 0) |
-	       (rights & MAP_EXECUTE ? 0 : page_nx) | (rights & MAP_DEVICE ? PTE_UNCACHED : 0);
+	       (rights & MAP_EXECUTE || !cpu_has(FEATURE_NX) ? 0 : PTE_NO_EXECUTE) |
+	       (rights & MAP_DEVICE ? PTE_UNCACHED : 0);
 }
 
 static void must_map(uint64_t *top, uint64_t address, unsigned level, uint64_t bits)

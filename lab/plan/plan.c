@@ -34,6 +34,7 @@ static void report_end(struct end end)
 	const uint64_t payload[] = {plan.number,   end.how,	  end.detail[0],
 				    end.detail[1], end.detail[2], end.detail[3]};
 
+	strays_report();
 	record(RECORD_LAB_END, payload, sizeof(payload));
 	plan.number++;
 }

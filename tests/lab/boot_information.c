@@ -1,6 +1,7 @@
 /*
  * What the kernel makes of a boot loader's information, without a machine: LOADER ADDRESS, and memory from 0 on as
- * standard input. Prints the module, the free memory and the port of the ACPI timer, or why the kernel panics.
+ * standard input. Prints the module, the free memory, the port of the ACPI timer and the I/O APICs, or why the kernel
+ * panics.
  */
 #include "boot/boot.h"
 #include "boot/window.h"
@@ -39,7 +40,9 @@ int main(int count, char **arguments)
 	memory_bytes = fread(memory, 1, sizeof(memory), stdin);
 	const struct boot boot =
 	    boot_read((uint32_t)atoi(arguments[1]), (uint32_t)strtoul(arguments[2], 0, 16));
-	printf("module %lx %lx free %lx %lx timer %x\n", boot.module_pages.start, boot.module_pages.end,
-	       boot.free.start, boot.free.end, boot.pm_timer);
+	printf("module %lx %lx free %lx %lx timer %x apics %x", boot.module_pages.start, boot.module_pages.end,
+	       boot.free.start, boot.free.end, boot.pm_timer, boot.io_apic_count);
+	for (unsigned i = 0; i < boot.io_apic_count && i < MOST_IO_APICS; i++)
+		printf(" %x", boot.io_apics[i]);
 	return 0;
 }

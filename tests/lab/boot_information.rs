@@ -59,13 +59,16 @@ impl Reader {
         }
         let number =
             |index: usize| u64::from_str_radix(text.split_whitespace().nth(index).unwrap(), 16).unwrap();
-        Found::Memory { module: (number(1), number(2)), free: (number(4), number(5)), timer: number(7) }
+        let apics: Vec<u64> = (10..text.split_whitespace().count()).map(number).collect();
+        assert_eq!(number(9), apics.len() as u64, "there is room for all");
+        let (module, free) = ((number(1), number(2)), (number(4), number(5)));
+        Found::Memory { module, free, timer: number(7), apics }
     }
 }
 
 #[derive(Debug, PartialEq, Eq)]
 enum Found {
-    Memory { module: Range, free: Range, timer: u64 },
+    Memory { module: Range, free: Range, timer: u64, apics: Vec<u64> },
     Panic(String),
 }
 
@@ -139,8 +142,12 @@ const MAP: &[Entry] = &[
     (MIB, 127 * MIB - 0x2_0123, RAM),
     (0xfffc_0000, 0x4_0000, RESERVED),
 ];
-const PLAIN: Found =
-    Found::Memory { module: (0x200_0000, 0x210_1000), free: (0x210_1000, 0x7fd_f000), timer: 0 };
+const PLAIN: Found = Found::Memory {
+    module: (0x200_0000, 0x210_1000),
+    free: (0x210_1000, 0x7fd_f000),
+    timer: 0,
+    apics: Vec::new(),
+};
 
 #[test]
 fn both_protocols_tell_the_same() {
@@ -192,7 +199,7 @@ fn what_cannot_be_is_refused_in_words() {
     assert_eq!(with((0x60_0000, 0x70_0001)), panics("the boot module and the kernel overlap"));
     assert_eq!(with((0x70_0000, FOUR_GIB + 1)), panics("the boot module is not below 4 GiB"));
     assert_eq!(with((0x70_0000, 0x60_0000)), panics("the boot module is not below 4 GiB"));
-    let none = Found::Memory { module: (0, 0), free: (0x70_0000, 0x7fd_f000), timer: 0 };
+    let none = Found::Memory { module: (0, 0), free: (0x70_0000, 0x7fd_f000), timer: 0, apics: Vec::new() };
     assert_eq!(with((0x70_0000, 0x70_0000)), none, "an empty module is none");
     let little = "the boot loader's memory map names less than 1 MiB of free memory";
     for map in [&[][..], &[(MIB, 7 * MIB - 1, RAM)], &[(FOUR_GIB, FOUR_GIB, RAM)], &[(0, u64::MAX, RESERVED)]]
@@ -305,6 +312,7 @@ fn acpi_table(name: &[u8; 4], content: &[u8]) -> Vec<u8> {
 const ROOT: u64 = 0x3000;
 const LIST: u64 = 0x4000;
 const FADT: u64 = 0x5000;
+const MADT: u64 = 0x6000;
 const PORT: u16 = 0x608;
 
 /// The root pointer, of revision 2 where the list is one of 64-bit addresses.
@@ -322,18 +330,49 @@ fn fadt(port: u32, length: u8, flags: u32) -> Vec<u8> {
     acpi_table(b"FACP", &content)
 }
 
-/// The port that is found in PVH's information with these tables.
-fn timer(reader: &Reader, root: &[u8], list: &[u8], fadt: &[u8]) -> u64 {
+/// The port and the I/O APICs that are found in PVH's information with these tables.
+fn of_acpi(reader: &Reader, root: &[u8], tables: &[(u64, &[u8])]) -> (u64, Vec<u64>) {
     let mut memory = pvh(MODULE, MAP);
-    memory.resize(0x6000, 0);
+    memory.resize(0x7000, 0);
     memory[START as usize + 32..][..8].copy_from_slice(&ROOT.to_le_bytes());
-    for (at, bytes) in [(ROOT, root), (LIST, list), (FADT, fadt)] {
-        memory[at as usize..][..bytes.len()].copy_from_slice(bytes);
+    for (at, bytes) in [(ROOT, root)].iter().chain(tables) {
+        memory[*at as usize..][..bytes.len()].copy_from_slice(bytes);
     }
     match reader.read(abi::LOADER_PVH, START, &memory) {
-        Found::Memory { timer, .. } => timer,
+        Found::Memory { timer, apics, .. } => (timer, apics),
         Found::Panic(why) => panic!("{why}"),
     }
+}
+
+/// The port with these tables.
+fn timer(reader: &Reader, root: &[u8], list: &[u8], fadt: &[u8]) -> u64 {
+    of_acpi(reader, root, &[(LIST, list), (FADT, fadt)]).0
+}
+
+/// An entry for an I/O APIC in the MADT.
+fn io_apic(address: u32) -> Vec<u8> {
+    [&[1, 12, 0, 0][..], &address.to_le_bytes(), &[0; 4]].concat()
+}
+
+#[test]
+fn acpis_list_of_io_apics_is_read_as_far_as_it_can_be_believed() {
+    let reader = Reader::new();
+    let list = acpi_table(b"RSDT", &[(FADT as u32).to_le_bytes(), (MADT as u32).to_le_bytes()].concat());
+    let with = |entries: &[Vec<u8>]| {
+        let madt = acpi_table(b"APIC", &[vec![0; 8], entries.concat()].concat());
+        let tables = [(LIST, &list[..]), (FADT, &fadt(PORT.into(), 4, 0)[..]), (MADT, &madt[..])];
+        of_acpi(&reader, &acpi_root(LIST, false), &tables)
+    };
+    let (first, second) = (io_apic(0xfec0_0000), io_apic(0xfec0_1000));
+    let local = [0, 8, 0, 0, 1, 0, 0, 0].to_vec();
+    let both = vec![0xfec0_0000, 0xfec0_1000];
+    assert_eq!(with(&[local.clone(), first.clone(), local, second.clone()]), (PORT.into(), both));
+    assert_eq!(with(&[]).1, [], "an empty list");
+    let one = [0xfec0_0000];
+    assert_eq!(with(&[first.clone(), vec![1, 0, 0, 0], second.clone()]).1, one, "an entry of no bytes");
+    assert_eq!(with(&[first.clone(), second[..11].to_vec()]).1, one, "an entry that leaves the table");
+    assert_eq!(with(&[first, io_apic(0)]).1, one, "an address that is none");
+    assert_eq!(with(&[[&[1, 8][..], &second[2..8]].concat()]).1, [], "an entry that is too short");
 }
 
 #[test]

@@ -393,6 +393,23 @@ CASE loop-\name
 	ENTER_\name
 9:	jmp	1b
 
+/* So many calls, long enough to be interrupted at every instruction of both rings; each must answer the same. */
+CASE repeat-\name
+	mov	%rax, turns
+1:	mov	$0x5a5a5a5a, %r12d
+	mov	%rsp, %r13
+	mov	$NUMBER_\name, %eax
+	PREPARE_\name
+	ENTER_\name
+9:	cmp	$1, %rax		# getppid
+	jne	wrong
+	cmp	$0x5a5a5a5a, %r12
+	jne	wrong
+	mov	%r13, %rsp
+	decq	turns
+	jnz	1b
+	jmp	done
+
 /* With a stack pointer as the number says. */
 CASE stack-\name
 	mov	%rsp, %rbx
@@ -464,6 +481,8 @@ CASE read-after-page-fault
 	jmp	done
 	.local	untouched
 	.comm	untouched, 4096, 4096
+	.local	turns
+	.comm	turns, 8, 8
 CASE read-after-vsyscall
 	xor	%edi, %edi
 	mov	$0xffffffffff600400, %rax

@@ -1,7 +1,7 @@
 //! Boots a plan in an emulator, and sorts what comes back by the plan's lines.
 
 use crate::build::Program;
-use lab::{Accelerator, Bochs, End, Event, Events, File, Guest, Limits, Line, Plan, Qemu, Trouble};
+use lab::{Accelerator, Bochs, End, Event, Events, File, Guest, Limits, Line, Plan, Qemu, Strays, Trouble};
 use record::{Boot, Payload, Request, Sample, Verdict, abi};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -296,6 +296,8 @@ pub struct Ran {
     pub output: Vec<u8>,
     pub errors: Vec<u8>,
     pub log: Vec<String>,
+    /// Interrupts that nobody asked for.
+    pub strays: Strays,
 }
 
 /// One boot.
@@ -305,11 +307,14 @@ pub struct Session {
     /// What the kernel said before the first program.
     pub log: Vec<String>,
     pub ran: Vec<Ran>,
+    /// Interrupts that nobody asked for, and that came while no program ran.
+    pub strays: Strays,
 }
 
 impl Session {
     fn new(events: Vec<Event>, labels: &[String]) -> Session {
         let (mut boot, mut log, mut ran) = (None, Vec::new(), Vec::<Ran>::new());
+        let mut outside = Strays::new();
         for event in events {
             match event {
                 Event::Boot(found) => boot = Some(found),
@@ -320,6 +325,7 @@ impl Session {
                     output: Vec::new(),
                     errors: Vec::new(),
                     log: Vec::new(),
+                    strays: Strays::new(),
                 }),
                 Event::Output { descriptor, bytes, .. } => match descriptor {
                     2 => ran.last_mut().unwrap().errors.extend(bytes),
@@ -330,10 +336,14 @@ impl Session {
                     (last.end, last.interrupts) = (end, interrupts);
                 }
                 Event::Log(line) => ran.last_mut().map_or(&mut log, |ran| &mut ran.log).push(line),
+                Event::Stray { number, vector, count } => {
+                    let strays = number.map_or(&mut outside, |_| &mut ran.last_mut().unwrap().strays);
+                    *strays.entry(vector).or_default() += count;
+                }
                 Event::Done => {}
             }
         }
-        Session { boot: boot.unwrap(), log, ran }
+        Session { boot: boot.unwrap(), log, ran, strays: outside }
     }
 }
 

@@ -45,15 +45,17 @@ impl Kernel {
         &section.data().unwrap()[(address - section.address()) as usize..]
     }
 
+    /// Where an address is in the kernel's file.
+    pub fn place(&self, address: u64) -> usize {
+        self.bytes(address).as_ptr() as usize - lab::KERNEL.as_ptr() as usize
+    }
+
     /// The kernel's file with some bytes of a function changed for others, wherever they are; they must be there.
     pub fn changed(&self, function: &str, from: &[u8], to: &[u8]) -> Vec<u8> {
         let symbol = self.file.symbols().find(|symbol| symbol.name() == Ok(function)).unwrap();
-        let code = self.bytes(symbol.address());
-        let start = code.as_ptr() as usize - lab::KERNEL.as_ptr() as usize;
-        let found = code[..symbol.size() as usize]
-            .windows(from.len())
-            .enumerate()
-            .filter(|(_, bytes)| *bytes == from);
+        let code = &self.bytes(symbol.address())[..symbol.size() as usize];
+        let start = self.place(symbol.address());
+        let found = code.windows(from.len()).enumerate().filter(|(_, bytes)| *bytes == from);
         let places: Vec<usize> = found.map(|(at, _)| start + at).collect();
         assert!(!places.is_empty(), "{function} has no {from:x?}");
         let mut file = lab::KERNEL.to_vec();

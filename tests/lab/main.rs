@@ -21,6 +21,7 @@ mod pointers;
 mod processor;
 mod registers;
 mod runaway;
+mod silicon;
 mod sizes;
 mod steps;
 mod trial;

@@ -58,7 +58,12 @@ impl Monitor {
     }
 
     pub fn ask(&mut self, command: &str) -> String {
-        self.0.write_all(format!("{command}\n").as_bytes()).unwrap();
+        self.tell(command);
         self.answer()
+    }
+
+    /// For a command after which QEMU may end before it has answered.
+    pub fn tell(&mut self, command: &str) {
+        self.0.write_all(format!("{command}\n").as_bytes()).unwrap();
     }
 }

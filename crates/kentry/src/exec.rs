@@ -168,6 +168,9 @@ fn follow(
                 Ok(()) => {}
             },
             Event::Log(line) => output.say(&line),
+            Event::Stray { vector, count, .. } => {
+                output.say(&format!("interrupts that nobody asked for: vector {vector:#x}, {count} times"));
+            }
             Event::End { end, .. } => return code(program, configuration, end, output),
             Event::Boot(_) | Event::Begin(_) => {}
             Event::Done => return Err(Refused::failed(&"the guest was done without running the program")),

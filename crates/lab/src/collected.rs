@@ -19,6 +19,9 @@ pub struct Ran {
     pub interrupts: Option<bool>,
 }
 
+/// How many interrupts came that nobody asked for, by vector; 2 is that of NMIs.
+pub type Strays = BTreeMap<u64, u64>;
+
 /// A guest's records, sorted by program.
 #[derive(Debug, Clone, Default)]
 pub struct Collected {
@@ -30,6 +33,8 @@ pub struct Collected {
     pub begun: BTreeMap<u64, Duration>,
     /// The program that was running last, if it did not end.
     pub running: Option<u64>,
+    /// Interrupts that nobody asked for, by vector, of each program while it ran; and of the time outside of programs.
+    pub strays: BTreeMap<Option<u64>, Strays>,
     /// The last log lines.
     pub log: Vec<String>,
     output: Option<Vec<u8>>,
@@ -80,6 +85,10 @@ impl Collected {
                 self.log.push(line);
                 self.log.drain(..self.log.len().saturating_sub(MOST_LINES));
             }
+            Event::Stray { number, vector, count } => {
+                let came = self.strays.entry(number).or_default().entry(vector).or_default();
+                *came = came.saturating_add(count);
+            }
             Event::Output { .. } | Event::Done => {}
         }
     }
@@ -103,6 +112,19 @@ mod tests {
         let expected = Ran { output: Some(b"abc".to_vec()), end: End::Exited(0), interrupts: None };
         assert_eq!(collected.ran, BTreeMap::from([(0, expected)]));
         assert_eq!(collected.running, None);
+    }
+
+    #[test]
+    fn strays_are_added_up_for_the_program_that_they_interrupted() {
+        let mut collected = Collected::default();
+        for (number, vector, count) in
+            [(None, 0x68, 1), (Some(0), 0x37, 2), (Some(0), 0x37, u64::MAX), (Some(0), 2, 1)]
+        {
+            collected.take(Event::Stray { number, vector, count });
+        }
+        let of_program = Strays::from([(2, 1), (0x37, u64::MAX)]);
+        let expected = BTreeMap::from([(None, Strays::from([(0x68, 1)])), (Some(0), of_program)]);
+        assert_eq!(collected.strays, expected);
     }
 
     #[test]

@@ -18,7 +18,7 @@ mod trouble;
 
 pub use archive::{File, pack, probes};
 pub use bochs::Bochs;
-pub use collected::{Collected, Ran};
+pub use collected::{Collected, Ran, Strays};
 pub use guest::{Events, Guest, Reader};
 pub use image::image;
 pub use plan::{Line, Plan};

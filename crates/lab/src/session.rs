@@ -83,6 +83,15 @@ pub enum Event {
     },
     /// A log line.
     Log(String),
+    /// Interrupts that nobody asked for.
+    Stray {
+        /// The program that was running, if one was.
+        number: Option<u64>,
+        /// Their vector; 2 for NMIs.
+        vector: u64,
+        /// How many.
+        count: u64,
+    },
     /// The plan is done.
     Done,
 }
@@ -123,6 +132,7 @@ impl Session {
             LabPayload::Log(line) => Ok(Event::Log(line)),
             _ if !self.booted => Err(Disorder::NoBoot),
             LabPayload::Begin(number) => self.begin(number),
+            LabPayload::Stray { vector, count } => Ok(Event::Stray { number: self.running, vector, count }),
             LabPayload::Output { descriptor, bytes } => {
                 let number = self.running.ok_or(Disorder::Output)?;
                 Ok(Event::Output { number, descriptor, bytes })
@@ -231,15 +241,19 @@ mod tests {
             LabPayload::Begin(0),
             output(),
             log,
+            LabPayload::Stray { vector: 2, count: 1 },
             exited(0),
             LabPayload::Begin(1),
             exited(1),
+            LabPayload::Stray { vector: 0x37, count: 3 },
             LabPayload::Done,
         ])
         .unwrap();
         assert_eq!(events.last(), Some(&Event::Done));
         assert_eq!(events[3], Event::Output { number: 0, descriptor: 1, bytes: b"x".to_vec() });
-        assert_eq!(events[5], Event::End { number: 0, end: End::Exited(0), interrupts: None });
+        assert_eq!(events[5], Event::Stray { number: Some(0), vector: 2, count: 1 });
+        assert_eq!(events[6], Event::End { number: 0, end: End::Exited(0), interrupts: None });
+        assert_eq!(events[9], Event::Stray { number: None, vector: 0x37, count: 3 });
     }
 
     #[test]
@@ -248,6 +262,7 @@ mod tests {
         for (payloads, disorder) in [
             (vec![begin(0)], Disorder::NoBoot),
             (vec![LabPayload::Done], Disorder::NoBoot),
+            (vec![LabPayload::Stray { vector: 2, count: 1 }], Disorder::NoBoot),
             (vec![boot(1), boot(1)], Disorder::BootedTwice),
             (vec![boot(2)], Disorder::Version(2)),
             (vec![boot(1), begin(1)], Disorder::Begin(1)),

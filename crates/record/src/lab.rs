@@ -63,6 +63,13 @@ pub enum LabPayload {
     Log(String),
     /// The plan is done.
     Done,
+    /// An interrupt that nobody asked for.
+    Stray {
+        /// Its vector; 2 for an NMI.
+        vector: u64,
+        /// How often it came since the last such record.
+        count: u64,
+    },
 }
 
 /// `None` for a record that is not the lab's.
@@ -82,6 +89,10 @@ pub(crate) fn parse(kind: u64, bytes: &[u8]) -> Result<Option<LabPayload>, Wrong
         abi::RECORD_LAB_DONE => {
             words::<0>(bytes)?;
             LabPayload::Done
+        }
+        abi::RECORD_LAB_STRAY => {
+            let [vector, count] = words(bytes)?;
+            LabPayload::Stray { vector, count }
         }
         _ => return Ok(None),
     };
@@ -138,6 +149,8 @@ mod tests {
         let expected = LabPayload::End { number: 7, how: abi::LAB_END_EXITED, detail: [3, 0, 0, 0] };
         assert_eq!(end, Ok(Payload::Lab(expected)));
         assert_eq!(parsed(abi::RECORD_LAB_DONE, &[]), Ok(Payload::Lab(LabPayload::Done)));
+        let stray = parsed(abi::RECORD_LAB_STRAY, &u64s(&[0x37, 2]));
+        assert_eq!(stray, Ok(Payload::Lab(LabPayload::Stray { vector: 0x37, count: 2 })));
     }
 
     #[test]
@@ -148,9 +161,10 @@ mod tests {
             (abi::RECORD_LAB_OUTPUT, 7),
             (abi::RECORD_LAB_END, 40),
             (abi::RECORD_LAB_DONE, 8),
+            (abi::RECORD_LAB_STRAY, 8),
         ] {
             assert_eq!(parsed(kind, &vec![0; length]), Err(Damage::Length), "kind {kind}");
         }
-        assert_eq!(parsed(abi::RECORD_LAB_DONE + 1, &[]), Err(Damage::Kind(70)));
+        assert_eq!(parsed(abi::RECORD_LAB_STRAY + 1, &[]), Err(Damage::Kind(71)));
     }
 }

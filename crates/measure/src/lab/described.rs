@@ -59,6 +59,8 @@ fn features(bits: u64) -> Vec<String> {
         (abi::FEATURE_UMIP, "umip"),
         (abi::FEATURE_PCID, "pcid"),
         (abi::FEATURE_XSAVE, "xsave"),
+        (abi::FEATURE_NX, "nx"),
+        (abi::FEATURE_LFENCE, "lfence"),
     ];
     let there = names.into_iter().filter(|(bit, _)| bits >> bit & 1 == 1);
     there.map(|(_, name)| name.to_string()).collect()

@@ -8,7 +8,7 @@ use crate::drive::{Answer, Measurer, Taken, drive};
 use crate::{Error, Progress, Row};
 use document::{Counter, Document, Export, Outcome, Place};
 use environment::{CoreType, Environment};
-use lab::{Collected, End, Events, Limits, Trouble};
+use lab::{Collected, End, Events, Limits, Strays, Trouble};
 use record::{Boot, Payload, abi};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -126,6 +126,7 @@ fn rows<'a>(plan: &LabPlan<'a>, setting: &Setting, boot: &Booted, work: &Work) -
     // Progress was told while the guest ran.
     drive(&mut lab, &mut rows, &mut |_| ());
     remark_on_gates(&mut rows, &boot.collected, work);
+    remark_on_strays(&mut rows, &boot.collected, work);
     rows
 }
 
@@ -174,6 +175,41 @@ fn remark_on_gates(rows: &mut [Row], collected: &Collected, work: &Work) {
     }
 }
 
+/// Adds the interrupts that nobody asked for to the remarks of the rows that they disturbed.
+fn remark_on_strays(rows: &mut [Row], collected: &Collected, work: &Work) {
+    let mut by_row = BTreeMap::<usize, Strays>::new();
+    for (number, strays) in &collected.strays {
+        let Some(Numbered::Round(index)) = number.and_then(|number| work.numbered.get(number as usize))
+        else {
+            continue;
+        };
+        let came = by_row.entry(*index).or_default();
+        for (vector, count) in strays {
+            let sum = came.entry(*vector).or_default();
+            *sum = sum.saturating_add(*count);
+        }
+    }
+    for (index, came) in by_row {
+        if let Some(row) = rows.get_mut(index) {
+            row.remarks.extend(strays_in_words(&came));
+        }
+    }
+}
+
+/// Nothing when there were none.
+fn strays_in_words(came: &Strays) -> Option<String> {
+    let all = came.values().fold(0, |sum: u64, count| sum.saturating_add(*count));
+    let name = |vector: &u64| if *vector == 2 { "NMI".into() } else { format!("vector {vector:#x}") };
+    let each: Vec<String> = came.iter().map(|(vector, count)| format!("{}: {count}", name(vector))).collect();
+    let (interrupts, were) = if all == 1 { ("interrupt", "was") } else { ("interrupts", "were") };
+    (all > 0).then(|| {
+        format!(
+            "{all} {interrupts} that nobody asked for {were} handled while this was measured ({})",
+            each.join(", ")
+        )
+    })
+}
+
 /// What the vDSO images export, by bitness.
 fn vdso(collected: &Collected, work: &Work) -> BTreeMap<String, Vec<Export>> {
     let mut vdso = BTreeMap::new();
@@ -188,4 +224,18 @@ fn vdso(collected: &Collected, work: &Work) -> BTreeMap<String, Vec<Export>> {
         vdso.insert(probe.bits().to_string(), exports.collect());
     }
     vdso
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strays_are_counted_and_named() {
+        assert_eq!(strays_in_words(&Strays::new()), None);
+        let one = "1 interrupt that nobody asked for was handled while this was measured (vector 0x37: 1)";
+        assert_eq!(strays_in_words(&Strays::from([(0x37, 1)])).as_deref(), Some(one));
+        let more = "4 interrupts that nobody asked for were handled while this was measured (NMI: 3, vector 0x37: 1)";
+        assert_eq!(strays_in_words(&Strays::from([(0x37, 1), (2, 3)])).as_deref(), Some(more));
+    }
 }
