@@ -75,7 +75,7 @@ _Noreturn void kernel_main(uint32_t loader, uint32_t information)
 	tables_init(boot.memory_top);
 	const struct plan_header header = plan_open((struct text){boot.module, boot.module_bytes});
 	if (header.screen)
-		console_open();
+		console_open(&boot.framebuffer);
 	const uint64_t hertz = header.hertz ? header.hertz : find_tsc_frequency();
 	vsyscall_init();
 	/* All steps are off until the plan begins: virtual machines that emulate ring 0 lack some instructions. */
@@ -89,6 +89,6 @@ _Noreturn void kernel_main(uint32_t loader, uint32_t information)
 	plan_run();
 	record(RECORD_LAB_DONE, 0, 0);
 	if (console_is_open())
-		log_line("done; the machine can be switched off");
+		console_end(hertz);
 	power_off();
 }

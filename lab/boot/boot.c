@@ -107,6 +107,7 @@ static void read_multiboot2(uint32_t address)
 {
 	const uint8_t *information = physical_to_virtual(address);
 
+	boot.framebuffer = framebuffer_in(information);
 	for (uint32_t wanted = TAG_MODULE; wanted <= TAG_MEMORY; wanted += TAG_MEMORY - TAG_MODULE) {
 		const struct tag *tag = (const void *)(information + 8);
 		for (; tag->type != TAG_END;

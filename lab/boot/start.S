@@ -20,6 +20,10 @@ multiboot2:
 	.balign 8
 	.word	6, 0			# tag: modules on page boundaries
 	.long	8
+	.balign 8
+	.word	5, 1			# tag: a framebuffer, if there is one; any size, 32 bits a pixel
+	.long	20, 0, 0, 32
+	.balign 8
 	.word	0, 0			# last tag
 	.long	8
 multiboot2_end:

@@ -53,7 +53,8 @@ void pages_release(void); /* everything taken since pages_keep */
 #define MAP_WRITE   1
 #define MAP_EXECUTE 2
 #define MAP_USER    4
-#define MAP_HELD    8 /* reserved: present for nobody */
+#define MAP_HELD    8  /* reserved: present for nobody */
+#define MAP_DEVICE  16 /* not cached */
 void tables_init(uint64_t memory_end);
 void tables_new_space(void); /* an empty lower half */
 /* 0, or -ENOMEM. */

@@ -11,6 +11,7 @@
 #define PTE_PRESENT    1ul
 #define PTE_WRITE      2ul
 #define PTE_USER       4ul
+#define PTE_NO_CACHE   0x10ul /* PCD: UC-, which an MTRR may make write-combining (SDM vol. 3, 12.5.2.2) */
 #define PTE_LARGE      0x80ul
 #define PTE_NO_EXECUTE (1ul << 63)
 #define PTE_ADDRESS    0x000ffffffffff000ul
@@ -60,7 +61,7 @@ static uint64_t bits_of(unsigned rights)
 	if (rights & MAP_HELD)
 		return 0;
 	return PTE_PRESENT | (rights & MAP_WRITE ? PTE_WRITE : 0) | (rights & MAP_USER ? PTE_USER : 0) |
-	       (rights & MAP_EXECUTE ? 0 : PTE_NO_EXECUTE);
+	       (rights & MAP_EXECUTE ? 0 : PTE_NO_EXECUTE) | (rights & MAP_DEVICE ? PTE_NO_CACHE : 0);
 }
 
 static void must_map(uint64_t *top, uint64_t address, unsigned level, uint64_t bits)

@@ -8,6 +8,7 @@ mod exec;
 mod faults;
 mod faults32;
 mod guest;
+mod image;
 mod isolation;
 mod kernel;
 mod malformed;

@@ -1,0 +1,19 @@
+/* The screen that the boot loader leaves behind. */
+#pragma once
+
+#include <stdint.h>
+
+struct colour {
+	uint8_t shift, bits; /* in a pixel */
+};
+
+struct framebuffer {
+	enum { SCREEN_NONE, SCREEN_PIXELS, SCREEN_LETTERS } kind;
+	uint64_t address;		    /* physical */
+	uint32_t line_bytes, columns, rows; /* pixels; or letters, two bytes each, as a VGA has them */
+	uint32_t pixel_bytes;
+	struct colour red, green, blue;
+};
+
+/* From multiboot2's information; SCREEN_NONE when it tells of none, or of one that this kernel cannot draw on. */
+struct framebuffer framebuffer_in(const uint8_t *information);
