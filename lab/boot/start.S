@@ -24,6 +24,12 @@ multiboot2:
 	.word	5, 1			# tag: a framebuffer, if there is one; any size, 32 bits a pixel
 	.long	20, 0, 0, 32
 	.balign 8
+	.word	7, 1			# tag: UEFI's boot services remain
+	.long	8
+	.balign 8
+	.word	9, 1			# tag: where to enter then, in 64-bit mode
+	.long	12, start_efi
+	.balign 8
 	.word	0, 0			# last tag
 	.long	8
 multiboot2_end:
@@ -60,6 +66,8 @@ start_multiboot2:
 	lgdt	boot_gdt_pointer
 	ljmp	$SELECTOR_KERNEL_CODE, $2f
 	.code64
+	.globl	start_64
+start_64:				# efi.S, too: edi loader, esi information
 2:	xor	%eax, %eax
 	mov	%eax, %ds
 	mov	%eax, %es
@@ -80,6 +88,7 @@ boot_gdt_pointer:
 
 /* The first 4 GiB: at 0, at DIRECT_MAP; of these the first at KERNEL_BASE. */
 	.balign 4096
+	.globl	boot_pml4
 boot_pml4:
 	.quad	boot_pdpt + TABLE
 	.fill	272, 8, 0

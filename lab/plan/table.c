@@ -10,7 +10,7 @@
 #include "serial/console.h"
 #include "serial/line.h"
 
-#define COLLECTED   (1ul << 20)
+#define COLLECTED   (256ul << 10) /* a run of an image writes a seventh of it */
 #define IMUL_CYCLES 3
 
 /* The length of the loop in ring.S, in instructions: what it takes where a tick is an instruction. */

@@ -1,5 +1,6 @@
 /* Keeps what was written, so that the screen can show all of it. */
 #include "serial/console.h"
+#include "boot/efi.h"
 #include "cpu/cpu.h"
 #include "serial/line.h"
 #include "serial/pages.h"
@@ -20,6 +21,7 @@ static struct {
 } lines[MAX_LINES];
 static uint32_t line_count;
 static int lost, drawing;
+static uint64_t tsc_hertz;
 static struct place place;
 
 static void say(const char *words)
@@ -48,7 +50,7 @@ void console_line(const char *line, uint32_t count, unsigned level)
 	/* Of a fault while something is drawn, the serial line alone can tell. */
 	if (drawing)
 		return;
-	if (line_count == MAX_LINES || count > TEXT_BYTES - text_bytes) {
+	if (line_count == MAX_LINES || count >= TEXT_BYTES - text_bytes) {
 		lost = 1;
 		return;
 	}
@@ -58,6 +60,7 @@ void console_line(const char *line, uint32_t count, unsigned level)
 	lines[line_count].count = count;
 	lines[line_count++].level = level & 7;
 	text_bytes += count;
+	text[text_bytes++] = '\n';
 	drawing = 1;
 	pages_add(&place, (struct page_line){kept, count}, level, PAGE_ALL);
 	drawing = 0;
@@ -99,7 +102,7 @@ static void wait(uint64_t ticks)
 		__asm__ volatile("pause");
 }
 
-_Noreturn void console_end(uint64_t hertz)
+static _Noreturn void turn_pages(void)
 {
 	log_line("done; the machine can be switched off");
 	const unsigned pages = place.page + 1;
@@ -109,6 +112,30 @@ _Noreturn void console_end(uint64_t hertz)
 	for (unsigned page = 0;; page = (page + 1) % pages) {
 		show(page);
 		say_page(page, pages);
-		wait((hertz ? hertz : LIKELY_HERTZ) * PAGE_SECONDS);
+		wait((tsc_hertz ? tsc_hertz : LIKELY_HERTZ) * PAGE_SECONDS);
 	}
+}
+
+/* In the firmware's state. */
+static void write_file(void)
+{
+	char name[EFI_NAME_LENGTH + 1];
+
+	say("writing a file ...");
+	const char *const trouble = efi_write_file(text, text_bytes, name);
+
+	if (trouble)
+		log_line("no file was written: %s", trouble);
+	else
+		log_line("written to %s on the partition that the machine was booted from", name);
+	turn_pages();
+}
+
+_Noreturn void console_end(uint64_t hertz)
+{
+	tsc_hertz = hertz;
+	if (efi_is_there())
+		efi_return(write_file);
+	log_line("no file was written: this takes UEFI; the serial line has the text");
+	turn_pages();
 }

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use table::Table;
 
 /// Longer than any boot here takes on a machine that does other things, too.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// What the kernel is told, so that its pages turn faster than for a person.
 const HERTZ: u64 = 200_000_000;
@@ -31,45 +31,93 @@ enum Firmware {
     Uefi,
 }
 
-/// A machine that has the image as a USB stick.
-struct Machine {
-    child: Child,
-    monitor: ChildStdin,
+/// What the image has been copied to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Medium {
+    Usb,
+    Cd,
+}
+
+/// A folder with an image, and with what machines that boot it leave behind.
+struct Image {
     folder: tempfile::TempDir,
 }
 
-impl Drop for Machine {
+impl Image {
+    /// None, having said why, where something that it takes is missing.
+    fn make(plan: &Plan) -> Option<Image> {
+        let archive = lab::pack(plan, &lab::probes()).unwrap();
+        let bytes = match lab::image(&archive, &limits()) {
+            Err(trouble @ lab::Trouble::Missing { .. }) => {
+                skipped(&trouble);
+                return None;
+            }
+            bytes => bytes.unwrap(),
+        };
+        let image = Image { folder: tempfile::tempdir().unwrap() };
+        fs::write(image.file("image"), bytes).unwrap();
+        Some(image)
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The file of this name on the partition that UEFI boots from.
+    fn of_efi_partition(&self, name: &str) -> String {
+        let image = fs::read(self.file("image")).unwrap();
+        let partition = format!("{}@@{}", self.file("image").display(), efi_partition(&image));
+        let copied = Command::new("mtype").args(["-i", &partition, &format!("::{name}")]).output().unwrap();
+        assert!(copied.status.success(), "{name}: {}", String::from_utf8_lossy(&copied.stderr));
+        String::from_utf8(copied.stdout).unwrap()
+    }
+}
+
+/// The byte at which the partition begins (UEFI Specification 2.10, 5.3: blocks of 512 bytes, the header in the second).
+fn efi_partition(image: &[u8]) -> u64 {
+    const KIND: [u8; 16] =
+        [0x28, 0x73, 0x2a, 0xc1, 0x1f, 0xf8, 0xd2, 0x11, 0xba, 0x4b, 0, 0xa0, 0xc9, 0x3e, 0xc9, 0x3b];
+    let number = |at: usize| u64::from_le_bytes(*image[at..].first_chunk().unwrap());
+    assert_eq!(&image[512..520], b"EFI PART");
+    let entries = number(512 + 72) as usize * 512;
+    let entry = (entries..).step_by(128).find(|at| image[*at..].starts_with(&KIND)).unwrap();
+    number(entry + 32) * 512
+}
+
+/// A machine that boots an image.
+struct Machine<'a> {
+    child: Child,
+    monitor: ChildStdin,
+    image: &'a Image,
+}
+
+impl Drop for Machine<'_> {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-impl Machine {
+impl Machine<'_> {
     /// None, having said why, where something that it takes is missing.
-    fn boot(firmware: Firmware, plan: &Plan) -> Option<Machine> {
+    fn boot(image: &Image, firmware: Firmware, medium: Medium) -> Option<Machine<'_>> {
         let ovmf = OVMF.into_iter().find(|file| Path::new(file).exists());
         if firmware == Firmware::Uefi && ovmf.is_none() {
             skipped(&"no UEFI firmware for QEMU (Debian: apt install ovmf)");
             return None;
         }
-        let archive = lab::pack(plan, &lab::probes()).unwrap();
-        let image = match lab::image(&archive, &limits()) {
-            Err(trouble @ lab::Trouble::Missing { .. }) => {
-                skipped(&trouble);
-                return None;
-            }
-            image => image.unwrap(),
-        };
-        let folder = tempfile::tempdir().unwrap();
-        let path = |name: &str| folder.path().join(name).display().to_string();
-        fs::write(path("image"), image).unwrap();
+        let path = |name: &str| image.file(name).display().to_string();
+        let _ = fs::remove_file(image.file("serial"));
         let mut arguments = vec!["-M", "q35", "-m", "256", "-nodefaults", "-display", "none", "-vga", "std"];
         arguments.extend(["-accel", "tcg", "-cpu", "max,vendor=GenuineIntel", "-monitor", "stdio"]);
-        arguments.extend(["-device", "qemu-xhci", "-device", "usb-storage,drive=stick", "-snapshot"]);
         let mut command = Command::new("qemu-system-x86_64");
         command.args(arguments).arg("-serial").arg(format!("file:{}", path("serial")));
-        command.arg("-drive").arg(format!("if=none,id=stick,format=raw,file={}", path("image")));
+        if medium == Medium::Cd {
+            command.arg("-cdrom").arg(path("image"));
+        } else {
+            command.args(["-device", "qemu-xhci", "-device", "usb-storage,drive=stick"]);
+            command.arg("-drive").arg(format!("if=none,id=stick,format=raw,file={}", path("image")));
+        }
         if let (Firmware::Uefi, Some(ovmf)) = (firmware, ovmf) {
             command.arg("-drive").arg(format!("if=pflash,format=raw,readonly=on,file={ovmf}"));
         }
@@ -79,16 +127,12 @@ impl Machine {
             return None;
         };
         let monitor = child.stdin.take().unwrap();
-        Some(Machine { child, monitor, folder })
-    }
-
-    fn file(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        Some(Machine { child, monitor, image })
     }
 
     /// What the kernel has written to the serial port, after what firmware and GRUB have written there.
     fn serial(&self) -> String {
-        let bytes = fs::read(self.file("serial")).unwrap_or_default();
+        let bytes = fs::read(self.image.file("serial")).unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes).replace('\r', "");
         text.rfind("kentry lab on ").map_or(String::new(), |at| text[at..].to_string())
     }
@@ -106,7 +150,7 @@ impl Machine {
 
     /// A file that the monitor makes.
     fn made(&mut self, command: &str, name: &str, whole: usize) -> Vec<u8> {
-        let file = self.file(name);
+        let file = self.image.file(name);
         let _ = fs::remove_file(&file);
         writeln!(self.monitor, "{command}").unwrap();
         let start = Instant::now();
@@ -121,7 +165,7 @@ impl Machine {
 
     /// Rows of the text screen. Without quotes, the file's name would be divided by.
     fn letters(&mut self) -> Vec<String> {
-        let command = format!("pmemsave 0xb8000 4000 \"{}\"", self.file("letters").display());
+        let command = format!("pmemsave 0xb8000 4000 \"{}\"", self.image.file("letters").display());
         let cells = self.made(&command, "letters", 4000);
         let row = |row: &[u8]| row.chunks(2).map(|cell| char::from(cell[0])).collect();
         cells.chunks(2 * 80).map(row).collect()
@@ -129,7 +173,7 @@ impl Machine {
 
     /// Rows of the drawn screen, each cell by the letter that the kernel's font draws so.
     fn pixels(&mut self, font: &[u8]) -> Vec<String> {
-        let command = format!("screendump {}", self.file("pixels").display());
+        let command = format!("screendump {}", self.image.file("pixels").display());
         loop {
             let picture = self.made(&command, "pixels", 16);
             let Some((width, height, bytes)) = picture_of(&picture) else { continue };
@@ -225,9 +269,16 @@ fn see_all(lines: &[String], mut look: impl FnMut() -> Vec<String>) -> usize {
     pages.len()
 }
 
+/// The line that tells what became of the file; what was written before it.
+fn told_of_file(lines: &[String]) -> (&str, String) {
+    let at = lines.len() - 2;
+    (&lines[at], lines[..at].iter().map(|line| format!("{line}\n")).collect())
+}
+
 #[test]
 fn by_uefi_what_is_drawn_is_the_text() {
-    let Some(mut machine) = Machine::boot(Firmware::Uefi, &plan(60)) else { return };
+    let Some(image) = Image::make(&plan(60)) else { return };
+    let Some(mut machine) = Machine::boot(&image, Firmware::Uefi, Medium::Usb) else { return };
     let lines = machine.lines();
     assert!(lines.len() > 120, "{lines:?}");
     let kernel = Kernel::read();
@@ -236,8 +287,42 @@ fn by_uefi_what_is_drawn_is_the_text() {
 }
 
 #[test]
+fn by_uefi_each_boot_leaves_a_file_on_the_stick() {
+    let Some(image) = Image::make(&plan(3)) else { return };
+    let mut texts = Vec::new();
+    for name in ["KENTRY01.TXT", "KENTRY02.TXT"] {
+        let Some(machine) = Machine::boot(&image, Firmware::Uefi, Medium::Usb) else { return };
+        let lines = machine.lines();
+        let (told, text) = told_of_file(&lines);
+        assert_eq!(told, format!("written to {name} on the partition that the machine was booted from"));
+        assert!(text.contains("\n-- ") && text.contains("\nsyscall-x86_64 "), "{text}");
+        texts.push((name, text));
+    }
+    for (name, text) in texts {
+        assert_eq!(image.of_efi_partition(name), text, "{name}");
+    }
+}
+
+#[test]
+fn why_there_is_no_file_is_told() {
+    let Some(image) = Image::make(&plan(1)) else { return };
+    for (firmware, medium, why) in [
+        (
+            Firmware::Uefi,
+            Medium::Cd,
+            "no file was written: no file can be made on what the machine was booted from",
+        ),
+        (Firmware::Bios, Medium::Usb, "no file was written: this takes UEFI; the serial line has the text"),
+    ] {
+        let Some(machine) = Machine::boot(&image, firmware, medium) else { return };
+        assert_eq!(told_of_file(&machine.lines()).0, why);
+    }
+}
+
+#[test]
 fn by_bios_the_text_screen_turns_its_pages() {
-    let Some(mut machine) = Machine::boot(Firmware::Bios, &plan(20)) else { return };
+    let Some(image) = Image::make(&plan(20)) else { return };
+    let Some(mut machine) = Machine::boot(&image, Firmware::Bios, Medium::Usb) else { return };
     let lines = machine.lines();
     assert!(lines.len() > 40, "{lines:?}");
     assert_eq!(see_all(&lines, || machine.letters()), 3);
