@@ -185,12 +185,12 @@ uint32_t efi_prepare(uint32_t information)
 	struct module_tag module = {.start = 0};
 	static const struct tag end = {TAG_END, sizeof(end)};
 
-	for (uint32_t at = 8; at + sizeof(struct tag) <= bytes;) {
+	for (uint64_t at = 8; at + sizeof(struct tag) <= bytes;) {
 		const struct tag *tag = (const void *)(found + at);
 		if (tag->type == TAG_END || tag->bytes < sizeof(*tag))
 			break;
 		take_tag(tag, &module);
-		at += (uint32_t)align_up(tag->bytes, 8);
+		at += align_up(tag->bytes, 8);
 	}
 	/* GRUB keeps boot services and tells where they are, or does neither. */
 	if (!efi.services)

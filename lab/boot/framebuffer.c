@@ -58,13 +58,13 @@ struct framebuffer framebuffer_in(const uint8_t *information)
 {
 	const uint32_t bytes = *(const uint32_t *)information;
 
-	for (uint32_t at = FIRST_TAG; at + 8 <= bytes;) {
+	for (uint64_t at = FIRST_TAG; at + 8 <= bytes;) {
 		const struct framebuffer_tag *tag = (const void *)(information + at);
 		if (tag->type == TAG_END || tag->bytes < 8)
 			break;
 		if (tag->type == TAG_FRAMEBUFFER && tag->bytes >= offsetof(struct framebuffer_tag, red) - 1)
 			return read_tag(tag);
-		at += (uint32_t)align_up(tag->bytes, 8);
+		at += align_up(tag->bytes, 8);
 	}
 	return (struct framebuffer){.kind = SCREEN_NONE};
 }
