@@ -9,8 +9,13 @@
 
 #define KERNEL_BASE  0xffffffff80000000
 #define ENTRIES	     512
-#define SLOT_DIRECT  273 /* of the top table: 0xffff888000000000 */
-#define SLOT_KERNEL  511
+#define SLOT_KERNEL  511 /* of the top table; and 510 of the table below */
+
+/* Page-table entries: present, writable; and of 2 MiB, of which the kernel takes fewer than these. */
+#define TABLE	     3
+#define LARGE	     0x83
+#define LARGE_PAGES  8
+
 #define CR4_LA57_BIT 12
 #define CPUID_EXTENDED_1 0x80000001
 #define CPUID_EDX_NX	 20 /* number of the bit */
@@ -31,9 +36,7 @@ start_efi:
 	mov	$(efi_top - KERNEL_BASE), %edi
 	mov	$ENTRIES, %ecx
 	rep movsq
-	mov	boot_pml4 + 8 * SLOT_DIRECT, %rax
-	mov	%rax, efi_top - KERNEL_BASE + 8 * SLOT_DIRECT
-	mov	boot_pml4 + 8 * SLOT_KERNEL, %rax
+	mov	$(efi_upper + TABLE), %eax
 	mov	%rax, efi_top - KERNEL_BASE + 8 * SLOT_KERNEL
 	mov	$(efi_top - KERNEL_BASE), %eax
 	mov	%rax, %cr3
@@ -94,6 +97,18 @@ efi_gdt:
 efi_gdt_pointer:
 	.word	. - efi_gdt - 1
 	.quad	efi_gdt
+
+	.balign 4096
+efi_upper:
+	.fill	510, 8, 0
+	.quad	efi_kernel + TABLE, 0
+efi_kernel:
+	.set	page, 0
+	.rept	LARGE_PAGES
+	.quad	page + LARGE
+	.set	page, page + 0x200000
+	.endr
+	.fill	ENTRIES - LARGE_PAGES, 8, 0
 
 	.text
 /*

@@ -109,6 +109,12 @@ static _Noreturn void give_up(const char *why)
 		__asm__ volatile("hlt");
 }
 
+/* Firmware maps all memory at its physical addresses. */
+static void *identity(uint64_t physical)
+{
+	return (void *)physical;
+}
+
 static void add_tag(const void *tag, uint32_t bytes)
 {
 	if (made.bytes + align_up(bytes, 8) > sizeof(made))
@@ -145,7 +151,7 @@ static void add_memory(struct module_tag module)
 
 	if (!address || size > bytes)
 		give_up("kentry lab: the firmware has no 16 MiB of memory below 3 GiB for it\r\n");
-	__builtin_memcpy(physical_to_virtual(address), physical_to_virtual(module.start), size);
+	__builtin_memcpy(identity(address), identity(module.start), size);
 	module.start = (uint32_t)address;
 	module.end = (uint32_t)address + size;
 	module.tag.bytes = sizeof(module);
@@ -180,7 +186,7 @@ static void take_tag(const struct tag *tag, struct module_tag *module)
 /* Called by efi.S, in the firmware's state. Returns where the information for the kernel is, physically. */
 uint32_t efi_prepare(uint32_t information)
 {
-	const uint8_t *const found = physical_to_virtual(information);
+	const uint8_t *const found = identity(information);
 	const uint32_t bytes = *(const uint32_t *)found;
 	struct module_tag module = {.start = 0};
 	static const struct tag end = {TAG_END, sizeof(end)};
