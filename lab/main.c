@@ -89,7 +89,7 @@ _Noreturn void kernel_main(uint32_t loader, uint32_t information)
 	strays_silence(boot.io_apics, boot.io_apic_count);
 	const struct plan_header header = plan_open((struct text){boot.module, boot.module_bytes});
 	if (header.screen)
-		console_open();
+		console_open(&boot.framebuffer);
 	const struct tsc tsc = find_tsc_frequency(header.hertz, boot.pm_timer);
 	vsyscall_init();
 	/* All steps are off until the plan begins: virtual machines that emulate ring 0 lack some instructions. */
@@ -103,6 +103,6 @@ _Noreturn void kernel_main(uint32_t loader, uint32_t information)
 	plan_run();
 	record(RECORD_LAB_DONE, 0, 0);
 	if (console_is_open())
-		log_line("done; the machine can be switched off");
+		console_end(tsc.hertz);
 	power_off();
 }

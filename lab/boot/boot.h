@@ -2,6 +2,7 @@
 #pragma once
 
 #include "boot/acpi.h"
+#include "boot/framebuffer.h"
 #include "boot/ranges.h"
 
 #include <stdint.h>
@@ -17,6 +18,7 @@ struct boot {
 	uint16_t pm_timer;	/* the port of ACPI's timer, or 0 */
 	unsigned io_apic_count; /* how many ACPI lists; addresses as far as there is room */
 	uint32_t io_apics[MOST_IO_APICS];
+	struct framebuffer framebuffer;
 };
 
 /* Reads the information of either protocol; module_bytes is 0 when there is no module. */
@@ -33,3 +35,4 @@ struct acpi_root pvh_acpi(uint32_t information); /* all 0 when there is none */
 struct range multiboot2_module(uint32_t information);
 void multiboot2_memory(uint32_t information, take_memory *take);
 struct acpi_root multiboot2_acpi(uint32_t information);
+struct framebuffer multiboot2_framebuffer(uint32_t information);

@@ -25,6 +25,7 @@ struct memory_entry {
 #define TAG_END	   0
 #define TAG_MODULE 3
 #define TAG_MEMORY 6
+#define TAG_SCREEN 8
 #define TAG_ACPI_1 14 /* a copy of the root pointer, of revision 0 */
 #define TAG_ACPI_2 15
 #define TYPE_RAM   1
@@ -92,4 +93,11 @@ struct acpi_root multiboot2_acpi(uint32_t information)
 	if (tag)
 		__builtin_memcpy(&root, tag + 1, ACPI_ROOT_1);
 	return root;
+}
+
+struct framebuffer multiboot2_framebuffer(uint32_t information)
+{
+	const struct tag *tag = find_tag(information, TAG_SCREEN, FRAMEBUFFER_TAG_BYTES);
+
+	return tag ? framebuffer_of(tag) : (struct framebuffer){.kind = SCREEN_NONE};
 }

@@ -6,11 +6,10 @@
  * An exception is reported on the serial port: in 32-bit code by early.S, from the first 64-bit instructions on by
  * entry/exception.c; the kernel's own table of gates follows in cpu/tables.c.
  */
+#include "boot/tables.inc"
 #include "cpu/registers.h"
 #include "entry/layout.h"
 #include "lab.h"
-
-#define KERNEL_BASE 0xffffffff80000000
 
 #define CPUID_EXTENDED_1 0x80000001
 #define CPUID_EDX_NX	 20 /* numbers of bits */
@@ -18,13 +17,6 @@
 #define CPUID_EBX_INTEL	 0x756e6547 /* "Genu"ineIntel */
 
 #define GATE_INTERRUPT 0x8e00 /* present, DPL 0, no IST */
-
-/* A page-table entry: present, writable. */
-#define TABLE 3
-#define PAGE  4096
-
-#define IMAGE	     0x100000 /* kernel.lds: where it is loaded */
-#define IMAGE_TABLES 8	      /* kernel.lds: it ends below 16 MiB */
 
 	.section .multiboot2, "a"
 	.balign 8
@@ -34,6 +26,16 @@ multiboot2:
 	.balign 8
 	.word	6, 0			# tag: modules on page boundaries
 	.long	8
+	.balign 8
+	.word	5, 1			# tag: a framebuffer, if there is one; any size, 32 bits a pixel
+	.long	20, 0, 0, 32
+	.balign 8
+	.word	7, 1			# tag: UEFI's boot services remain
+	.long	8
+	.balign 8
+	.word	9, 1			# tag: where to enter then, in 64-bit mode
+	.long	12, start_efi
+	.balign 8
 	.word	0, 0			# last tag
 	.long	8
 multiboot2_end:
@@ -70,13 +72,7 @@ start_32_gates:
 	cpuid
 	bt	$CPUID_EDX_LM, %edx
 	jnc	early_no_64_bit_mode
-	mov	$(boot_tables - KERNEL_BASE + IMAGE / PAGE * 8), %edx
-	mov	$(IMAGE + TABLE), %eax
-1:	mov	%eax, (%edx)		# the upper half is 0, as all of .bss
-	add	$8, %edx
-	add	$PAGE, %eax
-	cmp	$(kernel_end - KERNEL_BASE), %eax
-	jb	1b
+	FILL_BOOT_TABLES
 	mov	%cr4, %eax
 	or	$(CR4_PAE), %eax
 	mov	%eax, %cr4
@@ -110,7 +106,8 @@ start_32_gates:
 	mov	%eax, %cr0
 	ljmp	$SELECTOR_KERNEL_CODE, $2f
 	.code64
-	.globl	start_64_gates
+	.globl	start_64, start_64_gates
+start_64:				# efi.S, too: edi loader, esi information
 2:	mov	$main_stack_top, %rsp
 	movq	$exception_at_any_time, path_exception	# until there are paths
 	lidt	boot_idt_pointer
@@ -153,6 +150,7 @@ boot_idt_pointer:
  * seen through a window (window.c), because the processor may read ahead from what is mapped, and a device must not be.
  */
 	.balign 8192			# PROGRAM_TOP_BIT is 0
+	.globl	boot_pml4
 boot_pml4:
 	.quad	boot_pdpt + TABLE
 	.fill	272, 8, 0
@@ -178,6 +176,7 @@ boot_window:
 
 	.bss
 	.balign PAGE
+	.globl	boot_tables
 boot_tables:
 	.skip	IMAGE_TABLES * PAGE
 	.skip	16384

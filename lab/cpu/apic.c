@@ -88,7 +88,7 @@ int apic_init(void)
 		return 0;
 	const uint64_t base = rdmsr(MSR_APIC_BASE);
 	if (!(base & BASE_X2APIC)) {
-		registers = tables_map_device(base & BASE_ADDRESS, PAGE);
+		registers = tables_map_device(base & BASE_ADDRESS, PAGE, MAP_DEVICE);
 		if (!registers)
 			panic("no memory for the APIC's page");
 	}

@@ -42,7 +42,7 @@ static void pic_begin(uint16_t port, uint8_t vector, uint8_t position)
 /* Masks what is not the firmware's own (SMI). An address where there is nothing reads as all ones. */
 static void io_apic_silence(uint32_t address)
 {
-	volatile uint32_t *const select = tables_map_device(address, IO_WINDOW + sizeof(*select));
+	volatile uint32_t *const select = tables_map_device(address, IO_WINDOW + sizeof(*select), MAP_DEVICE);
 	volatile uint32_t *const window = select + IO_WINDOW / 4;
 
 	if (!select)

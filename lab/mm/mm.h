@@ -12,7 +12,7 @@
 #define LARGE_PAGE  (2ul << 20)
 #define KERNEL_BASE 0xffffffff80000000ul
 #define DIRECT_MAP  0xffff888000000000ul /* memory, and only that of tables_init */
-#define DEVICE_MAP  0xffffc00000000000ul /* devices' registers */
+#define DEVICE_MAP  0xffffc00000000000ul /* devices' registers, screens */
 
 /* Ends of programs' addresses. The last page stays free, so that no instruction ends at the end of the lower half. */
 #define USER_END_64 0x7ffffffff000ul
@@ -57,13 +57,14 @@ void pages_release(void); /* everything taken since pages_keep */
 #define MAP_USER    4
 #define MAP_HELD    8  /* reserved: present for nobody */
 #define MAP_DEVICE  16 /* every access reaches the device, in order: uncached */
+#define MAP_SCREEN  32 /* as MAP_DEVICE, but an MTRR may have stores combined */
 /*
  * Maps these ranges of whole pages, and the kernel. It needs cpu_find_features, which knows whether there is NX; afterwards
  * page_take has memory only when pages_init was called.
  */
 void tables_init(const struct range *memory, unsigned count);
-/* Where a device's registers are mapped, or null when there is no memory for page tables. */
-volatile void *tables_map_device(uint64_t physical, uint64_t bytes);
+/* Where a device is mapped (MAP_DEVICE or MAP_SCREEN); null when it is out of reach, or there is no memory for page tables. */
+volatile void *tables_map_device(uint64_t physical, uint64_t bytes, unsigned kind);
 void tables_new_space(void); /* an empty lower half */
 /* 0, or -ENOMEM. */
 int tables_map(uint64_t address, uint64_t physical, unsigned rights);
@@ -81,6 +82,7 @@ int tables_are_blind(void);
 
 /* pat.c: makes sure of what the bits of a page-table entry say about caching. */
 void memory_types_init(void);
+void memory_types_restore(void); /* as firmware had them; the kernel's tables mean something else then */
 
 /* What an area's pages are copied from: `count` bytes, the first of which is `offset` bytes into the area. */
 struct source {

@@ -8,10 +8,12 @@
 #include "mm/mm.h"
 #include "vdso/vsyscall.h"
 
-#define PTE_PRESENT    1ul
-#define PTE_WRITE      2ul
-#define PTE_USER       4ul
-#define PTE_UNCACHED   0x18ul /* PWT and PCD: entry 3 of the PAT (pat.c) */
+#define PTE_PRESENT  1ul
+#define PTE_WRITE    2ul
+#define PTE_USER     4ul
+#define PTE_UNCACHED 0x18ul /* PWT and PCD: entry 3 of the PAT (pat.c) */
+#define PTE_COMBINED                                                                                         \
+	0x10ul /* PCD, entry 2: UC-, which an MTRR may make write-combining (SDM vol. 3, 12.5.2.2) */
 #define PTE_LARGE      0x80ul
 #define PTE_NO_EXECUTE (1ul << 63)
 #define PTE_ADDRESS    0x000ffffffffff000ul
@@ -66,7 +68,7 @@ static uint64_t bits_of(unsigned rights)
 		return 0;
 	return PTE_PRESENT | (rights & MAP_WRITE ? PTE_WRITE : 0) | (rights & MAP_USER ? PTE_USER : 0) |
 	       (rights & MAP_EXECUTE || !cpu_has(FEATURE_NX) ? 0 : PTE_NO_EXECUTE) |
-	       (rights & MAP_DEVICE ? PTE_UNCACHED : 0);
+	       (rights & MAP_DEVICE ? PTE_UNCACHED : 0) | (rights & MAP_SCREEN ? PTE_COMBINED : 0);
 }
 
 static void must_map(uint64_t *top, uint64_t address, unsigned level, uint64_t bits)
@@ -137,12 +139,14 @@ int tables_map(uint64_t address, uint64_t physical, unsigned rights)
 	return 0;
 }
 
-volatile void *tables_map_device(uint64_t physical, uint64_t bytes)
+volatile void *tables_map_device(uint64_t physical, uint64_t bytes, unsigned kind)
 {
-	const uint64_t first = physical & ~(PAGE - 1);
+	const uint64_t first = physical & ~(PAGE - 1), reach = KERNEL_BASE - DEVICE_MAP;
 
+	if (physical >= reach || bytes > reach - physical)
+		return 0;
 	for (uint64_t at = first; at < physical + bytes; at += PAGE)
-		if (tables_map(DEVICE_MAP + at, at, MAP_WRITE | MAP_DEVICE))
+		if (tables_map(DEVICE_MAP + at, at, MAP_WRITE | kind))
 			return 0;
 	return (volatile void *)(DEVICE_MAP + physical);
 }

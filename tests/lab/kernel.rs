@@ -50,6 +50,11 @@ impl Kernel {
         self.bytes(address).as_ptr() as usize - lab::KERNEL.as_ptr() as usize
     }
 
+    /// What a variable holds.
+    pub fn data(&self, name: &str, bytes: usize) -> &'static [u8] {
+        &self.bytes(self.symbol(name))[..bytes]
+    }
+
     /// The kernel's file with some bytes of a function changed for others, wherever they are; they must be there.
     pub fn changed(&self, function: &str, from: &[u8], to: &[u8]) -> Vec<u8> {
         let symbol = self.file.symbols().find(|symbol| symbol.name() == Ok(function)).unwrap();

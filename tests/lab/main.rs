@@ -10,6 +10,7 @@ mod faults;
 mod faults32;
 mod frequency;
 mod guest;
+mod image;
 mod isolation;
 mod kernel;
 mod machines;

@@ -142,7 +142,8 @@ pub struct LabArgs {
     /// Run in Bochs, which is slow, but has PCID, which QEMU's emulation lacks
     #[arg(long, conflicts_with = "accel")]
     pub bochs: bool,
-    /// Write a bootable image instead of measuring here; it measures a PC, and shows the table on screen and serial line
+    /// Write a bootable image instead of measuring here; it measures a PC, shows the table on screen and serial line and,
+    /// by UEFI, leaves it in a file on the stick
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["accel", "cpu_model", "timeout", "bochs", "exec", "dry_run", "format", "output"])]
     pub iso: Option<PathBuf>,
     /// Run a static, single-threaded Linux program without files in the lab instead; all words after it are its arguments

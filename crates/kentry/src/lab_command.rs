@@ -25,7 +25,7 @@ pub fn measure(args: &LabArgs) -> Result<ExitCode, Error> {
         let limits = limits(args, &catch_interrupts()?);
         target.write(&image(&plan, &limits)?)?;
         note(
-            "the image boots from a CD or a USB stick on a PC with a BIOS; in an emulator, qemu-system-x86_64 -cdrom FILE",
+            "the image boots a PC from a CD or a USB stick, by BIOS or UEFI; in an emulator, qemu-system-x86_64 -cdrom FILE",
         );
         return Ok(ExitCode::SUCCESS);
     }
