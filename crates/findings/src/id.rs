@@ -51,7 +51,7 @@ pub enum Id {
 
 impl Id {
     /// Every finding there is.
-    pub const ALL: [Id; 21] = [
+    pub const ALL: [Id; 22] = [
         Id::ClockPath,
         Id::SystemCall,
         Id::Libc,
