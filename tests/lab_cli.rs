@@ -124,6 +124,8 @@ fn what_there_is_not_is_wrong_usage() {
     for (arguments, why) in [
         (&["--set", "ptii=on"][..], "did you mean pti?"),
         (&["--set", "pti=maybe"], "\"maybe\" is no value of pti, which can be off, on"),
+        (&["--set", "pcid=on"], "pcid=on requires pti=on, and pti is off"),
+        (&["--set", "cr3-writes=1001"], "a whole number from 0 to 1000"),
         (&["--set", "pti"], "is not of the form SWITCH=VALUE"),
         (&["--set", "pti=on", "--set", "pti=on"], "the same configuration"),
         (&["--entry", "libc"], "only Linux has it"),
@@ -162,10 +164,10 @@ fn a_program_that_does_not_end_well_has_a_code_that_says_so() {
     let words = "kentry lab: program could not be loaded in the lab: ENOEXEC (Exec format error)";
     assert_eq!(refused, (126, words.into()));
     assert_eq!(code(abi::LAB_END_RUNAWAY, [7, 0, 0, 0]).0, 125);
-    assert_eq!(
-        code(abi::LAB_END_UNSUPPORTED, [5, 0, 0, 0]),
-        (125, "kentry lab: this CPU has no PCID (pcid=off)".into())
-    );
+    let lacking = with_qemu("cat $STREAM", &session(abi::LAB_END_UNSUPPORTED, [5, 0, 0, 0]));
+    let lacking = execute(&lacking, &["--set", "pti=on,pcid=on"], &[]);
+    assert_eq!(lacking.status.code(), Some(125));
+    assert!(text(&lacking.stderr).contains("this CPU has no PCID, which pcid=on requires"), "{lacking:?}");
     assert_eq!(code(77, [0; 4]).0, 125);
 }
 
@@ -233,6 +235,30 @@ fn help_and_manual_page_name_the_exit_codes() {
     }
     assert!(text(&here(&["man", "lab"]).stdout).contains("bochs"));
     assert!(text(&here(&["completions", "bash"]).stdout).contains("--cpu-model"));
+}
+
+#[test]
+fn what_is_observed_at_a_gate_is_that_of_the_rows_own_configuration() {
+    if !has_qemu() {
+        return;
+    }
+    let observed = |sets: &[&str]| {
+        let head = ["lab", "--accel=tcg", "--entry=int80-i386", "--operation=none", "--format=json"];
+        let output = here(&[&head[..], sets].concat());
+        let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let rows = document["results"].as_array().unwrap().iter();
+        rows.map(|row| {
+            let remarks = row["remarks"].to_string();
+            (row["configuration"]["gate"].to_string(), remarks.contains("IF=1"), remarks.contains("IF=0"))
+        })
+        .collect::<Vec<_>>()
+    };
+    let (interrupt, trap) =
+        (("\"interrupt\"".to_string(), false, true), ("\"trap\"".to_string(), true, false));
+    assert_eq!(observed(&["--set=gate=trap"]), [trap.clone()]);
+    assert_eq!(observed(&["--set=gate=interrupt"]), [interrupt.clone()]);
+    let both = observed(&["--set=gate=trap,pti=on", "--set=gate=interrupt", "--set=gate=trap,smap=off"]);
+    assert_eq!(both, [trap.clone(), interrupt, trap]);
 }
 
 fn has_qemu() -> bool {

@@ -317,7 +317,7 @@ fn exit_status(more: &[(&str, &str)]) -> String {
 fn lab_help() -> String {
     let mut text = String::from("Switches (--set):\n");
     for switch in &table::Table::get().switches {
-        let (values, default) = (switch.values.join("|"), &switch.default);
+        let (values, default) = (switch.choices(), &switch.default);
         // Writing to a String cannot fail.
         let _ = writeln!(text, "  {}={values}, by default {default}\n    {}", switch.name, switch.what);
     }

@@ -18,13 +18,22 @@ pub struct Job<'a> {
     pub configuration: Configuration<'a>,
 }
 
+impl Job<'_> {
+    /// Whether it enters as another does, through the same type of gate.
+    pub fn has_gate_of(&self, other: &Job) -> bool {
+        let gate = |job: &Job| job.configuration.only(&[DECIDING]);
+        self.row.0.id == other.row.0.id && gate(self) == gate(other)
+    }
+}
+
 /// The purpose of a run, exec or check line of the kernel's plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Numbered {
     /// What the vDSO exports.
     Describe(Probe),
-    /// Whether interrupts are on in the kernel after this entry (its id) came through a gate.
-    Observe(u16),
+    /// Whether interrupts are on in the kernel after the entry of the job of this index came through a gate; for all jobs
+    /// of the entry whose configuration has the same gate.
+    Observe(usize),
     /// A round of the job of this index.
     Round(usize),
 }
@@ -32,6 +41,9 @@ pub enum Numbered {
 /// Files of the lab's entries whose paths begin at a gate. The gate decides whether interrupts stay on in the kernel; with
 /// other entries the instruction decides.
 const GATES: [&str; 5] = ["int80", "call-gate", "ud", "int3", "div0"];
+
+/// The switch that decides the same for one of them.
+const DECIDING: &str = "gate";
 
 /// What is asked of the lab.
 #[derive(Debug, Clone)]
@@ -157,11 +169,10 @@ impl<'a> LabPlan<'a> {
             numbered.push(Numbered::Describe(probe));
         }
         let mut now = self.defaults.clone();
-        for row in self.gates() {
-            let observing = self.defaults.for_entry(row.0).but("observe", "on");
-            set_changes(&mut lines, &mut now, &observing);
-            lines.push(run(row, counter));
-            numbered.push(Numbered::Observe(row.0.id));
+        for (index, job) in self.observed() {
+            set_changes(&mut lines, &mut now, &job.configuration.clone().but("observe", "on"));
+            lines.push(run(job.row, counter));
+            numbered.push(Numbered::Observe(index));
         }
         // A switch that is named is always set explicitly: on a processor that lacks the feature, the default differs.
         let named = self.defaults.only(&self.configurations.named);
@@ -180,11 +191,16 @@ impl<'a> LabPlan<'a> {
         Work { plan: lab::Plan { lines }, numbered }
     }
 
-    /// The first row of every entry that goes through a gate.
-    fn gates(&self) -> impl Iterator<Item = TableRow<'a>> {
-        let entries = self.jobs.chunk_by(|a, b| a.row.0.id == b.row.0.id);
-        let first = entries.filter_map(|jobs| jobs.first()).map(|job| job.row);
-        first.filter(|(entry, _)| entry.lab.as_ref().is_some_and(|file| GATES.contains(&file.as_str())))
+    /// For every entry that goes through a gate, the first job with each type of gate, and its index.
+    fn observed(&self) -> Vec<(usize, &Job<'a>)> {
+        let is_gate = |job: &Job| job.row.0.lab.as_ref().is_some_and(|file| GATES.contains(&file.as_str()));
+        let mut first: Vec<(usize, &Job)> = Vec::new();
+        for (index, job) in self.jobs.iter().enumerate().filter(|(_, job)| is_gate(job)) {
+            if !first.iter().any(|(_, seen)| seen.has_gate_of(job)) {
+                first.push((index, job));
+            }
+        }
+        first
     }
 }
 
