@@ -137,10 +137,11 @@ fn a_row_without_its_file_does_not_build() {
 }
 
 /// The stages in the order of the data's path; the command is the last.
-const STAGES: [&str; 15] = [
+const STAGES: [&str; 16] = [
     "compile",
     "process",
     "table",
+    "paths",
     "record",
     "simulator",
     "environment",

@@ -98,28 +98,32 @@ static void add_piece(uint64_t from, uint64_t length, const char *name, unsigned
 	building.at += length;
 }
 
-static void add_block(const struct step *step);
+static void add_block(const struct step *step, int is_on);
 
-static void add_attached(uint64_t hook)
+static void add_attached(uint64_t hook, int is_on)
 {
 	for (const struct attached *attached = path_attached_start; attached < path_attached_end; attached++)
 		if (attached->hook == hook)
-			add_block(attached->steps);
+			add_block(attached->steps, is_on);
 }
 
-static void add_block(const struct step *step)
+/* Steps of one file, one after the other; if they hang on a hook that is off, they only count. */
+static void add_block(const struct step *step, int is_on)
 {
 	const unsigned block = building.blocks++;
 
-	add_piece(step->start, 0, 0, block);
-	for (; step->name; step++, building.places++) {
-		if (!holds(step))
-			continue;
-		add_piece(step->start, step->hook ? 0 : step[1].start - step->start, step->name, block);
+	if (is_on)
+		add_piece(step->start, 0, 0, block);
+	for (; step->name; step++) {
+		const int is_there = is_on && holds(step);
+		if (is_there)
+			add_piece(step->start, step->hook ? 0 : step[1].start - step->start, step->name, block);
+		building.places++;
 		if (step->hook)
-			add_attached(step->hook);
+			add_attached(step->hook, is_there);
 	}
-	add_piece(step->start, 0, 0, block);
+	if (is_on)
+		add_piece(step->start, 0, 0, block);
 }
 
 /* Where a template's address of this block went; an address outside of the block stays. */
@@ -216,7 +220,7 @@ static void lay_out(const struct path *path, const configuration wanted)
 	building.start = building.at = (uint64_t)path->slot + offset_of(path);
 	building.count = building.blocks = building.places = 0;
 	__builtin_memset(draft, INT3, sizeof(draft));
-	add_block(path->steps);
+	add_block(path->steps, 1);
 }
 
 /* To its slot, which is written through the direct map: where paths run, they are read-only. */

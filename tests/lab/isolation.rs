@@ -64,14 +64,14 @@ fn the_kernels_own_check_counts_the_pages_that_the_linker_has_placed() {
 }
 
 /// A program in QEMU's place: a shell script that changes the arguments, and goes on as QEMU.
-fn wrapped(folder: &Path, script: &str) -> Qemu {
+pub fn wrapped(folder: &Path, script: &str) -> Qemu {
     let program = folder.join("qemu");
     std::fs::write(&program, format!("#!/bin/bash\n{script}\n")).unwrap();
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
     Qemu { program: program.into(), ..Qemu::new(Accelerator::Tcg, None) }
 }
 
-fn is_missing() -> bool {
+pub fn is_missing() -> bool {
     match Qemu::new(Accelerator::Tcg, None).version(&limits()) {
         Err(trouble @ Trouble::Missing { .. }) => {
             skipped(&trouble);
@@ -82,10 +82,10 @@ fn is_missing() -> bool {
 }
 
 /// QEMU's monitor.
-struct Monitor(UnixStream);
+pub struct Monitor(UnixStream);
 
 impl Monitor {
-    fn open(socket: &Path) -> Monitor {
+    pub fn open(socket: &Path) -> Monitor {
         let start = Instant::now();
         loop {
             match UnixStream::connect(socket) {
@@ -112,7 +112,7 @@ impl Monitor {
         String::from_utf8_lossy(&text).into_owned()
     }
 
-    fn ask(&mut self, command: &str) -> String {
+    pub fn ask(&mut self, command: &str) -> String {
         self.0.write_all(format!("{command}\n").as_bytes()).unwrap();
         self.answer()
     }

@@ -84,6 +84,23 @@ fn limit(counter: Counter) -> u64 {
     }
 }
 
+/// A run of every job.
+struct Round {
+    /// Where paths begin in their slots, drawn from this.
+    layout: Option<u64>,
+    /// Their order.
+    jobs: Vec<usize>,
+}
+
+/// The layout of a round, so that what is measured contains what a layout happens to cost; a count does not depend on it.
+fn layout(counter: Counter, seed: u64) -> Option<u64> {
+    match counter {
+        Counter::Instructions => None,
+        // 0 would be the layout without offsets, in every boot the same.
+        Counter::Time => Some(seed.max(1)),
+    }
+}
+
 fn request(counter: Counter, (entry, operation): TableRow) -> Request {
     let (blocks, ticks, bursts, samples) = match counter {
         Counter::Instructions => (1, 100_000_000, 1, 8),
@@ -145,8 +162,10 @@ impl<'a> LabPlan<'a> {
 
     /// The work of a boot: all rounds of all jobs, the configurations interleaved, in an order drawn from the seed.
     pub fn work(&self, counter: Counter) -> Work {
-        let orders = (0..rounds(counter)).map(|round| self.seed.wrapping_add(round));
-        self.work_in_order(counter, orders.flat_map(|seed| schedule::order(self.jobs.len(), seed)))
+        let seeds = (0..rounds(counter)).map(|round| self.seed.wrapping_add(round));
+        let order =
+            |seed| Round { layout: layout(counter, seed), jobs: schedule::order(self.jobs.len(), seed) };
+        self.work_in_order(counter, seeds.map(order))
     }
 
     /// The work of a boot that somebody watches: a round of each job, one configuration after the other, in the table's
@@ -158,10 +177,10 @@ impl<'a> LabPlan<'a> {
         };
         let mut jobs: Vec<usize> = (0..self.jobs.len()).collect();
         jobs.sort_by_key(|index| self.jobs.get(*index).and_then(place));
-        self.work_in_order(Counter::Time, jobs.into_iter())
+        self.work_in_order(Counter::Time, std::iter::once(Round { layout: None, jobs }))
     }
 
-    fn work_in_order(&self, counter: Counter, order: impl Iterator<Item = usize>) -> Work {
+    fn work_in_order(&self, counter: Counter, rounds: impl Iterator<Item = Round>) -> Work {
         let mut lines = vec![Line::Seed(self.seed), Line::Limit(limit(counter))];
         let mut numbered = Vec::new();
         for probe in [Probe::Probe64, Probe::Probe32] {
@@ -182,11 +201,14 @@ impl<'a> LabPlan<'a> {
             lines.push(Line::Set(set.into_iter().collect()));
         }
         now = self.defaults.clone();
-        for index in order {
-            let Some(job) = self.jobs.get(index) else { continue };
-            set_changes(&mut lines, &mut now, &job.configuration);
-            lines.push(run(job.row, counter));
-            numbered.push(Numbered::Round(index));
+        for round in rounds {
+            lines.extend(round.layout.map(Line::Layout));
+            for index in round.jobs {
+                let Some(job) = self.jobs.get(index) else { continue };
+                set_changes(&mut lines, &mut now, &job.configuration);
+                lines.push(run(job.row, counter));
+                numbered.push(Numbered::Round(index));
+            }
         }
         Work { plan: lab::Plan { lines }, numbered }
     }
