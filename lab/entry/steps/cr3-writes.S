@@ -1,6 +1,6 @@
 /*
  * cr3-writes=N: writes the kernel's page tables to CR3 N times more, after the change of page tables that pti=on makes. It is
- * an experiment that was published with Linux 4.17, and tells what a write costs, apart from what else isolation does.
+ * an experiment that was published for Linux 4.17, and tells what a write costs, apart from what else isolation does.
  */
 #include "entry/path.inc"
 
