@@ -13,6 +13,7 @@ use measure::Counter;
 use measure::lab::{Emulator, LabPlan, Setting, measure};
 use record::{Payload, Record, Request, abi};
 use simulator::{Machine, Model, Subject};
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -476,6 +477,15 @@ fn the_kernels_plan_is_the_same_for_the_same_command_line() {
     assert_eq!(text, plan.work(Counter::Instructions).plan.render());
     let hardware = plan.work(Counter::Time);
     assert_eq!(hardware.numbered.len(), 2 + 2 + 4 * 12, "twelve rounds of two rows in two configurations");
+    let layouts: BTreeSet<String> = hardware
+        .plan
+        .render()
+        .lines()
+        .filter(|line| line.starts_with("layout "))
+        .map(str::to_string)
+        .collect();
+    assert_eq!(layouts.len(), 12, "each round has a layout of its own: {layouts:?}");
+    assert!(!layouts.contains("layout 0") && !text.contains("layout"), "counts do not depend on it");
 }
 
 /// Each gate observed once, then four runs in the seed's order, each after what changes for it; the trap gate is what the
