@@ -38,13 +38,13 @@
 #define HOOK_OUT_LATE  4
 
 /* How a path is entered. In conditions, ENTERED_BY stands where otherwise the id of a switch does. */
-#define ENTERED_BY    0
-#define BY_KERNEL     0 /* by the kernel itself */
-#define BY_SYSCALL    1
-#define BY_SYSENTER   2
-#define BY_INTERRUPT  3 /* an interrupt or trap gate, to a system call */
-#define BY_CALL_GATE  4
-#define BY_EXCEPTION  5 /* any other exception or interrupt */
+#define ENTERED_BY   0
+#define BY_KERNEL    0 /* by the kernel itself */
+#define BY_SYSCALL   1
+#define BY_SYSENTER  2
+#define BY_INTERRUPT 3 /* an interrupt or trap gate, to a system call */
+#define BY_CALL_GATE 4
+#define BY_EXCEPTION 5 /* any other exception or interrupt */
 
 /* What PARAMETER replaces. */
 #define PARAMETER_VALUE 0x5a5a5a5a

@@ -79,9 +79,10 @@ static struct {
 
 static int holds(const struct step *step)
 {
-	for (const struct condition *condition = step->conditions; condition < step[1].conditions; condition++) {
-		const uint64_t value = condition->which == ENTERED_BY ? building.path->kind
-								      : building.wanted[condition->which];
+	for (const struct condition *condition = step->conditions; condition < step[1].conditions;
+	     condition++) {
+		const uint64_t value =
+		    condition->which == ENTERED_BY ? building.path->kind : building.wanted[condition->which];
 		if (!(condition->values >> (value < 31 ? value : 31) & 1))
 			return 0;
 	}
@@ -117,7 +118,8 @@ static void add_block(const struct step *step, int is_on)
 	for (; step->name; step++) {
 		const int is_there = is_on && holds(step);
 		if (is_there)
-			add_piece(step->start, step->hook ? 0 : step[1].start - step->start, step->name, block);
+			add_piece(step->start, step->hook ? 0 : step[1].start - step->start, step->name,
+				  block);
 		building.places++;
 		if (step->hook)
 			add_attached(step->hook, is_there);
@@ -166,9 +168,9 @@ static const uint64_t *first_at(const uint64_t *start, const uint64_t *end, unsi
 
 /* Rows of a table that lie in a piece. */
 #define IN_PIECE(row, table, piece)                                                                          \
-	(row) = (const void *)first_at((const uint64_t *)table##_start, (const uint64_t *)table##_end,      \
-				       sizeof(*(row)) / sizeof(uint64_t), (piece)->from);                   \
-	(row) < table##_end && *(const uint64_t *)(row) < (piece)->from + (piece)->length;                  \
+	(row) = (const void *)first_at((const uint64_t *)table##_start, (const uint64_t *)table##_end,       \
+				       sizeof(*(row)) / sizeof(uint64_t), (piece)->from);                    \
+	(row) < table##_end &&*(const uint64_t *)(row) < (piece)->from + (piece)->length;                    \
 	(row)++
 
 static void *in_draft(const struct piece *piece, uint64_t address)

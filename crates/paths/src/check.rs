@@ -157,7 +157,8 @@ impl Check<'_> {
                 ));
             }
             let of_switch = |switch: &&table::Switch| u64::from(switch.id) == row[1];
-            if !self.table.switches.iter().find(of_switch).is_some_and(|switch| switch.range.is_some()) {
+            let switch = self.table.switches.iter().find(of_switch);
+            if switch.is_none_or(|switch| switch.range.is_none()) {
                 wrong.push(format!("{} PARAMETER names switch {}, which is no number", at(row[0]), row[1]));
             }
         }

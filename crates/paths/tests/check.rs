@@ -125,7 +125,7 @@ fn what_is_attached_is_checked_too() {
     let leaves = of_source(&format!("{path}ATTACH OUT_LATE, 10\nSTEP \"b\"\n JUMP 1b\nEND_ATTACH\n"));
     let why = "attached to OUT_LATE: step \"b\": at + 0 a branch goes to the template of other steps, which never runs";
     assert_eq!(leaves, [why]);
-    let long = format!("ATTACH OUT_LATE, 10\nSTEP \"b\"\n .fill 1024, 1, 0x90\nEND_ATTACH\n");
+    let long = "ATTACH OUT_LATE, 10\nSTEP \"b\"\n .fill 1024, 1, 0x90\nEND_ATTACH\n";
     assert_eq!(of_source(&format!("{path}{long}")).len(), 1, "its steps count for the slot of each path");
 }
 

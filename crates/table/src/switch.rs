@@ -82,14 +82,13 @@ impl Switch {
     }
 
     /// What a value requires.
-    pub fn requirements(&self, value: &str) -> impl Iterator<Item = &Requirement> {
+    pub fn requirements(&self, value: &str) -> Vec<&Requirement> {
         let is_first = value == self.first();
-        let applies = move |requirement: &&Requirement| match requirement.values.as_slice() {
+        let applies = |requirement: &&Requirement| match requirement.values.as_slice() {
             [] => !is_first,
             values => values.iter().any(|known| known == value),
         };
-        // The text lives as long as the closure only.
-        self.requires.iter().filter(applies).collect::<Vec<_>>().into_iter()
+        self.requires.iter().filter(applies).collect()
     }
 
     /// The values to which a requirement applies, as a mask: a bit for each value.
@@ -169,8 +168,8 @@ mod tests {
     #[test]
     fn all_values_but_the_first_need_what_is_required() {
         let pcid = switch("pcid");
-        assert_eq!(pcid.requirements("off").count(), 0);
-        assert_eq!(pcid.requirements("on").next().unwrap().feature.as_deref(), Some("pcid"));
+        assert_eq!(pcid.requirements("off").len(), 0);
+        assert_eq!(pcid.requirements("on")[0].feature.as_deref(), Some("pcid"));
         assert_eq!(pcid.mask(&pcid.requires[0]), !1);
     }
 }

@@ -73,7 +73,8 @@ impl<'a> Configuration<'a> {
             self.values.iter_mut().filter(|(switch, _)| !named.contains(&switch.name.as_str()))
         {
             let is_there = |feature: &String| features.contains(feature);
-            if !switch.requirements(value).filter_map(|need| need.feature.as_ref()).all(is_there) {
+            if !switch.requirements(value).into_iter().filter_map(|need| need.feature.as_ref()).all(is_there)
+            {
                 *value = switch.first().into();
             }
         }
@@ -83,7 +84,7 @@ impl<'a> Configuration<'a> {
     /// What a switch's value requires of another switch that has another value, in words.
     fn conflict(&self) -> Option<String> {
         self.values.iter().find_map(|(switch, value)| {
-            let needs = switch.requirements(value).flat_map(|need| &need.switches);
+            let needs = switch.requirements(value).into_iter().flat_map(|need| &need.switches);
             needs.into_iter().find_map(|(name, allowed)| {
                 let (_, other) = self.values().find(|(known, _)| known == name)?;
                 let is_met = allowed.iter().any(|value| value == other);

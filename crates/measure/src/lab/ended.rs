@@ -59,7 +59,7 @@ pub fn unsupported(configuration: &Configuration, switch: u64) -> String {
     let Some((switch, value)) = configuration.of_switch(switch) else {
         return format!("this CPU lacks what switch {switch} needs");
     };
-    let features = switch.requirements(value).filter_map(|need| need.feature.as_ref());
+    let features = switch.requirements(value).into_iter().filter_map(|need| need.feature.as_ref());
     let features = features.map(|feature| feature.to_uppercase()).collect::<Vec<_>>().join(", ");
     match features.as_str() {
         "" => format!("this CPU lacks what {}={value} requires", switch.name),
