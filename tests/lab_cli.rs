@@ -322,8 +322,8 @@ fn what_is_observed_at_a_gate_is_that_of_the_rows_own_configuration() {
     };
     let (interrupt, trap) =
         (("\"interrupt\"".to_string(), false, true), ("\"trap\"".to_string(), true, false));
-    assert_eq!(observed(&["--set=gate=trap"]), [trap.clone()]);
-    assert_eq!(observed(&["--set=gate=interrupt"]), [interrupt.clone()]);
+    assert_eq!(observed(&["--set=gate=trap"]), vec![trap.clone()]);
+    assert_eq!(observed(&["--set=gate=interrupt"]), vec![interrupt.clone()]);
     let both = observed(&["--set=gate=trap,pti=on", "--set=gate=interrupt", "--set=gate=trap,smap=off"]);
     assert_eq!(both, [trap.clone(), interrupt, trap]);
 }
