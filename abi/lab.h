@@ -10,11 +10,14 @@
  *	screen			show a table on screen and serial port instead of the stream; stands before any set, run, ...
  *	limit TICKS		a program that has run for so long is ended; 0: never
  *	set SWITCH=VALUE ...	switches of entries.toml; those that are not named stay as they are
+ *	layout NUMBER		from here on, where in its slot each path begins is drawn from this number; 0: at the beginning
  *	run FILE ARGUMENT ...	a probe of the archive; exceptions serve as system calls
  *	exec FILE ARGUMENT ...	any program of the archive, as Linux would run it
  *	check pti		the kernel checks that programs' page tables map nothing of it but the trampoline. Detail of
  *				LAB_END_CHECKED: 1 if that holds; how many pages of the kernel's half are mapped; how many of
  *				them should not be; 1 if a read of the kernel in ring 0, with these tables, faulted
+ *	listing PATH		the steps of a path as it is built, a LAB_STEP each; LAB_END_CHECKED, or LAB_END_NOT_LOADED with
+ *				ENOENT when there is no such path
  *
  * FILE and ARGUMENT are percent-encoded: '%' and two hexadecimal digits for every byte outside '!' to '~', and for '%'.
  *
@@ -26,11 +29,14 @@
 #define LAB_VERSION 1
 
 #define RECORD_LAB_BOOT	  64 /* LAB_BOOT_WORDS of u64, see below; the first */
-#define RECORD_LAB_BEGIN  65 /* number of the plan's run, exec or check line, from 0 over those alone */
+#define RECORD_LAB_BEGIN  65 /* number of the plan's run, exec, check or listing line, from 0 over those alone */
 #define RECORD_LAB_OUTPUT 66 /* file descriptor; then bytes: what the program wrote there */
 #define RECORD_LAB_END	  67 /* number as in LAB_BEGIN, LAB_END_*, detail[4] */
 #define RECORD_LAB_LOG	  68 /* bytes: a line of text for people, without its end */
 #define RECORD_LAB_DONE	  69 /* nothing: the plan is done; the last */
+#define RECORD_LAB_STEP	  80 /* place among the path's steps, address, bytes of code; the code; the rest is the step's name */
+
+#define STEP_NAME 128 /* no name of a step is longer, in bytes */
 
 /* RECORD_LAB_BOOT */
 #define LAB_BOOT_KERNEL_VERSION 0 /* LAB_VERSION */

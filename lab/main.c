@@ -73,6 +73,7 @@ _Noreturn void kernel_main(uint32_t loader, uint32_t information)
 	tables_load();
 	pages_init(boot.memory_start, boot.memory_end);
 	tables_init(boot.memory_top);
+	guard_pages_unmap();
 	const struct plan_header header = plan_open((struct text){boot.module, boot.module_bytes});
 	if (header.screen)
 		console_open();

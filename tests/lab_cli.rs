@@ -124,6 +124,8 @@ fn what_there_is_not_is_wrong_usage() {
     for (arguments, why) in [
         (&["--set", "ptii=on"][..], "did you mean pti?"),
         (&["--set", "pti=maybe"], "\"maybe\" is no value of pti, which can be off, on"),
+        (&["--set", "pcid=on"], "pcid=on requires pti=on, and pti is off"),
+        (&["--set", "cr3-writes=1001"], "a whole number from 0 to 1000"),
         (&["--set", "pti"], "is not of the form SWITCH=VALUE"),
         (&["--set", "pti=on", "--set", "pti=on"], "the same configuration"),
         (&["--entry", "libc"], "only Linux has it"),
@@ -162,10 +164,10 @@ fn a_program_that_does_not_end_well_has_a_code_that_says_so() {
     let words = "kentry lab: program could not be loaded in the lab: ENOEXEC (Exec format error)";
     assert_eq!(refused, (126, words.into()));
     assert_eq!(code(abi::LAB_END_RUNAWAY, [7, 0, 0, 0]).0, 125);
-    assert_eq!(
-        code(abi::LAB_END_UNSUPPORTED, [5, 0, 0, 0]),
-        (125, "kentry lab: this CPU has no PCID (pcid=off)".into())
-    );
+    let lacking = with_qemu("cat $STREAM", &session(abi::LAB_END_UNSUPPORTED, [5, 0, 0, 0]));
+    let lacking = execute(&lacking, &["--set", "pti=on,pcid=on"], &[]);
+    assert_eq!(lacking.status.code(), Some(125));
+    assert!(text(&lacking.stderr).contains("this CPU has no PCID, which pcid=on requires"), "{lacking:?}");
     assert_eq!(code(77, [0; 4]).0, 125);
 }
 
@@ -233,6 +235,97 @@ fn help_and_manual_page_name_the_exit_codes() {
     }
     assert!(text(&here(&["man", "lab"]).stdout).contains("bochs"));
     assert!(text(&here(&["completions", "bash"]).stdout).contains("--cpu-model"));
+}
+
+#[test]
+fn a_listing_is_of_one_entry_that_has_a_path() {
+    for (arguments, why) in [
+        (&["--listing", "call"][..], "call has no path of its own in the kernel"),
+        (&["--listing", "ud*"], "--listing shows one entry, and ud* stands for ud, ud-i386"),
+        (&["--listing", "sysenter-i38"], "did you mean sysenter-i386?"),
+        (
+            &["--listing", "ud", "--set", "pti=on", "--set", "pti=off", "--set", "smap=off"],
+            "two --set at most",
+        ),
+        (&["--listing", "ud", "--entry", "ud"], "cannot be used with"),
+        (&["--listing", "ud", "--format", "json"], "cannot be used with"),
+    ] {
+        let output = here(&[&["lab", "--accel=tcg"], arguments].concat());
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(text(&output.stderr).contains(why), "{arguments:?}: {}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn the_listing_in_the_documentation_is_what_is_built() {
+    if !has_qemu() {
+        return;
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/lab.md");
+    let page = std::fs::read_to_string(path).unwrap();
+    let (before, rest) = page.split_once("\n```\npath ").unwrap();
+    let quoted = format!("path {}", rest.split_once("```\n").unwrap().0);
+    let command = before.trim_end().lines().last().unwrap().trim();
+    let words: Vec<&str> = command.strip_prefix("kentry ").unwrap().split(' ').collect();
+    let output = here(&words);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stdout).trim_end(), quoted.trim_end(), "the page quotes {command}");
+}
+
+#[test]
+fn a_listing_has_addresses_bytes_and_steps() {
+    if !has_qemu() {
+        return;
+    }
+    let output = here(&["lab", "--accel=tcg", "--listing=int80-i386", "--set=cr3-writes=300"]);
+    let listing = text(&output.stdout);
+    assert!(listing.starts_with("path int80: ") && listing.contains("cr3-writes=300"), "{listing}");
+    assert!(listing.contains("\n\nCR3: write it again\n  ffffffff8"), "{listing}");
+    assert!(listing.contains("b9 2c 01 00 00 ") && listing.contains("mov     $0x12c, %ecx"), "{listing}");
+    assert!(listing.contains(" iretq\n"), "{listing}");
+    let lacking = here(&["lab", "--accel=tcg", "--listing=int80-i386", "--set=pti=on,pcid=on"]);
+    assert_eq!(lacking.status.code(), Some(3));
+    assert!(text(&lacking.stderr).contains("this CPU has no PCID, which pcid=on requires"), "{lacking:?}");
+}
+
+#[test]
+fn a_row_has_the_value_that_was_in_effect() {
+    if !has_qemu() {
+        return;
+    }
+    let smap = |words: &[&str]| {
+        let head = ["lab", "--accel=tcg", "--entry=syscall-x86_64", "--operation=none", "--format=json"];
+        let output = here(&[&head[..], &["--cpu-model=max,vendor=GenuineIntel,-smap"], words].concat());
+        let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let row = &document["results"][0];
+        (row["configuration"]["smap"].to_string(), row["outcome"].to_string())
+    };
+    assert_eq!(smap(&[]), ("\"off\"".into(), "\"ok\"".into()));
+    assert_eq!(smap(&["--set=smap=on"]), ("\"on\"".into(), "\"unsupported\"".into()));
+}
+
+#[test]
+fn what_is_observed_at_a_gate_is_that_of_the_rows_own_configuration() {
+    if !has_qemu() {
+        return;
+    }
+    let observed = |sets: &[&str]| {
+        let head = ["lab", "--accel=tcg", "--entry=int80-i386", "--operation=none", "--format=json"];
+        let output = here(&[&head[..], sets].concat());
+        let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let rows = document["results"].as_array().unwrap().iter();
+        rows.map(|row| {
+            let remarks = row["remarks"].to_string();
+            (row["configuration"]["gate"].to_string(), remarks.contains("IF=1"), remarks.contains("IF=0"))
+        })
+        .collect::<Vec<_>>()
+    };
+    let (interrupt, trap) =
+        (("\"interrupt\"".to_string(), false, true), ("\"trap\"".to_string(), true, false));
+    assert_eq!(observed(&["--set=gate=trap"]), vec![trap.clone()]);
+    assert_eq!(observed(&["--set=gate=interrupt"]), vec![interrupt.clone()]);
+    let both = observed(&["--set=gate=trap,pti=on", "--set=gate=interrupt", "--set=gate=trap,smap=off"]);
+    assert_eq!(both, [trap.clone(), interrupt, trap]);
 }
 
 fn has_qemu() -> bool {

@@ -13,6 +13,7 @@ use measure::Counter;
 use measure::lab::{Emulator, LabPlan, Setting, measure};
 use record::{Payload, Record, Request, abi};
 use simulator::{Machine, Model, Subject};
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -396,7 +397,7 @@ fn random_bytes_floods_and_silence_end() {
 
 /// Ends the first row so, and the others well.
 fn first_ends(how: u64, detail: [u64; 4], output: impl Fn((u16, u16)) -> Vec<u8>) -> (Outcome, String) {
-    let words = ["--entry", "sysenter-x86_64", "--operation", "none", "--set", "pcid=on"];
+    let words = ["--entry", "sysenter-x86_64", "--operation", "none", "--set", "pti=on,pcid=on"];
     let (plan, folder) = (plan(&words), tempfile::tempdir().unwrap());
     let mut tape = Tape::booted();
     tape.program(0, &[], abi::LAB_END_EXITED, [0; 4]);
@@ -423,7 +424,7 @@ fn every_end_of_a_program_is_an_outcome() {
     let runaway = first_ends(abi::LAB_END_RUNAWAY, [1000, 0, 0, 0], silent);
     assert_eq!(runaway, (Outcome::Timeout, "it ran for 1000 ticks without an end".into()));
     let lacking = first_ends(abi::LAB_END_UNSUPPORTED, [5, 0, 0, 0], silent);
-    assert_eq!(lacking, (Outcome::Unsupported, "this CPU has no PCID (pcid=on)".into()));
+    assert_eq!(lacking, (Outcome::Unsupported, "this CPU has no PCID, which pcid=on requires".into()));
     let missing = first_ends(abi::LAB_END_NOT_LOADED, [2, 0, 0, 0], silent);
     let words = "probe64 could not be loaded in the lab: ENOENT (No such file or directory)";
     assert_eq!(missing, (Outcome::Error, words.into()));
@@ -476,6 +477,15 @@ fn the_kernels_plan_is_the_same_for_the_same_command_line() {
     assert_eq!(text, plan.work(Counter::Instructions).plan.render());
     let hardware = plan.work(Counter::Time);
     assert_eq!(hardware.numbered.len(), 2 + 2 + 4 * 12, "twelve rounds of two rows in two configurations");
+    let layouts: BTreeSet<String> = hardware
+        .plan
+        .render()
+        .lines()
+        .filter(|line| line.starts_with("layout "))
+        .map(str::to_string)
+        .collect();
+    assert_eq!(layouts.len(), 12, "each round has a layout of its own: {layouts:?}");
+    assert!(!layouts.contains("layout 0") && !text.contains("layout"), "counts do not depend on it");
 }
 
 /// Each gate observed once, then four runs in the seed's order, each after what changes for it; the trap gate is what the
@@ -486,7 +496,7 @@ seed 7
 limit 100000000
 run probe64 2
 run probe32 2
-set gate=trap observe=on
+set pti=on gate=trap observe=on
 run probe64 1 27 1 1 100000000 1 1 0 0 8
 run probe32 1 31 1 1 100000000 1 1 0 0 8
 set gate=interrupt observe=off pti=off smap=on

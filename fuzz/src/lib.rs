@@ -123,6 +123,8 @@ pub enum Word {
     /// What a probe says, whole.
     Answer(Said),
     End(u8, u8, [u64; 4]),
+    /// A step of a path that is listed.
+    Listed(u8, Vec<u8>),
     Log(Vec<u8>),
     Done,
     /// A record that is none of the kernel's.
@@ -149,6 +151,10 @@ impl Word {
             Word::End(number, how, [a, b, c, d]) => {
                 let figures = [(*number).into(), (*how).into(), *a, *b, *c, *d];
                 (abi::RECORD_LAB_END, words(&figures))
+            }
+            Word::Listed(count, bytes) => {
+                let head = words(&[0, 0, (*count).into()]);
+                (abi::RECORD_LAB_STEP, [&head[..], bytes].concat())
             }
             Word::Log(bytes) => (abi::RECORD_LAB_LOG, bytes.clone()),
             Word::Done => (abi::RECORD_LAB_DONE, Vec::new()),

@@ -95,9 +95,4 @@ boot_pd:
 	.set	page, page + 0x200000
 	.endr
 
-	.bss
-	.balign 16
-	.skip	16384
-main_stack_top:
-
 	.section .note.GNU-stack, "", @progbits

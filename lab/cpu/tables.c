@@ -43,7 +43,12 @@ static struct gate ldt[1] CPU_AREA;
 static struct tss tss CPU_AREA;
 
 #define IST_STACK 4096
-static uint8_t ist_stacks[3][IST_STACK] CPU_AREA;
+/* Each on pages of its own, below which one is not mapped (entry/guard.c). */
+static struct {
+	uint8_t guard[4096], stack[IST_STACK];
+} ist_stacks[3] __attribute__((section(".cpu_stacks"), aligned(4096)));
+static const uint64_t ist_guards[3] __attribute__((section(".guard_pages"), used)) = {
+    (uint64_t)ist_stacks[0].guard, (uint64_t)ist_stacks[1].guard, (uint64_t)ist_stacks[2].guard};
 /* Exceptions that may come while rsp holds a program's stack pointer or a page-table base (entry/syscall-*.S). */
 static const uint8_t ist_vectors[3] = {VECTOR_DEBUG, VECTOR_NMI, VECTOR_DOUBLE};
 
@@ -127,7 +132,7 @@ void tables_load(void)
 	tss.rsp[0] = (uint64_t)entry_stack_top;
 	tss.io_map = sizeof(tss); /* beyond the limit: no port is open */
 	for (unsigned i = 0; i < sizeof(ist_vectors); i++)
-		tss.ist[i] = (uint64_t)ist_stacks[i] + IST_STACK;
+		tss.ist[i] = (uint64_t)ist_stacks[i].stack + IST_STACK;
 	for (unsigned vector = 0; vector < VECTOR_STUBS; vector++)
 		gate_to_stub(vector);
 

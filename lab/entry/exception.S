@@ -17,28 +17,35 @@ exception_stubs:
 	.set	vector, 0
 	.rept	34			# VECTOR_STUBS
 	.balign	EXCEPTION_STUB_SIZE
+	.if	vector == 2
+	/*
+	 * An NMI (a button, a watchdog; this kernel asks for none) may come at any instruction, even while paths are built
+	 * or the page tables change: it needs no path, and no data but what all page tables map.
+	 */
+	incq	nmi_count
+	iretq
+	.else
 	.if	!((WITH_ERROR_CODE >> vector) & 1)
 	push	$0
 	.endif
 	push	$vector
 	jmp	*path_exception
+	.endif
 	.set	vector, vector + 1
 	.endr
 
-PATH exception
+PATH exception, BY_EXCEPTION
+HOOK IN_EARLY
 STEP "save registers"
 	SAVE_ALL
-	cld
-STEP "SMAP: close", SWITCH_SMAP, SMAP_ON
-	clac
-STEP "PTI: switch to the kernel's page tables", SWITCH_PTI, PTI_ON
+STEP "PTI: note the page tables", SWITCH_PTI, IS(PTI_ON)
 	mov	%cr3, %rbx
-	mov	kernel_cr3, %rax
-	mov	%rax, %cr3
+TO_KERNEL_TABLES %rax, lost
+HOOK IN_SAVED
 STEP "handle"
 	mov	%rsp, %rdi
 	mov	%rsp, %rbp
-STEP "PTI: off the entry stack", SWITCH_PTI, PTI_ON
+STEP "PTI: off the entry stack", SWITCH_PTI, IS(PTI_ON)
 	testb	$3, FRAME_CS(%rsp)
 	jz	1f
 	mov	$kernel_stack_top, %rsp
@@ -46,16 +53,17 @@ STEP "PTI: off the entry stack", SWITCH_PTI, PTI_ON
 STEP "handle"
 	CALL_C	exception
 	mov	%rbp, %rsp
-STEP "PTI: switch back", SWITCH_PTI, PTI_ON
+HOOK OUT_SAVED
+STEP "PTI: were they the program's", SWITCH_PTI, IS(PTI_ON)
 	/* CR3 reads without the bit that keeps the translations (PCID), so the value only tells which of the two it was. */
 	test	$PROGRAM_TOP_BIT, %ebx
-	jz	1f
-	mov	user_cr3, %rax
-	mov	%rax, %cr3
-1:
+	BRANCH	JE, 51f
+TO_PROGRAM_TABLES %rax, lost
 STEP "restore registers"
-	RESTORE_ALL
+51:	RESTORE_ALL
 	add	$16, %rsp
+HOOK OUT_LATE
+STEP "iret"
 1:	iretq
 	FAULT	1b, 0
 END_PATH

@@ -52,10 +52,10 @@ static void reset_registers(void)
 	wrmsr(MSR_GS_BASE, 0);
 }
 
-static void go(const struct frame *frame, int bits)
+static void go(const struct frame *frame, int bits, int serve)
 {
 	reset_registers();
-	sysenter_from(bits);
+	hardware_point_for(bits, serve);
 	clock_program_starts();
 	tick_restart();
 	enter_user(frame);
@@ -73,10 +73,9 @@ struct end program_run(const struct start *start)
 	if (problem)
 		return (struct end){LAB_END_NOT_LOADED, {(uint64_t)-problem}};
 	calls_reset();
-	exceptions_serve(start->serve, loaded.bits);
 	fpu_reset();
 	observed_flags = 0;
-	go(&frame, loaded.bits);
+	go(&frame, loaded.bits, start->serve);
 	if (ended.how == LAB_END_EXITED && observed_flags)
 		ended.detail[1] = observed_flags & RFLAGS_IF ? LAB_IF_SET : LAB_IF_CLEAR;
 	return ended;
@@ -96,9 +95,8 @@ struct frame program_run_code(const uint8_t *code, uint64_t bytes)
 	if (space_add(CODE_ADDRESS, bytes, PROTECT_READ | PROTECT_EXECUTE, (struct source){code, bytes, 0}))
 		panic("no memory for the first program");
 	calls_reset();
-	exceptions_serve(0, 64);
 	watching = 1;
-	go(&frame, 64);
+	go(&frame, 64, 0);
 	watching = 0;
 	return watched;
 }

@@ -2,7 +2,7 @@
 
 use crate::build::Program;
 use lab::{Accelerator, Bochs, End, Event, Events, File, Guest, Limits, Line, Plan, Qemu, Trouble};
-use record::{Boot, Payload, Request, Sample, Verdict, abi};
+use record::{Boot, Payload, Request, Sample, Step, Verdict, abi};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::time::Duration;
@@ -182,6 +182,17 @@ impl Script {
         self.label(format!("check {name}"))
     }
 
+    /// The steps of a path, as it is built then.
+    pub fn list(&mut self, path: &str) -> usize {
+        self.lines.push(Line::Listing(path.into()));
+        self.label(format!("listing {path}"))
+    }
+
+    /// Where paths begin in their slots is drawn from this.
+    pub fn layout(&mut self, number: u64) {
+        self.lines.push(Line::Layout(number));
+    }
+
     /// The boot module, for a counter of this frequency.
     pub fn archive(&self, hertz: u64) -> Vec<u8> {
         let mut lines = vec![Line::Seed(self.seed), Line::Time(NOW), Line::Tsc(hertz)];
@@ -214,6 +225,12 @@ impl Script {
     /// Boots it to its end.
     pub fn boot(&self, emulator: Emulator) -> Option<Session> {
         Some(Session::new(self.events(emulator)?, &self.labels))
+    }
+
+    /// Listens to a guest that has said this already, to its end.
+    pub fn follow(&self, said: Event, guest: &mut Guest) -> Session {
+        let events = std::iter::once(said).chain(listen(guest, &self.labels)).collect();
+        Session::new(events, &self.labels)
     }
 
     /// Boots it in something else.
@@ -253,6 +270,7 @@ pub struct Ran {
     pub interrupts: Option<bool>,
     pub output: Vec<u8>,
     pub errors: Vec<u8>,
+    pub steps: Vec<Step>,
     pub log: Vec<String>,
 }
 
@@ -275,6 +293,7 @@ impl Session {
                     interrupts: None,
                     output: Vec::new(),
                     errors: Vec::new(),
+                    steps: Vec::new(),
                     log: Vec::new(),
                 }),
                 Event::Output { descriptor, bytes, .. } => match descriptor {
@@ -285,6 +304,7 @@ impl Session {
                     let last = ran.last_mut().unwrap();
                     (last.end, last.interrupts) = (end, interrupts);
                 }
+                Event::Step(step) => ran.last_mut().unwrap().steps.push(step),
                 // Before the first program it is the boot's.
                 Event::Log(line) => ran.last_mut().into_iter().for_each(|ran| ran.log.push(line.clone())),
                 Event::Done => {}

@@ -21,7 +21,14 @@ const UPPER_HALF: u64 = 1 << 63;
 /// What programs' page tables have of the kernel's half: start and end.
 fn allowed(kernel: &Kernel, vsyscall: bool) -> Vec<(u64, u64)> {
     let range = |name: &str| (kernel.symbol(&format!("{name}_start")), kernel.symbol(&format!("{name}_end")));
-    let mut ranges = vec![range("trampoline"), range("cpu_area")];
+    let mut ranges = vec![range("trampoline")];
+    let (mut start, end) = range("cpu_area");
+    let area = start..end;
+    for guard in kernel.guard_pages().into_iter().filter(|page| area.contains(page)) {
+        ranges.push((start, guard));
+        start = guard + PAGE;
+    }
+    ranges.push((start, end));
     ranges.extend(vsyscall.then_some((VSYSCALL, VSYSCALL + PAGE)));
     ranges
 }
@@ -57,14 +64,14 @@ fn the_kernels_own_check_counts_the_pages_that_the_linker_has_placed() {
 }
 
 /// A program in QEMU's place: a shell script that changes the arguments, and goes on as QEMU.
-fn wrapped(folder: &Path, script: &str) -> Qemu {
+pub fn wrapped(folder: &Path, script: &str) -> Qemu {
     let program = folder.join("qemu");
     std::fs::write(&program, format!("#!/bin/bash\n{script}\n")).unwrap();
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
     Qemu { program: program.into(), ..Qemu::new(Accelerator::Tcg, None) }
 }
 
-fn is_missing() -> bool {
+pub fn is_missing() -> bool {
     match Qemu::new(Accelerator::Tcg, None).version(&limits()) {
         Err(trouble @ Trouble::Missing { .. }) => {
             skipped(&trouble);
@@ -75,10 +82,10 @@ fn is_missing() -> bool {
 }
 
 /// QEMU's monitor.
-struct Monitor(UnixStream);
+pub struct Monitor(UnixStream);
 
 impl Monitor {
-    fn open(socket: &Path) -> Monitor {
+    pub fn open(socket: &Path) -> Monitor {
         let start = Instant::now();
         loop {
             match UnixStream::connect(socket) {
@@ -105,7 +112,7 @@ impl Monitor {
         String::from_utf8_lossy(&text).into_owned()
     }
 
-    fn ask(&mut self, command: &str) -> String {
+    pub fn ask(&mut self, command: &str) -> String {
         self.0.write_all(format!("{command}\n").as_bytes()).unwrap();
         self.answer()
     }
@@ -165,6 +172,13 @@ fn the_page_tables_of_a_running_program_have_nothing_else_of_the_kernel() {
     let all = seen_from_outside("pti=off", &program);
     let is_seen = |address: u64| all.iter().any(|(start, end)| (*start..*end).contains(&address));
     assert!(is_seen(kernel.symbol("kernel_start")) && is_seen(0xffff_8880_0000_0000), "{all:x?}");
+    let guards = kernel.guard_pages();
+    // Above each is a stack; no stack borders on another without one in between.
+    assert!(guards.iter().all(|page| !is_seen(*page) && is_seen(page + PAGE)), "{guards:x?} {all:x?}");
+    for top in ["main_stack_top", "kernel_stack_top", "entry_stack_top"] {
+        let top = kernel.symbol(top);
+        assert!(guards.iter().any(|page| (top - 5 * PAGE..top).contains(page)), "{top:x}");
+    }
 }
 
 #[test]

@@ -145,6 +145,10 @@ pub struct LabArgs {
     /// Write a bootable image instead of measuring here; it measures a PC, and shows the table on screen and serial line
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["accel", "cpu_model", "timeout", "bochs", "exec", "dry_run", "format", "output"])]
     pub iso: Option<PathBuf>,
+    /// Print the path by which this entry runs through the kernel, as it is built: each step and its instructions; with two
+    /// --set, side by side
+    #[arg(long, value_name = "ENTRY", value_hint = ValueHint::Other, conflicts_with_all = ["entry", "operation", "iso", "exec", "dry_run", "format", "verbose", "all"])]
+    pub listing: Option<String>,
     /// Run a static, single-threaded Linux program without files in the lab instead; all words after it are its arguments
     #[arg(
         long,
@@ -317,7 +321,7 @@ fn exit_status(more: &[(&str, &str)]) -> String {
 fn lab_help() -> String {
     let mut text = String::from("Switches (--set):\n");
     for switch in &table::Table::get().switches {
-        let (values, default) = (switch.values.join("|"), &switch.default);
+        let (values, default) = (switch.choices(), &switch.default);
         // Writing to a String cannot fail.
         let _ = writeln!(text, "  {}={values}, by default {default}\n    {}", switch.name, switch.what);
     }

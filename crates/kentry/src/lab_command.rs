@@ -6,7 +6,7 @@ use kentry::cli::{Accel, LabArgs};
 use kentry::error::Error;
 use kentry::exec::{FAILED, Output, Program, Refused, run};
 use kentry::output::Target;
-use kentry::{dry_run, progress};
+use kentry::{dry_run, listing, progress};
 use measure::Counter;
 use measure::lab::{Configurations, LabPlan, Setting, choose, image};
 use std::ffi::OsString;
@@ -19,6 +19,9 @@ const LAB_OUTPUT: usize = 256 << 20;
 
 /// Measures, prints the plan, or writes an image.
 pub fn measure(args: &LabArgs) -> Result<ExitCode, Error> {
+    if let Some(word) = &args.listing {
+        return list(args, word);
+    }
     let plan = LabPlan::new(Table::get(), &args.options())?;
     let target = Target::open(args.iso.as_deref().or(args.show.output.as_deref()))?;
     if args.iso.is_some() {
@@ -51,6 +54,23 @@ fn in_lab(plan: &LabPlan, args: &LabArgs, interrupt: &Interrupt) -> Result<docum
     let setting = Setting { emulator, version, limits, host, tsc_hz: tsc_hz.filter(|_| native) };
     let bar = progress::Bar::new();
     Ok(measure::lab::measure(plan, setting, &mut |progress| bar.show(progress))?)
+}
+
+/// Prints the path of an entry.
+fn list(args: &LabArgs, word: &str) -> Result<ExitCode, Error> {
+    let entry = listing::entry(Table::get(), word)?;
+    let path = listing::path_of(entry)?;
+    let configurations = Configurations::new(Table::get(), &args.set)?;
+    if configurations.all.len() > 2 {
+        return Err(Error::Usage("--listing takes two --set at most".into()));
+    }
+    let target = Target::open(args.show.output.as_deref())?;
+    let limits = limits(args, &catch_interrupts()?);
+    // The same code is built wherever the kernel runs.
+    let emulator = choose(&args.options(), &limits, &mut |_| ())?;
+    let listed = measure::lab::listing(entry, &path, &configurations, &emulator, &limits)?;
+    target.write(listing::text(&path, &configurations.named, &listed)?.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn limits(args: &LabArgs, interrupt: &Interrupt) -> lab::Limits {

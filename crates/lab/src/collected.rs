@@ -1,5 +1,5 @@
 use crate::{End, Event, Events, Trouble};
-use record::{Boot, MOST_OUTPUT};
+use record::{Boot, MOST_OUTPUT, Step};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -30,6 +30,8 @@ pub struct Collected {
     pub begun: BTreeMap<u64, Duration>,
     /// The program that was running last, if it did not end.
     pub running: Option<u64>,
+    /// The steps of the paths that were listed, by the number of the plan's line.
+    pub listed: BTreeMap<u64, Vec<Step>>,
     /// The last log lines.
     pub log: Vec<String>,
     output: Option<Vec<u8>>,
@@ -75,6 +77,11 @@ impl Collected {
             Event::End { number, end, interrupts } => {
                 self.ran.insert(number, Ran { output: self.output.take(), end, interrupts });
                 self.running = None;
+            }
+            Event::Step(step) => {
+                if let Some(number) = self.running {
+                    self.listed.entry(number).or_default().push(step);
+                }
             }
             Event::Log(line) => {
                 self.log.push(line);

@@ -1,6 +1,6 @@
 //! The order of a guest's records: boot; then for each program its begin, output and end; then done.
 
-use record::{Boot, LabPayload, Payload, Record, abi};
+use record::{Boot, LabPayload, Payload, Record, Step, abi};
 
 /// How a program or check of the plan ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +42,9 @@ pub enum Disorder {
     /// Output of no program.
     #[error("there is output while no program runs")]
     Output,
+    /// A step of no listing.
+    #[error("there is a step of a path while nothing is listed")]
+    Step,
     /// It was done before all programs had run.
     #[error("it was done after {0} programs, which are not all")]
     DoneEarly(u64),
@@ -81,6 +84,8 @@ pub enum Event {
         /// Whether interrupts were on in the kernel behind some gate, where that was observed.
         interrupts: Option<bool>,
     },
+    /// A step of a path that is listed.
+    Step(Step),
     /// A log line.
     Log(String),
     /// The plan is done.
@@ -127,6 +132,7 @@ impl Session {
                 let number = self.running.ok_or(Disorder::Output)?;
                 Ok(Event::Output { number, descriptor, bytes })
             }
+            LabPayload::Step(step) => self.running.map(|_| Event::Step(step)).ok_or(Disorder::Step),
             LabPayload::End { how, detail, .. } if how == abi::LAB_END_PLAN => Err(Disorder::Plan(detail[0])),
             LabPayload::End { number, how, detail } => {
                 self.running.take_if(|running| *running == number).ok_or(Disorder::End(number))?;
@@ -206,6 +212,10 @@ mod tests {
         LabPayload::End { number, how: abi::LAB_END_EXITED, detail: [0; 4] }
     }
 
+    fn step() -> LabPayload {
+        LabPayload::Step(Step { place: 0, address: 0, code: Vec::new(), name: String::new() })
+    }
+
     fn output() -> LabPayload {
         LabPayload::Output { descriptor: 1, bytes: b"x".to_vec() }
     }
@@ -252,6 +262,7 @@ mod tests {
             (vec![boot(1), exited(0)], Disorder::End(0)),
             (vec![boot(1), begin(0), exited(1)], Disorder::End(1)),
             (vec![boot(1), output()], Disorder::Output),
+            (vec![boot(1), step()], Disorder::Step),
             (vec![boot(1), begin(0), exited(0), LabPayload::Done], Disorder::DoneEarly(1)),
             (vec![boot(1), begin(0), LabPayload::Done], Disorder::DoneEarly(1)),
         ] {

@@ -28,6 +28,19 @@ pub struct Boot {
     pub vendor: u64,
 }
 
+/// A step of an entry path, as the kernel has built it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// Its place among all steps of the path, whether they are there or not.
+    pub place: u64,
+    /// Where its code runs.
+    pub address: u64,
+    /// Its code.
+    pub code: Vec<u8>,
+    /// What it does.
+    pub name: String,
+}
+
 /// The content of one record of the lab kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LabPayload {
@@ -51,6 +64,8 @@ pub enum LabPayload {
         /// Details, as `LAB_END_*` defines them.
         detail: [u64; 4],
     },
+    /// A step of a path as it was built.
+    Step(Step),
     /// A log line, for people.
     Log(String),
     /// The plan is done.
@@ -70,6 +85,7 @@ pub(crate) fn parse(kind: u64, bytes: &[u8]) -> Result<Option<LabPayload>, Wrong
             let [number, how, detail @ ..] = words::<6>(bytes)?;
             LabPayload::End { number, how, detail }
         }
+        abi::RECORD_LAB_STEP => LabPayload::Step(step(bytes)?),
         abi::RECORD_LAB_LOG => LabPayload::Log(String::from_utf8_lossy(bytes).into_owned()),
         abi::RECORD_LAB_DONE => {
             words::<0>(bytes)?;
@@ -78,6 +94,14 @@ pub(crate) fn parse(kind: u64, bytes: &[u8]) -> Result<Option<LabPayload>, Wrong
         _ => return Ok(None),
     };
     Ok(Some(payload))
+}
+
+fn step(bytes: &[u8]) -> Result<Step, Wrong> {
+    let (head, rest) = bytes.split_at_checked(24).ok_or(BAD_LENGTH)?;
+    let [place, address, count] = words::<3>(head)?;
+    let count = usize::try_from(count).map_err(|_| BAD_LENGTH)?;
+    let (code, name) = rest.split_at_checked(count).ok_or(BAD_LENGTH)?;
+    Ok(Step { place, address, code: code.to_vec(), name: String::from_utf8_lossy(name).into_owned() })
 }
 
 fn boot(bytes: &[u8]) -> Result<Boot, Wrong> {
@@ -124,6 +148,17 @@ mod tests {
         let expected = LabPayload::End { number: 7, how: abi::LAB_END_EXITED, detail: [3, 0, 0, 0] };
         assert_eq!(end, Ok(Payload::Lab(expected)));
         assert_eq!(parsed(abi::RECORD_LAB_DONE, &[]), Ok(Payload::Lab(LabPayload::Done)));
+    }
+
+    #[test]
+    fn a_step_has_code_and_a_name() {
+        let bytes = |count: u64| [&u64s(&[3, 0x1000, count])[..], b"\x90\xc3return"].concat();
+        let step = Step { place: 3, address: 0x1000, code: vec![0x90, 0xc3], name: "return".into() };
+        assert_eq!(parsed(abi::RECORD_LAB_STEP, &bytes(2)), Ok(Payload::Lab(LabPayload::Step(step))));
+        for count in [9, u64::MAX] {
+            assert_eq!(parsed(abi::RECORD_LAB_STEP, &bytes(count)), Err(Damage::Length), "{count}");
+        }
+        assert_eq!(parsed(abi::RECORD_LAB_STEP, &[0; 23]), Err(Damage::Length));
     }
 
     #[test]

@@ -4,7 +4,6 @@ use super::{LabPlan, Setting};
 use document::Counter;
 use environment::{Environment, Lab, RunningKernel};
 use record::{Boot, abi};
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The environment of a document: `came_up` is how long the kernel took to its first record.
@@ -21,7 +20,7 @@ pub fn environment(plan: &LabPlan, setting: Setting, boot: &Boot, came_up: Durat
         cpu_model: setting.emulator.cpu_model().into(),
         vendor: vendor(boot.vendor).map(str::to_string),
         icount: setting.emulator.machine().counter() == Counter::Instructions,
-        switches: defaults(plan, &features),
+        switches: plan.defaults.clone().on(&features, &[]).whole(),
         ring0_ticks: boot.ring0_ticks,
         ring3_ticks: boot.ring3_ticks,
         syscall_works: boot.syscall_works,
@@ -34,13 +33,6 @@ pub fn environment(plan: &LabPlan, setting: Setting, boot: &Boot, came_up: Durat
     Environment::of_lab(lab, kernel, setting.host)
 }
 
-/// The switches' defaults; where the processor lacks SMAP, the kernel does not use it.
-fn defaults(plan: &LabPlan, features: &[String]) -> BTreeMap<String, String> {
-    let has_smap = features.iter().any(|feature| feature == "smap");
-    let value = |(name, value)| if name == "smap" && !has_smap { (name, "off") } else { (name, value) };
-    plan.defaults.values().map(value).map(|(name, value)| (name.to_string(), value.to_string())).collect()
-}
-
 /// As CPUID spells it.
 pub fn vendor(vendor: u64) -> Option<&'static str> {
     match vendor {
@@ -51,7 +43,8 @@ pub fn vendor(vendor: u64) -> Option<&'static str> {
     }
 }
 
-fn features(bits: u64) -> Vec<String> {
+/// Those that the kernel found, by name.
+pub fn features(bits: u64) -> Vec<String> {
     let names = [
         (abi::FEATURE_SMEP, "smep"),
         (abi::FEATURE_SMAP, "smap"),

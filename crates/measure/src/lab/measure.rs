@@ -1,6 +1,6 @@
 //! A measurement in the lab: one boot, its runs sorted by row, the document.
 
-use super::described::{environment, vendor};
+use super::described::{environment, features, vendor};
 use super::plan::{Numbered, Work};
 use super::{Emulator, LabPlan, ended};
 use crate::conclude::{Facts, conclude};
@@ -116,8 +116,10 @@ fn rows<'a>(plan: &LabPlan<'a>, setting: &Setting, boot: &Booted, work: &Work) -
     let machine = setting.emulator.machine();
     let accelerator = machine.accelerator().unwrap_or_default();
     let place = format!("{accelerator} {}", vendor(boot.boot.vendor).unwrap_or("unknown"));
+    let features = features(boot.boot.features);
     let new = |job: &super::plan::Job<'a>| {
-        let mut row = Row::new(job.row, machine.counter(), job.configuration.whole());
+        let configuration = job.configuration.clone().on(&features, &plan.configurations.named);
+        let mut row = Row::new(job.row, machine.counter(), configuration.whole());
         row.remarks.extend(job.row.0.differs.get(&place).cloned());
         row
     };
@@ -125,7 +127,7 @@ fn rows<'a>(plan: &LabPlan<'a>, setting: &Setting, boot: &Booted, work: &Work) -
     let mut lab = Lab { plan, boot, work, next: 0 };
     // Progress was told while the guest ran.
     drive(&mut lab, &mut rows, &mut |_| ());
-    remark_on_gates(&mut rows, &boot.collected, work);
+    remark_on_gates(&mut rows, plan, &boot.collected, work);
     rows
 }
 
@@ -164,13 +166,15 @@ impl Measurer for Lab<'_, '_> {
 }
 
 /// Adds what was observed of interrupts to the remarks of the rows that use the gate.
-fn remark_on_gates(rows: &mut [Row], collected: &Collected, work: &Work) {
+fn remark_on_gates(rows: &mut [Row], plan: &LabPlan, collected: &Collected, work: &Work) {
     for (number, what) in (0..).zip(&work.numbered) {
-        let Numbered::Observe(entry) = *what else { continue };
+        let Numbered::Observe(index) = *what else { continue };
+        let Some(observed_job) = plan.jobs.get(index) else { continue };
         let observed = collected.ran.get(&number).and_then(|ran| ran.interrupts);
         let Some(words) = observed.map(document::interrupts_in_words) else { continue };
-        let of_entry = rows.iter_mut().filter(|row| row.row.0.id == entry && row.outcome == Outcome::Ok);
-        of_entry.for_each(|row| row.remarks.push(words.to_string()));
+        let of_jobs = rows.iter_mut().zip(&plan.jobs).filter(|(_, job)| job.has_gate_of(observed_job));
+        let worked = of_jobs.map(|(row, _)| row).filter(|row| row.outcome == Outcome::Ok);
+        worked.for_each(|row| row.remarks.push(words.to_string()));
     }
 }
 

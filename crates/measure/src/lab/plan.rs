@@ -19,13 +19,22 @@ pub struct Job<'a> {
     pub configuration: Configuration<'a>,
 }
 
+impl Job<'_> {
+    /// Whether it enters as another does, through the same type of gate.
+    pub fn has_gate_of(&self, other: &Job) -> bool {
+        let gate = |job: &Job| job.configuration.only(&[DECIDING]);
+        self.row.0.id == other.row.0.id && gate(self) == gate(other)
+    }
+}
+
 /// The purpose of a run, exec or check line of the kernel's plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Numbered {
     /// What the vDSO exports.
     Describe(Probe),
-    /// Whether interrupts are on in the kernel after this entry (its id) came through a gate.
-    Observe(u16),
+    /// Whether interrupts are on in the kernel after the entry of the job of this index came through a gate; for all jobs
+    /// of the entry whose configuration has the same gate.
+    Observe(usize),
     /// A round of the job of this index.
     Round(usize),
 }
@@ -33,6 +42,9 @@ pub enum Numbered {
 /// Files of the lab's entries whose paths begin at a gate. The gate decides whether interrupts stay on in the kernel; with
 /// other entries the instruction decides.
 const GATES: [&str; 5] = ["int80", "call-gate", "ud", "int3", "div0"];
+
+/// The switch that decides the same for one of them.
+const DECIDING: &str = "gate";
 
 /// What is asked of the lab.
 #[derive(Debug, Clone)]
@@ -70,6 +82,23 @@ fn limit(counter: Counter) -> u64 {
         Counter::Instructions => 100_000_000,
         // About half a second; a round takes milliseconds.
         Counter::Time => 1_000_000_000,
+    }
+}
+
+/// A run of every job.
+struct Round {
+    /// Where paths begin in their slots, drawn from this.
+    layout: Option<u64>,
+    /// Their order.
+    jobs: Vec<usize>,
+}
+
+/// The layout of a round, so that what is measured contains what a layout happens to cost; a count does not depend on it.
+fn layout(counter: Counter, seed: u64) -> Option<u64> {
+    match counter {
+        Counter::Instructions => None,
+        // 0 would be the layout without offsets, in every boot the same.
+        Counter::Time => Some(seed.wrapping_add(1).max(1)),
     }
 }
 
@@ -134,8 +163,10 @@ impl<'a> LabPlan<'a> {
 
     /// The work of a boot: all rounds of all jobs, the configurations interleaved, in an order drawn from the seed.
     pub fn work(&self, counter: Counter) -> Work {
-        let orders = (0..rounds(counter)).map(|round| self.seed.wrapping_add(round));
-        self.work_in_order(counter, orders.flat_map(|seed| schedule::order(self.jobs.len(), seed)))
+        let seeds = (0..rounds(counter)).map(|round| self.seed.wrapping_add(round));
+        let order =
+            |seed| Round { layout: layout(counter, seed), jobs: schedule::order(self.jobs.len(), seed) };
+        self.work_in_order(counter, seeds.map(order))
     }
 
     /// The work of a boot that somebody watches: a round of each job, one configuration after the other, in the table's
@@ -147,10 +178,10 @@ impl<'a> LabPlan<'a> {
         };
         let mut jobs: Vec<usize> = (0..self.jobs.len()).collect();
         jobs.sort_by_key(|index| self.jobs.get(*index).and_then(place));
-        self.work_in_order(Counter::Time, jobs.into_iter())
+        self.work_in_order(Counter::Time, std::iter::once(Round { layout: None, jobs }))
     }
 
-    fn work_in_order(&self, counter: Counter, order: impl Iterator<Item = usize>) -> Work {
+    fn work_in_order(&self, counter: Counter, rounds: impl Iterator<Item = Round>) -> Work {
         let mut lines = vec![Line::Seed(self.seed), Line::Limit(limit(counter))];
         let mut numbered = Vec::new();
         for probe in [Probe::Probe64, Probe::Probe32] {
@@ -158,11 +189,10 @@ impl<'a> LabPlan<'a> {
             numbered.push(Numbered::Describe(probe));
         }
         let mut now = self.defaults.clone();
-        for row in self.gates() {
-            let observing = self.defaults.for_entry(row.0).but("observe", "on");
-            set_changes(&mut lines, &mut now, &observing);
-            lines.push(run(row, counter));
-            numbered.push(Numbered::Observe(row.0.id));
+        for (index, job) in self.observed() {
+            set_changes(&mut lines, &mut now, &job.configuration.clone().but("observe", "on"));
+            lines.push(run(job.row, counter));
+            numbered.push(Numbered::Observe(index));
         }
         // A switch that is named is always set explicitly: on a processor that lacks the feature, the default differs.
         let named = self.defaults.only(&self.configurations.named);
@@ -172,20 +202,28 @@ impl<'a> LabPlan<'a> {
             lines.push(Line::Set(set.into_iter().collect()));
         }
         now = self.defaults.clone();
-        for index in order {
-            let Some(job) = self.jobs.get(index) else { continue };
-            set_changes(&mut lines, &mut now, &job.configuration);
-            lines.push(run(job.row, counter));
-            numbered.push(Numbered::Round(index));
+        for round in rounds {
+            lines.extend(round.layout.map(Line::Layout));
+            for index in round.jobs {
+                let Some(job) = self.jobs.get(index) else { continue };
+                set_changes(&mut lines, &mut now, &job.configuration);
+                lines.push(run(job.row, counter));
+                numbered.push(Numbered::Round(index));
+            }
         }
         Work { plan: lab::Plan { lines }, numbered }
     }
 
-    /// The first row of every entry that goes through a gate.
-    fn gates(&self) -> impl Iterator<Item = TableRow<'a>> {
-        let entries = self.jobs.chunk_by(|a, b| a.row.0.id == b.row.0.id);
-        let first = entries.filter_map(|jobs| jobs.first()).map(|job| job.row);
-        first.filter(|(entry, _)| entry.lab.as_ref().is_some_and(|file| GATES.contains(&file.as_str())))
+    /// For every entry that goes through a gate, the first job with each type of gate, and its index.
+    fn observed(&self) -> Vec<(usize, &Job<'a>)> {
+        let is_gate = |job: &Job| job.row.0.lab.as_ref().is_some_and(|file| GATES.contains(&file.as_str()));
+        let mut first: Vec<(usize, &Job)> = Vec::new();
+        for (index, job) in self.jobs.iter().enumerate().filter(|(_, job)| is_gate(job)) {
+            if !first.iter().any(|(_, seen)| seen.has_gate_of(job)) {
+                first.push((index, job));
+            }
+        }
+        first
     }
 }
 
