@@ -14,6 +14,7 @@ mod malformed;
 mod matrix;
 mod pointers;
 mod processor;
+mod questions;
 mod registers;
 mod runaway;
 mod steps;

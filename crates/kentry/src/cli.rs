@@ -145,7 +145,8 @@ pub struct LabArgs {
     /// Write a bootable image instead of measuring here; it measures a PC, and shows the table on screen and serial line
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["accel", "cpu_model", "timeout", "bochs", "exec", "dry_run", "format", "output"])]
     pub iso: Option<PathBuf>,
-    /// Run a static, single-threaded Linux program without files in the lab instead; all words after it are its arguments
+    /// Run a static, single-threaded Linux program without files in the lab instead; all words after it are its arguments,
+    /// and it reads this command's standard input, up to 64 MiB, unless that is a terminal
     #[arg(
         long,
         value_names = ["PROGRAM", "ARGUMENT"],
@@ -155,6 +156,9 @@ pub struct LabArgs {
         conflicts_with_all = ["entry", "operation", "dry_run", "format", "output", "color", "verbose", "all"]
     )]
     pub exec: Vec<OsString>,
+    /// With --exec: ud2, lock nop, int3 and div are system calls of the program, as for probes; stands before --exec
+    #[arg(long, requires = "exec")]
+    pub serve_exceptions: bool,
     /// Print what would be measured, and measure nothing
     #[arg(long)]
     pub dry_run: bool,
