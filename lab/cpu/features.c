@@ -8,7 +8,7 @@ struct cpu cpu;
 #define LEAF1_EDX_SEP	(1u << 11)
 #define LEAF1_ECX_PCID	(1u << 17)
 #define LEAF1_ECX_XSAVE (1u << 26)
-#define LEAF7_EBX_FSGSBASE (1u << 0)
+#define LEAF7_EBX_BASES (1u << 0) /* FSGSBASE */
 #define LEAF7_EBX_SMEP	(1u << 7)
 #define LEAF7_EBX_SMAP	(1u << 20)
 #define LEAF7_ECX_UMIP	(1u << 2)
@@ -75,7 +75,7 @@ void cpu_find_features(void)
 	cr4 |= cpu_has(FEATURE_UMIP) ? CR4_UMIP : 0;
 	cr4 |= cpu_has(FEATURE_XSAVE) ? CR4_OSXSAVE : 0;
 	/* Programs may set the bases of FS and GS themselves: this kernel uses neither. They know by AT_HWCAP2. */
-	if (leaf7.ebx & LEAF7_EBX_FSGSBASE) {
+	if (leaf7.ebx & LEAF7_EBX_BASES) {
 		cr4 |= CR4_FSGSBASE;
 		cpu.hwcap2 |= HWCAP2_FSGSBASE;
 	}

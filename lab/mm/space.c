@@ -268,8 +268,7 @@ long space_move(uint64_t start, uint64_t bytes, uint64_t to, uint64_t new_bytes)
 
 	if (!space_is_movable(start, bytes))
 		return -EFAULT;
-	const long problem =
-	    space_add(to, new_bytes, (unsigned)space_protection(start), (struct source){0});
+	const long problem = space_add(to, new_bytes, (unsigned)space_protection(start), (struct source){0});
 	if (problem)
 		return problem;
 	for (uint64_t at = tables_next(start, end); at < end; at = tables_next(at + PAGE, end)) {

@@ -78,7 +78,8 @@ static const char *name_of(uint32_t number, uint32_t bits)
 #define SIGNALS "the lab delivers no signals; run the program on Linux"
 #define WAITING "the lab has no such descriptors; poll works here"
 #define NETWORK "the lab has no network; run the program on Linux"
-#define OTHER	"the lab does not have it (docs/lab.md lists what it has); run the program on Linux if it needs it"
+#define OTHER                                                                                                \
+	"the lab does not have it (docs/lab.md lists what it has); run the program on Linux if it needs it"
 
 static const char *advice_for(uint32_t number, uint32_t bits)
 {

@@ -28,6 +28,8 @@ long call_clock_nanosleep_32(word clock, word flags, word request, word rest);
 struct time_value;
 /* Reads a struct timespec of 64-bit or 32-bit words: 0, -EFAULT, -EINVAL. */
 long time_read_from(word from, int is_wide, struct time_value *time);
+/* Halts until the next tick: an emulator that counts instructions then skips the time. */
+void time_rest(void);
 /* Waits until a clock has come so far, or has gone on for so long. */
 long time_wait(uint32_t clock, struct time_value time, int is_absolute);
 
@@ -80,7 +82,8 @@ long call_ppoll(word entries, word count, word time, word mask, word mask_bytes)
 long call_ppoll_32(word entries, word count, word time, word mask, word mask_bytes);
 
 /* calls_path.c */
-long call_no_file(word path); /* for calls whose first argument is a path, and that do nothing before they have found it */
+long call_no_file(
+    word path); /* for calls whose first argument is a path, and that do nothing before they have found it */
 long call_open(word path, word flags);
 long call_openat(word folder, word path, word flags);
 long call_access(word path, word mode);

@@ -7,10 +7,10 @@
 #include <asm-generic/ioctls.h>
 #include <linux/fcntl.h>
 
-#define LARGEST_PIPE  (1ul << 31)
-#define LAST_WHENCE   4
+#define LARGEST_PIPE (1ul << 31)
+#define LAST_WHENCE  4
 /* What F_SETFL may change. */
-#define CHANGEABLE    (O_APPEND | O_NONBLOCK | O_NOATIME | O_DIRECT)
+#define CHANGEABLE   (O_APPEND | O_NONBLOCK | O_NOATIME | O_DIRECT)
 
 long call_close(word file)
 {

@@ -3,19 +3,19 @@
 #include "user/calls.h"
 #include "user/files.h"
 
-#define MAP_TYPE	    0xf
-#define MAP_TYPE_SHARED	    1
-#define MAP_TYPE_PRIVATE    2
+#define MAP_TYPE		 0xf
+#define MAP_TYPE_SHARED		 1
+#define MAP_TYPE_PRIVATE	 2
 #define MAP_TYPE_SHARED_VALIDATE 3
-#define MAP_FIXED_ADDRESS   0x10
-#define MAP_ANONYMOUS	    0x20
-#define MAP_BELOW_2_GIB	    0x40 /* of 64-bit programs */
-#define MAP_GROWSDOWN	    0x100
-#define MAP_HUGETLB	    0x40000
-#define MAP_FIXED_NOREPLACE 0x100000
-#define PROTECTIONS	    7u
-#define PROTECT_SEMAPHORE   8u
-#define PROTECT_GROWS	    0x03000000u /* PROT_GROWSDOWN, PROT_GROWSUP */
+#define MAP_FIXED_ADDRESS	 0x10
+#define MAP_ANONYMOUS		 0x20
+#define MAP_BELOW_2_GIB		 0x40 /* of 64-bit programs */
+#define MAP_GROWSDOWN		 0x100
+#define MAP_HUGETLB		 0x40000
+#define MAP_FIXED_NOREPLACE	 0x100000
+#define PROTECTIONS		 7u
+#define PROTECT_SEMAPHORE	 8u
+#define PROTECT_GROWS		 0x03000000u /* PROT_GROWSDOWN, PROT_GROWSUP */
 
 /* Where Linux looks for room that 32 bits can address. */
 #define BELOW_2_GIB_START 0x40000000ul
@@ -27,7 +27,7 @@
 #define ADVICE_DONTNEED	       4
 #define ADVICE_DONTNEED_LOCKED 24
 /* Bit per advice that means nothing here, or nothing yet: all of Linux 6.1 but REMOVE and COLLAPSE, which need files. */
-#define ADVICES 0x01fffd1ful
+#define ADVICES		       0x01fffd1ful
 
 static unsigned protection_of(word protection)
 {
@@ -150,8 +150,8 @@ long call_mremap(word address, word bytes, word new_bytes, word flags, word new_
 	const uint32_t wanted = (uint32_t)flags;
 
 	/* DONTUNMAP (4) is not served. */
-	if (wanted & ~(REMAP_MAY_MOVE | REMAP_FIXED) || (wanted & REMAP_FIXED && !(wanted & REMAP_MAY_MOVE)) ||
-	    address % PAGE)
+	if (wanted & ~(REMAP_MAY_MOVE | REMAP_FIXED) ||
+	    (wanted & REMAP_FIXED && !(wanted & REMAP_MAY_MOVE)) || address % PAGE)
 		return -EINVAL;
 	bytes = align_up(bytes, PAGE);
 	new_bytes = align_up(new_bytes, PAGE);

@@ -41,8 +41,7 @@ static long look(word entries, word count)
 		const word at = entries + i * sizeof(entry);
 		if (user_read(&entry, at, sizeof(entry)))
 			return -EFAULT;
-		const struct open_file *file =
-		    entry.descriptor < 0 ? 0 : file_at((uint32_t)entry.descriptor);
+		const struct open_file *file = entry.descriptor < 0 ? 0 : file_at((uint32_t)entry.descriptor);
 		entry.found = file ? state_of(file) & (entry.wanted | POLLERR | POLLHUP) : POLLNVAL;
 		if (entry.descriptor < 0)
 			entry.found = 0;

@@ -92,7 +92,7 @@ static int is_acceptable(const struct user_descriptor *from)
 #define RELOAD(segment)                                                                                      \
 	do {                                                                                                 \
 		uint32_t held;                                                                               \
-		__asm__ volatile("mov %%" #segment ", %0" : "=r"(held));                                    \
+		__asm__ volatile("mov %%" #segment ", %0" : "=r"(held));                                     \
 		if ((held & 0xffff) == selector)                                                             \
 			__asm__ volatile("mov %0, %%" #segment : : "r"(descriptor ? selector : 0));          \
 	} while (0)

@@ -27,9 +27,9 @@
 /* SA_*: those that this kernel and Linux 6.1 know (include/uapi/asm-generic/signal-defs.h). */
 #define ACTION_FLAGS 0xdc000807u
 
-#define SS_ONSTACK    1u
-#define SS_DISABLE    2u
-#define SS_AUTODISARM (1u << 31)
+#define SS_ONSTACK     1u
+#define SS_DISABLE     2u
+#define SS_AUTODISARM  (1u << 31)
 #define SMALLEST_STACK 2048
 
 /* struct sigaction as the kernel has it, of either ABI. */
@@ -64,9 +64,10 @@ static int is_ignored_by_default(unsigned signal)
 void signal_note_handler(uint64_t signal)
 {
 	if (signal && signal <= SIGNALS && actions[signal].handler > SIG_IGNORE)
-		log_line("the program has a handler for signal %lu, and the lab runs no handlers: it ends the "
-			 "program; run it on Linux instead",
-			 signal);
+		log_line(
+		    "the program has a handler for signal %lu, and the lab runs no handlers: it ends the "
+		    "program; run it on Linux instead",
+		    signal);
 }
 
 /* What an unblocked signal does. */

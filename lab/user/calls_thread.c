@@ -4,23 +4,23 @@
 #include "user/calls.h"
 #include "user/user.h"
 
-#define FUTEX_WAIT	      0
-#define FUTEX_WAKE	      1
-#define FUTEX_REQUEUE	      3
-#define FUTEX_CMP_REQUEUE     4
-#define FUTEX_WAIT_BITSET     9
-#define FUTEX_WAKE_BITSET     10
-#define FUTEX_PRIVATE	      0x80u
-#define FUTEX_CLOCK_REALTIME  0x100u
-#define FUTEX_COMMAND	      0x7fu
-#define FUTEX_ALIGNMENT	      4
+#define FUTEX_WAIT	     0
+#define FUTEX_WAKE	     1
+#define FUTEX_REQUEUE	     3
+#define FUTEX_CMP_REQUEUE    4
+#define FUTEX_WAIT_BITSET    9
+#define FUTEX_WAKE_BITSET    10
+#define FUTEX_PRIVATE	     0x80u
+#define FUTEX_CLOCK_REALTIME 0x100u
+#define FUTEX_COMMAND	     0x7fu
+#define FUTEX_ALIGNMENT	     4
 
 #define ROBUST_LIST_BYTES_64 24
 #define ROBUST_LIST_BYTES_32 12
 
-#define RSEQ_BYTES	    32
-#define RSEQ_UNREGISTER	    1u
-#define RSEQ_CPU_UNKNOWN    0xffffffffu
+#define RSEQ_BYTES	 32
+#define RSEQ_UNREGISTER	 1u
+#define RSEQ_CPU_UNKNOWN 0xffffffffu
 
 #define NAME_BYTES 16
 

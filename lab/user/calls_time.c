@@ -1,4 +1,5 @@
 /* Clocks, and waiting. */
+#include "cpu/cpu.h"
 #include "mm/mm.h"
 #include "time/clock.h"
 #include "user/calls.h"
@@ -84,6 +85,25 @@ long call_time_32(word to)
 	return to && user_put_4(to, (uint32_t)now) ? -EFAULT : (long)now;
 }
 
+void time_rest(void)
+{
+	if (!cpu.has_apic)
+		return;
+	/* Calls through a trap gate or a call gate come with interrupts on, others with interrupts off. */
+	const uint64_t flags = interrupts_off();
+	__asm__ volatile("sti; hlt" : : : "memory");
+	interrupts_restore(flags);
+}
+
+/* Whether a time is further away than the next tick. */
+static int is_far(const struct time_value *now, const struct time_value *time)
+{
+	const uint64_t tick = time_memory.page.coarse_resolution;
+	const uint64_t seconds = time->seconds - now->seconds;
+
+	return seconds > 1 || seconds * NANOSECONDS_A_SECOND + time->nanoseconds > now->nanoseconds + tick;
+}
+
 /* No other program could run meanwhile. */
 long time_wait(uint32_t clock, struct time_value time, int is_absolute)
 {
@@ -97,6 +117,8 @@ long time_wait(uint32_t clock, struct time_value time, int is_absolute)
 	}
 	while (now.seconds < time.seconds ||
 	       (now.seconds == time.seconds && now.nanoseconds < time.nanoseconds)) {
+		if (is_far(&now, &time))
+			time_rest();
 		program_may_be_runaway();
 		clock_update();
 		clock_read(clock, &now);

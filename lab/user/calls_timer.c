@@ -5,12 +5,12 @@
 #include "user/calls.h"
 #include "user/user.h"
 
-#define TIMERS		3 /* real, virtual, profiling: here time of the program is all time */
-#define REAL		0
-#define SIGKILL		9
-#define MICROSECOND	1000u
-#define MICROSECONDS	1000000
-#define NO_TIMER	UINT64_MAX
+#define TIMERS	     3 /* real, virtual, profiling: here time of the program is all time */
+#define REAL	     0
+#define SIGKILL	     9
+#define MICROSECOND  1000u
+#define MICROSECONDS 1000000
+#define NO_TIMER     UINT64_MAX
 
 static const uint8_t signals[TIMERS] = {14, 26, 27}; /* SIGALRM, SIGVTALRM, SIGPROF */
 
@@ -53,8 +53,10 @@ static int is_armed(void)
 
 _Noreturn void waits_for_ever(const char *what)
 {
-	while (is_armed())
+	while (is_armed()) {
+		time_rest();
 		program_may_be_runaway();
+	}
 	log_line("%s: nobody else runs here who could end the wait, so it ends the program", what);
 	program_ends((struct end){LAB_END_FAULT, {SIGKILL}});
 }

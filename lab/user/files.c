@@ -5,7 +5,7 @@
 #include <linux/errno.h>
 
 #define FIRST_FREE 3
-#define PIPES	   4
+#define PIPES	   16
 #define OPEN_FILES (FIRST_FREE + 2 * PIPES)
 
 static struct open_file open_files[OPEN_FILES];
@@ -26,8 +26,7 @@ void files_reset(struct text given)
 	input = given;
 	open_files[0] = (struct open_file){.kind = FILE_INPUT, .flags = O_RDONLY};
 	for (unsigned i = 1; i < FIRST_FREE; i++)
-		open_files[i] =
-		    (struct open_file){.kind = FILE_OUTPUT, .flags = O_WRONLY, .descriptor = i};
+		open_files[i] = (struct open_file){.kind = FILE_OUTPUT, .flags = O_WRONLY, .descriptor = i};
 	for (unsigned i = 0; i < FIRST_FREE; i++)
 		file_place(&open_files[i], i, 0);
 }

@@ -181,8 +181,7 @@ long start_prepare(const struct start *start, const struct loaded *loaded, struc
 	const unsigned stack_protection =
 	    PROTECT_READ | PROTECT_WRITE | (loaded->is_stack_executable ? PROTECT_EXECUTE : 0);
 	const uint64_t vdso = map_vdso(loaded->bits);
-	if (!vdso ||
-	    space_add(stack_start, space.end - stack_start, stack_protection, (struct source){0}))
+	if (!vdso || space_add(stack_start, space.end - stack_start, stack_protection, (struct source){0}))
 		return -ENOMEM;
 	fill_stack(&stack, start, loaded, vdso);
 	landing_pad = vdso + VDSO32_LANDING;

@@ -26,7 +26,7 @@ struct start {
 	struct text file;
 	const char *const *arguments; /* the first is its name */
 	unsigned argument_count;
-	int serve; /* exceptions are system calls */
+	int serve;	   /* exceptions are system calls */
 	struct text input; /* what it can read from its standard input */
 };
 

@@ -431,8 +431,7 @@ CASE late-trap-\name
 9:	jmp	check_name
 
 /*
- * With something in the upper half of every register. i386 numbers and arguments are 32 bits wide, whatever is above; a number
- * of x86-64 is another one then.
+ * With something in the upper half of every register. Numbers are 32 bits wide, and i386 arguments, too, whatever is above.
  */
 CASE upper-halves-\name
 	movabs	$0x5a5a5a5a00000000, %r14
@@ -443,13 +442,7 @@ CASE upper-halves-\name
 	or	%r14, %rbp
 	ENTER_\name
 9:
-	.if	UNAME_\name == NR32_UNAME
 	jmp	check_name
-	.else
-	cmp	$-ENOSYS, %rax
-	jne	wrong
-	jmp	done
-	.endif
 
 /* And then the page tables must be the program's: the number is an address of the kernel's. */
 CASE read-after-\name

@@ -36,7 +36,7 @@ extern unsigned long gateway;
 /* And eight pages to change: two that can be written, a hole, one more, one to read, one without rights, holes. */
 #define FIELD	    0x20000000ul
 #define FIELD_PAGES 8
-#define AT(page)    (FIELD + (page) * PAGE)
+#define AT(page)    (FIELD + (page)*PAGE)
 
 #define PROT_NONE  0
 #define PROT_READ  1
@@ -65,8 +65,14 @@ struct question {
 	long arguments[6];
 };
 
-#define NOTHING	  {0}
-#define IN(...)	  {__VA_ARGS__}
+#define NOTHING                                                                                              \
+	{                                                                                                    \
+		0                                                                                            \
+	}
+#define IN(...)                                                                                              \
+	{                                                                                                    \
+		__VA_ARGS__                                                                                  \
+	}
 #define TEXT(at_) ((long)(at_))
 
 /* struct pollfd is two words of 32 bits. */
@@ -114,13 +120,14 @@ static void say_number(unsigned long number, unsigned base)
 static const char *error_name(long error)
 {
 	static const char *const names[] = {
-	    [1] = "EPERM",	 [2] = "ENOENT",     [3] = "ESRCH",	   [4] = "EINTR",   [7] = "E2BIG",
-	    [8] = "ENOEXEC",	 [9] = "EBADF",	     [10] = "ECHILD",	   [11] = "EAGAIN", [12] = "ENOMEM",
-	    [13] = "EACCES",	 [14] = "EFAULT",    [16] = "EBUSY",	   [17] = "EEXIST", [19] = "ENODEV",
-	    [20] = "ENOTDIR",	 [21] = "EISDIR",    [22] = "EINVAL",	   [23] = "ENFILE", [24] = "EMFILE",
-	    [25] = "ENOTTY",	 [29] = "ESPIPE",    [30] = "EROFS",	   [32] = "EPIPE",  [34] = "ERANGE",
-	    [36] = "ENAMETOOLONG", [38] = "ENOSYS",  [75] = "EOVERFLOW",   [95] = "EOPNOTSUPP",
-	    [97] = "EAFNOSUPPORT", [110] = "ETIMEDOUT",
+	    [1] = "EPERM",	 [2] = "ENOENT",	[3] = "ESRCH",	     [4] = "EINTR",
+	    [7] = "E2BIG",	 [8] = "ENOEXEC",	[9] = "EBADF",	     [10] = "ECHILD",
+	    [11] = "EAGAIN",	 [12] = "ENOMEM",	[13] = "EACCES",     [14] = "EFAULT",
+	    [16] = "EBUSY",	 [17] = "EEXIST",	[19] = "ENODEV",     [20] = "ENOTDIR",
+	    [21] = "EISDIR",	 [22] = "EINVAL",	[23] = "ENFILE",     [24] = "EMFILE",
+	    [25] = "ENOTTY",	 [29] = "ESPIPE",	[30] = "EROFS",	     [32] = "EPIPE",
+	    [34] = "ERANGE",	 [36] = "ENAMETOOLONG", [38] = "ENOSYS",     [75] = "EOVERFLOW",
+	    [95] = "EOPNOTSUPP", [97] = "EAFNOSUPPORT", [110] = "ETIMEDOUT",
 	};
 
 	return error > 0 && error < (long)(sizeof(names) / sizeof(names[0])) ? names[error] : 0;
@@ -170,7 +177,10 @@ static void say_field(void)
 		const int reads = own(NR_ACCESS, at, 0, 0, 0, 0) != -14;
 		/* Writes behind what is looked at. */
 		const int writes = own(NR_TIME, at + 2048, 0, 0, 0, 0) != -14;
-		const char letters[] = {' ', writes ? 'w' : reads ? 'r' : '-',
+		const char letters[] = {' ',
+					writes	? 'w'
+					: reads ? 'r'
+						: '-',
 					reads && *(const char *)at ? *(const char *)at : '.', 0};
 		say(letters);
 	}
