@@ -119,6 +119,11 @@ fn linux_and_the_lab_answer_alike_with_an_amd_model() {
     compare(Emulator::TcgAmd);
 }
 
+#[test]
+fn linux_and_the_lab_answer_alike_on_bochs() {
+    compare(Emulator::Bochs);
+}
+
 /// The signal that ends a program, on either.
 fn signal_on_linux(program: &Program) -> Option<Option<i32>> {
     use std::os::unix::process::ExitStatusExt;
