@@ -189,3 +189,39 @@ fn code_outside_of_code_is_executed_where_linux_executes_it() {
         assert_eq!(found, signal, "{}", ran.label);
     }
 }
+
+/// Cases of ends.c that Linux decides, and what the log says of the others.
+const BY_SIGNAL: usize = 6;
+const IN_WORDS: [&str; 3] = ["has a handler", "a wait for a signal", "a wait for a futex"];
+
+#[test]
+fn signals_end_what_they_end_on_linux() {
+    let (mut script, mut expected) = (Script::new(), Vec::new());
+    for bits in [64, 32] {
+        for case in 0..BY_SIGNAL + IN_WORDS.len() {
+            let flag = format!("-DCASE={case}");
+            let mut program = freestanding_with(bits, &["ends.c", &format!("ways{bits}.S")], &[&flag]);
+            program.name = format!("ends-{case}-{bits}");
+            let on_linux = if case < BY_SIGNAL { signal_on_linux(&program) } else { Some(None) };
+            let Some(signal) = on_linux else { continue };
+            script.exec::<&str>(&program, &[]);
+            expected.push((case, signal));
+        }
+    }
+    let Some(session) = script.boot(Emulator::TcgIntel) else { return };
+    assert!(expected.iter().any(|(_, signal)| signal.is_some()));
+    for (ran, (case, signal)) in session.ran.iter().zip(expected) {
+        let found = match ran.end {
+            End::Exited(0) => None,
+            End::Fault([signal, ..]) => Some(signal as i32),
+            other => panic!("{}: {other:?}", ran.label),
+        };
+        match case.checked_sub(BY_SIGNAL) {
+            None => assert_eq!((found, ran.log.len()), (signal, 0), "{}: {:?}", ran.label, ran.log),
+            Some(other) => {
+                assert!(found.is_some() && ran.log.len() == 1, "{}: {found:?} {:?}", ran.label, ran.log);
+                assert!(ran.log[0].contains(IN_WORDS[other]), "{}: {}", ran.label, ran.log[0]);
+            }
+        }
+    }
+}
