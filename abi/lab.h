@@ -1,7 +1,8 @@
 /*
  * What passes between the command and the lab kernel.
  *
- * In: one boot module, a ustar archive. Its file "plan" is text, a line for each step, words separated by one space:
+ * In: one boot module, a ustar archive. Its file "stdin", if there is one, is what each program can read from its standard
+ * input. Its file "plan" is text, a line for each step, words separated by one space:
  *
  *	lab 1			the version, first
  *	seed NUMBER		address layout and random bytes come from it
@@ -11,8 +12,8 @@
  *	limit TICKS		a program that has run for so long is ended; 0: never
  *	set SWITCH=VALUE ...	switches of entries.toml; those that are not named stay as they are
  *	layout NUMBER		from here on, where in its slot each path begins is drawn from this number; 0: at the beginning
- *	run FILE ARGUMENT ...	a probe of the archive; exceptions serve as system calls
- *	exec FILE ARGUMENT ...	any program of the archive, as Linux would run it
+ *	run FILE ARGUMENT ...	a probe of the archive, or a program like one: exceptions serve as system calls
+ *	exec FILE ARGUMENT ...	a static program of the archive, as Linux would run it
  *	check pti		the kernel checks that programs' page tables map nothing of it but the trampoline. Detail of
  *				LAB_END_CHECKED: 1 if that holds; how many pages of the kernel's half are mapped; how many of
  *				them should not be; 1 if a read of the kernel in ring 0, with these tables, faulted

@@ -9,7 +9,7 @@ use record::abi;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use table::{Kernel, Table};
 use tempfile::TempDir;
 
@@ -225,6 +225,57 @@ fn everything_behind_the_program_belongs_to_it() {
     assert!(said.contains("exec program --set x -- --help a%20b -v 100%25"), "{said}");
 }
 
+/// Runs the program in the folder with this standard input.
+fn execute_with(folder: &TempDir, options: &[&str], input: Stdio) -> Output {
+    let program = folder.path().join("program");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kentry"));
+    command.args(["lab", "--accel", "tcg"]).args(options).arg("--exec").arg(program);
+    command.env("PATH", folder.path()).stdin(input).output().unwrap()
+}
+
+#[test]
+fn standard_input_is_in_the_archive() {
+    let script = "while [ \"$1\" != -initrd ]; do shift; done; grep -ac 'a line of input' \"$2\" >&2; exit 1";
+    let folder = with_qemu(script, &[]);
+    let file = folder.path().join("input");
+    std::fs::write(&file, "a line of input\n").unwrap();
+    let output = execute_with(&folder, &[], std::fs::File::open(&file).unwrap().into());
+    assert!(text(&output.stderr).contains("ended early, exit status: 1: 1"), "{}", text(&output.stderr));
+    let none = execute_with(&folder, &[], Stdio::null());
+    assert!(text(&none.stderr).contains("ended early, exit status: 1: 0"), "{}", text(&none.stderr));
+}
+
+#[test]
+fn standard_input_without_an_end_is_refused_in_words() {
+    let folder = with_qemu("exit 1", &[]);
+    let endless = execute_with(&folder, &[], std::fs::File::open("/dev/zero").unwrap().into());
+    assert_eq!(endless.status.code(), Some(125));
+    assert!(text(&endless.stderr).contains("longer than 64 MiB"), "{}", text(&endless.stderr));
+    // Somebody has the other end open, and writes nothing.
+    let (reader, _writer) = std::io::pipe().unwrap();
+    let silent = execute_with(&folder, &["--timeout", "0.3"], reader.into());
+    assert_eq!(silent.status.code(), Some(125));
+    assert!(text(&silent.stderr).contains("add </dev/null"), "{}", text(&silent.stderr));
+}
+
+#[test]
+fn exceptions_serve_when_asked_to() {
+    let script = "while [ \"$1\" != -initrd ]; do shift; done; grep -a '^run\\|^exec' \"$2\" >&2; exit 1";
+    let folder = with_qemu(script, &[]);
+    let plan = |options: &[&str]| text(&execute(&folder, options, &["word"]).stderr);
+    assert!(plan(&["--serve-exceptions"]).contains("run program word"));
+    assert!(plan(&[]).contains("exec program word"));
+    assert_eq!(here(&["lab", "--serve-exceptions"]).status.code(), Some(2), "without --exec");
+    // Who forgets it is told.
+    let detail = [4, 2, 6 << 32, 0x1000];
+    let ended = with_qemu("cat $STREAM", &session(abi::LAB_END_FAULT, detail));
+    let output = execute(&ended, &[], &[]);
+    assert_eq!(output.status.code(), Some(128 + 4));
+    assert!(text(&output.stderr).contains("--serve-exceptions before --exec"), "{}", text(&output.stderr));
+    let served = execute(&ended, &["--serve-exceptions"], &[]);
+    assert!(!text(&served.stderr).contains("--serve-exceptions"), "{}", text(&served.stderr));
+}
+
 #[test]
 fn help_and_manual_page_name_the_exit_codes() {
     let help = text(&here(&["lab", "--help"]).stdout);
@@ -336,6 +387,24 @@ fn has_qemu() -> bool {
         let _ = writeln!(std::io::stderr(), "skipped {}: {why}", name.name().unwrap_or_default());
     }
     found
+}
+
+#[test]
+fn the_examples_of_exceptions_say_hello() {
+    if !has_qemu() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/examples");
+    for name in ["ud-i386", "lock-nop-i386", "int3-i386", "div0-i386"] {
+        let hello = folder.path().join(name);
+        let mut compiler = Command::new(std::env::var("CC").unwrap_or_else(|_| "cc".into()));
+        compiler.args(["-m32", "-nostdlib", "-static", "-no-pie", "-o"]).arg(&hello);
+        assert!(compiler.arg(examples.join(format!("{name}.S"))).status().unwrap().success());
+        let output = here(&["lab", "--accel=tcg", "--serve-exceptions", "--exec", hello.to_str().unwrap()]);
+        assert_eq!(text(&output.stdout), format!("hello through {name}\n"), "{}", text(&output.stderr));
+        assert!(output.status.success() && output.stderr.is_empty(), "{}", text(&output.stderr));
+    }
 }
 
 #[test]

@@ -20,6 +20,7 @@ struct frame {
 #define VECTOR_BREAKPOINT 3
 #define VECTOR_INVALID	  6
 #define VECTOR_DOUBLE	  8
+#define VECTOR_PROTECTION 13
 #define VECTOR_PAGE_FAULT 14
 #define VECTOR_TICK	  32
 #define VECTOR_SPURIOUS	  33
@@ -30,7 +31,7 @@ struct frame {
 struct cpu {
 	uint32_t vendor;   /* VENDOR_* of abi/lab.h */
 	uint32_t features; /* bit per FEATURE_* of abi/lab.h */
-	uint32_t has_sysenter, has_apic, hwcap;
+	uint32_t has_sysenter, has_apic, hwcap, hwcap2;
 	uint64_t xcr0;
 };
 extern struct cpu cpu;

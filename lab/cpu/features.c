@@ -8,9 +8,13 @@ struct cpu cpu;
 #define LEAF1_EDX_SEP	(1u << 11)
 #define LEAF1_ECX_PCID	(1u << 17)
 #define LEAF1_ECX_XSAVE (1u << 26)
+#define LEAF7_EBX_BASES (1u << 0) /* FSGSBASE */
 #define LEAF7_EBX_SMEP	(1u << 7)
 #define LEAF7_EBX_SMAP	(1u << 20)
 #define LEAF7_ECX_UMIP	(1u << 2)
+
+/* arch/x86/include/uapi/asm/hwcap2.h */
+#define HWCAP2_FSGSBASE 2
 
 /* x87, SSE, AVX, and the three parts of AVX-512: libraries choose their functions by these. */
 #define XCR0_USED   0xe7
@@ -70,6 +74,11 @@ void cpu_find_features(void)
 	cr4 |= cpu_has(FEATURE_SMEP) ? CR4_SMEP : 0;
 	cr4 |= cpu_has(FEATURE_UMIP) ? CR4_UMIP : 0;
 	cr4 |= cpu_has(FEATURE_XSAVE) ? CR4_OSXSAVE : 0;
+	/* Programs may set the bases of FS and GS themselves: this kernel uses neither. They know by AT_HWCAP2. */
+	if (leaf7.ebx & LEAF7_EBX_BASES) {
+		cr4 |= CR4_FSGSBASE;
+		cpu.hwcap2 |= HWCAP2_FSGSBASE;
+	}
 	write_cr4(cr4);
 	if (cpu_has(FEATURE_XSAVE))
 		enable_xsave();

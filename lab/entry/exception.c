@@ -133,6 +133,8 @@ void exception(struct frame *frame)
 	default:
 		if (program_watches(frame))
 			return;
+		if (frame->vector == VECTOR_PROTECTION && is_from_program(frame) && umip_fault(frame))
+			return;
 		if (is_from_program(frame))
 			end_program(frame, frame->rip);
 		kernel_fault(frame, 0);

@@ -135,6 +135,7 @@ static int do_run(struct line *line, int serve)
 	}
 	start.argument_count = (unsigned)count;
 	start.file = archive_find(plan.archive, arguments[0]);
+	start.input = archive_find(plan.archive, "stdin");
 	if (plan.problem)
 		report_end((struct end){LAB_END_UNSUPPORTED, {plan.problem}});
 	else if (!start.file.bytes)

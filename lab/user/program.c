@@ -1,15 +1,20 @@
 /* One program at a time: started, watched, ended. */
 #include "entry/entry.h"
 #include "mm/mm.h"
+#include "serial/serial.h"
 #include "time/clock.h"
 #include "time/tick.h"
+#include "user/calls.h"
 #include "user/user.h"
 
 /* Where the kernel's own ring-3 code runs. */
 #define CODE_ADDRESS 0x400000ul
 
+#define SIGKILL 9
+
 static struct end ended;
 static uint64_t limit;
+static int running; /* a program has begun */
 static int watching;
 static struct frame watched;
 
@@ -20,8 +25,18 @@ void program_set_limit(uint64_t ticks)
 
 _Noreturn void program_ends(struct end end)
 {
+	if (end.how == LAB_END_FAULT)
+		signal_note_handler(end.detail[0]);
 	ended = end;
 	leave_user();
+}
+
+void program_lacks_memory(void)
+{
+	if (!running)
+		return;
+	log_line("no memory is left for the program: it has touched more than the guest has, and ends");
+	program_ends((struct end){LAB_END_FAULT, {SIGKILL}});
 }
 
 void program_may_be_runaway(void)
@@ -30,6 +45,7 @@ void program_may_be_runaway(void)
 
 	if (limit && ticks > limit)
 		program_ends((struct end){LAB_END_RUNAWAY, {ticks}});
+	timers_check();
 }
 
 int program_watches(const struct frame *frame)
@@ -58,7 +74,9 @@ static void go(const struct frame *frame, int bits, int serve)
 	hardware_point_for(bits, serve);
 	clock_program_starts();
 	tick_restart();
+	running = 1;
 	enter_user(frame);
+	running = 0;
 	tick_stop();
 }
 
@@ -72,7 +90,7 @@ struct end program_run(const struct start *start)
 		problem = start_prepare(start, &loaded, &frame);
 	if (problem)
 		return (struct end){LAB_END_NOT_LOADED, {(uint64_t)-problem}};
-	calls_reset();
+	calls_reset(start);
 	fpu_reset();
 	observed_flags = 0;
 	go(&frame, loaded.bits, start->serve);
@@ -94,7 +112,7 @@ struct frame program_run_code(const uint8_t *code, uint64_t bytes)
 	space_new(64, USER_END_64);
 	if (space_add(CODE_ADDRESS, bytes, PROTECT_READ | PROTECT_EXECUTE, (struct source){code, bytes, 0}))
 		panic("no memory for the first program");
-	calls_reset();
+	calls_reset(0);
 	watching = 1;
 	go(&frame, 64, 0);
 	watching = 0;

@@ -163,6 +163,11 @@ impl Script {
         number
     }
 
+    /// What every program of the boot can read from its standard input.
+    pub fn input(&mut self, bytes: &[u8]) {
+        self.files.insert(lab::INPUT.into(), bytes.into());
+    }
+
     /// A file that the archive does not have.
     pub fn exec_missing(&mut self, name: &str) -> usize {
         self.lines.push(Line::Exec { file: name.into(), arguments: Vec::new() });

@@ -15,6 +15,7 @@ mod matrix;
 mod nmi;
 mod pointers;
 mod processor;
+mod questions;
 mod registers;
 mod runaway;
 mod slots;

@@ -149,7 +149,8 @@ pub struct LabArgs {
     /// --set, side by side
     #[arg(long, value_name = "ENTRY", value_hint = ValueHint::Other, conflicts_with_all = ["entry", "operation", "iso", "exec", "dry_run", "format", "verbose", "all"])]
     pub listing: Option<String>,
-    /// Run a static, single-threaded Linux program without files in the lab instead; all words after it are its arguments
+    /// Run a static, single-threaded Linux program without files in the lab instead; all words after it are its arguments,
+    /// and it reads this command's standard input, up to 64 MiB, unless that is a terminal
     #[arg(
         long,
         value_names = ["PROGRAM", "ARGUMENT"],
@@ -159,6 +160,9 @@ pub struct LabArgs {
         conflicts_with_all = ["entry", "operation", "dry_run", "format", "output", "color", "verbose", "all"]
     )]
     pub exec: Vec<OsString>,
+    /// With --exec: ud2, lock nop, int3 and div are system calls of the program, as for probes; stands before --exec
+    #[arg(long, requires = "exec")]
+    pub serve_exceptions: bool,
     /// Print what would be measured, and measure nothing
     #[arg(long)]
     pub dry_run: bool,

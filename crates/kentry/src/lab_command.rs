@@ -4,7 +4,7 @@ use crate::{catch_interrupts, names_rows, note, show};
 use host::{Interrupt, Reading};
 use kentry::cli::{Accel, LabArgs};
 use kentry::error::Error;
-use kentry::exec::{FAILED, Output, Program, Refused, run};
+use kentry::exec::{FAILED, Output, Program, Refused, Running, run, standard_input};
 use kentry::output::Target;
 use kentry::{dry_run, listing, progress};
 use measure::Counter;
@@ -98,7 +98,14 @@ fn exec(args: &LabArgs, output: &mut Output) -> Result<u8, Refused> {
     let limits = lab::Limits { time: args.options().time, output: usize::MAX, interrupt };
     // The program's output does not depend on the machine, and standard error belongs to the program.
     let emulator = choose(&args.options(), &limits, &mut |_| ()).map_err(Error::from)?;
-    run(&program, &emulator, &configurations, args.seed, &limits, output)
+    let input = standard_input(&limits)?;
+    let running = Running {
+        configurations: &configurations,
+        seed: args.seed,
+        serves_exceptions: args.serve_exceptions,
+        input: &input,
+    };
+    run(&program, &emulator, &running, &limits, output)
 }
 
 /// Prints help or what is wrong with the command line, and ends; with --exec, with a code that cannot be the program's.

@@ -13,6 +13,9 @@ pub struct File<'a> {
     pub bytes: &'a [u8],
 }
 
+/// The name of the file that programs can read from their standard input.
+pub const INPUT: &str = "stdin";
+
 /// The probes that a plan may run. The lab has no C library, and therefore not the probe that needs one.
 pub fn probes() -> Vec<File<'static>> {
     [Probe::Probe64, Probe::Probe32]

@@ -23,8 +23,15 @@ pub enum Line {
         /// Its arguments, without the program's name.
         arguments: Vec<String>,
     },
-    /// Any program of the archive, as Linux would run it.
+    /// A static program of the archive, as Linux would run it.
     Exec {
+        /// Its name in the archive.
+        file: Vec<u8>,
+        /// Its arguments, without the program's name.
+        arguments: Vec<Vec<u8>>,
+    },
+    /// The same, but exceptions are served as system calls, as for a probe.
+    Serve {
         /// Its name in the archive.
         file: Vec<u8>,
         /// Its arguments, without the program's name.
@@ -43,7 +50,14 @@ pub enum Line {
 impl Line {
     /// Whether the line has a number, by which the guest reports its result.
     fn is_numbered(&self) -> bool {
-        matches!(self, Line::Run { .. } | Line::Exec { .. } | Line::Check(_) | Line::Listing(_))
+        matches!(
+            self,
+            Line::Run { .. }
+                | Line::Exec { .. }
+                | Line::Serve { .. }
+                | Line::Check(_)
+                | Line::Listing(_)
+        )
     }
 
     fn text(&self) -> String {
@@ -59,6 +73,7 @@ impl Line {
             }),
             Line::Run { file, arguments } => words("run", file.as_bytes(), arguments),
             Line::Exec { file, arguments } => words("exec", file, arguments),
+            Line::Serve { file, arguments } => words("run", file, arguments),
             Line::Check(name) => words::<&str>("check", name.as_bytes(), &[]),
             Line::Layout(number) => format!("layout {number}"),
             Line::Listing(path) => words::<&str>("listing", path.as_bytes(), &[]),
