@@ -11,6 +11,7 @@ mod place;
 mod plan;
 mod row;
 mod schedule;
+mod scout;
 pub mod select;
 mod width;
 
@@ -20,3 +21,4 @@ pub use linux::{Progress, Setting, measure};
 pub use place::{Answer, Counter, Machine, Measurer, Place, Taken};
 pub use plan::{CpuChoice, Plan};
 pub use row::{Row, TableRow};
+pub use scout::Scout;
