@@ -1,4 +1,5 @@
 /* Files: standard output and error are the record stream, standard input is at its end, and there are no others. */
+#include "cpu/counters.h"
 #include "mm/mm.h"
 #include "record.h"
 #include "serial/serial.h"
@@ -44,6 +45,7 @@ long call_write(word file, word from, word bytes)
 {
 	uint64_t written = 0;
 
+	counters_stop();
 	if (!is_open(file))
 		return -EBADF;
 	bytes = bytes < MOST_BYTES ? bytes : MOST_BYTES;

@@ -15,6 +15,7 @@ mod matrix;
 mod pointers;
 mod processor;
 mod registers;
+mod ring;
 mod runaway;
 mod steps;
 mod trial;

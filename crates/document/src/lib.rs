@@ -5,6 +5,7 @@ mod finding;
 mod load;
 mod recompute;
 mod row;
+mod spread;
 mod v1;
 mod verdict;
 
@@ -12,6 +13,7 @@ pub use finding::{Confidence, Finding, Level};
 pub use load::{LoadError, load};
 pub use recompute::{Recomputed, recompute};
 pub use row::{Outcome, Path, Row, Timing};
+pub use spread::spread;
 pub use verdict::{interrupts_in_words, judge, judge_failure, path_of, signal_in_words};
 
 use environment::Environment;

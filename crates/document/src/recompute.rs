@@ -59,6 +59,7 @@ pub fn recompute(document: &Document) -> Result<Document, Recomputed> {
         if row.timing == Timing::Hardware && row.outcome == Outcome::Ok {
             let figures = if row.rounds.is_empty() { Figures::default() } else { again(row, &scale)? };
             row.set(figures);
+            row.spread = document.environment.lab.as_ref().and_then(|lab| crate::spread(row, &lab.boots));
         }
     }
     Ok(document)

@@ -1,7 +1,9 @@
 //! One entry and operation in one configuration.
 
 use serde::{Deserialize, Serialize};
-use stats::{Cost, Counts, Cycles, Instructions, Lines, Mode, Nanos, Noise, StoredDistribution, Ticks};
+use stats::{
+    Cost, Counts, Cycles, Instructions, Lines, Mode, Nanos, Noise, Spread, StoredDistribution, Ticks,
+};
 use std::collections::BTreeMap;
 
 /// How an attempt ended.
@@ -113,6 +115,9 @@ pub struct Row {
     pub modes: Vec<Mode>,
     /// The CPU that the estimate is of.
     pub cpu: Option<usize>,
+    /// How much of the spread between rounds is layout, where layouts were drawn: in the lab, where time is measured.
+    #[serde(default)]
+    pub spread: Option<Spread>,
     /// How much was measured, and how much of that was kept.
     pub counts: Counts,
     /// The rounds, which the figures are computed from; empty where instructions are counted.

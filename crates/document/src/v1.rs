@@ -3,7 +3,7 @@
 use crate::{
     Confidence, CpuUse, Document, Export, Finding, Level, Measurement, Outcome, Path, Place, Row, Timing,
 };
-use environment::Environment;
+use environment::{Environment, Verdict};
 use serde::Deserialize;
 use stats::{Cost, Counts, Cycles, Instructions, Lines, Nanos, Ticks};
 use std::collections::BTreeMap;
@@ -73,12 +73,17 @@ impl From<DocumentV1> for Document {
             Some("bochs") => Place { machine: "bochs".into(), kernel: "lab".into() },
             Some(other) => Place { machine: format!("qemu-{other}"), kernel: "lab".into() },
         };
+        let mut environment = old.environment;
+        // Nothing was timed but where ring 0 ran natively, by the loop alone.
+        if let Some(lab) = environment.lab.as_mut().filter(|lab| !lab.icount) {
+            lab.ring0.verdict = Verdict::Natively;
+        }
         Document {
             schema: crate::SCHEMA.into(),
             id: None,
             findings: old.measurement.warnings.iter().map(finding).collect(),
             measurement: measurement(old.measurement, place),
-            environment: old.environment,
+            environment,
             vdso: old.vdso,
             results: old.results.into_iter().map(row).collect(),
         }
@@ -175,5 +180,6 @@ fn row(old: RowV1) -> Row {
         rounds: Lines::default(),
         distribution_cycles: None,
         distribution_ticks: None,
+        spread: None,
     }
 }

@@ -31,6 +31,12 @@ pub enum Id {
     TscNotInvariant,
     /// The processor is a program.
     Emulated,
+    /// The hypervisor does a part of the lab's ring 0 itself.
+    Ring0,
+    /// Core cycles by the processor's counter differ from those by the chain.
+    CycleCounter,
+    /// Rounds were lost to the firmware.
+    Smi,
     /// The hypervisor ran something else.
     Steal,
     /// The run was interrupted.
@@ -47,7 +53,7 @@ pub enum Id {
 
 impl Id {
     /// Every finding there is.
-    pub const ALL: [Id; 20] = [
+    pub const ALL: [Id; 23] = [
         Id::ClockPath,
         Id::SystemCall,
         Id::Libc,
@@ -62,6 +68,9 @@ impl Id {
         Id::Order,
         Id::TscNotInvariant,
         Id::Emulated,
+        Id::Ring0,
+        Id::CycleCounter,
+        Id::Smi,
         Id::Steal,
         Id::Partial,
         Id::GuestEnded,
@@ -87,6 +96,9 @@ impl Id {
             Id::Order => "order",
             Id::TscNotInvariant => "tsc-not-invariant",
             Id::Emulated => "emulated",
+            Id::Ring0 => "ring-0",
+            Id::CycleCounter => "cycle-counter",
+            Id::Smi => "smi",
             Id::Steal => "steal",
             Id::Partial => "partial",
             Id::GuestEnded => "guest-ended",

@@ -1,7 +1,7 @@
 //! Small documents for the tests of all subjects.
 
 use document::{Document, Finding, Measurement, Outcome, Path, Row, SCHEMA, Timing};
-use environment::Environment;
+use environment::{Environment, Lab, Ring0};
 use stats::{Cost, Counts, Lines, Noise, NoiseKind};
 use std::collections::BTreeMap;
 use table::Table;
@@ -31,6 +31,13 @@ impl Maker {
                 findings: Vec::new(),
             },
         }
+    }
+
+    /// The lab under KVM, whose kernel found this of its ring 0.
+    pub fn lab(ring0: Ring0) -> Maker {
+        let mut maker = Maker::host();
+        maker.document.environment.lab = Some(Lab { accelerator: "kvm".into(), ring0, ..Lab::default() });
+        maker
     }
 
     /// With a row that costs so many core cycles.
@@ -106,6 +113,7 @@ fn row(entry: &str, operation: &str) -> Row {
         rounds: Lines::default(),
         distribution_cycles: None,
         distribution_ticks: None,
+        spread: None,
     }
 }
 

@@ -130,7 +130,7 @@ mod tests {
         };
         assert_eq!(
             plan.render(),
-            "lab 1\nseed 7\ntime 1700000000\ntsc 1000000000\nlimit 5\nset pti=on smap=off\nrun probe64 1 2\n\
+            "lab 2\nseed 7\ntime 1700000000\ntsc 1000000000\nlimit 5\nset pti=on smap=off\nrun probe64 1 2\n\
              exec a%20b 100%25  %c3%a9%0a%00~!\ncheck pti\nscreen\n"
         );
         assert_eq!(plan.numbered(), 3);

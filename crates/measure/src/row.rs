@@ -171,6 +171,7 @@ impl<'a> Row<'a> {
             rounds: stats::Lines::default(),
             distribution_cycles: None,
             distribution_ticks: None,
+            spread: None,
         }
     }
 }

@@ -54,12 +54,30 @@ pub struct Options {
     pub time: Duration,
 }
 
-/// Runs of each row: for times, twice as many as an estimate needs; for counts one, since every count is the same.
+/// Runs of each row in a boot: for counts one, since every count is the same; for times two, so that it can be told how much
+/// of the spread lies between layouts, and how much within one.
 fn rounds(counter: Counter) -> u64 {
     match counter {
         Counter::Instructions => 1,
-        Counter::Time => 12,
+        Counter::Time => 2,
     }
+}
+
+/// Boots of a measurement. A cost depends on where code and data happen to lie, so for times each boot starts from cold, and
+/// draws a layout of its own: with its rounds, more than twice as many as an estimate needs.
+fn boots(counter: Counter) -> u64 {
+    match counter {
+        Counter::Instructions => 1,
+        Counter::Time => 8,
+    }
+}
+
+/// Seeds are below: JSON readers keep every whole number up to 2^53.
+const SEEDS: u64 = (1 << 53) + 1;
+
+/// What draws a layout: addresses and random bytes of programs.
+fn layout(seed: u64) -> Vec<Line> {
+    vec![Line::Seed(seed)]
 }
 
 /// A program that runs for more ticks is considered hung.
@@ -131,10 +149,28 @@ impl<'a> LabPlan<'a> {
         })
     }
 
-    /// The work of a boot: all rounds of all jobs, the configurations interleaved, in an order drawn from the seed.
-    pub fn work(&self, counter: Counter) -> Work {
-        let orders = (0..rounds(counter)).map(|round| self.seed.wrapping_add(round));
-        self.work_in_order(counter, orders.flat_map(|seed| schedule::order(self.jobs.len(), seed)))
+    /// The same with another seed.
+    pub fn seeded(self, seed: u64) -> LabPlan<'a> {
+        LabPlan { seed, ..self }
+    }
+
+    /// How many boots the measurement has.
+    pub fn boots(&self, counter: Counter) -> u64 {
+        boots(counter)
+    }
+
+    /// What a boot of this number draws its layout and its order from.
+    pub fn seed_of(&self, boot: u64) -> u64 {
+        self.seed.wrapping_add(boot) % SEEDS
+    }
+
+    /// The work of the boot of this number: some rounds of all jobs, the configurations interleaved, in an order drawn from
+    /// the seed. What is the same in every boot is looked at in the first.
+    pub fn work(&self, counter: Counter, boot: u64) -> Work {
+        let rounds = rounds(counter);
+        let orders = (0..rounds).map(|round| self.seed.wrapping_add(boot * rounds + round));
+        let orders = orders.flat_map(|seed| schedule::order(self.jobs.len(), seed));
+        self.work_in_order(counter, boot, orders)
     }
 
     /// The work of a boot that somebody watches: a round of each job, one configuration after the other, in the table's
@@ -146,22 +182,16 @@ impl<'a> LabPlan<'a> {
         };
         let mut jobs: Vec<usize> = (0..self.jobs.len()).collect();
         jobs.sort_by_key(|index| self.jobs.get(*index).and_then(place));
-        self.work_in_order(Counter::Time, jobs.into_iter())
+        self.work_in_order(Counter::Time, 0, jobs.into_iter())
     }
 
-    fn work_in_order(&self, counter: Counter, order: impl Iterator<Item = usize>) -> Work {
-        let mut lines = vec![Line::Seed(self.seed), Line::Limit(limit(counter))];
+    fn work_in_order(&self, counter: Counter, boot: u64, order: impl Iterator<Item = usize>) -> Work {
+        let mut lines = layout(self.seed_of(boot));
+        lines.push(Line::Limit(limit(counter)));
         let mut numbered = Vec::new();
-        for probe in [Probe::Probe64, Probe::Probe32] {
-            lines.push(Line::Run { file: probe.name().into(), arguments: Request::describe() });
-            numbered.push(Numbered::Describe(probe));
-        }
         let mut now = self.defaults.clone();
-        for row in self.gates() {
-            let observing = self.defaults.for_entry(row.0).but("observe", "on");
-            set_changes(&mut lines, &mut now, &observing);
-            lines.push(run(row, counter));
-            numbered.push(Numbered::Observe(row.0.id));
+        if boot == 0 {
+            self.look(counter, &mut lines, &mut numbered, &mut now);
         }
         // A switch that is named is always set explicitly: on a processor that lacks the feature, the default differs.
         let named = self.defaults.only(&self.configurations.named);
@@ -178,6 +208,26 @@ impl<'a> LabPlan<'a> {
             numbered.push(Numbered::Round(index));
         }
         Work { plan: lab::Plan { lines }, numbered }
+    }
+
+    /// What the vDSO exports, and whether interrupts are on behind each gate.
+    fn look(
+        &self,
+        counter: Counter,
+        lines: &mut Vec<Line>,
+        numbered: &mut Vec<Numbered>,
+        now: &mut Configuration<'a>,
+    ) {
+        for probe in [Probe::Probe64, Probe::Probe32] {
+            lines.push(Line::Run { file: probe.name().into(), arguments: Request::describe() });
+            numbered.push(Numbered::Describe(probe));
+        }
+        for row in self.gates() {
+            let observing = self.defaults.for_entry(row.0).but("observe", "on");
+            set_changes(lines, now, &observing);
+            lines.push(run(row, counter));
+            numbered.push(Numbered::Observe(row.0.id));
+        }
     }
 
     /// The first row of every entry that goes through a gate.

@@ -301,6 +301,7 @@ fn blank(entry: &str, operation: &str, bits: u8) -> Row {
         rounds: Lines::default(),
         distribution_cycles: None,
         distribution_ticks: None,
+        spread: None,
     }
 }
 
