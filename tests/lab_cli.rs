@@ -90,7 +90,22 @@ fn a_plan_is_printed_and_nothing_started() {
     assert_eq!(json["rows"].as_array().unwrap().len(), 2 * Table::get().rows(Kernel::Lab).count());
     assert_eq!(json["rows"][0]["configuration"]["pti"], "on");
     let hardware = kentry(nowhere, &["lab", "--dry-run", "--entry", "call", "--accel", "kvm"]);
-    assert!(text(&hardware.stdout).contains("18 runs of a probe in 8 boots"), "two rounds in each, and two that describe");
+    assert!(
+        text(&hardware.stdout).contains("18 runs of a probe in 8 boots"),
+        "two rounds in each, and two that describe"
+    );
+}
+
+#[test]
+fn a_seed_is_drawn_for_times_and_counts_repeat() {
+    let seed = |words: &[&str]| {
+        let plan = here(&[&["lab", "--dry-run", "--entry", "call"], words].concat());
+        let text = text(&plan.stdout);
+        text.split_once(", seed ").and_then(|(_, rest)| rest.split(',').next()?.parse::<u64>().ok()).unwrap()
+    };
+    assert_eq!([seed(&[]), seed(&["--accel", "tcg"])], [0, 0]);
+    assert_ne!(seed(&["--accel", "kvm"]), seed(&["--accel", "kvm"]));
+    assert_eq!(seed(&["--accel", "kvm", "--seed", "7"]), 7);
 }
 
 #[test]

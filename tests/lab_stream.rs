@@ -287,6 +287,17 @@ type Counts<'a> = &'a dyn Fn(u64, u64) -> Vec<(u64, u64)>;
 /// A program in QEMU's place that boots as often as the plan says, each time on the same simulated core, where a row costs a
 /// hundred core cycles times its entry's id; with what the kernel found, and what was counted.
 fn timed(folder: &TempDir, plan: &LabPlan, boot: &[u64], counts: Counts) -> PathBuf {
+    costing(folder, plan, boot, counts, &|_| 1.0)
+}
+
+/// The same, where each boot's layout makes everything cost so many times as much.
+fn costing(
+    folder: &TempDir,
+    plan: &LabPlan,
+    boot: &[u64],
+    counts: Counts,
+    layout: &dyn Fn(u64) -> f64,
+) -> PathBuf {
     let mut machine = Machine::new(1, Model::default());
     for number in 0..plan.boots(Counter::Time) {
         let mut tape = Tape::found(boot);
@@ -296,7 +307,7 @@ fn timed(folder: &TempDir, plan: &LabPlan, boot: &[u64], counts: Counts) -> Path
                 Vec::new()
             } else {
                 let request = request(line);
-                simulated(&mut machine, &request, 100.0 * f64::from(request.entry))
+                simulated(&mut machine, &request, 100.0 * layout(number) * f64::from(request.entry))
             };
             tape.counted(run, &output, &counts(number, run), abi::LAB_END_EXITED, [0; 4]);
         }
@@ -338,6 +349,27 @@ fn under_kvm_the_figures_are_times() {
     assert_eq!(seeds, [0, 1, 2, 3, 4, 5, 6, 7], "a layout each");
     assert!(lab.boots.iter().is_sorted_by(|a, b| a.at_ms < b.at_ms));
     assert_eq!((lab.counters.as_ref(), lab.microcode.as_deref()), (None, Some("0x2b000643")));
+}
+
+#[test]
+fn a_layout_that_decides_the_cost_is_seen_in_the_spread() {
+    let (folder, plan) = (tempfile::tempdir().unwrap(), plan(&ROWS));
+    let program = costing(&folder, &plan, &BOOT, NOTHING, &|boot| 1.0 + 0.05 * (boot % 3) as f64);
+    let document = with_limits(&plan, &program, Accelerator::Kvm, limits(LONG)).unwrap();
+    for row in &document.results {
+        let spread = row.spread.unwrap();
+        assert!(spread.layouts == 8 && spread.layout > 0.9 && spread.layout_low > 0.5, "{spread:?}");
+        let cost = row.core_cycles.unwrap();
+        let (low, high) = (cost.ci_low.unwrap().0, cost.ci_high.unwrap().0);
+        let truth = 105.0 * f64::from(row.entry_id.unwrap());
+        assert!(
+            low < truth && truth < high && high - low > 0.03 * truth,
+            "{low} to {high}, not only {truth}"
+        );
+    }
+    let again = document::recompute(&document).unwrap();
+    assert_eq!(again.results, document.results, "the document keeps what it takes");
+    assert!(run("cat $STREAM", &good(), LONG).unwrap().results.iter().all(|row| row.spread.is_none()));
 }
 
 /// The boot's record with other words.
