@@ -24,9 +24,11 @@ static void report_boot(const struct boot *boot, uint64_t hertz, unsigned gatewa
 	};
 
 	ring_test(payload);
-	if (console_is_open())
+	if (console_is_open()) {
+		ring_say(payload);
 		table_begin(payload[LAB_BOOT_RING0_TICKS], payload[LAB_BOOT_RING3_TICKS],
 			    (int)payload[LAB_BOOT_SYSCALL_WORKS], hertz);
+	}
 	record(RECORD_LAB_BOOT, payload, sizeof(payload));
 }
 
