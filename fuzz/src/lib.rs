@@ -148,7 +148,7 @@ impl Word {
             Word::Output(descriptor, bytes) => (abi::RECORD_LAB_OUTPUT, written(*descriptor, bytes)),
             Word::Answer(said) => (abi::RECORD_LAB_OUTPUT, written(1, &said.stream().0)),
             Word::Counters(number, counts) => {
-                let payload = [&[(*number).into()], &counts[..]].concat();
+                let payload: Vec<u64> = std::iter::once(u64::from(*number)).chain(*counts).collect();
                 (abi::RECORD_LAB_COUNTERS, words(&payload))
             }
             Word::End(number, how, [a, b, c, d]) => {
