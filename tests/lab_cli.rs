@@ -32,7 +32,8 @@ fn written(descriptor: u64, bytes: &[u8]) -> Vec<u8> {
 
 /// A session of one program, which writes to both its descriptors and then ends so.
 fn session(how: u64, detail: [u64; 4]) -> Vec<u8> {
-    let boot = [1, 1000, 1000, 1, 0, 0, 0, 1, 0, 1];
+    let mut boot = [0; abi::LAB_BOOT_WORDS as usize];
+    boot[abi::LAB_BOOT_KERNEL_VERSION as usize] = abi::LAB_VERSION;
     let [a, b, c, d] = detail;
     let said: [(u64, Vec<u8>); 7] = [
         (abi::RECORD_LAB_BOOT, words(&boot)),
@@ -82,14 +83,29 @@ fn a_plan_is_printed_and_nothing_started() {
         plan.starts_with("2 rows, one configuration, 4 runs of a probe in one boot, seed 5, at most 60 s"),
         "{plan}"
     );
-    assert!(plan.contains("\nlab 1\nseed 5\n"), "{plan}");
+    assert!(plan.contains("\nlab 2\nseed 5\n"), "{plan}");
     let json =
         kentry(nowhere, &["lab", "--dry-run", "--format", "json", "--set", "pti=on", "--set", "pti=off"]);
     let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
     assert_eq!(json["rows"].as_array().unwrap().len(), 2 * Table::get().rows(Kernel::Lab).count());
     assert_eq!(json["rows"][0]["configuration"]["pti"], "on");
     let hardware = kentry(nowhere, &["lab", "--dry-run", "--entry", "call", "--accel", "kvm"]);
-    assert!(text(&hardware.stdout).contains("14 runs of a probe"), "twelve rounds, and two that describe");
+    assert!(
+        text(&hardware.stdout).contains("18 runs of a probe in 8 boots"),
+        "two rounds in each, and two that describe"
+    );
+}
+
+#[test]
+fn a_seed_is_drawn_for_times_and_counts_repeat() {
+    let seed = |words: &[&str]| {
+        let plan = here(&[&["lab", "--dry-run", "--entry", "call"], words].concat());
+        let text = text(&plan.stdout);
+        text.split_once(", seed ").and_then(|(_, rest)| rest.split(',').next()?.parse::<u64>().ok()).unwrap()
+    };
+    assert_eq!([seed(&[]), seed(&["--accel", "tcg"])], [0, 0]);
+    assert_ne!(seed(&["--accel", "kvm"]), seed(&["--accel", "kvm"]));
+    assert_eq!(seed(&["--accel", "kvm", "--seed", "7"]), 7);
 }
 
 #[test]

@@ -69,6 +69,15 @@ static inline uint64_t rdmsr(uint32_t msr)
 	return (uint64_t)high << 32 | low;
 }
 
+/*
+ * msr.S: for registers that a processor may lack. 1, or 0 where it raises #GP; then nothing is stored. Not before the paths
+ * are built, which exceptions take.
+ */
+int rdmsr_safe(uint32_t msr, uint64_t *value);
+int wrmsr_safe(uint32_t msr, uint64_t value);
+/* Where to go on after a fault at an address outside of the paths; 0: no fault is expected there. */
+uint64_t fixup(uint64_t rip);
+
 struct cpuid {
 	uint32_t eax, ebx, ecx, edx;
 };

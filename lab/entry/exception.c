@@ -70,7 +70,7 @@ static int is_from_program(const struct frame *frame)
 /* A path expects some faults of the kernel; any other ends it. */
 static void kernel_fault(struct frame *frame, uint64_t address)
 {
-	const uint64_t resume = path_fault(frame->rip);
+	const uint64_t here = fixup(frame->rip), resume = here ? here : path_fault(frame->rip);
 
 	if (resume == FAULT_ENDS)
 		end_program(frame, address);

@@ -1,4 +1,5 @@
 /* Reads the plan, a line at a time, and does what it says (abi/lab.h). */
+#include "cpu/counters.h"
 #include "entry/entry.h"
 #include "mm/mm.h"
 #include "plan/plan.h"
@@ -148,6 +149,7 @@ static int do_run(struct line *line, int serve)
 			table_configuration();
 			table_row(arguments, start.argument_count, end);
 		}
+		counters_report(plan.number);
 		report_end(end);
 	}
 	return 1;

@@ -2,6 +2,7 @@
  * Reading and writing. Standard output and error are the record stream, standard input is a file of the archive, and
  * there are no others; each looks like a pipe.
  */
+#include "cpu/counters.h"
 #include "mm/mm.h"
 #include "plan/table.h"
 #include "record.h"
@@ -101,6 +102,7 @@ static long write_chunk(struct open_file *open, uint64_t count)
 
 long call_write(word file, word from, word bytes)
 {
+	counters_stop();
 	struct open_file *open = writable(file);
 	uint64_t written = 0;
 

@@ -1,4 +1,5 @@
 /* One program at a time: started, watched, ended. */
+#include "cpu/counters.h"
 #include "entry/entry.h"
 #include "mm/mm.h"
 #include "serial/serial.h"
@@ -6,9 +7,6 @@
 #include "time/tick.h"
 #include "user/calls.h"
 #include "user/user.h"
-
-/* Where the kernel's own ring-3 code runs. */
-#define CODE_ADDRESS 0x400000ul
 
 #define SIGKILL 9
 
@@ -93,28 +91,30 @@ struct end program_run(const struct start *start)
 	calls_reset(start);
 	fpu_reset();
 	observed_flags = 0;
+	counters_start();
 	go(&frame, loaded.bits, start->serve);
+	counters_stop();
 	if (ended.how == LAB_END_EXITED && observed_flags)
 		ended.detail[1] = observed_flags & RFLAGS_IF ? LAB_IF_SET : LAB_IF_CLEAR;
 	return ended;
 }
 
-struct frame program_run_code(const uint8_t *code, uint64_t bytes)
+struct frame program_run_code(const uint8_t *code, uint64_t bytes, int serve)
 {
 	const struct frame frame = {
-	    .rip = CODE_ADDRESS,
+	    .rip = PROGRAM_CODE,
 	    .cs = SELECTOR_USER_CODE_64,
 	    .rflags = RFLAGS_PROGRAM,
-	    .rsp = CODE_ADDRESS,
+	    .rsp = PROGRAM_CODE,
 	    .ss = SELECTOR_USER_DATA,
 	};
 
 	space_new(64, USER_END_64);
-	if (space_add(CODE_ADDRESS, bytes, PROTECT_READ | PROTECT_EXECUTE, (struct source){code, bytes, 0}))
+	if (space_add(PROGRAM_CODE, bytes, PROTECT_READ | PROTECT_EXECUTE, (struct source){code, bytes, 0}))
 		panic("no memory for the first program");
 	calls_reset(0);
 	watching = 1;
-	go(&frame, 64, 0);
+	go(&frame, 64, serve);
 	watching = 0;
 	return watched;
 }

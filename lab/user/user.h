@@ -50,8 +50,12 @@ void program_set_limit(uint64_t ticks); /* 0: none */
 void program_may_be_runaway(void);
 /* Ends a program for which there is no page; returns if it has not begun yet. */
 void program_lacks_memory(void);
-/* Runs code of the kernel in ring 3 until its first exception, and returns its registers at that moment. */
-struct frame program_run_code(const uint8_t *code, uint64_t bytes);
+/*
+ * Runs code of the kernel in ring 3, at PROGRAM_CODE, until its first exception, and returns its registers at that moment.
+ * `serve`: ud2, int3 and the like are system calls; then only another exception ends it.
+ */
+#define PROGRAM_CODE 0x400000ul
+struct frame program_run_code(const uint8_t *code, uint64_t bytes, int serve);
 int program_watches(const struct frame *frame); /* whether an exception is the end of program_run_code */
 
 /* calls.c: dispatch tables, indexed by call number. */

@@ -312,7 +312,7 @@ impl Session {
                 Event::Step(step) => ran.last_mut().unwrap().steps.push(step),
                 // Before the first program it is the boot's.
                 Event::Log(line) => ran.last_mut().into_iter().for_each(|ran| ran.log.push(line.clone())),
-                Event::Done => {}
+                Event::Counters { .. } | Event::Done => {}
             }
         }
         Session { boot: boot.unwrap(), ran }

@@ -17,6 +17,7 @@ mod pointers;
 mod processor;
 mod questions;
 mod registers;
+mod ring;
 mod runaway;
 mod slots;
 mod steps;

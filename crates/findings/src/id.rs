@@ -31,6 +31,12 @@ pub enum Id {
     TscNotInvariant,
     /// The processor is a program.
     Emulated,
+    /// The hypervisor does a part of the lab's ring 0 itself.
+    Ring0,
+    /// Core cycles by the processor's counter differ from those by the chain.
+    CycleCounter,
+    /// Rounds were lost to the firmware.
+    Smi,
     /// The hypervisor ran something else.
     Steal,
     /// The control group's CPU quota stopped the run.
@@ -49,7 +55,7 @@ pub enum Id {
 
 impl Id {
     /// Every finding there is.
-    pub const ALL: [Id; 21] = [
+    pub const ALL: [Id; 24] = [
         Id::ClockPath,
         Id::SystemCall,
         Id::Libc,
@@ -64,6 +70,9 @@ impl Id {
         Id::Order,
         Id::TscNotInvariant,
         Id::Emulated,
+        Id::Ring0,
+        Id::CycleCounter,
+        Id::Smi,
         Id::Steal,
         Id::CpuQuota,
         Id::Partial,
@@ -90,6 +99,9 @@ impl Id {
             Id::Order => "order",
             Id::TscNotInvariant => "tsc-not-invariant",
             Id::Emulated => "emulated",
+            Id::Ring0 => "ring-0",
+            Id::CycleCounter => "cycle-counter",
+            Id::Smi => "smi",
             Id::Steal => "steal",
             Id::CpuQuota => "cpu-quota",
             Id::Partial => "partial",

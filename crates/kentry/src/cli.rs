@@ -136,9 +136,10 @@ pub struct LabArgs {
     /// How long the guest may take [default: 60; with --bochs 600, since each --set takes it some 20 seconds]
     #[arg(long, value_name = "SECONDS", value_parser = budget, allow_negative_numbers = true)]
     pub timeout: Option<Duration>,
-    /// Draw order, address layout and random bytes from this number (at most 2^53)
-    #[arg(long, value_name = "NUMBER", default_value = "0", value_parser = seed, allow_negative_numbers = true)]
-    pub seed: u64,
+    /// Draw order, address layout and random bytes from this number (at most 2^53) [default: 0 where instructions are
+    /// counted, so that every run is the same; another each time where time is measured]
+    #[arg(long, value_name = "NUMBER", value_parser = seed, allow_negative_numbers = true)]
+    pub seed: Option<u64>,
     /// Run in Bochs, which is slow, but has PCID, which QEMU's emulation lacks
     #[arg(long, conflicts_with = "accel")]
     pub bochs: bool,
@@ -193,7 +194,7 @@ impl LabArgs {
             },
             cpu_model: self.cpu_model.clone(),
             bochs: self.bochs,
-            seed: self.seed,
+            seed: self.seed.unwrap_or(0),
             time: self.time(),
         }
     }

@@ -257,7 +257,7 @@ fn follow(
             },
             Event::Log(line) => output.say(&line),
             Event::End { end, .. } => return code(program, configuration, end, output),
-            Event::Boot(_) | Event::Begin(_) | Event::Step(_) => {}
+            Event::Boot(_) | Event::Begin(_) | Event::Counters { .. } | Event::Step(_) => {}
             Event::Done => return Err(Refused::failed(&"the guest was done without running the program")),
         }
     }

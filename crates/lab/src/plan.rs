@@ -52,11 +52,7 @@ impl Line {
     fn is_numbered(&self) -> bool {
         matches!(
             self,
-            Line::Run { .. }
-                | Line::Exec { .. }
-                | Line::Serve { .. }
-                | Line::Check(_)
-                | Line::Listing(_)
+            Line::Run { .. } | Line::Exec { .. } | Line::Serve { .. } | Line::Check(_) | Line::Listing(_)
         )
     }
 
@@ -153,7 +149,7 @@ mod tests {
         };
         assert_eq!(
             plan.render(),
-            "lab 1\nseed 7\ntime 1700000000\ntsc 1000000000\nlimit 5\nset pti=on smap=off\nrun probe64 1 2\n\
+            "lab 2\nseed 7\ntime 1700000000\ntsc 1000000000\nlimit 5\nset pti=on smap=off\nrun probe64 1 2\n\
              exec a%20b 100%25  %c3%a9%0a%00~!\ncheck pti\nlayout 9\nlisting int80\nscreen\n"
         );
         assert_eq!(plan.numbered(), 4);

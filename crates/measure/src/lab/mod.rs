@@ -3,7 +3,9 @@
 use lab::Line;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+mod believed;
 mod configuration;
+mod counted;
 mod described;
 mod ended;
 mod image;

@@ -67,11 +67,34 @@ pub struct Options {
     pub time: Duration,
 }
 
-/// Runs of each row: for times, twice as many as an estimate needs; for counts one, since every count is the same.
+/// Runs of each row in a boot: for counts one, since every count is the same; for times two, so that it can be told how much
+/// of the spread lies between layouts, and how much within one.
 fn rounds(counter: Counter) -> u64 {
     match counter {
         Counter::Instructions => 1,
-        Counter::Time => 12,
+        Counter::Time => 2,
+    }
+}
+
+/// Boots of a measurement. A cost depends on where code and data happen to lie, so for times each boot starts from cold, and
+/// draws a layout of its own: with its rounds, more than twice as many as an estimate needs.
+fn boots(counter: Counter) -> u64 {
+    match counter {
+        Counter::Instructions => 1,
+        Counter::Time => 8,
+    }
+}
+
+/// Seeds are below: JSON readers keep every whole number up to 2^53.
+const SEEDS: u64 = (1 << 53) + 1;
+
+/// What draws a layout: the addresses and random bytes of programs and, where time is measured, where paths begin in their
+/// slots. A count does not depend on that.
+fn layout(counter: Counter, seed: u64) -> Vec<Line> {
+    match counter {
+        Counter::Instructions => vec![Line::Seed(seed)],
+        // 0 would be the layout without offsets, in every boot the same.
+        Counter::Time => vec![Line::Seed(seed), Line::Layout(seed + 1)],
     }
 }
 
@@ -82,23 +105,6 @@ fn limit(counter: Counter) -> u64 {
         Counter::Instructions => 100_000_000,
         // About half a second; a round takes milliseconds.
         Counter::Time => 1_000_000_000,
-    }
-}
-
-/// A run of every job.
-struct Round {
-    /// Where paths begin in their slots, drawn from this.
-    layout: Option<u64>,
-    /// Their order.
-    jobs: Vec<usize>,
-}
-
-/// The layout of a round, so that what is measured contains what a layout happens to cost; a count does not depend on it.
-fn layout(counter: Counter, seed: u64) -> Option<u64> {
-    match counter {
-        Counter::Instructions => None,
-        // 0 would be the layout without offsets, in every boot the same.
-        Counter::Time => Some(seed.wrapping_add(1).max(1)),
     }
 }
 
@@ -161,12 +167,28 @@ impl<'a> LabPlan<'a> {
         })
     }
 
-    /// The work of a boot: all rounds of all jobs, the configurations interleaved, in an order drawn from the seed.
-    pub fn work(&self, counter: Counter) -> Work {
-        let seeds = (0..rounds(counter)).map(|round| self.seed.wrapping_add(round));
-        let order =
-            |seed| Round { layout: layout(counter, seed), jobs: schedule::order(self.jobs.len(), seed) };
-        self.work_in_order(counter, seeds.map(order))
+    /// The same with another seed.
+    pub fn seeded(self, seed: u64) -> LabPlan<'a> {
+        LabPlan { seed, ..self }
+    }
+
+    /// How many boots the measurement has.
+    pub fn boots(&self, counter: Counter) -> u64 {
+        boots(counter)
+    }
+
+    /// What a boot of this number draws its layout and its order from.
+    pub fn seed_of(&self, boot: u64) -> u64 {
+        self.seed.wrapping_add(boot) % SEEDS
+    }
+
+    /// The work of the boot of this number: some rounds of all jobs, the configurations interleaved, in an order drawn from
+    /// the seed. What is the same in every boot is looked at in the first.
+    pub fn work(&self, counter: Counter, boot: u64) -> Work {
+        let rounds = rounds(counter);
+        let orders = (0..rounds).map(|round| self.seed.wrapping_add(boot * rounds + round));
+        let orders = orders.flat_map(|seed| schedule::order(self.jobs.len(), seed));
+        self.work_in_order(counter, boot, layout(counter, self.seed_of(boot)), orders)
     }
 
     /// The work of a boot that somebody watches: a round of each job, one configuration after the other, in the table's
@@ -178,21 +200,24 @@ impl<'a> LabPlan<'a> {
         };
         let mut jobs: Vec<usize> = (0..self.jobs.len()).collect();
         jobs.sort_by_key(|index| self.jobs.get(*index).and_then(place));
-        self.work_in_order(Counter::Time, std::iter::once(Round { layout: None, jobs }))
+        // With a single layout, paths begin their slots, so that the figures of two images can be compared.
+        let layout = vec![Line::Seed(self.seed_of(0))];
+        self.work_in_order(Counter::Time, 0, layout, jobs.into_iter())
     }
 
-    fn work_in_order(&self, counter: Counter, rounds: impl Iterator<Item = Round>) -> Work {
-        let mut lines = vec![Line::Seed(self.seed), Line::Limit(limit(counter))];
+    fn work_in_order(
+        &self,
+        counter: Counter,
+        boot: u64,
+        layout: Vec<Line>,
+        order: impl Iterator<Item = usize>,
+    ) -> Work {
+        let mut lines = layout;
+        lines.push(Line::Limit(limit(counter)));
         let mut numbered = Vec::new();
-        for probe in [Probe::Probe64, Probe::Probe32] {
-            lines.push(Line::Run { file: probe.name().into(), arguments: Request::describe() });
-            numbered.push(Numbered::Describe(probe));
-        }
         let mut now = self.defaults.clone();
-        for (index, job) in self.observed() {
-            set_changes(&mut lines, &mut now, &job.configuration.clone().but("observe", "on"));
-            lines.push(run(job.row, counter));
-            numbered.push(Numbered::Observe(index));
+        if boot == 0 {
+            self.look(counter, &mut lines, &mut numbered, &mut now);
         }
         // A switch that is named is always set explicitly: on a processor that lacks the feature, the default differs.
         let named = self.defaults.only(&self.configurations.named);
@@ -202,16 +227,32 @@ impl<'a> LabPlan<'a> {
             lines.push(Line::Set(set.into_iter().collect()));
         }
         now = self.defaults.clone();
-        for round in rounds {
-            lines.extend(round.layout.map(Line::Layout));
-            for index in round.jobs {
-                let Some(job) = self.jobs.get(index) else { continue };
-                set_changes(&mut lines, &mut now, &job.configuration);
-                lines.push(run(job.row, counter));
-                numbered.push(Numbered::Round(index));
-            }
+        for index in order {
+            let Some(job) = self.jobs.get(index) else { continue };
+            set_changes(&mut lines, &mut now, &job.configuration);
+            lines.push(run(job.row, counter));
+            numbered.push(Numbered::Round(index));
         }
         Work { plan: lab::Plan { lines }, numbered }
+    }
+
+    /// What the vDSO exports, and whether interrupts are on behind each gate.
+    fn look(
+        &self,
+        counter: Counter,
+        lines: &mut Vec<Line>,
+        numbered: &mut Vec<Numbered>,
+        now: &mut Configuration<'a>,
+    ) {
+        for probe in [Probe::Probe64, Probe::Probe32] {
+            lines.push(Line::Run { file: probe.name().into(), arguments: Request::describe() });
+            numbered.push(Numbered::Describe(probe));
+        }
+        for (index, job) in self.observed() {
+            set_changes(lines, now, &job.configuration.clone().but("observe", "on"));
+            lines.push(run(job.row, counter));
+            numbered.push(Numbered::Observe(index));
+        }
     }
 
     /// For every entry that goes through a gate, the first job with each type of gate, and its index.
