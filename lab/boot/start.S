@@ -175,11 +175,9 @@ boot_window:
 	.fill	511, 8, 0
 
 	.bss
-	.balign PAGE
+	.balign	PAGE
 	.globl	boot_tables
 boot_tables:
 	.skip	IMAGE_TABLES * PAGE
-	.skip	16384
-main_stack_top:
 
 	.section .note.GNU-stack, "", @progbits

@@ -33,14 +33,12 @@ struct frame {
 struct cpu {
 	uint32_t vendor;   /* VENDOR_* of abi/lab.h */
 	uint32_t features; /* bit per FEATURE_* of abi/lab.h */
-	uint32_t has_sysenter, has_apic, has_machine_checks, hwcap;
+	uint32_t has_sysenter, has_apic, has_machine_checks, hwcap, hwcap2;
 	uint64_t xcr0;
 };
 extern struct cpu cpu;
 void cpu_find_features(void);
 int cpu_has(unsigned feature);
-/* Whether a fault is that of msr_read or msr_write, which then go on. */
-int msr_fault(struct frame *frame);
 /* Resets the vector registers and their control to the state of a new program. */
 void fpu_reset(void);
 
@@ -96,9 +94,11 @@ static inline uint64_t rdmsr(uint32_t msr)
 	return (uint64_t)high << 32 | low;
 }
 
-/* msr.S: where the register may be missing; 0 when the processor refused. */
-int msr_read(uint32_t msr, uint64_t *value);
-int msr_write(uint32_t msr, uint64_t value);
+/* msr.S: for registers that a processor may lack. 1, or 0 where it raises #GP; then nothing is stored. */
+int rdmsr_safe(uint32_t msr, uint64_t *value);
+int wrmsr_safe(uint32_t msr, uint64_t value);
+/* Where to go on after a fault at an address outside of the paths; 0: no fault is expected there. */
+uint64_t fixup(uint64_t rip);
 
 struct cpuid {
 	uint32_t eax, ebx, ecx, edx;

@@ -10,6 +10,7 @@ struct cpu cpu;
 #define LEAF1_EDX_MCA	(1u << 14)
 #define LEAF1_ECX_PCID	(1u << 17)
 #define LEAF1_ECX_XSAVE (1u << 26)
+#define LEAF7_EBX_BASES (1u << 0) /* FSGSBASE */
 #define LEAF7_EBX_SMEP	(1u << 7)
 #define LEAF7_EBX_SMAP	(1u << 20)
 #define LEAF7_ECX_UMIP	(1u << 2)
@@ -21,14 +22,14 @@ struct cpu cpu;
 #define EXT1_EDX_RDTSCP	 (1u << 27)
 #define EXT21_EAX_LFENCE (1u << 2) /* always serializing */
 
+/* arch/x86/include/uapi/asm/hwcap2.h */
+#define HWCAP2_FSGSBASE 2
+
 /* x87, SSE, AVX, and the three parts of AVX-512: libraries choose their functions by these. */
 #define XCR0_USED   0xe7
 #define XCR0_AVX512 0xe0
 
 #define MXCSR_DEFAULT 0x1f80
-
-/* msr.S: the instructions that may fault, and where they then go on. */
-extern const uint8_t msr_read_at[], msr_write_at[], msr_refused[];
 
 static uint32_t vendor_of(uint32_t ebx)
 {
@@ -88,21 +89,12 @@ static int order_lfence(void)
 		return cpu.vendor == VENDOR_INTEL;
 	if (extended(LEAF_EXTENDED_21).eax & EXT21_EAX_LFENCE || family() == 0xf || family() == 0x11)
 		return 1;
-	if (!msr_read(MSR_DE_CFG, &value))
+	if (!rdmsr_safe(MSR_DE_CFG, &value))
 		return 0;
 	if (value & DE_CFG_LFENCE_SERIALIZES)
 		return 1;
-	return msr_write(MSR_DE_CFG, value | DE_CFG_LFENCE_SERIALIZES) && msr_read(MSR_DE_CFG, &value) &&
+	return wrmsr_safe(MSR_DE_CFG, value | DE_CFG_LFENCE_SERIALIZES) && rdmsr_safe(MSR_DE_CFG, &value) &&
 	       value & DE_CFG_LFENCE_SERIALIZES;
-}
-
-int msr_fault(struct frame *frame)
-{
-	if (frame->vector != VECTOR_PROTECTION ||
-	    (frame->rip != (uint64_t)msr_read_at && frame->rip != (uint64_t)msr_write_at))
-		return 0;
-	frame->rip = (uint64_t)msr_refused;
-	return 1;
 }
 
 void cpu_find_features(void)
@@ -134,6 +126,11 @@ void cpu_find_features(void)
 	cr4 |= cpu_has(FEATURE_SMEP) ? CR4_SMEP : 0;
 	cr4 |= cpu_has(FEATURE_UMIP) ? CR4_UMIP : 0;
 	cr4 |= cpu_has(FEATURE_XSAVE) ? CR4_OSXSAVE : 0;
+	/* Programs may set the bases of FS and GS themselves: this kernel uses neither. They know by AT_HWCAP2. */
+	if (leaf7.ebx & LEAF7_EBX_BASES) {
+		cr4 |= CR4_FSGSBASE;
+		cpu.hwcap2 |= HWCAP2_FSGSBASE;
+	}
 	write_cr4(cr4);
 	if (cpu_has(FEATURE_XSAVE))
 		enable_xsave();

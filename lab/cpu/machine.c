@@ -13,7 +13,7 @@ static uint64_t read_or_0(uint32_t msr)
 {
 	uint64_t value;
 
-	return msr_read(msr, &value) ? value : 0;
+	return rdmsr_safe(msr, &value) ? value : 0;
 }
 
 _Noreturn void machine_check(const struct frame *frame)

@@ -1,31 +1,41 @@
 /*
- * int msr_read(uint32_t msr, uint64_t *value), int msr_write(uint32_t msr, uint64_t value)
- * Access to a register that this processor may lack, or may not let the kernel change: 0 if the instruction raised #GP, 1 if
- * not. msr_fault (features.c) has such a fault go on at msr_refused; nothing has been pushed then.
+ * int rdmsr_safe(uint32_t msr, uint64_t *value)
+ * int wrmsr_safe(uint32_t msr, uint64_t value)
+ * In: edi, rsi. Out: eax, 1; or 0 after a #GP, which a processor raises for a register or a value that it does not know
+ * (SDM vol. 2B, RDMSR and WRMSR). Lost: rcx, rdx.
  */
+
+/* A fault at `at` goes on at `resume` (fixup.c). */
+.macro FIXUP at, resume
+	.pushsection .fixups, "a"
+	.quad	\at, \resume
+	.popsection
+.endm
+
 	.text
-	.globl	msr_read, msr_write, msr_read_at, msr_write_at, msr_refused
-msr_read:
+	.globl	rdmsr_safe, wrmsr_safe
+rdmsr_safe:
 	mov	%edi, %ecx
-msr_read_at:
-	rdmsr
-	mov	%eax, (%rsi)
-	mov	%edx, 4(%rsi)
+1:	rdmsr
+	FIXUP	1b, 3f
+	shl	$32, %rdx
+	mov	%eax, %eax
+	or	%rdx, %rax
+	mov	%rax, (%rsi)
 	mov	$1, %eax
 	ret
 
-msr_write:
+wrmsr_safe:
 	mov	%edi, %ecx
 	mov	%esi, %eax
 	mov	%rsi, %rdx
 	shr	$32, %rdx
-msr_write_at:
-	wrmsr
+2:	wrmsr
+	FIXUP	2b, 3f
 	mov	$1, %eax
 	ret
 
-msr_refused:
-	xor	%eax, %eax
+3:	xor	%eax, %eax
 	ret
 
 	.section .note.GNU-stack, "", @progbits

@@ -25,6 +25,7 @@
 #define CR4_OSFXSR     0x200
 #define CR4_OSXMMEXCPT 0x400
 #define CR4_UMIP       0x800
+#define CR4_FSGSBASE   0x10000
 #define CR4_PCIDE      0x20000
 #define CR4_OSXSAVE    0x40000
 #define CR4_SMEP       0x100000

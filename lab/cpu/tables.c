@@ -66,7 +66,13 @@ static struct tss tss CPU_AREA;
  * until then, a second #MC or #DF shuts the processor down, and #DB's handler sets no breakpoint.
  */
 static const uint8_t ist_vectors[] = {VECTOR_DEBUG, VECTOR_NMI, VECTOR_DOUBLE, VECTOR_MACHINE};
-static uint8_t ist_stacks[sizeof(ist_vectors)][IST_STACK] CPU_AREA;
+/* Each on pages of its own, below which one is not mapped (entry/guard.c). */
+static struct {
+	uint8_t guard[4096], stack[IST_STACK];
+} ist_stacks[sizeof(ist_vectors)] __attribute__((section(".cpu_stacks"), aligned(4096)));
+static const uint64_t ist_guards[sizeof(ist_vectors)] __attribute__((section(".guard_pages"), used)) = {
+    (uint64_t)ist_stacks[0].guard, (uint64_t)ist_stacks[1].guard, (uint64_t)ist_stacks[2].guard,
+    (uint64_t)ist_stacks[3].guard};
 
 static struct gate gate(uint64_t target, unsigned type, unsigned privilege)
 {
@@ -148,7 +154,7 @@ void tables_load(void)
 	tss.rsp[0] = (uint64_t)entry_stack_top;
 	tss.io_map = sizeof(tss); /* beyond the limit: no port is open */
 	for (unsigned i = 0; i < sizeof(ist_vectors); i++)
-		tss.ist[i] = (uint64_t)ist_stacks[i] + IST_STACK;
+		tss.ist[i] = (uint64_t)ist_stacks[i].stack + IST_STACK;
 	for (unsigned vector = 0; vector < sizeof(idt) / sizeof(idt[0]); vector++)
 		gate_to_stub(vector);
 

@@ -36,6 +36,7 @@ exception_stubs:
 	push	$0
 	push	$vector
 	jmp	*path_exception
+	.endif
 	.set	vector, vector + 1
 	.endr
 
@@ -56,7 +57,7 @@ exception_stubs:
  *   second half, may have old translations until then: all are of programs' addresses, which nothing here touches.
  * - CR2. Nothing here faults, so a page fault that has yet to read it finds its own address.
  * - GS: this kernel does not use it. AC: it lets the kernel reach the program's memory, and nothing here does.
- * - user_rsp, landing_pad and what else belongs to paths: not touched.
+ * - program_rsp, gate_frame, landing_pad and what else belongs to paths: not touched.
  *
  * An iretq that faults (the program has made its stack segment unusable) ends the program, as in all paths.
  */
@@ -82,20 +83,18 @@ exception_at_any_time:
 exception_iret:
 	iretq
 
-PATH exception
+PATH exception, BY_EXCEPTION
+HOOK IN_EARLY
 STEP "save registers"
 	SAVE_ALL
-	cld
-STEP "SMAP: close", SWITCH_SMAP, SMAP_ON
-	clac
-STEP "PTI: switch to the kernel's page tables", SWITCH_PTI, PTI_ON
+STEP "PTI: note the page tables", SWITCH_PTI, IS(PTI_ON)
 	mov	%cr3, %rbx
-	mov	kernel_cr3, %rax
-	mov	%rax, %cr3
+TO_KERNEL_TABLES %rax, lost
+HOOK IN_SAVED
 STEP "handle"
 	mov	%rsp, %rdi
 	mov	%rsp, %rbp
-STEP "PTI: off the entry stack", SWITCH_PTI, PTI_ON
+STEP "PTI: off the entry stack", SWITCH_PTI, IS(PTI_ON)
 	testb	$3, FRAME_CS(%rsp)
 	jz	1f
 	mov	$kernel_stack_top, %rsp
@@ -103,16 +102,17 @@ STEP "PTI: off the entry stack", SWITCH_PTI, PTI_ON
 STEP "handle"
 	CALL_C	exception
 	mov	%rbp, %rsp
-STEP "PTI: switch back", SWITCH_PTI, PTI_ON
+HOOK OUT_SAVED
+STEP "PTI: were they the program's", SWITCH_PTI, IS(PTI_ON)
 	/* CR3 reads without the bit that keeps the translations (PCID), so the value only tells which of the two it was. */
 	test	$PROGRAM_TOP_BIT, %ebx
-	jz	1f
-	mov	user_cr3, %rax
-	mov	%rax, %cr3
-1:
+	BRANCH	JE, 51f
+TO_PROGRAM_TABLES %rax, lost
 STEP "restore registers"
-	RESTORE_ALL
+51:	RESTORE_ALL
 	add	$16, %rsp
+HOOK OUT_LATE
+STEP "iret"
 1:	iretq
 	FAULT	1b, 0
 END_PATH

@@ -82,7 +82,8 @@ static _Noreturn void kernel_is_wrong(const struct frame *frame)
 /* A path expects some faults of the kernel; any other ends it. */
 static void kernel_fault(struct frame *frame, uint64_t address)
 {
-	const uint64_t resume = frame->rip == (uint64_t)exception_iret ? FAULT_ENDS : path_fault(frame->rip);
+	const uint64_t here = frame->rip == (uint64_t)exception_iret ? FAULT_ENDS : fixup(frame->rip);
+	const uint64_t resume = here ? here : path_fault(frame->rip);
 
 	if (resume == FAULT_ENDS)
 		end_program(frame, address);
@@ -122,6 +123,8 @@ static void tick(const struct frame *frame)
 	tick_done();
 	if (is_from_program(frame) || is_in_path(frame->rip))
 		program_may_be_runaway();
+	else
+		tick_shift();
 }
 
 void exception(struct frame *frame)
@@ -146,9 +149,9 @@ void exception(struct frame *frame)
 			stray_came((unsigned)frame->vector);
 			return;
 		}
-		if (msr_fault(frame))
-			return;
 		if (program_watches(frame))
+			return;
+		if (frame->vector == VECTOR_PROTECTION && is_from_program(frame) && umip_fault(frame))
 			return;
 		if (is_from_program(frame))
 			end_program(frame, frame->rip);

@@ -109,6 +109,7 @@ struct space {
 	uint64_t map_top; /* mmap looks for room below */
 	uint64_t break_start, break_now;
 	uint64_t minor_faults;
+	int read_implies_execute; /* what a program may read it may execute, as its file demands */
 };
 extern struct space space;
 void space_init(void); /* pages that were taken before remain the kernel's */
@@ -119,16 +120,21 @@ void space_new(int bits, uint64_t map_top);
  */
 long space_add(uint64_t start, uint64_t bytes, unsigned protection, struct source source);
 long space_remove(uint64_t start, uint64_t bytes);
+/* Changes what lies before the first hole; -ENOMEM if there is one. */
 long space_protect(uint64_t start, uint64_t bytes, unsigned protection);
 /* Drops the pages of anonymous areas; the next touch finds zeroes. */
-long space_forget(uint64_t start, uint64_t bytes);
-/* Moves an area to a place where it can be larger; its new address, or -errno. */
-long space_move(uint64_t start, uint64_t bytes, uint64_t new_bytes);
-/* Whether there is an area at the start, and the range is one of the program's addresses. */
-int space_has(uint64_t start, uint64_t bytes);
+void space_forget(uint64_t start, uint64_t bytes);
+/* Whether areas without a hole cover a range; and whether they are also alike, and anonymous. */
+int space_is_whole(uint64_t start, uint64_t bytes);
+int space_is_movable(uint64_t start, uint64_t bytes);
+/* Moves such a range, and makes it longer or shorter; its new address, or -errno. */
+long space_move(uint64_t start, uint64_t bytes, uint64_t to, uint64_t new_bytes);
+int space_protection(uint64_t address); /* -1 where there is no area */
+unsigned space_data_protection(void);	/* of memory that a program gets unasked: break, stack */
 int space_is_free(uint64_t start, uint64_t bytes);
-/* An address with so much room, or 0. */
+/* An address with so much room, or 0; and one between two others. */
 uint64_t space_find(uint64_t bytes);
+uint64_t space_find_in(uint64_t bytes, uint64_t floor, uint64_t top);
 long space_set_break(uint64_t to);
 /* Pages of the kernel's own in a program: the vDSO, its time page. */
 long space_add_pages(uint64_t start, const void *first, uint64_t bytes, unsigned protection);

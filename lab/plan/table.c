@@ -101,7 +101,7 @@ void table_begin(uint64_t ring0, uint64_t ring3, int syscall_works, uint64_t her
 
 void table_configuration(void)
 {
-	static configuration shown = {[SWITCH_SMAP] = UINT8_MAX};
+	static configuration shown = {[SWITCH_SMAP] = UINT32_MAX};
 	struct line_buffer line = {.length = 0};
 
 	/* The row's name tells which gate it is; its line shows what was observed. */
@@ -116,6 +116,11 @@ void table_configuration(void)
 	if (id_ != SWITCH_GATE && id_ != SWITCH_OBSERVE && configured[id_] == index_)                        \
 		line_text(&line, " " name_ "=" value_);
 	SWITCH_VALUES(ROW)
+#undef ROW
+#define ROW(id_, name_, least_, most_, default_)                                                             \
+	line_text(&line, " " name_ "=");                                                                     \
+	line_number(&line, configured[id_], 10);
+	SWITCH_NUMBERS(ROW)
 #undef ROW
 	put(&line, HEADING_CONFIGURATION);
 }

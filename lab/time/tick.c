@@ -46,6 +46,15 @@ void tick_restart(void)
 			 : "memory"); /* a pending tick is handled before the program begins */
 }
 
+void tick_shift(void)
+{
+	static uint32_t shift;
+
+	shift = (shift + 977) % 65536;
+	if (is_there && apic_read(APIC_INITIAL))
+		apic_write(APIC_INITIAL, count + shift);
+}
+
 void tick_stop(void)
 {
 	if (is_there)

@@ -2,7 +2,7 @@
 
 use crate::build::Program;
 use lab::{Accelerator, Bochs, End, Event, Events, File, Guest, Limits, Line, Plan, Qemu, Strays, Trouble};
-use record::{Boot, Payload, Request, Sample, Verdict, abi};
+use record::{Boot, Payload, Request, Sample, Step, Verdict, abi};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::time::Duration;
@@ -179,6 +179,11 @@ impl Script {
         number
     }
 
+    /// What every program of the boot can read from its standard input.
+    pub fn input(&mut self, bytes: &[u8]) {
+        self.files.insert(lab::INPUT.into(), bytes.into());
+    }
+
     /// A file that the archive does not have.
     pub fn exec_missing(&mut self, name: &str) -> usize {
         self.lines.push(Line::Exec { file: name.into(), arguments: Vec::new() });
@@ -196,6 +201,17 @@ impl Script {
     pub fn check(&mut self, name: &str) -> usize {
         self.lines.push(Line::Check(name.into()));
         self.label(format!("check {name}"))
+    }
+
+    /// The steps of a path, as it is built then.
+    pub fn list(&mut self, path: &str) -> usize {
+        self.lines.push(Line::Listing(path.into()));
+        self.label(format!("listing {path}"))
+    }
+
+    /// Where paths begin in their slots is drawn from this.
+    pub fn layout(&mut self, number: u64) {
+        self.lines.push(Line::Layout(number));
     }
 
     /// The boot module, for a counter of this frequency; with 0, the kernel is told none.
@@ -237,6 +253,10 @@ impl Script {
     pub fn boot_untold(&self, emulator: Emulator) -> Option<Session> {
         let boot = |archive: &[u8], programs, limits: &Limits| emulator.boot(archive, programs, limits);
         self.boot_in(&boot, 0)
+    /// Listens to a guest that has said this already, to its end.
+    pub fn follow(&self, said: Event, guest: &mut Guest) -> Session {
+        let events = std::iter::once(said).chain(listen(guest, &self.labels)).collect();
+        Session::new(events, &self.labels)
     }
 
     /// Boots it in something else.
@@ -295,6 +315,7 @@ pub struct Ran {
     pub interrupts: Option<bool>,
     pub output: Vec<u8>,
     pub errors: Vec<u8>,
+    pub steps: Vec<Step>,
     pub log: Vec<String>,
     /// Interrupts that nobody asked for.
     pub strays: Strays,
@@ -324,6 +345,7 @@ impl Session {
                     interrupts: None,
                     output: Vec::new(),
                     errors: Vec::new(),
+                    steps: Vec::new(),
                     log: Vec::new(),
                     strays: Strays::new(),
                 }),
@@ -335,12 +357,13 @@ impl Session {
                     let last = ran.last_mut().unwrap();
                     (last.end, last.interrupts) = (end, interrupts);
                 }
+                Event::Step(step) => ran.last_mut().unwrap().steps.push(step),
                 Event::Log(line) => ran.last_mut().map_or(&mut log, |ran| &mut ran.log).push(line),
                 Event::Stray { number, vector, count } => {
                     let strays = number.map_or(&mut outside, |_| &mut ran.last_mut().unwrap().strays);
                     *strays.entry(vector).or_default() += count;
                 }
-                Event::Done => {}
+                Event::Counters { .. } | Event::Done => {}
             }
         }
         Session { boot: boot.unwrap(), log, ran, strays: outside }

@@ -18,7 +18,14 @@ const UPPER_HALF: u64 = 1 << 63;
 /// What programs' page tables have of the kernel's half: start and end.
 fn allowed(kernel: &Kernel, vsyscall: bool) -> Vec<(u64, u64)> {
     let range = |name: &str| (kernel.symbol(&format!("{name}_start")), kernel.symbol(&format!("{name}_end")));
-    let mut ranges = vec![range("trampoline"), range("cpu_area")];
+    let mut ranges = vec![range("trampoline")];
+    let (mut start, end) = range("cpu_area");
+    let area = start..end;
+    for guard in kernel.guard_pages().into_iter().filter(|page| area.contains(page)) {
+        ranges.push((start, guard));
+        start = guard + PAGE;
+    }
+    ranges.push((start, end));
     ranges.extend(vsyscall.then_some((VSYSCALL, VSYSCALL + PAGE)));
     ranges
 }
@@ -107,6 +114,13 @@ fn the_page_tables_of_a_running_program_have_nothing_else_of_the_kernel() {
     let all = seen_from_outside("pti=off", &program);
     let is_seen = |address: u64| all.iter().any(|(start, end)| (*start..*end).contains(&address));
     assert!(is_seen(kernel.symbol("kernel_start")) && is_seen(0xffff_8880_0010_0000), "{all:x?}");
+    let guards = kernel.guard_pages();
+    // Above each is a stack; no stack borders on another without one in between.
+    assert!(guards.iter().all(|page| !is_seen(*page) && is_seen(page + PAGE)), "{guards:x?} {all:x?}");
+    for top in ["main_stack_top", "kernel_stack_top", "entry_stack_top"] {
+        let top = kernel.symbol(top);
+        assert!(guards.iter().any(|page| (top - 5 * PAGE..top).contains(page)), "{top:x}");
+    }
 }
 
 #[test]

@@ -33,6 +33,12 @@ pub enum Id {
     TscContradiction,
     /// The processor is a program.
     Emulated,
+    /// The hypervisor does a part of the lab's ring 0 itself.
+    Ring0,
+    /// Core cycles by the processor's counter differ from those by the chain.
+    CycleCounter,
+    /// Rounds were lost to the firmware.
+    Smi,
     /// The hypervisor ran something else.
     Steal,
     /// The control group's CPU quota stopped the run.
@@ -51,7 +57,7 @@ pub enum Id {
 
 impl Id {
     /// Every finding there is.
-    pub const ALL: [Id; 22] = [
+    pub const ALL: [Id; 25] = [
         Id::ClockPath,
         Id::SystemCall,
         Id::Libc,
@@ -67,6 +73,9 @@ impl Id {
         Id::TscNotInvariant,
         Id::TscContradiction,
         Id::Emulated,
+        Id::Ring0,
+        Id::CycleCounter,
+        Id::Smi,
         Id::Steal,
         Id::CpuQuota,
         Id::Partial,
@@ -94,6 +103,9 @@ impl Id {
             Id::TscNotInvariant => "tsc-not-invariant",
             Id::TscContradiction => "tsc-contradiction",
             Id::Emulated => "emulated",
+            Id::Ring0 => "ring-0",
+            Id::CycleCounter => "cycle-counter",
+            Id::Smi => "smi",
             Id::Steal => "steal",
             Id::CpuQuota => "cpu-quota",
             Id::Partial => "partial",

@@ -1,5 +1,5 @@
 use crate::{End, Event, Events, Trouble};
-use record::{Boot, MOST_OUTPUT};
+use record::{Boot, Counters, MOST_OUTPUT, Step};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -17,6 +17,8 @@ pub struct Ran {
     pub end: End,
     /// Whether interrupts were on in the kernel behind some gate, where that was observed.
     pub interrupts: Option<bool>,
+    /// What the processor counted while it ran, until it wrote something, where the processor counts anything.
+    pub counters: Option<Counters>,
 }
 
 /// How many interrupts came that nobody asked for, by vector; 2 is that of NMIs.
@@ -35,9 +37,12 @@ pub struct Collected {
     pub running: Option<u64>,
     /// Interrupts that nobody asked for, by vector, of each program while it ran; and of the time outside of programs.
     pub strays: BTreeMap<Option<u64>, Strays>,
+    /// The steps of the paths that were listed, by the number of the plan's line.
+    pub listed: BTreeMap<u64, Vec<Step>>,
     /// The last log lines.
     pub log: Vec<String>,
     output: Option<Vec<u8>>,
+    counters: Option<Counters>,
     first: Option<Instant>,
 }
 
@@ -77,9 +82,16 @@ impl Collected {
                 }
                 self.output.take_if(|output| output.len() > MOST_OUTPUT);
             }
+            Event::Counters { counters, .. } => self.counters = Some(counters),
             Event::End { number, end, interrupts } => {
-                self.ran.insert(number, Ran { output: self.output.take(), end, interrupts });
+                let (output, counters) = (self.output.take(), self.counters.take());
+                self.ran.insert(number, Ran { output, end, interrupts, counters });
                 self.running = None;
+            }
+            Event::Step(step) => {
+                if let Some(number) = self.running {
+                    self.listed.entry(number).or_default().push(step);
+                }
             }
             Event::Log(line) => {
                 self.log.push(line);
@@ -106,11 +118,17 @@ mod tests {
     fn pieces_of_standard_output_are_joined() {
         let mut collected = Collected::default();
         let end = Event::End { number: 0, end: End::Exited(0), interrupts: None };
-        for event in [Event::Begin(0), output(1, b"ab"), output(2, b"no"), output(1, b"c"), end] {
+        let counters = Counters { present: 1, values: [7, 0, 0, 0, 0, 0, 0, 0] };
+        let counted = Event::Counters { number: 0, counters };
+        for event in [Event::Begin(0), output(1, b"ab"), output(2, b"no"), output(1, b"c"), counted, end] {
             collected.take(event);
         }
-        let expected = Ran { output: Some(b"abc".to_vec()), end: End::Exited(0), interrupts: None };
+        let end = End::Exited(0);
+        let expected = Ran { output: Some(b"abc".to_vec()), end, interrupts: None, counters: Some(counters) };
         assert_eq!(collected.ran, BTreeMap::from([(0, expected)]));
+        collected.take(Event::Begin(1));
+        collected.take(Event::End { number: 1, end, interrupts: None });
+        assert_eq!(collected.ran[&1].counters, None, "those of the program before");
         assert_eq!(collected.running, None);
     }
 

@@ -49,7 +49,8 @@ pub fn image(archive: &[u8], limits: &Limits) -> Result<Vec<u8>, Trouble> {
         [&slim, "--fonts=", "--locales=", "--themes="].map(OsString::from).into();
     arguments.extend(["-o".into(), image.clone().into(), root.into()]);
     let program = "grub-mkrescue".into();
-    let command = Command { program, packages: PACKAGES, arguments, files: Vec::new(), records: None };
+    let command =
+        Command { program, packages: PACKAGES, arguments, files: Vec::new(), records: None, cpu: None };
     let ended = command.run(limits)?;
     match std::fs::read(image) {
         Ok(bytes) if ended.status.success() => Ok(bytes),

@@ -16,7 +16,7 @@ mod qemu;
 mod session;
 mod trouble;
 
-pub use archive::{File, pack, probes};
+pub use archive::{File, INPUT, pack, probes};
 pub use bochs::Bochs;
 pub use collected::{Collected, Ran, Strays};
 pub use guest::{Events, Guest, Reader};
