@@ -266,6 +266,7 @@ mod tests {
         ] {
             assert_eq!(parsed(kind, &vec![0; length]), Err(Damage::Length), "kind {kind}");
         }
-        assert_eq!(parsed(abi::RECORD_LAB_COUNTERS + 1, &[]), Err(Damage::Kind(72)));
+        // STEP has the highest number.
+        assert_eq!(parsed(abi::RECORD_LAB_STEP + 1, &[]), Err(Damage::Kind(81)));
     }
 }
