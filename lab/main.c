@@ -14,12 +14,6 @@
 #include "plan/table.h"
 #include "user/user.h"
 
-	};
-
-	ring_test(payload);
-	if (console_is_open()) {
-		ring_say(payload);
-		table_begin(payload[LAB_BOOT_RING0_TICKS], payload[LAB_BOOT_RING3_TICKS],
 static void report_boot(const struct boot *boot, const struct tsc *tsc, unsigned gateway)
 {
 	uint64_t payload[LAB_BOOT_WORDS] = {
@@ -35,6 +29,14 @@ static void report_boot(const struct boot *boot, const struct tsc *tsc, unsigned
 	    [LAB_BOOT_TSC_OTHER] = tsc->other,
 	    [LAB_BOOT_TSC_INVARIANT] = (uint64_t)tsc_is_invariant(),
 	    [LAB_BOOT_MICROCODE] = microcode_revision(),
+	};
+
+	ring_test(payload);
+	if (console_is_open()) {
+		ring_say(payload);
+		table_begin(payload[LAB_BOOT_RING0_TICKS], payload[LAB_BOOT_RING3_TICKS],
+			    (int)payload[LAB_BOOT_SYSCALL_WORKS], tsc->hertz);
+	}
 	record(RECORD_LAB_BOOT, payload, sizeof(payload));
 	strays_report();
 }
@@ -48,8 +50,11 @@ _Noreturn void kernel_main(uint32_t loader, uint32_t information)
 	tables_load();
 	const struct boot boot = boot_read(loader, information);
 	cpu_find_features();
-			    (int)payload[LAB_BOOT_SYSCALL_WORKS], tsc->hertz);
-	}
+	const struct range memory[] = {boot.kernel, boot.module_pages, boot.free};
+	tables_init(memory, sizeof(memory) / sizeof(memory[0]));
+	guard_pages_unmap();
+	pages_init(boot.free.start, boot.free.end);
+	strays_silence(boot.io_apics, boot.io_apic_count);
 	const struct plan_header header = plan_open((struct text){boot.module, boot.module_bytes});
 	if (header.screen)
 		console_open(&boot.framebuffer);
@@ -57,11 +62,8 @@ _Noreturn void kernel_main(uint32_t loader, uint32_t information)
 	vsyscall_init();
 	/* All steps are off until the plan begins: virtual machines that emulate ring 0 lack some instructions. */
 	paths_configure((const configuration){0});
-	const struct range memory[] = {boot.kernel, boot.module_pages, boot.free};
-	tables_init(memory, sizeof(memory) / sizeof(memory[0]));
-	guard_pages_unmap();
-	pages_init(boot.free.start, boot.free.end);
-	strays_silence(boot.io_apics, boot.io_apic_count);
+	counters_find();
+	clock_init(header.seconds, tsc.hertz);
 	tick_init();
 	calls_init();
 	space_init();

@@ -60,7 +60,11 @@ static uint64_t best_in_ring3(const uint8_t *code, const uint8_t *end, int serve
 
 static int syscall_works(void)
 {
-	return program_run_code(ring_call, (uint64_t)(ring_call_end - ring_call), 0).rax == LAB_PARENT;
+	const struct frame frame = program_run_code(ring_call, (uint64_t)(ring_call_end - ring_call), 0);
+
+	/* In ring 3, at its end, with both answers. */
+	return frame.vector == VECTOR_INVALID && frame.cs == SELECTOR_USER_CODE_64 &&
+	       frame.ss == SELECTOR_USER_DATA && frame.rbx == LAB_PARENT && frame.rax == LAB_PARENT;
 }
 
 /* Ring compression shows: cs keeps the ring that the processor is really in, and IF is not the kernel's to clear. */

@@ -36,7 +36,6 @@ exception_stubs:
 	push	$0
 	push	$vector
 	jmp	*path_exception
-	.endif
 	.set	vector, vector + 1
 	.endr
 

@@ -238,6 +238,9 @@ int space_is_free(uint64_t start, uint64_t bytes)
 
 uint64_t space_find_in(uint64_t bytes, uint64_t floor, uint64_t top)
 {
+	if (bytes > top) /* compared, never added: a size is the program's, and sums with it may wrap */
+		return 0;
+	bytes = align_up(bytes, PAGE);
 	for (unsigned i = area_count; i-- > 0 && areas[i].end > floor;) {
 		if (areas[i].start >= top)
 			continue;
@@ -250,7 +253,7 @@ uint64_t space_find_in(uint64_t bytes, uint64_t floor, uint64_t top)
 
 uint64_t space_find(uint64_t bytes)
 {
-	return space_find_in(align_up(bytes, PAGE), PAGE, space.map_top);
+	return space_find_in(bytes, PAGE, space.map_top);
 }
 
 int space_is_movable(uint64_t start, uint64_t bytes)

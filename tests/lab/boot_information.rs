@@ -26,8 +26,8 @@ struct Reader(tempfile::TempDir);
 impl Reader {
     fn new() -> Reader {
         let lab = root().join("lab");
-        let sources =
-            ["boot", "pvh", "multiboot2", "acpi", "framebuffer", "ranges"].map(|name| lab.join(format!("boot/{name}.c")));
+        let sources = ["boot", "pvh", "multiboot2", "acpi", "framebuffer", "ranges"]
+            .map(|name| lab.join(format!("boot/{name}.c")));
         let files: Vec<PathBuf> =
             sources.into_iter().chain([root().join("tests/lab/boot_information.c")]).collect();
         let include = format!("-I{}", lab.display());

@@ -253,6 +253,8 @@ impl Script {
     pub fn boot_untold(&self, emulator: Emulator) -> Option<Session> {
         let boot = |archive: &[u8], programs, limits: &Limits| emulator.boot(archive, programs, limits);
         self.boot_in(&boot, 0)
+    }
+
     /// Listens to a guest that has said this already, to its end.
     pub fn follow(&self, said: Event, guest: &mut Guest) -> Session {
         let events = std::iter::once(said).chain(listen(guest, &self.labels)).collect();

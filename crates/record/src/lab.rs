@@ -213,8 +213,7 @@ mod tests {
     fn words_stand_where_the_header_says() {
         let words = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
         let (kvm, end) = (words(b"KVMKVMKV"), words(b"M\0\0\0\0\0\0\0"));
-        let said =
-            [1, 2, 3, 1, 5, 6, 7, 8, 9, 10, 11, 12, 13, 1, 14, 15, 16, 17, 5, kvm, end, 0x2b00_0643];
+        let said = [1, 2, 3, 1, 5, 6, 7, 8, 9, 10, 11, 12, 13, 1, 14, 15, 16, 17, 5, kvm, end, 0x2b00_0643];
         let Payload::Lab(LabPayload::Boot(boot)) = parsed(abi::RECORD_LAB_BOOT, &u64s(&said)).unwrap() else {
             panic!()
         };

@@ -2,7 +2,9 @@
 
 use super::{LabPlan, Setting};
 use document::Counter;
-use environment::{Environment, Lab, LabBoot, LabCounters, LabFrequency, LabTsc, Ring0, RingTest, RunningKernel};
+use environment::{
+    Environment, Lab, LabBoot, LabCounters, LabFrequency, LabTsc, Ring0, RingTest, RunningKernel,
+};
 use record::{Boot, abi};
 use std::time::Duration;
 

@@ -217,6 +217,7 @@ fn rows<'a>(
     if let Some(first) = boots.first() {
         remark_on_gates(&mut rows, plan, &first.collected, &first.work);
     }
+    remark_on_strays(&mut rows, boots);
     // What an emulator counts is its own.
     (rows, counted.whole().filter(|_| machine.counter() == Counter::Time))
 }
@@ -318,17 +319,22 @@ fn remark_on_gates(rows: &mut [Row], plan: &LabPlan, collected: &Collected, work
 }
 
 /// Adds the interrupts that nobody asked for to the remarks of the rows that they disturbed.
-fn remark_on_strays(rows: &mut [Row], collected: &Collected, work: &Work) {
+fn remark_on_strays(rows: &mut [Row], boots: &[Booted]) {
     let mut by_row = BTreeMap::<usize, Strays>::new();
-    for (number, strays) in &collected.strays {
-        let Some(Numbered::Round(index)) = number.and_then(|number| work.numbered.get(number as usize))
-        else {
-            continue;
+    let of_boot = |boot: &'_ Booted| {
+        let round = |number: u64| match boot.work.numbered.get(number as usize) {
+            Some(Numbered::Round(index)) => Some(*index),
+            _ => None,
         };
-        let came = by_row.entry(*index).or_default();
+        let known =
+            boot.collected.strays.iter().filter_map(|(number, strays)| Some((round((*number)?)?, strays)));
+        known.map(|(index, strays)| (index, strays.clone())).collect::<Vec<_>>()
+    };
+    for (index, strays) in boots.iter().flat_map(of_boot) {
+        let came = by_row.entry(index).or_default();
         for (vector, count) in strays {
-            let sum = came.entry(*vector).or_default();
-            *sum = sum.saturating_add(*count);
+            let sum = came.entry(vector).or_default();
+            *sum = sum.saturating_add(count);
         }
     }
     for (index, came) in by_row {
