@@ -109,7 +109,8 @@ mod tests {
 
         let mut emulated = Maker::host().cost("call", "none", 8.0);
         emulated.row("call", "none").timing = Timing::Emulated;
-        let mut ended = Maker::lab(Ring0 { trapped: vec![Trapped::Cr3Writes], ..Ring0::default() });
+        let ring0 = Ring0 { trapped: vec![Trapped::Cr3Writes], ..Ring0::default() };
+        let mut ended = Maker::lab(ring0).cost("call", "none", 8.0);
         let lab = ended.document.environment.lab.get_or_insert_default();
         let clock = Some(1.6);
         lab.counters = Some(LabCounters {
