@@ -56,8 +56,10 @@ _Noreturn void kernel_main(uint32_t loader, uint32_t information)
 	pages_init(boot.free.start, boot.free.end);
 	strays_silence(boot.io_apics, boot.io_apic_count);
 	const struct plan_header header = plan_open((struct text){boot.module, boot.module_bytes});
-	if (header.screen)
+	if (header.screen) {
 		console_open(&boot.framebuffer);
+		table_title();
+	}
 	const struct tsc tsc = find_tsc_frequency(header.hertz, boot.pm_timer);
 	vsyscall_init();
 	/* All steps are off until the plan begins: virtual machines that emulate ring 0 lack some instructions. */

@@ -57,13 +57,8 @@ static const char *name_of(uint64_t id, int is_entry)
 	return "?";
 }
 
-void table_begin(uint64_t ring0, uint64_t ring3, int syscall_works, uint64_t hertz)
+void table_title(void)
 {
-	static const char *const meanings[] = {
-	    [TIME] = " in ring 3: ring 0 runs natively",
-	    [INSTRUCTIONS] = " in ring 3: emulated, a tick is an instruction",
-	    [NOTHING] = " in ring 3: emulated, no time means anything",
-	};
 	static char brand[49];
 	struct line_buffer line = {.length = 0};
 
@@ -74,6 +69,17 @@ void table_begin(uint64_t ring0, uint64_t ring3, int syscall_works, uint64_t her
 	line_text(&line, "kentry lab on ");
 	line_text(&line, brand);
 	put(&line, CONSOLE_TEXT);
+}
+
+void table_begin(uint64_t ring0, uint64_t ring3, int syscall_works, uint64_t hertz)
+{
+	static const char *const meanings[] = {
+	    [TIME] = " in ring 3: ring 0 runs natively",
+	    [INSTRUCTIONS] = " in ring 3: emulated, a tick is an instruction",
+	    [NOTHING] = " in ring 3: emulated, no time means anything",
+	};
+	struct line_buffer line = {.length = 0};
+
 	if (ring0 == TICKS_IF_COUNTED && ring3 == TICKS_IF_COUNTED)
 		meaning = INSTRUCTIONS;
 	else if (cpuid(LEAF_HYPERVISOR, 0).ebx == NAME_TCG || !syscall_works || ring0 > 2 * ring3 ||
