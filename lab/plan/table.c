@@ -118,14 +118,17 @@ void table_configuration(void)
 		return;
 	__builtin_memcpy(shown, configured, sizeof(shown));
 	line_text(&line, "--");
+	/* Numbers only where they are not the default, so that the line fits the screen. */
 #define ROW(id_, name_, index_, value_, default_)                                                            \
 	if (id_ != SWITCH_GATE && id_ != SWITCH_OBSERVE && configured[id_] == index_)                        \
 		line_text(&line, " " name_ "=" value_);
 	SWITCH_VALUES(ROW)
 #undef ROW
 #define ROW(id_, name_, least_, most_, default_)                                                             \
-	line_text(&line, " " name_ "=");                                                                     \
-	line_number(&line, configured[id_], 10);
+	if (configured[id_] != (default_)) {                                                                 \
+		line_text(&line, " " name_ "=");                                                             \
+		line_number(&line, configured[id_], 10);                                                     \
+	}
 	SWITCH_NUMBERS(ROW)
 #undef ROW
 	put(&line, HEADING_CONFIGURATION);

@@ -201,18 +201,22 @@ fn picture_of(file: &[u8]) -> Option<(usize, usize, &[u8])> {
     (pixels.len() == width * height * 3).then_some((width, height, pixels))
 }
 
+/// The rows that a line takes.
+fn parts_of(line: &str) -> Vec<String> {
+    line.as_bytes().chunks(WIDTH).map(|part| String::from_utf8_lossy(part).into()).collect()
+}
+
 /// Pages of rows, as a screen of this size should show these lines; without the last row, which tells which page it is.
 fn pages(lines: &[String], columns: usize, rows: usize) -> Vec<Vec<String>> {
     let mut stacks: Vec<Vec<String>> = vec![Vec::new()];
     let mut headings: Vec<&String> = Vec::new();
     for line in lines {
         let level = if line.starts_with("entry ") { Some(0) } else { line.starts_with("-- ").then_some(1) };
-        let parts: Vec<String> =
-            line.as_bytes().chunks(WIDTH).map(|part| String::from_utf8_lossy(part).into()).collect();
+        let parts = parts_of(line);
         let needed = parts.len() + usize::from(level.is_some());
         headings.truncate(level.unwrap_or(2));
         if stacks.last().unwrap().len() + needed > rows - 1 {
-            stacks.push(headings.iter().map(|heading| heading.to_string()).collect());
+            stacks.push(headings.iter().flat_map(|heading| parts_of(heading)).collect());
         }
         stacks.last_mut().unwrap().extend(parts);
         headings.extend(level.map(|_| line));
