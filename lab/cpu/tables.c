@@ -70,9 +70,10 @@ static const uint8_t ist_vectors[] = {VECTOR_DEBUG, VECTOR_NMI, VECTOR_DOUBLE, V
 static struct {
 	uint8_t guard[4096], stack[IST_STACK];
 } ist_stacks[sizeof(ist_vectors)] __attribute__((section(".cpu_stacks"), aligned(4096)));
-static const uint64_t ist_guards[sizeof(ist_vectors)] __attribute__((section(".guard_pages"), used, aligned(8))) = {
-    (uint64_t)ist_stacks[0].guard, (uint64_t)ist_stacks[1].guard, (uint64_t)ist_stacks[2].guard,
-    (uint64_t)ist_stacks[3].guard};
+static const uint64_t ist_guards[sizeof(ist_vectors)]
+    __attribute__((section(".guard_pages"), used, aligned(8))) = {
+	(uint64_t)ist_stacks[0].guard, (uint64_t)ist_stacks[1].guard, (uint64_t)ist_stacks[2].guard,
+	(uint64_t)ist_stacks[3].guard};
 
 static struct gate gate(uint64_t target, unsigned type, unsigned privilege)
 {

@@ -40,8 +40,8 @@ int main(int count, char **arguments)
 	memory_bytes = fread(memory, 1, sizeof(memory), stdin);
 	const struct boot boot =
 	    boot_read((uint32_t)atoi(arguments[1]), (uint32_t)strtoul(arguments[2], 0, 16));
-	printf("module %lx %lx free %lx %lx timer %x apics %x", boot.module_pages.start, boot.module_pages.end,
-	       boot.free.start, boot.free.end, boot.pm_timer, boot.io_apic_count);
+	printf("module %lx %lx free %lx %lx timer %x apics %x", boot.module_pages.start,
+	       boot.module_pages.end, boot.free.start, boot.free.end, boot.pm_timer, boot.io_apic_count);
 	for (unsigned i = 0; i < boot.io_apic_count && i < MOST_IO_APICS; i++)
 		printf(" %x", boot.io_apics[i]);
 	return 0;
