@@ -1,20 +1,24 @@
 /*
  * What passes between the command and the lab kernel.
  *
- * In: one boot module, a ustar archive. Its file "plan" is text, a line for each step, words separated by one space:
+ * In: one boot module, a ustar archive. Its file "stdin", if there is one, is what each program can read from its standard
+ * input. Its file "plan" is text, a line for each step, words separated by one space:
  *
- *	lab 1			the version, first
+ *	lab 2			the version, first
  *	seed NUMBER		address layout and random bytes come from it
  *	time SECONDS		CLOCK_REALTIME at boot
  *	tsc HERTZ		frequency of the TSC, where it is known from outside; otherwise the kernel finds out
  *	screen			show a table on screen and serial port instead of the stream; stands before any set, run, ...
  *	limit TICKS		a program that has run for so long is ended; 0: never
  *	set SWITCH=VALUE ...	switches of entries.toml; those that are not named stay as they are
- *	run FILE ARGUMENT ...	a probe of the archive; exceptions serve as system calls
- *	exec FILE ARGUMENT ...	any program of the archive, as Linux would run it
+ *	layout NUMBER		from here on, where in its slot each path begins is drawn from this number; 0: at the beginning
+ *	run FILE ARGUMENT ...	a probe of the archive, or a program like one: exceptions serve as system calls
+ *	exec FILE ARGUMENT ...	a static program of the archive, as Linux would run it
  *	check pti		the kernel checks that programs' page tables map nothing of it but the trampoline. Detail of
  *				LAB_END_CHECKED: 1 if that holds; how many pages of the kernel's half are mapped; how many of
  *				them should not be; 1 if a read of the kernel in ring 0, with these tables, faulted
+ *	listing PATH		the steps of a path as it is built, a LAB_STEP each; LAB_END_CHECKED, or LAB_END_NOT_LOADED with
+ *				ENOENT when there is no such path
  *
  * FILE and ARGUMENT are percent-encoded: '%' and two hexadecimal digits for every byte outside '!' to '~', and for '%'.
  *
@@ -23,18 +27,27 @@
  */
 #pragma once
 
-#define LAB_VERSION 1
+#define LAB_VERSION 2
 
 #define RECORD_LAB_BOOT	  64 /* LAB_BOOT_WORDS of u64, see below; the first */
-#define RECORD_LAB_BEGIN  65 /* number of the plan's run, exec or check line, from 0 over those alone */
+#define RECORD_LAB_BEGIN  65 /* number of the plan's run, exec, check or listing line, from 0 over those alone */
 #define RECORD_LAB_OUTPUT 66 /* file descriptor; then bytes: what the program wrote there */
 #define RECORD_LAB_END	  67 /* number as in LAB_BEGIN, LAB_END_*, detail[4] */
 #define RECORD_LAB_LOG	  68 /* bytes: a line of text for people, without its end */
 #define RECORD_LAB_DONE	  69 /* nothing: the plan is done; the last */
+/*
+ * Anywhere between LAB_BOOT and LAB_DONE: an interrupt that nobody asked for. Its vector (2: NMI), and how often it came
+ * since the last record of that vector, or since the boot.
+ */
+#define RECORD_LAB_STRAY  70
+#define RECORD_LAB_COUNTERS 71 /* LAB_COUNTERS_WORDS of u64, see below; before LAB_END, where the processor has any */
+#define RECORD_LAB_STEP	  80 /* place among the path's steps, address, bytes of code; the code; the rest is the step's name */
+
+#define STEP_NAME 128 /* no name of a step is longer, in bytes */
 
 /* RECORD_LAB_BOOT */
 #define LAB_BOOT_KERNEL_VERSION 0 /* LAB_VERSION */
-#define LAB_BOOT_RING0_TICKS	1 /* for a loop of instructions in ring 0 */
+#define LAB_BOOT_RING0_TICKS	1 /* for a loop of RING_TURNS turns in ring 0 */
 #define LAB_BOOT_RING3_TICKS	2 /* for the same loop in ring 3 */
 #define LAB_BOOT_SYSCALL_WORKS	3 /* 1: a syscall from ring 3 reached the kernel and returned */
 #define LAB_BOOT_TSC_HZ		4 /* 0: unknown */
@@ -43,13 +56,47 @@
 #define LAB_BOOT_LOADER		7 /* LOADER_* */
 #define LAB_BOOT_MEMORY		8 /* bytes that programs may have */
 #define LAB_BOOT_VENDOR		9 /* VENDOR_*: the processor's, by CPUID */
-#define LAB_BOOT_WORDS		10
+#define LAB_BOOT_TSC_SOURCE	10 /* TSC_FROM_*: who says TSC_HZ */
+#define LAB_BOOT_TSC_OTHER_HZ	11 /* what another says who contradicts; 0: nobody does */
+#define LAB_BOOT_TSC_OTHER	12 /* TSC_FROM_*: who */
+#define LAB_BOOT_TSC_INVARIANT	13 /* 1: CPUID promises that TSC_HZ is constant */
+/* How long what a hypervisor may do itself takes: ticks for RING_TIMES of them; 0: it does not work. */
+#define LAB_BOOT_CR3_TICKS	 14 /* mov to cr3, of its own value, in ring 0 */
+#define LAB_BOOT_CPUID_TICKS	 15 /* cpuid in ring 0 */
+#define LAB_BOOT_INTERRUPT_TICKS 16 /* int from ring 3, a call number that there is not, and iretq */
+#define LAB_BOOT_INVALID_TICKS	 17 /* the same by ud2 */
+#define LAB_BOOT_SIGNS		 18 /* bit per SIGN_* */
+#define LAB_BOOT_SIGNATURE	 19 /* CPUID 0x40000000: ebx, and ecx above it; 0: there is no hypervisor, or it hides */
+#define LAB_BOOT_SIGNATURE_END	 20 /* edx */
+#define LAB_BOOT_MICROCODE	 21 /* revision; 0: unknown */
+#define LAB_BOOT_WORDS		 22
 
-#define FEATURE_SMEP  0
-#define FEATURE_SMAP  1
-#define FEATURE_UMIP  2
-#define FEATURE_PCID  3
-#define FEATURE_XSAVE 4
+/* The loop of LAB_BOOT_RING0_TICKS: each turn is a chain of two imuls, of three core cycles each. */
+#define RING_TURNS	 20000
+#define RING_TURN_CYCLES 6
+#define RING_TIMES	 64
+
+/* LAB_BOOT_SIGNS */
+#define SIGN_HYPERVISOR	  0 /* CPUID says that there is one */
+#define SIGN_DEPRIVILEGED 1 /* cs tells another ring than 0, or cli leaves IF set */
+#define SIGN_NESTING	  2 /* CPUID offers VMX or SVM */
+
+/* In the order in which they are believed. */
+#define TSC_FROM_NOTHING    0
+#define TSC_FROM_PLAN	    1
+#define TSC_FROM_HYPERVISOR 2 /* CPUID 0x40000010 */
+#define TSC_FROM_CRYSTAL    3 /* CPUID 0x15 */
+#define TSC_FROM_PM_TIMER   4 /* of ACPI */
+#define TSC_FROM_PIT	    5
+#define TSC_FROM_BASE	    6 /* CPUID 0x16 */
+
+#define FEATURE_SMEP   0
+#define FEATURE_SMAP   1
+#define FEATURE_UMIP   2
+#define FEATURE_PCID   3
+#define FEATURE_XSAVE  4
+#define FEATURE_NX     5 /* pages that are not executable */
+#define FEATURE_LFENCE 6 /* lfence holds back the rdtsc behind it */
 
 #define GATEWAY_INT80	 0
 #define GATEWAY_SYSENTER 1
@@ -71,6 +118,25 @@
 #define LAB_END_NOT_LOADED  4 /* errno as execve would answer: ENOENT, ENOEXEC, E2BIG, ENOMEM */
 #define LAB_END_PLAN	    5 /* line of the plan, counted from 1, that is not understood */
 #define LAB_END_CHECKED	    6 /* 1 if what was checked holds, figures as the check defines them [3] */
+
+/*
+ * RECORD_LAB_COUNTERS: what the processor counted, all rings together, from right before a program's first instruction to
+ * its first output or, if it writes none, its end. A probe writes when all of its samples are taken.
+ */
+#define LAB_COUNTERS_NUMBER  0 /* as in LAB_BEGIN */
+#define LAB_COUNTERS_PRESENT 1 /* bit per COUNTER_* that the processor has; the others are 0 */
+#define LAB_COUNTERS_FIRST   2 /* the values, by COUNTER_* */
+#define LAB_COUNTERS_WORDS   10
+
+#define COUNTER_TSC	     0 /* ticks */
+#define COUNTER_SMI	     1 /* system management interrupts */
+#define COUNTER_APERF	     2 /* core cycles, and ... */
+#define COUNTER_MPERF	     3 /* ... cycles of a constant clock, neither while halted */
+#define COUNTER_INSTRUCTIONS 4 /* retired */
+#define COUNTER_CYCLES	     5 /* core cycles, not halted */
+#define COUNTER_REFERENCE    6 /* ticks, not halted */
+#define COUNTER_SPEC_CTRL    7 /* no count: the value of IA32_SPEC_CTRL before the program */
+#define COUNTER_COUNT	     8
 
 #define LAB_IF_UNKNOWN 0
 #define LAB_IF_CLEAR   1

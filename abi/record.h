@@ -7,11 +7,12 @@
  */
 #pragma once
 
-#include <stdint.h>
-
-#define RECORD_MAGIC	   0x4352544bu /* "KTRC" */
+#define RECORD_MAGIC	   0x4352544b /* "KTRC" */
 #define RECORD_VERSION	   2
 #define RECORD_MAX_PAYLOAD (1u << 20) /* bytes; a longer one is garbage */
+
+#ifndef __ASSEMBLER__
+#include <stdint.h>
 
 struct record_header {
 	uint32_t magic;
@@ -24,6 +25,7 @@ struct record_header {
 	uint32_t crc;	 /* CRC-32 (IEEE 802.3) of header and payload, this field taken as 0 */
 };
 _Static_assert(sizeof(struct record_header) == 24, "the header has no padding");
+#endif
 
 /*
  * Kinds of record, with their payload. A measuring run that goes well writes BEGIN, FACT where one was asked for,

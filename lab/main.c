@@ -1,10 +1,12 @@
 /* The kernel: boots, tests the machine, does what the plan says. */
 #include "boot/boot.h"
+#include "cpu/counters.h"
 #include "cpu/cpu.h"
 #include "entry/entry.h"
 #include "lab.h"
 #include "mm/mm.h"
 #include "plan/plan.h"
+#include "ring.h"
 #include "serial/console.h"
 #include "serial/serial.h"
 #include "time/clock.h"
@@ -12,54 +14,31 @@
 #include "plan/table.h"
 #include "user/user.h"
 
-/* ring.S: the same loop, and a system call; both end in ud2. */
-extern const uint8_t ring_loop[], ring_loop_end[], ring_call[], ring_call_end[];
-uint64_t ring_loop_here(void);
-
-/* In ticks; the best of three, since one may be disturbed. */
-static uint64_t loop_in_ring3(void)
-{
-	uint64_t best = UINT64_MAX;
-
-	for (int i = 0; i < 3; i++) {
-		const uint64_t ticks = program_run_code(ring_loop, (uint64_t)(ring_loop_end - ring_loop)).rax;
-		best = ticks < best ? ticks : best;
-	}
-	return best;
-}
-
-static uint64_t loop_in_ring0(void)
-{
-	uint64_t best = UINT64_MAX;
-
-	for (int i = 0; i < 3; i++) {
-		const uint64_t ticks = ring_loop_here();
-		best = ticks < best ? ticks : best;
-	}
-	return best;
-}
-
-static int syscall_works(void)
-{
-	return program_run_code(ring_call, (uint64_t)(ring_call_end - ring_call)).rax == LAB_PARENT;
-}
-
-static void report_boot(const struct boot *boot, uint64_t hertz, unsigned gateway)
+static void report_boot(const struct boot *boot, const struct tsc *tsc, unsigned gateway)
 {
 	uint64_t payload[LAB_BOOT_WORDS] = {
-	    [LAB_BOOT_KERNEL_VERSION] = LAB_VERSION, [LAB_BOOT_TSC_HZ] = hertz,
-	    [LAB_BOOT_FEATURES] = cpu.features,	     [LAB_BOOT_GATEWAY] = gateway,
-	    [LAB_BOOT_LOADER] = boot->loader,	     [LAB_BOOT_MEMORY] = pages_left(),
+	    [LAB_BOOT_KERNEL_VERSION] = LAB_VERSION,
+	    [LAB_BOOT_TSC_HZ] = tsc->hertz,
+	    [LAB_BOOT_FEATURES] = cpu.features,
+	    [LAB_BOOT_GATEWAY] = gateway,
+	    [LAB_BOOT_LOADER] = boot->loader,
+	    [LAB_BOOT_MEMORY] = pages_left(),
 	    [LAB_BOOT_VENDOR] = cpu.vendor,
+	    [LAB_BOOT_TSC_SOURCE] = tsc->source,
+	    [LAB_BOOT_TSC_OTHER_HZ] = tsc->other_hertz,
+	    [LAB_BOOT_TSC_OTHER] = tsc->other,
+	    [LAB_BOOT_TSC_INVARIANT] = (uint64_t)tsc_is_invariant(),
+	    [LAB_BOOT_MICROCODE] = microcode_revision(),
 	};
 
-	payload[LAB_BOOT_RING0_TICKS] = loop_in_ring0();
-	payload[LAB_BOOT_RING3_TICKS] = loop_in_ring3();
-	payload[LAB_BOOT_SYSCALL_WORKS] = (uint64_t)syscall_works();
-	if (console_is_open())
+	ring_test(payload);
+	if (console_is_open()) {
+		ring_say(payload);
 		table_begin(payload[LAB_BOOT_RING0_TICKS], payload[LAB_BOOT_RING3_TICKS],
-			    (int)payload[LAB_BOOT_SYSCALL_WORKS], hertz);
+			    (int)payload[LAB_BOOT_SYSCALL_WORKS], tsc->hertz);
+	}
 	record(RECORD_LAB_BOOT, payload, sizeof(payload));
+	strays_report();
 }
 
 _Noreturn void kernel_main(uint32_t loader, uint32_t information);
@@ -68,27 +47,33 @@ _Noreturn void kernel_main(uint32_t loader, uint32_t information)
 {
 	uart_init();
 	records_init();
+	tables_load();
 	const struct boot boot = boot_read(loader, information);
 	cpu_find_features();
-	tables_load();
-	pages_init(boot.memory_start, boot.memory_end);
-	tables_init(boot.memory_top);
+	const struct range memory[] = {boot.kernel, boot.module_pages, boot.free};
+	tables_init(memory, sizeof(memory) / sizeof(memory[0]));
+	guard_pages_unmap();
+	pages_init(boot.free.start, boot.free.end);
+	strays_silence(boot.io_apics, boot.io_apic_count);
 	const struct plan_header header = plan_open((struct text){boot.module, boot.module_bytes});
-	if (header.screen)
-		console_open();
-	const uint64_t hertz = header.hertz ? header.hertz : find_tsc_frequency();
+	if (header.screen) {
+		console_open(&boot.framebuffer);
+		table_title();
+	}
+	const struct tsc tsc = find_tsc_frequency(header.hertz, boot.pm_timer);
 	vsyscall_init();
 	/* All steps are off until the plan begins: virtual machines that emulate ring 0 lack some instructions. */
 	paths_configure((const configuration){0});
-	clock_init(header.seconds, hertz);
+	counters_find();
+	clock_init(header.seconds, tsc.hertz);
 	tick_init();
 	calls_init();
 	space_init();
 	const unsigned gateway = gateway_choose();
-	report_boot(&boot, hertz, gateway);
+	report_boot(&boot, &tsc, gateway);
 	plan_run();
 	record(RECORD_LAB_DONE, 0, 0);
 	if (console_is_open())
-		log_line("done; the machine can be switched off");
+		console_end(tsc.hertz);
 	power_off();
 }

@@ -1,11 +1,25 @@
 /*
- * Tests whether ring 0 runs natively: the same loop runs in both rings, and a system call must work. It does not work in
- * some virtual machines that emulate ring 0.
+ * Tests whether ring 0 runs natively: the same loop runs in both rings, a system call must work (it does not in some
+ * virtual machines that emulate ring 0), and what a hypervisor may do itself is timed.
  */
 #include "lab.h"
 
-#define TURNS	    20000
-#define NR_GETPPID  110
+#define NR_GETPPID	110
+#define NR_GETPPID_I386 64
+
+
+/* Symbols, since the preprocessor leaves strings alone. */
+	.set	NR_NONE, -1		# no call has this number
+	.set	VECTOR, 0x80
+
+/* A stamp in rax, which is also in \to. Lost: rdx. */
+.macro STAMP to
+	lfence				# what is to be timed stays on its side
+	rdtsc
+	shl	$32, %rdx
+	or	%rdx, %rax
+	mov	%rax, \to
+.endm
 
 /* Ticks that the loop takes, to rax. */
 .macro LOOP
@@ -13,7 +27,7 @@
 	rdtsc
 	mov	%eax, %esi
 	mov	%edx, %edi
-	mov	$TURNS, %ecx
+	mov	$RING_TURNS, %ecx
 1:	imul	%ecx, %eax		# two dependent ones: six cycles, in a loop of four instructions
 	imul	%ecx, %eax
 	dec	%ecx
@@ -27,23 +41,63 @@
 	sub	%rsi, %rax
 .endm
 
+/* Ticks that RING_TIMES of something take, to rax. Lost: rdx, r8, r9 and what it uses. */
+.macro TIMES operation
+	STAMP	%r8
+	mov	$RING_TIMES, %r9d
+1:	\operation
+	dec	%r9d
+	jnz	1b
+	STAMP	%rdx
+	sub	%r8, %rax
+.endm
+
+/* uint64_t ring_loop_here(void), ring_cr3_here(void), ring_cpuid_here(void): in ring 0. */
 	.text
-	.globl	ring_loop_here
+	.globl	ring_loop_here, ring_cr3_here, ring_cpuid_here
 ring_loop_here:
 	LOOP
 	ret
 
+ring_cr3_here:
+	mov	%cr3, %rdi
+	TIMES	"mov %rdi, %cr3"
+	ret
+
+ring_cpuid_here:
+	push	%rbx			# cpuid writes it, and C keeps it
+	TIMES	"xor %eax, %eax; cpuid"
+	pop	%rbx
+	ret
+
+/* In ring 3. Each ends in an exception: ud2, or hlt where ud2 is a system call. */
 	.section .rodata.ring, "a"
 	.globl	ring_loop, ring_loop_end, ring_call, ring_call_end
+	.globl	ring_interrupt, ring_interrupt_end, ring_invalid, ring_invalid_end
 ring_loop:
 	LOOP
 	ud2
 ring_loop_end:
 
+/* What the calls answer, to rbx and rax. The iretq of the second loads SS and CS as the sysretq of the first has left them. */
 ring_call:
 	mov	$NR_GETPPID, %eax
 	syscall
+	mov	%rax, %rbx
+	mov	$NR_GETPPID_I386, %eax
+	int	$0x80
 	ud2
 ring_call_end:
+
+/* With the paths as short as they can be: the number is refused before anything is saved but eight registers. */
+ring_interrupt:
+	TIMES	"mov $NR_NONE, %eax; int $VECTOR"
+	hlt
+ring_interrupt_end:
+
+ring_invalid:
+	TIMES	"mov $NR_NONE, %eax; ud2"
+	hlt
+ring_invalid_end:
 
 	.section .note.GNU-stack, "", @progbits

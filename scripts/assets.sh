@@ -13,4 +13,5 @@ done
 "$command" completions bash >"$share/bash-completion/completions/kentry"
 "$command" completions zsh >"$share/zsh/site-functions/_kentry"
 "$command" completions fish >"$share/fish/vendor_completions.d/kentry.fish"
-install -m 644 "$root"/{README.md,CHANGELOG.md,LICENSE-MIT,LICENSE-APACHE,docs/run.schema.json,docs/run-1.schema.json} "$share/doc/kentry"
+install -m 644 "$root"/{README.md,CHANGELOG.md,LICENSE-MIT,LICENSE-APACHE,lab/serial/LICENSE-spleen} \
+	"$root"/docs/{run.schema.json,run-1.schema.json} "$share/doc/kentry"

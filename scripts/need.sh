@@ -15,7 +15,9 @@ bench=("${build[@]}" stress-ng=stress-ng perf=linux-perf qemu-system-x86_64=qemu
 build_files=(/usr/include/linux/perf_event.h=libc6-dev)
 test_files=("${build_files[@]}" /usr/share/bochs/BIOS-bochs-latest=bochsbios /usr/share/vgabios/vgabios.bin=vgabios
 	/usr/lib/x86_64-linux-gnu/bochs/plugins/libbx_term_gui.so=bochs-term /usr/lib/grub/i386-pc=grub-pc-bin
-	/usr/lib32/libc.a=libc6-dev-i386 /usr/lib/gcc/x86_64-linux-gnu/12/32/libgcc.a=lib32gcc-12-dev)
+	/usr/lib/grub/x86_64-efi=grub-efi-amd64-bin /usr/share/OVMF/OVMF_CODE_4M.fd=ovmf
+	/bin/busybox=busybox-static /usr/lib32/libc.a=libc6-dev-i386
+	/usr/lib/gcc/x86_64-linux-gnu/12/32/libgcc.a=lib32gcc-12-dev)
 bench_files=("${build_files[@]}")
 
 # The oldest compiler that the workspace builds with (rust-version in Cargo.toml).

@@ -6,7 +6,8 @@ cd "$root" || exit 1
 
 check "make install" 0 make install DESTDIR="$work/system" PREFIX=/usr
 for file in bin/kentry share/man/man1/kentry.1.gz share/man/man1/kentry-explain.1.gz share/bash-completion/completions/kentry \
-	share/zsh/site-functions/_kentry share/fish/vendor_completions.d/kentry.fish share/doc/kentry/LICENSE-MIT; do
+	share/zsh/site-functions/_kentry share/fish/vendor_completions.d/kentry.fish share/doc/kentry/LICENSE-MIT \
+	share/doc/kentry/LICENSE-spleen; do
 	current="installed: $file"
 	if [ -s "$work/system/usr/$file" ]; then pass; else fail "missing"; fi
 done

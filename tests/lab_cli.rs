@@ -9,7 +9,7 @@ use record::abi;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use table::{Kernel, Table};
 use tempfile::TempDir;
 
@@ -32,7 +32,9 @@ fn written(descriptor: u64, bytes: &[u8]) -> Vec<u8> {
 
 /// A session of one program, which writes to both its descriptors and then ends so.
 fn session(how: u64, detail: [u64; 4]) -> Vec<u8> {
-    let boot = [1, 1000, 1000, 1, 0, 0, 0, 1, 0, 1];
+    let mut boot = [0; abi::LAB_BOOT_WORDS as usize];
+    boot[abi::LAB_BOOT_KERNEL_VERSION as usize] = abi::LAB_VERSION;
+    boot[abi::LAB_BOOT_TSC_INVARIANT as usize] = 1;
     let [a, b, c, d] = detail;
     let said: [(u64, Vec<u8>); 7] = [
         (abi::RECORD_LAB_BOOT, words(&boot)),
@@ -82,14 +84,29 @@ fn a_plan_is_printed_and_nothing_started() {
         plan.starts_with("2 rows, one configuration, 4 runs of a probe in one boot, seed 5, at most 60 s"),
         "{plan}"
     );
-    assert!(plan.contains("\nlab 1\nseed 5\n"), "{plan}");
+    assert!(plan.contains("\nlab 2\nseed 5\n"), "{plan}");
     let json =
         kentry(nowhere, &["lab", "--dry-run", "--format", "json", "--set", "pti=on", "--set", "pti=off"]);
     let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
     assert_eq!(json["rows"].as_array().unwrap().len(), 2 * Table::get().rows(Kernel::Lab).count());
     assert_eq!(json["rows"][0]["configuration"]["pti"], "on");
     let hardware = kentry(nowhere, &["lab", "--dry-run", "--entry", "call", "--accel", "kvm"]);
-    assert!(text(&hardware.stdout).contains("14 runs of a probe"), "twelve rounds, and two that describe");
+    assert!(
+        text(&hardware.stdout).contains("18 runs of a probe in 8 boots"),
+        "two rounds in each, and two that describe"
+    );
+}
+
+#[test]
+fn a_seed_is_drawn_for_times_and_counts_repeat() {
+    let seed = |words: &[&str]| {
+        let plan = here(&[&["lab", "--dry-run", "--entry", "call"], words].concat());
+        let text = text(&plan.stdout);
+        text.split_once(", seed ").and_then(|(_, rest)| rest.split(',').next()?.parse::<u64>().ok()).unwrap()
+    };
+    assert_eq!([seed(&[]), seed(&["--accel", "tcg"])], [0, 0]);
+    assert_ne!(seed(&["--accel", "kvm"]), seed(&["--accel", "kvm"]));
+    assert_eq!(seed(&["--accel", "kvm", "--seed", "7"]), 7);
 }
 
 #[test]
@@ -124,6 +141,8 @@ fn what_there_is_not_is_wrong_usage() {
     for (arguments, why) in [
         (&["--set", "ptii=on"][..], "did you mean pti?"),
         (&["--set", "pti=maybe"], "\"maybe\" is no value of pti, which can be off, on"),
+        (&["--set", "pcid=on"], "pcid=on requires pti=on, and pti is off"),
+        (&["--set", "cr3-writes=1001"], "a whole number from 0 to 1000"),
         (&["--set", "pti"], "is not of the form SWITCH=VALUE"),
         (&["--set", "pti=on", "--set", "pti=on"], "the same configuration"),
         (&["--entry", "libc"], "only Linux has it"),
@@ -162,10 +181,10 @@ fn a_program_that_does_not_end_well_has_a_code_that_says_so() {
     let words = "kentry lab: program could not be loaded in the lab: ENOEXEC (Exec format error)";
     assert_eq!(refused, (126, words.into()));
     assert_eq!(code(abi::LAB_END_RUNAWAY, [7, 0, 0, 0]).0, 125);
-    assert_eq!(
-        code(abi::LAB_END_UNSUPPORTED, [5, 0, 0, 0]),
-        (125, "kentry lab: this CPU has no PCID (pcid=off)".into())
-    );
+    let lacking = with_qemu("cat $STREAM", &session(abi::LAB_END_UNSUPPORTED, [5, 0, 0, 0]));
+    let lacking = execute(&lacking, &["--set", "pti=on,pcid=on"], &[]);
+    assert_eq!(lacking.status.code(), Some(125));
+    assert!(text(&lacking.stderr).contains("this CPU has no PCID, which pcid=on requires"), "{lacking:?}");
     assert_eq!(code(77, [0; 4]).0, 125);
 }
 
@@ -223,6 +242,57 @@ fn everything_behind_the_program_belongs_to_it() {
     assert!(said.contains("exec program --set x -- --help a%20b -v 100%25"), "{said}");
 }
 
+/// Runs the program in the folder with this standard input.
+fn execute_with(folder: &TempDir, options: &[&str], input: Stdio) -> Output {
+    let program = folder.path().join("program");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kentry"));
+    command.args(["lab", "--accel", "tcg"]).args(options).arg("--exec").arg(program);
+    command.env("PATH", folder.path()).stdin(input).output().unwrap()
+}
+
+#[test]
+fn standard_input_is_in_the_archive() {
+    let script = "while [ \"$1\" != -initrd ]; do shift; done; grep -ac 'a line of input' \"$2\" >&2; exit 1";
+    let folder = with_qemu(script, &[]);
+    let file = folder.path().join("input");
+    std::fs::write(&file, "a line of input\n").unwrap();
+    let output = execute_with(&folder, &[], std::fs::File::open(&file).unwrap().into());
+    assert!(text(&output.stderr).contains("ended early, exit status: 1: 1"), "{}", text(&output.stderr));
+    let none = execute_with(&folder, &[], Stdio::null());
+    assert!(text(&none.stderr).contains("ended early, exit status: 1: 0"), "{}", text(&none.stderr));
+}
+
+#[test]
+fn standard_input_without_an_end_is_refused_in_words() {
+    let folder = with_qemu("exit 1", &[]);
+    let endless = execute_with(&folder, &[], std::fs::File::open("/dev/zero").unwrap().into());
+    assert_eq!(endless.status.code(), Some(125));
+    assert!(text(&endless.stderr).contains("longer than 64 MiB"), "{}", text(&endless.stderr));
+    // Somebody has the other end open, and writes nothing.
+    let (reader, _writer) = std::io::pipe().unwrap();
+    let silent = execute_with(&folder, &["--timeout", "0.3"], reader.into());
+    assert_eq!(silent.status.code(), Some(125));
+    assert!(text(&silent.stderr).contains("add </dev/null"), "{}", text(&silent.stderr));
+}
+
+#[test]
+fn exceptions_serve_when_asked_to() {
+    let script = "while [ \"$1\" != -initrd ]; do shift; done; grep -a '^run\\|^exec' \"$2\" >&2; exit 1";
+    let folder = with_qemu(script, &[]);
+    let plan = |options: &[&str]| text(&execute(&folder, options, &["word"]).stderr);
+    assert!(plan(&["--serve-exceptions"]).contains("run program word"));
+    assert!(plan(&[]).contains("exec program word"));
+    assert_eq!(here(&["lab", "--serve-exceptions"]).status.code(), Some(2), "without --exec");
+    // Who forgets it is told.
+    let detail = [4, 2, 6 << 32, 0x1000];
+    let ended = with_qemu("cat $STREAM", &session(abi::LAB_END_FAULT, detail));
+    let output = execute(&ended, &[], &[]);
+    assert_eq!(output.status.code(), Some(128 + 4));
+    assert!(text(&output.stderr).contains("--serve-exceptions before --exec"), "{}", text(&output.stderr));
+    let served = execute(&ended, &["--serve-exceptions"], &[]);
+    assert!(!text(&served.stderr).contains("--serve-exceptions"), "{}", text(&served.stderr));
+}
+
 #[test]
 fn help_and_manual_page_name_the_exit_codes() {
     let help = text(&here(&["lab", "--help"]).stdout);
@@ -235,6 +305,97 @@ fn help_and_manual_page_name_the_exit_codes() {
     assert!(text(&here(&["completions", "bash"]).stdout).contains("--cpu-model"));
 }
 
+#[test]
+fn a_listing_is_of_one_entry_that_has_a_path() {
+    for (arguments, why) in [
+        (&["--listing", "call"][..], "call has no path of its own in the kernel"),
+        (&["--listing", "ud*"], "--listing shows one entry, and ud* stands for ud, ud-i386"),
+        (&["--listing", "sysenter-i38"], "did you mean sysenter-i386?"),
+        (
+            &["--listing", "ud", "--set", "pti=on", "--set", "pti=off", "--set", "smap=off"],
+            "two --set at most",
+        ),
+        (&["--listing", "ud", "--entry", "ud"], "cannot be used with"),
+        (&["--listing", "ud", "--format", "json"], "cannot be used with"),
+    ] {
+        let output = here(&[&["lab", "--accel=tcg"], arguments].concat());
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(text(&output.stderr).contains(why), "{arguments:?}: {}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn the_listing_in_the_documentation_is_what_is_built() {
+    if !has_qemu() {
+        return;
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/lab.md");
+    let page = std::fs::read_to_string(path).unwrap();
+    let (before, rest) = page.split_once("\n```\npath ").unwrap();
+    let quoted = format!("path {}", rest.split_once("```\n").unwrap().0);
+    let command = before.trim_end().lines().last().unwrap().trim();
+    let words: Vec<&str> = command.strip_prefix("kentry ").unwrap().split(' ').collect();
+    let output = here(&words);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stdout).trim_end(), quoted.trim_end(), "the page quotes {command}");
+}
+
+#[test]
+fn a_listing_has_addresses_bytes_and_steps() {
+    if !has_qemu() {
+        return;
+    }
+    let output = here(&["lab", "--accel=tcg", "--listing=int80-i386", "--set=cr3-writes=300"]);
+    let listing = text(&output.stdout);
+    assert!(listing.starts_with("path int80: ") && listing.contains("cr3-writes=300"), "{listing}");
+    assert!(listing.contains("\n\nCR3: write it again\n  ffffffff8"), "{listing}");
+    assert!(listing.contains("b9 2c 01 00 00 ") && listing.contains("mov     $0x12c, %ecx"), "{listing}");
+    assert!(listing.contains(" iretq\n"), "{listing}");
+    let lacking = here(&["lab", "--accel=tcg", "--listing=int80-i386", "--set=pti=on,pcid=on"]);
+    assert_eq!(lacking.status.code(), Some(3));
+    assert!(text(&lacking.stderr).contains("this CPU has no PCID, which pcid=on requires"), "{lacking:?}");
+}
+
+#[test]
+fn a_row_has_the_value_that_was_in_effect() {
+    if !has_qemu() {
+        return;
+    }
+    let smap = |words: &[&str]| {
+        let head = ["lab", "--accel=tcg", "--entry=syscall-x86_64", "--operation=none", "--format=json"];
+        let output = here(&[&head[..], &["--cpu-model=max,vendor=GenuineIntel,-smap"], words].concat());
+        let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let row = &document["results"][0];
+        (row["configuration"]["smap"].to_string(), row["outcome"].to_string())
+    };
+    assert_eq!(smap(&[]), ("\"off\"".into(), "\"ok\"".into()));
+    assert_eq!(smap(&["--set=smap=on"]), ("\"on\"".into(), "\"unsupported\"".into()));
+}
+
+#[test]
+fn what_is_observed_at_a_gate_is_that_of_the_rows_own_configuration() {
+    if !has_qemu() {
+        return;
+    }
+    let observed = |sets: &[&str]| {
+        let head = ["lab", "--accel=tcg", "--entry=int80-i386", "--operation=none", "--format=json"];
+        let output = here(&[&head[..], sets].concat());
+        let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let rows = document["results"].as_array().unwrap().iter();
+        rows.map(|row| {
+            let remarks = row["remarks"].to_string();
+            (row["configuration"]["gate"].to_string(), remarks.contains("IF=1"), remarks.contains("IF=0"))
+        })
+        .collect::<Vec<_>>()
+    };
+    let (interrupt, trap) =
+        (("\"interrupt\"".to_string(), false, true), ("\"trap\"".to_string(), true, false));
+    assert_eq!(observed(&["--set=gate=trap"]), vec![trap.clone()]);
+    assert_eq!(observed(&["--set=gate=interrupt"]), vec![interrupt.clone()]);
+    let both = observed(&["--set=gate=trap,pti=on", "--set=gate=interrupt", "--set=gate=trap,smap=off"]);
+    assert_eq!(both, [trap.clone(), interrupt, trap]);
+}
+
 fn has_qemu() -> bool {
     let found = Command::new("qemu-system-x86_64").arg("--version").output().is_ok();
     if !found {
@@ -243,6 +404,24 @@ fn has_qemu() -> bool {
         let _ = writeln!(std::io::stderr(), "skipped {}: {why}", name.name().unwrap_or_default());
     }
     found
+}
+
+#[test]
+fn the_examples_of_exceptions_say_hello() {
+    if !has_qemu() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/examples");
+    for name in ["ud-i386", "lock-nop-i386", "int3-i386", "div0-i386"] {
+        let hello = folder.path().join(name);
+        let mut compiler = Command::new(std::env::var("CC").unwrap_or_else(|_| "cc".into()));
+        compiler.args(["-m32", "-nostdlib", "-static", "-no-pie", "-o"]).arg(&hello);
+        assert!(compiler.arg(examples.join(format!("{name}.S"))).status().unwrap().success());
+        let output = here(&["lab", "--accel=tcg", "--serve-exceptions", "--exec", hello.to_str().unwrap()]);
+        assert_eq!(text(&output.stdout), format!("hello through {name}\n"), "{}", text(&output.stderr));
+        assert!(output.status.success() && output.stderr.is_empty(), "{}", text(&output.stderr));
+    }
 }
 
 #[test]

@@ -36,6 +36,38 @@ fn answer(row: (u16, u16), cost: u64) -> Vec<u8> {
     .concat()
 }
 
+/// What a kernel finds on a processor that runs ring 0 natively under KVM: 64 writes of CR3, cpuids, interrupts and invalid
+/// instructions take 200, 1200, 700 and 2500 core cycles each, by a counter of two thirds of the core's clock.
+const BOOT: [u64; abi::LAB_BOOT_WORDS as usize] = [
+    abi::LAB_VERSION,
+    80_000,
+    80_000,
+    1,
+    0,
+    0,
+    0,
+    1,
+    1 << 20,
+    abi::VENDOR_INTEL,
+    abi::TSC_FROM_PLAN,
+    0,
+    0,
+    1,
+    ticks(200),
+    ticks(1200),
+    ticks(700),
+    ticks(2500),
+    1 << abi::SIGN_HYPERVISOR,
+    u64::from_le_bytes(*b"KVMKVMKV"),
+    u64::from_le_bytes(*b"M\0\0\0\0\0\0\0"),
+    0x2b00_0643,
+];
+
+/// The ticks for as many of something as the kernel times, of so many core cycles each.
+const fn ticks(cycles: u64) -> u64 {
+    cycles * abi::RING_TIMES * 2 / 3
+}
+
 /// A guest's stream in the making.
 #[derive(Default)]
 struct Tape {
@@ -45,8 +77,13 @@ struct Tape {
 
 impl Tape {
     fn booted() -> Tape {
+        Tape::found(&BOOT)
+    }
+
+    /// Of a kernel that has found this.
+    fn found(boot: &[u64]) -> Tape {
         let mut tape = Tape::default();
-        tape.push(abi::RECORD_LAB_BOOT, &words(&[1, 1000, 1000, 1, 0, 0, 0, 1, 1 << 20, abi::VENDOR_INTEL]));
+        tape.push(abi::RECORD_LAB_BOOT, &words(boot));
         tape
     }
 
@@ -57,10 +94,24 @@ impl Tape {
 
     /// A program that writes its output in two pieces.
     fn program(&mut self, number: u64, output: &[u8], how: u64, detail: [u64; 4]) {
+        self.counted(number, output, &[], how, detail);
+    }
+
+    /// The same, with what the processor counted: `COUNTER_*` and the count.
+    fn counted(&mut self, number: u64, output: &[u8], counts: &[(u64, u64)], how: u64, detail: [u64; 4]) {
         self.push(abi::RECORD_LAB_BEGIN, &words(&[number]));
         let (first, second) = output.split_at(output.len() / 2);
         for piece in [first, second] {
             self.push(abi::RECORD_LAB_OUTPUT, &[&words(&[1])[..], piece].concat());
+        }
+        if !counts.is_empty() {
+            let mut payload = [0; abi::LAB_COUNTERS_WORDS as usize];
+            payload[abi::LAB_COUNTERS_NUMBER as usize] = number;
+            for (counter, count) in counts {
+                payload[abi::LAB_COUNTERS_PRESENT as usize] |= 1 << counter;
+                payload[(abi::LAB_COUNTERS_FIRST + counter) as usize] = *count;
+            }
+            self.push(abi::RECORD_LAB_COUNTERS, &words(&payload));
         }
         let [a, b, c, d] = detail;
         self.push(abi::RECORD_LAB_END, &words(&[number, how, a, b, c, d]));
@@ -77,7 +128,7 @@ const ROWS: [&str; 5] = ["--entry", "call", "--entry", "syscall-x86_64", "--oper
 
 /// Entry ids in the order of the plan.
 fn order(plan: &LabPlan) -> Vec<u16> {
-    let text = plan.work(Counter::Instructions).plan.render();
+    let text = plan.work(Counter::Instructions, 0).plan.render();
     let id = |line: &str| line.split(' ').nth(abi::REQUEST_ENTRY as usize + 1)?.parse().ok();
     text.lines().filter(|line| line.starts_with("run ")).filter_map(id).collect()
 }
@@ -132,13 +183,23 @@ fn with_limits(
     accelerator: Accelerator,
     limits: Limits,
 ) -> Result<Document, Error> {
+    with_scout(plan, program, accelerator, limits, None)
+}
+
+fn with_scout(
+    plan: &LabPlan,
+    program: &Path,
+    accelerator: Accelerator,
+    limits: Limits,
+    scout: Option<measure::Scout>,
+) -> Result<Document, Error> {
     let qemu = Qemu { program: program.into(), ..Qemu::new(accelerator, None) };
     let (emulator, version) = (Emulator::Qemu(qemu), "QEMU 1".into());
     // Five instructions wide, as is the simulated core.
     let mut host = environment::Environment::default();
     host.cpu.vendor = Some("GenuineIntel".into());
     (host.cpu.family, host.cpu.model) = (Some(6), Some(0x8f));
-    let setting = Setting { emulator, version, limits, host: Some(host), tsc_hz: Some(2e9) };
+    let setting = Setting { emulator, version, limits, host: Some(host), tsc_hz: Some(2e9), scout };
     Ok(measure(plan, setting, &mut |_| ())?)
 }
 
@@ -178,6 +239,39 @@ fn a_sound_stream_gives_instructions_and_no_time() {
     );
     assert_eq!(lab.vendor.as_deref(), Some("GenuineIntel"));
     assert_eq!(document.findings, [], "nothing to warn of");
+}
+
+#[test]
+fn a_row_says_which_interrupts_disturbed_it() {
+    let order = order(&plan(&ROWS));
+    let describing = record(0, abi::RECORD_END, (0, 0), &words(&[0, 0]));
+    let mut tape = Tape::booted();
+    // Between programs it is nobody's.
+    tape.push(abi::RECORD_LAB_STRAY, &words(&[0x68, 1]));
+    tape.program(0, &describing, abi::LAB_END_EXITED, [0; 4]);
+    tape.program(1, &describing, abi::LAB_END_EXITED, [0; 4]);
+    for (entry, number) in order.iter().zip(2..) {
+        tape.push(abi::RECORD_LAB_BEGIN, &words(&[number]));
+        let output = answer((*entry, 1), u64::from(*entry));
+        tape.push(abi::RECORD_LAB_OUTPUT, &[&words(&[1])[..], &output].concat());
+        if *entry == order[0] {
+            tape.push(abi::RECORD_LAB_STRAY, &words(&[2, 1]));
+            tape.push(abi::RECORD_LAB_STRAY, &words(&[0x37, 2]));
+        }
+        tape.push(abi::RECORD_LAB_END, &words(&[number, abi::LAB_END_EXITED, 0, 0, 0, 0]));
+    }
+    let document = run("cat $STREAM", &tape.done(), LONG).unwrap();
+    let rounds = order.iter().filter(|entry| **entry == order[0]).count();
+    let expected = format!(
+        "{} interrupts that nobody asked for were handled while this was measured (NMI: {rounds}, vector 0x37: {})",
+        3 * rounds,
+        2 * rounds
+    );
+    for row in &document.results {
+        let is_disturbed = Table::get().entry(&row.entry).unwrap().id == order[0];
+        assert_eq!(row.remarks.contains(&expected), is_disturbed, "{:?}", row.remarks);
+        assert!(is_disturbed || !row.remarks.iter().any(|remark| remark.contains("nobody asked")));
+    }
 }
 
 /// What a probe on a simulated core writes when it is asked so.
@@ -224,30 +318,234 @@ fn request(line: &str) -> Request {
     }
 }
 
+/// What is counted in a run of this number in this boot.
+type Counts<'a> = &'a dyn Fn(u64, u64) -> Vec<(u64, u64)>;
+
+/// A program in QEMU's place that boots as often as the plan says, each time on the same simulated core, where a row costs a
+/// hundred core cycles times its entry's id; with what the kernel found, and what was counted.
+fn timed(folder: &TempDir, plan: &LabPlan, boot: &[u64], counts: Counts) -> PathBuf {
+    costing(folder, plan, boot, counts, &|_| 1.0)
+}
+
+/// The same, where each boot's layout makes everything cost so many times as much.
+fn costing(
+    folder: &TempDir,
+    plan: &LabPlan,
+    boot: &[u64],
+    counts: Counts,
+    layout: &dyn Fn(u64) -> f64,
+) -> PathBuf {
+    let mut machine = Machine::new(1, Model::default());
+    for number in 0..plan.boots(Counter::Time) {
+        let mut tape = Tape::found(boot);
+        let text = plan.work(Counter::Time, number).plan.render();
+        for (line, run) in text.lines().filter(|line| line.starts_with("run ")).zip(0..) {
+            let output = if line.split(' ').count() == 3 {
+                Vec::new()
+            } else {
+                let request = request(line);
+                simulated(&mut machine, &request, 100.0 * layout(number) * f64::from(request.entry))
+            };
+            tape.counted(run, &output, &counts(number, run), abi::LAB_END_EXITED, [0; 4]);
+        }
+        std::fs::write(folder.path().join(format!("stream.{number}")), tape.done()).unwrap();
+    }
+    guest(folder, NEXT_BOOT, b"0\n")
+}
+
+/// Plays the next boot's stream.
+const NEXT_BOOT: &str = "BOOT=$(cat $STREAM); echo $((BOOT + 1)) >$STREAM; cat $STREAM.$BOOT";
+
+/// Measures these rows under a KVM.
+fn measured(rows: &[&str], boot: &[u64], counts: Counts) -> Document {
+    let (folder, plan) = (tempfile::tempdir().unwrap(), plan(rows));
+    let program = timed(&folder, &plan, boot, counts);
+    with_limits(&plan, &program, Accelerator::Kvm, limits(LONG)).unwrap()
+}
+
+/// Where nothing is counted.
+const NOTHING: Counts = &|_, _| Vec::new();
+
+fn finding(document: &Document, id: &str) -> Option<document::Level> {
+    document.findings.iter().find(|finding| finding.id == id).map(|finding| finding.level)
+}
+
 #[test]
 fn under_kvm_the_figures_are_times() {
-    let (folder, plan) = (tempfile::tempdir().unwrap(), plan(&ROWS));
-    let mut tape = Tape::booted();
-    tape.program(0, &[], abi::LAB_END_EXITED, [0; 4]);
-    tape.program(1, &[], abi::LAB_END_EXITED, [0; 4]);
-    let rows = plan.work(Counter::Time).plan.render();
-    let runs = rows.lines().filter(|line| line.starts_with("run ")).skip(2);
-    let mut machine = Machine::new(1, Model::default());
-    for (line, number) in runs.zip(2..) {
-        let request = request(line);
-        let output = simulated(&mut machine, &request, 100.0 * f64::from(request.entry));
-        tape.program(number, &output, abi::LAB_END_EXITED, [0; 4]);
-    }
-    let program = guest(&folder, "cat $STREAM", &tape.done());
-    let document = with_limits(&plan, &program, Accelerator::Kvm, limits(LONG)).unwrap();
+    let document = measured(&ROWS, &BOOT, NOTHING);
     for (row, truth) in document.results.iter().zip([100.0, 200.0]) {
         assert_eq!((row.timing, row.outcome, row.instructions), (Timing::Hardware, Outcome::Ok, None));
         let cycles = row.core_cycles.unwrap_or_else(|| panic!("{:?}", row.noise)).estimate.0;
         assert!((cycles - truth).abs() < 0.005 * truth, "{}: {cycles} instead of {truth}", row.entry);
         let (ticks, ns) = (row.ticks.unwrap().estimate.0, row.ns.unwrap().estimate.0);
         assert!((ns - ticks / 2.0).abs() < 1e-9 * ticks, "{ns} ns are {ticks} ticks at 2 GHz");
-        assert_eq!(row.counts.rounds, 12);
+        assert_eq!(row.counts.rounds, 16, "two in each of eight boots");
     }
+    let lab = document.environment.lab.as_ref().unwrap();
+    let seeds: Vec<u64> = lab.boots.iter().map(|boot| boot.seed).collect();
+    assert_eq!(seeds, [0, 1, 2, 3, 4, 5, 6, 7], "a layout each");
+    assert!(lab.boots.iter().is_sorted_by(|a, b| a.at_ms < b.at_ms));
+    assert_eq!((lab.counters.as_ref(), lab.microcode.as_deref()), (None, Some("0x2b000643")));
+}
+
+#[test]
+fn a_layout_that_decides_the_cost_is_seen_in_the_spread() {
+    let (folder, plan) = (tempfile::tempdir().unwrap(), plan(&ROWS));
+    let program = costing(&folder, &plan, &BOOT, NOTHING, &|boot| 1.0 + 0.05 * (boot % 3) as f64);
+    let document = with_limits(&plan, &program, Accelerator::Kvm, limits(LONG)).unwrap();
+    for row in &document.results {
+        let spread = row.spread.unwrap();
+        assert!(spread.layouts == 8 && spread.layout > 0.9 && spread.layout_low > 0.5, "{spread:?}");
+        let cost = row.core_cycles.unwrap();
+        let (low, high) = (cost.ci_low.unwrap().0, cost.ci_high.unwrap().0);
+        let truth = 105.0 * f64::from(row.entry_id.unwrap());
+        assert!(
+            low < truth && truth < high && high - low > 0.03 * truth,
+            "{low} to {high}, not only {truth}"
+        );
+    }
+    let again = document::recompute(&document).unwrap();
+    assert_eq!(again.results, document.results, "the document keeps what it takes");
+    assert!(run("cat $STREAM", &good(), LONG).unwrap().results.iter().all(|row| row.spread.is_none()));
+}
+
+/// The boot's record with other words.
+fn boot_with(words: &[(u64, u64)]) -> Vec<u64> {
+    let mut boot = BOOT.to_vec();
+    words.iter().for_each(|(word, value)| boot[*word as usize] = *value);
+    boot
+}
+
+#[test]
+fn a_hypervisor_that_does_a_part_of_ring_0_itself_is_named_at_its_rows() {
+    const RUN: [&str; 12] = [
+        "--entry",
+        "syscall-x86_64",
+        "--entry",
+        "int3",
+        "--entry",
+        "ud",
+        "--operation=none",
+        "--set",
+        "pti=off",
+        "--set",
+        "pti=on",
+        "--seed=1",
+    ];
+    let native = [(abi::LAB_BOOT_CPUID_TICKS, ticks(100)), (abi::LAB_BOOT_INVALID_TICKS, ticks(800))];
+    let shadow = [(abi::LAB_BOOT_CR3_TICKS, ticks(1900))];
+    let compressed = [(abi::LAB_BOOT_INTERRUPT_TICKS, ticks(2600))];
+    // The verdict; how many rows of syscall, int3 and ud have remarks; and the finding.
+    for (words, verdict, trapped, remarks, level) in [
+        (&native[..], "natively", vec![], [0, 0, 0], None),
+        (&[], "partly", vec!["invalid-instructions"], [0, 0, 2], Some(document::Level::Note)),
+        (
+            &shadow,
+            "partly",
+            vec!["cr3-writes", "invalid-instructions"],
+            [1, 1, 2],
+            Some(document::Level::Warning),
+        ),
+        (
+            &compressed,
+            "partly",
+            vec!["interrupts", "invalid-instructions"],
+            [0, 2, 2],
+            Some(document::Level::Warning),
+        ),
+    ] {
+        let document = measured(&RUN, &boot_with(words), NOTHING);
+        let ring0 = serde_json::to_value(&document.environment.lab.as_ref().unwrap().ring0).unwrap();
+        assert_eq!(
+            (&ring0["verdict"], &ring0["trapped"]),
+            (&verdict.into(), &trapped.clone().into()),
+            "{ring0}"
+        );
+        assert_eq!(ring0["hypervisor"], "KVMKVMKVM");
+        let remarked = ["syscall-x86_64", "int3", "ud"].map(|entry| {
+            let rows = document.results.iter().filter(|row| row.entry == entry);
+            rows.filter(|row| row.remarks.iter().any(|words| words.starts_with("the hypervisor handles")))
+                .count()
+        });
+        assert_eq!((remarked, finding(&document, "ring-0")), (remarks, level), "{trapped:?}");
+    }
+}
+
+#[test]
+fn the_processors_counters_check_the_chain() {
+    let silent = measured(&ROWS, &BOOT, NOTHING);
+    let clock = silent.measurement.cycles_per_tick.unwrap();
+    let counting = |factor: f64| {
+        let cycles = (1e6 * clock * factor) as u64;
+        let counts = [
+            (abi::COUNTER_TSC, 1_100_000),
+            (abi::COUNTER_CYCLES, cycles),
+            (abi::COUNTER_REFERENCE, 1_000_000),
+        ];
+        let document = measured(&ROWS, &BOOT, &|_, _| counts.to_vec());
+        let counters = document.environment.lab.clone().unwrap().counters.unwrap();
+        assert_eq!((counters.rounds, counters.ticks, counters.smis), (32, 32 * 1_100_000, None));
+        assert!((counters.cycles_per_tick.unwrap() / (clock * factor) - 1.0).abs() < 1e-5);
+        finding(&document, "cycle-counter")
+    };
+    assert_eq!(counting(1.0), None);
+    assert_eq!(counting(1.1), Some(document::Level::Warning));
+    assert_eq!(counting(0.9), Some(document::Level::Warning));
+}
+
+#[test]
+fn a_round_with_an_smi_inside_is_lost_and_no_other() {
+    let smis = |boot: u64, run: u64| vec![(abi::COUNTER_SMI, u64::from(boot == 3 && run < 2))];
+    let document = measured(&ROWS, &BOOT, &smis);
+    let rounds: u64 = document.results.iter().map(|row| row.counts.rounds).sum();
+    assert_eq!((rounds, finding(&document, "smi")), (30, Some(document::Level::Note)));
+    let all = measured(&ROWS, &BOOT, &|_, _| vec![(abi::COUNTER_SMI, 1)]);
+    for row in &all.results {
+        let reason = row.reason.as_deref().unwrap_or_default();
+        assert!(row.outcome == Outcome::Error && reason.contains("fell into every round"), "{reason}");
+    }
+    assert_eq!(all.results.len(), 2);
+}
+
+#[test]
+fn a_later_boot_that_fails_costs_its_own_rounds_alone() {
+    let (folder, plan) = (tempfile::tempdir().unwrap(), plan(&ROWS));
+    timed(&folder, &plan, &BOOT, NOTHING);
+    let script = format!("{NEXT_BOOT} | head -c $([ $BOOT = 5 ] && echo 180 || echo 99999999)");
+    let program = guest(&folder, &script, b"0\n");
+    let document = with_limits(&plan, &program, Accelerator::Kvm, limits(LONG)).unwrap();
+    assert!(document.measurement.ended.as_deref().unwrap().contains("ended early"));
+    for row in &document.results {
+        assert_eq!((row.outcome, row.counts.rounds), (Outcome::Ok, 10), "{:?}", row.reason);
+    }
+}
+
+#[test]
+fn the_guest_is_pinned_to_the_cpu_that_is_chosen() {
+    /// Where no probe can run, the choice is the last CPU.
+    struct Refusing;
+    impl host::Executor for Refusing {
+        fn run(&mut self, _: table::Probe, _: usize, _: &[String]) -> Result<Vec<Record>, record::Failure> {
+            Err(record::Failure::Silent)
+        }
+    }
+    let allowed = process::allowed_cpus().unwrap();
+    let last = *allowed.last().unwrap();
+    let cpus = allowed.into_iter().map(|cpu| (cpu, environment::CoreType::Uniform)).collect();
+    let (folder, plan) = (tempfile::tempdir().unwrap(), plan(&ROWS));
+    timed(&folder, &plan, &BOOT, NOTHING);
+    let program = guest(
+        &folder,
+        &format!("grep Cpus_allowed_list /proc/self/status >>$STREAM.pinned; {NEXT_BOOT}"),
+        b"0\n",
+    );
+    let host = environment::Environment::default();
+    let scout = measure::Scout::new(Box::new(Refusing), &cpus, &host, 1);
+    let document = with_scout(&plan, &program, Accelerator::Kvm, limits(LONG), scout).unwrap();
+    let pinned = std::fs::read_to_string(folder.path().join("stream.pinned")).unwrap();
+    assert_eq!(pinned, format!("Cpus_allowed_list:\t{last}\n").repeat(8));
+    assert!(document.environment.lab.unwrap().boots.iter().all(|boot| boot.cpu == Some(last)));
+    assert!(document.results.iter().all(|row| row.cpu == Some(last)), "the guest's own number is 0");
 }
 
 #[test]
@@ -352,7 +650,7 @@ fn doubled_swapped_and_foreign_records_are_named() {
         document.results[0].reason.clone().unwrap()
     };
     let mut twice = Tape::booted();
-    twice.push(abi::RECORD_LAB_BOOT, &words(&[1, 1, 1, 1, 0, 0, 0, 1, 0, 1]));
+    twice.push(abi::RECORD_LAB_BOOT, &words(&BOOT));
     assert!(reason(twice).ends_with("it booted twice"));
     let mut turn = Tape::booted();
     turn.program(1, &[], abi::LAB_END_EXITED, [0; 4]);
@@ -396,7 +694,7 @@ fn random_bytes_floods_and_silence_end() {
 
 /// Ends the first row so, and the others well.
 fn first_ends(how: u64, detail: [u64; 4], output: impl Fn((u16, u16)) -> Vec<u8>) -> (Outcome, String) {
-    let words = ["--entry", "sysenter-x86_64", "--operation", "none", "--set", "pcid=on"];
+    let words = ["--entry", "sysenter-x86_64", "--operation", "none", "--set", "pti=on,pcid=on"];
     let (plan, folder) = (plan(&words), tempfile::tempdir().unwrap());
     let mut tape = Tape::booted();
     tape.program(0, &[], abi::LAB_END_EXITED, [0; 4]);
@@ -423,7 +721,7 @@ fn every_end_of_a_program_is_an_outcome() {
     let runaway = first_ends(abi::LAB_END_RUNAWAY, [1000, 0, 0, 0], silent);
     assert_eq!(runaway, (Outcome::Timeout, "it ran for 1000 ticks without an end".into()));
     let lacking = first_ends(abi::LAB_END_UNSUPPORTED, [5, 0, 0, 0], silent);
-    assert_eq!(lacking, (Outcome::Unsupported, "this CPU has no PCID (pcid=on)".into()));
+    assert_eq!(lacking, (Outcome::Unsupported, "this CPU has no PCID, which pcid=on requires".into()));
     let missing = first_ends(abi::LAB_END_NOT_LOADED, [2, 0, 0, 0], silent);
     let words = "probe64 could not be loaded in the lab: ENOENT (No such file or directory)";
     assert_eq!(missing, (Outcome::Error, words.into()));
@@ -471,22 +769,31 @@ fn the_kernels_plan_is_the_same_for_the_same_command_line() {
     let words =
         ["--entry", "trapgate-*", "--operation", "none", "--set", "pti=on", "--set", "smap=off", "--seed=7"];
     let plan = plan(&words);
-    let text = plan.work(Counter::Instructions).plan.render();
+    let text = plan.work(Counter::Instructions, 0).plan.render();
     assert_eq!(text, PLAN, "\n{text}");
-    assert_eq!(text, plan.work(Counter::Instructions).plan.render());
-    let hardware = plan.work(Counter::Time);
-    assert_eq!(hardware.numbered.len(), 2 + 2 + 4 * 12, "twelve rounds of two rows in two configurations");
+    assert_eq!(text, plan.work(Counter::Instructions, 0).plan.render());
+    let hardware = [0, 1].map(|boot| plan.work(Counter::Time, boot));
+    let rounds = 2 * 4;
+    let lengths = hardware.each_ref().map(|work| work.numbered.len());
+    assert_eq!(lengths, [2 + 2 + rounds, rounds], "two rounds of two rows in two configurations");
+    let layouts = hardware.each_ref().map(|work| {
+        let text = work.plan.render();
+        text.lines().filter(|line| line.starts_with("layout ")).map(str::to_string).collect::<Vec<_>>()
+    });
+    assert_eq!(layouts, [["layout 8"], ["layout 9"]], "one in a boot, since its rounds share it");
+    assert!(hardware[1].plan.render().starts_with("lab 2\nseed 8\nlayout 9\n"), "another layout");
+    assert!(!text.contains("layout"), "counts do not depend on it");
 }
 
 /// Each gate observed once, then four runs in the seed's order, each after what changes for it; the trap gate is what the
 /// entries need.
 const PLAN: &str = "\
-lab 1
+lab 2
 seed 7
 limit 100000000
 run probe64 2
 run probe32 2
-set gate=trap observe=on
+set pti=on gate=trap observe=on
 run probe64 1 27 1 1 100000000 1 1 0 0 8
 run probe32 1 31 1 1 100000000 1 1 0 0 8
 set gate=interrupt observe=off pti=off smap=on

@@ -25,7 +25,8 @@ const VDSO: &[&str] = &[
 const PAGE: &[&str] = &["-m64", "-fno-pic", "-no-pie", "-static", "-Wl,--oformat=binary"];
 
 /// Folders of `lab/` that are the kernel's, besides `lab/` itself.
-const FOLDERS: &[&str] = &["boot", "cpu", "entry", "mm", "plan", "serial", "time", "user", "vdso"];
+const FOLDERS: &[&str] =
+    &["boot", "cpu", "entry", "entry/steps", "mm", "plan", "serial", "time", "user", "vdso"];
 
 fn main() {
     let root = Path::new(&variable("CARGO_MANIFEST_DIR")).join("../..");
@@ -110,7 +111,10 @@ impl Build {
             command.args(sources(&self.lab.join(folder)).into_iter().filter(is_code));
         }
         // The images are found as the headers are.
-        run(command.arg("-I").arg(&self.out).arg("-o").arg(self.out.join("kernel")));
+        let kernel = self.out.join("kernel");
+        run(command.arg("-I").arg(&self.out).arg("-o").arg(&kernel));
+        let wrong = check_paths(&kernel);
+        assert!(wrong.is_empty(), "the kernel's paths (lab/entry/path.inc):\n{}", wrong.join("\n"));
     }
 
     /// With what all code here has in common; `machine` is that of a vDSO.
@@ -132,6 +136,16 @@ impl Build {
 fn call_name(line: &str) -> Option<(u32, String)> {
     let (name, number) = line.strip_prefix("#define __NR_")?.split_once(' ')?;
     Some((number.parse().ok()?, name.to_string()))
+}
+
+/// What is wrong with the entry paths of a kernel: when it runs, it only copies them.
+fn check_paths(kernel: &Path) -> Vec<String> {
+    let bytes = std::fs::read(kernel).expect("the linker has written it");
+    let read = paths::File::read(&bytes).and_then(|file| paths::Paths::read(&file));
+    match read {
+        Ok(read) => paths::check(&read, Table::get()),
+        Err(error) => vec![error.to_string()],
+    }
 }
 
 fn script_option(script: &Path) -> String {

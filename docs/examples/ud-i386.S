@@ -1,7 +1,8 @@
 // gcc -m32 -nostdlib -static -no-pie -o hello hello.S
-// ud-i386: write(2) by ud2 in a 32-bit process. The lab serves it as a system call, but only to
-// the probes that it measures with. To any other program it is #UD: SIGILL on Linux; under
-// kentry lab --exec, where no signal is delivered, the end, with status 132.
+// ud-i386: write(2) by ud2 in a 32-bit process. The lab serves it as a system call to its
+// probes, and to a program that is run by
+//	kentry lab --serve-exceptions --exec hello
+// To any other program it is #UD: SIGILL on Linux, and the end in the lab, with status 132.
 #define SYS_exit	1
 #define SYS_write	4
 #define SYS_rt_sigaction 174

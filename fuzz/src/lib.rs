@@ -117,13 +117,17 @@ fn sample(stamps: &Stamps<3>) -> Sample {
 /// What a lab kernel might say next.
 #[derive(Debug, Clone, Arbitrary)]
 pub enum Word {
-    Boot([Step; 10]),
+    Boot([Step; abi::LAB_BOOT_WORDS as usize]),
     Begin(u8),
     Output(u8, Vec<u8>),
     /// What a probe says, whole.
     Answer(Said),
+    Counters(u8, [u64; 9]),
     End(u8, u8, [u64; 4]),
+    /// A step of a path that is listed.
+    Listed(u8, Vec<u8>),
     Log(Vec<u8>),
+    Stray(u8, Step),
     Done,
     /// A record that is none of the kernel's.
     Foreign(Piece),
@@ -146,11 +150,22 @@ impl Word {
             Word::Begin(number) => (abi::RECORD_LAB_BEGIN, words(&[(*number).into()])),
             Word::Output(descriptor, bytes) => (abi::RECORD_LAB_OUTPUT, written(*descriptor, bytes)),
             Word::Answer(said) => (abi::RECORD_LAB_OUTPUT, written(1, &said.stream().0)),
+            Word::Counters(number, counts) => {
+                let payload: Vec<u64> = std::iter::once(u64::from(*number)).chain(*counts).collect();
+                (abi::RECORD_LAB_COUNTERS, words(&payload))
+            }
             Word::End(number, how, [a, b, c, d]) => {
                 let figures = [(*number).into(), (*how).into(), *a, *b, *c, *d];
                 (abi::RECORD_LAB_END, words(&figures))
             }
+            Word::Listed(count, bytes) => {
+                let head = words(&[0, 0, (*count).into()]);
+                (abi::RECORD_LAB_STEP, [&head[..], bytes].concat())
+            }
             Word::Log(bytes) => (abi::RECORD_LAB_LOG, bytes.clone()),
+            Word::Stray(vector, count) => {
+                (abi::RECORD_LAB_STRAY, words(&[(*vector).into(), count.ticks()]))
+            }
             Word::Done => (abi::RECORD_LAB_DONE, Vec::new()),
             Word::Foreign(piece) => encoded(&piece.payload()),
         }

@@ -1,133 +1,75 @@
-/* Two boot protocols, which both tell where the module is and which memory there is. */
+/* Which memory there is, and which of it is free. */
 #include "boot/boot.h"
 #include "lab.h"
 #include "mm/mm.h"
 
-/* Above this, addresses belong to devices. */
-#define MEMORY_LIMIT 0xc0000000ul
+#define MODULE_LIMIT (1ul << 32)
+/*
+ * Memory above is not used, whatever a map says: up to 4 GiB there are the APICs and the firmware's ROM, and nothing here
+ * needs more.
+ */
+#define MEMORY_LIMIT 0xfec00000ul
+#define LEAST_MEMORY (1ul << 20)
 
-/* Xen's hvm_start_info (xen/include/public/arch-x86/hvm/start_info.h). */
-struct pvh_start {
-	uint32_t magic, version, flags, modules;
-	uint64_t module_list, command_line, rsdp, memory_map;
-	uint32_t memory_entries, reserved;
-};
-struct pvh_module {
-	uint64_t address, bytes, command_line, reserved;
-};
-struct pvh_memory {
-	uint64_t address, bytes;
-	uint32_t type, reserved;
-};
-#define PVH_MAGIC 0x336ec578
+extern const uint8_t image_start[], kernel_end[];
 
-/* Multiboot2 Specification, 3.4. */
-struct tag {
-	uint32_t type, bytes;
-};
-struct module_tag {
-	struct tag tag;
-	uint32_t start, end;
-};
-struct memory_tag {
-	struct tag tag;
-	uint32_t entry_bytes, version;
-};
-struct memory_entry {
-	uint64_t address, bytes;
-	uint32_t type, reserved;
-};
-#define TAG_END	   0
-#define TAG_MODULE 3
-#define TAG_MEMORY 6
+static struct ranges memory;
 
-#define MEMORY_USABLE 1
-
-extern const uint8_t kernel_end[];
-
-static struct boot boot;
-
-static void take_module(uint64_t address, uint64_t bytes)
+/*
+ * Ranges of a map may overlap: what any entry calls unusable is not memory, whatever the others say. Memory that would
+ * end behind the last address is a mistake of the map, and is not believed.
+ */
+static void add_usable(struct range range, int is_usable)
 {
-	boot.module = physical_to_virtual(address);
-	boot.module_bytes = bytes;
+	if (is_usable && range.end != UINT64_MAX)
+		ranges_add(&memory, range);
 }
 
-/* Keeps the largest part of a range that is free of kernel and module, each of which lies at one end of it. */
-static void take_memory(uint64_t start, uint64_t bytes)
+static void remove_unusable(struct range range, int is_usable)
 {
-	uint64_t end = start + bytes < MEMORY_LIMIT ? start + bytes : MEMORY_LIMIT;
-	const uint64_t kernel = kernel_to_physical((uint64_t)kernel_end);
-	const uint64_t module = boot.module ? virtual_to_physical(boot.module) : 0;
-
-	if (end > boot.memory_top)
-		boot.memory_top = end;
-	if (start < kernel)
-		start = kernel;
-	if (module >= start && module < end) {
-		const uint64_t behind = align_up(module + boot.module_bytes, PAGE);
-		if (end > behind && end - behind > module - start)
-			start = behind;
-		else
-			end = module;
-	}
-	if (end > start && end - start > boot.memory_end - boot.memory_start) {
-		boot.memory_start = start;
-		boot.memory_end = end;
-	}
+	if (!is_usable)
+		ranges_remove(&memory, range);
 }
 
-static void read_pvh(uint32_t address)
+static struct range whole_pages(struct range range)
 {
-	const struct pvh_start *start = physical_to_virtual(address);
-
-	if (start->magic != PVH_MAGIC)
-		panic("the PVH start information has another magic number");
-	const struct pvh_module *module = physical_to_virtual(start->module_list);
-	if (start->modules)
-		take_module(module->address, module->bytes);
-	const struct pvh_memory *memory = physical_to_virtual(start->memory_map);
-	for (uint32_t i = 0; i < start->memory_entries; i++)
-		if (memory[i].type == MEMORY_USABLE)
-			take_memory(memory[i].address, memory[i].bytes);
+	return (struct range){range.start & ~(PAGE - 1), align_up(range.end, PAGE)};
 }
 
-static void read_memory_tag(const struct memory_tag *tag)
+static void take_module(struct boot *boot, struct range module)
 {
-	for (uint32_t at = sizeof(*tag); at + sizeof(struct memory_entry) <= tag->tag.bytes;
-	     at += tag->entry_bytes) {
-		const struct memory_entry *entry = (const void *)((const uint8_t *)tag + at);
-		if (entry->type == MEMORY_USABLE)
-			take_memory(entry->address, entry->bytes);
-	}
-}
-
-/* Reads the tags twice, because free memory is known only after the module is. */
-static void read_multiboot2(uint32_t address)
-{
-	const uint8_t *information = physical_to_virtual(address);
-
-	for (uint32_t wanted = TAG_MODULE; wanted <= TAG_MEMORY; wanted += TAG_MEMORY - TAG_MODULE) {
-		const struct tag *tag = (const void *)(information + 8);
-		for (; tag->type != TAG_END;
-		     tag = (const void *)((const uint8_t *)tag + align_up(tag->bytes, 8))) {
-			const struct module_tag *module = (const void *)tag;
-			if (tag->type != wanted)
-				continue;
-			if (wanted == TAG_MODULE)
-				take_module(module->start, module->end - module->start);
-			else
-				read_memory_tag((const void *)tag);
-		}
-	}
+	if (!range_bytes(module))
+		return;
+	if (module.end > MODULE_LIMIT)
+		panic("the boot module is not below 4 GiB");
+	boot->module_pages = whole_pages(module);
+	if (ranges_overlap(boot->module_pages, boot->kernel))
+		panic("the boot module and the kernel overlap");
+	boot->module = physical_to_virtual(module.start);
+	boot->module_bytes = range_bytes(module);
 }
 
 struct boot boot_read(uint32_t loader, uint32_t information)
 {
-	boot.loader = loader;
-	if (loader == LOADER_PVH)
-		read_pvh(information);
-	else
-		read_multiboot2(information);
+	const int is_pvh = loader == LOADER_PVH;
+	void (*const for_each)(uint32_t, take_memory *) = is_pvh ? pvh_memory : multiboot2_memory;
+	struct boot boot = {.loader = loader};
+
+	if (!is_pvh)
+		boot.framebuffer = multiboot2_framebuffer(information);
+	boot.kernel = (struct range){(uint64_t)image_start, kernel_to_physical((uint64_t)kernel_end)};
+	take_module(&boot, is_pvh ? pvh_module(information) : multiboot2_module(information));
+	const struct acpi_root acpi = is_pvh ? pvh_acpi(information) : multiboot2_acpi(information);
+	boot.pm_timer = acpi_pm_timer(&acpi);
+	boot.io_apic_count = acpi_io_apics(&acpi, boot.io_apics, MOST_IO_APICS);
+	for_each(information, add_usable);
+	for_each(information, remove_unusable);
+	/* Below the kernel there is what firmware still uses. */
+	ranges_remove(&memory, (struct range){0, boot.kernel.end});
+	ranges_remove(&memory, boot.module_pages);
+	ranges_remove(&memory, (struct range){MEMORY_LIMIT, UINT64_MAX});
+	boot.free = ranges_largest(&memory);
+	if (range_bytes(boot.free) < LEAST_MEMORY)
+		panic("the boot loader's memory map names less than 1 MiB of free memory");
 	return boot;
 }

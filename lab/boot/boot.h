@@ -1,15 +1,38 @@
 /* What the boot loader passes on: a module, and memory. */
 #pragma once
 
+#include "boot/acpi.h"
+#include "boot/framebuffer.h"
+#include "boot/ranges.h"
+
 #include <stdint.h>
+
+#define MOST_IO_APICS 64
 
 struct boot {
 	uint32_t loader; /* LOADER_* */
 	const uint8_t *module;
 	uint64_t module_bytes;
-	uint64_t memory_start, memory_end; /* physical: the largest range that is free */
-	uint64_t memory_top;		   /* the end of all memory below 3 GiB */
+	/* Physical, in whole pages. The processor's page tables will map these, and no other memory. */
+	struct range kernel, module_pages, free;
+	uint16_t pm_timer;	/* the port of ACPI's timer, or 0 */
+	unsigned io_apic_count; /* how many ACPI lists; addresses as far as there is room */
+	uint32_t io_apics[MOST_IO_APICS];
+	struct framebuffer framebuffer;
 };
 
 /* Reads the information of either protocol; module_bytes is 0 when there is no module. */
 struct boot boot_read(uint32_t loader, uint32_t information);
+
+/*
+ * pvh.c, multiboot2.c: what both protocols tell. Each entry of the memory map is given to `take`; a panic when the
+ * information is damaged.
+ */
+typedef void take_memory(struct range range, int is_usable);
+struct range pvh_module(uint32_t information);
+void pvh_memory(uint32_t information, take_memory *take);
+struct acpi_root pvh_acpi(uint32_t information); /* all 0 when there is none */
+struct range multiboot2_module(uint32_t information);
+void multiboot2_memory(uint32_t information, take_memory *take);
+struct acpi_root multiboot2_acpi(uint32_t information);
+struct framebuffer multiboot2_framebuffer(uint32_t information);

@@ -2,15 +2,21 @@
  * Where a boot loader enters: PVH (the Xen note; QEMU's -kernel) or multiboot2 (GRUB). Both leave 32-bit protected
  * mode, paging off, interrupts off, flat segments, the address of their information in ebx.
  * Specifications: Xen's docs/misc/pvh.pandoc; Multiboot2 Specification 2.0, 3.3.
+ *
+ * An exception is reported on the serial port: in 32-bit code by early.S, from the first 64-bit instructions on by
+ * entry/exception.c; the kernel's own table of gates follows in cpu/tables.c.
  */
+#include "boot/tables.inc"
 #include "cpu/registers.h"
+#include "entry/layout.h"
 #include "lab.h"
 
-#define KERNEL_BASE 0xffffffff80000000
+#define CPUID_EXTENDED_1 0x80000001
+#define CPUID_EDX_NX	 20 /* numbers of bits */
+#define CPUID_EDX_LM	 29
+#define CPUID_EBX_INTEL	 0x756e6547 /* "Genu"ineIntel */
 
-/* A page-table entry: present, writable; and one of 2 MiB. */
-#define TABLE 3
-#define LARGE 0x83
+#define GATE_INTERRUPT 0x8e00 /* present, DPL 0, no IST */
 
 	.section .multiboot2, "a"
 	.balign 8
@@ -20,6 +26,16 @@ multiboot2:
 	.balign 8
 	.word	6, 0			# tag: modules on page boundaries
 	.long	8
+	.balign 8
+	.word	5, 1			# tag: a framebuffer, if there is one; any size, 32 bits a pixel
+	.long	20, 0, 0, 32
+	.balign 8
+	.word	7, 1			# tag: UEFI's boot services remain
+	.long	8
+	.balign 8
+	.word	9, 1			# tag: where to enter then, in 64-bit mode
+	.long	12, start_efi
+	.balign 8
 	.word	0, 0			# last tag
 	.long	8
 multiboot2_end:
@@ -38,44 +54,103 @@ start_pvh:
 	jmp	1f
 start_multiboot2:
 	mov	$LOADER_MULTIBOOT2, %edi
-1:	cld
+1:	cli
+	cld
 	mov	%ebx, %esi
+	mov	%edi, early_loader
+	lgdt	boot_gdt_pointer
+	ljmp	$SELECTOR_BOOT_CODE, $2f
+2:	mov	$SELECTOR_KERNEL_DATA, %eax
+	mov	%eax, %ds
+	mov	%eax, %es
+	mov	%eax, %ss
+	mov	$main_stack_top - KERNEL_BASE, %esp
+	lidt	early_idt_pointer
+	.globl	start_32_gates
+start_32_gates:
+	mov	$CPUID_EXTENDED_1, %eax
+	cpuid
+	bt	$CPUID_EDX_LM, %edx
+	jnc	early_no_64_bit_mode
+	FILL_BOOT_TABLES
 	mov	%cr4, %eax
 	or	$(CR4_PAE), %eax
 	mov	%eax, %cr4
 	mov	$boot_pml4, %eax
 	mov	%eax, %cr3
-	mov	$MSR_EFER, %ecx
+	mov	$CPUID_EXTENDED_1, %eax
+	cpuid
+	bt	$CPUID_EDX_NX, %edx
+	jc	3f
+	/* Intel's firmware can switch NX off, and CPUID then denies it (SDM vol. 4, IA32_MISC_ENABLE). */
+	xor	%eax, %eax
+	cpuid
+	cmp	$CPUID_EBX_INTEL, %ebx
+	jne	4f
+	mov	$MSR_MISC_ENABLE, %ecx
 	rdmsr
-	or	$(EFER_LME | EFER_NXE | EFER_SCE), %eax
+	btr	$(MISC_ENABLE_XD_DISABLE - 32), %edx
+	jnc	4f
+	wrmsr
+3:	mov	$EFER_NXE, %ebp		# a processor without NX raises #GP here
+	jmp	5f
+4:	xor	%ebp, %ebp
+5:	mov	$MSR_EFER, %ecx
+	rdmsr
+	or	$(EFER_LME | EFER_SCE), %eax
+	or	%ebp, %eax
 	wrmsr
 	mov	%cr0, %eax
 	and	$~(CR0_EM | CR0_TS | CR0_CD | CR0_NW), %eax
 	or	$(CR0_PG | CR0_WP | CR0_NE | CR0_MP | CR0_AM), %eax
 	mov	%eax, %cr0
-	lgdt	boot_gdt_pointer
 	ljmp	$SELECTOR_KERNEL_CODE, $2f
 	.code64
-2:	xor	%eax, %eax
+	.globl	start_64, start_64_gates
+start_64:				# efi.S, too: edi loader, esi information
+2:	mov	$main_stack_top, %rsp
+	movq	$exception_at_any_time, path_exception	# until there are paths
+	lidt	boot_idt_pointer
+start_64_gates:			# from here on an exception is reported
+	xor	%eax, %eax
 	mov	%eax, %ds
 	mov	%eax, %es
 	mov	%eax, %fs
 	mov	%eax, %gs
 	mov	%eax, %ss
-	mov	$main_stack_top, %rsp
 	mov	$kernel_main, %rax
 	jmp	*%rax			# kernel_main(loader, information); it does not return
 
 	.balign 8
 boot_gdt:
-	.quad	0, 0
-	.quad	0x00209a0000000000	# kernel code, 64 bit, at SELECTOR_KERNEL_CODE
+	.quad	0
+	.quad	0x00cf9b000000ffff	# code, 32 bit, at SELECTOR_BOOT_CODE
+	.quad	0x00209b0000000000	# kernel code, 64 bit, at SELECTOR_KERNEL_CODE
+	.quad	0x00cf93000000ffff	# data, at SELECTOR_KERNEL_DATA
 boot_gdt_pointer:
 	.word	. - boot_gdt - 1
 	.long	boot_gdt
 
-/* The first 4 GiB: at 0, at DIRECT_MAP; of these the first at KERNEL_BASE. */
-	.balign 4096
+/* Gates to the stubs of all exceptions, on the stack that is in use. kernel.lds tells the parts of their address. */
+	.balign 8
+boot_idt:
+	.set	vector, 0
+	.rept	32
+	.word	exception_stubs_0 + vector * EXCEPTION_STUB_SIZE, SELECTOR_KERNEL_CODE
+	.word	GATE_INTERRUPT, exception_stubs_16
+	.long	exception_stubs_32, 0
+	.set	vector, vector + 1
+	.endr
+boot_idt_pointer:
+	.word	. - boot_idt - 1
+	.quad	boot_idt
+
+/*
+ * The kernel and nothing else: at its physical addresses, at DIRECT_MAP, at KERNEL_BASE. What the boot loader passes on is
+ * seen through a window (window.c), because the processor may read ahead from what is mapped, and a device must not be.
+ */
+	.balign 8192			# PROGRAM_TOP_BIT is 0
+	.globl	boot_pml4
 boot_pml4:
 	.quad	boot_pdpt + TABLE
 	.fill	272, 8, 0
@@ -83,21 +158,26 @@ boot_pml4:
 	.fill	237, 8, 0
 	.quad	boot_pdpt_high + TABLE
 boot_pdpt:
-	.quad	boot_pd + TABLE, boot_pd + 0x1000 + TABLE, boot_pd + 0x2000 + TABLE, boot_pd + 0x3000 + TABLE
-	.fill	508, 8, 0
+	.quad	boot_pd + TABLE
+	.fill	511, 8, 0
 boot_pdpt_high:
 	.fill	510, 8, 0
-	.quad	boot_pd + TABLE, 0
+	.quad	boot_pd + TABLE, boot_window + TABLE
 boot_pd:
-	.set	page, 0
-	.rept	2048
-	.quad	page + LARGE
-	.set	page, page + 0x200000
+	.set	table, 0
+	.rept	IMAGE_TABLES
+	.quad	boot_tables - KERNEL_BASE + table + TABLE
+	.set	table, table + PAGE
 	.endr
+	.fill	512 - IMAGE_TABLES, 8, 0
+boot_window:
+	.quad	window_table - KERNEL_BASE + TABLE
+	.fill	511, 8, 0
 
 	.bss
-	.balign 16
-	.skip	16384
-main_stack_top:
+	.balign	PAGE
+	.globl	boot_tables
+boot_tables:
+	.skip	IMAGE_TABLES * PAGE
 
 	.section .note.GNU-stack, "", @progbits

@@ -20,17 +20,20 @@ struct frame {
 #define VECTOR_BREAKPOINT 3
 #define VECTOR_INVALID	  6
 #define VECTOR_DOUBLE	  8
+#define VECTOR_PROTECTION 13
 #define VECTOR_PAGE_FAULT 14
-#define VECTOR_TICK	  32
-#define VECTOR_SPURIOUS	  33
-#define VECTOR_STUBS	  34 /* entry/exception.S has a stub for each below */
+#define VECTOR_MACHINE	  18
+#define VECTOR_INTERRUPTS 32   /* from here on none is an exception */
+#define VECTOR_PIC	  0x30 /* and the 15 that follow */
 #define VECTOR_INT80	  0x80
+#define VECTOR_TICK	  0xfe /* above all others: a device that interrupts without end does not hold it off */
+#define VECTOR_SPURIOUS	  0xff
 
 /* features.c */
 struct cpu {
 	uint32_t vendor;   /* VENDOR_* of abi/lab.h */
 	uint32_t features; /* bit per FEATURE_* of abi/lab.h */
-	uint32_t has_sysenter, has_apic, hwcap;
+	uint32_t has_sysenter, has_apic, has_machine_checks, hwcap, hwcap2;
 	uint64_t xcr0;
 };
 extern struct cpu cpu;
@@ -43,11 +46,34 @@ void fpu_reset(void);
 void tables_load(void);
 void tables_set_tls(unsigned index, uint64_t descriptor);
 int tables_tls_is_free(unsigned index);
-/* Points a vector below VECTOR_STUBS at its stub, or at a path of its own. */
+/* Points a vector at its stub, or at a path of its own. */
 void gate_to_stub(unsigned vector);
 void gate_to_path(unsigned vector, uint64_t path, int is_trap_gate);
 /* Points the call gates and the LDT's at their paths. */
 void gates_to_paths(uint64_t x86_64, uint64_t i386);
+
+/*
+ * apic.c: the local APIC, as memory or as MSRs (x2APIC). Offsets are those in memory (SDM vol. 3, table 11-1).
+ */
+#define APIC_EOI     0xb0
+#define APIC_TIMER   0x320
+#define APIC_INITIAL 0x380
+#define APIC_CURRENT 0x390
+#define APIC_DIVIDE  0x3e0
+#define APIC_MASKED  0x10000 /* in an entry of the local vector table */
+int apic_init(void);	     /* 0 when there is none */
+void apic_write(unsigned offset, uint32_t value);
+uint32_t apic_read(unsigned offset);
+int apic_serves(unsigned vector); /* whether it waits for the end of this interrupt */
+
+/* stray.c: interrupts that nobody asked for. */
+/* Masks what firmware has left of the PICs and of the I/O APICs at these physical addresses. */
+void strays_silence(const uint32_t *io_apics, unsigned count);
+void stray_came(unsigned vector);
+void strays_report(void); /* a record for each vector that came since the last time */
+
+/* machine.c: says what the processor found wrong with the machine, and stops. */
+_Noreturn void machine_check(const struct frame *frame);
 
 static inline uint64_t rdtsc(void)
 {
@@ -68,6 +94,12 @@ static inline uint64_t rdmsr(uint32_t msr)
 	return (uint64_t)high << 32 | low;
 }
 
+/* msr.S: for registers that a processor may lack. 1, or 0 where it raises #GP; then nothing is stored. */
+int rdmsr_safe(uint32_t msr, uint64_t *value);
+int wrmsr_safe(uint32_t msr, uint64_t value);
+/* Where to go on after a fault at an address outside of the paths; 0: no fault is expected there. */
+uint64_t fixup(uint64_t rip);
+
 struct cpuid {
 	uint32_t eax, ebx, ecx, edx;
 };
@@ -77,7 +109,8 @@ static inline struct cpuid cpuid(uint32_t leaf, uint32_t subleaf)
 	struct cpuid out;
 	__asm__ volatile("cpuid"
 			 : "=a"(out.eax), "=b"(out.ebx), "=c"(out.ecx), "=d"(out.edx)
-			 : "a"(leaf), "c"(subleaf));
+			 : "a"(leaf), "c"(subleaf)
+			 : "memory"); /* it serializes, too: stores before it are not to move behind it */
 	return out;
 }
 

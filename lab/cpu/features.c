@@ -4,13 +4,26 @@
 
 struct cpu cpu;
 
+#define LEAF1_EDX_MCE	(1u << 7)
 #define LEAF1_EDX_APIC	(1u << 9)
 #define LEAF1_EDX_SEP	(1u << 11)
+#define LEAF1_EDX_MCA	(1u << 14)
 #define LEAF1_ECX_PCID	(1u << 17)
 #define LEAF1_ECX_XSAVE (1u << 26)
+#define LEAF7_EBX_BASES (1u << 0) /* FSGSBASE */
 #define LEAF7_EBX_SMEP	(1u << 7)
 #define LEAF7_EBX_SMAP	(1u << 20)
 #define LEAF7_ECX_UMIP	(1u << 2)
+#define LEAF7_ECX_RDPID (1u << 22)
+
+#define LEAF_EXTENDED	 0x80000000
+#define LEAF_EXTENDED_1	 0x80000001
+#define LEAF_EXTENDED_21 0x80000021
+#define EXT1_EDX_RDTSCP	 (1u << 27)
+#define EXT21_EAX_LFENCE (1u << 2) /* always serializing */
+
+/* arch/x86/include/uapi/asm/hwcap2.h */
+#define HWCAP2_FSGSBASE 2
 
 /* x87, SSE, AVX, and the three parts of AVX-512: libraries choose their functions by these. */
 #define XCR0_USED   0xe7
@@ -50,6 +63,40 @@ static void enable_xsave(void)
 	__asm__ volatile("xsetbv" : : "c"(0), "a"((uint32_t)cpu.xcr0), "d"(0));
 }
 
+static struct cpuid extended(uint32_t leaf)
+{
+	return cpuid(LEAF_EXTENDED, 0).eax >= leaf ? cpuid(leaf, 0) : (struct cpuid){0};
+}
+
+/* APM vol. 3, CPUID Fn0000_0001_EAX. */
+static unsigned family(void)
+{
+	const uint32_t eax = cpuid(1, 0).eax, base = eax >> 8 & 0xf;
+
+	return base == 0xf ? base + (eax >> 20 & 0xff) : base;
+}
+
+/*
+ * Whether lfence waits until all instructions before it have executed: only then a rdtsc behind it is in order. Intel's does
+ * (SDM vol. 2, LFENCE). AMD's does if DE_CFG says so; families 0xf and 0x11 have no such register, and theirs always does
+ * (AMD, "Software Techniques for Managing Speculation", G-2). A hypervisor may refuse the write, or ignore it.
+ */
+static int order_lfence(void)
+{
+	uint64_t value;
+
+	if (cpu.vendor != VENDOR_AMD)
+		return cpu.vendor == VENDOR_INTEL;
+	if (extended(LEAF_EXTENDED_21).eax & EXT21_EAX_LFENCE || family() == 0xf || family() == 0x11)
+		return 1;
+	if (!rdmsr_safe(MSR_DE_CFG, &value))
+		return 0;
+	if (value & DE_CFG_LFENCE_SERIALIZES)
+		return 1;
+	return wrmsr_safe(MSR_DE_CFG, value | DE_CFG_LFENCE_SERIALIZES) && rdmsr_safe(MSR_DE_CFG, &value) &&
+	       value & DE_CFG_LFENCE_SERIALIZES;
+}
+
 void cpu_find_features(void)
 {
 	const struct cpuid leaf0 = cpuid(0, 0), leaf1 = cpuid(1, 0);
@@ -59,6 +106,7 @@ void cpu_find_features(void)
 	cpu.vendor = vendor_of(leaf0.ebx);
 	cpu.has_sysenter = (leaf1.edx & LEAF1_EDX_SEP) != 0;
 	cpu.has_apic = (leaf1.edx & LEAF1_EDX_APIC) != 0;
+	cpu.has_machine_checks = (leaf1.edx & LEAF1_EDX_MCA) != 0;
 	cpu.hwcap = leaf1.edx;
 	add(FEATURE_SMEP, leaf7.ebx & LEAF7_EBX_SMEP);
 	add(FEATURE_SMAP, leaf7.ebx & LEAF7_EBX_SMAP);
@@ -66,10 +114,23 @@ void cpu_find_features(void)
 	add(FEATURE_PCID, leaf1.ecx & LEAF1_ECX_PCID);
 	add(FEATURE_XSAVE, leaf1.ecx & LEAF1_ECX_XSAVE);
 
+	/* start.S has asked for it. */
+	add(FEATURE_NX, rdmsr(MSR_EFER) & EFER_NXE);
+	add(FEATURE_LFENCE, order_lfence());
+	/* rdtscp and rdpid read it: the CPU's number, as Linux has it with one node. */
+	if (extended(LEAF_EXTENDED_1).edx & EXT1_EDX_RDTSCP || leaf7.ecx & LEAF7_ECX_RDPID)
+		wrmsr(MSR_TSC_AUX, LAB_CPU);
+
 	/* QEMU's TCG hangs on a CR4 bit that it does not know, instead of raising #GP: CPUID is asked before any is set. */
+	cr4 |= leaf1.edx & LEAF1_EDX_MCE ? CR4_MCE : 0;
 	cr4 |= cpu_has(FEATURE_SMEP) ? CR4_SMEP : 0;
 	cr4 |= cpu_has(FEATURE_UMIP) ? CR4_UMIP : 0;
 	cr4 |= cpu_has(FEATURE_XSAVE) ? CR4_OSXSAVE : 0;
+	/* Programs may set the bases of FS and GS themselves: this kernel uses neither. They know by AT_HWCAP2. */
+	if (leaf7.ebx & LEAF7_EBX_BASES) {
+		cr4 |= CR4_FSGSBASE;
+		cpu.hwcap2 |= HWCAP2_FSGSBASE;
+	}
 	write_cr4(cr4);
 	if (cpu_has(FEATURE_XSAVE))
 		enable_xsave();

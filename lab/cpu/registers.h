@@ -21,15 +21,23 @@
 #define CR0_PG 0x80000000
 
 #define CR4_PAE	       0x20
+#define CR4_MCE	       0x40
 #define CR4_OSFXSR     0x200
 #define CR4_OSXMMEXCPT 0x400
 #define CR4_UMIP       0x800
+#define CR4_FSGSBASE   0x10000
 #define CR4_PCIDE      0x20000
 #define CR4_OSXSAVE    0x40000
 #define CR4_SMEP       0x100000
 #define CR4_SMAP       0x200000
 
 #define MSR_APIC_BASE	 0x1b
+#define MSR_MCG_CAP	 0x179
+#define MSR_MCG_STATUS	 0x17a
+#define MSR_MISC_ENABLE	 0x1a0
+#define MSR_MC0_STATUS	 0x401 /* and 4 more for each bank */
+#define MSR_MC0_ADDR	 0x402
+#define MSR_MC0_MISC	 0x403
 #define MSR_SYSENTER_CS	 0x174
 #define MSR_SYSENTER_ESP 0x175
 #define MSR_SYSENTER_EIP 0x176
@@ -40,16 +48,24 @@
 #define MSR_FMASK	 0xc0000084
 #define MSR_FS_BASE	 0xc0000100
 #define MSR_GS_BASE	 0xc0000101
+#define MSR_TSC_AUX	 0xc0000103
+#define MSR_DE_CFG	 0xc0011029 /* AMD: decoder configuration */
+
+#define DE_CFG_LFENCE_SERIALIZES 0x2
+
+#define MISC_ENABLE_XD_DISABLE 34 /* number of the bit */
 
 #define EFER_SCE 0x1
 #define EFER_LME 0x100
 #define EFER_NXE 0x800
 
 /*
- * One descriptor table serves both fast calls. sysret takes its selectors from STAR 63:48 (0x20): code 32 at 0x20, data
- * at 0x28, code 64 at 0x30. sysexit takes them from SYSENTER_CS (0x10): code 32 at 0x20, data at 0x28, code 64 at 0x30,
+ * One descriptor table serves both fast calls. sysret takes its selectors from STAR 63:48 (0x23): code 32 at 0x23, data
+ * at 0x2b, code 64 at 0x33. Intel's processors set RPL 3 themselves; AMD's set it in CS and take SS as it is (APM vol. 3,
+ * SYSRET), so that with 0x20 an iretq from that program would raise #GP. sysexit takes them from SYSENTER_CS (0x10): code 32 at 0x20, data at 0x28, code 64 at 0x30,
  * its data at 0x38.
  */
+#define SELECTOR_BOOT_CODE    0x08 /* 32 bits; in the boot's table alone */
 #define SELECTOR_KERNEL_CODE  0x10
 #define SELECTOR_KERNEL_DATA  0x18
 #define SELECTOR_USER_CODE_32 0x23
@@ -64,4 +80,5 @@
 #define GDT_ENTRIES	      20
 #define TLS_ENTRIES	      3
 
-#define STAR_VALUE (0x20ull << 48 | (unsigned long long)SELECTOR_KERNEL_CODE << 32)
+#define STAR_VALUE                                                                                           \
+	((unsigned long long)SELECTOR_USER_CODE_32 << 48 | (unsigned long long)SELECTOR_KERNEL_CODE << 32)

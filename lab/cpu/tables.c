@@ -29,13 +29,30 @@ _Static_assert(sizeof(struct gate) == 16, "two GDT entries, one IDT entry");
 #define PRESENT		    0x80
 #define USER		    0x60 /* DPL 3 */
 
-/* Descriptors: SDM vol. 3, 3.4.5. Present, of type code or data, accessed, flat. */
+/*
+ * Descriptors: SDM vol. 3, 3.4.5. Present, of type code or data, accessed, flat.
+ *
+ * 64-bit code looks at no limit of the kernel's data. But an iretq in the kernel loads it into SS, and AMD's sysret changes
+ * SS's selector alone (APM vol. 3, SYSRET): the program goes on with the limit and the D/B bit of this descriptor.
+ */
 #define KERNEL_CODE  0x00209b0000000000
-#define KERNEL_DATA  0x0000930000000000
+#define KERNEL_DATA  0x00cf93000000ffff
 #define USER_CODE_32 0x00cffb000000ffff
 #define USER_DATA    0x00cff3000000ffff
 #define USER_CODE_64 0x0020fb0000000000
 #define CPU_NUMBER   0x0040f10000000000 /* data, its limit 0: the number */
+
+/* What the fast calls compute (registers.h). */
+_Static_assert((STAR_VALUE >> 48 & 3) == 3, "AMD's sysret takes SS's RPL from STAR");
+_Static_assert((STAR_VALUE >> 48) == SELECTOR_USER_CODE_32, "sysretl");
+_Static_assert((STAR_VALUE >> 48) + 8 == SELECTOR_USER_DATA, "sysretl, sysretq");
+_Static_assert((STAR_VALUE >> 48) + 16 == SELECTOR_USER_CODE_64, "sysretq");
+_Static_assert((STAR_VALUE >> 32 & 0xffff) == SELECTOR_KERNEL_CODE, "syscall");
+_Static_assert(SELECTOR_KERNEL_CODE + 8 == SELECTOR_KERNEL_DATA, "syscall, sysenter");
+_Static_assert(SELECTOR_KERNEL_CODE + 16 == (SELECTOR_USER_CODE_32 & ~3), "sysexitl");
+_Static_assert(SELECTOR_KERNEL_CODE + 24 == (SELECTOR_USER_DATA & ~3), "sysexitl");
+_Static_assert(SELECTOR_KERNEL_CODE + 32 == (SELECTOR_USER_CODE_64 & ~3), "sysexitq");
+_Static_assert(SELECTOR_KERNEL_CODE + 40 == (SELECTOR_USER_DATA_64 & ~3), "sysexitq");
 
 uint64_t gdt[GDT_ENTRIES] CPU_AREA;
 static struct gate idt[256] CPU_AREA;
@@ -43,9 +60,20 @@ static struct gate ldt[1] CPU_AREA;
 static struct tss tss CPU_AREA;
 
 #define IST_STACK 4096
-static uint8_t ist_stacks[3][IST_STACK] CPU_AREA;
-/* Exceptions that may come while rsp holds a program's stack pointer or a page-table base (entry/syscall-*.S). */
-static const uint8_t ist_vectors[3] = {VECTOR_DEBUG, VECTOR_NMI, VECTOR_DOUBLE};
+/*
+ * Exceptions that may come while rsp holds a program's stack pointer or a page-table base (entry/syscall-*.S). Each has a
+ * stack of its own, because one may come while another is handled. None comes again before its iretq: NMIs are blocked
+ * until then, a second #MC or #DF shuts the processor down, and #DB's handler sets no breakpoint.
+ */
+static const uint8_t ist_vectors[] = {VECTOR_DEBUG, VECTOR_NMI, VECTOR_DOUBLE, VECTOR_MACHINE};
+/* Each on pages of its own, below which one is not mapped (entry/guard.c). */
+static struct {
+	uint8_t guard[4096], stack[IST_STACK];
+} ist_stacks[sizeof(ist_vectors)] __attribute__((section(".cpu_stacks"), aligned(4096)));
+static const uint64_t ist_guards[sizeof(ist_vectors)]
+    __attribute__((section(".guard_pages"), used, aligned(8))) = {
+	(uint64_t)ist_stacks[0].guard, (uint64_t)ist_stacks[1].guard, (uint64_t)ist_stacks[2].guard,
+	(uint64_t)ist_stacks[3].guard};
 
 static struct gate gate(uint64_t target, unsigned type, unsigned privilege)
 {
@@ -127,16 +155,17 @@ void tables_load(void)
 	tss.rsp[0] = (uint64_t)entry_stack_top;
 	tss.io_map = sizeof(tss); /* beyond the limit: no port is open */
 	for (unsigned i = 0; i < sizeof(ist_vectors); i++)
-		tss.ist[i] = (uint64_t)ist_stacks[i] + IST_STACK;
-	for (unsigned vector = 0; vector < VECTOR_STUBS; vector++)
+		tss.ist[i] = (uint64_t)ist_stacks[i].stack + IST_STACK;
+	for (unsigned vector = 0; vector < sizeof(idt) / sizeof(idt[0]); vector++)
 		gate_to_stub(vector);
 
 	pointer.limit = sizeof(gdt) - 1;
 	pointer.base = (uint64_t)gdt;
 	__asm__ volatile("lgdt %0" : : "m"(pointer));
+	__asm__ volatile("lldt %w0; ltr %w1" : : "r"(SELECTOR_LDT), "r"(SELECTOR_TSS));
+	/* After the TSS, which has the stacks that these gates name. */
 	pointer.limit = sizeof(idt) - 1;
 	pointer.base = (uint64_t)idt;
 	__asm__ volatile("lidt %0" : : "m"(pointer));
-	__asm__ volatile("lldt %w0; ltr %w1" : : "r"(SELECTOR_LDT), "r"(SELECTOR_TSS));
 	__asm__ volatile("mov %0, %%ss" : : "r"(SELECTOR_KERNEL_DATA));
 }

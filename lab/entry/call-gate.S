@@ -12,24 +12,25 @@
 #include "entry/steps.inc"
 
 .macro CALL_GATE name, abi
-PATH \name
-STEP "keep the flags, which the hardware has not pushed", SWITCH_STACK, STACK_FRAME
+PATH \name, BY_CALL_GATE
+STEP "keep the flags, which the hardware has not pushed", SWITCH_STACK, IS(STACK_FRAME)
 	pushf
 GATE_IN
 SERVE \abi
 GATE_OUT
-STEP "restore the flags", SWITCH_STACK, STACK_FRAME
+HOOK OUT_LATE
+STEP "restore the flags", SWITCH_STACK, IS(STACK_FRAME)
 	popf
-STEP "lret", SWITCH_EXIT, EXIT_NATURAL
+STEP "lret", SWITCH_EXIT, IS(EXIT_NATURAL)
 1:	lretq
 	FAULT	1b, 0
-STEP "push a frame for iret", SWITCH_EXIT, EXIT_IRET
+STEP "push a frame for iret", SWITCH_EXIT, IS(EXIT_IRET)
 	push	CALL_SS(%rsp)
 	push	CALL_RSP + 8(%rsp)
 	pushf
 	push	CALL_CS + 24(%rsp)
 	push	CALL_RIP + 32(%rsp)
-STEP "iret", SWITCH_EXIT, EXIT_IRET
+STEP "iret", SWITCH_EXIT, IS(EXIT_IRET)
 1:	iretq
 	FAULT	1b, 0
 SERVE_RARE

@@ -5,9 +5,13 @@
 #include "entry/layout.h"
 #include "lab.h"
 #include "switches.h"
+#include "user/user.h"
 
-/* A switch's value, by SWITCH_*; path.c reads it, and all other code that depends on switches. */
-typedef uint8_t configuration[SWITCH_COUNT];
+/*
+ * A switch's value, by SWITCH_*: the index of its name, or a number. path.c reads it, and all other code that depends on
+ * switches.
+ */
+typedef uint32_t configuration[SWITCH_COUNT];
 extern configuration configured;
 
 /*
@@ -15,6 +19,15 @@ extern configuration configured;
  * Returns 0, or the SWITCH_* that this CPU cannot do.
  */
 unsigned paths_configure(const configuration wanted);
+/* What the offsets of paths in their slots are drawn from, when they are built next; 0: none. */
+void paths_set_layout(uint64_t drawn_from);
+/*
+ * Calls `sink` for each step of a path as it was built, with its name, its place among all steps of the template, whether they
+ * are there or not, its address and code. 0 when there is no such path.
+ */
+typedef void (*path_step_sink)(const char *name, uint64_t place, uint64_t address, const uint8_t *code,
+			       uint64_t bytes);
+int path_list_steps(struct text name, path_step_sink sink);
 /* What to do after a fault at an address in a path: where to go on, or FAULT_ENDS, or FAULT_UNKNOWN. */
 #define FAULT_UNKNOWN 0
 #define FAULT_ENDS    1
@@ -26,24 +39,27 @@ extern uint64_t path_syscall_x86_64, path_syscall_i386, path_sysenter_x86_64, pa
     path_int3_i386, path_div0_x86_64, path_div0_i386, path_enter_user, path_put_user_8, path_put_user_4,
     path_put_user_16, path_copy_user, path_exception, path_peek_as_program;
 
-/* exception.S: a stub for each vector below VECTOR_STUBS, EXCEPTION_STUB_SIZE bytes each. */
-extern const uint8_t exception_stubs[];
+/* exception.S: a stub for each vector, EXCEPTION_STUB_SIZE bytes each; and an iretq that is in no path. */
+extern const uint8_t exception_stubs[], exception_iret[];
 /* exception.c: called by the stubs' path. */
 void exception(struct frame *frame);
 /* vsyscall.c: serves an instruction fetch from the fixed page; 0 when the fault was something else. */
 int vsyscall_fault(struct frame *frame, uint64_t address);
 
+/* hardware.c: points registers and gates at the paths. */
+void hardware_point(void);
 /*
- * Whether ud2, lock nop, int3 and div are system calls, with the call numbers for a program of so many bits. If not, they
- * are ordinary exceptions.
+ * The same for a program of so many bits. `serve`: ud2, lock nop, int3 and div are system calls, with the call numbers of its
+ * bitness. If not, they are ordinary exceptions.
  */
-void exceptions_serve(int serve, int bits);
-/* Tells the path of sysenter the program's bitness, because the instruction saves nothing. */
-void sysenter_from(int bits);
+void hardware_point_for(int bits, int serve);
 
-/* user.S: stacks, and the paths' data in the CPU area. */
+/* guard.c: takes the pages below stacks away, so that an overflow is a fault. */
+void guard_pages_unmap(void);
+
+/* stacks.S: stacks, and the paths' data in the CPU area. */
 extern uint8_t entry_stack_top[], kernel_stack_top[];
-extern uint64_t kernel_cr3, user_cr3, user_rsp, landing_pad;
+extern uint64_t kernel_cr3, user_cr3, landing_pad;
 extern uint64_t
     observed_flags; /* with observe=on: bits of rflags that were set after some gate; 0 when none was entered */
 

@@ -1,5 +1,6 @@
 /*
- * All exceptions and interrupts that are not system calls: page faults, the tick, faults of programs and of the kernel.
+ * All exceptions and interrupts that are not system calls: page faults, the tick, faults of programs and of the kernel,
+ * interrupts that nobody asked for.
  *
  * The hardware has: switched to the entry stack, or one of the IST, when it came from a program; pushed ss, rsp, rflags,
  * cs, rip and for some vectors an error code; cleared IF, TF, NT. AC and DF are unchanged. It may have come at
@@ -7,38 +8,92 @@
  */
 #include "entry/steps.inc"
 
-/* Vectors with an error code: #DF, #TS, #NP, #SS, #GP, #PF, #AC, #CP (SDM vol. 3, 6.13). */
-#define WITH_ERROR_CODE 0x00227d00
+/* Vectors with an error code: #DF, #TS, #NP, #SS, #GP, #PF, #AC, #CP (SDM vol. 3, 6.13); AMD's #VC, #SX (APM vol. 2, 8.2). */
+#define WITH_ERROR_CODE 0x60227d00
+/* #NMI, #DF, #MC come whenever they like. */
+#define AT_ANY_TIME 0x00040104
 
 	.section .trampoline, "ax"
-	.balign EXCEPTION_STUB_SIZE
+	.balign 4096			# so that the boot's table can have their addresses (kernel.lds)
 	.globl	exception_stubs
 exception_stubs:
 	.set	vector, 0
-	.rept	34			# VECTOR_STUBS
+	.rept	32
 	.balign	EXCEPTION_STUB_SIZE
 	.if	!((WITH_ERROR_CODE >> vector) & 1)
 	push	$0
 	.endif
 	push	$vector
+	.if	(AT_ANY_TIME >> vector) & 1
+	jmp	exception_at_any_time
+	.else
+	jmp	*path_exception
+	.endif
+	.set	vector, vector + 1
+	.endr
+	.rept	224			# interrupts
+	.balign	EXCEPTION_STUB_SIZE
+	push	$0
+	push	$vector
 	jmp	*path_exception
 	.set	vector, vector + 1
 	.endr
 
-PATH exception
-STEP "save registers"
+/*
+ * NMI, #MC and #DF, and every exception before there are paths. It is no path, because these may come while the paths are
+ * being rebuilt, and is the same in every configuration.
+ *
+ * It comes at any instruction, so it must not rely on the following, and does not:
+ * - The stack. In the first instructions of syscall's path rsp is the program's, any number; a few later it is a value for
+ *   CR3; after sysenter it points to a stack that the program's tables do not map. The three vectors have stacks of their
+ *   own (IST), which both page tables map. rsp is saved and restored as a number, which iretq in ring 0 does not look at.
+ * - The page tables. CR3 says which they are: the two tops are adjacent, so that PROGRAM_TOP_BIT tells them apart; of the
+ *   boot's tables it is 0. CR3 is written only where it holds the program's tables. So a path that is about to write it is
+ *   not disturbed; nor is tables_configure while it changes CR4.PCIDE and both values, because it runs on the kernel's.
+ * - Bit 63 of CR3. It never reads as 1. What is written back is therefore not what was read but user_cr3, which has the bit
+ *   where PCID keeps translations. If the first half of tables_flush has just loaded the program's tables without the bit,
+ *   that flush has happened, and loading them again with it flushes no less. The kernel's identifier, whose flush is the
+ *   second half, may have old translations until then: all are of programs' addresses, which nothing here touches.
+ * - CR2. Nothing here faults, so a page fault that has yet to read it finds its own address.
+ * - GS: this kernel does not use it. AC: it lets the kernel reach the program's memory, and nothing here does.
+ * - program_rsp, gate_frame, landing_pad and what else belongs to paths: not touched.
+ *
+ * An iretq that faults (the program has made its stack segment unusable) ends the program, as in all paths.
+ */
+	.balign	16
+	.globl	exception_at_any_time, exception_iret
+exception_at_any_time:
 	SAVE_ALL
 	cld
-STEP "SMAP: close", SWITCH_SMAP, SMAP_ON
-	clac
-STEP "PTI: switch to the kernel's page tables", SWITCH_PTI, PTI_ON
 	mov	%cr3, %rbx
+	test	$PROGRAM_TOP_BIT, %ebx
+	jz	1f
 	mov	kernel_cr3, %rax
 	mov	%rax, %cr3
+1:	mov	%rsp, %rdi
+	mov	$exception, %rax	# 16 bytes aligned: the processor, two words, and fifteen
+	call	*%rax
+	test	$PROGRAM_TOP_BIT, %ebx
+	jz	1f
+	mov	user_cr3, %rax
+	mov	%rax, %cr3
+1:	RESTORE_ALL
+	add	$16, %rsp
+exception_iret:
+	iretq
+
+PATH exception, BY_EXCEPTION
+HOOK IN_EARLY
+STEP "save registers"
+	SAVE_ALL
+STEP "PTI: note the page tables", SWITCH_PTI, IS(PTI_ON)
+	mov	%cr3, %rbx
+TO_KERNEL_TABLES %rax, lost
+HOOK IN_SAVED
 STEP "handle"
 	mov	%rsp, %rdi
 	mov	%rsp, %rbp
-STEP "PTI: off the entry stack", SWITCH_PTI, PTI_ON
+STEP "PTI: off the entry stack", SWITCH_PTI, IS(PTI_ON)
 	testb	$3, FRAME_CS(%rsp)
 	jz	1f
 	mov	$kernel_stack_top, %rsp
@@ -46,16 +101,17 @@ STEP "PTI: off the entry stack", SWITCH_PTI, PTI_ON
 STEP "handle"
 	CALL_C	exception
 	mov	%rbp, %rsp
-STEP "PTI: switch back", SWITCH_PTI, PTI_ON
+HOOK OUT_SAVED
+STEP "PTI: were they the program's", SWITCH_PTI, IS(PTI_ON)
 	/* CR3 reads without the bit that keeps the translations (PCID), so the value only tells which of the two it was. */
 	test	$PROGRAM_TOP_BIT, %ebx
-	jz	1f
-	mov	user_cr3, %rax
-	mov	%rax, %cr3
-1:
+	BRANCH	JE, 51f
+TO_PROGRAM_TABLES %rax, lost
 STEP "restore registers"
-	RESTORE_ALL
+51:	RESTORE_ALL
 	add	$16, %rsp
+HOOK OUT_LATE
+STEP "iret"
 1:	iretq
 	FAULT	1b, 0
 END_PATH

@@ -67,18 +67,28 @@ static int is_from_program(const struct frame *frame)
 	return (frame->cs & 3) == 3;
 }
 
+/* May come before the serial port is set up. */
+static _Noreturn void kernel_is_wrong(const struct frame *frame)
+{
+	if (!records_are_ready()) {
+		uart_init();
+		records_init();
+	}
+	log_line("panic: an exception in the kernel: vector %lu, error code %lx, at %lx, CR2 %lx",
+		 frame->vector, frame->error, frame->rip, read_cr2());
+	power_off();
+}
+
 /* A path expects some faults of the kernel; any other ends it. */
 static void kernel_fault(struct frame *frame, uint64_t address)
 {
-	const uint64_t resume = path_fault(frame->rip);
+	const uint64_t here = frame->rip == (uint64_t)exception_iret ? FAULT_ENDS : fixup(frame->rip);
+	const uint64_t resume = here ? here : path_fault(frame->rip);
 
 	if (resume == FAULT_ENDS)
 		end_program(frame, address);
-	if (resume == FAULT_UNKNOWN) {
-		log_line("vector %lu, error code %lx, at %lx, address %lx", frame->vector, frame->error,
-			 frame->rip, address);
-		panic("an exception in the kernel");
-	}
+	if (resume == FAULT_UNKNOWN)
+		kernel_is_wrong(frame);
 	frame->rip = resume;
 }
 
@@ -113,6 +123,8 @@ static void tick(const struct frame *frame)
 	tick_done();
 	if (is_from_program(frame) || is_in_path(frame->rip))
 		program_may_be_runaway();
+	else
+		tick_shift();
 }
 
 void exception(struct frame *frame)
@@ -128,10 +140,18 @@ void exception(struct frame *frame)
 		tick(frame);
 		break;
 	case VECTOR_NMI: /* a button or a watchdog; this kernel requests none */
-	case VECTOR_SPURIOUS:
+		stray_came(VECTOR_NMI);
 		break;
+	case VECTOR_MACHINE:
+		machine_check(frame);
 	default:
+		if (frame->vector >= VECTOR_INTERRUPTS) {
+			stray_came((unsigned)frame->vector);
+			return;
+		}
 		if (program_watches(frame))
+			return;
+		if (frame->vector == VECTOR_PROTECTION && is_from_program(frame) && umip_fault(frame))
 			return;
 		if (is_from_program(frame))
 			end_program(frame, frame->rip);

@@ -8,7 +8,7 @@
  */
 #include "entry/steps.inc"
 
-PATH int80
+PATH int80, BY_INTERRUPT
 GATE_IN
 SERVE I386
 GATE_IRET

@@ -1,4 +1,4 @@
-/* Sizes and offsets that C and the entry paths share; modes.c asserts them. */
+/* Sizes and offsets that C and the entry paths share; hardware.c asserts them. */
 #pragma once
 
 #include <linux/errno.h>
@@ -22,3 +22,29 @@
 #define CALL_SS	 24
 
 #define EXCEPTION_STUB_SIZE 16
+
+/*
+ * Every path has a slot of its own, so that a switch does not move the code of another path. A slot is no larger than a page,
+ * and aligned. A path begins at an offset below PATH_ROOM, which the plan draws (0 unless it says `layout`); so much of the
+ * slot is left that the path always fits.
+ */
+#define PATH_SLOT 2048
+#define PATH_ROOM 1024
+
+/* Hooks; the contract is in path.inc. */
+#define HOOK_IN_EARLY  1
+#define HOOK_IN_SAVED  2
+#define HOOK_OUT_SAVED 3
+#define HOOK_OUT_LATE  4
+
+/* How a path is entered. In conditions, ENTERED_BY stands where otherwise the id of a switch does. */
+#define ENTERED_BY   0
+#define BY_KERNEL    0 /* by the kernel itself */
+#define BY_SYSCALL   1
+#define BY_SYSENTER  2
+#define BY_INTERRUPT 3 /* an interrupt or trap gate, to a system call */
+#define BY_CALL_GATE 4
+#define BY_EXCEPTION 5 /* any other exception or interrupt */
+
+/* What PARAMETER replaces. */
+#define PARAMETER_VALUE 0x5a5a5a5a

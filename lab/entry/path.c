@@ -1,20 +1,34 @@
-/* Builds the entry paths out of the steps that a configuration has (path.inc), and points the CPU at them. */
+/* Builds the entry paths out of the steps that a configuration has (path.inc). */
 #include "entry/entry.h"
 #include "mm/mm.h"
 
 /* As path.inc writes them. */
+struct condition {
+	uint32_t which, values; /* SWITCH_*, or ENTERED_BY; a bit for each value */
+};
+
 struct step {
 	uint64_t start;
-	const char *name; /* null at the path's end */
-	struct {
-		uint8_t which, value;
-	} conditions[4];
+	const char *name; /* null behind the last */
+	const struct condition *conditions;
+	uint64_t hook; /* if not 0, this is no step, but HOOK_* */
 };
-_Static_assert(sizeof(struct step) == 24, "STEP writes three quads");
 
 struct path {
 	uint64_t *address;
+	uint8_t *slot;
 	const struct step *steps;
+	const char *name;
+	uint64_t kind;
+};
+
+struct attached {
+	const struct step *steps;
+	uint64_t hook;
+};
+
+struct parameter {
+	uint64_t at, which;
 };
 
 struct fault {
@@ -22,141 +36,229 @@ struct fault {
 };
 
 extern const struct path path_list_start[], path_list_end[];
+extern const struct attached path_attached_start[], path_attached_end[];
 extern const uint64_t path_branches_start[], path_branches_end[];
 extern const struct fault path_faults_start[], path_faults_end[];
+extern const struct parameter path_parameters_start[], path_parameters_end[];
+extern const uint8_t paths_start[], paths_end[];
 
-#define MAX_STEPS     32 /* of a path */
+#define MAX_PIECES    128 /* of a path: steps that are there, hooks, ends */
 #define MAX_FAULTS    64
-#define PATHS_SIZE    16384
-#define PATH_ALIGN    64
 #define BRANCH_LENGTH 4
+#define INT3	      0xcc
 
-/* Where the paths run: executable and read-only there, written through the direct map. */
-static uint8_t built[PATHS_SIZE] __attribute__((section(".paths"), aligned(4096)));
+/* crates/paths reads them, and refuses a kernel whose paths could exceed one. */
+extern const uint64_t path_limits[5];
+const uint64_t path_limits[5] = {PATH_SLOT, PATH_ROOM, MAX_PIECES, MAX_FAULTS, STEP_NAME};
 
 static struct fault faults[MAX_FAULTS];
 static unsigned fault_count;
+static uint64_t layout;
 
 configuration configured;
 
-/* A path while it is built: where the steps of its template went. */
-struct building {
-	const struct step *steps[MAX_STEPS + 1];
-	uint64_t to[MAX_STEPS + 1];
-	unsigned count;
-	uint64_t start, end; /* of the template */
+/* A path is built here, and copied to its slot where it differs: an emulator must translate again what was written. */
+static uint8_t draft[PATH_SLOT] __attribute__((aligned(64)));
+
+/* A step in a path; or a hook, the beginning or the end of a block: these have no code, but branches may go there. */
+struct piece {
+	uint64_t from, length; /* of the template */
+	uint64_t to;
+	const char *name;
+	unsigned block; /* 0: the path's own steps; else attached ones, which have a number for each place */
+	unsigned place; /* among all steps, whether there or not */
 };
 
-static int holds(const struct step *step, const configuration wanted)
+static struct {
+	const uint32_t *wanted;
+	const struct path *path;
+	uint64_t start, at; /* where it will run */
+	struct piece pieces[MAX_PIECES];
+	unsigned count, blocks, places;
+} building;
+
+static int holds(const struct step *step)
 {
-	for (unsigned i = 0; i < 4; i++)
-		if (step->conditions[i].which &&
-		    wanted[step->conditions[i].which] != step->conditions[i].value)
+	for (const struct condition *condition = step->conditions; condition < step[1].conditions;
+	     condition++) {
+		const uint64_t value =
+		    condition->which == ENTERED_BY ? building.path->kind : building.wanted[condition->which];
+		if (!(condition->values >> (value < 31 ? value : 31) & 1))
 			return 0;
+	}
 	return 1;
 }
 
-/* Translates an address of the template to one of the path; for a step that is off, to that of the next step. */
-static uint64_t moved(const struct building *path, uint64_t address)
+static void add_piece(uint64_t from, uint64_t length, const char *name, unsigned block)
 {
-	if (address < path->start || address > path->end)
-		return address;
-	for (unsigned i = 0; i < path->count; i++) {
-		const uint64_t from = path->steps[i]->start, length = path->to[i + 1] - path->to[i];
-
-		if (address < from)
-			return path->to[i];
-		if (address < from + length)
-			return path->to[i] + (address - from);
-	}
-	return path->to[path->count];
+	if (building.count == MAX_PIECES || building.at + length > (uint64_t)building.path->slot + PATH_SLOT)
+		panic("a path with more steps or code than there is room for");
+	__builtin_memcpy(draft + (building.at - (uint64_t)building.path->slot), (const void *)from, length);
+	building.pieces[building.count++] =
+	    (struct piece){from, length, building.at, name, block, building.places};
+	building.at += length;
 }
 
-static void correct_branches(const struct building *path)
+static void add_block(const struct step *step, int is_on);
+
+static void add_attached(uint64_t hook, int is_on)
 {
-	for (const uint64_t *branch = path_branches_start; branch < path_branches_end; branch++) {
-		for (unsigned i = 0; i < path->count; i++) {
-			const uint64_t from = path->steps[i]->start, length = path->to[i + 1] - path->to[i];
-			if (*branch < from || *branch >= from + length)
-				continue;
-			const uint64_t at = path->to[i] + (*branch - from);
-			int32_t *displacement = physical_to_virtual(kernel_to_physical(at));
-			const uint64_t target = *branch + BRANCH_LENGTH + (uint64_t)(int64_t)*displacement;
-			*displacement = (int32_t)(moved(path, target) - (at + BRANCH_LENGTH));
-		}
-	}
+	for (const struct attached *attached = path_attached_start; attached < path_attached_end; attached++)
+		if (attached->hook == hook)
+			add_block(attached->steps, is_on);
 }
 
-static void take_faults(const struct building *path)
+/* Steps of one file, one after the other; if they hang on a hook that is off, they only count. */
+static void add_block(const struct step *step, int is_on)
 {
-	for (const struct fault *fault = path_faults_start; fault < path_faults_end; fault++)
-		for (unsigned i = 0; i < path->count; i++) {
-			const uint64_t from = path->steps[i]->start, length = path->to[i + 1] - path->to[i];
-			if (fault->at < from || fault->at >= from + length)
-				continue;
-			if (fault_count == MAX_FAULTS)
-				panic("more faults than MAX_FAULTS");
-			faults[fault_count++] = (struct fault){
-			    path->to[i] + (fault->at - from),
-			    fault->resume ? moved(path, fault->resume) : FAULT_ENDS,
-			};
-		}
-}
+	const unsigned block = building.blocks++;
 
-/* Returns where the next path may begin. */
-static uint64_t build(const struct path *path, const configuration wanted, uint64_t at)
-{
-	struct building building = {.start = path->steps->start};
-	const struct step *step = path->steps;
-
-	*path->address = at;
+	if (is_on)
+		add_piece(step->start, 0, 0, block);
 	for (; step->name; step++) {
-		if (!holds(step, wanted))
-			continue;
-		const uint64_t length = step[1].start - step->start;
-		if (building.count == MAX_STEPS || at + length > (uint64_t)built + PATHS_SIZE)
-			panic("a path with more steps or code than there is room for");
-		building.steps[building.count] = step;
-		building.to[building.count++] = at;
-		__builtin_memcpy(physical_to_virtual(kernel_to_physical(at)), (const void *)step->start,
-				 length);
-		at += length;
+		const int is_there = is_on && holds(step);
+		if (is_there)
+			add_piece(step->start, step->hook ? 0 : step[1].start - step->start, step->name,
+				  block);
+		building.places++;
+		if (step->hook)
+			add_attached(step->hook, is_there);
 	}
-	building.to[building.count] = at;
-	building.end = step->start;
-	correct_branches(&building);
-	take_faults(&building);
-	return (at + PATH_ALIGN - 1) & ~(uint64_t)(PATH_ALIGN - 1);
+	if (is_on)
+		add_piece(step->start, 0, 0, block);
+}
+
+/* Where a template's address of this block went; an address outside of the block stays. */
+static uint64_t moved(unsigned block, uint64_t address)
+{
+	int is_first = 1;
+
+	for (unsigned i = 0; i < building.count; i++) {
+		const struct piece *piece = &building.pieces[i];
+
+		if (piece->block != block)
+			continue;
+		if (is_first && address < piece->from)
+			return address;
+		is_first = 0;
+		if (address <= piece->from)
+			return piece->to;
+		if (address < piece->from + piece->length)
+			return piece->to + (address - piece->from);
+	}
+	return address;
+}
+
+/* The first of a table's rows, which are sorted and begin with an address, at or behind an address. */
+static const uint64_t *first_at(const uint64_t *start, const uint64_t *end, unsigned words, uint64_t address)
+{
+	uint64_t rows = (uint64_t)(end - start) / words;
+
+	while (rows) {
+		const uint64_t half = rows / 2;
+		if (start[half * words] < address) {
+			start += (half + 1) * words;
+			rows -= half + 1;
+		} else {
+			rows = half;
+		}
+	}
+	return start;
+}
+
+/* Rows of a table that lie in a piece. */
+#define IN_PIECE(row, table, piece)                                                                          \
+	(row) = (const void *)first_at((const uint64_t *)table##_start, (const uint64_t *)table##_end,       \
+				       sizeof(*(row)) / sizeof(uint64_t), (piece)->from);                    \
+	(row) < table##_end &&*(const uint64_t *)(row) < (piece)->from + (piece)->length;                    \
+	(row)++
+
+static void *in_draft(const struct piece *piece, uint64_t address)
+{
+	return draft + (piece->to + (address - piece->from) - (uint64_t)building.path->slot);
+}
+
+static void correct(const struct piece *piece)
+{
+	const uint64_t *branch;
+	const struct fault *fault;
+	const struct parameter *parameter;
+
+	for (IN_PIECE(branch, path_branches, piece)) {
+		int32_t *displacement = in_draft(piece, *branch);
+		const uint64_t next = *branch + BRANCH_LENGTH, to = piece->to + (next - piece->from);
+		const uint64_t target = next + (uint64_t)(int64_t)*displacement;
+		*displacement = (int32_t)(moved(piece->block, target) - to);
+	}
+	for (IN_PIECE(parameter, path_parameters, piece))
+		*(uint32_t *)in_draft(piece, parameter->at) = building.wanted[parameter->which];
+	for (IN_PIECE(fault, path_faults, piece)) {
+		if (fault_count == MAX_FAULTS)
+			panic("more faults than MAX_FAULTS");
+		faults[fault_count++] = (struct fault){
+		    piece->to + (fault->at - piece->from),
+		    fault->resume ? moved(piece->block, fault->resume) : FAULT_ENDS,
+		};
+	}
+}
+
+/* Where in its slot a path begins: drawn from the layout's number, byte by byte, because steps have any length, too. */
+static uint64_t offset_of(const struct path *path)
+{
+	uint64_t drawn = layout + (uint64_t)(path - path_list_start + 1) * 0x9e3779b97f4a7c15;
+
+	if (!layout)
+		return 0;
+	drawn = (drawn ^ drawn >> 30) * 0xbf58476d1ce4e5b9;
+	drawn = (drawn ^ drawn >> 27) * 0x94d049bb133111eb;
+	return (drawn ^ drawn >> 31) % PATH_ROOM;
+}
+
+/* Copies the steps to the draft, as they are in the template. */
+static void lay_out(const struct path *path, const configuration wanted)
+{
+	building.wanted = wanted;
+	building.path = path;
+	building.start = building.at = (uint64_t)path->slot + offset_of(path);
+	building.count = building.blocks = building.places = 0;
+	__builtin_memset(draft, INT3, sizeof(draft));
+	add_block(path->steps, 1);
+}
+
+/* To its slot, which is written through the direct map: where paths run, they are read-only. */
+static void place(const struct path *path)
+{
+	const uint64_t *from = (const uint64_t *)draft;
+	uint64_t *to = physical_to_virtual(kernel_to_physical((uint64_t)path->slot));
+
+	for (unsigned i = 0; i < PATH_SLOT / sizeof(*to); i++)
+		if (to[i] != from[i])
+			to[i] = from[i];
+	*path->address = building.start;
 }
 
 static void build_all(const configuration wanted)
 {
-	uint64_t at = (uint64_t)built;
-
 	fault_count = 0;
-	for (const struct path *path = path_list_start; path < path_list_end; path++)
-		at = build(path, wanted, at);
+	for (const struct path *path = path_list_start; path < path_list_end; path++) {
+		lay_out(path, wanted);
+		for (unsigned i = 0; i < building.count; i++)
+			correct(&building.pieces[i]);
+		place(path);
+	}
 	/* Changed code may be executed only after a serializing instruction (SDM vol. 3, 9.1.3). */
+	__asm__ volatile("" : : : "memory");
 	cpuid(0, 0);
-}
-
-static void point_at_paths(void)
-{
-	wrmsr(MSR_STAR, STAR_VALUE);
-	wrmsr(MSR_LSTAR, path_syscall_x86_64);
-	wrmsr(MSR_CSTAR, path_syscall_i386);
-	wrmsr(MSR_FMASK, RFLAGS_TF | RFLAGS_IF | RFLAGS_DF | RFLAGS_IOPL | RFLAGS_NT | RFLAGS_AC);
-	gate_to_path(VECTOR_INT80, path_int80, configured[SWITCH_GATE] == GATE_TRAP);
-	gates_to_paths(path_call_gate_x86_64, path_call_gate_i386);
 }
 
 /* The SWITCH_* that this CPU cannot do as wanted; 0 when there is none. */
 static unsigned impossible(const configuration wanted)
 {
-	if (wanted[SWITCH_SMAP] == SMAP_ON && !cpu_has(FEATURE_SMAP))
-		return SWITCH_SMAP;
-	if (wanted[SWITCH_PCID] == PCID_ON && !cpu_has(FEATURE_PCID))
-		return SWITCH_PCID;
+#define ROW(id_, values_, feature_)                                                                          \
+	if (((values_) >> (wanted[id_] < 31 ? wanted[id_] : 31) & 1) && !cpu_has(feature_))                  \
+		return id_;
+	SWITCH_NEEDS(ROW)
+#undef ROW
 	return 0;
 }
 
@@ -168,10 +270,33 @@ unsigned paths_configure(const configuration wanted)
 		return problem;
 	__builtin_memcpy(configured, wanted, sizeof(configured));
 	build_all(configured);
-	point_at_paths();
+	hardware_point();
 	tables_configure(configured[SWITCH_SMAP] == SMAP_ON, configured[SWITCH_PTI] == PTI_ON,
 			 configured[SWITCH_PCID] == PCID_ON);
 	vsyscall_configure(configured[SWITCH_VSYSCALL]);
+	return 0;
+}
+
+void paths_set_layout(uint64_t drawn_from)
+{
+	layout = drawn_from;
+}
+
+int path_list_steps(struct text name, path_step_sink sink)
+{
+	for (const struct path *path = path_list_start; path < path_list_end; path++) {
+		if (__builtin_strlen(path->name) != name.count ||
+		    __builtin_memcmp(path->name, name.bytes, name.count))
+			continue;
+		lay_out(path, configured);
+		for (unsigned i = 0; i < building.count; i++) {
+			const struct piece *piece = &building.pieces[i];
+			if (piece->length)
+				sink(piece->name, piece->place, piece->to, (const uint8_t *)piece->to,
+				     piece->length);
+		}
+		return 1;
+	}
 	return 0;
 }
 
@@ -185,5 +310,5 @@ uint64_t path_fault(uint64_t rip)
 
 int is_in_path(uint64_t rip)
 {
-	return rip >= (uint64_t)built && rip < (uint64_t)built + PATHS_SIZE;
+	return rip >= (uint64_t)paths_start && rip < (uint64_t)paths_end;
 }

@@ -9,29 +9,27 @@
  */
 #include "entry/steps.inc"
 
-PATH syscall_i386
+PATH syscall_i386, BY_SYSCALL
+HOOK IN_EARLY
 STEP "note the program's stack"
 	mov	%esp, %esp		# the upper half is undefined
-	mov	%rsp, user_rsp
-STEP "PTI: switch to the kernel's page tables", SWITCH_PTI, PTI_ON
-	mov	kernel_cr3, %rsp
-	mov	%rsp, %cr3
+	mov	%rsp, program_rsp
+TO_KERNEL_TABLES %rsp, lost		# the only register that is free
 STEP "switch stack"
 	mov	$kernel_stack_top, %rsp
-STEP "push what the hardware keeps in registers", SWITCH_STACK, STACK_FRAME
-	PUSH_IRET_FRAME user_rsp, %r11, $SELECTOR_USER_CODE_32, landing_pad
+STEP "push what the hardware keeps in registers", SWITCH_STACK, IS(STACK_FRAME)
+	PUSH_IRET_FRAME program_rsp, %r11, $SELECTOR_USER_CODE_32, landing_pad
 STEP "take the second argument"
 	mov	%ebp, %ecx
 SERVE I386
 STEP "return to the landing pad"
 	mov	landing_pad, %ecx
-STEP "PTI: switch to the program's page tables", SWITCH_PTI, PTI_ON, SWITCH_EXIT, EXIT_NATURAL
-	mov	user_cr3, %rsp
-	mov	%rsp, %cr3
-STEP "sysret", SWITCH_EXIT, EXIT_NATURAL
-	mov	user_rsp, %rsp
+TO_PROGRAM_TABLES %rsp, lost, SWITCH_EXIT, IS(EXIT_NATURAL)
+HOOK OUT_LATE, SWITCH_EXIT, IS(EXIT_NATURAL)
+STEP "sysret", SWITCH_EXIT, IS(EXIT_NATURAL)
+	mov	program_rsp, %rsp
 	sysretl
-IRET_INSTEAD user_rsp, %r11, $SELECTOR_USER_CODE_32, %rcx
+IRET_INSTEAD program_rsp, %r11, $SELECTOR_USER_CODE_32, %rcx
 SERVE_RARE
 END_PATH
 

@@ -9,24 +9,22 @@
  */
 #include "entry/steps.inc"
 
-PATH syscall_x86_64
+PATH syscall_x86_64, BY_SYSCALL
+HOOK IN_EARLY
 STEP "note the program's stack"
-	mov	%rsp, user_rsp
-STEP "PTI: switch to the kernel's page tables", SWITCH_PTI, PTI_ON
-	mov	kernel_cr3, %rsp	# the only register that is free
-	mov	%rsp, %cr3
+	mov	%rsp, program_rsp
+TO_KERNEL_TABLES %rsp, lost		# the only register that is free
 STEP "switch stack"
 	mov	$kernel_stack_top, %rsp
-STEP "push what the hardware keeps in registers", SWITCH_STACK, STACK_FRAME
-	PUSH_IRET_FRAME user_rsp, %r11, $SELECTOR_USER_CODE_64, %rcx
+STEP "push what the hardware keeps in registers", SWITCH_STACK, IS(STACK_FRAME)
+	PUSH_IRET_FRAME program_rsp, %r11, $SELECTOR_USER_CODE_64, %rcx
 SERVE X86_64
-STEP "PTI: switch to the program's page tables", SWITCH_PTI, PTI_ON, SWITCH_EXIT, EXIT_NATURAL
-	mov	user_cr3, %rsp
-	mov	%rsp, %cr3
-STEP "sysret", SWITCH_EXIT, EXIT_NATURAL
-	mov	user_rsp, %rsp
+TO_PROGRAM_TABLES %rsp, lost, SWITCH_EXIT, IS(EXIT_NATURAL)
+HOOK OUT_LATE, SWITCH_EXIT, IS(EXIT_NATURAL)
+STEP "sysret", SWITCH_EXIT, IS(EXIT_NATURAL)
+	mov	program_rsp, %rsp
 	sysretq
-IRET_INSTEAD user_rsp, %r11, $SELECTOR_USER_CODE_64, %rcx
+IRET_INSTEAD program_rsp, %r11, $SELECTOR_USER_CODE_64, %rcx
 SERVE_RARE
 END_PATH
 

@@ -8,15 +8,15 @@
  */
 #include "entry/steps.inc"
 
-PATH sysenter_i386
+PATH sysenter_i386, BY_SYSENTER
 SYSENTER_IN
 STEP "keep the program's stack"
 	mov	%ebp, %ebp		# the upper half is undefined
-STEP "push what the hardware does not keep", SWITCH_STACK, STACK_FRAME
+STEP "push what the hardware does not keep", SWITCH_STACK, IS(STACK_FRAME)
 	PUSH_IRET_FRAME %rbp, $RFLAGS_PROGRAM, $SELECTOR_USER_CODE_32, landing_pad
 SERVE I386
 SYSENTER_OUT
-STEP "sysexit", SWITCH_EXIT, EXIT_NATURAL
+STEP "sysexit", SWITCH_EXIT, IS(EXIT_NATURAL)
 	mov	landing_pad, %edx
 	mov	%ebp, %ecx
 	sti				# holds off interrupts for one instruction

@@ -10,13 +10,13 @@
  */
 #include "entry/steps.inc"
 
-PATH sysenter_x86_64
+PATH sysenter_x86_64, BY_SYSENTER
 SYSENTER_IN
-STEP "push what the hardware does not keep", SWITCH_STACK, STACK_FRAME
+STEP "push what the hardware does not keep", SWITCH_STACK, IS(STACK_FRAME)
 	PUSH_IRET_FRAME %rcx, $RFLAGS_PROGRAM, $SELECTOR_USER_CODE_64, %r11
 SERVE X86_64
 SYSENTER_OUT
-STEP "sysexit", SWITCH_EXIT, EXIT_NATURAL
+STEP "sysexit", SWITCH_EXIT, IS(EXIT_NATURAL)
 	mov	%r11, %rdx
 	sti				# holds off interrupts for one instruction
 1:	sysexitq

@@ -19,7 +19,7 @@ enter_user:
 	mov	%rsp, main_rsp
 	jmp	*path_enter_user
 
-PATH enter_user
+PATH enter_user, BY_KERNEL
 STEP "copy the gate's frame to where it is mapped"
 	mov	$entry_stack_top, %rsp
 	push	FRAME_RIP + 32(%rdi)
@@ -27,16 +27,13 @@ STEP "copy the gate's frame to where it is mapped"
 	push	FRAME_RIP + 16(%rdi)
 	push	FRAME_RIP + 8(%rdi)
 	push	FRAME_RIP(%rdi)
-	mov	%rsp, user_rsp
+	mov	%rsp, gate_frame
 STEP "load registers"
 	mov	%rdi, %rsp
 	RESTORE_ALL
-	mov	user_rsp, %rsp
-STEP "PTI: switch to the program's page tables", SWITCH_PTI, PTI_ON
-	push	%rax
-	mov	user_cr3, %rax
-	mov	%rax, %cr3
-	pop	%rax
+	mov	gate_frame, %rsp
+TO_PROGRAM_TABLES %rax, kept
+HOOK OUT_LATE
 STEP "iret"
 1:	iretq
 	FAULT	1b, 0
@@ -63,18 +60,20 @@ leave_user:
  * 0, or -EFAULT. `access` is a macro; its faults go on at 2.
  */
 .macro USER_ACCESS name, access
-PATH \name
-STEP "SMAP: open", SWITCH_SMAP, SMAP_ON
+PATH \name, BY_KERNEL
+STEP "SMAP: open", SWITCH_SMAP, IS(SMAP_ON)
 	stac
 STEP "access"
 	\access
 	xor	%eax, %eax
-STEP "SMAP: close", SWITCH_SMAP, SMAP_ON
+STEP "SMAP: close", SWITCH_SMAP, IS(SMAP_ON)
 	clac
 STEP "return"
 	ret
-STEP "SMAP: close", SWITCH_SMAP, SMAP_ON
-2:	clac
+STEP "fault"
+2:
+STEP "SMAP: close", SWITCH_SMAP, IS(SMAP_ON)
+	clac
 STEP "fault"
 	mov	$-EFAULT, %rax
 	ret
@@ -113,29 +112,8 @@ USER_ACCESS put_user_4, STORE_4
 USER_ACCESS put_user_16, STORE_16
 USER_ACCESS copy_user, COPY
 
-/* Stacks, and the paths' data. */
-	.section .cpu_area, "aw"
-	.balign 16
-	.skip	12288
-	.globl	entry_stack_top
-entry_stack_top:
-	.globl	kernel_cr3, user_cr3, user_rsp, landing_pad, observed_flags
-kernel_cr3:
-	.quad	0
-user_cr3:
-	.quad	0
-user_rsp:
-	.quad	0
-landing_pad:
-	.quad	0
-observed_flags:
-	.quad	0
-
 	.bss
-	.balign 16
-	.skip	16384
-	.globl	kernel_stack_top
-kernel_stack_top:
+	.balign 8
 main_rsp:
 	.skip	8
 

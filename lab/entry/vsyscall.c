@@ -6,6 +6,9 @@
  *	emulate		not executable: fetching from it is a page fault, error code 0x15, that the kernel answers
  *	none		absent
  *
+ * A processor without NX cannot refuse to execute a page that may be read. There, emulate maps nothing, as Linux's
+ * vsyscall=xonly does: the functions work, and reading the page is a fault.
+ *
  * For emulation the hardware has: switched to the entry stack, pushed ss, rsp, rflags, cs, rip and the error code; cr2 is
  * rip. The return address is on the program's stack, as after a call of the function.
  */
@@ -32,7 +35,7 @@ void vsyscall_configure(unsigned value)
 	const uint64_t original = kernel_to_physical((uint64_t)vsyscall_original_page);
 
 	tables_unmap(VSYSCALL_ADDRESS);
-	if (value == VSYSCALL_EMULATE)
+	if (value == VSYSCALL_EMULATE && cpu_has(FEATURE_NX))
 		tables_map(VSYSCALL_ADDRESS, native, MAP_USER); /* readable, as in Linux; not executable */
 	else if (value == VSYSCALL_NATIVE)
 		tables_map(VSYSCALL_ADDRESS, native, MAP_USER | MAP_EXECUTE);
@@ -58,8 +61,9 @@ int vsyscall_fault(struct frame *frame, uint64_t address)
 	const uint64_t offset = address - VSYSCALL_ADDRESS;
 	uint64_t back;
 
-	if (configured[SWITCH_VSYSCALL] != VSYSCALL_EMULATE || !(frame->error & FAULT_FETCH) ||
-	    frame->rip != address)
+	/* Without NX and SMEP the error code does not tell a fetch (SDM vol. 3, 4.7); then nothing can be executed there. */
+	if (configured[SWITCH_VSYSCALL] != VSYSCALL_EMULATE || frame->rip != address ||
+	    (cpu_has(FEATURE_NX) && !(frame->error & FAULT_FETCH)))
 		return 0;
 	if (offset != VSYSCALL_GETTIMEOFDAY && offset != VSYSCALL_TIME && offset != VSYSCALL_GETCPU)
 		return 0;

@@ -1,6 +1,7 @@
 /* Memory: physical pages, page tables, the address space of a program. */
 #pragma once
 
+#include "boot/ranges.h"
 #include "lab.h"
 
 #include <linux/errno.h>
@@ -10,7 +11,8 @@
 #define PAGE	    4096ul
 #define LARGE_PAGE  (2ul << 20)
 #define KERNEL_BASE 0xffffffff80000000ul
-#define DIRECT_MAP  0xffff888000000000ul
+#define DIRECT_MAP  0xffff888000000000ul /* memory, and only that of tables_init */
+#define DEVICE_MAP  0xffffc00000000000ul /* devices' registers, screens */
 
 /* Ends of programs' addresses. The last page stays free, so that no instruction ends at the end of the lower half. */
 #define USER_END_64 0x7ffffffff000ul
@@ -53,8 +55,16 @@ void pages_release(void); /* everything taken since pages_keep */
 #define MAP_WRITE   1
 #define MAP_EXECUTE 2
 #define MAP_USER    4
-#define MAP_HELD    8 /* reserved: present for nobody */
-void tables_init(uint64_t memory_end);
+#define MAP_HELD    8  /* reserved: present for nobody */
+#define MAP_DEVICE  16 /* every access reaches the device, in order: uncached */
+#define MAP_SCREEN  32 /* as MAP_DEVICE, but an MTRR may have stores combined */
+/*
+ * Maps these ranges of whole pages, and the kernel. It needs cpu_find_features, which knows whether there is NX; afterwards
+ * page_take has memory only when pages_init was called.
+ */
+void tables_init(const struct range *memory, unsigned count);
+/* Where a device is mapped (MAP_DEVICE or MAP_SCREEN); null when it is out of reach, or there is no memory for page tables. */
+volatile void *tables_map_device(uint64_t physical, uint64_t bytes, unsigned kind);
 void tables_new_space(void); /* an empty lower half */
 /* 0, or -ENOMEM. */
 int tables_map(uint64_t address, uint64_t physical, unsigned rights);
@@ -69,6 +79,10 @@ void tables_flush(void); /* after rights were taken away */
 void tables_check_isolation(uint64_t *pages, uint64_t *foreign);
 /* Tries whether reading the kernel's memory with those tables is a page fault; 0 without isolation. */
 int tables_are_blind(void);
+
+/* pat.c: makes sure of what the bits of a page-table entry say about caching. */
+void memory_types_init(void);
+void memory_types_restore(void); /* as firmware had them; the kernel's tables mean something else then */
 
 /* What an area's pages are copied from: `count` bytes, the first of which is `offset` bytes into the area. */
 struct source {
@@ -95,6 +109,7 @@ struct space {
 	uint64_t map_top; /* mmap looks for room below */
 	uint64_t break_start, break_now;
 	uint64_t minor_faults;
+	int read_implies_execute; /* what a program may read it may execute, as its file demands */
 };
 extern struct space space;
 void space_init(void); /* pages that were taken before remain the kernel's */
@@ -105,14 +120,21 @@ void space_new(int bits, uint64_t map_top);
  */
 long space_add(uint64_t start, uint64_t bytes, unsigned protection, struct source source);
 long space_remove(uint64_t start, uint64_t bytes);
+/* Changes what lies before the first hole; -ENOMEM if there is one. */
 long space_protect(uint64_t start, uint64_t bytes, unsigned protection);
 /* Drops the pages of anonymous areas; the next touch finds zeroes. */
-long space_forget(uint64_t start, uint64_t bytes);
-/* Moves an area to a place where it can be larger; its new address, or -errno. */
-long space_move(uint64_t start, uint64_t bytes, uint64_t new_bytes);
+void space_forget(uint64_t start, uint64_t bytes);
+/* Whether areas without a hole cover a range; and whether they are also alike, and anonymous. */
+int space_is_whole(uint64_t start, uint64_t bytes);
+int space_is_movable(uint64_t start, uint64_t bytes);
+/* Moves such a range, and makes it longer or shorter; its new address, or -errno. */
+long space_move(uint64_t start, uint64_t bytes, uint64_t to, uint64_t new_bytes);
+int space_protection(uint64_t address); /* -1 where there is no area */
+unsigned space_data_protection(void);	/* of memory that a program gets unasked: break, stack */
 int space_is_free(uint64_t start, uint64_t bytes);
-/* An address with so much room, or 0. */
+/* An address with so much room, or 0; and one between two others. */
 uint64_t space_find(uint64_t bytes);
+uint64_t space_find_in(uint64_t bytes, uint64_t floor, uint64_t top);
 long space_set_break(uint64_t to);
 /* Pages of the kernel's own in a program: the vDSO, its time page. */
 long space_add_pages(uint64_t start, const void *first, uint64_t bytes, unsigned protection);

@@ -1,7 +1,7 @@
 /* The address space of the one program that runs: areas, whose pages come when they are touched. */
 #include "mm/mm.h"
 #include "cpu/cpu.h"
-#include "serial/serial.h"
+#include "user/user.h"
 
 #define MAX_AREAS 128
 
@@ -177,70 +177,108 @@ static void apply_rights(const struct area *area)
 	}
 }
 
+/* The first address in a range that no area has; its end when there is none. */
+static uint64_t first_hole(uint64_t start, uint64_t end)
+{
+	const struct area *area;
+
+	while (start < end && (area = area_at(start)))
+		start = area->end;
+	return start < end ? start : end;
+}
+
 long space_protect(uint64_t start, uint64_t bytes, unsigned protection)
 {
 	bytes = align_up(bytes, PAGE);
-	const long problem = cut_out(start, bytes);
-	if (problem)
-		return problem;
+	const uint64_t hole = is_range(start, bytes) ? first_hole(start, start + bytes) : start;
+	if (hole == start || cut_out(start, hole - start))
+		return -ENOMEM;
 	for (unsigned i = 0; i < area_count; i++) {
-		if (!is_within(&areas[i], start, bytes))
+		if (!is_within(&areas[i], start, hole - start))
 			continue;
 		areas[i].protection = protection;
 		apply_rights(&areas[i]);
 	}
 	tables_flush();
-	return 0;
+	return hole == start + bytes ? 0 : -ENOMEM;
 }
 
-long space_forget(uint64_t start, uint64_t bytes)
+void space_forget(uint64_t start, uint64_t bytes)
 {
-	bytes = align_up(bytes, PAGE);
 	if (!is_range(start, bytes))
-		return -EINVAL;
-	for (uint64_t at = start; at < start + bytes; at = area_at(at)->end)
-		if (!area_at(at))
-			return -ENOMEM;
+		return;
 	drop_pages(start, start + bytes);
 	tables_flush();
-	return 0;
+}
+
+int space_is_whole(uint64_t start, uint64_t bytes)
+{
+	return is_range(start, bytes) && first_hole(start, start + bytes) == start + bytes;
+}
+
+int space_protection(uint64_t address)
+{
+	const struct area *area = area_at(address);
+
+	return area ? (int)area->protection : -1;
+}
+
+int space_has(uint64_t start, uint64_t bytes)
+{
+	return area_at(start) && bytes <= space.end - start;
 }
 
 int space_is_free(uint64_t start, uint64_t bytes)
 {
 	for (unsigned i = 0; i < area_count; i++)
-		if (areas[i].start < start + bytes && areas[i].end > start)
+		if (areas[i].end > start && (areas[i].start <= start || areas[i].start - start < bytes))
 			return 0;
 	return 1;
 }
 
-uint64_t space_find(uint64_t bytes)
+uint64_t space_find_in(uint64_t bytes, uint64_t floor, uint64_t top)
 {
-	uint64_t top = space.map_top;
-
+	if (bytes > top) /* compared, never added: a size is the program's, and sums with it may wrap */
+		return 0;
 	bytes = align_up(bytes, PAGE);
-	for (unsigned i = area_count; i-- > 0;) {
+	for (unsigned i = area_count; i-- > 0 && areas[i].end > floor;) {
 		if (areas[i].start >= top)
 			continue;
 		if (areas[i].end <= top && top - areas[i].end >= bytes)
 			return top - bytes;
 		top = areas[i].start;
 	}
-	return top >= bytes + PAGE ? top - bytes : 0;
+	return top >= floor && top - floor >= bytes ? top - bytes : 0;
 }
 
-long space_move(uint64_t start, uint64_t bytes, uint64_t new_bytes)
+uint64_t space_find(uint64_t bytes)
 {
-	const struct area *area = area_at(start);
-	const uint64_t to = space_find(new_bytes);
+	return space_find_in(bytes, PAGE, space.map_top);
+}
 
-	if (!is_range(start, bytes) || !area || area->end < start + bytes || area->source.count ||
-	    area->pages)
-		return -EINVAL;
-	const unsigned protection = area->protection;
-	if (!to || space_add(to, new_bytes, protection, (struct source){0}))
-		return -ENOMEM;
+int space_is_movable(uint64_t start, uint64_t bytes)
+{
+	const struct area *first = area_at(start), *area = first;
+
+	if (!first || !space_is_whole(start, bytes))
+		return 0;
+	for (uint64_t at = start; at < start + bytes; at = area->end) {
+		area = area_at(at);
+		if (area->protection != first->protection || area->source.count || area->pages)
+			return 0;
+	}
+	return 1;
+}
+
+long space_move(uint64_t start, uint64_t bytes, uint64_t to, uint64_t new_bytes)
+{
 	const uint64_t end = start + bytes;
+
+	if (!space_is_movable(start, bytes))
+		return -EFAULT;
+	const long problem = space_add(to, new_bytes, (unsigned)space_protection(start), (struct source){0});
+	if (problem)
+		return problem;
 	for (uint64_t at = tables_next(start, end); at < end; at = tables_next(at + PAGE, end)) {
 		uint64_t physical;
 		unsigned rights;
@@ -251,6 +289,11 @@ long space_move(uint64_t start, uint64_t bytes, uint64_t new_bytes)
 	return (long)to;
 }
 
+unsigned space_data_protection(void)
+{
+	return PROTECT_READ | PROTECT_WRITE | (space.read_implies_execute ? PROTECT_EXECUTE : 0);
+}
+
 long space_set_break(uint64_t to)
 {
 	const uint64_t old_end = align_up(space.break_now, PAGE), new_end = align_up(to, PAGE);
@@ -259,7 +302,7 @@ long space_set_break(uint64_t to)
 		return (long)space.break_now;
 	if (new_end > old_end) {
 		if (!space_is_free(old_end, new_end - old_end) ||
-		    space_add(old_end, new_end - old_end, PROTECT_READ | PROTECT_WRITE, (struct source){0}))
+		    space_add(old_end, new_end - old_end, space_data_protection(), (struct source){0}))
 			return (long)space.break_now;
 	} else if (new_end < old_end) {
 		space_remove(new_end, old_end - new_end);
@@ -290,7 +333,7 @@ static uint64_t own_page(const struct area *area, uint64_t page)
 	const uint64_t physical = page_take();
 
 	if (!physical)
-		log_line("no memory is left for the program");
+		program_lacks_memory();
 	if (physical && has_source(area, page))
 		source_fill(&area->source, page - area->start, physical_to_virtual(physical));
 	return physical;
@@ -329,8 +372,10 @@ int space_fault(uint64_t address, uint64_t error)
 		return 0;
 	if (page_is_for_good(physical))
 		rights &= ~(unsigned)MAP_WRITE;
-	if (tables_map(page, physical, rights))
+	if (tables_map(page, physical, rights)) {
+		program_lacks_memory();
 		return 0;
+	}
 	if (was_there)
 		tables_flush(); /* translations with the program's PCID may still point to the shared page */
 	return 1;

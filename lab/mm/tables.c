@@ -8,9 +8,12 @@
 #include "mm/mm.h"
 #include "vdso/vsyscall.h"
 
-#define PTE_PRESENT    1ul
-#define PTE_WRITE      2ul
-#define PTE_USER       4ul
+#define PTE_PRESENT  1ul
+#define PTE_WRITE    2ul
+#define PTE_USER     4ul
+#define PTE_UNCACHED 0x18ul /* PWT and PCD: entry 3 of the PAT (pat.c) */
+#define PTE_COMBINED                                                                                         \
+	0x10ul /* PCD, entry 2: UC-, which an MTRR may make write-combining (SDM vol. 3, 12.5.2.2) */
 #define PTE_LARGE      0x80ul
 #define PTE_NO_EXECUTE (1ul << 63)
 #define PTE_ADDRESS    0x000ffffffffff000ul
@@ -27,6 +30,10 @@ extern const uint8_t trampoline_start[], trampoline_end[], cpu_area_start[], cpu
 static uint64_t tops[2][ENTRIES] __attribute__((aligned(2 * 4096)));
 #define KERNEL_TOP  tops[0]
 #define PROGRAM_TOP tops[1]
+
+/* The first tables lie in the kernel's own memory, because no other is mapped while they are made. */
+#define EARLY_PAGES 32
+static uint8_t early_pages[EARLY_PAGES][PAGE] __attribute__((aligned(4096)));
 
 static int isolated;
 
@@ -60,7 +67,8 @@ static uint64_t bits_of(unsigned rights)
 	if (rights & MAP_HELD)
 		return 0;
 	return PTE_PRESENT | (rights & MAP_WRITE ? PTE_WRITE : 0) | (rights & MAP_USER ? PTE_USER : 0) |
-	       (rights & MAP_EXECUTE ? 0 : PTE_NO_EXECUTE);
+	       (rights & MAP_EXECUTE || !cpu_has(FEATURE_NX) ? 0 : PTE_NO_EXECUTE) |
+	       (rights & MAP_DEVICE ? PTE_UNCACHED : 0) | (rights & MAP_SCREEN ? PTE_COMBINED : 0);
 }
 
 static void must_map(uint64_t *top, uint64_t address, unsigned level, uint64_t bits)
@@ -78,10 +86,26 @@ static void map_kernel(uint64_t *top, const uint8_t *from, const uint8_t *to, un
 		must_map(top, at, 0, kernel_to_physical(at) | bits_of(rights));
 }
 
-void tables_init(uint64_t memory_end)
+/* Large pages only where all of them is memory: what lies beside may be a device. */
+static void map_memory(struct range range)
 {
-	for (uint64_t at = 0; at < memory_end; at += LARGE_PAGE)
-		must_map(KERNEL_TOP, DIRECT_MAP + at, 1, at | bits_of(MAP_WRITE) | PTE_LARGE);
+	for (uint64_t at = range.start; at < range.end;) {
+		const int is_large = !(at & (LARGE_PAGE - 1)) && range.end - at >= LARGE_PAGE;
+
+		must_map(KERNEL_TOP, DIRECT_MAP + at, is_large ? 1 : 0,
+			 at | bits_of(MAP_WRITE) | (is_large ? PTE_LARGE : 0));
+		at += is_large ? LARGE_PAGE : PAGE;
+	}
+}
+
+void tables_init(const struct range *memory, unsigned count)
+{
+	const uint64_t early = kernel_to_physical((uint64_t)early_pages);
+
+	memory_types_init();
+	pages_init(early, early + sizeof(early_pages));
+	for (unsigned i = 0; i < count; i++)
+		map_memory(memory[i]);
 	map_kernel(KERNEL_TOP, kernel_start, text_end, MAP_EXECUTE);
 	map_kernel(KERNEL_TOP, text_end, rodata_end, 0);
 	map_kernel(KERNEL_TOP, rodata_end, kernel_end, MAP_WRITE);
@@ -113,6 +137,18 @@ int tables_map(uint64_t address, uint64_t physical, unsigned rights)
 	}
 	invlpg(address);
 	return 0;
+}
+
+volatile void *tables_map_device(uint64_t physical, uint64_t bytes, unsigned kind)
+{
+	const uint64_t first = physical & ~(PAGE - 1), reach = KERNEL_BASE - DEVICE_MAP;
+
+	if (physical >= reach || bytes > reach - physical)
+		return 0;
+	for (uint64_t at = first; at < physical + bytes; at += PAGE)
+		if (tables_map(DEVICE_MAP + at, at, MAP_WRITE | kind))
+			return 0;
+	return (volatile void *)(DEVICE_MAP + physical);
 }
 
 static uint64_t clear_entry(uint64_t *top, uint64_t address)

@@ -1,4 +1,5 @@
 /* Reads the plan, a line at a time, and does what it says (abi/lab.h). */
+#include "cpu/counters.h"
 #include "entry/entry.h"
 #include "mm/mm.h"
 #include "plan/plan.h"
@@ -34,12 +35,15 @@ static void report_end(struct end end)
 	const uint64_t payload[] = {plan.number,   end.how,	  end.detail[0],
 				    end.detail[1], end.detail[2], end.detail[3]};
 
+	strays_report();
 	record(RECORD_LAB_END, payload, sizeof(payload));
 	plan.number++;
 }
 
 static int set_switch(struct text word)
 {
+	uint64_t number;
+
 #define ROW(id_, name_, index_, value_, default_)                                                            \
 	if (word_is(word, name_ "=" value_)) {                                                               \
 		plan.wanted[id_] = index_;                                                                   \
@@ -47,9 +51,19 @@ static int set_switch(struct text word)
 	}
 	SWITCH_VALUES(ROW)
 #undef ROW
+#define ROW(id_, name_, least_, most_, default_)                                                             \
+	if (word_begins(&word, name_ "=")) {                                                                 \
+		if (!word_number(word, &number) || number - (least_) > (most_) - (least_))                   \
+			return 0;                                                                            \
+		plan.wanted[id_] = (uint32_t)number;                                                         \
+		return 1;                                                                                    \
+	}
+	SWITCH_NUMBERS(ROW)
+#undef ROW
 	return 0;
 }
 
+/* A default that this CPU cannot do is the first value instead. */
 static void set_defaults(void)
 {
 #define ROW(id_, name_, index_, value_, default_)                                                            \
@@ -57,8 +71,14 @@ static void set_defaults(void)
 		plan.wanted[id_] = index_;
 	SWITCH_VALUES(ROW)
 #undef ROW
-	if (!cpu_has(FEATURE_SMAP))
-		plan.wanted[SWITCH_SMAP] = SMAP_OFF;
+#define ROW(id_, name_, least_, most_, default_) plan.wanted[id_] = default_;
+	SWITCH_NUMBERS(ROW)
+#undef ROW
+#define ROW(id_, values_, feature_)                                                                          \
+	if (!cpu_has(feature_) && plan.wanted[id_] < 32 && (values_) >> plan.wanted[id_] & 1)                \
+		plan.wanted[id_] = 0;
+	SWITCH_NEEDS(ROW)
+#undef ROW
 }
 
 static int do_set(struct line *line)
@@ -68,6 +88,17 @@ static int do_set(struct line *line)
 	while (line_next_word(line, &word))
 		if (!set_switch(word))
 			return 0;
+	plan.problem = paths_configure(plan.wanted);
+	return 1;
+}
+
+static int do_layout(struct line *line)
+{
+	uint64_t drawn_from;
+
+	if (!line_next_number(line, &drawn_from))
+		return 0;
+	paths_set_layout(drawn_from);
 	plan.problem = paths_configure(plan.wanted);
 	return 1;
 }
@@ -106,6 +137,7 @@ static int do_run(struct line *line, int serve)
 	}
 	start.argument_count = (unsigned)count;
 	start.file = archive_find(plan.archive, arguments[0]);
+	start.input = archive_find(plan.archive, "stdin");
 	if (plan.problem)
 		report_end((struct end){LAB_END_UNSUPPORTED, {plan.problem}});
 	else if (!start.file.bytes)
@@ -118,6 +150,7 @@ static int do_run(struct line *line, int serve)
 			table_configuration();
 			table_row(arguments, start.argument_count, end);
 		}
+		counters_report(plan.number);
 		report_end(end);
 	}
 	return 1;
@@ -135,6 +168,35 @@ static int do_check(struct line *line)
 	end.detail[3] = (uint64_t)tables_are_blind();
 	end.detail[0] = end.detail[1] != 0 && end.detail[2] == 0 && end.detail[3];
 	report_end(end);
+	return 1;
+}
+
+static void report_step(const char *name, uint64_t place, uint64_t address, const uint8_t *code,
+			uint64_t bytes)
+{
+	uint64_t head[3] = {place, address, bytes};
+	static uint8_t payload[sizeof(head) + PATH_SLOT + STEP_NAME];
+	const uint64_t letters = __builtin_strlen(name);
+
+	__builtin_memcpy(payload, head, sizeof(head));
+	__builtin_memcpy(payload + sizeof(head), code, bytes);
+	__builtin_memcpy(payload + sizeof(head) + bytes, name, letters);
+	record(RECORD_LAB_STEP, payload, sizeof(head) + bytes + letters);
+}
+
+static int do_listing(struct line *line)
+{
+	struct text name;
+
+	if (!line_next_word(line, &name))
+		return 0;
+	record(RECORD_LAB_BEGIN, &plan.number, sizeof(plan.number));
+	if (plan.problem)
+		report_end((struct end){LAB_END_UNSUPPORTED, {plan.problem}});
+	else if (path_list_steps(name, report_step))
+		report_end((struct end){LAB_END_CHECKED, {1}});
+	else
+		report_end((struct end){LAB_END_NOT_LOADED, {ENOENT}});
 	return 1;
 }
 
@@ -185,6 +247,10 @@ static int do_step(struct line *line, struct text verb)
 		return do_run(line, 0);
 	if (word_is(verb, "check"))
 		return do_check(line);
+	if (word_is(verb, "layout"))
+		return do_layout(line);
+	if (word_is(verb, "listing"))
+		return do_listing(line);
 	return 0;
 }
 

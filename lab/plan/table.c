@@ -10,7 +10,7 @@
 #include "serial/console.h"
 #include "serial/line.h"
 
-#define COLLECTED   (1ul << 20)
+#define COLLECTED   (256ul << 10) /* a run of an image writes a seventh of it */
 #define IMUL_CYCLES 3
 
 /* The length of the loop in ring.S, in instructions: what it takes where a tick is an instruction. */
@@ -20,9 +20,13 @@
 #define LEAF_HYPERVISOR 0x40000000
 #define NAME_TCG	0x54474354 /* "TCGT" of TCGTCGTCGTCG */
 
-#define OPERATION_COLUMN 22
-#define TICKS_COLUMN	 54
-#define CYCLES_COLUMN	 68
+#define OPERATION_COLUMN 18
+#define TICKS_COLUMN	 50
+#define CYCLES_COLUMN	 64
+
+/* What the screen repeats above rows that begin a column of it. */
+#define HEADING_TABLE	      0
+#define HEADING_CONFIGURATION 1
 
 static uint8_t collected[COLLECTED];
 static uint64_t collected_bytes;
@@ -30,10 +34,9 @@ static uint64_t collected_bytes;
 static enum { TIME, INSTRUCTIONS, NOTHING } meaning;
 static struct reading reading;
 
-static void put(struct line_buffer *line)
+static void put(struct line_buffer *line, unsigned level)
 {
-	line_letter(line, '\n');
-	console_write(line->text, line->length);
+	console_line(line->text, line->length, level);
 	line->length = 0;
 }
 
@@ -54,13 +57,8 @@ static const char *name_of(uint64_t id, int is_entry)
 	return "?";
 }
 
-void table_begin(uint64_t ring0, uint64_t ring3, int syscall_works, uint64_t hertz)
+void table_title(void)
 {
-	static const char *const meanings[] = {
-	    [TIME] = " in ring 3: ring 0 runs natively",
-	    [INSTRUCTIONS] = " in ring 3: emulated, a tick is an instruction",
-	    [NOTHING] = " in ring 3: emulated, no time means anything",
-	};
 	static char brand[49];
 	struct line_buffer line = {.length = 0};
 
@@ -70,7 +68,18 @@ void table_begin(uint64_t ring0, uint64_t ring3, int syscall_works, uint64_t her
 	}
 	line_text(&line, "kentry lab on ");
 	line_text(&line, brand);
-	put(&line);
+	put(&line, CONSOLE_TEXT);
+}
+
+void table_begin(uint64_t ring0, uint64_t ring3, int syscall_works, uint64_t hertz)
+{
+	static const char *const meanings[] = {
+	    [TIME] = " in ring 3: ring 0 runs natively",
+	    [INSTRUCTIONS] = " in ring 3: emulated, a tick is an instruction",
+	    [NOTHING] = " in ring 3: emulated, no time means anything",
+	};
+	struct line_buffer line = {.length = 0};
+
 	if (ring0 == TICKS_IF_COUNTED && ring3 == TICKS_IF_COUNTED)
 		meaning = INSTRUCTIONS;
 	else if (cpuid(LEAF_HYPERVISOR, 0).ebx == NAME_TCG || !syscall_works || ring0 > 2 * ring3 ||
@@ -81,11 +90,11 @@ void table_begin(uint64_t ring0, uint64_t ring3, int syscall_works, uint64_t her
 	line_text(&line, " ticks in ring 0 and ");
 	line_number(&line, ring3, 10);
 	line_text(&line, meanings[meaning]);
-	put(&line);
+	put(&line, CONSOLE_TEXT);
 	line_text(&line, "TSC ");
 	line_number(&line, hertz / 1000000, 10);
 	line_text(&line, " MHz");
-	put(&line);
+	put(&line, CONSOLE_TEXT);
 	line_text(&line, "entry");
 	line_blank_to(&line, OPERATION_COLUMN);
 	line_text(&line, "operation");
@@ -93,12 +102,12 @@ void table_begin(uint64_t ring0, uint64_t ring3, int syscall_works, uint64_t her
 	line_text(&line, meaning == INSTRUCTIONS ? "instructions" : "ticks");
 	line_blank_to(&line, CYCLES_COLUMN);
 	line_text(&line, "core cycles");
-	put(&line);
+	put(&line, HEADING_TABLE);
 }
 
 void table_configuration(void)
 {
-	static configuration shown = {[SWITCH_SMAP] = UINT8_MAX};
+	static configuration shown = {[SWITCH_SMAP] = UINT32_MAX};
 	struct line_buffer line = {.length = 0};
 
 	/* The row's name tells which gate it is; its line shows what was observed. */
@@ -109,12 +118,20 @@ void table_configuration(void)
 		return;
 	__builtin_memcpy(shown, configured, sizeof(shown));
 	line_text(&line, "--");
+	/* Numbers only where they are not the default, so that the line fits the screen. */
 #define ROW(id_, name_, index_, value_, default_)                                                            \
 	if (id_ != SWITCH_GATE && id_ != SWITCH_OBSERVE && configured[id_] == index_)                        \
 		line_text(&line, " " name_ "=" value_);
 	SWITCH_VALUES(ROW)
 #undef ROW
-	put(&line);
+#define ROW(id_, name_, least_, most_, default_)                                                             \
+	if (configured[id_] != (default_)) {                                                                 \
+		line_text(&line, " " name_ "=");                                                             \
+		line_number(&line, configured[id_], 10);                                                     \
+	}
+	SWITCH_NUMBERS(ROW)
+#undef ROW
+	put(&line, HEADING_CONFIGURATION);
 }
 
 void table_collect(const uint8_t *bytes, uint64_t count)
@@ -193,7 +210,7 @@ static void put_observed(struct line_buffer *line, struct end end)
 		return;
 	line_text(line, end.detail[1] == LAB_IF_SET ? "interrupts stay on in the kernel (IF=1)"
 						    : "interrupts are off in the kernel (IF=0)");
-	put(line);
+	put(line, CONSOLE_TEXT);
 }
 
 void table_row(const char *const *arguments, unsigned count, struct end end)
@@ -216,5 +233,5 @@ void table_row(const char *const *arguments, unsigned count, struct end end)
 		put_figures(&line);
 	else
 		put_outcome(&line, outcome, end);
-	put(&line);
+	put(&line, CONSOLE_TEXT);
 }

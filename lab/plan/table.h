@@ -3,6 +3,7 @@
 
 #include "user/user.h"
 
+void table_title(void); /* the first line of all */
 /* What the boot test found: whether times mean anything here. */
 void table_begin(uint64_t ring0, uint64_t ring3, int syscall_works, uint64_t hertz);
 void table_configuration(void); /* a line for the switches, where they have changed */

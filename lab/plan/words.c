@@ -19,12 +19,21 @@ int word_is(struct text word, const char *text)
 	return word.count == __builtin_strlen(text) && !__builtin_memcmp(word.bytes, text, word.count);
 }
 
-int line_next_number(struct line *line, uint64_t *value)
+int word_begins(struct text *word, const char *text)
 {
-	struct text word;
+	const uint64_t count = __builtin_strlen(text);
 
+	if (word->count < count || __builtin_memcmp(word->bytes, text, count))
+		return 0;
+	word->bytes += count;
+	word->count -= count;
+	return 1;
+}
+
+int word_number(struct text word, uint64_t *value)
+{
 	*value = 0;
-	if (!line_next_word(line, &word) || !word.count)
+	if (!word.count)
 		return 0;
 	for (uint64_t i = 0; i < word.count; i++) {
 		const unsigned digit = word.bytes[i] - '0';
@@ -33,6 +42,14 @@ int line_next_number(struct line *line, uint64_t *value)
 		*value = *value * 10 + digit;
 	}
 	return 1;
+}
+
+int line_next_number(struct line *line, uint64_t *value)
+{
+	struct text word;
+
+	*value = 0;
+	return line_next_word(line, &word) && word_number(word, value);
 }
 
 static unsigned hex_digit(uint8_t letter)

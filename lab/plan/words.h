@@ -13,6 +13,10 @@ int line_next_word(struct line *line, struct text *word);
 /* The next word as a decimal number; 0 when it is not a number. */
 int line_next_number(struct line *line, uint64_t *value);
 int word_is(struct text word, const char *text);
+/* Takes this text from the word's beginning; 0 if it does not begin so. */
+int word_begins(struct text *word, const char *text);
+/* The whole word as a decimal number; 0 when it is not one. */
+int word_number(struct text word, uint64_t *value);
 
 #define WORD_BROKEN UINT64_MAX
 /* Decodes a word to text that ends in NUL. Returns the bytes used; 0: no room; WORD_BROKEN: an invalid code, or NUL's. */

@@ -1,37 +1,41 @@
-/* The PC's text screen, 80 by 25, if the firmware has set one up; and the serial port. */
+/* Keeps what was written, so that the screen can show all of it. */
 #include "serial/console.h"
-#include "mm/mm.h"
+#include "boot/efi.h"
+#include "cpu/cpu.h"
+#include "serial/line.h"
+#include "serial/pages.h"
+#include "serial/screen.h"
 #include "serial/serial.h"
 
-#define SCREEN	0xb8000ul
-#define COLUMNS 80
-#define ROWS	25
-#define GREY	0x0700
+#define TEXT_BYTES (256u << 10)
+#define MAX_LINES  8192
+
+#define PAGE_SECONDS 10
+#define LIKELY_HERTZ 2000000000ul
 
 static int is_open;
-static unsigned column;
+static char text[TEXT_BYTES];
+static uint32_t text_bytes;
+static struct {
+	uint32_t start : 29, level : 3, count;
+} lines[MAX_LINES];
+static uint32_t line_count;
+static int lost, drawing;
+static uint64_t tsc_hertz;
+static struct place place;
 
-static volatile uint16_t *screen(void)
+static void say(const char *words)
 {
-	return physical_to_virtual(SCREEN);
+	pages_status((struct page_line){words, (uint32_t)__builtin_strlen(words)});
 }
 
-static void next_row(void)
-{
-	volatile uint16_t *cell = screen();
-
-	column = 0;
-	for (unsigned i = 0; i < COLUMNS * (ROWS - 1); i++)
-		cell[i] = cell[i + COLUMNS];
-	for (unsigned i = COLUMNS * (ROWS - 1); i < COLUMNS * ROWS; i++)
-		cell[i] = GREY | ' ';
-}
-
-void console_open(void)
+void console_open(const struct framebuffer *framebuffer)
 {
 	is_open = 1;
-	for (unsigned row = 0; row < ROWS; row++)
-		next_row();
+	drawing = 1;
+	screen_open(framebuffer);
+	say("measuring ...");
+	drawing = 0;
 }
 
 int console_is_open(void)
@@ -39,15 +43,99 @@ int console_is_open(void)
 	return is_open;
 }
 
-void console_write(const char *text, uint64_t count)
+void console_line(const char *line, uint32_t count, unsigned level)
 {
-	for (uint64_t i = 0; i < count; i++) {
-		if (text[i] == '\n')
-			uart_write("\r", 1);
-		uart_write(&text[i], 1);
-		if (text[i] == '\n' || column == COLUMNS)
-			next_row();
-		if (text[i] != '\n')
-			screen()[COLUMNS * (ROWS - 1) + column++] = GREY | (uint8_t)text[i];
+	uart_write(line, count);
+	uart_write("\r\n", 2);
+	/* Of a fault while something is drawn, the serial line alone can tell. */
+	if (drawing)
+		return;
+	if (line_count == MAX_LINES || count >= TEXT_BYTES - text_bytes) {
+		lost = 1;
+		return;
 	}
+	char *const kept = text + text_bytes;
+	__builtin_memcpy(kept, line, count);
+	lines[line_count].start = text_bytes;
+	lines[line_count].count = count;
+	lines[line_count++].level = level & 7;
+	text_bytes += count;
+	text[text_bytes++] = '\n';
+	drawing = 1;
+	pages_add(&place, (struct page_line){kept, count}, level, PAGE_ALL);
+	drawing = 0;
+}
+
+static void show(unsigned page)
+{
+	struct place at = {0};
+
+	screen_clear();
+	for (uint32_t i = 0; i < line_count; i++)
+		pages_add(&at, (struct page_line){text + lines[i].start, lines[i].count}, lines[i].level,
+			  page);
+}
+
+static void say_page(unsigned page, unsigned pages)
+{
+	struct line_buffer line = {.length = 0};
+
+	line_text(&line, "page ");
+	line_number(&line, page + 1, 10);
+	line_text(&line, " of ");
+	line_number(&line, pages, 10);
+	if (pages > 1) {
+		line_text(&line, "; the next one comes in ");
+		line_number(&line, PAGE_SECONDS, 10);
+		line_text(&line, " seconds");
+	}
+	if (lost)
+		line_text(&line, "; the last lines found no room here, but the serial line has them");
+	pages_status((struct page_line){line.text, line.length});
+}
+
+static void wait(uint64_t ticks)
+{
+	const uint64_t start = rdtsc();
+
+	while (rdtsc() - start < ticks)
+		__asm__ volatile("pause");
+}
+
+static _Noreturn void turn_pages(void)
+{
+	log_line("done; the machine can be switched off");
+	const unsigned pages = place.page + 1;
+	say_page(0, pages);
+	if (pages == 1)
+		power_off();
+	for (unsigned page = 0;; page = (page + 1) % pages) {
+		show(page);
+		say_page(page, pages);
+		wait((tsc_hertz ? tsc_hertz : LIKELY_HERTZ) * PAGE_SECONDS);
+	}
+}
+
+/* In the firmware's state. */
+static void write_file(void)
+{
+	char name[EFI_NAME_LENGTH + 1];
+
+	say("writing a file ...");
+	const char *const trouble = efi_write_file(text, text_bytes, name);
+
+	if (trouble)
+		log_line("no file was written: %s", trouble);
+	else
+		log_line("written to %s on the partition that the machine was booted from", name);
+	turn_pages();
+}
+
+_Noreturn void console_end(uint64_t hertz)
+{
+	tsc_hertz = hertz;
+	if (efi_is_there())
+		efi_return(write_file);
+	log_line("no file was written: this takes UEFI; the serial line has the text");
+	turn_pages();
 }

@@ -1,8 +1,21 @@
 /* Text for a person at the machine, on screen and serial port, instead of the record stream. */
 #pragma once
 
+#include "boot/framebuffer.h"
+
 #include <stdint.h>
 
-void console_open(void); /* from here on nothing else is written to the serial port */
+/* The longest line of the table; on the screen, a longer one goes on in the next row. */
+#define CONSOLE_COLUMNS 76
+
+/* Headings: at its top, each column of the screen repeats the last one of each level; one of level 0 ends that of 1. */
+#define CONSOLE_LEVELS 2
+#define CONSOLE_TEXT   CONSOLE_LEVELS /* no heading */
+
+void console_open(
+    const struct framebuffer *framebuffer); /* from here on nothing else is written to the serial port */
 int console_is_open(void);
-void console_write(const char *text, uint64_t count);
+/* A line, without its end. */
+void console_line(const char *text, uint32_t count, unsigned level);
+/* Shows all of it, one page after the other, for ever. `hertz` is the TSC's, 0 if unknown. */
+_Noreturn void console_end(uint64_t hertz);

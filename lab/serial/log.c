@@ -26,15 +26,13 @@ void log_line(const char *format, ...)
 			line_number(&line, va_arg(arguments, uint64_t), *format == 'x' ? 16 : 10);
 	}
 	va_end(arguments);
-	if (console_is_open()) {
-		line_letter(&line, '\n');
-		console_write(line.text, line.length);
-	} else {
+	if (console_is_open())
+		console_line(line.text, line.length, CONSOLE_TEXT);
+	else
 		record(RECORD_LAB_LOG, line.text, line.length);
-	}
 }
 
-/* QEMU and Bochs each end through a debug port; a real machine stops and keeps its screen. */
+/* QEMU and Bochs each end through a debug port; a machine with somebody before it stops, and keeps its screen. */
 _Noreturn void power_off(void)
 {
 	static const char shutdown[] = "Shutdown";

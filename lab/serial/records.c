@@ -12,6 +12,11 @@ void records_init(void)
 	crc32_prepare(crc_table);
 }
 
+int records_are_ready(void)
+{
+	return crc_table[1] != 0;
+}
+
 void record_parts(uint16_t kind, const void *first, uint32_t first_bytes, const void *second,
 		  uint32_t second_bytes)
 {

@@ -9,6 +9,7 @@ void uart_drain(void); /* returns when everything has been sent */
 
 /* records.c: a record of abi/record.h; the payload may come in two parts. */
 void records_init(void);
+int records_are_ready(void);
 void record(uint16_t kind, const void *payload, uint32_t bytes);
 void record_parts(uint16_t kind, const void *first, uint32_t first_bytes, const void *second,
 		  uint32_t second_bytes);

@@ -99,8 +99,9 @@ int clock_read(uint32_t id, struct time_value *out)
 	if (id != CLOCK_PROCESS_CPU && id != CLOCK_THREAD_CPU)
 		return time_read(&time_memory.page, id, out);
 	/* The program has had the CPU to itself. */
-	out->seconds = 0;
-	time_carry(nanoseconds_of(clock_program_ticks()), out);
+	const uint64_t nanoseconds = nanoseconds_of(clock_program_ticks());
+	out->seconds = nanoseconds / NANOSECONDS_A_SECOND;
+	out->nanoseconds = (uint32_t)(nanoseconds % NANOSECONDS_A_SECOND);
 	return 1;
 }
 

@@ -1,6 +1,7 @@
 /* The kernel's clocks, on the TSC. */
 #pragma once
 
+#include "time/estimate.h"
 #include "time/time_page.h"
 
 #define CLOCK_PROCESS_CPU 2 /* not in the page */
@@ -20,5 +21,6 @@ int clock_read(uint32_t id, struct time_value *out);
 uint32_t clock_resolution(uint32_t id);
 uint64_t clock_program_ticks(void); /* since clock_program_starts */
 
-/* frequency.c: of the TSC, hertz; from CPUID or against the PC's timer. 0 when neither is there. */
-uint64_t find_tsc_frequency(void);
+/* frequency.c: of the TSC. Told 0, it asks CPUID and timers, and logs what cannot be trusted. */
+struct tsc find_tsc_frequency(uint64_t told, uint16_t pm_timer);
+int tsc_is_invariant(void);

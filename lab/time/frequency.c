@@ -1,55 +1,107 @@
-/* How fast the TSC runs. */
+/* How fast the TSC runs: what the plan says, or the hypervisor, or the processor, or a timer, in this order of trust. */
+#include "lab.h"
 #include "cpu/cpu.h"
+#include "serial/serial.h"
 #include "time/clock.h"
+#include "time/timers.h"
 
 #define LEAF_TSC	0x15
+#define LEAF_FREQUENCY	0x16 /* eax 15:0: the base frequency, MHz */
 #define LEAF_HYPERVISOR 0x40000000
 #define LEAF_VM_TIMING	0x40000010 /* eax: kHz of the TSC */
+#define LEAF_EXTENDED	0x80000000
+#define LEAF_POWER	0x80000007
 #define ECX_HYPERVISOR	(1u << 31)
+#define EDX_INVARIANT	(1u << 8)
+#define LEAST_HERTZ	4000000 /* that clock.c can do */
 
-/* The PC's timer, channel 2 (Intel 8254). */
-#define PIT_HERTZ    1193182ull
-#define PIT_DATA     0x42
-#define PIT_COMMAND  0x43
-#define PIT_ONE_SHOT 0xb0 /* channel 2, both bytes, mode 0 */
-#define SPEAKER	     0x61
-#define SPEAKER_GATE 0x01
-#define SPEAKER_ON   0x02
-#define SPEAKER_OUT  0x20
-#define PIT_TICKS    11932 /* 10 ms */
-#define LEAST_HERTZ  10000000
-#define PATIENCE     (1ull << 36)
+static const char *const names[] = {
+    [TSC_FROM_NOTHING] = "nothing",
+    [TSC_FROM_PLAN] = "the plan",
+    [TSC_FROM_HYPERVISOR] = "the hypervisor (CPUID 40000010h)",
+    [TSC_FROM_CRYSTAL] = "CPUID 15h",
+    [TSC_FROM_PM_TIMER] = "the ACPI timer",
+    [TSC_FROM_PIT] = "the PC's timer",
+    [TSC_FROM_BASE] = "CPUID 16h",
+};
 
-static uint64_t from_cpuid(void)
+/* Hertz of the crystal where leaf 0x15 leaves it out: SDM vol. 3, 20.7.3, by family 6 model. */
+static uint64_t known_crystal(void)
+{
+	const uint32_t signature = cpuid(1, 0).eax;
+
+	if (cpu.vendor != VENDOR_INTEL || (signature >> 8 & 0xf) != 6)
+		return 0;
+	switch ((signature >> 4 & 0xf) | (signature >> 12 & 0xf0)) {
+	case 0x4e: /* sixth and seventh generation */
+	case 0x5e:
+	case 0x8e:
+	case 0x9e:
+		return 24000000;
+	case 0x55: /* Xeon Scalable */
+	case 0x5f: /* Denverton */
+		return 25000000;
+	case 0x5c: /* Goldmont */
+		return 19200000;
+	default:
+		return 0;
+	}
+}
+
+static struct bounds from_crystal(void)
 {
 	const struct cpuid ratio = cpuid(0, 0).eax >= LEAF_TSC ? cpuid(LEAF_TSC, 0) : (struct cpuid){0};
+	const uint64_t crystal = ratio.ecx ? ratio.ecx : known_crystal();
 
-	if (ratio.eax && ratio.ebx && ratio.ecx)
-		return (uint64_t)ratio.ecx * ratio.ebx / ratio.eax;
+	return exactly(ratio.eax ? crystal * ratio.ebx / ratio.eax : 0);
+}
+
+static struct bounds from_base(void)
+{
+	const uint32_t mhz = cpuid(0, 0).eax >= LEAF_FREQUENCY ? cpuid(LEAF_FREQUENCY, 0).eax & 0xffff : 0;
+
+	return exactly(mhz * 1000000ull);
+}
+
+static struct bounds from_hypervisor(void)
+{
 	if (!(cpuid(1, 0).ecx & ECX_HYPERVISOR) || cpuid(LEAF_HYPERVISOR, 0).eax < LEAF_VM_TIMING)
-		return 0;
-	return cpuid(LEAF_VM_TIMING, 0).eax * 1000ull;
+		return exactly(0);
+	return exactly(cpuid(LEAF_VM_TIMING, 0).eax * 1000ull);
 }
 
-static uint64_t from_pit(void)
+int tsc_is_invariant(void)
 {
-	out8(SPEAKER, (uint8_t)((in8(SPEAKER) & ~SPEAKER_ON) | SPEAKER_GATE));
-	out8(PIT_COMMAND, PIT_ONE_SHOT);
-	out8(PIT_DATA, PIT_TICKS & 0xff);
-	out8(PIT_DATA, PIT_TICKS >> 8);
-	const uint64_t start = rdtsc();
-	while (!(in8(SPEAKER) & SPEAKER_OUT))
-		if (rdtsc() - start > PATIENCE)
-			return 0;
-	return (rdtsc() - start) * PIT_HERTZ / PIT_TICKS;
+	return cpuid(LEAF_EXTENDED, 0).eax >= LEAF_POWER && (cpuid(LEAF_POWER, 0).edx & EDX_INVARIANT) != 0;
 }
 
-uint64_t find_tsc_frequency(void)
+static void say(const struct tsc *tsc)
 {
-	const uint64_t told = from_cpuid();
+	if (!tsc->hertz)
+		log_line("the TSC's frequency is unknown: CPUID does not tell it, and no timer answers");
+	if (tsc->other_hertz)
+		log_line("the TSC runs at %lu kHz by %s, but at %lu kHz by %s", tsc->hertz / 1000,
+			 names[tsc->source], tsc->other_hertz / 1000, names[tsc->other]);
+	if (!tsc_is_invariant())
+		log_line("the processor does not promise that the TSC's frequency is constant");
+}
 
-	const uint64_t hertz = told ? told : from_pit();
+/* What the plan says is not measured again: that takes a tenth of a second. */
+struct tsc find_tsc_frequency(uint64_t told, uint16_t pm_timer)
+{
+	const struct answer answers[] = {
+	    {TSC_FROM_PLAN, exactly(told)},
+	    {TSC_FROM_HYPERVISOR, from_hypervisor()},
+	    {TSC_FROM_CRYSTAL, from_crystal()},
+	    {TSC_FROM_PM_TIMER, told ? exactly(0) : tsc_by_pm_timer(pm_timer)},
+	    {TSC_FROM_PIT, told ? exactly(0) : tsc_by_pit()},
+	    {TSC_FROM_BASE, from_base()},
+	};
+	struct tsc tsc = estimate_choose(answers, sizeof(answers) / sizeof(answers[0]));
 
-	/* If every access to a port is slow, the timer has expired before the first look. */
-	return hertz < LEAST_HERTZ ? 0 : hertz;
+	if (tsc.hertz < LEAST_HERTZ)
+		tsc = (struct tsc){0};
+	if (!told)
+		say(&tsc);
+	return tsc;
 }

@@ -1,70 +1,29 @@
 /* The local APIC's timer (SDM vol. 3, 10.5.4): it updates the clocks, and notices a program that does not end. */
 #include "cpu/cpu.h"
-#include "mm/mm.h"
 #include "time/tick.h"
 
-#define APIC_SPURIOUS  0xf0
-#define APIC_EOI       0xb0
-#define APIC_TIMER     0x320
-#define APIC_INITIAL   0x380
-#define APIC_CURRENT   0x390
-#define APIC_DIVIDE    0x3e0
-#define APIC_ENABLE    0x100
 #define TIMER_PERIODIC 0x20000
-#define TIMER_MASKED   0x10000
 #define DIVIDE_BY_1    0xb
-
-#define BASE_X2APIC  0x400
-#define BASE_ADDRESS 0xffffff000ul
-#define MSR_X2APIC   0x800
-
-#define PIC_MASTER 0x21
-#define PIC_SLAVE  0xa1
 
 #define CALIBRATION 1000000 /* ticks of the TSC */
 
-static volatile uint8_t *registers; /* none: through MSRs, as x2APIC */
 static int is_there;
 static uint32_t count;
 
-static void apic_write(unsigned offset, uint32_t value)
-{
-	if (registers)
-		*(volatile uint32_t *)(registers + offset) = value;
-	else
-		wrmsr(MSR_X2APIC + offset / 16, value);
-}
-
-static uint32_t apic_read(unsigned offset)
-{
-	if (registers)
-		return *(volatile uint32_t *)(registers + offset);
-	return (uint32_t)rdmsr(MSR_X2APIC + offset / 16);
-}
-
 void tick_init(void)
 {
-	if (!cpu.has_apic)
+	is_there = apic_init();
+	if (!is_there)
 		return;
-	const uint64_t base = rdmsr(MSR_APIC_BASE);
-	if (!(base & BASE_X2APIC)) {
-		registers = physical_to_virtual(base & BASE_ADDRESS);
-		if (tables_map((uint64_t)registers, base & BASE_ADDRESS, MAP_WRITE))
-			panic("no memory for the APIC's page");
-	}
-	out8(PIC_MASTER, 0xff);
-	out8(PIC_SLAVE, 0xff);
-	apic_write(APIC_SPURIOUS, APIC_ENABLE | VECTOR_SPURIOUS);
 	apic_write(APIC_DIVIDE, DIVIDE_BY_1);
-	apic_write(APIC_TIMER, TIMER_MASKED | VECTOR_TICK);
-	is_there = 1;
+	apic_write(APIC_TIMER, APIC_MASKED | VECTOR_TICK);
 }
 
 void tick_set(uint64_t period)
 {
 	if (!is_there)
 		return;
-	apic_write(APIC_TIMER, TIMER_MASKED | VECTOR_TICK);
+	apic_write(APIC_TIMER, APIC_MASKED | VECTOR_TICK);
 	apic_write(APIC_INITIAL, UINT32_MAX);
 	const uint64_t start = rdtsc();
 	while (rdtsc() - start < CALIBRATION)
@@ -85,6 +44,15 @@ void tick_restart(void)
 			 :
 			 :
 			 : "memory"); /* a pending tick is handled before the program begins */
+}
+
+void tick_shift(void)
+{
+	static uint32_t shift;
+
+	shift = (shift + 977) % 65536;
+	if (is_there && apic_read(APIC_INITIAL))
+		apic_write(APIC_INITIAL, count + shift);
 }
 
 void tick_stop(void)

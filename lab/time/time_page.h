@@ -94,15 +94,18 @@ static inline uint32_t time_sequence(const volatile struct time_clock *clock)
 	return sequence;
 }
 
-/* Subtracts: 32-bit code would have to call libgcc to divide 64 bits, and it is a few seconds at most. */
+/*
+ * Adds less than 2^41 nanoseconds, which is half an hour; a shift of 24 bits leaves 2^40. The work is the same at every
+ * moment of a second: a loop that subtracts would make one turn more once a second is over. Both 10^9 and the nanoseconds
+ * are divided by 2^9 first, because 32-bit code would have to call libgcc to divide 64 bits; compilers make a
+ * multiplication of the rest.
+ */
 static inline void time_carry(uint64_t nanoseconds, struct time_value *out)
 {
-	while (nanoseconds >= NANOSECONDS_A_SECOND) {
-		nanoseconds -= NANOSECONDS_A_SECOND;
-		out->seconds++;
-		__asm__("" : "+r"(nanoseconds)); /* or compilers make a division of the loop */
-	}
-	out->nanoseconds = (uint32_t)nanoseconds;
+	const uint32_t seconds = (uint32_t)(nanoseconds >> 9) / (NANOSECONDS_A_SECOND >> 9);
+
+	out->seconds += seconds;
+	out->nanoseconds = (uint32_t)nanoseconds - seconds * NANOSECONDS_A_SECOND;
 }
 
 /* 0 when the clock does not run on the TSC. */

@@ -3,6 +3,7 @@
 #include "call_names.h"
 #include "entry/layout.h"
 #include "serial/serial.h"
+#include "user/files.h"
 #include "user/user.h"
 
 #include <stddef.h>
@@ -46,10 +47,14 @@ void calls_init(void)
 	}
 }
 
-void calls_reset(void)
+void calls_reset(const struct start *start)
 {
 	__builtin_memset(reported, 0, sizeof(reported));
-	files_reset();
+	files_reset(start ? start->input : (struct text){0, 0});
+	signals_reset();
+	timers_reset();
+	limits_reset();
+	thread_reset(start ? start->arguments[0] : "");
 }
 
 static const char *name_of(uint32_t number, uint32_t bits)
@@ -69,13 +74,37 @@ static const char *name_of(uint32_t number, uint32_t bits)
 	return "no name";
 }
 
+#define THREADS "the lab has one thread of one process; run the program on Linux, or let it work with one"
+#define SIGNALS "the lab delivers no signals; run the program on Linux"
+#define WAITING "the lab has no such descriptors; poll works here"
+#define NETWORK "the lab has no network; run the program on Linux"
+#define OTHER                                                                                                \
+	"the lab does not have it (docs/lab.md lists what it has); run the program on Linux if it needs it"
+
+static const char *advice_for(uint32_t number, uint32_t bits)
+{
+	static const struct {
+		uint32_t x86_64, i386;
+		const char *advice;
+	} refused[] = {
+#define REFUSED(x86_64_, i386_, advice_) {x86_64_, i386_, advice_},
+#include "user/refused.def"
+#undef REFUSED
+	};
+
+	for (unsigned i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+		if ((bits == 64 ? refused[i].x86_64 : refused[i].i386) == number)
+			return refused[i].advice;
+	return OTHER;
+}
+
 long report_unknown_call(uint32_t number, uint32_t bits)
 {
 	uint8_t *seen = &reported[bits == 64][number];
 
 	if (!*seen)
-		log_line("ENOSYS for system call %lu (%s, %s)", (uint64_t)number, name_of(number, bits),
-			 bits == 64 ? "x86-64" : "i386");
+		log_line("ENOSYS for system call %lu (%s, %s): %s", (uint64_t)number, name_of(number, bits),
+			 bits == 64 ? "x86-64" : "i386", advice_for(number, bits));
 	*seen = 1;
 	return -ENOSYS;
 }

@@ -1,199 +1,208 @@
-/* Files: standard output and error are the record stream, standard input is at its end, and there are no others. */
+/*
+ * Reading and writing. Standard output and error are the record stream, standard input is a file of the archive, and
+ * there are no others; each looks like a pipe.
+ */
+#include "cpu/counters.h"
 #include "mm/mm.h"
-#include "record.h"
-#include "serial/serial.h"
-#include "serial/console.h"
-#include "user/calls.h"
 #include "plan/table.h"
+#include "record.h"
+#include "serial/console.h"
+#include "serial/serial.h"
+#include "user/calls.h"
+#include "user/files.h"
 #include "user/user.h"
 
-#define OUTPUT	    1
-#define OUTPUTS	    3 /* 0, 1, 2 */
-#define FIRST_PIPE  3
+#include <linux/fcntl.h>
+
 #define CHUNK	    16384
 #define MAX_VECTORS 1024
-#define MODE_PIPE   0x1000u
-#define MODE_RIGHTS 0600u
-#define BLOCK	    4096u
-#define O_RDWR	    2
-
-#define GET_FLAGS     3
-#define AT_EMPTY_PATH 0x1000
+#define OUTPUT	    1
+#define SIGPIPE	    13
+/* What is written at once is not mixed with what others write. */
+#define WHOLE_BYTES 4096
 
 static uint8_t chunk[CHUNK];
-static int has_pipe;
 
-void files_reset(void)
+static int is_user_range(word address, word bytes)
 {
-	has_pipe = 0;
+	return address <= space.end && bytes <= space.end - address;
 }
 
-static int is_open(word file)
+/* The open file, if it can be read from (or written to); null if not. */
+static struct open_file *readable(word file)
 {
-	return file < OUTPUTS || (has_pipe && file < FIRST_PIPE + 2);
+	struct open_file *open = file_at(file);
+
+	return open && (open->kind == FILE_INPUT || open->kind == FILE_PIPE_OUT) ? open : 0;
+}
+
+static struct open_file *writable(word file)
+{
+	struct open_file *open = file_at(file);
+
+	return open && (open->kind == FILE_OUTPUT || open->kind == FILE_PIPE_IN) ? open : 0;
 }
 
 long call_read(word file, word to, word bytes)
 {
-	(void)to;
-	(void)bytes;
-	return is_open(file) ? 0 : -EBADF;
+	struct open_file *open = readable(file);
+	uint64_t done = 0;
+
+	if (!open)
+		return -EBADF;
+	if (!is_user_range(to, bytes))
+		return -EFAULT;
+	if (bytes && !file_waiting(open)) {
+		if (open->kind == FILE_INPUT || !open->pipe->writers)
+			return 0;
+		if (open->flags & O_NONBLOCK)
+			return -EAGAIN;
+		waits_for_ever("a read from an empty pipe");
+	}
+	const uint64_t waiting = file_waiting(open), most = bytes < waiting ? bytes : waiting;
+	while (done < most) {
+		const uint64_t rest = most - done, count = rest < CHUNK ? rest : CHUNK;
+		program_may_be_runaway();
+		file_peek(open, chunk, count);
+		if (user_write(to + done, chunk, count))
+			return done ? (long)done : -EFAULT;
+		file_drop(open, count);
+		done += count;
+	}
+	return (long)done;
+}
+
+/* Writes what is in the chunk; how much of it, or -errno. */
+static long write_chunk(struct open_file *open, uint64_t count)
+{
+	if (open->kind == FILE_OUTPUT) {
+		if (console_is_open() && open->descriptor == OUTPUT)
+			table_collect(chunk, count);
+		else
+			record_parts(RECORD_LAB_OUTPUT, &open->descriptor, sizeof(open->descriptor), chunk,
+				     (uint32_t)count);
+		return (long)count;
+	}
+	if (!open->pipe->readers) {
+		signal_send(SIGPIPE);
+		return -EPIPE;
+	}
+	const uint64_t room = pipe_room(open->pipe);
+	if (room >= count) {
+		pipe_put(open->pipe, chunk, count);
+		return (long)count;
+	}
+	if (!(open->flags & O_NONBLOCK))
+		waits_for_ever("a write to a full pipe");
+	if (!room || count <= WHOLE_BYTES)
+		return -EAGAIN;
+	pipe_put(open->pipe, chunk, room);
+	return (long)room;
 }
 
 long call_write(word file, word from, word bytes)
 {
+	counters_stop();
+	struct open_file *open = writable(file);
 	uint64_t written = 0;
 
-	if (!is_open(file))
+	if (!open)
 		return -EBADF;
+	if (!is_user_range(from, bytes))
+		return -EFAULT;
 	bytes = bytes < MOST_BYTES ? bytes : MOST_BYTES;
 	while (written < bytes) {
 		const uint64_t rest = bytes - written, count = rest < CHUNK ? rest : CHUNK;
 		program_may_be_runaway();
 		if (user_read(chunk, from + written, count))
 			return written ? (long)written : -EFAULT;
-		/* Nobody ever reads from a pipe, so its data is dropped. */
-		if (console_is_open() && file == OUTPUT)
-			table_collect(chunk, count);
-		else if (file < OUTPUTS)
-			record_parts(RECORD_LAB_OUTPUT, &file, sizeof(file), chunk, (uint32_t)count);
-		written += count;
+		const long now = write_chunk(open, count);
+		if (now < 0)
+			return written ? (long)written : now;
+		written += (uint64_t)now;
+		if ((uint64_t)now < count)
+			break;
 	}
 	return (long)written;
 }
 
 struct vector {
-	uint64_t from, bytes;
+	uint64_t at, bytes;
 };
 
-static long write_vectors(word file, word vectors, word count, unsigned word_bytes)
+static long read_vector(word vectors, word index, unsigned word_bytes, struct vector *vector)
 {
-	long sum = 0;
+	const word at = vectors + index * 2 * word_bytes;
+
+	*vector = (struct vector){0, 0};
+	return user_read(&vector->at, at, word_bytes) ||
+		       user_read(&vector->bytes, at + word_bytes, word_bytes)
+		   ? -EFAULT
+		   : 0;
+}
+
+/* All are checked before the first is used. */
+static long check_vectors(word vectors, word count, unsigned word_bytes)
+{
+	const uint64_t negative = 1ull << (word_bytes * 8 - 1);
+	struct vector vector;
 
 	if (count > MAX_VECTORS)
 		return -EINVAL;
 	for (word i = 0; i < count; i++) {
-		struct vector vector = {0, 0};
-		const word at = vectors + i * 2 * word_bytes;
-		if (user_read(&vector.from, at, word_bytes) ||
-		    user_read(&vector.bytes, at + word_bytes, word_bytes))
-			return sum ? sum : -EFAULT;
-		const long written = call_write(file, vector.from, vector.bytes);
-		if (written < 0)
-			return sum ? sum : written;
-		sum += written;
-		if ((uint64_t)written < vector.bytes)
+		if (read_vector(vectors, i, word_bytes, &vector))
+			return -EFAULT;
+		if (vector.bytes & negative)
+			return -EINVAL;
+		if (!is_user_range(vector.at, vector.bytes))
+			return -EFAULT;
+	}
+	return 0;
+}
+
+static long with_vectors(long (*call)(word, word, word), word file, word vectors, word count,
+			 unsigned word_bytes)
+{
+	long sum = 0;
+	const long problem = check_vectors(vectors, count, word_bytes);
+
+	for (word i = 0; i < count && !problem; i++) {
+		struct vector vector;
+		const long done = read_vector(vectors, i, word_bytes, &vector)
+				      ? -EFAULT
+				      : call(file, vector.at, vector.bytes);
+		if (done < 0)
+			return sum ? sum : done;
+		sum += done;
+		/* What is not there yet must not be waited for. */
+		if ((uint64_t)done < vector.bytes)
 			return sum;
 	}
-	return sum;
+	return problem ? problem : sum;
 }
 
 long call_writev(word file, word vectors, word count)
 {
-	return write_vectors(file, vectors, count, 8);
+	return writable(file) ? with_vectors(call_write, file, vectors, count, 8) : -EBADF;
 }
 
 long call_writev_32(word file, word vectors, word count)
 {
-	return write_vectors(file, vectors, count, 4);
+	return writable(file) ? with_vectors(call_write, file, vectors, count, 4) : -EBADF;
 }
 
-long call_no_file(void)
+long call_readv(word file, word vectors, word count)
 {
-	return -ENOENT;
+	return readable(file) ? with_vectors(call_read, file, vectors, count, 8) : -EBADF;
 }
 
-long call_open(word path)
+long call_readv_32(word file, word vectors, word count)
 {
-	(void)path;
-	return -ENOENT;
+	return readable(file) ? with_vectors(call_read, file, vectors, count, 4) : -EBADF;
 }
 
-long call_close(word file)
+/* Pipes have no position. */
+long call_pread(word file)
 {
-	return is_open(file) ? 0 : -EBADF;
-}
-
-long call_pipe2(word to, word flags)
-{
-	(void)flags;
-	has_pipe = 1;
-	return user_put_8(to, FIRST_PIPE | (uint64_t)(FIRST_PIPE + 1) << 32);
-}
-
-long call_ioctl(word file)
-{
-	return is_open(file) ? -ENOTTY : -EBADF;
-}
-
-long call_fcntl(word file, word command)
-{
-	if (!is_open(file))
-		return -EBADF;
-	return command == GET_FLAGS ? O_RDWR : 0;
-}
-
-long call_lseek(word file)
-{
-	return is_open(file) ? -ESPIPE : -EBADF;
-}
-
-/* arch/x86/include/uapi/asm/stat.h; every open file is a pipe. */
-long call_fstat(word file, word to)
-{
-	uint64_t stat[18] = {0};
-
-	if (!is_open(file))
-		return -EBADF;
-	stat[2] = 1;			   /* st_nlink */
-	stat[3] = MODE_PIPE | MODE_RIGHTS; /* st_mode */
-	stat[7] = BLOCK;		   /* st_blksize */
-	return user_write(to, stat, sizeof(stat));
-}
-
-long call_fstat_32(word file, word to)
-{
-	uint32_t stat[24] = {0};
-
-	if (!is_open(file))
-		return -EBADF;
-	stat[4] = MODE_PIPE | MODE_RIGHTS;
-	stat[5] = 1;
-	stat[13] = BLOCK;
-	return user_write(to, stat, sizeof(stat));
-}
-
-/* An empty path names the file itself. */
-static int is_empty(word path, word flags)
-{
-	char first = 1;
-
-	return flags & AT_EMPTY_PATH && !user_read(&first, path, 1) && !first;
-}
-
-long call_fstatat(word folder, word path, word to, word flags)
-{
-	return is_empty(path, flags) ? call_fstat(folder, to) : -ENOENT;
-}
-
-long call_fstatat_32(word folder, word path, word to, word flags)
-{
-	return is_empty(path, flags) ? call_fstat_32(folder, to) : -ENOENT;
-}
-
-/* include/uapi/linux/stat.h: mask, block size, attributes, links, owners, mode. */
-long call_statx(word folder, word path, word flags, word mask, word to)
-{
-	uint32_t stat[64] = {0};
-
-	(void)mask;
-	if (!is_empty(path, flags))
-		return -ENOENT;
-	if (!is_open(folder))
-		return -EBADF;
-	stat[0] = 0x7; /* type, mode, links */
-	stat[1] = BLOCK;
-	stat[4] = 1;
-	stat[7] = MODE_PIPE | MODE_RIGHTS;
-	return user_write(to, stat, sizeof(stat));
+	return file_at(file) ? -ESPIPE : -EBADF;
 }

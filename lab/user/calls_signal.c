@@ -1,8 +1,9 @@
 /*
- * There are no signals. Handlers, masks and stacks for them are accepted, but never used; the previous setting is always
- * reported as the default. A signal that a program sends itself does what it does by default.
+ * Signals without handlers. What a program sets is kept and told, and a signal does what it does by default, or nothing
+ * when it is ignored; a signal whose handler would have to run ends the program, because no handler ever runs here.
  */
 #include "mm/mm.h"
+#include "serial/serial.h"
 #include "user/calls.h"
 #include "user/user.h"
 
@@ -11,72 +12,261 @@
 #define SIGCHLD	   17
 #define SIGCONT	   18
 #define SIGSTOP	   19
+#define SIGTTOU	   22
 #define SIGURG	   23
 #define SIGWINCH   28
 #define MASK_BYTES 8
-#define SS_DISABLE 2
 
-static long put_zeroes(word to, word bytes)
+#define SIG_DEFAULT 0
+#define SIG_IGNORE  1
+
+#define SIG_BLOCK   0
+#define SIG_UNBLOCK 1
+#define SIG_SETMASK 2
+
+/* SA_*: those that this kernel and Linux 6.1 know (include/uapi/asm-generic/signal-defs.h). */
+#define ACTION_FLAGS 0xdc000807u
+
+#define SS_ONSTACK     1u
+#define SS_DISABLE     2u
+#define SS_AUTODISARM  (1u << 31)
+#define SMALLEST_STACK 2048
+
+/* struct sigaction as the kernel has it, of either ABI. */
+struct action {
+	uint64_t handler, flags, restorer, mask;
+};
+
+static struct action actions[SIGNALS + 1];
+static uint64_t blocked, pending; /* a bit for each signal, from 1 on */
+static struct {
+	uint64_t address, bytes;
+	uint32_t flags;
+} stack;
+
+void signals_reset(void)
 {
-	static const uint8_t zeroes[32];
-
-	return to ? user_write(to, zeroes, bytes) : 0;
+	__builtin_memset(actions, 0, sizeof(actions));
+	blocked = pending = 0;
+	stack.address = stack.bytes = stack.flags = 0;
 }
 
-/* struct sigaction as the kernel has it: handler, flags, restorer, mask. */
-static long sigaction(word signal, word new_action, word old_action, word bytes)
+static uint64_t bit(unsigned signal)
 {
+	return 1ull << (signal - 1);
+}
+
+static int is_ignored_by_default(unsigned signal)
+{
+	return signal == SIGCHLD || signal == SIGCONT || signal == SIGURG || signal == SIGWINCH;
+}
+
+void signal_note_handler(uint64_t signal)
+{
+	if (signal && signal <= SIGNALS && actions[signal].handler > SIG_IGNORE)
+		log_line(
+		    "the program has a handler for signal %lu, and the lab runs no handlers: it ends the "
+		    "program; run it on Linux instead",
+		    signal);
+}
+
+/* What an unblocked signal does. */
+static void act(unsigned signal)
+{
+	const uint64_t handler = actions[signal].handler;
+
+	if (handler == SIG_IGNORE || (handler == SIG_DEFAULT && is_ignored_by_default(signal)))
+		return;
+	if (signal >= SIGSTOP && signal <= SIGTTOU && handler == SIG_DEFAULT)
+		log_line("signal %lu would stop the program, and nobody could continue it: it ends",
+			 (uint64_t)signal);
+	program_ends((struct end){LAB_END_FAULT, {signal}});
+}
+
+static void act_on_pending(void)
+{
+	for (unsigned signal = 1; signal <= SIGNALS; signal++)
+		if (pending & ~blocked & bit(signal)) {
+			pending &= ~bit(signal);
+			act(signal);
+		}
+}
+
+void signal_send(unsigned signal)
+{
+	pending |= bit(signal);
+	act_on_pending();
+}
+
+static long read_action(word from, unsigned word_bytes, struct action *action)
+{
+	uint64_t *const fields[] = {&action->handler, &action->flags, &action->restorer};
+
+	*action = (struct action){0};
+	for (unsigned i = 0; i < 3; i++)
+		if (user_read(fields[i], from + i * word_bytes, word_bytes))
+			return -EFAULT;
+	return user_read(&action->mask, from + 3 * word_bytes, MASK_BYTES);
+}
+
+static long write_action(word to, unsigned word_bytes, const struct action *action)
+{
+	const uint64_t fields[] = {action->handler, action->flags, action->restorer};
+
+	for (unsigned i = 0; i < 3; i++)
+		if (user_write(to + i * word_bytes, &fields[i], word_bytes))
+			return -EFAULT;
+	return user_write(to + 3 * word_bytes, &action->mask, MASK_BYTES);
+}
+
+static long sigaction(uint32_t signal, word new_action, word old_action, word bytes, unsigned word_bytes)
+{
+	struct action action, old;
+
+	if (bytes != MASK_BYTES)
+		return -EINVAL;
+	if (new_action && read_action(new_action, word_bytes, &action))
+		return -EFAULT;
 	if (!signal || signal > SIGNALS || (new_action && (signal == SIGKILL || signal == SIGSTOP)))
 		return -EINVAL;
-	return put_zeroes(old_action, bytes);
+	old = actions[signal];
+	if (new_action) {
+		action.flags &= ACTION_FLAGS;
+		action.mask &= ~(bit(SIGKILL) | bit(SIGSTOP));
+		actions[signal] = action;
+		/* A signal that is ignored now is dropped. */
+		if (action.handler == SIG_IGNORE ||
+		    (action.handler == SIG_DEFAULT && is_ignored_by_default(signal)))
+			pending &= ~bit(signal);
+	}
+	return old_action ? write_action(old_action, word_bytes, &old) : 0;
 }
 
-long call_sigaction(word signal, word new_action, word old_action)
+long call_sigaction(word signal, word new_action, word old_action, word bytes)
 {
-	return sigaction(signal, new_action, old_action, 32);
+	return sigaction((uint32_t)signal, new_action, old_action, bytes, 8);
 }
 
-long call_sigaction_32(word signal, word new_action, word old_action)
+long call_sigaction_32(word signal, word new_action, word old_action, word bytes)
 {
-	return sigaction(signal, new_action, old_action, 20);
+	return sigaction((uint32_t)signal, new_action, old_action, bytes, 4);
 }
 
 long call_sigprocmask(word how, word new_mask, word old_mask, word bytes)
 {
-	(void)how;
-	(void)new_mask;
-	return bytes == MASK_BYTES ? put_zeroes(old_mask, bytes) : -EINVAL;
+	const uint64_t old = blocked;
+	uint64_t mask = 0, wanted = blocked;
+
+	if (bytes != MASK_BYTES)
+		return -EINVAL;
+	if (new_mask) {
+		if (user_read(&mask, new_mask, sizeof(mask)))
+			return -EFAULT;
+		mask &= ~(bit(SIGKILL) | bit(SIGSTOP));
+		switch ((uint32_t)how) {
+		case SIG_BLOCK:
+			wanted |= mask;
+			break;
+		case SIG_UNBLOCK:
+			wanted &= ~mask;
+			break;
+		case SIG_SETMASK:
+			wanted = mask;
+			break;
+		default:
+			return -EINVAL;
+		}
+	}
+	blocked = wanted;
+	const long problem = old_mask ? user_put_8(old_mask, old) : 0;
+	act_on_pending();
+	return problem;
+}
+
+long call_sigpending(word to, word bytes)
+{
+	const uint64_t waiting = pending & blocked;
+
+	if (bytes > MASK_BYTES)
+		return -EINVAL;
+	return user_write(to, &waiting, bytes);
+}
+
+/* How sigaltstack's flags are told: no stack is ever in use, as no handler runs. */
+static uint32_t stack_flags(void)
+{
+	return (stack.bytes ? 0 : SS_DISABLE) | stack.flags;
+}
+
+static long set_stack(uint64_t address, uint32_t flags, uint64_t bytes)
+{
+	const uint32_t mode = flags & ~SS_AUTODISARM;
+
+	if (mode != 0 && mode != SS_DISABLE && mode != SS_ONSTACK)
+		return -EINVAL;
+	if (mode != SS_DISABLE && bytes < SMALLEST_STACK)
+		return -ENOMEM;
+	stack.address = mode == SS_DISABLE ? 0 : address;
+	stack.bytes = mode == SS_DISABLE ? 0 : bytes;
+	stack.flags = flags & SS_AUTODISARM;
+	return 0;
 }
 
 /* Pointer, flags, size. */
 long call_sigaltstack(word new_stack, word old_stack)
 {
-	const uint64_t disabled[3] = {0, SS_DISABLE, 0};
+	const uint64_t old[3] = {stack.address, stack_flags(), stack.bytes};
+	uint64_t wanted[3];
 
-	(void)new_stack;
-	return old_stack ? user_write(old_stack, disabled, sizeof(disabled)) : 0;
+	if (new_stack) {
+		if (user_read(wanted, new_stack, sizeof(wanted)))
+			return -EFAULT;
+		const long problem = set_stack(wanted[0], (uint32_t)wanted[1], wanted[2]);
+		if (problem)
+			return problem;
+	}
+	return old_stack ? user_write(old_stack, old, sizeof(old)) : 0;
 }
 
 long call_sigaltstack_32(word new_stack, word old_stack)
 {
-	const uint32_t disabled[3] = {0, SS_DISABLE, 0};
+	const uint32_t old[3] = {(uint32_t)stack.address, stack_flags(), (uint32_t)stack.bytes};
+	uint32_t wanted[3];
 
-	(void)new_stack;
-	return old_stack ? user_write(old_stack, disabled, sizeof(disabled)) : 0;
+	if (new_stack) {
+		if (user_read(wanted, new_stack, sizeof(wanted)))
+			return -EFAULT;
+		const long problem = set_stack(wanted[0], wanted[1], wanted[2]);
+		if (problem)
+			return problem;
+	}
+	return old_stack ? user_write(old_stack, old, sizeof(old)) : 0;
 }
 
+/* A process by its number, its group by 0 or the negative number. */
 long call_kill(word process, word signal)
 {
-	if (process != LAB_PID)
+	const int32_t number = (int32_t)process;
+
+	if (number != LAB_PID && number != 0 && number != -LAB_PID)
 		return -ESRCH;
-	if (signal > SIGNALS)
+	if ((uint32_t)signal > SIGNALS)
 		return -EINVAL;
-	if (signal && signal != SIGCHLD && signal != SIGCONT && signal != SIGURG && signal != SIGWINCH)
-		program_ends((struct end){LAB_END_FAULT, {signal}});
+	if ((uint32_t)signal)
+		signal_send((unsigned)signal);
 	return 0;
+}
+
+long call_tkill(word thread, word signal)
+{
+	if ((int32_t)thread <= 0)
+		return -EINVAL;
+	return (uint32_t)thread == LAB_PID ? call_kill(LAB_PID, signal) : -ESRCH;
 }
 
 long call_tgkill(word group, word thread, word signal)
 {
-	return group == LAB_PID ? call_kill(thread, signal) : -ESRCH;
+	if ((int32_t)group <= 0 || (int32_t)thread <= 0)
+		return -EINVAL;
+	return (uint32_t)group == LAB_PID ? call_tkill(thread, signal) : -ESRCH;
 }

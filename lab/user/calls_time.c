@@ -1,4 +1,5 @@
 /* Clocks, and waiting. */
+#include "cpu/cpu.h"
 #include "mm/mm.h"
 #include "time/clock.h"
 #include "user/calls.h"
@@ -84,8 +85,27 @@ long call_time_32(word to)
 	return to && user_put_4(to, (uint32_t)now) ? -EFAULT : (long)now;
 }
 
+void time_rest(void)
+{
+	if (!cpu.has_apic)
+		return;
+	/* Calls through a trap gate or a call gate come with interrupts on, others with interrupts off. */
+	const uint64_t flags = interrupts_off();
+	__asm__ volatile("sti; hlt" : : : "memory");
+	interrupts_restore(flags);
+}
+
+/* Whether a time is further away than the next tick. */
+static int is_far(const struct time_value *now, const struct time_value *time)
+{
+	const uint64_t tick = time_memory.page.coarse_resolution;
+	const uint64_t seconds = time->seconds - now->seconds;
+
+	return seconds > 1 || seconds * NANOSECONDS_A_SECOND + time->nanoseconds > now->nanoseconds + tick;
+}
+
 /* No other program could run meanwhile. */
-static long wait(uint32_t clock, struct time_value time, int is_absolute)
+long time_wait(uint32_t clock, struct time_value time, int is_absolute)
 {
 	struct time_value now;
 
@@ -97,6 +117,8 @@ static long wait(uint32_t clock, struct time_value time, int is_absolute)
 	}
 	while (now.seconds < time.seconds ||
 	       (now.seconds == time.seconds && now.nanoseconds < time.nanoseconds)) {
+		if (is_far(&now, &time))
+			time_rest();
 		program_may_be_runaway();
 		clock_update();
 		clock_read(clock, &now);
@@ -127,30 +149,58 @@ static long read_narrow(word from, struct time_value *time)
 	return problem ? problem : check_time(words[0], words[1], time);
 }
 
+long time_read_from(word from, int is_wide, struct time_value *time)
+{
+	return is_wide ? read_wide(from, time) : read_narrow(from, time);
+}
+
+/* Only some clocks can be waited for, as on Linux: those of one thread and the raw and coarse ones cannot. */
+static long check_clock(uint32_t clock)
+{
+	if (!clock_resolution(clock))
+		return -EINVAL;
+	switch (clock) {
+	case CLOCK_REALTIME:
+	case CLOCK_MONOTONIC:
+	case CLOCK_PROCESS_CPU:
+	case CLOCK_BOOTTIME:
+	case CLOCK_TAI:
+		return 0;
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
+static long sleep(uint32_t clock, word flags, word request, int is_wide)
+{
+	struct time_value time;
+	long problem = check_clock(clock);
+
+	if (!problem)
+		problem = time_read_from(request, is_wide, &time);
+	return problem ? problem : time_wait(clock, time, (flags & TIMER_ABSOLUTE) != 0);
+}
+
 long call_nanosleep(word request, word rest)
 {
-	return call_clock_nanosleep(CLOCK_MONOTONIC, 0, request, rest);
+	(void)rest;
+	return sleep(CLOCK_MONOTONIC, 0, request, 1);
 }
 
 long call_nanosleep_32(word request, word rest)
 {
-	return call_clock_nanosleep_32(CLOCK_MONOTONIC, 0, request, rest);
+	(void)rest;
+	return sleep(CLOCK_MONOTONIC, 0, request, 0);
 }
 
 long call_clock_nanosleep(word clock, word flags, word request, word rest)
 {
-	struct time_value time;
-	const long problem = read_wide(request, &time);
-
 	(void)rest;
-	return problem ? problem : wait((uint32_t)clock, time, (flags & TIMER_ABSOLUTE) != 0);
+	return sleep((uint32_t)clock, flags, request, 1);
 }
 
 long call_clock_nanosleep_32(word clock, word flags, word request, word rest)
 {
-	struct time_value time;
-	const long problem = read_narrow(request, &time);
-
 	(void)rest;
-	return problem ? problem : wait((uint32_t)clock, time, (flags & TIMER_ABSOLUTE) != 0);
+	return sleep((uint32_t)clock, flags, request, 0);
 }

@@ -82,8 +82,10 @@ static int is_sound(struct text file, const struct segment *segment, uint64_t ba
 
 static unsigned protection_of(uint64_t flags)
 {
+	const int executes = flags & PF_X || (flags & PF_R && space.read_implies_execute);
+
 	return (flags & PF_R ? PROTECT_READ : 0) | (flags & PF_W ? PROTECT_WRITE : 0) |
-	       (flags & PF_X ? PROTECT_EXECUTE : 0);
+	       (executes ? PROTECT_EXECUTE : 0);
 }
 
 static long map_segment(struct text file, const struct segment *segment, uint64_t base)
@@ -105,6 +107,22 @@ static void note_headers(const struct header *header, const struct segment *segm
 	if (segment->offset <= header->segments_at &&
 	    header->segments_at < segment->offset + segment->file_bytes)
 		out->headers = out->base + segment->address + (header->segments_at - segment->offset);
+}
+
+/*
+ * What the file says of its stack, as arch/x86/include/asm/elf.h reads it: without a word of it, a 32-bit program may
+ * execute whatever it may read.
+ */
+static void note_stack(struct text file, const struct header *header, struct loaded *out)
+{
+	out->is_stack_executable = space.read_implies_execute = header->bits == 32;
+	for (uint64_t i = 0; i < header->segments; i++) {
+		const struct segment segment = read_segment(file, header, i);
+		if (segment.type != PT_GNU_STACK)
+			continue;
+		space.read_implies_execute = 0;
+		out->is_stack_executable = (segment.flags & PF_X) != 0;
+	}
 }
 
 static uint64_t base_of(const struct header *header)
@@ -134,6 +152,7 @@ long elf_load(struct text file, struct loaded *out)
 	    .header_count = header.segments,
 	};
 	out->entry = out->base + header.entry;
+	note_stack(file, &header, out);
 	for (uint64_t i = 0; i < header.segments; i++) {
 		const struct segment segment = read_segment(file, &header, i);
 		if (segment.type == PT_INTERP) {

@@ -1,15 +1,18 @@
 /* One program at a time: started, watched, ended. */
+#include "cpu/counters.h"
 #include "entry/entry.h"
 #include "mm/mm.h"
+#include "serial/serial.h"
 #include "time/clock.h"
 #include "time/tick.h"
+#include "user/calls.h"
 #include "user/user.h"
 
-/* Where the kernel's own ring-3 code runs. */
-#define CODE_ADDRESS 0x400000ul
+#define SIGKILL 9
 
 static struct end ended;
 static uint64_t limit;
+static int running; /* a program has begun */
 static int watching;
 static struct frame watched;
 
@@ -20,8 +23,18 @@ void program_set_limit(uint64_t ticks)
 
 _Noreturn void program_ends(struct end end)
 {
+	if (end.how == LAB_END_FAULT)
+		signal_note_handler(end.detail[0]);
 	ended = end;
 	leave_user();
+}
+
+void program_lacks_memory(void)
+{
+	if (!running)
+		return;
+	log_line("no memory is left for the program: it has touched more than the guest has, and ends");
+	program_ends((struct end){LAB_END_FAULT, {SIGKILL}});
 }
 
 void program_may_be_runaway(void)
@@ -30,6 +43,7 @@ void program_may_be_runaway(void)
 
 	if (limit && ticks > limit)
 		program_ends((struct end){LAB_END_RUNAWAY, {ticks}});
+	timers_check();
 }
 
 int program_watches(const struct frame *frame)
@@ -52,13 +66,15 @@ static void reset_registers(void)
 	wrmsr(MSR_GS_BASE, 0);
 }
 
-static void go(const struct frame *frame, int bits)
+static void go(const struct frame *frame, int bits, int serve)
 {
 	reset_registers();
-	sysenter_from(bits);
+	hardware_point_for(bits, serve);
 	clock_program_starts();
 	tick_restart();
+	running = 1;
 	enter_user(frame);
+	running = 0;
 	tick_stop();
 }
 
@@ -72,33 +88,33 @@ struct end program_run(const struct start *start)
 		problem = start_prepare(start, &loaded, &frame);
 	if (problem)
 		return (struct end){LAB_END_NOT_LOADED, {(uint64_t)-problem}};
-	calls_reset();
-	exceptions_serve(start->serve, loaded.bits);
+	calls_reset(start);
 	fpu_reset();
 	observed_flags = 0;
-	go(&frame, loaded.bits);
+	counters_start();
+	go(&frame, loaded.bits, start->serve);
+	counters_stop();
 	if (ended.how == LAB_END_EXITED && observed_flags)
 		ended.detail[1] = observed_flags & RFLAGS_IF ? LAB_IF_SET : LAB_IF_CLEAR;
 	return ended;
 }
 
-struct frame program_run_code(const uint8_t *code, uint64_t bytes)
+struct frame program_run_code(const uint8_t *code, uint64_t bytes, int serve)
 {
 	const struct frame frame = {
-	    .rip = CODE_ADDRESS,
+	    .rip = PROGRAM_CODE,
 	    .cs = SELECTOR_USER_CODE_64,
 	    .rflags = RFLAGS_PROGRAM,
-	    .rsp = CODE_ADDRESS,
+	    .rsp = PROGRAM_CODE,
 	    .ss = SELECTOR_USER_DATA,
 	};
 
 	space_new(64, USER_END_64);
-	if (space_add(CODE_ADDRESS, bytes, PROTECT_READ | PROTECT_EXECUTE, (struct source){code, bytes, 0}))
+	if (space_add(PROGRAM_CODE, bytes, PROTECT_READ | PROTECT_EXECUTE, (struct source){code, bytes, 0}))
 		panic("no memory for the first program");
-	calls_reset();
-	exceptions_serve(0, 64);
+	calls_reset(0);
 	watching = 1;
-	go(&frame, 64);
+	go(&frame, 64, serve);
 	watching = 0;
 	return watched;
 }

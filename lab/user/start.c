@@ -84,7 +84,7 @@ static void put_pair(struct stack *stack, uint64_t *at, uint64_t type, uint64_t 
 	put_word(stack, at, value);
 }
 
-#define PAIRS 20
+#define PAIRS 21
 
 static void put_auxiliary_vector(struct stack *stack, uint64_t at, const struct loaded *loaded, uint64_t vdso,
 				 uint64_t random, uint64_t name, uint64_t platform)
@@ -94,6 +94,7 @@ static void put_auxiliary_vector(struct stack *stack, uint64_t at, const struct 
 	    {vdso ? AT_SYSINFO_EHDR : AT_IGNORE, vdso},
 	    {gateway ? AT_SYSINFO : AT_IGNORE, gateway},
 	    {AT_HWCAP, cpu.hwcap},
+	    {AT_HWCAP2, cpu.hwcap2},
 	    {AT_PAGESZ, PAGE},
 	    {AT_CLKTCK, TICKS_A_SECOND},
 	    {AT_PHDR, loaded->headers},
@@ -177,9 +178,10 @@ long start_prepare(const struct start *start, const struct loaded *loaded, struc
 
 	if (problem)
 		return problem;
+	const unsigned stack_protection =
+	    PROTECT_READ | PROTECT_WRITE | (loaded->is_stack_executable ? PROTECT_EXECUTE : 0);
 	const uint64_t vdso = map_vdso(loaded->bits);
-	if (!vdso ||
-	    space_add(stack_start, space.end - stack_start, PROTECT_READ | PROTECT_WRITE, (struct source){0}))
+	if (!vdso || space_add(stack_start, space.end - stack_start, stack_protection, (struct source){0}))
 		return -ENOMEM;
 	fill_stack(&stack, start, loaded, vdso);
 	landing_pad = vdso + VDSO32_LANDING;

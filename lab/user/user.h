@@ -26,13 +26,15 @@ struct start {
 	struct text file;
 	const char *const *arguments; /* the first is its name */
 	unsigned argument_count;
-	int serve; /* exceptions are system calls */
+	int serve;	   /* exceptions are system calls */
+	struct text input; /* what it can read from its standard input */
 };
 
 /* What the loader found out. */
 struct loaded {
 	int bits;
 	uint64_t entry, base, headers, header_bytes, header_count;
+	int is_stack_executable;
 };
 
 /* elf.c: makes the address space and maps the program. 0, or -errno as execve would answer. */
@@ -44,17 +46,27 @@ long start_prepare(const struct start *start, const struct loaded *loaded, struc
 struct end program_run(const struct start *start);
 _Noreturn void program_ends(struct end end);
 void program_set_limit(uint64_t ticks); /* 0: none */
+/* Ends a program that has used up its time, or whose timer has run out. */
 void program_may_be_runaway(void);
-/* Runs code of the kernel in ring 3 until its first exception, and returns its registers at that moment. */
-struct frame program_run_code(const uint8_t *code, uint64_t bytes);
+/* Ends a program for which there is no page; returns if it has not begun yet. */
+void program_lacks_memory(void);
+/*
+ * Runs code of the kernel in ring 3, at PROGRAM_CODE, until its first exception, and returns its registers at that moment.
+ * `serve`: ud2, int3 and the like are system calls; then only another exception ends it.
+ */
+#define PROGRAM_CODE 0x400000ul
+struct frame program_run_code(const uint8_t *code, uint64_t bytes, int serve);
 int program_watches(const struct frame *frame); /* whether an exception is the end of program_run_code */
 
 /* calls.c: dispatch tables, indexed by call number. */
 void calls_init(void);
-void calls_reset(void); /* for a new program */
+void calls_reset(const struct start *start); /* for a new program; null: of the kernel's own */
 long call_gettimeofday(uint64_t to, uint64_t zone);
 long call_time(uint64_t to);
 long call_getcpu(uint64_t cpu, uint64_t node);
+
+/* umip.c: emulates an instruction that UMIP forbids in ring 3; 0 when the #GP had another cause. */
+int umip_fault(struct frame *frame);
 
 /* start.c: puts the fastest entry into the 32-bit vDSO; GATEWAY_*. */
 unsigned gateway_choose(void);

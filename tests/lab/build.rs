@@ -17,10 +17,16 @@ pub fn root() -> PathBuf {
 
 /// Compiles sources of this folder to a freestanding program of 32 or 64 bits.
 pub fn freestanding(bits: u8, sources: &[&str]) -> Program {
+    freestanding_with(bits, sources, &[])
+}
+
+/// With flags of its own.
+pub fn freestanding_with(bits: u8, sources: &[&str], own: &[&str]) -> Program {
     let folder = root().join("tests/lab");
     let files: Vec<PathBuf> = sources.iter().map(|source| folder.join(source)).collect();
     let mut flags = compile::FREESTANDING.to_vec();
     flags.extend([if bits == 32 { "-m32" } else { "-m64" }, "-O1", "-static", "-no-pie", "-fno-pic"]);
+    flags.extend(own);
     let stem = sources.first().and_then(|name| name.split('.').next()).unwrap();
     let name = format!("{}-{bits}", stem.trim_end_matches(char::is_numeric));
     let program = compile(&name, &flags, &files);

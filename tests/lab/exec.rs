@@ -147,6 +147,89 @@ fn a_program_of_a_c_library_runs_on_bochs() {
     }
 }
 
+/// A static program of Rust's, with its standard library.
+fn of_rust() -> Option<Program> {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("greet");
+    let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let mut command = std::process::Command::new(compiler);
+    command.args(["--target", "x86_64-unknown-linux-gnu", "-C", "target-feature=+crt-static", "-o"]);
+    let output = command.arg(&out).arg(root().join("tests/lab/greet.rs")).output();
+    match output {
+        Ok(output) if output.status.success() => {
+            Some(Program { name: "greet".into(), bytes: std::fs::read(out).unwrap() })
+        }
+        Ok(output) => panic!("greet.rs: {}", String::from_utf8_lossy(&output.stderr)),
+        Err(error) => {
+            skipped(&format!("there is no rustc: {error}"));
+            None
+        }
+    }
+}
+
+#[test]
+fn a_static_program_of_rust_reads_its_input_and_greets() {
+    let Some(program) = of_rust() else { return };
+    let mut script = Script::new();
+    script.input(b"lab\n");
+    script.exec(&program, &["one", "two"]);
+    // Threads are refused in words, by the program as well as in the log.
+    script.exec(&program, &["thread"]);
+    let Some(session) = script.boot(Emulator::TcgIntel) else { return };
+    let [greeting, thread] = &session.ran[..] else { panic!("{:#?}", session.ran) };
+    assert_eq!(
+        (greeting.end, greeting.text(), &greeting.log[..]),
+        (End::Exited(0), "hello, lab: one two\n".into(), &[][..])
+    );
+    assert_eq!(thread.end, End::Exited(1), "{}", thread.text());
+    let log = thread.log.join("\n");
+    assert!(log.contains("clone") && log.contains("one thread"), "{log}");
+}
+
+/// Debian's busybox-static: a program that nobody here compiled.
+const BUSYBOX: &str = "/bin/busybox";
+
+/// What the file of a dynamically linked program names.
+const INTERPRETER: &[u8] = b"/ld-linux";
+
+#[test]
+fn busybox_runs_as_it_is() {
+    let Ok(bytes) = std::fs::read(BUSYBOX) else {
+        skipped(&format!("there is no {BUSYBOX} (Debian: apt install busybox-static)"));
+        return;
+    };
+    // Debian's package busybox has a dynamically linked one at the same place.
+    if bytes.windows(INTERPRETER.len()).any(|window| window == INTERPRETER) {
+        skipped(&format!("{BUSYBOX} is dynamically linked (Debian: apt install busybox-static)"));
+        return;
+    }
+    let program = Program { name: "busybox".into(), bytes };
+    let mut script = Script::new();
+    script.input(b"b 2\na 1\n");
+    let commands: [(&[&str], &str); 7] = [
+        (&["cat"], "b 2\na 1\n"),
+        (&["sort"], "a 1\nb 2\n"),
+        (&["wc", "-l"], "2\n"),
+        (&["awk", "{ s += $2 } END { print s }"], "3\n"),
+        (&["sh", "-c", "echo $((6 * 7))"], "42\n"),
+        (&["uname", "-s"], "Linux\n"),
+        (&["sleep", "3"], ""),
+    ];
+    // Three seconds are so many instructions, though hardly any of them is executed.
+    script.limit(10_000_000_000);
+    for (words, _) in commands {
+        script.exec(&program, words);
+    }
+    script.exec(&program, &["timeout", "1", "cat"]);
+    let Some(session) = script.boot(Emulator::TcgIntel) else { return };
+    for (ran, (words, output)) in session.ran.iter().zip(commands) {
+        assert_eq!((ran.end, ran.text()), (End::Exited(0), output.into()), "{words:?}: {:?}", ran.log);
+    }
+    // Two processes are too many.
+    let last = session.ran.last().unwrap();
+    assert!(last.log.join("\n").contains("one thread of one process"), "{:?} {:?}", last.end, last.log);
+}
+
 #[test]
 fn arguments_arrive_as_they_are() {
     let mut script = Script::new();

@@ -171,6 +171,20 @@ CASE flags-\name
 	ENTER_\name
 9:	jmp	check_name
 
+/* The answer goes to a page that is not there yet, so that the kernel faults in the call. */
+CASE untouched-\name
+	mov	$UNAME_\name, %eax
+	mov	$untouched, %ebx
+	PREPARE_\name
+	ENTER_\name
+9:	push	%eax			# the stack is as it was
+	pop	%eax
+	test	%eax, %eax
+	jnz	wrong
+	cmpl	$0x756e694c, untouched	# "Linu"
+	jne	wrong
+	jmp	done
+
 CASE late-trap-\name
 	mov	$RFLAGS_TF, %eax
 	mov	$USER_DATA, %esi
@@ -247,6 +261,8 @@ check_name:
 	.balign	16
 	.skip	16
 name:	.skip	390 + 26
+	.local	untouched
+	.comm	untouched, 4096, 4096
 	.text
 
 .irp name, int80, call_gate, lcall7

@@ -109,44 +109,46 @@ CASE misaligned-with-ac
 	popf
 	jmp	done
 
-/* Privileged instructions. */
-.macro FORBIDDEN name, instruction:vararg
+/* Instructions that are privileged, or might be. */
+.macro INSTRUCTION name, instruction:vararg
 CASE \name
 	\instruction
 	jmp	done
 .endm
-FORBIDDEN hlt,		hlt
-FORBIDDEN cli,		cli
-FORBIDDEN sti,		sti
-FORBIDDEN in,		in $0x60, %al
-FORBIDDEN out,		out %al, $0xf4
-FORBIDDEN read-cr0,	mov %cr0, %rax
-FORBIDDEN write-cr3,	mov %rax, %cr3
-FORBIDDEN write-cr4,	mov %rax, %cr4
-FORBIDDEN write-cr8,	mov %rax, %cr8
-FORBIDDEN write-dr7,	mov %rax, %dr7
-FORBIDDEN clts,		clts
-FORBIDDEN lmsw,		lmsw %ax
-FORBIDDEN rdmsr,	rdmsr
-FORBIDDEN wrmsr,	wrmsr
-FORBIDDEN lgdt,		lgdt number
-FORBIDDEN lidt,		lidt number
-FORBIDDEN lldt,		lldt %ax
-FORBIDDEN ltr,		ltr %ax
-FORBIDDEN invlpg,	invlpg number
-FORBIDDEN wbinvd,	wbinvd
-FORBIDDEN swapgs,	swapgs
-FORBIDDEN sysretq,	sysretq
-FORBIDDEN sysexitq,	sysexitq
-FORBIDDEN xsetbv,	xsetbv
-FORBIDDEN stac,		stac
-FORBIDDEN clac,		clac
-FORBIDDEN sgdt,		sgdt number
-FORBIDDEN sidt,		sidt number
-FORBIDDEN sldt,		sldt %eax
-FORBIDDEN str,		str %eax
-FORBIDDEN smsw,		smsw %eax
-FORBIDDEN wrfsbase,	wrfsbase %rax
+INSTRUCTION hlt,		hlt
+INSTRUCTION cli,		cli
+INSTRUCTION sti,		sti
+INSTRUCTION in,		in $0x60, %al
+INSTRUCTION out,		out %al, $0xf4
+INSTRUCTION read-cr0,	mov %cr0, %rax
+INSTRUCTION write-cr3,	mov %rax, %cr3
+INSTRUCTION write-cr4,	mov %rax, %cr4
+INSTRUCTION write-cr8,	mov %rax, %cr8
+INSTRUCTION write-dr7,	mov %rax, %dr7
+INSTRUCTION clts,		clts
+INSTRUCTION lmsw,		lmsw %ax
+INSTRUCTION rdmsr,	rdmsr
+INSTRUCTION wrmsr,	wrmsr
+INSTRUCTION lgdt,		lgdt number
+INSTRUCTION lidt,		lidt number
+INSTRUCTION lldt,		lldt %ax
+INSTRUCTION ltr,		ltr %ax
+INSTRUCTION invlpg,	invlpg number
+INSTRUCTION wbinvd,	wbinvd
+INSTRUCTION swapgs,	swapgs
+INSTRUCTION sysretq,	sysretq
+INSTRUCTION sysexitq,	sysexitq
+INSTRUCTION xsetbv,	xsetbv
+INSTRUCTION stac,		stac
+INSTRUCTION clac,		clac
+INSTRUCTION sgdt,		sgdt number
+INSTRUCTION sidt,		sidt number
+INSTRUCTION sldt,		sldt %eax
+INSTRUCTION str,		str %eax
+INSTRUCTION smsw,		smsw %eax
+INSTRUCTION wrfsbase,	wrfsbase %rax
+INSTRUCTION sgdt-kernel,	sgdt 0xffffffff80100000
+INSTRUCTION smsw-nowhere,	smsw 8
 
 /* The number is the vector. */
 CASE int
@@ -164,12 +166,12 @@ vectors:
 	.endr
 
 /* Exceptions. */
-FORBIDDEN int1,		.byte 0xf1
-FORBIDDEN int3,		int3
-FORBIDDEN ud2,		ud2
-FORBIDDEN lock-nop,	.byte 0xf0, 0x90
-FORBIDDEN ud-foreign,	.byte 0x06	# push %es, which 64-bit code does not have
-FORBIDDEN div-foreign,	divq zero	# not the division that serves
+INSTRUCTION int1,		.byte 0xf1
+INSTRUCTION int3,		int3
+INSTRUCTION ud2,		ud2
+INSTRUCTION lock-nop,	.byte 0xf0, 0x90
+INSTRUCTION ud-foreign,	.byte 0x06	# push %es, which 64-bit code does not have
+INSTRUCTION div-foreign,	divq zero	# not the division that serves
 CASE div0
 	xor	%ecx, %ecx
 	div	%ecx
@@ -393,6 +395,23 @@ CASE loop-\name
 	ENTER_\name
 9:	jmp	1b
 
+/* So many calls, long enough to be interrupted at every instruction of both rings; each must answer the same. */
+CASE repeat-\name
+	mov	%rax, turns
+1:	mov	$0x5a5a5a5a, %r12d
+	mov	%rsp, %r13
+	mov	$NUMBER_\name, %eax
+	PREPARE_\name
+	ENTER_\name
+9:	cmp	$1, %rax		# getppid
+	jne	wrong
+	cmp	$0x5a5a5a5a, %r12
+	jne	wrong
+	mov	%r13, %rsp
+	decq	turns
+	jnz	1b
+	jmp	done
+
 /* With a stack pointer as the number says. */
 CASE stack-\name
 	mov	%rsp, %rbx
@@ -429,8 +448,7 @@ CASE late-trap-\name
 9:	jmp	check_name
 
 /*
- * With something in the upper half of every register. i386 numbers and arguments are 32 bits wide, whatever is above; a number
- * of x86-64 is another one then.
+ * With something in the upper half of every register. Numbers are 32 bits wide, and i386 arguments, too, whatever is above.
  */
 CASE upper-halves-\name
 	movabs	$0x5a5a5a5a00000000, %r14
@@ -441,13 +459,7 @@ CASE upper-halves-\name
 	or	%r14, %rbp
 	ENTER_\name
 9:
-	.if	UNAME_\name == NR32_UNAME
 	jmp	check_name
-	.else
-	cmp	$-ENOSYS, %rax
-	jne	wrong
-	jmp	done
-	.endif
 
 /* And then the page tables must be the program's: the number is an address of the kernel's. */
 CASE read-after-\name
@@ -464,6 +476,8 @@ CASE read-after-page-fault
 	jmp	done
 	.local	untouched
 	.comm	untouched, 4096, 4096
+	.local	turns
+	.comm	turns, 8, 8
 CASE read-after-vsyscall
 	xor	%edi, %edi
 	mov	$0xffffffffff600400, %rax

@@ -1,8 +1,8 @@
 //! Boots a plan in an emulator, and sorts what comes back by the plan's lines.
 
 use crate::build::Program;
-use lab::{Accelerator, Bochs, End, Event, Events, File, Guest, Limits, Line, Plan, Qemu, Trouble};
-use record::{Boot, Payload, Request, Sample, Verdict, abi};
+use lab::{Accelerator, Bochs, End, Event, Events, File, Guest, Limits, Line, Plan, Qemu, Strays, Trouble};
+use record::{Boot, Payload, Request, Sample, Step, Verdict, abi};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::time::Duration;
@@ -119,6 +119,22 @@ impl Script {
 
     /// A probe's shortest run.
     pub fn row(&mut self, entry: &Entry, operation: &Operation) -> usize {
+        self.blocks(entry, operation, 1, 3, LIMIT)
+    }
+
+    /// A run that samples for so many ticks.
+    pub fn long_row(&mut self, entry: &Entry, operation: &Operation, ticks: u64) -> usize {
+        self.blocks(entry, operation, abi::MAX_BLOCKS, abi::BLOCK_SAMPLES, ticks)
+    }
+
+    fn blocks(
+        &mut self,
+        entry: &Entry,
+        operation: &Operation,
+        blocks: u64,
+        samples: u64,
+        ticks: u64,
+    ) -> usize {
         for (name, value) in &entry.needs {
             if self.switches.get(name) != Some(value) {
                 self.set(&format!("{name}={value}"));
@@ -127,13 +143,13 @@ impl Script {
         let request = Request {
             entry: entry.id,
             operation: operation.id,
-            blocks: 1,
-            ticks: LIMIT,
+            blocks,
+            ticks,
             bursts: 0,
             parent: abi::LAB_PARENT,
             cpu: abi::LAB_CPU,
             path: false,
-            samples: 3,
+            samples,
         };
         let arguments = request.arguments();
         self.lines.push(Line::Run { file: entry.probe.name().into(), arguments });
@@ -163,6 +179,11 @@ impl Script {
         number
     }
 
+    /// What every program of the boot can read from its standard input.
+    pub fn input(&mut self, bytes: &[u8]) {
+        self.files.insert(lab::INPUT.into(), bytes.into());
+    }
+
     /// A file that the archive does not have.
     pub fn exec_missing(&mut self, name: &str) -> usize {
         self.lines.push(Line::Exec { file: name.into(), arguments: Vec::new() });
@@ -182,9 +203,21 @@ impl Script {
         self.label(format!("check {name}"))
     }
 
-    /// The boot module, for a counter of this frequency.
+    /// The steps of a path, as it is built then.
+    pub fn list(&mut self, path: &str) -> usize {
+        self.lines.push(Line::Listing(path.into()));
+        self.label(format!("listing {path}"))
+    }
+
+    /// Where paths begin in their slots is drawn from this.
+    pub fn layout(&mut self, number: u64) {
+        self.lines.push(Line::Layout(number));
+    }
+
+    /// The boot module, for a counter of this frequency; with 0, the kernel is told none.
     pub fn archive(&self, hertz: u64) -> Vec<u8> {
-        let mut lines = vec![Line::Seed(self.seed), Line::Time(NOW), Line::Tsc(hertz)];
+        let mut lines = vec![Line::Seed(self.seed), Line::Time(NOW)];
+        lines.extend((hertz != 0).then_some(Line::Tsc(hertz)));
         lines.extend(self.lines.iter().cloned());
         let files: Vec<File> = self.files.iter().map(|(name, bytes)| File { name, bytes }).collect();
         lab::pack(&Plan { lines }, &files).unwrap()
@@ -216,19 +249,50 @@ impl Script {
         Some(Session::new(self.events(emulator)?, &self.labels))
     }
 
+    /// The same, without telling the kernel how fast the counter runs.
+    pub fn boot_untold(&self, emulator: Emulator) -> Option<Session> {
+        let boot = |archive: &[u8], programs, limits: &Limits| emulator.boot(archive, programs, limits);
+        self.boot_in(&boot, 0)
+    }
+
+    /// Listens to a guest that has said this already, to its end.
+    pub fn follow(&self, said: Event, guest: &mut Guest) -> Session {
+        let events = std::iter::once(said).chain(listen(guest, &self.labels)).collect();
+        Session::new(events, &self.labels)
+    }
+
     /// Boots it in something else.
     pub fn boot_in(&self, boot: &Boots, hertz: u64) -> Option<Session> {
         Some(Session::new(self.events_in(boot, hertz)?, &self.labels))
     }
+
+    /// Boots it where it may fail.
+    pub fn try_in(&self, boot: &Boots, hertz: u64, limits: &Limits) -> Result<Session, String> {
+        let mut guest =
+            boot(&self.archive(hertz), self.numbered(), limits).map_err(|trouble| trouble.to_string())?;
+        match heard(&mut guest) {
+            (events, None) => Ok(Session::new(events, &self.labels)),
+            (events, Some(trouble)) => Err(format!("{trouble}\n{}", last_words(&events, &self.labels))),
+        }
+    }
 }
 
 fn listen(guest: &mut Guest, labels: &[String]) -> Vec<Event> {
+    let (events, trouble) = heard(guest);
+    if let Some(trouble) = trouble {
+        panic!("{trouble}\n{}", last_words(&events, labels));
+    }
+    events
+}
+
+/// What a guest says, and what ended it unless it came to its end.
+fn heard(guest: &mut Guest) -> (Vec<Event>, Option<Trouble>) {
     let mut events = Vec::new();
     loop {
         match guest.next() {
-            Ok(Event::Done) => return events,
+            Ok(Event::Done) => return (events, None),
             Ok(event) => events.push(event),
-            Err(trouble) => panic!("{trouble}\n{}", last_words(&events, labels)),
+            Err(trouble) => return (events, Some(trouble)),
         }
     }
 }
@@ -253,19 +317,27 @@ pub struct Ran {
     pub interrupts: Option<bool>,
     pub output: Vec<u8>,
     pub errors: Vec<u8>,
+    pub steps: Vec<Step>,
     pub log: Vec<String>,
+    /// Interrupts that nobody asked for.
+    pub strays: Strays,
 }
 
 /// One boot.
 #[derive(Debug, Clone)]
 pub struct Session {
     pub boot: Boot,
+    /// What the kernel said before the first program.
+    pub log: Vec<String>,
     pub ran: Vec<Ran>,
+    /// Interrupts that nobody asked for, and that came while no program ran.
+    pub strays: Strays,
 }
 
 impl Session {
     fn new(events: Vec<Event>, labels: &[String]) -> Session {
-        let (mut boot, mut ran) = (None, Vec::<Ran>::new());
+        let (mut boot, mut log, mut ran) = (None, Vec::new(), Vec::<Ran>::new());
+        let mut outside = Strays::new();
         for event in events {
             match event {
                 Event::Boot(found) => boot = Some(found),
@@ -275,7 +347,9 @@ impl Session {
                     interrupts: None,
                     output: Vec::new(),
                     errors: Vec::new(),
+                    steps: Vec::new(),
                     log: Vec::new(),
+                    strays: Strays::new(),
                 }),
                 Event::Output { descriptor, bytes, .. } => match descriptor {
                     2 => ran.last_mut().unwrap().errors.extend(bytes),
@@ -285,12 +359,16 @@ impl Session {
                     let last = ran.last_mut().unwrap();
                     (last.end, last.interrupts) = (end, interrupts);
                 }
-                // Before the first program it is the boot's.
-                Event::Log(line) => ran.last_mut().into_iter().for_each(|ran| ran.log.push(line.clone())),
-                Event::Done => {}
+                Event::Step(step) => ran.last_mut().unwrap().steps.push(step),
+                Event::Log(line) => ran.last_mut().map_or(&mut log, |ran| &mut ran.log).push(line),
+                Event::Stray { number, vector, count } => {
+                    let strays = number.map_or(&mut outside, |_| &mut ran.last_mut().unwrap().strays);
+                    *strays.entry(vector).or_default() += count;
+                }
+                Event::Counters { .. } | Event::Done => {}
             }
         }
-        Session { boot: boot.unwrap(), ran }
+        Session { boot: boot.unwrap(), log, ran, strays: outside }
     }
 }
 

@@ -4,14 +4,11 @@
 use crate::build::{Program, freestanding};
 use crate::faults::ENTRIES;
 use crate::faults32::ENTRIES_32;
-use crate::guest::{Emulator, Script, limits, skipped};
+use crate::guest::{Emulator, Script, limits};
 use crate::kernel::Kernel;
+use crate::monitor::{Monitor, is_missing, wrapped};
 use crate::trial::*;
-use lab::{Accelerator, End, Event, Events, Qemu, Trouble};
-use std::io::{Read, Write};
-use std::os::unix::fs::PermissionsExt;
-use std::os::unix::net::UnixStream;
-use std::path::Path;
+use lab::{End, Event, Events, Qemu};
 use std::time::{Duration, Instant};
 
 const PAGE: u64 = 4096;
@@ -21,7 +18,14 @@ const UPPER_HALF: u64 = 1 << 63;
 /// What programs' page tables have of the kernel's half: start and end.
 fn allowed(kernel: &Kernel, vsyscall: bool) -> Vec<(u64, u64)> {
     let range = |name: &str| (kernel.symbol(&format!("{name}_start")), kernel.symbol(&format!("{name}_end")));
-    let mut ranges = vec![range("trampoline"), range("cpu_area")];
+    let mut ranges = vec![range("trampoline")];
+    let (mut start, end) = range("cpu_area");
+    let area = start..end;
+    for guard in kernel.guard_pages().into_iter().filter(|page| area.contains(page)) {
+        ranges.push((start, guard));
+        start = guard + PAGE;
+    }
+    ranges.push((start, end));
     ranges.extend(vsyscall.then_some((VSYSCALL, VSYSCALL + PAGE)));
     ranges
 }
@@ -56,77 +60,22 @@ fn the_kernels_own_check_counts_the_pages_that_the_linker_has_placed() {
     }
 }
 
-/// A program in QEMU's place: a shell script that changes the arguments, and goes on as QEMU.
-fn wrapped(folder: &Path, script: &str) -> Qemu {
-    let program = folder.join("qemu");
-    std::fs::write(&program, format!("#!/bin/bash\n{script}\n")).unwrap();
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-    Qemu { program: program.into(), ..Qemu::new(Accelerator::Tcg, None) }
-}
-
-fn is_missing() -> bool {
-    match Qemu::new(Accelerator::Tcg, None).version(&limits()) {
-        Err(trouble @ Trouble::Missing { .. }) => {
-            skipped(&trouble);
-            true
-        }
-        version => version.is_err(),
-    }
-}
-
-/// QEMU's monitor.
-struct Monitor(UnixStream);
-
-impl Monitor {
-    fn open(socket: &Path) -> Monitor {
-        let start = Instant::now();
-        loop {
-            match UnixStream::connect(socket) {
-                Ok(stream) => {
-                    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-                    let mut monitor = Monitor(stream);
-                    monitor.answer();
-                    return monitor;
-                }
-                Err(error) => assert!(start.elapsed() < Duration::from_secs(20), "{error}"),
-            }
-            std::thread::sleep(Duration::from_millis(5));
+/// Ranges of addresses that the current page tables map, of the upper half, joined where they touch.
+fn upper_ranges(monitor: &mut Monitor) -> Vec<(u64, u64)> {
+    let text = monitor.ask("info mem");
+    let parse = |hex: &str| u64::from_str_radix(hex.trim(), 16).ok();
+    let range = |line: &str| {
+        let (start, rest) = line.split_once('-')?;
+        Some((parse(start)?, parse(rest.split_whitespace().next()?)?))
+    };
+    let mut joined: Vec<(u64, u64)> = Vec::new();
+    for (start, end) in text.lines().filter_map(range).filter(|(start, _)| *start >= UPPER_HALF) {
+        match joined.last_mut() {
+            Some(last) if last.1 == start => last.1 = end,
+            _ => joined.push((start, end)),
         }
     }
-
-    /// All until the next prompt.
-    fn answer(&mut self) -> String {
-        let (mut text, mut buffer) = (Vec::new(), [0; 4096]);
-        while !text.ends_with(b"(qemu) ") {
-            let count = self.0.read(&mut buffer).unwrap();
-            assert!(count > 0, "the monitor ended: {}", String::from_utf8_lossy(&text));
-            text.extend_from_slice(&buffer[..count]);
-        }
-        String::from_utf8_lossy(&text).into_owned()
-    }
-
-    fn ask(&mut self, command: &str) -> String {
-        self.0.write_all(format!("{command}\n").as_bytes()).unwrap();
-        self.answer()
-    }
-
-    /// Ranges of addresses that the current page tables map, of the upper half, joined where they touch.
-    fn upper_ranges(&mut self) -> Vec<(u64, u64)> {
-        let text = self.ask("info mem");
-        let parse = |hex: &str| u64::from_str_radix(hex.trim(), 16).ok();
-        let range = |line: &str| {
-            let (start, rest) = line.split_once('-')?;
-            Some((parse(start)?, parse(rest.split_whitespace().next()?)?))
-        };
-        let mut joined: Vec<(u64, u64)> = Vec::new();
-        for (start, end) in text.lines().filter_map(range).filter(|(start, _)| *start >= UPPER_HALF) {
-            match joined.last_mut() {
-                Some(last) if last.1 == start => last.1 = end,
-                _ => joined.push((start, end)),
-            }
-        }
-        joined
-    }
+    joined
 }
 
 /// What the page tables of a running program have of the upper half.
@@ -147,7 +96,7 @@ fn seen_from_outside(switches: &str, program: &Program) -> Vec<(u64, u64)> {
         monitor.ask("stop");
         // Between its begin and its first instruction, and in the tick, it is the kernel that runs.
         if monitor.ask("info registers").contains("CPL=3") {
-            return monitor.upper_ranges();
+            return upper_ranges(&mut monitor);
         }
         assert!(start.elapsed() < Duration::from_secs(20), "the program does not run");
         monitor.ask("cont");
@@ -164,7 +113,14 @@ fn the_page_tables_of_a_running_program_have_nothing_else_of_the_kernel() {
     assert_eq!(seen_from_outside("pti=on vsyscall=none", &program), allowed(&kernel, false));
     let all = seen_from_outside("pti=off", &program);
     let is_seen = |address: u64| all.iter().any(|(start, end)| (*start..*end).contains(&address));
-    assert!(is_seen(kernel.symbol("kernel_start")) && is_seen(0xffff_8880_0000_0000), "{all:x?}");
+    assert!(is_seen(kernel.symbol("kernel_start")) && is_seen(0xffff_8880_0010_0000), "{all:x?}");
+    let guards = kernel.guard_pages();
+    // Above each is a stack; no stack borders on another without one in between.
+    assert!(guards.iter().all(|page| !is_seen(*page) && is_seen(page + PAGE)), "{guards:x?} {all:x?}");
+    for top in ["main_stack_top", "kernel_stack_top", "entry_stack_top"] {
+        let top = kernel.symbol(top);
+        assert!(guards.iter().any(|page| (top - 5 * PAGE..top).contains(page)), "{top:x}");
+    }
 }
 
 #[test]

@@ -1,9 +1,8 @@
 //! The kernel's file: its symbols, and the templates of its entry paths (lab/entry/path.inc).
 
-use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction};
+use iced_x86::{Code, FlowControl, Instruction};
 use object::{Object, ObjectSection, ObjectSymbol};
 use std::collections::BTreeMap;
-use table::Table;
 
 /// The embedded kernel, read.
 pub struct Kernel {
@@ -11,17 +10,15 @@ pub struct Kernel {
     symbols: BTreeMap<String, u64>,
 }
 
-/// A step as `struct step` of path.c has it.
+/// A step of a path's template.
 #[derive(Debug, Clone)]
 pub struct Step {
     pub name: String,
-    /// Switch and value, by id and index; all must hold.
-    conditions: Vec<(u8, u8)>,
+    step: paths::Step,
     instructions: Vec<Instruction>,
-    start: u64,
 }
 
-/// A path's template.
+/// A path's template, with what is attached to its hooks.
 #[derive(Debug, Clone)]
 pub struct Path {
     pub steps: Vec<Step>,
@@ -45,15 +42,22 @@ impl Kernel {
         &section.data().unwrap()[(address - section.address()) as usize..]
     }
 
+    /// Where an address is in the kernel's file.
+    pub fn place(&self, address: u64) -> usize {
+        self.bytes(address).as_ptr() as usize - lab::KERNEL.as_ptr() as usize
+    }
+
+    /// What a variable holds.
+    pub fn data(&self, name: &str, bytes: usize) -> &'static [u8] {
+        &self.bytes(self.symbol(name))[..bytes]
+    }
+
     /// The kernel's file with some bytes of a function changed for others, wherever they are; they must be there.
     pub fn changed(&self, function: &str, from: &[u8], to: &[u8]) -> Vec<u8> {
         let symbol = self.file.symbols().find(|symbol| symbol.name() == Ok(function)).unwrap();
-        let code = self.bytes(symbol.address());
-        let start = code.as_ptr() as usize - lab::KERNEL.as_ptr() as usize;
-        let found = code[..symbol.size() as usize]
-            .windows(from.len())
-            .enumerate()
-            .filter(|(_, bytes)| *bytes == from);
+        let code = &self.bytes(symbol.address())[..symbol.size() as usize];
+        let start = self.place(symbol.address());
+        let found = code.windows(from.len()).enumerate().filter(|(_, bytes)| *bytes == from);
         let places: Vec<usize> = found.map(|(at, _)| start + at).collect();
         assert!(!places.is_empty(), "{function} has no {from:x?}");
         let mut file = lab::KERNEL.to_vec();
@@ -61,44 +65,25 @@ impl Kernel {
         file
     }
 
-    fn quad(&self, address: u64) -> u64 {
-        u64::from_le_bytes(*self.bytes(address).first_chunk().unwrap())
-    }
-
-    fn text(&self, address: u64) -> String {
-        let bytes = self.bytes(address).split(|byte| *byte == 0).next().unwrap();
-        String::from_utf8(bytes.to_vec()).unwrap()
-    }
-
     /// The template of `path_<name>`.
     pub fn path(&self, name: &str) -> Path {
-        let (list, end) = (self.symbol("path_list_start"), self.symbol("path_list_end"));
-        let variable = self.symbol(&format!("path_{name}"));
-        let row = (list..end).step_by(16).find(|row| self.quad(*row) == variable).unwrap();
-        let mut at = self.quad(row + 8);
-        let mut steps = Vec::new();
-        while self.quad(at + 8) != 0 {
-            steps.push(self.step(at));
-            at += STEP_BYTES;
+        let paths = paths::Paths::read(&paths::File::read(lab::KERNEL).unwrap()).unwrap();
+        let path = paths.path(name).unwrap_or_else(|| panic!("there is no path {name}"));
+        let steps = paths.steps(path).into_iter();
+        Path {
+            steps: steps
+                .map(|step| Step { name: step.name.clone(), instructions: step.instructions(), step })
+                .collect(),
         }
-        Path { steps }
     }
 
-    fn step(&self, at: u64) -> Step {
-        let (start, end) = (self.quad(at), self.quad(at + STEP_BYTES));
-        let bytes = &self.bytes(start)[..(end - start) as usize];
-        let conditions = self.bytes(at + 16)[..8].chunks(2).map(|pair| (pair[0], pair[1]));
-        Step {
-            name: self.text(self.quad(at + 8)),
-            conditions: conditions.filter(|(which, _)| *which != 0).collect(),
-            instructions: Decoder::with_ip(64, bytes, start, DecoderOptions::NONE).into_iter().collect(),
-            start,
-        }
+    /// Pages that are not mapped, below stacks.
+    pub fn guard_pages(&self) -> Vec<u64> {
+        let (start, end) = (self.symbol("guard_pages_start"), self.symbol("guard_pages_end"));
+        let quad = |at| u64::from_le_bytes(*self.bytes(at).first_chunk().unwrap());
+        (start..end).step_by(8).map(quad).collect()
     }
 }
-
-/// Its start, its name, and four pairs of bytes.
-const STEP_BYTES: u64 = 24;
 
 /// Values of switches by name; those that are not named have their defaults.
 pub type Configuration<'a> = [(&'a str, &'a str)];
@@ -106,12 +91,7 @@ pub type Configuration<'a> = [(&'a str, &'a str)];
 impl Step {
     /// Whether it is there.
     pub fn is_on(&self, configuration: &Configuration) -> bool {
-        self.conditions.iter().all(|(which, value)| {
-            let switch = Table::get().switches.iter().find(|switch| switch.id == u16::from(*which)).unwrap();
-            let asked = configuration.iter().find(|(name, _)| *name == switch.name);
-            let set = asked.map_or(switch.default.as_str(), |(_, value)| value);
-            switch.values[usize::from(*value)] == set
-        })
+        self.step.is_on(configuration)
     }
 
     /// Whether it ends with the instruction that leaves.
@@ -155,8 +135,8 @@ impl Path {
             assert!(count < 1000, "a path without an end");
             at = match instruction.flow_control() {
                 FlowControl::Return => return count,
-                FlowControl::UnconditionalBranch => self.target(&on, &code, instruction),
-                FlowControl::ConditionalBranch if taken(instruction) => self.target(&on, &code, instruction),
+                FlowControl::UnconditionalBranch => self.target(&on, instruction),
+                FlowControl::ConditionalBranch if taken(instruction) => self.target(&on, instruction),
                 _ if leaves(instruction) => return count,
                 _ => at + 1,
             };
@@ -164,12 +144,13 @@ impl Path {
     }
 
     /// Where a jump goes, as an index into the code that is there: a step that is off has become the next that is on.
-    fn target(&self, on: &[&Step], code: &[&Instruction], jump: &Instruction) -> usize {
+    fn target(&self, on: &[&Step], jump: &Instruction) -> usize {
         let address = jump.near_branch_target();
-        let first = on.iter().find(|step| step.holds(address) || step.start >= address);
-        let first = first.expect("a jump stays in its path");
-        let ip = if first.holds(address) { address } else { first.start };
-        code.iter().position(|instruction| instruction.ip() >= ip).unwrap()
+        let first = on.iter().position(|step| step.holds(address) || step.step.start == address);
+        let first = first.expect("a jump goes to a step that is there");
+        let before: usize = on[..first].iter().map(|step| step.instructions.len()).sum();
+        let inside = on[first].instructions.iter().position(|instruction| instruction.ip() == address);
+        before + inside.unwrap_or(0)
     }
 }
 

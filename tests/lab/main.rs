@@ -3,18 +3,30 @@
 
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
+mod boot_information;
 mod build;
 mod exec;
 mod faults;
 mod faults32;
+mod frequency;
 mod guest;
+mod image;
 mod isolation;
 mod kernel;
+mod machines;
 mod malformed;
 mod matrix;
+mod moments;
+mod monitor;
+mod nmi;
 mod pointers;
 mod processor;
+mod questions;
 mod registers;
+mod ring;
 mod runaway;
+mod silicon;
+mod sizes;
+mod slots;
 mod steps;
 mod trial;

@@ -2,10 +2,33 @@
 
 use crate::build::freestanding;
 use crate::faults::{AC, DF, TF};
-use crate::faults32::USER_END_32;
+use crate::faults32::{ENTRIES_32, USER_END_32};
 use crate::guest::Emulator;
 use crate::kernel::Kernel;
 use crate::trial::*;
+
+/// On AMD's processors `sysretl` leaves the limit and the size of the stack segment as they were in the kernel. There, an
+/// exception's `iretq` has taken them from the kernel's descriptor.
+#[test]
+fn an_exception_in_a_call_leaves_32_bit_code_its_stack() {
+    let program = freestanding(32, &["faults32.S"]);
+    for emulator in [Emulator::TcgIntel, Emulator::TcgAmd, Emulator::Bochs, Emulator::BochsAmd] {
+        let mut trial = Trial::new(emulator);
+        for switches in ["pti=off exit=natural", "pti=on exit=natural", "pti=off exit=iret"] {
+            trial.script.set(switches);
+            for (entry, _) in ENTRIES_32.iter().filter(|(entry, _)| is_there(emulator, entry)) {
+                trial.run(&program, &case(format!("untouched-{entry}"), Exit(0)));
+            }
+        }
+        trial.check();
+    }
+}
+
+/// Entries of faults32.S on this processor: Intel's have no `syscall` in 32-bit code, and AMD's no `sysenter`.
+fn is_there(emulator: Emulator, entry: &str) -> bool {
+    let is_intel = matches!(emulator, Emulator::TcgIntel | Emulator::Bochs);
+    !matches!((entry, is_intel), ("syscall", true) | ("sysenter", false))
+}
 
 #[test]
 fn faults_on_bochs() {

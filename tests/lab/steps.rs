@@ -8,7 +8,7 @@ use lab::Event;
 use table::{Entry, Kernel as Kernels, Table};
 
 /// Entries whose path a call that does not exist takes from end to end, and that path.
-const PATHS: &[(&str, &str)] = &[
+pub const PATHS: &[(&str, &str)] = &[
     ("syscall-x86_64", "syscall_x86_64"),
     ("int80-x86_64", "int80"),
     ("intgate-x86_64", "int80"),
@@ -146,6 +146,32 @@ fn a_step_that_is_named_after_a_switch_is_there_only_with_it() {
         }
     }
     assert!(seen > 50, "{seen}");
+}
+
+#[test]
+fn a_number_is_written_into_the_step_that_has_it() {
+    let getppid = Table::get().operation("getppid").unwrap();
+    // QEMU takes long for a write, so that the large number is for one path alone.
+    let counts = [(0, PATHS), (1, PATHS), (32, PATHS), (300, &PATHS[..1])];
+    let mut script = Script::new();
+    for (count, paths) in counts {
+        for switches in ["pti=off smap=on stack=minimum", "pti=on smap=off stack=frame"] {
+            script.set(&format!("cr3-writes={count} {switches}"));
+            paths.iter().for_each(|(name, _)| _ = script.row(entry(name), getppid));
+        }
+    }
+    let Some(costs) = costs(&script) else { return };
+    let (without, mut rest) = costs.split_at(2 * PATHS.len());
+    for (count, paths) in &counts[1..] {
+        for without in without.chunks(PATHS.len()) {
+            let (with, further) = rest.split_at(paths.len());
+            rest = further;
+            for ((name, _), (with, without)) in paths.iter().zip(with.iter().zip(without)) {
+                // Three instructions before the writes and one behind them; a turn has three.
+                assert_eq!(with - without, 4 + 3 * count, "{name} cr3-writes={count}");
+            }
+        }
+    }
 }
 
 #[test]

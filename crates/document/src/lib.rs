@@ -7,6 +7,7 @@ mod place;
 mod recompute;
 mod row;
 mod shape;
+mod spread;
 mod v1;
 mod verdict;
 
@@ -15,6 +16,7 @@ pub use load::{LoadError, load};
 pub use place::{Counter, Machine, Name};
 pub use recompute::{Recomputed, recompute, withhold_throughput};
 pub use row::{Key, Outcome, Path, Row, Timing};
+pub use spread::spread;
 pub use verdict::{interrupts_in_words, judge, judge_failure, path_of, signal_in_words};
 
 use environment::Environment;

@@ -59,6 +59,7 @@ pub fn recompute(document: &Document) -> Result<Document, Recomputed> {
             if !is_finite(row) {
                 return Err(Recomputed::NotFinite { row: row.key().to_string() });
             }
+            row.spread = document.environment.lab.as_ref().and_then(|lab| crate::spread(row, &lab.boots));
         } else {
             row.set(Figures::default());
         }

@@ -1,7 +1,9 @@
 //! One entry and operation in one configuration.
 
 use serde::{Deserialize, Serialize};
-use stats::{Cost, Counts, Cycles, Instructions, Lines, Mode, Nanos, Noise, StoredDistribution, Ticks};
+use stats::{
+    Cost, Counts, Cycles, Instructions, Lines, Mode, Nanos, Noise, Spread, StoredDistribution, Ticks,
+};
 use std::collections::BTreeMap;
 use std::fmt;
 use table::special::RowName;
@@ -188,6 +190,9 @@ pub struct Row {
     pub modes: Vec<Mode>,
     /// The CPU that the estimate is of; none where no CPU had enough rounds of its own.
     pub cpu: Option<usize>,
+    /// How much of the spread between rounds is layout, where layouts were drawn: in the lab, where time is measured.
+    #[serde(default)]
+    pub spread: Option<Spread>,
     /// How much was measured, and how much of that was kept.
     #[serde(default)]
     pub counts: Counts,
@@ -237,6 +242,7 @@ impl Row {
             rounds: Lines::default(),
             distribution_cycles: None,
             distribution_ticks: None,
+            spread: None,
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::{
     Confidence, CpuUse, Document, Export, Finding, Level, Measurement, Outcome, Path, Place, Row, Timing,
 };
-use environment::Environment;
+use environment::{Environment, Verdict};
 use serde::Deserialize;
 use stats::{Cost, Counts, Cycles, Instructions, Nanos, Ticks};
 use std::collections::BTreeMap;
@@ -67,12 +67,18 @@ struct RowV1 {
 
 impl From<DocumentV1> for Document {
     fn from(old: DocumentV1) -> Document {
+        let place = Place::of(&old.environment);
+        let mut environment = old.environment;
+        // Nothing was timed but where ring 0 ran natively, by the loop alone.
+        if let Some(lab) = environment.lab.as_mut().filter(|lab| !lab.icount) {
+            lab.ring0.verdict = Verdict::Natively;
+        }
         Document {
             schema: crate::SCHEMA.into(),
             id: None,
             findings: old.measurement.warnings.iter().map(finding).collect(),
-            measurement: measurement(old.measurement, Place::of(&old.environment)),
-            environment: old.environment,
+            measurement: measurement(old.measurement, place),
+            environment,
             vdso: old.vdso,
             results: old.results.into_iter().map(row).collect(),
         }

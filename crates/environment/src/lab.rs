@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::Ring0;
 use serde::{Deserialize, Serialize};
 
 /// What ran the lab kernel, and what the kernel found when it booted. Ticks are those of the guest's time stamp counter,
@@ -27,6 +28,14 @@ pub struct Lab {
     pub ring3_ticks: u64,
     /// Whether a `syscall` from ring 3 works.
     pub syscall_works: bool,
+    /// Whether the kernel's instructions ran on the processor, and by what that is told.
+    pub ring0: Ring0,
+    /// The microcode's revision as the guest saw it, `0x2b000643`. Hypervisors often make one up.
+    pub microcode: Option<String>,
+    /// Each boot of the guest: where time is measured there are several.
+    pub boots: Vec<LabBoot>,
+    /// What the processor counted while probes ran; null where it counts nothing, or an emulator does.
+    pub counters: Option<LabCounters>,
     /// Features that this processor has and the kernel uses.
     pub features: Vec<String>,
     /// What `__kernel_vsyscall` uses: `int80`, `sysenter`, `syscall`.
@@ -35,6 +44,73 @@ pub struct Lab {
     pub loader: Option<String>,
     /// Memory for programs, in bytes.
     pub memory: u64,
+    /// What the guest's kernel knows about its time stamp counter; documents made before it said so have none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tsc: Option<LabTsc>,
     /// From starting the emulator to the kernel's first record, milliseconds of the host's time.
     pub boot_to_first_record_ms: f64,
+}
+
+/// The guest's time stamp counter, as its kernel found it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LabTsc {
+    /// The frequency that the kernel uses; none where it found out none.
+    pub by: Option<LabFrequency>,
+    /// Another, which contradicts it by more than 1 %.
+    pub contradicted_by: Option<LabFrequency>,
+    /// Whether the guest's CPUID promises that the frequency is constant.
+    pub invariant: bool,
+}
+
+/// A frequency, and who says so.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LabFrequency {
+    /// In hertz.
+    pub hz: f64,
+    /// `plan`, `hypervisor`, `crystal`, `pm-timer`, `pit`, `base`.
+    pub source: String,
+}
+
+/// One boot of the guest: a start from cold, with a layout of its own.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LabBoot {
+    /// When the kernel's first record came, in milliseconds of the measurement. The rounds of this boot follow until the
+    /// next one's.
+    pub at_ms: f64,
+    /// What its layout and its order of rounds were drawn from.
+    pub seed: u64,
+    /// The CPU of this machine that the guest was pinned to; null where it was not.
+    pub cpu: Option<usize>,
+}
+
+/// What the processor counted while probes ran, all rounds together: in each from right before the probe's first
+/// instruction to its first output, when all of its samples are taken. Null: it does not have this counter.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LabCounters {
+    /// Rounds that were counted.
+    pub rounds: u64,
+    /// System management interrupts.
+    pub smis: Option<u64>,
+    /// Rounds that were left out because such an interrupt fell into them.
+    pub rounds_lost: u64,
+    /// Retired instructions.
+    pub instructions: Option<u64>,
+    /// Core cycles by the fixed counter.
+    pub core_cycles: Option<u64>,
+    /// Ticks that the core was not halted.
+    pub reference_cycles: Option<u64>,
+    /// IA32_APERF: core cycles.
+    pub aperf: Option<u64>,
+    /// IA32_MPERF: cycles of a constant clock.
+    pub mperf: Option<u64>,
+    /// Ticks of the time stamp counter.
+    pub ticks: u64,
+    /// Median over the rounds of core cycles in a tick: by core against reference cycles, or else by APERF against MPERF.
+    pub cycles_per_tick: Option<f64>,
+    /// The values that IA32_SPEC_CTRL had, `0x1`; null where there is no such register.
+    pub spec_ctrl: Option<Vec<String>>,
 }

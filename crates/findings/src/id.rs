@@ -29,8 +29,16 @@ pub enum Id {
     Order,
     /// The time stamp counter's rate may change.
     TscNotInvariant,
+    /// Two sources contradict each other about the time stamp counter's frequency.
+    TscContradiction,
     /// The processor is a program.
     Emulated,
+    /// The hypervisor does a part of the lab's ring 0 itself.
+    Ring0,
+    /// Core cycles by the processor's counter differ from those by the chain.
+    CycleCounter,
+    /// Rounds were lost to the firmware.
+    Smi,
     /// The hypervisor ran something else.
     Steal,
     /// The control group's CPU quota stopped the run.
@@ -49,7 +57,7 @@ pub enum Id {
 
 impl Id {
     /// Every finding there is.
-    pub const ALL: [Id; 21] = [
+    pub const ALL: [Id; 25] = [
         Id::ClockPath,
         Id::SystemCall,
         Id::Libc,
@@ -63,7 +71,11 @@ impl Id {
         Id::ChainRatio,
         Id::Order,
         Id::TscNotInvariant,
+        Id::TscContradiction,
         Id::Emulated,
+        Id::Ring0,
+        Id::CycleCounter,
+        Id::Smi,
         Id::Steal,
         Id::CpuQuota,
         Id::Partial,
@@ -89,7 +101,11 @@ impl Id {
             Id::ChainRatio => "chain-ratio",
             Id::Order => "order",
             Id::TscNotInvariant => "tsc-not-invariant",
+            Id::TscContradiction => "tsc-contradiction",
             Id::Emulated => "emulated",
+            Id::Ring0 => "ring-0",
+            Id::CycleCounter => "cycle-counter",
+            Id::Smi => "smi",
             Id::Steal => "steal",
             Id::CpuQuota => "cpu-quota",
             Id::Partial => "partial",

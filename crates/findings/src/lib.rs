@@ -10,6 +10,7 @@ mod changes;
 mod clock;
 mod facts;
 mod id;
+mod lab;
 mod libc;
 mod mitigations;
 mod noise;
@@ -30,11 +31,12 @@ use table::Table;
 /// The findings of a document, the most important first. What its own `findings` hold plays no part.
 pub fn findings(document: &Document, table: &Table) -> Vec<Finding> {
     let facts = Facts { document, table };
-    let subjects: [fn(&Facts) -> Vec<Finding>; 9] = [
+    let subjects: [fn(&Facts) -> Vec<Finding>; 10] = [
         run::findings,
         changes::findings,
         quota::findings,
         timing::findings,
+        lab::findings,
         clock::findings,
         system_call::findings,
         libc::findings,
@@ -66,6 +68,7 @@ mod tests {
     use crate::Id;
     use crate::testing::{Maker, make_noisy};
     use document::{CpuUse, Finding, Path, Timing};
+    use environment::{LabCounters, Ring0, Trapped};
     use std::collections::BTreeSet;
 
     /// Documents that have every finding there is, between them.
@@ -106,8 +109,22 @@ mod tests {
 
         let mut emulated = Maker::host().cost("call", "none", 8.0);
         emulated.row("call", "none").timing = Timing::Emulated;
-        let mut ended = Maker::host();
+        let ring0 = Ring0 { trapped: vec![Trapped::Cr3Writes], ..Ring0::default() };
+        let mut ended = Maker::lab(ring0).cost("call", "none", 8.0);
+        let lab = ended.document.environment.lab.get_or_insert_default();
+        let clock = Some(1.6);
+        lab.counters = Some(LabCounters {
+            rounds_lost: 2,
+            smis: Some(3),
+            cycles_per_tick: clock,
+            ..LabCounters::default()
+        });
+        let measurement = &mut ended.document.measurement;
+        (measurement.cycles_per_tick, measurement.cycles_per_tick_range) = (Some(1.5), Some([1.49, 1.51]));
         ended.document.measurement.ended = Some("the guest hung".into());
+        let frequency = Some(environment::LabFrequency::default());
+        let tsc = environment::LabTsc { by: frequency.clone(), contradicted_by: frequency, invariant: true };
+        ended.document.environment.lab.get_or_insert_default().tsc = Some(tsc);
         [ordinary, noisy, emulated, ended]
     }
 

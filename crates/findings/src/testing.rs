@@ -1,7 +1,7 @@
 //! Small documents for the tests of all subjects.
 
 use document::{Document, Finding, Machine, Measurement, Outcome, Path, Place, Row, SCHEMA};
-use environment::Environment;
+use environment::{Environment, Lab, Ring0};
 use stats::{Cost, Noise, NoiseKind};
 use std::collections::BTreeMap;
 use table::{Kernel, Table};
@@ -32,6 +32,14 @@ impl Maker {
                 findings: Vec::new(),
             },
         }
+    }
+
+    /// The lab under KVM, whose kernel found this of its ring 0.
+    pub fn lab(ring0: Ring0) -> Maker {
+        let mut maker = Maker::host();
+        maker.document.measurement.place = Place::new(Machine::QemuKvm, Kernel::Lab);
+        maker.document.environment.lab = Some(Lab { accelerator: "kvm".into(), ring0, ..Lab::default() });
+        maker
     }
 
     /// With a row that costs so many core cycles.

@@ -6,10 +6,14 @@ use document::{Confidence, Finding, Level};
 use stats::{CHAIN_TOLERANCE, IMUL_CYCLES, ORDER_TOLERANCE};
 
 pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
-    [emulated(facts), order(facts), chain_ratio(facts), tsc_not_invariant(facts)]
-        .into_iter()
-        .flatten()
-        .collect()
+    let all = [
+        emulated(facts),
+        order(facts),
+        chain_ratio(facts),
+        tsc_not_invariant(facts),
+        tsc_contradiction(facts),
+    ];
+    all.into_iter().flatten().collect()
 }
 
 /// Only of a host: of a guest that was started for the measurement it is no news.
@@ -79,11 +83,32 @@ fn tsc_not_invariant(facts: &Facts) -> Option<Finding> {
     })
 }
 
+/// Only where something was timed: an emulator's counter has the frequency that it was given.
+fn tsc_contradiction(facts: &Facts) -> Option<Finding> {
+    let tsc = facts.document.environment.lab.as_ref()?.tsc.as_ref().filter(|_| facts.are_times())?;
+    let (by, other) = tsc.by.as_ref().zip(tsc.contradicted_by.as_ref())?;
+    let ghz = |hertz: f64| format!("{:.3} GHz", hertz / 1e9);
+    let verdict = format!(
+        "The guest's time stamp counter runs at {}, or at {}: nanoseconds may be wrong by that much, core cycles are not.",
+        ghz(by.hz),
+        ghz(other.hz)
+    );
+    Some(Finding {
+        evidence: Some(format!("{}: {:.0} Hz; {}: {:.0} Hz", by.source, by.hz, other.source, other.hz)),
+        cause: Some(
+            "The hypervisor scales the counter, or CPUID or a timer of this machine is wrong.".to_owned(),
+        ),
+        remedy: Some("Quote core cycles.".to_owned()),
+        ..Id::TscContradiction.finding(Level::Warning, verdict)
+    })
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test")]
 mod tests {
     use crate::testing::{Maker, found};
     use document::{Level, Machine, Place, Timing};
+    use environment::{Lab, LabFrequency, LabTsc};
     use table::Kernel;
 
     #[test]
@@ -122,5 +147,23 @@ mod tests {
         assert!(found(&maker, "tsc-not-invariant").is_some());
         maker.document.environment.tsc.invariant = true;
         assert_eq!(found(&maker, "tsc-not-invariant"), None);
+    }
+
+    #[test]
+    fn frequencies_that_contradict_each_other_are_named_where_something_was_timed() {
+        let frequency = |hz, source: &str| Some(LabFrequency { hz, source: source.into() });
+        let mut tsc = LabTsc { by: frequency(2e9, "plan"), contradicted_by: None, invariant: true };
+        let mut maker = Maker::host().cost("call", "none", 8.0);
+        let mut seen = |tsc: &LabTsc, timing| {
+            maker.document.environment.lab = Some(Lab { tsc: Some(tsc.clone()), ..Lab::default() });
+            maker.row("call", "none").timing = timing;
+            found(&maker, "tsc-contradiction")
+        };
+        assert_eq!(seen(&tsc, Timing::Hardware), None);
+        tsc.contradicted_by = frequency(2.4e9, "crystal");
+        assert_eq!(seen(&tsc, Timing::Emulated), None);
+        let finding = seen(&tsc, Timing::Hardware).unwrap();
+        assert!(finding.verdict.contains("2.000 GHz, or at 2.400 GHz"), "{}", finding.verdict);
+        assert_eq!(finding.evidence.as_deref(), Some("plan: 2000000000 Hz; crystal: 2400000000 Hz"));
     }
 }

@@ -136,16 +136,23 @@ pub struct LabArgs {
     /// How long the guest may take [default: 60; with --bochs 600, since each --set takes it some 20 seconds]
     #[arg(long, value_name = "SECONDS", value_parser = budget, allow_negative_numbers = true)]
     pub timeout: Option<Duration>,
-    /// Draw order, address layout and random bytes from this number (at most 2^53)
-    #[arg(long, value_name = "NUMBER", default_value = "0", value_parser = seed, allow_negative_numbers = true)]
-    pub seed: u64,
+    /// Draw order, address layout and random bytes from this number (at most 2^53) [default: 0 where instructions are
+    /// counted, so that every run is the same; another each time where time is measured]
+    #[arg(long, value_name = "NUMBER", value_parser = seed, allow_negative_numbers = true)]
+    pub seed: Option<u64>,
     /// Run in Bochs, which is slow, but has PCID, which QEMU's emulation lacks
     #[arg(long, conflicts_with = "accel")]
     pub bochs: bool,
-    /// Write a bootable image instead of measuring here; it measures a PC, and shows the table on screen and serial line
+    /// Write a bootable image instead of measuring here; it measures a PC, shows the table on screen and serial line and,
+    /// by UEFI, leaves it in a file on the stick
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["accel", "cpu_model", "timeout", "bochs", "exec", "dry_run", "format", "output"])]
     pub iso: Option<PathBuf>,
-    /// Run a static, single-threaded Linux program without files in the lab instead; all words after it are its arguments
+    /// Print the path by which this entry runs through the kernel, as it is built: each step and its instructions; with two
+    /// --set, side by side
+    #[arg(long, value_name = "ENTRY", value_hint = ValueHint::Other, conflicts_with_all = ["entry", "operation", "iso", "exec", "dry_run", "format", "verbose", "all"])]
+    pub listing: Option<String>,
+    /// Run a static, single-threaded Linux program without files in the lab instead; all words after it are its arguments,
+    /// and it reads this command's standard input, up to 64 MiB, unless that is a terminal
     #[arg(
         long,
         value_names = ["PROGRAM", "ARGUMENT"],
@@ -155,6 +162,9 @@ pub struct LabArgs {
         conflicts_with_all = ["entry", "operation", "dry_run", "format", "output", "color", "verbose", "all"]
     )]
     pub exec: Vec<OsString>,
+    /// With --exec: ud2, lock nop, int3 and div are system calls of the program, as for probes; stands before --exec
+    #[arg(long, requires = "exec")]
+    pub serve_exceptions: bool,
     /// Print what would be measured, and measure nothing
     #[arg(long)]
     pub dry_run: bool,
@@ -185,7 +195,7 @@ impl LabArgs {
             },
             cpu_model: self.cpu_model.clone(),
             bochs: self.bochs,
-            seed: self.seed,
+            seed: self.seed.unwrap_or(0),
             time: self.time(),
         }
     }
@@ -317,7 +327,7 @@ fn exit_status(more: &[(&str, &str)]) -> String {
 fn lab_help() -> String {
     let mut text = String::from("Switches (--set):\n");
     for switch in &table::Table::get().switches {
-        let (values, default) = (switch.values.join("|"), &switch.default);
+        let (values, default) = (switch.choices(), &switch.default);
         // Writing to a String cannot fail.
         let _ = writeln!(text, "  {}={values}, by default {default}\n    {}", switch.name, switch.what);
     }

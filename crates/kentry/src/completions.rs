@@ -91,7 +91,11 @@ fn command(table: &'static Table) -> Command {
     let operations = || table.operations.iter().map(|operation| value(&operation.name, &operation.what));
     let short = || table.short_names().into_iter().map(PossibleValue::new);
     let switches = || {
-        let pairs = table.switches.iter().flat_map(|switch| switch.values.iter().map(move |to| (switch, to)));
+        let pairs = table.switches.iter().flat_map(|switch| {
+            // Of a number, its default stands for all.
+            let number = switch.range.is_some().then_some(&switch.default);
+            switch.values.iter().chain(number).map(move |to| (switch, to))
+        });
         pairs.map(|(switch, to)| value(&format!("{}={to}", switch.name), &switch.what))
     };
     let subcommands =

@@ -23,17 +23,22 @@ pub fn plan(plan: &HostPlan, format: Format) -> Result<Vec<u8>, Error> {
 /// # Errors
 /// [`Error::Usage`] for the formats that are for measurements only.
 pub fn lab_plan(plan: &LabPlan, counter: Counter, format: Format) -> Result<Vec<u8>, Error> {
-    let work = plan.work(counter);
+    let (work, boots) = (plan.work(counter, 0), plan.boots(counter));
+    let runs: usize = (0..boots).map(|boot| plan.work(counter, boot).numbered.len()).sum();
     match format {
         Format::Text => {
             let configurations = match plan.configurations.all.len() {
                 1 => "one configuration".to_string(),
                 many => format!("{many} configurations"),
             };
+            let (number, which) = if boots == 1 {
+                ("one boot".to_string(), "")
+            } else {
+                (format!("{boots} boots"), " for the first")
+            };
             let head = format!(
-                "{} rows, {configurations}, {} runs of a probe in one boot, seed {}, at most {} s; the kernel's plan:\n",
+                "{} rows, {configurations}, {runs} runs of a probe in {number}, seed {}, at most {} s; the kernel's plan{which}:\n",
                 plan.jobs.len(),
-                work.numbered.len(),
                 plan.seed,
                 plan.time.as_secs_f64(),
             );
@@ -48,6 +53,7 @@ pub fn lab_plan(plan: &LabPlan, counter: Counter, format: Format) -> Result<Vec<
             let plan = serde_json::json!({
                 "schema": "kentry.lab-plan/1",
                 "seed": plan.seed,
+                "boots": boots,
                 "timeout_seconds": plan.time.as_secs_f64(),
                 "rows": rows.collect::<Vec<_>>(),
                 "plan": work.plan.render(),

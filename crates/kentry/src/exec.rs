@@ -1,12 +1,19 @@
-//! `kentry lab --exec`: any program as the lab's user program, its output passed through as it comes.
+//! `kentry lab --exec`: a static program of one thread and without files as the lab's user program. It gets this command's
+//! standard input, and its output is passed through as it comes.
 
 use crate::error::{Error, INTERRUPTED};
 use lab::{End, Event, Events, Limits, Line, Trouble};
 use measure::lab::{Configuration, Configurations, Emulator, clock_lines, not_loaded, unsupported};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::Signal;
 use std::ffi::OsString;
-use std::io::{self, Read, Write};
+use std::io::{self, IsTerminal, Read, Write};
+use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 /// kentry itself failed, or the time was up.
 pub const FAILED: u8 = 125;
@@ -19,6 +26,19 @@ const SIGNALLED: u8 = 128;
 
 /// A guest has 256 MiB, in bytes.
 const LARGEST: u64 = 256 << 20;
+
+/// The longest standard input, in bytes: the guest needs the rest of its memory.
+const LONGEST_INPUT: usize = 64 << 20;
+
+/// How long to wait for input before looking whether the user interrupts.
+const INPUT_WAIT: Duration = Duration::from_millis(100);
+
+/// What the instructions raise on Linux that can be system calls here.
+const IS_SERVED: [Signal; 3] = [Signal::SIGILL, Signal::SIGTRAP, Signal::SIGFPE];
+
+/// What a person may want who runs an example of such an instruction.
+const SERVED_HINT: &str =
+    "with --serve-exceptions before --exec, ud2, lock nop, int3 and div are system calls, as for probes";
 
 /// Why a program was not run, and the exit code for it.
 #[derive(Debug)]
@@ -86,8 +106,68 @@ impl Program {
 fn name_of(path: &[u8]) -> String {
     let last = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     let text = std::str::from_utf8(last).unwrap_or_default();
-    let fits = (1..=100).contains(&text.len()) && !["plan", ".", ".."].contains(&text);
+    let fits = (1..=100).contains(&text.len()) && !["plan", lab::INPUT, ".", ".."].contains(&text);
     if fits { text.into() } else { "program".into() }
+}
+
+/// What the program finds on its standard input: all of this command's, unless that is a terminal. The guest gets it before
+/// it starts, because the serial line of some emulators leads out only.
+///
+/// # Errors
+/// [`Refused`] when it cannot be read, does not end in time, or is too long.
+pub fn standard_input(limits: &Limits) -> Result<Vec<u8>, Refused> {
+    let input = io::stdin();
+    if input.is_terminal() { Ok(Vec::new()) } else { read_to_end(input.lock(), limits) }
+}
+
+fn read_to_end(mut input: impl Read + AsFd, limits: &Limits) -> Result<Vec<u8>, Refused> {
+    let (begin, mut bytes, mut buffer) = (Instant::now(), Vec::new(), vec![0; 1 << 16]);
+    let time = PollTimeout::try_from(INPUT_WAIT).unwrap_or(PollTimeout::MAX);
+    let refused = |error: io::Error| {
+        Refused::failed(&format!("standard input cannot be read: {}", crate::error::words(&error)))
+    };
+    loop {
+        if limits.interrupt.load(Ordering::Relaxed) {
+            return Err(Trouble::Interrupted.into());
+        }
+        if begin.elapsed() > limits.time {
+            return Err(Refused::failed(&format!(
+                "standard input did not end within {} s, and the program gets all of it before it starts: if it reads \
+                 none, add </dev/null",
+                limits.time.as_secs_f64()
+            )));
+        }
+        match poll(&mut [PollFd::new(input.as_fd(), PollFlags::POLLIN)], time) {
+            Ok(0) | Err(Errno::EINTR) => continue,
+            Ok(_) => {}
+            Err(errno) => return Err(refused(errno.into())),
+        }
+        match input.read(&mut buffer) {
+            Ok(0) => return Ok(bytes),
+            Ok(count) => bytes.extend_from_slice(buffer.get(..count).unwrap_or_default()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(refused(error)),
+        }
+        if bytes.len() > LONGEST_INPUT {
+            return Err(Refused::failed(&format!(
+                "standard input is longer than {} MiB, which the guest has no room for",
+                LONGEST_INPUT >> 20
+            )));
+        }
+    }
+}
+
+/// How a program is run.
+#[derive(Debug)]
+pub struct Running<'a> {
+    /// The switches.
+    pub configurations: &'a Configurations<'a>,
+    /// What random numbers come from.
+    pub seed: u64,
+    /// Whether exceptions are served as system calls.
+    pub serves_exceptions: bool,
+    /// What it can read from its standard input.
+    pub input: &'a [u8],
 }
 
 /// Runs it, and returns its exit code.
@@ -97,11 +177,11 @@ fn name_of(path: &[u8]) -> String {
 pub fn run(
     program: &Program,
     emulator: &Emulator,
-    configurations: &Configurations,
-    seed: u64,
+    running: &Running,
     limits: &Limits,
     output: &mut Output,
 ) -> Result<u8, Refused> {
+    let Running { configurations, seed, serves_exceptions, input } = *running;
     let [configuration] = configurations.all.as_slice() else {
         return Err(Refused::failed(&"--exec takes one --set at most"));
     };
@@ -111,12 +191,20 @@ pub fn run(
     if !set.is_empty() {
         lines.push(Line::Set(set.into_iter().collect()));
     }
-    let arguments = program.arguments.clone();
-    lines.push(Line::Exec { file: program.name.clone().into_bytes(), arguments });
+    let (file, arguments) = (program.name.clone().into_bytes(), program.arguments.clone());
+    lines.push(match serves_exceptions {
+        true => Line::Serve { file, arguments },
+        false => Line::Exec { file, arguments },
+    });
     let file = lab::File { name: &program.name, bytes: &program.bytes };
-    let archive = lab::pack(&lab::Plan { lines }, &[file]).map_err(|error| Refused::failed(&error))?;
+    let input = lab::File { name: lab::INPUT, bytes: input };
+    let archive = lab::pack(&lab::Plan { lines }, &[file, input]).map_err(|error| Refused::failed(&error))?;
     let mut guest = emulator.boot(&archive, 1, limits)?;
-    follow(program, configuration, &mut guest, output)
+    let code = follow(program, configuration, &mut guest, output)?;
+    if !serves_exceptions && IS_SERVED.iter().any(|signal| code == SIGNALLED + *signal as u8) {
+        output.say(SERVED_HINT);
+    }
+    Ok(code)
 }
 
 /// Where a program's output goes.
@@ -157,7 +245,7 @@ fn follow(
             Event::Output { descriptor, bytes, .. } => match output.pass(descriptor, &bytes) {
                 // The same exit code as if the program itself had written to a closed pipe.
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-                    return Ok(SIGNALLED + nix::sys::signal::Signal::SIGPIPE as u8);
+                    return Ok(SIGNALLED + Signal::SIGPIPE as u8);
                 }
                 Err(error) => {
                     return Err(Refused::failed(&format!(
@@ -168,8 +256,11 @@ fn follow(
                 Ok(()) => {}
             },
             Event::Log(line) => output.say(&line),
+            Event::Stray { vector, count, .. } => {
+                output.say(&format!("interrupts that nobody asked for: vector {vector:#x}, {count} times"));
+            }
             Event::End { end, .. } => return code(program, configuration, end, output),
-            Event::Boot(_) | Event::Begin(_) => {}
+            Event::Boot(_) | Event::Begin(_) | Event::Counters { .. } | Event::Step(_) => {}
             Event::Done => return Err(Refused::failed(&"the guest was done without running the program")),
         }
     }

@@ -1,56 +1,107 @@
 //! `kentry lab`: from arguments to the exit code.
 
-use crate::{catch_interrupts, names_rows, note, show};
-use host::{Interrupt, Reading};
+use crate::{catch_interrupts, drawn_seed, names_rows, note, show};
+use environment::Environment;
+use host::{Host, Interrupt, Limits, Priority, Reading};
 use kentry::cli::{Accel, LabArgs};
 use kentry::error::Error;
-use kentry::exec::{FAILED, Output, Program, Refused, run};
+use kentry::exec::{FAILED, Output, Program, Refused, Running, run, standard_input};
 use kentry::output::Target;
-use kentry::{dry_run, progress};
-use measure::Counter;
+use kentry::{dry_run, listing, progress};
 use measure::lab::{Configurations, LabPlan, Setting, choose, image};
+use measure::{Counter, Scout};
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
+use std::time::Duration;
 use table::Table;
 
 /// The most that the lab writes for any plan, in bytes.
 const LAB_OUTPUT: usize = 256 << 20;
 
+/// The longest that the look at a CPU may take; it takes a millisecond.
+const LOOK_TIME: Duration = Duration::from_secs(1);
+
 /// Measures, prints the plan, or writes an image.
 pub fn measure(args: &LabArgs) -> Result<ExitCode, Error> {
+    if let Some(word) = &args.listing {
+        return list(args, word);
+    }
     let plan = LabPlan::new(Table::get(), &args.options())?;
     let target = Target::open(args.iso.as_deref().or(args.show.output.as_deref()))?;
     if args.iso.is_some() {
         let limits = limits(args, &catch_interrupts()?);
-        target.write(&image(&plan, &limits)?)?;
+        target.write(&image(&seeded(plan, args, Counter::Time), &limits)?)?;
         note(
-            "the image boots from a CD or a USB stick on a PC with a BIOS; in an emulator, qemu-system-x86_64 -cdrom FILE",
+            "the image boots a PC from a CD or a USB stick, by BIOS or UEFI; in an emulator, qemu-system-x86_64 -cdrom FILE",
         );
         return Ok(ExitCode::SUCCESS);
     }
     if args.dry_run {
         let counter = if args.accel == Accel::Kvm { Counter::Time } else { Counter::Instructions };
         let format = args.show.format();
+        let plan = seeded(plan, args, counter);
         target.write_report(format, &dry_run::lab_plan(&plan, counter, format)?)?;
         return Ok(ExitCode::SUCCESS);
     }
     let interrupt = catch_interrupts()?;
-    let document = in_lab(&plan, args, &interrupt)?;
+    let document = in_lab(plan, args, &interrupt)?;
     show(&document, &args.show, names_rows(&args.entry, &args.operation), target, &interrupt)
 }
 
-fn in_lab(plan: &LabPlan, args: &LabArgs, interrupt: &Interrupt) -> Result<document::Document, Error> {
+/// The plan with the seed that it is measured with: unless the command line names one, the same for every count, so that
+/// figures repeat to the byte, and another for every measurement of time, whose layout and order are to be drawn anew.
+fn seeded<'a>(plan: LabPlan<'a>, args: &LabArgs, counter: Counter) -> LabPlan<'a> {
+    match (counter, args.seed) {
+        (Counter::Time, None) => plan.seeded(u64::from(drawn_seed())),
+        (Counter::Time, Some(_)) | (Counter::Instructions, _) => plan,
+    }
+}
+
+fn in_lab(plan: LabPlan, args: &LabArgs, interrupt: &Interrupt) -> Result<document::Document, Error> {
     let limits = limits(args, interrupt);
     let first = Reading::now();
     let emulator = choose(&args.options(), &limits, &mut note)?;
     let version = emulator.version(&limits)?;
-    let native = emulator.machine().counter() == Counter::Time;
-    let host = native.then(|| environment::capture(&environment::Roots::default(), 0));
+    let counter = emulator.machine().counter();
+    let native = counter == Counter::Time;
+    let (host, scout) = if native { of_this_machine(interrupt)? } else { (None, None) };
     let tsc_hz = first.zip(Reading::now()).and_then(|(first, last)| first.tsc_hz(&last));
-    let setting = Setting { emulator, version, limits, host, tsc_hz: tsc_hz.filter(|_| native) };
-    let bar = progress::Bar::new();
-    Ok(measure::lab::measure(plan, setting, &mut |progress| bar.show(progress))?)
+    let tsc_hz = tsc_hz.filter(|_| native);
+    let setting = Setting { emulator, version, limits, host, tsc_hz, scout };
+    let (plan, bar) = (seeded(plan, args, counter), progress::Bar::new());
+    Ok(measure::lab::measure(&plan, setting, &mut |progress| bar.show(progress))?)
+}
+
+/// The machine whose processor runs the kernel, and what chooses among its CPUs.
+fn of_this_machine(interrupt: &Interrupt) -> Result<(Option<Environment>, Option<Scout>), Error> {
+    let failed = |error: &dyn std::fmt::Display| Error::Environment(error.to_string());
+    let roots = environment::Roots::default();
+    let allowed = host::allowed_cpus().map_err(|error| failed(&error))?;
+    let first = host::choose_cpu(None, &allowed).map_err(|error| failed(&error))?;
+    let machine = environment::capture(&roots, first);
+    let limits = Limits { time: LOOK_TIME, output: record::MOST_OUTPUT, interrupt: interrupt.clone() };
+    let executor = Host::new(Priority::Inherited, limits).map_err(|error| failed(&error))?;
+    let cpus = environment::core_types(&roots, &allowed);
+    let scout = Scout::new(Box::new(executor), &cpus, &machine, u64::from(std::process::id()));
+    Ok((Some(machine), scout))
+}
+
+/// Prints the path of an entry.
+fn list(args: &LabArgs, word: &str) -> Result<ExitCode, Error> {
+    let entry = listing::entry(Table::get(), word)?;
+    let path = listing::path_of(entry)?;
+    let configurations = Configurations::new(Table::get(), &args.set)?;
+    if configurations.all.len() > 2 {
+        return Err(Error::Usage("--listing takes two --set at most".into()));
+    }
+    let target = Target::open(args.show.output.as_deref())?;
+    let limits = limits(args, &catch_interrupts()?);
+    // The same code is built wherever the kernel runs.
+    let emulator = choose(&args.options(), &limits, &mut |_| ())?;
+    let listed = measure::lab::listing(entry, &path, &configurations, &emulator, &limits)?;
+    target.write(listing::text(&path, &configurations.named, &listed)?.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn limits(args: &LabArgs, interrupt: &Interrupt) -> lab::Limits {
@@ -78,7 +129,14 @@ fn exec(args: &LabArgs, output: &mut Output) -> Result<u8, Refused> {
     let limits = lab::Limits { time: args.options().time, output: usize::MAX, interrupt };
     // The program's output does not depend on the machine, and standard error belongs to the program.
     let emulator = choose(&args.options(), &limits, &mut |_| ()).map_err(Error::from)?;
-    run(&program, &emulator, &configurations, args.seed, &limits, output)
+    let input = standard_input(&limits)?;
+    let running = Running {
+        configurations: &configurations,
+        seed: args.seed.unwrap_or(0),
+        serves_exceptions: args.serve_exceptions,
+        input: &input,
+    };
+    run(&program, &emulator, &running, &limits, output)
 }
 
 /// Prints help or what is wrong with the command line, and ends; with --exec, with a code that cannot be the program's.

@@ -8,6 +8,7 @@ pub mod error;
 pub mod exec;
 pub mod explain;
 pub mod input;
+pub mod listing;
 pub mod locale;
 pub mod manual;
 pub mod output;

@@ -188,7 +188,7 @@ fn items(roff: &mut Roff, all: &[Item]) {
 fn switches(roff: &mut Roff) {
     let switch = |switch: &table::Switch| {
         let text = format!("{} (default: {})", switch.what, switch.default);
-        (format!("{}={}", switch.name, switch.values.join("|")), text)
+        (format!("{}={}", switch.name, switch.choices()), text)
     };
     let all: Vec<(String, String)> = Table::get().switches.iter().map(switch).collect();
     let all: Vec<Item> = all.iter().map(|(term, text)| (term.as_str(), text.as_str())).collect();

@@ -13,6 +13,9 @@ pub struct File<'a> {
     pub bytes: &'a [u8],
 }
 
+/// The name of the file that programs can read from their standard input.
+pub const INPUT: &str = "stdin";
+
 /// The probes that a plan may run. The lab has no C library, and therefore not the probe that needs one.
 pub fn probes() -> Vec<File<'static>> {
     [Probe::Probe64, Probe::Probe32]
@@ -62,7 +65,7 @@ mod tests {
                 (entry.path().unwrap().display().to_string(), text)
             })
             .collect();
-        let expected = [("plan", "lab 1\nseed 1\n"), ("hello", "world")];
+        let expected = [("plan", "lab 2\nseed 1\n"), ("hello", "world")];
         assert_eq!(files, expected.map(|(name, text)| (name.to_string(), text.to_string())));
     }
 

@@ -89,14 +89,15 @@ impl Bochs {
     }
 
     fn with(&self, arguments: Vec<OsString>, files: Vec<OwnedFd>, records: Option<Pipe>) -> Command {
-        Command { program: self.program.clone(), packages: PACKAGES, arguments, files, records }
+        Command { program: self.program.clone(), packages: PACKAGES, arguments, files, records, cpu: None }
     }
 }
 
+/// An access to a register that the processor does not have raises #GP, as it does on a processor.
 fn configuration(cpu_model: &str, disk: &str, serial: &str) -> String {
     let hertz = Bochs::HERTZ;
     format!(
-        "cpu: model={cpu_model}, count=1, ips={hertz}, reset_on_triple_fault=0\n\
+        "cpu: model={cpu_model}, count=1, ips={hertz}, reset_on_triple_fault=0, ignore_bad_msrs=0\n\
          memory: guest=256, host=256\n\
          romimage: file=$BXSHARE/BIOS-bochs-latest\n\
          vgaromimage: file=$BXSHARE/VGABIOS-lgpl-latest\n\

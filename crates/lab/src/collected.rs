@@ -1,5 +1,5 @@
 use crate::{End, Event, Events, Trouble};
-use record::{Boot, MOST_OUTPUT};
+use record::{Boot, Counters, MOST_OUTPUT, Step};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,12 @@ pub struct Ran {
     pub end: End,
     /// Whether interrupts were on in the kernel behind some gate, where that was observed.
     pub interrupts: Option<bool>,
+    /// What the processor counted while it ran, until it wrote something, where the processor counts anything.
+    pub counters: Option<Counters>,
 }
+
+/// How many interrupts came that nobody asked for, by vector; 2 is that of NMIs.
+pub type Strays = BTreeMap<u64, u64>;
 
 /// A guest's records, sorted by program.
 #[derive(Debug, Clone, Default)]
@@ -30,9 +35,14 @@ pub struct Collected {
     pub begun: BTreeMap<u64, Duration>,
     /// The program that was running last, if it did not end.
     pub running: Option<u64>,
+    /// Interrupts that nobody asked for, by vector, of each program while it ran; and of the time outside of programs.
+    pub strays: BTreeMap<Option<u64>, Strays>,
+    /// The steps of the paths that were listed, by the number of the plan's line.
+    pub listed: BTreeMap<u64, Vec<Step>>,
     /// The last log lines.
     pub log: Vec<String>,
     output: Option<Vec<u8>>,
+    counters: Option<Counters>,
     first: Option<Instant>,
 }
 
@@ -72,13 +82,24 @@ impl Collected {
                 }
                 self.output.take_if(|output| output.len() > MOST_OUTPUT);
             }
+            Event::Counters { counters, .. } => self.counters = Some(counters),
             Event::End { number, end, interrupts } => {
-                self.ran.insert(number, Ran { output: self.output.take(), end, interrupts });
+                let (output, counters) = (self.output.take(), self.counters.take());
+                self.ran.insert(number, Ran { output, end, interrupts, counters });
                 self.running = None;
+            }
+            Event::Step(step) => {
+                if let Some(number) = self.running {
+                    self.listed.entry(number).or_default().push(step);
+                }
             }
             Event::Log(line) => {
                 self.log.push(line);
                 self.log.drain(..self.log.len().saturating_sub(MOST_LINES));
+            }
+            Event::Stray { number, vector, count } => {
+                let came = self.strays.entry(number).or_default().entry(vector).or_default();
+                *came = came.saturating_add(count);
             }
             Event::Output { .. } | Event::Done => {}
         }
@@ -97,12 +118,31 @@ mod tests {
     fn pieces_of_standard_output_are_joined() {
         let mut collected = Collected::default();
         let end = Event::End { number: 0, end: End::Exited(0), interrupts: None };
-        for event in [Event::Begin(0), output(1, b"ab"), output(2, b"no"), output(1, b"c"), end] {
+        let counters = Counters { present: 1, values: [7, 0, 0, 0, 0, 0, 0, 0] };
+        let counted = Event::Counters { number: 0, counters };
+        for event in [Event::Begin(0), output(1, b"ab"), output(2, b"no"), output(1, b"c"), counted, end] {
             collected.take(event);
         }
-        let expected = Ran { output: Some(b"abc".to_vec()), end: End::Exited(0), interrupts: None };
+        let end = End::Exited(0);
+        let expected = Ran { output: Some(b"abc".to_vec()), end, interrupts: None, counters: Some(counters) };
         assert_eq!(collected.ran, BTreeMap::from([(0, expected)]));
+        collected.take(Event::Begin(1));
+        collected.take(Event::End { number: 1, end, interrupts: None });
+        assert_eq!(collected.ran[&1].counters, None, "those of the program before");
         assert_eq!(collected.running, None);
+    }
+
+    #[test]
+    fn strays_are_added_up_for_the_program_that_they_interrupted() {
+        let mut collected = Collected::default();
+        for (number, vector, count) in
+            [(None, 0x68, 1), (Some(0), 0x37, 2), (Some(0), 0x37, u64::MAX), (Some(0), 2, 1)]
+        {
+            collected.take(Event::Stray { number, vector, count });
+        }
+        let of_program = Strays::from([(2, 1), (0x37, u64::MAX)]);
+        let expected = BTreeMap::from([(None, Strays::from([(0x68, 1)])), (Some(0), of_program)]);
+        assert_eq!(collected.strays, expected);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A bootable image: GRUB, the kernel by its multiboot2 header, and the archive.
+//! A bootable image: GRUB for BIOS and UEFI, the kernel by its multiboot2 header, and the archive.
 
 use crate::program::Command;
 use crate::{KERNEL, Limits, Trouble};
@@ -6,34 +6,51 @@ use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 
-const PACKAGES: &str = "grub-common grub-pc-bin xorriso mtools";
+const PACKAGES: &str = "grub-common grub-pc-bin grub-efi-amd64-bin xorriso mtools";
 
-/// Where distributions keep GRUB's modules for machines that boot by BIOS.
-const MODULES: [&str; 3] = ["/usr/lib/grub/i386-pc", "/usr/share/grub/i386-pc", "/usr/lib/grub2/i386-pc"];
+/// Where distributions keep GRUB's modules.
+const FOLDERS: [&str; 3] = ["/usr/lib/grub", "/usr/share/grub", "/usr/lib/grub2"];
 
-/// No menu: there is only one thing to boot.
-const CONFIGURATION: &str = "multiboot2 /boot/kernel\nmodule2 /boot/archive\nboot\n";
+/// The firmware that the image boots from, by GRUB's name for it, and by its own.
+const FIRMWARE: [(&str, &str); 2] = [("i386-pc", "BIOS"), ("x86_64-efi", "UEFI")];
 
-/// An image that machines with a BIOS boot from a disk, a stick or a CD.
+/// No menu: there is only one thing to boot. A BIOS has a text screen, which `multiboot2` would give up; UEFI has none, and
+/// the kernel draws on the screen's pixels.
+const CONFIGURATION: &str = "\
+if [ $grub_platform = efi ]; then insmod efi_gop; fi
+multiboot2 /boot/kernel
+module2 /boot/archive
+if [ $grub_platform = pc ]; then set gfxpayload=text; fi
+boot
+";
+
+/// Only what is used: loading modules takes most of the boot time in an emulator. grub-mkrescue wants names that both
+/// platforms have, and `all_video` brings `efi_gop` along. Its own configuration loads every kind of partition table.
+const MODULES: &str = "multiboot2 iso9660 normal boot test all_video part_acorn part_amiga part_apple part_bsd part_dfly \
+                       part_dvh part_gpt part_msdos part_plan part_sun part_sunpc";
+
+/// An image that machines boot by BIOS or UEFI from a disk, a stick or a CD.
 ///
 /// # Errors
 /// When GRUB's programs are missing, or fail.
 pub fn image(archive: &[u8], limits: &Limits) -> Result<Vec<u8>, Trouble> {
-    let modules = MODULES.into_iter().find(|folder| Path::new(folder).is_dir());
-    let program = "GRUB for BIOS (i386-pc)".to_string();
-    let modules = modules.ok_or(Trouble::Missing { program, packages: PACKAGES })?;
+    for (platform, firmware) in FIRMWARE {
+        if !FOLDERS.iter().any(|folder| Path::new(folder).join(platform).is_dir()) {
+            let program = format!("GRUB for {firmware} ({platform})");
+            return Err(Trouble::Missing { program, packages: PACKAGES });
+        }
+    }
     let folder = tempfile::tempdir()?;
     let image = folder.path().join("image");
     lay_out(folder.path(), archive)?;
     let root = folder.path().join("root");
-    let mut arguments: Vec<OsString> = vec!["-d".into(), modules.into()];
-    // Only the modules that the configuration uses: loading them takes most of the boot time in an emulator.
-    let slim =
-        ["--install-modules=multiboot2 iso9660 biosdisk normal boot", "--fonts=", "--locales=", "--themes="];
-    arguments.extend(slim.map(OsString::from));
+    let slim = format!("--install-modules={MODULES}");
+    let mut arguments: Vec<OsString> =
+        [&slim, "--fonts=", "--locales=", "--themes="].map(OsString::from).into();
     arguments.extend(["-o".into(), image.clone().into(), root.into()]);
     let program = "grub-mkrescue".into();
-    let command = Command { program, packages: PACKAGES, arguments, files: Vec::new(), records: None };
+    let command =
+        Command { program, packages: PACKAGES, arguments, files: Vec::new(), records: None, cpu: None };
     let ended = command.run(limits)?;
     match std::fs::read(image) {
         Ok(bytes) if ended.status.success() => Ok(bytes),

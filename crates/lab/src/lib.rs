@@ -16,9 +16,9 @@ mod qemu;
 mod session;
 mod trouble;
 
-pub use archive::{File, pack, probes};
+pub use archive::{File, INPUT, pack, probes};
 pub use bochs::Bochs;
-pub use collected::{Collected, Ran};
+pub use collected::{Collected, Ran, Strays};
 pub use guest::{Events, Guest, Reader};
 pub use image::image;
 pub use plan::{Line, Plan};

@@ -23,8 +23,15 @@ pub enum Line {
         /// Its arguments, without the program's name.
         arguments: Vec<String>,
     },
-    /// Any program of the archive, as Linux would run it.
+    /// A static program of the archive, as Linux would run it.
     Exec {
+        /// Its name in the archive.
+        file: Vec<u8>,
+        /// Its arguments, without the program's name.
+        arguments: Vec<Vec<u8>>,
+    },
+    /// The same, but exceptions are served as system calls, as for a probe.
+    Serve {
         /// Its name in the archive.
         file: Vec<u8>,
         /// Its arguments, without the program's name.
@@ -32,6 +39,10 @@ pub enum Line {
     },
     /// One of the kernel's own checks.
     Check(String),
+    /// What the places of paths in their slots are drawn from; 0 means that they begin their slots.
+    Layout(u64),
+    /// The steps of the path of this name, as it is built.
+    Listing(String),
     /// Show the table on the console while measuring.
     Screen,
 }
@@ -39,7 +50,10 @@ pub enum Line {
 impl Line {
     /// Whether the line has a number, by which the guest reports its result.
     fn is_numbered(&self) -> bool {
-        matches!(self, Line::Run { .. } | Line::Exec { .. } | Line::Check(_))
+        matches!(
+            self,
+            Line::Run { .. } | Line::Exec { .. } | Line::Serve { .. } | Line::Check(_) | Line::Listing(_)
+        )
     }
 
     fn text(&self) -> String {
@@ -55,7 +69,10 @@ impl Line {
             }),
             Line::Run { file, arguments } => words("run", file.as_bytes(), arguments),
             Line::Exec { file, arguments } => words("exec", file, arguments),
+            Line::Serve { file, arguments } => words("run", file, arguments),
             Line::Check(name) => words::<&str>("check", name.as_bytes(), &[]),
+            Line::Layout(number) => format!("layout {number}"),
+            Line::Listing(path) => words::<&str>("listing", path.as_bytes(), &[]),
             Line::Screen => "screen".into(),
         }
     }
@@ -125,15 +142,17 @@ mod tests {
                     arguments: vec![b"100%".to_vec(), b"".to_vec(), "\u{e9}\n\0~!".into()],
                 },
                 Line::Check("pti".into()),
+                Line::Layout(9),
+                Line::Listing("int80".into()),
                 Line::Screen,
             ],
         };
         assert_eq!(
             plan.render(),
-            "lab 1\nseed 7\ntime 1700000000\ntsc 1000000000\nlimit 5\nset pti=on smap=off\nrun probe64 1 2\n\
-             exec a%20b 100%25  %c3%a9%0a%00~!\ncheck pti\nscreen\n"
+            "lab 2\nseed 7\ntime 1700000000\ntsc 1000000000\nlimit 5\nset pti=on smap=off\nrun probe64 1 2\n\
+             exec a%20b 100%25  %c3%a9%0a%00~!\ncheck pti\nlayout 9\nlisting int80\nscreen\n"
         );
-        assert_eq!(plan.numbered(), 3);
+        assert_eq!(plan.numbered(), 4);
     }
 
     #[test]

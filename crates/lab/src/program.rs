@@ -19,6 +19,8 @@ pub(crate) struct Command {
     pub files: Vec<OwnedFd>,
     /// The pipe for its records, if it does not write them to its standard output.
     pub records: Option<Pipe>,
+    /// The CPU that it is pinned to, with all its threads.
+    pub cpu: Option<usize>,
 }
 
 impl Command {
@@ -29,11 +31,11 @@ impl Command {
     }
 
     fn split(self) -> (Name, process::Command<'static>, Option<Pipe>) {
-        let Command { program, packages, arguments, files, records } = self;
+        let Command { program, packages, arguments, files, records, cpu } = self;
         let name = Name { program: program.to_string_lossy().into_owned(), packages };
         let program = process::Program::Named(program);
         let command =
-            process::Command { arguments, files, ..process::Command::new(program, Isolation::Session) };
+            process::Command { arguments, files, cpu, ..process::Command::new(program, Isolation::Session) };
         (name, command, records)
     }
 }
@@ -127,6 +129,7 @@ mod tests {
             arguments: vec!["-c".into(), text.into()],
             files: Vec::new(),
             records: None,
+            cpu: None,
         }
     }
 

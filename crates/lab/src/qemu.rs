@@ -30,6 +30,8 @@ pub struct Qemu {
     pub accelerator: Accelerator,
     /// The processor that the guest sees.
     pub cpu_model: String,
+    /// This machine's CPU that all of QEMU is pinned to; none where instructions are counted, which no CPU changes.
+    pub cpu: Option<usize>,
 }
 
 impl Qemu {
@@ -43,7 +45,7 @@ impl Qemu {
             Accelerator::Kvm => "host",
         };
         let cpu_model = cpu_model.unwrap_or(own).to_string();
-        Qemu { program: "qemu-system-x86_64".into(), accelerator, cpu_model }
+        Qemu { program: "qemu-system-x86_64".into(), accelerator, cpu_model, cpu: None }
     }
 
     /// Boots an archive whose plan has so many programs and checks.
@@ -83,7 +85,8 @@ impl Qemu {
     }
 
     fn with(&self, arguments: Vec<OsString>, files: Vec<std::os::fd::OwnedFd>) -> Command {
-        Command { program: self.program.clone(), packages: PACKAGES, arguments, files, records: None }
+        let (program, cpu) = (self.program.clone(), self.cpu);
+        Command { program, packages: PACKAGES, arguments, files, records: None, cpu }
     }
 }
 
@@ -104,6 +107,12 @@ mod tests {
         assert_eq!(version_in(text), "QEMU 7.2.22");
         assert_eq!(version_in("version "), "QEMU");
         assert_eq!(version_in(""), "QEMU");
+    }
+
+    #[test]
+    fn qemu_is_pinned_as_it_is_asked_to_be() {
+        let pinned = |cpu| Qemu { cpu, ..Qemu::new(Accelerator::Kvm, None) }.command(b"").unwrap().cpu;
+        assert_eq!([pinned(None), pinned(Some(3))], [None, Some(3)]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The order of a guest's records: boot; then for each program its begin, output and end; then done.
 
-use record::{Boot, LabPayload, Payload, Record, abi};
+use record::{Boot, Counters, LabPayload, Payload, Record, Step, abi};
 
 /// How a program or check of the plan ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,12 +36,18 @@ pub enum Disorder {
     /// A program began out of turn.
     #[error("program {0} began out of turn")]
     Begin(u64),
+    /// Counts of a program that does not run.
+    #[error("there are counts of program {0}, which does not run")]
+    Counters(u64),
     /// A program ended that had not begun.
     #[error("program {0} ended, but had not begun")]
     End(u64),
     /// Output of no program.
     #[error("there is output while no program runs")]
     Output,
+    /// A step of no listing.
+    #[error("there is a step of a path while nothing is listed")]
+    Step,
     /// It was done before all programs had run.
     #[error("it was done after {0} programs, which are not all")]
     DoneEarly(u64),
@@ -72,6 +78,13 @@ pub enum Event {
         /// What it wrote.
         bytes: Vec<u8>,
     },
+    /// What the processor counted while a program ran.
+    Counters {
+        /// The program's number.
+        number: u64,
+        /// The counts.
+        counters: Counters,
+    },
     /// A program ended.
     End {
         /// Its number.
@@ -81,8 +94,19 @@ pub enum Event {
         /// Whether interrupts were on in the kernel behind some gate, where that was observed.
         interrupts: Option<bool>,
     },
+    /// A step of a path that is listed.
+    Step(Step),
     /// A log line.
     Log(String),
+    /// Interrupts that nobody asked for.
+    Stray {
+        /// The program that was running, if one was.
+        number: Option<u64>,
+        /// Their vector; 2 for NMIs.
+        vector: u64,
+        /// How many.
+        count: u64,
+    },
     /// The plan is done.
     Done,
 }
@@ -123,11 +147,17 @@ impl Session {
             LabPayload::Log(line) => Ok(Event::Log(line)),
             _ if !self.booted => Err(Disorder::NoBoot),
             LabPayload::Begin(number) => self.begin(number),
+            LabPayload::Stray { vector, count } => Ok(Event::Stray { number: self.running, vector, count }),
             LabPayload::Output { descriptor, bytes } => {
                 let number = self.running.ok_or(Disorder::Output)?;
                 Ok(Event::Output { number, descriptor, bytes })
             }
+            LabPayload::Step(step) => self.running.map(|_| Event::Step(step)).ok_or(Disorder::Step),
             LabPayload::End { how, detail, .. } if how == abi::LAB_END_PLAN => Err(Disorder::Plan(detail[0])),
+            LabPayload::Counters { number, counters } if self.running == Some(number) => {
+                Ok(Event::Counters { number, counters })
+            }
+            LabPayload::Counters { number, .. } => Err(Disorder::Counters(number)),
             LabPayload::End { number, how, detail } => {
                 self.running.take_if(|running| *running == number).ok_or(Disorder::End(number))?;
                 Ok(Event::End { number, end: end(how, detail), interrupts: interrupts(how, detail) })
@@ -199,11 +229,30 @@ mod tests {
             loader: 1,
             memory: 0,
             vendor: 1,
+            tsc_source: 0,
+            tsc_other_hz: 0,
+            tsc_other: 0,
+            tsc_invariant: true,
+            cr3_ticks: 0,
+            cpuid_ticks: 0,
+            interrupt_ticks: 0,
+            invalid_ticks: 0,
+            signs: 0,
+            signature: [0; 12],
+            microcode: 0,
         })
     }
 
     fn exited(number: u64) -> LabPayload {
         LabPayload::End { number, how: abi::LAB_END_EXITED, detail: [0; 4] }
+    }
+
+    fn step() -> LabPayload {
+        LabPayload::Step(Step { place: 0, address: 0, code: Vec::new(), name: String::new() })
+    }
+
+    fn counted(number: u64) -> LabPayload {
+        LabPayload::Counters { number, counters: Counters { present: 0, values: [0; 8] } }
     }
 
     fn output() -> LabPayload {
@@ -223,19 +272,23 @@ mod tests {
         let log = LabPayload::Log("hello".into());
         let events = session(&[
             log.clone(),
-            boot(1),
+            boot(abi::LAB_VERSION),
             LabPayload::Begin(0),
             output(),
             log,
+            LabPayload::Stray { vector: 2, count: 1 },
             exited(0),
             LabPayload::Begin(1),
             exited(1),
+            LabPayload::Stray { vector: 0x37, count: 3 },
             LabPayload::Done,
         ])
         .unwrap();
         assert_eq!(events.last(), Some(&Event::Done));
         assert_eq!(events[3], Event::Output { number: 0, descriptor: 1, bytes: b"x".to_vec() });
-        assert_eq!(events[5], Event::End { number: 0, end: End::Exited(0), interrupts: None });
+        assert_eq!(events[5], Event::Stray { number: Some(0), vector: 2, count: 1 });
+        assert_eq!(events[6], Event::End { number: 0, end: End::Exited(0), interrupts: None });
+        assert_eq!(events[9], Event::Stray { number: None, vector: 0x37, count: 3 });
     }
 
     #[test]
@@ -244,22 +297,26 @@ mod tests {
         for (payloads, disorder) in [
             (vec![begin(0)], Disorder::NoBoot),
             (vec![LabPayload::Done], Disorder::NoBoot),
-            (vec![boot(1), boot(1)], Disorder::BootedTwice),
-            (vec![boot(2)], Disorder::Version(2)),
-            (vec![boot(1), begin(1)], Disorder::Begin(1)),
-            (vec![boot(1), begin(0), begin(1)], Disorder::Begin(1)),
-            (vec![boot(1), begin(0), exited(0), begin(0)], Disorder::Begin(0)),
-            (vec![boot(1), exited(0)], Disorder::End(0)),
-            (vec![boot(1), begin(0), exited(1)], Disorder::End(1)),
-            (vec![boot(1), output()], Disorder::Output),
-            (vec![boot(1), begin(0), exited(0), LabPayload::Done], Disorder::DoneEarly(1)),
-            (vec![boot(1), begin(0), LabPayload::Done], Disorder::DoneEarly(1)),
+            (vec![LabPayload::Stray { vector: 2, count: 1 }], Disorder::NoBoot),
+            (vec![boot(abi::LAB_VERSION), boot(abi::LAB_VERSION)], Disorder::BootedTwice),
+            (vec![boot(abi::LAB_VERSION - 1)], Disorder::Version(abi::LAB_VERSION - 1)),
+            (vec![boot(abi::LAB_VERSION), counted(0)], Disorder::Counters(0)),
+            (vec![boot(abi::LAB_VERSION), begin(0), counted(1)], Disorder::Counters(1)),
+            (vec![boot(abi::LAB_VERSION), begin(1)], Disorder::Begin(1)),
+            (vec![boot(abi::LAB_VERSION), begin(0), begin(1)], Disorder::Begin(1)),
+            (vec![boot(abi::LAB_VERSION), begin(0), exited(0), begin(0)], Disorder::Begin(0)),
+            (vec![boot(abi::LAB_VERSION), exited(0)], Disorder::End(0)),
+            (vec![boot(abi::LAB_VERSION), begin(0), exited(1)], Disorder::End(1)),
+            (vec![boot(abi::LAB_VERSION), output()], Disorder::Output),
+            (vec![boot(abi::LAB_VERSION), step()], Disorder::Step),
+            (vec![boot(abi::LAB_VERSION), begin(0), exited(0), LabPayload::Done], Disorder::DoneEarly(1)),
+            (vec![boot(abi::LAB_VERSION), begin(0), LabPayload::Done], Disorder::DoneEarly(1)),
         ] {
             assert_eq!(session(&payloads), Err(disorder), "{payloads:?}");
         }
         let detail = [12, 0, 0, 0];
         let plan = LabPayload::End { number: 0, how: abi::LAB_END_PLAN, detail };
-        assert_eq!(session(&[boot(1), plan]), Err(Disorder::Plan(12)));
+        assert_eq!(session(&[boot(abi::LAB_VERSION), plan]), Err(Disorder::Plan(12)));
     }
 
     #[test]
@@ -267,7 +324,7 @@ mod tests {
         let mut session = Session::new(0);
         let mut take =
             |payload| session.take(Record { entry: 0, operation: 0, payload: Payload::Lab(payload) });
-        assert!(take(boot(1)).is_ok());
+        assert!(take(boot(abi::LAB_VERSION)).is_ok());
         assert_eq!(take(LabPayload::Begin(0)), Err(Disorder::Begin(0)));
         assert_eq!(take(LabPayload::Done), Ok(Event::Done));
         assert_eq!(take(LabPayload::Done), Err(Disorder::AfterDone));

@@ -11,6 +11,7 @@ mod live;
 mod plan;
 mod row;
 mod schedule;
+mod scout;
 pub mod select;
 mod width;
 
@@ -21,3 +22,4 @@ pub use error::Error;
 pub use linux::{MOST_ROUNDS, Setting, measure};
 pub use plan::{CpuChoice, HostPlan};
 pub use row::{Row, TableRow};
+pub use scout::Scout;

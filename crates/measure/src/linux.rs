@@ -107,7 +107,7 @@ pub fn measure<'a>(
 }
 
 /// The CPUs of each kind that is measured.
-fn groups(choice: CpuChoice, cpus: &BTreeMap<usize, CoreType>) -> Vec<BTreeMap<usize, CoreType>> {
+pub(crate) fn groups(choice: CpuChoice, cpus: &BTreeMap<usize, CoreType>) -> Vec<BTreeMap<usize, CoreType>> {
     let of = |wanted: &dyn Fn(usize, CoreType) -> bool| -> BTreeMap<usize, CoreType> {
         let chosen = cpus.iter().map(|(cpu, core)| (*cpu, *core));
         chosen.filter(|(cpu, core)| wanted(*cpu, *core)).collect()
@@ -307,7 +307,7 @@ impl Measurer for Linux<'_, '_> {
 }
 
 /// The row that is run to see how quiet a CPU is: a call of a function that does nothing.
-fn scout() -> Option<TableRow<'static>> {
+pub(crate) fn scout() -> Option<TableRow<'static>> {
     Table::get().rows(Kernel::Linux).find(|(entry, operation)| special::CALL.is(&entry.name, &operation.name))
 }
 

@@ -9,7 +9,7 @@ mod parse;
 mod request;
 mod stream;
 
-pub use lab::{Boot, LabPayload};
+pub use lab::{Boot, Counters, LabPayload, Step};
 pub use parse::{Damage, Error, parse};
 pub use request::Request;
 pub use stream::Stream;

@@ -11,6 +11,9 @@ use table::Table;
 /// The heading of entries that the table does not know: the document is of another version.
 const OTHER: &str = "other";
 
+/// The smallest call that does something.
+const FLOOR: &str = "getppid";
+
 /// Rows under one heading.
 pub(crate) struct Group<'a> {
     /// The heading; empty on the first screen, whose rows are of all groups.
@@ -104,9 +107,20 @@ fn group_of<'a>(table: &'a Table, entry: &str) -> &'a str {
     table.entry(entry).map_or(OTHER, |entry| &entry.group)
 }
 
+/// Whether a number that no call has costs less than the smallest call on its way in: with `stack=minimum`, the lab refuses it
+/// before it has saved a register.
+fn refuses_early(document: &Document) -> bool {
+    let is_minimum = |row: &Row| row.configuration.get("stack").is_some_and(|value| value == "minimum");
+    document.results.iter().any(is_minimum)
+}
+
+/// The rows of a block; `getppid` is its floor, and stands first, where `none` is no whole crossing.
 fn blocks<'a>(document: &'a Document, table: &'a Table, compared: &Compared) -> Vec<Block<'a>> {
-    let rows: Vec<&Row> = document.results.iter().collect();
+    let mut rows: Vec<&Row> = document.results.iter().collect();
     let same = |a: &&Row, b: &&Row| a.entry == b.entry && compared.of(a) == compared.of(b);
+    if refuses_early(document) {
+        rows.chunk_by_mut(same).for_each(|rows| rows.sort_by_key(|row| row.operation != FLOOR));
+    }
     rows.chunk_by(same).map(|rows| block(rows, table, plain(&compared.of(rows[0])))).collect()
 }
 

@@ -71,7 +71,7 @@ impl Column {
 
 /// What is said above a table of instructions.
 pub(crate) const COUNTED: &str =
-    "A count of instructions ranks no cost: one instruction may take a hundred times as long as another.";
+    "A count of instructions ranks no cost: iretq and cpuid count one each, as mov does.";
 
 /// Whether a row has numbers; the others have words.
 pub(crate) fn has_figures(row: &Row) -> bool {

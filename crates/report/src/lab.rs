@@ -4,16 +4,33 @@ use crate::configuration::{common, written};
 use crate::figure::ABSENT;
 use crate::head::{Fact, fact, is_counted};
 use document::{Document, Machine};
-use environment::Lab;
+use environment::{Lab, LabCounters, Ring0, Verdict};
 
 /// The facts that only the lab has.
 pub(crate) fn facts(document: &Document, lab: &Lab) -> Vec<Fact> {
-    vec![
+    let mut facts = vec![
         fact("lab", machine(document, lab)),
         fact("figures", figures(document).to_owned()),
         fact("ring 0", ring0(lab, is_counted(document))),
         fact("switches", switches(document, lab)),
-    ]
+    ];
+    facts.extend(layouts(document).map(|text| fact("layout", text)));
+    facts
+}
+
+/// How much of the spread between rounds is layout: the row in the middle, and the one with the most.
+fn layouts(document: &Document) -> Option<String> {
+    let mut rows: Vec<_> = document.results.iter().filter_map(|row| Some((row, row.spread?))).collect();
+    rows.sort_by(|a, b| a.1.layout.total_cmp(&b.1.layout));
+    let (middle, (row, most)) = (rows.get(rows.len() / 2)?.1, rows.last()?);
+    Some(format!(
+        "{} layouts; of the variance between rounds {:.0} % lies between them in the median row, at most {:.0} % ({} {})",
+        most.layouts,
+        100.0 * middle.layout,
+        100.0 * most.layout,
+        row.entry,
+        row.operation,
+    ))
 }
 
 /// What all rows have in common; what differs stands at the rows. Documents of schema 1 name in a row only what was set.
@@ -28,14 +45,17 @@ fn switches(document: &Document, lab: &Lab) -> String {
 /// Only in verbose heads.
 pub(crate) fn more(lab: &Lab) -> Vec<Fact> {
     let known = |text: &Option<String>| text.clone().unwrap_or_else(|| ABSENT.to_owned());
-    vec![
+    let mut facts = vec![
         fact(
             "boot",
             format!("{:.0} ms to the first record, by {}", lab.boot_to_first_record_ms, known(&lab.loader)),
         ),
         fact("gateway", known(&lab.gateway)),
         fact("memory", format!("{} MiB for programs", lab.memory >> 20)),
-    ]
+        fact("microcode", known(&lab.microcode)),
+    ];
+    facts.extend(lab.counters.as_ref().map(|counters| fact("counters", counted(counters))));
+    facts
 }
 
 fn machine(document: &Document, lab: &Lab) -> String {
@@ -65,6 +85,41 @@ fn ring0(lab: &Lab, is_counted: bool) -> String {
     let syscall = if lab.syscall_works { "works" } else { "does not work" };
     let unit = if is_counted { "instructions" } else { "ticks" };
     let (inner, outer) = (lab.ring0_ticks, lab.ring3_ticks);
-    let verdict = if is_counted { "emulated" } else { "runs natively" };
-    format!("{verdict}: a loop took {inner} {unit}, in ring 3 {outer}; syscall {syscall}")
+    let verdict = match lab.ring0.verdict {
+        _ if is_counted => "emulated",
+        Verdict::Natively => "runs natively",
+        Verdict::Partly => "runs natively in part",
+        Verdict::Emulated => "emulated",
+    };
+    let costs = Some(costs(&lab.ring0)).filter(|costs| !costs.is_empty());
+    let costs = costs.map(|costs| format!("; in core cycles: {costs}")).unwrap_or_default();
+    format!("{verdict}: a loop took {inner} {unit}, in ring 3 {outer}; syscall {syscall}{costs}")
+}
+
+/// What tells whether the hypervisor has a hand in it.
+fn costs(ring0: &Ring0) -> String {
+    let cost = |name: &str, cycles: Option<f64>| Some(format!("{name} {:.0}", cycles?));
+    let costs = [
+        cost("mov cr3", ring0.cr3_write_cycles),
+        cost("int and iretq", ring0.interrupt_cycles),
+        cost("ud2 and iretq", ring0.invalid_instruction_cycles),
+        cost("cpuid", ring0.cpuid_cycles),
+    ];
+    costs.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// What the processor counted, where it did.
+fn counted(counters: &LabCounters) -> String {
+    let count = |name: &str, count: Option<u64>| Some(format!("{name} {}", count?));
+    let clock = counters.cycles_per_tick.map(|clock| format!("core cycles in a tick {clock:.4}"));
+    let values = counters.spec_ctrl.as_ref().map(|values| format!("SPEC_CTRL {}", values.join(" or ")));
+    let counts = [
+        clock,
+        count("instructions", counters.instructions),
+        count("core cycles", counters.core_cycles),
+        count("SMIs", counters.smis),
+        values,
+    ];
+    let counts: Vec<String> = counts.into_iter().flatten().collect();
+    format!("in {} rounds: {}", counters.rounds, counts.join(", "))
 }

@@ -141,6 +141,12 @@ fn a_wrong_value_about_the_lab_is_refused() {
         ("ring0_ticks", json!(-1)),
         ("features", json!("smep")),
         ("boot_to_first_record_ms", json!("31")),
+        ("tsc", json!({ "by": null, "contradicted_by": null })),
+        ("tsc", json!({ "by": { "hz": 0, "source": "plan" }, "contradicted_by": null, "invariant": true })),
+        (
+            "tsc",
+            json!({ "by": { "hz": 1e9, "source": "magic" }, "contradicted_by": null, "invariant": true }),
+        ),
     ] {
         let mut bad = good.clone();
         bad["environment"]["lab"][field] = value;

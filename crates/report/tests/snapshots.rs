@@ -101,6 +101,22 @@ fn lab_text() {
     assert_snapshot!("lab-markdown", rendered(&sample::lab(), Format::Markdown, PLAIN));
 }
 
+/// With `stack=minimum` the lab refuses an unknown number before it saves a register, so `none` is no floor.
+#[test]
+fn the_smallest_call_stands_before_a_number_that_is_refused_early() {
+    let order = |stack: &str| {
+        let mut document = sample::lab();
+        for row in &mut document.results {
+            row.configuration.insert("stack".into(), stack.into());
+        }
+        let text = text(&document, PLAIN);
+        let at = |name: &str| text.lines().position(|line| line.trim_start().starts_with(name)).unwrap();
+        at("getppid ").cmp(&at("none "))
+    };
+    assert_eq!(order("minimum"), std::cmp::Ordering::Less);
+    assert_eq!(order("frame"), std::cmp::Ordering::Greater);
+}
+
 #[test]
 fn nothing_measured() {
     let mut document = sample::ordinary();

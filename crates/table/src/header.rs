@@ -1,6 +1,6 @@
 //! The C header that a probe is compiled with: ids for `#if` and assembler, rows for the dispatch table.
 
-use crate::{Abi, Entry, Kind, Operation, Probe, REGISTERS, Table};
+use crate::{Abi, Entry, Kind, Operation, Probe, REGISTERS, Switch, Table};
 use std::fmt::Write;
 
 /// Renders `entries.h` for one probe: every id, and the rows that this probe runs.
@@ -40,8 +40,11 @@ pub fn render_switches(table: &Table) -> String {
     for switch in &table.switches {
         define(&mut out, "SWITCH", &switch.name, switch.id as usize);
         for (index, value) in switch.values.iter().enumerate() {
-            define(&mut out, &switch.name.to_uppercase(), value, index);
+            define(&mut out, &switch.name, value, index);
         }
+    }
+    for (switch, most) in table.switches.iter().filter_map(|switch| Some((switch, switch.range?.1))) {
+        define(&mut out, &switch.name, "most", most as usize);
     }
     let highest = table.switches.iter().map(|switch| switch.id as usize).max().unwrap_or(0);
     define(&mut out, "SWITCH", "count", highest + 1);
@@ -53,13 +56,26 @@ pub fn render_switches(table: &Table) -> String {
         switch.values.iter().enumerate().map(row)
     });
     rows(&mut out, "SWITCH_VALUES", "id, name, index, value, is_default", values);
+    let number = |switch: &Switch| {
+        let (least, most) = switch.range?;
+        Some(format!("{}, \"{}\", {least}, {most}, {}", switch.id, switch.name, switch.default))
+    };
+    let numbers = table.switches.iter().filter_map(number);
+    rows(&mut out, "SWITCH_NUMBERS", "id, name, least, most, default", numbers);
+    let needs = table.switches.iter().flat_map(|switch| {
+        let features = switch.requires.iter().filter_map(|need| Some((need, need.feature.as_ref()?)));
+        features.map(|(need, feature)| {
+            format!("{}, {:#x}u, FEATURE_{}", switch.id, switch.mask(need), feature.to_uppercase())
+        })
+    });
+    rows(&mut out, "SWITCH_NEEDS", "id, values, feature", needs);
     out
 }
 
 fn define(out: &mut String, family: &str, name: &str, value: usize) {
-    let name = name.replace('-', "_").to_uppercase();
+    let name = format!("{family}_{name}").replace('-', "_").to_uppercase();
     // Writing to a String cannot fail.
-    let _ = writeln!(out, "#define {family}_{name} {value}");
+    let _ = writeln!(out, "#define {name} {value}");
 }
 
 fn rows(out: &mut String, name: &str, columns: &str, rows: impl Iterator<Item = String>) {
@@ -109,6 +125,12 @@ mod tests {
         let header = render_switches(Table::get());
         assert!(header.contains("#define SWITCH_PTI 4\n#define PTI_OFF 0\n#define PTI_ON 1\n"));
         assert!(header.contains("ROW(2, \"stack\", 1, \"frame\", 1)"));
+        assert!(
+            header.contains("#define SWITCH_CR3_WRITES 9\n")
+                && header.contains("#define CR3_WRITES_MOST 1000\n")
+        );
+        assert!(header.contains("ROW(9, \"cr3-writes\", 0, 1000, 0)"));
+        assert!(header.contains("ROW(5, 0xfffffffeu, FEATURE_PCID)"));
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod sets;
 mod short;
 pub mod source;
 pub mod special;
+mod switch;
 
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,6 +16,7 @@ use std::sync::LazyLock;
 
 pub use sets::Sets;
 pub use source::Load;
+pub use switch::{Requirement, Switch};
 
 /// The text of `entries.toml` as it was when this crate was built.
 pub const SOURCE: &str = include_str!("../../../entries.toml");
@@ -126,22 +128,6 @@ pub enum Kernel {
 impl Kernel {
     /// Every kernel.
     pub const ALL: [Kernel; 2] = [Kernel::Linux, Kernel::Lab];
-}
-
-/// Something that can be switched in the lab between two measurements of one boot.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Switch {
-    /// Its id; it never changes.
-    pub id: u16,
-    /// As written on the command line.
-    pub name: String,
-    /// In a few words.
-    pub what: String,
-    /// Names of its values, by index.
-    pub values: Vec<String>,
-    /// Its default value.
-    pub default: String,
 }
 
 /// Something that a program asks of the kernel through an entry.
@@ -351,7 +337,7 @@ impl Table {
         unique("operation", self.operations.iter().map(|o| (o.id, o.name.as_str())))?;
         unique("switch", self.switches.iter().map(|s| (s.id, s.name.as_str())))?;
         self.switches.iter().try_for_each(|switch| {
-            check_switch(switch).map_err(|what| format!("switch {}: {what}", switch.name))
+            switch.check(self).map_err(|what| format!("switch {}: {what}", switch.name))
         })?;
         unique("entry", self.entries.iter().map(|e| (e.id, e.name.as_str())))?;
         self.entries.iter().try_for_each(|entry| {
@@ -400,15 +386,8 @@ impl Table {
     }
 
     fn has_value(&self, switch: &str, value: &str) -> bool {
-        self.switch(switch).is_some_and(|switch| switch.values.iter().any(|known| known == value))
+        self.switch(switch).is_some_and(|switch| switch.value(value).is_some())
     }
-}
-
-fn check_switch(switch: &Switch) -> Result<(), String> {
-    if !switch.values.contains(&switch.default) {
-        return Err(format!("the default {} is none of its values", switch.default));
-    }
-    unique("value", switch.values.iter().zip(1..).map(|(value, place)| (place, value.as_str())))
 }
 
 fn unique<'a>(what: &str, rows: impl Iterator<Item = (u16, &'a str)>) -> Result<(), String> {
@@ -477,6 +456,30 @@ mod tests {
         );
         let default = refused(|s| s.replacen("default = \"on\"", "default = \"maybe\"", 1));
         assert_eq!(default, "entries.toml: switch smap: the default maybe is none of its values");
+        for (from, to, why) in [
+            ("range = [0, 1000]", "range = [1000, 0]", "switch cr3-writes: its range is empty"),
+            (
+                "range = [0, 1000]",
+                "range = [1, 1000]",
+                "switch cr3-writes: the default 0 is none of its values",
+            ),
+            ("range = [0, 1000]", "", "switch cr3-writes: it has either values or a range"),
+            ("feature = \"pcid\"", "feature = \"PCID\"", "switch pcid: PCID is not the name of a feature"),
+            (
+                "pti = [\"on\"]",
+                "pti = [\"maybe\"]",
+                "switch pcid: requires pti=maybe, which is no switch and value",
+            ),
+            ("pti = [\"on\"]", "pti = []", "switch pcid: requires pti to have none of its values"),
+            ("pti = [\"on\"]", "pcid = [\"on\"]", "switch pcid: requires itself"),
+            (
+                "feature = \"smap\" ",
+                "feature = \"smap\", values = [\"of\"] ",
+                "switch smap: requires something for of, which is none of its values",
+            ),
+        ] {
+            assert_eq!(refused(|s| s.replacen(from, to, 1)), format!("entries.toml: {why}"));
+        }
         let taken = refused(|s| s.replacen("id = 25\n", "id = 24\n", 1));
         assert_eq!(taken, "entries.toml: entry cpuid: id 24 is 0 or taken");
         let unknown = refused(|s| s.replacen("\"minor-fault\"]", "\"major-fault\"]", 1));

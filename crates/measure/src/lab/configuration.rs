@@ -2,39 +2,44 @@
 
 use crate::Error;
 use crate::select::nearest;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use table::{Entry, Switch, Table};
 
 /// A value for every switch, in the table's order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Configuration<'a> {
-    values: Vec<(&'a Switch, &'a str)>,
+    values: Vec<(&'a Switch, Cow<'a, str>)>,
 }
 
 impl<'a> Configuration<'a> {
     /// The default of every switch.
     pub fn defaults(table: &'a Table) -> Configuration<'a> {
-        let values = table.switches.iter().map(|switch| (switch, switch.default.as_str()));
+        let values = table.switches.iter().map(|switch| (switch, Cow::from(switch.default.as_str())));
         Configuration { values: values.collect() }
     }
 
     /// With the values that an entry requires, whatever was asked for.
     pub fn for_entry(&self, entry: &'a Entry) -> Configuration<'a> {
-        let value = |(switch, value): &(&'a Switch, &'a str)| {
-            (*switch, entry.needs.get(&switch.name).map_or(*value, String::as_str))
+        let value = |(switch, value): &(&'a Switch, Cow<'a, str>)| {
+            let needed = entry.needs.get(&switch.name).map(|value| Cow::from(value.as_str()));
+            (*switch, needed.unwrap_or_else(|| value.clone()))
         };
         Configuration { values: self.values.iter().map(value).collect() }
     }
 
     /// With one value changed.
     pub fn but(mut self, name: &str, value: &'a str) -> Configuration<'a> {
-        self.values.iter_mut().filter(|(switch, _)| switch.name == name).for_each(|slot| slot.1 = value);
+        self.values
+            .iter_mut()
+            .filter(|(switch, _)| switch.name == name)
+            .for_each(|slot| slot.1 = value.into());
         self
     }
 
     /// Each switch and its value.
-    pub fn values(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
-        self.values.iter().map(|(switch, value)| (switch.name.as_str(), *value))
+    pub fn values(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.values.iter().map(|(switch, value)| (switch.name.as_str(), value.as_ref()))
     }
 
     /// All of them, by name.
@@ -55,10 +60,40 @@ impl<'a> Configuration<'a> {
         changed.map(|(name, value)| (name.to_string(), value.to_string())).collect()
     }
 
-    /// Name and value of the switch of this id.
-    pub fn of_switch(&self, id: u64) -> Option<(&'a str, &'a str)> {
+    /// The switch of this id, and its value.
+    pub fn of_switch(&self, id: u64) -> Option<(&'a Switch, &str)> {
         let found = self.values.iter().find(|(switch, _)| u64::from(switch.id) == id);
-        found.map(|(switch, value)| (switch.name.as_str(), *value))
+        found.map(|(switch, value)| (*switch, value.as_ref()))
+    }
+
+    /// As the kernel has it on a processor with these features: a switch that nobody has `named` gets its first value if the
+    /// processor lacks what the default requires.
+    pub fn on(mut self, features: &[String], named: &[&str]) -> Configuration<'a> {
+        for (switch, value) in
+            self.values.iter_mut().filter(|(switch, _)| !named.contains(&switch.name.as_str()))
+        {
+            let is_there = |feature: &String| features.contains(feature);
+            if !switch.requirements(value).into_iter().filter_map(|need| need.feature.as_ref()).all(is_there)
+            {
+                *value = switch.first().into();
+            }
+        }
+        self
+    }
+
+    /// What a switch's value requires of another switch that has another value, in words.
+    fn conflict(&self) -> Option<String> {
+        self.values.iter().find_map(|(switch, value)| {
+            let needs = switch.requirements(value).into_iter().flat_map(|need| &need.switches);
+            needs.into_iter().find_map(|(name, allowed)| {
+                let (_, other) = self.values().find(|(known, _)| known == name)?;
+                let is_met = allowed.iter().any(|value| value == other);
+                (!is_met).then(|| {
+                    let (needs, name) = (allowed.join(" or "), name.as_str());
+                    format!("{}={value} requires {name}={needs}, and {name} is {other}", switch.name)
+                })
+            })
+        })
     }
 
     /// With the values of one `--set`: `pti=on,pcid=off`.
@@ -70,15 +105,18 @@ impl<'a> Configuration<'a> {
                 .split_once('=')
                 .ok_or_else(|| wrong(format!("{part:?} is not of the form SWITCH=VALUE")))?;
             let switch = table.switch(name).ok_or_else(|| wrong(unknown_switch(table, name)))?;
-            let value = switch.values.iter().find(|known| *known == value);
-            let value = value.ok_or_else(|| wrong(unknown_value(switch, part)))?;
+            let value = switch.written(value).ok_or_else(|| wrong(unknown_value(switch, value)))?;
             if seen.contains(&name) {
                 return Err(wrong(format!("{name} is set twice")));
             }
             seen.push(name);
-            self.values.iter_mut().filter(|(known, _)| *known == switch).for_each(|slot| slot.1 = value);
+            let slots = self.values.iter_mut().filter(|(known, _)| *known == switch);
+            slots.for_each(|slot| slot.1 = value.clone().into());
         }
-        Ok(self)
+        match self.conflict() {
+            Some(why) => Err(Error::Usage(format!("--set {text}: {why}"))),
+            None => Ok(self),
+        }
     }
 }
 
@@ -91,9 +129,14 @@ fn unknown_switch(table: &Table, name: &str) -> String {
     )
 }
 
-fn unknown_value(switch: &Switch, part: &str) -> String {
-    let value = part.split_once('=').map_or(part, |(_, value)| value);
-    format!("{value:?} is no value of {}, which can be {}", switch.name, switch.values.join(", "))
+fn unknown_value(switch: &Switch, value: &str) -> String {
+    let name = &switch.name;
+    match switch.range {
+        Some((least, most)) => {
+            format!("{value:?} is no value of {name}, which is a whole number from {least} to {most}")
+        }
+        None => format!("{value:?} is no value of {name}, which can be {}", switch.values.join(", ")),
+    }
 }
 
 /// What a command line compares.
@@ -159,8 +202,27 @@ mod tests {
         let defaults = Configuration::defaults(table);
         let trap = defaults.for_entry(table.entry("trapgate-i386").unwrap());
         assert_eq!(trap.changes_from(&defaults), [("gate".to_string(), "trap".to_string())]);
-        assert_eq!(trap.of_switch(7), Some(("gate", "trap")));
+        assert_eq!(
+            trap.of_switch(7).map(|(switch, value)| (switch.name.as_str(), value)),
+            Some(("gate", "trap"))
+        );
         assert_eq!(trap.of_switch(99), None);
+    }
+
+    #[test]
+    fn a_default_that_the_processor_lacks_is_the_first_value() {
+        let smap = |configuration: Configuration| configuration.whole()["smap"].clone();
+        let defaults = Configuration::defaults(Table::get());
+        assert_eq!(smap(defaults.clone().on(&["smap".into()], &[])), "on");
+        assert_eq!(smap(defaults.clone().on(&[], &[])), "off");
+        // What is asked for is not changed: it ends as unsupported.
+        assert_eq!(smap(defaults.on(&[], &["smap"])), "on");
+    }
+
+    #[test]
+    fn numbers_go_beyond_a_byte() {
+        let one = configurations(&["cr3-writes=0300"]).unwrap();
+        assert_eq!(one.all[0].whole()["cr3-writes"], "300");
     }
 
     #[test]
@@ -171,6 +233,13 @@ mod tests {
             (&["pcdi=on"], "there is no switch \"pcdi\"; did you mean pcid? (there are smap, stack, "),
             (&["zzz=on"], "there is no switch \"zzz\" (there are smap, stack, "),
             (&["stack=on"], "\"on\" is no value of stack, which can be minimum, frame"),
+            (
+                &["cr3-writes=1001"],
+                "\"1001\" is no value of cr3-writes, which is a whole number from 0 to 1000",
+            ),
+            (&["cr3-writes=1", "cr3-writes=01"], "--set cr3-writes=01: the same configuration as another"),
+            (&["pcid=on"], "--set pcid=on: pcid=on requires pti=on, and pti is off"),
+            (&["pcid=on,pti=off"], "--set pcid=on,pti=off: pcid=on requires pti=on, and pti is off"),
             (&["pti=on,pti=off"], "--set pti=on,pti=off: pti is set twice"),
             (&["pti=on", "smap=on,pti=on"], "--set smap=on,pti=on: the same configuration as another"),
         ] {

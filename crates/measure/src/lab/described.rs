@@ -2,13 +2,29 @@
 
 use super::{LabPlan, Setting};
 use document::Counter;
-use environment::{Environment, Lab, RunningKernel};
+use environment::{
+    Environment, Lab, LabBoot, LabCounters, LabFrequency, LabTsc, Ring0, RingTest, RunningKernel,
+};
 use record::{Boot, abi};
-use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The environment of a document: `came_up` is how long the kernel took to its first record.
-pub fn environment(plan: &LabPlan, setting: Setting, boot: &Boot, came_up: Duration) -> Environment {
+/// What came of the boots.
+pub struct Booting<'a> {
+    /// What the first found.
+    pub boot: &'a Boot,
+    /// How long the first took to its first record.
+    pub came_up: Duration,
+    /// All of them.
+    pub boots: Vec<LabBoot>,
+    /// What the processor counted.
+    pub counters: Option<LabCounters>,
+}
+
+/// The environment of a document.
+pub fn environment(plan: &LabPlan, setting: Setting, booting: Booting) -> Environment {
+    let Booting { boot, came_up, boots, counters } = booting;
+    let icount = setting.emulator.machine().counter() == Counter::Instructions;
+    let test = ring_test(boot);
     let kernel = RunningKernel {
         sysname: Some("kentry lab".into()),
         release: Some(env!("CARGO_PKG_VERSION").into()),
@@ -20,25 +36,49 @@ pub fn environment(plan: &LabPlan, setting: Setting, boot: &Boot, came_up: Durat
         accelerator: setting.emulator.machine().accelerator().unwrap_or_default().into(),
         cpu_model: setting.emulator.cpu_model().into(),
         vendor: vendor(boot.vendor).map(str::to_string),
-        icount: setting.emulator.machine().counter() == Counter::Instructions,
-        switches: defaults(plan, &features),
+        icount,
+        switches: plan.defaults.clone().on(&features, &[]).whole(),
         ring0_ticks: boot.ring0_ticks,
         ring3_ticks: boot.ring3_ticks,
         syscall_works: boot.syscall_works,
+        ring0: if icount { Ring0::emulated(&test) } else { Ring0::judge(&test) },
+        microcode: (boot.microcode != 0).then(|| format!("{:#x}", boot.microcode)),
+        boots,
+        counters,
         features,
         gateway: gateway(boot.gateway).map(str::to_string),
         loader: loader(boot.loader).map(str::to_string),
         memory: boot.memory,
+        tsc: Some(tsc(boot)),
         boot_to_first_record_ms: came_up.as_secs_f64() * 1e3,
     };
     Environment::of_lab(lab, kernel, setting.host)
 }
 
-/// The switches' defaults; where the processor lacks SMAP, the kernel does not use it.
-fn defaults(plan: &LabPlan, features: &[String]) -> BTreeMap<String, String> {
-    let has_smap = features.iter().any(|feature| feature == "smap");
-    let value = |(name, value)| if name == "smap" && !has_smap { (name, "off") } else { (name, value) };
-    plan.defaults.values().map(value).map(|(name, value)| (name.to_string(), value.to_string())).collect()
+/// What the kernel found of its ring 0.
+pub fn ring_test(boot: &Boot) -> RingTest {
+    let each = |ticks: u64| ticks as f64 / abi::RING_TIMES as f64;
+    let where_it_works = |ticks: u64| (ticks != 0).then(|| each(ticks));
+    let has = |sign: u64| boot.signs >> sign & 1 == 1;
+    RingTest {
+        loop_ticks: boot.ring0_ticks,
+        loop_ticks_outside: boot.ring3_ticks,
+        loop_cycles: (abi::RING_TURNS * abi::RING_TURN_CYCLES) as f64,
+        syscall_works: boot.syscall_works,
+        cr3_write: each(boot.cr3_ticks),
+        cpuid: each(boot.cpuid_ticks),
+        interrupt: where_it_works(boot.interrupt_ticks),
+        invalid_instruction: where_it_works(boot.invalid_ticks),
+        deprivileged: has(abi::SIGN_DEPRIVILEGED),
+        nesting: has(abi::SIGN_NESTING),
+        hypervisor: has(abi::SIGN_HYPERVISOR).then(|| signature(&boot.signature)),
+    }
+}
+
+/// As far as its first zero, and without what cannot be shown: a hypervisor may write anything there.
+fn signature(bytes: &[u8]) -> String {
+    let text = bytes.iter().take_while(|byte| **byte != 0);
+    text.map(|byte| if byte.is_ascii_graphic() || *byte == b' ' { char::from(*byte) } else { '?' }).collect()
 }
 
 /// As CPUID spells it.
@@ -51,16 +91,40 @@ pub fn vendor(vendor: u64) -> Option<&'static str> {
     }
 }
 
-fn features(bits: u64) -> Vec<String> {
+/// Those that the kernel found, by name.
+pub fn features(bits: u64) -> Vec<String> {
     let names = [
         (abi::FEATURE_SMEP, "smep"),
         (abi::FEATURE_SMAP, "smap"),
         (abi::FEATURE_UMIP, "umip"),
         (abi::FEATURE_PCID, "pcid"),
         (abi::FEATURE_XSAVE, "xsave"),
+        (abi::FEATURE_NX, "nx"),
+        (abi::FEATURE_LFENCE, "lfence"),
     ];
     let there = names.into_iter().filter(|(bit, _)| bits >> bit & 1 == 1);
     there.map(|(_, name)| name.to_string()).collect()
+}
+
+fn tsc(boot: &Boot) -> LabTsc {
+    let frequency = |hz, source| tsc_source(source).map(|source| LabFrequency { hz, source: source.into() });
+    LabTsc {
+        by: frequency(boot.tsc_hz as f64, boot.tsc_source),
+        contradicted_by: frequency(boot.tsc_other_hz as f64, boot.tsc_other),
+        invariant: boot.tsc_invariant,
+    }
+}
+
+fn tsc_source(source: u64) -> Option<&'static str> {
+    match source {
+        abi::TSC_FROM_PLAN => Some("plan"),
+        abi::TSC_FROM_HYPERVISOR => Some("hypervisor"),
+        abi::TSC_FROM_CRYSTAL => Some("crystal"),
+        abi::TSC_FROM_PM_TIMER => Some("pm-timer"),
+        abi::TSC_FROM_PIT => Some("pit"),
+        abi::TSC_FROM_BASE => Some("base"),
+        _ => None,
+    }
 }
 
 fn gateway(gateway: u64) -> Option<&'static str> {

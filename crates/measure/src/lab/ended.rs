@@ -54,11 +54,16 @@ pub fn missing(collected: &Collected, number: u64, trouble: &Trouble) -> (Outcom
     (outcome, format!("it was running when the guest failed: {trouble}{last}"))
 }
 
-/// Switches have the names of the features that the processor must have.
+/// What the processor lacks for the switch that the kernel names.
 pub fn unsupported(configuration: &Configuration, switch: u64) -> String {
-    match configuration.of_switch(switch) {
-        Some((name, value)) => format!("this CPU has no {} ({name}={value})", name.to_uppercase()),
-        None => format!("this CPU lacks what switch {switch} needs"),
+    let Some((switch, value)) = configuration.of_switch(switch) else {
+        return format!("this CPU lacks what switch {switch} needs");
+    };
+    let features = switch.requirements(value).into_iter().filter_map(|need| need.feature.as_ref());
+    let features = features.map(|feature| feature.to_uppercase()).collect::<Vec<_>>().join(", ");
+    match features.as_str() {
+        "" => format!("this CPU lacks what {}={value} requires", switch.name),
+        features => format!("this CPU has no {features}, which {}={value} requires", switch.name),
     }
 }
 

@@ -4,7 +4,7 @@ use super::LabPlan;
 use crate::Error;
 use lab::{Limits, Line, Trouble};
 
-/// An image that boots from GRUB on a machine with a BIOS, measures what the plan asks for, and shows it on the screen.
+/// An image that boots from GRUB, by BIOS or UEFI, measures what the plan asks for, and shows it on the screen.
 ///
 /// # Errors
 /// [`Error::Environment`] when the programs that make it are missing, or fail.

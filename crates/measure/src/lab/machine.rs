@@ -1,8 +1,10 @@
 //! What runs the lab kernel: which emulator, and whether a processor executes its instructions natively.
 
 use super::Options;
+use super::described::ring_test;
 use crate::Error;
 use document::Machine;
+use environment::{Roots, why_emulated};
 use lab::{Accelerator, Bochs, Collected, Guest, Limits, Plan, Qemu, Trouble};
 use record::Boot;
 use std::fs::OpenOptions;
@@ -10,9 +12,6 @@ use std::time::Duration;
 
 /// The longest that an empty boot may take. It takes a tenth of a second; where KVM emulates ring 0, it may never end.
 const TRIAL_TIME: Duration = Duration::from_secs(3);
-
-/// How much the time of a loop may differ between ring 0 and ring 3 where both run natively, as a factor.
-const NATIVE: std::ops::RangeInclusive<f64> = 0.5..=2.0;
 
 /// What executes the kernel's instructions, as asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +57,13 @@ impl Emulator {
         match self {
             Emulator::Qemu(qemu) => &qemu.cpu_model,
             Emulator::Bochs(bochs) => &bochs.cpu_model,
+        }
+    }
+
+    /// Pins the virtual machine to a CPU of this machine, where a processor runs it.
+    pub fn pin(&mut self, cpu: usize) {
+        if let Emulator::Qemu(qemu @ Qemu { accelerator: Accelerator::Kvm, .. }) = self {
+            qemu.cpu = Some(cpu);
         }
     }
 
@@ -133,28 +139,27 @@ fn try_natively(kvm: &Qemu, limits: &Limits) -> Result<Result<(), String>, Error
     }
 }
 
-/// Whether ring 0 runs natively, by what the kernel found.
+/// Whether ring 0 runs on the processor, if not all of it, by what the kernel found.
 fn is_native(boot: &Boot) -> Result<(), String> {
-    let ratio = boot.ring0_ticks as f64 / boot.ring3_ticks as f64;
-    let call = "a system call from ring 3 does not work";
-    match (NATIVE.contains(&ratio), boot.syscall_works) {
-        (true, true) => Ok(()),
-        (true, false) => Err(format!("{call} under this KVM")),
-        (false, works) => {
-            let call = if works { String::new() } else { format!(", and {call}") };
-            Err(format!("this KVM emulates ring 0: a loop took {ratio:.1} times as long as in ring 3{call}"))
-        }
-    }
+    why_emulated(&ring_test(boot))
+        .map_or(Ok(()), |why| Err(format!("this KVM emulates ring 0: {why}{}", software())))
+}
+
+/// A KVM on a machine whose processor does not virtualize cannot be anything else.
+fn software() -> &'static str {
+    let flags = environment::capture(&Roots::default(), 0).cpu.flags;
+    let virtualizes = flags.iter().any(|flag| flag == "vmx" || flag == "svm");
+    if virtualizes { "" } else { " (this machine's CPUID offers neither VMX nor SVM)" }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn boot(ring0_ticks: u64, ring3_ticks: u64, syscall_works: bool) -> Boot {
+    fn boot(ring0_ticks: u64, ring3_ticks: u64, syscall_works: bool, interrupt_ticks: u64) -> Boot {
         let (features, gateway, loader, memory, vendor) = (0, 0, 1, 0, 1);
         Boot {
-            version: 1,
+            version: 2,
             ring0_ticks,
             ring3_ticks,
             syscall_works,
@@ -164,16 +169,29 @@ mod tests {
             loader,
             memory,
             vendor,
+            tsc_source: 0,
+            tsc_other_hz: 0,
+            tsc_other: 0,
+            tsc_invariant: true,
+            cr3_ticks: 64 * 200,
+            cpuid_ticks: 64 * 1200,
+            interrupt_ticks,
+            invalid_ticks: 64 * 2000,
+            signs: 0,
+            signature: [0; 12],
+            microcode: 0,
         }
     }
 
     #[test]
     fn ring_0_is_native_when_it_is_as_fast_as_ring_3() {
-        assert_eq!(is_native(&boot(1000, 990, true)), Ok(()));
-        assert!(is_native(&boot(812_000, 1000, true)).unwrap_err().contains("812.0 times as long"));
-        assert!(is_native(&boot(1000, 1000, false)).unwrap_err().contains("system call"));
-        for bad in [boot(0, 0, true), boot(1, 0, true), boot(0, 1, true)] {
-            assert!(is_native(&bad).is_err());
+        assert_eq!(is_native(&boot(1000, 990, true, 1)), Ok(()));
+        let emulated = |boot| is_native(&boot).unwrap_err();
+        assert!(emulated(boot(812_000, 1000, true, 1)).contains("812.0 times as long"));
+        assert!(emulated(boot(1000, 1000, false, 1)).contains("system call"));
+        assert!(emulated(boot(1000, 1000, true, 0)).contains("an interrupt from ring 3"));
+        for bad in [boot(0, 0, true, 1), boot(1, 0, true, 1), boot(0, 1, true, 1)] {
+            emulated(bad);
         }
     }
 }

@@ -1,14 +1,15 @@
 //! A measurement in the lab: one boot, its runs sorted by row, the document.
 
-use super::described::{environment, vendor};
+use super::counted::{Counted, is_lost};
+use super::described::{Booting, environment, features, ring_test, vendor};
 use super::plan::{Numbered, Work};
-use super::{Emulator, LabPlan, ended};
+use super::{Emulator, LabPlan, believed, ended};
 use crate::conclude::{Facts, conclude};
 use crate::drive::{Answer, Measurer, Taken, drive};
-use crate::{Error, Progress, Row};
-use document::{Counter, Document, Export, Outcome, Place};
-use environment::{CoreType, Environment};
-use lab::{Collected, End, Events, Limits, Trouble};
+use crate::{Error, Progress, Row, Scout, TableRow};
+use document::{Counter, Document, Export, Machine, Outcome, Place};
+use environment::{CoreType, Environment, LabBoot, LabCounters, Ring0};
+use lab::{Collected, End, Events, Limits, Strays, Trouble};
 use record::{Boot, Payload, abi};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -27,6 +28,8 @@ pub struct Setting {
     pub host: Option<Environment>,
     /// Ticks in a second of this machine's counter, where the guest uses it.
     pub tsc_hz: Option<f64>,
+    /// What chooses the CPU that the guest is pinned to, where its processor is this machine's.
+    pub scout: Option<Scout>,
 }
 
 /// Measures what the plan asks for. `progress` gets the share that is done, and the row.
@@ -35,16 +38,20 @@ pub struct Setting {
 /// [`Error::Environment`] when the guest does not boot, [`Error::Interrupted`] when the user interrupted it before.
 pub fn measure<'a>(
     plan: &LabPlan<'a>,
-    setting: Setting,
+    mut setting: Setting,
     progress: &mut dyn FnMut(Progress<'a>),
 ) -> Result<Document, Error> {
     let started = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     let begin = Instant::now();
     let machine = setting.emulator.machine();
-    let work = plan.work(machine.counter());
-    let boot = Booted::read(plan, &setting, &work, progress)?;
-    let rows = rows(plan, &setting, &boot, &work);
-    let ended = boot.trouble.as_ref().filter(|trouble| **trouble != Trouble::Interrupted);
+    let boots = boot_all(plan, &mut setting, begin, progress);
+    let first = boots.first().and_then(|boot| Some((boot.collected.boot?, boot.came_up)));
+    let Some((boot, came_up)) = first else {
+        let trouble = boots.into_iter().find_map(|boot| boot.trouble);
+        return Err(trouble.unwrap_or(Trouble::Interrupted).into());
+    };
+    let (rows, counters) = rows(plan, machine, &boot, &boots);
+    let trouble = boots.iter().find_map(|boot| boot.trouble.as_ref());
     let facts = Facts {
         place: Place::new(machine, Kernel::Lab),
         started,
@@ -53,55 +60,122 @@ pub fn measure<'a>(
         strict_budget: true,
         seed: plan.seed,
         interrupted: setting.limits.interrupt.load(Ordering::Relaxed),
-        ended: ended.map(Trouble::to_string),
+        ended: trouble.filter(|trouble| **trouble != Trouble::Interrupted).map(Trouble::to_string),
         realtime: false,
         realtime_refused: None,
         tsc_hz: setting.tsc_hz.filter(|_| machine.counter() == Counter::Time),
-        cores: BTreeMap::from([(abi::LAB_CPU as usize, CoreType::Uniform)]),
+        cores: cores(&setting, &boots),
         changes: Vec::new(),
     };
-    let vdso = vdso(&boot.collected, &work);
-    let environment = environment(plan, setting, &boot.boot, boot.came_up);
-    Ok(conclude(&rows, facts, environment, vdso))
+    let vdso = boots.first().map(|boot| vdso(&boot.collected, &boot.work)).unwrap_or_default();
+    let boots = boots.iter().filter(|boot| boot.collected.boot.is_some()).map(Booted::described).collect();
+    let environment = environment(plan, setting, Booting { boot: &boot, came_up, boots, counters });
+    let mut document = conclude(&rows, facts, environment, vdso);
+    if let Some(lab) = &document.environment.lab {
+        for row in &mut document.results {
+            row.spread = document::spread(row, &lab.boots);
+        }
+    }
+    Ok(document)
+}
+
+/// The CPUs of this machine that the guest was pinned to; or the guest's own.
+fn cores(setting: &Setting, boots: &[Booted]) -> BTreeMap<usize, CoreType> {
+    let kind = |cpu| setting.scout.as_ref().map_or(CoreType::Uniform, |scout| scout.core(cpu));
+    let pinned: BTreeMap<_, _> =
+        boots.iter().filter_map(|boot| boot.cpu).map(|cpu| (cpu, kind(cpu))).collect();
+    if pinned.is_empty() { BTreeMap::from([(abi::LAB_CPU as usize, CoreType::Uniform)]) } else { pinned }
+}
+
+/// Boots the guest as often as the plan says. The first trouble is the end of it.
+fn boot_all<'a>(
+    plan: &LabPlan<'a>,
+    setting: &mut Setting,
+    begin: Instant,
+    progress: &mut dyn FnMut(Progress<'a>),
+) -> Vec<Booted> {
+    let counter = setting.emulator.machine().counter();
+    let all = plan.boots(counter);
+    let mut boots = Vec::new();
+    for number in 0..all {
+        let cpu = setting.scout.as_mut().map(Scout::choose);
+        cpu.into_iter().for_each(|cpu| setting.emulator.pin(cpu));
+        let mut booted = Booted::of(plan, counter, number, cpu);
+        let mut show = |share: f64, row| {
+            progress(Progress { share: (number as f64 + share) / all as f64, row, quiet: None });
+        };
+        booted.trouble = booted.run(plan, setting, begin, &mut show).err();
+        let is_over = booted.trouble.is_some();
+        boots.push(booted);
+        if is_over {
+            break;
+        }
+    }
+    boots
 }
 
 /// A boot that is over.
 struct Booted {
-    boot: Boot,
+    work: Work,
+    seed: u64,
+    /// The CPU that the guest was pinned to.
+    cpu: Option<usize>,
     /// The time from starting the emulator to the first record.
     came_up: Duration,
+    /// When that record came, since the measurement began.
+    at: Duration,
     collected: Collected,
     trouble: Option<Trouble>,
 }
 
 impl Booted {
-    /// Boots and reads to the end. Trouble is an error only before the kernel has booted.
-    fn read<'a>(
+    fn of(plan: &LabPlan, counter: Counter, number: u64, cpu: Option<usize>) -> Booted {
+        Booted {
+            work: plan.work(counter, number),
+            seed: plan.seed_of(number),
+            cpu,
+            came_up: Duration::ZERO,
+            at: Duration::ZERO,
+            collected: Collected::default(),
+            trouble: None,
+        }
+    }
+
+    /// Boots and reads to the end. What came before trouble is kept.
+    fn run<'a>(
+        &mut self,
         plan: &LabPlan<'a>,
         setting: &Setting,
-        work: &Work,
-        progress: &mut dyn FnMut(Progress<'a>),
-    ) -> Result<Booted, Trouble> {
-        let archive = archive(setting, work)?;
-        let begin = Instant::now();
-        let mut guest = setting.emulator.boot(&archive, work.numbered.len(), &setting.limits)?;
-        let first = guest.next()?;
-        let came_up = begin.elapsed();
-        let mut collected = Collected::default();
-        collected.take(first);
-        let mut show = |number: u64| {
-            if let Some(Numbered::Round(index)) = work.numbered.get(number as usize)
+        begin: Instant,
+        show: &mut dyn FnMut(f64, TableRow<'a>),
+    ) -> Result<(), Trouble> {
+        let archive = archive(setting, &self.work)?;
+        let before = begin.elapsed();
+        let whole = setting.limits.time;
+        // All boots together have the time.
+        let limits = Limits { time: whole.saturating_sub(before), ..setting.limits.clone() };
+        let of_all = |trouble| match trouble {
+            Trouble::Timeout(_) => Trouble::Timeout(whole),
+            other => other,
+        };
+        let count = self.work.numbered.len();
+        let mut guest = setting.emulator.boot(&archive, count, &limits).map_err(of_all)?;
+        let first = guest.next().map_err(of_all)?;
+        self.at = begin.elapsed();
+        self.came_up = self.at.saturating_sub(before);
+        self.collected.take(first);
+        let mut progress = |number: u64| {
+            if let Some(Numbered::Round(index)) = self.work.numbered.get(number as usize)
                 && let Some(job) = plan.jobs.get(*index)
             {
-                let share = number as f64 / work.numbered.len() as f64;
-                progress(Progress { share, row: job.row, quiet: None });
+                show(number as f64 / count as f64, job.row);
             }
         };
-        let trouble = collected.read(&mut guest, &mut show).err();
-        match (collected.boot, trouble) {
-            (Some(boot), trouble) => Ok(Booted { boot, came_up, collected, trouble }),
-            (None, trouble) => Err(trouble.unwrap_or(Trouble::Interrupted)),
-        }
+        self.collected.read(&mut guest, &mut progress).map_err(of_all)
+    }
+
+    fn described(&self) -> LabBoot {
+        LabBoot { at_ms: self.at.as_secs_f64() * 1e3, seed: self.seed, cpu: self.cpu }
     }
 }
 
@@ -112,66 +186,176 @@ fn archive(setting: &Setting, work: &Work) -> Result<Vec<u8>, Trouble> {
     Ok(lab::pack(&lab::Plan { lines }, &lab::probes())?)
 }
 
-fn rows<'a>(plan: &LabPlan<'a>, setting: &Setting, boot: &Booted, work: &Work) -> Vec<Row<'a>> {
-    let machine = setting.emulator.machine();
+/// All rows with their rounds; and what was counted in these.
+fn rows<'a>(
+    plan: &LabPlan<'a>,
+    machine: Machine,
+    boot: &Boot,
+    boots: &[Booted],
+) -> (Vec<Row<'a>>, Option<LabCounters>) {
     let accelerator = machine.accelerator().unwrap_or_default();
-    let place = format!("{accelerator} {}", vendor(boot.boot.vendor).unwrap_or("unknown"));
+    let place = format!("{accelerator} {}", vendor(boot.vendor).unwrap_or("unknown"));
+    let features = features(boot.features);
+    let ring0 = (machine.counter() == Counter::Time).then(|| Ring0::judge(&ring_test(boot)));
     let new = |job: &super::plan::Job<'a>| {
-        let mut row = Row::new(job.row, machine.counter(), job.configuration.whole());
+        let configuration = job.configuration.clone().on(&features, &plan.configurations.named);
+        let mut row = Row::new(job.row, machine.counter(), configuration.whole());
         row.remarks.extend(job.row.0.differs.get(&place).cloned());
+        row.remarks.extend(ring0.iter().flat_map(|ring0| believed::remarks(ring0, job)));
         row
     };
     let mut rows: Vec<Row> = plan.jobs.iter().map(new).collect();
-    let mut lab = Lab { plan, boot, work, next: 0 };
+    let mut lab = Lab { plan, boots, boot: 0, next: 0, counted: Counted::default(), lost: Vec::new() };
     // Progress was told while the guest ran.
     drive(&mut lab, &mut rows, &mut |_| ());
-    remark_on_gates(&mut rows, &boot.collected, work);
-    rows
+    let Lab { counted, lost, .. } = lab;
+    for index in lost {
+        if let Some(row) = rows.get_mut(index).filter(|row| !row.was_tried()) {
+            row.take(Answer::Ended(Outcome::Error, LOST.into()), 0.0);
+        }
+    }
+    if let Some(first) = boots.first() {
+        remark_on_gates(&mut rows, plan, &first.collected, &first.work);
+    }
+    remark_on_strays(&mut rows, boots);
+    // What an emulator counts is its own.
+    (rows, counted.whole().filter(|_| machine.counter() == Counter::Time))
 }
+
+/// Why a row has no round.
+const LOST: &str = "a system management interrupt of the firmware fell into every round";
 
 /// The lab. All rounds are there before the first is taken, because the guest has ended by then.
 struct Lab<'a, 'b> {
     plan: &'b LabPlan<'a>,
-    boot: &'b Booted,
-    work: &'b Work,
+    boots: &'b [Booted],
+    /// The boot that the next round is of.
+    boot: usize,
+    /// Its number in that.
     next: usize,
+    counted: Counted,
+    /// Rows that lost a round.
+    lost: Vec<usize>,
 }
 
-impl Measurer for Lab<'_, '_> {
-    fn next(&mut self, rows: &[Row]) -> Option<Taken> {
+impl Lab<'_, '_> {
+    /// The CPU that the last round was taken on.
+    fn cpu(&self) -> Option<usize> {
+        self.boots.get(self.boot)?.cpu
+    }
+
+    /// The next round of this boot, of a row that is still measured.
+    fn next_of(&mut self, boot: &Booted, rows: &[Row]) -> Option<Taken> {
         loop {
             let number = self.next as u64;
-            let what = *self.work.numbered.get(self.next)?;
+            let what = *boot.work.numbered.get(self.next)?;
             self.next += 1;
             let Numbered::Round(index) = what else { continue };
             let job = self.plan.jobs.get(index)?;
             if !rows.get(index).is_some_and(Row::is_open) {
                 continue;
             }
-            let answer = match (self.boot.collected.ran.get(&number), &self.boot.trouble) {
-                (Some(ran), _) => ended::answer_of(job.row.0, &job.configuration, ran),
+            let answer = match (boot.collected.ran.get(&number), &boot.trouble) {
+                (Some(ran), _) => {
+                    ran.counters.iter().for_each(|counters| self.counted.take(counters));
+                    if ran.counters.as_ref().is_some_and(is_lost) {
+                        self.lost.push(index);
+                        continue;
+                    }
+                    ended::answer_of(job.row.0, &job.configuration, ran)
+                }
                 // A row that was not tried before an interruption is left out.
                 (None, None | Some(Trouble::Interrupted)) => continue,
+                // Earlier boots have measured it; this one did not come to it.
+                (None, Some(_)) if boot.collected.running != Some(number) && has_rounds(rows, index) => {
+                    continue;
+                }
                 (None, Some(trouble)) => {
-                    let (outcome, why) = ended::missing(&self.boot.collected, number, trouble);
+                    let (outcome, why) = ended::missing(&boot.collected, number, trouble);
                     Answer::Unrun(outcome, why)
                 }
             };
-            let at = self.boot.collected.begun.get(&number).map_or(0.0, Duration::as_secs_f64);
-            return Some(Taken { row: index, at, answer });
+            let at = boot.at + boot.collected.begun.get(&number).copied().unwrap_or_default();
+            return Some(Taken { row: index, at: at.as_secs_f64(), answer });
+        }
+    }
+}
+
+fn has_rounds(rows: &[Row], index: usize) -> bool {
+    rows.get(index).is_some_and(|row| !row.rounds.is_empty())
+}
+
+impl Measurer for Lab<'_, '_> {
+    fn next(&mut self, rows: &[Row]) -> Option<Taken> {
+        let boots = self.boots;
+        loop {
+            let boot = boots.get(self.boot)?;
+            if let Some(taken) = self.next_of(boot, rows) {
+                return Some(taken);
+            }
+            (self.boot, self.next) = (self.boot + 1, 0);
+        }
+    }
+
+    fn look(&mut self, row: &mut Row) {
+        // The guest's only CPU is number 0 to it.
+        if let (Some(cpu), Some(round)) = (self.cpu(), row.newest()) {
+            round.cpu = cpu;
         }
     }
 }
 
 /// Adds what was observed of interrupts to the remarks of the rows that use the gate.
-fn remark_on_gates(rows: &mut [Row], collected: &Collected, work: &Work) {
+fn remark_on_gates(rows: &mut [Row], plan: &LabPlan, collected: &Collected, work: &Work) {
     for (number, what) in (0..).zip(&work.numbered) {
-        let Numbered::Observe(entry) = *what else { continue };
+        let Numbered::Observe(index) = *what else { continue };
+        let Some(observed_job) = plan.jobs.get(index) else { continue };
         let observed = collected.ran.get(&number).and_then(|ran| ran.interrupts);
         let Some(words) = observed.map(document::interrupts_in_words) else { continue };
-        let of_entry = rows.iter_mut().filter(|row| row.row.0.id == entry && row.outcome == Outcome::Ok);
-        of_entry.for_each(|row| row.remarks.push(words.to_string()));
+        let of_jobs = rows.iter_mut().zip(&plan.jobs).filter(|(_, job)| job.has_gate_of(observed_job));
+        let worked = of_jobs.map(|(row, _)| row).filter(|row| row.outcome == Outcome::Ok);
+        worked.for_each(|row| row.remarks.push(words.to_string()));
     }
+}
+
+/// Adds the interrupts that nobody asked for to the remarks of the rows that they disturbed.
+fn remark_on_strays(rows: &mut [Row], boots: &[Booted]) {
+    let mut by_row = BTreeMap::<usize, Strays>::new();
+    let of_boot = |boot: &'_ Booted| {
+        let round = |number: u64| match boot.work.numbered.get(number as usize) {
+            Some(Numbered::Round(index)) => Some(*index),
+            _ => None,
+        };
+        let known =
+            boot.collected.strays.iter().filter_map(|(number, strays)| Some((round((*number)?)?, strays)));
+        known.map(|(index, strays)| (index, strays.clone())).collect::<Vec<_>>()
+    };
+    for (index, strays) in boots.iter().flat_map(of_boot) {
+        let came = by_row.entry(index).or_default();
+        for (vector, count) in strays {
+            let sum = came.entry(vector).or_default();
+            *sum = sum.saturating_add(count);
+        }
+    }
+    for (index, came) in by_row {
+        if let Some(row) = rows.get_mut(index) {
+            row.remarks.extend(strays_in_words(&came));
+        }
+    }
+}
+
+/// Nothing when there were none.
+fn strays_in_words(came: &Strays) -> Option<String> {
+    let all = came.values().fold(0, |sum: u64, count| sum.saturating_add(*count));
+    let name = |vector: &u64| if *vector == 2 { "NMI".into() } else { format!("vector {vector:#x}") };
+    let each: Vec<String> = came.iter().map(|(vector, count)| format!("{}: {count}", name(vector))).collect();
+    let (interrupts, were) = if all == 1 { ("interrupt", "was") } else { ("interrupts", "were") };
+    (all > 0).then(|| {
+        format!(
+            "{all} {interrupts} that nobody asked for {were} handled while this was measured ({})",
+            each.join(", ")
+        )
+    })
 }
 
 /// What the vDSO images export, by bitness.
@@ -188,4 +372,18 @@ fn vdso(collected: &Collected, work: &Work) -> BTreeMap<String, Vec<Export>> {
         vdso.insert(probe.bits().to_string(), exports.collect());
     }
     vdso
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strays_are_counted_and_named() {
+        assert_eq!(strays_in_words(&Strays::new()), None);
+        let one = "1 interrupt that nobody asked for was handled while this was measured (vector 0x37: 1)";
+        assert_eq!(strays_in_words(&Strays::from([(0x37, 1)])).as_deref(), Some(one));
+        let more = "4 interrupts that nobody asked for were handled while this was measured (NMI: 3, vector 0x37: 1)";
+        assert_eq!(strays_in_words(&Strays::from([(0x37, 1), (2, 3)])).as_deref(), Some(more));
+    }
 }

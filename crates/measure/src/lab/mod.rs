@@ -3,10 +3,13 @@
 use lab::Line;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+mod believed;
 mod configuration;
+mod counted;
 mod described;
 mod ended;
 mod image;
+mod listing;
 mod machine;
 mod measure;
 mod plan;
@@ -14,6 +17,7 @@ mod plan;
 pub use configuration::{Configuration, Configurations};
 pub use ended::{not_loaded, unsupported};
 pub use image::image;
+pub use listing::{Listed, listing};
 pub use machine::{Accel, Emulator, choose};
 pub use measure::{Setting, measure};
 pub use plan::{LabPlan, Options};

@@ -19,13 +19,22 @@ pub struct Job<'a> {
     pub configuration: Configuration<'a>,
 }
 
+impl Job<'_> {
+    /// Whether it enters as another does, through the same type of gate.
+    pub fn has_gate_of(&self, other: &Job) -> bool {
+        let gate = |job: &Job| job.configuration.only(&[DECIDING]);
+        self.row.0.id == other.row.0.id && gate(self) == gate(other)
+    }
+}
+
 /// The purpose of a run, exec or check line of the kernel's plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Numbered {
     /// What the vDSO exports.
     Describe(Probe),
-    /// Whether interrupts are on in the kernel after this entry (its id) came through a gate.
-    Observe(u16),
+    /// Whether interrupts are on in the kernel after the entry of the job of this index came through a gate; for all jobs
+    /// of the entry whose configuration has the same gate.
+    Observe(usize),
     /// A round of the job of this index.
     Round(usize),
 }
@@ -33,6 +42,9 @@ pub enum Numbered {
 /// Files of the lab's entries whose paths begin at a gate. The gate decides whether interrupts stay on in the kernel; with
 /// other entries the instruction decides.
 const GATES: [&str; 5] = ["int80", "call-gate", "ud", "int3", "div0"];
+
+/// The switch that decides the same for one of them.
+const DECIDING: &str = "gate";
 
 /// What is asked of the lab.
 #[derive(Debug, Clone)]
@@ -55,11 +67,34 @@ pub struct Options {
     pub time: Duration,
 }
 
-/// Runs of each row: for times, twice as many as an estimate needs; for counts one, since every count is the same.
+/// Runs of each row in a boot: for counts one, since every count is the same; for times two, so that it can be told how much
+/// of the spread lies between layouts, and how much within one.
 fn rounds(counter: Counter) -> u64 {
     match counter {
         Counter::Instructions => 1,
-        Counter::Time => 12,
+        Counter::Time => 2,
+    }
+}
+
+/// Boots of a measurement. A cost depends on where code and data happen to lie, so for times each boot starts from cold, and
+/// draws a layout of its own: with its rounds, more than twice as many as an estimate needs.
+fn boots(counter: Counter) -> u64 {
+    match counter {
+        Counter::Instructions => 1,
+        Counter::Time => 8,
+    }
+}
+
+/// Seeds are below: JSON readers keep every whole number up to 2^53.
+const SEEDS: u64 = (1 << 53) + 1;
+
+/// What draws a layout: the addresses and random bytes of programs and, where time is measured, where paths begin in their
+/// slots. A count does not depend on that.
+fn layout(counter: Counter, seed: u64) -> Vec<Line> {
+    match counter {
+        Counter::Instructions => vec![Line::Seed(seed)],
+        // 0 would be the layout without offsets, in every boot the same.
+        Counter::Time => vec![Line::Seed(seed), Line::Layout(seed + 1)],
     }
 }
 
@@ -132,10 +167,28 @@ impl<'a> LabPlan<'a> {
         })
     }
 
-    /// The work of a boot: all rounds of all jobs, the configurations interleaved, in an order drawn from the seed.
-    pub fn work(&self, counter: Counter) -> Work {
-        let orders = (0..rounds(counter)).map(|round| self.seed.wrapping_add(round));
-        self.work_in_order(counter, orders.flat_map(|seed| schedule::order(self.jobs.len(), seed)))
+    /// The same with another seed.
+    pub fn seeded(self, seed: u64) -> LabPlan<'a> {
+        LabPlan { seed, ..self }
+    }
+
+    /// How many boots the measurement has.
+    pub fn boots(&self, counter: Counter) -> u64 {
+        boots(counter)
+    }
+
+    /// What a boot of this number draws its layout and its order from.
+    pub fn seed_of(&self, boot: u64) -> u64 {
+        self.seed.wrapping_add(boot) % SEEDS
+    }
+
+    /// The work of the boot of this number: some rounds of all jobs, the configurations interleaved, in an order drawn from
+    /// the seed. What is the same in every boot is looked at in the first.
+    pub fn work(&self, counter: Counter, boot: u64) -> Work {
+        let rounds = rounds(counter);
+        let orders = (0..rounds).map(|round| self.seed.wrapping_add(boot * rounds + round));
+        let orders = orders.flat_map(|seed| schedule::order(self.jobs.len(), seed));
+        self.work_in_order(counter, boot, layout(counter, self.seed_of(boot)), orders)
     }
 
     /// The work of a boot that somebody watches: a round of each job, one configuration after the other, in the table's
@@ -147,22 +200,24 @@ impl<'a> LabPlan<'a> {
         };
         let mut jobs: Vec<usize> = (0..self.jobs.len()).collect();
         jobs.sort_by_key(|index| self.jobs.get(*index).and_then(place));
-        self.work_in_order(Counter::Time, jobs.into_iter())
+        // With a single layout, paths begin their slots, so that the figures of two images can be compared.
+        let layout = vec![Line::Seed(self.seed_of(0))];
+        self.work_in_order(Counter::Time, 0, layout, jobs.into_iter())
     }
 
-    fn work_in_order(&self, counter: Counter, order: impl Iterator<Item = usize>) -> Work {
-        let mut lines = vec![Line::Seed(self.seed), Line::Limit(limit(counter))];
+    fn work_in_order(
+        &self,
+        counter: Counter,
+        boot: u64,
+        layout: Vec<Line>,
+        order: impl Iterator<Item = usize>,
+    ) -> Work {
+        let mut lines = layout;
+        lines.push(Line::Limit(limit(counter)));
         let mut numbered = Vec::new();
-        for probe in [Probe::Probe64, Probe::Probe32] {
-            lines.push(Line::Run { file: probe.name().into(), arguments: Request::describe() });
-            numbered.push(Numbered::Describe(probe));
-        }
         let mut now = self.defaults.clone();
-        for row in self.gates() {
-            let observing = self.defaults.for_entry(row.0).but("observe", "on");
-            set_changes(&mut lines, &mut now, &observing);
-            lines.push(run(row, counter));
-            numbered.push(Numbered::Observe(row.0.id));
+        if boot == 0 {
+            self.look(counter, &mut lines, &mut numbered, &mut now);
         }
         // A switch that is named is always set explicitly: on a processor that lacks the feature, the default differs.
         let named = self.defaults.only(&self.configurations.named);
@@ -181,11 +236,35 @@ impl<'a> LabPlan<'a> {
         Work { plan: lab::Plan { lines }, numbered }
     }
 
-    /// The first row of every entry that goes through a gate.
-    fn gates(&self) -> impl Iterator<Item = TableRow<'a>> {
-        let entries = self.jobs.chunk_by(|a, b| a.row.0.id == b.row.0.id);
-        let first = entries.filter_map(|jobs| jobs.first()).map(|job| job.row);
-        first.filter(|(entry, _)| entry.lab.as_ref().is_some_and(|file| GATES.contains(&file.as_str())))
+    /// What the vDSO exports, and whether interrupts are on behind each gate.
+    fn look(
+        &self,
+        counter: Counter,
+        lines: &mut Vec<Line>,
+        numbered: &mut Vec<Numbered>,
+        now: &mut Configuration<'a>,
+    ) {
+        for probe in [Probe::Probe64, Probe::Probe32] {
+            lines.push(Line::Run { file: probe.name().into(), arguments: Request::describe() });
+            numbered.push(Numbered::Describe(probe));
+        }
+        for (index, job) in self.observed() {
+            set_changes(lines, now, &job.configuration.clone().but("observe", "on"));
+            lines.push(run(job.row, counter));
+            numbered.push(Numbered::Observe(index));
+        }
+    }
+
+    /// For every entry that goes through a gate, the first job with each type of gate, and its index.
+    fn observed(&self) -> Vec<(usize, &Job<'a>)> {
+        let is_gate = |job: &Job| job.row.0.lab.as_ref().is_some_and(|file| GATES.contains(&file.as_str()));
+        let mut first: Vec<(usize, &Job)> = Vec::new();
+        for (index, job) in self.jobs.iter().enumerate().filter(|(_, job)| is_gate(job)) {
+            if !first.iter().any(|(_, seen)| seen.has_gate_of(job)) {
+                first.push((index, job));
+            }
+        }
+        first
     }
 }
 

@@ -1,0 +1,263 @@
+//! Whether a guest's ring 0 runs on the processor itself, judged by what the lab kernel found at boot.
+//!
+//! Times are judged in core cycles, by a chain that the kernel ran in ring 3, which runs natively in every virtual machine:
+//! so no threshold depends on a clock.
+
+use serde::{Deserialize, Serialize};
+
+/// How much the time of a loop may differ between ring 0 and ring 3 where both run natively, as a factor. It was 1.00 where
+/// both do, and about 800 where ring 0 is emulated instruction by instruction.
+const SAME_LOOP: std::ops::RangeInclusive<f64> = 0.5..=2.0;
+
+/// Core cycles from which on something cannot have been done without the hypervisor: leaving a guest and coming back takes
+/// 1000 and more on every processor with VMX or SVM, and a write of CR3 by the processor 100 to 500, the reload of the code's
+/// translation included. This lies between, at the same factor from either.
+const EXIT: f64 = 700.0;
+
+/// Core cycles that a crossing takes at least besides the exit, if the hypervisor passes it on: the processor's part of an
+/// interrupt and iretq, of which 300 is little.
+const CROSSING: f64 = 300.0;
+
+/// The same limit where nothing tells what an exit costs, because cpuid does not leave the guest. The dearest native
+/// interrupt and iretq known take about 1000 (Sapphire Rapids), and two more world switches at least 1000.
+const CROSSING_UNKNOWN_EXIT: f64 = 2000.0;
+
+/// Whether the kernel's instructions run on the processor.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// All of them do.
+    Natively,
+    /// The hypervisor does some of them itself: see [`Ring0::trapped`].
+    Partly,
+    /// A program executes them.
+    #[default]
+    Emulated,
+}
+
+/// What a hypervisor does itself where the rest of ring 0 runs natively.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Trapped {
+    /// Writes of CR3: shadow page tables.
+    Cr3Writes,
+    /// `int` from ring 3, or `iretq`.
+    Interrupts,
+    /// Invalid instructions: KVM looks at each before the guest gets it.
+    InvalidInstructions,
+}
+
+/// What the kernel found.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RingTest {
+    /// Ticks for a loop in ring 0.
+    pub loop_ticks: u64,
+    /// Ticks for the same loop in ring 3, where it takes [`RingTest::loop_cycles`].
+    pub loop_ticks_outside: u64,
+    /// Core cycles that the loop takes: it is a chain.
+    pub loop_cycles: f64,
+    /// Whether a system call from ring 3 arrives, and comes back.
+    pub syscall_works: bool,
+    /// Ticks for one write of CR3.
+    pub cr3_write: f64,
+    /// Ticks for one cpuid in ring 0.
+    pub cpuid: f64,
+    /// Ticks for an interrupt from ring 3 and back; `None` where it does not work.
+    pub interrupt: Option<f64>,
+    /// The same by an invalid instruction.
+    pub invalid_instruction: Option<f64>,
+    /// Whether ring 0 finds itself in another ring, or cannot clear IF.
+    pub deprivileged: bool,
+    /// Whether CPUID offers VMX or SVM.
+    pub nesting: bool,
+    /// The hypervisor's signature.
+    pub hypervisor: Option<String>,
+}
+
+/// Whether ring 0 runs natively, and by what that is told.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Ring0 {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// What the hypervisor does itself; empty unless the verdict is [`Verdict::Partly`].
+    pub trapped: Vec<Trapped>,
+    /// Core cycles for a write of CR3; null where the counter counts instructions.
+    pub cr3_write_cycles: Option<f64>,
+    /// Core cycles for an interrupt from ring 3 and back.
+    pub interrupt_cycles: Option<f64>,
+    /// Core cycles for an invalid instruction in ring 3, which the kernel takes for a system call, and back.
+    pub invalid_instruction_cycles: Option<f64>,
+    /// Core cycles for cpuid in ring 0, which leaves a guest under VMX, and nearly always under SVM.
+    pub cpuid_cycles: Option<f64>,
+    /// The hypervisor that the guest saw, by CPUID leaf 40000000h.
+    pub hypervisor: Option<String>,
+    /// Whether ring 0 found itself in another ring, or could not clear IF: ring compression.
+    pub deprivileged: bool,
+    /// Whether CPUID offered VMX or SVM to the guest.
+    pub nesting: bool,
+}
+
+impl Ring0 {
+    /// Of a kernel that an emulator ran, whose counter counts instructions: there is nothing to judge.
+    pub fn emulated(test: &RingTest) -> Ring0 {
+        Ring0 {
+            hypervisor: test.hypervisor.clone(),
+            deprivileged: test.deprivileged,
+            nesting: test.nesting,
+            ..Ring0::default()
+        }
+    }
+
+    /// Of a kernel in a virtual machine that is said to run on the processor.
+    pub fn judge(test: &RingTest) -> Ring0 {
+        let cycles = |ticks: f64| ticks * test.loop_cycles / test.loop_ticks_outside as f64;
+        let known = |ticks: Option<f64>| ticks.map(cycles).filter(|cycles| cycles.is_finite());
+        let mut judged = Ring0 {
+            cr3_write_cycles: known(Some(test.cr3_write)),
+            interrupt_cycles: known(test.interrupt),
+            invalid_instruction_cycles: known(test.invalid_instruction),
+            cpuid_cycles: known(Some(test.cpuid)),
+            ..Ring0::emulated(test)
+        };
+        if why_emulated(test).is_none() {
+            judged.trapped = judged.found_trapped();
+            judged.verdict = if judged.trapped.is_empty() { Verdict::Natively } else { Verdict::Partly };
+        }
+        judged
+    }
+
+    /// Whether the hypervisor does this itself.
+    pub fn traps(&self, what: Trapped) -> bool {
+        self.trapped.contains(&what)
+    }
+
+    fn found_trapped(&self) -> Vec<Trapped> {
+        let crossing = match self.cpuid_cycles {
+            Some(exit) if exit >= EXIT => exit + CROSSING,
+            _ => CROSSING_UNKNOWN_EXIT,
+        };
+        let found = [
+            (Trapped::Cr3Writes, self.cr3_write_cycles, EXIT),
+            (Trapped::Interrupts, self.interrupt_cycles, crossing),
+            (Trapped::InvalidInstructions, self.invalid_instruction_cycles, crossing),
+        ];
+        let found =
+            found.into_iter().filter(|(_, cycles, limit)| cycles.is_some_and(|cycles| cycles >= *limit));
+        found.map(|(what, ..)| what).collect()
+    }
+}
+
+/// Why no time means anything, in words; `None` where ring 0 runs on the processor, if not all of it.
+pub fn why_emulated(test: &RingTest) -> Option<String> {
+    let ratio = test.loop_ticks as f64 / test.loop_ticks_outside as f64;
+    let mut why = Vec::new();
+    if !SAME_LOOP.contains(&ratio) {
+        why.push(format!("a loop took {ratio:.1} times as long in ring 0 as in ring 3"));
+    }
+    if test.deprivileged {
+        why.push("its ring 0 is another ring of the processor".to_owned());
+    }
+    if !test.syscall_works {
+        why.push("a system call from ring 3 does not work".to_owned());
+    }
+    if test.interrupt.is_none() {
+        why.push("an interrupt from ring 3 does not work".to_owned());
+    }
+    match why.as_slice() {
+        [] => None,
+        [one] => Some(one.clone()),
+        [first @ .., last] => Some(format!("{}, and {last}", first.join(", "))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// In ticks of a counter that is slower than the core, as measured on a Sapphire Rapids: 0.676 ticks in a cycle.
+    fn test(cr3_write: f64, cpuid: f64, interrupt: f64, invalid: f64) -> RingTest {
+        const TICKS: f64 = 0.6763;
+        RingTest {
+            loop_ticks: 81_200,
+            loop_ticks_outside: (120_000.0 * TICKS) as u64,
+            loop_cycles: 120_000.0,
+            syscall_works: true,
+            cr3_write: cr3_write * TICKS,
+            cpuid: cpuid * TICKS,
+            interrupt: Some(interrupt * TICKS),
+            invalid_instruction: Some(invalid * TICKS),
+            ..RingTest::default()
+        }
+    }
+
+    /// The verdict on a machine on which these take so many core cycles.
+    fn verdict(cr3: f64, cpuid: f64, interrupt: f64, invalid: f64) -> (Verdict, Vec<Trapped>) {
+        let judged = Ring0::judge(&test(cr3, cpuid, interrupt, invalid));
+        (judged.verdict, judged.trapped)
+    }
+
+    #[test]
+    fn a_processor_does_it_all_itself_fast_or_slow() {
+        let natively = (Verdict::Natively, vec![]);
+        assert_eq!(verdict(100.0, 100.0, 300.0, 350.0), natively);
+        assert_eq!(verdict(220.0, 120.0, 1000.0, 1100.0), natively);
+        assert_eq!(verdict(500.0, 250.0, 700.0, 900.0), natively, "an old one");
+    }
+
+    #[test]
+    fn under_kvm_an_invalid_instruction_comes_to_the_hypervisor_first() {
+        let invalid = (Verdict::Partly, vec![Trapped::InvalidInstructions]);
+        assert_eq!(verdict(220.0, 1100.0, 1000.0, 2300.0), invalid);
+        assert_eq!(verdict(200.0, 1800.0, 400.0, 3000.0), invalid, "mitigations in the hypervisor");
+        assert_eq!(verdict(200.0, 30_000.0, 700.0, 45_000.0), invalid, "nested");
+    }
+
+    #[test]
+    fn shadow_page_tables_are_seen_by_what_a_write_of_cr3_takes() {
+        let shadow = (Verdict::Partly, vec![Trapped::Cr3Writes, Trapped::InvalidInstructions]);
+        assert_eq!(verdict(1500.0, 1100.0, 700.0, 2300.0), shadow);
+        assert_eq!(verdict(25_000.0, 20_000.0, 700.0, 30_000.0), shadow, "nested");
+    }
+
+    #[test]
+    fn interrupts_that_the_hypervisor_passes_on_take_an_exit_more() {
+        let all = vec![Trapped::Cr3Writes, Trapped::Interrupts, Trapped::InvalidInstructions];
+        assert_eq!(verdict(1500.0, 1100.0, 1500.0, 2300.0), (Verdict::Partly, all.clone()));
+        assert_eq!(verdict(1500.0, 120.0, 2600.0, 2600.0), (Verdict::Partly, all), "cpuid does not leave it");
+    }
+
+    #[test]
+    fn a_ring_0_that_is_emulated_has_no_parts() {
+        let native = test(200.0, 1200.0, 700.0, 2000.0);
+        let emulated = |change: fn(&mut RingTest)| {
+            let mut test = native.clone();
+            change(&mut test);
+            let judged = Ring0::judge(&test);
+            assert_eq!((judged.verdict, judged.trapped), (Verdict::Emulated, vec![]));
+            why_emulated(&test).unwrap()
+        };
+        assert_eq!(why_emulated(&native), None);
+        let slow = emulated(|test| test.loop_ticks = 64_673_050);
+        assert_eq!(slow, "a loop took 796.9 times as long in ring 0 as in ring 3");
+        let both = emulated(|test| (test.syscall_works, test.interrupt) = (false, None));
+        assert_eq!(
+            both,
+            "a system call from ring 3 does not work, and an interrupt from ring 3 does not work"
+        );
+        assert!(emulated(|test| test.deprivileged = true).contains("another ring"));
+        assert!(emulated(|test| test.loop_ticks_outside = 0).contains("inf times as long"));
+        assert!(emulated(|test| (test.loop_ticks, test.loop_ticks_outside) = (0, 0)).contains("NaN times"));
+    }
+
+    #[test]
+    fn figures_are_in_core_cycles_whatever_the_counter() {
+        let judged = Ring0::judge(&test(220.0, 1100.0, 1000.0, 2300.0));
+        let near = |cycles: Option<f64>, truth: f64| (cycles.unwrap() / truth - 1.0).abs() < 1e-4;
+        assert!(near(judged.cr3_write_cycles, 220.0) && near(judged.cpuid_cycles, 1100.0), "{judged:?}");
+        assert!(near(judged.interrupt_cycles, 1000.0) && near(judged.invalid_instruction_cycles, 2300.0));
+        assert_eq!(Ring0::emulated(&test(1.0, 1.0, 1.0, 1.0)), Ring0::default());
+        let broken = RingTest { loop_ticks_outside: 0, ..test(1.0, 1.0, 1.0, 1.0) };
+        assert_eq!(Ring0::judge(&broken).cr3_write_cycles, None);
+    }
+}

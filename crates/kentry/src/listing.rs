@@ -1,0 +1,131 @@
+//! `kentry lab --listing`: the path of an entry as the kernel has built it, as text.
+
+use crate::error::Error;
+use measure::lab::Listed;
+use paths::{File, Line};
+use record::Step;
+use std::fmt::Write;
+use table::{Abi, Entry, Kernel, Table};
+
+/// Columns for an instruction, where two stand side by side.
+const COLUMN: usize = 52;
+
+/// Columns for an instruction's bytes.
+const BYTES: usize = 32;
+
+/// The entry that a word names.
+///
+/// # Errors
+/// [`Error::Usage`] when there is none, or several.
+pub fn entry<'a>(table: &'a Table, word: &str) -> Result<&'a Entry, Error> {
+    let rows = measure::select::rows(table, Kernel::Lab, &[word.to_string()], &[])?;
+    let mut entries: Vec<&Entry> = rows.into_iter().map(|(entry, _)| entry).collect();
+    entries.dedup_by_key(|entry| entry.id);
+    match entries.as_slice() {
+        [entry] => Ok(entry),
+        many => {
+            let names: Vec<&str> = many.iter().map(|entry| entry.name.as_str()).collect();
+            Err(Error::Usage(format!(
+                "--listing shows one entry, and {word} stands for {}",
+                names.join(", ")
+            )))
+        }
+    }
+}
+
+/// The name of the path by which an entry enters the kernel: that of its file, or with the ABI behind it where a file has a
+/// path for each.
+///
+/// # Errors
+/// [`Error::Usage`] when it has none.
+pub fn path_of(entry: &Entry) -> Result<String, Error> {
+    let kernel = File::read(lab::KERNEL).and_then(|file| paths::Paths::read(&file)).map_err(internal)?;
+    let file = entry.lab.as_deref().map(|file| file.replace('-', "_"));
+    let abi = if entry.abi == Some(Abi::X86_64) { "x86_64" } else { "i386" };
+    let names = file.into_iter().flat_map(|file| [format!("{file}_{abi}"), file]);
+    let mut known = names.filter(|name| kernel.path(name).is_some());
+    known.next().ok_or_else(|| {
+        Error::Usage(format!(
+            "{} has no path of its own in the kernel; `kentry explain` tells where it goes",
+            entry.name
+        ))
+    })
+}
+
+fn internal(error: paths::Error) -> Error {
+    Error::Environment(error.to_string())
+}
+
+/// One path, or two side by side.
+///
+/// # Errors
+/// [`Error::Usage`] when there are more.
+pub fn text(path: &str, named: &[&str], listed: &[Listed]) -> Result<String, Error> {
+    let kernel = File::read(lab::KERNEL).map_err(internal)?;
+    match listed {
+        [one] => Ok(alone(&kernel, path, named, one)),
+        [left, right] => Ok(side_by_side(&kernel, path, named, left, right)),
+        _ => Err(Error::Usage("--listing takes two --set at most".into())),
+    }
+}
+
+fn start_of(listed: &Listed) -> u64 {
+    listed.steps.first().map_or(0, |step| step.address)
+}
+
+fn switches(named: &[&str], listed: &Listed) -> String {
+    let values = listed.configuration.values().filter(|(name, _)| named.contains(name));
+    values.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+}
+
+/// Writing to a String cannot fail.
+macro_rules! line {
+    ($text:expr, $($words:tt)*) => { let _ = writeln!($text, $($words)*); };
+}
+
+fn alone(kernel: &File, path: &str, named: &[&str], listed: &Listed) -> String {
+    let instructions = |step: &Step| paths::disassemble(kernel, step.address, &step.code, None);
+    let count: usize = listed.steps.iter().map(|step| instructions(step).len()).sum();
+    let bytes: usize = listed.steps.iter().map(|step| step.code.len()).sum();
+    let mut text = String::new();
+    line!(text, "path {path}: {count} instructions, {bytes} bytes  {}", switches(named, listed));
+    for step in &listed.steps {
+        line!(text, "\n{}", report::plain(&step.name));
+        for Line { address, bytes, text: instruction } in instructions(step) {
+            let hex: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            line!(text, "  {address:x}  {:BYTES$} {instruction}", hex.join(" "));
+        }
+    }
+    text
+}
+
+fn side_by_side(kernel: &File, path: &str, named: &[&str], left: &Listed, right: &Listed) -> String {
+    let mut text = String::new();
+    line!(text, "path {path}\n");
+    line!(text, "{:COLUMN$}{}", switches(named, left), switches(named, right));
+    let (starts, mut sides) =
+        ([start_of(left), start_of(right)], [left.steps.as_slice(), right.steps.as_slice()]);
+    while let Some(place) = sides.iter().filter_map(|steps| steps.first()).map(|step| step.place).min() {
+        let here = sides.map(|steps| steps.first().filter(|step| step.place == place));
+        let name = here.iter().flatten().next().map(|step| report::plain(&step.name)).unwrap_or_default();
+        line!(text, "\n{name}");
+        let columns = [0, 1].map(|side: usize| {
+            let lines = here[side]
+                .map(|step| paths::disassemble(kernel, step.address, &step.code, Some(starts[side])));
+            lines.unwrap_or_default()
+        });
+        let [one, other] = &columns;
+        for index in 0..one.len().max(other.len()) {
+            let cell = |side: usize| match columns[side].get(index) {
+                Some(line) => format!("  +{:<4x}{}", line.address - starts[side], line.text),
+                None => String::new(),
+            };
+            let row = format!("{:COLUMN$}{}", cell(0), cell(1));
+            line!(text, "{}", row.trim_end());
+        }
+        for side in [0, 1] {
+            sides[side] = if here[side].is_some() { &sides[side][1..] } else { sides[side] };
+        }
+    }
+    text
+}

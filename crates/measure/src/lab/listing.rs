@@ -1,0 +1,54 @@
+//! The steps of an entry's path, as the kernel has built it.
+
+use super::{Configuration, Configurations, Emulator, unsupported};
+use crate::Error;
+use lab::{Collected, End, Limits, Line, Plan};
+use record::Step;
+use table::Entry;
+
+/// A path in one configuration.
+#[derive(Debug, Clone)]
+pub struct Listed<'a> {
+    /// The switches.
+    pub configuration: Configuration<'a>,
+    /// The steps that are there, in their order.
+    pub steps: Vec<Step>,
+}
+
+/// Boots a guest, which builds a path for each configuration and reports its steps.
+///
+/// # Errors
+/// [`Error::Environment`] when the guest does not boot, or its processor lacks what a switch requires.
+pub fn listing<'a>(
+    entry: &'a Entry,
+    path: &str,
+    configurations: &Configurations<'a>,
+    emulator: &Emulator,
+    limits: &Limits,
+) -> Result<Vec<Listed<'a>>, Error> {
+    let asked: Vec<Configuration> =
+        configurations.all.iter().map(|configuration| configuration.for_entry(entry)).collect();
+    let mut lines = Vec::new();
+    for configuration in &asked {
+        let named = configuration.only(&configurations.named).into_iter();
+        let needed = entry.needs.iter().map(|(name, value)| (name.clone(), value.clone()));
+        lines.push(Line::Set(named.chain(needed).collect()));
+        lines.push(Line::Listing(path.into()));
+    }
+    lines.retain(|line| *line != Line::Set(Vec::new()));
+    let archive = lab::pack(&Plan { lines }, &[]).map_err(lab::Trouble::from)?;
+    let mut guest = emulator.boot(&archive, asked.len(), limits)?;
+    let mut collected = Collected::default();
+    collected.read(&mut guest, &mut |_| ())?;
+    let steps_of = |(number, configuration): (u64, Configuration<'a>)| {
+        let end = collected.ran.get(&number).map(|ran| ran.end);
+        match (end, collected.listed.get(&number)) {
+            (Some(End::Checked(true, _)), Some(steps)) => Ok(Listed { configuration, steps: steps.clone() }),
+            (Some(End::Unsupported(switch)), _) => {
+                Err(Error::Environment(unsupported(&configuration, switch)))
+            }
+            _ => Err(Error::Environment(format!("the kernel did not list its path {path}"))),
+        }
+    };
+    (0..).zip(asked).map(steps_of).collect()
+}

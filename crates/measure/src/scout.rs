@@ -1,0 +1,135 @@
+//! Looks at CPUs before a guest is started on one: short runs of a cheap row tell how quiet each is now.
+
+use crate::cpus::Cpus;
+use crate::linux::{groups, scout};
+use crate::live::Live;
+use crate::plan::{CpuChoice, HostPlan};
+use crate::row::TableRow;
+use crate::width;
+use environment::{CoreType, Environment};
+use host::Executor;
+use record::Request;
+use stats::{Round, Vouch};
+use std::collections::BTreeMap;
+
+/// Samples of a block, few, since only the canaries around it count.
+const SAMPLES: u64 = 8;
+
+/// Chooses a CPU for a guest by the same rule as for a probe: the one that was quiet last, of the fastest kind.
+pub struct Scout {
+    executor: Box<dyn Executor>,
+    cpus: Cpus,
+    live: Live,
+    row: TableRow<'static>,
+    parent: u64,
+}
+
+impl Scout {
+    /// Chooses among these CPUs, by runs of this executor; `None` if there are none. `parent` is what getppid answers in
+    /// its probes.
+    pub fn new(
+        executor: Box<dyn Executor>,
+        cpus: &BTreeMap<usize, CoreType>,
+        environment: &Environment,
+        parent: u64,
+    ) -> Option<Scout> {
+        let group = groups(CpuChoice::Quiet, cpus).into_iter().next()?;
+        let vouches: BTreeMap<CoreType, Vouch> =
+            group.values().map(|core| (*core, width::vouch(environment, *core))).collect();
+        Some(Scout { executor, cpus: Cpus::new(&group)?, live: Live::new(vouches), row: scout()?, parent })
+    }
+
+    /// The CPU that is quiet now, or quieter than the others. Where there is one CPU, nothing is run.
+    pub fn choose(&mut self) -> usize {
+        // The present one first: it is left only for one that is quieter.
+        let now = self.cpus.now();
+        let others: Vec<usize> = self.cpus.all().filter(|cpu| *cpu != now).collect();
+        if !others.is_empty() {
+            std::iter::once(now).chain(others).for_each(|cpu| self.look_at(cpu));
+        }
+        self.cpus.now()
+    }
+
+    /// The kind of a CPU.
+    pub fn core(&self, cpu: usize) -> CoreType {
+        self.cpus.core(cpu)
+    }
+
+    fn look_at(&mut self, cpu: usize) {
+        let (entry, operation) = self.row;
+        let request = Request {
+            entry: entry.id,
+            operation: operation.id,
+            blocks: HostPlan::BLOCKS,
+            ticks: HostPlan::TICKS,
+            bursts: 1,
+            parent: self.parent,
+            cpu: cpu as u64,
+            path: false,
+            samples: SAMPLES,
+        };
+        // A CPU on which no probe runs is not chosen: it shows no quiet canary.
+        let records = self.executor.measure(entry.probe, cpu, &request).unwrap_or_default();
+        let quiet = Round::reduce(&records, 0.0)
+            .map(|mut round| self.live.take(entry.probe, self.cpus.core(cpu), &mut round).quiet);
+        self.cpus.take(cpu, quiet.unwrap_or(0.0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::{Failure, Record};
+    use simulator::{Company, Cpu, Machine, Model, Neighbour, Subject};
+    use table::Probe;
+
+    /// Probes on a simulated machine.
+    struct Simulated(Machine);
+
+    impl Executor for Simulated {
+        fn run(&mut self, _: Probe, _: usize, _: &[String]) -> Result<Vec<Record>, Failure> {
+            Err(Failure::Silent)
+        }
+
+        fn measure(&mut self, _: Probe, cpu: usize, request: &Request) -> Result<Vec<Record>, Failure> {
+            Ok(self.0.run(cpu as u64, &Subject::from(8.0), request))
+        }
+    }
+
+    /// The choice among cores with these neighbours, three times.
+    fn chosen(neighbours: &[Company]) -> [usize; 3] {
+        let cpu = |company: &Company| Cpu { neighbour: Neighbour::new(*company), ..Cpu::default() };
+        let model = Model { cpus: neighbours.iter().map(cpu).collect(), ..Model::default() };
+        let cpus = (0..neighbours.len()).map(|cpu| (cpu, CoreType::Uniform)).collect();
+        // Five instructions wide, as is the simulated core.
+        let mut environment = Environment::default();
+        environment.cpu.vendor = Some("GenuineIntel".into());
+        (environment.cpu.family, environment.cpu.model) = (Some(6), Some(0x8f));
+        let executor = Box::new(Simulated(Machine::new(1, model)));
+        let mut scout = Scout::new(executor, &cpus, &environment, 1).unwrap();
+        [0; 3].map(|_| scout.choose())
+    }
+
+    #[test]
+    fn the_quiet_cpu_is_chosen_wherever_it_is() {
+        let (quiet, noisy) = (Company::QUIET, Company::NOISY);
+        assert_eq!(chosen(&[quiet, noisy, noisy]), [0; 3]);
+        assert_eq!(chosen(&[noisy, quiet, noisy]), [1; 3]);
+        assert_eq!(chosen(&[quiet, quiet]), [1; 3], "the last, since most interrupts go to the first");
+        assert_eq!(chosen(&[noisy]), [0; 3]);
+    }
+
+    #[test]
+    fn where_no_probe_runs_there_is_a_choice_all_the_same() {
+        struct Refusing;
+        impl Executor for Refusing {
+            fn run(&mut self, _: Probe, _: usize, _: &[String]) -> Result<Vec<Record>, Failure> {
+                Err(Failure::Silent)
+            }
+        }
+        let cpus = [(2, CoreType::Performance), (3, CoreType::Performance), (4, CoreType::Efficient)].into();
+        let mut scout = Scout::new(Box::new(Refusing), &cpus, &Environment::default(), 1).unwrap();
+        assert_eq!((scout.choose(), scout.core(3)), (3, CoreType::Performance));
+        assert!(Scout::new(Box::new(Refusing), &BTreeMap::new(), &Environment::default(), 1).is_none());
+    }
+}

@@ -1,0 +1,12 @@
+//! The lab kernel's entry paths, as its file has them: the templates that `lab/entry/path.inc` writes, what is attached to
+//! their hooks, and everything that `lab/entry/path.c` does not check when it builds them.
+
+mod check;
+mod file;
+mod listing;
+mod template;
+
+pub use check::check;
+pub use file::{Error, File};
+pub use listing::{Line, disassemble};
+pub use template::{Condition, Path, Paths, Step, Steps};

@@ -1,0 +1,175 @@
+//! The lab's switches: their values, and what these require.
+
+use crate::{Table, unique};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// Something that can be switched in the lab between two measurements of one boot.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Switch {
+    /// Its id; it never changes.
+    pub id: u16,
+    /// As written on the command line.
+    pub name: String,
+    /// In a few words.
+    pub what: String,
+    /// Names of its values, by index; empty for a number.
+    #[serde(default)]
+    pub values: Vec<String>,
+    /// For a number: the least and the greatest.
+    pub range: Option<(u32, u32)>,
+    /// Its default value.
+    pub default: String,
+    /// What its values need.
+    #[serde(default)]
+    pub requires: Vec<Requirement>,
+}
+
+/// What some values of a switch need.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Requirement {
+    /// The values that need it; none: all but the first, or the least.
+    #[serde(default)]
+    pub values: Vec<String>,
+    /// What the processor must have: `FEATURE_*` of `abi/lab.h`, in lower case.
+    pub feature: Option<String>,
+    /// The values of other switches that go together with it.
+    #[serde(default)]
+    pub switches: BTreeMap<String, Vec<String>>,
+}
+
+/// Conditions of paths have a bit for each value (`lab/entry/path.inc`); a number from here on shares the last.
+const LAST_BIT: u32 = 31;
+
+impl Switch {
+    /// The number by which the kernel knows a value; `None` if there is no such value.
+    pub fn value(&self, text: &str) -> Option<u32> {
+        match self.range {
+            Some((least, most)) => {
+                let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+                let number = is_number.then(|| text.parse().ok()).flatten();
+                number.filter(|number| (least..=most).contains(number))
+            }
+            None => {
+                let place = self.values.iter().position(|value| value == text)?;
+                u32::try_from(place).ok()
+            }
+        }
+    }
+
+    /// A value as it is written everywhere: a number without leading zeros.
+    pub fn written(&self, text: &str) -> Option<String> {
+        let value = self.value(text)?;
+        Some(if self.range.is_some() { value.to_string() } else { text.to_string() })
+    }
+
+    /// The first value, or the least number: what needs nothing.
+    pub fn first(&self) -> String {
+        match (self.range, self.values.first()) {
+            (Some((least, _)), _) => least.to_string(),
+            (None, first) => first.cloned().unwrap_or_default(),
+        }
+    }
+
+    /// All values, in few words: `off|on`, `0..1000`.
+    pub fn choices(&self) -> String {
+        match self.range {
+            Some((least, most)) => format!("{least}..{most}"),
+            None => self.values.join("|"),
+        }
+    }
+
+    /// What a value requires.
+    pub fn requirements(&self, value: &str) -> Vec<&Requirement> {
+        let is_first = value == self.first();
+        let applies = |requirement: &&Requirement| match requirement.values.as_slice() {
+            [] => !is_first,
+            values => values.iter().any(|known| known == value),
+        };
+        self.requires.iter().filter(applies).collect()
+    }
+
+    /// The values to which a requirement applies, as a mask: a bit for each value.
+    pub(crate) fn mask(&self, requirement: &Requirement) -> u32 {
+        let bit = |value: u32| 1 << value.min(LAST_BIT);
+        match requirement.values.as_slice() {
+            [] => !bit(self.range.map_or(0, |(least, _)| least)),
+            values => {
+                values.iter().filter_map(|value| self.value(value)).fold(0, |mask, value| mask | bit(value))
+            }
+        }
+    }
+
+    pub(crate) fn check(&self, table: &Table) -> Result<(), String> {
+        if self.values.is_empty() != self.range.is_some() {
+            return Err("it has either values or a range".into());
+        }
+        if self.range.is_some_and(|(least, most)| least >= most) {
+            return Err("its range is empty".into());
+        }
+        if self.values.len() > LAST_BIT as usize {
+            return Err(format!("it has more than {LAST_BIT} values"));
+        }
+        if self.written(&self.default).as_ref() != Some(&self.default) {
+            return Err(format!("the default {} is none of its values", self.default));
+        }
+        unique("value", self.values.iter().zip(1..).map(|(value, place)| (place, value.as_str())))?;
+        self.requires.iter().try_for_each(|requirement| self.check_requirement(table, requirement))
+    }
+
+    fn check_requirement(&self, table: &Table, requirement: &Requirement) -> Result<(), String> {
+        if let Some(value) = requirement.values.iter().find(|value| self.value(value).is_none()) {
+            return Err(format!("requires something for {value}, which is none of its values"));
+        }
+        let is_plain =
+            |name: &String| name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+        if let Some(name) = requirement.feature.as_ref().filter(|name| !is_plain(name)) {
+            return Err(format!("{name} is not the name of a feature"));
+        }
+        for (name, values) in &requirement.switches {
+            if *name == self.name {
+                return Err("requires itself".into());
+            }
+            if values.is_empty() {
+                return Err(format!("requires {name} to have none of its values"));
+            }
+            if let Some(value) = values.iter().find(|value| !table.has_value(name, value)) {
+                return Err(format!("requires {name}={value}, which is no switch and value"));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn switch(name: &str) -> &'static Switch {
+        Table::get().switch(name).unwrap()
+    }
+
+    #[test]
+    fn a_number_is_within_its_range_and_written_in_one_way() {
+        let writes = switch("cr3-writes");
+        assert_eq!(
+            (writes.value("0"), writes.value("1000"), writes.value("007")),
+            (Some(0), Some(1000), Some(7))
+        );
+        for bad in ["1001", "-1", "+1", "", "on", "1 ", "99999999999"] {
+            assert_eq!(writes.value(bad), None, "{bad:?}");
+        }
+        assert_eq!(writes.written("007").as_deref(), Some("7"));
+        assert_eq!((writes.choices(), switch("gate").choices()), ("0..1000".into(), "interrupt|trap".into()));
+    }
+
+    #[test]
+    fn all_values_but_the_first_need_what_is_required() {
+        let pcid = switch("pcid");
+        assert_eq!(pcid.requirements("off").len(), 0);
+        assert_eq!(pcid.requirements("on")[0].feature.as_deref(), Some("pcid"));
+        assert_eq!(pcid.mask(&pcid.requires[0]), !1);
+    }
+}

@@ -1,0 +1,117 @@
+/*
+ * Interrupts that nobody asked for. Only the APIC's timer is used here; what firmware has left running is silenced, and what
+ * comes all the same is counted: it is a number in the records, and never a fault of the program that it interrupts.
+ */
+#include "boot/boot.h"
+#include "cpu/cpu.h"
+#include "lab.h"
+#include "mm/mm.h"
+#include "serial/console.h"
+#include "serial/serial.h"
+
+/* Two PICs (Intel 8259A), the second at input 2 of the first. A command port, and behind it that of data. */
+#define PIC_FIRST  0x20
+#define PIC_SECOND 0xa0
+#define PIC_INPUT  2
+#define PIC_BEGIN  0x11 /* ICW1: ICW4 follows */
+#define PIC_8086   0x01 /* ICW4 */
+#define PIC_SERVED 0x0b /* OCW3: the next read is of what is in service */
+#define PIC_END	   0x20 /* OCW2 */
+#define PIC_MASKED 0xff
+#define PIC_INPUTS 8
+
+/* An I/O APIC: a register that selects another, which is then to be found at 16. */
+#define IO_WINDOW   16
+#define IO_VERSION  1
+#define IO_ENTRIES  0x10 /* two registers each */
+#define IO_MASKED   0x10000
+#define IO_DELIVERY 0x700
+#define IO_SMI	    0x200
+
+static uint32_t came[256];
+
+static void pic_begin(uint16_t port, uint8_t vector, uint8_t position)
+{
+	out8(port, PIC_BEGIN);
+	out8(port + 1, vector);
+	out8(port + 1, position);
+	out8(port + 1, PIC_8086);
+	out8(port + 1, PIC_MASKED);
+}
+
+/* Masks what is not the firmware's own (SMI). An address where there is nothing reads as all ones. */
+static void io_apic_silence(uint32_t address)
+{
+	volatile uint32_t *const select = tables_map_device(address, IO_WINDOW + sizeof(*select), MAP_DEVICE);
+	volatile uint32_t *const window = select + IO_WINDOW / 4;
+
+	if (!select)
+		panic("no memory for the page of an I/O APIC");
+	*select = IO_VERSION;
+	const uint32_t version = *window;
+	if (version == UINT32_MAX)
+		return;
+	const unsigned last = version >> 16 & 0xff;
+	for (unsigned i = 0; i <= last; i++) {
+		*select = IO_ENTRIES + 2 * i;
+		const uint32_t entry = *window;
+		if ((entry & IO_DELIVERY) != IO_SMI && !(entry & IO_MASKED))
+			*window = entry | IO_MASKED;
+	}
+}
+
+void strays_silence(const uint32_t *io_apics, unsigned count)
+{
+	/* A PIC that is masked may still say that something came, as its input 7; on vectors of their own these are known. */
+	pic_begin(PIC_FIRST, VECTOR_PIC, 1 << PIC_INPUT);
+	pic_begin(PIC_SECOND, VECTOR_PIC + PIC_INPUTS, PIC_INPUT);
+	/* Without ACPI's list there may be none, and at its usual address anything. */
+	for (unsigned i = 0; i < count && i < MOST_IO_APICS; i++)
+		io_apic_silence(io_apics[i]);
+	if (count > MOST_IO_APICS)
+		log_line("of %lu I/O APICs, only the first %lu were silenced", (uint64_t)count,
+			 (uint64_t)MOST_IO_APICS);
+}
+
+/* Whether a PIC waits for the end of this input. */
+static int pic_serves(uint16_t port, unsigned input)
+{
+	out8(port, PIC_SERVED);
+	return in8(port) >> input & 1;
+}
+
+static void pic_end(unsigned input)
+{
+	if (input >= PIC_INPUTS) {
+		if (pic_serves(PIC_SECOND, input - PIC_INPUTS))
+			out8(PIC_SECOND, PIC_END);
+		input = PIC_INPUT;
+	}
+	if (pic_serves(PIC_FIRST, input))
+		out8(PIC_FIRST, PIC_END);
+}
+
+void stray_came(unsigned vector)
+{
+	/* At any instruction, even between the two halves of strays_report: one instruction. */
+	__atomic_fetch_add(&came[vector], 1, __ATOMIC_RELAXED);
+	if (vector < VECTOR_INTERRUPTS)
+		return; /* an NMI has no end but iret */
+	if (apic_serves(vector))
+		apic_write(APIC_EOI, 0);
+	else if (vector >= VECTOR_PIC && vector < VECTOR_PIC + 2 * PIC_INPUTS)
+		pic_end(vector - VECTOR_PIC);
+}
+
+void strays_report(void)
+{
+	for (uint64_t vector = 0; vector < sizeof(came) / sizeof(came[0]); vector++) {
+		const uint64_t payload[] = {vector, __atomic_exchange_n(&came[vector], 0, __ATOMIC_RELAXED)};
+		if (!payload[1])
+			continue;
+		if (console_is_open())
+			log_line("interrupts that nobody asked for: vector %lx, %lu times", vector,
+				 payload[1]);
+		record(RECORD_LAB_STRAY, payload, sizeof(payload));
+	}
+}

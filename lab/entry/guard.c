@@ -1,0 +1,11 @@
+/* The pages below stacks (stacks.S, cpu/tables.c). */
+#include "entry/entry.h"
+#include "mm/mm.h"
+
+extern const uint64_t guard_pages_start[], guard_pages_end[];
+
+void guard_pages_unmap(void)
+{
+	for (const uint64_t *page = guard_pages_start; page < guard_pages_end; page++)
+		tables_unmap(*page);
+}

@@ -1,0 +1,53 @@
+/*
+ * Where the hardware finds the paths: the only place that points registers, gates and the exceptions that serve as system
+ * calls at them.
+ */
+#include "entry/entry.h"
+
+_Static_assert(offsetof(struct frame, rax) == FRAME_RAX, "RESTORE");
+_Static_assert(offsetof(struct frame, vector) == FRAME_VECTOR, "SAVE_ALL");
+_Static_assert(offsetof(struct frame, rip) == FRAME_RIP, "enter_user");
+_Static_assert(offsetof(struct frame, cs) == FRAME_CS, "exception");
+_Static_assert(PATH_ROOM < PATH_SLOT && 4096 % PATH_SLOT == 0, "a path is in one page");
+
+/* The program that is about to run. */
+static int program_bits = 64, exceptions_serve;
+
+static void point_fast_calls(void)
+{
+	wrmsr(MSR_STAR, STAR_VALUE);
+	wrmsr(MSR_LSTAR, path_syscall_x86_64);
+	wrmsr(MSR_CSTAR, path_syscall_i386);
+	wrmsr(MSR_FMASK, RFLAGS_TF | RFLAGS_IF | RFLAGS_DF | RFLAGS_IOPL | RFLAGS_NT | RFLAGS_AC);
+	if (!cpu.has_sysenter)
+		return;
+	wrmsr(MSR_SYSENTER_CS, SELECTOR_KERNEL_CODE);
+	wrmsr(MSR_SYSENTER_ESP, (uint64_t)kernel_stack_top);
+	/* The instruction saves nothing, so its path must know the program's bitness. */
+	wrmsr(MSR_SYSENTER_EIP, program_bits == 64 ? path_sysenter_x86_64 : path_sysenter_i386);
+}
+
+static void point_exception(unsigned vector, uint64_t x86_64, uint64_t i386)
+{
+	if (exceptions_serve)
+		gate_to_path(vector, program_bits == 64 ? x86_64 : i386, 0);
+	else
+		gate_to_stub(vector);
+}
+
+void hardware_point(void)
+{
+	point_fast_calls();
+	gate_to_path(VECTOR_INT80, path_int80, configured[SWITCH_GATE] == GATE_TRAP);
+	gates_to_paths(path_call_gate_x86_64, path_call_gate_i386);
+	point_exception(VECTOR_DIVIDE, path_div0_x86_64, path_div0_i386);
+	point_exception(VECTOR_BREAKPOINT, path_int3_x86_64, path_int3_i386);
+	point_exception(VECTOR_INVALID, path_ud_x86_64, path_ud_i386);
+}
+
+void hardware_point_for(int bits, int serve)
+{
+	program_bits = bits;
+	exceptions_serve = serve;
+	hardware_point();
+}

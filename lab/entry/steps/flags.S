@@ -1,0 +1,11 @@
+/*
+ * What a program may have left in its flags, and C code relies on: the direction flag is clear. syscall clears it by FMASK.
+ */
+#include "entry/path.inc"
+
+ATTACH IN_EARLY, 20
+STEP "clear the direction flag", ENTERED_BY, NOT(BY_SYSCALL)
+	cld
+END_ATTACH
+
+	.section .note.GNU-stack, "", @progbits

@@ -1,0 +1,169 @@
+/* Timers that send a signal, and waiting for one. */
+#include "mm/mm.h"
+#include "serial/serial.h"
+#include "time/clock.h"
+#include "user/calls.h"
+#include "user/user.h"
+
+#define TIMERS	     3 /* real, virtual, profiling: here time of the program is all time */
+#define REAL	     0
+#define SIGKILL	     9
+#define MICROSECOND  1000u
+#define MICROSECONDS 1000000
+#define NO_TIMER     UINT64_MAX
+
+static const uint8_t signals[TIMERS] = {14, 26, 27}; /* SIGALRM, SIGVTALRM, SIGPROF */
+
+/* In nanoseconds of CLOCK_MONOTONIC. */
+static struct {
+	uint64_t due, interval;
+} timers[TIMERS];
+
+void timers_reset(void)
+{
+	for (unsigned i = 0; i < TIMERS; i++)
+		timers[i].due = NO_TIMER;
+}
+
+static uint64_t now(void)
+{
+	struct time_value time = {0, 0};
+
+	clock_read(CLOCK_MONOTONIC, &time);
+	return time.seconds * NANOSECONDS_A_SECOND + time.nanoseconds;
+}
+
+void timers_check(void)
+{
+	for (unsigned i = 0; i < TIMERS; i++) {
+		if (timers[i].due == NO_TIMER || timers[i].due > now())
+			continue;
+		timers[i].due = timers[i].interval ? now() + timers[i].interval : NO_TIMER;
+		signal_send(signals[i]);
+	}
+}
+
+static int is_armed(void)
+{
+	for (unsigned i = 0; i < TIMERS; i++)
+		if (timers[i].due != NO_TIMER)
+			return 1;
+	return 0;
+}
+
+_Noreturn void waits_for_ever(const char *what)
+{
+	while (is_armed()) {
+		time_rest();
+		program_may_be_runaway();
+	}
+	log_line("%s: nobody else runs here who could end the wait, so it ends the program", what);
+	program_ends((struct end){LAB_END_FAULT, {SIGKILL}});
+}
+
+/* What is left of a timer, and its interval: four words, as in struct itimerval. */
+static void tell(unsigned which, uint64_t words[4])
+{
+	const uint64_t time = now(), due = timers[which].due;
+	/* A timer that is armed never has nothing left. */
+	const uint64_t left = due == NO_TIMER ? 0 : due > time + MICROSECOND ? due - time : MICROSECOND;
+
+	words[0] = timers[which].interval / NANOSECONDS_A_SECOND;
+	words[1] = timers[which].interval % NANOSECONDS_A_SECOND / MICROSECOND;
+	words[2] = left / NANOSECONDS_A_SECOND;
+	words[3] = left % NANOSECONDS_A_SECOND / MICROSECOND;
+}
+
+static int is_time(const int64_t words[2])
+{
+	return words[0] >= 0 && words[1] >= 0 && words[1] < MICROSECONDS;
+}
+
+/* The longest time is that of Linux, where more seconds than fit into nanoseconds are as many as do. */
+static uint64_t nanoseconds_of(const int64_t words[2])
+{
+	const uint64_t most = INT64_MAX / NANOSECONDS_A_SECOND - 1;
+	const uint64_t seconds = (uint64_t)words[0] < most ? (uint64_t)words[0] : most;
+
+	return seconds * NANOSECONDS_A_SECOND + (uint64_t)words[1] * MICROSECOND;
+}
+
+static void arm(unsigned which, const int64_t words[4])
+{
+	const uint64_t wait = nanoseconds_of(words + 2);
+
+	timers[which].interval = wait ? nanoseconds_of(words) : 0;
+	timers[which].due = wait ? now() + wait : NO_TIMER;
+}
+
+static long setitimer(uint32_t which, const int64_t words[4], uint64_t old[4])
+{
+	if (!is_time(words) || !is_time(words + 2) || which >= TIMERS)
+		return -EINVAL;
+	tell(which, old);
+	arm(which, words);
+	return 0;
+}
+
+long call_setitimer(word which, word timer, word old_timer)
+{
+	int64_t words[4] = {0};
+	uint64_t old[4];
+
+	if (timer && user_read(words, timer, sizeof(words)))
+		return -EFAULT;
+	const long problem = setitimer((uint32_t)which, words, old);
+	return problem ? problem : old_timer ? user_write(old_timer, old, sizeof(old)) : 0;
+}
+
+long call_setitimer_32(word which, word timer, word old_timer)
+{
+	int32_t narrow[4] = {0};
+	uint64_t old[4];
+
+	if (timer && user_read(narrow, timer, sizeof(narrow)))
+		return -EFAULT;
+	const int64_t words[4] = {narrow[0], narrow[1], narrow[2], narrow[3]};
+	const long problem = setitimer((uint32_t)which, words, old);
+	if (problem || !old_timer)
+		return problem;
+	const uint32_t told[4] = {(uint32_t)old[0], (uint32_t)old[1], (uint32_t)old[2], (uint32_t)old[3]};
+	return user_write(old_timer, told, sizeof(told));
+}
+
+long call_getitimer(word which, word to)
+{
+	uint64_t words[4];
+
+	if ((uint32_t)which >= TIMERS)
+		return -EINVAL;
+	tell((uint32_t)which, words);
+	return user_write(to, words, sizeof(words));
+}
+
+long call_getitimer_32(word which, word to)
+{
+	uint64_t words[4];
+
+	if ((uint32_t)which >= TIMERS)
+		return -EINVAL;
+	tell((uint32_t)which, words);
+	const uint32_t told[4] = {(uint32_t)words[0], (uint32_t)words[1], (uint32_t)words[2],
+				  (uint32_t)words[3]};
+	return user_write(to, told, sizeof(told));
+}
+
+long call_alarm(word seconds)
+{
+	const int64_t words[4] = {0, 0, (uint32_t)seconds, 0};
+	uint64_t old[4];
+
+	setitimer(REAL, words, old);
+	/* Rounded, but never to 0 while there is a rest. */
+	return (long)(old[2] + (old[3] >= MICROSECONDS / 2 || (!old[2] && old[3])));
+}
+
+long call_pause(void)
+{
+	waits_for_ever("a wait for a signal");
+}

@@ -1,0 +1,69 @@
+//! QEMU as its monitor shows it, and with other arguments than the command gives it.
+
+use crate::guest::{limits, skipped};
+use lab::{Accelerator, Qemu, Trouble};
+use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// A program in QEMU's place: a shell script that changes the arguments, and goes on as QEMU.
+pub fn wrapped(folder: &Path, script: &str) -> Qemu {
+    let program = folder.join("qemu");
+    std::fs::write(&program, format!("#!/bin/bash\n{script}\n")).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    Qemu { program: program.into(), ..Qemu::new(Accelerator::Tcg, None) }
+}
+
+pub fn is_missing() -> bool {
+    match Qemu::new(Accelerator::Tcg, None).version(&limits()) {
+        Err(trouble @ Trouble::Missing { .. }) => {
+            skipped(&trouble);
+            true
+        }
+        version => version.is_err(),
+    }
+}
+
+/// QEMU's monitor.
+pub struct Monitor(UnixStream);
+
+impl Monitor {
+    pub fn open(socket: &Path) -> Monitor {
+        let start = Instant::now();
+        loop {
+            match UnixStream::connect(socket) {
+                Ok(stream) => {
+                    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+                    let mut monitor = Monitor(stream);
+                    monitor.answer();
+                    return monitor;
+                }
+                Err(error) => assert!(start.elapsed() < Duration::from_secs(20), "{error}"),
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// All until the next prompt.
+    fn answer(&mut self) -> String {
+        let (mut text, mut buffer) = (Vec::new(), [0; 4096]);
+        while !text.ends_with(b"(qemu) ") {
+            let count = self.0.read(&mut buffer).unwrap();
+            assert!(count > 0, "the monitor ended: {}", String::from_utf8_lossy(&text));
+            text.extend_from_slice(&buffer[..count]);
+        }
+        String::from_utf8_lossy(&text).into_owned()
+    }
+
+    pub fn ask(&mut self, command: &str) -> String {
+        self.tell(command);
+        self.answer()
+    }
+
+    /// For a command after which QEMU may end before it has answered.
+    pub fn tell(&mut self, command: &str) {
+        self.0.write_all(format!("{command}\n").as_bytes()).unwrap();
+    }
+}

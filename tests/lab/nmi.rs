@@ -1,0 +1,66 @@
+//! NMIs, which nothing can hold off, while paths are built and pointed at anew: QEMU's monitor sends them.
+
+use crate::guest::{Answer, Script, limits};
+use crate::kernel::Kernel;
+use crate::monitor::{Monitor, is_missing, wrapped};
+use crate::steps::PATHS;
+use lab::{Event, Events, Qemu, Strays};
+use table::Table;
+
+/// As many as hit every part of a configuration's change.
+const SENT: u64 = 200;
+
+/// The interrupt vector of NMIs.
+const NMI: u64 = 2;
+
+/// The kernel's addresses are so far above the physical ones (kernel.lds).
+const KERNEL_BASE: u64 = 0xffff_ffff_8000_0000;
+
+/// How often the monitor is asked whether an NMI has come: one that has not by then may be lost.
+const LOOKS: usize = 100;
+
+/// Changes of all switches, which take several times as long as it takes to send the NMIs.
+const CHANGES: usize = 2000;
+
+#[test]
+fn an_nmi_may_come_while_paths_are_built() {
+    if is_missing() {
+        return;
+    }
+    let getppid = Table::get().operation("getppid").unwrap();
+    let mut script = Script::new();
+    for change in 0..CHANGES {
+        let (on, stack) = if change % 2 == 0 { ("on", "frame") } else { ("off", "minimum") };
+        script.set(&format!("pti={on} smap={on} stack={stack}"));
+        script.layout(change as u64);
+    }
+    let rows: Vec<usize> =
+        PATHS.iter().map(|(name, _)| script.row(Table::get().entry(name).unwrap(), getppid)).collect();
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("monitor");
+    // With a local APIC, the monitor's NMIs would go through its LINT1, which the kernel leaves masked; without, an interrupt
+    // controller of the first PC would have its say.
+    let option = format!("-machine pic=off,pit=off -monitor unix:{},server=on,wait=off", socket.display());
+    let mut qemu = wrapped(folder.path(), &format!("exec qemu-system-x86_64 \"$@\" {option}"));
+    qemu.cpu_model.push_str(",-apic");
+    let mut guest = qemu.boot(&script.archive(Qemu::TCG_HERTZ), script.numbered(), &limits()).unwrap();
+    let boot = guest.next().unwrap();
+    assert!(matches!(boot, Event::Boot(_)), "{boot:?}");
+    let mut monitor = Monitor::open(&socket);
+    // The kernel's own count, a 32-bit number for each vector. An NMI that is sent while the last one is pending is lost, and it
+    // is pending for as long as the guest waits for a processor of a machine that does other things, too.
+    let count = Kernel::read().symbol("came") - KERNEL_BASE + 4 * NMI;
+    let look = format!("xp /1wx {count:#x}");
+    for _ in 0..SENT {
+        let before = monitor.ask(&look);
+        monitor.ask("nmi");
+        let _ = (0..LOOKS).find(|_| monitor.ask(&look) != before);
+    }
+    let session = script.follow(boot, &mut guest);
+    let counted = |strays: &Strays| strays.get(&NMI).copied().unwrap_or(0);
+    let all = counted(&session.strays) + session.ran.iter().map(|ran| counted(&ran.strays)).sum::<u64>();
+    assert!((SENT / 2..=SENT).contains(&all), "{all} NMIs were counted");
+    let wrong = rows.iter().map(|row| &session.ran[*row]).filter(|ran| ran.answer() != Answer::Ok);
+    let wrong: Vec<String> = wrong.map(|ran| format!("{}: {:x?}", ran.label, ran.answer())).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}

@@ -1,0 +1,56 @@
+//! What the kernel finds at boot of its ring 0, and of the processor's counters.
+
+use crate::guest::{Emulator, Script};
+use lab::Event;
+use record::abi;
+use table::Table;
+
+/// Instructions of the loop in either ring, the stamps included.
+const LOOP: u64 = 80_005;
+
+#[test]
+fn the_test_of_ring_0_comes_to_its_end_in_every_emulator() {
+    for emulator in Emulator::ALL {
+        let Some(session) = Script::new().boot(emulator) else { continue };
+        let boot = session.boot;
+        assert_eq!((boot.ring0_ticks, boot.ring3_ticks, boot.syscall_works), (LOOP, LOOP, true));
+        // A tick is an instruction. Less the stamps, it is the same number each time.
+        let each = |ticks: u64| (ticks / abi::RING_TIMES, ticks % abi::RING_TIMES);
+        let turn = |instructions| (instructions, ticks_of_stamps(boot.cr3_ticks));
+        assert_eq!((each(boot.cr3_ticks), each(boot.cpuid_ticks)), (turn(3), turn(4)), "{emulator:?}");
+        // Call number, int and two for the loop; on the path its check, the way out, and iretq: see docs/lab.md.
+        let (interrupt, _) = each(boot.interrupt_ticks);
+        let (invalid, _) = each(boot.invalid_ticks);
+        assert!((10..=16).contains(&interrupt), "{emulator:?}: {interrupt}");
+        assert!((32..=48).contains(&invalid), "{emulator:?}: {invalid}");
+        let is_tcg = boot.signature.starts_with(b"TCGTCGTCGTCG");
+        assert_eq!(is_tcg, matches!(emulator, Emulator::TcgIntel | Emulator::TcgAmd));
+        assert_eq!(boot.signs >> abi::SIGN_HYPERVISOR & 1 == 1, is_tcg);
+        assert_eq!(boot.signs >> abi::SIGN_DEPRIVILEGED & 1, 0);
+        // Bochs raises #GP for the register, as a processor does that lacks it: the kernel survives that.
+        assert_eq!(boot.microcode != 0, is_tcg, "{emulator:?}: {:#x}", boot.microcode);
+    }
+}
+
+/// What remains of a count when the turns are taken away.
+fn ticks_of_stamps(ticks: u64) -> u64 {
+    ticks % abi::RING_TIMES
+}
+
+/// Some emulators have counters by CPUID that do not count, or raise #GP: none of these may be shown.
+#[test]
+fn a_counter_that_does_not_count_is_no_counter() {
+    for emulator in Emulator::ALL {
+        let (mut script, table) = (Script::new(), Table::get());
+        let row = (table.entry("call").unwrap(), table.operation("none").unwrap());
+        script.row(row.0, row.1);
+        let Some(events) = script.events(emulator) else { continue };
+        assert!(events.iter().any(|event| matches!(event, Event::End { .. })));
+        for event in events {
+            let Event::Counters { counters, .. } = event else { continue };
+            let counts = (abi::COUNTER_SMI..=abi::COUNTER_REFERENCE).map(|counter| counters.get(counter));
+            assert!(counts.clone().all(|count| count.is_none()), "{emulator:?}: {counters:?}");
+            assert!(counters.get(abi::COUNTER_TSC).is_some_and(|ticks| ticks > 0));
+        }
+    }
+}

@@ -1,0 +1,456 @@
+//! What machines do that an emulator's own boot does not: interrupts that nobody asked for, NMIs and machine checks at any time,
+//! processors that lack what this one has, firmware that leaves something behind, a fault before the kernel is up.
+
+use crate::build::{compile, freestanding, root};
+use crate::faults::ENTRIES;
+use crate::guest::{Answer, Ran, Script, Session, limits, skipped};
+use crate::kernel::Kernel;
+use crate::monitor::{Monitor, is_missing, wrapped};
+use crate::trial::PATHS;
+use lab::{Bochs, End, Event, Events, Guest, Limits, Qemu, Strays, Trouble};
+use record::abi;
+use table::{Kernel as Kernels, Table};
+
+/// Boots in QEMU with more options; `-kernel` and `-cpu` may be among them, because the last one counts.
+fn boot_with(script: &Script, options: &str) -> Option<Session> {
+    if is_missing() {
+        return None;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let qemu = wrapped(folder.path(), &format!("exec qemu-system-x86_64 \"$@\" {options}"));
+    script.boot_in(&|archive, programs, limits| qemu.boot(archive, programs, limits), Qemu::TCG_HERTZ)
+}
+
+/// Boots this file as the kernel.
+fn boot_kernel(script: &Script, kernel: &[u8], options: &str) -> Option<Session> {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("kernel");
+    std::fs::write(&file, kernel).unwrap();
+    boot_with(script, &format!("-kernel {} {options}", file.display()))
+}
+
+/// A row of each entry, and whether its answer is right.
+fn rows() -> Script {
+    let mut script = Script::new();
+    script.set("pti=on");
+    for (entry, operation) in Table::get().rows(Kernels::Lab) {
+        if operation.name == "getppid" {
+            script.row(entry, operation);
+        }
+    }
+    script
+}
+
+fn check_rows(session: &Session) {
+    assert!(session.ran.len() > 10);
+    let wrong: Vec<_> = session
+        .ran
+        .iter()
+        .filter(|ran| ran.answer() != Answer::Ok)
+        .map(|ran| (&ran.label, ran.end))
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:x?}");
+}
+
+fn find(bytes: &[u8], wanted: &[u8]) -> Vec<usize> {
+    let windows = bytes.windows(wanted.len()).enumerate();
+    windows.filter(|(_, window)| *window == wanted).map(|(at, _)| at).collect()
+}
+
+/// The upper half of STAR: sysret's base, and syscall's.
+fn star(base: u32) -> [u8; 4] {
+    (base << 16 | 0x10).to_le_bytes()
+}
+
+/// No emulator shows what AMD's processors do: they take the program's SS from STAR as it is, so that a base without
+/// ring 3 fails at the next `iretq`.
+#[test]
+fn sysrets_base_in_star_names_ring_3() {
+    assert_eq!(find(lab::KERNEL, &star(0x20)), []);
+    assert_eq!(find(lab::KERNEL, &star(0x23)).len(), 1);
+}
+
+#[test]
+fn the_kernels_test_of_a_system_call_sees_selectors_that_only_iret_looks_at() {
+    let mut kernel = lab::KERNEL.to_vec();
+    for at in find(lab::KERNEL, &star(0x23)) {
+        // QEMU's sysret does not read the descriptors: the program goes on with a data segment as its code.
+        kernel[at..at + 4].copy_from_slice(&star(0x2b));
+    }
+    let Some(session) = boot_kernel(&Script::new(), &kernel, "") else { return };
+    assert!(!session.boot.syscall_works);
+    assert!(boot_with(&Script::new(), "").unwrap().boot.syscall_works);
+}
+
+fn has(session: &Session, feature: u64) -> bool {
+    session.boot.features >> feature & 1 == 1
+}
+
+/// Bochs, with registers that it does not know refused, as a processor refuses them, and perhaps with another disk to boot
+/// from than the one that it gets.
+fn strict_bochs(model: &str, script: &Script, change: Option<fn(Vec<u8>) -> Vec<u8>>) -> Option<Session> {
+    if let Err(trouble @ Trouble::Missing { .. }) = Bochs::new(Some(model)).version(&limits()) {
+        skipped(&trouble);
+        return None;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (program, image) = (folder.path().join("bochs"), folder.path().join("image"));
+    let path = change.map_or(String::new(), |_| format!("; s|path=[^,]*|path={}|", image.display()));
+    // Its arguments: -q -f CONFIGURATION -rc FILE
+    let text = format!(
+        "#!/bin/bash\nset -e\nfolder=$(dirname \"$0\")\n\
+         sed 's/^cpu: /&ignore_bad_msrs=0, /{path}' \"$3\" > \"$folder/rc\"\n\
+         exec bochs -q -f \"$folder/rc\" \"${{@:4}}\"\n"
+    );
+    std::fs::write(&program, text).unwrap();
+    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let bochs = Bochs { program: program.into(), ..Bochs::new(Some(model)) };
+    let boot = |archive: &[u8], programs, limits: &Limits| {
+        if let Some(change) = change {
+            std::fs::write(&image, change(lab::image(archive, limits)?))?;
+        }
+        bochs.boot(archive, programs, limits)
+    };
+    script.boot_in(&boot, Bochs::HERTZ)
+}
+
+/// The disk with a kernel that begins by switching the local APIC to x2APIC mode, as firmware does where there are many CPUs.
+/// It does so in place of what a processor without NX would do there.
+fn with_x2apic(mut disk: Vec<u8>) -> Vec<u8> {
+    // xor %eax, %eax; cpuid; cmp $"Genu", %ebx
+    const BEFORE: &[u8] = b"\x31\xc0\x0f\xa2\x81\xfbGenu";
+    // mov $0x1b, %ecx; rdmsr; or $0x400, %eax; wrmsr
+    const CODE: &[u8] = b"\xb9\x1b\0\0\0\x0f\x32\x0d\0\x04\0\0\x0f\x30";
+    const LENGTH: usize = 27; // of the code that is replaced, from BEFORE on
+    let [at] = find(&disk, BEFORE)[..] else { panic!("not one place in the kernel") };
+    assert_eq!(disk[at - 2], 0x72, "jc");
+    disk[at - 2..at + LENGTH].fill(0x90);
+    disk[at..at + CODE.len()].copy_from_slice(CODE);
+    disk
+}
+
+#[test]
+fn an_apic_in_x2apic_mode_ticks_and_is_silenced() {
+    let mut script = Script::new();
+    script.limit(20_000_000);
+    let program = freestanding(64, &["faults64.S"]);
+    for switches in ["pti=off", "pti=on pcid=on"] {
+        script.set(switches);
+        script.exec(&program, &["spin"]);
+        script.row(Table::get().entry("syscall-x86_64").unwrap(), Table::get().operation("getppid").unwrap());
+    }
+    let Some(session) = strict_bochs("tigerlake", &script, Some(with_x2apic)) else { return };
+    let [first, second, third, fourth] = &session.ran[..] else { panic!("{:?}", session.ran) };
+    for spin in [first, third] {
+        assert!(matches!(spin.end, End::Runaway(_)), "{:?}", spin.end);
+    }
+    assert_eq!((second.answer(), fourth.answer()), (Answer::Ok, Answer::Ok));
+}
+
+#[test]
+fn a_processor_whose_lfence_cannot_be_made_to_wait_is_told() {
+    for (model, waits) in
+        [("max,vendor=GenuineIntel", true), ("EPYC", false), ("max,vendor=CentaurHauls", false)]
+    {
+        let Some(session) = boot_with(&Script::new(), &format!("-cpu {model}")) else { return };
+        assert_eq!(has(&session, abi::FEATURE_LFENCE), waits, "{model}");
+    }
+    // The register is refused with #GP, and the kernel goes on.
+    let Some(session) = strict_bochs("ryzen", &Script::new(), None) else { return };
+    assert_eq!((session.boot.vendor, has(&session, abi::FEATURE_LFENCE)), (abi::VENDOR_AMD, false));
+}
+
+#[test]
+fn no_register_is_touched_that_the_processor_may_lack() {
+    for model in ["tigerlake", "corei7_sandy_bridge_2600k", "ryzen"] {
+        let mut script = Script::new();
+        let (entry, operation) = (Table::get().entry("syscall-x86_64"), Table::get().operation("getppid"));
+        script.row(entry.unwrap(), operation.unwrap());
+        let Some(session) = strict_bochs(model, &script, None) else { return };
+        assert_eq!(session.ran[0].answer(), Answer::Ok, "{model}");
+    }
+}
+
+#[test]
+fn processors_that_lack_something() {
+    for (missing, feature) in [
+        ("-nx", Some(abi::FEATURE_NX)),
+        ("-nx,-smep", Some(abi::FEATURE_SMEP)),
+        ("-smep", Some(abi::FEATURE_SMEP)),
+        ("-smap", Some(abi::FEATURE_SMAP)),
+        ("-apic", None),
+        ("-rdtscp,-mce,-mca", None),
+    ] {
+        let options = format!("-cpu max,vendor=GenuineIntel,{missing}");
+        let Some(session) = boot_with(&rows(), &options) else { return };
+        assert!(feature.is_none_or(|feature| !has(&session, feature)), "{missing}");
+        check_rows(&session);
+        assert_eq!(session.strays, Strays::new(), "{missing}");
+    }
+}
+
+#[test]
+fn without_nx_the_emulated_vsyscall_page_is_still_served_by_its_fault() {
+    let vsyscall = Table::get().entry("vsyscall").unwrap();
+    let mut script = Script::new();
+    let mut rows = |switches: &str| {
+        script.set(switches);
+        vsyscall
+            .operations
+            .iter()
+            .map(|name| script.row(vsyscall, Table::get().operation(name).unwrap()))
+            .count()
+    };
+    let count = rows("vsyscall=emulate") + rows("vsyscall=native") + rows("vsyscall=original pti=on");
+    let costs = |model: &str| {
+        let session = boot_with(&script, &format!("-cpu max,vendor=GenuineIntel,{model}"))?;
+        assert_eq!(session.ran.iter().filter(|ran| ran.answer() == Answer::Ok).count(), count, "{model}");
+        Some(session.ran.iter().map(|ran| ran.cost()).collect::<Vec<_>>())
+    };
+    let Some(with) = costs("+nx") else { return };
+    for model in ["-nx", "-nx,-smep"] {
+        let without = costs(model).unwrap();
+        let (emulate, others) = without.split_at(vsyscall.operations.len());
+        assert_eq!(others, &with[emulate.len()..], "{model}");
+        // Were the page executed, it would cost what a native one costs.
+        assert!(emulate.iter().zip(others).all(|(emulate, native)| emulate > native), "{model}: {without:?}");
+    }
+}
+
+/// Runs leftovers.S before the kernel, in QEMU.
+fn boot_after_leftovers(script: &Script, kernel: &[u8], options: &str) -> Option<Session> {
+    const AT: u64 = 0x400_0000; // between the kernel and the archive
+    const NOTE: &[u8] = b"\x04\0\0\0\x04\0\0\0\x12\0\0\0Xen\0";
+    let mut kernel = kernel.to_vec();
+    let [note] = find(&kernel, NOTE)[..] else { panic!("not one note") };
+    let entry = note + NOTE.len()..note + NOTE.len() + 4;
+    let next = u32::from_le_bytes(kernel[entry.clone()].try_into().unwrap());
+    let flags = [
+        "-m32".into(),
+        "-nostdlib".into(),
+        "-static".into(),
+        "-no-pie".into(),
+        format!("-DNEXT={next:#x}"),
+        format!("-Wl,-Ttext={AT:#x},--oformat=binary,--build-id=none"),
+    ];
+    let code = compile("leftovers", &flags, &[root().join("tests/lab/leftovers.S")]).unwrap();
+    kernel[entry].copy_from_slice(&(AT as u32).to_le_bytes());
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("leftovers");
+    std::fs::write(&file, code.bytes).unwrap();
+    let device = format!("-device loader,file={},addr={AT:#x},force-raw=on", file.display());
+    boot_kernel(script, &kernel, &format!("{device} {options}"))
+}
+
+#[test]
+fn what_firmware_left_running_disturbs_no_program() {
+    let mut script = rows();
+    let (rdtscp, getcpu) = (Table::get().entry("rdtscp"), Table::get().operation("getcpu"));
+    script.row(rdtscp.unwrap(), getcpu.unwrap());
+    // Long enough for the timer.
+    let program = freestanding(64, &["faults64.S"]);
+    script.limit(20_000_000);
+    let spin = script.exec(&program, &["spin"]);
+    // Without NX the kernel looks whether firmware has switched it off; QEMU does not show it afterwards, as a processor would.
+    for options in ["", "-cpu max,vendor=GenuineIntel,-nx"] {
+        let Some(session) = boot_after_leftovers(&script, lab::KERNEL, options) else { return };
+        assert!(matches!(session.ran[spin].end, End::Runaway(_)), "{:?}", session.ran[spin].end);
+        // Only what was pending, once.
+        assert_eq!(session.strays, Strays::from([(0x68, 1)]), "{options}");
+        for ran in session.ran.iter().filter(|ran| !ran.label.contains("spin")) {
+            assert_eq!((ran.answer(), &ran.strays), (Answer::Ok, &Strays::new()), "{}", ran.label);
+        }
+    }
+}
+
+/// A kernel with another entry for the timer in the APIC's local vector table than its own: a vector that it does not know,
+/// or another delivery, which QEMU's timer allows.
+fn with_another_timer(entry: u32) -> Vec<u8> {
+    const PERIODIC: u32 = 0x20000;
+    let own = (PERIODIC | 0xfe).to_le_bytes();
+    Kernel::read().changed("tick_set", &own, &(PERIODIC | entry).to_le_bytes())
+}
+
+/// How many interrupts of this vector came while it ran; no others did.
+fn strays(ran: &Ran, vector: u64) -> u64 {
+    assert!(ran.strays.keys().all(|other| *other == vector), "{}: {:?}", ran.label, ran.strays);
+    ran.strays.get(&vector).copied().unwrap_or(0)
+}
+
+#[test]
+fn a_stray_interrupt_is_a_number_and_no_fault() {
+    // Of the PICs, of none, and at the ends.
+    for vector in [0x20, 0x37, 0x3f, 0x7f, 0x81, 0xfd] {
+        let mut script = Script::new();
+        // A tick for every hundred thousand instructions.
+        script.limit(1_600_000);
+        script.set(if vector & 1 == 0 { "pti=on gate=trap" } else { "pti=off" });
+        // 131072 calls of some sixty instructions.
+        script.exec(&freestanding(64, &["faults64.S"]), &["repeat-syscall", "20000"]);
+        let Some(session) = boot_kernel(&script, &with_another_timer(vector), "") else { return };
+        let [ran] = &session.ran[..] else { panic!("{:?}", session.ran) };
+        assert_eq!(ran.end, End::Exited(0), "{vector:#x}");
+        let came = strays(ran, vector.into());
+        assert!((40..400).contains(&came), "{vector:#x}: {came}");
+    }
+}
+
+/// Every entry many times over, while NMIs come at distances that are no multiple of a call. QEMU takes interrupts between
+/// any two instructions when it translates them one by one.
+fn under_nmis() -> Option<Session> {
+    const DISTANCE: u64 = 1511;
+    const DELIVER_NMI: u32 = 0x400;
+    let program = freestanding(64, &["faults64.S"]);
+    let mut script = Script::new();
+    script.limit(16 * DISTANCE);
+    for switches in PATHS {
+        script.set(switches);
+        for entry in ENTRIES {
+            script.run(&program, &[&format!("repeat-{entry}"), "1000"]);
+        }
+    }
+    boot_kernel(&script, &with_another_timer(DELIVER_NMI), "-singlestep")
+}
+
+#[test]
+fn nmis_all_over_every_path_change_no_answer() {
+    let Some(session) = under_nmis() else { return };
+    assert_eq!(session.ran.len(), PATHS.len() * ENTRIES.len());
+    for ran in &session.ran {
+        assert_eq!(ran.end, End::Exited(0), "{}", ran.label);
+        assert!(strays(ran, 2) > 40, "{}: {:?}", ran.label, ran.strays);
+    }
+}
+
+/// A program that never ends, in a guest with a monitor; what the monitor is asked for is done while it runs.
+fn disturbed(switches: &str, what: impl FnOnce(&mut Monitor)) -> Option<Vec<Event>> {
+    if is_missing() {
+        return None;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("monitor");
+    let option = format!("-monitor unix:{},server=on,wait=off", socket.display());
+    let qemu = wrapped(folder.path(), &format!("exec qemu-system-x86_64 \"$@\" {option}"));
+    let mut script = Script::new();
+    script.limit(150_000_000);
+    script.set(switches);
+    script.exec(&freestanding(64, &["faults64.S"]), &["spin"]);
+    let mut guest = qemu.boot(&script.archive(Qemu::TCG_HERTZ), script.numbered(), &limits()).unwrap();
+    let mut events = Vec::new();
+    until(&mut guest, &mut events, |event| *event == Event::Begin(0));
+    let mut monitor = Monitor::open(&socket);
+    what(&mut monitor);
+    until(&mut guest, &mut events, |_| false);
+    Some(events)
+}
+
+/// Takes events, until one that is looked for, or the end.
+fn until(guest: &mut Guest, events: &mut Vec<Event>, is_it: impl Fn(&Event) -> bool) {
+    while let Ok(event) = guest.next() {
+        let is_last = is_it(&event) || event == Event::Done;
+        events.push(event);
+        if is_last {
+            break;
+        }
+    }
+}
+
+/// The monitor's NMIs come by the APIC's LINT1, as a PC's do.
+#[test]
+fn a_pcs_nmi_is_counted_and_the_program_runs_on() {
+    let ask = |monitor: &mut Monitor| (0..3).for_each(|_| drop(monitor.ask("nmi")));
+    let Some(events) = disturbed("pti=on", ask) else { return };
+    let ended = events.iter().any(|event| matches!(event, Event::End { end: End::Runaway(_), .. }));
+    assert!(ended, "{events:?}");
+    // One that comes while another is handled waits, and a third is lost.
+    let is_nmi = |event: &Event| matches!(event, Event::Stray { number: Some(0), vector: 2, count: 1..=3 });
+    assert!(events.iter().any(is_nmi), "{events:?}");
+}
+
+#[test]
+fn a_machine_check_says_what_the_banks_say_and_stops() {
+    const STATUS: &str = "0xbe00000000000135"; // valid, uncorrected, enabled, with misc and address
+    let ask = |monitor: &mut Monitor| monitor.tell(&format!("mce 0 4 {STATUS} 0x5 0x1234000 0x8c"));
+    let Some(events) = disturbed("pti=on", ask) else { return };
+    let lines: Vec<&str> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Log(line) => Some(line.as_str()),
+            _ => None,
+        })
+        .collect();
+    let [first, bank] = lines[..] else { panic!("{events:?}") };
+    assert!(first.starts_with("machine check in ring ") && first.contains("MCG_STATUS 5, "), "{first}");
+    assert_eq!(bank, "machine check: bank 4, status be00000000000135, address 1234000, misc 8c");
+    assert!(!events.iter().any(|event| matches!(event, Event::End { .. } | Event::Done)));
+}
+
+/// Boots a kernel that cannot come up: its log, to the end.
+fn last_words(kernel: &[u8], options: &str) -> Option<Vec<String>> {
+    if is_missing() {
+        return None;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("kernel");
+    std::fs::write(&file, kernel).unwrap();
+    let options = format!("-kernel {} {options}", file.display());
+    let qemu = wrapped(folder.path(), &format!("exec qemu-system-x86_64 \"$@\" {options}"));
+    let mut guest = qemu.boot(&Script::new().archive(Qemu::TCG_HERTZ), 0, &limits()).unwrap();
+    let mut events = Vec::new();
+    until(&mut guest, &mut events, |_| false);
+    let log = events.into_iter().map(|event| match event {
+        Event::Log(line) => line,
+        other => panic!("{other:?}"),
+    });
+    Some(log.collect())
+}
+
+/// The kernel with these bytes at a symbol.
+fn broken(symbol: &str, code: &[u8]) -> Vec<u8> {
+    let kernel = Kernel::read();
+    let at = kernel.place(kernel.symbol(symbol));
+    let mut file = lab::KERNEL.to_vec();
+    file[at..at + code.len()].copy_from_slice(code);
+    file
+}
+
+#[test]
+fn what_goes_wrong_in_32_bit_code_is_reported() {
+    let begin = "panic: an exception before 64-bit mode: vector";
+    let at = Kernel::read().symbol("start_32_gates");
+    // ud2; mov $0x1230, %eax and mov %eax, %ds, where there is no such segment.
+    for (code, expected) in [
+        (&[0x0f, 0x0b][..], format!("{begin} 06, error code 00000000, at {at:08x}")),
+        (
+            &[0xb8, 0x30, 0x12, 0, 0, 0x8e, 0xd8],
+            format!("{begin} 0d, error code 00001230, at {:08x}", at + 5),
+        ),
+    ] {
+        let Some(words) = last_words(&broken("start_32_gates", code), "") else { return };
+        assert_eq!(words, [expected]);
+    }
+    let words = last_words(lab::KERNEL, "-cpu max,-lm").unwrap();
+    assert_eq!(words, ["panic: this processor has no 64-bit mode"]);
+}
+
+#[test]
+fn an_exception_before_the_kernel_is_up_is_reported() {
+    let kernel = Kernel::read();
+    // In the first 64-bit code, behind the loading of the gates; in C, before and behind the kernel's own gates.
+    for (symbol, code, vector) in [
+        ("start_64_gates", &[0x0f, 0x0b][..], 6),
+        ("kernel_main", &[0x0f, 0x0b], 6),
+        ("boot_read", &[0x0f, 0x0b], 6),
+        ("tables_init", &[0xcc], 3),
+        // mov %rax, -8: there is nothing at the top of the address space.
+        ("tick_init", &[0x48, 0xa3, 0xf8, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff], 14),
+    ] {
+        let Some(words) = last_words(&broken(symbol, code), "") else { return };
+        let at = kernel.symbol(symbol) + u64::from(vector == 3);
+        let begin = format!("panic: an exception in the kernel: vector {vector}, error code ");
+        assert_eq!(words.len(), 1, "{symbol}: {words:?}");
+        assert!(words[0].starts_with(&begin), "{symbol}: {words:?}");
+        assert!(words[0].contains(&format!(" at {at:x}, ")), "{symbol}: {words:?}");
+        assert!(vector != 14 || words[0].ends_with("CR2 fffffffffffffff8"), "{words:?}");
+    }
+}
