@@ -14,7 +14,6 @@ use measure::lab::{Emulator, LabPlan, Setting, measure};
 use record::{Payload, Record, Request, abi};
 use simulator::{Machine, Model, Subject};
 use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use table::Table;
@@ -163,11 +162,17 @@ fn plan(words: &[&str]) -> LabPlan<'static> {
 fn guest(folder: &TempDir, script: &str, stream: &[u8]) -> PathBuf {
     let (program, tape) = (folder.path().join("qemu"), folder.path().join("stream"));
     std::fs::write(&tape, stream).unwrap();
-    // Written beside and moved: a file that another thread's child still has open for writing cannot be executed.
-    let mut file = tempfile::NamedTempFile::new_in(folder).unwrap();
-    writeln!(file, "#!/bin/sh\nSTREAM={}\n{script}", tape.display()).unwrap();
-    file.as_file().set_permissions(std::fs::Permissions::from_mode(0o755)).unwrap();
-    file.into_temp_path().persist(&program).unwrap();
+    // Written by a process of its own: a file that this one has open for writing is, for a moment, also open in the children of
+    // other threads, and such a file cannot be executed (ETXTBSY).
+    let mut writer = std::process::Command::new("/bin/sh")
+        .args(["-c", "cat >\"$0\" && chmod 755 \"$0\""])
+        .arg(&program)
+        .stdin(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let script = format!("#!/bin/sh\nSTREAM={}\n{script}\n", tape.display());
+    writer.stdin.take().unwrap().write_all(script.as_bytes()).unwrap();
+    assert!(writer.wait().unwrap().success());
     program
 }
 
