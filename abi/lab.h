@@ -29,44 +29,48 @@
 
 #define LAB_VERSION 2
 
-#define RECORD_LAB_BOOT	  64 /* LAB_BOOT_WORDS of u64, see below; the first */
-#define RECORD_LAB_BEGIN  65 /* number of the plan's run, exec, check or listing line, from 0 over those alone */
-#define RECORD_LAB_OUTPUT 66 /* file descriptor; then bytes: what the program wrote there */
-#define RECORD_LAB_END	  67 /* number as in LAB_BEGIN, LAB_END_*, detail[4] */
-#define RECORD_LAB_LOG	  68 /* bytes: a line of text for people, without its end */
-#define RECORD_LAB_DONE	  69 /* nothing: the plan is done; the last */
+#define RECORD_LAB_BOOT	    64 /* LAB_BOOT_WORDS of u64, see below; the first */
+/* Number of the plan's run, exec, check or listing line, from 0 over those alone. */
+#define RECORD_LAB_BEGIN    65
+#define RECORD_LAB_OUTPUT   66 /* file descriptor; then bytes: what the program wrote there */
+#define RECORD_LAB_END	    67 /* number as in LAB_BEGIN, LAB_END_*, detail[4] */
+#define RECORD_LAB_LOG	    68 /* bytes: a line of text for people, without its end */
+#define RECORD_LAB_DONE	    69 /* nothing: the plan is done; the last */
 /*
  * Anywhere between LAB_BOOT and LAB_DONE: an interrupt that nobody asked for. Its vector (2: NMI), and how often it came
  * since the last record of that vector, or since the boot.
  */
-#define RECORD_LAB_STRAY  70
-#define RECORD_LAB_COUNTERS 71 /* LAB_COUNTERS_WORDS of u64, see below; before LAB_END, where the processor has any */
-#define RECORD_LAB_STEP	  80 /* place among the path's steps, address, bytes of code; the code; the rest is the step's name */
+#define RECORD_LAB_STRAY    70
+/* LAB_COUNTERS_WORDS of u64, see below; before LAB_END, where the processor has any. */
+#define RECORD_LAB_COUNTERS 71
+/* Place among the path's steps, address, bytes of code; the code; the rest is the step's name. */
+#define RECORD_LAB_STEP	    80
 
 #define STEP_NAME 128 /* no name of a step is longer, in bytes */
 
 /* RECORD_LAB_BOOT */
-#define LAB_BOOT_KERNEL_VERSION 0 /* LAB_VERSION */
-#define LAB_BOOT_RING0_TICKS	1 /* for a loop of RING_TURNS turns in ring 0 */
-#define LAB_BOOT_RING3_TICKS	2 /* for the same loop in ring 3 */
-#define LAB_BOOT_SYSCALL_WORKS	3 /* 1: a syscall from ring 3 reached the kernel and returned */
-#define LAB_BOOT_TSC_HZ		4 /* 0: unknown */
-#define LAB_BOOT_FEATURES	5 /* bit per FEATURE_*: what this CPU has and the kernel uses */
-#define LAB_BOOT_GATEWAY	6 /* GATEWAY_*: what __kernel_vsyscall uses */
-#define LAB_BOOT_LOADER		7 /* LOADER_* */
-#define LAB_BOOT_MEMORY		8 /* bytes that programs may have */
-#define LAB_BOOT_VENDOR		9 /* VENDOR_*: the processor's, by CPUID */
-#define LAB_BOOT_TSC_SOURCE	10 /* TSC_FROM_*: who says TSC_HZ */
-#define LAB_BOOT_TSC_OTHER_HZ	11 /* what another says who contradicts; 0: nobody does */
-#define LAB_BOOT_TSC_OTHER	12 /* TSC_FROM_*: who */
-#define LAB_BOOT_TSC_INVARIANT	13 /* 1: CPUID promises that TSC_HZ is constant */
+#define LAB_BOOT_KERNEL_VERSION	 0  /* LAB_VERSION */
+#define LAB_BOOT_RING0_TICKS	 1  /* for a loop of RING_TURNS turns in ring 0 */
+#define LAB_BOOT_RING3_TICKS	 2  /* for the same loop in ring 3 */
+#define LAB_BOOT_SYSCALL_WORKS	 3  /* 1: a syscall from ring 3 reached the kernel and returned */
+#define LAB_BOOT_TSC_HZ		 4  /* 0: unknown */
+#define LAB_BOOT_FEATURES	 5  /* bit per FEATURE_*: what this CPU has and the kernel uses */
+#define LAB_BOOT_GATEWAY	 6  /* GATEWAY_*: what __kernel_vsyscall uses */
+#define LAB_BOOT_LOADER		 7  /* LOADER_* */
+#define LAB_BOOT_MEMORY		 8  /* bytes that programs may have */
+#define LAB_BOOT_VENDOR		 9  /* VENDOR_*: the processor's, by CPUID */
+#define LAB_BOOT_TSC_SOURCE	 10 /* TSC_FROM_*: who says TSC_HZ */
+#define LAB_BOOT_TSC_OTHER_HZ	 11 /* what another says who contradicts; 0: nobody does */
+#define LAB_BOOT_TSC_OTHER	 12 /* TSC_FROM_*: who */
+#define LAB_BOOT_TSC_INVARIANT	 13 /* 1: CPUID promises that TSC_HZ is constant */
 /* How long what a hypervisor may do itself takes: ticks for RING_TIMES of them; 0: it does not work. */
 #define LAB_BOOT_CR3_TICKS	 14 /* mov to cr3, of its own value, in ring 0 */
 #define LAB_BOOT_CPUID_TICKS	 15 /* cpuid in ring 0 */
 #define LAB_BOOT_INTERRUPT_TICKS 16 /* int from ring 3, a call number that there is not, and iretq */
 #define LAB_BOOT_INVALID_TICKS	 17 /* the same by ud2 */
 #define LAB_BOOT_SIGNS		 18 /* bit per SIGN_* */
-#define LAB_BOOT_SIGNATURE	 19 /* CPUID 0x40000000: ebx, and ecx above it; 0: there is no hypervisor, or it hides */
+/* CPUID 0x40000000: ebx, and ecx above it; 0: there is no hypervisor, or it hides. */
+#define LAB_BOOT_SIGNATURE	 19
 #define LAB_BOOT_SIGNATURE_END	 20 /* edx */
 #define LAB_BOOT_MICROCODE	 21 /* revision; 0: unknown */
 #define LAB_BOOT_WORDS		 22

@@ -222,7 +222,7 @@ mod tests {
         assert_eq!((boot.tsc_hz, boot.tsc_source, boot.tsc_other_hz, boot.tsc_other), (5, 11, 12, 13));
         assert!(boot.tsc_invariant);
         let ticks = (boot.cr3_ticks, boot.cpuid_ticks, boot.interrupt_ticks, boot.invalid_ticks);
-        assert_eq!((ticks, boot.signs, boot.microcode), ((11, 12, 13, 14), 5, 0x2b00_0643));
+        assert_eq!((ticks, boot.signs, boot.microcode), ((14, 15, 16, 17), 5, 0x2b00_0643));
         assert_eq!(&boot.signature, b"KVMKVMKVM\0\0\0");
         let counts = [4, 0b10_0011, 1000, 1, 0, 0, 0, 1500, 0, 0];
         let counters = parsed(abi::RECORD_LAB_COUNTERS, &u64s(&counts));
