@@ -1,4 +1,7 @@
-/* Machine checks (SDM vol. 3, 16.3): the processor has found an error of its own, of memory or of a bus. */
+/*
+ * Machine checks (SDM vol. 3, 16.3): the processor has found an error of its own, of memory or of a bus. One that comes while
+ * a record is written leaves that record incomplete, and the reader reports a damaged record instead of these lines.
+ */
 #include "cpu/cpu.h"
 #include "serial/serial.h"
 

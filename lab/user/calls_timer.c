@@ -105,6 +105,15 @@ static long setitimer(uint32_t which, const int64_t words[4], uint64_t old[4])
 	return 0;
 }
 
+/* As a 32-bit program's struct itimerval. */
+static long write_narrow(word to, const uint64_t words[4])
+{
+	const uint32_t narrow[4] = {(uint32_t)words[0], (uint32_t)words[1], (uint32_t)words[2],
+				    (uint32_t)words[3]};
+
+	return user_write(to, narrow, sizeof(narrow));
+}
+
 long call_setitimer(word which, word timer, word old_timer)
 {
 	int64_t words[4] = {0};
@@ -125,32 +134,31 @@ long call_setitimer_32(word which, word timer, word old_timer)
 		return -EFAULT;
 	const int64_t words[4] = {narrow[0], narrow[1], narrow[2], narrow[3]};
 	const long problem = setitimer((uint32_t)which, words, old);
-	if (problem || !old_timer)
-		return problem;
-	const uint32_t told[4] = {(uint32_t)old[0], (uint32_t)old[1], (uint32_t)old[2], (uint32_t)old[3]};
-	return user_write(old_timer, told, sizeof(told));
+	return problem ? problem : old_timer ? write_narrow(old_timer, old) : 0;
+}
+
+static long getitimer(uint32_t which, uint64_t words[4])
+{
+	if (which >= TIMERS)
+		return -EINVAL;
+	tell(which, words);
+	return 0;
 }
 
 long call_getitimer(word which, word to)
 {
 	uint64_t words[4];
+	const long problem = getitimer((uint32_t)which, words);
 
-	if ((uint32_t)which >= TIMERS)
-		return -EINVAL;
-	tell((uint32_t)which, words);
-	return user_write(to, words, sizeof(words));
+	return problem ? problem : user_write(to, words, sizeof(words));
 }
 
 long call_getitimer_32(word which, word to)
 {
 	uint64_t words[4];
+	const long problem = getitimer((uint32_t)which, words);
 
-	if ((uint32_t)which >= TIMERS)
-		return -EINVAL;
-	tell((uint32_t)which, words);
-	const uint32_t told[4] = {(uint32_t)words[0], (uint32_t)words[1], (uint32_t)words[2],
-				  (uint32_t)words[3]};
-	return user_write(to, told, sizeof(told));
+	return problem ? problem : write_narrow(to, words);
 }
 
 long call_alarm(word seconds)
