@@ -18,7 +18,7 @@ const EMULATORS: [&str; 1] = ["TCGTCGTCGTCG"];
 const EMULATED_CHAIN: f64 = 2.0;
 
 /// References of probes that differ by more than this factor differ for another reason than company.
-pub const ALIKE: f64 = 1.15;
+const ALIKE: f64 = 1.15;
 
 /// What is known of a measurement besides its rows and its machine.
 #[derive(Debug, Clone)]
@@ -52,7 +52,7 @@ pub struct Facts {
 }
 
 /// What rounds are judged by: one reference for each probe, whose code differs, and each kind of core, whose width differs.
-type References = BTreeMap<(Probe, CoreType), Reference>;
+pub type References = BTreeMap<(Probe, CoreType), Reference>;
 
 /// The document of a measurement that is over. What follows from its rounds alone is computed as [`recompute`] does it.
 pub fn conclude(
@@ -62,7 +62,7 @@ pub fn conclude(
     vdso: BTreeMap<String, Vec<Export>>,
 ) -> Document {
     let core = |round: &Round| facts.cores.get(&round.cpu).copied().unwrap_or(CoreType::Uniform);
-    let references = references(rows, &environment, &core);
+    let references = references(rows, &|core| width::vouch(&environment, core), &core);
     let times = times(&environment, &references);
     let judged = Judged::of(rows, &references, &core, &facts, times);
     let measurement = measurement(&judged, &references, facts);
@@ -90,7 +90,12 @@ fn with_findings(mut document: Document) -> Document {
     document
 }
 
-fn references(rows: &[Row], environment: &Environment, core: &dyn Fn(&Round) -> CoreType) -> References {
+/// The references of all rounds of these rows. `vouch` says what vouches for a kind of core, and `core` of which kind a round's is.
+pub fn references(
+    rows: &[Row],
+    vouch: &dyn Fn(CoreType) -> Vouch,
+    core: &dyn Fn(&Round) -> CoreType,
+) -> References {
     let mut rounds = BTreeMap::<(Probe, CoreType), Vec<&Round>>::new();
     for row in rows {
         for round in &row.rounds {
@@ -98,7 +103,7 @@ fn references(rows: &[Row], environment: &Environment, core: &dyn Fn(&Round) -> 
         }
     }
     let reference = |((probe, core), rounds): ((Probe, CoreType), Vec<&Round>)| {
-        Some(((probe, core), Reference::of(&rounds, width::vouch(environment, core))?))
+        Some(((probe, core), Reference::of(&rounds, vouch(core))?))
     };
     in_common(rounds.into_iter().filter_map(reference).collect())
 }

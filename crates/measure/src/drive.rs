@@ -44,9 +44,9 @@ pub trait Measurer {
     /// The next round. The measurer chooses the row by what is still needed; `None` when the measurement is over.
     fn next(&mut self, rows: &[Row]) -> Option<Taken>;
 
-    /// Called when a row has taken its round, so that the next one can be chosen by it. A place that is never shared has
-    /// nothing to look at.
-    fn look(&mut self, _row: &mut Row) {}
+    /// Called when the row with this index has taken its round, so that the next one can be chosen by it. A place that is never
+    /// shared has nothing to look at.
+    fn look(&mut self, _rows: &mut [Row], _index: usize) {}
 
     /// How far the measurement is, now that this row has taken a round. `None` where the place reported its progress
     /// before, because all rounds are there when the first is taken.
@@ -60,8 +60,9 @@ pub fn drive<'a>(measurer: &mut dyn Measurer, rows: &mut [Row<'a>], progress: &m
     while let Some(taken) = measurer.next(rows) {
         let Some(row) = rows.get_mut(taken.row) else { return };
         row.take(taken.answer, taken.at);
-        measurer.look(row);
-        if let Some(far) = measurer.progress(row.row) {
+        let row = row.row;
+        measurer.look(rows, taken.row);
+        if let Some(far) = measurer.progress(row) {
             progress(far);
         }
     }
@@ -94,7 +95,8 @@ mod tests {
             self.tape.next(rows)
         }
 
-        fn look(&mut self, row: &mut Row) {
+        fn look(&mut self, rows: &mut [Row], index: usize) {
+            let row = &rows[index];
             assert!(!row.is_open(), "the row has taken its round before it is looked at");
             self.looked_at.push(row.row.0.id);
         }

@@ -291,7 +291,8 @@ impl Measurer for Linux<'_, '_> {
     }
 
     /// Updates what is known of the noise by a row's latest round.
-    fn look(&mut self, row: &mut Row) {
+    fn look(&mut self, rows: &mut [Row], index: usize) {
+        let Some(row) = rows.get_mut(index) else { return };
         let (probe, good) = (row.row.0.probe, row.good);
         let Some(round) = row.newest() else { return };
         let look = self.live.take(probe, self.cpus.core(self.cpu), round);
@@ -299,6 +300,7 @@ impl Measurer for Linux<'_, '_> {
         row.thin(self.most_rounds, good);
         self.cpus.take(self.cpu, look.quiet);
         self.cpus.take_kept(self.cpu, look.kept);
+        self.live.review(rows, &|round| self.cpus.core(round.cpu));
     }
 
     fn progress<'r>(&self, row: TableRow<'r>) -> Option<Progress<'r>> {

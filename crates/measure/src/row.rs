@@ -111,6 +111,12 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// Judges again which of its rounds are good.
+    pub fn judge(&mut self, is_good: impl FnMut(&Round) -> bool) {
+        self.were_good = self.rounds.iter().map(is_good).collect();
+        self.good = self.were_good.iter().filter(|was_good| **was_good).count();
+    }
+
     fn sieve(&mut self, good: bool) -> &mut Sieve {
         if good { &mut self.good_ones } else { &mut self.others }
     }

@@ -297,9 +297,9 @@ impl Measurer for Lab<'_, '_> {
         }
     }
 
-    fn look(&mut self, row: &mut Row) {
+    fn look(&mut self, rows: &mut [Row], index: usize) {
         // The guest's only CPU is number 0 to it.
-        if let (Some(cpu), Some(round)) = (self.cpu(), row.newest()) {
+        if let (Some(cpu), Some(round)) = (self.cpu(), rows.get_mut(index).and_then(Row::newest)) {
             round.cpu = cpu;
         }
     }
