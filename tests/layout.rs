@@ -129,7 +129,7 @@ fn a_row_without_its_file_does_not_build() {
 }
 
 /// The stages in the order of the data's path; the command is the last.
-const STAGES: [&str; 16] = [
+const STAGES: [&str; 17] = [
     "compile",
     "process",
     "table",
@@ -142,6 +142,7 @@ const STAGES: [&str; 16] = [
     "lab",
     "stats",
     "document",
+    "runs",
     "findings",
     "measure",
     "report",

@@ -5,6 +5,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use measure::lab::Options;
 use measure::{CpuChoice, HostPlan};
 use report::Format;
+use runs::Tag;
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -55,7 +56,10 @@ pub enum Command {
     /// Measure kentry's own kernel in a virtual machine: it has every entry, and protections that can be switched
     #[command(after_help = lab_help())]
     Lab(LabArgs),
-    /// Show saved documents, in any format
+    /// List the runs that are kept, the newest first; or show, name, tag, remove or verify them
+    #[command(args_conflicts_with_subcommands = true)]
+    Runs(RunsArgs),
+    /// Show kept runs or saved documents, in any format
     Show(ShowFileArgs),
     /// List every entry, its operations and what it is
     List(ListArgs),
@@ -109,9 +113,26 @@ pub struct MeasureArgs {
     /// Print what would be measured, and measure nothing
     #[arg(long)]
     pub dry_run: bool,
+    /// Whether to keep it
+    #[command(flatten)]
+    pub save: SaveArgs,
     /// How to show it, and where
     #[command(flatten)]
     pub show: ShowArgs,
+}
+
+/// Whether and how a run is kept.
+#[derive(Debug, Clone, Default, Args)]
+pub struct SaveArgs {
+    /// Do not keep this run; otherwise `kentry runs` lists it
+    #[arg(long, conflicts_with_all = ["name", "tag"])]
+    pub no_save: bool,
+    /// Keep this run under a name, for `kentry show NAME`
+    #[arg(long, value_name = "NAME", value_hint = ValueHint::Other)]
+    pub name: Option<String>,
+    /// Keep this run with a remark, such as commit=1a2b3c; may be given several times
+    #[arg(long, value_name = "KEY=VALUE", value_hint = ValueHint::Other)]
+    pub tag: Vec<Tag>,
 }
 
 /// What to measure in the lab, on what, and how to show it.
@@ -145,11 +166,11 @@ pub struct LabArgs {
     pub bochs: bool,
     /// Write a bootable image instead of measuring here; it measures a PC, shows the table on screen and serial line and,
     /// by UEFI, leaves it in a file on the stick
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["accel", "cpu_model", "timeout", "bochs", "exec", "dry_run", "format", "output"])]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["accel", "cpu_model", "timeout", "bochs", "exec", "dry_run", "format", "output", "no_save", "name", "tag"])]
     pub iso: Option<PathBuf>,
     /// Print the path by which this entry runs through the kernel, as it is built: each step and its instructions; with two
     /// --set, side by side
-    #[arg(long, value_name = "ENTRY", value_hint = ValueHint::Other, conflicts_with_all = ["entry", "operation", "iso", "exec", "dry_run", "format", "verbose", "all"])]
+    #[arg(long, value_name = "ENTRY", value_hint = ValueHint::Other, conflicts_with_all = ["entry", "operation", "iso", "exec", "dry_run", "format", "verbose", "all", "no_save", "name", "tag"])]
     pub listing: Option<String>,
     /// Run a static, single-threaded Linux program without files in the lab instead; all words after it are its arguments,
     /// and it reads this command's standard input, up to 64 MiB, unless that is a terminal
@@ -159,7 +180,7 @@ pub struct LabArgs {
         num_args = 1..,
         allow_hyphen_values = true,
         value_hint = ValueHint::FilePath,
-        conflicts_with_all = ["entry", "operation", "dry_run", "format", "output", "color", "verbose", "all"]
+        conflicts_with_all = ["entry", "operation", "dry_run", "format", "output", "color", "verbose", "all", "no_save", "name", "tag"]
     )]
     pub exec: Vec<OsString>,
     /// With --exec: ud2, lock nop, int3 and div are system calls of the program, as for probes; stands before --exec
@@ -168,6 +189,9 @@ pub struct LabArgs {
     /// Print what would be measured, and measure nothing
     #[arg(long)]
     pub dry_run: bool,
+    /// Whether to keep it
+    #[command(flatten)]
+    pub save: SaveArgs,
     /// How to show it, and where
     #[command(flatten)]
     pub show: ShowArgs,
@@ -264,8 +288,8 @@ impl ShowArgs {
 /// Options of `show`.
 #[derive(Debug, Clone, Args)]
 pub struct ShowFileArgs {
-    /// Documents that were saved with --output FILE.json; - is standard input
-    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
+    /// Runs by name, id, latest or latest~1 (the one before), or files that were saved with --output FILE.json; - is standard input
+    #[arg(value_name = "RUN", required = true, value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
     /// Only rows of entries of this name, short name or glob; may be given several times
     #[arg(short, long, value_name = "NAME", value_hint = ValueHint::Other)]
@@ -279,6 +303,64 @@ pub struct ShowFileArgs {
     /// How to show it, and where
     #[command(flatten)]
     pub show: ShowArgs,
+}
+
+/// Options of `runs`.
+#[derive(Debug, Clone, Args)]
+pub struct RunsArgs {
+    /// What to do with them
+    #[command(subcommand)]
+    pub command: Option<RunsCommand>,
+    /// How to show the list, and where
+    #[command(flatten)]
+    pub show: ShowArgs,
+}
+
+/// What to do with kept runs.
+#[derive(Debug, Clone, Subcommand)]
+pub enum RunsCommand {
+    /// List all, the newest first (the default)
+    List(ListArgs),
+    /// Show runs, as `kentry show`
+    Show(ShowFileArgs),
+    /// Give a run a name, instead of the one that it has
+    Rename {
+        /// The run: name, id, latest or latest~1
+        #[arg(value_name = "RUN", value_hint = ValueHint::Other)]
+        run: String,
+        /// What it is to be called; nothing to take its name away
+        #[arg(value_name = "NAME", value_hint = ValueHint::Other)]
+        name: Option<String>,
+    },
+    /// Tag a run
+    Tag {
+        /// The run: name, id, latest or latest~1
+        #[arg(value_name = "RUN", value_hint = ValueHint::Other)]
+        run: String,
+        /// What to remember of it; KEY= forgets it
+        #[arg(value_name = "KEY=VALUE", required = true, value_hint = ValueHint::Other)]
+        tags: Vec<Tag>,
+    },
+    /// Remove runs
+    Remove {
+        /// The runs: name, id, latest or latest~1
+        #[arg(value_name = "RUN", required = true, value_hint = ValueHint::Other)]
+        runs: Vec<String>,
+    },
+    /// Remove the runs that neither of these options keeps; a run with a name or a tag always stays
+    Prune {
+        /// Keep so many of the newest
+        #[arg(long, value_name = "NUMBER", required_unless_present = "within")]
+        keep: Option<usize>,
+        /// Keep those that began within this time, such as 30d or 12h
+        #[arg(long, value_name = "TIME", value_parser = within)]
+        within: Option<Duration>,
+        /// List what would be removed, and remove nothing
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Read every run whole, and name those that are damaged; there are some if this ends with 1
+    Verify,
 }
 
 /// Options of `list`.
@@ -298,8 +380,8 @@ pub struct ExplainArgs {
     /// Print a complete small program that says hello through this entry
     #[arg(long)]
     pub example: bool,
-    /// Add the figures of this run, saved with --output FILE.json; - is standard input
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "example")]
+    /// Add the figures of this run: its name, id, latest, or a file that was saved with --output FILE.json; - is standard input
+    #[arg(long, value_name = "RUN", value_hint = ValueHint::FilePath, conflicts_with = "example")]
     pub run: Option<PathBuf>,
     /// When to use color; NO_COLOR is respected too
     #[arg(long, value_name = "WHEN", default_value = "auto")]
@@ -349,6 +431,10 @@ fn budget(text: &str) -> Result<Duration, String> {
         return Err(format!("it must be more than 0 and at most {LONGEST} seconds (a week)"));
     }
     Ok(Duration::from_secs_f64(seconds))
+}
+
+fn within(text: &str) -> Result<Duration, String> {
+    humantime::parse_duration(text).map_err(|_| "this is not a time, such as 30d or 12h".to_string())
 }
 
 fn cpus(text: &str) -> Result<Cpus, String> {

@@ -32,6 +32,9 @@ pub enum Error {
         /// Why it fails.
         why: String,
     },
+    /// A run cannot be kept, found or changed.
+    #[error("{0}")]
+    Runs(#[from] runs::Error),
     /// A document could not be rendered.
     #[error("the report could not be made: {0}")]
     Report(#[from] report::Error),
@@ -89,6 +92,8 @@ impl Error {
     pub fn exit_code(&self) -> u8 {
         match self {
             Error::Output { .. } | Error::Report(_) => 1,
+            Error::Runs(runs::Error::Folder { .. } | runs::Error::Unwritable { .. }) => 1,
+            Error::Runs(_) => 2,
             Error::Usage(_) | Error::Input { .. } => 2,
             Error::Environment(_) => 3,
             Error::Interrupted => INTERRUPTED,

@@ -1,24 +1,40 @@
 //! Opens the files that a command line names. A pipe without a writer is an error; kentry does not wait for one.
 
 use crate::error::{Error, words};
+use crate::saving;
 use document::Document;
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use runs::{LONGEST, Name};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
-/// No document is longer, in bytes: a run keeps [`measure::MOST_ROUNDS`] rounds, which fill half of this. A bound is needed,
-/// because what is read must fit into memory.
-const LONGEST: u64 = 128 << 20;
-
-/// Reads a document from a file or a named pipe; `-` and `/dev/stdin` are standard input.
+/// Reads a document: a kept run by what it is called, or a file or a named pipe; `-` and `/dev/stdin` are standard input. A word
+/// that may be a run's name means the run, where there is one; `./WORD` is always a file.
 ///
 /// # Errors
-/// [`Error::Input`], saying what is wrong with the file and where.
+/// [`Error::Input`], saying what is wrong with the file and where, or [`Error::Runs`].
 pub fn document(path: &Path) -> Result<Document, Error> {
+    let name = path.to_str().and_then(|word| word.parse::<Name>().ok());
+    let Some(name) = name else { return of_file(path) };
+    let store = saving::store();
+    let found = store.as_ref().map_or(Err(runs::Error::Unknown(name.clone())), |store| store.find(&name));
+    match (found, store) {
+        (Ok(head), Some(store)) => {
+            let text = store.text(&head.id)?;
+            document::load(&text)
+                .map_err(|error| Error::Input { file: store.file(&head.id), why: error.to_string() })
+        }
+        // What is called like a run may still be a file.
+        (Err(runs::Error::Unknown(_)), _) if path.exists() => of_file(path),
+        (found, _) => Err(found.err().unwrap_or(runs::Error::Unknown(name)).into()),
+    }
+}
+
+fn of_file(path: &Path) -> Result<Document, Error> {
     let wrong = |why: String| Error::Input { file: path.to_path_buf(), why };
     let text = text(path).map_err(|error| wrong(words(&error)))?;
     document::load(&text).map_err(|error| wrong(error.to_string()))

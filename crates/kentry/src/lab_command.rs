@@ -7,6 +7,7 @@ use kentry::cli::{Accel, LabArgs};
 use kentry::error::Error;
 use kentry::exec::{FAILED, Output, Program, Refused, Running, run, standard_input};
 use kentry::output::Target;
+use kentry::saving::Saving;
 use kentry::{dry_run, listing, progress};
 use measure::lab::{Configurations, LabPlan, Setting, choose, image};
 use measure::{Counter, Scout};
@@ -44,9 +45,10 @@ pub fn measure(args: &LabArgs) -> Result<ExitCode, Error> {
         target.write_report(format, &dry_run::lab_plan(&plan, counter, format)?)?;
         return Ok(ExitCode::SUCCESS);
     }
+    let saving = Saving::prepare(&args.save, &mut note)?;
     let interrupt = catch_interrupts()?;
     let document = in_lab(plan, args, &interrupt)?;
-    show(&document, &args.show, names_rows(&args.entry, &args.operation), target, &interrupt)
+    show(&document, &args.show, names_rows(&args.entry, &args.operation), (target, saving), &interrupt)
 }
 
 /// The plan with the seed that it is measured with: unless the command line names one, the same for every count, so that

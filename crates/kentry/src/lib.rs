@@ -14,4 +14,4 @@ pub mod manual;
 pub mod output;
 pub mod pager;
 pub mod progress;
-mod whole_file;
+pub mod saving;

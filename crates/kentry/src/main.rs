@@ -1,12 +1,14 @@
 //! Arguments, plan, measurement, report: one after the other.
 
 mod lab_command;
+mod runs_command;
 
 use document::Outcome;
 use host::{Host, Interrupt, Limits, Priority};
 use kentry::cli::{Color, Command, ExplainArgs, ListArgs, MeasureArgs, ShowArgs, ShowFileArgs};
 use kentry::error::{Error, INTERRUPTED, UNFINISHED, without_numbers};
 use kentry::output::Target;
+use kentry::saving::Saving;
 use kentry::{arguments, completions, dry_run, explain, input, locale, manual, pager, progress};
 use measure::{CpuChoice, HostPlan, Setting};
 use nix::sys::signal::{SigHandler, Signal, signal};
@@ -32,6 +34,7 @@ fn main() -> ExitCode {
         Some(Command::Measure(args)) => run_measure(&args),
         Some(Command::Lab(args)) if !args.exec.is_empty() => lab_command::execute(&args),
         Some(Command::Lab(args)) => lab_command::measure(&args),
+        Some(Command::Runs(args)) => runs_command::run(&args),
         Some(Command::Show(args)) => run_show(&args),
         Some(Command::List(args)) => run_list(&args),
         Some(Command::Explain(args)) => run_explain(&args),
@@ -64,9 +67,10 @@ fn run_measure(args: &MeasureArgs) -> Result<ExitCode, Error> {
         target.write_report(format, &dry_run::plan(&plan, format)?)?;
         return Ok(ExitCode::SUCCESS);
     }
+    let saving = Saving::prepare(&args.save, &mut note)?;
     let interrupt = catch_interrupts()?;
     let document = measure_host(&plan, &interrupt)?;
-    show(&document, &args.show, names_rows(&args.entry, &args.operation), target, &interrupt)
+    show(&document, &args.show, names_rows(&args.entry, &args.operation), (target, saving), &interrupt)
 }
 
 /// Whether a command line names rows; then all of them are shown.
@@ -74,12 +78,12 @@ fn names_rows(entries: &[String], operations: &[String]) -> bool {
     !entries.is_empty() || !operations.is_empty()
 }
 
-/// Writes the report of a measurement that is over, and says how it went.
+/// Writes the report of a measurement that is over, keeps the run, and says how it went.
 fn show(
     document: &document::Document,
     args: &ShowArgs,
     all: bool,
-    target: Target,
+    (target, saving): (Target, Saving),
     interrupt: &Interrupt,
 ) -> Result<ExitCode, Error> {
     // A file that is there may hold a measurement; nothing is worth more than nothing.
@@ -90,7 +94,10 @@ fn show(
     let interrupted = interrupt.load(Ordering::Relaxed);
     let file = target.path().map(Path::to_path_buf);
     let format = args.format();
+    // Kept before it is shown: a reader may close the pipe, and a disk that is full of runs still shows this one.
+    let kept = saving.keep(document);
     target.write_report(format, &report::render(document, Table::get(), format, &style)?)?;
+    kept?;
     if let Some(file) = file.filter(|_| interrupted) {
         note(&format!("interrupted; {} is partial", report::plain_os(file.as_os_str())));
     }

@@ -2,9 +2,9 @@
 
 use crate::error::Error;
 use crate::locale;
-use crate::whole_file::WholeFile;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use report::Format;
+use runs::WholeFile;
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, IsTerminal, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};

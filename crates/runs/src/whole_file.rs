@@ -2,6 +2,7 @@
 
 use nix::fcntl::{AT_FDCWD, AtFlags, OFlag};
 use nix::unistd::linkat;
+use std::ffi::OsStr;
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
@@ -91,10 +92,18 @@ fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
+/// How the names of temporary files begin.
+const IN_THE_MAKING: &str = ".kentry-";
+
 fn builder() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".kentry-");
+    builder.prefix(IN_THE_MAKING);
     builder
+}
+
+/// Whether a file of this name is one in the making, or was left behind by a process that was killed.
+pub(crate) fn is_in_the_making(name: &OsStr) -> bool {
+    name.as_encoded_bytes().starts_with(IN_THE_MAKING.as_bytes())
 }
 
 /// None if the file system does not support such files, or could not name them later.
@@ -125,7 +134,7 @@ fn name(file: &File, path: &Path) -> io::Result<()> {
 }
 
 /// The error without the name of the temporary file, which the library adds and which means nothing to the user.
-fn without_path(error: io::Error) -> io::Error {
+pub(crate) fn without_path(error: io::Error) -> io::Error {
     let text = error.to_string();
     io::Error::new(error.kind(), text.split(" at path ").next().unwrap_or(&text).to_string())
 }

@@ -1,0 +1,137 @@
+//! `kentry runs`.
+
+use crate::{note, print, run_show, style};
+use kentry::cli::{RunsArgs, RunsCommand, ShowArgs};
+use kentry::error::Error;
+use kentry::output::Target;
+use kentry::saving;
+use runs::{Head, Keep, Listed, Store, Tag};
+use std::process::ExitCode;
+use std::time::SystemTime;
+
+/// The exit code of `verify` where it finds damage.
+const DAMAGED: u8 = 1;
+
+/// Lists, shows or changes what is kept.
+pub fn run(args: &RunsArgs) -> Result<ExitCode, Error> {
+    match &args.command {
+        None => list(&args.show),
+        Some(RunsCommand::List(args)) => list(&args.show),
+        Some(RunsCommand::Show(args)) => run_show(args),
+        Some(RunsCommand::Rename { run, name }) => rename(run, name.as_deref()),
+        Some(RunsCommand::Tag { run, tags }) => tag(run, tags),
+        Some(RunsCommand::Remove { runs }) => remove(runs),
+        Some(RunsCommand::Prune { keep, within, dry_run }) => {
+            prune(&Keep { newest: *keep, within: *within }, *dry_run)
+        }
+        Some(RunsCommand::Verify) => verify(),
+    }
+}
+
+fn store() -> Result<Store, Error> {
+    saving::store().ok_or_else(|| measure::Error::Environment(runs::Homeless.to_string()).into())
+}
+
+fn list(args: &ShowArgs) -> Result<ExitCode, Error> {
+    let target = Target::open(args.output.as_deref())?;
+    let listed = store()?.list()?;
+    for skipped in &listed.skipped {
+        note(&format!("{} is left out: {}", report::plain_os(skipped.file.as_os_str()), skipped.why));
+    }
+    let (format, style) = (args.format(), style(args, true, &target));
+    if listed.heads.is_empty() && format == report::Format::Text {
+        note("no run is kept yet; every measurement is, unless --no-save says otherwise");
+        return Ok(ExitCode::SUCCESS);
+    }
+    target.write_report(format, &report::runs(&listed, format, &style)?)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The run that a word names.
+fn named(store: &Store, word: &str) -> Result<Head, Error> {
+    let name = word.parse().map_err(|()| {
+        measure::Error::Usage(format!(
+            "\"{}\" names no kept run: that is a name, an id or latest",
+            report::plain(word)
+        ))
+    })?;
+    Ok(store.find(&name)?)
+}
+
+fn rename(word: &str, name: Option<&str>) -> Result<ExitCode, Error> {
+    let store = store()?;
+    let head = named(&store, word)?;
+    if let Some(name) = name.filter(|name| head.name.as_deref() != Some(*name)) {
+        store.is_free(name)?;
+    }
+    store.label(&head.id, |head| head.name = name.map(str::to_string))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn tag(word: &str, tags: &[Tag]) -> Result<ExitCode, Error> {
+    let store = store()?;
+    let head = named(&store, word)?;
+    store.label(&head.id, |head| {
+        for tag in tags {
+            if tag.value.is_empty() {
+                head.tags.remove(&tag.key);
+            } else {
+                head.tags.insert(tag.key.clone(), tag.value.clone());
+            }
+        }
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// All of them, or none if one is not there.
+fn remove(words: &[String]) -> Result<ExitCode, Error> {
+    let store = store()?;
+    let mut ids = words.iter().map(|word| Ok(named(&store, word)?.id)).collect::<Result<Vec<_>, Error>>()?;
+    ids.sort();
+    ids.dedup();
+    for id in ids {
+        store.remove(&id)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn prune(keep: &Keep, dry_run: bool) -> Result<ExitCode, Error> {
+    let store = store()?;
+    let heads = store.list()?.heads;
+    let goes: Vec<Head> = keep.leaves(&heads, SystemTime::now()).into_iter().cloned().collect();
+    if !dry_run {
+        for head in &goes {
+            store.remove(&head.id)?;
+        }
+    }
+    note(&format!(
+        "{} of {} runs {}",
+        goes.len(),
+        heads.len(),
+        if dry_run { "would be removed" } else { "were removed" }
+    ));
+    if !dry_run || goes.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let style = report::Style {
+        color: false,
+        width: crate::WIDTH,
+        verbose: false,
+        selection: report::Selection::All,
+    };
+    let listed = Listed { heads: goes, skipped: Vec::new() };
+    print(&report::runs(&listed, report::Format::Text, &style)?)
+}
+
+fn verify() -> Result<ExitCode, Error> {
+    let verified = store()?.verify()?;
+    let mut damaged = 0;
+    for (file, checked) in &verified {
+        if let Err(why) = checked {
+            damaged += 1;
+            note(&format!("{}: {why}", report::plain_os(file.as_os_str())));
+        }
+    }
+    note(&format!("{} of {} files are whole runs", verified.len() - damaged, verified.len()));
+    Ok(if damaged == 0 { ExitCode::SUCCESS } else { ExitCode::from(DAMAGED) })
+}

@@ -1,0 +1,75 @@
+//! Keeps the run of a measuring command.
+
+use crate::cli::SaveArgs;
+use crate::error::Error;
+use document::{Document, Outcome};
+use report::{Format, Selection, Style};
+use runs::Store;
+use std::collections::BTreeMap;
+use table::Table;
+
+/// What becomes of a run.
+pub struct Saving {
+    /// Where it is kept; none if it is not.
+    store: Option<Store>,
+    name: Option<String>,
+    tags: BTreeMap<String, String>,
+    /// Whether the user asked for it.
+    is_asked_for: bool,
+}
+
+/// The user's folder of kept runs; none where no variable says where their data belong.
+pub fn store() -> Option<Store> {
+    runs::folder(|name| std::env::var_os(name)).ok().map(Store::at)
+}
+
+impl Saving {
+    /// Looks, before anything is measured, whether the run can be kept. Where that is not so, the run is measured all the same,
+    /// and `note` says why it will not be kept, unless the command line asks for a name or a tag.
+    ///
+    /// # Errors
+    /// [`Error::Runs`] for a name that a run cannot have, or for one that was asked for and could not be given.
+    pub fn prepare(args: &SaveArgs, note: &mut dyn FnMut(&str)) -> Result<Saving, Error> {
+        let tags = args.tag.iter().map(|tag| (tag.key.clone(), tag.value.clone()));
+        let is_asked_for = args.name.is_some() || !args.tag.is_empty();
+        let mut saving = Saving { store: None, name: args.name.clone(), tags: tags.collect(), is_asked_for };
+        if args.no_save {
+            return Ok(saving);
+        }
+        match saving.find_store() {
+            Ok(store) => saving.store = Some(store),
+            Err(error) if is_asked_for => return Err(error),
+            Err(error) => {
+                note(&format!("this run will not be kept: {error} (--no-save says that this is meant)"))
+            }
+        }
+        Ok(saving)
+    }
+
+    fn find_store(&self) -> Result<Store, Error> {
+        let folder = runs::folder(|name| std::env::var_os(name))
+            .map_err(|error| measure::Error::Environment(error.to_string()))?;
+        let store = Store::at(folder);
+        store.prepare()?;
+        if let Some(name) = &self.name {
+            store.is_free(name)?;
+        }
+        Ok(store)
+    }
+
+    /// Keeps a run, if something was found out.
+    ///
+    /// # Errors
+    /// [`Error::Runs`]; nothing is left behind then.
+    pub fn keep(self, document: &Document) -> Result<(), Error> {
+        let found = |row: &document::Row| row.outcome != Outcome::Ok || row.counts.samples > 0;
+        let Some(store) = self.store.filter(|_| self.is_asked_for || document.results.iter().any(found))
+        else {
+            return Ok(());
+        };
+        let style = Style { color: false, width: 0, verbose: false, selection: Selection::All };
+        let json = report::render(document, Table::get(), Format::Json, &style)?;
+        store.keep(document, &String::from_utf8_lossy(&json), self.name.as_deref(), &self.tags)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,65 @@
+//! What a list shows of a run.
+
+use document::{Document, Outcome, Place};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The version of [`Head`] that this version of kentry writes.
+pub(crate) const VERSION: u32 = 1;
+
+/// What a list shows of a run, and what its user calls it. All but name and tags follows from the document.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Head {
+    /// The version of these fields.
+    pub head: u32,
+    /// The run's id: 32 hexadecimal digits.
+    pub id: String,
+    /// What its user calls it.
+    pub name: Option<String>,
+    /// What its user wants to remember of it.
+    pub tags: BTreeMap<String, String>,
+    /// When it began, RFC 3339, UTC.
+    pub started: String,
+    /// Where its rounds come from.
+    pub place: Place,
+    /// The processor's model.
+    pub cpu: Option<String>,
+    /// The release of the host's kernel.
+    pub release: Option<String>,
+    /// Rows that work.
+    pub ok: u64,
+    /// Of these, with a figure.
+    pub figures: u64,
+    /// Share of the canaries that found the core alone, 0 to 1.
+    pub quiet_share: Option<f64>,
+    /// Whether it was cut short.
+    pub partial: bool,
+}
+
+impl Head {
+    /// The head of a document; none of a document without an id.
+    pub fn of(document: &Document, name: Option<&str>, tags: &BTreeMap<String, String>) -> Option<Head> {
+        let ok = || document.results.iter().filter(|row| row.outcome == Outcome::Ok);
+        let has_figure = |row: &&document::Row| row.ticks.is_some() || row.instructions.is_some();
+        let (measurement, environment) = (&document.measurement, &document.environment);
+        Some(Head {
+            head: VERSION,
+            id: document.id.clone().filter(|id| is_id(id))?,
+            name: name.map(str::to_string),
+            tags: tags.clone(),
+            started: measurement.started.clone(),
+            place: measurement.place.clone(),
+            cpu: environment.cpu.brand.clone(),
+            release: environment.kernel.release.clone(),
+            ok: ok().count() as u64,
+            figures: ok().filter(has_figure).count() as u64,
+            quiet_share: measurement.quiet_share,
+            partial: measurement.partial,
+        })
+    }
+}
+
+/// Whether this is an id as kentry makes them.
+pub(crate) fn is_id(id: &str) -> bool {
+    id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+}

@@ -1,0 +1,467 @@
+//! The folder.
+
+use crate::file::{self, Damage};
+use crate::head::Head;
+use crate::name::{InvalidName, Name, is_name, may_be_id};
+use crate::whole_file::{self, WholeFile};
+use document::Document;
+use std::collections::BTreeMap;
+use std::fs::{DirBuilder, File, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// What a kept run's file is called, behind its id.
+const ENDING: &str = ".json.gz";
+
+/// What is left of a process that was killed while it wrote is removed when it is older than this.
+const LEFT_BEHIND: Duration = Duration::from_secs(3600);
+
+/// Why a run cannot be kept, found or changed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The folder cannot be used.
+    #[error("the folder of kept runs, {}: {source}", .folder.display())]
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// A file in it cannot be used.
+    #[error("{}: {why}", .file.display())]
+    File {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        why: Damage,
+    },
+    /// A file in it cannot be written or removed.
+    #[error("{}: {source}", .file.display())]
+    Unwritable {
+        /// The file.
+        file: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// No run is called so.
+    #[error("no kept run is called {0}; `kentry runs` lists them")]
+    Unknown(Name),
+    /// There are not so many runs.
+    #[error("there is no {asked}: {} kept", .kept.map_or("no run is".into(), |kept| format!("only {kept} runs are")))]
+    TooFew {
+        /// What was asked for.
+        asked: Name,
+        /// How many there are; none for none.
+        kept: Option<usize>,
+    },
+    /// Several runs are called so.
+    #[error("{word} may be any of the runs {}; give more digits of an id", .ids.join(", "))]
+    Ambiguous {
+        /// What was asked for.
+        word: String,
+        /// The runs' ids.
+        ids: Vec<String>,
+    },
+    /// Another run has the name.
+    #[error("the run {id} is called {name} already; choose another name, or rename that run")]
+    Taken {
+        /// The name.
+        name: String,
+        /// The run that has it.
+        id: String,
+    },
+    /// Not a name.
+    #[error(transparent)]
+    Name(#[from] InvalidName),
+    /// The document has no id, as those of schema 1.
+    #[error("a document without an id cannot be kept")]
+    NoId,
+}
+
+/// A file of the folder that is not shown as a run.
+#[derive(Debug)]
+pub struct Skipped {
+    /// The file.
+    pub file: PathBuf,
+    /// Why.
+    pub why: Damage,
+}
+
+/// What the folder holds.
+#[derive(Debug, Default)]
+pub struct Listed {
+    /// The runs, the newest first.
+    pub heads: Vec<Head>,
+    /// Files that are none.
+    pub skipped: Vec<Skipped>,
+}
+
+/// The folder of kept runs. It is made when the first run is kept.
+#[derive(Debug, Clone)]
+pub struct Store {
+    folder: PathBuf,
+}
+
+impl Store {
+    /// In this folder.
+    pub fn at(folder: PathBuf) -> Store {
+        Store { folder }
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The file of a run.
+    pub fn file(&self, id: &str) -> PathBuf {
+        self.folder.join(format!("{id}{ENDING}"))
+    }
+
+    /// Makes the folder where there is none, for this user alone, and makes sure that a run can be written. Removes what killed
+    /// processes have left behind.
+    ///
+    /// # Errors
+    /// [`Error::Folder`].
+    pub fn prepare(&self) -> Result<(), Error> {
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&self.folder)
+            .map_err(|source| self.wrong(source))?;
+        tempfile::tempfile_in(&self.folder).map_err(|source| self.wrong(whole_file::without_path(source)))?;
+        self.tidy().map_err(|source| self.wrong(source))
+    }
+
+    /// Keeps a document, whose JSON is `text`.
+    ///
+    /// # Errors
+    /// [`Error`]; nothing is kept then, and nothing is left behind.
+    pub fn keep(
+        &self,
+        document: &Document,
+        text: &str,
+        name: Option<&str>,
+        tags: &BTreeMap<String, String>,
+    ) -> Result<Head, Error> {
+        let head = Head::of(document, name, tags).ok_or(Error::NoId)?;
+        self.prepare()?;
+        self.write(&head, text)?;
+        Ok(head)
+    }
+
+    /// All runs, the newest first, and the files that are none. A folder that is not there holds nothing.
+    ///
+    /// # Errors
+    /// [`Error::Folder`].
+    pub fn list(&self) -> Result<Listed, Error> {
+        let mut listed = Listed::default();
+        for file in self.files()? {
+            match self.read_head(&file) {
+                Ok(head) => listed.heads.push(head),
+                // It was removed meanwhile.
+                Err(Damage::Unreadable(error)) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(why) => listed.skipped.push(Skipped { file, why }),
+            }
+        }
+        listed.heads.sort_by(|a, b| (&b.started, &b.id).cmp(&(&a.started, &a.id)));
+        Ok(listed)
+    }
+
+    /// The run that is called so.
+    ///
+    /// # Errors
+    /// [`Error`] where there is none, or several.
+    pub fn find(&self, name: &Name) -> Result<Head, Error> {
+        let heads = self.list()?.heads;
+        let word = match name {
+            Name::Latest(back) => {
+                let kept = (!heads.is_empty()).then_some(heads.len());
+                return heads.into_iter().nth(*back).ok_or(Error::TooFew { asked: name.clone(), kept });
+            }
+            Name::Word(word) => word,
+        };
+        let is_called = |head: &&Head| head.name.as_ref() == Some(word);
+        let begins = |head: &&Head| may_be_id(word) && head.id.starts_with(word.as_str());
+        let mut found: Vec<&Head> = heads.iter().filter(is_called).collect();
+        if found.is_empty() {
+            found = heads.iter().filter(begins).collect();
+        }
+        match found[..] {
+            [] => Err(Error::Unknown(name.clone())),
+            [one] => Ok(one.clone()),
+            _ => {
+                let ids = found.into_iter().map(|head| head.id.clone()).collect();
+                Err(Error::Ambiguous { word: word.clone(), ids })
+            }
+        }
+    }
+
+    /// The JSON of a run.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn text(&self, id: &str) -> Result<String, Error> {
+        let file = self.file(id);
+        let unpacked = open(&file).and_then(file::unpack);
+        unpacked.map(|(_, text)| text).map_err(|why| Error::File { file, why })
+    }
+
+    /// Makes sure that no run is called so, and that one may be.
+    ///
+    /// # Errors
+    /// [`Error::Name`] or [`Error::Taken`].
+    pub fn is_free(&self, name: &str) -> Result<(), Error> {
+        is_name(name)?;
+        match self.list()?.heads.into_iter().find(|head| head.name.as_deref() == Some(name)) {
+            Some(head) => Err(Error::Taken { name: name.to_string(), id: head.id }),
+            None => Ok(()),
+        }
+    }
+
+    /// Changes what a run is called and how it is tagged.
+    ///
+    /// # Errors
+    /// [`Error`]; the run is then as it was.
+    pub fn label(&self, id: &str, change: impl FnOnce(&mut Head)) -> Result<Head, Error> {
+        let file = self.file(id);
+        let (mut head, text) = open(&file).and_then(file::unpack).map_err(|why| Error::File { file, why })?;
+        change(&mut head);
+        self.write(&head, &text)?;
+        Ok(head)
+    }
+
+    /// Removes a run.
+    ///
+    /// # Errors
+    /// [`Error::Unwritable`].
+    pub fn remove(&self, id: &str) -> Result<(), Error> {
+        let file = self.file(id);
+        std::fs::remove_file(&file).map_err(|source| Error::Unwritable { file, source })
+    }
+
+    /// Reads every file whole, and says what is wrong with it, if anything.
+    ///
+    /// # Errors
+    /// [`Error::Folder`].
+    pub fn verify(&self) -> Result<Vec<(PathBuf, Result<Head, Damage>)>, Error> {
+        let verified = self.files()?.into_iter().map(|file| {
+            let checked = self.verify_file(&file);
+            (file, checked)
+        });
+        Ok(verified.collect())
+    }
+
+    fn verify_file(&self, file: &Path) -> Result<Head, Damage> {
+        let (head, text) = open(file).and_then(file::unpack)?;
+        self.is_called_as_it_should(file, &head)?;
+        let document = document::load(&text).map_err(|error| Damage::Broken(error.to_string()))?;
+        let due = Head::of(&document, head.name.as_deref(), &head.tags);
+        if due.as_ref() == Some(&head) { Ok(head) } else { Err(Damage::Contradiction) }
+    }
+
+    fn read_head(&self, file: &Path) -> Result<Head, Damage> {
+        let head = open(file).and_then(file::head)?;
+        self.is_called_as_it_should(file, &head)?;
+        Ok(head)
+    }
+
+    fn is_called_as_it_should(&self, file: &Path, head: &Head) -> Result<(), Damage> {
+        if file == self.file(&head.id) { Ok(()) } else { Err(Damage::Misnamed(head.id.clone())) }
+    }
+
+    fn write(&self, head: &Head, text: &str) -> Result<(), Error> {
+        let file = self.file(&head.id);
+        let written = file::pack(head, text)
+            .and_then(|bytes| WholeFile::begin(&file, Permissions::from_mode(0o600))?.finish(&bytes));
+        written.map_err(|source| Error::Unwritable { file, source })
+    }
+
+    /// Every file that is not one in the making.
+    fn files(&self) -> Result<Vec<PathBuf>, Error> {
+        let entries = match std::fs::read_dir(&self.folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            other => other.map_err(|source| self.wrong(source))?,
+        };
+        let mut files = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(|source| self.wrong(source))?;
+            if !whole_file::is_in_the_making(&entry.file_name()) {
+                files.push(entry.path());
+            }
+        }
+        files.sort();
+        Ok(files)
+    }
+
+    fn tidy(&self) -> io::Result<()> {
+        for entry in std::fs::read_dir(&self.folder)? {
+            let entry = entry?;
+            let written = entry.metadata().and_then(|known| known.modified());
+            let age = written.map(|time| SystemTime::now().duration_since(time).unwrap_or_default());
+            if whole_file::is_in_the_making(&entry.file_name()) && age.is_ok_and(|age| age > LEFT_BEHIND) {
+                // Another process may have removed it meanwhile.
+                let _ = std::fs::remove_file(entry.path());
+            }
+        }
+        Ok(())
+    }
+
+    fn wrong(&self, source: io::Error) -> Error {
+        Error::Folder { folder: self.folder.clone(), source }
+    }
+}
+
+/// Opens a file; a pipe or a device is foreign, and is not waited for.
+fn open(path: &Path) -> Result<File, Damage> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let flags = nix::fcntl::OFlag::O_NONBLOCK | nix::fcntl::OFlag::O_NOCTTY;
+    let file = std::fs::OpenOptions::new().read(true).custom_flags(flags.bits()).open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(Damage::Foreign) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::name::Tag;
+    use document::Measurement;
+    use std::os::unix::fs::MetadataExt;
+
+    fn document(number: u8) -> Document {
+        Document {
+            schema: document::SCHEMA.into(),
+            id: Some(format!("{number:02x}").repeat(16)),
+            measurement: Measurement {
+                started: format!("2026-11-22T10:00:{:02}Z", number % 60),
+                ..Measurement::default()
+            },
+            environment: environment::Environment::default(),
+            vdso: BTreeMap::new(),
+            results: Vec::new(),
+            findings: Vec::new(),
+        }
+    }
+
+    fn keep(store: &Store, number: u8, name: Option<&str>) -> Head {
+        // With a place, as every document is written.
+        let document = document::load(&serde_json::to_string(&document(number)).unwrap()).unwrap();
+        let text = serde_json::to_string_pretty(&document).unwrap();
+        store.keep(&document, &text, name, &BTreeMap::new()).unwrap()
+    }
+
+    fn store() -> (tempfile::TempDir, Store) {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::at(folder.path().join("data/kentry/runs"));
+        (folder, store)
+    }
+
+    fn find(store: &Store, word: &str) -> Result<String, String> {
+        store
+            .find(&word.parse().unwrap())
+            .map(|head| head.id[..2].to_string())
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_run_is_found_by_all_that_it_is_called() {
+        let (_folder, store) = store();
+        assert!(store.list().unwrap().heads.is_empty());
+        assert_eq!(find(&store, "latest").unwrap_err(), "there is no latest: no run is kept");
+        keep(&store, 0xa1, Some("before"));
+        keep(&store, 0xa2, None);
+        assert_eq!(find(&store, "latest"), Ok("a2".into()), "by the time, not by the file");
+        assert_eq!(find(&store, "latest~1"), Ok("a1".into()));
+        assert_eq!(find(&store, "latest~2").unwrap_err(), "there is no latest~2: only 2 runs are kept");
+        assert_eq!(find(&store, "before"), Ok("a1".into()));
+        assert_eq!(find(&store, "a2a2"), Ok("a2".into()));
+        assert_eq!(find(&store, "a2a").unwrap_err(), "no kept run is called a2a; `kentry runs` lists them");
+        let text = store.text(&"a1".repeat(16)).unwrap();
+        assert_eq!(document::load(&text).unwrap().id, Some("a1".repeat(16)));
+        assert_eq!(store.folder().metadata().unwrap().mode() & 0o777, 0o700);
+    }
+
+    #[test]
+    fn a_name_is_one_runs_and_a_label_changes_nothing_else() {
+        let (_folder, store) = store();
+        let id = keep(&store, 1, Some("before")).id;
+        assert!(store.is_free("before").unwrap_err().to_string().contains("is called before already"));
+        assert!(store.is_free("deadbeef").is_err() && store.is_free("after").is_ok());
+        let text = store.text(&id).unwrap();
+        let tag: Tag = "commit=1a".parse().unwrap();
+        let head = store
+            .label(&id, |head| {
+                head.name = Some("after".into());
+                head.tags.insert(tag.key, tag.value);
+            })
+            .unwrap();
+        assert_eq!((head.name.as_deref(), &*head.tags["commit"]), (Some("after"), "1a"));
+        assert_eq!(store.list().unwrap().heads, [head]);
+        assert_eq!(store.text(&id).unwrap(), text);
+        assert!(store.verify().unwrap().iter().all(|(_, checked)| checked.is_ok()));
+        store.remove(&id).unwrap();
+        assert!(store.list().unwrap().heads.is_empty() && store.remove(&id).is_err());
+    }
+
+    #[test]
+    fn what_is_no_run_is_named_and_skipped() {
+        let (_folder, store) = store();
+        let good = keep(&store, 1, None);
+        let path = |name: &str| store.folder().join(name);
+        std::fs::write(path("notes.txt"), "mine").unwrap();
+        std::fs::create_dir(path("folder")).unwrap();
+        nix::unistd::mkfifo(&path("pipe"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+        std::fs::copy(store.file(&good.id), path("copy.json.gz")).unwrap();
+        std::os::unix::fs::symlink("/nonexistent", path("dangling")).unwrap();
+        let cut = keep(&store, 2, None);
+        let bytes = std::fs::read(store.file(&cut.id)).unwrap();
+        std::fs::write(store.file(&cut.id), &bytes[..bytes.len() - 9]).unwrap();
+
+        let listed = store.list().unwrap();
+        assert_eq!(listed.heads.len(), 2, "a list does not unpack");
+        let why = |name: &str| {
+            let skipped = listed.skipped.iter().find(|skipped| skipped.file.ends_with(name)).unwrap();
+            skipped.why.to_string()
+        };
+        for name in ["notes.txt", "folder", "pipe"] {
+            assert_eq!(why(name), "it is not a run that kentry kept", "{name}");
+        }
+        assert_eq!(why("copy.json.gz"), format!("it holds the run {}", good.id));
+        let verified = store.verify().unwrap();
+        let of_cut = verified.iter().find(|(file, _)| *file == store.file(&cut.id)).unwrap();
+        assert_eq!(of_cut.1.as_ref().unwrap_err().to_string(), "it is damaged: its end is missing");
+        assert_eq!(verified.iter().filter(|(_, checked)| checked.is_ok()).count(), 1);
+    }
+
+    #[test]
+    fn a_list_that_says_something_else_than_the_run_is_noticed() {
+        let (_folder, store) = store();
+        let head = keep(&store, 1, None);
+        store.label(&head.id, |head| head.ok += 1).unwrap();
+        let said = store.verify().unwrap().remove(0).1.unwrap_err().to_string();
+        assert_eq!(said, "what a list shows of it is not what its document says");
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_removed_later() {
+        let (_folder, store) = store();
+        keep(&store, 1, None);
+        let left = store.folder().join(".kentry-abc123");
+        let file = File::create(&left).unwrap();
+        assert!(store.list().unwrap().skipped.is_empty(), "another process may be writing it");
+        keep(&store, 2, None);
+        assert!(left.exists());
+        file.set_modified(SystemTime::now() - 2 * LEFT_BEHIND).unwrap();
+        keep(&store, 3, None);
+        assert!(!left.exists());
+    }
+
+    #[test]
+    fn a_document_of_the_first_schema_is_not_kept() {
+        let (_folder, store) = store();
+        let old = Document { id: None, ..document(1) };
+        assert!(matches!(store.keep(&old, "{}", None, &BTreeMap::new()), Err(Error::NoId)));
+        assert!(!store.folder().exists());
+    }
+}

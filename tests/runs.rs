@@ -1,0 +1,283 @@
+//! Runs that are kept, by the command.
+
+use std::path::Path;
+use std::process::{Command, Output};
+use std::time::Duration;
+
+/// The command with a data folder of its own.
+struct User(tempfile::TempDir);
+
+impl User {
+    fn new() -> User {
+        User(tempfile::tempdir().unwrap())
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kentry"));
+        command.env("XDG_DATA_HOME", self.0.path()).current_dir(self.0.path());
+        command
+    }
+
+    fn kentry(&self, arguments: &[&str]) -> Output {
+        self.command().args(arguments).output().unwrap()
+    }
+
+    /// A short measurement of one row.
+    fn measure(&self, more: &[&str]) -> Output {
+        let quick = ["-e", "call", "--budget", "0.05", "--strict-budget", "--format", "json"];
+        self.kentry(&[&quick[..], more].concat())
+    }
+
+    fn list(&self) -> Vec<serde_json::Value> {
+        let output = self.kentry(&["runs", "--format", "json"]);
+        assert_eq!(code(&output), 0, "{}", said(&output));
+        let list: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        list["runs"].as_array().unwrap().clone()
+    }
+
+    fn folder(&self) -> std::path::PathBuf {
+        self.0.path().join("kentry/runs")
+    }
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().unwrap()
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn id(output: &Output) -> String {
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    document["id"].as_str().unwrap().to_string()
+}
+
+#[test]
+fn what_is_measured_is_kept_and_shown_again() {
+    let user = User::new();
+    assert!(said(&user.kentry(&["runs"])).contains("no run is kept yet"));
+    let first = user.measure(&["--name", "before", "--tag", "commit=1a"]);
+    assert_eq!(code(&first), 0, "{}", said(&first));
+    let second = user.measure(&[]);
+    let list = user.list();
+    assert_eq!(list.len(), 2);
+    assert_eq!(
+        (list[1]["name"].as_str(), &*list[1]["tags"]["commit"].to_string()),
+        (Some("before"), "\"1a\"")
+    );
+    for (name, measured) in
+        [("before", &first), (&id(&first)[..6], &first), ("latest", &second), ("latest~1", &first)]
+    {
+        let shown = user.kentry(&["show", name, "--format", "json"]);
+        assert_eq!(code(&shown), 0, "{}", said(&shown));
+        assert_eq!(shown.stdout, measured.stdout, "{name}");
+    }
+    let text = user.kentry(&["runs"]);
+    assert!(String::from_utf8_lossy(&text.stdout).contains("commit=1a"));
+    assert_eq!(code(&user.measure(&["--no-save"])), 0);
+    assert_eq!(user.list().len(), 2);
+}
+
+#[test]
+fn a_name_is_one_runs() {
+    let user = User::new();
+    user.measure(&["--name", "before"]);
+    for (arguments, why) in [
+        (&["--name", "before"][..], "is called before already"),
+        (&["--name", "a/b"], "letters, digits"),
+        (&["--name", "latest"], "newest"),
+        (&["--tag", "commit"], "KEY=VALUE"),
+        (&["--no-save", "--name", "x"], "cannot be used with"),
+    ] {
+        let refused = user.measure(arguments);
+        assert_eq!(code(&refused), 2, "{arguments:?}: {}", said(&refused));
+        assert!(said(&refused).contains(why) && refused.stdout.is_empty(), "{}", said(&refused));
+    }
+    assert_eq!(code(&user.kentry(&["runs", "rename", "latest", "after"])), 0);
+    assert_eq!(code(&user.kentry(&["runs", "tag", "after", "who=me", "why=because of it"])), 0);
+    assert_eq!(code(&user.kentry(&["runs", "tag", "after", "who="])), 0);
+    let list = user.list();
+    assert_eq!(list[0]["tags"].to_string(), "{\"why\":\"because of it\"}");
+    assert_eq!(code(&user.kentry(&["show", "before"])), 2);
+    assert_eq!(code(&user.kentry(&["runs", "rename", "after"])), 0);
+    assert!(user.list()[0]["name"].is_null());
+}
+
+#[test]
+fn a_file_is_meant_where_no_run_is() {
+    let user = User::new();
+    let measured = user.measure(&["--output", "mine"]);
+    assert_eq!(code(&measured), 0, "{}", said(&measured));
+    let shown = |word: &str| user.kentry(&["show", word, "--format", "json"]);
+    let file = std::fs::read(user.0.path().join("mine")).unwrap();
+    assert_eq!(shown("mine").stdout, file);
+    let other = user.measure(&["--name", "mine"]);
+    assert_eq!(shown("mine").stdout, other.stdout, "a run's name goes first");
+    assert_eq!(shown("./mine").stdout, file);
+    assert!(said(&shown("yours")).contains("no kept run is called yours"));
+    assert!(said(&shown("yours.json")).contains("there is no such file"));
+}
+
+#[test]
+fn old_runs_go_and_wanted_ones_stay() {
+    let user = User::new();
+    for number in 0..5 {
+        user.measure(if number == 1 { &["--tag", "keep=this"] } else { &[] });
+    }
+    assert_eq!(code(&user.kentry(&["runs", "prune"])), 2);
+    let dry = user.kentry(&["runs", "prune", "--keep", "2", "--dry-run"]);
+    assert!(said(&dry).contains("2 of 5 runs would be removed"), "{}", said(&dry));
+    assert_eq!(user.list().len(), 5);
+    assert_eq!(code(&user.kentry(&["runs", "prune", "--within", "1h"])), 0);
+    assert_eq!(user.list().len(), 5);
+    assert_eq!(code(&user.kentry(&["runs", "prune", "--keep", "2"])), 0);
+    let list = user.list();
+    assert_eq!(list.len(), 3);
+    assert_eq!(list[2]["tags"]["keep"], "this");
+    let ids: Vec<&str> = list.iter().map(|run| run["id"].as_str().unwrap()).collect();
+    assert_eq!(code(&user.kentry(&["runs", "remove", ids[0], "nobody"])), 2);
+    assert_eq!(user.list().len(), 3, "all or none");
+    assert_eq!(code(&user.kentry(&["runs", "remove", ids[0], ids[1]])), 0);
+    assert_eq!(user.list().len(), 1);
+}
+
+#[test]
+fn damage_is_named_and_nothing_else_is_lost() {
+    let user = User::new();
+    let good = id(&user.measure(&[]));
+    let bad = id(&user.measure(&[]));
+    let file = user.folder().join(format!("{bad}.json.gz"));
+    let bytes = std::fs::read(&file).unwrap();
+    std::fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
+    std::fs::write(user.folder().join("mine\u{1b}[2J"), "notes").unwrap();
+    let listed = user.kentry(&["runs"]);
+    assert_eq!(code(&listed), 0);
+    assert!(said(&listed).contains("is left out: it is not a run that kentry kept"), "{}", said(&listed));
+    assert!(!said(&listed).contains('\u{1b}'));
+    let verified = user.kentry(&["runs", "verify"]);
+    assert_eq!(code(&verified), 1);
+    assert!(
+        said(&verified).contains("its end is missing")
+            && said(&verified).contains("1 of 3 files are whole runs")
+    );
+    let shown = user.kentry(&["show", &bad]);
+    assert_eq!(code(&shown), 2);
+    assert!(said(&shown).contains("it is damaged: its end is missing"), "{}", said(&shown));
+    assert_eq!(code(&user.kentry(&["show", &good])), 0);
+}
+
+#[test]
+fn where_nothing_can_be_kept_there_is_a_result_all_the_same() {
+    let user = User::new();
+    std::fs::write(user.0.path().join("kentry"), "a file").unwrap();
+    let measured = user.measure(&[]);
+    assert_eq!(code(&measured), 0);
+    assert!(said(&measured).contains("this run will not be kept"), "{}", said(&measured));
+    assert!(!id(&measured).is_empty());
+    assert_eq!(said(&user.measure(&["--no-save"])), "");
+    let named = user.measure(&["--name", "before"]);
+    assert_eq!((code(&named), named.stdout.len()), (1, 0), "{}", said(&named));
+    // No folder of the user's at all.
+    let homeless = user
+        .command()
+        .args(["-e", "call", "--budget", "0.05"])
+        .env_remove("XDG_DATA_HOME")
+        .env_remove("HOME")
+        .output();
+    let homeless = homeless.unwrap();
+    assert_eq!(code(&homeless), 0);
+    assert!(said(&homeless).contains("neither XDG_DATA_HOME nor HOME"), "{}", said(&homeless));
+}
+
+#[test]
+fn a_disk_that_is_full_keeps_what_there_was() {
+    // In a mount namespace of its own, which not every machine allows.
+    let in_namespace =
+        ["-rm", "sh", "-c", "mount -t tmpfs -o size=16k none \"$XDG_DATA_HOME\" && exec \"$@\"", "-"];
+    let folder = tempfile::tempdir().unwrap();
+    let run = |program: &[&str]| {
+        let mut command = Command::new("unshare");
+        command.args(in_namespace).args(program).env("XDG_DATA_HOME", folder.path());
+        command.output().unwrap()
+    };
+    if !run(&["true"]).status.success() {
+        return eprintln!("skipped: unshare -rm is not allowed here");
+    }
+    let kentry = env!("CARGO_BIN_EXE_kentry");
+    let script = "kentry=$1; for i in $(seq 100); do \"$kentry\" -e call --budget 0.02 --strict-budget --format json >\"$2\" || { status=$?; break; }; done; \"$kentry\" runs verify || exit 9; ls -A \"$XDG_DATA_HOME/kentry/runs\" | grep -v json.gz && exit 8; \
+                  cat \"$2\"; exit $status";
+    let out = folder.path().with_extension("out").to_str().unwrap().to_string();
+    let mut command = Command::new("unshare");
+    command.args(in_namespace).args(["bash", "-c", script, "-", kentry, &out]);
+    let output = command.env("XDG_DATA_HOME", folder.path()).output().unwrap();
+    let _ = std::fs::remove_file(&out);
+    assert_eq!(code(&output), 1, "{}", said(&output));
+    assert!(
+        said(&output).contains("no space left") || said(&output).contains("No space left"),
+        "{}",
+        said(&output)
+    );
+    assert!(!id(&output).is_empty(), "the result is shown all the same");
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let name = |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().file_name().into_string().unwrap();
+    let mut names: Vec<String> = std::fs::read_dir(folder).unwrap().map(name).collect();
+    names.sort();
+    names
+}
+
+/// A run is written again and again, and each time the process is killed at another moment.
+#[test]
+fn a_process_that_is_killed_loses_no_run() {
+    const KILLED: u64 = 1000;
+    let user = User::new();
+    let measured = user.measure(&[]);
+    let id = id(&measured);
+    let mut finished = 0;
+    for number in 0..KILLED {
+        let mut child =
+            user.command().args(["runs", "tag", &id, &format!("number={number}")]).spawn().unwrap();
+        std::thread::sleep(Duration::from_micros(number * 7919 % 12_000));
+        let _ = child.kill();
+        finished += u64::from(child.wait().unwrap().success());
+    }
+    assert!(
+        finished > 0 && finished < KILLED,
+        "{finished} were not killed: the moments are too late or too early"
+    );
+    let shown = user.kentry(&["show", &id, "--format", "json"]);
+    assert_eq!(shown.stdout, measured.stdout);
+    let mut left = names(&user.folder());
+    left.retain(|name| !name.starts_with(".kentry-"));
+    assert_eq!(left, [format!("{id}.json.gz")]);
+    assert_eq!(code(&user.kentry(&["runs", "verify"])), 0);
+}
+
+#[test]
+fn many_that_write_at_once_lose_nothing() {
+    let user = User::new();
+    let children: Vec<_> = (0..8)
+        .map(|_| {
+            user.command()
+                .args(["-e", "call", "--budget", "0.05"])
+                .stdout(std::process::Stdio::null())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    for mut child in children {
+        assert!(child.wait().unwrap().success());
+    }
+    assert_eq!(user.list().len(), 8);
+    let id = user.list()[0]["id"].as_str().unwrap().to_string();
+    let writers: Vec<_> = (0..8)
+        .map(|number| user.command().args(["runs", "tag", &id, &format!("writer={number}")]).spawn().unwrap())
+        .collect();
+    for mut writer in writers {
+        assert!(writer.wait().unwrap().success());
+    }
+    assert_eq!(code(&user.kentry(&["runs", "verify"])), 0);
+    assert_eq!(user.list().len(), 8);
+}
