@@ -66,6 +66,14 @@ if can_mount -rm; then
 		- "$work" "$kentry" "${one[@]}"
 	expect '^precious'
 	refuse '\.kentry-'
+	check "a disk full of runs shows the run and keeps the others" 1 unshare -rm bash -c '
+		mount -t tmpfs -o size=64k none "$1/disk" && export XDG_DATA_HOME=$1/disk && cd "$1" &&
+		while "${@:2}" --format json >full.json; do :; done; status=$?
+		grep -c "\"outcome\": \"ok\"" full.json; "$2" runs verify || exit 9; ls -A disk/kentry/runs; exit $status' \
+		- "$work" "$kentry" "${one[@]}"
+	expect 'runs/[0-9a-f]{32}\.json\.gz: no space is left'
+	expect 'files are whole runs'
+	refuse '\.kentry-'
 else
 	skip "full disk keeps the old file" "no namespaces allowed here (a container, or a chroot)"
 fi
