@@ -23,6 +23,7 @@ mod pointers;
 mod processor;
 mod questions;
 mod registers;
+mod remaps;
 mod ring;
 mod runaway;
 mod silicon;
