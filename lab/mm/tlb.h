@@ -4,7 +4,9 @@
  * nothing of it is left. tests/lab/tlb_log.c and tlb_log.S write it, to the parallel port, and the model of a processor in
  * tests/lab/tlb.rs reads it.
  *
- * The NMI's path is not logged: it writes CR3 only where it finds the program's tables, and puts them back.
+ * What paths do is written together with the next event of C code: a program that has run since, and the last values that
+ * paths have written. So C code that gives kernel_cr3 or user_cr3 another value notes an event before that. The NMI's path is
+ * not logged: it writes CR3 only where it finds the program's tables, and puts them back.
  */
 #pragma once
 

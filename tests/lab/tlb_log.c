@@ -33,8 +33,8 @@ static void write(char what, uint64_t first, uint64_t second)
 }
 
 /*
- * Programs may have left and entered many times since. But all paths of a configuration write the same two values, and what
- * changes page tables or the configuration is C code, which notes it. So one time tells of all.
+ * Programs may have run and entered many times since. But all paths write the same two values until C code changes these, which
+ * notes that, as it notes each change of page tables. So one time tells of all.
  */
 static void write_what_paths_did(void)
 {
