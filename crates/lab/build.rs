@@ -112,9 +112,18 @@ impl Build {
         }
         // The images are found as the headers are.
         let kernel = self.out.join("kernel");
-        run(command.arg("-I").arg(&self.out).arg("-o").arg(&kernel));
+        command.arg("-I").arg(&self.out);
+        self.note(&command);
+        run(command.arg("-o").arg(&kernel));
         let wrong = check_paths(&kernel);
         assert!(wrong.is_empty(), "the kernel's paths (lab/entry/path.inc):\n{}", wrong.join("\n"));
+    }
+
+    /// What the kernel is compiled with, a word in each line: tests compile it again, with a log (tests/lab/logged.rs).
+    fn note(&self, command: &Command) {
+        let words = std::iter::once(command.get_program()).chain(command.get_args());
+        let lines: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
+        std::fs::write(self.out.join("kernel.command"), lines.join("\n")).expect("OUT_DIR is writable");
     }
 
     /// With what all code here has in common; `machine` is that of a vDSO.

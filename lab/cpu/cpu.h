@@ -134,11 +134,6 @@ static inline uint64_t read_cr2(void)
 	return value;
 }
 
-static inline void write_cr3(uint64_t value)
-{
-	__asm__ volatile("mov %0, %%cr3" : : "r"(value) : "memory");
-}
-
 static inline uint64_t read_cr4(void)
 {
 	uint64_t value;
@@ -146,10 +141,27 @@ static inline uint64_t read_cr4(void)
 	return value;
 }
 
+/* Instructions that flush translations. With TLB_LOG they are functions that log what they do (mm/tlb.h). */
+#ifdef TLB_LOG
+void write_cr3(uint64_t value);
+void write_cr4(uint64_t value);
+void invlpg(uint64_t address);
+#else
+static inline void write_cr3(uint64_t value)
+{
+	__asm__ volatile("mov %0, %%cr3" : : "r"(value) : "memory");
+}
+
 static inline void write_cr4(uint64_t value)
 {
 	__asm__ volatile("mov %0, %%cr4" : : "r"(value) : "memory");
 }
+
+static inline void invlpg(uint64_t address)
+{
+	__asm__ volatile("invlpg (%0)" : : "r"(address) : "memory");
+}
+#endif
 
 static inline void out8(uint16_t port, uint8_t value)
 {
@@ -161,9 +173,4 @@ static inline uint8_t in8(uint16_t port)
 	uint8_t value;
 	__asm__ volatile("inb %1, %0" : "=a"(value) : "Nd"(port));
 	return value;
-}
-
-static inline void invlpg(uint64_t address)
-{
-	__asm__ volatile("invlpg (%0)" : : "r"(address) : "memory");
 }

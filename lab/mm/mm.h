@@ -66,7 +66,7 @@ void tables_init(const struct range *memory, unsigned count);
 /* Where a device is mapped (MAP_DEVICE or MAP_SCREEN); null when it is out of reach, or there is no memory for page tables. */
 volatile void *tables_map_device(uint64_t physical, uint64_t bytes, unsigned kind);
 void tables_new_space(void); /* an empty lower half */
-/* 0, or -ENOMEM. */
+/* 0, or -ENOMEM. This and tables_unmap flush the page with the kernel's identifier alone: tables_flush does the rest. */
 int tables_map(uint64_t address, uint64_t physical, unsigned rights);
 uint64_t tables_unmap(uint64_t address); /* the physical page that was there, or 0 */
 /* Whether the page is mapped, and then its physical address and rights. */
@@ -74,7 +74,7 @@ int tables_find(uint64_t address, uint64_t *physical, unsigned *rights);
 /* The first page from an address on that is mapped; `end` when there is none before it. Both are programs' addresses. */
 uint64_t tables_next(uint64_t address, uint64_t end);
 void tables_configure(int smap, int pti, int pcid);
-void tables_flush(void); /* after rights were taken away */
+void tables_flush(void); /* after a page that was present has changed, before the program goes on */
 /* The kernel's half in programs' tables under isolation: pages that are mapped, and those of them that should not be. */
 void tables_check_isolation(uint64_t *pages, uint64_t *foreign);
 /* Tries whether reading the kernel's memory with those tables is a page fault; 0 without isolation. */

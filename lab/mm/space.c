@@ -3,7 +3,9 @@
 #include "cpu/cpu.h"
 #include "user/user.h"
 
-#define MAX_AREAS 128
+#define MAX_AREAS  128
+/* A move splits an area at either end of both ranges, before it removes any. */
+#define MOVE_AREAS 4
 
 struct area {
 	uint64_t start, end;
@@ -276,6 +278,9 @@ long space_move(uint64_t start, uint64_t bytes, uint64_t to, uint64_t new_bytes)
 
 	if (!space_is_movable(start, bytes))
 		return -EFAULT;
+	/* Nothing may fail once pages have moved: they would be left without a flush, and without an area. */
+	if (area_count + MOVE_AREAS > MAX_AREAS)
+		return -ENOMEM;
 	const long problem = space_add(to, new_bytes, (unsigned)space_protection(start), (struct source){0});
 	if (problem)
 		return problem;

@@ -6,6 +6,7 @@
 #include "cpu/cpu.h"
 #include "entry/entry.h"
 #include "mm/mm.h"
+#include "mm/tlb.h"
 #include "vdso/vsyscall.h"
 
 #define PTE_PRESENT  1ul
@@ -42,6 +43,13 @@ static unsigned slot(uint64_t address, unsigned level)
 	return address >> (12 + 9 * level) & (ENTRIES - 1);
 }
 
+/* All changes of a single entry. Whoever takes something away flushes. */
+static void set_entry(uint64_t *entry, uint64_t value)
+{
+	*entry = value;
+	TLB_NOTE(TLB_STORE, (uint64_t)entry, value);
+}
+
 /* The entry for an address at level 0 (page) or 1 (2 MiB); makes the tables above it. 0 when there is no memory. */
 static uint64_t *entry_of(uint64_t *top, uint64_t address, unsigned level, int make)
 {
@@ -53,9 +61,10 @@ static uint64_t *entry_of(uint64_t *top, uint64_t address, unsigned level, int m
 			const uint64_t page = make ? page_take() : 0;
 			if (!page)
 				return 0;
-			*entry = page | PTE_PRESENT | PTE_WRITE | PTE_USER;
+			TLB_NOTE(TLB_CLEAR, (uint64_t)physical_to_virtual(page), PAGE);
+			set_entry(entry, page | PTE_PRESENT | PTE_WRITE | PTE_USER);
 			if (at == 3 && top == KERNEL_TOP && slot(address, 3) < FIRST_OF_KERNEL)
-				PROGRAM_TOP[slot(address, 3)] = *entry;
+				set_entry(&PROGRAM_TOP[slot(address, 3)], *entry);
 		}
 		table = physical_to_virtual(*entry & PTE_ADDRESS);
 	}
@@ -77,7 +86,7 @@ static void must_map(uint64_t *top, uint64_t address, unsigned level, uint64_t b
 
 	if (!entry)
 		panic("no memory for the kernel's page tables");
-	*entry = bits;
+	set_entry(entry, bits);
 }
 
 static void map_kernel(uint64_t *top, const uint8_t *from, const uint8_t *to, unsigned rights)
@@ -116,9 +125,14 @@ void tables_init(const struct range *memory, unsigned count)
 
 void tables_new_space(void)
 {
-	__builtin_memset(KERNEL_TOP, 0, FIRST_OF_KERNEL * sizeof(uint64_t));
-	__builtin_memset(PROGRAM_TOP, 0, FIRST_OF_KERNEL * sizeof(uint64_t));
+	const uint64_t bytes = FIRST_OF_KERNEL * sizeof(uint64_t);
+
+	__builtin_memset(KERNEL_TOP, 0, bytes);
+	TLB_NOTE(TLB_CLEAR, (uint64_t)KERNEL_TOP, bytes);
+	__builtin_memset(PROGRAM_TOP, 0, bytes);
+	TLB_NOTE(TLB_CLEAR, (uint64_t)PROGRAM_TOP, bytes);
 	tables_flush();
+	TLB_NOTE(TLB_SETTLED, 0, USER_END_64);
 }
 
 int tables_map(uint64_t address, uint64_t physical, unsigned rights)
@@ -128,14 +142,15 @@ int tables_map(uint64_t address, uint64_t physical, unsigned rights)
 
 	if (!entry)
 		return -ENOMEM;
-	*entry = physical | bits_of(rights);
+	set_entry(entry, physical | bits_of(rights));
 	if (in_both) {
 		entry = entry_of(PROGRAM_TOP, address, 0, 1);
 		if (!entry)
 			return -ENOMEM;
-		*entry = physical | bits_of(rights);
+		set_entry(entry, physical | bits_of(rights));
 	}
 	invlpg(address);
+	TLB_NOTE(TLB_SETTLED, address, PAGE);
 	return 0;
 }
 
@@ -157,7 +172,7 @@ static uint64_t clear_entry(uint64_t *top, uint64_t address)
 	const uint64_t old = entry ? *entry : 0;
 
 	if (entry)
-		*entry = 0;
+		set_entry(entry, 0);
 	return old & PTE_ADDRESS;
 }
 
@@ -168,6 +183,7 @@ uint64_t tables_unmap(uint64_t address)
 	if (address >= KERNEL_BASE)
 		clear_entry(PROGRAM_TOP, address);
 	invlpg(address);
+	TLB_NOTE(TLB_SETTLED, address, PAGE);
 	return physical;
 }
 
@@ -204,6 +220,8 @@ uint64_t tables_next(uint64_t address, uint64_t end)
 __attribute__((section(".trampoline"), noinline)) static void load_both(uint64_t program, uint64_t kernel)
 {
 	__asm__ volatile("mov %0, %%cr3; mov %1, %%cr3" : : "r"(program), "r"(kernel) : "memory");
+	TLB_NOTE(TLB_CR3, program, 0);
+	TLB_NOTE(TLB_CR3, kernel, 0);
 }
 
 /* Flushes all translations of both address spaces: a write to CR3 flushes those of its own PCID. */

@@ -2,6 +2,7 @@
 #include "cpu/counters.h"
 #include "entry/entry.h"
 #include "mm/mm.h"
+#include "mm/tlb.h"
 #include "plan/plan.h"
 #include "plan/table.h"
 #include "plan/words.h"
@@ -131,6 +132,7 @@ static int do_run(struct line *line, int serve)
 	if (!count)
 		return 0;
 	record(RECORD_LAB_BEGIN, &plan.number, sizeof(plan.number));
+	TLB_NOTE(TLB_PROGRAM, plan.number, 0);
 	if (count < 0) {
 		report_end((struct end){LAB_END_NOT_LOADED, {(uint64_t)-count}});
 		return 1;

@@ -17,7 +17,8 @@ const VARIANTS: &[(&str, &[&str])] = &[
     ("libc-32", &["-m32", "-static", "-idirafter", "/usr/include/x86_64-linux-gnu"]),
 ];
 
-fn programs() -> Vec<Program> {
+/// A program of each variant that can be linked here.
+pub fn programs() -> Vec<Program> {
     VARIANTS.iter().filter_map(|(name, flags)| program(name, flags)).collect()
 }
 

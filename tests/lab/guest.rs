@@ -228,6 +228,11 @@ impl Script {
         self.labels.len()
     }
 
+    /// What runs by this number, and in which configuration.
+    pub fn label_of(&self, number: u64) -> &str {
+        &self.labels[number as usize]
+    }
+
     /// Everything that the guest says; none, having said why, where the emulator is not here.
     pub fn events(&self, emulator: Emulator) -> Option<Vec<Event>> {
         let boot = |archive: &[u8], programs, limits: &Limits| emulator.boot(archive, programs, limits);

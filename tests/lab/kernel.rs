@@ -1,14 +1,17 @@
 //! The kernel's file: its symbols, and the templates of its entry paths (lab/entry/path.inc).
 
-use iced_x86::{Code, FlowControl, Instruction};
-use object::{Object, ObjectSection, ObjectSymbol};
+use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction};
+use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
 use std::collections::BTreeMap;
 
-/// The embedded kernel, read.
+/// A kernel, read.
 pub struct Kernel {
+    whole: &'static [u8],
     file: object::File<'static>,
     symbols: BTreeMap<String, u64>,
 }
+
+const NOP: u8 = 0x90;
 
 /// A step of a path's template.
 #[derive(Debug, Clone)]
@@ -25,10 +28,15 @@ pub struct Path {
 }
 
 impl Kernel {
+    /// The embedded one.
     pub fn read() -> Kernel {
-        let file = object::File::parse(lab::KERNEL).unwrap();
+        Kernel::of(lab::KERNEL)
+    }
+
+    pub fn of(whole: &'static [u8]) -> Kernel {
+        let file = object::File::parse(whole).unwrap();
         let symbols = file.symbols().map(|symbol| (symbol.name().unwrap().to_string(), symbol.address()));
-        Kernel { symbols: symbols.collect(), file }
+        Kernel { whole, symbols: symbols.collect(), file }
     }
 
     pub fn symbol(&self, name: &str) -> u64 {
@@ -44,7 +52,7 @@ impl Kernel {
 
     /// Where an address is in the kernel's file.
     pub fn place(&self, address: u64) -> usize {
-        self.bytes(address).as_ptr() as usize - lab::KERNEL.as_ptr() as usize
+        self.bytes(address).as_ptr() as usize - self.whole.as_ptr() as usize
     }
 
     /// What a variable holds.
@@ -60,8 +68,42 @@ impl Kernel {
         let found = code.windows(from.len()).enumerate().filter(|(_, bytes)| *bytes == from);
         let places: Vec<usize> = found.map(|(at, _)| start + at).collect();
         assert!(!places.is_empty(), "{function} has no {from:x?}");
-        let mut file = lab::KERNEL.to_vec();
+        let mut file = self.whole.to_vec();
         places.iter().for_each(|at| file[*at..at + to.len()].copy_from_slice(to));
+        file
+    }
+
+    /// Calls of a function: of each, the function that calls it, the call's address and its length.
+    pub fn calls(&self, callee: &str) -> Vec<(String, u64, usize)> {
+        let to = self.symbol(callee);
+        let functions = self.file.symbols().filter(|symbol| symbol.kind() == SymbolKind::Text);
+        functions
+            .flat_map(|function| {
+                let (name, start) = (function.name().unwrap().to_string(), function.address());
+                let code = match function.size() {
+                    0 => &[],
+                    size => &self.bytes(start)[..size as usize],
+                };
+                let decoder = Decoder::with_ip(64, code, start, DecoderOptions::NONE).into_iter();
+                let is_call =
+                    move |code: &Instruction| code.is_call_near() && code.near_branch_target() == to;
+                decoder.filter(is_call).map(move |code| (name.clone(), code.ip(), code.len()))
+            })
+            .collect()
+    }
+
+    /// The kernel's file without some calls: the function that calls, and the one that is called.
+    pub fn without(&self, left_out: &[(&str, &str)]) -> Vec<u8> {
+        let mut file = self.whole.to_vec();
+        for (caller, callee) in left_out {
+            let mut calls = self.calls(callee);
+            calls.retain(|(name, ..)| name == caller);
+            assert!(!calls.is_empty(), "{caller} does not call {callee}");
+            for (_, address, length) in calls {
+                let at = self.place(address);
+                file[at..at + length].fill(NOP);
+            }
+        }
         file
     }
 

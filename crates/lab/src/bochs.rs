@@ -1,9 +1,10 @@
 //! Bochs: slower than QEMU, but closer to the processors that it emulates.
 
-use crate::image::image;
+use crate::image::image_of;
 use crate::program::Command;
-use crate::{Guest, Limits, Trouble};
+use crate::{Guest, KERNEL, Limits, Trouble};
 use process::{Pipe, file_in_memory, inherited};
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -30,6 +31,8 @@ pub struct Bochs {
     pub program: OsString,
     /// The processor that the guest sees.
     pub cpu_model: String,
+    /// The kernel, [`KERNEL`] unless a test boots one of its own.
+    pub kernel: Cow<'static, [u8]>,
 }
 
 /// A Bochs program.
@@ -46,7 +49,8 @@ impl Bochs {
 
     /// With this processor, or by default with one that supports every switch of the kernel.
     pub fn new(cpu_model: Option<&str>) -> Bochs {
-        Bochs { program: "bochs".into(), cpu_model: cpu_model.unwrap_or("tigerlake").to_string() }
+        let cpu_model = cpu_model.unwrap_or("tigerlake").to_string();
+        Bochs { program: "bochs".into(), cpu_model, kernel: KERNEL.into() }
     }
 
     /// Boots an archive whose plan has so many programs and checks.
@@ -58,7 +62,7 @@ impl Bochs {
             let program = format!("{DISPLAY}, Bochs's text display,");
             return Err(Trouble::Missing { program, packages: PACKAGES });
         }
-        let disk = file_in_memory("disk", &image(archive, limits)?)?;
+        let disk = file_in_memory("disk", &image_of(&self.kernel, archive, limits)?)?;
         Guest::boot(self.command(disk)?, programs, limits)
     }
 

@@ -34,6 +34,11 @@ const MODULES: &str = "multiboot2 iso9660 normal boot test all_video part_acorn 
 /// # Errors
 /// When GRUB's programs are missing, or fail.
 pub fn image(archive: &[u8], limits: &Limits) -> Result<Vec<u8>, Trouble> {
+    image_of(KERNEL, archive, limits)
+}
+
+/// With another kernel.
+pub(crate) fn image_of(kernel: &[u8], archive: &[u8], limits: &Limits) -> Result<Vec<u8>, Trouble> {
     for (platform, firmware) in FIRMWARE {
         if !FOLDERS.iter().any(|folder| Path::new(folder).join(platform).is_dir()) {
             let program = format!("GRUB for {firmware} ({platform})");
@@ -42,7 +47,7 @@ pub fn image(archive: &[u8], limits: &Limits) -> Result<Vec<u8>, Trouble> {
     }
     let folder = tempfile::tempdir()?;
     let image = folder.path().join("image");
-    lay_out(folder.path(), archive)?;
+    lay_out(folder.path(), kernel, archive)?;
     let root = folder.path().join("root");
     let slim = format!("--install-modules={MODULES}");
     let mut arguments: Vec<OsString> =
@@ -61,10 +66,10 @@ pub fn image(archive: &[u8], limits: &Limits) -> Result<Vec<u8>, Trouble> {
     }
 }
 
-fn lay_out(folder: &Path, archive: &[u8]) -> io::Result<()> {
+fn lay_out(folder: &Path, kernel: &[u8], archive: &[u8]) -> io::Result<()> {
     let boot = folder.join("root/boot");
     std::fs::create_dir_all(boot.join("grub"))?;
     std::fs::write(boot.join("grub/grub.cfg"), CONFIGURATION)?;
-    std::fs::write(boot.join("kernel"), KERNEL)?;
+    std::fs::write(boot.join("kernel"), kernel)?;
     std::fs::write(boot.join("archive"), archive)
 }

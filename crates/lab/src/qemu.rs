@@ -4,6 +4,7 @@ use crate::program::Command;
 use crate::{Guest, KERNEL, Limits, Trouble};
 use process::{file_in_memory, inherited};
 use record::abi;
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::time::Duration;
 
@@ -32,6 +33,8 @@ pub struct Qemu {
     pub cpu_model: String,
     /// This machine's CPU that all of QEMU is pinned to; none where instructions are counted, which no CPU changes.
     pub cpu: Option<usize>,
+    /// The kernel, [`KERNEL`] unless a test boots one of its own.
+    pub kernel: Cow<'static, [u8]>,
 }
 
 impl Qemu {
@@ -45,7 +48,8 @@ impl Qemu {
             Accelerator::Kvm => "host",
         };
         let cpu_model = cpu_model.unwrap_or(own).to_string();
-        Qemu { program: "qemu-system-x86_64".into(), accelerator, cpu_model, cpu: None }
+        let (program, kernel) = ("qemu-system-x86_64".into(), KERNEL.into());
+        Qemu { program, accelerator, cpu_model, cpu: None, kernel }
     }
 
     /// Boots an archive whose plan has so many programs and checks.
@@ -68,7 +72,7 @@ impl Qemu {
     }
 
     fn command(&self, archive: &[u8]) -> Result<Command, Trouble> {
-        let kernel = file_in_memory("kernel", KERNEL)?;
+        let kernel = file_in_memory("kernel", &self.kernel)?;
         let archive = file_in_memory("archive", archive)?;
         let exit = format!("isa-debug-exit,iobase={:#x},iosize=0x04", abi::LAB_EXIT_PORT);
         let (kernel_path, archive_path) = (inherited(&kernel), inherited(&archive));

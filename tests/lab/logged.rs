@@ -1,0 +1,324 @@
+//! A kernel that logs what becomes of translations (lab/mm/tlb.h), read by the model of a processor (tlb.rs): no program, in
+//! no configuration, could use an old one. And each flush that is left out is found.
+
+use crate::build::{Program, freestanding, root};
+use crate::exec;
+use crate::guest::{Script, Session, limits, skipped};
+use crate::kernel::Kernel;
+use crate::monitor::{is_missing, wrapped};
+use crate::tlb::{Event, Processor};
+use crate::trial::{PATHS, working};
+use lab::{Bochs, End, Limits, Qemu, Trouble};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+use std::sync::OnceLock;
+use table::Table;
+
+/// Where the kernel maps itself, and all memory (lab/mm/mm.h).
+const KERNEL_BASE: u64 = 0xffff_ffff_8000_0000;
+const DIRECT_MAP: u64 = 0xffff_8880_0000_0000;
+
+/// Functions stay what they are in the source, so that each flush is a call that can be left out.
+const FLAGS: [&str; 3] = ["-DTLB_LOG", "-fno-inline", "-fno-optimize-sibling-calls"];
+
+/// The kernel, compiled as the build has compiled it, with the log.
+fn logged_kernel() -> &'static [u8] {
+    static KERNEL: OnceLock<Vec<u8>> = OnceLock::new();
+    KERNEL.get_or_init(|| {
+        let command = include_str!(concat!(env!("OUT_DIR"), "/kernel.command"));
+        let mut words = command.lines();
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("kernel");
+        let sources = ["tlb_log.c", "tlb_log.S"].map(|name| root().join("tests/lab").join(name));
+        let output = Command::new(words.next().unwrap())
+            .args(words)
+            .args(FLAGS)
+            .args(sources)
+            .arg("-o")
+            .arg(&file)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        std::fs::read(file).unwrap()
+    })
+}
+
+/// Seven bits at a time, from below; the lowest of all is bit 63.
+fn number(bytes: &mut impl Iterator<Item = u8>) -> u64 {
+    let (mut value, mut shift) = (0, 0);
+    loop {
+        let byte = bytes.next().expect("the log ends with a whole number");
+        value |= u64::from(byte & 0x7f) << shift;
+        shift += 7;
+        if byte & 0x80 == 0 {
+            return value.rotate_right(1);
+        }
+    }
+}
+
+/// Where an entry lies, by the address that it has in the kernel.
+fn physical(address: u64) -> u64 {
+    address - if address >= KERNEL_BASE { KERNEL_BASE } else { DIRECT_MAP }
+}
+
+/// What a boot was like.
+#[derive(Debug, Default)]
+struct Heard {
+    /// Programs that have begun.
+    programs: usize,
+    runs: u64,
+    stores: u64,
+    /// The first thing that is wrong.
+    wrong: Option<String>,
+}
+
+/// Follows a log (lab/mm/tlb.h) to its end, or to the first thing that is wrong.
+fn follow(log: Vec<u8>, script: &Script) -> Heard {
+    let (mut processor, mut heard, mut running) =
+        (Processor::default(), Heard::default(), "before all programs");
+    let mut bytes = log.into_iter();
+    while let Some(kind) = bytes.next() {
+        let (first, second) = (number(&mut bytes), number(&mut bytes));
+        let event = match kind {
+            b's' => Event::Store { entry: physical(first), value: second },
+            b'c' => Event::Clear { first: physical(first), bytes: second },
+            b'3' => Event::Cr3(first),
+            b'4' => Event::Cr4(first),
+            b'i' => Event::Invlpg(first),
+            b'r' => Event::Run,
+            b'f' => Event::Settled { first, bytes: second },
+            b'p' => {
+                running = script.label_of(first);
+                heard.programs += 1;
+                continue;
+            }
+            other => panic!("no event is {other:#x}"),
+        };
+        heard.runs += u64::from(event == Event::Run);
+        heard.stores += u64::from(matches!(event, Event::Store { .. }));
+        if let Err(wrong) = processor.take(event) {
+            heard.wrong = Some(format!("{running}: {wrong}"));
+            break;
+        }
+    }
+    heard
+}
+
+/// QEMU is faster, Bochs has PCID.
+#[derive(Debug, Clone, Copy)]
+enum Machine {
+    Qemu,
+    Bochs,
+}
+
+/// Boots a kernel that logs; what the log tells, and how the programs ended. None where the emulator is not here.
+fn boot(script: &Script, kernel: &[u8], machine: Machine) -> Option<(Heard, Session)> {
+    if matches!(machine, Machine::Qemu) && is_missing() {
+        return None;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let session = match machine {
+        Machine::Bochs => {
+            let bochs = bochs_with(&format!("parport1: enabled=1, file={}", log.display()), folder.path())?;
+            let bochs = Bochs { kernel: kernel.to_vec().into(), ..bochs };
+            let boot = |archive: &[u8], programs, limits: &Limits| bochs.boot(archive, programs, limits);
+            script.boot_in(&boot, Bochs::HERTZ)?
+        }
+        Machine::Qemu => {
+            let option =
+                format!("-chardev file,id=log,path={} -device isa-parallel,chardev=log", log.display());
+            let qemu = wrapped(folder.path(), &format!("exec qemu-system-x86_64 \"$@\" {option}"));
+            let qemu = Qemu { kernel: kernel.to_vec().into(), ..qemu };
+            let boot = |archive: &[u8], programs, limits: &Limits| qemu.boot(archive, programs, limits);
+            script.boot_in(&boot, Qemu::TCG_HERTZ)?
+        }
+    };
+    Some((follow(std::fs::read(log).unwrap(), script), session))
+}
+
+/// Bochs with one more line in its configuration; its arguments are -q -f CONFIGURATION -rc FILE.
+fn bochs_with(line: &str, folder: &Path) -> Option<Bochs> {
+    if let Err(trouble @ Trouble::Missing { .. }) = Bochs::new(None).version(&limits()) {
+        skipped(&trouble);
+        return None;
+    }
+    let program = folder.join("bochs");
+    let text = format!(
+        "#!/bin/bash\nset -e\nrc=$(dirname \"$0\")/rc\n(cat \"$3\"; echo '{line}') > \"$rc\"\n\
+         exec bochs -q -f \"$rc\" \"${{@:4}}\"\n"
+    );
+    std::fs::write(&program, text).unwrap();
+    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    Some(Bochs { program: program.into(), ..Bochs::new(None) })
+}
+
+/// Each entry that works here, and those that read or fault in programs' memory.
+fn rows(script: &mut Script) {
+    let table = Table::get();
+    working().iter().for_each(|(entry, operation)| _ = script.row(entry, operation));
+    for (entry, operation) in
+        [("page-fault", "minor-fault"), ("vsyscall", "time"), ("vdso-x86_64", "gettimeofday")]
+    {
+        script.row(table.entry(entry).unwrap(), table.operation(operation).unwrap());
+    }
+}
+
+fn questions() -> [Program; 2] {
+    [64, 32].map(|bits| freestanding(bits, &["questions.c", &format!("ways{bits}.S")]))
+}
+
+/// What nobody here has written, and what ends by a fault.
+fn foreign(script: &mut Script) {
+    for program in exec::programs() {
+        ["hello", "memory", "null"].iter().for_each(|command| _ = script.exec(&program, &[command]));
+    }
+}
+
+/// Programs that check what they find.
+fn own() -> [Program; 2] {
+    [freestanding(64, &["remaps.c"]), freestanding(64, &["sizes.c"])]
+}
+
+fn check(mut script: Script, machine: Machine) {
+    // What the last program has done is noted when anything changes after it.
+    script.set("pti=off pcid=off");
+    let Some((heard, session)) = boot(&script, logged_kernel(), machine) else { return };
+    assert_eq!(heard.wrong, None);
+    // The log is whole; each program at least begins, and touches more than one page.
+    let programs = session.ran.iter().filter(|ran| !ran.label.starts_with("check ")).count();
+    assert_eq!(heard.programs, programs);
+    let programs = programs as u64;
+    assert!(heard.runs > programs && heard.stores > 4 * programs, "{heard:?}");
+    for ran in session
+        .ran
+        .iter()
+        .filter(|ran| ["remaps", "sizes", "questions"].iter().any(|name| ran.label.starts_with(name)))
+    {
+        assert_eq!(ran.end, End::Exited(0), "{}", ran.label);
+    }
+}
+
+#[test]
+fn no_program_could_use_an_old_translation_without_identifiers() {
+    let (mut script, own, questions) = (Script::new(), own(), questions());
+    for switches in PATHS.iter().chain(&["pti=on vsyscall=original cr3-writes=2", "pti=off vsyscall=none"]) {
+        script.set(switches);
+        own.iter().for_each(|program| _ = script.exec::<&str>(program, &[]));
+        rows(&mut script);
+    }
+    script.set("pti=off vsyscall=emulate cr3-writes=0");
+    questions.iter().for_each(|program| _ = script.exec::<&str>(program, &[]));
+    script.set("pti=on");
+    foreign(&mut script);
+    check(script, Machine::Qemu);
+}
+
+#[test]
+fn no_program_could_use_an_old_translation_with_identifiers() {
+    let (mut script, own) = (Script::new(), own());
+    for switches in [
+        "pti=on pcid=on",
+        "pcid=off",
+        "pti=off",
+        "pti=on pcid=on smap=off stack=minimum exit=iret gate=trap",
+        "vsyscall=none",
+        "vsyscall=native cr3-writes=2",
+    ] {
+        script.set(switches);
+        own.iter().for_each(|program| _ = script.exec::<&str>(program, &[]));
+    }
+    rows(&mut script);
+    // The kernel itself with the program's tables.
+    script.check("pti");
+    questions().iter().for_each(|program| _ = script.exec::<&str>(program, &[]));
+    check(script, Machine::Bochs);
+}
+
+/// The functions that flush, and the kernel's calls of them after its boot: whether leaving one out is found by a kernel
+/// without identifiers, only by one with them, or not at all, because `tables_new_space` flushes before the next program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Found {
+    Anywhere,
+    WithIdentifiers,
+    Nowhere,
+}
+
+const FLUSHES: &[(&str, &str, Found)] = &[
+    ("space_remove", "tables_flush", Found::WithIdentifiers),
+    ("space_protect", "tables_flush", Found::WithIdentifiers),
+    ("space_forget", "tables_flush", Found::WithIdentifiers),
+    ("space_fault", "tables_flush", Found::WithIdentifiers),
+    ("vsyscall_configure", "tables_flush", Found::Nowhere),
+    ("tables_new_space", "tables_flush", Found::Anywhere),
+    ("tables_configure", "tables_flush", Found::Nowhere),
+    ("tables_configure", "write_cr3", Found::Nowhere),
+    ("tables_flush", "write_cr3", Found::Anywhere),
+    ("tables_flush", "load_both", Found::WithIdentifiers),
+    ("tables_map", "invlpg", Found::Anywhere),
+    ("tables_unmap", "invlpg", Found::Anywhere),
+];
+
+/// Before there is a program: the kernel's first tables, and the window of the boot.
+const AT_BOOT: &[(&str, &str)] = &[("tables_init", "write_cr3"), ("window_to", "invlpg")];
+
+#[test]
+fn every_flush_of_the_kernel_is_left_out_by_a_test() {
+    let kernel = Kernel::of(logged_kernel());
+    let callees = ["tables_flush", "write_cr3", "load_both", "invlpg"];
+    let calls =
+        callees.iter().flat_map(|callee| kernel.calls(callee).into_iter().map(|call| (call.0, *callee)));
+    // The compiler may give a function's name an ending, as in open.isra.0.
+    let found: BTreeSet<_> =
+        calls.map(|(name, callee)| (name.split('.').next().unwrap().to_string(), callee)).collect();
+    let known = FLUSHES.iter().map(|(caller, callee, _)| (*caller, *callee)).chain(AT_BOOT.iter().copied());
+    assert_eq!(found, known.map(|(caller, callee)| (caller.to_string(), callee)).collect());
+}
+
+/// What is wrong with a kernel that lacks some flushes; none where the emulator is not here.
+fn without(left_out: &[(&str, &str)], configurations: &[&str], machine: Machine) -> Option<Option<String>> {
+    let kernel = Kernel::of(logged_kernel()).without(left_out);
+    let (mut script, program) = (Script::new(), freestanding(64, &["remaps.c"]));
+    for switches in configurations {
+        script.set(switches);
+        script.exec::<&str>(&program, &[]);
+    }
+    script.set("pti=off pcid=off");
+    boot(&script, &kernel, machine).map(|(heard, _)| heard.wrong)
+}
+
+/// A kernel that is whole fails neither of these (above).
+fn check_found(wanted: Found, configurations: &[&str], machine: Machine) {
+    for (caller, callee, found) in FLUSHES {
+        if *found == wanted {
+            let Some(wrong) = without(&[(caller, callee)], configurations, machine) else { return };
+            let wrong = wrong.unwrap_or_else(|| panic!("nobody misses {callee} in {caller}"));
+            assert!(wrong.contains(" is old when "), "{caller}: {wrong}");
+        }
+    }
+}
+
+#[test]
+fn a_flush_that_is_left_out_is_found() {
+    check_found(Found::Anywhere, &["pti=off", "pti=on"], Machine::Qemu);
+}
+
+#[test]
+fn a_flush_that_only_a_processor_with_identifiers_needs_is_found_when_it_is_left_out() {
+    check_found(Found::WithIdentifiers, &["pti=on pcid=on"], Machine::Bochs);
+}
+
+#[test]
+fn flushes_of_a_change_of_configuration_are_made_up_for_by_the_next_program() {
+    let left_out = FLUSHES.iter().filter(|(.., found)| *found == Found::Nowhere);
+    let left_out: Vec<_> = left_out.map(|(caller, callee, _)| (*caller, *callee)).collect();
+    let configurations = [
+        "pti=on pcid=on vsyscall=native",
+        "vsyscall=none",
+        "pti=off pcid=off",
+        "pti=on pcid=on vsyscall=original",
+    ];
+    let Some(wrong) = without(&left_out, &configurations, Machine::Bochs) else { return };
+    assert_eq!(wrong, None);
+}
