@@ -6,6 +6,8 @@
 mod boot_information;
 mod build;
 mod exec;
+#[path = "../executable.rs"]
+mod executable;
 mod faults;
 mod faults32;
 mod frequency;

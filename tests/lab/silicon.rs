@@ -2,6 +2,7 @@
 //! processors that lack what this one has, firmware that leaves something behind, a fault before the kernel is up.
 
 use crate::build::{compile, freestanding, root};
+use crate::executable;
 use crate::faults::ENTRIES;
 use crate::guest::{Answer, Ran, Script, Session, limits, skipped};
 use crate::kernel::Kernel;
@@ -102,8 +103,7 @@ fn strict_bochs(model: &str, script: &Script, change: Option<fn(Vec<u8>) -> Vec<
          sed 's/^cpu: /&ignore_bad_msrs=0, /{path}' \"$3\" > \"$folder/rc\"\n\
          exec bochs -q -f \"$folder/rc\" \"${{@:4}}\"\n"
     );
-    std::fs::write(&program, text).unwrap();
-    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    executable::write(&program, text.as_bytes());
     let bochs = Bochs { program: program.into(), ..Bochs::new(Some(model)) };
     let boot = |archive: &[u8], programs, limits: &Limits| {
         if let Some(change) = change {
