@@ -5,6 +5,7 @@
 
 mod boot_information;
 mod build;
+mod every_instruction;
 mod exec;
 #[path = "../executable.rs"]
 mod executable;
