@@ -16,11 +16,11 @@ use std::path::Path;
 use std::process::Command;
 
 /// Paths with interrupts on, whatever the switches, at least where a call gate has led to them.
-const OPEN: &[&str] =
+pub const OPEN: &[&str] =
     &["call_gate_i386", "call_gate_x86_64", "copy_user", "put_user_16", "put_user_4", "put_user_8"];
 
 /// Those with interrupts off; with `gate=trap` they are on in the first.
-const CLOSED: &[&str] = &[
+pub const CLOSED: &[&str] = &[
     "int80",
     "div0_i386",
     "div0_x86_64",
@@ -39,7 +39,7 @@ const CLOSED: &[&str] = &[
 const START: &str = "enter_user";
 
 /// Cases of turns64.S, and of turns32.S.
-const CASES_64: &[&str] = &[
+pub const CASES_64: &[&str] = &[
     "syscall",
     "sysenter",
     "call_gate",
@@ -55,7 +55,7 @@ const CASES_64: &[&str] = &[
     "memory",
     "no-memory",
 ];
-const CASES_32: &[&str] = &[
+pub const CASES_32: &[&str] = &[
     "int80",
     "sysenter",
     "syscall",
@@ -72,7 +72,7 @@ const CASES_32: &[&str] = &[
 
 /// What interrupts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Interrupt {
+pub enum Interrupt {
     /// The tick, so rarely that calls are hardly disturbed.
     Rarely,
     Tick,
@@ -97,7 +97,7 @@ impl Interrupt {
     }
 }
 
-const NMI: u64 = 2;
+pub const NMI: u64 = 2;
 const INVALID: u64 = 6;
 
 /// The APIC's initial count, where the kernel has mapped it (lab/mm/mm.h).
@@ -109,10 +109,10 @@ const PERIOD: u64 = 1201;
 /// In CR3, what tells the program's tables from the kernel's (lab/mm/mm.h).
 const PROGRAM_TOP: u64 = 0x1000;
 
-const RETURN: &[u8] = &[0xc3];
+pub const RETURN: &[u8] = &[0xc3];
 /// addq $2, (%rsp); iretq
 const SKIP_TWO_BYTES: &[u8] = &[0x48, 0x83, 0x04, 0x24, 2, 0x48, 0xcf];
-const STUB_BYTES: u64 = 16;
+pub const STUB_BYTES: u64 = 16;
 
 /// movabs $INITIAL_COUNT, %rax; movl $(PERIOD - 1), (%rax); ret
 fn start_period() -> Vec<u8> {
@@ -122,7 +122,7 @@ fn start_period() -> Vec<u8> {
 
 /// The kernel with a timer that interrupts so. No program ends because it runs for long, and the timer's count is never changed
 /// but at a program's beginning. An exception that looks like an entry and is none goes on behind its two bytes.
-fn kernel_with(interrupt: Interrupt) -> Vec<u8> {
+pub fn kernel_with(interrupt: Interrupt) -> Vec<u8> {
     let kernel = Kernel::read();
     let own = Tick.entry().to_le_bytes();
     let mut file = kernel.changed("tick_set", &own, &interrupt.entry().to_le_bytes());
@@ -186,10 +186,10 @@ fn boot(script: &Script, interrupt: Interrupt) -> (Session, Log) {
 }
 
 /// An instruction of a path as it is built.
-struct Built {
-    address: u64,
-    text: String,
-    is_first: bool,
+pub struct Built {
+    pub address: u64,
+    pub text: String,
+    pub is_first: bool,
 }
 
 /// What runs in one configuration, and the paths that are looked at.
@@ -221,7 +221,7 @@ impl<'a> Trial<'a> {
     /// So many turns that an interrupt comes at every instruction of a case.
     fn calls(&mut self) {
         for (bits, cases) in [(64, CASES_64), (32, CASES_32)] {
-            let program = program(bits);
+            let program = program(bits, PERIOD);
             for case in cases {
                 // In some, the path is a page fault's, or behind one in the kernel.
                 let turns = if ["vsyscall", "no-memory"].contains(case) { 480 } else { 150 };
@@ -265,11 +265,12 @@ fn is_behind_division(path: &str) -> bool {
     path.starts_with("div0_")
 }
 
-fn program(bits: u8) -> Program {
-    freestanding_with(bits, &[&format!("turns{bits}.S")], &[&format!("-DPERIOD={PERIOD}")])
+/// turns64.S or turns32.S, for interrupts at this distance; 0: at any.
+pub fn program(bits: u8, period: u64) -> Program {
+    freestanding_with(bits, &[&format!("turns{bits}.S")], &[&format!("-DPERIOD={period}")])
 }
 
-fn built(ran: &Ran) -> Vec<Built> {
+pub fn built(ran: &Ran) -> Vec<Built> {
     let decoders =
         ran.steps.iter().map(|step| Decoder::with_ip(64, &step.code, step.address, DecoderOptions::NONE));
     let instructions = decoders.flatten().enumerate();
@@ -319,7 +320,7 @@ fn check(switches: &str) -> Vec<String> {
 fn check_start(switches: &str) -> Vec<String> {
     // The way begins behind the timer's start, and has about 30 instructions.
     const LONGEST: u64 = 90;
-    let (mut trial, program) = (Trial::new(switches, [START]), program(64));
+    let (mut trial, program) = (Trial::new(switches, [START]), program(64, PERIOD));
     for distance in 2..LONGEST {
         trial.distance(distance);
         trial.run(&program, &["nothing"]);

@@ -31,5 +31,6 @@ mod runaway;
 mod silicon;
 mod sizes;
 mod slots;
+mod spread_nmis;
 mod steps;
 mod trial;

@@ -155,7 +155,7 @@ fn check_all(wanted: impl Fn(&Entry, &Operation) -> bool) {
     });
     let (mut wrong, mut used) = (Vec::new(), BTreeSet::new());
     for (index, (entry, operation)) in rows.iter().enumerate() {
-        let mut counts = BTreeMap::<u64, Vec<&str>>::new();
+        let mut counts = BTreeMap::<i64, Vec<&str>>::new();
         for (emulator, ran) in &booted {
             let answer = ran[index].answer();
             if answer != expected(*emulator, &entry.name, &operation.name) {
@@ -163,7 +163,8 @@ fn check_all(wanted: impl Fn(&Entry, &Operation) -> bool) {
             }
             if answer == Answer::Ok {
                 let differences = counted_otherwise(*emulator, &entry.name, &operation.name);
-                let count = ran[index].cost().wrapping_sub_signed(differences.iter().map(|row| row.3).sum());
+                let more: i64 = differences.iter().map(|row| row.3).sum();
+                let count = i64::try_from(ran[index].cost()).unwrap() - more;
                 counts.entry(count).or_default().push(emulator.name());
                 used.extend(differences.iter().map(|row| row.4));
             }
