@@ -9,7 +9,6 @@ use crate::build::{Program, freestanding_with};
 use crate::guest::{Ran, Script, Session};
 use crate::kernel::Kernel;
 use crate::monitor::{is_missing, wrapped};
-use iced_x86::{Decoder, DecoderOptions, Formatter, GasFormatter};
 use lab::{End, Limits, Qemu, Strays};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -37,6 +36,9 @@ pub const CLOSED: &[&str] = &[
 
 /// The way to a program.
 const START: &str = "enter_user";
+
+/// The way of the check of isolation, which no program takes: not looked at.
+const PEEK: &str = "peek_as_program";
 
 /// Cases of turns64.S, and of turns32.S.
 pub const CASES_64: &[&str] = &[
@@ -109,7 +111,7 @@ const PERIOD: u64 = 1201;
 /// In CR3, what tells the program's tables from the kernel's (lab/mm/mm.h).
 const PROGRAM_TOP: u64 = 0x1000;
 
-pub const RETURN: &[u8] = &[0xc3];
+const RETURN: &[u8] = &[0xc3];
 /// addq $2, (%rsp); iretq
 const SKIP_TWO_BYTES: &[u8] = &[0x48, 0x83, 0x04, 0x24, 2, 0x48, 0xcf];
 pub const STUB_BYTES: u64 = 16;
@@ -185,13 +187,6 @@ fn boot(script: &Script, interrupt: Interrupt) -> (Session, Log) {
     (session, read(&log, interrupt.vector()))
 }
 
-/// An instruction of a path as it is built.
-pub struct Built {
-    pub address: u64,
-    pub text: String,
-    pub is_first: bool,
-}
-
 /// What runs in one configuration, and the paths that are looked at.
 struct Trial<'a> {
     switches: &'a str,
@@ -246,9 +241,9 @@ impl<'a> Trial<'a> {
         for (path, number) in &self.paths {
             let built = built(&session.ran[*number]);
             assert!(built.len() > 3, "{path}");
-            for Built { address, text, is_first } in built {
-                let is_expected = is_open(path) && !(is_first && is_behind_division(path));
-                let came = log.places.contains(&address);
+            for (index, paths::Line { address, text, .. }) in built.iter().enumerate() {
+                let is_expected = is_open(path) && !(index == 0 && is_behind_division(path));
+                let came = log.places.contains(address);
                 if came != is_expected {
                     let found = if came { "came" } else { "never came" };
                     wrong
@@ -270,16 +265,11 @@ pub fn program(bits: u8, period: u64) -> Program {
     freestanding_with(bits, &[&format!("turns{bits}.S")], &[&format!("-DPERIOD={period}")])
 }
 
-pub fn built(ran: &Ran) -> Vec<Built> {
-    let decoders =
-        ran.steps.iter().map(|step| Decoder::with_ip(64, &step.code, step.address, DecoderOptions::NONE));
-    let instructions = decoders.flatten().enumerate();
-    let built = instructions.map(|(index, instruction)| {
-        let mut text = String::new();
-        GasFormatter::new().format(&instruction, &mut text);
-        Built { address: instruction.ip(), text, is_first: index == 0 }
-    });
-    built.collect()
+/// The instructions of a path that was listed.
+pub fn built(ran: &Ran) -> Vec<paths::Line> {
+    let (kernel, start) = (paths::File::read(lab::KERNEL).unwrap(), ran.steps[0].address);
+    let code: Vec<u8> = ran.steps.iter().flat_map(|step| step.code.iter().copied()).collect();
+    paths::disassemble(&kernel, start, &code, Some(start))
 }
 
 /// NMIs and ticks in one configuration; what is wrong.
@@ -347,6 +337,14 @@ fn check_all(isolation: &str) {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn every_path_of_the_kernel_is_known() {
+    let paths = paths::Paths::read(&paths::File::read(lab::KERNEL).unwrap()).unwrap();
+    let found: BTreeSet<&str> = paths.paths.iter().map(|path| path.name.as_str()).collect();
+    let known = OPEN.iter().chain(CLOSED).copied().chain([START, PEEK]).collect();
+    assert_eq!(found, known);
 }
 
 #[test]
