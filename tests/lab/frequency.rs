@@ -2,12 +2,12 @@
 //! what it finds where the plan says nothing.
 
 use crate::build::{compile, root};
+use crate::executable;
 use crate::guest::{Emulator, Script, Session};
 use crate::kernel::Kernel;
 use crate::monitor::wrapped;
 use lab::{Limits, Qemu};
 use record::abi;
-use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 /// `agree LOW HIGH ...` or `choose SOURCE LOW HIGH ...`, and the words that come out.
@@ -19,8 +19,7 @@ fn estimate(words: &str) -> String {
         compile("estimate", &["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", &include], &files);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("estimate");
-    std::fs::write(&path, program.unwrap().bytes).unwrap();
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    executable::write(&path, &program.unwrap().bytes);
     let output = Command::new(path).args(words.split_whitespace()).output().unwrap();
     assert!(output.status.success(), "{words}: {:?}", output.status);
     String::from_utf8(output.stdout).unwrap().trim().into()

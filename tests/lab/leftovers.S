@@ -7,6 +7,7 @@
 #define INPUTS	 24
 #define MISC_ENABLE 0x1a0
 #define TSC_AUX	 0xc0000103
+#define PAT	 0x277
 
 	.code32
 	.globl	_start
@@ -17,6 +18,10 @@ _start:	mov	$MISC_ENABLE, %ecx
 	mov	$TSC_AUX, %ecx
 	mov	$0x777, %eax
 	xor	%edx, %edx
+	wrmsr
+	mov	$PAT, %ecx
+	mov	$PAT_HALF, %eax		# both halves
+	mov	%eax, %edx
 	wrmsr
 
 	/* The timer interrupts a thousand times a second, through both PICs as a BIOS has them, on vectors of exceptions. */

@@ -5,7 +5,10 @@
 
 mod boot_information;
 mod build;
+mod every_instruction;
 mod exec;
+#[path = "../executable.rs"]
+mod executable;
 mod faults;
 mod faults32;
 mod frequency;
@@ -30,6 +33,7 @@ mod runaway;
 mod silicon;
 mod sizes;
 mod slots;
+mod spread_nmis;
 mod steps;
 mod tlb;
 mod trial;
