@@ -5,6 +5,8 @@
 
 #define CALLS 512 /* both tables end before this call number */
 
+#define MOST_THREADS 8 /* programs that can be alive at once; each has one thread, and an address space */
+
 #define PROGRAM_TOP_BIT 0x1000 /* of CR3: the two top tables are adjacent, the programs' is the second */
 
 /* struct frame */

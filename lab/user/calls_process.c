@@ -90,7 +90,7 @@ static long fill_usage(word who, uint64_t usage[RUSAGE_WORDS])
 	clock_read(CLOCK_PROCESS_CPU, &time);
 	usage[0] = time.seconds;
 	usage[1] = time_microseconds(time.nanoseconds);
-	usage[RUSAGE_MINFLT] = space.minor_faults;
+	usage[RUSAGE_MINFLT] = space->minor_faults;
 	return 0;
 }
 

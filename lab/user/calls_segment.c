@@ -24,7 +24,7 @@ long call_arch_prctl(word code, word address)
 	switch (which) {
 	case ARCH_SET_FS:
 	case ARCH_SET_GS:
-		if (address >= space.end)
+		if (address >= space->end)
 			return -EPERM;
 		wrmsr(msr, address);
 		return 0;

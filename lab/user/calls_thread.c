@@ -47,7 +47,7 @@ static int is_this(word process)
 
 long call_sched_getaffinity(word process, word bytes, word to)
 {
-	const uint64_t mask = 1u << LAB_CPU, size = (uint64_t)space.bits / 8;
+	const uint64_t mask = 1u << LAB_CPU, size = (uint64_t)space->bits / 8;
 
 	if ((uint32_t)bytes < size || (uint32_t)bytes % size)
 		return -EINVAL;
@@ -75,7 +75,7 @@ static long check_futex(word address, word operation)
 
 	if (address % FUTEX_ALIGNMENT)
 		return -EINVAL;
-	if (address > space.end - sizeof(value))
+	if (address > space->end - sizeof(value))
 		return -EFAULT;
 	return (uint32_t)operation & FUTEX_PRIVATE ? 0 : user_read(&value, address, sizeof(value));
 }

@@ -78,6 +78,13 @@ static void go(const struct frame *frame, int bits, int serve)
 	tick_stop();
 }
 
+/* Gives back all that programs had. */
+static void end_spaces(void)
+{
+	space_enter(&kernel_space);
+	space_end_all();
+}
+
 struct end program_run(const struct start *start)
 {
 	struct loaded loaded;
@@ -86,14 +93,17 @@ struct end program_run(const struct start *start)
 
 	if (!problem)
 		problem = start_prepare(start, &loaded, &frame);
-	if (problem)
+	if (problem) {
+		end_spaces();
 		return (struct end){LAB_END_NOT_LOADED, {(uint64_t)-problem}};
+	}
 	calls_reset(start);
 	fpu_reset();
 	observed_flags = 0;
 	counters_start();
 	go(&frame, loaded.bits, start->serve);
 	counters_stop();
+	end_spaces();
 	if (ended.how == LAB_END_EXITED && observed_flags)
 		ended.detail[1] = observed_flags & RFLAGS_IF ? LAB_IF_SET : LAB_IF_CLEAR;
 	return ended;
@@ -116,5 +126,6 @@ struct frame program_run_code(const uint8_t *code, uint64_t bytes, int serve)
 	watching = 1;
 	go(&frame, 64, serve);
 	watching = 0;
+	end_spaces();
 	return watched;
 }
