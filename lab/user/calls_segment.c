@@ -119,7 +119,7 @@ long call_set_thread_area(word descriptor)
 		return -EINVAL;
 	if (from.number == ~0u) {
 		from.number = first;
-		while (from.number < first + TLS_ENTRIES && !tables_tls_is_free(from.number - first))
+		while (from.number < first + TLS_ENTRIES && tables_tls(from.number - first))
 			from.number++;
 		if (from.number == first + TLS_ENTRIES)
 			return -ESRCH;

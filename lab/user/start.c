@@ -169,7 +169,7 @@ static void fill_stack(struct stack *stack, const struct start *start, const str
 	put_auxiliary_vector(stack, at, loaded, vdso, random, name, platform);
 }
 
-long start_prepare(const struct start *start, const struct loaded *loaded, struct frame *frame)
+long start_prepare(const struct start *start, struct loaded *loaded, struct frame *frame)
 {
 	const uint64_t top = space->end - (random_next() % STACK_RANDOM) * STACK_ALIGNMENT;
 	struct stack stack = {.at = top, .word = loaded->bits / 8};
@@ -184,7 +184,7 @@ long start_prepare(const struct start *start, const struct loaded *loaded, struc
 	if (!vdso || space_add(stack_start, space->end - stack_start, stack_protection, (struct source){0}))
 		return -ENOMEM;
 	fill_stack(&stack, start, loaded, vdso);
-	landing_pad = vdso + VDSO32_LANDING;
+	loaded->landing_pad = vdso + VDSO32_LANDING;
 	*frame = (struct frame){
 	    .rip = loaded->entry,
 	    .cs = loaded->bits == 64 ? SELECTOR_USER_CODE_64 : SELECTOR_USER_CODE_32,

@@ -29,4 +29,5 @@ mod silicon;
 mod sizes;
 mod slots;
 mod steps;
+mod together;
 mod trial;
