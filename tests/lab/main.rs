@@ -19,6 +19,7 @@ mod matrix;
 mod moments;
 mod monitor;
 mod nmi;
+mod pcid;
 mod pointers;
 mod processor;
 mod questions;
