@@ -122,7 +122,7 @@ uint64_t cache_page(const struct source *source, uint64_t at);
 /* Copies what the source has for a page; the rest of the page is unchanged. */
 void source_fill(const struct source *source, uint64_t at, uint8_t *to);
 
-/* space.c: what a program may use of its addresses. All functions but the first four are about the current address space. */
+/* space.c: what a program may use of its addresses. From space_add on, functions are about the current address space. */
 #define PROTECT_READ	1
 #define PROTECT_WRITE	2
 #define PROTECT_EXECUTE 4
