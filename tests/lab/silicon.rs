@@ -12,7 +12,7 @@ use record::abi;
 use table::{Kernel as Kernels, Table};
 
 /// Boots in QEMU with more options; `-kernel` and `-cpu` may be among them, because the last one counts.
-fn boot_with(script: &Script, options: &str) -> Option<Session> {
+pub fn boot_with(script: &Script, options: &str) -> Option<Session> {
     if is_missing() {
         return None;
     }

@@ -4,9 +4,10 @@
 use crate::build::{Program, freestanding};
 use crate::guest::{Emulator, LIMIT, Script, Session};
 use crate::kernel::Kernel;
-use crate::silicon::{boot_kernel, strict_bochs};
+use crate::silicon::{boot_kernel, boot_with, strict_bochs};
 use crate::trial::SHORT;
 use lab::End;
+use record::abi;
 
 /// Ways to yield, as the programs name them. In 32-bit code `syscall` is AMD's and `sysenter` Intel's.
 const WAYS_64: &[&str] =
@@ -108,6 +109,16 @@ fn each_finds_what_it_has_left_with_identifiers_of_address_spaces() {
         programs.run_all(&mut script);
     }
     let Some(session) = script.boot(Emulator::Bochs) else { return };
+    check(&session);
+}
+
+#[test]
+fn each_finds_what_it_has_left_on_a_processor_without_xsave() {
+    let programs = Programs::on(Emulator::TcgIntel);
+    let mut script = Script::new();
+    programs.run_all(&mut script);
+    let Some(session) = boot_with(&script, "-cpu max,vendor=GenuineIntel,-xsave") else { return };
+    assert!(session.boot.features >> abi::FEATURE_XSAVE & 1 == 0);
     check(&session);
 }
 

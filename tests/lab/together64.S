@@ -33,6 +33,9 @@
 #define MEMORY_LOST 106
 #define X87_VALUE_LOST 107
 #define PID_LOST   108
+#define AVX_LOST   109
+
+#define CPUID_AVX  0x18000000 /* leaf 1, ecx: AVX, and the kernel saves it */
 
 /* Another value in each register, for each program and turn. */
 .macro POISON
@@ -134,7 +137,15 @@ CASE stay
 
 /* Everything that the other programs must leave alone. */
 prepare:
-	mov	number, %rbx
+	mov	$1, %eax
+	cpuid
+	and	$CPUID_AVX, %ecx
+	cmp	$CPUID_AVX, %ecx
+	jne	1f
+	movb	$1, has_avx
+	movq	number, %xmm0
+	vinsertf128 $1, %xmm0, %ymm15, %ymm15 # the upper half; SSE changes the lower one alone
+1:	mov	number, %rbx
 	imul	$SLOT, %rbx, %rsi
 	add	$slots, %rsi
 	mov	%rbx, (%rsi)
@@ -233,6 +244,13 @@ compare:
 	SYSTEM_CALL NR_GETPID
 	cmp	%rax, process
 	FAIL_UNLESS e, PID_LOST
+	cmpb	$0, has_avx
+	je	1f
+	vextractf128 $1, %ymm15, %xmm0
+	movq	%xmm0, found
+	cmp	%rbx, found
+	FAIL_UNLESS e, AVX_LOST
+1:
 	mov	turn, %rcx
 1:	mov	%rcx, %rax
 	shl	$12, %rax
@@ -250,6 +268,8 @@ found:	.skip	8
 mxcsr:	.skip	8
 x87:	.skip	8
 process:
+	.skip	8
+has_avx:
 	.skip	8
 slots:	.skip	16 * SLOT
 other_slots:
