@@ -14,6 +14,10 @@
  *	layout NUMBER		from here on, where in its slot each path begins is drawn from this number; 0: at the beginning
  *	run FILE ARGUMENT ...	a probe of the archive, or a program like one: exceptions serve as system calls
  *	exec FILE ARGUMENT ...	a static program of the archive, as Linux would run it
+ *	beside FILE ARGUMENT ...
+ *				a program like that of run, which runs together with that of the next run or exec line. The
+ *				latter begins; sched_yield lets the next go on. All end with the first end that is not an exit
+ *				with status 0, and that is the line's, or when all have ended so
  *	check pti		the kernel checks that programs' page tables map nothing of it but the trampoline. Detail of
  *				LAB_END_CHECKED: 1 if that holds; how many pages of the kernel's half are mapped; how many of
  *				them should not be; 1 if a read of the kernel in ring 0, with these tables, faulted

@@ -41,11 +41,16 @@ void cpu_find_features(void);
 int cpu_has(unsigned feature);
 /* Resets the vector registers and their control to the state of a new program. */
 void fpu_reset(void);
+/* The same registers, to and from memory that was zero when it was first saved to; aligned to 64 bytes. */
+#define FPU_BYTES 4096
+void fpu_save(uint8_t *to);
+void fpu_load(const uint8_t *from);
 
 /* tables.c: GDT, LDT, TSS, IDT. */
 void tables_load(void);
 void tables_set_tls(unsigned index, uint64_t descriptor);
-int tables_tls_is_free(unsigned index);
+uint64_t tables_tls(unsigned index); /* 0: free */
+void tss_set_stack(uint64_t top);    /* where the processor goes from ring 3, unless a gate says otherwise */
 /* Points a vector at its stub, or at a path of its own. */
 void gate_to_stub(unsigned vector);
 void gate_to_path(unsigned vector, uint64_t path, int is_trap_gate);

@@ -1,6 +1,7 @@
 /* Finds out what this processor has, and enables what every program may rely on. */
 #include "cpu/cpu.h"
 #include "lab.h"
+#include "serial/serial.h"
 
 struct cpu cpu;
 
@@ -61,6 +62,8 @@ static void enable_xsave(void)
 	if ((cpu.xcr0 & XCR0_AVX512) != XCR0_AVX512)
 		cpu.xcr0 &= ~(uint64_t)XCR0_AVX512;
 	__asm__ volatile("xsetbv" : : "c"(0), "a"((uint32_t)cpu.xcr0), "d"(0));
+	if (cpuid(13, 0).ebx > FPU_BYTES) /* for what is enabled now */
+		panic("the vector registers need more room than there is for them");
 }
 
 static struct cpuid extended(uint32_t leaf)
@@ -150,4 +153,20 @@ void fpu_reset(void)
 	else
 		__asm__ volatile("fxrstor64 %0" : : "m"(empty_area) : "memory");
 	__asm__ volatile("fninit; ldmxcsr %0" : : "m"(mxcsr));
+}
+
+void fpu_save(uint8_t *to)
+{
+	if (cpu_has(FEATURE_XSAVE))
+		__asm__ volatile("xsave64 (%0)" : : "r"(to), "a"(~0u), "d"(~0u) : "memory");
+	else
+		__asm__ volatile("fxsave64 (%0)" : : "r"(to) : "memory");
+}
+
+void fpu_load(const uint8_t *from)
+{
+	if (cpu_has(FEATURE_XSAVE))
+		__asm__ volatile("xrstor64 (%0)" : : "r"(from), "a"(~0u), "d"(~0u) : "memory");
+	else
+		__asm__ volatile("fxrstor64 (%0)" : : "r"(from) : "memory");
 }

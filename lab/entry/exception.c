@@ -106,7 +106,7 @@ static void page_fault(struct frame *frame)
 
 	if (is_from_program(frame) && vsyscall_fault(frame, address))
 		return;
-	if (address < space.end && space_fault(address, frame->error))
+	if (address < user_end && space_fault(address, frame->error))
 		return;
 	if (is_from_program(frame))
 		end_program(frame, address);

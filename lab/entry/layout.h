@@ -5,6 +5,14 @@
 
 #define CALLS 512 /* both tables end before this call number */
 
+#define MOST_THREADS 8 /* programs that can be alive at once; each has one thread, and an address space */
+
+/* Stacks of a thread: below each is a page that is not mapped (stacks.S). */
+#define KERNEL_STACK_BYTES 16384
+#define ENTRY_STACK_BYTES  12288
+
+#define THREAD_RSP 0 /* in struct thread */
+
 #define PROGRAM_TOP_BIT 0x1000 /* of CR3: the two top tables are adjacent, the programs' is the second */
 
 /* struct frame */

@@ -12,7 +12,7 @@ use std::path::Path;
 use table::{Kernel as Kernels, Table};
 
 /// Boots in QEMU with more options; `-kernel` and `-cpu` may be among them, because the last one counts.
-fn boot_with(script: &Script, options: &str) -> Option<Session> {
+pub fn boot_with(script: &Script, options: &str) -> Option<Session> {
     if is_missing() {
         return None;
     }
@@ -22,7 +22,7 @@ fn boot_with(script: &Script, options: &str) -> Option<Session> {
 }
 
 /// Boots this file as the kernel.
-fn boot_kernel(script: &Script, kernel: &[u8], options: &str) -> Option<Session> {
+pub fn boot_kernel(script: &Script, kernel: &[u8], options: &str) -> Option<Session> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("kernel");
     std::fs::write(&file, kernel).unwrap();
@@ -88,7 +88,7 @@ fn has(session: &Session, feature: u64) -> bool {
 
 /// Bochs, with registers that it does not know refused, as a processor refuses them, and perhaps with another disk to boot
 /// from than the one that it gets.
-fn strict_bochs(model: &str, script: &Script, change: Option<fn(Vec<u8>) -> Vec<u8>>) -> Option<Session> {
+pub fn strict_bochs(model: &str, script: &Script, change: Option<fn(Vec<u8>) -> Vec<u8>>) -> Option<Session> {
     if let Err(trouble @ Trouble::Missing { .. }) = Bochs::new(Some(model)).version(&limits()) {
         skipped(&trouble);
         return None;
