@@ -1,6 +1,6 @@
 /*
  * The table on the screen of a machine that boots an image: a line for every probe, from its records. Where the command
- * uses statistics, this uses medians of whole numbers.
+ * uses statistics, this uses means of what is near the median (reading.c).
  */
 #include "plan/table.h"
 #include "plan/reading.h"
@@ -10,8 +10,7 @@
 #include "serial/console.h"
 #include "serial/line.h"
 
-#define COLLECTED   (256ul << 10) /* a run of an image writes a seventh of it */
-#define IMUL_CYCLES 3
+#define COLLECTED (256ul << 10) /* a run of an image writes a seventh of it */
 
 /* The length of the loop in ring.S, in instructions: what it takes where a tick is an instruction. */
 #define TICKS_IF_COUNTED 80005
@@ -142,26 +141,26 @@ void table_collect(const uint8_t *bytes, uint64_t count)
 	collected_bytes += count;
 }
 
+static void put_signed(struct line_buffer *line, int64_t number)
+{
+	if (number < 0)
+		line_letter(line, '-');
+	line_number(line, (uint64_t)(number < 0 ? -number : number), 10);
+}
+
 static void put_figures(struct line_buffer *line)
 {
-	const uint32_t chain = reading_median(&reading, 0), control = reading_median(&reading, 1);
-	const uint32_t entry = reading_median(&reading, 2);
-	const uint32_t ticks = entry > control ? entry - control : control - entry;
+	const struct figures figures = reading_figures(&reading);
 
-	if (meaning == NOTHING) {
-		line_letter(line, '-');
-		line_blank_to(line, CYCLES_COLUMN);
-		line_letter(line, '-');
-		return;
-	}
-	if (entry < control)
-		line_letter(line, '-');
-	line_number(line, ticks, 10);
-	line_blank_to(line, CYCLES_COLUMN);
-	if (meaning != TIME || !chain || !reading.chain_holds)
+	if (meaning == NOTHING || !figures.ordered)
 		line_letter(line, '-');
 	else
-		line_number(line, ((uint64_t)ticks * reading.imuls * IMUL_CYCLES + chain / 2) / chain, 10);
+		put_signed(line, figures.ticks);
+	line_blank_to(line, CYCLES_COLUMN);
+	if (meaning == TIME && figures.has_cycles)
+		put_signed(line, figures.cycles);
+	else
+		line_letter(line, '-');
 }
 
 static const char *outcome_name(uint64_t outcome, struct end end)
@@ -229,7 +228,7 @@ void table_row(const char *const *arguments, unsigned count, struct end end)
 	}
 	line_text(&line, name_of(number_of(arguments[REQUEST_OPERATION]), 0));
 	line_blank_to(&line, TICKS_COLUMN);
-	if (end.how == LAB_END_EXITED && outcome == OUTCOME_OK && reading.samples)
+	if (end.how == LAB_END_EXITED && outcome == OUTCOME_OK && reading.samples.count)
 		put_figures(&line);
 	else
 		put_outcome(&line, outcome, end);

@@ -22,6 +22,7 @@ mod nmi;
 mod pointers;
 mod processor;
 mod questions;
+mod reading;
 mod registers;
 mod ring;
 mod runaway;
