@@ -122,6 +122,13 @@ static int gather(struct line *line)
 	return count;
 }
 
+static struct end run_program(const struct start *start)
+{
+	/* The same for every program, whatever ran before it. */
+	random_seed(plan.header.seed);
+	return program_run(start);
+}
+
 static int do_run(struct line *line, int serve)
 {
 	struct start start = {.arguments = arguments, .serve = serve};
@@ -143,13 +150,8 @@ static int do_run(struct line *line, int serve)
 	else if (!start.file.bytes)
 		report_end((struct end){LAB_END_NOT_LOADED, {ENOENT}});
 	else {
-		/* The same for every program, whatever ran before it. */
-		random_seed(plan.header.seed);
-		const struct end end = program_run(&start);
-		if (console_is_open()) {
-			table_configuration();
-			table_row(arguments, start.argument_count, end);
-		}
+		const struct end end =
+		    console_is_open() ? table_run(&start, run_program) : run_program(&start);
 		counters_report(plan.number);
 		report_end(end);
 	}

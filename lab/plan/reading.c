@@ -196,6 +196,7 @@ struct figures reading_figures(struct reading *reading)
 	/* Core cycles of a chain and its stamps; the clock may have changed since chains in a row were timed. */
 	const uint64_t full = PARTS * IMUL_CYCLES * reading->imuls * one / bare;
 	figures.cycles = rounded(ticks * full, chain * PARTS, negative);
+	figures.clock = (full * CLOCK_TICKS + chain / 2) / chain;
 	figures.has_cycles = 1;
 	return figures;
 }

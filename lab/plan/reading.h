@@ -23,9 +23,12 @@ struct reading {
 	unsigned imuls, xors, chains;
 };
 
+#define CLOCK_TICKS 1000
+
 /* What an entry takes, its control subtracted. */
 struct figures {
 	int64_t ticks, cycles;
+	uint64_t clock; /* core cycles in CLOCK_TICKS ticks, by the clock chain */
 	int ordered;	/* ticks mean something: lfence orders rdtsc */
 	int has_cycles; /* so do core cycles: an imul takes as long as three xors */
 };

@@ -6,7 +6,9 @@ use record::{Payload, Record, Sample, abi};
 use simulator::{Clock, Counter, Machine, Model, Subject};
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use table::{Table, header};
 
 /// What two stamps take less where a chain follows than where nothing does, in core cycles: as on Sapphire Rapids.
 const OVERLAP: f64 = 8.0;
@@ -21,31 +23,51 @@ struct Reading {
     ordered: bool,
 }
 
-struct Reader {
+/// A program of this folder with sources of the kernel, made for the host.
+struct OnHost {
     folder: tempfile::TempDir,
 }
 
+impl OnHost {
+    fn new(driver: &str, of_kernel: &[&str]) -> OnHost {
+        let (lab, folder) = (root().join("lab"), tempfile::tempdir().unwrap());
+        let sources = of_kernel.iter().map(|name| lab.join(name));
+        let sources: Vec<_> = sources.chain([root().join("tests/lab").join(driver)]).collect();
+        std::fs::write(folder.path().join("switches.h"), header::render_switches(Table::get())).unwrap();
+        std::fs::write(folder.path().join("names.h"), header::render_names(Table::get())).unwrap();
+        let include = [format!("-I{}", lab.display()), format!("-I{}", folder.path().display())];
+        let mut flags = vec!["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-fsanitize=undefined"];
+        flags.extend(["-fno-sanitize-recover", &include[0], &include[1]]);
+        let made = OnHost { folder };
+        std::fs::write(made.program(), compile("reading", &flags, &sources).unwrap().bytes).unwrap();
+        std::fs::set_permissions(made.program(), std::fs::Permissions::from_mode(0o755)).unwrap();
+        made
+    }
+
+    fn program(&self) -> PathBuf {
+        self.folder.path().join("program")
+    }
+
+    fn run(&self, words: &str, input: &[u8]) -> String {
+        let mut command = Command::new(self.program());
+        command.args(words.split_whitespace()).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{:?}", output.status);
+        String::from_utf8(output.stdout).unwrap()
+    }
+}
+
+struct Reader(OnHost);
+
 impl Reader {
     fn new() -> Reader {
-        let lab = root().join("lab");
-        let files = [lab.join("plan/reading.c"), root().join("tests/lab/reading.c")];
-        let include = format!("-I{}", lab.display());
-        let flags = ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-fsanitize=undefined", &include];
-        let program = compile("reading", &[&flags[..], &["-fno-sanitize-recover"]].concat(), &files);
-        let reader = Reader { folder: tempfile::tempdir().unwrap() };
-        std::fs::write(reader.folder.path().join("reading"), program.unwrap().bytes).unwrap();
-        let mode = std::fs::Permissions::from_mode(0o755);
-        std::fs::set_permissions(reader.folder.path().join("reading"), mode).unwrap();
-        reader
+        Reader(OnHost::new("reading.c", &["plan/reading.c"]))
     }
 
     fn read(&self, bytes: &[u8]) -> Reading {
-        let mut command = Command::new(self.folder.path().join("reading"));
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        child.stdin.take().unwrap().write_all(bytes).unwrap();
-        let output = child.wait_with_output().unwrap();
-        assert!(output.status.success(), "{:?}", output.status);
-        let text = String::from_utf8(output.stdout).unwrap();
+        let text = self.0.run("", bytes);
         let words: Vec<i128> = text.split_whitespace().map(|word| word.parse().unwrap()).collect();
         let [outcome, samples, ticks, cycles, ordered, has_cycles] = words[..] else { panic!("{text}") };
         Reading {
@@ -182,5 +204,46 @@ fn records_that_are_none_are_survived() {
             damaged[at..at + 8].copy_from_slice(&word.to_le_bytes());
             reader.read(&damaged);
         }
+    }
+}
+
+/// The lines of three rows, two of them in one configuration.
+fn table(words: &str, records: &[Record]) -> Vec<String> {
+    let sources = ["plan/table.c", "plan/reading.c", "serial/line.c"];
+    let text = OnHost::new("table.c", &sources).run(words, &bytes(records));
+    text.lines().skip(3).map(String::from).collect()
+}
+
+#[test]
+fn a_row_that_the_firmware_interrupts_is_measured_again_and_marked_if_that_does_not_help() {
+    let records = run(&mut machine(2.0, 2), 300.0);
+    let is_row = |line: &&String| line.starts_with("2 call  ");
+    // The first row is interrupted twice and then not, the second three times, the third never.
+    let lines = table("80000 1 1 4 0 2 2 7", &records);
+    let marks: Vec<usize> = (0..lines.len()).filter(|at| lines[*at].contains("interrupts")).collect();
+    assert_eq!(lines.iter().filter(is_row).count(), 3, "{lines:#?}");
+    let [mark] = marks[..] else { panic!("{lines:#?}") };
+    assert_eq!(lines[..mark].iter().filter(is_row).count(), 2);
+    assert!(is_row(&&lines[mark - 1]), "{lines:#?}");
+    let told = "2    system management interrupts in all 3 runs of this row; in the last: 7";
+    assert_eq!(lines[mark], told);
+    // What runs that were given up wrote is not in the row: it would have three times as many samples.
+    assert!(lines.iter().filter(is_row).all(|line| line.contains(" 200 ") && line.ends_with(" 300")));
+}
+
+#[test]
+fn what_counters_say_is_told_once_in_a_configuration() {
+    let records = run(&mut machine(2.0, 2), 300.0);
+    let counters = |words: &str| {
+        let lines = table(words, &records);
+        lines.into_iter().filter(|line| line.contains("SPEC_CTRL") || line.contains("counters")).collect()
+    };
+    let told: Vec<String> = counters("80000 1");
+    let once =
+        ["2    SPEC_CTRL 0x401", "2    core cycles in 1000 ticks: 1500 by counters, 1500 by the clock chain"];
+    assert_eq!(told, [once, once].concat());
+    // Without counters, where a tick is an instruction, and in QEMU's emulator.
+    for words in ["80000 0", "80005 1", "80000 54474354"] {
+        assert_eq!(counters(words), Vec::<String>::new(), "{words}");
     }
 }
