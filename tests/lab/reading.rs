@@ -198,8 +198,8 @@ fn records_that_are_none_are_survived() {
         assert_eq!(reading.outcome == abi::OUTCOME_OK, (144..168).contains(&end), "{end}: {reading:?}");
     }
     // Every word of the records as the longest and the shortest number, one after the other.
-    for at in (0..1200).step_by(8) {
-        for word in [0, 1, u64::MAX, u64::from(u32::MAX), 1 << 63] {
+    for at in (0..800).step_by(8) {
+        for word in [0, u64::MAX, 1 << 63] {
             let mut damaged = whole.clone();
             damaged[at..at + 8].copy_from_slice(&word.to_le_bytes());
             reader.read(&damaged);

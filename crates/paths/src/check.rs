@@ -8,7 +8,7 @@ use table::Table;
 const PARAMETER_VALUE: u32 = 0x5a5a_5a5a;
 
 /// Hooks by number, in the order in which a path has them.
-const HOOKS: [&str; 4] = ["IN_EARLY", "IN_SAVED", "OUT_SAVED", "OUT_LATE"];
+const HOOKS: [&str; 5] = ["IN_EARLY", "IN_KERNEL", "IN_SAVED", "OUT_SAVED", "OUT_LATE"];
 
 /// How many values `ENTERED_BY` has.
 const KINDS: u32 = 6;

@@ -108,8 +108,9 @@ fn a_path_beyond_its_slot_is_refused() {
 }
 
 #[test]
-fn an_entry_has_its_four_hooks() {
-    let hooks = "HOOK IN_EARLY\nHOOK IN_SAVED\nHOOK OUT_SAVED\nHOOK OUT_LATE\nSTEP \"out\"\n iretq";
+fn an_entry_has_its_hooks() {
+    let hooks =
+        "HOOK IN_EARLY\nHOOK IN_KERNEL\nHOOK IN_SAVED\nHOOK OUT_SAVED\nHOOK OUT_LATE\nSTEP \"out\"\n iretq";
     assert_eq!(wrong("BY_INTERRUPT", hooks), Vec::<String>::new());
     let missing = wrong("BY_INTERRUPT", &hooks.replace("HOOK OUT_SAVED\n", ""));
     assert_eq!(missing, ["path broken: it has the hook OUT_SAVED 0 times"]);
