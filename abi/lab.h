@@ -11,7 +11,8 @@
  *	screen			show a table on screen and serial port instead of the stream; stands before any set, run, ...
  *	limit TICKS		a program that has run for so long is ended; 0: never
  *	set SWITCH=VALUE ...	switches of entries.toml; those that are not named stay as they are
- *	layout NUMBER		from here on, where in its slot each path begins is drawn from this number; 0: at the beginning
+ *	layout NUMBER		from here on, where in its slot each path begins, and which physical pages are skipped, is drawn from
+ *				this number; 0: at the beginning, and none
  *	run FILE ARGUMENT ...	a probe of the archive, or a program like one: exceptions serve as system calls
  *	exec FILE ARGUMENT ...	a static program of the archive, as Linux would run it
  *	check pti		the kernel checks that programs' page tables map nothing of it but the trampoline. Detail of

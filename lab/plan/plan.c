@@ -99,6 +99,7 @@ static int do_layout(struct line *line)
 	if (!line_next_number(line, &drawn_from))
 		return 0;
 	paths_set_layout(drawn_from);
+	pages_set_layout(drawn_from);
 	plan.problem = paths_configure(plan.wanted);
 	return 1;
 }

@@ -1,8 +1,11 @@
 //! The programs of this folder, compiled when a test asks for them.
 
 use std::ffi::OsStr;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use table::{Table, header};
 
 /// A file for the guest.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,4 +54,40 @@ pub fn compile<S: AsRef<OsStr>>(name: &str, flags: &[S], files: &[PathBuf]) -> R
         return Err(String::from_utf8_lossy(&output.stderr).into_owned());
     }
     Ok(Program { name: name.into(), bytes: std::fs::read(out).unwrap() })
+}
+
+/// A program of this folder with sources of the kernel, made for the host.
+pub struct OnHost {
+    folder: tempfile::TempDir,
+}
+
+impl OnHost {
+    pub fn new(driver: &str, of_kernel: &[&str]) -> OnHost {
+        let (lab, folder) = (root().join("lab"), tempfile::tempdir().unwrap());
+        let sources = of_kernel.iter().map(|name| lab.join(name));
+        let sources: Vec<_> = sources.chain([root().join("tests/lab").join(driver)]).collect();
+        std::fs::write(folder.path().join("switches.h"), header::render_switches(Table::get())).unwrap();
+        std::fs::write(folder.path().join("names.h"), header::render_names(Table::get())).unwrap();
+        let include = [format!("-I{}", lab.display()), format!("-I{}", folder.path().display())];
+        let mut flags = vec!["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-fsanitize=undefined"];
+        flags.extend(["-fno-sanitize-recover", &include[0], &include[1]]);
+        let made = OnHost { folder };
+        std::fs::write(made.program(), compile("host", &flags, &sources).unwrap().bytes).unwrap();
+        std::fs::set_permissions(made.program(), std::fs::Permissions::from_mode(0o755)).unwrap();
+        made
+    }
+
+    fn program(&self) -> PathBuf {
+        self.folder.path().join("program")
+    }
+
+    pub fn run(&self, words: &str, input: &[u8]) -> String {
+        let mut command = Command::new(self.program());
+        command.args(words.split_whitespace()).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{:?}", output.status);
+        String::from_utf8(output.stdout).unwrap()
+    }
 }

@@ -19,6 +19,7 @@ mod matrix;
 mod moments;
 mod monitor;
 mod nmi;
+mod pages;
 mod pointers;
 mod processor;
 mod questions;

@@ -1,14 +1,9 @@
 //! What an image's table makes of a probe's records (`lab/plan/reading.c`, compiled for the host): of simulated machines whose
 //! true costs are known, and of records that are none.
 
-use crate::build::{compile, root};
+use crate::build::OnHost;
 use record::{Payload, Record, Sample, abi};
 use simulator::{Clock, Counter, Machine, Model, Subject};
-use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
-use table::{Table, header};
 
 /// What two stamps take less where a chain follows than where nothing does, in core cycles: as on Sapphire Rapids.
 const OVERLAP: f64 = 8.0;
@@ -21,42 +16,6 @@ struct Reading {
     /// None: `-` in the table.
     cycles: Option<i64>,
     ordered: bool,
-}
-
-/// A program of this folder with sources of the kernel, made for the host.
-struct OnHost {
-    folder: tempfile::TempDir,
-}
-
-impl OnHost {
-    fn new(driver: &str, of_kernel: &[&str]) -> OnHost {
-        let (lab, folder) = (root().join("lab"), tempfile::tempdir().unwrap());
-        let sources = of_kernel.iter().map(|name| lab.join(name));
-        let sources: Vec<_> = sources.chain([root().join("tests/lab").join(driver)]).collect();
-        std::fs::write(folder.path().join("switches.h"), header::render_switches(Table::get())).unwrap();
-        std::fs::write(folder.path().join("names.h"), header::render_names(Table::get())).unwrap();
-        let include = [format!("-I{}", lab.display()), format!("-I{}", folder.path().display())];
-        let mut flags = vec!["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-fsanitize=undefined"];
-        flags.extend(["-fno-sanitize-recover", &include[0], &include[1]]);
-        let made = OnHost { folder };
-        std::fs::write(made.program(), compile("reading", &flags, &sources).unwrap().bytes).unwrap();
-        std::fs::set_permissions(made.program(), std::fs::Permissions::from_mode(0o755)).unwrap();
-        made
-    }
-
-    fn program(&self) -> PathBuf {
-        self.folder.path().join("program")
-    }
-
-    fn run(&self, words: &str, input: &[u8]) -> String {
-        let mut command = Command::new(self.program());
-        command.args(words.split_whitespace()).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        child.stdin.take().unwrap().write_all(input).unwrap();
-        let output = child.wait_with_output().unwrap();
-        assert!(output.status.success(), "{:?}", output.status);
-        String::from_utf8(output.stdout).unwrap()
-    }
 }
 
 struct Reader(OnHost);
