@@ -2,7 +2,6 @@
 
 use std::ffi::OsStr;
 use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use table::{Table, header};
@@ -40,6 +39,11 @@ pub fn freestanding_with(bits: u8, sources: &[&str], own: &[&str]) -> Program {
 pub fn compile<S: AsRef<OsStr>>(name: &str, flags: &[S], files: &[PathBuf]) -> Result<Program, String> {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("program");
+    compile_to(&out, flags, files)?;
+    Ok(Program { name: name.into(), bytes: std::fs::read(out).unwrap() })
+}
+
+fn compile_to<S: AsRef<OsStr>>(out: &Path, flags: &[S], files: &[PathBuf]) -> Result<(), String> {
     let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".into());
     let output = Command::new(compiler)
         .args(flags)
@@ -47,13 +51,10 @@ pub fn compile<S: AsRef<OsStr>>(name: &str, flags: &[S], files: &[PathBuf]) -> R
         .arg(root().join("abi"))
         .args(files)
         .arg("-o")
-        .arg(&out)
+        .arg(out)
         .output()
         .unwrap();
-    if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
-    }
-    Ok(Program { name: name.into(), bytes: std::fs::read(out).unwrap() })
+    if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
 }
 
 /// A program of this folder with sources of the kernel, made for the host.
@@ -70,10 +71,12 @@ impl OnHost {
         std::fs::write(folder.path().join("names.h"), header::render_names(Table::get())).unwrap();
         let include = [format!("-I{}", lab.display()), format!("-I{}", folder.path().display())];
         let mut flags = vec!["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-fsanitize=undefined"];
-        flags.extend(["-fno-sanitize-recover", &include[0], &include[1]]);
+        flags.extend(["-fsanitize-undefined-trap-on-error", &include[0], &include[1]]);
         let made = OnHost { folder };
-        std::fs::write(made.program(), compile("host", &flags, &sources).unwrap().bytes).unwrap();
-        std::fs::set_permissions(made.program(), std::fs::Permissions::from_mode(0o755)).unwrap();
+        // The compiler writes the file: what this process has open for writing, children of other threads have, too, and then it
+        // cannot be executed.
+        let compiled = compile_to(&made.program(), &flags, &sources);
+        compiled.unwrap_or_else(|complaint| panic!("{driver}: {complaint}"));
         made
     }
 

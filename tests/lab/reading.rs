@@ -206,3 +206,20 @@ fn what_counters_say_is_told_once_in_a_configuration() {
         assert_eq!(counters(words), Vec::<String>::new(), "{words}");
     }
 }
+
+#[test]
+fn what_a_tick_means_decides_which_figures_are_shown() {
+    let records = run(&mut machine(2.0, 2), 300.0);
+    // Time; instructions, where the test of ring 0 took as many ticks as it has; nothing, in QEMU's emulator or where ring 0
+    // takes too long.
+    for (words, ticks, cycles) in [
+        ("80000 1", "200", "300"),
+        ("80005 1", "200", "-"),
+        ("80000 54474354", "-", "-"),
+        ("30000 1", "-", "-"),
+    ] {
+        let lines = table(words, &records);
+        let row: Vec<&str> = lines.last().unwrap().split_whitespace().collect();
+        assert_eq!(row, ["2", "call", "getppid", ticks, cycles], "{words}");
+    }
+}
