@@ -128,7 +128,7 @@ static uint64_t step_of(const struct reading *reading)
 }
 
 /*
- * The mean of the intervals that are near their median, in PARTS of a tick; 0 without any. The others had an interrupt in them.
+ * The mean of the intervals that are near their median, in PARTS of a tick; 0 without any. Interrupts and rare ways are not near.
  * A mean, because the steps of a coarse counter even out in it; an interval is off by less than two of them.
  */
 static uint64_t usual(const struct intervals *intervals, unsigned part, uint64_t step)
@@ -175,11 +175,11 @@ static uint64_t bare_chain(struct reading *reading, uint64_t step)
 /* An imul takes three cycles if it takes as long as three xors, which take one each. */
 static int chain_holds(struct reading *reading, uint64_t stamps, uint64_t step)
 {
-	const uint64_t imul = usual(&reading->canaries, 1, step), xor = usual(&reading->canaries, 2, step);
+	const uint64_t imuls = usual(&reading->canaries, 1, step), xors = usual(&reading->canaries, 2, step);
 
-	return imul > stamps && xor > stamps && reading->imuls &&
-	       reading->xors &&are_near((imul - stamps) * reading->xors,
-					(xor-stamps) * reading->imuls * IMUL_CYCLES, CHAIN_SLACK);
+	return imuls > stamps && xors > stamps && reading->imuls && reading->xors &&
+	       are_near((imuls - stamps) * reading->xors, (xors - stamps) * reading->imuls * IMUL_CYCLES,
+			CHAIN_SLACK);
 }
 
 struct figures reading_figures(struct reading *reading)
