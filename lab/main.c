@@ -34,8 +34,7 @@ static void report_boot(const struct boot *boot, const struct tsc *tsc, unsigned
 	ring_test(payload);
 	if (console_is_open()) {
 		ring_say(payload);
-		table_begin(payload[LAB_BOOT_RING0_TICKS], payload[LAB_BOOT_RING3_TICKS],
-			    (int)payload[LAB_BOOT_SYSCALL_WORKS], tsc->hertz);
+		table_begin(payload);
 	}
 	record(RECORD_LAB_BOOT, payload, sizeof(payload));
 	strays_report();

@@ -91,6 +91,7 @@ STEP "save registers"
 STEP "PTI: note the page tables", SWITCH_PTI, IS(PTI_ON)
 	mov	%cr3, %rbx
 TO_KERNEL_TABLES %rax, lost
+HOOK IN_KERNEL
 HOOK IN_SAVED
 STEP "handle"
 	mov	%rsp, %rdi

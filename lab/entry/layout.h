@@ -41,9 +41,10 @@
 
 /* Hooks; the contract is in path.inc. */
 #define HOOK_IN_EARLY  1
-#define HOOK_IN_SAVED  2
-#define HOOK_OUT_SAVED 3
-#define HOOK_OUT_LATE  4
+#define HOOK_IN_KERNEL 2
+#define HOOK_IN_SAVED  3
+#define HOOK_OUT_SAVED 4
+#define HOOK_OUT_LATE  5
 
 /* How a path is entered. In conditions, ENTERED_BY stands where otherwise the id of a switch does. */
 #define ENTERED_BY   0

@@ -43,7 +43,9 @@ static inline uint64_t virtual_to_physical(const void *address)
  * no lock. A page that is freed earlier is reused first.
  */
 void pages_init(uint64_t start, uint64_t end); /* physical */
-uint64_t page_take(void);		       /* physical, zeroed; 0 when there is none */
+/* From the next program on, which physical pages are skipped is drawn from this number; 0: none is. */
+void pages_set_layout(uint64_t drawn_from);
+uint64_t page_take(void); /* physical, zeroed; 0 when there is none */
 void page_free(uint64_t physical);
 uint64_t pages_left(void);
 uint64_t page_take_for_good(void); /* physical, not zeroed; 0 when there is none */

@@ -100,6 +100,7 @@ static int do_layout(struct line *line)
 	if (!line_next_number(line, &drawn_from))
 		return 0;
 	paths_set_layout(drawn_from);
+	pages_set_layout(drawn_from);
 	plan.problem = paths_configure(plan.wanted);
 	return 1;
 }
@@ -121,6 +122,15 @@ static int gather(struct line *line)
 		used += bytes;
 	}
 	return count;
+}
+
+/* A row of an image's table may run again, and then finds what it found before. */
+static struct end run_program(const struct start *start)
+{
+	random_seed(plan.header.seed);
+	const struct end end = program_run(start);
+	programs_end();
+	return end;
 }
 
 /* FILE ARGUMENT ...: 0 when the line is not understood, 1, or -E2BIG. */
@@ -157,11 +167,7 @@ static struct end run(const struct start *start, int gathered)
 		return (struct end){LAB_END_UNSUPPORTED, {plan.problem}};
 	if (!start->file.bytes)
 		return (struct end){LAB_END_NOT_LOADED, {ENOENT}};
-	const struct end end = program_run(start);
-	if (console_is_open()) {
-		table_configuration();
-		table_row(arguments, start->argument_count, end);
-	}
+	const struct end end = console_is_open() ? table_run(start, run_program) : run_program(start);
 	counters_report(plan.number);
 	return end;
 }

@@ -13,8 +13,11 @@ struct text {
 };
 
 /* random.c: numbers that depend only on the seed, so that two boots are alike. Not for secrets. */
+#define RANDOM_STEP 0x9e3779b97f4a7c15
 void random_seed(uint64_t seed);
 uint64_t random_next(void);
+/* A number in which each bit depends on every bit of another. */
+uint64_t random_mixed(uint64_t number);
 
 /* How a program ended: LAB_END_*, and its detail. */
 struct end {

@@ -123,6 +123,7 @@ fn tsc_source(source: u64) -> Option<&'static str> {
         abi::TSC_FROM_PM_TIMER => Some("pm-timer"),
         abi::TSC_FROM_PIT => Some("pit"),
         abi::TSC_FROM_BASE => Some("base"),
+        abi::TSC_FROM_MODEL => Some("model"),
         _ => None,
     }
 }
