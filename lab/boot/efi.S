@@ -1,7 +1,7 @@
 /*
  * Where GRUB enters on a machine with UEFI (Multiboot2 Specification 2.0, 3.5): 64-bit mode, the firmware's page tables, GDT,
  * IDT and stack, rbx the address of the information. The firmware's boot services remain, so that what was measured can
- * become a file (efi.c): what the kernel changes of the processor is put back for them, but for TSC_AUX and AMD's DE_CFG,
+ * become a file (efi.c): what the kernel changes of the processor is put back for them, but for TSC_AUX, AMD's DE_CFG and NX,
  * which firmware does not look at.
  */
 #include "boot/efi.h"
@@ -16,28 +16,23 @@
 #define LARGE	     0x83
 #define LARGE_PAGES  8
 
-#define CR4_LA57_BIT 12
-#define CPUID_EXTENDED_1 0x80000001
-#define CPUID_EDX_NX	 20 /* number of the bit */
-
-#define UART 0x3f8
-
 	.section .boot, "ax"
 	.code64
-	.globl	start_efi
+	.globl	start_efi, efi_gates
 start_efi:
 	cld
-	mov	%cr4, %rax
-	bt	$CR4_LA57_BIT, %rax
-	jc	five_levels
 	/* The firmware's half of the addresses and the kernel's, in one table: functions of either can call the other's. */
-	mov	%cr3, %rsi
+	mov	$(efi_upper + TABLE), %edx
+	mov	%cr4, %rax
+	test	$CR4_LA57, %eax
+	jz	1f
+	mov	$(efi_fifth + TABLE), %edx	# so that efi_prepare can say that five levels are one too many
+1:	mov	%cr3, %rsi
 	and	$~0xfff, %rsi
 	mov	$(efi_top - KERNEL_BASE), %edi
 	mov	$ENTRIES, %ecx
 	rep movsq
-	mov	$(efi_upper + TABLE), %eax
-	mov	%rax, efi_top - KERNEL_BASE + 8 * SLOT_KERNEL
+	mov	%rdx, efi_top - KERNEL_BASE + 8 * SLOT_KERNEL
 	mov	$(efi_top - KERNEL_BASE), %eax
 	mov	%rax, %cr3
 
@@ -48,48 +43,38 @@ start_efi:
 	mov	%eax, %esi
 	mov	%rsp, efi_cpu + EFI_RSP
 
-	/* As start.S does: what the firmware uses of CR4, its interrupts among it, ends here. */
+	/*
+	 * From here on an exception is reported. Its gates, the stubs and the stack are mapped in this table and in the next. An
+	 * iretq from an NMI needs the segments that it finds, so these come before the firmware's tables go: an empty SS, which
+	 * ring 0 may have in 64-bit mode, then CS. Only an NMI within these few instructions would find none of both.
+	 */
 	cli
 	FILL_BOOT_TABLES
-	mov	$boot_pml4, %eax
+	movq	$exception_at_any_time, path_exception
+	mov	$main_stack_top, %rsp
+	xor	%eax, %eax
+	mov	%eax, %ss
+	lgdt	efi_gdt_pointer
+	lidt	boot_idt_pointer
+	push	$SELECTOR_KERNEL_CODE
+	push	$1f
+	lretq
+1:	mov	$boot_pml4, %eax
 	mov	%rax, %cr3
+efi_gates:
+	/* As start.S does: what the firmware uses of CR4 ends here. */
 	mov	$CR4_PAE, %eax
 	mov	%rax, %cr4
 	mov	%cr0, %rax
 	and	$~(CR0_EM | CR0_TS | CR0_CD | CR0_NW), %eax
 	or	$(CR0_PG | CR0_WP | CR0_NE | CR0_MP | CR0_AM), %eax
 	mov	%rax, %cr0
-	mov	$CPUID_EXTENDED_1, %eax
-	cpuid
-	xor	%edi, %edi
-	bt	$CPUID_EDX_NX, %edx
-	jnc	1f
-	mov	$EFER_NXE, %edi
-1:	mov	$MSR_EFER, %ecx
+	mov	$MSR_EFER, %ecx
 	rdmsr
 	or	$EFER_SCE, %eax
-	or	%edi, %eax
 	wrmsr
-	lgdt	efi_gdt_pointer
-	mov	$efi_stack_end, %rsp
-	push	$SELECTOR_KERNEL_CODE
-	push	$start_64
 	mov	$LOADER_MULTIBOOT2, %edi
-	lretq				# start.S: edi loader, esi information
-
-/* The kernel's page tables have four levels. */
-five_levels:
-	mov	$UART, %edx
-	mov	$five_levels_text, %esi
-1:	lodsb
-	test	%al, %al
-	jz	2f
-	outb	%al, %dx
-	jmp	1b
-2:	hlt
-	jmp	2b
-five_levels_text:
-	.asciz	"kentry lab: the firmware uses page tables of five levels; boot by BIOS, or switch them off there\r\n"
+	jmp	start_64		# start.S: edi loader, esi information
 
 	.balign 8
 efi_gdt:
@@ -100,6 +85,9 @@ efi_gdt_pointer:
 	.quad	efi_gdt
 
 	.balign 4096
+efi_fifth:
+	.fill	SLOT_KERNEL, 8, 0
+	.quad	efi_upper + TABLE
 efi_upper:
 	.fill	510, 8, 0
 	.quad	efi_kernel + TABLE, 0
@@ -142,12 +130,9 @@ efi_resume:
 	ud2
 
 	.bss
-	.balign 4096
+	.balign 8192			# PROGRAM_TOP_BIT is 0
 	.globl	efi_top
 efi_top:
 	.skip	4096
-efi_stack:
-	.skip	64
-efi_stack_end:
 
 	.section .note.GNU-stack, "", @progbits

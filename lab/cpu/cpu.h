@@ -39,8 +39,13 @@ struct cpu {
 extern struct cpu cpu;
 void cpu_find_features(void);
 int cpu_has(unsigned feature);
+unsigned cpu_family(void);
 /* Resets the vector registers and their control to the state of a new program. */
 void fpu_reset(void);
+
+/* firmware.c: takes back what firmware has switched on or off, once the vendor is known; gives it back. */
+void firmware_undo(void);
+void firmware_redo(void);
 
 /* tables.c: GDT, LDT, TSS, IDT. */
 void tables_load(void);

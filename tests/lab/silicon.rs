@@ -8,7 +8,9 @@ use crate::kernel::Kernel;
 use crate::monitor::{Monitor, is_missing, wrapped};
 use crate::trial::PATHS;
 use lab::{Bochs, End, Event, Events, Guest, Limits, Qemu, Strays, Trouble};
+use object::Object;
 use record::abi;
+use std::path::Path;
 use table::{Kernel as Kernels, Table};
 
 /// Boots in QEMU with more options; `-kernel` and `-cpu` may be among them, because the last one counts.
@@ -115,16 +117,15 @@ fn strict_bochs(model: &str, script: &Script, change: Option<fn(Vec<u8>) -> Vec<
 }
 
 /// The disk with a kernel that begins by switching the local APIC to x2APIC mode, as firmware does where there are many CPUs.
-/// It does so in place of what a processor without NX would do there.
+/// It does so where it would look whether there is a 64-bit mode.
 fn with_x2apic(mut disk: Vec<u8>) -> Vec<u8> {
-    // xor %eax, %eax; cpuid; cmp $"Genu", %ebx
-    const BEFORE: &[u8] = b"\x31\xc0\x0f\xa2\x81\xfbGenu";
+    // mov $0x80000001, %eax; cpuid; bt $29, %edx; jnc, by a distance of 32 bits
+    const BEFORE: &[u8] = b"\xb8\x01\0\0\x80\x0f\xa2\x0f\xba\xe2\x1d\x0f\x83";
+    const LENGTH: usize = BEFORE.len() + 4;
     // mov $0x1b, %ecx; rdmsr; or $0x400, %eax; wrmsr
     const CODE: &[u8] = b"\xb9\x1b\0\0\0\x0f\x32\x0d\0\x04\0\0\x0f\x30";
-    const LENGTH: usize = 27; // of the code that is replaced, from BEFORE on
     let [at] = find(&disk, BEFORE)[..] else { panic!("not one place in the kernel") };
-    assert_eq!(disk[at - 2], 0x72, "jc");
-    disk[at - 2..at + LENGTH].fill(0x90);
+    disk[at..at + LENGTH].fill(0x90);
     disk[at..at + CODE.len()].copy_from_slice(CODE);
     disk
 }
@@ -162,7 +163,9 @@ fn a_processor_whose_lfence_cannot_be_made_to_wait_is_told() {
 
 #[test]
 fn no_register_is_touched_that_the_processor_may_lack() {
-    for model in ["tigerlake", "corei7_sandy_bridge_2600k", "ryzen"] {
+    for model in
+        ["tigerlake", "corei7_sandy_bridge_2600k", "p4_prescott_celeron_336", "ryzen", "phenom_8650_toliman"]
+    {
         let mut script = Script::new();
         let (entry, operation) = (Table::get().entry("syscall-x86_64"), Table::get().operation("getppid"));
         script.row(entry.unwrap(), operation.unwrap());
@@ -180,6 +183,11 @@ fn processors_that_lack_something() {
         ("-smap", Some(abi::FEATURE_SMAP)),
         ("-apic", None),
         ("-rdtscp,-mce,-mca", None),
+        // The last leaf of CPUID: firmware can lower it, and QEMU does not raise it again as a processor would.
+        ("level=2", Some(abi::FEATURE_SMAP)),
+        ("level=3", Some(abi::FEATURE_XSAVE)),
+        ("level=11", Some(abi::FEATURE_XSAVE)),
+        ("-avx", None),
     ] {
         let options = format!("-cpu max,vendor=GenuineIntel,{missing}");
         let Some(session) = boot_with(&rows(), &options) else { return };
@@ -217,8 +225,14 @@ fn without_nx_the_emulated_vsyscall_page_is_still_served_by_its_fault() {
     }
 }
 
-/// Runs leftovers.S before the kernel, in QEMU.
-fn boot_after_leftovers(script: &Script, kernel: &[u8], options: &str) -> Option<Session> {
+/// The first instruction of the 64-bit probes, which all programs of the rows are.
+fn probe_entry() -> u64 {
+    let probe = lab::probes().into_iter().find(|probe| probe.name == "probe64").unwrap();
+    object::File::parse(probe.bytes).unwrap().entry()
+}
+
+/// A kernel that begins with leftovers.S, and the options that have QEMU load that.
+fn after_leftovers(folder: &Path, kernel: &[u8]) -> (Vec<u8>, String) {
     const AT: u64 = 0x400_0000; // between the kernel and the archive
     const NOTE: &[u8] = b"\x04\0\0\0\x04\0\0\0\x12\0\0\0Xen\0";
     let mut kernel = kernel.to_vec();
@@ -231,14 +245,20 @@ fn boot_after_leftovers(script: &Script, kernel: &[u8], options: &str) -> Option
         "-static".into(),
         "-no-pie".into(),
         format!("-DNEXT={next:#x}"),
+        format!("-DBREAKPOINT={:#x}", probe_entry()),
         format!("-Wl,-Ttext={AT:#x},--oformat=binary,--build-id=none"),
     ];
     let code = compile("leftovers", &flags, &[root().join("tests/lab/leftovers.S")]).unwrap();
     kernel[entry].copy_from_slice(&(AT as u32).to_le_bytes());
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("leftovers");
+    let file = folder.join("leftovers");
     std::fs::write(&file, code.bytes).unwrap();
-    let device = format!("-device loader,file={},addr={AT:#x},force-raw=on", file.display());
+    (kernel, format!("-device loader,file={},addr={AT:#x},force-raw=on", file.display()))
+}
+
+/// Runs leftovers.S before the kernel, in QEMU.
+fn boot_after_leftovers(script: &Script, kernel: &[u8], options: &str) -> Option<Session> {
+    let folder = tempfile::tempdir().unwrap();
+    let (kernel, device) = after_leftovers(folder.path(), kernel);
     boot_kernel(script, &kernel, &format!("{device} {options}"))
 }
 
@@ -261,6 +281,19 @@ fn what_firmware_left_running_disturbs_no_program() {
             assert_eq!((ran.answer(), &ran.strays), (Answer::Ok, &Strays::new()), "{}", ran.label);
         }
     }
+}
+
+/// The kernel raises #UD there if IA32_MISC_ENABLE (0x1a0) limits CPUID or switches NX off, else #BP.
+#[test]
+fn what_firmware_has_hidden_of_cpuid_is_shown() {
+    // mov $0x1a0, %ecx; rdmsr; test $1 << 22, %eax; jnz 1f; test $1 << 2, %edx; jnz 1f; int3; 1: ud2
+    const CODE: &[u8] =
+        b"\xb9\xa0\x01\0\0\x0f\x32\xa9\0\0\x40\0\x75\x09\xf7\xc2\x04\0\0\0\x75\x01\xcc\x0f\x0b";
+    let folder = tempfile::tempdir().unwrap();
+    let (kernel, device) = after_leftovers(folder.path(), &broken("tables_init", CODE));
+    let Some(words) = last_words(&kernel, &device) else { return };
+    let [line] = &words[..] else { panic!("{words:?}") };
+    assert!(line.starts_with("panic: an exception in the kernel: vector 3, "), "{line}");
 }
 
 /// A kernel with another entry for the timer in the APIC's local vector table than its own: a vector that it does not know,
@@ -442,17 +475,28 @@ fn what_goes_wrong_in_32_bit_code_is_reported() {
 #[test]
 fn an_exception_before_the_kernel_is_up_is_reported() {
     let kernel = Kernel::read();
+    // mov $address, %rax; mov %rax, %dr0; mov $0x402, %eax; mov %rax, %dr7: what is behind is not to be executed.
+    let behind = 21;
+    let address = (kernel.symbol("strays_silence") + behind).to_le_bytes();
+    let breakpoint = [b"\x48\xb8", &address[..], b"\x0f\x23\xc0\xb8\x02\x04\0\0\x0f\x23\xf8"].concat();
     // In the first 64-bit code, behind the loading of the gates; in C, before and behind the kernel's own gates.
     for (symbol, code, vector) in [
         ("start_64_gates", &[0x0f, 0x0b][..], 6),
         ("kernel_main", &[0x0f, 0x0b], 6),
         ("boot_read", &[0x0f, 0x0b], 6),
         ("tables_init", &[0xcc], 3),
+        // A #DB that no single step causes.
+        ("strays_silence", &breakpoint, 1),
         // mov %rax, -8: there is nothing at the top of the address space.
         ("tick_init", &[0x48, 0xa3, 0xf8, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff], 14),
     ] {
         let Some(words) = last_words(&broken(symbol, code), "") else { return };
-        let at = kernel.symbol(symbol) + u64::from(vector == 3);
+        let distance = match vector {
+            1 => behind,
+            3 => 1,
+            _ => 0,
+        };
+        let at = kernel.symbol(symbol) + distance;
         let begin = format!("panic: an exception in the kernel: vector {vector}, error code ");
         assert_eq!(words.len(), 1, "{symbol}: {words:?}");
         assert!(words[0].starts_with(&begin), "{symbol}: {words:?}");
