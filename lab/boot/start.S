@@ -14,6 +14,7 @@
 #define CPUID_EXTENDED_1 0x80000001
 #define CPUID_EDX_LM	 29 /* number of the bit */
 
+#define SCREEN_TABLES  8      /* window.h: 16 MiB */
 #define GATE_INTERRUPT 0x8e00 /* present, DPL 0, no IST */
 
 	.section .multiboot2, "a"
@@ -91,6 +92,7 @@ start_32_gates:
 start_64:				# efi.S, too: edi loader, esi information
 2:	mov	$main_stack_top, %rsp
 	movq	$exception_at_any_time, path_exception	# until there are paths
+	mov	%edi, console_loader
 	lidt	boot_idt_pointer
 start_64_gates:			# from here on an exception is reported
 	xor	%eax, %eax
@@ -153,7 +155,12 @@ boot_pd:
 	.fill	512 - IMAGE_TABLES, 8, 0
 boot_window:
 	.quad	window_table - KERNEL_BASE + TABLE
-	.fill	511, 8, 0
+	.set	table, 0
+	.rept	SCREEN_TABLES
+	.quad	window_screen_tables - KERNEL_BASE + table + TABLE
+	.set	table, table + PAGE
+	.endr
+	.fill	511 - SCREEN_TABLES, 8, 0
 
 	.bss
 	.balign	PAGE

@@ -67,13 +67,8 @@ static int is_from_program(const struct frame *frame)
 	return (frame->cs & 3) == 3;
 }
 
-/* May come before the serial port is set up. */
 static _Noreturn void kernel_is_wrong(const struct frame *frame)
 {
-	if (!records_are_ready()) {
-		uart_init();
-		records_init();
-	}
 	log_line("panic: an exception in the kernel: vector %lu, error code %lx, at %lx, CR2 %lx",
 		 frame->vector, frame->error, frame->rip, read_cr2());
 	power_off();

@@ -273,6 +273,90 @@ fn see_all(lines: &[String], mut look: impl FnMut() -> Vec<String>) -> usize {
     pages.len()
 }
 
+/// The image with these bytes at a symbol of its kernel.
+fn break_kernel(image: &Image, symbol: &str, code: &[u8]) {
+    let kernel = Kernel::read();
+    let mut bytes = fs::read(image.file("image")).unwrap();
+    let begin = &lab::KERNEL[..4096];
+    let at = bytes.windows(begin.len()).position(|window| window == begin).unwrap();
+    let at = at + kernel.place(kernel.symbol(symbol));
+    bytes[at..at + code.len()].copy_from_slice(code);
+    fs::write(image.file("image"), bytes).unwrap();
+}
+
+/// What a kernel that does not come up says, with this exception at a symbol.
+fn panic_at(symbol: &str) -> String {
+    let at = Kernel::read().symbol(symbol);
+    format!("panic: an exception in the kernel: vector 6, error code 0, at {at:x}, CR2 ")
+}
+
+/// Waits for this on the serial port; firmware and GRUB have written there before.
+fn wait_for(machine: &Machine, words: &str) {
+    let start = Instant::now();
+    loop {
+        let bytes = fs::read(machine.image.file("serial")).unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        if text.contains(words) {
+            return;
+        }
+        assert!(start.elapsed() < PATIENCE / 3, "{text}");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+/// Waits for a row of the screen.
+fn see(words: &str, mut look: impl FnMut() -> Vec<String>) {
+    let start = Instant::now();
+    loop {
+        let rows = look();
+        if rows.iter().any(|row| row.starts_with(words)) {
+            return;
+        }
+        assert!(start.elapsed() < PATIENCE / 3, "{rows:#?}");
+    }
+}
+
+/// The rows of the screen that a line begins with: the rest goes on in the next row.
+fn first_row(line: &str) -> &str {
+    &line[..line.len().min(WIDTH)]
+}
+
+const UD2: &[u8] = &[0x0f, 0x0b];
+
+#[test]
+fn what_goes_wrong_before_the_plan_is_read_is_text_for_a_person() {
+    // On the kernel's first page tables, and on its own.
+    for symbol in ["cpu_find_features", "strays_silence"] {
+        let words = panic_at(symbol);
+        let Some(image) = Image::make(&plan(1)) else { return };
+        break_kernel(&image, symbol, UD2);
+        let Some(mut machine) = Machine::boot(&image, Firmware::Bios, Medium::Usb) else { return };
+        wait_for(&machine, &words);
+        see(first_row(&words), || machine.letters());
+        drop(machine);
+        let Some(mut machine) = Machine::boot(&image, Firmware::Uefi, Medium::Usb) else { return };
+        wait_for(&machine, &words);
+        let kernel = Kernel::read();
+        see(first_row(&words), || machine.pixels(kernel.data("font", 95 * 16)));
+    }
+}
+
+#[test]
+fn by_uefi_an_exception_between_both_page_tables_is_reported() {
+    let Some(image) = Image::make(&plan(1)) else { return };
+    break_kernel(&image, "efi_gates", UD2);
+    let Some(machine) = Machine::boot(&image, Firmware::Uefi, Medium::Usb) else { return };
+    wait_for(&machine, &panic_at("efi_gates"));
+}
+
+#[test]
+fn by_bios_what_goes_wrong_in_32_bit_code_is_on_the_screen() {
+    let Some(image) = Image::make(&plan(1)) else { return };
+    break_kernel(&image, "start_32_gates", UD2);
+    let Some(mut machine) = Machine::boot(&image, Firmware::Bios, Medium::Usb) else { return };
+    see("panic: an exception before 64-bit mode: vector 06", || machine.letters());
+}
+
 /// The line that tells what became of the file; what was written before it.
 fn told_of_file(lines: &[String]) -> (&str, String) {
     let at = lines.len() - 2;

@@ -109,7 +109,7 @@ fn strict_bochs(model: &str, script: &Script, change: Option<fn(Vec<u8>) -> Vec<
     let bochs = Bochs { program: program.into(), ..Bochs::new(Some(model)) };
     let boot = |archive: &[u8], programs, limits: &Limits| {
         if let Some(change) = change {
-            std::fs::write(&image, change(lab::image(archive, limits)?))?;
+            std::fs::write(&image, change(lab::image_for_emulator(archive, limits)?))?;
         }
         bochs.boot(archive, programs, limits)
     };
