@@ -102,7 +102,7 @@ efi_kernel:
 	.text
 /*
  * _Noreturn void efi_resume(void (*then)(void), uint64_t top): loads the firmware's state and calls `then` on the firmware's
- * stack, interrupts off. `top`: physical, of page tables with the firmware's half and the kernel's. SDM vol. 3, 4.10.1: bits
+ * stack, with interrupts as they were. `top`: physical, of page tables with the firmware's half and the kernel's. SDM vol. 3, 4.10.1: bits
  * 0 to 11 of CR3 are 0 when PCIDE goes.
  */
 	.globl	efi_resume
@@ -126,6 +126,8 @@ efi_resume:
 	mov	%eax, %es
 	xor	%eax, %eax
 	lldt	%ax
+	push	efi_cpu + EFI_RFLAGS
+	popf				# the firmware's timer ticks from here on
 	call	*%rdi
 	ud2
 

@@ -22,7 +22,7 @@ struct __attribute__((packed)) table_register {
 };
 
 struct efi_cpu {
-	uint64_t rsp, cr0, cr4, cs, ss, xcr0, dr7;
+	uint64_t rsp, cr0, cr4, cs, ss, rflags, xcr0, dr7;
 	struct table_register gdt __attribute__((aligned(16))), idt __attribute__((aligned(16)));
 };
 _Static_assert(offsetof(struct efi_cpu, rsp) == EFI_RSP, "efi.S");
@@ -30,6 +30,7 @@ _Static_assert(offsetof(struct efi_cpu, cr0) == EFI_CR0, "efi.S");
 _Static_assert(offsetof(struct efi_cpu, cr4) == EFI_CR4, "efi.S");
 _Static_assert(offsetof(struct efi_cpu, cs) == EFI_CS, "efi.S");
 _Static_assert(offsetof(struct efi_cpu, ss) == EFI_SS, "efi.S");
+_Static_assert(offsetof(struct efi_cpu, rflags) == EFI_RFLAGS, "efi.S");
 _Static_assert(offsetof(struct efi_cpu, gdt) == EFI_GDT, "efi.S");
 _Static_assert(offsetof(struct efi_cpu, idt) == EFI_IDT, "efi.S");
 
@@ -56,6 +57,7 @@ static void save_cpu(void)
 	efi_cpu.cr4 = read_cr4() & ~(uint64_t)CR4_CET;
 	__asm__ volatile("mov %%cs, %0" : "=r"(efi_cpu.cs));
 	__asm__ volatile("mov %%ss, %0" : "=r"(efi_cpu.ss));
+	__asm__ volatile("pushf; pop %0" : "=r"(efi_cpu.rflags));
 	__asm__ volatile("sgdt %0" : "=m"(efi_cpu.gdt));
 	__asm__ volatile("sidt %0" : "=m"(efi_cpu.idt));
 	if (efi_cpu.cr4 & CR4_OSXSAVE) {
@@ -239,8 +241,10 @@ _Noreturn void efi_return(void (*then)(void))
 {
 	uint64_t kernel;
 
-	/* An interrupt that is pending is the kernel's; none comes later, since all their sources stay masked. */
+	/* An interrupt that is pending is the kernel's. From then on they are the firmware's, when it lets them in. */
 	__asm__ volatile("sti; nop; cli" : : : "memory");
+	apic_restore();
+	strays_restore();
 	__asm__ volatile("mov %%cr3, %0" : "=r"(kernel));
 	const uint64_t *const top = physical_to_virtual(kernel & 0x000ffffffffff000ul);
 	__builtin_memcpy(efi_top + FIRST_UPPER, top + FIRST_UPPER, (ENTRIES - FIRST_UPPER) * sizeof(*top));

@@ -121,7 +121,8 @@ impl Machine<'_> {
         if let (Firmware::Uefi, Some(ovmf)) = (firmware, ovmf) {
             command.arg("-drive").arg(format!("if=pflash,format=raw,readonly=on,file={ovmf}"));
         }
-        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        let answers = fs::File::create(image.file("monitor")).unwrap();
+        command.stdin(Stdio::piped()).stdout(answers).stderr(Stdio::null());
         let Ok(mut child) = command.spawn() else {
             skipped(&"no qemu-system-x86_64 (Debian: apt install qemu-system-x86)");
             return None;
@@ -160,6 +161,21 @@ impl Machine<'_> {
                 _ => assert!(start.elapsed() < PATIENCE, "{command}"),
             }
             std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Asks the monitor again and again, until one of its answers has a line like this.
+    fn ask_until(&mut self, command: &str, is_it: impl Fn(&str) -> bool) {
+        let start = Instant::now();
+        loop {
+            writeln!(self.monitor, "{command}").unwrap();
+            std::thread::sleep(Duration::from_millis(50));
+            let text = fs::read(self.image.file("monitor")).unwrap_or_default();
+            let text = String::from_utf8_lossy(&text);
+            if text.lines().any(&is_it) {
+                return;
+            }
+            assert!(start.elapsed() < PATIENCE / 10, "{command}: {text}");
         }
     }
 
@@ -389,6 +405,21 @@ fn by_uefi_each_boot_leaves_a_file_on_the_stick() {
     for (name, text) in texts {
         assert_eq!(image.of_efi_partition(name), text, "{name}");
     }
+}
+
+/// OVMF's timer is the local APIC's; the lab has masked and stopped it, and had interrupts off.
+#[test]
+fn back_in_the_firmware_its_timer_ticks_again() {
+    // More than one page: behind a single one the machine stops.
+    let Some(image) = Image::make(&plan(60)) else { return };
+    let Some(mut machine) = Machine::boot(&image, Firmware::Uefi, Medium::Usb) else { return };
+    machine.lines();
+    machine.ask_until("info lapic", |line| line.starts_with("LVTT") && !line.contains("masked"));
+    machine.ask_until("info lapic", |line| line.starts_with("Timer") && !line.contains("initial_count = 0 "));
+    machine.ask_until("info registers", |line| {
+        let flags = line.split_once("RFL=").and_then(|(_, rest)| rest.split_whitespace().next());
+        flags.is_some_and(|flags| u64::from_str_radix(flags, 16).unwrap() & 0x200 != 0)
+    });
 }
 
 #[test]
