@@ -44,9 +44,9 @@ start_efi:
 	mov	%rsp, efi_cpu + EFI_RSP
 
 	/*
-	 * From here on an exception is reported. Its gates, the stubs and the stack are mapped in this table and in the next. An
-	 * iretq from an NMI needs the segments that it finds, so these come before the firmware's tables go: an empty SS, which
-	 * ring 0 may have in 64-bit mode, then CS. Only an NMI within these few instructions would find none of both.
+	 * From here on an exception is reported: its gates, the stubs and the stack are mapped by this table and by the next. The
+	 * iretq behind an NMI loads CS and SS again, so both become such as this GDT has, or none (SS, in 64-bit mode). An NMI
+	 * between lgdt and lretq would still fail.
 	 */
 	cli
 	FILL_BOOT_TABLES
@@ -102,8 +102,8 @@ efi_kernel:
 	.text
 /*
  * _Noreturn void efi_resume(void (*then)(void), uint64_t top): loads the firmware's state and calls `then` on the firmware's
- * stack, with interrupts as they were. `top`: physical, of page tables with the firmware's half and the kernel's. SDM vol. 3, 4.10.1: bits
- * 0 to 11 of CR3 are 0 when PCIDE goes.
+ * stack, with interrupts as they were. `top`: physical, of page tables with the firmware's half and the kernel's. SDM vol. 3,
+ * 4.10.1: bits 0 to 11 of CR3 are 0 when PCIDE goes.
  */
 	.globl	efi_resume
 efi_resume:
@@ -126,7 +126,7 @@ efi_resume:
 	mov	%eax, %es
 	xor	%eax, %eax
 	lldt	%ax
-	push	efi_cpu + EFI_RFLAGS
+	pushq	efi_cpu + EFI_RFLAGS
 	popf				# the firmware's timer ticks from here on
 	call	*%rdi
 	ud2
