@@ -18,7 +18,7 @@
 
 	.section .boot, "ax"
 	.code64
-	.globl	start_efi, efi_gates
+	.globl	start_efi, efi_levels, efi_gates
 start_efi:
 	cld
 	/* The firmware's half of the addresses and the kernel's, in one table: functions of either can call the other's. */
@@ -38,8 +38,10 @@ start_efi:
 
 	and	$-16, %rsp
 	mov	%ebx, %edi
+efi_levels:
+	mov	%cr4, %rsi
 	mov	$efi_prepare, %rax
-	call	*%rax			# uint32_t efi_prepare(uint32_t information)
+	call	*%rax			# uint32_t efi_prepare(uint32_t information, uint64_t cr4)
 	mov	%eax, %esi
 	mov	%rsp, efi_cpu + EFI_RSP
 

@@ -40,7 +40,7 @@ extern uint64_t efi_top[ENTRIES];
 extern const uint8_t kernel_end[];
 
 _Noreturn void efi_resume(void (*then)(void), uint64_t top);
-uint32_t efi_prepare(uint32_t information);
+uint32_t efi_prepare(uint32_t information, uint64_t cr4);
 
 /* What the kernel changes, and no exit restores. */
 static const uint32_t kept_msrs[] = {
@@ -193,7 +193,7 @@ static void take_tag(const struct tag *tag, struct module_tag *module)
 }
 
 /* Called by efi.S, in the firmware's state. Returns where the information for the kernel is, physically. */
-uint32_t efi_prepare(uint32_t information)
+uint32_t efi_prepare(uint32_t information, uint64_t cr4)
 {
 	const uint8_t *const found = identity(information);
 	const uint32_t bytes = *(const uint32_t *)found;
@@ -210,7 +210,7 @@ uint32_t efi_prepare(uint32_t information)
 	/* GRUB keeps boot services and tells where they are, or does neither. */
 	if (!efi.services)
 		give_up("kentry lab: the boot loader does not say where the firmware's services are\r\n");
-	if (read_cr4() & CR4_LA57)
+	if (cr4 & CR4_LA57)
 		give_up("kentry lab: the firmware uses page tables of five levels, and this kernel four; "
 			"boot by BIOS, "
 			"or switch five levels off in the firmware's setup\r\n");

@@ -365,6 +365,16 @@ fn by_uefi_an_exception_between_both_page_tables_is_reported() {
     wait_for(&machine, &panic_at("efi_gates"));
 }
 
+/// No firmware of QEMU's has them: the kernel is made to see them.
+#[test]
+fn page_tables_of_five_levels_are_refused_through_the_firmwares_console() {
+    let Some(image) = Image::make(&plan(1)) else { return };
+    // push $-1; pop %rsi, in place of mov %cr4, %rsi
+    break_kernel(&image, "efi_levels", &[0x6a, 0xff, 0x5e]);
+    let Some(machine) = Machine::boot(&image, Firmware::Uefi, Medium::Usb) else { return };
+    wait_for(&machine, "kentry lab: the firmware uses page tables of five levels");
+}
+
 #[test]
 fn by_bios_what_goes_wrong_in_32_bit_code_is_on_the_screen() {
     let Some(image) = Image::make(&plan(1)) else { return };
