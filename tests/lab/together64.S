@@ -38,7 +38,7 @@
 #define CPUID_AVX  0x18000000 /* leaf 1, ecx: AVX, and the kernel saves it */
 
 /* Another value in each register, for each program and turn. */
-.macro POISON
+.macro MARK_ALL
 	mov	number, %rax
 	shl	$32, %rax
 	or	turn, %rax
@@ -59,7 +59,7 @@
 CASE \name
 	call	prepare
 1:	call	touch
-	POISON
+	MARK_ALL
 	mov	$\call, %eax
 	PREPARE_\name
 	PICTURE	picture_before

@@ -156,6 +156,9 @@ impl Booted {
         let limits = Limits { time: whole.saturating_sub(before), ..setting.limits.clone() };
         let of_all = |trouble| match trouble {
             Trouble::Timeout(_) => Trouble::Timeout(whole),
+            Trouble::NotUp { trouble, said } if matches!(*trouble, Trouble::Timeout(_)) => {
+                Trouble::NotUp { trouble: Box::new(Trouble::Timeout(whole)), said }
+            }
             other => other,
         };
         let count = self.work.numbered.len();
