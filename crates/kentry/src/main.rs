@@ -166,7 +166,7 @@ fn run_show(args: &ShowFileArgs) -> Result<ExitCode, Error> {
             document = measure::recompute(&document)
                 .map_err(|error| Error::Input { file: file.clone(), why: error.to_string() })?;
         }
-        measure::select::keep(Table::get(), &mut document.results, &args.entry, &args.operation)?;
+        measure::select::keep(Table::get(), &mut document, &args.entry, &args.operation)?;
         if !out.is_empty() {
             out.push(b'\n');
         }
