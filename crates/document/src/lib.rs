@@ -1,6 +1,7 @@
 //! The run document: one saved measurement, versioned. `docs/run.schema.json` is the same contract for everybody
 //! else. Field names and units are for ever within one schema version; what is absent is `null`, never 0.
 
+mod compute;
 mod finding;
 mod load;
 mod place;
@@ -11,10 +12,11 @@ mod spread;
 mod v1;
 mod verdict;
 
+pub use compute::Samples;
 pub use finding::{Confidence, Finding, Level};
 pub use load::{LoadError, load};
 pub use place::{Counter, Machine, Name};
-pub use recompute::{Recomputed, recompute, withhold_throughput};
+pub use recompute::{Recomputed, recompute};
 pub use row::{Key, Outcome, Path, Row, Timing};
 pub use spread::spread;
 pub use verdict::{interrupts_in_words, judge, judge_failure, path_of, signal_in_words};

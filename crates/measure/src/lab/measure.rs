@@ -70,13 +70,7 @@ pub fn measure<'a>(
     let vdso = boots.first().map(|boot| vdso(&boot.collected, &boot.work)).unwrap_or_default();
     let boots = boots.iter().filter(|boot| boot.collected.boot.is_some()).map(Booted::described).collect();
     let environment = environment(plan, setting, Booting { boot: &boot, came_up, boots, counters });
-    let mut document = conclude(&rows, facts, environment, vdso);
-    if let Some(lab) = &document.environment.lab {
-        for row in &mut document.results {
-            row.spread = document::spread(row, &lab.boots);
-        }
-    }
-    Ok(document)
+    Ok(conclude(&rows, facts, environment, vdso))
 }
 
 /// The CPUs of this machine that the guest was pinned to; or the guest's own.
