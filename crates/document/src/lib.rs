@@ -3,6 +3,7 @@
 
 mod compute;
 mod finding;
+mod identity;
 mod load;
 mod place;
 mod recompute;
@@ -14,10 +15,11 @@ mod verdict;
 
 pub use compute::Samples;
 pub use finding::{Confidence, Finding, Level};
+pub use identity::Identity;
 pub use load::{LoadError, load};
 pub use place::{Counter, Machine, Name};
 pub use recompute::{Recomputed, recompute};
-pub use row::{Key, Outcome, Path, Row, Timing};
+pub use row::{Outcome, Path, Row, Timing};
 pub use spread::spread;
 pub use verdict::{interrupts_in_words, judge, judge_failure, path_of, signal_in_words};
 
@@ -47,18 +49,6 @@ pub struct Document {
     pub results: Vec<Row>,
     /// What the facts and the figures say, the most important first.
     pub findings: Vec<Finding>,
-}
-
-impl Document {
-    /// The row of an entry and operation, whatever became of it; of several configurations the first.
-    pub fn row(&self, entry: &str, operation: &str) -> Option<&Row> {
-        self.results.iter().find(|row| row.entry == entry && row.operation == operation)
-    }
-
-    /// The row of this key.
-    pub fn row_of(&self, key: Key) -> Option<&Row> {
-        self.results.iter().find(|row| row.key() == key)
-    }
 }
 
 /// A function that a vDSO image exports.

@@ -1,7 +1,7 @@
 //! The figures of a saved document, computed again from what it keeps.
 
 use crate::compute::Samples;
-use crate::{Document, Key, Row};
+use crate::{Document, Row};
 use stats::{Cost, NotADistribution};
 
 /// Why figures cannot be computed again.
@@ -51,24 +51,24 @@ pub fn recompute(document: &Document) -> Result<Document, Recomputed> {
     let mut document = document.clone();
     document.compute(|row| row.is_timed().then(|| samples(row)).transpose())?;
     match document.results.iter().find(|row| !is_finite(row)) {
-        Some(row) => Err(Recomputed::NotFinite { row: row.key().to_string() }),
+        Some(row) => Err(Recomputed::NotFinite { row: row.in_words() }),
         None => Ok(document),
     }
 }
 
 /// What the document keeps of a row's single samples.
 fn samples(row: &Row) -> Result<Samples, Recomputed> {
-    let name = |key: Key| key.to_string();
+    let name = || row.in_words();
     if !row.rounds.is_whole() {
-        return Err(Recomputed::Columns { row: name(row.key()) });
+        return Err(Recomputed::Columns { row: name() });
     }
     let has_samples = row.distribution_ticks.is_some() && row.distribution_cycles.is_some();
     if !has_samples && row.rounds.excluded.iter().any(Option::is_none) {
-        return Err(Recomputed::NoSamples { row: name(row.key()) });
+        return Err(Recomputed::NoSamples { row: name() });
     }
     let open = |stored: &Option<stats::StoredDistribution>| {
         let opened = stored.as_ref().map(stats::StoredDistribution::open).transpose();
-        let error = |source| Recomputed::Distribution { row: name(row.key()), source };
+        let error = |source| Recomputed::Distribution { row: name(), source };
         opened.map(Option::unwrap_or_default).map_err(error)
     };
     Ok(Samples { cycles: open(&row.distribution_cycles)?, ticks: open(&row.distribution_ticks)? })

@@ -72,11 +72,7 @@ impl<'a> Configuration<'a> {
         for (switch, value) in
             self.values.iter_mut().filter(|(switch, _)| !named.contains(&switch.name.as_str()))
         {
-            let is_there = |feature: &String| features.contains(feature);
-            if !switch.requirements(value).into_iter().filter_map(|need| need.feature.as_ref()).all(is_there)
-            {
-                *value = switch.first().into();
-            }
+            *value = switch.or_first(value, features).into();
         }
         self
     }
