@@ -24,6 +24,7 @@ pub use spread::spread;
 pub use verdict::{interrupts_in_words, judge, judge_failure, path_of, signal_in_words};
 
 use environment::Environment;
+use record::{Payload, Record};
 use serde::{Deserialize, Serialize};
 use stats::Counts;
 use std::collections::BTreeMap;
@@ -58,6 +59,17 @@ pub struct Export {
     pub name: String,
     /// Its symbol's version, empty when it has none.
     pub version: String,
+}
+
+impl Export {
+    /// Those that the records of a describing probe name, in their order.
+    pub fn all(records: &[Record]) -> Vec<Export> {
+        let export = |record: &Record| match &record.payload {
+            Payload::Export { name, version } => Some(Export { name: name.clone(), version: version.clone() }),
+            _ => None,
+        };
+        records.iter().filter_map(export).collect()
+    }
 }
 
 /// How a document's figures were measured.
