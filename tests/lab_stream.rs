@@ -399,8 +399,8 @@ fn a_layout_that_decides_the_cost_is_seen_in_the_spread() {
             "{low} to {high}, not only {truth}"
         );
     }
-    let again = document::recompute(&document).unwrap();
-    assert_eq!(again.results, document.results, "the document keeps what it takes");
+    let again = measure::recompute(&document).unwrap();
+    assert_eq!(again, document, "the document keeps what it takes, findings and all");
     assert!(run("cat $STREAM", &good(), LONG).unwrap().results.iter().all(|row| row.spread.is_none()));
 }
 

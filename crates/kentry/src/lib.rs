@@ -14,4 +14,5 @@ pub mod manual;
 pub mod output;
 pub mod pager;
 pub mod progress;
+pub mod this_machine;
 mod whole_file;
