@@ -146,8 +146,9 @@ pub fn kernel_with(interrupt: Interrupt) -> Vec<u8> {
 
 /// What interrupted what, as QEMU writes it down.
 struct Log {
-    /// Addresses before whose instruction an interrupt of one vector came.
+    /// Addresses before whose instruction an interrupt of one vector came, and these in the order in which they came.
     places: BTreeSet<u64>,
+    in_order: Vec<u64>,
     /// CR3 whenever anything interrupted ring 3, from the first of those on.
     tables: BTreeSet<u64>,
 }
@@ -163,14 +164,16 @@ fn read(log: &Path, vector: u64) -> Log {
         let digits = line.split_once(name).and_then(|(_, rest)| rest.split(' ').next());
         u64::from_str_radix(digits.unwrap_or_else(|| panic!("{line}")), 16).unwrap()
     };
-    let (mut log, mut is_program) = (Log { places: BTreeSet::new(), tables: BTreeSet::new() }, false);
+    let (mut log, mut is_program) =
+        (Log { places: BTreeSet::new(), in_order: Vec::new(), tables: BTreeSet::new() }, false);
     for line in text.lines() {
         if line.starts_with("CR0=") {
             log.tables.extend((is_program && !log.places.is_empty()).then(|| number(line, " CR3=")));
             continue;
         }
         is_program = line.contains(" cpl=3 ");
-        log.places.extend(line.contains(&wanted).then(|| number(line, " pc=")));
+        log.in_order.extend(line.contains(&wanted).then(|| number(line, " pc=")));
+        log.places.extend(log.in_order.last());
     }
     log
 }
@@ -306,12 +309,10 @@ fn check(switches: &str) -> Vec<String> {
     wrong
 }
 
-/// NMIs at every instruction of the way to a program: one for each program, a little later each time.
-fn check_start(switches: &str) -> Vec<String> {
-    // The way begins behind the timer's start, and has about 30 instructions.
-    const LONGEST: u64 = 90;
+/// A program for each of these distances from the timer's start, and one NMI in each.
+fn start<'a>(switches: &'a str, distances: impl IntoIterator<Item = u64>) -> (Trial<'a>, Session, Log) {
     let (mut trial, program) = (Trial::new(switches, [START]), program(64, PERIOD));
-    for distance in 2..LONGEST {
+    for distance in distances {
         trial.distance(distance);
         trial.run(&program, &["nothing"]);
     }
@@ -319,6 +320,23 @@ fn check_start(switches: &str) -> Vec<String> {
     for ran in trial.ran(&session) {
         assert_eq!((ran.end, &ran.strays), (End::Exited(0), &Strays::from([(NMI, 1)])), "{}", ran.label);
     }
+    (trial, session, nmis)
+}
+
+/// NMIs at every instruction of the way to a program: one for each program, a little later each time.
+fn check_start(switches: &str) -> Vec<String> {
+    // The way has more than STEP instructions and fewer than LONGEST, and begins some hundred behind the timer's start.
+    const STEP: u64 = 16;
+    const LONGEST: u64 = 64;
+    const LATEST: u64 = 2000;
+    let distances = (2..LATEST).step_by(STEP as usize);
+    let (trial, session, nmis) = start(switches, distances.clone());
+    let built = built(&session.ran[trial.paths[0].1]);
+    let way = built[0].address..=built[built.len() - 1].address;
+    let mut came = distances.zip(&nmis.in_order).filter(|(_, place)| way.contains(place));
+    let (first, _) =
+        came.next().unwrap_or_else(|| panic!("[{switches}] no NMI came on the way to a program"));
+    let (trial, session, nmis) = start(switches, first.saturating_sub(STEP).max(2)..first + LONGEST);
     trial.compare(&session, &nmis, "an NMI", |_| true)
 }
 

@@ -65,7 +65,9 @@ impl Export {
     /// Those that the records of a describing probe name, in their order.
     pub fn all(records: &[Record]) -> Vec<Export> {
         let export = |record: &Record| match &record.payload {
-            Payload::Export { name, version } => Some(Export { name: name.clone(), version: version.clone() }),
+            Payload::Export { name, version } => {
+                Some(Export { name: name.clone(), version: version.clone() })
+            }
             _ => None,
         };
         records.iter().filter_map(export).collect()

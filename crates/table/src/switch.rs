@@ -97,11 +97,7 @@ impl Switch {
     /// processor lacks one that the value requires.
     pub fn or_first(&self, value: &str, features: &[String]) -> String {
         let mut needed = self.requirements(value).into_iter().filter_map(|need| need.feature.as_ref());
-        if needed.all(|feature| features.contains(feature)) {
-            value.to_string()
-        } else {
-            self.first()
-        }
+        if needed.all(|feature| features.contains(feature)) { value.to_string() } else { self.first() }
     }
 
     /// The values to which a requirement applies, as a mask: a bit for each value.
