@@ -11,9 +11,14 @@
  *	screen			show a table on screen and serial port instead of the stream; stands before any set, run, ...
  *	limit TICKS		a program that has run for so long is ended; 0: never
  *	set SWITCH=VALUE ...	switches of entries.toml; those that are not named stay as they are
- *	layout NUMBER		from here on, where in its slot each path begins is drawn from this number; 0: at the beginning
+ *	layout NUMBER		from here on, where in its slot each path begins, and which physical pages are skipped, is drawn from
+ *				this number; 0: at the beginning, and none
  *	run FILE ARGUMENT ...	a probe of the archive, or a program like one: exceptions serve as system calls
  *	exec FILE ARGUMENT ...	a static program of the archive, as Linux would run it
+ *	beside FILE ARGUMENT ...
+ *				a program like that of run, which runs together with that of the next run or exec line. The
+ *				latter begins; sched_yield lets the next go on. All end with the first end that is not an exit
+ *				with status 0, and that is the line's, or when all have ended so
  *	check pti		the kernel checks that programs' page tables map nothing of it but the trampoline. Detail of
  *				LAB_END_CHECKED: 1 if that holds; how many pages of the kernel's half are mapped; how many of
  *				them should not be; 1 if a read of the kernel in ring 0, with these tables, faulted
@@ -85,14 +90,15 @@
 #define SIGN_DEPRIVILEGED 1 /* cs tells another ring than 0, or cli leaves IF set */
 #define SIGN_NESTING	  2 /* CPUID offers VMX or SVM */
 
-/* In the order in which they are believed. */
+/* Who says how fast the TSC runs; lab/time/estimate.c has the order in which they are believed. */
 #define TSC_FROM_NOTHING    0
 #define TSC_FROM_PLAN	    1
 #define TSC_FROM_HYPERVISOR 2 /* CPUID 0x40000010 */
-#define TSC_FROM_CRYSTAL    3 /* CPUID 0x15 */
+#define TSC_FROM_CRYSTAL    3 /* CPUID 0x15, the crystal included */
 #define TSC_FROM_PM_TIMER   4 /* of ACPI */
 #define TSC_FROM_PIT	    5
 #define TSC_FROM_BASE	    6 /* CPUID 0x16 */
+#define TSC_FROM_MODEL	    7 /* CPUID 0x15, and the crystal that the processor's model has */
 
 #define FEATURE_SMEP   0
 #define FEATURE_SMAP   1

@@ -34,8 +34,7 @@ static void report_boot(const struct boot *boot, const struct tsc *tsc, unsigned
 	ring_test(payload);
 	if (console_is_open()) {
 		ring_say(payload);
-		table_begin(payload[LAB_BOOT_RING0_TICKS], payload[LAB_BOOT_RING3_TICKS],
-			    (int)payload[LAB_BOOT_SYSCALL_WORKS], tsc->hertz);
+		table_begin(payload);
 	}
 	record(RECORD_LAB_BOOT, payload, sizeof(payload));
 	strays_report();
@@ -48,6 +47,9 @@ _Noreturn void kernel_main(uint32_t loader, uint32_t information)
 	uart_init();
 	records_init();
 	tables_load();
+	console_prepare(loader == LOADER_PVH, 0);
+	const struct listener listener = boot_listener(loader, information);
+	console_prepare(listener.is_command, &listener.screen);
 	const struct boot boot = boot_read(loader, information);
 	cpu_find_features();
 	const struct range memory[] = {boot.kernel, boot.module_pages, boot.free};
@@ -57,8 +59,10 @@ _Noreturn void kernel_main(uint32_t loader, uint32_t information)
 	strays_silence(boot.io_apics, boot.io_apic_count);
 	const struct plan_header header = plan_open((struct text){boot.module, boot.module_bytes});
 	if (header.screen) {
-		console_open(&boot.framebuffer);
+		console_open();
 		table_title();
+	} else {
+		console_close();
 	}
 	const struct tsc tsc = find_tsc_frequency(header.hertz, boot.pm_timer);
 	vsyscall_init();

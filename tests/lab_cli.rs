@@ -137,6 +137,25 @@ fn an_emulator_that_will_not_have_it_says_why() {
 }
 
 #[test]
+fn a_kernel_that_does_not_come_up_is_quoted() {
+    let panic = "panic: this processor has no 64-bit mode";
+    let stream = record(0, abi::RECORD_LAB_LOG, (0, 0), panic.as_bytes());
+    let dies = with_qemu("cat $STREAM; exit 33", &stream);
+    let hangs = with_qemu("[ $1 = --version ] && exit; cat $STREAM; exec sleep 50", &stream);
+    let row = ["lab", "--accel", "tcg", "--entry", "call"];
+    for (folder, options, why) in [
+        (&dies, &row[..], "ended early, exit status: 33"),
+        (&hangs, &[&row[..], &["--timeout", "3"]].concat(), "did not finish within 3 s"),
+        (&dies, &["lab", "--accel", "tcg", "--listing", "ud"], "ended early, exit status: 33"),
+    ] {
+        let output = kentry(folder.path(), options);
+        let words = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{words}");
+        assert!(words.ends_with(&format!("{why}; before that, its kernel said: {panic}\n")), "{words}");
+    }
+}
+
+#[test]
 fn what_there_is_not_is_wrong_usage() {
     for (arguments, why) in [
         (&["--set", "ptii=on"][..], "did you mean pti?"),

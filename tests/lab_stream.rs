@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
 mod bytes;
+mod executable;
 
 use bytes::{record, words};
 use document::{Document, Outcome, Timing};
@@ -13,7 +14,6 @@ use measure::Counter;
 use measure::lab::{Emulator, LabPlan, Setting, measure};
 use record::{Payload, Record, Request, abi};
 use simulator::{Machine, Model, Subject};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use table::Table;
@@ -162,17 +162,7 @@ fn plan(words: &[&str]) -> LabPlan<'static> {
 fn guest(folder: &TempDir, script: &str, stream: &[u8]) -> PathBuf {
     let (program, tape) = (folder.path().join("qemu"), folder.path().join("stream"));
     std::fs::write(&tape, stream).unwrap();
-    // Written by a process of its own: a file that this one has open for writing is, for a moment, also open in the children of
-    // other threads, and such a file cannot be executed (ETXTBSY).
-    let mut writer = std::process::Command::new("/bin/sh")
-        .args(["-c", "cat >\"$0\" && chmod 755 \"$0\""])
-        .arg(&program)
-        .stdin(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    let script = format!("#!/bin/sh\nSTREAM={}\n{script}\n", tape.display());
-    writer.stdin.take().unwrap().write_all(script.as_bytes()).unwrap();
-    assert!(writer.wait().unwrap().success());
+    executable::write(&program, format!("#!/bin/sh\nSTREAM={}\n{script}\n", tape.display()).as_bytes());
     program
 }
 
@@ -409,8 +399,8 @@ fn a_layout_that_decides_the_cost_is_seen_in_the_spread() {
             "{low} to {high}, not only {truth}"
         );
     }
-    let again = document::recompute(&document).unwrap();
-    assert_eq!(again.results, document.results, "the document keeps what it takes");
+    let again = measure::recompute(&document).unwrap();
+    assert_eq!(again, document, "the document keeps what it takes, findings and all");
     assert!(run("cat $STREAM", &good(), LONG).unwrap().results.iter().all(|row| row.spread.is_none()));
 }
 

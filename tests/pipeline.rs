@@ -4,7 +4,7 @@
 
 mod tampered;
 
-use document::{Document, Outcome, Row, Timing};
+use document::{Document, Identity, Outcome, Row, Timing};
 use environment::{CoreType, Environment};
 use host::{Executor, Interrupt};
 use measure::{CpuChoice, HostPlan, Setting, measure, select};
@@ -575,8 +575,15 @@ fn two_kinds_of_core_are_shown_side_by_side() {
         cores: vec![CoreType::Efficient, CoreType::Performance],
         ..Case::few(machine(16, &[Company::QUIET; 2]))
     };
-    let document = Case { environment: known_processor(0x97), ..case }.document();
-    assert!(document.results.iter().all(|row| row.configuration.is_empty() && row.cpu == Some(1)));
+    let ordinary = Case { environment: known_processor(0x97), ..case }.document();
+    assert!(ordinary.results.iter().all(|row| row.configuration.is_empty() && row.cpu == Some(1)));
+    // What was measured is the same as on the performance cores of the other run.
+    let identities = |document: &Document| -> Vec<Identity> {
+        document.results.iter().map(|row| document.identity(Table::get(), row)).collect()
+    };
+    let (of_every, of_ordinary) = (identities(&document), identities(&ordinary));
+    assert_eq!(of_every[..3], of_ordinary);
+    assert!(of_every[3..].iter().all(|efficient| !of_ordinary.contains(efficient)));
 }
 
 #[test]

@@ -5,15 +5,21 @@ use std::path::Path;
 
 fn main() {
     let root = Path::new(&std::env::var("CARGO_MANIFEST_DIR").expect("set by cargo")).join("../../abi");
-    let mut out = String::new();
+    let (mut out, mut features) = (String::new(), String::new());
     for header in ["record.h", "request.h", "lab.h"] {
         let path = root.join(header);
         println!("cargo::rerun-if-changed={}", path.display());
         let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         text.lines().filter_map(constant).for_each(|(name, value)| {
             writeln!(out, "/// From `abi/{header}`.\npub const {name}: u64 = {value};").expect("a String");
+            if let Some(feature) = name.strip_prefix("FEATURE_") {
+                write!(features, "({value}, {:?}), ", feature.to_lowercase()).expect("a String");
+            }
         });
     }
+    writeln!(out, "/// Each `FEATURE_*` of `abi/lab.h`: its bit, and its name as `entries.toml` writes it.")
+        .expect("a String");
+    writeln!(out, "pub const FEATURES: &[(u64, &str)] = &[{features}];").expect("a String");
     let target = Path::new(&std::env::var("OUT_DIR").expect("set by cargo")).join("abi.rs");
     std::fs::write(&target, out).unwrap_or_else(|e| panic!("{}: {e}", target.display()));
 }

@@ -49,14 +49,20 @@ static void take_module(struct boot *boot, struct range module)
 	boot->module_bytes = range_bytes(module);
 }
 
+struct listener boot_listener(uint32_t loader, uint32_t information)
+{
+	if (loader == LOADER_PVH)
+		return (struct listener){.is_command = 1};
+	return (struct listener){.is_command = multiboot2_is_for_emulator(information),
+				 .screen = multiboot2_framebuffer(information)};
+}
+
 struct boot boot_read(uint32_t loader, uint32_t information)
 {
 	const int is_pvh = loader == LOADER_PVH;
 	void (*const for_each)(uint32_t, take_memory *) = is_pvh ? pvh_memory : multiboot2_memory;
 	struct boot boot = {.loader = loader};
 
-	if (!is_pvh)
-		boot.framebuffer = multiboot2_framebuffer(information);
 	boot.kernel = (struct range){(uint64_t)image_start, kernel_to_physical((uint64_t)kernel_end)};
 	take_module(&boot, is_pvh ? pvh_module(information) : multiboot2_module(information));
 	const struct acpi_root acpi = is_pvh ? pvh_acpi(information) : multiboot2_acpi(information);

@@ -18,8 +18,14 @@ struct boot {
 	uint16_t pm_timer;	/* the port of ACPI's timer, or 0 */
 	unsigned io_apic_count; /* how many ACPI lists; addresses as far as there is room */
 	uint32_t io_apics[MOST_IO_APICS];
-	struct framebuffer framebuffer;
 };
+
+/* Who reads what the kernel says, until the plan has been read. */
+struct listener {
+	int is_command; /* that started the emulator, and ends with it; else a person at the machine */
+	struct framebuffer screen;
+};
+struct listener boot_listener(uint32_t loader, uint32_t information);
 
 /* Reads the information of either protocol; module_bytes is 0 when there is no module. */
 struct boot boot_read(uint32_t loader, uint32_t information);
@@ -36,3 +42,4 @@ struct range multiboot2_module(uint32_t information);
 void multiboot2_memory(uint32_t information, take_memory *take);
 struct acpi_root multiboot2_acpi(uint32_t information);
 struct framebuffer multiboot2_framebuffer(uint32_t information);
+int multiboot2_is_for_emulator(uint32_t information); /* by the word that crates/lab/src/image.rs gives */

@@ -16,6 +16,9 @@
 #define CHECKSUM 20
 #define CRC32	 0xedb88320
 
+#define TEXT_SCREEN 0xb8000
+#define TEXT_GREY   7
+
 #define UART	     0x3f8
 #define UART_STATUS  (UART + 5)
 #define STATUS_EMPTY 0x20
@@ -102,11 +105,18 @@ say:	mov	LENGTH(%ebx), %ecx
 3:	in	%dx, %al
 	test	$STATUS_IDLE, %al
 	jz	3b
-	/* As serial/log.c: QEMU ends; a real machine, which GRUB has started, stops. */
+	/* As serial/log.c: QEMU ends; a real machine, which GRUB has started, stops, and its text screen shows why. */
 	cmpl	$LOADER_PVH, early_loader
-	jne	4f
+	jne	5f
 	mov	$LAB_EXIT_VALUE, %al
 	out	%al, $LAB_EXIT_PORT
+5:	mov	LENGTH(%ebx), %ecx
+	lea	HEADER(%ebx), %esi
+	mov	$TEXT_SCREEN, %edi	# a VGA's, or nobody's
+	mov	$TEXT_GREY, %ah
+6:	lodsb
+	stosw
+	loop	6b
 4:	cli
 	hlt
 	jmp	4b

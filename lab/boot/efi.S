@@ -1,7 +1,7 @@
 /*
  * Where GRUB enters on a machine with UEFI (Multiboot2 Specification 2.0, 3.5): 64-bit mode, the firmware's page tables, GDT,
  * IDT and stack, rbx the address of the information. The firmware's boot services remain, so that what was measured can
- * become a file (efi.c): what the kernel changes of the processor is put back for them, but for TSC_AUX and AMD's DE_CFG,
+ * become a file (efi.c): what the kernel changes of the processor is put back for them, but for TSC_AUX, AMD's DE_CFG and NX,
  * which firmware does not look at.
  */
 #include "boot/efi.h"
@@ -16,80 +16,67 @@
 #define LARGE	     0x83
 #define LARGE_PAGES  8
 
-#define CR4_LA57_BIT 12
-#define CPUID_EXTENDED_1 0x80000001
-#define CPUID_EDX_NX	 20 /* number of the bit */
-
-#define UART 0x3f8
-
 	.section .boot, "ax"
 	.code64
-	.globl	start_efi
+	.globl	start_efi, efi_levels, efi_gates
 start_efi:
 	cld
-	mov	%cr4, %rax
-	bt	$CR4_LA57_BIT, %rax
-	jc	five_levels
 	/* The firmware's half of the addresses and the kernel's, in one table: functions of either can call the other's. */
-	mov	%cr3, %rsi
+	mov	$(efi_upper + TABLE), %edx
+	mov	%cr4, %rax
+	test	$CR4_LA57, %eax
+	jz	1f
+	mov	$(efi_fifth + TABLE), %edx	# so that efi_prepare can say that five levels are one too many
+1:	mov	%cr3, %rsi
 	and	$~0xfff, %rsi
 	mov	$(efi_top - KERNEL_BASE), %edi
 	mov	$ENTRIES, %ecx
 	rep movsq
-	mov	$(efi_upper + TABLE), %eax
-	mov	%rax, efi_top - KERNEL_BASE + 8 * SLOT_KERNEL
+	mov	%rdx, efi_top - KERNEL_BASE + 8 * SLOT_KERNEL
 	mov	$(efi_top - KERNEL_BASE), %eax
 	mov	%rax, %cr3
 
 	and	$-16, %rsp
 	mov	%ebx, %edi
+efi_levels:
+	mov	%cr4, %rsi
 	mov	$efi_prepare, %rax
-	call	*%rax			# uint32_t efi_prepare(uint32_t information)
+	call	*%rax			# uint32_t efi_prepare(uint32_t information, uint64_t cr4)
 	mov	%eax, %esi
 	mov	%rsp, efi_cpu + EFI_RSP
 
-	/* As start.S does: what the firmware uses of CR4, its interrupts among it, ends here. */
+	/*
+	 * From here on an exception is reported: its gates, the stubs and the stack are mapped by this table and by the next. The
+	 * iretq behind an NMI loads CS and SS again, so both become such as this GDT has, or none (SS, in 64-bit mode). An NMI
+	 * between lgdt and lretq would still fail.
+	 */
 	cli
 	FILL_BOOT_TABLES
-	mov	$boot_pml4, %eax
+	movq	$exception_at_any_time, path_exception
+	mov	$main_stack_top, %rsp
+	xor	%eax, %eax
+	mov	%eax, %ss
+	lgdt	efi_gdt_pointer
+	lidt	boot_idt_pointer
+	push	$SELECTOR_KERNEL_CODE
+	push	$1f
+	lretq
+1:	mov	$boot_pml4, %eax
 	mov	%rax, %cr3
+efi_gates:
+	/* As start.S does: what the firmware uses of CR4 ends here. */
 	mov	$CR4_PAE, %eax
 	mov	%rax, %cr4
 	mov	%cr0, %rax
 	and	$~(CR0_EM | CR0_TS | CR0_CD | CR0_NW), %eax
 	or	$(CR0_PG | CR0_WP | CR0_NE | CR0_MP | CR0_AM), %eax
 	mov	%rax, %cr0
-	mov	$CPUID_EXTENDED_1, %eax
-	cpuid
-	xor	%edi, %edi
-	bt	$CPUID_EDX_NX, %edx
-	jnc	1f
-	mov	$EFER_NXE, %edi
-1:	mov	$MSR_EFER, %ecx
+	mov	$MSR_EFER, %ecx
 	rdmsr
 	or	$EFER_SCE, %eax
-	or	%edi, %eax
 	wrmsr
-	lgdt	efi_gdt_pointer
-	mov	$efi_stack_end, %rsp
-	push	$SELECTOR_KERNEL_CODE
-	push	$start_64
 	mov	$LOADER_MULTIBOOT2, %edi
-	lretq				# start.S: edi loader, esi information
-
-/* The kernel's page tables have four levels. */
-five_levels:
-	mov	$UART, %edx
-	mov	$five_levels_text, %esi
-1:	lodsb
-	test	%al, %al
-	jz	2f
-	outb	%al, %dx
-	jmp	1b
-2:	hlt
-	jmp	2b
-five_levels_text:
-	.asciz	"kentry lab: the firmware uses page tables of five levels; boot by BIOS, or switch them off there\r\n"
+	jmp	start_64		# start.S: edi loader, esi information
 
 	.balign 8
 efi_gdt:
@@ -100,6 +87,9 @@ efi_gdt_pointer:
 	.quad	efi_gdt
 
 	.balign 4096
+efi_fifth:
+	.fill	SLOT_KERNEL, 8, 0
+	.quad	efi_upper + TABLE
 efi_upper:
 	.fill	510, 8, 0
 	.quad	efi_kernel + TABLE, 0
@@ -114,8 +104,8 @@ efi_kernel:
 	.text
 /*
  * _Noreturn void efi_resume(void (*then)(void), uint64_t top): loads the firmware's state and calls `then` on the firmware's
- * stack, interrupts off. `top`: physical, of page tables with the firmware's half and the kernel's. SDM vol. 3, 4.10.1: bits
- * 0 to 11 of CR3 are 0 when PCIDE goes.
+ * stack, with interrupts as they were. `top`: physical, of page tables with the firmware's half and the kernel's. SDM vol. 3,
+ * 4.10.1: bits 0 to 11 of CR3 are 0 when PCIDE goes.
  */
 	.globl	efi_resume
 efi_resume:
@@ -138,16 +128,15 @@ efi_resume:
 	mov	%eax, %es
 	xor	%eax, %eax
 	lldt	%ax
+	pushq	efi_cpu + EFI_RFLAGS
+	popf				# the firmware's timer ticks from here on
 	call	*%rdi
 	ud2
 
 	.bss
-	.balign 4096
+	.balign 8192			# PROGRAM_TOP_BIT is 0
 	.globl	efi_top
 efi_top:
 	.skip	4096
-efi_stack:
-	.skip	64
-efi_stack_end:
 
 	.section .note.GNU-stack, "", @progbits

@@ -3,6 +3,7 @@
 #include "boot/efi_services.h"
 #include "cpu/cpu.h"
 #include "mm/mm.h"
+#include "serial/serial.h"
 
 /* The lab needs a few MiB; a part of the machine's memory is enough, and firmware needs the rest. */
 #define MOST_MEMORY  (256ul << 20)
@@ -21,7 +22,7 @@ struct __attribute__((packed)) table_register {
 };
 
 struct efi_cpu {
-	uint64_t rsp, cr0, cr4, cs, ss, xcr0;
+	uint64_t rsp, cr0, cr4, cs, ss, rflags, xcr0, dr7;
 	struct table_register gdt __attribute__((aligned(16))), idt __attribute__((aligned(16)));
 };
 _Static_assert(offsetof(struct efi_cpu, rsp) == EFI_RSP, "efi.S");
@@ -29,7 +30,7 @@ _Static_assert(offsetof(struct efi_cpu, cr0) == EFI_CR0, "efi.S");
 _Static_assert(offsetof(struct efi_cpu, cr4) == EFI_CR4, "efi.S");
 _Static_assert(offsetof(struct efi_cpu, cs) == EFI_CS, "efi.S");
 _Static_assert(offsetof(struct efi_cpu, ss) == EFI_SS, "efi.S");
-_Static_assert(offsetof(struct efi_cpu, xcr0) == EFI_XCR0, "efi.S");
+_Static_assert(offsetof(struct efi_cpu, rflags) == EFI_RFLAGS, "efi.S");
 _Static_assert(offsetof(struct efi_cpu, gdt) == EFI_GDT, "efi.S");
 _Static_assert(offsetof(struct efi_cpu, idt) == EFI_IDT, "efi.S");
 
@@ -39,7 +40,7 @@ extern uint64_t efi_top[ENTRIES];
 extern const uint8_t kernel_end[];
 
 _Noreturn void efi_resume(void (*then)(void), uint64_t top);
-uint32_t efi_prepare(uint32_t information);
+uint32_t efi_prepare(uint32_t information, uint64_t cr4);
 
 /* What the kernel changes, and no exit restores. */
 static const uint32_t kept_msrs[] = {
@@ -56,6 +57,7 @@ static void save_cpu(void)
 	efi_cpu.cr4 = read_cr4() & ~(uint64_t)CR4_CET;
 	__asm__ volatile("mov %%cs, %0" : "=r"(efi_cpu.cs));
 	__asm__ volatile("mov %%ss, %0" : "=r"(efi_cpu.ss));
+	__asm__ volatile("pushf; pop %0" : "=r"(efi_cpu.rflags));
 	__asm__ volatile("sgdt %0" : "=m"(efi_cpu.gdt));
 	__asm__ volatile("sidt %0" : "=m"(efi_cpu.idt));
 	if (efi_cpu.cr4 & CR4_OSXSAVE) {
@@ -65,6 +67,9 @@ static void save_cpu(void)
 	}
 	for (unsigned i = 0; i < KEPT_MSRS; i++)
 		kept_values[i] = rdmsr(kept_msrs[i]);
+	/* A breakpoint of the firmware's would be an exception of the kernel, or of a program. */
+	__asm__ volatile("mov %%dr7, %0" : "=r"(efi_cpu.dr7));
+	__asm__ volatile("mov %0, %%dr7" : : "r"((uint64_t)DR7_RESET));
 }
 
 /* Multiboot2's tags (3.6). The kernel gets those that GRUB has made, with the memory that is the kernel's own instead. */
@@ -98,11 +103,15 @@ static struct {
 	uint8_t tags[INFORMATION];
 } __attribute__((aligned(8))) made = {.bytes = 8};
 
-/* The kernel's own ways to say something do not exist yet. */
+/* The kernel's own ways to say something do not exist yet, but for the serial port. */
 static _Noreturn void give_up(const char *why)
 {
 	uint16_t letter[2] = {0};
 
+	if (!efi.system) {
+		uart_init();
+		uart_write(why, __builtin_strlen(why));
+	}
 	while (efi.system && (letter[0] = (uint8_t)*why++))
 		efi.system->output->write(efi.system->output, letter);
 	for (;;)
@@ -184,7 +193,7 @@ static void take_tag(const struct tag *tag, struct module_tag *module)
 }
 
 /* Called by efi.S, in the firmware's state. Returns where the information for the kernel is, physically. */
-uint32_t efi_prepare(uint32_t information)
+uint32_t efi_prepare(uint32_t information, uint64_t cr4)
 {
 	const uint8_t *const found = identity(information);
 	const uint32_t bytes = *(const uint32_t *)found;
@@ -200,7 +209,11 @@ uint32_t efi_prepare(uint32_t information)
 	}
 	/* GRUB keeps boot services and tells where they are, or does neither. */
 	if (!efi.services)
-		give_up("");
+		give_up("kentry lab: the boot loader does not say where the firmware's services are\r\n");
+	if (cr4 & CR4_LA57)
+		give_up("kentry lab: the firmware uses page tables of five levels, and this kernel four; "
+			"boot by BIOS, "
+			"or switch five levels off in the firmware's setup\r\n");
 	add_memory(module);
 	add_tag(&end, sizeof(end));
 	save_cpu();
@@ -218,16 +231,20 @@ static void restore_registers(void)
 		wrmsr(kept_msrs[i], kept_values[i]);
 	memory_types_restore();
 	fpu_reset();
-	if (efi_cpu.cr4 & CR4_OSXSAVE)
-		__asm__ volatile("xsetbv" : : "c"(0), "a"((uint32_t)efi_cpu.xcr0), "d"(0));
+	if (efi_cpu.cr4 & CR4_OSXSAVE && cpu_has(FEATURE_XSAVE))
+		__asm__ volatile("xsetbv" : : "c"(0), "a"((uint32_t)efi_cpu.xcr0), "d"(efi_cpu.xcr0 >> 32));
+	firmware_redo();
+	__asm__ volatile("mov %0, %%dr7" : : "r"(efi_cpu.dr7));
 }
 
 _Noreturn void efi_return(void (*then)(void))
 {
 	uint64_t kernel;
 
-	/* An interrupt that is pending is the kernel's; none comes later, since all their sources stay masked. */
+	/* An interrupt that is pending is the kernel's. From then on they are the firmware's, when it lets them in. */
 	__asm__ volatile("sti; nop; cli" : : : "memory");
+	apic_restore();
+	strays_restore();
 	__asm__ volatile("mov %%cr3, %0" : "=r"(kernel));
 	const uint64_t *const top = physical_to_virtual(kernel & 0x000ffffffffff000ul);
 	__builtin_memcpy(efi_top + FIRST_UPPER, top + FIRST_UPPER, (ENTRIES - FIRST_UPPER) * sizeof(*top));

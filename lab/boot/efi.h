@@ -1,15 +1,15 @@
 /* Firmware whose boot services remain (UEFI Specification 2.10, 7), and what the kernel uses of them. */
 #pragma once
 
-/* struct efi_cpu; all but the last two in words of 8 bytes. */
-#define EFI_RSP	 0
-#define EFI_CR0	 8
-#define EFI_CR4	 16
-#define EFI_CS	 24
-#define EFI_SS	 32
-#define EFI_XCR0 40
-#define EFI_GDT	 48 /* limit and base: 10 bytes */
-#define EFI_IDT	 64
+/* struct efi_cpu, as far as efi.S looks at it; all but the last two in words of 8 bytes. */
+#define EFI_RSP	   0
+#define EFI_CR0	   8
+#define EFI_CR4	   16
+#define EFI_CS	   24
+#define EFI_SS	   32
+#define EFI_RFLAGS 40
+#define EFI_GDT	   64 /* limit and base: 10 bytes */
+#define EFI_IDT	   80
 
 #ifndef __ASSEMBLER__
 #include <stdint.h>

@@ -23,6 +23,7 @@ struct memory_entry {
 };
 
 #define TAG_END	   0
+#define TAG_WORDS  1 /* what stands behind the kernel's name, with a 0 at the end */
 #define TAG_MODULE 3
 #define TAG_MEMORY 6
 #define TAG_SCREEN 8
@@ -93,6 +94,14 @@ struct acpi_root multiboot2_acpi(uint32_t information)
 	if (tag)
 		__builtin_memcpy(&root, tag + 1, ACPI_ROOT_1);
 	return root;
+}
+
+int multiboot2_is_for_emulator(uint32_t information)
+{
+	static const char word[] = "emulator";
+	const struct tag *tag = find_tag(information, TAG_WORDS, sizeof(*tag) + sizeof(word));
+
+	return tag && !__builtin_memcmp(tag + 1, word, sizeof(word));
 }
 
 struct framebuffer multiboot2_framebuffer(uint32_t information)

@@ -12,10 +12,9 @@
 #include "lab.h"
 
 #define CPUID_EXTENDED_1 0x80000001
-#define CPUID_EDX_NX	 20 /* numbers of bits */
-#define CPUID_EDX_LM	 29
-#define CPUID_EBX_INTEL	 0x756e6547 /* "Genu"ineIntel */
+#define CPUID_EDX_LM	 29 /* number of the bit */
 
+#define SCREEN_TABLES  8      /* window.h: 16 MiB */
 #define GATE_INTERRUPT 0x8e00 /* present, DPL 0, no IST */
 
 	.section .multiboot2, "a"
@@ -73,32 +72,15 @@ start_32_gates:
 	bt	$CPUID_EDX_LM, %edx
 	jnc	early_no_64_bit_mode
 	FILL_BOOT_TABLES
-	mov	%cr4, %eax
-	or	$(CR4_PAE), %eax
+	mov	$DR7_RESET, %eax
+	mov	%eax, %dr7
+	mov	$CR4_PAE, %eax		# and nothing else: no fifth level, whatever was there before
 	mov	%eax, %cr4
 	mov	$boot_pml4, %eax
 	mov	%eax, %cr3
-	mov	$CPUID_EXTENDED_1, %eax
-	cpuid
-	bt	$CPUID_EDX_NX, %edx
-	jc	3f
-	/* Intel's firmware can switch NX off, and CPUID then denies it (SDM vol. 4, IA32_MISC_ENABLE). */
-	xor	%eax, %eax
-	cpuid
-	cmp	$CPUID_EBX_INTEL, %ebx
-	jne	4f
-	mov	$MSR_MISC_ENABLE, %ecx
-	rdmsr
-	btr	$(MISC_ENABLE_XD_DISABLE - 32), %edx
-	jnc	4f
-	wrmsr
-3:	mov	$EFER_NXE, %ebp		# a processor without NX raises #GP here
-	jmp	5f
-4:	xor	%ebp, %ebp
-5:	mov	$MSR_EFER, %ecx
+	mov	$MSR_EFER, %ecx
 	rdmsr
 	or	$(EFER_LME | EFER_SCE), %eax
-	or	%ebp, %eax
 	wrmsr
 	mov	%cr0, %eax
 	and	$~(CR0_EM | CR0_TS | CR0_CD | CR0_NW), %eax
@@ -106,10 +88,11 @@ start_32_gates:
 	mov	%eax, %cr0
 	ljmp	$SELECTOR_KERNEL_CODE, $2f
 	.code64
-	.globl	start_64, start_64_gates
+	.globl	start_64, start_64_gates, boot_idt_pointer
 start_64:				# efi.S, too: edi loader, esi information
 2:	mov	$main_stack_top, %rsp
 	movq	$exception_at_any_time, path_exception	# until there are paths
+	mov	%edi, console_loader
 	lidt	boot_idt_pointer
 start_64_gates:			# from here on an exception is reported
 	xor	%eax, %eax
@@ -172,7 +155,12 @@ boot_pd:
 	.fill	512 - IMAGE_TABLES, 8, 0
 boot_window:
 	.quad	window_table - KERNEL_BASE + TABLE
-	.fill	511, 8, 0
+	.set	table, 0
+	.rept	SCREEN_TABLES
+	.quad	window_screen_tables - KERNEL_BASE + table + TABLE
+	.set	table, table + PAGE
+	.endr
+	.fill	511 - SCREEN_TABLES, 8, 0
 
 	.bss
 	.balign	PAGE

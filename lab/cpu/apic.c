@@ -53,24 +53,33 @@ static int is_firmwares(uint32_t entry)
 	return (entry & DELIVERY) == DELIVERY_SMI;
 }
 
-/* Masks the local vector table. How many entries there are differs, and in x2APIC mode a missing one is a #GP. */
+/* The local vector table. The error entry first: writing others may count as an error. */
+static const struct {
+	uint16_t offset, number;
+} entries[] = {
+    {APIC_ERROR, 3},	   {APIC_TIMER, 0},   {APIC_LINT0, 1}, {APIC_LINT1, 2},
+    {APIC_PERFORMANCE, 4}, {APIC_THERMAL, 5}, {APIC_CMCI, 6},
+};
+#define ENTRIES (sizeof(entries) / sizeof(entries[0]))
+
+static struct {
+	uint32_t entries[ENTRIES], spurious, priority, divide, initial;
+} firmwares;
+
+/* How many entries there are differs, and in x2APIC mode a missing one is a #GP. */
+static int has_entry(unsigned i)
+{
+	return entries[i].number <= (apic_read(APIC_VERSION) >> 16 & 0xff);
+}
+
 static void mask_all(void)
 {
-	/* The error entry first: writing others may count as an error. */
-	static const struct {
-		uint16_t offset, number;
-	} entries[] = {
-	    {APIC_ERROR, 3},	   {APIC_TIMER, 0},   {APIC_LINT0, 1}, {APIC_LINT1, 2},
-	    {APIC_PERFORMANCE, 4}, {APIC_THERMAL, 5}, {APIC_CMCI, 6},
-	};
-	const unsigned last = apic_read(APIC_VERSION) >> 16 & 0xff;
-
-	for (unsigned i = 0; i < sizeof(entries) / sizeof(entries[0]); i++) {
-		if (entries[i].number > last)
+	for (unsigned i = 0; i < ENTRIES; i++) {
+		if (!has_entry(i))
 			continue;
-		const uint32_t entry = apic_read(entries[i].offset);
-		if (!is_firmwares(entry))
-			apic_write(entries[i].offset, entry | APIC_MASKED);
+		firmwares.entries[i] = apic_read(entries[i].offset);
+		if (!is_firmwares(firmwares.entries[i]))
+			apic_write(entries[i].offset, firmwares.entries[i] | APIC_MASKED);
 	}
 }
 
@@ -92,6 +101,10 @@ int apic_init(void)
 		if (!registers)
 			panic("no memory for the APIC's page");
 	}
+	firmwares.spurious = apic_read(APIC_SPURIOUS);
+	firmwares.priority = apic_read(APIC_PRIORITY);
+	firmwares.divide = apic_read(APIC_DIVIDE);
+	firmwares.initial = apic_read(APIC_INITIAL);
 	mask_all();
 	apic_write(APIC_SPURIOUS, APIC_ENABLE | VECTOR_SPURIOUS);
 	apic_write(APIC_PRIORITY, NO_EXCEPTIONS);
@@ -101,4 +114,19 @@ int apic_init(void)
 	end_all();
 	is_there = 1;
 	return 1;
+}
+
+/* The timer begins a whole period anew. Its deadline in ticks of the TSC, which firmware does not use, is not kept. */
+void apic_restore(void)
+{
+	if (!is_there)
+		return;
+	apic_write(APIC_DIVIDE, firmwares.divide);
+	for (unsigned i = ENTRIES; i-- > 0;)
+		if (has_entry(i) && !is_firmwares(firmwares.entries[i]))
+			apic_write(entries[i].offset, firmwares.entries[i]);
+	apic_write(APIC_INITIAL, firmwares.initial);
+	apic_write(APIC_PRIORITY, firmwares.priority);
+	/* Last: where the APIC was off, no entry could be written any more. */
+	apic_write(APIC_SPURIOUS, firmwares.spurious);
 }

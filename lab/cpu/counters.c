@@ -225,6 +225,12 @@ void counters_find(void)
 		counters.present |= 1u << COUNTER_TSC;
 }
 
+int counters_value(unsigned counter, uint64_t *value)
+{
+	*value = counters.values[counter];
+	return counters.taken && counters.present >> counter & 1;
+}
+
 void counters_report(uint64_t number)
 {
 	uint64_t payload[LAB_COUNTERS_WORDS] = {

@@ -39,13 +39,23 @@ struct cpu {
 extern struct cpu cpu;
 void cpu_find_features(void);
 int cpu_has(unsigned feature);
+unsigned cpu_family(void);
 /* Resets the vector registers and their control to the state of a new program. */
 void fpu_reset(void);
+/* The same registers, to and from memory that was zero when it was first saved to; aligned to 64 bytes. */
+#define FPU_BYTES 4096
+void fpu_save(uint8_t *to);
+void fpu_load(const uint8_t *from);
+
+/* firmware.c: takes back what firmware has switched on or off, once the vendor is known; gives it back. */
+void firmware_undo(void);
+void firmware_redo(void);
 
 /* tables.c: GDT, LDT, TSS, IDT. */
 void tables_load(void);
 void tables_set_tls(unsigned index, uint64_t descriptor);
-int tables_tls_is_free(unsigned index);
+uint64_t tables_tls(unsigned index); /* 0: free */
+void tss_set_stack(uint64_t top);    /* where the processor goes from ring 3, unless a gate says otherwise */
 /* Points a vector at its stub, or at a path of its own. */
 void gate_to_stub(unsigned vector);
 void gate_to_path(unsigned vector, uint64_t path, int is_trap_gate);
@@ -64,11 +74,13 @@ void gates_to_paths(uint64_t x86_64, uint64_t i386);
 int apic_init(void);	     /* 0 when there is none */
 void apic_write(unsigned offset, uint32_t value);
 uint32_t apic_read(unsigned offset);
+void apic_restore(void);	  /* as apic_init has found it */
 int apic_serves(unsigned vector); /* whether it waits for the end of this interrupt */
 
 /* stray.c: interrupts that nobody asked for. */
 /* Masks what firmware has left of the PICs and of the I/O APICs at these physical addresses. */
 void strays_silence(const uint32_t *io_apics, unsigned count);
+void strays_restore(void); /* for UEFI, what strays_silence has masked */
 void stray_came(unsigned vector);
 void strays_report(void); /* a record for each vector that came since the last time */
 

@@ -1,6 +1,7 @@
 /* Finds out what this processor has, and enables what every program may rely on. */
 #include "cpu/cpu.h"
 #include "lab.h"
+#include "serial/serial.h"
 
 struct cpu cpu;
 
@@ -16,9 +17,11 @@ struct cpu cpu;
 #define LEAF7_ECX_UMIP	(1u << 2)
 #define LEAF7_ECX_RDPID (1u << 22)
 
+#define LEAF_XSAVE	 13
 #define LEAF_EXTENDED	 0x80000000
 #define LEAF_EXTENDED_1	 0x80000001
 #define LEAF_EXTENDED_21 0x80000021
+#define EXT1_EDX_NX	 (1u << 20)
 #define EXT1_EDX_RDTSCP	 (1u << 27)
 #define EXT21_EAX_LFENCE (1u << 2) /* always serializing */
 
@@ -27,6 +30,8 @@ struct cpu cpu;
 
 /* x87, SSE, AVX, and the three parts of AVX-512: libraries choose their functions by these. */
 #define XCR0_USED   0xe7
+#define XCR0_ALWAYS 0x03 /* x87 and SSE: bit 0 cannot be cleared, bit 1 is there with XSAVE */
+#define XCR0_AVX    0x04
 #define XCR0_AVX512 0xe0
 
 #define MXCSR_DEFAULT 0x1f80
@@ -54,13 +59,15 @@ static void add(unsigned feature, int is_there)
 	cpu.features |= (uint32_t)(is_there != 0) << feature;
 }
 
-/* The bits of XCR0 that CPUID allows; those of AVX-512 only together (SDM vol. 1, 13.3). */
+/* The bits of XCR0 that CPUID allows; those of AVX-512 only together, and with AVX's (SDM vol. 1, 13.3). */
 static void enable_xsave(void)
 {
-	cpu.xcr0 = cpuid(13, 0).eax & XCR0_USED;
-	if ((cpu.xcr0 & XCR0_AVX512) != XCR0_AVX512)
+	cpu.xcr0 = (cpuid(LEAF_XSAVE, 0).eax & XCR0_USED) | XCR0_ALWAYS;
+	if ((cpu.xcr0 & (XCR0_AVX512 | XCR0_AVX)) != (XCR0_AVX512 | XCR0_AVX))
 		cpu.xcr0 &= ~(uint64_t)XCR0_AVX512;
 	__asm__ volatile("xsetbv" : : "c"(0), "a"((uint32_t)cpu.xcr0), "d"(0));
+	if (cpuid(13, 0).ebx > FPU_BYTES) /* for what is enabled now */
+		panic("the vector registers need more room than there is for them");
 }
 
 static struct cpuid extended(uint32_t leaf)
@@ -69,7 +76,7 @@ static struct cpuid extended(uint32_t leaf)
 }
 
 /* APM vol. 3, CPUID Fn0000_0001_EAX. */
-static unsigned family(void)
+unsigned cpu_family(void)
 {
 	const uint32_t eax = cpuid(1, 0).eax, base = eax >> 8 & 0xf;
 
@@ -87,7 +94,7 @@ static int order_lfence(void)
 
 	if (cpu.vendor != VENDOR_AMD)
 		return cpu.vendor == VENDOR_INTEL;
-	if (extended(LEAF_EXTENDED_21).eax & EXT21_EAX_LFENCE || family() == 0xf || family() == 0x11)
+	if (extended(LEAF_EXTENDED_21).eax & EXT21_EAX_LFENCE || cpu_family() == 0xf || cpu_family() == 0x11)
 		return 1;
 	if (!rdmsr_safe(MSR_DE_CFG, &value))
 		return 0;
@@ -97,13 +104,22 @@ static int order_lfence(void)
 	       value & DE_CFG_LFENCE_SERIALIZES;
 }
 
+/* What is not to be executed is marked from the kernel's own page tables on. A processor without NX raises #GP here. */
+static void enable_nx(void)
+{
+	if (extended(LEAF_EXTENDED_1).edx & EXT1_EDX_NX)
+		wrmsr(MSR_EFER, rdmsr(MSR_EFER) | EFER_NXE);
+	add(FEATURE_NX, rdmsr(MSR_EFER) & EFER_NXE);
+}
+
 void cpu_find_features(void)
 {
+	cpu.vendor = vendor_of(cpuid(0, 0).ebx);
+	firmware_undo();
 	const struct cpuid leaf0 = cpuid(0, 0), leaf1 = cpuid(1, 0);
 	const struct cpuid leaf7 = leaf0.eax >= 7 ? cpuid(7, 0) : (struct cpuid){0};
 	uint64_t cr4 = CR4_PAE | CR4_OSFXSR | CR4_OSXMMEXCPT;
 
-	cpu.vendor = vendor_of(leaf0.ebx);
 	cpu.has_sysenter = (leaf1.edx & LEAF1_EDX_SEP) != 0;
 	cpu.has_apic = (leaf1.edx & LEAF1_EDX_APIC) != 0;
 	cpu.has_machine_checks = (leaf1.edx & LEAF1_EDX_MCA) != 0;
@@ -112,10 +128,10 @@ void cpu_find_features(void)
 	add(FEATURE_SMAP, leaf7.ebx & LEAF7_EBX_SMAP);
 	add(FEATURE_UMIP, leaf7.ecx & LEAF7_ECX_UMIP);
 	add(FEATURE_PCID, leaf1.ecx & LEAF1_ECX_PCID);
-	add(FEATURE_XSAVE, leaf1.ecx & LEAF1_ECX_XSAVE);
+	/* CPUID answers a leaf beyond its last with that last one's. */
+	add(FEATURE_XSAVE, leaf1.ecx & LEAF1_ECX_XSAVE && leaf0.eax >= LEAF_XSAVE);
 
-	/* start.S has asked for it. */
-	add(FEATURE_NX, rdmsr(MSR_EFER) & EFER_NXE);
+	enable_nx();
 	add(FEATURE_LFENCE, order_lfence());
 	/* rdtscp and rdpid read it: the CPU's number, as Linux has it with one node. */
 	if (extended(LEAF_EXTENDED_1).edx & EXT1_EDX_RDTSCP || leaf7.ecx & LEAF7_ECX_RDPID)
@@ -150,4 +166,20 @@ void fpu_reset(void)
 	else
 		__asm__ volatile("fxrstor64 %0" : : "m"(empty_area) : "memory");
 	__asm__ volatile("fninit; ldmxcsr %0" : : "m"(mxcsr));
+}
+
+void fpu_save(uint8_t *to)
+{
+	if (cpu_has(FEATURE_XSAVE))
+		__asm__ volatile("xsave64 (%0)" : : "r"(to), "a"(~0u), "d"(~0u) : "memory");
+	else
+		__asm__ volatile("fxsave64 (%0)" : : "r"(to) : "memory");
+}
+
+void fpu_load(const uint8_t *from)
+{
+	if (cpu_has(FEATURE_XSAVE))
+		__asm__ volatile("xrstor64 (%0)" : : "r"(from), "a"(~0u), "d"(~0u) : "memory");
+	else
+		__asm__ volatile("fxrstor64 (%0)" : : "r"(from) : "memory");
 }

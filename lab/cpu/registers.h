@@ -20,11 +20,16 @@
 #define CR0_CD 0x40000000
 #define CR0_PG 0x80000000
 
+#define DR6_RESET 0xffff0ff0
+#define DR6_STEP  0x4000 /* BS: TF was set */
+#define DR7_RESET 0x400	 /* no breakpoint is on */
+
 #define CR4_PAE	       0x20
 #define CR4_MCE	       0x40
 #define CR4_OSFXSR     0x200
 #define CR4_OSXMMEXCPT 0x400
 #define CR4_UMIP       0x800
+#define CR4_LA57       0x1000
 #define CR4_FSGSBASE   0x10000
 #define CR4_PCIDE      0x20000
 #define CR4_OSXSAVE    0x40000
@@ -52,8 +57,6 @@
 #define MSR_DE_CFG	 0xc0011029 /* AMD: decoder configuration */
 
 #define DE_CFG_LFENCE_SERIALIZES 0x2
-
-#define MISC_ENABLE_XD_DISABLE 34 /* number of the bit */
 
 #define EFER_SCE 0x1
 #define EFER_LME 0x100

@@ -3,6 +3,7 @@
  * comes all the same is counted: it is a number in the records, and never a fault of the program that it interrupts.
  */
 #include "boot/boot.h"
+#include "boot/efi.h"
 #include "cpu/cpu.h"
 #include "lab.h"
 #include "mm/mm.h"
@@ -28,7 +29,16 @@
 #define IO_DELIVERY 0x700
 #define IO_SMI	    0x200
 
+#define IO_INPUTS 256 /* by the width of the field that tells how many */
+
 static uint32_t came[256];
+
+/* For UEFI: what was masked here, and was not before. */
+static struct silenced {
+	volatile uint32_t *select; /* none: there is no such I/O APIC */
+	uint32_t inputs[IO_INPUTS / 32];
+} silenced[MOST_IO_APICS];
+static uint8_t pic_masks[2];
 
 static void pic_begin(uint16_t port, uint8_t vector, uint8_t position)
 {
@@ -40,13 +50,14 @@ static void pic_begin(uint16_t port, uint8_t vector, uint8_t position)
 }
 
 /* Masks what is not the firmware's own (SMI). An address where there is nothing reads as all ones. */
-static void io_apic_silence(uint32_t address)
+static void io_apic_silence(uint32_t address, struct silenced *silenced)
 {
 	volatile uint32_t *const select = tables_map_device(address, IO_WINDOW + sizeof(*select), MAP_DEVICE);
 	volatile uint32_t *const window = select + IO_WINDOW / 4;
 
 	if (!select)
 		panic("no memory for the page of an I/O APIC");
+	silenced->select = select;
 	*select = IO_VERSION;
 	const uint32_t version = *window;
 	if (version == UINT32_MAX)
@@ -55,22 +66,61 @@ static void io_apic_silence(uint32_t address)
 	for (unsigned i = 0; i <= last; i++) {
 		*select = IO_ENTRIES + 2 * i;
 		const uint32_t entry = *window;
-		if ((entry & IO_DELIVERY) != IO_SMI && !(entry & IO_MASKED))
+		if ((entry & IO_DELIVERY) != IO_SMI && !(entry & IO_MASKED)) {
 			*window = entry | IO_MASKED;
+			silenced->inputs[i / 32] |= 1u << i % 32;
+		}
 	}
+}
+
+static void io_apic_restore(const struct silenced *silenced)
+{
+	volatile uint32_t *const window = silenced->select + IO_WINDOW / 4;
+
+	for (unsigned i = 0; i < IO_INPUTS; i++) {
+		if (!(silenced->inputs[i / 32] >> i % 32 & 1))
+			continue;
+		*silenced->select = IO_ENTRIES + 2 * i;
+		*window = *window & ~(uint32_t)IO_MASKED;
+	}
+}
+
+/*
+ * A PIC that is masked may still say that something came, as its input 7; on vectors of their own these are known. UEFI wants
+ * its own vectors back, which cannot be read; its machines have a local APIC, which lets nothing of the PICs through (LINT0), and
+ * until that is set up interrupts are off.
+ */
+static void pics_silence(void)
+{
+	if (efi_is_there()) {
+		pic_masks[0] = in8(PIC_FIRST + 1);
+		pic_masks[1] = in8(PIC_SECOND + 1);
+		out8(PIC_FIRST + 1, PIC_MASKED);
+		out8(PIC_SECOND + 1, PIC_MASKED);
+		return;
+	}
+	pic_begin(PIC_FIRST, VECTOR_PIC, 1 << PIC_INPUT);
+	pic_begin(PIC_SECOND, VECTOR_PIC + PIC_INPUTS, PIC_INPUT);
 }
 
 void strays_silence(const uint32_t *io_apics, unsigned count)
 {
-	/* A PIC that is masked may still say that something came, as its input 7; on vectors of their own these are known. */
-	pic_begin(PIC_FIRST, VECTOR_PIC, 1 << PIC_INPUT);
-	pic_begin(PIC_SECOND, VECTOR_PIC + PIC_INPUTS, PIC_INPUT);
+	pics_silence();
 	/* Without ACPI's list there may be none, and at its usual address anything. */
 	for (unsigned i = 0; i < count && i < MOST_IO_APICS; i++)
-		io_apic_silence(io_apics[i]);
+		io_apic_silence(io_apics[i], &silenced[i]);
 	if (count > MOST_IO_APICS)
 		log_line("of %lu I/O APICs, only the first %lu were silenced", (uint64_t)count,
 			 (uint64_t)MOST_IO_APICS);
+}
+
+void strays_restore(void)
+{
+	for (unsigned i = 0; i < MOST_IO_APICS; i++)
+		if (silenced[i].select)
+			io_apic_restore(&silenced[i]);
+	out8(PIC_FIRST + 1, pic_masks[0]);
+	out8(PIC_SECOND + 1, pic_masks[1]);
 }
 
 /* Whether a PIC waits for the end of this input. */

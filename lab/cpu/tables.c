@@ -130,9 +130,14 @@ void tables_set_tls(unsigned index, uint64_t descriptor)
 	gdt[SELECTOR_TLS / 8 + index] = descriptor;
 }
 
-int tables_tls_is_free(unsigned index)
+uint64_t tables_tls(unsigned index)
 {
-	return !gdt[SELECTOR_TLS / 8 + index];
+	return gdt[SELECTOR_TLS / 8 + index];
+}
+
+void tss_set_stack(uint64_t top)
+{
+	tss.rsp[0] = top;
 }
 
 void tables_load(void)
@@ -152,7 +157,6 @@ void tables_load(void)
 	set_system_descriptor(SELECTOR_TSS, &tss, sizeof(tss) - 1, 0x9);
 	set_system_descriptor(SELECTOR_LDT, ldt, sizeof(ldt) - 1, 0x2);
 
-	tss.rsp[0] = (uint64_t)entry_stack_top;
 	tss.io_map = sizeof(tss); /* beyond the limit: no port is open */
 	for (unsigned i = 0; i < sizeof(ist_vectors); i++)
 		tss.ist[i] = (uint64_t)ist_stacks[i].stack + IST_STACK;

@@ -53,16 +53,19 @@ void hardware_point(void);
  * bitness. If not, they are ordinary exceptions.
  */
 void hardware_point_for(int bits, int serve);
+/* The tops of a thread's stacks: for fast calls, and for gates and exceptions. */
+void hardware_point_to_stacks(uint64_t kernel, uint64_t entry);
 
 /* guard.c: takes the pages below stacks away, so that an overflow is a fault. */
 void guard_pages_unmap(void);
 
 /* stacks.S: stacks, and the paths' data in the CPU area. */
-extern uint8_t entry_stack_top[], kernel_stack_top[];
-extern uint64_t kernel_cr3, user_cr3, landing_pad;
+extern struct kernel_stack {
+	uint8_t guard[4096], bytes[KERNEL_STACK_BYTES];
+} kernel_stacks[MOST_THREADS];
+extern struct entry_stack {
+	uint8_t guard[4096], bytes[ENTRY_STACK_BYTES];
+} entry_stacks[MOST_THREADS];
+extern uint64_t kernel_cr3, user_cr3, kernel_stack, program_rsp, gate_frame, landing_pad;
 extern uint64_t
     observed_flags; /* with observe=on: bits of rflags that were set after some gate; 0 when none was entered */
-
-/* user.S: goes to a program with the registers of the frame; leave_user makes it return. */
-void enter_user(const struct frame *start);
-_Noreturn void leave_user(void);

@@ -49,11 +49,13 @@ exception_stubs:
  *   own (IST), which both page tables map. rsp is saved and restored as a number, which iretq in ring 0 does not look at.
  * - The page tables. CR3 says which they are: the two tops are adjacent, so that PROGRAM_TOP_BIT tells them apart; of the
  *   boot's tables it is 0. CR3 is written only where it holds the program's tables. So a path that is about to write it is
- *   not disturbed; nor is tables_configure while it changes CR4.PCIDE and both values, because it runs on the kernel's.
+ *   not disturbed; nor is tables_configure while it changes CR4.PCIDE and both values, nor tables_enter while it changes both
+ *   for another address space, because these run on the kernel's.
  * - Bit 63 of CR3. It never reads as 1. What is written back is therefore not what was read but user_cr3, which has the bit
  *   where PCID keeps translations. If the first half of tables_flush has just loaded the program's tables without the bit,
  *   that flush has happened, and loading them again with it flushes no less. The kernel's identifier, whose flush is the
- *   second half, may have old translations until then: all are of programs' addresses, which nothing here touches.
+ *   second half, may have old translations until then, even of another address space: all are of programs' addresses or
+ *   of the vsyscall page, which nothing here touches.
  * - CR2. Nothing here faults, so a page fault that has yet to read it finds its own address.
  * - GS: this kernel does not use it. AC: it lets the kernel reach the program's memory, and nothing here does.
  * - program_rsp, gate_frame, landing_pad and what else belongs to paths: not touched.
@@ -89,6 +91,7 @@ STEP "save registers"
 STEP "PTI: note the page tables", SWITCH_PTI, IS(PTI_ON)
 	mov	%cr3, %rbx
 TO_KERNEL_TABLES %rax, lost
+HOOK IN_KERNEL
 HOOK IN_SAVED
 STEP "handle"
 	mov	%rsp, %rdi
@@ -96,7 +99,7 @@ STEP "handle"
 STEP "PTI: off the entry stack", SWITCH_PTI, IS(PTI_ON)
 	testb	$3, FRAME_CS(%rsp)
 	jz	1f
-	mov	$kernel_stack_top, %rsp
+	mov	kernel_stack, %rsp
 1:
 STEP "handle"
 	CALL_C	exception

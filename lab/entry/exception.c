@@ -67,13 +67,8 @@ static int is_from_program(const struct frame *frame)
 	return (frame->cs & 3) == 3;
 }
 
-/* May come before the serial port is set up. */
 static _Noreturn void kernel_is_wrong(const struct frame *frame)
 {
-	if (!records_are_ready()) {
-		uart_init();
-		records_init();
-	}
 	log_line("panic: an exception in the kernel: vector %lu, error code %lx, at %lx, CR2 %lx",
 		 frame->vector, frame->error, frame->rip, read_cr2());
 	power_off();
@@ -92,11 +87,28 @@ static void kernel_fault(struct frame *frame, uint64_t address)
 	frame->rip = resume;
 }
 
-/* A program single-stepped into an entry that does not clear TF: the kernel clears it and goes on. */
+/* What DR6 says of this #DB; it is cleared for the next one, because the processor only adds to it (SDM vol. 3, 18.2.3). */
+static uint64_t take_debug_status(void)
+{
+	uint64_t status;
+
+	__asm__ volatile("mov %%dr6, %0" : "=r"(status));
+	__asm__ volatile("mov %0, %%dr6" : : "r"((uint64_t)DR6_RESET));
+	return status;
+}
+
+/*
+ * A program single-stepped into an entry: the kernel clears TF, if the entry has not, and goes on. Nothing else raises #DB
+ * in the kernel, since no breakpoint is on (DR7_RESET).
+ */
 static void debug(struct frame *frame)
 {
+	const uint64_t status = take_debug_status();
+
 	if (is_from_program(frame))
 		end_program(frame, frame->rip);
+	if (!(status & DR6_STEP))
+		kernel_is_wrong(frame);
 	frame->rflags &= ~(uint64_t)RFLAGS_TF;
 }
 
@@ -106,7 +118,7 @@ static void page_fault(struct frame *frame)
 
 	if (is_from_program(frame) && vsyscall_fault(frame, address))
 		return;
-	if (address < space.end && space_fault(address, frame->error))
+	if (address < user_end && space_fault(address, frame->error))
 		return;
 	if (is_from_program(frame))
 		end_program(frame, address);

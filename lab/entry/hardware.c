@@ -10,7 +10,7 @@ _Static_assert(offsetof(struct frame, rip) == FRAME_RIP, "enter_user");
 _Static_assert(offsetof(struct frame, cs) == FRAME_CS, "exception");
 _Static_assert(PATH_ROOM < PATH_SLOT && 4096 % PATH_SLOT == 0, "a path is in one page");
 
-/* The program that is about to run. */
+/* The program that runs, or is about to. */
 static int program_bits = 64, exceptions_serve;
 
 static void point_fast_calls(void)
@@ -22,9 +22,7 @@ static void point_fast_calls(void)
 	if (!cpu.has_sysenter)
 		return;
 	wrmsr(MSR_SYSENTER_CS, SELECTOR_KERNEL_CODE);
-	wrmsr(MSR_SYSENTER_ESP, (uint64_t)kernel_stack_top);
-	/* The instruction saves nothing, so its path must know the program's bitness. */
-	wrmsr(MSR_SYSENTER_EIP, program_bits == 64 ? path_sysenter_x86_64 : path_sysenter_i386);
+	wrmsr(MSR_SYSENTER_ESP, kernel_stack);
 }
 
 static void point_exception(unsigned vector, uint64_t x86_64, uint64_t i386)
@@ -35,19 +33,38 @@ static void point_exception(unsigned vector, uint64_t x86_64, uint64_t i386)
 		gate_to_stub(vector);
 }
 
-void hardware_point(void)
+/* What depends on the program. */
+static void point_for_program(void)
 {
-	point_fast_calls();
-	gate_to_path(VECTOR_INT80, path_int80, configured[SWITCH_GATE] == GATE_TRAP);
-	gates_to_paths(path_call_gate_x86_64, path_call_gate_i386);
+	/* sysenter saves nothing, so its path must know the program's bitness. */
+	if (cpu.has_sysenter)
+		wrmsr(MSR_SYSENTER_EIP, program_bits == 64 ? path_sysenter_x86_64 : path_sysenter_i386);
 	point_exception(VECTOR_DIVIDE, path_div0_x86_64, path_div0_i386);
 	point_exception(VECTOR_BREAKPOINT, path_int3_x86_64, path_int3_i386);
 	point_exception(VECTOR_INVALID, path_ud_x86_64, path_ud_i386);
 }
 
+void hardware_point(void)
+{
+	point_fast_calls();
+	gate_to_path(VECTOR_INT80, path_int80, configured[SWITCH_GATE] == GATE_TRAP);
+	gates_to_paths(path_call_gate_x86_64, path_call_gate_i386);
+	point_for_program();
+}
+
+void hardware_point_to_stacks(uint64_t kernel, uint64_t entry)
+{
+	kernel_stack = kernel;
+	if (cpu.has_sysenter)
+		wrmsr(MSR_SYSENTER_ESP, kernel);
+	tss_set_stack(entry);
+}
+
 void hardware_point_for(int bits, int serve)
 {
+	if (program_bits == bits && exceptions_serve == serve)
+		return;
 	program_bits = bits;
 	exceptions_serve = serve;
-	hardware_point();
+	point_for_program();
 }

@@ -5,6 +5,14 @@
 
 #define CALLS 512 /* both tables end before this call number */
 
+#define MOST_THREADS 8 /* programs that can be alive at once; each has one thread, and an address space */
+
+/* Stacks of a thread: below each is a page that is not mapped (stacks.S). */
+#define KERNEL_STACK_BYTES 16384
+#define ENTRY_STACK_BYTES  12288
+
+#define THREAD_RSP 0 /* in struct thread */
+
 #define PROGRAM_TOP_BIT 0x1000 /* of CR3: the two top tables are adjacent, the programs' is the second */
 
 /* struct frame */
@@ -33,9 +41,10 @@
 
 /* Hooks; the contract is in path.inc. */
 #define HOOK_IN_EARLY  1
-#define HOOK_IN_SAVED  2
-#define HOOK_OUT_SAVED 3
-#define HOOK_OUT_LATE  4
+#define HOOK_IN_KERNEL 2
+#define HOOK_IN_SAVED  3
+#define HOOK_OUT_SAVED 4
+#define HOOK_OUT_LATE  5
 
 /* How a path is entered. In conditions, ENTERED_BY stands where otherwise the id of a switch does. */
 #define ENTERED_BY   0

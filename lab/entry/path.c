@@ -205,13 +205,9 @@ static void correct(const struct piece *piece)
 /* Where in its slot a path begins: drawn from the layout's number, byte by byte, because steps have any length, too. */
 static uint64_t offset_of(const struct path *path)
 {
-	uint64_t drawn = layout + (uint64_t)(path - path_list_start + 1) * 0x9e3779b97f4a7c15;
+	const uint64_t drawn = random_mixed(layout + (uint64_t)(path - path_list_start + 1) * RANDOM_STEP);
 
-	if (!layout)
-		return 0;
-	drawn = (drawn ^ drawn >> 30) * 0xbf58476d1ce4e5b9;
-	drawn = (drawn ^ drawn >> 27) * 0x94d049bb133111eb;
-	return (drawn ^ drawn >> 31) % PATH_ROOM;
+	return layout ? drawn % PATH_ROOM : 0;
 }
 
 /* Copies the steps to the draft, as they are in the template. */

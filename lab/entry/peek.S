@@ -10,7 +10,7 @@ STEP "go to a stack that is mapped"
 	pushf
 	cli
 	mov	%rsp, %rdx
-	mov	$entry_stack_top, %rsp
+	mov	$exit_stack_top, %rsp
 TO_PROGRAM_TABLES %rax, lost
 STEP "read"
 	xor	%eax, %eax

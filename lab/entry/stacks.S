@@ -3,7 +3,9 @@
  * (guard_pages_unmap), so that an overflow faults and changes nothing else. The variables have a cache line and a page of
  * their own, so that nothing else that is written there moves them or shares their line.
  */
-	.macro STACK name, bytes, section, type
+#include "entry/layout.h"
+
+	.macro STACK bytes, section, type
 	.section \section, "aw", \type
 	.balign	4096
 	.pushsection .guard_pages, "a"
@@ -11,20 +13,38 @@
 	.popsection
 1:	.skip	4096
 	.skip	\bytes
+	.endm
+
+	.macro STACK_TOP name, bytes, section, type
+	STACK	\bytes, \section, \type
 	.globl	\name
 \name:
 	.endm
 
-	STACK	main_stack_top, 16384, .bss.stacks, @nobits
-	STACK	kernel_stack_top, 16384, .bss.stacks, @nobits
-	STACK	entry_stack_top, 12288, .cpu_stacks, @progbits
+	/* One for each thread. */
+	.macro STACKS name, bytes, section, type
+	.section \section, "aw", \type
+	.balign	4096
+	.globl	\name
+\name:
+	.rept	MOST_THREADS
+	STACK	\bytes, \section, \type
+	.endr
+	.endm
+
+	STACK_TOP main_stack_top, 16384, .bss.stacks, @nobits
+	STACKS	kernel_stacks, KERNEL_STACK_BYTES, .bss.stacks, @nobits
+	STACKS	entry_stacks, ENTRY_STACK_BYTES, .cpu_stacks, @progbits
+	STACK_TOP exit_stack_top, 12288, .cpu_stacks, @progbits
 
 	.section .cpu_variables, "aw"
-	.globl	kernel_cr3, user_cr3, program_rsp, gate_frame, landing_pad, observed_flags
+	.globl	kernel_cr3, user_cr3, kernel_stack, program_rsp, gate_frame, landing_pad, observed_flags
 	.balign 64
 kernel_cr3:
 	.quad	0
 user_cr3:
+	.quad	0
+kernel_stack:				# the top of the current thread's
 	.quad	0
 program_rsp:				# after syscall: the program's stack pointer
 	.quad	0

@@ -16,7 +16,8 @@ STEP "note the program's stack"
 	mov	%rsp, program_rsp
 TO_KERNEL_TABLES %rsp, lost		# the only register that is free
 STEP "switch stack"
-	mov	$kernel_stack_top, %rsp
+	mov	kernel_stack, %rsp
+HOOK IN_KERNEL
 STEP "push what the hardware keeps in registers", SWITCH_STACK, IS(STACK_FRAME)
 	PUSH_IRET_FRAME program_rsp, %r11, $SELECTOR_USER_CODE_32, landing_pad
 STEP "take the second argument"

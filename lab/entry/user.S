@@ -1,27 +1,13 @@
-/* From the kernel to a program, and back at its end; and the kernel's access to a program's memory. */
+/* From the kernel to a program; and the kernel's access to a program's memory. */
 #include "entry/steps.inc"
 
 /*
- * void enter_user(const struct frame *start)
- * Goes to a program with all registers of the frame. Returns when leave_user is called.
+ * Goes to a program with all registers of the frame in rdi. Interrupts are off, because nothing else may use the exit stack
+ * from here on. A new thread begins here (switch.S).
  */
-	.text
-	.globl	enter_user
-enter_user:
-	push	%rbx
-	push	%rbp
-	push	%r12
-	push	%r13
-	push	%r14
-	push	%r15
-	pushf
-	cli				# nothing else may use the entry stack from here on
-	mov	%rsp, main_rsp
-	jmp	*path_enter_user
-
 PATH enter_user, BY_KERNEL
 STEP "copy the gate's frame to where it is mapped"
-	mov	$entry_stack_top, %rsp
+	mov	$exit_stack_top, %rsp
 	push	FRAME_RIP + 32(%rdi)
 	push	FRAME_RIP + 24(%rdi)
 	push	FRAME_RIP + 16(%rdi)
@@ -38,20 +24,6 @@ STEP "iret"
 1:	iretq
 	FAULT	1b, 0
 END_PATH
-
-/* void leave_user(void): makes enter_user return, from whatever stack. */
-	.text
-	.globl	leave_user
-leave_user:
-	mov	main_rsp, %rsp
-	popf
-	pop	%r15
-	pop	%r14
-	pop	%r13
-	pop	%r12
-	pop	%rbp
-	pop	%rbx
-	ret
 
 /*
  * long put_user_8(uint64_t to, uint64_t value), put_user_4(uint64_t to, uint32_t value),
@@ -111,10 +83,5 @@ USER_ACCESS put_user_8, STORE_8
 USER_ACCESS put_user_4, STORE_4
 USER_ACCESS put_user_16, STORE_16
 USER_ACCESS copy_user, COPY
-
-	.bss
-	.balign 8
-main_rsp:
-	.skip	8
 
 	.section .note.GNU-stack, "", @progbits

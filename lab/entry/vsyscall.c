@@ -41,7 +41,7 @@ void vsyscall_configure(unsigned value)
 		tables_map(VSYSCALL_ADDRESS, native, MAP_USER | MAP_EXECUTE);
 	else if (value == VSYSCALL_ORIGINAL)
 		tables_map(VSYSCALL_ADDRESS, original, MAP_USER | MAP_EXECUTE);
-	tables_flush();
+	tables_flush_kernel();
 }
 
 static long serve(const struct frame *frame, uint64_t offset)

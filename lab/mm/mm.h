@@ -43,13 +43,32 @@ static inline uint64_t virtual_to_physical(const void *address)
  * no lock. A page that is freed earlier is reused first.
  */
 void pages_init(uint64_t start, uint64_t end); /* physical */
-uint64_t page_take(void);		       /* physical, zeroed; 0 when there is none */
+/* From the next program on, which physical pages are skipped is drawn from this number; 0: none is. */
+void pages_set_layout(uint64_t drawn_from);
+uint64_t page_take(void); /* physical, zeroed; 0 when there is none */
 void page_free(uint64_t physical);
 uint64_t pages_left(void);
 uint64_t page_take_for_good(void); /* physical, not zeroed; 0 when there is none */
 int page_is_for_good(uint64_t physical);
 void pages_keep(void);	  /* what was taken until now is the kernel's */
 void pages_release(void); /* everything taken since pages_keep */
+
+/*
+ * pcid.c: identifiers of address spaces. There are fewer than there may be address spaces, so each is given for a generation
+ * only: when all are given, a new generation begins, in which nobody has any. It is compiled for tests, too.
+ */
+#define PCID_PAIRS 6 /* as many as Linux uses (arch/x86/mm/tlb.c, TLB_NR_DYN_ASIDS) */
+struct pcid {
+	uint64_t generation; /* 0: it never had one */
+	uint32_t pair;
+};
+/* Gives an address space a pair, unless it has one of this generation; then 0. If not 0, both must be flushed before use. */
+int pcid_take(struct pcid *of);
+void pcids_forget(
+    void); /* begins a generation: whatever is cached by an identifier is not to be used again */
+/* Of a pair: the identifier of the kernel's tables, and of programs' under isolation. 0 is the kernel's own space. */
+#define PCID_OF_KERNEL(pair)  (2ul * (pair) + 1)
+#define PCID_OF_PROGRAM(pair) (2ul * (pair) + 2)
 
 /* tables.c: page tables. Rights of a mapping: */
 #define MAP_WRITE   1
@@ -65,7 +84,12 @@ void pages_release(void); /* everything taken since pages_keep */
 void tables_init(const struct range *memory, unsigned count);
 /* Where a device is mapped (MAP_DEVICE or MAP_SCREEN); null when it is out of reach, or there is no memory for page tables. */
 volatile void *tables_map_device(uint64_t physical, uint64_t bytes, unsigned kind);
-void tables_new_space(void); /* an empty lower half */
+struct address_space;
+/* An empty lower half, and the kernel's upper half. From the first on, that has no new top-level entries. */
+void tables_new_space(struct address_space *made);
+/* Gives back what its lower half has, pages and tables. It must not be the current one. */
+void tables_end_space(struct address_space *ended);
+void tables_enter(void); /* the processor goes to the tables of the current address space */
 /* 0, or -ENOMEM. This and tables_unmap flush the page with the kernel's identifier alone: tables_flush does the rest. */
 int tables_map(uint64_t address, uint64_t physical, unsigned rights);
 uint64_t tables_unmap(uint64_t address); /* the physical page that was there, or 0 */
@@ -74,7 +98,9 @@ int tables_find(uint64_t address, uint64_t *physical, unsigned *rights);
 /* The first page from an address on that is mapped; `end` when there is none before it. Both are programs' addresses. */
 uint64_t tables_next(uint64_t address, uint64_t end);
 void tables_configure(int smap, int pti, int pcid);
-void tables_flush(void); /* after a page that was present has changed, before the program goes on */
+/* After a page that was present has changed, before the program goes on: all translations of the current address space. */
+void tables_flush(void);
+void tables_flush_kernel(void); /* after a change of the kernel's half, which every address space has */
 /* The kernel's half in programs' tables under isolation: pages that are mapped, and those of them that should not be. */
 void tables_check_isolation(uint64_t *pages, uint64_t *foreign);
 /* Tries whether reading the kernel's memory with those tables is a page fault; 0 without isolation. */
@@ -99,21 +125,42 @@ uint64_t cache_page(const struct source *source, uint64_t at);
 /* Copies what the source has for a page; the rest of the page is unchanged. */
 void source_fill(const struct source *source, uint64_t at, uint8_t *to);
 
-/* space.c: what a program may use of its addresses. */
+/* space.c: what a program may use of its addresses. From space_add on, functions are about the current address space. */
 #define PROTECT_READ	1
 #define PROTECT_WRITE	2
 #define PROTECT_EXECUTE 4
-struct space {
+#define MAX_AREAS	128
+struct area {
+	uint64_t start, end;
+	unsigned protection;
+	struct source source;
+	const uint8_t *pages; /* of the kernel, mapped directly; null if the pages are the program's own */
+};
+
+struct address_space {
+	uint64_t (
+	    *tops)[PAGE /
+		   sizeof(uint64_t)]; /* two: the kernel's; in the next page programs', under isolation */
+	struct pcid pcid;
+	int is_used;
 	int bits;
 	uint64_t end;	  /* of addresses */
 	uint64_t map_top; /* mmap looks for room below */
 	uint64_t break_start, break_now;
 	uint64_t minor_faults;
-	int read_implies_execute; /* what a program may read it may execute, as its file demands */
+	int read_implies_execute;     /* what a program may read it may execute, as its file demands */
+	struct area areas[MAX_AREAS]; /* in order of addresses */
+	unsigned area_count;
 };
-extern struct space space;
-void space_init(void); /* pages that were taken before remain the kernel's */
-void space_new(int bits, uint64_t map_top);
+extern struct address_space *space;	  /* the current one */
+extern struct address_space kernel_space; /* nothing but the kernel; current while no program runs */
+extern uint64_t user_end;		  /* space->end: here, the check of a pointer needs no other */
+void space_init(void);			  /* pages that were taken before remain the kernel's */
+void space_enter(struct address_space *to);
+/* Ends one that is not the current one; or all, of which none is. */
+void space_end(struct address_space *ended);
+void space_end_all(void);
+void space_new(int bits, uint64_t map_top); /* makes one, and enters it; there are MOST_THREADS */
 /*
  * Adds an area, page-aligned, replacing what is there. Its pages come when they are touched: copied from `source`, or
  * zero. 0, -ENOMEM, -EINVAL.

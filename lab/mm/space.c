@@ -1,22 +1,15 @@
-/* The address space of the one program that runs: areas, whose pages come when they are touched. */
+/* Address spaces: of each program the areas, whose pages come when they are touched. */
 #include "mm/mm.h"
 #include "cpu/cpu.h"
+#include "entry/layout.h"
 #include "user/user.h"
 
-#define MAX_AREAS  128
 /* A move splits an area at either end of both ranges, before it removes any. */
 #define MOVE_AREAS 4
 
-struct area {
-	uint64_t start, end;
-	unsigned protection;
-	struct source source;
-	const uint8_t *pages; /* of the kernel, mapped directly; null if the pages are the program's own */
-};
-
-struct space space;
-static struct area areas[MAX_AREAS]; /* in order of addresses */
-static unsigned area_count;
+struct address_space *space = &kernel_space;
+uint64_t user_end;
+static struct address_space spaces[MOST_THREADS];
 static uint64_t zero_page; /* mapped where a page was only read so far */
 
 void space_init(void)
@@ -25,29 +18,64 @@ void space_init(void)
 	pages_keep();
 }
 
+void space_enter(struct address_space *to)
+{
+	space = to;
+	user_end = to->end;
+	tables_enter();
+}
+
+void space_end(struct address_space *ended)
+{
+	tables_end_space(ended);
+	ended->is_used = 0;
+}
+
+void space_end_all(void)
+{
+	for (unsigned i = 0; i < MOST_THREADS; i++)
+		spaces[i].is_used = 0;
+	pages_release();
+	pcids_forget();
+}
+
+static struct address_space *unused(void)
+{
+	for (unsigned i = 0; i < MOST_THREADS; i++)
+		if (!spaces[i].is_used)
+			return &spaces[i];
+	panic("more address spaces than threads");
+}
+
 void space_new(int bits, uint64_t map_top)
 {
-	pages_release();
-	tables_new_space();
-	area_count = 0;
-	space = (struct space){
-	    .bits = bits,
-	    .end = bits == 64 ? USER_END_64 : USER_END_32,
-	    .map_top = map_top,
-	};
+	struct address_space *made = unused();
+
+	made->is_used = 1;
+	made->bits = bits;
+	made->end = bits == 64 ? USER_END_64 : USER_END_32;
+	made->map_top = map_top;
+	made->break_start = made->break_now = made->minor_faults = 0;
+	made->read_implies_execute = 0;
+	made->area_count = 0;
+	made->pcid.generation = 0;
+	tables_new_space(made);
+	space_enter(made);
 }
 
 static struct area *area_at(uint64_t address)
 {
-	for (unsigned i = 0; i < area_count; i++)
-		if (address >= areas[i].start && address < areas[i].end)
-			return &areas[i];
+	struct area *const end = space->areas + space->area_count;
+
+	for (struct area *area = space->areas; area < end; area++)
+		if (address >= area->start && address < area->end)
+			return area;
 	return 0;
 }
 
 static int is_range(uint64_t start, uint64_t bytes)
 {
-	return !(start & (PAGE - 1)) && bytes && start < space.end && bytes <= space.end - start;
+	return !(start & (PAGE - 1)) && bytes && start < space->end && bytes <= space->end - start;
 }
 
 /* Splits the area that contains an address there. */
@@ -57,11 +85,11 @@ static int split(uint64_t address)
 
 	if (!area || area->start == address)
 		return 1;
-	if (area_count == MAX_AREAS)
+	if (space->area_count == MAX_AREAS)
 		return 0;
 	struct area *next = area + 1;
-	__builtin_memmove(next, area, (size_t)(&areas[area_count] - area) * sizeof(*area));
-	area_count++;
+	__builtin_memmove(next, area, (size_t)(&space->areas[space->area_count] - area) * sizeof(*area));
+	space->area_count++;
 	area->end = next->start = address;
 	/* Where the source begins, relative to the second half; negative if it begins before. */
 	next->source.offset -= address - area->start;
@@ -70,7 +98,7 @@ static int split(uint64_t address)
 	return 1;
 }
 
-/* Makes areas begin and end where a range does. 0, -EINVAL, -ENOMEM. */
+/* Makes space->areas begin and end where a range does. 0, -EINVAL, -ENOMEM. */
 static long cut_out(uint64_t start, uint64_t bytes)
 {
 	if (!is_range(start, bytes))
@@ -101,13 +129,13 @@ long space_remove(uint64_t start, uint64_t bytes)
 	const long problem = cut_out(start, bytes);
 	if (problem)
 		return problem;
-	for (unsigned i = 0; i < area_count; i++) {
-		if (is_within(&areas[i], start, bytes))
-			drop_pages(areas[i].start, areas[i].end);
+	for (unsigned i = 0; i < space->area_count; i++) {
+		if (is_within(&space->areas[i], start, bytes))
+			drop_pages(space->areas[i].start, space->areas[i].end);
 		else
-			areas[kept++] = areas[i];
+			space->areas[kept++] = space->areas[i];
 	}
-	area_count = kept;
+	space->area_count = kept;
 	tables_flush();
 	return 0;
 }
@@ -123,18 +151,19 @@ static long insert(struct area area)
 {
 	unsigned at = 0;
 
-	for (unsigned i = 0; i < area_count; i++)
-		if (continues(&areas[i], &area)) {
-			areas[i].end = area.end;
+	for (unsigned i = 0; i < space->area_count; i++)
+		if (continues(&space->areas[i], &area)) {
+			space->areas[i].end = area.end;
 			return 0;
 		}
-	if (area_count == MAX_AREAS)
+	if (space->area_count == MAX_AREAS)
 		return -ENOMEM;
-	while (at < area_count && areas[at].start < area.start)
+	while (at < space->area_count && space->areas[at].start < area.start)
 		at++;
-	__builtin_memmove(&areas[at + 1], &areas[at], (area_count - at) * sizeof(areas[0]));
-	areas[at] = area;
-	area_count++;
+	__builtin_memmove(&space->areas[at + 1], &space->areas[at],
+			  (space->area_count - at) * sizeof(space->areas[0]));
+	space->areas[at] = area;
+	space->area_count++;
 	return 0;
 }
 
@@ -195,11 +224,11 @@ long space_protect(uint64_t start, uint64_t bytes, unsigned protection)
 	const uint64_t hole = is_range(start, bytes) ? first_hole(start, start + bytes) : start;
 	if (hole == start || cut_out(start, hole - start))
 		return -ENOMEM;
-	for (unsigned i = 0; i < area_count; i++) {
-		if (!is_within(&areas[i], start, hole - start))
+	for (unsigned i = 0; i < space->area_count; i++) {
+		if (!is_within(&space->areas[i], start, hole - start))
 			continue;
-		areas[i].protection = protection;
-		apply_rights(&areas[i]);
+		space->areas[i].protection = protection;
+		apply_rights(&space->areas[i]);
 	}
 	tables_flush();
 	return hole == start + bytes ? 0 : -ENOMEM;
@@ -227,13 +256,14 @@ int space_protection(uint64_t address)
 
 int space_has(uint64_t start, uint64_t bytes)
 {
-	return area_at(start) && bytes <= space.end - start;
+	return area_at(start) && bytes <= space->end - start;
 }
 
 int space_is_free(uint64_t start, uint64_t bytes)
 {
-	for (unsigned i = 0; i < area_count; i++)
-		if (areas[i].end > start && (areas[i].start <= start || areas[i].start - start < bytes))
+	for (unsigned i = 0; i < space->area_count; i++)
+		if (space->areas[i].end > start &&
+		    (space->areas[i].start <= start || space->areas[i].start - start < bytes))
 			return 0;
 	return 1;
 }
@@ -243,19 +273,19 @@ uint64_t space_find_in(uint64_t bytes, uint64_t floor, uint64_t top)
 	if (bytes > top) /* compared, never added: a size is the program's, and sums with it may wrap */
 		return 0;
 	bytes = align_up(bytes, PAGE);
-	for (unsigned i = area_count; i-- > 0 && areas[i].end > floor;) {
-		if (areas[i].start >= top)
+	for (unsigned i = space->area_count; i-- > 0 && space->areas[i].end > floor;) {
+		if (space->areas[i].start >= top)
 			continue;
-		if (areas[i].end <= top && top - areas[i].end >= bytes)
+		if (space->areas[i].end <= top && top - space->areas[i].end >= bytes)
 			return top - bytes;
-		top = areas[i].start;
+		top = space->areas[i].start;
 	}
 	return top >= floor && top - floor >= bytes ? top - bytes : 0;
 }
 
 uint64_t space_find(uint64_t bytes)
 {
-	return space_find_in(bytes, PAGE, space.map_top);
+	return space_find_in(bytes, PAGE, space->map_top);
 }
 
 int space_is_movable(uint64_t start, uint64_t bytes)
@@ -279,7 +309,7 @@ long space_move(uint64_t start, uint64_t bytes, uint64_t to, uint64_t new_bytes)
 	if (!space_is_movable(start, bytes))
 		return -EFAULT;
 	/* Nothing may fail once pages have moved: they would be left without a flush, and without an area. */
-	if (area_count + MOVE_AREAS > MAX_AREAS)
+	if (space->area_count + MOVE_AREAS > MAX_AREAS)
 		return -ENOMEM;
 	const long problem = space_add(to, new_bytes, (unsigned)space_protection(start), (struct source){0});
 	if (problem)
@@ -296,23 +326,23 @@ long space_move(uint64_t start, uint64_t bytes, uint64_t to, uint64_t new_bytes)
 
 unsigned space_data_protection(void)
 {
-	return PROTECT_READ | PROTECT_WRITE | (space.read_implies_execute ? PROTECT_EXECUTE : 0);
+	return PROTECT_READ | PROTECT_WRITE | (space->read_implies_execute ? PROTECT_EXECUTE : 0);
 }
 
 long space_set_break(uint64_t to)
 {
-	const uint64_t old_end = align_up(space.break_now, PAGE), new_end = align_up(to, PAGE);
+	const uint64_t old_end = align_up(space->break_now, PAGE), new_end = align_up(to, PAGE);
 
-	if (to < space.break_start || to >= space.map_top)
-		return (long)space.break_now;
+	if (to < space->break_start || to >= space->map_top)
+		return (long)space->break_now;
 	if (new_end > old_end) {
 		if (!space_is_free(old_end, new_end - old_end) ||
 		    space_add(old_end, new_end - old_end, space_data_protection(), (struct source){0}))
-			return (long)space.break_now;
+			return (long)space->break_now;
 	} else if (new_end < old_end) {
 		space_remove(new_end, old_end - new_end);
 	}
-	space.break_now = to;
+	space->break_now = to;
 	return (long)to;
 }
 
@@ -357,7 +387,7 @@ int space_fault(uint64_t address, uint64_t error)
 {
 	const uint64_t page = address & ~(PAGE - 1);
 	const struct area *area = area_at(address);
-	uint64_t physical = 0;
+	uint64_t physical;
 	unsigned rights;
 
 	if (!area || !allows(area, error))
@@ -365,7 +395,7 @@ int space_fault(uint64_t address, uint64_t error)
 	const int was_there = tables_find(page, &physical, &rights);
 	if (was_there && !(error & FAULT_WRITE && page_is_for_good(physical) && !area->pages))
 		return 0; /* the fault has another cause */
-	space.minor_faults++;
+	space->minor_faults++;
 	rights = rights_of(area->protection);
 	if (area->pages)
 		physical = kernel_to_physical((uint64_t)area->pages + (page - area->start));

@@ -1,10 +1,14 @@
 /*
- * Page tables (SDM vol. 3, 4.5). There are two top tables: the kernel's and, in the next page, that of programs
+ * Page tables (SDM vol. 3, 4.5). An address space has two top tables: the kernel's and, in the next page, that of programs
  * under isolation. They share the lower half; of the upper half, the second has only the trampoline, the CPU area, and the
  * vsyscall page.
+ *
+ * The kernel's half is the same in all address spaces: the entries of its top table are copied into each when it is made, and
+ * none is added later, so that all have the tables below in common. Devices are mapped at boot, before there are programs.
  */
 #include "cpu/cpu.h"
 #include "entry/entry.h"
+#include "entry/layout.h"
 #include "mm/mm.h"
 #include "mm/tlb.h"
 #include "vdso/vsyscall.h"
@@ -20,23 +24,26 @@
 #define PTE_ADDRESS    0x000ffffffffff000ul
 
 #define CR3_NO_FLUSH	(1ul << 63)
-#define PCID_KERNEL	1ul
-#define PCID_PROGRAM	2ul
 #define ENTRIES		512
 #define FIRST_OF_KERNEL 256
 
 extern const uint8_t kernel_start[], text_end[], rodata_end[], kernel_end[];
 extern const uint8_t trampoline_start[], trampoline_end[], cpu_area_start[], cpu_area_end[];
 
-static uint64_t tops[2][ENTRIES] __attribute__((aligned(2 * 4096)));
-#define KERNEL_TOP  tops[0]
-#define PROGRAM_TOP tops[1]
+/* Of the kernel's own address space, and of programs'. */
+static uint64_t tops[1 + MOST_THREADS][2][ENTRIES] __attribute__((aligned(2 * 4096)));
+struct address_space kernel_space = {.tops = tops[0]};
+static unsigned tops_used = 1;
+
+/* Of the current address space. */
+#define KERNEL_TOP  space->tops[0]
+#define PROGRAM_TOP space->tops[1]
 
 /* The first tables lie in the kernel's own memory, because no other is mapped while they are made. */
 #define EARLY_PAGES 32
 static uint8_t early_pages[EARLY_PAGES][PAGE] __attribute__((aligned(4096)));
 
-static int isolated;
+static int isolated, has_pcids;
 
 static unsigned slot(uint64_t address, unsigned level)
 {
@@ -48,6 +55,18 @@ static void set_entry(uint64_t *entry, uint64_t value)
 {
 	*entry = value;
 	TLB_NOTE(TLB_STORE, (uint64_t)entry, value);
+}
+
+/*
+ * The lower half is the same in both top tables; it is only ever the kernel's in which tables are made. The upper half is complete
+ * once other address spaces have it.
+ */
+static void new_top_entry(unsigned which, uint64_t entry)
+{
+	if (which < FIRST_OF_KERNEL)
+		set_entry(&PROGRAM_TOP[which], entry);
+	else if (tops_used > 1)
+		panic("the kernel's half of address spaces cannot grow any more");
 }
 
 /* The entry for an address at level 0 (page) or 1 (2 MiB); makes the tables above it. 0 when there is no memory. */
@@ -63,8 +82,8 @@ static uint64_t *entry_of(uint64_t *top, uint64_t address, unsigned level, int m
 				return 0;
 			TLB_NOTE(TLB_CLEAR, (uint64_t)physical_to_virtual(page), PAGE);
 			set_entry(entry, page | PTE_PRESENT | PTE_WRITE | PTE_USER);
-			if (at == 3 && top == KERNEL_TOP && slot(address, 3) < FIRST_OF_KERNEL)
-				set_entry(&PROGRAM_TOP[slot(address, 3)], *entry);
+			if (at == 3)
+				new_top_entry(slot(address, 3), *entry);
 		}
 		table = physical_to_virtual(*entry & PTE_ADDRESS);
 	}
@@ -123,16 +142,42 @@ void tables_init(const struct range *memory, unsigned count)
 	write_cr3(kernel_to_physical((uint64_t)KERNEL_TOP));
 }
 
-void tables_new_space(void)
+void tables_new_space(struct address_space *made)
 {
-	const uint64_t bytes = FIRST_OF_KERNEL * sizeof(uint64_t);
+	const uint64_t half = FIRST_OF_KERNEL * sizeof(uint64_t);
 
-	__builtin_memset(KERNEL_TOP, 0, bytes);
-	TLB_NOTE(TLB_CLEAR, (uint64_t)KERNEL_TOP, bytes);
-	__builtin_memset(PROGRAM_TOP, 0, bytes);
-	TLB_NOTE(TLB_CLEAR, (uint64_t)PROGRAM_TOP, bytes);
-	tables_flush();
-	TLB_NOTE(TLB_SETTLED, 0, USER_END_64);
+	if (!made->tops)
+		made->tops = tops[tops_used++];
+	for (unsigned i = 0; i < 2; i++) {
+		uint64_t *const top = made->tops[i];
+		const uint64_t *const kernel = kernel_space.tops[i];
+
+		__builtin_memset(top, 0, half);
+		TLB_NOTE(TLB_CLEAR, (uint64_t)top, half);
+		for (unsigned at = FIRST_OF_KERNEL; at < ENTRIES; at++)
+			if (top[at] != kernel[at])
+				set_entry(&top[at], kernel[at]);
+	}
+}
+
+/* A page that nobody may access is still there, though its entry is not present. */
+static void give_back(const uint64_t *table, unsigned entries, unsigned level)
+{
+	for (unsigned i = 0; i < entries; i++) {
+		const uint64_t physical = table[i] & PTE_ADDRESS;
+
+		if (!table[i])
+			continue;
+		if (level)
+			give_back(physical_to_virtual(physical), ENTRIES, level - 1);
+		if (!page_is_for_good(physical))
+			page_free(physical);
+	}
+}
+
+void tables_end_space(struct address_space *ended)
+{
+	give_back(ended->tops[0], FIRST_OF_KERNEL, 3);
 }
 
 int tables_map(uint64_t address, uint64_t physical, unsigned rights)
@@ -224,7 +269,7 @@ __attribute__((section(".trampoline"), noinline)) static void load_both(uint64_t
 	TLB_NOTE(TLB_CR3, kernel, 0);
 }
 
-/* Flushes all translations of both address spaces: a write to CR3 flushes those of its own PCID. */
+/* Flushes all translations of both tables: a write to CR3 flushes those of its own PCID. */
 void tables_flush(void)
 {
 	const uint64_t kernel = kernel_cr3 & ~CR3_NO_FLUSH, program = user_cr3 & ~CR3_NO_FLUSH;
@@ -241,10 +286,36 @@ void tables_flush(void)
 	interrupts_restore(flags);
 }
 
-void tables_configure(int smap, int pti, int pcid)
+void tables_flush_kernel(void)
+{
+	pcids_forget();
+	tables_flush();
+}
+
+/*
+ * Whatever a program's identifiers still cache of another address space is flushed before the first use. The kernel's own
+ * address space has 0, and each write to CR3 flushes that; only boot, checks and the end of programs are there.
+ */
+void tables_enter(void)
 {
 	const uint64_t kernel = kernel_to_physical((uint64_t)KERNEL_TOP);
 	const uint64_t program = kernel_to_physical((uint64_t)PROGRAM_TOP);
+	const int is_tagged = has_pcids && space != &kernel_space;
+	const int is_new = is_tagged && pcid_take(&space->pcid);
+	const uint32_t pair = space->pcid.pair;
+
+	TLB_NOTE(TLB_SETTLED, 0, 0); /* paths wrote the old values until here */
+	kernel_cr3 = kernel | (is_tagged ? PCID_OF_KERNEL(pair) | CR3_NO_FLUSH : 0);
+	user_cr3 = program | (is_tagged ? PCID_OF_PROGRAM(pair) | CR3_NO_FLUSH : 0);
+	if (is_new)
+		tables_flush();
+	else
+		write_cr3(kernel_cr3);
+}
+
+void tables_configure(int smap, int pti, int pcid)
+{
+	const uint64_t kernel = kernel_to_physical((uint64_t)KERNEL_TOP);
 	uint64_t cr4 = read_cr4() & ~(uint64_t)(CR4_SMAP | CR4_PCIDE);
 
 	write_cr3(kernel); /* PCIDE changes only while the identifier is 0 (SDM vol. 3, 4.10.1) */
@@ -253,8 +324,9 @@ void tables_configure(int smap, int pti, int pcid)
 	if (cr4 != read_cr4())
 		write_cr4(cr4);
 	isolated = pti;
-	kernel_cr3 = kernel | (pcid ? PCID_KERNEL | CR3_NO_FLUSH : 0);
-	user_cr3 = program | (pcid ? PCID_PROGRAM | CR3_NO_FLUSH : 0);
+	has_pcids = pcid;
+	pcids_forget();
+	tables_enter();
 	tables_flush();
 }
 

@@ -4,7 +4,7 @@
 
 static int is_users(uint64_t address, uint64_t bytes)
 {
-	return address < space.end && bytes <= space.end - address;
+	return address < user_end && bytes <= user_end - address;
 }
 
 long user_put_4(uint64_t to, uint32_t value)

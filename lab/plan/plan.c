@@ -13,7 +13,7 @@
 #include "user/user.h"
 
 #define MAX_ARGUMENTS  4096
-#define ARGUMENT_BYTES (4ul << 20)
+#define ARGUMENT_BYTES (2ul << 20) /* start.c takes no more */
 /* How many ticks there are in the time that a program may run. */
 #define TICK_PART      16
 #define TICK_DEFAULT   10000000
@@ -100,6 +100,7 @@ static int do_layout(struct line *line)
 	if (!line_next_number(line, &drawn_from))
 		return 0;
 	paths_set_layout(drawn_from);
+	pages_set_layout(drawn_from);
 	plan.problem = paths_configure(plan.wanted);
 	return 1;
 }
@@ -123,38 +124,65 @@ static int gather(struct line *line)
 	return count;
 }
 
-static int do_run(struct line *line, int serve)
+/* A row of an image's table may run again, and then finds what it found before. */
+static struct end run_program(const struct start *start)
 {
-	struct start start = {.arguments = arguments, .serve = serve};
+	random_seed(plan.header.seed);
+	const struct end end = program_run(start);
+	programs_end();
+	return end;
+}
 
+/* FILE ARGUMENT ...: 0 when the line is not understood, 1, or -E2BIG. */
+static int gather_start(struct line *line, struct start *start)
+{
 	const int count = gather(line);
 
-	if (!count)
+	if (count <= 0)
+		return count;
+	start->arguments = arguments;
+	start->argument_count = (unsigned)count;
+	start->file = archive_find(plan.archive, arguments[0]);
+	start->input = archive_find(plan.archive, "stdin");
+	/* The same for every program, whatever ran before it. */
+	random_seed(plan.header.seed);
+	return 1;
+}
+
+static int do_beside(struct line *line)
+{
+	struct start start = {.serve = 1};
+
+	if (gather_start(line, &start) <= 0)
+		return 0;
+	program_beside(&start);
+	return 1;
+}
+
+static struct end run(const struct start *start, int gathered)
+{
+	if (gathered < 0)
+		return (struct end){LAB_END_NOT_LOADED, {(uint64_t)-gathered}};
+	if (plan.problem)
+		return (struct end){LAB_END_UNSUPPORTED, {plan.problem}};
+	if (!start->file.bytes)
+		return (struct end){LAB_END_NOT_LOADED, {ENOENT}};
+	const struct end end = console_is_open() ? table_run(start, run_program) : run_program(start);
+	counters_report(plan.number);
+	return end;
+}
+
+static int do_run(struct line *line, int serve)
+{
+	struct start start = {.serve = serve};
+	const int gathered = gather_start(line, &start);
+
+	if (!gathered)
 		return 0;
 	record(RECORD_LAB_BEGIN, &plan.number, sizeof(plan.number));
 	TLB_NOTE(TLB_PROGRAM, plan.number, 0);
-	if (count < 0) {
-		report_end((struct end){LAB_END_NOT_LOADED, {(uint64_t)-count}});
-		return 1;
-	}
-	start.argument_count = (unsigned)count;
-	start.file = archive_find(plan.archive, arguments[0]);
-	start.input = archive_find(plan.archive, "stdin");
-	if (plan.problem)
-		report_end((struct end){LAB_END_UNSUPPORTED, {plan.problem}});
-	else if (!start.file.bytes)
-		report_end((struct end){LAB_END_NOT_LOADED, {ENOENT}});
-	else {
-		/* The same for every program, whatever ran before it. */
-		random_seed(plan.header.seed);
-		const struct end end = program_run(&start);
-		if (console_is_open()) {
-			table_configuration();
-			table_row(arguments, start.argument_count, end);
-		}
-		counters_report(plan.number);
-		report_end(end);
-	}
+	report_end(run(&start, gathered));
+	programs_end();
 	return 1;
 }
 
@@ -247,6 +275,8 @@ static int do_step(struct line *line, struct text verb)
 		return do_run(line, 1);
 	if (word_is(verb, "exec"))
 		return do_run(line, 0);
+	if (word_is(verb, "beside"))
+		return do_beside(line);
 	if (word_is(verb, "check"))
 		return do_check(line);
 	if (word_is(verb, "layout"))

@@ -1,24 +1,26 @@
 /*
  * The table on the screen of a machine that boots an image: a line for every probe, from its records. Where the command
- * uses statistics, this uses medians of whole numbers.
+ * uses statistics, this uses means of what is near the median (reading.c).
  */
 #include "plan/table.h"
 #include "plan/reading.h"
+#include "cpu/counters.h"
 #include "cpu/cpu.h"
 #include "entry/entry.h"
 #include "names.h"
 #include "serial/console.h"
 #include "serial/line.h"
 
-#define COLLECTED   (256ul << 10) /* a run of an image writes a seventh of it */
-#define IMUL_CYCLES 3
+#define COLLECTED (256ul << 10) /* a run of an image writes a seventh of it */
 
 /* The length of the loop in ring.S, in instructions: what it takes where a tick is an instruction. */
 #define TICKS_IF_COUNTED 80005
 
 /* QEMU's emulator, where both rings take equally long. */
-#define LEAF_HYPERVISOR 0x40000000
-#define NAME_TCG	0x54474354 /* "TCGT" of TCGTCGTCGTCG */
+#define NAME_TCG 0x54474354 /* "TCGT" of TCGTCGTCGTCG */
+
+/* A probe that the firmware interrupts is run so often. */
+#define MOST_RUNS 3
 
 #define OPERATION_COLUMN 18
 #define TICKS_COLUMN	 50
@@ -33,6 +35,8 @@ static uint64_t collected_bytes;
 /* What the TSC means here: time, instructions, or nothing. */
 static enum { TIME, INSTRUCTIONS, NOTHING } meaning;
 static struct reading reading;
+/* Whether the configuration's line still lacks the one of its counters. */
+static int counters_due;
 
 static void put(struct line_buffer *line, unsigned level)
 {
@@ -71,8 +75,9 @@ void table_title(void)
 	put(&line, CONSOLE_TEXT);
 }
 
-void table_begin(uint64_t ring0, uint64_t ring3, int syscall_works, uint64_t hertz)
+void table_begin(const uint64_t *boot)
 {
+	const uint64_t ring0 = boot[LAB_BOOT_RING0_TICKS], ring3 = boot[LAB_BOOT_RING3_TICKS];
 	static const char *const meanings[] = {
 	    [TIME] = " in ring 3: ring 0 runs natively",
 	    [INSTRUCTIONS] = " in ring 3: emulated, a tick is an instruction",
@@ -82,8 +87,8 @@ void table_begin(uint64_t ring0, uint64_t ring3, int syscall_works, uint64_t her
 
 	if (ring0 == TICKS_IF_COUNTED && ring3 == TICKS_IF_COUNTED)
 		meaning = INSTRUCTIONS;
-	else if (cpuid(LEAF_HYPERVISOR, 0).ebx == NAME_TCG || !syscall_works || ring0 > 2 * ring3 ||
-		 ring3 > 2 * ring0)
+	else if ((uint32_t)boot[LAB_BOOT_SIGNATURE] == NAME_TCG || !boot[LAB_BOOT_SYSCALL_WORKS] ||
+		 ring0 > 2 * ring3 || ring3 > 2 * ring0)
 		meaning = NOTHING;
 	line_text(&line, "the same loop took ");
 	line_number(&line, ring0, 10);
@@ -92,7 +97,7 @@ void table_begin(uint64_t ring0, uint64_t ring3, int syscall_works, uint64_t her
 	line_text(&line, meanings[meaning]);
 	put(&line, CONSOLE_TEXT);
 	line_text(&line, "TSC ");
-	line_number(&line, hertz / 1000000, 10);
+	line_number(&line, boot[LAB_BOOT_TSC_HZ] / 1000000, 10);
 	line_text(&line, " MHz");
 	put(&line, CONSOLE_TEXT);
 	line_text(&line, "entry");
@@ -105,7 +110,7 @@ void table_begin(uint64_t ring0, uint64_t ring3, int syscall_works, uint64_t her
 	put(&line, HEADING_TABLE);
 }
 
-void table_configuration(void)
+static void put_configuration(void)
 {
 	static configuration shown = {[SWITCH_SMAP] = UINT32_MAX};
 	struct line_buffer line = {.length = 0};
@@ -132,6 +137,46 @@ void table_configuration(void)
 	SWITCH_NUMBERS(ROW)
 #undef ROW
 	put(&line, HEADING_CONFIGURATION);
+	counters_due = 1;
+}
+
+/* How many core cycles are in CLOCK_TICKS ticks, by two counters that stand still while the processor is halted. */
+static int counted_clock(uint64_t *clock)
+{
+	static const unsigned pairs[][2] = {{COUNTER_CYCLES, COUNTER_REFERENCE},
+					    {COUNTER_APERF, COUNTER_MPERF}};
+	uint64_t cycles, ticks;
+
+	for (unsigned i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+		if (counters_value(pairs[i][0], &cycles) && counters_value(pairs[i][1], &ticks) && ticks) {
+			*clock = (cycles * CLOCK_TICKS + ticks / 2) / ticks;
+			return 1;
+		}
+	return 0;
+}
+
+/* Once for each configuration: a register that changes what entries cost, and the clock by two independent ways. */
+static void put_counters(struct figures figures)
+{
+	struct line_buffer line = {.length = 0};
+	uint64_t value;
+
+	if (counters_value(COUNTER_SPEC_CTRL, &value)) {
+		line_text(&line, "   SPEC_CTRL 0x");
+		line_number(&line, value, 16);
+		put(&line, CONSOLE_TEXT);
+	}
+	if (figures.has_cycles && counted_clock(&value)) {
+		line_text(&line, "   core cycles in ");
+		line_number(&line, CLOCK_TICKS, 10);
+		line_text(&line, " ticks: ");
+		line_number(&line, value, 10);
+		line_text(&line, " by counters, ");
+		line_number(&line, figures.clock, 10);
+		line_text(&line, " by the clock chain");
+		put(&line, CONSOLE_TEXT);
+	}
+	counters_due = 0;
 }
 
 void table_collect(const uint8_t *bytes, uint64_t count)
@@ -142,26 +187,24 @@ void table_collect(const uint8_t *bytes, uint64_t count)
 	collected_bytes += count;
 }
 
-static void put_figures(struct line_buffer *line)
+static void put_signed(struct line_buffer *line, int64_t number)
 {
-	const uint32_t chain = reading_median(&reading, 0), control = reading_median(&reading, 1);
-	const uint32_t entry = reading_median(&reading, 2);
-	const uint32_t ticks = entry > control ? entry - control : control - entry;
+	if (number < 0)
+		line_letter(line, '-');
+	line_number(line, (uint64_t)(number < 0 ? -number : number), 10);
+}
 
-	if (meaning == NOTHING) {
-		line_letter(line, '-');
-		line_blank_to(line, CYCLES_COLUMN);
-		line_letter(line, '-');
-		return;
-	}
-	if (entry < control)
-		line_letter(line, '-');
-	line_number(line, ticks, 10);
-	line_blank_to(line, CYCLES_COLUMN);
-	if (meaning != TIME || !chain || !reading.chain_holds)
+static void put_figures(struct line_buffer *line, struct figures figures)
+{
+	if (meaning == NOTHING || !figures.ordered)
 		line_letter(line, '-');
 	else
-		line_number(line, ((uint64_t)ticks * reading.imuls * IMUL_CYCLES + chain / 2) / chain, 10);
+		put_signed(line, figures.ticks);
+	line_blank_to(line, CYCLES_COLUMN);
+	if (meaning == TIME && figures.has_cycles)
+		put_signed(line, figures.cycles);
+	else
+		line_letter(line, '-');
 }
 
 static const char *outcome_name(uint64_t outcome, struct end end)
@@ -213,25 +256,61 @@ static void put_observed(struct line_buffer *line, struct end end)
 	put(line, CONSOLE_TEXT);
 }
 
-void table_row(const char *const *arguments, unsigned count, struct end end)
+static void put_row(const char *const *arguments, struct end end)
 {
 	struct line_buffer line = {.length = 0};
 	const uint64_t outcome = reading_take(&reading, collected, collected_bytes);
+	const int has_figures = end.how == LAB_END_EXITED && outcome == OUTCOME_OK && reading.samples.count;
+	const int is_observed = configured[SWITCH_OBSERVE] == OBSERVE_ON;
+	const struct figures figures = has_figures ? reading_figures(&reading) : (struct figures){0};
 
-	collected_bytes = 0;
-	if (count <= REQUEST_OPERATION)
-		return;
+	if (has_figures && counters_due && meaning == TIME && !is_observed)
+		put_counters(figures);
 	line_text(&line, name_of(number_of(arguments[REQUEST_ENTRY]), 1));
 	line_blank_to(&line, OPERATION_COLUMN);
-	if (configured[SWITCH_OBSERVE] == OBSERVE_ON) {
+	if (is_observed) {
 		put_observed(&line, end);
 		return;
 	}
 	line_text(&line, name_of(number_of(arguments[REQUEST_OPERATION]), 0));
 	line_blank_to(&line, TICKS_COLUMN);
-	if (end.how == LAB_END_EXITED && outcome == OUTCOME_OK && reading.samples)
-		put_figures(&line);
+	if (has_figures)
+		put_figures(&line, figures);
 	else
 		put_outcome(&line, outcome, end);
 	put(&line, CONSOLE_TEXT);
+}
+
+static void put_firmware(uint64_t interrupts)
+{
+	struct line_buffer line = {.length = 0};
+
+	line_text(&line, "   system management interrupts in all ");
+	line_number(&line, MOST_RUNS, 10);
+	line_text(&line, " runs of this row; in the last: ");
+	line_number(&line, interrupts, 10);
+	put(&line, CONSOLE_TEXT);
+}
+
+struct end table_run(const struct start *start, struct end (*run)(const struct start *))
+{
+	uint64_t interrupts = 0;
+	struct end end;
+
+	for (unsigned runs = 0; runs < MOST_RUNS; runs++) {
+		collected_bytes = 0;
+		end = run(start);
+		if (!counters_value(COUNTER_SMI, &interrupts))
+			interrupts = 0;
+		if (!interrupts)
+			break;
+	}
+	put_configuration();
+	/* A probe that only describes the vDSO has no row. */
+	if (start->argument_count <= REQUEST_OPERATION)
+		return end;
+	put_row(start->arguments, end);
+	if (interrupts)
+		put_firmware(interrupts);
+	return end;
 }

@@ -2,6 +2,7 @@
 #include "serial/console.h"
 #include "boot/efi.h"
 #include "cpu/cpu.h"
+#include "lab.h"
 #include "serial/line.h"
 #include "serial/pages.h"
 #include "serial/screen.h"
@@ -13,7 +14,11 @@
 #define PAGE_SECONDS 10
 #define LIKELY_HERTZ 2000000000ul
 
-static int is_open;
+/* start.S has it from the boot loader's protocol: what is known from the first. */
+uint32_t console_loader;
+static enum { NOT_PREPARED, COMMAND, PERSON } listener;
+static struct framebuffer found;
+static int screen_is_known, plan_is_read, is_open;
 static char text[TEXT_BYTES];
 static uint32_t text_bytes;
 static struct {
@@ -29,11 +34,43 @@ static void say(const char *words)
 	pages_status((struct page_line){words, (uint32_t)__builtin_strlen(words)});
 }
 
-void console_open(const struct framebuffer *framebuffer)
+void console_prepare(int is_command, const struct framebuffer *framebuffer)
+{
+	listener = is_command ? COMMAND : PERSON;
+	screen_is_known = framebuffer != 0;
+	if (framebuffer)
+		found = *framebuffer;
+}
+
+int console_is_for_command(void)
+{
+	return listener == NOT_PREPARED ? console_loader == LOADER_PVH : listener == COMMAND;
+}
+
+int console_is_text(void)
+{
+	return is_open || (!plan_is_read && !console_is_for_command());
+}
+
+/* Once: what stands there already remains. */
+static void open_screen(void)
+{
+	if (!screen_is_known)
+		return;
+	screen_is_known = 0;
+	screen_open(&found);
+}
+
+void console_close(void)
+{
+	plan_is_read = 1;
+}
+
+void console_open(void)
 {
 	is_open = 1;
 	drawing = 1;
-	screen_open(framebuffer);
+	open_screen();
 	say("measuring ...");
 	drawing = 0;
 }
@@ -62,6 +99,7 @@ void console_line(const char *line, uint32_t count, unsigned level)
 	text_bytes += count;
 	text[text_bytes++] = '\n';
 	drawing = 1;
+	open_screen();
 	pages_add(&place, (struct page_line){kept, count}, level, PAGE_ALL);
 	drawing = 0;
 }

@@ -12,8 +12,16 @@
 #define CONSOLE_LEVELS 2
 #define CONSOLE_TEXT   CONSOLE_LEVELS /* no heading */
 
-void console_open(
-    const struct framebuffer *framebuffer); /* from here on nothing else is written to the serial port */
+/*
+ * Until the plan has been read, a person at the machine is told in text, on the serial port and the screen, and a command by
+ * records. Null while the screen is not known.
+ */
+void console_prepare(int is_command, const struct framebuffer *screen);
+int console_is_for_command(void);
+int console_is_text(void);
+/* The plan has been read: there will be records, or text and nothing else. */
+void console_close(void);
+void console_open(void);
 int console_is_open(void);
 /* A line, without its end. */
 void console_line(const char *text, uint32_t count, unsigned level);

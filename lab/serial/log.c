@@ -26,19 +26,27 @@ void log_line(const char *format, ...)
 			line_number(&line, va_arg(arguments, uint64_t), *format == 'x' ? 16 : 10);
 	}
 	va_end(arguments);
-	if (console_is_open())
+	/* An exception may come before the serial port is set up. */
+	if (!records_are_ready()) {
+		uart_init();
+		records_init();
+	}
+	if (console_is_text())
 		console_line(line.text, line.length, CONSOLE_TEXT);
 	else
 		record(RECORD_LAB_LOG, line.text, line.length);
 }
 
-/* QEMU and Bochs each end through a debug port; a machine with somebody before it stops, and keeps its screen. */
+/*
+ * QEMU and Bochs each end through a debug port, where a command has started them. A machine with somebody before it stops, and
+ * keeps its screen: on it, nobody knows what is at these ports.
+ */
 _Noreturn void power_off(void)
 {
 	static const char shutdown[] = "Shutdown";
 
 	uart_drain();
-	if (!console_is_open()) {
+	if (console_is_for_command() && !console_is_open()) {
 		out8(LAB_EXIT_PORT, LAB_EXIT_VALUE);
 		for (const char *letter = shutdown; *letter; letter++)
 			out8(0x8900, (uint8_t)*letter);

@@ -5,7 +5,7 @@
 #include "serial/serial.h"
 
 static struct record_header header = {.magic = RECORD_MAGIC, .version = RECORD_VERSION};
-static uint32_t crc_table[256];
+static uint32_t crc_table[256], next;
 
 void records_init(void)
 {
@@ -22,6 +22,8 @@ void record_parts(uint16_t kind, const void *first, uint32_t first_bytes, const 
 {
 	if (console_is_open())
 		return;
+	/* Counted before it is sent: a machine check at its last byte still reports in order. */
+	header.sequence = next++;
 	header.kind = kind;
 	header.length = first_bytes + second_bytes;
 	header.crc = 0;
@@ -31,7 +33,6 @@ void record_parts(uint16_t kind, const void *first, uint32_t first_bytes, const 
 	uart_write(&header, sizeof(header));
 	uart_write(first, first_bytes);
 	uart_write(second, second_bytes);
-	header.sequence++;
 }
 
 void record(uint16_t kind, const void *payload, uint32_t bytes)

@@ -3,6 +3,7 @@
  * microseconds a word. So what is shown is kept here as well, and what does not change is not drawn again.
  */
 #include "serial/screen.h"
+#include "boot/window.h"
 #include "mm/mm.h"
 #include "serial/font.h"
 
@@ -84,8 +85,9 @@ void screen_clear(void)
 /* 0 when it cannot be mapped. */
 static int map(uint64_t bytes)
 {
-	if (bytes && bytes <= MOST_BYTES && target.address % PAGE == 0)
-		memory = tables_map_device(target.address, bytes, MAP_SCREEN);
+	if (bytes && target.address % PAGE == 0)
+		memory = window_is_there() ? window_to_screen(target.address, bytes)
+					   : tables_map_device(target.address, bytes, MAP_SCREEN);
 	return memory != 0;
 }
 
@@ -106,8 +108,11 @@ static void wipe(uint64_t bytes)
 
 void screen_open(const struct framebuffer *framebuffer)
 {
-	const uint64_t bytes = (uint64_t)framebuffer->line_bytes * framebuffer->rows;
+	const uint64_t room = window_is_there() ? WINDOW_SCREEN : MOST_BYTES;
 	unsigned columns = framebuffer->columns, rows = framebuffer->rows;
+	if ((uint64_t)framebuffer->line_bytes * rows > room)
+		rows = (unsigned)(room / framebuffer->line_bytes);
+	const uint64_t bytes = (uint64_t)framebuffer->line_bytes * rows;
 	uint64_t line = (uint64_t)columns * LETTER_BYTES;
 
 	target = *framebuffer;

@@ -1,5 +1,6 @@
 /* Which of several frequencies is true. */
 #include "time/estimate.h"
+#include "lab.h"
 
 /* Nominal frequencies of CPUID are rounded to some MHz. */
 #define TOLERANCE 100 /* a hundredth */
@@ -48,22 +49,58 @@ static int contradicts(struct bounds bounds, uint64_t hertz)
 	return bounds.low > hertz + hertz / TOLERANCE || bounds.high < hertz - hertz / TOLERANCE;
 }
 
+/* A measured frequency is worth more than one of a table, and that more than a rounded one. */
+static const uint32_t trusted[] = {TSC_FROM_PLAN, TSC_FROM_HYPERVISOR, TSC_FROM_CRYSTAL, TSC_FROM_PM_TIMER,
+				   TSC_FROM_PIT,  TSC_FROM_MODEL,      TSC_FROM_BASE};
+
+static struct bounds told_by(uint32_t source, const struct answer *answers, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (answers[i].source == source)
+			return answers[i].hertz;
+	return exactly(0);
+}
+
 struct tsc estimate_choose(const struct answer *answers, unsigned count)
 {
 	struct tsc tsc = {0};
 
-	for (unsigned i = 0; i < count; i++) {
-		const struct answer answer = answers[i];
+	for (unsigned i = 0; i < sizeof(trusted) / sizeof(trusted[0]); i++) {
+		const struct bounds hertz = told_by(trusted[i], answers, count);
 
-		if (!answer.hertz.high)
+		if (!hertz.high)
 			continue;
 		if (!tsc.hertz) {
-			tsc.hertz = middle(answer.hertz);
-			tsc.source = answer.source;
-		} else if (!tsc.other_hertz && contradicts(answer.hertz, tsc.hertz)) {
-			tsc.other_hertz = middle(answer.hertz);
-			tsc.other = answer.source;
+			tsc.hertz = middle(hertz);
+			tsc.source = trusted[i];
+		} else if (!tsc.other_hertz && contradicts(hertz, tsc.hertz)) {
+			tsc.other_hertz = middle(hertz);
+			tsc.other = trusted[i];
 		}
 	}
 	return tsc;
+}
+
+/*
+ * SDM vol. 3, 20.7.3, by family 6 model. Not 0x55 (Skylake-X, Cascade Lake): its workstations have a crystal of 24 MHz, and
+ * servers one of 25 MHz whose frequency is spread and so a quarter of a percent lower. Linux dropped it for that reason ("Fix
+ * erroneous TSC rate on Skylake Xeon", 2017).
+ */
+uint64_t estimate_crystal(uint32_t signature)
+{
+	if ((signature >> 8 & 0xf) != 6)
+		return 0;
+	switch ((signature >> 4 & 0xf) | (signature >> 12 & 0xf0)) {
+	case 0x4e: /* sixth and seventh generation */
+	case 0x5e:
+	case 0x8e:
+	case 0x9e:
+		return 24000000;
+	case 0x5f: /* Denverton */
+		return 25000000;
+	case 0x5c: /* Goldmont */
+		return 19200000;
+	default:
+		return 0;
+	}
 }

@@ -28,5 +28,8 @@ struct tsc {
 	uint32_t other;
 };
 
-/* The first answer that is known, and the first after it that differs by more than 1 %. */
+/* The most trusted answer that is known, and the most trusted of the others that differs from it by more than 1 %. */
 struct tsc estimate_choose(const struct answer *answers, unsigned count);
+
+/* Hertz of the crystal of an Intel processor, by its signature (CPUID 1, eax); 0 when its model does not tell. */
+uint64_t estimate_crystal(uint32_t signature);

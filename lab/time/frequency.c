@@ -1,4 +1,4 @@
-/* How fast the TSC runs: what the plan says, or the hypervisor, or the processor, or a timer, in this order of trust. */
+/* How fast the TSC runs: what the plan says, or the hypervisor, the processor, a timer; estimate.c chooses. */
 #include "lab.h"
 #include "cpu/cpu.h"
 #include "serial/serial.h"
@@ -15,6 +15,11 @@
 #define EDX_INVARIANT	(1u << 8)
 #define LEAST_HERTZ	4000000 /* that clock.c can do */
 
+static struct cpuid leaf_tsc(void)
+{
+	return cpuid(0, 0).eax >= LEAF_TSC ? cpuid(LEAF_TSC, 0) : (struct cpuid){0};
+}
+
 static const char *const names[] = {
     [TSC_FROM_NOTHING] = "nothing",
     [TSC_FROM_PLAN] = "the plan",
@@ -23,37 +28,20 @@ static const char *const names[] = {
     [TSC_FROM_PM_TIMER] = "the ACPI timer",
     [TSC_FROM_PIT] = "the PC's timer",
     [TSC_FROM_BASE] = "CPUID 16h",
+    [TSC_FROM_MODEL] = "CPUID 15h and the model's crystal",
 };
 
-/* Hertz of the crystal where leaf 0x15 leaves it out: SDM vol. 3, 20.7.3, by family 6 model. */
-static uint64_t known_crystal(void)
+static struct bounds from_crystal(uint64_t crystal)
 {
-	const uint32_t signature = cpuid(1, 0).eax;
-
-	if (cpu.vendor != VENDOR_INTEL || (signature >> 8 & 0xf) != 6)
-		return 0;
-	switch ((signature >> 4 & 0xf) | (signature >> 12 & 0xf0)) {
-	case 0x4e: /* sixth and seventh generation */
-	case 0x5e:
-	case 0x8e:
-	case 0x9e:
-		return 24000000;
-	case 0x55: /* Xeon Scalable */
-	case 0x5f: /* Denverton */
-		return 25000000;
-	case 0x5c: /* Goldmont */
-		return 19200000;
-	default:
-		return 0;
-	}
-}
-
-static struct bounds from_crystal(void)
-{
-	const struct cpuid ratio = cpuid(0, 0).eax >= LEAF_TSC ? cpuid(LEAF_TSC, 0) : (struct cpuid){0};
-	const uint64_t crystal = ratio.ecx ? ratio.ecx : known_crystal();
+	const struct cpuid ratio = leaf_tsc();
 
 	return exactly(ratio.eax ? crystal * ratio.ebx / ratio.eax : 0);
+}
+
+/* Where leaf 0x15 leaves the crystal out. */
+static uint64_t crystal_of_model(void)
+{
+	return cpu.vendor == VENDOR_INTEL && !leaf_tsc().ecx ? estimate_crystal(cpuid(1, 0).eax) : 0;
 }
 
 static struct bounds from_base(void)
@@ -92,9 +80,10 @@ struct tsc find_tsc_frequency(uint64_t told, uint16_t pm_timer)
 	const struct answer answers[] = {
 	    {TSC_FROM_PLAN, exactly(told)},
 	    {TSC_FROM_HYPERVISOR, from_hypervisor()},
-	    {TSC_FROM_CRYSTAL, from_crystal()},
+	    {TSC_FROM_CRYSTAL, from_crystal(leaf_tsc().ecx)},
 	    {TSC_FROM_PM_TIMER, told ? exactly(0) : tsc_by_pm_timer(pm_timer)},
 	    {TSC_FROM_PIT, told ? exactly(0) : tsc_by_pit()},
+	    {TSC_FROM_MODEL, from_crystal(crystal_of_model())},
 	    {TSC_FROM_BASE, from_base()},
 	};
 	struct tsc tsc = estimate_choose(answers, sizeof(answers) / sizeof(answers[0]));

@@ -4,6 +4,7 @@
 #include "entry/layout.h"
 #include "serial/serial.h"
 #include "user/files.h"
+#include "user/thread.h"
 #include "user/user.h"
 
 #include <stddef.h>
@@ -47,14 +48,17 @@ void calls_init(void)
 	}
 }
 
-void calls_reset(const struct start *start)
+void calls_reset(struct text input)
 {
 	__builtin_memset(reported, 0, sizeof(reported));
-	files_reset(start ? start->input : (struct text){0, 0});
-	signals_reset();
-	timers_reset();
-	limits_reset();
-	thread_reset(start ? start->arguments[0] : "");
+	files_reset(input);
+}
+
+void calls_reset_thread(struct thread *thread, const char *name)
+{
+	timers_reset(&thread->timers);
+	limits_reset(&thread->limits);
+	settings_reset(&thread->settings, name);
 }
 
 static const char *name_of(uint32_t number, uint32_t bits)

@@ -9,6 +9,42 @@
 
 typedef uint64_t word;
 
+/* What a thread has set with calls (thread.h). */
+#define LAST_SIGNAL 64
+struct signals {
+	struct action {
+		uint64_t handler, flags, restorer,
+		    mask; /* struct sigaction as the kernel has it, of either ABI */
+	} actions[LAST_SIGNAL + 1];
+	uint64_t blocked, pending; /* a bit for each signal, from 1 on */
+	struct {
+		uint64_t address, bytes;
+		uint32_t flags;
+	} stack;
+};
+
+#define TIMERS 3 /* real, virtual, profiling: here time of the program is all time */
+struct timers {
+	struct {
+		uint64_t due, interval; /* in nanoseconds of CLOCK_MONOTONIC */
+	} of[TIMERS];
+};
+
+#define LIMITS 16
+struct limits {
+	struct limit {
+		uint64_t soft, hard;
+	} of[LIMITS];
+};
+
+#define NAME_BYTES 16
+struct settings {
+	uint64_t rseq; /* its address; 0: none */
+	uint32_t rseq_bytes, rseq_signature;
+	uint32_t dumpable, death_signal, no_new_privileges;
+	char name[NAME_BYTES];
+};
+
 /* No call moves more bytes at once; Linux's MAX_RW_COUNT. */
 #define MOST_BYTES 0x7ffff000ul
 
@@ -34,7 +70,9 @@ void time_rest(void);
 long time_wait(uint32_t clock, struct time_value time, int is_absolute);
 
 /* calls_timer.c */
-void timers_reset(void);
+void timers_reset(struct timers *reset);
+void timers_save(struct timers *to); /* of the current thread */
+void timers_load(const struct timers *from);
 void timers_check(void); /* sends the signals of those that have run out */
 /* A call that nothing but a signal can end: `what` it is. */
 _Noreturn void waits_for_ever(const char *what);
@@ -99,7 +137,6 @@ long call_fstatat_32(word folder, word path, word to, word flags);
 long call_statx(word folder, word path, word flags, word mask, word to);
 
 /* calls_signal.c */
-void signals_reset(void);
 void signal_send(unsigned signal);
 /* Says so if the program would have handled the signal that ends it. */
 void signal_note_handler(uint64_t signal);
@@ -129,7 +166,7 @@ long call_sysinfo(word to);
 long call_sysinfo_32(word to);
 
 /* calls_limit.c */
-void limits_reset(void);
+void limits_reset(struct limits *limits);
 long call_prlimit(word process, word resource, word new_limit, word old_limit);
 long call_getrlimit(word resource, word to);
 long call_getrlimit_32(word resource, word to);
@@ -137,7 +174,8 @@ long call_setrlimit(word resource, word from);
 long call_setrlimit_32(word resource, word from);
 
 /* calls_thread.c */
-void thread_reset(const char *name);
+void settings_reset(struct settings *settings, const char *name);
+long call_sched_yield(void);
 long call_sched_getaffinity(word process, word bytes, word to);
 long call_sched_setaffinity(word process, word bytes, word from);
 long call_futex(word address, word operation, word value, word time, word second, word third);

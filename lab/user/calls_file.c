@@ -25,7 +25,7 @@ static uint8_t chunk[CHUNK];
 
 static int is_user_range(word address, word bytes)
 {
-	return address <= space.end && bytes <= space.end - address;
+	return address <= user_end && bytes <= user_end - address;
 }
 
 /* The open file, if it can be read from (or written to); null if not. */

@@ -2,26 +2,21 @@
 #include "mm/mm.h"
 #include "user/calls.h"
 #include "user/files.h"
+#include "user/thread.h"
 #include "user/user.h"
 
 #define UNLIMITED     (~0ull)
 #define UNLIMITED_32  (~0u)
 #define RLIMIT_STACK  3
 #define RLIMIT_NOFILE 7
-#define LIMITS	      16
 #define STACK_LIMIT   (8ull << 20)
 
-struct limit {
-	uint64_t soft, hard;
-};
-static struct limit limits[LIMITS];
-
-void limits_reset(void)
+void limits_reset(struct limits *limits)
 {
 	for (unsigned i = 0; i < LIMITS; i++)
-		limits[i] = (struct limit){UNLIMITED, UNLIMITED};
-	limits[RLIMIT_STACK].soft = STACK_LIMIT;
-	limits[RLIMIT_NOFILE] = (struct limit){DESCRIPTORS, DESCRIPTORS};
+		limits->of[i] = (struct limit){UNLIMITED, UNLIMITED};
+	limits->of[RLIMIT_STACK].soft = STACK_LIMIT;
+	limits->of[RLIMIT_NOFILE] = (struct limit){DESCRIPTORS, DESCRIPTORS};
 }
 
 static long set_limit(uint32_t resource, struct limit wanted)
@@ -30,7 +25,7 @@ static long set_limit(uint32_t resource, struct limit wanted)
 		return -EINVAL;
 	if (resource == RLIMIT_NOFILE && wanted.hard > DESCRIPTORS)
 		return -EPERM;
-	limits[resource] = wanted;
+	current->limits.of[resource] = wanted;
 	return 0;
 }
 
@@ -40,11 +35,11 @@ long call_prlimit(word process, word resource, word new_limit, word old_limit)
 
 	if (new_limit && user_read(&wanted, new_limit, sizeof(wanted)))
 		return -EFAULT;
-	if ((uint32_t)process && (uint32_t)process != LAB_PID)
+	if ((uint32_t)process && (uint32_t)process != current->id)
 		return -ESRCH;
 	if ((uint32_t)resource >= LIMITS)
 		return -EINVAL;
-	old = limits[(uint32_t)resource];
+	old = current->limits.of[(uint32_t)resource];
 	const long problem = new_limit ? set_limit((uint32_t)resource, wanted) : 0;
 	if (problem)
 		return problem;
@@ -55,7 +50,8 @@ long call_getrlimit(word resource, word to)
 {
 	if ((uint32_t)resource >= LIMITS)
 		return -EINVAL;
-	return user_put_16(to, limits[(uint32_t)resource].soft, limits[(uint32_t)resource].hard);
+	return user_put_16(to, current->limits.of[(uint32_t)resource].soft,
+			   current->limits.of[(uint32_t)resource].hard);
 }
 
 static uint32_t narrow(uint64_t limit)
@@ -67,7 +63,7 @@ long call_getrlimit_32(word resource, word to)
 {
 	if ((uint32_t)resource >= LIMITS)
 		return -EINVAL;
-	const struct limit *limit = &limits[(uint32_t)resource];
+	const struct limit *limit = &current->limits.of[(uint32_t)resource];
 	return user_put_8(to, narrow(limit->soft) | (uint64_t)narrow(limit->hard) << 32);
 }
 

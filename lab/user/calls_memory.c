@@ -33,7 +33,7 @@ static unsigned protection_of(word protection)
 {
 	const unsigned wanted = (unsigned)protection & PROTECTIONS;
 
-	return wanted & PROTECT_READ && space.read_implies_execute ? wanted | PROTECT_EXECUTE : wanted;
+	return wanted & PROTECT_READ && space->read_implies_execute ? wanted | PROTECT_EXECUTE : wanted;
 }
 
 long call_brk(word to)
@@ -46,9 +46,9 @@ static uint64_t room_for(word hint, word bytes, word flags)
 {
 	const uint64_t at = hint & ~(PAGE - 1);
 
-	if (at && at < space.end && bytes <= space.end - at && space_is_free(at, bytes))
+	if (at && at < space->end && bytes <= space->end - at && space_is_free(at, bytes))
 		return at;
-	if (flags & MAP_BELOW_2_GIB && space.bits == 64)
+	if (flags & MAP_BELOW_2_GIB && space->bits == 64)
 		return space_find_in(bytes, BELOW_2_GIB_START, BELOW_2_GIB_END);
 	return space_find(bytes);
 }
@@ -74,9 +74,9 @@ long call_mmap(word address, word bytes, word protection, word flags, word file)
 		return -EBADF;
 	if (!bytes)
 		return -EINVAL;
-	if (!rounded || rounded > space.end || flags & MAP_HUGETLB)
+	if (!rounded || rounded > space->end || flags & MAP_HUGETLB)
 		return -ENOMEM;
-	if (is_fixed && address > space.end - rounded)
+	if (is_fixed && address > space->end - rounded)
 		return -ENOMEM;
 	if (is_fixed && address % PAGE)
 		return -EINVAL;
@@ -126,14 +126,14 @@ static int grows_in_place(word address, word bytes, word new_bytes)
 	const word end = address + bytes, more = new_bytes - bytes;
 	const int protection = space_protection(address);
 
-	return end < space.end && more <= space.end - end && space_is_free(end, more) &&
+	return end < space->end && more <= space->end - end && space_is_free(end, more) &&
 	       !space_add(end, more, (unsigned)protection, (struct source){0});
 }
 
 /* To an address that the program chose, where everything is replaced. */
 static long remap_to(word address, word bytes, word new_bytes, word to)
 {
-	if (to % PAGE || new_bytes > space.end || to > space.end - new_bytes ||
+	if (to % PAGE || new_bytes > space->end || to > space->end - new_bytes ||
 	    (address + bytes > to && to + new_bytes > address))
 		return -EINVAL;
 	if (new_bytes < bytes) {

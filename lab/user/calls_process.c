@@ -2,6 +2,7 @@
 #include "mm/mm.h"
 #include "time/clock.h"
 #include "user/calls.h"
+#include "user/thread.h"
 #include "user/user.h"
 
 #define USAGE_SELF     0
@@ -22,7 +23,7 @@ long call_exit(word status)
 
 long call_getpid(void)
 {
-	return LAB_PID;
+	return current->id;
 }
 
 long call_getppid(void)
@@ -41,10 +42,10 @@ long call_three_zeroes(word first, word second, word third)
 	return user_put_4(first, 0) || user_put_4(second, 0) || user_put_4(third, 0) ? -EFAULT : 0;
 }
 
-/* There is one process group, with one process. */
+/* Each process is a group of its own. */
 long call_getpgid(word process)
 {
-	return !(uint32_t)process || (uint32_t)process == LAB_PID ? LAB_PID : -ESRCH;
+	return !(uint32_t)process || (uint32_t)process == current->id ? (long)current->id : -ESRCH;
 }
 
 long call_getcpu(word cpu_to, word node_to)
@@ -90,7 +91,7 @@ static long fill_usage(word who, uint64_t usage[RUSAGE_WORDS])
 	clock_read(CLOCK_PROCESS_CPU, &time);
 	usage[0] = time.seconds;
 	usage[1] = time_microseconds(time.nanoseconds);
-	usage[RUSAGE_MINFLT] = space.minor_faults;
+	usage[RUSAGE_MINFLT] = space->minor_faults;
 	return 0;
 }
 

@@ -24,7 +24,7 @@ long call_arch_prctl(word code, word address)
 	switch (which) {
 	case ARCH_SET_FS:
 	case ARCH_SET_GS:
-		if (address >= space.end)
+		if (address >= space->end)
 			return -EPERM;
 		wrmsr(msr, address);
 		return 0;
@@ -119,7 +119,7 @@ long call_set_thread_area(word descriptor)
 		return -EINVAL;
 	if (from.number == ~0u) {
 		from.number = first;
-		while (from.number < first + TLS_ENTRIES && !tables_tls_is_free(from.number - first))
+		while (from.number < first + TLS_ENTRIES && tables_tls(from.number - first))
 			from.number++;
 		if (from.number == first + TLS_ENTRIES)
 			return -ESRCH;

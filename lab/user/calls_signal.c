@@ -5,9 +5,9 @@
 #include "mm/mm.h"
 #include "serial/serial.h"
 #include "user/calls.h"
+#include "user/thread.h"
 #include "user/user.h"
 
-#define SIGNALS	   64
 #define SIGKILL	   9
 #define SIGCHLD	   17
 #define SIGCONT	   18
@@ -32,25 +32,6 @@
 #define SS_AUTODISARM  (1u << 31)
 #define SMALLEST_STACK 2048
 
-/* struct sigaction as the kernel has it, of either ABI. */
-struct action {
-	uint64_t handler, flags, restorer, mask;
-};
-
-static struct action actions[SIGNALS + 1];
-static uint64_t blocked, pending; /* a bit for each signal, from 1 on */
-static struct {
-	uint64_t address, bytes;
-	uint32_t flags;
-} stack;
-
-void signals_reset(void)
-{
-	__builtin_memset(actions, 0, sizeof(actions));
-	blocked = pending = 0;
-	stack.address = stack.bytes = stack.flags = 0;
-}
-
 static uint64_t bit(unsigned signal)
 {
 	return 1ull << (signal - 1);
@@ -63,7 +44,7 @@ static int is_ignored_by_default(unsigned signal)
 
 void signal_note_handler(uint64_t signal)
 {
-	if (signal && signal <= SIGNALS && actions[signal].handler > SIG_IGNORE)
+	if (signal && signal <= LAST_SIGNAL && current->signals.actions[signal].handler > SIG_IGNORE)
 		log_line(
 		    "the program has a handler for signal %lu, and the lab runs no handlers: it ends the "
 		    "program; run it on Linux instead",
@@ -73,7 +54,7 @@ void signal_note_handler(uint64_t signal)
 /* What an unblocked signal does. */
 static void act(unsigned signal)
 {
-	const uint64_t handler = actions[signal].handler;
+	const uint64_t handler = current->signals.actions[signal].handler;
 
 	if (handler == SIG_IGNORE || (handler == SIG_DEFAULT && is_ignored_by_default(signal)))
 		return;
@@ -85,16 +66,18 @@ static void act(unsigned signal)
 
 static void act_on_pending(void)
 {
-	for (unsigned signal = 1; signal <= SIGNALS; signal++)
-		if (pending & ~blocked & bit(signal)) {
-			pending &= ~bit(signal);
+	struct signals *const signals = &current->signals;
+
+	for (unsigned signal = 1; signal <= LAST_SIGNAL; signal++)
+		if (signals->pending & ~signals->blocked & bit(signal)) {
+			signals->pending &= ~bit(signal);
 			act(signal);
 		}
 }
 
 void signal_send(unsigned signal)
 {
-	pending |= bit(signal);
+	current->signals.pending |= bit(signal);
 	act_on_pending();
 }
 
@@ -127,17 +110,17 @@ static long sigaction(uint32_t signal, word new_action, word old_action, word by
 		return -EINVAL;
 	if (new_action && read_action(new_action, word_bytes, &action))
 		return -EFAULT;
-	if (!signal || signal > SIGNALS || (new_action && (signal == SIGKILL || signal == SIGSTOP)))
+	if (!signal || signal > LAST_SIGNAL || (new_action && (signal == SIGKILL || signal == SIGSTOP)))
 		return -EINVAL;
-	old = actions[signal];
+	old = current->signals.actions[signal];
 	if (new_action) {
 		action.flags &= ACTION_FLAGS;
 		action.mask &= ~(bit(SIGKILL) | bit(SIGSTOP));
-		actions[signal] = action;
+		current->signals.actions[signal] = action;
 		/* A signal that is ignored now is dropped. */
 		if (action.handler == SIG_IGNORE ||
 		    (action.handler == SIG_DEFAULT && is_ignored_by_default(signal)))
-			pending &= ~bit(signal);
+			current->signals.pending &= ~bit(signal);
 	}
 	return old_action ? write_action(old_action, word_bytes, &old) : 0;
 }
@@ -154,8 +137,9 @@ long call_sigaction_32(word signal, word new_action, word old_action, word bytes
 
 long call_sigprocmask(word how, word new_mask, word old_mask, word bytes)
 {
-	const uint64_t old = blocked;
-	uint64_t mask = 0, wanted = blocked;
+	struct signals *const signals = &current->signals;
+	const uint64_t old = signals->blocked;
+	uint64_t mask = 0, wanted = signals->blocked;
 
 	if (bytes != MASK_BYTES)
 		return -EINVAL;
@@ -177,7 +161,7 @@ long call_sigprocmask(word how, word new_mask, word old_mask, word bytes)
 			return -EINVAL;
 		}
 	}
-	blocked = wanted;
+	signals->blocked = wanted;
 	const long problem = old_mask ? user_put_8(old_mask, old) : 0;
 	act_on_pending();
 	return problem;
@@ -185,7 +169,7 @@ long call_sigprocmask(word how, word new_mask, word old_mask, word bytes)
 
 long call_sigpending(word to, word bytes)
 {
-	const uint64_t waiting = pending & blocked;
+	const uint64_t waiting = current->signals.pending & current->signals.blocked;
 
 	if (bytes > MASK_BYTES)
 		return -EINVAL;
@@ -195,7 +179,7 @@ long call_sigpending(word to, word bytes)
 /* How sigaltstack's flags are told: no stack is ever in use, as no handler runs. */
 static uint32_t stack_flags(void)
 {
-	return (stack.bytes ? 0 : SS_DISABLE) | stack.flags;
+	return (current->signals.stack.bytes ? 0 : SS_DISABLE) | current->signals.stack.flags;
 }
 
 static long set_stack(uint64_t address, uint32_t flags, uint64_t bytes)
@@ -206,16 +190,16 @@ static long set_stack(uint64_t address, uint32_t flags, uint64_t bytes)
 		return -EINVAL;
 	if (mode != SS_DISABLE && bytes < SMALLEST_STACK)
 		return -ENOMEM;
-	stack.address = mode == SS_DISABLE ? 0 : address;
-	stack.bytes = mode == SS_DISABLE ? 0 : bytes;
-	stack.flags = flags & SS_AUTODISARM;
+	current->signals.stack.address = mode == SS_DISABLE ? 0 : address;
+	current->signals.stack.bytes = mode == SS_DISABLE ? 0 : bytes;
+	current->signals.stack.flags = flags & SS_AUTODISARM;
 	return 0;
 }
 
 /* Pointer, flags, size. */
 long call_sigaltstack(word new_stack, word old_stack)
 {
-	const uint64_t old[3] = {stack.address, stack_flags(), stack.bytes};
+	const uint64_t old[3] = {current->signals.stack.address, stack_flags(), current->signals.stack.bytes};
 	uint64_t wanted[3];
 
 	if (new_stack) {
@@ -230,7 +214,8 @@ long call_sigaltstack(word new_stack, word old_stack)
 
 long call_sigaltstack_32(word new_stack, word old_stack)
 {
-	const uint32_t old[3] = {(uint32_t)stack.address, stack_flags(), (uint32_t)stack.bytes};
+	const uint32_t old[3] = {(uint32_t)current->signals.stack.address, stack_flags(),
+				 (uint32_t)current->signals.stack.bytes};
 	uint32_t wanted[3];
 
 	if (new_stack) {
@@ -248,9 +233,9 @@ long call_kill(word process, word signal)
 {
 	const int32_t number = (int32_t)process;
 
-	if (number != LAB_PID && number != 0 && number != -LAB_PID)
+	if (number != (int32_t)current->id && number != 0 && number != -(int32_t)current->id)
 		return -ESRCH;
-	if ((uint32_t)signal > SIGNALS)
+	if ((uint32_t)signal > LAST_SIGNAL)
 		return -EINVAL;
 	if ((uint32_t)signal)
 		signal_send((unsigned)signal);
@@ -261,12 +246,12 @@ long call_tkill(word thread, word signal)
 {
 	if ((int32_t)thread <= 0)
 		return -EINVAL;
-	return (uint32_t)thread == LAB_PID ? call_kill(LAB_PID, signal) : -ESRCH;
+	return (uint32_t)thread == current->id ? call_kill(current->id, signal) : -ESRCH;
 }
 
 long call_tgkill(word group, word thread, word signal)
 {
 	if ((int32_t)group <= 0 || (int32_t)thread <= 0)
 		return -EINVAL;
-	return (uint32_t)group == LAB_PID ? call_tkill(thread, signal) : -ESRCH;
+	return (uint32_t)group == current->id ? call_tkill(thread, signal) : -ESRCH;
 }

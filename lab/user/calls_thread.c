@@ -1,7 +1,8 @@
-/* The one thread: where it runs, what it waits for, its settings. */
+/* A thread: where it runs, what it waits for, its settings. */
 #include "mm/mm.h"
 #include "time/clock.h"
 #include "user/calls.h"
+#include "user/thread.h"
 #include "user/user.h"
 
 #define FUTEX_WAIT	     0
@@ -22,32 +23,31 @@
 #define RSEQ_UNREGISTER	 1u
 #define RSEQ_CPU_UNKNOWN 0xffffffffu
 
-#define NAME_BYTES 16
-
-/* Reset for each program. */
-static struct {
-	uint64_t rseq; /* its address; 0: none */
-	uint32_t rseq_bytes, rseq_signature;
-	uint32_t dumpable, death_signal, no_new_privileges;
-	char name[NAME_BYTES];
-} thread;
-
-void thread_reset(const char *name)
+void settings_reset(struct settings *settings, const char *name)
 {
-	__builtin_memset(&thread, 0, sizeof(thread));
-	thread.dumpable = 1;
+	settings->dumpable = 1;
 	for (unsigned i = 0; i < NAME_BYTES - 1 && name[i]; i++)
-		thread.name[i] = name[i];
+		settings->name[i] = name[i];
+}
+
+/* To the next program that runs together with this one, if there is any. */
+long call_sched_yield(void)
+{
+	struct thread *const next = thread_next();
+
+	if (next)
+		thread_run(next);
+	return 0;
 }
 
 static int is_this(word process)
 {
-	return !(uint32_t)process || (uint32_t)process == LAB_PID;
+	return !(uint32_t)process || (uint32_t)process == current->id;
 }
 
 long call_sched_getaffinity(word process, word bytes, word to)
 {
-	const uint64_t mask = 1u << LAB_CPU, size = (uint64_t)space.bits / 8;
+	const uint64_t mask = 1u << LAB_CPU, size = (uint64_t)space->bits / 8;
 
 	if ((uint32_t)bytes < size || (uint32_t)bytes % size)
 		return -EINVAL;
@@ -75,7 +75,7 @@ static long check_futex(word address, word operation)
 
 	if (address % FUTEX_ALIGNMENT)
 		return -EINVAL;
-	if (address > space.end - sizeof(value))
+	if (address > space->end - sizeof(value))
 		return -EFAULT;
 	return (uint32_t)operation & FUTEX_PRIVATE ? 0 : user_read(&value, address, sizeof(value));
 }
@@ -179,13 +179,14 @@ long call_set_robust_list_32(word list, word bytes)
 
 static long rseq_unregister(word area, uint32_t bytes, uint32_t signature)
 {
-	if (!thread.rseq || thread.rseq != area || thread.rseq_bytes != bytes)
+	if (!current->settings.rseq || current->settings.rseq != area ||
+	    current->settings.rseq_bytes != bytes)
 		return -EINVAL;
-	if (thread.rseq_signature != signature)
+	if (current->settings.rseq_signature != signature)
 		return -EPERM;
 	if (user_put_8(area, (uint64_t)RSEQ_CPU_UNKNOWN << 32))
 		return -EFAULT;
-	thread.rseq = 0;
+	current->settings.rseq = 0;
 	return 0;
 }
 
@@ -196,18 +197,18 @@ long call_rseq(word area, word bytes, word flags, word signature)
 		return rseq_unregister(area, (uint32_t)bytes, (uint32_t)signature);
 	if ((uint32_t)flags)
 		return -EINVAL;
-	if (thread.rseq) {
-		if (thread.rseq != area || thread.rseq_bytes != (uint32_t)bytes)
+	if (current->settings.rseq) {
+		if (current->settings.rseq != area || current->settings.rseq_bytes != (uint32_t)bytes)
 			return -EINVAL;
-		return thread.rseq_signature == (uint32_t)signature ? -EBUSY : -EPERM;
+		return current->settings.rseq_signature == (uint32_t)signature ? -EBUSY : -EPERM;
 	}
 	if ((uint32_t)bytes < RSEQ_BYTES || area % RSEQ_BYTES)
 		return -EINVAL;
 	if (user_put_8(area, LAB_CPU | (uint64_t)LAB_CPU << 32))
 		return -EFAULT;
-	thread.rseq = area;
-	thread.rseq_bytes = (uint32_t)bytes;
-	thread.rseq_signature = (uint32_t)signature;
+	current->settings.rseq = area;
+	current->settings.rseq_bytes = (uint32_t)bytes;
+	current->settings.rseq_signature = (uint32_t)signature;
 	return 0;
 }
 
@@ -220,7 +221,6 @@ long call_rseq(word area, word bytes, word flags, word signature)
 #define PR_GET_SECCOMP	    21
 #define PR_SET_NO_NEW_PRIVS 38
 #define PR_GET_NO_NEW_PRIVS 39
-#define LAST_SIGNAL	    64
 
 static long set_name(word from)
 {
@@ -233,7 +233,7 @@ static long set_name(word from)
 		if (!name[i])
 			break;
 	}
-	__builtin_memcpy(thread.name, name, sizeof(name));
+	__builtin_memcpy(current->settings.name, name, sizeof(name));
 	return 0;
 }
 
@@ -243,30 +243,31 @@ long call_prctl(word option, word first, word second, word third, word fourth)
 	case PR_SET_NAME:
 		return set_name(first);
 	case PR_GET_NAME:
-		return user_write(first, thread.name, sizeof(thread.name));
+		return user_write(first, current->settings.name, sizeof(current->settings.name));
 	case PR_SET_DUMPABLE:
 		if (first > 1)
 			return -EINVAL;
-		thread.dumpable = (uint32_t)first;
+		current->settings.dumpable = (uint32_t)first;
 		return 0;
 	case PR_GET_DUMPABLE:
-		return thread.dumpable;
+		return current->settings.dumpable;
 	case PR_SET_PDEATHSIG:
 		if (first > LAST_SIGNAL)
 			return -EINVAL;
-		thread.death_signal = (uint32_t)first;
+		current->settings.death_signal = (uint32_t)first;
 		return 0;
 	case PR_GET_PDEATHSIG:
-		return user_put_4(first, thread.death_signal);
+		return user_put_4(first, current->settings.death_signal);
 	case PR_GET_SECCOMP:
 		return 0;
 	case PR_SET_NO_NEW_PRIVS:
 		if (first != 1 || second || third || fourth)
 			return -EINVAL;
-		thread.no_new_privileges = 1;
+		current->settings.no_new_privileges = 1;
 		return 0;
 	case PR_GET_NO_NEW_PRIVS:
-		return first || second || third || fourth ? -EINVAL : (long)thread.no_new_privileges;
+		return first || second || third || fourth ? -EINVAL
+							  : (long)current->settings.no_new_privileges;
 	default:
 		return -EINVAL;
 	}

@@ -5,7 +5,6 @@
 #include "user/calls.h"
 #include "user/user.h"
 
-#define TIMERS	     3 /* real, virtual, profiling: here time of the program is all time */
 #define REAL	     0
 #define SIGKILL	     9
 #define MICROSECOND  1000u
@@ -14,15 +13,23 @@
 
 static const uint8_t signals[TIMERS] = {14, 26, 27}; /* SIGALRM, SIGVTALRM, SIGPROF */
 
-/* In nanoseconds of CLOCK_MONOTONIC. */
-static struct {
-	uint64_t due, interval;
-} timers[TIMERS];
+/* Of the current thread; copied, since getrandom and every tick look at them. */
+static struct timers timers;
 
-void timers_reset(void)
+void timers_reset(struct timers *reset)
 {
 	for (unsigned i = 0; i < TIMERS; i++)
-		timers[i].due = NO_TIMER;
+		reset->of[i].due = NO_TIMER;
+}
+
+void timers_save(struct timers *to)
+{
+	*to = timers;
+}
+
+void timers_load(const struct timers *from)
+{
+	timers = *from;
 }
 
 static uint64_t now(void)
@@ -36,9 +43,9 @@ static uint64_t now(void)
 void timers_check(void)
 {
 	for (unsigned i = 0; i < TIMERS; i++) {
-		if (timers[i].due == NO_TIMER || timers[i].due > now())
+		if (timers.of[i].due == NO_TIMER || timers.of[i].due > now())
 			continue;
-		timers[i].due = timers[i].interval ? now() + timers[i].interval : NO_TIMER;
+		timers.of[i].due = timers.of[i].interval ? now() + timers.of[i].interval : NO_TIMER;
 		signal_send(signals[i]);
 	}
 }
@@ -46,7 +53,7 @@ void timers_check(void)
 static int is_armed(void)
 {
 	for (unsigned i = 0; i < TIMERS; i++)
-		if (timers[i].due != NO_TIMER)
+		if (timers.of[i].due != NO_TIMER)
 			return 1;
 	return 0;
 }
@@ -64,12 +71,12 @@ _Noreturn void waits_for_ever(const char *what)
 /* What is left of a timer, and its interval: four words, as in struct itimerval. */
 static void tell(unsigned which, uint64_t words[4])
 {
-	const uint64_t time = now(), due = timers[which].due;
+	const uint64_t time = now(), due = timers.of[which].due;
 	/* A timer that is armed never has nothing left. */
 	const uint64_t left = due == NO_TIMER ? 0 : due > time + MICROSECOND ? due - time : MICROSECOND;
 
-	words[0] = timers[which].interval / NANOSECONDS_A_SECOND;
-	words[1] = timers[which].interval % NANOSECONDS_A_SECOND / MICROSECOND;
+	words[0] = timers.of[which].interval / NANOSECONDS_A_SECOND;
+	words[1] = timers.of[which].interval % NANOSECONDS_A_SECOND / MICROSECOND;
 	words[2] = left / NANOSECONDS_A_SECOND;
 	words[3] = left % NANOSECONDS_A_SECOND / MICROSECOND;
 }
@@ -92,8 +99,8 @@ static void arm(unsigned which, const int64_t words[4])
 {
 	const uint64_t wait = nanoseconds_of(words + 2);
 
-	timers[which].interval = wait ? nanoseconds_of(words) : 0;
-	timers[which].due = wait ? now() + wait : NO_TIMER;
+	timers.of[which].interval = wait ? nanoseconds_of(words) : 0;
+	timers.of[which].due = wait ? now() + wait : NO_TIMER;
 }
 
 static long setitimer(uint32_t which, const int64_t words[4], uint64_t old[4])

@@ -75,14 +75,14 @@ static int are_segments_inside(struct text file, const struct header *header)
 static int is_sound(struct text file, const struct segment *segment, uint64_t base)
 {
 	return segment->file_bytes <= segment->memory_bytes && segment->offset <= file.count &&
-	       segment->file_bytes <= file.count - segment->offset && segment->address < space.end &&
-	       segment->memory_bytes <= space.end &&
-	       base + segment->address <= space.end - segment->memory_bytes;
+	       segment->file_bytes <= file.count - segment->offset && segment->address < space->end &&
+	       segment->memory_bytes <= space->end &&
+	       base + segment->address <= space->end - segment->memory_bytes;
 }
 
 static unsigned protection_of(uint64_t flags)
 {
-	const int executes = flags & PF_X || (flags & PF_R && space.read_implies_execute);
+	const int executes = flags & PF_X || (flags & PF_R && space->read_implies_execute);
 
 	return (flags & PF_R ? PROTECT_READ : 0) | (flags & PF_W ? PROTECT_WRITE : 0) |
 	       (executes ? PROTECT_EXECUTE : 0);
@@ -96,8 +96,8 @@ static long map_segment(struct text file, const struct segment *segment, uint64_
 
 	if (!is_sound(file, segment, base))
 		return -ENOEXEC;
-	if (end > space.break_start)
-		space.break_start = end;
+	if (end > space->break_start)
+		space->break_start = end;
 	return segment->memory_bytes ? space_add(page, end - page, protection_of(segment->flags), source) : 0;
 }
 
@@ -115,12 +115,12 @@ static void note_headers(const struct header *header, const struct segment *segm
  */
 static void note_stack(struct text file, const struct header *header, struct loaded *out)
 {
-	out->is_stack_executable = space.read_implies_execute = header->bits == 32;
+	out->is_stack_executable = space->read_implies_execute = header->bits == 32;
 	for (uint64_t i = 0; i < header->segments; i++) {
 		const struct segment segment = read_segment(file, header, i);
 		if (segment.type != PT_GNU_STACK)
 			continue;
-		space.read_implies_execute = 0;
+		space->read_implies_execute = 0;
 		out->is_stack_executable = (segment.flags & PF_X) != 0;
 	}
 }
@@ -167,9 +167,9 @@ long elf_load(struct text file, struct loaded *out)
 			return result;
 		note_headers(&header, &segment, out);
 	}
-	if (!space.break_start || out->entry >= space.end)
+	if (!space->break_start || out->entry >= space->end)
 		return -ENOEXEC;
-	space.break_start += (random_next() % BASE_RANDOM_PAGES) * PAGE;
-	space.break_now = space.break_start;
+	space->break_start += (random_next() % BASE_RANDOM_PAGES) * PAGE;
+	space->break_now = space->break_start;
 	return 0;
 }

@@ -1,4 +1,4 @@
-/* One program at a time: started, watched, ended. */
+/* Programs: loaded, run together, watched, ended. */
 #include "cpu/counters.h"
 #include "entry/entry.h"
 #include "mm/mm.h"
@@ -6,13 +6,15 @@
 #include "time/clock.h"
 #include "time/tick.h"
 #include "user/calls.h"
+#include "user/thread.h"
 #include "user/user.h"
 
 #define SIGKILL 9
 
 static struct end ended;
 static uint64_t limit;
-static int running; /* a program has begun */
+static long problem; /* with a program that was to be loaded; as execve would answer */
+static int running;  /* a program has begun */
 static int watching;
 static struct frame watched;
 
@@ -21,12 +23,24 @@ void program_set_limit(uint64_t ticks)
 	limit = ticks;
 }
 
+static int is_success(struct end end)
+{
+	return end.how == LAB_END_EXITED && !end.detail[0];
+}
+
 _Noreturn void program_ends(struct end end)
 {
+	struct thread *const next = thread_next();
+
 	if (end.how == LAB_END_FAULT)
 		signal_note_handler(end.detail[0]);
+	if (next && is_success(end))
+		thread_ends(next);
+	if (threads_count() > 1 && !is_success(end))
+		log_line("process %lu (%s) has ended, and with it those that ran beside it",
+			 (uint64_t)current->id, current->settings.name);
 	ended = end;
-	leave_user();
+	thread_run_kernel();
 }
 
 void program_lacks_memory(void)
@@ -51,52 +65,69 @@ int program_watches(const struct frame *frame)
 	if (!watching)
 		return 0;
 	watched = *frame;
-	leave_user();
+	thread_run_kernel();
 }
 
-/* Resets segments and registers that are not in the frame, so that a program finds nothing of the previous one. */
-static void reset_registers(void)
+/* Begins a thread. Returns when programs have ended. */
+static void go(struct thread *first)
 {
-	for (unsigned i = 0; i < TLS_ENTRIES; i++)
-		tables_set_tls(i, 0);
-	__asm__ volatile("mov %0, %%ds; mov %0, %%es; mov %1, %%fs; mov %1, %%gs"
-			 :
-			 : "r"(SELECTOR_USER_DATA), "r"(0));
-	wrmsr(MSR_FS_BASE, 0);
-	wrmsr(MSR_GS_BASE, 0);
-}
-
-static void go(const struct frame *frame, int bits, int serve)
-{
-	reset_registers();
-	hardware_point_for(bits, serve);
 	clock_program_starts();
 	tick_restart();
 	running = 1;
-	enter_user(frame);
+	thread_run(first);
 	running = 0;
 	tick_stop();
 }
 
-struct end program_run(const struct start *start)
+/* As long as it is loaded, its address space is the current one. Null when it cannot be, and then `problem` says why. */
+static struct thread *load(const struct start *start)
 {
 	struct loaded loaded;
 	struct frame frame;
-	long problem = elf_load(start->file, &loaded);
+	struct thread *thread = 0;
 
+	problem = elf_load(start->file, &loaded);
 	if (!problem)
 		problem = start_prepare(start, &loaded, &frame);
-	if (problem)
-		return (struct end){LAB_END_NOT_LOADED, {(uint64_t)-problem}};
-	calls_reset(start);
-	fpu_reset();
-	observed_flags = 0;
-	counters_start();
-	go(&frame, loaded.bits, start->serve);
-	counters_stop();
-	if (ended.how == LAB_END_EXITED && observed_flags)
-		ended.detail[1] = observed_flags & RFLAGS_IF ? LAB_IF_SET : LAB_IF_CLEAR;
+	if (!problem) {
+		thread = thread_new(&frame, loaded.bits, start->serve, loaded.landing_pad);
+		calls_reset_thread(thread, start->arguments[0]);
+	}
+	space_enter(&kernel_space);
+	return thread;
+}
+
+void program_beside(const struct start *start)
+{
+	if (!problem && threads_count() == MOST_THREADS - 1)
+		problem = -EAGAIN;
+	if (!problem)
+		load(start);
+}
+
+struct end program_run(const struct start *start)
+{
+	struct thread *const first = problem ? 0 : load(start);
+
+	if (first) {
+		first->id = LAB_PID;
+		calls_reset(start->input);
+		observed_flags = 0;
+		counters_start();
+		go(first);
+		counters_stop();
+		if (ended.how == LAB_END_EXITED && observed_flags)
+			ended.detail[1] = observed_flags & RFLAGS_IF ? LAB_IF_SET : LAB_IF_CLEAR;
+	} else {
+		ended = (struct end){LAB_END_NOT_LOADED, {(uint64_t)-problem}};
+	}
 	return ended;
+}
+
+void programs_end(void)
+{
+	threads_end();
+	problem = 0;
 }
 
 struct frame program_run_code(const uint8_t *code, uint64_t bytes, int serve)
@@ -112,9 +143,12 @@ struct frame program_run_code(const uint8_t *code, uint64_t bytes, int serve)
 	space_new(64, USER_END_64);
 	if (space_add(PROGRAM_CODE, bytes, PROTECT_READ | PROTECT_EXECUTE, (struct source){code, bytes, 0}))
 		panic("no memory for the first program");
-	calls_reset(0);
+	struct thread *const thread = thread_new(&frame, 64, serve, 0);
+	calls_reset_thread(thread, "");
+	calls_reset((struct text){0, 0});
 	watching = 1;
-	go(&frame, 64, serve);
+	go(thread);
 	watching = 0;
+	programs_end();
 	return watched;
 }

@@ -50,7 +50,7 @@ static uint64_t map_vdso(int bits)
 	const uint8_t *image = bits == 64 ? vdso64_image : vdso32;
 	const uint64_t bytes = bits == 64 ? (uint64_t)(vdso64_image_end - vdso64_image) : sizeof(vdso32);
 
-	space.map_top -= (random_next() % VDSO_RANDOM_PAGES) * PAGE;
+	space->map_top -= (random_next() % VDSO_RANDOM_PAGES) * PAGE;
 	const uint64_t at = space_find(PAGE + align_up(bytes, PAGE));
 	if (!at || space_add_pages(at, &time_memory, PAGE, PROTECT_READ) ||
 	    space_add_pages(at + PAGE, image, bytes, PROTECT_READ | PROTECT_EXECUTE))
@@ -169,9 +169,9 @@ static void fill_stack(struct stack *stack, const struct start *start, const str
 	put_auxiliary_vector(stack, at, loaded, vdso, random, name, platform);
 }
 
-long start_prepare(const struct start *start, const struct loaded *loaded, struct frame *frame)
+long start_prepare(const struct start *start, struct loaded *loaded, struct frame *frame)
 {
-	const uint64_t top = space.end - (random_next() % STACK_RANDOM) * STACK_ALIGNMENT;
+	const uint64_t top = space->end - (random_next() % STACK_RANDOM) * STACK_ALIGNMENT;
 	struct stack stack = {.at = top, .word = loaded->bits / 8};
 	const uint64_t stack_start = (top - STACK_BYTES) & ~(PAGE - 1);
 	const long problem = check_arguments(start);
@@ -181,10 +181,10 @@ long start_prepare(const struct start *start, const struct loaded *loaded, struc
 	const unsigned stack_protection =
 	    PROTECT_READ | PROTECT_WRITE | (loaded->is_stack_executable ? PROTECT_EXECUTE : 0);
 	const uint64_t vdso = map_vdso(loaded->bits);
-	if (!vdso || space_add(stack_start, space.end - stack_start, stack_protection, (struct source){0}))
+	if (!vdso || space_add(stack_start, space->end - stack_start, stack_protection, (struct source){0}))
 		return -ENOMEM;
 	fill_stack(&stack, start, loaded, vdso);
-	landing_pad = vdso + VDSO32_LANDING;
+	loaded->landing_pad = vdso + VDSO32_LANDING;
 	*frame = (struct frame){
 	    .rip = loaded->entry,
 	    .cs = loaded->bits == 64 ? SELECTOR_USER_CODE_64 : SELECTOR_USER_CODE_32,

@@ -13,8 +13,11 @@ struct text {
 };
 
 /* random.c: numbers that depend only on the seed, so that two boots are alike. Not for secrets. */
+#define RANDOM_STEP 0x9e3779b97f4a7c15
 void random_seed(uint64_t seed);
 uint64_t random_next(void);
+/* A number in which each bit depends on every bit of another. */
+uint64_t random_mixed(uint64_t number);
 
 /* How a program ended: LAB_END_*, and its detail. */
 struct end {
@@ -35,15 +38,23 @@ struct loaded {
 	int bits;
 	uint64_t entry, base, headers, header_bytes, header_count;
 	int is_stack_executable;
+	uint64_t landing_pad; /* in the 32-bit vDSO */
 };
 
 /* elf.c: makes the address space and maps the program. 0, or -errno as execve would answer. */
 long elf_load(struct text file, struct loaded *out);
 /* start.c: the vDSO, the stack with arguments and auxiliary vector; sets the frame. 0 or -errno. */
-long start_prepare(const struct start *start, const struct loaded *loaded, struct frame *frame);
+long start_prepare(const struct start *start, struct loaded *loaded, struct frame *frame);
 
 /* program.c */
+/*
+ * Programs that run together: program_beside loads one, and program_run runs a last one and with it those. It begins; who
+ * calls sched_yield lets the next go on. They end with the first end that is not by itself with status 0, or when all have
+ * ended so. A failure to load one is the end of all.
+ */
+void program_beside(const struct start *start);
 struct end program_run(const struct start *start);
+void programs_end(void); /* gives back what programs had, and forgets those that were to run beside */
 _Noreturn void program_ends(struct end end);
 void program_set_limit(uint64_t ticks); /* 0: none */
 /* Ends a program that has used up its time, or whose timer has run out. */
@@ -60,7 +71,9 @@ int program_watches(const struct frame *frame); /* whether an exception is the e
 
 /* calls.c: dispatch tables, indexed by call number. */
 void calls_init(void);
-void calls_reset(const struct start *start); /* for a new program; null: of the kernel's own */
+void calls_reset(struct text input); /* for new programs, with what there is to read */
+struct thread;
+void calls_reset_thread(struct thread *thread, const char *name); /* for a new thread, which is all zero */
 long call_gettimeofday(uint64_t to, uint64_t zone);
 long call_time(uint64_t to);
 long call_getcpu(uint64_t cpu, uint64_t node);

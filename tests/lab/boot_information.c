@@ -38,8 +38,10 @@ int main(int count, char **arguments)
 	if (count != 3)
 		return 1;
 	memory_bytes = fread(memory, 1, sizeof(memory), stdin);
-	const struct boot boot =
-	    boot_read((uint32_t)atoi(arguments[1]), (uint32_t)strtoul(arguments[2], 0, 16));
+	const uint32_t loader = (uint32_t)atoi(arguments[1]);
+	const uint32_t information = (uint32_t)strtoul(arguments[2], 0, 16);
+	boot_listener(loader, information);
+	const struct boot boot = boot_read(loader, information);
 	printf("module %lx %lx free %lx %lx timer %x apics %x", boot.module_pages.start,
 	       boot.module_pages.end, boot.free.start, boot.free.end, boot.pm_timer, boot.io_apic_count);
 	for (unsigned i = 0; i < boot.io_apic_count && i < MOST_IO_APICS; i++)

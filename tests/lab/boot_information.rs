@@ -2,9 +2,9 @@
 //! damaged. Where it is not refused, what is found free is memory by the map, and belongs to nobody.
 
 use crate::build::{Program, compile, root};
+use crate::executable;
 use record::abi;
 use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -41,8 +41,7 @@ impl Reader {
         let Program { bytes, .. } = compile("boot_information", &flags, &files).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("program");
-        std::fs::write(&program, bytes).unwrap();
-        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        executable::write(&program, &bytes);
         Reader(folder)
     }
 

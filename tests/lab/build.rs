@@ -1,8 +1,10 @@
 //! The programs of this folder, compiled when a test asks for them.
 
 use std::ffi::OsStr;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use table::{Table, header};
 
 /// A file for the guest.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,6 +39,11 @@ pub fn freestanding_with(bits: u8, sources: &[&str], own: &[&str]) -> Program {
 pub fn compile<S: AsRef<OsStr>>(name: &str, flags: &[S], files: &[PathBuf]) -> Result<Program, String> {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("program");
+    compile_to(&out, flags, files)?;
+    Ok(Program { name: name.into(), bytes: std::fs::read(out).unwrap() })
+}
+
+fn compile_to<S: AsRef<OsStr>>(out: &Path, flags: &[S], files: &[PathBuf]) -> Result<(), String> {
     let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".into());
     let output = Command::new(compiler)
         .args(flags)
@@ -44,11 +51,46 @@ pub fn compile<S: AsRef<OsStr>>(name: &str, flags: &[S], files: &[PathBuf]) -> R
         .arg(root().join("abi"))
         .args(files)
         .arg("-o")
-        .arg(&out)
+        .arg(out)
         .output()
         .unwrap();
-    if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+    if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
+}
+
+/// A program of this folder with sources of the kernel, made for the host.
+pub struct OnHost {
+    folder: tempfile::TempDir,
+}
+
+impl OnHost {
+    pub fn new(driver: &str, of_kernel: &[&str]) -> OnHost {
+        let (lab, folder) = (root().join("lab"), tempfile::tempdir().unwrap());
+        let sources = of_kernel.iter().map(|name| lab.join(name));
+        let sources: Vec<_> = sources.chain([root().join("tests/lab").join(driver)]).collect();
+        std::fs::write(folder.path().join("switches.h"), header::render_switches(Table::get())).unwrap();
+        std::fs::write(folder.path().join("names.h"), header::render_names(Table::get())).unwrap();
+        let include = [format!("-I{}", lab.display()), format!("-I{}", folder.path().display())];
+        let mut flags = vec!["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-fsanitize=undefined"];
+        flags.extend(["-fsanitize-undefined-trap-on-error", &include[0], &include[1]]);
+        let made = OnHost { folder };
+        // The compiler writes the file: what this process has open for writing, children of other threads have, too, and then it
+        // cannot be executed.
+        let compiled = compile_to(&made.program(), &flags, &sources);
+        compiled.unwrap_or_else(|complaint| panic!("{driver}: {complaint}"));
+        made
     }
-    Ok(Program { name: name.into(), bytes: std::fs::read(out).unwrap() })
+
+    fn program(&self) -> PathBuf {
+        self.folder.path().join("program")
+    }
+
+    pub fn run(&self, words: &str, input: &[u8]) -> String {
+        let mut command = Command::new(self.program());
+        command.args(words.split_whitespace()).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{:?}", output.status);
+        String::from_utf8(output.stdout).unwrap()
+    }
 }

@@ -1,4 +1,4 @@
-/* lab/time/estimate.c for the host: `agree LOW HIGH ...`, `choose SOURCE LOW HIGH ...`; prints what comes out. */
+/* lab/time/estimate.c for the host: `agree LOW HIGH ...`, `choose SOURCE LOW HIGH ...`, `crystal SIGNATURE`; prints what comes out. */
 #include "time/estimate.h"
 
 #include <stdio.h>
@@ -23,6 +23,8 @@ int main(int count, char **arguments)
 			shots[found++] = (struct bounds){number(arguments[i]), number(arguments[i + 1])};
 		const struct bounds agreed = estimate_agreed(shots, found);
 		printf("%lu %lu\n", agreed.low, agreed.high);
+	} else if (count > 2 && !strcmp(arguments[1], "crystal")) {
+		printf("%lu\n", estimate_crystal((uint32_t)strtoul(arguments[2], 0, 16)));
 	} else {
 		for (int i = 2; i + 2 < count && found < MOST; i += 3)
 			answers[found++] =

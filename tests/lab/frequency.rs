@@ -2,12 +2,12 @@
 //! what it finds where the plan says nothing.
 
 use crate::build::{compile, root};
+use crate::executable;
 use crate::guest::{Emulator, Script, Session};
 use crate::kernel::Kernel;
 use crate::monitor::wrapped;
 use lab::{Limits, Qemu};
 use record::abi;
-use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 /// `agree LOW HIGH ...` or `choose SOURCE LOW HIGH ...`, and the words that come out.
@@ -19,8 +19,7 @@ fn estimate(words: &str) -> String {
         compile("estimate", &["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", &include], &files);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("estimate");
-    std::fs::write(&path, program.unwrap().bytes).unwrap();
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    executable::write(&path, &program.unwrap().bytes);
     let output = Command::new(path).args(words.split_whitespace()).output().unwrap();
     assert!(output.status.success(), "{words}: {:?}", output.status);
     String::from_utf8(output.stdout).unwrap().trim().into()
@@ -51,6 +50,40 @@ fn the_most_trusted_source_wins_and_the_first_that_contradicts_is_named() {
     assert_eq!(estimate("choose 3 2000000 2000000 4 1900000 2100000"), "2000000 3 0 0", "wide, but it holds");
     assert_eq!(estimate("choose 3 2000000 2000000 4 1000000 1979999"), "2000000 3 1489999 4");
     assert_eq!(estimate("choose 3 2000000 2000000 4 1000000 1980000"), "2000000 3 0 0", "one hundredth");
+}
+
+#[test]
+fn a_measured_frequency_is_believed_rather_than_a_models_crystal() {
+    let [model, pm_timer, pit, base] =
+        [abi::TSC_FROM_MODEL, abi::TSC_FROM_PM_TIMER, abi::TSC_FROM_PIT, abi::TSC_FROM_BASE];
+    let told = format!("{model} 3125000 3125000 {base} 3000000 3000000");
+    for timer in [pm_timer, pit] {
+        let measured = format!("choose {told} {timer} 2999000 3001000");
+        assert_eq!(estimate(&measured), format!("3000000 {timer} 3125000 {model}"));
+    }
+    assert_eq!(estimate(&format!("choose {told}")), format!("3125000 {model} 3000000 {base}"), "no timer");
+    let crystal = abi::TSC_FROM_CRYSTAL;
+    let reported = format!("choose {pit} 2000000 2000000 {crystal} 3000000 3000000");
+    assert_eq!(estimate(&reported), format!("3000000 {crystal} 2000000 {pit}"), "whatever the order");
+}
+
+#[test]
+fn a_crystal_is_known_only_where_all_processors_of_a_model_have_it() {
+    let crystals = [
+        ("506e3", "24000000"),
+        ("906ea", "24000000"),
+        ("506c9", "19200000"),
+        ("506f1", "25000000"),
+        // Skylake-X and Cascade Lake have 25 or 24 MHz.
+        ("50654", "0"),
+        ("50657", "0"),
+        ("806f8", "0"),
+        // Of another family.
+        ("8505e0", "0"),
+    ];
+    for (signature, hertz) in crystals {
+        assert_eq!(estimate(&format!("crystal {signature}")), hertz, "{signature}");
+    }
 }
 
 /// A boot whose plan does not say the frequency.

@@ -198,6 +198,13 @@ impl Script {
         self.label(format!("{} {}, exceptions serve", program.name, arguments.join(" ")))
     }
 
+    /// Runs together with the next program.
+    pub fn beside(&mut self, program: &Program, arguments: &[&str]) {
+        self.add(program);
+        let arguments = arguments.iter().map(|word| word.to_string()).collect();
+        self.lines.push(Line::Beside { file: program.name.clone(), arguments });
+    }
+
     pub fn check(&mut self, name: &str) -> usize {
         self.lines.push(Line::Check(name.into()));
         self.label(format!("check {name}"))

@@ -121,7 +121,8 @@ impl Machine<'_> {
         if let (Firmware::Uefi, Some(ovmf)) = (firmware, ovmf) {
             command.arg("-drive").arg(format!("if=pflash,format=raw,readonly=on,file={ovmf}"));
         }
-        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        let answers = fs::File::create(image.file("monitor")).unwrap();
+        command.stdin(Stdio::piped()).stdout(answers).stderr(Stdio::null());
         let Ok(mut child) = command.spawn() else {
             skipped(&"no qemu-system-x86_64 (Debian: apt install qemu-system-x86)");
             return None;
@@ -160,6 +161,21 @@ impl Machine<'_> {
                 _ => assert!(start.elapsed() < PATIENCE, "{command}"),
             }
             std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Asks the monitor again and again, until one of its answers has a line like this.
+    fn ask_until(&mut self, command: &str, is_it: impl Fn(&str) -> bool) {
+        let start = Instant::now();
+        loop {
+            writeln!(self.monitor, "{command}").unwrap();
+            std::thread::sleep(Duration::from_millis(50));
+            let text = fs::read(self.image.file("monitor")).unwrap_or_default();
+            let text = String::from_utf8_lossy(&text);
+            if text.lines().any(&is_it) {
+                return;
+            }
+            assert!(start.elapsed() < PATIENCE / 10, "{command}: {text}");
         }
     }
 
@@ -273,6 +289,100 @@ fn see_all(lines: &[String], mut look: impl FnMut() -> Vec<String>) -> usize {
     pages.len()
 }
 
+/// The image with these bytes at a symbol of its kernel.
+fn break_kernel(image: &Image, symbol: &str, code: &[u8]) {
+    let kernel = Kernel::read();
+    let mut bytes = fs::read(image.file("image")).unwrap();
+    let begin = &lab::KERNEL[..4096];
+    let at = bytes.windows(begin.len()).position(|window| window == begin).unwrap();
+    let at = at + kernel.place(kernel.symbol(symbol));
+    bytes[at..at + code.len()].copy_from_slice(code);
+    fs::write(image.file("image"), bytes).unwrap();
+}
+
+/// What a kernel that does not come up says, with this exception at a symbol.
+fn panic_at(symbol: &str) -> String {
+    let at = Kernel::read().symbol(symbol);
+    format!("panic: an exception in the kernel: vector 6, error code 0, at {at:x}, CR2 ")
+}
+
+/// Waits for this on the serial port; firmware and GRUB have written there before.
+fn wait_for(machine: &Machine, words: &str) {
+    let start = Instant::now();
+    loop {
+        let bytes = fs::read(machine.image.file("serial")).unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        if text.contains(words) {
+            return;
+        }
+        assert!(start.elapsed() < PATIENCE / 3, "{text}");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+/// Waits for a row of the screen.
+fn see(words: &str, mut look: impl FnMut() -> Vec<String>) {
+    let start = Instant::now();
+    loop {
+        let rows = look();
+        if rows.iter().any(|row| row.starts_with(words)) {
+            return;
+        }
+        assert!(start.elapsed() < PATIENCE / 3, "{rows:#?}");
+    }
+}
+
+/// The rows of the screen that a line begins with: the rest goes on in the next row.
+fn first_row(line: &str) -> &str {
+    &line[..line.len().min(WIDTH)]
+}
+
+const UD2: &[u8] = &[0x0f, 0x0b];
+
+#[test]
+fn what_goes_wrong_before_the_plan_is_read_is_text_for_a_person() {
+    // On the kernel's first page tables, and on its own.
+    for symbol in ["cpu_find_features", "strays_silence"] {
+        let words = panic_at(symbol);
+        let Some(image) = Image::make(&plan(1)) else { return };
+        break_kernel(&image, symbol, UD2);
+        let Some(mut machine) = Machine::boot(&image, Firmware::Bios, Medium::Usb) else { return };
+        wait_for(&machine, &words);
+        see(first_row(&words), || machine.letters());
+        drop(machine);
+        let Some(mut machine) = Machine::boot(&image, Firmware::Uefi, Medium::Usb) else { return };
+        wait_for(&machine, &words);
+        let kernel = Kernel::read();
+        see(first_row(&words), || machine.pixels(kernel.data("font", 95 * 16)));
+    }
+}
+
+#[test]
+fn by_uefi_an_exception_between_both_page_tables_is_reported() {
+    let Some(image) = Image::make(&plan(1)) else { return };
+    break_kernel(&image, "efi_gates", UD2);
+    let Some(machine) = Machine::boot(&image, Firmware::Uefi, Medium::Usb) else { return };
+    wait_for(&machine, &panic_at("efi_gates"));
+}
+
+/// No firmware of QEMU's has them: the kernel is made to see them.
+#[test]
+fn page_tables_of_five_levels_are_refused_through_the_firmwares_console() {
+    let Some(image) = Image::make(&plan(1)) else { return };
+    // push $-1; pop %rsi, in place of mov %cr4, %rsi
+    break_kernel(&image, "efi_levels", &[0x6a, 0xff, 0x5e]);
+    let Some(machine) = Machine::boot(&image, Firmware::Uefi, Medium::Usb) else { return };
+    wait_for(&machine, "kentry lab: the firmware uses page tables of five levels");
+}
+
+#[test]
+fn by_bios_what_goes_wrong_in_32_bit_code_is_on_the_screen() {
+    let Some(image) = Image::make(&plan(1)) else { return };
+    break_kernel(&image, "start_32_gates", UD2);
+    let Some(mut machine) = Machine::boot(&image, Firmware::Bios, Medium::Usb) else { return };
+    see("panic: an exception before 64-bit mode: vector 06", || machine.letters());
+}
+
 /// The line that tells what became of the file; what was written before it.
 fn told_of_file(lines: &[String]) -> (&str, String) {
     let at = lines.len() - 2;
@@ -305,6 +415,21 @@ fn by_uefi_each_boot_leaves_a_file_on_the_stick() {
     for (name, text) in texts {
         assert_eq!(image.of_efi_partition(name), text, "{name}");
     }
+}
+
+/// OVMF's timer is the local APIC's; the lab has masked and stopped it, and had interrupts off.
+#[test]
+fn back_in_the_firmware_its_timer_ticks_again() {
+    // More than one page: behind a single one the machine stops.
+    let Some(image) = Image::make(&plan(60)) else { return };
+    let Some(mut machine) = Machine::boot(&image, Firmware::Uefi, Medium::Usb) else { return };
+    machine.lines();
+    machine.ask_until("info lapic", |line| line.starts_with("LVTT") && !line.contains("masked"));
+    machine.ask_until("info lapic", |line| line.starts_with("Timer") && !line.contains("initial_count = 0 "));
+    machine.ask_until("info registers", |line| {
+        let flags = line.split_once("RFL=").and_then(|(_, rest)| rest.split_whitespace().next());
+        flags.is_some_and(|flags| u64::from_str_radix(flags, 16).unwrap() & 0x200 != 0)
+    });
 }
 
 #[test]

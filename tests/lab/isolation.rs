@@ -117,7 +117,7 @@ fn the_page_tables_of_a_running_program_have_nothing_else_of_the_kernel() {
     let guards = kernel.guard_pages();
     // Above each is a stack; no stack borders on another without one in between.
     assert!(guards.iter().all(|page| !is_seen(*page) && is_seen(page + PAGE)), "{guards:x?} {all:x?}");
-    for top in ["main_stack_top", "kernel_stack_top", "entry_stack_top"] {
+    for top in ["main_stack_top", "exit_stack_top"] {
         let top = kernel.symbol(top);
         assert!(guards.iter().any(|page| (top - 5 * PAGE..top).contains(page)), "{top:x}");
     }

@@ -6,17 +6,31 @@
 #define IO_APIC	 0xfec00000
 #define INPUTS	 24
 #define MISC_ENABLE 0x1a0
+#define CR4_LA57 0x1000
 #define TSC_AUX	 0xc0000103
+#define PAT	 0x277
 
 	.code32
 	.globl	_start
 _start:	mov	$MISC_ENABLE, %ecx
 	rdmsr
+	or	$1 << 22, %eax		# CPUID ends with leaf 2
 	or	$4, %edx		# bit 34: no NX
 	wrmsr
+	mov	%cr4, %eax
+	or	$CR4_LA57, %eax
+	mov	%eax, %cr4
+	mov	$BREAKPOINT, %eax
+	mov	%eax, %dr0
+	mov	$0x402, %eax		# where instruction 0 is executed, in all tasks
+	mov	%eax, %dr7
 	mov	$TSC_AUX, %ecx
 	mov	$0x777, %eax
 	xor	%edx, %edx
+	wrmsr
+	mov	$PAT, %ecx
+	mov	$PAT_HALF, %eax		# both halves
+	mov	%eax, %edx
 	wrmsr
 
 	/* The timer interrupts a thousand times a second, through both PICs as a BIOS has them, on vectors of exceptions. */

@@ -95,7 +95,7 @@ fn image(folder: &Path, commands: &str, archive: &[u8]) -> Result<(), String> {
     let boot = folder.join("root/boot");
     let write = |name: &str, bytes: &[u8]| std::fs::write(boot.join(name), bytes).unwrap();
     std::fs::create_dir_all(boot.join("grub")).unwrap();
-    let text = format!("{commands}multiboot2 /boot/kernel\nmodule2 /boot/archive\nboot\n");
+    let text = format!("{commands}multiboot2 /boot/kernel emulator\nmodule2 /boot/archive\nboot\n");
     write("grub/grub.cfg", text.as_bytes());
     write("kernel", lab::KERNEL);
     write("archive", archive);

@@ -5,7 +5,10 @@
 
 mod boot_information;
 mod build;
+mod every_instruction;
 mod exec;
+#[path = "../executable.rs"]
+mod executable;
 mod faults;
 mod faults32;
 mod frequency;
@@ -20,9 +23,12 @@ mod matrix;
 mod moments;
 mod monitor;
 mod nmi;
+mod pages;
+mod pcid;
 mod pointers;
 mod processor;
 mod questions;
+mod reading;
 mod registers;
 mod remaps;
 mod ring;
@@ -30,6 +36,8 @@ mod runaway;
 mod silicon;
 mod sizes;
 mod slots;
+mod spread_nmis;
 mod steps;
 mod tlb;
+mod together;
 mod trial;

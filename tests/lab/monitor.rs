@@ -1,9 +1,9 @@
 //! QEMU as its monitor shows it, and with other arguments than the command gives it.
 
+use crate::executable;
 use crate::guest::{limits, skipped};
 use lab::{Accelerator, Qemu, Trouble};
 use std::io::{Read, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -11,8 +11,7 @@ use std::time::{Duration, Instant};
 /// A program in QEMU's place: a shell script that changes the arguments, and goes on as QEMU.
 pub fn wrapped(folder: &Path, script: &str) -> Qemu {
     let program = folder.join("qemu");
-    std::fs::write(&program, format!("#!/bin/bash\n{script}\n")).unwrap();
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    executable::write(&program, format!("#!/bin/bash\n{script}\n").as_bytes());
     Qemu { program: program.into(), ..Qemu::new(Accelerator::Tcg, None) }
 }
 

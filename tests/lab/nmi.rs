@@ -1,10 +1,12 @@
-//! NMIs, which nothing can hold off, while paths are built and pointed at anew: QEMU's monitor sends them.
+//! NMIs, which nothing can hold off, while paths are built and pointed at anew, and while threads are switched: QEMU's monitor
+//! sends them.
 
-use crate::guest::{Answer, Script, limits};
+use crate::build::freestanding;
+use crate::guest::{Answer, Script, Session, limits};
 use crate::kernel::Kernel;
 use crate::monitor::{Monitor, is_missing, wrapped};
 use crate::steps::PATHS;
-use lab::{Event, Events, Qemu, Strays};
+use lab::{End, Event, Events, Qemu, Strays};
 use table::Table;
 
 /// As many as hit every part of a configuration's change.
@@ -22,20 +24,11 @@ const LOOKS: usize = 100;
 /// Changes of all switches, which take several times as long as it takes to send the NMIs.
 const CHANGES: usize = 2000;
 
-#[test]
-fn an_nmi_may_come_while_paths_are_built() {
-    if is_missing() {
-        return;
-    }
-    let getppid = Table::get().operation("getppid").unwrap();
-    let mut script = Script::new();
-    for change in 0..CHANGES {
-        let (on, stack) = if change % 2 == 0 { ("on", "frame") } else { ("off", "minimum") };
-        script.set(&format!("pti={on} smap={on} stack={stack}"));
-        script.layout(change as u64);
-    }
-    let rows: Vec<usize> =
-        PATHS.iter().map(|(name, _)| script.row(Table::get().entry(name).unwrap(), getppid)).collect();
+/// Programs that run together, for as long.
+const SWITCHES: usize = 1000;
+
+/// Boots a script and sends NMIs meanwhile. How many were counted, too.
+fn boot_with_nmis(script: &Script) -> (Session, u64) {
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("monitor");
     // With a local APIC, the monitor's NMIs would go through its LINT1, which the kernel leaves masked; without, an interrupt
@@ -59,8 +52,46 @@ fn an_nmi_may_come_while_paths_are_built() {
     let session = script.follow(boot, &mut guest);
     let counted = |strays: &Strays| strays.get(&NMI).copied().unwrap_or(0);
     let all = counted(&session.strays) + session.ran.iter().map(|ran| counted(&ran.strays)).sum::<u64>();
+    (session, all)
+}
+
+#[test]
+fn an_nmi_may_come_while_paths_are_built() {
+    if is_missing() {
+        return;
+    }
+    let getppid = Table::get().operation("getppid").unwrap();
+    let mut script = Script::new();
+    for change in 0..CHANGES {
+        let (on, stack) = if change % 2 == 0 { ("on", "frame") } else { ("off", "minimum") };
+        script.set(&format!("pti={on} smap={on} stack={stack}"));
+        script.layout(change as u64);
+    }
+    let rows: Vec<usize> =
+        PATHS.iter().map(|(name, _)| script.row(Table::get().entry(name).unwrap(), getppid)).collect();
+    let (session, all) = boot_with_nmis(&script);
     assert!((SENT / 2..=SENT).contains(&all), "{all} NMIs were counted");
     let wrong = rows.iter().map(|row| &session.ran[*row]).filter(|ran| ran.answer() != Answer::Ok);
     let wrong: Vec<String> = wrong.map(|ran| format!("{}: {:x?}", ran.label, ran.answer())).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn an_nmi_may_come_while_threads_are_switched() {
+    if is_missing() {
+        return;
+    }
+    let (program64, program32) = (freestanding(64, &["together64.S"]), freestanding(32, &["together32.S"]));
+    let mut script = Script::new();
+    for change in 0..SWITCHES {
+        script.set(if change % 2 == 0 { "pti=on" } else { "pti=off" });
+        script.beside(&program32, &["gateway", "1"]);
+        script.beside(&program64, &["int80", "2"]);
+        script.run(&program64, &["syscall", "3"]);
+    }
+    let (session, all) = boot_with_nmis(&script);
+    assert!((SENT / 2..=SENT).contains(&all), "{all} NMIs were counted");
+    let wrong = session.ran.iter().filter(|ran| ran.end != End::Exited(0));
+    let wrong: Vec<String> = wrong.map(|ran| format!("{}: {:x?}", ran.label, ran.end)).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
 }

@@ -1,11 +1,11 @@
 //! Linux and the lab are asked the same questions (questions.def), and answer alike, except where docs/lab.md says otherwise.
 
 use crate::build::{Program, freestanding, freestanding_with, root};
+use crate::executable;
 use crate::guest::{Emulator, Script, skipped};
 use lab::End;
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -18,9 +18,8 @@ const TIME: Duration = Duration::from_secs(30);
 fn on_linux(program: &Program, input: &[u8]) -> Option<(std::process::ExitStatus, String)> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(&program.name);
-    std::fs::write(&path, &program.bytes).unwrap();
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
-    // By way of a shell: a file that another thread's child still has open for writing cannot be executed.
+    executable::write(&path, &program.bytes);
+    // By way of a shell, whose status says when the kernel does not execute the file.
     let mut command = Command::new("sh");
     command.args(["-c", "exec \"$0\""]).arg(&path);
     let mut child =
@@ -39,7 +38,6 @@ fn on_linux(program: &Program, input: &[u8]) -> Option<(std::process::ExitStatus
     };
     let mut output = String::new();
     child.stdout.take().unwrap().read_to_string(&mut output).unwrap();
-    // The shell's answer when the kernel does not execute the format.
     if status.code() == Some(126) {
         skipped(&format!("{}: this kernel does not execute it", program.name));
         return None;

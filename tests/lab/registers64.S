@@ -8,25 +8,6 @@
 #include "entries64.inc"
 #include "picture64.inc"
 
-.macro POISON
-	.irp	i, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
-	movabs	$0x5a105a105a105a10 + \i, %rcx
-	movq	%rcx, %xmm\i
-	punpcklqdq %xmm\i, %xmm\i
-	.endr
-	movabs	$0x5a025a025a025a02, %rcx
-	movabs	$0x5a035a035a035a03, %rdx
-	movabs	$0x5a065a065a065a06, %rbp
-	movabs	$0x5a085a085a085a08, %r8
-	movabs	$0x5a095a095a095a09, %r9
-	movabs	$0x5a0a5a0a5a0a5a0a, %r10
-	movabs	$0x5a0b5a0b5a0b5a0b, %r11
-	movabs	$0x5a0c5a0c5a0c5a0c, %r12
-	movabs	$0x5a0d5a0d5a0d5a0d, %r13
-	movabs	$0x5a0e5a0e5a0e5a0e, %r14
-	movabs	$0x5a0f5a0f5a0f5a0f, %r15
-.endm
-
 .macro LOOK name, second
 CASE \name
 	POISON

@@ -59,16 +59,19 @@ fn a_switch_moves_no_path_and_a_layout_moves_each_within_its_slot() {
 
 #[test]
 fn a_layout_changes_no_count_and_no_answer() {
-    let getppid = Table::get().operation("getppid").unwrap();
+    let table = Table::get();
+    let operation = |name: &str| table.operation(name).unwrap();
     let mut script = Script::new();
     for (layout, switches) in [(0, "pti=on"), (77, "pti=on"), (78, "pti=on smap=on"), (0, "pti=on")] {
         script.layout(layout);
         script.set(switches);
-        PATHS.iter().for_each(|(name, _)| _ = script.row(Table::get().entry(name).unwrap(), getppid));
+        PATHS.iter().for_each(|(name, _)| _ = script.row(table.entry(name).unwrap(), operation("getppid")));
+        // Its page tables take pages, which a layout draws.
+        script.row(table.entry("page-fault").unwrap(), operation("minor-fault"));
     }
     let Some(session) = script.boot(Emulator::TcgIntel) else { return };
     let costs: Vec<u64> = session.ran.iter().map(Ran::cost).collect();
-    let layouts: Vec<&[u64]> = costs.chunks(PATHS.len()).collect();
+    let layouts: Vec<&[u64]> = costs.chunks(PATHS.len() + 1).collect();
     assert!(layouts.iter().all(|costs| *costs == layouts[0]), "{layouts:?}");
 }
 

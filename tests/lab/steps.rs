@@ -149,26 +149,33 @@ fn a_step_that_is_named_after_a_switch_is_there_only_with_it() {
 }
 
 #[test]
-fn a_number_is_written_into_the_step_that_has_it() {
-    let getppid = Table::get().operation("getppid").unwrap();
+fn a_number_is_written_into_the_step_that_has_it_and_every_call_pays() {
+    // The number of `none` does not exist, and is answered before registers are saved with stack=minimum.
+    let operations = ["none", "getppid"].map(|name| Table::get().operation(name).unwrap());
     // QEMU takes long for a write, so that the large number is for one path alone.
     let counts = [(0, PATHS), (1, PATHS), (32, PATHS), (300, &PATHS[..1])];
     let mut script = Script::new();
     for (count, paths) in counts {
-        for switches in ["pti=off smap=on stack=minimum", "pti=on smap=off stack=frame"] {
+        for switches in
+            ["pti=off smap=on stack=minimum", "pti=on smap=off stack=frame", "pti=on stack=minimum"]
+        {
             script.set(&format!("cr3-writes={count} {switches}"));
-            paths.iter().for_each(|(name, _)| _ = script.row(entry(name), getppid));
+            for (name, _) in paths {
+                operations.iter().for_each(|operation| _ = script.row(entry(name), operation));
+            }
         }
     }
     let Some(costs) = costs(&script) else { return };
-    let (without, mut rest) = costs.split_at(2 * PATHS.len());
+    let rows = operations.len();
+    let (without, mut rest) = costs.split_at(3 * rows * PATHS.len());
     for (count, paths) in &counts[1..] {
-        for without in without.chunks(PATHS.len()) {
-            let (with, further) = rest.split_at(paths.len());
+        for without in without.chunks(rows * PATHS.len()) {
+            let (with, further) = rest.split_at(rows * paths.len());
             rest = further;
-            for ((name, _), (with, without)) in paths.iter().zip(with.iter().zip(without)) {
-                // Three instructions before the writes and one behind them; a turn has three.
-                assert_eq!(with - without, 4 + 3 * count, "{name} cr3-writes={count}");
+            for (index, (with, without)) in with.iter().zip(without).enumerate() {
+                let (name, operation) = (paths[index / rows].0, &operations[index % rows].name);
+                // Four instructions before the writes and two behind them; a turn has three.
+                assert_eq!(with - without, 6 + 3 * count, "{name} {operation} cr3-writes={count}");
             }
         }
     }

@@ -1,7 +1,9 @@
 //! The run document: one saved measurement, versioned. `docs/run.schema.json` is the same contract for everybody
 //! else. Field names and units are for ever within one schema version; what is absent is `null`, never 0.
 
+mod compute;
 mod finding;
+mod identity;
 mod load;
 mod place;
 mod recompute;
@@ -11,15 +13,18 @@ mod spread;
 mod v1;
 mod verdict;
 
+pub use compute::Samples;
 pub use finding::{Confidence, Finding, Level};
+pub use identity::Identity;
 pub use load::{LoadError, load};
 pub use place::{Counter, Machine, Name};
-pub use recompute::{Recomputed, recompute, withhold_throughput};
-pub use row::{Key, Outcome, Path, Row, Timing};
-pub use spread::spread;
+pub use recompute::{Recomputed, recompute};
+pub use row::{Outcome, Path, Row, Timing};
+pub use spread::{by_boot, spread};
 pub use verdict::{interrupts_in_words, judge, judge_failure, path_of, signal_in_words};
 
 use environment::Environment;
+use record::{Payload, Record};
 use serde::{Deserialize, Serialize};
 use stats::Counts;
 use std::collections::BTreeMap;
@@ -47,18 +52,6 @@ pub struct Document {
     pub findings: Vec<Finding>,
 }
 
-impl Document {
-    /// The row of an entry and operation, whatever became of it; of several configurations the first.
-    pub fn row(&self, entry: &str, operation: &str) -> Option<&Row> {
-        self.results.iter().find(|row| row.entry == entry && row.operation == operation)
-    }
-
-    /// The row of this key.
-    pub fn row_of(&self, key: Key) -> Option<&Row> {
-        self.results.iter().find(|row| row.key() == key)
-    }
-}
-
 /// A function that a vDSO image exports.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Export {
@@ -66,6 +59,19 @@ pub struct Export {
     pub name: String,
     /// Its symbol's version, empty when it has none.
     pub version: String,
+}
+
+impl Export {
+    /// Those that the records of a describing probe name, in their order.
+    pub fn all(records: &[Record]) -> Vec<Export> {
+        let export = |record: &Record| match &record.payload {
+            Payload::Export { name, version } => {
+                Some(Export { name: name.clone(), version: version.clone() })
+            }
+            _ => None,
+        };
+        records.iter().filter_map(export).collect()
+    }
 }
 
 /// How a document's figures were measured.

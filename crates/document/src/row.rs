@@ -5,7 +5,6 @@ use stats::{
     Cost, Counts, Cycles, Instructions, Lines, Mode, Nanos, Noise, Spread, StoredDistribution, Ticks,
 };
 use std::collections::BTreeMap;
-use std::fmt;
 use table::special::RowName;
 
 /// How an attempt ended.
@@ -126,24 +125,6 @@ spelled_by_name! {
     Path: "path",
 }
 
-/// What tells a row from the others of its document, and finds the same row in another document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Key<'a> {
-    /// Name of the entry.
-    pub entry: &'a str,
-    /// Name of the operation.
-    pub operation: &'a str,
-    /// Switches of the lab, or the kind of core.
-    pub configuration: &'a BTreeMap<String, String>,
-}
-
-impl fmt::Display for Key<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        write!(out, "{} {}", self.entry, self.operation)?;
-        self.configuration.iter().try_for_each(|(name, value)| write!(out, " {name}={value}"))
-    }
-}
-
 /// One entry and operation, in one configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Row {
@@ -205,9 +186,10 @@ pub struct Row {
 }
 
 impl Row {
-    /// What tells it from the other rows.
-    pub fn key(&self) -> Key<'_> {
-        Key { entry: &self.entry, operation: &self.operation, configuration: &self.configuration }
+    /// Which it is, for a reader of its document: `call none pcid=off pti=on`.
+    pub fn in_words(&self) -> String {
+        let configuration = self.configuration.iter().map(|(name, value)| format!(" {name}={value}"));
+        format!("{} {}{}", self.entry, self.operation, configuration.collect::<String>())
     }
 
     /// Whether it is this row of the table, in whatever configuration.
@@ -257,14 +239,9 @@ mod tests {
     }
 
     #[test]
-    fn a_key_tells_configurations_apart_and_names_them() {
+    fn a_row_is_named_with_its_configuration() {
         let (plain, isolated) = (on(&[]), on(&[("pti", "on"), ("pcid", "off")]));
-        assert_ne!(plain.key(), isolated.key());
-        assert_eq!(isolated.key(), Row { ticks: None, bits: 32, ..isolated.clone() }.key());
-        assert_eq!(
-            (plain.key().to_string(), isolated.key().to_string()),
-            ("call none".into(), "call none pcid=off pti=on".into())
-        );
+        assert_eq!([plain.in_words(), isolated.in_words()], ["call none", "call none pcid=off pti=on"]);
         assert!(plain.is(table::special::CALL) && isolated.is(table::special::CALL));
     }
 

@@ -69,7 +69,7 @@ pub struct LabTsc {
 pub struct LabFrequency {
     /// In hertz.
     pub hz: f64,
-    /// `plan`, `hypervisor`, `crystal`, `pm-timer`, `pit`, `base`.
+    /// `plan`, `hypervisor`, `crystal`, `pm-timer`, `pit`, `base`, `model`.
     pub source: String,
 }
 

@@ -22,9 +22,13 @@ impl<'a> Facts<'a> {
         self.working().any(|row| row.timing == Timing::Hardware)
     }
 
-    /// The row of an entry and operation, whatever became of it; of several kinds of core the first.
+    /// The row of an entry and operation, whatever became of it. Where several configurations were measured, it is a row of
+    /// the first, which on a host is the fastest kind of core: rows that are compared must be of one configuration.
     pub fn row(&self, entry: &str, operation: &str) -> Option<&'a Row> {
-        self.document.row(entry, operation)
+        let rows = &self.document.results;
+        let configuration = &rows.first()?.configuration;
+        let is_asked = |row: &&Row| row.entry == entry && row.operation == operation;
+        rows.iter().filter(|row| row.configuration == *configuration).find(is_asked)
     }
 
     /// The same, if it answered rightly.
@@ -68,6 +72,20 @@ pub(crate) fn count(number: usize, one: &str, more: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::Maker;
+
+    #[test]
+    fn rows_of_two_kinds_of_core_are_not_set_side_by_side() {
+        let mut maker = Maker::host().cost("call", "none", 2.0).cost("libc", "time", 9.0);
+        let core = |row: &mut Row, core: &str| _ = row.configuration.insert("core".into(), core.into());
+        core(&mut maker.document.results[0], "performance");
+        core(&mut maker.document.results[1], "efficient");
+        let facts = Facts { document: &maker.document, table: Table::get() };
+        assert!(facts.timed("call", "none").is_some() && facts.timed("libc", "time").is_none());
+        core(&mut maker.document.results[1], "performance");
+        let facts = Facts { document: &maker.document, table: Table::get() };
+        assert!(facts.timed("libc", "time").is_some());
+    }
 
     #[test]
     fn lists_read_like_sentences() {

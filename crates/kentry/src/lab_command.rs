@@ -2,12 +2,13 @@
 
 use crate::{catch_interrupts, drawn_seed, names_rows, note, show};
 use environment::Environment;
-use host::{Host, Interrupt, Limits, Priority, Reading};
+use host::{Interrupt, Priority, Reading};
 use kentry::cli::{Accel, LabArgs};
 use kentry::error::Error;
 use kentry::exec::{FAILED, Output, Program, Refused, Running, run, standard_input};
 use kentry::output::Target;
 use kentry::saving::Saving;
+use kentry::this_machine::{ThisMachine, executor};
 use kentry::{dry_run, listing, progress};
 use measure::lab::{Configurations, LabPlan, Setting, choose, image};
 use measure::{Counter, Scout};
@@ -77,16 +78,10 @@ fn in_lab(plan: LabPlan, args: &LabArgs, interrupt: &Interrupt) -> Result<docume
 
 /// The machine whose processor runs the kernel, and what chooses among its CPUs.
 fn of_this_machine(interrupt: &Interrupt) -> Result<(Option<Environment>, Option<Scout>), Error> {
-    let failed = |error: &dyn std::fmt::Display| Error::Environment(error.to_string());
-    let roots = environment::Roots::default();
-    let allowed = host::allowed_cpus().map_err(|error| failed(&error))?;
-    let first = host::choose_cpu(None, &allowed).map_err(|error| failed(&error))?;
-    let machine = environment::capture(&roots, first);
-    let limits = Limits { time: LOOK_TIME, output: record::MOST_OUTPUT, interrupt: interrupt.clone() };
-    let executor = Host::new(Priority::Inherited, limits).map_err(|error| failed(&error))?;
-    let cpus = environment::core_types(&roots, &allowed);
-    let scout = Scout::new(Box::new(executor), &cpus, &machine, u64::from(std::process::id()));
-    Ok((Some(machine), scout))
+    let machine = ThisMachine::capture(None)?;
+    let executor = Box::new(executor(Priority::Inherited, LOOK_TIME, interrupt)?);
+    let scout = Scout::new(executor, &machine.cpus, &machine.environment, u64::from(std::process::id()));
+    Ok((Some(machine.environment), scout))
 }
 
 /// Prints the path of an entry.

@@ -15,3 +15,4 @@ pub mod output;
 pub mod pager;
 pub mod progress;
 pub mod saving;
+pub mod this_machine;

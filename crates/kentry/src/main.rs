@@ -4,11 +4,12 @@ mod lab_command;
 mod runs_command;
 
 use document::Outcome;
-use host::{Host, Interrupt, Limits, Priority};
+use host::{Interrupt, Priority};
 use kentry::cli::{Color, Command, ExplainArgs, ListArgs, MeasureArgs, ShowArgs, ShowFileArgs};
 use kentry::error::{Error, INTERRUPTED, UNFINISHED, without_numbers};
 use kentry::output::Target;
 use kentry::saving::Saving;
+use kentry::this_machine::{ThisMachine, executor};
 use kentry::{arguments, completions, dry_run, explain, input, locale, manual, pager, progress};
 use measure::{CpuChoice, HostPlan, Setting};
 use nix::sys::signal::{SigHandler, Signal, signal};
@@ -129,28 +130,20 @@ fn all_failed(document: &document::Document) -> Option<&str> {
 }
 
 fn measure_host(plan: &HostPlan, interrupt: &Interrupt) -> Result<document::Document, Error> {
-    let environment = |error: &dyn std::fmt::Display| Error::Environment(error.to_string());
-    let roots = environment::Roots::default();
-    let allowed = host::allowed_cpus().map_err(|error| environment(&error))?;
     let asked = match plan.cpus {
         CpuChoice::Only(cpu) => Some(cpu),
         CpuChoice::Quiet | CpuChoice::EveryKind => None,
     };
-    let cpu = host::choose_cpu(asked, &allowed).map_err(|error| match asked {
-        Some(_) => Error::Usage(format!("--cpu: {error}")),
-        None => environment(&error),
-    })?;
-    let machine = environment::capture(&roots, cpu);
+    let machine = ThisMachine::capture(asked)?;
     let refused = plan.realtime.then(host::try_realtime).and_then(Result::err);
     let priority = if plan.realtime && refused.is_none() { Priority::Realtime } else { Priority::Inherited };
-    let limits = Limits { time: ROUND_TIME, output: record::MOST_OUTPUT, interrupt: interrupt.clone() };
-    let mut host = Host::new(priority, limits).map_err(|error| environment(&error))?;
+    let mut host = executor(priority, ROUND_TIME, interrupt)?;
     let setting = Setting {
         executor: &mut host,
-        cpus: environment::core_types(&roots, &allowed),
+        cpus: machine.cpus,
         realtime_refused: refused.map(|why| why.to_string()),
         interrupt: interrupt.clone(),
-        environment: machine,
+        environment: machine.environment,
         parent: u64::from(std::process::id()),
     };
     let bar = progress::Bar::new();
@@ -173,7 +166,7 @@ fn run_show(args: &ShowFileArgs) -> Result<ExitCode, Error> {
             document = measure::recompute(&document)
                 .map_err(|error| Error::Input { file: file.clone(), why: error.to_string() })?;
         }
-        measure::select::keep(Table::get(), &mut document.results, &args.entry, &args.operation)?;
+        measure::select::keep(Table::get(), &mut document, &args.entry, &args.operation)?;
         if !out.is_empty() {
             out.push(b'\n');
         }

@@ -1,6 +1,6 @@
 //! Bochs: slower than QEMU, but closer to the processors that it emulates.
 
-use crate::image::image_of;
+use crate::image::image_for_emulator;
 use crate::program::Command;
 use crate::{Guest, KERNEL, Limits, Trouble};
 use process::{Pipe, file_in_memory, inherited};
@@ -62,7 +62,7 @@ impl Bochs {
             let program = format!("{DISPLAY}, Bochs's text display,");
             return Err(Trouble::Missing { program, packages: PACKAGES });
         }
-        let disk = file_in_memory("disk", &image_of(&self.kernel, archive, limits)?)?;
+        let disk = file_in_memory("disk", &image_for_emulator(&self.kernel, archive, limits)?)?;
         Guest::boot(self.command(disk)?, programs, limits)
     }
 

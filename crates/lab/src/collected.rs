@@ -54,7 +54,7 @@ impl Collected {
     /// Why the guest did not finish its plan.
     pub fn read(&mut self, guest: &mut dyn Events, progress: &mut dyn FnMut(u64)) -> Result<(), Trouble> {
         loop {
-            match guest.next()? {
+            match guest.next().map_err(|trouble| self.explained(trouble))? {
                 Event::Done => return Ok(()),
                 event => {
                     if let Event::Begin(number) = event {
@@ -64,6 +64,14 @@ impl Collected {
                 }
             }
         }
+    }
+
+    /// Without a boot record there is no document that could have the log, so the trouble has it.
+    fn explained(&self, trouble: Trouble) -> Trouble {
+        if self.boot.is_some() || self.log.is_empty() || trouble == Trouble::Interrupted {
+            return trouble;
+        }
+        Trouble::NotUp { trouble: Box::new(trouble), said: self.log.join("; ") }
     }
 
     /// Takes one event.

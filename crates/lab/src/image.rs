@@ -16,9 +16,12 @@ const FIRMWARE: [(&str, &str); 2] = [("i386-pc", "BIOS"), ("x86_64-efi", "UEFI")
 
 /// No menu: there is only one thing to boot. A BIOS has a text screen, which `multiboot2` would give up; UEFI has none, and
 /// the kernel draws on the screen's pixels.
+///
+/// The kernel's words: by `emulator` it knows that a command reads its records and waits for the emulator's end. Without it,
+/// what goes wrong before the plan has been read is text for a person, and no port of an emulator is touched.
 const CONFIGURATION: &str = "\
 if [ $grub_platform = efi ]; then insmod efi_gop; fi
-multiboot2 /boot/kernel
+multiboot2 /boot/kernel WORDS
 module2 /boot/archive
 if [ $grub_platform = pc ]; then set gfxpayload=text; fi
 boot
@@ -34,11 +37,18 @@ const MODULES: &str = "multiboot2 iso9660 normal boot test all_video part_acorn 
 /// # Errors
 /// When GRUB's programs are missing, or fail.
 pub fn image(archive: &[u8], limits: &Limits) -> Result<Vec<u8>, Trouble> {
-    image_of(KERNEL, archive, limits)
+    make(KERNEL, archive, "", limits)
 }
 
-/// With another kernel.
-pub(crate) fn image_of(kernel: &[u8], archive: &[u8], limits: &Limits) -> Result<Vec<u8>, Trouble> {
+/// The same with another kernel, for an emulator whose end this command waits for, as [`crate::Bochs`].
+///
+/// # Errors
+/// As [`image`].
+pub fn image_for_emulator(kernel: &[u8], archive: &[u8], limits: &Limits) -> Result<Vec<u8>, Trouble> {
+    make(kernel, archive, "emulator", limits)
+}
+
+fn make(kernel: &[u8], archive: &[u8], words: &str, limits: &Limits) -> Result<Vec<u8>, Trouble> {
     for (platform, firmware) in FIRMWARE {
         if !FOLDERS.iter().any(|folder| Path::new(folder).join(platform).is_dir()) {
             let program = format!("GRUB for {firmware} ({platform})");
@@ -47,7 +57,7 @@ pub(crate) fn image_of(kernel: &[u8], archive: &[u8], limits: &Limits) -> Result
     }
     let folder = tempfile::tempdir()?;
     let image = folder.path().join("image");
-    lay_out(folder.path(), kernel, archive)?;
+    lay_out(folder.path(), kernel, archive, words)?;
     let root = folder.path().join("root");
     let slim = format!("--install-modules={MODULES}");
     let mut arguments: Vec<OsString> =
@@ -66,10 +76,10 @@ pub(crate) fn image_of(kernel: &[u8], archive: &[u8], limits: &Limits) -> Result
     }
 }
 
-fn lay_out(folder: &Path, kernel: &[u8], archive: &[u8]) -> io::Result<()> {
+fn lay_out(folder: &Path, kernel: &[u8], archive: &[u8], words: &str) -> io::Result<()> {
     let boot = folder.join("root/boot");
     std::fs::create_dir_all(boot.join("grub"))?;
-    std::fs::write(boot.join("grub/grub.cfg"), CONFIGURATION)?;
+    std::fs::write(boot.join("grub/grub.cfg"), CONFIGURATION.replace(" WORDS", &format!(" {words}")))?;
     std::fs::write(boot.join("kernel"), kernel)?;
     std::fs::write(boot.join("archive"), archive)
 }

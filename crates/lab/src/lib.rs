@@ -20,7 +20,7 @@ pub use archive::{File, INPUT, pack, probes};
 pub use bochs::Bochs;
 pub use collected::{Collected, Ran, Strays};
 pub use guest::{Events, Guest, Reader};
-pub use image::image;
+pub use image::{image, image_for_emulator};
 pub use plan::{Line, Plan};
 pub use process::{Interrupt, Limits};
 pub use qemu::{Accelerator, Qemu};

@@ -37,6 +37,13 @@ pub enum Line {
         /// Its arguments, without the program's name.
         arguments: Vec<Vec<u8>>,
     },
+    /// A program like that of `Run`, which runs together with that of the next `Run`, `Exec` or `Serve`.
+    Beside {
+        /// Its name in the archive.
+        file: String,
+        /// Its arguments, without the program's name.
+        arguments: Vec<String>,
+    },
     /// One of the kernel's own checks.
     Check(String),
     /// What the places of paths in their slots are drawn from; 0 means that they begin their slots.
@@ -70,6 +77,7 @@ impl Line {
             Line::Run { file, arguments } => words("run", file.as_bytes(), arguments),
             Line::Exec { file, arguments } => words("exec", file, arguments),
             Line::Serve { file, arguments } => words("run", file, arguments),
+            Line::Beside { file, arguments } => words("beside", file.as_bytes(), arguments),
             Line::Check(name) => words::<&str>("check", name.as_bytes(), &[]),
             Line::Layout(number) => format!("layout {number}"),
             Line::Listing(path) => words::<&str>("listing", path.as_bytes(), &[]),
@@ -136,6 +144,7 @@ mod tests {
                 Line::Tsc(1_000_000_000),
                 Line::Limit(5),
                 Line::Set(vec![("pti".into(), "on".into()), ("smap".into(), "off".into())]),
+                Line::Beside { file: "other".into(), arguments: vec!["3".into()] },
                 Line::Run { file: "probe64".into(), arguments: vec!["1".into(), "2".into()] },
                 Line::Exec {
                     file: b"a b".to_vec(),
@@ -149,7 +158,8 @@ mod tests {
         };
         assert_eq!(
             plan.render(),
-            "lab 2\nseed 7\ntime 1700000000\ntsc 1000000000\nlimit 5\nset pti=on smap=off\nrun probe64 1 2\n\
+            "lab 2\nseed 7\ntime 1700000000\ntsc 1000000000\nlimit 5\nset pti=on smap=off\nbeside other 3\n\
+             run probe64 1 2\n\
              exec a%20b 100%25  %c3%a9%0a%00~!\ncheck pti\nlayout 9\nlisting int80\nscreen\n"
         );
         assert_eq!(plan.numbered(), 4);

@@ -34,6 +34,14 @@ pub enum Trouble {
         /// The last that it printed.
         said: String,
     },
+    /// The guest's kernel did not come up.
+    #[error("{trouble}; before that, its kernel said: {said}")]
+    NotUp {
+        /// What became of the guest.
+        trouble: Box<Trouble>,
+        /// The kernel's log, which has the cause.
+        said: String,
+    },
     /// The virtual machine stopped by itself.
     #[error("the virtual machine stopped: {0}")]
     Stopped(String),

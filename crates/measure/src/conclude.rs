@@ -2,11 +2,12 @@
 
 use crate::row::Row;
 use crate::width;
-use document::{Counter, CpuUse, Document, Export, Measurement, Outcome, Place, Recomputed};
+use document::{Counter, CpuUse, Document, Export, Measurement, Outcome, Place, Recomputed, Samples};
 use environment::{CoreType, Environment};
 use sha2::{Digest, Sha256};
-use stats::{Counts, Distribution, Interrupts, Reference, Round, Scale, Vouch, tabulate};
+use stats::{Counts, Interrupts, Reference, Round, Vouch, tabulate};
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::time::Duration;
 use table::{Probe, Table};
 
@@ -54,7 +55,8 @@ pub struct Facts {
 /// What rounds are judged by: one reference for each probe, whose code differs, and each kind of core, whose width differs.
 pub type References = BTreeMap<(Probe, CoreType), Reference>;
 
-/// The document of a measurement that is over. What follows from its rounds alone is computed as [`recompute`] does it.
+/// The document of a measurement that is over. What follows from its rounds alone, [`Document::compute`] computes, as when
+/// [`recompute`] asks for it; the findings come last, when each row is finished.
 pub fn conclude(
     rows: &[Row],
     facts: Facts,
@@ -66,15 +68,18 @@ pub fn conclude(
     let times = times(&environment, &references);
     let judged = Judged::of(rows, &references, &core, &facts, times);
     let measurement = measurement(&judged, &references, facts);
-    with_findings(Document {
+    let mut document = Document {
         schema: document::SCHEMA.to_string(),
         id: Some(id()),
-        results: judged.computed(&measurement.scale()),
+        results: judged.rows,
         measurement,
         environment,
         vdso,
         findings: Vec::new(),
-    })
+    };
+    let mut samples = judged.samples.into_iter();
+    let Ok(()) = document.compute::<Infallible>(|_| Ok(samples.next().flatten()));
+    with_findings(document)
 }
 
 /// A saved document with the figures and the findings that its rounds and its facts have, whatever it says.
@@ -156,9 +161,6 @@ fn emulator(environment: &Environment) -> Option<&'static str> {
     EMULATORS.into_iter().find(|known| signatures.iter().any(|found| found.as_deref() == Some(*known)))
 }
 
-/// Single samples in core cycles, and in ticks.
-type Samples = (Distribution, Distribution);
-
 /// All rows with their rounds, not yet with figures of these.
 struct Judged {
     rows: Vec<document::Row>,
@@ -211,18 +213,6 @@ impl Judged {
         let quiet_share = (sum.1 > 0.0 && real).then(|| sum.0 / sum.1);
         Judged { rows: out, samples, cycles: cycles && real, quiet_share, cpus }
     }
-
-    /// The rows with their figures.
-    fn computed(self, scale: &Scale) -> Vec<document::Row> {
-        let mut rows = self.rows;
-        for (row, samples) in rows.iter_mut().zip(&self.samples) {
-            if let Some((cycles, ticks)) = samples {
-                row.compute(cycles, ticks, scale);
-            }
-        }
-        document::withhold_throughput(&mut rows);
-        rows
-    }
 }
 
 fn count(row: &Row, result: &mut document::Row) {
@@ -244,7 +234,7 @@ fn judge<'a>(
         |distribution: &stats::Distribution| (!distribution.is_empty()).then(|| distribution.store());
     result.distribution_cycles = stored(&tabulated.cycles);
     result.distribution_ticks = stored(&tabulated.ticks);
-    (tabulated.cycles, tabulated.ticks)
+    Samples { cycles: tabulated.cycles, ticks: tabulated.ticks }
 }
 
 fn cpus(

@@ -1,23 +1,21 @@
 //! Measures the Linux that this program runs on: chooses the next row and the CPU, runs the probe, and looks whether
 //! anything changed underneath.
 
+use crate::Error;
 use crate::conclude::{Facts, conclude};
-use crate::cpus::Cpus;
 use crate::drive::{Answer, Measurer, Progress, Taken, drive};
-use crate::live::Live;
 use crate::plan::{CpuChoice, HostPlan};
 use crate::row::{Row, TableRow, fact};
 use crate::schedule::Schedule;
-use crate::{Error, width};
+use crate::scout::Lookout;
 use document::{Counter, Document, Export, Machine, Place};
 use environment::{CoreType, Environment};
 use host::{Executor, Interrupt, Reading};
 use record::{Payload, Record, Request, abi};
-use stats::{Round, Vouch};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
-use table::{Kernel, Probe, Table, special};
+use table::{Kernel, Probe, special};
 
 /// A shorter run waits until this much time has passed, so that the counter's rate is exact: 100 ns in 50 ms are 2 ppm.
 const SHORTEST_CALIBRATION: Duration = Duration::from_millis(50);
@@ -139,12 +137,11 @@ struct Part {
 }
 
 /// The host's Linux, measured on CPUs of one kind.
-struct Linux<'a, 'b> {
-    executor: &'b mut dyn Executor,
+struct Linux<'a> {
+    executor: &'a mut dyn Executor,
     schedule: Schedule,
-    cpus: Cpus,
-    live: Live,
-    interrupt: &'b Interrupt,
+    lookout: Lookout,
+    interrupt: &'a Interrupt,
     parent: u64,
     longest: Duration,
     part: Part,
@@ -152,28 +149,22 @@ struct Linux<'a, 'b> {
     start: Duration,
     /// The CPU of the last round.
     cpu: usize,
-    scout: TableRow<'a>,
     /// The most rounds that a row keeps.
     most_rounds: usize,
 }
 
-impl<'a, 'b> Linux<'a, 'b> {
+impl<'a> Linux<'a> {
     fn new(
-        plan: &HostPlan<'a>,
-        executor: &'b mut dyn Executor,
+        plan: &HostPlan,
+        executor: &'a mut dyn Executor,
         group: &BTreeMap<usize, CoreType>,
         environment: &Environment,
-        interrupt: &'b Interrupt,
+        interrupt: &'a Interrupt,
         parent: u64,
         part: Part,
-    ) -> Result<Linux<'a, 'b>, Error>
-    where
-        'static: 'a,
-    {
-        let vouches: BTreeMap<CoreType, Vouch> =
-            group.values().map(|core| (*core, width::vouch(environment, *core))).collect();
-        let cpus =
-            Cpus::new(group).ok_or_else(|| Error::Environment("there is no CPU to measure on".into()))?;
+    ) -> Result<Linux<'a>, Error> {
+        let mut lookout = Lookout::new(group, environment, parent)
+            .ok_or_else(|| Error::Environment("there is no CPU to measure on".into()))?;
         let start = executor.now();
         let used = start.saturating_sub(part.begin);
         let is_sentinel =
@@ -185,46 +176,20 @@ impl<'a, 'b> Linux<'a, 'b> {
             if part.number == 0 { (time / part.of).saturating_sub(used) } else { time / part.of }
         };
         let (budget, longest) = (share(plan.budget), share(plan.longest()));
-        let first = plan.rows.first().copied();
-        let scout = scout().or(first).ok_or_else(|| Error::Usage("there is nothing to measure".into()))?;
-        let cpu = cpus.now();
-        let mut linux = Linux {
+        lookout.survey(executor);
+        let cpu = lookout.cpus.now();
+        Ok(Linux {
             executor,
             schedule: Schedule::new(plan.rows.len(), seed, budget, longest, sentinel),
-            cpus,
-            live: Live::new(vouches),
+            lookout,
             interrupt,
             parent,
             longest,
             part,
             start,
             cpu,
-            scout,
             most_rounds: MOST_ROUNDS / (plan.rows.len() * part.of as usize).max(1),
-        };
-        linux.survey();
-        Ok(linux)
-    }
-
-    /// Tries every CPU once, if there is a choice.
-    fn survey(&mut self) {
-        let all: Vec<usize> = self.cpus.all().collect();
-        if all.len() > 1 {
-            all.into_iter().for_each(|cpu| self.look_at(cpu));
-        }
-    }
-
-    /// A short run of something cheap, to see how quiet a CPU is.
-    fn look_at(&mut self, cpu: usize) {
-        let (entry, _) = self.scout;
-        let request = self.request(self.scout, cpu, false, FEWEST_SAMPLES);
-        let request = Request { bursts: 1, ..request };
-        if let Ok(records) = self.executor.measure(entry.probe, cpu, &request)
-            && let Ok(mut round) = Round::reduce(&records, 0.0)
-        {
-            let look = self.live.take(entry.probe, self.cpus.core(cpu), &mut round);
-            self.cpus.take(cpu, look.quiet);
-        }
+        })
     }
 
     fn elapsed(&self) -> Duration {
@@ -238,7 +203,7 @@ impl<'a, 'b> Linux<'a, 'b> {
     }
 
     fn request(&self, (entry, operation): TableRow, cpu: usize, first: bool, samples: u64) -> Request {
-        let longer = self.cpus.longer(cpu);
+        let longer = self.lookout.cpus.longer(cpu);
         Request {
             entry: entry.id,
             operation: operation.id,
@@ -266,18 +231,18 @@ impl<'a, 'b> Linux<'a, 'b> {
     }
 }
 
-impl Measurer for Linux<'_, '_> {
+impl Measurer for Linux<'_> {
     fn next(&mut self, rows: &[Row]) -> Option<Taken> {
         if self.interrupt.load(Ordering::Relaxed) {
             return None;
         }
         let elapsed = self.elapsed();
-        if let Some(cpu) = self.cpus.next_to_try(elapsed) {
-            self.look_at(cpu);
+        if let Some(cpu) = self.lookout.cpus.next_to_try(elapsed) {
+            self.lookout.look_at(self.executor, cpu);
         }
         let index = self.schedule.next_row(rows, elapsed)?;
         let row = rows.get(index)?;
-        let cpu = self.cpus.now();
+        let cpu = self.lookout.cpus.now();
         let request = self.request(row.row, cpu, row.rounds.is_empty(), self.samples(row));
         let at = self.executor.now().saturating_sub(self.part.begin).as_secs_f64();
         let answer = match self.executor.measure(row.row.0.probe, cpu, &request) {
@@ -295,22 +260,17 @@ impl Measurer for Linux<'_, '_> {
         let Some(row) = rows.get_mut(index) else { return };
         let (probe, good) = (row.row.0.probe, row.good);
         let Some(round) = row.newest() else { return };
-        let look = self.live.take(probe, self.cpus.core(self.cpu), round);
+        let look = self.lookout.live.take(probe, self.lookout.cpus.core(self.cpu), round);
         row.good += usize::from(look.is_good());
         row.thin(self.most_rounds, good);
-        self.cpus.take(self.cpu, look.quiet);
-        self.cpus.take_kept(self.cpu, look.kept);
-        self.live.review(rows, &|round| self.cpus.core(round.cpu));
+        self.lookout.cpus.take(self.cpu, look.quiet);
+        self.lookout.cpus.take_kept(self.cpu, look.kept);
+        self.lookout.live.review(rows, &|round| self.lookout.cpus.core(round.cpu));
     }
 
     fn progress<'r>(&self, row: TableRow<'r>) -> Option<Progress<'r>> {
-        Some(Progress { share: self.share(), row, quiet: self.live.quiet_share() })
+        Some(Progress { share: self.share(), row, quiet: self.lookout.live.quiet_share() })
     }
-}
-
-/// The row that is run to see how quiet a CPU is: a call of a function that does nothing.
-pub(crate) fn scout() -> Option<TableRow<'static>> {
-    Table::get().rows(Kernel::Linux).find(|(entry, operation)| special::CALL.is(&entry.name, &operation.name))
 }
 
 /// What the vDSO images export, by bitness; and the vsyscall page's mode, into the environment.
@@ -327,11 +287,7 @@ fn describe(
         if probe == Probe::Probe64 {
             environment.vsyscall = vsyscall_mode(&records).map(str::to_string);
         }
-        let exports = records.into_iter().filter_map(|record| match record.payload {
-            Payload::Export { name, version } => Some(Export { name, version }),
-            _ => None,
-        });
-        vdso.insert(probe.bits().to_string(), exports.collect());
+        vdso.insert(probe.bits().to_string(), Export::all(&records));
     }
     vdso
 }

@@ -1,6 +1,7 @@
 //! Which rows a command line asks for.
 
 use crate::{Error, TableRow};
+use document::Document;
 use glob::Pattern;
 use table::{Kernel, Table};
 
@@ -52,16 +53,18 @@ pub fn glob(word: &str) -> Result<Pattern, String> {
 }
 
 /// Keeps those rows of a document that match one of the entries and one of the operations, by name, short name, C function
-/// or glob; no pattern matches all.
+/// or glob; no pattern matches all. A short name means what it means where the document was measured: `sysenter` is another
+/// entry in the lab than on Linux. For a kernel that this version does not know there are no short names.
 ///
 /// # Errors
 /// [`Error::Usage`] when a pattern is none, or no row is left.
 pub fn keep(
     table: &Table,
-    rows: &mut Vec<document::Row>,
+    document: &mut Document,
     entries: &[String],
     operations: &[String],
 ) -> Result<(), Error> {
+    let kernel = document.measurement.place.kernel.known();
     let with_comma =
         |what, texts: &[String]| texts.iter().find(|text| text.contains(',')).map(|text| several(what, text));
     let hint =
@@ -69,12 +72,16 @@ pub fn keep(
     let parse = |texts: Vec<String>| {
         texts.iter().map(|text| glob(text).map_err(Error::Usage)).collect::<Result<Vec<Pattern>, Error>>()
     };
-    let entry = |word: &String| table.entry_of(word, Kernel::Linux).map_or(word, |entry| &entry.name).clone();
+    let entry = |word: &String| {
+        let meant = kernel.and_then(|kernel| table.entry_of(word, kernel));
+        meant.map_or(word, |entry| &entry.name).clone()
+    };
     let entries = parse(entries.iter().map(entry).collect())?;
     let operations = parse(operations.iter().flat_map(|word| operation_names(table, word)).collect())?;
     let is_wanted = |patterns: &[Pattern], name: &str| {
         patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(name))
     };
+    let rows = &mut document.results;
     rows.retain(|row| is_wanted(&entries, &row.entry) && is_wanted(&operations, &row.operation));
     if rows.is_empty() { Err(Error::Usage(format!("the document has no such row{hint}"))) } else { Ok(()) }
 }
@@ -150,6 +157,7 @@ fn nothing_left(table: &Table, kernel: Kernel, entries: &[Pattern]) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     fn names(entries: &[&str], operations: &[&str]) -> Result<Vec<String>, String> {
         names_on(Kernel::Linux, entries, operations)
@@ -178,6 +186,31 @@ mod tests {
         assert!(clocks.iter().all(|row| row.starts_with("vdso-x86_64/clock_gettime-")), "{clocks:?}");
     }
 
+    /// A document of this kernel with these rows.
+    fn document(kernel: &str, rows: &[(&str, &str)]) -> Document {
+        let row = |(entry, operation): &(&str, &str)| document::Row::unmeasured(entry, operation, 64);
+        let text = json!({
+            "schema": document::SCHEMA, "id": "0", "environment": {}, "vdso": {}, "findings": [],
+            "measurement": { "place": { "machine": "host", "kernel": kernel } },
+            "results": rows.iter().map(row).collect::<Vec<_>>(),
+        });
+        document::load(&text.to_string()).unwrap()
+    }
+
+    /// What is kept of such a document.
+    fn kept(
+        kernel: &str,
+        rows: &[(&str, &str)],
+        entries: &[&str],
+        operations: &[&str],
+    ) -> Result<Vec<String>, String> {
+        let owned = |texts: &[&str]| texts.iter().map(|text| text.to_string()).collect::<Vec<_>>();
+        let mut document = document(kernel, rows);
+        keep(Table::get(), &mut document, &owned(entries), &owned(operations))
+            .map_err(|error| error.to_string())?;
+        Ok(document.results.iter().map(|row| format!("{}/{}", row.entry, row.operation)).collect())
+    }
+
     #[test]
     fn a_document_is_asked_by_the_names_that_are_measured_by() {
         let all = [
@@ -185,17 +218,23 @@ mod tests {
             ("vdso-x86_64", "clock_gettime-realtime"),
             ("vdso-x86_64", "time"),
         ];
-        let kept = |entries: &[&str], operations: &[&str]| {
-            let owned = |texts: &[&str]| texts.iter().map(|text| text.to_string()).collect::<Vec<_>>();
-            let mut rows =
-                all.map(|(entry, operation)| document::Row::unmeasured(entry, operation, 64)).to_vec();
-            keep(Table::get(), &mut rows, &owned(entries), &owned(operations)).unwrap();
-            rows.iter().map(|row| format!("{}/{}", row.entry, row.operation)).collect::<Vec<_>>()
-        };
+        let kept = |entries: &[&str], operations: &[&str]| kept("linux", &all, entries, operations).unwrap();
         let clocks = ["syscall-x86_64/clock_gettime-monotonic", "vdso-x86_64/clock_gettime-realtime"];
         assert_eq!(kept(&[], &["clock_gettime"]), clocks);
         assert_eq!(kept(&["vdso"], &["clock_gettime", "time"]), [clocks[1], "vdso-x86_64/time"]);
         assert_eq!(kept(&["syscall"], &["clock_*"]), [clocks[0]]);
+    }
+
+    #[test]
+    fn a_document_of_the_lab_was_asked_by_the_short_names_of_linux() {
+        let all = [("sysenter-i386", "none"), ("call-gate-x86_64", "none"), ("sysenter-x86_64", "none")];
+        let in_lab = |word| kept("lab", &all, &[word], &[]);
+        assert_eq!(in_lab("sysenter").unwrap(), ["sysenter-x86_64/none"]);
+        assert_eq!(in_lab("call-gate").unwrap(), ["call-gate-x86_64/none"]);
+        assert_eq!(kept("linux", &all, &["sysenter"], &[]).unwrap(), ["sysenter-i386/none"]);
+        let of_later = |word| kept("hurd", &all, &[word], &[]);
+        assert_eq!(of_later("sysenter-*").unwrap(), ["sysenter-i386/none", "sysenter-x86_64/none"]);
+        assert_eq!(of_later("sysenter").unwrap_err(), "the document has no such row");
     }
 
     #[test]
@@ -221,7 +260,7 @@ mod tests {
         assert!(error.contains("write --entry call --entry rdtsc, or a glob"), "{error}");
         let error = names(&[], &["none, getppid"]).unwrap_err();
         assert!(error.contains("write --operation none --operation getppid,"), "{error}");
-        let error = keep(Table::get(), &mut Vec::new(), &["call,rdtsc".into()], &[]).unwrap_err().to_string();
+        let error = kept("linux", &[], &["call,rdtsc"], &[]).unwrap_err();
         assert!(error.contains("no such row; commas do not separate names"), "{error}");
     }
 

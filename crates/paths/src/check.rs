@@ -8,7 +8,7 @@ use table::Table;
 const PARAMETER_VALUE: u32 = 0x5a5a_5a5a;
 
 /// Hooks by number, in the order in which a path has them.
-const HOOKS: [&str; 4] = ["IN_EARLY", "IN_SAVED", "OUT_SAVED", "OUT_LATE"];
+const HOOKS: [&str; 5] = ["IN_EARLY", "IN_KERNEL", "IN_SAVED", "OUT_SAVED", "OUT_LATE"];
 
 /// How many values `ENTERED_BY` has.
 const KINDS: u32 = 6;
@@ -133,6 +133,10 @@ impl Check<'_> {
                 wrong.extend(
                     self.branch(steps, step, instruction, target).map(|why| format!("{place} {why}")),
                 );
+            } else if numbers(instruction).any(|number| self.is_in_template(number)) {
+                wrong.push(format!(
+                    "{place} an operand is the address of a template, which never runs; a copy would keep it"
+                ));
             }
         }
         let begins = |address: u64| instructions.iter().any(|instruction| instruction.ip() == address);
@@ -182,12 +186,8 @@ impl Check<'_> {
     fn target(&self, steps: &Steps, from: &Step, target: u64) -> Option<String> {
         let start = steps.steps.first().map_or(steps.end, |step| step.start);
         if target < start || target > steps.end {
-            let blocks = self.paths.paths.iter().map(|path| &path.own);
-            let mut blocks = blocks.chain(self.paths.attached.iter().map(|(_, steps)| steps));
-            let is_template = blocks.any(|block| {
-                block.steps.first().is_some_and(|first| first.start <= target && target < block.end)
-            });
-            return is_template.then(|| "goes to the template of other steps, which never runs".into());
+            let why = "goes to the template of other steps, which never runs";
+            return self.is_in_template(target).then(|| why.into());
         }
         let there = steps.steps.iter().filter(|step| step.start == target || contains(step, target));
         let mut there = there.peekable();
@@ -198,6 +198,15 @@ impl Check<'_> {
         Some(format!(
             "goes to step \"{first}\", which may be off; put the label into an empty step of its own"
         ))
+    }
+
+    /// Whether an address is in the template of a path, or of what is attached.
+    fn is_in_template(&self, address: u64) -> bool {
+        let blocks = self.paths.paths.iter().map(|path| &path.own);
+        let mut blocks = blocks.chain(self.paths.attached.iter().map(|(_, steps)| steps));
+        blocks.any(|block| {
+            block.steps.first().is_some_and(|first| first.start <= address && address < block.end)
+        })
     }
 
     /// Whether a step is there whenever another is.
@@ -233,6 +242,17 @@ impl Check<'_> {
 
 fn contains(step: &Step, address: u64) -> bool {
     address >= step.start && address < step.end()
+}
+
+/// The numbers in an instruction's operands, as 64-bit code sees them: immediates, and where in memory operands are.
+fn numbers(instruction: &Instruction) -> impl Iterator<Item = u64> + '_ {
+    (0..instruction.op_count()).filter_map(|operand| match instruction.op_kind(operand) {
+        OpKind::Memory => Some(instruction.memory_displacement64()),
+        OpKind::Immediate32 | OpKind::Immediate64 | OpKind::Immediate8to64 | OpKind::Immediate32to64 => {
+            Some(instruction.immediate(operand))
+        }
+        _ => None,
+    })
 }
 
 /// Where a branch with a fixed target goes.

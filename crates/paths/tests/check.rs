@@ -69,6 +69,31 @@ fn a_branch_that_the_copy_would_not_correct_is_refused() {
 }
 
 #[test]
+fn the_address_of_a_template_is_refused() {
+    let why = "an operand is the address of a template";
+    for instruction in [
+        "mov $1f, %rdx",
+        "movabs $1f, %rdx",
+        "push $1f",
+        "movq $1f, (%rsp)",
+        "lea 1f, %rdx",
+        "mov 1f, %rax",
+        "movabs 1f, %rax",
+        "jmp *1f(, %rax, 8)",
+        "add $1f - 1, %rdx",
+    ] {
+        refused(&format!("STEP \"a\"\n {instruction}\nSTEP \"b\"\n1: ret"), &format!("at + 0 {why}"));
+    }
+    let attached = "PATH sound, BY_KERNEL\nHOOK OUT_LATE\nSTEP \"a\"\n1: ret\nEND_PATH\n\
+                    ATTACH OUT_LATE, 10\nSTEP \"b\"\n push $1b\nEND_ATTACH\n";
+    assert_eq!(of_source(attached).len(), 1);
+    // The kernel's other addresses are the same everywhere.
+    let sound = "PATH sound, BY_KERNEL\nSTEP \"a\"\n push $elsewhere\n mov elsewhere, %rdx\n mov $-1, %rax\n ret\n\
+                 END_PATH\n.text\nelsewhere: ret\n";
+    assert_eq!(of_source(sound), Vec::<String>::new());
+}
+
+#[test]
 fn a_label_that_may_be_off_is_refused() {
     let why = "goes to step \"b\", which may be off; put the label into an empty step";
     refused(
@@ -108,8 +133,9 @@ fn a_path_beyond_its_slot_is_refused() {
 }
 
 #[test]
-fn an_entry_has_its_four_hooks() {
-    let hooks = "HOOK IN_EARLY\nHOOK IN_SAVED\nHOOK OUT_SAVED\nHOOK OUT_LATE\nSTEP \"out\"\n iretq";
+fn an_entry_has_its_hooks() {
+    let hooks =
+        "HOOK IN_EARLY\nHOOK IN_KERNEL\nHOOK IN_SAVED\nHOOK OUT_SAVED\nHOOK OUT_LATE\nSTEP \"out\"\n iretq";
     assert_eq!(wrong("BY_INTERRUPT", hooks), Vec::<String>::new());
     let missing = wrong("BY_INTERRUPT", &hooks.replace("HOOK OUT_SAVED\n", ""));
     assert_eq!(missing, ["path broken: it has the hook OUT_SAVED 0 times"]);

@@ -443,6 +443,37 @@ mod tests {
         assert_eq!(Table::get().entry("int80-i386").unwrap().preserved(), 0xfe);
     }
 
+    /// Every id that a version has had, with its name; a switch's values have their places as ids. Lines are only added, and
+    /// stay when a row is removed: documents that have the id outlive it.
+    const IDS: &str = include_str!("../tests/ids.txt");
+
+    #[test]
+    fn an_id_is_for_ever_and_so_is_its_name() {
+        let table = Table::get();
+        let line = |what: &str, id: u16, name: &str| (what.to_string(), id, name.to_string());
+        let entries = table.entries.iter().map(|row| line("entry", row.id, &row.name));
+        let operations = table.operations.iter().map(|row| line("operation", row.id, &row.name));
+        let switches = table.switches.iter().map(|row| line("switch", row.id, &row.name));
+        let values = table.switches.iter().flat_map(|switch| {
+            let what = format!("switch:{}", switch.name);
+            (0..).zip(&switch.values).map(move |(place, value)| line(&what, place, value))
+        });
+        let now: Vec<_> = entries.chain(operations).chain(switches).chain(values).collect();
+        let read = |text: &str| {
+            let [what, id, name] = text.split(' ').collect::<Vec<_>>().try_into().unwrap();
+            line(what, id.parse().unwrap(), name)
+        };
+        let ever: Vec<_> = IDS.lines().map(read).collect();
+        for row in &now {
+            let (what, id, name) = row;
+            assert!(ever.contains(row), "append to crates/table/tests/ids.txt: {what} {id} {name}");
+        }
+        for (what, id, name) in &ever {
+            let taken = now.iter().find(|row| row.0 == *what && (row.1 == *id) != (row.2 == *name));
+            assert_eq!(taken, None, "{what} {id} was {name} in documents of earlier versions");
+        }
+    }
+
     fn refused(change: impl Fn(&str) -> String) -> String {
         Table::parse(&change(SOURCE)).unwrap_err().to_string()
     }
@@ -456,6 +487,8 @@ mod tests {
         );
         let default = refused(|s| s.replacen("default = \"on\"", "default = \"maybe\"", 1));
         assert_eq!(default, "entries.toml: switch smap: the default maybe is none of its values");
+        let before = refused(|s| s.replacen("before = \"frame\"", "before = \"all\"", 1));
+        assert_eq!(before, "entries.toml: switch stack: before: all is none of its values");
         for (from, to, why) in [
             ("range = [0, 1000]", "range = [1000, 0]", "switch cr3-writes: its range is empty"),
             (

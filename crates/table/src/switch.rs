@@ -21,6 +21,8 @@ pub struct Switch {
     pub range: Option<(u32, u32)>,
     /// Its default value.
     pub default: String,
+    /// Its value in documents of versions that did not have it: what the kernel did then. It never changes.
+    pub before: String,
     /// What its values need.
     #[serde(default)]
     pub requires: Vec<Requirement>,
@@ -91,6 +93,13 @@ impl Switch {
         self.requires.iter().filter(applies).collect()
     }
 
+    /// A value that nobody asked for, as the kernel has it on a processor with these features: the first instead, if the
+    /// processor lacks one that the value requires.
+    pub fn or_first(&self, value: &str, features: &[String]) -> String {
+        let mut needed = self.requirements(value).into_iter().filter_map(|need| need.feature.as_ref());
+        if needed.all(|feature| features.contains(feature)) { value.to_string() } else { self.first() }
+    }
+
     /// The values to which a requirement applies, as a mask: a bit for each value.
     pub(crate) fn mask(&self, requirement: &Requirement) -> u32 {
         let bit = |value: u32| 1 << value.min(LAST_BIT);
@@ -114,6 +123,9 @@ impl Switch {
         }
         if self.written(&self.default).as_ref() != Some(&self.default) {
             return Err(format!("the default {} is none of its values", self.default));
+        }
+        if self.written(&self.before).as_ref() != Some(&self.before) {
+            return Err(format!("before: {} is none of its values", self.before));
         }
         unique("value", self.values.iter().zip(1..).map(|(value, place)| (place, value.as_str())))?;
         self.requires.iter().try_for_each(|requirement| self.check_requirement(table, requirement))

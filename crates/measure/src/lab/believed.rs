@@ -67,12 +67,12 @@ mod tests {
     use table::Table;
 
     /// How many remarks a row has with this switch, where the hypervisor does this.
-    fn remarked(entry: &str, set: Option<(&str, &'static str)>, trapped: Trapped) -> usize {
+    fn remarked(entry: &str, set: Option<(&str, &str)>, trapped: Trapped) -> usize {
         let table = Table::get();
         let operation = table.operation("none").unwrap();
         let mut configuration = Configuration::defaults(table);
         if let Some((name, value)) = set {
-            configuration = configuration.but(name, value);
+            configuration = configuration.with_values(&[(name, value)]).unwrap();
         }
         let job = Job { row: (table.entry(entry).unwrap(), operation), configuration };
         let (verdict, trapped) = (Verdict::Partly, vec![trapped]);

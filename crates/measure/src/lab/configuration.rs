@@ -6,17 +6,25 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use table::{Entry, Switch, Table};
 
-/// A value for every switch, in the table's order.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A value for every switch, in the table's order. Two are equal if all values are, whoever asked for them.
+#[derive(Debug, Clone)]
 pub struct Configuration<'a> {
     values: Vec<(&'a Switch, Cow<'a, str>)>,
+    /// The switches that were asked for.
+    named: Vec<&'a str>,
+}
+
+impl PartialEq for Configuration<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.values == other.values
+    }
 }
 
 impl<'a> Configuration<'a> {
     /// The default of every switch.
     pub fn defaults(table: &'a Table) -> Configuration<'a> {
         let values = table.switches.iter().map(|switch| (switch, Cow::from(switch.default.as_str())));
-        Configuration { values: values.collect() }
+        Configuration { values: values.collect(), named: Vec::new() }
     }
 
     /// With the values that an entry requires, whatever was asked for.
@@ -25,16 +33,28 @@ impl<'a> Configuration<'a> {
             let needed = entry.needs.get(&switch.name).map(|value| Cow::from(value.as_str()));
             (*switch, needed.unwrap_or_else(|| value.clone()))
         };
-        Configuration { values: self.values.iter().map(value).collect() }
+        Configuration { values: self.values.iter().map(value).collect(), named: self.named.clone() }
     }
 
-    /// With one value changed.
-    pub fn but(mut self, name: &str, value: &'a str) -> Configuration<'a> {
-        self.values
-            .iter_mut()
-            .filter(|(switch, _)| switch.name == name)
-            .for_each(|slot| slot.1 = value.into());
-        self
+    /// With these values asked for, of each switch one.
+    ///
+    /// # Errors
+    /// What is wrong, in words: there is no such switch or value, or one of all values requires what another contradicts.
+    pub fn with_values(mut self, values: &[(&str, &str)]) -> Result<Configuration<'a>, String> {
+        for (place, (name, value)) in values.iter().enumerate() {
+            let slot = self.values.iter().position(|(switch, _)| switch.name == *name);
+            let slot = slot.ok_or_else(|| self.unknown_switch(name))?;
+            let (switch, kept) = &mut self.values[slot];
+            *kept = switch.written(value).ok_or_else(|| unknown_value(switch, value))?.into();
+            if values.iter().take(place).any(|(before, _)| before == name) {
+                return Err(format!("{name} is set twice"));
+            }
+            self.named.push(&switch.name);
+        }
+        match self.conflict() {
+            Some(why) => Err(why),
+            None => Ok(self),
+        }
     }
 
     /// Each switch and its value.
@@ -66,16 +86,12 @@ impl<'a> Configuration<'a> {
         found.map(|(switch, value)| (*switch, value.as_ref()))
     }
 
-    /// As the kernel has it on a processor with these features: a switch that nobody has `named` gets its first value if the
-    /// processor lacks what the default requires.
+    /// As the kernel has it on a processor with these features: a default gets the first value if the processor lacks what it
+    /// requires, unless the plan names the switch. What an entry requires instead of the default, the plan sets, too.
     pub fn on(mut self, features: &[String], named: &[&str]) -> Configuration<'a> {
-        for (switch, value) in
-            self.values.iter_mut().filter(|(switch, _)| !named.contains(&switch.name.as_str()))
-        {
-            let is_there = |feature: &String| features.contains(feature);
-            if !switch.requirements(value).into_iter().filter_map(|need| need.feature.as_ref()).all(is_there)
-            {
-                *value = switch.first().into();
+        for (switch, value) in &mut self.values {
+            if *value == switch.default && !named.contains(&switch.name.as_str()) {
+                *value = switch.or_first(value, features).into();
             }
         }
         self
@@ -97,36 +113,18 @@ impl<'a> Configuration<'a> {
     }
 
     /// With the values of one `--set`: `pti=on,pcid=off`.
-    fn with(mut self, table: &'a Table, text: &str) -> Result<Configuration<'a>, Error> {
-        let mut seen = Vec::new();
-        for part in text.split(',') {
-            let wrong = |why: String| Error::Usage(format!("--set {text}: {why}"));
-            let (name, value) = part
-                .split_once('=')
-                .ok_or_else(|| wrong(format!("{part:?} is not of the form SWITCH=VALUE")))?;
-            let switch = table.switch(name).ok_or_else(|| wrong(unknown_switch(table, name)))?;
-            let value = switch.written(value).ok_or_else(|| wrong(unknown_value(switch, value)))?;
-            if seen.contains(&name) {
-                return Err(wrong(format!("{name} is set twice")));
-            }
-            seen.push(name);
-            let slots = self.values.iter_mut().filter(|(known, _)| *known == switch);
-            slots.for_each(|slot| slot.1 = value.clone().into());
-        }
-        match self.conflict() {
-            Some(why) => Err(Error::Usage(format!("--set {text}: {why}"))),
-            None => Ok(self),
-        }
+    fn with(self, text: &str) -> Result<Configuration<'a>, String> {
+        let pair = |part| {
+            str::split_once(part, '=').ok_or_else(|| format!("{part:?} is not of the form SWITCH=VALUE"))
+        };
+        self.with_values(&text.split(',').map(pair).collect::<Result<Vec<_>, String>>()?)
     }
-}
 
-fn unknown_switch(table: &Table, name: &str) -> String {
-    let names: Vec<&str> = table.switches.iter().map(|switch| switch.name.as_str()).collect();
-    format!(
-        "there is no switch {name:?}{} (there are {})",
-        nearest(name, names.iter().copied()),
-        names.join(", ")
-    )
+    fn unknown_switch(&self, name: &str) -> String {
+        let names: Vec<&str> = self.values().map(|(name, _)| name).collect();
+        let nearest = nearest(name, names.iter().copied());
+        format!("there is no switch {name:?}{nearest} (there are {})", names.join(", "))
+    }
 }
 
 fn unknown_value(switch: &Switch, value: &str) -> String {
@@ -157,7 +155,8 @@ impl<'a> Configurations<'a> {
         let defaults = Configuration::defaults(table);
         let mut all: Vec<Configuration> = Vec::new();
         for text in texts {
-            let configuration = defaults.clone().with(table, text)?;
+            let configuration = defaults.clone().with(text);
+            let configuration = configuration.map_err(|why| Error::Usage(format!("--set {text}: {why}")))?;
             if all.contains(&configuration) {
                 return Err(Error::Usage(format!(
                     "--set {text}: the same configuration as another --set, with the defaults of what it leaves out"
@@ -168,9 +167,8 @@ impl<'a> Configurations<'a> {
         if all.is_empty() {
             all.push(defaults);
         }
-        let words = || texts.iter().flat_map(|text| text.split([',', '=']));
         let names = table.switches.iter().map(|switch| switch.name.as_str());
-        let named = names.filter(|name| words().any(|word| word == *name)).collect();
+        let named = names.filter(|name| all.iter().any(|asked| asked.named.contains(name))).collect();
         Ok(Configurations { all, named })
     }
 }
@@ -194,6 +192,34 @@ mod tests {
         let none = configurations(&[]).unwrap();
         assert_eq!(none.all, [Configuration::defaults(Table::get())]);
         assert!(none.named.is_empty());
+    }
+
+    #[test]
+    fn a_value_that_is_spelled_like_a_switch_named_it() {
+        let frames = "values = [\"minimum\", \"frame\"";
+        let table = Table::parse(&table::SOURCE.replacen(frames, &format!("{frames}, \"pti\""), 1)).unwrap();
+        let one = Configurations::new(&table, &["stack=pti".to_string()]).unwrap();
+        assert_eq!((one.all[0].whole()["stack"].as_str(), one.named), ("pti", vec!["stack"]));
+    }
+
+    #[test]
+    fn a_switch_or_value_that_is_none_was_ignored() {
+        let with = |values| Configuration::defaults(Table::get()).with_values(values);
+        assert!(with(&[("zzz", "on")]).unwrap_err().starts_with("there is no switch \"zzz\""));
+        assert!(with(&[("observe", "maybe")]).unwrap_err().starts_with("\"maybe\" is no value of observe"));
+        assert_eq!(with(&[("pcid", "on")]).unwrap_err(), "pcid=on requires pti=on, and pti is off");
+        let observed = with(&[("observe", "on")]).unwrap();
+        let changes = observed.changes_from(&Configuration::defaults(Table::get()));
+        assert_eq!(changes, [("observe".to_string(), "on".to_string())]);
+    }
+
+    #[test]
+    fn what_an_entry_requires_is_set_whatever_the_processor_has() {
+        let text = table::SOURCE.replacen("gate = \"trap\"", "pti = \"on\", pcid = \"on\"", 1);
+        let table = Table::parse(&text).unwrap();
+        let entry = table.entry("trapgate-x86_64").unwrap();
+        let of_entry = Configuration::defaults(&table).for_entry(entry).on(&[], &[]).whole();
+        assert_eq!((of_entry["pcid"].as_str(), of_entry["smap"].as_str()), ("on", "off"));
     }
 
     #[test]

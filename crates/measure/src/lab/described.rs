@@ -93,16 +93,7 @@ pub fn vendor(vendor: u64) -> Option<&'static str> {
 
 /// Those that the kernel found, by name.
 pub fn features(bits: u64) -> Vec<String> {
-    let names = [
-        (abi::FEATURE_SMEP, "smep"),
-        (abi::FEATURE_SMAP, "smap"),
-        (abi::FEATURE_UMIP, "umip"),
-        (abi::FEATURE_PCID, "pcid"),
-        (abi::FEATURE_XSAVE, "xsave"),
-        (abi::FEATURE_NX, "nx"),
-        (abi::FEATURE_LFENCE, "lfence"),
-    ];
-    let there = names.into_iter().filter(|(bit, _)| bits >> bit & 1 == 1);
+    let there = abi::FEATURES.iter().filter(|(bit, _)| bits >> bit & 1 == 1);
     there.map(|(_, name)| name.to_string()).collect()
 }
 
@@ -123,6 +114,7 @@ fn tsc_source(source: u64) -> Option<&'static str> {
         abi::TSC_FROM_PM_TIMER => Some("pm-timer"),
         abi::TSC_FROM_PIT => Some("pit"),
         abi::TSC_FROM_BASE => Some("base"),
+        abi::TSC_FROM_MODEL => Some("model"),
         _ => None,
     }
 }
@@ -141,5 +133,22 @@ fn loader(loader: u64) -> Option<&'static str> {
         abi::LOADER_PVH => Some("pvh"),
         abi::LOADER_MULTIBOOT2 => Some("multiboot2"),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use table::Table;
+
+    #[test]
+    fn a_feature_that_a_switch_requires_is_one_that_the_kernel_tells() {
+        let all = features(u64::MAX);
+        let needed = Table::get().switches.iter().flat_map(|switch| &switch.requires);
+        let needed: Vec<&String> = needed.filter_map(|requirement| requirement.feature.as_ref()).collect();
+        assert!(needed.len() >= 2, "{needed:?}");
+        needed.iter().for_each(|name| assert!(all.contains(name), "{name} is none of {all:?}"));
+        assert_eq!(features(1 << abi::FEATURE_SMAP | 1 << abi::FEATURE_NX), ["smap", "nx"]);
+        assert_eq!(features(0), [""; 0]);
     }
 }

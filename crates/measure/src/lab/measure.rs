@@ -10,7 +10,7 @@ use crate::{Error, Progress, Row, Scout, TableRow};
 use document::{Counter, Document, Export, Machine, Outcome, Place};
 use environment::{CoreType, Environment, LabBoot, LabCounters, Ring0};
 use lab::{Collected, End, Events, Limits, Strays, Trouble};
-use record::{Boot, Payload, abi};
+use record::{Boot, abi};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime};
@@ -70,13 +70,7 @@ pub fn measure<'a>(
     let vdso = boots.first().map(|boot| vdso(&boot.collected, &boot.work)).unwrap_or_default();
     let boots = boots.iter().filter(|boot| boot.collected.boot.is_some()).map(Booted::described).collect();
     let environment = environment(plan, setting, Booting { boot: &boot, came_up, boots, counters });
-    let mut document = conclude(&rows, facts, environment, vdso);
-    if let Some(lab) = &document.environment.lab {
-        for row in &mut document.results {
-            row.spread = document::spread(row, &lab.boots);
-        }
-    }
-    Ok(document)
+    Ok(conclude(&rows, facts, environment, vdso))
 }
 
 /// The CPUs of this machine that the guest was pinned to; or the guest's own.
@@ -156,6 +150,9 @@ impl Booted {
         let limits = Limits { time: whole.saturating_sub(before), ..setting.limits.clone() };
         let of_all = |trouble| match trouble {
             Trouble::Timeout(_) => Trouble::Timeout(whole),
+            Trouble::NotUp { trouble, said } if matches!(*trouble, Trouble::Timeout(_)) => {
+                Trouble::NotUp { trouble: Box::new(Trouble::Timeout(whole)), said }
+            }
             other => other,
         };
         let count = self.work.numbered.len();
@@ -365,11 +362,7 @@ fn vdso(collected: &Collected, work: &Work) -> BTreeMap<String, Vec<Export>> {
         let Numbered::Describe(probe) = what else { continue };
         let ran = collected.ran.get(&number).filter(|ran| matches!(ran.end, End::Exited(_)));
         let Some(records) = ran.and_then(|ran| record::parse(ran.output.as_ref()?).ok()) else { continue };
-        let exports = records.into_iter().filter_map(|record| match record.payload {
-            Payload::Export { name, version } => Some(Export { name, version }),
-            _ => None,
-        });
-        vdso.insert(probe.bits().to_string(), exports.collect());
+        vdso.insert(probe.bits().to_string(), Export::all(&records));
     }
     vdso
 }

@@ -139,6 +139,8 @@ pub struct LabPlan<'a> {
     pub seed: u64,
     /// The longest that all of it may take.
     pub time: Duration,
+    /// The jobs that are also run to see whether interrupts are on, and their configurations then.
+    observed: Vec<(usize, Configuration<'a>)>,
 }
 
 /// One boot's work.
@@ -158,8 +160,10 @@ impl<'a> LabPlan<'a> {
     pub fn new(table: &'a Table, options: &Options) -> Result<LabPlan<'a>, Error> {
         let rows = select::rows(table, Kernel::Lab, &options.entry, &options.operation)?;
         let configurations = Configurations::new(table, &options.set)?;
+        let jobs = jobs(&rows, &configurations);
         Ok(LabPlan {
-            jobs: jobs(&rows, &configurations),
+            observed: observed(&jobs)?,
+            jobs,
             configurations,
             defaults: Configuration::defaults(table),
             seed: options.seed,
@@ -248,24 +252,27 @@ impl<'a> LabPlan<'a> {
             lines.push(Line::Run { file: probe.name().into(), arguments: Request::describe() });
             numbered.push(Numbered::Describe(probe));
         }
-        for (index, job) in self.observed() {
-            set_changes(lines, now, &job.configuration.clone().but("observe", "on"));
+        for (index, configuration) in &self.observed {
+            let Some(job) = self.jobs.get(*index) else { continue };
+            set_changes(lines, now, configuration);
             lines.push(run(job.row, counter));
-            numbered.push(Numbered::Observe(index));
+            numbered.push(Numbered::Observe(*index));
         }
     }
+}
 
-    /// For every entry that goes through a gate, the first job with each type of gate, and its index.
-    fn observed(&self) -> Vec<(usize, &Job<'a>)> {
-        let is_gate = |job: &Job| job.row.0.lab.as_ref().is_some_and(|file| GATES.contains(&file.as_str()));
-        let mut first: Vec<(usize, &Job)> = Vec::new();
-        for (index, job) in self.jobs.iter().enumerate().filter(|(_, job)| is_gate(job)) {
-            if !first.iter().any(|(_, seen)| seen.has_gate_of(job)) {
-                first.push((index, job));
-            }
+/// For every entry that goes through a gate, the first job with each type of gate, by its index; and its configuration while
+/// it is observed.
+fn observed<'a>(jobs: &[Job<'a>]) -> Result<Vec<(usize, Configuration<'a>)>, Error> {
+    let is_gate = |job: &Job| job.row.0.lab.as_ref().is_some_and(|file| GATES.contains(&file.as_str()));
+    let mut first: Vec<(usize, &Job)> = Vec::new();
+    for (index, job) in jobs.iter().enumerate().filter(|(_, job)| is_gate(job)) {
+        if !first.iter().any(|(_, seen)| seen.has_gate_of(job)) {
+            first.push((index, job));
         }
-        first
     }
+    let observed = |job: &Job<'a>| job.configuration.clone().with_values(&[("observe", "on")]);
+    first.into_iter().map(|(index, job)| Ok((index, observed(job).map_err(Error::Usage)?))).collect()
 }
 
 /// Rows of one entry: first all in the first configuration, then in the next. Values that an entry requires may make two

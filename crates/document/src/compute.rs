@@ -1,0 +1,146 @@
+//! What follows from a document's rounds alone: the figures of its rows. The same function computes them when a measurement
+//! ends and when a saved document is to show them again.
+
+use crate::{Document, Measurement, Outcome, Row, Timing};
+use stats::{Distribution, Figures, Scale, figures};
+use std::collections::BTreeMap;
+use table::special;
+
+/// A row's single samples.
+#[derive(Debug, Clone, Default)]
+pub struct Samples {
+    /// In core cycles.
+    pub cycles: Distribution,
+    /// In ticks.
+    pub ticks: Distribution,
+}
+
+impl Document {
+    /// Computes, from each row's rounds and its single samples, every figure of the row, the share of layout in its spread,
+    /// and whether its throughput is withheld. No figure is left of before. `samples` is asked once for each row, in their
+    /// order, so that those of one row at a time are in memory; a row that was not timed has none, and gets no figures.
+    ///
+    /// # Errors
+    /// The first of `samples`; then the rows from there on are as they were.
+    pub fn compute<E>(
+        &mut self,
+        mut samples: impl FnMut(&Row) -> Result<Option<Samples>, E>,
+    ) -> Result<(), E> {
+        let scale = self.measurement.scale();
+        let boots = self.environment.lab.as_ref().map(|lab| lab.boots.as_slice()).unwrap_or_default();
+        for row in &mut self.results {
+            let samples = samples(row)?;
+            row.set(samples.as_ref().map(|samples| row.figures(samples, &scale)).unwrap_or_default());
+            row.spread = samples.and_then(|_| crate::spread(row, boots));
+        }
+        withhold_throughput(&mut self.results);
+        Ok(())
+    }
+}
+
+impl Measurement {
+    /// How ticks become other units.
+    pub fn scale(&self) -> Scale {
+        Scale {
+            nanos_per_tick: self.tsc_hz.map(|hertz| 1e9 / hertz),
+            cycles: self.cycles_per_tick.is_some(),
+            // Without one nothing was timed.
+            step: self.tsc_step.unwrap_or(1.0),
+            clock_error: self.clock_error.unwrap_or(0.0),
+        }
+    }
+}
+
+impl Row {
+    /// Whether its figures are computed from rounds.
+    pub fn is_timed(&self) -> bool {
+        match self.timing {
+            Timing::Hardware => self.outcome == Outcome::Ok,
+            Timing::Emulated => false,
+        }
+    }
+
+    /// Without rounds there are none.
+    fn figures(&self, samples: &Samples, scale: &Scale) -> Figures {
+        if self.rounds.is_empty() {
+            return Figures::default();
+        }
+        figures(&self.rounds, &samples.cycles, &samples.ticks, scale)
+    }
+
+    fn set(&mut self, figures: Figures) {
+        let Figures { core_cycles, ticks, ns, throughput, modes, cpu, noise } = figures;
+        (self.core_cycles, self.ticks, self.ns, self.throughput) = (core_cycles, ticks, ns, throughput);
+        (self.modes, self.cpu, self.noise) = (modes, cpu, noise);
+    }
+}
+
+/// Withholds a throughput that is below that of a call and return of the same configuration: such calls overlapped with the
+/// control that is subtracted. Rows that were chosen from a document may lack the call; then what was withheld stays so.
+fn withhold_throughput(rows: &mut [Row]) {
+    let floors = floors(rows);
+    for row in rows {
+        let known = floors.get(&row.configuration);
+        let floor = known.copied().unwrap_or(0.0);
+        let before = row.throughput_withheld.take().filter(|_| known.is_none());
+        let cost = row.throughput.map(|cost| cost.estimate.0);
+        // One that is not finite is no throughput that was measured: [`crate::recompute`] refuses it.
+        let is_impossible = |cost: &f64| cost.is_finite() && (*cost < floor || *cost <= 0.0);
+        row.throughput_withheld = match cost.filter(is_impossible) {
+            Some(_) if before.is_some() => before,
+            Some(cost) => Some(format!(
+                "{cost:.1} core cycles are less than a call and return takes ({floor:.1}): back to back, these calls \
+                 overlap with each other and with the control"
+            )),
+            None => before,
+        };
+        if row.throughput_withheld.is_some() {
+            row.throughput = None;
+        }
+    }
+}
+
+/// The least that a call and return takes back to back, of each configuration that has that row; zero where it has no figure.
+fn floors(rows: &[Row]) -> BTreeMap<BTreeMap<String, String>, f64> {
+    let mut floors = BTreeMap::new();
+    for call in rows.iter().filter(|row| row.is(special::CALL)) {
+        let floor = call.throughput.map_or(0.0, |cost| cost.ci_low.unwrap_or(cost.estimate).0);
+        floors.entry(call.configuration.clone()).or_insert(floor);
+    }
+    floors
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stats::Cost;
+
+    fn row(entry: &str, core: &str, throughput: Option<f64>) -> Row {
+        let cost = |cycles| {
+            let cycles = stats::Cycles(cycles);
+            let (estimate, min, p50, max) = (cycles, cycles, cycles, cycles);
+            Cost { estimate, ci_low: None, ci_high: None, min, p50, p99: None, p999: None, max }
+        };
+        let configuration = [("core".to_string(), core.to_string())].into();
+        Row { configuration, throughput: throughput.map(cost), ..Row::unmeasured(entry, "none", 64) }
+    }
+
+    #[test]
+    fn each_configuration_has_its_own_floor() {
+        let mut rows = [
+            row("call", "performance", Some(2.0)),
+            row("rdtsc", "performance", Some(5.0)),
+            row("rdtsc", "efficiency", Some(5.0)),
+            row("call", "efficiency", Some(9.0)),
+            row("rdtsc", "lacks the call", Some(1.0)),
+        ];
+        withhold_throughput(&mut rows);
+        let withheld = rows.each_ref().map(|row| row.throughput_withheld.is_some());
+        assert_eq!(withheld, [false, false, true, false, false]);
+        assert!(rows.iter().all(|row| row.throughput.is_none() == row.throughput_withheld.is_some()));
+        // Chosen from a document without the call of one configuration, what was withheld there stays so.
+        let mut chosen = [row("call", "performance", Some(2.0)), rows[2].clone()];
+        withhold_throughput(&mut chosen);
+        assert_eq!(chosen[1], rows[2]);
+    }
+}

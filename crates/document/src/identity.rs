@@ -1,0 +1,220 @@
+//! Which rows of different documents are the same.
+
+use crate::{Document, Row};
+use environment::CoreType;
+use std::collections::BTreeMap;
+use table::Table;
+
+/// What tells a row from the others of its document, and is the same for the same row of another document, whatever version
+/// wrote it. It is made of ids, which never change; a name stands only for what this version's table lacks.
+///
+/// It says nothing of the place: whether figures of two machines, or of two kernels, may be compared is another question.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Identity {
+    entry: Tag,
+    operation: Tag,
+    /// In the lab, a value for every switch.
+    switches: BTreeMap<Tag, String>,
+    /// The kind of core, where the machine has several.
+    core: Option<String>,
+}
+
+/// What names something of the table.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Tag {
+    Id(u16),
+    Name(String),
+}
+
+impl Tag {
+    fn new(id: Option<u16>, name: &str) -> Tag {
+        id.map_or_else(|| Tag::Name(name.into()), Tag::Id)
+    }
+}
+
+/// The key of a row's configuration that names the kind of core; all others are switches.
+const CORE: &str = "core";
+
+impl Document {
+    /// What one of its rows is in every document.
+    pub fn identity(&self, table: &Table, row: &Row) -> Identity {
+        let of_entry = || table.entry(&row.entry).map(|entry| entry.id);
+        let of_operation = || table.operation(&row.operation).map(|operation| operation.id);
+        Identity {
+            entry: Tag::new(row.entry_id.or_else(of_entry), &row.entry),
+            operation: Tag::new(row.operation_id.or_else(of_operation), &row.operation),
+            switches: self.switches(table, row),
+            core: self.core(row),
+        }
+    }
+
+    /// The switches that the row names, and those that it leaves out.
+    fn switches(&self, table: &Table, row: &Row) -> BTreeMap<Tag, String> {
+        let tag = |name: &str| Tag::new(table.switch(name).map(|switch| switch.id), name);
+        let named = row.configuration.iter().filter(|(name, _)| *name != CORE);
+        let mut switches: BTreeMap<Tag, String> =
+            named.map(|(name, value)| (tag(name), value.clone())).collect();
+        if self.is_of_lab() {
+            for switch in &table.switches {
+                switches.entry(Tag::Id(switch.id)).or_insert_with(|| self.left_out(table, row, &switch.name));
+            }
+        }
+        switches
+    }
+
+    /// The value of a switch that a row of the lab does not name: what its entry always runs with; in documents of schema 1,
+    /// which named only what was asked for, the default of that run; or else what kernels did before they had the switch,
+    /// on that processor.
+    fn left_out(&self, table: &Table, row: &Row, name: &str) -> String {
+        let lab = self.environment.lab.as_ref();
+        let needed = table.entry(&row.entry).and_then(|entry| entry.needs.get(name));
+        let known = needed.or_else(|| lab?.switches.get(name));
+        let before = || {
+            let features = lab.map(|lab| lab.features.as_slice()).unwrap_or_default();
+            table.switch(name).map(|switch| switch.or_first(&switch.before, features)).unwrap_or_default()
+        };
+        known.cloned().unwrap_or_else(before)
+    }
+
+    /// A row names the kind of core only where several were measured. In other documents the CPU of its estimate tells; where
+    /// no CPU had enough rounds, all of the CPUs, which then are of one kind.
+    fn core(&self, row: &Row) -> Option<String> {
+        let is_of_row = |cpu: usize| row.cpu.is_none_or(|of_row| of_row == cpu);
+        let mut cores =
+            self.measurement.cpus.iter().filter(|used| is_of_row(used.cpu)).map(|used| &used.core);
+        let of_cpus = || cores.next().filter(|first| cores.all(|other| other == *first));
+        let core = row.configuration.get(CORE).or_else(of_cpus)?;
+        let are_several = !core.is_empty() && core != CoreType::Uniform.name();
+        are_several.then(|| core.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{CpuUse, Machine, Measurement, Place, SCHEMA};
+    use environment::{Environment, Lab};
+    use table::Kernel;
+
+    fn document(kernel: Kernel) -> Document {
+        let place = Place::new(Machine::Host, kernel);
+        let lab = Lab { features: vec!["smap".into()], ..Lab::default() };
+        let lab = (kernel == Kernel::Lab).then_some(lab);
+        Document {
+            schema: SCHEMA.into(),
+            id: None,
+            measurement: Measurement { place, ..Measurement::default() },
+            environment: Environment { lab, ..Environment::default() },
+            vdso: BTreeMap::new(),
+            results: Vec::new(),
+            findings: Vec::new(),
+        }
+    }
+
+    fn row(entry: &str, configuration: &[(&str, &str)]) -> Row {
+        let pairs = configuration.iter().map(|(name, value)| (name.to_string(), value.to_string()));
+        Row { configuration: pairs.collect(), ..Row::unmeasured(entry, "none", 64) }
+    }
+
+    /// Of a row of the lab.
+    fn in_lab(table: &Table, entry: &str, configuration: &[(&str, &str)]) -> Identity {
+        document(Kernel::Lab).identity(table, &row(entry, configuration))
+    }
+
+    /// All switches as they are by default on a processor that has smap and not pcid.
+    const WHOLE: [(&str, &str); 9] = [
+        ("smap", "on"),
+        ("stack", "frame"),
+        ("exit", "natural"),
+        ("pti", "off"),
+        ("pcid", "off"),
+        ("vsyscall", "emulate"),
+        ("gate", "interrupt"),
+        ("observe", "off"),
+        ("cr3-writes", "0"),
+    ];
+
+    #[test]
+    fn ids_decide_and_names_only_where_there_are_none() {
+        let table = Table::get();
+        let (syscall, none) =
+            (table.entry("syscall-x86_64").unwrap().id, table.operation("none").unwrap().id);
+        let with = |entry: &str, entry_id, operation_id| {
+            let row = Row { entry_id, operation_id, ..row(entry, &[]) };
+            document(Kernel::Linux).identity(table, &row)
+        };
+        let whole = with("syscall-x86_64", Some(syscall), Some(none));
+        assert_eq!(with("syscall-x86_64", None, None), whole, "schema 1 had no ids");
+        assert_eq!(with("renamed since", Some(syscall), Some(none)), whole);
+        assert_ne!(with("syscall-i386", None, None), whole);
+        let unknown = ["of a later version", "another"].map(|entry| with(entry, None, None));
+        assert_ne!(unknown[0], unknown[1]);
+    }
+
+    #[test]
+    fn a_switch_that_is_new_unmatched_every_row_that_is_older() {
+        let text = format!(
+            "[[switch]]\nid = 900\nname = \"new\"\nwhat = \"new\"\nvalues = [\"off\", \"on\"]\n\
+             default = \"on\"\nbefore = \"off\"\n\n{}",
+            table::SOURCE
+        );
+        let table = Table::parse(&text).unwrap();
+        let newer = |value| [&WHOLE[..], &[("new", value)]].concat();
+        let older = in_lab(&table, "call", &WHOLE);
+        assert_eq!(older, in_lab(&table, "call", &newer("off")));
+        assert_ne!(older, in_lab(&table, "call", &newer("on")));
+        // What a version that is older than the switch reads of a document that has it.
+        assert_ne!(in_lab(Table::get(), "call", &newer("off")), in_lab(Table::get(), "call", &newer("on")));
+        assert!(document(Kernel::Linux).identity(&table, &row("call", &[])).switches.is_empty());
+    }
+
+    #[test]
+    fn what_kernels_did_before_is_what_the_processor_can() {
+        let table = Table::get();
+        assert_eq!(in_lab(table, "call", &[]), in_lab(table, "call", &WHOLE));
+        let mut without = document(Kernel::Lab);
+        without.environment.lab = Some(Lab::default());
+        let smap_off: Vec<_> = WHOLE.map(|pair| if pair.0 == "smap" { ("smap", "off") } else { pair }).into();
+        assert_eq!(without.identity(table, &row("call", &[])), in_lab(table, "call", &smap_off));
+    }
+
+    #[test]
+    fn documents_of_schema_1_named_only_what_was_asked_for() {
+        let table = Table::get();
+        let mut old = document(Kernel::Lab);
+        let defaults = WHOLE.map(|(name, value)| (name.to_string(), value.to_string()));
+        old.environment.lab = Some(Lab { switches: defaults.into(), ..Lab::default() });
+        let isolated = WHOLE.map(|pair| if pair.0 == "pti" { ("pti", "on") } else { pair });
+        let of_old = |entry, named: &[(&str, &str)]| old.identity(table, &row(entry, named));
+        assert_eq!(of_old("call", &[("pti", "on")]), in_lab(table, "call", &isolated));
+        let trap = WHOLE.map(|pair| if pair.0 == "gate" { ("gate", "trap") } else { pair });
+        assert_eq!(
+            of_old("trapgate-i386", &[]),
+            in_lab(table, "trapgate-i386", &trap),
+            "its entry needs that"
+        );
+    }
+
+    #[test]
+    fn a_row_of_an_ordinary_run_is_that_of_a_run_on_every_kind_of_core() {
+        let cpus = |cores: &[&str]| {
+            let mut document = document(Kernel::Linux);
+            let used =
+                |(cpu, core): (usize, &&str)| CpuUse { cpu, core: core.to_string(), ..CpuUse::default() };
+            document.measurement.cpus = cores.iter().enumerate().map(used).collect();
+            document
+        };
+        let on = |document: &Document, cpu, configuration: &[(&str, &str)]| {
+            document.identity(Table::get(), &Row { cpu, ..row("call", configuration) })
+        };
+        let (ordinary, every) = (cpus(&["performance", "performance"]), cpus(&["performance", "efficient"]));
+        let fast = on(&every, Some(0), &[("core", "performance")]);
+        assert_eq!([on(&ordinary, Some(1), &[]), on(&ordinary, None, &[])], [fast.clone(), fast.clone()]);
+        assert_ne!(on(&every, Some(1), &[("core", "efficient")]), fast);
+        // Of a processor with one kind nothing is said, as in documents that do not know the kind.
+        let uniform = cpus(&["uniform"]);
+        assert_eq!(on(&uniform, Some(0), &[]), on(&cpus(&[]), None, &[]));
+        assert_ne!(on(&uniform, Some(0), &[]), fast);
+        assert_eq!(on(&every, None, &[]), on(&uniform, None, &[]), "it could be either");
+    }
+}

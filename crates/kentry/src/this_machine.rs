@@ -1,0 +1,60 @@
+//! The machine that the command runs on, as measurements need it.
+
+use crate::error::Error;
+use environment::{CoreType, Environment, Roots};
+use host::{Host, Interrupt, Limits, Priority};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// This machine.
+#[derive(Debug)]
+pub struct ThisMachine {
+    /// What it says about itself.
+    pub environment: Environment,
+    /// The CPUs that this process may use, and their kinds.
+    pub cpus: BTreeMap<usize, CoreType>,
+}
+
+impl ThisMachine {
+    /// Captured on the CPU that was asked for, or else on the one where a measurement begins.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if this process may not use the CPU that was asked for, [`Error::Environment`] if the kernel does
+    /// not tell which it may use.
+    pub fn capture(asked: Option<usize>) -> Result<ThisMachine, Error> {
+        let roots = Roots::default();
+        let allowed = host::allowed_cpus().map_err(|error| failed(&error))?;
+        let cpu = host::choose_cpu(asked, &allowed).map_err(|error| match asked {
+            Some(_) => Error::Usage(format!("--cpu: {error}")),
+            None => failed(&error),
+        })?;
+        let environment = environment::capture(&roots, cpu);
+        Ok(ThisMachine { environment, cpus: environment::core_types(&roots, &allowed) })
+    }
+}
+
+/// What runs probes here, none of them for longer than `time`.
+///
+/// # Errors
+/// [`Error::Environment`] if there is no place for the probes.
+pub fn executor(priority: Priority, time: Duration, interrupt: &Interrupt) -> Result<Host, Error> {
+    let limits = Limits { time, output: record::MOST_OUTPUT, interrupt: interrupt.clone() };
+    Host::new(priority, limits).map_err(|error| failed(&error))
+}
+
+fn failed(error: &dyn std::fmt::Display) -> Error {
+    Error::Environment(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cpu_that_may_not_be_used_is_a_wrong_argument() {
+        let error = ThisMachine::capture(Some(usize::MAX)).unwrap_err();
+        assert!(matches!(error, Error::Usage(_)) && error.to_string().contains("--cpu: CPU "), "{error}");
+        let machine = ThisMachine::capture(None).unwrap();
+        assert!(machine.cpus.len() == host::allowed_cpus().unwrap().len(), "{:?}", machine.cpus);
+    }
+}

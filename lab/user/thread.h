@@ -1,0 +1,47 @@
+/*
+ * Threads: each is a program that runs, with its address space, its stacks in the kernel, and its registers while another runs.
+ * Several are alive at once; only the current one runs, until it calls sched_yield or ends.
+ */
+#pragma once
+
+#include "cpu/cpu.h"
+#include "mm/mm.h"
+#include "user/calls.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct thread {
+	uint64_t rsp;			    /* of the kernel's stack; THREAD_RSP of entry/layout.h */
+	uint64_t kernel_stack, entry_stack; /* their tops */
+	struct address_space *space;
+	uint64_t program_rsp, gate_frame, landing_pad; /* as the paths know them (entry/stacks.S) */
+	uint64_t fs_base, gs_base, tls[TLS_ENTRIES];
+	uint16_t ds, es, fs, gs;
+	struct frame start; /* its registers when it begins */
+	int bits, serves;
+	int is_alive;
+	uint32_t id; /* what getpid says */
+	struct signals signals;
+	struct timers timers;
+	struct limits limits;
+	struct settings settings;
+	uint8_t registers[FPU_BYTES] __attribute__((aligned(64))); /* x87, MXCSR, vectors */
+};
+
+extern struct thread *current;
+
+/* thread.c */
+/* A new one in the current address space, which begins with these registers; all else of it is as a program finds it. */
+struct thread *thread_new(const struct frame *start, int bits, int serves, uint64_t landing_pad);
+/* The next after the current one that is alive; null when there is none. */
+struct thread *thread_next(void);
+/* Goes on in another, or begins it. Returns when somebody goes on in this one. */
+void thread_run(struct thread *to);
+/* The kernel's own thread, which plans and reports, goes on: where it called thread_run. */
+_Noreturn void thread_run_kernel(void);
+/* The current one ends, and gives back its address space; another goes on. */
+_Noreturn void thread_ends(struct thread *next);
+/* Forgets all but the kernel's own, which must be the current one. */
+void threads_end(void);
+unsigned threads_count(void); /* that were made, alive or not */

@@ -1,0 +1,386 @@
+//! NMIs and ticks at every instruction of every path: answers and registers are what they are without.
+//!
+//! QEMU counts instructions (`-icount`), interrupts before the very instruction at which the timer is due, and writes down which
+//! one that was (`-d int`). The programs turns64.S and turns32.S count, too, and make each call one instruction nearer to the next
+//! interrupt than the one before. The tests compare what was interrupted with the paths as the kernel says that it has built
+//! them: no instruction may be left out.
+
+use crate::build::{Program, freestanding_with};
+use crate::guest::{Ran, Script, Session};
+use crate::kernel::Kernel;
+use crate::monitor::{is_missing, wrapped};
+use lab::{End, Limits, Qemu, Strays};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+/// Paths with interrupts on, whatever the switches, at least where a call gate has led to them.
+pub const OPEN: &[&str] =
+    &["call_gate_i386", "call_gate_x86_64", "copy_user", "put_user_16", "put_user_4", "put_user_8"];
+
+/// Those with interrupts off; with `gate=trap` they are on in the first.
+pub const CLOSED: &[&str] = &[
+    "int80",
+    "div0_i386",
+    "div0_x86_64",
+    "exception",
+    "int3_i386",
+    "int3_x86_64",
+    "syscall_i386",
+    "syscall_x86_64",
+    "sysenter_i386",
+    "sysenter_x86_64",
+    "ud_i386",
+    "ud_x86_64",
+];
+
+/// The way to a program.
+const START: &str = "enter_user";
+
+/// The way of the check of isolation, which no program takes: not looked at.
+const PEEK: &str = "peek_as_program";
+
+/// Cases of turns64.S, and of turns32.S.
+pub const CASES_64: &[&str] = &[
+    "syscall",
+    "sysenter",
+    "call_gate",
+    "int80",
+    "call_gate_i386",
+    "ud",
+    "lock_nop",
+    "int3",
+    "div0",
+    "foreign-ud",
+    "foreign-div0",
+    "vsyscall",
+    "memory",
+    "no-memory",
+];
+pub const CASES_32: &[&str] = &[
+    "int80",
+    "sysenter",
+    "syscall",
+    "gateway",
+    "call_gate",
+    "lcall7",
+    "ud",
+    "lock_nop",
+    "int3",
+    "div0",
+    "foreign-ud",
+    "foreign-div0",
+];
+
+/// What interrupts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Interrupt {
+    /// The tick, so rarely that calls are hardly disturbed.
+    Rarely,
+    Tick,
+    Nmi,
+    /// An NMI, once after the beginning of each program.
+    OneNmi,
+}
+use Interrupt::*;
+
+impl Interrupt {
+    /// The timer's entry in the APIC's local vector table: QEMU's timer can deliver an NMI, which no processor's does.
+    fn entry(self) -> u32 {
+        match self {
+            Rarely | Tick => 0x200fe, // periodic, the kernel's own vector
+            Nmi => 0x20400,
+            OneNmi => 0x00400,
+        }
+    }
+
+    fn vector(self) -> u64 {
+        if self.entry() & 0x400 == 0 { 0xfe } else { NMI }
+    }
+}
+
+pub const NMI: u64 = 2;
+const INVALID: u64 = 6;
+
+/// The APIC's initial count, where the kernel has mapped it (lab/mm/mm.h).
+const INITIAL_COUNT: u64 = 0xffff_c000_fee0_0380;
+
+/// Instructions between two interrupts: more than the longest case takes, with an interrupt.
+const PERIOD: u64 = 1201;
+
+/// In CR3, what tells the program's tables from the kernel's (lab/mm/mm.h).
+const PROGRAM_TOP: u64 = 0x1000;
+
+const RETURN: &[u8] = &[0xc3];
+/// addq $2, (%rsp); iretq
+const SKIP_TWO_BYTES: &[u8] = &[0x48, 0x83, 0x04, 0x24, 2, 0x48, 0xcf];
+pub const STUB_BYTES: u64 = 16;
+
+/// movabs $INITIAL_COUNT, %rax; movl $(PERIOD - 1), (%rax); ret
+fn start_period() -> Vec<u8> {
+    let count = PERIOD as u32 - 1; // and a period ends at 0
+    [&[0x48, 0xb8], &INITIAL_COUNT.to_le_bytes()[..], &[0xc7, 0x00], &count.to_le_bytes(), RETURN].concat()
+}
+
+/// The kernel with a timer that interrupts so. No program ends because it runs for long, and the timer's count is never changed
+/// but at a program's beginning. An exception that looks like an entry and is none goes on behind its two bytes.
+pub fn kernel_with(interrupt: Interrupt) -> Vec<u8> {
+    let kernel = Kernel::read();
+    let own = Tick.entry().to_le_bytes();
+    let mut file = kernel.changed("tick_set", &own, &interrupt.entry().to_le_bytes());
+    let mut write = |address: u64, code: &[u8]| {
+        let at = kernel.place(address);
+        file[at..at + code.len()].copy_from_slice(code);
+    };
+    write(kernel.symbol("program_may_be_runaway"), RETURN);
+    write(kernel.symbol("tick_shift"), RETURN);
+    for vector in [0, INVALID] {
+        write(kernel.symbol("exception_stubs") + vector * STUB_BYTES, SKIP_TWO_BYTES);
+    }
+    match interrupt {
+        Tick | Nmi => write(kernel.symbol("tick_restart"), &start_period()),
+        Rarely | OneNmi => {}
+    }
+    file
+}
+
+/// What interrupted what, as QEMU writes it down.
+struct Log {
+    /// Addresses before whose instruction an interrupt of one vector came, and these in the order in which they came.
+    places: BTreeSet<u64>,
+    in_order: Vec<u64>,
+    /// CR3 whenever anything interrupted ring 3, from the first of those on.
+    tables: BTreeSet<u64>,
+}
+
+/// Each interrupt has a line like `7: v=02 e=0000 i=0 cpl=0 IP=0010:ffffffff80120000 pc=ffffffff80120000 SP=...`, and of those behind
+/// it, which have the registers, one like `CR0=80050033 CR2=0000000000000000 CR3=0000000000160000 CR4=00300ea0`.
+fn read(log: &Path, vector: u64) -> Log {
+    // There are many more lines.
+    let output = Command::new("grep").args(["-e", ": v=", "-e", "^CR0="]).arg(log).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let wanted = format!(": v={vector:02x} ");
+    let number = |line: &str, name: &str| {
+        let digits = line.split_once(name).and_then(|(_, rest)| rest.split(' ').next());
+        u64::from_str_radix(digits.unwrap_or_else(|| panic!("{line}")), 16).unwrap()
+    };
+    let (mut log, mut is_program) =
+        (Log { places: BTreeSet::new(), in_order: Vec::new(), tables: BTreeSet::new() }, false);
+    for line in text.lines() {
+        if line.starts_with("CR0=") {
+            log.tables.extend((is_program && !log.places.is_empty()).then(|| number(line, " CR3=")));
+            continue;
+        }
+        is_program = line.contains(" cpl=3 ");
+        log.in_order.extend(line.contains(&wanted).then(|| number(line, " pc=")));
+        log.places.extend(log.in_order.last());
+    }
+    log
+}
+
+/// Boots, and says where interrupts came.
+fn boot(script: &Script, interrupt: Interrupt) -> (Session, Log) {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, log) = (folder.path().join("kernel"), folder.path().join("log"));
+    std::fs::write(&file, kernel_with(interrupt)).unwrap();
+    let options = format!("-kernel {} -d int -D {}", file.display(), log.display());
+    let qemu = wrapped(folder.path(), &format!("exec qemu-system-x86_64 \"$@\" {options}"));
+    let boot = |archive: &[u8], programs, limits: &Limits| qemu.boot(archive, programs, limits);
+    let session = script.boot_in(&boot, Qemu::TCG_HERTZ).unwrap();
+    (session, read(&log, interrupt.vector()))
+}
+
+/// What runs in one configuration, and the paths that are looked at.
+struct Trial<'a> {
+    switches: &'a str,
+    script: Script,
+    paths: Vec<(&'static str, usize)>,
+    ran: Vec<usize>,
+}
+
+impl<'a> Trial<'a> {
+    fn new(switches: &'a str, paths: impl IntoIterator<Item = &'static str>) -> Trial<'a> {
+        let mut script = Script::new();
+        script.set(switches);
+        let paths = paths.into_iter().map(|path| (path, script.list(path))).collect();
+        Trial { switches, script, paths, ran: Vec::new() }
+    }
+
+    /// A tick, or an NMI, for so many instructions: the plan has that as a part of a program's time.
+    fn distance(&mut self, instructions: u64) {
+        const PARTS: u64 = 16;
+        self.script.limit(PARTS * (instructions - 1));
+    }
+
+    fn run(&mut self, program: &Program, words: &[&str]) {
+        self.ran.push(self.script.run(program, words));
+    }
+
+    /// So many turns that an interrupt comes at every instruction of a case.
+    fn calls(&mut self) {
+        for (bits, cases) in [(64, CASES_64), (32, CASES_32)] {
+            let program = program(bits, PERIOD);
+            for case in cases {
+                // In some, the path is a page fault's, or behind one in the kernel.
+                let turns = if ["vsyscall", "no-memory"].contains(case) { 480 } else { 150 };
+                self.run(&program, &[case, &format!("{turns:x}")]);
+            }
+        }
+    }
+
+    fn ran<'b>(&'b self, session: &'b Session) -> impl Iterator<Item = &'b Ran> {
+        self.ran.iter().map(|number| &session.ran[*number])
+    }
+
+    /// What is wrong: instructions of the paths that were left out, or, where interrupts are off, that were not.
+    fn compare(
+        &self,
+        session: &Session,
+        log: &Log,
+        what: &str,
+        is_open: impl Fn(&str) -> bool,
+    ) -> Vec<String> {
+        let mut wrong = Vec::new();
+        for (path, number) in &self.paths {
+            let built = built(&session.ran[*number]);
+            assert!(built.len() > 3, "{path}");
+            for (index, paths::Line { address, text, .. }) in built.iter().enumerate() {
+                let is_expected = is_open(path) && !(index == 0 && is_behind_division(path));
+                let came = log.places.contains(address);
+                if came != is_expected {
+                    let found = if came { "came" } else { "never came" };
+                    wrong
+                        .push(format!("[{}] {what} {found} before {path} {address:x} {text}", self.switches));
+                }
+            }
+        }
+        wrong
+    }
+}
+
+/// QEMU's clock stands still during a division by zero: what is due at the exception's first instruction comes before the division.
+pub fn is_behind_division(path: &str) -> bool {
+    path.starts_with("div0_")
+}
+
+/// turns64.S or turns32.S, for interrupts at this distance; 0: at any.
+pub fn program(bits: u8, period: u64) -> Program {
+    freestanding_with(bits, &[&format!("turns{bits}.S")], &[&format!("-DPERIOD={period}")])
+}
+
+/// The instructions of a path that was listed.
+pub fn built(ran: &Ran) -> Vec<paths::Line> {
+    let (kernel, start) = (paths::File::read(lab::KERNEL).unwrap(), ran.steps[0].address);
+    let code: Vec<u8> = ran.steps.iter().flat_map(|step| step.code.iter().copied()).collect();
+    paths::disassemble(&kernel, start, &code, Some(start))
+}
+
+/// NMIs and ticks in one configuration; what is wrong.
+fn check(switches: &str) -> Vec<String> {
+    let mut trial = Trial::new(switches, OPEN.iter().chain(CLOSED).copied());
+    trial.distance(100_000);
+    trial.calls();
+    let [(quiet, _), (under_nmis, nmis), (under_ticks, ticks)] =
+        [Rarely, Nmi, Tick].map(|interrupt| boot(&trial.script, interrupt));
+    let mut wrong = Vec::new();
+    let runs = trial.ran(&quiet).zip(trial.ran(&under_nmis)).zip(trial.ran(&under_ticks));
+    for ((quiet, under_nmis), under_ticks) in runs {
+        assert_eq!(quiet.end, End::Exited(0), "{}", quiet.label);
+        for (what, ran) in [("NMIs", under_nmis), ("ticks", under_ticks)] {
+            if (ran.end, &ran.output, &ran.errors) != (quiet.end, &quiet.output, &quiet.errors) {
+                wrong.push(format!("{} under {what}: {:?}, or other registers", ran.label, ran.end));
+            }
+        }
+        assert!(under_nmis.strays.keys().eq([&NMI]), "{}: {:?}", under_nmis.label, under_nmis.strays);
+        assert_eq!(under_ticks.strays, Strays::new(), "{}", under_ticks.label);
+    }
+    // Programs have the same page tables always, and not the kernel's under isolation.
+    let is_programs =
+        |tables: &u64| tables & PROGRAM_TOP == if switches.contains("pti=on") { PROGRAM_TOP } else { 0 };
+    for (what, log) in [("NMIs", &nmis), ("ticks", &ticks)] {
+        if log.tables.len() != 1 || !log.tables.iter().all(is_programs) {
+            wrong.push(format!("[{switches}] page tables in ring 3 under {what}: {:x?}", log.tables));
+        }
+    }
+    let is_open = |path: &str| OPEN.contains(&path) || (path == "int80" && switches.contains("gate=trap"));
+    wrong.extend(trial.compare(&quiet, &nmis, "an NMI", |_| true));
+    wrong.extend(trial.compare(&quiet, &ticks, "a tick", is_open));
+    wrong.extend(check_start(switches));
+    wrong
+}
+
+/// A program for each of these distances from the timer's start, and one NMI in each.
+fn start<'a>(switches: &'a str, distances: impl IntoIterator<Item = u64>) -> (Trial<'a>, Session, Log) {
+    let (mut trial, program) = (Trial::new(switches, [START]), program(64, PERIOD));
+    for distance in distances {
+        trial.distance(distance);
+        trial.run(&program, &["nothing"]);
+    }
+    let (session, nmis) = boot(&trial.script, OneNmi);
+    for ran in trial.ran(&session) {
+        assert_eq!((ran.end, &ran.strays), (End::Exited(0), &Strays::from([(NMI, 1)])), "{}", ran.label);
+    }
+    (trial, session, nmis)
+}
+
+/// NMIs at every instruction of the way to a program: one for each program, a little later each time.
+fn check_start(switches: &str) -> Vec<String> {
+    // The way has more than STEP instructions and fewer than LONGEST, and begins some hundred behind the timer's start.
+    const STEP: u64 = 16;
+    const LONGEST: u64 = 64;
+    const LATEST: u64 = 2000;
+    let distances = (2..LATEST).step_by(STEP as usize);
+    let (trial, session, nmis) = start(switches, distances.clone());
+    let built = built(&session.ran[trial.paths[0].1]);
+    let way = built[0].address..=built[built.len() - 1].address;
+    let mut came = distances.zip(&nmis.in_order).filter(|(_, place)| way.contains(place));
+    let (first, _) =
+        came.next().unwrap_or_else(|| panic!("[{switches}] no NMI came on the way to a program"));
+    let (trial, session, nmis) = start(switches, first.saturating_sub(STEP).max(2)..first + LONGEST);
+    trial.compare(&session, &nmis, "an NMI", |_| true)
+}
+
+/// All configurations of the switches that decide what paths are made of, with this one.
+fn check_all(isolation: &str) {
+    if is_missing() {
+        return;
+    }
+    let mut wrong = Vec::new();
+    for smap in ["off", "on"] {
+        for stack in ["minimum", "frame"] {
+            for exit in ["natural", "iret"] {
+                let switches = format!("smap={smap} stack={stack} exit={exit} gate=trap {isolation}");
+                wrong.extend(check(&switches));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn every_path_of_the_kernel_is_known() {
+    let paths = paths::Paths::read(&paths::File::read(lab::KERNEL).unwrap()).unwrap();
+    let found: BTreeSet<&str> = paths.paths.iter().map(|path| path.name.as_str()).collect();
+    let known = OPEN.iter().chain(CLOSED).copied().chain([START, PEEK]).collect();
+    assert_eq!(found, known);
+}
+
+#[test]
+fn interrupts_at_every_instruction_change_nothing() {
+    check_all("pti=off");
+}
+
+#[test]
+fn interrupts_at_every_instruction_change_nothing_under_isolation() {
+    check_all("pti=on");
+}
+
+#[test]
+fn interrupts_at_every_instruction_of_rarer_steps_change_nothing() {
+    if is_missing() {
+        return;
+    }
+    let wrong =
+        ["pti=off", "pti=on"].map(|pti| check(&format!("{pti} gate=interrupt observe=on cr3-writes=2")));
+    assert!(wrong.concat().is_empty(), "{wrong:#?}");
+}

@@ -1,0 +1,160 @@
+//! NMIs with PCID, which only Bochs has. It writes no log of them, and its timers have no distance that is exact: so they come
+//! anywhere, and code in the kernel's place reports what they came before (spread_nmis.S).
+
+use crate::build::{compile, root};
+use crate::every_instruction::{
+    CASES_32, CASES_64, CLOSED, Interrupt, NMI, OPEN, STUB_BYTES, built, is_behind_division, kernel_with,
+    program,
+};
+use crate::executable;
+use crate::guest::{Emulator, Script, Session, limits, skipped};
+use crate::kernel::Kernel;
+use lab::{Bochs, End, Limits, Strays, Trouble};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+const SWITCHES: &str = "pti=on pcid=on gate=trap";
+/// NMIs then come before four of five instructions.
+const TURNS: u64 = 2500;
+
+/// Of the PC's timer, whose tick is 42 instructions here: between two NMIs.
+const TIMER_COUNT: u64 = 23;
+
+/// The first of the vectors whose stubs are not needed.
+const UNUSED: u64 = 0x40;
+
+/// Where in spread_nmis.S their stub goes on.
+const NMI_AT: u64 = 128;
+
+/// jmp
+fn jump(from: u64, to: u64) -> Vec<u8> {
+    let distance = i32::try_from(to as i64 - from as i64 - 5).unwrap();
+    [&[0xe9], &distance.to_le_bytes()[..]].concat()
+}
+
+/// The kernel with NMIs all the time.
+fn kernel() -> Vec<u8> {
+    let (kernel, mut file) = (Kernel::read(), kernel_with(Interrupt::Rarely));
+    let stub = |vector: u64| kernel.symbol("exception_stubs") + vector * STUB_BYTES;
+    let at = stub(UNUSED);
+    let define = |name: &str, value: u64| format!("-D{name}={value:#x}");
+    let flags = [
+        "-m64".into(),
+        "-nostdlib".into(),
+        "-static".into(),
+        "-no-pie".into(),
+        define("PATHS_START", kernel.symbol("paths_start")),
+        define("PATHS_END", kernel.symbol("paths_end")),
+        define("EXCEPTION_AT_ANY_TIME", kernel.symbol("exception_at_any_time")),
+        define("TIMER_COUNT", TIMER_COUNT),
+        define("NMI_AT", NMI_AT),
+        format!("-Wl,-Ttext={at:#x},--oformat=binary,--build-id=none"),
+    ];
+    let code = compile("spread-nmis", &flags, &[root().join("tests/lab/spread_nmis.S")]).unwrap().bytes;
+    assert!((64..64 * STUB_BYTES as usize).contains(&code.len()), "{}", code.len());
+    let mut write = |address: u64, code: &[u8]| {
+        let at = kernel.place(address);
+        file[at..at + code.len()].copy_from_slice(code);
+    };
+    write(at, &code);
+    write(stub(NMI), &jump(stub(NMI), at + NMI_AT));
+    let counters = kernel.symbol("counters_find");
+    write(counters, &jump(counters, at));
+    file
+}
+
+/// The disk that GRUB boots from, with this kernel on it.
+fn disk(archive: &[u8], limits: &Limits, kernel: &[u8]) -> Result<Vec<u8>, Trouble> {
+    let mut disk = lab::image(archive, limits)?;
+    let begin = &lab::KERNEL[..4096];
+    let at = disk.windows(begin.len()).position(|window| window == begin).unwrap();
+    let place = &mut disk[at..at + lab::KERNEL.len()];
+    assert!(place == lab::KERNEL, "the kernel is in one piece");
+    place.copy_from_slice(kernel);
+    Ok(disk)
+}
+
+/// What NMIs came before, of the paths: four bytes with the highest bit set, among what Bochs writes itself.
+fn reported(output: &[u8], paths_start: u64) -> BTreeSet<u64> {
+    let bytes: Vec<u8> = output.iter().copied().filter(|byte| byte & 0x80 != 0).collect();
+    let reports = bytes.split(|byte| *byte == 0xff).filter(|report| report.len() == 3);
+    let place =
+        |report: &[u8]| report.iter().rev().fold(0, |place, byte| place << 6 | u64::from(byte & 0x3f));
+    reports.map(|report| paths_start + place(report)).collect()
+}
+
+/// Boots in Bochs, with a folder for its output.
+fn boot(script: &Script, folder: &Path, kernel: &[u8]) -> Option<Session> {
+    let (program, image) = (folder.join("bochs"), folder.join("image"));
+    // Its arguments: -q -f CONFIGURATION -rc FILE
+    let text = format!(
+        "#!/bin/bash\nset -e\nfolder=$(dirname \"$0\")\n\
+         sed 's|path=[^,]*|path={}|; $a port_e9_hack: enabled=1' \"$3\" > \"$folder/rc\"\n\
+         exec bochs -q -f \"$folder/rc\" \"${{@:4}}\" > \"$folder/output\"\n",
+        image.display()
+    );
+    executable::write(&program, text.as_bytes());
+    let bochs = Bochs { program: program.into(), ..Bochs::new(None) };
+    let boot = |archive: &[u8], programs, limits: &Limits| {
+        std::fs::write(&image, disk(archive, limits, kernel)?)?;
+        bochs.boot(archive, programs, limits)
+    };
+    script.boot_in(&boot, Bochs::HERTZ)
+}
+
+/// Every case, many times over, without a pause.
+fn calls() -> (Script, Vec<usize>) {
+    let (mut script, mut ran) = (Script::new(), Vec::new());
+    script.limit(0);
+    script.set(SWITCHES);
+    for (bits, cases) in [(64, CASES_64), (32, CASES_32)] {
+        let program = program(bits, 0);
+        // Intel's processors do not have that.
+        for case in cases.iter().filter(|case| (bits, **case) != (32, "syscall")) {
+            // In two paths one instruction is looked for.
+            let turns = if *case == "div0" { 4 * TURNS } else { TURNS };
+            ran.push(script.run(&program, &[case, &format!("{turns:x}")]));
+        }
+    }
+    (script, ran)
+}
+
+/// Addresses of the paths' instructions, by path. They are the same without PCID, and QEMU is faster.
+fn listed() -> Option<Vec<(&'static str, Vec<u64>)>> {
+    let mut script = Script::new();
+    script.set(&SWITCHES.replace("pcid=on", "pcid=off"));
+    let paths: Vec<&str> =
+        OPEN.iter().chain(CLOSED).copied().filter(|path| *path != "syscall_i386").collect();
+    paths.iter().for_each(|path| _ = script.list(path));
+    let session = script.boot(Emulator::TcgIntel)?;
+    let addresses = |ran| built(ran).iter().map(|line| line.address).collect();
+    Some(paths.into_iter().zip(session.ran.iter().map(addresses)).collect())
+}
+
+#[test]
+fn nmis_all_over_the_paths_change_nothing_with_pcid() {
+    if let Err(trouble @ Trouble::Missing { .. }) = Bochs::new(None).version(&limits()) {
+        return skipped(&trouble);
+    }
+    let Some(listed) = listed() else { return };
+    let (script, ran) = calls();
+    let folder = tempfile::tempdir().unwrap();
+    let Some(quiet) = boot(&script, folder.path(), &kernel_with(Interrupt::Rarely)) else { return };
+    let disturbed = boot(&script, folder.path(), &kernel()).unwrap();
+    for number in ran {
+        let (quiet, disturbed) = (&quiet.ran[number], &disturbed.ran[number]);
+        assert_eq!((quiet.end, &quiet.strays), (End::Exited(0), &Strays::new()), "{}", quiet.label);
+        assert_eq!(disturbed.end, End::Exited(0), "{}", quiet.label);
+        assert!(quiet.output == disturbed.output, "{}: other registers", quiet.label);
+        assert!(disturbed.strays.keys().eq([&NMI]), "{}: {:?}", quiet.label, disturbed.strays);
+    }
+    let output = std::fs::read(folder.path().join("output")).unwrap();
+    let reported = reported(&output, Kernel::read().symbol("paths_start"));
+    // Where QEMU cannot.
+    for (path, addresses) in listed.iter().filter(|(path, _)| is_behind_division(path)) {
+        assert!(reported.contains(&addresses[0]), "never before the first instruction of {path}");
+    }
+    let all: Vec<u64> = listed.into_iter().flat_map(|(_, addresses)| addresses).collect();
+    let hit = all.iter().filter(|address| reported.contains(address)).count();
+    assert!(hit > all.len() * 2 / 3, "{hit} of {} instructions", all.len());
+}
