@@ -20,6 +20,9 @@ load=
 
 say() { echo "bench: $*" >&2; }
 
+# The runs of a benchmark are kept in its own folder.
+export XDG_DATA_HOME=$PWD/target/data
+
 stop_load() {
 	[ -z "$load" ] || { kill "$load" && wait "$load"; } 2>/dev/null || true
 	load=

@@ -79,6 +79,10 @@ const FILES: &[Item] = &[
         "/proc, /sys",
         "Where the facts about the machine are read from. What cannot be read is named in the JSON.",
     ),
+    (
+        "~/.local/share/kentry/runs",
+        "The runs that are kept (XDG_DATA_HOME): documents in gzip's format, called ID.json.gz.",
+    ),
     ("run.schema.json", "The schema of the JSON document, in share/doc/kentry."),
 ];
 
@@ -94,6 +98,10 @@ const EXAMPLES: &[Item] = &[
         "kentry --operation none --operation getppid --output table.md",
         "The bare crossing and the smallest call through each entry, as Markdown for an issue.",
     ),
+    ("kentry --name before --tag kernel=old", "Measure, and keep the run under a name."),
+    ("kentry runs", "List the runs that are kept, the newest first."),
+    ("kentry runs prune --keep 100 --within 30d", "Remove old runs that have neither a name nor a tag."),
+    ("kentry show before latest", "Show two kept runs, one after the other."),
     ("kentry show run.json --all", "Show a saved run, with every row."),
     (
         "kentry show --recompute run.json --format csv",
