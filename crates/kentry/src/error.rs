@@ -33,7 +33,7 @@ pub enum Error {
         why: String,
     },
     /// A run cannot be kept, found or changed.
-    #[error("{0}")]
+    #[error("{}", of_runs(.0))]
     Runs(#[from] runs::Error),
     /// A document could not be rendered.
     #[error("the report could not be made: {0}")]
@@ -56,6 +56,17 @@ pub fn words(error: &io::Error) -> String {
         _ => return without_numbers(&error.to_string()),
     };
     words.into()
+}
+
+fn of_runs(error: &runs::Error) -> String {
+    let plain = |path: &PathBuf| report::plain_os(path.as_os_str());
+    match error {
+        runs::Error::Folder { folder, source } => {
+            format!("the folder of kept runs, {}: {}", plain(folder), words(source))
+        }
+        runs::Error::Unwritable { file, source } => format!("{}: {}", plain(file), words(source)),
+        other => other.to_string(),
+    }
 }
 
 /// A text in which the system's error numbers, such as `(os error 2)`, are removed.

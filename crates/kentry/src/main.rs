@@ -27,6 +27,7 @@ const ROUND_TIME: Duration = Duration::from_secs(10);
 /// Width of a table that is not written to a terminal, in columns.
 const WIDTH: usize = 100;
 
+/// What it calls is not inlined: the frame of the whole would not fit a small stack (`ulimit -s 64`).
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().collect();
     let cli = arguments::parse(&arguments).unwrap_or_else(|error| lab_command::leave(&error, &arguments));
@@ -55,6 +56,7 @@ fn note(text: &str) {
     let _ = writeln!(std::io::stderr(), "kentry: {}", locale::text(&text));
 }
 
+#[inline(never)]
 fn run_measure(args: &MeasureArgs) -> Result<ExitCode, Error> {
     // Before anything asks for the time: the vDSO reads the counter too, and would get the SIGSEGV.
     if !host::tsc_is_readable() {
@@ -80,6 +82,7 @@ fn names_rows(entries: &[String], operations: &[String]) -> bool {
 }
 
 /// Writes the report of a measurement that is over, keeps the run, and says how it went.
+#[inline(never)]
 fn show(
     document: &document::Document,
     args: &ShowArgs,
@@ -129,6 +132,7 @@ fn all_failed(document: &document::Document) -> Option<&str> {
     Some(first.reason.as_deref().unwrap_or(first.outcome.name()))
 }
 
+#[inline(never)]
 fn measure_host(plan: &HostPlan, interrupt: &Interrupt) -> Result<document::Document, Error> {
     let asked = match plan.cpus {
         CpuChoice::Only(cpu) => Some(cpu),
@@ -151,6 +155,7 @@ fn measure_host(plan: &HostPlan, interrupt: &Interrupt) -> Result<document::Docu
 }
 
 /// Renders saved documents, one after the other; in JSON, CSV and Markdown one at a time.
+#[inline(never)]
 fn run_show(args: &ShowFileArgs) -> Result<ExitCode, Error> {
     let format = args.show.format();
     if args.files.len() > 1 && format != report::Format::Text {
@@ -211,6 +216,7 @@ fn is_ignored(asked: Signal) -> bool {
     is_ignored
 }
 
+#[inline(never)]
 fn run_list(args: &ListArgs) -> Result<ExitCode, Error> {
     let target = Target::open(args.show.output.as_deref())?;
     let style = style(&args.show, true, &target);
@@ -220,6 +226,7 @@ fn run_list(args: &ListArgs) -> Result<ExitCode, Error> {
 }
 
 /// On a terminal the text is formatted for it; elsewhere it remains Markdown.
+#[inline(never)]
 fn run_explain(args: &ExplainArgs) -> Result<ExitCode, Error> {
     if args.example {
         return print(explain::example(Table::get(), &args.name)?.as_bytes());
@@ -237,6 +244,7 @@ fn run_explain(args: &ExplainArgs) -> Result<ExitCode, Error> {
 }
 
 /// The page of the command, or of one of its subcommands.
+#[inline(never)]
 fn run_man(subcommand: Option<&str>) -> Result<ExitCode, Error> {
     let page = manual::page(subcommand)
         .map_err(|source| Error::Output { target: "manual page".into(), source })?
@@ -247,6 +255,7 @@ fn run_man(subcommand: Option<&str>) -> Result<ExitCode, Error> {
     print(&page)
 }
 
+#[inline(never)]
 fn print(bytes: &[u8]) -> Result<ExitCode, Error> {
     Target::Standard.write(bytes)?;
     Ok(ExitCode::SUCCESS)
