@@ -57,10 +57,19 @@ fn no_assembler_file_says_what_a_row_could() {
 }
 
 /// Files of lab/entry that are no way in: the way out to a program and to its memory; what an unknown call leads to; a
-/// look at memory through a program's page tables; what builds paths and points the CPU at them; stacks, and the pages below
-/// them; what an exception means.
-const LAB_HELPERS: [&str; 8] =
-    ["user.S", "unknown.S", "peek.S", "stacks.S", "path.c", "hardware.c", "guard.c", "exception.c"];
+/// look at memory through a program's page tables; the switch of threads; what builds paths and points the CPU at them; stacks,
+/// and the pages below them; what an exception means.
+const LAB_HELPERS: [&str; 9] = [
+    "user.S",
+    "unknown.S",
+    "peek.S",
+    "switch.S",
+    "stacks.S",
+    "path.c",
+    "hardware.c",
+    "guard.c",
+    "exception.c",
+];
 
 #[test]
 fn every_entry_of_the_lab_has_its_file_and_no_file_lacks_its_entry() {

@@ -3,7 +3,7 @@
 use crate::executable;
 use crate::guest::{limits, skipped};
 use lab::{Accelerator, Qemu, Trouble};
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -49,7 +49,11 @@ impl Monitor {
     fn answer(&mut self) -> String {
         let (mut text, mut buffer) = (Vec::new(), [0; 4096]);
         while !text.ends_with(b"(qemu) ") {
-            let count = self.0.read(&mut buffer).unwrap();
+            let count = match self.0.read(&mut buffer) {
+                // A signal; with a timeout set, the kernel does not begin the call again.
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                other => other.unwrap(),
+            };
             assert!(count > 0, "the monitor ended: {}", String::from_utf8_lossy(&text));
             text.extend_from_slice(&buffer[..count]);
         }
