@@ -1,8 +1,10 @@
 //! Runs that are kept, by the command.
 
+#![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
+
 use std::path::Path;
 use std::process::{Command, Output};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The command with a data folder of its own.
 struct User(tempfile::TempDir);
@@ -204,11 +206,14 @@ fn a_process_that_is_killed_loses_no_run() {
     let user = User::new();
     let measured = user.measure(&[]);
     let id = id(&measured);
+    let begun = Instant::now();
+    assert_eq!(code(&user.kentry(&["runs", "tag", &id, "number=none"])), 0);
+    let longest = 4 * begun.elapsed().as_micros() as u64;
     let mut finished = 0;
     for number in 0..KILLED {
         let mut child =
             user.command().args(["runs", "tag", &id, &format!("number={number}")]).spawn().unwrap();
-        std::thread::sleep(Duration::from_micros(number * 7919 % 12_000));
+        std::thread::sleep(Duration::from_micros(number * 7919 % longest));
         let _ = child.kill();
         finished += u64::from(child.wait().unwrap().success());
     }

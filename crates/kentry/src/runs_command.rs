@@ -126,13 +126,10 @@ fn prune(keep: &Keep, dry_run: bool) -> Result<ExitCode, Error> {
 
 fn verify() -> Result<ExitCode, Error> {
     let verified = store()?.verify()?;
-    let mut damaged = 0;
-    for (file, checked) in &verified {
-        if let Err(why) = checked {
-            damaged += 1;
-            note(&format!("{}: {why}", report::plain_os(file.as_os_str())));
-        }
+    for skipped in &verified.skipped {
+        note(&format!("{}: {}", report::plain_os(skipped.file.as_os_str()), skipped.why));
     }
-    note(&format!("{} of {} files are whole runs", verified.len() - damaged, verified.len()));
+    let (whole, damaged) = (verified.heads.len(), verified.skipped.len());
+    note(&format!("{whole} of {} files are whole runs", whole + damaged));
     Ok(if damaged == 0 { ExitCode::SUCCESS } else { ExitCode::from(DAMAGED) })
 }

@@ -61,7 +61,7 @@ pub fn measure<'a>(
     setting: Setting,
     progress: &mut dyn FnMut(Progress<'a>),
 ) -> Result<Document, Error> {
-    let started = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+    let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
     let Setting { executor, cpus, realtime_refused, interrupt, mut environment, parent } = setting;
     let (begin, first) = (executor.now(), Reading::now());
     let roots = environment::Roots::default();

@@ -242,16 +242,19 @@ impl Store {
         std::fs::remove_file(&file).map_err(|source| Error::Unwritable { file, source })
     }
 
-    /// Reads every file whole, and says what is wrong with it, if anything.
+    /// Reads every file whole: the runs, in no order, and the files that are none, or damaged.
     ///
     /// # Errors
     /// [`Error::Folder`].
-    pub fn verify(&self) -> Result<Vec<(PathBuf, Result<Head, Damage>)>, Error> {
-        let verified = self.files()?.into_iter().map(|file| {
-            let checked = self.verify_file(&file);
-            (file, checked)
-        });
-        Ok(verified.collect())
+    pub fn verify(&self) -> Result<Listed, Error> {
+        let mut verified = Listed::default();
+        for file in self.files()? {
+            match self.verify_file(&file) {
+                Ok(head) => verified.heads.push(head),
+                Err(why) => verified.skipped.push(Skipped { file, why }),
+            }
+        }
+        Ok(verified)
     }
 
     fn verify_file(&self, file: &Path) -> Result<Head, Damage> {
@@ -399,7 +402,7 @@ mod tests {
         assert_eq!((head.name.as_deref(), &*head.tags["commit"]), (Some("after"), "1a"));
         assert_eq!(store.list().unwrap().heads, [head]);
         assert_eq!(store.text(&id).unwrap(), text);
-        assert!(store.verify().unwrap().iter().all(|(_, checked)| checked.is_ok()));
+        assert!(store.verify().unwrap().skipped.is_empty());
         store.remove(&id).unwrap();
         assert!(store.list().unwrap().heads.is_empty() && store.remove(&id).is_err());
     }
@@ -429,9 +432,9 @@ mod tests {
         }
         assert_eq!(why("copy.json.gz"), format!("it holds the run {}", good.id));
         let verified = store.verify().unwrap();
-        let of_cut = verified.iter().find(|(file, _)| *file == store.file(&cut.id)).unwrap();
-        assert_eq!(of_cut.1.as_ref().unwrap_err().to_string(), "it is damaged: its end is missing");
-        assert_eq!(verified.iter().filter(|(_, checked)| checked.is_ok()).count(), 1);
+        let of_cut = verified.skipped.iter().find(|skipped| skipped.file == store.file(&cut.id)).unwrap();
+        assert_eq!(of_cut.why.to_string(), "it is damaged: its end is missing");
+        assert_eq!(verified.heads.len(), 1);
     }
 
     #[test]
@@ -439,7 +442,7 @@ mod tests {
         let (_folder, store) = store();
         let head = keep(&store, 1, None);
         store.label(&head.id, |head| head.ok += 1).unwrap();
-        let said = store.verify().unwrap().remove(0).1.unwrap_err().to_string();
+        let said = store.verify().unwrap().skipped.remove(0).why.to_string();
         assert_eq!(said, "what a list shows of it is not what its document says");
     }
 

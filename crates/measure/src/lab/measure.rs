@@ -41,7 +41,7 @@ pub fn measure<'a>(
     mut setting: Setting,
     progress: &mut dyn FnMut(Progress<'a>),
 ) -> Result<Document, Error> {
-    let started = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+    let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
     let begin = Instant::now();
     let machine = setting.emulator.machine();
     let boots = boot_all(plan, &mut setting, begin, progress);
