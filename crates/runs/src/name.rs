@@ -46,7 +46,8 @@ impl FromStr for Name {
                 };
             }
         }
-        let is_word = word.chars().all(is_letter) && !word.is_empty() && word.len() <= LONGEST;
+        let begins = word.starts_with(|first: char| first.is_ascii_alphanumeric());
+        let is_word = begins && word.chars().all(is_letter) && word.len() <= LONGEST;
         if is_word { Ok(Name::Word(word.to_string())) } else { Err(()) }
     }
 }
@@ -78,9 +79,10 @@ pub(crate) fn may_be_id(word: &str) -> bool {
 pub fn is_name(word: &str) -> Result<(), InvalidName> {
     let wrong = |why: &str| Err(InvalidName(format!("{why}; a name is, for example, before-update")));
     match word.parse() {
-        Err(()) => wrong("a run's name has at most 100 letters, digits, and - _ + :"),
+        Err(()) => {
+            wrong("a run's name begins with a letter or a digit and has at most 100 of these and of - _ + :")
+        }
         Ok(Name::Latest(_)) => wrong("\"latest\" always means the newest run"),
-        Ok(Name::Word(_)) if word.starts_with('-') => wrong("a run's name does not begin with -"),
         Ok(Name::Word(_)) if may_be_id(word) => wrong("this could be taken for the id of a run"),
         Ok(Name::Word(_)) => Ok(()),
     }
@@ -125,9 +127,18 @@ mod tests {
         assert_eq!(name("latest~12"), Ok(Name::Latest(12)));
         assert_eq!(name("latest-good"), Ok(Name::Word("latest-good".into())));
         assert_eq!(name("5cf91bd6"), Ok(Name::Word("5cf91bd6".into())));
-        for path in
-            ["", "-x/y", "./latest", "run.json", "a b", "latest~x", "latest~99999999999999999999", "ä"]
-        {
+        for path in [
+            "",
+            "-",
+            "-x",
+            "-x/y",
+            "./latest",
+            "run.json",
+            "a b",
+            "latest~x",
+            "latest~99999999999999999999",
+            "ä",
+        ] {
             assert_eq!(name(path), Err(()), "{path}");
         }
         for word in ["latest", "latest~3", "before"] {
@@ -143,9 +154,9 @@ mod tests {
             ("latest", "newest"),
             ("latest~1", "newest"),
             ("abcd", "id"),
-            ("run.json", "letters"),
-            ("", "letters"),
-            ("-x", "begin"),
+            ("run.json", "begins with a letter"),
+            ("", "begins with a letter"),
+            ("-x", "begins with a letter"),
         ] {
             let said = is_name(word).unwrap_err().to_string();
             assert!(said.contains(why), "{word}: {said}");
