@@ -37,8 +37,7 @@ const INPUT_WAIT: Duration = Duration::from_millis(100);
 const IS_SERVED: [Signal; 3] = [Signal::SIGILL, Signal::SIGTRAP, Signal::SIGFPE];
 
 /// What a person may want who runs an example of such an instruction.
-const SERVED_HINT: &str =
-    "with --serve-exceptions before --exec, ud2, lock nop, int3 and div are system calls, as for probes";
+const SERVED_HINT: &str = "if that was ud2, lock nop, int3 or div: with --serve-exceptions before --exec these are system calls, as for probes";
 
 /// Why a program was not run, and the exit code for it.
 #[derive(Debug)]
