@@ -66,7 +66,7 @@ static void enable_xsave(void)
 	if ((cpu.xcr0 & (XCR0_AVX512 | XCR0_AVX)) != (XCR0_AVX512 | XCR0_AVX))
 		cpu.xcr0 &= ~(uint64_t)XCR0_AVX512;
 	__asm__ volatile("xsetbv" : : "c"(0), "a"((uint32_t)cpu.xcr0), "d"(0));
-	if (cpuid(13, 0).ebx > FPU_BYTES) /* for what is enabled now */
+	if (cpuid(LEAF_XSAVE, 0).ebx > FPU_BYTES) /* for what is enabled now */
 		panic("the vector registers need more room than there is for them");
 }
 

@@ -98,7 +98,7 @@ static int split(uint64_t address)
 	return 1;
 }
 
-/* Makes space->areas begin and end where a range does. 0, -EINVAL, -ENOMEM. */
+/* Makes areas begin and end where a range does. 0, -EINVAL, -ENOMEM. */
 static long cut_out(uint64_t start, uint64_t bytes)
 {
 	if (!is_range(start, bytes))

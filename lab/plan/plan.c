@@ -127,6 +127,7 @@ static int gather(struct line *line)
 /* A row of an image's table may run again, and then finds what it found before. */
 static struct end run_program(const struct start *start)
 {
+	/* The same for every program, whatever ran before it. */
 	random_seed(plan.header.seed);
 	const struct end end = program_run(start);
 	programs_end();
@@ -144,8 +145,6 @@ static int gather_start(struct line *line, struct start *start)
 	start->argument_count = (unsigned)count;
 	start->file = archive_find(plan.archive, arguments[0]);
 	start->input = archive_find(plan.archive, "stdin");
-	/* The same for every program, whatever ran before it. */
-	random_seed(plan.header.seed);
 	return 1;
 }
 
@@ -155,6 +154,7 @@ static int do_beside(struct line *line)
 
 	if (gather_start(line, &start) <= 0)
 		return 0;
+	random_seed(plan.header.seed);
 	program_beside(&start);
 	return 1;
 }

@@ -3,6 +3,8 @@
  * left over, it would find another page than there is. Emulators flush more than they must; what they hide, the kernel's log
  * tells (logged.rs). Exits with 0, or with the number of the first check that fails, counted from 1.
  */
+#include "system_call.h"
+
 #include <linux/errno.h>
 #include <stdint.h>
 
@@ -28,21 +30,6 @@
 #define AT(page)     (FIELD + (page)*PAGE)
 #define FILLER	     0x30000000ul
 #define MOST_FILLERS 256ul
-
-static long call(long number, uint64_t first, uint64_t second, uint64_t third, uint64_t fourth,
-		 uint64_t fifth)
-{
-	register uint64_t r10 __asm__("r10") = fourth;
-	register uint64_t r8 __asm__("r8") = fifth;
-	register uint64_t r9 __asm__("r9") = 0;
-	long result;
-
-	__asm__ volatile("syscall"
-			 : "=a"(result)
-			 : "a"(number), "D"(first), "S"(second), "d"(third), "r"(r10), "r"(r8), "r"(r9)
-			 : "rcx", "r11", "memory");
-	return result;
-}
 
 static unsigned checks;
 

@@ -2,6 +2,8 @@
  * Sizes and addresses that wrap when they are added, in every call that changes the address space: each must answer as Linux
  * 6.1 does, and change nothing. Exits with 0, or with the number of the first call that does not, counted from 1.
  */
+#include "system_call.h"
+
 #include <linux/errno.h>
 #include <stdint.h>
 
@@ -47,21 +49,6 @@ static const struct call {
     {NR_BRK, -1ul, 0, 0, 0, SAME},
     {NR_BRK, LAST, 0, 0, 0, SAME},
 };
-
-static long call(long number, unsigned long first, unsigned long second, unsigned long third,
-		 unsigned long fourth, long fifth)
-{
-	register unsigned long r10 __asm__("r10") = fourth;
-	register long r8 __asm__("r8") = fifth;
-	register unsigned long r9 __asm__("r9") = 0;
-	long result;
-
-	__asm__ volatile("syscall"
-			 : "=a"(result)
-			 : "a"(number), "D"(first), "S"(second), "d"(third), "r"(r10), "r"(r8), "r"(r9)
-			 : "rcx", "r11", "memory");
-	return result;
-}
 
 static int holds(const struct call *row, unsigned long base, long old_break)
 {

@@ -1,29 +1,17 @@
 /* As together64.S, in 32-bit code, with its thread-local storage in GS. */
 #include "case32.inc"
 #include "entries32.inc"
+#include "together.inc"
 
 #define NR_SCHED_YIELD	158
 #define NR_GETPID	20
 #define NR_SIGPROCMASK	175
-
-#define TURNS	8
-#define PAGE	4096
 
 /* Words of a picture. */
 #define FLAGS	7
 #define WORDS	13
 #define VECTORS 8
 #define PICTURE_BYTES (4 * WORDS + 16 * VECTORS)
-#define ARITHMETIC 0x8d5
-
-#define NO_RESULT   100
-#define GS_LOST	    102
-#define MASK_LOST   103
-#define MXCSR_LOST  104
-#define X87_LOST    105
-#define MEMORY_LOST 106
-#define X87_VALUE_LOST 107
-#define PID_LOST    108
 
 /* ebx, ecx, edx, esi, edi, ebp, esp; flags; ss, ds, es, fs, gs; xmm0 to xmm7. */
 .macro PICTURE where
@@ -46,7 +34,7 @@
 	.endr
 .endm
 
-.macro POISON
+.macro MARK_ALL
 	mov	number, %eax
 	shl	$24, %eax
 	or	turn, %eax
@@ -66,7 +54,7 @@
 CASE \name
 	call	prepare
 1:	call	touch
-	POISON
+	MARK_ALL
 	mov	$NR_SCHED_YIELD, %eax
 	PICTURE	picture_before
 	PREPARE_\name
@@ -115,16 +103,7 @@ prepare:
 	mov	$8, %esi
 	SYSTEM_CALL NR_SIGPROCMASK
 	mov	number, %eax
-	and	$3, %eax
-	shl	$13, %eax
-	or	$0x1f80, %eax
-	mov	%eax, mxcsr
-	ldmxcsr	mxcsr
-	shr	$3, %eax
-	and	$0xc00, %eax
-	or	$0x37f, %eax
-	mov	%eax, x87
-	fldcw	x87
+	SET_ROUNDING
 	fildl	number
 	SYSTEM_CALL NR_GETPID
 	mov	%eax, process
@@ -167,14 +146,7 @@ compare:
 	SYSTEM_CALL NR_SIGPROCMASK
 	cmp	%ebp, found
 	FAIL_UNLESS e, MASK_LOST
-	stmxcsr	found
-	mov	found, %eax
-	cmp	%eax, mxcsr
-	FAIL_UNLESS e, MXCSR_LOST
-	fnstcw	found
-	mov	found, %ax
-	cmp	%ax, x87
-	FAIL_UNLESS e, X87_LOST
+	CHECK_ROUNDING
 	fld	%st(0)
 	fistpl	found
 	cmp	%ebp, found

@@ -5,6 +5,7 @@
 #include "case64.inc"
 #include "entries64.inc"
 #include "picture64.inc"
+#include "together.inc"
 
 #define NR_SIGPROCMASK	14
 #define NR_SCHED_YIELD	24
@@ -13,27 +14,12 @@
 #define ARCH_SET_GS	0x1001
 #define ARCH_SET_FS	0x1002
 
-#define TURNS	 8
 #define SLOT	 8
-#define PAGE	 4096
 
 /* Words of a picture, by number; then the vectors follow. */
 #define FLAGS	 16
 #define SS	 18
 #define WORDS	 23
-#define ARITHMETIC 0x8d5
-
-/* Status: 1 + number of the picture's word, or these. */
-#define NO_RESULT  100
-#define FS_LOST	   101
-#define GS_LOST	   102
-#define MASK_LOST  103
-#define MXCSR_LOST 104
-#define X87_LOST   105
-#define MEMORY_LOST 106
-#define X87_VALUE_LOST 107
-#define PID_LOST   108
-#define AVX_LOST   109
 
 #define CPUID_AVX  0x18000000 /* leaf 1, ecx: AVX, and the kernel saves it */
 
@@ -42,7 +28,6 @@
 	mov	number, %rax
 	shl	$32, %rax
 	or	turn, %rax
-	.set	step, 1
 	.irp	i, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
 	movq	%rax, %xmm\i
 	punpcklqdq %xmm\i, %xmm\i
@@ -162,18 +147,8 @@ prepare:
 	xor	%edx, %edx
 	mov	$8, %r10d
 	SYSTEM_CALL NR_SIGPROCMASK
-	/* Rounding and precision, from the program's number. */
 	mov	%ebx, %eax
-	and	$3, %eax
-	shl	$13, %eax
-	or	$0x1f80, %eax
-	mov	%eax, mxcsr
-	ldmxcsr	mxcsr
-	shr	$3, %eax
-	and	$0xc00, %eax
-	or	$0x37f, %eax
-	mov	%eax, x87
-	fldcw	x87
+	SET_ROUNDING
 	fildq	number
 	SYSTEM_CALL NR_GETPID
 	mov	%rax, process
@@ -229,14 +204,7 @@ compare:
 	SYSTEM_CALL NR_SIGPROCMASK
 	cmp	%rbx, found
 	FAIL_UNLESS e, MASK_LOST
-	stmxcsr	found
-	mov	found, %eax
-	cmp	%eax, mxcsr
-	FAIL_UNLESS e, MXCSR_LOST
-	fnstcw	found
-	mov	found, %ax
-	cmp	%ax, x87
-	FAIL_UNLESS e, X87_LOST
+	CHECK_ROUNDING
 	fld	%st(0)
 	fistpq	found
 	cmp	%rbx, found

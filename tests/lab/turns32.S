@@ -72,16 +72,7 @@ CASE \name
 	AGAIN
 .endr
 
-.macro FOREIGN name, instruction:vararg
-CASE foreign-\name
-	BEGIN
-	xor	%ecx, %ecx
-1:	AIM
-	\instruction
-	AGAIN
-.endm
-FOREIGN ud,	.byte 0x0f, 0x0a
-FOREIGN div0,	div %cl
+#include "turns.inc"
 
 seen:	jmp	done
 

@@ -78,17 +78,7 @@ CASE \name
 	AGAIN
 .endr
 
-/* What looks like an entry and is none: the kernel of every_instruction.rs skips two bytes then. */
-.macro FOREIGN name, instruction:vararg
-CASE foreign-\name
-	BEGIN
-	xor	%ecx, %ecx
-1:	AIM
-	\instruction
-	AGAIN
-.endm
-FOREIGN ud,	.byte 0x0f, 0x0a
-FOREIGN div0,	div %cl
+#include "turns.inc"
 
 /* A page fault that is served: the emulated page, which is not executable. */
 #define VSYSCALL_GETCPU 0xffffffffff600800

@@ -192,6 +192,11 @@ impl Row {
         format!("{} {}{}", self.entry, self.operation, configuration.collect::<String>())
     }
 
+    /// Whether something was found out about it.
+    pub fn has_outcome(&self) -> bool {
+        self.outcome != Outcome::Ok || self.counts.samples > 0
+    }
+
     /// Whether it is this row of the table, in whatever configuration.
     pub fn is(&self, name: RowName) -> bool {
         name.is(&self.entry, &self.operation)

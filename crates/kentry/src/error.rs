@@ -104,8 +104,7 @@ impl Error {
         match self {
             Error::Output { .. } | Error::Report(_) => 1,
             Error::Runs(runs::Error::Folder { .. } | runs::Error::Unwritable { .. }) => 1,
-            Error::Runs(_) => 2,
-            Error::Usage(_) | Error::Input { .. } => 2,
+            Error::Usage(_) | Error::Input { .. } | Error::Runs(_) => 2,
             Error::Environment(_) => 3,
             Error::Interrupted => INTERRUPTED,
         }

@@ -5,11 +5,11 @@ use crate::saving;
 use document::Document;
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
-use runs::{LONGEST, Name};
-use std::fs::{File, OpenOptions};
+use runs::{LONGEST, Name, open};
+use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::AsFd;
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 /// Reads a document: a kept run by what it is called, or a file or a named pipe; `-` and `/dev/stdin` are standard input. A word
@@ -20,18 +20,18 @@ use std::path::Path;
 pub fn document(path: &Path) -> Result<Document, Error> {
     let name = path.to_str().and_then(|word| word.parse::<Name>().ok());
     let Some(name) = name else { return of_file(path) };
-    let store = saving::store();
-    let found = store.as_ref().map_or(Err(runs::Error::Unknown(name.clone())), |store| store.find(&name));
-    match (found, store) {
-        (Ok(head), Some(store)) => {
-            let text = store.text(&head.id)?;
-            document::load(&text)
-                .map_err(|error| Error::Input { file: store.file(&head.id), why: error.to_string() })
-        }
+    match kept(&name) {
         // What is called like a run may still be a file.
-        (Err(runs::Error::Unknown(_)), _) if path.exists() => of_file(path),
-        (found, _) => Err(found.err().unwrap_or(runs::Error::Unknown(name)).into()),
+        Err(Error::Runs(runs::Error::Unknown(_))) if path.exists() => of_file(path),
+        other => other,
     }
+}
+
+fn kept(name: &Name) -> Result<Document, Error> {
+    let store = saving::store().map_err(|_| runs::Error::Unknown(name.clone()))?;
+    let id = store.find(name)?.id;
+    let wrong = |error: document::LoadError| Error::Input { file: store.file(&id), why: error.to_string() };
+    document::load(&store.text(&id)?).map_err(wrong)
 }
 
 fn of_file(path: &Path) -> Result<Document, Error> {
@@ -68,12 +68,6 @@ pub fn regular(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Opens without waiting: an ordinary open waits for a pipe's writer, and may start a device.
-fn open(path: &Path) -> io::Result<File> {
-    let flags = OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
-    OpenOptions::new().read(true).custom_flags(flags.bits()).open(path)
-}
-
 /// Waits for data from a pipe, as long as somebody has it open for writing.
 fn read_pipe(mut file: File) -> io::Result<Vec<u8>> {
     let mut first = vec![0; 1 << 12];
@@ -102,6 +96,7 @@ mod tests {
     use super::*;
     use nix::sys::stat::Mode;
     use nix::unistd::mkfifo;
+    use std::fs::OpenOptions;
     use std::io::Write;
 
     /// Why a file of this folder is not read.

@@ -91,7 +91,7 @@ fn show(
     interrupt: &Interrupt,
 ) -> Result<ExitCode, Error> {
     // A file that is there may hold a measurement; nothing is worth more than nothing.
-    if interrupt.load(Ordering::Relaxed) && !document.results.iter().any(has_outcome) {
+    if interrupt.load(Ordering::Relaxed) && !document.results.iter().any(document::Row::has_outcome) {
         return Err(Error::Interrupted);
     }
     let style = style(args, all, &target);
@@ -111,11 +111,6 @@ fn show(
         Some(why) => Err(Error::Environment(format!("nothing could be measured: {why}"))),
         None => Ok(ExitCode::SUCCESS),
     }
-}
-
-/// Whether something was found out about a row.
-fn has_outcome(row: &document::Row) -> bool {
-    row.outcome != Outcome::Ok || row.counts.samples > 0
 }
 
 /// A seed for a run that was given none. It need not be secret, only different each time; and there may be no

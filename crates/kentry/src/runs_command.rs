@@ -4,7 +4,7 @@ use crate::{note, print, run_show, style};
 use kentry::cli::{RunsArgs, RunsCommand, ShowArgs};
 use kentry::error::Error;
 use kentry::output::Target;
-use kentry::saving;
+use kentry::saving::store;
 use runs::{Head, Keep, Listed, Store, Tag};
 use std::process::ExitCode;
 use std::time::SystemTime;
@@ -27,10 +27,6 @@ pub fn run(args: &RunsArgs) -> Result<ExitCode, Error> {
         }
         Some(RunsCommand::Verify) => verify(),
     }
-}
-
-fn store() -> Result<Store, Error> {
-    saving::store().ok_or_else(|| measure::Error::Environment(runs::Homeless.to_string()).into())
 }
 
 fn list(args: &ShowArgs) -> Result<ExitCode, Error> {

@@ -2,7 +2,7 @@
 
 use crate::cli::SaveArgs;
 use crate::error::Error;
-use document::{Document, Outcome};
+use document::{Document, Row};
 use report::{Format, Selection, Style};
 use runs::Store;
 use std::collections::BTreeMap;
@@ -18,9 +18,13 @@ pub struct Saving {
     is_asked_for: bool,
 }
 
-/// The user's folder of kept runs; none where no variable says where their data belong.
-pub fn store() -> Option<Store> {
-    runs::folder(|name| std::env::var_os(name)).ok().map(Store::at)
+/// The user's folder of kept runs.
+///
+/// # Errors
+/// [`Error::Environment`] where no variable says where their data belong.
+pub fn store() -> Result<Store, Error> {
+    let folder = runs::folder(|name| std::env::var_os(name));
+    folder.map(Store::at).map_err(|error| Error::Environment(error.to_string()))
 }
 
 impl Saving {
@@ -40,16 +44,14 @@ impl Saving {
             Ok(store) => saving.store = Some(store),
             Err(error) if is_asked_for => return Err(error),
             Err(error) => {
-                note(&format!("this run will not be kept: {error} (--no-save says that this is meant)"))
+                note(&format!("this run will not be kept: {error} (with --no-save, kentry does not try)"))
             }
         }
         Ok(saving)
     }
 
     fn find_store(&self) -> Result<Store, Error> {
-        let folder = runs::folder(|name| std::env::var_os(name))
-            .map_err(|error| measure::Error::Environment(error.to_string()))?;
-        let store = Store::at(folder);
+        let store = store()?;
         store.prepare()?;
         if let Some(name) = &self.name {
             store.is_free(name)?;
@@ -62,9 +64,8 @@ impl Saving {
     /// # Errors
     /// [`Error::Runs`]; nothing is left behind then.
     pub fn keep(self, document: &Document) -> Result<(), Error> {
-        let found = |row: &document::Row| row.outcome != Outcome::Ok || row.counts.samples > 0;
-        let Some(store) = self.store.filter(|_| self.is_asked_for || document.results.iter().any(found))
-        else {
+        let is_worth_it = self.is_asked_for || document.results.iter().any(Row::has_outcome);
+        let Some(store) = self.store.filter(|_| is_worth_it) else {
             return Ok(());
         };
         let style = Style { color: false, width: 0, verbose: false, selection: Selection::All };

@@ -61,15 +61,21 @@ impl Live {
             return Look { quiet: 0.0, kept: 0.0 };
         };
         let rates = reference.rates(round);
-        let finite = || rates.iter().filter(|rate| rate.is_finite());
-        let (quiet, all) = (finite().filter(|rate| reference.is_quiet(**rate)).count(), finite().count());
-        self.quiet += quiet as u64;
-        self.all += all as u64;
+        let (quiet, all) = self.count(&reference, &rates);
         let kept =
             reference.judge(round).map_or(0, |kept| kept.len()) as f64 / round.blocks.len().max(1) as f64;
         let is_hopeless = |mark: usize| rates.get(mark).is_some_and(|rate| rate * HOPELESS < reference.alone);
         round.forget(|block| is_hopeless(block) || is_hopeless(block + 1));
         Look { quiet: quiet as f64 / all.max(1) as f64, kept }
+    }
+
+    /// Counts a round's canaries: those that were quiet, and all that tell something.
+    fn count(&mut self, reference: &Reference, rates: &[f64]) -> (usize, usize) {
+        let finite = || rates.iter().filter(|rate| rate.is_finite());
+        let (quiet, all) = (finite().filter(|rate| reference.is_quiet(**rate)).count(), finite().count());
+        self.quiet += quiet as u64;
+        self.all += all as u64;
+        (quiet, all)
     }
 
     /// What a round is judged by: by the last review, or, before the first, by the round itself and the fastest canaries of others.
@@ -98,10 +104,10 @@ impl Live {
         for row in rows {
             let probe = row.row.0.probe;
             row.judge(|round| {
-                let Some(reference) = self.references.get(&(probe, core(round))) else { return false };
-                let rates = reference.rates(round);
-                self.quiet += rates.iter().filter(|rate| reference.is_quiet(**rate)).count() as u64;
-                self.all += rates.len() as u64;
+                let Some(reference) = self.references.get(&(probe, core(round))).copied() else {
+                    return false;
+                };
+                self.count(&reference, &reference.rates(round));
                 reference.judge(round).is_ok()
             });
         }

@@ -2,7 +2,7 @@
 
 use crate::line::{Line, look};
 use crate::{Error, Format, Style, csv, json, markdown, plain};
-use document::{Machine, Name};
+use document::Machine;
 use runs::{Head, Listed};
 use serde::Serialize;
 
@@ -53,12 +53,11 @@ pub fn short(id: &str) -> &str {
 
 /// The kernel, and the machine unless that is the one that the command ran on.
 fn place(head: &Head) -> String {
-    let name = |name: serde_json::Value| name.as_str().unwrap_or("-").to_string();
-    let of = |value: serde_json::Result<serde_json::Value>| value.map_or("-".into(), name);
-    let kernel = of(serde_json::to_value(&head.place.kernel));
-    match &head.place.machine {
-        Name::Known(Machine::Host) => kernel,
-        machine => format!("{kernel} on {}", of(serde_json::to_value(machine))),
+    let names = serde_json::to_value(&head.place).unwrap_or_default();
+    let name = |part: &str| names[part].as_str().unwrap_or("-");
+    match head.place.machine.known() {
+        Some(Machine::Host) => name("kernel").to_string(),
+        _ => format!("{} on {}", name("kernel"), name("machine")),
     }
 }
 

@@ -19,5 +19,5 @@ pub use folder::{Homeless, folder};
 pub use head::Head;
 pub use name::{InvalidName, Name, Tag, is_name};
 pub use prune::Keep;
-pub use store::{Error, Listed, Skipped, Store};
+pub use store::{Error, Listed, Skipped, Store, open};
 pub use whole_file::WholeFile;

@@ -5,10 +5,11 @@ use crate::head::Head;
 use crate::name::{InvalidName, Name, is_name, may_be_id};
 use crate::whole_file::{self, WholeFile};
 use document::Document;
+use nix::fcntl::OFlag;
 use std::collections::BTreeMap;
-use std::fs::{DirBuilder, File, Permissions};
+use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -135,7 +136,7 @@ impl Store {
         self.tidy().map_err(|source| self.wrong(source))
     }
 
-    /// Keeps a document, whose JSON is `text`.
+    /// Keeps a document, whose JSON is `text`, in a folder that is prepared.
     ///
     /// # Errors
     /// [`Error`]; nothing is kept then, and nothing is left behind.
@@ -147,7 +148,6 @@ impl Store {
         tags: &BTreeMap<String, String>,
     ) -> Result<Head, Error> {
         let head = Head::of(document, name, tags).ok_or(Error::NoId)?;
-        self.prepare()?;
         self.write(&head, text)?;
         Ok(head)
     }
@@ -204,9 +204,7 @@ impl Store {
     /// # Errors
     /// [`Error::File`].
     pub fn text(&self, id: &str) -> Result<String, Error> {
-        let file = self.file(id);
-        let unpacked = open(&file).and_then(file::unpack);
-        unpacked.map(|(_, text)| text).map_err(|why| Error::File { file, why })
+        self.unpack(id).map(|(_, text)| text)
     }
 
     /// Makes sure that no run is called so, and that one may be.
@@ -226,8 +224,7 @@ impl Store {
     /// # Errors
     /// [`Error`]; the run is then as it was.
     pub fn label(&self, id: &str, change: impl FnOnce(&mut Head)) -> Result<Head, Error> {
-        let file = self.file(id);
-        let (mut head, text) = open(&file).and_then(file::unpack).map_err(|why| Error::File { file, why })?;
+        let (mut head, text) = self.unpack(id)?;
         change(&mut head);
         self.write(&head, &text)?;
         Ok(head)
@@ -257,8 +254,13 @@ impl Store {
         Ok(verified)
     }
 
+    fn unpack(&self, id: &str) -> Result<(Head, String), Error> {
+        let file = self.file(id);
+        open_kept(&file).and_then(file::unpack).map_err(|why| Error::File { file, why })
+    }
+
     fn verify_file(&self, file: &Path) -> Result<Head, Damage> {
-        let (head, text) = open(file).and_then(file::unpack)?;
+        let (head, text) = open_kept(file).and_then(file::unpack)?;
         self.is_called_as_it_should(file, &head)?;
         let document = document::load(&text).map_err(|error| Damage::Broken(error.to_string()))?;
         let due = Head::of(&document, head.name.as_deref(), &head.tags);
@@ -266,7 +268,7 @@ impl Store {
     }
 
     fn read_head(&self, file: &Path) -> Result<Head, Damage> {
-        let head = open(file).and_then(file::head)?;
+        let head = open_kept(file).and_then(file::head)?;
         self.is_called_as_it_should(file, &head)?;
         Ok(head)
     }
@@ -317,11 +319,17 @@ impl Store {
     }
 }
 
-/// Opens a file; a pipe or a device is foreign, and is not waited for.
-fn open(path: &Path) -> Result<File, Damage> {
-    use std::os::unix::fs::OpenOptionsExt;
-    let flags = nix::fcntl::OFlag::O_NONBLOCK | nix::fcntl::OFlag::O_NOCTTY;
-    let file = std::fs::OpenOptions::new().read(true).custom_flags(flags.bits()).open(path)?;
+/// Opens without waiting: an ordinary open waits for a pipe's writer, and may start a device.
+///
+/// # Errors
+/// The system's error.
+pub fn open(path: &Path) -> io::Result<File> {
+    let flags = OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
+    OpenOptions::new().read(true).custom_flags(flags.bits()).open(path)
+}
+
+fn open_kept(path: &Path) -> Result<File, Damage> {
+    let file = open(path)?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(Damage::Foreign) }
 }
 
@@ -351,6 +359,7 @@ mod tests {
         // With a place, as every document is written.
         let document = document::load(&serde_json::to_string(&document(number)).unwrap()).unwrap();
         let text = serde_json::to_string_pretty(&document).unwrap();
+        store.prepare().unwrap();
         store.keep(&document, &text, name, &BTreeMap::new()).unwrap()
     }
 
