@@ -26,6 +26,8 @@ pub struct Given {
 pub struct Run {
     pub(crate) head: RunHead,
     pub(crate) facts: Facts,
+    /// Whether all of its rounds are of one boot of the kernel. A run of the lab that measures time is of several.
+    pub(crate) is_of_one_boot: bool,
     pub(crate) rows: BTreeMap<Identity, Measured>,
     /// The rows in the document's order.
     pub(crate) order: Vec<Identity>,
@@ -44,8 +46,6 @@ pub(crate) struct Measured {
     pub path: Option<Path>,
     /// Whether anything was found out about it.
     pub has_outcome: bool,
-    /// The CPU that its estimate is of.
-    pub cpu: Option<usize>,
     pub figures: BTreeMap<Unit, Figure>,
 }
 
@@ -69,7 +69,8 @@ impl Run {
                 order.push(identity);
             }
         }
-        Run { head: head(document, name), facts: Facts::of(document), rows, order }
+        let is_of_one_boot = document.environment.lab.as_ref().is_none_or(|lab| lab.boots.len() < 2);
+        Run { head: head(document, name), facts: Facts::of(document), is_of_one_boot, rows, order }
     }
 }
 
@@ -81,9 +82,9 @@ fn head(document: &Document, name: Option<&str>) -> RunHead {
         started: measurement.started.clone(),
         place: measurement.place.clone(),
         cpu: environment.cpu.brand.clone(),
-        machine: None,
+        machine: environment.machine_id.clone(),
         kernel: environment.kernel.release.clone(),
-        boot: None,
+        boot: environment.boot_id.clone(),
         kentry: measurement.kentry.clone(),
         quiet_share: measurement.quiet_share.filter(|share| share.is_finite()),
         partial: measurement.partial,
@@ -106,7 +107,6 @@ impl Measured {
             reason: row.reason.clone(),
             path: row.path,
             has_outcome: row.has_outcome(),
-            cpu: row.cpu,
             figures: figures.into_iter().filter_map(|(unit, figure)| Some((unit, figure?))).collect(),
         }
     }

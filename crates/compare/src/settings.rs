@@ -101,7 +101,9 @@ pub enum InvalidSetting {
     #[error("\"{0}\" sets the same unit twice")]
     Twice(String),
     /// No event.
-    #[error("\"{0}\" is nothing that a gate can fail on: write opened, closed or changed, with commas between several")]
+    #[error(
+        "\"{0}\" is nothing that a gate can fail on: write opened, closed or changed, with commas between several"
+    )]
     On(String),
 }
 
