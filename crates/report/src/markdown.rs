@@ -97,7 +97,7 @@ fn section(out: &mut String, group: &Group, figures: &Figures, verbose: bool) {
     }
 }
 
-fn line<'a>(cells: impl Iterator<Item = &'a str>) -> String {
+pub(crate) fn line<'a>(cells: impl Iterator<Item = &'a str>) -> String {
     format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
 }
 
@@ -152,7 +152,7 @@ fn note(row: &Row, figures: &Figures) -> String {
 }
 
 /// A name in code type, unless it could end that.
-fn code(name: &str) -> String {
+pub(crate) fn code(name: &str) -> String {
     let name = plain(name);
     if name.is_empty() || name.contains(['`', '|', '\\']) { escaped(&name) } else { format!("`{name}`") }
 }
