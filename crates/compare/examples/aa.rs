@@ -19,7 +19,9 @@ fn main() {
     let kept = std::env::var("HISTORY").ok().and_then(|text| text.parse().ok()).unwrap_or(0);
     let table = Table::get();
     let run = |path: &String| {
-        let document = document::load(&std::fs::read_to_string(path).unwrap()).unwrap();
+        let mut document = document::load(&std::fs::read_to_string(path).unwrap()).unwrap();
+        // Documents that do not know their boot are taken to be of one.
+        document.environment.boot_id.get_or_insert_default();
         Run::of(table, &document, None)
     };
     let mut runs: Vec<Run> = arguments[2..].iter().map(run).collect();

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// What one row can say of the others of its kind, at most: residuals of so many times what is expected. A row that is beside
 /// itself says nothing of them.
-const AT_MOST: f64 = 4.0;
+const AT_MOST: f64 = 16.0;
 
 /// The estimate of a row's change.
 #[derive(Debug, Clone, Copy)]

@@ -5,8 +5,9 @@
 //! (a clock, a core, a neighbour are common to all), for which the procedure holds (Benjamini and Yekutieli 2001). If nothing
 //! changed, a comparison contains any false `slower` or `faster` in 5 of 100 cases at most.
 //!
-//! The interval that is shown of a row is the one that its verdict rests on: that of a change has the confidence that the
-//! correction asks for (Benjamini and Yekutieli 2005), so that it leaves out 0 exactly where a change is told.
+//! The interval that is shown of a row agrees with its verdict: it leaves out 0 exactly where a change is told, and lies within the
+//! margin where the row is the same. That of a change that is told has the confidence that the correction asks for (Benjamini and
+//! Yekutieli 2005); the others have 95 %, or more where that would say more than the verdict.
 
 use crate::comparison::{Change, Row, Source, Unit, Variation, Verdict};
 use crate::fit::{Fit, fit_all};
@@ -19,6 +20,9 @@ const FALSE_CHANGES: f64 = 0.05;
 /// Of the rows that are called the same, so many are not, on either end of the margin. Half as many as of the changes, so that the
 /// interval has at least the confidence of 95 %.
 const FALSE_SAMES: f64 = 0.025;
+
+/// What an interval leaves out at most, on both ends together.
+const USUAL: f64 = 0.05;
 
 /// Judges every pair that has figures.
 pub(crate) fn judge(pairs: &mut [Pair], same: &Same) {
@@ -87,23 +91,11 @@ impl Judged<'_> {
         if error > 0.0 { self.fit.student.above(room / error) } else { 1.0 }
     }
 
-    fn judge(self, [of_change, of_same]: [f64; 2]) {
+    fn judge(self, limits: [f64; 2]) {
         let p = self.p();
         let Judged { row, fit, variation, margin } = self;
         let (change, error) = (fit.change(), fit.error());
-        let reach = |probability: f64| fit.student.critical(probability) * error;
-        let (to_change, to_same) = (reach(of_change / 2.0), reach(of_same));
-        let (verdict, reach, probability) = if change.abs() > to_change {
-            let verdict = if change > 0.0 { Verdict::Slower } else { Verdict::Faster };
-            (verdict, to_change, of_change)
-        } else if change.abs() + to_same < margin {
-            (Verdict::Same, to_same, 2.0 * of_same)
-        } else if to_change >= to_same {
-            (Verdict::Inconclusive, to_change, of_change)
-        } else {
-            // The wider one, so that it shows why it is not the same either.
-            (Verdict::Inconclusive, to_same, 2.0 * of_same)
-        };
+        let (verdict, reach) = verdict(&fit, margin, limits);
         let t = if error > 0.0 { reach / error } else { 0.0 };
         let percent = in_percent(&fit, t);
         let at = |index: usize| percent.map(|percent| percent[index]);
@@ -114,7 +106,7 @@ impl Judged<'_> {
             percent: at(0),
             percent_low: at(1),
             percent_high: at(2),
-            confidence: 1.0 - probability,
+            confidence: (1.0 - 2.0 * fit.student.above(t)).max(0.0),
             p,
         });
         row.verdict = verdict;
@@ -122,8 +114,26 @@ impl Judged<'_> {
         row.set_margin(margin, fit.means[0]);
         row.variation = Some(variation);
         let is_open = verdict == Verdict::Inconclusive;
-        row.more_runs = is_open.then(|| fit.more_runs(margin, [of_change, of_same], Row::MANY)).flatten();
+        row.more_runs = is_open.then(|| fit.more_runs(margin, limits, Row::MANY)).flatten();
         row.set_estimates(&fit);
+    }
+}
+
+/// The verdict, and how far the interval that it rests on reaches to either side. Where nothing is told, this is the interval of
+/// 95 %, unless it would say more than the verdict: then it is as wide as the correction for many rows makes it.
+fn verdict(fit: &Fit, margin: f64, [of_change, of_same]: [f64; 2]) -> (Verdict, f64) {
+    let change = fit.change();
+    let reach = |probability: f64| fit.student.critical(probability) * fit.error();
+    let told = reach(of_change / 2.0);
+    if change.abs() > told {
+        return (if change > 0.0 { Verdict::Slower } else { Verdict::Faster }, told);
+    }
+    let usual = reach(USUAL / 2.0).max(change.abs());
+    let is_within = |reach: f64| change.abs() + reach < margin;
+    match (is_within(usual), is_within(reach(of_same))) {
+        (true, true) => (Verdict::Same, usual),
+        (true, false) => (Verdict::Inconclusive, reach(of_same)),
+        (false, _) => (Verdict::Inconclusive, usual),
     }
 }
 
@@ -135,7 +145,7 @@ impl Row {
     }
 
     fn set_estimates(&mut self, fit: &Fit) {
-        let reach = fit.student.critical(FALSE_CHANGES / 2.0);
+        let reach = fit.student.critical(USUAL / 2.0);
         for (index, side) in [&mut self.base, &mut self.new].into_iter().enumerate() {
             let Some(side) = side else { continue };
             let (mean, error) = (fit.means[index], fit.covariance[index][index].sqrt());
