@@ -95,7 +95,7 @@ fn foot(compared: &Comparison) -> String {
     if compared.rows.iter().any(|row| row.change.is_some()) {
         let variation = words::variation(compared).map(|known| format!("; {known}")).unwrap_or_default();
         out.push_str(&format!(
-            "\nIntervals: at least 95 % confidence, as much as {} require{}.\n",
+            "\nIntervals: at least 95 % confidence, as {} require{}.\n",
             words::count(compared.summary.compared as usize, "row"),
             escaped(&variation)
         ));

@@ -5,6 +5,7 @@ use super::words::{outcomes, percent, signed};
 use crate::bar::change_bar;
 use crate::figure::{ABSENT, number};
 use crate::line::{Line, look, wrapped};
+use crate::plain::plain;
 use compare::{Row, RowSide, Unit, Verdict};
 use unicode_width::UnicodeWidthStr;
 
@@ -16,6 +17,9 @@ const ALIGNED: usize = 20;
 
 /// Columns of the mark before a name, with the blank behind it.
 const MARK: usize = 2;
+
+/// What stands behind a text that goes on.
+const CUT: &str = " …";
 
 /// Blanks between columns.
 const GAP: usize = 1;
@@ -82,15 +86,17 @@ pub(super) struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    pub fn of(groups: &[Group], names: &'a Names<'a>, width: usize) -> Table<'a> {
+    /// Of groups with these headings.
+    pub fn of(groups: &[Group], labels: &[String], names: &'a Names<'a>, width: usize) -> Table<'a> {
         let rows: Vec<&Row> = groups.iter().flat_map(|group| &group.rows).copied().collect();
         let units: Vec<Unit> =
             rows.iter().filter(|row| row.change.is_some()).filter_map(|row| row.unit).collect();
         let unit = units.first().copied().filter(|first| units.iter().all(|unit| unit == first));
-        let entries = rows.iter().map(|row| row.entry.width()).filter(|width| *width <= ALIGNED);
+        let entries = rows.iter().map(|row| plain(&row.entry).width()).filter(|width| *width <= ALIGNED);
         let entry = entries.max().unwrap_or(0);
         let mut table = Table { names, unit, width, entry, name: 0, columns: Vec::new() };
-        let widths = rows.iter().map(|row| MARK + table.name(row).width());
+        let of_rows = rows.iter().map(|row| MARK + table.name(row).width());
+        let widths = of_rows.chain(labels.iter().map(|label| label.width()));
         table.name = widths.filter(|name| *name <= width * 55 / 100).max().unwrap_or(0);
         let choices = CHOICES.map(|columns| table.fitted(columns, &rows));
         let fits = |columns: &&Vec<(Column, usize)>| table.needs(columns) <= width;
@@ -128,8 +134,9 @@ impl<'a> Table<'a> {
 
     /// The entry, and behind it, aligned, the operation.
     fn name(&self, row: &Row) -> String {
-        let gap = self.entry.saturating_sub(row.entry.width());
-        format!("{}{}  {}", row.entry, " ".repeat(gap), self.names.operation(row))
+        let (entry, operation) = (plain(&row.entry), plain(&self.names.operation(row)));
+        let gap = self.entry.saturating_sub(entry.width());
+        format!("{entry}{}  {operation}", " ".repeat(gap))
     }
 
     fn cell(&self, column: Column, row: &Row, width: usize) -> String {
@@ -142,6 +149,10 @@ impl<'a> Table<'a> {
             Column::Base => estimate(&row.base),
             Column::New => estimate(&row.new),
             Column::Change => Some(format!("{}{unit}", signed(change.estimate))),
+            // What is counted has no interval.
+            Column::Error | Column::PercentError if row.unit == Some(Unit::Instructions) => {
+                Some(String::new())
+            }
             Column::Error => Some(format!("±{}", number(half(change.estimate, change.low, change.high)))),
             Column::Percent => change.percent.map(percent),
             Column::PercentError => in_percent.map(|((middle, low), high)| {
@@ -155,7 +166,8 @@ impl<'a> Table<'a> {
     /// What a group is called, and the columns' names.
     pub fn heading(&self, label: &str, kind: Kind) -> Line {
         let mut line = Line::new(look::HEADING, label);
-        if kind.has_change() {
+        // A heading that is too long stands alone; others have the columns' names.
+        if kind.has_change() && line.width() <= self.name {
             line.blank_to(self.name);
             for (column, width) in &self.columns {
                 line.blank(GAP);
@@ -169,8 +181,8 @@ impl<'a> Table<'a> {
         line
     }
 
-    /// A row: mark, name, and its figures or what became of it.
-    pub fn row(&self, row: &Row, kind: Kind) -> Vec<Line> {
+    /// A row: mark, name, and its figures or what became of it; the latter whole, or on one line.
+    pub fn row(&self, row: &Row, kind: Kind, is_whole: bool) -> Vec<Line> {
         let (mark, look) = mark(kind);
         let name = self.name(row);
         let mut line = Line::new(look, mark);
@@ -198,7 +210,10 @@ impl<'a> Table<'a> {
             lines.push(line);
         } else {
             line.blank(GAP);
-            lines.extend(wrapped(line, look::PLAIN, &outcomes(row), self.width, 6));
+            // On one line, it leaves room for the mark that says so.
+            let width = if is_whole { self.width } else { self.width - CUT.width() };
+            let became = wrapped(line, look::PLAIN, &outcomes(row), width, 6);
+            lines.extend(if is_whole { became } else { cut(became) });
         }
         lines
     }
@@ -214,6 +229,15 @@ impl<'a> Table<'a> {
             }
         }
     }
+}
+
+/// The first of the lines, with a mark where there are more.
+fn cut(mut lines: Vec<Line>) -> Vec<Line> {
+    if lines.len() > 1 {
+        lines.truncate(1);
+        lines[0].push(look::FAINT, CUT);
+    }
+    lines
 }
 
 /// Behind a number among numbers of other units.

@@ -6,18 +6,21 @@ use super::table::{Column, Table, short};
 use super::words::{self, count};
 use crate::bar::CHANGES;
 use crate::line::{Line, look, wrapped};
-use crate::text::{TEXT_COLUMN, after_blank};
+use crate::text::{TEXT_COLUMN, after_blank, units_stay};
 use crate::{Selection, Style};
 use compare::{Comparison, Confounder, GateAnswer, Severity, Unit, Verdict};
 
 /// What else differs gets so many lines of it at most.
-const MOST_CONFOUNDERS: usize = 10;
+const MOST_CONFOUNDERS: usize = 7;
 
 /// So many inconclusive rows are shown beside others: those that may have changed most.
 const MOST_INCONCLUSIVE: usize = 10;
 
+/// So many rows that opened or closed: where 32-bit programs are switched off, all of their entries do.
+const MOST_CLOSED: usize = 4;
+
 /// Rows get so many lines, however long the rest is.
-const LEAST_ROWS: usize = 8;
+const LEAST_ROWS: usize = 12;
 
 pub(super) fn render(compared: &Comparison, style: &Style) -> Vec<u8> {
     let mut out = String::new();
@@ -47,7 +50,8 @@ impl<'a> Screen<'a> {
     }
 
     fn lines(&self) -> Vec<Line> {
-        let table = Table::of(&self.groups, &self.names, self.width);
+        let labels: Vec<String> = self.groups.iter().map(|group| self.label(group)).collect();
+        let table = Table::of(&self.groups, &labels, &self.names, self.width);
         let mut lines = self.head();
         lines.extend(after_blank(self.confounders()));
         lines.extend(after_blank(self.answer()));
@@ -75,7 +79,7 @@ impl<'a> Screen<'a> {
     ) -> Vec<Line> {
         let mut start = Line::new(label_look, label);
         start.blank_to(TEXT_COLUMN);
-        wrapped(start, text_look, text, self.width, TEXT_COLUMN)
+        wrapped(start, text_look, &units_stay(text), self.width, TEXT_COLUMN)
     }
 
     /// What is compared.
@@ -151,7 +155,9 @@ impl<'a> Screen<'a> {
         let (mut lines, mut not_shown) = (Vec::new(), Vec::new());
         for (group, rows) in self.groups.iter().zip(whole) {
             let most = match group.kind.verdict {
-                _ if all <= room || group.kind.is_difference() => usize::MAX,
+                _ if all <= room => usize::MAX,
+                Verdict::Slower | Verdict::Faster => usize::MAX,
+                Verdict::Closed | Verdict::Opened | Verdict::CauseChanged => MOST_CLOSED,
                 Verdict::Inconclusive => MOST_INCONCLUSIVE,
                 _ => 0,
             };
@@ -184,7 +190,7 @@ impl<'a> Screen<'a> {
     /// The lines of each row.
     fn group(&self, table: &Table, group: &Group) -> Vec<Vec<Line>> {
         let row = |row: &&compare::Row| {
-            let mut lines = table.row(row, group.kind);
+            let mut lines = table.row(row, group.kind, self.is_whole());
             let said = self.style.verbose.then(|| words::evidence(row)).flatten();
             let said = said.into_iter().chain(row.remarks.iter().filter(|_| self.is_whole()).cloned());
             for remark in said {
@@ -214,12 +220,12 @@ impl<'a> Screen<'a> {
             let rows = count(self.compared.summary.compared as usize, "row");
             let variation =
                 words::variation(self.compared).map(|known| format!("; {known}")).unwrap_or_default();
-            items.push(format!("±: at least 95 % confidence, as much as {rows} require{variation}."));
+            items.push(format!("±: at least 95 % confidence, as {rows} require{variation}."));
         }
         if table.has(Column::Bar) {
             items.push(format!("bars: {CHANGES}."));
         }
-        wrapped(Line::default(), look::FAINT, &items.join(" "), self.width, 0)
+        wrapped(Line::default(), look::FAINT, &units_stay(&items.join(" ")), self.width, 0)
     }
 
     fn not_shown(&self, left: &[(Kind, usize)]) -> Vec<Line> {
@@ -230,7 +236,7 @@ impl<'a> Screen<'a> {
         let each = left.iter().map(|(kind, rows)| format!("{rows} {}", words::kind(*kind, same)));
         let each: Vec<String> = each.collect();
         let text = format!("Not shown: {}. --all shows every row.", each.join(", "));
-        wrapped(Line::default(), look::NAME, &text, self.width, 0)
+        wrapped(Line::default(), look::NAME, &units_stay(&text), self.width, 0)
     }
 
     /// How to settle what is inconclusive.

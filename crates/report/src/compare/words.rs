@@ -8,11 +8,11 @@ use compare::{
     Source, Unit, Verdict,
 };
 
-/// So many runs of a side are named.
+/// So many runs of a side are named, and so many rows of a gate.
 const NAMED: usize = 6;
 
 /// The longest value of a confounder, in characters: a kernel's command line has 2,000.
-const LONGEST: usize = 120;
+const LONGEST: usize = 70;
 
 /// One or several of something: `1 row`, `12 rows`.
 pub(super) fn count(number: usize, what: &str) -> String {
@@ -133,16 +133,39 @@ pub(super) fn severity(severity: Severity) -> &'static str {
     }
 }
 
-/// What is not the same on both sides: `kernel: 6.1.0 → 6.12.1`.
+/// What is not the same on both sides: `kernel: 6.1.0 → 6.12.1`. Of long values, what they have in common is left out, unless the
+/// whole is wanted.
 pub(super) fn values(confounder: &Confounder, is_whole: bool) -> String {
-    let of = |values: &[String]| {
-        let each: Vec<String> = values.iter().map(|value| shortened(value, is_whole)).collect();
-        if each.is_empty() { ABSENT.to_owned() } else { each.join(", ") }
+    let of = |values: &[String]| match values {
+        [] => ABSENT.to_owned(),
+        values => values.iter().map(|value| shortened(value, is_whole)).collect::<Vec<_>>().join(", "),
     };
-    let (base, new) = (of(&confounder.base), of(&confounder.new));
-    let change =
-        if base == new && confounder.base == confounder.new { new } else { format!("{base} → {new}") };
+    let change = match (&confounder.base[..], &confounder.new[..]) {
+        (base, new) if base == new => of(base),
+        ([base], [new]) if !is_whole && base.len().max(new.len()) > LONGEST => {
+            let (base, new) = contrast(base, new);
+            format!("{} → {}", shortened(&base, false), shortened(&new, false))
+        }
+        (base, new) => format!("{} → {}", of(base), of(new)),
+    };
     format!("{}: {change}", confounder.what)
+}
+
+/// Two texts without the words that both begin and end with.
+fn contrast(base: &str, new: &str) -> (String, String) {
+    let words = [base, new].map(|text| text.split_whitespace().collect::<Vec<&str>>());
+    let [base, new] = &words;
+    let most = base.len().min(new.len());
+    let before = base.iter().zip(new).take_while(|(base, new)| base == new).count();
+    let behind = base.iter().rev().zip(new.iter().rev()).take_while(|(base, new)| base == new).count();
+    let behind = behind.min(most - before);
+    let middle = |words: &[&str]| {
+        let of = &words[before..words.len() - behind];
+        let dots = |is_cut: usize| (is_cut > 0).then_some("…");
+        let of = if of.is_empty() { "(nothing)".to_owned() } else { of.join(" ") };
+        dots(before).into_iter().chain([of.as_str()]).chain(dots(behind)).collect::<Vec<_>>().join(" ")
+    };
+    (middle(base), middle(new))
 }
 
 fn shortened(value: &str, is_whole: bool) -> String {
@@ -168,8 +191,8 @@ pub fn answer(compared: &Comparison) -> String {
     }
     let counted = Counted::of(compared);
     let rest = counted.rest(compared);
-    let rest = if rest.is_empty() { rest } else { format!(" {rest}.") };
-    format!("{}{rest}", counted.first(compared))
+    let rest = if rest.is_empty() { rest } else { format!("; {rest}") };
+    format!("{}{rest}.", counted.first(compared))
 }
 
 /// How many rows have which verdict.
@@ -201,25 +224,28 @@ impl Counted {
         let rows = count(self.rows, "row");
         let (inconclusive, decided) = (self.inconclusive, self.rows - self.inconclusive);
         if self.rows == 0 {
-            "It cannot be told: no row has a figure on both sides.".to_owned()
+            "It cannot be told: no row has a figure on both sides".to_owned()
         } else if self.slower > 0 {
-            format!("Yes: {} of {rows} got slower{}.", self.slower, worst(compared))
+            format!("Yes: {} of {rows} got slower{}", self.slower, worst(compared))
         } else if decided == 0 {
-            format!("It cannot be told: {inconclusive} of {rows} {} inconclusive.", are(inconclusive))
+            match inconclusive {
+                1 => "It cannot be told: the one row is inconclusive".to_owned(),
+                _ => format!("It cannot be told: all {rows} are inconclusive"),
+            }
         } else if self.slower_within > 0 {
             let margin = margin(&compared.settings.same);
-            format!("Hardly: {} of {rows} got slower, by less than {margin}.", self.slower_within)
+            format!("Hardly: {} of {rows} got slower, by less than {margin}", self.slower_within)
         } else if inconclusive == 0 {
-            format!("No: none of {rows} got slower.")
+            format!("No: none of {rows} got slower")
         } else if decided >= inconclusive {
             let decided = count(decided, "row");
             format!(
-                "No, as far as can be told: none of {decided} got slower; {inconclusive} more {} inconclusive.",
+                "No, as far as can be told: none of {decided} got slower, and {inconclusive} more {} inconclusive",
                 are(inconclusive)
             )
         } else {
             format!(
-                "It can hardly be told: {inconclusive} of {rows} {} inconclusive; of the other {decided} none got slower.",
+                "It can hardly be told: {inconclusive} of {rows} {} inconclusive; of the other {decided} none got slower",
                 are(inconclusive)
             )
         }
@@ -228,19 +254,19 @@ impl Counted {
     /// What the first sentence does not say.
     fn rest(&self, compared: &Comparison) -> String {
         let of = |verdict: Verdict| compared.summary.count(verdict) as usize;
-        let same = format!("the same within {}", margin(&compared.settings.same));
+        let same = format!("same within {}", margin(&compared.settings.same));
         let is_said = self.slower == 0 && self.slower_within == 0;
         let parts = [
-            (if self.slower > 0 { self.slower_within } else { 0 }, "slower, but within the margin"),
+            (if self.slower > 0 { self.slower_within } else { 0 }, "slower within the margin"),
             (self.faster, "faster"),
             (of(Verdict::Same), same.as_str()),
             (if is_said { 0 } else { self.inconclusive }, "inconclusive"),
-            (of(Verdict::Closed), "closed that worked before"),
-            (of(Verdict::Opened), "open that did not work before"),
-            (of(Verdict::CauseChanged), "closed for another cause than before"),
+            (of(Verdict::Closed), "closed now"),
+            (of(Verdict::Opened), "open now"),
+            (of(Verdict::CauseChanged), "closed for another cause"),
         ];
         let parts = parts.iter().filter(|(number, _)| *number > 0);
-        parts.map(|(number, what)| format!("{number} {} {what}", are(*number))).collect::<Vec<_>>().join(", ")
+        parts.map(|(number, what)| format!("{number} {what}")).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -291,12 +317,13 @@ pub(super) fn variation(compared: &Comparison) -> Option<String> {
             Source::Runs => "the runs of both sides".to_owned(),
             Source::History => format!("{} of this machine", count(kept as usize, "kept run")),
             Source::Prior => "kentry's prior, for lack of runs".to_owned(),
+            Source::Pairs => "rounds in turns".to_owned(),
             Source::Counted => return None,
         };
         (!rows.is_empty()).then_some((rows.len(), what))
     };
     let known: Vec<(usize, String)> =
-        [Source::Runs, Source::History, Source::Prior].into_iter().filter_map(of).collect();
+        [Source::Pairs, Source::Runs, Source::History, Source::Prior].into_iter().filter_map(of).collect();
     let text = match &known[..] {
         [] => return None,
         [(_, what)] => what.clone(),
@@ -305,7 +332,7 @@ pub(super) fn variation(compared: &Comparison) -> Option<String> {
             each.collect::<Vec<_>>().join(", ")
         }
     };
-    Some(format!("how much a row varies from run to run is known by {text}"))
+    Some(format!("variation from run to run known by {text}"))
 }
 
 /// The figures of a row with their intervals: `1435.2 → 1502.1 cycles: +66.9 (+54.8 to +79.0), +4.66 % (+3.82 to +5.50)`.
@@ -372,6 +399,7 @@ fn source(source: Source) -> &'static str {
         Source::Runs => "these runs",
         Source::History => "kept runs of this machine",
         Source::Prior => "kentry's prior",
+        Source::Pairs => "rounds in turns",
         Source::Counted => "counting",
     }
 }
@@ -390,6 +418,17 @@ mod tests {
             [percent(4.663), percent(-0.001), percent(12.34), percent(-250.0), percent(f64::NAN)],
             ["+4.66", "0.00", "+12.3", "-250.0", "-"]
         );
+    }
+
+    #[test]
+    fn of_two_long_lines_only_what_differs_is_shown() {
+        let contrast = |base, new| contrast(base, new);
+        let of = |base: &str, new: &str| (base.to_owned(), new.to_owned());
+        assert_eq!(contrast("a b c", "a x c"), of("… b …", "… x …"));
+        assert_eq!(contrast("a b", "a b c"), of("… (nothing)", "… c"));
+        assert_eq!(contrast("a a", "a a a"), of("… (nothing)", "… a"));
+        assert_eq!(contrast("a", "b"), of("a", "b"));
+        assert_eq!(contrast("", "b"), of("(nothing)", "b"));
     }
 
     #[test]

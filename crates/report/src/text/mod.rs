@@ -19,6 +19,7 @@ use columns::Layout;
 use document::{Document, Row};
 use matrix::Matrix;
 use table::Table;
+pub(crate) use verdicts::units_stay;
 
 /// Where the texts of the head and of the legend begin.
 pub(crate) const TEXT_COLUMN: usize = 13;
