@@ -2,7 +2,7 @@
 
 use crate::comparison::{Comparison, Confounder, Row, SCHEMA, Severity, Side, Summary, Verdict};
 use crate::pair::{self, Pair};
-use crate::run::{Given, Run};
+use crate::run::{Given, Paired, Run};
 use crate::settings::Settings;
 use crate::{facts, gate, judge};
 use std::collections::BTreeSet;
@@ -13,7 +13,30 @@ use table::Table;
 pub fn compare(table: &Table, base: &Given, new: &Given, history: &[Run], settings: &Settings) -> Comparison {
     let (of_base, of_new) = (distinct(&base.runs), distinct(&new.runs));
     let given = pair::Given::new(table, of_base.runs.clone(), of_new.runs.clone(), history);
-    let confounders = confounders(&given, [&of_base, &of_new]);
+    conclude(&given, [base, new], [&of_base, &of_new], settings)
+}
+
+/// Compares two arms that were measured together, round by round in pairs: what the pairs say counts, and nothing needs to be known of
+/// how much runs vary. A row that no pair speaks of is compared as one of two runs.
+pub fn compare_pairs(
+    table: &Table,
+    base: &Given,
+    new: &Given,
+    pairs: &[Paired],
+    settings: &Settings,
+) -> Comparison {
+    let (of_base, of_new) = (distinct(&base.runs), distinct(&new.runs));
+    let given = pair::Given::new(table, of_base.runs.clone(), of_new.runs.clone(), &[]);
+    conclude(&pair::Given { paired: pairs, ..given }, [base, new], [&of_base, &of_new], settings)
+}
+
+fn conclude(
+    given: &pair::Given,
+    [base, new]: [&Given; 2],
+    [of_base, of_new]: [&Distinct; 2],
+    settings: &Settings,
+) -> Comparison {
+    let confounders = confounders(given, [of_base, of_new]);
     let forbids = |confounder: &Confounder| confounder.severity == Severity::Refuses;
     let refused = !settings.force && confounders.iter().any(forbids);
     let mut pairs = if refused { Vec::new() } else { given.pairs() };

@@ -128,7 +128,8 @@ pub struct Row {
     pub change: Option<Change>,
     /// What is known of how much this row varies from run to run; null where there is no change.
     pub variation: Option<Variation>,
-    /// Of an inconclusive row: about how many more runs each side needs; null where more than [`Row::MANY`] would be.
+    /// Of an inconclusive row: about how many more runs each side needs; null where more than [`Row::MANY`] would be, and where
+    /// rounds were paired.
     pub more_runs: Option<u64>,
     /// Remarks on this row alone, in words.
     pub remarks: Vec<String>,
@@ -194,7 +195,8 @@ pub struct RowSide {
     pub of_runs: Vec<Option<f64>>,
 }
 
-/// How a row changed: new less base.
+/// How a row changed: new less base. Where rounds were paired, it is the median of the pairs, and not exactly the difference of the
+/// estimates.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Change {
     /// In the row's unit; above zero is slower.
@@ -318,6 +320,8 @@ pub enum Source {
     History,
     /// kentry's prior for this kind of row.
     Prior,
+    /// Pairs of rounds of both sides, one right after the other: what varies from run to run is the same in both.
+    Pairs,
     /// Nothing varies: instructions are counted.
     Counted,
 }

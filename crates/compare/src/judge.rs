@@ -24,6 +24,9 @@ const FALSE_SAMES: f64 = 0.025;
 /// What an interval leaves out at most, on both ends together.
 const USUAL: f64 = 0.05;
 
+/// An interval that must hold 0 does so by more than a rounding error.
+const BEYOND: f64 = 1.0 + 1e-6;
+
 /// Judges every pair that has figures.
 pub(crate) fn judge(pairs: &mut [Pair], same: &Same) {
     for pair in pairs.iter_mut() {
@@ -112,10 +115,13 @@ impl Judged<'_> {
         row.verdict = verdict;
         row.within_margin = change.abs() + reach < margin;
         row.set_margin(margin, fit.means[0]);
-        row.variation = Some(variation);
-        let is_open = verdict == Verdict::Inconclusive;
+        let is_paired = variation.source == Source::Pairs;
+        let is_open = verdict == Verdict::Inconclusive && !is_paired;
         row.more_runs = is_open.then(|| fit.more_runs(margin, limits, Row::MANY)).flatten();
-        row.set_estimates(&fit);
+        if !is_paired {
+            row.set_estimates(&fit);
+        }
+        row.variation = Some(variation);
     }
 }
 
@@ -128,7 +134,7 @@ fn verdict(fit: &Fit, margin: f64, [of_change, of_same]: [f64; 2]) -> (Verdict, 
     if change.abs() > told {
         return (if change > 0.0 { Verdict::Slower } else { Verdict::Faster }, told);
     }
-    let usual = reach(USUAL / 2.0).max(change.abs());
+    let usual = reach(USUAL / 2.0).max(change.abs() * BEYOND);
     let is_within = |reach: f64| change.abs() + reach < margin;
     match (is_within(usual), is_within(reach(of_same))) {
         (true, true) => (Verdict::Same, usual),
@@ -201,15 +207,5 @@ fn counted(row: &mut Row, figures: &Figures, same: &Same) {
         p: if low > 0.0 || high < 0.0 { 0.0 } else { 1.0 },
     });
     row.set_margin(margin, means[0]);
-    let nothing = Variation {
-        deviation: 0.0,
-        percent: None,
-        source: Source::Counted,
-        of_runs: 0.0,
-        of_history: 0.0,
-        of_prior: 0.0,
-        prior: 0.0,
-        kept_runs: 0,
-    };
-    row.variation = Some(nothing);
+    row.variation = Some(Variation::nothing(Source::Counted));
 }

@@ -23,10 +23,10 @@ mod run;
 mod settings;
 mod student;
 
-pub use compare::compare;
+pub use compare::{compare, compare_pairs};
 pub use comparison::{
     Change, Comparison, Confounder, GateAnswer, GateResult, Row, RowGate, RowSide, RunHead, SCHEMA, Severity,
     Side, Source, Summary, Unit, Variation, Verdict,
 };
-pub use run::{Given, Run};
+pub use run::{Given, Paired, Run};
 pub use settings::{Above, Gate, InvalidSetting, Limit, On, Rows, Same, Settings};

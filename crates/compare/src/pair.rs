@@ -3,7 +3,7 @@
 use crate::comparison::{Row, RowSide, Unit, Verdict};
 use crate::model::Observation;
 use crate::prior::Behaviour;
-use crate::run::{Figure, Measured, Run};
+use crate::run::{Figure, Measured, Paired, Run};
 use document::{Identity, Outcome, Timing};
 use std::collections::{BTreeMap, BTreeSet};
 use table::Table;
@@ -24,6 +24,8 @@ pub(crate) struct Figures {
     pub observations: Vec<Observation>,
     /// Those of kept runs, in groups that have one mean each.
     pub history: Vec<Vec<Observation>>,
+    /// What pairs of rounds say, which is then all that counts.
+    pub paired: Option<Paired>,
 }
 
 /// Both sides, and the kept runs that say how much rows vary.
@@ -32,13 +34,14 @@ pub(crate) struct Given<'a> {
     pub base: Vec<&'a Run>,
     pub new: Vec<&'a Run>,
     pub history: Vec<Vec<&'a Run>>,
+    pub paired: &'a [Paired],
 }
 
-/// A row in each run of a side; none where the run has found nothing out about it.
+/// A row in each run of a side; none where the run does not have it.
 type OfSide<'a> = Vec<Option<&'a Measured>>;
 
 fn of_runs<'a>(runs: &[&'a Run], identity: &Identity) -> OfSide<'a> {
-    runs.iter().map(|run| run.rows.get(identity).filter(|row| row.has_outcome)).collect()
+    runs.iter().map(|run| run.rows.get(identity)).collect()
 }
 
 impl<'a> Given<'a> {
@@ -61,7 +64,7 @@ impl<'a> Given<'a> {
                 None => history.push(vec![run]),
             }
         }
-        Given { table, base, new, history }
+        Given { table, base, new, history, paired: &[] }
     }
 
     /// Whether any row is on both sides.
@@ -83,8 +86,12 @@ impl<'a> Given<'a> {
         let (base, new) = (of_runs(&self.base, identity), of_runs(&self.new, identity));
         let unit = unit(&base, &new);
         let (of_base, of_new) = (side(&base, unit), side(&new, unit));
-        let same_version = self.is_of_one_version();
-        let verdict = verdict(of_base.as_ref(), of_new.as_ref(), same_version);
+        let are_known = is_known(&base) && is_known(&new);
+        let verdict = match of_base.as_ref().zip(of_new.as_ref()) {
+            None => Verdict::Absent,
+            Some(_) if !are_known => Verdict::NoFigure,
+            Some((base, new)) => verdict(base, new, self.is_of_one_version()),
+        };
         let figures = unit.filter(|_| verdict == Verdict::NoFigure && are_ok(&of_base, &of_new));
         let figures = figures.map(|unit| self.figures(identity, unit, &[&base, &new], example));
         let row = Row {
@@ -129,7 +136,12 @@ impl<'a> Given<'a> {
             observe(&found, 0, unit, behaviour, &mut Boots::default())
         };
         let history = self.history.iter().map(of_group).filter(|group| group.len() > 1).collect();
-        Figures { unit, behaviour, observations, history }
+        let is_of_row = |paired: &&Paired| {
+            (&paired.entry, &paired.operation) == (&example.entry, &example.operation)
+                && paired.configuration == example.configuration
+        };
+        let paired = self.paired.iter().find(is_of_row).filter(|_| unit == Unit::Cycles).cloned();
+        Figures { unit, behaviour, observations, history, paired }
     }
 }
 
@@ -215,15 +227,23 @@ fn side(rows: &OfSide, unit: Option<Unit>) -> Option<RowSide> {
     })
 }
 
-/// The row of a run that ended as most runs did; as the first of several such ends. Trouble of the measurement itself is no fact
-/// about the entry, and counts only where nothing else is there.
+/// The row of a run that ended as most runs did; as the first of several such ends. What says nothing about the entry counts only
+/// where nothing else is there.
 fn usual<'a>(found: &[&'a Measured]) -> Option<&'a Measured> {
-    let is_fact = |row: &&&Measured| row.outcome != Outcome::Error;
-    let facts: Vec<&Measured> = found.iter().filter(is_fact).copied().collect();
+    let facts: Vec<&Measured> = found.iter().filter(|row| is_fact(row)).copied().collect();
     let facts = if facts.is_empty() { found.to_vec() } else { facts };
     let count = |row: &&Measured| facts.iter().filter(|other| other.outcome == row.outcome).count();
     let most = facts.iter().map(count).max()?;
     facts.iter().find(|row| count(row) == most).copied()
+}
+
+/// Whether a run says something about the entry: trouble of the measurement itself, or no time for a single sample, does not.
+fn is_fact(row: &Measured) -> bool {
+    row.outcome != Outcome::Error && row.has_outcome
+}
+
+fn is_known(rows: &OfSide) -> bool {
+    rows.iter().flatten().any(|row| is_fact(row))
 }
 
 fn are_ok(base: &Option<RowSide>, new: &Option<RowSide>) -> bool {
@@ -232,11 +252,7 @@ fn are_ok(base: &Option<RowSide>, new: &Option<RowSide>) -> bool {
 }
 
 /// What can be said without figures; [`Verdict::NoFigure`] where figures decide, or are missing.
-fn verdict(base: Option<&RowSide>, new: Option<&RowSide>, is_of_one_version: bool) -> Verdict {
-    let (Some(base), Some(new)) = (base, new) else { return Verdict::Absent };
-    if base.outcome == Outcome::Error || new.outcome == Outcome::Error {
-        return Verdict::NoFigure;
-    }
+fn verdict(base: &RowSide, new: &RowSide, is_of_one_version: bool) -> Verdict {
     let is_same = || base.outcome == new.outcome && (!is_of_one_version || is_same_cause(base, new));
     match (base.outcome == Outcome::Ok, new.outcome == Outcome::Ok) {
         (true, true) => Verdict::NoFigure,
