@@ -91,7 +91,7 @@ impl Behaviour {
         let (part, least) = match self {
             // 0.1 to 0.2 % (ranges of 0.4 to 0.8 % over 38 runs, Sapphire Rapids), 0.1 to 0.6 % (Zen 5), of which most is the error
             // within runs; and one run in 56 that read 2.9 % more (bench/OUTLIERS.md). Rows of some cycles: 0.1 to 0.25 cycles.
-            Behaviour::Steady => (0.003, 0.15),
+            Behaviour::Steady => (0.002, 0.15),
             // 1 to 4 % (ranges of 3 to 16 % over 11 to 22 runs of one CPU, Sapphire Rapids), 0.4 to 3 % (Zen 5), where `vsyscall`
             // read a third more in a run of 40.
             Behaviour::Piecewise => (0.025, 1.0),

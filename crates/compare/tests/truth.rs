@@ -58,9 +58,9 @@ const SEEN: Moves = Moves {
 
 /// As the prior says; then nothing varies within a run.
 const PRIOR: Moves =
-    Moves { steady: 0.003, piecewise: 0.025, unlike: 0.0, in_common: 0.0, within: 1e-6, clock: 0.0, ..SEEN };
+    Moves { steady: 0.002, piecewise: 0.025, unlike: 0.0, in_common: 0.0, within: 1e-6, clock: 0.0, ..SEEN };
 
-const TWICE: Moves = Moves { steady: 0.006, piecewise: 0.05, ..PRIOR };
+const TWICE: Moves = Moves { steady: 0.004, piecewise: 0.05, ..PRIOR };
 
 struct World {
     random: StdRng,
