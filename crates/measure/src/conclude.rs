@@ -52,8 +52,10 @@ pub struct Facts {
     pub changes: Vec<String>,
 }
 
-/// What rounds are judged by: one reference for each probe, whose code differs, and each kind of core, whose width differs.
-pub type References = BTreeMap<(Probe, CoreType), Reference>;
+/// What rounds are judged by: one reference for each bitness, whose chains and canaries are encoded differently, and each kind
+/// of core, whose width differs. The probe of the C library runs the code of the 64-bit one, and has too few rounds of its own
+/// to know the clock by them where the counter is coarse.
+pub type References = BTreeMap<(u8, CoreType), Reference>;
 
 /// The document of a measurement that is over. What follows from its rounds alone, [`Document::compute`] computes, as when
 /// [`recompute`] asks for it; the findings come last, when each row is finished.
@@ -101,26 +103,26 @@ pub fn references(
     vouch: &dyn Fn(CoreType) -> Vouch,
     core: &dyn Fn(&Round) -> CoreType,
 ) -> References {
-    let mut rounds = BTreeMap::<(Probe, CoreType), Vec<&Round>>::new();
+    let mut rounds = BTreeMap::<(u8, CoreType), Vec<&Round>>::new();
     for row in rows {
         for round in &row.rounds {
-            rounds.entry((row.row.0.probe, core(round))).or_default().push(round);
+            rounds.entry((row.row.0.bits(), core(round))).or_default().push(round);
         }
     }
-    let reference = |((probe, core), rounds): ((Probe, CoreType), Vec<&Round>)| {
-        Some(((probe, core), Reference::of(&rounds, vouch(core))?))
+    let reference = |((bits, core), rounds): ((u8, CoreType), Vec<&Round>)| {
+        Some(((bits, core), Reference::of(&rounds, vouch(core))?))
     };
     in_common(rounds.into_iter().filter_map(reference).collect())
 }
 
-/// What one probe found on a kind of core holds for the others: all have the same canary, and one of them may have run in
-/// company all the time.
+/// What the probes of one bitness found on a kind of core holds for the others: all have the same canary, and one of them may
+/// have run in company all the time.
 fn in_common(own: References) -> References {
     let best = |core: CoreType| {
         let of_core = own.iter().filter(|((_, other), _)| *other == core);
         of_core.map(|(_, reference)| reference.alone).fold(0.0, f64::max)
     };
-    let checked = |(key, reference): (&(Probe, CoreType), &Reference)| {
+    let checked = |(key, reference): (&(u8, CoreType), &Reference)| {
         let best = best(key.1);
         let is_alike = reference.alone * ALIKE >= best;
         (*key, if is_alike { reference.with_alone(best, reference.vouch) } else { *reference })
@@ -197,7 +199,7 @@ impl Judged {
                 match row.counter {
                     Counter::Instructions => count(row, &mut result),
                     Counter::Time if times == Times::Real => {
-                        let reference = |round: &Round| references.get(&(row.row.0.probe, core(round)));
+                        let reference = |round: &Round| references.get(&(row.row.0.bits(), core(round)));
                         singles = Some(judge(row, &mut result, reference, interrupts.as_ref()));
                     }
                     Counter::Time => {}
@@ -247,7 +249,7 @@ fn cpus(
     let mut cpus = BTreeMap::<usize, (CpuUse, f64, f64)>::new();
     for row in rows {
         for round in &row.rounds {
-            let Some(reference) = references.get(&(row.row.0.probe, core(round))) else { continue };
+            let Some(reference) = references.get(&(row.row.0.bits(), core(round))) else { continue };
             let (used, quiet, all) = cpus.entry(round.cpu).or_default();
             let rates = reference.rates(round);
             *quiet += rates.iter().filter(|rate| reference.is_quiet(**rate)).count() as f64;
@@ -292,13 +294,9 @@ fn measurement(judged: &Judged, references: &References, facts: Facts) -> Measur
     let clocks = || each().filter(|(_, excluded)| !any_kept || excluded.is_none()).map(|(clock, _)| *clock);
     let [low, middle, high] =
         [0.05, 0.5, 0.95].map(|q| stats::quantile_of(clocks(), q).filter(|_| judged.cycles));
-    let mut chain_ratio = BTreeMap::new();
-    // In this order: the later overwrite the earlier, so the C library's probe counts only if no other 64-bit probe ran.
-    for wanted in [Probe::Libc, Probe::Probe32, Probe::Probe64] {
-        let of_probe = references.iter().filter(|((probe, _), _)| *probe == wanted);
-        let ratios = of_probe.filter_map(|(_, reference)| reference.chain_ratio);
-        chain_ratio.extend(ratios.map(|ratio| (wanted.bits().to_string(), ratio)));
-    }
+    let ratio = |((bits, _), reference): (&(u8, CoreType), &Reference)| {
+        Some((bits.to_string(), reference.chain_ratio?))
+    };
     let step = references.values().map(|reference| reference.step).min_by(f64::total_cmp);
     Measurement {
         kentry: env!("CARGO_PKG_VERSION").to_string(),
@@ -320,7 +318,7 @@ fn measurement(judged: &Judged, references: &References, facts: Facts) -> Measur
         cycles_per_tick: middle,
         cycles_per_tick_range: low.zip(high).map(|(low, high)| [low, high]),
         clock_error: clock_error(references),
-        chain_ratio,
+        chain_ratio: references.iter().filter_map(ratio).collect(),
         lfence_order: references.values().filter_map(|reference| reference.order).max_by(f64::total_cmp),
         counts: judged.rows.iter().fold(Counts::default(), |sum, row| sum + row.counts),
         quiet_share: judged.quiet_share,
@@ -363,8 +361,8 @@ mod tests {
         let reference = Reference::of(&[&round], Vouch::Width(5.0)).unwrap();
         let judged_by = |alone: f64, other: f64, core: CoreType| {
             let of = |alone| reference.with_alone(alone, reference.vouch);
-            let own = [((Probe::Probe32, CoreType::Uniform), of(alone)), ((Probe::Probe64, core), of(other))];
-            in_common(own.into())[&(Probe::Probe32, CoreType::Uniform)].alone
+            let own = [((32, CoreType::Uniform), of(alone)), ((64, core), of(other))];
+            in_common(own.into())[&(32, CoreType::Uniform)].alone
         };
         assert_eq!(judged_by(4.38, 4.58, CoreType::Uniform), 4.58);
         assert_eq!(judged_by(4.58, 4.38, CoreType::Uniform), 4.58);

@@ -258,9 +258,9 @@ impl Measurer for Linux<'_> {
     /// Updates what is known of the noise by a row's latest round.
     fn look(&mut self, rows: &mut [Row], index: usize) {
         let Some(row) = rows.get_mut(index) else { return };
-        let (probe, good) = (row.row.0.probe, row.good);
+        let (bits, good) = (row.row.0.bits(), row.good);
         let Some(round) = row.newest() else { return };
-        let look = self.lookout.live.take(probe, self.lookout.cpus.core(self.cpu), round);
+        let look = self.lookout.live.take(bits, self.lookout.cpus.core(self.cpu), round);
         row.good += usize::from(look.is_good());
         row.thin(self.most_rounds, good);
         self.lookout.cpus.take(self.cpu, look.quiet);

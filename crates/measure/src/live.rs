@@ -6,7 +6,6 @@ use crate::row::Row;
 use environment::CoreType;
 use stats::{Reference, Round, Vouch};
 use std::collections::BTreeMap;
-use table::Probe;
 
 /// A canary that is slower than the fastest by more than this will not be found quiet, whatever is seen later.
 const HOPELESS: f64 = 1.3;
@@ -55,9 +54,9 @@ impl Live {
         Live { vouches, references, fastest, rounds: 0, next_review: FIRST_REVIEW, quiet: 0, all: 0 }
     }
 
-    /// Takes a round of a probe on a core of this kind.
-    pub fn take(&mut self, probe: Probe, core: CoreType, round: &mut Round) -> Look {
-        let Some(reference) = self.reference(probe, core, round) else {
+    /// Takes a round of a probe of this bitness on a core of this kind.
+    pub fn take(&mut self, bits: u8, core: CoreType, round: &mut Round) -> Look {
+        let Some(reference) = self.reference(bits, core, round) else {
             return Look { quiet: 0.0, kept: 0.0 };
         };
         let rates = reference.rates(round);
@@ -79,8 +78,8 @@ impl Live {
     }
 
     /// What a round is judged by: by the last review, or, before the first, by the round itself and the fastest canaries of others.
-    fn reference(&mut self, probe: Probe, core: CoreType, round: &Round) -> Option<Reference> {
-        if let Some(reference) = self.references.get(&(probe, core)) {
+    fn reference(&mut self, bits: u8, core: CoreType, round: &Round) -> Option<Reference> {
+        if let Some(reference) = self.references.get(&(bits, core)) {
             return Some(*reference);
         }
         let vouch = self.vouches.get(&core).copied().unwrap_or(Vouch::Nothing);
@@ -102,9 +101,9 @@ impl Live {
         self.references = references(rows, &vouch, core);
         (self.quiet, self.all) = (0, 0);
         for row in rows {
-            let probe = row.row.0.probe;
+            let bits = row.row.0.bits();
             row.judge(|round| {
-                let Some(reference) = self.references.get(&(probe, core(round))).copied() else {
+                let Some(reference) = self.references.get(&(bits, core(round))).copied() else {
                     return false;
                 };
                 self.count(&reference, &reference.rates(round));
@@ -144,7 +143,7 @@ mod tests {
                     .iter_mut()
                     .for_each(|mark| (mark.imul, mark.xor) = (mark.imul * 1.1, mark.xor * 1.1));
             }
-            let look = live.take(row.0.probe, CoreType::Uniform, &mut round);
+            let look = live.take(row.0.bits(), CoreType::Uniform, &mut round);
             kept.push(look.kept);
             rows[0].good += usize::from(look.is_good());
             rows[0].rounds.push(round);

@@ -63,7 +63,7 @@ impl Lookout {
         // A CPU on which no probe runs is not chosen: it shows no quiet canary.
         let records = executor.measure(entry.probe, cpu, &request).unwrap_or_default();
         let quiet = Round::reduce(&records, 0.0)
-            .map(|mut round| self.live.take(entry.probe, self.cpus.core(cpu), &mut round).quiet);
+            .map(|mut round| self.live.take(entry.probe.bits(), self.cpus.core(cpu), &mut round).quiet);
         self.cpus.take(cpu, quiet.unwrap_or(0.0));
     }
 }
