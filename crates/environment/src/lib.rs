@@ -19,6 +19,7 @@ mod environment;
 mod flags;
 mod frequency;
 mod hypervisor;
+mod identity;
 mod kernel;
 mod kernel_config;
 mod lab;

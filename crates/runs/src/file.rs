@@ -112,6 +112,7 @@ pub(crate) mod tests {
             tags: BTreeMap::from([("who".to_string(), "Żółw 🐢 \"x\"".to_string())]),
             started: "2026-11-22T10:00:00Z".into(),
             place: Place::new(Machine::Host, Kernel::Linux),
+            machine_id: None,
             cpu: Some("A CPU®".into()),
             release: None,
             ok: 3,

@@ -22,6 +22,9 @@ pub struct Head {
     pub started: String,
     /// Where its rounds come from.
     pub place: Place,
+    /// Which machine it was; null in runs of older versions.
+    #[serde(default)]
+    pub machine_id: Option<String>,
     /// The processor's model.
     pub cpu: Option<String>,
     /// The release of the host's kernel.
@@ -49,6 +52,7 @@ impl Head {
             tags: tags.clone(),
             started: measurement.started.clone(),
             place: measurement.place.clone(),
+            machine_id: environment.machine_id.clone(),
             cpu: environment.cpu.brand.clone(),
             release: environment.kernel.release.clone(),
             ok: ok().count() as u64,
