@@ -7,7 +7,7 @@ mod tampered;
 use document::{Document, Identity, Outcome, Row, Timing};
 use environment::{CoreType, Environment};
 use host::{Executor, Interrupt};
-use measure::{CpuChoice, HostPlan, Setting, measure, select};
+use measure::{CpuChoice, Earlier, HostPlan, Setting, measure, select};
 use process::{Errno, Error, Phase};
 use record::{Failure, Payload, Record, Request, Verdict, abi};
 use simulator::{Company, Cost, Cpu, Machine, Model, Neighbour, Subject};
@@ -87,6 +87,7 @@ struct Case {
     seed: u64,
     environment: Environment,
     interrupt: Interrupt,
+    earlier: Earlier,
 }
 
 impl Case {
@@ -106,6 +107,7 @@ impl Case {
             seed: 1,
             environment: known_processor(0x8f),
             interrupt: Interrupt::default(),
+            earlier: Earlier::new(),
         }
     }
 
@@ -146,6 +148,7 @@ impl Case {
             interrupt: self.interrupt,
             environment: self.environment,
             parent: 1,
+            earlier: self.earlier,
         };
         let document = measure(&plan, setting, &mut |_| {}).unwrap();
         (document, executor)
@@ -162,6 +165,35 @@ fn known_processor(model: u32) -> Environment {
     environment.cpu.vendor = Some("GenuineIntel".into());
     (environment.cpu.family, environment.cpu.model) = (Some(6), Some(model));
     environment
+}
+
+/// A core that somebody uses all the time who takes little of it: the canary is 12 % slower, and an entry 13 % dearer.
+fn mildly_shared(seed: u64) -> Machine {
+    let mild = Neighbour {
+        canary: (1.12, 1.12),
+        entry: (1.13, 1.13),
+        within: 0.001,
+        ..Neighbour::new(Company::Always)
+    };
+    Machine::new(seed, Model { cpus: vec![Cpu { neighbour: mild, ..Cpu::default() }], ..Model::default() })
+}
+
+#[test]
+fn only_earlier_runs_know_that_a_core_is_mildly_shared_throughout() {
+    let syscall = |earlier: Earlier| {
+        let document = Case { earlier, ..Case::few(mildly_shared(7)) }.document();
+        document.results.into_iter().find(|row| row.entry == "syscall-x86_64").unwrap()
+    };
+    let alone = syscall(Earlier::new());
+    assert!(alone.core_cycles.is_some(), "nothing in this run tells: {:?}", alone.noise);
+    let core = Case::few(machine(7, &[Company::Never])).document().measurement.cpus[0].canary["64"];
+    let known = syscall(Earlier::from([(CoreType::Uniform, core)]));
+    assert_eq!(
+        (known.core_cycles, known.noise.map(|noise| noise.kind)),
+        (None, Some(stats::NoiseKind::Shared))
+    );
+    let elsewhere = syscall(Earlier::from([(CoreType::Efficient, core)]));
+    assert!(elsewhere.core_cycles.is_some());
 }
 
 /// Cores with these neighbours, one each.
@@ -690,6 +722,7 @@ fn there_is_nothing_to_measure_on_without_a_cpu() {
         interrupt,
         environment,
         parent: 1,
+        earlier: Earlier::new(),
     };
     let error = measure(&plan, setting, &mut |_| {}).unwrap_err();
     assert_eq!(error.to_string(), "there is no CPU to measure on");

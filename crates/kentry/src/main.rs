@@ -140,6 +140,7 @@ fn measure_host(plan: &HostPlan, interrupt: &Interrupt) -> Result<document::Docu
     let setting = Setting {
         executor: &mut host,
         cpus: machine.cpus,
+        earlier: measure::earlier(&kentry::saving::heads(), &machine.environment),
         realtime_refused: refused.map(|why| why.to_string()),
         interrupt: interrupt.clone(),
         environment: machine.environment,

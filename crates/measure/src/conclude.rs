@@ -1,5 +1,6 @@
 //! From the rounds of all rows to the document.
 
+use crate::earlier::Earlier;
 use crate::row::Row;
 use crate::width;
 use document::{Counter, CpuUse, Document, Export, Measurement, Outcome, Place, Recomputed, Samples};
@@ -17,9 +18,6 @@ const EMULATORS: [&str; 1] = ["TCGTCGTCGTCG"];
 /// On a processor an imul takes three times as long as a xor. A ratio up to this one is an emulator's, which takes about
 /// the same time for every instruction.
 const EMULATED_CHAIN: f64 = 2.0;
-
-/// References of probes that differ by more than this factor differ for another reason than company.
-const ALIKE: f64 = 1.15;
 
 /// What is known of a measurement besides its rows and its machine.
 #[derive(Debug, Clone)]
@@ -48,6 +46,8 @@ pub struct Facts {
     pub tsc_hz: Option<f64>,
     /// The CPUs, and their kinds.
     pub cores: BTreeMap<usize, CoreType>,
+    /// What earlier runs found.
+    pub earlier: Earlier,
     /// What changed on the machine during the run, in words.
     pub changes: Vec<String>,
 }
@@ -66,7 +66,7 @@ pub fn conclude(
     vdso: BTreeMap<String, Vec<Export>>,
 ) -> Document {
     let core = |round: &Round| facts.cores.get(&round.cpu).copied().unwrap_or(CoreType::Uniform);
-    let references = references(rows, &|core| width::vouch(&environment, core), &core);
+    let references = references(rows, &|core| width::vouch(&environment, core), &core, &facts.earlier);
     let times = times(&environment, &references);
     let judged = Judged::of(rows, &references, &core, &facts, times);
     let measurement = measurement(&judged, &references, facts);
@@ -102,6 +102,7 @@ pub fn references(
     rows: &[Row],
     vouch: &dyn Fn(CoreType) -> Vouch,
     core: &dyn Fn(&Round) -> CoreType,
+    earlier: &Earlier,
 ) -> References {
     let mut rounds = BTreeMap::<(u8, CoreType), Vec<&Round>>::new();
     for row in rows {
@@ -112,7 +113,12 @@ pub fn references(
     let reference = |((bits, core), rounds): ((u8, CoreType), Vec<&Round>)| {
         Some(((bits, core), Reference::of(&rounds, vouch(core))?))
     };
-    in_common(rounds.into_iter().filter_map(reference).collect())
+    let own = in_common(rounds.into_iter().filter_map(reference).collect());
+    let beside = |((bits, core), reference): ((u8, CoreType), Reference)| {
+        let others = earlier.get(&core).copied().unwrap_or(0.0);
+        ((bits, core), reference.beside(others))
+    };
+    own.into_iter().map(beside).collect()
 }
 
 /// What the probes of one bitness found on a kind of core holds for the others: all have the same canary, and one of them may
@@ -122,12 +128,7 @@ fn in_common(own: References) -> References {
         let of_core = own.iter().filter(|((_, other), _)| *other == core);
         of_core.map(|(_, reference)| reference.alone).fold(0.0, f64::max)
     };
-    let checked = |(key, reference): (&(u8, CoreType), &Reference)| {
-        let best = best(key.1);
-        let is_alike = reference.alone * ALIKE >= best;
-        (*key, if is_alike { reference.with_alone(best, reference.vouch) } else { *reference })
-    };
-    own.iter().map(checked).collect()
+    own.iter().map(|(key, reference)| (*key, reference.beside(best(key.1)))).collect()
 }
 
 /// Whether times mean anything.
@@ -255,7 +256,7 @@ fn cpus(
             *quiet += rates.iter().filter(|rate| reference.is_quiet(**rate)).count() as f64;
             *all += rates.len() as f64;
             used.rounds += 1;
-            used.canary.insert(row.row.0.probe.bits().to_string(), reference.alone);
+            used.canary.insert(row.row.0.bits().to_string(), reference.seen);
             used.vouched_by = vouched_by(reference);
         }
     }

@@ -4,6 +4,7 @@
 mod conclude;
 mod cpus;
 mod drive;
+mod earlier;
 mod error;
 pub mod lab;
 mod linux;
@@ -18,6 +19,7 @@ mod width;
 pub use conclude::{Facts, recompute};
 pub use document::Counter;
 pub use drive::{Answer, Measurer, Progress, Taken, drive};
+pub use earlier::{Earlier, earlier};
 pub use error::Error;
 pub use linux::{MOST_ROUNDS, Setting, measure};
 pub use plan::{CpuChoice, HostPlan};

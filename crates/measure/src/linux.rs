@@ -4,6 +4,7 @@
 use crate::Error;
 use crate::conclude::{Facts, conclude};
 use crate::drive::{Answer, Measurer, Progress, Taken, drive};
+use crate::earlier::Earlier;
 use crate::plan::{CpuChoice, HostPlan};
 use crate::row::{Row, TableRow, fact};
 use crate::schedule::Schedule;
@@ -50,6 +51,8 @@ pub struct Setting<'a> {
     pub environment: Environment,
     /// The process id that getppid must answer.
     pub parent: u64,
+    /// What earlier runs of this machine found.
+    pub earlier: Earlier,
 }
 
 /// Measures what the plan asks for.
@@ -62,13 +65,13 @@ pub fn measure<'a>(
     progress: &mut dyn FnMut(Progress<'a>),
 ) -> Result<Document, Error> {
     let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
-    let Setting { executor, cpus, realtime_refused, interrupt, mut environment, parent } = setting;
+    let Setting { executor, cpus, realtime_refused, interrupt, mut environment, parent, earlier } = setting;
     let (begin, first) = (executor.now(), Reading::now());
     let roots = environment::Roots::default();
     let before = environment::Underneath::now(&roots);
     let groups = groups(plan.cpus, &cpus);
     let first_cpu = groups.first().and_then(|group| group.keys().last()).copied();
-    let first_cpu = first_cpu.ok_or_else(|| Error::Environment("there is no CPU to measure on".into()))?;
+    let first_cpu = first_cpu.ok_or_else(no_cpu)?;
     let load = environment::Load::now(&roots, first_cpu);
     let vdso = describe(executor, first_cpu, &mut environment);
 
@@ -76,7 +79,8 @@ pub fn measure<'a>(
     for (number, group) in groups.iter().enumerate() {
         let part = Part { number: number as u32, of: groups.len() as u32, begin };
         let mut of_group = rows_of(plan, group, groups.len() > 1);
-        let mut linux = Linux::new(plan, executor, group, &environment, &interrupt, parent, part)?;
+        let lookout = Lookout::new(group, &environment, &earlier, parent).ok_or_else(no_cpu)?;
+        let mut linux = Linux::new(plan, executor, lookout, &interrupt, parent, part);
         drive(&mut linux, &mut of_group, progress);
         rows.append(&mut of_group);
     }
@@ -99,9 +103,14 @@ pub fn measure<'a>(
         realtime_refused,
         tsc_hz,
         cores: cpus,
+        earlier,
         changes,
     };
     Ok(conclude(&rows, facts, environment, vdso))
+}
+
+fn no_cpu() -> Error {
+    Error::Environment("there is no CPU to measure on".into())
 }
 
 /// The CPUs of each kind that is measured.
@@ -157,14 +166,11 @@ impl<'a> Linux<'a> {
     fn new(
         plan: &HostPlan,
         executor: &'a mut dyn Executor,
-        group: &BTreeMap<usize, CoreType>,
-        environment: &Environment,
+        mut lookout: Lookout,
         interrupt: &'a Interrupt,
         parent: u64,
         part: Part,
-    ) -> Result<Linux<'a>, Error> {
-        let mut lookout = Lookout::new(group, environment, parent)
-            .ok_or_else(|| Error::Environment("there is no CPU to measure on".into()))?;
+    ) -> Linux<'a> {
         let start = executor.now();
         let used = start.saturating_sub(part.begin);
         let is_sentinel =
@@ -178,7 +184,7 @@ impl<'a> Linux<'a> {
         let (budget, longest) = (share(plan.budget), share(plan.longest()));
         lookout.survey(executor);
         let cpu = lookout.cpus.now();
-        Ok(Linux {
+        Linux {
             executor,
             schedule: Schedule::new(plan.rows.len(), seed, budget, longest, sentinel),
             lookout,
@@ -189,7 +195,7 @@ impl<'a> Linux<'a> {
             start,
             cpu,
             most_rounds: MOST_ROUNDS / (plan.rows.len() * part.of as usize).max(1),
-        })
+        }
     }
 
     fn elapsed(&self) -> Duration {

@@ -39,6 +39,9 @@ const NOTHING_ERROR: f64 = 0.015;
 /// How far a canary's own chain ratio may be off the usual one, besides the counter's steps.
 const CHAIN_SLACK: f64 = 0.05;
 
+/// References that differ by more than this factor differ for another reason than company.
+const ALIKE: f64 = 1.15;
+
 /// A canary is averaged with its neighbours until a coarse counter's steps make less than this part of it.
 const STEP_NOISE: f64 = 0.01;
 
@@ -82,6 +85,8 @@ pub struct Reference {
     pub nothing: f64,
     /// Nots in a core cycle when the core is alone: the fastest 1 % of the canaries.
     pub alone: f64,
+    /// The same as these rounds show it, whatever others do.
+    pub seen: f64,
     /// Whether something vouches for that.
     pub vouched: bool,
     /// What was to vouch for it.
@@ -127,6 +132,7 @@ impl Reference {
             chain_error,
             nothing: chain * nothing,
             alone: 0.0,
+            seen: 0.0,
             vouched: false,
             vouch,
             chain_ratio: None,
@@ -148,6 +154,7 @@ impl Reference {
             (reference.chain, reference.chain_error) = self::chain(&orders, first.lengths, nothing)?;
             reference.nothing = reference.chain * nothing;
         }
+        reference.seen = reference.alone;
         reference.vouched = vouch.holds(reference.alone);
         reference.chain_ratio = reference.measured_chain_ratio(rounds);
         reference.clock_ratio = reference.measured_clock_ratio(rounds);
@@ -157,6 +164,13 @@ impl Reference {
     /// With the fastest canaries of more rounds than it was made of.
     pub fn with_alone(self, alone: f64, vouch: Vouch) -> Reference {
         Reference { alone, vouched: vouch.holds(alone), vouch, ..self }
+    }
+
+    /// Judged by what others found, too, where that was faster: other probes of this run, or earlier runs of this machine. These
+    /// rounds may have had company all the time. Where the others are much faster, that has another reason.
+    pub fn beside(self, others: f64) -> Reference {
+        let is_alike = self.alone * ALIKE >= others;
+        if others > self.alone && is_alike { self.with_alone(others, self.vouch) } else { self }
     }
 
     /// Whether the imul chain is as long as it must be for core cycles to mean anything.

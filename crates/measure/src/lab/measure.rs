@@ -4,6 +4,7 @@ use super::counted::{Counted, is_lost};
 use super::described::{Booting, environment, features, ring_test, vendor};
 use super::plan::{Numbered, Work};
 use super::{Emulator, LabPlan, believed, ended};
+use crate::Earlier;
 use crate::conclude::{Facts, conclude};
 use crate::drive::{Answer, Measurer, Taken, drive};
 use crate::{Error, Progress, Row, Scout, TableRow};
@@ -65,6 +66,7 @@ pub fn measure<'a>(
         realtime_refused: None,
         tsc_hz: setting.tsc_hz.filter(|_| machine.counter() == Counter::Time),
         cores: cores(&setting, &boots),
+        earlier: Earlier::new(),
         changes: Vec::new(),
     };
     let vdso = boots.first().map(|boot| vdso(&boot.collected, &boot.work)).unwrap_or_default();
