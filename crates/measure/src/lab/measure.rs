@@ -4,7 +4,7 @@ use super::counted::{Counted, is_lost};
 use super::described::{Booting, environment, features, ring_test, vendor};
 use super::plan::{Numbered, Work};
 use super::{Emulator, LabPlan, believed, ended};
-use crate::conclude::{Facts, conclude};
+use crate::conclude::{Facts, Probes, conclude};
 use crate::drive::{Answer, Measurer, Taken, drive};
 use crate::{Error, Progress, Row, Scout, TableRow};
 use document::{Counter, Document, Export, Machine, Outcome, Place};
@@ -66,6 +66,8 @@ pub fn measure<'a>(
         tsc_hz: setting.tsc_hz.filter(|_| machine.counter() == Counter::Time),
         cores: cores(&setting, &boots),
         changes: Vec::new(),
+        command: None,
+        probes: Probes::embedded(),
     };
     let vdso = boots.first().map(|boot| vdso(&boot.collected, &boot.work)).unwrap_or_default();
     let boots = boots.iter().filter(|boot| boot.collected.boot.is_some()).map(Booted::described).collect();
