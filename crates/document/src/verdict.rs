@@ -68,9 +68,10 @@ pub fn judge_failure(entry: &Entry, failure: &Failure) -> (Outcome, String) {
 /// The outcome of a probe that was to run under a command. A command that is missing is no entry that is missing.
 fn outcome_under(entry: &Entry, failure: &Failure) -> Outcome {
     match failure {
-        Failure::Process(Error::NotStarted { phase: Phase::Execute, errno: Errno::EPERM | Errno::EACCES }) => {
-            Outcome::Refused
-        }
+        Failure::Process(Error::NotStarted {
+            phase: Phase::Execute,
+            errno: Errno::EPERM | Errno::EACCES,
+        }) => Outcome::Refused,
         Failure::Process(Error::NotStarted { .. }) => Outcome::Error,
         other => judge_failure(entry, other).0,
     }

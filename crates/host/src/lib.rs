@@ -13,6 +13,7 @@ pub use clock::{Reading, tsc_is_readable};
 pub use cpu::{CpuError, allowed_cpus, choose_cpu};
 pub use files::Files;
 pub use image::PlaceError;
+pub use probes::image;
 pub use process::{Interrupt, Limits, try_realtime};
 pub use run::Priority;
 pub use under::Under;

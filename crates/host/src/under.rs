@@ -181,7 +181,10 @@ fn foreign(program: &str, output: &[u8], error: record::Error) -> String {
         );
     }
     if error.damage == Damage::Magic {
-        return format!("{program} wrote {} to its standard output, among the probe's records", at(error.offset));
+        return format!(
+            "{program} wrote {} to its standard output, among the probe's records",
+            at(error.offset)
+        );
     }
     format!("the probe's records are damaged under {program}: {error}")
 }
@@ -233,13 +236,20 @@ mod tests {
         for words in [&["env"][..], &["sh", "-c", "exec {}"], &["sh", "-c", "{}; exit $?"], &["env", "{}"]] {
             assert_eq!(under(words).unwrap(), plain, "{words:?}");
         }
-        assert_eq!(under(&["sh", "-c", "echo words >&2; sleep 100 & exec {}"]).unwrap(), plain, "what it leaves");
+        assert_eq!(
+            under(&["sh", "-c", "echo words >&2; sleep 100 & exec {}"]).unwrap(),
+            plain,
+            "what it leaves"
+        );
     }
 
     #[test]
     fn a_command_that_is_not_there_is_named() {
         let (failure, words) = failed(&["/nowhere/at-all", "{}"]);
-        assert!(matches!(failure, Failure::Process(Error::NotStarted { phase: Phase::Execute, .. })), "{failure:?}");
+        assert!(
+            matches!(failure, Failure::Process(Error::NotStarted { phase: Phase::Execute, .. })),
+            "{failure:?}"
+        );
         assert_eq!(words, "the command could not be started: /nowhere/at-all: No such file or directory");
         assert!(failed(&["/dev/null", "{}"]).1.ends_with("/dev/null: Permission denied"));
     }
@@ -265,11 +275,17 @@ mod tests {
     fn what_a_command_writes_among_the_records_is_quoted() {
         let (failure, words) = failed(&["sh", "-c", "echo starting; {}"]);
         assert!(matches!(failure, Failure::Garbage(_)), "{failure:?}");
-        assert!(words.starts_with("sh wrote \"starting\" to its standard output, before the probe's records"), "{words}");
+        assert!(
+            words.starts_with("sh wrote \"starting\" to its standard output, before the probe's records"),
+            "{words}"
+        );
         let (_, words) = failed(&["sh", "-c", "{}; echo done"]);
         assert_eq!(words, "sh wrote \"done\" to its standard output, among the probe's records");
         let (_, words) = failed(&["printf", r"\033[2J"]);
-        assert!(words.contains(r"\u{1b}[2J") && words.contains("where the probe's records belong"), "{words}");
+        assert!(
+            words.contains(r"\u{1b}[2J") && words.contains("where the probe's records belong"),
+            "{words}"
+        );
     }
 
     #[test]
@@ -279,7 +295,10 @@ mod tests {
         assert!(words.contains("SIGSYS") && words.contains("seccomp"), "{words}");
         assert_eq!(failed(&["sh", "-c", "exit 159"]).0, Failure::Killed(31), "as a shell says it");
         let (failure, words) = failed(&["sh", "-c", "{}; exit 4"]);
-        assert_eq!((failure, words.as_str()), (Failure::Exited(4), "sh exited with 4 although the probe had finished"));
+        assert_eq!(
+            (failure, words.as_str()),
+            (Failure::Exited(4), "sh exited with 4 although the probe had finished")
+        );
     }
 
     #[test]
@@ -289,7 +308,10 @@ mod tests {
         let hung = under_for(&["sh", "-c", "sleep 100 & sleep 100"], short).unwrap_err();
         let Failure::Under { failure, words } = hung else { panic!("{hung:?}") };
         assert_eq!(*failure, Failure::Process(Error::Timeout(short)));
-        assert!(words.contains("did not end within 300ms") && begin.elapsed() < Duration::from_secs(20), "{words}");
+        assert!(
+            words.contains("did not end within 300ms") && begin.elapsed() < Duration::from_secs(20),
+            "{words}"
+        );
     }
 
     #[test]

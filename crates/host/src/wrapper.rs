@@ -61,7 +61,8 @@ impl Wrapper {
 /// Words as a shell takes them.
 fn shell_text(words: impl Iterator<Item = String>) -> String {
     // A NUL cannot be in a path or in a number.
-    let quoted = |word: String| shlex::try_quote(&word).map_or_else(|_| word.clone(), |text| text.into_owned());
+    let quoted =
+        |word: String| shlex::try_quote(&word).map_or_else(|_| word.clone(), |text| text.into_owned());
     words.map(quoted).collect::<Vec<_>>().join(" ")
 }
 

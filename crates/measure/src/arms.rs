@@ -86,9 +86,8 @@ impl Arms {
             let is_kept = rounds.excluded.get(place)?.is_none();
             is_kept.then_some(rounds.cost.get(place)? * rounds.cycles_per_tick.get(place)?)
         };
-        let pair = |places: &Vec<Option<usize>>| {
-            Some(Pair { base: cost(base, places)?, new: cost(new, places)? })
-        };
+        let pair =
+            |places: &Vec<Option<usize>>| Some(Pair { base: cost(base, places)?, new: cost(new, places)? });
         turns.places.iter().filter_map(pair).collect()
     }
 }
@@ -125,7 +124,8 @@ pub fn measure<'a>(
     let interrupted = interrupt.load(Ordering::Relaxed);
     let (facts, load) = around.end(plan, scout, interrupted, realtime_refused, cpus);
     environment.load = Some(load);
-    let of_arm = |arm: &Arm| Facts { command: arm.command.clone(), probes: arm.probes.clone(), ..facts.clone() };
+    let of_arm =
+        |arm: &Arm| Facts { command: arm.command.clone(), probes: arm.probes.clone(), ..facts.clone() };
     let of_arms = rows.chunks(plan.rows.len().max(1)).zip(&arms).zip(vdso);
     let measurements = of_arms.map(|((rows, arm), vdso)| (rows, of_arm(arm), vdso)).collect();
     let documents = conclude_together(measurements, &environment);
@@ -239,7 +239,13 @@ impl<'a> SideBySide<'a> {
         let (count, number) = (plan.rows.len(), arms.len());
         Ok(SideBySide {
             scout,
-            schedule: Schedule::new(count, plan.seed, left(plan.budget), left(plan.longest()), sentinel(plan)),
+            schedule: Schedule::new(
+                count,
+                plan.seed,
+                left(plan.budget),
+                left(plan.longest()),
+                sentinel(plan),
+            ),
             cpu: lookout.cpus.now(),
             lookout,
             interrupt,

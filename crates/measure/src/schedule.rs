@@ -104,7 +104,8 @@ impl Schedule {
                 continue;
             };
             self.next += 1;
-            let is_due = rows.get(row).is_some_and(Wanted::is_open) && (self.sweep == 0 || now < self.longest);
+            let is_due =
+                rows.get(row).is_some_and(Wanted::is_open) && (self.sweep == 0 || now < self.longest);
             let is_sentinel = Some(row) == self.sentinel;
             if is_due && (self.sweep == 0 || now < self.budget || lacks(rows, row) || is_sentinel) {
                 if is_sentinel {

@@ -312,7 +312,9 @@ fn a_child_that_became_another_user_was_waited_for_without_end() {
         Some(took)
     });
     match tried.join().unwrap() {
-        Some(took) => assert!(took > Duration::from_millis(900) && took < Duration::from_secs(20), "{took:?}"),
+        Some(took) => {
+            assert!(took > Duration::from_millis(900) && took < Duration::from_secs(20), "{took:?}")
+        }
         None => {
             use std::io::Write;
             let name = "a_child_that_became_another_user_was_waited_for_without_end";

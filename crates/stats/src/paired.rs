@@ -112,7 +112,15 @@ fn signed_rank(differences: &[f64]) -> f64 {
     while let Some(size) = by_size.get(start).map(|value| value.abs()) {
         let alike = by_size.iter().skip(start).take_while(|value| value.abs() == size).count();
         let rank = start as f64 + (alike as f64 + 1.0) / 2.0;
-        let share = |value: &f64| if *value > 0.0 { 1.0 } else if *value < 0.0 { 0.0 } else { 0.5 };
+        let share = |value: &f64| {
+            if *value > 0.0 {
+                1.0
+            } else if *value < 0.0 {
+                0.0
+            } else {
+                0.5
+            }
+        };
         rank_sum += by_size.iter().skip(start).take(alike).map(|value| rank * share(value)).sum::<f64>();
         start += alike;
     }

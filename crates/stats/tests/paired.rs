@@ -5,8 +5,8 @@
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
-use stats::{Pair, Paired, paired};
 use statrs::distribution::{ContinuousCDF, Normal};
+use stats::{Pair, Paired, paired};
 
 /// Comparisons of each case: `make test` takes 2000.
 fn comparisons() -> usize {
