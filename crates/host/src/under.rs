@@ -16,6 +16,9 @@ const SLACK: u32 = 8;
 /// The most that is quoted of what a command writes, in characters.
 const QUOTED: usize = 160;
 
+/// No record is shorter, in bytes.
+const HEADER: usize = 24;
+
 /// Plus the number of the signal that ended its program: the exit status of a shell.
 const SIGNALLED: i32 = 128;
 
@@ -97,7 +100,7 @@ impl Under {
             }
             (Err(failure), records) => {
                 let stage = match records {
-                    _ if wrote_nothing => "without starting the probe, or the probe wrote nothing",
+                    _ if wrote_nothing => "before the probe wrote anything",
                     Ok(records) if is_complete(&records) => "although the probe had finished",
                     _ => "before the probe had finished",
                 };
@@ -155,13 +158,13 @@ fn ended(failure: &Failure) -> String {
     match failure {
         Failure::Killed(number) => match nix::sys::signal::Signal::try_from(*number) {
             Ok(nix::sys::signal::Signal::SIGSYS) => {
-                "was ended by SIGSYS, as a seccomp filter does for a call that it forbids,".into()
+                "was ended by SIGSYS (a seccomp filter forbids a call)".into()
             }
             Ok(signal) => format!("was ended by {signal}"),
             Err(_) => format!("was ended by signal {number}"),
         },
-        Failure::Exited(126) => "exited with 126, which says that it may not execute its program,".into(),
-        Failure::Exited(127) => "exited with 127, which says that it found no program,".into(),
+        Failure::Exited(126) => "exited with 126 (it could not execute its program)".into(),
+        Failure::Exited(127) => "exited with 127 (it did not find its program)".into(),
         Failure::Exited(code) => format!("exited with {code}"),
         other => other.to_string(),
     }
@@ -171,7 +174,7 @@ fn ended(failure: &Failure) -> String {
 fn foreign(program: &str, output: &[u8], error: record::Error) -> String {
     let magic = (abi::RECORD_MAGIC as u32).to_le_bytes();
     let at = |from: usize| quoted(&String::from_utf8_lossy(output.get(from..).unwrap_or_default()));
-    if (error.record, error.damage) == (0, Damage::Magic) {
+    if error.record == 0 && !output.starts_with(&magic) {
         let records = output.windows(magic.len()).any(|bytes| bytes == magic);
         let first = output.split(|byte| *byte == b'\n').next().unwrap_or_default();
         let found = quoted(&String::from_utf8_lossy(first));
@@ -180,13 +183,23 @@ fn foreign(program: &str, output: &[u8], error: record::Error) -> String {
             "{program} wrote {found} to its standard output, {others}: have it write to standard error, or to a file"
         );
     }
-    if error.damage == Damage::Magic {
-        return format!(
-            "{program} wrote {} to its standard output, among the probe's records",
-            at(error.offset)
-        );
+    let start = match error.damage {
+        Damage::Magic => Some(error.offset),
+        Damage::Truncated => last_whole(output),
+        _ => None,
+    };
+    if let Some(start) = start {
+        return format!("{program} wrote {} to its standard output, among the probe's records", at(start));
     }
     format!("the probe's records are damaged under {program}: {error}")
+}
+
+/// Where something begins behind whole records that is too short for one.
+fn last_whole(output: &[u8]) -> Option<usize> {
+    let is_whole = |end: &usize| {
+        output.get(..*end).is_some_and(|whole| record::parse(whole).is_ok_and(|records| !records.is_empty()))
+    };
+    (output.len().saturating_sub(HEADER)..output.len()).find(is_whole)
 }
 
 /// The last line of a text, quoted; nothing if there is none.
@@ -259,16 +272,13 @@ mod tests {
         assert_eq!(failed(&["true"]), (Failure::Silent, "true ended without starting the probe".into()));
         let (failure, words) = failed(&["sh", "-c", "echo no such profile >&2; exit 3"]);
         assert_eq!(failure, Failure::Exited(3));
-        assert_eq!(
-            words,
-            "sh exited with 3 without starting the probe, or the probe wrote nothing; it said: \"no such profile\""
-        );
+        assert_eq!(words, "sh exited with 3 before the probe wrote anything; it said: \"no such profile\"");
         let (failure, words) = failed(&["env", "nowhere-to-be-found"]);
         assert_eq!(failure, Failure::Exited(127));
-        assert!(words.starts_with("env exited with 127, which says that it found no program,"), "{words}");
+        assert!(words.starts_with("env exited with 127 (it did not find its program)"), "{words}");
         assert!(words.contains("nowhere-to-be-found"), "{words}");
         let (failure, words) = failed(&["sh", "-c", "exec /dev/null"]);
-        assert!(failure == Failure::Exited(126) && words.contains("may not execute"), "{words}");
+        assert!(failure == Failure::Exited(126) && words.contains("could not execute"), "{words}");
     }
 
     #[test]

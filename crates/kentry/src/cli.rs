@@ -75,8 +75,8 @@ pub enum Command {
     #[command(hide = true)]
     Live {
         /// The arms
-        #[arg(value_name = "COMMAND", num_args = 2, allow_hyphen_values = true)]
-        arms: Vec<String>,
+        #[arg(long, value_names = ["COMMAND A", "COMMAND B"], num_args = 2, required = true, allow_hyphen_values = true)]
+        live: Vec<String>,
         /// Only entries
         #[arg(short, long, value_name = "NAME")]
         entry: Vec<String>,
@@ -85,7 +85,7 @@ pub enum Command {
         operation: Vec<String>,
         /// How
         #[command(flatten)]
-        live: LiveArgs,
+        args: LiveArgs,
     },
     /// Write the probes to a folder, for another kentry that compares them with its own
     #[command(hide = true)]

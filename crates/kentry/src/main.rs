@@ -46,7 +46,7 @@ fn main() -> ExitCode {
         Some(Command::List(args)) => run_list(&args),
         Some(Command::Explain(args)) => run_explain(&args),
         Some(Command::Completions { shell }) => print(&completions::script(shell)),
-        Some(Command::Live { arms, entry, operation, live }) => run_live(&arms, &entry, &operation, &live),
+        Some(Command::Live { live, entry, operation, args }) => run_live(&live, &entry, &operation, &args),
         Some(Command::Probes { folder }) => probe_files::write(&folder).and_then(|text| print(&text)),
         Some(Command::Man { subcommand }) => run_man(subcommand.as_deref()),
     };

@@ -23,6 +23,10 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+/// With fewer good rounds in one of its arms a row lacks some. If so many pairs all differ in one direction, that is no chance even among the
+/// rows of the whole table.
+const NEEDED: usize = 14;
+
 /// One of the things that are compared.
 pub struct Arm<'a> {
     /// Runs its probes.
@@ -186,6 +190,10 @@ impl Wanted for InAllArms {
 
     fn is_shown_first(&self) -> bool {
         self.shown_first
+    }
+
+    fn needed(&self) -> usize {
+        NEEDED
     }
 }
 

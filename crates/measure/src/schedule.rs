@@ -32,6 +32,8 @@ pub trait Wanted {
     fn rounds(&self) -> usize;
     /// Whether it is shown on the first screen.
     fn is_shown_first(&self) -> bool;
+    /// With fewer good rounds it lacks some.
+    fn needed(&self) -> usize;
 }
 
 impl Wanted for Row<'_> {
@@ -49,6 +51,10 @@ impl Wanted for Row<'_> {
 
     fn is_shown_first(&self) -> bool {
         Row::is_shown_first(self)
+    }
+
+    fn needed(&self) -> usize {
+        NEEDED
     }
 }
 
@@ -146,13 +152,13 @@ impl Schedule {
 /// How many rounds it will probably take until a row lacks none, by how many were good. Where none ever is, it is the row
 /// with the fewest rounds that takes the least, so that all get some.
 fn effort(row: &impl Wanted) -> f64 {
-    let lacking = NEEDED.saturating_sub(row.good()) as f64;
+    let lacking = row.needed().saturating_sub(row.good()) as f64;
     let effort = lacking * (row.rounds() + 1) as f64 / (row.good() + 1) as f64;
     if row.is_shown_first() { effort / WORTH } else { effort }
 }
 
 fn lacks(rows: &[impl Wanted], row: usize) -> bool {
-    rows.get(row).is_some_and(|row| row.good() < NEEDED)
+    rows.get(row).is_some_and(|row| row.good() < row.needed())
 }
 
 /// Rows in an order drawn from `seed`.

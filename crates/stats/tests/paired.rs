@@ -98,6 +98,8 @@ fn arms_that_are_the_same_are_told_apart_no_more_often_than_they_should_be() {
             let (covered, told_apart) = world.shares();
             assert!(covered >= 0.95 - by_chance(), "{world:?}: 0 is in {covered} of the intervals");
             assert!(told_apart <= 0.05 + by_chance(), "{world:?}: p < 0.05 in {told_apart}");
+            let clearly = world.many().iter().filter(|found| found.p < 0.002).count();
+            assert!(clearly <= comparisons() / 100, "{world:?}: p < 0.002 in {clearly}");
         }
     }
 }
