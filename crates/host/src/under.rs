@@ -86,13 +86,16 @@ impl Under {
     }
 
     fn read(&self, finished: Finished) -> Result<Vec<Record>, Failure> {
-        let (records, said) = (record::parse(&finished.output), quoted(&finished.messages));
-        let said = || if said.is_empty() { String::new() } else { format!("; it said: {said}") };
+        let (records, messages) = (record::parse(&finished.output), finished.messages.clone());
+        let said = |program: &str| match quoted(complaint(program, &messages)) {
+            said if said.is_empty() => said,
+            said => format!("; it said: {said}"),
+        };
         let (wrote_nothing, output) = (finished.output.is_empty(), finished.output.clone());
         match (answer(finished), records) {
             (Ok(_), Ok(records)) if !records.is_empty() => Ok(records),
             (Ok(_), Ok(_)) => Err(self.failure(Failure::Silent, |program| {
-                format!("{program} ended without starting the probe{}", said())
+                format!("{program} ended without starting the probe{}", said(program))
             })),
             (Ok(_), Err(error)) => {
                 let words = |program: &str| foreign(program, &output, error);
@@ -106,7 +109,7 @@ impl Under {
                 };
                 let failure = as_signal(failure);
                 let how = ended(&failure);
-                Err(self.failure(failure, |program| format!("{program} {how} {stage}{}", said())))
+                Err(self.failure(failure, |program| format!("{program} {how} {stage}{}", said(program))))
             }
         }
     }
@@ -173,11 +176,14 @@ fn ended(failure: &Failure) -> String {
 /// What a command wrote where records belong.
 fn foreign(program: &str, output: &[u8], error: record::Error) -> String {
     let magic = (abi::RECORD_MAGIC as u32).to_le_bytes();
-    let at = |from: usize| quoted(&String::from_utf8_lossy(output.get(from..).unwrap_or_default()));
+    // Records are binary: what is no text begins or ends there.
+    let line = |text: &[u8]| {
+        quoted(&String::from_utf8_lossy(text.split(|byte| *byte == b'\n').next().unwrap_or_default()))
+    };
+    let at = |from: usize| line(output.get(from..).unwrap_or_default());
     if error.record == 0 && !output.starts_with(&magic) {
         let records = output.windows(magic.len()).any(|bytes| bytes == magic);
-        let first = output.split(|byte| *byte == b'\n').next().unwrap_or_default();
-        let found = quoted(&String::from_utf8_lossy(first));
+        let found = at(0);
         let others = if records { "before the probe's records" } else { "where the probe's records belong" };
         return format!(
             "{program} wrote {found} to its standard output, {others}: have it write to standard error, or to a file"
@@ -202,9 +208,16 @@ fn last_whole(output: &[u8]) -> Option<usize> {
     (output.len().saturating_sub(HEADER)..output.len()).find(is_whole)
 }
 
-/// The last line of a text, quoted; nothing if there is none.
+/// The line of messages that says why: the one that begins with the program's name, as most programs have it, or else the last.
+fn complaint<'m>(program: &str, messages: &'m str) -> &'m str {
+    let name = program.rsplit('/').next().unwrap_or(program);
+    let is_its = |line: &&str| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(':'));
+    messages.lines().find(is_its).or(messages.lines().last()).unwrap_or_default()
+}
+
+/// A text, quoted and not too long; nothing if there is none.
 fn quoted(text: &str) -> String {
-    let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let line = text.trim();
     let short: String = line.chars().take(QUOTED).collect();
     let more = if line.chars().count() > QUOTED { "…" } else { "" };
     if line.is_empty() { String::new() } else { format!("\"{}{more}\"", short.escape_debug()) }
@@ -277,6 +290,8 @@ mod tests {
         assert_eq!(failure, Failure::Exited(127));
         assert!(words.starts_with("env exited with 127 (it did not find its program)"), "{words}");
         assert!(words.contains("nowhere-to-be-found"), "{words}");
+        let docker = "echo sh: no daemon >&2; echo Run --help >&2; exit 125";
+        assert!(failed(&["sh", "-c", docker]).1.ends_with("; it said: \"sh: no daemon\""));
         let (failure, words) = failed(&["sh", "-c", "exec /dev/null"]);
         assert!(failure == Failure::Exited(126) && words.contains("could not execute"), "{words}");
     }

@@ -13,9 +13,6 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 use table::{Kernel, Probe, Table};
 
-/// With fewer rounds of a row in the time that there is, a reader is told that the commands take long to start.
-const FEW_ROUNDS: f64 = 12.0;
-
 /// The longest note on what a command said, in characters.
 const SAID: usize = 200;
 
@@ -226,17 +223,18 @@ fn try_out(arms: &mut [Ready], plan: &HostPlan, cpu: usize, note: &mut dyn FnMut
     }
     let round: f64 = seconds.iter().sum();
     let rounds = plan.longest().as_secs_f64() / (round * plan.rows.len() as f64);
-    if rounds < FEW_ROUNDS {
+    if rounds < measure::arms::NEEDED as f64 {
         let each: Vec<String> = seconds
             .iter()
             .enumerate()
             .map(|(place, time)| format!("{} {:.0} ms", name(place), time * 1e3))
             .collect();
         note(&format!(
-            "starting a probe takes long ({}): there is time for {rounds:.0} rounds of each of {} rows; choose rows (--entry, \
-             --operation), or give it more time (--budget)",
+            "starting a probe takes long ({}): each of {} rows gets about {rounds:.0} of the {} rounds that it needs; choose rows \
+             (--entry, --operation), or take more time (--budget)",
             each.join(", "),
-            plan.rows.len()
+            plan.rows.len(),
+            measure::arms::NEEDED
         ));
     }
     Ok(())

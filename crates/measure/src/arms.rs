@@ -25,7 +25,7 @@ use std::time::Duration;
 
 /// With fewer good rounds in one of its arms a row lacks some. If so many pairs all differ in one direction, that is no chance even among the
 /// rows of the whole table.
-const NEEDED: usize = 14;
+pub const NEEDED: usize = 14;
 
 /// One of the things that are compared.
 pub struct Arm<'a> {
