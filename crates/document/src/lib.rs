@@ -84,6 +84,8 @@ pub struct Measurement {
     pub compiler: Option<String>,
     /// SHA-256 of each probe, by its name.
     pub probes: BTreeMap<String, String>,
+    /// The command that the probes ran under; null if they ran as they are.
+    pub command: Option<String>,
     /// Where the rounds come from.
     pub place: Place,
     /// When it began, RFC 3339, UTC.

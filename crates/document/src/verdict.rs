@@ -60,7 +60,20 @@ pub fn judge_failure(entry: &Entry, failure: &Failure) -> (Outcome, String) {
         }
         Failure::Process(Error::Timeout(_)) => (Outcome::Timeout, failure.to_string()),
         Failure::Garbage(_) => (Outcome::Error, format!("{}: {failure}", entry.probe.name())),
+        Failure::Under { failure, words } => (outcome_under(entry, failure), words.clone()),
         _ => (Outcome::Error, failure.to_string()),
+    }
+}
+
+/// The outcome of a probe that was to run under a command. A command that is missing is no entry that is missing.
+fn outcome_under(entry: &Entry, failure: &Failure) -> Outcome {
+    match failure {
+        Failure::Process(Error::NotStarted {
+            phase: Phase::Execute,
+            errno: Errno::EPERM | Errno::EACCES,
+        }) => Outcome::Refused,
+        Failure::Process(Error::NotStarted { .. }) => Outcome::Error,
+        other => judge_failure(entry, other).0,
     }
 }
 

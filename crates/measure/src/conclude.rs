@@ -50,6 +50,38 @@ pub struct Facts {
     pub earlier: Earlier,
     /// What changed on the machine during the run, in words.
     pub changes: Vec<String>,
+    /// The command that the probes ran under; none if they ran as they are.
+    pub command: Option<String>,
+    /// The probes.
+    pub probes: Probes,
+}
+
+/// What is known of the probes that were run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Probes {
+    /// The version of kentry that they are part of.
+    pub kentry: String,
+    /// The C compiler that made them, and its version; none if it is not known.
+    pub compiler: Option<String>,
+    /// SHA-256 of each, by its name.
+    pub hashes: BTreeMap<String, String>,
+}
+
+impl Probes {
+    /// Those that this program has in it.
+    pub fn embedded() -> Probes {
+        let hash = |probe: Probe| (probe.name().to_string(), Probes::hash(probes::image(probe)));
+        Probes {
+            kentry: env!("CARGO_PKG_VERSION").to_string(),
+            compiler: Some(probes::COMPILER.to_string()),
+            hashes: Probe::ALL.into_iter().map(hash).collect(),
+        }
+    }
+
+    /// SHA-256 of a probe, hexadecimal.
+    pub fn hash(image: &[u8]) -> String {
+        Sha256::digest(image).iter().map(|byte| format!("{byte:02x}")).collect()
+    }
 }
 
 /// What rounds are judged by: one reference for each bitness, whose chains and canaries are encoded differently, and each kind
@@ -65,11 +97,57 @@ pub fn conclude(
     environment: Environment,
     vdso: BTreeMap<String, Vec<Export>>,
 ) -> Document {
-    let core = |round: &Round| facts.cores.get(&round.cpu).copied().unwrap_or(CoreType::Uniform);
-    let references = references(rows, &|core| width::vouch(&environment, core), &core, &facts.earlier);
-    let times = times(&environment, &references);
-    let judged = Judged::of(rows, &references, &core, &facts, times);
-    let measurement = measurement(&judged, &references, facts);
+    let references = of_facts(rows, &facts, &environment);
+    conclude_by(rows, &references, facts, environment, vdso)
+}
+
+/// The documents of several measurements whose rounds were taken side by side, each with its rows, its facts, and what its vDSO
+/// exports. All rounds are judged by the same references, so that no judgement makes a difference; but a measurement whose times are
+/// not a processor's has its own.
+pub fn conclude_together(
+    measurements: Vec<(&[Row], Facts, BTreeMap<String, Vec<Export>>)>,
+    environment: &Environment,
+) -> Vec<Document> {
+    let own: Vec<References> =
+        measurements.iter().map(|(rows, facts, _)| of_facts(*rows, facts, environment)).collect();
+    let is_real = |references: &References| times(environment, references) == Times::Real;
+    let real = measurements.iter().zip(&own).filter(|(_, own)| is_real(own));
+    let rows = real.flat_map(|((rows, ..), _)| rows.iter());
+    let together = measurements.first().map(|(_, facts, _)| of_facts(rows, facts, environment));
+    let together = together.unwrap_or_default();
+    let each = measurements.into_iter().zip(&own);
+    each.map(|((rows, facts, vdso), own)| {
+        let references = if is_real(own) { &together } else { own };
+        conclude_by(rows, references, facts, environment.clone(), vdso)
+    })
+    .collect()
+}
+
+/// The references of rounds, by what is known of the processor.
+fn of_facts<'r, 'a: 'r>(
+    rows: impl IntoIterator<Item = &'r Row<'a>>,
+    facts: &Facts,
+    environment: &Environment,
+) -> References {
+    references(rows, &|core| width::vouch(environment, core), &|round| core_of(round, facts), &facts.earlier)
+}
+
+/// The kind of core that a round was taken on.
+fn core_of(round: &Round, facts: &Facts) -> CoreType {
+    facts.cores.get(&round.cpu).copied().unwrap_or(CoreType::Uniform)
+}
+
+/// The document of rounds that are judged by these references.
+fn conclude_by(
+    rows: &[Row],
+    references: &References,
+    facts: Facts,
+    environment: Environment,
+    vdso: BTreeMap<String, Vec<Export>>,
+) -> Document {
+    let times = times(&environment, references);
+    let judged = Judged::of(rows, references, &|round| core_of(round, &facts), &facts, times);
+    let measurement = measurement(&judged, references, facts);
     let mut document = Document {
         schema: document::SCHEMA.to_string(),
         id: Some(id()),
@@ -98,8 +176,8 @@ fn with_findings(mut document: Document) -> Document {
 }
 
 /// The references of all rounds of these rows. `vouch` says what vouches for a kind of core, and `core` of which kind a round's is.
-pub fn references(
-    rows: &[Row],
+pub fn references<'r, 'a: 'r>(
+    rows: impl IntoIterator<Item = &'r Row<'a>>,
     vouch: &dyn Fn(CoreType) -> Vouch,
     core: &dyn Fn(&Round) -> CoreType,
     earlier: &Earlier,
@@ -300,9 +378,10 @@ fn measurement(judged: &Judged, references: &References, facts: Facts) -> Measur
     };
     let step = references.values().map(|reference| reference.step).min_by(f64::total_cmp);
     Measurement {
-        kentry: env!("CARGO_PKG_VERSION").to_string(),
-        compiler: Some(probes::COMPILER.to_string()),
-        probes: probe_hashes(),
+        kentry: facts.probes.kentry,
+        compiler: facts.probes.compiler,
+        probes: facts.probes.hashes,
+        command: facts.command,
         place: facts.place,
         started: facts.started,
         seconds: facts.seconds,
@@ -329,14 +408,6 @@ fn measurement(judged: &Judged, references: &References, facts: Facts) -> Measur
 
 fn clock_error(references: &References) -> Option<f64> {
     references.values().map(|reference| reference.chain_error).max_by(f64::total_cmp)
-}
-
-fn probe_hashes() -> BTreeMap<String, String> {
-    let hash = |probe: Probe| {
-        let digest = Sha256::digest(probes::image(probe));
-        digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>()
-    };
-    Probe::ALL.into_iter().map(|probe| (probe.name().to_string(), hash(probe))).collect()
 }
 
 /// 128 random bits; where the system has none, time and process id, which also differ from run to run.

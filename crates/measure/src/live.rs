@@ -100,7 +100,7 @@ impl Live {
         }
         self.next_review = (self.rounds as f64 * REVIEW_AT) as usize;
         let vouch = |core: CoreType| self.vouches.get(&core).copied().unwrap_or(Vouch::Nothing);
-        self.references = references(rows, &vouch, core, &self.earlier);
+        self.references = references(&*rows, &vouch, core, &self.earlier);
         (self.quiet, self.all) = (0, 0);
         for row in rows {
             let bits = row.row.0.bits();

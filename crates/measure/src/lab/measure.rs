@@ -5,7 +5,7 @@ use super::described::{Booting, environment, features, ring_test, vendor};
 use super::plan::{Numbered, Work};
 use super::{Emulator, LabPlan, believed, ended};
 use crate::Earlier;
-use crate::conclude::{Facts, conclude};
+use crate::conclude::{Facts, Probes, conclude};
 use crate::drive::{Answer, Measurer, Taken, drive};
 use crate::{Error, Progress, Row, Scout, TableRow};
 use document::{Counter, Document, Export, Machine, Outcome, Place};
@@ -68,6 +68,8 @@ pub fn measure<'a>(
         cores: cores(&setting, &boots),
         earlier: Earlier::new(),
         changes: Vec::new(),
+        command: None,
+        probes: Probes::embedded(),
     };
     let vdso = boots.first().map(|boot| vdso(&boot.collected, &boot.work)).unwrap_or_default();
     let layouts = boots.iter().flat_map(Booted::layouts).collect();
