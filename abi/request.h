@@ -16,6 +16,12 @@
 #define REQUEST_SAMPLES	  10 /* samples in a block, 1 to BLOCK_SAMPLES */
 #define REQUEST_ARGUMENTS 11 /* argc of a whole request */
 
+/*
+ * As REQUEST_PARENT and REQUEST_CPU: whoever asks does not know, because the probe runs under another command. The probe asks
+ * the kernel itself, by the base ABI's own call.
+ */
+#define REQUEST_ASK 4294967295u
+
 #define MODE_MEASURE  1
 #define MODE_DESCRIBE 2 /* what the auxiliary vector and the vDSO offer */
 

@@ -5,7 +5,7 @@
 use document::Document;
 use environment::{CoreType, Environment};
 use host::{Executor, Interrupt};
-use measure::{CpuChoice, HostPlan, Setting, measure, select};
+use measure::{CpuChoice, Earlier, HostPlan, Setting, measure, select};
 use record::{Failure, Record, Request, abi};
 use simulator::{Company, Cpu, Machine, Model, Neighbour, Subject};
 use std::time::Duration;
@@ -80,6 +80,7 @@ pub struct Case {
     pub seed: u64,
     pub environment: Environment,
     pub interrupt: Interrupt,
+    pub earlier: Earlier,
 }
 
 impl Case {
@@ -99,6 +100,7 @@ impl Case {
             seed: 1,
             environment: known_processor(0x8f),
             interrupt: Interrupt::default(),
+            earlier: Earlier::new(),
         }
     }
 
@@ -139,6 +141,7 @@ impl Case {
             interrupt: self.interrupt,
             environment: self.environment,
             parent: 1,
+            earlier: self.earlier,
         };
         let document = measure(&plan, setting, &mut |_| {}).unwrap();
         (document, executor)

@@ -47,7 +47,7 @@ pub use environment::{Environment, capture};
 pub use frequency::Frequency;
 pub use hypervisor::Hypervisor;
 pub use kernel::RunningKernel;
-pub use lab::{Lab, LabBoot, LabCounters, LabFrequency, LabTsc};
+pub use lab::{Lab, LabBoot, LabCounters, LabFrequency, LabLayout, LabTsc};
 pub use libc::Libc;
 pub use load::{Load, LoadDuring};
 pub use reader::Unseen;

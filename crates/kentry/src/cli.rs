@@ -2,6 +2,7 @@
 
 use crate::compare_args::{BISECT_STATUS, COMPARE_STATUS, CompareArgs};
 use crate::error::Error;
+use crate::live_command::LiveArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use measure::lab::Options;
 use measure::{CpuChoice, HostPlan};
@@ -73,6 +74,29 @@ pub enum Command {
     Completions {
         /// Which shell
         shell: clap_complete::Shell,
+    },
+    /// Measure arms in turns, to try out what `compare --live` is made of
+    #[command(hide = true)]
+    Live {
+        /// The arms
+        #[arg(long, value_names = ["COMMAND A", "COMMAND B"], num_args = 2, required = true, allow_hyphen_values = true)]
+        live: Vec<String>,
+        /// Only entries
+        #[arg(short, long, value_name = "NAME")]
+        entry: Vec<String>,
+        /// Only operations
+        #[arg(short, long, value_name = "NAME")]
+        operation: Vec<String>,
+        /// How
+        #[command(flatten)]
+        args: LiveArgs,
+    },
+    /// Write the probes to a folder, for another kentry that compares them with its own
+    #[command(hide = true)]
+    Probes {
+        /// A folder that is there
+        #[arg(value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+        folder: PathBuf,
     },
     /// Print the manual page, or that of a subcommand; `kentry man | man -l -` shows it
     Man {
@@ -440,7 +464,7 @@ fn lab_help() -> String {
 /// The most that a duration argument may be: a week.
 const LONGEST: f64 = 7.0 * 24.0 * 3600.0;
 
-fn budget(text: &str) -> Result<Duration, String> {
+pub(crate) fn budget(text: &str) -> Result<Duration, String> {
     let seconds: f64 =
         text.parse().map_err(|_| "this is not a number of seconds, such as 4 or 0.5".to_string())?;
     if !(seconds > 0.0 && seconds <= LONGEST) {
@@ -453,7 +477,7 @@ fn within(text: &str) -> Result<Duration, String> {
     humantime::parse_duration(text).map_err(|_| "this is not a time, such as 30d or 12h".to_string())
 }
 
-fn cpus(text: &str) -> Result<Cpus, String> {
+pub(crate) fn cpus(text: &str) -> Result<Cpus, String> {
     if text == "all" {
         return Ok(Cpus::EveryKind);
     }
@@ -465,7 +489,7 @@ fn cpus(text: &str) -> Result<Cpus, String> {
 /// The greatest seed: JSON readers keep every whole number up to this one.
 const GREATEST_SEED: u64 = 1 << 53;
 
-fn seed(text: &str) -> Result<u64, String> {
+pub(crate) fn seed(text: &str) -> Result<u64, String> {
     let seed = text.parse().ok().filter(|seed| *seed <= GREATEST_SEED);
     seed.ok_or_else(|| format!("a seed is a whole number from 0 to {GREATEST_SEED}"))
 }

@@ -1,6 +1,7 @@
 //! The command: arguments in, a call, bytes out. Measuring, judging and rendering are other crates' subjects.
 
 pub mod arguments;
+pub mod arm;
 pub mod cli;
 pub mod compare_args;
 pub mod compare_sides;
@@ -11,10 +12,12 @@ pub mod exec;
 pub mod explain;
 pub mod input;
 pub mod listing;
+pub mod live_command;
 pub mod locale;
 pub mod manual;
 pub mod output;
 pub mod pager;
+pub mod probe_files;
 pub mod progress;
 pub mod saving;
 pub mod this_machine;

@@ -115,6 +115,7 @@ mod tests {
             ok: 106,
             figures: 104,
             quiet_share: Some(0.256),
+            canary: std::collections::BTreeMap::new(),
             partial: false,
         };
         let lab = Head {

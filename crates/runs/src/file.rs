@@ -118,6 +118,7 @@ pub(crate) mod tests {
             ok: 3,
             figures: 2,
             quiet_share: Some(0.25),
+            canary: BTreeMap::from([("uniform".to_string(), 4.5)]),
             partial: false,
         }
     }
