@@ -1,6 +1,7 @@
 //! Arguments, plan, measurement, report: one after the other.
 
 mod lab_command;
+mod report_command;
 mod runs_command;
 
 use document::Outcome;
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         Some(Command::Lab(args)) => lab_command::measure(&args),
         Some(Command::Runs(args)) => runs_command::run(&args),
         Some(Command::Show(args)) => run_show(&args),
+        Some(Command::Report(args)) => report_command::run(&args),
         Some(Command::List(args)) => run_list(&args),
         Some(Command::Explain(args)) => run_explain(&args),
         Some(Command::Completions { shell }) => print(&completions::script(shell)),

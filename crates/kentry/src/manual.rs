@@ -102,6 +102,11 @@ const EXAMPLES: &[Item] = &[
     ("kentry runs", "List the runs that are kept, the newest first."),
     ("kentry runs prune --keep 100 --within 30d", "Remove old runs that have neither a name nor a tag."),
     ("kentry show before latest", "Show two kept runs, one after the other."),
+    (
+        "kentry report latest -o report.html",
+        "Write a page of HTML about the last run, with charts of its rounds and samples.",
+    ),
+    ("kentry report before latest -o report.html", "A page that shows two runs side by side."),
     ("kentry show run.json --all", "Show a saved run, with every row."),
     (
         "kentry show --recompute run.json --format csv",
