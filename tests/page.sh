@@ -21,5 +21,5 @@ check "a page of this machine" 0 "$kentry" report here --title "This machine" -o
 
 # It prints sums of its own, which are added to those of here.
 current="in the browser"
-if ! python3 "$root/tests/page.py" "$work"; then fail "see above"; fi
+if ! PYTHONDONTWRITEBYTECODE=1 python3 "$root/tests/page.py" "$work"; then fail "see above"; fi
 finish

@@ -67,8 +67,10 @@ pub(super) fn extremes(row: &Row) -> impl Iterator<Item = f64> {
     of_cost.into_iter().flatten().chain(of_noise.into_iter().flatten()).flatten()
 }
 
+/// The ends of the interval, the lower first, also where a document has them the other way round.
 fn ends(cost: &Cost<f64>) -> Option<(f64, f64)> {
-    cost.ci_low.zip(cost.ci_high)
+    let (low, high) = cost.ci_low.zip(cost.ci_high)?;
+    Some((low.min(high), low.max(high)))
 }
 
 /// How far a run's figures lie from those of the first run, in percent of its estimate.
@@ -213,6 +215,15 @@ mod tests {
         assert_eq!((mark.run, mark.at), (1, axis.at(1.0)));
         assert_eq!(mark.off.as_ref().map(|off| off.arrow), Some('▸'));
         assert!(Forest::of(&[None, Some(&row(1.0, 0.1))], &axis).is_none());
+    }
+
+    #[test]
+    fn an_interval_that_was_turned_round_had_a_negative_width() {
+        let axis = Relative::of([5.0].into_iter());
+        let turned = row(100.0, -1.0);
+        let (from, width) = Forest::of(&[Some(&turned), Some(&turned)], &axis).unwrap().base.unwrap();
+        let written = [from, width].map(|place| place.to_string());
+        assert_eq!(written, [axis.at(-1.0), axis.at(-1.0).to(axis.at(1.0))].map(|place| place.to_string()));
     }
 
     #[test]
