@@ -2,10 +2,10 @@
 
 use crate::files::Files;
 use crate::run::{answer, is_hang};
-use crate::wrapper::Wrapper;
+use crate::wrapper::{PROBE, Wrapper};
 use crate::{AFTER_A_HANG, Executor, Priority};
 use process::{Command, Error, Finished, Isolation, Limits, Phase, Program};
-use record::{Damage, Failure, Record, abi};
+use record::{Damage, Failure, Payload, Record, abi};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 use table::Probe;
@@ -93,6 +93,12 @@ impl Under {
         };
         let (wrote_nothing, output) = (finished.output.is_empty(), finished.output.clone());
         match (answer(finished), records) {
+            (Ok(_), Ok(records)) if did_not_understand(&records) => Err(self.failure(Failure::Silent, |program| {
+                format!(
+                    "{program} started the probe with other arguments than it was given: write {PROBE} where the probe with \
+                     its arguments belongs"
+                )
+            })),
             (Ok(_), Ok(records)) if !records.is_empty() => Ok(records),
             (Ok(_), Ok(_)) => Err(self.failure(Failure::Silent, |program| {
                 format!("{program} ended without starting the probe{}", said(program))
@@ -143,9 +149,15 @@ impl Under {
     }
 }
 
+/// Whether the probe could not make anything of its arguments. Those that kentry gives are understood.
+fn did_not_understand(records: &[Record]) -> bool {
+    let is_cause = |record: &Record| matches!(&record.payload, Payload::Outcome(verdict) if verdict.cause == abi::CAUSE_REQUEST);
+    records.iter().any(is_cause)
+}
+
 /// Whether the probe came to its end.
 fn is_complete(records: &[Record]) -> bool {
-    matches!(records.last().map(|record| &record.payload), Some(record::Payload::End { .. }))
+    matches!(records.last().map(|record| &record.payload), Some(Payload::End { .. }))
 }
 
 /// A shell, and much else, tells by its exit status which signal ended its program.
@@ -282,6 +294,11 @@ mod tests {
 
     #[test]
     fn a_command_that_never_starts_the_probe_says_why() {
+        let (failure, words) = failed(&["sh", "-c", "{file}"]);
+        assert!(
+            failure == Failure::Silent && words.starts_with("sh started the probe with other arguments"),
+            "{words}"
+        );
         assert_eq!(failed(&["true"]), (Failure::Silent, "true ended without starting the probe".into()));
         let (failure, words) = failed(&["sh", "-c", "echo no such profile >&2; exit 3"]);
         assert_eq!(failure, Failure::Exited(3));
