@@ -145,6 +145,7 @@ impl Case {
             realtime_refused: None,
             interrupt: self.interrupt,
             environment,
+            earlier: measure::Earlier::new(),
         };
         let arms = measure(&plan, setting, &mut |_| {}).unwrap();
         let asked = shared.borrow().asked.iter().filter(|asked| asked.0 < 2).cloned().collect();

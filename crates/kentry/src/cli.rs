@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::compare_args::{BISECT_STATUS, COMPARE_STATUS, CompareArgs};
 use crate::error::Error;
 use crate::live_command::LiveArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
@@ -62,6 +63,9 @@ pub enum Command {
     Runs(RunsArgs),
     /// Show kept runs or saved documents, in any format
     Show(ShowFileArgs),
+    /// Compare runs: which entries got slower or faster, opened or closed, and whether that can be told
+    #[command(after_help = compare_help(), override_usage = COMPARE_USAGE)]
+    Compare(CompareArgs),
     /// List every entry, its operations and what it is
     List(ListArgs),
     /// Explain an entry (history, hardware, Linux, registers, return) or an operation
@@ -425,8 +429,21 @@ pub enum Color {
 
 /// The exit codes of every command, and those of this one.
 fn exit_status(more: &[(&str, &str)]) -> String {
-    let all = EXIT_STATUS.iter().chain(more);
-    all.fold(String::from("Exit status:\n"), |text, (code, what)| format!("{text}  {code:<7}  {what}\n"))
+    format!("Exit status:\n{}", codes(EXIT_STATUS.iter().chain(more)))
+}
+
+fn codes<'a>(all: impl IntoIterator<Item = &'a (&'a str, &'a str)>) -> String {
+    all.into_iter().map(|(code, what)| format!("  {code:<7}  {what}\n")).collect()
+}
+
+/// The two ways to name runs.
+const COMPARE_USAGE: &str =
+    "kentry compare [OPTIONS] BASE NEW\n       kentry compare [OPTIONS] --base RUN... --new RUN...";
+
+/// The exit codes, which are not those of other commands.
+fn compare_help() -> String {
+    let (own, bisect) = (codes(COMPARE_STATUS), codes(BISECT_STATUS));
+    format!("Exit status:\n{own}\nWith --git-bisect:\n{bisect}")
 }
 
 /// What `--set` can name, and the exit codes.
@@ -437,11 +454,10 @@ fn lab_help() -> String {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "  {}={values}, by default {default}\n    {}", switch.name, switch.what);
     }
-    let exec = EXEC_STATUS.iter().map(|(code, what)| format!("  {code:<7}  {what}\n"));
     format!(
         "{text}\n{}\nWith --exec, the exit status is the program's, or\n{}",
         exit_status(LAB_STATUS),
-        exec.collect::<String>()
+        codes(EXEC_STATUS)
     )
 }
 

@@ -3,6 +3,8 @@
 pub mod arguments;
 pub mod arm;
 pub mod cli;
+pub mod compare_args;
+pub mod compare_sides;
 pub mod completions;
 pub mod dry_run;
 pub mod error;

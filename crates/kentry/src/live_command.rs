@@ -4,7 +4,7 @@ use crate::arm::ArmCommand;
 use crate::cli::{self, Cpus};
 use crate::error::Error;
 use crate::this_machine::{ThisMachine, executor};
-use crate::{probe_files, progress};
+use crate::{probe_files, progress, saving};
 use clap::Args;
 use host::{Executor, Files, Interrupt, Limits, Priority, Under, choose_cpu};
 use measure::arms::{Arm, Arms, Setting};
@@ -117,6 +117,7 @@ pub fn measure(
         cpus: machine.cpus,
         realtime_refused: refused.map(|why| why.to_string()),
         interrupt: interrupt.clone(),
+        earlier: measure::earlier(&saving::heads(), &machine.environment),
         environment: machine.environment,
     };
     let bar = progress::Bar::new();

@@ -1,5 +1,6 @@
 //! Arguments, plan, measurement, report: one after the other.
 
+mod compare_command;
 mod lab_command;
 mod runs_command;
 
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
         Some(Command::Lab(args)) => lab_command::measure(&args),
         Some(Command::Runs(args)) => runs_command::run(&args),
         Some(Command::Show(args)) => run_show(&args),
+        Some(Command::Compare(args)) => Ok(compare_command::run(&args)),
         Some(Command::List(args)) => run_list(&args),
         Some(Command::Explain(args)) => run_explain(&args),
         Some(Command::Completions { shell }) => print(&completions::script(shell)),
@@ -147,6 +149,7 @@ fn measure_host(plan: &HostPlan, interrupt: &Interrupt) -> Result<document::Docu
     let setting = Setting {
         executor: &mut host,
         cpus: machine.cpus,
+        earlier: measure::earlier(&kentry::saving::heads(), &machine.environment),
         realtime_refused: refused.map(|why| why.to_string()),
         interrupt: interrupt.clone(),
         environment: machine.environment,

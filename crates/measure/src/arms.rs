@@ -6,6 +6,7 @@ use crate::Error;
 use crate::around::Around;
 use crate::conclude::{Facts, Measured, Probes, conclude_together};
 use crate::drive::{Answer, Measurer, Progress, Taken, drive};
+use crate::earlier::Earlier;
 use crate::linux::{MOST_ROUNDS, describe, groups, no_cpu, samples, sentinel};
 use crate::plan::HostPlan;
 use crate::row::{Row, TableRow};
@@ -53,6 +54,8 @@ pub struct Setting<'a> {
     pub interrupt: Interrupt,
     /// The machine, captured before.
     pub environment: Environment,
+    /// What earlier runs of this machine found.
+    pub earlier: Earlier,
 }
 
 /// What was measured.
@@ -109,7 +112,7 @@ pub fn measure<'a>(
     setting: Setting,
     progress: &mut dyn FnMut(Progress<'a>),
 ) -> Result<Arms, Error> {
-    let Setting { mut arms, scout, cpus, realtime_refused, interrupt, mut environment } = setting;
+    let Setting { mut arms, scout, cpus, realtime_refused, interrupt, mut environment, earlier } = setting;
     let group = group(plan, &arms, &cpus);
     let first_cpu = group.keys().last().copied().ok_or_else(no_cpu)?;
     let around = Around::begin(scout, first_cpu);
@@ -121,13 +124,15 @@ pub fn measure<'a>(
 
     let row = |row: &TableRow<'a>| Row::new(*row, Counter::Time, BTreeMap::new());
     let mut rows: Vec<Row> = arms.iter().flat_map(|_| plan.rows.iter().map(row)).collect();
-    let mut measurer = SideBySide::new(plan, arms, scout, &group, &environment, interrupt, around.begin)?;
+    let lookout = Lookout::new(&group, &environment, &earlier, abi::REQUEST_ASK).ok_or_else(no_cpu)?;
+    let mut measurer = SideBySide::new(plan, arms, scout, lookout, interrupt, around.begin);
     drive(&mut measurer, &mut rows, progress);
 
     let SideBySide { arms, turns, strays, scout, interrupt, .. } = measurer;
     let interrupted = interrupt.load(Ordering::Relaxed);
     let (facts, load) = around.end(plan, scout, interrupted, realtime_refused, cpus);
     environment.load = Some(load);
+    let facts = Facts { earlier, ..facts };
     let of_arm =
         |arm: &Arm| Facts { command: arm.command.clone(), probes: arm.probes.clone(), ..facts.clone() };
     let of_arms = rows.chunks(plan.rows.len().max(1)).zip(&arms).zip(vdso);
@@ -233,19 +238,17 @@ impl<'a> SideBySide<'a> {
         plan: &HostPlan,
         arms: Vec<Arm<'a>>,
         scout: &'a mut dyn Executor,
-        group: &BTreeMap<usize, CoreType>,
-        environment: &Environment,
+        mut lookout: Lookout,
         interrupt: Interrupt,
         begin: Duration,
-    ) -> Result<SideBySide<'a>, Error> {
-        let mut lookout = Lookout::new(group, environment, abi::REQUEST_ASK).ok_or_else(no_cpu)?;
+    ) -> SideBySide<'a> {
         if arms.iter().any(|arm| arm.cpu.is_none()) {
             lookout.survey(scout);
         }
         let used = scout.now().saturating_sub(begin);
         let left = |time: Duration| time.saturating_sub(used);
         let (count, number) = (plan.rows.len(), arms.len());
-        Ok(SideBySide {
+        SideBySide {
             scout,
             schedule: Schedule::new(
                 count,
@@ -266,7 +269,7 @@ impl<'a> SideBySide<'a> {
             turns: vec![Vec::new(); count],
             strays: vec![None; number],
             arms,
-        })
+        }
     }
 
     fn elapsed(&self) -> Duration {
@@ -374,10 +377,10 @@ impl Measurer for SideBySide<'_> {
     /// Updates what is known of the noise by a row's latest round.
     fn look(&mut self, rows: &mut [Row], index: usize) {
         let Some(row) = rows.get_mut(index) else { return };
-        let probe = row.row.0.probe;
+        let bits = row.row.0.bits();
         let Some(round) = row.newest() else { return };
         let found = round.cpu;
-        let look = self.lookout.live.take(probe, self.lookout.cpus.core(found), round);
+        let look = self.lookout.live.take(bits, self.lookout.cpus.core(found), round);
         row.good += usize::from(look.is_good());
         self.note_stray(index / self.count.max(1), found);
         self.lookout.cpus.take(self.cpu, look.quiet);

@@ -1,6 +1,7 @@
 //! What is read at the beginning and at the end of a measurement of this Linux.
 
 use crate::conclude::{Facts, Probes};
+use crate::earlier::Earlier;
 use crate::plan::HostPlan;
 use document::{Machine, Place};
 use environment::{CoreType, Load, LoadDuring, Roots, Underneath};
@@ -59,6 +60,7 @@ impl Around {
             realtime_refused,
             tsc_hz,
             cores,
+            earlier: Earlier::new(),
             changes: Underneath::now(&self.roots).changes_since(&self.underneath),
             command: None,
             probes: Probes::embedded(),

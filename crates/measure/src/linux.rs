@@ -3,8 +3,9 @@
 
 use crate::Error;
 use crate::around::Around;
-use crate::conclude::conclude;
+use crate::conclude::{Facts, conclude};
 use crate::drive::{Answer, Measurer, Progress, Taken, drive};
+use crate::earlier::Earlier;
 use crate::plan::{CpuChoice, HostPlan};
 use crate::row::{Row, TableRow, fact};
 use crate::schedule::Schedule;
@@ -48,6 +49,8 @@ pub struct Setting<'a> {
     pub environment: Environment,
     /// The process id that getppid must answer.
     pub parent: u64,
+    /// What earlier runs of this machine found.
+    pub earlier: Earlier,
 }
 
 /// Measures what the plan asks for.
@@ -59,7 +62,7 @@ pub fn measure<'a>(
     setting: Setting,
     progress: &mut dyn FnMut(Progress<'a>),
 ) -> Result<Document, Error> {
-    let Setting { executor, cpus, realtime_refused, interrupt, mut environment, parent } = setting;
+    let Setting { executor, cpus, realtime_refused, interrupt, mut environment, parent, earlier } = setting;
     let groups = groups(plan.cpus, &cpus);
     let first_cpu = groups.first().and_then(|group| group.keys().last()).copied().ok_or_else(no_cpu)?;
     let around = Around::begin(executor, first_cpu);
@@ -69,7 +72,8 @@ pub fn measure<'a>(
     for (number, group) in groups.iter().enumerate() {
         let part = Part { number: number as u32, of: groups.len() as u32, begin: around.begin };
         let mut of_group = rows_of(plan, group, groups.len() > 1);
-        let mut linux = Linux::new(plan, executor, group, &environment, &interrupt, parent, part)?;
+        let lookout = Lookout::new(group, &environment, &earlier, parent).ok_or_else(no_cpu)?;
+        let mut linux = Linux::new(plan, executor, lookout, &interrupt, parent, part);
         drive(&mut linux, &mut of_group, progress);
         rows.append(&mut of_group);
     }
@@ -77,7 +81,7 @@ pub fn measure<'a>(
     let interrupted = interrupt.load(Ordering::Relaxed);
     let (facts, load) = around.end(plan, executor, interrupted, realtime_refused, cpus);
     environment.load = Some(load);
-    Ok(conclude(&rows, facts, environment, vdso))
+    Ok(conclude(&rows, Facts { earlier, ..facts }, environment, vdso))
 }
 
 /// There is nothing to measure on.
@@ -156,13 +160,11 @@ impl<'a> Linux<'a> {
     fn new(
         plan: &HostPlan,
         executor: &'a mut dyn Executor,
-        group: &BTreeMap<usize, CoreType>,
-        environment: &Environment,
+        mut lookout: Lookout,
         interrupt: &'a Interrupt,
         parent: u64,
         part: Part,
-    ) -> Result<Linux<'a>, Error> {
-        let mut lookout = Lookout::new(group, environment, parent).ok_or_else(no_cpu)?;
+    ) -> Linux<'a> {
         let start = executor.now();
         let used = start.saturating_sub(part.begin);
         let sentinel = sentinel(plan);
@@ -174,7 +176,7 @@ impl<'a> Linux<'a> {
         let (budget, longest) = (share(plan.budget), share(plan.longest()));
         lookout.survey(executor);
         let cpu = lookout.cpus.now();
-        Ok(Linux {
+        Linux {
             executor,
             schedule: Schedule::new(plan.rows.len(), seed, budget, longest, sentinel),
             lookout,
@@ -185,7 +187,7 @@ impl<'a> Linux<'a> {
             start,
             cpu,
             most_rounds: MOST_ROUNDS / (plan.rows.len() * part.of as usize).max(1),
-        })
+        }
     }
 
     fn elapsed(&self) -> Duration {
@@ -241,9 +243,9 @@ impl Measurer for Linux<'_> {
     /// Updates what is known of the noise by a row's latest round.
     fn look(&mut self, rows: &mut [Row], index: usize) {
         let Some(row) = rows.get_mut(index) else { return };
-        let (probe, good) = (row.row.0.probe, row.good);
+        let (bits, good) = (row.row.0.bits(), row.good);
         let Some(round) = row.newest() else { return };
-        let look = self.lookout.live.take(probe, self.lookout.cpus.core(self.cpu), round);
+        let look = self.lookout.live.take(bits, self.lookout.cpus.core(self.cpu), round);
         row.good += usize::from(look.is_good());
         row.thin(self.most_rounds, good);
         self.lookout.cpus.take(self.cpu, look.quiet);

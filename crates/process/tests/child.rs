@@ -1,6 +1,9 @@
 //! Shell scripts as children, run both ways: in a process group and in a session.
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
+#[path = "../../../tests/executable.rs"]
+mod executable;
+
 use process::{
     Child, Command, Errno, Error, Event, Finished, Interrupt, Isolation, Limits, Phase, Pipe, Program,
 };
@@ -259,11 +262,9 @@ fn what_is_no_program_is_not_started() {
 
 #[test]
 fn a_file_that_is_no_program_is_refused_with_any_number_of_arguments() {
-    use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("no-interpreter");
-    std::fs::write(&path, "echo started\n").unwrap();
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    executable::write(&path, b"echo started\n");
     for isolation in BOTH {
         let program = Program::Named(path.clone().into());
         let arguments = vec!["x".into(); 9000];
