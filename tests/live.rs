@@ -67,6 +67,63 @@ fn assert_all_work(arms: &Arms) {
     }
 }
 
+/// The command, whose runs are not kept: what it prints, what it complains of, and its status.
+fn kentry(arguments: &[&str]) -> (String, String, i32) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kentry"));
+    let output = command.arg("compare").args(arguments).arg("--no-save").output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (text(output.stdout), text(output.stderr), output.status.code().unwrap())
+}
+
+#[test]
+fn the_command_compares_arms_by_rounds_in_turns() {
+    let rows = ["-e", "syscall", "-e", "sysenter", "-o", "getppid", "--budget", "0.2"];
+    let (out, _, status) = kentry(&[&["--live", "", "env", "--format", "json"][..], &rows].concat());
+    assert_eq!(status, 0);
+    let compared: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let commands = compared["confounders"].as_array().unwrap().iter().find(|one| one["id"] == "command");
+    assert!(commands.is_some(), "{out}");
+    assert_eq!(compared["rows"].as_array().unwrap().len(), 2);
+    let surround = SURROUND.display();
+    let closed = format!("{surround} kill x86_64 110");
+    let gate = ["--live", "", &closed, "--fail-on", "closed"];
+    let (out, _, status) = kentry(&[&gate[..], &rows].concat());
+    assert!(status == 1 && out.contains("ok → refused: surround was ended by SIGSYS"), "{status}: {out}");
+}
+
+#[test]
+fn the_command_says_what_it_could_not_compare() {
+    let (_, why, status) = kentry(&["--live", "", "/nowhere/at-all"]);
+    assert_eq!(status, 3, "{why}");
+    assert!(why.contains("B, \"/nowhere/at-all\": the command could not be started"), "{why}");
+    for wrong in ["a | b", "--budget 3", "sh -c 'x", "--cpu"] {
+        let (_, why, status) = kentry(&["--live", "", wrong]);
+        assert!(status == 2 && why.contains("--live"), "{wrong}: {why}");
+    }
+}
+
+#[test]
+fn an_interrupt_ends_the_measurement_and_compares_what_there_is() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kentry"));
+    command.args(["compare", "--live", "", "env", "--no-save", "-e", "call", "--budget", "600"]);
+    let child = command.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let folders = || -> Vec<_> {
+        let all = std::fs::read_dir(std::env::temp_dir()).unwrap().flatten();
+        let is_of_probes = |path: &PathBuf| path.join("probe64").exists();
+        all.map(|entry| entry.path()).filter(is_of_probes).collect()
+    };
+    let begin = Instant::now();
+    while folders().is_empty() && begin.elapsed() < Duration::from_secs(20) {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    std::thread::sleep(Duration::from_millis(500));
+    let pid = nix::unistd::Pid::from_raw(i32::try_from(child.id()).unwrap());
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("call"));
+}
+
 fn skipped(why: &str) {
     let thread = std::thread::current();
     let _ = writeln!(std::io::stderr(), "skipped {}: {why}", thread.name().unwrap_or_default());

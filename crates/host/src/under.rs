@@ -68,14 +68,15 @@ impl Under {
     fn failure(&self, failure: Failure, words: impl FnOnce(&str) -> String) -> Failure {
         match self.wrapper.program() {
             None => failure,
-            Some(program) => Failure::Under { failure: Box::new(failure), words: words(program) },
+            Some(program) => Failure::Under { failure: Box::new(failure), words: words(name_of(program)) },
         }
     }
 
     fn not_run(&self, error: Error) -> Failure {
+        let path = self.wrapper.program().unwrap_or_default();
         self.failure(Failure::Process(error), |program| match error {
             Error::NotStarted { phase: Phase::Execute, errno } => {
-                format!("the command could not be started: {program}: {}", errno.desc())
+                format!("the command could not be started: {path}: {}", errno.desc())
             }
             Error::Timeout(time) => {
                 format!("{program} and the probe did not end within {time:?}, the time for a run with its start-up")
@@ -147,6 +148,11 @@ impl Under {
     fn shorten(&mut self) {
         self.limits.time = self.limits.time.min(AFTER_A_HANG.max(self.longest * SLACK));
     }
+}
+
+/// A program without the folders that it lies in.
+fn name_of(program: &str) -> &str {
+    program.rsplit('/').next().unwrap_or(program)
 }
 
 /// Whether the probe could not make anything of its arguments. Those that kentry gives are understood.
@@ -222,8 +228,7 @@ fn last_whole(output: &[u8]) -> Option<usize> {
 
 /// The line of messages that says why: the one that begins with the program's name, as most programs have it, or else the last.
 fn complaint<'m>(program: &str, messages: &'m str) -> &'m str {
-    let name = program.rsplit('/').next().unwrap_or(program);
-    let is_its = |line: &&str| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(':'));
+    let is_its = |line: &&str| line.strip_prefix(program).is_some_and(|rest| rest.starts_with(':'));
     messages.lines().find(is_its).or(messages.lines().last()).unwrap_or_default()
 }
 

@@ -59,6 +59,8 @@ impl Sides {
         };
         let alike = heads.iter().filter(|head| !head.partial && self.like.iter().any(|like| like.is(head)));
         let read = |head: &Head| match input::of_head(&store, head) {
+            // An arm under a command tells how that varies.
+            Ok(document) if document.measurement.command.is_some() => None,
             Ok(document) => Some(Run::of(Table::get(), &document, head.name.as_deref())),
             Err(error) => {
                 note(&format!("a kept run is left out: {error}"));
