@@ -2,7 +2,6 @@
 
 use crate::compare_args::{BISECT_STATUS, COMPARE_STATUS, CompareArgs};
 use crate::error::Error;
-use crate::live_command::LiveArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use measure::lab::Options;
 use measure::{CpuChoice, HostPlan};
@@ -76,22 +75,6 @@ pub enum Command {
     Completions {
         /// Which shell
         shell: clap_complete::Shell,
-    },
-    /// Measure arms in turns, to try out what `compare --live` is made of
-    #[command(hide = true)]
-    Live {
-        /// The arms
-        #[arg(long, value_names = ["COMMAND A", "COMMAND B"], num_args = 2, required = true, allow_hyphen_values = true)]
-        live: Vec<String>,
-        /// Only entries
-        #[arg(short, long, value_name = "NAME")]
-        entry: Vec<String>,
-        /// Only operations
-        #[arg(short, long, value_name = "NAME")]
-        operation: Vec<String>,
-        /// How
-        #[command(flatten)]
-        args: LiveArgs,
     },
     /// Write the probes to a folder, for another kentry that compares them with its own
     #[command(hide = true)]
@@ -454,8 +437,7 @@ fn codes<'a>(all: impl IntoIterator<Item = &'a (&'a str, &'a str)>) -> String {
 }
 
 /// The two ways to name runs.
-const COMPARE_USAGE: &str =
-    "kentry compare [OPTIONS] BASE NEW\n       kentry compare [OPTIONS] --base RUN... --new RUN...";
+const COMPARE_USAGE: &str = "kentry compare [OPTIONS] BASE NEW\n       kentry compare [OPTIONS] --base RUN... --new RUN...\n       kentry compare [OPTIONS] --live COMMAND-A COMMAND-B";
 
 /// The exit codes, which are not those of other commands.
 fn compare_help() -> String {

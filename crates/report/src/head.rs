@@ -61,13 +61,19 @@ fn machine(document: &Document) -> Vec<Fact> {
         }
         return facts;
     }
-    vec![
+    let command = document.measurement.command.as_ref();
+    let mut facts: Vec<Fact> = command
+        .map(|command| fact("command", format!("{command} (the probes ran under it)")))
+        .into_iter()
+        .collect();
+    facts.extend([
         fact("CPU", cpu(environment)),
         fact("kernel", kernel(&environment.kernel)),
         fact("hypervisor", hypervisor(environment)),
         fact("clock", clocks(&document.measurement, environment)),
         fact("C library", libc(environment)),
-    ]
+    ]);
+    facts
 }
 
 fn beyond_the_first_screen(document: &Document, verbose: bool) -> Vec<Fact> {

@@ -235,6 +235,7 @@ fn disturb(document: &mut Document) {
     measurement.realtime = true;
     measurement.chain_ratio.insert("32".into(), 0.142);
     measurement.realtime_refused = Some("\u{1b}]0;title\u{7}EPERM".into());
+    measurement.command = Some("strace -f \u{1b}[2J".into());
     measurement.lfence_order = Some(0.31);
     measurement.changes = vec!["tracing \u{1b}[31mappeared".into()];
     measurement.cpus[0].vouched_by = "nothing".into();
