@@ -75,6 +75,7 @@ step "examples of every entry" tests/examples.sh
 step "hostile surroundings" tests/hostile.sh
 step "on a terminal" tests/terminal.sh
 step "completion in shells" tests/completions.sh
+step "pages in a browser" tests/page.sh
 step "installation" tests/install.sh
 step "other kernels, emulated" tests/guest.sh
 step "the lab from an image" tests/image.sh

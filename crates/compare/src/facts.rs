@@ -23,7 +23,7 @@ struct Fact {
 use Severity::{Caution, Note, Refuses};
 
 /// Every fact, in the order in which differences of one severity are told.
-const FACTS: [Fact; 32] = [
+const FACTS: [Fact; 33] = [
     Fact {
         id: "figures",
         what: "what is counted",
@@ -37,6 +37,13 @@ const FACTS: [Fact; 32] = [
         severity: Refuses,
         meaning: "Linux and kentry's own kernel have different code behind every entry, and other configurations.",
         value: kernel_kind,
+    },
+    Fact {
+        id: "command",
+        what: "command around the probes",
+        severity: Caution,
+        meaning: "What the command does to a process is in the figures.",
+        value: |document| Some(document.measurement.command.clone().unwrap_or_else(|| "none".into())),
     },
     Fact {
         id: "machine-kind",

@@ -63,6 +63,8 @@ impl Sides {
             !head.partial && !self.ids.contains(&head.id) && self.like.iter().any(|like| like.is(head))
         };
         let read = |head: &Head| match input::of_head(store, head) {
+            // An arm under a command tells how that varies.
+            Ok(document) if document.measurement.command.is_some() => None,
             Ok(document) => Some(Run::of(Table::get(), &document, head.name.as_deref())),
             Err(error) => {
                 note(&format!("a kept run is left out: {error}"));
