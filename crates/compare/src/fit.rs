@@ -3,7 +3,7 @@
 use crate::comparison::{Source, Unit, Variation};
 use crate::model::{Evidence, Means, Observation, evidence, means};
 use crate::pair::Figures;
-use crate::prior::{Behaviour, FREEDOM_OF_KIND, ROWS_LIKE_ONE};
+use crate::prior::{Behaviour, FREEDOM_OF_KIND, LEAST_OF_ERROR, ROWS_LIKE_ONE};
 use crate::run::Paired;
 use crate::student::Student;
 use std::collections::BTreeMap;
@@ -85,14 +85,21 @@ fn fit(row: &Figures, known: Known, [runs, history]: [Evidence; 2]) -> Option<(F
     let expected = kind.moderated(1.0, FREEDOM_OF_KIND);
     let factor = (known.runs + known.history).moderated(expected, of_kind);
     let Means { means, covariance, .. } = means(&row.observations, factor)?;
-    let freedom = of_kind + known.runs.freedom + known.history.freedom;
     let count = |side: usize| row.observations.iter().filter(|o| o.side == side).count() as u64;
     let root_mean_square = |of: &dyn Fn(&Observation) -> f64| {
         let sum: f64 = row.observations.iter().map(|o| of(o).powi(2)).sum();
         (sum / row.observations.len() as f64).sqrt()
     };
     let of_boots = if row.are_of_different_boots() { root_mean_square(&|o| o.between_boots) } else { 0.0 };
-    let of_a_run = root_mean_square(&|o| o.variance(factor).sqrt()).powi(2) + factor * of_boots.powi(2);
+    let prior = root_mean_square(&|o| o.between_runs);
+    let within = root_mean_square(&|o| o.error).powi(2);
+    let of_factor = of_kind + known.runs.freedom + known.history.freedom;
+    let believed = LEAST_OF_ERROR * within;
+    let uncertain =
+        factor * (prior.powi(2) + of_boots.powi(2)) + factor.max(LEAST_OF_ERROR) * within - believed;
+    let freedom =
+        of_factor.max(satterthwaite([(uncertain, of_factor), (believed, row.behaviour.freedom_of_row())]));
+    let of_a_run = uncertain + believed;
     let fit = Fit {
         means,
         covariance,
@@ -101,7 +108,6 @@ fn fit(row: &Figures, known: Known, [runs, history]: [Evidence; 2]) -> Option<(F
         of_a_run,
         runs: count(0).min(count(1)),
     };
-    let prior = root_mean_square(&|o| o.between_runs);
     // What the kind's rows showed takes the prior's place.
     let share = |of: f64| of_kind * of / (FREEDOM_OF_KIND + kind.freedom);
     let of_runs = known.runs.freedom + share(runs.freedom);
@@ -128,6 +134,13 @@ fn fit(row: &Figures, known: Known, [runs, history]: [Evidence; 2]) -> Option<(F
         kept_runs: known.kept_runs,
     };
     Some((fit, variation))
+}
+
+/// The degrees of freedom of a sum of variances, each with its own (Satterthwaite 1946).
+fn satterthwaite(variances: [(f64, f64); 2]) -> f64 {
+    let sum: f64 = variances.iter().map(|(variance, _)| variance).sum();
+    let squares: f64 = variances.iter().map(|(variance, freedom)| variance.powi(2) / freedom).sum();
+    if squares > 0.0 { sum.powi(2) / squares } else { 0.0 }
 }
 
 /// A row whose rounds are in pairs, which tell all of the change.
