@@ -22,7 +22,7 @@ enough=50 most_percent=12
 work=$(mktemp -d)
 export XDG_DATA_HOME=$work/data
 load=
-trap '[ -z "$load" ] || kill "$load"; rm -rf "$work"' EXIT
+trap '[ -z "$load" ] || kill "$load" 2>/dev/null || true; rm -rf "$work"' EXIT
 
 say() { echo "soak: $*" >&2; }
 
@@ -70,7 +70,7 @@ aa() {
 	local options
 	mapfile -t options < <(sides "$work"/base-*.json -- "$work"/new-*.json)
 	"$kentry" compare "${options[@]}" --all --format json >"$work/aa.json" 2>>"$work/log"
-	differing "$work/aa.json"
+	echo "$(differing "$work/aa.json") $(sed -n 's/^ *"compared": \([0-9]*\),*$/\1/p' "$work/aa.json")"
 }
 
 # padded ROW: the verdict on it. All rows are compared, as an ordinary comparison does.
@@ -93,16 +93,20 @@ soak() {
 		differ=$(aa)
 		echo "A/A $differ" >>"$work/results"
 		for row in "${padded_rows[@]}"; do echo "$row $(padded "$row")" >>"$work/results"; done
-		say "comparison $i of $comparisons: $differ rows are said to differ"
+		say "comparison $i of $comparisons: ${differ% *} of ${differ#* } compared rows are said to differ"
 	done
 }
 
 report() {
 	local row false_ones state=loaded
 	[ -n "$load" ] || state=idle
+	comparisons=$(grep -c '^A/A ' "$work/results") || true
 	false_ones=$(awk '$1 == "A/A" && $2 > 0' "$work/results" | wc -l)
 	echo "comparisons: $comparisons; runs a side: $runs; seconds a run: $budget; $("$kentry" --version); another CPU $state"
-	echo "A/A: $false_ones of $comparisons had a false verdict"
+	# Where rows have no figures, there is nothing to be wrong about.
+	awk -v wrong="$false_ones" '
+		$1 == "A/A" { all++; rows += $3 }
+		END { printf "A/A: %d of %d had a false verdict, of %.0f compared rows on average\n", wrong, all, all ? rows / all : 0 }' "$work/results"
 	for row in "${padded_rows[@]}"; do
 		awk -v row="$row" -v percent="$percent" '
 			$1 == row { all++; if ($2 == "slower") found++; if ($2 == "faster") wrong++; if ($2 == "no-figure") lacking++ }
@@ -116,5 +120,8 @@ say "building what pads rows"
 cargo build --quiet --release --locked -p document --example pad
 pad=$PWD/target/x86_64-unknown-linux-gnu/release/examples/pad
 start_load
+touch "$work/results"
+# Who has seen enough gets what there is.
+trap 'report; exit 130' INT TERM
 soak
 report
