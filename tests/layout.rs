@@ -138,7 +138,7 @@ fn a_row_without_its_file_does_not_build() {
 }
 
 /// The stages in the order of the data's path; the command is the last.
-const STAGES: [&str; 17] = [
+const STAGES: [&str; 18] = [
     "compile",
     "process",
     "table",
@@ -153,6 +153,7 @@ const STAGES: [&str; 17] = [
     "document",
     "runs",
     "findings",
+    "published",
     "measure",
     "report",
     "kentry",

@@ -1,6 +1,7 @@
 //! Arguments, plan, measurement, report: one after the other.
 
 mod lab_command;
+mod reproduce_command;
 mod runs_command;
 
 use document::Outcome;
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         Some(Command::Lab(args)) => lab_command::measure(&args),
         Some(Command::Runs(args)) => runs_command::run(&args),
         Some(Command::Show(args)) => run_show(&args),
+        Some(Command::Reproduce(args)) => reproduce_command::run(&args),
         Some(Command::List(args)) => run_list(&args),
         Some(Command::Explain(args)) => run_explain(&args),
         Some(Command::Completions { shell }) => print(&completions::script(shell)),
@@ -58,11 +60,7 @@ fn note(text: &str) {
 
 #[inline(never)]
 fn run_measure(args: &MeasureArgs) -> Result<ExitCode, Error> {
-    // Before anything asks for the time: the vDSO reads the counter too, and would get the SIGSEGV.
-    if !host::tsc_is_readable() {
-        let why = "this process may not read the time stamp counter (prctl PR_SET_TSC): nothing can be timed";
-        return Err(Error::Environment(why.into()));
-    }
+    need_counter()?;
     let plan = args.plan(Table::get(), drawn_seed())?;
     let target = Target::open(args.show.output.as_deref())?;
     if args.dry_run {
@@ -74,6 +72,15 @@ fn run_measure(args: &MeasureArgs) -> Result<ExitCode, Error> {
     let interrupt = catch_interrupts()?;
     let document = measure_host(&plan, &interrupt)?;
     show(&document, &args.show, names_rows(&args.entry, &args.operation), (target, saving), &interrupt)
+}
+
+/// To be called before anything asks for the time: the vDSO reads the counter too, and would get the SIGSEGV.
+fn need_counter() -> Result<(), Error> {
+    if host::tsc_is_readable() {
+        return Ok(());
+    }
+    let why = "this process may not read the time stamp counter (prctl PR_SET_TSC): nothing can be timed";
+    Err(Error::Environment(why.into()))
 }
 
 /// Whether a command line names rows; then all of them are shown.

@@ -50,6 +50,11 @@ impl Saving {
         Ok(saving)
     }
 
+    /// Whether a run will be kept in which something is found out.
+    pub fn keeps(&self) -> bool {
+        self.store.is_some()
+    }
+
     fn find_store(&self) -> Result<Store, Error> {
         let store = store()?;
         store.prepare()?;

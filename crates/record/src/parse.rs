@@ -118,6 +118,7 @@ fn parse_payload(kind: u16, bytes: &[u8]) -> Result<Payload, Wrong> {
         abi::RECORD_SAMPLES => Payload::Samples(samples(bytes)?),
         abi::RECORD_BURSTS => Payload::Bursts(samples(bytes)?),
         abi::RECORD_ORDER => Payload::Order(samples(bytes)?),
+        abi::RECORD_LOOPS => Payload::Loops(loops(bytes)?),
         abi::RECORD_EXPORT => export(bytes)?,
         abi::RECORD_END => {
             let [preemptions, minor_faults] = words(bytes)?;
@@ -142,6 +143,14 @@ fn samples(bytes: &[u8]) -> Result<Vec<Sample>, Wrong> {
         return Err(BAD_LENGTH);
     }
     chunks.iter().map(|chunk| Ok(Sample { stamps: words(chunk)? })).collect()
+}
+
+fn loops(bytes: &[u8]) -> Result<Vec<[u64; 2]>, Wrong> {
+    let (chunks, rest) = bytes.as_chunks::<16>();
+    if !rest.is_empty() {
+        return Err(BAD_LENGTH);
+    }
+    chunks.iter().map(|chunk| words(chunk)).collect()
 }
 
 fn export(bytes: &[u8]) -> Result<Payload, Wrong> {

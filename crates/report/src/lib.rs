@@ -24,6 +24,7 @@ mod machine;
 mod markdown;
 mod plain;
 mod prose;
+mod reproduction;
 mod runs;
 mod summary;
 mod text;
@@ -34,6 +35,7 @@ pub use format::{Format, UnknownFormat};
 pub use list::list;
 pub use plain::{plain, plain_os};
 pub use prose::prose;
+pub use reproduction::{publications, reproduction};
 pub use runs::{runs, short};
 pub use summary::{origin, summary_of_row};
 

@@ -1,0 +1,145 @@
+//! `kentry reproduce`: from arguments to the exit code.
+
+use crate::{catch_interrupts, drawn_seed, measure_host, need_counter, note, style};
+use document::{Document, Row};
+use host::{Interrupt, Priority};
+use kentry::cli::ReproduceArgs;
+use kentry::error::{Error, INTERRUPTED};
+use kentry::output::Target;
+use kentry::saving::Saving;
+use kentry::this_machine::{ThisMachine, executor};
+use measure::lab::Options;
+use measure::{CpuChoice, HostPlan, Loops, TableRow};
+use published::{Parts, Publication, Publications, Reproduction, Timed};
+use std::process::ExitCode;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use table::Table;
+
+/// The longest that the loops of a row may take; they take tens of milliseconds.
+const LOOPS_TIME: Duration = Duration::from_secs(30);
+
+/// The longest that the lab may take.
+const LAB_TIME: Duration = Duration::from_secs(60);
+
+#[inline(never)]
+pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Error> {
+    let format = args.show.format();
+    let Some(name) = args.table.as_deref().filter(|_| !args.list) else {
+        let target = Target::open(args.show.output.as_deref())?;
+        let style = style(&args.show, true, &target);
+        target.write_report(format, &report::publications(Publications::get(), format, &style)?)?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let publication = find(name)?;
+    need_counter()?;
+    let target = Target::open(args.show.output.as_deref())?;
+    let saving = Saving::prepare(&args.save, &mut note)?;
+    let interrupt = catch_interrupts()?;
+    let found = measure(publication, args, &interrupt)?;
+    let interrupted = interrupt.load(Ordering::Relaxed);
+    if interrupted && !found.run.as_ref().is_some_and(|run| run.results.iter().any(Row::has_outcome)) {
+        return Err(Error::Interrupted);
+    }
+    let (keeps, style) = (saving.keeps(), style(&args.show, true, &target));
+    let kept = found.run.as_ref().map_or(Ok(()), |run| saving.keep(run));
+    let mut reproduction = found.beside(publication);
+    if !keeps || kept.is_err() {
+        reproduction.here.run = None;
+    }
+    target.write_report(format, &report::reproduction(&reproduction, format, &style)?)?;
+    kept?;
+    Ok(if interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
+}
+
+fn find(name: &str) -> Result<&'static Publication, Error> {
+    let all = Publications::get();
+    all.find(name).ok_or_else(|| {
+        let hint = measure::select::nearest(name, all.iter().map(|publication| publication.name.as_str()));
+        Error::Usage(format!(
+            "there is no published table \"{name}\"{hint} (`kentry reproduce --list` shows what there is)"
+        ))
+    })
+}
+
+/// What was measured.
+struct Found {
+    machine: ThisMachine,
+    run: Option<Document>,
+    timed: Vec<Timed>,
+    lab: Option<Document>,
+}
+
+impl Found {
+    fn beside(&self, publication: &Publication) -> Reproduction {
+        // The run's environment knows more: how the vsyscall page is served.
+        let here = self.run.as_ref().map_or(&self.machine.environment, |run| &run.environment);
+        let (run, lab) = (self.run.as_ref(), self.lab.as_ref());
+        let parts = Parts { here, run, timed: &self.timed, lab };
+        Reproduction::of(publication, &parts, Table::get())
+    }
+}
+
+/// The lab comes first: where it cannot be had, that is said at once.
+fn measure(publication: &Publication, args: &ReproduceArgs, interrupt: &Interrupt) -> Result<Found, Error> {
+    let machine = ThisMachine::capture(args.cpu)?;
+    let lab = if args.lab { in_lab(publication, interrupt)? } else { None };
+    let rows = rows(publication);
+    if rows.is_empty() {
+        return Ok(Found { machine, run: None, timed: Vec::new(), lab });
+    }
+    let plan = HostPlan {
+        rows: rows.clone(),
+        cpus: args.cpu.map_or(CpuChoice::Quiet, CpuChoice::Only),
+        budget: args.budget,
+        strict_budget: false,
+        seed: u64::from(drawn_seed()),
+        realtime: false,
+    };
+    let run = measure_host(&plan, interrupt)?;
+    let timed = time_loops(publication, rows, &run, interrupt)?;
+    Ok(Found { machine, run: Some(run), timed, lab })
+}
+
+/// The rows of the table of entries that the publication is measured by on this Linux.
+fn rows(publication: &Publication) -> Vec<TableRow<'static>> {
+    let table = Table::get();
+    let row = |(entry, operation)| Some((table.entry(entry)?, table.operation(operation)?));
+    publication.on_linux().into_iter().filter_map(row).collect()
+}
+
+/// On the CPU that kentry found quietest.
+fn time_loops(
+    publication: &Publication,
+    rows: Vec<TableRow>,
+    run: &Document,
+    interrupt: &Interrupt,
+) -> Result<Vec<Timed>, Error> {
+    let used = run.measurement.cpus.iter().max_by_key(|cpu| cpu.kept_rounds);
+    let Some(cpu) = used.map(|cpu| cpu.cpu).filter(|_| !interrupt.load(Ordering::Relaxed)) else {
+        return Ok(Vec::new());
+    };
+    let loops = Loops {
+        rows,
+        ways: publication.loops().into_iter().map(|(_, way)| way).collect(),
+        unit: publication.unit,
+        cpu,
+        parent: u64::from(std::process::id()),
+        seed: u64::from(drawn_seed()),
+    };
+    let mut host = executor(Priority::Inherited, LOOPS_TIME, interrupt)?;
+    Ok(loops.time(&mut host, interrupt))
+}
+
+/// None where the lab has nothing that stands for the publication.
+fn in_lab(publication: &Publication, interrupt: &Interrupt) -> Result<Option<Document>, Error> {
+    let (entry, operation, set) = publication.lab_wants(Table::get());
+    if entry.is_empty() {
+        note(&format!("the lab has nothing that stands for {}", publication.name));
+        return Ok(None);
+    }
+    let accel = measure::lab::Accel::Auto;
+    let options =
+        Options { entry, operation, set, accel, cpu_model: None, bochs: false, seed: 0, time: LAB_TIME };
+    crate::lab_command::measured(&options, interrupt).map(Some)
+}
