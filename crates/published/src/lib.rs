@@ -7,7 +7,7 @@ mod check;
 mod loops;
 mod reproduction;
 
-pub use loops::{Loop, Take, Timed};
+pub use loops::{Loop, Take, Timed, Took};
 pub use reproduction::{Figure, Here, InLab, LabFigure, Measured, Parts, Reproduction, Way};
 
 use environment::Environment;
@@ -166,7 +166,7 @@ impl Vsyscall {
             (Vsyscall::Emulated, Some("emulate" | "xonly")) | (Vsyscall::Native, Some("native")) => None,
             (_, Some("none")) => Some("this kernel has no vsyscall page".into()),
             (Vsyscall::Native, Some(_)) => {
-                Some("the vsyscall page is emulated here, as on every Linux since 5.3".into())
+                Some("the vsyscall page is emulated here; Linux dropped the native one in 2018".into())
             }
             (Vsyscall::Emulated, Some(mode)) => {
                 Some(format!("the vsyscall page is {mode} here, not emulated"))
@@ -240,10 +240,10 @@ pub struct Publication {
     pub title: String,
     /// Who published it, and where.
     pub source: String,
-    /// The processor that it was measured on.
-    pub cpu: String,
-    /// The kernel.
-    pub kernel: String,
+    /// The processor that it was measured on, as far as the source says.
+    pub cpu: Option<String>,
+    /// The kernel, as far as the source says.
+    pub kernel: Option<String>,
     /// What the figures count.
     pub unit: Unit,
     /// What was published, and what it showed, in sentences.
@@ -330,5 +330,155 @@ impl Publications {
     /// The one of that name.
     pub fn find(&self, name: &str) -> Option<&Publication> {
         self.iter().find(|publication| publication.name == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(change: impl Fn(&str) -> String) -> String {
+        Publications::parse(&change(SOURCE), Table::get()).unwrap_err().to_string()
+    }
+
+    /// The line of the source on which a text first stands, from 1.
+    fn line_of(text: &str) -> usize {
+        SOURCE.lines().position(|line| line.contains(text)).unwrap() + 1
+    }
+
+    #[test]
+    fn every_figure_is_measured_by_a_row_of_the_table_or_says_why_not() {
+        let table = Table::get();
+        let mut figures = 0;
+        for publication in Publications::get().iter() {
+            for row in publication.rows.iter().map(Spanned::get_ref) {
+                let what = format!("{} {}", publication.name, row.name);
+                assert_eq!(row.published.len(), publication.columns.len(), "{what}");
+                assert_eq!(row.on_linux().is_some(), row.absent.is_none(), "{what}");
+                for (entry, operation) in row.on_linux().into_iter().chain(row.in_lab(table)) {
+                    assert!(table.entry(entry).is_some() && table.operation(operation).is_some(), "{what}");
+                }
+                figures += row.published.iter().filter(|figure| figure.0.is_some()).count();
+            }
+            let is_sentence = |text: &str| text.ends_with('.') && text.split(". ").count() <= 3;
+            assert!(is_sentence(&publication.about), "{}: {}", publication.name, publication.about);
+        }
+        assert!(figures >= 40, "{figures}");
+    }
+
+    /// Names are on command lines and in scripts.
+    #[test]
+    fn a_name_is_for_ever() {
+        let names: Vec<&str> =
+            Publications::get().iter().map(|publication| publication.name.as_str()).collect();
+        for known in [
+            "gettimeofday-4.14",
+            "gettimeofday-i7-8550u",
+            "mach-null-trap",
+            "kvm-round-trip",
+            "l4re-null",
+            "pti-unixbench",
+            "pti-costs",
+        ] {
+            assert!(names.contains(&known), "{known}");
+        }
+    }
+
+    #[test]
+    fn what_the_author_did_not_say_is_measured_in_two_plain_ways() {
+        let loops = |name: &str| Publications::get().find(name).unwrap().loops();
+        assert_eq!(loops("gettimeofday-4.14"), [("loop", Loop::PLAIN), ("single", Loop::SINGLE)]);
+        let known = Loop { calls: 16384, repetitions: 1, take: Take::Mean };
+        assert_eq!(loops("kvm-round-trip"), [("loop", known)]);
+        assert_eq!(loops("pti-unixbench"), [], "nothing of it is measured");
+    }
+
+    #[test]
+    fn hostile_text_is_an_error_with_a_line() {
+        let unknown = refused(|text| text.replacen("entry = \"sysenter-i386\"", "entry = \"sysentre\"", 1));
+        let line = line_of("entry = \"sysenter-i386\"") - 3;
+        assert_eq!(
+            unknown,
+            format!(
+                "published.toml: line {line}: publication gettimeofday-4.14, row sysenter: there is no entry sysentre"
+            )
+        );
+        for (from, to, why) in [
+            (
+                "operation = \"gettimeofday\"",
+                "operation = \"signal\"",
+                "int80-i386 does not serve signal on Linux",
+            ),
+            ("published = [498, 317]", "published = [498]", "1 figures for 2 columns"),
+            ("published = [498, 317]", "published = [\"-\", \"-\"]", "no figure was published"),
+            ("set = { pti = \"on\" }", "set = { pti = \"maybe\" }", "set: pti=maybe is no switch and value"),
+            ("set = { pti = \"on\" }", "set = { kpti = \"on\" }", "set: kpti=on is no switch and value"),
+            ("lab = \"call-gate-x86_64\"", "lab = \"libc\"", "libc does not serve none in the lab"),
+            ("base = \"syscall\"", "base = \"syscal\"", "base: syscal is none of its rows"),
+            ("name = \"PTI off\"", "name = \"PTI on\"", "it has two columns PTI on"),
+            ("name = \"sysenter\"", "name = \"int 80h\"", "it has two rows int 80h"),
+            ("name = \"l4re-null\"", "name = \"pti-costs\"", "the name is taken"),
+            ("name = \"l4re-null\"", "name = \"L4Re null\"", "not of a-z 0-9"),
+            ("calls = 16384", "calls = 0", "loop: 0 calls; the probe makes 1 to 1000000"),
+            ("calls = 16384, repetitions = 1,", "calls = 1, repetitions = 99999,", "loop: 99999 repetitions"),
+            (
+                "loop = { calls = 16384, repetitions = 1, take = \"mean\" }",
+                "",
+                "\"way\" and \"loop\" go together",
+            ),
+            ("unit = \"ns\"", "unit = \"index\"", "kentry does not measure an index"),
+            ("absent = \"Linux has no call gates for 64-bit code\"", "", "\"absent\" why it is not"),
+        ] {
+            assert!(SOURCE.contains(from), "{from}");
+            let error = refused(|text| text.replacen(from, to, 1));
+            assert!(error.starts_with("published.toml: line ") && error.contains(why), "{to}: {error}");
+        }
+    }
+
+    #[test]
+    fn wrong_types_and_unknown_keys_are_errors_with_a_line() {
+        for (from, to) in [
+            ("published = [498, 317]", "published = [498, -1]"),
+            ("published = [498, 317]", "published = [498, inf]"),
+            ("published = [498, 317]", "published = [498, \"many\"]"),
+            ("published = [498, 317]", "publshed = [498, 317]"),
+            ("needs = { pti = \"on\" }", "needs = { pti = \"maybe\" }"),
+            ("unit = \"ns\"", "unit = \"seconds\""),
+            ("take = \"mean\"", "take = \"median\""),
+            ("\n[[publication]]\n", "\n[[publication]\n"),
+        ] {
+            assert!(SOURCE.contains(from), "{from}");
+            let error = refused(|text| text.replacen(from, to, 1));
+            assert!(error.contains("at line "), "{to}: {error}");
+        }
+        assert!(Publications::parse("", Table::get()).unwrap_err().to_string().contains("publication"));
+    }
+
+    #[test]
+    fn what_a_kernel_lacks_is_said() {
+        let here = |pti, vsyscall: Option<&str>| {
+            let mut here = Environment { vsyscall: vsyscall.map(str::to_string), ..Environment::default() };
+            here.kernel.pti = pti;
+            here
+        };
+        let pti = |wanted| Needs { pti: Some(wanted), vsyscall: None };
+        assert_eq!(pti(OnOff::On).missing(&here(Some(true), None)), None);
+        assert_eq!(pti(OnOff::Off).missing(&here(Some(false), None)), None);
+        for (wanted, found) in [(OnOff::On, Some(false)), (OnOff::Off, Some(true)), (OnOff::On, None)] {
+            let why = pti(wanted).missing(&here(found, None)).unwrap();
+            assert!(why.contains("page-table isolation"), "{why}");
+        }
+        let page = |wanted| Needs { pti: None, vsyscall: Some(wanted) };
+        for (wanted, mode, open) in [
+            (Vsyscall::Emulated, Some("xonly"), true),
+            (Vsyscall::Emulated, Some("emulate"), true),
+            (Vsyscall::Emulated, Some("native"), false),
+            (Vsyscall::Native, Some("native"), true),
+            (Vsyscall::Native, Some("emulate"), false),
+            (Vsyscall::Emulated, Some("none"), false),
+            (Vsyscall::Native, None, false),
+        ] {
+            assert_eq!(page(wanted).missing(&here(None, mode)).is_none(), open, "{wanted:?} {mode:?}");
+        }
     }
 }

@@ -10,7 +10,7 @@ use table::Table;
 
 /// How kentry measures, in words.
 const KENTRY: &str = "single calls between fences, less the same code without the call, while the core was alone; the median \
-                      of the rounds, as `kentry` does it";
+                      of the rounds, as kentry's runs do";
 
 /// The name of that way.
 const KENTRY_NAME: &str = "kentry";
@@ -41,10 +41,10 @@ pub struct Reproduction {
     pub about: String,
     /// Who published it, and where.
     pub source: String,
-    /// The processor that it was measured on.
-    pub cpu: String,
-    /// The kernel.
-    pub kernel: String,
+    /// The processor that it was measured on; null where the source does not say.
+    pub cpu: Option<String>,
+    /// The kernel; null where the source does not say.
+    pub kernel: Option<String>,
     /// What the published figures count.
     pub unit: Unit,
     /// How the author measured, in words; null where that is not known.
@@ -53,6 +53,8 @@ pub struct Reproduction {
     pub base: Option<String>,
     /// This machine.
     pub here: Here,
+    /// What differs here, besides the figures, in words.
+    pub differs: Vec<String>,
     /// How was measured here: loops as the author's, then kentry's own way. Empty where nothing could be.
     pub ways: Vec<Way>,
     /// The figures, column by column.
@@ -62,7 +64,7 @@ pub struct Reproduction {
 }
 
 /// What of this machine decides the figures.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Here {
     /// The processor.
     pub cpu: Option<String>,
@@ -72,7 +74,13 @@ pub struct Here {
     pub pti: Option<bool>,
     /// How the vsyscall page is served: `none`, `emulate`, `xonly`, `native`.
     pub vsyscall: Option<String>,
-    /// Id of the run with kentry's figures.
+    /// Frequency of the time stamp counter, hertz.
+    pub tsc_hz: Option<f64>,
+    /// Frequency that the core ran at, hertz: the median over the rounds.
+    pub core_hz: Option<f64>,
+    /// Share of the run's checks that found the core alone, 0 to 1.
+    pub quiet_share: Option<f64>,
+    /// Id of the kept run with kentry's figures.
     pub run: Option<String>,
 }
 
@@ -108,6 +116,8 @@ pub struct Figure {
     pub reason: Option<String>,
     /// What else there is to know.
     pub remark: Option<String>,
+    /// Whether other processes ran on the CPU while a loop was timed, which is in its figure.
+    pub disturbed: bool,
 }
 
 /// A cost that was measured here.
@@ -178,6 +188,7 @@ impl Reproduction {
             way: publication.way.clone(),
             base: publication.base.clone(),
             here: Here::of(parts),
+            differs: differs(publication, parts.here),
             figures: figures.collect(),
             ways,
             lab: parts.lab.map(|run| in_lab(publication, run, table)),
@@ -195,6 +206,8 @@ impl Reproduction {
 impl Here {
     fn of(parts: &Parts) -> Here {
         let kernel = &parts.here.kernel;
+        let measurement = parts.run.map(|run| &run.measurement);
+        let tsc_hz = measurement.and_then(|run| run.tsc_hz);
         let names: Vec<&str> =
             [&kernel.sysname, &kernel.release].into_iter().flatten().map(String::as_str).collect();
         Here {
@@ -202,9 +215,43 @@ impl Here {
             kernel: (!names.is_empty()).then(|| names.join(" ")),
             pti: kernel.pti,
             vsyscall: parts.here.vsyscall.clone(),
+            tsc_hz,
+            core_hz: measurement.and_then(|run| Some(run.tsc_hz? * run.cycles_per_tick?)),
+            quiet_share: measurement.and_then(|run| run.quiet_share),
             run: parts.run.and_then(|run| run.id.clone()),
         }
     }
+}
+
+/// What is not as it was there: the processor and the kernel, unless their names say otherwise, and what is around them.
+fn differs(publication: &Publication, here: &Environment) -> Vec<String> {
+    let mut all = Vec::new();
+    let last_word = |text: &Option<String>| {
+        text.as_ref().and_then(|text| text.split(' ').next_back().map(str::to_string))
+    };
+    for (what, there, found) in [
+        ("the processor", &publication.cpu, &here.cpu.brand),
+        ("the kernel", &publication.kernel, &here.kernel.release),
+    ] {
+        let is_same = last_word(there).zip(found.as_ref()).is_some_and(|(name, found)| found.contains(&name));
+        all.extend((!is_same).then(|| what.to_string()));
+    }
+    if here.hypervisor.present {
+        all.push("a hypervisor is below this kernel".into());
+    }
+    let says_pti = publication.columns.iter().any(|column| column.get_ref().needs.pti.is_some());
+    all.extend(match (says_pti, here.kernel.pti) {
+        (_, None) => None,
+        (true, Some(on)) => Some(format!("page-table isolation (PTI) is {} here", on_off(on))),
+        (false, Some(on)) => {
+            Some(format!("page-table isolation (PTI) is {} here; the source does not say of it", on_off(on)))
+        }
+    });
+    all
+}
+
+fn on_off(on: bool) -> &'static str {
+    if on { "on" } else { "off" }
 }
 
 fn ways(publication: &Publication) -> Vec<Way> {
@@ -239,6 +286,7 @@ fn figures(
                 measured: ways.iter().map(|way| Measured::none(way.name)).collect(),
                 reason: closed(row, column, parts),
                 remark: row.remark.clone(),
+                disturbed: false,
             };
             // What nobody published for this column is not measured for it: it has nothing to stand beside.
             if let (Some(published), None) = (published, &figure.reason) {
@@ -290,7 +338,10 @@ impl Figure {
                 (timed.entry.as_str(), timed.operation.as_str()) == name && timed.way == *way
             };
             match parts.timed.iter().find(of_row).map(|timed| &timed.took) {
-                Some(Ok(took)) => measured.value = way.of(took),
+                Some(Ok(took)) => {
+                    measured.value = way.of(&took.loops);
+                    self.disturbed |= took.preemptions > 0;
+                }
                 Some(Err(why)) => reasons.push(why.clone()),
                 None => reasons.push(UNMEASURED.into()),
             }
@@ -441,5 +492,277 @@ impl Publication {
         let mut set: BTreeMap<String, String> = named.filter_map(default).collect();
         set.extend(self.set(row, column));
         set
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Loop, Publications, Took};
+    use stats::{Cost, Cycles, Nanos, Noise};
+
+    const TABLE: &str = r#"
+        [[publication]]
+        name = "little"
+        title = "a table"
+        source = "a test"
+        cpu = "Example 9000"
+        unit = "ns"
+        about = "A table."
+        base = "syscall"
+        [[publication.column]]
+        name = "PTI on"
+        needs = { pti = "on" }
+        set = { pti = "on" }
+        [[publication.column]]
+        name = "PTI off"
+        needs = { pti = "off" }
+        [[publication.row]]
+        name = "syscall"
+        published = [200, 100]
+        entry = "syscall-x86_64"
+        operation = "getppid"
+        [[publication.row]]
+        name = "int 80h"
+        published = [400, 300]
+        entry = "int80-i386"
+        operation = "getppid"
+        [[publication.row]]
+        name = "call gate"
+        published = ["-", 500]
+        lab = "call-gate-i386"
+        operation = "getppid"
+        absent = "Linux has none"
+    "#;
+
+    fn parsed(text: &str) -> Publication {
+        Publications::parse(text, Table::get()).unwrap().iter().next().unwrap().clone()
+    }
+
+    fn cost<U: From<f64> + Copy>(estimate: f64) -> Option<Cost<U>> {
+        let (low, high) = (U::from(estimate - 1.0), U::from(estimate + 1.0));
+        let (ci_low, ci_high, p99, p999) = (Some(low), Some(high), None, None);
+        let estimate = U::from(estimate);
+        Some(Cost { estimate, ci_low, ci_high, min: low, p50: estimate, p99, p999, max: high })
+    }
+
+    fn row(entry: &str, ns: f64) -> document::Row {
+        let mut row = document::Row::unmeasured(entry, "getppid", 64);
+        (row.ns, row.core_cycles) = (cost::<Nanos>(ns), cost::<Cycles>(ns * 3.0));
+        row
+    }
+
+    fn here(pti: bool) -> Environment {
+        let mut here = Environment::default();
+        here.cpu.brand = Some("Example(R) 9000 CPU @ 2 GHz".into());
+        here.kernel.pti = Some(pti);
+        here
+    }
+
+    fn document(results: Vec<document::Row>) -> Document {
+        Document {
+            schema: document::SCHEMA.into(),
+            id: Some("0123456789".into()),
+            measurement: document::Measurement::default(),
+            environment: here(false),
+            vdso: BTreeMap::new(),
+            results,
+            findings: Vec::new(),
+        }
+    }
+
+    fn timed(entry: &str, way: Loop, loops: Vec<u64>) -> Timed {
+        let took = Ok(Took { loops, preemptions: 0 });
+        Timed { entry: entry.into(), operation: "getppid".into(), way, took }
+    }
+
+    fn loops() -> Vec<Timed> {
+        vec![
+            timed("syscall-x86_64", Loop::PLAIN, vec![50_000, 70_000]),
+            timed("syscall-x86_64", Loop::SINGLE, vec![95, 90, 400]),
+            timed("int80-i386", Loop::PLAIN, vec![180_000]),
+            timed("int80-i386", Loop::SINGLE, vec![220]),
+        ]
+    }
+
+    fn reproduced(text: &str, pti: bool, run: Option<&Document>, timed: &[Timed]) -> Reproduction {
+        let parts = Parts { here: &here(pti), run, timed, lab: None };
+        Reproduction::of(&parsed(text), &parts, Table::get())
+    }
+
+    fn figure<'a>(reproduction: &'a Reproduction, column: &str, row: &str) -> &'a Figure {
+        let mut all = reproduction.figures.iter();
+        all.find(|figure| figure.column == column && figure.row == row).unwrap()
+    }
+
+    fn values(figure: &Figure) -> Vec<Option<f64>> {
+        figure.measured.iter().map(|measured| measured.value).collect()
+    }
+
+    #[test]
+    fn each_way_stands_beside_the_published_figure_and_the_base() {
+        let run = document(vec![row("syscall-x86_64", 50.0), row("int80-i386", 175.0)]);
+        let found = reproduced(TABLE, false, Some(&run), &loops());
+        assert_eq!(found.ways.iter().map(|way| way.name).collect::<Vec<_>>(), ["loop", "single", "kentry"]);
+        let int80 = figure(&found, "PTI off", "int 80h");
+        assert_eq!(values(int80), [Some(180.0), Some(220.0), Some(175.0)]);
+        assert_eq!((int80.published, int80.published_to_base), (Some(300.0), Some(3.0)));
+        let ratios: Vec<_> = int80.measured.iter().map(|one| (one.to_published, one.to_base)).collect();
+        assert_eq!(ratios[0], (Some(0.6), Some(3.0)), "the mean of the base's loops is 60");
+        assert_eq!(ratios[1], (Some(220.0 / 300.0), Some(220.0 / 90.0)));
+        assert_eq!(ratios[2], (Some(175.0 / 300.0), Some(3.5)));
+        assert_eq!((int80.measured[2].ci_low, int80.measured[2].ci_high), (Some(174.0), Some(176.0)));
+        assert_eq!((int80.measured[0].ci_low, int80.reason.as_deref()), (None, None));
+        assert_eq!(found.here.run.as_deref(), Some("0123456789"));
+    }
+
+    #[test]
+    fn what_this_kernel_cannot_tell_has_a_reason_and_no_figure() {
+        let run = document(vec![row("syscall-x86_64", 50.0), row("int80-i386", 175.0)]);
+        let found = reproduced(TABLE, false, Some(&run), &loops());
+        for row in ["syscall", "int 80h"] {
+            let closed = figure(&found, "PTI on", row);
+            assert_eq!(values(closed), [None; 3]);
+            assert_eq!(closed.reason.as_deref(), Some("page-table isolation is off here"));
+            assert!(closed.published_to_base.is_some(), "what was published is known all the same");
+        }
+        let gate = figure(&found, "PTI off", "call gate");
+        assert_eq!((values(gate), gate.reason.as_deref()), (vec![None; 3], Some("Linux has none")));
+        let none_published = |figure: &&Figure| figure.column == "PTI on" && figure.row == "call gate";
+        assert!(!found.figures.iter().any(|figure| none_published(&figure)));
+        // With isolation it is the other way round.
+        let other = reproduced(TABLE, true, Some(&run), &loops());
+        assert!(values(figure(&other, "PTI on", "int 80h"))[0].is_some());
+        assert_eq!(values(figure(&other, "PTI off", "int 80h")), [None; 3]);
+    }
+
+    #[test]
+    fn a_row_that_is_closed_or_noisy_says_so() {
+        let mut noisy = row("syscall-x86_64", 50.0);
+        (noisy.ns, noisy.core_cycles) = (None, None);
+        noisy.noise = Some(Noise { kind: NoiseKind::Shared, low: Some(60.0), high: Some(90.0) });
+        let mut closed = document::Row::unmeasured("int80-i386", "getppid", 32);
+        (closed.outcome, closed.reason) = (Outcome::Unsupported, Some("it is closed".into()));
+        let run = document(vec![noisy, closed]);
+        let mut timed = loops();
+        timed.retain(|timed| timed.entry != "int80-i386" || timed.way == Loop::SINGLE);
+        timed.last_mut().unwrap().took = Err("it is closed".into());
+        let found = reproduced(TABLE, false, Some(&run), &timed);
+        let syscall = figure(&found, "PTI off", "syscall");
+        assert_eq!(values(syscall), [Some(60.0), Some(90.0), None], "loops know of no noise");
+        assert!(syscall.reason.as_deref().unwrap().starts_with("kentry: noisy"), "{:?}", syscall.reason);
+        let int80 = figure(&found, "PTI off", "int 80h");
+        assert_eq!(values(int80), [None; 3]);
+        assert_eq!(
+            int80.reason.as_deref(),
+            Some("it was not measured before the run was interrupted; it is closed")
+        );
+        assert!(int80.measured.iter().all(|one| one.to_base.is_none() && one.to_published.is_none()));
+    }
+
+    #[test]
+    fn cycles_of_an_unknown_clock_compare_with_both_and_those_of_the_core_with_the_cores() {
+        let run = document(vec![row("syscall-x86_64", 50.0), row("int80-i386", 175.0)]);
+        let of_unit = |unit: &str| {
+            let text = TABLE.replace("unit = \"ns\"", &format!("unit = \"{unit}\""));
+            let found = reproduced(&text, false, Some(&run), &loops());
+            let syscall = figure(&found, "PTI off", "syscall").clone();
+            let units: Vec<_> = found.ways.iter().map(|way| way.unit).collect();
+            let ratios: Vec<_> = syscall.measured.iter().map(|one| one.to_published).collect();
+            (units, syscall.measured[2].value, ratios)
+        };
+        let (units, kentry, ratios) = of_unit("cycles");
+        assert_eq!(units, [Unit::Ticks, Unit::Ticks, Unit::CoreCycles]);
+        assert_eq!((kentry, ratios), (Some(150.0), vec![Some(0.6), Some(0.9), Some(1.5)]));
+        let (_, _, ratios) = of_unit("core-cycles");
+        assert_eq!(ratios, [None, None, Some(1.5)]);
+        // The rows have no figures in ticks.
+        let (_, kentry, ratios) = of_unit("ticks");
+        assert_eq!((kentry, ratios), (None, vec![Some(0.6), Some(0.9), None]));
+    }
+
+    #[test]
+    fn where_nothing_was_measured_the_published_figures_stand_alone() {
+        let text = TABLE.replace("entry = ", "absent = ").replace("operation = \"getppid\"\n", "\n");
+        let text = text.replace("lab = \"call-gate-i386\"", "");
+        let found = reproduced(&text, false, None, &[]);
+        assert!(found.ways.is_empty() && found.here.run.is_none());
+        assert!(found.figures.iter().all(|figure| figure.measured.is_empty() && figure.reason.is_some()));
+        assert_eq!(figure(&found, "PTI on", "int 80h").published_to_base, Some(2.0));
+    }
+
+    #[test]
+    fn a_disturbed_loop_is_marked() {
+        let run = document(vec![row("syscall-x86_64", 50.0), row("int80-i386", 175.0)]);
+        let mut timed = loops();
+        timed[0].took.as_mut().unwrap().preemptions = 1;
+        let found = reproduced(TABLE, false, Some(&run), &timed);
+        assert!(figure(&found, "PTI off", "syscall").disturbed);
+        assert!(!figure(&found, "PTI off", "int 80h").disturbed);
+    }
+
+    #[test]
+    fn what_differs_is_said() {
+        let found = reproduced(TABLE, false, None, &[]);
+        assert_eq!(found.differs, ["the kernel", "page-table isolation (PTI) is off here"]);
+        let text =
+            TABLE.replace("Example 9000", "Example 8000").replace("needs = { pti = ", "set = { smap = ");
+        let text = text.replacen("set = { pti = \"on\" }\n", "\n", 1);
+        let other = reproduced(&text, true, None, &[]);
+        assert_eq!(
+            other.differs,
+            [
+                "the processor",
+                "the kernel",
+                "page-table isolation (PTI) is on here; the source does not say of it"
+            ]
+        );
+    }
+
+    #[test]
+    fn the_lab_is_asked_for_each_configuration_and_its_rows_are_found_again() {
+        let publication = parsed(TABLE);
+        let (entries, operations, sets) = publication.lab_wants(Table::get());
+        assert_eq!(entries, ["syscall-x86_64", "int80-i386", "call-gate-i386"]);
+        assert_eq!(
+            (operations, sets),
+            (vec!["getppid".to_string()], vec!["pti=on".to_string(), "pti=off".into()])
+        );
+        let row = |entry: &str, pti: &str, count: f64| {
+            let mut row = document::Row::unmeasured(entry, "getppid", 64);
+            row.configuration =
+                [("pti", pti), ("smap", "on")].map(|(k, v)| (k.to_string(), v.to_string())).into();
+            row.timing = document::Timing::Emulated;
+            row.instructions = cost(count);
+            row
+        };
+        let mut run = document(vec![
+            row("syscall-x86_64", "off", 100.0),
+            row("syscall-x86_64", "on", 110.0),
+            row("int80-i386", "on", 220.0),
+            row("call-gate-i386", "off", 90.0),
+        ]);
+        let machine = document::Machine::QemuTcg;
+        run.measurement.place = document::Place::new(machine, table::Kernel::Lab);
+        let parts = Parts { here: &here(false), run: None, timed: &[], lab: Some(&run) };
+        let lab = Reproduction::of(&publication, &parts, Table::get()).lab.unwrap();
+        assert_eq!(lab.unit, "instructions");
+        let found: Vec<_> = lab
+            .figures
+            .iter()
+            .map(|one| (one.column.as_str(), one.row.as_str(), one.value, one.to_base))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("pti=on", "syscall", Some(110.0), Some(1.0)),
+                ("pti=on", "int 80h", Some(220.0), Some(2.0)),
+                ("pti=on", "call gate", None, None),
+                ("", "syscall", Some(100.0), Some(1.0)),
+                ("", "int 80h", None, None),
+                ("", "call gate", Some(90.0), Some(0.9)),
+            ]
+        );
+        assert_eq!(lab.figures[2].reason.as_deref(), Some("the lab did not measure it"));
     }
 }

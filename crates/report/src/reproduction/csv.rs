@@ -20,7 +20,7 @@ pub(crate) fn render(reproduction: &Reproduction) -> Result<Vec<u8>, Error> {
 
 fn header() -> Vec<String> {
     let ways = WAYS.iter().flat_map(|way| OF_WAY.iter().map(move |of| format!("{way}_{of}")));
-    let behind = ["reason", "remark"].into_iter().map(str::to_owned);
+    let behind = ["reason", "remark", "disturbed"].into_iter().map(str::to_owned);
     BEFORE.into_iter().map(str::to_owned).chain(ways).chain(behind).collect()
 }
 
@@ -46,7 +46,7 @@ fn of_figure(reproduction: &Reproduction, figure: &Figure) -> Vec<String> {
         let measured = figure.measured.iter().find(|measured| measured.way == way);
         cells.extend(of_way(unit, measured));
     }
-    cells.extend([text(&figure.reason), text(&figure.remark)]);
+    cells.extend([text(&figure.reason), text(&figure.remark), figure.disturbed.to_string()]);
     cells
 }
 
@@ -78,6 +78,6 @@ fn of_lab(reproduction: &Reproduction, unit: &str, figure: &LabFigure) -> Vec<St
     cells.extend(vec![String::new(); (WAYS.len() - 1) * OF_WAY.len()]);
     let empty = String::new;
     cells.extend([unit.into(), optional(figure.value), empty(), empty(), empty(), optional(figure.to_base)]);
-    cells.extend([figure.reason.as_deref().map(plain::plain).unwrap_or_default(), empty()]);
+    cells.extend([figure.reason.as_deref().map(plain::plain).unwrap_or_default(), empty(), empty()]);
     cells
 }

@@ -1,5 +1,6 @@
 //! The published tables that can be reproduced.
 
+use crate::figure::ABSENT;
 use crate::line::{Line, look, wrapped};
 use crate::markdown::escaped;
 use crate::{Error, Format, Style, csv, json};
@@ -13,8 +14,8 @@ struct Listed<'a> {
     title: &'a str,
     about: &'a str,
     source: &'a str,
-    cpu: &'a str,
-    kernel: &'a str,
+    cpu: Option<&'a str>,
+    kernel: Option<&'a str>,
     unit: Unit,
     way: Option<&'a str>,
     /// Published figures.
@@ -31,8 +32,8 @@ impl<'a> Listed<'a> {
             title: &publication.title,
             about: &publication.about,
             source: &publication.source,
-            cpu: &publication.cpu,
-            kernel: &publication.kernel,
+            cpu: publication.cpu.as_deref(),
+            kernel: publication.kernel.as_deref(),
             unit: publication.unit,
             way: publication.way.as_deref(),
             rows: rows().count(),
@@ -40,12 +41,17 @@ impl<'a> Listed<'a> {
         }
     }
 
-    fn here(&self) -> String {
-        format!("{} of {} rows can be measured on Linux", self.rows_here, self.rows)
+    /// On what it was measured, in what, and how much of it Linux can be asked for.
+    fn below(&self) -> String {
+        let on: Vec<&str> = [self.cpu, self.kernel].into_iter().flatten().collect();
+        let (here, all) = (self.rows_here, self.rows);
+        format!("{}; {}; rows that Linux can be asked for: {here} of {all}", on.join(", "), self.unit.name())
     }
 
     fn cells(&self) -> Vec<String> {
-        let texts = [self.name, self.title, self.cpu, self.kernel, self.unit.name()].map(str::to_owned);
+        let said = |text: Option<&'a str>| text.unwrap_or(ABSENT);
+        let texts = [self.name, self.title, said(self.cpu), said(self.kernel), self.unit.name()];
+        let texts = texts.map(str::to_owned);
         let counts = [self.rows, self.rows_here].map(|count| count.to_string());
         texts.into_iter().chain(counts).chain([self.source.to_owned()]).collect()
     }
@@ -89,11 +95,10 @@ fn text(listed: &[Listed], style: &Style) -> Vec<u8> {
     for one in listed {
         let mut start = Line::new(look::NAME, one.name);
         start.blank_to(indent);
-        let below = format!("{}; {}; {}; {}", one.cpu, one.kernel, one.unit.name(), one.here());
         let mut second = Line::default();
         second.blank(indent);
         let lines = wrapped(start, look::PLAIN, one.title, style.columns(), indent);
-        let more = wrapped(second, look::FAINT, &below, style.columns(), indent);
+        let more = wrapped(second, look::FAINT, &one.below(), style.columns(), indent);
         lines.iter().chain(&more).for_each(|line| line.write(style.color, &mut out));
     }
     out.into_bytes()

@@ -1,6 +1,6 @@
 //! A reproduction as GitHub's Markdown.
 
-use super::table::{Heading, cells, headings, lab_words, of_lab, parts};
+use super::table::{Heading, Part, cells, headings, lab_words, of_lab, parts};
 use super::{head, missing, remarks};
 use crate::markdown::escaped;
 use published::Reproduction;
@@ -17,7 +17,7 @@ pub(crate) fn render(reproduction: &Reproduction) -> Vec<u8> {
         out.push_str(&format!("\n## {}\n\n", escaped(column)));
         let figures = reproduction.figures.iter().filter(|figure| figure.column == column);
         let rows: Vec<Vec<String>> = figures.map(|figure| cells(reproduction, figure, &parts)).collect();
-        table(&mut out, &names(&headings), &rows);
+        table(&mut out, &names(reproduction, &headings), &rows);
     }
     if let Some(lab) = &reproduction.lab {
         out.push_str(&format!("\n## lab\n\n{}\n\n", escaped(&lab_words(lab))));
@@ -36,11 +36,18 @@ pub(crate) fn render(reproduction: &Reproduction) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// The headings in one line each, with what stands over them.
-fn names(headings: &[Heading]) -> Vec<String> {
-    let of = |heading: &Heading| {
-        let over = heading.over.clone();
-        heading.names.iter().map(move |name| format!("{name} {over}").trim().to_owned()).collect::<Vec<_>>()
+/// The headings in one line each, with what stands over them; costs with their units.
+fn names(reproduction: &Reproduction, headings: &[Heading]) -> Vec<String> {
+    let of = |heading: &Heading| -> Vec<String> {
+        let name = |name: &&'static str| match heading.part {
+            Part::Row | Part::Entry => name.to_string(),
+            Part::Cost => {
+                let way = reproduction.ways.iter().find(|way| way.name == *name);
+                format!("{name}, {}", way.map_or(reproduction.unit, |way| way.unit).name())
+            }
+            Part::ToPublished | Part::ToBase => format!("{name}, {}", heading.over),
+        };
+        heading.names.iter().map(name).collect()
     };
     headings.iter().flat_map(of).collect()
 }
@@ -51,7 +58,7 @@ fn table(out: &mut String, heading: &[String], rows: &[Vec<String>]) {
         format!("| {} |\n", cells.join(" | "))
     };
     out.push_str(&line(heading));
-    let rule = |place: usize| if place == 0 { "---" } else { "---:" };
+    let rule = |place: usize| if place < 2 { "---" } else { "---:" };
     out.push_str(&format!("|{}|\n", (0..heading.len()).map(rule).collect::<Vec<_>>().join("|")));
     rows.iter().for_each(|row| out.push_str(&line(row)));
 }

@@ -25,13 +25,19 @@ pub fn reproduction(reproduction: &Reproduction, format: Format, style: &Style) 
     }
 }
 
+/// Said of a row whose loops were interrupted.
+const DISTURBED: &str =
+    "other processes ran on this CPU while the loop was timed, and the loop's figure has their time in it";
+
 /// What stands above the figures: label and text.
 fn head(reproduction: &Reproduction) -> Vec<(&'static str, String)> {
-    let way = reproduction.way.as_deref().unwrap_or("not said");
+    let said = |text: &Option<String>| text.clone().unwrap_or_else(|| "not said".to_owned());
     let mut facts = vec![
-        ("published", format!("{}. On {}; {}", reproduction.source, reproduction.cpu, reproduction.kernel)),
-        ("measured by", format!("{way}; in {}", reproduction.unit.name())),
+        ("published", reproduction.source.clone()),
+        ("there", format!("processor: {}; kernel: {}", said(&reproduction.cpu), said(&reproduction.kernel))),
         ("here", here(&reproduction.here)),
+        ("differs", reproduction.differs.join("; ")),
+        ("author's way", format!("{}: {}", reproduction.unit.name(), said(&reproduction.way))),
     ];
     let plainest =
         if reproduction.way.is_none() { ". A plain way, since the author's is not known" } else { "" };
@@ -50,14 +56,16 @@ fn here(here: &Here) -> String {
         Some(false) => "off",
         None => ABSENT,
     };
-    let run = here.run.as_deref().map(|id| format!("; run {}", crate::short(id)));
-    format!(
-        "{}, {}; PTI {pti}; vsyscall page {}{}",
-        text(&here.cpu),
-        text(&here.kernel),
-        text(&here.vsyscall),
-        run.unwrap_or_default()
-    )
+    let clock = here.tsc_hz.map(|tsc| {
+        let core = here.core_hz.map_or(ABSENT.to_owned(), |core| format!("{:.3}", core / 1e9));
+        format!("TSC {:.3} GHz, core {core} GHz", tsc / 1e9)
+    });
+    let quiet = here.quiet_share.map(|share| format!("alone on the core {:.0} % of the time", 100.0 * share));
+    let run = here.run.as_deref().map(|id| format!("run {}", crate::short(id)));
+    let first = format!("processor: {}; kernel: {}; PTI {pti}", text(&here.cpu), text(&here.kernel));
+    let vsyscall = here.vsyscall.as_ref().map(|mode| format!("vsyscall page {mode}"));
+    let all = [Some(first), vsyscall, clock, quiet, run];
+    all.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
 /// Why figures are missing, each reason once: what it is about, and why.
@@ -75,21 +83,31 @@ fn missing(reproduction: &Reproduction) -> Vec<(String, String)> {
     }
     let of_lab = reproduction.lab.iter().flat_map(|lab| &lab.figures);
     out.extend(of_lab.filter_map(|one| Some((format!("{}, in the lab", one.row), one.reason.clone()?))));
-    once(out)
+    grouped(out)
 }
 
 /// What there is to know of rows.
 fn remarks(reproduction: &Reproduction) -> Vec<(String, String)> {
-    let remark = |figure: &::published::Figure| Some((figure.row.clone(), figure.remark.clone()?));
-    once(reproduction.figures.iter().filter_map(remark).collect())
+    let remark = |figure: &::published::Figure| {
+        let disturbed = figure.disturbed.then(|| DISTURBED.to_owned());
+        [figure.remark.clone(), disturbed]
+            .into_iter()
+            .flatten()
+            .map(|text| (figure.row.clone(), text))
+            .collect::<Vec<_>>()
+    };
+    grouped(reproduction.figures.iter().flat_map(remark).collect())
 }
 
-fn once(all: Vec<(String, String)>) -> Vec<(String, String)> {
-    let mut out: Vec<(String, String)> = Vec::new();
-    for one in all {
-        if !out.contains(&one) {
-            out.push(one);
+/// Each text once, behind all that it is about.
+fn grouped(all: Vec<(String, String)>) -> Vec<(String, String)> {
+    let mut groups: Vec<(Vec<String>, String)> = Vec::new();
+    for (what, text) in all {
+        match groups.iter_mut().find(|(_, known)| *known == text) {
+            Some((about, _)) if about.contains(&what) => {}
+            Some((about, _)) => about.push(what),
+            None => groups.push((vec![what], text)),
         }
     }
-    out
+    groups.into_iter().map(|(about, text)| (about.join("; "), text)).collect()
 }
