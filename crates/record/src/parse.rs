@@ -264,6 +264,14 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn loops_are_read_in_pairs() {
+        let bytes = record(0, abi::RECORD_LOOPS, &u64s(&[10, 20, 30, 50]));
+        assert_eq!(parse(&bytes).unwrap()[0].payload, Payload::Loops(vec![[10, 20], [30, 50]]));
+        let half = record(0, abi::RECORD_LOOPS, &u64s(&[10, 20, 30]));
+        assert_eq!(parse(&half).unwrap_err().damage, Damage::Length);
+    }
+
+    #[test]
     fn a_record_of_the_version_before_is_named() {
         let mut bytes = record(0, abi::RECORD_END, &u64s(&[1, 2]));
         bytes[4] -= 1;
