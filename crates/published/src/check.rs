@@ -11,6 +11,9 @@ pub(crate) struct Wrong {
     pub what: String,
 }
 
+/// The most characters of a heading, so that tables fit a terminal.
+const LONGEST: usize = 20;
+
 pub(crate) fn check(all: &Publications, table: &Table) -> Result<(), Wrong> {
     let mut names = BTreeSet::new();
     for publication in &all.all {
@@ -64,6 +67,11 @@ fn of_publication(publication: &Publication) -> Result<(), String> {
     twice("row", publication.rows.iter().map(|row| row.get_ref().name.as_str()))?;
     if publication.columns.is_empty() || publication.rows.is_empty() {
         return Err("it has no column or no row".into());
+    }
+    let named = publication.columns.iter().map(|column| &column.get_ref().name);
+    let long = named.chain(publication.rows.iter().map(|row| &row.get_ref().name));
+    if let Some(name) = long.into_iter().find(|name| name.is_empty() || name.chars().count() > LONGEST) {
+        return Err(format!("a heading has 1 to {LONGEST} characters, and \"{name}\" has not"));
     }
     let is_row = |name: &String| publication.rows.iter().any(|row| row.get_ref().name == *name);
     if let Some(base) = publication.base.as_ref().filter(|base| !is_row(base)) {

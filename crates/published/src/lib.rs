@@ -417,6 +417,7 @@ mod tests {
             ("base = \"syscall\"", "base = \"syscal\"", "base: syscal is none of its rows"),
             ("name = \"PTI off\"", "name = \"PTI on\"", "it has two columns PTI on"),
             ("name = \"sysenter\"", "name = \"int 80h\"", "it has two rows int 80h"),
+            ("name = \"sysenter\"", "name = \"sysenter, from 32-bit code\"", "1 to 20 characters"),
             ("name = \"l4re-null\"", "name = \"pti-costs\"", "the name is taken"),
             ("name = \"l4re-null\"", "name = \"L4Re null\"", "not of a-z 0-9"),
             ("calls = 16384", "calls = 0", "loop: 0 calls; the probe makes 1 to 1000000"),

@@ -226,15 +226,18 @@ impl Here {
 /// What is not as it was there: the processor and the kernel, unless their names say otherwise, and what is around them.
 fn differs(publication: &Publication, here: &Environment) -> Vec<String> {
     let mut all = Vec::new();
-    let last_word = |text: &Option<String>| {
-        text.as_ref().and_then(|text| text.split(' ').next_back().map(str::to_string))
+    let brand = here.cpu.brand.as_deref().unwrap_or_default();
+    let is_processor = |name: &str| brand.split(' ').any(|word| word == name);
+    let release = here.kernel.release.as_deref().unwrap_or_default();
+    let is_kernel = |version: &str| {
+        release.strip_prefix(version).is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))
     };
-    for (what, there, found) in [
-        ("the processor", &publication.cpu, &here.cpu.brand),
-        ("the kernel", &publication.kernel, &here.kernel.release),
-    ] {
-        let is_same = last_word(there).zip(found.as_ref()).is_some_and(|(name, found)| found.contains(&name));
-        all.extend((!is_same).then(|| what.to_string()));
+    let last_word = |text: &Option<String>| text.as_ref()?.split(' ').next_back().map(str::to_string);
+    if !last_word(&publication.cpu).is_some_and(|name| is_processor(&name)) {
+        all.push("the processor".to_string());
+    }
+    if !last_word(&publication.kernel).is_some_and(|version| is_kernel(&version)) {
+        all.push("the kernel".to_string());
     }
     if here.hypervisor.present {
         all.push("a hypervisor is below this kernel".into());
@@ -705,6 +708,18 @@ mod tests {
     fn what_differs_is_said() {
         let found = reproduced(TABLE, false, None, &[]);
         assert_eq!(found.differs, ["the kernel", "page-table isolation (PTI) is off here"]);
+        let differs = |version: &str, release: &str| {
+            let named =
+                TABLE.replace("unit = \"ns\"", &format!("unit = \"ns\"\nkernel = \"Linux {version}\""));
+            let mut here = here(false);
+            here.kernel.release = Some(release.into());
+            let parts = Parts { here: &here, run: None, timed: &[], lab: None };
+            Reproduction::of(&parsed(&named), &parts, Table::get())
+                .differs
+                .contains(&"the kernel".to_string())
+        };
+        assert!(!differs("4.14", "4.14.0-5-amd64") && !differs("4.14", "4.14"));
+        assert!(differs("4.1", "4.14.0") && differs("1.0", "6.1.0") && differs("4.14", "6.18.44"));
         let text =
             TABLE.replace("Example 9000", "Example 8000").replace("needs = { pti = ", "set = { smap = ");
         let text = text.replacen("set = { pti = \"on\" }\n", "\n", 1);

@@ -3,7 +3,7 @@
 use crate::figure::ABSENT;
 use crate::line::{Line, look, wrapped};
 use crate::markdown::escaped;
-use crate::{Error, Format, Style, csv, json};
+use crate::{Error, Format, Style, csv, json, plain};
 use published::{Publication, Publications, Unit};
 use serde::Serialize;
 
@@ -43,17 +43,17 @@ impl<'a> Listed<'a> {
 
     /// On what it was measured, in what, and how much of it Linux can be asked for.
     fn below(&self) -> String {
-        let on: Vec<&str> = [self.cpu, self.kernel].into_iter().flatten().collect();
-        let (here, all) = (self.rows_here, self.rows);
-        format!("{}; {}; rows that Linux can be asked for: {here} of {all}", on.join(", "), self.unit.name())
+        let facts = [self.cpu, self.kernel, Some(self.unit.name())].into_iter().flatten();
+        let facts = facts.collect::<Vec<_>>().join("; ");
+        format!("{facts}; rows that Linux can be asked for: {} of {}", self.rows_here, self.rows)
     }
 
     fn cells(&self) -> Vec<String> {
         let said = |text: Option<&'a str>| text.unwrap_or(ABSENT);
         let texts = [self.name, self.title, said(self.cpu), said(self.kernel), self.unit.name()];
-        let texts = texts.map(str::to_owned);
+        let texts = texts.map(plain);
         let counts = [self.rows, self.rows_here].map(|count| count.to_string());
-        texts.into_iter().chain(counts).chain([self.source.to_owned()]).collect()
+        texts.into_iter().chain(counts).chain([plain(self.source)]).collect()
     }
 }
 

@@ -11,7 +11,7 @@ pub(crate) fn render(reproduction: &Reproduction) -> Vec<u8> {
     for (label, text) in head(reproduction) {
         out.push_str(&format!("- {label}: {}\n", escaped(&text)));
     }
-    let parts = parts(reproduction);
+    let parts = parts(reproduction, true);
     let headings = headings(reproduction, &parts);
     for column in reproduction.columns() {
         out.push_str(&format!("\n## {}\n\n", escaped(column)));
@@ -40,7 +40,7 @@ pub(crate) fn render(reproduction: &Reproduction) -> Vec<u8> {
 fn names(reproduction: &Reproduction, headings: &[Heading]) -> Vec<String> {
     let of = |heading: &Heading| -> Vec<String> {
         let name = |name: &&'static str| match heading.part {
-            Part::Row | Part::Entry => name.to_string(),
+            Part::Row | Part::Entry | Part::Interval => name.to_string(),
             Part::Cost => {
                 let way = reproduction.ways.iter().find(|way| way.name == *name);
                 format!("{name}, {}", way.map_or(reproduction.unit, |way| way.unit).name())

@@ -32,11 +32,12 @@ const DISTURBED: &str =
 /// What stands above the figures: label and text.
 fn head(reproduction: &Reproduction) -> Vec<(&'static str, String)> {
     let said = |text: &Option<String>| text.clone().unwrap_or_else(|| "not said".to_owned());
+    let differs = reproduction.differs.join("; ");
     let mut facts = vec![
         ("published", reproduction.source.clone()),
         ("there", format!("processor: {}; kernel: {}", said(&reproduction.cpu), said(&reproduction.kernel))),
         ("here", here(&reproduction.here)),
-        ("differs", reproduction.differs.join("; ")),
+        ("differs", if differs.is_empty() { "nothing that is known".to_owned() } else { differs }),
         ("author's way", format!("{}: {}", reproduction.unit.name(), said(&reproduction.way))),
     ];
     let plainest =
@@ -68,18 +69,20 @@ fn here(here: &Here) -> String {
     all.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
-/// Why figures are missing, each reason once: what it is about, and why.
+/// Why figures are missing, each reason once: what it is about, and why. What closes a whole column is about that, but rows that
+/// cannot be measured at all have a reason of their own.
 fn missing(reproduction: &Reproduction) -> Vec<(String, String)> {
     let columns = reproduction.columns();
     let mut out: Vec<(String, String)> = Vec::new();
     for column in &columns {
-        let figures: Vec<_> = reproduction.figures.iter().filter(|figure| figure.column == *column).collect();
-        let first = figures.first().and_then(|figure| figure.reason.as_deref());
-        let is_common = figures.len() > 1 && figures.iter().all(|figure| figure.reason.as_deref() == first);
-        match first.filter(|_| is_common && columns.len() > 1) {
-            Some(why) => out.push((column.to_string(), why.to_owned())),
-            None => out.extend(figures.iter().filter_map(|one| Some((one.row.clone(), one.reason.clone()?)))),
-        }
+        let of_column = || reproduction.figures.iter().filter(|figure| figure.column == *column);
+        let mut open =
+            of_column().filter(|figure| figure.entry.is_some()).map(|figure| figure.reason.as_deref());
+        let first = open.next().flatten();
+        let whole = first.filter(|first| columns.len() > 1 && open.all(|reason| reason == Some(*first)));
+        out.extend(whole.map(|why| (column.to_string(), why.to_owned())));
+        let rest = of_column().filter(|figure| whole.is_none() || figure.entry.is_none());
+        out.extend(rest.filter_map(|one| Some((one.row.clone(), one.reason.clone()?))));
     }
     let of_lab = reproduction.lab.iter().flat_map(|lab| &lab.figures);
     out.extend(of_lab.filter_map(|one| Some((format!("{}, in the lab", one.row), one.reason.clone()?))));

@@ -1,7 +1,7 @@
 //! The cells of a reproduction's tables, for text and Markdown alike.
 
 use crate::figure::{ABSENT, multiple, number};
-use published::{Figure, InLab, Reproduction};
+use published::{Figure, InLab, Measured, Reproduction};
 
 /// A part of the table that is left out where there is no room for it, or nothing in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,6 +12,8 @@ pub(crate) enum Part {
     Entry,
     /// Costs: published, then in each way.
     Cost,
+    /// How far the interval of kentry's cost reaches.
+    Interval,
     /// Costs here as a multiple of the published.
     ToPublished,
     /// Costs as a multiple of the base row's.
@@ -39,6 +41,7 @@ pub(crate) fn headings(reproduction: &Reproduction, parts: &[Part]) -> Vec<Headi
             let names = with_published(&mut all.iter().copied());
             Heading { part: *part, over: unit(reproduction).into(), names }
         }
+        Part::Interval => Heading { part: *part, over: String::new(), names: vec!["95 %"] },
         Part::ToPublished => {
             Heading { part: *part, over: "× published".into(), names: compared().collect() }
         }
@@ -50,15 +53,17 @@ pub(crate) fn headings(reproduction: &Reproduction, parts: &[Part]) -> Vec<Headi
     parts.iter().map(heading).collect()
 }
 
-/// The parts that have something in them.
-pub(crate) fn parts(reproduction: &Reproduction) -> Vec<Part> {
-    let measured = |figure: &Figure, known: fn(&published::Measured) -> Option<f64>| {
+/// The parts that have something in them; how sure kentry's costs are, if that was asked for.
+pub(crate) fn parts(reproduction: &Reproduction, verbose: bool) -> Vec<Part> {
+    let measured = |figure: &Figure, known: fn(&Measured) -> Option<f64>| {
         figure.measured.iter().any(|measured| known(measured).is_some())
     };
     let any = |is: &dyn Fn(&Figure) -> bool| reproduction.figures.iter().any(is);
     let mut parts = vec![Part::Row];
     parts.extend(any(&|figure| figure.entry.is_some()).then_some(Part::Entry));
     parts.push(Part::Cost);
+    let has_interval = any(&|figure| measured(figure, |one| one.ci_high));
+    parts.extend((verbose && has_interval).then_some(Part::Interval));
     parts.extend(any(&|figure| measured(figure, |one| one.to_published)).then_some(Part::ToPublished));
     parts.extend(any(&|figure| figure.published_to_base.is_some()).then_some(Part::ToBase));
     parts
@@ -78,32 +83,36 @@ fn compared(reproduction: &Reproduction) -> Vec<usize> {
 
 /// A figure's cells in the order of [`headings`].
 pub(crate) fn cells(reproduction: &Reproduction, figure: &Figure, parts: &[Part]) -> Vec<String> {
-    let mut out = Vec::new();
     let compared = compared(reproduction);
     let absent = || ABSENT.to_owned();
+    let ratios = |known: fn(&Measured) -> Option<f64>| {
+        let of = |place: &usize| figure.measured.get(*place).and_then(known).map_or_else(absent, multiple);
+        compared.iter().map(of).collect::<Vec<_>>()
+    };
+    let mut out = Vec::new();
     for part in parts {
         match part {
             Part::Row => out.push(figure.row.clone()),
             Part::Entry => out.push(figure.entry.clone().unwrap_or_else(absent)),
             Part::Cost => {
                 out.push(figure.published.map_or_else(absent, |published| published.to_string()));
-                let value = |one: &published::Measured| one.value.map_or_else(absent, number);
-                out.extend(figure.measured.iter().map(value));
+                out.extend(figure.measured.iter().map(|one| one.value.map_or_else(absent, number)));
             }
-            Part::ToPublished => out.extend(compared.iter().map(|place| {
-                let measured = figure.measured.get(*place);
-                measured.and_then(|one| one.to_published).map_or_else(absent, multiple)
-            })),
+            Part::Interval => out.push(figure.measured.last().and_then(half_width).unwrap_or_else(absent)),
+            Part::ToPublished => out.extend(ratios(|one| one.to_published)),
             Part::ToBase => {
                 out.push(figure.published_to_base.map_or_else(absent, multiple));
-                out.extend(compared.iter().map(|place| {
-                    let measured = figure.measured.get(*place);
-                    measured.and_then(|one| one.to_base).map_or_else(absent, multiple)
-                }));
+                out.extend(ratios(|one| one.to_base));
             }
         }
     }
     out
+}
+
+/// `±0.4`: the distance to the farther end of the interval.
+fn half_width(measured: &Measured) -> Option<String> {
+    let (value, low, high) = (measured.value?, measured.ci_low?, measured.ci_high?);
+    Some(format!("±{}", number(f64::max(value - low, high - value))))
 }
 
 /// The lab's table: two rows of headings, then the rows.

@@ -18,15 +18,15 @@ const LEAST_NEEDED: [Part; 3] = [Part::Entry, Part::ToPublished, Part::ToBase];
 
 pub(crate) fn render(reproduction: &Reproduction, style: &Style) -> Vec<u8> {
     let width = style.columns();
-    let mut start = Line::new(look::NAME, &format!("{}: ", reproduction.name));
-    start.push(look::PLAIN, &reproduction.title);
-    let mut lines = vec![start, Line::default()];
+    let start = Line::new(look::NAME, &format!("{}: ", reproduction.name));
+    let mut lines = wrapped(start, look::PLAIN, &reproduction.title, width, 2);
+    lines.push(Line::default());
     lines.extend(wrapped(Line::default(), look::PLAIN, &reproduction.about, width, 0));
     lines.push(Line::default());
     for (label, text) in head(reproduction) {
         lines.extend(labelled(label, &text, width));
     }
-    lines.extend(figures(reproduction, width));
+    lines.extend(figures(reproduction, style.verbose, width));
     lines.extend(lab(reproduction, width));
     lines.extend(notes("not measured", &missing(reproduction), width));
     lines.extend(notes("notes", &remarks(reproduction), width));
@@ -47,16 +47,15 @@ fn notes(heading: &str, notes: &[(String, String)], width: usize) -> Vec<Line> {
     }
     let mut lines = vec![Line::default(), Line::new(look::HEADING, heading)];
     for (what, text) in notes {
-        let mut start = Line::new(look::PLAIN, "  ");
-        start.push(look::NAME, &format!("{what}: "));
-        lines.extend(wrapped(start, look::PLAIN, text, width, 4));
+        let start = Line::new(look::PLAIN, "  ");
+        lines.extend(wrapped(start, look::PLAIN, &format!("{what}: {text}"), width, 4));
     }
     lines
 }
 
 /// A table for each published column, under the same headings.
-fn figures(reproduction: &Reproduction, width: usize) -> Vec<Line> {
-    let mut parts = parts(reproduction);
+fn figures(reproduction: &Reproduction, verbose: bool, width: usize) -> Vec<Line> {
+    let mut parts = parts(reproduction, verbose);
     let mut grid = grid(reproduction, &parts);
     for part in LEAST_NEEDED {
         if grid.width() <= width {
@@ -199,18 +198,20 @@ fn lab(reproduction: &Reproduction, width: usize) -> Vec<Line> {
     lines.extend(wrapped(Line::default(), look::PLAIN, &lab_words(lab), width, 0));
     lines.push(Line::default());
     let (heading, rows) = of_lab(reproduction, lab);
-    let all: Vec<&Vec<String>> = std::iter::once(&heading).chain(&rows).collect();
-    let widths: Vec<usize> = (0..heading.len())
-        .map(|place| {
-            all.iter().filter_map(|row| row.get(place)).map(|cell| columns_of(cell)).max().unwrap_or(0)
-        })
-        .collect();
+    let mut all: Vec<Vec<String>> = std::iter::once(heading).chain(rows).collect();
+    let mut names = 2;
+    if columns_of_rows(&all).iter().map(|column| column + 2).sum::<usize>() > width + 2 {
+        // Where there is no room for it, the entry's name is left out.
+        all.iter_mut().for_each(|row| drop(row.remove(1)));
+        names = 1;
+    }
+    let widths = columns_of_rows(&all);
     for (number, row) in all.iter().enumerate() {
         let look = if number == 0 { look::FAINT } else { look::PLAIN };
         let (mut line, mut at) = (Line::default(), 0);
         for (place, (cell, width)) in row.iter().zip(&widths).enumerate() {
             line.blank_to(at);
-            if place < 2 {
+            if place < names {
                 line.push(look, cell)
             } else {
                 line.push_right(look, cell, *width)
@@ -220,4 +221,14 @@ fn lab(reproduction: &Reproduction, width: usize) -> Vec<Line> {
         lines.push(line);
     }
     lines
+}
+
+/// The width of each column.
+fn columns_of_rows(rows: &[Vec<String>]) -> Vec<usize> {
+    let mut widths = Vec::new();
+    for row in rows {
+        widths.resize(row.len().max(widths.len()), 0);
+        row.iter().zip(&mut widths).for_each(|(cell, width)| *width = columns_of(cell).max(*width));
+    }
+    widths
 }
