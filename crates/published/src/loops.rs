@@ -27,16 +27,16 @@ pub struct Loop {
 }
 
 impl Loop {
-    /// The plainest way: a hundred thousand calls, and their mean.
-    pub const PLAIN: Loop = Loop { calls: 1000, repetitions: 100, take: Take::Mean };
+    /// The plainest way: many calls, and their mean.
+    pub const PLAIN: Loop = Loop { calls: 1000, repetitions: 20, take: Take::Mean };
 
     /// The other one: single calls, of which the shortest counts. The clock's own cost is in each.
     pub const SINGLE: Loop = Loop { calls: 1, repetitions: 1000, take: Take::Minimum };
 
-    /// How often all of it is done, so that the fastest can be taken: a mean has every other process's time in it.
+    /// How often all of it is done, so that the best run can be taken: a mean has every other process's time in it.
     pub fn runs(&self) -> usize {
         match self.take {
-            Take::Mean => 5,
+            Take::Mean => 20,
             Take::Minimum => 1,
         }
     }
@@ -70,7 +70,7 @@ impl Loop {
         };
         let runs = match self.runs() {
             1 => String::new(),
-            many => format!(", in the fastest of {many} runs"),
+            many => format!(", in the fastest of {many} runs that no other process interrupted"),
         };
         format!(
             "{what}, with {clock} read before and behind, whose cost is included; the {take}{times}{runs}"
@@ -94,7 +94,7 @@ fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
     for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place) % 3 == 0 {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);
@@ -142,7 +142,7 @@ mod tests {
         assert_eq!(
             Loop::PLAIN.in_words(Unit::Ns),
             "1,000 calls in a loop, with CLOCK_MONOTONIC (by the vDSO) read before and behind, whose cost is included; the \
-             mean of 100 loops, in the fastest of 5 runs"
+             mean of 20 loops, in the fastest of 20 runs that no other process interrupted"
         );
         assert_eq!(
             Loop::SINGLE.in_words(Unit::Cycles),
