@@ -2,6 +2,7 @@
 
 use crate::{catch_interrupts, drawn_seed, measure_host, need_counter, note, style};
 use document::{Document, Row};
+use environment::Environment;
 use host::{Interrupt, Priority};
 use kentry::cli::ReproduceArgs;
 use kentry::error::{Error, INTERRUPTED};
@@ -24,29 +25,41 @@ const LAB_TIME: Duration = Duration::from_secs(60);
 
 #[inline(never)]
 pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Error> {
+    match args.table.as_deref().filter(|_| !args.list) {
+        Some(name) => reproduce(find(name)?, args),
+        None => list(args),
+    }
+}
+
+#[inline(never)]
+fn list(args: &ReproduceArgs) -> Result<ExitCode, Error> {
     let format = args.show.format();
-    let Some(name) = args.table.as_deref().filter(|_| !args.list) else {
-        let target = Target::open(args.show.output.as_deref())?;
-        let style = style(&args.show, true, &target);
-        target.write_report(format, &report::publications(Publications::get(), format, &style)?)?;
-        return Ok(ExitCode::SUCCESS);
-    };
-    let publication = find(name)?;
+    let target = Target::open(args.show.output.as_deref())?;
+    let style = style(&args.show, true, &target);
+    target.write_report(format, &report::publications(Publications::get(), format, &style)?)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+#[inline(never)]
+fn reproduce(publication: &Publication, args: &ReproduceArgs) -> Result<ExitCode, Error> {
     need_counter()?;
     let target = Target::open(args.show.output.as_deref())?;
     let saving = Saving::prepare(&args.save, &mut note)?;
     let interrupt = catch_interrupts()?;
     let found = measure(publication, args, &interrupt)?;
     let interrupted = interrupt.load(Ordering::Relaxed);
-    if interrupted && !found.run.as_ref().is_some_and(|run| run.results.iter().any(Row::has_outcome)) {
+    let run = found.run.as_deref();
+    if interrupted && !run.is_some_and(|run| run.results.iter().any(Row::has_outcome)) {
         return Err(Error::Interrupted);
     }
-    let (keeps, style) = (saving.keeps(), style(&args.show, true, &target));
-    let kept = found.run.as_ref().map_or(Ok(()), |run| saving.keep(run));
+    let keeps = saving.keeps();
+    // Kept before it is shown, as every run.
+    let kept = run.map_or(Ok(()), |run| saving.keep(run));
     let mut reproduction = found.beside(publication);
     if !keeps || kept.is_err() {
         reproduction.here.run = None;
     }
+    let (format, style) = (args.show.format(), style(&args.show, true, &target));
     target.write_report(format, &report::reproduction(&reproduction, format, &style)?)?;
     kept?;
     Ok(if interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
@@ -62,43 +75,59 @@ fn find(name: &str) -> Result<&'static Publication, Error> {
     })
 }
 
-/// What was measured.
+/// What was measured. Documents are large, and this command must do with a small stack (`ulimit -s 64`).
 struct Found {
-    machine: ThisMachine,
-    run: Option<Document>,
+    /// This machine, where nothing of the publication can be measured on it.
+    here: Option<Box<Environment>>,
+    run: Option<Box<Document>>,
     timed: Vec<Timed>,
-    lab: Option<Document>,
+    lab: Option<Box<Document>>,
 }
 
 impl Found {
-    fn beside(&self, publication: &Publication) -> Reproduction {
-        // The run's environment knows more: how the vsyscall page is served.
-        let here = self.run.as_ref().map_or(&self.machine.environment, |run| &run.environment);
-        let (run, lab) = (self.run.as_ref(), self.lab.as_ref());
+    #[inline(never)]
+    fn beside(&self, publication: &Publication) -> Box<Reproduction> {
+        let (run, lab) = (self.run.as_deref(), self.lab.as_deref());
+        let unknown = Environment::default();
+        let here = run.map(|run| &run.environment).or(self.here.as_deref()).unwrap_or(&unknown);
         let parts = Parts { here, run, timed: &self.timed, lab };
-        Reproduction::of(publication, &parts, Table::get())
+        Box::new(Reproduction::of(publication, &parts, Table::get()))
     }
 }
 
 /// The lab comes first: where it cannot be had, that is said at once.
+#[inline(never)]
 fn measure(publication: &Publication, args: &ReproduceArgs, interrupt: &Interrupt) -> Result<Found, Error> {
-    let machine = ThisMachine::capture(args.cpu)?;
     let lab = if args.lab { in_lab(publication, interrupt)? } else { None };
     let rows = rows(publication);
     if rows.is_empty() {
-        return Ok(Found { machine, run: None, timed: Vec::new(), lab });
+        return Ok(Found { here: Some(this_machine(args)?), run: None, timed: Vec::new(), lab });
     }
+    let run = kentrys_way(rows.clone(), args, interrupt)?;
+    let timed = time_loops(publication, rows, &run, interrupt)?;
+    Ok(Found { here: None, run: Some(run), timed, lab })
+}
+
+#[inline(never)]
+fn this_machine(args: &ReproduceArgs) -> Result<Box<Environment>, Error> {
+    Ok(Box::new(ThisMachine::capture(args.cpu)?.environment))
+}
+
+#[inline(never)]
+fn kentrys_way(
+    rows: Vec<TableRow>,
+    args: &ReproduceArgs,
+    interrupt: &Interrupt,
+) -> Result<Box<Document>, Error> {
     let plan = HostPlan {
-        rows: rows.clone(),
+        rows,
         cpus: args.cpu.map_or(CpuChoice::Quiet, CpuChoice::Only),
         budget: args.budget,
         strict_budget: false,
         seed: u64::from(drawn_seed()),
         realtime: false,
     };
-    let run = measure_host(&plan, interrupt)?;
-    let timed = time_loops(publication, rows, &run, interrupt)?;
-    Ok(Found { machine, run: Some(run), timed, lab })
+    measure_host(&plan, interrupt).map(Box::new)
 }
 
 /// The rows of the table of entries that the publication is measured by on this Linux.
@@ -109,6 +138,7 @@ fn rows(publication: &Publication) -> Vec<TableRow<'static>> {
 }
 
 /// On the CPU that kentry found quietest.
+#[inline(never)]
 fn time_loops(
     publication: &Publication,
     rows: Vec<TableRow>,
@@ -132,7 +162,8 @@ fn time_loops(
 }
 
 /// None where the lab has nothing that stands for the publication.
-fn in_lab(publication: &Publication, interrupt: &Interrupt) -> Result<Option<Document>, Error> {
+#[inline(never)]
+fn in_lab(publication: &Publication, interrupt: &Interrupt) -> Result<Option<Box<Document>>, Error> {
     let (entry, operation, set) = publication.lab_wants(Table::get());
     if entry.is_empty() {
         note(&format!("the lab has nothing that stands for {}", publication.name));
@@ -141,5 +172,5 @@ fn in_lab(publication: &Publication, interrupt: &Interrupt) -> Result<Option<Doc
     let accel = measure::lab::Accel::Auto;
     let options =
         Options { entry, operation, set, accel, cpu_model: None, bochs: false, seed: 0, time: LAB_TIME };
-    crate::lab_command::measured(&options, interrupt).map(Some)
+    crate::lab_command::measured(&options, interrupt).map(|run| Some(Box::new(run)))
 }
