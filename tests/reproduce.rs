@@ -80,6 +80,28 @@ fn a_reproduction_is_kept_as_a_run_and_no_save_keeps_none() {
     assert_eq!(stdout(&data, &["runs", "--format", "csv"]).lines().count(), 2, "a head and one run");
 }
 
+/// Whether there is an emulator that the lab can run in.
+fn has_qemu() -> bool {
+    Command::new("qemu-system-x86_64").arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
+#[test]
+fn the_lab_tells_what_this_linux_lacks_and_its_run_is_kept_too() {
+    if !has_qemu() {
+        let name = "the_lab_tells_what_this_linux_lacks_and_its_run_is_kept_too";
+        return eprintln!("skipped {name}: there is no qemu-system-x86_64");
+    }
+    let data = folder();
+    let found = reproduced(&data, &["kvm-round-trip", "--lab", "--name", "both"]);
+    let figures = found["lab"]["figures"].as_array().unwrap();
+    let gate = figures.iter().find(|figure| figure["row"] == "call gate").unwrap();
+    assert_eq!(gate["entry"], "call-gate-x86_64");
+    assert!(gate["value"].as_f64().unwrap() > 0.0, "{gate}");
+    let kept = |run: &str| document::load(&stdout(&data, &["show", run, "--format", "json"])).unwrap();
+    assert!(kept(found["lab"]["run"].as_str().unwrap()).is_of_lab());
+    assert!(!kept("both").is_of_lab() && kept("latest").id == kept("both").id);
+}
+
 #[test]
 fn loops_are_timed_as_the_author_did_or_in_two_plain_ways() {
     let ways = |name: &str| {

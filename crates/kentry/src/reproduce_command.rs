@@ -4,7 +4,7 @@ use crate::{catch_interrupts, drawn_seed, measure_host, need_counter, note, styl
 use document::{Document, Row};
 use environment::Environment;
 use host::{Interrupt, Priority};
-use kentry::cli::ReproduceArgs;
+use kentry::cli::{ReproduceArgs, SaveArgs};
 use kentry::error::{Error, INTERRUPTED};
 use kentry::output::Target;
 use kentry::saving::Saving;
@@ -53,16 +53,24 @@ fn reproduce(publication: &Publication, args: &ReproduceArgs) -> Result<ExitCode
         return Err(Error::Interrupted);
     }
     let keeps = saving.keeps();
-    // Kept before it is shown, as every run.
-    let kept = run.map_or(Ok(()), |run| saving.keep(run));
+    // Kept before they are shown, as every run; that of this Linux is the latest.
+    let kept = keep_lab(&found, args).and(run.map_or(Ok(()), |run| saving.keep(run)));
     let mut reproduction = found.beside(publication);
     if !keeps || kept.is_err() {
         reproduction.here.run = None;
+        reproduction.lab.iter_mut().for_each(|lab| lab.run = None);
     }
     let (format, style) = (args.show.format(), style(&args.show, true, &target));
     target.write_report(format, &report::reproduction(&reproduction, format, &style)?)?;
     kept?;
     Ok(if interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
+}
+
+/// A name belongs to the run of this Linux. That runs cannot be kept was said for that one.
+#[inline(never)]
+fn keep_lab(found: &Found, args: &ReproduceArgs) -> Result<(), Error> {
+    let Some(lab) = found.lab.as_deref() else { return Ok(()) };
+    Saving::prepare(&SaveArgs { name: None, ..args.save.clone() }, &mut |_| ())?.keep(lab)
 }
 
 fn find(name: &str) -> Result<&'static Publication, Error> {

@@ -142,6 +142,8 @@ pub struct Measured {
 pub struct InLab {
     /// `instructions` (counted in an emulator, no times), `core-cycles` or `ticks`.
     pub unit: &'static str,
+    /// Id of the kept run with these figures.
+    pub run: Option<String>,
     /// The figures, configuration by configuration.
     pub figures: Vec<LabFigure>,
 }
@@ -422,7 +424,7 @@ fn in_lab(publication: &Publication, run: &Document, table: &Table) -> InLab {
         of_column.iter_mut().for_each(|figure| figure.to_base = ratio(figure.value, base));
         figures.append(&mut of_column);
     }
-    InLab { unit, figures }
+    InLab { unit, run: run.id.clone(), figures }
 }
 
 fn lab_figure(

@@ -159,10 +159,12 @@ pub(crate) fn lab_unit(lab: &InLab) -> &'static str {
 
 /// What is said above the lab's table.
 pub(crate) fn lab_words(lab: &InLab) -> String {
+    let run = lab.run.as_deref().map_or(String::new(), |id| format!(" (run {})", crate::short(id)));
     match lab.unit {
-        "instructions" => "In the lab, kentry's own kernel: instructions executed in an emulator, no times. A count ranks no \
-                           cost: iretq and cpuid count one each, as mov does."
-            .to_owned(),
-        _ => format!("In the lab, kentry's own kernel in a virtual machine: {}.", lab_unit(lab)),
+        "instructions" => format!(
+            "In the lab, kentry's own kernel{run}: instructions executed in an emulator, no times. A count ranks no cost: iretq \
+             and cpuid count one each, as mov does."
+        ),
+        _ => format!("In the lab, kentry's own kernel in a virtual machine{run}: {}.", lab_unit(lab)),
     }
 }
