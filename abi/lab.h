@@ -11,8 +11,9 @@
  *	screen			show a table on screen and serial port instead of the stream; stands before any set, run, ...
  *	limit TICKS		a program that has run for so long is ended; 0: never
  *	set SWITCH=VALUE ...	switches of entries.toml; those that are not named stay as they are
- *	layout NUMBER		from here on, where in its slot each path begins, and which physical pages are skipped, is drawn from
- *				this number; 0: at the beginning, and none
+ *	layout NUMBER		from here on, where in its slot each path begins, which physical pages are skipped, where the
+ *				kernel's stacks for programs begin, and the addresses and random bytes of programs are drawn from
+ *				this number; 0: at the beginning, none, at their ends, from the seed. Not between beside and run
  *	run FILE ARGUMENT ...	a probe of the archive, or a program like one: exceptions serve as system calls
  *	exec FILE ARGUMENT ...	a static program of the archive, as Linux would run it
  *	beside FILE ARGUMENT ...

@@ -22,6 +22,12 @@
 #define REQUEST_CLOCK	       6 /* LOOP_CLOCK_* */
 #define REQUEST_LOOP_ARGUMENTS 9 /* argc of a whole request for loops */
 
+/*
+ * As REQUEST_PARENT and REQUEST_CPU: whoever asks does not know, because the probe runs under another command. The probe asks
+ * the kernel itself, by the base ABI's own call.
+ */
+#define REQUEST_ASK 4294967295u
+
 #define MODE_MEASURE  1
 #define MODE_DESCRIBE 2 /* what the auxiliary vector and the vDSO offer */
 #define MODE_LOOP     3 /* plain loops of calls, as programs that are no probe measure */

@@ -36,6 +36,7 @@ static void report_boot(const struct boot *boot, const struct tsc *tsc, unsigned
 		ring_say(payload);
 		table_begin(payload);
 	}
+	fpu_save_all();
 	record(RECORD_LAB_BOOT, payload, sizeof(payload));
 	strays_report();
 }

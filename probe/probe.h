@@ -124,8 +124,10 @@ extern volatile unsigned long faults_skipped;
 void operation_prepare(const struct request *request);
 void operation_check(const struct request *request);
 
-/* reference.c: a clock's time by the base ABI's own call, nanoseconds. */
+/* reference.c: a clock's time, nanoseconds; the parent's process id; the CPU. All by the base ABI's own call. */
 uint64_t reference_time(uint32_t clock);
+unsigned long reference_parent(void);
+unsigned long reference_cpu(void);
 
 /* target.c: what an entry needs before it can be used; ends the program where it is closed. */
 void target_prepare(const struct request *request);

@@ -1,4 +1,4 @@
-/* The clock that answers are compared with: the base ABI's own call. */
+/* What answers are compared with: the base ABI's own calls. */
 #include "probe.h"
 
 uint64_t reference_time(uint32_t clock)
@@ -18,4 +18,17 @@ uint64_t reference_time(uint32_t clock)
 	}
 #endif
 	return (uint64_t)now.seconds * 1000000000u + (uint64_t)now.nanoseconds;
+}
+
+unsigned long reference_parent(void)
+{
+	return (unsigned long)system_call(NR_GETPPID, 0, 0, 0, 0, 0, 0);
+}
+
+unsigned long reference_cpu(void)
+{
+	uint32_t cpu = UINT32_MAX;
+
+	system_call(NR_GETCPU, (long)&cpu, 0, 0, 0, 0, 0);
+	return cpu;
 }

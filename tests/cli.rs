@@ -71,7 +71,8 @@ fn what_works_has_figures_or_says_why_it_has_none() {
         assert!(row.ticks.is_none() || row.noise.is_none(), "{what}");
         assert_eq!(row.ticks.is_some(), row.ns.is_some(), "{what}");
         assert!(row.ticks.is_some() || row.core_cycles.is_none(), "{what}");
-        assert_eq!(row.ticks.is_some(), row.cpu.is_some(), "{what}");
+        // Where no CPU had six quiet rounds of its own, the estimate is of several, and names none.
+        assert!(row.ticks.is_some() || row.cpu.is_none(), "{what}");
     }
     let hertz = DOCUMENT.measurement.tsc_hz.unwrap();
     assert!((1e8..1e11).contains(&hertz), "{hertz}");

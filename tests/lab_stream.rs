@@ -322,7 +322,7 @@ fn timed(folder: &TempDir, plan: &LabPlan, boot: &[u64], counts: Counts) -> Path
     costing(folder, plan, boot, counts, &|_| 1.0)
 }
 
-/// The same, where each boot's layout makes everything cost so many times as much.
+/// The same, where each layout makes everything cost so many times as much.
 fn costing(
     folder: &TempDir,
     plan: &LabPlan,
@@ -334,14 +334,22 @@ fn costing(
     for number in 0..plan.boots(Counter::Time) {
         let mut tape = Tape::found(boot);
         let text = plan.work(Counter::Time, number).plan.render();
-        for (line, run) in text.lines().filter(|line| line.starts_with("run ")).zip(0..) {
+        let (mut drawn_from, mut run) = (0, 0);
+        for line in text.lines() {
+            if let Some(number) = line.strip_prefix("layout ") {
+                drawn_from = number.parse().unwrap();
+            }
+            if !line.starts_with("run ") {
+                continue;
+            }
             let output = if line.split(' ').count() == 3 {
                 Vec::new()
             } else {
                 let request = request(line);
-                simulated(&mut machine, &request, 100.0 * layout(number) * f64::from(request.entry))
+                simulated(&mut machine, &request, 100.0 * layout(drawn_from) * f64::from(request.entry))
             };
             tape.counted(run, &output, &counts(number, run), abi::LAB_END_EXITED, [0; 4]);
+            run += 1;
         }
         std::fs::write(folder.path().join(format!("stream.{number}")), tape.done()).unwrap();
     }
@@ -378,15 +386,18 @@ fn under_kvm_the_figures_are_times() {
     }
     let lab = document.environment.lab.as_ref().unwrap();
     let seeds: Vec<u64> = lab.boots.iter().map(|boot| boot.seed).collect();
-    assert_eq!(seeds, [0, 1, 2, 3, 4, 5, 6, 7], "a layout each");
+    assert_eq!(seeds, [0, 1, 2, 3, 4, 5, 6, 7], "an order each");
     assert!(lab.boots.iter().is_sorted_by(|a, b| a.at_ms < b.at_ms));
+    let layouts: Vec<u64> = lab.layouts.iter().map(|layout| layout.number).collect();
+    assert_eq!(layouts, [1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 1], "two in each boot, each in two");
+    assert!(lab.layouts.iter().is_sorted_by(|a, b| a.at_ms < b.at_ms));
     assert_eq!((lab.counters.as_ref(), lab.microcode.as_deref()), (None, Some("0x2b000643")));
 }
 
 #[test]
 fn a_layout_that_decides_the_cost_is_seen_in_the_spread() {
     let (folder, plan) = (tempfile::tempdir().unwrap(), plan(&ROWS));
-    let program = costing(&folder, &plan, &BOOT, NOTHING, &|boot| 1.0 + 0.05 * (boot % 3) as f64);
+    let program = costing(&folder, &plan, &BOOT, NOTHING, &|layout| 1.0 + 0.05 * (layout % 3) as f64);
     let document = with_limits(&plan, &program, Accelerator::Kvm, limits(LONG)).unwrap();
     for row in &document.results {
         let spread = row.spread.unwrap();
@@ -775,8 +786,9 @@ fn the_kernels_plan_is_the_same_for_the_same_command_line() {
         let text = work.plan.render();
         text.lines().filter(|line| line.starts_with("layout ")).map(str::to_string).collect::<Vec<_>>()
     });
-    assert_eq!(layouts, [["layout 8"], ["layout 9"]], "one in a boot, since its rounds share it");
-    assert!(hardware[1].plan.render().starts_with("lab 2\nseed 8\nlayout 9\n"), "another layout");
+    assert_eq!(layouts, [["layout 8", "layout 9"], ["layout 9", "layout 10"]], "one for each round");
+    assert_eq!(hardware[1].layouts, [(0, 9), (rounds / 2, 10)], "their first runs");
+    assert!(hardware[1].plan.render().starts_with("lab 2\nseed 8\n"));
     assert!(!text.contains("layout"), "counts do not depend on it");
 }
 

@@ -342,8 +342,12 @@ fn the_first_sample_of_a_block_was_slow() {
         first.push(samples[0].interval(2));
         later.push(samples[32].interval(2));
     }
-    first.sort_unstable();
-    later.sort_unstable();
-    let (first, later) = (first[first.len() / 2], later[later.len() / 2]);
-    assert!(first * 4 < later * 5, "median of the first samples {first}, of later ones {later}");
+    // Of the middle half: neither what interrupts did, nor single steps of a coarse counter.
+    let usual = |mut ticks: Vec<u64>| {
+        ticks.sort_unstable();
+        let middle = &ticks[ticks.len() / 4..ticks.len() * 3 / 4];
+        middle.iter().sum::<u64>() as f64 / middle.len() as f64
+    };
+    let (first, later) = (usual(first), usual(later));
+    assert!(first < later * 1.25, "the first samples took {first}, later ones {later}");
 }

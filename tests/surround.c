@@ -1,7 +1,7 @@
 /*
  * Runs a command inside a real seccomp filter: surround ACTION ARCH NUMBER COMMAND [ARGUMENTS]
  *
- *	ACTION	kill, trap, or errno=N
+ *	ACTION	kill, trap, allow (a filter that only takes its time), or errno=N
  *	ARCH	x86_64 or i386: whose call
  *	NUMBER	the call's number
  *
@@ -24,6 +24,8 @@ static unsigned action(const char *name)
 		return SECCOMP_RET_KILL_PROCESS;
 	if (strcmp(name, "trap") == 0)
 		return SECCOMP_RET_TRAP;
+	if (strcmp(name, "allow") == 0)
+		return SECCOMP_RET_ALLOW;
 	if (strncmp(name, "errno=", 6) == 0)
 		return SECCOMP_RET_ERRNO | (unsigned)atoi(name + 6);
 	fprintf(stderr, "surround: %s?\n", name);

@@ -40,7 +40,12 @@ extern struct cpu cpu;
 void cpu_find_features(void);
 int cpu_has(unsigned feature);
 unsigned cpu_family(void);
-/* Resets the vector registers and their control to the state of a new program. */
+/*
+ * What programs have of x87 and vectors. Until fpu_save_all, that is x87 and SSE: KVM emulates fxrstor, but not xrstor, and the
+ * test of ring 0 is to work where it is emulated.
+ */
+void fpu_save_all(void);
+/* Resets these registers and their control to the state of a new program. */
 void fpu_reset(void);
 /* The same registers, to and from memory that was zero when it was first saved to; aligned to 64 bytes. */
 #define FPU_BYTES 4096

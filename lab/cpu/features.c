@@ -152,25 +152,32 @@ void cpu_find_features(void)
 		enable_xsave();
 }
 
+/* Whether all that XSAVE knows is saved, or x87 and SSE alone. */
+static int saves_all;
+
+void fpu_save_all(void)
+{
+	saves_all = cpu_has(FEATURE_XSAVE);
+}
+
 /* An XSAVE area whose header says that it is empty: xrstor then resets every part to its initial state. */
 static uint8_t empty_area[576] __attribute__((aligned(64)));
 
 void fpu_reset(void)
 {
-	const uint32_t mxcsr = MXCSR_DEFAULT;
-
 	*(uint32_t *)(empty_area + 24) = MXCSR_DEFAULT;
 	*(uint16_t *)empty_area = 0x37f;
-	if (cpu_has(FEATURE_XSAVE))
+	if (saves_all)
 		__asm__ volatile("xrstor64 %0" : : "m"(empty_area), "a"(~0u), "d"(~0u) : "memory");
 	else
 		__asm__ volatile("fxrstor64 %0" : : "m"(empty_area) : "memory");
-	__asm__ volatile("fninit; ldmxcsr %0" : : "m"(mxcsr));
+	/* AMD's fxrstor leaves the last instruction's address, data and opcode (APM vol. 5, FXRSTOR). */
+	__asm__ volatile("fninit");
 }
 
 void fpu_save(uint8_t *to)
 {
-	if (cpu_has(FEATURE_XSAVE))
+	if (saves_all)
 		__asm__ volatile("xsave64 (%0)" : : "r"(to), "a"(~0u), "d"(~0u) : "memory");
 	else
 		__asm__ volatile("fxsave64 (%0)" : : "r"(to) : "memory");
@@ -178,7 +185,7 @@ void fpu_save(uint8_t *to)
 
 void fpu_load(const uint8_t *from)
 {
-	if (cpu_has(FEATURE_XSAVE))
+	if (saves_all)
 		__asm__ volatile("xrstor64 (%0)" : : "r"(from), "a"(~0u), "d"(~0u) : "memory");
 	else
 		__asm__ volatile("fxrstor64 (%0)" : : "r"(from) : "memory");

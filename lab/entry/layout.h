@@ -7,9 +7,13 @@
 
 #define MOST_THREADS 8 /* programs that can be alive at once; each has one thread, and an address space */
 
-/* Stacks of a thread: below each is a page that is not mapped (stacks.S). */
-#define KERNEL_STACK_BYTES 16384
-#define ENTRY_STACK_BYTES  12288
+/*
+ * Stacks of a thread: below each is a page that is not mapped (stacks.S). A stack begins less than STACK_ROOM below its end,
+ * at a distance that the plan draws (0 unless it says `layout`).
+ */
+#define KERNEL_STACK_BYTES (16384 + STACK_ROOM)
+#define ENTRY_STACK_BYTES  (12288 + STACK_ROOM)
+#define STACK_ROOM	   4096
 
 #define THREAD_RSP 0 /* in struct thread */
 

@@ -43,7 +43,10 @@ static inline uint64_t virtual_to_physical(const void *address)
  * no lock. A page that is freed earlier is reused first.
  */
 void pages_init(uint64_t start, uint64_t end); /* physical */
-/* From the next program on, which physical pages are skipped is drawn from this number; 0: none is. */
+/*
+ * Which physical pages are skipped is drawn from this number; 0: none is. Gives back all pages but the kernel's, those that were
+ * taken for good, too: cache_forget must have forgotten them, and no program may be alive.
+ */
 void pages_set_layout(uint64_t drawn_from);
 uint64_t page_take(void); /* physical, zeroed; 0 when there is none */
 void page_free(uint64_t physical);
@@ -90,6 +93,8 @@ void tables_new_space(struct address_space *made);
 /* Gives back what its lower half has, pages and tables. It must not be the current one. */
 void tables_end_space(struct address_space *ended);
 void tables_enter(void); /* the processor goes to the tables of the current address space */
+/* 0 once there are the page tables that an address of a program needs, so that tables_map of it cannot fail; or -ENOMEM. */
+int tables_prepare(uint64_t address);
 /* 0, or -ENOMEM. This and tables_unmap flush the page with the kernel's identifier alone: tables_flush does the rest. */
 int tables_map(uint64_t address, uint64_t physical, unsigned rights);
 uint64_t tables_unmap(uint64_t address); /* the physical page that was there, or 0 */
@@ -122,6 +127,7 @@ struct source {
  */
 /* The page that begins so many bytes into the area; physical, 0 when there is no room. */
 uint64_t cache_page(const struct source *source, uint64_t at);
+void cache_forget(void);
 /* Copies what the source has for a page; the rest of the page is unchanged. */
 void source_fill(const struct source *source, uint64_t at, uint8_t *to);
 

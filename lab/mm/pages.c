@@ -13,7 +13,7 @@
 #define INCREMENT 1442695040888963407u
 #define GAP_SHIFT 62
 
-static uint64_t next, end, kept;
+static uint64_t next, end, top, kept;
 static uint64_t freed; /* the first of a chain through the pages themselves */
 
 /* Masks that are 0 without a layout, so that each layout takes the same instructions. */
@@ -30,7 +30,7 @@ static uint64_t gap(uint64_t *state)
 void pages_init(uint64_t from, uint64_t to)
 {
 	next = align_up(from, PAGE);
-	end = to & ~(PAGE - 1);
+	end = top = to & ~(PAGE - 1);
 	kept = next;
 }
 
@@ -42,6 +42,7 @@ void pages_set_layout(uint64_t drawn_from)
 	drawn.first = drawn_from ? mixed & FIRST : 0;
 	drawn.seed = mixed;
 	drawn.for_good = ~mixed;
+	end = top;
 	pages_release();
 }
 

@@ -302,10 +302,28 @@ int space_is_movable(uint64_t start, uint64_t bytes)
 	return 1;
 }
 
+/* Page tables for all pages that a move maps elsewhere; 0 when there is no memory for them. */
+static int prepare_move(uint64_t start, uint64_t end, uint64_t to)
+{
+	for (uint64_t at = tables_next(start, end); at < end; at = tables_next(at + PAGE, end))
+		if (tables_prepare(to + (at - start)))
+			return 0;
+	return 1;
+}
+
+static void move_pages(uint64_t start, uint64_t end, uint64_t to)
+{
+	for (uint64_t at = tables_next(start, end); at < end; at = tables_next(at + PAGE, end)) {
+		uint64_t physical;
+		unsigned rights;
+		tables_find(at, &physical, &rights);
+		tables_map(to + (at - start), physical, rights);
+		tables_unmap(at);
+	}
+}
+
 long space_move(uint64_t start, uint64_t bytes, uint64_t to, uint64_t new_bytes)
 {
-	const uint64_t end = start + bytes;
-
 	if (!space_is_movable(start, bytes))
 		return -EFAULT;
 	/* Nothing may fail once pages have moved: they would be left without a flush, and without an area. */
@@ -314,12 +332,11 @@ long space_move(uint64_t start, uint64_t bytes, uint64_t to, uint64_t new_bytes)
 	const long problem = space_add(to, new_bytes, (unsigned)space_protection(start), (struct source){0});
 	if (problem)
 		return problem;
-	for (uint64_t at = tables_next(start, end); at < end; at = tables_next(at + PAGE, end)) {
-		uint64_t physical;
-		unsigned rights;
-		if (tables_find(at, &physical, &rights) && !tables_map(to + (at - start), physical, rights))
-			tables_unmap(at);
+	if (!prepare_move(start, start + bytes, to)) {
+		space_remove(to, new_bytes);
+		return -ENOMEM;
 	}
+	move_pages(start, start + bytes, to);
 	space_remove(start, bytes);
 	return (long)to;
 }

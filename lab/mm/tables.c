@@ -180,21 +180,25 @@ void tables_end_space(struct address_space *ended)
 	give_back(ended->tops[0], FIRST_OF_KERNEL, 3);
 }
 
+int tables_prepare(uint64_t address)
+{
+	return entry_of(KERNEL_TOP, address, 0, 1) ? 0 : -ENOMEM;
+}
+
 int tables_map(uint64_t address, uint64_t physical, unsigned rights)
 {
-	const int in_both = address >= KERNEL_BASE;
-	uint64_t *entry = entry_of(KERNEL_TOP, address, 0, 1);
+	uint64_t *const entry = entry_of(KERNEL_TOP, address, 0, 1);
+	uint64_t *const of_program = address < KERNEL_BASE ? entry : entry_of(PROGRAM_TOP, address, 0, 1);
 
-	if (!entry)
+	if (!entry || !of_program)
 		return -ENOMEM;
+	const uint64_t old = *entry | *of_program;
 	set_entry(entry, physical | bits_of(rights));
-	if (in_both) {
-		entry = entry_of(PROGRAM_TOP, address, 0, 1);
-		if (!entry)
-			return -ENOMEM;
-		set_entry(entry, physical | bits_of(rights));
-	}
-	invlpg(address);
+	if (of_program != entry)
+		set_entry(of_program, physical | bits_of(rights));
+	/* No processor keeps a translation of an entry that was not present (SDM vol. 3, 4.10.2.3; APM vol. 2, 5.5). */
+	if (old & PTE_PRESENT)
+		invlpg(address);
 	TLB_NOTE(TLB_SETTLED, address, PAGE);
 	return 0;
 }
@@ -218,18 +222,18 @@ static uint64_t clear_entry(uint64_t *top, uint64_t address)
 
 	if (entry)
 		set_entry(entry, 0);
-	return old & PTE_ADDRESS;
+	return old;
 }
 
 uint64_t tables_unmap(uint64_t address)
 {
-	const uint64_t physical = clear_entry(KERNEL_TOP, address);
+	const uint64_t old = clear_entry(KERNEL_TOP, address);
+	const uint64_t of_program = address < KERNEL_BASE ? 0 : clear_entry(PROGRAM_TOP, address);
 
-	if (address >= KERNEL_BASE)
-		clear_entry(PROGRAM_TOP, address);
-	invlpg(address);
+	if ((old | of_program) & PTE_PRESENT)
+		invlpg(address);
 	TLB_NOTE(TLB_SETTLED, address, PAGE);
-	return physical;
+	return old & PTE_ADDRESS;
 }
 
 int tables_find(uint64_t address, uint64_t *physical, unsigned *rights)

@@ -10,6 +10,7 @@
 #include "serial/serial.h"
 #include "time/clock.h"
 #include "time/tick.h"
+#include "user/thread.h"
 #include "user/user.h"
 
 #define MAX_ARGUMENTS  4096
@@ -23,6 +24,7 @@ static struct {
 	configuration wanted;
 	unsigned problem; /* SWITCH_* that this CPU cannot do */
 	struct plan_header header;
+	uint64_t seed; /* of programs' addresses and random bytes */
 	struct text rest;
 	uint64_t number, line;
 } plan;
@@ -97,10 +99,14 @@ static int do_layout(struct line *line)
 {
 	uint64_t drawn_from;
 
-	if (!line_next_number(line, &drawn_from))
+	/* Programs that wait to run beside another have their pages and addresses already. */
+	if (!line_next_number(line, &drawn_from) || threads_count())
 		return 0;
 	paths_set_layout(drawn_from);
+	cache_forget();
 	pages_set_layout(drawn_from);
+	threads_set_layout(drawn_from);
+	plan.seed = drawn_from ? ~drawn_from : plan.header.seed;
 	plan.problem = paths_configure(plan.wanted);
 	return 1;
 }
@@ -128,7 +134,7 @@ static int gather(struct line *line)
 static struct end run_program(const struct start *start)
 {
 	/* The same for every program, whatever ran before it. */
-	random_seed(plan.header.seed);
+	random_seed(plan.seed);
 	const struct end end = program_run(start);
 	programs_end();
 	return end;
@@ -154,7 +160,7 @@ static int do_beside(struct line *line)
 
 	if (gather_start(line, &start) <= 0)
 		return 0;
-	random_seed(plan.header.seed);
+	random_seed(plan.seed);
 	program_beside(&start);
 	return 1;
 }
@@ -330,6 +336,7 @@ void plan_run(void)
 	struct line line;
 	struct text verb;
 
+	plan.seed = plan.header.seed;
 	set_defaults();
 	plan.problem = paths_configure(plan.wanted);
 	set_tick(TICK_DEFAULT);

@@ -17,8 +17,9 @@ call *calls_x86_64[CALLS], *calls_i386[CALLS];
 call call_unknown_x86_64, call_unknown_i386;
 long report_unknown_call(uint32_t number, uint32_t bits);
 
-/* One line for each number and program is enough. */
+/* One line for each number and program is enough; and one for all commands of calls that the lab has. */
 static uint8_t reported[2][CALLS];
+static int is_command_reported;
 
 #define NONE CALLS
 
@@ -51,6 +52,7 @@ void calls_init(void)
 void calls_reset(struct text input)
 {
 	__builtin_memset(reported, 0, sizeof(reported));
+	is_command_reported = 0;
 	files_reset(input);
 }
 
@@ -111,4 +113,12 @@ long report_unknown_call(uint32_t number, uint32_t bits)
 			 bits == 64 ? "x86-64" : "i386", advice_for(number, bits));
 	*seen = 1;
 	return -ENOSYS;
+}
+
+long report_unknown_command(const char *call, uint32_t command)
+{
+	if (!is_command_reported)
+		log_line("EINVAL for command %lu of %s: %s", (uint64_t)command, call, OTHER);
+	is_command_reported = 1;
+	return -EINVAL;
 }

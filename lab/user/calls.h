@@ -110,6 +110,8 @@ long call_pipe(word to);
 long call_pipe2(word to, word flags);
 long call_ioctl(word file, word command, word to);
 long call_fcntl(word file, word command, word value);
+/* -EINVAL for a command of a call that the lab has, and a line in the log. */
+long report_unknown_command(const char *call, uint32_t command);
 long call_lseek(word file, word offset, word whence);
 long call_llseek(word file, word high, word low, word to, word whence);
 long call_sendfile(word to, word from);

@@ -81,7 +81,7 @@ long call_fcntl(word file, word command, word value)
 			return -EINVAL;
 		return (uint32_t)value <= PIPE_BYTES ? (long)PIPE_BYTES : is_pipe ? -ENOMEM : -EPERM;
 	default:
-		return -EINVAL;
+		return report_unknown_command("fcntl", (uint32_t)command);
 	}
 }
 

@@ -21,6 +21,22 @@ struct switch_frame {
 
 #define RFLAGS_ONE 2 /* a bit that is always set */
 
+/* What the distances of stacks from their ends are drawn from; 0: none. */
+static uint64_t layout;
+
+void threads_set_layout(uint64_t drawn_from)
+{
+	layout = drawn_from;
+}
+
+/* The top of a stack of this number; the ABI of C asks for multiples of 16. */
+static uint64_t top_of_stack(const void *end, unsigned number)
+{
+	const uint64_t drawn = random_mixed(random_mixed(layout) + number * RANDOM_STEP);
+
+	return (uint64_t)end - (layout ? drawn % STACK_ROOM & ~15ul : 0);
+}
+
 struct thread *thread_new(const struct frame *start, int bits, int serves, uint64_t landing_pad)
 {
 	const unsigned index = made;
@@ -28,7 +44,8 @@ struct thread *thread_new(const struct frame *start, int bits, int serves, uint6
 	if (made == MOST_THREADS)
 		panic("more threads than there is room for");
 	struct thread *thread = &threads[made++];
-	struct switch_frame *frame = (struct switch_frame *)(&kernel_stacks[index] + 1) - 1;
+	const uint64_t kernel_stack_top = top_of_stack(&kernel_stacks[index] + 1, 2 * index);
+	struct switch_frame *frame = (struct switch_frame *)kernel_stack_top - 1;
 	*frame = (struct switch_frame){
 	    .rflags = RFLAGS_ONE,
 	    .rbx = (uint64_t)&thread->start,
@@ -36,8 +53,8 @@ struct thread *thread_new(const struct frame *start, int bits, int serves, uint6
 	};
 	__builtin_memset(thread, 0, offsetof(struct thread, registers));
 	thread->rsp = (uint64_t)frame;
-	thread->kernel_stack = (uint64_t)(&kernel_stacks[index] + 1);
-	thread->entry_stack = (uint64_t)(&entry_stacks[index] + 1);
+	thread->kernel_stack = kernel_stack_top;
+	thread->entry_stack = top_of_stack(&entry_stacks[index] + 1, 2 * index + 1);
 	thread->space = space;
 	thread->landing_pad = landing_pad;
 	thread->ds = thread->es = SELECTOR_USER_DATA;

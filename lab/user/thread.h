@@ -45,3 +45,5 @@ _Noreturn void thread_ends(struct thread *next);
 /* Forgets all but the kernel's own, which must be the current one. */
 void threads_end(void);
 unsigned threads_count(void); /* that were made, alive or not */
+/* Where the stacks of threads that are made later begin is drawn from this number; 0: at their ends. */
+void threads_set_layout(uint64_t drawn_from);

@@ -76,20 +76,27 @@ impl Kernel {
     /// Calls of a function: of each, the function that calls it, the call's address and its length.
     pub fn calls(&self, callee: &str) -> Vec<(String, u64, usize)> {
         let to = self.symbol(callee);
+        let is_call = |code: &Instruction| code.is_call_near() && code.near_branch_target() == to;
+        let calls = self.functions().flat_map(|(name, code)| {
+            let calls = code.into_iter().filter(is_call);
+            calls.map(|code| (name.to_string(), code.ip(), code.len())).collect::<Vec<_>>()
+        });
+        calls.collect()
+    }
+
+    /// Functions whose size the file tells, and their instructions.
+    fn functions(&self) -> impl Iterator<Item = (&str, Vec<Instruction>)> {
         let functions = self.file.symbols().filter(|symbol| symbol.kind() == SymbolKind::Text);
-        functions
-            .flat_map(|function| {
-                let (name, start) = (function.name().unwrap().to_string(), function.address());
-                let code = match function.size() {
-                    0 => &[],
-                    size => &self.bytes(start)[..size as usize],
-                };
-                let decoder = Decoder::with_ip(64, code, start, DecoderOptions::NONE).into_iter();
-                let is_call =
-                    move |code: &Instruction| code.is_call_near() && code.near_branch_target() == to;
-                decoder.filter(is_call).map(move |code| (name.clone(), code.ip(), code.len()))
-            })
-            .collect()
+        functions.filter(|function| function.size() != 0).map(|function| {
+            let (start, size) = (function.address(), function.size() as usize);
+            let code = Decoder::with_ip(64, &self.bytes(start)[..size], start, DecoderOptions::NONE);
+            (function.name().unwrap(), code.into_iter().collect())
+        })
+    }
+
+    /// All instructions of these.
+    pub fn instructions(&self) -> impl Iterator<Item = Instruction> {
+        self.functions().flat_map(|(_, code)| code)
     }
 
     /// The kernel's file without some calls: the function that calls, and the one that is called.

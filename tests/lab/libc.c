@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -265,6 +266,8 @@ static int unknown(void)
 
 	failed |= MUST(syscall(SYS_setxattr, "", "", "", 0, 0) == -1) | MUST(errno == ENOSYS);
 	failed |= MUST(getsid(0) == -1); /* which is not named again */
+	failed |= MUST(fcntl(STDOUT_FILENO, F_GETLEASE) == -1) | MUST(errno == EINVAL);
+	failed |= MUST(fcntl(STDOUT_FILENO, F_GETLEASE) == -1);
 	return failed;
 }
 

@@ -3,13 +3,15 @@
 
 use crate::build::{Program, freestanding, root};
 use crate::exec;
-use crate::guest::{Script, Session, limits, skipped};
+use crate::executable;
+use crate::guest::{Emulator, Script, Session, limits, skipped};
 use crate::kernel::Kernel;
 use crate::monitor::{is_missing, wrapped};
 use crate::tlb::{Event, Processor};
+use crate::together::{MOST, Programs};
 use crate::trial::{PATHS, working};
 use lab::{Bochs, End, Limits, Qemu, Trouble};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
@@ -18,6 +20,9 @@ use table::Table;
 /// Where the kernel maps itself, and all memory (lab/mm/mm.h).
 const KERNEL_BASE: u64 = 0xffff_ffff_8000_0000;
 const DIRECT_MAP: u64 = 0xffff_8880_0000_0000;
+
+/// Of an entry.
+const PRESENT: u64 = 1;
 
 /// Functions stay what they are in the source, so that each flush is a call that can be left out.
 const FLAGS: [&str; 3] = ["-DTLB_LOG", "-fno-inline", "-fno-optimize-sibling-calls"];
@@ -69,6 +74,8 @@ struct Heard {
     programs: usize,
     runs: u64,
     stores: u64,
+    /// Executions of `invlpg` behind no change of an entry that was present, since the first program.
+    needless: u64,
     /// The first thing that is wrong.
     wrong: Option<String>,
 }
@@ -77,6 +84,8 @@ struct Heard {
 fn follow(log: Vec<u8>, script: &Script) -> Heard {
     let (mut processor, mut heard, mut running) =
         (Processor::default(), Heard::default(), "before all programs");
+    // Entries as they were last written, and whether one was present that has been written since the last event of another kind.
+    let (mut entries, mut is_replaced) = (BTreeMap::<u64, u64>::new(), false);
     let mut bytes = log.into_iter();
     while let Some(kind) = bytes.next() {
         let (first, second) = (number(&mut bytes), number(&mut bytes));
@@ -96,7 +105,19 @@ fn follow(log: Vec<u8>, script: &Script) -> Heard {
             other => panic!("no event is {other:#x}"),
         };
         heard.runs += u64::from(event == Event::Run);
-        heard.stores += u64::from(matches!(event, Event::Store { .. }));
+        match event {
+            Event::Store { entry, value } => {
+                heard.stores += 1;
+                is_replaced |= entries.insert(entry, value).is_some_and(|old| old & PRESENT != 0);
+            }
+            Event::Clear { first, bytes } => {
+                let cleared: Vec<u64> =
+                    entries.range(first..first + bytes).map(|(entry, _)| *entry).collect();
+                cleared.iter().for_each(|entry| _ = entries.remove(entry));
+            }
+            Event::Invlpg(_) => heard.needless += u64::from(heard.programs > 0 && !is_replaced),
+            _ => is_replaced = false,
+        }
         if let Err(wrong) = processor.take(event) {
             heard.wrong = Some(format!("{running}: {wrong}"));
             break;
@@ -149,8 +170,7 @@ fn bochs_with(line: &str, folder: &Path) -> Option<Bochs> {
         "#!/bin/bash\nset -e\nrc=$(dirname \"$0\")/rc\n(cat \"$3\"; echo '{line}') > \"$rc\"\n\
          exec bochs -q -f \"$rc\" \"${{@:4}}\"\n"
     );
-    std::fs::write(&program, text).unwrap();
-    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    executable::write(&program, text.as_bytes());
     Some(Bochs { program: program.into(), ..Bochs::new(None) })
 }
 
@@ -181,21 +201,25 @@ fn own() -> [Program; 2] {
     [freestanding(64, &["remaps.c"]), freestanding(64, &["sizes.c"])]
 }
 
+/// As many as can be alive, which take turns: there are more of them than pairs of identifiers.
+fn beside(script: &mut Script, programs: &Programs) {
+    for start in [0, MOST] {
+        programs.run_most(script, start);
+    }
+}
+
 fn check(mut script: Script, machine: Machine) {
     // What the last program has done is noted when anything changes after it.
     script.set("pti=off pcid=off");
     let Some((heard, session)) = boot(&script, logged_kernel(), machine) else { return };
-    assert_eq!(heard.wrong, None);
+    assert_eq!((heard.wrong.as_ref(), heard.needless), (None, 0));
     // The log is whole; each program at least begins, and touches more than one page.
     let programs = session.ran.iter().filter(|ran| !ran.label.starts_with("check ")).count();
     assert_eq!(heard.programs, programs);
     let programs = programs as u64;
     assert!(heard.runs > programs && heard.stores > 4 * programs, "{heard:?}");
-    for ran in session
-        .ran
-        .iter()
-        .filter(|ran| ["remaps", "sizes", "questions"].iter().any(|name| ran.label.starts_with(name)))
-    {
+    let checked = ["remaps", "sizes", "questions", "together"];
+    for ran in session.ran.iter().filter(|ran| checked.iter().any(|name| ran.label.starts_with(name))) {
         assert_eq!(ran.end, End::Exited(0), "{}", ran.label);
     }
 }
@@ -212,6 +236,10 @@ fn no_program_could_use_an_old_translation_without_identifiers() {
     questions.iter().for_each(|program| _ = script.exec::<&str>(program, &[]));
     script.set("pti=on");
     foreign(&mut script);
+    let together = Programs::on(Emulator::TcgIntel);
+    beside(&mut script, &together);
+    script.set("pti=off");
+    beside(&mut script, &together);
     check(script, Machine::Qemu);
 }
 
@@ -233,6 +261,7 @@ fn no_program_could_use_an_old_translation_with_identifiers() {
     // The kernel itself with the program's tables.
     script.check("pti");
     questions().iter().for_each(|program| _ = script.exec::<&str>(program, &[]));
+    beside(&mut script, &Programs::on(Emulator::Bochs));
     check(script, Machine::Bochs);
 }
 

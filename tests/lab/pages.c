@@ -1,6 +1,7 @@
 /*
  * lab/mm/pages.c for the host: LAYOUT PAGES. Prints the physical pages that a program takes, those that the next one takes, and
- * those that are taken for good meanwhile; each until there are none or so many.
+ * those that are taken for good meanwhile; each until there are none or so many. Then how many are left, and how many in another
+ * layout.
  */
 #include "mm/mm.h"
 
@@ -36,6 +37,8 @@ int main(int count, char **arguments)
 	pages_release();
 	print(page_take, pages);
 	print(page_take_for_good, pages);
+	printf("%lu\n", pages_left() / PAGE);
+	pages_set_layout(0);
 	printf("%lu\n", pages_left() / PAGE);
 	return 0;
 }

@@ -6,13 +6,14 @@ use std::collections::BTreeSet;
 /// The pages of the driver's memory: 4 MiB, from 4 MiB on.
 const MEMORY: std::ops::Range<u64> = 1024..2048;
 
-/// Of a program, of the next one, for good; and how many are left.
+/// Of a program, of the next one, for good; and how many are left. A new layout has all again but the kernel's.
 fn taken(pages: &OnHost, layout: u64, count: u64) -> ([Vec<u64>; 3], u64) {
     let text = pages.run(&format!("{layout} {count}"), &[]);
     let mut lines =
         text.lines().map(|line| line.split_whitespace().map(|page| page.parse().unwrap()).collect());
     let lists = [0; 3].map(|_| lines.next().unwrap());
     let left: Vec<u64> = lines.next().unwrap();
+    assert_eq!(lines.next().unwrap(), [MEMORY.end - MEMORY.start - 1]);
     (lists, left[0])
 }
 

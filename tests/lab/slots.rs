@@ -1,9 +1,14 @@
-//! Where paths are: a slot for each, so that a switch moves no other; offsets that a layout draws; what is listed is what runs.
+//! Where paths are: a slot for each, so that a switch moves no other; offsets that a layout draws, of paths and of stacks; what is
+//! listed is what runs.
 
-use crate::guest::{Emulator, Ran, Script};
+use crate::every_instruction::program;
+use crate::guest::{Emulator, Ran, Script, limits};
 use crate::kernel::Kernel;
+use crate::monitor::is_missing;
+use crate::silicon::boot_with;
 use crate::steps::PATHS;
 use iced_x86::{Code, Decoder, DecoderOptions};
+use lab::{Accelerator, Limits, Qemu};
 use std::collections::BTreeSet;
 use table::Table;
 
@@ -54,6 +59,59 @@ fn a_switch_moves_no_path_and_a_layout_moves_each_within_its_slot() {
             assert_eq!(step.address, at, "{}: {} follows the step before it", ran.label, step.name);
             at += step.code.len() as u64;
         }
+    }
+}
+
+/// The stack pointers at page faults of a program in this layout: the kernel's, in its access to the program's memory, and the
+/// program's.
+fn stack_pointers(layout: u64, switches: &str) -> [u64; 2] {
+    let (folder, mut script) = (tempfile::tempdir().unwrap(), Script::new());
+    script.set(switches);
+    script.layout(layout);
+    script.run(&program(64, 0), &["no-memory", "1"]);
+    let log = folder.path().join("log");
+    let session = boot_with(&script, &format!("-d int -D {}", log.display())).unwrap();
+    assert_eq!(session.ran[0].end, lab::End::Exited(0), "{layout}");
+    let text = std::fs::read_to_string(log).unwrap();
+    let last = |ring: &str| {
+        let faults = text.lines().filter(|line| line.contains(": v=0e ") && line.contains(ring));
+        let pointer = |line: &str| u64::from_str_radix(line.split(" SP=").nth(1)?.get(5..21)?, 16).ok();
+        faults.filter_map(pointer).next_back().unwrap_or_else(|| panic!("{ring}: {text}"))
+    };
+    [" cpl=0 ", " cpl=3 "].map(last)
+}
+
+#[test]
+fn a_layout_moves_stacks_and_no_stack_leaves_its_pages() {
+    const LAYOUTS: u64 = 8;
+    const ROOM: u64 = 4096;
+    if is_missing() {
+        return;
+    }
+    // Through a call gate: on the entry stack, and under isolation on the kernel's.
+    for switches in ["pti=off", "pti=on"] {
+        let fixed = stack_pointers(0, switches);
+        assert_eq!(fixed, stack_pointers(0, switches));
+        let drawn: Vec<_> = (1..=LAYOUTS).map(|layout| stack_pointers(layout, switches)).collect();
+        let distances: BTreeSet<u64> = drawn.iter().map(|[kernel, _]| fixed[0] - kernel).collect();
+        assert!(distances.iter().all(|distance| *distance < ROOM && distance % 16 == 0), "{distances:?}");
+        let of_programs: BTreeSet<u64> = drawn.iter().map(|[_, program]| *program).collect();
+        assert!(distances.len() > 5 && of_programs.len() > 5, "{distances:?}, {of_programs:?}");
+    }
+}
+
+#[test]
+fn a_layout_between_programs_that_run_together_is_refused() {
+    let (mut script, program) = (Script::new(), program(64, 0));
+    script.beside(&program, &["nothing"]);
+    script.layout(1);
+    script.run(&program, &["nothing"]);
+    let boot = |archive: &[u8], programs, limits: &Limits| {
+        Qemu::new(Accelerator::Tcg, None).boot(archive, programs, limits)
+    };
+    if !is_missing() {
+        let refused = script.try_in(&boot, Qemu::TCG_HERTZ, &limits()).unwrap_err();
+        assert!(refused.contains("line 7 of the plan is not understood"), "{refused}");
     }
 }
 

@@ -25,13 +25,13 @@ const CONFIGURATIONS: &[&str] = &[
 ];
 
 /// Both programs, and the ways that this processor has.
-struct Programs {
+pub struct Programs {
     programs: [Program; 2],
     ways: Vec<(usize, &'static str)>,
 }
 
 impl Programs {
-    fn on(emulator: Emulator) -> Programs {
+    pub fn on(emulator: Emulator) -> Programs {
         let is_amd = matches!(emulator, Emulator::TcgAmd | Emulator::BochsAmd);
         // Bochs executes what a processor of the other vendor would not; QEMU's AMD models have no sysenter.
         let closed_64 = |way: &str| way == "sysenter" && is_amd;
@@ -64,15 +64,18 @@ impl Programs {
 
     /// As many as can be alive, again and again.
     fn run_all(&self, script: &mut Script) {
-        for start in 0..self.ways.len() {
-            let ways: Vec<_> = (0..MOST).map(|i| self.ways[(start + i) % self.ways.len()]).collect();
-            self.run(script, &ways);
-        }
+        (0..self.ways.len()).for_each(|start| self.run_most(script, start));
+    }
+
+    /// As many as can be alive, from this way on.
+    pub fn run_most(&self, script: &mut Script, start: usize) {
+        let ways: Vec<_> = (0..MOST).map(|i| self.ways[(start + i) % self.ways.len()]).collect();
+        self.run(script, &ways);
     }
 }
 
 /// `MOST_THREADS` of `lab/entry/layout.h`.
-const MOST: usize = 8;
+pub const MOST: usize = 8;
 
 fn check(session: &Session) {
     let wrong = session.ran.iter().filter(|ran| ran.end != End::Exited(0));

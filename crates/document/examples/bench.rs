@@ -8,6 +8,7 @@
 #![allow(clippy::unwrap_used)] // a developer's tool: what fails, fails loudly
 
 use document::{Document, Outcome, Row};
+use statrs::distribution::{ContinuousCDF, Normal};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -29,10 +30,17 @@ const STEADY: [(&str, &str); 8] = [
     ("call", "none"),
 ];
 
+/// Always leaves a virtual machine.
+const EXIT: (&str, &str) = ("cpuid", "none");
+
 /// Rows whose cost is another constant in other processes and on other CPUs: interrupts and exceptions from 64-bit code,
-/// and signals.
-fn is_piecewise((entry, operation): (&str, &str)) -> bool {
-    ["int80-x86_64", "vsyscall", "page-fault"].contains(&entry) || operation == "signal"
+/// and signals; and what leaves a virtual machine, because it costs as much as that does.
+fn is_piecewise(runs: &[Run], row: (&str, &str)) -> bool {
+    let (entry, operation) = row;
+    let usual = |row| median(&sorted(runs.iter().filter_map(|run| run.figure(row))));
+    let is_guest = runs.iter().any(|run| run.document.environment.hypervisor.present);
+    let exits = is_guest && usual(row).zip(usual(EXIT)).is_some_and(|(cost, exit)| cost >= exit);
+    exits || ["int80-x86_64", "vsyscall", "page-fault"].contains(&entry) || operation == "signal"
 }
 
 /// One whole run.
@@ -125,6 +133,20 @@ fn spread(values: &[f64]) -> Option<f64> {
     Some(100.0 * (last - first) / median(values)?).filter(|_| values.len() > 1)
 }
 
+/// The spread in percent that the counter's steps make in so many runs, if nothing else differs: a sample is the difference of two
+/// intervals with a reading in common, so that its variance is half a square step; the estimate is a median of rounds.
+fn spread_by_steps(runs: &[Run], row: (&str, &str)) -> Option<f64> {
+    let errors = runs.iter().filter_map(|run| {
+        let step = run.document.measurement.tsc_step? * run.document.measurement.cycles_per_tick?;
+        let samples = run.row(row)?.counts.kept_samples as f64;
+        Some(1.2533 * step * (0.5 / samples).sqrt() / run.figure(row)?)
+    });
+    let (count, usual) = (runs.len() as f64, median(&sorted(errors))?);
+    // Blom's approximation of the greatest of so many normally distributed values.
+    let greatest = Normal::standard().inverse_cdf((count - 0.375) / (count + 0.25));
+    Some(100.0 * 2.0 * greatest * usual)
+}
+
 /// What differs most from `truth`, in percent.
 fn worst(values: &[f64], truth: f64) -> Option<f64> {
     let off = values.iter().map(|value| 100.0 * (value / truth - 1.0));
@@ -188,20 +210,21 @@ fn steady(runs: &[Run]) {
     println!(
         "In core cycles. `spread`: (max − min) / median of the figures that were printed. `worst`: the figure that is \
          farthest from the median of quiet runs (of all runs, where fewer than three were quiet: `of` says of how many). \
-         `none`: runs without an estimate, of those in which a CPU was quiet for at least a fifth of its time, and of \
+         `by steps`: the spread that the steps of the counter alone make; where that is more than 0.5, a longer \
+         measurement is needed. `none`: runs without an estimate, of those in which a CPU was quiet for at least a fifth of its time, and of \
          the others.\n"
     );
     println!(
-        "| row | printed | median | spread % | at most 0.5 | worst % | at most 1 | of | none % | at most 1 | none otherwise % |"
+        "| row | printed | median | spread % | at most 0.5 | by steps % | worst % | at most 1 | of | none % | at most 1 | none otherwise % |"
     );
-    println!("|---|---:|---:|---:|---|---:|---|---:|---:|---|---:|");
-    for row in STEADY {
+    println!("|---|---:|---:|---:|---|---:|---:|---|---:|---:|---|---:|");
+    for row in STEADY.into_iter().filter(|row| !is_piecewise(runs, *row)) {
         let figures = sorted(runs.iter().filter_map(|run| run.figure(row)));
         let (truth, of) = reference(runs, row);
         let (spread, worst) = (spread(&figures), truth.and_then(|truth| worst(&figures, truth)));
         let none = without(runs, row, true);
         println!(
-            "| `{} {}` | {} of {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+            "| `{} {}` | {} of {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
             row.0,
             row.1,
             figures.len(),
@@ -209,6 +232,7 @@ fn steady(runs: &[Run]) {
             show(median(&figures), 2),
             show(spread, 2),
             held(spread, 0.5),
+            show(spread_by_steps(runs, row), 2),
             show(worst, 2),
             held(worst, 1.0),
             if of == 0 { "all".into() } else { of.to_string() },
@@ -243,12 +267,13 @@ fn names(runs: &[Run]) -> Vec<(&str, &str)> {
 fn piecewise(runs: &[Run]) {
     println!("## Rows that are constant only within a CPU and a process\n");
     println!(
-        "An interrupt or exception from 64-bit code costs one constant here and another there. Judged within a CPU. \
+        "An interrupt or exception from 64-bit code costs one constant here and another there, and what costs more than \
+         `cpuid` in a virtual machine leaves it. Judged within a CPU. \
          `covers`: runs whose interval, or one of whose modes within 1 %, holds the median of the CPU's runs.\n"
     );
     println!("| row | CPU | figures | median | spread % | worst % | covers |");
     println!("|---|---:|---:|---:|---:|---:|---:|");
-    for name in names(runs).into_iter().filter(|name| is_piecewise(*name)) {
+    for name in names(runs).into_iter().filter(|name| is_piecewise(runs, *name)) {
         let mut by_cpu = BTreeMap::<usize, Vec<&Row>>::new();
         for row in runs.iter().filter_map(|run| run.row(name)) {
             if let (Some(cpu), Some(_)) = (row.cpu, row.core_cycles) {
@@ -297,7 +322,7 @@ fn all(runs: &[Run]) {
             *of += 1;
         }
         let figures = sorted(runs.iter().filter_map(|run| run.figure(name)));
-        let Some(truth) = truth.filter(|_| !is_piecewise(name)) else { continue };
+        let Some(truth) = truth.filter(|_| !is_piecewise(runs, name)) else { continue };
         // A cycle of 5 is 20 %, and says nothing.
         let is_off = |value: f64| (value - truth).abs() > (0.01 * truth).max(0.5);
         let rows = runs.iter().filter_map(|run| run.row(name)).filter(|row| row.core_cycles.is_some());
@@ -417,8 +442,8 @@ fn truth(folder: &Path) {
          with CLOCK_MONOTONIC_RAW, before and after kentry on the same CPU. `off`: median of the differences within an \
          alternation, over those in which kentry found the core alone in more than half of its checks and both loops \
          agree within 2 %; the others (`left out`) compare two kinds of noise. `bare`: with an lfence alone on either side \
-         instead of all that a stamp does. What is known of the gateway and of rows that are off by 1 to 3 % is in \
-         [OUTLIERS.md](OUTLIERS.md).\n"
+         instead of all that a stamp does. A loop also pays for what comes after a call, which a sample does not contain; that, the \
+         gateway and rows that are off by 1 to 3 % are the subject of [OUTLIERS.md](OUTLIERS.md).\n"
     );
     println!(
         "| row | compared | left out | kentry ns | loop ns | off % | at most | held | bare loop ns |\n|---|---:|---:|---:|---:|---:|---:|---|---:|"

@@ -27,11 +27,11 @@ impl Document {
         mut samples: impl FnMut(&Row) -> Result<Option<Samples>, E>,
     ) -> Result<(), E> {
         let scale = self.measurement.scale();
-        let boots = self.environment.lab.as_ref().map(|lab| lab.boots.as_slice()).unwrap_or_default();
+        let lab = self.environment.lab.as_ref();
         for row in &mut self.results {
             let samples = samples(row)?;
             row.set(samples.as_ref().map(|samples| row.figures(samples, &scale)).unwrap_or_default());
-            row.spread = samples.and_then(|_| crate::spread(row, boots));
+            row.spread = samples.and_then(|_| crate::spread(row, lab?));
         }
         withhold_throughput(&mut self.results);
         Ok(())

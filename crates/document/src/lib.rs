@@ -21,7 +21,7 @@ pub use place::{Counter, Machine, Name};
 pub use recompute::{Recomputed, recompute};
 pub use row::{Outcome, Path, Row, Timing};
 pub use spread::{by_boot, spread};
-pub use verdict::{interrupts_in_words, judge, judge_failure, path_of, signal_in_words};
+pub use verdict::{exception_in_words, interrupts_in_words, judge, judge_failure, path_of, signal_in_words};
 
 use environment::Environment;
 use record::{Payload, Record};
@@ -84,6 +84,8 @@ pub struct Measurement {
     pub compiler: Option<String>,
     /// SHA-256 of each probe, by its name.
     pub probes: BTreeMap<String, String>,
+    /// The command that the probes ran under; null if they ran as they are.
+    pub command: Option<String>,
     /// Where the rounds come from.
     pub place: Place,
     /// When it began, RFC 3339, UTC.

@@ -1,8 +1,9 @@
-//! Which boot of the lab a row's rounds are of; and by that, how much of the row's spread is layout.
+//! Which boot of the lab a row's rounds are of, and which layout; and by that, how much of the row's spread is layout.
 
 use crate::Row;
-use environment::LabBoot;
+use environment::{Lab, LabBoot, LabLayout};
 use stats::Spread;
+use std::collections::BTreeMap;
 
 /// The costs of the rounds that a row's estimate is made of, by boot, in the order of `boots`; none of a boot that has no
 /// such round. They are in core cycles if the row has an estimate in these, or else in ticks: a clock that differs between
@@ -10,23 +11,40 @@ use stats::Spread;
 /// that two configurations can be compared boot by boot. `None` where a round is older than the first boot, or its columns
 /// have different lengths.
 pub fn by_boot(row: &Row, boots: &[LabBoot]) -> Option<Vec<Vec<f64>>> {
+    by_stretch(row, &boots.iter().map(|boot| boot.at_ms).collect::<Vec<_>>())
+}
+
+/// The same by layout, whichever boots its rounds are of.
+fn by_layout(row: &Row, layouts: &[LabLayout]) -> Option<Vec<Vec<f64>>> {
+    let stretches = by_stretch(row, &layouts.iter().map(|layout| layout.at_ms).collect::<Vec<_>>())?;
+    let mut costs = BTreeMap::<u64, Vec<f64>>::new();
+    for (layout, stretch) in layouts.iter().zip(stretches) {
+        costs.entry(layout.number).or_default().extend(stretch);
+    }
+    Some(costs.into_values().collect())
+}
+
+/// The same by stretch of the measurement; of each the beginning, in milliseconds.
+fn by_stretch(row: &Row, starts: &[f64]) -> Option<Vec<Vec<f64>>> {
     let rounds = &row.rounds;
-    let mut costs = vec![Vec::new(); boots.len()];
+    let mut costs = vec![Vec::new(); starts.len()];
     for (index, at) in rounds.at_ms.iter().enumerate() {
         if rounds.excluded.get(index) != Some(&None) || rounds.cpu.get(index).copied() != row.cpu {
             continue;
         }
         let clock = if row.core_cycles.is_some() { *rounds.cycles_per_tick.get(index)? } else { 1.0 };
-        let boot = boots.iter().rposition(|boot| boot.at_ms <= *at).and_then(|boot| costs.get_mut(boot));
-        boot?.push(rounds.cost.get(index)? * clock);
+        let stretch = starts.iter().rposition(|start| start <= at).and_then(|stretch| costs.get_mut(stretch));
+        stretch?.push(rounds.cost.get(index)? * clock);
     }
     Some(costs)
 }
 
-/// The spread of a row's rounds on the CPU that its estimate is of; a boot of the lab is a layout. `None` where that cannot be
-/// told.
-pub fn spread(row: &Row, boots: &[LabBoot]) -> Option<Spread> {
-    stats::spread(&by_boot(row, boots)?)
+/// The spread of a row's rounds on the CPU that its estimate is of. In a document that does not name layouts, a boot is one.
+/// `None` where it cannot be told.
+pub fn spread(row: &Row, lab: &Lab) -> Option<Spread> {
+    let layouts =
+        if lab.layouts.is_empty() { by_boot(row, &lab.boots) } else { by_layout(row, &lab.layouts) };
+    stats::spread(&layouts?)
 }
 
 #[cfg(test)]
@@ -61,6 +79,48 @@ mod tests {
             serde_json::from_str(r#"{"estimate": 200, "min": 200, "p50": 200, "max": 200}"#).ok();
         assert!(cycles.core_cycles.is_some());
         assert_eq!(by_boot(&cycles, &boots(&[5.0])).unwrap(), [[200.0, 202.0, 204.0]]);
+    }
+
+    #[test]
+    fn rounds_of_one_layout_may_be_of_several_boots() {
+        let layout = |at_ms, number| LabLayout { at_ms, number };
+        let costs = by_layout(&row(), &[layout(10.0, 7), layout(15.0, 8), layout(20.0, 8), layout(21.0, 9)]);
+        assert_eq!(costs.unwrap(), [vec![100.0], vec![101.0, 102.0], vec![]]);
+        assert_eq!(by_layout(&row(), &[layout(10.5, 7)]), None, "older than the first layout");
+    }
+
+    /// Eight boots of two rounds; each layout is in two boots.
+    fn crossed(cost: impl Fn(u64, u64) -> f64) -> (Row, Lab) {
+        let rounds = || (0..8).flat_map(|boot| [(boot, boot), (boot, (boot + 1) % 8)]);
+        let at = |index: usize| 10.0 * index as f64;
+        let lines = Lines {
+            at_ms: (0..16).map(at).collect(),
+            cpu: vec![0; 16],
+            cost: rounds().map(|(boot, layout)| cost(boot, layout)).collect(),
+            cycles_per_tick: vec![1.0; 16],
+            excluded: vec![None; 16],
+            ..Lines::default()
+        };
+        let layouts = rounds().enumerate().map(|(index, (_, number))| LabLayout { at_ms: at(index), number });
+        let lab = Lab {
+            layouts: layouts.collect(),
+            boots: boots(&(0..8).map(|boot| at(2 * boot)).collect::<Vec<_>>()),
+            ..Lab::default()
+        };
+        (Row { cpu: Some(0), rounds: lines, ..Row::unmeasured("call", "none", 64) }, lab)
+    }
+
+    #[test]
+    fn what_a_boot_decides_is_no_layout() {
+        let odd = |number: u64| f64::from(number as u32 * 5 % 8);
+        let (row, lab) = crossed(|_, layout| 300.0 + odd(layout));
+        assert_eq!(spread(&row, &lab).unwrap().layout, 1.0);
+        let (row, lab) = crossed(|boot, _| 300.0 + odd(boot));
+        let found = spread(&row, &lab).unwrap();
+        assert!(found.layout < 0.2 && found.layout_low == 0.0, "{found:?}");
+        // Documents of before: a boot was a layout.
+        let before = Lab { layouts: Vec::new(), ..lab };
+        assert_eq!(spread(&row, &before).unwrap().layout, 1.0);
     }
 
     #[test]

@@ -60,7 +60,20 @@ pub fn judge_failure(entry: &Entry, failure: &Failure) -> (Outcome, String) {
         }
         Failure::Process(Error::Timeout(_)) => (Outcome::Timeout, failure.to_string()),
         Failure::Garbage(_) => (Outcome::Error, format!("{}: {failure}", entry.probe.name())),
+        Failure::Under { failure, words } => (outcome_under(entry, failure), words.clone()),
         _ => (Outcome::Error, failure.to_string()),
+    }
+}
+
+/// The outcome of a probe that was to run under a command. A command that is missing is no entry that is missing.
+fn outcome_under(entry: &Entry, failure: &Failure) -> Outcome {
+    match failure {
+        Failure::Process(Error::NotStarted {
+            phase: Phase::Execute,
+            errno: Errno::EPERM | Errno::EACCES,
+        }) => Outcome::Refused,
+        Failure::Process(Error::NotStarted { .. }) => Outcome::Error,
+        other => judge_failure(entry, other).0,
     }
 }
 
@@ -103,6 +116,33 @@ pub fn signal_in_words([number, _, trap, address]: &[u64; 4]) -> String {
         TRAP_PROTECTION => format!("{name} (#GP, error code {code:#x})"),
         TRAP_PAGE_FAULT => format!("{name} (#PF at {address:#x}, error code {code:#x})"),
         _ => name,
+    }
+}
+
+/// The same of a program that nobody knows: with the exception and its place, where the signal is one's.
+pub fn exception_in_words(detail: &[u64; 4]) -> String {
+    let [number, code, trap, address] = detail;
+    // Others are in words already.
+    let exceptions: &[(Signal, u64, &str)] = &[
+        (Signal::SIGFPE, 0, "#DE"),
+        (Signal::SIGTRAP, 1, "#DB"),
+        (Signal::SIGTRAP, 3, "#BP"),
+        (Signal::SIGSEGV, 4, "#OF"),
+        (Signal::SIGSEGV, 5, "#BR"),
+        (Signal::SIGILL, 6, "#UD"),
+        (Signal::SIGBUS, 11, "#NP"),
+        (Signal::SIGBUS, 12, "#SS"),
+        (Signal::SIGFPE, 16, "#MF"),
+        (Signal::SIGBUS, 17, "#AC"),
+        (Signal::SIGFPE, 19, "#XM"),
+    ];
+    let is_it =
+        |(signal, vector, _): &&(Signal, u64, &str)| (*signal as u64, *vector) == (*number, trap >> 32);
+    let words = signal_in_words(detail);
+    // A signal that a program has sent has no such code (sigaction(2)).
+    match exceptions.iter().find(is_it).filter(|_| *code as i32 > 0) {
+        Some((.., exception)) => format!("{words} ({exception} at {address:#x})"),
+        None => words,
     }
 }
 
@@ -196,6 +236,22 @@ mod tests {
         let register = verdict(abi::OUTCOME_MISMATCH, abi::CAUSE_REGISTER, [1, 0x5a, 0, 0]);
         let why = judge(entry("int80-i386"), &register).1;
         assert_eq!(why, "it changed ebx from 0x5a to 0x0, which its ABI preserves");
+    }
+
+    #[test]
+    fn an_exception_is_named_and_a_signal_that_was_sent_has_none() {
+        let words = |signal: u64, code: u64, vector: u64, error: u64| {
+            exception_in_words(&[signal, code, vector << 32 | error, 0x40_1005])
+        };
+        assert_eq!(words(4, 2, 6, 0), "SIGILL (#UD at 0x401005)");
+        assert_eq!(words(5, 128, 3, 0), "SIGTRAP (#BP at 0x401005)");
+        assert_eq!(words(8, 1, 0, 0), "SIGFPE (#DE at 0x401005)");
+        assert_eq!(words(11, 128, 13, 4), "SIGSEGV (#GP, error code 0x4)");
+        assert_eq!(words(11, 1, 14, 5), "SIGSEGV (#PF at 0x401005, error code 0x5)");
+        assert_eq!(
+            [words(8, 0, 0, 0), words(4, 0, 0, 0), words(9, 0, 0, 0)],
+            ["SIGFPE", "SIGILL", "SIGKILL"]
+        );
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::reader::{Reader, Unseen};
 use crate::restrictions::Restrictions;
 use crate::roots::Roots;
 use crate::tsc::Tsc;
-use crate::{cpuinfo, libc, mitigations, sysctls, vsyscall};
+use crate::{cpuinfo, identity, libc, mitigations, sysctls, vsyscall};
 
 /// The machine as it was when a run was made. `None` means unknown or absent; [`Environment::unseen`] tells which.
 ///
@@ -29,6 +29,10 @@ use crate::{cpuinfo, libc, mitigations, sysctls, vsyscall};
 pub struct Environment {
     /// The kernel that ran the probes: `linux` or `lab`.
     pub host: String,
+    /// Tells this machine from others that look the same: a digest of `/etc/machine-id`, which it does not tell.
+    pub machine_id: Option<String>,
+    /// Tells this boot from the others: a digest of `/proc/sys/kernel/random/boot_id`.
+    pub boot_id: Option<String>,
     /// The lab's virtual machine; not there on a host.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lab: Option<Lab>,
@@ -74,6 +78,8 @@ impl Environment {
         let machine = machine.unwrap_or_default();
         Environment {
             host: "lab".to_owned(),
+            machine_id: machine.machine_id,
+            boot_id: machine.boot_id,
             lab: Some(lab),
             kernel,
             cpu: machine.cpu,
@@ -104,6 +110,8 @@ pub fn capture(roots: &Roots, cpu: usize) -> Environment {
     let meltdown = mitigations.get("meltdown").map(String::as_str);
     let mut environment = Environment {
         host: "linux".to_owned(),
+        machine_id: identity::machine(&mut reader),
+        boot_id: identity::boot(&mut reader),
         lab: None,
         cpu: Cpu::capture(&mut reader, cpu, &leaves, info.as_ref()),
         tsc: Tsc::from(&leaves, info.as_ref()),

@@ -34,6 +34,10 @@ pub struct Lab {
     pub microcode: Option<String>,
     /// Each boot of the guest: where time is measured there are several.
     pub boots: Vec<LabBoot>,
+    /// The layouts of the rounds, in the order of time: each has rounds in several boots. Empty where layouts are not drawn;
+    /// documents made before each boot had several have none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub layouts: Vec<LabLayout>,
     /// What the processor counted while probes ran; null where it counts nothing, or an emulator does.
     pub counters: Option<LabCounters>,
     /// Features that this processor has and the kernel uses.
@@ -73,17 +77,28 @@ pub struct LabFrequency {
     pub source: String,
 }
 
-/// One boot of the guest: a start from cold, with a layout of its own.
+/// One boot of the guest: a start from cold.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LabBoot {
     /// When the kernel's first record came, in milliseconds of the measurement. The rounds of this boot follow until the
     /// next one's.
     pub at_ms: f64,
-    /// What its layout and its order of rounds were drawn from.
+    /// What its order of rounds was drawn from; in documents that do not name layouts, its layout, too.
     pub seed: u64,
     /// The CPU of this machine that the guest was pinned to; null where it was not.
     pub cpu: Option<usize>,
+}
+
+/// Rounds in one layout: where paths begin, which physical pages programs have, and at which addresses their stacks and
+/// mappings are.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LabLayout {
+    /// When the first of them began, in milliseconds of the measurement. The others follow until the next one's first.
+    pub at_ms: f64,
+    /// What it was drawn from. The same number is the same layout.
+    pub number: u64,
 }
 
 /// What the processor counted while probes ran, all rounds together: in each from right before the probe's first

@@ -29,7 +29,7 @@ impl Image {
             Ok(file) => return Ok(Image { file, name }),
             Err(error) => tried.push(format!("memory: {error}")),
         }
-        for folder in folders() {
+        for folder in own_folder().into_iter().chain(folders()) {
             match in_folder(&folder, bytes) {
                 Ok(file) => return Ok(Image { file, name }),
                 Err(error) => tried.push(format!("{}: {error}", folder.display())),
@@ -43,7 +43,7 @@ fn in_folder(folder: &std::path::Path, bytes: &[u8]) -> io::Result<OwnedFd> {
     let mut file = tempfile::Builder::new().prefix("kentry-").tempfile_in(folder)?;
     file.write_all(bytes)?;
     file.as_file().set_permissions(std::fs::Permissions::from_mode(0o700))?;
-    if nix::sys::statvfs::statvfs(folder)?.flags().contains(nix::sys::statvfs::FsFlags::ST_NOEXEC) {
+    if is_mounted_noexec(folder)? {
         return Err(io::Error::other("mounted noexec"));
     }
     // A file that is open for writing cannot be executed (ETXTBSY): it is opened again for reading.
@@ -53,8 +53,17 @@ fn in_folder(folder: &std::path::Path, bytes: &[u8]) -> io::Result<OwnedFd> {
     Ok(file.into())
 }
 
-fn folders() -> Vec<PathBuf> {
-    let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+pub fn is_mounted_noexec(folder: &std::path::Path) -> io::Result<bool> {
+    Ok(nix::sys::statvfs::statvfs(folder)?.flags().contains(nix::sys::statvfs::FsFlags::ST_NOEXEC))
+}
+
+/// Where everybody's files may be executed, the likeliest first.
+pub fn folders() -> impl Iterator<Item = PathBuf> {
     let fixed = ["/dev/shm", "/var/tmp", "/run"].map(PathBuf::from);
-    runtime.into_iter().chain([std::env::temp_dir()]).chain(fixed).collect()
+    std::iter::once(std::env::temp_dir()).chain(fixed)
+}
+
+/// This user's own folder, which nobody else may enter.
+pub fn own_folder() -> Option<PathBuf> {
+    std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from)
 }

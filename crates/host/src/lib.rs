@@ -1,16 +1,23 @@
 //! Runs probes on this Linux: places the embedded programs where they can be executed, and runs each in a process
-//! of its own, pinned, limited in time and output, whatever it does.
+//! of its own, pinned, limited in time and output, whatever it does. [`Under`] runs them under another command.
 
 mod clock;
 mod cpu;
+mod files;
 mod image;
 mod run;
+mod under;
+mod wrapper;
 
 pub use clock::{Reading, tsc_is_readable};
 pub use cpu::{CpuError, allowed_cpus, choose_cpu};
+pub use files::Files;
 pub use image::PlaceError;
+pub use probes::image;
 pub use process::{Interrupt, Limits, try_realtime};
 pub use run::Priority;
+pub use under::Under;
+pub use wrapper::{FILE, NAME, PROBE, Wrapper};
 
 use image::Image;
 use process::{Errno, Error, Phase};

@@ -34,7 +34,8 @@ pub fn run(
     answer(process::run(&command, limits)?)
 }
 
-fn answer(finished: Finished) -> Result<Vec<u8>, Failure> {
+/// What a program that ended well wrote.
+pub fn answer(finished: Finished) -> Result<Vec<u8>, Failure> {
     match (finished.status.code(), finished.status.signal()) {
         (Some(0), _) => Ok(finished.output),
         (Some(code), _) => Err(Failure::Exited(code)),

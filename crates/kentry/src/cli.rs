@@ -1,6 +1,8 @@
 //! The command line.
 
+use crate::compare_args::{BISECT_STATUS, COMPARE_STATUS, CompareArgs};
 use crate::error::Error;
+use crate::live_command::LiveArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use measure::lab::Options;
 use measure::{CpuChoice, HostPlan};
@@ -64,6 +66,9 @@ pub enum Command {
     /// Measure here what somebody has published, as its author did and as kentry does, side by side
     #[command(after_help = exit_status(&[]))]
     Reproduce(ReproduceArgs),
+    /// Compare runs: which entries got slower or faster, opened or closed, and whether that can be told
+    #[command(after_help = compare_help(), override_usage = COMPARE_USAGE)]
+    Compare(CompareArgs),
     /// List every entry, its operations and what it is
     List(ListArgs),
     /// Explain an entry (history, hardware, Linux, registers, return) or an operation
@@ -72,6 +77,29 @@ pub enum Command {
     Completions {
         /// Which shell
         shell: clap_complete::Shell,
+    },
+    /// Measure arms in turns, to try out what `compare --live` is made of
+    #[command(hide = true)]
+    Live {
+        /// The arms
+        #[arg(long, value_names = ["COMMAND A", "COMMAND B"], num_args = 2, required = true, allow_hyphen_values = true)]
+        live: Vec<String>,
+        /// Only entries
+        #[arg(short, long, value_name = "NAME")]
+        entry: Vec<String>,
+        /// Only operations
+        #[arg(short, long, value_name = "NAME")]
+        operation: Vec<String>,
+        /// How
+        #[command(flatten)]
+        args: LiveArgs,
+    },
+    /// Write the probes to a folder, for another kentry that compares them with its own
+    #[command(hide = true)]
+    Probes {
+        /// A folder that is there
+        #[arg(value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+        folder: PathBuf,
     },
     /// Print the manual page, or that of a subcommand; `kentry man | man -l -` shows it
     Man {
@@ -430,8 +458,21 @@ pub enum Color {
 
 /// The exit codes of every command, and those of this one.
 fn exit_status(more: &[(&str, &str)]) -> String {
-    let all = EXIT_STATUS.iter().chain(more);
-    all.fold(String::from("Exit status:\n"), |text, (code, what)| format!("{text}  {code:<7}  {what}\n"))
+    format!("Exit status:\n{}", codes(EXIT_STATUS.iter().chain(more)))
+}
+
+fn codes<'a>(all: impl IntoIterator<Item = &'a (&'a str, &'a str)>) -> String {
+    all.into_iter().map(|(code, what)| format!("  {code:<7}  {what}\n")).collect()
+}
+
+/// The two ways to name runs.
+const COMPARE_USAGE: &str =
+    "kentry compare [OPTIONS] BASE NEW\n       kentry compare [OPTIONS] --base RUN... --new RUN...";
+
+/// The exit codes, which are not those of other commands.
+fn compare_help() -> String {
+    let (own, bisect) = (codes(COMPARE_STATUS), codes(BISECT_STATUS));
+    format!("Exit status:\n{own}\nWith --git-bisect:\n{bisect}")
 }
 
 /// What `--set` can name, and the exit codes.
@@ -442,18 +483,17 @@ fn lab_help() -> String {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "  {}={values}, by default {default}\n    {}", switch.name, switch.what);
     }
-    let exec = EXEC_STATUS.iter().map(|(code, what)| format!("  {code:<7}  {what}\n"));
     format!(
         "{text}\n{}\nWith --exec, the exit status is the program's, or\n{}",
         exit_status(LAB_STATUS),
-        exec.collect::<String>()
+        codes(EXEC_STATUS)
     )
 }
 
 /// The most that a duration argument may be: a week.
 const LONGEST: f64 = 7.0 * 24.0 * 3600.0;
 
-fn budget(text: &str) -> Result<Duration, String> {
+pub(crate) fn budget(text: &str) -> Result<Duration, String> {
     let seconds: f64 =
         text.parse().map_err(|_| "this is not a number of seconds, such as 4 or 0.5".to_string())?;
     if !(seconds > 0.0 && seconds <= LONGEST) {
@@ -466,7 +506,7 @@ fn within(text: &str) -> Result<Duration, String> {
     humantime::parse_duration(text).map_err(|_| "this is not a time, such as 30d or 12h".to_string())
 }
 
-fn cpus(text: &str) -> Result<Cpus, String> {
+pub(crate) fn cpus(text: &str) -> Result<Cpus, String> {
     if text == "all" {
         return Ok(Cpus::EveryKind);
     }
@@ -483,7 +523,7 @@ fn one_cpu(text: &str) -> Result<usize, String> {
 /// The greatest seed: JSON readers keep every whole number up to this one.
 const GREATEST_SEED: u64 = 1 << 53;
 
-fn seed(text: &str) -> Result<u64, String> {
+pub(crate) fn seed(text: &str) -> Result<u64, String> {
     let seed = text.parse().ok().filter(|seed| *seed <= GREATEST_SEED);
     seed.ok_or_else(|| format!("a seed is a whole number from 0 to {GREATEST_SEED}"))
 }

@@ -107,6 +107,7 @@ fn command(table: &'static Table) -> Command {
     };
     rows(Cli::command())
         .mut_subcommand("measure", rows)
+        .mut_subcommand("compare", rows)
         .mut_subcommand("lab", |lab| rows(lab).mut_arg("set", |arg| offering(arg, switches())))
         .mut_subcommand("explain", |explain| {
             explain.mut_arg("name", |arg| offering(arg, entries().chain(operations()).chain(short())))

@@ -274,7 +274,7 @@ fn code(
     match end {
         End::Exited(status) => Ok((status & 0xff) as u8),
         End::Fault(detail) => {
-            output.say(&format!("{} was ended by {}", program.name, document::signal_in_words(&detail)));
+            output.say(&format!("{} was ended by {}", program.name, document::exception_in_words(&detail)));
             Ok(SIGNALLED.saturating_add(u8::try_from(detail[0]).unwrap_or(0)))
         }
         End::Unsupported(switch) => Err(Refused::failed(&unsupported(configuration, switch))),

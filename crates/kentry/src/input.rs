@@ -5,12 +5,20 @@ use crate::saving;
 use document::Document;
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
-use runs::{LONGEST, Name, open};
+use runs::{Head, LONGEST, Name, Store, open};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
+
+/// A run that a command line names.
+pub struct Found {
+    /// Its document.
+    pub document: Document,
+    /// What it is called: a kept run's name, a file's path; none of a kept run without a name, and of standard input.
+    pub name: Option<String>,
+}
 
 /// Reads a document: a kept run by what it is called, or a file or a named pipe; `-` and `/dev/stdin` are standard input. A word
 /// that may be a run's name means the run, where there is one; `./WORD` is always a file.
@@ -18,6 +26,14 @@ use std::path::Path;
 /// # Errors
 /// [`Error::Input`], saying what is wrong with the file and where, or [`Error::Runs`].
 pub fn document(path: &Path) -> Result<Document, Error> {
+    run(path).map(|found| found.document)
+}
+
+/// The same, with what it is called.
+///
+/// # Errors
+/// As [`document`].
+pub fn run(path: &Path) -> Result<Found, Error> {
     let name = path.to_str().and_then(|word| word.parse::<Name>().ok());
     let Some(name) = name else { return of_file(path) };
     match kept(&name) {
@@ -27,21 +43,37 @@ pub fn document(path: &Path) -> Result<Document, Error> {
     }
 }
 
-fn kept(name: &Name) -> Result<Document, Error> {
+fn kept(name: &Name) -> Result<Found, Error> {
     let store = saving::store().map_err(|_| runs::Error::Unknown(name.clone()))?;
-    let id = store.find(name)?.id;
-    let wrong = |error: document::LoadError| Error::Input { file: store.file(&id), why: error.to_string() };
-    document::load(&store.text(&id)?).map_err(wrong)
+    let head = store.find(name)?;
+    Ok(Found { document: of_head(&store, &head)?, name: head.name })
 }
 
-fn of_file(path: &Path) -> Result<Document, Error> {
+/// The document of a kept run.
+///
+/// # Errors
+/// [`Error::Input`] or [`Error::Runs`].
+pub fn of_head(store: &Store, head: &Head) -> Result<Document, Error> {
+    let wrong =
+        |error: document::LoadError| Error::Input { file: store.file(&head.id), why: error.to_string() };
+    document::load(&store.text(&head.id)?).map_err(wrong)
+}
+
+fn of_file(path: &Path) -> Result<Found, Error> {
     let wrong = |why: String| Error::Input { file: path.to_path_buf(), why };
     let text = text(path).map_err(|error| wrong(words(&error)))?;
-    document::load(&text).map_err(|error| wrong(error.to_string()))
+    let document = document::load(&text).map_err(|error| wrong(error.to_string()))?;
+    let name = (!is_standard(path)).then(|| report::plain_os(path.as_os_str()));
+    Ok(Found { document, name })
+}
+
+/// Whether a word means standard input.
+pub fn is_standard(path: &Path) -> bool {
+    path == Path::new("-") || path == Path::new("/dev/stdin")
 }
 
 fn text(path: &Path) -> io::Result<String> {
-    let bytes = if path == Path::new("-") || path == Path::new("/dev/stdin") {
+    let bytes = if is_standard(path) {
         read(File::from(io::stdin().as_fd().try_clone_to_owned()?), Vec::new())?
     } else {
         let file = open(path)?;

@@ -4,6 +4,7 @@ use crate::{catch_interrupts, drawn_seed, names_rows, note, show};
 use environment::Environment;
 use host::{Interrupt, Priority, Reading};
 use kentry::cli::{Accel, LabArgs};
+use kentry::compare_args::STOPS_BISECTION;
 use kentry::error::Error;
 use kentry::exec::{FAILED, Output, Program, Refused, Running, run, standard_input};
 use kentry::output::Target;
@@ -148,15 +149,18 @@ fn exec(args: &LabArgs, output: &mut Output) -> Result<u8, Refused> {
     run(&program, &emulator, &running, &limits, output)
 }
 
-/// Prints help or what is wrong with the command line, and ends; with --exec, with a code that cannot be the program's.
+/// Prints help or what is wrong with the command line, and ends; with --exec, with a code that cannot be the program's, and with
+/// --git-bisect, with one that stops a bisection.
 pub fn leave(error: &clap::Error, arguments: &[OsString]) -> ! {
-    let is_exec = arguments.iter().any(|word| word == "--exec");
+    let has = |option: &str| arguments.iter().any(|word| word == option);
+    let is_exec = has("--exec");
     let is_wrong = error.use_stderr();
     let printed = error.print().and_then(|()| std::io::stdout().flush());
     // If standard error cannot be written, the code still tells that the usage was wrong.
     let unwritten = printed.err().filter(|why| !is_wrong && why.kind() != std::io::ErrorKind::BrokenPipe);
     let code = match unwritten {
         _ if is_exec && is_wrong => FAILED,
+        _ if has("--git-bisect") && is_wrong => STOPS_BISECTION,
         Some(source) => {
             let error = Error::Output { target: "standard output".into(), source };
             note(&error.to_string());

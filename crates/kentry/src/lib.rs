@@ -1,7 +1,10 @@
 //! The command: arguments in, a call, bytes out. Measuring, judging and rendering are other crates' subjects.
 
 pub mod arguments;
+pub mod arm;
 pub mod cli;
+pub mod compare_args;
+pub mod compare_sides;
 pub mod completions;
 pub mod dry_run;
 pub mod error;
@@ -9,10 +12,12 @@ pub mod exec;
 pub mod explain;
 pub mod input;
 pub mod listing;
+pub mod live_command;
 pub mod locale;
 pub mod manual;
 pub mod output;
 pub mod pager;
+pub mod probe_files;
 pub mod progress;
 pub mod saving;
 pub mod this_machine;

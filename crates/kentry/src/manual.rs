@@ -1,6 +1,7 @@
 //! The manual pages: the options from the command line's definition, and the sections that people look for.
 
 use crate::cli::{Cli, EXEC_STATUS, EXIT_STATUS, LAB_STATUS};
+use crate::compare_args::{BISECT_STATUS, COMPARE_STATUS};
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
@@ -54,6 +55,34 @@ const COLUMNS: &[Item] = &[
     ("note", "Why a row has no figures, or what there is to know about those that it has."),
 ];
 
+/// The columns and verdicts of a comparison.
+const COMPARED: &[Item] = &[
+    ("slower, faster", "The whole interval of the change lies above zero, or below."),
+    (
+        "slower (within 2 %)",
+        "The same, and the whole interval lies within the margin (--margin): there is a change, and it is small.",
+    ),
+    ("same within 2 %", "The whole interval lies within the margin, and contains zero."),
+    ("inconclusive", "Neither can be told. Below the table stands how many more runs would tell."),
+    ("opened, closed, cause changed", "A row works on one side alone, or on neither for different reasons."),
+    (
+        "base, new",
+        "Core cycles, unless the line below the table says otherwise. The mean of the side's runs, weighed by how precise each \
+         is.",
+    ),
+    ("change", "Unit of the figures. New less base."),
+    (
+        "±",
+        "Unit of the figure before it. The distance to the farther end of the interval that the verdict rests on. It contains \
+         how much rows vary from run to run, and is as wide as the number of compared rows requires.",
+    ),
+    ("%", "The change in percent of base."),
+    (
+        "log",
+        "No unit. The size of the change as a bar, from 0.1 % to 100 %; the mark before the row tells its direction.",
+    ),
+];
+
 const ENVIRONMENT: &[Item] = &[
     ("NO_COLOR", "If set and not empty, there is no color unless --color always asks for it."),
     ("TERM", "If it is dumb, there is no color unless --color always asks for it."),
@@ -102,6 +131,19 @@ const EXAMPLES: &[Item] = &[
     ("kentry runs", "List the runs that are kept, the newest first."),
     ("kentry runs prune --keep 100 --within 30d", "Remove old runs that have neither a name nor a tag."),
     ("kentry show before latest", "Show two kept runs, one after the other."),
+    ("kentry compare before latest", "Did it get slower since?"),
+    (
+        "kentry compare --base a1 --base a2 --base a3 --new b1 --new b2 --new b3 --fail-above 3% --fail-on closed",
+        "Three runs a side, as a gate: end with 1 if a row costs 3 % more for sure, or does not work any more.",
+    ),
+    (
+        "kentry compare before latest --output - --output compare.md --output junit.xml",
+        "Print it, and write it for a pull request and for a CI server.",
+    ),
+    (
+        "git bisect run sh -c './build-and-boot && kentry || exit 125; kentry compare good latest --fail-above 5% --git-bisect'",
+        "Find the commit that made an entry slower; commits for which that cannot be told are skipped.",
+    ),
     ("kentry show run.json --all", "Show a saved run, with every row."),
     (
         "kentry show --recompute run.json --format csv",
@@ -171,7 +213,10 @@ fn write(command: &Command, subcommand: Option<&str>) -> io::Result<Vec<u8>> {
             published::Publications::get().iter().map(|table| (table.name.as_str(), table.title.as_str()));
         section(&mut roff, "TABLES", &tables.collect::<Vec<Item>>());
     }
-    status(&mut roff, subcommand == Some("lab"));
+    if subcommand == Some("compare") {
+        section(&mut roff, "COLUMNS AND VERDICTS", COMPARED);
+    }
+    status(&mut roff, subcommand);
     section(&mut roff, "ENVIRONMENT", ENVIRONMENT);
     if measures {
         section(&mut roff, "FILES", FILES);
@@ -213,13 +258,24 @@ fn switches(roff: &mut Roff) {
     section(roff, "SWITCHES", &all);
 }
 
-fn status(roff: &mut Roff, is_lab: bool) {
-    section(roff, "EXIT STATUS", EXIT_STATUS);
-    if is_lab {
-        items(roff, LAB_STATUS);
+fn status(roff: &mut Roff, subcommand: Option<&str>) {
+    let paragraph = |roff: &mut Roff, text: &str| {
         roff.control("PP", []);
-        roff.text([roman("With --exec, the exit status is the program's, or one of these:")]);
-        items(roff, EXEC_STATUS);
+        roff.text([roman(text)]);
+    };
+    match subcommand {
+        Some("compare") => {
+            section(roff, "EXIT STATUS", COMPARE_STATUS);
+            paragraph(roff, "With --git-bisect:");
+            items(roff, BISECT_STATUS);
+        }
+        Some("lab") => {
+            section(roff, "EXIT STATUS", EXIT_STATUS);
+            items(roff, LAB_STATUS);
+            paragraph(roff, "With --exec, the exit status is the program's, or one of these:");
+            items(roff, EXEC_STATUS);
+        }
+        _ => section(roff, "EXIT STATUS", EXIT_STATUS),
     }
 }
 

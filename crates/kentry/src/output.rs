@@ -68,9 +68,17 @@ impl Target {
     /// # Errors
     /// As [`Target::write`].
     pub fn write_report(self, format: Format, bytes: &[u8]) -> Result<(), Error> {
+        if format == Format::Text { self.write_text(bytes) } else { self.write(bytes) }
+    }
+
+    /// Writes text for a person, without characters that the user's locale lacks.
+    ///
+    /// # Errors
+    /// As [`Target::write`].
+    pub fn write_text(self, bytes: &[u8]) -> Result<(), Error> {
         match std::str::from_utf8(bytes) {
-            Ok(text) if format == Format::Text => self.write(locale::text(text).as_bytes()),
-            _ => self.write(bytes),
+            Ok(text) => self.write(locale::text(text).as_bytes()),
+            Err(_) => self.write(bytes),
         }
     }
 

@@ -45,7 +45,7 @@ impl Qemu {
     pub fn new(accelerator: Accelerator, cpu_model: Option<&str>) -> Qemu {
         let own = match accelerator {
             Accelerator::Tcg => "max,vendor=GenuineIntel",
-            Accelerator::Kvm => "host",
+            Accelerator::Kvm => host_model(&vendor()),
         };
         let cpu_model = cpu_model.unwrap_or(own).to_string();
         let (program, kernel) = ("qemu-system-x86_64".into(), KERNEL.into());
@@ -94,6 +94,23 @@ impl Qemu {
     }
 }
 
+/// This machine's processor, as QEMU gives it to a guest of KVM.
+///
+/// No processor of AMD's has the register IA32_ARCH_CAPABILITIES (MSR 10Ah). KVM offers to emulate it all the same, and QEMU before
+/// 10.1 takes the offer; where KVM then refuses the value, as one in a virtual machine may, QEMU aborts.
+fn host_model(vendor: &str) -> &'static str {
+    match vendor {
+        "AuthenticAMD" | "HygonGenuine" => "host,-arch-capabilities",
+        _ => "host",
+    }
+}
+
+/// The vendor of this machine's processor, as CPUID spells it.
+fn vendor() -> String {
+    let info = raw_cpuid::CpuId::new().get_vendor_info();
+    info.map(|info| info.as_str().to_string()).unwrap_or_default()
+}
+
 /// `QEMU emulator version 7.2.22 (Debian …)`
 fn version_in(text: &str) -> String {
     let version = text.split_once("version ").and_then(|(_, rest)| rest.split_whitespace().next());
@@ -117,6 +134,14 @@ mod tests {
     fn qemu_is_pinned_as_it_is_asked_to_be() {
         let pinned = |cpu| Qemu { cpu, ..Qemu::new(Accelerator::Kvm, None) }.command(b"").unwrap().cpu;
         assert_eq!([pinned(None), pinned(Some(3))], [None, Some(3)]);
+    }
+
+    #[test]
+    fn qemu_aborted_on_amds_processors_for_a_register_that_these_do_not_have() {
+        let models = ["GenuineIntel", "AuthenticAMD", "HygonGenuine", ""].map(host_model);
+        assert_eq!(models, ["host", "host,-arch-capabilities", "host,-arch-capabilities", "host"]);
+        assert_eq!(Qemu::new(Accelerator::Kvm, None).cpu_model, host_model(&vendor()));
+        assert_eq!(Qemu::new(Accelerator::Kvm, Some("host")).cpu_model, "host", "as it was asked for");
     }
 
     #[test]

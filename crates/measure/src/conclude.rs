@@ -1,5 +1,6 @@
 //! From the rounds of all rows to the document.
 
+use crate::earlier::Earlier;
 use crate::row::Row;
 use crate::width;
 use document::{Counter, CpuUse, Document, Export, Measurement, Outcome, Place, Recomputed, Samples};
@@ -17,9 +18,6 @@ const EMULATORS: [&str; 1] = ["TCGTCGTCGTCG"];
 /// On a processor an imul takes three times as long as a xor. A ratio up to this one is an emulator's, which takes about
 /// the same time for every instruction.
 const EMULATED_CHAIN: f64 = 2.0;
-
-/// References of probes that differ by more than this factor differ for another reason than company.
-const ALIKE: f64 = 1.15;
 
 /// What is known of a measurement besides its rows and its machine.
 #[derive(Debug, Clone)]
@@ -48,12 +46,48 @@ pub struct Facts {
     pub tsc_hz: Option<f64>,
     /// The CPUs, and their kinds.
     pub cores: BTreeMap<usize, CoreType>,
+    /// What earlier runs found.
+    pub earlier: Earlier,
     /// What changed on the machine during the run, in words.
     pub changes: Vec<String>,
+    /// The command that the probes ran under; none if they ran as they are.
+    pub command: Option<String>,
+    /// The probes.
+    pub probes: Probes,
 }
 
-/// What rounds are judged by: one reference for each probe, whose code differs, and each kind of core, whose width differs.
-pub type References = BTreeMap<(Probe, CoreType), Reference>;
+/// What is known of the probes that were run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Probes {
+    /// The version of kentry that they are part of.
+    pub kentry: String,
+    /// The C compiler that made them, and its version; none if it is not known.
+    pub compiler: Option<String>,
+    /// SHA-256 of each, by its name.
+    pub hashes: BTreeMap<String, String>,
+}
+
+impl Probes {
+    /// Those that this program has in it.
+    pub fn embedded() -> Probes {
+        let hash = |probe: Probe| (probe.name().to_string(), Probes::hash(probes::image(probe)));
+        Probes {
+            kentry: env!("CARGO_PKG_VERSION").to_string(),
+            compiler: Some(probes::COMPILER.to_string()),
+            hashes: Probe::ALL.into_iter().map(hash).collect(),
+        }
+    }
+
+    /// SHA-256 of a probe, hexadecimal.
+    pub fn hash(image: &[u8]) -> String {
+        Sha256::digest(image).iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// What rounds are judged by: one reference for each bitness, whose chains and canaries are encoded differently, and each kind
+/// of core, whose width differs. The probe of the C library runs the code of the 64-bit one, and has too few rounds of its own
+/// to know the clock by them where the counter is coarse.
+pub type References = BTreeMap<(u8, CoreType), Reference>;
 
 /// The document of a measurement that is over. What follows from its rounds alone, [`Document::compute`] computes, as when
 /// [`recompute`] asks for it; the findings come last, when each row is finished.
@@ -63,11 +97,57 @@ pub fn conclude(
     environment: Environment,
     vdso: BTreeMap<String, Vec<Export>>,
 ) -> Document {
-    let core = |round: &Round| facts.cores.get(&round.cpu).copied().unwrap_or(CoreType::Uniform);
-    let references = references(rows, &|core| width::vouch(&environment, core), &core);
-    let times = times(&environment, &references);
-    let judged = Judged::of(rows, &references, &core, &facts, times);
-    let measurement = measurement(&judged, &references, facts);
+    let references = of_facts(rows, &facts, &environment);
+    conclude_by(rows, &references, facts, environment, vdso)
+}
+
+/// The documents of several measurements whose rounds were taken side by side, each with its rows, its facts, and what its vDSO
+/// exports. All rounds are judged by the same references, so that no judgement makes a difference; but a measurement whose times are
+/// not a processor's has its own.
+pub fn conclude_together(
+    measurements: Vec<(&[Row], Facts, BTreeMap<String, Vec<Export>>)>,
+    environment: &Environment,
+) -> Vec<Document> {
+    let own: Vec<References> =
+        measurements.iter().map(|(rows, facts, _)| of_facts(*rows, facts, environment)).collect();
+    let is_real = |references: &References| times(environment, references) == Times::Real;
+    let real = measurements.iter().zip(&own).filter(|(_, own)| is_real(own));
+    let rows = real.flat_map(|((rows, ..), _)| rows.iter());
+    let together = measurements.first().map(|(_, facts, _)| of_facts(rows, facts, environment));
+    let together = together.unwrap_or_default();
+    let each = measurements.into_iter().zip(&own);
+    each.map(|((rows, facts, vdso), own)| {
+        let references = if is_real(own) { &together } else { own };
+        conclude_by(rows, references, facts, environment.clone(), vdso)
+    })
+    .collect()
+}
+
+/// The references of rounds, by what is known of the processor.
+fn of_facts<'r, 'a: 'r>(
+    rows: impl IntoIterator<Item = &'r Row<'a>>,
+    facts: &Facts,
+    environment: &Environment,
+) -> References {
+    references(rows, &|core| width::vouch(environment, core), &|round| core_of(round, facts), &facts.earlier)
+}
+
+/// The kind of core that a round was taken on.
+fn core_of(round: &Round, facts: &Facts) -> CoreType {
+    facts.cores.get(&round.cpu).copied().unwrap_or(CoreType::Uniform)
+}
+
+/// The document of rounds that are judged by these references.
+fn conclude_by(
+    rows: &[Row],
+    references: &References,
+    facts: Facts,
+    environment: Environment,
+    vdso: BTreeMap<String, Vec<Export>>,
+) -> Document {
+    let times = times(&environment, references);
+    let judged = Judged::of(rows, references, &|round| core_of(round, &facts), &facts, times);
+    let measurement = measurement(&judged, references, facts);
     let mut document = Document {
         schema: document::SCHEMA.to_string(),
         id: Some(id()),
@@ -96,36 +176,37 @@ fn with_findings(mut document: Document) -> Document {
 }
 
 /// The references of all rounds of these rows. `vouch` says what vouches for a kind of core, and `core` of which kind a round's is.
-pub fn references(
-    rows: &[Row],
+pub fn references<'r, 'a: 'r>(
+    rows: impl IntoIterator<Item = &'r Row<'a>>,
     vouch: &dyn Fn(CoreType) -> Vouch,
     core: &dyn Fn(&Round) -> CoreType,
+    earlier: &Earlier,
 ) -> References {
-    let mut rounds = BTreeMap::<(Probe, CoreType), Vec<&Round>>::new();
+    let mut rounds = BTreeMap::<(u8, CoreType), Vec<&Round>>::new();
     for row in rows {
         for round in &row.rounds {
-            rounds.entry((row.row.0.probe, core(round))).or_default().push(round);
+            rounds.entry((row.row.0.bits(), core(round))).or_default().push(round);
         }
     }
-    let reference = |((probe, core), rounds): ((Probe, CoreType), Vec<&Round>)| {
-        Some(((probe, core), Reference::of(&rounds, vouch(core))?))
+    let reference = |((bits, core), rounds): ((u8, CoreType), Vec<&Round>)| {
+        Some(((bits, core), Reference::of(&rounds, vouch(core))?))
     };
-    in_common(rounds.into_iter().filter_map(reference).collect())
+    let own = in_common(rounds.into_iter().filter_map(reference).collect());
+    let beside = |((bits, core), reference): ((u8, CoreType), Reference)| {
+        let others = earlier.get(&core).copied().unwrap_or(0.0);
+        ((bits, core), reference.beside(others))
+    };
+    own.into_iter().map(beside).collect()
 }
 
-/// What one probe found on a kind of core holds for the others: all have the same canary, and one of them may have run in
-/// company all the time.
+/// What the probes of one bitness found on a kind of core holds for the others: all have the same canary, and one of them may
+/// have run in company all the time.
 fn in_common(own: References) -> References {
     let best = |core: CoreType| {
         let of_core = own.iter().filter(|((_, other), _)| *other == core);
         of_core.map(|(_, reference)| reference.alone).fold(0.0, f64::max)
     };
-    let checked = |(key, reference): (&(Probe, CoreType), &Reference)| {
-        let best = best(key.1);
-        let is_alike = reference.alone * ALIKE >= best;
-        (*key, if is_alike { reference.with_alone(best, reference.vouch) } else { *reference })
-    };
-    own.iter().map(checked).collect()
+    own.iter().map(|(key, reference)| (*key, reference.beside(best(key.1)))).collect()
 }
 
 /// Whether times mean anything.
@@ -197,7 +278,7 @@ impl Judged {
                 match row.counter {
                     Counter::Instructions => count(row, &mut result),
                     Counter::Time if times == Times::Real => {
-                        let reference = |round: &Round| references.get(&(row.row.0.probe, core(round)));
+                        let reference = |round: &Round| references.get(&(row.row.0.bits(), core(round)));
                         singles = Some(judge(row, &mut result, reference, interrupts.as_ref()));
                     }
                     Counter::Time => {}
@@ -247,13 +328,13 @@ fn cpus(
     let mut cpus = BTreeMap::<usize, (CpuUse, f64, f64)>::new();
     for row in rows {
         for round in &row.rounds {
-            let Some(reference) = references.get(&(row.row.0.probe, core(round))) else { continue };
+            let Some(reference) = references.get(&(row.row.0.bits(), core(round))) else { continue };
             let (used, quiet, all) = cpus.entry(round.cpu).or_default();
             let rates = reference.rates(round);
             *quiet += rates.iter().filter(|rate| reference.is_quiet(**rate)).count() as f64;
             *all += rates.len() as f64;
             used.rounds += 1;
-            used.canary.insert(row.row.0.probe.bits().to_string(), reference.alone);
+            used.canary.insert(row.row.0.bits().to_string(), reference.seen);
             used.vouched_by = vouched_by(reference);
         }
     }
@@ -292,18 +373,15 @@ fn measurement(judged: &Judged, references: &References, facts: Facts) -> Measur
     let clocks = || each().filter(|(_, excluded)| !any_kept || excluded.is_none()).map(|(clock, _)| *clock);
     let [low, middle, high] =
         [0.05, 0.5, 0.95].map(|q| stats::quantile_of(clocks(), q).filter(|_| judged.cycles));
-    let mut chain_ratio = BTreeMap::new();
-    // In this order: the later overwrite the earlier, so the C library's probe counts only if no other 64-bit probe ran.
-    for wanted in [Probe::Libc, Probe::Probe32, Probe::Probe64] {
-        let of_probe = references.iter().filter(|((probe, _), _)| *probe == wanted);
-        let ratios = of_probe.filter_map(|(_, reference)| reference.chain_ratio);
-        chain_ratio.extend(ratios.map(|ratio| (wanted.bits().to_string(), ratio)));
-    }
+    let ratio = |((bits, _), reference): (&(u8, CoreType), &Reference)| {
+        Some((bits.to_string(), reference.chain_ratio?))
+    };
     let step = references.values().map(|reference| reference.step).min_by(f64::total_cmp);
     Measurement {
-        kentry: env!("CARGO_PKG_VERSION").to_string(),
-        compiler: Some(probes::COMPILER.to_string()),
-        probes: probe_hashes(),
+        kentry: facts.probes.kentry,
+        compiler: facts.probes.compiler,
+        probes: facts.probes.hashes,
+        command: facts.command,
         place: facts.place,
         started: facts.started,
         seconds: facts.seconds,
@@ -320,7 +398,7 @@ fn measurement(judged: &Judged, references: &References, facts: Facts) -> Measur
         cycles_per_tick: middle,
         cycles_per_tick_range: low.zip(high).map(|(low, high)| [low, high]),
         clock_error: clock_error(references),
-        chain_ratio,
+        chain_ratio: references.iter().filter_map(ratio).collect(),
         lfence_order: references.values().filter_map(|reference| reference.order).max_by(f64::total_cmp),
         counts: judged.rows.iter().fold(Counts::default(), |sum, row| sum + row.counts),
         quiet_share: judged.quiet_share,
@@ -330,14 +408,6 @@ fn measurement(judged: &Judged, references: &References, facts: Facts) -> Measur
 
 fn clock_error(references: &References) -> Option<f64> {
     references.values().map(|reference| reference.chain_error).max_by(f64::total_cmp)
-}
-
-fn probe_hashes() -> BTreeMap<String, String> {
-    let hash = |probe: Probe| {
-        let digest = Sha256::digest(probes::image(probe));
-        digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>()
-    };
-    Probe::ALL.into_iter().map(|probe| (probe.name().to_string(), hash(probe))).collect()
 }
 
 /// 128 random bits; where the system has none, time and process id, which also differ from run to run.
@@ -363,8 +433,8 @@ mod tests {
         let reference = Reference::of(&[&round], Vouch::Width(5.0)).unwrap();
         let judged_by = |alone: f64, other: f64, core: CoreType| {
             let of = |alone| reference.with_alone(alone, reference.vouch);
-            let own = [((Probe::Probe32, CoreType::Uniform), of(alone)), ((Probe::Probe64, core), of(other))];
-            in_common(own.into())[&(Probe::Probe32, CoreType::Uniform)].alone
+            let own = [((32, CoreType::Uniform), of(alone)), ((64, core), of(other))];
+            in_common(own.into())[&(32, CoreType::Uniform)].alone
         };
         assert_eq!(judged_by(4.38, 4.58, CoreType::Uniform), 4.58);
         assert_eq!(judged_by(4.58, 4.38, CoreType::Uniform), 4.58);

@@ -1,9 +1,12 @@
 //! From a plan to a document: rounds are taken from a place, judged as they come, and concluded in the end. Nothing here
 //! parses a command line or prints.
 
+pub mod arms;
+mod around;
 mod conclude;
 mod cpus;
 mod drive;
+mod earlier;
 mod error;
 pub mod lab;
 mod linux;
@@ -16,9 +19,10 @@ mod scout;
 pub mod select;
 mod width;
 
-pub use conclude::{Facts, recompute};
+pub use conclude::{Facts, Probes, recompute};
 pub use document::Counter;
 pub use drive::{Answer, Measurer, Progress, Taken, drive};
+pub use earlier::{Earlier, earlier};
 pub use error::Error;
 pub use linux::{MOST_ROUNDS, Setting, measure};
 pub use loops::Loops;

@@ -2,23 +2,22 @@
 //! anything changed underneath.
 
 use crate::Error;
+use crate::around::Around;
 use crate::conclude::{Facts, conclude};
 use crate::drive::{Answer, Measurer, Progress, Taken, drive};
+use crate::earlier::Earlier;
 use crate::plan::{CpuChoice, HostPlan};
 use crate::row::{Row, TableRow, fact};
 use crate::schedule::Schedule;
 use crate::scout::Lookout;
-use document::{Counter, Document, Export, Machine, Place};
+use document::{Counter, Document, Export};
 use environment::{CoreType, Environment};
-use host::{Executor, Interrupt, Reading};
+use host::{Executor, Interrupt};
 use record::{Payload, Record, Request, abi};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, SystemTime};
-use table::{Kernel, Probe, special};
-
-/// A shorter run waits until this much time has passed, so that the counter's rate is exact: 100 ns in 50 ms are 2 ppm.
-const SHORTEST_CALIBRATION: Duration = Duration::from_millis(50);
+use std::time::Duration;
+use table::{Probe, special};
 
 /// Core cycles that a block should take, so that canaries lie close enough together whatever an entry costs.
 const CYCLES_OF_A_BLOCK: f64 = 200_000.0;
@@ -50,6 +49,8 @@ pub struct Setting<'a> {
     pub environment: Environment,
     /// The process id that getppid must answer.
     pub parent: u64,
+    /// What earlier runs of this machine found.
+    pub earlier: Earlier,
 }
 
 /// Measures what the plan asks for.
@@ -61,47 +62,31 @@ pub fn measure<'a>(
     setting: Setting,
     progress: &mut dyn FnMut(Progress<'a>),
 ) -> Result<Document, Error> {
-    let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
-    let Setting { executor, cpus, realtime_refused, interrupt, mut environment, parent } = setting;
-    let (begin, first) = (executor.now(), Reading::now());
-    let roots = environment::Roots::default();
-    let before = environment::Underneath::now(&roots);
+    let Setting { executor, cpus, realtime_refused, interrupt, mut environment, parent, earlier } = setting;
     let groups = groups(plan.cpus, &cpus);
-    let first_cpu = groups.first().and_then(|group| group.keys().last()).copied();
-    let first_cpu = first_cpu.ok_or_else(|| Error::Environment("there is no CPU to measure on".into()))?;
-    let load = environment::Load::now(&roots, first_cpu);
+    let first_cpu = groups.first().and_then(|group| group.keys().last()).copied().ok_or_else(no_cpu)?;
+    let around = Around::begin(executor, first_cpu);
     let vdso = describe(executor, first_cpu, &mut environment);
 
     let mut rows = Vec::new();
     for (number, group) in groups.iter().enumerate() {
-        let part = Part { number: number as u32, of: groups.len() as u32, begin };
+        let part = Part { number: number as u32, of: groups.len() as u32, begin: around.begin };
         let mut of_group = rows_of(plan, group, groups.len() > 1);
-        let mut linux = Linux::new(plan, executor, group, &environment, &interrupt, parent, part)?;
+        let lookout = Lookout::new(group, &environment, &earlier, parent).ok_or_else(no_cpu)?;
+        let mut linux = Linux::new(plan, executor, lookout, &interrupt, parent, part);
         drive(&mut linux, &mut of_group, progress);
         rows.append(&mut of_group);
     }
 
-    let lasted = executor.now().saturating_sub(begin);
-    std::thread::sleep(SHORTEST_CALIBRATION.saturating_sub(lasted));
-    let tsc_hz = first.zip(Reading::now()).and_then(|(first, last)| first.tsc_hz(&last));
-    environment.load = Some(environment::Load::between(&load, &environment::Load::now(&roots, first_cpu)));
-    let changes = environment::Underneath::now(&roots).changes_since(&before);
-    let facts = Facts {
-        place: Place::new(Machine::Host, Kernel::Linux),
-        started,
-        seconds: executor.now().saturating_sub(begin).as_secs_f64(),
-        budget: plan.budget,
-        strict_budget: plan.strict_budget,
-        seed: plan.seed,
-        interrupted: interrupt.load(Ordering::Relaxed),
-        ended: None,
-        realtime: plan.realtime && realtime_refused.is_none(),
-        realtime_refused,
-        tsc_hz,
-        cores: cpus,
-        changes,
-    };
-    Ok(conclude(&rows, facts, environment, vdso))
+    let interrupted = interrupt.load(Ordering::Relaxed);
+    let (facts, load) = around.end(plan, executor, interrupted, realtime_refused, cpus);
+    environment.load = Some(load);
+    Ok(conclude(&rows, Facts { earlier, ..facts }, environment, vdso))
+}
+
+/// There is nothing to measure on.
+pub(crate) fn no_cpu() -> Error {
+    Error::Environment("there is no CPU to measure on".into())
 }
 
 /// The CPUs of each kind that is measured.
@@ -125,6 +110,24 @@ fn rows_of<'a>(plan: &HostPlan<'a>, group: &BTreeMap<usize, CoreType>, are_sever
     let configuration: BTreeMap<String, String> =
         kind.map(|kind| ("core".to_string(), kind.name().to_string())).into_iter().collect();
     plan.rows.iter().map(|row| Row::new(*row, Counter::Time, configuration.clone())).collect()
+}
+
+/// The row that is measured from beginning to end, if it is measured.
+pub(crate) fn sentinel(plan: &HostPlan) -> Option<usize> {
+    plan.rows.iter().position(|(entry, operation)| special::BARE_SYSCALL.is(&entry.name, &operation.name))
+}
+
+/// The samples of a block of this sweep: so many that a block takes about the same time whatever an entry costs. The number
+/// varies, so that an entry whose cost repeats every few calls does not keep step with the blocks.
+pub(crate) fn samples(row: &Row, sweep: u64) -> u64 {
+    // By the same block's chain, whose length in cycles is known well enough.
+    let cost = row.rounds.last().and_then(|round| round.blocks.first()).and_then(|block| {
+        let chain = block.chain / block.sound as f64;
+        Some(block.cost()? / chain * CYCLES_OF_A_CHAIN)
+    });
+    let cost = cost.filter(|cost| cost.is_finite()).unwrap_or(0.0).max(0.0);
+    let fitting = CYCLES_OF_A_BLOCK / (CYCLES_OF_A_SAMPLE + cost);
+    (fitting as u64).clamp(FEWEST_SAMPLES, abi::BLOCK_SAMPLES) - sweep % 4
 }
 
 /// Which part of the measurement's time a group of CPUs has.
@@ -157,19 +160,14 @@ impl<'a> Linux<'a> {
     fn new(
         plan: &HostPlan,
         executor: &'a mut dyn Executor,
-        group: &BTreeMap<usize, CoreType>,
-        environment: &Environment,
+        mut lookout: Lookout,
         interrupt: &'a Interrupt,
         parent: u64,
         part: Part,
-    ) -> Result<Linux<'a>, Error> {
-        let mut lookout = Lookout::new(group, environment, parent)
-            .ok_or_else(|| Error::Environment("there is no CPU to measure on".into()))?;
+    ) -> Linux<'a> {
         let start = executor.now();
         let used = start.saturating_sub(part.begin);
-        let is_sentinel =
-            |(entry, operation): &TableRow| special::BARE_SYSCALL.is(&entry.name, &operation.name);
-        let sentinel = plan.rows.iter().position(is_sentinel);
+        let sentinel = sentinel(plan);
         let seed = plan.seed.wrapping_add(u64::from(part.number));
         // The time before the first round counts as used.
         let share = |time: Duration| {
@@ -178,7 +176,7 @@ impl<'a> Linux<'a> {
         let (budget, longest) = (share(plan.budget), share(plan.longest()));
         lookout.survey(executor);
         let cpu = lookout.cpus.now();
-        Ok(Linux {
+        Linux {
             executor,
             schedule: Schedule::new(plan.rows.len(), seed, budget, longest, sentinel),
             lookout,
@@ -189,7 +187,7 @@ impl<'a> Linux<'a> {
             start,
             cpu,
             most_rounds: MOST_ROUNDS / (plan.rows.len() * part.of as usize).max(1),
-        })
+        }
     }
 
     fn elapsed(&self) -> Duration {
@@ -216,19 +214,6 @@ impl<'a> Linux<'a> {
             samples,
         }
     }
-
-    /// The samples of a block: so many that a block takes about the same time whatever an entry costs. The number varies,
-    /// so that an entry whose cost repeats every few calls does not keep step with the blocks.
-    fn samples(&self, row: &Row) -> u64 {
-        // By the same block's chain, whose length in cycles is known well enough.
-        let cost = row.rounds.last().and_then(|round| round.blocks.first()).and_then(|block| {
-            let chain = block.chain / block.sound as f64;
-            Some(block.cost()? / chain * CYCLES_OF_A_CHAIN)
-        });
-        let cost = cost.filter(|cost| cost.is_finite()).unwrap_or(0.0).max(0.0);
-        let fitting = CYCLES_OF_A_BLOCK / (CYCLES_OF_A_SAMPLE + cost);
-        (fitting as u64).clamp(FEWEST_SAMPLES, abi::BLOCK_SAMPLES) - self.schedule.sweep % 4
-    }
 }
 
 impl Measurer for Linux<'_> {
@@ -243,7 +228,7 @@ impl Measurer for Linux<'_> {
         let index = self.schedule.next_row(rows, elapsed)?;
         let row = rows.get(index)?;
         let cpu = self.lookout.cpus.now();
-        let request = self.request(row.row, cpu, row.rounds.is_empty(), self.samples(row));
+        let request = self.request(row.row, cpu, row.rounds.is_empty(), samples(row, self.schedule.sweep));
         let at = self.executor.now().saturating_sub(self.part.begin).as_secs_f64();
         let answer = match self.executor.measure(row.row.0.probe, cpu, &request) {
             Ok(records) => Answer::Records(records),
@@ -258,9 +243,9 @@ impl Measurer for Linux<'_> {
     /// Updates what is known of the noise by a row's latest round.
     fn look(&mut self, rows: &mut [Row], index: usize) {
         let Some(row) = rows.get_mut(index) else { return };
-        let (probe, good) = (row.row.0.probe, row.good);
+        let (bits, good) = (row.row.0.bits(), row.good);
         let Some(round) = row.newest() else { return };
-        let look = self.lookout.live.take(probe, self.lookout.cpus.core(self.cpu), round);
+        let look = self.lookout.live.take(bits, self.lookout.cpus.core(self.cpu), round);
         row.good += usize::from(look.is_good());
         row.thin(self.most_rounds, good);
         self.lookout.cpus.take(self.cpu, look.quiet);
@@ -274,7 +259,7 @@ impl Measurer for Linux<'_> {
 }
 
 /// What the vDSO images export, by bitness; and the vsyscall page's mode, into the environment.
-fn describe(
+pub(crate) fn describe(
     executor: &mut dyn Executor,
     cpu: usize,
     environment: &mut Environment,

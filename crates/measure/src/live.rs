@@ -2,11 +2,11 @@
 //! The final judgement takes all rounds into account ([`crate::conclude`]); so do the reviews here, of the rounds so far.
 
 use crate::conclude::{References, references};
+use crate::earlier::Earlier;
 use crate::row::Row;
 use environment::CoreType;
 use stats::{Reference, Round, Vouch};
 use std::collections::BTreeMap;
-use table::Probe;
 
 /// A canary that is slower than the fastest by more than this will not be found quiet, whatever is seen later.
 const HOPELESS: f64 = 1.3;
@@ -21,6 +21,7 @@ const FIRST_REVIEW: usize = 16;
 #[derive(Debug)]
 pub struct Live {
     vouches: BTreeMap<CoreType, Vouch>,
+    earlier: Earlier,
     /// By all rounds that there were at the last review.
     references: References,
     /// Until the first review: the fastest canaries that a round had on a kind of core.
@@ -49,15 +50,15 @@ impl Look {
 }
 
 impl Live {
-    /// With what vouches for each kind of core.
-    pub fn new(vouches: BTreeMap<CoreType, Vouch>) -> Live {
+    /// With what vouches for each kind of core, and what earlier runs found of it.
+    pub fn new(vouches: BTreeMap<CoreType, Vouch>, earlier: Earlier) -> Live {
         let (references, fastest) = (References::new(), BTreeMap::new());
-        Live { vouches, references, fastest, rounds: 0, next_review: FIRST_REVIEW, quiet: 0, all: 0 }
+        Live { vouches, earlier, references, fastest, rounds: 0, next_review: FIRST_REVIEW, quiet: 0, all: 0 }
     }
 
-    /// Takes a round of a probe on a core of this kind.
-    pub fn take(&mut self, probe: Probe, core: CoreType, round: &mut Round) -> Look {
-        let Some(reference) = self.reference(probe, core, round) else {
+    /// Takes a round of a probe of this bitness on a core of this kind.
+    pub fn take(&mut self, bits: u8, core: CoreType, round: &mut Round) -> Look {
+        let Some(reference) = self.reference(bits, core, round) else {
             return Look { quiet: 0.0, kept: 0.0 };
         };
         let rates = reference.rates(round);
@@ -79,8 +80,8 @@ impl Live {
     }
 
     /// What a round is judged by: by the last review, or, before the first, by the round itself and the fastest canaries of others.
-    fn reference(&mut self, probe: Probe, core: CoreType, round: &Round) -> Option<Reference> {
-        if let Some(reference) = self.references.get(&(probe, core)) {
+    fn reference(&mut self, bits: u8, core: CoreType, round: &Round) -> Option<Reference> {
+        if let Some(reference) = self.references.get(&(bits, core)) {
             return Some(*reference);
         }
         let vouch = self.vouches.get(&core).copied().unwrap_or(Vouch::Nothing);
@@ -99,12 +100,12 @@ impl Live {
         }
         self.next_review = (self.rounds as f64 * REVIEW_AT) as usize;
         let vouch = |core: CoreType| self.vouches.get(&core).copied().unwrap_or(Vouch::Nothing);
-        self.references = references(rows, &vouch, core);
+        self.references = references(&*rows, &vouch, core, &self.earlier);
         (self.quiet, self.all) = (0, 0);
         for row in rows {
-            let probe = row.row.0.probe;
+            let bits = row.row.0.bits();
             row.judge(|round| {
-                let Some(reference) = self.references.get(&(probe, core(round))).copied() else {
+                let Some(reference) = self.references.get(&(bits, core(round))).copied() else {
                     return false;
                 };
                 self.count(&reference, &reference.rates(round));
@@ -131,7 +132,7 @@ mod tests {
         const ROUNDS: usize = 200;
         let row = Table::get().rows(Kernel::Linux).next().unwrap();
         let mut rows = [Row::new(row, Counter::Time, BTreeMap::new())];
-        let mut live = Live::new([(CoreType::Uniform, Vouch::Width(5.0))].into());
+        let mut live = Live::new([(CoreType::Uniform, Vouch::Width(5.0))].into(), Earlier::new());
         let mut machine = Machine::new(1, Model::default());
         let mut kept = Vec::new();
         for number in 0..ROUNDS {
@@ -144,7 +145,7 @@ mod tests {
                     .iter_mut()
                     .for_each(|mark| (mark.imul, mark.xor) = (mark.imul * 1.1, mark.xor * 1.1));
             }
-            let look = live.take(row.0.probe, CoreType::Uniform, &mut round);
+            let look = live.take(row.0.bits(), CoreType::Uniform, &mut round);
             kept.push(look.kept);
             rows[0].good += usize::from(look.is_good());
             rows[0].rounds.push(round);

@@ -22,6 +22,42 @@ const AT_A_TIME: usize = 16;
 /// A row of the first screen is worth so many times the effort of another.
 const WORTH: f64 = 4.0;
 
+/// What a schedule knows of a row.
+pub trait Wanted {
+    /// Whether it may still be measured.
+    fn is_open(&self) -> bool;
+    /// How many of its rounds will probably be kept.
+    fn good(&self) -> usize;
+    /// How many rounds it has.
+    fn rounds(&self) -> usize;
+    /// Whether it is shown on the first screen.
+    fn is_shown_first(&self) -> bool;
+    /// With fewer good rounds it lacks some.
+    fn needed(&self) -> usize;
+}
+
+impl Wanted for Row<'_> {
+    fn is_open(&self) -> bool {
+        Row::is_open(self)
+    }
+
+    fn good(&self) -> usize {
+        self.good
+    }
+
+    fn rounds(&self) -> usize {
+        self.rounds.len()
+    }
+
+    fn is_shown_first(&self) -> bool {
+        Row::is_shown_first(self)
+    }
+
+    fn needed(&self) -> usize {
+        NEEDED
+    }
+}
+
 /// Sweeps over all rows, each sweep in a new order, so that drift hits all rows alike. The first sweep is always complete.
 /// When the budget is used up, only rows that lack rounds are measured, until none lacks any or the longest time is over:
 /// first those that take the least, and rows of the first screen before others.
@@ -64,7 +100,7 @@ impl Schedule {
     }
 
     /// The next row, at this time since the beginning; `None` when the measurement is over.
-    pub fn next_row(&mut self, rows: &[Row], now: Duration) -> Option<usize> {
+    pub fn next_row(&mut self, rows: &[impl Wanted], now: Duration) -> Option<usize> {
         loop {
             if self.sweep > 0 && now >= self.longest {
                 return None;
@@ -74,7 +110,8 @@ impl Schedule {
                 continue;
             };
             self.next += 1;
-            let is_due = rows.get(row).is_some_and(Row::is_open) && (self.sweep == 0 || now < self.longest);
+            let is_due =
+                rows.get(row).is_some_and(Wanted::is_open) && (self.sweep == 0 || now < self.longest);
             let is_sentinel = Some(row) == self.sentinel;
             if is_due && (self.sweep == 0 || now < self.budget || lacks(rows, row) || is_sentinel) {
                 if is_sentinel {
@@ -86,21 +123,21 @@ impl Schedule {
     }
 
     /// None when no row wants another round.
-    fn begin_sweep(&mut self, rows: &[Row], now: Duration) -> Option<()> {
+    fn begin_sweep(&mut self, rows: &[impl Wanted], now: Duration) -> Option<()> {
         self.sweep += 1;
         self.next = 0;
-        let open = |row: &usize| rows.get(*row).is_some_and(Row::is_open);
+        let open = |row: &usize| rows.get(*row).is_some_and(Wanted::is_open);
         let mut lacking: Vec<usize> = (0..rows.len()).filter(open).filter(|row| lacks(rows, *row)).collect();
         let is_over = now >= self.budget;
         if is_over {
-            let effort = |row: &usize| rows.get(*row).map_or(f64::INFINITY, effort);
+            let effort = |row: &usize| rows.get(*row).map_or(f64::INFINITY, |row| effort(row));
             lacking.sort_by(|a, b| effort(a).total_cmp(&effort(b)));
             lacking.truncate(AT_A_TIME);
         }
         self.order = (0..rows.len())
             .filter(open)
             .filter(|row| {
-                let good = rows.get(*row).map_or(0, |row| row.good);
+                let good = rows.get(*row).map_or(0, Wanted::good);
                 let makes_room = !lacking.is_empty() && good >= ENOUGH;
                 let is_wanted = if is_over { lacking.contains(row) } else { !makes_room };
                 is_wanted || (Some(*row) == self.sentinel && now >= self.sentinel_at + SENTINEL_EVERY)
@@ -114,14 +151,14 @@ impl Schedule {
 
 /// How many rounds it will probably take until a row lacks none, by how many were good. Where none ever is, it is the row
 /// with the fewest rounds that takes the least, so that all get some.
-fn effort(row: &Row) -> f64 {
-    let lacking = NEEDED.saturating_sub(row.good) as f64;
-    let effort = lacking * (row.rounds.len() + 1) as f64 / (row.good + 1) as f64;
+fn effort(row: &impl Wanted) -> f64 {
+    let lacking = row.needed().saturating_sub(row.good()) as f64;
+    let effort = lacking * (row.rounds() + 1) as f64 / (row.good() + 1) as f64;
     if row.is_shown_first() { effort / WORTH } else { effort }
 }
 
-fn lacks(rows: &[Row], row: usize) -> bool {
-    rows.get(row).is_some_and(|row| row.good < NEEDED)
+fn lacks(rows: &[impl Wanted], row: usize) -> bool {
+    rows.get(row).is_some_and(|row| row.good() < row.needed())
 }
 
 /// Rows in an order drawn from `seed`.

@@ -2,6 +2,7 @@
 //! started, and for the next round on a host.
 
 use crate::cpus::Cpus;
+use crate::earlier::Earlier;
 use crate::linux::groups;
 use crate::live::Live;
 use crate::plan::{CpuChoice, HostPlan};
@@ -29,10 +30,16 @@ pub(crate) struct Lookout {
 
 impl Lookout {
     /// Over these CPUs of one kind; `None` if there are none.
-    pub fn new(group: &BTreeMap<usize, CoreType>, environment: &Environment, parent: u64) -> Option<Lookout> {
+    pub fn new(
+        group: &BTreeMap<usize, CoreType>,
+        environment: &Environment,
+        earlier: &Earlier,
+        parent: u64,
+    ) -> Option<Lookout> {
         let vouches: BTreeMap<CoreType, Vouch> =
             group.values().map(|core| (*core, width::vouch(environment, *core))).collect();
-        Some(Lookout { cpus: Cpus::new(group)?, live: Live::new(vouches), row: call()?, parent })
+        let live = Live::new(vouches, earlier.clone());
+        Some(Lookout { cpus: Cpus::new(group)?, live, row: call()?, parent })
     }
 
     /// Looks at every CPU, if there is a choice.
@@ -63,7 +70,7 @@ impl Lookout {
         // A CPU on which no probe runs is not chosen: it shows no quiet canary.
         let records = executor.measure(entry.probe, cpu, &request).unwrap_or_default();
         let quiet = Round::reduce(&records, 0.0)
-            .map(|mut round| self.live.take(entry.probe, self.cpus.core(cpu), &mut round).quiet);
+            .map(|mut round| self.live.take(entry.probe.bits(), self.cpus.core(cpu), &mut round).quiet);
         self.cpus.take(cpu, quiet.unwrap_or(0.0));
     }
 }
@@ -89,7 +96,7 @@ impl Scout {
         parent: u64,
     ) -> Option<Scout> {
         let group = groups(CpuChoice::Quiet, cpus).into_iter().next()?;
-        Some(Scout { executor, lookout: Lookout::new(&group, environment, parent)? })
+        Some(Scout { executor, lookout: Lookout::new(&group, environment, &Earlier::new(), parent)? })
     }
 
     /// The CPU that is quiet now, or quieter than the others. Where there is one CPU, nothing is run.
@@ -163,7 +170,7 @@ mod tests {
     #[test]
     fn a_cpu_on_which_probes_ceased_to_run_was_still_quiet() {
         let cpus: BTreeMap<_, _> = (0..2).map(|cpu| (cpu, CoreType::Uniform)).collect();
-        let mut lookout = Lookout::new(&cpus, &environment(), 1).unwrap();
+        let mut lookout = Lookout::new(&cpus, &environment(), &Earlier::new(), 1).unwrap();
         let mut machine =
             Simulated(Machine::new(1, Model { cpus: vec![Cpu::default(); 2], ..Model::default() }));
         lookout.survey(&mut machine);

@@ -95,7 +95,8 @@ impl Child {
         }
     }
 
-    /// Waits for the next thing to happen.
+    /// Waits for the next thing to happen. A child that has ended has closed its output, even if a process that it left behind
+    /// still has it open.
     ///
     /// # Errors
     /// [`Error::NotStarted`] when it could not execute its program; other errors when the limits are exceeded, or the
@@ -108,6 +109,9 @@ impl Child {
                 return Ok(Event::Message);
             }
             if !output {
+                if self.has_ended_in_silence()? {
+                    return check_report(&self.trouble).map(|()| Event::Closed);
+                }
                 continue;
             }
             match read(&self.output, buffer) {
@@ -117,6 +121,11 @@ impl Child {
                 Ok(count) => return self.count(count).map(Event::Output),
             }
         }
+    }
+
+    /// Whether it has ended, and all that it wrote has been read. Its end is asked for first: what it wrote was before that.
+    fn has_ended_in_silence(&mut self) -> Result<bool, Error> {
+        Ok(self.running.ended()?.is_some() && !self.wait_for_input(Duration::ZERO)?.0)
     }
 
     /// Counts what was received against the limit.

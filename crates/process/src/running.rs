@@ -7,6 +7,13 @@ use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use nix::unistd::Pid;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
+use std::time::{Duration, Instant};
+
+/// How long to wait for the end of a child that this process may not kill, because it has become another user (sudo).
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The pause between two looks at such a child.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// A child that has not been reaped.
 #[derive(Debug)]
@@ -41,14 +48,20 @@ impl Running {
         }
     }
 
-    /// Kills it and its group, then reaps it. The order matters: until it is reaped, no other group can get its number.
+    /// Kills it and its group, then reaps it. The order matters: until it is reaped, no other group can get its number. EPERM if it
+    /// may not be killed, and does not end by itself.
     fn end(&mut self) -> Result<ExitStatus, Error> {
         // The group may not exist yet; then the process alone is killed.
         let _ = killpg(self.pid, Signal::SIGKILL);
-        let _ = kill(self.pid, Signal::SIGKILL);
+        let is_killed = kill(self.pid, Signal::SIGKILL) != Err(Errno::EPERM);
+        let (begin, flags) = (Instant::now(), (!is_killed).then_some(WaitPidFlag::WNOHANG));
         loop {
-            match waitpid(self.pid, None) {
+            match waitpid(self.pid, flags) {
                 Err(Errno::EINTR) => {}
+                Ok(WaitStatus::StillAlive) if begin.elapsed() > PATIENCE => {
+                    return Err(Error::NotFollowed { errno: Errno::EPERM });
+                }
+                Ok(WaitStatus::StillAlive) => std::thread::sleep(PAUSE),
                 Err(errno) => return Err(Error::NotFollowed { errno }),
                 Ok(status) => {
                     if let Some(status) = exit_status(status) {

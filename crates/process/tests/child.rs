@@ -1,6 +1,9 @@
 //! Shell scripts as children, run both ways: in a process group and in a session.
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
+#[path = "../../../tests/executable.rs"]
+mod executable;
+
 use process::{
     Child, Command, Errno, Error, Event, Finished, Interrupt, Isolation, Limits, Phase, Pipe, Program,
 };
@@ -265,16 +268,58 @@ fn what_is_no_program_is_not_started() {
 
 #[test]
 fn a_file_that_is_no_program_is_refused_with_any_number_of_arguments() {
-    use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("no-interpreter");
-    std::fs::write(&path, "echo started\n").unwrap();
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    executable::write(&path, b"echo started\n");
     for isolation in BOTH {
         let program = Program::Named(path.clone().into());
         let arguments = vec!["x".into(); 9000];
         let command = Command { arguments, ..Command::new(program, isolation) };
         let refused = Error::NotStarted { phase: Phase::Execute, errno: Errno::ENOEXEC };
         assert_eq!(run(command, LONG), Err(refused));
+    }
+}
+
+#[test]
+fn what_a_child_leaves_behind_with_its_output_open_was_waited_for() {
+    // Killed with the group; and in a session of its own, where it lives on.
+    for left in ["sleep 30 &", "setsid sleep 2 &"] {
+        let begin = Instant::now();
+        let ended = run(script(&format!("{left} echo records"), Isolation::Session), LONG).unwrap();
+        assert_eq!((ended.output.as_slice(), ended.status.code()), (b"records\n".as_slice(), Some(0)));
+        assert!(begin.elapsed() < Duration::from_millis(1900), "{left}: {:?}", begin.elapsed());
+    }
+}
+
+/// Sets the real, effective and saved user of this thread alone; the library's function would set those of all threads.
+fn become_user(users: [i64; 3]) -> bool {
+    let [real, effective, saved] = users;
+    // SAFETY: the call takes three numbers.
+    unsafe { nix::libc::syscall(nix::libc::SYS_setresuid, real, effective, saved) == 0 }
+}
+
+#[test]
+fn a_child_that_became_another_user_was_waited_for_without_end() {
+    let (nobody, root) = (65534, 0);
+    let tried = std::thread::spawn(move || {
+        let child = Child::start(&script("sleep 30", Isolation::Session), None, &limits(LONG)).unwrap();
+        if !become_user([nobody, nobody, root]) {
+            return None;
+        }
+        let begin = Instant::now();
+        drop(child);
+        let took = begin.elapsed();
+        assert!(become_user([root; 3]));
+        Some(took)
+    });
+    match tried.join().unwrap() {
+        Some(took) => {
+            assert!(took > Duration::from_millis(900) && took < Duration::from_secs(20), "{took:?}")
+        }
+        None => {
+            use std::io::Write;
+            let name = "a_child_that_became_another_user_was_waited_for_without_end";
+            let _ = writeln!(std::io::stderr(), "skipped {name}: it needs root");
+        }
     }
 }

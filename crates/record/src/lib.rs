@@ -149,6 +149,14 @@ pub enum Failure {
     /// It ended normally, but without a verdict.
     #[error("the probe said nothing")]
     Silent,
+    /// It was to run under a command, and the failure is that command's as well, for all that can be seen from here.
+    #[error("{words}")]
+    Under {
+        /// What it would be called without the command.
+        failure: Box<Failure>,
+        /// What became of the command, in words.
+        words: String,
+    },
 }
 
 impl Failure {
@@ -157,6 +165,7 @@ impl Failure {
     pub fn is_momentary(&self) -> bool {
         match self {
             Failure::Process(error) => error.is_momentary(),
+            Failure::Under { failure, .. } => failure.is_momentary(),
             Failure::Killed(_) | Failure::Exited(_) | Failure::Garbage(_) | Failure::Silent => false,
         }
     }

@@ -13,9 +13,9 @@ pub struct Request {
     pub ticks: u64,
     /// At most so many bursts; at most [`abi::MAX_BURSTS`].
     pub bursts: u64,
-    /// The process id that getppid must answer.
+    /// The process id that getppid must answer, or [`abi::REQUEST_ASK`].
     pub parent: u64,
-    /// The CPU number that getcpu must answer.
+    /// The CPU number that getcpu must answer, or [`abi::REQUEST_ASK`].
     pub cpu: u64,
     /// Find out whether the call enters the kernel.
     pub path: bool,

@@ -51,6 +51,10 @@ fn replace(c: char, out: &mut String) {
         '≥' => out.push_str(">="),
         '→' => out.push_str("->"),
         '←' => out.push_str("<-"),
+        '▲' | '△' => out.push('^'),
+        '▼' | '▽' => out.push('v'),
+        '○' => out.push('o'),
+        '≠' => out.push('!'),
         '█' | '▉' | '▊' | '▋' | '▌' => out.push('#'),
         // Less than half a column.
         '▍' | '▎' | '▏' => out.push(' '),

@@ -11,7 +11,19 @@ pub(crate) const SCALE: &str = "logarithmic, 1 to 100,000";
 
 /// A bar of at most `columns`, to an eighth of a column; none for costs up to 1, which include negative ones.
 pub(crate) fn bar(cost: f64, columns: usize) -> String {
-    let part = cost.log10() / MOST.log10();
+    blocks(cost.log10() / MOST.log10(), columns)
+}
+
+/// What the legend says of the scale of changes.
+pub(crate) const CHANGES: &str = "logarithmic, 0.1 % to 100 %, up or down";
+
+/// A bar for a change in percent, up or down; none for less than 0.1 %. Three decades.
+pub(crate) fn change_bar(percent: f64, columns: usize) -> String {
+    blocks((percent.abs().log10() + 1.0) / 3.0, columns)
+}
+
+/// A part of a full bar; none of what is not above 0.
+fn blocks(part: f64, columns: usize) -> String {
     if part.is_nan() || part <= 0.0 {
         return String::new();
     }
@@ -30,6 +42,16 @@ mod tests {
         assert_eq!(bar(10.0, 10), "██");
         assert_eq!(bar(2.0, 10), "▋");
         assert_eq!(bar(1e9, 10), "██████████");
+    }
+
+    #[test]
+    fn a_change_is_as_long_up_as_down() {
+        assert_eq!(change_bar(1.0, 12), "████");
+        assert_eq!(change_bar(-10.0, 12), "████████");
+        assert_eq!([change_bar(100.0, 12), change_bar(-900.0, 12)], ["████████████"; 2]);
+        for small in [0.1, -0.05, 0.0, f64::NAN] {
+            assert_eq!(change_bar(small, 12), "");
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod arrange;
 mod ascii;
 mod bar;
 mod cells;
+mod compare;
 mod configuration;
 mod csv;
 mod figure;
@@ -31,6 +32,7 @@ mod text;
 mod verdicts;
 
 pub use ascii::ascii;
+pub use compare::{CompareFormat, answer, comparison, refusal};
 pub use format::{Format, UnknownFormat};
 pub use list::list;
 pub use plain::{plain, plain_os};
@@ -68,9 +70,18 @@ pub enum Selection {
     All,
 }
 
+/// The lines of a screen, in a terminal of so many columns.
+const SCREEN: (usize, usize) = (40, 100);
+
 impl Style {
     fn columns(&self) -> usize {
         self.width.max(MIN_WIDTH)
+    }
+
+    /// The lines that a first screen may take. A narrower terminal takes more for the same words.
+    fn screen(&self) -> usize {
+        let (lines, columns) = SCREEN;
+        lines * columns / self.columns().min(columns)
     }
 }
 
@@ -80,6 +91,9 @@ pub enum Error {
     /// The document does not become JSON.
     #[error("JSON: {0}")]
     Json(#[from] serde_json::Error),
+    /// A comparison does not become XML.
+    #[error("XML: {0}")]
+    Xml(String),
     /// The rows do not become CSV.
     #[error("CSV: {0}")]
     Csv(String),

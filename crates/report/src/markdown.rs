@@ -97,7 +97,7 @@ fn section(out: &mut String, group: &Group, figures: &Figures, verbose: bool) {
     }
 }
 
-fn line<'a>(cells: impl Iterator<Item = &'a str>) -> String {
+pub(crate) fn line<'a>(cells: impl Iterator<Item = &'a str>) -> String {
     format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
 }
 
@@ -152,12 +152,15 @@ fn note(row: &Row, figures: &Figures) -> String {
 }
 
 /// A name in code type, unless it could end that.
-fn code(name: &str) -> String {
+pub(crate) fn code(name: &str) -> String {
     let name = plain(name);
     if name.is_empty() || name.contains(['`', '|', '\\']) { escaped(&name) } else { format!("`{name}`") }
 }
 
-/// Text that Markdown shows as it is. An underscore inside a word means nothing and stays readable.
+/// Nothing, between two characters of which GitHub would otherwise make a link, whatever is escaped.
+const NO_LINK: &str = "<!-- -->";
+
+/// Text that Markdown shows as it is, without links, mentions and mail addresses. An underscore inside a word means nothing and stays readable.
 pub(crate) fn escaped(text: &str) -> String {
     let text = plain(text);
     let mut out = String::with_capacity(text.len());
@@ -170,13 +173,24 @@ pub(crate) fn escaped(text: &str) -> String {
         }
         out.push(c);
         before = c;
+        if c == '@' && rest.peek().is_some_and(|next| next.is_alphanumeric()) {
+            out.push_str(NO_LINK);
+        }
     }
-    out
+    out.replace("://", &format!(":{NO_LINK}//")).replace("www.", &format!("www{NO_LINK}."))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nobody_is_mentioned_and_nothing_becomes_a_link() {
+        assert_eq!(
+            escaped("@who a@b.c CPU @ 2 GHz https://x www.x"),
+            "@<!-- -->who a@<!-- -->b.c CPU @ 2 GHz https:<!-- -->//x www<!-- -->.x"
+        );
+    }
 
     #[test]
     fn markup_is_text() {

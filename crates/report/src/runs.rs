@@ -109,11 +109,13 @@ mod tests {
             tags: [("commit".to_string(), "1a|\u{1b}[2J".to_string())].into(),
             started: "2026-11-22T10:00:00Z".into(),
             place: Place::new(Machine::Host, Kernel::Linux),
+            machine_id: None,
             cpu: None,
             release: None,
             ok: 106,
             figures: 104,
             quiet_share: Some(0.256),
+            canary: std::collections::BTreeMap::new(),
             partial: false,
         };
         let lab = Head {

@@ -112,11 +112,13 @@ pub(crate) mod tests {
             tags: BTreeMap::from([("who".to_string(), "Żółw 🐢 \"x\"".to_string())]),
             started: "2026-11-22T10:00:00Z".into(),
             place: Place::new(Machine::Host, Kernel::Linux),
+            machine_id: None,
             cpu: Some("A CPU®".into()),
             release: None,
             ok: 3,
             figures: 2,
             quiet_share: Some(0.25),
+            canary: BTreeMap::from([("uniform".to_string(), 4.5)]),
             partial: false,
         }
     }

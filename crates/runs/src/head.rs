@@ -1,6 +1,6 @@
 //! What a list shows of a run.
 
-use document::{Document, Outcome, Place};
+use document::{CpuUse, Document, Outcome, Place};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -22,6 +22,9 @@ pub struct Head {
     pub started: String,
     /// Where its rounds come from.
     pub place: Place,
+    /// Which machine it was; null in runs of older versions.
+    #[serde(default)]
+    pub machine_id: Option<String>,
     /// The processor's model.
     pub cpu: Option<String>,
     /// The release of the host's kernel.
@@ -32,6 +35,9 @@ pub struct Head {
     pub figures: u64,
     /// Share of the canaries that found the core alone, 0 to 1.
     pub quiet_share: Option<f64>,
+    /// Independent instructions in a core cycle when the core was alone, by kind of core; nothing where no time was measured.
+    #[serde(default)]
+    pub canary: BTreeMap<String, f64>,
     /// Whether it was cut short.
     pub partial: bool,
 }
@@ -49,14 +55,26 @@ impl Head {
             tags: tags.clone(),
             started: measurement.started.clone(),
             place: measurement.place.clone(),
+            machine_id: environment.machine_id.clone(),
             cpu: environment.cpu.brand.clone(),
             release: environment.kernel.release.clone(),
             ok: ok().count() as u64,
             figures: ok().filter(has_figure).count() as u64,
             quiet_share: measurement.quiet_share,
+            canary: canary(&measurement.cpus),
             partial: measurement.partial,
         })
     }
+}
+
+/// All probes have the same canary: the fastest of a kind of core.
+fn canary(cpus: &[CpuUse]) -> BTreeMap<String, f64> {
+    let mut fastest = BTreeMap::<String, f64>::new();
+    for used in cpus.iter().filter(|used| !used.is_unvouched()) {
+        let of_kind = fastest.entry(used.core.clone()).or_default();
+        *of_kind = used.canary.values().fold(*of_kind, |fastest, rate| fastest.max(*rate));
+    }
+    fastest
 }
 
 /// Whether this is an id as kentry makes them.

@@ -114,7 +114,7 @@ fn likely_correlation(in_time: &[f64]) -> f64 {
 }
 
 /// The correlation of the ranks of neighbouring rounds, corrected for the bias of short series.
-fn rank_correlation(in_time: &[f64]) -> f64 {
+pub(crate) fn rank_correlation(in_time: &[f64]) -> f64 {
     let count = in_time.len() as f64;
     let all = sorted(in_time.to_vec());
     let rank = |cost: &f64| {

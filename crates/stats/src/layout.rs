@@ -1,4 +1,4 @@
-//! How much of the spread between rounds is layout: where code and data happen to lie in one boot.
+//! How much of the spread between rounds is layout: where code and data happen to lie.
 //!
 //! Rounds are in groups, one for each layout. A one-way random-effects model splits their variance into that between layouts
 //! and that within one (Searle, Casella and McCulloch, Variance Components, 1992, chapter 3). The share between layouts is the
@@ -108,6 +108,33 @@ mod tests {
             let (covered, mean) = over_many(share, (60, 6));
             assert!((0.93..=0.985).contains(&covered), "{share}: the interval covers in {covered}");
             assert!((mean - share).abs() < 0.02, "{share}: the estimate is {mean} in the mean");
+        }
+    }
+
+    /// As the lab has them: a layout's two rounds are of neighbouring boots, each of which decides a part of the cost, too.
+    fn crossed(random: &mut StdRng, layout: f64, boot: f64) -> Vec<Vec<f64>> {
+        let normal = Normal::new(0.0, 1.0).unwrap();
+        let mut draw = |share: f64| share.sqrt() * normal.inverse_cdf(random.random_range(1e-12..1.0));
+        let boots: Vec<f64> = (0..SHAPE.0).map(|_| draw(boot)).collect();
+        let mut of_layout = |number: usize| {
+            let at = 300.0 + draw(layout);
+            let before = (number + SHAPE.0 - 1) % SHAPE.0;
+            [number, before].map(|of| at + boots[of] + draw(1.0 - layout - boot)).to_vec()
+        };
+        (0..SHAPE.0).map(&mut of_layout).collect()
+    }
+
+    #[test]
+    fn what_boots_decide_is_not_taken_for_layout() {
+        const MANY: usize = 2000;
+        let mut random = StdRng::seed_from_u64(11);
+        for (layout, boot) in [(0.0, 0.5), (0.0, 0.9), (0.3, 0.3), (0.5, 0.4), (0.8, 0.1)] {
+            let found: Vec<Spread> =
+                (0..MANY).map(|_| spread(&crossed(&mut random, layout, boot)).unwrap()).collect();
+            let covering =
+                found.iter().filter(|found| found.layout_low <= layout && layout <= found.layout_high);
+            let covered = covering.count() as f64 / MANY as f64;
+            assert!(covered >= 0.93, "{layout}, {boot}: the interval covers in {covered}");
         }
     }
 

@@ -9,6 +9,8 @@
 //! 4. [`figures`] turns these lines into a row's costs: the median of the rounds with its interval, the percentiles of the
 //!    single samples, and the modes. It needs only what a document keeps, so that everybody can compute them again.
 //!
+//! Apart from these, [`paired`] compares two rows whose rounds were taken in turns.
+//!
 //! Every rule here is tested by simulations whose truth is known (`tests/truth.rs`), not by what one machine showed.
 
 mod cost;
@@ -18,6 +20,7 @@ mod instructions;
 mod interrupts;
 mod layout;
 mod modes;
+mod paired;
 mod primitives;
 mod quiet;
 mod round;
@@ -30,6 +33,7 @@ pub use estimate::LEAST_ROUNDS;
 pub use instructions::instructions;
 pub use interrupts::Interrupts;
 pub use layout::{LEAST_LAYOUTS, Spread, spread};
+pub use paired::{Pair, Paired, paired};
 pub use quiet::{Excluded, Reference, Vouch};
 pub use round::{Block, Malformed, Mark, Order, Round};
 pub use summary::{Figures, Noise, NoiseKind, Scale, figures};

@@ -5,7 +5,7 @@
 //! fastest canaries of the whole run; what is left is what the core does alone, however little that is.
 
 use crate::primitives::{median, quantile, sorted};
-use crate::round::{Mark, Round};
+use crate::round::{Mark, Order, Round};
 use crate::{CHAIN_TOLERANCE, CLOCK_TOLERANCE, IMUL_CYCLES, TWO_SIDED};
 use record::Lengths;
 use serde::{Deserialize, Serialize};
@@ -32,19 +32,15 @@ const LEAST_BLOCKS: usize = 2;
 /// Where a shared stretch ended inside a round, so many blocks after it are still dearer.
 const SETTLING: usize = 2;
 
-/// The standard error that chains in a row may leave, as a part of a chain.
-const SLOPE_ERROR: f64 = 0.01;
-
-/// And where the counter is so coarse that canaries are averaged: its steps make chains in a row scatter, and the empty intervals
-/// of all canaries tell more.
-const SLOPE_ERROR_IF_COARSE: f64 = 0.001;
-
 /// The standard error of a chain by empty intervals, as a part of it. On Sapphire Rapids it is 0.7 % too long where the core
-/// was alone, and up to 3 % where it was not quite.
+/// was alone, and up to 3 % where it was not quite; on Zen 5 0.5 %.
 const NOTHING_ERROR: f64 = 0.015;
 
 /// How far a canary's own chain ratio may be off the usual one, besides the counter's steps.
 const CHAIN_SLACK: f64 = 0.05;
+
+/// References that differ by more than this factor differ for another reason than company.
+const ALIKE: f64 = 1.15;
 
 /// A canary is averaged with its neighbours until a coarse counter's steps make less than this part of it.
 const STEP_NOISE: f64 = 0.01;
@@ -78,7 +74,7 @@ impl Vouch {
     }
 }
 
-/// What all rounds of one probe, on CPUs of one kind, are judged by.
+/// What all rounds of one bitness, on CPUs of one kind, are judged by.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reference {
     /// What an imul chain and the stamps around it take, in core cycles: by chains in a row, whose stamps do not count.
@@ -89,6 +85,8 @@ pub struct Reference {
     pub nothing: f64,
     /// Nots in a core cycle when the core is alone: the fastest 1 % of the canaries.
     pub alone: f64,
+    /// The same as these rounds show it, whatever others do.
+    pub seen: f64,
     /// Whether something vouches for that.
     pub vouched: bool,
     /// What was to vouch for it.
@@ -120,21 +118,21 @@ pub enum Excluded {
 }
 
 impl Reference {
-    /// From all rounds of one probe on CPUs of one kind. None of nothing.
+    /// From all rounds of one bitness on CPUs of one kind. None of nothing.
     pub fn of(rounds: &[&Round], vouch: Vouch) -> Option<Reference> {
         let first = rounds.first()?;
         let step = rounds.iter().map(|round| round.step).fold(f64::INFINITY, f64::min);
         let marks = || rounds.iter().flat_map(|round| &round.marks);
         let window = window(first, step);
-        let limit = if window == 1 { SLOPE_ERROR } else { SLOPE_ERROR_IF_COARSE };
         // What was alone is not known yet.
         let nothing = mean_ratio(marks(), step, |mark| mark.nothing)?;
-        let (chain, chain_error) = chain(&[], first.lengths, nothing, limit)?;
+        let (chain, chain_error) = chain(&[], first.lengths, nothing)?;
         let mut reference = Reference {
             chain,
             chain_error,
             nothing: chain * nothing,
             alone: 0.0,
+            seen: 0.0,
             vouched: false,
             vouch,
             chain_ratio: None,
@@ -151,12 +149,12 @@ impl Reference {
             reference.alone = reference.fastest(rounds)?;
             let quiet = rounds.iter().flat_map(|round| reference.quiet_marks(round));
             let nothing = mean_ratio(quiet, step, |mark| mark.nothing).unwrap_or(nothing);
-            let begin_alone: Vec<&Round> =
-                rounds.iter().copied().filter(|round| reference.begins_alone(round)).collect();
-            (reference.chain, reference.chain_error) =
-                self::chain(&begin_alone, first.lengths, nothing, limit)?;
+            let begin_alone = rounds.iter().filter(|round| reference.begins_alone(round));
+            let orders: Vec<Order> = begin_alone.filter_map(|round| reference.order_of(round)).collect();
+            (reference.chain, reference.chain_error) = self::chain(&orders, first.lengths, nothing)?;
             reference.nothing = reference.chain * nothing;
         }
+        reference.seen = reference.alone;
         reference.vouched = vouch.holds(reference.alone);
         reference.chain_ratio = reference.measured_chain_ratio(rounds);
         reference.clock_ratio = reference.measured_clock_ratio(rounds);
@@ -166,6 +164,13 @@ impl Reference {
     /// With the fastest canaries of more rounds than it was made of.
     pub fn with_alone(self, alone: f64, vouch: Vouch) -> Reference {
         Reference { alone, vouched: vouch.holds(alone), vouch, ..self }
+    }
+
+    /// Judged by what others found, too, where that was faster: other probes of this run, or earlier runs of this machine. These
+    /// rounds may have had company all the time. Where the others are much faster, that has another reason.
+    pub fn beside(self, others: f64) -> Reference {
+        let is_alike = self.alone * ALIKE >= others;
+        if others > self.alone && is_alike { self.with_alone(others, self.vouch) } else { self }
     }
 
     /// Whether the imul chain is as long as it must be for core cycles to mean anything.
@@ -314,6 +319,22 @@ impl Reference {
         self.rates(round).iter().take(2).all(|rate| self.is_quiet(*rate))
     }
 
+    /// What chains in a row took. Where the counter is coarse, its steps make the few readings of one chain scatter; those of the
+    /// canaries, whose chain stands between the same stamps, count beside them.
+    fn order_of(&self, round: &Round) -> Option<Order> {
+        let order = round.order.filter(|_| self.window > 1);
+        let Some(order) = order else { return round.order };
+        let slack = order.one * CHAIN_SLACK + 2.0 * self.step;
+        // Not by their rates: these rest on the same readings, and would choose long ones.
+        let quick = median(&sorted(self.quiet_marks(round).map(|mark| mark.nots).collect()))?;
+        let is_quick = |mark: &&Mark| mark.nots <= quick * QUIET_IF_COARSE + self.step;
+        let of_canaries = round.marks.iter().filter(is_quick).map(|mark| mark.imul);
+        let sound = of_canaries.filter(|imul| (imul - order.one).abs() <= slack);
+        let sum = (order.one * order.readings as f64, order.readings as f64);
+        let (sum, readings) = sound.fold(sum, |(sum, readings), imul| (sum + imul, readings + 1.0));
+        Some(Order { one: sum / readings, ..order })
+    }
+
     fn quiet_marks<'a>(&self, round: &'a Round) -> impl Iterator<Item = &'a Mark> + use<'a> {
         let rates = self.rates(round);
         let (alone, quiet) = (self.alone, self.limit());
@@ -364,22 +385,24 @@ impl Reference {
     }
 }
 
-/// What an imul chain and its stamps take, in core cycles, and the standard error of that as a part of it. By the chains in a
-/// row of rounds that were alone, where these are sure enough; otherwise by `nothing`, which an empty interval takes as a part
-/// of a chain, and which is not quite what the stamps add: a chain's first instructions overlap with the stamp before it.
-fn chain(alone: &[&Round], lengths: Lengths, nothing: f64, limit: f64) -> Option<(f64, f64)> {
+/// What an imul chain and its stamps take, in core cycles, and the standard error of that as a part of it. Two things tell:
+/// chains in a row, in rounds that were alone; and `nothing`, which an empty interval takes as a part of a chain, and which is
+/// not quite what the stamps add: a chain's first instructions overlap with the stamp before it. Each counts by how sure it is.
+fn chain(alone: &[Order], lengths: Lengths, nothing: f64) -> Option<(f64, f64)> {
     let by_nothing = IMUL_CYCLES * lengths.imuls as f64 / (1.0 - nothing);
     let is_sane = |chain: &(f64, f64)| (chain.0 / by_nothing - 1.0).abs() < 0.05;
-    let by_slope = slope(alone, lengths).filter(|(_, error)| *error < limit).filter(is_sane);
-    let chain = by_slope.unwrap_or((by_nothing, NOTHING_ERROR));
-    Some(chain).filter(|(cycles, _)| *cycles > 0.0 && cycles.is_finite())
+    let by_slope = slope(alone, lengths).filter(is_sane);
+    let sureness = |error: f64| error.max(f64::EPSILON).powi(-2);
+    let (slope, of_slope) = by_slope.map_or((0.0, 0.0), |(chain, error)| (chain, sureness(error)));
+    let all = of_slope + sureness(NOTHING_ERROR);
+    let chain = (slope * of_slope + by_nothing * sureness(NOTHING_ERROR)) / all;
+    Some((chain, all.powf(-0.5))).filter(|(cycles, _)| *cycles > 0.0 && cycles.is_finite())
 }
 
 /// The same by chains in a row alone: how much longer many of them take than one is theirs, not the stamps'.
-fn slope(rounds: &[&Round], lengths: Lengths) -> Option<(f64, f64)> {
+fn slope(orders: &[Order], lengths: Lengths) -> Option<(f64, f64)> {
     // By one round after the other, so that it is known how sure it is.
-    let orders = rounds.iter().filter_map(|round| round.order);
-    let parts: Vec<f64> = orders.map(|order| order.one / (order.many - order.one)).collect();
+    let parts: Vec<f64> = orders.iter().map(|order| order.one / (order.many - order.one)).collect();
     let count = parts.len() as f64;
     let mean = parts.iter().sum::<f64>() / count;
     let variance = parts.iter().map(|part| (part - mean).powi(2)).sum::<f64>() / (count - 1.0);

@@ -3,7 +3,7 @@
 use super::{LabPlan, Setting};
 use document::Counter;
 use environment::{
-    Environment, Lab, LabBoot, LabCounters, LabFrequency, LabTsc, Ring0, RingTest, RunningKernel,
+    Environment, Lab, LabBoot, LabCounters, LabFrequency, LabLayout, LabTsc, Ring0, RingTest, RunningKernel,
 };
 use record::{Boot, abi};
 use std::time::Duration;
@@ -16,13 +16,15 @@ pub struct Booting<'a> {
     pub came_up: Duration,
     /// All of them.
     pub boots: Vec<LabBoot>,
+    /// The layouts of their rounds.
+    pub layouts: Vec<LabLayout>,
     /// What the processor counted.
     pub counters: Option<LabCounters>,
 }
 
 /// The environment of a document.
 pub fn environment(plan: &LabPlan, setting: Setting, booting: Booting) -> Environment {
-    let Booting { boot, came_up, boots, counters } = booting;
+    let Booting { boot, came_up, boots, layouts, counters } = booting;
     let icount = setting.emulator.machine().counter() == Counter::Instructions;
     let test = ring_test(boot);
     let kernel = RunningKernel {
@@ -44,6 +46,7 @@ pub fn environment(plan: &LabPlan, setting: Setting, booting: Booting) -> Enviro
         ring0: if icount { Ring0::emulated(&test) } else { Ring0::judge(&test) },
         microcode: (boot.microcode != 0).then(|| format!("{:#x}", boot.microcode)),
         boots,
+        layouts,
         counters,
         features,
         gateway: gateway(boot.gateway).map(str::to_string),

@@ -8,10 +8,12 @@ use environment::{Roots, why_emulated};
 use lab::{Accelerator, Bochs, Collected, Guest, Limits, Plan, Qemu, Trouble};
 use record::Boot;
 use std::fs::OpenOptions;
+use std::path::Path;
 use std::time::Duration;
 
-/// The longest that an empty boot may take. It takes a tenth of a second; where KVM emulates ring 0, it may never end.
-const TRIAL_TIME: Duration = Duration::from_secs(3);
+/// The longest that an empty boot may take. It takes a tenth of a second; where KVM emulates ring 0 a second and more, or it never
+/// ends.
+const TRIAL_TIME: Duration = Duration::from_secs(10);
 
 /// What executes the kernel's instructions, as asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,13 +111,18 @@ pub fn choose(options: &Options, limits: &Limits, say: &mut dyn FnMut(&str)) -> 
         }
         // A processor that is named is to be emulated, since it may not be this machine's.
         Accel::Auto if model.is_some() => Ok(tcg()),
-        Accel::Auto => match try_natively(&kvm, limits)? {
-            Ok(()) => Ok(Emulator::Qemu(kvm)),
-            Err(why) => {
-                say(&format!("counting instructions in QEMU's emulation instead of time: {why}"));
-                Ok(tcg())
-            }
-        },
+        Accel::Auto => {
+            let this = ThisKvm::look();
+            // Without it there is nothing to try.
+            let tried = if this.has_virtualization { try_natively(&kvm, limits)? } else { Err(this.why()) };
+            Ok(tried.map_or_else(
+                |why| {
+                    say(&format!("counting instructions in QEMU's emulation instead of time: {why}"));
+                    tcg()
+                },
+                |()| Emulator::Qemu(kvm),
+            ))
+        }
     }
 }
 
@@ -130,26 +137,62 @@ fn try_natively(kvm: &Qemu, limits: &Limits) -> Result<Result<(), String>, Error
         .map_err(Trouble::from)
         .and_then(|archive| kvm.boot(&archive, 0, &limits))
         .and_then(|mut guest| collected.read(&mut guest, &mut |_| ()));
-    match (result, collected.boot) {
+    let why = match (result, collected.boot) {
         // If QEMU is missing, or the user interrupted, emulation would fail, too.
-        (Err(trouble @ (Trouble::Missing { .. } | Trouble::Interrupted)), _) => Err(trouble.into()),
-        (_, Some(boot)) => Ok(is_native(&boot)),
-        (Err(trouble), None) => Ok(Err(format!("KVM does not run the kernel here: {trouble}"))),
-        (Ok(()), None) => Ok(Err("KVM does not run the kernel here".into())),
-    }
+        (Err(trouble @ (Trouble::Missing { .. } | Trouble::Interrupted)), _) => return Err(trouble.into()),
+        (_, Some(boot)) => is_native(&boot),
+        (Err(trouble), None) => Err(format!("KVM does not run the kernel here: {trouble}")),
+        (Ok(()), None) => Err("KVM does not run the kernel here".into()),
+    };
+    Ok(why.map_err(|why| ThisKvm::look().explain(&why)))
 }
 
 /// Whether ring 0 runs on the processor, if not all of it, by what the kernel found.
 fn is_native(boot: &Boot) -> Result<(), String> {
-    why_emulated(&ring_test(boot))
-        .map_or(Ok(()), |why| Err(format!("this KVM emulates ring 0: {why}{}", software())))
+    why_emulated(&ring_test(boot)).map_or(Ok(()), |why| Err(format!("this KVM emulates ring 0: {why}")))
 }
 
-/// A KVM on a machine whose processor does not virtualize cannot be anything else.
-fn software() -> &'static str {
-    let flags = environment::capture(&Roots::default(), 0).cpu.flags;
-    let virtualizes = flags.iter().any(|flag| flag == "vmx" || flag == "svm");
-    if virtualizes { "" } else { " (this machine's CPUID offers neither VMX nor SVM)" }
+/// What this machine says about its KVM.
+#[derive(Debug, Clone, Copy)]
+struct ThisKvm {
+    /// Whether its CPUID offers VMX or SVM. Without either, no KVM runs a guest's ring 0 on the processor.
+    has_virtualization: bool,
+    /// Whether it is PVM, which needs neither.
+    is_pvm: bool,
+}
+
+impl ThisKvm {
+    fn look() -> ThisKvm {
+        let flags = environment::capture(&Roots::default(), 0).cpu.flags;
+        ThisKvm::of(&flags, |module| Path::new("/sys/module").join(module).exists())
+    }
+
+    fn of(flags: &[String], has_module: impl Fn(&str) -> bool) -> ThisKvm {
+        ThisKvm {
+            has_virtualization: flags.iter().any(|flag| flag == "vmx" || flag == "svm"),
+            is_pvm: has_module("kvm_pvm") && !has_module("kvm_amd") && !has_module("kvm_intel"),
+        }
+    }
+
+    /// In words, why its guests have no ring 0 on the processor; nothing where they may have.
+    fn why(self) -> String {
+        let facts = [
+            (
+                self.is_pvm,
+                "KVM is PVM here (the module kvm_pvm), which runs no kernel in the processor's ring 0",
+            ),
+            (!self.has_virtualization, "this machine's CPUID offers neither VMX nor SVM"),
+        ];
+        let facts = facts.iter().filter(|(holds, _)| *holds).map(|(_, fact)| *fact);
+        facts.collect::<Vec<_>>().join("; ")
+    }
+
+    fn explain(self, what: &str) -> String {
+        match self.why() {
+            why if why.is_empty() => what.into(),
+            why => format!("{what}; {why}"),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -181,6 +224,21 @@ mod tests {
             signature: [0; 12],
             microcode: 0,
         }
+    }
+
+    #[test]
+    fn a_kvm_without_the_processors_virtualization_is_named() {
+        let of = |flags: &str, modules: &[&str]| {
+            let flags: Vec<String> = flags.split(' ').map(str::to_string).collect();
+            ThisKvm::of(&flags, |name| modules.contains(&name)).explain("it failed")
+        };
+        assert_eq!(of("sse svm", &["kvm", "kvm_amd"]), "it failed");
+        let neither = "this machine's CPUID offers neither VMX nor SVM";
+        assert_eq!(of("sse", &["kvm"]), format!("it failed; {neither}"));
+        let pvm = "KVM is PVM here (the module kvm_pvm), which runs no kernel in the processor's ring 0";
+        assert_eq!(of("sse", &["kvm", "kvm_pvm"]), format!("it failed; {pvm}; {neither}"));
+        assert_eq!(of("vmx", &["kvm", "kvm_pvm"]), format!("it failed; {pvm}"));
+        assert_eq!(of("svm", &["kvm", "kvm_pvm", "kvm_amd"]), "it failed", "built in, and another is used");
     }
 
     #[test]

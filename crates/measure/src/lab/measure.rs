@@ -4,11 +4,12 @@ use super::counted::{Counted, is_lost};
 use super::described::{Booting, environment, features, ring_test, vendor};
 use super::plan::{Numbered, Work};
 use super::{Emulator, LabPlan, believed, ended};
-use crate::conclude::{Facts, conclude};
+use crate::Earlier;
+use crate::conclude::{Facts, Probes, conclude};
 use crate::drive::{Answer, Measurer, Taken, drive};
 use crate::{Error, Progress, Row, Scout, TableRow};
 use document::{Counter, Document, Export, Machine, Outcome, Place};
-use environment::{CoreType, Environment, LabBoot, LabCounters, Ring0};
+use environment::{CoreType, Environment, LabBoot, LabCounters, LabLayout, Ring0};
 use lab::{Collected, End, Events, Limits, Strays, Trouble};
 use record::{Boot, abi};
 use std::collections::BTreeMap;
@@ -65,11 +66,15 @@ pub fn measure<'a>(
         realtime_refused: None,
         tsc_hz: setting.tsc_hz.filter(|_| machine.counter() == Counter::Time),
         cores: cores(&setting, &boots),
+        earlier: Earlier::new(),
         changes: Vec::new(),
+        command: None,
+        probes: Probes::embedded(),
     };
     let vdso = boots.first().map(|boot| vdso(&boot.collected, &boot.work)).unwrap_or_default();
+    let layouts = boots.iter().flat_map(Booted::layouts).collect();
     let boots = boots.iter().filter(|boot| boot.collected.boot.is_some()).map(Booted::described).collect();
-    let environment = environment(plan, setting, Booting { boot: &boot, came_up, boots, counters });
+    let environment = environment(plan, setting, Booting { boot: &boot, came_up, boots, layouts, counters });
     Ok(conclude(&rows, facts, environment, vdso))
 }
 
@@ -172,8 +177,25 @@ impl Booted {
     }
 
     fn described(&self) -> LabBoot {
-        LabBoot { at_ms: self.at.as_secs_f64() * 1e3, seed: self.seed, cpu: self.cpu }
+        LabBoot { at_ms: milliseconds(self.at), seed: self.seed, cpu: self.cpu }
     }
+
+    /// Those that it came to.
+    fn layouts(&self) -> impl Iterator<Item = LabLayout> {
+        self.work.layouts.iter().filter_map(|(first, number)| {
+            let at = self.begun(*first as u64)?;
+            Some(LabLayout { at_ms: milliseconds(at), number: *number })
+        })
+    }
+
+    /// When the program of this number began, since the measurement did.
+    fn begun(&self, number: u64) -> Option<Duration> {
+        Some(self.at + *self.collected.begun.get(&number)?)
+    }
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
 }
 
 fn archive(setting: &Setting, work: &Work) -> Result<Vec<u8>, Trouble> {
@@ -272,7 +294,7 @@ impl Lab<'_, '_> {
                     Answer::Unrun(outcome, why)
                 }
             };
-            let at = boot.at + boot.collected.begun.get(&number).copied().unwrap_or_default();
+            let at = boot.begun(number).unwrap_or(boot.at);
             return Some(Taken { row: index, at: at.as_secs_f64(), answer });
         }
     }

@@ -67,8 +67,7 @@ pub struct Options {
     pub time: Duration,
 }
 
-/// Runs of each row in a boot: for counts one, since every count is the same; for times two, so that it can be told how much
-/// of the spread lies between layouts, and how much within one.
+/// Runs of each row in a boot: for counts one, since every count is the same; for times two, in different layouts.
 fn rounds(counter: Counter) -> u64 {
     match counter {
         Counter::Instructions => 1,
@@ -76,8 +75,8 @@ fn rounds(counter: Counter) -> u64 {
     }
 }
 
-/// Boots of a measurement. A cost depends on where code and data happen to lie, so for times each boot starts from cold, and
-/// draws a layout of its own: with its rounds, more than twice as many as an estimate needs.
+/// Boots of a measurement. For times each starts from cold; with its rounds, these are more than twice as many as an estimate
+/// needs.
 fn boots(counter: Counter) -> u64 {
     match counter {
         Counter::Instructions => 1,
@@ -88,14 +87,13 @@ fn boots(counter: Counter) -> u64 {
 /// Seeds are below: JSON readers keep every whole number up to 2^53.
 const SEEDS: u64 = (1 << 53) + 1;
 
-/// What draws a layout: the addresses and random bytes of programs and, where time is measured, where paths begin in their
-/// slots. A count does not depend on that.
-fn layout(counter: Counter, seed: u64) -> Vec<Line> {
-    match counter {
-        Counter::Instructions => vec![Line::Seed(seed)],
-        // 0 would be the layout without offsets, in every boot the same.
-        Counter::Time => vec![Line::Seed(seed), Line::Layout(seed + 1)],
-    }
+/// Rounds of all rows, of each one.
+struct Sweep {
+    /// The layout while they are measured, where it is drawn: a cost depends on where code and data happen to lie, but a count
+    /// does not.
+    layout: Option<u64>,
+    /// The jobs, by index.
+    order: Vec<usize>,
 }
 
 /// A program that runs for more ticks is considered hung.
@@ -150,6 +148,8 @@ pub struct Work {
     pub plan: lab::Plan,
     /// The purpose of each numbered line.
     pub numbered: Vec<Numbered>,
+    /// The layouts: of each, the first numbered line that has it, and the number that it is drawn from.
+    pub layouts: Vec<(usize, u64)>,
 }
 
 impl<'a> LabPlan<'a> {
@@ -181,18 +181,30 @@ impl<'a> LabPlan<'a> {
         boots(counter)
     }
 
-    /// What a boot of this number draws its layout and its order from.
+    /// What a boot of this number draws its order from.
     pub fn seed_of(&self, boot: u64) -> u64 {
         self.seed.wrapping_add(boot) % SEEDS
+    }
+
+    /// The layout of a round of a boot. Each layout has as many rounds as a boot, in neighbouring boots, and no boot has two
+    /// rounds of it: so what lies between layouts can be told from what lies between boots, and from what lies within both.
+    fn layout_of(&self, counter: Counter, boot: u64, round: u64) -> Option<u64> {
+        match counter {
+            Counter::Instructions => None,
+            // 0 would be the layout without offsets.
+            Counter::Time => Some(self.seed_of((boot + round) % boots(counter)) + 1),
+        }
     }
 
     /// The work of the boot of this number: some rounds of all jobs, the configurations interleaved, in an order drawn from
     /// the seed. What is the same in every boot is looked at in the first.
     pub fn work(&self, counter: Counter, boot: u64) -> Work {
         let rounds = rounds(counter);
-        let orders = (0..rounds).map(|round| self.seed.wrapping_add(boot * rounds + round));
-        let orders = orders.flat_map(|seed| schedule::order(self.jobs.len(), seed));
-        self.work_in_order(counter, boot, layout(counter, self.seed_of(boot)), orders)
+        let sweep = |round| Sweep {
+            layout: self.layout_of(counter, boot, round),
+            order: schedule::order(self.jobs.len(), self.seed.wrapping_add(boot * rounds + round)),
+        };
+        self.work_in_order(counter, boot, (0..rounds).map(sweep))
     }
 
     /// The work of a boot that somebody watches: a round of each job, one configuration after the other, in the table's
@@ -205,20 +217,12 @@ impl<'a> LabPlan<'a> {
         let mut jobs: Vec<usize> = (0..self.jobs.len()).collect();
         jobs.sort_by_key(|index| self.jobs.get(*index).and_then(place));
         // With a single layout, paths begin their slots, so that the figures of two images can be compared.
-        let layout = vec![Line::Seed(self.seed_of(0))];
-        self.work_in_order(Counter::Time, 0, layout, jobs.into_iter())
+        self.work_in_order(Counter::Time, 0, std::iter::once(Sweep { layout: None, order: jobs }))
     }
 
-    fn work_in_order(
-        &self,
-        counter: Counter,
-        boot: u64,
-        layout: Vec<Line>,
-        order: impl Iterator<Item = usize>,
-    ) -> Work {
-        let mut lines = layout;
-        lines.push(Line::Limit(limit(counter)));
-        let mut numbered = Vec::new();
+    fn work_in_order(&self, counter: Counter, boot: u64, sweeps: impl Iterator<Item = Sweep>) -> Work {
+        let mut lines = vec![Line::Seed(self.seed_of(boot)), Line::Limit(limit(counter))];
+        let (mut numbered, mut layouts) = (Vec::new(), Vec::new());
         let mut now = self.defaults.clone();
         if boot == 0 {
             self.look(counter, &mut lines, &mut numbered, &mut now);
@@ -231,13 +235,17 @@ impl<'a> LabPlan<'a> {
             lines.push(Line::Set(set.into_iter().collect()));
         }
         now = self.defaults.clone();
-        for index in order {
-            let Some(job) = self.jobs.get(index) else { continue };
-            set_changes(&mut lines, &mut now, &job.configuration);
-            lines.push(run(job.row, counter));
-            numbered.push(Numbered::Round(index));
+        for Sweep { layout, order } in sweeps {
+            layouts.extend(layout.map(|layout| (numbered.len(), layout)));
+            lines.extend(layout.map(Line::Layout));
+            for index in order {
+                let Some(job) = self.jobs.get(index) else { continue };
+                set_changes(&mut lines, &mut now, &job.configuration);
+                lines.push(run(job.row, counter));
+                numbered.push(Numbered::Round(index));
+            }
         }
-        Work { plan: lab::Plan { lines }, numbered }
+        Work { plan: lab::Plan { lines }, numbered, layouts }
     }
 
     /// What the vDSO exports, and whether interrupts are on behind each gate.

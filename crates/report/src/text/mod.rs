@@ -19,9 +19,10 @@ use columns::Layout;
 use document::{Document, Row};
 use matrix::Matrix;
 use table::Table;
+pub(crate) use verdicts::units_stay;
 
 /// Where the texts of the head and of the legend begin.
-const TEXT_COLUMN: usize = 13;
+pub(crate) const TEXT_COLUMN: usize = 13;
 
 /// Everything that the lines of one report are made from.
 struct Report<'a> {
@@ -127,7 +128,7 @@ impl Block<'_> {
 }
 
 /// Lines set off by a blank one, if there are any.
-fn after_blank(lines: Vec<Line>) -> Vec<Line> {
+pub(crate) fn after_blank(lines: Vec<Line>) -> Vec<Line> {
     if lines.is_empty() {
         return lines;
     }

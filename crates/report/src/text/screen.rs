@@ -6,10 +6,6 @@ use super::{Report, after_blank};
 use crate::first_screen::{FirstScreen, closed_in_words};
 use crate::line::{Line, look, wrapped};
 
-/// The lines of a screen, in a terminal of so many columns.
-const LINES: usize = 40;
-const COLUMNS: usize = 100;
-
 /// Findings get so many lines, however long the rest is.
 const LEAST: usize = 6;
 
@@ -20,9 +16,7 @@ impl Report<'_> {
         rest.extend(after_blank(self.legend()));
         rest.extend(after_blank(self.rest(screen)));
         rest.extend(self.partial());
-        // A narrower terminal takes more lines for the same words.
-        let lines = LINES * COLUMNS / self.width.min(COLUMNS);
-        let room = lines.saturating_sub(head.len() + rest.len() + 1).max(LEAST);
+        let room = self.style.screen().saturating_sub(head.len() + rest.len() + 1).max(LEAST);
         let mut lines = head;
         lines.extend(after_blank(self.verdicts_within(room)));
         lines.extend(rest);

@@ -62,7 +62,7 @@ fn words(finding: &Finding, depth: Depth) -> Vec<String> {
 }
 
 /// A number and its unit stay on one line.
-fn units_stay(text: &str) -> String {
+pub(crate) fn units_stay(text: &str) -> String {
     let joined = |text: String, unit: &str| text.replace(&format!(" {unit}"), &format!("{NO_BREAK}{unit}"));
     ["ns", "cycles", "GHz", "%"].into_iter().fold(text.to_owned(), joined)
 }

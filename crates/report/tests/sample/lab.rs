@@ -125,6 +125,7 @@ fn machine() -> Lab {
         ring0: Ring0 { hypervisor: Some("TCGTCGTCGTCG".into()), nesting: true, ..Ring0::default() },
         microcode: Some("0x1".into()),
         boots: vec![LabBoot { at_ms: 31.4, seed: 0, cpu: None }],
+        layouts: Vec::new(),
         counters: None,
         features: ["smep", "smap"].map(String::from).into(),
         gateway: Some("sysenter".into()),

@@ -1,0 +1,130 @@
+//! The comparison as a whole.
+
+use crate::comparison::{Comparison, Confounder, Row, SCHEMA, Severity, Side, Summary, Verdict};
+use crate::pair::{self, Pair};
+use crate::run::{Given, Paired, Run};
+use crate::settings::Settings;
+use crate::{facts, gate, judge};
+use std::collections::BTreeSet;
+use table::Table;
+
+/// Compares two sides. Of `history`, which may hold any kept runs, those count that are of the same machine, kernel and probes as a
+/// run of a side; they tell how much rows vary from run to run, and nothing else.
+pub fn compare(table: &Table, base: &Given, new: &Given, history: &[Run], settings: &Settings) -> Comparison {
+    let (of_base, of_new) = (distinct(&base.runs), distinct(&new.runs));
+    let given = pair::Given::new(table, of_base.runs.clone(), of_new.runs.clone(), history);
+    conclude(&given, [base, new], [&of_base, &of_new], settings)
+}
+
+/// Compares two arms that were measured together, round by round in pairs: what the pairs say counts, and nothing needs to be known of
+/// how much runs vary. A row that no pair speaks of is compared as one of two runs.
+pub fn compare_pairs(
+    table: &Table,
+    base: &Given,
+    new: &Given,
+    pairs: &[Paired],
+    settings: &Settings,
+) -> Comparison {
+    let (of_base, of_new) = (distinct(&base.runs), distinct(&new.runs));
+    let given = pair::Given::new(table, of_base.runs.clone(), of_new.runs.clone(), &[]);
+    conclude(&pair::Given { paired: pairs, ..given }, [base, new], [&of_base, &of_new], settings)
+}
+
+fn conclude(
+    given: &pair::Given,
+    [base, new]: [&Given; 2],
+    [of_base, of_new]: [&Distinct; 2],
+    settings: &Settings,
+) -> Comparison {
+    let confounders = confounders(given, [of_base, of_new]);
+    let forbids = |confounder: &Confounder| confounder.severity == Severity::Refuses;
+    let refused = !settings.force && confounders.iter().any(forbids);
+    let mut pairs = if refused { Vec::new() } else { given.pairs() };
+    judge::judge(&mut pairs, &settings.same);
+    let mut rows = sorted(pairs);
+    let gate = if refused { None } else { gate::judge(&settings.gate, &mut rows) };
+    Comparison {
+        schema: SCHEMA.into(),
+        base: side(base, &of_base.runs),
+        new: side(new, &of_new.runs),
+        settings: settings.clone(),
+        confounders,
+        refused,
+        summary: Summary::of(&rows),
+        rows,
+        gate,
+    }
+}
+
+/// The runs of a side, each once.
+struct Distinct<'a> {
+    runs: Vec<&'a Run>,
+    /// Ids of runs that were given more than once.
+    repeated: BTreeSet<String>,
+}
+
+/// A run that is given twice says nothing more the second time.
+fn distinct(runs: &[Run]) -> Distinct<'_> {
+    let mut seen = BTreeSet::new();
+    let mut repeated = BTreeSet::new();
+    let mut is_new = |run: &&Run| {
+        let Some(id) = &run.head.id else { return true };
+        let is_new = seen.insert(id.clone());
+        if !is_new {
+            repeated.insert(id.clone());
+        }
+        is_new
+    };
+    let runs = runs.iter().filter(|run| is_new(run)).collect();
+    Distinct { runs, repeated }
+}
+
+fn confounders(given: &pair::Given, [base, new]: [&Distinct; 2]) -> Vec<Confounder> {
+    let sides = facts::Sides {
+        base: given.base.iter().map(|run| &run.facts).collect(),
+        new: given.new.iter().map(|run| &run.facts).collect(),
+    };
+    let heads = |runs: &[&Run]| -> Vec<_> { runs.iter().map(|run| run.head.clone()).collect() };
+    let mut found = facts::confounders(&sides);
+    found.extend(facts::of_runs(&heads(&given.base), &heads(&given.new), given.have_rows_in_common()));
+    found.extend(facts::repeated([&base.repeated, &new.repeated]));
+    found.sort_by_key(|confounder| confounder.severity);
+    found
+}
+
+fn side(given: &Given, runs: &[&Run]) -> Side {
+    let boots: BTreeSet<&Option<String>> = runs.iter().map(|run| &run.head.boot).collect();
+    Side {
+        label: given.label.clone(),
+        runs: runs.iter().map(|run| run.head.clone()).collect(),
+        boots: boots.len(),
+    }
+}
+
+/// Those that matter most first: by verdict; of these, changes beyond the margin before those within, and the greater ones first.
+fn sorted(pairs: Vec<Pair>) -> Vec<Row> {
+    let mut rows: Vec<Row> = pairs.into_iter().map(|pair| pair.row).collect();
+    let size = |row: &Row| {
+        let change = row.change.as_ref().map_or(0.0, |change| change.estimate.abs());
+        // In margins, because rows of 5 cycles and of 5000 are beside each other.
+        row.margin.filter(|margin| *margin > 0.0).map_or(change, |margin| change / margin)
+    };
+    rows.sort_by(|a, b| {
+        let by_verdict = (a.verdict, a.within_margin).cmp(&(b.verdict, b.within_margin));
+        by_verdict.then_with(|| size(b).total_cmp(&size(a)))
+    });
+    rows
+}
+
+impl Summary {
+    fn of(rows: &[Row]) -> Summary {
+        let count = |verdict: Verdict| rows.iter().filter(|row| row.verdict == verdict).count() as u64;
+        let is_change = |row: &&Row| matches!(row.verdict, Verdict::Slower | Verdict::Faster);
+        Summary {
+            rows: rows.len() as u64,
+            compared: rows.iter().filter(|row| row.change.is_some()).count() as u64,
+            verdicts: Verdict::ALL.into_iter().map(|verdict| (verdict, count(verdict))).collect(),
+            within_margin: rows.iter().filter(is_change).filter(|row| row.within_margin).count() as u64,
+        }
+    }
+}

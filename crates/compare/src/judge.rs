@@ -1,0 +1,211 @@
+//! Verdicts over all rows together.
+//!
+//! Two families of tests, each corrected for the number of rows by Benjamini and Hochberg (1995): whether a row changed at all, and
+//! whether it is the same within the margin (two one-sided tests, Schuirmann 1987). Rows of one run depend on each other positively
+//! (a clock, a core, a neighbour are common to all), for which the procedure holds (Benjamini and Yekutieli 2001). If nothing
+//! changed, a comparison contains any false `slower` or `faster` in 5 of 100 cases at most.
+//!
+//! The interval that is shown of a row agrees with its verdict: it leaves out 0 exactly where a change is told, and lies within the
+//! margin where the row is the same. That of a change that is told has the confidence that the correction asks for (Benjamini and
+//! Yekutieli 2005); the others have 95 %, or more where that would say more than the verdict.
+
+use crate::comparison::{Change, Row, Source, Unit, Variation, Verdict};
+use crate::fit::{Fit, fit_all};
+use crate::pair::{Figures, Pair};
+use crate::settings::Same;
+
+/// Of the changes that are told, so many are none, in the mean over comparisons.
+const FALSE_CHANGES: f64 = 0.05;
+
+/// Of the rows that are called the same, so many are not, on either end of the margin. Half as many as of the changes, so that the
+/// interval has at least the confidence of 95 %.
+const FALSE_SAMES: f64 = 0.025;
+
+/// What an interval leaves out at most, on both ends together.
+const USUAL: f64 = 0.05;
+
+/// An interval that must hold 0 does so by more than a rounding error.
+const BEYOND: f64 = 1.0 + 1e-6;
+
+/// Judges every pair that has figures.
+pub(crate) fn judge(pairs: &mut [Pair], same: &Same) {
+    for pair in pairs.iter_mut() {
+        if let Some(figures) = pair.figures.as_ref().filter(|figures| figures.unit == Unit::Instructions) {
+            counted(&mut pair.row, figures, same);
+        }
+    }
+    let timed =
+        |pair: &&mut Pair| pair.figures.as_ref().is_some_and(|figures| figures.unit != Unit::Instructions);
+    let mut timed: Vec<&mut Pair> = pairs.iter_mut().filter(timed).collect();
+    let figures: Vec<&Figures> = timed.iter().filter_map(|pair| pair.figures.as_ref()).collect();
+    let fits = fit_all(&figures);
+    let mut judged: Vec<Judged> = Vec::new();
+    for (pair, fit) in timed.iter_mut().zip(fits) {
+        let unit = pair.row.unit;
+        let Some((fit, variation)) = fit else { continue };
+        let margin = margin(fit.means, unit, same);
+        judged.push(Judged { row: &mut pair.row, fit, variation, margin });
+    }
+    let of_change: Vec<f64> = judged.iter().map(|row| row.p()).collect();
+    let of_same: Vec<f64> = judged.iter().map(|row| row.p_of_same()).collect();
+    let limits = [benjamini_hochberg(&of_change, FALSE_CHANGES), benjamini_hochberg(&of_same, FALSE_SAMES)];
+    judged.into_iter().for_each(|row| row.judge(limits));
+}
+
+/// The probability up to which a test rejects: R q / m, where R of m do, and q / m where none does.
+fn benjamini_hochberg(probabilities: &[f64], rate: f64) -> f64 {
+    let mut sorted = probabilities.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let step = rate / sorted.len().max(1) as f64;
+    let rejected = sorted.iter().zip(1..).filter(|(p, rank)| **p <= step * f64::from(*rank));
+    step * f64::from(rejected.map(|(_, rank)| rank).max().unwrap_or(1))
+}
+
+/// Within what a row's costs are the same. By the cheaper side, so that it does not matter which one is the base.
+fn margin([base, new]: [f64; 2], unit: Option<Unit>, same: &Same) -> f64 {
+    let of_percent = same.percent / 100.0 * base.abs().min(new.abs());
+    match unit {
+        // So many cycles are so many nanoseconds only where the core's clock is known.
+        Some(Unit::Ns) | None => of_percent,
+        Some(Unit::Cycles | Unit::Instructions) => of_percent.max(same.cycles),
+    }
+}
+
+/// A row, its fit, and its margin.
+struct Judged<'a> {
+    row: &'a mut Row,
+    fit: Fit,
+    variation: Variation,
+    margin: f64,
+}
+
+impl Judged<'_> {
+    /// How probable a change at least this great is if there is none.
+    fn p(&self) -> f64 {
+        let error = self.fit.error();
+        let t = if error > 0.0 { self.fit.change().abs() / error } else { 0.0 };
+        (2.0 * self.fit.student.above(t)).min(1.0)
+    }
+
+    /// How probable a change at most this great is if it is as great as the margin.
+    fn p_of_same(&self) -> f64 {
+        let error = self.fit.error();
+        let room = self.margin - self.fit.change().abs();
+        if error > 0.0 { self.fit.student.above(room / error) } else { 1.0 }
+    }
+
+    fn judge(self, limits: [f64; 2]) {
+        let p = self.p();
+        let Judged { row, fit, variation, margin } = self;
+        let (change, error) = (fit.change(), fit.error());
+        let (verdict, reach) = verdict(&fit, margin, limits);
+        let t = if error > 0.0 { reach / error } else { 0.0 };
+        let percent = in_percent(&fit, t);
+        let at = |index: usize| percent.map(|percent| percent[index]);
+        row.change = Some(Change {
+            estimate: change,
+            low: change - reach,
+            high: change + reach,
+            percent: at(0),
+            percent_low: at(1),
+            percent_high: at(2),
+            confidence: (1.0 - 2.0 * fit.student.above(t)).max(0.0),
+            p,
+        });
+        row.verdict = verdict;
+        row.within_margin = change.abs() + reach < margin;
+        row.set_margin(margin, fit.means[0]);
+        let is_paired = variation.source == Source::Pairs;
+        let is_open = verdict == Verdict::Inconclusive && !is_paired;
+        row.more_runs = is_open.then(|| fit.more_runs(margin, limits, Row::MANY)).flatten();
+        if !is_paired {
+            row.set_estimates(&fit);
+        }
+        row.variation = Some(variation);
+    }
+}
+
+/// The verdict, and how far the interval that it rests on reaches to either side. Where nothing is told, this is the interval of
+/// 95 %, unless it would say more than the verdict: then it is as wide as the correction for many rows makes it.
+fn verdict(fit: &Fit, margin: f64, [of_change, of_same]: [f64; 2]) -> (Verdict, f64) {
+    let change = fit.change();
+    let reach = |probability: f64| fit.student.critical(probability) * fit.error();
+    let told = reach(of_change / 2.0);
+    if change.abs() > told {
+        return (if change > 0.0 { Verdict::Slower } else { Verdict::Faster }, told);
+    }
+    let usual = reach(USUAL / 2.0).max(change.abs() * BEYOND);
+    let is_within = |reach: f64| change.abs() + reach < margin;
+    match (is_within(usual), is_within(reach(of_same))) {
+        (true, true) => (Verdict::Same, usual),
+        (true, false) => (Verdict::Inconclusive, reach(of_same)),
+        (false, _) => (Verdict::Inconclusive, usual),
+    }
+}
+
+impl Row {
+    fn set_margin(&mut self, margin: f64, base: f64) {
+        self.margin = Some(margin);
+        self.margin_percent =
+            (base > 0.0).then(|| 100.0 * margin / base).filter(|percent| percent.is_finite());
+    }
+
+    fn set_estimates(&mut self, fit: &Fit) {
+        let reach = fit.student.critical(USUAL / 2.0);
+        for (index, side) in [&mut self.base, &mut self.new].into_iter().enumerate() {
+            let Some(side) = side else { continue };
+            let (mean, error) = (fit.means[index], fit.covariance[index][index].sqrt());
+            side.estimate = Some(mean);
+            (side.low, side.high) = (Some(mean - reach * error), Some(mean + reach * error));
+        }
+    }
+}
+
+/// The change in percent, and its interval by Fieller's theorem (1954): the ratios of new to base that are not refused at `t`. So it
+/// leaves out 0 exactly where the interval of the difference does. None where the base may be zero.
+fn in_percent(fit: &Fit, t: f64) -> Option<[f64; 3]> {
+    let ([base, new], [[bb, bn], [_, nn]]) = (fit.means, fit.covariance);
+    let squared = t * t;
+    let (a, b, c) = (base * base - squared * bb, base * new - squared * bn, new * new - squared * nn);
+    if base <= 0.0 || a <= 0.0 {
+        return None;
+    }
+    let root = (b * b - a * c).max(0.0).sqrt();
+    let percent = [new / base, (b - root) / a, (b + root) / a].map(|ratio| 100.0 * (ratio - 1.0));
+    percent.iter().all(|percent| percent.is_finite()).then_some(percent)
+}
+
+/// A row whose instructions are counted: what differs differs.
+fn counted(row: &mut Row, figures: &Figures, same: &Same) {
+    let of = |side: usize| figures.observations.iter().filter(move |o| o.side == side).map(|o| o.figure);
+    let ends =
+        |side: usize| (of(side).fold(f64::INFINITY, f64::min), of(side).fold(f64::NEG_INFINITY, f64::max));
+    let mean = |side: usize| of(side).sum::<f64>() / of(side).count() as f64;
+    let ((base_low, base_high), (new_low, new_high)) = (ends(0), ends(1));
+    let means = [mean(0), mean(1)];
+    let (change, low, high) = (means[1] - means[0], new_low - base_high, new_high - base_low);
+    let margin = margin(means, row.unit, same);
+    let percent = |change: f64| (means[0] > 0.0).then(|| 100.0 * change / means[0]).filter(|p| p.is_finite());
+    row.within_margin = low.abs().max(high.abs()) <= margin;
+    row.verdict = if low > 0.0 {
+        Verdict::Slower
+    } else if high < 0.0 {
+        Verdict::Faster
+    } else if row.within_margin {
+        Verdict::Same
+    } else {
+        Verdict::Inconclusive
+    };
+    row.change = Some(Change {
+        estimate: change,
+        low,
+        high,
+        percent: percent(change),
+        percent_low: percent(low),
+        percent_high: percent(high),
+        confidence: 1.0,
+        p: if low > 0.0 || high < 0.0 { 0.0 } else { 1.0 },
+    });
+    row.set_margin(margin, means[0]);
+    row.variation = Some(Variation::nothing(Source::Counted));
+}

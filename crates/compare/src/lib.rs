@@ -1,0 +1,32 @@
+//! What differs between two sides of one or several measurements, and what can be said of it. Pure: documents in, a
+//! [`Comparison`] out.
+//!
+//! 1. [`Run::of`] takes from a document what a comparison needs, so that many documents fit into memory.
+//! 2. [`compare`] looks for what else differs (`facts`), finds the rows of both sides (`pair`), estimates each change with what is
+//!    known of the variation between runs (`prior`, `model`, `fit`), and gives verdicts to all rows together (`judge`).
+//! 3. A gate (`gate`) asks whether an interval clears a limit.
+//!
+//! `docs/compare.md` explains the model to users; `tests/truth.rs` proves it on runs whose truth is known.
+
+#![forbid(unsafe_code)]
+
+mod compare;
+mod comparison;
+mod facts;
+mod fit;
+mod gate;
+mod judge;
+mod model;
+mod pair;
+mod prior;
+mod run;
+mod settings;
+mod student;
+
+pub use compare::{compare, compare_pairs};
+pub use comparison::{
+    Change, Comparison, Confounder, GateAnswer, GateResult, Row, RowGate, RowSide, RunHead, SCHEMA, Severity,
+    Side, Source, Summary, Unit, Variation, Verdict,
+};
+pub use run::{Given, Paired, Run};
+pub use settings::{Above, Gate, InvalidSetting, Limit, On, Rows, Same, Settings};

@@ -1,0 +1,124 @@
+//! The change of one row: a mixed linear model of rounds within runs within boots.
+//!
+//! The figure of a run is the mean of its side, plus what its boot adds, plus what the run adds, plus the error within the run,
+//! which its own interval tells. How much runs add is uncertain: κ says by what factor its variance differs from the prior's. The
+//! means are estimated by generalized least squares, and κ by the residuals, moderated by a prior as in limma (Smyth 2004): an
+//! inverse χ² distribution with few degrees of freedom, so that tests are Student's t with those and the runs' together.
+
+use crate::prior::LEAST_OF_ERROR;
+
+/// The figure of one run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Observation {
+    /// What it says.
+    pub figure: f64,
+    /// Standard error within the run.
+    pub error: f64,
+    /// Standard deviation between runs of one boot, by the prior.
+    pub between_runs: f64,
+    /// Standard deviation between boots, by the prior.
+    pub between_boots: f64,
+    /// Which boot it is of.
+    pub boot: usize,
+    /// Which mean it has.
+    pub side: usize,
+}
+
+impl Observation {
+    /// Variance of its run alone, if that between runs is `factor` times the prior's. So is that within the run, because nobody can
+    /// tell one from the other by a figure a run; but what the run states is not believed to be much too great.
+    pub fn variance(&self, factor: f64) -> f64 {
+        factor * self.between_runs.powi(2) + factor.max(LEAST_OF_ERROR) * self.error.powi(2)
+    }
+}
+
+/// The means of two sides.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Means {
+    pub means: [f64; 2],
+    /// Of the means, if the factor is the true one.
+    pub covariance: [[f64; 2]; 2],
+    /// Sum of the squared residuals, each as a part of its variance.
+    pub residual: f64,
+}
+
+/// What the residuals of some observations say about the factor.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Evidence {
+    /// Sum of the squared residuals, each as a part of what the prior expects.
+    pub residual: f64,
+    /// Degrees of freedom.
+    pub freedom: f64,
+}
+
+impl Evidence {
+    /// With a prior that expects `factor` and counts for so many degrees of freedom.
+    pub fn moderated(self, factor: f64, freedom: f64) -> f64 {
+        (freedom * factor + self.residual) / (freedom + self.freedom)
+    }
+}
+
+impl std::ops::Add for Evidence {
+    type Output = Evidence;
+
+    fn add(self, other: Evidence) -> Evidence {
+        Evidence { residual: self.residual + other.residual, freedom: self.freedom + other.freedom }
+    }
+}
+
+/// The means of two sides; none where a side has no observation.
+pub(crate) fn means(observations: &[Observation], factor: f64) -> Option<Means> {
+    let is_of = |side: usize| move |o: &Observation| f64::from(u8::from(o.side == side));
+    let product = |u: &dyn Fn(&Observation) -> f64, v: &dyn Fn(&Observation) -> f64| {
+        product(observations, factor, u, v)
+    };
+    let (base, new) = (is_of(0), is_of(1));
+    let (bb, bn, nn) = (product(&base, &base), product(&base, &new), product(&new, &new));
+    let (by, ny) = (product(&base, &|o| o.figure), product(&new, &|o| o.figure));
+    let determinant = bb * nn - bn * bn;
+    let is_regular = bb > 0.0 && nn > 0.0 && determinant > 0.0;
+    let means = [(nn * by - bn * ny) / determinant, (bb * ny - bn * by) / determinant];
+    let covariance = [[nn / determinant, -bn / determinant], [-bn / determinant, bb / determinant]];
+    let residual = |o: &Observation| o.figure - means.get(o.side).copied().unwrap_or(f64::NAN);
+    let all = means.into_iter().chain(covariance.into_iter().flatten());
+    (is_regular && all.into_iter().all(f64::is_finite)).then(|| Means {
+        means,
+        covariance,
+        residual: product(&residual, &residual).max(0.0),
+    })
+}
+
+/// What runs with one mean say about the factor, by their residuals.
+pub(crate) fn evidence(observations: &[Observation]) -> Evidence {
+    let one = |_: &Observation| 1.0;
+    let weight = product(observations, 1.0, &one, &one);
+    let mean = product(observations, 1.0, &one, &|o| o.figure) / weight;
+    let residual = |o: &Observation| o.figure - mean;
+    let residual = product(observations, 1.0, &residual, &residual).max(0.0);
+    let freedom = observations.len().saturating_sub(1) as f64;
+    if residual.is_finite() { Evidence { residual, freedom } } else { Evidence::default() }
+}
+
+/// uᵀ V⁻¹ v, where V is the covariance of the observations: what each run varies by itself, and what all runs of a boot have in
+/// common. Boot by boot, by the formula of Sherman and Morrison.
+fn product(
+    observations: &[Observation],
+    factor: f64,
+    u: &dyn Fn(&Observation) -> f64,
+    v: &dyn Fn(&Observation) -> f64,
+) -> f64 {
+    let boots = observations.iter().map(|o| o.boot).max().map_or(0, |last| last + 1);
+    let of_boot = |boot: usize| {
+        let (mut uv, mut uz, mut vz, mut zz) = (0.0, 0.0, 0.0, 1.0);
+        for o in observations.iter().filter(|o| o.boot == boot) {
+            let weight = o.variance(factor).recip();
+            let common = factor.sqrt() * o.between_boots;
+            uv += weight * u(o) * v(o);
+            uz += weight * u(o) * common;
+            vz += weight * v(o) * common;
+            zz += weight * common * common;
+        }
+        uv - uz * vz / zz
+    };
+    (0..boots).map(of_boot).sum()
+}

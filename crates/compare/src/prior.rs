@@ -1,0 +1,111 @@
+//! How much a row varies from run to run, as far as it is known before any run of this machine: by the kind of row.
+//!
+//! The figures are of two benchmarks of 40 runs each: `bench/RESULTS.md` (Sapphire Rapids; a range over 40 runs is 4.3 standard
+//! deviations in the mean) and docs/adr/0012-comparisons-reckon-with-runs.md (Zen 5). What they say of other machines is uncertain,
+//! which the model reckons with; runs of one's own machine take their place as they come.
+
+use crate::comparison::Unit;
+use table::{Kind, Table};
+
+/// For as many degrees of freedom a kind of row counts against a single row of it. By what its run's intervals lead to expect, a row's
+/// variance differs from those of its kind as χ² with about 19 would make it (Zen 5).
+pub(crate) const FREEDOM_OF_ROW: f64 = 15.0;
+
+/// For as many degrees of freedom the prior of a kind counts against what all rows of the kind show. So few that a comparison of
+/// single runs keeps its rate of false verdicts where rows vary twice as much as the prior says (tests/truth.rs).
+pub(crate) const FREEDOM_OF_KIND: f64 = 7.5;
+
+/// The rows of a run depend on each other: so many tell as much of their kind as one that does not.
+pub(crate) const ROWS_LIKE_ONE: f64 = 5.0;
+
+/// The error that a run states is too great rather than too small: its interval covers 97 to 99 of 100 where there are few rounds
+/// (crates/stats/tests/truth.rs). Where runs vary less than that, this part of its square is believed at least: the variance of
+/// steady rows over 40 runs was 0.6 of it (Zen 5).
+pub(crate) const LEAST_OF_ERROR: f64 = 0.6;
+
+/// Standard deviation of the core's clock from run to run, as a part of it, which figures in nanoseconds have in addition: those of
+/// `syscall-x86_64 getppid` ranged over 12 to 18 % in 18 and 19 runs (Sapphire Rapids), and deviated by 3 to 4 % (Zen 5).
+const CLOCK: f64 = 0.04;
+
+/// Rows that vary alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Behaviour {
+    /// What does not change from run to run, but once in a while: system calls, the vDSO, calls.
+    Steady,
+    /// Interrupts and exceptions: one constant here, another there.
+    Piecewise,
+    /// The kernel's account of a thread's time.
+    ThreadTime,
+    /// Single instructions, some of which a hypervisor may execute.
+    Instruction,
+}
+
+/// Entries that are interrupts, or exceptions that serve as system calls.
+const INTERRUPTS: [&str; 11] = [
+    "int80-x86_64",
+    "int80-i386",
+    "vsyscall",
+    "intgate-x86_64",
+    "trapgate-x86_64",
+    "intgate-i386",
+    "trapgate-i386",
+    "ud-i386",
+    "lock-nop-i386",
+    "int3-i386",
+    "div0-i386",
+];
+
+/// Standard deviation from run to run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Prior {
+    /// As a part of the cost.
+    part: f64,
+    /// At least, in cycles.
+    least: f64,
+}
+
+impl Behaviour {
+    /// Of a row, by the names of its entry and operation. What this version's table lacks is taken to be steady.
+    pub fn of(table: &Table, entry: &str, operation: &str) -> Behaviour {
+        let kind = table.entry(entry).map(|entry| entry.kind);
+        if operation == "clock_gettime-thread-cputime" {
+            return Behaviour::ThreadTime;
+        }
+        let is_interrupt = INTERRUPTS.contains(&entry);
+        match kind {
+            _ if is_interrupt => Behaviour::Piecewise,
+            Some(Kind::Exception) => Behaviour::Piecewise,
+            Some(Kind::Instruction) => Behaviour::Instruction,
+            _ => Behaviour::Steady,
+        }
+    }
+
+    /// The prior for rows that behave so.
+    fn prior(self) -> Prior {
+        let (part, least) = match self {
+            // 0.1 to 0.2 % (ranges of 0.4 to 0.8 % over 38 runs, Sapphire Rapids), 0.1 to 0.6 % (Zen 5), of which most is the error
+            // within runs; and one run in 56 that read 2.9 % more (bench/OUTLIERS.md). Rows of some cycles: 0.1 to 0.25 cycles.
+            Behaviour::Steady => (0.003, 0.15),
+            // 1 to 4 % (ranges of 3 to 16 % over 11 to 22 runs of one CPU, Sapphire Rapids), 0.4 to 3 % (Zen 5), where `vsyscall`
+            // read a third more in a run of 40.
+            Behaviour::Piecewise => (0.025, 1.0),
+            // 0.1 to 0.2 % (Zen 5); but now and then a run that is 25 % (Zen 5) or 58 % off (Sapphire Rapids), most of which its own
+            // interval tells.
+            Behaviour::ThreadTime => (0.015, 1.0),
+            // `cpuid` up to 15 % off in one run of 40 (Sapphire Rapids); 0.1 to 0.5 % (Zen 5).
+            Behaviour::Instruction => (0.01, 0.25),
+        };
+        Prior { part, least }
+    }
+
+    /// The standard deviation of a row that costs this much, in its unit. It is above zero.
+    pub fn deviation(self, unit: Unit, cost: f64) -> f64 {
+        let Prior { part, least } = self.prior();
+        match unit {
+            Unit::Cycles => (part * cost.abs()).max(least),
+            // A cycle takes at least a tenth of a nanosecond.
+            Unit::Ns => (part.hypot(CLOCK) * cost.abs()).max(least / 10.0),
+            Unit::Instructions => 0.0,
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! What a comparison needs of a document.
+
+use crate::comparison::{RunHead, Unit};
+use crate::facts::Facts;
+use document::{Document, Identity, Outcome, Path, Timing};
+use std::collections::BTreeMap;
+use table::Table;
+
+/// Standard errors from an estimate to either end of its interval of 95 %.
+const TO_THE_END: f64 = 1.96;
+
+/// No figure is greater: no counter of 64 bits counts further. What is computed from smaller ones stays finite.
+const GREATEST: f64 = u64::MAX as f64;
+
+/// One side of a comparison, as it is given.
+#[derive(Debug, Clone, Default)]
+pub struct Given {
+    /// What its user calls it.
+    pub label: String,
+    /// Its runs.
+    pub runs: Vec<Run>,
+}
+
+/// What pairs of rounds say of a row: each pair is a round of either side, one right after the other on the same CPU, so that whatever
+/// moves from run to run moves both.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Paired {
+    /// Name of the entry.
+    pub entry: String,
+    /// Name of the operation.
+    pub operation: String,
+    /// The kind of core, where there are several.
+    pub configuration: BTreeMap<String, String>,
+    /// The change, new less base, in core cycles. Of a row that has none on one side, pairs do not count.
+    pub change: f64,
+    /// Lower end of its 95 % confidence interval.
+    pub low: f64,
+    /// Upper end of it.
+    pub high: f64,
+    /// Pairs.
+    pub pairs: u64,
+}
+
+/// What a comparison needs of a document: much less than the document.
+#[derive(Debug, Clone)]
+pub struct Run {
+    pub(crate) head: RunHead,
+    pub(crate) facts: Facts,
+    /// Whether all of its rounds are of one boot of the kernel. A run of the lab that measures time is of several.
+    pub(crate) is_of_one_boot: bool,
+    pub(crate) rows: BTreeMap<Identity, Measured>,
+    /// The rows in the document's order.
+    pub(crate) order: Vec<Identity>,
+}
+
+/// A row of a run.
+#[derive(Debug, Clone)]
+pub(crate) struct Measured {
+    pub entry: String,
+    pub operation: String,
+    pub bits: u8,
+    pub configuration: BTreeMap<String, String>,
+    pub timing: Timing,
+    pub outcome: Outcome,
+    pub reason: Option<String>,
+    pub path: Option<Path>,
+    /// Whether anything was found out about it.
+    pub has_outcome: bool,
+    pub figures: BTreeMap<Unit, Figure>,
+}
+
+/// An estimate of one run, and its standard error within this run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Figure {
+    pub estimate: f64,
+    pub error: f64,
+}
+
+impl Run {
+    /// Takes from a document what a comparison needs. `name` is what its user calls it.
+    pub fn of(table: &Table, document: &Document, name: Option<&str>) -> Run {
+        let mut rows = BTreeMap::new();
+        let mut order = Vec::new();
+        for row in &document.results {
+            let identity = document.identity(table, row);
+            // Of two rows that are the same, which no kentry writes, the first counts.
+            if !rows.contains_key(&identity) {
+                rows.insert(identity.clone(), Measured::of(row));
+                order.push(identity);
+            }
+        }
+        let is_of_one_boot = document.environment.lab.as_ref().is_none_or(|lab| lab.boots.len() < 2);
+        Run { head: head(document, name), facts: Facts::of(document), is_of_one_boot, rows, order }
+    }
+}
+
+fn head(document: &Document, name: Option<&str>) -> RunHead {
+    let (measurement, environment) = (&document.measurement, &document.environment);
+    RunHead {
+        id: document.id.clone(),
+        name: name.map(str::to_string),
+        started: measurement.started.clone(),
+        place: measurement.place.clone(),
+        cpu: environment.cpu.brand.clone(),
+        machine: environment.machine_id.clone(),
+        kernel: environment.kernel.release.clone(),
+        boot: environment.boot_id.clone(),
+        kentry: measurement.kentry.clone(),
+        quiet_share: measurement.quiet_share.filter(|share| share.is_finite()),
+        partial: measurement.partial,
+    }
+}
+
+impl Measured {
+    fn of(row: &document::Row) -> Measured {
+        let cycles = row.core_cycles.and_then(|cost| Figure::of(cost.unitless()));
+        let ns = row.ns.and_then(|cost| Figure::of(cost.unitless()));
+        let instructions = row.instructions.and_then(|cost| Figure::of(cost.unitless()));
+        let figures = [(Unit::Cycles, cycles), (Unit::Ns, ns), (Unit::Instructions, instructions)];
+        Measured {
+            entry: row.entry.clone(),
+            operation: row.operation.clone(),
+            bits: row.bits,
+            configuration: row.configuration.clone(),
+            timing: row.timing,
+            outcome: row.outcome,
+            reason: row.reason.clone(),
+            path: row.path,
+            has_outcome: row.has_outcome(),
+            figures: figures.into_iter().filter_map(|(unit, figure)| Some((unit, figure?))).collect(),
+        }
+    }
+}
+
+impl Figure {
+    /// None of what is not finite.
+    fn of(cost: stats::Cost<f64>) -> Option<Figure> {
+        let is_sound = |value: &f64| value.abs() <= GREATEST;
+        let estimate = Some(cost.estimate).filter(is_sound)?;
+        let ends = cost.ci_low.zip(cost.ci_high);
+        let width = ends.map_or(0.0, |(low, high)| (high - low).abs());
+        Some(Figure { estimate, error: Some(width).filter(is_sound)? / 2.0 / TO_THE_END })
+    }
+}

@@ -1,0 +1,557 @@
+//! What a comparison says of documents: verdicts, confounders, refusals, gates; and that no document makes it panic.
+#![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
+
+use compare::{
+    Comparison, Gate, GateAnswer, Given, On, Paired, Row as Compared, Run, Same, Settings, Severity, Source,
+    Unit, Verdict, compare, compare_pairs,
+};
+use document::{Document, Machine, Measurement, Outcome, Path, Place, Row, SCHEMA, Timing};
+use environment::Environment;
+use serde_json::{Value, json};
+use stats::{Cost, Counts, Cycles, Instructions, Nanos};
+use std::collections::BTreeMap;
+use table::{Kernel, Table};
+
+fn cost<U: From<f64> + Copy>(estimate: f64, reach: f64) -> Cost<U> {
+    let [estimate, low, high] = [estimate, estimate - reach, estimate + reach].map(U::from);
+    Cost {
+        estimate,
+        ci_low: Some(low),
+        ci_high: Some(high),
+        min: estimate,
+        p50: estimate,
+        p99: None,
+        p999: None,
+        max: estimate,
+    }
+}
+
+fn measured(entry: &str, operation: &str, cycles: f64) -> Row {
+    Row {
+        core_cycles: Some(cost::<Cycles>(cycles, 0.001 * cycles)),
+        ns: Some(cost::<Nanos>(cycles / 2.0, 0.001 * cycles)),
+        counts: Counts { samples: 1000, ..Counts::default() },
+        ..Row::unmeasured(entry, operation, 64)
+    }
+}
+
+fn closed(entry: &str, outcome: Outcome, reason: &str) -> Row {
+    Row { outcome, reason: Some(reason.into()), ..Row::unmeasured(entry, "none", 64) }
+}
+
+/// A host's document with these rows.
+fn document(id: u64, rows: Vec<Row>) -> Document {
+    Document {
+        schema: SCHEMA.into(),
+        id: Some(format!("{id:032x}")),
+        measurement: Measurement {
+            kentry: "1.0.0".into(),
+            place: Place::new(Machine::Host, Kernel::Linux),
+            cycles_per_tick: Some(1.0),
+            ..Measurement::default()
+        },
+        environment: Environment {
+            boot_id: Some("a boot".into()),
+            machine_id: Some("a machine".into()),
+            ..Environment::default()
+        },
+        vdso: BTreeMap::new(),
+        results: rows,
+        findings: Vec::new(),
+    }
+}
+
+fn given(documents: &[Document]) -> Given {
+    let runs = documents.iter().map(|document| Run::of(Table::get(), document, None)).collect();
+    Given { label: "side".into(), runs }
+}
+
+fn with(settings: &Settings, base: &[Document], new: &[Document]) -> Comparison {
+    let found = compare(Table::get(), &given(base), &given(new), &[], settings);
+    // Whatever was compared can be written and read again.
+    let text = serde_json::to_string(&found).unwrap();
+    assert_eq!(serde_json::from_str::<Comparison>(&text).unwrap(), found);
+    found
+}
+
+fn between(base: &[Document], new: &[Document]) -> Comparison {
+    with(&Settings::default(), base, new)
+}
+
+/// Of two documents with one row each.
+fn of_rows(base: Row, new: Row) -> Compared {
+    between(&[document(1, vec![base])], &[document(2, vec![new])]).rows.remove(0)
+}
+
+/// Three documents of one row, a little apart.
+fn three(from: u64, entry: &str, cycles: f64) -> [Document; 3] {
+    [(0, 0.999), (1, 1.0), (2, 1.001)]
+        .map(|(run, factor)| document(from + run, vec![measured(entry, "none", cycles * factor)]))
+}
+
+#[test]
+fn a_document_is_the_same_as_itself() {
+    let rows = vec![
+        measured("syscall-x86_64", "none", 300.0),
+        measured("call", "none", 4.0),
+        measured("rdpid", "none", -0.5),
+        closed("syscall-x32", Outcome::Refused, "ENOSYS"),
+    ];
+    let one = [document(1, rows)];
+    let found = between(&one, &one);
+    let verdicts: Vec<Verdict> = found.rows.iter().map(|row| row.verdict).collect();
+    assert_eq!(verdicts, [Verdict::Same, Verdict::Same, Verdict::Same, Verdict::StillClosed]);
+    assert!(found.rows.iter().filter_map(|row| row.change.as_ref()).all(|change| change.estimate == 0.0));
+    let same: Vec<&str> = found.confounders.iter().map(|confounder| confounder.id.as_str()).collect();
+    assert_eq!(same, ["same-run"]);
+}
+
+#[test]
+fn a_great_change_is_told_by_single_runs_and_a_small_one_is_not() {
+    let syscall = |cycles| measured("syscall-x86_64", "none", cycles);
+    let slower = of_rows(syscall(200.0), syscall(320.0));
+    assert_eq!(
+        (slower.verdict, slower.unit, slower.within_margin),
+        (Verdict::Slower, Some(Unit::Cycles), false)
+    );
+    let change = slower.change.unwrap();
+    assert!(
+        (change.estimate - 120.0).abs() < 1e-9 && (change.percent.unwrap() - 60.0).abs() < 1e-9,
+        "{change:?}"
+    );
+    assert!(
+        change.low > 100.0 && change.percent_low.unwrap() > 50.0 && change.confidence >= 0.95,
+        "{change:?}"
+    );
+    assert_eq!(slower.variation.unwrap().source, Source::Prior);
+    assert_eq!(of_rows(syscall(320.0), syscall(200.0)).verdict, Verdict::Faster);
+    let int80 = |cycles| measured("int80-x86_64", "none", cycles);
+    let open = of_rows(int80(1296.0), int80(1340.0));
+    assert_eq!(open.verdict, Verdict::Inconclusive, "one minute and the next, on the same machine");
+    assert!((1..=100).contains(&open.more_runs.unwrap()), "{:?}", open.more_runs);
+}
+
+#[test]
+fn a_change_within_the_margin_is_not_called_the_same() {
+    let (base, new) = (three(10, "syscall-x86_64", 1000.0), three(20, "syscall-x86_64", 1010.0));
+    let row = between(&base, &new).rows.remove(0);
+    assert_eq!((row.verdict, row.within_margin), (Verdict::Slower, true), "{row:?}");
+    assert!(row.variation.as_ref().unwrap().of_runs >= 4.0, "{row:?}");
+    let change = row.change.unwrap();
+    assert!(change.low > 0.0 && change.high < row.margin.unwrap(), "{change:?}");
+    let settings = Settings { same: "0.5%".parse().unwrap(), ..Settings::default() };
+    let strict = with(&settings, &base, &new).rows.remove(0);
+    assert_eq!((strict.verdict, strict.within_margin), (Verdict::Slower, false));
+    assert!((strict.margin.unwrap() - 5.0).abs() < 0.01, "{strict:?}");
+}
+
+#[test]
+fn swapped_sides_say_the_opposite() {
+    let side = |from: u64, factor: f64| {
+        [1.0, 1.002].map(|run| {
+            let cycles = |cost: f64| cost * factor * run;
+            let rows = vec![
+                measured("syscall-x86_64", "none", cycles(300.0)),
+                measured("int80-x86_64", "none", cycles(1300.0)),
+                measured("cpuid", "none", cycles(1300.0)),
+            ];
+            document(from + (run > 1.0) as u64, rows)
+        })
+    };
+    let (a, b) = (side(10, 1.0), side(20, 1.08));
+    let (there, back) = (between(&a, &b), between(&b, &a));
+    for row in &there.rows {
+        let other = back.rows.iter().find(|other| other.entry == row.entry).unwrap();
+        let opposite = match row.verdict {
+            Verdict::Slower => Verdict::Faster,
+            Verdict::Faster => Verdict::Slower,
+            same => same,
+        };
+        assert_eq!(
+            (other.verdict, other.within_margin, other.more_runs),
+            (opposite, row.within_margin, row.more_runs)
+        );
+        let (there, back) = (row.change.as_ref().unwrap(), other.change.as_ref().unwrap());
+        let is_opposite = |a: f64, b: f64| (a + b).abs() < 1e-6 * a.abs().max(1.0);
+        assert!(is_opposite(there.estimate, back.estimate), "{there:?} {back:?}");
+        assert!(is_opposite(there.low, back.high) && is_opposite(there.high, back.low), "{there:?} {back:?}");
+        assert!((there.p - back.p).abs() < 1e-9);
+    }
+    assert!(there.rows.iter().any(|row| row.verdict == Verdict::Slower));
+}
+
+#[test]
+fn what_opened_or_closed_has_no_number() {
+    let works = || measured("syscall-x32", "none", 300.0);
+    let refused = || closed("syscall-x32", Outcome::Refused, "the kernel answers ENOSYS");
+    assert_eq!(of_rows(works(), refused()).verdict, Verdict::Closed);
+    let opened = of_rows(refused(), works());
+    assert_eq!((opened.verdict, &opened.change), (Verdict::Opened, &None));
+    assert_eq!(opened.base.unwrap().reason.unwrap(), "the kernel answers ENOSYS");
+    let other = closed("syscall-x32", Outcome::Refused, "the kernel answers EPERM");
+    assert_eq!(of_rows(refused(), other).verdict, Verdict::CauseChanged);
+    let fault =
+        |address: &str| closed("call", Outcome::Fault, &format!("SIGSEGV (#PF at {address}, error code 4)"));
+    let moved = of_rows(fault("0x7f01"), fault("0x7f02"));
+    assert_eq!(moved.verdict, Verdict::StillClosed, "addresses are drawn anew");
+    // Trouble of the measurement is no fact about the entry.
+    assert_eq!(
+        of_rows(works(), closed("syscall-x32", Outcome::Error, "no memory")).verdict,
+        Verdict::NoFigure
+    );
+    let mut noisy = works();
+    (noisy.core_cycles, noisy.ns) = (None, None);
+    assert_eq!(of_rows(works(), noisy).verdict, Verdict::NoFigure);
+    let found =
+        between(&[document(1, vec![works(), measured("call", "none", 4.0)])], &[document(2, vec![works()])]);
+    assert_eq!(
+        found.rows.last().map(|row| (row.verdict, row.entry.as_str())),
+        Some((Verdict::Absent, "call"))
+    );
+}
+
+#[test]
+fn a_function_that_enters_the_kernel_now_is_remarked() {
+    let served = |path| Row { path: Some(path), ..measured("vdso-x86_64", "time", 20.0) };
+    let row = of_rows(served(Path::User), served(Path::Kernel));
+    assert_eq!(row.remarks, ["it was served without entering the kernel, and is now served by the kernel"]);
+    assert!(of_rows(served(Path::User), served(Path::User)).remarks.is_empty());
+}
+
+#[test]
+fn nanoseconds_stand_in_only_where_core_cycles_are_withheld() {
+    let mut withheld = measured("syscall-x86_64", "none", 300.0);
+    withheld.core_cycles = None;
+    let row = of_rows(withheld, measured("syscall-x86_64", "none", 300.0));
+    assert_eq!((row.unit, row.base.unwrap().estimate), (Some(Unit::Ns), Some(150.0)));
+    let percent = row.variation.unwrap().percent.unwrap();
+    assert!((3.0..6.0).contains(&percent), "the clock's own variation: {percent}");
+}
+
+/// Rows of an emulator, whose instructions are counted.
+fn counted(id: u64, rows: &[(&str, f64)]) -> Document {
+    let row = |(entry, count): &(&str, f64)| {
+        let exact = Cost { ci_low: None, ci_high: None, ..cost::<Instructions>(*count, 0.0) };
+        Row {
+            timing: Timing::Emulated,
+            instructions: Some(exact),
+            core_cycles: None,
+            ns: None,
+            ..measured(entry, "none", 0.0)
+        }
+    };
+    let mut document = document(id, rows.iter().map(row).collect());
+    document.measurement.place = Place::new(Machine::QemuTcg, Kernel::Lab);
+    document
+}
+
+#[test]
+fn instructions_are_counted_and_need_no_more_runs() {
+    let base = counted(1, &[("syscall-x86_64", 100.0), ("call", 2.0), ("int80-x86_64", 150.0)]);
+    let new = counted(2, &[("syscall-x86_64", 110.0), ("call", 3.0), ("int80-x86_64", 150.0)]);
+    let found = between(&[base], &[new]);
+    let said: Vec<_> = found.rows.iter().map(|row| (&*row.entry, row.verdict, row.within_margin)).collect();
+    assert_eq!(
+        said,
+        [
+            ("syscall-x86_64", Verdict::Slower, false),
+            ("call", Verdict::Slower, true),
+            ("int80-x86_64", Verdict::Same, true)
+        ]
+    );
+    let change = found.rows[0].change.as_ref().unwrap();
+    assert_eq!((change.low, change.high, change.confidence), (10.0, 10.0, 1.0));
+    assert_eq!(found.rows[0].variation.as_ref().unwrap().source, Source::Counted);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_unless_it_is_forced() {
+    let timed = document(1, vec![measured("syscall-x86_64", "none", 300.0)]);
+    let emulated = counted(2, &[("syscall-x86_64", 100.0)]);
+    let found = between(std::slice::from_ref(&timed), std::slice::from_ref(&emulated));
+    assert!(found.refused && found.rows.is_empty() && found.gate.is_none());
+    let ids: Vec<&str> = found.confounders.iter().map(|confounder| confounder.id.as_str()).collect();
+    assert_eq!(&ids[..3], ["figures", "kernel-kind", "rows"], "the most serious first");
+    let forced = with(&Settings { force: true, ..Settings::default() }, &[timed], &[emulated]);
+    assert!(!forced.refused && forced.rows.iter().all(|row| row.change.is_none()));
+}
+
+#[test]
+fn nothing_at_all_is_refused_and_never_a_panic() {
+    let empty = document(1, Vec::new());
+    for (base, new) in [(vec![], vec![]), (vec![empty.clone()], vec![]), (vec![empty.clone()], vec![empty])] {
+        for force in [false, true] {
+            let settings = Settings { force, gate: gate(&["3%"], &[]), ..Settings::default() };
+            let found = with(&settings, &base, &new);
+            assert!(found.rows.is_empty() && found.refused != force);
+        }
+    }
+}
+
+#[test]
+fn what_else_differs_stands_before_any_number() {
+    let base = document(1, vec![measured("libc", "time", 20.0)]);
+    let mut new = document(2, vec![measured("libc", "time", 20.0)]);
+    for (side, kernel, hash) in [(&mut base.clone(), "6.1", "aa"), (&mut new, "6.2", "bb")] {
+        side.environment.kernel.release = Some(kernel.into());
+        side.measurement.probes.insert("probe64".into(), hash.into());
+    }
+    let mut base = base;
+    base.environment.kernel.release = Some("6.1".into());
+    base.measurement.probes.insert("probe64".into(), "aa".into());
+    base.environment.mitigations.insert("meltdown".into(), "Mitigation: PTI".into());
+    new.environment.mitigations.insert("meltdown".into(), "Not affected".into());
+    new.environment.boot_id = Some("another boot".into());
+    base.environment.cpu.microcode = Some("0x1".into());
+    let found = between(&[base], &[new]);
+    let said: Vec<_> =
+        found.confounders.iter().map(|c| (&*c.id, c.severity, c.base.join(","), c.new.join(","))).collect();
+    let expected = [
+        ("kernel", Severity::Caution, "6.1", "6.2"),
+        ("mitigation:meltdown", Severity::Caution, "Mitigation: PTI", "Not affected"),
+        ("probe:probe64", Severity::Caution, "aa", "bb"),
+        ("microcode", Severity::Note, "0x1", ""),
+        ("boot", Severity::Note, "a boot", "another boot"),
+    ];
+    assert_eq!(said, expected.map(|(id, severity, base, new)| (id, severity, base.into(), new.into())));
+    assert!(!found.refused);
+}
+
+#[test]
+fn the_history_of_this_machine_tells_how_much_a_row_varies() {
+    let int80 = |id: u64, cycles: f64| document(id, vec![measured("int80-x86_64", "none", cycles)]);
+    let history: Vec<Document> = (0..16).map(|run| int80(100 + run, 1300.0 + (run % 3) as f64)).collect();
+    let compared = |history: &[Document]| {
+        let (base, new) = (given(&[int80(1, 1300.0)]), given(&[int80(2, 1400.0)]));
+        compare(Table::get(), &base, &new, &given(history).runs, &Settings::default()).rows.remove(0)
+    };
+    let (without, with) = (compared(&[]), compared(&history));
+    assert_eq!((without.verdict, with.verdict), (Verdict::Inconclusive, Verdict::Slower));
+    let variation = with.variation.unwrap();
+    assert_eq!((variation.source, variation.kept_runs), (Source::History, 16));
+    assert!(variation.deviation < variation.prior / 2.0, "{variation:?}");
+    // Runs of another kernel, and those of the sides, say nothing.
+    let mut other = history.clone();
+    other.iter_mut().for_each(|document| document.environment.kernel.release = Some("6.2".into()));
+    assert_eq!(compared(&other).variation.unwrap().kept_runs, 0);
+    assert_eq!(compared(&vec![int80(1, 1300.0); 5]).variation.unwrap().kept_runs, 0);
+}
+
+#[test]
+fn a_run_that_is_given_twice_counts_once() {
+    let syscall = |id| document(id, vec![measured("syscall-x86_64", "none", 300.0)]);
+    let found = between(&[syscall(1), syscall(1), syscall(3)], &[syscall(2)]);
+    assert_eq!((found.base.runs.len(), found.new.runs.len()), (2, 1));
+    assert!(found.confounders.iter().any(|confounder| confounder.id == "repeated-run"));
+    assert_eq!(found.rows[0].base.as_ref().unwrap().figures, 2);
+}
+
+fn gate(above: &[&str], on: &[On]) -> Gate {
+    Gate { above: above.iter().map(|rule| rule.parse().unwrap()).collect(), on: on.to_vec() }
+}
+
+#[test]
+fn a_gate_fails_where_the_interval_clears_the_limit_and_says_which_rows() {
+    let side = |from: u64, syscall: f64, int80: f64| {
+        [0.999, 1.0, 1.001].map(|run| {
+            let rows = vec![
+                measured("syscall-x86_64", "none", syscall * run),
+                measured("int80-x86_64", "none", int80 * run),
+                measured("vdso-x86_64", "time", 20.0),
+            ];
+            document(from + (run * 1000.0) as u64, rows)
+        })
+    };
+    let judged = |above: &[&str]| {
+        let settings = Settings { gate: gate(above, &[]), ..Settings::default() };
+        let gate = with(&settings, &side(0, 300.0, 1300.0), &side(5000, 330.0, 1310.0)).gate.unwrap();
+        (gate.answer, gate.decided_by)
+    };
+    let syscall = || vec!["syscall-x86_64 none".to_string()];
+    assert_eq!(judged(&["3%"]).0, GateAnswer::Regression);
+    assert_eq!(judged(&["syscall-*=3%"]), (GateAnswer::Regression, syscall()));
+    assert_eq!(judged(&["syscall-* none=10cycles"]), (GateAnswer::Regression, syscall()));
+    assert_eq!(judged(&["syscall-*=10%"]), (GateAnswer::Inconclusive, syscall()), "the interval holds 10 %");
+    assert_eq!(judged(&["syscall-*=20%"]), (GateAnswer::Pass, vec![]));
+    assert_eq!(judged(&["3%", "syscall-*=20%"]).1, ["int80-x86_64 none"], "the last rule that fits counts");
+    assert_eq!(judged(&["nothing-*=0%"]), (GateAnswer::Pass, vec![]));
+}
+
+#[test]
+fn a_gate_may_fail_on_what_closed() {
+    let works = || document(1, vec![measured("syscall-x32", "none", 300.0), measured("call", "none", 4.0)]);
+    let refused = || {
+        document(2, vec![closed("syscall-x32", Outcome::Refused, "ENOSYS"), measured("call", "none", 4.0)])
+    };
+    let judged = |base: Document, new: Document, on: &[On]| {
+        let settings = Settings { gate: gate(&[], on), ..Settings::default() };
+        with(&settings, &[base], &[new]).gate.unwrap().answer
+    };
+    assert_eq!(judged(works(), refused(), &[On::Closed]), GateAnswer::Regression);
+    assert_eq!(judged(works(), refused(), &[On::Opened]), GateAnswer::Pass);
+    assert_eq!(judged(refused(), works(), &[On::Closed, On::Opened]), GateAnswer::Regression);
+    let mut noisy = works();
+    noisy.results[1].core_cycles = None;
+    noisy.results[1].ns = None;
+    let settings = Settings { gate: gate(&["call=3%"], &[]), ..Settings::default() };
+    let found = with(&settings, &[works()], &[noisy]).gate.unwrap();
+    assert_eq!((found.answer, found.decided_by), (GateAnswer::Inconclusive, vec!["call none".to_string()]));
+}
+
+#[test]
+fn settings_say_what_is_wrong_with_them() {
+    let above =
+        |text: &str| text.parse::<compare::Above>().map(|above| above.to_string()).map_err(|e| e.to_string());
+    for good in ["3%", "0.5%", "10cycles", "int80-*=5%", "vdso-* getcpu=4cycles"] {
+        assert_eq!(above(good), Ok(good.to_string()));
+    }
+    assert_eq!(above(" 1 cycle "), Ok("1cycles".into()));
+    for bad in ["3", "", "%", "x%", "3 percent", "int80="] {
+        assert_eq!(
+            above(bad).unwrap_err(),
+            format!(
+                "\"{}\" is no limit: write a number with its unit, such as 3% or 10cycles",
+                bad.trim_start_matches("int80=")
+            )
+        );
+    }
+    for bad in ["-1%", "inf%", "NaN%", "1e999cycles"] {
+        assert!(above(bad).unwrap_err().contains("zero or more"), "{bad}");
+    }
+    assert!(above("[=3%").unwrap_err().contains("is not a glob"));
+    assert!(above("a b c=3%").unwrap_err().contains("is not a glob"));
+    assert_eq!("1%,3cycles".parse(), Ok(Same { percent: 1.0, cycles: 3.0 }));
+    assert_eq!("1%".parse(), Ok(Same { percent: 1.0, cycles: 0.0 }));
+    assert!("1%,2%".parse::<Same>().unwrap_err().to_string().contains("twice"));
+    assert_eq!("closed".parse(), Ok(On::Closed));
+    assert!("shut".parse::<On>().unwrap_err().to_string().contains("opened, closed or changed"));
+}
+
+#[test]
+fn pairs_of_rounds_count_alone() {
+    let syscall = |id, cycles| given(&[document(id, vec![measured("syscall-x86_64", "none", cycles)])]);
+    let pairs = |change: f64| Paired {
+        entry: "syscall-x86_64".into(),
+        operation: "none".into(),
+        configuration: BTreeMap::new(),
+        change,
+        low: change - 0.2,
+        high: change + 0.2,
+        pairs: 40,
+    };
+    let found = |change: f64| {
+        let (base, new) = (syscall(1, 300.0), syscall(2, 302.0));
+        compare_pairs(Table::get(), &base, &new, &[pairs(change)], &Settings::default()).rows.remove(0)
+    };
+    let (told, same) = (found(1.0), found(0.1));
+    assert_eq!((told.verdict, told.within_margin, same.verdict), (Verdict::Slower, true, Verdict::Same));
+    assert_eq!(told.variation.unwrap().source, Source::Pairs);
+    let change = told.change.unwrap();
+    assert!((change.low - 0.8).abs() < 1e-6 && (change.high - 1.2).abs() < 1e-6, "{change:?}");
+    assert_eq!(told.new.unwrap().estimate, Some(302.0), "as it was measured");
+}
+
+/// Whatever numbers a document holds.
+#[test]
+fn hostile_numbers_make_no_panic_and_no_number_that_is_none() {
+    let odd = [
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        1e-300,
+        1e19,
+        -1e19,
+        1e308,
+        -1e308,
+        f64::NAN,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+    ];
+    let row = |estimate: f64, reach: f64| {
+        let mut row = measured("syscall-x86_64", "none", 1.0);
+        row.core_cycles = Some(cost(estimate, reach));
+        row
+    };
+    for (number, a) in odd.into_iter().enumerate() {
+        for b in odd {
+            for reach in [0.0, a, b, 1.0] {
+                let side = |id: u64, value: f64| {
+                    vec![
+                        document(id, vec![row(value, reach)]),
+                        document(id + 1, vec![row(value, 1.0)]),
+                        document(id + 2, vec![row(b, reach)]),
+                    ]
+                };
+                let settings =
+                    Settings { gate: gate(&["3%", "call=1cycles"], &[On::Closed]), ..Settings::default() };
+                let (base, new) = (given(&side(10, a)), given(&side(20, b)));
+                let found = compare(Table::get(), &base, &new, &given(&side(30, b)).runs, &settings);
+                let value = serde_json::to_value(&found).unwrap();
+                let change = &value["rows"][0]["change"];
+                // What is not finite is written as null.
+                let is_whole = ["estimate", "low", "high", "confidence", "p"]
+                    .iter()
+                    .all(|name| change[name].is_number());
+                assert!(change.is_null() || is_whole, "{number}: {a} {b} {reach}: {change}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_document_of_schema_1_is_compared_with_one_of_schema_2() {
+    let old = document::load(include_str!("../../report/tests/sample/run-1.json")).unwrap();
+    let mut new = old.clone();
+    new.id = Some("1".repeat(32));
+    for row in &mut new.results {
+        row.entry_id = Table::get().entry(&row.entry).map(|entry| entry.id);
+        row.operation_id = Table::get().operation(&row.operation).map(|operation| operation.id);
+    }
+    let found = between(&[old], &[new]);
+    assert!(!found.refused && found.summary.compared > 0, "{:?}", found.confounders);
+    let absent: Vec<String> =
+        found.rows.iter().filter(|row| row.verdict == Verdict::Absent).map(|row| row.in_words()).collect();
+    assert_eq!(absent, Vec::<String>::new(), "every row is matched");
+    assert!(found.confounders.iter().any(|confounder| confounder.id == "schema"));
+}
+
+#[test]
+fn what_is_written_is_of_the_schema() {
+    let schema: Value = serde_json::from_str(include_str!("../../../docs/compare.schema.json")).unwrap();
+    jsonschema::draft202012::meta::validate(&schema).unwrap();
+    let validator = jsonschema::draft202012::new(&schema).unwrap();
+    let objections = |value: &Value| -> Vec<String> {
+        validator.iter_errors(value).map(|error| format!("{}: {error}", error.instance_path())).collect()
+    };
+    let settings = Settings {
+        gate: gate(&["3%", "call none=1cycles"], &[On::Closed, On::Changed]),
+        ..Settings::default()
+    };
+    let rows = |cycles: f64| {
+        vec![
+            measured("syscall-x86_64", "none", cycles),
+            measured("int80-x86_64", "none", cycles),
+            Row { path: Some(Path::User), ..measured("vdso-x86_64", "time", 20.0) },
+            closed("lcall7-i386", Outcome::Fault, "SIGSEGV"),
+            measured("rdpid", "none", -0.1),
+        ]
+    };
+    let [timed, other] = [(1, 300.0), (2, 400.0)].map(|(id, cycles)| document(id, rows(cycles)));
+    let [counts, more] = [(3, 10.0), (4, 90.0)].map(|(id, count)| counted(id, &[("call", count)]));
+    let cases = [
+        (timed.clone(), other),
+        (counts.clone(), more),
+        (timed.clone(), counts),
+        (timed.clone(), document(5, vec![])),
+    ];
+    for (base, new) in cases {
+        let found = serde_json::to_value(with(&settings, &[base], &[new])).unwrap();
+        assert_eq!(objections(&found), Vec::<String>::new());
+    }
+    let one = [timed];
+    let mut broken = serde_json::to_value(with(&settings, &one, &one)).unwrap();
+    broken["rows"][0]["verdict"] = json!("better");
+    broken["extra"] = json!(1);
+    assert_eq!(objections(&broken).len(), 2, "{:?}", objections(&broken));
+}

@@ -1,0 +1,222 @@
+//! The command line of `kentry compare`, and its exit codes.
+
+use crate::cli::Color;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueHint};
+use compare::{Above, Gate, GateAnswer, On, Same, Settings};
+use report::CompareFormat;
+use std::path::PathBuf;
+
+/// Exit codes of `compare`. They differ from those of other commands, because 1 is what a gate says.
+pub const COMPARE_STATUS: &[(&str, &str)] = &[
+    ("0", "no regression; or compared, and no gate was asked for"),
+    ("1", "a regression"),
+    ("2", "wrong usage, or a run that cannot be read"),
+    ("3", "the two sides are not comparable"),
+    ("4", "inconclusive: nothing regressed for sure, and something may have"),
+    ("5", "a result could not be written (other commands end with 1)"),
+];
+
+/// The same with `--git-bisect`.
+pub const BISECT_STATUS: &[(&str, &str)] = &[
+    ("0", "no regression: good"),
+    ("1", "a regression: bad"),
+    ("125", "inconclusive: this commit is skipped"),
+    ("128", "everything else: the bisection stops"),
+];
+
+/// The exit code with `--git-bisect` where there is no answer.
+pub const STOPS_BISECTION: u8 = 128;
+
+/// What to compare, by what to judge it, and how to show it.
+#[derive(Debug, Clone, Args)]
+pub struct CompareArgs {
+    /// Two runs, what was and what is: by name, id, latest or latest~1 (the one before), or files; - is standard input
+    #[arg(value_names = ["BASE", "NEW"], num_args = 2, required_unless_present_any = ["base", "new"], conflicts_with_all = ["base", "new"], value_hint = ValueHint::FilePath)]
+    pub runs: Vec<PathBuf>,
+    /// A run of what was; several, best of several boots, tell how much rows vary from run to run
+    #[arg(long, value_name = "RUN", requires = "new", value_hint = ValueHint::FilePath)]
+    pub base: Vec<PathBuf>,
+    /// A run of what is; may be given several times
+    #[arg(long, value_name = "RUN", requires = "base", value_hint = ValueHint::FilePath)]
+    pub new: Vec<PathBuf>,
+    /// Only rows of entries of this name, short name or glob; may be given several times
+    #[arg(short, long, value_name = "NAME", value_hint = ValueHint::Other)]
+    pub entry: Vec<String>,
+    /// Only rows of operations of this name or glob; may be given several times
+    #[arg(short, long, value_name = "NAME", value_hint = ValueHint::Other)]
+    pub operation: Vec<String>,
+    /// Changes below this are the same: N%, Ncycles, or both with a comma between them, of which the greater counts
+    #[arg(long, value_name = "MARGIN", default_value = "2%,5cycles")]
+    pub margin: Same,
+    /// Compare even what makes no sense together, such as an emulated run with a native one
+    #[arg(long)]
+    pub force: bool,
+    /// What counts as a regression
+    #[command(flatten)]
+    pub gate: GateArgs,
+    /// How to show it, and where
+    #[command(flatten)]
+    pub show: CompareShowArgs,
+}
+
+/// What counts as a regression.
+#[derive(Debug, Clone, Args)]
+#[group(id = "gate", multiple = true)]
+pub struct GateArgs {
+    /// End with 1 if a row costs more by this for sure: 3%, 10cycles, or for some rows 'int80-*=5%' or 'libc getcpu=4cycles';
+    /// may be given several times, and the last one that names a row counts for it
+    #[arg(long, value_name = "[ROWS=]LIMIT")]
+    pub fail_above: Vec<Above>,
+    /// End with 1 if a row opened, closed, or is closed for another reason
+    #[arg(long, value_name = "EVENT", value_delimiter = ',', value_parser = on())]
+    pub fail_on: Vec<On>,
+}
+
+/// How to show a comparison, and where.
+#[derive(Debug, Clone, Args)]
+pub struct CompareShowArgs {
+    /// How to show it [default: what the ending of --output says, .md, .json, .xml (JUnit) or .ktap; otherwise text]
+    #[arg(long, value_name = "FORMAT", value_parser = format())]
+    pub format: Option<CompareFormat>,
+    /// Write it to this file, whole or not at all, instead of standard output (-); may be given several times, for a format each
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Vec<PathBuf>,
+    /// When to use color; NO_COLOR is respected too
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub color: Color,
+    /// Show every row, not only those of the first screen
+    #[arg(short, long)]
+    pub all: bool,
+    /// Show what each row's verdict rests on, and every row
+    #[arg(short, long)]
+    pub verbose: bool,
+    /// End as `git bisect run` expects: 125 if it is inconclusive, and 128 where there is no answer
+    #[arg(long, requires = "gate")]
+    pub git_bisect: bool,
+}
+
+impl CompareArgs {
+    /// What the comparison is judged by.
+    pub fn settings(&self) -> Settings {
+        let gate = Gate { above: self.gate.fail_above.clone(), on: self.gate.fail_on.clone() };
+        Settings { same: self.margin, force: self.force, gate }
+    }
+
+    /// The runs of both sides, as they are named.
+    pub fn sides(&self) -> [&[PathBuf]; 2] {
+        match self.runs.as_slice() {
+            [base, new] => [std::slice::from_ref(base), std::slice::from_ref(new)],
+            _ => [&self.base, &self.new],
+        }
+    }
+}
+
+/// How a comparison went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// There is an answer; without a gate, it passes.
+    Answered(GateAnswer),
+    /// The sides make no sense together.
+    NotComparable,
+    /// There is none: the exit code says why.
+    Failed(u8),
+}
+
+impl Ended {
+    /// The exit code, as [`COMPARE_STATUS`] and [`BISECT_STATUS`] say.
+    pub fn exit_code(self, is_bisection: bool) -> u8 {
+        match (self, is_bisection) {
+            (Ended::Answered(GateAnswer::Pass), _) => 0,
+            (Ended::Answered(GateAnswer::Regression), _) => 1,
+            (Ended::Answered(GateAnswer::Inconclusive), true) => 125,
+            (_, true) => STOPS_BISECTION,
+            (Ended::Answered(GateAnswer::Inconclusive), false) => 4,
+            (Ended::NotComparable, false) => 3,
+            (Ended::Failed(code), false) => code,
+        }
+    }
+}
+
+fn on() -> impl TypedValueParser<Value = On> {
+    let names = On::ALL.map(On::name);
+    PossibleValuesParser::new(names).try_map(|name: String| name.parse::<On>())
+}
+
+fn format() -> impl TypedValueParser<Value = CompareFormat> {
+    let names = CompareFormat::ALL.map(CompareFormat::name);
+    PossibleValuesParser::new(names).try_map(|name: String| {
+        name.parse::<CompareFormat>().map_err(|()| format!("{name:?} is not a format"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::{Cli, Command};
+    use clap::Parser;
+
+    fn parse(words: &str) -> Result<CompareArgs, clap::Error> {
+        let words = ["kentry", "compare"].into_iter().chain(words.split_whitespace());
+        match Cli::try_parse_from(words)?.command {
+            Some(Command::Compare(args)) => Ok(args),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn sides_are_two_runs_or_several_each() {
+        let sides = |words: &str| parse(words).unwrap().sides().map(<[PathBuf]>::len);
+        assert_eq!(sides("before after"), [1, 1]);
+        assert_eq!(sides("--base a --base b --new c"), [2, 1]);
+        for wrong in ["", "a", "a b c", "--base a", "--new a", "a --base b --new c", "a b --new c"] {
+            assert!(parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_a_gate_asks_for() {
+        let args =
+            parse("a b --fail-above 3% --fail-above int80-*=10cycles --fail-on opened,closed --git-bisect")
+                .unwrap();
+        let gate = args.settings().gate;
+        let above: Vec<String> = gate.above.iter().map(Above::to_string).collect();
+        assert_eq!(
+            (above.join(" ").as_str(), gate.on),
+            ("3% int80-*=10cycles", vec![On::Opened, On::Closed])
+        );
+        assert_eq!(parse("a b").unwrap().settings(), Settings::default());
+        let margin = parse("a b --margin 1%").unwrap().margin;
+        assert_eq!(margin, Same { percent: 1.0, cycles: 0.0 });
+        for wrong in [
+            "--fail-above 3",
+            "--fail-above nan%",
+            "--fail-on fire",
+            "--git-bisect",
+            "--margin x",
+            "--margin 1%,2%",
+        ] {
+            assert!(parse(&format!("a b {wrong}")).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn exit_codes_are_the_documented_ones() {
+        use GateAnswer::{Inconclusive, Pass, Regression};
+        let all = [
+            Ended::Answered(Pass),
+            Ended::Answered(Regression),
+            Ended::Failed(2),
+            Ended::NotComparable,
+            Ended::Answered(Inconclusive),
+            Ended::Failed(5),
+        ];
+        assert_eq!(all.map(|ended| ended.exit_code(false)), [0, 1, 2, 3, 4, 5]);
+        assert_eq!(all.map(|ended| ended.exit_code(true)), [0, 1, 128, 128, 125, 128]);
+        let documented = |status: &[(&str, &str)]| {
+            status.iter().map(|(code, _)| code.parse().unwrap()).collect::<Vec<u8>>()
+        };
+        assert_eq!(documented(COMPARE_STATUS), all.map(|ended| ended.exit_code(false)));
+        assert_eq!(documented(BISECT_STATUS), [0, 1, 125, 128]);
+    }
+}

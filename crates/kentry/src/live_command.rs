@@ -1,0 +1,284 @@
+//! `compare --live`: measures arms that can exist at once, in turns.
+
+use crate::arm::ArmCommand;
+use crate::cli::{self, Cpus};
+use crate::error::Error;
+use crate::this_machine::{ThisMachine, executor};
+use crate::{probe_files, progress, saving};
+use clap::Args;
+use host::{Executor, Files, Interrupt, Limits, Priority, Under, choose_cpu};
+use measure::arms::{Arm, Arms, Setting};
+use measure::{CpuChoice, HostPlan, Probes, TableRow};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+use table::{Kernel, Probe, Table};
+
+/// The longest note on what a command said, in characters.
+const SAID: usize = 200;
+
+/// How arms are measured.
+#[derive(Debug, Clone, Args)]
+pub struct LiveArgs {
+    /// Measure both arms on this CPU alone, unless an arm has its own [default: whichever CPU is quiet, among fast cores]
+    #[arg(long, value_name = "NUMBER", value_parser = cli::cpus, allow_negative_numbers = true)]
+    pub cpu: Option<Cpus>,
+    /// How long to measure both arms together; for rows that then lack quiet rounds, up to three times as long
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = cli::budget, allow_negative_numbers = true)]
+    pub budget: Duration,
+    /// Stop when the budget is used up, though not before one round of every row
+    #[arg(long)]
+    pub strict_budget: bool,
+    /// Draw the order of the rounds from this number (at most 2^53) instead of a random one
+    #[arg(long, value_name = "NUMBER", value_parser = cli::seed, allow_negative_numbers = true)]
+    pub seed: Option<u64>,
+    /// Run the probes with real-time priority (SCHED_FIFO), where permitted
+    #[arg(long)]
+    pub realtime: bool,
+    /// How long one run of a probe may take, with the start-up of its command
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = cli::budget, allow_negative_numbers = true)]
+    pub timeout: Duration,
+}
+
+impl LiveArgs {
+    /// The plan; `drawn` is the seed unless the command line names one.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] when a name matches no row, or for every kind of core.
+    pub fn plan<'a>(
+        &self,
+        table: &'a Table,
+        entries: &[String],
+        operations: &[String],
+        drawn: u32,
+    ) -> Result<HostPlan<'a>, Error> {
+        Ok(HostPlan {
+            rows: measure::select::rows(table, Kernel::Linux, entries, operations)?,
+            cpus: match self.cpu {
+                None => CpuChoice::Quiet,
+                Some(Cpus::Only(cpu)) => CpuChoice::Only(cpu),
+                Some(Cpus::EveryKind) => {
+                    return Err(Error::Usage(
+                        "--cpu all: live arms are compared on one kind of core; name a CPU".into(),
+                    ));
+                }
+            },
+            budget: self.budget,
+            strict_budget: self.strict_budget,
+            seed: self.seed.unwrap_or(u64::from(drawn)),
+            realtime: self.realtime,
+        })
+    }
+}
+
+/// An arm, ready to run.
+struct Ready {
+    command: ArmCommand,
+    probes: Probes,
+    executor: Under,
+}
+
+/// Measures the arms, in turns. `note` is told what a reader should know before and after.
+///
+/// # Errors
+/// [`Error::Usage`] for a CPU that may not be used; [`Error::Environment`] when an arm runs no probe at all.
+pub fn measure(
+    commands: &[ArmCommand],
+    plan: &HostPlan,
+    timeout: Duration,
+    interrupt: &Interrupt,
+    note: &mut dyn FnMut(&str),
+) -> Result<Arms, Error> {
+    let asked = match plan.cpus {
+        CpuChoice::Only(cpu) => Some(cpu),
+        CpuChoice::Quiet | CpuChoice::EveryKind => None,
+    };
+    let machine = ThisMachine::capture(asked)?;
+    check_cpus(commands, &machine)?;
+    let refused = plan.realtime.then(host::try_realtime).and_then(Result::err);
+    let priority = if plan.realtime && refused.is_none() { Priority::Realtime } else { Priority::Inherited };
+    let limits = Limits { time: timeout, output: record::MOST_OUTPUT, interrupt: interrupt.clone() };
+    let mut ready = ready(commands, priority, &limits)?;
+    advise(commands, plan, note);
+    let cpu = asked.or(machine.cpus.keys().last().copied()).unwrap_or(0);
+    try_out(&mut ready, plan, cpu, note)?;
+    let mut scout = executor(priority, timeout, interrupt)?;
+    let arms = ready.iter_mut().map(|ready| Arm {
+        cpu: ready.command.cpu,
+        command: ready.command.command(),
+        probes: ready.probes.clone(),
+        executor: &mut ready.executor,
+    });
+    let setting = Setting {
+        arms: arms.collect(),
+        scout: &mut scout,
+        cpus: machine.cpus,
+        realtime_refused: refused.map(|why| why.to_string()),
+        interrupt: interrupt.clone(),
+        earlier: measure::earlier(&saving::heads(), &machine.environment),
+        environment: machine.environment,
+    };
+    let bar = progress::Bar::new();
+    let arms = measure::arms::measure(plan, setting, &mut |progress| bar.show(progress))?;
+    drop(bar);
+    for (place, remark) in
+        arms.remarks.iter().enumerate().flat_map(|(place, all)| all.iter().map(move |one| (place, one)))
+    {
+        note(&format!("{}: {remark}", name(place)));
+    }
+    Ok(arms)
+}
+
+/// What an arm is called.
+pub fn name(place: usize) -> char {
+    char::from(b'A' + u8::try_from(place).unwrap_or(25).min(25))
+}
+
+fn check_cpus(commands: &[ArmCommand], machine: &ThisMachine) -> Result<(), Error> {
+    let allowed: Vec<usize> = machine.cpus.keys().copied().collect();
+    for cpu in commands.iter().filter_map(|command| command.cpu) {
+        choose_cpu(Some(cpu), &allowed).map_err(|error| Error::Usage(format!("--live --cpu: {error}")))?;
+    }
+    Ok(())
+}
+
+/// Places the probes of each arm. Arms with the same probes run the same files, whose pages lie at one place in memory: that, too, is
+/// part of what an entry costs.
+fn ready(commands: &[ArmCommand], priority: Priority, limits: &Limits) -> Result<Vec<Ready>, Error> {
+    let mut placed: Vec<(Probes, Rc<Files>)> = Vec::new();
+    let mut out = Vec::new();
+    for command in commands {
+        let foreign =
+            command.kentry.as_deref().map(|other| probe_files::of_other(other, limits)).transpose()?;
+        let probes = foreign.as_ref().map_or_else(Probes::embedded, |foreign| foreign.probes.clone());
+        let known = placed.iter().find(|(other, _)| other.hashes == probes.hashes);
+        let files = match known {
+            Some((_, files)) => files.clone(),
+            None => {
+                let image = |probe: Probe| match &foreign {
+                    Some(foreign) => foreign.images.get(&probe).cloned().unwrap_or_default(),
+                    None => host::image(probe).to_vec(),
+                };
+                Rc::new(Files::place(image).map_err(|error| Error::Environment(error.to_string()))?)
+            }
+        };
+        placed.push((probes.clone(), files.clone()));
+        let executor = Under::new(command.wrapper.clone(), files, priority, limits.clone());
+        out.push(Ready { command: command.clone(), probes, executor });
+    }
+    Ok(out)
+}
+
+/// Says what these commands cannot show.
+fn advise(commands: &[ArmCommand], plan: &HostPlan, note: &mut dyn FnMut(&str)) {
+    let mut texts = commands.iter().map(|command| &command.text);
+    if let Some(first) = texts.next()
+        && texts.all(|text| text == first)
+    {
+        note("the arms are the same: whatever difference is found is chance");
+    }
+    let variable = commands.iter().find_map(|command| command.wrapper.loader_variable());
+    let Some(variable) = variable else { return };
+    let measured = plan.rows.iter().any(|(entry, _)| entry.probe == Probe::Libc);
+    let others = plan.rows.iter().any(|(entry, _)| entry.probe != Probe::Libc);
+    match (measured, others) {
+        (true, false) => {}
+        (true, true) => note(&format!(
+            "{variable} reaches the rows of libc alone: all other probes are static programs, without a dynamic loader \
+             (--entry libc measures those rows alone)"
+        )),
+        (false, _) => note(&format!(
+            "{variable} reaches the rows of libc alone, and none of them is measured: all other probes are static programs \
+             (add --entry libc)"
+        )),
+    }
+}
+
+/// Runs each probe once under each command: one that runs none cannot be compared. What they say is passed on, and how long they take to
+/// start, if that leaves time for a few rounds only.
+fn try_out(arms: &mut [Ready], plan: &HostPlan, cpu: usize, note: &mut dyn FnMut(&str)) -> Result<(), Error> {
+    let mut seconds = Vec::new();
+    for (place, arm) in arms.iter_mut().enumerate() {
+        let (mut first, mut said, mut works) = (None, String::new(), false);
+        let begin = Instant::now();
+        let probes = used(plan);
+        for probe in &probes {
+            match arm.executor.describe(*probe, arm.command.cpu.unwrap_or(cpu)) {
+                Ok(_) => works = true,
+                Err(failure) => first = first.or(Some(failure)),
+            }
+            if said.is_empty() {
+                said = arm.executor.said().to_string();
+            }
+        }
+        if let Some(failure) = first.filter(|_| !works) {
+            if matches!(failure, record::Failure::Process(process::Error::Interrupted)) {
+                return Err(Error::Interrupted);
+            }
+            let (name, shown) = (name(place), arm.command.shown());
+            return Err(Error::Environment(format!("{name}, {shown}: {failure}")));
+        }
+        if let Some(line) = said.lines().map(str::trim).find(|line| !line.is_empty()) {
+            note(&format!("{} says: {}", name(place), line.chars().take(SAID).collect::<String>()));
+        }
+        seconds.push(begin.elapsed().as_secs_f64() / probes.len().max(1) as f64);
+    }
+    let round: f64 = seconds.iter().sum();
+    let rounds = plan.longest().as_secs_f64() / (round * plan.rows.len() as f64);
+    if rounds < measure::arms::NEEDED as f64 {
+        let each: Vec<String> = seconds
+            .iter()
+            .enumerate()
+            .map(|(place, time)| format!("{} {:.0} ms", name(place), time * 1e3))
+            .collect();
+        note(&format!(
+            "starting a probe takes long ({}): each of {} rows gets about {rounds:.0} of the {} rounds that it needs; choose rows \
+             (--entry, --operation), or take more time (--budget)",
+            each.join(", "),
+            plan.rows.len(),
+            measure::arms::NEEDED
+        ));
+    }
+    Ok(())
+}
+
+/// The probes that the rows need.
+fn used(plan: &HostPlan) -> Vec<Probe> {
+    let needs = |probe: &Probe| plan.rows.iter().any(|(entry, _): &TableRow| entry.probe == *probe);
+    Probe::ALL.into_iter().filter(needs).collect()
+}
+
+/// A line for each row: what each arm costs, and how much they differ. For trying out; `compare` says it well.
+pub fn lines(arms: &Arms) -> String {
+    let mut out = String::new();
+    for turns in &arms.turns {
+        let row = |arm: usize| {
+            let results = &arms.documents.get(arm)?.results;
+            results.iter().find(|row| (&row.entry, &row.operation) == (&turns.entry, &turns.operation))
+        };
+        let cost = |arm: usize| match row(arm) {
+            Some(row) if row.outcome != document::Outcome::Ok => row.outcome.name().to_string(),
+            Some(row) => row.core_cycles.map_or("-".into(), |cost| format!("{:.1}", cost.estimate.0)),
+            None => "-".into(),
+        };
+        let found = stats::paired(&arms.pairs(turns, 0, 1), 0.95);
+        let difference = found.map_or("-".into(), |found| {
+            format!(
+                "{:+.1} ({:+.1} to {:+.1}) p {:.3} {} pairs",
+                found.difference, found.low, found.high, found.p, found.pairs
+            )
+        });
+        out.push_str(&format!(
+            "{:<16} {:<28} {:>9} {:>9} {difference}\n",
+            turns.entry,
+            turns.operation,
+            cost(0),
+            cost(1)
+        ));
+        for (place, row) in [row(0), row(1)].into_iter().enumerate() {
+            if let Some(reason) = row.and_then(|row| row.reason.as_deref()) {
+                out.push_str(&format!("    {}: {}\n", name(place), report::plain(reason)));
+            }
+        }
+    }
+    out
+}

@@ -1,0 +1,395 @@
+//! Measures several arms side by side: the same rows under commands, on CPUs or with probes that differ. The rounds of one row,
+//! one of each arm, are taken back to back in random order (a *turn*), so that what drifts hits all arms alike. There is one
+//! schedule, one request for all arms of a turn, and one judgement of quiet blocks.
+
+use crate::Error;
+use crate::around::Around;
+use crate::conclude::{Facts, Probes, conclude_together};
+use crate::drive::{Answer, Measurer, Progress, Taken, drive};
+use crate::earlier::Earlier;
+use crate::linux::{MOST_ROUNDS, describe, groups, no_cpu, samples, sentinel};
+use crate::plan::HostPlan;
+use crate::row::{Row, TableRow};
+use crate::schedule::{Schedule, Wanted};
+use crate::scout::Lookout;
+use document::{Counter, Document, Export};
+use environment::{CoreType, Environment};
+use host::{Executor, Interrupt};
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+use rand::seq::SliceRandom;
+use record::{Request, abi};
+use stats::Pair;
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// With fewer good rounds in one of its arms a row lacks some. If so many pairs all differ in one direction, that is no chance even among the
+/// rows of the whole table.
+pub const NEEDED: usize = 14;
+
+/// One of the things that are compared.
+pub struct Arm<'a> {
+    /// Runs its probes.
+    pub executor: &'a mut dyn Executor,
+    /// The CPU that it is measured on; none if that of the others, whichever is quiet.
+    pub cpu: Option<usize>,
+    /// The command that its probes run under; none if they run as they are.
+    pub command: Option<String>,
+    /// Its probes.
+    pub probes: Probes,
+}
+
+/// What a measurement of arms needs besides its plan.
+pub struct Setting<'a> {
+    /// The arms.
+    pub arms: Vec<Arm<'a>>,
+    /// Runs probes as they are, to find out which CPU is quiet.
+    pub scout: &'a mut dyn Executor,
+    /// The CPUs that it may use, and their kinds.
+    pub cpus: BTreeMap<usize, CoreType>,
+    /// Whether real-time priority was refused, and why.
+    pub realtime_refused: Option<String>,
+    /// Ends the measurement when set.
+    pub interrupt: Interrupt,
+    /// The machine, captured before.
+    pub environment: Environment,
+    /// What earlier runs of this machine found.
+    pub earlier: Earlier,
+}
+
+/// What was measured.
+#[derive(Debug, Clone)]
+pub struct Arms {
+    /// Of each arm, in their order: a whole document, with all of its rounds.
+    pub documents: Vec<Document>,
+    /// Of each arm: what a reader must know of its rounds, in words.
+    pub remarks: Vec<Vec<String>>,
+    /// Which rounds were taken together: of each row, in the plan's order.
+    pub turns: Vec<Turns>,
+}
+
+/// The turns of a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Turns {
+    /// Name of the entry.
+    pub entry: String,
+    /// Name of the operation.
+    pub operation: String,
+    /// Of each turn, in order of time, and of each arm: the place of its round in the `rounds` of that arm's row; none if it has no
+    /// round in this turn.
+    pub places: Vec<Vec<Option<usize>>>,
+}
+
+impl Arms {
+    /// What two arms cost in those turns of a row in which the rounds of both were kept, in core cycles and in order of time. Empty where core
+    /// cycles are not known.
+    pub fn pairs(&self, turns: &Turns, base: usize, new: usize) -> Vec<Pair> {
+        let cost = |arm: usize, places: &[Option<usize>]| {
+            let document = self.documents.get(arm)?;
+            document.measurement.cycles_per_tick?;
+            let rounds = &row_of(document, turns)?.rounds;
+            let place = (*places.get(arm)?)?;
+            let is_kept = rounds.excluded.get(place)?.is_none();
+            is_kept.then_some(rounds.cost.get(place)? * rounds.cycles_per_tick.get(place)?)
+        };
+        let pair =
+            |places: &Vec<Option<usize>>| Some(Pair { base: cost(base, places)?, new: cost(new, places)? });
+        turns.places.iter().filter_map(pair).collect()
+    }
+}
+
+fn row_of<'d>(document: &'d Document, turns: &Turns) -> Option<&'d document::Row> {
+    document.results.iter().find(|row| row.entry == turns.entry && row.operation == turns.operation)
+}
+
+/// Measures what the plan asks for, in each arm.
+///
+/// # Errors
+/// [`Error::Environment`] when there is no CPU to measure on, or no arm.
+pub fn measure<'a>(
+    plan: &HostPlan<'a>,
+    setting: Setting,
+    progress: &mut dyn FnMut(Progress<'a>),
+) -> Result<Arms, Error> {
+    let Setting { mut arms, scout, cpus, realtime_refused, interrupt, mut environment, earlier } = setting;
+    let group = group(plan, &arms, &cpus);
+    let first_cpu = group.keys().last().copied().ok_or_else(no_cpu)?;
+    let around = Around::begin(scout, first_cpu);
+    let vdso = arms.iter_mut().map(|arm| {
+        let cpu = arm.cpu.unwrap_or(first_cpu);
+        describe(arm.executor, cpu, &mut environment)
+    });
+    let vdso: Vec<BTreeMap<String, Vec<Export>>> = vdso.collect();
+
+    let row = |row: &TableRow<'a>| Row::new(*row, Counter::Time, BTreeMap::new());
+    let mut rows: Vec<Row> = arms.iter().flat_map(|_| plan.rows.iter().map(row)).collect();
+    let lookout = Lookout::new(&group, &environment, &earlier, abi::REQUEST_ASK).ok_or_else(no_cpu)?;
+    let mut measurer = SideBySide::new(plan, arms, scout, lookout, interrupt, around.begin);
+    drive(&mut measurer, &mut rows, progress);
+
+    let SideBySide { arms, turns, strays, scout, interrupt, .. } = measurer;
+    let interrupted = interrupt.load(Ordering::Relaxed);
+    let (facts, load) = around.end(plan, scout, interrupted, realtime_refused, cpus);
+    environment.load = Some(load);
+    let facts = Facts { earlier, ..facts };
+    let of_arm =
+        |arm: &Arm| Facts { command: arm.command.clone(), probes: arm.probes.clone(), ..facts.clone() };
+    let of_arms = rows.chunks(plan.rows.len().max(1)).zip(&arms).zip(vdso);
+    let measurements = of_arms.map(|((rows, arm), vdso)| (rows, of_arm(arm), vdso)).collect();
+    let documents = conclude_together(measurements, &environment);
+    let turns = plan.rows.iter().zip(turns).map(|(row, begun)| places(&documents, *row, &begun)).collect();
+    let remarks = strays.into_iter().map(|stray| stray.into_iter().collect()).collect();
+    Ok(Arms { documents, remarks, turns })
+}
+
+/// The CPUs that arms are measured on, of one kind, unless arms name theirs.
+fn group(plan: &HostPlan, arms: &[Arm], cpus: &BTreeMap<usize, CoreType>) -> BTreeMap<usize, CoreType> {
+    let named: Option<Vec<usize>> = arms.iter().map(|arm| arm.cpu).collect();
+    let kind = |cpu: &usize| cpus.get(cpu).copied().unwrap_or(CoreType::Uniform);
+    match named {
+        Some(named) => named.iter().map(|cpu| (*cpu, kind(cpu))).collect(),
+        None => groups(plan.cpus, cpus).into_iter().next().unwrap_or_default(),
+    }
+}
+
+/// When the round of each arm was begun, in seconds; none if it was not taken.
+type Begun = Vec<Option<f64>>;
+
+/// Finds the rounds of a row in the documents, by when they were begun.
+fn places(documents: &[Document], (entry, operation): TableRow, begun: &[Begun]) -> Turns {
+    let mut turns =
+        Turns { entry: entry.name.clone(), operation: operation.name.clone(), places: Vec::new() };
+    let lines: Vec<&[f64]> = documents
+        .iter()
+        .map(|document| row_of(document, &turns).map_or([].as_slice(), |row| &row.rounds.at_ms))
+        .collect();
+    let place = |(at, lines): (&Option<f64>, &&[f64])| {
+        let at_ms = at.as_ref()? * 1e3;
+        lines.binary_search_by(|line| line.total_cmp(&at_ms)).ok()
+    };
+    turns.places = begun.iter().map(|begun| begun.iter().zip(&lines).map(place).collect()).collect();
+    turns
+}
+
+/// What a schedule knows of a row in all arms.
+struct InAllArms {
+    open: bool,
+    good: usize,
+    rounds: usize,
+    shown_first: bool,
+}
+
+impl Wanted for InAllArms {
+    fn is_open(&self) -> bool {
+        self.open
+    }
+
+    fn good(&self) -> usize {
+        self.good
+    }
+
+    fn rounds(&self) -> usize {
+        self.rounds
+    }
+
+    fn is_shown_first(&self) -> bool {
+        self.shown_first
+    }
+
+    fn needed(&self) -> usize {
+        NEEDED
+    }
+}
+
+/// One row, once in each arm.
+struct Turn {
+    row: usize,
+    cpu: usize,
+    request: Request,
+    /// The arms that are still to come, the next last.
+    arms: Vec<usize>,
+}
+
+/// The arms while they are measured. Rows are those of the first arm, then those of the second, and so on.
+struct SideBySide<'a> {
+    arms: Vec<Arm<'a>>,
+    scout: &'a mut dyn Executor,
+    schedule: Schedule,
+    lookout: Lookout,
+    interrupt: Interrupt,
+    generator: StdRng,
+    longest: Duration,
+    begin: Duration,
+    /// Rows of the plan.
+    count: usize,
+    /// The most rounds that a row takes in an arm.
+    most_rounds: usize,
+    turn: Option<Turn>,
+    turns: Vec<Vec<Begun>>,
+    /// The CPU of the last round.
+    cpu: usize,
+    /// Of each arm, what is to be said of a CPU that it was not to run on.
+    strays: Vec<Option<String>>,
+}
+
+impl<'a> SideBySide<'a> {
+    fn new(
+        plan: &HostPlan,
+        arms: Vec<Arm<'a>>,
+        scout: &'a mut dyn Executor,
+        mut lookout: Lookout,
+        interrupt: Interrupt,
+        begin: Duration,
+    ) -> SideBySide<'a> {
+        if arms.iter().any(|arm| arm.cpu.is_none()) {
+            lookout.survey(scout);
+        }
+        let used = scout.now().saturating_sub(begin);
+        let left = |time: Duration| time.saturating_sub(used);
+        let (count, number) = (plan.rows.len(), arms.len());
+        SideBySide {
+            scout,
+            schedule: Schedule::new(
+                count,
+                plan.seed,
+                left(plan.budget),
+                left(plan.longest()),
+                sentinel(plan),
+            ),
+            cpu: lookout.cpus.now(),
+            lookout,
+            interrupt,
+            generator: StdRng::seed_from_u64(plan.seed),
+            longest: plan.longest(),
+            begin,
+            count,
+            most_rounds: MOST_ROUNDS / (count * number).max(1),
+            turn: None,
+            turns: vec![Vec::new(); count],
+            strays: vec![None; number],
+            arms,
+        }
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.scout.now().saturating_sub(self.begin)
+    }
+
+    /// The rows of all arms that are this row of the plan.
+    fn of_row<'r, 't>(&self, rows: &'r [Row<'t>], row: usize) -> impl Iterator<Item = &'r Row<'t>> {
+        rows.iter().skip(row).step_by(self.count.max(1))
+    }
+
+    /// A row is wanted as long as it works in one arm; where it does not, that arm takes no part. A row that has as many rounds as
+    /// are kept is done: leaving out some, as other measurements do, would part those that were taken together.
+    fn wanted(&self, rows: &[Row], row: usize) -> InAllArms {
+        let open = || self.of_row(rows, row).filter(|row| row.is_open());
+        let rounds = open().map(|row| row.rounds.len()).max();
+        InAllArms {
+            open: rounds.is_some_and(|rounds| rounds < self.most_rounds),
+            good: open().map(|row| row.good).min().unwrap_or(0),
+            rounds: rounds.unwrap_or(0),
+            shown_first: self.of_row(rows, row).any(Row::is_shown_first),
+        }
+    }
+
+    fn begin_turn(&mut self, rows: &[Row], row: usize) -> Option<()> {
+        let cpu = self.lookout.cpus.now();
+        let request = self.request(rows, row, cpu)?;
+        let mut arms: Vec<usize> =
+            self.of_row(rows, row).enumerate().filter(|(_, row)| row.is_open()).map(|(arm, _)| arm).collect();
+        arms.shuffle(&mut self.generator);
+        self.turns.get_mut(row)?.push(vec![None; self.arms.len()]);
+        self.turn = Some(Turn { row, cpu, request, arms });
+        Some(())
+    }
+
+    /// The same request for all arms. Blocks have as many samples as suit the arm in which the row is dearest.
+    fn request(&self, rows: &[Row], row: usize, cpu: usize) -> Option<Request> {
+        let (entry, operation) = rows.get(row)?.row;
+        let longer = self.arms.iter().map(|arm| self.lookout.cpus.longer(arm.cpu.unwrap_or(cpu))).max()?;
+        Some(Request {
+            entry: entry.id,
+            operation: operation.id,
+            blocks: HostPlan::BLOCKS * longer,
+            ticks: HostPlan::TICKS * longer,
+            bursts: HostPlan::BURSTS,
+            // A command may start the probe by way of other processes, and on another CPU.
+            parent: abi::REQUEST_ASK,
+            cpu: abi::REQUEST_ASK,
+            path: self.of_row(rows, row).any(|row| row.is_open() && row.rounds.is_empty()),
+            samples: self.of_row(rows, row).map(|row| samples(row, self.schedule.sweep)).min()?,
+        })
+    }
+
+    /// The round of one arm in a turn.
+    fn take(&mut self, rows: &[Row], turn: &Turn, arm: usize) -> Option<Taken> {
+        let probe = rows.get(turn.row)?.row.0.probe;
+        let at = self.elapsed().as_secs_f64();
+        let of = self.arms.get_mut(arm)?;
+        self.cpu = of.cpu.unwrap_or(turn.cpu);
+        let answer = match of.executor.measure(probe, self.cpu, &turn.request) {
+            Ok(records) => Answer::Records(records),
+            // The interrupt ended the probe, too; its failure says nothing about the entry.
+            Err(_) if self.interrupt.load(Ordering::Relaxed) => return None,
+            Err(failure) => Answer::Failed(failure),
+        };
+        if let Some(begun) = self.turns.get_mut(turn.row).and_then(|turns| turns.last_mut()?.get_mut(arm)) {
+            *begun = Some(at);
+        }
+        Some(Taken { row: arm * self.count + turn.row, at, answer })
+    }
+
+    /// Remembers an arm whose command chose another CPU.
+    fn note_stray(&mut self, arm: usize, found: usize) {
+        let (asked, Some(stray)) = (self.cpu, self.strays.get_mut(arm)) else { return };
+        if found != asked && stray.is_none() {
+            *stray = Some(format!(
+                "its probes ran on CPU {found} when they were to run on CPU {asked}: the command chooses the CPU"
+            ));
+        }
+    }
+}
+
+impl Measurer for SideBySide<'_> {
+    fn next(&mut self, rows: &[Row]) -> Option<Taken> {
+        loop {
+            if self.interrupt.load(Ordering::Relaxed) {
+                return None;
+            }
+            if let Some(mut turn) = self.turn.take() {
+                let Some(arm) = turn.arms.pop() else { continue };
+                let taken = self.take(rows, &turn, arm);
+                self.turn = Some(turn);
+                return taken;
+            }
+            let elapsed = self.elapsed();
+            if let Some(cpu) = self.lookout.cpus.next_to_try(elapsed) {
+                self.lookout.look_at(self.scout, cpu);
+            }
+            let wanted: Vec<InAllArms> = (0..self.count).map(|row| self.wanted(rows, row)).collect();
+            let row = self.schedule.next_row(&wanted, elapsed)?;
+            self.begin_turn(rows, row)?;
+        }
+    }
+
+    /// Updates what is known of the noise by a row's latest round.
+    fn look(&mut self, rows: &mut [Row], index: usize) {
+        let Some(row) = rows.get_mut(index) else { return };
+        let bits = row.row.0.bits();
+        let Some(round) = row.newest() else { return };
+        let found = round.cpu;
+        let look = self.lookout.live.take(bits, self.lookout.cpus.core(found), round);
+        row.good += usize::from(look.is_good());
+        self.note_stray(index / self.count.max(1), found);
+        self.lookout.cpus.take(self.cpu, look.quiet);
+        self.lookout.cpus.take_kept(self.cpu, look.kept);
+        self.lookout.live.review(rows, &|round| self.lookout.cpus.core(round.cpu));
+    }
+
+    fn progress<'r>(&self, row: TableRow<'r>) -> Option<Progress<'r>> {
+        let share = self.elapsed().as_secs_f64() / self.longest.as_secs_f64().max(1e-9);
+        Some(Progress { share: share.min(1.0), row, quiet: self.lookout.live.quiet_share() })
+    }
+}

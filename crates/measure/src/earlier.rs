@@ -1,0 +1,93 @@
+//! What earlier runs of this machine found of its cores. A run that had company from beginning to end makes its own reference;
+//! where the company was mild, only earlier runs tell that the core was faster before.
+
+use document::{Machine, Place};
+use environment::{CoreType, Environment};
+use runs::Head;
+use std::collections::BTreeMap;
+use table::Kernel;
+
+/// Nots in a core cycle when a core of this kind was alone, as earlier runs of this machine found them.
+pub type Earlier = BTreeMap<CoreType, f64>;
+
+/// So many runs count, the newest.
+const MOST: usize = 16;
+
+/// Of fewer runs, one that misjudged its clock could be the middle one.
+const FEWEST: usize = 3;
+
+/// A run counts if so many of its canaries found the core alone.
+const QUIET: f64 = 0.5;
+
+/// Of kept runs, the newest first: their median for each kind of core; nothing where too few are of this machine. A copy of a
+/// machine's disk has the same machine id, and may run on another processor: its model must be the same, too.
+pub fn earlier(heads: &[Head], environment: &Environment) -> Earlier {
+    let here = Place::new(Machine::Host, Kernel::Linux);
+    let is_of_this_machine = |head: &&Head| {
+        let is_same = head.machine_id == environment.machine_id && head.cpu == environment.cpu.brand;
+        is_same && head.machine_id.is_some() && head.place == here
+    };
+    let quiet = heads.iter().filter(|head| head.quiet_share.is_some_and(|share| share >= QUIET));
+    let newest: Vec<&Head> = quiet.filter(is_of_this_machine).take(MOST).collect();
+    let of_kind = |kind: CoreType| {
+        let rates: Vec<f64> =
+            newest.iter().filter_map(|head| head.canary.get(kind.name()).copied()).collect();
+        let middle = stats::quantile_of(rates.iter().copied(), 0.5)?;
+        (rates.len() >= FEWEST).then_some((kind, middle))
+    };
+    CoreType::ALL.into_iter().filter_map(of_kind).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head(rate: f64) -> Head {
+        Head {
+            head: 1,
+            id: "0".repeat(32),
+            name: None,
+            tags: BTreeMap::new(),
+            started: String::new(),
+            place: Place::new(Machine::Host, Kernel::Linux),
+            machine_id: Some("here".into()),
+            cpu: Some("a CPU".into()),
+            release: None,
+            ok: 1,
+            figures: 1,
+            quiet_share: Some(0.9),
+            canary: BTreeMap::from([("uniform".to_string(), rate)]),
+            partial: false,
+        }
+    }
+
+    fn here() -> Environment {
+        let mut environment = Environment { machine_id: Some("here".into()), ..Environment::default() };
+        environment.cpu.brand = Some("a CPU".into());
+        environment
+    }
+
+    #[test]
+    fn the_middle_of_the_newest_quiet_runs_of_this_machine_counts() {
+        let known = |heads: &[Head]| earlier(heads, &here()).get(&CoreType::Uniform).copied();
+        assert_eq!(known(&[head(4.5), head(4.6)]), None, "too few");
+        assert_eq!(known(&[head(4.5), head(9.0), head(4.6)]), Some(4.6), "one misjudged its clock");
+        let others = [
+            Head { machine_id: Some("there".into()), ..head(5.0) },
+            Head { cpu: Some("another CPU".into()), ..head(5.0) },
+            Head { quiet_share: Some(0.1), ..head(5.0) },
+            Head { place: Place::new(Machine::QemuKvm, Kernel::Lab), ..head(5.0) },
+        ];
+        let own = [head(4.4), head(4.5), head(4.6)];
+        assert_eq!(known(&[others.to_vec(), own.to_vec()].concat()), Some(4.5));
+        let old = vec![head(4.0); 20];
+        assert_eq!(known(&[vec![head(4.5); MOST], old].concat()), Some(4.5));
+    }
+
+    #[test]
+    fn machines_without_an_id_are_not_all_the_same() {
+        let unnamed = vec![Head { machine_id: None, ..head(4.5) }; 4];
+        let environment = Environment { machine_id: None, ..here() };
+        assert!(earlier(&unnamed, &environment).is_empty());
+    }
+}

@@ -1,0 +1,39 @@
+//! Rows as test cases, for programs that know passed, failed and skipped, and nothing between.
+
+use super::words::{figures, outcomes, verdict};
+use compare::{Comparison, GateAnswer, Row, Verdict};
+
+/// What a test harness is told of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Case {
+    Passed,
+    /// The gate says that it regressed.
+    Failed,
+    /// Nothing can be said.
+    Skipped,
+}
+
+/// A row as a test. Only a gate makes one fail; without it, differences are told, and that is all.
+pub(super) fn case(row: &Row) -> Case {
+    match row.gate.as_ref().map(|gate| gate.answer) {
+        Some(GateAnswer::Pass) => Case::Passed,
+        Some(GateAnswer::Regression) => Case::Failed,
+        Some(GateAnswer::Inconclusive) => Case::Skipped,
+        None => match row.verdict {
+            Verdict::Inconclusive | Verdict::NoFigure | Verdict::StillClosed | Verdict::Absent => {
+                Case::Skipped
+            }
+            _ => Case::Passed,
+        },
+    }
+}
+
+/// What the gate says of the row, if it says something, and the verdict with its figures: `slower: 1435.2 → 1502.1 cycles: …`.
+pub(super) fn said(compared: &Comparison, row: &Row) -> String {
+    let what = figures(row).unwrap_or_else(|| outcomes(row));
+    let verdict = format!("{}: {what}", verdict(row, &compared.settings.same));
+    match &row.gate {
+        Some(gate) => format!("{} ({}); {verdict}", gate.why, gate.rule),
+        None => verdict,
+    }
+}

@@ -1,0 +1,255 @@
+//! The comparison for a terminal: what is compared, what else differs, the answer, and the rows that matter.
+
+use super::groups::{Group, Kind, Names, groups};
+use super::more::more;
+use super::table::{Column, Table, short};
+use super::words::{self, count};
+use crate::bar::CHANGES;
+use crate::line::{Line, look, wrapped};
+use crate::text::{TEXT_COLUMN, after_blank, units_stay};
+use crate::{Selection, Style};
+use compare::{Comparison, Confounder, GateAnswer, Severity, Unit, Verdict};
+
+/// What else differs gets so many lines of it at most.
+const MOST_CONFOUNDERS: usize = 7;
+
+/// So many inconclusive rows are shown beside others: those that may have changed most.
+const MOST_INCONCLUSIVE: usize = 10;
+
+/// So many rows that opened or closed: where 32-bit programs are switched off, all of their entries do.
+const MOST_CLOSED: usize = 4;
+
+/// Rows get so many lines, however long the rest is.
+const LEAST_ROWS: usize = 12;
+
+pub(super) fn render(compared: &Comparison, style: &Style) -> Vec<u8> {
+    let mut out = String::new();
+    for line in Screen::of(compared, style).lines() {
+        line.write(style.color, &mut out);
+    }
+    out.into_bytes()
+}
+
+/// Everything that the lines are made from.
+struct Screen<'a> {
+    compared: &'a Comparison,
+    groups: Vec<Group<'a>>,
+    names: Names<'a>,
+    style: Style,
+    width: usize,
+}
+
+impl<'a> Screen<'a> {
+    fn of(compared: &'a Comparison, style: &Style) -> Screen<'a> {
+        let (groups, names) = (groups(compared), Names::of(compared));
+        Screen { compared, groups, names, style: *style, width: style.columns() }
+    }
+
+    fn is_whole(&self) -> bool {
+        self.style.selection == Selection::All
+    }
+
+    fn lines(&self) -> Vec<Line> {
+        let labels: Vec<String> = self.groups.iter().map(|group| self.label(group)).collect();
+        let table = Table::of(&self.groups, &labels, &self.names, self.width);
+        let mut lines = self.head();
+        lines.extend(after_blank(self.confounders()));
+        lines.extend(after_blank(self.answer()));
+        let legend = after_blank(self.legend(&table));
+        let more = after_blank(self.more());
+        // Three lines say what is not shown.
+        let others = lines.len() + legend.len() + more.len() + 3;
+        let room = self.style.screen().saturating_sub(others).max(LEAST_ROWS);
+        let (rows, not_shown) = self.rows(&table, if self.is_whole() { usize::MAX } else { room });
+        lines.extend(rows);
+        if self.groups.iter().any(|group| group.kind.has_change()) {
+            lines.extend(legend);
+        }
+        lines.extend(after_blank(self.not_shown(&not_shown)));
+        lines.extend(more);
+        lines
+    }
+
+    fn labelled(
+        &self,
+        label: &str,
+        label_look: anstyle::Style,
+        text: &str,
+        text_look: anstyle::Style,
+    ) -> Vec<Line> {
+        let mut start = Line::new(label_look, label);
+        start.blank_to(TEXT_COLUMN);
+        wrapped(start, text_look, &units_stay(text), self.width, TEXT_COLUMN)
+    }
+
+    /// What is compared.
+    fn head(&self) -> Vec<Line> {
+        let side = |side| Some(words::side(side));
+        let facts = [
+            ("base", side(&self.compared.base)),
+            ("new", side(&self.compared.new)),
+            ("both", words::common(self.compared)),
+        ];
+        let line = |(label, text): (&str, Option<String>)| {
+            text.map(|text| self.labelled(label, look::FAINT, &text, look::PLAIN)).unwrap_or_default()
+        };
+        facts.into_iter().flat_map(line).collect()
+    }
+
+    /// What else differs, the most serious first.
+    fn confounders(&self) -> Vec<Line> {
+        if self.compared.confounders.is_empty() {
+            return self.labelled("differs", look::FAINT, words::ALIKE, look::PLAIN);
+        }
+        let each: Vec<Vec<Line>> =
+            self.compared.confounders.iter().map(|confounder| self.confounder(confounder)).collect();
+        let all: usize = each.iter().map(Vec::len).sum();
+        let mut lines = Vec::new();
+        let mut left = each.len();
+        for confounder in each {
+            let is_too_long = lines.len() + confounder.len() >= MOST_CONFOUNDERS && all > MOST_CONFOUNDERS;
+            if is_too_long && !self.is_whole() && !lines.is_empty() {
+                break;
+            }
+            lines.extend(confounder);
+            left -= 1;
+        }
+        if left > 0 {
+            let text = format!("{left} more of what differs: --all");
+            lines.extend(self.labelled("", look::FAINT, &text, look::NAME));
+        }
+        lines
+    }
+
+    fn confounder(&self, confounder: &Confounder) -> Vec<Line> {
+        let look = match confounder.severity {
+            Severity::Refuses => look::WRONG,
+            Severity::Caution => look::WARNING,
+            Severity::Note => look::NAME,
+        };
+        let text = format!("{}. {}", words::values(confounder, self.style.verbose), confounder.meaning);
+        self.labelled(words::severity(confounder.severity), look, &text, look::PLAIN)
+    }
+
+    /// Did it get slower?
+    fn answer(&self) -> Vec<Line> {
+        let mut lines = self.labelled("slower?", look::HEADING, &words::answer(self.compared), look::NAME);
+        if let Some(gate) = &self.compared.gate {
+            let look = match gate.answer {
+                GateAnswer::Pass => look::GOOD,
+                GateAnswer::Inconclusive => look::WARNING,
+                GateAnswer::Regression => look::WRONG,
+            };
+            lines.extend(self.labelled("gate", look, &words::gate(self.compared, gate), look::PLAIN));
+        }
+        lines
+    }
+
+    /// The groups that have room, the most important first, and how many rows of each kind are left out. What is the same and
+    /// what is closed on both sides is shown only if everything fits.
+    fn rows(&self, table: &Table, room: usize) -> (Vec<Line>, Vec<(Kind, usize)>) {
+        let whole: Vec<Vec<Vec<Line>>> = self.groups.iter().map(|group| self.group(table, group)).collect();
+        // Each group with its heading, and the first with a blank line before it.
+        let all: usize =
+            1 + whole.iter().map(|rows| 1 + rows.iter().map(Vec::len).sum::<usize>()).sum::<usize>();
+        let (mut lines, mut not_shown) = (Vec::new(), Vec::new());
+        for (group, rows) in self.groups.iter().zip(whole) {
+            let most = match group.kind.verdict {
+                _ if all <= room => usize::MAX,
+                Verdict::Slower | Verdict::Faster => usize::MAX,
+                Verdict::Closed | Verdict::Opened | Verdict::CauseChanged => MOST_CLOSED,
+                Verdict::Inconclusive => MOST_INCONCLUSIVE,
+                _ => 0,
+            };
+            let mut left = rows.len();
+            let mut own = Vec::new();
+            for row in rows.into_iter().take(most) {
+                // A blank line and the group's heading take two.
+                if lines.len() + own.len() + row.len() + 2 > room {
+                    break;
+                }
+                own.extend(row);
+                left -= 1;
+            }
+            if !own.is_empty() {
+                lines.extend(lines.is_empty().then(Line::default));
+                lines.push(table.heading(&self.label(group), group.kind));
+                lines.extend(own);
+            }
+            if left > 0 {
+                not_shown.push((group.kind, left));
+            }
+        }
+        (lines, not_shown)
+    }
+
+    fn label(&self, group: &Group) -> String {
+        format!("{}: {}", words::kind(group.kind, &self.compared.settings.same), group.rows.len())
+    }
+
+    /// The lines of each row.
+    fn group(&self, table: &Table, group: &Group) -> Vec<Vec<Line>> {
+        let row = |row: &&compare::Row| {
+            let mut lines = table.row(row, group.kind, self.is_whole());
+            let said = self.style.verbose.then(|| words::evidence(row)).flatten();
+            let said = said.into_iter().chain(row.remarks.iter().filter(|_| self.is_whole()).cloned());
+            for remark in said {
+                let mut start = Line::default();
+                start.blank(6);
+                lines.extend(wrapped(start, look::FAINT, &remark, self.width, 6));
+            }
+            lines
+        };
+        group.rows.iter().map(row).collect()
+    }
+
+    /// What the marks of the columns mean; only of those that there are.
+    fn legend(&self, table: &Table) -> Vec<Line> {
+        let mut items = Vec::new();
+        items.push(match table.unit() {
+            Some(Unit::Cycles) => "figures: core cycles.".to_owned(),
+            Some(unit) => format!("figures: {}.", unit.name()),
+            None => format!(
+                "figures: {} core cycles, {} nanoseconds, {} instructions.",
+                short(Unit::Cycles),
+                short(Unit::Ns),
+                short(Unit::Instructions)
+            ),
+        });
+        if table.has(Column::Error) && table.unit() != Some(Unit::Instructions) {
+            let rows = count(self.compared.summary.compared as usize, "row");
+            let variation =
+                words::variation(self.compared).map(|known| format!("; {known}")).unwrap_or_default();
+            items.push(format!("±: at least 95 % confidence, as {rows} require{variation}."));
+        }
+        if table.has(Column::Bar) {
+            items.push(format!("bars: {CHANGES}."));
+        }
+        wrapped(Line::default(), look::FAINT, &units_stay(&items.join(" ")), self.width, 0)
+    }
+
+    fn not_shown(&self, left: &[(Kind, usize)]) -> Vec<Line> {
+        if left.is_empty() {
+            return Vec::new();
+        }
+        let same = &self.compared.settings.same;
+        let each = left.iter().map(|(kind, rows)| format!("{rows} {}", words::kind(*kind, same)));
+        let each: Vec<String> = each.collect();
+        let text = format!("Not shown: {}. --all shows every row.", each.join(", "));
+        wrapped(Line::default(), look::NAME, &units_stay(&text), self.width, 0)
+    }
+
+    /// How to settle what is inconclusive.
+    fn more(&self) -> Vec<Line> {
+        let Some(more) = more(self.compared) else { return Vec::new() };
+        let mut lines = wrapped(Line::default(), look::PLAIN, &more.text, self.width, 0);
+        if let Some(command) = more.command {
+            // Not wrapped: it is to be copied.
+            let mut line = Line::default();
+            line.blank(2);
+            line.push(look::NAME, &command);
+            lines.push(line);
+        }
+        lines
+    }
+}

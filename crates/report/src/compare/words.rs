@@ -1,0 +1,441 @@
+//! What a comparison says, in sentences that every format shares. Not yet made harmless: whoever shows them does that.
+
+use super::groups::{Kind, Names};
+use crate::figure::{ABSENT, number};
+use crate::runs::short;
+use compare::{
+    Change, Comparison, Confounder, GateAnswer, GateResult, Row, RowSide, RunHead, Same, Severity, Side,
+    Source, Unit, Verdict,
+};
+
+/// So many runs of a side are named, and so many rows of a gate.
+const NAMED: usize = 6;
+
+/// The longest value of a confounder, in characters: a kernel's command line has 2,000.
+const LONGEST: usize = 70;
+
+/// One or several of something: `1 row`, `12 rows`.
+pub(super) fn count(number: usize, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+}
+
+/// A change with its sign. One that is rounded to nothing has none.
+pub(super) fn signed(change: f64) -> String {
+    let text = number(change);
+    if change > 0.0 && text != "0.0" { format!("+{text}") } else { text }
+}
+
+/// A percentage without its sign `%`: two digits behind the point where less than ten percent matter.
+pub(super) fn percent(percent: f64) -> String {
+    match percent.abs() {
+        9.995.. => signed(percent),
+        _ if !percent.is_finite() => ABSENT.to_owned(),
+        _ => {
+            let text = format!("{percent:+.2}");
+            if text == "+0.00" || text == "-0.00" { "0.00".to_owned() } else { text }
+        }
+    }
+}
+
+/// A number as its user wrote it: without a needless point.
+fn plainly(number: f64) -> String {
+    let text = format!("{number:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// What counts as the same: `2 % or 5 cycles`.
+pub(super) fn margin(same: &Same) -> String {
+    let percent = (same.percent > 0.0 || same.cycles == 0.0).then(|| format!("{} %", plainly(same.percent)));
+    let cycles = (same.cycles > 0.0).then(|| format!("{} cycles", plainly(same.cycles)));
+    percent.into_iter().chain(cycles).collect::<Vec<_>>().join(" or ")
+}
+
+/// The margin of a row, by the one of both rules that gives the more.
+fn margin_of(row: &Row, same: &Same) -> String {
+    let is_of_cycles = row.margin.is_some_and(|margin| (margin - same.cycles).abs() < 1e-9 * margin.abs());
+    match (row.margin_percent, row.margin) {
+        (Some(_), _) if !is_of_cycles && same.percent > 0.0 => format!("{} %", plainly(same.percent)),
+        (_, Some(margin)) => format!("{} {}", plainly(margin), row.unit.unwrap_or(Unit::Cycles).name()),
+        (_, None) => margin(same),
+    }
+}
+
+/// A row's verdict: `slower`, `slower (within 2 %)`, `same within 5 cycles`.
+pub(super) fn verdict(row: &Row, same: &Same) -> String {
+    let name = row.verdict.name();
+    match row.verdict {
+        Verdict::Same => format!("{name} within {}", margin_of(row, same)),
+        Verdict::Slower | Verdict::Faster if row.within_margin => {
+            format!("{name} (within {})", margin_of(row, same))
+        }
+        _ => name.to_owned(),
+    }
+}
+
+/// What a group of rows is called.
+pub(super) fn kind(kind: Kind, same: &Same) -> String {
+    match kind.verdict {
+        Verdict::Slower | Verdict::Faster if kind.is_within => {
+            format!("{} (within {})", kind.verdict.name(), margin(same))
+        }
+        Verdict::Same => format!("same within {}", margin(same)),
+        verdict => verdict.name().to_owned(),
+    }
+}
+
+/// The runs of a side.
+pub(super) fn side(side: &Side) -> String {
+    let id = |id: &Option<String>| id.as_deref().map(|id| short(id).to_owned());
+    match &side.runs[..] {
+        [] => "no run".to_owned(),
+        [run] => {
+            let id = id(&run.id).map(|id| format!("run {id}"));
+            let named: Vec<String> = run.name.clone().into_iter().chain(id).collect();
+            let named = if named.is_empty() { side.label.clone() } else { named.join(", ") };
+            format!("{named} of {}", run.started)
+        }
+        runs => {
+            let each = runs.iter().take(NAMED).map(|run| match (&run.name, id(&run.id)) {
+                (Some(name), Some(id)) => format!("{name} ({id})"),
+                (Some(name), None) => name.clone(),
+                (None, id) => id.unwrap_or_else(|| run.started.clone()),
+            });
+            let each: Vec<String> = each.collect();
+            let rest = runs.len().saturating_sub(NAMED);
+            let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+            let of = format!("{} of {}", count(runs.len(), "run"), count(side.boots, "boot"));
+            format!("{of}: {}{rest}", each.join(", "))
+        }
+    }
+}
+
+/// The kernel and the processor, where they are the same for all runs; what differs is told as such.
+pub(super) fn common(compared: &Comparison) -> Option<String> {
+    let runs = || compared.base.runs.iter().chain(&compared.new.runs);
+    let of = |fact: fn(&RunHead) -> &Option<String>| {
+        let first = fact(runs().next()?).as_ref()?;
+        runs().all(|run| fact(run).as_ref() == Some(first)).then(|| first.clone())
+    };
+    let kernel = of(|run| &run.kernel).map(|release| format!("Linux {release}"));
+    let facts: Vec<String> = kernel.into_iter().chain(of(|run| &run.cpu)).collect();
+    (!facts.is_empty()).then(|| facts.join(", "))
+}
+
+/// What is said where nothing is known to differ.
+pub(super) const ALIKE: &str = "nothing else that these runs tell of";
+
+/// How serious a confounder is, in a word.
+pub(super) fn severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Refuses => "refused",
+        Severity::Caution => "caution",
+        Severity::Note => "note",
+    }
+}
+
+/// What is not the same on both sides: `kernel: 6.1.0 → 6.12.1`. Of long values, what they have in common is left out, unless the
+/// whole is wanted.
+pub(super) fn values(confounder: &Confounder, is_whole: bool) -> String {
+    let of = |values: &[String]| match values {
+        [] => ABSENT.to_owned(),
+        values => values.iter().map(|value| shortened(value, is_whole)).collect::<Vec<_>>().join(", "),
+    };
+    let change = match (&confounder.base[..], &confounder.new[..]) {
+        (base, new) if base == new => of(base),
+        ([base], [new]) if !is_whole && base.len().max(new.len()) > LONGEST => {
+            let (base, new) = contrast(base, new);
+            format!("{} → {}", shortened(&base, false), shortened(&new, false))
+        }
+        (base, new) => format!("{} → {}", of(base), of(new)),
+    };
+    format!("{}: {change}", confounder.what)
+}
+
+/// Two texts without the words that both begin and end with.
+fn contrast(base: &str, new: &str) -> (String, String) {
+    let words = [base, new].map(|text| text.split_whitespace().collect::<Vec<&str>>());
+    let [base, new] = &words;
+    let most = base.len().min(new.len());
+    let before = base.iter().zip(new).take_while(|(base, new)| base == new).count();
+    let behind = base.iter().rev().zip(new.iter().rev()).take_while(|(base, new)| base == new).count();
+    let behind = behind.min(most - before);
+    let middle = |words: &[&str]| {
+        let of = &words[before..words.len() - behind];
+        let dots = |is_cut: usize| (is_cut > 0).then_some("…");
+        let of = if of.is_empty() { "(nothing)".to_owned() } else { of.join(" ") };
+        dots(before).into_iter().chain([of.as_str()]).chain(dots(behind)).collect::<Vec<_>>().join(" ")
+    };
+    (middle(base), middle(new))
+}
+
+fn shortened(value: &str, is_whole: bool) -> String {
+    match value.char_indices().nth(LONGEST) {
+        Some((end, _)) if !is_whole => format!("{}…", &value[..end]),
+        _ => value.to_owned(),
+    }
+}
+
+/// Why two sides are not compared; none where they are.
+pub fn refusal(compared: &Comparison) -> Option<String> {
+    let refuses = |confounder: &&Confounder| confounder.severity == Severity::Refuses;
+    let whys = compared.confounders.iter().filter(refuses);
+    let whys: Vec<String> =
+        whys.map(|why| format!("{}. {}", values(why, false), why.meaning.trim_end_matches('.'))).collect();
+    compared.refused.then(|| format!("the two sides are not comparable: {}", whys.join("; ")))
+}
+
+/// Did it get slower? One sentence that answers, and one that counts the rest.
+pub fn answer(compared: &Comparison) -> String {
+    if compared.refused {
+        return "Not compared: the sides are not comparable. --force compares them all the same.".to_owned();
+    }
+    let counted = Counted::of(compared);
+    let rest = counted.rest(compared);
+    let rest = if rest.is_empty() { rest } else { format!("; {rest}") };
+    format!("{}{rest}.", counted.first(compared))
+}
+
+/// How many rows have which verdict.
+struct Counted {
+    rows: usize,
+    slower: usize,
+    slower_within: usize,
+    faster: usize,
+    inconclusive: usize,
+}
+
+impl Counted {
+    fn of(compared: &Comparison) -> Counted {
+        let of = |verdict: Verdict, is_within: bool| {
+            let is = |row: &&Row| row.verdict == verdict && row.within_margin == is_within;
+            compared.rows.iter().filter(is).count()
+        };
+        let any = |verdict: Verdict| compared.rows.iter().filter(|row| row.verdict == verdict).count();
+        Counted {
+            rows: compared.rows.iter().filter(|row| row.change.is_some()).count(),
+            slower: of(Verdict::Slower, false),
+            slower_within: of(Verdict::Slower, true),
+            faster: any(Verdict::Faster),
+            inconclusive: any(Verdict::Inconclusive),
+        }
+    }
+
+    fn first(&self, compared: &Comparison) -> String {
+        let rows = count(self.rows, "row");
+        let (inconclusive, decided) = (self.inconclusive, self.rows - self.inconclusive);
+        if self.rows == 0 {
+            "It cannot be told: no row has a figure on both sides".to_owned()
+        } else if self.slower > 0 {
+            format!("Yes: {} of {rows} got slower{}", self.slower, worst(compared))
+        } else if decided == 0 {
+            match inconclusive {
+                1 => "It cannot be told: the one row is inconclusive".to_owned(),
+                _ => format!("It cannot be told: all {rows} are inconclusive"),
+            }
+        } else if self.slower_within > 0 {
+            let margin = margin(&compared.settings.same);
+            format!("Hardly: {} of {rows} got slower, by less than {margin}", self.slower_within)
+        } else if inconclusive == 0 {
+            format!("No: none of {rows} got slower")
+        } else if decided >= inconclusive {
+            let decided = count(decided, "row");
+            format!(
+                "No, as far as can be told: none of {decided} got slower, and {inconclusive} more {} inconclusive",
+                are(inconclusive)
+            )
+        } else {
+            format!(
+                "It can hardly be told: {inconclusive} of {rows} {} inconclusive; of the other {decided} none got slower",
+                are(inconclusive)
+            )
+        }
+    }
+
+    /// What the first sentence does not say.
+    fn rest(&self, compared: &Comparison) -> String {
+        let of = |verdict: Verdict| compared.summary.count(verdict) as usize;
+        let same = format!("same within {}", margin(&compared.settings.same));
+        let is_said = self.slower == 0 && self.slower_within == 0;
+        let parts = [
+            (if self.slower > 0 { self.slower_within } else { 0 }, "slower within the margin"),
+            (self.faster, "faster"),
+            (of(Verdict::Same), same.as_str()),
+            (if is_said { 0 } else { self.inconclusive }, "inconclusive"),
+            (of(Verdict::Closed), "closed now"),
+            (of(Verdict::Opened), "open now"),
+            (of(Verdict::CauseChanged), "closed for another cause"),
+        ];
+        let parts = parts.iter().filter(|(number, _)| *number > 0);
+        parts.map(|(number, what)| format!("{number} {what}")).collect::<Vec<_>>().join(", ")
+    }
+}
+
+fn are(number: usize) -> &'static str {
+    if number == 1 { "is" } else { "are" }
+}
+
+/// The row that got slower by most: `, at most by 12.3 % (int80-i386 getppid)`.
+fn worst(compared: &Comparison) -> String {
+    let slower = |row: &&Row| row.verdict == Verdict::Slower && !row.within_margin;
+    let by = |row: &Row| row.change.as_ref().and_then(|change| change.percent);
+    let rows = compared.rows.iter().filter(slower).filter_map(|row| Some((row, by(row)?)));
+    let worst = rows.max_by(|(_, one), (_, other)| one.total_cmp(other));
+    let names = Names::of(compared);
+    let most = |(row, by): (&Row, f64)| format!(", by at most {} % ({})", number(by), names.whole(row));
+    worst.map(most).unwrap_or_default()
+}
+
+/// The rules of the gate: `--fail-above 3%, --fail-on closed`.
+pub(super) fn rules(compared: &Comparison) -> String {
+    let gate = &compared.settings.gate;
+    let above = gate.above.iter().map(|above| format!("--fail-above {above}"));
+    let on = gate.on.iter().map(|on| format!("--fail-on {}", on.name()));
+    above.chain(on).collect::<Vec<_>>().join(", ")
+}
+
+/// What the gate says.
+pub(super) fn gate(compared: &Comparison, result: &GateResult) -> String {
+    let rows = count(result.decided_by.len(), "row");
+    let said = match result.answer {
+        GateAnswer::Pass => return format!("Passed ({}).", rules(compared)),
+        GateAnswer::Regression => format!("Failed: {rows}"),
+        GateAnswer::Inconclusive => format!("Inconclusive: {rows} may have regressed or not"),
+    };
+    let named: Vec<&str> = result.decided_by.iter().take(NAMED).map(String::as_str).collect();
+    let rest = result.decided_by.len().saturating_sub(NAMED);
+    let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+    format!("{said} ({}): {}{rest}.", rules(compared), named.join(", "))
+}
+
+/// What is known of how much rows vary from run to run, and by what.
+pub(super) fn variation(compared: &Comparison) -> Option<String> {
+    let of = |source: Source| {
+        let rows = compared.rows.iter().filter_map(|row| row.variation.as_ref());
+        let rows: Vec<_> = rows.filter(|variation| variation.source == source).collect();
+        let kept = rows.iter().map(|variation| variation.kept_runs).max().unwrap_or(0);
+        let what = match source {
+            Source::Runs => "the runs of both sides".to_owned(),
+            Source::History => format!("{} of this machine", count(kept as usize, "kept run")),
+            Source::Prior => "kentry's prior, for lack of runs".to_owned(),
+            Source::Pairs => "rounds in turns".to_owned(),
+            Source::Counted => return None,
+        };
+        (!rows.is_empty()).then_some((rows.len(), what))
+    };
+    let known: Vec<(usize, String)> =
+        [Source::Pairs, Source::Runs, Source::History, Source::Prior].into_iter().filter_map(of).collect();
+    let text = match &known[..] {
+        [] => return None,
+        [(_, what)] => what.clone(),
+        several => {
+            let each = several.iter().map(|(rows, what)| format!("{what} ({})", count(*rows, "row")));
+            each.collect::<Vec<_>>().join(", ")
+        }
+    };
+    Some(format!("variation from run to run known by {text}"))
+}
+
+/// The figures of a row with their intervals: `1435.2 → 1502.1 cycles: +66.9 (+54.8 to +79.0), +4.66 % (+3.82 to +5.50)`.
+pub(super) fn figures(row: &Row) -> Option<String> {
+    let change = row.change.as_ref()?;
+    let estimate = |side: &Option<RowSide>| {
+        let estimate = side.as_ref().and_then(|side| side.estimate);
+        estimate.map_or_else(|| ABSENT.to_owned(), number)
+    };
+    let unit = row.unit.map_or("", Unit::name);
+    let by = format!("{} ({} to {})", signed(change.estimate), signed(change.low), signed(change.high));
+    let percent = in_percent(change).map(|percent| format!(", {percent}")).unwrap_or_default();
+    Some(format!("{} → {} {unit}: {by}{percent}", estimate(&row.base), estimate(&row.new)))
+}
+
+/// `+4.66 % (+3.82 to +5.50)`
+pub(super) fn in_percent(change: &Change) -> Option<String> {
+    let (low, high) = change.percent_low.zip(change.percent_high)?;
+    Some(format!("{} % ({} to {})", percent(change.percent?), percent(low), percent(high)))
+}
+
+/// What became of a row that does not work on both sides, or has no figure: `ok → refused: ENOSYS`.
+pub(super) fn outcomes(row: &Row) -> String {
+    let of = |side: &Option<RowSide>| match side {
+        None => "not there".to_owned(),
+        Some(side) => {
+            let no_figure =
+                side.reason.is_none() && side.figures == 0 && side.outcome == document::Outcome::Ok;
+            let reason = side.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+            let noisy = if no_figure { ", without a figure" } else { "" };
+            format!("{}{reason}{noisy}", side.outcome.name())
+        }
+    };
+    let (base, new) = (of(&row.base), of(&row.new));
+    if base == new { base } else { format!("{base} → {new}") }
+}
+
+/// What a row's change rests on, for those who want to know: runs, variation, confidence.
+pub(super) fn evidence(row: &Row) -> Option<String> {
+    let of = |side: &Option<RowSide>| {
+        let figures = side.iter().flat_map(|side| &side.of_runs);
+        let figures: Vec<String> =
+            figures.map(|figure| figure.map_or_else(|| ABSENT.to_owned(), number)).collect();
+        figures.join(" ")
+    };
+    let (change, variation) = (row.change.as_ref()?, row.variation.as_ref());
+    let variation = variation.map(|known| {
+        let percent = known.percent.map(|percent| format!(" ({} %)", number(percent))).unwrap_or_default();
+        format!("; from run to run ±{}{percent}, by {}", number(known.deviation), source(known.source))
+    });
+    Some(format!(
+        "runs {} → {}; {} % confidence, p {:.2e}{}",
+        of(&row.base),
+        of(&row.new),
+        plainly(100.0 * change.confidence),
+        change.p,
+        variation.unwrap_or_default()
+    ))
+}
+
+/// What tells how much a row varies, in words.
+fn source(source: Source) -> &'static str {
+    match source {
+        Source::Runs => "these runs",
+        Source::History => "kept runs of this machine",
+        Source::Prior => "kentry's prior",
+        Source::Pairs => "rounds in turns",
+        Source::Counted => "counting",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_their_sign_and_nothing_has_none() {
+        assert_eq!(
+            [signed(66.94), signed(-3.2), signed(0.04), signed(-0.04)],
+            ["+66.9", "-3.2", "0.0", "0.0"]
+        );
+        assert_eq!(
+            [percent(4.663), percent(-0.001), percent(12.34), percent(-250.0), percent(f64::NAN)],
+            ["+4.66", "0.00", "+12.3", "-250.0", "-"]
+        );
+    }
+
+    #[test]
+    fn of_two_long_lines_only_what_differs_is_shown() {
+        let contrast = |base, new| contrast(base, new);
+        let of = |base: &str, new: &str| (base.to_owned(), new.to_owned());
+        assert_eq!(contrast("a b c", "a x c"), of("… b …", "… x …"));
+        assert_eq!(contrast("a b", "a b c"), of("… (nothing)", "… c"));
+        assert_eq!(contrast("a a", "a a a"), of("… (nothing)", "… a"));
+        assert_eq!(contrast("a", "b"), of("a", "b"));
+        assert_eq!(contrast("", "b"), of("(nothing)", "b"));
+    }
+
+    #[test]
+    fn a_margin_says_what_was_asked_for() {
+        assert_eq!(margin(&Same::default()), "2 % or 5 cycles");
+        assert_eq!(margin(&Same { percent: 0.5, cycles: 0.0 }), "0.5 %");
+        assert_eq!(margin(&Same { percent: 0.0, cycles: 12.0 }), "12 cycles");
+        assert_eq!(margin(&Same { percent: 0.0, cycles: 0.0 }), "0 %");
+    }
+}

@@ -1,0 +1,253 @@
+//! Comparisons in every format: what they look like, held fast, and what no document's text can do to them.
+//! `INSTA_UPDATE=always cargo test -p report` writes the snapshots anew; read the diff.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod compared;
+
+use compare::Comparison;
+use insta::assert_snapshot;
+use quick_xml::events::Event;
+use quick_xml::{Reader, XmlVersion};
+use report::{CompareFormat, Selection, Style, ascii, comparison};
+use unicode_width::UnicodeWidthStr;
+
+const FIRST: Style = Style { color: false, width: 100, verbose: false, selection: Selection::FirstScreen };
+const ALL: Style = Style { selection: Selection::All, ..FIRST };
+
+fn rendered(compared: &Comparison, format: CompareFormat, style: Style) -> String {
+    String::from_utf8(comparison(compared, format, &style).unwrap()).unwrap()
+}
+
+fn text(compared: &Comparison, style: Style) -> String {
+    rendered(compared, CompareFormat::Text, style)
+}
+
+/// Everything that the samples hold.
+fn samples() -> [(&'static str, Comparison); 5] {
+    [
+        ("update", compared::update()),
+        ("calm", compared::calm()),
+        ("noisy", compared::noisy()),
+        ("counted", compared::counted()),
+        ("refused", compared::refused()),
+    ]
+}
+
+#[test]
+fn first_screens() {
+    for (name, compared) in samples() {
+        assert_snapshot!(format!("compare-{name}"), text(&compared, FIRST));
+    }
+    assert_snapshot!("compare-update-60", text(&compared::update(), Style { width: 60, ..FIRST }));
+    let color = text(&compared::update(), Style { color: true, ..FIRST });
+    assert_snapshot!("compare-update-color", color.replace('\u{1b}', "␛"));
+    assert_snapshot!("compare-update-ascii", ascii(&text(&compared::update(), FIRST)));
+}
+
+#[test]
+fn everything() {
+    assert_snapshot!("compare-update-all", text(&compared::update(), ALL));
+    assert_snapshot!("compare-calm-verbose", text(&compared::calm(), Style { verbose: true, ..ALL }));
+}
+
+#[test]
+fn other_formats() {
+    let mut short = compared::update();
+    short.rows.truncate(12);
+    for format in [CompareFormat::Markdown, CompareFormat::Junit, CompareFormat::Ktap] {
+        assert_snapshot!(format!("compare-update-{format}"), rendered(&short, format, FIRST));
+        assert_snapshot!(format!("compare-refused-{format}"), rendered(&compared::refused(), format, FIRST));
+    }
+    short.rows.truncate(1);
+    let json = rendered(&short, CompareFormat::Json, FIRST);
+    assert_eq!(serde_json::from_str::<Comparison>(&json).unwrap(), short, "JSON is the comparison, whole");
+}
+
+#[test]
+fn a_first_screen_fits_a_screen() {
+    for (name, compared) in samples() {
+        let text = text(&compared, FIRST);
+        assert!(text.lines().count() <= 40, "{name}: {} lines", text.lines().count());
+    }
+    for (name, compared) in samples() {
+        for width in (60..=140).chain([200]) {
+            for selection in [Selection::FirstScreen, Selection::All] {
+                let style = Style { width, selection, verbose: width % 2 == 0, ..FIRST };
+                assert_fits(&text(&compared, style), width, name);
+            }
+        }
+    }
+}
+
+/// All but the command, which is to be copied.
+fn assert_fits(text: &str, width: usize, name: &str) {
+    for line in text.lines().filter(|line| !line.starts_with("  for i in ")) {
+        assert!(line.width() <= width, "{name}: {} > {width}: {line}", line.width());
+        assert_eq!(line, line.trim_end(), "{name}: blanks at the end");
+    }
+}
+
+#[test]
+fn what_differs_stands_before_any_number_and_the_answer_before_the_rows() {
+    let text = text(&compared::update(), FIRST);
+    let place = |what: &str| text.find(what).unwrap_or_else(|| panic!("{what}: {text}"));
+    let order =
+        ["base  ", "caution", "slower?", "gate", "closed: 1", "slower: 3", "1435.2", "figures:", "Not shown"];
+    let places = order.map(place);
+    assert!(places.is_sorted(), "{places:?}");
+}
+
+#[test]
+fn every_row_is_shown_or_counted() {
+    for (name, compared) in samples() {
+        let whole = text(&compared, ALL);
+        let entries = compared.rows.iter().filter(|row| whole.contains(&row.operation)).count();
+        assert_eq!(entries, compared.rows.len(), "{name}");
+        let first = text(&compared, FIRST);
+        let marks = ['×', '○', '≠', '▲', '△', '▼', '▽', '?', '=', '-'];
+        let is_row = |line: &&str| marks.iter().any(|mark| line.starts_with(&format!("{mark} ")));
+        let shown = first.lines().filter(is_row).count();
+        let counted =
+            first.split_once("Not shown: ").map_or("", |(_, rest)| rest.split_once(". --all").unwrap().0);
+        let counted: usize = counted
+            .split(", ")
+            .filter_map(|part| part.split_whitespace().next()?.parse::<usize>().ok())
+            .sum();
+        assert_eq!(shown + counted, compared.rows.len(), "{name}: {first}");
+    }
+}
+
+#[test]
+fn color_changes_nothing_but_color() {
+    let colored = text(&compared::update(), Style { color: true, ..FIRST });
+    let pieces = colored.split("\u{1b}[").enumerate();
+    let stripped: String = pieces
+        .map(|(index, piece)| if index == 0 { piece } else { piece.split_once('m').unwrap().1 })
+        .collect();
+    assert_eq!(stripped, text(&compared::update(), FIRST));
+}
+
+/// Texts that want out of the place where they stand.
+const HOSTILE: [&str; 8] = [
+    "\u{1b}[2J\u{9b}31m\u{7}\0",
+    "a\nok 1 forged\r\n# SKIP\tb",
+    "# SKIP not run",
+    "]]></failure><!-- --><x y=\"'&amp;&#0;",
+    "\u{fffe}\u{ffff}\u{202e}\u{2028}",
+    "|`**b** [l](http://x.example) <img src=x onerror=y> </details> @someone #1 ~~s~~ www.x.example a@b.example $m$",
+    "```\n# heading\n---\n| a | b |",
+    "\u{85}\u{b}\u{c}",
+];
+
+#[test]
+fn no_text_of_a_document_steers_a_terminal() {
+    for hostile in HOSTILE {
+        let compared = compared::hostile(hostile);
+        for format in CompareFormat::ALL {
+            for style in [FIRST, Style { verbose: true, ..ALL }] {
+                let text = rendered(&compared, format, style);
+                let steers =
+                    |c: &char| (c.is_control() && *c != '\n') || matches!(c, '\u{202e}' | '\u{2028}');
+                assert_eq!(text.chars().find(steers), None, "{format}: {hostile:?}");
+            }
+        }
+        assert_fits(&text(&compared, Style { width: 71, ..ALL }), 71, hostile);
+    }
+}
+
+#[test]
+fn no_text_of_a_document_is_xml() {
+    for hostile in HOSTILE {
+        let xml = rendered(&compared::hostile(hostile), CompareFormat::Junit, FIRST);
+        let is_allowed = |c: char| c == '\n' || (c >= ' ' && c != '\u{fffe}' && c != '\u{ffff}');
+        assert!(xml.chars().all(is_allowed), "{hostile:?}");
+        let known = [
+            "testsuites",
+            "testsuite",
+            "properties",
+            "property",
+            "testcase",
+            "system-out",
+            "skipped",
+            "failure",
+        ];
+        let (mut reader, mut cases) = (Reader::from_str(&xml), 0);
+        reader.config_mut().check_end_names = true;
+        loop {
+            match reader.read_event().unwrap() {
+                Event::Eof => break,
+                Event::Start(tag) | Event::Empty(tag) => {
+                    let name = tag.name().as_ref().to_owned();
+                    assert!(known.contains(&name.as_str()), "{name}");
+                    cases += usize::from(name == "testcase");
+                    for attribute in tag.attributes() {
+                        let value = attribute.unwrap();
+                        assert!(value.normalized_value(XmlVersion::Implicit1_0).is_ok(), "{value:?}");
+                    }
+                }
+                Event::Comment(comment) => panic!("{comment:?}"),
+                _ => {}
+            }
+        }
+        assert_eq!(cases, compared::update().rows.len());
+    }
+}
+
+#[test]
+fn no_text_of_a_document_is_a_test() {
+    for hostile in HOSTILE {
+        let compared = compared::hostile(hostile);
+        let ktap = rendered(&compared, CompareFormat::Ktap, FIRST);
+        let mut lines = ktap.lines();
+        assert_eq!(lines.next(), Some("KTAP version 1"));
+        assert_eq!(lines.next(), Some(format!("1..{}", compared.rows.len()).as_str()));
+        let (notes, tests): (Vec<&str>, Vec<&str>) = lines.partition(|line| line.starts_with("# "));
+        assert!(notes.len() > 5 && tests.len() == compared.rows.len());
+        for (number, (line, row)) in (1..).zip(tests.iter().zip(&compared.rows)) {
+            let failed = row.gate.as_ref().is_some_and(|gate| gate.answer == compare::GateAnswer::Regression);
+            let result = if failed { "not ok" } else { "ok" };
+            assert!(line.starts_with(&format!("{result} {number} ")), "{line}");
+            assert_eq!(line.matches('#').count(), 1, "{line}");
+        }
+    }
+}
+
+#[test]
+fn no_text_of_a_document_is_markup() {
+    use pulldown_cmark::{Event, Options, Parser, Tag};
+    let options = Options::ENABLE_TABLES
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_MATH
+        | Options::ENABLE_TASKLISTS;
+    let structure = |compared: &Comparison| {
+        let text = rendered(compared, CompareFormat::Markdown, FIRST);
+        for forbidden in ["@someone", "http://", "www.x", "a@b"] {
+            assert!(!text.contains(forbidden), "{forbidden}: GitHub makes a link of it");
+        }
+        let (mut tables, mut cells, mut folded) = (0, 0, 0);
+        for event in Parser::new_ext(&text, options) {
+            match event {
+                Event::Start(Tag::Table(_)) => tables += 1,
+                Event::Start(Tag::TableCell) => cells += 1,
+                Event::Start(Tag::Link { .. } | Tag::Image { .. } | Tag::Strikethrough | Tag::Emphasis) => {
+                    panic!("{text}")
+                }
+                Event::InlineHtml(html) => assert_eq!(&*html, "<!-- -->", "{text}"),
+                Event::Html(html) => {
+                    let own = html.starts_with("<details><summary>") || html.starts_with("</details>");
+                    assert!(own, "{html}");
+                    folded += 1;
+                }
+                Event::InlineMath(_) | Event::DisplayMath(_) => panic!("{text}"),
+                _ => {}
+            }
+        }
+        (tables, cells, folded)
+    };
+    let harmless = structure(&compared::hostile("harmless"));
+    assert!(harmless.0 > 5 && harmless.2 > 4, "{harmless:?}");
+    for hostile in HOSTILE {
+        assert_eq!(structure(&compared::hostile(hostile)), harmless, "{hostile:?}");
+    }
+}
