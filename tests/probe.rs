@@ -72,6 +72,28 @@ fn a_right_answer_is_ok_and_a_wrong_one_is_not() {
 }
 
 #[test]
+fn where_nobody_knows_parent_and_cpu_the_probe_asks_the_kernel_itself() {
+    for (entry, operation) in [
+        ("syscall-x86_64", "getppid"),
+        ("int80-i386", "getppid"),
+        ("libc", "getppid"),
+        ("syscall-x86_64", "getcpu"),
+        ("vdso-x86_64", "getcpu"),
+        ("int80-i386", "getcpu"),
+        ("rdpid", "none"),
+    ] {
+        let unknown = |request: &mut Request| {
+            (request.parent, request.cpu) = (abi::REQUEST_ASK, abi::REQUEST_ASK);
+        };
+        let found = ask(entry, operation, unknown);
+        // A processor may lack rdpid.
+        let is_right =
+            found.outcome == abi::OUTCOME_OK || entry == "rdpid" && found.cause == abi::CAUSE_SIGNAL;
+        assert!(is_right, "{entry} {operation}: {found:?}");
+    }
+}
+
+#[test]
 fn a_call_number_of_the_other_abi_does_not_pass_for_the_operation() {
     // Number 96 is gettimeofday by x86-64 numbers, and something else by i386 ones: the entry and the operation of a
     // request decide the number, so the nearest that can be asked is an operation that the entry's ABI lacks.

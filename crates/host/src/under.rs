@@ -2,10 +2,10 @@
 
 use crate::files::Files;
 use crate::run::{answer, is_hang};
-use crate::wrapper::Wrapper;
+use crate::wrapper::{PROBE, Wrapper};
 use crate::{AFTER_A_HANG, Executor, Priority};
 use process::{Command, Error, Finished, Isolation, Limits, Phase, Program};
-use record::{Damage, Failure, Record, abi};
+use record::{Damage, Failure, Payload, Record, abi};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 use table::Probe;
@@ -68,14 +68,15 @@ impl Under {
     fn failure(&self, failure: Failure, words: impl FnOnce(&str) -> String) -> Failure {
         match self.wrapper.program() {
             None => failure,
-            Some(program) => Failure::Under { failure: Box::new(failure), words: words(program) },
+            Some(program) => Failure::Under { failure: Box::new(failure), words: words(name_of(program)) },
         }
     }
 
     fn not_run(&self, error: Error) -> Failure {
+        let path = self.wrapper.program().unwrap_or_default();
         self.failure(Failure::Process(error), |program| match error {
             Error::NotStarted { phase: Phase::Execute, errno } => {
-                format!("the command could not be started: {program}: {}", errno.desc())
+                format!("the command could not be started: {path}: {}", errno.desc())
             }
             Error::Timeout(time) => {
                 format!("{program} and the probe did not end within {time:?}, the time for a run with its start-up")
@@ -93,6 +94,12 @@ impl Under {
         };
         let (wrote_nothing, output) = (finished.output.is_empty(), finished.output.clone());
         match (answer(finished), records) {
+            (Ok(_), Ok(records)) if did_not_understand(&records) => Err(self.failure(Failure::Silent, |program| {
+                format!(
+                    "{program} started the probe with other arguments than it was given: write {PROBE} where the probe with \
+                     its arguments belongs"
+                )
+            })),
             (Ok(_), Ok(records)) if !records.is_empty() => Ok(records),
             (Ok(_), Ok(_)) => Err(self.failure(Failure::Silent, |program| {
                 format!("{program} ended without starting the probe{}", said(program))
@@ -143,9 +150,20 @@ impl Under {
     }
 }
 
+/// A program without the folders that it lies in.
+fn name_of(program: &str) -> &str {
+    program.rsplit('/').next().unwrap_or(program)
+}
+
+/// Whether the probe could not make anything of its arguments. Those that kentry gives are understood.
+fn did_not_understand(records: &[Record]) -> bool {
+    let is_cause = |record: &Record| matches!(&record.payload, Payload::Outcome(verdict) if verdict.cause == abi::CAUSE_REQUEST);
+    records.iter().any(is_cause)
+}
+
 /// Whether the probe came to its end.
 fn is_complete(records: &[Record]) -> bool {
-    matches!(records.last().map(|record| &record.payload), Some(record::Payload::End { .. }))
+    matches!(records.last().map(|record| &record.payload), Some(Payload::End { .. }))
 }
 
 /// A shell, and much else, tells by its exit status which signal ended its program.
@@ -210,8 +228,7 @@ fn last_whole(output: &[u8]) -> Option<usize> {
 
 /// The line of messages that says why: the one that begins with the program's name, as most programs have it, or else the last.
 fn complaint<'m>(program: &str, messages: &'m str) -> &'m str {
-    let name = program.rsplit('/').next().unwrap_or(program);
-    let is_its = |line: &&str| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(':'));
+    let is_its = |line: &&str| line.strip_prefix(program).is_some_and(|rest| rest.starts_with(':'));
     messages.lines().find(is_its).or(messages.lines().last()).unwrap_or_default()
 }
 
@@ -282,6 +299,11 @@ mod tests {
 
     #[test]
     fn a_command_that_never_starts_the_probe_says_why() {
+        let (failure, words) = failed(&["sh", "-c", "{file}"]);
+        assert!(
+            failure == Failure::Silent && words.starts_with("sh started the probe with other arguments"),
+            "{words}"
+        );
         assert_eq!(failed(&["true"]), (Failure::Silent, "true ended without starting the probe".into()));
         let (failure, words) = failed(&["sh", "-c", "echo no such profile >&2; exit 3"]);
         assert_eq!(failure, Failure::Exited(3));

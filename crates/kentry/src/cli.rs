@@ -2,7 +2,6 @@
 
 use crate::compare_args::{BISECT_STATUS, COMPARE_STATUS, CompareArgs};
 use crate::error::Error;
-use crate::live_command::LiveArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use measure::lab::Options;
 use measure::{CpuChoice, HostPlan};
@@ -69,6 +68,8 @@ pub enum Command {
     /// Compare runs: which entries got slower or faster, opened or closed, and whether that can be told
     #[command(after_help = compare_help(), override_usage = COMPARE_USAGE)]
     Compare(CompareArgs),
+    /// Write a page of HTML about a run, or about several side by side; it holds all it needs, and opens offline
+    Report(ReportArgs),
     /// List every entry, its operations and what it is
     List(ListArgs),
     /// Explain an entry (history, hardware, Linux, registers, return) or an operation
@@ -77,22 +78,6 @@ pub enum Command {
     Completions {
         /// Which shell
         shell: clap_complete::Shell,
-    },
-    /// Measure arms in turns, to try out what `compare --live` is made of
-    #[command(hide = true)]
-    Live {
-        /// The arms
-        #[arg(long, value_names = ["COMMAND A", "COMMAND B"], num_args = 2, required = true, allow_hyphen_values = true)]
-        live: Vec<String>,
-        /// Only entries
-        #[arg(short, long, value_name = "NAME")]
-        entry: Vec<String>,
-        /// Only operations
-        #[arg(short, long, value_name = "NAME")]
-        operation: Vec<String>,
-        /// How
-        #[command(flatten)]
-        args: LiveArgs,
     },
     /// Write the probes to a folder, for another kentry that compares them with its own
     #[command(hide = true)]
@@ -336,6 +321,21 @@ pub struct ShowFileArgs {
     pub show: ShowArgs,
 }
 
+/// Options of `report`.
+#[derive(Debug, Clone, Args)]
+pub struct ReportArgs {
+    /// Runs by name, id, latest or latest~1 (the one before), or files that were saved with --output FILE.json; - is standard
+    /// input. With several, the first is what the others are compared with
+    #[arg(value_name = "RUN", default_value = "latest", value_hint = ValueHint::FilePath)]
+    pub files: Vec<PathBuf>,
+    /// Write the page to this file, whole or not at all, instead of standard output (-), which must then not be a terminal
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// The page's title [default: what was measured]
+    #[arg(long, value_name = "TEXT", value_hint = ValueHint::Other)]
+    pub title: Option<String>,
+}
+
 /// Options of `runs`.
 #[derive(Debug, Clone, Args)]
 pub struct RunsArgs {
@@ -466,8 +466,7 @@ fn codes<'a>(all: impl IntoIterator<Item = &'a (&'a str, &'a str)>) -> String {
 }
 
 /// The two ways to name runs.
-const COMPARE_USAGE: &str =
-    "kentry compare [OPTIONS] BASE NEW\n       kentry compare [OPTIONS] --base RUN... --new RUN...";
+const COMPARE_USAGE: &str = "kentry compare [OPTIONS] BASE NEW\n       kentry compare [OPTIONS] --base RUN... --new RUN...\n       kentry compare [OPTIONS] --live COMMAND-A COMMAND-B";
 
 /// The exit codes, which are not those of other commands.
 fn compare_help() -> String {

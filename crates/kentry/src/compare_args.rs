@@ -1,6 +1,7 @@
 //! The command line of `kentry compare`, and its exit codes.
 
 use crate::cli::Color;
+use crate::live_command::LiveArgs;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use compare::{Above, Gate, GateAnswer, On, Same, Settings};
@@ -12,9 +13,10 @@ pub const COMPARE_STATUS: &[(&str, &str)] = &[
     ("0", "no regression; or compared, and no gate was asked for"),
     ("1", "a regression"),
     ("2", "wrong usage, or a run that cannot be read"),
-    ("3", "the two sides are not comparable"),
+    ("3", "the two sides are not comparable, or no probe runs in an arm of --live"),
     ("4", "inconclusive: nothing regressed for sure, and something may have"),
-    ("5", "a result could not be written (other commands end with 1)"),
+    ("5", "a result could not be written, or a run not kept (other commands end with 1)"),
+    ("130", "--live was interrupted; what was measured is compared"),
 ];
 
 /// The same with `--git-bisect`.
@@ -32,7 +34,7 @@ pub const STOPS_BISECTION: u8 = 128;
 #[derive(Debug, Clone, Args)]
 pub struct CompareArgs {
     /// Two runs, what was and what is: by name, id, latest or latest~1 (the one before), or files; - is standard input
-    #[arg(value_names = ["BASE", "NEW"], num_args = 2, required_unless_present_any = ["base", "new"], conflicts_with_all = ["base", "new"], value_hint = ValueHint::FilePath)]
+    #[arg(value_names = ["BASE", "NEW"], num_args = 2, required_unless_present_any = ["base", "new", "live"], conflicts_with_all = ["base", "new", "live"], value_hint = ValueHint::FilePath)]
     pub runs: Vec<PathBuf>,
     /// A run of what was; several, best of several boots, tell how much rows vary from run to run
     #[arg(long, value_name = "RUN", requires = "new", value_hint = ValueHint::FilePath)]
@@ -40,6 +42,10 @@ pub struct CompareArgs {
     /// A run of what is; may be given several times
     #[arg(long, value_name = "RUN", requires = "base", value_hint = ValueHint::FilePath)]
     pub new: Vec<PathBuf>,
+    /// Measure two things that exist at once, in turns: the probe under either command, which stands where {} does, or else at the end;
+    /// '' is no command, and --cpu NUMBER may stand before it (docs/live.md)
+    #[arg(long, value_names = ["COMMAND A", "COMMAND B"], num_args = 2, allow_hyphen_values = true, conflicts_with_all = ["base", "new"], value_hint = ValueHint::Other)]
+    pub live: Vec<String>,
     /// Only rows of entries of this name, short name or glob; may be given several times
     #[arg(short, long, value_name = "NAME", value_hint = ValueHint::Other)]
     pub entry: Vec<String>,
@@ -58,6 +64,9 @@ pub struct CompareArgs {
     /// How to show it, and where
     #[command(flatten)]
     pub show: CompareShowArgs,
+    /// How to measure
+    #[command(flatten)]
+    pub measured: LiveArgs,
 }
 
 /// What counts as a regression.
@@ -154,6 +163,7 @@ fn format() -> impl TypedValueParser<Value = CompareFormat> {
 mod tests {
     use super::*;
     use crate::cli::{Cli, Command};
+    use crate::error::INTERRUPTED;
     use clap::Parser;
 
     fn parse(words: &str) -> Result<CompareArgs, clap::Error> {
@@ -170,6 +180,19 @@ mod tests {
         assert_eq!(sides("before after"), [1, 1]);
         assert_eq!(sides("--base a --base b --new c"), [2, 1]);
         for wrong in ["", "a", "a b c", "--base a", "--new a", "a --base b --new c", "a b --new c"] {
+            assert!(parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn arms_are_commands_and_no_options() {
+        let live = ["kentry", "compare", "--live", "", "--cpu 1 strace -f", "--budget", "2"];
+        let Some(Command::Compare(args)) = Cli::try_parse_from(live).unwrap().command else { panic!() };
+        assert_eq!((args.live, args.runs.len()), (vec![String::new(), "--cpu 1 strace -f".to_string()], 0));
+        assert_eq!(args.measured.budget, std::time::Duration::from_secs(2));
+        for wrong in
+            ["--live a", "x y --live a b", "--live a b --base x --new y", "x y --budget 2", "x y --no-save"]
+        {
             assert!(parse(wrong).is_err(), "{wrong}");
         }
     }
@@ -210,9 +233,10 @@ mod tests {
             Ended::NotComparable,
             Ended::Answered(Inconclusive),
             Ended::Failed(5),
+            Ended::Failed(INTERRUPTED),
         ];
-        assert_eq!(all.map(|ended| ended.exit_code(false)), [0, 1, 2, 3, 4, 5]);
-        assert_eq!(all.map(|ended| ended.exit_code(true)), [0, 1, 128, 128, 125, 128]);
+        assert_eq!(all.map(|ended| ended.exit_code(false)), [0, 1, 2, 3, 4, 5, 130]);
+        assert_eq!(all.map(|ended| ended.exit_code(true)), [0, 1, 128, 128, 125, 128, 128]);
         let documented = |status: &[(&str, &str)]| {
             status.iter().map(|(code, _)| code.parse().unwrap()).collect::<Vec<u8>>()
         };

@@ -1,14 +1,20 @@
 //! `kentry compare`.
 
-use crate::{is_colored, note, width};
-use compare::{Comparison, GateAnswer};
+use crate::{catch_interrupts, drawn_seed, is_colored, note, width};
+use compare::{Comparison, GateAnswer, Given, Run};
+use kentry::arm::ArmCommand;
+use kentry::cli::SaveArgs;
 use kentry::compare_args::{CompareArgs, Ended};
 use kentry::compare_sides::Sides;
-use kentry::error::Error;
+use kentry::error::{Error, INTERRUPTED};
+use kentry::live_command;
 use kentry::output::Target;
+use kentry::saving::Saving;
+use measure::arms::Arms;
 use report::{CompareFormat, Selection, Style};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::atomic::Ordering;
 use table::Table;
 
 /// The exit code where a result cannot be written.
@@ -17,13 +23,18 @@ const UNWRITTEN: u8 = 5;
 /// Compares, and ends with the gate's answer.
 #[inline(never)]
 pub fn run(args: &CompareArgs) -> ExitCode {
-    let ended = compare_runs(args).unwrap_or_else(|error| {
+    let compared = if args.live.is_empty() { compare_runs(args) } else { compare_live(args) };
+    let ended = compared.unwrap_or_else(|error| {
         note(&error.to_string());
-        Ended::Failed(match error {
-            Error::Output { .. } | Error::Report(_) => UNWRITTEN,
+        match error {
+            Error::Output { .. } | Error::Report(_) => Ended::Failed(UNWRITTEN),
+            // What is there is measured; it could not be kept.
+            Error::Runs(_) if !args.live.is_empty() => Ended::Failed(UNWRITTEN),
+            Error::Environment(_) if !args.live.is_empty() => Ended::NotComparable,
+            Error::Interrupted => Ended::Failed(INTERRUPTED),
             // A store that cannot be read has no such run.
-            _ => 2,
-        })
+            _ => Ended::Failed(2),
+        }
     });
     ExitCode::from(ended.exit_code(args.show.git_bisect))
 }
@@ -33,14 +44,52 @@ fn compare_runs(args: &CompareArgs) -> Result<Ended, Error> {
     let sides = Sides::read(args)?;
     let history = sides.history(&mut note);
     let compared = compare::compare(Table::get(), &sides.base, &sides.new, &history, &args.settings());
+    show(&compared, args, outputs)
+}
+
+/// Measures the arms, keeps their runs, and compares them by the rounds that were taken together.
+#[inline(never)]
+fn compare_live(args: &CompareArgs) -> Result<Ended, Error> {
+    let commands = args.live.iter().map(|text| ArmCommand::parse(text)).collect::<Result<Vec<_>, Error>>()?;
+    let plan = args.measured.plan(Table::get(), &args.entry, &args.operation, drawn_seed())?;
+    let outputs = outputs(args)?;
+    let save = SaveArgs { no_save: args.measured.no_save, ..SaveArgs::default() };
+    let savings =
+        commands.iter().map(|_| Saving::prepare(&save, &mut note)).collect::<Result<Vec<_>, Error>>()?;
+    let interrupt = catch_interrupts()?;
+    let arms = live_command::measure(&commands, &plan, args.measured.timeout, &interrupt, &mut note)?;
+    let kept: Result<(), Error> =
+        savings.into_iter().zip(&arms.documents).try_for_each(|(saving, document)| saving.keep(document));
+    let [base, new] = [0, 1].map(|place| given(&arms, &commands, place));
+    let compared =
+        compare::compare_pairs(Table::get(), &base, &new, &live_command::pairs(&arms), &args.settings());
+    let ended = show(&compared, args, outputs)?;
+    kept?;
+    Ok(if interrupt.load(Ordering::Relaxed) { Ended::Failed(INTERRUPTED) } else { ended })
+}
+
+/// An arm as a side.
+fn given(arms: &Arms, commands: &[ArmCommand], place: usize) -> Given {
+    let command = commands.get(place).and_then(ArmCommand::command);
+    let label = format!("{}: {}", live_command::name(place), command.as_deref().unwrap_or("no command"));
+    let run = |document: &document::Document| Run::of(Table::get(), document, None);
+    Given { label: report::plain(&label), runs: arms.documents.get(place).map(run).into_iter().collect() }
+}
+
+/// Writes the comparison, and says how it ended.
+fn show(
+    compared: &Comparison,
+    args: &CompareArgs,
+    outputs: Vec<(Target, CompareFormat)>,
+) -> Result<Ended, Error> {
     for (target, format) in outputs {
-        write(&compared, args, target, format)?;
+        write(compared, args, target, format)?;
     }
-    if let Some(why) = report::refusal(&compared) {
+    if let Some(why) = report::refusal(compared) {
         note(&format!("{why}; --force compares them all the same"));
         return Ok(Ended::NotComparable);
     }
-    Ok(Ended::Answered(compared.gate.map_or(GateAnswer::Pass, |gate| gate.answer)))
+    Ok(Ended::Answered(compared.gate.as_ref().map_or(GateAnswer::Pass, |gate| gate.answer)))
 }
 
 /// Where the comparison goes, and in which format.

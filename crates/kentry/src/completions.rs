@@ -98,8 +98,14 @@ fn command(table: &'static Table) -> Command {
         });
         pairs.map(|(switch, to)| value(&format!("{}={to}", switch.name), &switch.what))
     };
-    let subcommands =
-        || Cli::command().get_subcommands().map(|known| known.get_name().to_string()).collect::<Vec<_>>();
+    let subcommands = || {
+        let shown = |known: &&Command| !known.is_hide_set();
+        Cli::command()
+            .get_subcommands()
+            .filter(shown)
+            .map(|known| known.get_name().to_string())
+            .collect::<Vec<_>>()
+    };
     let rows = |command: Command| {
         command
             .mut_arg("entry", |arg| offering(arg, entries()))

@@ -7,36 +7,48 @@ use crate::this_machine::{ThisMachine, executor};
 use crate::{probe_files, progress, saving};
 use clap::Args;
 use host::{Executor, Files, Interrupt, Limits, Priority, Under, choose_cpu};
-use measure::arms::{Arm, Arms, Setting};
+use measure::arms::{Arm, Arms, Setting, Turns};
 use measure::{CpuChoice, HostPlan, Probes, TableRow};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 use table::{Kernel, Probe, Table};
+
+/// A command that takes longer to start a probe is slow, in seconds: a probe by itself takes a few milliseconds.
+const SLOW_START: f64 = 0.02;
+
+/// The confidence of the intervals of paired differences, as comparisons take them.
+const CONFIDENCE: f64 = 0.95;
 
 /// The longest note on what a command said, in characters.
 const SAID: usize = 200;
 
 /// How arms are measured.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Options of --live")]
+#[group(id = "measured", multiple = true, conflicts_with_all = ["runs", "base", "new"])]
 pub struct LiveArgs {
     /// Measure both arms on this CPU alone, unless an arm has its own [default: whichever CPU is quiet, among fast cores]
-    #[arg(long, value_name = "NUMBER", value_parser = cli::cpus, allow_negative_numbers = true)]
+    #[arg(long, requires = "live", value_name = "NUMBER", value_parser = cli::cpus, allow_negative_numbers = true)]
     pub cpu: Option<Cpus>,
     /// How long to measure both arms together; for rows that then lack quiet rounds, up to three times as long
-    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = cli::budget, allow_negative_numbers = true)]
+    #[arg(long, requires = "live", value_name = "SECONDS", default_value = "10", value_parser = cli::budget, allow_negative_numbers = true)]
     pub budget: Duration,
     /// Stop when the budget is used up, though not before one round of every row
-    #[arg(long)]
+    #[arg(long, requires = "live")]
     pub strict_budget: bool,
     /// Draw the order of the rounds from this number (at most 2^53) instead of a random one
-    #[arg(long, value_name = "NUMBER", value_parser = cli::seed, allow_negative_numbers = true)]
+    #[arg(long, requires = "live", value_name = "NUMBER", value_parser = cli::seed, allow_negative_numbers = true)]
     pub seed: Option<u64>,
     /// Run the probes with real-time priority (SCHED_FIFO), where permitted
-    #[arg(long)]
+    #[arg(long, requires = "live")]
     pub realtime: bool,
     /// How long one run of a probe may take, with the start-up of its command
-    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = cli::budget, allow_negative_numbers = true)]
+    #[arg(long, requires = "live", value_name = "SECONDS", default_value = "10", value_parser = cli::budget, allow_negative_numbers = true)]
     pub timeout: Duration,
+    /// Do not keep the runs of the arms; otherwise `kentry runs` lists both
+    #[arg(long, requires = "live")]
+    pub no_save: bool,
 }
 
 impl LiveArgs {
@@ -224,7 +236,7 @@ fn try_out(arms: &mut [Ready], plan: &HostPlan, cpu: usize, note: &mut dyn FnMut
     }
     let round: f64 = seconds.iter().sum();
     let rounds = plan.longest().as_secs_f64() / (round * plan.rows.len() as f64);
-    if rounds < measure::arms::NEEDED as f64 {
+    if rounds < measure::arms::NEEDED as f64 && seconds.iter().any(|time| *time > SLOW_START) {
         let each: Vec<String> = seconds
             .iter()
             .enumerate()
@@ -247,38 +259,19 @@ fn used(plan: &HostPlan) -> Vec<Probe> {
     Probe::ALL.into_iter().filter(needs).collect()
 }
 
-/// A line for each row: what each arm costs, and how much they differ. For trying out; `compare` says it well.
-pub fn lines(arms: &Arms) -> String {
-    let mut out = String::new();
-    for turns in &arms.turns {
-        let row = |arm: usize| {
-            let results = &arms.documents.get(arm)?.results;
-            results.iter().find(|row| (&row.entry, &row.operation) == (&turns.entry, &turns.operation))
-        };
-        let cost = |arm: usize| match row(arm) {
-            Some(row) if row.outcome != document::Outcome::Ok => row.outcome.name().to_string(),
-            Some(row) => row.core_cycles.map_or("-".into(), |cost| format!("{:.1}", cost.estimate.0)),
-            None => "-".into(),
-        };
-        let found = stats::paired(&arms.pairs(turns, 0, 1), 0.95);
-        let difference = found.map_or("-".into(), |found| {
-            format!(
-                "{:+.1} ({:+.1} to {:+.1}) p {:.3} {} pairs",
-                found.difference, found.low, found.high, found.p, found.pairs
-            )
-        });
-        out.push_str(&format!(
-            "{:<16} {:<28} {:>9} {:>9} {difference}\n",
-            turns.entry,
-            turns.operation,
-            cost(0),
-            cost(1)
-        ));
-        for (place, row) in [row(0), row(1)].into_iter().enumerate() {
-            if let Some(reason) = row.and_then(|row| row.reason.as_deref()) {
-                out.push_str(&format!("    {}: {}\n", name(place), report::plain(reason)));
-            }
-        }
-    }
-    out
+/// What the turns of two arms say of each row: the paired differences.
+pub fn pairs(arms: &Arms) -> Vec<compare::Paired> {
+    let of_row = |turns: &Turns| {
+        let found = stats::paired(&arms.pairs(turns, 0, 1), CONFIDENCE)?;
+        Some(compare::Paired {
+            entry: turns.entry.clone(),
+            operation: turns.operation.clone(),
+            configuration: BTreeMap::new(),
+            change: found.difference,
+            low: found.low,
+            high: found.high,
+            pairs: found.pairs as u64,
+        })
+    };
+    arms.turns.iter().filter_map(of_row).collect()
 }

@@ -2,22 +2,18 @@
 
 mod compare_command;
 mod lab_command;
+mod report_command;
 mod reproduce_command;
 mod runs_command;
 
 use document::Outcome;
 use host::{Interrupt, Priority};
-use kentry::arm::ArmCommand;
 use kentry::cli::{Color, Command, ExplainArgs, ListArgs, MeasureArgs, ShowArgs, ShowFileArgs};
 use kentry::error::{Error, INTERRUPTED, UNFINISHED, without_numbers};
-use kentry::live_command::LiveArgs;
 use kentry::output::Target;
 use kentry::saving::Saving;
 use kentry::this_machine::{ThisMachine, executor};
-use kentry::{
-    arguments, completions, dry_run, explain, input, live_command, locale, manual, pager, probe_files,
-    progress,
-};
+use kentry::{arguments, completions, dry_run, explain, input, locale, manual, pager, probe_files, progress};
 use measure::{CpuChoice, HostPlan, Setting};
 use nix::sys::signal::{SigHandler, Signal, signal};
 use report::{Selection, Style};
@@ -47,10 +43,10 @@ fn main() -> ExitCode {
         Some(Command::Show(args)) => run_show(&args),
         Some(Command::Reproduce(args)) => reproduce_command::run(&args),
         Some(Command::Compare(args)) => Ok(compare_command::run(&args)),
+        Some(Command::Report(args)) => report_command::run(&args),
         Some(Command::List(args)) => run_list(&args),
         Some(Command::Explain(args)) => run_explain(&args),
         Some(Command::Completions { shell }) => print(&completions::script(shell)),
-        Some(Command::Live { live, entry, operation, args }) => run_live(&live, &entry, &operation, &args),
         Some(Command::Probes { folder }) => probe_files::write(&folder).and_then(|text| print(&text)),
         Some(Command::Man { subcommand }) => run_man(subcommand.as_deref()),
     };
@@ -164,20 +160,6 @@ fn measure_host(plan: &HostPlan, interrupt: &Interrupt) -> Result<document::Docu
     };
     let bar = progress::Bar::new();
     Ok(measure::measure(plan, setting, &mut |progress| bar.show(progress))?)
-}
-
-#[inline(never)]
-fn run_live(
-    arms: &[String],
-    entries: &[String],
-    operations: &[String],
-    args: &LiveArgs,
-) -> Result<ExitCode, Error> {
-    let arms = arms.iter().map(|text| ArmCommand::parse(text)).collect::<Result<Vec<_>, Error>>()?;
-    let plan = args.plan(Table::get(), entries, operations, drawn_seed())?;
-    let interrupt = catch_interrupts()?;
-    let arms = live_command::measure(&arms, &plan, args.timeout, &interrupt, &mut note)?;
-    print(live_command::lines(&arms).as_bytes())
 }
 
 /// Renders saved documents, one after the other; in JSON, CSV and Markdown one at a time.

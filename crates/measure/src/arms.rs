@@ -4,7 +4,7 @@
 
 use crate::Error;
 use crate::around::Around;
-use crate::conclude::{Facts, Probes, conclude_together};
+use crate::conclude::{Facts, Measured, Probes, conclude_together};
 use crate::drive::{Answer, Measurer, Progress, Taken, drive};
 use crate::earlier::Earlier;
 use crate::linux::{MOST_ROUNDS, describe, groups, no_cpu, samples, sentinel};
@@ -136,8 +136,8 @@ pub fn measure<'a>(
     let of_arm =
         |arm: &Arm| Facts { command: arm.command.clone(), probes: arm.probes.clone(), ..facts.clone() };
     let of_arms = rows.chunks(plan.rows.len().max(1)).zip(&arms).zip(vdso);
-    let measurements = of_arms.map(|((rows, arm), vdso)| (rows, of_arm(arm), vdso)).collect();
-    let documents = conclude_together(measurements, &environment);
+    let measured = of_arms.map(|((rows, arm), vdso)| Measured { rows, facts: of_arm(arm), vdso });
+    let documents = conclude_together(measured.collect(), &environment);
     let turns = plan.rows.iter().zip(turns).map(|(row, begun)| places(&documents, *row, &begun)).collect();
     let remarks = strays.into_iter().map(|stray| stray.into_iter().collect()).collect();
     Ok(Arms { documents, remarks, turns })

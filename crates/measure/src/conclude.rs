@@ -101,22 +101,28 @@ pub fn conclude(
     conclude_by(rows, &references, facts, environment, vdso)
 }
 
-/// The documents of several measurements whose rounds were taken side by side, each with its rows, its facts, and what its vDSO
-/// exports. All rounds are judged by the same references, so that no judgement makes a difference; but a measurement whose times are
-/// not a processor's has its own.
-pub fn conclude_together(
-    measurements: Vec<(&[Row], Facts, BTreeMap<String, Vec<Export>>)>,
-    environment: &Environment,
-) -> Vec<Document> {
-    let own: Vec<References> =
-        measurements.iter().map(|(rows, facts, _)| of_facts(*rows, facts, environment)).collect();
+/// A measurement that is over, before it is judged.
+pub struct Measured<'r, 'a> {
+    /// Its rows, with their rounds.
+    pub rows: &'r [Row<'a>],
+    /// What else is known of it.
+    pub facts: Facts,
+    /// What its vDSO images export, by bitness.
+    pub vdso: BTreeMap<String, Vec<Export>>,
+}
+
+/// The documents of several measurements whose rounds were taken side by side. All rounds are judged by the same references, so that
+/// no judgement makes a difference; but a measurement whose times are not a processor's has its own.
+pub fn conclude_together(measurements: Vec<Measured>, environment: &Environment) -> Vec<Document> {
+    let own = measurements.iter().map(|measured| of_facts(measured.rows, &measured.facts, environment));
+    let own: Vec<References> = own.collect();
     let is_real = |references: &References| times(environment, references) == Times::Real;
     let real = measurements.iter().zip(&own).filter(|(_, own)| is_real(own));
-    let rows = real.flat_map(|((rows, ..), _)| rows.iter());
-    let together = measurements.first().map(|(_, facts, _)| of_facts(rows, facts, environment));
+    let rows = real.flat_map(|(measured, _)| measured.rows);
+    let together = measurements.first().map(|first| of_facts(rows, &first.facts, environment));
     let together = together.unwrap_or_default();
     let each = measurements.into_iter().zip(&own);
-    each.map(|((rows, facts, vdso), own)| {
+    each.map(|(Measured { rows, facts, vdso }, own)| {
         let references = if is_real(own) { &together } else { own };
         conclude_by(rows, references, facts, environment.clone(), vdso)
     })

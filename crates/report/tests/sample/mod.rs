@@ -2,9 +2,12 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 mod lab;
+mod rounds;
 
 #[allow(unused_imports, reason = "each test file uses a part of it")]
 pub use lab::{lab, lab_of_one, lab_on_hardware};
+#[allow(unused_imports, reason = "each test file uses a part of it")]
+pub use rounds::{HOSTILE, filled, later, with_rounds};
 
 use document::{CpuUse, Document, Export, Machine, Measurement, Outcome, Path, Place, Row, SCHEMA, Timing};
 use environment::{Environment, Libc, LoadDuring, Unseen};
@@ -232,6 +235,7 @@ fn disturb(document: &mut Document) {
     measurement.realtime = true;
     measurement.chain_ratio.insert("32".into(), 0.142);
     measurement.realtime_refused = Some("\u{1b}]0;title\u{7}EPERM".into());
+    measurement.command = Some("strace -f \u{1b}[2J".into());
     measurement.lfence_order = Some(0.31);
     measurement.changes = vec!["tracing \u{1b}[31mappeared".into()];
     measurement.cpus[0].vouched_by = "nothing".into();

@@ -1,0 +1,326 @@
+//! Arms under real commands, on the machine that runs the tests, however noisy that is: outcomes, words and shapes.
+#![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
+
+use document::{Document, Outcome, Row};
+use host::Interrupt;
+use kentry::arm::ArmCommand;
+use kentry::error::Error;
+use kentry::live_command;
+use measure::arms::Arms;
+use measure::{CpuChoice, HostPlan, Probes, select};
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+use table::{Kernel, Table};
+
+const ROWS: [&str; 6] = ["syscall-x86_64", "int80-i386", "vdso-x86_64", "libc", "rdpid", "call"];
+
+const OPERATIONS: [&str; 3] = ["none", "getppid", "getcpu"];
+
+/// Two arms, for a moment; and what was said meanwhile.
+fn compare_for(arms: [&str; 2], budget: f64, timeout: Duration) -> (Result<Arms, Error>, String) {
+    let words = |words: &[&str]| words.iter().map(|word| word.to_string()).collect::<Vec<_>>();
+    let rows = select::rows(Table::get(), Kernel::Linux, &words(&ROWS), &words(&OPERATIONS)).unwrap();
+    let plan = HostPlan {
+        rows,
+        cpus: CpuChoice::Quiet,
+        budget: Duration::from_secs_f64(budget),
+        strict_budget: true,
+        seed: 1,
+        realtime: false,
+    };
+    let arms = arms.map(|arm| ArmCommand::parse(arm).unwrap());
+    let mut notes = String::new();
+    let mut note = |text: &str| notes.push_str(&format!("{text}\n"));
+    let arms = live_command::measure(&arms, &plan, timeout, &Interrupt::default(), &mut note);
+    (arms, notes)
+}
+
+fn compare(first: &str, second: &str) -> (Arms, String) {
+    let (arms, notes) = compare_for([first, second], 0.05, Duration::from_secs(20));
+    (arms.unwrap(), notes)
+}
+
+/// Why there is nothing to compare.
+fn refused(second: &str) -> String {
+    let (arms, _) = compare_for(["", second], 0.05, Duration::from_secs(20));
+    let error = arms.map(|_| ()).unwrap_err();
+    assert!(matches!(error, Error::Environment(_)), "{error:?}");
+    error.to_string()
+}
+
+fn row<'d>(document: &'d Document, entry: &str, operation: &str) -> &'d Row {
+    document.results.iter().find(|row| row.entry == entry && row.operation == operation).unwrap()
+}
+
+/// Asserts that these arms work as they do without a command: every row that does.
+fn assert_all_work(arms: &Arms) {
+    let [plain, under] = [0, 1].map(|arm: usize| &arms.documents[arm]);
+    for (plain, under) in plain.results.iter().zip(&under.results) {
+        assert_eq!((plain.outcome, &plain.reason), (under.outcome, &under.reason), "{}", plain.in_words());
+    }
+    assert_eq!(row(under, "syscall-x86_64", "getppid").outcome, Outcome::Ok);
+    for turns in &arms.turns {
+        assert_eq!(turns.places.is_empty(), row(plain, &turns.entry, &turns.operation).rounds.is_empty());
+    }
+}
+
+/// The command, whose runs are not kept: what it prints, what it complains of, and its status.
+fn kentry(arguments: &[&str]) -> (String, String, i32) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kentry"));
+    let output = command.arg("compare").args(arguments).arg("--no-save").output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (text(output.stdout), text(output.stderr), output.status.code().unwrap())
+}
+
+#[test]
+fn the_command_compares_arms_by_rounds_in_turns() {
+    let rows = ["-e", "syscall", "-e", "sysenter", "-o", "getppid", "--budget", "0.2"];
+    let (out, _, status) = kentry(&[&["--live", "", "env", "--format", "json"][..], &rows].concat());
+    assert_eq!(status, 0);
+    let compared: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let commands = compared["confounders"].as_array().unwrap().iter().find(|one| one["id"] == "command");
+    assert!(commands.is_some(), "{out}");
+    assert_eq!(compared["rows"].as_array().unwrap().len(), 2);
+    let surround = SURROUND.display();
+    let closed = format!("{surround} kill x86_64 110");
+    let gate = ["--live", "", &closed, "--fail-on", "closed"];
+    let (out, _, status) = kentry(&[&gate[..], &rows].concat());
+    assert!(status == 1 && out.contains("ok → refused: surround was ended by SIGSYS"), "{status}: {out}");
+}
+
+#[test]
+fn the_command_says_what_it_could_not_compare() {
+    let (_, why, status) = kentry(&["--live", "", "/nowhere/at-all"]);
+    assert_eq!(status, 3, "{why}");
+    assert!(why.contains("B, \"/nowhere/at-all\": the command could not be started"), "{why}");
+    for wrong in ["a | b", "--budget 3", "sh -c 'x", "--cpu"] {
+        let (_, why, status) = kentry(&["--live", "", wrong]);
+        assert!(status == 2 && why.contains("--live"), "{wrong}: {why}");
+    }
+}
+
+#[test]
+fn an_interrupt_ends_the_measurement_and_compares_what_there_is() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kentry"));
+    command.args(["compare", "--live", "", "env", "--no-save", "-e", "call", "--budget", "600"]);
+    let child = command.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let folders = || -> Vec<_> {
+        let all = std::fs::read_dir(std::env::temp_dir()).unwrap().flatten();
+        let is_of_probes = |path: &PathBuf| path.join("probe64").exists();
+        all.map(|entry| entry.path()).filter(is_of_probes).collect()
+    };
+    let begin = Instant::now();
+    while folders().is_empty() && begin.elapsed() < Duration::from_secs(20) {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    std::thread::sleep(Duration::from_millis(500));
+    let pid = nix::unistd::Pid::from_raw(i32::try_from(child.id()).unwrap());
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("call"));
+}
+
+fn skipped(why: &str) {
+    let thread = std::thread::current();
+    let _ = writeln!(std::io::stderr(), "skipped {}: {why}", thread.name().unwrap_or_default());
+}
+
+fn is_there(program: &str) -> bool {
+    let there =
+        Command::new("sh").args(["-c", &format!("command -v {program}")]).output().unwrap().status.success();
+    if !there {
+        skipped(&format!("there is no {program}"));
+    }
+    there
+}
+
+/// The program that installs a seccomp filter and executes what follows.
+static SURROUND: LazyLock<PathBuf> = LazyLock::new(|| {
+    let target = PathBuf::from(concat!(env!("CARGO_TARGET_TMPDIR"), "/surround"));
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/surround.c");
+    let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".into());
+    let made = Command::new(compiler).args(["-O1", "-o"]).arg(&target).arg(source).status().unwrap();
+    assert!(made.success());
+    target
+});
+
+#[test]
+fn two_arms_that_are_the_same_work_alike() {
+    let (arms, notes) = compare("", "");
+    assert_all_work(&arms);
+    assert_eq!(notes, "the arms are the same: whatever difference is found is chance\n");
+    let measurements = [0, 1].map(|arm: usize| &arms.documents[arm].measurement);
+    assert_eq!(measurements[0].seed, measurements[1].seed);
+    assert_eq!(measurements[0].command, None);
+    assert_eq!(measurements[0].probes, Probes::embedded().hashes);
+}
+
+#[test]
+fn rows_work_under_commands_that_execute_or_fork() {
+    for command in
+        ["env", "nice -n 3 {}", "sh -c {}", "sh -c '{}; exit $?'", "sh -c 'exec \"$0\" \"$@\"' {file}"]
+    {
+        let (arms, _) = compare("", command);
+        assert_all_work(&arms);
+        assert_eq!(arms.documents[1].measurement.command.as_deref(), Some(command));
+    }
+}
+
+#[test]
+fn a_traced_probe_works_and_its_calls_are_dear() {
+    if !is_there("strace") {
+        return;
+    }
+    let (arms, _) = compare("", "strace -f -o /dev/null");
+    assert_all_work(&arms);
+    let cost = |arm: usize| row(&arms.documents[arm], "syscall-x86_64", "getppid").core_cycles;
+    match cost(0).zip(cost(1)) {
+        Some((plain, traced)) => assert!(traced.estimate.0 > 5.0 * plain.estimate.0, "{plain:?} {traced:?}"),
+        // So short a run on a shared machine.
+        None => {
+            assert!((0..2).any(|arm| row(&arms.documents[arm], "syscall-x86_64", "getppid").noise.is_some()))
+        }
+    }
+}
+
+#[test]
+fn what_a_seccomp_filter_forbids_is_refused_in_that_arm_alone() {
+    let surround = SURROUND.display();
+    assert_all_work(&compare("", &format!("{surround} allow x86_64 96")).0);
+    let (arms, _) = compare("", &format!("{surround} kill x86_64 110"));
+    let [plain, under] = [0, 1].map(|arm: usize| row(&arms.documents[arm], "syscall-x86_64", "getppid"));
+    assert_eq!((plain.outcome, under.outcome), (Outcome::Ok, Outcome::Refused));
+    assert!(
+        under.reason.as_ref().unwrap().contains("SIGSYS (a seccomp filter forbids a call)"),
+        "{:?}",
+        under.reason
+    );
+    assert_eq!(row(&arms.documents[1], "syscall-x86_64", "none").outcome, Outcome::Ok);
+    let (arms, _) = compare("", &format!("{surround} errno=1 x86_64 110"));
+    let under = row(&arms.documents[1], "syscall-x86_64", "getppid");
+    assert!(
+        under.outcome == Outcome::Refused && under.reason.as_ref().unwrap().contains("EPERM"),
+        "{:?}",
+        under.reason
+    );
+}
+
+#[test]
+fn what_reaches_the_loader_alone_is_said_to() {
+    let (arms, notes) = compare("", "LD_PRELOAD=/nowhere/at-all.so");
+    assert_all_work(&arms);
+    assert!(notes.contains("LD_PRELOAD reaches the rows of libc alone"), "{notes}");
+    assert!(notes.contains("B says: ERROR: ld.so: object '/nowhere/at-all.so'"), "{notes}");
+}
+
+#[test]
+fn a_command_that_runs_no_probe_ends_the_comparison() {
+    for (command, why) in [
+        (
+            "/nowhere/at-all {}",
+            "B, \"/nowhere/at-all {}\": the command could not be started: /nowhere/at-all: No such file",
+        ),
+        ("true", "true ended without starting the probe"),
+        (
+            "sh -c 'echo no profile >&2; exit 126'",
+            "exited with 126 (it could not execute its program) before the probe wrote anything; it said: \"no profile\"",
+        ),
+        ("sh -c {file}", "sh started the probe with other arguments than it was given: write {} where"),
+        ("echo", "to its standard output, where the probe's records belong"),
+        ("sh -c 'echo ready; {}'", "sh wrote \"ready\" to its standard output, before the probe's records"),
+        ("/nowhere/kentry", "/nowhere/kentry is taken for another kentry, by its name"),
+    ] {
+        let error = refused(command);
+        assert!(error.contains(why), "{command}: {error}");
+    }
+}
+
+#[test]
+fn a_command_that_hangs_is_ended_in_time() {
+    let begin = Instant::now();
+    let (arms, _) = compare_for(
+        ["", "sleep 1000; {}"].map(|_| "sh -c 'sleep 1000 & sleep 1000; {}'"),
+        0.05,
+        Duration::from_millis(300),
+    );
+    let error = arms.map(|_| ()).unwrap_err().to_string();
+    assert!(
+        error.contains("sh and the probe did not end within 300ms, the time for a run with its start-up"),
+        "{error}"
+    );
+    assert!(begin.elapsed() < Duration::from_secs(30));
+}
+
+#[test]
+fn what_goes_wrong_later_is_an_outcome_of_its_rows() {
+    // To describe the vDSO a probe gets one argument, and to measure ten.
+    let later = |script: &str| format!("sh -c '[ $# -gt 1 ] && {script}; exec \"$0\" \"$@\"' {{}}");
+    let (arms, _) = compare_for(["", &later("sleep 1000")], 0.05, Duration::from_secs(1));
+    let arms = arms.unwrap();
+    let [plain, under] = [0, 1].map(|arm: usize| row(&arms.documents[arm], "call", "none"));
+    assert_eq!((plain.outcome, under.outcome), (Outcome::Ok, Outcome::Timeout));
+    for (script, outcome, why) in [
+        (
+            "echo listening",
+            Outcome::Error,
+            "sh wrote \"listening\" to its standard output, before the probe's records",
+        ),
+        ("exit 7", Outcome::Error, "sh exited with 7 before the probe wrote anything"),
+        ("kill -KILL $$", Outcome::Error, "sh was ended by SIGKILL before the probe wrote anything"),
+        ("exit 159", Outcome::Refused, "sh was ended by SIGSYS"),
+    ] {
+        let (arms, _) = compare("", &later(script));
+        let under = row(&arms.documents[1], "call", "none");
+        let reason = under.reason.clone().unwrap();
+        assert_eq!(under.outcome, outcome, "{reason}");
+        assert!(reason.starts_with(why), "{reason}");
+    }
+}
+
+#[test]
+fn arms_have_cpus_and_a_command_may_choose_its_own() {
+    let allowed = host::allowed_cpus().unwrap();
+    let (first, last) = (allowed[0], *allowed.last().unwrap());
+    let (arms, _) = compare(&format!("--cpu {first}"), &format!("kentry --cpu={last}"));
+    assert_all_work(&arms);
+    for (document, cpu) in arms.documents.iter().zip([first, last]) {
+        assert!(
+            document.measurement.cpus.iter().all(|used| used.cpu == cpu),
+            "{:?}",
+            document.measurement.cpus
+        );
+    }
+    let arms = [1000, 4095].map(|cpu| format!("--cpu {cpu}"));
+    let (arms, _) = compare_for([&arms[0], &arms[1]], 0.05, Duration::from_secs(20));
+    assert!(matches!(arms, Err(Error::Usage(_))));
+    if first == last || !is_there("taskset") {
+        return;
+    }
+    let (arms, notes) = compare(&format!("--cpu {last}"), &format!("--cpu {last} taskset -c {first} {{}}"));
+    assert_all_work(&arms);
+    let expected = format!("B: its probes ran on CPU {first} when they were to run on CPU {last}");
+    assert!(notes.contains(&expected), "{notes}");
+}
+
+#[test]
+fn another_kentry_hands_out_its_probes() {
+    let other = env!("CARGO_BIN_EXE_kentry");
+    let (arms, _) = compare("kentry", other);
+    assert_all_work(&arms);
+    let probes = arms.documents.iter().map(|document| &document.measurement.probes);
+    assert!(probes.into_iter().all(|probes| *probes == Probes::embedded().hashes));
+}
+
+#[test]
+fn another_user_can_execute_the_probes() {
+    if !nix::unistd::geteuid().is_root() {
+        return skipped("it needs root");
+    }
+    let (arms, _) = compare("", "chroot --userspec=65534 / {}");
+    assert_all_work(&arms);
+    assert_eq!(compare("", "chroot / {file}").0.documents.len(), 2);
+}
