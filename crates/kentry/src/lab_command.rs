@@ -26,7 +26,6 @@ const LAB_OUTPUT: usize = 256 << 20;
 const LOOK_TIME: Duration = Duration::from_secs(1);
 
 /// Measures, prints the plan, or writes an image.
-#[inline(never)]
 pub fn measure(args: &LabArgs) -> Result<ExitCode, Error> {
     if let Some(word) = &args.listing {
         return list(args, word);
@@ -118,7 +117,6 @@ fn limits(options: &Options, interrupt: &Interrupt) -> lab::Limits {
 }
 
 /// Runs a program, and ends with its exit code.
-#[inline(never)]
 pub fn execute(args: &LabArgs) -> Result<ExitCode, Error> {
     let (mut standard, mut errors) = (std::io::stdout(), std::io::stderr());
     let mut output = Output { standard: &mut standard, errors: &mut errors };

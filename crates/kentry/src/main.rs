@@ -13,7 +13,9 @@ use kentry::error::{Error, INTERRUPTED, UNFINISHED, without_numbers};
 use kentry::output::Target;
 use kentry::saving::Saving;
 use kentry::this_machine::{ThisMachine, executor};
-use kentry::{arguments, completions, dry_run, explain, input, locale, manual, pager, probe_files, progress};
+use kentry::{
+    arguments, completions, dry_run, explain, input, locale, manual, pager, probe_files, progress, stack,
+};
 use measure::{CpuChoice, HostPlan, Setting};
 use nix::sys::signal::{SigHandler, Signal, signal};
 use report::{Selection, Style};
@@ -30,8 +32,11 @@ const ROUND_TIME: Duration = Duration::from_secs(10);
 /// Width of a table that is not written to a terminal, in columns.
 const WIDTH: usize = 100;
 
-/// What it calls is not inlined: the frame of the whole would not fit a small stack (`ulimit -s 64`).
 fn main() -> ExitCode {
+    stack::with_room(command)
+}
+
+fn command() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().collect();
     let cli = arguments::parse(&arguments).unwrap_or_else(|error| lab_command::leave(&error, &arguments));
     let result = match cli.command {
@@ -63,7 +68,6 @@ fn note(text: &str) {
     let _ = writeln!(std::io::stderr(), "kentry: {}", locale::text(&text));
 }
 
-#[inline(never)]
 fn run_measure(args: &MeasureArgs) -> Result<ExitCode, Error> {
     need_counter()?;
     let plan = args.plan(Table::get(), drawn_seed())?;
@@ -94,7 +98,6 @@ fn names_rows(entries: &[String], operations: &[String]) -> bool {
 }
 
 /// Writes the report of a measurement that is over, keeps the run, and says how it went.
-#[inline(never)]
 fn show(
     document: &document::Document,
     args: &ShowArgs,
@@ -139,7 +142,6 @@ fn all_failed(document: &document::Document) -> Option<&str> {
     Some(first.reason.as_deref().unwrap_or(first.outcome.name()))
 }
 
-#[inline(never)]
 fn measure_host(plan: &HostPlan, interrupt: &Interrupt) -> Result<document::Document, Error> {
     let asked = match plan.cpus {
         CpuChoice::Only(cpu) => Some(cpu),
@@ -163,7 +165,6 @@ fn measure_host(plan: &HostPlan, interrupt: &Interrupt) -> Result<document::Docu
 }
 
 /// Renders saved documents, one after the other; in JSON, CSV and Markdown one at a time.
-#[inline(never)]
 fn run_show(args: &ShowFileArgs) -> Result<ExitCode, Error> {
     let format = args.show.format();
     if args.files.len() > 1 && format != report::Format::Text {
@@ -224,7 +225,6 @@ fn is_ignored(asked: Signal) -> bool {
     is_ignored
 }
 
-#[inline(never)]
 fn run_list(args: &ListArgs) -> Result<ExitCode, Error> {
     let target = Target::open(args.show.output.as_deref())?;
     let style = style(&args.show, true, &target);
@@ -234,7 +234,6 @@ fn run_list(args: &ListArgs) -> Result<ExitCode, Error> {
 }
 
 /// On a terminal the text is formatted for it; elsewhere it remains Markdown.
-#[inline(never)]
 fn run_explain(args: &ExplainArgs) -> Result<ExitCode, Error> {
     if args.example {
         return print(explain::example(Table::get(), &args.name)?.as_bytes());
@@ -252,7 +251,6 @@ fn run_explain(args: &ExplainArgs) -> Result<ExitCode, Error> {
 }
 
 /// The page of the command, or of one of its subcommands.
-#[inline(never)]
 fn run_man(subcommand: Option<&str>) -> Result<ExitCode, Error> {
     let page = manual::page(subcommand)
         .map_err(|source| Error::Output { target: "manual page".into(), source })?
@@ -263,7 +261,6 @@ fn run_man(subcommand: Option<&str>) -> Result<ExitCode, Error> {
     print(&page)
 }
 
-#[inline(never)]
 fn print(bytes: &[u8]) -> Result<ExitCode, Error> {
     Target::Standard.write(bytes)?;
     Ok(ExitCode::SUCCESS)

@@ -28,7 +28,6 @@ pub fn store() -> Result<Store, Error> {
 }
 
 /// The kept runs, the newest first; none where they cannot be read.
-#[inline(never)]
 pub fn heads() -> Vec<Head> {
     store().and_then(|store| Ok(store.list()?.heads)).unwrap_or_default()
 }
