@@ -32,7 +32,7 @@ pub fn document(path: &Path) -> Result<Document, Error> {
 /// The same, with what it is called.
 ///
 /// # Errors
-/// As [`document`].
+/// As [`document()`].
 pub fn run(path: &Path) -> Result<Found, Error> {
     let name = path.to_str().and_then(|word| word.parse::<Name>().ok());
     let Some(name) = name else { return of_file(path) };
