@@ -7,7 +7,7 @@ KENTRY := target/$(TARGET)/release/kentry
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 DIST := kentry-$(VERSION)-$(TARGET)
 
-.PHONY: run build test quick bench fuzz lint install dist clean help
+.PHONY: run build test quick bench soak fuzz lint install dist clean help
 
 run: build ## Build, and measure this machine
 	./$(KENTRY)
@@ -30,6 +30,9 @@ lint: ## Formatter and linters
 bench: build ## Precision and cost beside peers: writes bench/RESULTS.md
 	scripts/need.sh bench
 	bench/run.sh
+
+soak: build ## How often comparisons of this machine with itself are wrong, in about ten minutes (COMPARISONS=50 RUNS=3 BUDGET=2)
+	bench/soak.sh
 
 fuzz: ## Fuzz the parsers for a while (FUZZ_SECONDS=60)
 	fuzz/run.sh $(or $(FUZZ_SECONDS),60)

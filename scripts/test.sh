@@ -75,10 +75,14 @@ step "examples of every entry" tests/examples.sh
 step "hostile surroundings" tests/hostile.sh
 step "on a terminal" tests/terminal.sh
 step "completion in shells" tests/completions.sh
+step "pages in a browser" tests/page.sh
 step "installation" tests/install.sh
 step "other kernels, emulated" tests/guest.sh
 step "the lab from an image" tests/image.sh
 step "README examples" tests/readme.sh
+step "the example workflow" tests/ci.sh
+# So few prove nothing and can fail nothing; that the script works is shown.
+step "soak, one comparison" env COMPARISONS=1 RUNS=1 BUDGET=0.2 bench/soak.sh
 step "fuzzing, bounded" fuzz/run.sh 10
 step "distribution" tests/dist.sh
 

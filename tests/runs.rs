@@ -82,6 +82,40 @@ fn what_is_measured_is_kept_and_shown_again() {
 }
 
 #[test]
+fn a_page_is_made_of_kept_runs_and_of_files() {
+    let user = User::new();
+    let none = user.kentry(&["report"]);
+    assert_eq!(code(&none), 2, "{}", said(&none));
+    user.measure(&["--name", "before"]);
+    user.measure(&["--output", "run.json"]);
+    let page = |arguments: &[&str]| {
+        let output = user.kentry(&[&["report"], arguments].concat());
+        assert_eq!(code(&output), 0, "{arguments:?}: {}", said(&output));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    // Of the newest, to a pipe.
+    let newest = page(&[]);
+    assert!(newest.starts_with("<!DOCTYPE html>") && newest.trim_end().ends_with("</html>"));
+    assert_eq!(page(&["latest", "-o", "-"]), newest);
+    assert_eq!(page(&["before", "run.json", "--title", "a < b", "-o", "report.html"]), "");
+    let written = std::fs::read_to_string(user.0.path().join("report.html")).unwrap();
+    assert!(written.contains("<title>a &#60; b</title>"));
+    assert!(
+        written.contains("> before<") && written.contains("> run.json<"),
+        "runs are called as they were named"
+    );
+    for (arguments, status, why) in [
+        (&["yours"][..], 2, "no kept run is called yours"),
+        (&["latest", "-o", "no/such/report.html"], 1, "there is no such file or folder"),
+        (&["latest"; 9], 2, "at most 8 runs, not 9"),
+    ] {
+        let refused = user.kentry(&[&["report"], arguments].concat());
+        assert_eq!(code(&refused), status, "{arguments:?}: {}", said(&refused));
+        assert!(said(&refused).contains(why) && refused.stdout.is_empty(), "{}", said(&refused));
+    }
+}
+
+#[test]
 fn a_name_is_one_runs() {
     let user = User::new();
     user.measure(&["--name", "before"]);

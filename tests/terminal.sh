@@ -43,4 +43,7 @@ on_terminal "a dumb terminal" 20 "TERM=dumb PAGER=cat \$kentry explain rdtsc"
 refuse "$escape"
 on_terminal "color on a dumb terminal" 20 "TERM=dumb PAGER=cat \$kentry explain rdtsc --color always"
 expect "$escape\\[1m"
+# It would be half a megabyte of markup.
+check "a page of HTML" 2 env TERM=xterm kentry="$kentry" script -qec '$kentry report ./none.json' /dev/null
+expect 'not for a terminal: name a file for it, such as -o report.html'
 finish

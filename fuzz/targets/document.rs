@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::{Corpus, fuzz_mutator, fuzz_target, fuzzer_mutate};
-use report::{Format, Selection, Style, render, summary_of_row};
+use report::{Format, PageRun, Selection, Style, Verdicts, page, render, summary_of_row};
 use document::Document;
 use table::Table;
 
@@ -76,6 +76,7 @@ fuzz_target!(|text: &str| -> Corpus {
     rendered(&document, Format::Markdown, &style(false));
     rendered(&document, Format::Markdown, &style(true));
     rendered(&document, Format::Csv, &style(false));
+    paged(&document);
     document.results.iter().map(summary_of_row).for_each(drop);
     document.results.iter().map(|row| document.identity(Table::get(), row)).for_each(drop);
 
@@ -98,4 +99,18 @@ fn rendered(document: &Document, format: Format, style: &Style) -> String {
         "{format}: the end"
     );
     text
+}
+
+/// Alone, and beside itself.
+fn paged(document: &Document) {
+    let run = || PageRun { name: "run".into(), document: document.clone(), verdicts: Verdicts::new() };
+    for runs in [vec![run()], vec![run(), run()]] {
+        let bytes = page(&runs, Table::get(), None).expect("a document that loads becomes a page");
+        let text = String::from_utf8(bytes).expect("a page is text");
+        let steering = |c: &char| c.is_control() && !matches!(c, '\n' | '\t');
+        assert_eq!(text.chars().find(steering), None, "a page");
+        // The data, the library's and the page's own; where no row works there are no charts.
+        assert!(matches!(text.matches("</script").count(), 1 | 3), "a script that ends early");
+        assert!(text.ends_with("</html>\n"), "the end of a page");
+    }
 }

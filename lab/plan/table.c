@@ -4,6 +4,7 @@
  */
 #include "plan/table.h"
 #include "plan/reading.h"
+#include "plan/verdict.h"
 #include "cpu/counters.h"
 #include "cpu/cpu.h"
 #include "entry/entry.h"
@@ -75,6 +76,28 @@ void table_title(void)
 	put(&line, CONSOLE_TEXT);
 }
 
+/* The times of rows that do this are mostly the hypervisor's. */
+static void put_trapped(unsigned trapped)
+{
+	static const char *const names[TRAPPED_COMBINATIONS] = {
+	    [TRAPPED_CR3_WRITES] = " CR3 writes",
+	    [TRAPPED_INTERRUPTS] = " interrupts",
+	    [TRAPPED_INVALID] = " invalid instructions",
+	};
+	struct line_buffer line = {.length = 0};
+	const char *before = "";
+
+	line_text(&line, "the hypervisor handles itself:");
+	for (unsigned what = 1; what < TRAPPED_COMBINATIONS; what *= 2) {
+		if (!(trapped & what))
+			continue;
+		line_text(&line, before);
+		line_text(&line, names[what]);
+		before = ",";
+	}
+	put(&line, CONSOLE_TEXT);
+}
+
 void table_begin(const uint64_t *boot)
 {
 	const uint64_t ring0 = boot[LAB_BOOT_RING0_TICKS], ring3 = boot[LAB_BOOT_RING3_TICKS];
@@ -83,12 +106,12 @@ void table_begin(const uint64_t *boot)
 	    [INSTRUCTIONS] = " in ring 3: emulated, a tick is an instruction",
 	    [NOTHING] = " in ring 3: emulated, no time means anything",
 	};
+	const struct verdict verdict = verdict_of(boot);
 	struct line_buffer line = {.length = 0};
 
 	if (ring0 == TICKS_IF_COUNTED && ring3 == TICKS_IF_COUNTED)
 		meaning = INSTRUCTIONS;
-	else if ((uint32_t)boot[LAB_BOOT_SIGNATURE] == NAME_TCG || !boot[LAB_BOOT_SYSCALL_WORKS] ||
-		 ring0 > 2 * ring3 || ring3 > 2 * ring0)
+	else if ((uint32_t)boot[LAB_BOOT_SIGNATURE] == NAME_TCG || verdict.is_emulated)
 		meaning = NOTHING;
 	line_text(&line, "the same loop took ");
 	line_number(&line, ring0, 10);
@@ -96,6 +119,8 @@ void table_begin(const uint64_t *boot)
 	line_number(&line, ring3, 10);
 	line_text(&line, meanings[meaning]);
 	put(&line, CONSOLE_TEXT);
+	if (meaning == TIME && verdict.trapped)
+		put_trapped(verdict.trapped);
 	line_text(&line, "TSC ");
 	line_number(&line, boot[LAB_BOOT_TSC_HZ] / 1000000, 10);
 	line_text(&line, " MHz");

@@ -41,3 +41,4 @@ mod steps;
 mod tlb;
 mod together;
 mod trial;
+mod verdict;

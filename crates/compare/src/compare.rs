@@ -63,6 +63,12 @@ struct Distinct<'a> {
     repeated: BTreeSet<String>,
 }
 
+impl Distinct<'_> {
+    fn ids(&self) -> BTreeSet<String> {
+        self.runs.iter().filter_map(|run| run.head.id.clone()).collect()
+    }
+}
+
 /// A run that is given twice says nothing more the second time.
 fn distinct(runs: &[Run]) -> Distinct<'_> {
     let mut seen = BTreeSet::new();
@@ -84,10 +90,13 @@ fn confounders(given: &pair::Given, [base, new]: [&Distinct; 2]) -> Vec<Confound
         base: given.base.iter().map(|run| &run.facts).collect(),
         new: given.new.iter().map(|run| &run.facts).collect(),
     };
-    let heads = |runs: &[&Run]| -> Vec<_> { runs.iter().map(|run| run.head.clone()).collect() };
     let mut found = facts::confounders(&sides);
-    found.extend(facts::of_runs(&heads(&given.base), &heads(&given.new), given.have_rows_in_common()));
-    found.extend(facts::repeated([&base.repeated, &new.repeated]));
+    if !given.have_rows_in_common() {
+        found.push(facts::nothing_in_common([&given.base, &given.new].map(|runs| pair::rows_of(runs))));
+    }
+    let on_both = base.ids().intersection(&new.ids()).cloned().collect();
+    found.extend(facts::same_run(on_both));
+    found.extend(facts::repeated([&base.repeated, &new.repeated].map(|ids| ids.iter().cloned().collect())));
     found.sort_by_key(|confounder| confounder.severity);
     found
 }

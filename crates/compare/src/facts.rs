@@ -1,6 +1,6 @@
 //! What else differs between two sides: facts about the machine, the kernel and the measurement.
 
-use crate::comparison::{Confounder, RunHead, Severity};
+use crate::comparison::{Confounder, Severity};
 use document::{Counter, Document, Machine, Name};
 use environment::Environment;
 use std::collections::{BTreeMap, BTreeSet};
@@ -362,48 +362,33 @@ pub(crate) fn confounders(sides: &Sides) -> Vec<Confounder> {
     found
 }
 
-/// A refusal or remark that no fact of one run is the cause of.
-pub(crate) fn of_runs(base: &[RunHead], new: &[RunHead], have_rows_in_common: bool) -> Vec<Confounder> {
-    let mut found = Vec::new();
-    if !have_rows_in_common {
-        let count = |runs: &[RunHead]| vec![format!("{} runs", runs.len())];
-        found.push(Confounder {
-            id: "rows".into(),
-            what: "rows".into(),
-            base: count(base),
-            new: count(new),
-            severity: Refuses,
-            meaning: "No row is on both sides.".into(),
-        });
-    }
-    let ids =
-        |runs: &[RunHead]| -> BTreeSet<String> { runs.iter().filter_map(|run| run.id.clone()).collect() };
-    let both: Vec<String> = ids(base).intersection(&ids(new)).cloned().collect();
-    if !both.is_empty() {
-        found.push(Confounder {
-            id: "same-run".into(),
-            what: "run".into(),
-            base: both.clone(),
-            new: both,
-            severity: Caution,
-            meaning: "The same run stands on both sides, and cannot differ from itself.".into(),
-        });
-    }
-    found
+/// Sides without a row in common; with how many rows either has.
+pub(crate) fn nothing_in_common(rows: [usize; 2]) -> Confounder {
+    let count = |rows: usize| vec![if rows == 1 { "1 row".into() } else { format!("{rows} rows") }];
+    confounder("rows", "rows", rows.map(count), Refuses, "No row is on both sides.")
 }
 
-/// Runs that were given more than once on one side.
-pub(crate) fn repeated(sides: [&BTreeSet<String>; 2]) -> Option<Confounder> {
-    let [base, new] = sides.map(|ids| ids.iter().cloned().collect::<Vec<String>>());
-    let is_any = !base.is_empty() || !new.is_empty();
-    is_any.then(|| Confounder {
-        id: "repeated-run".into(),
-        what: "run that was given twice".into(),
-        base,
-        new,
-        severity: Caution,
-        meaning: "It counts once: a run says nothing more the second time.".into(),
-    })
+/// Runs, by their ids, that stand on both sides.
+pub(crate) fn same_run(ids: Vec<String>) -> Option<Confounder> {
+    let meaning = "The same run stands on both sides, and cannot differ from itself.";
+    (!ids.is_empty()).then(|| confounder("same-run", "run", [ids.clone(), ids], Caution, meaning))
+}
+
+/// Runs, by their ids, that were given more than once on one side.
+pub(crate) fn repeated(ids: [Vec<String>; 2]) -> Option<Confounder> {
+    let meaning = "It counts once: a run says nothing more the second time.";
+    let is_any = ids.iter().any(|ids| !ids.is_empty());
+    is_any.then(|| confounder("repeated-run", "run that was given twice", ids, Caution, meaning))
+}
+
+fn confounder(
+    id: &str,
+    what: &str,
+    [base, new]: [Vec<String>; 2],
+    severity: Severity,
+    meaning: &str,
+) -> Confounder {
+    Confounder { id: id.into(), what: what.into(), base, new, severity, meaning: meaning.into() }
 }
 
 impl Sides<'_> {
@@ -449,14 +434,8 @@ fn differ(
         (false, false) if base.union(&new).count() == 1 => return None,
         (false, false) => (severity, meaning),
     };
-    Some(Confounder {
-        id: id.into(),
-        what: what.into(),
-        base: base.into_iter().collect(),
-        new: new.into_iter().collect(),
-        severity,
-        meaning: meaning.into(),
-    })
+    let values = [base, new].map(|values| values.into_iter().collect());
+    Some(confounder(id, what, values, severity, meaning))
 }
 
 fn figures(document: &Document) -> &'static str {

@@ -3,7 +3,7 @@
 use crate::comparison::{Source, Unit, Variation};
 use crate::model::{Evidence, Means, Observation, evidence, means};
 use crate::pair::Figures;
-use crate::prior::{Behaviour, FREEDOM_OF_KIND, FREEDOM_OF_ROW, ROWS_LIKE_ONE};
+use crate::prior::{Behaviour, FREEDOM_OF_KIND, ROWS_LIKE_ONE};
 use crate::run::Paired;
 use crate::student::Student;
 use std::collections::BTreeMap;
@@ -81,7 +81,7 @@ impl Evidence {
 fn fit(row: &Figures, known: Known, [runs, history]: [Evidence; 2]) -> Option<(Fit, Variation)> {
     let kind = runs + history;
     // As a kind becomes known, what remains is by how much rows of one kind differ.
-    let of_kind = (FREEDOM_OF_ROW.recip() + (FREEDOM_OF_KIND + kind.freedom).recip()).recip();
+    let of_kind = (row.behaviour.freedom_of_row().recip() + (FREEDOM_OF_KIND + kind.freedom).recip()).recip();
     let expected = kind.moderated(1.0, FREEDOM_OF_KIND);
     let factor = (known.runs + known.history).moderated(expected, of_kind);
     let Means { means, covariance, .. } = means(&row.observations, factor)?;

@@ -209,3 +209,95 @@ fn counted(row: &mut Row, figures: &Figures, same: &Same) {
     row.set_margin(margin, means[0]);
     row.variation = Some(Variation::nothing(Source::Counted));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::student::Student;
+
+    fn fit(base: f64, new: f64, error: f64) -> Fit {
+        let variance = error * error / 2.0;
+        Fit {
+            means: [base, new],
+            covariance: [[variance, 0.0], [0.0, variance]],
+            student: Student::new(9.0).unwrap(),
+            freedom: 9.0,
+            of_a_run: variance,
+            runs: 1,
+        }
+    }
+
+    #[test]
+    fn the_greatest_rank_below_its_limit_decides() {
+        // Benjamini and Hochberg's own example (1995): 15 tests, of which four are rejected at 0.05.
+        let p = [
+            0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719,
+            0.6528, 0.7590, 1.0,
+        ];
+        assert!((benjamini_hochberg(&p, 0.05) - 4.0 * 0.05 / 15.0).abs() < 1e-12);
+        assert_eq!(benjamini_hochberg(&[0.9, 0.8], 0.05), 0.025, "none is");
+        assert_eq!(benjamini_hochberg(&[], 0.05), 0.05);
+    }
+
+    #[test]
+    fn critical_values_are_those_of_the_tables() {
+        for (freedom, probability, value) in [(5.0, 0.025, 2.571), (9.0, 0.00025, 5.291), (1e9, 0.025, 1.960)]
+        {
+            let found = Student::new(freedom).unwrap().critical(probability);
+            assert!((found - value).abs() < 0.001, "{freedom} {probability}: {found}");
+        }
+        assert!(Student::new(0.0).is_none() && Student::new(f64::NAN).is_none());
+    }
+
+    #[test]
+    fn the_interval_always_agrees_with_the_verdict() {
+        let (of_change, margin) = (0.0005, 6.0);
+        for of_same in [0.0002, 0.025] {
+            for change in (-40..=40).map(|tenths| f64::from(tenths) / 2.0) {
+                for error in [0.1, 0.5, 1.0, 2.0, 8.0] {
+                    let (told, reach) =
+                        verdict(&fit(300.0, 300.0 + change, error), margin, [of_change, of_same]);
+                    let (low, high) = (change - reach, change + reach);
+                    let holds_nothing = low <= 0.0 && high >= 0.0;
+                    let is_within = change.abs() + reach < margin;
+                    let agrees = match told {
+                        Verdict::Slower => low > 0.0,
+                        Verdict::Faster => high < 0.0,
+                        Verdict::Same => holds_nothing && is_within,
+                        Verdict::Inconclusive => holds_nothing && !is_within,
+                        _ => false,
+                    };
+                    assert!(agrees, "{told}: {low} to {high}");
+                    assert!(reach >= 2.26 * error, "at least 95 %");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn percent_leaves_out_nothing_where_cycles_do() {
+        for change in [-30.0, -6.7, -6.8, 0.0, 6.7, 6.8, 30.0] {
+            let (fit, t) = (fit(300.0, 300.0 + change, 3.0), 2.262);
+            let [percent, low, high] = in_percent(&fit, t).unwrap();
+            assert!((percent - change / 3.0).abs() < 1e-9 && low < percent && percent < high);
+            let reach = t * fit.error();
+            assert_eq!((low > 0.0, high < 0.0), (change - reach > 0.0, change + reach < 0.0), "{change}");
+        }
+        assert_eq!(in_percent(&fit(-1.0, 1.0, 0.1), 2.0), None);
+        assert_eq!(in_percent(&fit(1.0, 2.0, 3.0), 2.0), None, "the base may be zero");
+    }
+
+    #[test]
+    fn more_runs_are_as_many_as_it_takes() {
+        let (limits, wide) = ([0.0005, 0.025], fit(300.0, 301.0, 5.0));
+        let more = wide.more_runs(6.0, limits, 100).unwrap();
+        let told = |more: u64| {
+            let runs = (more + 1) as f64;
+            let student = Student::new(9.0 + 2.0 * more as f64).unwrap();
+            let fit = Fit { student, ..fit(300.0, 301.0, 5.0 / runs.sqrt()) };
+            verdict(&fit, 6.0, limits).0
+        };
+        assert_eq!((told(more), told(more - 1)), (Verdict::Same, Verdict::Inconclusive), "{more}");
+        assert_eq!(fit(300.0, 303.0, 500.0).more_runs(6.0, limits, 100), None);
+    }
+}

@@ -122,3 +122,67 @@ fn product(
     };
     (0..boots).map(of_boot).sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn observation(figure: f64, boot: usize, side: usize) -> Observation {
+        Observation { figure, error: 3.0, between_runs: 4.0, between_boots: 12.0, boot, side }
+    }
+
+    fn variance_of_change(found: &Means) -> f64 {
+        let [[bb, bn], [_, nn]] = found.covariance;
+        bb + nn - 2.0 * bn
+    }
+
+    #[test]
+    fn a_boot_that_both_sides_share_costs_nothing_and_two_boots_do() {
+        // A run varies by 4² + 3² = 25, a boot by 144.
+        let apart = means(&[observation(300.0, 0, 0), observation(310.0, 1, 1)], 1.0).unwrap();
+        assert!((apart.means[0] - 300.0).abs() < 1e-9 && (apart.means[1] - 310.0).abs() < 1e-9, "{apart:?}");
+        assert!((variance_of_change(&apart) - 2.0 * (25.0 + 144.0)).abs() < 1e-9, "{apart:?}");
+        let together = means(&[observation(300.0, 0, 0), observation(310.0, 0, 1)], 1.0).unwrap();
+        assert!((variance_of_change(&together) - 2.0 * 25.0).abs() < 1e-9, "{together:?}");
+        assert!((together.covariance[0][0] - 169.0).abs() < 1e-9, "a side alone still has its boot's part");
+        assert!(together.residual < 1e-9, "a run a side leaves nothing over");
+    }
+
+    #[test]
+    fn more_runs_of_a_boot_leave_the_boots_part() {
+        let side = |side: usize, at: f64| [-1.0, 0.0, 1.0].map(|off| observation(at + off, side, side));
+        let found = means(&[side(0, 300.0), side(1, 310.0)].concat(), 1.0).unwrap();
+        assert!((variance_of_change(&found) - 2.0 * (25.0 / 3.0 + 144.0)).abs() < 1e-9, "{found:?}");
+        assert!((found.residual - 4.0 / 25.0).abs() < 1e-9, "two squares of 1 on either side: {found:?}");
+    }
+
+    #[test]
+    fn an_imprecise_run_counts_for_less() {
+        let vague = Observation { error: 300.0, ..observation(400.0, 0, 0) };
+        let found = means(&[observation(300.0, 0, 0), vague, observation(300.0, 0, 1)], 1.0).unwrap();
+        assert!((found.means[0] - 300.0).abs() < 0.1, "{found:?}");
+    }
+
+    #[test]
+    fn variance_between_runs_is_scaled_and_what_a_run_states_is_believed() {
+        let one = observation(0.0, 0, 0);
+        assert_eq!([one.variance(1.0), one.variance(4.0)], [25.0, 100.0]);
+        assert_eq!(one.variance(0.0), LEAST_OF_ERROR * 9.0);
+    }
+
+    #[test]
+    fn runs_with_one_mean_tell_how_much_they_vary() {
+        let runs = [295.0, 300.0, 305.0].map(|figure| observation(figure, 0, 0));
+        let found = evidence(&runs);
+        assert!((found.residual - 2.0).abs() < 1e-9 && found.freedom == 2.0, "50 of 25: {found:?}");
+        assert_eq!(found.moderated(1.0, 2.0), 1.0);
+        assert_eq!(Evidence { residual: 36.0, freedom: 4.0 }.moderated(1.0, 4.0), 5.0);
+        assert_eq!((evidence(&[]), evidence(&runs[..1]).freedom), (Evidence::default(), 0.0));
+    }
+
+    #[test]
+    fn a_side_without_runs_has_no_mean() {
+        assert_eq!(means(&[observation(1.0, 0, 0)], 1.0), None);
+        assert_eq!(means(&[], 1.0), None);
+    }
+}

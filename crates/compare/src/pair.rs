@@ -44,6 +44,11 @@ fn of_runs<'a>(runs: &[&'a Run], identity: &Identity) -> OfSide<'a> {
     runs.iter().map(|run| run.rows.get(identity)).collect()
 }
 
+/// How many rows some runs have.
+pub(crate) fn rows_of(runs: &[&Run]) -> usize {
+    runs.iter().flat_map(|run| &run.order).collect::<BTreeSet<&Identity>>().len()
+}
+
 impl<'a> Given<'a> {
     /// Groups the kept runs by what they are alike in. Those that stand on a side say nothing more, and those that are like no
     /// run of a side nothing at all.

@@ -7,10 +7,6 @@
 use crate::comparison::Unit;
 use table::{Kind, Table};
 
-/// For as many degrees of freedom a kind of row counts against a single row of it. By what its run's intervals lead to expect, a row's
-/// variance differs from those of its kind as χ² with about 19 would make it (Zen 5).
-pub(crate) const FREEDOM_OF_ROW: f64 = 15.0;
-
 /// For as many degrees of freedom the prior of a kind counts against what all rows of the kind show. So few that a comparison of
 /// single runs keeps its rate of false verdicts where rows vary twice as much as the prior says (tests/truth.rs).
 pub(crate) const FREEDOM_OF_KIND: f64 = 7.5;
@@ -20,7 +16,7 @@ pub(crate) const ROWS_LIKE_ONE: f64 = 5.0;
 
 /// The error that a run states is too great rather than too small: its interval covers 97 to 99 of 100 where there are few rounds
 /// (crates/stats/tests/truth.rs). Where runs vary less than that, this part of its square is believed at least: the variance of
-/// steady rows over 40 runs was 0.6 of it (Zen 5).
+/// steady rows over 40 runs was 0.64 of it (Zen 5).
 pub(crate) const LEAST_OF_ERROR: f64 = 0.6;
 
 /// Standard deviation of the core's clock from run to run, as a part of it, which figures in nanoseconds have in addition: those of
@@ -80,12 +76,22 @@ impl Behaviour {
         }
     }
 
+    /// For as many degrees of freedom a kind of row counts against a single row of it: how much rows of one kind differ in how much
+    /// they vary, beside what their runs' intervals lead to expect. As χ² with 18 would make it for steady rows; with fewer than 2 for
+    /// the others, but for what their intervals say in the runs that are off (Zen 5).
+    pub fn freedom_of_row(self) -> f64 {
+        match self {
+            Behaviour::Steady | Behaviour::Instruction => 15.0,
+            Behaviour::Piecewise | Behaviour::ThreadTime => 5.0,
+        }
+    }
+
     /// The prior for rows that behave so.
     fn prior(self) -> Prior {
         let (part, least) = match self {
             // 0.1 to 0.2 % (ranges of 0.4 to 0.8 % over 38 runs, Sapphire Rapids), 0.1 to 0.6 % (Zen 5), of which most is the error
             // within runs; and one run in 56 that read 2.9 % more (bench/OUTLIERS.md). Rows of some cycles: 0.1 to 0.25 cycles.
-            Behaviour::Steady => (0.003, 0.15),
+            Behaviour::Steady => (0.002, 0.15),
             // 1 to 4 % (ranges of 3 to 16 % over 11 to 22 runs of one CPU, Sapphire Rapids), 0.4 to 3 % (Zen 5), where `vsyscall`
             // read a third more in a run of 40.
             Behaviour::Piecewise => (0.025, 1.0),

@@ -12,7 +12,8 @@ pub(crate) struct Student(StudentsT);
 impl Student {
     /// None unless there are some.
     pub fn new(freedom: f64) -> Option<Student> {
-        StudentsT::new(0.0, 1.0, freedom.min(MANY)).ok().map(Student)
+        let freedom = if freedom > MANY { MANY } else { freedom };
+        StudentsT::new(0.0, 1.0, freedom).ok().map(Student)
     }
 
     /// How probable it is to be above `t`.

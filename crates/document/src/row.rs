@@ -59,7 +59,7 @@ impl Outcome {
 pub enum Timing {
     /// Time on a processor.
     Hardware,
-    /// Instructions executed in an emulator: no cost but `instructions`.
+    /// No time: an emulator executed the instructions. Where it counts them there is `instructions`, and never another cost.
     Emulated,
 }
 

@@ -65,6 +65,8 @@ pub enum Command {
     /// Compare runs: which entries got slower or faster, opened or closed, and whether that can be told
     #[command(after_help = compare_help(), override_usage = COMPARE_USAGE)]
     Compare(CompareArgs),
+    /// Write a page of HTML about a run, or about several side by side; it holds all it needs, and opens offline
+    Report(ReportArgs),
     /// List every entry, its operations and what it is
     List(ListArgs),
     /// Explain an entry (history, hardware, Linux, registers, return) or an operation
@@ -314,6 +316,21 @@ pub struct ShowFileArgs {
     /// How to show it, and where
     #[command(flatten)]
     pub show: ShowArgs,
+}
+
+/// Options of `report`.
+#[derive(Debug, Clone, Args)]
+pub struct ReportArgs {
+    /// Runs by name, id, latest or latest~1 (the one before), or files that were saved with --output FILE.json; - is standard
+    /// input. With several, the first is what the others are compared with
+    #[arg(value_name = "RUN", default_value = "latest", value_hint = ValueHint::FilePath)]
+    pub files: Vec<PathBuf>,
+    /// Write the page to this file, whole or not at all, instead of standard output (-), which must then not be a terminal
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// The page's title [default: what was measured]
+    #[arg(long, value_name = "TEXT", value_hint = ValueHint::Other)]
+    pub title: Option<String>,
 }
 
 /// Options of `runs`.

@@ -2,7 +2,7 @@
 
 use crate::compare_args::CompareArgs;
 use crate::error::Error;
-use crate::{input, saving};
+use crate::input::{self, Kept};
 use compare::{Given, Run};
 use document::{Document, Place};
 use runs::Head;
@@ -19,6 +19,9 @@ pub struct Sides {
     /// What is.
     pub new: Given,
     like: Vec<Like>,
+    /// Of the runs of both sides.
+    ids: Vec<String>,
+    kept: Kept,
 }
 
 /// What tells from a head whether a kept run may say something about a run of a side.
@@ -33,32 +36,33 @@ impl Sides {
     /// Reads the runs of both sides, and keeps of each the rows that are asked for.
     ///
     /// # Errors
-    /// As [`input::run`]; [`Error::Usage`] where standard input is named twice, a pattern is none, or no run has such a row.
+    /// As [`input::document`]; [`Error::Usage`] where standard input is named twice, a pattern is none, or no run has such a row.
     pub fn read(args: &CompareArgs) -> Result<Sides, Error> {
         let [base, new] = args.sides();
         if base.iter().chain(new).filter(|path| input::is_standard(path)).count() > 1 {
             return Err(Error::Usage("standard input (-) can be one run, not several".into()));
         }
-        let mut reading = Reading { args, like: Vec::new(), unmatched: None, rows: 0 };
+        let kept = Kept::default();
+        let mut reading =
+            Reading { args, kept: &kept, like: Vec::new(), ids: Vec::new(), unmatched: None, rows: 0 };
         let sides = [reading.side(base)?, reading.side(new)?];
-        if let Some(error) = reading.unmatched.filter(|_| reading.rows == 0) {
+        if let Some(error) = reading.unmatched.take().filter(|_| reading.rows == 0) {
             return Err(error);
         }
         let [base, new] = sides;
-        Ok(Sides { base, new, like: reading.like })
+        let Reading { like, ids, .. } = reading;
+        Ok(Sides { base, new, like, ids, kept })
     }
 
     /// Kept runs of the sides' machines, the newest ones. A file that cannot be read is noted, and says nothing.
     pub fn history(&self, note: &mut dyn FnMut(&str)) -> Vec<Run> {
-        // Without a folder there are none.
-        let Ok(store) = saving::store() else { return Vec::new() };
-        let heads = if self.like.is_empty() {
-            Vec::new()
-        } else {
-            store.list().map(|listed| listed.heads).unwrap_or_default()
+        // None where there is no folder, and of machines that nobody knows.
+        let listed = if self.like.is_empty() { Ok(None) } else { self.kept.listed() };
+        let Ok(Some((store, listed))) = listed else { return Vec::new() };
+        let may_tell = |head: &&Head| {
+            !head.partial && !self.ids.contains(&head.id) && self.like.iter().any(|like| like.is(head))
         };
-        let alike = heads.iter().filter(|head| !head.partial && self.like.iter().any(|like| like.is(head)));
-        let read = |head: &Head| match input::of_head(&store, head) {
+        let read = |head: &Head| match input::of_head(store, head) {
             // An arm under a command tells how that varies.
             Ok(document) if document.measurement.command.is_some() => None,
             Ok(document) => Some(Run::of(Table::get(), &document, head.name.as_deref())),
@@ -67,7 +71,7 @@ impl Sides {
                 None
             }
         };
-        alike.take(HISTORY).filter_map(read).collect()
+        listed.heads.iter().filter(may_tell).take(HISTORY).filter_map(read).collect()
     }
 }
 
@@ -88,7 +92,9 @@ impl Like {
 
 struct Reading<'a> {
     args: &'a CompareArgs,
+    kept: &'a Kept,
     like: Vec<Like>,
+    ids: Vec<String>,
     /// Why a run had none of the rows that were asked for.
     unmatched: Option<Error>,
     /// Rows that were found.
@@ -104,7 +110,7 @@ impl Reading<'_> {
     }
 
     fn run(&mut self, path: &Path) -> Result<Run, Error> {
-        let input::Found { mut document, name } = input::run(path)?;
+        let input::Found { mut document, name } = self.kept.run(path)?;
         let before = document.results.len();
         let kept = measure::select::keep(Table::get(), &mut document, &self.args.entry, &self.args.operation);
         match kept {
@@ -116,6 +122,7 @@ impl Reading<'_> {
             _ => {}
         }
         self.rows += document.results.len();
+        self.ids.extend(document.id.clone());
         self.like.extend(Like::of(&document).filter(|like| !self.like.contains(like)));
         Ok(Run::of(Table::get(), &document, name.as_deref()))
     }

@@ -5,7 +5,8 @@ use crate::saving;
 use document::Document;
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
-use runs::{Head, LONGEST, Name, Store, open};
+use runs::{Head, LONGEST, Listed, Name, Store, open};
+use std::cell::OnceCell;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::AsFd;
@@ -20,33 +21,54 @@ pub struct Found {
     pub name: Option<String>,
 }
 
+/// The user's kept runs. The folder is listed once, when the first name is looked up: with thousands of runs that takes a while.
+#[derive(Default)]
+pub struct Kept {
+    listed: OnceCell<Option<(Store, Listed)>>,
+}
+
+impl Kept {
+    /// The folder and what it holds; none where the user has no folder.
+    ///
+    /// # Errors
+    /// [`Error::Runs`] if the folder cannot be read.
+    pub fn listed(&self) -> Result<Option<&(Store, Listed)>, Error> {
+        if self.listed.get().is_none() {
+            let store = saving::store().ok();
+            let listed = store.map(|store| Ok::<_, Error>((store.clone(), store.list()?))).transpose()?;
+            let _ = self.listed.set(listed);
+        }
+        Ok(self.listed.get().and_then(Option::as_ref))
+    }
+
+    /// Reads a run that a command line names, as [`document`] does.
+    ///
+    /// # Errors
+    /// As [`document`].
+    pub fn run(&self, path: &Path) -> Result<Found, Error> {
+        let name = path.to_str().and_then(|word| word.parse::<Name>().ok());
+        let Some(name) = name else { return of_file(path) };
+        match self.find(&name) {
+            // What is called like a run may still be a file.
+            Err(Error::Runs(runs::Error::Unknown(_))) if path.exists() => of_file(path),
+            other => other,
+        }
+    }
+
+    fn find(&self, name: &Name) -> Result<Found, Error> {
+        let (store, listed) = self.listed()?.ok_or_else(|| runs::Error::Unknown(name.clone()))?;
+        let head = listed.find(name)?;
+        Ok(Found { document: of_head(store, head)?, name: head.name.clone() })
+    }
+}
+
 /// Reads a document: a kept run by what it is called, or a file or a named pipe; `-` and `/dev/stdin` are standard input. A word
 /// that may be a run's name means the run, where there is one; `./WORD` is always a file.
 ///
 /// # Errors
 /// [`Error::Input`], saying what is wrong with the file and where, or [`Error::Runs`].
 pub fn document(path: &Path) -> Result<Document, Error> {
-    run(path).map(|found| found.document)
-}
-
-/// The same, with what it is called.
-///
-/// # Errors
-/// As [`document()`].
-pub fn run(path: &Path) -> Result<Found, Error> {
-    let name = path.to_str().and_then(|word| word.parse::<Name>().ok());
-    let Some(name) = name else { return of_file(path) };
-    match kept(&name) {
-        // What is called like a run may still be a file.
-        Err(Error::Runs(runs::Error::Unknown(_))) if path.exists() => of_file(path),
-        other => other,
-    }
-}
-
-fn kept(name: &Name) -> Result<Found, Error> {
-    let store = saving::store().map_err(|_| runs::Error::Unknown(name.clone()))?;
-    let head = store.find(name)?;
-    Ok(Found { document: of_head(&store, &head)?, name: head.name })
+    Kept::default().run(path).map(|found| found.document)
 }
 
 /// The document of a kept run.

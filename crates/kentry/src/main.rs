@@ -2,6 +2,7 @@
 
 mod compare_command;
 mod lab_command;
+mod report_command;
 mod runs_command;
 
 use document::Outcome;
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
         Some(Command::Runs(args)) => runs_command::run(&args),
         Some(Command::Show(args)) => run_show(&args),
         Some(Command::Compare(args)) => Ok(compare_command::run(&args)),
+        Some(Command::Report(args)) => report_command::run(&args),
         Some(Command::List(args)) => run_list(&args),
         Some(Command::Explain(args)) => run_explain(&args),
         Some(Command::Completions { shell }) => print(&completions::script(shell)),

@@ -144,6 +144,11 @@ const EXAMPLES: &[Item] = &[
         "git bisect run sh -c './build-and-boot && kentry || exit 125; kentry compare good latest --fail-above 5% --git-bisect'",
         "Find the commit that made an entry slower; commits for which that cannot be told are skipped.",
     ),
+    (
+        "kentry report latest -o report.html",
+        "Write a page of HTML about the last run, with charts of its rounds and samples.",
+    ),
+    ("kentry report before latest -o report.html", "A page that shows two runs side by side."),
     ("kentry show run.json --all", "Show a saved run, with every row."),
     (
         "kentry show --recompute run.json --format csv",

@@ -12,9 +12,13 @@ pub(crate) struct Compared<'a> {
 
 impl<'a> Compared<'a> {
     pub fn of_document(document: &'a Document) -> Self {
+        Self::of_rows(&document.results)
+    }
+
+    pub fn of_rows(rows: impl IntoIterator<Item = &'a Row>) -> Self {
         let mut values = BTreeMap::<(&str, &str), &str>::new();
         let mut names = BTreeSet::new();
-        for row in &document.results {
+        for row in rows {
             for (name, value) in &row.configuration {
                 if *values.entry((&row.entry, name)).or_insert(value) != value {
                     names.insert(name.as_str());

@@ -12,6 +12,9 @@ use std::collections::BTreeMap;
 /// The finding that stands in the head.
 pub(crate) const NOISE: &str = "noise";
 
+/// The label of when and by what it was measured.
+pub(crate) const MEASURED: &str = "measured";
+
 /// What is said of a partial document below the rows.
 pub(crate) const PARTIAL: &str =
     "PARTIAL: the run was cut short. Rows may be missing, and others are less precise.";
@@ -83,7 +86,7 @@ fn beyond_the_first_screen(document: &Document, verbose: bool) -> Vec<Fact> {
         let common = Some(common(document)).filter(|common| !common.is_empty());
         facts.extend(common.map(|text| fact("cores", text)));
     }
-    facts.push(fact("measured", measured(document)));
+    facts.push(fact(MEASURED, measured(document)));
     facts
 }
 
@@ -110,7 +113,7 @@ fn noise(document: &Document, verbose: bool) -> Option<String> {
     (counts.rounds > 0).then(|| format!("{} of {} rounds kept", counts.kept_rounds, counts.rounds))
 }
 
-fn measured(document: &Document) -> String {
+pub(crate) fn measured(document: &Document) -> String {
     let measurement = &document.measurement;
     let priority = if measurement.realtime { ", real-time priority" } else { "" };
     // A guest has one CPU, whose number says nothing.

@@ -1,8 +1,9 @@
 //! Reports: from a run document (or the table of entries) to bytes. Nothing here prints, reads a clock or computes
 //! anything but layout; a ratio and the length of a bar are layout.
 //!
-//! An absent number is `-` in text and Markdown, empty in CSV and `null` in JSON, never 0. Text from outside (names,
-//! reasons, the environment) goes through the `plain` module, so that it cannot steer a terminal.
+//! An absent number is `-` in text, Markdown and HTML, empty in CSV and `null` in JSON, never 0. Text from outside (names,
+//! reasons, the environment) goes through the `plain` module, so that it cannot steer a terminal;
+//! what becomes HTML is escaped by its template.
 
 #![forbid(unsafe_code)]
 
@@ -23,6 +24,7 @@ mod line;
 mod list;
 mod machine;
 mod markdown;
+mod page;
 mod plain;
 mod prose;
 mod runs;
@@ -34,6 +36,7 @@ pub use ascii::ascii;
 pub use compare::{CompareFormat, answer, comparison, refusal};
 pub use format::{Format, UnknownFormat};
 pub use list::list;
+pub use page::{MOST_RUNS, PageRun, Verdicts, page};
 pub use plain::{plain, plain_os};
 pub use prose::prose;
 pub use runs::{runs, short};
@@ -95,6 +98,9 @@ pub enum Error {
     /// The rows do not become CSV.
     #[error("CSV: {0}")]
     Csv(String),
+    /// The page does not become HTML.
+    #[error("HTML: {0}")]
+    Page(#[from] askama::Error),
 }
 
 /// A run document in `format`. The table gives the groups and titles of the entries.

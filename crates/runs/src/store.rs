@@ -99,6 +99,37 @@ pub struct Listed {
     pub skipped: Vec<Skipped>,
 }
 
+impl Listed {
+    /// The run that is called so.
+    ///
+    /// # Errors
+    /// [`Error`] where there is none, or several.
+    pub fn find(&self, name: &Name) -> Result<&Head, Error> {
+        let heads = &self.heads;
+        let word = match name {
+            Name::Latest(back) => {
+                let kept = (!heads.is_empty()).then_some(heads.len());
+                return heads.get(*back).ok_or(Error::TooFew { asked: name.clone(), kept });
+            }
+            Name::Word(word) => word,
+        };
+        let is_called = |head: &&Head| head.name.as_ref() == Some(word);
+        let begins = |head: &&Head| may_be_id(word) && head.id.starts_with(word.as_str());
+        let mut found: Vec<&Head> = heads.iter().filter(is_called).collect();
+        if found.is_empty() {
+            found = heads.iter().filter(begins).collect();
+        }
+        match found[..] {
+            [] => Err(Error::Unknown(name.clone())),
+            [one] => Ok(one),
+            _ => {
+                let ids = found.into_iter().map(|head| head.id.clone()).collect();
+                Err(Error::Ambiguous { word: word.clone(), ids })
+            }
+        }
+    }
+}
+
 /// The folder of kept runs. It is made when the first run is kept.
 #[derive(Debug, Clone)]
 pub struct Store {
@@ -175,28 +206,7 @@ impl Store {
     /// # Errors
     /// [`Error`] where there is none, or several.
     pub fn find(&self, name: &Name) -> Result<Head, Error> {
-        let heads = self.list()?.heads;
-        let word = match name {
-            Name::Latest(back) => {
-                let kept = (!heads.is_empty()).then_some(heads.len());
-                return heads.into_iter().nth(*back).ok_or(Error::TooFew { asked: name.clone(), kept });
-            }
-            Name::Word(word) => word,
-        };
-        let is_called = |head: &&Head| head.name.as_ref() == Some(word);
-        let begins = |head: &&Head| may_be_id(word) && head.id.starts_with(word.as_str());
-        let mut found: Vec<&Head> = heads.iter().filter(is_called).collect();
-        if found.is_empty() {
-            found = heads.iter().filter(begins).collect();
-        }
-        match found[..] {
-            [] => Err(Error::Unknown(name.clone())),
-            [one] => Ok(one.clone()),
-            _ => {
-                let ids = found.into_iter().map(|head| head.id.clone()).collect();
-                Err(Error::Ambiguous { word: word.clone(), ids })
-            }
-        }
+        self.list()?.find(name).cloned()
     }
 
     /// The JSON of a run.

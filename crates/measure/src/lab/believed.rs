@@ -63,8 +63,34 @@ pub fn remarks(ring0: &Ring0, job: &Job) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::lab::Configuration;
+    use crate::lab::plan::GATES;
     use environment::Verdict;
+    use std::collections::BTreeSet;
     use table::Table;
+
+    /// A number of `lab/entry/layout.h`.
+    fn number(name: &str) -> u32 {
+        let header = include_str!("../../../../lab/entry/layout.h");
+        let value = header.lines().find_map(|line| line.strip_prefix("#define ")?.strip_prefix(name));
+        value.unwrap().split_whitespace().next().unwrap().parse().unwrap()
+    }
+
+    #[test]
+    fn files_that_are_entered_by_gates_and_interrupts_are_those_whose_paths_are() {
+        let kernel = paths::Paths::read(&paths::File::read(lab::KERNEL).unwrap()).unwrap();
+        let [interrupt, gate, exception] = ["BY_INTERRUPT ", "BY_CALL_GATE ", "BY_EXCEPTION "].map(number);
+        let files: BTreeSet<&str> =
+            Table::get().entries.iter().filter_map(|entry| entry.lab.as_deref()).collect();
+        for file in files {
+            let name = file.replace('-', "_");
+            let is_of_file = |path: &&paths::Path| [&name, &format!("{name}_x86_64")].contains(&&path.name);
+            let kind = kernel.paths.iter().find(is_of_file).map(|path| path.kind);
+            let is = |kinds: &[u32]| kind.is_some_and(|kind| kinds.contains(&kind));
+            assert_eq!(GATES.contains(&file), is(&[interrupt, gate]), "{file}");
+            assert_eq!(BY_INTERRUPT.contains(&file), is(&[interrupt, exception]), "{file}");
+            assert_eq!(BY_PAGE_FAULT.contains(&file), is(&[exception]), "{file}");
+        }
+    }
 
     /// How many remarks a row has with this switch, where the hypervisor does this.
     fn remarked(entry: &str, set: Option<(&str, &str)>, trapped: Trapped) -> usize {

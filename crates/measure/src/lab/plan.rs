@@ -41,7 +41,7 @@ pub enum Numbered {
 
 /// Files of the lab's entries whose paths begin at a gate. The gate decides whether interrupts stay on in the kernel; with
 /// other entries the instruction decides.
-const GATES: [&str; 5] = ["int80", "call-gate", "ud", "int3", "div0"];
+pub(super) const GATES: [&str; 5] = ["int80", "call-gate", "ud", "int3", "div0"];
 
 /// The switch that decides the same for one of them.
 const DECIDING: &str = "gate";

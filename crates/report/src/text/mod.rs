@@ -17,6 +17,7 @@ use crate::line::{Line, look, wrapped};
 use crate::{Style, head};
 use columns::Layout;
 use document::{Document, Row};
+pub(crate) use legend::POPULATION;
 use matrix::Matrix;
 use table::Table;
 pub(crate) use verdicts::units_stay;

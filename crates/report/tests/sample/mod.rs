@@ -2,9 +2,12 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 mod lab;
+mod rounds;
 
 #[allow(unused_imports, reason = "each test file uses a part of it")]
 pub use lab::{lab, lab_of_one, lab_on_hardware};
+#[allow(unused_imports, reason = "each test file uses a part of it")]
+pub use rounds::{HOSTILE, filled, later, with_rounds};
 
 use document::{CpuUse, Document, Export, Machine, Measurement, Outcome, Path, Place, Row, SCHEMA, Timing};
 use environment::{Environment, Libc, LoadDuring, Unseen};

@@ -1,0 +1,28 @@
+//! What was found, in words.
+
+use crate::plain::plain;
+use crate::verdicts::level;
+use document::Document;
+
+/// A finding as the page says it.
+pub(super) struct Said {
+    /// `ok`, `note` or `warning`.
+    pub level: &'static str,
+    pub verdict: String,
+    /// Cause and remedy, where they are known.
+    pub sentences: Vec<String>,
+    pub evidence: Option<String>,
+    /// The command that tells more.
+    pub next: Option<String>,
+}
+
+pub(super) fn said(document: &Document) -> Vec<Said> {
+    let all = document.findings.iter().map(|finding| Said {
+        level: level(finding.level),
+        verdict: plain(&finding.verdict),
+        sentences: [&finding.cause, &finding.remedy].into_iter().flatten().map(|text| plain(text)).collect(),
+        evidence: finding.evidence.as_deref().map(plain),
+        next: finding.next.as_deref().map(plain),
+    });
+    all.collect()
+}

@@ -1,0 +1,231 @@
+//! A row of the table of costs: what stands in its cells, and its marks.
+
+use super::PageRun;
+use super::axis::{Logarithmic, Relative};
+use super::detail::histogram;
+use super::histogram::Spark;
+use super::lines::Line;
+use super::marks::{Difference, Forest, Mark, extremes};
+use crate::Selection;
+use crate::cells::{Column, Figures, error, has_figures};
+use crate::configuration::Compared;
+use crate::figure::{ABSENT, Unit, shown};
+use crate::first_screen;
+use crate::plain::plain;
+use document::{Outcome, Row, Timing};
+use std::collections::BTreeSet;
+use table::Table;
+
+/// A row of the page.
+pub(super) struct Listed {
+    pub number: usize,
+    pub entry: String,
+    pub operation: String,
+    pub configuration: String,
+    /// What the entry is.
+    pub title: String,
+    /// `user`, `kernel`, or nothing.
+    pub place: &'static str,
+    /// By which rows are chosen.
+    pub tags: String,
+    /// By which rows are ordered: the first estimate, or nothing.
+    pub key: String,
+    /// The greatest difference from the first run, or nothing.
+    pub difference: String,
+    /// A cell for each run.
+    pub cells: Vec<Cell>,
+    /// Of each run but the first.
+    pub differences: Vec<Told>,
+    pub mark: Option<Mark>,
+    pub forest: Option<Forest>,
+    pub spark: Option<Spark>,
+    /// How many modes there are, if several.
+    pub modes: Option<usize>,
+}
+
+impl Listed {
+    /// The cell of a page with one run.
+    pub fn first(&self) -> &Cell {
+        &self.cells[0]
+    }
+}
+
+/// A row's figures in one run.
+#[derive(Default)]
+pub(super) struct Cell {
+    /// What stands where there are no figures.
+    pub instead: Option<Instead>,
+    pub estimate: String,
+    /// Where it is not that of the table.
+    pub unit: Option<&'static str>,
+    /// `±0.2`; empty where nothing is uncertain.
+    pub error: String,
+    /// In the order of the table's headings.
+    pub more: Vec<String>,
+}
+
+/// How a run differs from the first.
+pub(super) struct Told {
+    pub difference: String,
+    /// What a comparison says of it.
+    pub verdict: Option<String>,
+}
+
+/// Why there are no figures: in a word, and in words.
+pub(super) struct Instead {
+    pub word: &'static str,
+    pub words: String,
+}
+
+/// The columns behind the estimate.
+const TIMED: [Column; 3] = [Column::Ns, Column::ToSyscall, Column::P99];
+const COUNTS: [Column; 2] = [Column::Min, Column::Max];
+
+/// What all rows of the table share.
+pub(super) struct Shared<'a> {
+    runs: &'a [PageRun],
+    figures: Vec<Figures<'a>>,
+    pub columns: Vec<Column>,
+    pub unit: Unit,
+    /// Of each run.
+    pub units: Vec<Unit>,
+    pub costs: Logarithmic,
+    pub differences: Relative,
+    common: BTreeSet<(&'a str, &'a str)>,
+}
+
+impl<'a> Shared<'a> {
+    pub fn of(runs: &'a [PageRun], table: &'a Table, compared: &'a Compared, open: &[&Line<'a>]) -> Self {
+        let figures: Vec<Figures> =
+            runs.iter().map(|run| Figures::of(&run.document, table, compared)).collect();
+        let rows = || open.iter().flat_map(|line| line.rows.iter().flatten().copied());
+        let of_run = |run: usize| open.iter().filter_map(move |line| *line.rows.get(run)?);
+        let unit = unit_of(rows());
+        let columns: &[Column] = if unit == Unit::Instructions { &COUNTS } else { &TIMED };
+        let has = |column: &Column| figures.iter().any(|figures| figures.has_ratios(*column));
+        Self {
+            runs,
+            columns: columns.iter().copied().filter(has).collect(),
+            unit,
+            units: (0..runs.len()).map(|run| unit_of(of_run(run))).collect(),
+            costs: Logarithmic::of(rows().flat_map(extremes)),
+            differences: Relative::of(
+                open.iter().flat_map(|line| differences(line)).flatten().map(|d| d.estimate),
+            ),
+            common: runs.iter().flat_map(|run| common(&run.document)).collect(),
+            figures,
+        }
+    }
+
+    pub fn is_counted(&self) -> bool {
+        self.unit == Unit::Instructions
+    }
+
+    pub fn row(&self, line: &Line) -> Listed {
+        let present =
+            || line.rows.iter().zip(&self.figures).filter_map(|(row, figures)| Some(((*row)?, figures)));
+        let place = present().map(|(row, figures)| figures.place(row)).find(|place| !place.is_empty());
+        let place = place.unwrap_or_default();
+        let estimate = present().find_map(|(row, _)| Some(shown(row)?.cost.estimate));
+        let differences = differences(line);
+        let greatest =
+            differences.iter().flatten().map(|difference| difference.estimate.abs()).reduce(f64::max);
+        let only = line.rows[0].filter(|_| self.runs.len() == 1);
+        let written = |number: Option<f64>| number.map(|number| number.to_string()).unwrap_or_default();
+        Listed {
+            number: line.number,
+            entry: plain(line.entry),
+            operation: plain(line.operation),
+            configuration: line.configuration.clone(),
+            title: line.title.map(plain).unwrap_or_default(),
+            place,
+            tags: self.tags(line, place),
+            key: written(estimate),
+            difference: written(greatest),
+            cells: line.rows.iter().enumerate().map(|(run, row)| self.cell(*row, run)).collect(),
+            differences: self.told(line, &differences),
+            mark: only.and_then(|row| Mark::of(row, &self.costs)),
+            forest: Forest::of(&line.rows, &self.differences),
+            spark: only.and_then(|row| histogram(row, &self.runs[0].document, &shown(row)?)?.spark()),
+            modes: only.map(|row| row.modes.len()).filter(|modes| *modes > 1),
+        }
+    }
+
+    /// Differences in words, with the verdicts of a comparison where there is one.
+    fn told(&self, line: &Line, differences: &[Option<Difference>]) -> Vec<Told> {
+        let key = |row: &Row| (row.entry.clone(), row.operation.clone(), row.configuration.clone());
+        let verdict = |run: usize| {
+            let rows = [line.rows[0], line.rows[run]].into_iter().flatten();
+            let mut found = rows.filter_map(|row| self.runs[run].verdicts.get(&key(row)));
+            found.next().map(|words| plain(words))
+        };
+        let told = |(other, difference): (usize, &Option<Difference>)| Told {
+            difference: difference.map_or_else(|| ABSENT.to_owned(), |known| known.in_words()),
+            verdict: verdict(other + 1),
+        };
+        differences.iter().enumerate().map(told).collect()
+    }
+
+    fn tags(&self, line: &Line, place: &str) -> String {
+        let rows = || line.rows.iter().flatten();
+        let is_elsewhere = line.rows.iter().any(|row| row.is_none_or(|row| row.outcome != Outcome::Ok));
+        let tags = [
+            ("common", self.common.contains(&(line.entry, line.operation))),
+            ("figure", rows().any(|row| has_figures(row))),
+            ("noisy", rows().any(|row| row.noise.is_some())),
+            ("modes", rows().any(|row| row.modes.len() > 1)),
+            ("user", place == "user"),
+            ("kernel", place == "kernel"),
+            ("elsewhere", is_elsewhere),
+        ];
+        let own = tags.into_iter().filter(|(_, is_own)| *is_own).map(|(tag, _)| tag);
+        own.collect::<Vec<_>>().join(" ")
+    }
+
+    fn cell(&self, row: Option<&Row>, run: usize) -> Cell {
+        let figures = &self.figures[run];
+        let Some(row) = row else { return Cell { estimate: ABSENT.to_owned(), ..Cell::default() } };
+        let Some(shown) = shown(row).filter(|_| has_figures(row)) else {
+            let (word, words) = figures.instead(row);
+            return Cell { instead: Some(Instead { word, words: plain(&words) }), ..Cell::default() };
+        };
+        let is_emulated = row.timing == Timing::Emulated;
+        Cell {
+            instead: None,
+            estimate: shown.estimate(),
+            unit: (shown.unit != self.units[run]).then(|| in_words(shown.unit)),
+            // A count has no interval.
+            error: if is_emulated { String::new() } else { error(row) },
+            more: self.columns.iter().map(|column| plain(&figures.cell(*column, row))).collect(),
+        }
+    }
+}
+
+/// The unit of figures that do not say otherwise: cycles where there are any, else ticks, else instructions.
+fn unit_of<'a>(rows: impl Iterator<Item = &'a Row> + Clone) -> Unit {
+    let has = |unit: &Unit| rows.clone().filter_map(shown).any(|shown| shown.unit == *unit);
+    let are_counted =
+        || rows.clone().next().is_some() && rows.clone().all(|row| row.timing == Timing::Emulated);
+    let otherwise = || if are_counted() { Unit::Instructions } else { Unit::Cycles };
+    Unit::ALL.into_iter().find(has).unwrap_or_else(otherwise)
+}
+
+pub(super) fn in_words(unit: Unit) -> &'static str {
+    if unit == Unit::Instructions { EMULATED } else { unit.name() }
+}
+
+/// The unit of rows that were not timed.
+const EMULATED: &str = "instructions, emulated";
+
+/// Of each run but the first.
+fn differences(line: &Line) -> Vec<Option<Difference>> {
+    let Some((first, others)) = line.rows.split_first() else { return Vec::new() };
+    others.iter().map(|other| Difference::of((*first)?, (*other)?)).collect()
+}
+
+/// The rows of the first screen.
+fn common(document: &document::Document) -> Vec<(&str, &str)> {
+    let screen = first_screen::of(document, Selection::FirstScreen);
+    let rows = screen.map(|screen| screen.rows).unwrap_or_default();
+    rows.into_iter().map(|row| (row.entry.as_str(), row.operation.as_str())).collect()
+}

@@ -1,0 +1,198 @@
+//! What holds for every page. What a browser makes of one, `tests/page.sh` shows.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod sample;
+
+use document::{Document, Outcome};
+use report::{MOST_RUNS, PageRun, Verdicts, page};
+use table::Table;
+
+fn run(name: &str, document: Document) -> PageRun {
+    PageRun { name: name.to_owned(), document, verdicts: Verdicts::new() }
+}
+
+fn made(runs: &[PageRun]) -> String {
+    String::from_utf8(page(runs, Table::get(), None).unwrap()).unwrap()
+}
+
+fn of(document: Document) -> String {
+    made(&[run("run.json", document)])
+}
+
+/// As a template writes a text.
+fn escaped(text: &str) -> String {
+    let pairs = [('&', "&#38;"), ('<', "&#60;"), ('>', "&#62;"), ('"', "&#34;"), ('\'', "&#39;")];
+    pairs.iter().fold(text.to_owned(), |text, (c, escape)| text.replace(*c, escape))
+}
+
+/// The page without what is the same in every one.
+fn own(page: &str) -> &str {
+    let body = page.split_once("<body>").unwrap().1;
+    body.split_once("<script>").map_or(body, |(own, _)| own)
+}
+
+#[test]
+fn every_row_that_works_is_there_and_every_closed_one_has_its_cause() {
+    let document = sample::with_rounds(sample::full());
+    let text = of(document.clone());
+    let works = document.results.iter().filter(|row| row.outcome == Outcome::Ok).count();
+    assert_eq!(text.matches("class=\"row\"").count(), works);
+    let estimate = document.results[0].core_cycles.unwrap().estimate.0;
+    assert!(text.contains(&format!("<b>{estimate:.1}</b>")));
+    for closed in document.results.iter().filter(|row| row.outcome != Outcome::Ok) {
+        assert!(text.contains(&escaped(closed.reason.as_deref().unwrap())), "{}", closed.in_words());
+    }
+    for finding in &document.findings {
+        assert!(text.contains(&escaped(&finding.verdict)), "{}", finding.verdict);
+    }
+}
+
+/// Text that became markup would add a `<` somewhere.
+#[test]
+fn no_text_becomes_markup() {
+    let counts = |text: &str| {
+        let page = made(&[run(text, sample::filled(text)), run(text, sample::filled(text))]);
+        let own = own(&page);
+        assert!(own.len() > 10_000);
+        (own.matches('<').count(), own.matches('>').count(), page.matches("</script").count())
+    };
+    assert_eq!(counts(sample::HOSTILE), counts("harmless"));
+    let page =
+        page(&[run("x", sample::filled(sample::HOSTILE))], Table::get(), Some(sample::HOSTILE)).unwrap();
+    let page = String::from_utf8(page).unwrap();
+    assert!(page.contains("<title>&#60;/script&#62;&#60;img src=x onerror=&#34;"));
+    assert!(!page.contains("onerror=\""), "no attribute");
+    let steers = |c: char| c.is_control() && c != '\n' && c != '\t';
+    let hides =
+        |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    assert!(!own(&page).contains(|c| steers(c) || hides(c)));
+}
+
+#[test]
+fn a_page_names_its_policy_and_asks_for_nothing() {
+    let page = of(sample::full());
+    let policy = page.split_once("http-equiv=\"Content-Security-Policy\" content=\"").unwrap().1;
+    let policy = policy.split_once('"').unwrap().0.replace("&#39;", "'");
+    assert!(policy.starts_with("default-src 'none'; script-src 'sha256-"), "{policy}");
+    assert!(!policy.contains("unsafe") && !policy.contains("http"), "{policy}");
+    let body = own(&page);
+    for word in [" src=", " style=", "url(", "http://", "https://", "@import"] {
+        assert!(!body.contains(word), "{word}");
+    }
+    assert!(page.ends_with("</html>\n"));
+    assert!(page.contains("The MIT License") && page.contains("Leon Sorokin"), "the chart library's licence");
+}
+
+#[test]
+fn noisy_rows_say_so_and_have_no_figure() {
+    let document = sample::with_rounds(sample::noisy());
+    let text = of(document.clone());
+    let noisy = document.results.iter().filter(|row| row.noise.is_some()).count();
+    assert_eq!(text.matches("class=\"instead\"").count(), noisy);
+    assert!(text.contains("<strong>noisy</strong>") && text.contains("class=\"shared\""));
+}
+
+#[test]
+fn emulated_figures_are_called_so_and_are_no_times() {
+    let text = of(sample::lab());
+    assert!(text.contains("instructions, emulated") && text.contains("no time"));
+    assert!(!text.contains("core cycles ±") && !text.contains("id=\"noise\""), "{}", own(&text));
+    // Beside times, each says it for itself, and no difference is made of the two.
+    let odd = of(sample::odd());
+    assert!(odd.contains("<span class=\"unit\">instructions, emulated</span>"));
+}
+
+#[test]
+fn several_runs_stand_side_by_side_without_a_verdict() {
+    let first = sample::with_rounds(sample::full());
+    let text = made(&[run("before", first.clone()), run("after", sample::later(first.clone()))]);
+    let works = first.results.iter().filter(|row| row.outcome == Outcome::Ok).count();
+    assert_eq!(text.matches("class=\"row\"").count(), works, "each row once");
+    assert!(text.contains("+12.0 %") && text.contains("This page gives none"));
+    assert!(text.contains("class=\"differs\"") && text.contains("6.19.0-cloud-amd64"));
+    for verdict in [">slower<", ">faster<", "regression"] {
+        assert!(!text.contains(verdict), "{verdict}");
+    }
+    let many: Vec<PageRun> = (0..MOST_RUNS).map(|number| run(&number.to_string(), first.clone())).collect();
+    assert!(made(&many).contains("class=\"run run-7\""));
+}
+
+#[test]
+fn verdicts_that_a_comparison_gives_stand_beside_the_differences() {
+    let first = sample::full();
+    let mut after = run("after", sample::later(first.clone()));
+    let row = &first.results[1];
+    let key = (row.entry.clone(), row.operation.clone(), row.configuration.clone());
+    after.verdicts.insert(key, "slower (<2 %)".to_owned());
+    let text = made(&[run("before", first), after]);
+    assert_eq!(text.matches("class=\"verdict\">slower (&#60;2 %)</span>").count(), 1);
+    assert!(!text.contains("This page gives none"));
+}
+
+#[test]
+fn a_row_that_one_run_lacks_has_no_figure_there() {
+    let (first, mut second) = (sample::full(), sample::full());
+    second.results.retain(|row| row.entry != "rdtsc");
+    let closed = second.results.iter_mut().find(|row| row.entry == "call").unwrap();
+    (closed.outcome, closed.reason) = (Outcome::Refused, Some("somebody forbids calls".into()));
+    closed.core_cycles = None;
+    let text = made(&[run("a", first.clone()), run("b", second.clone())]);
+    assert!(text.contains("data-label=\"B\"><b>-</b>"), "absent");
+    assert!(text.contains("<abbr title=\"somebody forbids calls\">refused</abbr>"));
+    let turned = made(&[run("b", second), run("a", first)]);
+    let place = |text: &str, word: &str| text.find(&format!(">{word}</span>")).unwrap();
+    assert_eq!(
+        place(&turned, "rdtsc") < place(&turned, "rdtscp"),
+        place(&text, "rdtsc") < place(&text, "rdtscp")
+    );
+}
+
+#[test]
+fn a_run_that_was_cut_short_says_so() {
+    let mut cut = sample::full();
+    cut.measurement.partial = true;
+    let alarms = |runs: &[PageRun]| made(runs).matches("class=\"alarm\">PARTIAL").count();
+    assert_eq!(alarms(&[run("whole", sample::full()), run("cut", cut)]), 1);
+    assert_eq!(alarms(&[run("whole", sample::full())]), 0);
+}
+
+#[test]
+fn an_empty_document_and_one_of_schema_1_have_pages() {
+    let mut empty = sample::full();
+    empty.results.clear();
+    assert!(of(empty).contains("No row works here."));
+    let old = document::load(include_str!("sample/run-1.json")).unwrap();
+    assert!(of(old).contains("class=\"row\""));
+}
+
+#[test]
+fn what_a_document_lies_about_its_rounds_and_samples_does_no_harm() {
+    let mut document = sample::with_rounds(sample::full());
+    let row = &mut document.results[0];
+    row.rounds.cost.truncate(3);
+    row.rounds.at_ms = vec![1e300; 48];
+    row.rounds.canary.clear();
+    document.results[1].distribution_cycles =
+        serde_json::from_str(r#"{"below": null, "above": "no histogram"}"#).unwrap();
+    document.measurement.tsc_step = Some(-1e300);
+    document.measurement.cycles_per_tick = Some(1e300);
+    assert!(of(document).contains("class=\"row\""));
+}
+
+#[test]
+fn a_usual_page_is_small() {
+    let usual = sample::with_rounds(sample::full());
+    assert!(of(usual.clone()).len() < 1 << 20);
+    let mut long = usual;
+    for row in &mut long.results {
+        let rounds = &mut row.rounds;
+        for column in [&mut rounds.at_ms, &mut rounds.cost, &mut rounds.cycles_per_tick, &mut rounds.canary] {
+            *column = column.repeat(20);
+        }
+        (rounds.cpu, rounds.excluded) = (rounds.cpu.repeat(20), rounds.excluded.repeat(20));
+    }
+    let page = of(long);
+    assert!(page.len() < 2 << 20, "{} bytes", page.len());
+    assert!(page.contains("\"every\":7"), "it says that it leaves rounds out");
+}

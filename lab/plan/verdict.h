@@ -1,0 +1,18 @@
+/* What an image makes of the test of ring 0 (ring.c), as the command does (crates/environment/src/ring0.rs). */
+#pragma once
+
+#include <stdint.h>
+
+/* What a hypervisor does itself where the rest of ring 0 runs natively. */
+#define TRAPPED_CR3_WRITES   1
+#define TRAPPED_INTERRUPTS   2
+#define TRAPPED_INVALID	     4 /* instructions */
+#define TRAPPED_COMBINATIONS 8
+
+struct verdict {
+	int is_emulated;  /* no time means anything */
+	unsigned trapped; /* TRAPPED_* */
+};
+
+/* `boot`: LAB_BOOT_*. */
+struct verdict verdict_of(const uint64_t *boot);

@@ -1,0 +1,331 @@
+"""What a browser makes of the pages in a folder: see page.sh. Ends with 'N passed, N failed, 0 skipped'."""
+
+import os
+import sys
+import time
+from pathlib import Path
+
+from browser import Browser
+
+ENTER, TAB, RIGHT, END = "\ue007", "\ue004", "\ue014", "\ue010"
+
+# Of every element with text of its own that is on screen and not off: where its contrast is below 4.5 (WCAG 2, level AA).
+CONTRAST = """
+const channel = (value) => { value /= 255; return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4; };
+const parse = (color) => color.match(/[\\d.]+/g).map(Number);
+const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+const paper = (element) => {
+  for (let each = element; each; each = each.parentElement) {
+    const found = parse(getComputedStyle(each).backgroundColor);
+    if (found.length === 3 || found[3] === 1) return found;
+  }
+  return [255, 255, 255];
+};
+const bad = new Map();
+for (const element of document.body.querySelectorAll('*')) {
+  const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+  if (!own || !element.checkVisibility() || element.closest('script, noscript, .skip')) continue;
+  const style = getComputedStyle(element);
+  const ink = parse(element instanceof SVGElement ? style.fill : style.color);
+  const [a, b] = [light(ink), light(paper(element))].sort((x, y) => y - x);
+  const ratio = (a + 0.05) / (b + 0.05);
+  if (ratio < 4.5) bad.set(`${element.localName}.${element.getAttribute('class')}`, ratio.toFixed(2));
+}
+return [...bad].map(String);
+"""
+
+# Whatever can take the focus, in the order of the page; a radio group or an iframe there is none.
+FOCUSABLE = """
+return [...document.querySelectorAll('a[href], button, input, select, summary, [tabindex="0"]')]
+  .filter((element) => element.checkVisibility()).length;
+"""
+
+
+class Checks:
+    def __init__(self, browser, folder):
+        self.browser, self.folder = browser, Path(folder)
+        self.passed = self.failed = 0
+        self.page = None
+
+    def check(self, name, holds, seen=""):
+        if holds:
+            self.passed += 1
+        else:
+            self.failed += 1
+            print(f"FAILED {self.page}: {name} {str(seen)[:600]}")
+
+    def open(self, page, width=1280, height=900, scheme="light"):
+        self.page = f"{page}, {width} wide, {scheme}"
+        self.url = (self.folder / f"{page}.html").as_uri()
+        self.browser.get(self.url, width, height, scheme)
+
+    def quiet(self):
+        """Nothing was said on the console, and nothing asked for but the page, since it was opened."""
+        said, asked = self.browser.logs()
+        self.check("the console is empty", not said, said)
+        # The empty icon stands in the page itself.
+        asked = [url for url in asked if url != "data:,"]
+        self.check("nothing else is asked for", asked in ([self.url], []), asked)
+
+    def picture(self, name):
+        if os.environ.get("SCREENSHOTS"):
+            time.sleep(0.3)
+            self.browser.screenshot(Path(os.environ["SCREENSHOTS"]) / f"{name}.png")
+
+    def run(self, script, *arguments):
+        return self.browser.run(script, *arguments)
+
+    def shown(self):
+        return self.run("return document.querySelectorAll('tr.row:not([hidden])').length")
+
+    def choose(self, control, value):
+        self.run(
+            "const control = document.getElementById(arguments[0]); control.value = arguments[1];"
+            "control.dispatchEvent(new Event('change'))",
+            control,
+            value,
+        )
+
+
+def renders(t):
+    t.open("ordinary")
+    rows = t.shown()
+    t.check("there are rows", rows > 80, rows)
+    t.check("the count says so", t.run("return count.value") == f"{rows} of {rows} rows")
+    t.check("one heading of the first level", t.run("return document.querySelectorAll('h1').length") == 1)
+    levels = t.run("return [...document.querySelectorAll('h1, h2, h3, h4')].map((h) => Number(h.localName[1]))")
+    t.check("no level of headings is left out", all(b - a <= 1 for a, b in zip(levels, levels[1:])), levels)
+    ids = t.run("return [...document.querySelectorAll('[id]')].map((element) => element.id)")
+    t.check("ids are unique", len(ids) == len(set(ids)))
+    links = t.run("return [...document.querySelectorAll('a')].filter((a) => !document.querySelector(a.hash)).map(String)")
+    t.check("links lead somewhere", not links, links)
+    drawn = t.run("return [...document.querySelectorAll('#noise canvas')].map((c) => c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some(Boolean))")
+    t.check("the noise is drawn", drawn == [True, True], drawn)
+    marks = t.run("return document.querySelectorAll('.mark .estimate').length")
+    t.check("every figure has its mark", marks >= rows - 2, (marks, rows))
+    t.picture("light")
+    t.quiet()
+
+
+def filters(t):
+    t.open("ordinary")
+    rows = t.shown()
+    t.run("words.focus()")
+    t.browser.press(*"vdso getcpu")
+    found = t.run("return [...document.querySelectorAll('tr.row:not([hidden]) th')].map((th) => th.querySelector('.entry').textContent + ' ' + th.querySelector('.operation').textContent)")
+    t.check("rows have both words", found and all("vdso" in name and "getcpu" in name for name in found), found)
+    t.check("the count says so", t.run("return count.value") == f"{len(found)} of {rows} rows")
+    empty = t.run("return [...document.querySelectorAll('tbody.group')].filter((g) => !g.hidden && !g.querySelector('tr.row:not([hidden])')).length")
+    t.check("no heading stands alone", empty == 0, empty)
+    t.browser.press(*" nonsense")
+    t.check("no row has these words", t.shown() == 0 and t.run("return !none.hidden"))
+    t.run("document.getElementById('clear').click()")
+    t.check("all rows are back", t.shown() == rows and t.run("return document.activeElement === words"))
+    t.choose("show", "modes")
+    modes = t.run("return [...document.querySelectorAll('tr.row:not([hidden])')].every((row) => row.querySelector('.modes'))")
+    t.check("rows with several modes", 0 < t.shown() < rows and modes)
+    t.choose("show", "")
+    names = "return [...document.querySelectorAll('tr.row')].map((row) => row.id)"
+    before = t.run(names)
+    t.choose("order", "dear")
+    costs = t.run("return [...document.querySelectorAll('tr.row')].map((row) => row.dataset.cost).filter(Boolean).map(Number)")
+    t.check("the dearest are first", len(costs) > 80 and costs == sorted(costs, reverse=True), costs[:5])
+    t.choose("order", "")
+    t.check("the order is back", t.run(names) == before)
+    t.quiet()
+
+
+def opens(t):
+    t.open("ordinary", height=1400)
+    t.run("document.documentElement.style.scrollBehavior = 'auto'; document.querySelector('tr[data-is~=modes] .open').focus()")
+    t.browser.press(ENTER)
+    t.check("the row says that it is open", t.run("return document.activeElement.getAttribute('aria-expanded')") == "true")
+    t.run("document.activeElement.scrollIntoView()")
+    charts = t.run("return document.querySelectorAll('.detail canvas').length")
+    t.check("two charts", charts == 2, charts)
+    t.picture("row")
+    place = t.run("const box = [...document.querySelectorAll('.detail .u-over')].at(-1).getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]")
+    legend = "return [...[...document.querySelectorAll('.detail .u-legend')].at(-1).querySelectorAll('.u-value')].map((value) => value.textContent)"
+    before = t.run(legend)
+    t.browser.point(*place)
+    after = t.browser.wait(f"const found = (() => {{ {legend} }})(); return found[0].endsWith(' s') && found")
+    t.check("hovering tells the values", set(before) == {"--"} or set(before) == {"-"}, before)
+    t.check("hovering tells the values", after and any(value not in ("-", "--") for value in after[1:]), after)
+    titles = t.run("return [...document.querySelectorAll('.mark title')].every((title) => title.textContent.length > 5)")
+    t.check("marks say what they are", titles)
+    t.run("document.querySelector('.detail .plot').focus()")
+    t.browser.press(RIGHT, RIGHT)
+    heard = t.browser.wait("return document.querySelector('.detail .heard').textContent")
+    t.check("arrow keys read the points", heard and "samples" in heard, heard)
+    t.run("document.querySelector('#noise .plot').focus()")
+    heard = []
+    for _ in range(12):
+        t.browser.press(RIGHT)
+        heard.append(t.run("return document.querySelector('#noise .heard').textContent"))
+    t.check("points of one moment are each read", len(set(heard)) > 1 and heard[0].startswith("at 0"), heard)
+    t.browser.press(END)
+    t.check("up to the last", t.run("return document.querySelector('#noise .heard').textContent") not in heard)
+    t.run("document.querySelectorAll('.detail details').forEach((details) => { details.open = true })")
+    table = t.browser.wait("const found = document.querySelectorAll('.detail details table'); return found.length === 2 && [...found].map((table) => table.tBodies[0].rows.length)")
+    t.check("charts are there as tables", table and table[0] > 5 and table[1] == 48, table)
+    t.run("document.querySelector('.detail').previousElementSibling.querySelector('.open').click()")
+    t.check("it closes", t.run("return document.querySelector('.detail').hidden"))
+    t.quiet()
+
+
+def keyboard(t):
+    t.open("ordinary")
+    t.run("document.querySelector('.open').click()")
+    count = t.run(FOCUSABLE)
+    t.run("""window.seen = []; addEventListener('focusin', (event) => window.seen.push(event.target));
+        document.activeElement.blur(); document.querySelector('h1').tabIndex = -1; document.querySelector('.skip').focus()""")
+    t.browser.press(*[TAB] * (count - 1))
+    reached, ordered = t.run("""const order = (a, b) => a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING;
+        const unique = [...new Set(window.seen)];
+        return [unique.length, unique.every((each, at) => at === 0 || order(unique[at - 1], each))]""")
+    t.check("the keyboard reaches everything", reached == count, (reached, count))
+    t.check("in the order of the page", ordered)
+    t.browser.devtools("Accessibility.enable")
+    tree = t.browser.devtools("Accessibility.getFullAXTree")["nodes"]
+    roles = {"button", "combobox", "searchbox", "link", "table", "textbox", "columnheader", "rowheader"}
+    unnamed = [
+        node["role"]["value"]
+        for node in tree
+        if not node.get("ignored") and node.get("role", {}).get("value") in roles and not node.get("name", {}).get("value")
+    ]
+    t.check("everything has a name", not unnamed, unnamed)
+    t.check("charts have names", t.run("return [...document.querySelectorAll('.plot')].every((plot) => plot.ariaLabel.length > 20)"))
+    spoken = {node["role"]["value"] for node in tree if "role" in node}
+    t.check("tables are tables", {"table", "row", "cell", "rowheader", "columnheader"} <= spoken, spoken)
+
+
+def themes(t):
+    paper = "return getComputedStyle(document.body).backgroundColor"
+    for scheme, is_dark in (("light", False), ("dark", True)):
+        t.open("noisy", scheme=scheme)
+        t.run("document.querySelectorAll('.open')[3].click()")
+        t.check("the paper is that of the theme", (t.run(paper) != "rgb(255, 255, 255)") == is_dark, t.run(paper))
+        low = t.run(CONTRAST)
+        t.check("text has enough contrast", not low, low)
+        t.picture(f"noisy-{scheme}")
+    chart = "const c = document.querySelector('#noise canvas'); return c.toDataURL()"
+    before = t.run(chart)
+    t.choose("theme", "light")
+    t.check("the theme is chosen", t.run(paper) == "rgb(255, 255, 255)")
+    t.check("charts follow", t.browser.wait(f"return (() => {{ {chart} }})() !== arguments[0]", before))
+    t.quiet()
+    t.open("noisy", scheme="dark")
+    t.check("nothing remembers it", t.run("return theme.value") == "" and t.run(paper) != "rgb(255, 255, 255)")
+    behavior = "return getComputedStyle(document.documentElement).scrollBehavior"
+    t.check("it scrolls smoothly", t.run(behavior) == "smooth")
+    t.browser.devtools("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "reduce"}])
+    t.check("or not, as the reader prefers", t.run(behavior) == "auto")
+
+
+def narrow(t):
+    for page in ("ordinary", "several", "noisy", "hybrid", "lab", "hostile", "here"):
+        for width in (360, 800):
+            t.open(page, width=width)
+            t.run("document.querySelectorAll('.open').forEach((open, number) => number % 20 || open.click());"
+                  "document.querySelectorAll('details').forEach((details) => { details.open = true })")
+            wide = t.run("return document.documentElement.scrollWidth")
+            t.check("nothing is wider than the screen", wide <= width, wide)
+            t.quiet()
+    t.open("ordinary", width=360)
+    t.run("document.documentElement.style.scrollBehavior = 'auto'; document.querySelector('#costs').scrollIntoView()")
+    t.picture("narrow")
+
+
+def several(t):
+    t.open("several", height=1400)
+    t.check("differences are shown", t.run("return [...document.querySelectorAll('td.number')].some((td) => td.textContent === '+12.0 %')"))
+    t.choose("order", "differs")
+    first = t.run("return document.querySelector('tr.row .entry').textContent")
+    t.check("the greatest difference is first", first == "int80-i386", first)
+    t.run("document.documentElement.style.scrollBehavior = 'auto'; document.querySelector('#costs').scrollIntoView()")
+    t.picture("several")
+    t.run("document.querySelector('.open').click()")
+    charts = t.run("return document.querySelectorAll('.detail canvas').length")
+    t.check("each run has its charts", charts == 4, charts)
+    low = t.run(CONTRAST)
+    t.check("text has enough contrast", not low, low)
+    t.quiet()
+
+
+def lab(t):
+    t.open("lab")
+    text = t.run("return document.body.innerText")
+    t.check("figures are called emulated", "instructions, emulated" in text and "no time" in text)
+    t.check("no noise is shown", t.run("return document.querySelector('#noise') === null"))
+    t.run("document.querySelector('.open').click()")
+    t.check("a row opens", "instructions, emulated" in t.run("return document.querySelector('.detail').innerText"))
+    t.quiet()
+
+
+def injects_nothing(t):
+    census = """document.querySelectorAll('.open').forEach((open) => open.click());
+        document.querySelectorAll('.detail details').forEach((details) => { details.open = true });
+        const names = {}; for (const each of document.querySelectorAll('*')) names[each.localName] = (names[each.localName] || 0) + 1;
+        const attributes = new Set(); for (const each of document.querySelectorAll('*')) for (const one of each.attributes) attributes.add(one.name);
+        return [names, [...attributes].sort()]"""
+    t.open("harmless")
+    harmless = t.run(census)
+    t.open("hostile")
+    hostile = t.run(census)
+    t.check("no element comes out of a text", hostile == harmless, [a for a in hostile if a not in harmless])
+    t.check("there are rows to look at", harmless[0]["tr"] > 20, harmless[0]["tr"])
+    t.check("no script ran", t.run("return window.injected === undefined"))
+    text = t.run("return document.body.textContent")
+    t.check("texts are shown as they are", "</script><img src=x onerror=" in text)
+    steering = [c for c in text if (ord(c) < 32 and c not in "\n\t") or c in "\u202e\u2066\u200b\u2028\x7f"]
+    t.check("nothing steers or hides", not steering, steering[:5])
+    t.run("words.value = '<img'; words.dispatchEvent(new Event('input'))")
+    t.check("the filter takes it as text", t.shown() > 0)
+    t.quiet()
+    # The policy holds even against what would run here: that this page could fail.
+    refused = t.run("try { document.createElement('script').text = 'window.injected = 3'; return false } catch (error) { return true }")
+    t.check("no text becomes a script", refused)
+    t.run("addEventListener('securitypolicyviolation', (event) => { window.violated = event.violatedDirective }); new Image().src = 'http://127.0.0.1:9/x'")
+    t.check("nothing can be loaded", t.browser.wait("return window.violated") == "img-src")
+    said, asked = t.browser.logs()
+    t.check("and the console would have said so", any("Content Security Policy" in line for line in said), said)
+
+
+def prints(t):
+    t.open("ordinary", scheme="dark")
+    t.run("document.querySelector('.open').click()")
+    pdf = t.browser.pdf()
+    t.check("it prints", pdf.startswith(b"%PDF-") and len(pdf) > 20_000, len(pdf))
+    t.check("the theme is back after", t.run("return document.documentElement.dataset.theme") == "")
+    t.browser.devtools("Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    t.check("paper is white", t.run("return getComputedStyle(document.documentElement).colorScheme") == "light")
+    visible = t.run("return ['#filter', 'nav', '.theme'].filter((name) => document.querySelector(name).checkVisibility())")
+    t.check("what is for hands is not printed", not visible, visible)
+    t.browser.devtools("Emulation.setEmulatedMedia", media="")
+
+
+def without_script(t):
+    t.browser.devtools("Emulation.setScriptExecutionDisabled", value=True)
+    t.open("ordinary")
+    t.browser.devtools("DOM.enable")
+    root = t.browser.devtools("DOM.getDocument", depth=0)["root"]["nodeId"]
+    html = t.browser.devtools("DOM.getOuterHTML", nodeId=root)["outerHTML"]
+    t.check("rows are there without the script", html.count('class="row"') > 80)
+    t.check("what needs it is hidden", 'id="filter" role="search" aria-label="Rows" hidden' in html)
+    t.picture("without-script")
+    t.browser.devtools("Emulation.setScriptExecutionDisabled", value=False)
+
+
+def main(folder):
+    with Browser() as browser:
+        t = Checks(browser, folder)
+        for test in (renders, filters, opens, keyboard, themes, narrow, several, lab, injects_nothing, prints, without_script):
+            try:
+                test(t)
+            except Exception as error:  # One that cannot go on does not end the others.
+                t.check(test.__name__, False, repr(error))
+    print(f"{t.passed} passed, {t.failed} failed, 0 skipped")
+    return t.failed > 0
+
+
+sys.exit(main(sys.argv[1]))

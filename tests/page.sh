@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Pages of `kentry report` in a headless Chromium: they render, load nothing, filter, open, print; and nothing that a document
+# says becomes markup. With SCREENSHOTS=FOLDER, pictures of what was seen are kept there.
+set -uo pipefail
+. "$(dirname "$0")/check.sh"
+
+for needed in chromium chromedriver python3; do
+	if ! command -v $needed >/dev/null; then
+		skip "pages in a browser" "no $needed here (Debian: chromium, chromium-driver, python3)"
+		finish
+	fi
+done
+
+check "documents" 0 cargo run --quiet --locked --manifest-path "$root/Cargo.toml" -p report --example samples "$work"
+for name in ordinary noisy hybrid lab hostile harmless; do
+	check "the page of $name" 0 "$kentry" report "$work/$name.json" -o "$work/$name.html"
+done
+check "a page of two runs" 0 "$kentry" report "$work/ordinary.json" "$work/later.json" -o "$work/several.html"
+check "a page of this machine" 0 "$kentry" "${quick[@]}" --name here
+check "a page of this machine" 0 "$kentry" report here --title "This machine" -o "$work/here.html"
+
+# It prints sums of its own, which are added to those of here.
+current="in the browser"
+if ! PYTHONDONTWRITEBYTECODE=1 python3 "$root/tests/page.py" "$work"; then fail "see above"; fi
+finish
