@@ -201,7 +201,7 @@ fn what_makes_no_sense_together_is_refused_unless_forced() {
     let forced = user.compare("a1.json lab.json --force");
     assert_eq!(code(&forced), 0, "{}", said(&forced));
     assert!(
-        printed(&forced).contains("refused      "),
+        printed(&forced).contains("refuses      "),
         "what differs is said all the same: {}",
         printed(&forced)
     );

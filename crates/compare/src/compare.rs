@@ -94,6 +94,8 @@ fn confounders(given: &pair::Given, [base, new]: [&Distinct; 2]) -> Vec<Confound
     if !given.have_rows_in_common() {
         found.push(facts::nothing_in_common([&given.base, &given.new].map(|runs| pair::rows_of(runs))));
     }
+    let is_unknown = |run: &&Run| run.is_of_one_boot && run.head.boot.is_none();
+    found.extend(facts::unknown_boots([&given.base, &given.new].map(|runs| runs.iter().any(is_unknown))));
     let on_both = base.ids().intersection(&new.ids()).cloned().collect();
     found.extend(facts::same_run(on_both));
     found.extend(facts::repeated([&base.repeated, &new.repeated].map(|ids| ids.iter().cloned().collect())));

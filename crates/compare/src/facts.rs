@@ -368,6 +368,14 @@ pub(crate) fn nothing_in_common(rows: [usize; 2]) -> Confounder {
     confounder("rows", "rows", rows.map(count), Refuses, "No row is on both sides.")
 }
 
+/// Runs of one boot each, of which it is unknown which, on either side.
+pub(crate) fn unknown_boots(unknown: [bool; 2]) -> Option<Confounder> {
+    let meaning = "Older versions did not note it. The sides are taken to be of different boots, which makes intervals wider.";
+    let value = |is_unknown| vec![if is_unknown { "unknown" } else { "known" }.to_string()];
+    let is_any = unknown.contains(&true);
+    is_any.then(|| confounder("boot-unknown", "boot", unknown.map(value), Note, meaning))
+}
+
 /// Runs, by their ids, that stand on both sides.
 pub(crate) fn same_run(ids: Vec<String>) -> Option<Confounder> {
     let meaning = "The same run stands on both sides, and cannot differ from itself.";

@@ -2,7 +2,7 @@
 
 use crate::comparison::{RunHead, Unit};
 use crate::facts::Facts;
-use document::{Document, Identity, Outcome, Path, Timing};
+use document::{Counter, Document, Identity, Outcome, Path, Timing};
 use std::collections::BTreeMap;
 use table::Table;
 
@@ -46,7 +46,7 @@ pub struct Paired {
 pub struct Run {
     pub(crate) head: RunHead,
     pub(crate) facts: Facts,
-    /// Whether all of its rounds are of one boot of the kernel. A run of the lab that measures time is of several.
+    /// Whether its figures are times of one boot of the kernel. A run of the lab that measures time is of several.
     pub(crate) is_of_one_boot: bool,
     pub(crate) rows: BTreeMap<Identity, Measured>,
     /// The rows in the document's order.
@@ -89,7 +89,8 @@ impl Run {
                 order.push(identity);
             }
         }
-        let is_of_one_boot = document.environment.lab.as_ref().is_none_or(|lab| lab.boots.len() < 2);
+        let is_of_one_boot = document.counter() == Counter::Time
+            && document.environment.lab.as_ref().is_none_or(|lab| lab.boots.len() < 2);
         Run { head: head(document, name), facts: Facts::of(document), is_of_one_boot, rows, order }
     }
 }

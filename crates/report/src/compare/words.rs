@@ -127,7 +127,7 @@ pub(super) const ALIKE: &str = "nothing else that these runs tell of";
 /// How serious a confounder is, in a word.
 pub(super) fn severity(severity: Severity) -> &'static str {
     match severity {
-        Severity::Refuses => "refused",
+        Severity::Refuses => "refuses",
         Severity::Caution => "caution",
         Severity::Note => "note",
     }
