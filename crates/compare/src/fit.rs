@@ -3,7 +3,7 @@
 use crate::comparison::{Source, Unit, Variation};
 use crate::model::{Evidence, Means, Observation, evidence, means};
 use crate::pair::Figures;
-use crate::prior::{Behaviour, FREEDOM_OF_KIND, ROWS_LIKE_ONE};
+use crate::prior::{Behaviour, FREEDOM_OF_KIND, LEAST_OF_ERROR, ROWS_LIKE_ONE};
 use crate::run::Paired;
 use crate::student::Student;
 use std::collections::BTreeMap;
@@ -78,32 +78,46 @@ impl Evidence {
     }
 }
 
-fn fit(row: &Figures, known: Known, [runs, history]: [Evidence; 2]) -> Option<(Fit, Variation)> {
-    let kind = runs + history;
-    // As a kind becomes known, what remains is by how much rows of one kind differ.
-    let of_kind = (row.behaviour.freedom_of_row().recip() + (FREEDOM_OF_KIND + kind.freedom).recip()).recip();
-    let expected = kind.moderated(1.0, FREEDOM_OF_KIND);
-    let factor = (known.runs + known.history).moderated(expected, of_kind);
-    let Means { means, covariance, .. } = means(&row.observations, factor)?;
-    let freedom = of_kind + known.runs.freedom + known.history.freedom;
+/// By what factor a row's variance between runs differs from the prior's, and what that rests on.
+struct Factor {
+    value: f64,
+    /// Degrees of freedom of all that it rests on.
+    freedom: f64,
+    /// Of these, what the kind of row is worth.
+    of_kind: f64,
+}
+
+impl Factor {
+    fn of(row: &Figures, known: Known, kind: Evidence) -> Factor {
+        // As a kind becomes known, what remains is by how much rows of one kind differ.
+        let of_row = row.behaviour.freedom_of_row();
+        let of_kind = (of_row.recip() + (FREEDOM_OF_KIND + kind.freedom).recip()).recip();
+        let value = (known.runs + known.history).moderated(kind.moderated(1.0, FREEDOM_OF_KIND), of_kind);
+        Factor { value, freedom: of_kind + known.runs.freedom + known.history.freedom, of_kind }
+    }
+}
+
+fn fit(row: &Figures, known: Known, kind: [Evidence; 2]) -> Option<(Fit, Variation)> {
+    let factor = Factor::of(row, known, kind[0] + kind[1]);
+    let Means { means, covariance, .. } = means(&row.observations, factor.value)?;
+    let boots = if row.are_of_different_boots() { row.mean_square(|o| o.between_boots) } else { 0.0 };
+    let within = row.mean_square(|o| o.error);
+    let believed = LEAST_OF_ERROR * within;
+    let between = factor.value * (row.mean_square(|o| o.between_runs) + boots);
+    let uncertain = between + factor.value.max(LEAST_OF_ERROR) * within - believed;
+    let parts = [(uncertain, factor.freedom), (believed, row.behaviour.freedom_of_row())];
+    let freedom = factor.freedom.max(satterthwaite(parts));
     let count = |side: usize| row.observations.iter().filter(|o| o.side == side).count() as u64;
-    let root_mean_square = |of: &dyn Fn(&Observation) -> f64| {
-        let sum: f64 = row.observations.iter().map(|o| of(o).powi(2)).sum();
-        (sum / row.observations.len() as f64).sqrt()
-    };
-    let of_boots = if row.are_of_different_boots() { root_mean_square(&|o| o.between_boots) } else { 0.0 };
-    let of_a_run = root_mean_square(&|o| o.variance(factor).sqrt()).powi(2) + factor * of_boots.powi(2);
-    let fit = Fit {
-        means,
-        covariance,
-        student: Student::new(freedom)?,
-        freedom,
-        of_a_run,
-        runs: count(0).min(count(1)),
-    };
-    let prior = root_mean_square(&|o| o.between_runs);
+    let student = Student::new(freedom)?;
+    let of_a_run = uncertain + believed;
+    let fit = Fit { means, covariance, student, freedom, of_a_run, runs: count(0).min(count(1)) };
+    Some((fit, variation(row, known, kind, &factor, means[0])))
+}
+
+fn variation(row: &Figures, known: Known, kind: [Evidence; 2], factor: &Factor, base: f64) -> Variation {
+    let [runs, history] = kind;
     // What the kind's rows showed takes the prior's place.
-    let share = |of: f64| of_kind * of / (FREEDOM_OF_KIND + kind.freedom);
+    let share = |of: f64| factor.of_kind * of / (FREEDOM_OF_KIND + (runs + history).freedom);
     let of_runs = known.runs.freedom + share(runs.freedom);
     let of_history = known.history.freedom + share(history.freedom);
     let of_prior = share(FREEDOM_OF_KIND);
@@ -114,20 +128,18 @@ fn fit(row: &Figures, known: Known, [runs, history]: [Evidence; 2]) -> Option<(F
     } else {
         Source::Prior
     };
-    let deviation = factor.sqrt() * prior;
-    let base = means.first().copied().filter(|base| *base > 0.0);
-    let percent = base.map(|base| 100.0 * deviation / base).filter(|percent| percent.is_finite());
-    let variation = Variation {
-        deviation,
-        percent,
-        source,
-        of_runs,
-        of_history,
-        of_prior,
-        prior,
-        kept_runs: known.kept_runs,
-    };
-    Some((fit, variation))
+    let prior = row.mean_square(|o| o.between_runs).sqrt();
+    let deviation = factor.value.sqrt() * prior;
+    let percent = (base > 0.0).then(|| 100.0 * deviation / base).filter(|percent| percent.is_finite());
+    let kept_runs = known.kept_runs;
+    Variation { deviation, percent, source, of_runs, of_history, of_prior, prior, kept_runs }
+}
+
+/// The degrees of freedom of a sum of variances, each with its own (Satterthwaite 1946).
+fn satterthwaite(variances: [(f64, f64); 2]) -> f64 {
+    let sum: f64 = variances.iter().map(|(variance, _)| variance).sum();
+    let squares: f64 = variances.iter().map(|(variance, freedom)| variance.powi(2) / freedom).sum();
+    if squares > 0.0 { sum.powi(2) / squares } else { 0.0 }
 }
 
 /// A row whose rounds are in pairs, which tell all of the change.
@@ -164,6 +176,11 @@ impl Variation {
 }
 
 impl Figures {
+    fn mean_square(&self, of: impl Fn(&Observation) -> f64) -> f64 {
+        let sum: f64 = self.observations.iter().map(|o| of(o).powi(2)).sum();
+        sum / self.observations.len() as f64
+    }
+
     /// Whether no boot has runs on both sides.
     fn are_of_different_boots(&self) -> bool {
         let of = |side: usize| self.observations.iter().filter(move |o| o.side == side);

@@ -2,7 +2,7 @@
 //! [`Comparison`] out.
 //!
 //! 1. [`Run::of`] takes from a document what a comparison needs, so that many documents fit into memory.
-//! 2. [`compare`] looks for what else differs (`facts`), finds the rows of both sides (`pair`), estimates each change with what is
+//! 2. [`compare()`] looks for what else differs (`facts`), finds the rows of both sides (`pair`), estimates each change with what is
 //!    known of the variation between runs (`prior`, `model`, `fit`), and gives verdicts to all rows together (`judge`).
 //! 3. A gate (`gate`) asks whether an interval clears a limit.
 //!

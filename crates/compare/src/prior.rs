@@ -76,8 +76,8 @@ impl Behaviour {
         }
     }
 
-    /// For as many degrees of freedom a kind of row counts against a single row of it: how much rows of one kind differ in how much
-    /// they vary, beside what their runs' intervals lead to expect. As χ² with 18 would make it for steady rows; with fewer than 2 for
+    /// For as many degrees of freedom a kind of row counts against a single row of it, and so does the error that runs state: how much
+    /// rows of one kind differ in how much they vary, beside what their runs' intervals lead to expect. As χ² with 18 would make it for steady rows; with fewer than 2 for
     /// the others, but for what their intervals say in the runs that are off (Zen 5).
     pub fn freedom_of_row(self) -> f64 {
         match self {

@@ -148,14 +148,16 @@ impl<'a> Screen<'a> {
     /// The groups that have room, the most important first, and how many rows of each kind are left out. What is the same and
     /// what is closed on both sides is shown only if everything fits.
     fn rows(&self, table: &Table, room: usize) -> (Vec<Line>, Vec<(Kind, usize)>) {
-        let whole: Vec<Vec<Vec<Line>>> = self.groups.iter().map(|group| self.group(table, group)).collect();
+        let whole: Vec<Vec<Vec<Line>>> =
+            self.groups.iter().map(|group| self.group(table, group, true)).collect();
         // Each group with its heading, and the first with a blank line before it.
-        let all: usize =
-            1 + whole.iter().map(|rows| 1 + rows.iter().map(Vec::len).sum::<usize>()).sum::<usize>();
+        let lines_of = |rows: &Vec<Vec<Line>>| 1 + rows.iter().map(Vec::len).sum::<usize>();
+        let fits = 1 + whole.iter().map(lines_of).sum::<usize>() <= room;
         let (mut lines, mut not_shown) = (Vec::new(), Vec::new());
         for (group, rows) in self.groups.iter().zip(whole) {
+            let rows = if fits { rows } else { self.group(table, group, false) };
             let most = match group.kind.verdict {
-                _ if all <= room => usize::MAX,
+                _ if fits => usize::MAX,
                 Verdict::Slower | Verdict::Faster => usize::MAX,
                 Verdict::Closed | Verdict::Opened | Verdict::CauseChanged => MOST_CLOSED,
                 Verdict::Inconclusive => MOST_INCONCLUSIVE,
@@ -187,10 +189,10 @@ impl<'a> Screen<'a> {
         format!("{}: {}", words::kind(group.kind, &self.compared.settings.same), group.rows.len())
     }
 
-    /// The lines of each row.
-    fn group(&self, table: &Table, group: &Group) -> Vec<Vec<Line>> {
+    /// The lines of each row: whole, or with what became of it on one line.
+    fn group(&self, table: &Table, group: &Group, is_whole: bool) -> Vec<Vec<Line>> {
         let row = |row: &&compare::Row| {
-            let mut lines = table.row(row, group.kind, self.is_whole());
+            let mut lines = table.row(row, group.kind, is_whole);
             let said = self.style.verbose.then(|| words::evidence(row)).flatten();
             let said = said.into_iter().chain(row.remarks.iter().filter(|_| self.is_whole()).cloned());
             for remark in said {
