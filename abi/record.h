@@ -29,17 +29,19 @@ _Static_assert(sizeof(struct record_header) == 24, "the header has no padding");
 
 /*
  * Kinds of record, with their payload. A measuring run that goes well writes BEGIN, FACT where one was asked for,
- * OUTCOME, ORDER, then CANARY and SAMPLES for every block, CANARY, BURSTS, CANARY, END.
+ * OUTCOME, ORDER, then CANARY and SAMPLES for every block, CANARY, BURSTS, CANARY, END. A run of loops writes OUTCOME, LOOPS,
+ * END.
  */
-#define RECORD_BEGIN   1 /* bits, imuls in a chain, xors, nots, calls in a burst, chains in a row (ORDER) */
-#define RECORD_OUTCOME 2 /* outcome, cause, detail[4]; only END follows when it is not OUTCOME_OK */
-#define RECORD_FACT    3 /* fact, value */
-#define RECORD_CANARY  4 /* stamps[5] around nothing, imul chain, xor chain, nots; CPU; preemptions so far */
-#define RECORD_SAMPLES 5 /* stamps[4] each: around the imul chain, the control, the entry */
-#define RECORD_BURSTS  6 /* stamps[4] each: around a burst of controls (0, 1), of entries (2, 3) */
-#define RECORD_EXPORT  7 /* bytes: name, NUL, version, NUL; a function that the vDSO exports */
-#define RECORD_END     8 /* preemptions and minor faults while the entry was timed */
-#define RECORD_ORDER   9 /* stamps[4] each: around nothing (0, 1), one imul chain (1, 2), several (2, 3) */
+#define RECORD_BEGIN   1  /* bits, imuls in a chain, xors, nots, calls in a burst, chains in a row (ORDER) */
+#define RECORD_OUTCOME 2  /* outcome, cause, detail[4]; only END follows when it is not OUTCOME_OK */
+#define RECORD_FACT    3  /* fact, value */
+#define RECORD_CANARY  4  /* stamps[5] around nothing, imul chain, xor chain, nots; CPU; preemptions so far */
+#define RECORD_SAMPLES 5  /* stamps[4] each: around the imul chain, the control, the entry */
+#define RECORD_BURSTS  6  /* stamps[4] each: around a burst of controls (0, 1), of entries (2, 3) */
+#define RECORD_EXPORT  7  /* bytes: name, NUL, version, NUL; a function that the vDSO exports */
+#define RECORD_END     8  /* preemptions and minor faults while the entry was timed */
+#define RECORD_ORDER   9  /* stamps[4] each: around nothing (0, 1), one imul chain (1, 2), several (2, 3) */
+#define RECORD_LOOPS   10 /* pairs: readings before and behind a loop of the clock that was asked for */
 
 /*
  * A preemption is an involuntary context switch of the process, as getrusage counts them; "so far" is since the process

@@ -1,6 +1,7 @@
 /*
  * What a probe is asked: its arguments, decimal numbers in this order.
- * argv[REQUEST_MODE] is MODE_MEASURE or MODE_DESCRIBE; the others belong to MODE_MEASURE.
+ * argv[REQUEST_MODE] is MODE_MEASURE, MODE_DESCRIBE or MODE_LOOP; the others belong to MODE_MEASURE. MODE_LOOP has the same
+ * entry, operation, parent and CPU, and numbers of its own between them.
  */
 #pragma once
 
@@ -16,6 +17,11 @@
 #define REQUEST_SAMPLES	  10 /* samples in a block, 1 to BLOCK_SAMPLES */
 #define REQUEST_ARGUMENTS 11 /* argc of a whole request */
 
+#define REQUEST_CALLS	       4 /* calls in a loop, 1 to MAX_CALLS */
+#define REQUEST_REPETITIONS    5 /* loops, 1 to MAX_REPETITIONS, each between two readings of a clock */
+#define REQUEST_CLOCK	       6 /* LOOP_CLOCK_* */
+#define REQUEST_LOOP_ARGUMENTS 9 /* argc of a whole request for loops */
+
 /*
  * As REQUEST_PARENT and REQUEST_CPU: whoever asks does not know, because the probe runs under another command. The probe asks
  * the kernel itself, by the base ABI's own call.
@@ -24,7 +30,14 @@
 
 #define MODE_MEASURE  1
 #define MODE_DESCRIBE 2 /* what the auxiliary vector and the vDSO offer */
+#define MODE_LOOP     3 /* plain loops of calls, as programs that are no probe measure */
+
+#define LOOP_CLOCK_TSC	  1 /* ticks: lfence, rdtsc */
+#define LOOP_CLOCK_SYSTEM 2 /* nanoseconds: CLOCK_MONOTONIC by the vDSO; a system call where there is none */
 
 #define BLOCK_SAMPLES 64
 #define MAX_BLOCKS    256
 #define MAX_BURSTS    256
+
+#define MAX_CALLS	1000000
+#define MAX_REPETITIONS 4096

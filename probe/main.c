@@ -1,5 +1,6 @@
 /*
- * The probe: measures one entry and operation, as argv asks (request.h), and writes what it found (record.h).
+ * The probe: measures one entry and operation, as argv asks (request.h), and writes what it found (record.h). Loops
+ * (MODE_LOOP) take the place of samples and bursts in a run that reproduces somebody else's measurement.
  *
  *	prepare		find the function, map the page, install the handler
  *	check		use the entry; compare answer and registers
@@ -14,12 +15,13 @@
 #define ROW(id_, symbol_, kind_, abi_, preserved_)                                                           \
 	void symbol_##_timed(struct sample *, unsigned long);                                                \
 	void symbol_##_burst(struct sample *);                                                               \
+	void symbol_##_loop(struct sample *, unsigned long);                                                 \
 	void symbol_##_checked(void);
 ENTRIES(ROW)
 #undef ROW
 
 #define ROW(id_, symbol_, kind_, abi_, preserved_)                                                           \
-	{id_, kind_, abi_, preserved_, symbol_##_timed, symbol_##_burst, symbol_##_checked},
+	{id_, kind_, abi_, preserved_, symbol_##_timed, symbol_##_burst, symbol_##_loop, symbol_##_checked},
 static const struct entry entries[] = {ENTRIES(ROW)};
 #undef ROW
 
@@ -63,7 +65,8 @@ static unsigned long parse(char **argv, unsigned argument, unsigned long most)
 	return value;
 }
 
-static void parse_request(struct request *request, char **argv)
+/* What every request but that of a description has. */
+static void parse_row(struct request *request, char **argv)
 {
 	const unsigned long entry = parse(argv, REQUEST_ENTRY, UINT16_MAX);
 	const unsigned long operation = parse(argv, REQUEST_OPERATION, UINT16_MAX);
@@ -79,15 +82,37 @@ static void parse_request(struct request *request, char **argv)
 		refuse_request(REQUEST_ENTRY);
 	if (!request->operation)
 		refuse_request(REQUEST_OPERATION);
+	request->parent = parse(argv, REQUEST_PARENT, ~0ul);
+	request->cpu = parse(argv, REQUEST_CPU, ~0ul);
+}
+
+static void parse_request(struct request *request, char **argv)
+{
+	parse_row(request, argv);
 	request->blocks = parse(argv, REQUEST_BLOCKS, MAX_BLOCKS);
 	request->ticks = parse(argv, REQUEST_TICKS, ~0ul);
 	request->bursts = parse(argv, REQUEST_BURSTS, MAX_BURSTS);
-	request->parent = parse(argv, REQUEST_PARENT, ~0ul);
-	request->cpu = parse(argv, REQUEST_CPU, ~0ul);
 	request->path = parse(argv, REQUEST_PATH, 1);
 	request->samples = parse(argv, REQUEST_SAMPLES, BLOCK_SAMPLES);
 	if (!request->samples)
 		refuse_request(REQUEST_SAMPLES);
+}
+
+static void parse_loop(struct request *request, char **argv)
+{
+	parse_row(request, argv);
+	request->calls = parse(argv, REQUEST_CALLS, MAX_CALLS);
+	request->repetitions = parse(argv, REQUEST_REPETITIONS, MAX_REPETITIONS);
+	request->clock = parse(argv, REQUEST_CLOCK, LOOP_CLOCK_SYSTEM);
+	/* Each use of a minor fault needs a fresh page; a loop has none to give. */
+	if (request->operation->id == OPERATION_MINOR_FAULT)
+		refuse_request(REQUEST_OPERATION);
+	if (!request->calls)
+		refuse_request(REQUEST_CALLS);
+	if (!request->repetitions)
+		refuse_request(REQUEST_REPETITIONS);
+	if (!request->clock)
+		refuse_request(REQUEST_CLOCK);
 }
 
 static void take_canary(struct canary *canary)
@@ -158,12 +183,25 @@ static void check_faults(const struct request *request, uint64_t blocks, uint64_
 		emit_refusal(OUTCOME_MISMATCH, CAUSE_NO_FAULT, due, seen, 0, 0);
 }
 
-static _Noreturn void measure(const struct request *request)
+/* From here on the entry can be used, and answers rightly. */
+static void prepare(const struct request *request)
 {
 	faults_report();
 	operation_prepare(request);
 	target_prepare(request);
 	operation_check(request);
+}
+
+static void emit_ok(void)
+{
+	const uint64_t outcome[6] = {OUTCOME_OK, CAUSE_NONE};
+
+	emit(RECORD_OUTCOME, outcome, sizeof(outcome));
+}
+
+static _Noreturn void measure(const struct request *request)
+{
+	prepare(request);
 	if (request->path)
 		emit_fact(FACT_PATH, path_of(request));
 
@@ -175,8 +213,7 @@ static _Noreturn void measure(const struct request *request)
 	const struct usage after = usage_now();
 	check_faults(request, blocks, taken, after.minor_faults - before.minor_faults);
 
-	const uint64_t outcome[6] = {OUTCOME_OK, CAUSE_NONE};
-	emit(RECORD_OUTCOME, outcome, sizeof(outcome));
+	emit_ok();
 	emit(RECORD_ORDER, orders, sizeof(orders));
 	for (unsigned long i = 0; i < blocks; i++) {
 		emit(RECORD_CANARY, &canaries[i], sizeof(canaries[i]));
@@ -186,6 +223,20 @@ static _Noreturn void measure(const struct request *request)
 	emit(RECORD_CANARY, &canaries[blocks], sizeof(canaries[blocks]));
 	emit(RECORD_BURSTS, bursts, (uint32_t)(taken * sizeof(bursts[0])));
 	emit(RECORD_CANARY, &canaries[blocks + 1], sizeof(canaries[0]));
+	emit_end((struct usage){
+	    .preemptions = after.preemptions - before.preemptions,
+	    .minor_faults = after.minor_faults - before.minor_faults,
+	});
+}
+
+static _Noreturn void loop(const struct request *request)
+{
+	prepare(request);
+	const struct usage before = usage_now();
+	loop_measure(request);
+	const struct usage after = usage_now();
+	emit_ok();
+	loop_emit(request);
 	emit_end((struct usage){
 	    .preemptions = after.preemptions - before.preemptions,
 	    .minor_faults = after.minor_faults - before.minor_faults,
@@ -218,6 +269,10 @@ _Noreturn void probe_main(const unsigned long *stack)
 	auxv_find(stack);
 	if (argc == 2 && parse(argv, REQUEST_MODE, MODE_DESCRIBE) == MODE_DESCRIBE)
 		describe();
+	if (argc == REQUEST_LOOP_ARGUMENTS && parse(argv, REQUEST_MODE, MODE_LOOP) == MODE_LOOP) {
+		parse_loop(&request, argv);
+		loop(&request);
+	}
 	if (argc != REQUEST_ARGUMENTS || parse(argv, REQUEST_MODE, MODE_MEASURE) != MODE_MEASURE)
 		refuse_request(REQUEST_MODE);
 	parse_request(&request, argv);

@@ -66,6 +66,7 @@ struct entry {
 	uint32_t preserved; /* bit per REGISTER_* */
 	void (*timed)(struct sample *out, unsigned long count);
 	void (*burst)(struct sample *out);
+	void (*loop)(struct sample *unused, unsigned long count);
 	void (*checked)(void);
 };
 
@@ -80,7 +81,8 @@ struct operation {
 struct request {
 	const struct entry *entry;
 	const struct operation *operation;
-	unsigned long blocks, ticks, bursts, parent, cpu, path, samples;
+	unsigned long blocks, ticks, bursts, parent, cpu, path, samples; /* parent and cpu also of loops */
+	unsigned long calls, repetitions, clock;
 };
 
 /* What the kernel did to this process: involuntary context switches, and pages mapped without input. */
@@ -131,6 +133,10 @@ unsigned long reference_cpu(void);
 void target_prepare(const struct request *request);
 /* before every block */
 void target_refresh(const struct request *request);
+
+/* loop.c: plain loops of calls; what they took, as RECORD_LOOPS. */
+void loop_measure(const struct request *request);
+void loop_emit(const struct request *request);
 
 /* vsyscall.c (64 bit only): VSYSCALL_MODE_*. */
 int vsyscall_mode(void);

@@ -109,6 +109,24 @@ fn a_burst_is_as_many_entries_as_it_says_without_a_fence() {
     }
 }
 
+#[test]
+fn a_loop_is_one_entry_a_turn_and_reads_no_clock() {
+    for entry in &Table::get().entries {
+        let code = function(entry.probe, &format!("{}_loop", entry.symbol()));
+        let found = code.iter().filter(|instruction| is_entry(entry, instruction)).count();
+        assert_eq!(found, 1, "{}: entry instructions in a turn", entry.name);
+        let clocks = [Mnemonic::Lfence, Mnemonic::Imul];
+        assert!(!mnemonics(&code).iter().any(|mnemonic| clocks.contains(mnemonic)), "{}", entry.name);
+        let backwards =
+            |one: &&Instruction| one.is_jcc_short_or_near() && one.near_branch_target() < one.ip();
+        let turns: Vec<&Instruction> = code.iter().filter(backwards).collect();
+        assert_eq!(turns.len(), 1, "{}: one jump back", entry.name);
+        // Every turn passes the entry.
+        let at = code.iter().find(|instruction| is_entry(entry, instruction)).unwrap().ip();
+        assert!((turns[0].near_branch_target()..turns[0].ip()).contains(&at), "{}", entry.name);
+    }
+}
+
 /// The instructions that write memory, but for a push or call, which writes to the stack.
 fn writes(code: &[Instruction]) -> Vec<Instruction> {
     let mut factory = InstructionInfoFactory::new();

@@ -5,11 +5,11 @@
 #include "plan/verdict.h"
 #include "lab.h"
 
-#define EXIT_CYCLES		   700
-#define CROSSING_CYCLES		   300
-#define CROSSING_UNKNOWN_EXIT	   2000
-#define SAME_LOOP		   2 /* a factor */
-#define MOST_TICKS		   (1ul << 40) /* so that nothing overflows; minutes on every processor */
+#define EXIT_CYCLES	      700
+#define CROSSING_CYCLES	      300
+#define CROSSING_UNKNOWN_EXIT 2000
+#define SAME_LOOP	      2		  /* a factor */
+#define MOST_TICKS	      (1ul << 40) /* so that nothing overflows; minutes on every processor */
 
 static uint64_t bounded(uint64_t ticks)
 {
@@ -27,8 +27,8 @@ static int is_emulated(const uint64_t *boot)
 	const uint64_t ring0 = boot[LAB_BOOT_RING0_TICKS], ring3 = boot[LAB_BOOT_RING3_TICKS];
 
 	return !ring0 || !ring3 || ring0 > MOST_TICKS || ring3 > MOST_TICKS || ring0 > SAME_LOOP * ring3 ||
-	       ring3 > SAME_LOOP * ring0 || !boot[LAB_BOOT_SYSCALL_WORKS] || !boot[LAB_BOOT_INTERRUPT_TICKS] ||
-	       boot[LAB_BOOT_SIGNS] >> SIGN_DEPRIVILEGED & 1;
+	       ring3 > SAME_LOOP * ring0 || !boot[LAB_BOOT_SYSCALL_WORKS] ||
+	       !boot[LAB_BOOT_INTERRUPT_TICKS] || boot[LAB_BOOT_SIGNS] >> SIGN_DEPRIVILEGED & 1;
 }
 
 /* Whether something from ring 3 and back comes by way of the hypervisor; `ticks` 0: it does not work. */

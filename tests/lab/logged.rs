@@ -84,7 +84,7 @@ struct Heard {
 fn follow(log: Vec<u8>, script: &Script) -> Heard {
     let (mut processor, mut heard, mut running) =
         (Processor::default(), Heard::default(), "before all programs");
-    // Entries as they were last written, and whether one was present that has been written since the last event of another kind.
+    // Entries as they were last written, and whether one was present that has been written since the last change was over.
     let (mut entries, mut is_replaced) = (BTreeMap::<u64, u64>::new(), false);
     let mut bytes = log.into_iter();
     while let Some(kind) = bytes.next() {
@@ -116,7 +116,9 @@ fn follow(log: Vec<u8>, script: &Script) -> Heard {
                 cleared.iter().for_each(|entry| _ = entries.remove(entry));
             }
             Event::Invlpg(_) => heard.needless += u64::from(heard.programs > 0 && !is_replaced),
-            _ => is_replaced = false,
+            // A tick may come before that, and write CR3.
+            Event::Settled { .. } => is_replaced = false,
+            _ => {}
         }
         if let Err(wrong) = processor.take(event) {
             heard.wrong = Some(format!("{running}: {wrong}"));

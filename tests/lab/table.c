@@ -43,7 +43,8 @@ int main(int count, char **arguments)
 {
 	const char *const request[] = {"probe64", "1", ENTRY, OPERATION};
 	const struct start start = {.arguments = request, .argument_count = 4};
-	uint64_t boot[LAB_BOOT_WORDS] = {[LAB_BOOT_RING0_TICKS] = 80005, [LAB_BOOT_SYSCALL_WORKS] = 1,
+	uint64_t boot[LAB_BOOT_WORDS] = {[LAB_BOOT_RING0_TICKS] = 80005,
+					 [LAB_BOOT_SYSCALL_WORKS] = 1,
 					 [LAB_BOOT_INTERRUPT_TICKS] = 500 * RING_TIMES};
 
 	if (count < 4)

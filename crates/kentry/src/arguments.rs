@@ -8,20 +8,12 @@ use std::ffi::OsString;
 use std::path::Path;
 use table::{Kernel, Table};
 
-/// The stack of the library, which puts every option of nested subcommands on it: more than a process may have (`ulimit -s 64`).
-const STACK: usize = 1 << 20;
-
 /// The command line of this process.
 ///
 /// # Errors
 /// What to print instead (also help and version), without control characters from the command line.
 pub fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
-    let parse = || Cli::try_parse_from(arguments).map_err(|error| harmless(error, arguments));
-    std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, parse);
-        // Where there may be no thread, the stack is probably as large as everywhere.
-        thread.ok().and_then(|thread| thread.join().ok()).unwrap_or_else(parse)
-    })
+    Cli::try_parse_from(arguments).map_err(|error| harmless(error, arguments))
 }
 
 /// The library repeats arguments unescaped, and does not name the one that is not UTF-8.

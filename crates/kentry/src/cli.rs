@@ -62,6 +62,9 @@ pub enum Command {
     Runs(RunsArgs),
     /// Show kept runs or saved documents, in any format
     Show(ShowFileArgs),
+    /// Measure here what somebody has published, as its author did and as kentry does, side by side
+    #[command(after_help = exit_status(&[]))]
+    Reproduce(ReproduceArgs),
     /// Compare runs: which entries got slower or faster, opened or closed, and whether that can be told
     #[command(after_help = compare_help(), override_usage = COMPARE_USAGE)]
     Compare(CompareArgs),
@@ -391,6 +394,32 @@ pub enum RunsCommand {
     Verify,
 }
 
+/// Options of `reproduce`.
+#[derive(Debug, Clone, Args)]
+pub struct ReproduceArgs {
+    /// Which published table; --list shows all
+    #[arg(value_name = "NAME", required_unless_present = "list", value_hint = ValueHint::Other)]
+    pub table: Option<String>,
+    /// List the published tables
+    #[arg(long, conflicts_with_all = ["table", "lab", "cpu", "budget", "no_save", "name", "tag"])]
+    pub list: bool,
+    /// Add what it takes in the lab, kentry's own kernel, which has entries and protections that this Linux lacks
+    #[arg(long)]
+    pub lab: bool,
+    /// Measure on this CPU alone [default: whichever CPU is quiet, among fast cores]
+    #[arg(long, value_name = "NUMBER", value_parser = one_cpu, allow_negative_numbers = true)]
+    pub cpu: Option<usize>,
+    /// How long to measure kentry's way; for rows that then lack quiet rounds, kentry goes on for up to three times as long
+    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = budget, allow_negative_numbers = true)]
+    pub budget: Duration,
+    /// Whether to keep the run
+    #[command(flatten)]
+    pub save: SaveArgs,
+    /// How to show it, and where
+    #[command(flatten)]
+    pub show: ShowArgs,
+}
+
 /// Options of `list`.
 #[derive(Debug, Clone, Args)]
 pub struct ListArgs {
@@ -483,6 +512,11 @@ pub(crate) fn cpus(text: &str) -> Result<Cpus, String> {
     text.parse().map(Cpus::Only).map_err(|_| {
         "this is neither the number of a CPU nor \"all\"; CPUs count from 0, and `lscpu -e` lists them".into()
     })
+}
+
+fn one_cpu(text: &str) -> Result<usize, String> {
+    text.parse()
+        .map_err(|_| "this is not the number of a CPU; they count from 0, and `lscpu -e` lists them".into())
 }
 
 /// The greatest seed: JSON readers keep every whole number up to this one.

@@ -21,7 +21,6 @@ use table::Table;
 const UNWRITTEN: u8 = 5;
 
 /// Compares, and ends with the gate's answer.
-#[inline(never)]
 pub fn run(args: &CompareArgs) -> ExitCode {
     let compared = if args.live.is_empty() { compare_runs(args) } else { compare_live(args) };
     let ended = compared.unwrap_or_else(|error| {
@@ -48,7 +47,6 @@ fn compare_runs(args: &CompareArgs) -> Result<Ended, Error> {
 }
 
 /// Measures the arms, keeps their runs, and compares them by the rounds that were taken together.
-#[inline(never)]
 fn compare_live(args: &CompareArgs) -> Result<Ended, Error> {
     let commands = args.live.iter().map(|text| ArmCommand::parse(text)).collect::<Result<Vec<_>, Error>>()?;
     let plan = args.measured.plan(Table::get(), &args.entry, &args.operation, drawn_seed())?;

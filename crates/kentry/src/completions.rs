@@ -118,6 +118,10 @@ fn command(table: &'static Table) -> Command {
         .mut_subcommand("explain", |explain| {
             explain.mut_arg("name", |arg| offering(arg, entries().chain(operations()).chain(short())))
         })
+        .mut_subcommand("reproduce", |reproduce| {
+            let tables = published::Publications::get().iter().map(|table| value(&table.name, &table.title));
+            reproduce.mut_arg("table", |arg| offering(arg, tables))
+        })
         .mut_subcommand("man", |man| {
             man.mut_arg("subcommand", |arg| offering(arg, subcommands().into_iter().map(PossibleValue::new)))
         })

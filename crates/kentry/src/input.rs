@@ -41,10 +41,10 @@ impl Kept {
         Ok(self.listed.get().and_then(Option::as_ref))
     }
 
-    /// Reads a run that a command line names, as [`document`] does.
+    /// Reads a run that a command line names, as [`document()`] does.
     ///
     /// # Errors
-    /// As [`document`].
+    /// As [`document()`].
     pub fn run(&self, path: &Path) -> Result<Found, Error> {
         let name = path.to_str().and_then(|word| word.parse::<Name>().ok());
         let Some(name) = name else { return of_file(path) };

@@ -11,7 +11,7 @@ use kentry::output::Target;
 use kentry::saving::Saving;
 use kentry::this_machine::{ThisMachine, executor};
 use kentry::{dry_run, listing, progress};
-use measure::lab::{Configurations, LabPlan, Setting, choose, image};
+use measure::lab::{Configurations, LabPlan, Options, Setting, choose, image};
 use measure::{Counter, Scout};
 use std::ffi::OsString;
 use std::io::Write;
@@ -26,7 +26,6 @@ const LAB_OUTPUT: usize = 256 << 20;
 const LOOK_TIME: Duration = Duration::from_secs(1);
 
 /// Measures, prints the plan, or writes an image.
-#[inline(never)]
 pub fn measure(args: &LabArgs) -> Result<ExitCode, Error> {
     if let Some(word) = &args.listing {
         return list(args, word);
@@ -34,8 +33,8 @@ pub fn measure(args: &LabArgs) -> Result<ExitCode, Error> {
     let plan = LabPlan::new(Table::get(), &args.options())?;
     let target = Target::open(args.iso.as_deref().or(args.show.output.as_deref()))?;
     if args.iso.is_some() {
-        let limits = limits(args, &catch_interrupts()?);
-        target.write(&image(&seeded(plan, args, Counter::Time), &limits)?)?;
+        let limits = limits(&args.options(), &catch_interrupts()?);
+        target.write(&image(&seeded(plan, args.seed, Counter::Time), &limits)?)?;
         note(
             "the image boots a PC from a CD or a USB stick, by BIOS or UEFI; in an emulator, qemu-system-x86_64 -cdrom FILE",
         );
@@ -44,29 +43,39 @@ pub fn measure(args: &LabArgs) -> Result<ExitCode, Error> {
     if args.dry_run {
         let counter = if args.accel == Accel::Kvm { Counter::Time } else { Counter::Instructions };
         let format = args.show.format();
-        let plan = seeded(plan, args, counter);
+        let plan = seeded(plan, args.seed, counter);
         target.write_report(format, &dry_run::lab_plan(&plan, counter, format)?)?;
         return Ok(ExitCode::SUCCESS);
     }
     let saving = Saving::prepare(&args.save, &mut note)?;
     let interrupt = catch_interrupts()?;
-    let document = in_lab(plan, args, &interrupt)?;
+    let document = in_lab(plan, &args.options(), args.seed, &interrupt)?;
     show(&document, &args.show, names_rows(&args.entry, &args.operation), (target, saving), &interrupt)
 }
 
 /// The plan with the seed that it is measured with: unless the command line names one, the same for every count, so that
 /// figures repeat to the byte, and another for every measurement of time, whose layout and order are to be drawn anew.
-fn seeded<'a>(plan: LabPlan<'a>, args: &LabArgs, counter: Counter) -> LabPlan<'a> {
-    match (counter, args.seed) {
+fn seeded<'a>(plan: LabPlan<'a>, seed: Option<u64>, counter: Counter) -> LabPlan<'a> {
+    match (counter, seed) {
         (Counter::Time, None) => plan.seeded(u64::from(drawn_seed())),
         (Counter::Time, Some(_)) | (Counter::Instructions, _) => plan,
     }
 }
 
-fn in_lab(plan: LabPlan, args: &LabArgs, interrupt: &Interrupt) -> Result<document::Document, Error> {
-    let limits = limits(args, interrupt);
+/// What these options ask for, measured, and neither shown nor kept.
+pub fn measured(options: &Options, interrupt: &Interrupt) -> Result<document::Document, Error> {
+    in_lab(LabPlan::new(Table::get(), options)?, options, None, interrupt)
+}
+
+fn in_lab(
+    plan: LabPlan,
+    options: &Options,
+    seed: Option<u64>,
+    interrupt: &Interrupt,
+) -> Result<document::Document, Error> {
+    let limits = limits(options, interrupt);
     let first = Reading::now();
-    let emulator = choose(&args.options(), &limits, &mut note)?;
+    let emulator = choose(options, &limits, &mut note)?;
     let version = emulator.version(&limits)?;
     let counter = emulator.machine().counter();
     let native = counter == Counter::Time;
@@ -74,7 +83,7 @@ fn in_lab(plan: LabPlan, args: &LabArgs, interrupt: &Interrupt) -> Result<docume
     let tsc_hz = first.zip(Reading::now()).and_then(|(first, last)| first.tsc_hz(&last));
     let tsc_hz = tsc_hz.filter(|_| native);
     let setting = Setting { emulator, version, limits, host, tsc_hz, scout };
-    let (plan, bar) = (seeded(plan, args, counter), progress::Bar::new());
+    let (plan, bar) = (seeded(plan, seed, counter), progress::Bar::new());
     Ok(measure::lab::measure(&plan, setting, &mut |progress| bar.show(progress))?)
 }
 
@@ -95,7 +104,7 @@ fn list(args: &LabArgs, word: &str) -> Result<ExitCode, Error> {
         return Err(Error::Usage("--listing takes two --set at most".into()));
     }
     let target = Target::open(args.show.output.as_deref())?;
-    let limits = limits(args, &catch_interrupts()?);
+    let limits = limits(&args.options(), &catch_interrupts()?);
     // The same code is built wherever the kernel runs.
     let emulator = choose(&args.options(), &limits, &mut |_| ())?;
     let listed = measure::lab::listing(entry, &path, &configurations, &emulator, &limits)?;
@@ -103,12 +112,11 @@ fn list(args: &LabArgs, word: &str) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn limits(args: &LabArgs, interrupt: &Interrupt) -> lab::Limits {
-    lab::Limits { time: args.options().time, output: LAB_OUTPUT, interrupt: interrupt.clone() }
+fn limits(options: &Options, interrupt: &Interrupt) -> lab::Limits {
+    lab::Limits { time: options.time, output: LAB_OUTPUT, interrupt: interrupt.clone() }
 }
 
 /// Runs a program, and ends with its exit code.
-#[inline(never)]
 pub fn execute(args: &LabArgs) -> Result<ExitCode, Error> {
     let (mut standard, mut errors) = (std::io::stdout(), std::io::stderr());
     let mut output = Output { standard: &mut standard, errors: &mut errors };

@@ -20,4 +20,5 @@ pub mod pager;
 pub mod probe_files;
 pub mod progress;
 pub mod saving;
+pub mod stack;
 pub mod this_machine;

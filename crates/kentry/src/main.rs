@@ -3,6 +3,7 @@
 mod compare_command;
 mod lab_command;
 mod report_command;
+mod reproduce_command;
 mod runs_command;
 
 use document::Outcome;
@@ -12,7 +13,9 @@ use kentry::error::{Error, INTERRUPTED, UNFINISHED, without_numbers};
 use kentry::output::Target;
 use kentry::saving::Saving;
 use kentry::this_machine::{ThisMachine, executor};
-use kentry::{arguments, completions, dry_run, explain, input, locale, manual, pager, probe_files, progress};
+use kentry::{
+    arguments, completions, dry_run, explain, input, locale, manual, pager, probe_files, progress, stack,
+};
 use measure::{CpuChoice, HostPlan, Setting};
 use nix::sys::signal::{SigHandler, Signal, signal};
 use report::{Selection, Style};
@@ -29,8 +32,11 @@ const ROUND_TIME: Duration = Duration::from_secs(10);
 /// Width of a table that is not written to a terminal, in columns.
 const WIDTH: usize = 100;
 
-/// What it calls is not inlined: the frame of the whole would not fit a small stack (`ulimit -s 64`).
 fn main() -> ExitCode {
+    stack::with_room(command)
+}
+
+fn command() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().collect();
     let cli = arguments::parse(&arguments).unwrap_or_else(|error| lab_command::leave(&error, &arguments));
     let result = match cli.command {
@@ -40,6 +46,7 @@ fn main() -> ExitCode {
         Some(Command::Lab(args)) => lab_command::measure(&args),
         Some(Command::Runs(args)) => runs_command::run(&args),
         Some(Command::Show(args)) => run_show(&args),
+        Some(Command::Reproduce(args)) => reproduce_command::run(&args),
         Some(Command::Compare(args)) => Ok(compare_command::run(&args)),
         Some(Command::Report(args)) => report_command::run(&args),
         Some(Command::List(args)) => run_list(&args),
@@ -61,13 +68,8 @@ fn note(text: &str) {
     let _ = writeln!(std::io::stderr(), "kentry: {}", locale::text(&text));
 }
 
-#[inline(never)]
 fn run_measure(args: &MeasureArgs) -> Result<ExitCode, Error> {
-    // Before anything asks for the time: the vDSO reads the counter too, and would get the SIGSEGV.
-    if !host::tsc_is_readable() {
-        let why = "this process may not read the time stamp counter (prctl PR_SET_TSC): nothing can be timed";
-        return Err(Error::Environment(why.into()));
-    }
+    need_counter()?;
     let plan = args.plan(Table::get(), drawn_seed())?;
     let target = Target::open(args.show.output.as_deref())?;
     if args.dry_run {
@@ -81,13 +83,21 @@ fn run_measure(args: &MeasureArgs) -> Result<ExitCode, Error> {
     show(&document, &args.show, names_rows(&args.entry, &args.operation), (target, saving), &interrupt)
 }
 
+/// To be called before anything asks for the time: the vDSO reads the counter too, and would get the SIGSEGV.
+fn need_counter() -> Result<(), Error> {
+    if host::tsc_is_readable() {
+        return Ok(());
+    }
+    let why = "this process may not read the time stamp counter (prctl PR_SET_TSC): nothing can be timed";
+    Err(Error::Environment(why.into()))
+}
+
 /// Whether a command line names rows; then all of them are shown.
 fn names_rows(entries: &[String], operations: &[String]) -> bool {
     !entries.is_empty() || !operations.is_empty()
 }
 
 /// Writes the report of a measurement that is over, keeps the run, and says how it went.
-#[inline(never)]
 fn show(
     document: &document::Document,
     args: &ShowArgs,
@@ -132,7 +142,6 @@ fn all_failed(document: &document::Document) -> Option<&str> {
     Some(first.reason.as_deref().unwrap_or(first.outcome.name()))
 }
 
-#[inline(never)]
 fn measure_host(plan: &HostPlan, interrupt: &Interrupt) -> Result<document::Document, Error> {
     let asked = match plan.cpus {
         CpuChoice::Only(cpu) => Some(cpu),
@@ -156,7 +165,6 @@ fn measure_host(plan: &HostPlan, interrupt: &Interrupt) -> Result<document::Docu
 }
 
 /// Renders saved documents, one after the other; in JSON, CSV and Markdown one at a time.
-#[inline(never)]
 fn run_show(args: &ShowFileArgs) -> Result<ExitCode, Error> {
     let format = args.show.format();
     if args.files.len() > 1 && format != report::Format::Text {
@@ -217,7 +225,6 @@ fn is_ignored(asked: Signal) -> bool {
     is_ignored
 }
 
-#[inline(never)]
 fn run_list(args: &ListArgs) -> Result<ExitCode, Error> {
     let target = Target::open(args.show.output.as_deref())?;
     let style = style(&args.show, true, &target);
@@ -227,7 +234,6 @@ fn run_list(args: &ListArgs) -> Result<ExitCode, Error> {
 }
 
 /// On a terminal the text is formatted for it; elsewhere it remains Markdown.
-#[inline(never)]
 fn run_explain(args: &ExplainArgs) -> Result<ExitCode, Error> {
     if args.example {
         return print(explain::example(Table::get(), &args.name)?.as_bytes());
@@ -245,7 +251,6 @@ fn run_explain(args: &ExplainArgs) -> Result<ExitCode, Error> {
 }
 
 /// The page of the command, or of one of its subcommands.
-#[inline(never)]
 fn run_man(subcommand: Option<&str>) -> Result<ExitCode, Error> {
     let page = manual::page(subcommand)
         .map_err(|source| Error::Output { target: "manual page".into(), source })?
@@ -256,7 +261,6 @@ fn run_man(subcommand: Option<&str>) -> Result<ExitCode, Error> {
     print(&page)
 }
 
-#[inline(never)]
 fn print(bytes: &[u8]) -> Result<ExitCode, Error> {
     Target::Standard.write(bytes)?;
     Ok(ExitCode::SUCCESS)

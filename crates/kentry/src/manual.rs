@@ -168,6 +168,11 @@ const EXAMPLES: &[Item] = &[
         "kentry explain syscall --example > hello.S && gcc -nostdlib -static -no-pie -o hello hello.S",
         "A complete program that uses the entry.",
     ),
+    ("kentry reproduce --list", "List the published tables that can be measured again."),
+    (
+        "kentry reproduce gettimeofday-4.14",
+        "What gettimeofday cost by each entry on a laptop of 2015, and what it costs here.",
+    ),
     (
         "kentry lab --entry syscall --set pti=off --set pti=on",
         "What page-table isolation costs, in kentry's own kernel in a virtual machine.",
@@ -207,6 +212,11 @@ fn write(command: &Command, subcommand: Option<&str>) -> io::Result<Vec<u8>> {
     }
     if measures {
         section(&mut roff, "COLUMNS", COLUMNS);
+    }
+    if subcommand == Some("reproduce") {
+        let tables =
+            published::Publications::get().iter().map(|table| (table.name.as_str(), table.title.as_str()));
+        section(&mut roff, "TABLES", &tables.collect::<Vec<Item>>());
     }
     if subcommand == Some("compare") {
         section(&mut roff, "COLUMNS AND VERDICTS", COMPARED);

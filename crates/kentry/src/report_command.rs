@@ -9,7 +9,6 @@ use std::process::ExitCode;
 use table::Table;
 
 /// Writes a page about runs.
-#[inline(never)]
 pub fn run(args: &ReportArgs) -> Result<ExitCode, Error> {
     if args.files.len() > MOST_RUNS {
         return Err(Error::Usage(format!("a page shows at most {MOST_RUNS} runs, not {}", args.files.len())));

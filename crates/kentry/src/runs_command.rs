@@ -13,7 +13,6 @@ use std::time::SystemTime;
 const DAMAGED: u8 = 1;
 
 /// Lists, shows or changes what is kept.
-#[inline(never)]
 pub fn run(args: &RunsArgs) -> Result<ExitCode, Error> {
     match &args.command {
         None => list(&args.show),

@@ -28,7 +28,6 @@ pub fn store() -> Result<Store, Error> {
 }
 
 /// The kept runs, the newest first; none where they cannot be read.
-#[inline(never)]
 pub fn heads() -> Vec<Head> {
     store().and_then(|store| Ok(store.list()?.heads)).unwrap_or_default()
 }
@@ -54,6 +53,11 @@ impl Saving {
             }
         }
         Ok(saving)
+    }
+
+    /// Whether a run will be kept in which something is found out.
+    pub fn keeps(&self) -> bool {
+        self.store.is_some()
     }
 
     fn find_store(&self) -> Result<Store, Error> {

@@ -11,7 +11,7 @@ mod stream;
 
 pub use lab::{Boot, Counters, LabPayload, Step};
 pub use parse::{Damage, Error, parse};
-pub use request::Request;
+pub use request::{LoopRequest, Request};
 pub use stream::Stream;
 
 /// Every number of `abi/*.h` under its own name.
@@ -97,6 +97,8 @@ pub enum Payload {
     /// Around nothing (0, 1), one clock chain (1, 2), [`Lengths::chains`] of them in a row (2, 3): whether a stamp waits
     /// for what stands before it.
     Order(Vec<Sample>),
+    /// What the clock read before and behind each loop; the request said which clock, and how many calls.
+    Loops(Vec<[u64; 2]>),
     /// A function of the vDSO.
     Export {
         /// Its symbol.

@@ -118,6 +118,7 @@ fn parse_payload(kind: u16, bytes: &[u8]) -> Result<Payload, Wrong> {
         abi::RECORD_SAMPLES => Payload::Samples(samples(bytes)?),
         abi::RECORD_BURSTS => Payload::Bursts(samples(bytes)?),
         abi::RECORD_ORDER => Payload::Order(samples(bytes)?),
+        abi::RECORD_LOOPS => Payload::Loops(loops(bytes)?),
         abi::RECORD_EXPORT => export(bytes)?,
         abi::RECORD_END => {
             let [preemptions, minor_faults] = words(bytes)?;
@@ -142,6 +143,14 @@ fn samples(bytes: &[u8]) -> Result<Vec<Sample>, Wrong> {
         return Err(BAD_LENGTH);
     }
     chunks.iter().map(|chunk| Ok(Sample { stamps: words(chunk)? })).collect()
+}
+
+fn loops(bytes: &[u8]) -> Result<Vec<[u64; 2]>, Wrong> {
+    let (chunks, rest) = bytes.as_chunks::<16>();
+    if !rest.is_empty() {
+        return Err(BAD_LENGTH);
+    }
+    chunks.iter().map(|chunk| words(chunk)).collect()
 }
 
 fn export(bytes: &[u8]) -> Result<Payload, Wrong> {
@@ -252,6 +261,14 @@ pub(crate) mod tests {
         assert_eq!(payloads, [Payload::Canary(canary), Payload::Order(order.into())]);
         let short = record(0, abi::RECORD_CANARY, &u64s(&[1, 2, 3, 4, 5, 6]));
         assert_eq!(parse(&short).unwrap_err().damage, Damage::Length);
+    }
+
+    #[test]
+    fn loops_are_read_in_pairs() {
+        let bytes = record(0, abi::RECORD_LOOPS, &u64s(&[10, 20, 30, 50]));
+        assert_eq!(parse(&bytes).unwrap()[0].payload, Payload::Loops(vec![[10, 20], [30, 50]]));
+        let half = record(0, abi::RECORD_LOOPS, &u64s(&[10, 20, 30]));
+        assert_eq!(parse(&half).unwrap_err().damage, Damage::Length);
     }
 
     #[test]

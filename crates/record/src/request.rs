@@ -49,9 +49,60 @@ impl Request {
     }
 }
 
+/// Plain loops of calls, which a probe is asked to time. Becomes its arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LoopRequest {
+    /// Id of the entry.
+    pub entry: u16,
+    /// Id of the operation.
+    pub operation: u16,
+    /// Calls in a loop; from 1 to [`abi::MAX_CALLS`].
+    pub calls: u64,
+    /// Loops, each between two readings of the clock; from 1 to [`abi::MAX_REPETITIONS`].
+    pub repetitions: u64,
+    /// The clock, `LOOP_CLOCK_*`.
+    pub clock: u64,
+    /// The process id that getppid must answer.
+    pub parent: u64,
+    /// The CPU number that getcpu must answer.
+    pub cpu: u64,
+}
+
+impl LoopRequest {
+    /// The arguments after the program's name, in the order of `abi/request.h`.
+    pub fn arguments(&self) -> Vec<String> {
+        [
+            abi::MODE_LOOP,
+            u64::from(self.entry),
+            u64::from(self.operation),
+            self.calls,
+            self.repetitions,
+            self.clock,
+            self.parent,
+            self.cpu,
+        ]
+        .iter()
+        .map(u64::to_string)
+        .collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn arguments_of_loops_stand_where_the_header_says() {
+        let (entry, operation, calls, repetitions, clock, parent, cpu) = (2, 3, 4, 5, 6, 7, 8);
+        let request = LoopRequest { entry, operation, calls, repetitions, clock, parent, cpu };
+        let arguments = request.arguments();
+        let at = |place: u64| arguments[place as usize - 1].parse::<u64>().unwrap();
+        assert_eq!(arguments.len() as u64 + 1, abi::REQUEST_LOOP_ARGUMENTS);
+        assert_eq!(at(abi::REQUEST_MODE), abi::MODE_LOOP);
+        assert_eq!([at(abi::REQUEST_ENTRY), at(abi::REQUEST_OPERATION)], [2, 3]);
+        assert_eq!([at(abi::REQUEST_CALLS), at(abi::REQUEST_REPETITIONS), at(abi::REQUEST_CLOCK)], [4, 5, 6]);
+        assert_eq!([at(abi::REQUEST_PARENT), at(abi::REQUEST_CPU)], [7, 8]);
+    }
 
     #[test]
     fn arguments_stand_where_the_header_says() {

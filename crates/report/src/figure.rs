@@ -152,7 +152,7 @@ fn ratio(bases: &BTreeMap<String, Base>, row: &Row, compared: &Compared) -> Stri
 }
 
 /// With two figures below ten, where a third of a system call matters.
-fn multiple(ratio: f64) -> String {
+pub(crate) fn multiple(ratio: f64) -> String {
     if !ratio.is_finite() {
         return ABSENT.to_owned();
     }

@@ -27,6 +27,7 @@ mod markdown;
 mod page;
 mod plain;
 mod prose;
+mod reproduction;
 mod runs;
 mod summary;
 mod text;
@@ -39,6 +40,7 @@ pub use list::list;
 pub use page::{MOST_RUNS, PageRun, Verdicts, page};
 pub use plain::{plain, plain_os};
 pub use prose::prose;
+pub use reproduction::{publications, reproduction};
 pub use runs::{runs, short};
 pub use summary::{origin, summary_of_row};
 

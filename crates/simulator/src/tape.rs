@@ -161,7 +161,7 @@ impl<W: Write> Writer<W> {
             Payload::End { preemptions, minor_faults } => {
                 self.numbers(&[abi::RECORD_END, *preemptions, *minor_faults])
             }
-            Payload::Export { .. } | Payload::Lab(_) => Err(Error::NotMeasuring),
+            Payload::Loops(_) | Payload::Export { .. } | Payload::Lab(_) => Err(Error::NotMeasuring),
         }
     }
 

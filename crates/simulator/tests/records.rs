@@ -17,7 +17,7 @@ fn kinds(records: &[Record]) -> String {
         Payload::Samples(_) => 's',
         Payload::Bursts(_) => 'u',
         Payload::End { .. } => 'e',
-        Payload::Fact { .. } | Payload::Export { .. } | Payload::Lab(_) => '?',
+        Payload::Loops(_) | Payload::Fact { .. } | Payload::Export { .. } | Payload::Lab(_) => '?',
     };
     records.iter().map(kind).collect()
 }

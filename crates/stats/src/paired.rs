@@ -191,17 +191,18 @@ mod tests {
         }
     }
 
-    /// Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, example 3.1 (depression): estimate -0.46, and an interval
-    /// of 96 % from -0.786 to -0.010.
+    /// Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, example 3.1 (depression): in hundredths, an estimate of
+    /// -46, and an interval of 96 % from -78.6 to -1.0.
     #[test]
+    #[allow(clippy::approx_constant)] // the patient's score, not pi
     fn the_textbooks_example() {
-        let before = [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30];
-        let after = [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29];
+        let before = [183.0, 50.0, 162.0, 248.0, 168.0, 188.0, 155.0, 306.0, 130.0];
+        let after = [87.8, 64.7, 59.8, 205.0, 106.0, 129.0, 106.0, 314.0, 129.0];
         let both = before.iter().zip(after).map(|(base, new)| Pair { base: *base, new });
         let found = paired(&both.collect::<Vec<_>>(), 0.95).unwrap();
-        assert!((found.difference + 0.46).abs() < 1e-9, "{found:?}");
+        assert!((found.difference + 46.0).abs() < 1e-9, "{found:?}");
         // Wider, because so few pairs do not show whether they are correlated; exactly 0.039 if they are not.
-        assert!((-1.0..=-0.786).contains(&found.low) && (-0.010..=0.15).contains(&found.high), "{found:?}");
+        assert!((-100.0..=-78.6).contains(&found.low) && (-1.0..=15.0).contains(&found.high), "{found:?}");
         assert!((0.039..0.12).contains(&found.p), "{found:?}");
     }
 

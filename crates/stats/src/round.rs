@@ -176,7 +176,8 @@ impl<'a> Parts<'a> {
                 Payload::Bursts(block) => bursts.extend(block),
                 Payload::Order(block) => order.extend(block),
                 Payload::End { .. } => ended = true,
-                Payload::Outcome(_) | Payload::Fact { .. } | Payload::Export { .. } | Payload::Lab(_) => {}
+                Payload::Outcome(_) | Payload::Fact { .. } | Payload::Export { .. } => {}
+                Payload::Loops(_) | Payload::Lab(_) => {}
             }
         }
         let lengths = lengths.filter(|l| ![l.imuls, l.xors, l.nots, l.burst, l.chains].contains(&0));

@@ -3,7 +3,8 @@
 use super::{cost, found, measurement, ordinary, vdso};
 use document::{Document, Machine, Outcome, Place, Row, Timing};
 use environment::{
-    Environment, Lab, LabBoot, LabCounters, LabFrequency, LabTsc, Ring0, RunningKernel, Trapped, Verdict,
+    Environment, Lab, LabBoot, LabCounters, LabFrequency, LabLayout, LabTsc, Ring0, RunningKernel, Trapped,
+    Verdict,
 };
 use stats::{Cost, Counts, Spread};
 use std::collections::BTreeMap;
@@ -63,7 +64,12 @@ pub fn lab_on_hardware() -> Document {
     let (ring0, counters) = (shadowed(), Some(counters()));
     let boot = |boot: u32| LabBoot { at_ms: 40.0 + 900.0 * f64::from(boot), seed: boot.into(), cpu: Some(1) };
     let boots = (0..8).map(boot).collect();
-    let lab = Lab { accelerator, cpu_model, icount: false, ring0, counters, boots, ..machine() };
+    let layout = |round: u32| LabLayout {
+        at_ms: 41.0 + 450.0 * f64::from(round),
+        number: u64::from(1 + (round / 2 + round % 2) % 8),
+    };
+    let layouts = (0..16).map(layout).collect();
+    let lab = Lab { accelerator, cpu_model, icount: false, ring0, counters, boots, layouts, ..machine() };
     let kernel = lab_of_one().environment.kernel;
     document.environment = Environment::of_lab(lab, kernel, Some(document.environment));
     document.measurement.place = Place::new(Machine::QemuKvm, table::Kernel::Lab);

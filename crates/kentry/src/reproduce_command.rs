@@ -1,0 +1,184 @@
+//! `kentry reproduce`: from arguments to the exit code.
+
+use crate::{catch_interrupts, drawn_seed, measure_host, need_counter, note, style};
+use document::{Document, Row};
+use environment::Environment;
+use host::{Interrupt, Priority};
+use kentry::cli::{ReproduceArgs, SaveArgs};
+use kentry::error::{Error, INTERRUPTED};
+use kentry::output::Target;
+use kentry::saving::Saving;
+use kentry::this_machine::{ThisMachine, executor};
+use measure::lab::Options;
+use measure::{CpuChoice, HostPlan, Loops, TableRow};
+use published::{Parts, Publication, Publications, Reproduction, Timed};
+use std::process::ExitCode;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use table::Table;
+
+/// The longest that the loops of a row may take; they take tens of milliseconds.
+const LOOPS_TIME: Duration = Duration::from_secs(30);
+
+/// The longest that the lab may take.
+const LAB_TIME: Duration = Duration::from_secs(60);
+
+#[inline(never)]
+pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Error> {
+    match args.table.as_deref().filter(|_| !args.list) {
+        Some(name) => reproduce(find(name)?, args),
+        None => list(args),
+    }
+}
+
+#[inline(never)]
+fn list(args: &ReproduceArgs) -> Result<ExitCode, Error> {
+    let format = args.show.format();
+    let target = Target::open(args.show.output.as_deref())?;
+    let style = style(&args.show, true, &target);
+    target.write_report(format, &report::publications(Publications::get(), format, &style)?)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+#[inline(never)]
+fn reproduce(publication: &Publication, args: &ReproduceArgs) -> Result<ExitCode, Error> {
+    need_counter()?;
+    let target = Target::open(args.show.output.as_deref())?;
+    let saving = Saving::prepare(&args.save, &mut note)?;
+    let interrupt = catch_interrupts()?;
+    let found = measure(publication, args, &interrupt)?;
+    let interrupted = interrupt.load(Ordering::Relaxed);
+    let run = found.run.as_deref();
+    if interrupted && !run.is_some_and(|run| run.results.iter().any(Row::has_outcome)) {
+        return Err(Error::Interrupted);
+    }
+    let keeps = saving.keeps();
+    // Kept before they are shown, as every run; that of this Linux is the latest.
+    let kept = keep_lab(&found, args).and(run.map_or(Ok(()), |run| saving.keep(run)));
+    let mut reproduction = found.beside(publication);
+    if !keeps || kept.is_err() {
+        reproduction.here.run = None;
+        reproduction.lab.iter_mut().for_each(|lab| lab.run = None);
+    }
+    let (format, style) = (args.show.format(), style(&args.show, true, &target));
+    target.write_report(format, &report::reproduction(&reproduction, format, &style)?)?;
+    kept?;
+    Ok(if interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
+}
+
+/// A name belongs to the run of this Linux. That runs cannot be kept was said for that one.
+#[inline(never)]
+fn keep_lab(found: &Found, args: &ReproduceArgs) -> Result<(), Error> {
+    let Some(lab) = found.lab.as_deref() else { return Ok(()) };
+    Saving::prepare(&SaveArgs { name: None, ..args.save.clone() }, &mut |_| ())?.keep(lab)
+}
+
+fn find(name: &str) -> Result<&'static Publication, Error> {
+    let all = Publications::get();
+    all.find(name).ok_or_else(|| {
+        let hint = measure::select::nearest(name, all.iter().map(|publication| publication.name.as_str()));
+        Error::Usage(format!(
+            "there is no published table \"{name}\"{hint} (`kentry reproduce --list` shows what there is)"
+        ))
+    })
+}
+
+/// What was measured. Documents are large, and this command must do with a small stack (`ulimit -s 64`).
+struct Found {
+    /// This machine, where nothing of the publication can be measured on it.
+    here: Option<Box<Environment>>,
+    run: Option<Box<Document>>,
+    timed: Vec<Timed>,
+    lab: Option<Box<Document>>,
+}
+
+impl Found {
+    #[inline(never)]
+    fn beside(&self, publication: &Publication) -> Box<Reproduction> {
+        let (run, lab) = (self.run.as_deref(), self.lab.as_deref());
+        let unknown = Environment::default();
+        let here = run.map(|run| &run.environment).or(self.here.as_deref()).unwrap_or(&unknown);
+        let parts = Parts { here, run, timed: &self.timed, lab };
+        Box::new(Reproduction::of(publication, &parts, Table::get()))
+    }
+}
+
+/// The lab comes first: where it cannot be had, that is said at once.
+#[inline(never)]
+fn measure(publication: &Publication, args: &ReproduceArgs, interrupt: &Interrupt) -> Result<Found, Error> {
+    let lab = if args.lab { in_lab(publication, interrupt)? } else { None };
+    let rows = rows(publication);
+    if rows.is_empty() {
+        return Ok(Found { here: Some(this_machine(args)?), run: None, timed: Vec::new(), lab });
+    }
+    let run = kentrys_way(rows.clone(), args, interrupt)?;
+    let timed = time_loops(publication, rows, &run, interrupt)?;
+    Ok(Found { here: None, run: Some(run), timed, lab })
+}
+
+#[inline(never)]
+fn this_machine(args: &ReproduceArgs) -> Result<Box<Environment>, Error> {
+    Ok(Box::new(ThisMachine::capture(args.cpu)?.environment))
+}
+
+#[inline(never)]
+fn kentrys_way(
+    rows: Vec<TableRow>,
+    args: &ReproduceArgs,
+    interrupt: &Interrupt,
+) -> Result<Box<Document>, Error> {
+    let plan = HostPlan {
+        rows,
+        cpus: args.cpu.map_or(CpuChoice::Quiet, CpuChoice::Only),
+        budget: args.budget,
+        strict_budget: false,
+        seed: u64::from(drawn_seed()),
+        realtime: false,
+    };
+    measure_host(&plan, interrupt).map(Box::new)
+}
+
+/// The rows of the table of entries that the publication is measured by on this Linux.
+fn rows(publication: &Publication) -> Vec<TableRow<'static>> {
+    let table = Table::get();
+    let row = |(entry, operation)| Some((table.entry(entry)?, table.operation(operation)?));
+    publication.on_linux().into_iter().filter_map(row).collect()
+}
+
+/// On the CPU that kentry found quietest.
+#[inline(never)]
+fn time_loops(
+    publication: &Publication,
+    rows: Vec<TableRow>,
+    run: &Document,
+    interrupt: &Interrupt,
+) -> Result<Vec<Timed>, Error> {
+    let used = run.measurement.cpus.iter().max_by_key(|cpu| cpu.kept_rounds);
+    let Some(cpu) = used.map(|cpu| cpu.cpu).filter(|_| !interrupt.load(Ordering::Relaxed)) else {
+        return Ok(Vec::new());
+    };
+    let loops = Loops {
+        rows,
+        ways: publication.loops().into_iter().map(|(_, way)| way).collect(),
+        unit: publication.unit,
+        cpu,
+        parent: u64::from(std::process::id()),
+        seed: u64::from(drawn_seed()),
+    };
+    let mut host = executor(Priority::Inherited, LOOPS_TIME, interrupt)?;
+    Ok(loops.time(&mut host, interrupt))
+}
+
+/// None where the lab has nothing that stands for the publication.
+#[inline(never)]
+fn in_lab(publication: &Publication, interrupt: &Interrupt) -> Result<Option<Box<Document>>, Error> {
+    let (entry, operation, set) = publication.lab_wants(Table::get());
+    if entry.is_empty() {
+        note(&format!("the lab has nothing that stands for {}", publication.name));
+        return Ok(None);
+    }
+    let accel = measure::lab::Accel::Auto;
+    let options =
+        Options { entry, operation, set, accel, cpu_model: None, bochs: false, seed: 0, time: LAB_TIME };
+    crate::lab_command::measured(&options, interrupt).map(|run| Some(Box::new(run)))
+}

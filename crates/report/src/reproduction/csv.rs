@@ -1,0 +1,83 @@
+//! A reproduction as CSV: one line for each published figure, then one for each figure of the lab.
+
+use crate::csv::records;
+use crate::{Error, plain};
+use published::{Figure, LabFigure, Measured, Reproduction};
+
+const WAYS: [&str; 3] = ["loop", "single", "kentry"];
+const OF_WAY: [&str; 6] = ["unit", "value", "ci_low", "ci_high", "to_published", "to_base"];
+const BEFORE: [&str; 9] =
+    ["publication", "place", "column", "row", "entry", "operation", "unit", "published", "published_to_base"];
+
+pub(crate) fn render(reproduction: &Reproduction) -> Result<Vec<u8>, Error> {
+    let of_lab = reproduction
+        .lab
+        .iter()
+        .flat_map(|lab| lab.figures.iter().map(move |figure| of_lab(reproduction, lab.unit, figure)));
+    let figures = reproduction.figures.iter().map(|figure| of_figure(reproduction, figure));
+    records(std::iter::once(header()).chain(figures).chain(of_lab))
+}
+
+fn header() -> Vec<String> {
+    let ways = WAYS.iter().flat_map(|way| OF_WAY.iter().map(move |of| format!("{way}_{of}")));
+    let behind = ["reason", "remark", "disturbed"].into_iter().map(str::to_owned);
+    BEFORE.into_iter().map(str::to_owned).chain(ways).chain(behind).collect()
+}
+
+fn optional(value: Option<f64>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}
+
+fn of_figure(reproduction: &Reproduction, figure: &Figure) -> Vec<String> {
+    let text = |value: &Option<String>| value.as_deref().map(plain::plain).unwrap_or_default();
+    let mut cells = vec![
+        reproduction.name.clone(),
+        "linux".into(),
+        plain::plain(&figure.column),
+        plain::plain(&figure.row),
+        text(&figure.entry),
+        text(&figure.operation),
+        reproduction.unit.name().into(),
+        optional(figure.published),
+        optional(figure.published_to_base),
+    ];
+    for way in WAYS {
+        let unit = reproduction.ways.iter().find(|known| known.name == way).map(|known| known.unit.name());
+        let measured = figure.measured.iter().find(|measured| measured.way == way);
+        cells.extend(of_way(unit, measured));
+    }
+    cells.extend([text(&figure.reason), text(&figure.remark), figure.disturbed.to_string()]);
+    cells
+}
+
+fn of_way(unit: Option<&str>, measured: Option<&Measured>) -> [String; OF_WAY.len()] {
+    let number = |figure: fn(&Measured) -> Option<f64>| optional(measured.and_then(figure));
+    [
+        unit.unwrap_or_default().to_owned(),
+        number(|one| one.value),
+        number(|one| one.ci_low),
+        number(|one| one.ci_high),
+        number(|one| one.to_published),
+        number(|one| one.to_base),
+    ]
+}
+
+/// In the lab kentry's own way is the only one.
+fn of_lab(reproduction: &Reproduction, unit: &str, figure: &LabFigure) -> Vec<String> {
+    let mut cells = vec![
+        reproduction.name.clone(),
+        "lab".into(),
+        plain::plain(&figure.column),
+        plain::plain(&figure.row),
+        plain::plain(&figure.entry),
+        plain::plain(&figure.operation),
+        reproduction.unit.name().into(),
+        String::new(),
+        String::new(),
+    ];
+    cells.extend(vec![String::new(); (WAYS.len() - 1) * OF_WAY.len()]);
+    let empty = String::new;
+    cells.extend([unit.into(), optional(figure.value), empty(), empty(), empty(), optional(figure.to_base)]);
+    cells.extend([figure.reason.as_deref().map(plain::plain).unwrap_or_default(), empty(), empty()]);
+    cells
+}

@@ -1,0 +1,64 @@
+//! A reproduction as GitHub's Markdown.
+
+use super::table::{Heading, Part, cells, headings, lab_words, of_lab, parts};
+use super::{head, missing, remarks};
+use crate::markdown::escaped;
+use published::Reproduction;
+
+pub(crate) fn render(reproduction: &Reproduction) -> Vec<u8> {
+    let title = format!("{}: {}", reproduction.name, reproduction.title);
+    let mut out = format!("# {}\n\n{}\n\n", escaped(&title), escaped(&reproduction.about));
+    for (label, text) in head(reproduction) {
+        out.push_str(&format!("- {label}: {}\n", escaped(&text)));
+    }
+    let parts = parts(reproduction, true);
+    let headings = headings(reproduction, &parts);
+    for column in reproduction.columns() {
+        out.push_str(&format!("\n## {}\n\n", escaped(column)));
+        let figures = reproduction.figures.iter().filter(|figure| figure.column == column);
+        let rows: Vec<Vec<String>> = figures.map(|figure| cells(reproduction, figure, &parts)).collect();
+        table(&mut out, &names(reproduction, &headings), &rows);
+    }
+    if let Some(lab) = &reproduction.lab {
+        out.push_str(&format!("\n## lab\n\n{}\n\n", escaped(&lab_words(lab))));
+        let (heading, rows) = of_lab(reproduction, lab);
+        table(&mut out, &heading, &rows);
+    }
+    for (heading, notes) in [("not measured", missing(reproduction)), ("notes", remarks(reproduction))] {
+        if notes.is_empty() {
+            continue;
+        }
+        out.push_str(&format!("\n## {heading}\n\n"));
+        notes.iter().for_each(|(what, text)| {
+            out.push_str(&format!("- **{}**: {}\n", escaped(what), escaped(text)));
+        });
+    }
+    out.into_bytes()
+}
+
+/// The headings in one line each, with what stands over them; costs with their units.
+fn names(reproduction: &Reproduction, headings: &[Heading]) -> Vec<String> {
+    let of = |heading: &Heading| -> Vec<String> {
+        let name = |name: &&'static str| match heading.part {
+            Part::Row | Part::Entry | Part::Interval => name.to_string(),
+            Part::Cost => {
+                let way = reproduction.ways.iter().find(|way| way.name == *name);
+                format!("{name}, {}", way.map_or(reproduction.unit, |way| way.unit).name())
+            }
+            Part::ToPublished | Part::ToBase => format!("{name}, {}", heading.over),
+        };
+        heading.names.iter().map(name).collect()
+    };
+    headings.iter().flat_map(of).collect()
+}
+
+fn table(out: &mut String, heading: &[String], rows: &[Vec<String>]) {
+    let line = |cells: &[String]| {
+        let cells: Vec<String> = cells.iter().map(|cell| escaped(cell)).collect();
+        format!("| {} |\n", cells.join(" | "))
+    };
+    out.push_str(&line(heading));
+    let rule = |place: usize| if place < 2 { "---" } else { "---:" };
+    out.push_str(&format!("|{}|\n", (0..heading.len()).map(rule).collect::<Vec<_>>().join("|")));
+    rows.iter().for_each(|row| out.push_str(&line(row)));
+}

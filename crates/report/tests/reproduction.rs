@@ -1,0 +1,254 @@
+//! What a reproduction looks like. `INSTA_UPDATE=always cargo test -p report` writes the snapshots anew; read the diff.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use document::{Document, Machine, Outcome, Place, Row, SCHEMA};
+use environment::Environment;
+use insta::assert_snapshot;
+use published::{Loop, Parts, Publications, Reproduction, Timed, Took};
+use report::{Format, Selection, Style, publications, reproduction};
+use stats::{Cost, Cycles, Instructions, Nanos, Ticks};
+use std::collections::BTreeMap;
+use table::{Kernel, Table};
+use unicode_width::UnicodeWidthStr;
+
+const PLAIN: Style = Style { color: false, width: 100, verbose: false, selection: Selection::All };
+
+/// Publications of every kind: two conditions, a known way, cycles of an unknown clock, nothing that is measured; with text that
+/// must be made harmless.
+const TABLE: &str = r##"
+    [[publication]]
+    name = "two-conditions"
+    title = "a call by entry, \u001b[2Jwith | and without <isolation>"
+    source = "Somebody, \u202esomewhere"
+    cpu = "Example 9000"
+    unit = "ns"
+    about = "What a call cost. It was measured twice. Isolation made it dearer."
+    base = "syscall"
+    [[publication.column]]
+    name = "PTI on"
+    needs = { pti = "on" }
+    set = { pti = "on" }
+    [[publication.column]]
+    name = "PTI off"
+    needs = { pti = "off" }
+    [[publication.row]]
+    name = "syscall"
+    published = [200, 100]
+    entry = "syscall-x86_64"
+    operation = "getppid"
+    [[publication.row]]
+    name = "int 80h"
+    published = [400.5, 300]
+    entry = "int80-i386"
+    operation = "getppid"
+    remark = "from 32-bit code"
+    [[publication.row]]
+    name = "sysenter"
+    published = ["-", 150]
+    entry = "sysenter-i386"
+    operation = "getppid"
+    [[publication.row]]
+    name = "call gate"
+    published = [300, 250]
+    lab = "call-gate-i386"
+    operation = "getppid"
+    absent = "Linux has none"
+
+    [[publication]]
+    name = "known-way"
+    title = "a null call in cycles"
+    source = "Somebody else"
+    cpu = "Example 9000"
+    kernel = "Example OS 1.0"
+    unit = "cycles"
+    about = "What a null call cost."
+    way = "a hundred calls"
+    loop = { calls = 100, repetitions = 1, take = "mean" }
+    [[publication.column]]
+    name = "figure"
+    [[publication.row]]
+    name = "null call"
+    published = [160]
+    entry = "syscall-x86_64"
+    operation = "getppid"
+
+    [[publication]]
+    name = "nothing"
+    title = "what kentry does not measure"
+    source = "A third"
+    unit = "index"
+    about = "An index."
+    [[publication.column]]
+    name = "index"
+    [[publication.row]]
+    name = "whole suite"
+    published = [1150.4]
+    absent = "it is a suite"
+"##;
+
+fn all() -> Publications {
+    Publications::parse(TABLE, Table::get()).unwrap()
+}
+
+fn cost<U: From<f64> + Copy>(estimate: f64) -> Option<Cost<U>> {
+    let (low, high) = (U::from(estimate - 0.4), U::from(estimate + 0.3));
+    let (ci_low, ci_high, p99, p999) = (Some(low), Some(high), None, None);
+    let estimate = U::from(estimate);
+    Some(Cost { estimate, ci_low, ci_high, min: low, p50: estimate, p99, p999, max: high })
+}
+
+fn timed(entry: &str, way: Loop, took: u64) -> Timed {
+    let preemptions = u64::from(entry == "int80-i386");
+    let took = Ok(Took { loops: vec![took], preemptions });
+    Timed { entry: entry.into(), operation: "getppid".into(), way, took }
+}
+
+fn row(entry: &str, ns: f64) -> Row {
+    let mut row = Row::unmeasured(entry, "getppid", 64);
+    (row.ns, row.core_cycles, row.ticks) =
+        (cost::<Nanos>(ns), cost::<Cycles>(ns * 3.0), cost::<Ticks>(ns * 2.0));
+    row
+}
+
+fn document(results: Vec<Row>) -> Document {
+    let mut environment = Environment::default();
+    environment.cpu.brand = Some("Example(R) 9000 CPU @ 2 GHz".into());
+    (environment.kernel.sysname, environment.kernel.release) = (Some("Linux".into()), Some("6.1.0".into()));
+    environment.kernel.pti = Some(false);
+    environment.vsyscall = Some("xonly".into());
+    environment.hypervisor.present = true;
+    let measurement = document::Measurement {
+        tsc_hz: Some(2e9),
+        cycles_per_tick: Some(1.5),
+        quiet_share: Some(0.88),
+        ..document::Measurement::default()
+    };
+    let (schema, id) = (SCHEMA.to_string(), Some("0123456789abcdef".to_string()));
+    Document { schema, id, measurement, environment, vdso: BTreeMap::new(), results, findings: Vec::new() }
+}
+
+fn in_lab() -> Document {
+    let row = |entry: &str, pti: &str, count: f64| {
+        let mut row = Row::unmeasured(entry, "getppid", 64);
+        row.configuration = [("pti".to_string(), pti.to_string())].into();
+        row.instructions = cost::<Instructions>(count);
+        row
+    };
+    let mut run = document(vec![
+        row("syscall-x86_64", "off", 100.0),
+        row("syscall-x86_64", "on", 110.0),
+        row("int80-i386", "off", 90.0),
+        row("call-gate-i386", "on", 95.0),
+    ]);
+    run.measurement.place = Place::new(Machine::QemuTcg, Kernel::Lab);
+    run
+}
+
+fn made(name: &str, lab: bool) -> Reproduction {
+    let mut closed = Row::unmeasured("sysenter-i386", "getppid", 32);
+    (closed.outcome, closed.reason) = (Outcome::Unsupported, Some("SIGILL: no \u{1b}sysenter".into()));
+    let run = document(vec![row("syscall-x86_64", 51.2), row("int80-i386", 1812.8), closed]);
+    let known = Loop { calls: 100, repetitions: 1, take: published::Take::Mean };
+    let mut loops = vec![
+        timed("syscall-x86_64", Loop::PLAIN, 55_250),
+        timed("syscall-x86_64", Loop::SINGLE, 90),
+        timed("int80-i386", Loop::PLAIN, 1_900_000),
+        timed("int80-i386", Loop::SINGLE, 1_950),
+        timed("syscall-x86_64", known, 11_000),
+    ];
+    for way in [Loop::PLAIN, Loop::SINGLE] {
+        loops.push(Timed { took: Err("SIGILL: no \u{1b}sysenter".into()), ..timed("sysenter-i386", way, 0) });
+    }
+    let lab = lab.then(in_lab);
+    let parts = Parts { here: &run.environment, run: Some(&run), timed: &loops, lab: lab.as_ref() };
+    Reproduction::of(all().find(name).unwrap(), &parts, Table::get())
+}
+
+fn rendered(name: &str, lab: bool, format: Format, style: Style) -> String {
+    let found = made(name, lab);
+    let found = if name == "nothing" { Reproduction { ways: Vec::new(), ..found } } else { found };
+    String::from_utf8(reproduction(&found, format, &style).unwrap()).unwrap()
+}
+
+#[test]
+fn as_text() {
+    for width in [60, 80, 100] {
+        let style = Style { width, ..PLAIN };
+        assert_snapshot!(
+            format!("two-conditions-{width}"),
+            rendered("two-conditions", true, Format::Text, style)
+        );
+    }
+    let verbose = Style { verbose: true, width: 120, ..PLAIN };
+    assert_snapshot!("two-conditions-verbose", rendered("two-conditions", false, Format::Text, verbose));
+    assert_snapshot!("known-way", rendered("known-way", false, Format::Text, PLAIN));
+    assert_snapshot!("nothing", rendered("nothing", false, Format::Text, PLAIN));
+    let color = rendered("known-way", false, Format::Text, Style { color: true, ..PLAIN });
+    assert_snapshot!("known-way-color", color.replace('\u{1b}', "␛"));
+}
+
+#[test]
+fn for_programs_and_pull_requests() {
+    assert_snapshot!("two-conditions-markdown", rendered("two-conditions", true, Format::Markdown, PLAIN));
+    assert_snapshot!("two-conditions-csv", rendered("two-conditions", true, Format::Csv, PLAIN));
+    assert_snapshot!("known-way-json", rendered("known-way", true, Format::Json, PLAIN));
+}
+
+#[test]
+fn the_list_in_every_format() {
+    for format in Format::ALL {
+        let listed = publications(&all(), format, &PLAIN).unwrap();
+        assert_snapshot!(format!("publications-{format}"), String::from_utf8(listed).unwrap());
+    }
+}
+
+#[test]
+fn every_line_fits_and_nothing_steers_a_terminal() {
+    let is_harmless = |text: &str| assert!(!text.contains(['\u{1b}', '\u{202e}']), "{text}");
+    for width in 60..=140 {
+        for verbose in [false, true] {
+            let style = Style { width, verbose, ..PLAIN };
+            for name in ["two-conditions", "known-way", "nothing"] {
+                let text = rendered(name, true, Format::Text, style);
+                is_harmless(&text);
+                for line in text.lines() {
+                    assert!(line.width() <= width, "{} > {width}: {line}", line.width());
+                    assert_eq!(line, line.trim_end(), "blanks at the end");
+                }
+            }
+        }
+    }
+    for format in Format::ALL {
+        is_harmless(&rendered("two-conditions", true, format, PLAIN));
+        is_harmless(&String::from_utf8(publications(&all(), format, &PLAIN).unwrap()).unwrap());
+    }
+}
+
+#[test]
+fn the_built_tables_fit_a_terminal_before_anything_is_measured() {
+    let run = document(Vec::new());
+    for publication in Publications::get().iter() {
+        let parts = Parts { here: &run.environment, run: None, timed: &[], lab: None };
+        let found = Reproduction::of(publication, &parts, Table::get());
+        for width in [60, 80, 100] {
+            let text = reproduction(&found, Format::Text, &Style { width, ..PLAIN }).unwrap();
+            for line in String::from_utf8(text).unwrap().lines() {
+                assert!(line.width() <= width, "{}: {} > {width}: {line}", publication.name, line.width());
+            }
+        }
+    }
+}
+
+#[test]
+fn an_absent_number_is_never_0() {
+    let value: serde_json::Value =
+        serde_json::from_str(&rendered("two-conditions", true, Format::Json, PLAIN)).unwrap();
+    for figure in value["figures"].as_array().unwrap().iter().filter(|figure| figure["row"] == "sysenter") {
+        assert!(figure["measured"].as_array().unwrap().iter().all(|one| one["value"].is_null()), "{figure}");
+        assert_eq!(figure["reason"], "SIGILL: no \u{1b}sysenter");
+    }
+    let text = rendered("two-conditions", true, Format::Text, PLAIN);
+    let line = text.lines().find(|line| line.starts_with("sysenter ")).unwrap();
+    assert_eq!(line.matches(" -").count(), 7, "{line}");
+}

@@ -1,0 +1,143 @@
+//! `kentry reproduce` on the machine that runs the tests, however noisy that is: outcomes and shapes, never figures.
+#![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
+
+use published::Publications;
+use serde_json::Value;
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+/// The command, with a folder of kept runs of its own.
+fn kentry(data: &TempDir, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kentry"));
+    command.env("XDG_DATA_HOME", data.path()).args(arguments).output().unwrap()
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+fn stdout(data: &TempDir, arguments: &[&str]) -> String {
+    let output = kentry(data, arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn complaint(arguments: &[&str]) -> String {
+    let output = kentry(&folder(), arguments);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+    assert!(output.stdout.is_empty(), "{arguments:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+fn reproduced(data: &TempDir, arguments: &[&str]) -> Value {
+    let all = [&["reproduce"], arguments, &["--budget", "0.1", "--format", "json"]].concat();
+    serde_json::from_str(&stdout(data, &all)).unwrap()
+}
+
+#[test]
+fn every_table_is_listed_and_can_be_asked_for() {
+    let data = folder();
+    let listed: Value =
+        serde_json::from_str(&stdout(&data, &["reproduce", "--list", "--format", "json"])).unwrap();
+    let names: Vec<&str> =
+        listed["publications"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
+    assert_eq!(names, Publications::get().iter().map(|one| one.name.as_str()).collect::<Vec<_>>());
+    let text = stdout(&data, &["reproduce", "--list"]);
+    assert!(
+        names.iter().all(|name| text.contains(name)) && text.lines().all(|line| line.len() <= 100),
+        "{text}"
+    );
+    for name in names {
+        let found = reproduced(&data, &[name, "--no-save"]);
+        assert_eq!((&found["schema"], &found["name"]), (&"kentry.reproduction/1".into(), &name.into()));
+        for figure in found["figures"].as_array().unwrap() {
+            let measured = figure["measured"].as_array().unwrap();
+            let values = || measured.iter().map(|one| &one["value"]);
+            assert!(values().all(|value| value.is_null() || value.is_number()), "{figure}");
+            let is_whole = !measured.is_empty() && !values().any(Value::is_null);
+            assert!(is_whole || figure["reason"].is_string(), "what lacks a figure says why: {figure}");
+            assert!(figure["published"].as_f64().unwrap() > 0.0, "{figure}");
+        }
+    }
+}
+
+#[test]
+fn a_reproduction_is_kept_as_a_run_and_no_save_keeps_none() {
+    let data = folder();
+    let found = reproduced(&data, &["l4re-null", "--name", "again", "--tag", "of=l4re"]);
+    let id = found["here"]["run"].as_str().unwrap();
+    let kept = stdout(&data, &["show", "again", "--format", "json"]);
+    let kept = document::load(&kept).unwrap();
+    assert_eq!(kept.id.as_deref(), Some(id));
+    assert_eq!(kept.results.len(), 1);
+    assert!(kept.results[0].entry == "syscall-x86_64" && kept.results[0].operation == "none");
+    // The figure is the run's own.
+    let of_run = kept.results[0].core_cycles.map(|cost| cost.estimate.0);
+    let figure = found["figures"][0]["measured"].as_array().unwrap().last().unwrap();
+    assert_eq!((figure["way"].as_str(), figure["value"].as_f64()), (Some("kentry"), of_run));
+    let none = reproduced(&data, &["l4re-null", "--no-save"]);
+    assert!(none["here"]["run"].is_null());
+    assert_eq!(stdout(&data, &["runs", "--format", "csv"]).lines().count(), 2, "a head and one run");
+}
+
+/// Whether there is an emulator that the lab can run in.
+fn has_qemu() -> bool {
+    Command::new("qemu-system-x86_64").arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
+#[test]
+fn the_lab_tells_what_this_linux_lacks_and_its_run_is_kept_too() {
+    if !has_qemu() {
+        let name = "the_lab_tells_what_this_linux_lacks_and_its_run_is_kept_too";
+        return eprintln!("skipped {name}: there is no qemu-system-x86_64");
+    }
+    let data = folder();
+    let found = reproduced(&data, &["kvm-round-trip", "--lab", "--name", "both"]);
+    let figures = found["lab"]["figures"].as_array().unwrap();
+    let gate = figures.iter().find(|figure| figure["row"] == "call gate").unwrap();
+    assert_eq!(gate["entry"], "call-gate-x86_64");
+    assert!(gate["value"].as_f64().unwrap() > 0.0, "{gate}");
+    let kept = |run: &str| document::load(&stdout(&data, &["show", run, "--format", "json"])).unwrap();
+    assert!(kept(found["lab"]["run"].as_str().unwrap()).is_of_lab());
+    assert!(!kept("both").is_of_lab() && kept("latest").id == kept("both").id);
+}
+
+#[test]
+fn loops_are_timed_as_the_author_did_or_in_two_plain_ways() {
+    let ways = |name: &str| {
+        let found = reproduced(&folder(), &[name, "--no-save"]);
+        let ways = found["ways"].as_array().unwrap();
+        ways.iter().map(|way| way["name"].as_str().unwrap().to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(ways("kvm-round-trip"), ["loop", "kentry"]);
+    assert_eq!(ways("gettimeofday-i7-8550u"), ["loop", "single", "kentry"]);
+    assert!(ways("pti-costs").is_empty());
+}
+
+#[test]
+fn every_format_shows_the_same_rows() {
+    let data = folder();
+    let run = ["reproduce", "gettimeofday-i7-8550u", "--no-save", "--budget", "0.1"];
+    for format in ["text", "markdown", "csv"] {
+        let shown = stdout(&data, &[&run[..], &["--format", format]].concat());
+        for word in ["vDSO", "1280", "481", "vsyscall", "a Skylake"] {
+            assert!(shown.contains(word), "{format}: {word}: {shown}");
+        }
+    }
+    let file = data.path().join("table.md");
+    stdout(&data, &[&run[..], &["--output", file.to_str().unwrap()]].concat());
+    assert!(std::fs::read_to_string(file).unwrap().starts_with("# gettimeofday-i7-8550u"));
+}
+
+#[test]
+fn what_does_not_exist_is_said_with_the_nearest_name() {
+    let error = complaint(&["reproduce", "getimeofday-4.14"]);
+    assert!(error.contains("did you mean gettimeofday-4.14?") && error.contains("--list"), "{error}");
+    assert!(!complaint(&["reproduce", "zzz"]).contains("did you mean"));
+    assert!(complaint(&["reproduce"]).contains("<NAME>"));
+    assert!(complaint(&["reproduce", "--list", "l4re-null"]).contains("cannot be used with"));
+    assert!(complaint(&["reproduce", "l4re-null", "--cpu", "all"]).contains("not the number of a CPU"));
+    assert!(complaint(&["reproduce", "l4re-null", "--cpu", "4000"]).contains("CPU 4000 cannot be used"));
+    let steering = complaint(&["reproduce", "\u{1b}[2J"]);
+    assert!(!steering.contains('\u{1b}'), "{steering:?}");
+}
