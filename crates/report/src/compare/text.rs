@@ -150,9 +150,9 @@ impl<'a> Screen<'a> {
     fn rows(&self, table: &Table, room: usize) -> (Vec<Line>, Vec<(Kind, usize)>) {
         let whole: Vec<Vec<Vec<Line>>> =
             self.groups.iter().map(|group| self.group(table, group, true)).collect();
-        // Each group with its heading, and the first with a blank line before it.
+        // Each group with its heading, and a blank line before the first.
         let lines_of = |rows: &Vec<Vec<Line>>| 1 + rows.iter().map(Vec::len).sum::<usize>();
-        let fits = 1 + whole.iter().map(lines_of).sum::<usize>() <= room;
+        let fits = whole.iter().map(lines_of).sum::<usize>() < room;
         let (mut lines, mut not_shown) = (Vec::new(), Vec::new());
         for (group, rows) in self.groups.iter().zip(whole) {
             let rows = if fits { rows } else { self.group(table, group, false) };
