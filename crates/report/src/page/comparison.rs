@@ -35,7 +35,7 @@ pub(super) struct Answer {
 pub(super) struct Differing {
     severity: Severity,
     pub what: String,
-    /// Of each other run, against the first; absent where these do not differ.
+    /// Of each other run, against the first.
     pub values: Vec<String>,
     pub meaning: String,
 }
@@ -75,6 +75,9 @@ impl Answer {
     }
 }
 
+/// What stands for runs that a fact does not tell apart.
+const ALIKE: &str = "no difference known";
+
 /// Facts that differ in several comparisons stand there once. What a refusal names has been said.
 fn differing<'a>(compared: impl Iterator<Item = (usize, &'a Comparison)>, runs: usize) -> Vec<Differing> {
     let mut all: Vec<(&Confounder, Differing)> = Vec::new();
@@ -103,7 +106,7 @@ impl Differing {
         Differing {
             severity: fact.severity,
             what: plain(&fact.what),
-            values: vec![ABSENT.to_owned(); runs.saturating_sub(1)],
+            values: vec![ALIKE.to_owned(); runs.saturating_sub(1)],
             meaning: plain(&fact.meaning),
         }
     }

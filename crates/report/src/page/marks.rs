@@ -80,6 +80,7 @@ pub(super) struct Difference {
     pub estimate: f64,
     /// The ends of the run's own interval; what the first run's leaves open is not in it. Of a comparison, the change's.
     pub interval: Option<(f64, f64)>,
+    /// Whether a comparison found it.
     pub is_compared: bool,
 }
 
@@ -99,8 +100,10 @@ impl Difference {
 
     /// What a comparison found. None where it is not known in percent.
     pub fn of_change(change: &Change) -> Option<Difference> {
-        let interval = change.percent_low.zip(change.percent_high);
-        Some(Difference { estimate: change.percent?, interval, is_compared: true })
+        let is_finite = |(low, high): &(f64, f64)| low.is_finite() && high.is_finite();
+        let interval = change.percent_low.zip(change.percent_high).filter(is_finite);
+        let estimate = change.percent.filter(|percent| percent.is_finite())?;
+        Some(Difference { estimate, interval, is_compared: true })
     }
 
     /// `+1.2 %`; a difference that rounds to nothing has no sign.

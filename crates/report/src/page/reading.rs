@@ -80,7 +80,7 @@ const JUDGED: [(&str, &str); 5] = [
     ("same", "Any change is for sure smaller than the margin."),
     (
         "inconclusive",
-        "Neither is sure; the row may have changed or not. More runs settle it, and kentry compare says how many.",
+        "Neither is sure; the row may have changed or not. More runs tell; kentry compare says about how many.",
     ),
 ];
 
