@@ -223,7 +223,7 @@ def themes(t):
 
 
 def narrow(t):
-    for page in ("ordinary", "several", "noisy", "hybrid", "lab", "hostile", "here"):
+    for page in ("ordinary", "several", "refused", "noisy", "hybrid", "lab", "hostile", "here"):
         for width in (360, 800):
             t.open(page, width=width)
             t.run("document.querySelectorAll('.open').forEach((open, number) => number % 20 || open.click());"
@@ -238,17 +238,50 @@ def narrow(t):
 
 def several(t):
     t.open("several", height=1400)
-    t.check("differences are shown", t.run("return [...document.querySelectorAll('td.number')].some((td) => td.textContent === '+12.0 %')"))
+    t.picture("comparison")
+    answer = t.run("return document.querySelector('#comparison .answer').innerText")
+    kernel = t.run("return [...document.querySelectorAll('.differing tr')].map((row) => row.innerText).find((text) => text.includes('kernel'))")
+    t.check("and what else differs", kernel and "6.19.0" in kernel and "cause" in kernel, kernel)
+    t.check("differences are shown", t.run("return [...document.querySelectorAll('td.number')].some((td) => td.textContent.startsWith('+12.0 % ('))"))
+    told = t.run("return [...document.querySelectorAll('tr.row')].every((row) => row.querySelector('.verdict')?.checkVisibility())")
+    t.check("every row has a verdict", told)
+    slower = t.run("return [...document.querySelectorAll('.verdict.slower')].map((each) => each.closest('tr').querySelector('th').textContent + ': ' + each.textContent)")
+    t.check("one got slower", len(slower) == 1 and "getppid" in slower[0] and slower[0].endswith(": slower"), slower)
+    t.check("the answer names it", answer.startswith("Yes: 1 of ") and "(syscall-x86_64 getppid)" in answer, answer)
+    rows = t.shown()
+    tags = t.run("return [...show.options].filter((option) => option.text.startsWith('verdict: ')).map((option) => option.value)")
+    counts = []
+    for tag in tags:
+        t.choose("show", tag)
+        counts.append(t.shown())
+        fits = t.run("return [...document.querySelectorAll('tr.row:not([hidden])')].every((row) => row.querySelector('.verdict').classList.contains(arguments[0]))", tag)
+        t.check(f"rows with the verdict {tag}", fits and counts[-1] > 0)
+    t.check("each row has one verdict", len(tags) > 1 and sum(counts) == rows, (tags, counts, rows))
+    t.choose("show", "")
+    t.choose("order", "verdict")
+    places = t.run("return [...document.querySelectorAll('tr.row')].map((row) => Number(row.dataset.verdict))")
+    t.check("the verdicts that matter are first", len(set(places)) > 1 and places == sorted(places), places)
+    t.run("document.documentElement.style.scrollBehavior = 'auto'; document.querySelector('#costs').scrollIntoView()")
+    t.picture("verdicts")
     t.choose("order", "differs")
     first = t.run("return document.querySelector('tr.row .entry').textContent")
     t.check("the greatest difference is first", first == "int80-i386", first)
-    t.run("document.documentElement.style.scrollBehavior = 'auto'; document.querySelector('#costs').scrollIntoView()")
     t.picture("several")
     t.run("document.querySelector('.open').click()")
     charts = t.run("return document.querySelectorAll('.detail canvas').length")
     t.check("each run has its charts", charts == 4, charts)
+    said = t.run("return document.querySelector('.detail').innerText")
+    t.check("an open row says what the verdict rests on", "Against A: " in said and "% confidence" in said, said)
     low = t.run(CONTRAST)
     t.check("text has enough contrast", not low, low)
+    t.quiet()
+
+
+def refuses(t):
+    t.open("refused")
+    texts = t.run("return [...document.querySelectorAll('#comparison .answer, #comparison .alarm')].map((each) => each.innerText)")
+    t.check("one is compared, one is not", len(texts) == 2 and texts[1].startswith("Not compared: "), texts)
+    t.check("no verdict on what is not compared", t.run("return document.querySelectorAll('tr.row td:nth-last-child(2) .verdict').length") == 0)
     t.quiet()
 
 
@@ -268,6 +301,14 @@ def injects_nothing(t):
         const names = {}; for (const each of document.querySelectorAll('*')) names[each.localName] = (names[each.localName] || 0) + 1;
         const attributes = new Set(); for (const each of document.querySelectorAll('*')) for (const one of each.attributes) attributes.add(one.name);
         return [names, [...attributes].sort()]"""
+    t.open("harmless-pair")
+    harmless = t.run(census)
+    t.open("hostile-pair")
+    hostile = t.run(census)
+    t.check("no element comes out of a text of a comparison", hostile == harmless, [a for a in hostile if a not in harmless])
+    t.check("there is one", t.run("return document.querySelector('#comparison h3').textContent.includes('hostile.json')"))
+    t.check("no script ran", t.run("return window.injected === undefined"))
+    t.quiet()
     t.open("harmless")
     harmless = t.run(census)
     t.open("hostile")
@@ -319,7 +360,7 @@ def without_script(t):
 def main(folder):
     with Browser() as browser:
         t = Checks(browser, folder)
-        for test in (renders, filters, opens, keyboard, themes, narrow, several, lab, injects_nothing, prints, without_script):
+        for test in (renders, filters, opens, keyboard, themes, narrow, several, refuses, lab, injects_nothing, prints, without_script):
             try:
                 test(t)
             except Exception as error:  # One that cannot go on does not end the others.

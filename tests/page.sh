@@ -16,6 +16,12 @@ for name in ordinary noisy hybrid lab hostile harmless; do
 	check "the page of $name" 0 "$kentry" report "$work/$name.json" -o "$work/$name.html"
 done
 check "a page of two runs" 0 "$kentry" report "$work/ordinary.json" "$work/later.json" -o "$work/several.html"
+# Names of files are texts from outside, too.
+injecting="$work/<img src=x onerror='window.injected=1'>.json"
+cp "$work/hostile.json" "$injecting"
+check "a page of two runs with hostile texts" 0 "$kentry" report "$injecting" "$work/hostile.json" -o "$work/hostile-pair.html"
+check "a page of two runs with other texts" 0 "$kentry" report "$work/harmless.json" "$work/harmless.json" -o "$work/harmless-pair.html"
+check "a page of runs that are not comparable" 0 "$kentry" report "$work/ordinary.json" "$work/later.json" "$work/lab.json" -o "$work/refused.html"
 check "a page of this machine" 0 "$kentry" "${quick[@]}" --name here
 check "a page of this machine" 0 "$kentry" report here --title "This machine" -o "$work/here.html"
 

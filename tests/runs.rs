@@ -116,6 +116,38 @@ fn a_page_is_made_of_kept_runs_and_of_files() {
 }
 
 #[test]
+fn a_page_judges_as_a_comparison_does() {
+    let user = User::new();
+    // Kept runs tell how much rows vary, on the page as well.
+    for name in ["one", "two", "before", "after"] {
+        user.measure(&["--name", name]);
+    }
+    let page = user.kentry(&["report", "before", "after", "one"]);
+    assert_eq!(code(&page), 0, "{}", said(&page));
+    let page = String::from_utf8(page.stdout).unwrap().replace("&#39;", "'");
+    let answers: Vec<&str> = page.split("<p class=\"answer\">").skip(1).collect();
+    let confidences: Vec<&str> = page.split("Intervals: ").skip(1).collect();
+    assert_eq!(answers.len(), 2, "each other run is compared with the first");
+    let mut told = 0;
+    for (place, other) in ["after", "one"].into_iter().enumerate() {
+        let compared = |format: &str| {
+            let output = user.kentry(&["compare", "before", other, "--format", format]);
+            assert_eq!(code(&output), 0, "{}", said(&output));
+            String::from_utf8(output.stdout).unwrap()
+        };
+        let answer = answers[place].split("</p>").next().unwrap();
+        assert!(compared("ktap").contains(&format!("\n# {answer}\n")), "{answer}");
+        let markdown = compared("markdown");
+        if let Some((_, confidence)) = markdown.split_once("\nIntervals: ") {
+            let confidence = confidence.lines().next().unwrap();
+            assert!(confidences[told].starts_with(confidence), "{confidence}: {}", &confidences[told][..200]);
+            told += 1;
+        }
+    }
+    assert_eq!(confidences.len(), told, "a machine that is too noisy has no intervals anywhere");
+}
+
+#[test]
 fn a_name_is_one_runs() {
     let user = User::new();
     user.measure(&["--name", "before"]);

@@ -2,7 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::{Corpus, fuzz_mutator, fuzz_target, fuzzer_mutate};
-use report::{Format, PageRun, Selection, Style, Verdicts, page, render, summary_of_row};
+use compare::{Given, Run, Settings, compare};
+use report::{Format, PageRun, Selection, Style, page, render, summary_of_row};
 use document::Document;
 use table::Table;
 
@@ -101,10 +102,16 @@ fn rendered(document: &Document, format: Format, style: &Style) -> String {
     text
 }
 
-/// Alone, and beside itself.
+/// Alone, and compared with itself.
 fn paged(document: &Document) {
-    let run = || PageRun { name: "run".into(), document: document.clone(), verdicts: Verdicts::new() };
-    for runs in [vec![run()], vec![run(), run()]] {
+    let run = || PageRun { name: "run".into(), document: document.clone(), compared: None };
+    let side = || Given {
+        label: "run".into(),
+        runs: vec![Run::of(Table::get(), document, None)],
+    };
+    let compared = compare(Table::get(), &side(), &side(), &[], &Settings::default());
+    let second = PageRun { compared: Some(compared), ..run() };
+    for runs in [vec![run()], vec![run(), run()], vec![run(), second]] {
         let bytes = page(&runs, Table::get(), None).expect("a document that loads becomes a page");
         let text = String::from_utf8(bytes).expect("a page is text");
         let steering = |c: &char| c.is_control() && !matches!(c, '\n' | '\t');

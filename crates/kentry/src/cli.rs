@@ -325,7 +325,7 @@ pub struct ShowFileArgs {
 #[derive(Debug, Clone, Args)]
 pub struct ReportArgs {
     /// Runs by name, id, latest or latest~1 (the one before), or files that were saved with --output FILE.json; - is standard
-    /// input. With several, the first is what the others are compared with
+    /// input. With several, each of the others is compared with the first
     #[arg(value_name = "RUN", default_value = "latest", value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
     /// Write the page to this file, whole or not at all, instead of standard output (-), which must then not be a terminal

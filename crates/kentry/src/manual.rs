@@ -148,7 +148,10 @@ const EXAMPLES: &[Item] = &[
         "kentry report latest -o report.html",
         "Write a page of HTML about the last run, with charts of its rounds and samples.",
     ),
-    ("kentry report before latest -o report.html", "A page that shows two runs side by side."),
+    (
+        "kentry report before latest -o report.html",
+        "A page that shows two runs side by side, and compares them.",
+    ),
     ("kentry show run.json --all", "Show a saved run, with every row."),
     (
         "kentry show --recompute run.json --format csv",

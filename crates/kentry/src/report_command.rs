@@ -1,10 +1,14 @@
 //! `kentry report`.
 
+use crate::note;
+use compare::{Comparison, Given, Run, Settings};
 use kentry::cli::ReportArgs;
 use kentry::error::Error;
-use kentry::input;
+use kentry::history::{Compared, History};
+use kentry::input::{Found, Kept};
 use kentry::output::Target;
-use report::{MOST_RUNS, PageRun, Verdicts};
+use report::{MOST_RUNS, PageRun};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use table::Table;
 
@@ -18,11 +22,34 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode, Error> {
         let why = "a page of HTML is not for a terminal: name a file for it, such as -o report.html";
         return Err(Error::Usage(why.into()));
     }
-    let runs = args.files.iter().map(|file| {
+    let kept = Kept::default();
+    let found = args.files.iter().map(|file| kept.run(file)).collect::<Result<Vec<Found>, Error>>()?;
+    let comparisons = comparisons(&args.files, &found, &kept);
+    let runs = args.files.iter().zip(found).zip(comparisons);
+    let runs = runs.map(|((file, found), compared)| {
         let name = file.to_string_lossy().into_owned();
-        Ok(PageRun { name, document: input::document(file)?, verdicts: Verdicts::new() })
+        PageRun { name, document: found.document, compared }
     });
-    let runs = runs.collect::<Result<Vec<PageRun>, Error>>()?;
+    let runs: Vec<PageRun> = runs.collect();
     target.write(&report::page(&runs, Table::get(), args.title.as_deref())?)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Of each run with the first, as `kentry compare` makes it by itself of the two; none of the first.
+fn comparisons(files: &[PathBuf], found: &[Found], kept: &Kept) -> Vec<Option<Comparison>> {
+    let mut history = History::new(kept);
+    let given = files.iter().zip(found).map(|(file, found)| Given {
+        label: report::plain_os(file.as_os_str()),
+        runs: vec![Run::of(Table::get(), &found.document, found.name.as_deref())],
+    });
+    let given: Vec<Given> = given.collect();
+    let with_first = |number: usize| {
+        let mut compared = Compared::default();
+        compared.add(&found[0].document);
+        compared.add(&found[number].document);
+        let history = history.of(&compared, &mut note);
+        compare::compare(Table::get(), &given[0], &given[number], &history, &Settings::default())
+    };
+    let others = (1..found.len()).map(with_first).map(Some);
+    std::iter::once(None).chain(others).take(found.len()).collect()
 }

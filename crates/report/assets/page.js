@@ -40,19 +40,24 @@ function filter() {
   $("none").hidden = shown > 0;
 }
 
-/** Rows without the number stand last, whatever the direction. */
+/** By what rows are ordered, and whether the least or the greatest is first. */
+const ORDERS = {
+  dear: ["cost", -1],
+  cheap: ["cost", 1],
+  differs: ["difference", -1],
+  verdict: ["verdict", 1],
+};
+
+/** Rows without the number stand last, whatever the direction; of those with one verdict, the greatest difference first. */
 function order() {
   const by = $("order").value;
-  const number = (each) => {
-    const text = by === "differs" ? each.row.dataset.difference : each.row.dataset.cost;
-    return text ? Number(text) : null;
-  };
-  const sign = by === "cheap" ? 1 : -1;
-  const before = (a, b) => {
-    const [left, right] = [number(a), number(b)];
+  const number = (each, name) => (each.row.dataset[name] ? Number(each.row.dataset[name]) : null);
+  const compare = (a, b, [name, sign]) => {
+    const [left, right] = [number(a, name), number(b, name)];
     if (left === null || right === null) return (left === null) - (right === null);
     return sign * (left - right);
   };
+  const before = (a, b) => compare(a, b, ORDERS[by]) || (by === "verdict" ? compare(a, b, ORDERS.differs) : 0);
   const sorted = by ? [...rows].sort(before) : rows;
   for (const each of sorted) {
     (by ? $("flat") : each.home).append(...[each.row, each.detail].filter(Boolean));

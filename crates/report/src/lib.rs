@@ -37,7 +37,7 @@ pub use ascii::ascii;
 pub use compare::{CompareFormat, answer, comparison, refusal};
 pub use format::{Format, UnknownFormat};
 pub use list::list;
-pub use page::{MOST_RUNS, PageRun, Verdicts, page};
+pub use page::{MOST_RUNS, PageRun, page};
 pub use plain::{plain, plain_os};
 pub use prose::prose;
 pub use reproduction::{publications, reproduction};

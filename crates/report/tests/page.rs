@@ -2,14 +2,34 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+#[allow(dead_code, reason = "what tests/compare.rs needs")]
+mod compared;
 mod sample;
 
+use compare::{Comparison, Given, Run, Settings, compare};
 use document::{Document, Outcome};
-use report::{MOST_RUNS, PageRun, Verdicts, page};
+use report::{CompareFormat, MOST_RUNS, PageRun, Selection, Style, answer, comparison, page, refusal};
 use table::Table;
 
 fn run(name: &str, document: Document) -> PageRun {
-    PageRun { name: name.to_owned(), document, verdicts: Verdicts::new() }
+    PageRun { name: name.to_owned(), document, compared: None }
+}
+
+/// Two runs, compared.
+fn pair(base: Document, new: Document) -> [PageRun; 2] {
+    let given = |document: &Document| Given {
+        label: "label".into(),
+        runs: vec![Run::of(Table::get(), document, Some("name"))],
+    };
+    let compared = compare(Table::get(), &given(&base), &given(&new), &[], &Settings::default());
+    [run("before", base), PageRun { compared: Some(compared), ..run("after", new) }]
+}
+
+/// The row of an entry and operation, as the page has it.
+fn row<'a>(page: &'a str, entry: &str, operation: &str) -> &'a str {
+    let name = format!("class=\"entry\">{entry}</span> <span class=\"operation\">{operation}</span>");
+    let mut rows = page.split("<tr role=\"row\" id=\"row-").map(|row| row.split("</tr>").next().unwrap());
+    rows.find(|row| row.contains(&name)).unwrap()
 }
 
 fn made(runs: &[PageRun]) -> String {
@@ -119,15 +139,98 @@ fn several_runs_stand_side_by_side_without_a_verdict() {
 }
 
 #[test]
-fn verdicts_that_a_comparison_gives_stand_beside_the_differences() {
-    let first = sample::full();
-    let mut after = run("after", sample::later(first.clone()));
-    let row = &first.results[1];
-    let key = (row.entry.clone(), row.operation.clone(), row.configuration.clone());
-    after.verdicts.insert(key, "slower (<2 %)".to_owned());
-    let text = made(&[run("before", first), after]);
-    assert_eq!(text.matches("class=\"verdict\">slower (&#60;2 %)</span>").count(), 1);
-    assert!(!text.contains("This page gives none"));
+fn a_page_says_what_the_comparison_of_its_runs_says() {
+    let first = sample::with_rounds(sample::full());
+    let runs = pair(first.clone(), sample::later(first));
+    let compared = runs[1].compared.as_ref().unwrap();
+    let text = made(&runs);
+    assert!(text.contains(&format!("<p class=\"answer\">{}</p>", escaped(&answer(compared)))));
+    assert!(!text.contains("This page gives none") && !text.contains("class=\"differs\""));
+    // What differs stands there once, with what it means.
+    assert!(!compared.confounders.is_empty());
+    for confounder in &compared.confounders {
+        let fact = format!("<th scope=\"row\">{}</th>", escaped(&confounder.what));
+        assert!(text.contains(&fact) && text.contains(&escaped(&confounder.meaning)), "{fact}");
+    }
+    // The figures of a row are those of the comparison, whatever the runs' own intervals say.
+    let style = Style { color: false, width: 100, verbose: false, selection: Selection::All };
+    let markdown = comparison(compared, CompareFormat::Markdown, &style).unwrap();
+    let markdown = String::from_utf8(markdown).unwrap();
+    assert_eq!(text.matches(" <span class=\"verdict ").count(), works(&runs), "each row that works");
+    for judged in compared.rows.iter().filter(|row| row.change.is_some()) {
+        let name = format!("| `{}` | `{}` |", judged.entry, judged.operation);
+        let line = markdown.lines().find(|line| line.contains(&name)).unwrap();
+        let cell = row(&text, &judged.entry, &judged.operation).split("against A\">").nth(1).unwrap();
+        let (percent, rest) = cell.split_once(" % <span class=\"error\">").unwrap();
+        let shown = format!("{percent} % {}", rest.split_once("</span>").unwrap().0).replace('−', "-");
+        assert!(line.contains(&shown), "{shown}: {line}");
+    }
+}
+
+/// How many rows work in some run.
+fn works(runs: &[PageRun]) -> usize {
+    runs[0].document.results.iter().filter(|row| row.outcome == Outcome::Ok).count()
+}
+
+#[test]
+fn verdicts_are_tags_of_their_rows() {
+    let first = sample::with_rounds(sample::full());
+    let text = made(&pair(first.clone(), sample::later(first)));
+    let row = row(&text, "syscall-x86_64", "getppid");
+    assert!(row.contains("<span class=\"verdict slower\">slower</span>"), "{row}");
+    let tags = row.split("data-is=\"").nth(1).unwrap().split('"').next().unwrap();
+    assert!(tags.split(' ').any(|tag| tag == "slower"), "{tags}");
+    assert!(text.contains("<option value=\"slower\">verdict: slower</option>"));
+    assert!(!text.contains("verdict: faster"), "what no row is cannot be chosen");
+}
+
+#[test]
+fn runs_that_are_not_comparable_have_the_cause_and_no_differences() {
+    let runs = pair(sample::with_rounds(sample::full()), sample::lab());
+    let why = refusal(runs[1].compared.as_ref().unwrap()).unwrap();
+    let text = made(&runs);
+    assert!(text.contains(&format!("<p class=\"alarm\">Not compared: {}.</p>", escaped(&why))));
+    assert!(!text.contains("class=\"verdict slower") && !text.contains("class=\"answer\""));
+    assert!(!text.contains("class=\"mark forest"), "no difference is drawn");
+    let section = text.split("id=\"comparison\"").nth(1).unwrap().split("</section>").next().unwrap();
+    assert_eq!(
+        section.matches("Time on a processor and instructions").count(),
+        1,
+        "the cause stands there once"
+    );
+}
+
+#[test]
+fn what_several_comparisons_name_stands_once() {
+    let first = sample::with_rounds(sample::full());
+    let [before, after] = pair(first.clone(), sample::later(first));
+    let text = made(&[before, after.clone(), after]);
+    let section = text.split("id=\"comparison\"").nth(1).unwrap().split("</section>").next().unwrap();
+    assert_eq!(section.matches("<p class=\"answer\">").count(), 2);
+    let kernel = "<th scope=\"row\">kernel</th>";
+    assert_eq!(section.matches(kernel).count(), 1);
+    let cells = section.split(kernel).nth(1).unwrap().split("</tr>").next().unwrap();
+    assert_eq!(cells.matches("6.19.0-cloud-amd64").count(), 2, "of each run: {cells}");
+}
+
+/// Text of a comparison that became markup would add a `<` somewhere.
+#[test]
+fn no_text_of_a_comparison_becomes_markup() {
+    let counts = |text: &str| {
+        let mut refused: Comparison = compared::hostile(text);
+        refused.refused = true;
+        refused.confounders[0].severity = compare::Severity::Refuses;
+        let document = || sample::filled(text);
+        let own_names = pair(document(), document());
+        let judged = |compared| PageRun { compared: Some(compared), ..run(text, document()) };
+        let [first, second] = own_names;
+        let page = made(&[first, second, judged(compared::hostile(text)), judged(refused)]);
+        let own = own(&page);
+        assert!(own.contains("class=\"answer\"") && own.contains("class=\"verdict "));
+        assert!(!own.contains(|c: char| c.is_control() && c != '\n' && c != '\t'));
+        (own.matches('<').count(), own.matches('>').count(), page.matches("</script").count())
+    };
+    assert_eq!(counts(sample::HOSTILE), counts("harmless"));
 }
 
 #[test]

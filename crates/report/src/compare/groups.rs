@@ -12,14 +12,14 @@ pub(super) struct Group<'a> {
 
 /// What the rows of a group share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Kind {
+pub(crate) struct Kind {
     pub verdict: Verdict,
     /// Slower or faster, but by less than what counts as the same.
     pub is_within: bool,
 }
 
 impl Kind {
-    const fn of_row(row: &Row) -> Kind {
+    pub const fn of_row(row: &Row) -> Kind {
         let is_change = matches!(row.verdict, Verdict::Slower | Verdict::Faster);
         Kind { verdict: row.verdict, is_within: is_change && row.within_margin }
     }
@@ -32,6 +32,11 @@ impl Kind {
             let own = Kind { verdict, is_within: false };
             before.iter().copied().chain([own]).collect::<Vec<_>>()
         })
+    }
+
+    /// Its place among all.
+    pub fn place(self) -> usize {
+        Kind::all().take_while(|other| *other != self).count()
     }
 
     /// Whether it says that something is not as it was.

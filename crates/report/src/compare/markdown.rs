@@ -93,12 +93,7 @@ fn others(group: &Group, names: &Names) -> String {
 fn foot(compared: &Comparison) -> String {
     let mut out = String::new();
     if compared.rows.iter().any(|row| row.change.is_some()) {
-        let variation = words::variation(compared).map(|known| format!("; {known}")).unwrap_or_default();
-        out.push_str(&format!(
-            "\nIntervals: at least 95 % confidence, as {} require{}.\n",
-            words::count(compared.summary.compared as usize, "row"),
-            escaped(&variation)
-        ));
+        out.push_str(&format!("\nIntervals: {}.\n", escaped(&words::confidence(compared))));
     }
     if let Some(more) = more(compared) {
         let command = more.command.map(|command| format!(" {}", code(&command))).unwrap_or_default();

@@ -4,14 +4,14 @@
 
 mod cases;
 mod format;
-mod groups;
+pub(crate) mod groups;
 mod junit;
 mod ktap;
 mod markdown;
 mod more;
 mod table;
 mod text;
-mod words;
+pub(crate) mod words;
 
 pub use format::CompareFormat;
 pub use words::{answer, refusal};

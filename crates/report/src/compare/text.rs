@@ -3,7 +3,7 @@
 use super::groups::{Group, Kind, Names, groups};
 use super::more::more;
 use super::table::{Column, Table, short};
-use super::words::{self, count};
+use super::words;
 use crate::bar::CHANGES;
 use crate::line::{Line, look, wrapped};
 use crate::text::{TEXT_COLUMN, after_blank, units_stay};
@@ -219,10 +219,7 @@ impl<'a> Screen<'a> {
             ),
         });
         if table.has(Column::Error) && table.unit() != Some(Unit::Instructions) {
-            let rows = count(self.compared.summary.compared as usize, "row");
-            let variation =
-                words::variation(self.compared).map(|known| format!("; {known}")).unwrap_or_default();
-            items.push(format!("±: at least 95 % confidence, as {rows} require{variation}."));
+            items.push(format!("±: {}.", words::confidence(self.compared)));
         }
         if table.has(Column::Bar) {
             items.push(format!("bars: {CHANGES}."));

@@ -20,13 +20,13 @@ pub(super) fn count(number: usize, what: &str) -> String {
 }
 
 /// A change with its sign. One that is rounded to nothing has none.
-pub(super) fn signed(change: f64) -> String {
+pub(crate) fn signed(change: f64) -> String {
     let text = number(change);
     if change > 0.0 && text != "0.0" { format!("+{text}") } else { text }
 }
 
 /// A percentage without its sign `%`: two digits behind the point where less than ten percent matter.
-pub(super) fn percent(percent: f64) -> String {
+pub(crate) fn percent(percent: f64) -> String {
     match percent.abs() {
         9.995.. => signed(percent),
         _ if !percent.is_finite() => ABSENT.to_owned(),
@@ -44,7 +44,7 @@ fn plainly(number: f64) -> String {
 }
 
 /// What counts as the same: `2 % or 5 cycles`.
-pub(super) fn margin(same: &Same) -> String {
+pub(crate) fn margin(same: &Same) -> String {
     let percent = (same.percent > 0.0 || same.cycles == 0.0).then(|| format!("{} %", plainly(same.percent)));
     let cycles = (same.cycles > 0.0).then(|| format!("{} cycles", plainly(same.cycles)));
     percent.into_iter().chain(cycles).collect::<Vec<_>>().join(" or ")
@@ -61,7 +61,7 @@ fn margin_of(row: &Row, same: &Same) -> String {
 }
 
 /// A row's verdict: `slower`, `slower (within 2 %)`, `same within 5 cycles`.
-pub(super) fn verdict(row: &Row, same: &Same) -> String {
+pub(crate) fn verdict(row: &Row, same: &Same) -> String {
     let name = row.verdict.name();
     match row.verdict {
         Verdict::Same => format!("{name} within {}", margin_of(row, same)),
@@ -125,7 +125,7 @@ pub(super) fn common(compared: &Comparison) -> Option<String> {
 pub(super) const ALIKE: &str = "nothing else that these runs tell of";
 
 /// How serious a confounder is, in a word.
-pub(super) fn severity(severity: Severity) -> &'static str {
+pub(crate) fn severity(severity: Severity) -> &'static str {
     match severity {
         Severity::Refuses => "refuses",
         Severity::Caution => "caution",
@@ -136,19 +136,23 @@ pub(super) fn severity(severity: Severity) -> &'static str {
 /// What is not the same on both sides: `kernel: 6.1.0 → 6.12.1`. Of long values, what they have in common is left out, unless the
 /// whole is wanted.
 pub(super) fn values(confounder: &Confounder, is_whole: bool) -> String {
+    format!("{}: {}", confounder.what, contrasted(confounder, is_whole))
+}
+
+/// The same without saying what it is.
+pub(crate) fn contrasted(confounder: &Confounder, is_whole: bool) -> String {
     let of = |values: &[String]| match values {
         [] => ABSENT.to_owned(),
         values => values.iter().map(|value| shortened(value, is_whole)).collect::<Vec<_>>().join(", "),
     };
-    let change = match (&confounder.base[..], &confounder.new[..]) {
+    match (&confounder.base[..], &confounder.new[..]) {
         (base, new) if base == new => of(base),
         ([base], [new]) if !is_whole && base.len().max(new.len()) > LONGEST => {
             let (base, new) = contrast(base, new);
             format!("{} → {}", shortened(&base, false), shortened(&new, false))
         }
         (base, new) => format!("{} → {}", of(base), of(new)),
-    };
-    format!("{}: {change}", confounder.what)
+    }
 }
 
 /// Two texts without the words that both begin and end with.
@@ -307,8 +311,15 @@ pub(super) fn gate(compared: &Comparison, result: &GateResult) -> String {
     format!("{said} ({}): {}{rest}.", rules(compared), named.join(", "))
 }
 
+/// How sure intervals are, and what is known of how much rows vary.
+pub(crate) fn confidence(compared: &Comparison) -> String {
+    let rows = count(compared.summary.compared as usize, "row");
+    let variation = variation(compared).map(|known| format!("; {known}")).unwrap_or_default();
+    format!("at least 95 % confidence, as {rows} require{variation}")
+}
+
 /// What is known of how much rows vary from run to run, and by what.
-pub(super) fn variation(compared: &Comparison) -> Option<String> {
+fn variation(compared: &Comparison) -> Option<String> {
     let of = |source: Source| {
         let rows = compared.rows.iter().filter_map(|row| row.variation.as_ref());
         let rows: Vec<_> = rows.filter(|variation| variation.source == source).collect();
@@ -336,7 +347,7 @@ pub(super) fn variation(compared: &Comparison) -> Option<String> {
 }
 
 /// The figures of a row with their intervals: `1435.2 → 1502.1 cycles: +66.9 (+54.8 to +79.0), +4.66 % (+3.82 to +5.50)`.
-pub(super) fn figures(row: &Row) -> Option<String> {
+pub(crate) fn figures(row: &Row) -> Option<String> {
     let change = row.change.as_ref()?;
     let estimate = |side: &Option<RowSide>| {
         let estimate = side.as_ref().and_then(|side| side.estimate);
@@ -355,7 +366,7 @@ pub(super) fn in_percent(change: &Change) -> Option<String> {
 }
 
 /// What became of a row that does not work on both sides, or has no figure: `ok → refused: ENOSYS`.
-pub(super) fn outcomes(row: &Row) -> String {
+pub(crate) fn outcomes(row: &Row) -> String {
     let of = |side: &Option<RowSide>| match side {
         None => "not there".to_owned(),
         Some(side) => {
@@ -378,19 +389,18 @@ pub(super) fn evidence(row: &Row) -> Option<String> {
             figures.map(|figure| figure.map_or_else(|| ABSENT.to_owned(), number)).collect();
         figures.join(" ")
     };
+    Some(format!("runs {} → {}; {}", of(&row.base), of(&row.new), sureness(row)?))
+}
+
+/// How sure a row's change is, and why: confidence and variation.
+pub(crate) fn sureness(row: &Row) -> Option<String> {
     let (change, variation) = (row.change.as_ref()?, row.variation.as_ref());
     let variation = variation.map(|known| {
         let percent = known.percent.map(|percent| format!(" ({} %)", number(percent))).unwrap_or_default();
         format!("; from run to run ±{}{percent}, by {}", number(known.deviation), source(known.source))
     });
-    Some(format!(
-        "runs {} → {}; {} % confidence, p {:.2e}{}",
-        of(&row.base),
-        of(&row.new),
-        plainly(100.0 * change.confidence),
-        change.p,
-        variation.unwrap_or_default()
-    ))
+    let confidence = plainly(100.0 * change.confidence);
+    Some(format!("{confidence} % confidence, p {:.2e}{}", change.p, variation.unwrap_or_default()))
 }
 
 /// What tells how much a row varies, in words.

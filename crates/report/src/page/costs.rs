@@ -2,6 +2,7 @@
 
 use super::PageRun;
 use super::axis::Tick;
+use super::comparison::{self, Verdicts};
 use super::lines::Line;
 use super::row::{Listed, Shared, in_words};
 use crate::cells::COUNTED;
@@ -54,9 +55,10 @@ pub(super) fn costs<'a>(
     table: &'a Table,
     compared: &'a Compared,
     lines: &[Line<'a>],
+    verdicts: &'a Verdicts<'a>,
 ) -> Costs {
     let open: Vec<&Line> = lines.iter().filter(|line| line.is_open()).collect();
-    let shared = Shared::of(runs, table, compared, &open);
+    let shared = Shared::of(runs, table, compared, &open, verdicts);
     let groups: Vec<Group> =
         open.chunk_by(|a, b| a.group == b.group).map(|lines| group(&shared, lines)).collect();
     let rows = || groups.iter().flat_map(|group| &group.rows);
@@ -75,7 +77,7 @@ pub(super) fn costs<'a>(
         headings: shared.columns.iter().map(|column| column.heading()).collect(),
         columns: if runs.len() > 1 { 2 + runs.len() + others } else { of_one },
         instead_columns: 1 + behind + usize::from(!is_counted),
-        choices: CHOICES.into_iter().filter(|(tag, _)| occurs(tag)).collect(),
+        choices: CHOICES.into_iter().chain(comparison::CHOICES).filter(|(tag, _)| occurs(tag)).collect(),
         ticks: if runs.len() > 1 { shared.differences.ticks() } else { shared.costs.ticks() },
         groups,
     }

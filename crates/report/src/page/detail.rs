@@ -1,6 +1,7 @@
 //! What the page's script draws and says of a row that a reader opens.
 
 use super::PageRun;
+use super::comparison::Verdicts;
 use super::histogram::Histogram;
 use super::lines::Line;
 use super::rounds::{Drawn, MOST, points, unit};
@@ -54,15 +55,24 @@ const FACTS: [Column; 13] = [
     Column::Cpu,
 ];
 
-pub(super) fn data<'a>(runs: &[PageRun], table: &Table, compared: &Compared, lines: &[Line<'a>]) -> Data<'a> {
+pub(super) fn data<'a>(
+    runs: &[PageRun],
+    table: &Table,
+    compared: &Compared,
+    lines: &[Line<'a>],
+    verdicts: &Verdicts,
+) -> Data<'a> {
     let figures: Vec<Figures> = runs.iter().map(|run| Figures::of(&run.document, table, compared)).collect();
     let taken: usize = lines.iter().flat_map(|line| &line.rows).flatten().map(|row| row.rounds.len()).sum();
     let every = taken.div_ceil(MOST).max(1);
     let of_line = |line: &Line<'a>| {
         let works = |row: &Option<&'a Row>| row.filter(|row| row.outcome == Outcome::Ok);
-        let each = line.rows.iter().zip(runs).zip(&figures).map(|((row, run), figures)| {
-            works(row).map(|row| Detail::of(row, &run.document, figures, every))
-        });
+        let each =
+            line.rows.iter().zip(runs).zip(&figures).enumerate().map(|(number, ((row, run), figures))| {
+                let mut detail = Detail::of(works(row)?, &run.document, figures, every);
+                detail.remarks.extend(verdicts.remarks(line, number));
+                Some(detail)
+            });
         (format!("row-{}", line.number), each.collect())
     };
     Data { runs: runs.len(), rows: lines.iter().filter(|line| line.is_open()).map(of_line).collect() }

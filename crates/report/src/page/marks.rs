@@ -2,6 +2,7 @@
 
 use super::axis::{At, Logarithmic, Relative};
 use crate::figure::{Shown, interval, shown};
+use compare::Change;
 use document::Row;
 use stats::Cost;
 
@@ -77,8 +78,10 @@ fn ends(cost: &Cost<f64>) -> Option<(f64, f64)> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Difference {
     pub estimate: f64,
-    /// The ends of the run's own interval; what the first run's leaves open is not in it.
+    /// The ends of the run's own interval; what the first run's leaves open is not in it. Of a comparison, the change's.
     pub interval: Option<(f64, f64)>,
+    /// Whether a comparison found it.
+    pub is_compared: bool,
 }
 
 impl Difference {
@@ -92,7 +95,15 @@ impl Difference {
         let is_finite = |(low, high): &(f64, f64)| low.is_finite() && high.is_finite();
         let interval = ends(&other.cost).map(|(low, high)| (percent(low), percent(high))).filter(is_finite);
         let estimate = Some(percent(other.cost.estimate)).filter(|percent| percent.is_finite())?;
-        Some(Difference { estimate, interval })
+        Some(Difference { estimate, interval, is_compared: false })
+    }
+
+    /// What a comparison found. None where it is not known in percent.
+    pub fn of_change(change: &Change) -> Option<Difference> {
+        let is_finite = |(low, high): &(f64, f64)| low.is_finite() && high.is_finite();
+        let interval = change.percent_low.zip(change.percent_high).filter(is_finite);
+        let estimate = change.percent.filter(|percent| percent.is_finite())?;
+        Some(Difference { estimate, interval, is_compared: true })
     }
 
     /// `+1.2 %`; a difference that rounds to nothing has no sign.
@@ -104,7 +115,7 @@ impl Difference {
 
 /// A row of several runs, as differences from the first.
 pub(super) struct Forest {
-    /// Where the first run's interval begins, and how wide it is.
+    /// Where the first run's interval begins, and how wide it is; none beside what a comparison found, whose interval holds it.
     pub base: Option<(At, At)>,
     pub marks: Vec<Differing>,
 }
@@ -129,14 +140,14 @@ pub(super) struct Off {
 }
 
 impl Forest {
-    pub fn of(rows: &[Option<&Row>], axis: &Relative) -> Option<Forest> {
-        let (first, others) = rows.split_first()?;
-        let first = (*first)?;
-        let place = |number: usize| Some((number, Difference::of(first, (*others.get(number)?)?)?));
-        let differing = (0..others.len()).filter_map(place);
+    /// Of the first run's row, and how the others differ from it.
+    pub fn of(first: Option<&Row>, differences: &[Option<Difference>], axis: &Relative) -> Option<Forest> {
+        let first = first?;
+        let known = differences.iter().enumerate().filter_map(|(number, known)| Some((number, (*known)?)));
         let marks: Vec<Differing> =
-            differing.map(|(number, difference)| mark(number, others.len(), &difference, axis)).collect();
-        let base = Difference::of(first, first).and_then(|own| own.interval);
+            known.clone().map(|(number, known)| mark(number, differences.len(), &known, axis)).collect();
+        let is_compared = known.clone().any(|(_, known)| known.is_compared);
+        let base = Difference::of(first, first).and_then(|own| own.interval).filter(|_| !is_compared);
         let base = base.map(|(low, high)| (axis.at(low), axis.at(low).to(axis.at(high))));
         (!marks.is_empty()).then_some(Forest { base, marks })
     }
@@ -210,18 +221,21 @@ mod tests {
     #[test]
     fn what_lies_beyond_the_axis_is_an_arrow_at_its_end() {
         let axis = Relative::of([1.0].into_iter());
-        let forest = Forest::of(&[Some(&row(100.0, 0.5)), Some(&row(130.0, 1.0)), None], &axis).unwrap();
+        let first = row(100.0, 0.5);
+        let differences = [Difference::of(&first, &row(130.0, 1.0)), None];
+        let forest = Forest::of(Some(&first), &differences, &axis).unwrap();
         let [mark] = &forest.marks[..] else { panic!("one run is compared") };
         assert_eq!((mark.run, mark.at), (1, axis.at(1.0)));
         assert_eq!(mark.off.as_ref().map(|off| off.arrow), Some('▸'));
-        assert!(Forest::of(&[None, Some(&row(1.0, 0.1))], &axis).is_none());
+        assert!(Forest::of(None, &[None], &axis).is_none());
     }
 
     #[test]
     fn an_interval_that_was_turned_round_had_a_negative_width() {
         let axis = Relative::of([5.0].into_iter());
         let turned = row(100.0, -1.0);
-        let (from, width) = Forest::of(&[Some(&turned), Some(&turned)], &axis).unwrap().base.unwrap();
+        let differences = [Difference::of(&turned, &turned)];
+        let (from, width) = Forest::of(Some(&turned), &differences, &axis).unwrap().base.unwrap();
         let written = [from, width].map(|place| place.to_string());
         assert_eq!(written, [axis.at(-1.0), axis.at(-1.0).to(axis.at(1.0))].map(|place| place.to_string()));
     }

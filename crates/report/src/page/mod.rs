@@ -7,6 +7,7 @@
 mod assets;
 mod axis;
 mod closed;
+mod comparison;
 mod costs;
 mod detail;
 mod environment;
@@ -23,9 +24,9 @@ use crate::configuration::Compared;
 use crate::plain::plain;
 use crate::verdicts::level;
 use crate::{Error, Selection, Style, head, machine};
+use ::compare::Comparison;
 use askama::Template;
 use document::{Document, Level};
-use std::collections::BTreeMap;
 use table::Table;
 
 /// The most runs that one page shows side by side.
@@ -38,13 +39,10 @@ pub struct PageRun {
     pub name: String,
     /// What was measured.
     pub document: Document,
-    /// What a comparison with the page's first run says of its rows; empty where nobody compared them. The page shows
-    /// differences and judges none.
-    pub verdicts: Verdicts,
+    /// The comparison of the page's first run, the base, with this one; none of the first, and where nobody compared them: then the
+    /// page shows differences and judges none.
+    pub compared: Option<Comparison>,
 }
-
-/// Verdicts in words, `slower (within 2 %)`, by the row's entry, operation and configuration.
-pub type Verdicts = BTreeMap<(String, String, BTreeMap<String, String>), String>;
 
 /// The facts of a page are all that there are.
 const WHOLE: Style =
@@ -63,7 +61,9 @@ pub fn page(runs: &[PageRun], table: &Table, title: Option<&str>) -> Result<Vec<
     let rows = runs.iter().flat_map(|run| &run.document.results);
     let compared = Compared::of_rows(rows);
     let lines = lines::all(runs, table, &compared);
-    let data = detail::data(runs, table, &compared, &lines);
+    let verdicts = comparison::Verdicts::of(runs, &lines);
+    let data = detail::data(runs, table, &compared, &lines, &verdicts);
+    let comparison = comparison::Head::of(runs);
     let timelines = timeline::all(runs);
     let mut shown: Vec<Shown> = runs.iter().zip('A'..).map(|(run, letter)| Shown::of(run, letter)).collect();
     let page = Page {
@@ -74,10 +74,11 @@ pub fn page(runs: &[PageRun], table: &Table, title: Option<&str>) -> Result<Vec<
         assets: &assets::ASSETS,
         partial: head::PARTIAL,
         runs: shown,
-        costs: costs::costs(runs, table, &compared, &lines),
+        costs: costs::costs(runs, table, &compared, &lines, &verdicts),
         closed: closed::closed(&lines),
         environment: environment::facts(runs),
-        reading: reading::terms(runs),
+        reading: reading::terms(runs, &comparison),
+        comparison,
         has_charts: !data.rows.is_empty(),
         timelines,
         data,
@@ -100,6 +101,7 @@ struct Page<'a> {
     /// What the heads of several runs have in common.
     common: Vec<Text>,
     runs: Vec<Shown>,
+    comparison: comparison::Head,
     costs: costs::Costs,
     closed: Vec<closed::Closed>,
     timelines: Vec<timeline::Timeline>,

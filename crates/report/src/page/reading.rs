@@ -1,5 +1,6 @@
 //! What the words and marks of the page mean; only those that it has.
 
+use super::comparison::Head;
 use super::{PageRun, Text};
 use crate::cells::COUNTED;
 use crate::head::{is_counted, lacks_cycles};
@@ -7,11 +8,11 @@ use crate::text::POPULATION;
 use document::Row;
 use table::special::{BARE_SYSCALL, CALL};
 
-pub(super) fn terms(runs: &[PageRun]) -> Vec<Text> {
+pub(super) fn terms(runs: &[PageRun], comparison: &Head) -> Vec<Text> {
     let mut terms = Vec::new();
     let mut say = |label, text: String| terms.push(Text { label, text });
-    let is_counted = |run: &PageRun| is_counted(&run.document);
-    if !runs.iter().all(is_counted) {
+    let is_timed = !runs.iter().all(|run| is_counted(&run.document));
+    if is_timed {
         say("cost", "The entry less its control, which is the same code without the entry. Negative differences are shown as they are, and what is not known is -.".into());
         say(
             "95 % interval",
@@ -41,14 +42,18 @@ pub(super) fn terms(runs: &[PageRun]) -> Vec<Text> {
             ),
         );
     }
-    if runs.len() > 1 {
-        say("difference", "Of a run's estimate from that of the first, with the run's own interval; the band is the first run's. What moves between runs is in neither: two intervals that do not touch are no proof of a change.".into());
-        let is_judged = runs.iter().any(|run| !run.verdicts.is_empty());
-        let judged =
-            "Beside a difference stands what a comparison says of it, which knows how much runs vary.";
-        let not_judged =
-            "This page gives none: one run a side does not tell a change from what moves between runs.";
-        say("verdict", if is_judged { judged } else { not_judged }.into());
+    let judgement: &[(&str, &str)] = match comparison.is_judged() {
+        true if is_timed => &JUDGED,
+        true => &COUNTED_CHANGES,
+        false if runs.len() > 1 && comparison.answers.is_empty() => &NOT_JUDGED,
+        false => &[],
+    };
+    judgement.iter().for_each(|(label, text)| say(label, (*text).into()));
+    if let Some(margin) = comparison.margin.as_ref().filter(|_| comparison.is_judged()) {
+        say(
+            "margin",
+            format!("{margin}, whichever is more. A change of less may exist, and you may not care."),
+        );
     }
     say("private", "The environment names this machine's kernel with its command line, and its processor: look before you publish the page.".into());
     terms
@@ -57,3 +62,37 @@ pub(super) fn terms(runs: &[PageRun]) -> Vec<Text> {
 fn rows(runs: &[PageRun]) -> impl Iterator<Item = &Row> {
     runs.iter().flat_map(|run| &run.document.results)
 }
+
+/// Where a comparison judged differences.
+const JUDGED: [(&str, &str); 5] = [
+    (
+        "within a run",
+        "The ± beside a cost says how sure it is in that run alone. What moves between runs is not in it: two of these intervals that do not touch are no proof of a change.",
+    ),
+    (
+        "difference",
+        "How the cost changed from the first run, and from where to where the change may be. What moves between runs is in this interval.",
+    ),
+    (
+        "slower, faster",
+        "The interval leaves out 0: the cost changed. Where nothing has changed, at most 5 of 100 comparisons contain any false slower or faster, however many rows they have. Each other run is a comparison of its own, so of pages with several, more contain one.",
+    ),
+    ("same", "Any change is for sure smaller than the margin."),
+    (
+        "inconclusive",
+        "Neither is sure; the row may have changed or not. More runs tell; kentry compare says about how many.",
+    ),
+];
+
+/// The same of instructions.
+const COUNTED_CHANGES: [(&str, &str); 1] =
+    [("difference", "Instructions are counted: what differs from the first run, differs for sure.")];
+
+/// Where nobody compared the runs.
+const NOT_JUDGED: [(&str, &str); 2] = [
+    (
+        "difference",
+        "Of a run's estimate from that of the first, with the run's own interval; the band is the first run's. What moves between runs is in neither: two intervals that do not touch are no proof of a change.",
+    ),
+    ("verdict", "This page gives none: nobody compared the runs."),
+];

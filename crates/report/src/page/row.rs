@@ -2,6 +2,7 @@
 
 use super::PageRun;
 use super::axis::{Logarithmic, Relative};
+use super::comparison::{Told, Verdicts};
 use super::detail::histogram;
 use super::histogram::Spark;
 use super::lines::Line;
@@ -32,6 +33,8 @@ pub(super) struct Listed {
     pub key: String,
     /// The greatest difference from the first run, or nothing.
     pub difference: String,
+    /// The place of the verdict that matters most, or nothing.
+    pub verdict: String,
     /// A cell for each run.
     pub cells: Vec<Cell>,
     /// Of each run but the first.
@@ -64,13 +67,6 @@ pub(super) struct Cell {
     pub more: Vec<String>,
 }
 
-/// How a run differs from the first.
-pub(super) struct Told {
-    pub difference: String,
-    /// What a comparison says of it.
-    pub verdict: Option<String>,
-}
-
 /// Why there are no figures: in a word, and in words.
 pub(super) struct Instead {
     pub word: &'static str,
@@ -92,10 +88,17 @@ pub(super) struct Shared<'a> {
     pub costs: Logarithmic,
     pub differences: Relative,
     common: BTreeSet<(&'a str, &'a str)>,
+    verdicts: &'a Verdicts<'a>,
 }
 
 impl<'a> Shared<'a> {
-    pub fn of(runs: &'a [PageRun], table: &'a Table, compared: &'a Compared, open: &[&Line<'a>]) -> Self {
+    pub fn of(
+        runs: &'a [PageRun],
+        table: &'a Table,
+        compared: &'a Compared,
+        open: &[&Line<'a>],
+        verdicts: &'a Verdicts<'a>,
+    ) -> Self {
         let figures: Vec<Figures> =
             runs.iter().map(|run| Figures::of(&run.document, table, compared)).collect();
         let rows = || open.iter().flat_map(|line| line.rows.iter().flatten().copied());
@@ -110,10 +113,11 @@ impl<'a> Shared<'a> {
             units: (0..runs.len()).map(|run| unit_of(of_run(run))).collect(),
             costs: Logarithmic::of(rows().flat_map(extremes)),
             differences: Relative::of(
-                open.iter().flat_map(|line| differences(line)).flatten().map(|d| d.estimate),
+                open.iter().flat_map(|line| differences(line, verdicts)).flatten().map(|d| d.estimate),
             ),
             common: runs.iter().flat_map(|run| common(&run.document)).collect(),
             figures,
+            verdicts,
         }
     }
 
@@ -127,7 +131,7 @@ impl<'a> Shared<'a> {
         let place = present().map(|(row, figures)| figures.place(row)).find(|place| !place.is_empty());
         let place = place.unwrap_or_default();
         let estimate = present().find_map(|(row, _)| Some(shown(row)?.cost.estimate));
-        let differences = differences(line);
+        let differences = differences(line, self.verdicts);
         let greatest =
             differences.iter().flatten().map(|difference| difference.estimate.abs()).reduce(f64::max);
         let only = line.rows[0].filter(|_| self.runs.len() == 1);
@@ -142,28 +146,14 @@ impl<'a> Shared<'a> {
             tags: self.tags(line, place),
             key: written(estimate),
             difference: written(greatest),
+            verdict: self.verdicts.place(line).map(|place| place.to_string()).unwrap_or_default(),
             cells: line.rows.iter().enumerate().map(|(run, row)| self.cell(*row, run)).collect(),
-            differences: self.told(line, &differences),
+            differences: (1..self.runs.len()).map(|run| self.verdicts.told(line, run)).collect(),
             mark: only.and_then(|row| Mark::of(row, &self.costs)),
-            forest: Forest::of(&line.rows, &self.differences),
+            forest: Forest::of(line.rows[0], &differences, &self.differences),
             spark: only.and_then(|row| histogram(row, &self.runs[0].document, &shown(row)?)?.spark()),
             modes: only.map(|row| row.modes.len()).filter(|modes| *modes > 1),
         }
-    }
-
-    /// Differences in words, with the verdicts of a comparison where there is one.
-    fn told(&self, line: &Line, differences: &[Option<Difference>]) -> Vec<Told> {
-        let key = |row: &Row| (row.entry.clone(), row.operation.clone(), row.configuration.clone());
-        let verdict = |run: usize| {
-            let rows = [line.rows[0], line.rows[run]].into_iter().flatten();
-            let mut found = rows.filter_map(|row| self.runs[run].verdicts.get(&key(row)));
-            found.next().map(|words| plain(words))
-        };
-        let told = |(other, difference): (usize, &Option<Difference>)| Told {
-            difference: difference.map_or_else(|| ABSENT.to_owned(), |known| known.in_words()),
-            verdict: verdict(other + 1),
-        };
-        differences.iter().enumerate().map(told).collect()
     }
 
     fn tags(&self, line: &Line, place: &str) -> String {
@@ -179,6 +169,7 @@ impl<'a> Shared<'a> {
             ("elsewhere", is_elsewhere),
         ];
         let own = tags.into_iter().filter(|(_, is_own)| *is_own).map(|(tag, _)| tag);
+        let own = own.chain(self.verdicts.tags(line));
         own.collect::<Vec<_>>().join(" ")
     }
 
@@ -218,9 +209,8 @@ pub(super) fn in_words(unit: Unit) -> &'static str {
 const EMULATED: &str = "instructions, emulated";
 
 /// Of each run but the first.
-fn differences(line: &Line) -> Vec<Option<Difference>> {
-    let Some((first, others)) = line.rows.split_first() else { return Vec::new() };
-    others.iter().map(|other| Difference::of((*first)?, (*other)?)).collect()
+fn differences(line: &Line, verdicts: &Verdicts) -> Vec<Option<Difference>> {
+    (1..line.rows.len()).map(|run| verdicts.difference(line, run)).collect()
 }
 
 /// The rows of the first screen.

@@ -71,7 +71,16 @@ pub fn later(mut document: Document) -> Document {
     document.measurement.started = "2026-11-22T08:00:00Z".to_owned();
     document.environment.kernel.release = Some("6.19.0-cloud-amd64".to_owned());
     for (number, row) in document.results.iter_mut().enumerate() {
-        scale(row, if row.entry == "int80-i386" { 1.12 } else { 0.99 + (number % 5) as f64 / 200.0 });
+        scale(
+            row,
+            match (row.entry.as_str(), row.operation.as_str()) {
+                // Such rows vary from run to run by as much.
+                ("int80-i386", _) => 1.12,
+                // Such rows do not.
+                ("syscall-x86_64", "getppid") => 1.08,
+                _ => 0.99 + (number % 5) as f64 / 200.0,
+            },
+        );
     }
     document
 }
