@@ -32,7 +32,8 @@ _Static_assert(offsetof(struct invocation, args) == INVOCATION_ARGS, "LOAD_FUNCT
 
 #define SIXTEEN_BYTES 16
 #define WARM_SAMPLES  4 /* taken before every block, and not kept */
-#define ORDER_SAMPLES 8
+/* So many that the clock is known by them where the counter advances in steps of 10 ns. */
+#define ORDER_SAMPLES 32
 
 #define PAGE	     4096ul
 #define PROTECT_READ 1

@@ -16,7 +16,7 @@ const IMUL_CYCLES: f64 = 3.0;
 const WARM_SAMPLES: u64 = 4;
 
 /// Tests of the order in a run.
-const ORDERS: usize = 8;
+const ORDERS: usize = 32;
 
 /// Uses that check the answer before anything is timed.
 const CHECKS: u64 = 8;

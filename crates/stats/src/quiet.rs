@@ -150,7 +150,7 @@ impl Reference {
             let quiet = rounds.iter().flat_map(|round| reference.quiet_marks(round));
             let nothing = mean_ratio(quiet, step, |mark| mark.nothing).unwrap_or(nothing);
             let begin_alone = rounds.iter().filter(|round| reference.begins_alone(round));
-            let orders: Vec<Order> = begin_alone.filter_map(|round| reference.order_of(round)).collect();
+            let orders: Vec<Order> = begin_alone.filter_map(|round| round.order).collect();
             (reference.chain, reference.chain_error) = self::chain(&orders, first.lengths, nothing)?;
             reference.nothing = reference.chain * nothing;
         }
@@ -317,22 +317,6 @@ impl Reference {
     /// Whether the core was alone when a round's chains in a row were timed, as far as the first canary after them tells.
     fn begins_alone(&self, round: &Round) -> bool {
         self.rates(round).iter().take(2).all(|rate| self.is_quiet(*rate))
-    }
-
-    /// What chains in a row took. Where the counter is coarse, its steps make the few readings of one chain scatter; those of the
-    /// canaries, whose chain stands between the same stamps, count beside them.
-    fn order_of(&self, round: &Round) -> Option<Order> {
-        let order = round.order.filter(|_| self.window > 1);
-        let Some(order) = order else { return round.order };
-        let slack = order.one * CHAIN_SLACK + 2.0 * self.step;
-        // Not by their rates: these rest on the same readings, and would choose long ones.
-        let quick = median(&sorted(self.quiet_marks(round).map(|mark| mark.nots).collect()))?;
-        let is_quick = |mark: &&Mark| mark.nots <= quick * QUIET_IF_COARSE + self.step;
-        let of_canaries = round.marks.iter().filter(is_quick).map(|mark| mark.imul);
-        let sound = of_canaries.filter(|imul| (imul - order.one).abs() <= slack);
-        let sum = (order.one * order.readings as f64, order.readings as f64);
-        let (sum, readings) = sound.fold(sum, |(sum, readings), imul| (sum + imul, readings + 1.0));
-        Some(Order { one: sum / readings, ..order })
     }
 
     fn quiet_marks<'a>(&self, round: &'a Round) -> impl Iterator<Item = &'a Mark> + use<'a> {

@@ -48,8 +48,6 @@ pub struct Order {
     pub one: f64,
     /// [`Lengths::chains`] imul chains.
     pub many: f64,
-    /// How many readings each is the mean of.
-    pub readings: usize,
 }
 
 impl Order {
@@ -270,8 +268,7 @@ fn order(samples: &[Sample], step: f64) -> Option<Order> {
     };
     let kept: Vec<&[f64; 3]> = ticks.iter().filter(is_usual).collect();
     let mean = |part: usize| kept.iter().map(|sample| sample[part]).sum::<f64>() / kept.len() as f64;
-    let readings = kept.len();
-    (readings > 0).then(|| Order { nothing: mean(0), one: mean(1), many: mean(2), readings })
+    (!kept.is_empty()).then(|| Order { nothing: mean(0), one: mean(1), many: mean(2) })
 }
 
 #[cfg(test)]
