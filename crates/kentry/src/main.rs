@@ -37,6 +37,8 @@ fn main() -> ExitCode {
 }
 
 fn command() -> ExitCode {
+    // A file that may not grow is an error of the write then, and not the end of the process.
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Interrupt::default());
     let arguments: Vec<_> = std::env::args_os().collect();
     let cli = arguments::parse(&arguments).unwrap_or_else(|error| lab_command::leave(&error, &arguments));
     let result = match cli.command {
@@ -193,7 +195,7 @@ fn run_show(args: &ShowFileArgs) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// From now on an interrupt ends the measurement, not the command, and a file that may not grow is an error.
+/// From now on an interrupt ends the measurement, not the command.
 fn catch_interrupts() -> Result<Interrupt, Error> {
     let interrupt = Interrupt::default();
     for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
@@ -206,7 +208,6 @@ fn catch_interrupts() -> Result<Interrupt, Error> {
             .and_then(|_| signal_hook::flag::register(signal, interrupt.clone()))
             .map_err(|error| Error::Environment(format!("signals cannot be handled: {error}")))?;
     }
-    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Interrupt::default());
     // The parent may have made us ignore SIGCHLD; then we could not wait for our children.
     // SAFETY: the default action is no handler of ours.
     let _ = unsafe { signal(Signal::SIGCHLD, SigHandler::SigDfl) };

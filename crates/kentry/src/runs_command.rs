@@ -96,9 +96,7 @@ fn prune(keep: &Keep, dry_run: bool) -> Result<ExitCode, Error> {
     let heads = store.list()?.heads;
     let goes: Vec<Head> = keep.leaves(&heads, SystemTime::now()).into_iter().cloned().collect();
     if !dry_run {
-        for head in &goes {
-            store.remove(&head.id)?;
-        }
+        store.remove_all(&goes.iter().map(|head| head.id.as_str()).collect::<Vec<_>>())?;
     }
     note(&format!(
         "{} of {} runs {}",

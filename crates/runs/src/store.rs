@@ -5,7 +5,7 @@ use crate::head::Head;
 use crate::name::{InvalidName, Name, is_name, may_be_id};
 use crate::whole_file::{self, WholeFile};
 use document::Document;
-use nix::fcntl::OFlag;
+use nix::fcntl::{Flock, FlockArg, OFlag};
 use std::collections::BTreeMap;
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io;
@@ -234,6 +234,7 @@ impl Store {
     /// # Errors
     /// [`Error`]; the run is then as it was.
     pub fn label(&self, id: &str, change: impl FnOnce(&mut Head)) -> Result<Head, Error> {
+        let _lock = self.lock();
         let (mut head, text) = self.unpack(id)?;
         change(&mut head);
         self.write(&head, &text)?;
@@ -245,8 +246,26 @@ impl Store {
     /// # Errors
     /// [`Error::Unwritable`].
     pub fn remove(&self, id: &str) -> Result<(), Error> {
+        let _lock = self.lock();
         let file = self.file(id);
         std::fs::remove_file(&file).map_err(|source| Error::Unwritable { file, source })
+    }
+
+    /// Removes runs; those that somebody else has removed meanwhile are gone, as they should be.
+    ///
+    /// # Errors
+    /// [`Error::Unwritable`].
+    pub fn remove_all(&self, ids: &[&str]) -> Result<(), Error> {
+        ids.iter().try_for_each(|id| match self.remove(id) {
+            Err(Error::Unwritable { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(()),
+            other => other,
+        })
+    }
+
+    /// Keeps other processes from changing or removing a run while it is held: of two that change the same run, the later would undo
+    /// what the earlier did. None where the file system has no locks.
+    fn lock(&self) -> Option<Flock<File>> {
+        Flock::lock(File::open(&self.folder).ok()?, FlockArg::LockExclusive).ok()
     }
 
     /// Reads every file whole: the runs, in no order, and the files that are none, or damaged.
@@ -424,6 +443,21 @@ mod tests {
         assert!(store.verify().unwrap().skipped.is_empty());
         store.remove(&id).unwrap();
         assert!(store.list().unwrap().heads.is_empty() && store.remove(&id).is_err());
+        store.remove_all(&[&id]).unwrap();
+    }
+
+    #[test]
+    fn of_twenty_tags_at_once_one_was_kept() {
+        let (_folder, store) = store();
+        let id = keep(&store, 1, None).id;
+        std::thread::scope(|scope| {
+            for number in 0..20 {
+                let (store, id) = (store.clone(), &id);
+                let tag = move |head: &mut Head| drop(head.tags.insert(format!("tag{number}"), "x".into()));
+                scope.spawn(move || store.label(id, tag).unwrap());
+            }
+        });
+        assert_eq!(store.list().unwrap().heads[0].tags.len(), 20);
     }
 
     #[test]

@@ -22,9 +22,9 @@ const BY_CHANCE: f64 = 1.0;
 /// With fewer pairs, correlation does not show, and [`ASSUMED`] is reckoned with.
 const FEW: usize = 20;
 
-/// The correlation that neighbouring differences of a few pairs are taken to have. It is small: what rounds that follow each other
-/// have in common, two rounds of a pair have in common, too.
-const ASSUMED: f64 = 0.1;
+/// The correlation that neighbouring differences of a few pairs are taken to have. What rounds that follow each other have in common, two
+/// rounds of a pair have in common, too; but rounds of one arm may be alike beyond that.
+const ASSUMED: f64 = 0.4;
 
 /// What a round of each arm costs, taken back to back; in one unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -194,7 +194,6 @@ mod tests {
     /// Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, example 3.1 (depression): in hundredths, an estimate of
     /// -46, and an interval of 96 % from -78.6 to -1.0.
     #[test]
-    #[allow(clippy::approx_constant)] // the patient's score, not pi
     fn the_textbooks_example() {
         let before = [183.0, 50.0, 162.0, 248.0, 168.0, 188.0, 155.0, 306.0, 130.0];
         let after = [87.8, 64.7, 59.8, 205.0, 106.0, 129.0, 106.0, 314.0, 129.0];
@@ -202,8 +201,8 @@ mod tests {
         let found = paired(&both.collect::<Vec<_>>(), 0.95).unwrap();
         assert!((found.difference + 46.0).abs() < 1e-9, "{found:?}");
         // Wider, because so few pairs do not show whether they are correlated; exactly 0.039 if they are not.
-        assert!((-100.0..=-78.6).contains(&found.low) && (-1.0..=15.0).contains(&found.high), "{found:?}");
-        assert!((0.039..0.12).contains(&found.p), "{found:?}");
+        assert!((-125.0..=-78.6).contains(&found.low) && (-1.0..=30.0).contains(&found.high), "{found:?}");
+        assert!((0.039..0.25).contains(&found.p), "{found:?}");
     }
 
     #[test]

@@ -121,7 +121,7 @@ fn the_interval_covers_a_difference_and_is_not_too_wide() {
 
 #[test]
 fn rounds_of_an_arm_that_are_alike_beyond_the_drift_are_worth_fewer() {
-    for pairs in [24, 100] {
+    for pairs in [8, 14, 19, 24, 100] {
         let (covered, _) = World { pairs, own: 0.5, ..QUIET }.shares();
         assert!(covered >= 0.92 - by_chance(), "{pairs} pairs: {covered}");
     }
