@@ -1,6 +1,6 @@
 //! `kentry reproduce`: from arguments to the exit code.
 
-use crate::{catch_interrupts, drawn_seed, measure_host, need_counter, note, style};
+use crate::{catch_interrupts, drawn_seed, measure_host, need_counter, note, whole};
 use document::{Document, Row};
 use environment::Environment;
 use host::{Interrupt, Priority};
@@ -31,16 +31,16 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Error> {
 }
 
 fn list(args: &ReproduceArgs) -> Result<ExitCode, Error> {
-    let format = args.show.format();
-    let target = Target::open(args.show.output.as_deref())?;
-    let style = style(&args.show, true, &target);
+    let format = args.to.format();
+    let target = Target::open(args.to.output.as_deref())?;
+    let style = whole(&args.to, args.verbose, &target);
     target.write_report(format, &report::publications(Publications::get(), format, &style)?)?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn reproduce(publication: &Publication, args: &ReproduceArgs) -> Result<ExitCode, Error> {
     need_counter()?;
-    let target = Target::open(args.show.output.as_deref())?;
+    let target = Target::open(args.to.output.as_deref())?;
     let saving = Saving::prepare(&args.save, &mut note)?;
     let interrupt = catch_interrupts()?;
     let found = measure(publication, args, &interrupt)?;
@@ -57,7 +57,7 @@ fn reproduce(publication: &Publication, args: &ReproduceArgs) -> Result<ExitCode
         reproduction.here.run = None;
         reproduction.lab.iter_mut().for_each(|lab| lab.run = None);
     }
-    let (format, style) = (args.show.format(), style(&args.show, true, &target));
+    let (format, style) = (args.to.format(), whole(&args.to, args.verbose, &target));
     target.write_report(format, &report::reproduction(&reproduction, format, &style)?)?;
     kept?;
     Ok(if interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
