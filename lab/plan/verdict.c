@@ -22,9 +22,10 @@ static int is_emulated(const uint64_t *boot)
 {
 	const uint64_t ring0 = boot[LAB_BOOT_RING0_TICKS], ring3 = boot[LAB_BOOT_RING3_TICKS];
 
-	return !ring0 || !ring3 || ring0 > MOST_TICKS || ring3 > MOST_TICKS || ring0 > RING_SAME_LOOP * ring3 ||
-	       ring3 > RING_SAME_LOOP * ring0 || !boot[LAB_BOOT_SYSCALL_WORKS] ||
-	       !boot[LAB_BOOT_INTERRUPT_TICKS] || boot[LAB_BOOT_SIGNS] >> SIGN_DEPRIVILEGED & 1;
+	return !ring0 || !ring3 || ring0 > MOST_TICKS || ring3 > MOST_TICKS ||
+	       ring0 > RING_SAME_LOOP * ring3 || ring3 > RING_SAME_LOOP * ring0 ||
+	       !boot[LAB_BOOT_SYSCALL_WORKS] || !boot[LAB_BOOT_INTERRUPT_TICKS] ||
+	       boot[LAB_BOOT_SIGNS] >> SIGN_DEPRIVILEGED & 1;
 }
 
 /* Whether something from ring 3 and back comes by way of the hypervisor; `ticks` 0: it does not work. */
