@@ -86,6 +86,32 @@
 #define RING_TURN_CYCLES 6
 #define RING_TIMES	 64
 
+/*
+ * Whether ring 0 runs on the processor itself is judged by these, by the kernel (lab/plan/verdict.c) and by the command alike
+ * (crates/environment/src/ring0.rs). Core cycles, but for the first.
+ */
+/*
+ * How much the time of the loop may differ between ring 0 and ring 3 where both run natively, as a factor. It was 1.00 where both
+ * do, and about 800 where ring 0 is emulated instruction by instruction.
+ */
+#define RING_SAME_LOOP		   2
+/*
+ * From here on something cannot have been done without the hypervisor: leaving a guest and coming back takes 1000 and more on
+ * every processor with VMX or SVM, and a write of CR3 by the processor 100 to 500, the reload of the code's translation
+ * included. This lies between, at the same factor from either.
+ */
+#define RING_EXIT		   700
+/*
+ * What a crossing takes at least besides the exit, if the hypervisor passes it on: the processor's part of an interrupt and
+ * iretq, of which 300 is little.
+ */
+#define RING_CROSSING		   300
+/*
+ * The same limit where nothing tells what an exit costs, because cpuid does not leave the guest. The dearest native interrupt
+ * and iretq known take about 1000 (Sapphire Rapids), and two more world switches at least 1000.
+ */
+#define RING_CROSSING_UNKNOWN_EXIT 2000
+
 /* LAB_BOOT_SIGNS */
 #define SIGN_HYPERVISOR	  0 /* CPUID says that there is one */
 #define SIGN_DEPRIVILEGED 1 /* cs tells another ring than 0, or cli leaves IF set */

@@ -1,15 +1,11 @@
 /*
- * Times are judged in core cycles, by the loop in ring 3, which runs natively in every virtual machine. The thresholds are those of
- * the command, where they are explained (docs/lab.md, When times are believed); a test compares the verdicts.
+ * Times are judged in core cycles, by the loop in ring 3, which runs natively in every virtual machine. The command
+ * judges the same words by the same thresholds (docs/lab.md, When times are believed); a test compares the verdicts.
  */
 #include "plan/verdict.h"
 #include "lab.h"
 
-#define EXIT_CYCLES	      700
-#define CROSSING_CYCLES	      300
-#define CROSSING_UNKNOWN_EXIT 2000
-#define SAME_LOOP	      2		  /* a factor */
-#define MOST_TICKS	      (1ul << 40) /* so that nothing overflows; minutes on every processor */
+#define MOST_TICKS (1ul << 40) /* so that nothing overflows; minutes on every processor */
 
 static uint64_t bounded(uint64_t ticks)
 {
@@ -26,9 +22,10 @@ static int is_emulated(const uint64_t *boot)
 {
 	const uint64_t ring0 = boot[LAB_BOOT_RING0_TICKS], ring3 = boot[LAB_BOOT_RING3_TICKS];
 
-	return !ring0 || !ring3 || ring0 > MOST_TICKS || ring3 > MOST_TICKS || ring0 > SAME_LOOP * ring3 ||
-	       ring3 > SAME_LOOP * ring0 || !boot[LAB_BOOT_SYSCALL_WORKS] ||
-	       !boot[LAB_BOOT_INTERRUPT_TICKS] || boot[LAB_BOOT_SIGNS] >> SIGN_DEPRIVILEGED & 1;
+	return !ring0 || !ring3 || ring0 > MOST_TICKS || ring3 > MOST_TICKS ||
+	       ring0 > RING_SAME_LOOP * ring3 || ring3 > RING_SAME_LOOP * ring0 ||
+	       !boot[LAB_BOOT_SYSCALL_WORKS] || !boot[LAB_BOOT_INTERRUPT_TICKS] ||
+	       boot[LAB_BOOT_SIGNS] >> SIGN_DEPRIVILEGED & 1;
 }
 
 /* Whether something from ring 3 and back comes by way of the hypervisor; `ticks` 0: it does not work. */
@@ -36,9 +33,9 @@ static int is_passed_on(const uint64_t *boot, uint64_t ticks)
 {
 	const uint64_t ring3 = boot[LAB_BOOT_RING3_TICKS], exit = bounded(boot[LAB_BOOT_CPUID_TICKS]);
 
-	if (!takes(exit, ring3, EXIT_CYCLES))
-		return takes(ticks, ring3, CROSSING_UNKNOWN_EXIT);
-	return ticks > exit && takes(ticks - exit, ring3, CROSSING_CYCLES);
+	if (!takes(exit, ring3, RING_EXIT))
+		return takes(ticks, ring3, RING_CROSSING_UNKNOWN_EXIT);
+	return ticks > exit && takes(ticks - exit, ring3, RING_CROSSING);
 }
 
 struct verdict verdict_of(const uint64_t *boot)
@@ -47,7 +44,7 @@ struct verdict verdict_of(const uint64_t *boot)
 
 	if (verdict.is_emulated)
 		return verdict;
-	if (takes(bounded(boot[LAB_BOOT_CR3_TICKS]), boot[LAB_BOOT_RING3_TICKS], EXIT_CYCLES))
+	if (takes(bounded(boot[LAB_BOOT_CR3_TICKS]), boot[LAB_BOOT_RING3_TICKS], RING_EXIT))
 		verdict.trapped |= TRAPPED_CR3_WRITES;
 	if (is_passed_on(boot, bounded(boot[LAB_BOOT_INTERRUPT_TICKS])))
 		verdict.trapped |= TRAPPED_INTERRUPTS;

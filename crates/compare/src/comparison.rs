@@ -118,7 +118,7 @@ pub struct Row {
     pub new: Option<RowSide>,
     /// What can be said.
     pub verdict: Verdict,
-    /// Whether what can be said is that any change lies within the margin: `slower (within 2 %)`. Always true of `same`.
+    /// Whether the whole interval lies within the margin: `slower (within 2 %)`. Always true of `same`.
     pub within_margin: bool,
     /// What counts as the same, in the row's unit: a change of less than this, up or down. Null where there is no change.
     pub margin: Option<f64>,

@@ -36,21 +36,6 @@ pub(crate) enum Behaviour {
     Instruction,
 }
 
-/// Entries that are interrupts, or exceptions that serve as system calls.
-const INTERRUPTS: [&str; 11] = [
-    "int80-x86_64",
-    "int80-i386",
-    "vsyscall",
-    "intgate-x86_64",
-    "trapgate-x86_64",
-    "intgate-i386",
-    "trapgate-i386",
-    "ud-i386",
-    "lock-nop-i386",
-    "int3-i386",
-    "div0-i386",
-];
-
 /// Standard deviation from run to run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Prior {
@@ -63,22 +48,19 @@ pub(crate) struct Prior {
 impl Behaviour {
     /// Of a row, by the names of its entry and operation. What this version's table lacks is taken to be steady.
     pub fn of(table: &Table, entry: &str, operation: &str) -> Behaviour {
-        let kind = table.entry(entry).map(|entry| entry.kind);
         if operation == "clock_gettime-thread-cputime" {
             return Behaviour::ThreadTime;
         }
-        let is_interrupt = INTERRUPTS.contains(&entry);
-        match kind {
-            _ if is_interrupt => Behaviour::Piecewise,
-            Some(Kind::Exception) => Behaviour::Piecewise,
-            Some(Kind::Instruction) => Behaviour::Instruction,
+        match table.entry(entry) {
+            Some(entry) if entry.uses_idt() => Behaviour::Piecewise,
+            Some(entry) if entry.kind == Kind::Instruction => Behaviour::Instruction,
             _ => Behaviour::Steady,
         }
     }
 
-    /// For as many degrees of freedom a kind of row counts against a single row of it, and so does the error that runs state: how much
-    /// rows of one kind differ in how much they vary, beside what their runs' intervals lead to expect. As χ² with 18 would make it for steady rows; with fewer than 2 for
-    /// the others, but for what their intervals say in the runs that are off (Zen 5).
+    /// For as many degrees of freedom a kind of row counts against a single row of it, and so does the error that runs state: how
+    /// much rows of one kind differ in how much they vary, beside what their runs' intervals lead to expect. Steady rows scatter as
+    /// χ² with 18 degrees of freedom would; others as with fewer than 2, unless the intervals of outlying runs are counted (Zen 5).
     pub fn freedom_of_row(self) -> f64 {
         match self {
             Behaviour::Steady | Behaviour::Instruction => 15.0,

@@ -11,7 +11,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use stats::{Cost, Counts, Cycles};
 use std::collections::BTreeMap;
-use table::{Kernel, Kind, Table};
+use table::{Kernel, Table};
 
 /// Comparisons of a case: few in the inner loop; `make test` takes 2000.
 fn many() -> u64 {
@@ -88,8 +88,7 @@ impl World {
         let mut world = World { random: StdRng::seed_from_u64(seed), moves, rows: Vec::new(), runs: 0 };
         let open = |entry: &&table::Entry| !CLOSED.contains(&entry.name.as_str());
         for (entry, operation) in Table::get().rows(Kernel::Linux).filter(|(entry, _)| open(entry)) {
-            let is_steady = entry.kind != Kind::Exception
-                && !["int80-x86_64", "int80-i386", "vsyscall"].contains(&&*entry.name);
+            let is_steady = !entry.uses_idt();
             let cost = if is_steady { world.between(80.0, 600.0) } else { world.between(700.0, 9000.0) };
             let factor = (moves.unlike * world.normal()).exp();
             let deviation = factor * cost * if is_steady { moves.steady } else { moves.piecewise };

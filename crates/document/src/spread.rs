@@ -32,9 +32,10 @@ fn by_stretch(row: &Row, starts: &[f64]) -> Option<Vec<Vec<f64>>> {
         if rounds.excluded.get(index) != Some(&None) || rounds.cpu.get(index).copied() != row.cpu {
             continue;
         }
-        let clock = if row.core_cycles.is_some() { *rounds.cycles_per_tick.get(index)? } else { 1.0 };
+        let is_in_cycles = row.core_cycles.is_some();
+        let cost = if is_in_cycles { rounds.core_cycles(index)? } else { *rounds.cost.get(index)? };
         let stretch = starts.iter().rposition(|start| start <= at).and_then(|stretch| costs.get_mut(stretch));
-        stretch?.push(rounds.cost.get(index)? * clock);
+        stretch?.push(cost);
     }
     Some(costs)
 }

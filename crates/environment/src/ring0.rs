@@ -3,24 +3,14 @@
 //! Times are judged in core cycles, by a chain that the kernel ran in ring 3, which runs natively in every virtual machine:
 //! so no threshold depends on a clock.
 
+use record::abi;
 use serde::{Deserialize, Serialize};
 
-/// How much the time of a loop may differ between ring 0 and ring 3 where both run natively, as a factor. It was 1.00 where
-/// both do, and about 800 where ring 0 is emulated instruction by instruction.
-const SAME_LOOP: std::ops::RangeInclusive<f64> = 0.5..=2.0;
-
-/// Core cycles from which on something cannot have been done without the hypervisor: leaving a guest and coming back takes
-/// 1000 and more on every processor with VMX or SVM, and a write of CR3 by the processor 100 to 500, the reload of the code's
-/// translation included. This lies between, at the same factor from either.
-const EXIT: f64 = 700.0;
-
-/// Core cycles that a crossing takes at least besides the exit, if the hypervisor passes it on: the processor's part of an
-/// interrupt and iretq, of which 300 is little.
-const CROSSING: f64 = 300.0;
-
-/// The same limit where nothing tells what an exit costs, because cpuid does not leave the guest. The dearest native
-/// interrupt and iretq known take about 1000 (Sapphire Rapids), and two more world switches at least 1000.
-const CROSSING_UNKNOWN_EXIT: f64 = 2000.0;
+/// The thresholds, by which the kernel judges too: `abi/lab.h` says where they come from.
+const SAME_LOOP: f64 = abi::RING_SAME_LOOP as f64;
+const EXIT: f64 = abi::RING_EXIT as f64;
+const CROSSING: f64 = abi::RING_CROSSING as f64;
+const CROSSING_UNKNOWN_EXIT: f64 = abi::RING_CROSSING_UNKNOWN_EXIT as f64;
 
 /// Whether the kernel's instructions run on the processor.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -152,7 +142,7 @@ impl Ring0 {
 pub fn why_emulated(test: &RingTest) -> Option<String> {
     let ratio = test.loop_ticks as f64 / test.loop_ticks_outside as f64;
     let mut why = Vec::new();
-    if !SAME_LOOP.contains(&ratio) {
+    if !(1.0 / SAME_LOOP..=SAME_LOOP).contains(&ratio) {
         why.push(format!("a loop took {ratio:.1} times as long in ring 0 as in ring 3"));
     }
     if test.deprivileged {

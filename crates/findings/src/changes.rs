@@ -36,9 +36,7 @@ pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
 fn change(lines: &Lines) -> Option<String> {
     let kept: Vec<(f64, f64)> = (0..lines.len())
         .filter(|index| lines.excluded.get(*index) == Some(&None))
-        .filter_map(|index| {
-            Some((*lines.at_ms.get(index)?, lines.cost.get(index)? * lines.cycles_per_tick.get(index)?))
-        })
+        .filter_map(|index| Some((*lines.at_ms.get(index)?, lines.core_cycles(index)?)))
         .collect();
     let median = |part: &[(f64, f64)]| stats::quantile_of(part.iter().map(|(_, cost)| *cost), 0.5);
     let differs = |split: usize| {

@@ -273,9 +273,9 @@ pub enum Accel {
     Tcg,
 }
 
-/// How to show a result, and where.
+/// What a result is written as, and where.
 #[derive(Debug, Clone, Args)]
-pub struct ShowArgs {
+pub struct OutputArgs {
     /// How to show the result [default: what the ending of --output says, .json, .csv, .md or .markdown; otherwise text]
     #[arg(long, value_name = "FORMAT", value_parser = format())]
     pub format: Option<Format>,
@@ -285,6 +285,14 @@ pub struct ShowArgs {
     /// When to use color; NO_COLOR is respected too
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub color: Color,
+}
+
+/// How to show rows, and where.
+#[derive(Debug, Clone, Args)]
+pub struct ShowArgs {
+    /// What they are written as
+    #[command(flatten)]
+    pub to: OutputArgs,
     /// Show every row, not only those of the first screen; rows that --entry or --operation name are always shown
     #[arg(short, long)]
     pub all: bool,
@@ -293,7 +301,7 @@ pub struct ShowArgs {
     pub verbose: bool,
 }
 
-impl ShowArgs {
+impl OutputArgs {
     /// The format that was asked for, or else what the name of the output file says, or else text.
     pub fn format(&self) -> Format {
         let of_file = || self.output.as_deref().and_then(Format::of_file);
@@ -342,9 +350,9 @@ pub struct RunsArgs {
     /// What to do with them
     #[command(subcommand)]
     pub command: Option<RunsCommand>,
-    /// How to show the list, and where
+    /// What the list is written as, and where
     #[command(flatten)]
-    pub show: ShowArgs,
+    pub to: OutputArgs,
 }
 
 /// What to do with kept runs.
@@ -401,7 +409,7 @@ pub struct ReproduceArgs {
     #[arg(value_name = "NAME", required_unless_present = "list", value_hint = ValueHint::Other)]
     pub table: Option<String>,
     /// List the published tables
-    #[arg(long, conflicts_with_all = ["table", "lab", "cpu", "budget", "no_save", "name", "tag"])]
+    #[arg(long, conflicts_with_all = ["table", "lab", "cpu", "budget", "no_save", "name", "tag", "verbose"])]
     pub list: bool,
     /// Add what it takes in the lab, kentry's own kernel, which has entries and protections that this Linux lacks
     #[arg(long)]
@@ -415,17 +423,20 @@ pub struct ReproduceArgs {
     /// Whether to keep the run
     #[command(flatten)]
     pub save: SaveArgs,
-    /// How to show it, and where
+    /// What the result is written as, and where
     #[command(flatten)]
-    pub show: ShowArgs,
+    pub to: OutputArgs,
+    /// Show the intervals of kentry's figures as well
+    #[arg(short, long)]
+    pub verbose: bool,
 }
 
 /// Options of `list`.
 #[derive(Debug, Clone, Args)]
 pub struct ListArgs {
-    /// How to show it, and where
+    /// What the list is written as, and where
     #[command(flatten)]
-    pub show: ShowArgs,
+    pub to: OutputArgs,
 }
 
 /// Options of `explain`.
@@ -552,10 +563,22 @@ mod tests {
     }
 
     #[test]
+    fn what_is_always_shown_whole_has_no_option_for_more_rows() {
+        let parses = |line: &str| Cli::try_parse_from(line.split(' ')).is_ok();
+        for command in ["list", "runs", "runs list", "reproduce example", "reproduce --list"] {
+            assert!(parses(&format!("kentry {command} --color never --format csv")), "{command}");
+            assert!(!parses(&format!("kentry {command} --all")), "{command}");
+        }
+        assert!(parses("kentry reproduce example --verbose") && !parses("kentry reproduce --list --verbose"));
+        assert!(!parses("kentry list --verbose") && !parses("kentry runs --verbose"));
+        assert!(parses("kentry show latest --all --verbose"));
+    }
+
+    #[test]
     fn the_format_is_what_was_asked_for_or_what_the_file_is_called() {
         let format = |arguments: &[&str]| {
             let words = [&["kentry"], arguments].concat();
-            Cli::try_parse_from(words).unwrap().measure.show.format()
+            Cli::try_parse_from(words).unwrap().measure.show.to.format()
         };
         assert_eq!(format(&[]), Format::Text);
         assert_eq!(format(&["--output", "run.json"]), Format::Json);

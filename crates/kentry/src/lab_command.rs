@@ -31,7 +31,7 @@ pub fn measure(args: &LabArgs) -> Result<ExitCode, Error> {
         return list(args, word);
     }
     let plan = LabPlan::new(Table::get(), &args.options())?;
-    let target = Target::open(args.iso.as_deref().or(args.show.output.as_deref()))?;
+    let target = Target::open(args.iso.as_deref().or(args.show.to.output.as_deref()))?;
     if args.iso.is_some() {
         let limits = limits(&args.options(), &catch_interrupts()?);
         target.write(&image(&seeded(plan, args.seed, Counter::Time), &limits)?)?;
@@ -42,7 +42,7 @@ pub fn measure(args: &LabArgs) -> Result<ExitCode, Error> {
     }
     if args.dry_run {
         let counter = if args.accel == Accel::Kvm { Counter::Time } else { Counter::Instructions };
-        let format = args.show.format();
+        let format = args.show.to.format();
         let plan = seeded(plan, args.seed, counter);
         target.write_report(format, &dry_run::lab_plan(&plan, counter, format)?)?;
         return Ok(ExitCode::SUCCESS);
@@ -103,7 +103,7 @@ fn list(args: &LabArgs, word: &str) -> Result<ExitCode, Error> {
     if configurations.all.len() > 2 {
         return Err(Error::Usage("--listing takes two --set at most".into()));
     }
-    let target = Target::open(args.show.output.as_deref())?;
+    let target = Target::open(args.show.to.output.as_deref())?;
     let limits = limits(&args.options(), &catch_interrupts()?);
     // The same code is built wherever the kernel runs.
     let emulator = choose(&args.options(), &limits, &mut |_| ())?;

@@ -8,7 +8,7 @@ mod runs_command;
 
 use document::Outcome;
 use host::{Interrupt, Priority};
-use kentry::cli::{Color, Command, ExplainArgs, ListArgs, MeasureArgs, ShowArgs, ShowFileArgs};
+use kentry::cli::{Color, Command, ExplainArgs, ListArgs, MeasureArgs, OutputArgs, ShowArgs, ShowFileArgs};
 use kentry::error::{Error, INTERRUPTED, UNFINISHED, without_numbers};
 use kentry::output::Target;
 use kentry::saving::Saving;
@@ -73,9 +73,9 @@ fn note(text: &str) {
 fn run_measure(args: &MeasureArgs) -> Result<ExitCode, Error> {
     need_counter()?;
     let plan = args.plan(Table::get(), drawn_seed())?;
-    let target = Target::open(args.show.output.as_deref())?;
+    let target = Target::open(args.show.to.output.as_deref())?;
     if args.dry_run {
-        let format = args.show.format();
+        let format = args.show.to.format();
         target.write_report(format, &dry_run::plan(&plan, format)?)?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -114,7 +114,7 @@ fn show(
     let style = style(args, all, &target);
     let interrupted = interrupt.load(Ordering::Relaxed);
     let file = target.path().map(Path::to_path_buf);
-    let format = args.format();
+    let format = args.to.format();
     // Kept before it is shown: a reader may close the pipe, and a disk that is full of runs still shows this one.
     let kept = saving.keep(document);
     target.write_report(format, &report::render(document, Table::get(), format, &style)?)?;
@@ -168,11 +168,11 @@ fn measure_host(plan: &HostPlan, interrupt: &Interrupt) -> Result<document::Docu
 
 /// Renders saved documents, one after the other; in JSON, CSV and Markdown one at a time.
 fn run_show(args: &ShowFileArgs) -> Result<ExitCode, Error> {
-    let format = args.show.format();
+    let format = args.show.to.format();
     if args.files.len() > 1 && format != report::Format::Text {
         return Err(Error::Usage(format!("several documents can be shown as text alone, not as {format}")));
     }
-    let target = Target::open(args.show.output.as_deref())?;
+    let target = Target::open(args.show.to.output.as_deref())?;
     let named = names_rows(&args.entry, &args.operation);
     let style = style(&args.show, named, &target);
     let mut out = Vec::new();
@@ -227,9 +227,9 @@ fn is_ignored(asked: Signal) -> bool {
 }
 
 fn run_list(args: &ListArgs) -> Result<ExitCode, Error> {
-    let target = Target::open(args.show.output.as_deref())?;
-    let style = style(&args.show, true, &target);
-    let format = args.show.format();
+    let target = Target::open(args.to.output.as_deref())?;
+    let style = whole(&args.to, false, &target);
+    let format = args.to.format();
     target.write_report(format, &report::list(Table::get(), format, &style)?)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -270,7 +270,12 @@ fn print(bytes: &[u8]) -> Result<ExitCode, Error> {
 /// `all`: whether every row is to be shown in any case.
 fn style(args: &ShowArgs, all: bool, target: &Target) -> Style {
     let selection = if all || args.all || args.verbose { Selection::All } else { Selection::FirstScreen };
-    Style { color: is_colored(args.color, target), width: width(target), verbose: args.verbose, selection }
+    Style { selection, ..whole(&args.to, args.verbose, target) }
+}
+
+/// Of a result that is always shown whole.
+fn whole(to: &OutputArgs, verbose: bool, target: &Target) -> Style {
+    Style { color: is_colored(to.color, target), width: width(target), verbose, selection: Selection::All }
 }
 
 fn is_colored(when: Color, target: &Target) -> bool {

@@ -1,6 +1,6 @@
 //! `kentry reproduce`: from arguments to the exit code.
 
-use crate::{catch_interrupts, drawn_seed, measure_host, need_counter, note, style};
+use crate::{catch_interrupts, drawn_seed, measure_host, need_counter, note, whole};
 use document::{Document, Row};
 use environment::Environment;
 use host::{Interrupt, Priority};
@@ -23,7 +23,6 @@ const LOOPS_TIME: Duration = Duration::from_secs(30);
 /// The longest that the lab may take.
 const LAB_TIME: Duration = Duration::from_secs(60);
 
-#[inline(never)]
 pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Error> {
     match args.table.as_deref().filter(|_| !args.list) {
         Some(name) => reproduce(find(name)?, args),
@@ -31,24 +30,22 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Error> {
     }
 }
 
-#[inline(never)]
 fn list(args: &ReproduceArgs) -> Result<ExitCode, Error> {
-    let format = args.show.format();
-    let target = Target::open(args.show.output.as_deref())?;
-    let style = style(&args.show, true, &target);
+    let format = args.to.format();
+    let target = Target::open(args.to.output.as_deref())?;
+    let style = whole(&args.to, args.verbose, &target);
     target.write_report(format, &report::publications(Publications::get(), format, &style)?)?;
     Ok(ExitCode::SUCCESS)
 }
 
-#[inline(never)]
 fn reproduce(publication: &Publication, args: &ReproduceArgs) -> Result<ExitCode, Error> {
     need_counter()?;
-    let target = Target::open(args.show.output.as_deref())?;
+    let target = Target::open(args.to.output.as_deref())?;
     let saving = Saving::prepare(&args.save, &mut note)?;
     let interrupt = catch_interrupts()?;
     let found = measure(publication, args, &interrupt)?;
     let interrupted = interrupt.load(Ordering::Relaxed);
-    let run = found.run.as_deref();
+    let run = found.run.as_ref();
     if interrupted && !run.is_some_and(|run| run.results.iter().any(Row::has_outcome)) {
         return Err(Error::Interrupted);
     }
@@ -60,16 +57,15 @@ fn reproduce(publication: &Publication, args: &ReproduceArgs) -> Result<ExitCode
         reproduction.here.run = None;
         reproduction.lab.iter_mut().for_each(|lab| lab.run = None);
     }
-    let (format, style) = (args.show.format(), style(&args.show, true, &target));
+    let (format, style) = (args.to.format(), whole(&args.to, args.verbose, &target));
     target.write_report(format, &report::reproduction(&reproduction, format, &style)?)?;
     kept?;
     Ok(if interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
 }
 
 /// A name belongs to the run of this Linux. That runs cannot be kept was said for that one.
-#[inline(never)]
 fn keep_lab(found: &Found, args: &ReproduceArgs) -> Result<(), Error> {
-    let Some(lab) = found.lab.as_deref() else { return Ok(()) };
+    let Some(lab) = &found.lab else { return Ok(()) };
     Saving::prepare(&SaveArgs { name: None, ..args.save.clone() }, &mut |_| ())?.keep(lab)
 }
 
@@ -83,28 +79,26 @@ fn find(name: &str) -> Result<&'static Publication, Error> {
     })
 }
 
-/// What was measured. Documents are large, and this command must do with a small stack (`ulimit -s 64`).
+/// What was measured.
 struct Found {
     /// This machine, where nothing of the publication can be measured on it.
-    here: Option<Box<Environment>>,
-    run: Option<Box<Document>>,
+    here: Option<Environment>,
+    run: Option<Document>,
     timed: Vec<Timed>,
-    lab: Option<Box<Document>>,
+    lab: Option<Document>,
 }
 
 impl Found {
-    #[inline(never)]
-    fn beside(&self, publication: &Publication) -> Box<Reproduction> {
-        let (run, lab) = (self.run.as_deref(), self.lab.as_deref());
+    fn beside(&self, publication: &Publication) -> Reproduction {
+        let (run, lab) = (self.run.as_ref(), self.lab.as_ref());
         let unknown = Environment::default();
-        let here = run.map(|run| &run.environment).or(self.here.as_deref()).unwrap_or(&unknown);
+        let here = run.map(|run| &run.environment).or(self.here.as_ref()).unwrap_or(&unknown);
         let parts = Parts { here, run, timed: &self.timed, lab };
-        Box::new(Reproduction::of(publication, &parts, Table::get()))
+        Reproduction::of(publication, &parts, Table::get())
     }
 }
 
 /// The lab comes first: where it cannot be had, that is said at once.
-#[inline(never)]
 fn measure(publication: &Publication, args: &ReproduceArgs, interrupt: &Interrupt) -> Result<Found, Error> {
     let lab = if args.lab { in_lab(publication, interrupt)? } else { None };
     let rows = rows(publication);
@@ -116,17 +110,11 @@ fn measure(publication: &Publication, args: &ReproduceArgs, interrupt: &Interrup
     Ok(Found { here: None, run: Some(run), timed, lab })
 }
 
-#[inline(never)]
-fn this_machine(args: &ReproduceArgs) -> Result<Box<Environment>, Error> {
-    Ok(Box::new(ThisMachine::capture(args.cpu)?.environment))
+fn this_machine(args: &ReproduceArgs) -> Result<Environment, Error> {
+    Ok(ThisMachine::capture(args.cpu)?.environment)
 }
 
-#[inline(never)]
-fn kentrys_way(
-    rows: Vec<TableRow>,
-    args: &ReproduceArgs,
-    interrupt: &Interrupt,
-) -> Result<Box<Document>, Error> {
+fn kentrys_way(rows: Vec<TableRow>, args: &ReproduceArgs, interrupt: &Interrupt) -> Result<Document, Error> {
     let plan = HostPlan {
         rows,
         cpus: args.cpu.map_or(CpuChoice::Quiet, CpuChoice::Only),
@@ -135,7 +123,7 @@ fn kentrys_way(
         seed: u64::from(drawn_seed()),
         realtime: false,
     };
-    measure_host(&plan, interrupt).map(Box::new)
+    measure_host(&plan, interrupt)
 }
 
 /// The rows of the table of entries that the publication is measured by on this Linux.
@@ -146,7 +134,6 @@ fn rows(publication: &Publication) -> Vec<TableRow<'static>> {
 }
 
 /// On the CPU that kentry found quietest.
-#[inline(never)]
 fn time_loops(
     publication: &Publication,
     rows: Vec<TableRow>,
@@ -170,8 +157,7 @@ fn time_loops(
 }
 
 /// None where the lab has nothing that stands for the publication.
-#[inline(never)]
-fn in_lab(publication: &Publication, interrupt: &Interrupt) -> Result<Option<Box<Document>>, Error> {
+fn in_lab(publication: &Publication, interrupt: &Interrupt) -> Result<Option<Document>, Error> {
     let (entry, operation, set) = publication.lab_wants(Table::get());
     if entry.is_empty() {
         note(&format!("the lab has nothing that stands for {}", publication.name));
@@ -180,5 +166,5 @@ fn in_lab(publication: &Publication, interrupt: &Interrupt) -> Result<Option<Box
     let accel = measure::lab::Accel::Auto;
     let options =
         Options { entry, operation, set, accel, cpu_model: None, bochs: false, seed: 0, time: LAB_TIME };
-    crate::lab_command::measured(&options, interrupt).map(|run| Some(Box::new(run)))
+    crate::lab_command::measured(&options, interrupt).map(Some)
 }

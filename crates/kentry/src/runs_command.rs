@@ -1,7 +1,7 @@
 //! `kentry runs`.
 
-use crate::{note, print, run_show, style};
-use kentry::cli::{RunsArgs, RunsCommand, ShowArgs};
+use crate::{note, print, run_show, whole};
+use kentry::cli::{OutputArgs, RunsArgs, RunsCommand};
 use kentry::error::Error;
 use kentry::output::Target;
 use kentry::saving::store;
@@ -15,8 +15,8 @@ const DAMAGED: u8 = 1;
 /// Lists, shows or changes what is kept.
 pub fn run(args: &RunsArgs) -> Result<ExitCode, Error> {
     match &args.command {
-        None => list(&args.show),
-        Some(RunsCommand::List(args)) => list(&args.show),
+        None => list(&args.to),
+        Some(RunsCommand::List(args)) => list(&args.to),
         Some(RunsCommand::Show(args)) => run_show(args),
         Some(RunsCommand::Rename { run, name }) => rename(run, name.as_deref()),
         Some(RunsCommand::Tag { run, tags }) => tag(run, tags),
@@ -28,13 +28,13 @@ pub fn run(args: &RunsArgs) -> Result<ExitCode, Error> {
     }
 }
 
-fn list(args: &ShowArgs) -> Result<ExitCode, Error> {
+fn list(args: &OutputArgs) -> Result<ExitCode, Error> {
     let target = Target::open(args.output.as_deref())?;
     let listed = store()?.list()?;
     for skipped in &listed.skipped {
         note(&format!("{} is left out: {}", report::plain_os(skipped.file.as_os_str()), skipped.why));
     }
-    let (format, style) = (args.format(), style(args, true, &target));
+    let (format, style) = (args.format(), whole(args, false, &target));
     if listed.heads.is_empty() && format == report::Format::Text {
         note("no run is kept yet; every measurement is, unless --no-save says otherwise");
         return Ok(ExitCode::SUCCESS);

@@ -91,7 +91,7 @@ impl Arms {
             let rounds = &row_of(document, turns)?.rounds;
             let place = (*places.get(arm)?)?;
             let is_kept = rounds.excluded.get(place)?.is_none();
-            is_kept.then_some(rounds.cost.get(place)? * rounds.cycles_per_tick.get(place)?)
+            rounds.core_cycles(place).filter(|_| is_kept)
         };
         let pair =
             |places: &Vec<Option<usize>>| Some(Pair { base: cost(base, places)?, new: cost(new, places)? });

@@ -8,7 +8,7 @@ mod loops;
 mod reproduction;
 
 pub use loops::{Loop, Take, Timed, Took};
-pub use reproduction::{Figure, Here, InLab, LabFigure, Measured, Parts, Reproduction, Way};
+pub use reproduction::{Figure, Here, InLab, LabFigure, LabUnit, Measured, Parts, Reproduction, Way};
 
 use environment::Environment;
 use serde::{Deserialize, Serialize};

@@ -240,6 +240,11 @@ impl Lines {
         self.at_ms.is_empty()
     }
 
+    /// What a round cost in core cycles, by its own clock; `None` where a column ends before that round.
+    pub fn core_cycles(&self, index: usize) -> Option<f64> {
+        Some(self.cost.get(index)? * self.cycles_per_tick.get(index)?)
+    }
+
     /// Whether every column has a value for every round. In a document from outside, that need not be so.
     pub fn is_whole(&self) -> bool {
         let lengths = [
@@ -291,4 +296,19 @@ fn throughput(round: &Round, reference: &Reference) -> Option<f64> {
     let most = 1.5 * median(&sorted(bursts.clone()))?.abs() + 2.0 * round.step / round.lengths.burst as f64;
     let kept: Vec<f64> = bursts.into_iter().filter(|ticks| *ticks <= most).collect();
     (!kept.is_empty()).then(|| kept.iter().sum::<f64>() / kept.len() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_round_has_core_cycles_where_it_has_a_cost_and_a_clock() {
+        let rounds =
+            Lines { cost: vec![100.0, 7.0, 9.0], cycles_per_tick: vec![1.5, 2.0], ..Lines::default() };
+        assert_eq!(
+            (0..4).map(|index| rounds.core_cycles(index)).collect::<Vec<_>>(),
+            [Some(150.0), Some(14.0), None, None]
+        );
+    }
 }

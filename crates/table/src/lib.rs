@@ -179,6 +179,9 @@ pub struct Entry {
     pub kind: Kind,
     /// The ABI whose call numbers it takes, for [`Kind::Number`].
     pub abi: Option<Abi>,
+    /// Whether the row says that the processor enters the kernel through the IDT; see [`Entry::uses_idt`].
+    #[serde(default)]
+    pub idt: bool,
     /// The signal that Linux delivers for it, for [`Kind::Exception`].
     pub signal: Option<String>,
     /// What is loaded before the timed instruction, for entries whose file the build writes.
@@ -227,6 +230,11 @@ impl Entry {
     /// The name as part of an assembler symbol or of a file's symbol: `int80_i386`.
     pub fn symbol(&self) -> String {
         self.name.replace('-', "_")
+    }
+
+    /// Whether the processor enters the kernel through the IDT for it: by an interrupt or an exception.
+    pub fn uses_idt(&self) -> bool {
+        self.idt || self.kind == Kind::Exception
     }
 
     /// Bitness of the process that it is used from.
@@ -364,6 +372,11 @@ impl Table {
         } {
             return Err("kind \"number\" and a key \"abi\" go together".into());
         }
+        if entry.idt && entry.kind == Kind::Exception {
+            return Err(
+                "key \"idt\" says nothing of kind \"exception\", which always goes through the IDT".into()
+            );
+        }
         source::check(entry)?;
         if (entry.kind == Kind::Exception) != entry.signal.is_some() {
             return Err("kind \"exception\" and a key \"signal\" go together".into());
@@ -425,6 +438,26 @@ mod tests {
         assert!(ud.operations_on(Kernel::Lab).contains(&"getppid".to_string()));
         assert!(table.entry("libc").unwrap().operations_on(Kernel::Lab).is_empty());
         assert!(table.entry("trapgate-i386").unwrap().operations_on(Kernel::Linux).is_empty());
+    }
+
+    #[test]
+    fn entries_that_share_the_labs_code_or_an_instruction_go_through_the_idt_alike() {
+        let mut known = BTreeMap::<&str, &Entry>::new();
+        for entry in &Table::get().entries {
+            let instruction = entry.enter.as_deref().filter(|_| entry.kind != Kind::Function);
+            for shared in [entry.lab.as_deref(), instruction].into_iter().flatten() {
+                let other = known.entry(shared).or_insert(entry);
+                assert_eq!(other.uses_idt(), entry.uses_idt(), "{} and {}", other.name, entry.name);
+            }
+            // What an interrupt is, whoever adds it.
+            let is_interrupt = instruction.is_some_and(|enter| enter.starts_with("int"));
+            assert!(entry.uses_idt() || !is_interrupt, "{} needs idt = true", entry.name);
+        }
+        let uses = |name: &str| Table::get().entry(name).unwrap().uses_idt();
+        assert!(uses("page-fault") && uses("vsyscall") && !uses("syscall-x86_64") && !uses("call-gate-i386"));
+        let twice = SOURCE.replacen("signal = \"SIGILL\"", "idt = true\nsignal = \"SIGILL\"", 1);
+        let refused = Table::parse(&twice).unwrap_err().to_string();
+        assert!(refused.starts_with("entries.toml: entry ud: key \"idt\" says nothing"), "{refused}");
     }
 
     #[test]

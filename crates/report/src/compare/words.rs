@@ -7,6 +7,8 @@ use compare::{
     Change, Comparison, Confounder, GateAnswer, GateResult, Row, RowSide, RunHead, Same, Severity, Side,
     Source, Unit, Verdict,
 };
+use document::Name;
+use table::Kernel;
 
 /// So many runs of a side are named, and so many rows of a gate.
 const NAMED: usize = 6;
@@ -112,13 +114,22 @@ pub(super) fn side(side: &Side) -> String {
 /// The kernel and the processor, where they are the same for all runs; what differs is told as such.
 pub(super) fn common(compared: &Comparison) -> Option<String> {
     let runs = || compared.base.runs.iter().chain(&compared.new.runs);
-    let of = |fact: fn(&RunHead) -> &Option<String>| {
-        let first = fact(runs().next()?).as_ref()?;
-        runs().all(|run| fact(run).as_ref() == Some(first)).then(|| first.clone())
+    let of = |fact: fn(&RunHead) -> Option<String>| {
+        let first = fact(runs().next()?)?;
+        runs().all(|run| fact(run).as_ref() == Some(&first)).then_some(first)
     };
-    let kernel = of(|run| &run.kernel).map(|release| format!("Linux {release}"));
-    let facts: Vec<String> = kernel.into_iter().chain(of(|run| &run.cpu)).collect();
+    let facts: Vec<String> = of(kernel).into_iter().chain(of(|run| run.cpu.clone())).collect();
     (!facts.is_empty()).then(|| facts.join(", "))
+}
+
+/// The name and the release of a run's kernel: that of the lab is kentry's own, whatever its release looks like.
+fn kernel(run: &RunHead) -> Option<String> {
+    let release = run.kernel.as_ref()?;
+    Some(match &run.place.kernel {
+        Name::Known(Kernel::Linux) => format!("Linux {release}"),
+        Name::Known(Kernel::Lab) => format!("kentry lab {release}"),
+        Name::Other(name) => format!("{name} {release}"),
+    })
 }
 
 /// What is said where nothing is known to differ.

@@ -44,7 +44,7 @@ pub struct PageRun {
     pub compared: Option<Comparison>,
 }
 
-/// The facts of a page are all that there are.
+/// A page shows every fact.
 const WHOLE: Style =
     Style { color: false, width: crate::MIN_WIDTH, verbose: true, selection: Selection::All };
 

@@ -64,11 +64,11 @@ pub(super) fn points<'a>(row: &'a Row, measurement: &'a Measurement) -> impl Ite
     let in_cycles = unit(row, measurement) == Unit::Cycles;
     (0..rounds.len()).filter_map(move |index| {
         let clock = rounds.cycles_per_tick.get(index).copied().filter(|clock| clock.is_finite());
-        let scale = if in_cycles { clock? } else { 1.0 };
+        let cost = if in_cycles { rounds.core_cycles(index) } else { rounds.cost.get(index).copied() };
         let excluded = *rounds.excluded.get(index)?;
         Some(Point {
             at: rounds.at_ms.get(index)? / 1e3,
-            cost: rounds.cost.get(index)? * scale,
+            cost: cost.filter(|cost| cost.is_finite())?,
             state: State::of(excluded, *rounds.cpu.get(index)?, row.cpu),
             canary: rounds.canary.get(index).copied().filter(|canary| *canary > 0.0),
             ghz: measurement.tsc_hz.zip(clock).map(|(hertz, clock)| hertz * clock / 1e9),

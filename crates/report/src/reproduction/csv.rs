@@ -13,7 +13,7 @@ pub(crate) fn render(reproduction: &Reproduction) -> Result<Vec<u8>, Error> {
     let of_lab = reproduction
         .lab
         .iter()
-        .flat_map(|lab| lab.figures.iter().map(move |figure| of_lab(reproduction, lab.unit, figure)));
+        .flat_map(|lab| lab.figures.iter().map(move |figure| of_lab(reproduction, lab.unit.name(), figure)));
     let figures = reproduction.figures.iter().map(|figure| of_figure(reproduction, figure));
     records(std::iter::once(header()).chain(figures).chain(of_lab))
 }

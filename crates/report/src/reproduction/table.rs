@@ -1,7 +1,7 @@
 //! The cells of a reproduction's tables, for text and Markdown alike.
 
 use crate::figure::{ABSENT, multiple, number};
-use published::{Figure, InLab, Measured, Reproduction};
+use published::{Figure, InLab, LabUnit, Measured, Reproduction};
 
 /// A part of the table that is left out where there is no room for it, or nothing in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,7 +128,7 @@ pub(crate) fn of_lab(reproduction: &Reproduction, lab: &InLab) -> (Vec<String>, 
     let base = reproduction.base.as_ref().map(|base| format!("× {base}"));
     let mut heading = vec![String::new(), "in the lab".to_owned()];
     for column in &columns {
-        heading.push(if column.is_empty() { lab_unit(lab).to_owned() } else { column.to_string() });
+        heading.push(if column.is_empty() { lab.unit.name().to_owned() } else { column.to_string() });
         heading.extend(base.clone());
     }
     let line = |row: &&str| {
@@ -137,8 +137,9 @@ pub(crate) fn of_lab(reproduction: &Reproduction, lab: &InLab) -> (Vec<String>, 
         let mut cells = vec![row.to_string(), first.map_or_else(String::new, |one| one.entry.clone())];
         for column in &columns {
             let found = of(column);
-            let value =
-                |value: f64| if lab.unit == "instructions" { format!("{value:.0}") } else { number(value) };
+            let value = |value: f64| {
+                if lab.unit == LabUnit::Instructions { format!("{value:.0}") } else { number(value) }
+            };
             cells.push(found.and_then(|one| one.value).map_or_else(|| ABSENT.to_owned(), value));
             let ratio = found.and_then(|one| one.to_base).map_or_else(|| ABSENT.to_owned(), multiple);
             cells.extend(base.is_some().then_some(ratio));
@@ -148,23 +149,16 @@ pub(crate) fn of_lab(reproduction: &Reproduction, lab: &InLab) -> (Vec<String>, 
     (heading, rows.iter().map(line).collect())
 }
 
-/// What the lab's figures are in.
-pub(crate) fn lab_unit(lab: &InLab) -> &'static str {
-    match lab.unit {
-        "core-cycles" => "core cycles",
-        "ticks" => "TSC ticks",
-        other => other,
-    }
-}
-
 /// What is said above the lab's table.
 pub(crate) fn lab_words(lab: &InLab) -> String {
     let run = lab.run.as_deref().map_or(String::new(), |id| format!(" (run {})", crate::short(id)));
     match lab.unit {
-        "instructions" => format!(
+        LabUnit::Instructions => format!(
             "In the lab, kentry's own kernel{run}: instructions executed in an emulator, no times. A count ranks no cost: iretq \
              and cpuid count one each, as mov does."
         ),
-        _ => format!("In the lab, kentry's own kernel in a virtual machine{run}: {}.", lab_unit(lab)),
+        LabUnit::CoreCycles | LabUnit::Ticks => {
+            format!("In the lab, kentry's own kernel in a virtual machine{run}: {}.", lab.unit.name())
+        }
     }
 }

@@ -84,7 +84,7 @@ pub fn counted() -> Comparison {
     let mut compared = comparison(1, rows);
     for side in [&mut compared.base, &mut compared.new] {
         for run in &mut side.runs {
-            (run.place, run.kernel) = (Place::new(Machine::QemuTcg, Kernel::Lab), None);
+            (run.place, run.kernel) = (Place::new(Machine::QemuTcg, Kernel::Lab), Some(run.kentry.clone()));
         }
     }
     compared

@@ -1,0 +1,208 @@
+//! The published figures, and beside each what this Linux took.
+
+use super::{Parts, ratio};
+use crate::{Column, Publication, Row, Timed, Unit};
+use document::{Document, Outcome};
+use serde::Serialize;
+use stats::NoiseKind;
+
+/// How kentry measures, in words.
+const KENTRY: &str = "single calls between fences, less the same code without the call, while the core was alone; the median \
+                      of the rounds, as kentry's runs do";
+
+/// The name of that way.
+const KENTRY_NAME: &str = "kentry";
+
+/// A way to measure.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Way {
+    /// `loop`, `single`, or `kentry`.
+    pub name: &'static str,
+    /// What its figures are in.
+    pub unit: Unit,
+    /// Exactly what is measured.
+    pub words: String,
+}
+
+/// A published figure, and what came out here.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Figure {
+    /// Heading of the column.
+    pub column: String,
+    /// Heading of the row.
+    pub row: String,
+    /// The entry that it is measured by here; null where it cannot be.
+    pub entry: Option<String>,
+    /// The operation.
+    pub operation: Option<String>,
+    /// The published figure; null where there is none for this column.
+    pub published: Option<f64>,
+    /// As a multiple of the published figure of the base row.
+    pub published_to_base: Option<f64>,
+    /// One for each of [`Reproduction::ways`], in their order.
+    pub measured: Vec<Measured>,
+    /// Why something was not measured; null if all was.
+    pub reason: Option<String>,
+    /// What else there is to know.
+    pub remark: Option<String>,
+    /// Whether other processes ran on the CPU while a loop was timed, which is in its figure.
+    pub disturbed: bool,
+}
+
+/// A cost that was measured here.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Measured {
+    /// Which way: [`Way::name`].
+    pub way: &'static str,
+    /// In the way's unit; null where it could not be measured.
+    pub value: Option<f64>,
+    /// Ends of its 95 % confidence interval; null for loops, which tell none.
+    pub ci_low: Option<f64>,
+    /// The upper end.
+    pub ci_high: Option<f64>,
+    /// As a multiple of the published figure; null where the units cannot be compared.
+    pub to_published: Option<f64>,
+    /// As a multiple of what the base row took here, in the same way.
+    pub to_base: Option<f64>,
+}
+
+/// How was measured here: loops as the author's, then kentry's own way. Empty where nothing could be.
+pub(super) fn ways(publication: &Publication) -> Vec<Way> {
+    let unit = publication.unit;
+    let loops = publication.loops().into_iter();
+    let mut ways: Vec<Way> =
+        loops.map(|(name, way)| Way { name, unit: unit.of_loops(), words: way.in_words(unit) }).collect();
+    if !ways.is_empty() {
+        ways.push(Way { name: KENTRY_NAME, unit: unit.of_kentry(), words: KENTRY.into() });
+    }
+    ways
+}
+
+/// A column's figures.
+pub(super) fn of_column(
+    publication: &Publication,
+    (place, column): (usize, &Column),
+    ways: &[Way],
+    parts: &Parts,
+) -> Vec<Figure> {
+    let rows = publication.rows.iter().map(|row| row.get_ref());
+    let mut figures: Vec<Figure> = rows
+        .map(|row| {
+            let published = row.published.get(place).and_then(|figure| figure.0);
+            let mut figure = Figure {
+                column: column.name.clone(),
+                row: row.name.clone(),
+                entry: row.entry.clone(),
+                operation: row.operation.clone(),
+                published,
+                published_to_base: None,
+                measured: ways.iter().map(|way| Measured::none(way.name)).collect(),
+                reason: closed(row, column, parts),
+                remark: row.remark.clone(),
+                disturbed: false,
+            };
+            // What nobody published for this column is not measured for it: it has nothing to stand beside.
+            if let (Some(published), None) = (published, &figure.reason) {
+                figure.measure(row, publication, ways, parts);
+                figure.compare(publication.unit, published, ways);
+            }
+            figure
+        })
+        .collect();
+    figures.retain(|figure| figure.published.is_some());
+    to_base(publication, &mut figures);
+    figures
+}
+
+/// Why a row is not measured for a column; none if it is.
+fn closed(row: &Row, column: &Column, parts: &Parts) -> Option<String> {
+    row.absent.clone().or_else(|| column.needs.missing(parts.here)).or_else(|| row.needs.missing(parts.here))
+}
+
+fn to_base(publication: &Publication, figures: &mut [Figure]) {
+    let base = figures.iter().find(|figure| Some(&figure.row) == publication.base.as_ref());
+    let Some(base) = base.cloned() else { return };
+    for figure in figures {
+        figure.published_to_base = ratio(figure.published, base.published);
+        for (measured, base) in figure.measured.iter_mut().zip(&base.measured) {
+            measured.to_base = ratio(measured.value, base.value);
+        }
+    }
+}
+
+impl Measured {
+    fn none(way: &'static str) -> Measured {
+        Measured { way, value: None, ci_low: None, ci_high: None, to_published: None, to_base: None }
+    }
+}
+
+impl Figure {
+    /// Fills in what was measured, and why something was not.
+    fn measure(&mut self, row: &Row, publication: &Publication, ways: &[Way], parts: &Parts) {
+        let Some(name) = row.on_linux() else { return };
+        let mut reasons = Vec::new();
+        let loops = publication.loops();
+        for ((_, way), measured) in loops.iter().zip(&mut self.measured) {
+            let of_row = |timed: &&Timed| {
+                (timed.entry.as_str(), timed.operation.as_str()) == name && timed.way == *way
+            };
+            match parts.timed.iter().find(of_row).map(|timed| &timed.took) {
+                Some(Ok(took)) => {
+                    measured.value = way.of(&took.loops);
+                    self.disturbed |= took.preemptions > 0;
+                }
+                Some(Err(why)) => reasons.push(why.clone()),
+                None => reasons.push(UNMEASURED.into()),
+            }
+        }
+        if let (Some(way), Some(measured)) = (ways.last(), self.measured.last_mut()) {
+            match of_run(name, way.unit, parts.run) {
+                Ok([value, low, high]) => {
+                    (measured.value, measured.ci_low, measured.ci_high) = (value, low, high);
+                }
+                Err(why) => reasons.push(why),
+            }
+        }
+        reasons.dedup();
+        self.reason = (!reasons.is_empty()).then(|| reasons.join("; "));
+    }
+
+    fn compare(&mut self, unit: Unit, published: f64, ways: &[Way]) {
+        for (measured, way) in self.measured.iter_mut().zip(ways) {
+            let value = measured.value.filter(|_| unit.compares_with(way.unit));
+            measured.to_published = ratio(value, Some(published));
+        }
+    }
+}
+
+const UNMEASURED: &str = "it was not measured before the run was interrupted";
+
+/// Estimate and interval of a row of a run; or why there is none.
+fn of_run(
+    (entry, operation): (&str, &str),
+    unit: Unit,
+    run: Option<&Document>,
+) -> Result<[Option<f64>; 3], String> {
+    let of_name = |row: &&document::Row| (row.entry.as_str(), row.operation.as_str()) == (entry, operation);
+    let row = run.and_then(|run| run.results.iter().find(of_name)).ok_or(UNMEASURED)?;
+    if row.outcome != Outcome::Ok {
+        return Err(row.reason.clone().unwrap_or_else(|| row.outcome.name().to_string()));
+    }
+    let cost = match unit {
+        Unit::Ns => row.ns.map(|cost| cost.unitless()),
+        Unit::Ticks => row.ticks.map(|cost| cost.unitless()),
+        _ => row.core_cycles.map(|cost| cost.unitless()),
+    };
+    match (cost, row.noise) {
+        (Some(cost), _) => Ok([Some(cost.estimate), cost.ci_low, cost.ci_high]),
+        (None, Some(noise)) => Err(match noise.kind {
+            NoiseKind::Shared => "kentry: noisy, the core was shared too often for an estimate (--budget 20)",
+            NoiseKind::Preempted => {
+                "kentry: noisy, other processes ran too often for an estimate (--budget 20)"
+            }
+            NoiseKind::TooFew => "kentry: too few rounds for an estimate (--budget 20)",
+        }
+        .into()),
+        (None, None) => Err(format!("kentry: {} cannot be told here", unit.name())),
+    }
+}

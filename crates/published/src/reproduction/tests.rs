@@ -1,0 +1,279 @@
+use super::*;
+use crate::{Loop, Publications, Took};
+use document::Outcome;
+use stats::{Cost, Cycles, Nanos, Noise, NoiseKind};
+use std::collections::BTreeMap;
+
+const TABLE: &str = r#"
+    [[publication]]
+    name = "little"
+    title = "a table"
+    source = "a test"
+    cpu = "Example 9000"
+    unit = "ns"
+    about = "A table."
+    base = "syscall"
+    [[publication.column]]
+    name = "PTI on"
+    needs = { pti = "on" }
+    set = { pti = "on" }
+    [[publication.column]]
+    name = "PTI off"
+    needs = { pti = "off" }
+    [[publication.row]]
+    name = "syscall"
+    published = [200, 100]
+    entry = "syscall-x86_64"
+    operation = "getppid"
+    [[publication.row]]
+    name = "int 80h"
+    published = [400, 300]
+    entry = "int80-i386"
+    operation = "getppid"
+    [[publication.row]]
+    name = "call gate"
+    published = ["-", 500]
+    lab = "call-gate-i386"
+    operation = "getppid"
+    absent = "Linux has none"
+"#;
+
+fn parsed(text: &str) -> Publication {
+    Publications::parse(text, Table::get()).unwrap().iter().next().unwrap().clone()
+}
+
+fn cost<U: From<f64> + Copy>(estimate: f64) -> Option<Cost<U>> {
+    let (low, high) = (U::from(estimate - 1.0), U::from(estimate + 1.0));
+    let (ci_low, ci_high, p99, p999) = (Some(low), Some(high), None, None);
+    let estimate = U::from(estimate);
+    Some(Cost { estimate, ci_low, ci_high, min: low, p50: estimate, p99, p999, max: high })
+}
+
+fn row(entry: &str, ns: f64) -> document::Row {
+    let mut row = document::Row::unmeasured(entry, "getppid", 64);
+    (row.ns, row.core_cycles) = (cost::<Nanos>(ns), cost::<Cycles>(ns * 3.0));
+    row
+}
+
+fn here(pti: bool) -> Environment {
+    let mut here = Environment::default();
+    here.cpu.brand = Some("Example(R) 9000 CPU @ 2 GHz".into());
+    here.kernel.pti = Some(pti);
+    here
+}
+
+fn document(results: Vec<document::Row>) -> Document {
+    Document {
+        schema: document::SCHEMA.into(),
+        id: Some("0123456789".into()),
+        measurement: document::Measurement::default(),
+        environment: here(false),
+        vdso: BTreeMap::new(),
+        results,
+        findings: Vec::new(),
+    }
+}
+
+fn timed(entry: &str, way: Loop, loops: Vec<u64>) -> Timed {
+    let took = Ok(Took { loops, preemptions: 0 });
+    Timed { entry: entry.into(), operation: "getppid".into(), way, took }
+}
+
+fn loops() -> Vec<Timed> {
+    vec![
+        timed("syscall-x86_64", Loop::PLAIN, vec![50_000, 70_000]),
+        timed("syscall-x86_64", Loop::SINGLE, vec![95, 90, 400]),
+        timed("int80-i386", Loop::PLAIN, vec![180_000]),
+        timed("int80-i386", Loop::SINGLE, vec![220]),
+    ]
+}
+
+fn reproduced(text: &str, pti: bool, run: Option<&Document>, timed: &[Timed]) -> Reproduction {
+    let parts = Parts { here: &here(pti), run, timed, lab: None };
+    Reproduction::of(&parsed(text), &parts, Table::get())
+}
+
+fn figure<'a>(reproduction: &'a Reproduction, column: &str, row: &str) -> &'a Figure {
+    let mut all = reproduction.figures.iter();
+    all.find(|figure| figure.column == column && figure.row == row).unwrap()
+}
+
+fn values(figure: &Figure) -> Vec<Option<f64>> {
+    figure.measured.iter().map(|measured| measured.value).collect()
+}
+
+#[test]
+fn each_way_stands_beside_the_published_figure_and_the_base() {
+    let run = document(vec![row("syscall-x86_64", 50.0), row("int80-i386", 175.0)]);
+    let found = reproduced(TABLE, false, Some(&run), &loops());
+    assert_eq!(found.ways.iter().map(|way| way.name).collect::<Vec<_>>(), ["loop", "single", "kentry"]);
+    let int80 = figure(&found, "PTI off", "int 80h");
+    assert_eq!(values(int80), [Some(180.0), Some(220.0), Some(175.0)]);
+    assert_eq!((int80.published, int80.published_to_base), (Some(300.0), Some(3.0)));
+    let ratios: Vec<_> = int80.measured.iter().map(|one| (one.to_published, one.to_base)).collect();
+    assert_eq!(ratios[0], (Some(0.6), Some(3.0)), "the mean of the base's loops is 60");
+    assert_eq!(ratios[1], (Some(220.0 / 300.0), Some(220.0 / 90.0)));
+    assert_eq!(ratios[2], (Some(175.0 / 300.0), Some(3.5)));
+    assert_eq!((int80.measured[2].ci_low, int80.measured[2].ci_high), (Some(174.0), Some(176.0)));
+    assert_eq!((int80.measured[0].ci_low, int80.reason.as_deref()), (None, None));
+    assert_eq!(found.here.run.as_deref(), Some("0123456789"));
+}
+
+#[test]
+fn what_this_kernel_cannot_tell_has_a_reason_and_no_figure() {
+    let run = document(vec![row("syscall-x86_64", 50.0), row("int80-i386", 175.0)]);
+    let found = reproduced(TABLE, false, Some(&run), &loops());
+    for row in ["syscall", "int 80h"] {
+        let closed = figure(&found, "PTI on", row);
+        assert_eq!(values(closed), [None; 3]);
+        assert_eq!(closed.reason.as_deref(), Some("page-table isolation is off here"));
+        assert!(closed.published_to_base.is_some(), "what was published is known all the same");
+    }
+    let gate = figure(&found, "PTI off", "call gate");
+    assert_eq!((values(gate), gate.reason.as_deref()), (vec![None; 3], Some("Linux has none")));
+    let none_published = |figure: &&Figure| figure.column == "PTI on" && figure.row == "call gate";
+    assert!(!found.figures.iter().any(|figure| none_published(&figure)));
+    // With isolation it is the other way round.
+    let other = reproduced(TABLE, true, Some(&run), &loops());
+    assert!(values(figure(&other, "PTI on", "int 80h"))[0].is_some());
+    assert_eq!(values(figure(&other, "PTI off", "int 80h")), [None; 3]);
+}
+
+#[test]
+fn a_row_that_is_closed_or_noisy_says_so() {
+    let mut noisy = row("syscall-x86_64", 50.0);
+    (noisy.ns, noisy.core_cycles) = (None, None);
+    noisy.noise = Some(Noise { kind: NoiseKind::Shared, low: Some(60.0), high: Some(90.0) });
+    let mut closed = document::Row::unmeasured("int80-i386", "getppid", 32);
+    (closed.outcome, closed.reason) = (Outcome::Unsupported, Some("it is closed".into()));
+    let run = document(vec![noisy, closed]);
+    let mut timed = loops();
+    timed.retain(|timed| timed.entry != "int80-i386" || timed.way == Loop::SINGLE);
+    timed.last_mut().unwrap().took = Err("it is closed".into());
+    let found = reproduced(TABLE, false, Some(&run), &timed);
+    let syscall = figure(&found, "PTI off", "syscall");
+    assert_eq!(values(syscall), [Some(60.0), Some(90.0), None], "loops know of no noise");
+    assert!(syscall.reason.as_deref().unwrap().starts_with("kentry: noisy"), "{:?}", syscall.reason);
+    let int80 = figure(&found, "PTI off", "int 80h");
+    assert_eq!(values(int80), [None; 3]);
+    assert_eq!(
+        int80.reason.as_deref(),
+        Some("it was not measured before the run was interrupted; it is closed")
+    );
+    assert!(int80.measured.iter().all(|one| one.to_base.is_none() && one.to_published.is_none()));
+}
+
+#[test]
+fn cycles_of_an_unknown_clock_compare_with_both_and_those_of_the_core_with_the_cores() {
+    let run = document(vec![row("syscall-x86_64", 50.0), row("int80-i386", 175.0)]);
+    let of_unit = |unit: &str| {
+        let text = TABLE.replace("unit = \"ns\"", &format!("unit = \"{unit}\""));
+        let found = reproduced(&text, false, Some(&run), &loops());
+        let syscall = figure(&found, "PTI off", "syscall").clone();
+        let units: Vec<_> = found.ways.iter().map(|way| way.unit).collect();
+        let ratios: Vec<_> = syscall.measured.iter().map(|one| one.to_published).collect();
+        (units, syscall.measured[2].value, ratios)
+    };
+    let (units, kentry, ratios) = of_unit("cycles");
+    assert_eq!(units, [Unit::Ticks, Unit::Ticks, Unit::CoreCycles]);
+    assert_eq!((kentry, ratios), (Some(150.0), vec![Some(0.6), Some(0.9), Some(1.5)]));
+    let (_, _, ratios) = of_unit("core-cycles");
+    assert_eq!(ratios, [None, None, Some(1.5)]);
+    // The rows have no figures in ticks.
+    let (_, kentry, ratios) = of_unit("ticks");
+    assert_eq!((kentry, ratios), (None, vec![Some(0.6), Some(0.9), None]));
+}
+
+#[test]
+fn where_nothing_was_measured_the_published_figures_stand_alone() {
+    let text = TABLE.replace("entry = ", "absent = ").replace("operation = \"getppid\"\n", "\n");
+    let text = text.replace("lab = \"call-gate-i386\"", "");
+    let found = reproduced(&text, false, None, &[]);
+    assert!(found.ways.is_empty() && found.here.run.is_none());
+    assert!(found.figures.iter().all(|figure| figure.measured.is_empty() && figure.reason.is_some()));
+    assert_eq!(figure(&found, "PTI on", "int 80h").published_to_base, Some(2.0));
+}
+
+#[test]
+fn a_disturbed_loop_is_marked() {
+    let run = document(vec![row("syscall-x86_64", 50.0), row("int80-i386", 175.0)]);
+    let mut timed = loops();
+    timed[0].took.as_mut().unwrap().preemptions = 1;
+    let found = reproduced(TABLE, false, Some(&run), &timed);
+    assert!(figure(&found, "PTI off", "syscall").disturbed);
+    assert!(!figure(&found, "PTI off", "int 80h").disturbed);
+}
+
+#[test]
+fn what_differs_is_said() {
+    let found = reproduced(TABLE, false, None, &[]);
+    assert_eq!(found.differs, ["the kernel", "page-table isolation (PTI) is off here"]);
+    let differs = |version: &str, release: &str| {
+        let named = TABLE.replace("unit = \"ns\"", &format!("unit = \"ns\"\nkernel = \"Linux {version}\""));
+        let mut here = here(false);
+        here.kernel.release = Some(release.into());
+        let parts = Parts { here: &here, run: None, timed: &[], lab: None };
+        Reproduction::of(&parsed(&named), &parts, Table::get()).differs.contains(&"the kernel".to_string())
+    };
+    assert!(!differs("4.14", "4.14.0-5-amd64") && !differs("4.14", "4.14"));
+    assert!(differs("4.1", "4.14.0") && differs("1.0", "6.1.0") && differs("4.14", "6.18.44"));
+    let text = TABLE.replace("Example 9000", "Example 8000").replace("needs = { pti = ", "set = { smap = ");
+    let text = text.replacen("set = { pti = \"on\" }\n", "\n", 1);
+    let other = reproduced(&text, true, None, &[]);
+    assert_eq!(
+        other.differs,
+        [
+            "the processor",
+            "the kernel",
+            "page-table isolation (PTI) is on here; the source does not say of it"
+        ]
+    );
+}
+
+#[test]
+fn the_lab_is_asked_for_each_configuration_and_its_rows_are_found_again() {
+    let publication = parsed(TABLE);
+    let (entries, operations, sets) = publication.lab_wants(Table::get());
+    assert_eq!(entries, ["syscall-x86_64", "int80-i386", "call-gate-i386"]);
+    assert_eq!(
+        (operations, sets),
+        (vec!["getppid".to_string()], vec!["pti=on".to_string(), "pti=off".into()])
+    );
+    let row = |entry: &str, pti: &str, count: f64| {
+        let mut row = document::Row::unmeasured(entry, "getppid", 64);
+        row.configuration =
+            [("pti", pti), ("smap", "on")].map(|(k, v)| (k.to_string(), v.to_string())).into();
+        row.timing = document::Timing::Emulated;
+        row.instructions = cost(count);
+        row
+    };
+    let mut run = document(vec![
+        row("syscall-x86_64", "off", 100.0),
+        row("syscall-x86_64", "on", 110.0),
+        row("int80-i386", "on", 220.0),
+        row("call-gate-i386", "off", 90.0),
+    ]);
+    let machine = document::Machine::QemuTcg;
+    run.measurement.place = document::Place::new(machine, table::Kernel::Lab);
+    let parts = Parts { here: &here(false), run: None, timed: &[], lab: Some(&run) };
+    let lab = Reproduction::of(&publication, &parts, Table::get()).lab.unwrap();
+    assert_eq!(lab.unit, LabUnit::Instructions);
+    assert_eq!(serde_json::to_value(lab.unit).unwrap(), "instructions");
+    let found: Vec<_> = lab
+        .figures
+        .iter()
+        .map(|one| (one.column.as_str(), one.row.as_str(), one.value, one.to_base))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("pti=on", "syscall", Some(110.0), Some(1.0)),
+            ("pti=on", "int 80h", Some(220.0), Some(2.0)),
+            ("pti=on", "call gate", None, None),
+            ("", "syscall", Some(100.0), Some(1.0)),
+            ("", "int 80h", None, None),
+            ("", "call gate", Some(90.0), Some(0.9)),
+        ]
+    );
+    assert_eq!(lab.figures[2].reason.as_deref(), Some("the lab did not measure it"));
+}
