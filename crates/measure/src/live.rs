@@ -133,7 +133,7 @@ mod tests {
         let row = Table::get().rows(Kernel::Linux).next().unwrap();
         let mut rows = [Row::new(row, Counter::Time, BTreeMap::new())];
         let mut live = Live::new([(CoreType::Uniform, Vouch::Width(5.0))].into(), Earlier::new());
-        let mut machine = Machine::new(1, Model::default());
+        let mut machine = Machine::new(2, Model::default());
         let mut kept = Vec::new();
         for number in 0..ROUNDS {
             let records = machine.run(0, &Subject::from(8.0), &simulator::request(16, 1));

@@ -84,6 +84,8 @@ fn keep_better(way: &Loop, best: &mut Option<Result<Took, String>>, took: Result
     let cost = |took: &Took| (took.preemptions > 0, way.of(&took.loops).unwrap_or(f64::INFINITY));
     let is_better = match (&best, &took) {
         (Some(Ok(known)), Ok(new)) => cost(new) < cost(known),
+        // One run that failed says nothing about those that did not.
+        (Some(Ok(_)), Err(_)) => false,
         _ => true,
     };
     if is_better {

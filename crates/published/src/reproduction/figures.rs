@@ -60,10 +60,12 @@ pub struct Measured {
     pub ci_low: Option<f64>,
     /// The upper end.
     pub ci_high: Option<f64>,
-    /// As a multiple of the published figure; null where the units cannot be compared.
+    /// As a multiple of the published figure; null where the units cannot be compared, and where the figure is coarse.
     pub to_published: Option<f64>,
-    /// As a multiple of what the base row took here, in the same way.
+    /// As a multiple of what the base row took here, in the same way; null where one of them is coarse.
     pub to_base: Option<f64>,
+    /// Whether a step of the counter is more than a small part of it.
+    pub coarse: bool,
 }
 
 /// How was measured here: loops as the author's, then kentry's own way. Empty where nothing could be.
@@ -125,14 +127,23 @@ fn to_base(publication: &Publication, figures: &mut [Figure]) {
     for figure in figures {
         figure.published_to_base = ratio(figure.published, base.published);
         for (measured, base) in figure.measured.iter_mut().zip(&base.measured) {
-            measured.to_base = ratio(measured.value, base.value);
+            let fine = !measured.coarse && !base.coarse;
+            measured.to_base = ratio(measured.value, base.value).filter(|_| fine);
         }
     }
 }
 
 impl Measured {
     fn none(way: &'static str) -> Measured {
-        Measured { way, value: None, ci_low: None, ci_high: None, to_published: None, to_base: None }
+        Measured {
+            way,
+            value: None,
+            ci_low: None,
+            ci_high: None,
+            to_published: None,
+            to_base: None,
+            coarse: false,
+        }
     }
 }
 
@@ -142,7 +153,7 @@ impl Figure {
         let Some(name) = row.on_linux() else { return };
         let mut reasons = Vec::new();
         let loops = publication.loops();
-        for ((_, way), measured) in loops.iter().zip(&mut self.measured) {
+        for ((name_of_way, way), measured) in loops.iter().zip(&mut self.measured) {
             let of_row = |timed: &&Timed| {
                 (timed.entry.as_str(), timed.operation.as_str()) == name && timed.way == *way
             };
@@ -150,6 +161,14 @@ impl Figure {
                 Some(Ok(took)) => {
                     measured.value = way.of(&took.loops);
                     self.disturbed |= took.preemptions > 0;
+                    let step =
+                        step(publication.unit.of_loops(), parts.run).map(|step| step / way.calls as f64);
+                    let coarse = step.zip(measured.value).filter(|(step, value)| *step > COARSE * value);
+                    measured.coarse = coarse.is_some();
+                    reasons.extend(coarse.map(|(step, _)| {
+                        let unit = publication.unit.of_loops().name();
+                        format!("{name_of_way}: the counter advances in steps of {step:.0} {unit}, so that ratios mean little")
+                    }));
                 }
                 Some(Err(why)) => reasons.push(why.clone()),
                 None => reasons.push(UNMEASURED.into()),
@@ -169,9 +188,24 @@ impl Figure {
 
     fn compare(&mut self, unit: Unit, published: f64, ways: &[Way]) {
         for (measured, way) in self.measured.iter_mut().zip(ways) {
-            let value = measured.value.filter(|_| unit.compares_with(way.unit));
+            let value = measured.value.filter(|_| unit.compares_with(way.unit) && !measured.coarse);
             measured.to_published = ratio(value, Some(published));
         }
+    }
+}
+
+/// A figure is coarse where a step of the counter is more than this part of it: single calls are read in whole steps, and the shortest of
+/// many is a step too short.
+const COARSE: f64 = 0.02;
+
+/// A step of the counter, in the unit of loops, as far as the run beside them shows it.
+fn step(unit: Unit, run: Option<&Document>) -> Option<f64> {
+    let measurement = &run?.measurement;
+    let ticks = measurement.tsc_step?;
+    match unit {
+        Unit::Ns => Some(ticks * 1e9 / measurement.tsc_hz?),
+        Unit::Ticks => Some(ticks),
+        _ => None,
     }
 }
 

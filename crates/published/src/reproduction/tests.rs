@@ -277,3 +277,15 @@ fn the_lab_is_asked_for_each_configuration_and_its_rows_are_found_again() {
     );
     assert_eq!(lab.figures[2].reason.as_deref(), Some("the lab did not measure it"));
 }
+
+#[test]
+fn the_shortest_of_single_calls_was_a_step_too_short_and_had_ratios() {
+    let mut run = document(vec![row("syscall-x86_64", 50.0), row("int80-i386", 175.0)]);
+    (run.measurement.tsc_step, run.measurement.tsc_hz) = (Some(26.0), Some(2.6e9));
+    let found = reproduced(TABLE, false, Some(&run), &loops());
+    let syscall = figure(&found, "PTI off", "syscall");
+    let [plain, single, _] = &syscall.measured[..] else { panic!("{syscall:?}") };
+    assert_eq!((plain.coarse, single.coarse, single.value), (false, true, Some(90.0)));
+    assert!(plain.to_published.is_some() && single.to_published.is_none() && single.to_base.is_none());
+    assert!(syscall.reason.as_ref().unwrap().starts_with("single: the counter advances in steps of 10 ns"));
+}
