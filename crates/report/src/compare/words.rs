@@ -395,9 +395,13 @@ pub(super) fn evidence(row: &Row) -> Option<String> {
 /// How sure a row's change is, and why: confidence and variation.
 pub(crate) fn sureness(row: &Row) -> Option<String> {
     let (change, variation) = (row.change.as_ref()?, row.variation.as_ref());
-    let variation = variation.map(|known| {
-        let percent = known.percent.map(|percent| format!(" ({} %)", number(percent))).unwrap_or_default();
-        format!("; from run to run ±{}{percent}, by {}", number(known.deviation), source(known.source))
+    let variation = variation.map(|known| match known.deviation {
+        Some(deviation) => {
+            let percent =
+                known.percent.map(|percent| format!(" ({} %)", number(percent))).unwrap_or_default();
+            format!("; from run to run ±{}{percent}, by {}", number(deviation), source(known.source))
+        }
+        None => format!("; by {} of rounds in turns", count(known.pairs as usize, "pair")),
     });
     let confidence = plainly(100.0 * change.confidence);
     Some(format!("{confidence} % confidence, p {:.2e}{}", change.p, variation.unwrap_or_default()))

@@ -73,7 +73,7 @@ pub fn counted() -> Comparison {
         row.configuration = BTreeMap::from([("pti".into(), pti.into()), ("smap".into(), "on".into())]);
         row.unit = Some(Unit::Instructions);
         row.variation =
-            row.variation.map(|known| Variation { source: Source::Counted, deviation: 0.0, ..known });
+            row.variation.map(|known| Variation { source: Source::Counted, deviation: Some(0.0), ..known });
         row
     };
     let rows = vec![
@@ -305,14 +305,15 @@ fn changed(name: &str, base: f64, change: f64, half: f64, verdict: Verdict) -> R
             p: 0.0003,
         }),
         variation: Some(Variation {
-            deviation: half / 4.0,
+            deviation: Some(half / 4.0),
             percent: percent(half / 4.0),
             source: if base < 2000.0 { Source::Runs } else { Source::History },
             of_runs: 4.0,
             of_history: 11.0,
             of_prior: 3.0,
-            prior: base * 0.003,
+            prior: Some(base * 0.003),
             kept_runs: 12,
+            pairs: 0,
         }),
         ..unmeasured(name)
     }
