@@ -65,6 +65,39 @@ pub fn noisy() -> Comparison {
     )
 }
 
+/// Arms that were measured in turns, and are not kept.
+pub fn live() -> Comparison {
+    let in_turns = |mut row: Row| {
+        for side in [&mut row.base, &mut row.new].into_iter().flatten() {
+            (side.low, side.high, side.of_runs, side.runs, side.figures) =
+                (None, None, vec![side.estimate], 1, 1);
+        }
+        row.variation = Some(Variation {
+            deviation: None,
+            percent: None,
+            source: Source::Pairs,
+            of_runs: 0.0,
+            of_history: 0.0,
+            of_prior: 0.0,
+            prior: None,
+            kept_runs: 0,
+            pairs: 24,
+        });
+        row
+    };
+    let rows = [
+        changed("syscall-x86_64 getppid", 265.0, 110.3, 2.2, Verdict::Slower),
+        changed("syscall-x86_64 none", 265.0, 4.1, 4.4, Verdict::Inconclusive),
+        changed("call none", 4.8, -0.1, 0.2, Verdict::Same),
+    ];
+    let mut compared = comparison(1, rows.into_iter().map(in_turns).collect());
+    for (side, label) in [(&mut compared.base, "A: no command"), (&mut compared.new, "B: strace -f")] {
+        side.label = label.into();
+        side.runs.iter_mut().for_each(|run| (run.id, run.name) = (None, None));
+    }
+    compared
+}
+
 /// Instructions in two configurations of the lab.
 pub fn counted() -> Comparison {
     let counted = |name: &str, pti: &str, base: f64, change: f64| {
