@@ -1,6 +1,6 @@
 //! `kentry compare`.
 
-use crate::{catch_interrupts, drawn_seed, is_colored, note, width};
+use crate::{catch_interrupts, drawn_seed, is_colored, need_counter, note, width};
 use compare::{Comparison, GateAnswer, Given, Run};
 use kentry::arm::ArmCommand;
 use kentry::cli::SaveArgs;
@@ -48,6 +48,7 @@ fn compare_runs(args: &CompareArgs) -> Result<Ended, Error> {
 
 /// Measures the arms, keeps their runs, and compares them by the rounds that were taken together.
 fn compare_live(args: &CompareArgs) -> Result<Ended, Error> {
+    need_counter()?;
     let commands = args.live.iter().map(|text| ArmCommand::parse(text)).collect::<Result<Vec<_>, Error>>()?;
     let plan = args.measured.plan(Table::get(), &args.entry, &args.operation, drawn_seed())?;
     let outputs = outputs(args)?;
