@@ -88,6 +88,12 @@ impl Run {
             && document.environment.lab.as_ref().is_none_or(|lab| lab.boots.len() < 2);
         Run { head: head(document, name), facts: Facts::of(document), is_of_one_boot, rows, order }
     }
+
+    /// Without its id, by which nobody can find a run that is not kept.
+    pub fn unkept(mut self) -> Run {
+        self.head.id = None;
+        self
+    }
 }
 
 fn head(document: &Document, name: Option<&str>) -> RunHead {
