@@ -139,6 +139,8 @@ if $as_root; then
 fi
 check "no time stamp counter" 3 "$surround" no-tsc "$kentry" "${one[@]}"
 expect 'time stamp counter \(prctl PR_SET_TSC\)'
+check "no time stamp counter for live arms" 3 "$surround" no-tsc "$kentry" compare --live '' '' --no-save -e call --budget 0.1
+expect 'time stamp counter \(prctl PR_SET_TSC\)'
 
 # --- seccomp ---
 all=("$kentry" --operation gettimeofday --operation none --operation getrandom "${quick[@]}" --format json)

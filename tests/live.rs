@@ -8,8 +8,10 @@ use kentry::error::Error;
 use kentry::live_command;
 use measure::arms::Arms;
 use measure::{CpuChoice, HostPlan, Probes, select};
+use std::collections::BTreeSet;
 use std::io::Write;
-use std::path::PathBuf;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
@@ -106,16 +108,17 @@ fn the_command_says_what_it_could_not_compare() {
 fn an_interrupt_ends_the_measurement_and_compares_what_there_is() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kentry"));
     command.args(["compare", "--live", "", "env", "--no-save", "-e", "call", "--budget", "600"]);
-    let child = command.stdout(std::process::Stdio::piped()).spawn().unwrap();
-    let folders = || -> Vec<_> {
-        let all = std::fs::read_dir(std::env::temp_dir()).unwrap().flatten();
-        let is_of_probes = |path: &PathBuf| path.join("probe64").exists();
-        all.map(|entry| entry.path()).filter(is_of_probes).collect()
+    let own = tempfile::tempdir().unwrap();
+    let child = command.env("TMPDIR", own.path()).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let has_begun = || {
+        let mut all = std::fs::read_dir(own.path()).unwrap().flatten();
+        all.any(|entry| entry.path().join("probe64").exists())
     };
     let begin = Instant::now();
-    while folders().is_empty() && begin.elapsed() < Duration::from_secs(20) {
+    while !has_begun() && begin.elapsed() < Duration::from_secs(20) {
         std::thread::sleep(Duration::from_millis(10));
     }
+    assert!(has_begun(), "no probes in {}", own.path().display());
     std::thread::sleep(Duration::from_millis(500));
     let pid = nix::unistd::Pid::from_raw(i32::try_from(child.id()).unwrap());
     nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
@@ -306,13 +309,58 @@ fn arms_have_cpus_and_a_command_may_choose_its_own() {
     assert!(notes.contains(&expected), "{notes}");
 }
 
+/// Another kentry, whose probes have a byte more at their end, which nothing reads.
+fn other_kentry(folder: &Path) -> PathBuf {
+    let script = format!(
+        r#"#!/bin/sh
+manifest=$({} "$@") || exit
+for probe in "$2"/*; do
+    old=$(sha256sum <"$probe")
+    printf x >>"$probe"
+    new=$(sha256sum <"$probe")
+    manifest=$(printf %s "$manifest" | sed "s/${{old%% *}}/${{new%% *}}/")
+done
+printf '%s\n' "$manifest"
+"#,
+        env!("CARGO_BIN_EXE_kentry")
+    );
+    let file = folder.join("kentry-other");
+    std::fs::write(&file, script).unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    file
+}
+
 #[test]
 fn another_kentry_hands_out_its_probes() {
-    let other = env!("CARGO_BIN_EXE_kentry");
-    let (arms, _) = compare("kentry", other);
+    let folder = tempfile::tempdir().unwrap();
+    let (other, ran) = (other_kentry(folder.path()), folder.path().join("ran"));
+    let under = format!("{} sh -c 'sha256sum <{{file}} >>{}; exec {{}}'", other.display(), ran.display());
+    let (arms, _) = compare("kentry", &under);
     assert_all_work(&arms);
-    let probes = arms.documents.iter().map(|document| &document.measurement.probes);
-    assert!(probes.into_iter().all(|probes| *probes == Probes::embedded().hashes));
+    let [own, foreign] = [0, 1].map(|arm: usize| &arms.documents[arm].measurement.probes);
+    assert_eq!(*own, Probes::embedded().hashes);
+    assert!(own.iter().all(|(name, hash)| foreign[name] != *hash), "{foreign:?}");
+    // Those that were executed.
+    let ran = std::fs::read_to_string(ran).unwrap();
+    let ran: BTreeSet<&str> = ran.lines().filter_map(|line| line.split(' ').next()).collect();
+    assert!(ran.len() > 1 && ran.iter().all(|ran| foreign.values().any(|hash| hash == ran)), "{ran:?}");
+}
+
+#[test]
+fn runs_that_are_not_kept_have_no_id_and_arms_have_their_label() {
+    let live = ["--live", "", "--cpu 0 env", "-e", "call", "--budget", "0.1", "--format"];
+    let (out, _, _) = kentry(&[&live[..], &["json"]].concat());
+    let compared: serde_json::Value = serde_json::from_str(&out).unwrap();
+    for (side, label) in [("base", "A: no command"), ("new", "B: --cpu 0 env")] {
+        assert_eq!(compared[side]["label"], label);
+        assert!(compared[side]["runs"][0]["id"].is_null(), "{out}");
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kentry"));
+    command.arg("compare").args(live).arg("text").env("XDG_DATA_HOME", "/proc/nowhere");
+    let output = command.output().unwrap();
+    let [out, said] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+    assert!(out.contains("A: no command of ") && out.contains("B: --cpu 0 env of "), "{out}");
+    assert_eq!(said.matches("will not be kept").count(), 1, "{said}");
 }
 
 #[test]

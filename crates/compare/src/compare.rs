@@ -1,7 +1,7 @@
 //! The comparison as a whole.
 
 use crate::comparison::{Comparison, Confounder, Row, SCHEMA, Severity, Side, Summary, Verdict};
-use crate::pair::{self, Pair};
+use crate::pair::{self, Both, RowOfBoth};
 use crate::run::{Given, Paired, Run};
 use crate::settings::Settings;
 use crate::{facts, gate, judge};
@@ -12,7 +12,7 @@ use table::Table;
 /// run of a side; they tell how much rows vary from run to run, and nothing else.
 pub fn compare(table: &Table, base: &Given, new: &Given, history: &[Run], settings: &Settings) -> Comparison {
     let (of_base, of_new) = (distinct(&base.runs), distinct(&new.runs));
-    let given = pair::Given::new(table, of_base.runs.clone(), of_new.runs.clone(), history);
+    let given = Both::new(table, of_base.runs.clone(), of_new.runs.clone(), history);
     conclude(&given, [base, new], [&of_base, &of_new], settings)
 }
 
@@ -26,12 +26,12 @@ pub fn compare_pairs(
     settings: &Settings,
 ) -> Comparison {
     let (of_base, of_new) = (distinct(&base.runs), distinct(&new.runs));
-    let given = pair::Given::new(table, of_base.runs.clone(), of_new.runs.clone(), &[]);
-    conclude(&pair::Given { paired: pairs, ..given }, [base, new], [&of_base, &of_new], settings)
+    let given = Both::new(table, of_base.runs.clone(), of_new.runs.clone(), &[]);
+    conclude(&Both { paired: pairs, ..given }, [base, new], [&of_base, &of_new], settings)
 }
 
 fn conclude(
-    given: &pair::Given,
+    given: &Both,
     [base, new]: [&Given; 2],
     [of_base, of_new]: [&Distinct; 2],
     settings: &Settings,
@@ -85,7 +85,7 @@ fn distinct(runs: &[Run]) -> Distinct<'_> {
     Distinct { runs, repeated }
 }
 
-fn confounders(given: &pair::Given, [base, new]: [&Distinct; 2]) -> Vec<Confounder> {
+fn confounders(given: &Both, [base, new]: [&Distinct; 2]) -> Vec<Confounder> {
     let sides = facts::Sides {
         base: given.base.iter().map(|run| &run.facts).collect(),
         new: given.new.iter().map(|run| &run.facts).collect(),
@@ -113,7 +113,7 @@ fn side(given: &Given, runs: &[&Run]) -> Side {
 }
 
 /// Those that matter most first: by verdict; of these, changes beyond the margin before those within, and the greater ones first.
-fn sorted(pairs: Vec<Pair>) -> Vec<Row> {
+fn sorted(pairs: Vec<RowOfBoth>) -> Vec<Row> {
     let mut rows: Vec<Row> = pairs.into_iter().map(|pair| pair.row).collect();
     let size = |row: &Row| {
         let change = row.change.as_ref().map_or(0.0, |change| change.estimate.abs());

@@ -187,7 +187,7 @@ pub struct RowSide {
     /// The mean of their figures, weighed by how precise each is; null where there is none.
     pub estimate: Option<f64>,
     /// Lower end of its 95 % confidence interval, in which the variation between runs is included; null of instructions, which
-    /// are counted.
+    /// are counted, and where rounds were paired, which tell how much sides differ, and not how much one varies.
     pub low: Option<f64>,
     /// Upper end of it.
     pub high: Option<f64>,
@@ -292,8 +292,8 @@ impl fmt::Display for Verdict {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Variation {
     /// Standard deviation from run to run, in the row's unit: by all that is known together, without what a single run's
-    /// interval covers.
-    pub deviation: f64,
+    /// interval covers; null where rounds were paired, which does not tell it.
+    pub deviation: Option<f64>,
     /// The same in percent of the base's estimate; null where that is not above zero.
     pub percent: Option<f64>,
     /// What weighs most in it.
@@ -304,10 +304,13 @@ pub struct Variation {
     pub of_history: f64,
     /// Degrees of freedom that kentry's prior counts for.
     pub of_prior: f64,
-    /// What the prior alone says, in the row's unit.
-    pub prior: f64,
+    /// What the prior alone says, in the row's unit; null where it was not asked.
+    pub prior: Option<f64>,
     /// Kept runs that were used.
     pub kept_runs: u64,
+    /// Pairs of rounds that the change is made of; 0 where rounds were not paired.
+    #[serde(default)]
+    pub pairs: u64,
 }
 
 /// What tells how much a row varies from run to run.

@@ -4,7 +4,6 @@ use crate::comparison::{Source, Unit, Variation};
 use crate::model::{Evidence, Means, Observation, evidence, means};
 use crate::pair::Figures;
 use crate::prior::{Behaviour, FREEDOM_OF_KIND, LEAST_OF_ERROR, ROWS_LIKE_ONE};
-use crate::run::Paired;
 use crate::student::Student;
 use std::collections::BTreeMap;
 
@@ -36,9 +35,9 @@ struct Known {
     kept_runs: u64,
 }
 
-/// Fits every row; none where something is not finite.
+/// Fits every row but those in turns; none where something is not finite.
 pub(crate) fn fit_all(rows: &[&Figures]) -> Vec<Option<(Fit, Variation)>> {
-    let of_runs = |row: &&Figures| if row.paired.is_none() { Known::of(row) } else { None };
+    let of_runs = |row: &&Figures| if row.turns.is_none() { Known::of(row) } else { None };
     let known: Vec<Option<Known>> = rows.iter().map(of_runs).collect();
     let mut kinds = BTreeMap::<(Behaviour, Unit), [Evidence; 2]>::new();
     for (row, known) in rows.iter().zip(&known) {
@@ -48,9 +47,6 @@ pub(crate) fn fit_all(rows: &[&Figures]) -> Vec<Option<(Fit, Variation)>> {
         *history = *history + known.history.for_kind();
     }
     let fit = |(row, known): (&&Figures, &Option<Known>)| {
-        if let Some(paired) = &row.paired {
-            return of_pairs(row, paired);
-        }
         let kind = kinds.get(&(row.behaviour, row.unit)).copied().unwrap_or_default();
         fit(row, (*known)?, kind)
     };
@@ -132,7 +128,17 @@ fn variation(row: &Figures, known: Known, kind: [Evidence; 2], factor: &Factor, 
     let deviation = factor.value.sqrt() * prior;
     let percent = (base > 0.0).then(|| 100.0 * deviation / base).filter(|percent| percent.is_finite());
     let kept_runs = known.kept_runs;
-    Variation { deviation, percent, source, of_runs, of_history, of_prior, prior, kept_runs }
+    Variation {
+        deviation: Some(deviation),
+        percent,
+        source,
+        of_runs,
+        of_history,
+        of_prior,
+        prior: Some(prior),
+        kept_runs,
+        pairs: 0,
+    }
 }
 
 /// The degrees of freedom of a sum of variances, each with its own (Satterthwaite 1946).
@@ -142,35 +148,19 @@ fn satterthwaite(variances: [(f64, f64); 2]) -> f64 {
     if squares > 0.0 { sum.powi(2) / squares } else { 0.0 }
 }
 
-/// A row whose rounds are in pairs, which tell all of the change.
-fn of_pairs(row: &Figures, paired: &Paired) -> Option<(Fit, Variation)> {
-    let freedom = paired.pairs.saturating_sub(1) as f64;
-    let student = Student::new(freedom)?;
-    let error = (paired.high - paired.low) / 2.0 / student.critical(0.025);
-    let of = |side: usize| row.observations.iter().find(move |o| o.side == side);
-    let (base, new) = (of(0)?, of(1)?);
-    let (bb, nn) = (base.error.powi(2), new.error.powi(2));
-    // So that the change has the error of the pairs.
-    let bn = (bb + nn - error.powi(2)) / 2.0;
-    let means = [base.figure, base.figure + paired.change];
-    let is_sound = means.iter().chain([&bn]).all(|value| value.is_finite()) && error >= 0.0;
-    let fit =
-        Fit { means, covariance: [[bb, bn], [bn, nn]], student, freedom, of_a_run: error.powi(2), runs: 1 };
-    is_sound.then(|| (fit, Variation { of_runs: freedom, ..Variation::nothing(Source::Pairs) }))
-}
-
 impl Variation {
     /// Where nothing is said of how runs vary.
     pub(crate) fn nothing(source: Source) -> Variation {
         Variation {
-            deviation: 0.0,
+            deviation: None,
             percent: None,
             source,
             of_runs: 0.0,
             of_history: 0.0,
             of_prior: 0.0,
-            prior: 0.0,
+            prior: None,
             kept_runs: 0,
+            pairs: 0,
         }
     }
 }

@@ -11,8 +11,9 @@
 
 use crate::comparison::{Change, Row, Source, Unit, Variation, Verdict};
 use crate::fit::{Fit, fit_all};
-use crate::pair::{Figures, Pair};
+use crate::pair::{Figures, RowOfBoth};
 use crate::settings::Same;
+use crate::turns::Turns;
 
 /// Of the changes that are told, so many are none, in the mean over comparisons.
 const FALSE_CHANGES: f64 = 0.05;
@@ -22,32 +23,40 @@ const FALSE_CHANGES: f64 = 0.05;
 const FALSE_SAMES: f64 = 0.025;
 
 /// What an interval leaves out at most, on both ends together.
-const USUAL: f64 = 0.05;
+pub(crate) const USUAL: f64 = 0.05;
 
 /// An interval that must hold 0 does so by more than a rounding error.
 const BEYOND: f64 = 1.0 + 1e-6;
 
 /// Judges every pair that has figures.
-pub(crate) fn judge(pairs: &mut [Pair], same: &Same) {
+pub(crate) fn judge(pairs: &mut [RowOfBoth], same: &Same) {
     for pair in pairs.iter_mut() {
         if let Some(figures) = pair.figures.as_ref().filter(|figures| figures.unit == Unit::Instructions) {
             counted(&mut pair.row, figures, same);
         }
     }
-    let timed =
-        |pair: &&mut Pair| pair.figures.as_ref().is_some_and(|figures| figures.unit != Unit::Instructions);
-    let mut timed: Vec<&mut Pair> = pairs.iter_mut().filter(timed).collect();
+    let timed = |pair: &&mut RowOfBoth| {
+        pair.figures.as_ref().is_some_and(|figures| figures.unit != Unit::Instructions)
+    };
+    let mut timed: Vec<&mut RowOfBoth> = pairs.iter_mut().filter(timed).collect();
     let figures: Vec<&Figures> = timed.iter().filter_map(|pair| pair.figures.as_ref()).collect();
-    let fits = fit_all(&figures);
+    let changes: Vec<Option<Basis>> = fit_all(&figures)
+        .into_iter()
+        .zip(&figures)
+        .map(|(fit, figures)| match &figures.turns {
+            Some(rank) => Turns::of(figures, rank).map(Basis::Turns),
+            None => fit.map(|(fit, variation)| Basis::Runs(fit, variation)),
+        })
+        .collect();
     let mut judged: Vec<Judged> = Vec::new();
-    for (pair, fit) in timed.iter_mut().zip(fits) {
+    for (pair, change) in timed.iter_mut().zip(changes) {
         let unit = pair.row.unit;
-        let Some((fit, variation)) = fit else { continue };
-        let margin = margin(fit.means, unit, same);
-        judged.push(Judged { row: &mut pair.row, fit, variation, margin });
+        let Some(change) = change else { continue };
+        let margin = margin(change.means(), unit, same);
+        judged.push(Judged { row: &mut pair.row, change, margin });
     }
-    let of_change: Vec<f64> = judged.iter().map(|row| row.p()).collect();
-    let of_same: Vec<f64> = judged.iter().map(|row| row.p_of_same()).collect();
+    let of_change: Vec<f64> = judged.iter().map(|row| row.change.p()).collect();
+    let of_same: Vec<f64> = judged.iter().map(|row| row.change.p_of_same(row.margin)).collect();
     let limits = [benjamini_hochberg(&of_change, FALSE_CHANGES), benjamini_hochberg(&of_same, FALSE_SAMES)];
     judged.into_iter().for_each(|row| row.judge(limits));
 }
@@ -71,57 +80,119 @@ fn margin([base, new]: [f64; 2], unit: Option<Unit>, same: &Same) -> f64 {
     }
 }
 
-/// A row, its fit, and its margin.
+/// What tells a row's change.
+enum Basis {
+    /// The runs of both sides, and what is known of how runs vary.
+    Runs(Fit, Variation),
+    /// Rounds in turns.
+    Turns(Turns),
+}
+
+/// A verdict, and the interval that it rests on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Told {
+    pub verdict: Verdict,
+    pub low: f64,
+    pub high: f64,
+    /// Of the interval.
+    pub confidence: f64,
+    /// The change in percent, and both ends; none where the base may be zero.
+    pub percent: Option<[f64; 3]>,
+}
+
+impl Basis {
+    fn means(&self) -> [f64; 2] {
+        match self {
+            Basis::Runs(fit, _) => fit.means,
+            Basis::Turns(turns) => turns.means(),
+        }
+    }
+
+    /// How probable a change at least this great is if there is none.
+    fn p(&self) -> f64 {
+        match self {
+            Basis::Runs(fit, _) => fit.p(),
+            Basis::Turns(turns) => turns.p(),
+        }
+    }
+
+    /// How probable a change at most this great is if it is as great as the margin.
+    fn p_of_same(&self, margin: f64) -> f64 {
+        match self {
+            Basis::Runs(fit, _) => fit.p_of_same(margin),
+            Basis::Turns(turns) => turns.p_of_same(margin),
+        }
+    }
+
+    fn told(&self, margin: f64, limits: [f64; 2]) -> Told {
+        match self {
+            Basis::Runs(fit, _) => fit.told(margin, limits),
+            Basis::Turns(turns) => turns.told(margin, limits),
+        }
+    }
+}
+
+impl Fit {
+    fn p(&self) -> f64 {
+        let error = self.error();
+        let t = if error > 0.0 { self.change().abs() / error } else { 0.0 };
+        (2.0 * self.student.above(t)).min(1.0)
+    }
+
+    fn p_of_same(&self, margin: f64) -> f64 {
+        let error = self.error();
+        let room = margin - self.change().abs();
+        if error > 0.0 { self.student.above(room / error) } else { 1.0 }
+    }
+
+    fn told(&self, margin: f64, limits: [f64; 2]) -> Told {
+        let (change, error) = (self.change(), self.error());
+        let (verdict, reach) = verdict(self, margin, limits);
+        let t = if error > 0.0 { reach / error } else { 0.0 };
+        Told {
+            verdict,
+            low: change - reach,
+            high: change + reach,
+            confidence: (1.0 - 2.0 * self.student.above(t)).max(0.0),
+            percent: in_percent(self, t),
+        }
+    }
+}
+
+/// A row, what tells its change, and its margin.
 struct Judged<'a> {
     row: &'a mut Row,
-    fit: Fit,
-    variation: Variation,
+    change: Basis,
     margin: f64,
 }
 
 impl Judged<'_> {
-    /// How probable a change at least this great is if there is none.
-    fn p(&self) -> f64 {
-        let error = self.fit.error();
-        let t = if error > 0.0 { self.fit.change().abs() / error } else { 0.0 };
-        (2.0 * self.fit.student.above(t)).min(1.0)
-    }
-
-    /// How probable a change at most this great is if it is as great as the margin.
-    fn p_of_same(&self) -> f64 {
-        let error = self.fit.error();
-        let room = self.margin - self.fit.change().abs();
-        if error > 0.0 { self.fit.student.above(room / error) } else { 1.0 }
-    }
-
     fn judge(self, limits: [f64; 2]) {
-        let p = self.p();
-        let Judged { row, fit, variation, margin } = self;
-        let (change, error) = (fit.change(), fit.error());
-        let (verdict, reach) = verdict(&fit, margin, limits);
-        let t = if error > 0.0 { reach / error } else { 0.0 };
-        let percent = in_percent(&fit, t);
-        let at = |index: usize| percent.map(|percent| percent[index]);
+        let Judged { row, change, margin } = self;
+        let ([base, new], told) = (change.means(), change.told(margin, limits));
+        let at = |index: usize| told.percent.map(|percent| percent[index]);
         row.change = Some(Change {
-            estimate: change,
-            low: change - reach,
-            high: change + reach,
+            estimate: new - base,
+            low: told.low,
+            high: told.high,
             percent: at(0),
             percent_low: at(1),
             percent_high: at(2),
-            confidence: (1.0 - 2.0 * fit.student.above(t)).max(0.0),
-            p,
+            confidence: told.confidence,
+            p: change.p(),
         });
-        row.verdict = verdict;
-        row.within_margin = change.abs() + reach < margin;
-        row.set_margin(margin, fit.means[0]);
-        let is_paired = variation.source == Source::Pairs;
-        let is_open = verdict == Verdict::Inconclusive && !is_paired;
-        row.more_runs = is_open.then(|| fit.more_runs(margin, limits, Row::MANY)).flatten();
-        if !is_paired {
-            row.set_estimates(&fit);
-        }
-        row.variation = Some(variation);
+        row.verdict = told.verdict;
+        row.within_margin = told.low > -margin && told.high < margin;
+        row.set_margin(margin, base);
+        row.variation = Some(match change {
+            Basis::Turns(turns) => Variation { pairs: turns.pairs(), ..Variation::nothing(Source::Pairs) },
+            Basis::Runs(fit, variation) => {
+                let is_open = row.verdict == Verdict::Inconclusive;
+                row.more_runs = is_open.then(|| fit.more_runs(margin, limits, Row::MANY)).flatten();
+                row.set_estimates(&fit);
+                variation
+            }
+        });
     }
 }
 
@@ -207,7 +278,7 @@ fn counted(row: &mut Row, figures: &Figures, same: &Same) {
         p: if low > 0.0 || high < 0.0 { 0.0 } else { 1.0 },
     });
     row.set_margin(margin, means[0]);
-    row.variation = Some(Variation::nothing(Source::Counted));
+    row.variation = Some(Variation { deviation: Some(0.0), ..Variation::nothing(Source::Counted) });
 }
 
 #[cfg(test)]

@@ -3,10 +3,11 @@
 //!
 //! 1. [`Run::of`] takes from a document what a comparison needs, so that many documents fit into memory.
 //! 2. [`compare()`] looks for what else differs (`facts`), finds the rows of both sides (`pair`), estimates each change with what is
-//!    known of the variation between runs (`prior`, `model`, `fit`), and gives verdicts to all rows together (`judge`).
+//!    known of the variation between runs (`prior`, `model`, `fit`) or by rounds in turns (`turns`), and gives verdicts to all rows together (`judge`).
 //! 3. A gate (`gate`) asks whether an interval clears a limit.
 //!
-//! `docs/compare.md` explains the model to users; `tests/truth.rs` proves it on runs whose truth is known.
+//! `docs/compare.md` explains the model to users; `tests/truth.rs` and `tests/turns.rs` prove it on runs and turns whose truth
+//! is known.
 
 #![forbid(unsafe_code)]
 
@@ -22,6 +23,7 @@ mod prior;
 mod run;
 mod settings;
 mod student;
+mod turns;
 
 pub use compare::{compare, compare_pairs};
 pub use comparison::{

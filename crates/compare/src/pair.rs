@@ -5,12 +5,13 @@ use crate::model::Observation;
 use crate::prior::Behaviour;
 use crate::run::{Figure, Measured, Paired, Run};
 use document::{Identity, Outcome, Timing};
+use stats::SignedRank;
 use std::collections::{BTreeMap, BTreeSet};
 use table::Table;
 
 /// A row of the comparison that has no verdict from figures yet, and its figures.
 #[derive(Debug, Clone)]
-pub(crate) struct Pair {
+pub(crate) struct RowOfBoth {
     pub row: Row,
     pub figures: Option<Figures>,
 }
@@ -25,11 +26,11 @@ pub(crate) struct Figures {
     /// Those of kept runs, in groups that have one mean each.
     pub history: Vec<Vec<Observation>>,
     /// What pairs of rounds say, which is then all that counts.
-    pub paired: Option<Paired>,
+    pub turns: Option<SignedRank>,
 }
 
 /// Both sides, and the kept runs that say how much rows vary.
-pub(crate) struct Given<'a> {
+pub(crate) struct Both<'a> {
     pub table: &'a Table,
     pub base: Vec<&'a Run>,
     pub new: Vec<&'a Run>,
@@ -49,10 +50,10 @@ pub(crate) fn rows_of(runs: &[&Run]) -> usize {
     runs.iter().flat_map(|run| &run.order).collect::<BTreeSet<&Identity>>().len()
 }
 
-impl<'a> Given<'a> {
+impl<'a> Both<'a> {
     /// Groups the kept runs by what they are alike in. Those that stand on a side say nothing more, and those that are like no
     /// run of a side nothing at all.
-    pub fn new(table: &'a Table, base: Vec<&'a Run>, new: Vec<&'a Run>, kept: &'a [Run]) -> Given<'a> {
+    pub fn new(table: &'a Table, base: Vec<&'a Run>, new: Vec<&'a Run>, kept: &'a [Run]) -> Both<'a> {
         let sides = || base.iter().chain(&new);
         let ids: BTreeSet<&String> = sides().filter_map(|run| run.head.id.as_ref()).collect();
         let mut history: Vec<Vec<&Run>> = Vec::new();
@@ -69,7 +70,7 @@ impl<'a> Given<'a> {
                 None => history.push(vec![run]),
             }
         }
-        Given { table, base, new, history, paired: &[] }
+        Both { table, base, new, history, paired: &[] }
     }
 
     /// Whether any row is on both sides.
@@ -79,14 +80,14 @@ impl<'a> Given<'a> {
     }
 
     /// Every row of either side, in the order in which documents have them, those of the base first.
-    pub fn pairs(&self) -> Vec<Pair> {
+    pub fn pairs(&self) -> Vec<RowOfBoth> {
         let mut seen = BTreeSet::new();
         let all = self.base.iter().chain(&self.new).flat_map(|run| &run.order);
         let identities: Vec<&Identity> = all.filter(|identity| seen.insert(*identity)).collect();
         identities.into_iter().filter_map(|identity| self.pair(identity)).collect()
     }
 
-    fn pair(&self, identity: &Identity) -> Option<Pair> {
+    fn pair(&self, identity: &Identity) -> Option<RowOfBoth> {
         let example = self.base.iter().chain(&self.new).find_map(|run| run.rows.get(identity))?;
         let (base, new) = (of_runs(&self.base, identity), of_runs(&self.new, identity));
         let unit = unit(&base, &new);
@@ -117,7 +118,7 @@ impl<'a> Given<'a> {
             more_runs: None,
             gate: None,
         };
-        Some(Pair { row, figures })
+        Some(RowOfBoth { row, figures })
     }
 
     /// Whether one version of kentry wrote all of the runs: others may say the same cause in other words.
@@ -145,8 +146,9 @@ impl<'a> Given<'a> {
             (&paired.entry, &paired.operation) == (&example.entry, &example.operation)
                 && paired.configuration == example.configuration
         };
-        let paired = self.paired.iter().find(is_of_row).filter(|_| unit == Unit::Cycles).cloned();
-        Figures { unit, behaviour, observations, history, paired }
+        let paired = self.paired.iter().find(is_of_row).filter(|_| unit == Unit::Cycles);
+        let turns = paired.and_then(|paired| SignedRank::of(&paired.pairs));
+        Figures { unit, behaviour, observations, history, turns }
     }
 }
 

@@ -21,7 +21,7 @@ pub struct Given {
     pub runs: Vec<Run>,
 }
 
-/// What pairs of rounds say of a row: each pair is a round of either side, one right after the other on the same CPU, so that whatever
+/// The pairs of rounds of a row: each is a round of either side, one right after the other and in random order, so that whatever
 /// moves from run to run moves both.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Paired {
@@ -31,14 +31,9 @@ pub struct Paired {
     pub operation: String,
     /// The kind of core, where there are several.
     pub configuration: BTreeMap<String, String>,
-    /// The change, new less base, in core cycles. Of a row that has none on one side, pairs do not count.
-    pub change: f64,
-    /// Lower end of its 95 % confidence interval.
-    pub low: f64,
-    /// Upper end of it.
-    pub high: f64,
-    /// Pairs.
-    pub pairs: u64,
+    /// What the rounds cost, in core cycles and in order of time. Of a row that has no core cycles on one side, and of fewer pairs than
+    /// [`stats::SignedRank::of`] asks for, they do not count.
+    pub pairs: Vec<stats::Pair>,
 }
 
 /// What a comparison needs of a document: much less than the document.
@@ -92,6 +87,12 @@ impl Run {
         let is_of_one_boot = document.counter() == Counter::Time
             && document.environment.lab.as_ref().is_none_or(|lab| lab.boots.len() < 2);
         Run { head: head(document, name), facts: Facts::of(document), is_of_one_boot, rows, order }
+    }
+
+    /// Without its id, by which nobody can find a run that is not kept.
+    pub fn unkept(mut self) -> Run {
+        self.head.id = None;
+        self
     }
 }
 

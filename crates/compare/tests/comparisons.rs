@@ -8,7 +8,7 @@ use compare::{
 use document::{Document, Machine, Measurement, Outcome, Path, Place, Row, SCHEMA, Timing};
 use environment::Environment;
 use serde_json::{Value, json};
-use stats::{Cost, Counts, Cycles, Instructions, Nanos};
+use stats::{Cost, Counts, Cycles, Instructions, Nanos, Pair, SignedRank};
 use std::collections::BTreeMap;
 use table::{Kernel, Table};
 
@@ -332,7 +332,7 @@ fn the_history_of_this_machine_tells_how_much_a_row_varies() {
     assert_eq!((without.verdict, with.verdict), (Verdict::Inconclusive, Verdict::Slower));
     let variation = with.variation.unwrap();
     assert_eq!((variation.source, variation.kept_runs), (Source::History, 16));
-    assert!(variation.deviation < variation.prior / 2.0, "{variation:?}");
+    assert!(variation.deviation.unwrap() < variation.prior.unwrap() / 2.0, "{variation:?}");
     // Runs of another kernel, and those of the sides, say nothing.
     let mut other = history.clone();
     other.iter_mut().for_each(|document| document.environment.kernel.release = Some("6.2".into()));
@@ -433,24 +433,26 @@ fn settings_say_what_is_wrong_with_them() {
 #[test]
 fn pairs_of_rounds_count_alone() {
     let syscall = |id, cycles| given(&[document(id, vec![measured("syscall-x86_64", "none", cycles)])]);
+    let pair = |change: f64| Pair { base: 300.0, new: 300.0 + change };
     let pairs = |change: f64| Paired {
         entry: "syscall-x86_64".into(),
         operation: "none".into(),
         configuration: BTreeMap::new(),
-        change,
-        low: change - 0.2,
-        high: change + 0.2,
-        pairs: 40,
+        pairs: (0..40).map(|turn| pair(change + f64::from(turn * 7 % 9) - 4.0)).collect(),
     };
     let found = |change: f64| {
         let (base, new) = (syscall(1, 300.0), syscall(2, 302.0));
         compare_pairs(Table::get(), &base, &new, &[pairs(change)], &Settings::default()).rows.remove(0)
     };
-    let (told, same) = (found(1.0), found(0.1));
+    let (told, same) = (found(3.0), found(0.1));
     assert_eq!((told.verdict, told.within_margin, same.verdict), (Verdict::Slower, true, Verdict::Same));
-    assert_eq!(told.variation.unwrap().source, Source::Pairs);
+    let variation = told.variation.unwrap();
+    assert_eq!((variation.source, variation.pairs), (Source::Pairs, 40));
+    assert_eq!((variation.deviation, variation.prior, variation.of_runs), (None, None, 0.0));
     let change = told.change.unwrap();
-    assert!((change.low - 0.8).abs() < 1e-6 && (change.high - 1.2).abs() < 1e-6, "{change:?}");
+    let rank = SignedRank::of(&pairs(3.0).pairs).unwrap();
+    assert_eq!((change.low, change.high), rank.interval(0.05));
+    assert_eq!((change.estimate, change.p), (3.0, rank.p(0.0)));
     assert_eq!(told.new.unwrap().estimate, Some(302.0), "as it was measured");
 }
 

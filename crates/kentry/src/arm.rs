@@ -65,10 +65,20 @@ impl ArmCommand {
         shown(&self.text)
     }
 
-    /// What its documents say that the probes ran under; none if they run as they are.
+    /// What its documents say that the probes ran under; none if they run as they are. The CPU and the probes are no part of it: the
+    /// documents tell both elsewhere, and a run on a CPU of one's choice is one like any other.
     pub fn command(&self) -> Option<String> {
-        (!self.text.is_empty()).then(|| self.text.clone())
+        let words = self.wrapper.environment.iter().chain(&self.wrapper.words);
+        let text = words.map(|word| quoted(word)).collect::<Vec<String>>().join(" ");
+        (!text.is_empty()).then_some(text)
     }
+}
+
+/// A word as it is typed, in quotation marks only where it needs them: `{}` does not.
+fn quoted(word: &str) -> String {
+    let is_special = |letter: char| letter.is_whitespace() || "'\"\\#".contains(letter);
+    let needs = word.is_empty() || word.contains(is_special);
+    if needs { format!("'{}'", word.replace('\'', r"'\''")) } else { word.to_string() }
 }
 
 fn shown(text: &str) -> String {
@@ -120,6 +130,19 @@ mod tests {
         assert_eq!(parsed("kentry --cpu=3"), (words(&[]), None, Some(3), words(&[])));
         let other = parsed("/old/kentry-0.1 --cpu 1 nice -n 5");
         assert_eq!(other, (words(&[]), Some("/old/kentry-0.1".into()), Some(1), words(&["nice", "-n", "5"])));
+    }
+
+    #[test]
+    fn the_command_is_what_the_probes_run_under_and_no_more() {
+        let command = |text: &str| ArmCommand::parse(text).unwrap().command();
+        for text in ["", "kentry", "--cpu 1", "kentry --cpu=3", "/old/kentry-0.1 --cpu 1"] {
+            assert_eq!(command(text), None, "{text}");
+        }
+        assert_eq!(command("--cpu 1 strace -f {}").as_deref(), Some("strace -f {}"));
+        let odd = r#"A='b c' /old/kentry --cpu 2 sh -c "it's \\ #1; {}" '' {file}"#;
+        let arm = ArmCommand::parse(odd).unwrap();
+        let again = ArmCommand::parse(&arm.command().unwrap()).unwrap();
+        assert_eq!(again.wrapper, arm.wrapper);
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub const COMPARE_STATUS: &[(&str, &str)] = &[
     ("3", "the two sides are not comparable, or no probe runs in an arm of --live"),
     ("4", "inconclusive: nothing regressed for sure, and something may have"),
     ("5", "a result could not be written, or a run not kept (other commands end with 1)"),
-    ("130", "--live was interrupted; what was measured is compared"),
+    ("130", "--live was interrupted; what was measured so far is compared"),
 ];
 
 /// The same with `--git-bisect`.
@@ -242,5 +242,10 @@ mod tests {
         };
         assert_eq!(documented(COMPARE_STATUS), all.map(|ended| ended.exit_code(false)));
         assert_eq!(documented(BISECT_STATUS), [0, 1, 125, 128]);
+        let documents = [include_str!("../../../README.md"), include_str!("../../../docs/compare.md")];
+        for (ended, (code, meaning)) in all.iter().zip(COMPARE_STATUS) {
+            let line = format!("\n| {code} | {meaning} | {}, ", ended.exit_code(true));
+            assert!(documents.iter().all(|text| text.contains(&line)), "{line}");
+        }
     }
 }

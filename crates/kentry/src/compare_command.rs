@@ -1,6 +1,6 @@
 //! `kentry compare`.
 
-use crate::{catch_interrupts, drawn_seed, is_colored, note, width};
+use crate::{catch_interrupts, drawn_seed, is_colored, need_counter, note, width};
 use compare::{Comparison, GateAnswer, Given, Run};
 use kentry::arm::ArmCommand;
 use kentry::cli::SaveArgs;
@@ -48,29 +48,34 @@ fn compare_runs(args: &CompareArgs) -> Result<Ended, Error> {
 
 /// Measures the arms, keeps their runs, and compares them by the rounds that were taken together.
 fn compare_live(args: &CompareArgs) -> Result<Ended, Error> {
+    need_counter()?;
     let commands = args.live.iter().map(|text| ArmCommand::parse(text)).collect::<Result<Vec<_>, Error>>()?;
     let plan = args.measured.plan(Table::get(), &args.entry, &args.operation, drawn_seed())?;
     let outputs = outputs(args)?;
     let save = SaveArgs { no_save: args.measured.no_save, ..SaveArgs::default() };
-    let savings =
-        commands.iter().map(|_| Saving::prepare(&save, &mut note)).collect::<Result<Vec<_>, Error>>()?;
+    // That runs cannot be kept is said once.
+    let savings = [Saving::prepare(&save, &mut note)?, Saving::prepare(&save, &mut |_| ())?];
     let interrupt = catch_interrupts()?;
     let arms = live_command::measure(&commands, &plan, args.measured.timeout, &interrupt, &mut note)?;
-    let kept: Result<(), Error> =
-        savings.into_iter().zip(&arms.documents).try_for_each(|(saving, document)| saving.keep(document));
-    let [base, new] = [0, 1].map(|place| given(&arms, &commands, place));
+    let kept: Vec<Result<bool, Error>> =
+        savings.into_iter().zip(&arms.documents).map(|(saving, document)| saving.keep(document)).collect();
+    let is_kept = |place: usize| matches!(kept.get(place), Some(Ok(true)));
+    let [base, new] = [0, 1].map(|place| given(&arms, &commands, place, is_kept(place)));
     let compared =
         compare::compare_pairs(Table::get(), &base, &new, &live_command::pairs(&arms), &args.settings());
     let ended = show(&compared, args, outputs)?;
-    kept?;
+    kept.into_iter().collect::<Result<Vec<bool>, Error>>()?;
     Ok(if interrupt.load(Ordering::Relaxed) { Ended::Failed(INTERRUPTED) } else { ended })
 }
 
-/// An arm as a side.
-fn given(arms: &Arms, commands: &[ArmCommand], place: usize) -> Given {
-    let command = commands.get(place).and_then(ArmCommand::command);
-    let label = format!("{}: {}", live_command::name(place), command.as_deref().unwrap_or("no command"));
-    let run = |document: &document::Document| Run::of(Table::get(), document, None);
+/// An arm as a side. A run that is not kept has no id that anybody could find it by.
+fn given(arms: &Arms, commands: &[ArmCommand], place: usize, is_kept: bool) -> Given {
+    let typed = commands.get(place).map(|command| command.text.as_str()).filter(|text| !text.is_empty());
+    let label = format!("{}: {}", live_command::name(place), typed.unwrap_or("no command"));
+    let run = |document: &document::Document| {
+        let run = Run::of(Table::get(), document, None);
+        if is_kept { run } else { run.unkept() }
+    };
     Given { label: report::plain(&label), runs: arms.documents.get(place).map(run).into_iter().collect() }
 }
 

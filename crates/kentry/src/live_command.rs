@@ -17,9 +17,6 @@ use table::{Kernel, Probe, Table};
 /// A command that takes longer to start a probe is slow, in seconds: a probe by itself takes a few milliseconds.
 const SLOW_START: f64 = 0.02;
 
-/// The confidence of the intervals of paired differences, as comparisons take them.
-const CONFIDENCE: f64 = 0.95;
-
 /// The longest note on what a command said, in characters.
 const SAID: usize = 200;
 
@@ -259,19 +256,13 @@ fn used(plan: &HostPlan) -> Vec<Probe> {
     Probe::ALL.into_iter().filter(needs).collect()
 }
 
-/// What the turns of two arms say of each row: the paired differences.
+/// The rounds of two arms that were taken in turns, of each row.
 pub fn pairs(arms: &Arms) -> Vec<compare::Paired> {
-    let of_row = |turns: &Turns| {
-        let found = stats::paired(&arms.pairs(turns, 0, 1), CONFIDENCE)?;
-        Some(compare::Paired {
-            entry: turns.entry.clone(),
-            operation: turns.operation.clone(),
-            configuration: BTreeMap::new(),
-            change: found.difference,
-            low: found.low,
-            high: found.high,
-            pairs: found.pairs as u64,
-        })
+    let of_row = |turns: &Turns| compare::Paired {
+        entry: turns.entry.clone(),
+        operation: turns.operation.clone(),
+        configuration: BTreeMap::new(),
+        pairs: arms.pairs(turns, 0, 1),
     };
-    arms.turns.iter().filter_map(of_row).collect()
+    arms.turns.iter().map(of_row).collect()
 }

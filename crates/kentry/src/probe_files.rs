@@ -3,10 +3,12 @@
 
 use crate::error::Error;
 use measure::Probes;
+use nix::fcntl::OFlag;
 use process::{Command, Isolation, Limits, Program};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::os::unix::fs::PermissionsExt;
+use std::io::Read;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use table::Probe;
 
@@ -92,15 +94,26 @@ pub fn of_other(program: &Path, limits: &Limits) -> Result<Foreign, Error> {
 /// Reads a probe that is the one that the manifest names.
 fn image(file: &Path, probe: Probe, manifest: &Manifest) -> Result<Vec<u8>, String> {
     let name = probe.name();
-    let length = std::fs::symlink_metadata(file).map_err(|error| format!("{name}: {error}"))?.len();
-    if length > LARGEST {
-        return Err(format!("{name} is {length} bytes long"));
-    }
-    let bytes = std::fs::read(file).map_err(|error| format!("{name}: {error}"))?;
+    let bytes = read(file).map_err(|error| format!("{name}: {error}"))?;
     match manifest.probes.get(name) {
         Some(hash) if *hash == Probes::hash(&bytes) => Ok(bytes),
         _ => Err(format!("{name} is not the one that it describes")),
     }
+}
+
+/// Reads a regular file that another program wrote. No link is followed, and nothing is waited for.
+fn read(file: &Path) -> std::io::Result<Vec<u8>> {
+    let flags = (OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits();
+    let opened = std::fs::OpenOptions::new().read(true).custom_flags(flags).open(file)?;
+    if !opened.metadata()?.is_file() {
+        return Err(std::io::Error::other("it is no regular file"));
+    }
+    let mut bytes = Vec::new();
+    opened.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(std::io::Error::other(format!("it is longer than {LARGEST} bytes")));
+    }
+    Ok(bytes)
 }
 
 #[cfg(test)]
@@ -136,6 +149,19 @@ mod tests {
         assert!(error.ends_with("probe64 is not the one that it describes"), "{error}");
         let error = of_script(&format!("cat {from}/manifest")).unwrap_err();
         assert!(error.contains("probe64: No such file"), "{error}");
+    }
+
+    #[test]
+    fn a_probe_that_is_no_regular_file_is_not_read() {
+        let manifest = r#"echo '{"kentry": "1", "compiler": null, "probes": {}}'"#;
+        for (script, why) in [
+            ("ln -s /dev/zero $2/probe64", "Too many levels of symbolic links"),
+            ("mkfifo $2/probe64", "it is no regular file"),
+            ("truncate -s 67108865 $2/probe64", "it is longer than 67108864 bytes"),
+        ] {
+            let error = of_script(&format!("{script}; {manifest}")).unwrap_err();
+            assert!(error.contains("probe64: ") && error.contains(why), "{script}: {error}");
+        }
     }
 
     #[test]

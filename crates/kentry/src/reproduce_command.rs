@@ -51,7 +51,7 @@ fn reproduce(publication: &Publication, args: &ReproduceArgs) -> Result<ExitCode
     }
     let keeps = saving.keeps();
     // Kept before they are shown, as every run; that of this Linux is the latest.
-    let kept = keep_lab(&found, args).and(run.map_or(Ok(()), |run| saving.keep(run)));
+    let kept = keep_lab(&found, args).and(run.map_or(Ok(false), |run| saving.keep(run)));
     let mut reproduction = found.beside(publication);
     if !keeps || kept.is_err() {
         reproduction.here.run = None;
@@ -66,7 +66,7 @@ fn reproduce(publication: &Publication, args: &ReproduceArgs) -> Result<ExitCode
 /// A name belongs to the run of this Linux. That runs cannot be kept was said for that one.
 fn keep_lab(found: &Found, args: &ReproduceArgs) -> Result<(), Error> {
     let Some(lab) = &found.lab else { return Ok(()) };
-    Saving::prepare(&SaveArgs { name: None, ..args.save.clone() }, &mut |_| ())?.keep(lab)
+    Saving::prepare(&SaveArgs { name: None, ..args.save.clone() }, &mut |_| ())?.keep(lab).map(drop)
 }
 
 fn find(name: &str) -> Result<&'static Publication, Error> {

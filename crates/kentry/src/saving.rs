@@ -69,18 +69,18 @@ impl Saving {
         Ok(store)
     }
 
-    /// Keeps a run, if something was found out.
+    /// Keeps a run, if something was found out, and says whether it did.
     ///
     /// # Errors
     /// [`Error::Runs`]; nothing is left behind then.
-    pub fn keep(self, document: &Document) -> Result<(), Error> {
+    pub fn keep(self, document: &Document) -> Result<bool, Error> {
         let is_worth_it = self.is_asked_for || document.results.iter().any(Row::has_outcome);
         let Some(store) = self.store.filter(|_| is_worth_it) else {
-            return Ok(());
+            return Ok(false);
         };
         let style = Style { color: false, width: 0, verbose: false, selection: Selection::All };
         let json = report::render(document, Table::get(), Format::Json, &style)?;
         store.keep(document, &String::from_utf8_lossy(&json), self.name.as_deref(), &self.tags)?;
-        Ok(())
+        Ok(true)
     }
 }

@@ -24,8 +24,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// With fewer good rounds in one of its arms a row lacks some. If so many pairs all differ in one direction, that is no chance even among the
-/// rows of the whole table.
+/// A row needs this many good rounds in every arm. If that many pairs differ in one direction, chance explains it in 1 of 8,000 cases.
 pub const NEEDED: usize = 14;
 
 /// One of the things that are compared.

@@ -24,12 +24,13 @@ fn text(compared: &Comparison, style: Style) -> String {
 }
 
 /// Everything that the samples hold.
-fn samples() -> [(&'static str, Comparison); 5] {
+fn samples() -> [(&'static str, Comparison); 6] {
     [
         ("update", compared::update()),
         ("calm", compared::calm()),
         ("noisy", compared::noisy()),
         ("counted", compared::counted()),
+        ("live", compared::live()),
         ("refused", compared::refused()),
     ]
 }
@@ -48,6 +49,7 @@ fn first_screens() {
 #[test]
 fn everything() {
     assert_snapshot!("compare-update-all", text(&compared::update(), ALL));
+    assert_snapshot!("compare-live-verbose", text(&compared::live(), Style { verbose: true, ..ALL }));
     assert_snapshot!("compare-calm-verbose", text(&compared::calm(), Style { verbose: true, ..ALL }));
 }
 

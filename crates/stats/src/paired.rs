@@ -53,29 +53,74 @@ pub struct Paired {
     pub correlation: f64,
 }
 
-/// The difference of pairs in order of time, with an interval that covers it with this confidence (0.95). `None` with fewer than
-/// [`LEAST_ROUNDS`] pairs; those with a value that is not finite do not count.
-pub fn paired(pairs: &[Pair], confidence: f64) -> Option<Paired> {
-    let differences = pairs.iter().map(|pair| pair.new - pair.base);
-    let in_time: Vec<f64> = differences.filter(|difference| difference.is_finite()).collect();
-    if in_time.len() < LEAST_ROUNDS {
-        return None;
+/// What pairs say of the difference: its estimate, its interval at any confidence, and how likely it is by chance.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SignedRank {
+    /// The means of each two differences, sorted; at least one.
+    means: Vec<f64>,
+    /// The differences that these are of.
+    count: usize,
+    /// The standard deviation of the signed rank, in ranks.
+    spread: f64,
+    /// How many pairs there are.
+    pub pairs: usize,
+    /// The correlation of neighbouring differences that is reckoned with; 0 where none shows.
+    pub correlation: f64,
+}
+
+impl SignedRank {
+    /// Of pairs in order of time. `None` with fewer than [`LEAST_ROUNDS`]; those with a value that is not finite do not count.
+    pub fn of(pairs: &[Pair]) -> Option<SignedRank> {
+        let differences = pairs.iter().map(|pair| pair.new - pair.base);
+        let in_time: Vec<f64> = differences.filter(|difference| difference.is_finite()).collect();
+        if in_time.len() < LEAST_ROUNDS {
+            return None;
+        }
+        let batches = batches(&in_time);
+        let correlation = likely_correlation(&batches);
+        let inflation = (1.0 + correlation) / (1.0 - correlation);
+        Some(SignedRank {
+            means: means_of_two(&batches),
+            count: batches.len(),
+            spread: deviation(batches.len() as f64) * inflation.sqrt(),
+            pairs: in_time.len(),
+            correlation,
+        })
     }
-    let normal = Normal::standard();
-    let batches = batches(&in_time);
-    let correlation = likely_correlation(&batches);
-    let inflation = (1.0 + correlation) / (1.0 - correlation);
-    let means = means_of_two(&batches);
-    let spread = deviation(batches.len() as f64) * inflation.sqrt();
-    let reach = normal.inverse_cdf(0.5 + confidence.clamp(0.0, 1.0 - 1e-12) / 2.0) * spread;
-    let (low, high) = interval(&means, reach);
+
+    /// The difference, new less base.
+    pub fn difference(&self) -> f64 {
+        median(&self.means).unwrap_or(f64::NAN)
+    }
+
+    /// The values with a [`p`](SignedRank::p) above `error`, which is one less the interval's confidence. Below the least p of so many
+    /// pairs there is no such interval; then it is drawn as if there were.
+    pub fn interval(&self, error: f64) -> (f64, f64) {
+        let normal = Normal::standard();
+        let reach = -normal.inverse_cdf(error.clamp(f64::MIN_POSITIVE, 1.0) / 2.0) * self.spread;
+        interval(&self.means, reach)
+    }
+
+    /// How likely a difference that is at least so far from `value` is where `value` is the truth, two-sided, 0 to 1. It is no less than
+    /// the chance that all pairs differ in one direction: 0.008 of 8 pairs, 0.0001 of 14.
+    pub fn p(&self, value: f64) -> f64 {
+        let by_chance = 2.0 * Normal::standard().sf(distance(&self.means, value) / self.spread);
+        by_chance.clamp(least_p(self.count), 1.0)
+    }
+}
+
+/// The difference of pairs in order of time, with an interval that covers it with this confidence (0.95); `None` as for
+/// [`SignedRank::of`].
+pub fn paired(pairs: &[Pair], confidence: f64) -> Option<Paired> {
+    let rank = SignedRank::of(pairs)?;
+    let (low, high) = rank.interval(1.0 - confidence);
     Some(Paired {
-        difference: median(&means)?,
+        difference: rank.difference(),
         low,
         high,
-        p: (2.0 * normal.sf(distance(&means, 0.0) / spread)).clamp(least_p(batches.len()), 1.0),
-        pairs: in_time.len(),
-        correlation,
+        p: rank.p(0.0),
+        pairs: rank.pairs,
+        correlation: rank.correlation,
     })
 }
 
@@ -126,10 +171,10 @@ fn distance(means: &[f64], value: f64) -> f64 {
     if value < *least || value > *most {
         return farthest(means) * (value - middle) / (extreme - middle);
     }
-    let below = means.partition_point(|mean| *mean < value) as f64;
-    let above = means.len() as f64 - means.partition_point(|mean| *mean <= value) as f64;
-    // Half of a step towards the middle: ranks are whole numbers.
-    ((below - above).abs() / 2.0 - 0.5).max(0.0)
+    let below = means.partition_point(|mean| *mean < value);
+    let above = means.len() - means.partition_point(|mean| *mean <= value);
+    // Those that are as great as the value count for it, and half of a step does: ranks are whole numbers.
+    (below.max(above) as f64 - means.len() as f64 / 2.0 - 0.5).max(0.0)
 }
 
 /// How far the extreme ones are from the middle, in ranks.
@@ -177,6 +222,19 @@ mod tests {
         let far = [21_800.0, 21_900.0, 22_000.0, 22_100.0, 22_200.0, 22_300.0, 22_400.0, 22_500.0];
         let found = paired(&pairs(&far), 0.95).unwrap();
         assert!(found.low > 21_000.0 && found.p < 0.01, "{found:?}");
+    }
+
+    #[test]
+    fn the_interval_holds_exactly_the_values_that_p_does_not_refuse() {
+        let some = [1.0, -2.5, 3.0, 0.5, -1.0, 2.0, 4.5, -0.25, 1.5, 0.0, 0.0, 2.25, -1.75, 0.75];
+        let rank = SignedRank::of(&pairs(&some)).unwrap();
+        for error in [0.5, 0.1, 0.05, 0.01, 0.001, 0.0003] {
+            let (low, high) = rank.interval(error);
+            for value in (-200..=200).map(|step| f64::from(step) / 16.0) {
+                let is_outside = value < low || value > high;
+                assert_eq!(is_outside, rank.p(value) <= error, "{value} of {low} to {high} at {error}");
+            }
+        }
     }
 
     #[test]

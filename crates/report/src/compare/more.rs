@@ -1,7 +1,7 @@
 //! How many more runs would settle what is inconclusive, and what to type for them.
 
 use super::words::count;
-use compare::{Comparison, Row, Verdict};
+use compare::{Comparison, Row, Source, Verdict};
 use document::Machine;
 use std::collections::BTreeSet;
 use table::Kernel;
@@ -24,9 +24,14 @@ pub(super) fn more(compared: &Comparison) -> Option<More> {
     if rows.is_empty() {
         return None;
     }
+    let is_live = |row: &&Row| row.variation.as_ref().is_some_and(|known| known.source == Source::Pairs);
+    let inconclusive = count(rows.len(), "inconclusive row");
+    if rows.iter().any(is_live) {
+        let text = format!("{inconclusive}. More turns would tell: a longer --budget.");
+        return Some(More { text, command: None });
+    }
     let mut needed: Vec<u64> = rows.iter().filter_map(|row| row.more_runs).collect();
     needed.sort_unstable();
-    let inconclusive = count(rows.len(), "inconclusive row");
     // What settles half of them; the rest may need many times as much.
     let Some(runs) = needed.get(rows.len().div_ceil(2) - 1).or(needed.last()).copied() else {
         let text = format!(

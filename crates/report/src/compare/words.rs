@@ -92,9 +92,10 @@ pub(super) fn side(side: &Side) -> String {
         [] => "no run".to_owned(),
         [run] => {
             let id = id(&run.id).map(|id| format!("run {id}"));
-            let named: Vec<String> = run.name.clone().into_iter().chain(id).collect();
-            let named = if named.is_empty() { side.label.clone() } else { named.join(", ") };
-            format!("{named} of {}", run.started)
+            let is_id = run.id.as_ref().is_some_and(|id| id.starts_with(&side.label));
+            let label = (!is_id && !side.label.is_empty()).then(|| side.label.clone());
+            let named: Vec<String> = run.name.clone().or(label).into_iter().chain(id).collect();
+            format!("{} of {}", named.join(", "), run.started)
         }
         runs => {
             let each = runs.iter().take(NAMED).map(|run| match (&run.name, id(&run.id)) {
@@ -329,6 +330,9 @@ pub(crate) fn confidence(compared: &Comparison) -> String {
     format!("at least 95 % confidence, as {rows} require{variation}")
 }
 
+/// What is said of rows whose rounds were paired.
+const IN_TURNS: &str = "rounds were taken in turns: what varies from run to run is in both arms";
+
 /// What is known of how much rows vary from run to run, and by what.
 fn variation(compared: &Comparison) -> Option<String> {
     let of = |source: Source| {
@@ -339,22 +343,27 @@ fn variation(compared: &Comparison) -> Option<String> {
             Source::Runs => "the runs of both sides".to_owned(),
             Source::History => format!("{} of this machine", count(kept as usize, "kept run")),
             Source::Prior => "kentry's prior, for lack of runs".to_owned(),
-            Source::Pairs => "rounds in turns".to_owned(),
+            Source::Pairs => IN_TURNS.to_owned(),
             Source::Counted => return None,
         };
         (!rows.is_empty()).then_some((rows.len(), what))
     };
+    let in_turns = of(Source::Pairs);
     let known: Vec<(usize, String)> =
-        [Source::Pairs, Source::Runs, Source::History, Source::Prior].into_iter().filter_map(of).collect();
+        [Source::Runs, Source::History, Source::Prior].into_iter().filter_map(of).collect();
     let text = match &known[..] {
-        [] => return None,
+        [] => return in_turns.map(|(_, what)| what),
         [(_, what)] => what.clone(),
         several => {
             let each = several.iter().map(|(rows, what)| format!("{what} ({})", count(*rows, "row")));
             each.collect::<Vec<_>>().join(", ")
         }
     };
-    Some(format!("variation from run to run known by {text}"))
+    let text = format!("variation from run to run known by {text}");
+    Some(match in_turns {
+        Some((rows, what)) => format!("{what} ({}); of the others, {text}", count(rows, "row")),
+        None => text,
+    })
 }
 
 /// The figures of a row with their intervals: `1435.2 → 1502.1 cycles: +66.9 (+54.8 to +79.0), +4.66 % (+3.82 to +5.50)`.
@@ -406,9 +415,13 @@ pub(super) fn evidence(row: &Row) -> Option<String> {
 /// How sure a row's change is, and why: confidence and variation.
 pub(crate) fn sureness(row: &Row) -> Option<String> {
     let (change, variation) = (row.change.as_ref()?, row.variation.as_ref());
-    let variation = variation.map(|known| {
-        let percent = known.percent.map(|percent| format!(" ({} %)", number(percent))).unwrap_or_default();
-        format!("; from run to run ±{}{percent}, by {}", number(known.deviation), source(known.source))
+    let variation = variation.map(|known| match known.deviation {
+        Some(deviation) => {
+            let percent =
+                known.percent.map(|percent| format!(" ({} %)", number(percent))).unwrap_or_default();
+            format!("; from run to run ±{}{percent}, by {}", number(deviation), source(known.source))
+        }
+        None => format!("; by {} of rounds in turns", count(known.pairs as usize, "pair")),
     });
     let confidence = plainly(100.0 * change.confidence);
     Some(format!("{confidence} % confidence, p {:.2e}{}", change.p, variation.unwrap_or_default()))

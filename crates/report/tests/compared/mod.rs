@@ -65,6 +65,39 @@ pub fn noisy() -> Comparison {
     )
 }
 
+/// Arms that were measured in turns, and are not kept.
+pub fn live() -> Comparison {
+    let in_turns = |mut row: Row| {
+        for side in [&mut row.base, &mut row.new].into_iter().flatten() {
+            (side.low, side.high, side.of_runs, side.runs, side.figures) =
+                (None, None, vec![side.estimate], 1, 1);
+        }
+        row.variation = Some(Variation {
+            deviation: None,
+            percent: None,
+            source: Source::Pairs,
+            of_runs: 0.0,
+            of_history: 0.0,
+            of_prior: 0.0,
+            prior: None,
+            kept_runs: 0,
+            pairs: 24,
+        });
+        row
+    };
+    let rows = [
+        changed("syscall-x86_64 getppid", 265.0, 110.3, 2.2, Verdict::Slower),
+        changed("syscall-x86_64 none", 265.0, 4.1, 4.4, Verdict::Inconclusive),
+        changed("call none", 4.8, -0.1, 0.2, Verdict::Same),
+    ];
+    let mut compared = comparison(1, rows.into_iter().map(in_turns).collect());
+    for (side, label) in [(&mut compared.base, "A: no command"), (&mut compared.new, "B: strace -f")] {
+        side.label = label.into();
+        side.runs.iter_mut().for_each(|run| (run.id, run.name) = (None, None));
+    }
+    compared
+}
+
 /// Instructions in two configurations of the lab.
 pub fn counted() -> Comparison {
     let counted = |name: &str, pti: &str, base: f64, change: f64| {
@@ -73,7 +106,7 @@ pub fn counted() -> Comparison {
         row.configuration = BTreeMap::from([("pti".into(), pti.into()), ("smap".into(), "on".into())]);
         row.unit = Some(Unit::Instructions);
         row.variation =
-            row.variation.map(|known| Variation { source: Source::Counted, deviation: 0.0, ..known });
+            row.variation.map(|known| Variation { source: Source::Counted, deviation: Some(0.0), ..known });
         row
     };
     let rows = vec![
@@ -305,14 +338,15 @@ fn changed(name: &str, base: f64, change: f64, half: f64, verdict: Verdict) -> R
             p: 0.0003,
         }),
         variation: Some(Variation {
-            deviation: half / 4.0,
+            deviation: Some(half / 4.0),
             percent: percent(half / 4.0),
             source: if base < 2000.0 { Source::Runs } else { Source::History },
             of_runs: 4.0,
             of_history: 11.0,
             of_prior: 3.0,
-            prior: base * 0.003,
+            prior: Some(base * 0.003),
             kept_runs: 12,
+            pairs: 0,
         }),
         ..unmeasured(name)
     }

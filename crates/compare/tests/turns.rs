@@ -1,0 +1,193 @@
+//! Comparisons of rounds in turns whose truth is known: how often a verdict is false, how often a true change is told, what intervals
+//! cover. Verdicts are those of [`compare_pairs`], over all rows together.
+#![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
+
+use compare::{Comparison, Given, Paired, Run, Settings, Verdict, compare_pairs};
+use document::{Document, Measurement, Row, SCHEMA};
+use rand::rngs::StdRng;
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use stats::{Cost, Counts, Cycles, Pair};
+use std::collections::BTreeMap;
+use table::{Kernel, Table};
+
+/// Rows of a comparison.
+const ROWS: usize = 40;
+
+/// Comparisons of a case: few in the inner loop; `make test` takes 2000.
+fn many() -> u64 {
+    let asked = std::env::var("KENTRY_SIMULATED_RUNS").ok().and_then(|text| text.parse().ok());
+    asked.unwrap_or(200)
+}
+
+/// What moves the cost of a round, in core cycles, beside a drift that both rounds of a turn have in common.
+#[derive(Debug, Clone, Copy)]
+struct World {
+    /// Turns of each row.
+    turns: usize,
+    /// The true difference of the first rows.
+    difference: f64,
+    /// How many rows differ.
+    different: usize,
+    /// How much more the second round of a turn costs.
+    second: f64,
+    /// What a round scatters by: the quotient of two evenly distributed numbers, without a mean, or one of them.
+    has_outliers: bool,
+    /// A second cost, so much greater, which a third of the rounds have.
+    mode: f64,
+}
+
+const CALM: World =
+    World { turns: 24, difference: 0.0, different: 0, second: 0.0, has_outliers: false, mode: 0.0 };
+
+impl World {
+    fn noise(self, random: &mut StdRng) -> f64 {
+        let even = random.random_range(-3.0..3.0);
+        let noise = if self.has_outliers { even / random.random_range(1e-3..1.0) } else { even };
+        noise + if random.random_bool(1.0 / 3.0) { self.mode } else { 0.0 }
+    }
+
+    fn pairs(self, difference: f64, random: &mut StdRng) -> Vec<Pair> {
+        let mut drift = 300.0;
+        let pair = |_| {
+            let (mut costs, mut order) = ([0.0, difference], [0, 1]);
+            order.shuffle(random);
+            drift += random.random_range(-3.0..3.0);
+            for (place, arm) in order.into_iter().enumerate() {
+                costs[arm] += drift + self.second * place as f64 + self.noise(random);
+            }
+            Pair { base: costs[0], new: costs[1] }
+        };
+        (0..self.turns).map(pair).collect()
+    }
+
+    fn compared(self, seed: u64) -> Comparison {
+        let mut random = StdRng::seed_from_u64(seed);
+        let rows = Table::get().rows(Kernel::Linux).take(ROWS);
+        let paired = rows.enumerate().map(|(number, (entry, operation))| Paired {
+            entry: entry.name.clone(),
+            operation: operation.name.clone(),
+            configuration: BTreeMap::new(),
+            pairs: self.pairs(if number < self.different { self.difference } else { 0.0 }, &mut random),
+        });
+        let paired: Vec<Paired> = paired.collect();
+        compare_pairs(Table::get(), &side(1), &side(2), &paired, &Settings::default())
+    }
+
+    /// Parts of the comparisons, or of rows.
+    fn found(self) -> Found {
+        let mut found = Found::default();
+        let names = |row: &compare::Row| (row.entry.clone(), row.operation.clone());
+        let different: Vec<_> = Table::get()
+            .rows(Kernel::Linux)
+            .take(self.different)
+            .map(|(entry, operation)| (entry.name.clone(), operation.name.clone()))
+            .collect();
+        for seed in 0..many() {
+            let compared = self.compared(seed);
+            assert_eq!((compared.rows.len(), compared.summary.compared), (ROWS, ROWS as u64));
+            let mut is_false = false;
+            for row in &compared.rows {
+                let truth = if different.contains(&names(row)) { self.difference } else { 0.0 };
+                let change = row.change.as_ref().unwrap();
+                found.missed += f64::from(u8::from(change.low > truth || change.high < truth));
+                let is_told = matches!(row.verdict, Verdict::Slower | Verdict::Faster);
+                found.told += f64::from(u8::from(is_told && truth != 0.0));
+                is_false |= is_told && (truth == 0.0 || (truth > 0.0) != (row.verdict == Verdict::Slower));
+                found.same += f64::from(u8::from(row.verdict == Verdict::Same));
+            }
+            found.false_in += f64::from(u8::from(is_false));
+        }
+        let comparisons = many() as f64;
+        found.false_in /= comparisons;
+        found.missed /= comparisons * ROWS as f64;
+        found.same /= comparisons * ROWS as f64;
+        found.told /= comparisons * self.different.max(1) as f64;
+        found
+    }
+}
+
+#[derive(Debug, Default)]
+struct Found {
+    /// Comparisons with any false `slower` or `faster`.
+    false_in: f64,
+    /// Rows whose interval leaves out the truth.
+    missed: f64,
+    /// Rows that differ, and are told to.
+    told: f64,
+    /// Rows that are called the same.
+    same: f64,
+}
+
+/// A run of an arm. What it says of itself is not what the verdicts are made of.
+fn side(id: u64) -> Given {
+    let cost = Cost {
+        estimate: Cycles(300.0),
+        ci_low: Some(Cycles(299.0)),
+        ci_high: Some(Cycles(301.0)),
+        min: Cycles(300.0),
+        p50: Cycles(300.0),
+        p99: None,
+        p999: None,
+        max: Cycles(300.0),
+    };
+    let row = |(entry, operation): (&table::Entry, &table::Operation)| Row {
+        core_cycles: Some(cost),
+        counts: Counts { samples: 1000, ..Counts::default() },
+        ..Row::unmeasured(&entry.name, &operation.name, entry.bits())
+    };
+    let document = Document {
+        schema: SCHEMA.into(),
+        id: Some(format!("{id:032x}")),
+        measurement: Measurement { cycles_per_tick: Some(1.0), ..Measurement::default() },
+        environment: environment::Environment::default(),
+        vdso: BTreeMap::new(),
+        results: Table::get().rows(Kernel::Linux).take(ROWS).map(row).collect(),
+        findings: Vec::new(),
+    };
+    Given { label: id.to_string(), runs: vec![Run::of(Table::get(), &document, None)] }
+}
+
+/// Three standard errors of a share of 0.05.
+fn by_chance() -> f64 {
+    3.0 * (0.05 * 0.95 / many() as f64).sqrt()
+}
+
+#[test]
+fn arms_that_are_the_same_are_told_apart_in_5_of_100_comparisons_at_most() {
+    for turns in [6, 8, 14, 24] {
+        for world in [
+            CALM,
+            World { second: 6.0, ..CALM },
+            World { mode: 44.0, ..CALM },
+            World { has_outliers: true, ..CALM },
+            World { has_outliers: true, mode: 44.0, second: 6.0, ..CALM },
+        ] {
+            let world = World { turns, ..world };
+            let found = world.found();
+            assert!(found.false_in <= 0.05 + by_chance(), "{world:?}: {found:?}");
+            assert!(found.missed <= 0.05, "{world:?}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn what_differs_is_told() {
+    let told = |world: World| {
+        let found = World { different: 4, ..world }.found();
+        assert!(found.missed <= 0.05, "{world:?}: {found:?}");
+        found.told
+    };
+    // Not every time: neighbouring turns that are alike by chance count for fewer.
+    assert!(told(World { difference: 6.0, ..CALM }) > 0.9);
+    assert!(told(World { difference: -3.0, ..CALM }) > 0.7);
+    // With as many turns as a measurement asks for.
+    assert!(told(World { difference: 6.0, turns: 14, ..CALM }) > 0.7);
+    assert!(told(World { difference: 10.0, turns: 40, has_outliers: true, ..CALM }) > 0.7);
+}
+
+#[test]
+fn what_is_the_same_is_called_so() {
+    let found = CALM.found();
+    assert!(found.same > 0.9, "{found:?}");
+}
