@@ -8,8 +8,8 @@ use crate::{facts, gate, judge};
 use std::collections::BTreeSet;
 use table::Table;
 
-/// Compares two sides. Of `history`, which may hold any kept runs, those count that are of the same machine, kernel and probes as a
-/// run of a side; they tell how much rows vary from run to run, and nothing else.
+/// Compares two sides. Of `history`, which may hold any kept runs, those count that differ from a run of a side in nothing that
+/// may be the cause of a difference; they tell how much rows vary from run to run, and nothing else.
 pub fn compare(table: &Table, base: &Given, new: &Given, history: &[Run], settings: &Settings) -> Comparison {
     let (of_base, of_new) = (distinct(&base.runs), distinct(&new.runs));
     let given = pair::Given::new(table, of_base.runs.clone(), of_new.runs.clone(), history);

@@ -340,6 +340,47 @@ fn the_history_of_this_machine_tells_how_much_a_row_varies() {
     assert_eq!(compared(&vec![int80(1, 1300.0); 5]).variation.unwrap().kept_runs, 0);
 }
 
+/// What was changed was measured again and again before and after; the kept runs of both were one group, in which the change itself
+/// was taken for variation from run to run.
+#[test]
+fn kept_runs_on_both_sides_of_a_change_do_not_hide_it() {
+    type Change = fn(&mut Document);
+    let changes: [(&str, Change); 5] = [
+        ("seccomp", |run| {
+            run.environment.limits.seccomp = Some("filter".into());
+            run.environment.limits.seccomp_filters = Some(1);
+        }),
+        ("mitigation", |run| {
+            run.environment.mitigations.insert("meltdown".into(), "Mitigation: PTI".into());
+        }),
+        ("tracer", |run| run.environment.limits.tracer_pid = Some(1)),
+        ("hypervisor", |run| run.environment.hypervisor.present = true),
+        ("command", |run| run.measurement.command = Some("strace".into())),
+    ];
+    let run = |id: u64, cycles: f64| {
+        let cycles = cycles * (1.0 + 0.001 * (id % 3) as f64);
+        document(id, vec![measured("syscall-x86_64", "none", cycles)])
+    };
+    for (what, change) in changes {
+        let changed = |id: u64| {
+            let mut run = run(id, 414.0);
+            change(&mut run);
+            run
+        };
+        for (before, after) in [(0, 0), (1, 1), (1, 16), (4, 2), (16, 1), (16, 16)] {
+            let mut history: Vec<Document> = (0..before).map(|id| run(100 + id, 300.0)).collect();
+            history.extend((0..after).map(|id| changed(200 + id)));
+            let (base, new) = (given(&[run(1, 300.0)]), given(&[changed(2)]));
+            let history = given(&history).runs;
+            let found = compare(Table::get(), &base, &new, &history, &Settings::default());
+            let row = &found.rows[0];
+            assert_eq!(row.verdict, Verdict::Slower, "{what}, {before} and {after}: {row:?}");
+            let usable: u64 = [before, after].into_iter().filter(|runs| *runs > 1).sum();
+            assert_eq!(row.variation.as_ref().unwrap().kept_runs, usable, "{what}");
+        }
+    }
+}
+
 #[test]
 fn a_run_that_is_given_twice_counts_once() {
     let syscall = |id| document(id, vec![measured("syscall-x86_64", "none", 300.0)]);
