@@ -129,8 +129,11 @@ fn a_row_that_got_slower_is_found_and_no_other() {
     let (low, high) = (change.percent_low.unwrap(), change.percent_high.unwrap());
     assert!(low < 10.0 && 10.0 < high && high - low < 10.0, "{change:?}");
     let text = printed(&user.compare(SLOWER));
-    assert!(text.contains("slower?      Yes: 1 of 5 rows got slower, by at most "), "{text}");
-    assert!(text.lines().count() <= 40 && text.contains("(syscall-x86_64 none)"), "{text}");
+    assert!(
+        text.contains("slower?      Yes: 1 of 5 rows got slower, most of all syscall-x86_64 none (+"),
+        "{text}"
+    );
+    assert!(text.lines().count() <= 40 && text.contains("most of all syscall-x86_64 none"), "{text}");
     let alike = user.comparison(ALIKE);
     assert!(alike.rows.iter().all(|row| !row.verdict.is_difference()), "{:?}", alike.summary);
 }
@@ -181,6 +184,34 @@ fn every_exit_code_is_as_documented() {
     assert_eq!(code(&full("a1.json b1.json --fail-above 3% --git-bisect")), 128);
     let without = user.compare("a1.json b1.json --git-bisect");
     assert_eq!(code(&without), 128, "there is nothing to fail on: {}", said(&without));
+}
+
+#[test]
+fn a_gate_that_could_not_fail_is_refused() {
+    let user = User::new();
+    for short in ["syscall=5%", "syscall-x86_64=5%", "sysc*=5%,5cycles", "syscall-x86_64=5%,5cycles"] {
+        assert_eq!(code(&user.compare(&format!("{SLOWER} --fail-above {short}"))), 1, "{short}");
+    }
+    let cases = [
+        (
+            "--fail-above sysall=5%",
+            "--fail-above sysall=5%: no compared row has this name; did you mean syscall?",
+        ),
+        ("--fail-above int80-*=5%", "no compared row has this name"),
+        ("--fail-above 5% --fail-above 3%", "are both for all rows"),
+        ("--fail-above -3%", "it must be zero or more"),
+        ("-e syscal", "did you mean syscall?"),
+    ];
+    for (words, why) in cases {
+        let output = user.compare(&format!("{SLOWER} {words}"));
+        assert_eq!(code(&output), 2, "{words}: {}", printed(&output));
+        assert!(said(&output).contains(why), "{words}: {}", said(&output));
+    }
+    let passed = user.compare(&format!("{SLOWER} --fail-above syscall=50%"));
+    assert!(printed(&passed).contains("Passed: 2 rows within the limit"), "{}", printed(&passed));
+    let same = user.compare("a1.json a1.json");
+    assert_eq!(code(&same), 2);
+    assert!(said(&same).contains("cannot differ from itself"), "{}", said(&same));
 }
 
 #[test]
@@ -369,7 +400,7 @@ fn what_a_document_says_can_break_nothing() {
         rows[3]["core_cycles"]["estimate"] = json!(0);
     });
     for format in ["text", "markdown", "json", "junit", "ktap"] {
-        for sides in ["a1.json evil.json", "evil.json a1.json", "evil.json evil.json"] {
+        for sides in ["a1.json evil.json", "evil.json a1.json", "evil.json evil.json --force"] {
             let output = user.compare(&format!("{sides} --all --verbose --format {format}"));
             assert_eq!(code(&output), 0, "{sides} {format}: {}", said(&output));
             let text = printed(&output);

@@ -42,7 +42,8 @@ fn conclude(
     let mut pairs = if refused { Vec::new() } else { given.pairs() };
     judge::judge(&mut pairs, &settings.same);
     let mut rows = sorted(pairs);
-    let gate = if refused { None } else { gate::judge(&settings.gate, &mut rows) };
+    let kernel = of_base.runs.iter().chain(&of_new.runs).find_map(|run| run.head.place.kernel.known());
+    let gate = if refused { None } else { gate::judge(given.table, kernel, &settings.gate, &mut rows) };
     Comparison {
         schema: SCHEMA.into(),
         base: side(base, &of_base.runs),

@@ -154,8 +154,10 @@ const FACTS: [Fact; 33] = [
         meaning: "A filter is run on every system call.",
         value: |document| {
             let limits = &document.environment.limits;
-            let filters =
-                limits.seccomp_filters.map(|count| format!(", {count} filters")).unwrap_or_default();
+            let filters = limits
+                .seccomp_filters
+                .map(|count| format!(", {count} filter{}", if count == 1 { "" } else { "s" }));
+            let filters = filters.unwrap_or_default();
             limits.seccomp.as_ref().map(|mode| format!("{mode}{filters}"))
         },
     },

@@ -73,9 +73,9 @@ pub struct CompareArgs {
 #[derive(Debug, Clone, Args)]
 #[group(id = "gate", multiple = true)]
 pub struct GateArgs {
-    /// End with 1 if a row costs more by this for sure: 3%, 10cycles, or for some rows 'int80-*=5%' or 'libc getcpu=4cycles';
-    /// may be given several times, and the last one that names a row counts for it
-    #[arg(long, value_name = "[ROWS=]LIMIT")]
+    /// End with 1 if a row costs more by this for sure: 3%, 10cycles, 3%,5cycles (the greater counts), or for some rows
+    /// 'syscall=5%', 'int80-*=5%' or 'libc getcpu=4cycles'; may be given several times, and the last one that names a row counts for it
+    #[arg(long, value_name = "[ROWS=]LIMIT", allow_hyphen_values = true)]
     pub fail_above: Vec<Above>,
     /// End with 1 if a row opened, closed, or is closed for another reason
     #[arg(long, value_name = "EVENT", value_delimiter = ',', value_parser = on())]
