@@ -264,6 +264,33 @@ fn runs_are_named_as_everywhere() {
 }
 
 #[test]
+fn several_kept_runs_are_named_by_a_glob_or_a_tag() {
+    let user = User::new();
+    for (run, name) in [("a1", "old-1"), ("a2", "old-2"), ("b1", "new-1")] {
+        user.keep(&RUNS[run], Some(name));
+    }
+    let store = Store::at(user.path("data/kentry/runs"));
+    let tags = BTreeMap::from([("commit".to_string(), "1a2b".to_string())]);
+    for (run, name) in [("a3", None), ("b2", Some("other"))] {
+        store.keep(&document::load(&RUNS[run]).unwrap(), &RUNS[run], name, &tags).unwrap();
+    }
+    let runs = |words: &str| {
+        let compared = user.comparison(words);
+        [compared.base, compared.new].map(|side| side.runs.len())
+    };
+    assert_eq!(runs("--base old-* --new new-*"), [2, 1]);
+    assert_eq!(runs("--base old-? --new tag:commit=1a2b"), [2, 2]);
+    assert_eq!(runs("--base old-1 --base old-2 --new new-1 --new tag:commit=*"), [2, 3]);
+    for nobody in ["nobody-*", "tag:commit=x", "tag:x=1a2b"] {
+        let output = user.compare(&format!("--base {nobody} --new new-1"));
+        assert_eq!(code(&output), 2);
+        assert!(said(&output).contains(&format!("{nobody}: no kept run has")), "{}", said(&output));
+    }
+    user.write("[x].json", &RUNS["a1"]);
+    assert_eq!(runs("--base [x].json --new new-1"), [1, 1], "a file of such a name");
+}
+
+#[test]
 fn kept_runs_of_this_machine_tell_how_much_rows_vary() {
     let user = User::new();
     let kept = |user: &User| {
