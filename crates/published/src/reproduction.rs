@@ -190,7 +190,7 @@ impl Reproduction {
             way: publication.way.clone(),
             base: publication.base.clone(),
             here: Here::of(parts),
-            differs: differs(publication, parts.here),
+            differs: partial(parts).into_iter().chain(differs(publication, parts.here)).collect(),
             figures: figures.collect(),
             ways,
             lab: parts.lab.map(|run| in_lab(publication, run, table)),
@@ -223,6 +223,12 @@ impl Here {
             run: parts.run.and_then(|run| run.id.clone()),
         }
     }
+}
+
+/// What is said of a measurement that was cut short.
+fn partial(parts: &Parts) -> Option<String> {
+    let is_partial = parts.run.into_iter().chain(parts.lab).any(|run| run.measurement.partial);
+    is_partial.then(|| "PARTIAL: the measurement was cut short, and rows may lack a figure".to_owned())
 }
 
 /// What is not as it was there: the processor and the kernel, unless their names say otherwise, and what is around them.
@@ -704,6 +710,18 @@ mod tests {
         let found = reproduced(TABLE, false, Some(&run), &timed);
         assert!(figure(&found, "PTI off", "syscall").disturbed);
         assert!(!figure(&found, "PTI off", "int 80h").disturbed);
+    }
+
+    #[test]
+    fn a_run_that_was_cut_short_is_called_partial() {
+        let mut run = document(vec![row("syscall-x86_64", 50.0)]);
+        let is_said = |run: &Document| {
+            let found = reproduced(TABLE, false, Some(run), &loops());
+            found.differs.iter().any(|differs| differs.starts_with("PARTIAL: "))
+        };
+        assert!(!is_said(&run));
+        run.measurement.partial = true;
+        assert!(is_said(&run));
     }
 
     #[test]
