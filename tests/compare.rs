@@ -129,8 +129,11 @@ fn a_row_that_got_slower_is_found_and_no_other() {
     let (low, high) = (change.percent_low.unwrap(), change.percent_high.unwrap());
     assert!(low < 10.0 && 10.0 < high && high - low < 10.0, "{change:?}");
     let text = printed(&user.compare(SLOWER));
-    assert!(text.contains("slower?      Yes: 1 of 5 rows got slower, by at most "), "{text}");
-    assert!(text.lines().count() <= 40 && text.contains("(syscall-x86_64 none)"), "{text}");
+    assert!(
+        text.contains("slower?      Yes: 1 of 5 rows got slower, most of all syscall-x86_64 none (+"),
+        "{text}"
+    );
+    assert!(text.lines().count() <= 40 && text.contains("most of all syscall-x86_64 none"), "{text}");
     let alike = user.comparison(ALIKE);
     assert!(alike.rows.iter().all(|row| !row.verdict.is_difference()), "{:?}", alike.summary);
 }
@@ -184,6 +187,34 @@ fn every_exit_code_is_as_documented() {
 }
 
 #[test]
+fn a_gate_that_could_not_fail_is_refused() {
+    let user = User::new();
+    for short in ["syscall=5%", "syscall-x86_64=5%", "sysc*=5%,5cycles", "syscall-x86_64=5%,5cycles"] {
+        assert_eq!(code(&user.compare(&format!("{SLOWER} --fail-above {short}"))), 1, "{short}");
+    }
+    let cases = [
+        (
+            "--fail-above sysall=5%",
+            "--fail-above sysall=5%: no compared row has this name; did you mean syscall?",
+        ),
+        ("--fail-above int80-*=5%", "no compared row has this name"),
+        ("--fail-above 5% --fail-above 3%", "are both for all rows"),
+        ("--fail-above -3%", "it must be zero or more"),
+        ("-e syscal", "did you mean syscall?"),
+    ];
+    for (words, why) in cases {
+        let output = user.compare(&format!("{SLOWER} {words}"));
+        assert_eq!(code(&output), 2, "{words}: {}", printed(&output));
+        assert!(said(&output).contains(why), "{words}: {}", said(&output));
+    }
+    let passed = user.compare(&format!("{SLOWER} --fail-above syscall=50%"));
+    assert!(printed(&passed).contains("Passed: 2 rows within the limit"), "{}", printed(&passed));
+    let same = user.compare("a1.json a1.json");
+    assert_eq!(code(&same), 2);
+    assert!(said(&same).contains("cannot differ from itself"), "{}", said(&same));
+}
+
+#[test]
 fn what_makes_no_sense_together_is_refused_unless_forced() {
     let user = User::new();
     user.change("a1", "lab.json", |run| {
@@ -230,6 +261,33 @@ fn runs_are_named_as_everywhere() {
     let twice = user.compare("- -");
     assert_eq!(code(&twice), 2);
     assert!(said(&twice).contains("standard input (-) can be one run"), "{}", said(&twice));
+}
+
+#[test]
+fn several_kept_runs_are_named_by_a_glob_or_a_tag() {
+    let user = User::new();
+    for (run, name) in [("a1", "old-1"), ("a2", "old-2"), ("b1", "new-1")] {
+        user.keep(&RUNS[run], Some(name));
+    }
+    let store = Store::at(user.path("data/kentry/runs"));
+    let tags = BTreeMap::from([("commit".to_string(), "1a2b".to_string())]);
+    for (run, name) in [("a3", None), ("b2", Some("other"))] {
+        store.keep(&document::load(&RUNS[run]).unwrap(), &RUNS[run], name, &tags).unwrap();
+    }
+    let runs = |words: &str| {
+        let compared = user.comparison(words);
+        [compared.base, compared.new].map(|side| side.runs.len())
+    };
+    assert_eq!(runs("--base old-* --new new-*"), [2, 1]);
+    assert_eq!(runs("--base old-? --new tag:commit=1a2b"), [2, 2]);
+    assert_eq!(runs("--base old-1 --base old-2 --new new-1 --new tag:commit=*"), [2, 3]);
+    for nobody in ["nobody-*", "tag:commit=x", "tag:x=1a2b"] {
+        let output = user.compare(&format!("--base {nobody} --new new-1"));
+        assert_eq!(code(&output), 2);
+        assert!(said(&output).contains(&format!("{nobody}: no kept run has")), "{}", said(&output));
+    }
+    user.write("[x].json", &RUNS["a1"]);
+    assert_eq!(runs("--base [x].json --new new-1"), [1, 1], "a file of such a name");
 }
 
 #[test]
@@ -369,7 +427,7 @@ fn what_a_document_says_can_break_nothing() {
         rows[3]["core_cycles"]["estimate"] = json!(0);
     });
     for format in ["text", "markdown", "json", "junit", "ktap"] {
-        for sides in ["a1.json evil.json", "evil.json a1.json", "evil.json evil.json"] {
+        for sides in ["a1.json evil.json", "evil.json a1.json", "evil.json evil.json --force"] {
             let output = user.compare(&format!("{sides} --all --verbose --format {format}"));
             assert_eq!(code(&output), 0, "{sides} {format}: {}", said(&output));
             let text = printed(&output);

@@ -8,8 +8,8 @@ use crate::{facts, gate, judge};
 use std::collections::BTreeSet;
 use table::Table;
 
-/// Compares two sides. Of `history`, which may hold any kept runs, those count that are of the same machine, kernel and probes as a
-/// run of a side; they tell how much rows vary from run to run, and nothing else.
+/// Compares two sides. Of `history`, which may hold any kept runs, those count that differ from a run of a side in nothing that
+/// may be the cause of a difference; they tell how much rows vary from run to run, and nothing else.
 pub fn compare(table: &Table, base: &Given, new: &Given, history: &[Run], settings: &Settings) -> Comparison {
     let (of_base, of_new) = (distinct(&base.runs), distinct(&new.runs));
     let given = Both::new(table, of_base.runs.clone(), of_new.runs.clone(), history);
@@ -42,7 +42,8 @@ fn conclude(
     let mut pairs = if refused { Vec::new() } else { given.pairs() };
     judge::judge(&mut pairs, &settings.same);
     let mut rows = sorted(pairs);
-    let gate = if refused { None } else { gate::judge(&settings.gate, &mut rows) };
+    let kernel = of_base.runs.iter().chain(&of_new.runs).find_map(|run| run.head.place.kernel.known());
+    let gate = if refused { None } else { gate::judge(given.table, kernel, &settings.gate, &mut rows) };
     Comparison {
         schema: SCHEMA.into(),
         base: side(base, &of_base.runs),

@@ -154,8 +154,10 @@ const FACTS: [Fact; 33] = [
         meaning: "A filter is run on every system call.",
         value: |document| {
             let limits = &document.environment.limits;
-            let filters =
-                limits.seccomp_filters.map(|count| format!(", {count} filters")).unwrap_or_default();
+            let filters = limits
+                .seccomp_filters
+                .map(|count| format!(", {count} filter{}", if count == 1 { "" } else { "s" }));
+            let filters = filters.unwrap_or_default();
             limits.seccomp.as_ref().map(|mode| format!("{mode}{filters}"))
         },
     },
@@ -293,10 +295,6 @@ const FACTS: [Fact; 33] = [
     },
 ];
 
-/// The facts that a run shares with kept runs that say how much its rows vary.
-const OF_HISTORY: [&str; 8] =
-    ["figures", "kernel-kind", "machine-kind", "machine", "cpu-model", "microcode", "kernel", "command-line"];
-
 /// The facts of one run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Facts {
@@ -320,10 +318,12 @@ impl Facts {
         }
     }
 
-    /// What a kept run must have in common with a run of a side, so that its rows vary alike.
+    /// Whether nothing differs that may be the cause of a difference. Only of such runs is it known that what their figures differ by is
+    /// variation from run to run, and not an effect: a kept run must be so like a run of a side, and like the others of its group.
     pub fn is_alike(&self, other: &Facts) -> bool {
-        let is_same = |id: &&str| self.known.get(id) == other.known.get(id);
-        OF_HISTORY.iter().all(is_same) && self.probes == other.probes
+        let mut causes = FACTS.iter().filter(|fact| fact.severity != Note);
+        let is_same = |fact: &Fact| self.known.get(fact.id) == other.known.get(fact.id);
+        causes.all(is_same) && self.mitigations == other.mitigations && self.probes == other.probes
     }
 }
 

@@ -2,28 +2,34 @@
 //! whole interval lies below.
 
 use crate::comparison::{Change, GateAnswer, GateResult, Row, RowGate, Unit, Verdict};
-use crate::settings::{Above, Gate, Limit, On};
+use crate::settings::{Gate, Limit, On};
+use table::{Kernel, Table};
 
 /// What the gate says of each row, and of all; none where there is no rule.
-pub(crate) fn judge(gate: &Gate, rows: &mut [Row]) -> Option<GateResult> {
+///
+/// The rows that decide come first among those of their verdict.
+pub(crate) fn judge(
+    table: &Table,
+    kernel: Option<Kernel>,
+    gate: &Gate,
+    rows: &mut [Row],
+) -> Option<GateResult> {
     if !gate.is_asked_for() {
         return None;
     }
     for row in rows.iter_mut() {
-        row.gate = of_row(gate, row);
+        row.gate = of_row(table, kernel, gate, row);
     }
     let answer = rows.iter().filter_map(|row| row.gate.as_ref()).map(|gate| gate.answer).max();
     let answer = answer.unwrap_or(GateAnswer::Pass);
-    let decides = |row: &&Row| row.gate.as_ref().is_some_and(|gate| gate.answer == answer);
-    let decided_by = if answer == GateAnswer::Pass {
-        Vec::new()
-    } else {
-        rows.iter().filter(decides).map(Row::in_words).collect()
-    };
+    let decides =
+        |row: &Row| answer != GateAnswer::Pass && row.gate.as_ref().is_some_and(|gate| gate.answer == answer);
+    rows.sort_by_key(|row| (row.verdict, row.within_margin, !decides(row)));
+    let decided_by = rows.iter().filter(|row| decides(row)).map(Row::in_words).collect();
     Some(GateResult { answer, decided_by })
 }
 
-fn of_row(gate: &Gate, row: &Row) -> Option<RowGate> {
+fn of_row(table: &Table, kernel: Option<Kernel>, gate: &Gate, row: &Row) -> Option<RowGate> {
     let event = match row.verdict {
         Verdict::Opened => Some(On::Opened),
         Verdict::Closed => Some(On::Closed),
@@ -37,9 +43,7 @@ fn of_row(gate: &Gate, row: &Row) -> Option<RowGate> {
         );
         return Some(RowGate { rule: event.name().into(), answer: GateAnswer::Regression, why });
     }
-    let is_meant =
-        |above: &&Above| above.rows.as_ref().is_none_or(|rows| rows.matches(&row.entry, &row.operation));
-    let above = gate.above.iter().rev().find(is_meant)?;
+    let above = gate.of_row(table, kernel, &row.entry, &row.operation)?;
     let (answer, why) = match (&row.change, row.verdict) {
         (Some(change), _) => of_change(change, row.unit, above.limit),
         (None, Verdict::NoFigure) => (GateAnswer::Inconclusive, "it has no figure on one side".into()),
@@ -49,29 +53,29 @@ fn of_row(gate: &Gate, row: &Row) -> Option<RowGate> {
     Some(RowGate { rule: above.to_string(), answer, why })
 }
 
+/// Of two limits the greater counts: a change is above it where it is above both, and below where it is below one.
 fn of_change(change: &Change, unit: Option<Unit>, limit: Limit) -> (GateAnswer, String) {
-    let (interval, limit, unit) = match limit {
-        Limit::Percent(limit) => (change.percent_low.zip(change.percent_high), limit, "%"),
-        Limit::Cycles(limit) => {
-            let is_counted = matches!(unit, Some(Unit::Cycles | Unit::Instructions));
-            (is_counted.then_some((change.low, change.high)), limit, unit.map_or("", Unit::name))
-        }
-    };
-    match interval {
-        None => (
-            GateAnswer::Inconclusive,
-            format!("its change has no interval in {unit} that a limit could be compared with"),
-        ),
-        Some((low, _)) if low > limit => {
-            (GateAnswer::Regression, format!("it costs at least {} more", amount(low, unit)))
-        }
-        Some((_, high)) if high <= limit => {
-            (GateAnswer::Pass, format!("it costs at most {} more", amount(high, unit)))
-        }
-        Some((low, high)) => {
-            let (low, high) = (amount(low, unit), amount(high, unit));
-            (GateAnswer::Inconclusive, format!("it costs between {low} and {high} more"))
-        }
+    let in_percent = change.percent_low.zip(change.percent_high);
+    let is_counted = matches!(unit, Some(Unit::Cycles | Unit::Instructions));
+    let in_unit = is_counted.then_some((change.low, change.high));
+    let of_percent = limit.percent.zip(in_percent).map(|(limit, interval)| of_interval(interval, limit, "%"));
+    let name = unit.map_or("", Unit::name);
+    let of_cycles = limit.cycles.zip(in_unit).map(|(limit, interval)| of_interval(interval, limit, name));
+    let answers = of_percent.into_iter().chain(of_cycles);
+    answers.min_by_key(|(answer, _)| *answer).unwrap_or_else(|| {
+        let why = format!("its change has no interval that a limit of {limit} could be compared with");
+        (GateAnswer::Inconclusive, why)
+    })
+}
+
+fn of_interval((low, high): (f64, f64), limit: f64, unit: &str) -> (GateAnswer, String) {
+    if low > limit {
+        (GateAnswer::Regression, format!("it costs at least {} more", amount(low, unit)))
+    } else if high <= limit {
+        (GateAnswer::Pass, format!("it costs at most {} more", amount(high, unit)))
+    } else {
+        let (low, high) = (amount(low, unit), amount(high, unit));
+        (GateAnswer::Inconclusive, format!("it costs between {low} and {high} more"))
     }
 }
 

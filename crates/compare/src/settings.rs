@@ -4,6 +4,7 @@ use glob::Pattern;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
+use table::{Kernel, Table};
 
 /// What a comparison is judged by.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -34,7 +35,7 @@ impl Default for Same {
 /// The rules of a gate.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Gate {
-    /// How much a row may cost more; of the rules that concern a row, the last one counts.
+    /// How much a row may cost more; of the rules that name a row, the last one counts, and one for all rows where none names it.
     pub above: Vec<Above>,
     /// What else must not happen to a row.
     pub on: Vec<On>,
@@ -45,31 +46,73 @@ impl Gate {
     pub fn is_asked_for(&self) -> bool {
         !self.above.is_empty() || !self.on.is_empty()
     }
+
+    /// Two rules for the same rows, of which one would be idle.
+    pub fn contradiction(&self) -> Option<[&Above; 2]> {
+        let of_same = |(place, rule): (usize, &'_ Above)| {
+            self.above.iter().take(place).position(|earlier| earlier.rows == rule.rows).map(|at| [at, place])
+        };
+        let [one, other] = self.above.iter().enumerate().find_map(of_same)?;
+        Some([self.above.get(one)?, self.above.get(other)?])
+    }
+
+    /// A rule that names none of these rows, which are of entry and operation each.
+    pub fn idle<'a>(
+        &self,
+        table: &Table,
+        kernel: Option<Kernel>,
+        rows: impl Iterator<Item = (&'a str, &'a str)> + Clone,
+    ) -> Option<(&Above, &Rows)> {
+        let named = self.above.iter().filter_map(|above| Some((above, above.rows.as_ref()?)));
+        let mut idle = named.filter(|(_, named)| {
+            !rows.clone().any(|(entry, operation)| named.matches(table, kernel, entry, operation))
+        });
+        idle.next()
+    }
+
+    /// The rule for a row.
+    pub(crate) fn of_row(
+        &self,
+        table: &Table,
+        kernel: Option<Kernel>,
+        entry: &str,
+        operation: &str,
+    ) -> Option<&Above> {
+        let names = |rows: &Rows| rows.matches(table, kernel, entry, operation);
+        let named = self.above.iter().rev().find(|above| above.rows.as_ref().is_some_and(names));
+        named.or_else(|| self.above.iter().rev().find(|above| above.rows.is_none()))
+    }
 }
 
-/// How much a row may cost more: `3%`, `10cycles`, `int80-*=5%`, `vdso-* getcpu=4cycles`.
+/// How much a row may cost more: `3%`, `5%,5cycles`, `int80-*=5%`, `syscall clock_gettime=4cycles`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Above {
-    /// Which rows, by entry, or by entry and operation with a space between them; all without one.
+    /// Which rows, by entry, or by entry and operation with a space between them; all without one that names a row itself.
     pub rows: Option<Rows>,
     /// How much.
     pub limit: Limit,
 }
 
-/// A glob for rows.
+/// Names of rows: each is a name, a short name, a C function or a glob, as `--entry` and `--operation` take them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rows {
     entry: Pattern,
     operation: Option<Pattern>,
 }
 
-/// How much more.
+/// How much more: where both units are set, the greater counts. One of them is.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Limit {
+pub struct Limit {
     /// Percent of the base.
-    Percent(f64),
+    pub percent: Option<f64>,
     /// Core cycles; or instructions, where these are counted.
+    pub cycles: Option<f64>,
+}
+
+/// A number with its unit.
+enum Amount {
+    Percent(f64),
     Cycles(f64),
 }
 
@@ -89,7 +132,7 @@ pub enum On {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidSetting {
     /// No number with a unit.
-    #[error("\"{0}\" is no limit: write a number with its unit, such as 3% or 10cycles")]
+    #[error("\"{0}\" is no limit: write a number with its unit, such as 3%, 10cycles or 3%,5cycles")]
     Limit(String),
     /// A number that limits nothing.
     #[error("\"{0}\" is no limit: it must be zero or more, and finite")]
@@ -108,9 +151,20 @@ pub enum InvalidSetting {
 }
 
 impl Rows {
-    /// Whether it means this row.
-    pub fn matches(&self, entry: &str, operation: &str) -> bool {
-        self.entry.matches(entry) && self.operation.as_ref().is_none_or(|glob| glob.matches(operation))
+    /// Whether it means this row. A short name means what it means on the kernel that was measured; on an unknown one, nothing.
+    pub fn matches(&self, table: &Table, kernel: Option<Kernel>, entry: &str, operation: &str) -> bool {
+        let named = kernel.and_then(|kernel| table.entry_of(self.entry.as_str(), kernel));
+        let is_entry = named.map_or_else(|| self.entry.matches(entry), |named| named.name == entry);
+        let is_operation = |glob: &Pattern| {
+            let named = table.operations_of(glob.as_str());
+            glob.matches(operation) || named.iter().any(|named| named.name == operation)
+        };
+        is_entry && self.operation.as_ref().is_none_or(is_operation)
+    }
+
+    /// The words for the entry and the operation.
+    pub fn words(&self) -> (&str, Option<&str>) {
+        (self.entry.as_str(), self.operation.as_ref().map(Pattern::as_str))
     }
 }
 
@@ -137,15 +191,15 @@ impl fmt::Display for Rows {
     }
 }
 
-impl FromStr for Limit {
+impl FromStr for Amount {
     type Err = InvalidSetting;
 
-    fn from_str(text: &str) -> Result<Limit, InvalidSetting> {
-        let (number, unit): (&str, fn(f64) -> Limit) = match text.trim().strip_suffix('%') {
-            Some(number) => (number, Limit::Percent),
+    fn from_str(text: &str) -> Result<Amount, InvalidSetting> {
+        let (number, unit): (&str, fn(f64) -> Amount) = match text.trim().strip_suffix('%') {
+            Some(number) => (number, Amount::Percent),
             None => {
                 let number = ["cycles", "cycle"].into_iter().find_map(|unit| text.trim().strip_suffix(unit));
-                (number.ok_or_else(|| InvalidSetting::Limit(text.into()))?, Limit::Cycles)
+                (number.ok_or_else(|| InvalidSetting::Limit(text.into()))?, Amount::Cycles)
             }
         };
         let number: f64 = number.trim().parse().map_err(|_| InvalidSetting::Limit(text.into()))?;
@@ -154,12 +208,30 @@ impl FromStr for Limit {
     }
 }
 
+impl FromStr for Limit {
+    type Err = InvalidSetting;
+
+    /// `1%`, `3cycles`, or both with a comma between them.
+    fn from_str(text: &str) -> Result<Limit, InvalidSetting> {
+        let mut limit = Limit { percent: None, cycles: None };
+        for part in text.split(',') {
+            let before = match part.parse()? {
+                Amount::Percent(percent) => limit.percent.replace(percent),
+                Amount::Cycles(cycles) => limit.cycles.replace(cycles),
+            };
+            if before.is_some() {
+                return Err(InvalidSetting::Twice(text.into()));
+            }
+        }
+        Ok(limit)
+    }
+}
+
 impl fmt::Display for Limit {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        match self {
-            Limit::Percent(percent) => write!(out, "{percent}%"),
-            Limit::Cycles(cycles) => write!(out, "{cycles}cycles"),
-        }
+        let percent = self.percent.map(|percent| format!("{percent}%"));
+        let cycles = self.cycles.map(|cycles| format!("{cycles}cycles"));
+        out.write_str(&percent.into_iter().chain(cycles).collect::<Vec<_>>().join(","))
     }
 }
 
@@ -198,18 +270,9 @@ impl TryFrom<String> for Above {
 impl FromStr for Same {
     type Err = InvalidSetting;
 
-    /// `1%`, `3cycles`, or both with a comma between them. A unit that is not named counts for nothing.
+    /// As [`Limit`]. A unit that is not named counts for nothing.
     fn from_str(text: &str) -> Result<Same, InvalidSetting> {
-        let (mut percent, mut cycles) = (None, None);
-        for part in text.split(',') {
-            let before = match part.parse()? {
-                Limit::Percent(limit) => percent.replace(limit),
-                Limit::Cycles(limit) => cycles.replace(limit),
-            };
-            if before.is_some() {
-                return Err(InvalidSetting::Twice(text.into()));
-            }
-        }
+        let Limit { percent, cycles } = text.parse()?;
         Ok(Same { percent: percent.unwrap_or(0.0), cycles: cycles.unwrap_or(0.0) })
     }
 }

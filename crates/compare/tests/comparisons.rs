@@ -340,6 +340,47 @@ fn the_history_of_this_machine_tells_how_much_a_row_varies() {
     assert_eq!(compared(&vec![int80(1, 1300.0); 5]).variation.unwrap().kept_runs, 0);
 }
 
+/// What was changed was measured again and again before and after; the kept runs of both were one group, in which the change itself
+/// was taken for variation from run to run.
+#[test]
+fn kept_runs_on_both_sides_of_a_change_do_not_hide_it() {
+    type Change = fn(&mut Document);
+    let changes: [(&str, Change); 5] = [
+        ("seccomp", |run| {
+            run.environment.limits.seccomp = Some("filter".into());
+            run.environment.limits.seccomp_filters = Some(1);
+        }),
+        ("mitigation", |run| {
+            run.environment.mitigations.insert("meltdown".into(), "Mitigation: PTI".into());
+        }),
+        ("tracer", |run| run.environment.limits.tracer_pid = Some(1)),
+        ("hypervisor", |run| run.environment.hypervisor.present = true),
+        ("command", |run| run.measurement.command = Some("strace".into())),
+    ];
+    let run = |id: u64, cycles: f64| {
+        let cycles = cycles * (1.0 + 0.001 * (id % 3) as f64);
+        document(id, vec![measured("syscall-x86_64", "none", cycles)])
+    };
+    for (what, change) in changes {
+        let changed = |id: u64| {
+            let mut run = run(id, 414.0);
+            change(&mut run);
+            run
+        };
+        for (before, after) in [(0, 0), (1, 1), (1, 16), (4, 2), (16, 1), (16, 16)] {
+            let mut history: Vec<Document> = (0..before).map(|id| run(100 + id, 300.0)).collect();
+            history.extend((0..after).map(|id| changed(200 + id)));
+            let (base, new) = (given(&[run(1, 300.0)]), given(&[changed(2)]));
+            let history = given(&history).runs;
+            let found = compare(Table::get(), &base, &new, &history, &Settings::default());
+            let row = &found.rows[0];
+            assert_eq!(row.verdict, Verdict::Slower, "{what}, {before} and {after}: {row:?}");
+            let usable: u64 = [before, after].into_iter().filter(|runs| *runs > 1).sum();
+            assert_eq!(row.variation.as_ref().unwrap().kept_runs, usable, "{what}");
+        }
+    }
+}
+
 #[test]
 fn a_run_that_is_given_twice_counts_once() {
     let syscall = |id| document(id, vec![measured("syscall-x86_64", "none", 300.0)]);
@@ -378,6 +419,54 @@ fn a_gate_fails_where_the_interval_clears_the_limit_and_says_which_rows() {
     assert_eq!(judged(&["syscall-*=20%"]), (GateAnswer::Pass, vec![]));
     assert_eq!(judged(&["3%", "syscall-*=20%"]).1, ["int80-x86_64 none"], "the last rule that fits counts");
     assert_eq!(judged(&["nothing-*=0%"]), (GateAnswer::Pass, vec![]));
+    assert_eq!(
+        judged(&["syscall-*=3%", "1000%"]),
+        (GateAnswer::Regression, syscall()),
+        "a rule for all rows names none"
+    );
+    for short in ["syscall=3%", "syscall none=3%", "syscall-x86_64=3%"] {
+        assert_eq!(judged(&[short]), (GateAnswer::Regression, syscall()), "{short}");
+    }
+    assert_eq!(judged(&["vdso=1000%", "syscall=1000%", "int80=1000%"]), (GateAnswer::Pass, vec![]));
+    // Of both limits the greater counts.
+    assert_eq!(judged(&["syscall=3%,10cycles"]).0, GateAnswer::Regression);
+    assert_eq!(judged(&["syscall=3%,1000cycles"]).0, GateAnswer::Pass);
+    assert_eq!(judged(&["syscall=1000%,1cycle"]).0, GateAnswer::Pass);
+    assert_eq!(judged(&["syscall=3%,30cycles"]).0, GateAnswer::Inconclusive);
+}
+
+#[test]
+fn a_gate_names_rows_as_a_measurement_does() {
+    let rows = [("syscall-x86_64", "none"), ("vdso-x86_64", "clock_gettime-realtime")];
+    let idle = |rules: &[&str]| {
+        let gate = gate(rules, &[]);
+        let found = gate.idle(Table::get(), Some(Kernel::Linux), rows.into_iter());
+        found.map(|(above, _)| above.to_string())
+    };
+    assert_eq!(idle(&["3%", "syscall=5%", "vdso clock_gettime=5%", "*=3%", "* clock_*=2%"]), None);
+    for none in ["sysall=5%", "syscall clock_gettime=5%", "vdso none=5%", "int80-*=5%", "* time=5%"] {
+        assert_eq!(idle(&["3%", none, "syscall=5%"]).as_deref(), Some(none));
+    }
+    let twice = gate(&["syscall=3%", "5%", "vdso=1%", "6%"], &[]);
+    assert_eq!(twice.contradiction().unwrap().map(ToString::to_string), ["5%", "6%"]);
+    assert!(gate(&["5%", "syscall=5%"], &[]).contradiction().is_none());
+}
+
+#[test]
+fn the_rows_that_decide_come_first_among_those_of_their_verdict() {
+    let side = |id: u64, factor: f64| {
+        let rows = ["syscall-x86_64", "int80-x86_64", "vdso-x86_64"];
+        document(id, rows.into_iter().map(|entry| measured(entry, "time", 300.0 * factor)).collect())
+    };
+    let names = |above: &str| {
+        let settings = Settings { gate: gate(&[above], &[]), ..Settings::default() };
+        let found = with(&settings, &[side(1, 1.0)], &[side(2, 3.0)]);
+        assert!(found.rows.iter().all(|row| row.verdict == Verdict::Slower));
+        found.rows[0].entry.clone()
+    };
+    for entry in ["syscall-x86_64", "int80-x86_64", "vdso-x86_64"] {
+        assert_eq!(names(&format!("{entry}=1%")), entry);
+    }
 }
 
 #[test]
@@ -405,7 +494,7 @@ fn a_gate_may_fail_on_what_closed() {
 fn settings_say_what_is_wrong_with_them() {
     let above =
         |text: &str| text.parse::<compare::Above>().map(|above| above.to_string()).map_err(|e| e.to_string());
-    for good in ["3%", "0.5%", "10cycles", "int80-*=5%", "vdso-* getcpu=4cycles"] {
+    for good in ["3%", "0.5%", "10cycles", "5%,5cycles", "int80-*=5%,2cycles", "vdso-* getcpu=4cycles"] {
         assert_eq!(above(good), Ok(good.to_string()));
     }
     assert_eq!(above(" 1 cycle "), Ok("1cycles".into()));
@@ -413,7 +502,7 @@ fn settings_say_what_is_wrong_with_them() {
         assert_eq!(
             above(bad).unwrap_err(),
             format!(
-                "\"{}\" is no limit: write a number with its unit, such as 3% or 10cycles",
+                "\"{}\" is no limit: write a number with its unit, such as 3%, 10cycles or 3%,5cycles",
                 bad.trim_start_matches("int80=")
             )
         );

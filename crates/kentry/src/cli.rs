@@ -58,7 +58,7 @@ pub enum Command {
     #[command(after_help = lab_help())]
     Lab(LabArgs),
     /// List the runs that are kept, the newest first; or show, name, tag, remove or verify them
-    #[command(args_conflicts_with_subcommands = true)]
+    #[command(args_conflicts_with_subcommands = true, after_help = exit_status(&[]))]
     Runs(RunsArgs),
     /// Show kept runs or saved documents, in any format
     Show(ShowFileArgs),
@@ -69,6 +69,7 @@ pub enum Command {
     #[command(after_help = compare_help(), override_usage = COMPARE_USAGE)]
     Compare(CompareArgs),
     /// Write a page of HTML about a run, or about several side by side; it holds all it needs, and opens offline
+    #[command(after_help = exit_status(&[]))]
     Report(ReportArgs),
     /// List every entry, its operations and what it is
     List(ListArgs),
@@ -386,7 +387,10 @@ pub enum RunsCommand {
         #[arg(value_name = "RUN", required = true, value_hint = ValueHint::Other)]
         runs: Vec<String>,
     },
-    /// Remove the runs that neither of these options keeps; a run with a name or a tag always stays
+    /// Remove the runs that neither --keep nor --within keeps, of which one is needed; a run with a name or a tag always stays
+    #[command(
+        override_usage = "kentry runs prune [OPTIONS] --keep NUMBER\n       kentry runs prune [OPTIONS] --within TIME"
+    )]
     Prune {
         /// Keep so many of the newest
         #[arg(long, value_name = "NUMBER", required_unless_present = "within")]
@@ -477,7 +481,7 @@ fn codes<'a>(all: impl IntoIterator<Item = &'a (&'a str, &'a str)>) -> String {
 }
 
 /// The two ways to name runs.
-const COMPARE_USAGE: &str = "kentry compare [OPTIONS] BASE NEW\n       kentry compare [OPTIONS] --base RUN... --new RUN...\n       kentry compare [OPTIONS] --live COMMAND-A COMMAND-B";
+const COMPARE_USAGE: &str = "kentry compare [OPTIONS] BASE NEW\n       kentry compare [OPTIONS] --base RUN [--base RUN]... --new RUN [--new RUN]...\n       kentry compare [OPTIONS] --live COMMAND-A COMMAND-B";
 
 /// The exit codes, which are not those of other commands.
 fn compare_help() -> String {

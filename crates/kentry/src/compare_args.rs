@@ -36,10 +36,11 @@ pub struct CompareArgs {
     /// Two runs, what was and what is: by name, id, latest or latest~1 (the one before), or files; - is standard input
     #[arg(value_names = ["BASE", "NEW"], num_args = 2, required_unless_present_any = ["base", "new", "live"], conflicts_with_all = ["base", "new", "live"], value_hint = ValueHint::FilePath)]
     pub runs: Vec<PathBuf>,
-    /// A run of what was; several, best of several boots, tell how much rows vary from run to run
+    /// A run of what was, or several by a glob of names ('old-*') or a tag (tag:commit=1a2b); may be given several times. Several, best of
+    /// several boots, tell how much rows vary from run to run
     #[arg(long, value_name = "RUN", requires = "new", value_hint = ValueHint::FilePath)]
     pub base: Vec<PathBuf>,
-    /// A run of what is; may be given several times
+    /// A run of what is, or several, as --base; may be given several times
     #[arg(long, value_name = "RUN", requires = "base", value_hint = ValueHint::FilePath)]
     pub new: Vec<PathBuf>,
     /// Measure two things that exist at once, in turns: the probe under either command, which stands where {} does, or else at the end;
@@ -73,9 +74,9 @@ pub struct CompareArgs {
 #[derive(Debug, Clone, Args)]
 #[group(id = "gate", multiple = true)]
 pub struct GateArgs {
-    /// End with 1 if a row costs more by this for sure: 3%, 10cycles, or for some rows 'int80-*=5%' or 'libc getcpu=4cycles';
-    /// may be given several times, and the last one that names a row counts for it
-    #[arg(long, value_name = "[ROWS=]LIMIT")]
+    /// End with 1 if a row costs more by this for sure: 3%, 10cycles, 3%,5cycles (the greater counts), or for some rows
+    /// 'syscall=5%', 'int80-*=5%' or 'libc getcpu=4cycles'; may be given several times, and the last one that names a row counts for it
+    #[arg(long, value_name = "[ROWS=]LIMIT", allow_hyphen_values = true)]
     pub fail_above: Vec<Above>,
     /// End with 1 if a row opened, closed, or is closed for another reason
     #[arg(long, value_name = "EVENT", value_delimiter = ',', value_parser = on())]

@@ -7,15 +7,17 @@ use kentry::cli::SaveArgs;
 use kentry::compare_args::{CompareArgs, Ended};
 use kentry::compare_sides::Sides;
 use kentry::error::{Error, INTERRUPTED};
+use kentry::gate_rules;
 use kentry::live_command;
 use kentry::output::Target;
 use kentry::saving::Saving;
 use measure::arms::Arms;
 use report::{CompareFormat, Selection, Style};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
-use table::Table;
+use table::{Kernel, Table};
 
 /// The exit code where a result cannot be written.
 const UNWRITTEN: u8 = 5;
@@ -40,9 +42,14 @@ pub fn run(args: &CompareArgs) -> ExitCode {
 
 fn compare_runs(args: &CompareArgs) -> Result<Ended, Error> {
     let outputs = outputs(args)?;
+    gate_rules::not_contradictory(&args.settings().gate)?;
     let sides = Sides::read(args)?;
     let history = sides.history(&mut note);
     let compared = compare::compare(Table::get(), &sides.base, &sides.new, &history, &args.settings());
+    if !compared.refused {
+        not_the_same(&compared)?;
+        gate_rules::name_rows_of(&compared)?;
+    }
     show(&compared, args, outputs)
 }
 
@@ -51,6 +58,10 @@ fn compare_live(args: &CompareArgs) -> Result<Ended, Error> {
     need_counter()?;
     let commands = args.live.iter().map(|text| ArmCommand::parse(text)).collect::<Result<Vec<_>, Error>>()?;
     let plan = args.measured.plan(Table::get(), &args.entry, &args.operation, drawn_seed())?;
+    let gate = args.settings().gate;
+    gate_rules::not_contradictory(&gate)?;
+    let rows: Vec<_> = plan.rows.iter().map(|(entry, operation)| (&*entry.name, &*operation.name)).collect();
+    gate_rules::name_rows(&gate, Some(Kernel::Linux), &rows)?;
     let outputs = outputs(args)?;
     let save = SaveArgs { no_save: args.measured.no_save, ..SaveArgs::default() };
     // That runs cannot be kept is said once.
@@ -66,6 +77,19 @@ fn compare_live(args: &CompareArgs) -> Result<Ended, Error> {
     let ended = show(&compared, args, outputs)?;
     kept.into_iter().collect::<Result<Vec<bool>, Error>>()?;
     Ok(if interrupt.load(Ordering::Relaxed) { Ended::Failed(INTERRUPTED) } else { ended })
+}
+
+/// Refuses sides of the same runs. Where only some stand on both sides, the comparison says so.
+fn not_the_same(compared: &Comparison) -> Result<(), Error> {
+    let [base, new] = [&compared.base, &compared.new].map(|side| {
+        side.runs.iter().map(|run| run.id.as_deref()).collect::<Option<BTreeSet<&str>>>().unwrap_or_default()
+    });
+    if base.is_empty() || base != new || compared.settings.force {
+        return Ok(());
+    }
+    let label = &compared.base.label;
+    let why = format!("{label}: the same on both sides, and a run cannot differ from itself; name two runs");
+    Err(Error::Usage(report::plain(&why)))
 }
 
 /// An arm as a side. A run that is not kept has no id that anybody could find it by.

@@ -60,7 +60,11 @@ impl Reading<'_> {
     /// One document at a time is in memory.
     fn side(&mut self, paths: &[PathBuf]) -> Result<Given, Error> {
         let label: Vec<String> = paths.iter().map(|path| report::plain_os(path.as_os_str())).collect();
-        let runs = paths.iter().map(|path| self.run(path)).collect::<Result<Vec<Run>, Error>>()?;
+        let mut named = Vec::new();
+        for path in paths {
+            named.extend(self.kept.several(path)?);
+        }
+        let runs = named.iter().map(|path| self.run(path)).collect::<Result<Vec<Run>, Error>>()?;
         Ok(Given { label: label.join(", "), runs })
     }
 

@@ -7,7 +7,7 @@ use runs::{Head, Store};
 use std::collections::BTreeMap;
 use table::Table;
 
-/// So many kept runs tell how much rows vary, the newest ones: each takes some 20 ms to read, and more say hardly more.
+/// So many kept runs are read to tell how much rows vary, the newest ones: each takes some 20 ms, and more say hardly more.
 const MOST: usize = 32;
 
 /// The runs of a comparison, as far as they decide which kept runs say something about them.
@@ -80,8 +80,6 @@ impl<'a> History<'a> {
 
 fn read(store: &Store, head: &Head, note: &mut dyn FnMut(&str)) -> Option<Run> {
     match input::of_head(store, head) {
-        // An arm under a command tells how that varies.
-        Ok(document) if document.measurement.command.is_some() => None,
         Ok(document) => Some(Run::of(Table::get(), &document, head.name.as_deref())),
         Err(error) => {
             note(&format!("a kept run is left out: {error}"));

@@ -3,6 +3,7 @@
 use crate::error::{Error, words};
 use crate::saving;
 use document::Document;
+use measure::select::glob;
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use runs::{Head, LONGEST, Listed, Name, Store, open};
@@ -11,7 +12,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileTypeExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A run that a command line names.
 pub struct Found {
@@ -53,6 +54,32 @@ impl Kept {
             Err(Error::Runs(runs::Error::Unknown(_))) if path.exists() => of_file(path),
             other => other,
         }
+    }
+
+    /// The kept runs, the oldest first, that a glob of names or `tag:KEY=GLOB` means, by their ids; the word itself where it is neither, or
+    /// a file is called so.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where no kept run is meant; [`Error::Runs`] if the folder cannot be read.
+    pub fn several(&self, path: &Path) -> Result<Vec<PathBuf>, Error> {
+        let is_pattern = |word: &&str| word.starts_with("tag:") || word.contains(['*', '?', '[']);
+        let Some(word) = path.to_str().filter(is_pattern).filter(|_| !path.exists()) else {
+            return Ok(vec![path.to_path_buf()]);
+        };
+        let tag = word.strip_prefix("tag:").and_then(|tag| tag.split_once('='));
+        let pattern = glob(tag.map_or(word, |(_, value)| value)).map_err(Error::Usage)?;
+        let is_meant = |head: &&Head| match tag {
+            Some((key, _)) => head.tags.get(key).is_some_and(|value| pattern.matches(value)),
+            None => head.name.as_ref().is_some_and(|name| pattern.matches(name)),
+        };
+        let heads = self.listed()?.map(|(_, listed)| listed.heads.as_slice()).unwrap_or_default();
+        let ids: Vec<PathBuf> = heads.iter().rev().filter(is_meant).map(|head| (&head.id).into()).collect();
+        if ids.is_empty() {
+            let what = if tag.is_some() { "has this tag" } else { "has a name like this" };
+            let why = format!("{}: no kept run {what} (`kentry runs` lists them)", report::plain(word));
+            return Err(Error::Usage(why));
+        }
+        Ok(ids)
     }
 
     fn find(&self, name: &Name) -> Result<Found, Error> {

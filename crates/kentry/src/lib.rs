@@ -10,6 +10,7 @@ pub mod dry_run;
 pub mod error;
 pub mod exec;
 pub mod explain;
+pub mod gate_rules;
 pub mod history;
 pub mod input;
 pub mod listing;

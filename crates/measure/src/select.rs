@@ -76,14 +76,24 @@ pub fn keep(
         let meant = kernel.and_then(|kernel| table.entry_of(word, kernel));
         meant.map_or(word, |entry| &entry.name).clone()
     };
-    let entries = parse(entries.iter().map(entry).collect())?;
-    let operations = parse(operations.iter().flat_map(|word| operation_names(table, word)).collect())?;
+    let entry_names: Vec<String> = entries.iter().map(entry).collect();
+    let operation_names: Vec<String> =
+        operations.iter().flat_map(|word| operation_names(table, word)).collect();
+    let (entries, operations) = (parse(entry_names.clone())?, parse(operation_names.clone())?);
     let is_wanted = |patterns: &[Pattern], name: &str| {
         patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(name))
     };
     let rows = &mut document.results;
     rows.retain(|row| is_wanted(&entries, &row.entry) && is_wanted(&operations, &row.operation));
-    if rows.is_empty() { Err(Error::Usage(format!("the document has no such row{hint}"))) } else { Ok(()) }
+    if !rows.is_empty() {
+        return Ok(());
+    }
+    // A name that the table lacks, too, is a mistake; another one may just not have been measured.
+    if let Some(kernel) = kernel.filter(|_| hint.is_empty()) {
+        patterns(table, kernel, "entry", &entry_names, |(entry, _)| &entry.name)?;
+        patterns(table, kernel, "operation", &operation_names, |(_, operation)| &operation.name)?;
+    }
+    Err(Error::Usage(format!("the document has no such row{hint}")))
 }
 
 /// Parses patterns. Each must match the name of something that the kernel has.
@@ -232,6 +242,11 @@ mod tests {
         assert_eq!(in_lab("sysenter").unwrap(), ["sysenter-x86_64/none"]);
         assert_eq!(in_lab("call-gate").unwrap(), ["call-gate-x86_64/none"]);
         assert_eq!(kept("linux", &all, &["sysenter"], &[]).unwrap(), ["sysenter-i386/none"]);
+        let error = kept("linux", &all, &["syscal"], &[]).unwrap_err();
+        assert!(error.contains("did you mean syscall?"), "{error}");
+        let error = kept("linux", &all, &["sysenter"], &["tiem"]).unwrap_err();
+        assert!(error.contains("did you mean time?"), "{error}");
+        assert_eq!(kept("linux", &all, &["vsyscall"], &[]).unwrap_err(), "the document has no such row");
         let of_later = |word| kept("hurd", &all, &[word], &[]);
         assert_eq!(of_later("sysenter-*").unwrap(), ["sysenter-i386/none", "sysenter-x86_64/none"]);
         assert_eq!(of_later("sysenter").unwrap_err(), "the document has no such row");

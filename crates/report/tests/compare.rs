@@ -196,6 +196,51 @@ fn no_text_of_a_document_is_xml() {
     }
 }
 
+/// Hashes without an odd number of backslashes before them.
+fn directives(line: &str) -> usize {
+    let is_escaped = |(at, _): &(usize, &str)| {
+        line[..*at].chars().rev().take_while(|before| *before == '\\').count() % 2 == 1
+    };
+    line.match_indices('#').filter(|hash| !is_escaped(hash)).count()
+}
+
+#[test]
+fn a_measurement_that_was_cut_short_is_called_partial_in_every_format() {
+    let mut compared = compared::calm();
+    let formats = [CompareFormat::Text, CompareFormat::Markdown, CompareFormat::Ktap, CompareFormat::Junit];
+    for format in formats {
+        assert!(!rendered(&compared, format, FIRST).contains("PARTIAL"));
+    }
+    compared.new.runs[0].partial = true;
+    for format in formats {
+        let text = rendered(&compared, format, FIRST);
+        assert!(text.contains("PARTIAL: the measurement of the new side was cut short"), "{text}");
+    }
+}
+
+#[test]
+fn a_gate_that_passes_says_how_many_rows_it_checked() {
+    let mut compared = compared::calm();
+    compared.settings.gate.above = vec!["5%".parse().unwrap()];
+    compared.settings.gate.on = vec!["closed".parse().unwrap()];
+    let gate = |answer| compare::RowGate { rule: "5%".into(), answer, why: "x".into() };
+    compared.rows[0].gate = Some(gate(compare::GateAnswer::Pass));
+    compared.rows[1].gate = Some(gate(compare::GateAnswer::Pass));
+    compared.gate = Some(compare::GateResult { answer: compare::GateAnswer::Pass, decided_by: Vec::new() });
+    let passed = text(&compared, FIRST);
+    assert!(
+        passed.contains("Passed: 2 rows within the limit, none of 3 rows closed (--fail-above 5%"),
+        "{passed}"
+    );
+    compared.rows[0].gate = Some(gate(compare::GateAnswer::Inconclusive));
+    let open = vec![compared.rows[0].in_words()];
+    compared.gate = Some(compare::GateResult { answer: compare::GateAnswer::Inconclusive, decided_by: open });
+    assert!(!text(&compared, FIRST).contains("5%,5cycles"));
+    compared.rows[0].base.as_mut().unwrap().estimate = Some(4.0);
+    let open = text(&compared, FIRST);
+    assert!(open.contains("5%,5cycles"), "{open}");
+}
+
 #[test]
 fn no_text_of_a_document_is_a_test() {
     for hostile in HOSTILE {
@@ -210,7 +255,7 @@ fn no_text_of_a_document_is_a_test() {
             let failed = row.gate.as_ref().is_some_and(|gate| gate.answer == compare::GateAnswer::Regression);
             let result = if failed { "not ok" } else { "ok" };
             assert!(line.starts_with(&format!("{result} {number} ")), "{line}");
-            assert_eq!(line.matches('#').count(), 1, "{line}");
+            assert_eq!(directives(line), 1, "{line}");
         }
     }
 }

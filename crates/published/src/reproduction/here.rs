@@ -46,6 +46,12 @@ impl Here {
     }
 }
 
+/// What is said of a measurement that was cut short.
+pub(super) fn partial(parts: &Parts) -> Option<String> {
+    let is_partial = parts.run.into_iter().chain(parts.lab).any(|run| run.measurement.partial);
+    is_partial.then(|| "PARTIAL: the measurement was cut short, and rows may lack a figure".to_owned())
+}
+
 /// What is not as it was there: the processor and the kernel, unless their names say otherwise, and what is around them.
 pub(super) fn differs(publication: &Publication, here: &Environment) -> Vec<String> {
     let mut all = Vec::new();

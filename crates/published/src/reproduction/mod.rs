@@ -87,7 +87,7 @@ impl Reproduction {
             way: publication.way.clone(),
             base: publication.base.clone(),
             here: Here::of(parts),
-            differs: here::differs(publication, parts.here),
+            differs: here::partial(parts).into_iter().chain(here::differs(publication, parts.here)).collect(),
             figures: figures.collect(),
             ways,
             lab: parts.lab.map(|run| InLab::of(publication, run, table)),

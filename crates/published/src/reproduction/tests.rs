@@ -205,6 +205,18 @@ fn a_disturbed_loop_is_marked() {
 }
 
 #[test]
+fn a_run_that_was_cut_short_is_called_partial() {
+    let mut run = document(vec![row("syscall-x86_64", 50.0)]);
+    let is_said = |run: &Document| {
+        let found = reproduced(TABLE, false, Some(run), &loops());
+        found.differs.iter().any(|differs| differs.starts_with("PARTIAL: "))
+    };
+    assert!(!is_said(&run));
+    run.measurement.partial = true;
+    assert!(is_said(&run));
+}
+
+#[test]
 fn what_differs_is_said() {
     let found = reproduced(TABLE, false, None, &[]);
     assert_eq!(found.differs, ["the kernel", "page-table isolation (PTI) is off here"]);

@@ -55,6 +55,7 @@ fn properties(writer: &mut Writer<Vec<u8>>, compared: &Comparison) -> io::Result
         ("new".to_owned(), words::side(&compared.new)),
         ("answer".to_owned(), words::answer(compared)),
     ];
+    properties.extend(words::partial(compared).map(|partial| ("partial".to_owned(), partial)));
     properties.extend(compared.gate.as_ref().map(|gate| ("gate".to_owned(), words::gate(compared, gate))));
     properties.extend(compared.confounders.iter().map(|confounder| {
         let name = format!("{}: {}", words::severity(confounder.severity), confounder.id);

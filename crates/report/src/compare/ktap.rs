@@ -37,6 +37,7 @@ fn head(compared: &Comparison) -> Vec<String> {
         format!("base: {}", words::side(&compared.base)),
         format!("new: {}", words::side(&compared.new)),
     ];
+    facts.extend(words::partial(compared));
     facts.extend(compared.confounders.iter().map(|confounder| {
         let severity = words::severity(confounder.severity);
         format!("{severity}: {}. {}", words::values(confounder, false), confounder.meaning)
@@ -46,7 +47,7 @@ fn head(compared: &Comparison) -> Vec<String> {
     facts.iter().map(|fact| format!("# {}", text(fact))).collect()
 }
 
-/// On one line; a hash begins a directive, and cannot stand in a name.
+/// On one line; a hash begins a directive unless a backslash stands before it.
 fn text(text: &str) -> String {
-    plain(text).replace('#', "\\u{23}")
+    plain(text).replace('\\', "\\\\").replace('#', "\\#")
 }

@@ -13,6 +13,9 @@ pub(super) fn render(compared: &Comparison, style: &Style) -> Vec<u8> {
     if let Some(gate) = &compared.gate {
         out.push_str(&format!("Gate: {}\n\n", escaped(&words::gate(compared, gate))));
     }
+    if let Some(partial) = words::partial(compared) {
+        out.push_str(&format!("**{}**\n\n", escaped(&partial)));
+    }
     out.push_str(&format!("- base: {}\n", escaped(&words::side(&compared.base))));
     out.push_str(&format!("- new: {}\n", escaped(&words::side(&compared.new))));
     let common = words::common(compared).map(|common| format!("- both: {}\n", escaped(&common)));

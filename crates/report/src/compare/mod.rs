@@ -2,6 +2,7 @@
 //!
 //! Every format says the same, in the same words (`words`), about the same groups of rows (`groups`).
 
+mod again;
 mod cases;
 mod format;
 pub(crate) mod groups;

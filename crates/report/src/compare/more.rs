@@ -1,5 +1,6 @@
 //! How many more runs would settle what is inconclusive, and what to type for them.
 
+use super::again;
 use super::words::count;
 use compare::{Comparison, Row, Source, Verdict};
 use document::Machine;
@@ -14,7 +15,7 @@ const NAMED: usize = 3;
 pub(super) struct More {
     /// In a sentence.
     pub text: String,
-    /// To be typed on each side; none where nobody knows how its runs were made.
+    /// To be typed on the base's side; none where nobody knows how its runs were made.
     pub command: Option<String>,
 }
 
@@ -43,9 +44,11 @@ pub(super) fn more(compared: &Comparison) -> Option<More> {
     };
     let settled = needed.iter().filter(|needed| **needed <= runs).count();
     let of = if settled == rows.len() { inconclusive } else { format!("{settled} of {inconclusive}") };
+    let sides = [&compared.base, &compared.new];
     let text = format!(
-        "About {} on each side would settle {of}; then give every run, by --base and --new. On each side:",
-        count(runs as usize, "more run")
+        "About {} on each side would settle {of}{}",
+        count(runs as usize, "more run"),
+        again::then(sides)
     );
     Some(More { text, command: command(compared, runs) })
 }
@@ -57,7 +60,9 @@ fn command(compared: &Comparison, runs: u64) -> Option<String> {
         place.machine.known() == Some(Machine::Host) && place.kernel.known() == Some(Kernel::Linux)
     };
     let all = sides.iter().flat_map(|side| &side.runs).all(|run| is_here(&run.place));
-    all.then(|| format!("for i in $(seq {runs}); do kentry{}; done", selection(compared)))
+    all.then(|| {
+        format!("for i in $(seq {runs}); do kentry{}{}; done", selection(compared), again::tag(sides))
+    })
 }
 
 /// The options that choose the rows of the comparison, where they are few.
@@ -75,7 +80,7 @@ fn selection(compared: &Comparison) -> String {
 }
 
 /// Whether a shell takes the name of a document's row as it is.
-fn is_plain(name: &str) -> bool {
+pub(super) fn is_plain(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with('-')
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))

@@ -53,6 +53,7 @@ impl<'a> Screen<'a> {
         let labels: Vec<String> = self.groups.iter().map(|group| self.label(group)).collect();
         let table = Table::of(&self.groups, &labels, &self.names, self.width);
         let mut lines = self.head();
+        lines.extend(self.partial());
         lines.extend(after_blank(self.confounders()));
         lines.extend(after_blank(self.answer()));
         let legend = after_blank(self.legend(&table));
@@ -94,6 +95,12 @@ impl<'a> Screen<'a> {
             text.map(|text| self.labelled(label, look::FAINT, &text, look::PLAIN)).unwrap_or_default()
         };
         facts.into_iter().flat_map(line).collect()
+    }
+
+    /// Whether a measurement was cut short.
+    fn partial(&self) -> Vec<Line> {
+        let text = words::partial(self.compared);
+        text.map(|text| wrapped(Line::default(), look::WARNING, &text, self.width, 0)).unwrap_or_default()
     }
 
     /// What else differs, the most serious first.

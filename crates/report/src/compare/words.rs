@@ -13,6 +13,9 @@ use table::Kernel;
 /// So many runs of a side are named, and so many rows of a gate.
 const NAMED: usize = 6;
 
+/// Of rows that cost less, percents are so few cycles that no number of runs tells them.
+const FEW_CYCLES: f64 = 50.0;
+
 /// The longest value of a confounder, in characters: a kernel's command line has 2,000.
 const LONGEST: usize = 70;
 
@@ -290,15 +293,27 @@ fn are(number: usize) -> &'static str {
     if number == 1 { "is" } else { "are" }
 }
 
-/// The row that got slower by most: `, at most by 12.3 % (int80-i386 getppid)`.
+/// The row that got slower by most: `, most of all int80-i386 getppid (+12.3 %)`.
 fn worst(compared: &Comparison) -> String {
     let slower = |row: &&Row| row.verdict == Verdict::Slower && !row.within_margin;
     let by = |row: &Row| row.change.as_ref().and_then(|change| change.percent);
     let rows = compared.rows.iter().filter(slower).filter_map(|row| Some((row, by(row)?)));
     let worst = rows.max_by(|(_, one), (_, other)| one.total_cmp(other));
     let names = Names::of(compared);
-    let most = |(row, by): (&Row, f64)| format!(", by at most {} % ({})", number(by), names.whole(row));
+    let most = |(row, by): (&Row, f64)| format!(", most of all {} ({} %)", names.whole(row), percent(by));
     worst.map(most).unwrap_or_default()
+}
+
+/// What is said of a measurement that was cut short; none where all were whole.
+pub(super) fn partial(compared: &Comparison) -> Option<String> {
+    let is_cut = |side: &Side| side.runs.iter().any(|run| run.partial);
+    let sides = match (is_cut(&compared.base), is_cut(&compared.new)) {
+        (false, false) => return None,
+        (true, false) => "the base",
+        (false, true) => "the new side",
+        (true, true) => "both sides",
+    };
+    Some(format!("PARTIAL: the measurement of {sides} was cut short; rows may lack a figure."))
 }
 
 /// The rules of the gate: `--fail-above 3%, --fail-on closed`.
@@ -313,21 +328,50 @@ pub(super) fn rules(compared: &Comparison) -> String {
 pub(super) fn gate(compared: &Comparison, result: &GateResult) -> String {
     let rows = count(result.decided_by.len(), "row");
     let said = match result.answer {
-        GateAnswer::Pass => return format!("Passed ({}).", rules(compared)),
+        GateAnswer::Pass => return format!("Passed: {} ({}).", checked(compared), rules(compared)),
         GateAnswer::Regression => format!("Failed: {rows}"),
         GateAnswer::Inconclusive => format!("Inconclusive: {rows} may have regressed or not"),
     };
     let named: Vec<&str> = result.decided_by.iter().take(NAMED).map(String::as_str).collect();
     let rest = result.decided_by.len().saturating_sub(NAMED);
     let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };
-    format!("{said} ({}): {}{rest}.", rules(compared), named.join(", "))
+    let few_cycles = if result.answer == GateAnswer::Inconclusive { few_cycles(compared) } else { "" };
+    format!("{said} ({}): {}{rest}.{few_cycles}", rules(compared), named.join(", "))
+}
+
+/// What a gate that passed has looked at: `103 rows within their limit, none of 106 rows closed`.
+fn checked(compared: &Comparison) -> String {
+    let gate = &compared.settings.gate;
+    let limited = compared.rows.iter().filter(|row| row.gate.is_some()).count();
+    let limited = (!gate.above.is_empty()).then(|| format!("{} within the limit", count(limited, "row")));
+    let events: Vec<&str> = gate.on.iter().map(|on| on.name()).collect();
+    let all = count(compared.rows.len(), "row");
+    let events = (!events.is_empty()).then(|| format!("none of {all} {}", events.join(" or ")));
+    limited.into_iter().chain(events).collect::<Vec<_>>().join(", ")
+}
+
+/// What is said where a limit in percent alone leaves rows open of which it is a few cycles.
+fn few_cycles(compared: &Comparison) -> &'static str {
+    let is_open = |row: &&Row| {
+        let (limit, base) = (row.gate.as_ref(), row.base.as_ref().and_then(|side| side.estimate));
+        let is_open = limit.is_some_and(|gate| {
+            gate.answer == GateAnswer::Inconclusive && gate.rule.ends_with('%') && !gate.rule.contains(',')
+        });
+        is_open && row.unit == Some(Unit::Cycles) && base.is_some_and(|base| base < FEW_CYCLES)
+    };
+    if compared.rows.iter().any(|row| is_open(&row)) {
+        " Rows of a few cycles seldom settle a limit in percent: a limit such as 5%,5cycles, of which the greater counts, suits them."
+    } else {
+        ""
+    }
 }
 
 /// How sure intervals are, and what is known of how much rows vary.
 pub(crate) fn confidence(compared: &Comparison) -> String {
     let rows = count(compared.summary.compared as usize, "row");
     let variation = variation(compared).map(|known| format!("; {known}")).unwrap_or_default();
-    format!("at least 95 % confidence, as {rows} require{variation}")
+    let require = if compared.summary.compared == 1 { "requires" } else { "require" };
+    format!("at least 95 % confidence, as {rows} {require}{variation}")
 }
 
 /// What is said of rows whose rounds were paired.

@@ -1,0 +1,73 @@
+//! How more runs are measured so that they can be given to a comparison: each side's have a tag, which --base and --new take.
+
+use super::more::is_plain;
+use crate::runs::short;
+use compare::{RunHead, Side};
+
+/// What to do with more runs, behind a sentence without its stop.
+pub(super) fn then(sides: [&Side; 2]) -> String {
+    match values(sides) {
+        Some([base, new]) => format!(
+            "; then add --base tag:more={base} --new tag:more={new}. On the base's side (on the new one with more={new}):"
+        ),
+        None => "; then give every run, by --base and --new. On each side:".to_owned(),
+    }
+}
+
+/// The option that gives a run of the base's side its tag.
+pub(super) fn tag(sides: [&Side; 2]) -> String {
+    values(sides).map(|[base, _]| format!(" --tag more={base}")).unwrap_or_default()
+}
+
+/// The tags' values; none where one would not tell the sides apart.
+fn values([base, new]: [&Side; 2]) -> Option<[String; 2]> {
+    let values = [value(base)?, value(new)?];
+    (values[0] != values[1]).then_some(values)
+}
+
+/// What tells the runs beside this side's first one from those of other comparisons: its name, or the beginning of its id.
+fn value(side: &Side) -> Option<String> {
+    let run: &RunHead = side.runs.first()?;
+    let id = || run.id.as_deref().map(|id| short(id).to_owned()).filter(|id| is_plain(id));
+    run.name.as_ref().filter(|name| is_plain(name)).cloned().or_else(id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use document::{Machine, Place};
+    use table::Kernel;
+
+    fn side(name: &str) -> Side {
+        let run = RunHead {
+            id: Some("5cf91bd6".repeat(4)),
+            name: (!name.is_empty()).then(|| name.to_owned()),
+            started: String::new(),
+            place: Place::new(Machine::Host, Kernel::Linux),
+            cpu: None,
+            machine: None,
+            kernel: None,
+            boot: None,
+            kentry: String::new(),
+            quiet_share: None,
+            partial: false,
+        };
+        Side { label: String::new(), runs: vec![run], boots: 1 }
+    }
+
+    #[test]
+    fn the_runs_that_are_asked_for_can_be_given_to_a_comparison() {
+        assert_eq!(tag([&side("old-1"), &side("")]), " --tag more=old-1");
+        let text = then([&side("old-1"), &side("")]);
+        assert!(text.contains("--base tag:more=old-1 --new tag:more=5cf91bd6"), "{text}");
+    }
+
+    #[test]
+    fn what_a_shell_would_not_take_as_it_is_is_not_typed() {
+        for name in ["$(rm)", "a/b.json"] {
+            assert_eq!(tag([&side(name), &side("new")]), " --tag more=5cf91bd6", "{name}");
+            let sides = [&side(name), &side("")];
+            assert!(tag(sides).is_empty() && !then(sides).contains("tag:"), "one tag for both sides");
+        }
+    }
+}
