@@ -14,6 +14,7 @@ use measure::Counter;
 use measure::lab::{Emulator, LabPlan, Setting, measure};
 use record::{Payload, Record, Request, abi};
 use simulator::{Machine, Model, Subject};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use table::Table;
@@ -389,9 +390,29 @@ fn under_kvm_the_figures_are_times() {
     assert_eq!(seeds, [0, 1, 2, 3, 4, 5, 6, 7], "an order each");
     assert!(lab.boots.iter().is_sorted_by(|a, b| a.at_ms < b.at_ms));
     let layouts: Vec<u64> = lab.layouts.iter().map(|layout| layout.number).collect();
-    assert_eq!(layouts, [1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 1], "two in each boot, each in two");
+    assert_eq!(layouts, [1, 4, 2, 5, 3, 6, 4, 7, 5, 8, 6, 1, 7, 2, 8, 3], "two in each boot, each in two");
     assert!(lab.layouts.iter().is_sorted_by(|a, b| a.at_ms < b.at_ms));
     assert_eq!((lab.counters.as_ref(), lab.microcode.as_deref()), (None, Some("0x2b000643")));
+}
+
+#[test]
+fn each_layout_is_in_two_boots_that_are_far_apart() {
+    let plan = plan(&["--entry", "call", "--operation", "none"]);
+    let boots = plan.boots(Counter::Time);
+    assert_eq!(boots, 8);
+    let mut of: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+    for boot in 0..boots {
+        let work = plan.work(Counter::Time, boot);
+        work.layouts.iter().for_each(|(_, layout)| of.entry(*layout).or_default().push(boot));
+    }
+    assert_eq!(of.len() as u64, boots);
+    for (layout, of) in of {
+        let [first, second] = of[..] else { panic!("layout {layout} is in boots {of:?}") };
+        assert!(
+            second - first >= 3,
+            "layout {layout} is in boots {first} and {second}: drift looks like layout"
+        );
+    }
 }
 
 #[test]
@@ -786,8 +807,8 @@ fn the_kernels_plan_is_the_same_for_the_same_command_line() {
         let text = work.plan.render();
         text.lines().filter(|line| line.starts_with("layout ")).map(str::to_string).collect::<Vec<_>>()
     });
-    assert_eq!(layouts, [["layout 8", "layout 9"], ["layout 9", "layout 10"]], "one for each round");
-    assert_eq!(hardware[1].layouts, [(0, 9), (rounds / 2, 10)], "their first runs");
+    assert_eq!(layouts, [["layout 8", "layout 11"], ["layout 9", "layout 12"]], "one for each round");
+    assert_eq!(hardware[1].layouts, [(0, 9), (rounds / 2, 12)], "their first runs");
     assert!(hardware[1].plan.render().starts_with("lab 2\nseed 8\n"));
     assert!(!text.contains("layout"), "counts do not depend on it");
 }

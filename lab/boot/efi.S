@@ -72,8 +72,8 @@ efi_gates:
 	or	$(CR0_PG | CR0_WP | CR0_NE | CR0_MP | CR0_AM), %eax
 	mov	%rax, %cr0
 	mov	$MSR_EFER, %ecx
-	rdmsr
-	or	$EFER_SCE, %eax
+	mov	$(EFER_SCE | EFER_LME | EFER_LMA), %eax
+	xor	%edx, %edx
 	wrmsr
 	mov	$LOADER_MULTIBOOT2, %edi
 	jmp	start_64		# start.S: edi loader, esi information

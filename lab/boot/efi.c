@@ -22,7 +22,7 @@ struct __attribute__((packed)) table_register {
 };
 
 struct efi_cpu {
-	uint64_t rsp, cr0, cr4, cs, ss, rflags, xcr0, dr7;
+	uint64_t rsp, cr0, cr4, cs, ss, rflags, xcr0, dr7, efer;
 	struct table_register gdt __attribute__((aligned(16))), idt __attribute__((aligned(16)));
 };
 _Static_assert(offsetof(struct efi_cpu, rsp) == EFI_RSP, "efi.S");
@@ -65,6 +65,7 @@ static void save_cpu(void)
 		__asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
 		efi_cpu.xcr0 = (uint64_t)high << 32 | low;
 	}
+	efi_cpu.efer = rdmsr(MSR_EFER);
 	for (unsigned i = 0; i < KEPT_MSRS; i++)
 		kept_values[i] = rdmsr(kept_msrs[i]);
 	/* A breakpoint of the firmware's would be an exception of the kernel, or of a program. */
@@ -229,6 +230,8 @@ static void restore_registers(void)
 {
 	for (unsigned i = 0; i < KEPT_MSRS; i++)
 		wrmsr(kept_msrs[i], kept_values[i]);
+	/* NX stays: the kernel's half of the page tables has it. */
+	wrmsr(MSR_EFER, efi_cpu.efer | (rdmsr(MSR_EFER) & EFER_NXE));
 	memory_types_restore();
 	fpu_reset();
 	if (efi_cpu.cr4 & CR4_OSXSAVE && cpu_has(FEATURE_XSAVE))

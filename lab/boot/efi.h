@@ -8,8 +8,8 @@
 #define EFI_CS	   24
 #define EFI_SS	   32
 #define EFI_RFLAGS 40
-#define EFI_GDT	   64 /* limit and base: 10 bytes */
-#define EFI_IDT	   80
+#define EFI_GDT	   80 /* limit and base: 10 bytes */
+#define EFI_IDT	   96
 
 #ifndef __ASSEMBLER__
 #include <stdint.h>

@@ -79,8 +79,8 @@ start_32_gates:
 	mov	$boot_pml4, %eax
 	mov	%eax, %cr3
 	mov	$MSR_EFER, %ecx
-	rdmsr
-	or	$(EFER_LME | EFER_SCE), %eax
+	mov	$(EFER_LME | EFER_SCE), %eax
+	xor	%edx, %edx
 	wrmsr
 	mov	%cr0, %eax
 	and	$~(CR0_EM | CR0_TS | CR0_CD | CR0_NW), %eax

@@ -108,7 +108,7 @@ static int order_lfence(void)
 static void enable_nx(void)
 {
 	if (extended(LEAF_EXTENDED_1).edx & EXT1_EDX_NX)
-		wrmsr(MSR_EFER, rdmsr(MSR_EFER) | EFER_NXE);
+		wrmsr(MSR_EFER, EFER_SCE | EFER_LME | EFER_LMA | EFER_NXE);
 	add(FEATURE_NX, rdmsr(MSR_EFER) & EFER_NXE);
 }
 

@@ -58,8 +58,15 @@
 
 #define DE_CFG_LFENCE_SERIALIZES 0x2
 
+/*
+ * EFER is written whole, so that nothing of firmware's remains: with AMD's FFXSR fxsave and fxrstor leave out the XMM registers, with
+ * LMSLE 64-bit segments have limits. Bits that are 0 here are reserved, or switch on what this kernel does not use (SVME, TCE, MCOMMIT,
+ * INTWB, UAIE, AIBRSE). LMA follows from LME and CR0.PG, and is written as it is, so that no processor sees an attempt to change it
+ * (SDM vol. 4, IA32_EFER; APM vol. 2, 3.1.7).
+ */
 #define EFER_SCE 0x1
 #define EFER_LME 0x100
+#define EFER_LMA 0x400
 #define EFER_NXE 0x800
 
 /*

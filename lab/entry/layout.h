@@ -9,11 +9,13 @@
 
 /*
  * Stacks of a thread: below each is a page that is not mapped (stacks.S). A stack begins less than STACK_ROOM below its end,
- * at a distance that the plan draws (0 unless it says `layout`).
+ * at a distance that the plan draws (0 unless it says `layout`), in steps of STACK_STEP: kernels begin their stacks at the ends of
+ * pages, so that a frame is never shifted against the lines of a cache.
  */
 #define KERNEL_STACK_BYTES (16384 + STACK_ROOM)
 #define ENTRY_STACK_BYTES  (12288 + STACK_ROOM)
 #define STACK_ROOM	   4096
+#define STACK_STEP	   64
 
 #define THREAD_RSP 0 /* in struct thread */
 
@@ -37,11 +39,13 @@
 
 /*
  * Every path has a slot of its own, so that a switch does not move the code of another path. A slot is no larger than a page,
- * and aligned. A path begins at an offset below PATH_ROOM, which the plan draws (0 unless it says `layout`); so much of the
- * slot is left that the path always fits.
+ * and aligned. A path begins at an offset below PATH_ROOM, which the plan draws (0 unless it says `layout`), in steps of PATH_STEP;
+ * so much of the slot is left that the path always fits. Linux aligns its entry points by 16 (CONFIG_FUNCTION_ALIGNMENT on
+ * x86-64): how one lies in a line of a cache differs from build to build.
  */
 #define PATH_SLOT 2048
 #define PATH_ROOM 1024
+#define PATH_STEP 16
 
 /* Hooks; the contract is in path.inc. */
 #define HOOK_IN_EARLY  1

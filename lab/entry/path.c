@@ -202,12 +202,12 @@ static void correct(const struct piece *piece)
 	}
 }
 
-/* Where in its slot a path begins: drawn from the layout's number, byte by byte, because steps have any length, too. */
+/* Where in its slot a path begins: drawn from the layout's number. */
 static uint64_t offset_of(const struct path *path)
 {
 	const uint64_t drawn = random_mixed(layout + (uint64_t)(path - path_list_start + 1) * RANDOM_STEP);
 
-	return layout ? drawn % PATH_ROOM : 0;
+	return layout ? drawn % PATH_ROOM & ~(PATH_STEP - 1ul) : 0;
 }
 
 /* Copies the steps to the draft, as they are in the template. */

@@ -1,12 +1,16 @@
 /* Pages of programs that nobody writes to, found by their source. */
 #include "mm/mm.h"
 
-#define PLACES 1024
+/* Files begin at multiples of BLOCK (plan/archive.c): so many beginnings of a page of a file there are in a page. */
+#define BLOCK	   512
+#define BEGINNINGS (PAGE / BLOCK)
 
 static struct {
 	struct source source;
-	uint64_t at, physical; /* 0 when free */
-} places[PLACES];
+	uint64_t at;
+	int is_filled;
+} places[CACHE_PLACES];
+static const uint8_t *first;
 
 void source_fill(const struct source *source, uint64_t at, uint8_t *to)
 {
@@ -18,9 +22,18 @@ void source_fill(const struct source *source, uint64_t at, uint8_t *to)
 	__builtin_memcpy(to + start, source->bytes + skipped, rest < PAGE - start ? rest : PAGE - start);
 }
 
-static int is_same(const struct source *a, const struct source *b)
+/* Whether a place has this page. An area that was split has the same pages at other distances from its beginning. */
+static int has(uint64_t place, const struct source *source, uint64_t at)
 {
-	return a->bytes == b->bytes && a->count == b->count && a->offset == b->offset;
+	const struct source *const there = &places[place].source;
+
+	return there->bytes == source->bytes && there->count == source->count &&
+	       places[place].at - there->offset == at - source->offset;
+}
+
+void cache_begin(const uint8_t *files)
+{
+	first = files;
 }
 
 void cache_forget(void)
@@ -28,27 +41,30 @@ void cache_forget(void)
 	__builtin_memset(places, 0, sizeof(places));
 }
 
+/*
+ * The place of a file's page. Two files may meet in a page of the archive, with different beginnings: each beginning has a part of the
+ * places, so that no two pages of files of half a MiB have the same.
+ */
+static uint64_t place_of(const struct source *source, uint64_t at)
+{
+	const uint64_t block = ((uint64_t)source->bytes - source->offset + at - (uint64_t)first) / BLOCK;
+
+	return (block / BEGINNINGS + block % BEGINNINGS * (CACHE_PLACES / BEGINNINGS)) % CACHE_PLACES;
+}
+
 uint64_t cache_page(const struct source *source, uint64_t at)
 {
-	const uint64_t first = ((uint64_t)source->bytes + at) / PAGE % PLACES;
+	const uint64_t place = place_of(source, at), physical = page_of_cache(place);
 
-	/* A page has two possible places; if both are taken, it is not cached, and belongs to the program. */
-	for (uint64_t i = first; i < first + 2; i++) {
-		const uint64_t place = i % PLACES;
-		if (places[place].physical && places[place].at == at &&
-		    is_same(&places[place].source, source))
-			return places[place].physical;
-		if (places[place].physical)
-			continue;
-		const uint64_t physical = page_take_for_good();
-		if (!physical)
-			return 0;
-		__builtin_memset(physical_to_virtual(physical), 0, PAGE);
-		source_fill(source, at, physical_to_virtual(physical));
-		places[place].source = *source;
-		places[place].at = at;
-		places[place].physical = physical;
-		return physical;
-	}
-	return 0;
+	/* If it is another page's, this one is not cached, and belongs to the program. */
+	if (places[place].is_filled)
+		return has(place, source, at) ? physical : 0;
+	if (!physical)
+		return 0;
+	__builtin_memset(physical_to_virtual(physical), 0, PAGE);
+	source_fill(source, at, physical_to_virtual(physical));
+	places[place].source = *source;
+	places[place].at = at;
+	places[place].is_filled = 1;
+	return physical;
 }

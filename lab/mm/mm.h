@@ -44,15 +44,17 @@ static inline uint64_t virtual_to_physical(const void *address)
  */
 void pages_init(uint64_t start, uint64_t end); /* physical */
 /*
- * Which physical pages are skipped is drawn from this number; 0: none is. Gives back all pages but the kernel's, those that were
- * taken for good, too: cache_forget must have forgotten them, and no program may be alive.
+ * Which physical pages are skipped is drawn from this number, and which are the cache's places; 0: none is skipped, and they are in
+ * order. Gives back all pages but the kernel's. What the cache has is not where it looks for it any more: cache_forget must have
+ * been called, and no program may be alive.
  */
 void pages_set_layout(uint64_t drawn_from);
 uint64_t page_take(void); /* physical, zeroed; 0 when there is none */
 void page_free(uint64_t physical);
 uint64_t pages_left(void);
-uint64_t page_take_for_good(void); /* physical, not zeroed; 0 when there is none */
-int page_is_for_good(uint64_t physical);
+#define CACHE_PLACES 1024
+uint64_t page_of_cache(uint64_t place); /* physical, not zeroed; 0 when there is no room for a cache */
+int page_is_for_good(uint64_t physical); /* the cache's, or the kernel's */
 void pages_keep(void);	  /* what was taken until now is the kernel's */
 void pages_release(void); /* everything taken since pages_keep */
 
@@ -122,9 +124,11 @@ struct source {
 };
 
 /*
- * cache.c: pages that programs only read, filled once in a boot. An emulator must translate code again after it was
- * written, which takes longer than running it.
+ * cache.c: pages that programs only read, filled once in a layout. An emulator must translate code again after it was
+ * written, which takes longer than running it. Where a page is depends on the layout and on its place in the files, and not on
+ * what was read before.
  */
+void cache_begin(const uint8_t *files); /* where programs' files begin; they are in the same order in every boot */
 /* The page that begins so many bytes into the area; physical, 0 when there is no room. */
 uint64_t cache_page(const struct source *source, uint64_t at);
 void cache_forget(void);

@@ -1,6 +1,7 @@
 /*
- * Physical pages: a program's are taken from below, permanent ones from above. A layout skips some before the first, and up to
- * GAP behind each: which set of a cache a page falls into depends on its physical address.
+ * Physical pages: first those of the cache, then the kernel's, then a program's. A layout shuffles the first, and of the last skips
+ * some before the first and up to GAP behind each: which set of a processor's cache a page falls into depends on its physical
+ * address. Where memory ends does not matter: it depends on the size of what the boot loader has put there.
  */
 #include "mm/mm.h"
 #include "user/user.h"
@@ -13,13 +14,19 @@
 #define INCREMENT 1442695040888963407u
 #define GAP_SHIFT 62
 
-static uint64_t next, end, top, kept;
+#define HALF_SHIFT 5 /* half of the bits of a place */
+#define LEAST_PART 4 /* the cache gets no more than this part of the memory */
+_Static_assert(CACHE_PLACES == 1 << 2 * HALF_SHIFT, "each place has a page of its own");
+
+static uint64_t next, end, kept;
+static uint64_t cached; /* the first of the cache's pages; 0: memory is too small for it */
 static uint64_t freed; /* the first of a chain through the pages themselves */
 
 /* Masks that are 0 without a layout, so that each layout takes the same instructions. */
 static struct {
-	uint64_t first, gap, seed, of_program, for_good;
-} drawn;
+	uint64_t first, gap, seed, of_program;
+	uint64_t fold, factor, added; /* of places */
+} drawn = {.factor = 1};
 
 static uint64_t gap(uint64_t *state)
 {
@@ -30,7 +37,10 @@ static uint64_t gap(uint64_t *state)
 void pages_init(uint64_t from, uint64_t to)
 {
 	next = align_up(from, PAGE);
-	end = top = to & ~(PAGE - 1);
+	end = to & ~(PAGE - 1);
+	cached = end > next && (end - next) / LEAST_PART >= CACHE_PLACES * PAGE ? next : 0;
+	if (cached)
+		next += CACHE_PLACES * PAGE;
 	kept = next;
 }
 
@@ -41,8 +51,9 @@ void pages_set_layout(uint64_t drawn_from)
 	drawn.gap = drawn_from ? GAP : 0;
 	drawn.first = drawn_from ? mixed & FIRST : 0;
 	drawn.seed = mixed;
-	drawn.for_good = ~mixed;
-	end = top;
+	drawn.fold = drawn_from ? CACHE_PLACES - 1 : 0;
+	drawn.factor = drawn_from ? ~mixed | 1 : 1; /* odd, so that no two places become one */
+	drawn.added = drawn_from ? mixed >> 32 : 0;
 	pages_release();
 }
 
@@ -68,19 +79,17 @@ void page_free(uint64_t page)
 	freed = page;
 }
 
-uint64_t page_take_for_good(void)
+uint64_t page_of_cache(uint64_t place)
 {
-	const uint64_t skipped = gap(&drawn.for_good);
-
-	if (end < next + PAGE + skipped)
-		return 0;
-	end -= PAGE + skipped;
-	return end;
+	place = (place * drawn.factor + drawn.added) % CACHE_PLACES;
+	place ^= place >> HALF_SHIFT & drawn.fold;
+	place = place * drawn.factor % CACHE_PLACES;
+	return cached ? cached + place * PAGE : 0;
 }
 
 int page_is_for_good(uint64_t page)
 {
-	return page < kept || page >= end;
+	return page < kept;
 }
 
 uint64_t pages_left(void)

@@ -1,7 +1,7 @@
 /* POSIX ustar: for each file a header of 512 bytes, then its content, padded to 512. */
 #include "plan/plan.h"
 
-#define BLOCK	    512
+#define BLOCK	    ARCHIVE_BLOCK
 #define NAME_BYTES  100
 #define SIZE_AT	    124
 #define SIZE_DIGITS 11

@@ -320,6 +320,8 @@ struct plan_header plan_open(struct text archive)
 
 	plan.archive = archive;
 	plan.rest = archive_find(archive, "plan");
+	/* The plan is the first file; its length differs from boot to boot. */
+	cache_begin(plan.rest.bytes + align_up(plan.rest.count, ARCHIVE_BLOCK));
 	for (;;) {
 		const struct text before = plan.rest;
 		if (!next_line(&line) || !line_next_word(&line, &verb) || !do_header(&line, verb)) {

@@ -3,6 +3,7 @@
 
 #include "user/user.h"
 
+#define ARCHIVE_BLOCK 512 /* each file begins at a multiple of it */
 /* archive.c: a file of a ustar archive; no bytes when there is none of that name. */
 struct text archive_find(struct text archive, const char *name);
 

@@ -76,8 +76,8 @@ void table_title(void)
 	put(&line, CONSOLE_TEXT);
 }
 
-/* The times of rows that do this are mostly the hypervisor's. */
-static void put_trapped(unsigned trapped)
+/* The times of rows that do this are mostly the hypervisor's. Where CPUID has none, time alone does not prove that there is one. */
+static void put_trapped(unsigned trapped, int is_guest)
 {
 	static const char *const names[TRAPPED_COMBINATIONS] = {
 	    [TRAPPED_CR3_WRITES] = " CR3 writes",
@@ -87,7 +87,7 @@ static void put_trapped(unsigned trapped)
 	struct line_buffer line = {.length = 0};
 	const char *before = "";
 
-	line_text(&line, "the hypervisor handles itself:");
+	line_text(&line, is_guest ? "the hypervisor handles itself:" : "unexpectedly slow here:");
 	for (unsigned what = 1; what < TRAPPED_COMBINATIONS; what *= 2) {
 		if (!(trapped & what))
 			continue;
@@ -95,6 +95,10 @@ static void put_trapped(unsigned trapped)
 		line_text(&line, names[what]);
 		before = ",";
 	}
+	put(&line, CONSOLE_TEXT);
+	if (is_guest)
+		return;
+	line_text(&line, "(a hypervisor may hide itself)");
 	put(&line, CONSOLE_TEXT);
 }
 
@@ -120,7 +124,7 @@ void table_begin(const uint64_t *boot)
 	line_text(&line, meanings[meaning]);
 	put(&line, CONSOLE_TEXT);
 	if (meaning == TIME && verdict.trapped)
-		put_trapped(verdict.trapped);
+		put_trapped(verdict.trapped, boot[LAB_BOOT_SIGNS] >> SIGN_HYPERVISOR & 1);
 	line_text(&line, "TSC ");
 	line_number(&line, boot[LAB_BOOT_TSC_HZ] / 1000000, 10);
 	line_text(&line, " MHz");

@@ -29,12 +29,12 @@ void threads_set_layout(uint64_t drawn_from)
 	layout = drawn_from;
 }
 
-/* The top of a stack of this number; the ABI of C asks for multiples of 16. */
+/* The top of a stack of this number. */
 static uint64_t top_of_stack(const void *end, unsigned number)
 {
 	const uint64_t drawn = random_mixed(random_mixed(layout) + number * RANDOM_STEP);
 
-	return (uint64_t)end - (layout ? drawn % STACK_ROOM & ~15ul : 0);
+	return (uint64_t)end - (layout ? drawn % STACK_ROOM & ~(STACK_STEP - 1ul) : 0);
 }
 
 struct thread *thread_new(const struct frame *start, int bits, int serves, uint64_t landing_pad)

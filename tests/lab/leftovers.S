@@ -9,6 +9,7 @@
 #define CR4_LA57 0x1000
 #define TSC_AUX	 0xc0000103
 #define PAT	 0x277
+#define EFER	 0xc0000080
 
 	.code32
 	.globl	_start
@@ -27,6 +28,10 @@ _start:	mov	$MISC_ENABLE, %ecx
 	mov	$TSC_AUX, %ecx
 	mov	$0x777, %eax
 	xor	%edx, %edx
+	wrmsr
+	mov	$EFER, %ecx
+	rdmsr
+	or	$EFER_BITS, %eax
 	wrmsr
 	mov	$PAT, %ecx
 	mov	$PAT_HALF, %eax		# both halves

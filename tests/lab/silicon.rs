@@ -223,6 +223,9 @@ fn without_nx_the_emulated_vsyscall_page_is_still_served_by_its_fault() {
     }
 }
 
+/// What leftovers.S sets in EFER: SVME, the only one of AMD's bits that QEMU keeps, and only where CPUID has SVM.
+const EFER_BITS: u64 = 1 << 12;
+
 /// What leftovers.S puts into either half of the page attribute table: write-back, write-combining, and two uncached ones.
 const PAT_HALF: u64 = 0x0007_0106;
 
@@ -246,6 +249,7 @@ fn behind_leftovers(folder: &Path, mut kernel: Vec<u8>) -> (Vec<u8>, String) {
         "-no-pie".into(),
         format!("-DNEXT={next:#x}"),
         format!("-DPAT_HALF={PAT_HALF:#x}"),
+        format!("-DEFER_BITS={EFER_BITS:#x}"),
         format!("-DBREAKPOINT={:#x}", probe_entry()),
         format!("-Wl,-Ttext={AT:#x},--oformat=binary,--build-id=none"),
     ];
@@ -452,6 +456,18 @@ fn a_page_attribute_table_that_firmware_has_changed_is_changed_back() {
     // And it was another.
     let without = broken("memory_types_init", &[0xc3]); // ret
     assert_eq!(register_behind_leftovers(without, PAT, ""), Some(PAT_HALF << 32 | PAT_HALF));
+}
+
+#[test]
+fn nothing_of_firmwares_remains_in_efer() {
+    const EFER: u32 = 0xc000_0080;
+    const SCE_LME_LMA: u64 = 1 | 1 << 8 | 1 << 10;
+    const NXE: u64 = 1 << 11;
+    // leftovers.S sets a bit of CR4 that needs LA57.
+    for (options, nxe) in [("-cpu EPYC,+la57,+svm", NXE), ("-cpu EPYC,+la57,+svm,-nx", 0)] {
+        let Some(efer) = register_behind_leftovers(lab::KERNEL.to_vec(), EFER, options) else { return };
+        assert_eq!(efer, SCE_LME_LMA | nxe, "{options}: {efer:#x}");
+    }
 }
 
 #[test]

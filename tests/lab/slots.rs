@@ -14,6 +14,8 @@ use table::Table;
 
 /// As `lab/entry/layout.h` has it.
 const SLOT: u64 = 2048;
+const PATH_STEP: u64 = 16;
+const STACK_STEP: u64 = 64;
 
 fn names() -> BTreeSet<&'static str> {
     PATHS.iter().map(|(_, path)| *path).chain(["exception", "enter_user", "copy_user"]).collect()
@@ -41,7 +43,9 @@ fn a_switch_moves_no_path_and_a_layout_moves_each_within_its_slot() {
     assert!(starts[0].iter().all(|start| start % SLOT == 0));
     assert_eq!(starts[0].iter().collect::<BTreeSet<_>>().len(), names().len(), "a slot is one path's");
     let offsets: BTreeSet<u64> = starts.iter().flatten().map(|start| start % SLOT).collect();
-    assert!(offsets.len() > 2 * names().len(), "{offsets:?}");
+    assert!(offsets.len() > 20, "{offsets:?}");
+    assert!(offsets.iter().all(|offset| offset % PATH_STEP == 0), "{offsets:?}");
+    assert!(offsets.iter().any(|offset| offset % (2 * PATH_STEP) != 0), "{offsets:?}");
     assert!(
         starts[2..5]
             .iter()
@@ -94,7 +98,10 @@ fn a_layout_moves_stacks_and_no_stack_leaves_its_pages() {
         assert_eq!(fixed, stack_pointers(0, switches));
         let drawn: Vec<_> = (1..=LAYOUTS).map(|layout| stack_pointers(layout, switches)).collect();
         let distances: BTreeSet<u64> = drawn.iter().map(|[kernel, _]| fixed[0] - kernel).collect();
-        assert!(distances.iter().all(|distance| *distance < ROOM && distance % 16 == 0), "{distances:?}");
+        assert!(
+            distances.iter().all(|distance| *distance < ROOM && distance % STACK_STEP == 0),
+            "{distances:?}"
+        );
         let of_programs: BTreeSet<u64> = drawn.iter().map(|[_, program]| *program).collect();
         assert!(distances.len() > 5 && of_programs.len() > 5, "{distances:?}, {of_programs:?}");
     }

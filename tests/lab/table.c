@@ -1,5 +1,5 @@
 /*
- * lab/plan/table.c for the host: RING3_TICKS SIGNATURE CR3_TICKS SMIS... A probe's records as standard input are what each run writes; a run
+ * lab/plan/table.c for the host: RING3_TICKS SIGNATURE CR3_TICKS SIGNS SMIS... A probe's records as standard input are what each run writes; a run
  * has so many system management interrupts. Prints two rows of one configuration and one of another. The processor has every
  * counter, unless SIGNATURE is 0.
  */
@@ -47,12 +47,13 @@ int main(int count, char **arguments)
 					 [LAB_BOOT_SYSCALL_WORKS] = 1,
 					 [LAB_BOOT_INTERRUPT_TICKS] = 500 * RING_TIMES};
 
-	if (count < 4)
+	if (count < 5)
 		return 1;
 	boot[LAB_BOOT_RING3_TICKS] = strtoull(arguments[1], 0, 10);
 	boot[LAB_BOOT_SIGNATURE] = strtoull(arguments[2], 0, 16);
 	boot[LAB_BOOT_CR3_TICKS] = strtoull(arguments[3], 0, 10);
-	smis = arguments + 4;
+	boot[LAB_BOOT_SIGNS] = strtoull(arguments[4], 0, 16);
+	smis = arguments + 5;
 	byte_count = fread(bytes, 1, sizeof(bytes), stdin);
 	if (!boot[LAB_BOOT_SIGNATURE])
 		values[COUNTER_CYCLES] = 0;

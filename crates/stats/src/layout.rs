@@ -111,17 +111,23 @@ mod tests {
         }
     }
 
-    /// As the lab has them: a layout's two rounds are of neighbouring boots, each of which decides a part of the cost, too.
-    fn crossed(random: &mut StdRng, layout: f64, boot: f64) -> Vec<Vec<f64>> {
-        let normal = Normal::new(0.0, 1.0).unwrap();
-        let mut draw = |share: f64| share.sqrt() * normal.inverse_cdf(random.random_range(1e-12..1.0));
-        let boots: Vec<f64> = (0..SHAPE.0).map(|_| draw(boot)).collect();
+    /// How many boots later a layout has its other round, as the lab has it.
+    const STRIDE: usize = 3;
+
+    /// A number of the standard normal distribution.
+    fn drawn(random: &mut StdRng) -> f64 {
+        Normal::new(0.0, 1.0).unwrap().inverse_cdf(random.random_range(1e-12..1.0))
+    }
+
+    /// As the lab has them: a layout's two rounds are of two boots, each of which adds its own to the cost. `layout` and `noise`
+    /// are variances.
+    fn crossed(random: &mut StdRng, boots: &[f64], layout: f64, noise: f64, stride: usize) -> Vec<Vec<f64>> {
         let mut of_layout = |number: usize| {
-            let at = 300.0 + draw(layout);
-            let before = (number + SHAPE.0 - 1) % SHAPE.0;
-            [number, before].map(|of| at + boots[of] + draw(1.0 - layout - boot)).to_vec()
+            let at = 300.0 + layout.sqrt() * drawn(random);
+            let before = (number + boots.len() - stride) % boots.len();
+            [number, before].map(|of| at + boots[of] + noise.sqrt() * drawn(random)).to_vec()
         };
-        (0..SHAPE.0).map(&mut of_layout).collect()
+        (0..boots.len()).map(&mut of_layout).collect()
     }
 
     #[test]
@@ -129,13 +135,45 @@ mod tests {
         const MANY: usize = 2000;
         let mut random = StdRng::seed_from_u64(11);
         for (layout, boot) in [(0.0, 0.5), (0.0, 0.9), (0.3, 0.3), (0.5, 0.4), (0.8, 0.1)] {
-            let found: Vec<Spread> =
-                (0..MANY).map(|_| spread(&crossed(&mut random, layout, boot)).unwrap()).collect();
+            let measured = |random: &mut StdRng| {
+                let boots: Vec<f64> = (0..SHAPE.0).map(|_| f64::sqrt(boot) * drawn(random)).collect();
+                spread(&crossed(random, &boots, layout, 1.0 - layout - boot, STRIDE)).unwrap()
+            };
+            let found: Vec<Spread> = (0..MANY).map(|_| measured(&mut random)).collect();
             let covering =
                 found.iter().filter(|found| found.layout_low <= layout && layout <= found.layout_high);
             let covered = covering.count() as f64 / MANY as f64;
             assert!(covered >= 0.93, "{layout}, {boot}: the interval covers in {covered}");
         }
+    }
+
+    /// The mean share over many measurements without any layout, whose boots cost more and more, or walk at random; `step` is
+    /// what a boot adds to the one before it, and 1 the deviation within a boot.
+    fn drifting(walks: bool, step: f64, stride: usize) -> f64 {
+        const MANY: usize = 2000;
+        let mut random = StdRng::seed_from_u64(13);
+        let measured = |random: &mut StdRng| {
+            let mut at = 0.0;
+            let mut boot = || {
+                at += if walks { step * drawn(random) } else { step };
+                at
+            };
+            let boots: Vec<f64> = (0..SHAPE.0).map(|_| boot()).collect();
+            spread(&crossed(random, &boots, 0.0, 1.0, stride)).unwrap().layout
+        };
+        (0..MANY).map(|_| measured(&mut random)).sum::<f64>() / MANY as f64
+    }
+
+    #[test]
+    fn drift_is_not_taken_for_layout() {
+        // Without drift the mean is not 0 either, because no share is below 0.
+        for (walks, step) in [(true, 0.5), (true, 1.0), (true, 3.0), (false, 0.5), (false, 1.0), (false, 3.0)]
+        {
+            let share = drifting(walks, step, STRIDE);
+            assert!(share < 0.12, "walks: {walks}, {step} a boot: {share}");
+        }
+        // Were a layout's boots neighbours, it would be.
+        assert!(drifting(true, 3.0, 1) > 0.25 && drifting(false, 3.0, 1) > 0.25);
     }
 
     #[test]

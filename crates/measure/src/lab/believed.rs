@@ -31,7 +31,7 @@ impl Uses {
         let enters = matches!(job.row.0.kind, Kind::Number | Kind::Exception);
         Uses {
             // With shadow page tables the hypervisor sees page faults first, too.
-            cr3_writes: (enters && is("pti", "on")) || faults,
+            cr3_writes: (enters && (is("pti", "on") || !is("cr3-writes", "0"))) || faults,
             interrupts: BY_INTERRUPT.contains(&file) || faults_on_vsyscall || (enters && is("exit", "iret")),
             invalid_instructions: BY_INVALID.contains(&file),
         }
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn with_shadow_page_tables_isolation_and_page_faults_are_the_hypervisors() {
+    fn with_shadow_page_tables_writes_of_cr3_and_page_faults_are_the_hypervisors() {
         let isolated = Some(("pti", "on"));
         let cr3 = |entry, set| remarked(entry, set, Trapped::Cr3Writes);
         let entering = ["syscall-x86_64", "int80-i386", "gateway-i386", "lcall7-i386"];
@@ -117,6 +117,10 @@ mod tests {
         assert_eq!([cr3("syscall-x86_64", None), cr3("int80-i386", None)], [0, 0]);
         assert_eq!([cr3("call", isolated), cr3("rdtsc", isolated)], [0, 0], "they enter no kernel");
         assert_eq!(cr3("page-fault", None), 1);
+        let writing = Some(("cr3-writes", "2"));
+        assert_eq!(entering.map(|entry| cr3(entry, writing)), [1; 4]);
+        assert_eq!([cr3("call", writing), cr3("int3", writing)], [0, 1]);
+        assert_eq!(cr3("int80-i386", Some(("cr3-writes", "0"))), 0);
         let emulated =
             [("vsyscall", "emulate"), ("vsyscall", "native")].map(|set| cr3("vsyscall", Some(set)));
         assert_eq!(emulated, [1, 0]);

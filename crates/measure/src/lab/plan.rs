@@ -84,6 +84,9 @@ fn boots(counter: Counter) -> u64 {
     }
 }
 
+/// How many boots later a layout has its other round. It is no divisor of the number of boots, and near half of it.
+const LAYOUT_STRIDE: u64 = 3;
+
 /// Seeds are below: JSON readers keep every whole number up to 2^53.
 const SEEDS: u64 = (1 << 53) + 1;
 
@@ -186,13 +189,14 @@ impl<'a> LabPlan<'a> {
         self.seed.wrapping_add(boot) % SEEDS
     }
 
-    /// The layout of a round of a boot. Each layout has as many rounds as a boot, in neighbouring boots, and no boot has two
-    /// rounds of it: so what lies between layouts can be told from what lies between boots, and from what lies within both.
+    /// The layout of a round of a boot. Each layout has as many rounds as a boot, and no boot has two rounds of it: so what lies
+    /// between layouts can be told from what lies between boots, and from what lies within both. The boots that share a layout
+    /// are far apart, too: neighbours are alike when the machine drifts, which would look like layout.
     fn layout_of(&self, counter: Counter, boot: u64, round: u64) -> Option<u64> {
         match counter {
             Counter::Instructions => None,
             // 0 would be the layout without offsets.
-            Counter::Time => Some(self.seed_of((boot + round) % boots(counter)) + 1),
+            Counter::Time => Some(self.seed_of((boot + LAYOUT_STRIDE * round) % boots(counter)) + 1),
         }
     }
 
