@@ -291,7 +291,7 @@ impl fmt::Display for Verdict {
 /// How much a row varies from run to run, and what says so.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Variation {
-    /// Standard deviation from run to run, in the row's unit: by all that is known together, without what a single run's
+    /// Standard deviation from run to run, in the row's unit; from boot to boot where the sides share no boot: by all that is known together, without what a single run's
     /// interval covers.
     pub deviation: f64,
     /// The same in percent of the base's estimate; null where that is not above zero.

@@ -10,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+mod boots;
 mod compare;
 mod comparison;
 mod facts;
