@@ -4,7 +4,7 @@ use crate::comparison::{Comparison, Confounder, Row, SCHEMA, Severity, Side, Sum
 use crate::pair::{self, Both, RowOfBoth};
 use crate::run::{Given, Paired, Run};
 use crate::settings::Settings;
-use crate::{facts, gate, judge};
+use crate::{boots, facts, gate, judge};
 use std::collections::BTreeSet;
 use table::Table;
 
@@ -97,6 +97,9 @@ fn confounders(given: &Both, [base, new]: [&Distinct; 2]) -> Vec<Confounder> {
     }
     let is_unknown = |run: &&Run| run.is_of_one_boot && run.head.boot.is_none();
     found.extend(facts::unknown_boots([&given.base, &given.new].map(|runs| runs.iter().any(is_unknown))));
+    if boots::is_one_against_others([&given.base, &given.new]) {
+        facts::warn_of_one_boot(&mut found);
+    }
     let on_both = base.ids().intersection(&new.ids()).cloned().collect();
     found.extend(facts::same_run(on_both));
     found.extend(facts::repeated([&base.repeated, &new.repeated].map(|ids| ids.iter().cloned().collect())));

@@ -291,8 +291,8 @@ impl fmt::Display for Verdict {
 /// How much a row varies from run to run, and what says so.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Variation {
-    /// Standard deviation from run to run, in the row's unit: by all that is known together, without what a single run's
-    /// interval covers; null where rounds were paired, which does not tell it.
+    /// Standard deviation from run to run, in the row's unit, or from boot to boot where the sides share no boot: by all that is known
+    /// together, without what a single run's interval covers; null where rounds were paired, which does not tell it.
     pub deviation: Option<f64>,
     /// The same in percent of the base's estimate; null where that is not above zero.
     pub percent: Option<f64>,

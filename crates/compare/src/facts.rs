@@ -1,6 +1,7 @@
 //! What else differs between two sides: facts about the machine, the kernel and the measurement.
 
 use crate::comparison::{Confounder, Severity};
+use crate::prior::Behaviour;
 use document::{Counter, Document, Machine, Name};
 use environment::Environment;
 use std::collections::{BTreeMap, BTreeSet};
@@ -374,6 +375,20 @@ pub(crate) fn unknown_boots(unknown: [bool; 2]) -> Option<Confounder> {
     let value = |is_unknown| vec![if is_unknown { "unknown" } else { "known" }.to_string()];
     let is_any = unknown.contains(&true);
     is_any.then(|| confounder("boot-unknown", "boot", unknown.map(value), Note, meaning))
+}
+
+/// Raises what is said of the boot, where one boot is compared with others.
+pub(crate) fn warn_of_one_boot(found: &mut [Confounder]) {
+    let [steady, jumpy] = [Behaviour::Steady, Behaviour::Piecewise].map(Behaviour::percent_of_two_boots);
+    let meaning = format!(
+        "The sides are of different boots, and one of them has a single boot: what boots add cannot be seen. A difference of up to \
+         {steady:.1} % of a steady row, and {jumpy:.1} % of an interrupt or exception, is assumed to be one of boots; where they add \
+         more, so may be a greater one. Measure in two or more boots a side."
+    );
+    let is_boot = |confounder: &&mut Confounder| ["boot", "boot-unknown"].contains(&&*confounder.id);
+    if let Some(boot) = found.iter_mut().find(is_boot) {
+        (boot.severity, boot.meaning) = (Caution, meaning);
+    }
 }
 
 /// Runs, by their ids, that stand on both sides.

@@ -1,15 +1,22 @@
 //! The changes of all rows together: what the rows of one kind show about how much runs vary helps each of them.
 
+use crate::boots;
 use crate::comparison::{Source, Unit, Variation};
-use crate::model::{Evidence, Means, Observation, evidence, means};
+use crate::model::{Evidence, Means, Observation, means};
 use crate::pair::Figures;
-use crate::prior::{Behaviour, FREEDOM_OF_KIND, LEAST_OF_ERROR, ROWS_LIKE_ONE};
+use crate::prior::{
+    Behaviour, FREEDOM_OF_KIND, FREEDOM_OF_ROW_OF_BOOTS, LEAST_OF_ERROR, ROWS_LIKE_ONE,
+    ROWS_OF_A_BOOT_LIKE_ONE,
+};
 use crate::student::Student;
 use std::collections::BTreeMap;
 
 /// What one row can say of the others of its kind, at most: residuals of so many times what is expected. A row that is beside
 /// itself says nothing of them.
 const AT_MOST: f64 = 16.0;
+
+/// So many times the prior's variance between boots leaves nothing of what one boot says about another.
+const ANYTHING: f64 = 1e4;
 
 /// The estimate of a row's change.
 #[derive(Debug, Clone, Copy)]
@@ -39,15 +46,15 @@ struct Known {
 pub(crate) fn fit_all(rows: &[&Figures]) -> Vec<Option<(Fit, Variation)>> {
     let of_runs = |row: &&Figures| if row.turns.is_none() { Known::of(row) } else { None };
     let known: Vec<Option<Known>> = rows.iter().map(of_runs).collect();
-    let mut kinds = BTreeMap::<(Behaviour, Unit), [Evidence; 2]>::new();
+    let mut kinds = BTreeMap::<_, [Evidence; 2]>::new();
     for (row, known) in rows.iter().zip(&known) {
         let Some(known) = known else { continue };
-        let [runs, history] = kinds.entry((row.behaviour, row.unit)).or_default();
-        *runs = *runs + known.runs.for_kind();
-        *history = *history + known.history.for_kind();
+        let [runs, history] = kinds.entry(row.kind()).or_default();
+        *runs = *runs + known.runs.for_kind(row.rows_like_one());
+        *history = *history + known.history.for_kind(row.rows_like_one());
     }
     let fit = |(row, known): (&&Figures, &Option<Known>)| {
-        let kind = kinds.get(&(row.behaviour, row.unit)).copied().unwrap_or_default();
+        let kind = kinds.get(&row.kind()).copied().unwrap_or_default();
         fit(row, (*known)?, kind)
     };
     rows.iter().zip(&known).map(fit).collect()
@@ -55,22 +62,24 @@ pub(crate) fn fit_all(rows: &[&Figures]) -> Vec<Option<(Fit, Variation)>> {
 
 impl Known {
     fn of(row: &Figures) -> Option<Known> {
-        let Means { residual, .. } = means(&row.observations, 1.0)?;
-        let freedom = row.observations.len().saturating_sub(2) as f64;
-        let history = row.history.iter().map(|group| evidence(group));
+        let Means { residual, .. } = means(&row.observations, 1.0, ANYTHING)?;
+        // Of sides that are of boots, all observations have one number.
+        let estimated = boots::count(&row.observations) + 1;
+        let freedom = row.observations.len().saturating_sub(estimated) as f64;
+        let history = row.history.iter().map(|group| boots::evidence_within(group));
         Some(Known {
             runs: Evidence { residual, freedom },
             history: history.fold(Evidence::default(), |a, b| a + b),
-            kept_runs: row.history.iter().map(|group| group.len() as u64).sum(),
+            kept_runs: row.kept_runs,
         })
     }
 }
 
 impl Evidence {
     /// What it says of other rows of its kind.
-    fn for_kind(self) -> Evidence {
+    fn for_kind(self, rows_like_one: f64) -> Evidence {
         let residual = self.residual.min(AT_MOST * self.freedom);
-        Evidence { residual: residual / ROWS_LIKE_ONE, freedom: self.freedom / ROWS_LIKE_ONE }
+        Evidence { residual: residual / rows_like_one, freedom: self.freedom / rows_like_one }
     }
 }
 
@@ -86,7 +95,7 @@ struct Factor {
 impl Factor {
     fn of(row: &Figures, known: Known, kind: Evidence) -> Factor {
         // As a kind becomes known, what remains is by how much rows of one kind differ.
-        let of_row = row.behaviour.freedom_of_row();
+        let of_row = row.freedom_of_row();
         let of_kind = (of_row.recip() + (FREEDOM_OF_KIND + kind.freedom).recip()).recip();
         let value = (known.runs + known.history).moderated(kind.moderated(1.0, FREEDOM_OF_KIND), of_kind);
         Factor { value, freedom: of_kind + known.runs.freedom + known.history.freedom, of_kind }
@@ -95,13 +104,12 @@ impl Factor {
 
 fn fit(row: &Figures, known: Known, kind: [Evidence; 2]) -> Option<(Fit, Variation)> {
     let factor = Factor::of(row, known, kind[0] + kind[1]);
-    let Means { means, covariance, .. } = means(&row.observations, factor.value)?;
-    let boots = if row.are_of_different_boots() { row.mean_square(|o| o.between_boots) } else { 0.0 };
+    let Means { means, covariance, .. } = means(&row.observations, factor.value, factor.value.max(1.0))?;
     let within = row.mean_square(|o| o.error);
     let believed = LEAST_OF_ERROR * within;
-    let between = factor.value * (row.mean_square(|o| o.between_runs) + boots);
+    let between = factor.value * row.mean_square(|o| o.between_runs);
     let uncertain = between + factor.value.max(LEAST_OF_ERROR) * within - believed;
-    let parts = [(uncertain, factor.freedom), (believed, row.behaviour.freedom_of_row())];
+    let parts = [(uncertain, factor.freedom), (believed, row.freedom_of_row())];
     let freedom = factor.freedom.max(satterthwaite(parts));
     let count = |side: usize| row.observations.iter().filter(|o| o.side == side).count() as u64;
     let student = Student::new(freedom)?;
@@ -124,6 +132,7 @@ fn variation(row: &Figures, known: Known, kind: [Evidence; 2], factor: &Factor, 
     } else {
         Source::Prior
     };
+    // Of sides that are of boots, it has what these add.
     let prior = row.mean_square(|o| o.between_runs).sqrt();
     let deviation = factor.value.sqrt() * prior;
     let percent = (base > 0.0).then(|| 100.0 * deviation / base).filter(|percent| percent.is_finite());
@@ -171,10 +180,18 @@ impl Figures {
         sum / self.observations.len() as f64
     }
 
-    /// Whether no boot has runs on both sides.
-    fn are_of_different_boots(&self) -> bool {
-        let of = |side: usize| self.observations.iter().filter(move |o| o.side == side);
-        !of(0).any(|base| of(1).any(|new| base.boot == new.boot))
+    /// Rows of one kind vary alike.
+    fn kind(&self) -> (Behaviour, Unit, bool) {
+        (self.behaviour, self.unit, self.are_of_boots)
+    }
+
+    fn rows_like_one(&self) -> f64 {
+        if self.are_of_boots { ROWS_OF_A_BOOT_LIKE_ONE } else { ROWS_LIKE_ONE }
+    }
+
+    fn freedom_of_row(&self) -> f64 {
+        let most = if self.are_of_boots { FREEDOM_OF_ROW_OF_BOOTS } else { f64::INFINITY };
+        self.behaviour.freedom_of_row().min(most)
     }
 }
 

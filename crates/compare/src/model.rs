@@ -66,11 +66,12 @@ impl std::ops::Add for Evidence {
     }
 }
 
-/// The means of two sides; none where a side has no observation.
-pub(crate) fn means(observations: &[Observation], factor: f64) -> Option<Means> {
+/// The means of two sides; none where a side has no observation. The variance between boots is `of_boots` times the prior's: where that
+/// is great, boots that both sides share are compared within, and nothing else counts.
+pub(crate) fn means(observations: &[Observation], factor: f64, of_boots: f64) -> Option<Means> {
     let is_of = |side: usize| move |o: &Observation| f64::from(u8::from(o.side == side));
     let product = |u: &dyn Fn(&Observation) -> f64, v: &dyn Fn(&Observation) -> f64| {
-        product(observations, factor, u, v)
+        product(observations, [factor, of_boots], u, v)
     };
     let (base, new) = (is_of(0), is_of(1));
     let (bb, bn, nn) = (product(&base, &base), product(&base, &new), product(&new, &new));
@@ -91,10 +92,10 @@ pub(crate) fn means(observations: &[Observation], factor: f64) -> Option<Means> 
 /// What runs with one mean say about the factor, by their residuals.
 pub(crate) fn evidence(observations: &[Observation]) -> Evidence {
     let one = |_: &Observation| 1.0;
-    let weight = product(observations, 1.0, &one, &one);
-    let mean = product(observations, 1.0, &one, &|o| o.figure) / weight;
+    let weight = product(observations, [1.0; 2], &one, &one);
+    let mean = product(observations, [1.0; 2], &one, &|o| o.figure) / weight;
     let residual = |o: &Observation| o.figure - mean;
-    let residual = product(observations, 1.0, &residual, &residual).max(0.0);
+    let residual = product(observations, [1.0; 2], &residual, &residual).max(0.0);
     let freedom = observations.len().saturating_sub(1) as f64;
     if residual.is_finite() { Evidence { residual, freedom } } else { Evidence::default() }
 }
@@ -103,7 +104,7 @@ pub(crate) fn evidence(observations: &[Observation]) -> Evidence {
 /// common. Boot by boot, by the formula of Sherman and Morrison.
 fn product(
     observations: &[Observation],
-    factor: f64,
+    [factor, of_boots]: [f64; 2],
     u: &dyn Fn(&Observation) -> f64,
     v: &dyn Fn(&Observation) -> f64,
 ) -> f64 {
@@ -112,7 +113,7 @@ fn product(
         let (mut uv, mut uz, mut vz, mut zz) = (0.0, 0.0, 0.0, 1.0);
         for o in observations.iter().filter(|o| o.boot == boot) {
             let weight = o.variance(factor).recip();
-            let common = factor.sqrt() * o.between_boots;
+            let common = of_boots.sqrt() * o.between_boots;
             uv += weight * u(o) * v(o);
             uz += weight * u(o) * common;
             vz += weight * v(o) * common;
@@ -139,10 +140,10 @@ mod tests {
     #[test]
     fn a_boot_that_both_sides_share_costs_nothing_and_two_boots_do() {
         // A run varies by 4² + 3² = 25, a boot by 144.
-        let apart = means(&[observation(300.0, 0, 0), observation(310.0, 1, 1)], 1.0).unwrap();
+        let apart = means(&[observation(300.0, 0, 0), observation(310.0, 1, 1)], 1.0, 1.0).unwrap();
         assert!((apart.means[0] - 300.0).abs() < 1e-9 && (apart.means[1] - 310.0).abs() < 1e-9, "{apart:?}");
         assert!((variance_of_change(&apart) - 2.0 * (25.0 + 144.0)).abs() < 1e-9, "{apart:?}");
-        let together = means(&[observation(300.0, 0, 0), observation(310.0, 0, 1)], 1.0).unwrap();
+        let together = means(&[observation(300.0, 0, 0), observation(310.0, 0, 1)], 1.0, 1.0).unwrap();
         assert!((variance_of_change(&together) - 2.0 * 25.0).abs() < 1e-9, "{together:?}");
         assert!((together.covariance[0][0] - 169.0).abs() < 1e-9, "a side alone still has its boot's part");
         assert!(together.residual < 1e-9, "a run a side leaves nothing over");
@@ -151,7 +152,7 @@ mod tests {
     #[test]
     fn more_runs_of_a_boot_leave_the_boots_part() {
         let side = |side: usize, at: f64| [-1.0, 0.0, 1.0].map(|off| observation(at + off, side, side));
-        let found = means(&[side(0, 300.0), side(1, 310.0)].concat(), 1.0).unwrap();
+        let found = means(&[side(0, 300.0), side(1, 310.0)].concat(), 1.0, 1.0).unwrap();
         assert!((variance_of_change(&found) - 2.0 * (25.0 / 3.0 + 144.0)).abs() < 1e-9, "{found:?}");
         assert!((found.residual - 4.0 / 25.0).abs() < 1e-9, "two squares of 1 on either side: {found:?}");
     }
@@ -159,7 +160,7 @@ mod tests {
     #[test]
     fn an_imprecise_run_counts_for_less() {
         let vague = Observation { error: 300.0, ..observation(400.0, 0, 0) };
-        let found = means(&[observation(300.0, 0, 0), vague, observation(300.0, 0, 1)], 1.0).unwrap();
+        let found = means(&[observation(300.0, 0, 0), vague, observation(300.0, 0, 1)], 1.0, 1.0).unwrap();
         assert!((found.means[0] - 300.0).abs() < 0.1, "{found:?}");
     }
 
@@ -182,7 +183,7 @@ mod tests {
 
     #[test]
     fn a_side_without_runs_has_no_mean() {
-        assert_eq!(means(&[observation(1.0, 0, 0)], 1.0), None);
-        assert_eq!(means(&[], 1.0), None);
+        assert_eq!(means(&[observation(1.0, 0, 0)], 1.0, 1.0), None);
+        assert_eq!(means(&[], 1.0, 1.0), None);
     }
 }

@@ -1,12 +1,13 @@
 //! The rows of both sides, each with what its runs found out, and with the figures that can be compared.
 
+use crate::boots::{self, Boots};
 use crate::comparison::{Row, RowSide, Unit, Verdict};
 use crate::model::Observation;
-use crate::prior::Behaviour;
+use crate::prior::{BOOTS, Behaviour};
 use crate::run::{Figure, Measured, Paired, Run};
 use document::{Identity, Outcome, Timing};
 use stats::SignedRank;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use table::Table;
 
 /// A row of the comparison that has no verdict from figures yet, and its figures.
@@ -21,10 +22,14 @@ pub(crate) struct RowOfBoth {
 pub(crate) struct Figures {
     pub unit: Unit,
     pub behaviour: Behaviour,
+    /// Whether the sides share no boot. Then each observation is of a boot, and not of a run.
+    pub are_of_boots: bool,
     /// Those of both sides.
     pub observations: Vec<Observation>,
     /// Those of kept runs, in groups that have one mean each.
     pub history: Vec<Vec<Observation>>,
+    /// How many runs these are of.
+    pub kept_runs: u64,
     /// What pairs of rounds say, which is then all that counts.
     pub turns: Option<SignedRank>,
 }
@@ -141,27 +146,23 @@ impl<'a> Both<'a> {
             // Kept runs whose boot is unknown are of one: what they differ by is then all between runs.
             observe(&found, 0, unit, behaviour, &mut Boots::default())
         };
-        let history = self.history.iter().map(of_group).filter(|group| group.len() > 1).collect();
+        let are_of_boots = boots::are_apart(&observations);
+        let history: Vec<_> = self.history.iter().map(of_group).collect();
+        let history: Vec<_> = history.into_iter().filter(|group| boots::tell(group, are_of_boots)).collect();
+        let kept_runs = history.iter().map(|group| group.len() as u64).sum();
+        let (observations, history) = if are_of_boots {
+            let each_as_one = |group: &Vec<Observation>| boots::each_as_one(group);
+            (boots::each_as_one(&observations), history.iter().map(each_as_one).collect())
+        } else {
+            (observations, history)
+        };
         let is_of_row = |paired: &&Paired| {
             (&paired.entry, &paired.operation) == (&example.entry, &example.operation)
                 && paired.configuration == example.configuration
         };
         let paired = self.paired.iter().find(is_of_row).filter(|_| unit == Unit::Cycles);
         let turns = paired.and_then(|paired| SignedRank::of(&paired.pairs));
-        Figures { unit, behaviour, observations, history, turns }
-    }
-}
-
-/// The boots of some runs, numbered.
-#[derive(Default)]
-struct Boots(BTreeMap<String, usize>);
-
-impl Boots {
-    /// A boot that is unknown is taken for another on the other side, and for the same within one: this is the widest.
-    fn number(&mut self, run: &Run, side: usize) -> usize {
-        let boot = run.head.boot.clone().unwrap_or_else(|| format!("unknown, on side {side}"));
-        let next = self.0.len();
-        *self.0.entry(boot).or_insert(next)
+        Figures { unit, behaviour, are_of_boots, observations, history, kept_runs, turns }
     }
 }
 
@@ -187,7 +188,7 @@ fn observe(
         error: figure.error,
         between_runs: deviation,
         // A run of the lab is of several boots already.
-        between_boots: if run.is_of_one_boot { deviation } else { 0.0 },
+        between_boots: if run.is_of_one_boot { BOOTS * deviation } else { 0.0 },
         boot: boots.number(run, side),
         side,
     };

@@ -11,8 +11,20 @@ use table::{Kind, Table};
 /// single runs keeps its rate of false verdicts where rows vary twice as much as the prior says (tests/truth.rs).
 pub(crate) const FREEDOM_OF_KIND: f64 = 7.5;
 
+/// Standard deviation between boots, as a part of that between runs of one boot. This is an assumption: both benchmarks are of one boot
+/// each, and nothing is known of how boots differ.
+pub(crate) const BOOTS: f64 = 1.5;
+
+/// By how much rows of one kind differ in what boots add is not known either: this counts against a single row for so many degrees of
+/// freedom at most. With this and the above, comparisons keep their rate of false verdicts where boots add twice as much as runs
+/// (tests/truth.rs).
+pub(crate) const FREEDOM_OF_ROW_OF_BOOTS: f64 = 7.0;
+
 /// The rows of a run depend on each other: so many tell as much of their kind as one that does not.
 pub(crate) const ROWS_LIKE_ONE: f64 = 5.0;
+
+/// So do those of a boot, and more, because no error within runs stands between them.
+pub(crate) const ROWS_OF_A_BOOT_LIKE_ONE: f64 = 10.0;
 
 /// The error that a run states is too great rather than too small: its interval covers 97 to 99 of 100 where there are few rounds
 /// (crates/stats/tests/truth.rs). Where runs vary less than that, this part of its square is believed at least: the variance of
@@ -84,6 +96,11 @@ impl Behaviour {
             Behaviour::Instruction => (0.01, 0.25),
         };
         Prior { part, least }
+    }
+
+    /// By how many percent of the cost two boots differ at most, in 95 of 100 pairs, as [`BOOTS`] assumes.
+    pub fn percent_of_two_boots(self) -> f64 {
+        100.0 * 1.96 * std::f64::consts::SQRT_2 * BOOTS * self.prior().part
     }
 
     /// The standard deviation of a row that costs this much, in its unit. It is above zero.

@@ -313,11 +313,39 @@ fn what_else_differs_stands_before_any_number() {
         ("kernel", Severity::Caution, "6.1", "6.2"),
         ("mitigation:meltdown", Severity::Caution, "Mitigation: PTI", "Not affected"),
         ("probe:probe64", Severity::Caution, "aa", "bb"),
+        ("boot", Severity::Caution, "a boot", "another boot"),
         ("microcode", Severity::Note, "0x1", ""),
-        ("boot", Severity::Note, "a boot", "another boot"),
     ];
     assert_eq!(said, expected.map(|(id, severity, base, new)| (id, severity, base.into(), new.into())));
     assert!(!found.refused);
+}
+
+#[test]
+fn a_single_boot_against_others_is_a_caution_and_several_on_both_sides_are_a_note() {
+    let of_boot = |id: u64, boot: &str| {
+        let mut run = document(id, vec![measured("syscall-x86_64", "none", 300.0)]);
+        run.environment.boot_id = Some(boot.into());
+        run
+    };
+    let said = |base: &[Document], new: &[Document]| {
+        let found = between(base, new);
+        found.confounders.iter().find(|c| c.id == "boot").map(|c| (c.severity, c.meaning.clone()))
+    };
+    let (a, b, c, d) = (of_boot(1, "a"), of_boot(2, "b"), of_boot(3, "c"), of_boot(4, "d"));
+    let again = of_boot(5, "a");
+    let one = |base: &[Document]| {
+        let (severity, meaning) = said(base, &[c.clone(), d.clone()]).unwrap();
+        severity == Severity::Caution && meaning.contains("two or more boots a side")
+    };
+    assert!(one(std::slice::from_ref(&a)), "one run");
+    assert!(one(&[a.clone(), again.clone()]), "two runs of one boot");
+    assert_eq!(said(&[a.clone(), b.clone()], &[c, d]).unwrap().0, Severity::Note);
+    assert_eq!(
+        said(&[a.clone(), b], std::slice::from_ref(&again)).unwrap().0,
+        Severity::Note,
+        "a is on both"
+    );
+    assert_eq!(said(&[a], &[again]), None);
 }
 
 #[test]

@@ -228,7 +228,10 @@ const fn case(name: &'static str, moves: Moves, runs: usize, history: usize) -> 
     Case { name, moves, boots: 1, runs, history }
 }
 
-const CASES: [Case; 13] = [
+/// Boots add twice as much as runs do, which is more than is assumed.
+const BOOTS: Moves = Moves { boots: 2.0, ..SEEN };
+
+const CASES: [Case; 18] = [
     case("one run a side, as seen", SEEN, 1, 0),
     case("one run a side, by the prior", PRIOR, 1, 0),
     case("one run a side, twice the prior", TWICE, 1, 0),
@@ -254,6 +257,12 @@ const CASES: [Case; 13] = [
         runs: 2,
         history: 0,
     },
+    // What one boot shows says nothing of another one: neither the sides' runs of it, nor kept ones.
+    case("one run of one boot a side", BOOTS, 1, 0),
+    case("one run of one boot a side, 16 kept of one boot", BOOTS, 1, 16),
+    case("three runs of one boot a side", BOOTS, 3, 0),
+    case("three runs of one boot a side, 16 kept of one boot", BOOTS, 3, 16),
+    Case { name: "three boots a side, 16 kept of one boot", moves: BOOTS, boots: 3, runs: 1, history: 16 },
 ];
 
 /// The claim of the issue: of 2000 comparisons in which nothing changed, at most 6 % contain any false verdict.
@@ -270,7 +279,7 @@ fn where_nothing_changed_nothing_is_told() {
         };
         let comparisons = if name.ends_with("as seen") { many() } else { fewer() };
         let found = count(comparisons, is_false);
-        println!("{name:45} {found:4} of {comparisons} comparisons contain a false verdict");
+        println!("{name:50} {found:4} of {comparisons} comparisons contain a false verdict");
         assert!(found <= at_most(comparisons), "{name}: {found} of {comparisons}");
     }
 }
