@@ -47,7 +47,7 @@ if grep -q 'did it get slower' "$work/summary"; then pass; else fail "the summar
 
 # The gate as the example has it: its flags are right.
 GATE=$(sed -n 's/^      GATE: //p' "$workflow")
-check "the gate of the example" 0 bash -c "bin/kentry compare runs/base-1.json runs/base-1.json $GATE || [ \$? = 4 ]"
+check "the gate of the example" 0 bash -c "bin/kentry compare runs/base-1.json runs/base-1.json --force $GATE || [ \$? = 4 ]"
 
 # A job that cannot compare fails.
 rm runs/new-2.json
