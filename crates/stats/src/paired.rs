@@ -24,7 +24,7 @@ const FEW: usize = 20;
 
 /// The correlation that neighbouring differences of a few pairs are taken to have. What rounds that follow each other have in common, two
 /// rounds of a pair have in common, too; but rounds of one arm may be alike beyond that.
-const ASSUMED: f64 = 0.4;
+const ASSUMED: f64 = 0.3;
 
 /// What a round of each arm costs, taken back to back; in one unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
