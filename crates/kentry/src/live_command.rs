@@ -220,7 +220,7 @@ fn try_out(arms: &mut [Ready], plan: &HostPlan, cpu: usize, note: &mut dyn FnMut
             }
         }
         if let Some(failure) = first.filter(|_| !works) {
-            if matches!(failure, record::Failure::Process(process::Error::Interrupted)) {
+            if failure.is_interrupted() {
                 return Err(Error::Interrupted);
             }
             let (name, shown) = (name(place), arm.command.shown());

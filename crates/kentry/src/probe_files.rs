@@ -72,7 +72,10 @@ pub fn of_other(program: &Path, limits: &Limits) -> Result<Foreign, Error> {
         ..Command::new(Program::Named(program.into()), Isolation::Session)
     };
     let limits = Limits { output: MOST, ..limits.clone() };
-    let ended = process::run(&command, &limits).map_err(|error| failed(format!("it {error}")))?;
+    let ended = process::run(&command, &limits).map_err(|error| match error {
+        process::Error::Interrupted => Error::Interrupted,
+        error => failed(format!("it {error}")),
+    })?;
     if !ended.status.success() {
         let said = ended.messages.lines().next().unwrap_or("it said nothing").to_string();
         return Err(failed(format!(

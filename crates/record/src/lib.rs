@@ -169,6 +169,15 @@ impl Failure {
             Failure::Killed(_) | Failure::Exited(_) | Failure::Garbage(_) | Failure::Silent => false,
         }
     }
+
+    /// Whether somebody interrupted kentry meanwhile, which says nothing about the entry.
+    pub fn is_interrupted(&self) -> bool {
+        match self {
+            Failure::Process(error) => *error == process::Error::Interrupted,
+            Failure::Under { failure, .. } => failure.is_interrupted(),
+            Failure::Killed(_) | Failure::Exited(_) | Failure::Garbage(_) | Failure::Silent => false,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -184,8 +193,11 @@ mod tests {
         let timeout = process::Error::Timeout(std::time::Duration::from_secs(1));
         let garbage = Failure::Garbage(parse(&[0; 24]).unwrap_err());
         for failure in [timeout.into(), Failure::Killed(9), Failure::Exited(1), garbage, Failure::Silent] {
-            assert!(!failure.is_momentary(), "{failure}");
+            assert!(!failure.is_momentary() && !failure.is_interrupted(), "{failure}");
         }
+        let interrupted = Failure::from(process::Error::Interrupted);
+        assert!(interrupted.is_interrupted());
+        assert!(Failure::Under { failure: Box::new(interrupted), words: String::new() }.is_interrupted());
     }
 
     #[test]
