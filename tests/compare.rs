@@ -35,6 +35,7 @@ fn run(seed: u64, factor: impl Fn(Ids) -> f64 + 'static) -> Document {
     let mut case =
         Case { entries, operations: words(&["none", "getppid"]), budget: 1.0, ..Case::on(quiet(seed)) };
     case.environment.machine_id = Some("0123456789abcdef".repeat(2));
+    case.environment.boot_id = Some("fedcba9876543210".repeat(2));
     case.environment.kernel.release = Some("6.18.44".into());
     let mut document = case.costing(move |row| Subject::from(40.0 * cost(row) * factor(row))).document();
     document.id = Some(format!("{seed:032x}"));
