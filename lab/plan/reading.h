@@ -8,7 +8,7 @@
 
 #define READING_SAMPLES	 (MAX_BLOCKS * BLOCK_SAMPLES)
 #define READING_CANARIES (MAX_BLOCKS + 2)
-#define READING_ORDERS	 16
+#define READING_ORDERS	 32
 
 /* Intervals of one kind of record, in ticks: three between the stamps of each. */
 struct intervals {

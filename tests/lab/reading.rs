@@ -204,9 +204,13 @@ fn what_counters_say_is_told_once_in_a_configuration() {
         lines.into_iter().filter(|line| line.contains("SPEC_CTRL") || line.contains("counters")).collect()
     };
     let told: Vec<String> = counters("80000 1 0 1");
-    let once =
-        ["2    SPEC_CTRL 0x401", "2    core cycles in 1000 ticks: 1500 by counters, 1500 by the clock chain"];
-    assert_eq!(told, [once, once].concat());
+    let [first, by_both, ..] = &told[..] else { panic!("{told:?}") };
+    assert_eq!((told.len(), first.as_str()), (4, "2    SPEC_CTRL 0x401"));
+    assert_eq!(told[..2], told[2..], "in each of two configurations");
+    let chain = by_both.strip_prefix("2    core cycles in 1000 ticks: 1500 by counters, ");
+    let chain = chain.and_then(|rest| rest.strip_suffix(" by the clock chain")).unwrap().parse::<u64>();
+    // The counter's steps leave it a thousandth off.
+    assert!((1499..=1501).contains(&chain.unwrap()), "{by_both}");
     // Without counters, where a tick is an instruction, and in QEMU's emulator.
     for words in ["80000 0 0 1", "80005 1 0 1", "80000 54474354 0 1"] {
         assert_eq!(counters(words), Vec::<String>::new(), "{words}");
