@@ -126,7 +126,7 @@ collect_cost() {
 		echo "150,${boot:--},the lab, from starting QEMU to its first record (TCG), ms" >>"$work/cost.csv"
 	done
 	echo "65536,$("$work/rss" "$kentry"),resident memory of the default run (6 KiB a round), KiB" >>"$work/cost.csv"
-	echo "8388608,$(stat -c %s "$kentry"),the command, bytes" >>"$work/cost.csv"
+	echo "10485760,$(stat -c %s "$kentry"),the command, bytes" >>"$work/cost.csv"
 }
 
 describe() {
