@@ -319,6 +319,10 @@ fn encoded(payload: &Payload) -> (u64, Vec<u8>) {
         Payload::Samples(all) => (abi::RECORD_SAMPLES, samples(all)),
         Payload::Bursts(all) => (abi::RECORD_BURSTS, samples(all)),
         Payload::Order(all) => (abi::RECORD_ORDER, samples(all)),
+        Payload::Loops(all) => {
+            let readings: Vec<u64> = all.iter().flatten().copied().collect();
+            (abi::RECORD_LOOPS, words(&readings))
+        }
         Payload::Export { name, version } => {
             (abi::RECORD_EXPORT, format!("{name}\0{version}\0").into_bytes())
         }

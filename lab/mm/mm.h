@@ -53,10 +53,10 @@ uint64_t page_take(void); /* physical, zeroed; 0 when there is none */
 void page_free(uint64_t physical);
 uint64_t pages_left(void);
 #define CACHE_PLACES 1024
-uint64_t page_of_cache(uint64_t place); /* physical, not zeroed; 0 when there is no room for a cache */
+uint64_t page_of_cache(uint64_t place);	 /* physical, not zeroed; 0 when there is no room for a cache */
 int page_is_for_good(uint64_t physical); /* the cache's, or the kernel's */
-void pages_keep(void);	  /* what was taken until now is the kernel's */
-void pages_release(void); /* everything taken since pages_keep */
+void pages_keep(void);			 /* what was taken until now is the kernel's */
+void pages_release(void);		 /* everything taken since pages_keep */
 
 /*
  * pcid.c: identifiers of address spaces. There are fewer than there may be address spaces, so each is given for a generation
@@ -128,7 +128,8 @@ struct source {
  * written, which takes longer than running it. Where a page is depends on the layout and on its place in the files, and not on
  * what was read before.
  */
-void cache_begin(const uint8_t *files); /* where programs' files begin; they are in the same order in every boot */
+void cache_begin(
+    const uint8_t *files); /* where programs' files begin; they are in the same order in every boot */
 /* The page that begins so many bytes into the area; physical, 0 when there is no room. */
 uint64_t cache_page(const struct source *source, uint64_t at);
 void cache_forget(void);

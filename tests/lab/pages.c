@@ -37,9 +37,11 @@ static void print_cached(int count, char **numbers)
 		file[i] = (uint8_t)(i / PAGE);
 	cache_begin(file);
 	for (int i = 0; i < count; i++) {
-		const uint64_t page = strtoull(numbers[i], 0, 10), physical = cache_page(&source, page * PAGE);
+		const uint64_t page = strtoull(numbers[i], 0, 10),
+			       physical = cache_page(&source, page * PAGE);
 		const uint8_t *const bytes = physical_to_virtual(physical);
-		if (bytes[0] != page || bytes[PAGE - 1] != page || cache_page(&source, page * PAGE) != physical)
+		if (bytes[0] != page || bytes[PAGE - 1] != page ||
+		    cache_page(&source, page * PAGE) != physical)
 			abort();
 		printf("%lu ", physical / PAGE);
 	}

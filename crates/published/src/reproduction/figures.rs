@@ -39,7 +39,7 @@ pub struct Figure {
     pub published: Option<f64>,
     /// As a multiple of the published figure of the base row.
     pub published_to_base: Option<f64>,
-    /// One for each of [`Reproduction::ways`], in their order.
+    /// One for each of [`super::Reproduction::ways`], in their order.
     pub measured: Vec<Measured>,
     /// Why something was not measured; null if all was.
     pub reason: Option<String>,
