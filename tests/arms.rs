@@ -6,7 +6,7 @@ use environment::{CoreType, Environment};
 use host::{Executor, Interrupt};
 use measure::arms::{Arm, Arms, NEEDED, Setting, Turns, measure};
 use measure::{CpuChoice, HostPlan, Probes, select};
-use record::{Failure, Payload, Record, Request, abi};
+use record::{Failure, Payload, Record, abi};
 use simulator::{Clock, Company, Cpu, Machine, Model, Neighbour, Subject};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -39,7 +39,7 @@ struct Simulated {
 
 impl Executor for Simulated {
     fn run(&mut self, _: Probe, cpu: usize, arguments: &[String]) -> Result<Vec<Record>, Failure> {
-        let request = parse(arguments).ok_or(Failure::Silent)?;
+        let request = simulator::parse_request(arguments).ok_or(Failure::Silent)?;
         let shared = &mut *self.shared.borrow_mut();
         shared.asked.push((self.number, cpu, arguments.to_vec()));
         let cost = (self.cost)(shared.machine.now().as_secs_f64());
@@ -50,22 +50,6 @@ impl Executor for Simulated {
     fn now(&self) -> Duration {
         self.shared.borrow().machine.now()
     }
-}
-
-/// None of the request that describes the vDSO.
-fn parse(arguments: &[String]) -> Option<Request> {
-    let number = |place: u64| arguments.get(place as usize - 1)?.parse::<u64>().ok();
-    Some(Request {
-        entry: number(abi::REQUEST_ENTRY)? as u16,
-        operation: number(abi::REQUEST_OPERATION)? as u16,
-        blocks: number(abi::REQUEST_BLOCKS)?,
-        ticks: number(abi::REQUEST_TICKS)?,
-        bursts: number(abi::REQUEST_BURSTS)?,
-        parent: number(abi::REQUEST_PARENT)?,
-        cpu: number(abi::REQUEST_CPU)?,
-        path: number(abi::REQUEST_PATH)? == 1,
-        samples: number(abi::REQUEST_SAMPLES)?,
-    })
 }
 
 /// A measurement of two arms.
@@ -207,7 +191,7 @@ fn a_turn_has_a_round_of_each_arm_back_to_back_in_either_order() {
     // The requests of a turn are the same, and leave to the probe what only it can know.
     for turn in asked.chunks(2) {
         assert_eq!(turn[0].2, turn[1].2);
-        let request = parse(&turn[0].2).unwrap();
+        let request = simulator::parse_request(&turn[0].2).unwrap();
         assert_eq!((request.cpu, request.parent), (abi::REQUEST_ASK, abi::REQUEST_ASK));
     }
 }

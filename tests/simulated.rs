@@ -6,7 +6,7 @@ use document::Document;
 use environment::{CoreType, Environment};
 use host::{Executor, Interrupt};
 use measure::{CpuChoice, Earlier, HostPlan, Setting, measure, select};
-use record::{Failure, Record, Request, abi};
+use record::{Failure, Record};
 use simulator::{Company, Cpu, Machine, Model, Neighbour, Subject};
 use std::time::Duration;
 use table::{Kernel, Probe, Table};
@@ -35,7 +35,7 @@ pub struct Simulated {
 
 impl Executor for Simulated {
     fn run(&mut self, _probe: Probe, cpu: usize, arguments: &[String]) -> Result<Vec<Record>, Failure> {
-        let Some(request) = parse(arguments) else { return Err(Failure::Silent) };
+        let Some(request) = simulator::parse_request(arguments) else { return Err(Failure::Silent) };
         assert_eq!(request.cpu, cpu as u64, "the CPU that getcpu must answer is the one it is pinned to");
         let row = (request.entry, request.operation);
         let before = self.asked.iter().filter(|asked| asked.row == row).count();
@@ -48,22 +48,6 @@ impl Executor for Simulated {
     fn now(&self) -> Duration {
         self.machine.now()
     }
-}
-
-/// None of the request that describes the vDSO.
-fn parse(arguments: &[String]) -> Option<Request> {
-    let number = |place: u64| arguments.get(place as usize - 1)?.parse::<u64>().ok();
-    Some(Request {
-        entry: number(abi::REQUEST_ENTRY)? as u16,
-        operation: number(abi::REQUEST_OPERATION)? as u16,
-        blocks: number(abi::REQUEST_BLOCKS)?,
-        ticks: number(abi::REQUEST_TICKS)?,
-        bursts: number(abi::REQUEST_BURSTS)?,
-        parent: number(abi::REQUEST_PARENT)?,
-        cpu: number(abi::REQUEST_CPU)?,
-        path: number(abi::REQUEST_PATH)? == 1,
-        samples: number(abi::REQUEST_SAMPLES)?,
-    })
 }
 
 /// What a test measures, on what.

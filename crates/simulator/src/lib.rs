@@ -65,3 +65,19 @@ pub fn request(blocks: u64, bursts: u64) -> record::Request {
         samples: record::abi::BLOCK_SAMPLES,
     }
 }
+
+/// The request that a probe's arguments make; none of the one that describes the vDSO.
+pub fn parse_request(arguments: &[String]) -> Option<record::Request> {
+    let number = |place: u64| arguments.get(place as usize - 1)?.parse::<u64>().ok();
+    Some(record::Request {
+        entry: number(record::abi::REQUEST_ENTRY)? as u16,
+        operation: number(record::abi::REQUEST_OPERATION)? as u16,
+        blocks: number(record::abi::REQUEST_BLOCKS)?,
+        ticks: number(record::abi::REQUEST_TICKS)?,
+        bursts: number(record::abi::REQUEST_BURSTS)?,
+        parent: number(record::abi::REQUEST_PARENT)?,
+        cpu: number(record::abi::REQUEST_CPU)?,
+        path: number(record::abi::REQUEST_PATH)? == 1,
+        samples: number(record::abi::REQUEST_SAMPLES)?,
+    })
+}
