@@ -268,7 +268,7 @@ unsigned paths_configure(const configuration wanted)
 	build_all(configured);
 	hardware_point();
 	tables_configure(configured[SWITCH_SMAP] == SMAP_ON, configured[SWITCH_PTI] == PTI_ON,
-			 configured[SWITCH_PCID] == PCID_ON);
+			 configured[SWITCH_PCID] == PCID_KEEP);
 	vsyscall_configure(configured[SWITCH_VSYSCALL]);
 	return 0;
 }

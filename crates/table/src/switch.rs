@@ -17,6 +17,9 @@ pub struct Switch {
     /// Names of its values, by index; empty for a number.
     #[serde(default)]
     pub values: Vec<String>,
+    /// Other names of values, which earlier versions had.
+    #[serde(default)]
+    pub aliases: BTreeMap<String, String>,
     /// For a number: the least and the greatest.
     pub range: Option<(u32, u32)>,
     /// Its default value.
@@ -37,6 +40,9 @@ pub struct Requirement {
     pub values: Vec<String>,
     /// What the processor must have: `FEATURE_*` of `abi/lab.h`, in lower case.
     pub feature: Option<String>,
+    /// Whether the step can be executed without that feature where instructions are counted; it has no effect then.
+    #[serde(default)]
+    pub harmless: bool,
     /// The values of other switches that go together with it.
     #[serde(default)]
     pub switches: BTreeMap<String, Vec<String>>,
@@ -55,16 +61,20 @@ impl Switch {
                 number.filter(|number| (least..=most).contains(number))
             }
             None => {
-                let place = self.values.iter().position(|value| value == text)?;
+                let name = self.aliases.get(text).map_or(text, String::as_str);
+                let place = self.values.iter().position(|value| value == name)?;
                 u32::try_from(place).ok()
             }
         }
     }
 
-    /// A value as it is written everywhere: a number without leading zeros.
+    /// A value as it is written everywhere: a number without leading zeros, and no alias.
     pub fn written(&self, text: &str) -> Option<String> {
         let value = self.value(text)?;
-        Some(if self.range.is_some() { value.to_string() } else { text.to_string() })
+        match self.range {
+            Some(_) => Some(value.to_string()),
+            None => self.values.get(value as usize).cloned(),
+        }
     }
 
     /// The first value, or the least number: what needs nothing.
@@ -127,6 +137,13 @@ impl Switch {
         if self.written(&self.before).as_ref() != Some(&self.before) {
             return Err(format!("before: {} is none of its values", self.before));
         }
+        if let Some((alias, value)) = self
+            .aliases
+            .iter()
+            .find(|(alias, value)| self.values.contains(alias) || !self.values.contains(value))
+        {
+            return Err(format!("the alias {alias} = {value} is a value itself, or stands for none"));
+        }
         unique("value", self.values.iter().zip(1..).map(|(value, place)| (place, value.as_str())))?;
         self.requires.iter().try_for_each(|requirement| self.check_requirement(table, requirement))
     }
@@ -137,6 +154,9 @@ impl Switch {
         }
         let is_plain =
             |name: &String| name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+        if requirement.harmless && requirement.feature.is_none() {
+            return Err("harmless without a feature".into());
+        }
         if let Some(name) = requirement.feature.as_ref().filter(|name| !is_plain(name)) {
             return Err(format!("{name} is not the name of a feature"));
         }
@@ -181,7 +201,8 @@ mod tests {
     fn all_values_but_the_first_need_what_is_required() {
         let pcid = switch("pcid");
         assert_eq!(pcid.requirements("off").len(), 0);
-        assert_eq!(pcid.requirements("on")[0].feature.as_deref(), Some("pcid"));
+        assert_eq!((pcid.written("on"), pcid.value("on")), (Some("keep".into()), pcid.value("keep")));
+        assert_eq!(pcid.requirements("keep")[0].feature.as_deref(), Some("pcid"));
         assert_eq!(pcid.mask(&pcid.requires[0]), !1);
     }
 }
