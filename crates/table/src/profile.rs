@@ -71,6 +71,17 @@ pub struct Origin {
     pub until: Option<String>,
 }
 
+impl Origin {
+    /// In words: `arch/x86/entry/calling.h`: SWITCH_TO_KERNEL_CR3; since 4.15.
+    pub fn written(&self) -> String {
+        let version = |word: &str, version: &Option<String>| {
+            version.as_ref().map(|version| format!("{word} {version}")).unwrap_or_default()
+        };
+        let versions = [version("; since", &self.since), version(", until", &self.until)].concat();
+        format!("`{}`: {}{versions}.", self.file, self.symbol)
+    }
+}
+
 /// A value for every switch, by its name.
 pub type Whole = BTreeMap<String, String>;
 
