@@ -119,6 +119,8 @@ fn command(table: &'static Table) -> Command {
             let switches =
                 switches().chain(table.switches.iter().map(|switch| value(&switch.name, &switch.what)));
             let profiles = table.profiles.iter().map(|profile| value(&profile.name, &profile.what));
+            let profiles =
+                profiles.chain([value(findings::LIKE_HERE, "this machine's kernel, by its own words")]);
             let names = entries().chain(operations()).chain(short()).chain(switches).chain(profiles);
             explain.mut_arg("name", |arg| offering(arg, names))
         })

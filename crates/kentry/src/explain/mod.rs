@@ -1,5 +1,6 @@
 //! What `kentry explain` prints.
 
+pub mod like_here;
 mod operation;
 mod sequence;
 mod subject;

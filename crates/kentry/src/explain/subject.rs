@@ -88,7 +88,7 @@ fn unknown(table: &Table, word: &str) -> Error {
     let entries = table.entries.iter().map(|entry| entry.name.as_str());
     let operations = table.operations.iter().map(|operation| operation.name.as_str());
     let switches = table.switches.iter().map(|switch| switch.name.as_str());
-    let profiles = table.profiles.iter().map(|profile| profile.name.as_str());
+    let profiles = table.profiles.iter().map(|profile| profile.name.as_str()).chain([findings::LIKE_HERE]);
     let names = entries.chain(operations).chain(table.short_names()).chain(switches).chain(profiles);
     let hint = nearest(word, names);
     let word = report::plain(word);
