@@ -94,7 +94,7 @@ const FACTS: [Fact; 33] = [
         severity: Caution,
         meaning: "Another emulator, or another processor model, executes the guest differently.",
         value: |document| {
-            document.environment.lab.as_ref().map(|lab| format!("{}, {}", lab.emulator, lab.cpu_model))
+            document.environment.guest.as_ref().map(|guest| format!("{}, {}", guest.emulator, guest.cpu_model))
         },
     },
     Fact {

@@ -85,7 +85,7 @@ impl Run {
             }
         }
         let is_of_one_boot = document.counter() == Counter::Time
-            && document.environment.lab.as_ref().is_none_or(|lab| lab.boots.len() < 2);
+            && document.environment.guest.as_ref().is_none_or(|guest| guest.boots.len() < 2);
         Run { head: head(document, name), facts: Facts::of(document), is_of_one_boot, rows, order }
     }
 
