@@ -1,7 +1,7 @@
 //! Arms that are measured in turns, on simulated machines, whose true costs are known.
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
-use document::{Document, Outcome, Timing};
+use document::{Document, Identity, Outcome, Timing};
 use environment::{CoreType, Environment};
 use host::{Executor, Interrupt};
 use measure::arms::{Arm, Arms, NEEDED, Setting, Turns, measure};
@@ -138,7 +138,13 @@ impl Case {
 }
 
 fn row<'d>(document: &'d Document, turns: &Turns) -> &'d document::Row {
-    document.results.iter().find(|row| row.entry == turns.entry && row.operation == turns.operation).unwrap()
+    document.row_alone(Table::get(), &turns.row).unwrap()
+}
+
+/// The row of an entry and no operation.
+fn alone(entry: &str) -> Identity {
+    let table = Table::get();
+    Identity::of((table.entry(entry).unwrap(), table.operation("none").unwrap()))
 }
 
 /// A cost that drifts by 6 % in half a second, and back.
@@ -151,7 +157,7 @@ fn a_difference_of_one_percent_is_found_beneath_a_drift_of_six() {
     let (arms, _) = Case::of(1, [drifting, |seconds| 1.01 * drifting(seconds)]).run();
     for turns in &arms.turns {
         let found = stats::paired(&arms.pairs(turns, 0, 1), 0.95).unwrap();
-        assert!(found.pairs >= NEEDED && found.p < 0.001, "{}: {found:?}", turns.entry);
+        assert!(found.pairs >= NEEDED && found.p < 0.001, "{:?}: {found:?}", turns.row);
         assert!(found.low < 3.3 && found.high > 2.7 && found.high - found.low < 2.0, "{found:?}");
     }
 }
@@ -226,13 +232,14 @@ fn a_row_that_is_closed_in_one_arm_goes_on_in_the_other() {
         if closed { Err(Failure::Killed(31)) } else { Ok(records) }
     });
     let (arms, _) = case.run();
-    let turns = arms.turns.iter().find(|turns| turns.entry == "syscall-x86_64").unwrap();
+    let syscall = alone("syscall-x86_64");
+    let turns = arms.turns.iter().find(|turns| turns.row == syscall).unwrap();
     let [open, closed] = [0, 1].map(|arm| row(&arms.documents[arm], turns));
     assert_eq!((open.outcome, closed.outcome), (Outcome::Ok, Outcome::Refused));
     assert!(open.core_cycles.is_some() && closed.core_cycles.is_none());
     assert!(open.rounds.len() > closed.rounds.len() + 6, "{} rounds", open.rounds.len());
     assert!(turns.places.iter().any(|places| places[0].is_some() && places[1].is_none()));
-    let others = arms.turns.iter().filter(|turns| turns.entry != "syscall-x86_64");
+    let others = arms.turns.iter().filter(|turns| turns.row != syscall);
     others.for_each(|turns| assert!(arms.pairs(turns, 0, 1).len() >= NEEDED));
 }
 

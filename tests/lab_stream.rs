@@ -230,10 +230,7 @@ fn a_sound_stream_gives_instructions_and_no_time() {
     }
     let environment = &document.environment;
     let (guest, lab) = (environment.guest.as_ref().unwrap(), environment.lab.as_ref().unwrap());
-    assert_eq!(
-        (environment.host.as_str(), guest.accelerator.as_str(), guest.icount),
-        ("lab", "tcg", true)
-    );
+    assert_eq!((environment.host.as_str(), guest.accelerator.as_str(), guest.icount), ("lab", "tcg", true));
     assert_eq!(lab.vendor.as_deref(), Some("GenuineIntel"));
     assert_eq!(document.findings, [], "nothing to warn of");
 }
@@ -386,7 +383,8 @@ fn under_kvm_the_figures_are_times() {
         assert!((ns - ticks / 2.0).abs() < 1e-9 * ticks, "{ns} ns are {ticks} ticks at 2 GHz");
         assert_eq!(row.counts.rounds, 16, "two in each of eight boots");
     }
-    let (guest, lab) = (document.environment.guest.as_ref().unwrap(), document.environment.lab.as_ref().unwrap());
+    let (guest, lab) =
+        (document.environment.guest.as_ref().unwrap(), document.environment.lab.as_ref().unwrap());
     let seeds: Vec<u64> = guest.boots.iter().map(|boot| boot.seed).collect();
     assert_eq!(seeds, [0, 1, 2, 3, 4, 5, 6, 7], "an order each");
     assert!(guest.boots.iter().is_sorted_by(|a, b| a.at_ms < b.at_ms));

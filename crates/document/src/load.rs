@@ -310,7 +310,10 @@ mod tests {
         let read = load(&older.to_string()).unwrap();
         let guest = read.environment.guest.as_ref().unwrap();
         assert_eq!((guest.emulator.as_str(), guest.cpu_model.as_str()), ("QEMU 7.2", "host"));
-        assert_eq!((guest.boots[0].seed, guest.boots[0].cpu, guest.boot_to_first_record_ms), (7, Some(1), 31.5));
+        assert_eq!(
+            (guest.boots[0].seed, guest.boots[0].cpu, guest.boot_to_first_record_ms),
+            (7, Some(1), 31.5)
+        );
         assert_eq!(read.environment.lab.as_ref().unwrap().memory, 64);
         assert_eq!(read.measurement.place, Place::new(Machine::QemuKvm, Kernel::Lab));
         let written = serde_json::to_string(&read).unwrap();
@@ -323,7 +326,11 @@ mod tests {
         older["environment"]["lab"]["icount"] = json!(true);
         older["environment"]["guest"] = json!({ "accelerator": "tcg" });
         let both = load(&older.to_string()).unwrap().environment.guest.unwrap();
-        assert_eq!((both.accelerator.as_str(), both.icount), ("tcg", false), "only the guest's own facts count");
+        assert_eq!(
+            (both.accelerator.as_str(), both.icount),
+            ("tcg", false),
+            "only the guest's own facts count"
+        );
     }
 
     #[test]

@@ -9,7 +9,6 @@ use clap::Args;
 use host::{Executor, Files, Interrupt, Limits, Priority, Under, choose_cpu};
 use measure::arms::{Arm, Arms, Setting, Turns};
 use measure::{CpuChoice, HostPlan, Probes, TableRow};
-use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 use table::{Kernel, Probe, Table};
@@ -258,11 +257,6 @@ fn used(plan: &HostPlan) -> Vec<Probe> {
 
 /// The rounds of two arms that were taken in turns, of each row.
 pub fn pairs(arms: &Arms) -> Vec<compare::Paired> {
-    let of_row = |turns: &Turns| compare::Paired {
-        entry: turns.entry.clone(),
-        operation: turns.operation.clone(),
-        configuration: BTreeMap::new(),
-        pairs: arms.pairs(turns, 0, 1),
-    };
+    let of_row = |turns: &Turns| compare::Paired { row: turns.row.clone(), pairs: arms.pairs(turns, 0, 1) };
     arms.turns.iter().map(of_row).collect()
 }

@@ -12,7 +12,7 @@ use crate::plan::HostPlan;
 use crate::row::{Row, TableRow};
 use crate::schedule::{Schedule, Wanted};
 use crate::scout::Lookout;
-use document::{Counter, Document, Export};
+use document::{Counter, Document, Export, Identity};
 use environment::{CoreType, Environment};
 use host::{Executor, Interrupt};
 use rand::SeedableRng;
@@ -23,6 +23,7 @@ use stats::Pair;
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+use table::Table;
 
 /// A row needs this many good rounds in every arm. If that many pairs differ in one direction, chance explains it in 1 of 8,000 cases.
 pub const NEEDED: usize = 14;
@@ -71,10 +72,8 @@ pub struct Arms {
 /// The turns of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Turns {
-    /// Name of the entry.
-    pub entry: String,
-    /// Name of the operation.
-    pub operation: String,
+    /// Which row: its entry and operation, alone.
+    pub row: Identity,
     /// Of each turn, in order of time, and of each arm: the place of its round in the `rounds` of that arm's row; none if it has no
     /// round in this turn.
     pub places: Vec<Vec<Option<usize>>>,
@@ -87,7 +86,7 @@ impl Arms {
         let cost = |arm: usize, places: &[Option<usize>]| {
             let document = self.documents.get(arm)?;
             document.measurement.cycles_per_tick?;
-            let rounds = &row_of(document, turns)?.rounds;
+            let rounds = &document.row_alone(Table::get(), &turns.row)?.rounds;
             let place = (*places.get(arm)?)?;
             let is_kept = rounds.excluded.get(place)?.is_none();
             rounds.core_cycles(place).filter(|_| is_kept)
@@ -96,10 +95,6 @@ impl Arms {
             |places: &Vec<Option<usize>>| Some(Pair { base: cost(base, places)?, new: cost(new, places)? });
         turns.places.iter().filter_map(pair).collect()
     }
-}
-
-fn row_of<'d>(document: &'d Document, turns: &Turns) -> Option<&'d document::Row> {
-    document.results.iter().find(|row| row.entry == turns.entry && row.operation == turns.operation)
 }
 
 /// Measures what the plan asks for, in each arm.
@@ -156,19 +151,16 @@ fn group(plan: &HostPlan, arms: &[Arm], cpus: &BTreeMap<usize, CoreType>) -> BTr
 type Begun = Vec<Option<f64>>;
 
 /// Finds the rounds of a row in the documents, by when they were begun.
-fn places(documents: &[Document], (entry, operation): TableRow, begun: &[Begun]) -> Turns {
-    let mut turns =
-        Turns { entry: entry.name.clone(), operation: operation.name.clone(), places: Vec::new() };
-    let lines: Vec<&[f64]> = documents
-        .iter()
-        .map(|document| row_of(document, &turns).map_or([].as_slice(), |row| &row.rounds.at_ms))
-        .collect();
+fn places(documents: &[Document], row: TableRow, begun: &[Begun]) -> Turns {
+    let row = Identity::of(row);
+    let at_ms = |document| Some(&*Document::row_alone(document, Table::get(), &row)?.rounds.at_ms);
+    let lines: Vec<&[f64]> = documents.iter().map(|document| at_ms(document).unwrap_or_default()).collect();
     let place = |(at, lines): (&Option<f64>, &&[f64])| {
         let at_ms = at.as_ref()? * 1e3;
         lines.binary_search_by(|line| line.total_cmp(&at_ms)).ok()
     };
-    turns.places = begun.iter().map(|begun| begun.iter().zip(&lines).map(place).collect()).collect();
-    turns
+    let places = begun.iter().map(|begun| begun.iter().zip(&lines).map(place).collect()).collect();
+    Turns { row, places }
 }
 
 /// What a schedule knows of a row in all arms.

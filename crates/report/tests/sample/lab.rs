@@ -62,7 +62,8 @@ pub fn lab_on_hardware() -> Document {
     document.results.retain(|row| row.entry.starts_with("syscall-x86") || row.entry == "call");
     let (accelerator, cpu_model) = ("kvm".into(), "host".into());
     let (ring0, counters) = (shadowed(), Some(counters()));
-    let boot = |boot: u32| GuestBoot { at_ms: 40.0 + 900.0 * f64::from(boot), seed: boot.into(), cpu: Some(1) };
+    let boot =
+        |boot: u32| GuestBoot { at_ms: 40.0 + 900.0 * f64::from(boot), seed: boot.into(), cpu: Some(1) };
     let boots = (0..8).map(boot).collect();
     let layout = |round: u32| LabLayout {
         at_ms: 41.0 + 450.0 * f64::from(round),
