@@ -5,7 +5,7 @@ use document::{Document, Identity, Outcome, Timing};
 use environment::{CoreType, Environment};
 use host::{Executor, Interrupt};
 use measure::arms::{Arm, Arms, NEEDED, Setting, Turns, measure};
-use measure::{CpuChoice, HostPlan, Probes, select};
+use measure::{CpuChoice, Earlier, Here, HostPlan, Probes, select};
 use record::{Failure, Payload, Record, abi};
 use simulator::{Clock, Company, Cpu, Machine, Model, Neighbour, Subject};
 use std::cell::RefCell;
@@ -125,11 +125,13 @@ impl Case {
         let setting = Setting {
             arms: vec![arm(&mut first, 0), arm(&mut second, 1)],
             scout: &mut scout,
-            cpus: [(0, CoreType::Uniform), (1, CoreType::Uniform)].into(),
-            realtime_refused: None,
-            interrupt: self.interrupt,
-            environment,
-            earlier: measure::Earlier::new(),
+            here: Here {
+                cpus: [(0, CoreType::Uniform), (1, CoreType::Uniform)].into(),
+                realtime_refused: None,
+                interrupt: self.interrupt,
+                environment,
+                earlier: Earlier::new(),
+            },
         };
         let arms = measure(&plan, setting, &mut |_| {}).unwrap();
         let asked = shared.borrow().asked.iter().filter(|asked| asked.0 < 2).cloned().collect();

@@ -587,7 +587,8 @@ fn arms_on_two_kinds_of_core_have_their_rows_in_common() {
         document
     };
     let (fast, small) = (on(1, "performance", 300.0), on(2, "efficient", 400.0));
-    assert!(between(&[fast.clone()], &[small.clone()]).refused, "as runs, they are rows of different cores");
+    let as_runs = between(std::slice::from_ref(&fast), std::slice::from_ref(&small));
+    assert!(as_runs.refused, "rows of different cores");
     let arm = |document: &Document| Given {
         label: "arm".into(),
         runs: vec![Run::of_configuration(Table::get(), document, None, &BTreeMap::new())],

@@ -51,6 +51,12 @@ impl Identity {
     }
 }
 
+/// A value as this version writes it; as it stands if this version does not know it.
+fn written(table: &Table, name: &str, value: &str) -> String {
+    let known = table.switch(name).and_then(|switch| switch.written(value));
+    known.unwrap_or_else(|| value.to_string())
+}
+
 /// The key of a row's configuration that names the kind of core; all others are switches.
 const CORE: &str = "core";
 
@@ -77,7 +83,7 @@ impl Document {
         let tag = |name: &str| Tag::new(table.switch(name).map(|switch| switch.id), name);
         let named = row.configuration.iter().filter(|(name, _)| *name != CORE);
         let mut switches: BTreeMap<Tag, String> =
-            named.map(|(name, value)| (tag(name), value.clone())).collect();
+            named.map(|(name, value)| (tag(name), written(table, name, value))).collect();
         if self.is_of_lab() {
             for switch in &table.switches {
                 switches.entry(Tag::Id(switch.id)).or_insert_with(|| self.left_out(table, row, &switch.name));
@@ -97,7 +103,7 @@ impl Document {
             let features = lab.map(|lab| lab.features.as_slice()).unwrap_or_default();
             table.switch(name).map(|switch| switch.or_first(&switch.before, features)).unwrap_or_default()
         };
-        known.cloned().unwrap_or_else(before)
+        known.map_or_else(before, |value| written(table, name, value))
     }
 
     /// A row names the kind of core only where several were measured. In other documents the CPU of its estimate tells; where
@@ -190,6 +196,14 @@ mod tests {
         // What a version that is older than the switch reads of a document that has it.
         assert_ne!(in_lab(Table::get(), "call", &newer("off")), in_lab(Table::get(), "call", &newer("on")));
         assert!(document(Kernel::Linux).identity(&table, &row("call", &[])).switches.is_empty());
+    }
+
+    #[test]
+    fn a_value_that_has_another_name_since_unmatched_every_row_that_had_it() {
+        let in_lab = |value| in_lab(Table::get(), "call", &[("pti", "on"), ("pcid", value)]);
+        assert_eq!(in_lab("on"), in_lab("keep"), "an alias");
+        assert_ne!(in_lab("on"), in_lab("flush"));
+        assert_ne!(in_lab("of a later version"), in_lab("keep"));
     }
 
     #[test]
