@@ -50,6 +50,8 @@ pub enum Line {
     Layout(u64),
     /// The steps of the path of this name, as it is built.
     Listing(String),
+    /// From here on, a step that has no effect without a feature is executed without it.
+    Harmless,
     /// Show the table on the console while measuring.
     Screen,
 }
@@ -81,6 +83,7 @@ impl Line {
             Line::Check(name) => words::<&str>("check", name.as_bytes(), &[]),
             Line::Layout(number) => format!("layout {number}"),
             Line::Listing(path) => words::<&str>("listing", path.as_bytes(), &[]),
+            Line::Harmless => "harmless".into(),
             Line::Screen => "screen".into(),
         }
     }
@@ -153,6 +156,7 @@ mod tests {
                 Line::Check("pti".into()),
                 Line::Layout(9),
                 Line::Listing("int80".into()),
+                Line::Harmless,
                 Line::Screen,
             ],
         };
@@ -160,7 +164,7 @@ mod tests {
             plan.render(),
             "lab 2\nseed 7\ntime 1700000000\ntsc 1000000000\nlimit 5\nset pti=on smap=off\nbeside other 3\n\
              run probe64 1 2\n\
-             exec a%20b 100%25  %c3%a9%0a%00~!\ncheck pti\nlayout 9\nlisting int80\nscreen\n"
+             exec a%20b 100%25  %c3%a9%0a%00~!\ncheck pti\nlayout 9\nlisting int80\nharmless\nscreen\n"
         );
         assert_eq!(plan.numbered(), 4);
     }
