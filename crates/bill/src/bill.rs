@@ -1,6 +1,7 @@
 //! The bill itself. What is absent is `null`, never 0.
 
 use crate::{Figure, Step, Unit};
+use document::Place;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -12,7 +13,17 @@ pub const SCHEMA: &str = "kentry.bill/1";
 pub struct Bill {
     /// [`SCHEMA`].
     pub schema: String,
-    /// Id of the kept run of the lab that it was made of; null where that is not kept.
+    /// Version of kentry that measured it.
+    pub kentry: String,
+    /// When that began, RFC 3339, UTC.
+    pub started: String,
+    /// Where it was measured.
+    pub place: Place,
+    /// The emulator's or hypervisor's processor, or this machine's.
+    pub cpu: Option<String>,
+    /// Whether the measurement was cut short.
+    pub partial: bool,
+    /// Id of the run of the lab that it was made of.
     pub run: Option<String>,
     /// Name of the entry.
     pub entry: String,

@@ -4,9 +4,18 @@
 #![forbid(unsafe_code)]
 
 mod bill;
+mod error;
 mod figure;
+mod make;
+mod measured;
+mod plan;
+mod profile;
 mod step;
+mod there;
 
 pub use bill::{Bill, Configured, Line, Part, PartKind, SCHEMA, State, There};
+pub use error::Error;
 pub use figure::{Figure, Unit};
-pub use step::{Need, Profile, Setting, Step};
+pub use plan::{Configuration, Plan, Question};
+pub use profile::{Profile, Setting};
+pub use step::{Need, Processor, Step};
