@@ -42,6 +42,12 @@ pub struct Figure {
 }
 
 impl Figure {
+    /// A part of it.
+    pub(crate) fn by(self, divisor: f64) -> Figure {
+        let part = |end: Option<f64>| end.map(|end| end / divisor);
+        Figure { estimate: self.estimate / divisor, low: part(self.low), high: part(self.high), ..self }
+    }
+
     /// Of a count.
     pub fn count(estimate: f64) -> Figure {
         Figure { estimate, low: None, high: None, p: None, rounds: 0 }

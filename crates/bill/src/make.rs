@@ -68,7 +68,7 @@ impl Plan {
             state: State::Measured,
             alone: figure(of(&self.alone)),
             in_company: figure(of(&self.in_company)),
-            in_orders: figure(of(&self.in_orders)),
+            in_orders: figure(of(&self.in_orders)).map(|sum| sum.by(self.question.orders as f64)),
             share: None,
         };
         let state = self.state(measured, place, &line);

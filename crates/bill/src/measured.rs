@@ -11,6 +11,7 @@ use crate::{Figure, Unit};
 use document::{Counter, Document, Outcome, Row};
 use environment::LabLayout;
 use stats::{LEAST_ROUNDS, Pair, SignedRank, quantile_of};
+use std::collections::BTreeMap;
 
 /// One less the confidence of intervals.
 const ERROR: f64 = 0.05;
@@ -45,8 +46,11 @@ pub(crate) struct Measured {
 
 impl Measured {
     pub fn new(document: &Document, entry: &str, configurations: &[Configuration]) -> Measured {
-        let rows: Vec<Option<&Row>> =
-            configurations.iter().map(|configuration| find(document, entry, configuration)).collect();
+        let of_entry = document.results.iter().filter(|row| row.entry == entry);
+        let by_name: BTreeMap<_, &Row> =
+            of_entry.map(|row| ((row.operation.as_str(), &row.configuration), row)).collect();
+        let row = |asked: &Configuration| by_name.get(&(asked.operation.as_str(), &asked.values)).copied();
+        let rows: Vec<Option<&Row>> = configurations.iter().map(row).collect();
         let worked = || rows.iter().flatten().filter(|row| row.outcome == Outcome::Ok);
         let unit = match document.counter() {
             _ if worked().next().is_none() => None,
@@ -144,15 +148,6 @@ impl Measured {
         };
         Some(rounds.iter().zip(&self.of_sweeps).map(fill).collect())
     }
-}
-
-/// The row of a configuration.
-fn find<'a>(document: &'a Document, entry: &str, configuration: &Configuration) -> Option<&'a Row> {
-    document.results.iter().find(|row| {
-        row.entry == entry
-            && row.operation == configuration.operation
-            && row.configuration == configuration.values
-    })
 }
 
 /// The stretches of the measurement in which every configuration has a round.

@@ -52,7 +52,7 @@ pub struct Plan {
     /// Of each step; empty of one that is left out.
     pub(crate) alone: Vec<Combination>,
     pub(crate) in_company: Vec<Combination>,
-    /// Empty without orders.
+    /// The sum over all orders; empty without orders.
     pub(crate) in_orders: Vec<Combination>,
     /// Bare with an unknown call number; empty where the entry does not take one.
     pub(crate) crossing: Combination,
@@ -183,7 +183,7 @@ impl Wanted<'_> {
         self.added(&others, place)
     }
 
-    /// The mean of what each step adds in these orders.
+    /// The sum of what each step adds in these orders. All factors are whole numbers, so that sums of counts are exact.
     fn in_orders(&mut self, orders: &[Vec<usize>]) -> Vec<Combination> {
         if orders.is_empty() {
             return Vec::new();
@@ -194,7 +194,7 @@ impl Wanted<'_> {
             for place in order {
                 let added = self.added(&before, *place);
                 if let Some(sum) = sums.get_mut(*place) {
-                    sum.extend(added.into_iter().map(|(one, factor)| (one, factor / orders.len() as f64)));
+                    sum.extend(added);
                 }
                 before.insert(*place);
             }
@@ -216,13 +216,11 @@ pub(crate) fn sum<'a>(of: impl Iterator<Item = &'a Combination>) -> Combination 
 
 /// Each configuration once, and none that cancels out.
 fn simplified(combination: Combination) -> Combination {
-    /// Less than any factor that is meant: a mean of so many orders cannot be asked for.
-    const NOTHING: f64 = 1e-9;
     let mut factors = BTreeMap::<usize, f64>::new();
     for (place, factor) in combination {
         *factors.entry(place).or_default() += factor;
     }
-    factors.into_iter().filter(|(_, factor)| factor.abs() > NOTHING).collect()
+    factors.into_iter().filter(|(_, factor)| *factor != 0.0).collect()
 }
 
 /// Random orders of the steps in configurations, in which each comes after what it requires: the next is drawn from those whose

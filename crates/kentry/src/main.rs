@@ -1,5 +1,6 @@
 //! Arguments, plan, measurement, report: one after the other.
 
+mod bill_command;
 mod compare_command;
 mod lab_command;
 mod report_command;
@@ -46,6 +47,7 @@ fn command() -> ExitCode {
         Some(Command::Measure(args)) => run_measure(&args),
         Some(Command::Lab(args)) if !args.exec.is_empty() => lab_command::execute(&args),
         Some(Command::Lab(args)) => lab_command::measure(&args),
+        Some(Command::Bill(args)) => bill_command::run(&args),
         Some(Command::Runs(args)) => runs_command::run(&args),
         Some(Command::Show(args)) => run_show(&args),
         Some(Command::Reproduce(args)) => reproduce_command::run(&args),
