@@ -249,10 +249,10 @@ fn no_program_could_use_an_old_translation_without_identifiers() {
 fn no_program_could_use_an_old_translation_with_identifiers() {
     let (mut script, own) = (Script::new(), own());
     for switches in [
-        "pti=on pcid=on",
+        "pti=on pcid=keep",
         "pcid=off",
         "pti=off",
-        "pti=on pcid=on smap=off stack=minimum exit=iret gate=trap",
+        "pti=on pcid=keep smap=off stack=minimum exit=iret gate=trap",
         "vsyscall=none",
         "vsyscall=native cr3-writes=2",
     ] {
@@ -347,14 +347,14 @@ fn a_flush_that_is_left_out_is_found() {
 
 #[test]
 fn a_flush_that_only_a_processor_with_identifiers_needs_is_found_when_it_is_left_out() {
-    check_found(Found::WithIdentifiers, &["pti=on pcid=on"], Machine::Bochs);
+    check_found(Found::WithIdentifiers, &["pti=on pcid=keep"], Machine::Bochs);
 }
 
 #[test]
 fn an_identifier_that_is_given_again_and_not_flushed_is_found() {
     // pcid_take says that the pair is not a new one: mov $1, %eax becomes mov $0, %eax.
     let kernel = Kernel::of(logged_kernel()).changed("pcid_take", &[0xb8, 1, 0, 0, 0], &[0xb8, 0, 0, 0, 0]);
-    let Some(wrong) = wrong_with(&kernel, &["pti=on pcid=on"], Machine::Bochs) else { return };
+    let Some(wrong) = wrong_with(&kernel, &["pti=on pcid=keep"], Machine::Bochs) else { return };
     assert!(wrong.is_some_and(|wrong| wrong.contains("its translations are not flushed")));
 }
 
@@ -363,10 +363,10 @@ fn flushes_of_a_change_of_configuration_are_made_up_for_by_the_next_program() {
     let left_out = FLUSHES.iter().filter(|(.., found)| *found == Found::Nowhere);
     let left_out: Vec<_> = left_out.map(|(caller, callee, _)| (*caller, *callee)).collect();
     let configurations = [
-        "pti=on pcid=on vsyscall=native",
+        "pti=on pcid=keep vsyscall=native",
         "vsyscall=none",
         "pti=off pcid=off",
-        "pti=on pcid=on vsyscall=original",
+        "pti=on pcid=keep vsyscall=original",
     ];
     let Some(wrong) = without(&left_out, &configurations, Machine::Bochs) else { return };
     assert_eq!(wrong, None);

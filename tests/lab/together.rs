@@ -107,7 +107,7 @@ fn each_finds_what_it_has_left_however_they_yield() {
 fn each_finds_what_it_has_left_with_identifiers_of_address_spaces() {
     let programs = Programs::on(Emulator::Bochs);
     let mut script = Script::new();
-    for switches in ["pti=on pcid=on smap=on", "pti=on pcid=off", "pti=off"] {
+    for switches in ["pti=on pcid=keep smap=on", "pti=on pcid=off", "pti=off"] {
         script.set(switches);
         programs.run_all(&mut script);
     }
@@ -145,7 +145,7 @@ fn with_pairs<const PAIRS: u32>(mut disk: Vec<u8>) -> Vec<u8> {
 fn there_may_be_fewer_identifiers_than_address_spaces() {
     let programs = Programs::on(Emulator::Bochs);
     let mut script = Script::new();
-    script.set("pti=on pcid=on");
+    script.set("pti=on pcid=keep");
     programs.run_all(&mut script);
     for change in [with_pairs::<1>, with_pairs::<2>] {
         let Some(session) = strict_bochs("tigerlake", &script, Some(change)) else { return };
