@@ -75,7 +75,7 @@ static void load_after_programs(uint64_t kernel)
 	interrupts_restore(flags);
 }
 
-/* Goes to the current address space, and flushes its identifiers: a write to CR3 flushes those of its own. */
+/* Goes to the current address space, and flushes its identifiers: a write to CR3 flushes its own. */
 static void flush_by_cr3(void)
 {
 	const uint64_t kernel = kernel_cr3 & ~CR3_NO_FLUSH;
@@ -84,14 +84,6 @@ static void flush_by_cr3(void)
 		load_after_programs(kernel);
 	else
 		write_cr3(kernel);
-	flush_on_the_way_out();
-}
-
-static void flush_by_invpcid(void)
-{
-	invpcid(INVPCID_IDENTIFIER, kernels_identifier(), 0);
-	if (programs_are(PCID_KEEP))
-		invpcid(INVPCID_IDENTIFIER, programs_identifier(), 0);
 	flush_on_the_way_out();
 }
 
@@ -157,20 +149,23 @@ void tables_flush_kernel(void)
 	TLB_NOTE(TLB_SETTLED, 0, UINT64_MAX);
 }
 
-static void flush_identifiers(void)
+/*
+ * Goes to the current address space, whose identifiers were another's. The kernel's is flushed by the write that goes there, whatever
+ * flush-by says: it may be the one with which the other tables are in use until then. Linux does so, too (mm/tlb.c, load_new_mm_cr3).
+ */
+static void enter_anew(void)
 {
-	switch (configured[SWITCH_FLUSH_BY]) {
-	case FLUSH_BY_INVPCID:
-		flush_by_invpcid();
-		write_cr3(kernel_cr3);
-		break;
-	case FLUSH_BY_PGE:
-		flush_by_pge();
-		write_cr3(kernel_cr3);
-		break;
-	default:
+	const unsigned by = configured[SWITCH_FLUSH_BY];
+
+	if (!programs_are(PCID_KEEP) || (by != FLUSH_BY_INVPCID && by != FLUSH_BY_PGE)) {
 		flush_by_cr3();
+		return;
 	}
+	write_cr3(kernel_cr3 & ~CR3_NO_FLUSH);
+	if (by == FLUSH_BY_INVPCID)
+		invpcid(INVPCID_IDENTIFIER, programs_identifier(), 0);
+	else
+		flush_by_pge();
 }
 
 /* Whatever a pair of identifiers still has of another address space is flushed before the first use. */
@@ -184,7 +179,7 @@ void tables_enter(void)
 	user_cr3 = kernel_to_physical((uint64_t)space->tops[1]) | programs_identifier() | keep;
 	user_pcid = programs_identifier();
 	if (is_new)
-		flush_identifiers();
+		enter_anew();
 	else
 		write_cr3(kernel_cr3);
 }
