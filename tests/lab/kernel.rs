@@ -78,6 +78,27 @@ impl Kernel {
         file
     }
 
+    /// The kernel's file with a function that begins so.
+    pub fn beginning_with(&self, function: &str, code: &[u8]) -> Vec<u8> {
+        let (mut file, at) = (self.whole.to_vec(), self.place(self.symbol(function)));
+        file[at..at + code.len()].copy_from_slice(code);
+        file
+    }
+
+    /// The kernel's file with the first short conditional jump of all steps of a name taken always.
+    pub fn with_jumps_of_steps(&self, name: &str) -> Vec<u8> {
+        const SHORT_JUMP: u8 = 0xeb;
+        let paths = paths::Paths::read(&paths::File::read(self.whole).unwrap()).unwrap();
+        let steps = paths.paths.iter().flat_map(|path| &path.own.steps).filter(|step| step.name == name);
+        let mut file = self.whole.to_vec();
+        for step in steps {
+            let jump = step.instructions().into_iter().find(|code| code.is_jcc_short()).unwrap();
+            file[self.place(jump.ip())] = SHORT_JUMP;
+        }
+        assert!(file != self.whole, "no step {name:?} has a jump");
+        file
+    }
+
     /// Calls of a function: of each, the function that calls it, the call's address and its length.
     pub fn calls(&self, callee: &str) -> Vec<(String, u64, usize)> {
         let to = self.symbol(callee);
