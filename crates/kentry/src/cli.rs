@@ -461,10 +461,15 @@ fn codes<'a>(all: impl IntoIterator<Item = &'a (&'a str, &'a str)>) -> String {
 /// The two ways to name runs.
 const COMPARE_USAGE: &str = "kentry compare [OPTIONS] BASE NEW\n       kentry compare [OPTIONS] --base RUN [--base RUN]... --new RUN [--new RUN]...\n       kentry compare [OPTIONS] --live COMMAND-A COMMAND-B";
 
+/// In which order rows are shown.
+const COMPARED_ROWS: &str = "Order of the rows:
+  By verdict: closed, opened, cause changed, slower, faster, inconclusive, same. Slower and faster rows that clear the
+  margin come before those within it; of each, the greatest change in margins comes first (docs/compare.md).";
+
 /// The exit codes, which are not those of other commands.
 fn compare_help() -> String {
     let (own, bisect) = (codes(COMPARE_STATUS), codes(BISECT_STATUS));
-    format!("Exit status:\n{own}\nWith --git-bisect:\n{bisect}")
+    format!("{COMPARED_ROWS}\n\nExit status:\n{own}\nWith --git-bisect:\n{bisect}")
 }
 
 /// What `--set` can name, and the exit codes.

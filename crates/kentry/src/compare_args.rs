@@ -53,7 +53,8 @@ pub struct CompareArgs {
     /// Only rows of operations of this name or glob; may be given several times
     #[arg(short, long, value_name = "NAME", value_hint = ValueHint::Other)]
     pub operation: Vec<String>,
-    /// Changes below this are the same: N%, Ncycles, or both with a comma between them, of which the greater counts
+    /// Changes below this are the same: N%, Ncycles (instructions, where these are counted), or both with a comma between them, of which
+    /// the greater counts
     #[arg(long, value_name = "MARGIN", default_value = "2%,5cycles")]
     pub margin: Same,
     /// Compare even what makes no sense together, such as an emulated run with a native one
