@@ -89,7 +89,7 @@ pub enum Command {
     Report(ReportArgs),
     /// List every entry, its operations and what it is
     List(ListArgs),
-    /// Explain an entry (history, hardware, Linux, registers, return) or an operation
+    /// Explain an entry (history, hardware, Linux, registers, return), an operation, a switch of the lab or a profile
     Explain(ExplainArgs),
     /// Print a completion script for a shell
     Completions {
@@ -389,7 +389,8 @@ pub struct ListArgs {
 /// Options of `explain`.
 #[derive(Debug, Clone, Args)]
 pub struct ExplainArgs {
-    /// An entry, an operation, a short name (syscall, clock_gettime) or a glob; `kentry list` shows all names
+    /// An entry, an operation, a short name (syscall, clock_gettime), a switch (pti) or one of its values (pti=on), a profile
+    /// (linux-6.1), or a glob; `kentry list` shows all names
     #[arg(value_name = "NAME", value_hint = ValueHint::Other)]
     pub name: String,
     /// Print a complete small program that says hello through this entry
