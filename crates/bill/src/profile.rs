@@ -87,12 +87,12 @@ impl Profile {
         let mut all: Vec<Setting> = Vec::new();
         for setting in &self.settings {
             let setting = settled(table, setting)?;
-            let before = all.iter().filter(|known| known.switch == setting.switch);
+            let mut before = all.iter().filter(|known| known.switch == setting.switch);
             if before.clone().any(|known| known.value == setting.value) {
                 return Err(Error::Contradiction(format!("{} stands there twice", setting.name())));
             }
             let is_bare = table.switch(&setting.switch).map(bare_value).as_ref() == Some(&setting.value);
-            match before.last() {
+            match before.next_back() {
                 Some(raised) if is_bare => {
                     let (raised, name) = (raised.name(), setting.name());
                     return Err(Error::Contradiction(format!("{raised} and {name} contradict each other")));
