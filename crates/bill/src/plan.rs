@@ -118,12 +118,6 @@ impl Plan {
     pub fn left_out(&self, step: usize) -> Option<&str> {
         self.steps.left_out.get(step)?.as_deref()
     }
-
-    /// Whether a configuration has a step that executes what the processor lacks.
-    pub fn needs_forgiveness(&self) -> bool {
-        let kept = self.steps.kept();
-        self.steps.all.iter().zip(0..).any(|(step, place)| kept.contains(&place) && !step.lacks().is_empty())
-    }
 }
 
 /// The entry, if it serves the operation in the lab.

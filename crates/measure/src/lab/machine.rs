@@ -62,12 +62,6 @@ impl Emulator {
         }
     }
 
-    /// Whether it executes what its processor does not have, where that does no harm: TCG ignores writes of model-specific registers
-    /// that it does not know, and Bochs raises #GP.
-    pub fn forgives(&self) -> bool {
-        self.machine() == Machine::QemuTcg
-    }
-
     /// Pins the virtual machine to a CPU of this machine, where a processor runs it.
     pub fn pin(&mut self, cpu: usize) {
         if let Emulator::Qemu(qemu @ Qemu { accelerator: Accelerator::Kvm, .. }) = self {
