@@ -38,7 +38,7 @@
 	STACK_TOP exit_stack_top, 12288, .cpu_stacks, @progbits
 
 	.section .cpu_variables, "aw"
-	.globl	kernel_cr3, user_cr3, kernel_stack, program_rsp, gate_frame, landing_pad, observed_flags
+	.globl	kernel_cr3, user_cr3, kernel_stack, program_rsp, gate_frame, landing_pad, observed_flags, any_time_steps
 	.balign 64
 kernel_cr3:
 	.quad	0
@@ -54,6 +54,8 @@ landing_pad:				# where the 32-bit vDSO goes on
 	.quad	0
 	.balign 64
 observed_flags:
+	.quad	0
+any_time_steps:				# ANY_TIME_*
 	.quad	0
 
 	.section .note.GNU-stack, "", @progbits

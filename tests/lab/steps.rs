@@ -49,12 +49,12 @@ fn text(configuration: &Configuration) -> String {
     configuration.iter().map(|(name, value)| format!("{name}={value} ")).collect()
 }
 
-fn entry(name: &str) -> &'static Entry {
+pub fn entry(name: &str) -> &'static Entry {
     Table::get().entry(name).unwrap()
 }
 
 /// The figures of rows, in instructions.
-fn costs(script: &Script) -> Option<Vec<u64>> {
+pub fn costs(script: &Script) -> Option<Vec<u64>> {
     let session = script.boot(Emulator::TcgIntel)?;
     session.ran.iter().for_each(|ran| assert_eq!(ran.answer(), Answer::Ok, "{}", ran.label));
     Some(session.ran.iter().map(Ran::cost).collect())
@@ -62,7 +62,7 @@ fn costs(script: &Script) -> Option<Vec<u64>> {
 
 /// The jumps that a call takes whose number does not exist: from the check of the number, and in the handler of #UD
 /// behind the comparison with ud2, when it was one.
-fn taken(name: &str) -> impl Fn(&Instruction) -> bool {
+pub fn taken(name: &str) -> impl Fn(&Instruction) -> bool {
     let is_ud2 = name.starts_with("ud");
     move |jump| match jump.condition_code() {
         ConditionCode::ae => true,

@@ -54,6 +54,17 @@ impl Emulator {
         }
     }
 
+    /// The plan for this machine. QEMU's emulation ignores registers that its processor does not have: there, steps that are
+    /// harmless without their feature are executed.
+    pub fn plan(&self, plan: Plan) -> Plan {
+        if self.forgives() { plan.harmlessly() } else { plan }
+    }
+
+    /// Whether it executes steps without effect whose feature its processor lacks (`harmless` in `entries.toml`).
+    pub fn forgives(&self) -> bool {
+        self.machine() == Machine::QemuTcg
+    }
+
     /// The processor, as the emulator is asked for it.
     pub fn cpu_model(&self) -> &str {
         match self {
