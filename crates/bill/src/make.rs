@@ -132,7 +132,7 @@ impl Plan {
 /// The processor, as the emulator or its CPUID names it.
 fn cpu(document: &Document) -> Option<String> {
     let environment = &document.environment;
-    let emulated = environment.lab.as_ref().map(|lab| lab.cpu_model.clone());
+    let emulated = environment.guest.as_ref().map(|guest| guest.cpu_model.clone());
     environment.cpu.brand.clone().or(emulated)
 }
 
