@@ -60,17 +60,18 @@ impl Emulator {
         if self.forgives() { plan.harmlessly() } else { plan }
     }
 
-    /// Whether it executes steps without effect whose feature its processor lacks (`harmless` in `entries.toml`).
-    pub fn forgives(&self) -> bool {
-        self.machine() == Machine::QemuTcg
-    }
-
     /// The processor, as the emulator is asked for it.
     pub fn cpu_model(&self) -> &str {
         match self {
             Emulator::Qemu(qemu) => &qemu.cpu_model,
             Emulator::Bochs(bochs) => &bochs.cpu_model,
         }
+    }
+
+    /// Whether it executes steps whose feature its processor lacks, without effect (`harmless` in `entries.toml`): TCG ignores writes of
+    /// model-specific registers that it does not know, and Bochs raises #GP.
+    pub fn forgives(&self) -> bool {
+        self.machine() == Machine::QemuTcg
     }
 
     /// Pins the virtual machine to a CPU of this machine, where a processor runs it.
