@@ -35,25 +35,28 @@ pub const CLOSED: &[&str] = &[
 ];
 
 /// The way to a program.
-const START: &str = "enter_user";
+pub const START: &str = "enter_user";
 
 /// The way of the check of isolation, which no program takes.
 const PEEK: &str = "peek_as_program";
 
+/// What happens at a switch of address spaces, which is a part of threads' switch (nmi.rs).
+const SWITCH: &str = "switch_space";
+
 /// A model of a processor in QEMU.
 #[derive(Debug, Clone, Copy)]
-struct Processor {
+pub struct Processor {
     model: &'static str,
     has_sysenter: bool,
 }
 
-const INTEL: Processor = Processor { model: "max,vendor=GenuineIntel", has_sysenter: true };
+pub const INTEL: Processor = Processor { model: "max,vendor=GenuineIntel", has_sysenter: true };
 /// In 32-bit code QEMU executes `sysenter`, and then raises #UD at `sysexit`.
 const AMD: Processor = Processor { model: "EPYC", has_sysenter: false };
 
 impl Processor {
     /// Whether it has a case, or a path.
-    fn has(self, name: &str) -> bool {
+    pub fn has(self, name: &str) -> bool {
         self.has_sysenter || !name.starts_with("sysenter")
     }
 }
@@ -163,33 +166,46 @@ pub fn kernel_with(interrupt: Interrupt) -> Vec<u8> {
 }
 
 /// What interrupted what, as QEMU writes it down.
-struct Log {
+pub struct Log {
     /// Addresses before whose instruction an interrupt of one vector came, and these in the order in which they came.
     places: BTreeSet<u64>,
     in_order: Vec<u64>,
     /// CR3 whenever anything interrupted ring 3, from the first of those on.
     tables: BTreeSet<u64>,
+    /// Whether each came in ring 3, before which instruction, and the base of GS then.
+    pub bases: Vec<(bool, u64, u64)>,
 }
 
 /// Each interrupt has a line like `7: v=02 e=0000 i=0 cpl=0 IP=0010:ffffffff80120000 pc=ffffffff80120000 SP=...`, and of those behind
 /// it, which have the registers, one like `CR0=80050033 CR2=0000000000000000 CR3=0000000000160000 CR4=00300ea0`.
 fn read(log: &Path, vector: u64) -> Log {
     // There are many more lines.
-    let output = Command::new("grep").args(["-e", ": v=", "-e", "^CR0="]).arg(log).output().unwrap();
+    let output =
+        Command::new("grep").args(["-e", ": v=", "-e", "^CR0=", "-e", "^GS ="]).arg(log).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let wanted = format!(": v={vector:02x} ");
     let number = |line: &str, name: &str| {
         let digits = line.split_once(name).and_then(|(_, rest)| rest.split(' ').next());
         u64::from_str_radix(digits.unwrap_or_else(|| panic!("{line}")), 16).unwrap()
     };
-    let (mut log, mut is_program) =
-        (Log { places: BTreeSet::new(), in_order: Vec::new(), tables: BTreeSet::new() }, false);
+    let (mut log, mut is_program, mut is_wanted) = (
+        Log { places: BTreeSet::new(), in_order: Vec::new(), tables: BTreeSet::new(), bases: Vec::new() },
+        false,
+        false,
+    );
     for line in text.lines() {
+        if let Some(segment) = line.strip_prefix("GS =") {
+            let base = segment.split(' ').nth(1).and_then(|base| u64::from_str_radix(base, 16).ok());
+            let base = base.unwrap_or_else(|| panic!("{line}"));
+            log.bases.extend(is_wanted.then(|| (is_program, log.in_order[log.in_order.len() - 1], base)));
+            continue;
+        }
         if line.starts_with("CR0=") {
             log.tables.extend((is_program && !log.places.is_empty()).then(|| number(line, " CR3=")));
             continue;
         }
         is_program = line.contains(" cpl=3 ");
+        is_wanted = line.contains(&wanted);
         log.in_order.extend(line.contains(&wanted).then(|| number(line, " pc=")));
         log.places.extend(log.in_order.last());
     }
@@ -201,7 +217,12 @@ fn boot(script: &Script, interrupt: Interrupt, processor: Processor) -> (Session
     boot_kernel(script, &kernel_with(interrupt), interrupt, processor)
 }
 
-fn boot_kernel(script: &Script, kernel: &[u8], interrupt: Interrupt, processor: Processor) -> (Session, Log) {
+pub fn boot_kernel(
+    script: &Script,
+    kernel: &[u8],
+    interrupt: Interrupt,
+    processor: Processor,
+) -> (Session, Log) {
     let folder = tempfile::tempdir().unwrap();
     let (file, log) = (folder.path().join("kernel"), folder.path().join("log"));
     std::fs::write(&file, kernel).unwrap();
@@ -213,23 +234,25 @@ fn boot_kernel(script: &Script, kernel: &[u8], interrupt: Interrupt, processor: 
 }
 
 /// What runs in one configuration, and the paths that are looked at.
-struct Trial<'a> {
+pub struct Trial<'a> {
     switches: &'a str,
-    script: Script,
-    paths: Vec<(&'static str, usize)>,
+    pub script: Script,
+    pub paths: Vec<(&'static str, usize)>,
     ran: Vec<usize>,
 }
 
 impl<'a> Trial<'a> {
-    fn new(switches: &'a str, paths: impl IntoIterator<Item = &'static str>) -> Trial<'a> {
+    pub fn new(switches: &'a str, paths: impl IntoIterator<Item = &'static str>) -> Trial<'a> {
         let mut script = Script::new();
+        // QEMU keeps no SPEC_CTRL, and has nothing to clear.
+        script.harmless();
         script.set(switches);
         let paths = paths.into_iter().map(|path| (path, script.list(path))).collect();
         Trial { switches, script, paths, ran: Vec::new() }
     }
 
     /// A tick, or an NMI, for so many instructions: the plan has that as a part of a program's time.
-    fn distance(&mut self, instructions: u64) {
+    pub fn distance(&mut self, instructions: u64) {
         const PARTS: u64 = 16;
         self.script.limit(PARTS * (instructions - 1));
     }
@@ -239,13 +262,14 @@ impl<'a> Trial<'a> {
     }
 
     /// So many turns that an interrupt comes at every instruction of a case.
-    fn calls(&mut self, processor: Processor) {
+    pub fn calls(&mut self, processor: Processor) {
         for (bits, cases) in [(64, CASES_64), (32, CASES_32)] {
             let program = program(bits, PERIOD);
             for case in cases.iter().filter(|case| processor.has(case)) {
-                // In some, the path is a page fault's, or behind one in the kernel.
+                // In some, the path is a page fault's, or behind one in the kernel. And some steps are long.
                 let turns = if ["vsyscall", "no-memory"].contains(case) { 480 } else { 150 };
-                self.run(&program, &[case, &format!("{turns:x}")]);
+                let long = if self.switches.contains("bhb=loop") { 450 } else { 0 };
+                self.run(&program, &[case, &format!("{:x}", turns + long)]);
             }
         }
     }
@@ -438,7 +462,7 @@ fn check_every_combination(others: &str) {
 fn every_path_of_the_kernel_is_known() {
     let paths = paths::Paths::read(&paths::File::read(lab::KERNEL).unwrap()).unwrap();
     let found: BTreeSet<&str> = paths.paths.iter().map(|path| path.name.as_str()).collect();
-    let known = OPEN.iter().chain(CLOSED).copied().chain([START, PEEK]).collect();
+    let known = OPEN.iter().chain(CLOSED).copied().chain([START, PEEK, SWITCH]).collect();
     assert_eq!(found, known);
 }
 
@@ -450,6 +474,17 @@ fn interrupts_at_every_instruction_change_nothing() {
 #[test]
 fn interrupts_at_every_instruction_change_nothing_under_isolation() {
     check_every_combination("gate=trap pti=on");
+}
+
+#[test]
+fn interrupts_at_every_instruction_of_what_speculation_costs_change_nothing() {
+    let configurations = [
+        "pti=off gate=trap stack=minimum ibrs=on verw=on bhb=loop returns=untrain dispatch=retpoline",
+        "pti=on gate=trap stack=frame ibrs=on verw=on returns=untrain dispatch=direct index-mask=on",
+        "pti=on gate=trap exit=iret ibrs=on verw=on returns=thunk dispatch=lfence",
+    ];
+    check_all(INTEL, &configurations);
+    check_all(AMD, &configurations[1..2]);
 }
 
 #[test]

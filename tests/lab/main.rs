@@ -6,6 +6,7 @@
 mod boot_information;
 mod build;
 mod every_instruction;
+mod exact;
 mod exec;
 #[path = "../executable.rs"]
 mod executable;
@@ -31,11 +32,14 @@ mod questions;
 mod reading;
 mod registers;
 mod remaps;
+mod returns;
 mod ring;
 mod runaway;
 mod silicon;
 mod sizes;
 mod slots;
+mod spec_ctrl;
+mod speculation;
 mod spread_nmis;
 mod steps;
 mod tlb;

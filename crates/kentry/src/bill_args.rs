@@ -149,7 +149,7 @@ impl BillArgs {
 
     fn profile(&self, table: &Table) -> Result<Profile, Error> {
         profiles::find(table, &self.profile).ok_or_else(|| {
-            let names: Vec<&str> = profiles::all().into_iter().map(|(name, _)| name).collect();
+            let names: Vec<&str> = profiles::all(table).map(|(name, _)| name).collect();
             let hint = nearest(&self.profile, names.iter().copied());
             let profile = &self.profile;
             Error::Usage(format!("there is no profile \"{profile}\"{hint} (there are {})", names.join(", ")))
@@ -167,7 +167,7 @@ pub fn usage(why: &bill::Error, table: &Table, steps: &[String]) -> Error {
 /// The profiles, and the exit codes.
 pub(crate) fn bill_help() -> String {
     let mut text = String::from("Profiles (--profile):\n");
-    for (name, what) in profiles::all() {
+    for (name, what) in profiles::all(Table::get()) {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "  {name:<16}{what}");
     }

@@ -62,7 +62,7 @@ fn lab_plan<'a>(table: &'a Table, plan: &Plan, seed: u64, time: Duration) -> Res
         let entry = table.entry(&plan.question.entry)?;
         Some(((entry, table.operation(&configuration.operation)?), &configuration.values))
     });
-    Ok(LabPlan::of(table, &wanted.collect::<Vec<_>>(), seed, time)?.forgiving(plan.needs_forgiveness()))
+    Ok(LabPlan::of(table, &wanted.collect::<Vec<_>>(), seed, time)?)
 }
 
 fn print_plan(args: &BillArgs, question: bill::Question, target: Target) -> Result<ExitCode, Error> {

@@ -9,14 +9,14 @@ mod runs_command;
 mod show_command;
 
 use document::Outcome;
-use host::{Interrupt, Priority};
+use host::Interrupt;
 use kentry::cli::{Color, Command, ExplainArgs, ListArgs, MeasureArgs, OutputArgs, ShowArgs};
 use kentry::error::{Error, INTERRUPTED, UNFINISHED, without_numbers};
 use kentry::output::Target;
 use kentry::saving::Saving;
-use kentry::this_machine::{ThisMachine, executor};
+use kentry::this_machine::{executor, here};
 use kentry::{arguments, completions, dry_run, explain, locale, manual, pager, probe_files, progress, stack};
-use measure::{CpuChoice, HostPlan, Setting};
+use measure::{HostPlan, Setting};
 use nix::sys::signal::{SigHandler, Signal, signal};
 use report::{Selection, Style};
 use std::io::Write;
@@ -146,23 +146,9 @@ fn all_failed(document: &document::Document) -> Option<&str> {
 }
 
 fn measure_host(plan: &HostPlan, interrupt: &Interrupt) -> Result<document::Document, Error> {
-    let asked = match plan.cpus {
-        CpuChoice::Only(cpu) => Some(cpu),
-        CpuChoice::Quiet | CpuChoice::EveryKind => None,
-    };
-    let machine = ThisMachine::capture(asked)?;
-    let refused = plan.realtime.then(host::try_realtime).and_then(Result::err);
-    let priority = if plan.realtime && refused.is_none() { Priority::Realtime } else { Priority::Inherited };
+    let (here, priority) = here(plan, interrupt)?;
     let mut host = executor(priority, ROUND_TIME, interrupt)?;
-    let setting = Setting {
-        executor: &mut host,
-        cpus: machine.cpus,
-        earlier: measure::earlier(&kentry::saving::heads(), &machine.environment),
-        realtime_refused: refused.map(|why| why.to_string()),
-        interrupt: interrupt.clone(),
-        environment: machine.environment,
-        parent: u64::from(std::process::id()),
-    };
+    let setting = Setting { executor: &mut host, parent: u64::from(std::process::id()), here };
     let bar = progress::Bar::new();
     Ok(measure::measure(plan, setting, &mut |progress| bar.show(progress))?)
 }

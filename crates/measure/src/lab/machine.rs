@@ -54,6 +54,12 @@ impl Emulator {
         }
     }
 
+    /// The plan for this machine. QEMU's emulation ignores registers that its processor does not have: there, steps that are
+    /// harmless without their feature are executed.
+    pub fn plan(&self, plan: Plan) -> Plan {
+        if self.forgives() { plan.harmlessly() } else { plan }
+    }
+
     /// The processor, as the emulator is asked for it.
     pub fn cpu_model(&self) -> &str {
         match self {
@@ -62,8 +68,8 @@ impl Emulator {
         }
     }
 
-    /// Whether it executes what its processor does not have, where that does no harm: TCG ignores writes of model-specific registers
-    /// that it does not know, and Bochs raises #GP.
+    /// Whether it executes steps whose feature its processor lacks, without effect (`harmless` in `entries.toml`): TCG ignores writes of
+    /// model-specific registers that it does not know, and Bochs raises #GP.
     pub fn forgives(&self) -> bool {
         self.machine() == Machine::QemuTcg
     }
