@@ -32,7 +32,7 @@ fn replace(file: &mut [u8], from: [u8; 5], to: [u8; 5]) -> usize {
 }
 
 /// The kernel whose SPEC_CTRL is the base of GS. Nothing else changes that.
-fn kernel(interrupt: Interrupt) -> Vec<u8> {
+pub fn kernel_with_spec_ctrl(interrupt: Interrupt) -> Vec<u8> {
     let (kernel, mut file) = (Kernel::read(), kernel_with(interrupt));
     assert!(replace(&mut file, OF_GS, OF_TSC_AUX) >= 2);
     // Four steps; the beginning and the end of what comes at any time; the configuration.
@@ -160,7 +160,7 @@ fn ibrs_is_on_in_the_kernel_and_off_in_programs_whatever_interrupts_what() {
     }
     for switches in SWITCHES {
         for interrupt in [Interrupt::Nmi, Interrupt::Tick] {
-            let wrong = wrong(switches, interrupt, &kernel(interrupt));
+            let wrong = wrong(switches, interrupt, &kernel_with_spec_ctrl(interrupt));
             assert!(wrong.is_empty(), "[{switches}] {interrupt:?}: {wrong:#?}");
         }
     }
@@ -171,7 +171,7 @@ fn an_nmi_that_leaves_ibrs_on_is_found() {
     if is_missing() {
         return;
     }
-    let (original, mut changed) = (Kernel::read(), kernel(Interrupt::Nmi));
+    let (original, mut changed) = (Kernel::read(), kernel_with_spec_ctrl(Interrupt::Nmi));
     let [from, to] =
         ["exception_at_any_time", "exception_iret"].map(|name| original.place(original.symbol(name)));
     let writes: Vec<usize> = (from..to).filter(|at| changed[*at..at + 2] == WRMSR).collect();
