@@ -532,12 +532,16 @@ mod tests {
             ("range = [0, 1000]", "", "switch cr3-writes: it has either values or a range"),
             ("feature = \"pcid\"", "feature = \"PCID\"", "switch pcid: PCID is not the name of a feature"),
             (
-                "pti = [\"on\"]",
-                "pti = [\"maybe\"]",
-                "switch pcid: requires pti=maybe, which is no switch and value",
+                "pti = [\"on\", ",
+                "pti = [\"maybe\", ",
+                "switch copy-frame: requires pti=maybe, which is no switch and value",
             ),
-            ("pti = [\"on\"]", "pti = []", "switch pcid: requires pti to have none of its values"),
-            ("pti = [\"on\"]", "pcid = [\"on\"]", "switch pcid: requires itself"),
+            (
+                "pti = [\"on\", \"trampoline\"]",
+                "pti = []",
+                "switch copy-frame: requires pti to have none of its values",
+            ),
+            ("pti = [\"on\", \"trampoline\"]", "copy-frame = [\"on\"]", "switch copy-frame: requires itself"),
             (
                 "feature = \"smap\" ",
                 "feature = \"smap\", values = [\"of\"] ",
