@@ -34,6 +34,7 @@ struct cpu {
 	uint32_t vendor;   /* VENDOR_* of abi/lab.h */
 	uint32_t features; /* bit per FEATURE_* of abi/lab.h */
 	uint32_t has_sysenter, has_apic, has_machine_checks, hwcap, hwcap2;
+	uint32_t has_automatic_ibrs; /* AMD's, in EFER; then SPEC_CTRL.IBRS need not be set */
 	uint64_t xcr0;
 };
 extern struct cpu cpu;

@@ -6,6 +6,7 @@
  * cs, rip and for some vectors an error code; cleared IF, TF, NT. AC and DF are unchanged. It may have come at
  * any instruction, even in a path: the page tables may be the kernel's or the program's, and are restored at the end.
  */
+#include "entry/speculation.inc"
 #include "entry/steps.inc"
 
 /* Vectors with an error code: #DF, #TS, #NP, #SS, #GP, #PF, #AC, #CP (SDM vol. 3, 6.13); AMD's #VC, #SX (APM vol. 2, 8.2). */
@@ -60,6 +61,13 @@ exception_stubs:
  * - GS: this kernel does not use it. AC: it lets the kernel reach the program's memory, and nothing here does.
  * - program_rsp, gate_frame, landing_pad and what else belongs to paths: not touched.
  *
+ * - SPEC_CTRL. It is read, and what was there is written back: in the first instructions of a path, and in the last, IBRS is off. A
+ *   path that is about to write it is not disturbed; nor is speculation_configure. That changes any_time_steps only while this
+ *   cannot differ between the beginning and the end: no handler of these vectors changes it.
+ * - Returns. They are rewritten in an order in which each is one at any time (returns.c).
+ *
+ * any_time_steps tells what of a path's steps is done here, too: which is asked, since this is the same in every configuration.
+ *
  * An iretq that faults (the program has made its stack segment unusable) ends the program, as in all paths.
  */
 	.balign	16
@@ -72,15 +80,29 @@ exception_at_any_time:
 	jz	1f
 	mov	kernel_cr3, %rax
 	mov	%rax, %cr3
+1:	testb	$ANY_TIME_IBRS, any_time_steps
+	jz	1f
+	IBRS_ENTER %r15
+1:	testb	$ANY_TIME_UNTRAIN, any_time_steps
+	jz	1f
+	call	untrain_returns
 1:	mov	%rsp, %rdi
 	mov	$exception, %rax	# 16 bytes aligned: the processor, two words, and fifteen
 	call	*%rax
-	test	$PROGRAM_TOP_BIT, %ebx
+	testb	$ANY_TIME_IBRS, any_time_steps
+	jz	1f
+	IBRS_EXIT %r15
+1:	test	$PROGRAM_TOP_BIT, %ebx
 	jz	1f
 	mov	user_cr3, %rax
 	mov	%rax, %cr3
 1:	RESTORE_ALL
 	add	$16, %rsp
+	testb	$3, GATE_CS(%rsp)
+	jz	exception_iret
+	testb	$ANY_TIME_VERW, any_time_steps
+	jz	exception_iret
+	verw	verw_selector
 exception_iret:
 	iretq
 

@@ -48,12 +48,21 @@
 #define PATH_ROOM 1024
 #define PATH_STEP 16
 
+/*
+ * Where the page with the returns for Zen 3 and 4 is mapped (returns.S): the first is aligned by 2 MiB, and the address of what is
+ * executed in the second differs from the first in bits 2, 8, 14 and 20 alone.
+ */
+#define UNTRAIN_PAGE	    0xffffffff90000000
+#define SAFE_RETURN_PAGE	    0xffffffff90104000
+#define SAFE_RETURN_OFFSET 0x104
+
 /* Hooks; the contract is in path.inc. */
 #define HOOK_IN_EARLY  1
 #define HOOK_IN_KERNEL 2
 #define HOOK_IN_SAVED  3
 #define HOOK_OUT_SAVED 4
 #define HOOK_OUT_LATE  5
+#define HOOK_AT_SWITCH 6
 
 /* How a path is entered. In conditions, ENTERED_BY stands where otherwise the id of a switch does. */
 #define ENTERED_BY   0
@@ -63,6 +72,11 @@
 #define BY_INTERRUPT 3 /* an interrupt or trap gate, to a system call */
 #define BY_CALL_GATE 4
 #define BY_EXCEPTION 5 /* any other exception or interrupt */
+
+/* Bits of any_time_steps (stacks.S): what NMI, #MC and #DF do besides. */
+#define ANY_TIME_IBRS	 1
+#define ANY_TIME_UNTRAIN 2
+#define ANY_TIME_VERW	 4
 
 /* What PARAMETER replaces. */
 #define PARAMETER_VALUE 0x5a5a5a5a

@@ -39,7 +39,7 @@
 
 	.section .cpu_variables, "aw"
 	.globl	kernel_cr3, user_cr3, kernel_stack, program_rsp, gate_frame, landing_pad, entry_stack
-	.globl	observed_flags, user_pcid, user_flush_mask
+	.globl	observed_flags, any_time_steps, user_pcid, user_flush_mask
 	.balign 64
 kernel_cr3:
 	.quad	0
@@ -62,6 +62,8 @@ user_flush_mask:			# a bit for each identifier that is to be flushed when the pr
 	.quad	0
 	.balign 64
 observed_flags:
+	.quad	0
+any_time_steps:				# ANY_TIME_*
 	.quad	0
 
 	.section .note.GNU-stack, "", @progbits

@@ -32,6 +32,7 @@
 #define CR4_SWITCHED (CR4_SMAP | CR4_SMEP | CR4_UMIP | CR4_PCIDE | CR4_PGE)
 
 extern const uint8_t kernel_start[], text_end[], rodata_end[], kernel_end[];
+extern const uint8_t returns_page[]; /* entry/returns.S */
 extern const uint8_t trampoline_start[], trampoline_end[], cpu_area_start[], cpu_area_end[];
 
 /* Of the kernel's own address space, and of programs'. */
@@ -44,7 +45,7 @@ static unsigned tops_used = 1;
 #define PROGRAM_TOP space->tops[1]
 
 /* The first tables lie in the kernel's own memory, because no other is mapped while they are made. */
-#define EARLY_PAGES 32
+#define EARLY_PAGES 33
 static uint8_t early_pages[EARLY_PAGES][PAGE] __attribute__((aligned(4096)));
 
 /*
@@ -162,6 +163,8 @@ void tables_init(const struct range *memory, unsigned count)
 	map_kernel(KERNEL_TOP, kernel_start, text_end, MAP_EXECUTE);
 	map_kernel(KERNEL_TOP, text_end, rodata_end, 0);
 	map_kernel(KERNEL_TOP, rodata_end, kernel_end, MAP_WRITE);
+	must_map(KERNEL_TOP, UNTRAIN_PAGE, 0, kernel_to_physical((uint64_t)returns_page) | bits_of(MAP_EXECUTE));
+	must_map(KERNEL_TOP, SAFE_RETURN_PAGE, 0, kernel_to_physical((uint64_t)returns_page) | bits_of(MAP_EXECUTE));
 	map_kernel(PROGRAM_TOP, trampoline_start, trampoline_end, MAP_EXECUTE);
 	map_kernel(PROGRAM_TOP, cpu_area_start, cpu_area_end, MAP_WRITE);
 	kernel_cr3 = kernel_to_physical((uint64_t)KERNEL_TOP);

@@ -140,6 +140,8 @@ pub struct LabPlan<'a> {
     pub seed: u64,
     /// The longest that all of it may take.
     pub time: Duration,
+    /// Whether steps are executed without a feature of the processor, where that is harmless.
+    forgives: bool,
     /// The jobs that are also run to see whether interrupts are on, and their configurations then.
     observed: Vec<(usize, Configuration<'a>)>,
 }
@@ -171,7 +173,45 @@ impl<'a> LabPlan<'a> {
             defaults: Configuration::defaults(table),
             seed: options.seed,
             time: options.time,
+            forgives: false,
         })
+    }
+
+    /// The plan for these configurations of rows, each with a value for every switch; what is not named has its default. Two that an
+    /// entry makes equal are one.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] when there is no such switch or value, or one contradicts another.
+    pub fn of(
+        table: &'a Table,
+        wanted: &[(TableRow<'a>, &BTreeMap<String, String>)],
+        seed: u64,
+        time: Duration,
+    ) -> Result<LabPlan<'a>, Error> {
+        let defaults = Configuration::defaults(table);
+        let mut jobs: Vec<Job> = Vec::new();
+        for (row, values) in wanted {
+            let values: Vec<_> = values.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+            let configuration = defaults.clone().with_values(&values).map_err(Error::Usage)?;
+            let job = Job { row: *row, configuration: configuration.for_entry(row.0) };
+            let is_job = |known: &Job| known.row == job.row && known.configuration == job.configuration;
+            if !jobs.iter().any(is_job) {
+                jobs.push(job);
+            }
+        }
+        let mut all: Vec<Configuration> = Vec::new();
+        for job in &jobs {
+            if !all.contains(&job.configuration) {
+                all.push(job.configuration.clone());
+            }
+        }
+        let configurations = Configurations { all, named: Vec::new() };
+        Ok(LabPlan { observed: Vec::new(), jobs, configurations, defaults, seed, time, forgives: false })
+    }
+
+    /// The same, where steps are executed without a feature of the processor that the table marks harmless.
+    pub fn forgiving(self, forgives: bool) -> LabPlan<'a> {
+        LabPlan { forgives, ..self }
     }
 
     /// The same with another seed.
@@ -226,6 +266,7 @@ impl<'a> LabPlan<'a> {
 
     fn work_in_order(&self, counter: Counter, boot: u64, sweeps: impl Iterator<Item = Sweep>) -> Work {
         let mut lines = vec![Line::Seed(self.seed_of(boot)), Line::Limit(limit(counter))];
+        lines.extend(self.forgives.then_some(Line::Harmless));
         let (mut numbered, mut layouts) = (Vec::new(), Vec::new());
         let mut now = self.defaults.clone();
         if boot == 0 {
