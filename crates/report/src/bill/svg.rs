@@ -166,17 +166,22 @@ fn lines(bill: &Bill) -> Vec<Text> {
 /// The table in sentences.
 fn description(bill: &Bill) -> String {
     let mut sentences = vec![format!("What each step of the profile {} adds.", bill.profile)];
-    for (label, text) in words::head(bill).into_iter().filter(|(label, _)| ["figures", "path"].contains(label)) {
+    for (label, text) in
+        words::head(bill).into_iter().filter(|(label, _)| ["figures", "path"].contains(label))
+    {
         sentences.push(format!("{label}: {text}."));
     }
     for line in &bill.lines {
-        let figure = added(bill, line).map_or_else(|| ABSENT.to_owned(), |one| words::amount(bill, one.estimate));
+        let figure =
+            added(bill, line).map_or_else(|| ABSENT.to_owned(), |one| words::amount(bill, one.estimate));
         let remark = words::remark(line);
         let remark = if remark.is_empty() { remark } else { format!(" ({remark})") };
         sentences.push(format!("{}: {figure}{remark}.", words::name(bill, line)));
     }
     if let Some(there) = &bill.there {
-        let amount = |figure: Option<Figure>| figure.map_or_else(|| ABSENT.to_owned(), |one| words::amount(bill, one.estimate));
+        let amount = |figure: Option<Figure>| {
+            figure.map_or_else(|| ABSENT.to_owned(), |one| words::amount(bill, one.estimate))
+        };
         sentences.push(format!(
             "{}: measured there {}, explained here {}, rest {}.",
             words::linux(there),
@@ -210,7 +215,9 @@ fn in_words(bill: &Bill, piece: &Piece) -> String {
 fn bar(bill: &Bill, name: &'static str, path: &Path, axis: &Axis, y: f64) -> Bar {
     let drawn = |spans: &[Span], y: f64, height: f64| -> Vec<Drawn> {
         let numbered = spans.iter().enumerate();
-        numbered.map(|(number, span)| drawn(bill, span, class(span.piece.kind, number), axis, (y, height))).collect()
+        numbered
+            .map(|(number, span)| drawn(bill, span, class(span.piece.kind, number), axis, (y, height)))
+            .collect()
     };
     let mut pieces = drawn(&path.longer(), y, BAR);
     pieces.extend(drawn(&path.shorter(), y + BAR, LINE - 6.0));

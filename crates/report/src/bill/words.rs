@@ -27,7 +27,10 @@ pub(super) fn title(bill: &Bill) -> String {
 pub(super) fn head(bill: &Bill) -> Vec<(&'static str, String)> {
     let mut facts = vec![("bill", title(bill)), ("lab", lab(bill)), ("figures", figures(bill).to_owned())];
     if bill.orders > 0 {
-        facts.push(("orders", format!("of each step, the mean over {} random orders of all steps", bill.orders)));
+        facts.push((
+            "orders",
+            format!("of each step, the mean over {} random orders of all steps", bill.orders),
+        ));
     }
     facts.push(("path", adds_up(bill)));
     if bill.partial {
@@ -53,7 +56,9 @@ fn figures(bill: &Bill) -> &'static str {
     match bill.unit {
         Some(Unit::Instructions) => COUNTED,
         Some(Unit::Cycles) => "core cycles on a processor; ±: 95 % confidence",
-        Some(Unit::Ticks) => "ticks of the time stamp counter, since core cycles cannot be told; ±: 95 % confidence",
+        Some(Unit::Ticks) => {
+            "ticks of the time stamp counter, since core cycles cannot be told; ±: 95 % confidence"
+        }
         None => "nothing was measured",
     }
 }
@@ -74,7 +79,10 @@ fn adds_up(bill: &Bill) -> String {
     }
     let sum = bill.sum.as_ref().map_or(ABSENT.to_owned(), amount);
     let together = bill.interactions.as_ref().map_or(ABSENT.to_owned(), amount);
-    format!("{} bare, {sum} by {steps}, each alone, and {together} by interactions: {whole} {unit}", amount(bare))
+    format!(
+        "{} bare, {sum} by {steps}, each alone, and {together} by interactions: {whole} {unit}",
+        amount(bare)
+    )
 }
 
 /// A number in the bill's unit: what was counted is whole, unless it is a mean.
@@ -107,10 +115,9 @@ pub(super) fn share(share: Option<f64>) -> String {
 /// A step's name; with its value without the step, where another step has brought that.
 pub(super) fn name(bill: &Bill, line: &Line) -> String {
     let step = &line.step;
-    let raises = bill
-        .lines
-        .iter()
-        .any(|other| other.step.switch == step.switch && other.step.value == step.base && other.step != *step);
+    let raises = bill.lines.iter().any(|other| {
+        other.step.switch == step.switch && other.step.value == step.base && other.step != *step
+    });
     if raises { format!("{}, was {}", step.name(), step.base) } else { step.name() }
 }
 
