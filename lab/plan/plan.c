@@ -198,11 +198,17 @@ static int do_check(struct line *line)
 	struct end end = {LAB_END_CHECKED, {0}};
 
 	record(RECORD_LAB_BEGIN, &plan.number, sizeof(plan.number));
-	if (!line_next_word(line, &word) || !word_is(word, "pti"))
+	if (!line_next_word(line, &word))
 		return 0;
-	tables_check_isolation(&end.detail[1], &end.detail[2]);
-	end.detail[3] = (uint64_t)tables_are_blind();
-	end.detail[0] = end.detail[1] != 0 && end.detail[2] == 0 && end.detail[3];
+	if (word_is(word, "pti")) {
+		tables_check_isolation(&end.detail[1], &end.detail[2]);
+		end.detail[3] = (uint64_t)tables_are_blind();
+		end.detail[0] = end.detail[1] != 0 && end.detail[2] == 0 && end.detail[3];
+	} else if (word_is(word, "smep")) {
+		end.detail[0] = (uint64_t)smep_refuses();
+	} else {
+		return 0;
+	}
 	report_end(end);
 	return 1;
 }

@@ -27,6 +27,7 @@ mod nmi;
 mod pages;
 mod pcid;
 mod pointers;
+mod prevention;
 mod processor;
 mod questions;
 mod reading;
