@@ -23,6 +23,8 @@
  *	check pti		the kernel checks that programs' page tables map nothing of it but the trampoline. Detail of
  *				LAB_END_CHECKED: 1 if that holds; how many pages of the kernel's half are mapped; how many of
  *				them should not be; 1 if a read of the kernel in ring 0, with these tables, faulted
+ *	check trace		shows in the log the events that the switch `trace` has written since the last such line, as far as
+ *	check audit		its buffer still has them; or the records of `audit`. Detail: 1 if there were any; how many
  *	listing PATH		the steps of a path as it is built, a LAB_STEP each; LAB_END_CHECKED, or LAB_END_NOT_LOADED with
  *				ENOENT when there is no such path
  *

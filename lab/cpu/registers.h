@@ -53,6 +53,7 @@
 #define MSR_FMASK	 0xc0000084
 #define MSR_FS_BASE	 0xc0000100
 #define MSR_GS_BASE	 0xc0000101
+#define MSR_KERNEL_GS	 0xc0000102 /* what swapgs exchanges it with */
 #define MSR_TSC_AUX	 0xc0000103
 #define MSR_DE_CFG	 0xc0011029 /* AMD: decoder configuration */
 

@@ -1,5 +1,6 @@
 /* Decides what an exception means: a page to be mapped, a vsyscall, a tick, a fault of the program or of the kernel. */
 #include "entry/entry.h"
+#include "entry/steps/steps.h"
 #include "mm/mm.h"
 #include "serial/serial.h"
 #include "time/clock.h"
@@ -133,10 +134,12 @@ static void tick(const struct frame *frame)
 {
 	clock_update();
 	tick_done();
-	if (is_from_program(frame) || is_in_path(frame->rip))
-		program_may_be_runaway();
-	else
+	if (!is_from_program(frame) && !is_in_path(frame->rip))
 		tick_shift();
+	else if (configured[SWITCH_WORK] == WORK_ON)
+		work_time_is_up();
+	else
+		program_may_be_runaway();
 }
 
 void exception(struct frame *frame)

@@ -13,6 +13,7 @@
 
 struct thread {
 	uint64_t rsp;			    /* of the kernel's stack; THREAD_RSP of entry/layout.h */
+	uint32_t call_work, work;	    /* WORK_* of entry/layout.h: looked at with the switch `work` */
 	uint64_t kernel_stack, entry_stack; /* their tops */
 	struct address_space *space;
 	uint64_t program_rsp, gate_frame, landing_pad; /* as the paths know them (entry/stacks.S) */

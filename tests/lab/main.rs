@@ -38,6 +38,7 @@ mod sizes;
 mod slots;
 mod spread_nmis;
 mod steps;
+mod supervisor;
 mod tlb;
 mod together;
 mod trial;
