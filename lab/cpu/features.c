@@ -16,6 +16,8 @@ struct cpu cpu;
 #define LEAF7_EBX_SMAP	(1u << 20)
 #define LEAF7_ECX_UMIP	(1u << 2)
 #define LEAF7_ECX_RDPID (1u << 22)
+#define LEAF7_ECX_SHSTK (1u << 7)
+#define LEAF7_EDX_IBT	(1u << 20)
 
 #define LEAF_XSAVE	 13
 #define LEAF_EXTENDED	 0x80000000
@@ -127,6 +129,8 @@ void cpu_find_features(void)
 	add(FEATURE_SMEP, leaf7.ebx & LEAF7_EBX_SMEP);
 	add(FEATURE_SMAP, leaf7.ebx & LEAF7_EBX_SMAP);
 	add(FEATURE_UMIP, leaf7.ecx & LEAF7_ECX_UMIP);
+	add(FEATURE_SHSTK, leaf7.ecx & LEAF7_ECX_SHSTK);
+	add(FEATURE_IBT, leaf7.edx & LEAF7_EDX_IBT);
 	add(FEATURE_PCID, leaf1.ecx & LEAF1_ECX_PCID);
 	/* CPUID answers a leaf beyond its last with that last one's. */
 	add(FEATURE_XSAVE, leaf1.ecx & LEAF1_ECX_XSAVE && leaf0.eax >= LEAF_XSAVE);

@@ -35,6 +35,7 @@
 #define CR4_OSXSAVE    0x40000
 #define CR4_SMEP       0x100000
 #define CR4_SMAP       0x200000
+#define CR4_CET	       0x800000
 
 #define MSR_APIC_BASE	 0x1b
 #define MSR_MCG_CAP	 0x179
@@ -43,6 +44,9 @@
 #define MSR_MC0_STATUS	 0x401 /* and 4 more for each bank */
 #define MSR_MC0_ADDR	 0x402
 #define MSR_MC0_MISC	 0x403
+#define MSR_U_CET	 0x6a0
+#define MSR_S_CET	 0x6a2
+#define MSR_PL3_SSP	 0x6a7
 #define MSR_SYSENTER_CS	 0x174
 #define MSR_SYSENTER_ESP 0x175
 #define MSR_SYSENTER_EIP 0x176
@@ -58,6 +62,10 @@
 #define MSR_DE_CFG	 0xc0011029 /* AMD: decoder configuration */
 
 #define DE_CFG_LFENCE_SERIALIZES 0x2
+
+/* Of U_CET and S_CET: SDM vol. 1, 17.2. */
+#define CET_SHADOW_STACK 0x1
+#define CET_ENDBRANCH	 0x4
 
 /*
  * EFER is written whole, so that nothing of firmware's remains: with AMD's FFXSR fxsave and fxrstor leave out the XMM registers, with

@@ -18,6 +18,7 @@
 #define FPE_INTDIV  1
 #define SEGV_MAPERR 1
 #define SEGV_ACCERR 2
+#define SEGV_CPERR  10
 
 /* As arch/x86/kernel/traps.c maps them. */
 static unsigned signal_of(uint64_t vector)
@@ -50,6 +51,8 @@ static uint64_t code_of(const struct frame *frame)
 		return ILL_ILLOPN;
 	case VECTOR_PAGE_FAULT:
 		return frame->error & FAULT_PRESENT ? SEGV_ACCERR : SEGV_MAPERR;
+	case VECTOR_CONTROL:
+		return SEGV_CPERR;
 	default:
 		return SI_KERNEL;
 	}

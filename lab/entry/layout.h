@@ -62,7 +62,7 @@
  * so much of the slot is left that the path always fits. Linux aligns its entry points by 16 (CONFIG_FUNCTION_ALIGNMENT on
  * x86-64): how one lies in a line of a cache differs from build to build.
  */
-#define PATH_SLOT 2048
+#define PATH_SLOT 4096
 #define PATH_ROOM 1024
 #define PATH_STEP 16
 

@@ -281,6 +281,7 @@ unsigned paths_configure(const configuration wanted)
 	canary_draw();
 	filter_make(configured[SWITCH_FILTER]);
 	hardware_point();
+	shadow_stack_configure();
 	tables_configure(configured[SWITCH_SMAP] == SMAP_ON, configured[SWITCH_PTI] == PTI_ON,
 			 configured[SWITCH_PCID] == PCID_KEEP);
 	vsyscall_configure(configured[SWITCH_VSYSCALL]);

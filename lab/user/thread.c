@@ -120,6 +120,7 @@ static void save(struct thread *thread)
 	thread->landing_pad = landing_pad;
 	timers_save(&thread->timers);
 	save_segments(thread);
+	thread->shadow_stack = thread->shadow_stack ? shadow_stack_pointer() : 0;
 	fpu_save(thread->registers);
 }
 
@@ -131,6 +132,7 @@ static void load(const struct thread *thread)
 	hardware_point_to_stacks(thread->kernel_stack, thread->entry_stack);
 	hardware_point_for(thread->bits, thread->serves);
 	load_segments(thread);
+	shadow_stack_enter(thread->shadow_stack);
 	timers_load(&thread->timers);
 	fpu_load(thread->registers);
 }

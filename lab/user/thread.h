@@ -18,6 +18,7 @@ struct thread {
 	struct address_space *space;
 	uint64_t program_rsp, gate_frame, landing_pad; /* as the paths know them (entry/stacks.S) */
 	uint64_t fs_base, gs_base, tls[TLS_ENTRIES];
+	uint64_t shadow_stack; /* its pointer, while another runs; 0: it has none */
 	uint16_t ds, es, fs, gs;
 	struct frame start; /* its registers when it begins */
 	int bits, serves;

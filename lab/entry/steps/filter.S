@@ -7,55 +7,18 @@
 #include "entry/path.inc"
 #include "entry/steps/events.h"
 #include "entry/steps/filter.h"
-#include "entry/steps/reload.inc"
 
 .macro NOTE_32 register, place
 	mov	\register, %r11d
 	mov	%r11, filter_data + FILTER_ARGUMENTS + 8 * \place
 .endm
 
-ATTACH IN_SAVED, 52
-STEP "filter: may it call", SWITCH_FILTER, NOT(0), SWITCH_STACK, IS(STACK_FRAME), NUMBERS, IS(NUMBERS_X86_64)
-	EXECUTES 18, 9, SWITCH_FILTER	# the interpreter: 9 for each instruction, 8 for the last
-	mov	%eax, filter_data + FILTER_NUMBER
-	movl	$ARCH_X86_64, filter_data + FILTER_ARCH
-	mov	%rdi, filter_data + FILTER_ARGUMENTS
-	mov	%rsi, filter_data + FILTER_ARGUMENTS + 8
-	mov	%rdx, filter_data + FILTER_ARGUMENTS + 16
-	mov	%r10, filter_data + FILTER_ARGUMENTS + 24
-	mov	%r8, filter_data + FILTER_ARGUMENTS + 32
-	mov	%r9, filter_data + FILTER_ARGUMENTS + 40
-	mov	$filter_x86_64, %r11
-	CALL_C	filter_run
-	cmp	$FILTER_ALLOW, %eax
-	BRANCH	JNE, filter_refuses	# _Noreturn void filter_refuses(void)
-	RELOAD_X86_64
-STEP "filter: may it call", SWITCH_FILTER, NOT(0), SWITCH_STACK, IS(STACK_FRAME), NUMBERS, IS(NUMBERS_I386)
-	EXECUTES 22, 9, SWITCH_FILTER
-	mov	%eax, filter_data + FILTER_NUMBER
-	movl	$ARCH_I386, filter_data + FILTER_ARCH
-	NOTE_32	%ebx, 0
-	NOTE_32	%ecx, 1
-	NOTE_32	%edx, 2
-	NOTE_32	%esi, 3
-	NOTE_32	%edi, 4
-	NOTE_32	%ebp, 5
-	mov	$filter_i386, %r11
-	CALL_C	filter_run
-	cmp	$FILTER_ALLOW, %eax
-	BRANCH	JNE, filter_refuses
-	RELOAD_I386
-END_ATTACH
-
 /*
- * uint32_t filter_run(const struct instruction *program)
- * In: r11, the program, which filter.c has made, and of whose instructions it knows these three. Out: eax, what it returns. Lost: rcx,
- * rdx, r11.
+ * Executes the program, whose instructions are these three, as filter.c knows. Each instruction takes 9 of the processor's,
+ * and the last one 8.
  */
-	.text
-	.globl	filter_run
-	.type	filter_run, @function
-filter_run:
+.macro INTERPRET program
+	mov	$\program, %r11
 1:	movzwl	INSTRUCTION_CODE(%r11), %ecx
 	mov	INSTRUCTION_K(%r11), %edx
 	cmp	$FILTER_JUMP_EQUAL, %ecx
@@ -70,9 +33,39 @@ filter_run:
 	movzbl	INSTRUCTION_IF_EQUAL(%r11, %rcx), %ecx
 	lea	INSTRUCTION_BYTES(%r11, %rcx, INSTRUCTION_BYTES), %r11
 	jmp	1b
-3:	mov	%edx, %eax		# FILTER_RETURN
-	ret
-	.size	filter_run, . - filter_run
+3:	cmp	$FILTER_ALLOW, %edx	# FILTER_RETURN
+	BRANCH	JNE, filter_refuses	# _Noreturn void filter_refuses(void)
+.endm
+
+ATTACH IN_SAVED, 52
+STEP "filter: may it call", SWITCH_FILTER, NOT(0), SWITCH_STACK, IS(STACK_FRAME), NUMBERS, IS(NUMBERS_X86_64)
+	EXECUTES 10, 9, SWITCH_FILTER
+	mov	%eax, filter_data + FILTER_NUMBER
+	movl	$ARCH_X86_64, filter_data + FILTER_ARCH
+	mov	%rdi, filter_data + FILTER_ARGUMENTS
+	mov	%rsi, filter_data + FILTER_ARGUMENTS + 8
+	mov	%rdx, filter_data + FILTER_ARGUMENTS + 16
+	mov	%r10, filter_data + FILTER_ARGUMENTS + 24
+	mov	%r8, filter_data + FILTER_ARGUMENTS + 32
+	mov	%r9, filter_data + FILTER_ARGUMENTS + 40
+	INTERPRET filter_x86_64
+	mov	FRAME_RAX(%rsp), %rax
+	mov	FRAME_RDX(%rsp), %rdx
+STEP "filter: may it call", SWITCH_FILTER, NOT(0), SWITCH_STACK, IS(STACK_FRAME), NUMBERS, IS(NUMBERS_I386)
+	EXECUTES 17, 9, SWITCH_FILTER
+	mov	%eax, filter_data + FILTER_NUMBER
+	movl	$ARCH_I386, filter_data + FILTER_ARCH
+	NOTE_32	%ebx, 0
+	NOTE_32	%ecx, 1
+	NOTE_32	%edx, 2
+	NOTE_32	%esi, 3
+	NOTE_32	%edi, 4
+	NOTE_32	%ebp, 5
+	INTERPRET filter_i386
+	mov	FRAME_RAX(%rsp), %rax
+	mov	FRAME_RCX(%rsp), %rcx
+	mov	FRAME_RDX(%rsp), %rdx
+END_ATTACH
 
 	.bss
 	.balign	64

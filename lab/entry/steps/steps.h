@@ -10,6 +10,15 @@ void gs_begin(
     uint64_t base); /* for a thread that goes on, with interrupts off; its selector has been loaded */
 void gs_load(uint16_t selector); /* for the program; its base becomes the descriptor's */
 
+/*
+ * shadow-stack.c: of the program of the current thread, in a system call. Configures the processor; the pointer, of a program that has a
+ * shadow stack; another program's, 0 if it has none; a return to this address: 0 if it is not the one on the shadow stack.
+ */
+void shadow_stack_configure(void);
+uint64_t shadow_stack_pointer(void);
+void shadow_stack_enter(uint64_t pointer);
+int shadow_stack_return(uint64_t to);
+
 /* canary.c: draws another. No program may be in a call. */
 void canary_draw(void);
 
