@@ -26,6 +26,7 @@
 
 #define CR4_PAE	       0x20
 #define CR4_MCE	       0x40
+#define CR4_PGE	       0x80
 #define CR4_OSFXSR     0x200
 #define CR4_OSXMMEXCPT 0x400
 #define CR4_UMIP       0x800
@@ -38,6 +39,10 @@
 #define CR4_CET	       0x800000
 
 #define MSR_APIC_BASE	 0x1b
+#define MSR_SPEC_CTRL	 0x48
+#define MSR_PRED_CMD	 0x49
+#define MSR_CAPABILITIES 0x10a
+#define MSR_FLUSH_CMD	 0x10b
 #define MSR_MCG_CAP	 0x179
 #define MSR_MCG_STATUS	 0x17a
 #define MSR_MISC_ENABLE	 0x1a0
@@ -67,16 +72,25 @@
 #define CET_SHADOW_STACK 0x1
 #define CET_ENDBRANCH	 0x4
 
+/* SDM vol. 4, table 2-2, and "Branch History Injection"; APM vol. 2, 3.2.9. AMD's processors have no BHI_DIS_S. */
+#define SPEC_CTRL_IBRS	    0x1
+#define SPEC_CTRL_STIBP	    0x2
+#define SPEC_CTRL_SSBD	    0x4
+#define SPEC_CTRL_BHI_DIS_S 0x400
+#define PRED_CMD_IBPB	    0x1
+#define FLUSH_CMD_L1D	    0x1
+
 /*
  * EFER is written whole, so that nothing of firmware's remains: with AMD's FFXSR fxsave and fxrstor leave out the XMM registers, with
  * LMSLE 64-bit segments have limits. Bits that are 0 here are reserved, or switch on what this kernel does not use (SVME, TCE, MCOMMIT,
- * INTWB, UAIE, AIBRSE). LMA follows from LME and CR0.PG, and is written as it is, so that no processor sees an attempt to change it
+ * INTWB, UAIE). AIBRSE (automatic IBRS) follows the switch `ibrs`. LMA follows from LME and CR0.PG, and is written as it is, so that no processor sees an attempt to change it
  * (SDM vol. 4, IA32_EFER; APM vol. 2, 3.1.7).
  */
 #define EFER_SCE 0x1
 #define EFER_LME 0x100
 #define EFER_LMA 0x400
 #define EFER_NXE 0x800
+#define EFER_AIBRSE 0x200000
 
 /*
  * One descriptor table serves both fast calls. sysret takes its selectors from STAR 63:48 (0x23): code 32 at 0x23, data

@@ -44,6 +44,7 @@
 #define FRAME_NUMBER FRAME_VECTOR /* of a system call, as it came */
 #define FRAME_RIP    (17 * 8)
 #define FRAME_CS     (18 * 8)
+#define FRAME_WORDS  22
 
 /* What gates push on the entry stack: interrupt and trap gates; call gates. */
 #define GATE_RIP 0
@@ -66,12 +67,21 @@
 #define PATH_ROOM 1024
 #define PATH_STEP 16
 
+/*
+ * Where the page with the returns for Zen 3 and 4 is mapped (returns.S): the first is aligned by 2 MiB, and the address of what is
+ * executed in the second differs from the first in bits 2, 8, 14 and 20 alone.
+ */
+#define UNTRAIN_PAGE	    0xffffffff90000000
+#define SAFE_RETURN_PAGE	    0xffffffff90104000
+#define SAFE_RETURN_OFFSET 0x104
+
 /* Hooks; the contract is in path.inc. */
 #define HOOK_IN_EARLY  1
 #define HOOK_IN_KERNEL 2
 #define HOOK_IN_SAVED  3
 #define HOOK_OUT_SAVED 4
 #define HOOK_OUT_LATE  5
+#define HOOK_AT_SWITCH 6
 
 /* How a path is entered. In conditions, ENTERED_BY stands where otherwise the id of a switch does. */
 #define ENTERED_BY   0
@@ -88,6 +98,11 @@
 #define NUMBERS_X86_64 1
 #define NUMBERS_I386   2
 #define KIND_BITS      8 /* of a path's record; above them is the abi */
+
+/* Bits of any_time_steps (stacks.S): what NMI, #MC and #DF do besides. */
+#define ANY_TIME_IBRS	 1
+#define ANY_TIME_UNTRAIN 2
+#define ANY_TIME_VERW	 4
 
 /* What PARAMETER replaces. */
 #define PARAMETER_VALUE 0x5a5a5a5a

@@ -43,7 +43,7 @@ extern const struct fault path_faults_start[], path_faults_end[];
 extern const struct parameter path_parameters_start[], path_parameters_end[];
 extern const uint8_t paths_start[], paths_end[];
 
-#define MAX_PIECES    128 /* of a path: steps that are there, hooks, ends */
+#define MAX_PIECES    256 /* of a path: steps that are there, hooks, ends */
 #define MAX_FAULTS    64
 #define BRANCH_LENGTH 4
 #define INT3	      0xcc
@@ -200,7 +200,8 @@ static void correct(const struct piece *piece)
 		int32_t *displacement = in_draft(piece, *branch);
 		const uint64_t next = *branch + BRANCH_LENGTH, to = piece->to + (next - piece->from);
 		const uint64_t target = next + (uint64_t)(int64_t)*displacement;
-		*displacement = (int32_t)(moved(piece->block, target) - to);
+		const uint64_t thunk = target == (uint64_t)return_thunk ? returns_thunk() : target;
+		*displacement = (int32_t)(moved(piece->block, thunk) - to);
 	}
 	for (IN_PIECE(parameter, path_parameters, piece))
 		*(uint32_t *)in_draft(piece, parameter->at) = building.wanted[parameter->which];
@@ -259,11 +260,20 @@ static void build_all(const configuration wanted)
 	cpuid(0, 0);
 }
 
+/* Steps that have no effect without their feature are executed without it. */
+static int harmless_is_allowed;
+
+void paths_allow_harmless(void)
+{
+	harmless_is_allowed = 1;
+}
+
 /* The SWITCH_* that this CPU cannot do as wanted; 0 when there is none. */
 static unsigned impossible(const configuration wanted)
 {
-#define ROW(id_, values_, feature_)                                                                          \
-	if (((values_) >> (wanted[id_] < 31 ? wanted[id_] : 31) & 1) && !cpu_has(feature_))                  \
+#define ROW(id_, values_, feature_, is_harmless_)                                                            \
+	if (((values_) >> (wanted[id_] < 31 ? wanted[id_] : 31) & 1) && !cpu_has(feature_) &&                \
+	    !((is_harmless_) && harmless_is_allowed))                                                        \
 		return id_;
 	SWITCH_NEEDS(ROW)
 #undef ROW
@@ -277,13 +287,14 @@ unsigned paths_configure(const configuration wanted)
 	if (problem)
 		return problem;
 	__builtin_memcpy(configured, wanted, sizeof(configured));
+	returns_configure();
 	build_all(configured);
 	canary_draw();
 	filter_make(configured[SWITCH_FILTER]);
+	speculation_configure();
 	hardware_point();
 	shadow_stack_configure();
-	tables_configure(configured[SWITCH_SMAP] == SMAP_ON, configured[SWITCH_PTI] == PTI_ON,
-			 configured[SWITCH_PCID] == PCID_KEEP);
+	tables_configure();
 	vsyscall_configure(configured[SWITCH_VSYSCALL]);
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* Address spaces: of each program the areas, whose pages come when they are touched. */
 #include "mm/mm.h"
 #include "cpu/cpu.h"
-#include "entry/layout.h"
+#include "entry/entry.h"
 #include "user/user.h"
 
 /* A move splits an area at either end of both ranges, before it removes any. */
@@ -20,6 +20,8 @@ void space_init(void)
 
 void space_enter(struct address_space *to)
 {
+	if (to != space)
+		((void (*)(void))path_switch_space)();
 	space = to;
 	user_end = to->end;
 	tables_enter();

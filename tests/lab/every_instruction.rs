@@ -501,7 +501,7 @@ fn interrupts_at_every_instruction_of_rarer_steps_change_nothing() {
 
 /// What is behind an entry, all of it; but for work, of which there is none.
 const SUPERVISOR: &str =
-    "gate=trap clear-registers=on stack-offset=on canary=on trace=on filter=2 audit=on stack=frame";
+    "gate=trap clear-registers=on stack-offset=on canary=on trace=on filter=4 audit=on stack=frame";
 
 #[test]
 fn interrupts_at_every_instruction_of_the_supervisors_steps_change_nothing() {

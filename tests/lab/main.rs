@@ -6,6 +6,7 @@
 mod boot_information;
 mod build;
 mod every_instruction;
+mod exact;
 mod exec;
 #[path = "../executable.rs"]
 mod executable;
@@ -33,6 +34,7 @@ mod registers;
 mod remaps;
 mod ring;
 mod runaway;
+mod shadow_stack;
 mod silicon;
 mod sizes;
 mod slots;

@@ -9,7 +9,10 @@ use table::Table;
 const PARAMETER_VALUE: u32 = 0x5a5a_5a5a;
 
 /// Hooks by number, in the order in which a path has them.
-const HOOKS: [&str; 5] = ["IN_EARLY", "IN_KERNEL", "IN_SAVED", "OUT_SAVED", "OUT_LATE"];
+const HOOKS: [&str; 6] = ["IN_EARLY", "IN_KERNEL", "IN_SAVED", "OUT_SAVED", "OUT_LATE", "AT_SWITCH"];
+
+/// The first so many are those of an entry's path.
+const OF_ENTRIES: usize = 5;
 
 /// How many values `ENTERED_BY` has.
 const KINDS: u32 = 6;
@@ -65,9 +68,8 @@ impl Check<'_> {
             ));
         }
         // Each block has a piece for its beginning and one for its end.
-        let attached =
-            |hook: u64| self.paths.attached.iter().filter(|(attached, _)| *attached == hook).count();
-        let blocks: usize = steps.iter().filter_map(|step| step.hook).map(attached).sum();
+        let blocks_of = |hook: u64| self.paths.attached.iter().filter(|(on, _)| *on == hook).count();
+        let blocks: usize = steps.iter().filter_map(|step| step.hook).map(blocks_of).sum();
         let pieces = steps.len() + 2 + 2 * blocks;
         if pieces as u64 > limits.pieces {
             wrong.push(format!(
@@ -77,7 +79,7 @@ impl Check<'_> {
         }
         if path.kind != 0 {
             let order: Vec<u64> = steps.iter().filter_map(|step| step.hook).collect();
-            for (hook, name) in (1..).zip(HOOKS) {
+            for (hook, name) in (1..).zip(HOOKS).take(OF_ENTRIES) {
                 let count = order.iter().filter(|known| **known == hook).count();
                 if count == 0 || (count > 1 && name != "OUT_LATE") {
                     wrong.push(format!("it has the hook {name} {count} times"));

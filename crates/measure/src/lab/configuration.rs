@@ -97,6 +97,18 @@ impl<'a> Configuration<'a> {
         self
     }
 
+    /// What has no effect on a processor with these features, where it is executed all the same: switch, value, and the feature that
+    /// is missing.
+    pub fn without_effect(&self, features: &[String]) -> Vec<(&str, &str, &'a str)> {
+        let of_switch = |(switch, value): &'_ (&'a Switch, Cow<'a, str>)| {
+            let needs = switch.requirements(value).into_iter().filter(|need| need.harmless);
+            let mut lacking = needs.filter_map(|need| need.feature.as_deref());
+            lacking.find(|feature| !features.iter().any(|known| known == feature))
+        };
+        let all = self.values.iter();
+        all.filter_map(|pair| Some((pair.0.name.as_str(), pair.1.as_ref(), of_switch(pair)?))).collect()
+    }
+
     /// What a switch's value requires of another switch that has another value, in words.
     fn conflict(&self) -> Option<String> {
         self.values.iter().find_map(|(switch, value)| {
@@ -243,6 +255,22 @@ mod tests {
         assert_eq!(smap(defaults.clone().on(&[], &[])), "off");
         // What is asked for is not changed: it ends as unsupported.
         assert_eq!(smap(defaults.on(&[], &["smap"])), "on");
+    }
+
+    #[test]
+    fn a_step_without_its_feature_has_no_effect_and_is_told() {
+        let asked = configurations(&["ibrs=on,verw=on,pti=on,pcid=on"]).unwrap();
+        let told = |features: &[&str]| {
+            let features: Vec<String> = features.iter().map(|feature| feature.to_string()).collect();
+            let told = asked.all[0].without_effect(&features);
+            told.iter()
+                .map(|(switch, value, feature)| format!("{switch}={value} {feature}"))
+                .collect::<Vec<_>>()
+        };
+        // Identifiers of address spaces are not harmless.
+        assert_eq!(told(&[]), ["ibrs=on ibrs", "verw=on mdclear"]);
+        assert_eq!(told(&["ibrs"]), ["verw=on mdclear"]);
+        assert_eq!(told(&["mdclear", "ibrs"]), [""; 0]);
     }
 
     #[test]
