@@ -53,7 +53,7 @@ fn returns_go_where_they_were_called_from_or_nowhere() {
         match (end, ran.end) {
             (None, found) => assert_eq!(found, End::Exited(0), "{}", ran.label),
             (Some((code, vector)), End::Fault([SEGMENTATION_FAULT, found, trap, _])) => {
-                assert_eq!((found, trap >> 32), (code, vector), "{}", ran.label);
+                assert_eq!((found, trap >> 32), (code, vector), "{}: {:x?}", ran.label, ran.end);
             }
             (Some(_), found) => panic!("{}: {found:?}", ran.label),
         }
