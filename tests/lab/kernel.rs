@@ -60,6 +60,25 @@ impl Kernel {
         self.bytes(address).as_ptr() as usize - self.whole.as_ptr() as usize
     }
 
+    /// So many bytes at an address.
+    pub fn code(&self, address: u64, bytes: usize) -> &'static [u8] {
+        &self.bytes(address)[..bytes]
+    }
+
+    /// Where the first return behind a symbol is.
+    pub fn until_return(&self, name: &str) -> u64 {
+        let start = self.symbol(name);
+        let mut code = Decoder::with_ip(64, self.bytes(start), start, DecoderOptions::NONE).into_iter();
+        code.find(|code| code.flow_control() == FlowControl::Return).unwrap().ip()
+    }
+
+    /// The numbers between `<name>_start` and `<name>_end`.
+    pub fn quads(&self, name: &str) -> Vec<u64> {
+        let (start, end) = (self.symbol(&format!("{name}_start")), self.symbol(&format!("{name}_end")));
+        let quad = |at| u64::from_le_bytes(*self.bytes(at).first_chunk().unwrap());
+        (start..end).step_by(8).map(quad).collect()
+    }
+
     /// What a variable holds.
     pub fn data(&self, name: &str, bytes: usize) -> &'static [u8] {
         &self.bytes(self.symbol(name))[..bytes]
@@ -75,6 +94,27 @@ impl Kernel {
         assert!(!places.is_empty(), "{function} has no {from:x?}");
         let mut file = self.whole.to_vec();
         places.iter().for_each(|at| file[*at..at + to.len()].copy_from_slice(to));
+        file
+    }
+
+    /// The kernel's file with a function that begins so.
+    pub fn beginning_with(&self, function: &str, code: &[u8]) -> Vec<u8> {
+        let (mut file, at) = (self.whole.to_vec(), self.place(self.symbol(function)));
+        file[at..at + code.len()].copy_from_slice(code);
+        file
+    }
+
+    /// The kernel's file with the first short conditional jump of all steps of a name taken always.
+    pub fn with_jumps_of_steps(&self, name: &str) -> Vec<u8> {
+        const SHORT_JUMP: u8 = 0xeb;
+        let paths = paths::Paths::read(&paths::File::read(self.whole).unwrap()).unwrap();
+        let steps = paths.paths.iter().flat_map(|path| &path.own.steps).filter(|step| step.name == name);
+        let mut file = self.whole.to_vec();
+        for step in steps {
+            let jump = step.instructions().into_iter().find(|code| code.is_jcc_short()).unwrap();
+            file[self.place(jump.ip())] = SHORT_JUMP;
+        }
+        assert!(file != self.whole, "no step {name:?} has a jump");
         file
     }
 
@@ -133,9 +173,7 @@ impl Kernel {
 
     /// Pages that are not mapped, below stacks.
     pub fn guard_pages(&self) -> Vec<u64> {
-        let (start, end) = (self.symbol("guard_pages_start"), self.symbol("guard_pages_end"));
-        let quad = |at| u64::from_le_bytes(*self.bytes(at).first_chunk().unwrap());
-        (start..end).step_by(8).map(quad).collect()
+        self.quads("guard_pages")
     }
 }
 
@@ -262,7 +300,7 @@ fn target(on: &[&Step], from: &Step, jump: &Instruction) -> (usize, usize) {
 }
 
 /// The decoder takes these for calls or for nothing special.
-fn leaves(instruction: &Instruction) -> bool {
+pub fn leaves(instruction: &Instruction) -> bool {
     matches!(
         instruction.code(),
         Code::Sysretq | Code::Sysretd | Code::Sysexitq | Code::Sysexitd | Code::Iretq | Code::Retfq
