@@ -107,6 +107,9 @@ if command -v bash >/dev/null; then
 	offers bash "kentry lab --set pti=on,pc" '^on,pcid=off$'
 	offers bash "kentry lab --entry call --set pti=on --set smap=" '^on$' '!pti'
 	offers bash "kentry --entry=rdts" '^rdtscp$'
+	# A subcommand that is whole is no run yet.
+	offers bash "kentry show" '^show$'
+	offers bash "kentry runs show" '^show$'
 fi
 for shell in zsh fish; do
 	# (In bash, readline completes file names where the script has nothing to offer.)

@@ -136,7 +136,9 @@ _kentry_words() {
     _kentry "$command" "$part" "$prev"
     # What readline replaces begins behind the last '='.
     COMPREPLY=("${COMPREPLY[@]/#/$prefix}")
-    _kentry_takes_run "${words[1]}" "${words[2]}" "$prev" "$part" && _kentry_runs "$command" "$part"
+    # The subcommand, and that of the subcommand, where they stand before the word that is being typed.
+    local before=("${words[@]:1:${#words[@]}-2}")
+    _kentry_takes_run "${before[0]-}" "${before[1]-}" "$prev" "$part" && _kentry_runs "$command" "$part"
     if [[ $whole == *=* && $COMP_WORDBREAKS == *=* ]]; then
         prefix=${whole%=*}=
         [[ $whole == --*=* ]] && prefix=${prefix#*=}
