@@ -99,6 +99,8 @@ impl Build {
             out.push_str(&format!("\n.macro DIRECT_{}\n", abi.to_uppercase()));
             tree(&mut out, &calls, abi);
             out.push_str(".endm\n");
+            let compared = compared(&calls, "call_getppid");
+            out.push_str(&format!("#define DIRECT_GETPPID_{} {compared}\n", abi.to_uppercase()));
         }
         out
     }
@@ -187,6 +189,21 @@ fn tree(out: &mut String, calls: &[(u32, String)], abi: &str) {
     tree(out, less, abi);
     out.push_str(&format!("{label}:\n"));
     tree(out, &rest[1..], abi);
+}
+
+/// How many instructions of the tree lead to a function, the jump to it included.
+fn compared(calls: &[(u32, String)], wanted: &str) -> usize {
+    let place = calls.iter().position(|(_, function)| function == wanted);
+    let place = place.unwrap_or_else(|| panic!("user/calls.def has no {wanted}"));
+    if calls.len() <= LEAF {
+        return 2 * (place + 1);
+    }
+    let (less, rest) = calls.split_at(calls.len() / 2);
+    match place.cmp(&less.len()) {
+        std::cmp::Ordering::Less => 3 + compared(less, wanted),
+        std::cmp::Ordering::Equal => 2,
+        std::cmp::Ordering::Greater => 3 + compared(&rest[1..], wanted),
+    }
 }
 
 /// `#define __NR_read 0`
