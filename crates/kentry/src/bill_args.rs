@@ -7,10 +7,12 @@ use crate::profiles;
 use bill::{Profile, Question};
 use clap::{Arg, Args, ValueHint};
 use measure::TableRow;
+use measure::lab::LabPlan;
 use measure::select::{nearest, rows};
 use report::{BillFormat, Format};
 use std::fmt::Write;
 use std::path::PathBuf;
+use std::time::Duration;
 use table::special::GETPPID;
 use table::{Kernel, Table};
 
@@ -155,6 +157,18 @@ impl BillArgs {
             Error::Usage(format!("there is no profile \"{profile}\"{hint} (there are {})", names.join(", ")))
         })
     }
+}
+
+/// The lab's plan for the configurations of a bill; of so much time.
+///
+/// # Errors
+/// [`Error::Usage`] when one of them contradicts itself.
+pub fn lab_plan<'a>(table: &'a Table, plan: &bill::Plan, time: Duration) -> Result<LabPlan<'a>, Error> {
+    let wanted = plan.configurations.iter().filter_map(|configuration| {
+        let entry = table.entry(&plan.question.entry)?;
+        Some(((entry, table.operation(&configuration.operation)?), &configuration.values))
+    });
+    Ok(LabPlan::of(table, &wanted.collect::<Vec<_>>(), plan.question.seed, time)?)
 }
 
 /// In words, with the nearest of what there is.
