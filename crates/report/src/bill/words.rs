@@ -78,9 +78,12 @@ fn adds_up(bill: &Bill) -> String {
         return format!("{} bare + {added} by {steps} = {whole} {unit}", amount(bare));
     }
     let sum = bill.sum.as_ref().map_or(ABSENT.to_owned(), amount);
-    let together = bill.interactions.as_ref().map_or(ABSENT.to_owned(), amount);
+    let together = bill.interactions.map_or(format!("+ {ABSENT}"), |figure| {
+        let sign = if figure.estimate < 0.0 { "-" } else { "+" };
+        format!("{sign} {}", self::amount(bill, figure.estimate.abs()))
+    });
     format!(
-        "{} bare + {sum} by {steps}, each alone + {together} by interactions = {whole} {unit}",
+        "{} bare + {sum} by {steps}, each alone, {together} by interactions = {whole} {unit}",
         amount(bare)
     )
 }
