@@ -43,7 +43,7 @@ fn arguments(words: &[&str]) -> BillArgs {
 
 fn plan(features: &[&str]) -> Result<Plan, bill::Error> {
     let settings = STEPS.map(|(switch, value, _)| format!("{switch}={value}")).join(",");
-    let question = arguments(&["--set", &settings]).question(Table::get(), 7).unwrap();
+    let question = arguments(&["--set", &settings]).question(Table::get(), &|| unreachable!()).unwrap();
     let features = features.iter().map(|feature| feature.to_string()).collect();
     Plan::new(Table::get(), question, Processor { features, counts: false, forgives: false })
 }
@@ -154,7 +154,7 @@ fn every_step_is_within_its_interval_and_what_costs_nothing_has_no_verdict() {
 #[test]
 fn a_profile_that_the_processor_cannot_do_names_the_features() {
     let refused = |set: &str| {
-        let question = arguments(&["--set", set]).question(Table::get(), 0).unwrap();
+        let question = arguments(&["--set", set]).question(Table::get(), &|| unreachable!()).unwrap();
         let lacking = Processor { features: vec!["smap".into()], counts: false, forgives: false };
         Plan::new(Table::get(), question, lacking).unwrap_err().to_string()
     };

@@ -9,6 +9,7 @@ use kentry::dry_run;
 use kentry::error::{Error, INTERRUPTED, UNFINISHED};
 use kentry::output::Target;
 use kentry::saving::Saving;
+use kentry::this_machine::ThisMachine;
 use measure::Counter;
 use measure::lab::{Accel, Emulator, choose, features};
 use report::{BillFormat, Selection, Style};
@@ -19,9 +20,11 @@ use table::Table;
 /// Measures a bill and shows it.
 pub fn run(args: &BillArgs) -> Result<ExitCode, Error> {
     let table = Table::get();
-    let seed = args.guest.seed.unwrap_or(0);
-    let question = args.question(table, seed)?;
     let linux = args.run.as_deref().map(kentry::input::document).transpose()?;
+    let question = args.question(table, &|| match &linux {
+        Some(linux) => Ok(linux.environment.clone()),
+        None => Ok(ThisMachine::capture(None)?.environment),
+    })?;
     let target = Target::open(args.to.output.as_deref())?;
     if args.dry_run {
         return print_plan(args, question, target);
