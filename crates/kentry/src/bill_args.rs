@@ -52,6 +52,9 @@ pub struct BillArgs {
     /// --output FILE.json; - is standard input
     #[arg(long, value_name = "RUN", value_hint = ValueHint::FilePath)]
     pub run: Option<PathBuf>,
+    /// Measure the same entry and operation on this Linux first, and explain that
+    #[arg(long, conflicts_with_all = ["run", "dry_run"])]
+    pub here: bool,
     /// What runs the kernel
     #[command(flatten)]
     pub guest: GuestArgs,
