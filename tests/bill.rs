@@ -127,9 +127,12 @@ fn bad_input_is_refused_with_the_names_that_matter() {
     for (words, why) in [
         (
             &["--profile", "linux6.1"][..],
-            "there is no profile \"linux6.1\"; did you mean linux-6.1? (there are bare,",
+            "there is no profile \"linux6.1\"; did you mean linux-6.1? (there are like-here, bare,",
         ),
-        (&["--without", "smpa=on"], "has no step \"smpa=on\"; did you mean smap=on?"),
+        (
+            &["--profile", "linux-6.1", "--without", "smpa=on"],
+            "has no step \"smpa=on\"; did you mean smap=on?",
+        ),
         (&["--set", "smpa=on"], "there is no switch \"smpa\"; did you mean smap?"),
         (&["--set", "pti=yes"], "\"yes\" is no value of pti, which can be off, on, trampoline"),
         (&["--set", "pti"], "\"pti\" is not of the form SWITCH=VALUE"),
@@ -139,7 +142,10 @@ fn bad_input_is_refused_with_the_names_that_matter() {
             &["--profile", "bare", "--set", "copy-frame=on"],
             "copy-frame=on requires pti=on or trampoline, and pti is off",
         ),
-        (&["--without", "stack"], "clear-registers=on requires stack=frame, and stack is minimum"),
+        (
+            &["--profile", "linux-6.1", "--without", "stack"],
+            "clear-registers=on requires stack=frame, and stack is minimum",
+        ),
         (&["--entry", "syscal"], "there is no entry \"syscal\"; did you mean syscall"),
         (&["--entry", "vdso-x86_64", "--operation", "none"], "vdso-x86_64 serves"),
         (&["--entry", "int80*"], "a bill is of one entry and operation; these are several: int80-"),
@@ -151,6 +157,14 @@ fn bad_input_is_refused_with_the_names_that_matter() {
         assert!(said.contains(why), "{words:?}: {said}");
         assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{words:?}");
     }
+}
+
+#[test]
+fn a_user_who_names_nothing_gets_the_bill_of_this_machines_kernel() {
+    let Some(bill) = counted(&[]) else { return };
+    assert_eq!((&*bill.entry, &*bill.operation, &*bill.profile), ("syscall-x86_64", "getppid", "like-here"));
+    assert!(bill.lines.iter().any(|line| line.step.guess.is_some()), "{:?}", bill.lines);
+    adds_up(&bill);
 }
 
 #[test]
