@@ -1,11 +1,11 @@
 //! Returns of the kernel, which are rewritten while it runs: all that an entry may come to, and nothing else.
 
 use crate::build::freestanding;
-use crate::guest::Script;
+use crate::guest::{Script, limits};
 use crate::kernel::Kernel;
 use crate::monitor::{Monitor, is_missing, wrapped};
 use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction};
-use lab::{Events, Limits, Qemu};
+use lab::{Event, Events, Qemu};
 use std::collections::BTreeSet;
 
 /// The kernel's addresses are so far above the physical ones (kernel.lds).
@@ -46,11 +46,11 @@ fn every_return_of_the_kernel_can_be_rewritten() {
     AT_BOOT.iter().for_each(|name| assert!(!sites.contains(&kernel.until_return(name)), "{name}"));
 }
 
-/// All of the kernel's code as it is in a guest's memory, while a program runs in each of these configurations.
+/// All of the kernel's code but that of paths, as it is in a guest's memory while a program runs in each of these configurations.
 fn code_in(configurations: &[&str], model: &str) -> Vec<Vec<u8>> {
     let (kernel, folder) = (Kernel::read(), tempfile::tempdir().unwrap());
     let (socket, dump) = (folder.path().join("monitor"), folder.path().join("dump"));
-    let (start, end) = (kernel.symbol("kernel_start"), kernel.symbol("trampoline_start"));
+    let (start, end) = (kernel.symbol("kernel_start"), kernel.symbol("paths_start"));
     let program = freestanding(64, &["waits.S"]);
     configurations
         .iter()
@@ -61,17 +61,13 @@ fn code_in(configurations: &[&str], model: &str) -> Vec<Vec<u8>> {
             script.exec::<&str>(&program, &[]);
             let option = format!("-cpu {model} -monitor unix:{},server=on,wait=off", socket.display());
             let qemu = wrapped(folder.path(), &format!("exec qemu-system-x86_64 \"$@\" {option}"));
-            let limits = Limits { ..crate::guest::limits() };
-            let mut guest = qemu.boot(&script.archive(Qemu::TCG_HERTZ), script.numbered(), &limits).unwrap();
+            let mut guest =
+                qemu.boot(&script.archive(Qemu::TCG_HERTZ), script.numbered(), &limits()).unwrap();
             // The program has said that it runs, and runs for ever.
-            while !matches!(guest.next().unwrap(), lab::Event::Output { .. }) {}
+            while !matches!(guest.next().unwrap(), Event::Output { .. }) {}
             let mut monitor = Monitor::open(&socket);
-            let said = monitor.ask(&format!(
-                "pmemsave {:#x} {:#x} \"{}\"",
-                start - KERNEL_BASE,
-                end - start,
-                dump.display()
-            ));
+            let (at, bytes) = (start - KERNEL_BASE, end - start);
+            let said = monitor.ask(&format!("pmemsave {at:#x} {bytes:#x} \"{}\"", dump.display()));
             monitor.tell("quit");
             std::fs::read(&dump).unwrap_or_else(|error| panic!("{error}: {said}"))
         })
@@ -88,7 +84,7 @@ fn target(code: &[u8], at: u64) -> u64 {
 /// What differs from the kernel's file: each site is a jump to that address, and nothing else has changed but these.
 fn check(memory: &[u8], to: Option<u64>, changed: &[u64]) {
     let kernel = Kernel::read();
-    let (start, end) = (kernel.symbol("kernel_start"), kernel.symbol("trampoline_start"));
+    let (start, end) = (kernel.symbol("kernel_start"), kernel.symbol("paths_start"));
     let sites = sites(&kernel);
     let mut whole = memory.to_vec();
     for site in &sites {
@@ -104,8 +100,11 @@ fn check(memory: &[u8], to: Option<u64>, changed: &[u64]) {
         let at = (address - start) as usize;
         whole[at..at + PLAIN.len()].copy_from_slice(kernel.code(*address, PLAIN.len()));
     }
-    let file = kernel.code(start, (end - start) as usize);
-    let other = whole.iter().zip(file).position(|(found, wanted)| found != wanted);
+    // Two sections.
+    let between = kernel.symbol("trampoline_start");
+    let file =
+        [(start, between), (between, end)].map(|(from, to)| kernel.code(from, (to - from) as usize)).concat();
+    let other = whole.iter().zip(&file).position(|(found, wanted)| found != wanted);
     assert_eq!(other.map(|at| format!("{:x}", start + at as u64)), None);
 }
 

@@ -198,7 +198,14 @@ fn run_explain(args: &ExplainArgs) -> Result<ExitCode, Error> {
         return print(explain::example(Table::get(), &args.name)?.as_bytes());
     }
     let document = args.run.as_deref().map(kentry::input::document).transpose()?;
-    let text = explain::explain(Table::get(), &args.name, document.as_ref())?;
+    let text = if explain::like_here::is_meant(&args.name) {
+        match &document {
+            Some(document) => explain::like_here::explain(&document.environment),
+            None => explain::like_here::explain(&ThisMachine::capture(None)?.environment),
+        }
+    } else {
+        explain::explain(Table::get(), &args.name, document.as_ref())?
+    };
     let text = locale::text(&text);
     let color = is_colored(args.color, &Target::Standard);
     if !color && !Target::Standard.is_terminal() {
