@@ -138,7 +138,7 @@ fn a_row_without_its_file_does_not_build() {
 }
 
 /// The stages in the order of the data's path; the command is the last.
-const STAGES: [&str; 19] = [
+const STAGES: [&str; 20] = [
     "compile",
     "process",
     "table",
@@ -154,6 +154,7 @@ const STAGES: [&str; 19] = [
     "runs",
     "compare",
     "findings",
+    "bill",
     "published",
     "measure",
     "report",

@@ -163,5 +163,7 @@ fn remarks(plan: &Plan, linux: &Document) -> Vec<String> {
     let left_out =
         (!left_out.is_empty()).then(|| format!("not explained, because left out: {}", left_out.join(", ")));
     let partial = linux.measurement.partial.then(|| "that measurement was cut short".to_string());
-    [guessed, left_out, partial].into_iter().flatten().collect()
+    let beside = &plan.question.profile.left_out;
+    let beside = (!beside.is_empty()).then(|| format!("not in the lab: {}", beside.join("; ")));
+    [guessed, left_out, beside, partial].into_iter().flatten().collect()
 }

@@ -4,25 +4,27 @@ use crate::{catch_interrupts, is_colored, lab_command, note, width};
 use bill::{Bill, Plan, Processor, Question};
 use document::Document;
 use host::Interrupt;
-use kentry::bill_args::{BILL_SECONDS, BillArgs, usage};
+use kentry::bill_args::{BILL_SECONDS, BillArgs, lab_plan, usage};
 use kentry::error::{Error, INTERRUPTED, UNFINISHED};
 use kentry::output::Target;
 use kentry::saving::Saving;
+use kentry::this_machine::ThisMachine;
 use kentry::{bill_listing, dry_run, listing};
 use measure::Counter;
-use measure::lab::{Accel, Emulator, LabPlan, choose, features};
+use measure::lab::{Accel, Emulator, choose, features};
 use report::{BillFormat, Selection, Style};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 use table::Table;
 
 /// Measures a bill and shows it.
 pub fn run(args: &BillArgs) -> Result<ExitCode, Error> {
     let table = Table::get();
-    let seed = args.guest.seed.unwrap_or(0);
-    let question = args.question(table, seed)?;
     let linux = args.run.as_deref().map(kentry::input::document).transpose()?;
+    let question = args.question(table, &|| match &linux {
+        Some(linux) => Ok(linux.environment.clone()),
+        None => Ok(ThisMachine::capture(None)?.environment),
+    })?;
     let target = Target::open(args.to.output.as_deref())?;
     if args.dry_run {
         return print_plan(args, question, target);
@@ -38,7 +40,7 @@ pub fn run(args: &BillArgs) -> Result<ExitCode, Error> {
     let processor = processor(&emulator, &limits)?;
     let steps = question.profile.step_names();
     let plan = Plan::new(table, question, processor).map_err(|why| usage(&why, table, &steps))?;
-    let measured = lab_plan(table, &plan, seed, options.time)?;
+    let measured = lab_plan(table, &plan, options.time)?;
     let document = lab_command::on(emulator, measured, limits, args.guest.seed, &interrupt)?;
     let mut bill = plan.bill(&document, linux.as_ref());
     if bill.unit.is_none() && interrupt.load(Ordering::Relaxed) {
@@ -60,23 +62,14 @@ fn processor(emulator: &Emulator, limits: &lab::Limits) -> Result<Processor, Err
     Ok(Processor { features: features(emulator, limits)?, counts, forgives: emulator.forgives() })
 }
 
-fn lab_plan<'a>(table: &'a Table, plan: &Plan, seed: u64, time: Duration) -> Result<LabPlan<'a>, Error> {
-    let wanted = plan.configurations.iter().filter_map(|configuration| {
-        let entry = table.entry(&plan.question.entry)?;
-        Some(((entry, table.operation(&configuration.operation)?), &configuration.values))
-    });
-    Ok(LabPlan::of(table, &wanted.collect::<Vec<_>>(), seed, time)?)
-}
-
 fn print_plan(args: &BillArgs, question: Question, target: Target) -> Result<ExitCode, Error> {
     let (table, format) = (Table::get(), args.to.format_of_plan()?);
     let options = args.guest.options(BILL_SECONDS);
     let counter = if options.accel == Accel::Kvm { Counter::Time } else { Counter::Instructions };
     let features = record::abi::FEATURES.iter().map(|(_, name)| name.to_string()).collect();
     let everything = Processor { features, counts: counter == Counter::Instructions, forgives: false };
-    let seed = question.seed;
     let plan = Plan::new(table, question, everything).map_err(|why| usage(&why, table, &[]))?;
-    let plan = lab_plan(table, &plan, seed, options.time)?;
+    let plan = lab_plan(table, &plan, options.time)?;
     let plan = lab_command::seeded(plan, args.guest.seed, counter);
     target.write_report(format, &dry_run::lab_plan(&plan, counter, format)?)?;
     Ok(ExitCode::SUCCESS)
