@@ -184,7 +184,10 @@ fn a_run_of_linux_is_explained_only_in_its_own_unit() {
     let Some(bill) = counted(&["--profile", "bare", "--run", file.to_str().unwrap()]) else { return };
     let there = bill.there.unwrap();
     assert_eq!((there.measured, there.rest, there.rest_share), (None, None, None));
-    assert_eq!(there.why.as_deref(), Some("syscall-x86_64 getppid has no figure in instructions there"));
+    // In so short a run, a busy machine may have nothing to say at all.
+    let timed = "time was measured there, and instructions are counted here";
+    let why = there.why.unwrap();
+    assert!(why == timed || why == "syscall-x86_64 getppid has no figure in instructions there", "{why}");
     // What is here is shown all the same.
     assert!(there.explained.is_some() && there.parts.iter().any(|part| part.figure.is_some()));
 }

@@ -50,9 +50,9 @@ impl Plan {
             sum: measured.total(&self.steps_alone(1.0)).map(Figure::without_verdict),
             interactions: measured.total(&self.interactions(&added)),
             added: measured.figure(&added).map(Figure::without_verdict),
+            there: linux.map(|linux| there(self, &measured, &lines, linux)),
             lines,
             orders: question.orders,
-            there: linux.map(|linux| there(self, &measured, linux)),
             configurations: self.configured(&measured),
         }
     }

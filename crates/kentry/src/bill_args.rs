@@ -52,12 +52,15 @@ pub struct BillArgs {
     /// --output FILE.json; - is standard input
     #[arg(long, value_name = "RUN", value_hint = ValueHint::FilePath)]
     pub run: Option<PathBuf>,
+    /// Measure the same entry and operation on this Linux first, and explain that
+    #[arg(long, conflicts_with_all = ["run", "dry_run"])]
+    pub here: bool,
     /// What runs the kernel
     #[command(flatten)]
     pub guest: GuestArgs,
     /// Print the path with all steps of the profile instead, as the kernel has built it, beside what Linux has for each step and the
     /// order in which Linux comes to them
-    #[arg(long, conflicts_with_all = ["run", "orders", "dry_run", "format", "verbose", "no_save", "name", "tag"])]
+    #[arg(long, conflicts_with_all = ["here", "orders", "dry_run", "format", "verbose", "no_save", "name", "tag"])]
     pub listing: bool,
     /// Print what would be measured on a processor that has everything, and measure nothing
     #[arg(long)]

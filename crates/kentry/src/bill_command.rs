@@ -1,27 +1,31 @@
 //! `kentry bill`: from arguments to the exit code.
 
-use crate::{catch_interrupts, is_colored, lab_command, note, width};
+use crate::{catch_interrupts, drawn_seed, is_colored, lab_command, measure_host, need_counter, note, width};
 use bill::{Bill, Plan, Processor, Question};
 use document::Document;
 use host::Interrupt;
 use kentry::bill_args::{BILL_SECONDS, BillArgs, lab_plan, usage};
+use kentry::cli::SaveArgs;
 use kentry::error::{Error, INTERRUPTED, UNFINISHED};
 use kentry::output::Target;
 use kentry::saving::Saving;
 use kentry::this_machine::ThisMachine;
 use kentry::{bill_listing, dry_run, listing};
-use measure::Counter;
 use measure::lab::{Accel, Emulator, choose, features};
+use measure::{Counter, CpuChoice, HostPlan};
 use report::{BillFormat, Selection, Style};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
-use table::Table;
+use std::time::Duration;
+use table::{Kernel, Table};
+
+/// How long this Linux is measured.
+const HERE: Duration = Duration::from_secs(2);
 
 /// Measures a bill and shows it.
 pub fn run(args: &BillArgs) -> Result<ExitCode, Error> {
-    let table = Table::get();
-    let linux = args.run.as_deref().map(kentry::input::document).transpose()?;
-    let question = args.question(table, &|| match &linux {
+    let given = args.run.as_deref().map(kentry::input::document).transpose()?;
+    let question = args.question(Table::get(), &|| match &given {
         Some(linux) => Ok(linux.environment.clone()),
         None => Ok(ThisMachine::capture(None)?.environment),
     })?;
@@ -34,26 +38,62 @@ pub fn run(args: &BillArgs) -> Result<ExitCode, Error> {
     }
     let saving = Saving::prepare(&args.save, &mut note)?;
     let interrupt = catch_interrupts()?;
-    let options = args.guest.options(BILL_SECONDS);
-    let limits = lab_command::limits(&options, &interrupt);
-    let emulator = choose(&options, &limits, &mut note)?;
-    let processor = processor(&emulator, &limits)?;
-    let steps = question.profile.step_names();
-    let plan = Plan::new(table, question, processor).map_err(|why| usage(&why, table, &steps))?;
-    let measured = lab_plan(table, &plan, options.time)?;
-    let document = lab_command::on(emulator, measured, limits, args.guest.seed, &interrupt)?;
-    let mut bill = plan.bill(&document, linux.as_ref());
+    let Measured { plan, document, linux } = measure(args, question, &interrupt)?;
+    let mut bill = plan.bill(&document, given.as_ref().or(linux.as_ref()));
     if bill.unit.is_none() && interrupt.load(Ordering::Relaxed) {
         return Err(Error::Interrupted);
     }
-    // Kept before it is shown, as every run.
-    let kept = saving.keep(&document);
+    // Kept before they are shown, as every run; the name belongs to that of the lab, which is the latest.
+    let kept = linux.map_or(Ok(()), |linux| keep_linux(&linux, args)).and_then(|()| saving.keep(&document));
     if !matches!(kept, Ok(true)) {
         bill.run = None;
+        bill.there.iter_mut().filter(|_| args.here).for_each(|there| there.run = None);
     }
     write(&bill, args, target)?;
     kept?;
     end(&bill, &document, &interrupt)
+}
+
+/// What was measured.
+struct Measured {
+    plan: Plan,
+    /// Of the lab.
+    document: Document,
+    /// Of this Linux, with `--here`.
+    linux: Option<Document>,
+}
+
+fn measure(args: &BillArgs, question: Question, interrupt: &Interrupt) -> Result<Measured, Error> {
+    let table = Table::get();
+    let options = args.guest.options(BILL_SECONDS);
+    let limits = lab_command::limits(&options, interrupt);
+    let emulator = choose(&options, &limits, &mut note)?;
+    let processor = processor(&emulator, &limits)?;
+    let steps = question.profile.step_names();
+    let plan = Plan::new(table, question, processor).map_err(|why| usage(&why, table, &steps))?;
+    let of_lab = lab_plan(table, &plan, options.time)?;
+    let linux = if args.here { Some(measure_here(&plan.question, interrupt)?) } else { None };
+    let document = lab_command::on(emulator, of_lab, limits, args.guest.seed, interrupt)?;
+    Ok(Measured { plan, document, linux })
+}
+
+/// Measures the same entry and operation on this Linux.
+fn measure_here(question: &Question, interrupt: &Interrupt) -> Result<Document, Error> {
+    need_counter()?;
+    let of_row = [&question.entry, &question.operation].map(|name| vec![name.clone()]);
+    let plan = HostPlan {
+        rows: measure::select::rows(Table::get(), Kernel::Linux, &of_row[0], &of_row[1])?,
+        cpus: CpuChoice::Quiet,
+        budget: HERE,
+        strict_budget: false,
+        seed: u64::from(drawn_seed()),
+        realtime: false,
+    };
+    measure_host(&plan, interrupt)
+}
+
+fn keep_linux(linux: &Document, args: &BillArgs) -> Result<(), Error> {
+    Saving::prepare(&SaveArgs { name: None, ..args.save.clone() }, &mut |_| ())?.keep(linux).map(drop)
 }
 
 /// What the emulator makes, or this machine's processor.
