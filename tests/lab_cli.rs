@@ -470,7 +470,7 @@ fn the_labs_document_keeps_its_contract() {
     let errors: Vec<_> = validator.iter_errors(&document).map(|error| error.to_string()).collect();
     assert!(errors.is_empty(), "{errors:#?}");
     assert_eq!(document["environment"]["host"], "lab");
-    assert_eq!(document["environment"]["lab"]["icount"], true);
+    assert_eq!(document["environment"]["guest"]["icount"], true);
     let configuration = document["results"][0]["configuration"].as_object().unwrap();
     assert_eq!((&configuration["smap"], &configuration["pti"]), (&"off".into(), &"on".into()));
     assert_eq!(configuration.len(), Table::get().switches.len(), "a row carries all of them");

@@ -53,6 +53,9 @@ void fpu_reset(void);
 void fpu_save(uint8_t *to);
 void fpu_load(const uint8_t *from);
 
+/* errata.c: whether INVLPG may leave global translations while there are identifiers, by leaf 1's eax and microcode. */
+int errata_invlpg_misses_globals(uint32_t signature, uint64_t microcode);
+
 /* firmware.c: takes back what firmware has switched on or off, once the vendor is known; gives it back. */
 void firmware_undo(void);
 void firmware_redo(void);
@@ -164,6 +167,7 @@ static inline uint64_t read_cr4(void)
 void write_cr3(uint64_t value);
 void write_cr4(uint64_t value);
 void invlpg(uint64_t address);
+void invpcid(uint64_t type, uint64_t identifier, uint64_t address);
 #else
 static inline void write_cr3(uint64_t value)
 {
@@ -178,6 +182,13 @@ static inline void write_cr4(uint64_t value)
 static inline void invlpg(uint64_t address)
 {
 	__asm__ volatile("invlpg (%0)" : : "r"(address) : "memory");
+}
+
+static inline void invpcid(uint64_t type, uint64_t identifier, uint64_t address)
+{
+	const uint64_t descriptor[2] = {identifier, address};
+
+	__asm__ volatile("invpcid %0, %1" : : "m"(descriptor), "r"(type) : "memory");
 }
 #endif
 

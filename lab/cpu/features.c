@@ -5,17 +5,19 @@
 
 struct cpu cpu;
 
-#define LEAF1_EDX_MCE	(1u << 7)
-#define LEAF1_EDX_APIC	(1u << 9)
-#define LEAF1_EDX_SEP	(1u << 11)
-#define LEAF1_EDX_MCA	(1u << 14)
-#define LEAF1_ECX_PCID	(1u << 17)
-#define LEAF1_ECX_XSAVE (1u << 26)
-#define LEAF7_EBX_BASES (1u << 0) /* FSGSBASE */
-#define LEAF7_EBX_SMEP	(1u << 7)
-#define LEAF7_EBX_SMAP	(1u << 20)
-#define LEAF7_ECX_UMIP	(1u << 2)
-#define LEAF7_ECX_RDPID (1u << 22)
+#define LEAF1_EDX_MCE	  (1u << 7)
+#define LEAF1_EDX_APIC	  (1u << 9)
+#define LEAF1_EDX_SEP	  (1u << 11)
+#define LEAF1_EDX_PGE	  (1u << 13)
+#define LEAF1_EDX_MCA	  (1u << 14)
+#define LEAF1_ECX_PCID	  (1u << 17)
+#define LEAF1_ECX_XSAVE	  (1u << 26)
+#define LEAF7_EBX_BASES	  (1u << 0) /* FSGSBASE */
+#define LEAF7_EBX_SMEP	  (1u << 7)
+#define LEAF7_EBX_INVPCID (1u << 10)
+#define LEAF7_EBX_SMAP	  (1u << 20)
+#define LEAF7_ECX_UMIP	  (1u << 2)
+#define LEAF7_ECX_RDPID	  (1u << 22)
 
 /* Intel's (SDM vol. 2A, CPUID; vol. 4, IA32_ARCH_CAPABILITIES). */
 #define LEAF7_EDX_MD_CLEAR     (1u << 10)
@@ -184,6 +186,8 @@ void cpu_find_features(void)
 	add(FEATURE_SMAP, leaf7.ebx & LEAF7_EBX_SMAP);
 	add(FEATURE_UMIP, leaf7.ecx & LEAF7_ECX_UMIP);
 	add(FEATURE_PCID, leaf1.ecx & LEAF1_ECX_PCID);
+	add(FEATURE_PGE, leaf1.edx & LEAF1_EDX_PGE);
+	add(FEATURE_INVPCID, leaf7.ebx & LEAF7_EBX_INVPCID);
 	/* CPUID answers a leaf beyond its last with that last one's. */
 	add(FEATURE_XSAVE, leaf1.ecx & LEAF1_ECX_XSAVE && leaf0.eax >= LEAF_XSAVE);
 
@@ -200,8 +204,6 @@ void cpu_find_features(void)
 
 	/* QEMU's TCG hangs on a CR4 bit that it does not know, instead of raising #GP: CPUID is asked before any is set. */
 	cr4 |= leaf1.edx & LEAF1_EDX_MCE ? CR4_MCE : 0;
-	cr4 |= cpu_has(FEATURE_SMEP) ? CR4_SMEP : 0;
-	cr4 |= cpu_has(FEATURE_UMIP) ? CR4_UMIP : 0;
 	cr4 |= cpu_has(FEATURE_XSAVE) ? CR4_OSXSAVE : 0;
 	/* Programs may set the bases of FS and GS themselves: this kernel uses neither. They know by AT_HWCAP2. */
 	if (leaf7.ebx & LEAF7_EBX_BASES) {

@@ -26,6 +26,7 @@
 
 #define CR4_PAE	       0x20
 #define CR4_MCE	       0x40
+#define CR4_PGE	       0x80
 #define CR4_OSFXSR     0x200
 #define CR4_OSXMMEXCPT 0x400
 #define CR4_UMIP       0x800

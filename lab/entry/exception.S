@@ -110,7 +110,7 @@ PATH exception, BY_EXCEPTION
 HOOK IN_EARLY
 STEP "save registers"
 	SAVE_ALL
-STEP "PTI: note the page tables", SWITCH_PTI, IS(PTI_ON)
+STEP "PTI: note the page tables", TABLES
 	mov	%cr3, %rbx
 TO_KERNEL_TABLES %rax, lost
 HOOK IN_KERNEL
@@ -118,16 +118,24 @@ HOOK IN_SAVED
 STEP "handle"
 	mov	%rsp, %rdi
 	mov	%rsp, %rbp
-STEP "PTI: off the entry stack", SWITCH_PTI, IS(PTI_ON)
+STEP "PTI: off the entry stack", TRAMPOLINE, SWITCH_COPY_FRAME, IS(COPY_FRAME_OFF)
 	testb	$3, FRAME_CS(%rsp)
 	jz	1f
 	mov	kernel_stack, %rsp
+1:
+STEP "copy-frame: to the thread's stack", COPIED
+	testb	$3, FRAME_CS(%rsp)
+	jz	1f
+	COPY_WHOLE_FRAME
 1:
 STEP "handle"
 	CALL_C	exception
 	mov	%rbp, %rsp
 HOOK OUT_SAVED
-STEP "PTI: were they the program's", SWITCH_PTI, IS(PTI_ON)
+STEP "copy-frame: is it a program's", COPIED
+	testb	$3, FRAME_CS(%rsp)
+	BRANCH	JNE, 52f
+STEP "PTI: were they the program's", TABLES
 	/* CR3 reads without the bit that keeps the translations (PCID), so the value only tells which of the two it was. */
 	test	$PROGRAM_TOP_BIT, %ebx
 	BRANCH	JE, 51f
@@ -137,6 +145,15 @@ STEP "restore registers"
 	add	$16, %rsp
 HOOK OUT_LATE
 STEP "iret"
+1:	iretq
+	FAULT	1b, 0
+STEP "restore registers", COPIED
+52:	RESTORE_ALL
+	add	$16, %rsp
+COPY_OUT 5
+TO_PROGRAM_TABLES %rax, kept, COPIED
+HOOK OUT_LATE, COPIED
+STEP "iret", COPIED
 1:	iretq
 	FAULT	1b, 0
 END_PATH

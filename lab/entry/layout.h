@@ -26,6 +26,7 @@
 #define FRAME_VECTOR (15 * 8)
 #define FRAME_RIP    (17 * 8)
 #define FRAME_CS     (18 * 8)
+#define FRAME_WORDS  22
 
 /* What gates push on the entry stack: interrupt and trap gates; call gates. */
 #define GATE_RIP 0

@@ -279,8 +279,7 @@ unsigned paths_configure(const configuration wanted)
 	build_all(configured);
 	speculation_configure();
 	hardware_point();
-	tables_configure(configured[SWITCH_SMAP] == SMAP_ON, configured[SWITCH_PTI] == PTI_ON,
-			 configured[SWITCH_PCID] == PCID_KEEP);
+	tables_configure();
 	vsyscall_configure(configured[SWITCH_VSYSCALL]);
 	return 0;
 }

@@ -6,6 +6,7 @@
 mod boot_information;
 mod build;
 mod every_instruction;
+mod exact;
 mod exec;
 #[path = "../executable.rs"]
 mod executable;

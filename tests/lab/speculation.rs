@@ -5,7 +5,7 @@ use crate::guest::{Emulator, Script};
 use crate::kernel::Kernel;
 use crate::steps::{PATHS, costs, entry, taken};
 use crate::together::Programs;
-use iced_x86::{Code, Decoder, DecoderOptions, Instruction, OpKind};
+use iced_x86::{Code, Decoder, DecoderOptions, OpKind};
 use lab::{End, Event};
 use record::abi;
 use std::collections::BTreeMap;
@@ -114,10 +114,9 @@ fn each_step_adds_the_instructions_of_its_listing() {
                 let [added, added_to_getppid] =
                     [0, 1].map(|operation| with[2 * index + operation] - without[2 * index + operation]);
                 let [before, after] = ["", switch].map(|switch| pairs(base, switch));
-                let listed = path.walk(&after, taken(name)) - path.walk(&before, taken(name));
-                // With every number that exists, a path is walked to its end.
+                let listed = path.walk(&after, taken(name, "none")) - path.walk(&before, taken(name, "none"));
                 let listed_to_the_end =
-                    path.walk(&after, taken_by_getppid(name)) - path.walk(&before, taken_by_getppid(name));
+                    path.walk(&after, taken(name, "getppid")) - path.walk(&before, taken(name, "getppid"));
                 let expected = (listed + for_none, listed_to_the_end + for_getppid(&kernel, name));
                 if (added, added_to_getppid) != expected {
                     wrong.push(format!(
@@ -142,12 +141,6 @@ fn each_step_adds_the_instructions_of_its_listing() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
-}
-
-/// The jumps that a call takes which exists: that of ud2's comparison.
-fn taken_by_getppid(name: &str) -> impl Fn(&Instruction) -> bool {
-    let taken = taken(name);
-    move |jump| jump.condition_code() != iced_x86::ConditionCode::ae && taken(jump)
 }
 
 #[test]

@@ -13,7 +13,7 @@ use lab::{Bochs, End, Limits, Strays, Trouble};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-const SWITCHES: &str = "pti=on pcid=on gate=trap";
+const SWITCHES: &str = "pti=on pcid=keep gate=trap";
 /// NMIs then come before four of five instructions.
 const TURNS: u64 = 2500;
 
@@ -116,7 +116,7 @@ fn calls() -> (Script, Vec<usize>) {
 /// Addresses of the paths' instructions, by path. They are the same without PCID, and QEMU is faster.
 fn listed() -> Option<Vec<(&'static str, Vec<u64>)>> {
     let mut script = Script::new();
-    script.set(&SWITCHES.replace("pcid=on", "pcid=off"));
+    script.set(&SWITCHES.replace("pcid=keep", "pcid=off"));
     let paths: Vec<&str> =
         OPEN.iter().chain(CLOSED).copied().filter(|path| *path != "syscall_i386").collect();
     paths.iter().for_each(|path| _ = script.list(path));

@@ -60,15 +60,21 @@ pub fn costs(script: &Script) -> Option<Vec<u64>> {
     Some(session.ran.iter().map(Ran::cost).collect())
 }
 
-/// The jumps that a call takes whose number does not exist: from the check of the number, and in the handler of #UD
-/// behind the comparison with ud2, when it was one.
-pub fn taken(name: &str) -> impl Fn(&Instruction) -> bool {
-    let is_ud2 = name.starts_with("ud");
-    move |jump| match jump.condition_code() {
-        ConditionCode::ae => true,
-        ConditionCode::e => is_ud2 && jump.is_jcc_short(),
+/// The jumps that a call takes, by the step that they are in: of an operation that does not exist, from the check of the number;
+/// and in the handler of #UD behind the comparison with ud2, when it was one.
+pub fn taken(entry: &str, operation: &str) -> impl Fn(&str, &Instruction) -> bool {
+    let (is_ud2, is_missing) = (entry.starts_with("ud"), operation == "none");
+    move |step, jump| match step {
+        "is there such a call" => is_missing && jump.condition_code() == ConditionCode::ae,
+        "is it ours?" => is_ud2 && jump.condition_code() == ConditionCode::e && jump.is_jcc_short(),
         _ => false,
     }
+}
+
+/// What a call executes besides the path: the instruction that enters. QEMU counts one that raises an exception while it computes as
+/// not executed.
+pub fn entering(entry: &str) -> u64 {
+    if entry.starts_with("div0") { 0 } else { 1 }
 }
 
 #[test]
@@ -79,11 +85,8 @@ fn a_path_costs_the_instructions_of_its_steps_in_every_configuration() {
         script.set(&text(&configuration));
         for (name, path) in PATHS {
             let number = script.row(entry(name), none);
-            let count = kernel.path(path).walk(&configuration, taken(name));
-            // The instruction that enters is not the path's; QEMU counts one that raises an exception while it computes as
-            // not executed.
-            let entering = if name.starts_with("div0") { 0 } else { 1 };
-            expected.push((number, format!("{name} {}", text(&configuration)), count + entering));
+            let count = kernel.path(path).walk(&configuration, taken(name, "none")) + entering(name);
+            expected.push((number, format!("{name} {}", text(&configuration)), count));
         }
     }
     let Some(costs) = costs(&script) else { return };

@@ -1,6 +1,7 @@
 use crate::shape::{self, Bounded};
 use crate::v1::{self, DocumentV1};
 use crate::{Document, Place, SCHEMA};
+use environment::{Environment, Guest};
 use serde::Deserialize;
 
 /// Why a text is not a run document.
@@ -80,12 +81,36 @@ pub fn load(text: &str) -> Result<Document, LoadError> {
     }
     let head: Head = parse(text)?;
     let document = match head.schema.as_str() {
-        SCHEMA => placed(parse(text)?),
-        v1::SCHEMA => parse::<DocumentV1>(text)?.into(),
+        SCHEMA => {
+            let mut document: Document = parse(text)?;
+            tell_guest(&mut document.environment, text)?;
+            placed(document)
+        }
+        v1::SCHEMA => {
+            let mut document: DocumentV1 = parse(text)?;
+            tell_guest(&mut document.environment, text)?;
+            document.into()
+        }
         other => return Err(LoadError::Schema(shape::shortened(other).into_owned())),
     };
     parse::<Bounded>(text)?;
     Ok(document)
+}
+
+/// Finds the guest where older documents have it: among the facts of the lab, beside which there was no other guest.
+fn tell_guest(environment: &mut Environment, text: &str) -> Result<(), LoadError> {
+    #[derive(Deserialize)]
+    struct Older {
+        environment: OlderEnvironment,
+    }
+    #[derive(Deserialize)]
+    struct OlderEnvironment {
+        lab: Guest,
+    }
+    if environment.lab.is_some() && environment.guest.is_none() {
+        environment.guest = Some(parse::<Older>(text)?.environment.lab);
+    }
+    Ok(())
 }
 
 /// The document, with the place that its environment tells where it names none.
@@ -270,9 +295,42 @@ mod tests {
     fn the_place_decides_and_not_what_else_a_document_holds() {
         let mut guest = little();
         guest["measurement"]["place"] = json!({ "machine": "qemu-kvm", "kernel": "linux" });
-        guest["environment"]["lab"] = json!({ "accelerator": "tcg", "icount": true });
+        guest["environment"]["guest"] = json!({ "accelerator": "tcg", "icount": true });
         let guest = load(&guest.to_string()).unwrap();
         assert_eq!((guest.counter(), guest.is_of_linux(), guest.is_of_host()), (Counter::Time, true, false));
+    }
+
+    #[test]
+    fn documents_from_before_guests_had_a_place_of_their_own_told_them_among_the_labs_facts() {
+        let mut older = little();
+        older["environment"]["lab"] = json!({
+            "emulator": "QEMU 7.2", "accelerator": "kvm", "cpu_model": "host", "icount": false, "memory": 64,
+            "boots": [{ "at_ms": 3.0, "seed": 7, "cpu": 1 }], "boot_to_first_record_ms": 31.5,
+        });
+        let read = load(&older.to_string()).unwrap();
+        let guest = read.environment.guest.as_ref().unwrap();
+        assert_eq!((guest.emulator.as_str(), guest.cpu_model.as_str()), ("QEMU 7.2", "host"));
+        assert_eq!(
+            (guest.boots[0].seed, guest.boots[0].cpu, guest.boot_to_first_record_ms),
+            (7, Some(1), 31.5)
+        );
+        assert_eq!(read.environment.lab.as_ref().unwrap().memory, 64);
+        assert_eq!(read.measurement.place, Place::new(Machine::QemuKvm, Kernel::Lab));
+        let written = serde_json::to_string(&read).unwrap();
+        assert_eq!(load(&written).unwrap(), read, "and it is written as it is now");
+        assert!(!written.contains(r#""lab":{"emulator""#), "{written}");
+
+        older["environment"]["lab"]["icount"] = json!("no");
+        let error = load(&older.to_string()).unwrap_err().to_string();
+        assert!(error.contains("environment.lab.icount"), "{error}");
+        older["environment"]["lab"]["icount"] = json!(true);
+        older["environment"]["guest"] = json!({ "accelerator": "tcg" });
+        let both = load(&older.to_string()).unwrap().environment.guest.unwrap();
+        assert_eq!(
+            (both.accelerator.as_str(), both.icount),
+            ("tcg", false),
+            "only the guest's own facts count"
+        );
     }
 
     #[test]

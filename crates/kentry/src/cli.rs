@@ -1,7 +1,10 @@
 //! The command line.
 
+use crate::bill_args::{BillArgs, bill_help, bill_timeout};
 use crate::compare_args::{BISECT_STATUS, COMPARE_STATUS, CompareArgs};
 use crate::error::Error;
+pub use crate::guest_args::Accel;
+use crate::guest_args::{GuestArgs, LAB_SECONDS};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use measure::lab::Options;
 use measure::{CpuChoice, HostPlan};
@@ -57,6 +60,9 @@ pub enum Command {
     /// Measure kentry's own kernel in a virtual machine: it has every entry, and protections that can be switched
     #[command(after_help = lab_help())]
     Lab(LabArgs),
+    /// Show what each protection adds to an entry, by name: alone and beside the others, until the path adds up
+    #[command(after_help = bill_help(), mut_arg("timeout", bill_timeout))]
+    Bill(BillArgs),
     /// List the runs that are kept, the newest first; or show, name, tag, remove or verify them
     #[command(args_conflicts_with_subcommands = true, after_help = exit_status(&[]))]
     Runs(RunsArgs),
@@ -164,23 +170,9 @@ pub struct LabArgs {
     /// Measure with these switches of the kernel; each --set is one configuration, and all are shown side by side
     #[arg(short, long, value_name = "SWITCH=VALUE,...", value_hint = ValueHint::Other)]
     pub set: Vec<String>,
-    /// What executes the kernel's instructions
-    #[arg(long, value_name = "WHAT", default_value = "auto")]
-    pub accel: Accel,
-    /// The 64-bit processor to emulate, by the emulator's name for it (qemu-system-x86_64 -cpu help, bochs -help cpu);
-    /// --accel auto then means tcg [default: max,vendor=GenuineIntel; with --bochs tigerlake]
-    #[arg(long, value_name = "NAME", value_hint = ValueHint::Other, value_parser = cpu_model)]
-    pub cpu_model: Option<String>,
-    /// How long the guest may take [default: 60; with --bochs 600, since each --set takes it some 20 seconds]
-    #[arg(long, value_name = "SECONDS", value_parser = budget, allow_negative_numbers = true)]
-    pub timeout: Option<Duration>,
-    /// Draw order, address layout and random bytes from this number (at most 2^53) [default: 0 where instructions are
-    /// counted, so that every run is the same; another each time where time is measured]
-    #[arg(long, value_name = "NUMBER", value_parser = seed, allow_negative_numbers = true)]
-    pub seed: Option<u64>,
-    /// Run in Bochs, which is slow, but has PCID, which QEMU's emulation lacks
-    #[arg(long, conflicts_with = "accel")]
-    pub bochs: bool,
+    /// What runs the kernel
+    #[command(flatten)]
+    pub guest: GuestArgs,
     /// Write a bootable image instead of measuring here; it measures a PC, shows the table on screen and serial line and,
     /// by UEFI, leaves it in a file on the stick
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["accel", "cpu_model", "timeout", "bochs", "exec", "dry_run", "format", "output", "no_save", "name", "tag"])]
@@ -215,29 +207,13 @@ pub struct LabArgs {
 }
 
 impl LabArgs {
-    /// The longest that a guest may take.
-    fn time(&self) -> Duration {
-        let usual = if self.bochs { 600 } else { 60 };
-        self.timeout.unwrap_or(Duration::from_secs(usual))
-    }
-}
-
-impl LabArgs {
     /// The options of the lab.
     pub fn options(&self) -> Options {
         Options {
             entry: self.entry.clone(),
             operation: self.operation.clone(),
             set: self.set.clone(),
-            accel: match self.accel {
-                Accel::Auto => measure::lab::Accel::Auto,
-                Accel::Kvm => measure::lab::Accel::Kvm,
-                Accel::Tcg => measure::lab::Accel::Tcg,
-            },
-            cpu_model: self.cpu_model.clone(),
-            bochs: self.bochs,
-            seed: self.seed.unwrap_or(0),
-            time: self.time(),
+            ..self.guest.options(LAB_SECONDS)
         }
     }
 }
@@ -261,17 +237,6 @@ impl MeasureArgs {
             realtime: self.realtime,
         })
     }
-}
-
-/// What executes the lab kernel's instructions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Accel {
-    /// KVM where it runs ring 0 natively, otherwise TCG
-    Auto,
-    /// The processor, by KVM: times
-    Kvm,
-    /// QEMU's own emulation: instructions are counted
-    Tcg,
 }
 
 /// What a result is written as, and where.
@@ -472,7 +437,7 @@ pub enum Color {
 }
 
 /// The exit codes of every command, and those of this one.
-fn exit_status(more: &[(&str, &str)]) -> String {
+pub(crate) fn exit_status(more: &[(&str, &str)]) -> String {
     format!("Exit status:\n{}", codes(EXIT_STATUS.iter().chain(more)))
 }
 
@@ -543,7 +508,7 @@ pub(crate) fn seed(text: &str) -> Result<u64, String> {
 }
 
 /// Words that make QEMU print a list are not names.
-fn cpu_model(text: &str) -> Result<String, String> {
+pub(crate) fn cpu_model(text: &str) -> Result<String, String> {
     if text.is_empty() || text == "help" || text == "?" || text.contains(char::is_control) {
         return Err("this is not the name of a processor; `qemu-system-x86_64 -cpu help` lists them".into());
     }

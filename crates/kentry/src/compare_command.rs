@@ -13,7 +13,7 @@ use kentry::output::Target;
 use kentry::saving::Saving;
 use measure::arms::Arms;
 use report::{CompareFormat, Selection, Style};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
@@ -97,7 +97,7 @@ fn given(arms: &Arms, commands: &[ArmCommand], place: usize, is_kept: bool) -> G
     let typed = commands.get(place).map(|command| command.text.as_str()).filter(|text| !text.is_empty());
     let label = format!("{}: {}", live_command::name(place), typed.unwrap_or("no command"));
     let run = |document: &document::Document| {
-        let run = Run::of(Table::get(), document, None);
+        let run = Run::of_configuration(Table::get(), document, None, &BTreeMap::new());
         if is_kept { run } else { run.unkept() }
     };
     Given { label: report::plain(&label), runs: arms.documents.get(place).map(run).into_iter().collect() }

@@ -2,6 +2,7 @@
 
 pub mod arguments;
 pub mod arm;
+pub mod bill_args;
 pub mod cli;
 pub mod compare_args;
 pub mod compare_sides;
@@ -11,6 +12,7 @@ pub mod error;
 pub mod exec;
 pub mod explain;
 pub mod gate_rules;
+pub mod guest_args;
 pub mod history;
 pub mod input;
 pub mod listing;
@@ -20,6 +22,7 @@ pub mod manual;
 pub mod output;
 pub mod pager;
 pub mod probe_files;
+pub mod profiles;
 pub mod progress;
 pub mod saving;
 pub mod stack;

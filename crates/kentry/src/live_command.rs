@@ -3,13 +3,12 @@
 use crate::arm::ArmCommand;
 use crate::cli::{self, Cpus};
 use crate::error::Error;
-use crate::this_machine::{ThisMachine, executor};
-use crate::{probe_files, progress, saving};
+use crate::this_machine::{executor, here};
+use crate::{probe_files, progress};
 use clap::Args;
 use host::{Executor, Files, Interrupt, Limits, Priority, Under, choose_cpu};
 use measure::arms::{Arm, Arms, Setting, Turns};
-use measure::{CpuChoice, HostPlan, Probes, TableRow};
-use std::collections::BTreeMap;
+use measure::{CpuChoice, Here, HostPlan, Probes, TableRow};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 use table::{Kernel, Probe, Table};
@@ -97,18 +96,12 @@ pub fn measure(
     interrupt: &Interrupt,
     note: &mut dyn FnMut(&str),
 ) -> Result<Arms, Error> {
-    let asked = match plan.cpus {
-        CpuChoice::Only(cpu) => Some(cpu),
-        CpuChoice::Quiet | CpuChoice::EveryKind => None,
-    };
-    let machine = ThisMachine::capture(asked)?;
-    check_cpus(commands, &machine)?;
-    let refused = plan.realtime.then(host::try_realtime).and_then(Result::err);
-    let priority = if plan.realtime && refused.is_none() { Priority::Realtime } else { Priority::Inherited };
+    let (here, priority) = here(plan, interrupt)?;
+    check_cpus(commands, &here)?;
     let limits = Limits { time: timeout, output: record::MOST_OUTPUT, interrupt: interrupt.clone() };
     let mut ready = ready(commands, priority, &limits)?;
     advise(commands, plan, note);
-    let cpu = asked.or(machine.cpus.keys().last().copied()).unwrap_or(0);
+    let cpu = plan.cpus.only().or(here.cpus.keys().last().copied()).unwrap_or(0);
     try_out(&mut ready, plan, cpu, note)?;
     let mut scout = executor(priority, timeout, interrupt)?;
     let arms = ready.iter_mut().map(|ready| Arm {
@@ -117,15 +110,7 @@ pub fn measure(
         probes: ready.probes.clone(),
         executor: &mut ready.executor,
     });
-    let setting = Setting {
-        arms: arms.collect(),
-        scout: &mut scout,
-        cpus: machine.cpus,
-        realtime_refused: refused.map(|why| why.to_string()),
-        interrupt: interrupt.clone(),
-        earlier: measure::earlier(&saving::heads(), &machine.environment),
-        environment: machine.environment,
-    };
+    let setting = Setting { arms: arms.collect(), scout: &mut scout, here };
     let bar = progress::Bar::new();
     let arms = measure::arms::measure(plan, setting, &mut |progress| bar.show(progress))?;
     drop(bar);
@@ -142,8 +127,8 @@ pub fn name(place: usize) -> char {
     char::from(b'A' + u8::try_from(place).unwrap_or(25).min(25))
 }
 
-fn check_cpus(commands: &[ArmCommand], machine: &ThisMachine) -> Result<(), Error> {
-    let allowed: Vec<usize> = machine.cpus.keys().copied().collect();
+fn check_cpus(commands: &[ArmCommand], here: &Here) -> Result<(), Error> {
+    let allowed: Vec<usize> = here.cpus.keys().copied().collect();
     for cpu in commands.iter().filter_map(|command| command.cpu) {
         choose_cpu(Some(cpu), &allowed).map_err(|error| Error::Usage(format!("--live --cpu: {error}")))?;
     }
@@ -258,11 +243,6 @@ fn used(plan: &HostPlan) -> Vec<Probe> {
 
 /// The rounds of two arms that were taken in turns, of each row.
 pub fn pairs(arms: &Arms) -> Vec<compare::Paired> {
-    let of_row = |turns: &Turns| compare::Paired {
-        entry: turns.entry.clone(),
-        operation: turns.operation.clone(),
-        configuration: BTreeMap::new(),
-        pairs: arms.pairs(turns, 0, 1),
-    };
+    let of_row = |turns: &Turns| compare::Paired { row: turns.row.clone(), pairs: arms.pairs(turns, 0, 1) };
     arms.turns.iter().map(of_row).collect()
 }

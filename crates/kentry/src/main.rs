@@ -1,5 +1,6 @@
 //! Arguments, plan, measurement, report: one after the other.
 
+mod bill_command;
 mod compare_command;
 mod lab_command;
 mod report_command;
@@ -7,16 +8,16 @@ mod reproduce_command;
 mod runs_command;
 
 use document::Outcome;
-use host::{Interrupt, Priority};
+use host::Interrupt;
 use kentry::cli::{Color, Command, ExplainArgs, ListArgs, MeasureArgs, OutputArgs, ShowArgs, ShowFileArgs};
 use kentry::error::{Error, INTERRUPTED, UNFINISHED, without_numbers};
 use kentry::output::Target;
 use kentry::saving::Saving;
-use kentry::this_machine::{ThisMachine, executor};
+use kentry::this_machine::{executor, here};
 use kentry::{
     arguments, completions, dry_run, explain, input, locale, manual, pager, probe_files, progress, stack,
 };
-use measure::{CpuChoice, HostPlan, Setting};
+use measure::{HostPlan, Setting};
 use nix::sys::signal::{SigHandler, Signal, signal};
 use report::{Selection, Style};
 use std::io::Write;
@@ -46,6 +47,7 @@ fn command() -> ExitCode {
         Some(Command::Measure(args)) => run_measure(&args),
         Some(Command::Lab(args)) if !args.exec.is_empty() => lab_command::execute(&args),
         Some(Command::Lab(args)) => lab_command::measure(&args),
+        Some(Command::Bill(args)) => bill_command::run(&args),
         Some(Command::Runs(args)) => runs_command::run(&args),
         Some(Command::Show(args)) => run_show(&args),
         Some(Command::Reproduce(args)) => reproduce_command::run(&args),
@@ -145,23 +147,9 @@ fn all_failed(document: &document::Document) -> Option<&str> {
 }
 
 fn measure_host(plan: &HostPlan, interrupt: &Interrupt) -> Result<document::Document, Error> {
-    let asked = match plan.cpus {
-        CpuChoice::Only(cpu) => Some(cpu),
-        CpuChoice::Quiet | CpuChoice::EveryKind => None,
-    };
-    let machine = ThisMachine::capture(asked)?;
-    let refused = plan.realtime.then(host::try_realtime).and_then(Result::err);
-    let priority = if plan.realtime && refused.is_none() { Priority::Realtime } else { Priority::Inherited };
+    let (here, priority) = here(plan, interrupt)?;
     let mut host = executor(priority, ROUND_TIME, interrupt)?;
-    let setting = Setting {
-        executor: &mut host,
-        cpus: machine.cpus,
-        earlier: measure::earlier(&kentry::saving::heads(), &machine.environment),
-        realtime_refused: refused.map(|why| why.to_string()),
-        interrupt: interrupt.clone(),
-        environment: machine.environment,
-        parent: u64::from(std::process::id()),
-    };
+    let setting = Setting { executor: &mut host, parent: u64::from(std::process::id()), here };
     let bar = progress::Bar::new();
     Ok(measure::measure(plan, setting, &mut |progress| bar.show(progress))?)
 }

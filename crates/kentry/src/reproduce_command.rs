@@ -100,7 +100,15 @@ impl Found {
 
 /// The lab comes first: where it cannot be had, that is said at once.
 fn measure(publication: &Publication, args: &ReproduceArgs, interrupt: &Interrupt) -> Result<Found, Error> {
-    let lab = if args.lab { in_lab(publication, interrupt)? } else { None };
+    let lab = match publication.is_for_lab(Table::get()) {
+        _ if args.lab => in_lab(publication, interrupt)?,
+        // Nobody asked for the lab: where there is none, the published figures stand alone.
+        true => in_lab(publication, interrupt).unwrap_or_else(|error| {
+            note(&format!("the lab was not measured: {error}"));
+            None
+        }),
+        false => None,
+    };
     let rows = rows(publication);
     if rows.is_empty() {
         return Ok(Found { here: Some(this_machine(args)?), run: None, timed: Vec::new(), lab });

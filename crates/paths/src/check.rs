@@ -164,13 +164,21 @@ impl Check<'_> {
                     at(row[0])
                 ));
             }
-            let of_switch = |switch: &&table::Switch| u64::from(switch.id) == row[1];
-            let switch = self.table.switches.iter().find(of_switch);
-            if switch.is_none_or(|switch| switch.range.is_none()) {
+            if !self.is_number(row[1]) {
                 wrong.push(format!("{} PARAMETER names switch {}, which is no number", at(row[0]), row[1]));
             }
         }
+        let multiplied =
+            step.executed.map(|executed| u64::from(executed.switch)).filter(|switch| *switch != 0);
+        if let Some(switch) = multiplied.filter(|switch| !self.is_number(*switch)) {
+            wrong.push(format!("{} EXECUTES names switch {switch}, which is no number", at(step.start)));
+        }
         wrong
+    }
+
+    fn is_number(&self, switch: u64) -> bool {
+        let named = self.table.switches.iter().find(|known| u64::from(known.id) == switch);
+        named.is_some_and(|known| known.range.is_some())
     }
 
     /// What is wrong with a branch, if anything is.

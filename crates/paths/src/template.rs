@@ -29,6 +29,17 @@ impl Condition {
     }
 }
 
+/// How many instructions one call executes of a step, where that is not each of them once (EXECUTES of path.inc).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Executed {
+    /// Always.
+    pub count: u64,
+    /// And for each of a switch's number.
+    pub each: u64,
+    /// The id of that switch; 0 if there is none.
+    pub switch: u32,
+}
+
 /// A step of a template; or a hook, which has no code.
 #[derive(Debug, Clone)]
 pub struct Step {
@@ -42,6 +53,8 @@ pub struct Step {
     pub code: Vec<u8>,
     /// If it is a hook: its number.
     pub hook: Option<u64>,
+    /// What is executed of it, if that is not each instruction once.
+    pub executed: Option<Executed>,
 }
 
 impl Step {
@@ -87,6 +100,22 @@ pub struct Path {
     pub own: Steps,
 }
 
+/// The table of what steps execute, by address.
+struct Declared(Vec<u64>);
+
+impl Declared {
+    const QUADS: usize = 4;
+
+    /// Of the step whose code is there.
+    fn within(&self, start: u64, end: u64) -> Option<Executed> {
+        let inside = |row: &&[u64]| row.first().is_some_and(|at| (start..end).contains(at));
+        match self.0.chunks_exact(Self::QUADS).find(inside)? {
+            [_, count, each, switch] => Some(Executed { count: *count, each: *each, switch: *switch as u32 }),
+            _ => None,
+        }
+    }
+}
+
 /// What no path may exceed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
@@ -118,14 +147,18 @@ impl Paths {
     /// [`Error`] when the file has no paths, or its tables point to nowhere.
     pub fn read(file: &File) -> Result<Paths, Error> {
         let paths = file.table("path_list")?;
+        let executed = Declared(file.table("path_executed")?);
         let path = |quads: &[u64]| match quads {
-            [_, _, steps, name, kind] => {
-                Ok(Path { name: file.text(*name)?, kind: *kind as u32, own: steps_at(file, *steps)? })
-            }
+            [_, _, steps, name, kind] => Ok(Path {
+                name: file.text(*name)?,
+                kind: *kind as u32,
+                own: steps_at(file, *steps, &executed)?,
+            }),
             _ => Err(Error::NoSymbol("path_list_end behind the last path".into())),
         };
         let attached = file.table("path_attached")?;
-        let attached = attached.chunks_exact(2).map(|pair| Ok((pair[1], steps_at(file, pair[0])?)));
+        let attached =
+            attached.chunks_exact(2).map(|pair| Ok((pair[1], steps_at(file, pair[0], &executed)?)));
         let limits = file.symbol("path_limits")?;
         let limit = |index: u64| file.quad(limits + 8 * index);
         Ok(Paths {
@@ -174,7 +207,7 @@ impl Paths {
     }
 }
 
-fn steps_at(file: &File, mut at: u64) -> Result<Steps, Error> {
+fn steps_at(file: &File, mut at: u64, executed: &Declared) -> Result<Steps, Error> {
     let mut steps = Vec::new();
     loop {
         let [start, name, conditions, hook] = [0, 8, 16, 24].map(|offset| file.quad(at + offset));
@@ -193,6 +226,7 @@ fn steps_at(file: &File, mut at: u64) -> Result<Steps, Error> {
             start,
             code: file.bytes(start, end.saturating_sub(start))?.to_vec(),
             hook: (hook != 0).then_some(hook),
+            executed: executed.within(start, end),
         });
         at += STEP_BYTES;
     }

@@ -164,7 +164,7 @@ fn clocks(measurement: &Measurement, environment: &Environment) -> String {
 fn more(document: &Document) -> Vec<Fact> {
     let (environment, measurement) = (&document.environment, &document.measurement);
     let mut facts = match &environment.lab {
-        Some(lab) => lab::more(lab),
+        Some(lab) => lab::more(environment.guest.as_ref(), lab),
         None => vec![fact("command line", text(&environment.kernel.command_line))],
     };
     if !is_counted(document) {

@@ -9,7 +9,7 @@ use crate::conclude::{Facts, Probes, conclude};
 use crate::drive::{Answer, Measurer, Taken, drive};
 use crate::{Error, Progress, Row, Scout, TableRow};
 use document::{Counter, Document, Export, Machine, Outcome, Place};
-use environment::{CoreType, Environment, LabBoot, LabCounters, LabLayout, Ring0};
+use environment::{CoreType, Environment, GuestBoot, LabCounters, LabLayout, Ring0};
 use lab::{Collected, End, Events, Limits, Strays, Trouble};
 use record::{Boot, abi};
 use std::collections::BTreeMap;
@@ -179,8 +179,8 @@ impl Booted {
         self.collected.read(&mut guest, &mut progress).map_err(of_all)
     }
 
-    fn described(&self) -> LabBoot {
-        LabBoot { at_ms: milliseconds(self.at), seed: self.seed, cpu: self.cpu }
+    fn described(&self) -> GuestBoot {
+        GuestBoot { at_ms: milliseconds(self.at), seed: self.seed, cpu: self.cpu }
     }
 
     /// Those that it came to.

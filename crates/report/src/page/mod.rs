@@ -180,8 +180,8 @@ fn default_title(runs: &[PageRun]) -> String {
     let environment = &run.document.environment;
     let kernel = &environment.kernel;
     let named = [&kernel.sysname, &kernel.release].into_iter().flatten().map(String::as_str);
-    let processor = match &environment.lab {
-        Some(lab) => lab.emulator.clone(),
+    let processor = match &environment.guest {
+        Some(guest) => guest.emulator.clone(),
         None => machine::text(&environment.cpu.brand),
     };
     plain(&format!("Ways into the kernel: {} on {processor}", named.collect::<Vec<_>>().join(" ")))
