@@ -23,6 +23,7 @@ struct frame {
 #define VECTOR_PROTECTION 13
 #define VECTOR_PAGE_FAULT 14
 #define VECTOR_MACHINE	  18
+#define VECTOR_CONTROL	  21   /* #CP */
 #define VECTOR_INTERRUPTS 32   /* from here on none is an exception */
 #define VECTOR_PIC	  0x30 /* and the 15 that follow */
 #define VECTOR_INT80	  0x80
@@ -52,6 +53,9 @@ void fpu_reset(void);
 #define FPU_BYTES 4096
 void fpu_save(uint8_t *to);
 void fpu_load(const uint8_t *from);
+
+/* smep.c: 1 if the kernel cannot execute a program's memory. No program may be alive. */
+int smep_refuses(void);
 
 /* errata.c: whether INVLPG may leave global translations while there are identifiers, by leaf 1's eax and microcode. */
 int errata_invlpg_misses_globals(uint32_t signature, uint64_t microcode);

@@ -18,6 +18,8 @@ struct cpu cpu;
 #define LEAF7_EBX_SMAP	  (1u << 20)
 #define LEAF7_ECX_UMIP	  (1u << 2)
 #define LEAF7_ECX_RDPID	  (1u << 22)
+#define LEAF7_ECX_SHSTK	  (1u << 7)
+#define LEAF7_EDX_IBT	  (1u << 20)
 
 /* Intel's (SDM vol. 2A, CPUID; vol. 4, IA32_ARCH_CAPABILITIES). */
 #define LEAF7_EDX_MD_CLEAR     (1u << 10)
@@ -30,13 +32,13 @@ struct cpu cpu;
 #define CAPABILITIES_IBRS_ALL  0x2
 
 /* AMD's (APM vol. 3, CPUID Fn8000_0008_EBX, Fn8000_0021_EAX). */
-#define EXT8_EBX_IBPB	       (1u << 12)
-#define EXT8_EBX_IBRS	       (1u << 14)
-#define EXT8_EBX_STIBP	       (1u << 15)
-#define EXT8_EBX_IBRS_ALWAYS   (1u << 16) /* the processor prefers that it stays on */
-#define EXT8_EBX_SSBD	       (1u << 24)
-#define EXT21_EAX_VERW_CLEAR   (1u << 5)
-#define EXT21_EAX_AUTOMATIC    (1u << 8) /* automatic IBRS */
+#define EXT8_EBX_IBPB	     (1u << 12)
+#define EXT8_EBX_IBRS	     (1u << 14)
+#define EXT8_EBX_STIBP	     (1u << 15)
+#define EXT8_EBX_IBRS_ALWAYS (1u << 16) /* the processor prefers that it stays on */
+#define EXT8_EBX_SSBD	     (1u << 24)
+#define EXT21_EAX_VERW_CLEAR (1u << 5)
+#define EXT21_EAX_AUTOMATIC  (1u << 8) /* automatic IBRS */
 
 #define LEAF_XSAVE	 13
 #define LEAF_EXTENDED	 0x80000000
@@ -163,8 +165,7 @@ static void find_speculation_of_amd(void)
 	cpu.has_automatic_ibrs = (eax & EXT21_EAX_AUTOMATIC) != 0;
 	add(FEATURE_IBRS, ebx & EXT8_EBX_IBRS);
 	add(FEATURE_IBPB, ebx & EXT8_EBX_IBPB);
-	add(FEATURE_EIBRS,
-	    cpu.has_automatic_ibrs || (ebx & EXT8_EBX_IBRS && ebx & EXT8_EBX_IBRS_ALWAYS));
+	add(FEATURE_EIBRS, cpu.has_automatic_ibrs || (ebx & EXT8_EBX_IBRS && ebx & EXT8_EBX_IBRS_ALWAYS));
 	add(FEATURE_STIBP, ebx & EXT8_EBX_STIBP);
 	add(FEATURE_SSBD, ebx & EXT8_EBX_SSBD);
 	add(FEATURE_MDCLEAR, eax & EXT21_EAX_VERW_CLEAR);
@@ -185,6 +186,8 @@ void cpu_find_features(void)
 	add(FEATURE_SMEP, leaf7.ebx & LEAF7_EBX_SMEP);
 	add(FEATURE_SMAP, leaf7.ebx & LEAF7_EBX_SMAP);
 	add(FEATURE_UMIP, leaf7.ecx & LEAF7_ECX_UMIP);
+	add(FEATURE_SHSTK, leaf7.ecx & LEAF7_ECX_SHSTK);
+	add(FEATURE_IBT, leaf7.edx & LEAF7_EDX_IBT);
 	add(FEATURE_PCID, leaf1.ecx & LEAF1_ECX_PCID);
 	add(FEATURE_PGE, leaf1.edx & LEAF1_EDX_PGE);
 	add(FEATURE_INVPCID, leaf7.ebx & LEAF7_EBX_INVPCID);

@@ -182,6 +182,7 @@ pub fn kernel_with(interrupt: Interrupt) -> Vec<u8> {
 }
 
 /// What interrupted what, as QEMU writes it down.
+#[derive(Default)]
 pub struct Log {
     /// Addresses before whose instruction an interrupt of one vector came, and these in the order in which they came.
     places: BTreeSet<u64>,
@@ -193,7 +194,8 @@ pub struct Log {
 }
 
 /// Each interrupt has a line like `7: v=02 e=0000 i=0 cpl=0 IP=0010:ffffffff80120000 pc=ffffffff80120000 SP=...`, and of those behind
-/// it, which have the registers, one like `CR0=80050033 CR2=0000000000000000 CR3=0000000000160000 CR4=00300ea0`.
+/// it, which have the registers, one like `CR0=80050033 CR2=0000000000000000 CR3=0000000000160000 CR4=00300ea0`, and before that one
+/// like `GS =0000 0000000000000000 00000000 00000000`.
 fn read(log: &Path, vector: u64) -> Log {
     // There are many more lines.
     let output =
@@ -204,11 +206,7 @@ fn read(log: &Path, vector: u64) -> Log {
         let digits = line.split_once(name).and_then(|(_, rest)| rest.split(' ').next());
         u64::from_str_radix(digits.unwrap_or_else(|| panic!("{line}")), 16).unwrap()
     };
-    let (mut log, mut is_program, mut is_wanted) = (
-        Log { places: BTreeSet::new(), in_order: Vec::new(), tables: BTreeSet::new(), bases: Vec::new() },
-        false,
-        false,
-    );
+    let (mut log, mut is_program, mut is_wanted) = (Log::default(), false, false);
     for line in text.lines() {
         if let Some(segment) = line.strip_prefix("GS =") {
             let base = segment.split(' ').nth(1).and_then(|base| u64::from_str_radix(base, 16).ok());
@@ -222,7 +220,7 @@ fn read(log: &Path, vector: u64) -> Log {
         }
         is_program = line.contains(" cpl=3 ");
         is_wanted = line.contains(&wanted);
-        log.in_order.extend(line.contains(&wanted).then(|| number(line, " pc=")));
+        log.in_order.extend(is_wanted.then(|| number(line, " pc=")));
         log.places.extend(log.in_order.last());
     }
     log
@@ -284,7 +282,7 @@ impl<'a> Trial<'a> {
             for case in cases.iter().filter(|case| processor.has(case) && is_meant(case)) {
                 // In some, the path is a page fault's, or behind one in the kernel. And some steps are long.
                 let turns = if ["vsyscall", "no-memory"].contains(case) { 480 } else { 150 };
-                let long = [("bhb=loop", 120), ("ibrs=on", 80)]
+                let long = [("bhb=loop", 120), ("ibrs=on", 80), ("trace=on", 200)]
                     .map(|(switch, more)| if self.switches.contains(switch) { more } else { 0 });
                 self.run(&program, &[case, &format!("{:x}", turns + long.iter().sum::<u64>())]);
             }
@@ -293,6 +291,18 @@ impl<'a> Trial<'a> {
 
     fn ran<'b>(&'b self, session: &'b Session) -> impl Iterator<Item = &'b Ran> {
         self.ran.iter().map(|number| &session.ran[*number])
+    }
+
+    /// Where no interrupt is looked for: with copied frames, the first change to the program's tables is for exceptions of the kernel
+    /// that come while it has them already. Ticks do, of which there are none while there are NMIs.
+    fn for_ticks_alone(&self, path: &str, ran: &Ran) -> std::ops::Range<u64> {
+        let is_rare = |step: &&record::Step| {
+            path == "exception"
+                && self.switches.contains("copy-frame=on")
+                && step.name == "PTI: switch to the program's page tables"
+        };
+        let rare = ran.steps.iter().find(is_rare);
+        rare.map_or(0..0, |step| step.address..step.address + step.code.len() as u64)
     }
 
     /// What is wrong: instructions of the paths that were left out, or, where interrupts are off, that were not.
@@ -307,7 +317,9 @@ impl<'a> Trial<'a> {
         for (path, number) in &self.paths {
             let built = built(&session.ran[*number]);
             assert!(built.len() > 3, "{path}");
-            for (index, paths::Line { address, text, .. }) in built.iter().enumerate() {
+            let rare = self.for_ticks_alone(path, &session.ran[*number]);
+            let looked_at = |line: &&paths::Line| !rare.contains(&line.address);
+            for (index, paths::Line { address, text, .. }) in built.iter().filter(looked_at).enumerate() {
                 let is_expected = is_open(path) && !(index == 0 && is_behind_division(path));
                 let came = log.places.contains(address);
                 if came != is_expected {
@@ -317,6 +329,31 @@ impl<'a> Trial<'a> {
                 }
             }
         }
+        wrong
+    }
+
+    /// Where the base of GS is not the one that swapgs has brought: the kernel's, but in the first instructions of an entry and in the
+    /// last ones. Programs here have none.
+    fn compare_bases(&self, session: &Session, nmis: &Log) -> Vec<String> {
+        let own = Kernel::read().symbol("kernel_cr3");
+        let (mut wrong, mut swapped) = (Vec::new(), 0);
+        for (path, number) in &self.paths {
+            let mut is_swapped = OPEN.contains(path) && !path.starts_with("call_gate");
+            for paths::Line { address, text, .. } in built(&session.ran[*number]) {
+                let here = nmis.bases.iter().filter(|(_, place, _)| *place == address);
+                let found: BTreeSet<u64> = here.map(|(_, _, base)| *base).collect();
+                // An exception of the kernel swaps nothing, and finds the kernel's everywhere.
+                swapped += u32::from(found.contains(&own));
+                let may_be_own = is_swapped || *path == "exception";
+                if !found.iter().all(|base| (*base == own && may_be_own) || (*base == 0 && !is_swapped)) {
+                    wrong.push(format!("[{}] {path} {address:x} {text}: {found:x?}", self.switches));
+                }
+                let leaves =
+                    ["iret", "sysret", "sysexit", "lret"].iter().any(|way| text.trim().starts_with(way));
+                is_swapped = if text.contains("swapgs") { !is_swapped } else { is_swapped || leaves };
+            }
+        }
+        assert!(swapped > 100, "{swapped}");
         wrong
     }
 }
@@ -371,6 +408,9 @@ fn check(switches: &str, processor: Processor) -> Vec<String> {
     let is_open = |path: &str| OPEN.contains(&path) || (path == "int80" && switches.contains("gate=trap"));
     wrong.extend(trial.compare(&quiet, &nmis, "an NMI", |_| true));
     wrong.extend(trial.compare(&quiet, &ticks, "a tick", is_open));
+    if ["swapgs=on", "swapgs=fence"].iter().any(|on| switches.contains(on)) {
+        wrong.extend(trial.compare_bases(&quiet, &nmis));
+    }
     wrong.extend(check_start(switches, processor));
     if switches.contains("pti=on") {
         wrong.extend(check_peek(switches, processor));
@@ -511,6 +551,40 @@ fn interrupts_at_every_instruction_of_rarer_steps_change_nothing() {
     const RARER: &str = "gate=interrupt observe=on cr3-writes=2";
     let configurations = ["pti=off", "pti=on"].map(|pti| format!("{pti} {RARER}"));
     check_all(INTEL, &configurations.each_ref().map(String::as_str));
+}
+
+#[test]
+fn interrupts_at_every_instruction_of_a_trampoline_and_of_copied_frames_change_nothing() {
+    const CONFIGURATIONS: [&str; 5] = [
+        "pti=trampoline copy-frame=off stack=frame exit=natural gate=trap",
+        "pti=trampoline copy-frame=on stack=minimum exit=natural gate=trap",
+        "pti=trampoline copy-frame=on stack=frame exit=iret gate=interrupt",
+        "pti=on copy-frame=on stack=frame exit=natural gate=trap global=on",
+        "pti=on copy-frame=on stack=minimum exit=iret gate=trap",
+    ];
+    check_all(INTEL, &CONFIGURATIONS);
+}
+
+/// What is behind an entry, all of it; but for work, of which there is none.
+const SUPERVISOR: &str =
+    "gate=trap clear-registers=on stack-offset=on canary=on trace=on filter=4 audit=on stack=frame";
+
+#[test]
+fn interrupts_at_every_instruction_of_the_supervisors_steps_change_nothing() {
+    let configurations = [
+        format!("swapgs=fence pti=off exit=natural {SUPERVISOR}"),
+        format!("swapgs=fence pti=on exit=iret {SUPERVISOR}"),
+    ];
+    check_all(INTEL, &configurations.each_ref().map(String::as_str));
+    check_all(AMD, &[&format!("swapgs=on pti=on exit=natural {SUPERVISOR}")]);
+}
+
+#[test]
+fn interrupts_at_every_instruction_leave_the_base_of_gs_alone() {
+    check_all(
+        INTEL,
+        &["swapgs=on pti=off stack=minimum gate=trap", "swapgs=on pti=on stack=minimum gate=trap"],
+    );
 }
 
 /// Of all combinations, what every step is in that any of them has; and each way out with either kind of page tables.

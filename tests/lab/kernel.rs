@@ -306,7 +306,7 @@ fn target(on: &[&Step], from: &Step, jump: &Instruction) -> (usize, usize) {
 }
 
 /// The decoder takes these for calls or for nothing special.
-fn leaves(instruction: &Instruction) -> bool {
+pub fn leaves(instruction: &Instruction) -> bool {
     matches!(
         instruction.code(),
         Code::Sysretq | Code::Sysretd | Code::Sysexitq | Code::Sysexitd | Code::Iretq | Code::Retfq

@@ -445,7 +445,9 @@ fn placement(folder: &Path) {
          round of kentry is a process of its own, and a run is a mixture of them: where `between` is much more than `within`, runs differ by what \
          they happened to get.\n"
     );
-    println!("| CPU | processes | turns | median, core cycles | between % | within % |\n|---:|---:|---:|---:|---:|---:|");
+    println!(
+        "| CPU | processes | turns | median, core cycles | between % | within % |\n|---:|---:|---:|---:|---:|---:|"
+    );
     let text = read(&folder.join("placement.csv"));
     let line = |line: &str| -> Option<(String, Vec<f64>)> {
         let (cpu, costs) = line.split_once(',')?;

@@ -77,9 +77,11 @@ fn of_linux(bill: &Bill) -> Vec<Vec<String>> {
     let Some(there) = &bill.there else { return Vec::new() };
     let why = there.why.as_deref().unwrap_or_default();
     let mut records = vec![of_sum(bill, "measured-there", &there.what, there.measured, why)];
-    records.extend(there.parts.iter().map(|part| {
-        of_sum(bill, "part", &part.what, part.figure, part.note.as_deref().unwrap_or_default())
-    }));
+    records.extend(
+        there.parts.iter().map(|part| {
+            of_sum(bill, "part", &part.what, part.figure, part.note.as_deref().unwrap_or_default())
+        }),
+    );
     records.push(of_sum(bill, "explained-here", "", there.explained, ""));
     records.push(of_sum(bill, "rest", "", there.rest, ""));
     records
@@ -89,8 +91,13 @@ fn of_configurations(bill: &Bill) -> impl Iterator<Item = Vec<String>> {
     bill.configurations.iter().map(|configured| {
         let values = configured.values.iter().map(|(switch, value)| format!("{switch}={value}"));
         let name = values.collect::<Vec<_>>().join(";");
-        let mut record =
-            of_sum(bill, "configuration", &name, configured.figure, configured.why.as_deref().unwrap_or_default());
+        let mut record = of_sum(
+            bill,
+            "configuration",
+            &name,
+            configured.figure,
+            configured.why.as_deref().unwrap_or_default(),
+        );
         // A configuration says itself which operation it is of.
         record[2] = plain::plain(&configured.operation);
         record

@@ -38,6 +38,16 @@ pub(super) struct Table {
     pub rows: Vec<Row>,
 }
 
+impl Table {
+    /// Leaves out the columns of numbers that are not at these places, which are in their order.
+    pub fn keep(&mut self, places: &[usize]) {
+        self.headings = places.iter().filter_map(|place| self.headings.get(*place).copied()).collect();
+        for row in &mut self.rows {
+            row.numbers = places.iter().filter_map(|place| row.numbers.get(*place).cloned()).collect();
+        }
+    }
+}
+
 /// The columns of the steps' figures: what they are called, and where they are from. Each has a column of errors behind it where
 /// time was measured.
 struct Columns {
@@ -116,13 +126,15 @@ pub(super) fn there(bill: &Bill, there: &There) -> Table {
     let has_errors = !is_counted(bill);
     let measured = there.measured.map(|figure| figure.estimate).filter(|measured| *measured > 0.0);
     let row = |weight, name: &str, figure: Option<Figure>, remark: &str| {
-        let mut numbers = vec![figure.map_or_else(|| ABSENT.to_owned(), |figure| amount(bill, figure.estimate))];
+        let mut numbers =
+            vec![figure.map_or_else(|| ABSENT.to_owned(), |figure| amount(bill, figure.estimate))];
         numbers.extend(has_errors.then(|| figure.as_ref().map(error).unwrap_or_default()));
         numbers.push(share(figure.zip(measured).map(|(figure, measured)| figure.estimate / measured)));
         let (name, remark) = (name.to_owned(), remark.to_owned());
         Row { weight, key: None, name, numbers, needs: String::new(), remark }
     };
-    let mut rows = vec![row(Weight::Sum, "measured there", there.measured, there.why.as_deref().unwrap_or(""))];
+    let mut rows =
+        vec![row(Weight::Sum, "measured there", there.measured, there.why.as_deref().unwrap_or(""))];
     rows.extend(there.parts.iter().map(|part| {
         let weight = if part.figure.is_some() { Weight::Part } else { Weight::Without };
         row(weight, &part.what, part.figure, part.note.as_deref().unwrap_or(""))
@@ -141,7 +153,8 @@ pub(super) fn configurations(bill: &Bill) -> Table {
     let has_errors = !is_counted(bill);
     let row = |configured: &bill::Configured| {
         let figure = configured.figure;
-        let mut numbers = vec![figure.map_or_else(|| ABSENT.to_owned(), |figure| amount(bill, figure.estimate))];
+        let mut numbers =
+            vec![figure.map_or_else(|| ABSENT.to_owned(), |figure| amount(bill, figure.estimate))];
         numbers.extend(has_errors.then(|| figure.as_ref().map(error).unwrap_or_default()));
         let values = configured.values.iter().map(|(switch, value)| format!("{switch}={value}"));
         let values = values.collect::<Vec<_>>().join(" ");

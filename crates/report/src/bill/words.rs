@@ -27,7 +27,10 @@ pub(super) fn title(bill: &Bill) -> String {
 pub(super) fn head(bill: &Bill) -> Vec<(&'static str, String)> {
     let mut facts = vec![("bill", title(bill)), ("lab", lab(bill)), ("figures", figures(bill).to_owned())];
     if bill.orders > 0 {
-        facts.push(("orders", format!("of each step, the mean over {} random orders of all steps", bill.orders)));
+        facts.push((
+            "orders",
+            format!("of each step, the mean over {} random orders of all steps", bill.orders),
+        ));
     }
     facts.push(("path", adds_up(bill)));
     if bill.partial {
@@ -53,7 +56,9 @@ fn figures(bill: &Bill) -> &'static str {
     match bill.unit {
         Some(Unit::Instructions) => COUNTED,
         Some(Unit::Cycles) => "core cycles on a processor; ±: 95 % confidence",
-        Some(Unit::Ticks) => "ticks of the time stamp counter, since core cycles cannot be told; ±: 95 % confidence",
+        Some(Unit::Ticks) => {
+            "ticks of the time stamp counter, since core cycles cannot be told; ±: 95 % confidence"
+        }
         None => "nothing was measured",
     }
 }
@@ -70,11 +75,17 @@ fn adds_up(bill: &Bill) -> String {
     let whole = amount(whole);
     if bill.orders > 0 {
         let added = bill.added.as_ref().map_or(ABSENT.to_owned(), amount);
-        return format!("{} bare and {added} by {steps}: {whole} {unit}", amount(bare));
+        return format!("{} bare + {added} by {steps} = {whole} {unit}", amount(bare));
     }
     let sum = bill.sum.as_ref().map_or(ABSENT.to_owned(), amount);
-    let together = bill.interactions.as_ref().map_or(ABSENT.to_owned(), amount);
-    format!("{} bare, {sum} by {steps}, each alone, and {together} by interactions: {whole} {unit}", amount(bare))
+    let together = bill.interactions.map_or(format!("+ {ABSENT}"), |figure| {
+        let sign = if figure.estimate < 0.0 { "-" } else { "+" };
+        format!("{sign} {}", self::amount(bill, figure.estimate.abs()))
+    });
+    format!(
+        "{} bare + {sum} by {steps}, each alone, {together} by interactions = {whole} {unit}",
+        amount(bare)
+    )
 }
 
 /// A number in the bill's unit: what was counted is whole, unless it is a mean.
@@ -107,17 +118,16 @@ pub(super) fn share(share: Option<f64>) -> String {
 /// A step's name; with its value without the step, where another step has brought that.
 pub(super) fn name(bill: &Bill, line: &Line) -> String {
     let step = &line.step;
-    let raises = bill
-        .lines
-        .iter()
-        .any(|other| other.step.switch == step.switch && other.step.value == step.base && other.step != *step);
+    let raises = bill.lines.iter().any(|other| {
+        other.step.switch == step.switch && other.step.value == step.base && other.step != *step
+    });
     if raises { format!("{}, was {}", step.name(), step.base) } else { step.name() }
 }
 
 /// The features that a step needs the processor for.
 pub(super) fn needs(line: &Line) -> String {
     let needs = line.step.needs.iter().map(|need| need.feature.as_str());
-    let needs = needs.collect::<Vec<_>>().join(" ");
+    let needs = needs.collect::<Vec<_>>().join(" ").to_uppercase();
     if needs.is_empty() { ABSENT.to_owned() } else { needs }
 }
 

@@ -87,7 +87,10 @@ mod tests {
     #[test]
     fn ticks_are_round_and_reach_everything() {
         assert_eq!(labels(&[52.0, 313.0]), ["0", "50", "100", "150", "200", "250", "300", "350"]);
-        assert_eq!(labels(&[1.0, 0.3]), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"].map(|label| label.replace("0.0", "0")));
+        assert_eq!(
+            labels(&[1.0, 0.3]),
+            ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"].map(|label| label.replace("0.0", "0"))
+        );
         assert_eq!(labels(&[-3.0, 20.0]), ["-5", "0", "5", "10", "15", "20"]);
         for costs in [vec![], vec![0.0], vec![f64::NAN, f64::INFINITY]] {
             assert_eq!(labels(&costs), ["0", "0.2"], "{costs:?}");
@@ -96,13 +99,19 @@ mod tests {
 
     #[test]
     fn a_place_is_written_in_one_way() {
-        assert_eq!([Px(1.0), Px(-0.001), Px(2.345), Px(10.10)].map(|px| px.to_string()), ["1", "0", "2.35", "10.1"]);
+        assert_eq!(
+            [Px(1.0), Px(-0.001), Px(2.345), Px(10.10)].map(|px| px.to_string()),
+            ["1", "0", "2.35", "10.1"]
+        );
     }
 
     #[test]
     fn nothing_is_drawn_beside_the_axis() {
         let axis = Axis::of(&[100.0]);
-        assert_eq!((axis.at(0.0), axis.at(100.0), axis.at(1e300), axis.at(-1e300)), (LEFT, RIGHT, RIGHT, LEFT));
+        assert_eq!(
+            (axis.at(0.0), axis.at(100.0), axis.at(1e300), axis.at(-1e300)),
+            (LEFT, RIGHT, RIGHT, LEFT)
+        );
         assert_eq!(axis.between(100.0, 0.0), (LEFT, RIGHT - LEFT));
     }
 }
