@@ -12,7 +12,6 @@
 #define MEMORY_LIMIT 0xc0000000ul
 #define KERNEL_START 0x100000ul /* kernel.lds */
 
-#define CR4_CET	    0x800000
 #define DESCRIPTOR  8
 #define FIRST_UPPER 256 /* of a top table's entries */
 #define ENTRIES	    512

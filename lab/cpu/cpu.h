@@ -23,6 +23,7 @@ struct frame {
 #define VECTOR_PROTECTION 13
 #define VECTOR_PAGE_FAULT 14
 #define VECTOR_MACHINE	  18
+#define VECTOR_CONTROL	  21   /* #CP */
 #define VECTOR_INTERRUPTS 32   /* from here on none is an exception */
 #define VECTOR_PIC	  0x30 /* and the 15 that follow */
 #define VECTOR_INT80	  0x80

@@ -18,6 +18,8 @@ struct cpu cpu;
 #define LEAF7_EBX_SMAP	  (1u << 20)
 #define LEAF7_ECX_UMIP	  (1u << 2)
 #define LEAF7_ECX_RDPID	  (1u << 22)
+#define LEAF7_ECX_SHSTK	  (1u << 7)
+#define LEAF7_EDX_IBT	  (1u << 20)
 
 /* Intel's (SDM vol. 2A, CPUID; vol. 4, IA32_ARCH_CAPABILITIES). */
 #define LEAF7_EDX_MD_CLEAR     (1u << 10)
@@ -184,6 +186,8 @@ void cpu_find_features(void)
 	add(FEATURE_SMEP, leaf7.ebx & LEAF7_EBX_SMEP);
 	add(FEATURE_SMAP, leaf7.ebx & LEAF7_EBX_SMAP);
 	add(FEATURE_UMIP, leaf7.ecx & LEAF7_ECX_UMIP);
+	add(FEATURE_SHSTK, leaf7.ecx & LEAF7_ECX_SHSTK);
+	add(FEATURE_IBT, leaf7.edx & LEAF7_EDX_IBT);
 	add(FEATURE_PCID, leaf1.ecx & LEAF1_ECX_PCID);
 	add(FEATURE_PGE, leaf1.edx & LEAF1_EDX_PGE);
 	add(FEATURE_INVPCID, leaf7.ebx & LEAF7_EBX_INVPCID);

@@ -36,6 +36,7 @@
 #define CR4_OSXSAVE    0x40000
 #define CR4_SMEP       0x100000
 #define CR4_SMAP       0x200000
+#define CR4_CET	       0x800000
 
 #define SMEP_CODE 0x10000 /* of a program: what smep.c calls */
 
@@ -50,6 +51,9 @@
 #define MSR_MC0_STATUS	 0x401 /* and 4 more for each bank */
 #define MSR_MC0_ADDR	 0x402
 #define MSR_MC0_MISC	 0x403
+#define MSR_U_CET	 0x6a0
+#define MSR_S_CET	 0x6a2
+#define MSR_PL3_SSP	 0x6a7
 #define MSR_SYSENTER_CS	 0x174
 #define MSR_SYSENTER_ESP 0x175
 #define MSR_SYSENTER_EIP 0x176
@@ -60,10 +64,15 @@
 #define MSR_FMASK	 0xc0000084
 #define MSR_FS_BASE	 0xc0000100
 #define MSR_GS_BASE	 0xc0000101
+#define MSR_KERNEL_GS	 0xc0000102 /* what swapgs exchanges it with */
 #define MSR_TSC_AUX	 0xc0000103
 #define MSR_DE_CFG	 0xc0011029 /* AMD: decoder configuration */
 
 #define DE_CFG_LFENCE_SERIALIZES 0x2
+
+/* Of U_CET and S_CET: SDM vol. 1, 17.2. */
+#define CET_SHADOW_STACK 0x1
+#define CET_ENDBRANCH	 0x4
 
 /* SDM vol. 4, table 2-2, and "Branch History Injection"; APM vol. 2, 3.2.9. AMD's processors have no BHI_DIS_S. */
 #define SPEC_CTRL_IBRS	    0x1

@@ -58,7 +58,8 @@ exception_stubs:
  *   second half, may have old translations until then, even of another address space: all are of programs' addresses or
  *   of the vsyscall page, which nothing here touches.
  * - CR2. Nothing here faults, so a page fault that has yet to read it finds its own address.
- * - GS: this kernel does not use it. AC: it lets the kernel reach the program's memory, and nothing here does.
+ * - GS: its base is the kernel's or, before the first swapgs and behind the last, the program's (steps/swapgs.S). It stays what it
+ *   is: no C code uses it. AC: it lets the kernel reach the program's memory, and nothing here does.
  * - program_rsp, gate_frame, landing_pad and what else belongs to paths: not touched.
  *
  * - SPEC_CTRL. It is read, and what was there is written back: in the first instructions of a path, and in the last, IBRS is off. A
@@ -110,6 +111,10 @@ PATH exception, BY_EXCEPTION
 HOOK IN_EARLY
 STEP "save registers"
 	SAVE_ALL
+STEP "clear registers", SWITCH_CLEAR_REGISTERS, IS(CLEAR_REGISTERS_ON), SWITCH_STACK, IS(STACK_FRAME)
+	.irp	register, eax, ecx, edx, ebx, esi, r8d, r9d, r10d, r11d, r12d, r13d, r14d, r15d
+	xor	%\register, %\register	# rdi and rbp get other values
+	.endr
 STEP "PTI: note the page tables", TABLES
 	mov	%cr3, %rbx
 TO_KERNEL_TABLES %rax, lost

@@ -5,6 +5,12 @@
 #include "entry/entry.h"
 
 _Static_assert(offsetof(struct frame, rax) == FRAME_RAX, "RESTORE");
+_Static_assert(offsetof(struct frame, rbp) == FRAME_RBP && offsetof(struct frame, rbx) == FRAME_RBX &&
+		   offsetof(struct frame, r10) == FRAME_R10 && offsetof(struct frame, r9) == FRAME_R9 &&
+		   offsetof(struct frame, r8) == FRAME_R8 && offsetof(struct frame, rcx) == FRAME_RCX &&
+		   offsetof(struct frame, rdx) == FRAME_RDX && offsetof(struct frame, rsi) == FRAME_RSI &&
+		   offsetof(struct frame, rdi) == FRAME_RDI,
+	       "arguments");
 _Static_assert(offsetof(struct frame, vector) == FRAME_VECTOR, "SAVE_ALL");
 _Static_assert(offsetof(struct frame, rip) == FRAME_RIP, "enter_user");
 _Static_assert(offsetof(struct frame, cs) == FRAME_CS, "exception");

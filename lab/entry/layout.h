@@ -17,13 +17,31 @@
 #define STACK_ROOM	   4096
 #define STACK_STEP	   64
 
-#define THREAD_RSP 0 /* in struct thread */
+/* In struct thread. */
+#define THREAD_RSP	 0
+#define THREAD_CALL_WORK 8
+#define THREAD_WORK	 12
+
+/* Flags of its call_work, and of its work (steps/work.S). */
+#define WORK_CALL_IN  0x1
+#define WORK_CALL_OUT 0x2
+#define WORK_TIME     0x1
 
 #define PROGRAM_TOP_BIT 0x1000 /* of CR3: the two top tables are adjacent, the programs' is the second */
 
 /* struct frame */
+#define FRAME_RBP    (4 * 8)
+#define FRAME_RBX    (5 * 8)
+#define FRAME_R10    (7 * 8)
+#define FRAME_R9     (8 * 8)
+#define FRAME_R8     (9 * 8)
 #define FRAME_RAX    (10 * 8)
+#define FRAME_RCX    (11 * 8)
+#define FRAME_RDX    (12 * 8)
+#define FRAME_RSI    (13 * 8)
+#define FRAME_RDI    (14 * 8)
 #define FRAME_VECTOR (15 * 8)
+#define FRAME_NUMBER FRAME_VECTOR /* of a system call, as it came */
 #define FRAME_RIP    (17 * 8)
 #define FRAME_CS     (18 * 8)
 #define FRAME_WORDS  22
@@ -35,6 +53,7 @@
 #define CALL_CS	 8
 #define CALL_RSP 16
 #define CALL_SS	 24
+#define STUB_CS	 24 /* behind a stub of exception.S, which has pushed two words more */
 
 #define EXCEPTION_STUB_SIZE 16
 
@@ -44,7 +63,7 @@
  * so much of the slot is left that the path always fits. Linux aligns its entry points by 16 (CONFIG_FUNCTION_ALIGNMENT on
  * x86-64): how one lies in a line of a cache differs from build to build.
  */
-#define PATH_SLOT 2048
+#define PATH_SLOT 4096
 #define PATH_ROOM 1024
 #define PATH_STEP 16
 
@@ -72,6 +91,13 @@
 #define BY_INTERRUPT 3 /* an interrupt or trap gate, to a system call */
 #define BY_CALL_GATE 4
 #define BY_EXCEPTION 5 /* any other exception or interrupt */
+
+/* Whose numbers and registers the system calls of a path have. In conditions, NUMBERS stands where otherwise the id of a switch does. */
+#define NUMBERS	       0xffff
+#define NUMBERS_NONE   0 /* it serves none */
+#define NUMBERS_X86_64 1
+#define NUMBERS_I386   2
+#define KIND_BITS      8 /* of a path's record; above them is the abi */
 
 /* Bits of any_time_steps (stacks.S): what NMI, #MC and #DF do besides. */
 #define ANY_TIME_IBRS	 1

@@ -1,10 +1,11 @@
 /* Builds the entry paths out of the steps that a configuration has (path.inc). */
 #include "entry/entry.h"
+#include "entry/steps/steps.h"
 #include "mm/mm.h"
 
 /* As path.inc writes them. */
 struct condition {
-	uint32_t which, values; /* SWITCH_*, or ENTERED_BY; a bit for each value */
+	uint32_t which, values; /* SWITCH_*, ENTERED_BY or NUMBERS; a bit for each value */
 };
 
 struct step {
@@ -19,7 +20,7 @@ struct path {
 	uint8_t *slot;
 	const struct step *steps;
 	const char *name;
-	uint64_t kind;
+	uint64_t kind; /* BY_*, and above it NUMBERS_* */
 };
 
 struct attached {
@@ -77,12 +78,23 @@ static struct {
 	unsigned count, blocks, places;
 } building;
 
+static uint64_t value_of(uint32_t which)
+{
+	switch (which) {
+	case ENTERED_BY:
+		return building.path->kind & ((1u << KIND_BITS) - 1);
+	case NUMBERS:
+		return building.path->kind >> KIND_BITS;
+	default:
+		return building.wanted[which];
+	}
+}
+
 static int holds(const struct step *step)
 {
 	for (const struct condition *condition = step->conditions; condition < step[1].conditions;
 	     condition++) {
-		const uint64_t value =
-		    condition->which == ENTERED_BY ? building.path->kind : building.wanted[condition->which];
+		const uint64_t value = value_of(condition->which);
 		if (!(condition->values >> (value < 31 ? value : 31) & 1))
 			return 0;
 	}
@@ -277,8 +289,11 @@ unsigned paths_configure(const configuration wanted)
 	__builtin_memcpy(configured, wanted, sizeof(configured));
 	returns_configure();
 	build_all(configured);
+	canary_draw();
+	filter_make(configured[SWITCH_FILTER]);
 	speculation_configure();
 	hardware_point();
+	shadow_stack_configure();
 	tables_configure();
 	vsyscall_configure(configured[SWITCH_VSYSCALL]);
 	return 0;

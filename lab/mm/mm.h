@@ -83,6 +83,7 @@ void pcids_forget(
 #define MAP_HELD    8  /* reserved: present for nobody */
 #define MAP_DEVICE  16 /* every access reaches the device, in order: uncached */
 #define MAP_SCREEN  32 /* as MAP_DEVICE, but an MTRR may have stores combined */
+#define MAP_SHADOW  64 /* a program's shadow stack: not to be written to by its instructions */
 /*
  * Maps these ranges of whole pages, and the kernel. It needs cpu_find_features, which knows whether there is NX; afterwards
  * page_take has memory only when pages_init was called.
@@ -148,6 +149,7 @@ void source_fill(const struct source *source, uint64_t at, uint8_t *to);
 #define PROTECT_READ	1
 #define PROTECT_WRITE	2
 #define PROTECT_EXECUTE 4
+#define PROTECT_SHADOW	8 /* of a shadow stack, which nobody changes */
 #define MAX_AREAS	128
 struct area {
 	uint64_t start, end;
@@ -209,6 +211,7 @@ int space_fault(uint64_t address, uint64_t error);
 #define FAULT_PRESENT 1
 #define FAULT_WRITE   2
 #define FAULT_FETCH   16
+#define FAULT_SHADOW  64 /* by an access to a shadow stack */
 
 /* user_memory.c: 0 or -EFAULT. No address at or beyond the program's end is ever touched. */
 long user_put_4(uint64_t to, uint32_t value);

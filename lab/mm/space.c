@@ -192,6 +192,8 @@ long space_add_pages(uint64_t start, const void *first, uint64_t bytes, unsigned
 /* A page without any rights is reserved, and nobody may access it. */
 static unsigned rights_of(unsigned protection)
 {
+	if (protection & PROTECT_SHADOW)
+		return MAP_USER | MAP_SHADOW;
 	return (protection ? MAP_USER : MAP_HELD) | (protection & PROTECT_WRITE ? MAP_WRITE : 0) |
 	       (protection & PROTECT_EXECUTE ? MAP_EXECUTE : 0);
 }
@@ -220,10 +222,21 @@ static uint64_t first_hole(uint64_t start, uint64_t end)
 	return start < end ? start : end;
 }
 
+static int has_shadow_stack(uint64_t start, uint64_t bytes)
+{
+	for (unsigned i = 0; i < space->area_count; i++)
+		if (space->areas[i].protection & PROTECT_SHADOW && space->areas[i].end > start &&
+		    (space->areas[i].start <= start || space->areas[i].start - start < bytes))
+			return 1;
+	return 0;
+}
+
 long space_protect(uint64_t start, uint64_t bytes, unsigned protection)
 {
 	bytes = align_up(bytes, PAGE);
 	const uint64_t hole = is_range(start, bytes) ? first_hole(start, start + bytes) : start;
+	if (has_shadow_stack(start, bytes))
+		return -EINVAL;
 	if (hole == start || cut_out(start, hole - start))
 		return -ENOMEM;
 	for (unsigned i = 0; i < space->area_count; i++) {
@@ -294,7 +307,7 @@ int space_is_movable(uint64_t start, uint64_t bytes)
 {
 	const struct area *first = area_at(start), *area = first;
 
-	if (!first || !space_is_whole(start, bytes))
+	if (!first || !space_is_whole(start, bytes) || has_shadow_stack(start, bytes))
 		return 0;
 	for (uint64_t at = start; at < start + bytes; at = area->end) {
 		area = area_at(at);
@@ -374,6 +387,8 @@ static int has_source(const struct area *area, uint64_t page)
 
 static int allows(const struct area *area, uint64_t error)
 {
+	if (error & FAULT_SHADOW)
+		return (area->protection & PROTECT_SHADOW) != 0;
 	if (error & FAULT_WRITE)
 		return (area->protection & PROTECT_WRITE) != 0;
 	if (error & FAULT_FETCH)
@@ -418,7 +433,7 @@ int space_fault(uint64_t address, uint64_t error)
 	rights = rights_of(area->protection);
 	if (area->pages)
 		physical = kernel_to_physical((uint64_t)area->pages + (page - area->start));
-	else if (error & FAULT_WRITE)
+	else if (error & FAULT_WRITE || area->protection & PROTECT_SHADOW)
 		physical = own_page(area, page);
 	else
 		physical = has_source(area, page) ? read_page(area, page) : zero_page;

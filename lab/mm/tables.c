@@ -19,6 +19,7 @@
 #define PTE_UNCACHED 0x18ul /* PWT and PCD: entry 3 of the PAT (pat.c) */
 #define PTE_COMBINED                                                                                         \
 	0x10ul /* PCD, entry 2: UC-, which an MTRR may make write-combining (SDM vol. 3, 12.5.2.2) */
+#define PTE_DIRTY      0x40ul
 #define PTE_LARGE      0x80ul
 #define PTE_GLOBAL     0x100ul
 #define PTE_NO_EXECUTE (1ul << 63)
@@ -122,7 +123,9 @@ static uint64_t bits_of(unsigned rights)
 		return 0;
 	return PTE_PRESENT | (rights & MAP_WRITE ? PTE_WRITE : 0) | (rights & MAP_USER ? PTE_USER : 0) |
 	       (rights & MAP_EXECUTE || !cpu_has(FEATURE_NX) ? 0 : PTE_NO_EXECUTE) |
-	       (rights & MAP_DEVICE ? PTE_UNCACHED : 0) | (rights & MAP_SCREEN ? PTE_COMBINED : 0);
+	       /* Dirty and not writable: SDM vol. 3, 4.6; no other entry of this kernel is both. */
+	       (rights & MAP_SHADOW ? PTE_DIRTY : 0) | (rights & MAP_DEVICE ? PTE_UNCACHED : 0) |
+	       (rights & MAP_SCREEN ? PTE_COMBINED : 0);
 }
 
 static void must_map(uint64_t *top, uint64_t address, unsigned level, uint64_t bits)

@@ -1,6 +1,7 @@
 /* Reads the plan, a line at a time, and does what it says (abi/lab.h). */
 #include "cpu/counters.h"
 #include "entry/entry.h"
+#include "entry/steps/steps.h"
 #include "mm/mm.h"
 #include "mm/tlb.h"
 #include "plan/plan.h"
@@ -206,6 +207,12 @@ static int do_check(struct line *line)
 		end.detail[0] = end.detail[1] != 0 && end.detail[2] == 0 && end.detail[3];
 	} else if (word_is(word, "smep")) {
 		end.detail[0] = (uint64_t)smep_refuses();
+	} else if (word_is(word, "trace")) {
+		end.detail[1] = trace_show();
+		end.detail[0] = end.detail[1] != 0;
+	} else if (word_is(word, "audit")) {
+		end.detail[1] = audit_show();
+		end.detail[0] = end.detail[1] != 0;
 	} else {
 		return 0;
 	}

@@ -3,8 +3,8 @@
 
 use crate::build::{compile, root};
 use crate::every_instruction::{
-    CASES_32, CASES_64, CLOSED, Interrupt, NMI, OPEN, STUB_BYTES, built, is_behind_division, kernel_with,
-    program,
+    CASES_32, CASES_64, CLOSED, Interrupt, NMI, OPEN, STUB_BYTES, built, is_behind_division, jump,
+    kernel_with, program,
 };
 use crate::executable;
 use crate::guest::{Emulator, Script, Session, limits, skipped};
@@ -24,12 +24,6 @@ const UNUSED: u64 = 0x40;
 
 /// Where in spread_nmis.S their stub goes on.
 const NMI_AT: u64 = 128;
-
-/// jmp
-fn jump(from: u64, to: u64) -> Vec<u8> {
-    let distance = i32::try_from(to as i64 - from as i64 - 5).unwrap();
-    [&[0xe9], &distance.to_le_bytes()[..]].concat()
-}
 
 /// The kernel with NMIs all the time.
 fn kernel() -> Vec<u8> {

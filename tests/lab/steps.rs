@@ -49,12 +49,12 @@ fn text(configuration: &Configuration) -> String {
     configuration.iter().map(|(name, value)| format!("{name}={value} ")).collect()
 }
 
-fn entry(name: &str) -> &'static Entry {
+pub fn entry(name: &str) -> &'static Entry {
     Table::get().entry(name).unwrap()
 }
 
 /// The figures of rows, in instructions.
-fn costs(script: &Script) -> Option<Vec<u64>> {
+pub fn costs(script: &Script) -> Option<Vec<u64>> {
     let session = script.boot(Emulator::TcgIntel)?;
     session.ran.iter().for_each(|ran| assert_eq!(ran.answer(), Answer::Ok, "{}", ran.label));
     Some(session.ran.iter().map(Ran::cost).collect())

@@ -66,7 +66,7 @@ impl Programs {
     }
 
     /// As many as can be alive, again and again.
-    fn run_all(&self, script: &mut Script) {
+    pub fn run_all(&self, script: &mut Script) {
         (0..self.ways.len()).for_each(|start| self.run_most(script, start));
     }
 

@@ -1,5 +1,6 @@
 //! What would go wrong when `path.c` copies a template, found when the kernel is built.
 
+use crate::template::{ENTERED_BY, NUMBERS};
 use crate::{Condition, Path, Paths, Step, Steps};
 use iced_x86::{FlowControl, Instruction, OpKind};
 use table::Table;
@@ -15,6 +16,9 @@ const OF_ENTRIES: usize = 5;
 
 /// How many values `ENTERED_BY` has.
 const KINDS: u32 = 6;
+
+/// How many values `NUMBERS` has.
+const ABIS: u32 = 3;
 
 /// Bytes of a displacement.
 const DISPLACEMENT: u64 = 4;
@@ -232,11 +236,13 @@ impl Check<'_> {
             .all(|condition| allowed(&from.conditions, condition.which) & !condition.values == 0)
     }
 
-    /// All values of a switch, or of ENTERED_BY, as a mask.
+    /// All values of a switch, of ENTERED_BY or of NUMBERS, as a mask.
     fn values(&self, which: u32) -> Option<u32> {
         let below = |count: u32| u32::MAX >> (32 - count.clamp(1, 32));
-        if which == 0 {
-            return Some(below(KINDS));
+        match which {
+            ENTERED_BY => return Some(below(KINDS)),
+            NUMBERS => return Some(below(ABIS)),
+            _ => {}
         }
         let switch = self.table.switches.iter().find(|switch| u32::from(switch.id) == which)?;
         Some(match switch.range {

@@ -13,10 +13,19 @@ const PATH_QUADS: usize = 5;
 /// A number from here on has this bit of a condition.
 const LAST_BIT: u32 = 31;
 
+/// In place of a switch's id: how the path is entered (`lab/entry/layout.h`).
+pub(crate) const ENTERED_BY: u32 = 0;
+
+/// Likewise: whose system calls it serves.
+pub(crate) const NUMBERS: u32 = 0xffff;
+
+/// Of a path's record: how it is entered; above it, whose system calls it serves.
+const KIND_BITS: u32 = 8;
+
 /// What a step's presence depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Condition {
-    /// The id of a switch; 0 for how the path is entered.
+    /// The id of a switch; [`ENTERED_BY`] or [`NUMBERS`] for what the path is.
     pub which: u32,
     /// A bit for each value.
     pub values: u32,
@@ -96,6 +105,8 @@ pub struct Path {
     pub name: String,
     /// How it is entered: `BY_*` of `lab/entry/layout.h`.
     pub kind: u32,
+    /// Whose system calls it serves: `NUMBERS_*`.
+    pub numbers: u32,
     /// Its own steps and hooks.
     pub own: Steps,
 }
@@ -151,7 +162,8 @@ impl Paths {
         let path = |quads: &[u64]| match quads {
             [_, _, steps, name, kind] => Ok(Path {
                 name: file.text(*name)?,
-                kind: *kind as u32,
+                kind: *kind as u32 & ((1 << KIND_BITS) - 1),
+                numbers: *kind as u32 >> KIND_BITS,
                 own: steps_at(file, *steps, &executed)?,
             }),
             _ => Err(Error::NoSymbol("path_list_end behind the last path".into())),
@@ -185,9 +197,12 @@ impl Paths {
     /// The steps of a path with those that are attached to its hooks, which depend on switches alone.
     pub fn steps(&self, path: &Path) -> Vec<Step> {
         let of_path = |step: &Step| {
-            let (kinds, switches): (Vec<Condition>, Vec<Condition>) =
-                step.conditions.iter().partition(|condition| condition.which == 0);
-            let is_meant = kinds.iter().all(|condition| condition.allows(path.kind));
+            let is_of_path = |condition: &&Condition| [ENTERED_BY, NUMBERS].contains(&condition.which);
+            let (own, switches): (Vec<Condition>, Vec<Condition>) =
+                step.conditions.iter().partition(is_of_path);
+            let is_meant = own.iter().all(|condition| {
+                condition.allows(if condition.which == NUMBERS { path.numbers } else { path.kind })
+            });
             is_meant.then(|| Step { conditions: switches, ..step.clone() })
         };
         let mut steps = Vec::new();

@@ -60,11 +60,6 @@ impl Emulator {
         if self.forgives() { plan.harmlessly() } else { plan }
     }
 
-    /// Whether it executes steps without effect whose feature its processor lacks (`harmless` in `entries.toml`).
-    pub fn forgives(&self) -> bool {
-        self.machine() == Machine::QemuTcg
-    }
-
     /// The processor, as the emulator is asked for it.
     pub fn cpu_model(&self) -> &str {
         match self {
@@ -73,8 +68,8 @@ impl Emulator {
         }
     }
 
-    /// Whether it executes what its processor does not have, where that does no harm: TCG ignores writes of model-specific registers
-    /// that it does not know, and Bochs raises #GP.
+    /// Whether it executes steps whose feature its processor lacks, without effect (`harmless` in `entries.toml`): TCG ignores writes of
+    /// model-specific registers that it does not know, and Bochs raises #GP.
     pub fn forgives(&self) -> bool {
         self.machine() == Machine::QemuTcg
     }

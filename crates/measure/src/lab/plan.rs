@@ -140,8 +140,6 @@ pub struct LabPlan<'a> {
     pub seed: u64,
     /// The longest that all of it may take.
     pub time: Duration,
-    /// Whether steps are executed without a feature of the processor, where that is harmless.
-    forgives: bool,
     /// The jobs that are also run to see whether interrupts are on, and their configurations then.
     observed: Vec<(usize, Configuration<'a>)>,
 }
@@ -173,7 +171,6 @@ impl<'a> LabPlan<'a> {
             defaults: Configuration::defaults(table),
             seed: options.seed,
             time: options.time,
-            forgives: false,
         })
     }
 
@@ -206,12 +203,7 @@ impl<'a> LabPlan<'a> {
             }
         }
         let configurations = Configurations { all, named: Vec::new() };
-        Ok(LabPlan { observed: Vec::new(), jobs, configurations, defaults, seed, time, forgives: false })
-    }
-
-    /// The same, where steps are executed without a feature of the processor that the table marks harmless.
-    pub fn forgiving(self, forgives: bool) -> LabPlan<'a> {
-        LabPlan { forgives, ..self }
+        Ok(LabPlan { observed: Vec::new(), jobs, configurations, defaults, seed, time })
     }
 
     /// The same with another seed.
@@ -266,7 +258,6 @@ impl<'a> LabPlan<'a> {
 
     fn work_in_order(&self, counter: Counter, boot: u64, sweeps: impl Iterator<Item = Sweep>) -> Work {
         let mut lines = vec![Line::Seed(self.seed_of(boot)), Line::Limit(limit(counter))];
-        lines.extend(self.forgives.then_some(Line::Harmless));
         let (mut numbered, mut layouts) = (Vec::new(), Vec::new());
         let mut now = self.defaults.clone();
         if boot == 0 {
