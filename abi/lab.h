@@ -28,6 +28,7 @@
  *	harmless		from here on, what a switch requires of the processor counts as met where the table says that its
  *				step can be executed without that, and has no effect then. Only for a machine that ignores
  *				registers it does not know, as QEMU's TCG does: any other raises #GP at the first entry
+ *	check smep		the kernel tries to execute a program's memory. Detail of LAB_END_CHECKED: 1 if that is a page fault
  *	listing PATH		the steps of a path as it is built, a LAB_STEP each; LAB_END_CHECKED, or LAB_END_NOT_LOADED with
  *				ENOENT when there is no such path
  *

@@ -729,7 +729,7 @@ fn first_ends(how: u64, detail: [u64; 4], output: impl Fn((u16, u16)) -> Vec<u8>
     let program = guest(&folder, "cat $STREAM", &tape.done());
     let document = with_limits(&plan, &program, Accelerator::Tcg, limits(LONG)).unwrap();
     let row = &document.results[0];
-    assert_eq!(row.configuration.get("pcid").map(String::as_str), Some("on"));
+    assert_eq!(row.configuration.get("pcid").map(String::as_str), Some("keep"));
     assert_eq!(row.instructions.is_some(), row.outcome == Outcome::Ok);
     (row.outcome, row.reason.clone().unwrap_or_default())
 }
@@ -747,7 +747,7 @@ fn every_end_of_a_program_is_an_outcome() {
     let runaway = first_ends(abi::LAB_END_RUNAWAY, [1000, 0, 0, 0], silent);
     assert_eq!(runaway, (Outcome::Timeout, "it ran for 1000 ticks without an end".into()));
     let lacking = first_ends(abi::LAB_END_UNSUPPORTED, [5, 0, 0, 0], silent);
-    assert_eq!(lacking, (Outcome::Unsupported, "this CPU has no PCID, which pcid=on requires".into()));
+    assert_eq!(lacking, (Outcome::Unsupported, "this CPU has no PCID, which pcid=keep requires".into()));
     let missing = first_ends(abi::LAB_END_NOT_LOADED, [2, 0, 0, 0], silent);
     let words = "probe64 could not be loaded in the lab: ENOENT (No such file or directory)";
     assert_eq!(missing, (Outcome::Error, words.into()));

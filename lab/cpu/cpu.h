@@ -54,6 +54,9 @@ void fpu_reset(void);
 void fpu_save(uint8_t *to);
 void fpu_load(const uint8_t *from);
 
+/* smep.c: 1 if the kernel cannot execute a program's memory. No program may be alive. */
+int smep_refuses(void);
+
 /* errata.c: whether INVLPG may leave global translations while there are identifiers, by leaf 1's eax and microcode. */
 int errata_invlpg_misses_globals(uint32_t signature, uint64_t microcode);
 

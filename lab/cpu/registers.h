@@ -38,6 +38,8 @@
 #define CR4_SMAP       0x200000
 #define CR4_CET	       0x800000
 
+#define SMEP_CODE 0x10000 /* of a program: what smep.c calls */
+
 #define MSR_APIC_BASE	 0x1b
 #define MSR_SPEC_CTRL	 0x48
 #define MSR_PRED_CMD	 0x49
@@ -86,10 +88,10 @@
  * INTWB, UAIE). AIBRSE (automatic IBRS) follows the switch `ibrs`. LMA follows from LME and CR0.PG, and is written as it is, so that no processor sees an attempt to change it
  * (SDM vol. 4, IA32_EFER; APM vol. 2, 3.1.7).
  */
-#define EFER_SCE 0x1
-#define EFER_LME 0x100
-#define EFER_LMA 0x400
-#define EFER_NXE 0x800
+#define EFER_SCE    0x1
+#define EFER_LME    0x100
+#define EFER_LMA    0x400
+#define EFER_NXE    0x800
 #define EFER_AIBRSE 0x200000
 
 /*

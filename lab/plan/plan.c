@@ -205,6 +205,8 @@ static int do_check(struct line *line)
 		tables_check_isolation(&end.detail[1], &end.detail[2]);
 		end.detail[3] = (uint64_t)tables_are_blind();
 		end.detail[0] = end.detail[1] != 0 && end.detail[2] == 0 && end.detail[3];
+	} else if (word_is(word, "smep")) {
+		end.detail[0] = (uint64_t)smep_refuses();
 	} else if (word_is(word, "trace")) {
 		end.detail[1] = trace_show();
 		end.detail[0] = end.detail[1] != 0;

@@ -79,8 +79,8 @@ impl Plan {
         }
     }
 
-    /// What was counted, row by row; none where the emulator is not here. Unsupported rows have no count.
-    fn counts(&self) -> Option<Vec<Option<u64>>> {
+    /// What became of each row; none where the emulator is not here.
+    fn counts(&self) -> Option<Vec<Counted>> {
         let mut counts = Vec::new();
         for rows in self.rows.chunks(ROWS) {
             counts.extend(self.boot(rows)?);
@@ -88,7 +88,7 @@ impl Plan {
         Some(counts)
     }
 
-    fn boot(&self, rows: &[Asked]) -> Option<Vec<Option<u64>>> {
+    fn boot(&self, rows: &[Asked]) -> Option<Vec<Counted>> {
         let (mut script, mut last) = (Script::new(), None);
         if Kernel::read().has("paths_allow_harmless") {
             script.harmless();
@@ -127,12 +127,20 @@ fn operation(name: &str) -> &'static table::Operation {
     Table::get().operation(name).unwrap()
 }
 
-fn count(ran: &Ran) -> Option<u64> {
-    if let End::Unsupported(_) = ran.end {
-        return None;
+/// What became of a row.
+enum Counted {
+    Instructions(u64),
+    /// The processor lacks what the configuration needs.
+    Lacking,
+    Wrong(Answer),
+}
+
+fn count(ran: &Ran) -> Counted {
+    match (ran.end, ran.answer()) {
+        (End::Unsupported(_), _) => Counted::Lacking,
+        (_, Answer::Ok) => Counted::Instructions(ran.cost()),
+        (_, answer) => Counted::Wrong(answer),
     }
-    assert_eq!(ran.answer(), Answer::Ok, "{}", ran.label);
-    Some(ran.cost())
 }
 
 fn paths() -> Paths {
@@ -154,9 +162,18 @@ fn check(plan: &Plan) -> Option<usize> {
     let (paths, mut services, mut wrong) = (paths(), BTreeMap::new(), Vec::new());
     let mut measured = 0;
     for (row, counted) in plan.rows.iter().zip(counts) {
-        let Some(counted) = counted else {
-            assert!(may_lack(&plan.wholes[row.whole]), "[{}] is refused", plan.words(row));
-            continue;
+        let (entry, operation, words) = (row.entry, row.operation, plan.words(row));
+        let counted = match counted {
+            Counted::Instructions(counted) => counted,
+            Counted::Lacking if may_lack(&plan.wholes[row.whole]) => continue,
+            Counted::Lacking => {
+                wrong.push(format!("{entry} {operation} [{words}]: refused"));
+                continue;
+            }
+            Counted::Wrong(answer) => {
+                wrong.push(format!("{entry} {operation} [{words}]: {answer:x?}"));
+                continue;
+            }
         };
         measured += 1;
         let listed = listed(&paths, &plan.wholes[row.whole], row);
@@ -165,7 +182,6 @@ fn check(plan: &Plan) -> Option<usize> {
             counted.checked_sub(listed).unwrap_or_else(|| panic!("{}: {counted} is too little", row.entry))
         });
         if service + listed != counted {
-            let (entry, operation, words) = (row.entry, row.operation, plan.words(row));
             wrong.push(format!(
                 "{entry} {operation} [{words}]: {counted} counted, {listed} listed, {service} of the service"
             ));

@@ -60,6 +60,25 @@ impl Kernel {
         self.bytes(address).as_ptr() as usize - self.whole.as_ptr() as usize
     }
 
+    /// So many bytes at an address.
+    pub fn code(&self, address: u64, bytes: usize) -> &'static [u8] {
+        &self.bytes(address)[..bytes]
+    }
+
+    /// Where the first return behind a symbol is.
+    pub fn until_return(&self, name: &str) -> u64 {
+        let start = self.symbol(name);
+        let mut code = Decoder::with_ip(64, self.bytes(start), start, DecoderOptions::NONE).into_iter();
+        code.find(|code| code.flow_control() == FlowControl::Return).unwrap().ip()
+    }
+
+    /// The numbers between `<name>_start` and `<name>_end`.
+    pub fn quads(&self, name: &str) -> Vec<u64> {
+        let (start, end) = (self.symbol(&format!("{name}_start")), self.symbol(&format!("{name}_end")));
+        let quad = |at| u64::from_le_bytes(*self.bytes(at).first_chunk().unwrap());
+        (start..end).step_by(8).map(quad).collect()
+    }
+
     /// What a variable holds.
     pub fn data(&self, name: &str, bytes: usize) -> &'static [u8] {
         &self.bytes(self.symbol(name))[..bytes]
@@ -160,9 +179,7 @@ impl Kernel {
 
     /// Pages that are not mapped, below stacks.
     pub fn guard_pages(&self) -> Vec<u64> {
-        let (start, end) = (self.symbol("guard_pages_start"), self.symbol("guard_pages_end"));
-        let quad = |at| u64::from_le_bytes(*self.bytes(at).first_chunk().unwrap());
-        (start..end).step_by(8).map(quad).collect()
+        self.quads("guard_pages")
     }
 }
 

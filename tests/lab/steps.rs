@@ -49,12 +49,12 @@ fn text(configuration: &Configuration) -> String {
     configuration.iter().map(|(name, value)| format!("{name}={value} ")).collect()
 }
 
-fn entry(name: &str) -> &'static Entry {
+pub fn entry(name: &str) -> &'static Entry {
     Table::get().entry(name).unwrap()
 }
 
 /// The figures of rows, in instructions.
-fn costs(script: &Script) -> Option<Vec<u64>> {
+pub fn costs(script: &Script) -> Option<Vec<u64>> {
     let session = script.boot(Emulator::TcgIntel)?;
     session.ran.iter().for_each(|ran| assert_eq!(ran.answer(), Answer::Ok, "{}", ran.label));
     Some(session.ran.iter().map(Ran::cost).collect())
@@ -134,6 +134,38 @@ fn check_added(on: &Configuration, steps: &str, in_service: u64) {
     }
 }
 
+/// Instructions that isolation adds to an entry: of the trampoline, which is the stacks; of the tables; of copies of the gate's frame. They
+/// are what they were before these were switches of their own.
+const ISOLATION: &[(&str, u64, u64, u64)] = &[
+    ("syscall-x86_64", 0, 4, 0),
+    ("sysenter-x86_64", 2, 4, 0),
+    ("sysenter-i386", 2, 4, 0),
+    ("int80-x86_64", 2, 8, 9 + 9 - 1),
+    ("ud", 2, 8, 9 + 9 - 1),
+    ("call-gate-x86_64", 2, 8, 9 + 9 - 1),
+];
+
+#[test]
+fn isolation_is_the_sum_of_its_parts() {
+    let getppid = Table::get().operation("getppid").unwrap();
+    let mut script = Script::new();
+    let parts =
+        ["pti=off", "pti=trampoline", "pti=on", "pti=trampoline copy-frame=on", "pti=on copy-frame=on"];
+    for switches in parts {
+        script.set(&format!("stack=frame copy-frame=off {switches}"));
+        ISOLATION.iter().for_each(|(name, ..)| _ = script.row(entry(name), getppid));
+    }
+    let Some(costs) = costs(&script) else { return };
+    let costs: Vec<&[u64]> = costs.chunks(ISOLATION.len()).collect();
+    for (index, (name, trampoline, tables, copies)) in ISOLATION.iter().enumerate() {
+        let added = |part: usize| costs[part][index] - costs[0][index];
+        assert_eq!(added(1), *trampoline, "{name}");
+        assert_eq!(added(2), trampoline + tables, "{name}");
+        assert_eq!(added(3), trampoline + copies, "{name}");
+        assert_eq!(added(4), trampoline + tables + copies, "{name}");
+    }
+}
+
 #[test]
 fn a_step_that_is_named_after_a_switch_is_there_only_with_it() {
     let kernel = Kernel::read();
@@ -142,7 +174,11 @@ fn a_step_that_is_named_after_a_switch_is_there_only_with_it() {
         PATHS.iter().map(|(_, path)| *path).chain(["enter_user", "exception", "put_user_16", "copy_user"])
     {
         for step in kernel.path(path).steps {
-            for (prefix, off) in [("PTI: ", [("pti", "off")]), ("SMAP: ", [("smap", "off")])] {
+            for (prefix, off) in [
+                ("PTI: ", [("pti", "off")]),
+                ("SMAP: ", [("smap", "off")]),
+                ("copy-frame: ", [("copy-frame", "off")]),
+            ] {
                 assert!(!(step.name.starts_with(prefix) && step.is_on(&off)), "{path}: {}", step.name);
                 seen += u32::from(step.name.starts_with(prefix));
             }

@@ -42,6 +42,11 @@ pub struct Figure {
 }
 
 impl Figure {
+    /// The same, of which nobody asks whether it is 0.
+    pub(crate) fn without_verdict(self) -> Figure {
+        Figure { p: None, ..self }
+    }
+
     /// A part of it.
     pub(crate) fn by(self, divisor: f64) -> Figure {
         let part = |end: Option<f64>| end.map(|end| end / divisor);

@@ -6,6 +6,7 @@
 mod bill;
 mod error;
 mod figure;
+mod load;
 mod make;
 mod measured;
 mod plan;
@@ -16,6 +17,7 @@ mod there;
 pub use bill::{Bill, Configured, Line, Part, PartKind, SCHEMA, State, There};
 pub use error::Error;
 pub use figure::{Figure, Unit};
+pub use load::load;
 pub use plan::{Configuration, Plan, Question};
 pub use profile::{Profile, Setting};
 pub use step::{Need, Processor, Step};

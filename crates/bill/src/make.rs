@@ -2,7 +2,7 @@
 
 use crate::bill::{Bill, Configured, Line, SCHEMA, State};
 use crate::measured::Measured;
-use crate::plan::{Combination, Plan, less, sum};
+use crate::plan::{Combination, Plan, less};
 use crate::there::there;
 use crate::{Figure, Step};
 use document::Document;
@@ -13,8 +13,9 @@ impl Plan {
     pub fn bill(&self, document: &Document, linux: Option<&Document>) -> Bill {
         let question = &self.question;
         let measured = Measured::new(document, &question.entry, &self.configurations);
-        let whole = measured.cost(&self.whole);
-        let with_orders = !self.in_orders.is_empty();
+        let added = less(&self.whole, &self.bare);
+        let whole = measured.total(&[(&self.bare, 1.0), (&added, 1.0)]).map(Figure::without_verdict);
+        let with_orders = self.question.orders > 0;
         let mut lines: Vec<Line> = self
             .steps
             .all
@@ -31,8 +32,6 @@ impl Plan {
         };
         let shares: Vec<Option<f64>> = lines.iter().map(share).collect();
         lines.iter_mut().zip(shares).for_each(|(line, share)| line.share = share);
-        let added = less(&self.whole, &self.bare);
-        let of_steps = sum(self.alone.iter());
         Bill {
             schema: SCHEMA.into(),
             kentry: document.measurement.kentry.clone(),
@@ -46,11 +45,11 @@ impl Plan {
             profile: question.profile.name.clone(),
             unit: measured.unit,
             features: self.processor.features.clone(),
-            bare: measured.cost(&self.bare),
+            bare: measured.figure(&self.bare).map(Figure::without_verdict),
             whole,
-            sum: measured.cost(&of_steps),
-            interactions: measured.figure(&less(&added, &of_steps)),
-            added: measured.cost(&added),
+            sum: measured.total(&self.steps_alone(1.0)).map(Figure::without_verdict),
+            interactions: measured.total(&self.interactions(&added)),
+            added: measured.figure(&added).map(Figure::without_verdict),
             lines,
             orders: question.orders,
             there: linux.map(|linux| there(self, &measured, linux)),
@@ -68,7 +67,7 @@ impl Plan {
             state: State::Measured,
             alone: figure(of(&self.alone)),
             in_company: figure(of(&self.in_company)),
-            in_orders: figure(of(&self.in_orders)).map(|sum| sum.by(self.question.orders as f64)),
+            in_orders: self.in_orders(measured, place),
             share: None,
         };
         let state = self.state(measured, place, &line);
@@ -78,6 +77,22 @@ impl Plan {
             }
             _ => Line { state, ..line },
         }
+    }
+
+    /// The mean over all orders.
+    fn in_orders(&self, measured: &Measured, place: usize) -> Option<Figure> {
+        let added = self.in_orders.get(place).filter(|added| !added.is_empty())?;
+        let sum = measured.total(&added.iter().map(|one| (one, 1.0)).collect::<Vec<_>>());
+        sum.map(|sum| sum.by(added.len() as f64))
+    }
+
+    fn steps_alone(&self, factor: f64) -> Vec<(&Combination, f64)> {
+        self.alone.iter().map(|step| (step, factor)).collect()
+    }
+
+    /// What the whole adds, less the steps alone.
+    pub(crate) fn interactions<'a>(&'a self, added: &'a Combination) -> Vec<(&'a Combination, f64)> {
+        [vec![(added, 1.0)], self.steps_alone(-1.0)].concat()
     }
 
     fn state(&self, measured: &Measured, place: usize, line: &Line) -> State {
@@ -107,7 +122,7 @@ impl Plan {
             operation: configuration.operation.clone(),
             steps: configuration.steps.iter().copied().collect(),
             values: self.steps.changes(&configuration.values),
-            figure: measured.cost(&[(place, 1.0)]),
+            figure: measured.figure(&[(place, 1.0)]).map(Figure::without_verdict),
             why: measured.why(place).map(str::to_string),
         });
         configured.collect()

@@ -1,12 +1,14 @@
 //! What was measured of each configuration, and what sums and differences of these are.
 //!
-//! Time is measured in sweeps: in each, every configuration has a round, in one boot and one layout of the kernel's code. A difference
-//! is made in each sweep by itself. What a boot, the layout or a wandering clock adds to all configurations alike is not in it; what
-//! they add to one configuration alone makes the differences of sweeps vary, and the interval with them. Each layout is in two boots
-//! and each boot has two layouts, so that up to half of what one sweep's difference deviates by, another's has in common: the signed
-//! rank reckons with that ([`SignedRank`] assumes a correlation where it has no more than these few differences).
+//! Time is measured in sweeps: in each, every configuration has a round, in one boot and one layout of the kernel's code. The difference
+//! of two configurations is made in each sweep by itself, and estimated by the signed rank: what a boot, a layout or a wandering clock
+//! adds to both is not in it; what it adds to one alone makes the differences of sweeps vary, and the interval with them. Each layout is
+//! in two boots and each boot has two layouts: two sweeps have up to half of that in common, and the signed rank reckons with it.
+//!
+//! A total is the sum of its parts' estimates, so that a bill adds up. Its interval is that of the same total, made in each sweep by
+//! itself, moved to this estimate.
 
-use crate::plan::Configuration;
+use crate::plan::{Combination, Configuration, simplified};
 use crate::{Figure, Unit};
 use document::{Counter, Document, Outcome, Row};
 use environment::LabLayout;
@@ -15,6 +17,13 @@ use std::collections::BTreeMap;
 
 /// One less the confidence of intervals.
 const ERROR: f64 = 0.05;
+
+/// As if each sweep had a third of what makes its difference deviate in common with the one before: if all deviation is the boots' and
+/// layouts' (each sweep then has half of it in common with each of two others), a mean varies as much.
+const IN_COMMON: f64 = 1.0 / 3.0;
+
+/// How often the sweeps' and the configurations' medians are taken out in turns. They hardly change after the second time.
+const TURNS: usize = 4;
 
 /// Where a configuration has rounds in fewer of the sweeps, as a part of them, sums with it have no figure.
 const LEAST_SWEEPS: f64 = 0.5;
@@ -32,6 +41,21 @@ enum Cell {
     Times(Vec<Option<f64>>),
     /// Neither, and why.
     Missing(String),
+}
+
+/// The configurations of a sum.
+enum Parts<'a> {
+    /// Counted, and summed.
+    Count(f64),
+    /// The rounds of each by sweep, and its factor.
+    Times(Vec<(&'a [Option<f64>], f64)>),
+}
+
+/// An interval of this estimate, as wide as that of the ranks.
+fn of_rank(rank: &SignedRank, estimate: f64) -> Figure {
+    let (low, high) = rank.interval(ERROR);
+    let moved = estimate - rank.difference();
+    Figure { estimate, low: Some(low + moved), high: Some(high + moved), p: None, rounds: rank.pairs }
 }
 
 /// What was measured of all configurations of a plan.
@@ -72,43 +96,53 @@ impl Measured {
         }
     }
 
-    /// A sum of configurations; `None` where one of them was not measured, or not often enough. Nothing summed is 0.
+    /// A configuration, or the difference of two; `None` where one was not measured, or not often enough. Nothing is 0.
     pub fn figure(&self, combination: &[(usize, f64)]) -> Option<Figure> {
-        let cells: Vec<(&Cell, f64)> = combination
-            .iter()
-            .map(|(place, factor)| Some((self.cells.get(*place)?, *factor)))
-            .collect::<Option<_>>()?;
-        let mut count = 0.0;
-        let mut times = Vec::new();
-        for (cell, factor) in cells {
-            match cell {
+        match self.parts(combination)? {
+            Parts::Count(count) => Some(Figure::count(count)),
+            Parts::Times(times) => {
+                let rank = self.rank(&times)?;
+                Some(Figure { p: Some(rank.p(0.0)), ..of_rank(&rank, rank.difference()) })
+            }
+        }
+    }
+
+    /// A total of such figures, each with a factor.
+    pub fn total(&self, parts: &[(&Combination, f64)]) -> Option<Figure> {
+        let mut estimate = 0.0;
+        for (part, factor) in parts {
+            estimate += self.figure(part)?.estimate * factor;
+        }
+        let of_part = |(part, factor): &(&Combination, f64)| {
+            part.iter().map(|(place, of_one)| (*place, of_one * factor)).collect::<Vec<_>>()
+        };
+        let all = simplified(parts.iter().flat_map(of_part).collect());
+        match self.parts(&all)? {
+            Parts::Count(_) => Some(Figure::count(estimate)),
+            Parts::Times(times) => {
+                let rank = self.rank(&times)?;
+                let p = Some(rank.p(rank.difference() - estimate));
+                Some(Figure { p, ..of_rank(&rank, estimate) })
+            }
+        }
+    }
+
+    fn parts(&self, combination: &[(usize, f64)]) -> Option<Parts<'_>> {
+        let (mut count, mut times) = (0.0, Vec::new());
+        for (place, factor) in combination {
+            match self.cells.get(*place)? {
                 Cell::Count(instructions) => count += instructions * factor,
-                Cell::Times(sweeps) => times.push((sweeps.as_slice(), factor)),
+                Cell::Times(sweeps) => times.push((sweeps.as_slice(), *factor)),
                 Cell::Missing(_) => return None,
             }
         }
-        if times.is_empty() { Some(Figure::count(count)) } else { self.timed(&times) }
+        Some(if times.is_empty() { Parts::Count(count) } else { Parts::Times(times) })
     }
 
-    /// The same of a sum that nobody asks whether it is 0.
-    pub fn cost(&self, combination: &[(usize, f64)]) -> Option<Figure> {
-        self.figure(combination).map(|figure| Figure { p: None, ..figure })
-    }
-
-    /// Of sums by sweep.
-    fn timed(&self, times: &[(&[Option<f64>], f64)]) -> Option<Figure> {
-        let sums = self.sums(times)?;
-        let pairs: Vec<Pair> = sums.into_iter().map(|sum| Pair { base: 0.0, new: sum }).collect();
-        let rank = SignedRank::of(&pairs)?;
-        let (low, high) = rank.interval(ERROR);
-        let is_finite = [rank.difference(), low, high].iter().all(|value| value.is_finite());
-        is_finite.then(|| Figure {
-            estimate: rank.difference(),
-            low: Some(low),
-            high: Some(high),
-            p: Some(rank.p(0.0)),
-            rounds: rank.pairs,
-        })
+    fn rank(&self, times: &[(&[Option<f64>], f64)]) -> Option<SignedRank> {
+        let pairs: Vec<Pair> =
+            self.sums(times)?.into_iter().map(|sum| Pair { base: 0.0, new: sum }).collect();
+        SignedRank::with_correlation(&pairs, IN_COMMON)
     }
 
     fn sums(&self, times: &[(&[Option<f64>], f64)]) -> Option<Vec<f64>> {
@@ -196,15 +230,24 @@ fn mean(costs: &[f64]) -> Option<f64> {
     (!costs.is_empty()).then(|| costs.iter().sum::<f64>() / costs.len() as f64)
 }
 
-/// What each sweep adds to all configurations: the median of their deviations from their own medians.
+/// What each sweep adds to all configurations, in the median over them; in the median over sweeps, nothing (Tukey's median polish).
 fn of_sweeps(cells: &[Cell], sweeps: usize) -> Vec<f64> {
-    let mut deviations = vec![Vec::new(); sweeps];
-    for cell in cells {
-        let Cell::Times(rounds) = cell else { continue };
-        let Some(middle) = quantile_of(rounds.iter().flatten().copied(), 0.5) else { continue };
-        for (sweep, round) in deviations.iter_mut().zip(rounds) {
-            sweep.extend(round.map(|round| round - middle));
+    let timed =
+        || cells.iter().filter_map(|cell| if let Cell::Times(rounds) = cell { Some(rounds) } else { None });
+    let mut of_sweeps = vec![0.0; sweeps];
+    for _ in 0..TURNS {
+        let mut rest = vec![Vec::new(); sweeps];
+        for rounds in timed() {
+            let own = rounds.iter().zip(&of_sweeps).filter_map(|(round, sweep)| Some((*round)? - sweep));
+            let Some(middle) = quantile_of(own, 0.5) else { continue };
+            for (sweep, round) in rest.iter_mut().zip(rounds) {
+                sweep.extend(round.map(|round| round - middle));
+            }
         }
+        of_sweeps =
+            rest.into_iter().map(|sweep| quantile_of(sweep.into_iter(), 0.5).unwrap_or(0.0)).collect();
+        let middle = quantile_of(of_sweeps.iter().copied(), 0.5).unwrap_or(0.0);
+        of_sweeps.iter_mut().for_each(|sweep| *sweep -= middle);
     }
-    deviations.into_iter().map(|sweep| quantile_of(sweep.into_iter(), 0.5).unwrap_or(0.0)).collect()
+    of_sweeps
 }

@@ -52,8 +52,8 @@ pub struct Plan {
     /// Of each step; empty of one that is left out.
     pub(crate) alone: Vec<Combination>,
     pub(crate) in_company: Vec<Combination>,
-    /// The sum over all orders; empty without orders.
-    pub(crate) in_orders: Vec<Combination>,
+    /// Of each step, what it adds in each order; empty without orders.
+    pub(crate) in_orders: Vec<Vec<Combination>>,
     /// Bare with an unknown call number; empty where the entry does not take one.
     pub(crate) crossing: Combination,
     /// Bare with a call whose service is empty.
@@ -177,23 +177,20 @@ impl Wanted<'_> {
         self.added(&others, place)
     }
 
-    /// The sum of what each step adds in these orders. All factors are whole numbers, so that sums of counts are exact.
-    fn in_orders(&mut self, orders: &[Vec<usize>]) -> Vec<Combination> {
-        if orders.is_empty() {
-            return Vec::new();
-        }
-        let mut sums = vec![Combination::new(); self.steps.all.len()];
+    /// What each step adds in each of these orders.
+    fn in_orders(&mut self, orders: &[Vec<usize>]) -> Vec<Vec<Combination>> {
+        let mut of_steps = vec![Vec::new(); self.steps.all.len()];
         for order in orders {
             let mut before = BTreeSet::new();
             for place in order {
                 let added = self.added(&before, *place);
-                if let Some(sum) = sums.get_mut(*place) {
-                    sum.extend(added);
+                if let Some(of_step) = of_steps.get_mut(*place) {
+                    of_step.push(added);
                 }
                 before.insert(*place);
             }
         }
-        sums.into_iter().map(simplified).collect()
+        of_steps
     }
 }
 
@@ -203,13 +200,8 @@ pub(crate) fn less(first: &[(usize, f64)], second: &[(usize, f64)]) -> Combinati
     simplified(first.iter().copied().chain(second).collect())
 }
 
-/// All of them together.
-pub(crate) fn sum<'a>(of: impl Iterator<Item = &'a Combination>) -> Combination {
-    simplified(of.flatten().copied().collect())
-}
-
 /// Each configuration once, and none that cancels out.
-fn simplified(combination: Combination) -> Combination {
+pub(crate) fn simplified(combination: Combination) -> Combination {
     let mut factors = BTreeMap::<usize, f64>::new();
     for (place, factor) in combination {
         *factors.entry(place).or_default() += factor;

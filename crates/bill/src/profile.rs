@@ -1,7 +1,7 @@
 //! Profiles: named lists of settings, and what a command line adds to one or leaves out.
 
 use crate::Error;
-use table::{Switch, Table};
+use table::Table;
 
 /// A named, ordered list of settings, as the table has it or as it was made from an environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,13 +34,6 @@ impl Setting {
         let (switch, value) = text.split_once('=').ok_or_else(|| Error::NoSetting(text.into()))?;
         Ok(Setting { switch: switch.trim().into(), value: value.trim().into(), guess: None })
     }
-}
-
-/// What a switch is where nothing is switched on: its first value. Of some switches no value is a protection; they keep their
-/// defaults.
-pub(crate) fn bare_value(switch: &Switch) -> String {
-    const KEPT: [&str; 3] = ["gate", "vsyscall", "observe"];
-    if KEPT.contains(&switch.name.as_str()) { switch.default.clone() } else { switch.first() }
 }
 
 impl Profile {
@@ -84,15 +77,15 @@ impl Profile {
 
     /// Its settings as the table writes them, without those that bare has.
     pub(crate) fn settled(&self, table: &Table) -> Result<Vec<Setting>, Error> {
-        let mut all: Vec<Setting> = Vec::new();
+        let (mut all, bare): (Vec<Setting>, _) = (Vec::new(), table.bare());
         for setting in &self.settings {
             let setting = settled(table, setting)?;
-            let before = all.iter().filter(|known| known.switch == setting.switch);
+            let mut before = all.iter().filter(|known| known.switch == setting.switch);
             if before.clone().any(|known| known.value == setting.value) {
                 return Err(Error::Contradiction(format!("{} stands there twice", setting.name())));
             }
-            let is_bare = table.switch(&setting.switch).map(bare_value).as_ref() == Some(&setting.value);
-            match before.last() {
+            let is_bare = bare.get(&setting.switch) == Some(&setting.value);
+            match before.next_back() {
                 Some(raised) if is_bare => {
                     let (raised, name) = (raised.name(), setting.name());
                     return Err(Error::Contradiction(format!("{raised} and {name} contradict each other")));

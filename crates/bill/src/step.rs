@@ -1,6 +1,5 @@
 //! The steps of a bill: a profile's settings, with what each requires of the others and of the processor.
 
-use crate::profile::bare_value;
 use crate::{Error, Profile, Setting};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -78,8 +77,7 @@ impl Steps {
         processor: Option<&Processor>,
     ) -> Result<Steps, Error> {
         let settings = profile.settled(table)?;
-        let of_bare = table.switches.iter().map(|switch| (switch.name.clone(), bare_value(switch)));
-        let mut bare: BTreeMap<String, String> = of_bare.collect();
+        let mut bare = table.bare();
         bare.extend(entry.needs.iter().map(|(name, value)| (name.clone(), value.clone())));
         let mut steps = Steps { all: Vec::new(), left_out: Vec::new(), bare };
         for setting in &settings {
@@ -114,15 +112,8 @@ impl Steps {
     /// Refuses a profile in which a step requires what another, or bare, contradicts. Whether it was left out does not matter, so that
     /// what is refused does not depend on the processor.
     fn refuse_unmet(&self, table: &Table) -> Result<(), Error> {
-        let mut values = self.bare.clone();
-        values.extend(self.all.iter().map(|step| (step.switch.clone(), step.value.clone())));
-        for step in &self.all {
-            let is_last = values.get(&step.switch) == Some(&step.value);
-            if let Some(why) = unmet(table, step, &values).filter(|_| is_last) {
-                return Err(Error::Contradiction(why));
-            }
-        }
-        Ok(())
+        let every = (0..self.all.len()).collect();
+        table.conflict(&self.values(&every)).map_or(Ok(()), |why| Err(Error::Contradiction(why)))
     }
 
     /// Fills in what each step requires, and leaves out what requires a step that is left out.
@@ -203,15 +194,6 @@ impl Steps {
     }
 }
 
-/// What a step requires of another switch that has another value, in words.
-fn unmet(table: &Table, step: &Step, values: &BTreeMap<String, String>) -> Option<String> {
-    let needs = table.switch(&step.switch).map(|switch| switch.requirements(&step.value));
-    needs.unwrap_or_default().into_iter().flat_map(|need| &need.switches).find_map(|(name, allowed)| {
-        let has = values.get(name).filter(|has| !allowed.contains(has))?;
-        Some(format!("{} requires {name}={}, and {name} is {has}", step.name(), allowed.join(" or ")))
-    })
-}
-
 fn needs(table: &Table, setting: &Setting, processor: Option<&Processor>) -> Vec<Need> {
     let requirements = table.switch(&setting.switch).map(|switch| switch.requirements(&setting.value));
     let need = |requirement: &table::Requirement| {
@@ -233,7 +215,7 @@ fn own_reason(
         return Some(format!("{} always runs with {}={value}", entry.name, setting.switch));
     }
     let forgives = processor.is_some_and(|processor| processor.forgives);
-    let lacking = needs.iter().filter(|need| !need.present && !(need.harmless && forgives));
+    let lacking = needs.iter().filter(|need| !(need.present || need.harmless && forgives));
     let lacking: Vec<String> = lacking.map(|need| need.feature.to_uppercase()).collect();
     (!lacking.is_empty()).then(|| format!("this CPU has no {}", lacking.join(" and no ")))
 }

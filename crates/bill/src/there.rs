@@ -2,7 +2,7 @@
 
 use crate::bill::{Part, PartKind, There};
 use crate::measured::Measured;
-use crate::plan::{Combination, Plan, less, sum};
+use crate::plan::{Combination, Plan, less};
 use crate::{Figure, Unit};
 use document::{Document, Outcome, Row};
 use stats::Cost;
@@ -11,7 +11,8 @@ use stats::Cost;
 pub(crate) fn there(plan: &Plan, measured: &Measured, linux: &Document) -> There {
     let found = cost(plan, measured.unit, linux);
     let parts = parts(plan, measured, linux);
-    let explained = measured.cost(&plan.whole);
+    let added = less(&plan.whole, &plan.bare);
+    let explained = measured.total(&[(&plan.bare, 1.0), (&added, 1.0)]).map(Figure::without_verdict);
     let rest = found.as_ref().ok().zip(explained).map(|(there, here)| difference(there, &here));
     let share = |rest: &Figure| Some(rest.estimate / found.as_ref().ok()?.estimate);
     There {
@@ -81,7 +82,7 @@ fn difference(first: &Figure, second: &Figure) -> Figure {
 
 /// What the lab's cost is made of: all of it.
 fn parts(plan: &Plan, measured: &Measured, linux: &Document) -> Vec<Part> {
-    let figure = |combination: &Combination| measured.cost(combination);
+    let figure = |combination: &Combination| measured.figure(combination).map(Figure::without_verdict);
     let known = |combination: &Combination| !combination.is_empty();
     let part = |kind, what: &str, combination: &Combination, note: Option<&str>| Part {
         kind,
@@ -106,9 +107,8 @@ fn parts(plan: &Plan, measured: &Measured, linux: &Document) -> Vec<Part> {
         }
     }
     let added = less(&plan.whole, bare);
-    let interactions = less(&added, &sum(plan.alone.iter()));
     if plan.alone.iter().any(known) {
-        let figure = figure(&interactions);
+        let figure = measured.total(&plan.interactions(&added)).map(Figure::without_verdict);
         let (kind, what) = (PartKind::Interactions, "steps together".into());
         parts.push(Part { kind, what, figure, note: Some("the whole less the sum of the steps".into()) });
     }

@@ -554,6 +554,16 @@ fn alone(entry: &str) -> Identity {
 }
 
 #[test]
+fn rows_stand_by_verdict_and_then_by_how_many_margins_they_changed() {
+    // As docs/compare.md has it: 2.3 margins of 2 %, 8 of 5 cycles, within the margin, faster, the same.
+    let base = [("int80-i386", 1435.0), ("call", 60.0), ("ud", 200.0), ("int3", 300.0), ("rdtsc", 20.0)];
+    let new = [("int80-i386", 1501.0), ("call", 100.0), ("ud", 204.0), ("int3", 200.0), ("rdtsc", 20.0)];
+    let found = between(&[counted(1, &base)], &[counted(2, &new)]);
+    let order: Vec<&str> = found.rows.iter().map(|row| &*row.entry).collect();
+    assert_eq!(order, ["call", "int80-i386", "ud", "int3", "rdtsc"]);
+}
+
+#[test]
 fn pairs_of_rounds_count_alone() {
     let syscall = |id, cycles| given(&[document(id, vec![measured("syscall-x86_64", "none", cycles)])]);
     let pair = |change: f64| Pair { base: 300.0, new: 300.0 + change };

@@ -27,8 +27,10 @@ pub enum LoadError {
         column: usize,
     },
     /// JSON, but not of the schema's shape.
-    #[error("it is JSON, but not a run document of kentry: {place} (line {line}, column {column}): {what}")]
+    #[error("it is JSON, but not a {kind} of kentry: {place} (line {line}, column {column}): {what}")]
     Shape {
+        /// What it should be: `run document`.
+        kind: &'static str,
         /// Where that is in the document: `results[3].ns.estimate`.
         place: String,
         /// The line that does not fit the schema.
@@ -39,12 +41,17 @@ pub enum LoadError {
         what: String,
     },
     /// A schema that this version does not know.
-    #[error("its schema is {0:?}; this version of kentry reads {SCHEMA:?} and {old:?}", old = v1::SCHEMA)]
-    Schema(String),
+    #[error("its schema is {found:?}; this version of kentry reads {known}")]
+    Schema {
+        /// What it says.
+        found: String,
+        /// What can be read.
+        known: String,
+    },
 }
 
-impl From<serde_path_to_error::Error<serde_json::Error>> for LoadError {
-    fn from(error: serde_path_to_error::Error<serde_json::Error>) -> LoadError {
+impl LoadError {
+    fn of(kind: &'static str, error: serde_path_to_error::Error<serde_json::Error>) -> LoadError {
         let place = error.path().to_string();
         let error = error.into_inner();
         let (line, column) = (error.line(), error.column());
@@ -56,22 +63,25 @@ impl From<serde_path_to_error::Error<serde_json::Error>> for LoadError {
         }
         let place =
             if place == "." { "the whole".to_string() } else { shape::shortened(&place).into_owned() };
-        LoadError::Shape { line, column, place, what: shape::in_words(&error.to_string()) }
+        LoadError::Shape { kind, line, column, place, what: shape::in_words(&error.to_string()) }
     }
 }
 
-fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, LoadError> {
+/// What a run's document is called.
+const RUN: &str = "run document";
+
+fn parse<'a, T: Deserialize<'a>>(text: &'a str, kind: &'static str) -> Result<T, LoadError> {
     let mut parser = serde_json::Deserializer::from_str(text);
-    let value = serde_path_to_error::deserialize(&mut parser)?;
+    let value = serde_path_to_error::deserialize(&mut parser).map_err(|error| LoadError::of(kind, error))?;
     parser.end().map_err(|error| LoadError::Syntax { line: error.line(), column: error.column() })?;
     Ok(value)
 }
 
-/// Reads a document, of this version's schema or an older one.
+/// The schema that a text names; what it should be, in words, stands in errors.
 ///
 /// # Errors
-/// [`LoadError`], with place, line and column where the text stops making sense.
-pub fn load(text: &str) -> Result<Document, LoadError> {
+/// [`LoadError`] when it is no JSON, or names none.
+pub fn schema_of(text: &str, kind: &'static str) -> Result<String, LoadError> {
     #[derive(Deserialize)]
     struct Head {
         schema: String,
@@ -79,21 +89,46 @@ pub fn load(text: &str) -> Result<Document, LoadError> {
     if text.trim_ascii().is_empty() {
         return Err(LoadError::Empty);
     }
-    let head: Head = parse(text)?;
-    let document = match head.schema.as_str() {
+    Ok(parse::<Head>(text, kind)?.schema)
+}
+
+/// Reads what is saved under one schema; `kind` is what it is, in words. All of its numbers are within what can be counted.
+///
+/// # Errors
+/// [`LoadError`], with place, line and column where the text stops making sense.
+pub fn read<'a, T: Deserialize<'a>>(text: &'a str, schema: &str, kind: &'static str) -> Result<T, LoadError> {
+    let found = schema_of(text, kind)?;
+    if found != schema {
+        return Err(other_schema(&found, format!("{schema:?}")));
+    }
+    let value = parse(text, kind)?;
+    parse::<Bounded>(text, kind)?;
+    Ok(value)
+}
+
+fn other_schema(found: &str, known: String) -> LoadError {
+    LoadError::Schema { found: shape::shortened(found).into_owned(), known }
+}
+
+/// Reads a document, of this version's schema or an older one.
+///
+/// # Errors
+/// [`LoadError`], with place, line and column where the text stops making sense.
+pub fn load(text: &str) -> Result<Document, LoadError> {
+    let document = match schema_of(text, RUN)?.as_str() {
         SCHEMA => {
-            let mut document: Document = parse(text)?;
+            let mut document: Document = parse(text, RUN)?;
             tell_guest(&mut document.environment, text)?;
             placed(document)
         }
         v1::SCHEMA => {
-            let mut document: DocumentV1 = parse(text)?;
+            let mut document: DocumentV1 = parse(text, RUN)?;
             tell_guest(&mut document.environment, text)?;
             document.into()
         }
-        other => return Err(LoadError::Schema(shape::shortened(other).into_owned())),
+        other => return Err(other_schema(other, format!("{SCHEMA:?} and {:?}", v1::SCHEMA))),
     };
-    parse::<Bounded>(text)?;
+    parse::<Bounded>(text, RUN)?;
     Ok(document)
 }
 
@@ -108,7 +143,7 @@ fn tell_guest(environment: &mut Environment, text: &str) -> Result<(), LoadError
         lab: Guest,
     }
     if environment.lab.is_some() && environment.guest.is_none() {
-        environment.guest = Some(parse::<Older>(text)?.environment.lab);
+        environment.guest = Some(parse::<Older>(text, RUN)?.environment.lab);
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The command line of `kentry bill`.
 
-use crate::cli::{LAB_STATUS, OutputArgs, SaveArgs, exit_status};
+use crate::cli::{Color, LAB_STATUS, SaveArgs, exit_status};
 use crate::error::Error;
 use crate::guest_args::GuestArgs;
 use crate::profiles;
@@ -8,6 +8,7 @@ use bill::{Profile, Question};
 use clap::{Arg, Args, ValueHint};
 use measure::TableRow;
 use measure::select::{nearest, rows};
+use report::{BillFormat, Format};
 use std::fmt::Write;
 use std::path::PathBuf;
 use table::special::GETPPID;
@@ -59,10 +60,47 @@ pub struct BillArgs {
     pub save: SaveArgs,
     /// What the bill is written as, and where
     #[command(flatten)]
-    pub to: OutputArgs,
+    pub to: BillOutputArgs,
     /// Show every configuration that was measured as well
     #[arg(short, long)]
     pub verbose: bool,
+}
+
+/// What a bill is written as, and where.
+#[derive(Debug, Clone, Args)]
+pub struct BillOutputArgs {
+    /// How to show the bill [default: what the ending of --output says, .json, .csv, .md, .markdown or .svg; otherwise text]
+    #[arg(long, value_name = "FORMAT", value_parser = format())]
+    pub format: Option<BillFormat>,
+    /// Write the bill to this file, whole or not at all, instead of standard output (-)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// When to use color; NO_COLOR is respected too
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub color: Color,
+}
+
+impl BillOutputArgs {
+    /// The format that was asked for, or else what the name of the output file says, or else text.
+    pub fn format(&self) -> BillFormat {
+        let of_file = || self.output.as_deref().and_then(BillFormat::of_file);
+        self.format.or_else(of_file).unwrap_or(BillFormat::Text)
+    }
+
+    /// The same of what no picture shows.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] when a picture was asked for.
+    pub fn format_of_plan(&self) -> Result<Format, Error> {
+        let found = Format::ALL.into_iter().find(|format| BillFormat::from(*format) == self.format());
+        found.ok_or_else(|| Error::Usage("--dry-run prints text or JSON; a picture is of a bill".into()))
+    }
+}
+
+fn format() -> impl clap::builder::TypedValueParser<Value = BillFormat> {
+    use clap::builder::{PossibleValuesParser, TypedValueParser};
+    PossibleValuesParser::new(BillFormat::ALL.map(BillFormat::name))
+        .try_map(|name: String| name.parse::<BillFormat>().map_err(|()| format!("{name} is no format")))
 }
 
 impl BillArgs {
@@ -111,7 +149,7 @@ impl BillArgs {
 
     fn profile(&self, table: &Table) -> Result<Profile, Error> {
         profiles::find(table, &self.profile).ok_or_else(|| {
-            let names: Vec<&str> = profiles::all().into_iter().map(|(name, _)| name).collect();
+            let names: Vec<&str> = profiles::all(table).map(|(name, _)| name).collect();
             let hint = nearest(&self.profile, names.iter().copied());
             let profile = &self.profile;
             Error::Usage(format!("there is no profile \"{profile}\"{hint} (there are {})", names.join(", ")))
@@ -129,7 +167,7 @@ pub fn usage(why: &bill::Error, table: &Table, steps: &[String]) -> Error {
 /// The profiles, and the exit codes.
 pub(crate) fn bill_help() -> String {
     let mut text = String::from("Profiles (--profile):\n");
-    for (name, what) in profiles::all() {
+    for (name, what) in profiles::all(Table::get()) {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "  {name:<16}{what}");
     }

@@ -1,6 +1,6 @@
 //! `kentry bill`: from arguments to the exit code.
 
-use crate::{catch_interrupts, lab_command, note};
+use crate::{catch_interrupts, is_colored, lab_command, note, width};
 use bill::{Bill, Plan, Processor};
 use document::Document;
 use host::Interrupt;
@@ -11,6 +11,7 @@ use kentry::output::Target;
 use kentry::saving::Saving;
 use measure::Counter;
 use measure::lab::{Accel, Emulator, LabPlan, choose, features};
+use report::{BillFormat, Selection, Style};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -65,7 +66,7 @@ fn lab_plan<'a>(table: &'a Table, plan: &Plan, seed: u64, time: Duration) -> Res
 }
 
 fn print_plan(args: &BillArgs, question: bill::Question, target: Target) -> Result<ExitCode, Error> {
-    let table = Table::get();
+    let (table, format) = (Table::get(), args.to.format_of_plan()?);
     let options = args.guest.options(BILL_SECONDS);
     let counter = if options.accel == Accel::Kvm { Counter::Time } else { Counter::Instructions };
     let features = record::abi::FEATURES.iter().map(|(_, name)| name.to_string()).collect();
@@ -74,66 +75,16 @@ fn print_plan(args: &BillArgs, question: bill::Question, target: Target) -> Resu
     let plan = Plan::new(table, question, everything).map_err(|why| usage(&why, table, &[]))?;
     let plan = lab_plan(table, &plan, seed, options.time)?;
     let plan = lab_command::seeded(plan, args.guest.seed, counter);
-    let format = args.to.format();
     target.write_report(format, &dry_run::lab_plan(&plan, counter, format)?)?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn write(bill: &Bill, args: &BillArgs, target: Target) -> Result<(), Error> {
     let format = args.to.format();
-    let text = match format {
-        report::Format::Json => format!("{:#}\n", serde_json::json!(bill)),
-        _ => provisional(bill),
-    };
-    target.write_report(format, text.as_bytes())
-}
-
-/// Until `report` has bills.
-fn provisional(bill: &Bill) -> String {
-    use std::fmt::Write;
-    let figure = |figure: Option<bill::Figure>| match figure {
-        Some(bill::Figure { estimate, low: Some(low), high: Some(high), .. }) => {
-            format!("{estimate:.1} ({low:.1} to {high:.1})")
-        }
-        Some(figure) => format!("{}", figure.estimate),
-        None => "-".into(),
-    };
-    let mut out = String::new();
-    let unit = bill.unit.map_or("nothing measured", bill::Unit::name);
-    let _ = writeln!(out, "{} {}, {}, {unit}\n", bill.entry, bill.operation, bill.profile);
-    let _ = writeln!(
-        out,
-        "{:<24} {:>20} {:>20} {:>20} {:>8}",
-        "step", "alone", "in company", "in orders", "share"
-    );
-    let mut row = |name: &str, cells: [String; 4], note: &str| {
-        let [a, b, c, d] = cells;
-        let _ = writeln!(out, "{name:<24} {a:>20} {b:>20} {c:>20} {d:>8}  {note}");
-    };
-    let one = |of| [figure(of), String::new(), String::new(), String::new()];
-    row("bare", one(bill.bare), "");
-    for line in &bill.lines {
-        let share = line.share.map_or("-".into(), |share| format!("{:.1} %", share * 100.0));
-        let cells = [figure(line.alone), figure(line.in_company), figure(line.in_orders), share];
-        row(&line.step.name(), cells, &format!("{:?}", line.state));
-    }
-    row("sum", one(bill.sum), "");
-    row("interactions", one(bill.interactions), "");
-    row("whole", one(bill.whole), "");
-    if let Some(there) = &bill.there {
-        let _ = writeln!(out, "\n{}: {} {:?}", there.what, figure(there.measured), there.why);
-        for part in &there.parts {
-            let _ = writeln!(out, "  {:<30} {:>20} {:?}", part.what, figure(part.figure), part.note);
-        }
-        let _ = writeln!(
-            out,
-            "explained {}, rest {} {:?}",
-            figure(there.explained),
-            figure(there.rest),
-            there.remarks
-        );
-    }
-    out
+    let (color, width) = (is_colored(args.to.color, &target), width(&target));
+    let style = Style { color, width, verbose: args.verbose, selection: Selection::All };
+    let bytes = report::bill(bill, format, &style)?;
+    if format == BillFormat::Text { target.write_text(&bytes) } else { target.write(&bytes) }
 }
 
 /// The exit code of a bill that was shown.

@@ -5,6 +5,7 @@ use crate::compare_args::{BISECT_STATUS, COMPARE_STATUS, CompareArgs};
 use crate::error::Error;
 pub use crate::guest_args::Accel;
 use crate::guest_args::{GuestArgs, LAB_SECONDS};
+use crate::time_args::{TimeArgs, of_one_kind, with_default};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use measure::lab::Options;
 use measure::{CpuChoice, HostPlan};
@@ -37,6 +38,15 @@ pub const EXEC_STATUS: &[(&str, &str)] = &[
     ("128 + n", "signal n ended the program"),
 ];
 
+/// The budget of `measure`, in seconds.
+const MEASURE_BUDGET: u32 = 4;
+
+/// The budget of `reproduce`, in seconds, for kentry's way.
+pub const REPRODUCE_BUDGET: u32 = 2;
+
+/// `--cpu` of `reproduce`.
+const ONE_CPU: &str = "Measure on this CPU alone [default: whichever CPU is quiet, among fast cores]";
+
 /// Measures every way into an x86 kernel: what each entry costs, and why.
 ///
 /// Without a subcommand, kentry measures this machine, like `kentry measure`.
@@ -66,7 +76,7 @@ pub enum Command {
     /// List the runs that are kept, the newest first; or show, name, tag, remove or verify them
     #[command(args_conflicts_with_subcommands = true, after_help = exit_status(&[]))]
     Runs(RunsArgs),
-    /// Show kept runs or saved documents, in any format
+    /// Show kept runs, saved documents or saved bills, in any format
     Show(ShowFileArgs),
     /// Measure here what somebody has published, as its author did and as kentry does, side by side
     #[command(after_help = exit_status(&[]))]
@@ -79,7 +89,7 @@ pub enum Command {
     Report(ReportArgs),
     /// List every entry, its operations and what it is
     List(ListArgs),
-    /// Explain an entry (history, hardware, Linux, registers, return) or an operation
+    /// Explain an entry (history, hardware, Linux, registers, return), an operation, a switch of the lab or a profile
     Explain(ExplainArgs),
     /// Print a completion script for a shell
     Completions {
@@ -100,17 +110,9 @@ pub enum Command {
     },
 }
 
-/// The CPUs that `--cpu` names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cpus {
-    /// One.
-    Only(usize),
-    /// One of each kind.
-    EveryKind,
-}
-
 /// What to measure, and how to show it.
 #[derive(Debug, Clone, Args)]
+#[command(mut_arg("budget", with_default(MEASURE_BUDGET)))]
 pub struct MeasureArgs {
     /// Only entries of this name, short name (syscall) or glob (*, ?, [...]); may be given several times
     #[arg(short, long, value_name = "NAME", value_hint = ValueHint::Other)]
@@ -118,21 +120,9 @@ pub struct MeasureArgs {
     /// Only operations of this name, C function or glob (*, ?, [...]); may be given several times
     #[arg(short, long, value_name = "NAME", value_hint = ValueHint::Other)]
     pub operation: Vec<String>,
-    /// Measure on this CPU alone, or on each kind of core (all) [default: whichever CPU is quiet, among fast cores]
-    #[arg(long, value_name = "NUMBER|all", value_parser = cpus, allow_negative_numbers = true)]
-    pub cpu: Option<Cpus>,
-    /// How long to measure; for rows that then lack quiet rounds, kentry goes on for up to three times as long
-    #[arg(long, value_name = "SECONDS", default_value = "4", value_parser = budget, allow_negative_numbers = true)]
-    pub budget: Duration,
-    /// Stop when the budget is used up, though not before one round of every row
-    #[arg(long)]
-    pub strict_budget: bool,
-    /// Draw the order of the rounds from this number (at most 2^53) instead of a random one
-    #[arg(long, value_name = "NUMBER", value_parser = seed, allow_negative_numbers = true)]
-    pub seed: Option<u64>,
-    /// Run the probes with real-time priority (SCHED_FIFO), where permitted
-    #[arg(long)]
-    pub realtime: bool,
+    /// How to measure
+    #[command(flatten)]
+    pub time: TimeArgs,
     /// Print what would be measured, and measure nothing
     #[arg(long)]
     pub dry_run: bool,
@@ -224,18 +214,8 @@ impl MeasureArgs {
     /// # Errors
     /// [`Error::Usage`] when a name matches no row.
     pub fn plan<'a>(&self, table: &'a Table, drawn: u32) -> Result<HostPlan<'a>, Error> {
-        Ok(HostPlan {
-            rows: measure::select::rows(table, Kernel::Linux, &self.entry, &self.operation)?,
-            cpus: match self.cpu {
-                None => CpuChoice::Quiet,
-                Some(Cpus::Only(cpu)) => CpuChoice::Only(cpu),
-                Some(Cpus::EveryKind) => CpuChoice::EveryKind,
-            },
-            budget: self.budget,
-            strict_budget: self.strict_budget,
-            seed: self.seed.unwrap_or(u64::from(drawn)),
-            realtime: self.realtime,
-        })
+        let rows = measure::select::rows(table, Kernel::Linux, &self.entry, &self.operation)?;
+        Ok(self.time.plan(rows, MEASURE_BUDGET, drawn))
     }
 }
 
@@ -278,7 +258,8 @@ impl OutputArgs {
 /// Options of `show`.
 #[derive(Debug, Clone, Args)]
 pub struct ShowFileArgs {
-    /// Runs by name, id, latest or latest~1 (the one before), or files that were saved with --output FILE.json; - is standard input
+    /// Runs by name, id, latest or latest~1 (the one before), or files that were saved with --output FILE.json, of `kentry bill`
+    /// too (then with --output FILE.svg a picture); - is standard input
     #[arg(value_name = "RUN", required = true, value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
     /// Only rows of entries of this name, short name or glob; may be given several times
@@ -373,22 +354,20 @@ pub enum RunsCommand {
 
 /// Options of `reproduce`.
 #[derive(Debug, Clone, Args)]
+#[command(mut_arg("budget", with_default(REPRODUCE_BUDGET)), mut_arg("cpu", of_one_kind(ONE_CPU)))]
 pub struct ReproduceArgs {
     /// Which published table; --list shows all
     #[arg(value_name = "NAME", required_unless_present = "list", value_hint = ValueHint::Other)]
     pub table: Option<String>,
     /// List the published tables
-    #[arg(long, conflicts_with_all = ["table", "lab", "cpu", "budget", "no_save", "name", "tag", "verbose"])]
+    #[arg(long, conflicts_with_all = ["table", "lab", "cpu", "budget", "strict_budget", "seed", "realtime", "no_save", "name", "tag", "verbose"])]
     pub list: bool,
     /// Add what it takes in the lab, kentry's own kernel, which has entries and protections that this Linux lacks
     #[arg(long)]
     pub lab: bool,
-    /// Measure on this CPU alone [default: whichever CPU is quiet, among fast cores]
-    #[arg(long, value_name = "NUMBER", value_parser = one_cpu, allow_negative_numbers = true)]
-    pub cpu: Option<usize>,
-    /// How long to measure kentry's way; for rows that then lack quiet rounds, kentry goes on for up to three times as long
-    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = budget, allow_negative_numbers = true)]
-    pub budget: Duration,
+    /// How to measure kentry's way
+    #[command(flatten)]
+    pub time: TimeArgs,
     /// Whether to keep the run
     #[command(flatten)]
     pub save: SaveArgs,
@@ -411,7 +390,8 @@ pub struct ListArgs {
 /// Options of `explain`.
 #[derive(Debug, Clone, Args)]
 pub struct ExplainArgs {
-    /// An entry, an operation, a short name (syscall, clock_gettime) or a glob; `kentry list` shows all names
+    /// An entry, an operation, a short name (syscall, clock_gettime), a switch (pti) or one of its values (pti=on), a profile
+    /// (linux-6.1), or a glob; `kentry list` shows all names
     #[arg(value_name = "NAME", value_hint = ValueHint::Other)]
     pub name: String,
     /// Print a complete small program that says hello through this entry
@@ -448,10 +428,15 @@ fn codes<'a>(all: impl IntoIterator<Item = &'a (&'a str, &'a str)>) -> String {
 /// The two ways to name runs.
 const COMPARE_USAGE: &str = "kentry compare [OPTIONS] BASE NEW\n       kentry compare [OPTIONS] --base RUN [--base RUN]... --new RUN [--new RUN]...\n       kentry compare [OPTIONS] --live COMMAND-A COMMAND-B";
 
+/// In which order rows are shown.
+const COMPARED_ROWS: &str = "Order of the rows:
+  By verdict: closed, opened, cause changed, slower, faster, inconclusive, same. Slower and faster rows that clear the
+  margin come before those within it; of each, the greatest change in margins comes first (docs/compare.md).";
+
 /// The exit codes, which are not those of other commands.
 fn compare_help() -> String {
     let (own, bisect) = (codes(COMPARE_STATUS), codes(BISECT_STATUS));
-    format!("Exit status:\n{own}\nWith --git-bisect:\n{bisect}")
+    format!("{COMPARED_ROWS}\n\nExit status:\n{own}\nWith --git-bisect:\n{bisect}")
 }
 
 /// What `--set` can name, and the exit codes.
@@ -485,18 +470,13 @@ fn within(text: &str) -> Result<Duration, String> {
     humantime::parse_duration(text).map_err(|_| "this is not a time, such as 30d or 12h".to_string())
 }
 
-pub(crate) fn cpus(text: &str) -> Result<Cpus, String> {
+pub(crate) fn cpus(text: &str) -> Result<CpuChoice, String> {
     if text == "all" {
-        return Ok(Cpus::EveryKind);
+        return Ok(CpuChoice::EveryKind);
     }
-    text.parse().map(Cpus::Only).map_err(|_| {
+    text.parse().map(CpuChoice::Only).map_err(|_| {
         "this is neither the number of a CPU nor \"all\"; CPUs count from 0, and `lscpu -e` lists them".into()
     })
-}
-
-fn one_cpu(text: &str) -> Result<usize, String> {
-    text.parse()
-        .map_err(|_| "this is not the number of a CPU; they count from 0, and `lscpu -e` lists them".into())
 }
 
 /// The greatest seed: JSON readers keep every whole number up to this one.

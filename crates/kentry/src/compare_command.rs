@@ -41,6 +41,7 @@ pub fn run(args: &CompareArgs) -> ExitCode {
 }
 
 fn compare_runs(args: &CompareArgs) -> Result<Ended, Error> {
+    args.measured.none_given()?;
     let outputs = outputs(args)?;
     gate_rules::not_contradictory(&args.settings().gate)?;
     let sides = Sides::read(args)?;
@@ -67,7 +68,7 @@ fn compare_live(args: &CompareArgs) -> Result<Ended, Error> {
     // That runs cannot be kept is said once.
     let savings = [Saving::prepare(&save, &mut note)?, Saving::prepare(&save, &mut |_| ())?];
     let interrupt = catch_interrupts()?;
-    let arms = live_command::measure(&commands, &plan, args.measured.timeout, &interrupt, &mut note)?;
+    let arms = live_command::measure(&commands, &plan, args.measured.timeout(), &interrupt, &mut note)?;
     let kept: Vec<Result<bool, Error>> =
         savings.into_iter().zip(&arms.documents).map(|(saving, document)| saving.keep(document)).collect();
     let is_kept = |place: usize| matches!(kept.get(place), Some(Ok(true)));

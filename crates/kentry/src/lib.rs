@@ -27,3 +27,4 @@ pub mod progress;
 pub mod saving;
 pub mod stack;
 pub mod this_machine;
+pub mod time_args;

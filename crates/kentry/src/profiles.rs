@@ -3,23 +3,18 @@
 use bill::{Profile, Setting};
 use table::Table;
 
-/// Provisional, until the table has them.
-const PROFILES: [(&str, &str, &str); 2] = [
-    ("bare", "no protection at all", ""),
-    ("linux-6.1", "Linux 6.1, as far as the lab has it", "swapgs=on,pti=on,pcid=keep,stack=frame,smap=on"),
-];
-
 /// The name of each, and what it is.
-pub fn all() -> Vec<(&'static str, &'static str)> {
-    PROFILES.iter().map(|(name, what, _)| (*name, *what)).collect()
+pub fn all(table: &Table) -> impl Iterator<Item = (&str, &str)> {
+    table.profiles.iter().map(|profile| (profile.name.as_str(), profile.what.as_str()))
 }
 
 /// The profile of that name.
-pub fn find(_: &Table, name: &str) -> Option<Profile> {
-    let (name, _, settings) = PROFILES.iter().find(|(known, ..)| *known == name)?;
-    let setting = |text: &str| {
-        let (switch, value) = text.split_once('=')?;
-        Some(Setting { switch: switch.into(), value: value.into(), guess: None })
+pub fn find(table: &Table, name: &str) -> Option<Profile> {
+    let profile = table.profile(name)?;
+    let setting = |step: &table::Setting| Setting {
+        switch: step.switch.clone(),
+        value: step.value.clone(),
+        guess: None,
     };
-    Some(Profile { name: (*name).into(), settings: settings.split(',').filter_map(setting).collect() })
+    Some(Profile { name: profile.name.clone(), settings: profile.steps.iter().map(setting).collect() })
 }

@@ -71,6 +71,17 @@ pub struct Origin {
     pub until: Option<String>,
 }
 
+impl Origin {
+    /// In words: `arch/x86/entry/calling.h`: SWITCH_TO_KERNEL_CR3; since 4.15.
+    pub fn written(&self) -> String {
+        let version = |word: &str, version: &Option<String>| {
+            version.as_ref().map(|version| format!("{word} {version}")).unwrap_or_default()
+        };
+        let versions = [version("; since", &self.since), version(", until", &self.until)].concat();
+        format!("`{}`: {}{versions}.", self.file, self.symbol)
+    }
+}
+
 /// A value for every switch, by its name.
 pub type Whole = BTreeMap<String, String>;
 
@@ -163,7 +174,7 @@ impl Table {
             if profile.name.is_empty() || !profile.name.chars().all(plain) || !names.insert(&profile.name) {
                 return Err(wrong("the name is taken, empty, or not of a-z 0-9 - _ . =".into()));
             }
-            self.check_profile(profile).map_err(wrong)?;
+            self.accepts(profile).map_err(wrong)?;
         }
         let mut settings = BTreeSet::new();
         for origin in &self.origins {
@@ -191,7 +202,11 @@ impl Table {
         Ok(switch)
     }
 
-    fn check_profile(&self, profile: &Profile) -> Result<(), String> {
+    /// Whether the steps of a profile are some that there are, in an order in which each has what it requires.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words.
+    pub fn accepts(&self, profile: &Profile) -> Result<(), String> {
         let mut whole = self.bare();
         for setting in &profile.steps {
             let switch = self.check_step(setting)?;

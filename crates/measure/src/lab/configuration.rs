@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(two.named, ["smap", "pti", "pcid"]);
         let of = |index: usize| two.all[index].only(&two.named).into_values().collect::<Vec<_>>().join(" ");
         // By name: pcid, pti, smap.
-        assert_eq!([of(0), of(1)], ["on on on", "off off off"]);
+        assert_eq!([of(0), of(1)], ["keep on on", "off off off"]);
         let none = configurations(&[]).unwrap();
         assert_eq!(none.all, [Configuration::defaults(Table::get())]);
         assert!(none.named.is_empty());
@@ -219,7 +219,8 @@ mod tests {
         let with = |values| Configuration::defaults(Table::get()).with_values(values);
         assert!(with(&[("zzz", "on")]).unwrap_err().starts_with("there is no switch \"zzz\""));
         assert!(with(&[("observe", "maybe")]).unwrap_err().starts_with("\"maybe\" is no value of observe"));
-        assert_eq!(with(&[("pcid", "on")]).unwrap_err(), "pcid=on requires pti=on, and pti is off");
+        let copied = with(&[("copy-frame", "on")]).unwrap_err();
+        assert_eq!(copied, "copy-frame=on requires pti=on or trampoline, and pti is off");
         let observed = with(&[("observe", "on")]).unwrap();
         let changes = observed.changes_from(&Configuration::defaults(Table::get()));
         assert_eq!(changes, [("observe".to_string(), "on".to_string())]);
@@ -292,8 +293,15 @@ mod tests {
                 "\"1001\" is no value of cr3-writes, which is a whole number from 0 to 1000",
             ),
             (&["cr3-writes=1", "cr3-writes=01"], "--set cr3-writes=01: the same configuration as another"),
-            (&["pcid=on"], "--set pcid=on: pcid=on requires pti=on, and pti is off"),
-            (&["pcid=on,pti=off"], "--set pcid=on,pti=off: pcid=on requires pti=on, and pti is off"),
+            (
+                &["copy-frame=on"],
+                "--set copy-frame=on: copy-frame=on requires pti=on or trampoline, and pti is off",
+            ),
+            (
+                &["copy-frame=on,pti=off"],
+                "--set copy-frame=on,pti=off: copy-frame=on requires pti=on or trampoline, and pti is off",
+            ),
+            (&["pcid=on", "pcid=keep"], "--set pcid=keep: the same configuration as another"),
             (&["pti=on,pti=off"], "--set pti=on,pti=off: pti is set twice"),
             (&["pti=on", "smap=on,pti=on"], "--set smap=on,pti=on: the same configuration as another"),
         ] {

@@ -22,7 +22,7 @@ const fn on(color: AnsiColor) -> Style {
 }
 
 /// Drawn for a step for which there is no letter.
-const NO_LETTER: char = '*';
+const NO_LETTER: char = '+';
 
 /// The bars, with a legend below; nothing where bare has no figure.
 pub(super) fn bars(bill: &Bill, width: usize) -> Vec<Line> {
@@ -112,6 +112,8 @@ fn legend(here: &Path, there: Option<&Path>, ruler: &Ruler) -> String {
     let has = |kind: Kind| pieces().any(|piece| piece.kind == kind);
     let mut items = vec!["█ bare"];
     items.extend(has(Kind::Step).then_some("a letter: the step of that letter"));
+    let is_nameless = pieces().any(|piece| piece.kind == Kind::Step && piece.key.is_none());
+    items.extend(is_nameless.then_some("+ steps for which there is no letter"));
     items.extend(has(Kind::Together).then_some("~ interactions"));
     items.extend(has(Kind::Open).then_some("? not told apart"));
     items.extend(has(Kind::Explained).then_some("of Linux █ explained here"));

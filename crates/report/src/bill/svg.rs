@@ -25,8 +25,9 @@ const TOP: f64 = 58.0;
 /// Room for the axis' labels above the bars.
 const LABELS: f64 = 26.0;
 
-/// The most characters that there is room for: names, what stands in place of a bar, and a line of text.
-const NAME: usize = 29;
+/// The most characters that there is room for: the title, names, what stands in place of a bar, and a line of text.
+const TITLE: usize = 88;
+const NAME: usize = 28;
 const SAID: usize = 80;
 const TEXT: usize = 140;
 
@@ -64,7 +65,6 @@ struct Text {
 
 /// A path as one bar.
 struct Bar {
-    y: Px,
     text_y: Px,
     name: &'static str,
     figure: String,
@@ -130,7 +130,7 @@ impl Picture {
         let legend = legend(here.as_ref(), there.as_ref(), end + LINE);
         Picture {
             height: Px(end + 2.0 * LINE + ROW),
-            title: xml(&format!("kentry bill: {}", words::title(bill))),
+            title: shortened(&xml(&format!("kentry bill: {}", words::title(bill))), TITLE),
             description: xml(&description(bill)),
             lines,
             ticks: axis.ticks(),
@@ -193,9 +193,11 @@ fn description(bill: &Bill) -> String {
     sentences.join(" ")
 }
 
-fn class(kind: Kind, number: usize) -> &'static str {
-    match kind {
+/// How a piece is filled. Steps beside each other differ, and one that makes the path shorter is hollow.
+fn class(piece: &Piece, number: usize) -> &'static str {
+    match piece.kind {
         Kind::Bare => "bare",
+        Kind::Step if piece.cost() < 0.0 => "less",
         Kind::Step if number.is_multiple_of(2) => "step-0",
         Kind::Step => "step-1",
         Kind::Together => "together",
@@ -216,13 +218,13 @@ fn bar(bill: &Bill, name: &'static str, path: &Path, axis: &Axis, y: f64) -> Bar
     let drawn = |spans: &[Span], y: f64, height: f64| -> Vec<Drawn> {
         let numbered = spans.iter().enumerate();
         numbered
-            .map(|(number, span)| drawn(bill, span, class(span.piece.kind, number), axis, (y, height)))
+            .map(|(number, span)| drawn(bill, span, class(span.piece, number), axis, (y, height)))
             .collect()
     };
     let mut pieces = drawn(&path.longer(), y, BAR);
-    pieces.extend(drawn(&path.shorter(), y + BAR, LINE - 6.0));
+    pieces.extend(drawn(&path.shorter(), y + BAR + 2.0, LINE - 8.0));
     let figure = words::amount(bill, path.end());
-    Bar { y: Px(y), text_y: Px(y + BAR / 2.0 + 4.0), name, figure, pieces }
+    Bar { text_y: Px(y + BAR / 2.0 + 4.0), name, figure, pieces }
 }
 
 fn drawn(bill: &Bill, span: &Span, class: &'static str, axis: &Axis, (y, height): (f64, f64)) -> Drawn {
@@ -241,7 +243,7 @@ fn drawn(bill: &Bill, span: &Span, class: &'static str, axis: &Axis, (y, height)
 
 /// A row for each piece, and for each step that has none.
 fn rows(bill: &Bill, here: Option<&Path>, there: Option<&Path>, axis: &Axis, at: &mut f64) -> Vec<Row> {
-    let mut rows = Rows { bill, axis, at, number: 0, rows: Vec::new() };
+    let mut rows = Rows { bill, axis, at, whole: bill.whole, number: 0, rows: Vec::new() };
     let mut pieces = here.map(|path| path.pieces.as_slice()).unwrap_or_default();
     if let Some((bare, others)) = pieces.split_first() {
         rows.piece(bare, bill.bare, "");
@@ -251,8 +253,8 @@ fn rows(bill: &Bill, here: Option<&Path>, there: Option<&Path>, axis: &Axis, at:
         let (name, remark) = (words::name(bill, line), words::remark(line));
         match (added(bill, line), pieces.split_first()) {
             (Some(figure), Some((piece, others))) => {
-                let share = words::share(line.share);
-                rows.step(piece, &name, (figure, share), &remark);
+                let row = rows.with(piece, &name, Some(figure), &remark);
+                rows.push(row);
                 pieces = others;
             }
             _ => rows.without(&name, &remark),
@@ -261,9 +263,10 @@ fn rows(bill: &Bill, here: Option<&Path>, there: Option<&Path>, axis: &Axis, at:
     for piece in pieces {
         rows.piece(piece, bill.interactions.filter(|_| piece.kind == Kind::Together), "");
     }
-    rows.sum("whole", bill.whole, Kind::Explained);
+    rows.sum("whole", bill.whole);
     if let Some(found) = &bill.there {
-        rows.sum("Linux, measured", found.measured, Kind::Bare);
+        rows.whole = found.measured;
+        rows.sum("Linux, measured", found.measured);
         let note = found.why.as_deref().unwrap_or_default();
         for piece in there.map(|path| path.pieces.as_slice()).unwrap_or_default() {
             let figure = if piece.kind == Kind::Rest { found.rest } else { found.explained };
@@ -281,6 +284,8 @@ struct Rows<'a> {
     bill: &'a Bill,
     axis: &'a Axis,
     at: &'a mut f64,
+    /// What shares are parts of.
+    whole: Option<Figure>,
     number: usize,
     rows: Vec<Row>,
 }
@@ -316,7 +321,7 @@ impl Rows<'_> {
     fn with(&mut self, piece: &Piece, name: &str, figure: Option<Figure>, remark: &str) -> Row {
         let (from, to) = (piece.from.min(piece.to), piece.from.max(piece.to));
         let span = Span { piece, from, to };
-        let class = class(piece.kind, self.number);
+        let class = class(piece, self.number);
         self.number += 1;
         let (y, height) = (*self.at + 4.0, ROW - 8.0);
         let piece_drawn = Drawn { letter: None, ..drawn(self.bill, &span, class, self.axis, (y, height)) };
@@ -327,6 +332,7 @@ impl Rows<'_> {
         });
         Row {
             key: piece.key.map(String::from).unwrap_or_default(),
+            share: self.share(piece.cost()),
             figure: self.figure(figure, piece.cost()),
             piece: Some(piece_drawn),
             interval,
@@ -345,15 +351,16 @@ impl Rows<'_> {
         self.push(row);
     }
 
-    fn step(&mut self, piece: &Piece, name: &str, (figure, share): (Figure, String), remark: &str) {
-        let row = self.with(piece, name, Some(figure), remark);
-        self.push(Row { share, ..row });
+    fn share(&self, cost: f64) -> String {
+        let whole = self.whole.map(|whole| whole.estimate).filter(|whole| *whole > 0.0);
+        words::share(whole.map(|whole| cost / whole))
     }
 
     /// From nothing to a figure.
-    fn sum(&mut self, name: &str, figure: Option<Figure>, kind: Kind) {
+    fn sum(&mut self, name: &str, figure: Option<Figure>) {
         let Some(found) = figure else { return self.without(name, "") };
-        let piece = Piece { kind, key: None, name: name.to_owned(), from: 0.0, to: found.estimate };
+        let (kind, to) = (Kind::Explained, found.estimate);
+        let piece = Piece { kind, key: None, name: name.to_owned(), from: 0.0, to };
         let row = self.with(&piece, name, figure, "");
         self.push(Row { is_sum: true, ..row });
     }
@@ -370,19 +377,20 @@ fn shortened(text: &str, most: usize) -> String {
 /// What the fillings mean, those that there are.
 fn legend(here: Option<&Path>, there: Option<&Path>, y: f64) -> Vec<Swatch> {
     let all = [
-        (Kind::Bare, "bare", "bare"),
-        (Kind::Step, "step-0", "a step, with its letter"),
-        (Kind::Together, "together", "interactions"),
-        (Kind::Open, "open", "not told apart"),
-        (Kind::Explained, "explained", "explained here"),
-        (Kind::Rest, "rest", "rest"),
+        ("bare", "bare"),
+        ("step-0", "a step, with its letter"),
+        ("less", "a step that makes it shorter"),
+        ("together", "interactions"),
+        ("open", "not told apart"),
+        ("explained", "explained here"),
+        ("rest", "rest"),
     ];
     let pieces = || here.into_iter().chain(there).flat_map(|path| &path.pieces);
-    let shown = all.into_iter().filter(|(kind, _, _)| pieces().any(|piece| piece.kind == *kind));
-    let mut x = axis::LEFT;
-    let swatch = |(_, class, text): (Kind, &'static str, &'static str)| {
+    let shown = all.into_iter().filter(|(wanted, _)| pieces().any(|piece| class(piece, 0) == *wanted));
+    let mut x = 20.0;
+    let swatch = |(class, text): (&'static str, &'static str)| {
         let from = x;
-        x += 40.0 + 7.0 * text.len() as f64;
+        x += 38.0 + 6.3 * text.len() as f64;
         Swatch { class, x: Px(from), y: Px(y), text_x: Px(from + 20.0), text_y: Px(y + 11.0), text }
     };
     shown.map(swatch).collect()

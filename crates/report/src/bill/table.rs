@@ -38,6 +38,16 @@ pub(super) struct Table {
     pub rows: Vec<Row>,
 }
 
+impl Table {
+    /// Leaves out the columns of numbers that are not at these places, which are in their order.
+    pub fn keep(&mut self, places: &[usize]) {
+        self.headings = places.iter().filter_map(|place| self.headings.get(*place).copied()).collect();
+        for row in &mut self.rows {
+            row.numbers = places.iter().filter_map(|place| row.numbers.get(*place).cloned()).collect();
+        }
+    }
+}
+
 /// The columns of the steps' figures: what they are called, and where they are from. Each has a column of errors behind it where
 /// time was measured.
 struct Columns {

@@ -75,12 +75,15 @@ fn adds_up(bill: &Bill) -> String {
     let whole = amount(whole);
     if bill.orders > 0 {
         let added = bill.added.as_ref().map_or(ABSENT.to_owned(), amount);
-        return format!("{} bare and {added} by {steps}: {whole} {unit}", amount(bare));
+        return format!("{} bare + {added} by {steps} = {whole} {unit}", amount(bare));
     }
     let sum = bill.sum.as_ref().map_or(ABSENT.to_owned(), amount);
-    let together = bill.interactions.as_ref().map_or(ABSENT.to_owned(), amount);
+    let together = bill.interactions.map_or(format!("+ {ABSENT}"), |figure| {
+        let sign = if figure.estimate < 0.0 { "-" } else { "+" };
+        format!("{sign} {}", self::amount(bill, figure.estimate.abs()))
+    });
     format!(
-        "{} bare, {sum} by {steps}, each alone, and {together} by interactions: {whole} {unit}",
+        "{} bare + {sum} by {steps}, each alone, {together} by interactions = {whole} {unit}",
         amount(bare)
     )
 }
@@ -124,7 +127,7 @@ pub(super) fn name(bill: &Bill, line: &Line) -> String {
 /// The features that a step needs the processor for.
 pub(super) fn needs(line: &Line) -> String {
     let needs = line.step.needs.iter().map(|need| need.feature.as_str());
-    let needs = needs.collect::<Vec<_>>().join(" ");
+    let needs = needs.collect::<Vec<_>>().join(" ").to_uppercase();
     if needs.is_empty() { ABSENT.to_owned() } else { needs }
 }
 
