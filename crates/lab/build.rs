@@ -2,6 +2,7 @@
 //! or the system's.
 
 use compile::{FREESTANDING, KERNEL_HEADERS, run, sources};
+use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use table::{Table, header};
@@ -108,7 +109,11 @@ impl Build {
             assert!(calls.len() > 50, "user/calls.def has {} calls for {abi}", calls.len());
             out.push_str(&format!("\n.macro DIRECT_{}\n", abi.to_uppercase()));
             tree(&mut out, &calls, abi);
-            out.push_str(".endm\n");
+            let (abi, number) = (abi.to_uppercase(), if abi == "x86_64" { 110 } else { 64 });
+            let compared = compared(&calls, number);
+            out.push_str(&format!(
+                ".endm\n\n#define DIRECT_{abi}_GETPPID {compared} /* instructions of it */\n"
+            ));
         }
         out
     }
@@ -197,6 +202,20 @@ fn tree(out: &mut String, calls: &[(u32, String)], abi: &str) {
     tree(out, less, abi);
     out.push_str(&format!("{label}:\n"));
     tree(out, &rest[1..], abi);
+}
+
+/// Instructions that the tree takes to go to the function of a number, which is one of these.
+fn compared(calls: &[(u32, String)], wanted: u32) -> usize {
+    if calls.len() <= LEAF {
+        let place = calls.iter().position(|(number, _)| *number == wanted);
+        return 2 * (1 + place.expect("user/calls.def has getppid"));
+    }
+    let (less, rest) = calls.split_at(calls.len() / 2);
+    match wanted.cmp(&rest[0].0) {
+        Ordering::Equal => 2,
+        Ordering::Less => 3 + compared(less, wanted),
+        Ordering::Greater => 3 + compared(&rest[1..], wanted),
+    }
 }
 
 /// `#define __NR_read 0`

@@ -183,6 +183,11 @@ impl Kernel {
     }
 }
 
+/// Whether functions return as they are compiled, and not by a jump to another return.
+pub fn has_plain_returns(configuration: &Configuration) -> bool {
+    !configuration.iter().any(|(name, value)| *name == "returns" && *value != "plain")
+}
+
 /// Values of switches by name; those that are not named have their defaults.
 pub type Configuration<'a> = [(&'a str, &'a str)];
 
@@ -210,7 +215,8 @@ impl Step {
             let set = configuration.iter().find(|(name, _)| *name == switch.name);
             switch.value(set.map_or(switch.default.as_str(), |(_, value)| value))
         });
-        Some(executed.count + executed.each * u64::from(number.unwrap_or(0)))
+        let jumps = executed.returns * u64::from(!has_plain_returns(configuration));
+        Some(executed.count + executed.each * u64::from(number.unwrap_or(0)) + jumps)
     }
 
     /// Whether a branch of it goes back in it.

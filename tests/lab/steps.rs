@@ -54,7 +54,7 @@ pub fn entry(name: &str) -> &'static Entry {
 }
 
 /// The figures of rows, in instructions.
-pub fn costs(script: &Script) -> Option<Vec<u64>> {
+fn costs(script: &Script) -> Option<Vec<u64>> {
     let session = script.boot(Emulator::TcgIntel)?;
     session.ran.iter().for_each(|ran| assert_eq!(ran.answer(), Answer::Ok, "{}", ran.label));
     Some(session.ran.iter().map(Ran::cost).collect())

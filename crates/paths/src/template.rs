@@ -47,6 +47,8 @@ pub struct Executed {
     pub each: u64,
     /// The id of that switch; 0 if there is none.
     pub switch: u32,
+    /// How many of `count` are returns of functions, which may be rewritten to jumps.
+    pub returns: u64,
 }
 
 /// A step of a template; or a hook, which has no code.
@@ -115,13 +117,15 @@ pub struct Path {
 struct Declared(Vec<u64>);
 
 impl Declared {
-    const QUADS: usize = 4;
+    const QUADS: usize = 5;
 
     /// Of the step whose code is there.
     fn within(&self, start: u64, end: u64) -> Option<Executed> {
         let inside = |row: &&[u64]| row.first().is_some_and(|at| (start..end).contains(at));
         match self.0.chunks_exact(Self::QUADS).find(inside)? {
-            [_, count, each, switch] => Some(Executed { count: *count, each: *each, switch: *switch as u32 }),
+            [_, count, each, switch, returns] => {
+                Some(Executed { count: *count, each: *each, switch: *switch as u32, returns: *returns })
+            }
             _ => None,
         }
     }

@@ -8,6 +8,7 @@
 
 ATTACH IN_KERNEL, 64
 STEP "branch history: clear it", SWITCH_BHB, IS(BHB_LOOP), ENTERED_BY, NOT(BY_EXCEPTION)
+	EXECUTES 114, 0, 0, 7
 	push	%rax
 	push	%rcx
 	CALL_C	clear_branch_history

@@ -7,6 +7,7 @@
 
 ATTACH IN_KERNEL, 62
 STEP "untrain returns", SWITCH_RETURNS, IS(RETURNS_UNTRAIN)
+	EXECUTES 6			# on a processor that is not Zen 3 or 4
 	CALL_C	untrain_returns
 END_ATTACH
 
