@@ -6,9 +6,19 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use table::{Table, header};
 
-/// Linked 2 GiB below the top (`lab/kernel.lds`), and entered by exceptions at any time: no red zone.
-const KERNEL: &[&str] =
-    &["-m64", "-mcmodel=kernel", "-mno-red-zone", "-fno-pic", "-fno-pie", "-static", "-no-pie", "-Wl,-n"];
+/// Linked 2 GiB below the top (`lab/kernel.lds`), and entered by exceptions at any time: no red zone. No tables of jumps, which would be
+/// indirect branches (`lab/entry/steps/ibt.c`).
+const KERNEL: &[&str] = &[
+    "-m64",
+    "-mcmodel=kernel",
+    "-mno-red-zone",
+    "-fno-pic",
+    "-fno-pie",
+    "-fno-jump-tables",
+    "-static",
+    "-no-pie",
+    "-Wl,-n",
+];
 
 /// A shared object that nothing relocates.
 const VDSO: &[&str] = &[

@@ -2,7 +2,7 @@
 
 use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction};
 use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A kernel, read.
 pub struct Kernel {
@@ -137,6 +137,12 @@ impl Kernel {
             let code = Decoder::with_ip(64, &self.bytes(start)[..size], start, DecoderOptions::NONE);
             (function.name().unwrap(), code.into_iter().collect())
         })
+    }
+
+    /// Those of these functions in which there is such an instruction.
+    pub fn functions_that(&self, has: impl Fn(&Instruction) -> bool) -> BTreeSet<String> {
+        let functions = self.functions().filter(|(_, code)| code.iter().any(&has));
+        functions.map(|(name, _)| name.to_string()).collect()
     }
 
     /// All instructions of these.

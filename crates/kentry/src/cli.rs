@@ -307,6 +307,9 @@ pub struct RunsArgs {
 pub enum RunsCommand {
     /// List all, the newest first (the default)
     List(ListArgs),
+    /// Print how runs can be called, for completion
+    #[command(hide = true)]
+    Names,
     /// Show runs, as `kentry show`
     Show(ShowFileArgs),
     /// Give a run a name, instead of the one that it has
