@@ -183,11 +183,14 @@ fn what_is_explained_may_be_a_short_name_an_operation_or_a_glob() {
     let two = stdout(&["explain", "rdtsc*"]);
     assert!(two.contains("# rdtsc\n") && two.contains("\n# rdtscp\n"), "{two}");
     for (arguments, why) in [
-        (&["getpid"][..], "no entry or operation \"getpid\"; did you mean getppid?"),
+        (&["getpid"][..], "no entry, operation, switch or profile \"getpid\"; did you mean getppid?"),
         (&["sysentr"], "did you mean sysenter?"),
-        (&["nothing*"], "no entry or operation"),
+        (&["nothing*"], "no entry, operation, switch or profile"),
         (&["rdtsc*", "--example"], "names 2 things; name one entry"),
         (&["getppid", "--example"], "only an entry has an example"),
+        (&["pti=on", "--example"], "only an entry has an example"),
+        (&["pti=maybe"], "\"maybe\" is no value of pti, which can be off, on, trampoline"),
+        (&["linux-6.19"], "did you mean linux-6.1?"),
     ] {
         let output = kentry(&[&["explain"], arguments].concat());
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
