@@ -5,6 +5,7 @@
 //! `=`, which is what `--set` takes.)
 
 use crate::cli::Cli;
+use crate::profiles;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, Command, CommandFactory, ValueHint};
 use clap_complete::Shell;
@@ -203,6 +204,13 @@ fn command(table: &'static Table) -> Command {
         .mut_subcommand("measure", rows)
         .mut_subcommand("compare", rows)
         .mut_subcommand("lab", |lab| rows(lab).mut_arg("set", |arg| offering(arg, switches())))
+        .mut_subcommand("bill", |bill| {
+            let profiles = profiles::all(table).map(|(name, what)| value(name, what));
+            rows(bill)
+                .mut_arg("set", |arg| offering(arg, switches()))
+                .mut_arg("profile", |arg| offering(arg, profiles))
+                .mut_arg("without", |arg| offering(arg, switches()))
+        })
         .mut_subcommand("explain", |explain| {
             let switches =
                 switches().chain(table.switches.iter().map(|switch| value(&switch.name, &switch.what)));
