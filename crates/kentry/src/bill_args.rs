@@ -58,6 +58,10 @@ pub struct BillArgs {
     /// What runs the kernel
     #[command(flatten)]
     pub guest: GuestArgs,
+    /// Print the path with all steps of the profile instead, as the kernel has built it, beside what Linux has for each step and the
+    /// order in which Linux comes to them
+    #[arg(long, conflicts_with_all = ["here", "orders", "dry_run", "format", "verbose", "no_save", "name", "tag"])]
+    pub listing: bool,
     /// Print what would be measured on a processor that has everything, and measure nothing
     #[arg(long)]
     pub dry_run: bool,

@@ -6,11 +6,11 @@ use document::Document;
 use host::Interrupt;
 use kentry::bill_args::{BILL_SECONDS, BillArgs, lab_plan, usage};
 use kentry::cli::SaveArgs;
-use kentry::dry_run;
 use kentry::error::{Error, INTERRUPTED, UNFINISHED};
 use kentry::output::Target;
 use kentry::saving::Saving;
 use kentry::this_machine::ThisMachine;
+use kentry::{bill_listing, dry_run, listing};
 use measure::lab::{Accel, Emulator, choose, features};
 use measure::{Counter, CpuChoice, HostPlan};
 use report::{BillFormat, Selection, Style};
@@ -32,6 +32,9 @@ pub fn run(args: &BillArgs) -> Result<ExitCode, Error> {
     let target = Target::open(args.to.output.as_deref())?;
     if args.dry_run {
         return print_plan(args, question, target);
+    }
+    if args.listing {
+        return list(args, question, target);
     }
     let saving = Saving::prepare(&args.save, &mut note)?;
     let interrupt = catch_interrupts()?;
@@ -109,6 +112,27 @@ fn print_plan(args: &BillArgs, question: Question, target: Target) -> Result<Exi
     let plan = lab_plan(table, &plan, options.time)?;
     let plan = lab_command::seeded(plan, args.guest.seed, counter);
     target.write_report(format, &dry_run::lab_plan(&plan, counter, format)?)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints the path with all steps of the profile.
+fn list(args: &BillArgs, question: Question, target: Target) -> Result<ExitCode, Error> {
+    let table = Table::get();
+    let entry = listing::entry(table, &question.entry)?;
+    let path = listing::path_of(entry)?;
+    let options = args.guest.options(BILL_SECONDS);
+    let limits = lab_command::limits(&options, &catch_interrupts()?);
+    // The same code is built wherever the kernel runs.
+    let emulator = choose(&options, &limits, &mut |_| ())?;
+    let processor = processor(&emulator, &limits)?;
+    let steps = question.profile.step_names();
+    let plan = Plan::new(table, question, processor).map_err(|why| usage(&why, table, &steps))?;
+    let whole = bill_listing::whole(table, &plan)?;
+    let listed = measure::lab::listing(entry, &path, &whole, &emulator, &limits)?;
+    let built = listed.first();
+    let built =
+        built.ok_or_else(|| Error::Environment(format!("the kernel did not list its path {path}")))?;
+    target.write_text(bill_listing::text(table, &plan, &path, built)?.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 
