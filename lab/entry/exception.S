@@ -15,12 +15,11 @@
 #define AT_ANY_TIME 0x00040104
 
 	.section .trampoline, "ax"
-	.balign 4096			# so that the boot's table can have their addresses (kernel.lds)
-	.globl	exception_stubs
-exception_stubs:
+.macro STUBS bytes, landing
 	.set	vector, 0
 	.rept	32
-	.balign	EXCEPTION_STUB_SIZE
+	.balign	\bytes
+	\landing
 	.if	!((WITH_ERROR_CODE >> vector) & 1)
 	push	$0
 	.endif
@@ -33,12 +32,23 @@ exception_stubs:
 	.set	vector, vector + 1
 	.endr
 	.rept	224			# interrupts
-	.balign	EXCEPTION_STUB_SIZE
+	.balign	\bytes
+	\landing
 	push	$0
 	push	$vector
 	jmp	*path_exception
 	.set	vector, vector + 1
 	.endr
+.endm
+
+	/* So that the boot's table can have their addresses (kernel.lds), and both kinds differ in 16 bits (gates_land). */
+	.balign 16384
+	.globl	exception_stubs, landing_stubs
+exception_stubs:
+	STUBS	EXCEPTION_STUB_SIZE
+	.balign	LANDING_STUB_SIZE
+landing_stubs:				# the same, for ibt=on
+	STUBS	LANDING_STUB_SIZE, endbr64
 
 /*
  * NMI, #MC and #DF, and every exception before there are paths. It is no path, because these may come while the paths are
@@ -89,8 +99,7 @@ exception_at_any_time:
 	jz	1f
 	call	untrain_returns
 1:	mov	%rsp, %rdi
-	mov	$exception, %rax	# 16 bytes aligned: the processor, two words, and fifteen
-	call	*%rax
+	call	exception		# 16 bytes aligned: the processor, two words, and fifteen
 	testb	$ANY_TIME_IBRS, any_time_steps
 	jz	1f
 	IBRS_EXIT %r15

@@ -14,7 +14,7 @@ use kentry::cli::{Color, Command, ExplainArgs, ListArgs, MeasureArgs, OutputArgs
 use kentry::error::{Error, INTERRUPTED, UNFINISHED, without_numbers};
 use kentry::output::Target;
 use kentry::saving::Saving;
-use kentry::this_machine::{executor, here};
+use kentry::this_machine::{ThisMachine, executor, here};
 use kentry::{arguments, completions, dry_run, explain, locale, manual, pager, probe_files, progress, stack};
 use measure::{HostPlan, Setting};
 use nix::sys::signal::{SigHandler, Signal, signal};
