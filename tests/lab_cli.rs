@@ -315,9 +315,16 @@ fn exceptions_serve_when_asked_to() {
 #[test]
 fn help_and_manual_page_name_the_exit_codes() {
     let help = text(&here(&["lab", "--help"]).stdout);
-    for word in
-        ["--set", "pti=off|on, by default off", "--accel", "--bochs", "--iso", "--exec", "125", "128 + n"]
-    {
+    for word in [
+        "--set",
+        "pti=off|on|trampoline, by default off",
+        "--accel",
+        "--bochs",
+        "--iso",
+        "--exec",
+        "125",
+        "128 + n",
+    ] {
         assert!(help.contains(word), "{word}");
     }
     assert!(text(&here(&["man", "lab"]).stdout).contains("bochs"));
