@@ -216,11 +216,6 @@ impl Script {
         self.label(format!("listing {path}"))
     }
 
-    /// Steps without effect are executed without their feature, from here on.
-    pub fn harmless(&mut self) {
-        self.lines.push(Line::Harmless);
-    }
-
     /// Where paths begin in their slots is drawn from this.
     pub fn layout(&mut self, number: u64) {
         self.lines.push(Line::Layout(number));
