@@ -184,13 +184,20 @@ void tables_enter(void)
 		write_cr3(kernel_cr3);
 }
 
+static int find_errata(void)
+{
+	if (configured[SWITCH_PCID] == PCID_OFF || cpu.vendor != VENDOR_INTEL)
+		return 0;
+	const uint32_t model = cpuid(1, 0).eax;
+	/* No model is asked for its microcode that has no fault with any. */
+	return errata_invlpg_misses_globals(model, 0) &&
+	       errata_invlpg_misses_globals(model, microcode_revision());
+}
+
 void flush_configure(void)
 {
 	pcid_pairs = configured[SWITCH_ASIDS] ? configured[SWITCH_ASIDS] : PCID_PAIRS;
-	const uint32_t model = cpu.vendor == VENDOR_INTEL ? cpuid(1, 0).eax : 0;
-	invlpg_misses_globals = configured[SWITCH_PCID] != PCID_OFF &&
-				errata_invlpg_misses_globals(model, 0) &&
-				errata_invlpg_misses_globals(model, microcode_revision());
+	invlpg_misses_globals = find_errata();
 	user_flush_mask = 0;
 	pcids_forget();
 }

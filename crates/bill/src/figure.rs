@@ -47,6 +47,12 @@ impl Figure {
         Figure { p: None, ..self }
     }
 
+    /// So much more.
+    pub(crate) fn moved(self, more: f64) -> Figure {
+        let end = |end: Option<f64>| end.map(|end| end + more);
+        Figure { estimate: self.estimate + more, low: end(self.low), high: end(self.high), ..self }
+    }
+
     /// A part of it.
     pub(crate) fn by(self, divisor: f64) -> Figure {
         let part = |end: Option<f64>| end.map(|end| end / divisor);

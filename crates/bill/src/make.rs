@@ -15,23 +15,11 @@ impl Plan {
         let measured = Measured::new(document, &question.entry, &self.configurations);
         let added = less(&self.whole, &self.bare);
         let whole = measured.total(&[(&self.bare, 1.0), (&added, 1.0)]).map(Figure::without_verdict);
-        let with_orders = self.question.orders > 0;
-        let mut lines: Vec<Line> = self
-            .steps
-            .all
-            .iter()
-            .enumerate()
-            .map(|(place, step)| self.line(&measured, place, step))
-            .collect();
+        let of_whole = measured.figure(&added).map(Figure::without_verdict);
+        let mut lines = self.lines(&measured);
+        add_up(&mut lines, of_whole);
         correct(&mut lines);
-        let share = |line: &Line| {
-            let part = if with_orders { line.in_orders } else { line.alone };
-            part.zip(whole)
-                .map(|(part, whole)| part.estimate / whole.estimate)
-                .filter(|share| share.is_finite())
-        };
-        let shares: Vec<Option<f64>> = lines.iter().map(share).collect();
-        lines.iter_mut().zip(shares).for_each(|(line, share)| line.share = share);
+        lines.iter_mut().for_each(|line| line.share = self.share(line, whole));
         Bill {
             schema: SCHEMA.into(),
             kentry: document.measurement.kentry.clone(),
@@ -49,12 +37,21 @@ impl Plan {
             whole,
             sum: measured.total(&self.steps_alone(1.0)).map(Figure::without_verdict),
             interactions: measured.total(&self.interactions(&added)),
-            added: measured.figure(&added).map(Figure::without_verdict),
+            added: of_whole,
             there: linux.map(|linux| there(self, &measured, &lines, linux)),
             lines,
             orders: question.orders,
             configurations: self.configured(&measured),
         }
+    }
+
+    fn lines(&self, measured: &Measured) -> Vec<Line> {
+        self.steps.all.iter().enumerate().map(|(place, step)| self.line(measured, place, step)).collect()
+    }
+
+    fn share(&self, line: &Line, whole: Option<Figure>) -> Option<f64> {
+        let part = if self.question.orders > 0 { line.in_orders } else { line.alone };
+        Some(part?.estimate / whole?.estimate).filter(|share| share.is_finite())
     }
 
     fn line(&self, measured: &Measured, place: usize, step: &Step) -> Line {
@@ -135,6 +132,20 @@ fn cpu(document: &Document) -> Option<String> {
     let environment = &document.environment;
     let emulated = environment.guest.as_ref().map(|guest| guest.cpu_model.clone());
     environment.cpu.brand.clone().or(emulated)
+}
+
+/// Makes the steps in orders add up to what the whole adds. Their estimates are of different configurations, and where time is measured
+/// a little is left, of which each step gets the same part.
+fn add_up(lines: &mut [Line], added: Option<Figure>) {
+    let is_complete = |line: &Line| line.in_orders.is_some() || matches!(line.state, State::LeftOut(_));
+    if !lines.iter().all(is_complete) {
+        return;
+    }
+    let mut parts: Vec<&mut Figure> = lines.iter_mut().filter_map(|line| line.in_orders.as_mut()).collect();
+    let sum: f64 = parts.iter().map(|part| part.estimate).sum();
+    let Some(added) = added.filter(|added| added.low.is_some()) else { return };
+    let more = (added.estimate - sum) / parts.len() as f64;
+    parts.iter_mut().for_each(|part| **part = part.moved(more));
 }
 
 /// Corrects how likely the steps' figures are by chance for how many there are (Holm, A simple sequentially rejective multiple test

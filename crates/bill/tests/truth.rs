@@ -224,7 +224,7 @@ fn found(world: World, orders: usize) -> Found {
     }
 }
 
-/// What is printed adds up: bare, the steps and the interactions are the whole.
+/// What is printed adds up: bare, the steps and the interactions are the whole; and so are bare and the steps in orders.
 fn adds_up(bill: &Bill) {
     let alone: Option<f64> = bill.lines.iter().map(|line| Some(line.alone?.estimate)).sum();
     let all =
@@ -233,7 +233,9 @@ fn adds_up(bill: &Bill) {
     else {
         return;
     };
-    for parts in [bare + added, bare + sum + interactions, bare + alone + interactions] {
+    let in_orders: Option<f64> = bill.lines.iter().map(|line| Some(line.in_orders?.estimate)).sum();
+    let in_orders = in_orders.unwrap_or(added);
+    for parts in [bare + added, bare + sum + interactions, bare + alone + interactions, bare + in_orders] {
         assert!((parts - whole).abs() < 1e-6 * whole, "{parts} and not {whole}");
     }
 }

@@ -2,13 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use document::{Document, Machine, Outcome, Place, Row, SCHEMA};
-use environment::Environment;
+#[path = "../../published/src/reproduction/sample.rs"]
+mod sample;
+
+use document::{Document, Machine, Outcome, Place, Row};
 use insta::assert_snapshot;
 use published::{Loop, Parts, Publications, Reproduction, Timed, Took};
 use report::{Format, Selection, Style, publications, reproduction};
-use stats::{Cost, Cycles, Instructions, Nanos, Ticks};
-use std::collections::BTreeMap;
+use stats::Instructions;
 use table::{Kernel, Table};
 use unicode_width::UnicodeWidthStr;
 
@@ -130,48 +131,35 @@ fn all() -> Publications {
     Publications::parse(TABLE, Table::get()).unwrap()
 }
 
-fn cost<U: From<f64> + Copy>(estimate: f64) -> Option<Cost<U>> {
-    let (low, high) = (U::from(estimate - 0.4), U::from(estimate + 0.3));
-    let (ci_low, ci_high, p99, p999) = (Some(low), Some(high), None, None);
-    let estimate = U::from(estimate);
-    Some(Cost { estimate, ci_low, ci_high, min: low, p50: estimate, p99, p999, max: high })
-}
+/// So far do intervals reach.
+const REACH: sample::Reach = [0.4, 0.3];
 
 fn timed(entry: &str, way: Loop, took: u64) -> Timed {
     let preemptions = u64::from(entry == "int80-i386");
-    let took = Ok(Took { loops: vec![took], preemptions });
-    Timed { entry: entry.into(), operation: "getppid".into(), way, took }
+    Timed { took: Ok(Took { loops: vec![took], preemptions }), ..sample::timed(entry, way, Vec::new()) }
 }
 
 fn row(entry: &str, ns: f64) -> Row {
-    let mut row = Row::unmeasured(entry, "getppid", 64);
-    (row.ns, row.core_cycles, row.ticks) =
-        (cost::<Nanos>(ns), cost::<Cycles>(ns * 3.0), cost::<Ticks>(ns * 2.0));
-    row
+    sample::row(entry, ns, REACH)
 }
 
 fn document(results: Vec<Row>) -> Document {
-    let mut environment = Environment::default();
-    environment.cpu.brand = Some("Example(R) 9000 CPU @ 2 GHz".into());
+    let mut document = sample::document(results);
+    let environment = &mut document.environment;
     (environment.kernel.sysname, environment.kernel.release) = (Some("Linux".into()), Some("6.1.0".into()));
-    environment.kernel.pti = Some(false);
     environment.vsyscall = Some("xonly".into());
     environment.hypervisor.present = true;
-    let measurement = document::Measurement {
-        tsc_hz: Some(2e9),
-        cycles_per_tick: Some(1.5),
-        quiet_share: Some(0.88),
-        ..document::Measurement::default()
-    };
-    let (schema, id) = (SCHEMA.to_string(), Some("0123456789abcdef".to_string()));
-    Document { schema, id, measurement, environment, vdso: BTreeMap::new(), results, findings: Vec::new() }
+    let measurement = &mut document.measurement;
+    (measurement.tsc_hz, measurement.cycles_per_tick) = (Some(2e9), Some(1.5));
+    measurement.quiet_share = Some(0.88);
+    document
 }
 
 fn in_lab() -> Document {
     let row = |entry: &str, pti: &str, count: f64| {
         let mut row = Row::unmeasured(entry, "getppid", 64);
         row.configuration = [("pti".to_string(), pti.to_string())].into();
-        row.instructions = cost::<Instructions>(count);
+        row.instructions = sample::cost::<Instructions>(count, REACH);
         row
     };
     let mut run = document(vec![
@@ -217,10 +205,10 @@ fn changes(counted: bool, format: Format, style: Style) -> String {
         run.measurement.place = Place::new(Machine::QemuKvm, Kernel::Lab);
         for row in &mut run.results {
             let instructions = row.instructions.take();
-            row.core_cycles = instructions.and_then(|count| cost(count.estimate.0));
+            row.core_cycles = instructions.and_then(|count| sample::cost(count.estimate.0, REACH));
         }
     }
-    let here = Environment::default();
+    let here = environment::Environment::default();
     let parts = Parts { here: &here, run: None, timed: &[], lab: Some(&run) };
     let found = Reproduction::of(all().find("changes").unwrap(), &parts, Table::get());
     String::from_utf8(reproduction(&found, format, &style).unwrap()).unwrap()

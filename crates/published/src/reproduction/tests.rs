@@ -1,8 +1,11 @@
+#[path = "sample.rs"]
+mod sample;
+
 use super::*;
 use crate::{Loop, Publications, Took};
 use document::Outcome;
-use stats::{Cost, Cycles, Nanos, Noise, NoiseKind};
-use std::collections::BTreeMap;
+use sample::{cost, document, here, timed};
+use stats::{Noise, NoiseKind};
 
 const TABLE: &str = r#"
     [[publication]]
@@ -42,41 +45,12 @@ fn parsed(text: &str) -> Publication {
     Publications::parse(text, Table::get()).unwrap().iter().next().unwrap().clone()
 }
 
-fn cost<U: From<f64> + Copy>(estimate: f64) -> Option<Cost<U>> {
-    let (low, high) = (U::from(estimate - 1.0), U::from(estimate + 1.0));
-    let (ci_low, ci_high, p99, p999) = (Some(low), Some(high), None, None);
-    let estimate = U::from(estimate);
-    Some(Cost { estimate, ci_low, ci_high, min: low, p50: estimate, p99, p999, max: high })
-}
+/// So far do intervals reach.
+const REACH: sample::Reach = [1.0, 1.0];
 
+/// Without ticks, unless a test says otherwise.
 fn row(entry: &str, ns: f64) -> document::Row {
-    let mut row = document::Row::unmeasured(entry, "getppid", 64);
-    (row.ns, row.core_cycles) = (cost::<Nanos>(ns), cost::<Cycles>(ns * 3.0));
-    row
-}
-
-fn here(pti: bool) -> Environment {
-    let mut here = Environment::default();
-    here.cpu.brand = Some("Example(R) 9000 CPU @ 2 GHz".into());
-    here.kernel.pti = Some(pti);
-    here
-}
-
-fn document(results: Vec<document::Row>) -> Document {
-    Document {
-        schema: document::SCHEMA.into(),
-        id: Some("0123456789".into()),
-        measurement: document::Measurement::default(),
-        environment: here(false),
-        vdso: BTreeMap::new(),
-        results,
-        findings: Vec::new(),
-    }
-}
-
-fn timed(entry: &str, way: Loop, loops: Vec<u64>) -> Timed {
-    let took = Ok(Took { loops, preemptions: 0 });
-    Timed { entry: entry.into(), operation: "getppid".into(), way, took }
+    document::Row { ticks: None, ..sample::row(entry, ns, REACH) }
 }
 
 fn loops() -> Vec<Timed> {
@@ -116,7 +90,7 @@ fn each_way_stands_beside_the_published_figure_and_the_base() {
     assert_eq!(ratios[2], (Some(175.0 / 300.0), Some(3.5)));
     assert_eq!((int80.measured[2].ci_low, int80.measured[2].ci_high), (Some(174.0), Some(176.0)));
     assert_eq!((int80.measured[0].ci_low, int80.reason.as_deref()), (None, None));
-    assert_eq!(found.here.run.as_deref(), Some("0123456789"));
+    assert_eq!(found.here.run.as_deref(), Some("0123456789abcdef"));
 }
 
 #[test]
@@ -256,7 +230,7 @@ fn the_lab_is_asked_for_each_configuration_and_its_rows_are_found_again() {
         row.configuration =
             [("pti", pti), ("smap", "on")].map(|(k, v)| (k.to_string(), v.to_string())).into();
         row.timing = document::Timing::Emulated;
-        row.instructions = cost(count);
+        row.instructions = cost(count, REACH);
         row
     };
     let mut run = document(vec![
@@ -353,7 +327,7 @@ fn in_cycles(trapped: Vec<environment::Trapped>) -> Document {
     let row = |pti: &str, pcid: &str, cycles: f64| {
         let mut row = row("syscall-x86_64", cycles / 3.0);
         row.configuration = [("pti", pti), ("pcid", pcid)].map(|(k, v)| (k.into(), v.into())).into();
-        row.core_cycles = cost(cycles);
+        row.core_cycles = cost(cycles, REACH);
         row
     };
     let mut closed = row("off", "off", 0.0);
