@@ -558,6 +558,7 @@ fn there_is_nothing_to_measure_on_without_a_cpu() {
     let rows = select::rows(Table::get(), Kernel::Linux, &["call".into()], &[]).unwrap();
     let plan = HostPlan {
         rows,
+        footprints: Vec::new(),
         cpus: CpuChoice::Quiet,
         budget: Duration::from_secs(1),
         strict_budget: false,

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
 use host::{Executor, Host, Interrupt, Limits, Priority};
-use record::{Failure, Payload, Record, Request, Sample, Verdict, abi};
+use record::{Failure, Footprint, Payload, Record, Request, Sample, Verdict, abi};
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -42,6 +42,7 @@ fn request(entry: &str, operation: &str) -> (Probe, Request) {
         cpu: cpu() as u64,
         path: true,
         samples: abi::BLOCK_SAMPLES,
+        footprint: Footprint::NONE,
     };
     (entry.probe, request)
 }

@@ -110,6 +110,7 @@ impl Case {
         let rows = select::rows(Table::get(), Kernel::Linux, &self.entries, &self.operations).unwrap();
         let plan = HostPlan {
             rows,
+            footprints: Vec::new(),
             cpus: self.cpus,
             budget: Duration::from_secs_f64(self.budget),
             strict_budget: self.strict,

@@ -150,6 +150,7 @@ impl Script {
             cpu: abi::LAB_CPU,
             path: false,
             samples,
+            footprint: record::Footprint::NONE,
         };
         let arguments = request.arguments();
         self.lines.push(Line::Run { file: entry.probe.name().into(), arguments });

@@ -19,7 +19,7 @@ pub use identity::Identity;
 pub use load::{LoadError, load};
 pub use place::{Counter, Machine, Name};
 pub use recompute::{Recomputed, recompute};
-pub use row::{Outcome, Path, Row, Timing};
+pub use row::{FOOTPRINT, Outcome, Path, Row, Timing};
 pub use spread::{by_boot, spread};
 pub use verdict::{exception_in_words, interrupts_in_words, judge, judge_failure, path_of, signal_in_words};
 

@@ -5,11 +5,14 @@ use crate::error::Error;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use measure::lab::Options;
 use measure::{CpuChoice, HostPlan};
+use record::Footprint;
 use report::Format;
 use runs::Tag;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 use table::{Kernel, Table};
 
@@ -103,6 +106,42 @@ pub enum Cpus {
     EveryKind,
 }
 
+/// What `--footprint` names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Touched {
+    /// One.
+    Only(Footprint),
+    /// All that make a curve.
+    Curve,
+}
+
+impl FromStr for Touched {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Touched, String> {
+        match text {
+            "curve" => Ok(Touched::Curve),
+            _ => text.parse().map(Touched::Only).map_err(|why| format!("{why}; or the word curve")),
+        }
+    }
+}
+
+/// The footprints that were asked for, each once, in ascending order.
+///
+/// # Errors
+/// [`Error::Usage`] when a curve is asked for, of rows that are not named: it takes twelve measurements of each.
+fn footprints(asked: &[Touched], are_rows_named: bool) -> Result<Vec<Footprint>, Error> {
+    if asked.contains(&Touched::Curve) && !are_rows_named {
+        let why = "--footprint curve measures each row twelve times: name rows with --entry or --operation";
+        return Err(Error::Usage(why.into()));
+    }
+    let each = asked.iter().flat_map(|touched| match touched {
+        Touched::Only(footprint) => vec![*footprint],
+        Touched::Curve => Footprint::curve(),
+    });
+    Ok(each.collect::<BTreeSet<Footprint>>().into_iter().collect())
+}
+
 /// What to measure, and how to show it.
 #[derive(Debug, Clone, Args)]
 pub struct MeasureArgs {
@@ -112,6 +151,10 @@ pub struct MeasureArgs {
     /// Only operations of this name, C function or glob (*, ?, [...]); may be given several times
     #[arg(short, long, value_name = "NAME", value_hint = ValueHint::Other)]
     pub operation: Vec<String>,
+    /// Touch so many pages, one line of each, and lines side by side, behind every use: the entry's cost is then with what it
+    /// evicts of them; curve: nothing, and 1 to 1024 pages, of named rows. May be given several times
+    #[arg(long, value_name = "PAGES[,LINES]|curve", value_hint = ValueHint::Other)]
+    pub footprint: Vec<Touched>,
     /// Measure on this CPU alone, or on each kind of core (all) [default: whichever CPU is quiet, among fast cores]
     #[arg(long, value_name = "NUMBER|all", value_parser = cpus, allow_negative_numbers = true)]
     pub cpu: Option<Cpus>,
@@ -164,6 +207,10 @@ pub struct LabArgs {
     /// Measure with these switches of the kernel; each --set is one configuration, and all are shown side by side
     #[arg(short, long, value_name = "SWITCH=VALUE,...", value_hint = ValueHint::Other)]
     pub set: Vec<String>,
+    /// Touch so many pages, one line of each, and lines side by side, behind every use: the entry's cost is then with what it
+    /// evicts of them; curve: nothing, and 1 to 1024 pages, of named rows. May be given several times
+    #[arg(long, value_name = "PAGES[,LINES]|curve", value_hint = ValueHint::Other)]
+    pub footprint: Vec<Touched>,
     /// What executes the kernel's instructions
     #[arg(long, value_name = "WHAT", default_value = "auto")]
     pub accel: Accel,
@@ -224,8 +271,13 @@ impl LabArgs {
 
 impl LabArgs {
     /// The options of the lab.
-    pub fn options(&self) -> Options {
-        Options {
+    ///
+    /// # Errors
+    /// [`Error::Usage`] when the footprints are too many.
+    pub fn options(&self) -> Result<Options, Error> {
+        let are_rows_named = !self.entry.is_empty() || !self.operation.is_empty();
+        Ok(Options {
+            footprints: footprints(&self.footprint, are_rows_named)?,
             entry: self.entry.clone(),
             operation: self.operation.clone(),
             set: self.set.clone(),
@@ -238,7 +290,7 @@ impl LabArgs {
             bochs: self.bochs,
             seed: self.seed.unwrap_or(0),
             time: self.time(),
-        }
+        })
     }
 }
 
@@ -250,6 +302,7 @@ impl MeasureArgs {
     pub fn plan<'a>(&self, table: &'a Table, drawn: u32) -> Result<HostPlan<'a>, Error> {
         Ok(HostPlan {
             rows: measure::select::rows(table, Kernel::Linux, &self.entry, &self.operation)?,
+            footprints: footprints(&self.footprint, !self.entry.is_empty() || !self.operation.is_empty())?,
             cpus: match self.cpu {
                 None => CpuChoice::Quiet,
                 Some(Cpus::Only(cpu)) => CpuChoice::Only(cpu),

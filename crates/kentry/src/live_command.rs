@@ -62,6 +62,7 @@ impl LiveArgs {
     ) -> Result<HostPlan<'a>, Error> {
         Ok(HostPlan {
             rows: measure::select::rows(table, Kernel::Linux, entries, operations)?,
+            footprints: Vec::new(),
             cpus: match self.cpu {
                 None => CpuChoice::Quiet,
                 Some(Cpus::Only(cpu)) => CpuChoice::Only(cpu),

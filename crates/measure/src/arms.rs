@@ -319,6 +319,7 @@ impl<'a> SideBySide<'a> {
             cpu: abi::REQUEST_ASK,
             path: self.of_row(rows, row).any(|row| row.is_open() && row.rounds.is_empty()),
             samples: self.of_row(rows, row).map(|row| samples(row, self.schedule.sweep)).min()?,
+            footprint: record::Footprint::NONE,
         })
     }
 

@@ -13,7 +13,7 @@ use crate::scout::Lookout;
 use document::{Counter, Document, Export};
 use environment::{CoreType, Environment};
 use host::{Executor, Interrupt};
-use record::{Payload, Record, Request, abi};
+use record::{Footprint, Payload, Record, Request, abi};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -109,12 +109,22 @@ fn rows_of<'a>(plan: &HostPlan<'a>, group: &BTreeMap<usize, CoreType>, are_sever
     let kind = group.values().next().filter(|_| are_several);
     let configuration: BTreeMap<String, String> =
         kind.map(|kind| ("core".to_string(), kind.name().to_string())).into_iter().collect();
-    plan.rows.iter().map(|row| Row::new(*row, Counter::Time, configuration.clone())).collect()
+    let among = |row: &TableRow<'a>| {
+        let row = *row;
+        let (none, configuration) = (plan.footprints.is_empty(), configuration.clone());
+        let single = none.then(|| Row::new(row, Counter::Time, configuration.clone()));
+        let each = plan.footprints.iter();
+        let each =
+            each.map(move |footprint| Row::new(row, Counter::Time, configuration.clone()).among(*footprint));
+        single.into_iter().chain(each)
+    };
+    plan.rows.iter().flat_map(among).collect()
 }
 
-/// The row that is measured from beginning to end, if it is measured.
+/// The row that is measured from beginning to end, if it is measured; of several footprints, the first.
 pub(crate) fn sentinel(plan: &HostPlan) -> Option<usize> {
-    plan.rows.iter().position(|(entry, operation)| special::BARE_SYSCALL.is(&entry.name, &operation.name))
+    let is_sentinel = |(entry, operation): &TableRow| special::BARE_SYSCALL.is(&entry.name, &operation.name);
+    plan.rows.iter().position(is_sentinel).map(|place| place * plan.footprints.len().max(1))
 }
 
 /// The samples of a block of this sweep: so many that a block takes about the same time whatever an entry costs. The number
@@ -123,7 +133,9 @@ pub(crate) fn samples(row: &Row, sweep: u64) -> u64 {
     // By the same block's chain, whose length in cycles is known well enough.
     let cost = row.rounds.last().and_then(|round| round.blocks.first()).and_then(|block| {
         let chain = block.chain / block.sound as f64;
-        Some(block.cost()? / chain * CYCLES_OF_A_CHAIN)
+        // A footprint's loads are in either interval.
+        let touched = if row.footprint == Footprint::NONE { 0.0 } else { 2.0 * block.control };
+        Some((block.cost()? + touched / block.sound as f64) / chain * CYCLES_OF_A_CHAIN)
     });
     let cost = cost.filter(|cost| cost.is_finite()).unwrap_or(0.0).max(0.0);
     let fitting = CYCLES_OF_A_BLOCK / (CYCLES_OF_A_SAMPLE + cost);
@@ -178,7 +190,7 @@ impl<'a> Linux<'a> {
         let cpu = lookout.cpus.now();
         Linux {
             executor,
-            schedule: Schedule::new(plan.rows.len(), seed, budget, longest, sentinel),
+            schedule: Schedule::new(plan.measured(), seed, budget, longest, sentinel),
             lookout,
             interrupt,
             parent,
@@ -186,7 +198,7 @@ impl<'a> Linux<'a> {
             part,
             start,
             cpu,
-            most_rounds: MOST_ROUNDS / (plan.rows.len() * part.of as usize).max(1),
+            most_rounds: MOST_ROUNDS / (plan.measured() * part.of as usize).max(1),
         }
     }
 
@@ -200,18 +212,21 @@ impl<'a> Linux<'a> {
         (f64::from(self.part.number) + of_part.min(1.0)) / f64::from(self.part.of)
     }
 
-    fn request(&self, (entry, operation): TableRow, cpu: usize, first: bool, samples: u64) -> Request {
+    fn request(&self, row: &Row, cpu: usize) -> Request {
+        let (entry, operation) = row.row;
         let longer = self.lookout.cpus.longer(cpu);
         Request {
             entry: entry.id,
             operation: operation.id,
             blocks: HostPlan::BLOCKS * longer,
             ticks: HostPlan::TICKS * longer,
-            bursts: HostPlan::BURSTS,
+            // Calls back to back have no footprint between them.
+            bursts: if row.footprint == Footprint::NONE { HostPlan::BURSTS } else { 0 },
             parent: self.parent,
             cpu: cpu as u64,
-            path: first,
-            samples,
+            path: row.rounds.is_empty(),
+            samples: samples(row, self.schedule.sweep),
+            footprint: row.footprint,
         }
     }
 }
@@ -228,7 +243,7 @@ impl Measurer for Linux<'_> {
         let index = self.schedule.next_row(rows, elapsed)?;
         let row = rows.get(index)?;
         let cpu = self.lookout.cpus.now();
-        let request = self.request(row.row, cpu, row.rounds.is_empty(), samples(row, self.schedule.sweep));
+        let request = self.request(row, cpu);
         let at = self.executor.now().saturating_sub(self.part.begin).as_secs_f64();
         let answer = match self.executor.measure(row.row.0.probe, cpu, &request) {
             Ok(records) => Answer::Records(records),

@@ -1,6 +1,7 @@
 //! What to measure on this Linux. Made without touching the system.
 
 use crate::row::TableRow;
+use record::Footprint;
 use std::time::Duration;
 
 /// Which CPUs to measure on.
@@ -19,6 +20,8 @@ pub enum CpuChoice {
 pub struct HostPlan<'a> {
     /// The rows, in the table's order.
     pub rows: Vec<TableRow<'a>>,
+    /// Each row is measured among each of these; where there are none, among nothing, and the document says nothing of it.
+    pub footprints: Vec<Footprint>,
     /// On which CPUs.
     pub cpus: CpuChoice,
     /// How long; but at least one round of every row is always taken.
@@ -43,6 +46,11 @@ impl HostPlan<'_> {
 
     /// Bursts of calls back to back in a round, at most.
     pub const BURSTS: u64 = 16;
+
+    /// How many rows the document will have of each kind of core.
+    pub fn measured(&self) -> usize {
+        self.rows.len() * self.footprints.len().max(1)
+    }
 
     /// The longest that it may take.
     pub fn longest(&self) -> Duration {

@@ -66,6 +66,7 @@ impl Lookout {
             cpu: cpu as u64,
             path: false,
             samples: SAMPLES,
+            footprint: record::Footprint::NONE,
         };
         // A CPU on which no probe runs is not chosen: it shows no quiet canary.
         let records = executor.measure(entry.probe, cpu, &request).unwrap_or_default();
