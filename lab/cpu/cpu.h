@@ -64,6 +64,8 @@ void tss_set_stack(uint64_t top);    /* where the processor goes from ring 3, un
 /* Points a vector at its stub, or at a path of its own. */
 void gate_to_stub(unsigned vector);
 void gate_to_path(unsigned vector, uint64_t path, int is_trap_gate);
+/* Whether programs may raise VECTOR_SOFTWARE by int. */
+void gate_opens(int to_programs);
 /* Points the call gates and the LDT's at their paths. */
 void gates_to_paths(uint64_t x86_64, uint64_t i386);
 

@@ -161,15 +161,15 @@ void tables_new_space(struct address_space *made)
 }
 
 /* A page that nobody may access is still there, though its entry is not present. */
-static void give_back(const uint64_t *table, unsigned entries, unsigned level)
+static void give_back(const uint64_t *table, unsigned entries, unsigned level, int has_pages)
 {
 	for (unsigned i = 0; i < entries; i++) {
 		const uint64_t physical = table[i] & PTE_ADDRESS;
 
 		if (!table[i])
 			continue;
-		if (level)
-			give_back(physical_to_virtual(physical), ENTRIES, level - 1);
+		if (level > !has_pages)
+			give_back(physical_to_virtual(physical), ENTRIES, level - 1, has_pages);
 		if (!page_is_for_good(physical))
 			page_free(physical);
 	}
@@ -177,7 +177,49 @@ static void give_back(const uint64_t *table, unsigned entries, unsigned level)
 
 void tables_end_space(struct address_space *ended)
 {
-	give_back(ended->tops[0], FIRST_OF_KERNEL, 3);
+	give_back(ended->tops[0], FIRST_OF_KERNEL, 3, !ended->is_copy);
+}
+
+/* The entries of pages: what could be written is shared from here on, and nobody writes it. */
+static void copy_pages(uint64_t *from, uint64_t *to)
+{
+	for (unsigned i = 0; i < ENTRIES; i++) {
+		if (from[i] & PTE_WRITE)
+			set_entry(&from[i], from[i] & ~PTE_WRITE);
+		if (from[i])
+			set_entry(&to[i], from[i]);
+	}
+}
+
+/* The entries of tables, each of which gets a copy; 0 when there is no memory. */
+static int copy_tables(uint64_t *from, uint64_t *to, unsigned entries, unsigned level)
+{
+	for (unsigned i = 0; i < entries; i++) {
+		if (!from[i])
+			continue;
+		const uint64_t page = page_take();
+		if (!page)
+			return 0;
+		uint64_t *const below = physical_to_virtual(from[i] & PTE_ADDRESS);
+		uint64_t *const copy = physical_to_virtual(page);
+		TLB_NOTE(TLB_CLEAR, (uint64_t)copy, PAGE);
+		set_entry(&to[i], page | PTE_PRESENT | PTE_WRITE | PTE_USER);
+		if (level == 1)
+			copy_pages(below, copy);
+		else if (!copy_tables(below, copy, ENTRIES, level - 1))
+			return 0;
+	}
+	return 1;
+}
+
+int tables_copy(struct address_space *to)
+{
+	const int is_whole = copy_tables(KERNEL_TOP, to->tops[0], FIRST_OF_KERNEL, 3);
+
+	for (unsigned i = 0; i < FIRST_OF_KERNEL; i++)
+		if (to->tops[0][i])
+			set_entry(&to->tops[1][i], to->tops[0][i]);
+	return is_whole ? 0 : -ENOMEM;
 }
 
 int tables_prepare(uint64_t address)
