@@ -1,6 +1,6 @@
 /*
  * A footprint: memory that a program is said to use between two entries. Its pages and lines are a chain, each of which tells where
- * the next is; TOUCH (timed.inc) follows it.
+ * the next is; touch.S follows it.
  *
  *	pages	one load in each. Page i is touched in its line 37 i modulo 64: 64 pages in a row use every set of a first-level
  *		cache once, as memory of a program does, and not one set 64 times.

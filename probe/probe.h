@@ -146,7 +146,7 @@ void target_prepare(const struct request *request);
 /* before every block */
 void target_refresh(const struct request *request);
 
-/* footprint.c: makes the chain that TOUCH follows, and brings its memory in; `footprint` is where it begins. */
+/* footprint.c: makes the chain that touch.S follows, and brings its memory in; `footprint` is where it begins. */
 void footprint_prepare(const struct request *request);
 extern unsigned long footprint;
 

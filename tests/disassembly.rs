@@ -99,20 +99,37 @@ fn a_sample_is_a_chain_a_control_and_one_entry() {
     }
 }
 
-/// The loads of a footprint, at the end of an interval; what stands before them.
-fn before_touch(code: &[Instruction]) -> &[Instruction] {
-    let touch = [Mnemonic::Lfence, Mnemonic::Mov, Mnemonic::Mov, Mnemonic::Test, Mnemonic::Jne];
-    let (before, tail) = code.split_at(code.len() - touch.len());
-    assert_eq!(mnemonics(tail), touch);
-    let [_, first, load, test, back] = tail else { unreachable!() };
-    let pointer = first.op0_register();
-    assert!(first.memory_base() == Register::None && first.memory_displacement64() > 0, "of static memory");
-    // The address of the next load is what this one has loaded, so that no two are under way at once.
-    assert_eq!((load.op0_register(), load.memory_base()), (pointer, pointer));
-    assert_eq!((load.memory_displacement64(), load.memory_index()), (0, Register::None));
-    assert_eq!((test.op0_register(), test.op1_register()), (pointer, pointer));
-    assert_eq!(back.near_branch_target(), load.ip());
+/// The address of a function of a probe.
+fn address(probe: Probe, name: &str) -> u64 {
+    function(probe, name)[0].ip()
+}
+
+/// What stands before the call that touches a footprint, which is the last in an interval.
+fn before_touch(probe: Probe, code: &[Instruction]) -> &[Instruction] {
+    let (last, before) = code.split_last().unwrap();
+    assert_eq!(last.mnemonic(), Mnemonic::Call);
+    assert_eq!(last.near_branch_target(), address(probe, "touch_footprint"));
     before
+}
+
+#[test]
+fn each_load_of_a_footprint_waits_for_the_one_before() {
+    for probe in Probe::ALL {
+        let code = function(probe, "touch_footprint");
+        let names =
+            [Mnemonic::Lfence, Mnemonic::Mov, Mnemonic::Mov, Mnemonic::Test, Mnemonic::Jne, Mnemonic::Ret];
+        assert_eq!(mnemonics(&code), names);
+        let [_, first, load, test, back, _] = code.as_slice() else { unreachable!() };
+        let pointer = first.op0_register();
+        assert!(
+            first.memory_base() == Register::None && first.memory_displacement64() > 0,
+            "of static memory"
+        );
+        assert_eq!((load.op0_register(), load.memory_base()), (pointer, pointer));
+        assert_eq!((load.memory_displacement64(), load.memory_index()), (0, Register::None));
+        assert_eq!((test.op0_register(), test.op1_register()), (pointer, pointer));
+        assert_eq!(back.near_branch_target(), load.ip());
+    }
 }
 
 #[test]
@@ -126,9 +143,13 @@ fn a_footprint_is_touched_behind_control_and_entry_alike() {
         assert_eq!(mnemonics(among[0]), mnemonics(timed[0]), "{}", entry.name);
         for part in [1, 2] {
             let branchless = |code| shapes(code).into_iter().filter(|line| !line.starts_with("Call "));
-            assert!(branchless(before_touch(among[part])).eq(branchless(timed[part])), "{}", entry.name);
+            assert!(
+                branchless(before_touch(entry.probe, among[part])).eq(branchless(timed[part])),
+                "{}",
+                entry.name
+            );
         }
-        check_twins(entry, before_touch(among[1]), before_touch(among[2]), 1);
+        check_twins(entry, before_touch(entry.probe, among[1]), before_touch(entry.probe, among[2]), 1);
     }
 }
 

@@ -18,7 +18,8 @@ fn compile(folder: &Path) -> PathBuf {
     let program = folder.join("footprint");
     std::fs::write(folder.join("entries.h"), header::render(Table::get(), Probe::Probe64)).unwrap();
     let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".into());
-    let sources = ["probe/footprint.c", "tests/footprint/main.c", "tests/footprint/evicts.S"];
+    let sources =
+        ["probe/footprint.c", "probe/touch.S", "tests/footprint/main.c", "tests/footprint/evicts.S"];
     let output = Command::new(compiler)
         .args(["-O2", "-fno-pic", "-no-pie", "-w", "-idirafter", "/usr/include/x86_64-linux-gnu"])
         .args(["abi", "probe", "probe/x86_64"].iter().flat_map(|i| ["-I".into(), root().join(i)]))
