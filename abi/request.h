@@ -15,9 +15,8 @@
 #define REQUEST_CPU	  8  /* the CPU that getcpu must answer */
 #define REQUEST_PATH	  9  /* 1: find out whether the call enters the kernel */
 #define REQUEST_SAMPLES	  10 /* samples in a block, 1 to BLOCK_SAMPLES */
-#define REQUEST_PAGES	  11 /* the footprint: so many pages, 0 to MAX_PAGES, ... */
-#define REQUEST_LINES                                                                                        \
-	12 /* ... and lines, 0 to MAX_LINES, are touched behind every use; then there are no bursts */
+#define REQUEST_PAGES	  11 /* a footprint: so many pages, at most MAX_PAGES, ... */
+#define REQUEST_LINES	  12 /* ... and lines, at most MAX_LINES; then no bursts */
 #define REQUEST_ARGUMENTS 13 /* argc of a whole request */
 
 #define REQUEST_CALLS	       4 /* calls in a loop, 1 to MAX_CALLS */
