@@ -23,6 +23,12 @@
  *	check pti		the kernel checks that programs' page tables map nothing of it but the trampoline. Detail of
  *				LAB_END_CHECKED: 1 if that holds; how many pages of the kernel's half are mapped; how many of
  *				them should not be; 1 if a read of the kernel in ring 0, with these tables, faulted
+ *	check trace		shows in the log the events that the switch `trace` has written since the last such line, as far as
+ *	check audit		its buffer still has them; or the records of `audit`. Detail: 1 if there were any; how many
+ *	harmless		from here on, what a switch requires of the processor counts as met where the table says that its
+ *				step can be executed without that, and has no effect then. Only for a machine that ignores
+ *				registers it does not know, as QEMU's TCG does: any other raises #GP at the first entry
+ *	check smep		the kernel tries to execute a program's memory. Detail of LAB_END_CHECKED: 1 if that is a page fault
  *	listing PATH		the steps of a path as it is built, a LAB_STEP each; LAB_END_CHECKED, or LAB_END_NOT_LOADED with
  *				ENOENT when there is no such path
  *

@@ -83,6 +83,7 @@ build_tools() {
 			bench/truth.c -o "$work/truth$bits"
 	done
 	"${CC:-cc}" -O1 -Wall -o "$work/rss" bench/rss.c
+	"${CC:-cc}" -O2 -Wall -o "$work/placement" bench/placement.c
 }
 
 # The loop, kentry on the same CPU, the loop: what is compared lies within an alternation, because the core's clock
@@ -102,6 +103,16 @@ collect_truth() {
 	for ((i = 1; i <= alternations; i++)); do
 		say "truth: alternation $i of $alternations"
 		for case in "${cases[@]}"; do alternate "$i" "${case%%:*}" "${case#*:}"; done
+	done
+}
+
+# A line for each process, with the CPU first.
+collect_placement() {
+	local one
+	say "placement"
+	for one in "$other" "$cpu"; do
+		"$work/placement" "$one" 10 12 | sed "s/^/$one,/" >>"$work/placement.csv"
+		[ "$other" != "$cpu" ] || break
 	done
 }
 
@@ -150,6 +161,7 @@ main() {
 		trap stop_load EXIT
 		build_tools
 		collect_runs
+		collect_placement
 		collect_truth
 		collect_cost
 		describe >"$work/head.md"

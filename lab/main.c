@@ -67,6 +67,7 @@ _Noreturn void kernel_main(uint32_t loader, uint32_t information)
 	}
 	const struct tsc tsc = find_tsc_frequency(header.hertz, boot.pm_timer);
 	vsyscall_init();
+	speculation_find();
 	/* All steps are off until the plan begins: virtual machines that emulate ring 0 lack some instructions. */
 	paths_configure((const configuration){0});
 	counters_find();

@@ -159,8 +159,8 @@ fn a_kernel_that_does_not_come_up_is_quoted() {
 fn what_there_is_not_is_wrong_usage() {
     for (arguments, why) in [
         (&["--set", "ptii=on"][..], "did you mean pti?"),
-        (&["--set", "pti=maybe"], "\"maybe\" is no value of pti, which can be off, on"),
-        (&["--set", "pcid=on"], "pcid=on requires pti=on, and pti is off"),
+        (&["--set", "pti=maybe"], "\"maybe\" is no value of pti, which can be off, on, trampoline"),
+        (&["--set", "copy-frame=on"], "copy-frame=on requires pti=on or trampoline, and pti is off"),
         (&["--set", "cr3-writes=1001"], "a whole number from 0 to 1000"),
         (&["--set", "pti"], "is not of the form SWITCH=VALUE"),
         (&["--set", "pti=on", "--set", "pti=on"], "the same configuration"),
@@ -203,7 +203,7 @@ fn a_program_that_does_not_end_well_has_a_code_that_says_so() {
     let lacking = with_qemu("cat $STREAM", &session(abi::LAB_END_UNSUPPORTED, [5, 0, 0, 0]));
     let lacking = execute(&lacking, &["--set", "pti=on,pcid=on"], &[]);
     assert_eq!(lacking.status.code(), Some(125));
-    assert!(text(&lacking.stderr).contains("this CPU has no PCID, which pcid=on requires"), "{lacking:?}");
+    assert!(text(&lacking.stderr).contains("this CPU has no PCID, which pcid=keep requires"), "{lacking:?}");
     assert_eq!(code(77, [0; 4]).0, 125);
 }
 
@@ -372,7 +372,7 @@ fn a_listing_has_addresses_bytes_and_steps() {
     assert!(listing.contains(" iretq\n"), "{listing}");
     let lacking = here(&["lab", "--accel=tcg", "--listing=int80-i386", "--set=pti=on,pcid=on"]);
     assert_eq!(lacking.status.code(), Some(3));
-    assert!(text(&lacking.stderr).contains("this CPU has no PCID, which pcid=on requires"), "{lacking:?}");
+    assert!(text(&lacking.stderr).contains("this CPU has no PCID, which pcid=keep requires"), "{lacking:?}");
 }
 
 #[test]
@@ -470,7 +470,7 @@ fn the_labs_document_keeps_its_contract() {
     let errors: Vec<_> = validator.iter_errors(&document).map(|error| error.to_string()).collect();
     assert!(errors.is_empty(), "{errors:#?}");
     assert_eq!(document["environment"]["host"], "lab");
-    assert_eq!(document["environment"]["lab"]["icount"], true);
+    assert_eq!(document["environment"]["guest"]["icount"], true);
     let configuration = document["results"][0]["configuration"].as_object().unwrap();
     assert_eq!((&configuration["smap"], &configuration["pti"]), (&"off".into(), &"on".into()));
     assert_eq!(configuration.len(), Table::get().switches.len(), "a row carries all of them");

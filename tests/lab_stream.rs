@@ -228,11 +228,9 @@ fn a_sound_stream_gives_instructions_and_no_time() {
         assert_eq!((row.timing, samples, row.core_cycles, row.ticks), (Timing::Emulated, 8, None, None));
         assert_eq!((row.ns, row.throughput, row.reason.as_deref()), (None, None, None));
     }
-    let lab = document.environment.lab.as_ref().unwrap();
-    assert_eq!(
-        (document.environment.host.as_str(), lab.accelerator.as_str(), lab.icount),
-        ("lab", "tcg", true)
-    );
+    let environment = &document.environment;
+    let (guest, lab) = (environment.guest.as_ref().unwrap(), environment.lab.as_ref().unwrap());
+    assert_eq!((environment.host.as_str(), guest.accelerator.as_str(), guest.icount), ("lab", "tcg", true));
     assert_eq!(lab.vendor.as_deref(), Some("GenuineIntel"));
     assert_eq!(document.findings, [], "nothing to warn of");
 }
@@ -386,10 +384,11 @@ fn under_kvm_the_figures_are_times() {
         assert!((ns - ticks / 2.0).abs() < 1e-9 * ticks, "{ns} ns are {ticks} ticks at 2 GHz");
         assert_eq!(row.counts.rounds, 16, "two in each of eight boots");
     }
-    let lab = document.environment.lab.as_ref().unwrap();
-    let seeds: Vec<u64> = lab.boots.iter().map(|boot| boot.seed).collect();
+    let (guest, lab) =
+        (document.environment.guest.as_ref().unwrap(), document.environment.lab.as_ref().unwrap());
+    let seeds: Vec<u64> = guest.boots.iter().map(|boot| boot.seed).collect();
     assert_eq!(seeds, [0, 1, 2, 3, 4, 5, 6, 7], "an order each");
-    assert!(lab.boots.iter().is_sorted_by(|a, b| a.at_ms < b.at_ms));
+    assert!(guest.boots.iter().is_sorted_by(|a, b| a.at_ms < b.at_ms));
     let layouts: Vec<u64> = lab.layouts.iter().map(|layout| layout.number).collect();
     assert_eq!(layouts, [1, 4, 2, 5, 3, 6, 4, 7, 5, 8, 6, 1, 7, 2, 8, 3], "two in each boot, each in two");
     assert!(lab.layouts.iter().is_sorted_by(|a, b| a.at_ms < b.at_ms));
@@ -572,7 +571,7 @@ fn the_guest_is_pinned_to_the_cpu_that_is_chosen() {
     let document = with_scout(&plan, &program, Accelerator::Kvm, limits(LONG), scout).unwrap();
     let pinned = std::fs::read_to_string(folder.path().join("stream.pinned")).unwrap();
     assert_eq!(pinned, format!("Cpus_allowed_list:\t{last}\n").repeat(8));
-    assert!(document.environment.lab.unwrap().boots.iter().all(|boot| boot.cpu == Some(last)));
+    assert!(document.environment.guest.unwrap().boots.iter().all(|boot| boot.cpu == Some(last)));
     assert!(document.results.iter().all(|row| row.cpu == Some(last)), "the guest's own number is 0");
 }
 
@@ -731,7 +730,7 @@ fn first_ends(how: u64, detail: [u64; 4], output: impl Fn((u16, u16)) -> Vec<u8>
     let program = guest(&folder, "cat $STREAM", &tape.done());
     let document = with_limits(&plan, &program, Accelerator::Tcg, limits(LONG)).unwrap();
     let row = &document.results[0];
-    assert_eq!(row.configuration.get("pcid").map(String::as_str), Some("on"));
+    assert_eq!(row.configuration.get("pcid").map(String::as_str), Some("keep"));
     assert_eq!(row.instructions.is_some(), row.outcome == Outcome::Ok);
     (row.outcome, row.reason.clone().unwrap_or_default())
 }
@@ -749,7 +748,7 @@ fn every_end_of_a_program_is_an_outcome() {
     let runaway = first_ends(abi::LAB_END_RUNAWAY, [1000, 0, 0, 0], silent);
     assert_eq!(runaway, (Outcome::Timeout, "it ran for 1000 ticks without an end".into()));
     let lacking = first_ends(abi::LAB_END_UNSUPPORTED, [5, 0, 0, 0], silent);
-    assert_eq!(lacking, (Outcome::Unsupported, "this CPU has no PCID, which pcid=on requires".into()));
+    assert_eq!(lacking, (Outcome::Unsupported, "this CPU has no PCID, which pcid=keep requires".into()));
     let missing = first_ends(abi::LAB_END_NOT_LOADED, [2, 0, 0, 0], silent);
     let words = "probe64 could not be loaded in the lab: ENOENT (No such file or directory)";
     assert_eq!(missing, (Outcome::Error, words.into()));

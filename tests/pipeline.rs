@@ -7,7 +7,7 @@ mod tampered;
 
 use document::{Document, Identity, Outcome, Row, Timing};
 use environment::CoreType;
-use measure::{CpuChoice, Earlier, HostPlan, Setting, measure, select};
+use measure::{CpuChoice, Earlier, Here, HostPlan, Setting, measure, select};
 use process::{Errno, Error, Phase};
 use record::{Failure, Footprint, Payload, Record, Verdict, abi};
 use simulated::*;
@@ -603,12 +603,14 @@ fn there_is_nothing_to_measure_on_without_a_cpu() {
     let mut executor = Simulated { machine, cost, change, asked: Vec::new() };
     let setting = Setting {
         executor: &mut executor,
-        cpus: BTreeMap::new(),
-        realtime_refused: None,
-        interrupt,
-        environment,
         parent: 1,
-        earlier: Earlier::new(),
+        here: Here {
+            cpus: BTreeMap::new(),
+            realtime_refused: None,
+            interrupt,
+            environment,
+            earlier: Earlier::new(),
+        },
     };
     let error = measure(&plan, setting, &mut |_| {}).unwrap_err();
     assert_eq!(error.to_string(), "there is no CPU to measure on");

@@ -103,6 +103,27 @@ fn the_lab_tells_what_this_linux_lacks_and_its_run_is_kept_too() {
 }
 
 #[test]
+fn what_only_the_lab_can_tell_is_measured_there_and_a_count_is_no_throughput() {
+    if !has_qemu() {
+        let name = "what_only_the_lab_can_tell_is_measured_there_and_a_count_is_no_throughput";
+        return eprintln!("skipped {name}: there is no qemu-system-x86_64");
+    }
+    let found = reproduced(&folder(), &["pti-costs", "--no-save"]);
+    let changes = found["ratios"].as_array().unwrap();
+    let of = |name: &str| changes.iter().find(|change| change["name"] == name).unwrap();
+    let published = |name: &str| (100.0 * of(name)["published"].as_f64().unwrap()).round();
+    let names = ["one more write", "the second alone", "both writes", "the trampoline"];
+    assert_eq!(names.map(published), [-17.0, -13.0, -28.0, -4.0]);
+    let lab = &found["lab"];
+    assert!(lab["figures"].as_array().unwrap().iter().any(|figure| figure["value"].is_number()), "{lab}");
+    for change in changes {
+        assert_ne!(change["here"].is_null(), change["reason"].is_null(), "{change}");
+        let is_counted = lab["unit"] == "instructions";
+        assert!(!is_counted || change["here"].is_null(), "a count is no throughput: {change}");
+    }
+}
+
+#[test]
 fn loops_are_timed_as_the_author_did_or_in_two_plain_ways() {
     let ways = |name: &str| {
         let found = reproduced(&folder(), &[name, "--no-save"]);

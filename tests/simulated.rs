@@ -5,7 +5,7 @@
 use document::Document;
 use environment::{CoreType, Environment};
 use host::{Executor, Interrupt};
-use measure::{CpuChoice, Earlier, HostPlan, Setting, measure, select};
+use measure::{CpuChoice, Earlier, Here, HostPlan, Setting, measure, select};
 use record::{Failure, Footprint, Record};
 use simulator::{Company, Cpu, Machine, Model, Neighbour, Subject};
 use std::time::Duration;
@@ -123,12 +123,14 @@ impl Case {
         let mut executor = Simulated { machine, cost, change, asked: Vec::new() };
         let setting = Setting {
             executor: &mut executor,
-            cpus: self.cores.iter().copied().enumerate().collect(),
-            realtime_refused: None,
-            interrupt: self.interrupt,
-            environment: self.environment,
             parent: 1,
-            earlier: self.earlier,
+            here: Here {
+                cpus: self.cores.iter().copied().enumerate().collect(),
+                realtime_refused: None,
+                interrupt: self.interrupt,
+                environment: self.environment,
+                earlier: self.earlier,
+            },
         };
         let document = measure(&plan, setting, &mut |_| {}).unwrap();
         (document, executor)

@@ -59,6 +59,7 @@ impl Build {
         write("switches.h", header::render_switches(Table::get()));
         write("names.h", header::render_names(Table::get()));
         write("call_names.h", self.call_names());
+        write("direct_calls.h", self.direct_calls());
     }
 
     /// Names of system calls by number, of both ABIs, as the kernel's headers have them: for the log alone.
@@ -79,6 +80,27 @@ impl Build {
             text.push('\n');
         }
         text
+    }
+
+    /// The services of both ABIs as trees of comparisons (`lab/entry/dispatch.S`), from the table that the kernel's is made of.
+    fn direct_calls(&self) -> String {
+        let mut command = self.compiler(&[], None);
+        command.args(["-E", "-P", "-x", "c", "-D", "CALL(a,b,c,d)=a b c d"]);
+        let output = command.arg(self.lab.join("user/calls.def")).output().expect("the compiler runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let text = String::from_utf8_lossy(&output.stdout);
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let mut out = String::from("/* Made from user/calls.def. Do not edit. */\n#pragma once\n");
+        for (abi, column) in [("x86_64", 0), ("i386", 1)] {
+            let row = |row: &[&'_ str]| Some((row[column].parse().ok()?, row[column + 2].to_string()));
+            let mut calls: Vec<(u32, String)> = words.chunks_exact(4).filter_map(row).collect();
+            calls.sort();
+            assert!(calls.len() > 50, "user/calls.def has {} calls for {abi}", calls.len());
+            out.push_str(&format!("\n.macro DIRECT_{}\n", abi.to_uppercase()));
+            tree(&mut out, &calls, abi);
+            out.push_str(".endm\n");
+        }
+        out
     }
 
     fn images(&self) {
@@ -113,6 +135,11 @@ impl Build {
         // The images are found as the headers are.
         let kernel = self.out.join("kernel");
         command.arg("-I").arg(&self.out);
+        // In front of each file of C. It changes what the assembler makes of the compiler's words, and clang's own hears none.
+        command.arg("-include").arg(self.lab.join("entry/returns.h"));
+        if compile::is_clang() {
+            command.arg("-fno-integrated-as");
+        }
         self.note(&command);
         run(command.arg("-o").arg(&kernel));
         let wrong = check_paths(&kernel);
@@ -139,6 +166,27 @@ impl Build {
         }
         command
     }
+}
+
+/// So many are compared one after the other.
+const LEAF: usize = 3;
+
+/// Goes to the function of the number in eax, which is one of these or that of no call.
+fn tree(out: &mut String, calls: &[(u32, String)], abi: &str) {
+    if calls.len() <= LEAF {
+        for (number, function) in calls {
+            out.push_str(&format!("\tcmp\t${number}, %eax\n\tje\t{function}\n"));
+        }
+        out.push_str(&format!("\tjmp\tcall_unknown_{abi}\n"));
+        return;
+    }
+    let (less, rest) = calls.split_at(calls.len() / 2);
+    let (number, function) = &rest[0];
+    let label = format!(".Labove_{number}_{abi}");
+    out.push_str(&format!("\tcmp\t${number}, %eax\n\tje\t{function}\n\tja\t{label}\n"));
+    tree(out, less, abi);
+    out.push_str(&format!("{label}:\n"));
+    tree(out, &rest[1..], abi);
 }
 
 /// `#define __NR_read 0`

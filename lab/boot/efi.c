@@ -2,6 +2,7 @@
 #include "boot/efi.h"
 #include "boot/efi_services.h"
 #include "cpu/cpu.h"
+#include "entry/entry.h"
 #include "mm/mm.h"
 #include "serial/serial.h"
 
@@ -11,7 +12,6 @@
 #define MEMORY_LIMIT 0xc0000000ul
 #define KERNEL_START 0x100000ul /* kernel.lds */
 
-#define CR4_CET	    0x800000
 #define DESCRIPTOR  8
 #define FIRST_UPPER 256 /* of a top table's entries */
 #define ENTRIES	    512
@@ -237,6 +237,7 @@ static void restore_registers(void)
 	if (efi_cpu.cr4 & CR4_OSXSAVE && cpu_has(FEATURE_XSAVE))
 		__asm__ volatile("xsetbv" : : "c"(0), "a"((uint32_t)efi_cpu.xcr0), "d"(efi_cpu.xcr0 >> 32));
 	firmware_redo();
+	speculation_restore();
 	__asm__ volatile("mov %0, %%dr7" : : "r"(efi_cpu.dr7));
 }
 

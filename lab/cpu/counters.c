@@ -25,7 +25,6 @@
 #define AMD_V2_EAX_GLOBAL     (1u << 0)
 
 #define MSR_SMI_COUNT	  0x34
-#define MSR_SPEC_CTRL	  0x48
 #define MSR_MPERF	  0xe7
 #define MSR_APERF	  0xe8
 #define MSR_FIXED_CTR0	  0x309 /* instructions, core cycles, reference cycles */

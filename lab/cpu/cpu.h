@@ -23,6 +23,7 @@ struct frame {
 #define VECTOR_PROTECTION 13
 #define VECTOR_PAGE_FAULT 14
 #define VECTOR_MACHINE	  18
+#define VECTOR_CONTROL	  21   /* #CP */
 #define VECTOR_INTERRUPTS 32   /* from here on none is an exception */
 #define VECTOR_PIC	  0x30 /* and the 15 that follow */
 #define VECTOR_INT80	  0x80
@@ -34,6 +35,7 @@ struct cpu {
 	uint32_t vendor;   /* VENDOR_* of abi/lab.h */
 	uint32_t features; /* bit per FEATURE_* of abi/lab.h */
 	uint32_t has_sysenter, has_apic, has_machine_checks, hwcap, hwcap2;
+	uint32_t has_automatic_ibrs; /* AMD's, in EFER; then SPEC_CTRL.IBRS need not be set */
 	uint64_t xcr0;
 };
 extern struct cpu cpu;
@@ -51,6 +53,12 @@ void fpu_reset(void);
 #define FPU_BYTES 4096
 void fpu_save(uint8_t *to);
 void fpu_load(const uint8_t *from);
+
+/* smep.c: 1 if the kernel cannot execute a program's memory. No program may be alive. */
+int smep_refuses(void);
+
+/* errata.c: whether INVLPG may leave global translations while there are identifiers, by leaf 1's eax and microcode. */
+int errata_invlpg_misses_globals(uint32_t signature, uint64_t microcode);
 
 /* firmware.c: takes back what firmware has switched on or off, once the vendor is known; gives it back. */
 void firmware_undo(void);
@@ -165,6 +173,7 @@ static inline uint64_t read_cr4(void)
 void write_cr3(uint64_t value);
 void write_cr4(uint64_t value);
 void invlpg(uint64_t address);
+void invpcid(uint64_t type, uint64_t identifier, uint64_t address);
 #else
 static inline void write_cr3(uint64_t value)
 {
@@ -179,6 +188,13 @@ static inline void write_cr4(uint64_t value)
 static inline void invlpg(uint64_t address)
 {
 	__asm__ volatile("invlpg (%0)" : : "r"(address) : "memory");
+}
+
+static inline void invpcid(uint64_t type, uint64_t identifier, uint64_t address)
+{
+	const uint64_t descriptor[2] = {identifier, address};
+
+	__asm__ volatile("invpcid %0, %1" : : "m"(descriptor), "r"(type) : "memory");
 }
 #endif
 

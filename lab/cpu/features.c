@@ -5,21 +5,45 @@
 
 struct cpu cpu;
 
-#define LEAF1_EDX_MCE	(1u << 7)
-#define LEAF1_EDX_APIC	(1u << 9)
-#define LEAF1_EDX_SEP	(1u << 11)
-#define LEAF1_EDX_MCA	(1u << 14)
-#define LEAF1_ECX_PCID	(1u << 17)
-#define LEAF1_ECX_XSAVE (1u << 26)
-#define LEAF7_EBX_BASES (1u << 0) /* FSGSBASE */
-#define LEAF7_EBX_SMEP	(1u << 7)
-#define LEAF7_EBX_SMAP	(1u << 20)
-#define LEAF7_ECX_UMIP	(1u << 2)
-#define LEAF7_ECX_RDPID (1u << 22)
+#define LEAF1_EDX_MCE	  (1u << 7)
+#define LEAF1_EDX_APIC	  (1u << 9)
+#define LEAF1_EDX_SEP	  (1u << 11)
+#define LEAF1_EDX_PGE	  (1u << 13)
+#define LEAF1_EDX_MCA	  (1u << 14)
+#define LEAF1_ECX_PCID	  (1u << 17)
+#define LEAF1_ECX_XSAVE	  (1u << 26)
+#define LEAF7_EBX_BASES	  (1u << 0) /* FSGSBASE */
+#define LEAF7_EBX_SMEP	  (1u << 7)
+#define LEAF7_EBX_INVPCID (1u << 10)
+#define LEAF7_EBX_SMAP	  (1u << 20)
+#define LEAF7_ECX_UMIP	  (1u << 2)
+#define LEAF7_ECX_RDPID	  (1u << 22)
+#define LEAF7_ECX_SHSTK	  (1u << 7)
+#define LEAF7_EDX_IBT	  (1u << 20)
+
+/* Intel's (SDM vol. 2A, CPUID; vol. 4, IA32_ARCH_CAPABILITIES). */
+#define LEAF7_EDX_MD_CLEAR     (1u << 10)
+#define LEAF7_EDX_IBRS	       (1u << 26) /* and IBPB */
+#define LEAF7_EDX_STIBP	       (1u << 27)
+#define LEAF7_EDX_L1D_FLUSH    (1u << 28)
+#define LEAF7_EDX_CAPABILITIES (1u << 29)
+#define LEAF7_EDX_SSBD	       (1u << 31)
+#define LEAF7_2_EDX_BHI_CTRL   (1u << 4)
+#define CAPABILITIES_IBRS_ALL  0x2
+
+/* AMD's (APM vol. 3, CPUID Fn8000_0008_EBX, Fn8000_0021_EAX). */
+#define EXT8_EBX_IBPB	     (1u << 12)
+#define EXT8_EBX_IBRS	     (1u << 14)
+#define EXT8_EBX_STIBP	     (1u << 15)
+#define EXT8_EBX_IBRS_ALWAYS (1u << 16) /* the processor prefers that it stays on */
+#define EXT8_EBX_SSBD	     (1u << 24)
+#define EXT21_EAX_VERW_CLEAR (1u << 5)
+#define EXT21_EAX_AUTOMATIC  (1u << 8) /* automatic IBRS */
 
 #define LEAF_XSAVE	 13
 #define LEAF_EXTENDED	 0x80000000
 #define LEAF_EXTENDED_1	 0x80000001
+#define LEAF_EXTENDED_8	 0x80000008
 #define LEAF_EXTENDED_21 0x80000021
 #define EXT1_EDX_NX	 (1u << 20)
 #define EXT1_EDX_RDTSCP	 (1u << 27)
@@ -112,6 +136,41 @@ static void enable_nx(void)
 	add(FEATURE_NX, rdmsr(MSR_EFER) & EFER_NXE);
 }
 
+static void find_speculation_of_intel(struct cpuid leaf7)
+{
+	/* Subleaf 0 tells the last one in eax. */
+	const uint32_t more = leaf7.eax >= 2 ? cpuid(7, 2).edx : 0;
+	uint64_t capabilities = 0;
+
+	if (leaf7.edx & LEAF7_EDX_CAPABILITIES && !rdmsr_safe(MSR_CAPABILITIES, &capabilities))
+		capabilities = 0;
+	add(FEATURE_IBRS, leaf7.edx & LEAF7_EDX_IBRS);
+	add(FEATURE_IBPB, leaf7.edx & LEAF7_EDX_IBRS);
+	add(FEATURE_EIBRS, leaf7.edx & LEAF7_EDX_IBRS && capabilities & CAPABILITIES_IBRS_ALL);
+	add(FEATURE_STIBP, leaf7.edx & LEAF7_EDX_STIBP);
+	add(FEATURE_SSBD, leaf7.edx & LEAF7_EDX_SSBD);
+	add(FEATURE_MDCLEAR, leaf7.edx & LEAF7_EDX_MD_CLEAR);
+	add(FEATURE_L1DFLUSH, leaf7.edx & LEAF7_EDX_L1D_FLUSH);
+	add(FEATURE_BHICTRL, more & LEAF7_2_EDX_BHI_CTRL);
+}
+
+/*
+ * Hypervisors give guests on AMD's processors some of Intel's bits, too; these are not looked at. Processors whose loads are kept
+ * back by LS_CFG or VIRT_SPEC_CTRL alone count as without SSBD. There is no command that flushes the first data cache.
+ */
+static void find_speculation_of_amd(void)
+{
+	const uint32_t ebx = extended(LEAF_EXTENDED_8).ebx, eax = extended(LEAF_EXTENDED_21).eax;
+
+	cpu.has_automatic_ibrs = (eax & EXT21_EAX_AUTOMATIC) != 0;
+	add(FEATURE_IBRS, ebx & EXT8_EBX_IBRS);
+	add(FEATURE_IBPB, ebx & EXT8_EBX_IBPB);
+	add(FEATURE_EIBRS, cpu.has_automatic_ibrs || (ebx & EXT8_EBX_IBRS && ebx & EXT8_EBX_IBRS_ALWAYS));
+	add(FEATURE_STIBP, ebx & EXT8_EBX_STIBP);
+	add(FEATURE_SSBD, ebx & EXT8_EBX_SSBD);
+	add(FEATURE_MDCLEAR, eax & EXT21_EAX_VERW_CLEAR);
+}
+
 void cpu_find_features(void)
 {
 	cpu.vendor = vendor_of(cpuid(0, 0).ebx);
@@ -127,9 +186,18 @@ void cpu_find_features(void)
 	add(FEATURE_SMEP, leaf7.ebx & LEAF7_EBX_SMEP);
 	add(FEATURE_SMAP, leaf7.ebx & LEAF7_EBX_SMAP);
 	add(FEATURE_UMIP, leaf7.ecx & LEAF7_ECX_UMIP);
+	add(FEATURE_SHSTK, leaf7.ecx & LEAF7_ECX_SHSTK);
+	add(FEATURE_IBT, leaf7.edx & LEAF7_EDX_IBT);
 	add(FEATURE_PCID, leaf1.ecx & LEAF1_ECX_PCID);
+	add(FEATURE_PGE, leaf1.edx & LEAF1_EDX_PGE);
+	add(FEATURE_INVPCID, leaf7.ebx & LEAF7_EBX_INVPCID);
 	/* CPUID answers a leaf beyond its last with that last one's. */
 	add(FEATURE_XSAVE, leaf1.ecx & LEAF1_ECX_XSAVE && leaf0.eax >= LEAF_XSAVE);
+
+	if (cpu.vendor == VENDOR_INTEL)
+		find_speculation_of_intel(leaf7);
+	else if (cpu.vendor == VENDOR_AMD)
+		find_speculation_of_amd();
 
 	enable_nx();
 	add(FEATURE_LFENCE, order_lfence());
@@ -139,8 +207,6 @@ void cpu_find_features(void)
 
 	/* QEMU's TCG hangs on a CR4 bit that it does not know, instead of raising #GP: CPUID is asked before any is set. */
 	cr4 |= leaf1.edx & LEAF1_EDX_MCE ? CR4_MCE : 0;
-	cr4 |= cpu_has(FEATURE_SMEP) ? CR4_SMEP : 0;
-	cr4 |= cpu_has(FEATURE_UMIP) ? CR4_UMIP : 0;
 	cr4 |= cpu_has(FEATURE_XSAVE) ? CR4_OSXSAVE : 0;
 	/* Programs may set the bases of FS and GS themselves: this kernel uses neither. They know by AT_HWCAP2. */
 	if (leaf7.ebx & LEAF7_EBX_BASES) {

@@ -5,6 +5,8 @@
  * (SDM vol. 2B, RDMSR and WRMSR). Lost: rcx, rdx.
  */
 
+#include "entry/returns.h"
+
 /* A fault at `at` goes on at `resume` (fixup.c). */
 .macro FIXUP at, resume
 	.pushsection .fixups, "a"
@@ -23,7 +25,7 @@ rdmsr_safe:
 	or	%rdx, %rax
 	mov	%rax, (%rsi)
 	mov	$1, %eax
-	ret
+	RETURN
 
 wrmsr_safe:
 	mov	%edi, %ecx
@@ -33,9 +35,9 @@ wrmsr_safe:
 2:	wrmsr
 	FIXUP	2b, 3f
 	mov	$1, %eax
-	ret
+	RETURN
 
 3:	xor	%eax, %eax
-	ret
+	RETURN
 
 	.section .note.GNU-stack, "", @progbits

@@ -26,6 +26,7 @@
 
 #define CR4_PAE	       0x20
 #define CR4_MCE	       0x40
+#define CR4_PGE	       0x80
 #define CR4_OSFXSR     0x200
 #define CR4_OSXMMEXCPT 0x400
 #define CR4_UMIP       0x800
@@ -35,14 +36,24 @@
 #define CR4_OSXSAVE    0x40000
 #define CR4_SMEP       0x100000
 #define CR4_SMAP       0x200000
+#define CR4_CET	       0x800000
+
+#define SMEP_CODE 0x10000 /* of a program: what smep.c calls */
 
 #define MSR_APIC_BASE	 0x1b
+#define MSR_SPEC_CTRL	 0x48
+#define MSR_PRED_CMD	 0x49
+#define MSR_CAPABILITIES 0x10a
+#define MSR_FLUSH_CMD	 0x10b
 #define MSR_MCG_CAP	 0x179
 #define MSR_MCG_STATUS	 0x17a
 #define MSR_MISC_ENABLE	 0x1a0
 #define MSR_MC0_STATUS	 0x401 /* and 4 more for each bank */
 #define MSR_MC0_ADDR	 0x402
 #define MSR_MC0_MISC	 0x403
+#define MSR_U_CET	 0x6a0
+#define MSR_S_CET	 0x6a2
+#define MSR_PL3_SSP	 0x6a7
 #define MSR_SYSENTER_CS	 0x174
 #define MSR_SYSENTER_ESP 0x175
 #define MSR_SYSENTER_EIP 0x176
@@ -53,21 +64,35 @@
 #define MSR_FMASK	 0xc0000084
 #define MSR_FS_BASE	 0xc0000100
 #define MSR_GS_BASE	 0xc0000101
+#define MSR_KERNEL_GS	 0xc0000102 /* what swapgs exchanges it with */
 #define MSR_TSC_AUX	 0xc0000103
 #define MSR_DE_CFG	 0xc0011029 /* AMD: decoder configuration */
 
 #define DE_CFG_LFENCE_SERIALIZES 0x2
 
+/* Of U_CET and S_CET: SDM vol. 1, 17.2. */
+#define CET_SHADOW_STACK 0x1
+#define CET_ENDBRANCH	 0x4
+
+/* SDM vol. 4, table 2-2, and "Branch History Injection"; APM vol. 2, 3.2.9. AMD's processors have no BHI_DIS_S. */
+#define SPEC_CTRL_IBRS	    0x1
+#define SPEC_CTRL_STIBP	    0x2
+#define SPEC_CTRL_SSBD	    0x4
+#define SPEC_CTRL_BHI_DIS_S 0x400
+#define PRED_CMD_IBPB	    0x1
+#define FLUSH_CMD_L1D	    0x1
+
 /*
  * EFER is written whole, so that nothing of firmware's remains: with AMD's FFXSR fxsave and fxrstor leave out the XMM registers, with
  * LMSLE 64-bit segments have limits. Bits that are 0 here are reserved, or switch on what this kernel does not use (SVME, TCE, MCOMMIT,
- * INTWB, UAIE, AIBRSE). LMA follows from LME and CR0.PG, and is written as it is, so that no processor sees an attempt to change it
+ * INTWB, UAIE). AIBRSE (automatic IBRS) follows the switch `ibrs`. LMA follows from LME and CR0.PG, and is written as it is, so that no processor sees an attempt to change it
  * (SDM vol. 4, IA32_EFER; APM vol. 2, 3.1.7).
  */
-#define EFER_SCE 0x1
-#define EFER_LME 0x100
-#define EFER_LMA 0x400
-#define EFER_NXE 0x800
+#define EFER_SCE    0x1
+#define EFER_LME    0x100
+#define EFER_LMA    0x400
+#define EFER_NXE    0x800
+#define EFER_AIBRSE 0x200000
 
 /*
  * One descriptor table serves both fast calls. sysret takes its selectors from STAR 63:48 (0x23): code 32 at 0x23, data

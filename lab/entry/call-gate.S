@@ -12,7 +12,7 @@
 #include "entry/steps.inc"
 
 .macro CALL_GATE name, abi
-PATH \name, BY_CALL_GATE
+PATH \name, BY_CALL_GATE, \abi
 STEP "keep the flags, which the hardware has not pushed", SWITCH_STACK, IS(STACK_FRAME)
 	pushf
 GATE_IN

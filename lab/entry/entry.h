@@ -19,6 +19,8 @@ extern configuration configured;
  * Returns 0, or the SWITCH_* that this CPU cannot do.
  */
 unsigned paths_configure(const configuration wanted);
+/* From here on, steps that have no effect without their feature are executed without it. */
+void paths_allow_harmless(void);
 /* What the offsets of paths in their slots are drawn from, when they are built next; 0: none. */
 void paths_set_layout(uint64_t drawn_from);
 /*
@@ -37,7 +39,7 @@ int is_in_path(uint64_t rip);
 extern uint64_t path_syscall_x86_64, path_syscall_i386, path_sysenter_x86_64, path_sysenter_i386, path_int80,
     path_call_gate_x86_64, path_call_gate_i386, path_ud_x86_64, path_ud_i386, path_int3_x86_64,
     path_int3_i386, path_div0_x86_64, path_div0_i386, path_enter_user, path_put_user_8, path_put_user_4,
-    path_put_user_16, path_copy_user, path_exception, path_peek_as_program;
+    path_put_user_16, path_copy_user, path_exception, path_peek_as_program, path_switch_space;
 
 /* exception.S: a stub for each vector, EXCEPTION_STUB_SIZE bytes each; and an iretq that is in no path. */
 extern const uint8_t exception_stubs[], exception_iret[];
@@ -56,6 +58,17 @@ void hardware_point_for(int bits, int serve);
 /* The tops of a thread's stacks: for fast calls, and for gates and exceptions. */
 void hardware_point_to_stacks(uint64_t kernel, uint64_t entry);
 
+/* returns.c: rewrites all returns of the kernel as the switch `returns` says. */
+void returns_configure(void);
+/* What they jump to; where they are plain, the thunk of returns=thunk. */
+uint64_t returns_thunk(void);
+extern const uint8_t return_thunk[];
+
+/* speculation.c: finds what the registers hold that decide what the processor may speculate on; sets them; gives them back. */
+void speculation_find(void);
+void speculation_configure(void);
+void speculation_restore(void);
+
 /* guard.c: takes the pages below stacks away, so that an overflow is a fault. */
 void guard_pages_unmap(void);
 
@@ -66,6 +79,8 @@ extern struct kernel_stack {
 extern struct entry_stack {
 	uint8_t guard[4096], bytes[ENTRY_STACK_BYTES];
 } entry_stacks[MOST_THREADS];
-extern uint64_t kernel_cr3, user_cr3, kernel_stack, program_rsp, gate_frame, landing_pad;
+extern uint64_t kernel_cr3, user_cr3, kernel_stack, program_rsp, gate_frame, landing_pad, any_time_steps, entry_stack;
+extern uint64_t spec_ctrl; /* steps/ibrs.S: of SPEC_CTRL, what the kernel runs with */
+extern uint64_t user_pcid, user_flush_mask;
 extern uint64_t
     observed_flags; /* with observe=on: bits of rflags that were set after some gate; 0 when none was entered */

@@ -6,6 +6,7 @@
  * cs, rip and for some vectors an error code; cleared IF, TF, NT. AC and DF are unchanged. It may have come at
  * any instruction, even in a path: the page tables may be the kernel's or the program's, and are restored at the end.
  */
+#include "entry/speculation.inc"
 #include "entry/steps.inc"
 
 /* Vectors with an error code: #DF, #TS, #NP, #SS, #GP, #PF, #AC, #CP (SDM vol. 3, 6.13); AMD's #VC, #SX (APM vol. 2, 8.2). */
@@ -57,8 +58,16 @@ exception_stubs:
  *   second half, may have old translations until then, even of another address space: all are of programs' addresses or
  *   of the vsyscall page, which nothing here touches.
  * - CR2. Nothing here faults, so a page fault that has yet to read it finds its own address.
- * - GS: this kernel does not use it. AC: it lets the kernel reach the program's memory, and nothing here does.
+ * - GS: its base is the kernel's or, before the first swapgs and behind the last, the program's (steps/swapgs.S). It stays what it
+ *   is: no C code uses it. AC: it lets the kernel reach the program's memory, and nothing here does.
  * - program_rsp, gate_frame, landing_pad and what else belongs to paths: not touched.
+ *
+ * - SPEC_CTRL. It is read, and what was there is written back: in the first instructions of a path, and in the last, IBRS is off. A
+ *   path that is about to write it is not disturbed; nor is speculation_configure. That changes any_time_steps only while this
+ *   cannot differ between the beginning and the end: no handler of these vectors changes it.
+ * - Returns. They are rewritten in an order in which each is one at any time (returns.c).
+ *
+ * any_time_steps tells what of a path's steps is done here, too: which is asked, since this is the same in every configuration.
  *
  * An iretq that faults (the program has made its stack segment unusable) ends the program, as in all paths.
  */
@@ -72,15 +81,29 @@ exception_at_any_time:
 	jz	1f
 	mov	kernel_cr3, %rax
 	mov	%rax, %cr3
+1:	testb	$ANY_TIME_IBRS, any_time_steps
+	jz	1f
+	IBRS_ENTER %r15
+1:	testb	$ANY_TIME_UNTRAIN, any_time_steps
+	jz	1f
+	call	untrain_returns
 1:	mov	%rsp, %rdi
 	mov	$exception, %rax	# 16 bytes aligned: the processor, two words, and fifteen
 	call	*%rax
-	test	$PROGRAM_TOP_BIT, %ebx
+	testb	$ANY_TIME_IBRS, any_time_steps
+	jz	1f
+	IBRS_EXIT %r15
+1:	test	$PROGRAM_TOP_BIT, %ebx
 	jz	1f
 	mov	user_cr3, %rax
 	mov	%rax, %cr3
 1:	RESTORE_ALL
 	add	$16, %rsp
+	testb	$3, GATE_CS(%rsp)
+	jz	exception_iret
+	testb	$ANY_TIME_VERW, any_time_steps
+	jz	exception_iret
+	verw	verw_selector
 exception_iret:
 	iretq
 
@@ -88,7 +111,11 @@ PATH exception, BY_EXCEPTION
 HOOK IN_EARLY
 STEP "save registers"
 	SAVE_ALL
-STEP "PTI: note the page tables", SWITCH_PTI, IS(PTI_ON)
+STEP "clear registers", SWITCH_CLEAR_REGISTERS, IS(CLEAR_REGISTERS_ON), SWITCH_STACK, IS(STACK_FRAME)
+	.irp	register, eax, ecx, edx, ebx, esi, r8d, r9d, r10d, r11d, r12d, r13d, r14d, r15d
+	xor	%\register, %\register	# rdi and rbp get other values
+	.endr
+STEP "PTI: note the page tables", TABLES
 	mov	%cr3, %rbx
 TO_KERNEL_TABLES %rax, lost
 HOOK IN_KERNEL
@@ -96,16 +123,24 @@ HOOK IN_SAVED
 STEP "handle"
 	mov	%rsp, %rdi
 	mov	%rsp, %rbp
-STEP "PTI: off the entry stack", SWITCH_PTI, IS(PTI_ON)
+STEP "PTI: off the entry stack", TRAMPOLINE, SWITCH_COPY_FRAME, IS(COPY_FRAME_OFF)
 	testb	$3, FRAME_CS(%rsp)
 	jz	1f
 	mov	kernel_stack, %rsp
+1:
+STEP "copy-frame: to the thread's stack", COPIED
+	testb	$3, FRAME_CS(%rsp)
+	jz	1f
+	COPY_WHOLE_FRAME
 1:
 STEP "handle"
 	CALL_C	exception
 	mov	%rbp, %rsp
 HOOK OUT_SAVED
-STEP "PTI: were they the program's", SWITCH_PTI, IS(PTI_ON)
+STEP "copy-frame: is it a program's", COPIED
+	testb	$3, FRAME_CS(%rsp)
+	BRANCH	JNE, 52f
+STEP "PTI: were they the program's", TABLES
 	/* CR3 reads without the bit that keeps the translations (PCID), so the value only tells which of the two it was. */
 	test	$PROGRAM_TOP_BIT, %ebx
 	BRANCH	JE, 51f
@@ -115,6 +150,15 @@ STEP "restore registers"
 	add	$16, %rsp
 HOOK OUT_LATE
 STEP "iret"
+1:	iretq
+	FAULT	1b, 0
+STEP "restore registers", COPIED
+52:	RESTORE_ALL
+	add	$16, %rsp
+COPY_OUT 5
+TO_PROGRAM_TABLES %rax, kept, COPIED
+HOOK OUT_LATE, COPIED
+STEP "iret", COPIED
 1:	iretq
 	FAULT	1b, 0
 END_PATH

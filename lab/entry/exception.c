@@ -1,5 +1,6 @@
 /* Decides what an exception means: a page to be mapped, a vsyscall, a tick, a fault of the program or of the kernel. */
 #include "entry/entry.h"
+#include "entry/steps/steps.h"
 #include "mm/mm.h"
 #include "serial/serial.h"
 #include "time/clock.h"
@@ -18,6 +19,7 @@
 #define FPE_INTDIV  1
 #define SEGV_MAPERR 1
 #define SEGV_ACCERR 2
+#define SEGV_CPERR  10
 
 /* As arch/x86/kernel/traps.c maps them. */
 static unsigned signal_of(uint64_t vector)
@@ -50,6 +52,8 @@ static uint64_t code_of(const struct frame *frame)
 		return ILL_ILLOPN;
 	case VECTOR_PAGE_FAULT:
 		return frame->error & FAULT_PRESENT ? SEGV_ACCERR : SEGV_MAPERR;
+	case VECTOR_CONTROL:
+		return SEGV_CPERR;
 	default:
 		return SI_KERNEL;
 	}
@@ -134,10 +138,12 @@ static void tick(const struct frame *frame)
 {
 	clock_update();
 	tick_done();
-	if (is_from_program(frame) || is_in_path(frame->rip))
-		program_may_be_runaway();
-	else
+	if (!is_from_program(frame) && !is_in_path(frame->rip))
 		tick_shift();
+	else if (configured[SWITCH_WORK] == WORK_ON)
+		work_time_is_up();
+	else
+		program_may_be_runaway();
 }
 
 /*

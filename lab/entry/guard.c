@@ -8,4 +8,5 @@ void guard_pages_unmap(void)
 {
 	for (const uint64_t *page = guard_pages_start; page < guard_pages_end; page++)
 		tables_unmap(*page);
+	tables_flush_kernel();
 }

@@ -5,9 +5,16 @@
 #include "entry/entry.h"
 
 _Static_assert(offsetof(struct frame, rax) == FRAME_RAX, "RESTORE");
+_Static_assert(offsetof(struct frame, rbp) == FRAME_RBP && offsetof(struct frame, rbx) == FRAME_RBX &&
+		   offsetof(struct frame, r10) == FRAME_R10 && offsetof(struct frame, r9) == FRAME_R9 &&
+		   offsetof(struct frame, r8) == FRAME_R8 && offsetof(struct frame, rcx) == FRAME_RCX &&
+		   offsetof(struct frame, rdx) == FRAME_RDX && offsetof(struct frame, rsi) == FRAME_RSI &&
+		   offsetof(struct frame, rdi) == FRAME_RDI,
+	       "arguments");
 _Static_assert(offsetof(struct frame, vector) == FRAME_VECTOR, "SAVE_ALL");
 _Static_assert(offsetof(struct frame, rip) == FRAME_RIP, "enter_user");
 _Static_assert(offsetof(struct frame, cs) == FRAME_CS, "exception");
+_Static_assert(sizeof(struct frame) == FRAME_WORDS * 8, "COPY_WHOLE_FRAME");
 _Static_assert(PATH_ROOM < PATH_SLOT && 4096 % PATH_SLOT == 0, "a path is in one page");
 
 /* The program that runs, or is about to. */
@@ -56,8 +63,10 @@ void hardware_point(void)
 void hardware_point_to_stacks(uint64_t kernel, uint64_t entry)
 {
 	kernel_stack = kernel;
+	entry_stack = entry;
+	/* A stack that programs' page tables map, as Linux has it; the path switches to the other. */
 	if (cpu.has_sysenter)
-		wrmsr(MSR_SYSENTER_ESP, kernel);
+		wrmsr(MSR_SYSENTER_ESP, configured[SWITCH_PTI] == PTI_OFF ? kernel : entry);
 	tss_set_stack(entry);
 }
 

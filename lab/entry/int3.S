@@ -10,7 +10,7 @@
 #include "entry/instruction.inc"
 
 .macro BREAKPOINT abi, dispatch
-PATH int3_\abi, BY_INTERRUPT
+PATH int3_\abi, BY_INTERRUPT, \dispatch
 FROM_KERNEL 3
 GATE_IN
 SERVE \dispatch

@@ -8,7 +8,7 @@
  */
 #include "entry/steps.inc"
 
-PATH int80, BY_INTERRUPT
+PATH int80, BY_INTERRUPT, I386
 GATE_IN
 SERVE I386
 GATE_IRET

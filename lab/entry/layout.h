@@ -17,15 +17,34 @@
 #define STACK_ROOM	   4096
 #define STACK_STEP	   64
 
-#define THREAD_RSP 0 /* in struct thread */
+/* In struct thread. */
+#define THREAD_RSP	 0
+#define THREAD_CALL_WORK 8
+#define THREAD_WORK	 12
+
+/* Flags of its call_work, and of its work (steps/work.S). */
+#define WORK_CALL_IN  0x1
+#define WORK_CALL_OUT 0x2
+#define WORK_TIME     0x1
 
 #define PROGRAM_TOP_BIT 0x1000 /* of CR3: the two top tables are adjacent, the programs' is the second */
 
 /* struct frame */
+#define FRAME_RBP    (4 * 8)
+#define FRAME_RBX    (5 * 8)
+#define FRAME_R10    (7 * 8)
+#define FRAME_R9     (8 * 8)
+#define FRAME_R8     (9 * 8)
 #define FRAME_RAX    (10 * 8)
+#define FRAME_RCX    (11 * 8)
+#define FRAME_RDX    (12 * 8)
+#define FRAME_RSI    (13 * 8)
+#define FRAME_RDI    (14 * 8)
 #define FRAME_VECTOR (15 * 8)
+#define FRAME_NUMBER FRAME_VECTOR /* of a system call, as it came */
 #define FRAME_RIP    (17 * 8)
 #define FRAME_CS     (18 * 8)
+#define FRAME_WORDS  22
 
 /* What gates push on the entry stack: interrupt and trap gates; call gates. */
 #define GATE_RIP 0
@@ -34,6 +53,7 @@
 #define CALL_CS	 8
 #define CALL_RSP 16
 #define CALL_SS	 24
+#define STUB_CS	 24 /* behind a stub of exception.S, which has pushed two words more */
 
 #define EXCEPTION_STUB_SIZE 16
 
@@ -43,9 +63,17 @@
  * so much of the slot is left that the path always fits. Linux aligns its entry points by 16 (CONFIG_FUNCTION_ALIGNMENT on
  * x86-64): how one lies in a line of a cache differs from build to build.
  */
-#define PATH_SLOT 2048
+#define PATH_SLOT 4096
 #define PATH_ROOM 1024
 #define PATH_STEP 16
+
+/*
+ * Where the page with the returns for Zen 3 and 4 is mapped (returns.S): the first is aligned by 2 MiB, and the address of what is
+ * executed in the second differs from the first in bits 2, 8, 14 and 20 alone.
+ */
+#define UNTRAIN_PAGE	    0xffffffff90000000
+#define SAFE_RETURN_PAGE	    0xffffffff90104000
+#define SAFE_RETURN_OFFSET 0x104
 
 /* Hooks; the contract is in path.inc. */
 #define HOOK_IN_EARLY  1
@@ -53,6 +81,7 @@
 #define HOOK_IN_SAVED  3
 #define HOOK_OUT_SAVED 4
 #define HOOK_OUT_LATE  5
+#define HOOK_AT_SWITCH 6
 
 /* How a path is entered. In conditions, ENTERED_BY stands where otherwise the id of a switch does. */
 #define ENTERED_BY   0
@@ -62,6 +91,18 @@
 #define BY_INTERRUPT 3 /* an interrupt or trap gate, to a system call */
 #define BY_CALL_GATE 4
 #define BY_EXCEPTION 5 /* any other exception or interrupt */
+
+/* Whose numbers and registers the system calls of a path have. In conditions, NUMBERS stands where otherwise the id of a switch does. */
+#define NUMBERS	       0xffff
+#define NUMBERS_NONE   0 /* it serves none */
+#define NUMBERS_X86_64 1
+#define NUMBERS_I386   2
+#define KIND_BITS      8 /* of a path's record; above them is the abi */
+
+/* Bits of any_time_steps (stacks.S): what NMI, #MC and #DF do besides. */
+#define ANY_TIME_IBRS	 1
+#define ANY_TIME_UNTRAIN 2
+#define ANY_TIME_VERW	 4
 
 /* What PARAMETER replaces. */
 #define PARAMETER_VALUE 0x5a5a5a5a

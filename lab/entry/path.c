@@ -1,10 +1,11 @@
 /* Builds the entry paths out of the steps that a configuration has (path.inc). */
 #include "entry/entry.h"
+#include "entry/steps/steps.h"
 #include "mm/mm.h"
 
 /* As path.inc writes them. */
 struct condition {
-	uint32_t which, values; /* SWITCH_*, or ENTERED_BY; a bit for each value */
+	uint32_t which, values; /* SWITCH_*, ENTERED_BY or NUMBERS; a bit for each value */
 };
 
 struct step {
@@ -19,7 +20,7 @@ struct path {
 	uint8_t *slot;
 	const struct step *steps;
 	const char *name;
-	uint64_t kind;
+	uint64_t kind; /* BY_*, and above it NUMBERS_* */
 };
 
 struct attached {
@@ -42,7 +43,7 @@ extern const struct fault path_faults_start[], path_faults_end[];
 extern const struct parameter path_parameters_start[], path_parameters_end[];
 extern const uint8_t paths_start[], paths_end[];
 
-#define MAX_PIECES    128 /* of a path: steps that are there, hooks, ends */
+#define MAX_PIECES    256 /* of a path: steps that are there, hooks, ends */
 #define MAX_FAULTS    64
 #define BRANCH_LENGTH 4
 #define INT3	      0xcc
@@ -77,12 +78,23 @@ static struct {
 	unsigned count, blocks, places;
 } building;
 
+static uint64_t value_of(uint32_t which)
+{
+	switch (which) {
+	case ENTERED_BY:
+		return building.path->kind & ((1u << KIND_BITS) - 1);
+	case NUMBERS:
+		return building.path->kind >> KIND_BITS;
+	default:
+		return building.wanted[which];
+	}
+}
+
 static int holds(const struct step *step)
 {
 	for (const struct condition *condition = step->conditions; condition < step[1].conditions;
 	     condition++) {
-		const uint64_t value =
-		    condition->which == ENTERED_BY ? building.path->kind : building.wanted[condition->which];
+		const uint64_t value = value_of(condition->which);
 		if (!(condition->values >> (value < 31 ? value : 31) & 1))
 			return 0;
 	}
@@ -188,7 +200,8 @@ static void correct(const struct piece *piece)
 		int32_t *displacement = in_draft(piece, *branch);
 		const uint64_t next = *branch + BRANCH_LENGTH, to = piece->to + (next - piece->from);
 		const uint64_t target = next + (uint64_t)(int64_t)*displacement;
-		*displacement = (int32_t)(moved(piece->block, target) - to);
+		const uint64_t thunk = target == (uint64_t)return_thunk ? returns_thunk() : target;
+		*displacement = (int32_t)(moved(piece->block, thunk) - to);
 	}
 	for (IN_PIECE(parameter, path_parameters, piece))
 		*(uint32_t *)in_draft(piece, parameter->at) = building.wanted[parameter->which];
@@ -247,11 +260,20 @@ static void build_all(const configuration wanted)
 	cpuid(0, 0);
 }
 
+/* Steps that have no effect without their feature are executed without it. */
+static int harmless_is_allowed;
+
+void paths_allow_harmless(void)
+{
+	harmless_is_allowed = 1;
+}
+
 /* The SWITCH_* that this CPU cannot do as wanted; 0 when there is none. */
 static unsigned impossible(const configuration wanted)
 {
-#define ROW(id_, values_, feature_)                                                                          \
-	if (((values_) >> (wanted[id_] < 31 ? wanted[id_] : 31) & 1) && !cpu_has(feature_))                  \
+#define ROW(id_, values_, feature_, is_harmless_)                                                            \
+	if (((values_) >> (wanted[id_] < 31 ? wanted[id_] : 31) & 1) && !cpu_has(feature_) &&                \
+	    !((is_harmless_) && harmless_is_allowed))                                                        \
 		return id_;
 	SWITCH_NEEDS(ROW)
 #undef ROW
@@ -265,10 +287,14 @@ unsigned paths_configure(const configuration wanted)
 	if (problem)
 		return problem;
 	__builtin_memcpy(configured, wanted, sizeof(configured));
+	returns_configure();
 	build_all(configured);
+	canary_draw();
+	filter_make(configured[SWITCH_FILTER]);
+	speculation_configure();
 	hardware_point();
-	tables_configure(configured[SWITCH_SMAP] == SMAP_ON, configured[SWITCH_PTI] == PTI_ON,
-			 configured[SWITCH_PCID] == PCID_KEEP);
+	shadow_stack_configure();
+	tables_configure();
 	vsyscall_configure(configured[SWITCH_VSYSCALL]);
 	return 0;
 }

@@ -23,7 +23,7 @@ TO_KERNEL_TABLES %rcx, lost
 STEP "return"
 	mov	%rdx, %rsp
 	popf
-	ret
+RETURN_FROM_PATH
 END_PATH
 
 	.section .note.GNU-stack, "", @progbits

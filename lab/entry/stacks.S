@@ -38,7 +38,8 @@
 	STACK_TOP exit_stack_top, 12288, .cpu_stacks, @progbits
 
 	.section .cpu_variables, "aw"
-	.globl	kernel_cr3, user_cr3, kernel_stack, program_rsp, gate_frame, landing_pad, observed_flags
+	.globl	kernel_cr3, user_cr3, kernel_stack, program_rsp, gate_frame, landing_pad, entry_stack
+	.globl	observed_flags, any_time_steps, user_pcid, user_flush_mask
 	.balign 64
 kernel_cr3:
 	.quad	0
@@ -48,12 +49,21 @@ kernel_stack:				# the top of the current thread's
 	.quad	0
 program_rsp:				# after syscall: the program's stack pointer
 	.quad	0
-gate_frame:				# after a gate: where its frame is, on the entry stack
+gate_frame:				# after a gate: where its frame is, on the entry stack or a copy
 	.quad	0
 landing_pad:				# where the 32-bit vDSO goes on
 	.quad	0
+entry_stack:				# the top of the current thread's
+	.quad	0
+	.balign 64
+user_pcid:				# with pcid=lazy: the identifier in user_cr3
+	.quad	0
+user_flush_mask:			# a bit for each identifier that is to be flushed when the program's tables are entered
+	.quad	0
 	.balign 64
 observed_flags:
+	.quad	0
+any_time_steps:				# ANY_TIME_*
 	.quad	0
 
 	.section .note.GNU-stack, "", @progbits

@@ -11,6 +11,7 @@
  */
 #include "cpu/registers.h"
 #include "entry/layout.h"
+#include "entry/returns.h"
 
 	.text
 	.globl	thread_switch, thread_begin
@@ -34,7 +35,7 @@ thread_switch:
 	pop	%r12
 	pop	%rbp
 	pop	%rbx
-	ret
+	RETURN
 	.size	thread_switch, . - thread_switch
 
 /* Where thread_switch returns to in a new thread; thread_new has put the address of its frame to rbx. */

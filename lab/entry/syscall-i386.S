@@ -9,7 +9,7 @@
  */
 #include "entry/steps.inc"
 
-PATH syscall_i386, BY_SYSCALL
+PATH syscall_i386, BY_SYSCALL, I386
 HOOK IN_EARLY
 STEP "note the program's stack"
 	mov	%esp, %esp		# the upper half is undefined

@@ -9,7 +9,7 @@
  */
 #include "entry/steps.inc"
 
-PATH syscall_x86_64, BY_SYSCALL
+PATH syscall_x86_64, BY_SYSCALL, X86_64
 HOOK IN_EARLY
 STEP "note the program's stack"
 	mov	%rsp, program_rsp

@@ -8,7 +8,7 @@
  */
 #include "entry/steps.inc"
 
-PATH sysenter_i386, BY_SYSENTER
+PATH sysenter_i386, BY_SYSENTER, I386
 SYSENTER_IN
 STEP "keep the program's stack"
 	mov	%ebp, %ebp		# the upper half is undefined

@@ -10,7 +10,7 @@
  */
 #include "entry/steps.inc"
 
-PATH sysenter_x86_64, BY_SYSENTER
+PATH sysenter_x86_64, BY_SYSENTER, X86_64
 SYSENTER_IN
 STEP "push what the hardware does not keep", SWITCH_STACK, IS(STACK_FRAME)
 	PUSH_IRET_FRAME %rcx, $RFLAGS_PROGRAM, $SELECTOR_USER_CODE_64, %r11

@@ -40,15 +40,14 @@ STEP "access"
 	xor	%eax, %eax
 STEP "SMAP: close", SWITCH_SMAP, IS(SMAP_ON)
 	clac
-STEP "return"
-	ret
+RETURN_FROM_PATH
 STEP "fault"
 2:
 STEP "SMAP: close", SWITCH_SMAP, IS(SMAP_ON)
 	clac
 STEP "fault"
 	mov	$-EFAULT, %rax
-	ret
+RETURN_FROM_PATH
 END_PATH
 .endm
 

@@ -14,6 +14,7 @@
  */
 #include "cpu/cpu.h"
 #include "entry/entry.h"
+#include "entry/steps/steps.h"
 #include "mm/mm.h"
 #include "user/user.h"
 #include "vdso/images.h"
@@ -67,7 +68,7 @@ int vsyscall_fault(struct frame *frame, uint64_t address)
 		return 0;
 	if (offset != VSYSCALL_GETTIMEOFDAY && offset != VSYSCALL_TIME && offset != VSYSCALL_GETCPU)
 		return 0;
-	if (user_read(&back, frame->rsp, sizeof(back)))
+	if (user_read(&back, frame->rsp, sizeof(back)) || !shadow_stack_return(back))
 		return 0;
 	frame->rax = (uint64_t)serve(frame, offset);
 	frame->rip = back;

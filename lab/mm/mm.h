@@ -67,6 +67,7 @@ struct pcid {
 	uint64_t generation; /* 0: it never had one */
 	uint32_t pair;
 };
+extern uint32_t pcid_pairs; /* how many there are; at least one */
 /* Gives an address space a pair, unless it has one of this generation; then 0. If not 0, both must be flushed before use. */
 int pcid_take(struct pcid *of);
 void pcids_forget(
@@ -82,6 +83,7 @@ void pcids_forget(
 #define MAP_HELD    8  /* reserved: present for nobody */
 #define MAP_DEVICE  16 /* every access reaches the device, in order: uncached */
 #define MAP_SCREEN  32 /* as MAP_DEVICE, but an MTRR may have stores combined */
+#define MAP_SHADOW  64 /* a program's shadow stack: not to be written to by its instructions */
 /*
  * Maps these ranges of whole pages, and the kernel. It needs cpu_find_features, which knows whether there is NX; afterwards
  * page_take has memory only when pages_init was called.
@@ -99,24 +101,31 @@ void tables_end_space(struct address_space *ended);
  * may write. 0, or -ENOMEM with some of it copied. tables_flush must follow.
  */
 int tables_copy(struct address_space *to);
-void tables_enter(void); /* the processor goes to the tables of the current address space */
 /* 0 once there are the page tables that an address of a program needs, so that tables_map of it cannot fail; or -ENOMEM. */
 int tables_prepare(uint64_t address);
-/* 0, or -ENOMEM. This and tables_unmap flush the page with the kernel's identifier alone: tables_flush does the rest. */
+/* 0, or -ENOMEM. Behind the last of several changes, this and tables_unmap need tables_flush, or tables_flush_kernel. */
 int tables_map(uint64_t address, uint64_t physical, unsigned rights);
 uint64_t tables_unmap(uint64_t address); /* the physical page that was there, or 0 */
 /* Whether the page is mapped, and then its physical address and rights. */
 int tables_find(uint64_t address, uint64_t *physical, unsigned *rights);
 /* The first page from an address on that is mapped; `end` when there is none before it. Both are programs' addresses. */
 uint64_t tables_next(uint64_t address, uint64_t end);
-void tables_configure(int smap, int pti, int pcid);
-/* After a page that was present has changed, before the program goes on: all translations of the current address space. */
-void tables_flush(void);
-void tables_flush_kernel(void); /* after a change of the kernel's half, which every address space has */
+void tables_configure(void); /* CR4, global pages and identifiers, by the switches as they are now */
 /* The kernel's half in programs' tables under isolation: pages that are mapped, and those of them that should not be. */
 void tables_check_isolation(uint64_t *pages, uint64_t *foreign);
 /* Tries whether reading the kernel's memory with those tables is a page fault; 0 without isolation. */
 int tables_are_blind(void);
+
+/*
+ * flush.c: what the processor is to forget. After a page that was present has changed, before the program goes on: tables_flush for all
+ * changes of the current address space, tables_flush_kernel for those of the kernel's half, which every address space has.
+ */
+void tables_enter(void); /* the processor goes to the tables of the current address space */
+void flush_page(
+    uint64_t address); /* by tables_map and tables_unmap alone: the first part of a flush page by page */
+void tables_flush(void);
+void tables_flush_kernel(void);
+void flush_configure(void); /* by tables_configure alone, which then enters the tables anew */
 
 /* pat.c: makes sure of what the bits of a page-table entry say about caching. */
 void memory_types_init(void);
@@ -145,6 +154,7 @@ void source_fill(const struct source *source, uint64_t at, uint8_t *to);
 #define PROTECT_READ	1
 #define PROTECT_WRITE	2
 #define PROTECT_EXECUTE 4
+#define PROTECT_SHADOW	8 /* of a shadow stack, which nobody changes */
 #define MAX_AREAS	128
 struct area {
 	uint64_t start, end;
@@ -215,6 +225,7 @@ int space_fault(uint64_t address, uint64_t error);
 #define FAULT_PRESENT 1
 #define FAULT_WRITE   2
 #define FAULT_FETCH   16
+#define FAULT_SHADOW  64 /* by an access to a shadow stack */
 
 /* user_memory.c: 0 or -EFAULT. No address at or beyond the program's end is ever touched. */
 long user_put_4(uint64_t to, uint32_t value);

@@ -14,12 +14,15 @@ static uint64_t firmwares = PAT_AT_RESET;
 
 /*
  * Flushes the caches and the TLB before and after, with the caches off (12.12.4, 12.11.8). Interrupts are off, no other
- * processor runs, and there are no global pages.
+ * processor runs.
  */
 static void write_pat(uint64_t value)
 {
+	const uint64_t cr4 = read_cr4();
 	uint64_t cr0, cr3;
 
+	if (cr4 & CR4_PGE) /* a change of this bit flushes global translations, which a write of CR3 leaves */
+		write_cr4(cr4 & ~(uint64_t)CR4_PGE);
 	__asm__ volatile("mov %%cr0, %0; mov %%cr3, %1" : "=r"(cr0), "=r"(cr3));
 	__asm__ volatile("mov %0, %%cr0; wbinvd; mov %1, %%cr3"
 			 :
@@ -27,6 +30,8 @@ static void write_pat(uint64_t value)
 			 : "memory");
 	wrmsr(MSR_PAT, value);
 	__asm__ volatile("wbinvd; mov %1, %%cr3; mov %0, %%cr0" : : "r"(cr0), "r"(cr3) : "memory");
+	if (cr4 & CR4_PGE)
+		write_cr4(cr4);
 }
 
 void memory_types_init(void)

@@ -7,7 +7,6 @@
  */
 #include "mm/mm.h"
 
-/* A variable, so that tests can make it smaller. */
 uint32_t pcid_pairs = PCID_PAIRS;
 static uint64_t generation = 1;
 static uint32_t given; /* pairs of this generation */

@@ -1,7 +1,7 @@
 /* Address spaces: of each program the areas, whose pages come when they are touched. */
 #include "mm/mm.h"
 #include "cpu/cpu.h"
-#include "entry/layout.h"
+#include "entry/entry.h"
 #include "user/user.h"
 
 /* A move splits an area at either end of both ranges, before it removes any. */
@@ -20,6 +20,8 @@ void space_init(void)
 
 void space_enter(struct address_space *to)
 {
+	if (to != space)
+		((void (*)(void))path_switch_space)();
 	space = to;
 	user_end = to->end;
 	tables_enter();
@@ -240,6 +242,8 @@ long space_add_pages(uint64_t start, const void *first, uint64_t bytes, unsigned
 /* A page without any rights is reserved, and nobody may access it. */
 static unsigned rights_of(unsigned protection)
 {
+	if (protection & PROTECT_SHADOW)
+		return MAP_USER | MAP_SHADOW;
 	return (protection ? MAP_USER : MAP_HELD) | (protection & PROTECT_WRITE ? MAP_WRITE : 0) |
 	       (protection & PROTECT_EXECUTE ? MAP_EXECUTE : 0);
 }
@@ -268,10 +272,21 @@ static uint64_t first_hole(uint64_t start, uint64_t end)
 	return start < end ? start : end;
 }
 
+static int has_shadow_stack(uint64_t start, uint64_t bytes)
+{
+	for (unsigned i = 0; i < space->area_count; i++)
+		if (space->areas[i].protection & PROTECT_SHADOW && space->areas[i].end > start &&
+		    (space->areas[i].start <= start || space->areas[i].start - start < bytes))
+			return 1;
+	return 0;
+}
+
 long space_protect(uint64_t start, uint64_t bytes, unsigned protection)
 {
 	bytes = align_up(bytes, PAGE);
 	const uint64_t hole = is_range(start, bytes) ? first_hole(start, start + bytes) : start;
+	if (has_shadow_stack(start, bytes))
+		return -EINVAL;
 	if (hole == start || cut_out(start, hole - start))
 		return -ENOMEM;
 	for (unsigned i = 0; i < space->area_count; i++) {
@@ -342,7 +357,7 @@ int space_is_movable(uint64_t start, uint64_t bytes)
 {
 	const struct area *first = area_at(start), *area = first;
 
-	if (!first || !space_is_whole(start, bytes))
+	if (!first || !space_is_whole(start, bytes) || has_shadow_stack(start, bytes))
 		return 0;
 	for (uint64_t at = start; at < start + bytes; at = area->end) {
 		area = area_at(at);
@@ -422,6 +437,8 @@ static int has_source(const struct area *area, uint64_t page)
 
 static int allows(const struct area *area, uint64_t error)
 {
+	if (error & FAULT_SHADOW)
+		return (area->protection & PROTECT_SHADOW) != 0;
 	if (error & FAULT_WRITE)
 		return (area->protection & PROTECT_WRITE) != 0;
 	if (error & FAULT_FETCH)
@@ -460,7 +477,7 @@ int space_fault(uint64_t address, uint64_t error)
 	if (!area || !allows(area, error))
 		return 0;
 	const int was_there = tables_find(page, &physical, &rights);
-	const int is_shared = was_there && error & FAULT_WRITE && !area->pages;
+	const int is_shared = was_there && error & FAULT_WRITE && !(error & FAULT_SHADOW) && !area->pages;
 	/* Shared with a copy of this address space, which has ended. */
 	const int is_own_again = is_shared && !page_is_for_good(physical) && !(rights & MAP_WRITE);
 	if (was_there && !is_own_again && !(is_shared && page_is_for_good(physical)))
@@ -471,7 +488,7 @@ int space_fault(uint64_t address, uint64_t error)
 		;
 	else if (area->pages)
 		physical = kernel_to_physical((uint64_t)area->pages + (page - area->start));
-	else if (error & FAULT_WRITE)
+	else if (error & FAULT_WRITE || area->protection & PROTECT_SHADOW)
 		physical = own_page(area, page);
 	else
 		physical = has_source(area, page) ? read_page(area, page) : zero_page;

@@ -19,15 +19,21 @@
 #define PTE_UNCACHED 0x18ul /* PWT and PCD: entry 3 of the PAT (pat.c) */
 #define PTE_COMBINED                                                                                         \
 	0x10ul /* PCD, entry 2: UC-, which an MTRR may make write-combining (SDM vol. 3, 12.5.2.2) */
+#define PTE_DIRTY      0x40ul
 #define PTE_LARGE      0x80ul
+#define PTE_GLOBAL     0x100ul
 #define PTE_NO_EXECUTE (1ul << 63)
 #define PTE_ADDRESS    0x000ffffffffff000ul
 
-#define CR3_NO_FLUSH	(1ul << 63)
 #define ENTRIES		512
 #define FIRST_OF_KERNEL 256
+#define KERNEL_HALF	0xffff000000000000ul
+
+/* The bits of CR4 that switches decide. */
+#define CR4_SWITCHED (CR4_SMAP | CR4_SMEP | CR4_UMIP | CR4_PCIDE | CR4_PGE)
 
 extern const uint8_t kernel_start[], text_end[], rodata_end[], kernel_end[];
+extern const uint8_t returns_page[]; /* entry/returns.S */
 extern const uint8_t trampoline_start[], trampoline_end[], cpu_area_start[], cpu_area_end[];
 
 /* Of the kernel's own address space, and of programs'. */
@@ -40,10 +46,31 @@ static unsigned tops_used = 1;
 #define PROGRAM_TOP space->tops[1]
 
 /* The first tables lie in the kernel's own memory, because no other is mapped while they are made. */
-#define EARLY_PAGES 32
+#define EARLY_PAGES 33
 static uint8_t early_pages[EARLY_PAGES][PAGE] __attribute__((aligned(4096)));
 
-static int isolated, has_pcids;
+/*
+ * Which of the kernel's pages have the bit that makes their translations global, which only counts while CR4.PGE is set. Under isolation
+ * these are the pages that programs' tables have, too, with the same rights: translations of any other would be there for
+ * programs as well, which is what isolation is to prevent. Linux makes the same choice (arch/x86/mm/pti.c; cpu_entry_area.c, cea_set_pte).
+ */
+static unsigned marked;
+#define MARKED_SHARED 1
+#define MARKED_ALL    2
+
+static int is_trampoline(uint64_t address)
+{
+	return (address >= (uint64_t)trampoline_start && address < (uint64_t)trampoline_end) ||
+	       (address >= (uint64_t)cpu_area_start && address < (uint64_t)cpu_area_end) ||
+	       (address & ~(PAGE - 1)) == VSYSCALL_ADDRESS;
+}
+
+static uint64_t global_bit(uint64_t address)
+{
+	const int is_marked = marked == MARKED_ALL || (marked == MARKED_SHARED && is_trampoline(address));
+
+	return address >= KERNEL_HALF && is_marked ? PTE_GLOBAL : 0;
+}
 
 static unsigned slot(uint64_t address, unsigned level)
 {
@@ -96,7 +123,9 @@ static uint64_t bits_of(unsigned rights)
 		return 0;
 	return PTE_PRESENT | (rights & MAP_WRITE ? PTE_WRITE : 0) | (rights & MAP_USER ? PTE_USER : 0) |
 	       (rights & MAP_EXECUTE || !cpu_has(FEATURE_NX) ? 0 : PTE_NO_EXECUTE) |
-	       (rights & MAP_DEVICE ? PTE_UNCACHED : 0) | (rights & MAP_SCREEN ? PTE_COMBINED : 0);
+	       /* Dirty and not writable: SDM vol. 3, 4.6; no other entry of this kernel is both. */
+	       (rights & MAP_SHADOW ? PTE_DIRTY : 0) | (rights & MAP_DEVICE ? PTE_UNCACHED : 0) |
+	       (rights & MAP_SCREEN ? PTE_COMBINED : 0);
 }
 
 static void must_map(uint64_t *top, uint64_t address, unsigned level, uint64_t bits)
@@ -137,9 +166,14 @@ void tables_init(const struct range *memory, unsigned count)
 	map_kernel(KERNEL_TOP, kernel_start, text_end, MAP_EXECUTE);
 	map_kernel(KERNEL_TOP, text_end, rodata_end, 0);
 	map_kernel(KERNEL_TOP, rodata_end, kernel_end, MAP_WRITE);
+	must_map(KERNEL_TOP, UNTRAIN_PAGE, 0,
+		 kernel_to_physical((uint64_t)returns_page) | bits_of(MAP_EXECUTE));
+	must_map(KERNEL_TOP, SAFE_RETURN_PAGE, 0,
+		 kernel_to_physical((uint64_t)returns_page) | bits_of(MAP_EXECUTE));
 	map_kernel(PROGRAM_TOP, trampoline_start, trampoline_end, MAP_EXECUTE);
 	map_kernel(PROGRAM_TOP, cpu_area_start, cpu_area_end, MAP_WRITE);
-	write_cr3(kernel_to_physical((uint64_t)KERNEL_TOP));
+	kernel_cr3 = kernel_to_physical((uint64_t)KERNEL_TOP);
+	write_cr3(kernel_cr3);
 }
 
 void tables_new_space(struct address_space *made)
@@ -180,21 +214,28 @@ void tables_end_space(struct address_space *ended)
 	give_back(ended->tops[0], FIRST_OF_KERNEL, 3, !ended->is_copy);
 }
 
-/* The entries of pages: what could be written is shared from here on, and nobody writes it. */
-static void copy_pages(uint64_t *from, uint64_t *to)
+/*
+ * The entries of pages from an address on: what could be written is shared from here on, and nobody writes it. It is not dirty either:
+ * what is dirty and not to be written is a shadow stack (SDM vol. 1, 17.3.1), which stays what it is.
+ */
+static void copy_pages(uint64_t *from, uint64_t *to, uint64_t address)
 {
-	for (unsigned i = 0; i < ENTRIES; i++) {
-		if (from[i] & PTE_WRITE)
-			set_entry(&from[i], from[i] & ~PTE_WRITE);
+	for (unsigned i = 0; i < ENTRIES; i++, address += PAGE) {
+		if (from[i] & PTE_WRITE) {
+			set_entry(&from[i], from[i] & ~(PTE_WRITE | PTE_DIRTY));
+			flush_page(address);
+		}
 		if (from[i])
 			set_entry(&to[i], from[i]);
 	}
 }
 
-/* The entries of tables, each of which gets a copy; 0 when there is no memory. */
-static int copy_tables(uint64_t *from, uint64_t *to, unsigned entries, unsigned level)
+/* The entries of tables from an address on, each of which gets a copy; 0 when there is no memory. */
+static int copy_tables(uint64_t *from, uint64_t *to, uint64_t address, unsigned level)
 {
-	for (unsigned i = 0; i < entries; i++) {
+	const uint64_t span = 1ul << (12 + 9 * level);
+
+	for (unsigned i = 0; i < (level == 3 ? FIRST_OF_KERNEL : ENTRIES); i++, address += span) {
 		if (!from[i])
 			continue;
 		const uint64_t page = page_take();
@@ -205,8 +246,8 @@ static int copy_tables(uint64_t *from, uint64_t *to, unsigned entries, unsigned 
 		TLB_NOTE(TLB_CLEAR, (uint64_t)copy, PAGE);
 		set_entry(&to[i], page | PTE_PRESENT | PTE_WRITE | PTE_USER);
 		if (level == 1)
-			copy_pages(below, copy);
-		else if (!copy_tables(below, copy, ENTRIES, level - 1))
+			copy_pages(below, copy, address);
+		else if (!copy_tables(below, copy, address, level - 1))
 			return 0;
 	}
 	return 1;
@@ -214,7 +255,7 @@ static int copy_tables(uint64_t *from, uint64_t *to, unsigned entries, unsigned 
 
 int tables_copy(struct address_space *to)
 {
-	const int is_whole = copy_tables(KERNEL_TOP, to->tops[0], FIRST_OF_KERNEL, 3);
+	const int is_whole = copy_tables(KERNEL_TOP, to->tops[0], 0, 3);
 
 	for (unsigned i = 0; i < FIRST_OF_KERNEL; i++)
 		if (to->tops[0][i])
@@ -235,13 +276,13 @@ int tables_map(uint64_t address, uint64_t physical, unsigned rights)
 	if (!entry || !of_program)
 		return -ENOMEM;
 	const uint64_t old = *entry | *of_program;
-	set_entry(entry, physical | bits_of(rights));
+	const uint64_t new = physical | bits_of(rights) | global_bit(address);
+	set_entry(entry, new);
 	if (of_program != entry)
-		set_entry(of_program, physical | bits_of(rights));
+		set_entry(of_program, new);
 	/* No processor keeps a translation of an entry that was not present (SDM vol. 3, 4.10.2.3; APM vol. 2, 5.5). */
 	if (old & PTE_PRESENT)
-		invlpg(address);
-	TLB_NOTE(TLB_SETTLED, address, PAGE);
+		flush_page(address);
 	return 0;
 }
 
@@ -273,8 +314,7 @@ uint64_t tables_unmap(uint64_t address)
 	const uint64_t of_program = address < KERNEL_BASE ? 0 : clear_entry(PROGRAM_TOP, address);
 
 	if ((old | of_program) & PTE_PRESENT)
-		invlpg(address);
-	TLB_NOTE(TLB_SETTLED, address, PAGE);
+		flush_page(address);
 	return old & PTE_ADDRESS;
 }
 
@@ -307,80 +347,57 @@ uint64_t tables_next(uint64_t address, uint64_t end)
 	return end;
 }
 
-/* In the trampoline, because it runs with programs' page tables for a moment. */
-__attribute__((section(".trampoline"), noinline)) static void load_both(uint64_t program, uint64_t kernel)
+/* All pages of a half, or of a table below. */
+static void mark_pages(uint64_t *table, unsigned level, uint64_t base)
 {
-	__asm__ volatile("mov %0, %%cr3; mov %1, %%cr3" : : "r"(program), "r"(kernel) : "memory");
-	TLB_NOTE(TLB_CR3, program, 0);
-	TLB_NOTE(TLB_CR3, kernel, 0);
-}
+	for (unsigned i = level == 3 ? FIRST_OF_KERNEL : 0; i < ENTRIES; i++) {
+		const uint64_t address = base | (uint64_t)i << (12 + 9 * level);
+		const uint64_t entry = table[i], new = (entry & ~PTE_GLOBAL) | global_bit(address);
 
-/* Flushes all translations of both tables: a write to CR3 flushes those of its own PCID. */
-void tables_flush(void)
-{
-	const uint64_t kernel = kernel_cr3 & ~CR3_NO_FLUSH, program = user_cr3 & ~CR3_NO_FLUSH;
-
-	if (!kernel)
-		return;
-	if (!isolated) {
-		write_cr3(kernel);
-		return;
+		if (!(entry & PTE_PRESENT))
+			continue;
+		if (level && !(entry & PTE_LARGE))
+			mark_pages(physical_to_virtual(entry & PTE_ADDRESS), level - 1, address);
+		else if (entry != new)
+			set_entry(&table[i], new);
 	}
-	/* An interrupt in between would have no stack in the programs' tables. */
-	const uint64_t flags = interrupts_off();
-	load_both(program, kernel);
-	interrupts_restore(flags);
 }
 
-void tables_flush_kernel(void)
+/* The tables below the tops are those of all address spaces. There are no global translations now. */
+static void mark_globals(void)
 {
-	pcids_forget();
-	tables_flush();
+	const unsigned wanted = configured[SWITCH_PTI] == PTI_ON ? MARKED_SHARED : MARKED_ALL;
+
+	if (configured[SWITCH_GLOBAL] == GLOBAL_OFF || marked == wanted)
+		return;
+	marked = wanted;
+	mark_pages(kernel_space.tops[0], 3, KERNEL_HALF);
+	mark_pages(kernel_space.tops[1], 3, KERNEL_HALF);
 }
 
-/*
- * Whatever a program's identifiers still cache of another address space is flushed before the first use. The kernel's own
- * address space has 0, and each write to CR3 flushes that; only boot, checks and the end of programs are there.
- */
-void tables_enter(void)
+/* No bit that the processor lacks: paths_configure has asked for the features of these switches. */
+static uint64_t wanted_cr4(void)
 {
-	const uint64_t kernel = kernel_to_physical((uint64_t)KERNEL_TOP);
-	const uint64_t program = kernel_to_physical((uint64_t)PROGRAM_TOP);
-	const int is_tagged = has_pcids && space != &kernel_space;
-	const int is_new = is_tagged && pcid_take(&space->pcid);
-	const uint32_t pair = space->pcid.pair;
-
-	TLB_NOTE(TLB_SETTLED, 0, 0); /* paths wrote the old values until here */
-	kernel_cr3 = kernel | (is_tagged ? PCID_OF_KERNEL(pair) | CR3_NO_FLUSH : 0);
-	user_cr3 = program | (is_tagged ? PCID_OF_PROGRAM(pair) | CR3_NO_FLUSH : 0);
-	if (is_new)
-		tables_flush();
-	else
-		write_cr3(kernel_cr3);
+	return (configured[SWITCH_SMAP] == SMAP_ON ? CR4_SMAP : 0) |
+	       (configured[SWITCH_SMEP] == SMEP_ON ? CR4_SMEP : 0) |
+	       (configured[SWITCH_UMIP] == UMIP_ON ? CR4_UMIP : 0) |
+	       (configured[SWITCH_PCID] == PCID_OFF ? 0 : CR4_PCIDE) |
+	       (configured[SWITCH_GLOBAL] == GLOBAL_ON ? CR4_PGE : 0);
 }
 
-void tables_configure(int smap, int pti, int pcid)
+void tables_configure(void)
 {
-	const uint64_t kernel = kernel_to_physical((uint64_t)KERNEL_TOP);
-	uint64_t cr4 = read_cr4() & ~(uint64_t)(CR4_SMAP | CR4_PCIDE);
+	const uint64_t others = read_cr4() & ~(uint64_t)CR4_SWITCHED, wanted = others | wanted_cr4();
 
-	write_cr3(kernel); /* PCIDE changes only while the identifier is 0 (SDM vol. 3, 4.10.1) */
-	cr4 |= smap ? CR4_SMAP : 0;
-	cr4 |= pcid ? CR4_PCIDE : 0;
-	if (cr4 != read_cr4())
-		write_cr4(cr4);
-	isolated = pti;
-	has_pcids = pcid;
-	pcids_forget();
+	write_cr3(kernel_to_physical(
+	    (uint64_t)KERNEL_TOP)); /* PCIDE changes only while the identifier is 0 (SDM vol. 3, 4.10.1) */
+	if (read_cr4() & CR4_PGE)
+		write_cr4(read_cr4() & ~(uint64_t)CR4_PGE);
+	mark_globals();
+	if (wanted != read_cr4())
+		write_cr4(wanted);
+	flush_configure();
 	tables_enter();
-	tables_flush();
-}
-
-static int is_trampoline(uint64_t address)
-{
-	return (address >= (uint64_t)trampoline_start && address < (uint64_t)trampoline_end) ||
-	       (address >= (uint64_t)cpu_area_start && address < (uint64_t)cpu_area_end) ||
-	       (address & ~(PAGE - 1)) == VSYSCALL_ADDRESS;
 }
 
 static void count_pages(const uint64_t *table, unsigned level, uint64_t base, uint64_t *pages,
@@ -404,7 +421,7 @@ static void count_pages(const uint64_t *table, unsigned level, uint64_t base, ui
 void tables_check_isolation(uint64_t *pages, uint64_t *foreign)
 {
 	*pages = *foreign = 0;
-	count_pages(PROGRAM_TOP, 3, 0xffff000000000000ul, pages, foreign);
+	count_pages(PROGRAM_TOP, 3, KERNEL_HALF, pages, foreign);
 }
 
 int tables_are_blind(void)
@@ -413,6 +430,7 @@ int tables_are_blind(void)
 	const uint64_t places[] = {(uint64_t)KERNEL_TOP, (uint64_t)kernel_start,
 				   (uint64_t)physical_to_virtual(kernel_to_physical((uint64_t)KERNEL_TOP))};
 	long (*const peek)(uint64_t) = (void *)path_peek_as_program;
+	const int isolated = configured[SWITCH_PTI] == PTI_ON;
 	int blind = isolated;
 
 	for (unsigned i = 0; i < sizeof(places) / sizeof(places[0]) && isolated; i++)

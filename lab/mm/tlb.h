@@ -16,6 +16,7 @@
 #define TLB_CLEAR   'c' /* entries became 0: the kernel's address of the first, bytes */
 #define TLB_CR3	    '3' /* the value was written to CR3; by paths, too */
 #define TLB_CR4	    '4' /* likewise */
+#define TLB_INVPCID 'v' /* it was executed: the type, and the identifier << 8; the address */
 #define TLB_INVLPG  'i' /* it was executed with this address */
 #define TLB_RUN	    'r' /* a path has left to a program */
 #define TLB_PROGRAM 'p' /* the plan's next program begins: its number */

@@ -1,6 +1,7 @@
 /* Reads the plan, a line at a time, and does what it says (abi/lab.h). */
 #include "cpu/counters.h"
 #include "entry/entry.h"
+#include "entry/steps/steps.h"
 #include "mm/mm.h"
 #include "mm/tlb.h"
 #include "plan/plan.h"
@@ -77,7 +78,7 @@ static void set_defaults(void)
 #define ROW(id_, name_, least_, most_, default_) plan.wanted[id_] = default_;
 	SWITCH_NUMBERS(ROW)
 #undef ROW
-#define ROW(id_, values_, feature_)                                                                          \
+#define ROW(id_, values_, feature_, is_harmless_)                                                            \
 	if (!cpu_has(feature_) && plan.wanted[id_] < 32 && (values_) >> plan.wanted[id_] & 1)                \
 		plan.wanted[id_] = 0;
 	SWITCH_NEEDS(ROW)
@@ -198,11 +199,23 @@ static int do_check(struct line *line)
 	struct end end = {LAB_END_CHECKED, {0}};
 
 	record(RECORD_LAB_BEGIN, &plan.number, sizeof(plan.number));
-	if (!line_next_word(line, &word) || !word_is(word, "pti"))
+	if (!line_next_word(line, &word))
 		return 0;
-	tables_check_isolation(&end.detail[1], &end.detail[2]);
-	end.detail[3] = (uint64_t)tables_are_blind();
-	end.detail[0] = end.detail[1] != 0 && end.detail[2] == 0 && end.detail[3];
+	if (word_is(word, "pti")) {
+		tables_check_isolation(&end.detail[1], &end.detail[2]);
+		end.detail[3] = (uint64_t)tables_are_blind();
+		end.detail[0] = end.detail[1] != 0 && end.detail[2] == 0 && end.detail[3];
+	} else if (word_is(word, "smep")) {
+		end.detail[0] = (uint64_t)smep_refuses();
+	} else if (word_is(word, "trace")) {
+		end.detail[1] = trace_show();
+		end.detail[0] = end.detail[1] != 0;
+	} else if (word_is(word, "audit")) {
+		end.detail[1] = audit_show();
+		end.detail[0] = end.detail[1] != 0;
+	} else {
+		return 0;
+	}
 	report_end(end);
 	return 1;
 }
@@ -271,6 +284,13 @@ static int do_header(struct line *line, struct text verb)
 	return word_is(verb, "tsc") && line_next_number(line, &plan.header.hertz);
 }
 
+static int do_harmless(void)
+{
+	paths_allow_harmless();
+	plan.problem = paths_configure(plan.wanted);
+	return 1;
+}
+
 static int do_step(struct line *line, struct text verb)
 {
 	if (word_is(verb, "limit"))
@@ -289,6 +309,8 @@ static int do_step(struct line *line, struct text verb)
 		return do_layout(line);
 	if (word_is(verb, "listing"))
 		return do_listing(line);
+	if (word_is(verb, "harmless"))
+		return do_harmless();
 	return 0;
 }
 

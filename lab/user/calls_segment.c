@@ -1,5 +1,6 @@
 /* Bases of the segments FS and GS: thread pointers of programs. */
 #include "cpu/cpu.h"
+#include "entry/steps/steps.h"
 #include "mm/mm.h"
 #include "user/calls.h"
 
@@ -19,18 +20,20 @@ static long cpuid_faulting(uint32_t code)
 long call_arch_prctl(word code, word address)
 {
 	const uint32_t which = (uint32_t)code;
-	const uint32_t msr = which == ARCH_SET_FS || which == ARCH_GET_FS ? MSR_FS_BASE : MSR_GS_BASE;
 
 	switch (which) {
 	case ARCH_SET_FS:
 	case ARCH_SET_GS:
 		if (address >= space->end)
 			return -EPERM;
-		wrmsr(msr, address);
+		if (which == ARCH_SET_FS)
+			wrmsr(MSR_FS_BASE, address);
+		else
+			gs_set_base(address);
 		return 0;
 	case ARCH_GET_FS:
 	case ARCH_GET_GS:
-		return user_put_8(address, rdmsr(msr));
+		return user_put_8(address, which == ARCH_GET_FS ? rdmsr(MSR_FS_BASE) : gs_base());
 	default:
 		return cpuid_faulting(which);
 	}
@@ -89,11 +92,15 @@ static int is_acceptable(const struct user_descriptor *from)
 }
 
 /* Segment registers that hold the selector are loaded anew, because the processor keeps the old descriptor. */
-#define RELOAD(segment)                                                                                      \
-	do {                                                                                                 \
+#define HOLDS(segment)                                                                                       \
+	({                                                                                                   \
 		uint32_t held;                                                                               \
 		__asm__ volatile("mov %%" #segment ", %0" : "=r"(held));                                     \
-		if ((held & 0xffff) == selector)                                                             \
+		(held & 0xffff) == selector;                                                                 \
+	})
+#define RELOAD(segment)                                                                                      \
+	do {                                                                                                 \
+		if (HOLDS(segment))                                                                          \
 			__asm__ volatile("mov %0, %%" #segment : : "r"(descriptor ? selector : 0));          \
 	} while (0)
 
@@ -105,7 +112,8 @@ static void set_entry(unsigned index, uint64_t descriptor)
 	RELOAD(ds);
 	RELOAD(es);
 	RELOAD(fs);
-	RELOAD(gs);
+	if (HOLDS(gs))
+		gs_load(descriptor ? (uint16_t)selector : 0);
 }
 
 long call_set_thread_area(word descriptor)

@@ -91,6 +91,7 @@ static struct thread *load(const struct start *start)
 		problem = start_prepare(start, &loaded, &frame);
 	if (!problem) {
 		thread = thread_new(&frame, loaded.bits, start->serve, loaded.landing_pad);
+		thread->shadow_stack = loaded.shadow_stack;
 		calls_reset_thread(thread, start->arguments[0]);
 	}
 	space_enter(&kernel_space);

@@ -17,6 +17,7 @@
 #define ARGUMENTS_BYTES	  (STACK_BYTES / 4)
 #define TICKS_A_SECOND	  100
 #define VDSO_RANDOM_PAGES 0x100
+#define SHADOW_BYTES	  STACK_BYTES /* as in Linux; a stack has more than return addresses */
 
 /* The 32-bit vDSO with the entry that was chosen at boot. */
 static uint8_t vdso32[2 * PAGE] __attribute__((aligned(4096)));
@@ -42,6 +43,19 @@ unsigned gateway_choose(void)
 	__builtin_memcpy(vdso32, vdso32_image, (uint64_t)(vdso32_image_end - vdso32_image));
 	__builtin_memcpy(vdso32 + VDSO32_GATEWAY, code, GATEWAY_SIZE);
 	return chosen;
+}
+
+/* Of a 64-bit program, if it is to have one. 0, or -ENOMEM. */
+static long make_shadow_stack(struct loaded *loaded)
+{
+	loaded->shadow_stack = 0;
+	if (loaded->bits != 64 || configured[SWITCH_SHADOW_STACK] != SHADOW_STACK_ON)
+		return 0;
+	const uint64_t at = space_find(SHADOW_BYTES);
+	if (!at || space_add(at, SHADOW_BYTES, PROTECT_READ | PROTECT_SHADOW, (struct source){0}))
+		return -ENOMEM;
+	loaded->shadow_stack = at + SHADOW_BYTES;
+	return 0;
 }
 
 /* Maps the time page, followed by the image. Returns the image's address; 0 when there is no room. */
@@ -181,7 +195,8 @@ long start_prepare(const struct start *start, struct loaded *loaded, struct fram
 	const unsigned stack_protection =
 	    PROTECT_READ | PROTECT_WRITE | (loaded->is_stack_executable ? PROTECT_EXECUTE : 0);
 	const uint64_t vdso = map_vdso(loaded->bits);
-	if (!vdso || space_add(stack_start, space->end - stack_start, stack_protection, (struct source){0}))
+	if (!vdso || space_add(stack_start, space->end - stack_start, stack_protection, (struct source){0}) ||
+	    make_shadow_stack(loaded))
 		return -ENOMEM;
 	fill_stack(&stack, start, loaded, vdso);
 	loaded->landing_pad = vdso + VDSO32_LANDING;

@@ -2,6 +2,7 @@
 #include "user/thread.h"
 #include "entry/entry.h"
 #include "entry/layout.h"
+#include "entry/steps/steps.h"
 #include "user/user.h"
 
 _Static_assert(offsetof(struct thread, rsp) == THREAD_RSP, "thread_switch");
@@ -91,15 +92,14 @@ static void save_segments(struct thread *thread)
 	__asm__ volatile("mov %%ds, %0; mov %%es, %1; mov %%fs, %2; mov %%gs, %3"
 			 : "=m"(thread->ds), "=m"(thread->es), "=m"(thread->fs), "=m"(thread->gs));
 	thread->fs_base = rdmsr(MSR_FS_BASE);
-	thread->gs_base = rdmsr(MSR_GS_BASE);
+	thread->gs_base = gs_base();
 	for (unsigned i = 0; i < TLS_ENTRIES; i++)
 		thread->tls[i] = tables_tls(i);
 }
 
 /*
  * Each selector was in use with these descriptors (set_thread_area loads a segment anew when it changes its descriptor), so none of
- * them faults. Loading FS and GS changes their bases, which therefore come last. The LDT is the same for all, and so is
- * what swapgs would bring, because nobody uses it.
+ * them faults. Loading FS and GS changes their bases, which therefore come last. The LDT is the same for all.
  */
 static void load_segments(const struct thread *thread)
 {
@@ -110,7 +110,7 @@ static void load_segments(const struct thread *thread)
 			 : "m"(thread->ds), "m"(thread->es), "m"(thread->fs), "m"(thread->gs)
 			 : "memory");
 	wrmsr(MSR_FS_BASE, thread->fs_base);
-	wrmsr(MSR_GS_BASE, thread->gs_base);
+	gs_begin(thread->gs_base);
 }
 
 static void save(struct thread *thread)
@@ -120,6 +120,7 @@ static void save(struct thread *thread)
 	thread->landing_pad = landing_pad;
 	timers_save(&thread->timers);
 	save_segments(thread);
+	thread->shadow_stack = thread->shadow_stack ? shadow_stack_pointer() : 0;
 	fpu_save(thread->registers);
 }
 
@@ -131,6 +132,7 @@ static void load(const struct thread *thread)
 	hardware_point_to_stacks(thread->kernel_stack, thread->entry_stack);
 	hardware_point_for(thread->bits, thread->serves);
 	load_segments(thread);
+	shadow_stack_enter(thread->shadow_stack);
 	timers_load(&thread->timers);
 	fpu_load(thread->registers);
 }

@@ -13,10 +13,12 @@
 
 struct thread {
 	uint64_t rsp;			    /* of the kernel's stack; THREAD_RSP of entry/layout.h */
+	uint32_t call_work, work;	    /* WORK_* of entry/layout.h: looked at with the switch `work` */
 	uint64_t kernel_stack, entry_stack; /* their tops */
 	struct address_space *space;
 	uint64_t program_rsp, gate_frame, landing_pad; /* as the paths know them (entry/stacks.S) */
 	uint64_t fs_base, gs_base, tls[TLS_ENTRIES];
+	uint64_t shadow_stack; /* its pointer, while another runs; 0: it has none */
 	uint16_t ds, es, fs, gs;
 	struct frame start; /* its registers when it begins */
 	int bits, serves;

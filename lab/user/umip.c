@@ -3,6 +3,7 @@
  * them itself, with numbers that tell nothing of the kernel (arch/x86/kernel/umip.c), and so does this kernel.
  */
 #include "cpu/cpu.h"
+#include "entry/entry.h"
 #include "mm/mm.h"
 #include "user/user.h"
 
@@ -187,7 +188,7 @@ int umip_fault(struct frame *frame)
 	    .next = frame->rip,
 	};
 
-	if (!cpu_has(FEATURE_UMIP) || frame->error || skip_prefixes(&code) != 0x0f || code.failed)
+	if (configured[SWITCH_UMIP] != UMIP_ON || frame->error || skip_prefixes(&code) != 0x0f || code.failed)
 		return 0;
 	/* Addresses of 16 bits are nobody's. */
 	if (!code.is_64 && code.is_short_address)

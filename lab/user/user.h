@@ -38,7 +38,8 @@ struct loaded {
 	int bits;
 	uint64_t entry, base, headers, header_bytes, header_count;
 	int is_stack_executable;
-	uint64_t landing_pad; /* in the 32-bit vDSO */
+	uint64_t landing_pad;  /* in the 32-bit vDSO */
+	uint64_t shadow_stack; /* its top; 0: none */
 };
 
 /* elf.c: makes the address space and maps the program. 0, or -errno as execve would answer. */

@@ -9,6 +9,7 @@ use crate::build::{Program, freestanding_with};
 use crate::guest::{Ran, Script, Session};
 use crate::kernel::{Kernel, Step};
 use crate::monitor::{is_missing, wrapped};
+use crate::spec_ctrl::kernel_with_spec_ctrl;
 use lab::{End, Limits, Qemu, Strays};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -35,25 +36,28 @@ pub const CLOSED: &[&str] = &[
 ];
 
 /// The way to a program.
-const START: &str = "enter_user";
+pub const START: &str = "enter_user";
 
 /// The way of the check of isolation, which no program takes.
 const PEEK: &str = "peek_as_program";
 
+/// What happens at a switch of address spaces, which is a part of threads' switch (nmi.rs).
+const SWITCH: &str = "switch_space";
+
 /// A model of a processor in QEMU.
 #[derive(Debug, Clone, Copy)]
-struct Processor {
+pub struct Processor {
     model: &'static str,
     has_sysenter: bool,
 }
 
-const INTEL: Processor = Processor { model: "max,vendor=GenuineIntel", has_sysenter: true };
+pub const INTEL: Processor = Processor { model: "max,vendor=GenuineIntel", has_sysenter: true };
 /// In 32-bit code QEMU executes `sysenter`, and then raises #UD at `sysexit`.
 const AMD: Processor = Processor { model: "EPYC", has_sysenter: false };
 
 impl Processor {
     /// Whether it has a case, or a path.
-    fn has(self, name: &str) -> bool {
+    pub fn has(self, name: &str) -> bool {
         self.has_sysenter || !name.starts_with("sysenter")
     }
 }
@@ -134,6 +138,16 @@ const RETURN: &[u8] = &[0xc3];
 const SKIP_TWO_BYTES: &[u8] = &[0x48, 0x83, 0x04, 0x24, 2, 0x48, 0xcf];
 pub const STUB_BYTES: u64 = 16;
 
+/// A vector whose stub, and the next one's, nobody needs. Code that is longer than a jump does not go to a function's place: the
+/// kernel writes where returns were.
+const UNUSED: u64 = 0xc0;
+
+/// jmp
+pub fn jump(from: u64, to: u64) -> Vec<u8> {
+    let distance = i32::try_from(to as i64 - from as i64 - 5).unwrap();
+    [&[0xe9], &distance.to_le_bytes()[..]].concat()
+}
+
 /// movabs $INITIAL_COUNT, %rax; movl $(PERIOD - 1), (%rax); ret
 fn start_period() -> Vec<u8> {
     let count = PERIOD as u32 - 1; // and a period ends at 0
@@ -156,41 +170,57 @@ pub fn kernel_with(interrupt: Interrupt) -> Vec<u8> {
         write(kernel.symbol("exception_stubs") + vector * STUB_BYTES, SKIP_TWO_BYTES);
     }
     match interrupt {
-        Tick | Nmi => write(kernel.symbol("tick_restart"), &start_period()),
+        Tick | Nmi => {
+            let (from, to) =
+                (kernel.symbol("tick_restart"), kernel.symbol("exception_stubs") + UNUSED * STUB_BYTES);
+            write(from, &jump(from, to));
+            write(to, &start_period());
+        }
         Rarely | OneNmi => {}
     }
     file
 }
 
 /// What interrupted what, as QEMU writes it down.
-struct Log {
+#[derive(Default)]
+pub struct Log {
     /// Addresses before whose instruction an interrupt of one vector came, and these in the order in which they came.
     places: BTreeSet<u64>,
     in_order: Vec<u64>,
     /// CR3 whenever anything interrupted ring 3, from the first of those on.
     tables: BTreeSet<u64>,
+    /// Whether each came in ring 3, before which instruction, and the base of GS then.
+    pub bases: Vec<(bool, u64, u64)>,
 }
 
 /// Each interrupt has a line like `7: v=02 e=0000 i=0 cpl=0 IP=0010:ffffffff80120000 pc=ffffffff80120000 SP=...`, and of those behind
-/// it, which have the registers, one like `CR0=80050033 CR2=0000000000000000 CR3=0000000000160000 CR4=00300ea0`.
+/// it, which have the registers, one like `CR0=80050033 CR2=0000000000000000 CR3=0000000000160000 CR4=00300ea0`, and before that one
+/// like `GS =0000 0000000000000000 00000000 00000000`.
 fn read(log: &Path, vector: u64) -> Log {
     // There are many more lines.
-    let output = Command::new("grep").args(["-e", ": v=", "-e", "^CR0="]).arg(log).output().unwrap();
+    let output =
+        Command::new("grep").args(["-e", ": v=", "-e", "^CR0=", "-e", "^GS ="]).arg(log).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let wanted = format!(": v={vector:02x} ");
     let number = |line: &str, name: &str| {
         let digits = line.split_once(name).and_then(|(_, rest)| rest.split(' ').next());
         u64::from_str_radix(digits.unwrap_or_else(|| panic!("{line}")), 16).unwrap()
     };
-    let (mut log, mut is_program) =
-        (Log { places: BTreeSet::new(), in_order: Vec::new(), tables: BTreeSet::new() }, false);
+    let (mut log, mut is_program, mut is_wanted) = (Log::default(), false, false);
     for line in text.lines() {
+        if let Some(segment) = line.strip_prefix("GS =") {
+            let base = segment.split(' ').nth(1).and_then(|base| u64::from_str_radix(base, 16).ok());
+            let base = base.unwrap_or_else(|| panic!("{line}"));
+            log.bases.extend(is_wanted.then(|| (is_program, log.in_order[log.in_order.len() - 1], base)));
+            continue;
+        }
         if line.starts_with("CR0=") {
             log.tables.extend((is_program && !log.places.is_empty()).then(|| number(line, " CR3=")));
             continue;
         }
         is_program = line.contains(" cpl=3 ");
-        log.in_order.extend(line.contains(&wanted).then(|| number(line, " pc=")));
+        is_wanted = line.contains(&wanted);
+        log.in_order.extend(is_wanted.then(|| number(line, " pc=")));
         log.places.extend(log.in_order.last());
     }
     log
@@ -201,7 +231,12 @@ fn boot(script: &Script, interrupt: Interrupt, processor: Processor) -> (Session
     boot_kernel(script, &kernel_with(interrupt), interrupt, processor)
 }
 
-fn boot_kernel(script: &Script, kernel: &[u8], interrupt: Interrupt, processor: Processor) -> (Session, Log) {
+pub fn boot_kernel(
+    script: &Script,
+    kernel: &[u8],
+    interrupt: Interrupt,
+    processor: Processor,
+) -> (Session, Log) {
     let folder = tempfile::tempdir().unwrap();
     let (file, log) = (folder.path().join("kernel"), folder.path().join("log"));
     std::fs::write(&file, kernel).unwrap();
@@ -213,23 +248,25 @@ fn boot_kernel(script: &Script, kernel: &[u8], interrupt: Interrupt, processor: 
 }
 
 /// What runs in one configuration, and the paths that are looked at.
-struct Trial<'a> {
+pub struct Trial<'a> {
     switches: &'a str,
-    script: Script,
-    paths: Vec<(&'static str, usize)>,
+    pub script: Script,
+    pub paths: Vec<(&'static str, usize)>,
     ran: Vec<usize>,
 }
 
 impl<'a> Trial<'a> {
-    fn new(switches: &'a str, paths: impl IntoIterator<Item = &'static str>) -> Trial<'a> {
+    pub fn new(switches: &'a str, paths: impl IntoIterator<Item = &'static str>) -> Trial<'a> {
         let mut script = Script::new();
+        // QEMU keeps no SPEC_CTRL, and has nothing to clear.
+        script.harmless();
         script.set(switches);
         let paths = paths.into_iter().map(|path| (path, script.list(path))).collect();
         Trial { switches, script, paths, ran: Vec::new() }
     }
 
     /// A tick, or an NMI, for so many instructions: the plan has that as a part of a program's time.
-    fn distance(&mut self, instructions: u64) {
+    pub fn distance(&mut self, instructions: u64) {
         const PARTS: u64 = 16;
         self.script.limit(PARTS * (instructions - 1));
     }
@@ -239,19 +276,33 @@ impl<'a> Trial<'a> {
     }
 
     /// So many turns that an interrupt comes at every instruction of a case.
-    fn calls(&mut self, processor: Processor) {
+    pub fn calls(&mut self, processor: Processor, is_meant: impl Fn(&str) -> bool) {
         for (bits, cases) in [(64, CASES_64), (32, CASES_32)] {
             let program = program(bits, PERIOD);
-            for case in cases.iter().filter(|case| processor.has(case)) {
-                // In some, the path is a page fault's, or behind one in the kernel.
+            for case in cases.iter().filter(|case| processor.has(case) && is_meant(case)) {
+                // In some, the path is a page fault's, or behind one in the kernel. And some steps are long.
                 let turns = if ["vsyscall", "no-memory"].contains(case) { 480 } else { 150 };
-                self.run(&program, &[case, &format!("{turns:x}")]);
+                let long = [("bhb=loop", 120), ("ibrs=on", 80), ("trace=on", 200)]
+                    .map(|(switch, more)| if self.switches.contains(switch) { more } else { 0 });
+                self.run(&program, &[case, &format!("{:x}", turns + long.iter().sum::<u64>())]);
             }
         }
     }
 
     fn ran<'b>(&'b self, session: &'b Session) -> impl Iterator<Item = &'b Ran> {
         self.ran.iter().map(|number| &session.ran[*number])
+    }
+
+    /// Where no interrupt is looked for: with copied frames, the first change to the program's tables is for exceptions of the kernel
+    /// that come while it has them already. Ticks do, of which there are none while there are NMIs.
+    fn for_ticks_alone(&self, path: &str, ran: &Ran) -> std::ops::Range<u64> {
+        let is_rare = |step: &&record::Step| {
+            path == "exception"
+                && self.switches.contains("copy-frame=on")
+                && step.name == "PTI: switch to the program's page tables"
+        };
+        let rare = ran.steps.iter().find(is_rare);
+        rare.map_or(0..0, |step| step.address..step.address + step.code.len() as u64)
     }
 
     /// What is wrong: instructions of the paths that were left out, or, where interrupts are off, that were not.
@@ -266,7 +317,9 @@ impl<'a> Trial<'a> {
         for (path, number) in &self.paths {
             let built = built(&session.ran[*number]);
             assert!(built.len() > 3, "{path}");
-            for (index, paths::Line { address, text, .. }) in built.iter().enumerate() {
+            let rare = self.for_ticks_alone(path, &session.ran[*number]);
+            let looked_at = |line: &&paths::Line| !rare.contains(&line.address);
+            for (index, paths::Line { address, text, .. }) in built.iter().filter(looked_at).enumerate() {
                 let is_expected = is_open(path) && !(index == 0 && is_behind_division(path));
                 let came = log.places.contains(address);
                 if came != is_expected {
@@ -276,6 +329,31 @@ impl<'a> Trial<'a> {
                 }
             }
         }
+        wrong
+    }
+
+    /// Where the base of GS is not the one that swapgs has brought: the kernel's, but in the first instructions of an entry and in the
+    /// last ones. Programs here have none.
+    fn compare_bases(&self, session: &Session, nmis: &Log) -> Vec<String> {
+        let own = Kernel::read().symbol("kernel_cr3");
+        let (mut wrong, mut swapped) = (Vec::new(), 0);
+        for (path, number) in &self.paths {
+            let mut is_swapped = OPEN.contains(path) && !path.starts_with("call_gate");
+            for paths::Line { address, text, .. } in built(&session.ran[*number]) {
+                let here = nmis.bases.iter().filter(|(_, place, _)| *place == address);
+                let found: BTreeSet<u64> = here.map(|(_, _, base)| *base).collect();
+                // An exception of the kernel swaps nothing, and finds the kernel's everywhere.
+                swapped += u32::from(found.contains(&own));
+                let may_be_own = is_swapped || *path == "exception";
+                if !found.iter().all(|base| (*base == own && may_be_own) || (*base == 0 && !is_swapped)) {
+                    wrong.push(format!("[{}] {path} {address:x} {text}: {found:x?}", self.switches));
+                }
+                let leaves =
+                    ["iret", "sysret", "sysexit", "lret"].iter().any(|way| text.trim().starts_with(way));
+                is_swapped = if text.contains("swapgs") { !is_swapped } else { is_swapped || leaves };
+            }
+        }
+        assert!(swapped > 100, "{swapped}");
         wrong
     }
 }
@@ -302,9 +380,11 @@ fn check(switches: &str, processor: Processor) -> Vec<String> {
     let mut trial =
         Trial::new(switches, OPEN.iter().chain(CLOSED).copied().filter(|path| processor.has(path)));
     trial.distance(100_000);
-    trial.calls(processor);
-    let [(quiet, _), (under_nmis, nmis), (under_ticks, ticks)] =
-        [Rarely, Nmi, Tick].map(|interrupt| boot(&trial.script, interrupt, processor));
+    trial.calls(processor, |_| true);
+    // An exception that finds IBRS on takes another way.
+    let kernel = if switches.contains("ibrs=on") { kernel_with_spec_ctrl } else { kernel_with };
+    let [(quiet, _), (under_nmis, nmis), (under_ticks, ticks)] = [Rarely, Nmi, Tick]
+        .map(|interrupt| boot_kernel(&trial.script, &kernel(interrupt), interrupt, processor));
     let mut wrong = Vec::new();
     let runs = trial.ran(&quiet).zip(trial.ran(&under_nmis)).zip(trial.ran(&under_ticks));
     for ((quiet, under_nmis), under_ticks) in runs {
@@ -328,6 +408,9 @@ fn check(switches: &str, processor: Processor) -> Vec<String> {
     let is_open = |path: &str| OPEN.contains(&path) || (path == "int80" && switches.contains("gate=trap"));
     wrong.extend(trial.compare(&quiet, &nmis, "an NMI", |_| true));
     wrong.extend(trial.compare(&quiet, &ticks, "a tick", is_open));
+    if ["swapgs=on", "swapgs=fence"].iter().any(|on| switches.contains(on)) {
+        wrong.extend(trial.compare_bases(&quiet, &nmis));
+    }
     wrong.extend(check_start(switches, processor));
     if switches.contains("pti=on") {
         wrong.extend(check_peek(switches, processor));
@@ -438,7 +521,7 @@ fn check_every_combination(others: &str) {
 fn every_path_of_the_kernel_is_known() {
     let paths = paths::Paths::read(&paths::File::read(lab::KERNEL).unwrap()).unwrap();
     let found: BTreeSet<&str> = paths.paths.iter().map(|path| path.name.as_str()).collect();
-    let known = OPEN.iter().chain(CLOSED).copied().chain([START, PEEK]).collect();
+    let known = OPEN.iter().chain(CLOSED).copied().chain([START, PEEK, SWITCH]).collect();
     assert_eq!(found, known);
 }
 
@@ -453,10 +536,55 @@ fn interrupts_at_every_instruction_change_nothing_under_isolation() {
 }
 
 #[test]
+fn interrupts_at_every_instruction_of_what_speculation_costs_change_nothing() {
+    let configurations = [
+        "pti=off gate=trap stack=minimum ibrs=on verw=on bhb=loop returns=untrain dispatch=retpoline",
+        "pti=on gate=trap stack=frame ibrs=on verw=on returns=untrain dispatch=direct index-mask=on",
+        "pti=on gate=trap exit=iret ibrs=on verw=on returns=thunk dispatch=lfence",
+    ];
+    check_all(INTEL, &configurations);
+    check_all(AMD, &configurations[1..2]);
+}
+
+#[test]
 fn interrupts_at_every_instruction_of_rarer_steps_change_nothing() {
     const RARER: &str = "gate=interrupt observe=on cr3-writes=2";
     let configurations = ["pti=off", "pti=on"].map(|pti| format!("{pti} {RARER}"));
     check_all(INTEL, &configurations.each_ref().map(String::as_str));
+}
+
+#[test]
+fn interrupts_at_every_instruction_of_a_trampoline_and_of_copied_frames_change_nothing() {
+    const CONFIGURATIONS: [&str; 5] = [
+        "pti=trampoline copy-frame=off stack=frame exit=natural gate=trap",
+        "pti=trampoline copy-frame=on stack=minimum exit=natural gate=trap",
+        "pti=trampoline copy-frame=on stack=frame exit=iret gate=interrupt",
+        "pti=on copy-frame=on stack=frame exit=natural gate=trap global=on",
+        "pti=on copy-frame=on stack=minimum exit=iret gate=trap",
+    ];
+    check_all(INTEL, &CONFIGURATIONS);
+}
+
+/// What is behind an entry, all of it; but for work, of which there is none.
+const SUPERVISOR: &str =
+    "gate=trap clear-registers=on stack-offset=on canary=on trace=on filter=4 audit=on stack=frame";
+
+#[test]
+fn interrupts_at_every_instruction_of_the_supervisors_steps_change_nothing() {
+    let configurations = [
+        format!("swapgs=fence pti=off exit=natural {SUPERVISOR}"),
+        format!("swapgs=fence pti=on exit=iret {SUPERVISOR}"),
+    ];
+    check_all(INTEL, &configurations.each_ref().map(String::as_str));
+    check_all(AMD, &[&format!("swapgs=on pti=on exit=natural {SUPERVISOR}")]);
+}
+
+#[test]
+fn interrupts_at_every_instruction_leave_the_base_of_gs_alone() {
+    check_all(
+        INTEL,
+        &["swapgs=on pti=off stack=minimum gate=trap", "swapgs=on pti=on stack=minimum gate=trap"],
+    );
 }
 
 /// Of all combinations, what every step is in that any of them has; and each way out with either kind of page tables.

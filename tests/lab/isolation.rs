@@ -45,9 +45,16 @@ fn the_kernels_own_check_counts_the_pages_that_the_linker_has_placed() {
         script.check("pti");
         script.set("pti=off");
         script.check("pti");
+        // The stacks alone are no protection.
+        script.set("pti=trampoline");
+        script.check("pti");
+        script.set("pti=on global=on copy-frame=on");
+        script.check("pti");
         if emulator == Emulator::Bochs {
-            script.set("pti=on pcid=on");
-            script.check("pti");
+            for switches in ["pcid=keep", "pcid=flush", "pcid=lazy flush-by=invpcid", "global=off"] {
+                script.set(switches);
+                script.check("pti");
+            }
         }
         let Some(session) = script.boot(emulator) else { continue };
         let ends: Vec<End> = session.ran.iter().map(|ran| ran.end).collect();
@@ -55,8 +62,8 @@ fn the_kernels_own_check_counts_the_pages_that_the_linker_has_placed() {
         assert_eq!(ends[0], End::Checked(true, [all, 0, 1]));
         assert_eq!(ends[1], End::Checked(true, [all - 1, 0, 1]));
         // The tables are as they were, but nobody uses them: ring 0 reads what it likes.
-        assert_eq!(ends[2], End::Checked(false, [all - 1, 0, 0]));
-        assert!(ends[3..].iter().all(|end| *end == End::Checked(true, [all - 1, 0, 1])), "{ends:?}");
+        assert_eq!(ends[2..4], [End::Checked(false, [all - 1, 0, 0]); 2]);
+        assert!(ends[4..].iter().all(|end| *end == End::Checked(true, [all - 1, 0, 1])), "{ends:?}");
     }
 }
 
@@ -111,9 +118,15 @@ fn the_page_tables_of_a_running_program_have_nothing_else_of_the_kernel() {
     let (kernel, program) = (Kernel::read(), freestanding(64, &["faults64.S"]));
     assert_eq!(seen_from_outside("pti=on vsyscall=emulate", &program), allowed(&kernel, true));
     assert_eq!(seen_from_outside("pti=on vsyscall=none", &program), allowed(&kernel, false));
+    let others = "pti=on global=on flush-by=pge copy-frame=on vsyscall=native";
+    assert_eq!(seen_from_outside(others, &program), allowed(&kernel, true));
+    for switches in ["pti=trampoline", "pti=off global=on", "pti=off"] {
+        let all = seen_from_outside(switches, &program);
+        let is_seen = |address: u64| all.iter().any(|(start, end)| (*start..*end).contains(&address));
+        assert!(is_seen(kernel.symbol("kernel_start")) && is_seen(0xffff_8880_0010_0000), "{all:x?}");
+    }
     let all = seen_from_outside("pti=off", &program);
     let is_seen = |address: u64| all.iter().any(|(start, end)| (*start..*end).contains(&address));
-    assert!(is_seen(kernel.symbol("kernel_start")) && is_seen(0xffff_8880_0010_0000), "{all:x?}");
     let guards = kernel.guard_pages();
     // Above each is a stack; no stack borders on another without one in between.
     assert!(guards.iter().all(|page| !is_seen(*page) && is_seen(page + PAGE)), "{guards:x?} {all:x?}");
@@ -166,7 +179,9 @@ fn every_way_back_from_the_kernel_leads_to_the_programs_page_tables() {
         ];
         paths.map(|path| (format!("pti={pti} {path}"), pti))
     };
-    for (switches, pti) in switches("on").into_iter().chain(switches("off")) {
+    let copied = switches("on").map(|(switches, pti)| (format!("{switches} copy-frame=on"), pti));
+    let all = switches("on").into_iter().chain(copied).chain(switches("off")).chain(switches("trampoline"));
+    for (switches, pti) in all {
         trial.script.set(&switches);
         for (index, way) in ENTRIES.iter().chain(&others).enumerate() {
             let place = places[index % places.len()];

@@ -39,6 +39,11 @@ impl Kernel {
         Kernel { whole, symbols: symbols.collect(), file }
     }
 
+    /// Whether there is such a symbol.
+    pub fn has(&self, name: &str) -> bool {
+        self.symbols.contains_key(name)
+    }
+
     pub fn symbol(&self, name: &str) -> u64 {
         *self.symbols.get(name).unwrap_or_else(|| panic!("the kernel has no symbol {name}"))
     }
@@ -53,6 +58,25 @@ impl Kernel {
     /// Where an address is in the kernel's file.
     pub fn place(&self, address: u64) -> usize {
         self.bytes(address).as_ptr() as usize - self.whole.as_ptr() as usize
+    }
+
+    /// So many bytes at an address.
+    pub fn code(&self, address: u64, bytes: usize) -> &'static [u8] {
+        &self.bytes(address)[..bytes]
+    }
+
+    /// Where the first return behind a symbol is.
+    pub fn until_return(&self, name: &str) -> u64 {
+        let start = self.symbol(name);
+        let mut code = Decoder::with_ip(64, self.bytes(start), start, DecoderOptions::NONE).into_iter();
+        code.find(|code| code.flow_control() == FlowControl::Return).unwrap().ip()
+    }
+
+    /// The numbers between `<name>_start` and `<name>_end`.
+    pub fn quads(&self, name: &str) -> Vec<u64> {
+        let (start, end) = (self.symbol(&format!("{name}_start")), self.symbol(&format!("{name}_end")));
+        let quad = |at| u64::from_le_bytes(*self.bytes(at).first_chunk().unwrap());
+        (start..end).step_by(8).map(quad).collect()
     }
 
     /// What a variable holds.
@@ -70,6 +94,27 @@ impl Kernel {
         assert!(!places.is_empty(), "{function} has no {from:x?}");
         let mut file = self.whole.to_vec();
         places.iter().for_each(|at| file[*at..at + to.len()].copy_from_slice(to));
+        file
+    }
+
+    /// The kernel's file with a function that begins so.
+    pub fn beginning_with(&self, function: &str, code: &[u8]) -> Vec<u8> {
+        let (mut file, at) = (self.whole.to_vec(), self.place(self.symbol(function)));
+        file[at..at + code.len()].copy_from_slice(code);
+        file
+    }
+
+    /// The kernel's file with the first short conditional jump of all steps of a name taken always.
+    pub fn with_jumps_of_steps(&self, name: &str) -> Vec<u8> {
+        const SHORT_JUMP: u8 = 0xeb;
+        let paths = paths::Paths::read(&paths::File::read(self.whole).unwrap()).unwrap();
+        let steps = paths.paths.iter().flat_map(|path| &path.own.steps).filter(|step| step.name == name);
+        let mut file = self.whole.to_vec();
+        for step in steps {
+            let jump = step.instructions().into_iter().find(|code| code.is_jcc_short()).unwrap();
+            file[self.place(jump.ip())] = SHORT_JUMP;
+        }
+        assert!(file != self.whole, "no step {name:?} has a jump");
         file
     }
 
@@ -128,9 +173,7 @@ impl Kernel {
 
     /// Pages that are not mapped, below stacks.
     pub fn guard_pages(&self) -> Vec<u64> {
-        let (start, end) = (self.symbol("guard_pages_start"), self.symbol("guard_pages_end"));
-        let quad = |at| u64::from_le_bytes(*self.bytes(at).first_chunk().unwrap());
-        (start..end).step_by(8).map(quad).collect()
+        self.quads("guard_pages")
     }
 }
 
@@ -150,6 +193,23 @@ impl Step {
 
     pub fn length(&self) -> u64 {
         self.instructions.len() as u64
+    }
+
+    /// How many instructions it declares that a call executes.
+    fn executed(&self, configuration: &Configuration) -> Option<u64> {
+        let executed = self.step.executed?;
+        let switch =
+            table::Table::get().switches.iter().find(|switch| u32::from(switch.id) == executed.switch);
+        let number = switch.and_then(|switch| {
+            let set = configuration.iter().find(|(name, _)| *name == switch.name);
+            switch.value(set.map_or(switch.default.as_str(), |(_, value)| value))
+        });
+        Some(executed.count + executed.each * u64::from(number.unwrap_or(0)))
+    }
+
+    /// Whether a branch of it goes back in it.
+    fn is_loop(&self, branch: &Instruction) -> bool {
+        branch.near_branch_target() <= branch.ip() && self.holds(branch.near_branch_target())
     }
 
     fn holds(&self, address: u64) -> bool {
@@ -172,39 +232,75 @@ impl Path {
         steps.map(Step::length).sum()
     }
 
-    /// Walks it from the first instruction to the one that leaves, both included. `taken` decides of conditional jumps;
-    /// functions that it calls count as one instruction.
-    pub fn walk(&self, configuration: &Configuration, taken: impl Fn(&Instruction) -> bool) -> u64 {
+    /// As if no step declared what it executes.
+    pub fn undeclared(mut self) -> Path {
+        self.steps.iter_mut().for_each(|step| step.step.executed = None);
+        self
+    }
+
+    /// What one call executes of it, from the first instruction to the one that leaves, both included; of a step that declares
+    /// it, what it declares (EXECUTES). `taken` decides of conditional jumps, by the step's name. The service counts nothing.
+    ///
+    /// # Panics
+    /// Where the steps do not tell: a loop, or a call of something else than the service, that is not declared.
+    pub fn walk(&self, configuration: &Configuration, taken: impl Fn(&str, &Instruction) -> bool) -> u64 {
         let on: Vec<&Step> = self.steps.iter().filter(|step| step.is_on(configuration)).collect();
-        let code: Vec<&Instruction> = on.iter().flat_map(|step| &step.instructions).collect();
-        let (mut at, mut count) = (0, 0);
+        let (mut step, mut place, mut count) = (0, 0, 0);
         loop {
-            let instruction = code.get(at).expect("a path ends with an instruction that leaves");
+            let here: &Step = on.get(step).expect("a path ends with an instruction that leaves");
+            let Some(instruction) = here.instructions.get(place) else {
+                (step, place) = (step + 1, 0);
+                continue;
+            };
+            if let Some(executed) = here.executed(configuration) {
+                assert_eq!(place, 0, "{}: a jump into a step that declares what it executes", here.name);
+                count += executed;
+                if here.is_way_out() {
+                    return count;
+                }
+                (step, place) = (step + 1, 0);
+                continue;
+            }
             count += 1;
-            assert!(count < 1000, "a path without an end");
-            at = match instruction.flow_control() {
-                FlowControl::Return => return count,
-                FlowControl::UnconditionalBranch => self.target(&on, instruction),
-                FlowControl::ConditionalBranch if taken(instruction) => self.target(&on, instruction),
+            (step, place) = match instruction.flow_control() {
                 _ if leaves(instruction) => return count,
-                _ => at + 1,
+                FlowControl::UnconditionalBranch => target(&on, here, instruction),
+                FlowControl::ConditionalBranch if taken(&here.name, instruction) => {
+                    target(&on, here, instruction)
+                }
+                FlowControl::ConditionalBranch if here.is_loop(instruction) => {
+                    panic!(
+                        "step \"{}\" has a loop: EXECUTES (path.inc) declares what a call executes",
+                        here.name
+                    )
+                }
+                FlowControl::Call | FlowControl::Return | FlowControl::IndirectBranch => panic!(
+                    "step \"{}\" leads elsewhere: EXECUTES (path.inc) declares what a call executes",
+                    here.name
+                ),
+                _ => (step, place + 1),
             };
         }
     }
+}
 
-    /// Where a jump goes, as an index into the code that is there: a step that is off has become the next that is on.
-    fn target(&self, on: &[&Step], jump: &Instruction) -> usize {
-        let address = jump.near_branch_target();
-        let first = on.iter().position(|step| step.holds(address) || step.step.start == address);
-        let first = first.expect("a jump goes to a step that is there");
-        let before: usize = on[..first].iter().map(|step| step.instructions.len()).sum();
-        let inside = on[first].instructions.iter().position(|instruction| instruction.ip() == address);
-        before + inside.unwrap_or(0)
-    }
+/// Where a jump goes, among the steps that are there and their instructions: a step that is off has become the next that is on.
+fn target(on: &[&Step], from: &Step, jump: &Instruction) -> (usize, usize) {
+    let address = jump.near_branch_target();
+    let is_there = |step: &&&Step| step.step.start == address || step.holds(address);
+    let first = on.iter().position(|step| is_there(&step));
+    let first = first.unwrap_or_else(|| panic!("step \"{}\" jumps to what is not there", from.name));
+    assert!(
+        !from.is_loop(jump),
+        "step \"{}\" has a loop: EXECUTES (path.inc) declares what a call executes",
+        from.name
+    );
+    let place = on[first].instructions.iter().position(|instruction| instruction.ip() == address);
+    (first, place.unwrap_or(0))
 }
 
 /// The decoder takes these for calls or for nothing special.
-fn leaves(instruction: &Instruction) -> bool {
+pub fn leaves(instruction: &Instruction) -> bool {
     matches!(
         instruction.code(),
         Code::Sysretq | Code::Sysretd | Code::Sysexitq | Code::Sysexitd | Code::Iretq | Code::Retfq

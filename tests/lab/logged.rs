@@ -95,6 +95,7 @@ fn follow(log: Vec<u8>, script: &Script) -> Heard {
             b'3' => Event::Cr3(first),
             b'4' => Event::Cr4(first),
             b'i' => Event::Invlpg(first),
+            b'v' => Event::Invpcid { kind: first & 0xff, identifier: first >> 8, address: second },
             b'r' => Event::Run,
             b'f' => Event::Settled { first, bytes: second },
             b'p' => {
@@ -115,9 +116,12 @@ fn follow(log: Vec<u8>, script: &Script) -> Heard {
                     entries.range(first..first + bytes).map(|(entry, _)| *entry).collect();
                 cleared.iter().for_each(|entry| _ = entries.remove(entry));
             }
-            Event::Invlpg(_) => heard.needless += u64::from(heard.programs > 0 && !is_replaced),
+            Event::Invlpg(_) => {
+                heard.needless += u64::from(heard.programs > 0 && !is_replaced);
+                is_replaced = false;
+            }
             // A tick may come before that, and write CR3.
-            Event::Settled { .. } => is_replaced = false,
+            Event::Settled { first, bytes } => is_replaced &= (first, bytes) == (0, 0),
             _ => {}
         }
         if let Err(wrong) = processor.take(event) {
@@ -129,7 +133,7 @@ fn follow(log: Vec<u8>, script: &Script) -> Heard {
 }
 
 /// QEMU is faster, Bochs has PCID.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Machine {
     Qemu,
     Bochs,
@@ -212,7 +216,7 @@ fn beside(script: &mut Script, programs: &Programs) {
 
 fn check(mut script: Script, machine: Machine) {
     // What the last program has done is noted when anything changes after it.
-    script.set("pti=off pcid=off");
+    script.set("pti=off pcid=off global=off flush-by=cr3");
     let Some((heard, session)) = boot(&script, logged_kernel(), machine) else { return };
     assert_eq!((heard.wrong.as_ref(), heard.needless), (None, 0));
     // The log is whole; each program at least begins, and touches more than one page.
@@ -229,12 +233,14 @@ fn check(mut script: Script, machine: Machine) {
 #[test]
 fn no_program_could_use_an_old_translation_without_identifiers() {
     let (mut script, own, questions) = (Script::new(), own(), questions());
-    for switches in PATHS.iter().chain(&["pti=on vsyscall=original cr3-writes=2", "pti=off vsyscall=none"]) {
+    let others =
+        ["pti=on vsyscall=original cr3-writes=2", "pti=off vsyscall=none", "pti=trampoline copy-frame=on"];
+    for switches in PATHS.iter().chain(&others) {
         script.set(switches);
         own.iter().for_each(|program| _ = script.exec::<&str>(program, &[]));
         rows(&mut script);
     }
-    script.set("pti=off vsyscall=emulate cr3-writes=0");
+    script.set("pti=off copy-frame=off vsyscall=emulate cr3-writes=0");
     questions.iter().for_each(|program| _ = script.exec::<&str>(program, &[]));
     script.set("pti=on");
     foreign(&mut script);
@@ -249,10 +255,10 @@ fn no_program_could_use_an_old_translation_without_identifiers() {
 fn no_program_could_use_an_old_translation_with_identifiers() {
     let (mut script, own) = (Script::new(), own());
     for switches in [
-        "pti=on pcid=on",
+        "pti=on pcid=keep",
         "pcid=off",
         "pti=off",
-        "pti=on pcid=on smap=off stack=minimum exit=iret gate=trap",
+        "pti=on pcid=keep smap=off stack=minimum exit=iret gate=trap",
         "vsyscall=none",
         "vsyscall=native cr3-writes=2",
     ] {
@@ -267,40 +273,131 @@ fn no_program_could_use_an_old_translation_with_identifiers() {
     check(script, Machine::Bochs);
 }
 
-/// The functions that flush, and the kernel's calls of them after its boot: whether leaving one out is found by a kernel
-/// without identifiers, only by one with them, or not at all, because `tables_enter` flushes before the next program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Found {
-    Anywhere,
-    WithIdentifiers,
-    Nowhere,
+/// Values of a switch, in an order in which each page that one makes global is changed by the next.
+const VSYSCALL: [&str; 3] = ["native", "original", "none"];
+
+/// Programs of each combination: what a processor without identifiers can do, or those that need them.
+fn combinations(pcids: &[&str], flushes: &[&str]) -> Vec<String> {
+    let mut all = Vec::new();
+    for pcid in pcids {
+        for pti in ["off", "on", "trampoline"] {
+            for global in ["off", "on"] {
+                for flush in flushes {
+                    let vsyscall = VSYSCALL[all.len() % VSYSCALL.len()];
+                    all.push(format!(
+                        "pti={pti} pcid={pcid} global={global} flush-by={flush} vsyscall={vsyscall}"
+                    ));
+                }
+            }
+        }
+    }
+    all
 }
 
+fn check_combinations(combinations: &[String], emulator: Emulator, machine: Machine) {
+    let (mut script, own, together) = (Script::new(), own(), Programs::on(emulator));
+    for (index, switches) in combinations.iter().enumerate() {
+        script.set(switches);
+        // Fewer pairs than the four programs, and more.
+        script.set(&format!("asids={}", 1 + index % 6));
+        own.iter().for_each(|program| _ = script.exec::<&str>(program, &[]));
+        together.run_some(&mut script, index, 4);
+    }
+    check(script, machine);
+}
+
+#[test]
+fn no_program_could_use_an_old_translation_however_flushes_are_done() {
+    check_combinations(&combinations(&["off"], &["cr3", "pge", "invlpg"]), Emulator::TcgIntel, Machine::Qemu);
+}
+
+#[test]
+fn no_program_could_use_an_old_translation_however_identifiers_are_flushed() {
+    let all = combinations(&["off", "keep", "flush", "lazy"], &["cr3", "invpcid", "pge", "invlpg"]);
+    let (first, second) = all.split_at(all.len() / 2);
+    std::thread::scope(|scope| {
+        for part in [first, second] {
+            scope.spawn(move || check_combinations(part, Emulator::Bochs, Machine::Bochs));
+        }
+    });
+}
+
+/// The functions that flush, and the kernel's calls of them after its boot: where leaving one out is found. Nowhere: the next program's
+/// beginning makes up for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Found {
+    In(Machine, &'static [&'static str]),
+    Nowhere,
+}
+use Found::{In, Nowhere};
+
+const PLAIN: Found = In(Machine::Qemu, &["pti=off", "pti=on"]);
+const BY_PGE: Found = In(Machine::Qemu, &["flush-by=pge pti=off"]);
+const BY_INVLPG: Found = In(Machine::Qemu, &["flush-by=invlpg pti=off"]);
+const GLOBAL: Found = In(Machine::Qemu, &["global=on vsyscall=native", "vsyscall=original", "vsyscall=none"]);
+const KEEP: Found = In(Machine::Bochs, &["pti=on pcid=keep"]);
+const KEEP_BY_PGE: Found = In(Machine::Bochs, &["pti=on pcid=keep flush-by=pge asids=1"]);
+const KEEP_BY_INVLPG: Found = In(Machine::Bochs, &["pti=on pcid=keep flush-by=invlpg"]);
+const KEEP_BY_INVPCID: Found = In(Machine::Bochs, &["pti=on pcid=keep flush-by=invpcid"]);
+const GLOBAL_BY_INVPCID: Found = In(
+    Machine::Bochs,
+    &["pcid=keep flush-by=invpcid global=on vsyscall=native", "vsyscall=original", "vsyscall=none"],
+);
+const LAZY: Found = In(Machine::Bochs, &["pti=on pcid=lazy"]);
+const LAZY_BY_INVLPG: Found = In(Machine::Bochs, &["pti=on pcid=lazy flush-by=invlpg"]);
+
 const FLUSHES: &[(&str, &str, Found)] = &[
-    ("space_remove", "tables_flush", Found::WithIdentifiers),
-    ("space_protect", "tables_flush", Found::WithIdentifiers),
-    ("space_forget", "tables_flush", Found::WithIdentifiers),
-    ("space_fault", "tables_flush", Found::WithIdentifiers),
-    ("tables_flush_kernel", "tables_flush", Found::Nowhere),
-    ("tables_configure", "tables_flush", Found::Nowhere),
-    ("tables_configure", "write_cr3", Found::Nowhere),
-    ("tables_flush", "write_cr3", Found::Nowhere),
-    ("tables_flush", "load_both", Found::WithIdentifiers),
-    ("tables_map", "invlpg", Found::Anywhere),
-    ("tables_unmap", "invlpg", Found::Anywhere),
+    ("space_remove", "tables_flush", PLAIN),
+    ("space_protect", "tables_flush", PLAIN),
+    ("space_forget", "tables_flush", PLAIN),
+    ("space_fault", "tables_flush", PLAIN),
+    ("tables_map", "flush_page", BY_INVLPG),
+    ("tables_unmap", "flush_page", BY_INVLPG),
+    ("vsyscall_configure", "tables_flush_kernel", GLOBAL),
+    ("tables_flush", "flush_by_cr3", PLAIN),
+    ("tables_flush", "flush_by_pge", BY_PGE),
+    ("tables_flush", "load_after_programs", KEEP_BY_INVLPG),
+    ("tables_flush", "flush_on_the_way_out", LAZY_BY_INVLPG),
+    ("tables_flush_kernel", "flush_by_pge", GLOBAL),
+    ("tables_flush_kernel", "invpcid", GLOBAL_BY_INVPCID),
+    ("tables_flush_kernel", "flush_by_cr3", PLAIN),
+    ("flush_by_cr3", "write_cr3", PLAIN),
+    ("flush_by_cr3", "load_after_programs", KEEP),
+    ("flush_by_cr3", "flush_on_the_way_out", LAZY),
+    ("flush_by_pge", "write_cr4", BY_PGE),
+    ("flush_page", "invlpg", BY_INVLPG),
+    ("flush_page", "invpcid", KEEP_BY_INVPCID),
+    ("enter_anew", "invpcid", KEEP_BY_INVPCID),
+    ("enter_anew", "flush_by_pge", KEEP_BY_PGE),
+    ("load_after_programs", "load_both", KEEP),
+    ("tables_configure", "write_cr3", Nowhere),
 ];
 
-/// Before there is a program: the kernel's first tables, and the window of the boot.
-const AT_BOOT: &[(&str, &str)] =
-    &[("tables_init", "write_cr3"), ("window_to", "invlpg"), ("window_to_screen", "invlpg")];
+/// Before there is a program: the kernel's first tables, its guard pages, and the window of the boot.
+const AT_BOOT: &[(&str, &str)] = &[
+    ("tables_init", "write_cr3"),
+    ("guard_pages_unmap", "tables_flush_kernel"),
+    ("window_to", "invlpg"),
+    ("window_to_screen", "invlpg"),
+];
 
-/// What also goes to other page tables: without it no program runs. What it flushes has a test of its own (below).
-const GOES: &[(&str, &str)] = &[("tables_enter", "write_cr3"), ("tables_enter", "tables_flush")];
+/// What also goes to other page tables, or to another configuration: without it no program runs. What it flushes has a test of its
+/// own (below).
+const GOES: &[(&str, &str)] = &[
+    ("tables_enter", "write_cr3"),
+    ("tables_enter", "enter_anew"),
+    ("enter_anew", "flush_by_cr3"),
+    ("enter_anew", "write_cr3"),
+    ("cpu_find_features", "write_cr4"),
+    ("tables_configure", "write_cr4"),
+    ("write_pat", "write_cr4"),
+];
 
 #[test]
 fn every_flush_of_the_kernel_is_left_out_by_a_test() {
     let kernel = Kernel::of(logged_kernel());
-    let callees = ["tables_flush", "write_cr3", "load_both", "invlpg"];
+    let mut callees: BTreeSet<&str> = FLUSHES.iter().map(|(_, callee, _)| *callee).collect();
+    callees.extend(AT_BOOT.iter().chain(GOES).map(|(_, callee)| callee));
     let calls =
         callees.iter().flat_map(|callee| kernel.calls(callee).into_iter().map(|call| (call.0, *callee)));
     // The compiler may give a function's name an ending, as in open.isra.0.
@@ -323,17 +420,24 @@ fn wrong_with(kernel: &[u8], configurations: &[&str], machine: Machine) -> Optio
     let (mut script, program) = (Script::new(), freestanding(64, &["remaps.c"]));
     for switches in configurations {
         script.set(switches);
+        // The second one gets the identifiers of the first.
         script.exec::<&str>(&program, &[]);
+        script.exec::<&str>(&program, &[]);
+        // Programs that run together take them from each other, without anything else that flushes.
+        if switches.contains("asids=") {
+            Programs::on(Emulator::Bochs).run_some(&mut script, 0, 2);
+        }
     }
-    script.set("pti=off pcid=off");
+    script.set("pti=off pcid=off global=off flush-by=cr3");
     boot(&script, kernel, machine).map(|(heard, _)| heard.wrong)
 }
 
-/// A kernel that is whole fails neither of these (above).
-fn check_found(wanted: Found, configurations: &[&str], machine: Machine) {
+/// A kernel that is whole fails none of these (above).
+fn check_found(is_wanted: impl Fn(Machine) -> bool) {
     for (caller, callee, found) in FLUSHES {
-        if *found == wanted {
-            let Some(wrong) = without(&[(caller, callee)], configurations, machine) else { return };
+        let In(machine, configurations) = found else { continue };
+        if is_wanted(*machine) {
+            let Some(wrong) = without(&[(caller, callee)], configurations, *machine) else { return };
             let wrong = wrong.unwrap_or_else(|| panic!("nobody misses {callee} in {caller}"));
             assert!(wrong.contains(" is old when ") || wrong.contains(" not flushed"), "{caller}: {wrong}");
         }
@@ -342,31 +446,52 @@ fn check_found(wanted: Found, configurations: &[&str], machine: Machine) {
 
 #[test]
 fn a_flush_that_is_left_out_is_found() {
-    check_found(Found::Anywhere, &["pti=off", "pti=on"], Machine::Qemu);
+    check_found(|machine| matches!(machine, Machine::Qemu));
 }
 
 #[test]
 fn a_flush_that_only_a_processor_with_identifiers_needs_is_found_when_it_is_left_out() {
-    check_found(Found::WithIdentifiers, &["pti=on pcid=on"], Machine::Bochs);
+    check_found(|machine| matches!(machine, Machine::Bochs));
+}
+
+#[test]
+fn a_way_out_that_does_not_look_at_the_mask_is_found() {
+    // jnc becomes jmp, in the template of each path.
+    let kernel = Kernel::of(logged_kernel());
+    let step = "PTI: switch to the program's page tables, and flush if that is due";
+    let file = kernel.with_jumps_of_steps(step);
+    let Some(wrong) = wrong_with(&file, &["pti=on pcid=lazy"], Machine::Bochs) else { return };
+    assert!(wrong.is_some_and(|wrong| wrong.contains("its translations are not flushed")));
+}
+
+#[test]
+fn a_page_that_only_the_kernel_maps_must_not_be_global() {
+    // is_trampoline says yes of every page: ret behind mov $1, %eax.
+    let kernel = Kernel::of(logged_kernel()).beginning_with("is_trampoline", &[0xb8, 1, 0, 0, 0, 0xc3]);
+    let Some(wrong) = wrong_with(&kernel, &["pti=on global=on"], Machine::Qemu) else { return };
+    assert!(
+        wrong.as_ref().is_some_and(|wrong| wrong.contains("is not what the current tables have")),
+        "{wrong:?}"
+    );
 }
 
 #[test]
 fn an_identifier_that_is_given_again_and_not_flushed_is_found() {
     // pcid_take says that the pair is not a new one: mov $1, %eax becomes mov $0, %eax.
     let kernel = Kernel::of(logged_kernel()).changed("pcid_take", &[0xb8, 1, 0, 0, 0], &[0xb8, 0, 0, 0, 0]);
-    let Some(wrong) = wrong_with(&kernel, &["pti=on pcid=on"], Machine::Bochs) else { return };
+    let Some(wrong) = wrong_with(&kernel, &["pti=on pcid=keep"], Machine::Bochs) else { return };
     assert!(wrong.is_some_and(|wrong| wrong.contains("its translations are not flushed")));
 }
 
 #[test]
 fn flushes_of_a_change_of_configuration_are_made_up_for_by_the_next_program() {
-    let left_out = FLUSHES.iter().filter(|(.., found)| *found == Found::Nowhere);
+    let left_out = FLUSHES.iter().filter(|(.., found)| *found == Nowhere);
     let left_out: Vec<_> = left_out.map(|(caller, callee, _)| (*caller, *callee)).collect();
     let configurations = [
-        "pti=on pcid=on vsyscall=native",
+        "pti=on pcid=keep vsyscall=native",
         "vsyscall=none",
         "pti=off pcid=off",
-        "pti=on pcid=on vsyscall=original",
+        "pti=on pcid=keep vsyscall=original",
     ];
     let Some(wrong) = without(&left_out, &configurations, Machine::Bochs) else { return };
     assert_eq!(wrong, None);

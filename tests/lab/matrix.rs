@@ -1,6 +1,7 @@
 //! Every entry in every emulator: its outcome and its answer, as the lab's notes found them; and what depends on the processor.
 
 use crate::guest::{Answer, Emulator, Ran, Script, Session};
+use crate::trial::working;
 use lab::{Accelerator, End, Qemu};
 use record::{Verdict, abi};
 use std::collections::{BTreeMap, BTreeSet};
@@ -131,6 +132,31 @@ fn check_rows(emulator: Emulator, switches: &str) {
 fn every_entry_and_operation_on_tcg_with_an_intel_model() {
     check_rows(Emulator::TcgIntel, "pti=off");
     check_rows(Emulator::TcgIntel, "pti=on exit=iret stack=minimum smap=off vsyscall=native");
+    check_rows(Emulator::TcgIntel, "pti=trampoline copy-frame=on global=on flush-by=pge smep=off umip=off");
+}
+
+#[test]
+fn every_entry_with_identifiers() {
+    let mut script = Script::new();
+    for switches in [
+        "pti=off pcid=keep flush-by=invpcid",
+        "pti=trampoline pcid=flush global=on flush-by=invlpg",
+        "pti=on pcid=lazy copy-frame=on flush-by=invpcid",
+        "pti=on pcid=flush copy-frame=off global=off flush-by=pge stack=minimum exit=iret",
+    ] {
+        script.set(switches);
+        working().into_iter().for_each(|(entry, operation)| _ = script.row(entry, operation));
+    }
+    let Some(session) = script.boot(Emulator::Bochs) else { return };
+    let wrong: Vec<_> = session
+        .ran
+        .iter()
+        .filter(|ran| {
+            ran.answer() != expected(Emulator::Bochs, ran.label.split(' ').next().unwrap(), "getppid")
+        })
+        .map(|ran| (&ran.label, ran.end))
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]
@@ -145,7 +171,7 @@ fn check_all(wanted: impl Fn(&Entry, &Operation) -> bool) {
     let boot = |emulator: Emulator| {
         let mut script = Script::new();
         // Identifiers of page tables change no path.
-        script.set(if emulator == Emulator::Bochs { "pti=on pcid=on" } else { "pti=on" });
+        script.set(if emulator == Emulator::Bochs { "pti=on pcid=keep" } else { "pti=on" });
         rows.iter().for_each(|(entry, operation)| _ = script.row(entry, operation));
         script.boot(emulator).map(|session| (emulator, session.ran))
     };
@@ -319,7 +345,7 @@ fn what_a_processor_lacks_is_unsupported_and_the_next_runs() {
     let write = |script: &mut Script| {
         // Without being asked for, access prevention is off where there is none.
         script.row(entry, getppid);
-        for switches in ["smap=on pcid=off", "smap=off pcid=on", "smap=off pcid=off pti=on"] {
+        for switches in ["smap=on pcid=off", "smap=off pcid=keep", "smap=off pcid=off pti=on"] {
             script.set(switches);
             script.row(entry, getppid);
         }
@@ -332,4 +358,15 @@ fn what_a_processor_lacks_is_unsupported_and_the_next_runs() {
     let Some(poor) = ends("qemu64") else { return };
     assert_eq!(poor, [ran, no_smap, no_pcid, ran]);
     assert_eq!(ends("max,vendor=GenuineIntel").unwrap(), [ran, ran, no_pcid, ran]);
+    // The first feature that is missing is named, and nothing of the configuration is done.
+    let write = |script: &mut Script| {
+        for switches in ["global=on", "global=off flush-by=pge", "flush-by=invpcid", "flush-by=invlpg"] {
+            script.set(switches);
+            script.row(entry, getppid);
+        }
+    };
+    let session = on("max,vendor=GenuineIntel,-pge", write).unwrap();
+    let [global, pge, invpcid] =
+        ["global", "flush-by", "flush-by"].map(|name| End::Unsupported(switch(name)));
+    assert!(session.ran.iter().map(|ran| ran.end).eq([global, pge, invpcid, ran]), "{:?}", session.ran);
 }

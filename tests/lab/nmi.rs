@@ -64,7 +64,8 @@ fn an_nmi_may_come_while_paths_are_built() {
     let mut script = Script::new();
     for change in 0..CHANGES {
         let (on, stack) = if change % 2 == 0 { ("on", "frame") } else { ("off", "minimum") };
-        script.set(&format!("pti={on} smap={on} stack={stack}"));
+        let swapgs = ["off", "on", "fence"][change % 3];
+        script.set(&format!("pti={on} smap={on} stack={stack} swapgs={swapgs}"));
         script.layout(change as u64);
     }
     let rows: Vec<usize> =
@@ -84,7 +85,9 @@ fn an_nmi_may_come_while_threads_are_switched() {
     let (program64, program32) = (freestanding(64, &["together64.S"]), freestanding(32, &["together32.S"]));
     let mut script = Script::new();
     for change in 0..SWITCHES {
-        script.set(if change % 2 == 0 { "pti=on" } else { "pti=off" });
+        script.set(
+            ["pti=on swapgs=off", "pti=off swapgs=off", "pti=on swapgs=on", "pti=off swapgs=on"][change % 4],
+        );
         script.beside(&program32, &["gateway", "1"]);
         script.beside(&program64, &["int80", "2"]);
         script.run(&program64, &["syscall", "3"]);

@@ -36,7 +36,7 @@ fn faults_on_bochs() {
     let mut trial = Trial::new(Emulator::Bochs);
     let kernel = Kernel::read();
     let code = kernel.symbol("kernel_start");
-    for (switches, cases) in [("pti=on pcid=on smap=on", real_faults(code)), ("exit=iret", real_exits())] {
+    for (switches, cases) in [("pti=on pcid=keep smap=on", real_faults(code)), ("exit=iret", real_exits())] {
         trial.script.set(switches);
         cases.iter().for_each(|case| trial.run(&program64, case));
     }

@@ -133,7 +133,7 @@ fn an_apic_in_x2apic_mode_ticks_and_is_silenced() {
     let mut script = Script::new();
     script.limit(20_000_000);
     let program = freestanding(64, &["faults64.S"]);
-    for switches in ["pti=off", "pti=on pcid=on"] {
+    for switches in ["pti=off", "pti=on pcid=keep"] {
         script.set(switches);
         script.exec(&program, &["spin"]);
         script.row(Table::get().entry("syscall-x86_64").unwrap(), Table::get().operation("getppid").unwrap());

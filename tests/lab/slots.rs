@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use table::Table;
 
 /// As `lab/entry/layout.h` has it.
-const SLOT: u64 = 2048;
+const SLOT: u64 = 4096;
 const PATH_STEP: u64 = 16;
 const STACK_STEP: u64 = 64;
 

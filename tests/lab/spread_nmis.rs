@@ -3,8 +3,8 @@
 
 use crate::build::{compile, root};
 use crate::every_instruction::{
-    CASES_32, CASES_64, CLOSED, Interrupt, NMI, OPEN, STUB_BYTES, built, is_behind_division, kernel_with,
-    program,
+    CASES_32, CASES_64, CLOSED, Interrupt, NMI, OPEN, STUB_BYTES, built, is_behind_division, jump,
+    kernel_with, program,
 };
 use crate::executable;
 use crate::guest::{Emulator, Script, Session, limits, skipped};
@@ -13,7 +13,6 @@ use lab::{Bochs, End, Limits, Strays, Trouble};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-const SWITCHES: &str = "pti=on pcid=on gate=trap";
 /// NMIs then come before four of five instructions.
 const TURNS: u64 = 2500;
 
@@ -25,12 +24,6 @@ const UNUSED: u64 = 0x40;
 
 /// Where in spread_nmis.S their stub goes on.
 const NMI_AT: u64 = 128;
-
-/// jmp
-fn jump(from: u64, to: u64) -> Vec<u8> {
-    let distance = i32::try_from(to as i64 - from as i64 - 5).unwrap();
-    [&[0xe9], &distance.to_le_bytes()[..]].concat()
-}
 
 /// The kernel with NMIs all the time.
 fn kernel() -> Vec<u8> {
@@ -103,10 +96,10 @@ fn boot(script: &Script, folder: &Path, kernel: &[u8]) -> Option<Session> {
 }
 
 /// Every case, many times over, without a pause.
-fn calls() -> (Script, Vec<usize>) {
+fn calls(switches: &str) -> (Script, Vec<usize>) {
     let (mut script, mut ran) = (Script::new(), Vec::new());
     script.limit(0);
-    script.set(SWITCHES);
+    script.set(switches);
     for (bits, cases) in [(64, CASES_64), (32, CASES_32)] {
         let program = program(bits, 0);
         // Intel's processors do not have that.
@@ -119,27 +112,44 @@ fn calls() -> (Script, Vec<usize>) {
     (script, ran)
 }
 
-/// Addresses of the paths' instructions, by path. They are the same without PCID, and QEMU is faster.
-fn listed() -> Option<Vec<(&'static str, Vec<u64>)>> {
+/// Addresses of instructions, by path.
+type Listed = Vec<(&'static str, Vec<u64>)>;
+
+fn listed(switches: &str) -> Option<Listed> {
     let mut script = Script::new();
-    script.set(&SWITCHES.replace("pcid=on", "pcid=off"));
+    script.set(switches);
     let paths: Vec<&str> =
         OPEN.iter().chain(CLOSED).copied().filter(|path| *path != "syscall_i386").collect();
     paths.iter().for_each(|path| _ = script.list(path));
-    let session = script.boot(Emulator::TcgIntel)?;
+    let session = script.boot(Emulator::Bochs)?;
     let addresses = |ran| built(ran).iter().map(|line| line.address).collect();
     Some(paths.into_iter().zip(session.ran.iter().map(addresses)).collect())
 }
 
 #[test]
 fn nmis_all_over_the_paths_change_nothing_with_pcid() {
-    if let Err(trouble @ Trouble::Missing { .. }) = Bochs::new(None).version(&limits()) {
-        return skipped(&trouble);
+    let Some((listed, reported)) = check("pti=on pcid=keep gate=trap") else { return };
+    // Where QEMU cannot.
+    for (path, addresses) in listed.iter().filter(|(path, _)| is_behind_division(path)) {
+        assert!(reported.contains(&addresses[0]), "never before the first instruction of {path}");
     }
-    let Some(listed) = listed() else { return };
-    let (script, ran) = calls();
+}
+
+#[test]
+fn nmis_all_over_the_paths_change_nothing_with_flushes_that_wait_and_copied_frames() {
+    check("pti=on pcid=lazy global=on flush-by=invpcid copy-frame=on gate=trap");
+}
+
+/// The paths' instructions, and those that an NMI came before.
+fn check(switches: &str) -> Option<(Listed, BTreeSet<u64>)> {
+    if let Err(trouble @ Trouble::Missing { .. }) = Bochs::new(None).version(&limits()) {
+        skipped(&trouble);
+        return None;
+    }
+    let listed = listed(switches)?;
+    let (script, ran) = calls(switches);
     let folder = tempfile::tempdir().unwrap();
-    let Some(quiet) = boot(&script, folder.path(), &kernel_with(Interrupt::Rarely)) else { return };
+    let quiet = boot(&script, folder.path(), &kernel_with(Interrupt::Rarely))?;
     let disturbed = boot(&script, folder.path(), &kernel()).unwrap();
     for number in ran {
         let (quiet, disturbed) = (&quiet.ran[number], &disturbed.ran[number]);
@@ -150,11 +160,8 @@ fn nmis_all_over_the_paths_change_nothing_with_pcid() {
     }
     let output = std::fs::read(folder.path().join("output")).unwrap();
     let reported = reported(&output, Kernel::read().symbol("paths_start"));
-    // Where QEMU cannot.
-    for (path, addresses) in listed.iter().filter(|(path, _)| is_behind_division(path)) {
-        assert!(reported.contains(&addresses[0]), "never before the first instruction of {path}");
-    }
-    let all: Vec<u64> = listed.into_iter().flat_map(|(_, addresses)| addresses).collect();
+    let all: Vec<u64> = listed.iter().flat_map(|(_, addresses)| addresses.clone()).collect();
     let hit = all.iter().filter(|address| reported.contains(address)).count();
     assert!(hit > all.len() * 2 / 3, "{hit} of {} instructions", all.len());
+    Some((listed, reported))
 }

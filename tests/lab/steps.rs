@@ -49,26 +49,32 @@ fn text(configuration: &Configuration) -> String {
     configuration.iter().map(|(name, value)| format!("{name}={value} ")).collect()
 }
 
-fn entry(name: &str) -> &'static Entry {
+pub fn entry(name: &str) -> &'static Entry {
     Table::get().entry(name).unwrap()
 }
 
 /// The figures of rows, in instructions.
-fn costs(script: &Script) -> Option<Vec<u64>> {
+pub fn costs(script: &Script) -> Option<Vec<u64>> {
     let session = script.boot(Emulator::TcgIntel)?;
     session.ran.iter().for_each(|ran| assert_eq!(ran.answer(), Answer::Ok, "{}", ran.label));
     Some(session.ran.iter().map(Ran::cost).collect())
 }
 
-/// The jumps that a call takes whose number does not exist: from the check of the number, and in the handler of #UD
-/// behind the comparison with ud2, when it was one.
-fn taken(name: &str) -> impl Fn(&Instruction) -> bool {
-    let is_ud2 = name.starts_with("ud");
-    move |jump| match jump.condition_code() {
-        ConditionCode::ae => true,
-        ConditionCode::e => is_ud2 && jump.is_jcc_short(),
+/// The jumps that a call takes, by the step that they are in: of an operation that does not exist, from the check of the number;
+/// and in the handler of #UD behind the comparison with ud2, when it was one.
+pub fn taken(entry: &str, operation: &str) -> impl Fn(&str, &Instruction) -> bool {
+    let (is_ud2, is_missing) = (entry.starts_with("ud"), operation == "none");
+    move |step, jump| match step {
+        "is there such a call" => is_missing && jump.condition_code() == ConditionCode::ae,
+        "is it ours?" => is_ud2 && jump.condition_code() == ConditionCode::e && jump.is_jcc_short(),
         _ => false,
     }
+}
+
+/// What a call executes besides the path: the instruction that enters. QEMU counts one that raises an exception while it computes as
+/// not executed.
+pub fn entering(entry: &str) -> u64 {
+    if entry.starts_with("div0") { 0 } else { 1 }
 }
 
 #[test]
@@ -79,11 +85,8 @@ fn a_path_costs_the_instructions_of_its_steps_in_every_configuration() {
         script.set(&text(&configuration));
         for (name, path) in PATHS {
             let number = script.row(entry(name), none);
-            let count = kernel.path(path).walk(&configuration, taken(name));
-            // The instruction that enters is not the path's; QEMU counts one that raises an exception while it computes as
-            // not executed.
-            let entering = if name.starts_with("div0") { 0 } else { 1 };
-            expected.push((number, format!("{name} {}", text(&configuration)), count + entering));
+            let count = kernel.path(path).walk(&configuration, taken(name, "none")) + entering(name);
+            expected.push((number, format!("{name} {}", text(&configuration)), count));
         }
     }
     let Some(costs) = costs(&script) else { return };
@@ -131,6 +134,38 @@ fn check_added(on: &Configuration, steps: &str, in_service: u64) {
     }
 }
 
+/// Instructions that isolation adds to an entry: of the trampoline, which is the stacks; of the tables; of copies of the gate's frame. They
+/// are what they were before these were switches of their own.
+const ISOLATION: &[(&str, u64, u64, u64)] = &[
+    ("syscall-x86_64", 0, 4, 0),
+    ("sysenter-x86_64", 2, 4, 0),
+    ("sysenter-i386", 2, 4, 0),
+    ("int80-x86_64", 2, 8, 9 + 9 - 1),
+    ("ud", 2, 8, 9 + 9 - 1),
+    ("call-gate-x86_64", 2, 8, 9 + 9 - 1),
+];
+
+#[test]
+fn isolation_is_the_sum_of_its_parts() {
+    let getppid = Table::get().operation("getppid").unwrap();
+    let mut script = Script::new();
+    let parts =
+        ["pti=off", "pti=trampoline", "pti=on", "pti=trampoline copy-frame=on", "pti=on copy-frame=on"];
+    for switches in parts {
+        script.set(&format!("stack=frame copy-frame=off {switches}"));
+        ISOLATION.iter().for_each(|(name, ..)| _ = script.row(entry(name), getppid));
+    }
+    let Some(costs) = costs(&script) else { return };
+    let costs: Vec<&[u64]> = costs.chunks(ISOLATION.len()).collect();
+    for (index, (name, trampoline, tables, copies)) in ISOLATION.iter().enumerate() {
+        let added = |part: usize| costs[part][index] - costs[0][index];
+        assert_eq!(added(1), *trampoline, "{name}");
+        assert_eq!(added(2), trampoline + tables, "{name}");
+        assert_eq!(added(3), trampoline + copies, "{name}");
+        assert_eq!(added(4), trampoline + tables + copies, "{name}");
+    }
+}
+
 #[test]
 fn a_step_that_is_named_after_a_switch_is_there_only_with_it() {
     let kernel = Kernel::read();
@@ -139,7 +174,11 @@ fn a_step_that_is_named_after_a_switch_is_there_only_with_it() {
         PATHS.iter().map(|(_, path)| *path).chain(["enter_user", "exception", "put_user_16", "copy_user"])
     {
         for step in kernel.path(path).steps {
-            for (prefix, off) in [("PTI: ", [("pti", "off")]), ("SMAP: ", [("smap", "off")])] {
+            for (prefix, off) in [
+                ("PTI: ", [("pti", "off")]),
+                ("SMAP: ", [("smap", "off")]),
+                ("copy-frame: ", [("copy-frame", "off")]),
+            ] {
                 assert!(!(step.name.starts_with(prefix) && step.is_on(&off)), "{path}: {}", step.name);
                 seen += u32::from(step.name.starts_with(prefix));
             }

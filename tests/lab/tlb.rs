@@ -10,8 +10,14 @@
 //!   that was the current one since the translation was there. A change of the bits A and D does not count. A change that
 //!   only adds rights does: all that can follow is a page fault without a cause (4.10.4.3), but this kernel ends a program
 //!   that has one.
+//! - While CR4.PGE is set, translations of pages with the bit G are *global*: they are used with every identifier, and a write to
+//!   CR3 leaves them (4.10.2.4). So what is global in one address space must be the same in every other that becomes current:
+//!   if not, a program could use a translation of the kernel's that its tables do not have.
 //! - INVLPG makes the processor forget the translations of a page with the current identifier, and all that it has read of
-//!   tables with that one; nothing with any other (4.10.4.1).
+//!   tables with that one; nothing with any other but the global translation (4.10.4.1).
+//! - INVPCID of type 0 makes it forget the translation of a page with one identifier, of type 1 all with one, of type 3 all, of
+//!   type 2 all and the global ones. Without identifiers there is but 0.
+//! - A change of CR4.PGE makes it forget everything.
 //! - A write to CR3 makes it forget what it keeps with the identifier that becomes current; with bit 63 set, nothing. While
 //!   CR4.PCIDE is clear the identifier is 0, and bit 63 is #GP.
 //! - CR4.PCIDE may be set only while the identifier is 0. Intel's processors forget everything when it is cleared; the model
@@ -20,8 +26,6 @@
 //!   addresses of which a function of the kernel promises so at its end (`Settled`): what the kernel then reads and writes
 //!   for a program is what the tables say. With other identifiers there may be some, until these become current.
 //! - CR3 must not be written with bit 63 when what is kept with that identifier is from other tables, or was never flushed.
-//!
-//! The kernel has no global pages, and executes no INVPCID; the model refuses CR4.PGE.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -32,6 +36,7 @@ const KEEP: u64 = 1 << 63;
 const PCIDE: u64 = 1 << 17;
 const PGE: u64 = 1 << 7;
 const ACCESSED_DIRTY: u64 = 0x60;
+const GLOBAL: u64 = 0x100;
 const FRAME: u64 = 0x000f_ffff_ffff_f000;
 const IDENTIFIER: u64 = 0xfff;
 const PAGE: u64 = 4096;
@@ -56,6 +61,11 @@ pub enum Event {
     Cr4(u64),
     /// INVLPG with an address.
     Invlpg(u64),
+    Invpcid {
+        kind: u64,
+        identifier: u64,
+        address: u64,
+    },
     /// A program runs from here on.
     Run,
     /// The kernel relies on there being no old translation of these addresses with the current identifier.
@@ -72,10 +82,10 @@ pub enum Wrong {
     Old { identifier: u64, address: u64, moment: Moment },
     /// Translations of other tables, or of nobody knows whom, are kept with the identifier.
     Kept { identifier: u64 },
-    /// The processor raises #GP.
+    /// A global translation of other tables could be used, which the current ones do not have.
+    Foreign { address: u64 },
+    /// The processor raises #GP, or #UD.
     Fault,
-    /// The model does not know it.
-    Unknown,
 }
 
 /// When a translation could be used.
@@ -100,8 +110,10 @@ impl fmt::Display for Wrong {
             Wrong::Kept { identifier } => {
                 write!(f, "PCID {identifier} gets other page tables, and its translations are not flushed")
             }
-            Wrong::Fault => write!(f, "the processor raises #GP"),
-            Wrong::Unknown => write!(f, "the kernel uses global pages, which this model does not know"),
+            Wrong::Foreign { address } => {
+                write!(f, "the global translation of {address:#x} is not what the current tables have")
+            }
+            Wrong::Fault => write!(f, "the processor raises an exception"),
         }
     }
 }
@@ -130,7 +142,8 @@ impl Old {
 /// What is kept with an identifier.
 #[derive(Debug, Clone)]
 struct Kept {
-    root: u64,
+    /// Whose tables they are of; None: nothing is kept.
+    root: Option<u64>,
     /// When it was the current one last.
     current_at: u64,
     old: BTreeSet<Old>,
@@ -146,6 +159,14 @@ pub struct Processor {
     /// None before the kernel's first write to CR3.
     cr3: Option<u64>,
     is_in_program: bool,
+    has_globals: bool,
+    old_globals: BTreeSet<Old>,
+    /// Tables of which there may be global translations: when they were the current ones last.
+    global_roots: BTreeMap<u64, u64>,
+    /// Those that are known to agree with all global translations.
+    agreeing: BTreeSet<u64>,
+    /// Everything was forgotten once, so that an identifier of which nothing is known has nothing.
+    is_clean: bool,
 }
 
 impl Processor {
@@ -156,6 +177,7 @@ impl Processor {
         if let Some(kept) = self.kept.get_mut(&current) {
             kept.current_at = now;
         }
+        self.note_root();
         let was_in_program = std::mem::take(&mut self.is_in_program);
         match event {
             Event::Store { entry, value } => self.store(entry, value),
@@ -174,7 +196,9 @@ impl Processor {
                 if let Some(kept) = self.kept.get_mut(&current) {
                     kept.old.retain(|old| !old.is_table && !old.overlaps(address, 1));
                 }
+                self.old_globals.retain(|old| !old.overlaps(address, 1));
             }
+            Event::Invpcid { kind, identifier, address } => self.invpcid(kind, identifier, address)?,
             Event::Run => {
                 self.check(0, u64::MAX, Moment::ProgramRuns)?;
                 self.is_in_program = true;
@@ -188,13 +212,126 @@ impl Processor {
         if self.has_identifiers { self.cr3.unwrap_or(0) & IDENTIFIER } else { 0 }
     }
 
-    fn check(&self, first: u64, bytes: u64, moment: Moment) -> Result<(), Wrong> {
-        let identifier = self.current();
-        let mut old = self.kept.get(&identifier).into_iter().flat_map(|kept| &kept.old);
-        match old.find(|old| old.overlaps(first, bytes)) {
-            Some(old) => Err(Wrong::Old { identifier, address: old.first.max(first), moment }),
-            None => Ok(()),
+    fn root(&self) -> Option<u64> {
+        self.cr3.map(|value| value & FRAME)
+    }
+
+    /// The current tables are those of which there may be global translations.
+    fn note_root(&mut self) {
+        if let Some(root) = self.root().filter(|_| self.has_globals)
+            && self.global_roots.insert(root, self.time).is_none()
+        {
+            self.agreeing.clear();
         }
+    }
+
+    fn check(&mut self, first: u64, bytes: u64, moment: Moment) -> Result<(), Wrong> {
+        let identifier = self.current();
+        let old = self.kept.get(&identifier).into_iter().flat_map(|kept| &kept.old);
+        match old.chain(&self.old_globals).find(|old| old.overlaps(first, bytes)) {
+            Some(old) => Err(Wrong::Old { identifier, address: old.first.max(first), moment }),
+            None if moment == Moment::Promised => Ok(()),
+            None => self.check_globals(),
+        }
+    }
+
+    /// Whether the current tables have what is global.
+    fn check_globals(&mut self) -> Result<(), Wrong> {
+        let Some(root) = self.root().filter(|root| self.has_globals && !self.agreeing.contains(root)) else {
+            return Ok(());
+        };
+        let mut globals = BTreeMap::new();
+        for (root, not_since) in &self.global_roots {
+            self.find_globals(*root, TOP_LEVEL, 0, *not_since, &mut globals);
+        }
+        for (address, value) in globals {
+            if self.translation(root, address).map(|found| found & !GLOBAL) != Some(value & !GLOBAL) {
+                return Err(Wrong::Foreign { address });
+            }
+        }
+        self.agreeing.insert(root);
+        Ok(())
+    }
+
+    /// The global translations of a table: the last entry of each, by address.
+    fn find_globals(
+        &self,
+        table: u64,
+        level: u32,
+        base: u64,
+        not_since: u64,
+        found: &mut BTreeMap<u64, u64>,
+    ) {
+        for (at, entry) in self.entries.range(table..table + PAGE) {
+            let first = canonical(base + (at - table) / 8 * (PAGE << (LEVEL_BITS * level)));
+            if entry.value & PRESENT == 0 || entry.since > not_since {
+                continue;
+            }
+            if level > 0 && entry.value & LARGE == 0 {
+                self.find_globals(entry.value & FRAME, level - 1, first, not_since, found);
+            } else if entry.value & GLOBAL != 0 {
+                found.insert(first, entry.value & !ACCESSED_DIRTY);
+            }
+        }
+    }
+
+    /// The last entry on the way to an address.
+    fn translation(&self, mut table: u64, address: u64) -> Option<u64> {
+        for level in (0..=TOP_LEVEL).rev() {
+            let slot = address >> (12 + LEVEL_BITS * level) & 0x1ff;
+            let value = self.entries.get(&(table + 8 * slot))?.value & !ACCESSED_DIRTY;
+            if value & PRESENT == 0 {
+                return None;
+            }
+            if level == 0 || value & LARGE != 0 {
+                return Some(value);
+            }
+            table = value & FRAME;
+        }
+        None
+    }
+
+    /// Nothing is kept any more.
+    fn forget_all(&mut self, globals: bool) {
+        self.kept.clear();
+        self.is_clean = true;
+        let kept = Kept { root: self.root(), current_at: self.time, old: BTreeSet::new() };
+        self.kept.insert(self.current(), kept);
+        if globals {
+            self.old_globals.clear();
+            self.global_roots.clear();
+            self.agreeing.clear();
+            self.note_root();
+        }
+    }
+
+    fn invpcid(&mut self, kind: u64, identifier: u64, address: u64) -> Result<(), Wrong> {
+        let is_current = identifier == self.current();
+        if identifier > IDENTIFIER || kind > 3 || (kind < 2 && identifier != 0 && !self.has_identifiers) {
+            return Err(Wrong::Fault);
+        }
+        match kind {
+            0 => {
+                if let Some(kept) = self.kept.get_mut(&identifier) {
+                    kept.old.retain(|old| old.is_table || !old.overlaps(address, 1));
+                }
+            }
+            1 => {
+                let root = self.root().filter(|_| is_current);
+                self.kept.insert(identifier, Kept { root, current_at: self.time, old: BTreeSet::new() });
+            }
+            // Without identifiers it is 0 alone that is forgotten.
+            _ if !self.has_identifiers => {
+                self.invpcid(1, 0, 0)?;
+                if kind == 2 {
+                    self.old_globals.clear();
+                    self.global_roots.clear();
+                    self.agreeing.clear();
+                }
+            }
+            _ => self.forget_all(kind == 2),
+        }
+        Ok(())
     }
 
     fn write_cr3(&mut self, value: u64) -> Result<(), Wrong> {
@@ -203,10 +340,11 @@ impl Processor {
             return Err(Wrong::Fault);
         }
         self.cr3 = Some(value & !KEEP);
+        self.note_root();
         if is_kept {
             return self.keep();
         }
-        let kept = Kept { root: value & FRAME, current_at: self.time, old: BTreeSet::new() };
+        let kept = Kept { root: self.root(), current_at: self.time, old: BTreeSet::new() };
         self.kept.insert(self.current(), kept);
         Ok(())
     }
@@ -214,9 +352,14 @@ impl Processor {
     /// The current identifier changes, or its tables, and nothing is flushed.
     fn keep(&mut self) -> Result<(), Wrong> {
         let (identifier, now) = (self.current(), self.time);
-        let root = self.cr3.map(|value| value & FRAME);
+        let root = self.root();
         match self.kept.get_mut(&identifier) {
-            Some(kept) if Some(kept.root) == root => kept.current_at = now,
+            Some(kept) if kept.root.is_none() || kept.root == root => {
+                (kept.root, kept.current_at) = (root, now);
+            }
+            None if self.is_clean => {
+                self.kept.insert(identifier, Kept { root, current_at: now, old: BTreeSet::new() });
+            }
             _ => return Err(Wrong::Kept { identifier }),
         }
         Ok(())
@@ -225,14 +368,16 @@ impl Processor {
     fn write_cr4(&mut self, value: u64) -> Result<(), Wrong> {
         let will_have = value & PCIDE != 0;
         let has_identifier = self.cr3.is_some_and(|value| value & IDENTIFIER != 0);
-        if value & PGE != 0 {
-            return Err(Wrong::Unknown);
-        }
+        let flips = (value & PGE != 0) != self.has_globals;
         if will_have && !self.has_identifiers && has_identifier {
             return Err(Wrong::Fault);
         }
         let changes = will_have != self.has_identifiers;
         self.has_identifiers = will_have;
+        self.has_globals = value & PGE != 0;
+        if self.cr3.is_some() && flips {
+            self.forget_all(true);
+        }
         if changes && self.cr3.is_some() { self.keep() } else { Ok(()) }
     }
 
@@ -243,15 +388,25 @@ impl Processor {
             Some(entry) if entry.value & PRESENT != 0 => self.grow_old(at),
             _ => {}
         }
+        if (value | before.map_or(0, |entry| entry.value)) & GLOBAL != 0 {
+            self.agreeing.clear();
+        }
         self.entries.insert(at, Entry { value, since: self.time });
     }
 
     /// An entry is about to change: whatever it takes part in translating is old.
     fn grow_old(&mut self, changed: u64) {
-        for kept in self.kept.values_mut() {
-            let (entries, not_since) = (&self.entries, kept.current_at);
-            let mut walk = Walk { entries, changed, not_since, found: &mut kept.old };
-            walk.table(kept.root, TOP_LEVEL, 0, false);
+        let (entries, has_globals, globals) = (&self.entries, self.has_globals, &mut self.old_globals);
+        let kept =
+            self.kept.values_mut().filter_map(|kept| Some((kept.root?, kept.current_at, &mut kept.old)));
+        for (root, not_since, found) in kept {
+            let mut walk = Walk { entries, changed, not_since, has_globals, found, globals };
+            walk.table(root, TOP_LEVEL, 0, false);
+        }
+        for (root, not_since) in &self.global_roots {
+            let found = &mut BTreeSet::new();
+            let mut walk = Walk { entries, changed, not_since: *not_since, has_globals, found, globals };
+            walk.table(*root, TOP_LEVEL, 0, false);
         }
     }
 }
@@ -262,7 +417,9 @@ struct Walk<'a> {
     changed: u64,
     /// What is newer was never kept.
     not_since: u64,
+    has_globals: bool,
     found: &'a mut BTreeSet<Old>,
+    globals: &'a mut BTreeSet<Old>,
 }
 
 impl Walk<'_> {
@@ -279,8 +436,10 @@ impl Walk<'_> {
             let first = canonical(base + (at - table) / 8 * bytes);
             let is_old = is_below || *at == self.changed;
             let is_table = level > 0 && entry.value & LARGE == 0;
+            let is_global = self.has_globals && !is_table && entry.value & GLOBAL != 0;
             if is_old {
-                self.found.insert(Old { first, bytes, is_table });
+                let found = if is_global { &mut *self.globals } else { &mut *self.found };
+                found.insert(Old { first, bytes, is_table });
             }
             if is_table {
                 self.table(entry.value & FRAME, level - 1, first, is_old);
@@ -518,6 +677,123 @@ mod tests {
         before.extend([cr3(TOP), store(ENTRY, 0xa000 | LINK), Event::Cr4(PCIDE), cr3(PROGRAM), cr3(KERNEL)]);
         before.push(store(ENTRY, 0));
         check(before, &[cr3(TOP), Event::Cr4(0), RUN], &[(0, in_program(0))]);
-        assert_eq!(result(&[Event::Cr4(PGE)]), Err((0, Wrong::Unknown)));
+    }
+
+    fn invpcid(kind: u64, identifier: u64, address: u64) -> Event {
+        Event::Invpcid { kind, identifier, address }
+    }
+
+    #[test]
+    fn invpcid_forgets_a_page_an_identifier_or_all() {
+        let kernels = old(1, ADDRESS, Moment::KernelIsEntered);
+        for (kind, address) in [(0, ADDRESS), (1, 0)] {
+            let flushes = [store(ENTRY, 0), invpcid(kind, 2, address), invpcid(kind, 1, address)];
+            let needed = [(1, in_program(2)), (2, kernels)];
+            check(with_identifiers(), &[&flushes[..], &round(KEEP)].concat(), &needed);
+        }
+        for kind in [2, 3] {
+            let flushes = [store(ENTRY, 0), invpcid(kind, 0, 0)];
+            check(with_identifiers(), &[&flushes[..], &round(KEEP)].concat(), &[(1, in_program(2))]);
+        }
+        // What was read of tables is not promised to be forgotten with a page.
+        let mut events = with_identifiers();
+        events.extend([store(TABLES[1], 0), invpcid(0, 1, ADDRESS), settled(ADDRESS)]);
+        assert_eq!(result(&events).map_err(|(_, wrong)| wrong), Err(old(1, ADDRESS, Moment::Promised)));
+        // An identifier without translations may be kept with any tables.
+        let kept = Wrong::Kept { identifier: 2 };
+        check(with_identifiers(), &[invpcid(1, 2, 0), cr3(0x9000 | 2 | KEEP)], &[(0, kept)]);
+        check(
+            with_identifiers(),
+            &[invpcid(3, 0, 0), cr3(0x9000 | 7 | KEEP)],
+            &[(0, Wrong::Kept { identifier: 7 })],
+        );
+        let begin = [link(), vec![cr3(TOP)]].concat();
+        for (event, expected) in [
+            (invpcid(1, 1, 0), Err(Wrong::Fault)),
+            (invpcid(1, 0, 0), Ok(())),
+            (invpcid(4, 0, 0), Err(Wrong::Fault)),
+        ] {
+            let events = [begin.clone(), vec![event]].concat();
+            assert_eq!(result(&events).map_err(|(_, wrong)| wrong), expected, "{event:?}");
+        }
+    }
+
+    const SHARED: u64 = 0xc000 | PRESENT | GLOBAL;
+    const OF_KERNEL: u64 = ADDRESS + PAGE;
+
+    /// As `with_identifiers`, with a global page.
+    fn with_globals(value: u64) -> Vec<Event> {
+        let begin =
+            [cr3(TOP), Event::Cr4(PCIDE | PGE), cr3(PROGRAM), cr3(KERNEL), store(ENTRY, 0xa000 | LINK)];
+        [link(), begin.to_vec(), vec![store(ENTRY + 8, value)], round(KEEP)].concat()
+    }
+
+    #[test]
+    fn a_global_translation_is_left_by_all_but_what_names_it_or_forgets_everything() {
+        let change = store(ENTRY + 8, 0);
+        let promise = settled(OF_KERNEL);
+        let wrong = |identifier| old(identifier, OF_KERNEL, Moment::Promised);
+        for flush in [
+            vec![Event::Invlpg(OF_KERNEL)],
+            vec![invpcid(2, 0, 0)],
+            vec![Event::Cr4(PCIDE), Event::Cr4(PCIDE | PGE)],
+        ] {
+            let events = [vec![change], flush, vec![promise], round(KEEP)].concat();
+            check(with_globals(SHARED), &events, &[]);
+        }
+        for flush in [
+            vec![cr3(PROGRAM), cr3(KERNEL)],
+            vec![invpcid(3, 0, 0)],
+            vec![invpcid(0, 1, OF_KERNEL)],
+            vec![invpcid(1, 1, 0), invpcid(1, 2, 0)],
+            vec![Event::Invlpg(ADDRESS)],
+        ] {
+            let events = [with_globals(SHARED), vec![change], flush, vec![promise]].concat();
+            assert_eq!(result(&events).map_err(|(_, wrong)| wrong), Err(wrong(1)), "{events:x?}");
+        }
+        // Without CR4.PGE the bit means nothing.
+        let mut events = with_globals(SHARED);
+        events
+            .iter_mut()
+            .filter(|event| matches!(event, Event::Cr4(_)))
+            .for_each(|event| *event = Event::Cr4(PCIDE));
+        events.extend([change, cr3(PROGRAM), cr3(KERNEL), promise]);
+        assert_eq!(result(&events), Ok(()));
+        // Another address space's tables are current when the page changes, which was global in the first.
+        let other = [store(0x9000, TABLES[0] | LINK), cr3(0x9000 | 3), change, cr3(0x9000 | 3), promise];
+        let events = [with_globals(SHARED), other.to_vec()].concat();
+        assert_eq!(result(&events).map_err(|(_, wrong)| wrong), Err(wrong(3)));
+    }
+
+    #[test]
+    fn what_is_global_is_the_same_in_all_tables_that_become_current() {
+        // The kernel's tables have one more page than the program's, and it is global.
+        let top = TOP + 256 * 8;
+        let (base, tables) = (0xffff_8000_0000_0000, [0x6000, 0x7000, 0x8000]);
+        let path = [
+            store(top, tables[0] | LINK),
+            store(tables[0], tables[1] | LINK),
+            store(tables[1], tables[2] | LINK),
+        ];
+        let begin = |page: u64| {
+            [
+                link(),
+                path.to_vec(),
+                vec![store(tables[2], page), cr3(TOP), Event::Cr4(PCIDE | PGE), cr3(KERNEL)],
+            ]
+            .concat()
+        };
+        let events = [begin(0xd000 | PRESENT | GLOBAL), vec![cr3(PROGRAM), RUN]].concat();
+        assert_eq!(result(&events), Err((events.len() - 1, Wrong::Foreign { address: base })));
+        let events = [begin(0xd000 | PRESENT), vec![cr3(PROGRAM), RUN]].concat();
+        assert_eq!(result(&events), Ok(()));
+        // The program's tables have it, too.
+        let of_program = PROGRAMS_TOP + 256 * 8;
+        let shared = [
+            begin(0xd000 | PRESENT | GLOBAL),
+            vec![store(of_program, tables[0] | LINK), cr3(PROGRAM), RUN, cr3(KERNEL)],
+        ]
+        .concat();
+        assert_eq!(result(&shared), Ok(()));
     }
 }

@@ -2,11 +2,13 @@
 #include "entry/path.inc"
 
 	.section .cpu_variables, "aw"
-	.globl	kernel_cr3_written, user_cr3_written, program_ran
+	.globl	kernel_cr3_written, user_cr3_written, user_cr3_flushed, program_ran
 	.balign 64
 kernel_cr3_written:			# what TLB_NOTE_CR3 noted last (lab/mm/tlb.inc)
 	.quad	0
 user_cr3_written:
+	.quad	0
+user_cr3_flushed:			# what TLB_NOTE_FLUSH noted
 	.quad	0
 program_ran:
 	.quad	0

@@ -8,7 +8,7 @@
 #define CONTROL_STROBE	0x01
 
 /* tlb_log.S: what paths have done since the last event. A value of CR3 is never 0. */
-extern volatile uint64_t user_cr3_written, kernel_cr3_written, program_ran;
+extern volatile uint64_t user_cr3_flushed, user_cr3_written, kernel_cr3_written, program_ran;
 
 static void write_byte(uint8_t byte)
 {
@@ -34,17 +34,19 @@ static void write(char what, uint64_t first, uint64_t second)
 
 /*
  * Programs may have run and entered many times since. But all paths write the same two values until C code changes these, which
- * notes that, as it notes each change of page tables. So one time tells of all.
+ * notes that, as it notes each change of page tables. So one time tells of all. With pcid=lazy the first way out flushes.
  */
 static void write_what_paths_did(void)
 {
+	if (user_cr3_flushed)
+		write(TLB_CR3, user_cr3_flushed, 0);
 	if (user_cr3_written)
 		write(TLB_CR3, user_cr3_written, 0);
 	if (program_ran)
 		write(TLB_RUN, 0, 0);
 	if (kernel_cr3_written)
 		write(TLB_CR3, kernel_cr3_written, 0);
-	user_cr3_written = program_ran = kernel_cr3_written = 0;
+	user_cr3_flushed = user_cr3_written = program_ran = kernel_cr3_written = 0;
 }
 
 void tlb_note(char what, uint64_t first, uint64_t second)
@@ -73,4 +75,12 @@ void invlpg(uint64_t address)
 {
 	__asm__ volatile("invlpg (%0)" : : "r"(address) : "memory");
 	tlb_note(TLB_INVLPG, address, 0);
+}
+
+void invpcid(uint64_t type, uint64_t identifier, uint64_t address)
+{
+	const uint64_t descriptor[2] = {identifier, address};
+
+	__asm__ volatile("invpcid %0, %1" : : "m"(descriptor), "r"(type) : "memory");
+	tlb_note(TLB_INVPCID, identifier << 8 | type, address);
 }

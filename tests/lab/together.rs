@@ -22,6 +22,9 @@ const CONFIGURATIONS: &[&str] = &[
     "pti=on smap=on stack=minimum exit=natural",
     "pti=on smap=off stack=frame exit=iret",
     "pti=off smap=on stack=minimum exit=iret gate=trap",
+    "pti=trampoline smap=on stack=minimum exit=natural gate=interrupt",
+    "pti=trampoline copy-frame=on smap=on stack=minimum exit=natural",
+    "pti=on copy-frame=on smap=off stack=frame exit=iret gate=trap",
 ];
 
 /// Both programs, and the ways that this processor has.
@@ -63,13 +66,18 @@ impl Programs {
     }
 
     /// As many as can be alive, again and again.
-    fn run_all(&self, script: &mut Script) {
+    pub fn run_all(&self, script: &mut Script) {
         (0..self.ways.len()).for_each(|start| self.run_most(script, start));
     }
 
     /// As many as can be alive, from this way on.
     pub fn run_most(&self, script: &mut Script, start: usize) {
-        let ways: Vec<_> = (0..MOST).map(|i| self.ways[(start + i) % self.ways.len()]).collect();
+        self.run_some(script, start, MOST);
+    }
+
+    /// So many, from this way on.
+    pub fn run_some(&self, script: &mut Script, start: usize, count: usize) {
+        let ways: Vec<_> = (0..count).map(|i| self.ways[(start + i) % self.ways.len()]).collect();
         self.run(script, &ways);
     }
 }
@@ -107,7 +115,13 @@ fn each_finds_what_it_has_left_however_they_yield() {
 fn each_finds_what_it_has_left_with_identifiers_of_address_spaces() {
     let programs = Programs::on(Emulator::Bochs);
     let mut script = Script::new();
-    for switches in ["pti=on pcid=on smap=on", "pti=on pcid=off", "pti=off"] {
+    for switches in [
+        "pti=on pcid=keep smap=on",
+        "pti=on pcid=off",
+        "pti=off",
+        "pti=on pcid=lazy copy-frame=on global=on",
+        "pti=off pcid=keep copy-frame=off flush-by=invpcid",
+    ] {
         script.set(switches);
         programs.run_all(&mut script);
     }
@@ -125,32 +139,25 @@ fn each_finds_what_it_has_left_on_a_processor_without_xsave() {
     check(&session);
 }
 
+#[test]
+fn there_may_be_fewer_identifiers_than_address_spaces() {
+    let programs = Programs::on(Emulator::Bochs);
+    let mut script = Script::new();
+    for switches in ["pti=on pcid=keep asids=1", "asids=2", "pcid=lazy asids=3", "pti=off pcid=keep asids=1"]
+    {
+        script.set(switches);
+        programs.run_all(&mut script);
+    }
+    let Some(session) = script.boot(Emulator::Bochs) else { return };
+    check(&session);
+}
+
 /// Where the kernel is in a disk that has it.
 fn place_in(disk: &[u8], symbol: &str) -> usize {
     let kernel = Kernel::read();
     let head = &lab::KERNEL[..4096];
     let start = disk.windows(head.len()).position(|bytes| bytes == head).unwrap();
     start + kernel.place(kernel.symbol(symbol))
-}
-
-/// The disk with a kernel that knows only so many pairs of identifiers.
-fn with_pairs<const PAIRS: u32>(mut disk: Vec<u8>) -> Vec<u8> {
-    let at = place_in(&disk, "pcid_pairs");
-    assert_eq!(disk[at..at + 4], 6u32.to_le_bytes());
-    disk[at..at + 4].copy_from_slice(&PAIRS.to_le_bytes());
-    disk
-}
-
-#[test]
-fn there_may_be_fewer_identifiers_than_address_spaces() {
-    let programs = Programs::on(Emulator::Bochs);
-    let mut script = Script::new();
-    script.set("pti=on pcid=on");
-    programs.run_all(&mut script);
-    for change in [with_pairs::<1>, with_pairs::<2>] {
-        let Some(session) = strict_bochs("tigerlake", &script, Some(change)) else { return };
-        check(&session);
-    }
 }
 
 /// On AMD's processors `sysret` changes nothing of SS but its selector, and a gate leaves SS null.

@@ -17,7 +17,7 @@ pub fn compare(table: &Table, base: &Given, new: &Given, history: &[Run], settin
 }
 
 /// Compares two arms that were measured together, round by round in pairs: what the pairs say counts, and nothing needs to be known of
-/// how much runs vary. A row that no pair speaks of is compared as one of two runs.
+/// how much runs vary. Each side is a run by [`Run::of_configuration`], because arms may be on different kinds of core. A row that no pair speaks of is compared as one of two runs.
 pub fn compare_pairs(
     table: &Table,
     base: &Given,
@@ -103,6 +103,8 @@ fn confounders(given: &Both, [base, new]: [&Distinct; 2]) -> Vec<Confounder> {
     let on_both = base.ids().intersection(&new.ids()).cloned().collect();
     found.extend(facts::same_run(on_both));
     found.extend(facts::repeated([&base.repeated, &new.repeated].map(|ids| ids.iter().cloned().collect())));
+    let rows = |runs: &[&Run]| runs.iter().flat_map(|run| &run.repeated).cloned().collect();
+    found.extend(facts::repeated_rows([&given.base, &given.new].map(|runs| rows(runs))));
     found.sort_by_key(|confounder| confounder.severity);
     found
 }

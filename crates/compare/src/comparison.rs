@@ -143,8 +143,7 @@ impl Row {
 
     /// Which it is, for a reader: `call none pcid=off pti=on`.
     pub fn in_words(&self) -> String {
-        let configuration = self.configuration.iter().map(|(name, value)| format!(" {name}={value}"));
-        format!("{} {}{}", self.entry, self.operation, configuration.collect::<String>())
+        document::row_in_words(&self.entry, &self.operation, &self.configuration)
     }
 }
 

@@ -94,7 +94,11 @@ const FACTS: [Fact; 33] = [
         severity: Caution,
         meaning: "Another emulator, or another processor model, executes the guest differently.",
         value: |document| {
-            document.environment.lab.as_ref().map(|lab| format!("{}, {}", lab.emulator, lab.cpu_model))
+            document
+                .environment
+                .guest
+                .as_ref()
+                .map(|guest| format!("{}, {}", guest.emulator, guest.cpu_model))
         },
     },
     Fact {
@@ -402,6 +406,14 @@ pub(crate) fn repeated(ids: [Vec<String>; 2]) -> Option<Confounder> {
     let meaning = "It counts once: a run says nothing more the second time.";
     let is_any = ids.iter().any(|ids| !ids.is_empty());
     is_any.then(|| confounder("repeated-run", "run that was given twice", ids, Caution, meaning))
+}
+
+/// Rows that a document of either side has more than once.
+pub(crate) fn repeated_rows(rows: [BTreeSet<String>; 2]) -> Option<Confounder> {
+    let meaning = "A document has it more than once, which kentry does not write. Of each run, the first of them counts.";
+    let is_any = rows.iter().any(|rows| !rows.is_empty());
+    let rows = rows.map(|rows| rows.into_iter().collect());
+    is_any.then(|| confounder("repeated-row", "row that is there twice", rows, Caution, meaning))
 }
 
 fn confounder(

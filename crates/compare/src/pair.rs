@@ -156,10 +156,7 @@ impl<'a> Both<'a> {
         } else {
             (observations, history)
         };
-        let is_of_row = |paired: &&Paired| {
-            (&paired.entry, &paired.operation) == (&example.entry, &example.operation)
-                && paired.configuration == example.configuration
-        };
+        let is_of_row = |paired: &&Paired| paired.row == *identity;
         let paired = self.paired.iter().find(is_of_row).filter(|_| unit == Unit::Cycles);
         let turns = paired.and_then(|paired| SignedRank::of(&paired.pairs));
         Figures { unit, behaviour, are_of_boots, observations, history, kept_runs, turns }

@@ -3,7 +3,7 @@
 use crate::comparison::{RunHead, Unit};
 use crate::facts::Facts;
 use document::{Counter, Document, Identity, Outcome, Path, Timing};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use table::Table;
 
 /// Standard errors from an estimate to either end of its interval of 95 %.
@@ -25,12 +25,8 @@ pub struct Given {
 /// moves from run to run moves both.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Paired {
-    /// Name of the entry.
-    pub entry: String,
-    /// Name of the operation.
-    pub operation: String,
-    /// The kind of core, where there are several.
-    pub configuration: BTreeMap<String, String>,
+    /// Which row: its entry and operation, alone.
+    pub row: Identity,
     /// What the rounds cost, in core cycles and in order of time. Of a row that has no core cycles on one side, and of fewer pairs than
     /// [`stats::SignedRank::of`] asks for, they do not count.
     pub pairs: Vec<stats::Pair>,
@@ -46,6 +42,8 @@ pub struct Run {
     pub(crate) rows: BTreeMap<Identity, Measured>,
     /// The rows in the document's order.
     pub(crate) order: Vec<Identity>,
+    /// Rows that the document has more than once, in words. Of each, the first counts.
+    pub(crate) repeated: BTreeSet<String>,
 }
 
 /// A row of a run.
@@ -74,19 +72,47 @@ pub(crate) struct Figure {
 impl Run {
     /// Takes from a document what a comparison needs. `name` is what its user calls it.
     pub fn of(table: &Table, document: &Document, name: Option<&str>) -> Run {
-        let mut rows = BTreeMap::new();
-        let mut order = Vec::new();
-        for row in &document.results {
-            let identity = document.identity(table, row);
+        let rows = document.results.iter().map(|row| (document.identity(table, row), Measured::of(row)));
+        Run::of_rows(document, name, rows)
+    }
+
+    /// The same of the rows of one configuration: those that have all of these values, or every row where none is given. They
+    /// are told apart by entry and operation alone, so that they can be compared with those of another configuration, be it of
+    /// the same document, and with the same on another kind of core.
+    pub fn of_configuration(
+        table: &Table,
+        document: &Document,
+        name: Option<&str>,
+        configuration: &BTreeMap<String, String>,
+    ) -> Run {
+        let is_asked = |row: &&document::Row| {
+            configuration.iter().all(|(key, value)| row.configuration.get(key) == Some(value))
+        };
+        let alone = |row: &document::Row| {
+            let measured = Measured { configuration: BTreeMap::new(), ..Measured::of(row) };
+            (document.identity(table, row).alone(), measured)
+        };
+        Run::of_rows(document, name, document.results.iter().filter(is_asked).map(alone))
+    }
+
+    fn of_rows(
+        document: &Document,
+        name: Option<&str>,
+        of_document: impl Iterator<Item = (Identity, Measured)>,
+    ) -> Run {
+        let (mut rows, mut order, mut repeated) = (BTreeMap::new(), Vec::new(), BTreeSet::new());
+        for (identity, row) in of_document {
             // Of two rows that are the same, which no kentry writes, the first counts.
-            if !rows.contains_key(&identity) {
-                rows.insert(identity.clone(), Measured::of(row));
+            if rows.contains_key(&identity) {
+                repeated.insert(row.in_words());
+            } else {
+                rows.insert(identity.clone(), row);
                 order.push(identity);
             }
         }
         let is_of_one_boot = document.counter() == Counter::Time
-            && document.environment.lab.as_ref().is_none_or(|lab| lab.boots.len() < 2);
-        Run { head: head(document, name), facts: Facts::of(document), is_of_one_boot, rows, order }
+            && document.environment.guest.as_ref().is_none_or(|guest| guest.boots.len() < 2);
+        Run { head: head(document, name), facts: Facts::of(document), is_of_one_boot, rows, order, repeated }
     }
 
     /// Without its id, by which nobody can find a run that is not kept.
@@ -114,6 +140,11 @@ fn head(document: &Document, name: Option<&str>) -> RunHead {
 }
 
 impl Measured {
+    /// Which it is, for a reader.
+    fn in_words(&self) -> String {
+        document::row_in_words(&self.entry, &self.operation, &self.configuration)
+    }
+
     fn of(row: &document::Row) -> Measured {
         let cycles = row.core_cycles.and_then(|cost| Figure::of(cost.unitless()));
         let ns = row.ns.and_then(|cost| Figure::of(cost.unitless()));

@@ -5,7 +5,7 @@ use compare::{
     Comparison, Gate, GateAnswer, Given, On, Paired, Row as Compared, Run, Same, Settings, Severity, Source,
     Unit, Verdict, compare, compare_pairs,
 };
-use document::{Document, Machine, Measurement, Outcome, Path, Place, Row, SCHEMA, Timing};
+use document::{CpuUse, Document, Identity, Machine, Measurement, Outcome, Path, Place, Row, SCHEMA, Timing};
 use environment::Environment;
 use serde_json::{Value, json};
 use stats::{Cost, Counts, Cycles, Instructions, Nanos, Pair, SignedRank};
@@ -547,14 +547,28 @@ fn settings_say_what_is_wrong_with_them() {
     assert!("shut".parse::<On>().unwrap_err().to_string().contains("opened, closed or changed"));
 }
 
+/// The row of an entry and no operation.
+fn alone(entry: &str) -> Identity {
+    let table = Table::get();
+    Identity::of((table.entry(entry).unwrap(), table.operation("none").unwrap()))
+}
+
+#[test]
+fn rows_stand_by_verdict_and_then_by_how_many_margins_they_changed() {
+    // As docs/compare.md has it: 2.3 margins of 2 %, 8 of 5 cycles, within the margin, faster, the same.
+    let base = [("int80-i386", 1435.0), ("call", 60.0), ("ud", 200.0), ("int3", 300.0), ("rdtsc", 20.0)];
+    let new = [("int80-i386", 1501.0), ("call", 100.0), ("ud", 204.0), ("int3", 200.0), ("rdtsc", 20.0)];
+    let found = between(&[counted(1, &base)], &[counted(2, &new)]);
+    let order: Vec<&str> = found.rows.iter().map(|row| &*row.entry).collect();
+    assert_eq!(order, ["call", "int80-i386", "ud", "int3", "rdtsc"]);
+}
+
 #[test]
 fn pairs_of_rounds_count_alone() {
     let syscall = |id, cycles| given(&[document(id, vec![measured("syscall-x86_64", "none", cycles)])]);
     let pair = |change: f64| Pair { base: 300.0, new: 300.0 + change };
     let pairs = |change: f64| Paired {
-        entry: "syscall-x86_64".into(),
-        operation: "none".into(),
-        configuration: BTreeMap::new(),
+        row: alone("syscall-x86_64"),
         pairs: (0..40).map(|turn| pair(change + f64::from(turn * 7 % 9) - 4.0)).collect(),
     };
     let found = |change: f64| {
@@ -571,6 +585,66 @@ fn pairs_of_rounds_count_alone() {
     assert_eq!((change.low, change.high), rank.interval(0.05));
     assert_eq!((change.estimate, change.p), (3.0, rank.p(0.0)));
     assert_eq!(told.new.unwrap().estimate, Some(302.0), "as it was measured");
+}
+
+#[test]
+fn arms_on_two_kinds_of_core_have_their_rows_in_common() {
+    let on = |id: u64, core: &str, cycles| {
+        let mut document = document(id, vec![measured("syscall-x86_64", "none", cycles)]);
+        let cpu = id as usize;
+        document.measurement.cpus = vec![CpuUse { cpu, core: core.into(), ..CpuUse::default() }];
+        document.results[0].cpu = Some(cpu);
+        document
+    };
+    let (fast, small) = (on(1, "performance", 300.0), on(2, "efficient", 400.0));
+    let as_runs = between(std::slice::from_ref(&fast), std::slice::from_ref(&small));
+    assert!(as_runs.refused, "rows of different cores");
+    let arm = |document: &Document| Given {
+        label: "arm".into(),
+        runs: vec![Run::of_configuration(Table::get(), document, None, &BTreeMap::new())],
+    };
+    let pairs = (0..20).map(|turn| Pair { base: 300.0 + f64::from(turn % 3), new: 400.0 }).collect();
+    let paired = [Paired { row: alone("syscall-x86_64"), pairs }];
+    let found = compare_pairs(Table::get(), &arm(&fast), &arm(&small), &paired, &Settings::default());
+    assert_eq!((found.refused, found.rows.len()), (false, 1));
+    assert_eq!(found.rows[0].verdict, Verdict::Slower);
+    assert_eq!(found.rows[0].variation.as_ref().unwrap().pairs, 20);
+}
+
+#[test]
+fn two_configurations_of_one_document_can_be_compared() {
+    let row = |pti: &str, count| {
+        let configuration = BTreeMap::from([("pti".to_string(), pti.to_string())]);
+        Row { configuration, ..counted(1, &[("syscall-x86_64", count)]).results.remove(0) }
+    };
+    let mut both = document(1, vec![row("off", 20.0), row("on", 44.0)]);
+    both.measurement.place = Place::new(Machine::QemuTcg, Kernel::Lab);
+    let side = |document: &Document, pti: &str| {
+        let configuration = BTreeMap::from([("pti".to_string(), pti.to_string())]);
+        let run = Run::of_configuration(Table::get(), document, None, &configuration);
+        Given { label: pti.into(), runs: vec![run.unkept()] }
+    };
+    let found = compare(Table::get(), &side(&both, "off"), &side(&both, "on"), &[], &Settings::default());
+    assert_eq!(found.rows.len(), 1);
+    let row = &found.rows[0];
+    assert_eq!((row.in_words(), row.verdict), ("syscall-x86_64 none".to_string(), Verdict::Slower));
+    assert_eq!(row.change.as_ref().unwrap().estimate, 24.0);
+    let neither = side(&both, "trampoline");
+    assert!(compare(Table::get(), &side(&both, "off"), &neither, &[], &Settings::default()).refused);
+}
+
+#[test]
+fn a_row_that_a_document_had_twice_was_dropped_without_a_word() {
+    let syscall = |cycles| measured("syscall-x86_64", "none", cycles);
+    let twice = document(1, vec![syscall(300.0), measured("call", "none", 8.0), syscall(900.0)]);
+    let found = between(&[twice], &[document(2, vec![syscall(300.0), measured("call", "none", 8.0)])]);
+    let warned = found.confounders.iter().find(|confounder| confounder.id == "repeated-row").unwrap();
+    assert_eq!(
+        (warned.severity, &*warned.base, &*warned.new),
+        (Severity::Caution, &["syscall-x86_64 none".to_string()][..], &[][..])
+    );
+    let row = found.rows.iter().find(|row| row.entry == "syscall-x86_64").unwrap();
+    assert_eq!(row.base.as_ref().unwrap().of_runs, [Some(300.0)], "the first counts");
 }
 
 /// Whatever numbers a document holds.

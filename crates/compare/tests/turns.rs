@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
 use compare::{Comparison, Given, Paired, Run, Settings, Verdict, compare_pairs};
-use document::{Document, Measurement, Row, SCHEMA};
+use document::{Document, Identity, Measurement, Row, SCHEMA};
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -64,10 +64,8 @@ impl World {
     fn compared(self, seed: u64) -> Comparison {
         let mut random = StdRng::seed_from_u64(seed);
         let rows = Table::get().rows(Kernel::Linux).take(ROWS);
-        let paired = rows.enumerate().map(|(number, (entry, operation))| Paired {
-            entry: entry.name.clone(),
-            operation: operation.name.clone(),
-            configuration: BTreeMap::new(),
+        let paired = rows.enumerate().map(|(number, row)| Paired {
+            row: Identity::of(row),
             pairs: self.pairs(if number < self.different { self.difference } else { 0.0 }, &mut random),
         });
         let paired: Vec<Paired> = paired.collect();

@@ -32,9 +32,21 @@ pub const KERNEL_HEADERS: [&str; 2] = ["-idirafter", "/usr/include/x86_64-linux-
 /// # Panics
 /// When there is none, saying what to do: the build cannot go on.
 pub fn compiler() -> Command {
+    Command::new(tool().path())
+}
+
+/// Whether it is clang, whose own assembler sees nothing of what the compiler makes.
+///
+/// # Panics
+/// As [`compiler`].
+pub fn is_clang() -> bool {
+    tool().is_like_clang()
+}
+
+fn tool() -> cc::Tool {
     // cc knows CC, CFLAGS-free defaults and wrappers; linking a whole program is not its subject.
     match cc::Build::new().no_default_flags(true).try_get_compiler() {
-        Ok(tool) => Command::new(tool.path()),
+        Ok(tool) => tool,
         Err(error) => panic!("probes and lab are C and assembly: install gcc or clang, or set CC ({error})"),
     }
 }

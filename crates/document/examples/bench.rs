@@ -81,6 +81,7 @@ fn main() {
     all(&runs);
     durations(&runs);
     noise(&runs, &peers);
+    placement(folder);
     truth(folder);
     cost(folder);
 }
@@ -330,7 +331,7 @@ fn all(runs: &[Run]) {
         tried += figures.len();
         printed += figures.len();
         wrong += figures.iter().filter(|value| is_off(**value)).count();
-        off.extend(worst(&figures, truth).map(|worst| (worst, name.0, name.1)));
+        off.extend(worst(&figures, truth).filter(|_| truth >= 10.0).map(|worst| (worst, name.0, name.1)));
     }
     println!("## All rows\n");
     println!(
@@ -352,7 +353,7 @@ fn all(runs: &[Run]) {
     line("no estimate, though a CPU was quiet for a fifth of its time", none, none_of, Some(1.0));
     line("no estimate, and no CPU was", otherwise, otherwise_of, None);
     off.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()));
-    println!("\nFarthest off in any run:");
+    println!("\nFarthest off in any run, of rows that cost ten cycles or more:");
     for (worst, entry, operation) in off.iter().take(12) {
         println!("- `{entry} {operation}`: {worst:+.1} %");
     }
@@ -433,6 +434,43 @@ struct Alternation {
     after: f64,
     bare: f64,
     document: Document,
+}
+
+/// How much processes that are alive at once differ, and one of them from turn to turn.
+fn placement(folder: &Path) {
+    println!("## Do processes differ?\n");
+    println!(
+        "`bench/placement.c`: processes that are alive at once are asked in turns what a getppid costs. `between`: (max − min) / median of \
+         the processes' medians. `within`: the interquartile range of a process's turns over their median, of the median process. Every \
+         round of kentry is a process of its own, and a run is a mixture of them: where `between` is much more than `within`, runs differ by what \
+         they happened to get.\n"
+    );
+    println!(
+        "| CPU | processes | turns | median, core cycles | between % | within % |\n|---:|---:|---:|---:|---:|---:|"
+    );
+    let text = read(&folder.join("placement.csv"));
+    let line = |line: &str| -> Option<(String, Vec<f64>)> {
+        let (cpu, costs) = line.split_once(',')?;
+        Some((cpu.to_string(), sorted(costs.split(',').filter_map(|cost| cost.parse().ok()))))
+    };
+    let processes: Vec<(String, Vec<f64>)> = text.lines().filter_map(line).collect();
+    for of_cpu in processes.chunk_by(|a, b| a.0 == b.0) {
+        let medians = sorted(of_cpu.iter().filter_map(|(_, costs)| median(costs)));
+        let within = |(_, costs): &(String, Vec<f64>)| {
+            let quarter = costs.len() / 4;
+            Some(100.0 * (costs.get(costs.len() - 1 - quarter)? - costs.get(quarter)?) / median(costs)?)
+        };
+        println!(
+            "| {} | {} | {} | {} | {} | {} |",
+            of_cpu[0].0,
+            of_cpu.len(),
+            of_cpu[0].1.len(),
+            show(median(&medians), 1),
+            show(spread(&medians), 2),
+            show(median(&sorted(of_cpu.iter().filter_map(within))), 2)
+        );
+    }
+    println!();
 }
 
 fn truth(folder: &Path) {

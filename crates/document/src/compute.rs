@@ -27,11 +27,11 @@ impl Document {
         mut samples: impl FnMut(&Row) -> Result<Option<Samples>, E>,
     ) -> Result<(), E> {
         let scale = self.measurement.scale();
-        let lab = self.environment.lab.as_ref();
+        let environment = &self.environment;
         for row in &mut self.results {
             let samples = samples(row)?;
             row.set(samples.as_ref().map(|samples| row.figures(samples, &scale)).unwrap_or_default());
-            row.spread = samples.and_then(|_| crate::spread(row, lab?));
+            row.spread = samples.and_then(|_| crate::spread(row, environment));
         }
         withhold_throughput(&mut self.results);
         Ok(())

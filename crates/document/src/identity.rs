@@ -3,12 +3,13 @@
 use crate::{Document, FOOTPRINT, Row};
 use environment::CoreType;
 use std::collections::BTreeMap;
-use table::Table;
+use table::{Entry, Operation, Table};
 
 /// What tells a row from the others of its document, and is the same for the same row of another document, whatever version
 /// wrote it. It is made of ids, which never change; a name stands only for what this version's table lacks.
 ///
-/// It says nothing of the place: whether figures of two machines, or of two kernels, may be compared is another question.
+/// It says nothing of the place: whether figures of two machines, or of two kernels, may be compared is another question. Nothing else
+/// decides which rows of two documents are the same.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Identity {
     entry: Tag,
@@ -34,6 +35,31 @@ impl Tag {
     }
 }
 
+impl Identity {
+    /// A row of the table in no configuration.
+    pub fn of((entry, operation): (&Entry, &Operation)) -> Identity {
+        Identity {
+            entry: Tag::Id(entry.id),
+            operation: Tag::Id(operation.id),
+            switches: BTreeMap::new(),
+            core: None,
+            footprint: None,
+        }
+    }
+
+    /// The same entry and operation in no configuration: what rows have in common that are compared although, or because, their
+    /// configurations differ. Another footprint is something else.
+    pub fn alone(self) -> Identity {
+        Identity { switches: BTreeMap::new(), core: None, ..self }
+    }
+}
+
+/// A value as this version writes it; as it stands if this version does not know it.
+fn written(table: &Table, name: &str, value: &str) -> String {
+    let known = table.switch(name).and_then(|switch| switch.written(value));
+    known.unwrap_or_else(|| value.to_string())
+}
+
 /// The key of a row's configuration that names the kind of core; all others but [`FOOTPRINT`] are switches.
 const CORE: &str = "core";
 
@@ -51,12 +77,17 @@ impl Document {
         }
     }
 
+    /// The first row of this entry and operation, in whatever configuration.
+    pub fn row_alone(&self, table: &Table, alone: &Identity) -> Option<&Row> {
+        self.results.iter().find(|row| self.identity(table, row).alone() == *alone)
+    }
+
     /// The switches that the row names, and those that it leaves out.
     fn switches(&self, table: &Table, row: &Row) -> BTreeMap<Tag, String> {
         let tag = |name: &str| Tag::new(table.switch(name).map(|switch| switch.id), name);
         let named = row.configuration.iter().filter(|(name, _)| *name != CORE && *name != FOOTPRINT);
         let mut switches: BTreeMap<Tag, String> =
-            named.map(|(name, value)| (tag(name), value.clone())).collect();
+            named.map(|(name, value)| (tag(name), written(table, name, value))).collect();
         if self.is_of_lab() {
             for switch in &table.switches {
                 switches.entry(Tag::Id(switch.id)).or_insert_with(|| self.left_out(table, row, &switch.name));
@@ -76,7 +107,7 @@ impl Document {
             let features = lab.map(|lab| lab.features.as_slice()).unwrap_or_default();
             table.switch(name).map(|switch| switch.or_first(&switch.before, features)).unwrap_or_default()
         };
-        known.cloned().unwrap_or_else(before)
+        known.map_or_else(before, |value| written(table, name, value))
     }
 
     /// A row names the kind of core only where several were measured. In other documents the CPU of its estimate tells; where
@@ -172,6 +203,14 @@ mod tests {
     }
 
     #[test]
+    fn a_value_that_has_another_name_since_unmatched_every_row_that_had_it() {
+        let in_lab = |value| in_lab(Table::get(), "call", &[("pti", "on"), ("pcid", value)]);
+        assert_eq!(in_lab("on"), in_lab("keep"), "an alias");
+        assert_ne!(in_lab("on"), in_lab("flush"));
+        assert_ne!(in_lab("of a later version"), in_lab("keep"));
+    }
+
+    #[test]
     fn what_kernels_did_before_is_what_the_processor_can() {
         let table = Table::get();
         assert_eq!(in_lab(table, "call", &[]), in_lab(table, "call", &WHOLE));
@@ -208,7 +247,24 @@ mod tests {
             let all =
                 [of(&[]), of(&[(FOOTPRINT, "64")]), of(&[(FOOTPRINT, "64,1")]), of(&[(FOOTPRINT, "0,1")])];
             assert!((0..4).all(|one| (0..one).all(|other| all[one] != all[other])));
+            assert_ne!(all[1].clone().alone(), all[0].clone().alone());
         }
+    }
+
+    #[test]
+    fn a_row_alone_is_that_of_every_configuration() {
+        let table = Table::get();
+        let row_of_table = |entry| (table.entry(entry).unwrap(), table.operation("none").unwrap());
+        let alone = Identity::of(row_of_table("call"));
+        let mut lab = document(Kernel::Lab);
+        lab.results =
+            vec![row("syscall-x86_64", &[]), row("call", &[("pti", "on")]), row("call", &[("pti", "off")])];
+        let identities: Vec<Identity> = lab.results.iter().map(|row| lab.identity(table, row)).collect();
+        assert_ne!(identities[1], identities[2]);
+        let each_alone: Vec<Identity> = identities.into_iter().map(Identity::alone).collect();
+        assert_eq!(each_alone[1..], [alone.clone(), alone.clone()]);
+        assert_eq!(lab.row_alone(table, &alone), Some(&lab.results[1]));
+        assert_eq!(lab.row_alone(table, &Identity::of(row_of_table("ud"))), None);
     }
 
     #[test]

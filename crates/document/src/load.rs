@@ -1,6 +1,7 @@
 use crate::shape::{self, Bounded};
 use crate::v1::{self, DocumentV1};
 use crate::{Document, Place, SCHEMA};
+use environment::{Environment, Guest};
 use serde::Deserialize;
 
 /// Why a text is not a run document.
@@ -26,8 +27,10 @@ pub enum LoadError {
         column: usize,
     },
     /// JSON, but not of the schema's shape.
-    #[error("it is JSON, but not a run document of kentry: {place} (line {line}, column {column}): {what}")]
+    #[error("it is JSON, but not a {kind} of kentry: {place} (line {line}, column {column}): {what}")]
     Shape {
+        /// What it should be: `run document`.
+        kind: &'static str,
         /// Where that is in the document: `results[3].ns.estimate`.
         place: String,
         /// The line that does not fit the schema.
@@ -38,12 +41,17 @@ pub enum LoadError {
         what: String,
     },
     /// A schema that this version does not know.
-    #[error("its schema is {0:?}; this version of kentry reads {SCHEMA:?} and {old:?}", old = v1::SCHEMA)]
-    Schema(String),
+    #[error("its schema is {found:?}; this version of kentry reads {known}")]
+    Schema {
+        /// What it says.
+        found: String,
+        /// What can be read.
+        known: String,
+    },
 }
 
-impl From<serde_path_to_error::Error<serde_json::Error>> for LoadError {
-    fn from(error: serde_path_to_error::Error<serde_json::Error>) -> LoadError {
+impl LoadError {
+    fn of(kind: &'static str, error: serde_path_to_error::Error<serde_json::Error>) -> LoadError {
         let place = error.path().to_string();
         let error = error.into_inner();
         let (line, column) = (error.line(), error.column());
@@ -55,22 +63,25 @@ impl From<serde_path_to_error::Error<serde_json::Error>> for LoadError {
         }
         let place =
             if place == "." { "the whole".to_string() } else { shape::shortened(&place).into_owned() };
-        LoadError::Shape { line, column, place, what: shape::in_words(&error.to_string()) }
+        LoadError::Shape { kind, line, column, place, what: shape::in_words(&error.to_string()) }
     }
 }
 
-fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, LoadError> {
+/// What a run's document is called.
+const RUN: &str = "run document";
+
+fn parse<'a, T: Deserialize<'a>>(text: &'a str, kind: &'static str) -> Result<T, LoadError> {
     let mut parser = serde_json::Deserializer::from_str(text);
-    let value = serde_path_to_error::deserialize(&mut parser)?;
+    let value = serde_path_to_error::deserialize(&mut parser).map_err(|error| LoadError::of(kind, error))?;
     parser.end().map_err(|error| LoadError::Syntax { line: error.line(), column: error.column() })?;
     Ok(value)
 }
 
-/// Reads a document, of this version's schema or an older one.
+/// The schema that a text names; what it should be, in words, stands in errors.
 ///
 /// # Errors
-/// [`LoadError`], with place, line and column where the text stops making sense.
-pub fn load(text: &str) -> Result<Document, LoadError> {
+/// [`LoadError`] when it is no JSON, or names none.
+pub fn schema_of(text: &str, kind: &'static str) -> Result<String, LoadError> {
     #[derive(Deserialize)]
     struct Head {
         schema: String,
@@ -78,14 +89,63 @@ pub fn load(text: &str) -> Result<Document, LoadError> {
     if text.trim_ascii().is_empty() {
         return Err(LoadError::Empty);
     }
-    let head: Head = parse(text)?;
-    let document = match head.schema.as_str() {
-        SCHEMA => placed(parse(text)?),
-        v1::SCHEMA => parse::<DocumentV1>(text)?.into(),
-        other => return Err(LoadError::Schema(shape::shortened(other).into_owned())),
+    Ok(parse::<Head>(text, kind)?.schema)
+}
+
+/// Reads what is saved under one schema; `kind` is what it is, in words. All of its numbers are within what can be counted.
+///
+/// # Errors
+/// [`LoadError`], with place, line and column where the text stops making sense.
+pub fn read<'a, T: Deserialize<'a>>(text: &'a str, schema: &str, kind: &'static str) -> Result<T, LoadError> {
+    let found = schema_of(text, kind)?;
+    if found != schema {
+        return Err(other_schema(&found, format!("{schema:?}")));
+    }
+    let value = parse(text, kind)?;
+    parse::<Bounded>(text, kind)?;
+    Ok(value)
+}
+
+fn other_schema(found: &str, known: String) -> LoadError {
+    LoadError::Schema { found: shape::shortened(found).into_owned(), known }
+}
+
+/// Reads a document, of this version's schema or an older one.
+///
+/// # Errors
+/// [`LoadError`], with place, line and column where the text stops making sense.
+pub fn load(text: &str) -> Result<Document, LoadError> {
+    let document = match schema_of(text, RUN)?.as_str() {
+        SCHEMA => {
+            let mut document: Document = parse(text, RUN)?;
+            tell_guest(&mut document.environment, text)?;
+            placed(document)
+        }
+        v1::SCHEMA => {
+            let mut document: DocumentV1 = parse(text, RUN)?;
+            tell_guest(&mut document.environment, text)?;
+            document.into()
+        }
+        other => return Err(other_schema(other, format!("{SCHEMA:?} and {:?}", v1::SCHEMA))),
     };
-    parse::<Bounded>(text)?;
+    parse::<Bounded>(text, RUN)?;
     Ok(document)
+}
+
+/// Finds the guest where older documents have it: among the facts of the lab, beside which there was no other guest.
+fn tell_guest(environment: &mut Environment, text: &str) -> Result<(), LoadError> {
+    #[derive(Deserialize)]
+    struct Older {
+        environment: OlderEnvironment,
+    }
+    #[derive(Deserialize)]
+    struct OlderEnvironment {
+        lab: Guest,
+    }
+    if environment.lab.is_some() && environment.guest.is_none() {
+        environment.guest = Some(parse::<Older>(text, RUN)?.environment.lab);
+    }
+    Ok(())
 }
 
 /// The document, with the place that its environment tells where it names none.
@@ -270,9 +330,42 @@ mod tests {
     fn the_place_decides_and_not_what_else_a_document_holds() {
         let mut guest = little();
         guest["measurement"]["place"] = json!({ "machine": "qemu-kvm", "kernel": "linux" });
-        guest["environment"]["lab"] = json!({ "accelerator": "tcg", "icount": true });
+        guest["environment"]["guest"] = json!({ "accelerator": "tcg", "icount": true });
         let guest = load(&guest.to_string()).unwrap();
         assert_eq!((guest.counter(), guest.is_of_linux(), guest.is_of_host()), (Counter::Time, true, false));
+    }
+
+    #[test]
+    fn documents_from_before_guests_had_a_place_of_their_own_told_them_among_the_labs_facts() {
+        let mut older = little();
+        older["environment"]["lab"] = json!({
+            "emulator": "QEMU 7.2", "accelerator": "kvm", "cpu_model": "host", "icount": false, "memory": 64,
+            "boots": [{ "at_ms": 3.0, "seed": 7, "cpu": 1 }], "boot_to_first_record_ms": 31.5,
+        });
+        let read = load(&older.to_string()).unwrap();
+        let guest = read.environment.guest.as_ref().unwrap();
+        assert_eq!((guest.emulator.as_str(), guest.cpu_model.as_str()), ("QEMU 7.2", "host"));
+        assert_eq!(
+            (guest.boots[0].seed, guest.boots[0].cpu, guest.boot_to_first_record_ms),
+            (7, Some(1), 31.5)
+        );
+        assert_eq!(read.environment.lab.as_ref().unwrap().memory, 64);
+        assert_eq!(read.measurement.place, Place::new(Machine::QemuKvm, Kernel::Lab));
+        let written = serde_json::to_string(&read).unwrap();
+        assert_eq!(load(&written).unwrap(), read, "and it is written as it is now");
+        assert!(!written.contains(r#""lab":{"emulator""#), "{written}");
+
+        older["environment"]["lab"]["icount"] = json!("no");
+        let error = load(&older.to_string()).unwrap_err().to_string();
+        assert!(error.contains("environment.lab.icount"), "{error}");
+        older["environment"]["lab"]["icount"] = json!(true);
+        older["environment"]["guest"] = json!({ "accelerator": "tcg" });
+        let both = load(&older.to_string()).unwrap().environment.guest.unwrap();
+        assert_eq!(
+            (both.accelerator.as_str(), both.icount),
+            ("tcg", false),
+            "only the guest's own facts count"
+        );
     }
 
     #[test]

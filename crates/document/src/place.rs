@@ -75,7 +75,7 @@ impl Machine {
         }
     }
 
-    /// What executes a guest's instructions, as the table's `differs` and a lab's environment name it; none of a host.
+    /// What executes a guest's instructions, as the table's `differs` and [`environment::Guest`] name it; none of a host.
     pub fn accelerator(self) -> Option<&'static str> {
         match self {
             Machine::Host => None,
@@ -94,13 +94,14 @@ impl Place {
 
     /// The place by the environment alone, for documents that do not name it.
     pub(crate) fn of(environment: &Environment) -> Place {
-        let Some(lab) = &environment.lab else {
-            return Place::new(Machine::Host, Kernel::Linux);
+        let kernel = if environment.lab.is_some() { Kernel::Lab } else { Kernel::Linux };
+        let Some(guest) = &environment.guest else {
+            return Place::new(Machine::Host, kernel);
         };
-        let named = |machine: &Machine| machine.accelerator() == Some(lab.accelerator.as_str());
+        let named = |machine: &Machine| machine.accelerator() == Some(guest.accelerator.as_str());
         let machine = Machine::ALL.into_iter().find(named).map(Name::Known);
-        let machine = machine.unwrap_or_else(|| Name::Other(lab.accelerator.clone()));
-        Place { machine, kernel: Name::Known(Kernel::Lab) }
+        let machine = machine.unwrap_or_else(|| Name::Other(guest.accelerator.clone()));
+        Place { machine, kernel: Name::Known(kernel) }
     }
 }
 
@@ -136,7 +137,7 @@ impl Document {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use environment::Lab;
+    use environment::{Guest, Lab};
 
     #[test]
     fn names_are_those_of_the_schema() {
@@ -164,8 +165,9 @@ mod tests {
     fn documents_without_a_place_are_placed_by_their_environment() {
         assert_eq!(Place::of(&Environment::default()), Place::new(Machine::Host, Kernel::Linux));
         let lab = |accelerator: &str| {
-            let lab = Lab { accelerator: accelerator.into(), ..Lab::default() };
-            Place::of(&Environment { lab: Some(lab), ..Environment::default() })
+            let guest = Guest { accelerator: accelerator.into(), ..Guest::default() };
+            let (guest, lab) = (Some(guest), Some(Lab::default()));
+            Place::of(&Environment { guest, lab, ..Environment::default() })
         };
         assert_eq!(lab("tcg"), Place::new(Machine::QemuTcg, Kernel::Lab));
         assert_eq!(lab("kvm"), Place::new(Machine::QemuKvm, Kernel::Lab));

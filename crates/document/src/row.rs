@@ -194,8 +194,7 @@ pub struct Row {
 impl Row {
     /// Which it is, for a reader of its document: `call none pcid=off pti=on`.
     pub fn in_words(&self) -> String {
-        let configuration = self.configuration.iter().map(|(name, value)| format!(" {name}={value}"));
-        format!("{} {}{}", self.entry, self.operation, configuration.collect::<String>())
+        row_in_words(&self.entry, &self.operation, &self.configuration)
     }
 
     /// Whether something was found out about it.
@@ -248,6 +247,12 @@ impl Row {
             spread: None,
         }
     }
+}
+
+/// A row, for a reader of its document: `call none pcid=off pti=on`.
+pub fn row_in_words(entry: &str, operation: &str, configuration: &BTreeMap<String, String>) -> String {
+    let configuration = configuration.iter().map(|(name, value)| format!(" {name}={value}"));
+    format!("{entry} {operation}{}", configuration.collect::<String>())
 }
 
 #[cfg(test)]

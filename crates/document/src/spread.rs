@@ -1,7 +1,7 @@
 //! Which boot of the lab a row's rounds are of, and which layout; and by that, how much of the row's spread is layout.
 
 use crate::Row;
-use environment::{Lab, LabBoot, LabLayout};
+use environment::{Environment, GuestBoot, LabLayout};
 use stats::Spread;
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// boots is no layout. Rows of one document that have costs here are in one unit. All rows were measured in every boot, so
 /// that two configurations can be compared boot by boot. `None` where a round is older than the first boot, or its columns
 /// have different lengths.
-pub fn by_boot(row: &Row, boots: &[LabBoot]) -> Option<Vec<Vec<f64>>> {
+pub fn by_boot(row: &Row, boots: &[GuestBoot]) -> Option<Vec<Vec<f64>>> {
     by_stretch(row, &boots.iter().map(|boot| boot.at_ms).collect::<Vec<_>>())
 }
 
@@ -42,15 +42,17 @@ fn by_stretch(row: &Row, starts: &[f64]) -> Option<Vec<Vec<f64>>> {
 
 /// The spread of a row's rounds on the CPU that its estimate is of. In a document that does not name layouts, a boot is one.
 /// `None` where it cannot be told.
-pub fn spread(row: &Row, lab: &Lab) -> Option<Spread> {
-    let layouts =
-        if lab.layouts.is_empty() { by_boot(row, &lab.boots) } else { by_layout(row, &lab.layouts) };
-    stats::spread(&layouts?)
+pub fn spread(row: &Row, environment: &Environment) -> Option<Spread> {
+    let layouts = &environment.lab.as_ref()?.layouts;
+    let boots = environment.guest.as_ref().map(|guest| guest.boots.as_slice()).unwrap_or_default();
+    let costs = if layouts.is_empty() { by_boot(row, boots) } else { by_layout(row, layouts) };
+    stats::spread(&costs?)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use environment::{Guest, Lab};
     use stats::{Excluded, Lines};
 
     /// Three rounds on CPU 2, and one that was dropped.
@@ -66,8 +68,8 @@ mod tests {
         Row { cpu: Some(2), rounds, ..Row::unmeasured("call", "none", 64) }
     }
 
-    fn boots(at: &[f64]) -> Vec<LabBoot> {
-        at.iter().map(|at_ms| LabBoot { at_ms: *at_ms, ..LabBoot::default() }).collect()
+    fn boots(at: &[f64]) -> Vec<GuestBoot> {
+        at.iter().map(|at_ms| GuestBoot { at_ms: *at_ms, ..GuestBoot::default() }).collect()
     }
 
     #[test]
@@ -91,7 +93,7 @@ mod tests {
     }
 
     /// Eight boots of two rounds; each layout is in two boots.
-    fn crossed(cost: impl Fn(u64, u64) -> f64) -> (Row, Lab) {
+    fn crossed(cost: impl Fn(u64, u64) -> f64) -> (Row, Environment) {
         let rounds = || (0..8).flat_map(|boot| [(boot, boot), (boot, (boot + 1) % 8)]);
         let at = |index: usize| 10.0 * index as f64;
         let lines = Lines {
@@ -103,24 +105,23 @@ mod tests {
             ..Lines::default()
         };
         let layouts = rounds().enumerate().map(|(index, (_, number))| LabLayout { at_ms: at(index), number });
-        let lab = Lab {
-            layouts: layouts.collect(),
-            boots: boots(&(0..8).map(|boot| at(2 * boot)).collect::<Vec<_>>()),
-            ..Lab::default()
-        };
-        (Row { cpu: Some(0), rounds: lines, ..Row::unmeasured("call", "none", 64) }, lab)
+        let boots = boots(&(0..8).map(|boot| at(2 * boot)).collect::<Vec<_>>());
+        let guest = Some(Guest { boots, ..Guest::default() });
+        let lab = Some(Lab { layouts: layouts.collect(), ..Lab::default() });
+        let row = Row { cpu: Some(0), rounds: lines, ..Row::unmeasured("call", "none", 64) };
+        (row, Environment { guest, lab, ..Environment::default() })
     }
 
     #[test]
     fn what_a_boot_decides_is_no_layout() {
         let odd = |number: u64| f64::from(number as u32 * 5 % 8);
-        let (row, lab) = crossed(|_, layout| 300.0 + odd(layout));
-        assert_eq!(spread(&row, &lab).unwrap().layout, 1.0);
-        let (row, lab) = crossed(|boot, _| 300.0 + odd(boot));
-        let found = spread(&row, &lab).unwrap();
+        let (row, environment) = crossed(|_, layout| 300.0 + odd(layout));
+        assert_eq!(spread(&row, &environment).unwrap().layout, 1.0);
+        let (row, environment) = crossed(|boot, _| 300.0 + odd(boot));
+        let found = spread(&row, &environment).unwrap();
         assert!(found.layout < 0.2 && found.layout_low == 0.0, "{found:?}");
         // Documents of before: a boot was a layout.
-        let before = Lab { layouts: Vec::new(), ..lab };
+        let before = Environment { lab: Some(Lab::default()), ..environment };
         assert_eq!(spread(&row, &before).unwrap().layout, 1.0);
     }
 

@@ -14,7 +14,7 @@ pub const SCHEMA: &str = "kentry.run/1";
 #[derive(Deserialize)]
 pub struct DocumentV1 {
     measurement: MeasurementV1,
-    environment: Environment,
+    pub environment: Environment,
     vdso: BTreeMap<String, Vec<Export>>,
     results: Vec<RowV1>,
 }
@@ -69,8 +69,9 @@ impl From<DocumentV1> for Document {
     fn from(old: DocumentV1) -> Document {
         let place = Place::of(&old.environment);
         let mut environment = old.environment;
+        let is_timed = environment.guest.as_ref().is_some_and(|guest| !guest.icount);
         // Nothing was timed but where ring 0 ran natively, by the loop alone.
-        if let Some(lab) = environment.lab.as_mut().filter(|lab| !lab.icount) {
+        if let Some(lab) = environment.lab.as_mut().filter(|_| is_timed) {
             lab.ring0.verdict = Verdict::Natively;
         }
         Document {

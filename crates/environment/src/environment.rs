@@ -10,6 +10,7 @@ use crate::cpu::Cpu;
 use crate::cpuid::Leaves;
 use crate::cpus::Cpus;
 use crate::frequency::Frequency;
+use crate::guest::Guest;
 use crate::hypervisor::Hypervisor;
 use crate::kernel::RunningKernel;
 use crate::lab::Lab;
@@ -33,7 +34,10 @@ pub struct Environment {
     pub machine_id: Option<String>,
     /// Tells this boot from the others: a digest of `/proc/sys/kernel/random/boot_id`.
     pub boot_id: Option<String>,
-    /// The lab's virtual machine; not there on a host.
+    /// The virtual machine that was started for the measurement; not there on a host.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guest: Option<Guest>,
+    /// What kentry's own kernel found; not there where another kernel was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lab: Option<Lab>,
     /// The processor.
@@ -72,14 +76,20 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// Of a measurement in the lab. Where its kernel ran on this machine's processor, the facts about that hold;
-    /// those about the kernel around it say nothing of the figures.
-    pub fn of_lab(lab: Lab, kernel: RunningKernel, machine: Option<Environment>) -> Environment {
+    /// Of a measurement in a guest that booted the lab's kernel. Where that ran on this machine's processor, the facts about it
+    /// hold; those about the kernel around it say nothing of the figures.
+    pub fn of_lab(
+        guest: Guest,
+        lab: Lab,
+        kernel: RunningKernel,
+        machine: Option<Environment>,
+    ) -> Environment {
         let machine = machine.unwrap_or_default();
         Environment {
             host: "lab".to_owned(),
             machine_id: machine.machine_id,
             boot_id: machine.boot_id,
+            guest: Some(guest),
             lab: Some(lab),
             kernel,
             cpu: machine.cpu,
@@ -112,6 +122,7 @@ pub fn capture(roots: &Roots, cpu: usize) -> Environment {
         host: "linux".to_owned(),
         machine_id: identity::machine(&mut reader),
         boot_id: identity::boot(&mut reader),
+        guest: None,
         lab: None,
         cpu: Cpu::capture(&mut reader, cpu, &leaves, info.as_ref()),
         tsc: Tsc::from(&leaves, info.as_ref()),

@@ -1,25 +1,17 @@
-//! The virtual machine that the lab kernel ran in.
+//! What kentry's own kernel found when it ran.
 
 use std::collections::BTreeMap;
 
 use crate::Ring0;
 use serde::{Deserialize, Serialize};
 
-/// What ran the lab kernel, and what the kernel found when it booted. Ticks are those of the guest's time stamp counter,
-/// which counts instructions under some emulators.
+/// What the lab kernel found when it booted, and how it was set. The machine that it ran on is a [`crate::Guest`]. Ticks are those
+/// of the guest's time stamp counter, which counts instructions under some emulators.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Lab {
-    /// Name and version: `QEMU 7.2.22`, `Bochs 2.7`.
-    pub emulator: String,
-    /// `tcg`, `kvm` or `bochs`.
-    pub accelerator: String,
-    /// The processor model, as the emulator was asked for it.
-    pub cpu_model: String,
     /// The vendor of the processor that the guest saw: `GenuineIntel`, `AuthenticAMD`.
     pub vendor: Option<String>,
-    /// Whether the time stamp counter counts instructions.
-    pub icount: bool,
     /// Each switch of the kernel, with the value that it has where a row's configuration does not name it.
     pub switches: BTreeMap<String, String>,
     /// Ticks for a loop of instructions in ring 0.
@@ -32,8 +24,6 @@ pub struct Lab {
     pub ring0: Ring0,
     /// The microcode's revision as the guest saw it, `0x2b000643`. Hypervisors often make one up.
     pub microcode: Option<String>,
-    /// Each boot of the guest: where time is measured there are several.
-    pub boots: Vec<LabBoot>,
     /// The layouts of the rounds, in the order of time: each has rounds in several boots. Empty where layouts are not drawn;
     /// documents made before each boot had several have none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -51,8 +41,6 @@ pub struct Lab {
     /// What the guest's kernel knows about its time stamp counter; documents made before it said so have none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tsc: Option<LabTsc>,
-    /// From starting the emulator to the kernel's first record, milliseconds of the host's time.
-    pub boot_to_first_record_ms: f64,
 }
 
 /// The guest's time stamp counter, as its kernel found it.
@@ -75,19 +63,6 @@ pub struct LabFrequency {
     pub hz: f64,
     /// `plan`, `hypervisor`, `crystal`, `pm-timer`, `pit`, `base`, `model`.
     pub source: String,
-}
-
-/// One boot of the guest: a start from cold.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct LabBoot {
-    /// When the kernel's first record came, in milliseconds of the measurement. The rounds of this boot follow until the
-    /// next one's.
-    pub at_ms: f64,
-    /// What its order of rounds was drawn from; in documents that do not name layouts, its layout, too.
-    pub seed: u64,
-    /// The CPU of this machine that the guest was pinned to; null where it was not.
-    pub cpu: Option<usize>,
 }
 
 /// Rounds in one layout: where paths begin, which physical pages programs have, and at which addresses their stacks and

@@ -12,6 +12,7 @@ mod facts;
 mod id;
 mod lab;
 mod libc;
+mod like_here;
 mod mitigations;
 mod noise;
 mod quota;
@@ -23,6 +24,7 @@ mod timing;
 mod testing;
 
 pub use id::Id;
+pub use like_here::{LIKE_HERE, LikeStep, Likeness, like_here};
 
 use document::{Document, Finding, Level};
 use facts::Facts;

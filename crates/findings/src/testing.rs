@@ -1,7 +1,7 @@
 //! Small documents for the tests of all subjects.
 
 use document::{Document, Finding, Machine, Measurement, Outcome, Path, Place, Row, SCHEMA};
-use environment::{Environment, Lab, Ring0};
+use environment::{Environment, Guest, Lab, Ring0};
 use stats::{Cost, Noise, NoiseKind};
 use std::collections::BTreeMap;
 use table::{Kernel, Table};
@@ -38,7 +38,9 @@ impl Maker {
     pub fn lab(ring0: Ring0) -> Maker {
         let mut maker = Maker::host();
         maker.document.measurement.place = Place::new(Machine::QemuKvm, Kernel::Lab);
-        maker.document.environment.lab = Some(Lab { accelerator: "kvm".into(), ring0, ..Lab::default() });
+        let environment = &mut maker.document.environment;
+        environment.guest = Some(Guest { accelerator: "kvm".into(), ..Guest::default() });
+        environment.lab = Some(Lab { ring0, ..Lab::default() });
         maker
     }
 

@@ -1,18 +1,20 @@
 //! The command line.
 
+use crate::bill_args::{BillArgs, bill_help, bill_timeout};
 use crate::compare_args::{BISECT_STATUS, COMPARE_STATUS, CompareArgs};
 use crate::error::Error;
+use crate::footprint_args::FootprintArgs;
+pub use crate::guest_args::Accel;
+use crate::guest_args::{GuestArgs, LAB_SECONDS};
+use crate::time_args::{TimeArgs, of_one_kind, with_default};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use measure::lab::Options;
 use measure::{CpuChoice, HostPlan};
-use record::Footprint;
 use report::Format;
 use runs::Tag;
-use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::time::Duration;
 use table::{Kernel, Table};
 
@@ -37,6 +39,15 @@ pub const EXEC_STATUS: &[(&str, &str)] = &[
     ("128 + n", "signal n ended the program"),
 ];
 
+/// The budget of `measure`, in seconds.
+const MEASURE_BUDGET: u32 = 4;
+
+/// The budget of `reproduce`, in seconds, for kentry's way.
+pub const REPRODUCE_BUDGET: u32 = 2;
+
+/// `--cpu` of `reproduce`.
+const ONE_CPU: &str = "Measure on this CPU alone [default: whichever CPU is quiet, among fast cores]";
+
 /// Measures every way into an x86 kernel: what each entry costs, and why.
 ///
 /// Without a subcommand, kentry measures this machine, like `kentry measure`.
@@ -60,10 +71,13 @@ pub enum Command {
     /// Measure kentry's own kernel in a virtual machine: it has every entry, and protections that can be switched
     #[command(after_help = lab_help())]
     Lab(LabArgs),
+    /// Show what each protection adds to an entry, by name: alone and beside the others, until the path adds up
+    #[command(after_help = bill_help(), mut_arg("timeout", bill_timeout))]
+    Bill(BillArgs),
     /// List the runs that are kept, the newest first; or show, name, tag, remove or verify them
     #[command(args_conflicts_with_subcommands = true, after_help = exit_status(&[]))]
     Runs(RunsArgs),
-    /// Show kept runs or saved documents, in any format
+    /// Show kept runs, saved documents or saved bills, in any format
     Show(ShowFileArgs),
     /// Measure here what somebody has published, as its author did and as kentry does, side by side
     #[command(after_help = exit_status(&[]))]
@@ -76,7 +90,7 @@ pub enum Command {
     Report(ReportArgs),
     /// List every entry, its operations and what it is
     List(ListArgs),
-    /// Explain an entry (history, hardware, Linux, registers, return) or an operation
+    /// Explain an entry (history, hardware, Linux, registers, return), an operation, a switch of the lab or a profile
     Explain(ExplainArgs),
     /// Print a completion script for a shell
     Completions {
@@ -97,53 +111,9 @@ pub enum Command {
     },
 }
 
-/// The CPUs that `--cpu` names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cpus {
-    /// One.
-    Only(usize),
-    /// One of each kind.
-    EveryKind,
-}
-
-/// What `--footprint` names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Touched {
-    /// One.
-    Only(Footprint),
-    /// All that make a curve.
-    Curve,
-}
-
-impl FromStr for Touched {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Touched, String> {
-        match text {
-            "curve" => Ok(Touched::Curve),
-            _ => text.parse().map(Touched::Only).map_err(|why| format!("{why}; or the word curve")),
-        }
-    }
-}
-
-/// The footprints that were asked for, each once, in ascending order.
-///
-/// # Errors
-/// [`Error::Usage`] when a curve is asked for, of rows that are not named: it takes twelve measurements of each.
-fn footprints(asked: &[Touched], are_rows_named: bool) -> Result<Vec<Footprint>, Error> {
-    if asked.contains(&Touched::Curve) && !are_rows_named {
-        let why = "--footprint curve measures each row twelve times: name rows with --entry or --operation";
-        return Err(Error::Usage(why.into()));
-    }
-    let each = asked.iter().flat_map(|touched| match touched {
-        Touched::Only(footprint) => vec![*footprint],
-        Touched::Curve => Footprint::curve(),
-    });
-    Ok(each.collect::<BTreeSet<Footprint>>().into_iter().collect())
-}
-
 /// What to measure, and how to show it.
 #[derive(Debug, Clone, Args)]
+#[command(mut_arg("budget", with_default(MEASURE_BUDGET)))]
 pub struct MeasureArgs {
     /// Only entries of this name, short name (syscall) or glob (*, ?, [...]); may be given several times
     #[arg(short, long, value_name = "NAME", value_hint = ValueHint::Other)]
@@ -151,25 +121,12 @@ pub struct MeasureArgs {
     /// Only operations of this name, C function or glob (*, ?, [...]); may be given several times
     #[arg(short, long, value_name = "NAME", value_hint = ValueHint::Other)]
     pub operation: Vec<String>,
-    /// Touch so many pages, one line of each, and lines side by side, behind every use: the entry's cost is then with what it
-    /// evicts of them; curve: nothing, and 1 to 1024 pages, of named rows. May be given several times
-    #[arg(long, value_name = "PAGES[,LINES]|curve", value_hint = ValueHint::Other)]
-    pub footprint: Vec<Touched>,
-    /// Measure on this CPU alone, or on each kind of core (all) [default: whichever CPU is quiet, among fast cores]
-    #[arg(long, value_name = "NUMBER|all", value_parser = cpus, allow_negative_numbers = true)]
-    pub cpu: Option<Cpus>,
-    /// How long to measure; for rows that then lack quiet rounds, kentry goes on for up to three times as long
-    #[arg(long, value_name = "SECONDS", default_value = "4", value_parser = budget, allow_negative_numbers = true)]
-    pub budget: Duration,
-    /// Stop when the budget is used up, though not before one round of every row
-    #[arg(long)]
-    pub strict_budget: bool,
-    /// Draw the order of the rounds from this number (at most 2^53) instead of a random one
-    #[arg(long, value_name = "NUMBER", value_parser = seed, allow_negative_numbers = true)]
-    pub seed: Option<u64>,
-    /// Run the probes with real-time priority (SCHED_FIFO), where permitted
-    #[arg(long)]
-    pub realtime: bool,
+    /// What is touched behind every use
+    #[command(flatten)]
+    pub footprint: FootprintArgs,
+    /// How to measure
+    #[command(flatten)]
+    pub time: TimeArgs,
     /// Print what would be measured, and measure nothing
     #[arg(long)]
     pub dry_run: bool,
@@ -207,27 +164,12 @@ pub struct LabArgs {
     /// Measure with these switches of the kernel; each --set is one configuration, and all are shown side by side
     #[arg(short, long, value_name = "SWITCH=VALUE,...", value_hint = ValueHint::Other)]
     pub set: Vec<String>,
-    /// Touch so many pages, one line of each, and lines side by side, behind every use: the entry's cost is then with what it
-    /// evicts of them; curve: nothing, and 1 to 1024 pages, of named rows. May be given several times
-    #[arg(long, value_name = "PAGES[,LINES]|curve", value_hint = ValueHint::Other)]
-    pub footprint: Vec<Touched>,
-    /// What executes the kernel's instructions
-    #[arg(long, value_name = "WHAT", default_value = "auto")]
-    pub accel: Accel,
-    /// The 64-bit processor to emulate, by the emulator's name for it (qemu-system-x86_64 -cpu help, bochs -help cpu);
-    /// --accel auto then means tcg [default: max,vendor=GenuineIntel; with --bochs tigerlake]
-    #[arg(long, value_name = "NAME", value_hint = ValueHint::Other, value_parser = cpu_model)]
-    pub cpu_model: Option<String>,
-    /// How long the guest may take [default: 60; with --bochs 600, since each --set takes it some 20 seconds]
-    #[arg(long, value_name = "SECONDS", value_parser = budget, allow_negative_numbers = true)]
-    pub timeout: Option<Duration>,
-    /// Draw order, address layout and random bytes from this number (at most 2^53) [default: 0 where instructions are
-    /// counted, so that every run is the same; another each time where time is measured]
-    #[arg(long, value_name = "NUMBER", value_parser = seed, allow_negative_numbers = true)]
-    pub seed: Option<u64>,
-    /// Run in Bochs, which is slow, but has PCID, which QEMU's emulation lacks
-    #[arg(long, conflicts_with = "accel")]
-    pub bochs: bool,
+    /// What is touched behind every use
+    #[command(flatten)]
+    pub footprint: FootprintArgs,
+    /// What runs the kernel
+    #[command(flatten)]
+    pub guest: GuestArgs,
     /// Write a bootable image instead of measuring here; it measures a PC, shows the table on screen and serial line and,
     /// by UEFI, leaves it in a file on the stick
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["accel", "cpu_model", "timeout", "bochs", "exec", "dry_run", "format", "output", "no_save", "name", "tag"])]
@@ -262,34 +204,17 @@ pub struct LabArgs {
 }
 
 impl LabArgs {
-    /// The longest that a guest may take.
-    fn time(&self) -> Duration {
-        let usual = if self.bochs { 600 } else { 60 };
-        self.timeout.unwrap_or(Duration::from_secs(usual))
-    }
-}
-
-impl LabArgs {
     /// The options of the lab.
     ///
     /// # Errors
-    /// [`Error::Usage`] when the footprints are too many.
+    /// [`Error::Usage`] when a curve is asked for, of rows that are not named.
     pub fn options(&self) -> Result<Options, Error> {
-        let are_rows_named = !self.entry.is_empty() || !self.operation.is_empty();
         Ok(Options {
-            footprints: footprints(&self.footprint, are_rows_named)?,
             entry: self.entry.clone(),
             operation: self.operation.clone(),
             set: self.set.clone(),
-            accel: match self.accel {
-                Accel::Auto => measure::lab::Accel::Auto,
-                Accel::Kvm => measure::lab::Accel::Kvm,
-                Accel::Tcg => measure::lab::Accel::Tcg,
-            },
-            cpu_model: self.cpu_model.clone(),
-            bochs: self.bochs,
-            seed: self.seed.unwrap_or(0),
-            time: self.time(),
+            footprints: self.footprint.all(!self.entry.is_empty() || !self.operation.is_empty())?,
+            ..self.guest.options(LAB_SECONDS)
         })
     }
 }
@@ -298,33 +223,12 @@ impl MeasureArgs {
     /// The plan of the measurement; `drawn` is the seed unless the command line names one.
     ///
     /// # Errors
-    /// [`Error::Usage`] when a name matches no row.
+    /// [`Error::Usage`] when a name matches no row, or a curve is asked for without names.
     pub fn plan<'a>(&self, table: &'a Table, drawn: u32) -> Result<HostPlan<'a>, Error> {
-        Ok(HostPlan {
-            rows: measure::select::rows(table, Kernel::Linux, &self.entry, &self.operation)?,
-            footprints: footprints(&self.footprint, !self.entry.is_empty() || !self.operation.is_empty())?,
-            cpus: match self.cpu {
-                None => CpuChoice::Quiet,
-                Some(Cpus::Only(cpu)) => CpuChoice::Only(cpu),
-                Some(Cpus::EveryKind) => CpuChoice::EveryKind,
-            },
-            budget: self.budget,
-            strict_budget: self.strict_budget,
-            seed: self.seed.unwrap_or(u64::from(drawn)),
-            realtime: self.realtime,
-        })
+        let rows = measure::select::rows(table, Kernel::Linux, &self.entry, &self.operation)?;
+        let footprints = self.footprint.all(!self.entry.is_empty() || !self.operation.is_empty())?;
+        Ok(HostPlan { footprints, ..self.time.plan(rows, MEASURE_BUDGET, drawn) })
     }
-}
-
-/// What executes the lab kernel's instructions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Accel {
-    /// KVM where it runs ring 0 natively, otherwise TCG
-    Auto,
-    /// The processor, by KVM: times
-    Kvm,
-    /// QEMU's own emulation: instructions are counted
-    Tcg,
 }
 
 /// What a result is written as, and where.
@@ -366,7 +270,8 @@ impl OutputArgs {
 /// Options of `show`.
 #[derive(Debug, Clone, Args)]
 pub struct ShowFileArgs {
-    /// Runs by name, id, latest or latest~1 (the one before), or files that were saved with --output FILE.json; - is standard input
+    /// Runs by name, id, latest or latest~1 (the one before), or files that were saved with --output FILE.json, of `kentry bill`
+    /// too (then with --output FILE.svg a picture); - is standard input
     #[arg(value_name = "RUN", required = true, value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
     /// Only rows of entries of this name, short name or glob; may be given several times
@@ -461,22 +366,20 @@ pub enum RunsCommand {
 
 /// Options of `reproduce`.
 #[derive(Debug, Clone, Args)]
+#[command(mut_arg("budget", with_default(REPRODUCE_BUDGET)), mut_arg("cpu", of_one_kind(ONE_CPU)))]
 pub struct ReproduceArgs {
     /// Which published table; --list shows all
     #[arg(value_name = "NAME", required_unless_present = "list", value_hint = ValueHint::Other)]
     pub table: Option<String>,
     /// List the published tables
-    #[arg(long, conflicts_with_all = ["table", "lab", "cpu", "budget", "no_save", "name", "tag", "verbose"])]
+    #[arg(long, conflicts_with_all = ["table", "lab", "cpu", "budget", "strict_budget", "seed", "realtime", "no_save", "name", "tag", "verbose"])]
     pub list: bool,
     /// Add what it takes in the lab, kentry's own kernel, which has entries and protections that this Linux lacks
     #[arg(long)]
     pub lab: bool,
-    /// Measure on this CPU alone [default: whichever CPU is quiet, among fast cores]
-    #[arg(long, value_name = "NUMBER", value_parser = one_cpu, allow_negative_numbers = true)]
-    pub cpu: Option<usize>,
-    /// How long to measure kentry's way; for rows that then lack quiet rounds, kentry goes on for up to three times as long
-    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = budget, allow_negative_numbers = true)]
-    pub budget: Duration,
+    /// How to measure kentry's way
+    #[command(flatten)]
+    pub time: TimeArgs,
     /// Whether to keep the run
     #[command(flatten)]
     pub save: SaveArgs,
@@ -499,7 +402,8 @@ pub struct ListArgs {
 /// Options of `explain`.
 #[derive(Debug, Clone, Args)]
 pub struct ExplainArgs {
-    /// An entry, an operation, a short name (syscall, clock_gettime) or a glob; `kentry list` shows all names
+    /// An entry, an operation, a short name (syscall, clock_gettime), a switch (pti) or one of its values (pti=on), a profile
+    /// (linux-6.1), or a glob; `kentry list` shows all names
     #[arg(value_name = "NAME", value_hint = ValueHint::Other)]
     pub name: String,
     /// Print a complete small program that says hello through this entry
@@ -525,7 +429,7 @@ pub enum Color {
 }
 
 /// The exit codes of every command, and those of this one.
-fn exit_status(more: &[(&str, &str)]) -> String {
+pub(crate) fn exit_status(more: &[(&str, &str)]) -> String {
     format!("Exit status:\n{}", codes(EXIT_STATUS.iter().chain(more)))
 }
 
@@ -536,10 +440,15 @@ fn codes<'a>(all: impl IntoIterator<Item = &'a (&'a str, &'a str)>) -> String {
 /// The two ways to name runs.
 const COMPARE_USAGE: &str = "kentry compare [OPTIONS] BASE NEW\n       kentry compare [OPTIONS] --base RUN [--base RUN]... --new RUN [--new RUN]...\n       kentry compare [OPTIONS] --live COMMAND-A COMMAND-B";
 
+/// In which order rows are shown.
+const COMPARED_ROWS: &str = "Order of the rows:
+  By verdict: closed, opened, cause changed, slower, faster, inconclusive, same. Slower and faster rows that clear the
+  margin come before those within it; of each, the greatest change in margins comes first (docs/compare.md).";
+
 /// The exit codes, which are not those of other commands.
 fn compare_help() -> String {
     let (own, bisect) = (codes(COMPARE_STATUS), codes(BISECT_STATUS));
-    format!("Exit status:\n{own}\nWith --git-bisect:\n{bisect}")
+    format!("{COMPARED_ROWS}\n\nExit status:\n{own}\nWith --git-bisect:\n{bisect}")
 }
 
 /// What `--set` can name, and the exit codes.
@@ -573,18 +482,13 @@ fn within(text: &str) -> Result<Duration, String> {
     humantime::parse_duration(text).map_err(|_| "this is not a time, such as 30d or 12h".to_string())
 }
 
-pub(crate) fn cpus(text: &str) -> Result<Cpus, String> {
+pub(crate) fn cpus(text: &str) -> Result<CpuChoice, String> {
     if text == "all" {
-        return Ok(Cpus::EveryKind);
+        return Ok(CpuChoice::EveryKind);
     }
-    text.parse().map(Cpus::Only).map_err(|_| {
+    text.parse().map(CpuChoice::Only).map_err(|_| {
         "this is neither the number of a CPU nor \"all\"; CPUs count from 0, and `lscpu -e` lists them".into()
     })
-}
-
-fn one_cpu(text: &str) -> Result<usize, String> {
-    text.parse()
-        .map_err(|_| "this is not the number of a CPU; they count from 0, and `lscpu -e` lists them".into())
 }
 
 /// The greatest seed: JSON readers keep every whole number up to this one.
@@ -596,7 +500,7 @@ pub(crate) fn seed(text: &str) -> Result<u64, String> {
 }
 
 /// Words that make QEMU print a list are not names.
-fn cpu_model(text: &str) -> Result<String, String> {
+pub(crate) fn cpu_model(text: &str) -> Result<String, String> {
     if text.is_empty() || text == "help" || text == "?" || text.contains(char::is_control) {
         return Err("this is not the name of a processor; `qemu-system-x86_64 -cpu help` lists them".into());
     }

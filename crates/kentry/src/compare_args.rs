@@ -53,7 +53,8 @@ pub struct CompareArgs {
     /// Only rows of operations of this name or glob; may be given several times
     #[arg(short, long, value_name = "NAME", value_hint = ValueHint::Other)]
     pub operation: Vec<String>,
-    /// Changes below this are the same: N%, Ncycles, or both with a comma between them, of which the greater counts
+    /// Changes below this are the same: N%, Ncycles (instructions, where these are counted), or both with a comma between them, of which
+    /// the greater counts
     #[arg(long, value_name = "MARGIN", default_value = "2%,5cycles")]
     pub margin: Same,
     /// Compare even what makes no sense together, such as an emulated run with a native one
@@ -190,12 +191,25 @@ mod tests {
         let live = ["kentry", "compare", "--live", "", "--cpu 1 strace -f", "--budget", "2"];
         let Some(Command::Compare(args)) = Cli::try_parse_from(live).unwrap().command else { panic!() };
         assert_eq!((args.live, args.runs.len()), (vec![String::new(), "--cpu 1 strace -f".to_string()], 0));
-        assert_eq!(args.measured.budget, std::time::Duration::from_secs(2));
-        for wrong in
-            ["--live a", "x y --live a b", "--live a b --base x --new y", "x y --budget 2", "x y --no-save"]
-        {
+        assert_eq!(args.measured.time.budget, Some(std::time::Duration::from_secs(2)));
+        for wrong in ["--live a", "x y --live a b", "--live a b --base x --new y"] {
             assert!(parse(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn an_option_of_live_for_runs_that_are_measured_said_that_it_cannot_be_used_with_runs() {
+        for (words, option) in [
+            ("x y --budget 2", "--budget"),
+            ("--base x --new y --cpu 1", "--cpu"),
+            ("x y --realtime --seed 1", "--seed"),
+            ("x y --timeout 3", "--timeout"),
+            ("x y --no-save", "--no-save"),
+        ] {
+            let error = parse(words).unwrap().measured.none_given().unwrap_err().to_string();
+            assert!(error.starts_with(&format!("{option} needs --live: ")), "{words}: {error}");
+        }
+        assert!(parse("x y").unwrap().measured.none_given().is_ok());
     }
 
     #[test]

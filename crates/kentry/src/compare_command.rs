@@ -13,7 +13,7 @@ use kentry::output::Target;
 use kentry::saving::Saving;
 use measure::arms::Arms;
 use report::{CompareFormat, Selection, Style};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
@@ -41,6 +41,7 @@ pub fn run(args: &CompareArgs) -> ExitCode {
 }
 
 fn compare_runs(args: &CompareArgs) -> Result<Ended, Error> {
+    args.measured.none_given()?;
     let outputs = outputs(args)?;
     gate_rules::not_contradictory(&args.settings().gate)?;
     let sides = Sides::read(args)?;
@@ -67,7 +68,7 @@ fn compare_live(args: &CompareArgs) -> Result<Ended, Error> {
     // That runs cannot be kept is said once.
     let savings = [Saving::prepare(&save, &mut note)?, Saving::prepare(&save, &mut |_| ())?];
     let interrupt = catch_interrupts()?;
-    let arms = live_command::measure(&commands, &plan, args.measured.timeout, &interrupt, &mut note)?;
+    let arms = live_command::measure(&commands, &plan, args.measured.timeout(), &interrupt, &mut note)?;
     let kept: Vec<Result<bool, Error>> =
         savings.into_iter().zip(&arms.documents).map(|(saving, document)| saving.keep(document)).collect();
     let is_kept = |place: usize| matches!(kept.get(place), Some(Ok(true)));
@@ -97,7 +98,7 @@ fn given(arms: &Arms, commands: &[ArmCommand], place: usize, is_kept: bool) -> G
     let typed = commands.get(place).map(|command| command.text.as_str()).filter(|text| !text.is_empty());
     let label = format!("{}: {}", live_command::name(place), typed.unwrap_or("no command"));
     let run = |document: &document::Document| {
-        let run = Run::of(Table::get(), document, None);
+        let run = Run::of_configuration(Table::get(), document, None, &BTreeMap::new());
         if is_kept { run } else { run.unkept() }
     };
     Given { label: report::plain(&label), runs: arms.documents.get(place).map(run).into_iter().collect() }

@@ -116,7 +116,13 @@ fn command(table: &'static Table) -> Command {
         .mut_subcommand("compare", rows)
         .mut_subcommand("lab", |lab| rows(lab).mut_arg("set", |arg| offering(arg, switches())))
         .mut_subcommand("explain", |explain| {
-            explain.mut_arg("name", |arg| offering(arg, entries().chain(operations()).chain(short())))
+            let switches =
+                switches().chain(table.switches.iter().map(|switch| value(&switch.name, &switch.what)));
+            let profiles = table.profiles.iter().map(|profile| value(&profile.name, &profile.what));
+            let profiles =
+                profiles.chain([value(findings::LIKE_HERE, "this machine's kernel, by its own words")]);
+            let names = entries().chain(operations()).chain(short()).chain(switches).chain(profiles);
+            explain.mut_arg("name", |arg| offering(arg, names))
         })
         .mut_subcommand("reproduce", |reproduce| {
             let tables = published::Publications::get().iter().map(|table| value(&table.name, &table.title));

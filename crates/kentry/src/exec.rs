@@ -197,7 +197,8 @@ pub fn run(
     });
     let file = lab::File { name: &program.name, bytes: &program.bytes };
     let input = lab::File { name: lab::INPUT, bytes: input };
-    let archive = lab::pack(&lab::Plan { lines }, &[file, input]).map_err(|error| Refused::failed(&error))?;
+    let plan = emulator.plan(lab::Plan { lines });
+    let archive = lab::pack(&plan, &[file, input]).map_err(|error| Refused::failed(&error))?;
     let mut guest = emulator.boot(&archive, 1, limits)?;
     let code = follow(program, configuration, &mut guest, output)?;
     if !serves_exceptions && IS_SERVED.iter().any(|signal| code == SIGNALLED + *signal as u8) {

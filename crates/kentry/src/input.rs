@@ -2,6 +2,7 @@
 
 use crate::error::{Error, words};
 use crate::saving;
+use bill::Bill;
 use document::Document;
 use measure::select::glob;
 use nix::errno::Errno;
@@ -20,6 +21,14 @@ pub struct Found {
     pub document: Document,
     /// What it is called: a kept run's name, a file's path; none of a kept run without a name, and of standard input.
     pub name: Option<String>,
+}
+
+/// What a file holds, or a kept run.
+pub enum Saved {
+    /// A run.
+    Run(Box<Found>),
+    /// A bill.
+    Bill(Box<Bill>),
 }
 
 /// The user's kept runs. The folder is listed once, when the first name is looked up: with thousands of runs that takes a while.
@@ -47,12 +56,26 @@ impl Kept {
     /// # Errors
     /// As [`document()`].
     pub fn run(&self, path: &Path) -> Result<Found, Error> {
+        match self.saved(path)? {
+            Saved::Run(found) => Ok(*found),
+            Saved::Bill(_) => {
+                let why = "it is a bill, and not a run; `kentry show` shows it".to_owned();
+                Err(Error::Input { file: path.to_path_buf(), why })
+            }
+        }
+    }
+
+    /// The same, or a bill, where a file holds one.
+    ///
+    /// # Errors
+    /// As [`document()`].
+    pub fn saved(&self, path: &Path) -> Result<Saved, Error> {
         let name = path.to_str().and_then(|word| word.parse::<Name>().ok());
         let Some(name) = name else { return of_file(path) };
         match self.find(&name) {
             // What is called like a run may still be a file.
             Err(Error::Runs(runs::Error::Unknown(_))) if path.exists() => of_file(path),
-            other => other,
+            found => Ok(Saved::Run(Box::new(found?))),
         }
     }
 
@@ -108,12 +131,17 @@ pub fn of_head(store: &Store, head: &Head) -> Result<Document, Error> {
     document::load(&store.text(&head.id)?).map_err(wrong)
 }
 
-fn of_file(path: &Path) -> Result<Found, Error> {
+fn of_file(path: &Path) -> Result<Saved, Error> {
     let wrong = |why: String| Error::Input { file: path.to_path_buf(), why };
     let text = text(path).map_err(|error| wrong(words(&error)))?;
-    let document = document::load(&text).map_err(|error| wrong(error.to_string()))?;
+    let refused = |error: document::LoadError| wrong(error.to_string());
+    // What is no JSON at all is no run either, and its error says the rest.
+    if document::schema_of(&text, "bill").is_ok_and(|schema| schema == bill::SCHEMA) {
+        return Ok(Saved::Bill(Box::new(bill::load(&text).map_err(refused)?)));
+    }
+    let document = document::load(&text).map_err(refused)?;
     let name = (!is_standard(path)).then(|| report::plain_os(path.as_os_str()));
-    Ok(Found { document, name })
+    Ok(Saved::Run(Box::new(Found { document, name })))
 }
 
 /// Whether a word means standard input.

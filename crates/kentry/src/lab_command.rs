@@ -11,7 +11,7 @@ use kentry::output::Target;
 use kentry::saving::Saving;
 use kentry::this_machine::{ThisMachine, executor};
 use kentry::{dry_run, listing, progress};
-use measure::lab::{Configurations, LabPlan, Options, Setting, choose, image};
+use measure::lab::{Configurations, Emulator, LabPlan, Options, Setting, choose, image};
 use measure::{Counter, Scout};
 use std::ffi::OsString;
 use std::io::Write;
@@ -39,29 +39,29 @@ pub fn measure(args: &LabArgs) -> Result<ExitCode, Error> {
     let target = Target::open(args.iso.as_deref().or(args.show.to.output.as_deref()))?;
     if args.iso.is_some() {
         let limits = limits(&options, &catch_interrupts()?);
-        target.write(&image(&seeded(plan, args.seed, Counter::Time), &limits)?)?;
+        target.write(&image(&seeded(plan, args.guest.seed, Counter::Time), &limits)?)?;
         note(
             "the image boots a PC from a CD or a USB stick, by BIOS or UEFI; in an emulator, qemu-system-x86_64 -cdrom FILE",
         );
         return Ok(ExitCode::SUCCESS);
     }
     if args.dry_run {
-        let is_timed = args.accel == Accel::Kvm || plan.has_footprints();
+        let is_timed = args.guest.accel == Accel::Kvm || plan.has_footprints();
         let counter = if is_timed { Counter::Time } else { Counter::Instructions };
         let format = args.show.to.format();
-        let plan = seeded(plan, args.seed, counter);
+        let plan = seeded(plan, args.guest.seed, counter);
         target.write_report(format, &dry_run::lab_plan(&plan, counter, format)?)?;
         return Ok(ExitCode::SUCCESS);
     }
     let saving = Saving::prepare(&args.save, &mut note)?;
     let interrupt = catch_interrupts()?;
-    let document = in_lab(plan, &options, args.seed, &interrupt)?;
+    let document = in_lab(plan, &options, args.guest.seed, &interrupt)?;
     show(&document, &args.show, names_rows(&args.entry, &args.operation), (target, saving), &interrupt)
 }
 
 /// The plan with the seed that it is measured with: unless the command line names one, the same for every count, so that
 /// figures repeat to the byte, and another for every measurement of time, whose layout and order are to be drawn anew.
-fn seeded<'a>(plan: LabPlan<'a>, seed: Option<u64>, counter: Counter) -> LabPlan<'a> {
+pub fn seeded<'a>(plan: LabPlan<'a>, seed: Option<u64>, counter: Counter) -> LabPlan<'a> {
     match (counter, seed) {
         (Counter::Time, None) => plan.seeded(u64::from(drawn_seed())),
         (Counter::Time, Some(_)) | (Counter::Instructions, _) => plan,
@@ -80,8 +80,19 @@ fn in_lab(
     interrupt: &Interrupt,
 ) -> Result<document::Document, Error> {
     let limits = limits(options, interrupt);
-    let first = Reading::now();
     let emulator = choose(options, &limits, &mut note)?;
+    on(emulator, plan, limits, seed, interrupt)
+}
+
+/// What a plan asks for, measured on an emulator that was chosen.
+pub fn on(
+    emulator: Emulator,
+    plan: LabPlan,
+    limits: lab::Limits,
+    seed: Option<u64>,
+    interrupt: &Interrupt,
+) -> Result<document::Document, Error> {
+    let first = Reading::now();
     let version = emulator.version(&limits)?;
     let counter = emulator.machine().counter();
     if counter == Counter::Instructions && plan.has_footprints() {
@@ -121,7 +132,7 @@ fn list(args: &LabArgs, word: &str) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn limits(options: &Options, interrupt: &Interrupt) -> lab::Limits {
+pub fn limits(options: &Options, interrupt: &Interrupt) -> lab::Limits {
     lab::Limits { time: options.time, output: LAB_OUTPUT, interrupt: interrupt.clone() }
 }
 
@@ -149,7 +160,7 @@ fn exec(args: &LabArgs, output: &mut Output) -> Result<u8, Refused> {
     let input = standard_input(&limits)?;
     let running = Running {
         configurations: &configurations,
-        seed: args.seed.unwrap_or(0),
+        seed: args.guest.seed.unwrap_or(0),
         serves_exceptions: args.serve_exceptions,
         input: &input,
     };

@@ -2,6 +2,7 @@
 
 pub mod arguments;
 pub mod arm;
+pub mod bill_args;
 pub mod cli;
 pub mod compare_args;
 pub mod compare_sides;
@@ -10,7 +11,9 @@ pub mod dry_run;
 pub mod error;
 pub mod exec;
 pub mod explain;
+pub mod footprint_args;
 pub mod gate_rules;
+pub mod guest_args;
 pub mod history;
 pub mod input;
 pub mod listing;
@@ -20,7 +23,9 @@ pub mod manual;
 pub mod output;
 pub mod pager;
 pub mod probe_files;
+pub mod profiles;
 pub mod progress;
 pub mod saving;
 pub mod stack;
 pub mod this_machine;
+pub mod time_args;

@@ -1,15 +1,15 @@
 //! `compare --live`: measures arms that can exist at once, in turns.
 
 use crate::arm::ArmCommand;
-use crate::cli::{self, Cpus};
+use crate::cli;
 use crate::error::Error;
-use crate::this_machine::{ThisMachine, executor};
-use crate::{probe_files, progress, saving};
+use crate::this_machine::{executor, here};
+use crate::time_args::{TimeArgs, of_one_kind, with_default};
+use crate::{probe_files, progress};
 use clap::Args;
 use host::{Executor, Files, Interrupt, Limits, Priority, Under, choose_cpu};
 use measure::arms::{Arm, Arms, Setting, Turns};
-use measure::{CpuChoice, HostPlan, Probes, TableRow};
-use std::collections::BTreeMap;
+use measure::{Here, HostPlan, Probes, TableRow};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 use table::{Kernel, Probe, Table};
@@ -17,34 +17,31 @@ use table::{Kernel, Probe, Table};
 /// A command that takes longer to start a probe is slow, in seconds: a probe by itself takes a few milliseconds.
 const SLOW_START: f64 = 0.02;
 
+/// The budget of both arms together, in seconds.
+const BUDGET: u32 = 10;
+
+/// How long one run of a probe may take, unless the command line says otherwise.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// `--cpu` of both arms.
+const CPU: &str = "Measure both arms on this CPU alone, unless an arm has its own [default: whichever CPU is quiet, among fast cores]";
+
 /// The longest note on what a command said, in characters.
 const SAID: usize = 200;
 
 /// How arms are measured.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Options of --live")]
-#[group(id = "measured", multiple = true, conflicts_with_all = ["runs", "base", "new"])]
+#[command(mut_arg("budget", with_default(BUDGET)), mut_arg("cpu", of_one_kind(CPU)))]
 pub struct LiveArgs {
-    /// Measure both arms on this CPU alone, unless an arm has its own [default: whichever CPU is quiet, among fast cores]
-    #[arg(long, requires = "live", value_name = "NUMBER", value_parser = cli::cpus, allow_negative_numbers = true)]
-    pub cpu: Option<Cpus>,
-    /// How long to measure both arms together; for rows that then lack quiet rounds, up to three times as long
-    #[arg(long, requires = "live", value_name = "SECONDS", default_value = "10", value_parser = cli::budget, allow_negative_numbers = true)]
-    pub budget: Duration,
-    /// Stop when the budget is used up, though not before one round of every row
-    #[arg(long, requires = "live")]
-    pub strict_budget: bool,
-    /// Draw the order of the rounds from this number (at most 2^53) instead of a random one
-    #[arg(long, requires = "live", value_name = "NUMBER", value_parser = cli::seed, allow_negative_numbers = true)]
-    pub seed: Option<u64>,
-    /// Run the probes with real-time priority (SCHED_FIFO), where permitted
-    #[arg(long, requires = "live")]
-    pub realtime: bool,
-    /// How long one run of a probe may take, with the start-up of its command
-    #[arg(long, requires = "live", value_name = "SECONDS", default_value = "10", value_parser = cli::budget, allow_negative_numbers = true)]
-    pub timeout: Duration,
+    /// Where, how long and in which order
+    #[command(flatten)]
+    pub time: TimeArgs,
+    /// How long one run of a probe may take in either arm, with the start-up of its command [default: 10]
+    #[arg(long, value_name = "SECONDS", value_parser = cli::budget, allow_negative_numbers = true)]
+    pub timeout: Option<Duration>,
     /// Do not keep the runs of the arms; otherwise `kentry runs` lists both
-    #[arg(long, requires = "live")]
+    #[arg(long)]
     pub no_save: bool,
 }
 
@@ -60,23 +57,29 @@ impl LiveArgs {
         operations: &[String],
         drawn: u32,
     ) -> Result<HostPlan<'a>, Error> {
-        Ok(HostPlan {
-            rows: measure::select::rows(table, Kernel::Linux, entries, operations)?,
-            footprints: Vec::new(),
-            cpus: match self.cpu {
-                None => CpuChoice::Quiet,
-                Some(Cpus::Only(cpu)) => CpuChoice::Only(cpu),
-                Some(Cpus::EveryKind) => {
-                    return Err(Error::Usage(
-                        "--cpu all: live arms are compared on one kind of core; name a CPU".into(),
-                    ));
-                }
-            },
-            budget: self.budget,
-            strict_budget: self.strict_budget,
-            seed: self.seed.unwrap_or(u64::from(drawn)),
-            realtime: self.realtime,
-        })
+        self.time.one_kind("live arms are")?;
+        let rows = measure::select::rows(table, Kernel::Linux, entries, operations)?;
+        Ok(self.time.plan(rows, BUDGET, drawn))
+    }
+
+    /// The longest that one run of a probe may take, in either arm.
+    pub fn timeout(&self) -> Duration {
+        self.timeout.unwrap_or(TIMEOUT)
+    }
+
+    /// Refuses options that are of no use where runs are compared that are measured already.
+    ///
+    /// # Errors
+    /// [`Error::Usage`], with the first of them.
+    pub fn none_given(&self) -> Result<(), Error> {
+        let own = [("--timeout", self.timeout.is_some()), ("--no-save", self.no_save)];
+        let own = own.into_iter().filter(|(_, is_given)| *is_given).map(|(name, _)| name);
+        match self.time.given().into_iter().chain(own).next() {
+            Some(option) => {
+                Err(Error::Usage(format!("{option} needs --live: runs to compare are measured already")))
+            }
+            None => Ok(()),
+        }
     }
 }
 
@@ -98,18 +101,12 @@ pub fn measure(
     interrupt: &Interrupt,
     note: &mut dyn FnMut(&str),
 ) -> Result<Arms, Error> {
-    let asked = match plan.cpus {
-        CpuChoice::Only(cpu) => Some(cpu),
-        CpuChoice::Quiet | CpuChoice::EveryKind => None,
-    };
-    let machine = ThisMachine::capture(asked)?;
-    check_cpus(commands, &machine)?;
-    let refused = plan.realtime.then(host::try_realtime).and_then(Result::err);
-    let priority = if plan.realtime && refused.is_none() { Priority::Realtime } else { Priority::Inherited };
+    let (here, priority) = here(plan, interrupt)?;
+    check_cpus(commands, &here)?;
     let limits = Limits { time: timeout, output: record::MOST_OUTPUT, interrupt: interrupt.clone() };
     let mut ready = ready(commands, priority, &limits)?;
     advise(commands, plan, note);
-    let cpu = asked.or(machine.cpus.keys().last().copied()).unwrap_or(0);
+    let cpu = plan.cpus.only().or(here.cpus.keys().last().copied()).unwrap_or(0);
     try_out(&mut ready, plan, cpu, note)?;
     let mut scout = executor(priority, timeout, interrupt)?;
     let arms = ready.iter_mut().map(|ready| Arm {
@@ -118,15 +115,7 @@ pub fn measure(
         probes: ready.probes.clone(),
         executor: &mut ready.executor,
     });
-    let setting = Setting {
-        arms: arms.collect(),
-        scout: &mut scout,
-        cpus: machine.cpus,
-        realtime_refused: refused.map(|why| why.to_string()),
-        interrupt: interrupt.clone(),
-        earlier: measure::earlier(&saving::heads(), &machine.environment),
-        environment: machine.environment,
-    };
+    let setting = Setting { arms: arms.collect(), scout: &mut scout, here };
     let bar = progress::Bar::new();
     let arms = measure::arms::measure(plan, setting, &mut |progress| bar.show(progress))?;
     drop(bar);
@@ -143,8 +132,8 @@ pub fn name(place: usize) -> char {
     char::from(b'A' + u8::try_from(place).unwrap_or(25).min(25))
 }
 
-fn check_cpus(commands: &[ArmCommand], machine: &ThisMachine) -> Result<(), Error> {
-    let allowed: Vec<usize> = machine.cpus.keys().copied().collect();
+fn check_cpus(commands: &[ArmCommand], here: &Here) -> Result<(), Error> {
+    let allowed: Vec<usize> = here.cpus.keys().copied().collect();
     for cpu in commands.iter().filter_map(|command| command.cpu) {
         choose_cpu(Some(cpu), &allowed).map_err(|error| Error::Usage(format!("--live --cpu: {error}")))?;
     }
@@ -259,11 +248,6 @@ fn used(plan: &HostPlan) -> Vec<Probe> {
 
 /// The rounds of two arms that were taken in turns, of each row.
 pub fn pairs(arms: &Arms) -> Vec<compare::Paired> {
-    let of_row = |turns: &Turns| compare::Paired {
-        entry: turns.entry.clone(),
-        operation: turns.operation.clone(),
-        configuration: BTreeMap::new(),
-        pairs: arms.pairs(turns, 0, 1),
-    };
+    let of_row = |turns: &Turns| compare::Paired { row: turns.row.clone(), pairs: arms.pairs(turns, 0, 1) };
     arms.turns.iter().map(of_row).collect()
 }

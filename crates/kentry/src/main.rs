@@ -1,22 +1,22 @@
 //! Arguments, plan, measurement, report: one after the other.
 
+mod bill_command;
 mod compare_command;
 mod lab_command;
 mod report_command;
 mod reproduce_command;
 mod runs_command;
+mod show_command;
 
 use document::Outcome;
-use host::{Interrupt, Priority};
-use kentry::cli::{Color, Command, ExplainArgs, ListArgs, MeasureArgs, OutputArgs, ShowArgs, ShowFileArgs};
+use host::Interrupt;
+use kentry::cli::{Color, Command, ExplainArgs, ListArgs, MeasureArgs, OutputArgs, ShowArgs};
 use kentry::error::{Error, INTERRUPTED, UNFINISHED, without_numbers};
 use kentry::output::Target;
 use kentry::saving::Saving;
-use kentry::this_machine::{ThisMachine, executor};
-use kentry::{
-    arguments, completions, dry_run, explain, input, locale, manual, pager, probe_files, progress, stack,
-};
-use measure::{CpuChoice, HostPlan, Setting};
+use kentry::this_machine::{ThisMachine, executor, here};
+use kentry::{arguments, completions, dry_run, explain, locale, manual, pager, probe_files, progress, stack};
+use measure::{HostPlan, Setting};
 use nix::sys::signal::{SigHandler, Signal, signal};
 use report::{Selection, Style};
 use std::io::Write;
@@ -46,8 +46,9 @@ fn command() -> ExitCode {
         Some(Command::Measure(args)) => run_measure(&args),
         Some(Command::Lab(args)) if !args.exec.is_empty() => lab_command::execute(&args),
         Some(Command::Lab(args)) => lab_command::measure(&args),
+        Some(Command::Bill(args)) => bill_command::run(&args),
         Some(Command::Runs(args)) => runs_command::run(&args),
-        Some(Command::Show(args)) => run_show(&args),
+        Some(Command::Show(args)) => show_command::run(&args),
         Some(Command::Reproduce(args)) => reproduce_command::run(&args),
         Some(Command::Compare(args)) => Ok(compare_command::run(&args)),
         Some(Command::Report(args)) => report_command::run(&args),
@@ -145,54 +146,11 @@ fn all_failed(document: &document::Document) -> Option<&str> {
 }
 
 fn measure_host(plan: &HostPlan, interrupt: &Interrupt) -> Result<document::Document, Error> {
-    let asked = match plan.cpus {
-        CpuChoice::Only(cpu) => Some(cpu),
-        CpuChoice::Quiet | CpuChoice::EveryKind => None,
-    };
-    let machine = ThisMachine::capture(asked)?;
-    let refused = plan.realtime.then(host::try_realtime).and_then(Result::err);
-    let priority = if plan.realtime && refused.is_none() { Priority::Realtime } else { Priority::Inherited };
+    let (here, priority) = here(plan, interrupt)?;
     let mut host = executor(priority, ROUND_TIME, interrupt)?;
-    let setting = Setting {
-        executor: &mut host,
-        cpus: machine.cpus,
-        earlier: measure::earlier(&kentry::saving::heads(), &machine.environment),
-        realtime_refused: refused.map(|why| why.to_string()),
-        interrupt: interrupt.clone(),
-        environment: machine.environment,
-        parent: u64::from(std::process::id()),
-    };
+    let setting = Setting { executor: &mut host, parent: u64::from(std::process::id()), here };
     let bar = progress::Bar::new();
     Ok(measure::measure(plan, setting, &mut |progress| bar.show(progress))?)
-}
-
-/// Renders saved documents, one after the other; in JSON, CSV and Markdown one at a time.
-fn run_show(args: &ShowFileArgs) -> Result<ExitCode, Error> {
-    let format = args.show.to.format();
-    if args.files.len() > 1 && format != report::Format::Text {
-        return Err(Error::Usage(format!("several documents can be shown as text alone, not as {format}")));
-    }
-    let target = Target::open(args.show.to.output.as_deref())?;
-    let named = names_rows(&args.entry, &args.operation);
-    let style = style(&args.show, named, &target);
-    let mut out = Vec::new();
-    for file in &args.files {
-        let mut document = input::document(file)?;
-        if args.recompute {
-            document = measure::recompute(&document)
-                .map_err(|error| Error::Input { file: file.clone(), why: error.to_string() })?;
-        }
-        measure::select::keep(Table::get(), &mut document, &args.entry, &args.operation)?;
-        if !out.is_empty() {
-            out.push(b'\n');
-        }
-        if args.files.len() > 1 {
-            out.extend(format!("{}:\n\n", report::plain_os(file.as_os_str())).into_bytes());
-        }
-        out.extend(report::render(&document, Table::get(), format, &style)?);
-    }
-    target.write_report(format, &out)?;
-    Ok(ExitCode::SUCCESS)
 }
 
 /// From now on an interrupt ends the measurement, not the command.
@@ -240,7 +198,14 @@ fn run_explain(args: &ExplainArgs) -> Result<ExitCode, Error> {
         return print(explain::example(Table::get(), &args.name)?.as_bytes());
     }
     let document = args.run.as_deref().map(kentry::input::document).transpose()?;
-    let text = explain::explain(Table::get(), &args.name, document.as_ref())?;
+    let text = if explain::like_here::is_meant(&args.name) {
+        match &document {
+            Some(document) => explain::like_here::explain(&document.environment),
+            None => explain::like_here::explain(&ThisMachine::capture(None)?.environment),
+        }
+    } else {
+        explain::explain(Table::get(), &args.name, document.as_ref())?
+    };
     let text = locale::text(&text);
     let color = is_colored(args.color, &Target::Standard);
     if !color && !Target::Standard.is_terminal() {

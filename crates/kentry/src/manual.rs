@@ -162,6 +162,10 @@ const EXAMPLES: &[Item] = &[
         "The bare crossing on each kind of core of this machine, side by side.",
     ),
     ("kentry --strict-budget --budget 2", "Measure for two seconds, even if rows then lack quiet rounds."),
+    (
+        "kentry explain pti=on",
+        "A protection: the attack, the processors, the instructions, and where Linux has it.",
+    ),
     ("kentry explain syscall", "What the instruction does, what Linux does, which registers it needs."),
     (
         "kentry explain getppid --run run.json",

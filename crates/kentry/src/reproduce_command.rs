@@ -4,13 +4,13 @@ use crate::{catch_interrupts, drawn_seed, measure_host, need_counter, note, whol
 use document::{Document, Row};
 use environment::Environment;
 use host::{Interrupt, Priority};
-use kentry::cli::{ReproduceArgs, SaveArgs};
+use kentry::cli::{REPRODUCE_BUDGET, ReproduceArgs, SaveArgs};
 use kentry::error::{Error, INTERRUPTED};
 use kentry::output::Target;
 use kentry::saving::Saving;
 use kentry::this_machine::{ThisMachine, executor};
 use measure::lab::Options;
-use measure::{CpuChoice, HostPlan, Loops, TableRow};
+use measure::{Loops, TableRow};
 use published::{Parts, Publication, Publications, Reproduction, Timed};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
@@ -39,6 +39,7 @@ fn list(args: &ReproduceArgs) -> Result<ExitCode, Error> {
 }
 
 fn reproduce(publication: &Publication, args: &ReproduceArgs) -> Result<ExitCode, Error> {
+    args.time.one_kind("the figures of a published table are")?;
     need_counter()?;
     let target = Target::open(args.to.output.as_deref())?;
     let saving = Saving::prepare(&args.save, &mut note)?;
@@ -100,7 +101,15 @@ impl Found {
 
 /// The lab comes first: where it cannot be had, that is said at once.
 fn measure(publication: &Publication, args: &ReproduceArgs, interrupt: &Interrupt) -> Result<Found, Error> {
-    let lab = if args.lab { in_lab(publication, interrupt)? } else { None };
+    let lab = match publication.is_for_lab(Table::get()) {
+        _ if args.lab => in_lab(publication, interrupt)?,
+        // Nobody asked for the lab: where there is none, the published figures stand alone.
+        true => in_lab(publication, interrupt).unwrap_or_else(|error| {
+            note(&format!("the lab was not measured: {error}"));
+            None
+        }),
+        false => None,
+    };
     let rows = rows(publication);
     if rows.is_empty() {
         return Ok(Found { here: Some(this_machine(args)?), run: None, timed: Vec::new(), lab });
@@ -111,20 +120,11 @@ fn measure(publication: &Publication, args: &ReproduceArgs, interrupt: &Interrup
 }
 
 fn this_machine(args: &ReproduceArgs) -> Result<Environment, Error> {
-    Ok(ThisMachine::capture(args.cpu)?.environment)
+    Ok(ThisMachine::capture(args.time.cpus().only())?.environment)
 }
 
 fn kentrys_way(rows: Vec<TableRow>, args: &ReproduceArgs, interrupt: &Interrupt) -> Result<Document, Error> {
-    let plan = HostPlan {
-        rows,
-        footprints: Vec::new(),
-        cpus: args.cpu.map_or(CpuChoice::Quiet, CpuChoice::Only),
-        budget: args.budget,
-        strict_budget: false,
-        seed: u64::from(drawn_seed()),
-        realtime: false,
-    };
-    measure_host(&plan, interrupt)
+    measure_host(&args.time.plan(rows, REPRODUCE_BUDGET, drawn_seed()), interrupt)
 }
 
 /// The rows of the table of entries that the publication is measured by on this Linux.

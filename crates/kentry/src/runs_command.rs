@@ -1,6 +1,6 @@
 //! `kentry runs`.
 
-use crate::{note, print, run_show, whole};
+use crate::{note, print, show_command, whole};
 use kentry::cli::{OutputArgs, RunsArgs, RunsCommand};
 use kentry::error::Error;
 use kentry::output::Target;
@@ -17,7 +17,7 @@ pub fn run(args: &RunsArgs) -> Result<ExitCode, Error> {
     match &args.command {
         None => list(&args.to),
         Some(RunsCommand::List(args)) => list(&args.to),
-        Some(RunsCommand::Show(args)) => run_show(args),
+        Some(RunsCommand::Show(args)) => show_command::run(args),
         Some(RunsCommand::Rename { run, name }) => rename(run, name.as_deref()),
         Some(RunsCommand::Tag { run, tags }) => tag(run, tags),
         Some(RunsCommand::Remove { runs }) => remove(runs),

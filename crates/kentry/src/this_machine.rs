@@ -1,8 +1,10 @@
 //! The machine that the command runs on, as measurements need it.
 
 use crate::error::Error;
+use crate::saving;
 use environment::{CoreType, Environment, Roots};
 use host::{Host, Interrupt, Limits, Priority};
+use measure::{Here, HostPlan};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -31,6 +33,24 @@ impl ThisMachine {
         let environment = environment::capture(&roots, cpu);
         Ok(ThisMachine { environment, cpus: environment::core_types(&roots, &allowed) })
     }
+}
+
+/// Where the plan is measured, and the priority that probes have: real-time priority if the plan asks for it and the kernel grants it.
+///
+/// # Errors
+/// As [`ThisMachine::capture`].
+pub fn here(plan: &HostPlan, interrupt: &Interrupt) -> Result<(Here, Priority), Error> {
+    let ThisMachine { environment, cpus } = ThisMachine::capture(plan.cpus.only())?;
+    let refused = plan.realtime.then(host::try_realtime).and_then(Result::err);
+    let priority = if plan.realtime && refused.is_none() { Priority::Realtime } else { Priority::Inherited };
+    let here = Here {
+        cpus,
+        realtime_refused: refused.map(|why| why.to_string()),
+        interrupt: interrupt.clone(),
+        earlier: measure::earlier(&saving::heads(), &environment),
+        environment,
+    };
+    Ok((here, priority))
 }
 
 /// What runs probes here, none of them for longer than `time`.

@@ -50,6 +50,8 @@ pub enum Line {
     Layout(u64),
     /// The steps of the path of this name, as it is built.
     Listing(String),
+    /// From here on, a step that has no effect without a feature is executed without it.
+    Harmless,
     /// Show the table on the console while measuring.
     Screen,
 }
@@ -81,6 +83,7 @@ impl Line {
             Line::Check(name) => words::<&str>("check", name.as_bytes(), &[]),
             Line::Layout(number) => format!("layout {number}"),
             Line::Listing(path) => words::<&str>("listing", path.as_bytes(), &[]),
+            Line::Harmless => "harmless".into(),
             Line::Screen => "screen".into(),
         }
     }
@@ -120,6 +123,16 @@ impl Plan {
         self.lines.iter().filter(|line| line.is_numbered()).count()
     }
 
+    /// The same for a machine that ignores registers which it does not know, as QEMU's emulation does: what steps need of the
+    /// processor counts as met where they have no effect without it. Any other machine raises an exception at their first entry.
+    pub fn harmlessly(mut self) -> Plan {
+        let is_head =
+            |line: &Line| matches!(line, Line::Seed(_) | Line::Time(_) | Line::Tsc(_) | Line::Screen);
+        let head = self.lines.iter().take_while(|line| is_head(line)).count();
+        self.lines.insert(head, Line::Harmless);
+        self
+    }
+
     /// The plan's text.
     pub fn render(&self) -> String {
         let mut text = format!("lab {}\n", abi::LAB_VERSION);
@@ -153,6 +166,7 @@ mod tests {
                 Line::Check("pti".into()),
                 Line::Layout(9),
                 Line::Listing("int80".into()),
+                Line::Harmless,
                 Line::Screen,
             ],
         };
@@ -160,9 +174,16 @@ mod tests {
             plan.render(),
             "lab 2\nseed 7\ntime 1700000000\ntsc 1000000000\nlimit 5\nset pti=on smap=off\nbeside other 3\n\
              run probe64 1 2\n\
-             exec a%20b 100%25  %c3%a9%0a%00~!\ncheck pti\nlayout 9\nlisting int80\nscreen\n"
+             exec a%20b 100%25  %c3%a9%0a%00~!\ncheck pti\nlayout 9\nlisting int80\nharmless\nscreen\n"
         );
         assert_eq!(plan.numbered(), 4);
+    }
+
+    #[test]
+    fn what_is_harmless_is_said_behind_the_head() {
+        let plan = Plan { lines: vec![Line::Time(1), Line::Seed(2), Line::Limit(3), Line::Screen] };
+        assert_eq!(plan.harmlessly().render(), "lab 2\ntime 1\nseed 2\nharmless\nlimit 3\nscreen\n");
+        assert_eq!(Plan::default().harmlessly().render(), "lab 2\nharmless\n");
     }
 
     #[test]

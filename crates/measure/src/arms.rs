@@ -3,26 +3,26 @@
 //! schedule, one request for all arms of a turn, and one judgement of quiet blocks.
 
 use crate::Error;
-use crate::around::Around;
+use crate::around::{Around, Here};
 use crate::conclude::{Facts, Measured, Probes, conclude_together};
-use crate::drive::{Answer, Measurer, Progress, Taken, drive};
-use crate::earlier::Earlier;
-use crate::linux::{MOST_ROUNDS, describe, groups, no_cpu, samples, sentinel};
+use crate::course::{Course, MOST_ROUNDS, Part};
+use crate::cpus::groups;
+use crate::described::describe;
+use crate::drive::{Measurer, Progress, Taken, drive};
 use crate::plan::HostPlan;
 use crate::row::{Row, TableRow};
-use crate::schedule::{Schedule, Wanted};
+use crate::schedule::Wanted;
 use crate::scout::Lookout;
-use document::{Counter, Document, Export};
-use environment::{CoreType, Environment};
-use host::{Executor, Interrupt};
+use document::{Counter, Document, Export, Identity};
+use environment::CoreType;
+use host::Executor;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use record::{Request, abi};
 use stats::Pair;
 use std::collections::BTreeMap;
-use std::sync::atomic::Ordering;
-use std::time::Duration;
+use table::Table;
 
 /// A row needs this many good rounds in every arm. If that many pairs differ in one direction, chance explains it in 1 of 8,000 cases.
 pub const NEEDED: usize = 14;
@@ -45,16 +45,8 @@ pub struct Setting<'a> {
     pub arms: Vec<Arm<'a>>,
     /// Runs probes as they are, to find out which CPU is quiet.
     pub scout: &'a mut dyn Executor,
-    /// The CPUs that it may use, and their kinds.
-    pub cpus: BTreeMap<usize, CoreType>,
-    /// Whether real-time priority was refused, and why.
-    pub realtime_refused: Option<String>,
-    /// Ends the measurement when set.
-    pub interrupt: Interrupt,
-    /// The machine, captured before.
-    pub environment: Environment,
-    /// What earlier runs of this machine found.
-    pub earlier: Earlier,
+    /// Where it is made.
+    pub here: Here,
 }
 
 /// What was measured.
@@ -71,10 +63,8 @@ pub struct Arms {
 /// The turns of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Turns {
-    /// Name of the entry.
-    pub entry: String,
-    /// Name of the operation.
-    pub operation: String,
+    /// Which row: its entry and operation, alone.
+    pub row: Identity,
     /// Of each turn, in order of time, and of each arm: the place of its round in the `rounds` of that arm's row; none if it has no
     /// round in this turn.
     pub places: Vec<Vec<Option<usize>>>,
@@ -87,7 +77,7 @@ impl Arms {
         let cost = |arm: usize, places: &[Option<usize>]| {
             let document = self.documents.get(arm)?;
             document.measurement.cycles_per_tick?;
-            let rounds = &row_of(document, turns)?.rounds;
+            let rounds = &document.row_alone(Table::get(), &turns.row)?.rounds;
             let place = (*places.get(arm)?)?;
             let is_kept = rounds.excluded.get(place)?.is_none();
             rounds.core_cycles(place).filter(|_| is_kept)
@@ -96,10 +86,6 @@ impl Arms {
             |places: &Vec<Option<usize>>| Some(Pair { base: cost(base, places)?, new: cost(new, places)? });
         turns.places.iter().filter_map(pair).collect()
     }
-}
-
-fn row_of<'d>(document: &'d Document, turns: &Turns) -> Option<&'d document::Row> {
-    document.results.iter().find(|row| row.entry == turns.entry && row.operation == turns.operation)
 }
 
 /// Measures what the plan asks for, in each arm.
@@ -111,27 +97,28 @@ pub fn measure<'a>(
     setting: Setting,
     progress: &mut dyn FnMut(Progress<'a>),
 ) -> Result<Arms, Error> {
-    let Setting { mut arms, scout, cpus, realtime_refused, interrupt, mut environment, earlier } = setting;
-    let group = group(plan, &arms, &cpus);
-    let first_cpu = group.keys().last().copied().ok_or_else(no_cpu)?;
+    let Setting { mut arms, scout, mut here } = setting;
+    let group = group(plan, &arms, &here.cpus);
+    let first_cpu = group.keys().last().copied().ok_or_else(Error::no_cpu)?;
     let around = Around::begin(scout, first_cpu);
     let vdso = arms.iter_mut().map(|arm| {
         let cpu = arm.cpu.unwrap_or(first_cpu);
-        describe(arm.executor, cpu, &mut environment)
+        describe(arm.executor, cpu, &mut here.environment)
     });
     let vdso: Vec<BTreeMap<String, Vec<Export>>> = vdso.collect();
 
     let row = |row: &TableRow<'a>| Row::new(*row, Counter::Time, BTreeMap::new());
     let mut rows: Vec<Row> = arms.iter().flat_map(|_| plan.rows.iter().map(row)).collect();
-    let lookout = Lookout::new(&group, &environment, &earlier, abi::REQUEST_ASK).ok_or_else(no_cpu)?;
-    let mut measurer = SideBySide::new(plan, arms, scout, lookout, interrupt, around.begin);
+    let lookout = Lookout::new(&group, &here.environment, &here.earlier, abi::REQUEST_ASK);
+    let part = Part { number: 0, of: 1, begin: around.begin };
+    let surveys = arms.iter().any(|arm| arm.cpu.is_none());
+    let lookout = lookout.ok_or_else(Error::no_cpu)?;
+    let course = Course::new(plan, lookout, here.interrupt.clone(), part, scout, surveys);
+    let mut measurer = SideBySide::new(plan, arms, scout, course);
     drive(&mut measurer, &mut rows, progress);
 
-    let SideBySide { arms, turns, strays, scout, interrupt, .. } = measurer;
-    let interrupted = interrupt.load(Ordering::Relaxed);
-    let (facts, load) = around.end(plan, scout, interrupted, realtime_refused, cpus);
-    environment.load = Some(load);
-    let facts = Facts { earlier, ..facts };
+    let SideBySide { arms, turns, strays, scout, .. } = measurer;
+    let (facts, environment) = around.end(plan, scout, here);
     let of_arm =
         |arm: &Arm| Facts { command: arm.command.clone(), probes: arm.probes.clone(), ..facts.clone() };
     let of_arms = rows.chunks(plan.rows.len().max(1)).zip(&arms).zip(vdso);
@@ -156,19 +143,16 @@ fn group(plan: &HostPlan, arms: &[Arm], cpus: &BTreeMap<usize, CoreType>) -> BTr
 type Begun = Vec<Option<f64>>;
 
 /// Finds the rounds of a row in the documents, by when they were begun.
-fn places(documents: &[Document], (entry, operation): TableRow, begun: &[Begun]) -> Turns {
-    let mut turns =
-        Turns { entry: entry.name.clone(), operation: operation.name.clone(), places: Vec::new() };
-    let lines: Vec<&[f64]> = documents
-        .iter()
-        .map(|document| row_of(document, &turns).map_or([].as_slice(), |row| &row.rounds.at_ms))
-        .collect();
+fn places(documents: &[Document], row: TableRow, begun: &[Begun]) -> Turns {
+    let row = Identity::of(row);
+    let at_ms = |document| Some(&*Document::row_alone(document, Table::get(), &row)?.rounds.at_ms);
+    let lines: Vec<&[f64]> = documents.iter().map(|document| at_ms(document).unwrap_or_default()).collect();
     let place = |(at, lines): (&Option<f64>, &&[f64])| {
         let at_ms = at.as_ref()? * 1e3;
         lines.binary_search_by(|line| line.total_cmp(&at_ms)).ok()
     };
-    turns.places = begun.iter().map(|begun| begun.iter().zip(&lines).map(place).collect()).collect();
-    turns
+    let places = begun.iter().map(|begun| begun.iter().zip(&lines).map(place).collect()).collect();
+    Turns { row, places }
 }
 
 /// What a schedule knows of a row in all arms.
@@ -213,21 +197,16 @@ struct Turn {
 /// The arms while they are measured. Rows are those of the first arm, then those of the second, and so on.
 struct SideBySide<'a> {
     arms: Vec<Arm<'a>>,
+    /// Its time is that of the course.
     scout: &'a mut dyn Executor,
-    schedule: Schedule,
-    lookout: Lookout,
-    interrupt: Interrupt,
+    course: Course,
     generator: StdRng,
-    longest: Duration,
-    begin: Duration,
     /// Rows of the plan.
     count: usize,
     /// The most rounds that a row takes in an arm.
     most_rounds: usize,
     turn: Option<Turn>,
     turns: Vec<Vec<Begun>>,
-    /// The CPU of the last round.
-    cpu: usize,
     /// Of each arm, what is to be said of a CPU that it was not to run on.
     strays: Vec<Option<String>>,
 }
@@ -237,31 +216,13 @@ impl<'a> SideBySide<'a> {
         plan: &HostPlan,
         arms: Vec<Arm<'a>>,
         scout: &'a mut dyn Executor,
-        mut lookout: Lookout,
-        interrupt: Interrupt,
-        begin: Duration,
+        course: Course,
     ) -> SideBySide<'a> {
-        if arms.iter().any(|arm| arm.cpu.is_none()) {
-            lookout.survey(scout);
-        }
-        let used = scout.now().saturating_sub(begin);
-        let left = |time: Duration| time.saturating_sub(used);
         let (count, number) = (plan.rows.len(), arms.len());
         SideBySide {
             scout,
-            schedule: Schedule::new(
-                count,
-                plan.seed,
-                left(plan.budget),
-                left(plan.longest()),
-                sentinel(plan),
-            ),
-            cpu: lookout.cpus.now(),
-            lookout,
-            interrupt,
+            course,
             generator: StdRng::seed_from_u64(plan.seed),
-            longest: plan.longest(),
-            begin,
             count,
             most_rounds: MOST_ROUNDS / (count * number).max(1),
             turn: None,
@@ -269,10 +230,6 @@ impl<'a> SideBySide<'a> {
             strays: vec![None; number],
             arms,
         }
-    }
-
-    fn elapsed(&self) -> Duration {
-        self.scout.now().saturating_sub(self.begin)
     }
 
     /// The rows of all arms that are this row of the plan.
@@ -294,7 +251,7 @@ impl<'a> SideBySide<'a> {
     }
 
     fn begin_turn(&mut self, rows: &[Row], row: usize) -> Option<()> {
-        let cpu = self.lookout.cpus.now();
+        let cpu = self.course.lookout.cpus.now();
         let request = self.request(rows, row, cpu)?;
         let mut arms: Vec<usize> =
             self.of_row(rows, row).enumerate().filter(|(_, row)| row.is_open()).map(|(arm, _)| arm).collect();
@@ -306,35 +263,21 @@ impl<'a> SideBySide<'a> {
 
     /// The same request for all arms. Blocks have as many samples as suit the arm in which the row is dearest.
     fn request(&self, rows: &[Row], row: usize, cpu: usize) -> Option<Request> {
-        let (entry, operation) = rows.get(row)?.row;
-        let longer = self.arms.iter().map(|arm| self.lookout.cpus.longer(arm.cpu.unwrap_or(cpu))).max()?;
+        let longer = |arm: &Arm| self.course.lookout.cpus.longer(arm.cpu.unwrap_or(cpu));
         Some(Request {
-            entry: entry.id,
-            operation: operation.id,
-            blocks: HostPlan::BLOCKS * longer,
-            ticks: HostPlan::TICKS * longer,
-            bursts: HostPlan::BURSTS,
-            // A command may start the probe by way of other processes, and on another CPU.
-            parent: abi::REQUEST_ASK,
-            cpu: abi::REQUEST_ASK,
+            // A command may start the probe by way of other processes, and on another CPU: the probe finds out which.
             path: self.of_row(rows, row).any(|row| row.is_open() && row.rounds.is_empty()),
-            samples: self.of_row(rows, row).map(|row| samples(row, self.schedule.sweep)).min()?,
-            footprint: record::Footprint::NONE,
+            samples: self.of_row(rows, row).map(|row| self.course.samples(row)).min()?,
+            ..HostPlan::request(rows.get(row)?.row, self.arms.iter().map(longer).max()?)
         })
     }
 
     /// The round of one arm in a turn.
     fn take(&mut self, rows: &[Row], turn: &Turn, arm: usize) -> Option<Taken> {
-        let probe = rows.get(turn.row)?.row.0.probe;
-        let at = self.elapsed().as_secs_f64();
+        let row = rows.get(turn.row)?.row;
+        let at = self.course.at(self.scout);
         let of = self.arms.get_mut(arm)?;
-        self.cpu = of.cpu.unwrap_or(turn.cpu);
-        let answer = match of.executor.measure(probe, self.cpu, &turn.request) {
-            Ok(records) => Answer::Records(records),
-            // The interrupt ended the probe, too; its failure says nothing about the entry.
-            Err(_) if self.interrupt.load(Ordering::Relaxed) => return None,
-            Err(failure) => Answer::Failed(failure),
-        };
+        let answer = self.course.take(of.executor, row, of.cpu.unwrap_or(turn.cpu), &turn.request)?;
         if let Some(begun) = self.turns.get_mut(turn.row).and_then(|turns| turns.last_mut()?.get_mut(arm)) {
             *begun = Some(at);
         }
@@ -342,8 +285,8 @@ impl<'a> SideBySide<'a> {
     }
 
     /// Remembers an arm whose command chose another CPU.
-    fn note_stray(&mut self, arm: usize, found: usize) {
-        let (asked, Some(stray)) = (self.cpu, self.strays.get_mut(arm)) else { return };
+    fn note_stray(&mut self, arm: usize, [asked, found]: [usize; 2]) {
+        let Some(stray) = self.strays.get_mut(arm) else { return };
         if found != asked && stray.is_none() {
             *stray = Some(format!(
                 "its probes ran on CPU {found} when they were to run on CPU {asked}: the command chooses the CPU"
@@ -355,7 +298,7 @@ impl<'a> SideBySide<'a> {
 impl Measurer for SideBySide<'_> {
     fn next(&mut self, rows: &[Row]) -> Option<Taken> {
         loop {
-            if self.interrupt.load(Ordering::Relaxed) {
+            if self.course.is_interrupted() {
                 return None;
             }
             if let Some(mut turn) = self.turn.take() {
@@ -364,32 +307,19 @@ impl Measurer for SideBySide<'_> {
                 self.turn = Some(turn);
                 return taken;
             }
-            let elapsed = self.elapsed();
-            if let Some(cpu) = self.lookout.cpus.next_to_try(elapsed) {
-                self.lookout.look_at(self.scout, cpu);
-            }
             let wanted: Vec<InAllArms> = (0..self.count).map(|row| self.wanted(rows, row)).collect();
-            let row = self.schedule.next_row(&wanted, elapsed)?;
+            let row = self.course.next_row(self.scout, &wanted)?;
             self.begin_turn(rows, row)?;
         }
     }
 
-    /// Updates what is known of the noise by a row's latest round.
     fn look(&mut self, rows: &mut [Row], index: usize) {
-        let Some(row) = rows.get_mut(index) else { return };
-        let bits = row.row.0.bits();
-        let Some(round) = row.newest() else { return };
-        let found = round.cpu;
-        let look = self.lookout.live.take(bits, self.lookout.cpus.core(found), round);
-        row.good += usize::from(look.is_good());
-        self.note_stray(index / self.count.max(1), found);
-        self.lookout.cpus.take(self.cpu, look.quiet);
-        self.lookout.cpus.take_kept(self.cpu, look.kept);
-        self.lookout.live.review(rows, &|round| self.lookout.cpus.core(round.cpu));
+        let Some(cpus) = rows.get_mut(index).and_then(|row| self.course.look(row)) else { return };
+        self.note_stray(index / self.count.max(1), cpus);
+        self.course.review(rows);
     }
 
     fn progress<'r>(&self, row: TableRow<'r>) -> Option<Progress<'r>> {
-        let share = self.elapsed().as_secs_f64() / self.longest.as_secs_f64().max(1e-9);
-        Some(Progress { share: share.min(1.0), row, quiet: self.lookout.live.quiet_share() })
+        Some(self.course.progress(self.scout, row))
     }
 }

@@ -4,14 +4,29 @@ use crate::conclude::{Facts, Probes};
 use crate::earlier::Earlier;
 use crate::plan::HostPlan;
 use document::{Machine, Place};
-use environment::{CoreType, Load, LoadDuring, Roots, Underneath};
-use host::{Executor, Reading};
+use environment::{CoreType, Environment, Load, Roots, Underneath};
+use host::{Executor, Interrupt, Reading};
 use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
 use table::Kernel;
 
 /// A shorter run waits until this much time has passed, so that the counter's rate is exact: 100 ns in 50 ms are 2 ppm.
 const SHORTEST_CALIBRATION: Duration = Duration::from_millis(50);
+
+/// Where a measurement of this Linux is made.
+pub struct Here {
+    /// The CPUs that it may use, and their kinds.
+    pub cpus: BTreeMap<usize, CoreType>,
+    /// Why real-time priority was refused; none if it was not.
+    pub realtime_refused: Option<String>,
+    /// Ends the measurement when set.
+    pub interrupt: Interrupt,
+    /// The machine, captured before.
+    pub environment: Environment,
+    /// What earlier runs of this machine found.
+    pub earlier: Earlier,
+}
 
 /// The beginning.
 pub(crate) struct Around {
@@ -34,15 +49,9 @@ impl Around {
         Around { begin, started, reading, roots, underneath, load, cpu }
     }
 
-    /// What is known of the measurement when it has ended, and the load meanwhile.
-    pub fn end(
-        self,
-        plan: &HostPlan,
-        executor: &dyn Executor,
-        interrupted: bool,
-        realtime_refused: Option<String>,
-        cores: BTreeMap<usize, CoreType>,
-    ) -> (Facts, LoadDuring) {
+    /// What is known of the measurement when it has ended, and the machine with the load meanwhile.
+    pub fn end(self, plan: &HostPlan, executor: &dyn Executor, here: Here) -> (Facts, Environment) {
+        let interrupted = here.interrupt.load(Ordering::Relaxed);
         let lasted = executor.now().saturating_sub(self.begin);
         std::thread::sleep(SHORTEST_CALIBRATION.saturating_sub(lasted));
         let tsc_hz = self.reading.zip(Reading::now()).and_then(|(first, last)| first.tsc_hz(&last));
@@ -56,15 +65,15 @@ impl Around {
             seed: plan.seed,
             interrupted,
             ended: None,
-            realtime: plan.realtime && realtime_refused.is_none(),
-            realtime_refused,
+            realtime: plan.realtime && here.realtime_refused.is_none(),
+            realtime_refused: here.realtime_refused,
             tsc_hz,
-            cores,
-            earlier: Earlier::new(),
+            cores: here.cpus,
+            earlier: here.earlier,
             changes: Underneath::now(&self.roots).changes_since(&self.underneath),
             command: None,
             probes: Probes::embedded(),
         };
-        (facts, load)
+        (facts, Environment { load: Some(load), ..here.environment })
     }
 }

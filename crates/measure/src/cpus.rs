@@ -1,5 +1,6 @@
 //! Which CPU the next round is taken on: the one that was quiet last.
 
+use crate::plan::CpuChoice;
 use environment::CoreType;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -114,6 +115,22 @@ impl Cpus {
 
 fn averaged(before: Option<f64>, latest: f64) -> Option<f64> {
     Some(before.map_or(latest, |before| before + WEIGHT * (latest - before)))
+}
+
+/// The CPUs of each kind that is measured.
+pub(crate) fn groups(choice: CpuChoice, cpus: &BTreeMap<usize, CoreType>) -> Vec<BTreeMap<usize, CoreType>> {
+    let of = |wanted: &dyn Fn(usize, CoreType) -> bool| -> BTreeMap<usize, CoreType> {
+        let chosen = cpus.iter().map(|(cpu, core)| (*cpu, *core));
+        chosen.filter(|(cpu, core)| wanted(*cpu, *core)).collect()
+    };
+    let kinds = [CoreType::Performance, CoreType::Uniform, CoreType::Efficient];
+    let by_kind = kinds.map(|kind| of(&|_, core| core == kind));
+    let mut by_kind = by_kind.into_iter().filter(|group| !group.is_empty());
+    match choice {
+        CpuChoice::Only(cpu) => vec![of(&|other, _| other == cpu)],
+        CpuChoice::Quiet => by_kind.next().into_iter().collect(),
+        CpuChoice::EveryKind => by_kind.collect(),
+    }
 }
 
 #[cfg(test)]

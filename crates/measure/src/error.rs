@@ -14,6 +14,13 @@ pub enum Error {
     Interrupted,
 }
 
+impl Error {
+    /// There is nothing to measure on.
+    pub(crate) fn no_cpu() -> Error {
+        Error::Environment("there is no CPU to measure on".into())
+    }
+}
+
 impl From<lab::Trouble> for Error {
     fn from(trouble: lab::Trouble) -> Error {
         match trouble {

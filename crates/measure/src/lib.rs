@@ -4,7 +4,9 @@
 pub mod arms;
 mod around;
 mod conclude;
+mod course;
 mod cpus;
+mod described;
 mod drive;
 mod earlier;
 mod error;
@@ -19,12 +21,14 @@ mod scout;
 pub mod select;
 mod width;
 
+pub use around::Here;
 pub use conclude::{Facts, Probes, recompute};
+pub use course::MOST_ROUNDS;
 pub use document::Counter;
 pub use drive::{Answer, Measurer, Progress, Taken, drive};
 pub use earlier::{Earlier, earlier};
 pub use error::Error;
-pub use linux::{MOST_ROUNDS, Setting, measure};
+pub use linux::{Setting, measure};
 pub use loops::Loops;
 pub use plan::{CpuChoice, HostPlan};
 pub use row::{Row, TableRow};

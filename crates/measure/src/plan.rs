@@ -1,7 +1,7 @@
 //! What to measure on this Linux. Made without touching the system.
 
 use crate::row::TableRow;
-use record::Footprint;
+use record::{Footprint, Request, abi};
 use std::time::Duration;
 
 /// Which CPUs to measure on.
@@ -13,6 +13,16 @@ pub enum CpuChoice {
     Only(usize),
     /// Each kind of core, side by side.
     EveryKind,
+}
+
+impl CpuChoice {
+    /// The one CPU that was asked for, if it was one.
+    pub fn only(self) -> Option<usize> {
+        match self {
+            CpuChoice::Only(cpu) => Some(cpu),
+            CpuChoice::Quiet | CpuChoice::EveryKind => None,
+        }
+    }
 }
 
 /// What to measure.
@@ -46,6 +56,23 @@ impl HostPlan<'_> {
 
     /// Bursts of calls back to back in a round, at most.
     pub const BURSTS: u64 = 16;
+
+    /// What a probe is asked on CPUs whose rounds are so many times longer: no footprint, whole blocks, the CPU and the parent as the probe finds
+    /// them, and not the path.
+    pub(crate) fn request((entry, operation): TableRow, longer: u64) -> Request {
+        Request {
+            entry: entry.id,
+            operation: operation.id,
+            blocks: HostPlan::BLOCKS * longer,
+            ticks: HostPlan::TICKS * longer,
+            bursts: HostPlan::BURSTS,
+            parent: abi::REQUEST_ASK,
+            cpu: abi::REQUEST_ASK,
+            path: false,
+            samples: abi::BLOCK_SAMPLES,
+            footprint: Footprint::NONE,
+        }
+    }
 
     /// How many rows the document will have of each kind of core.
     pub fn measured(&self) -> usize {

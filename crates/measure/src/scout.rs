@@ -1,9 +1,8 @@
 //! Looks at CPUs: short runs of a cheap row tell how quiet each is now. By that a CPU is chosen for a guest before it is
 //! started, and for the next round on a host.
 
-use crate::cpus::Cpus;
+use crate::cpus::{Cpus, groups};
 use crate::earlier::Earlier;
-use crate::linux::groups;
 use crate::live::Live;
 use crate::plan::{CpuChoice, HostPlan};
 use crate::row::TableRow;
@@ -54,19 +53,13 @@ impl Lookout {
 
     /// A short run on a CPU.
     pub fn look_at(&mut self, executor: &mut dyn Executor, cpu: usize) {
-        let (entry, operation) = self.row;
-        let longer = self.cpus.longer(cpu);
+        let (entry, _) = self.row;
         let request = Request {
-            entry: entry.id,
-            operation: operation.id,
-            blocks: HostPlan::BLOCKS * longer,
-            ticks: HostPlan::TICKS * longer,
             bursts: 1,
             parent: self.parent,
             cpu: cpu as u64,
-            path: false,
             samples: SAMPLES,
-            footprint: record::Footprint::NONE,
+            ..HostPlan::request(self.row, self.cpus.longer(cpu))
         };
         // A CPU on which no probe runs is not chosen: it shows no quiet canary.
         let records = executor.measure(entry.probe, cpu, &request).unwrap_or_default();

@@ -1,5 +1,6 @@
 //! What would go wrong when `path.c` copies a template, found when the kernel is built.
 
+use crate::template::{ENTERED_BY, NUMBERS};
 use crate::{Condition, Path, Paths, Step, Steps};
 use iced_x86::{FlowControl, Instruction, OpKind};
 use table::Table;
@@ -8,10 +9,16 @@ use table::Table;
 const PARAMETER_VALUE: u32 = 0x5a5a_5a5a;
 
 /// Hooks by number, in the order in which a path has them.
-const HOOKS: [&str; 5] = ["IN_EARLY", "IN_KERNEL", "IN_SAVED", "OUT_SAVED", "OUT_LATE"];
+const HOOKS: [&str; 6] = ["IN_EARLY", "IN_KERNEL", "IN_SAVED", "OUT_SAVED", "OUT_LATE", "AT_SWITCH"];
+
+/// The first so many are those of an entry's path.
+const OF_ENTRIES: usize = 5;
 
 /// How many values `ENTERED_BY` has.
 const KINDS: u32 = 6;
+
+/// How many values `NUMBERS` has.
+const ABIS: u32 = 3;
 
 /// Bytes of a displacement.
 const DISPLACEMENT: u64 = 4;
@@ -61,8 +68,9 @@ impl Check<'_> {
             ));
         }
         // Each block has a piece for its beginning and one for its end.
-        let hooks = steps.iter().filter(|step| step.hook.is_some()).count();
-        let pieces = steps.len() + 2 + 2 * hooks * self.paths.attached.len();
+        let blocks_of = |hook: u64| self.paths.attached.iter().filter(|(on, _)| *on == hook).count();
+        let blocks: usize = steps.iter().filter_map(|step| step.hook).map(blocks_of).sum();
+        let pieces = steps.len() + 2 + 2 * blocks;
         if pieces as u64 > limits.pieces {
             wrong.push(format!(
                 "it may have {pieces} pieces, and path.c has room for {}: see MAX_PIECES",
@@ -71,7 +79,7 @@ impl Check<'_> {
         }
         if path.kind != 0 {
             let order: Vec<u64> = steps.iter().filter_map(|step| step.hook).collect();
-            for (hook, name) in (1..).zip(HOOKS) {
+            for (hook, name) in (1..).zip(HOOKS).take(OF_ENTRIES) {
                 let count = order.iter().filter(|known| **known == hook).count();
                 if count == 0 || (count > 1 && name != "OUT_LATE") {
                     wrong.push(format!("it has the hook {name} {count} times"));
@@ -160,13 +168,21 @@ impl Check<'_> {
                     at(row[0])
                 ));
             }
-            let of_switch = |switch: &&table::Switch| u64::from(switch.id) == row[1];
-            let switch = self.table.switches.iter().find(of_switch);
-            if switch.is_none_or(|switch| switch.range.is_none()) {
+            if !self.is_number(row[1]) {
                 wrong.push(format!("{} PARAMETER names switch {}, which is no number", at(row[0]), row[1]));
             }
         }
+        let multiplied =
+            step.executed.map(|executed| u64::from(executed.switch)).filter(|switch| *switch != 0);
+        if let Some(switch) = multiplied.filter(|switch| !self.is_number(*switch)) {
+            wrong.push(format!("{} EXECUTES names switch {switch}, which is no number", at(step.start)));
+        }
         wrong
+    }
+
+    fn is_number(&self, switch: u64) -> bool {
+        let named = self.table.switches.iter().find(|known| u64::from(known.id) == switch);
+        named.is_some_and(|known| known.range.is_some())
     }
 
     /// What is wrong with a branch, if anything is.
@@ -220,11 +236,13 @@ impl Check<'_> {
             .all(|condition| allowed(&from.conditions, condition.which) & !condition.values == 0)
     }
 
-    /// All values of a switch, or of ENTERED_BY, as a mask.
+    /// All values of a switch, of ENTERED_BY or of NUMBERS, as a mask.
     fn values(&self, which: u32) -> Option<u32> {
         let below = |count: u32| u32::MAX >> (32 - count.clamp(1, 32));
-        if which == 0 {
-            return Some(below(KINDS));
+        match which {
+            ENTERED_BY => return Some(below(KINDS)),
+            NUMBERS => return Some(below(ABIS)),
+            _ => {}
         }
         let switch = self.table.switches.iter().find(|switch| u32::from(switch.id) == which)?;
         Some(match switch.range {

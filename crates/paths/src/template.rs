@@ -13,10 +13,19 @@ const PATH_QUADS: usize = 5;
 /// A number from here on has this bit of a condition.
 const LAST_BIT: u32 = 31;
 
+/// In place of a switch's id: how the path is entered (`lab/entry/layout.h`).
+pub(crate) const ENTERED_BY: u32 = 0;
+
+/// Likewise: whose system calls it serves.
+pub(crate) const NUMBERS: u32 = 0xffff;
+
+/// Of a path's record: how it is entered; above it, whose system calls it serves.
+const KIND_BITS: u32 = 8;
+
 /// What a step's presence depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Condition {
-    /// The id of a switch; 0 for how the path is entered.
+    /// The id of a switch; [`ENTERED_BY`] or [`NUMBERS`] for what the path is.
     pub which: u32,
     /// A bit for each value.
     pub values: u32,
@@ -27,6 +36,17 @@ impl Condition {
     pub fn allows(&self, value: u32) -> bool {
         self.values >> value.min(LAST_BIT) & 1 == 1
     }
+}
+
+/// How many instructions one call executes of a step, where that is not each of them once (EXECUTES of path.inc).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Executed {
+    /// Always.
+    pub count: u64,
+    /// And for each of a switch's number.
+    pub each: u64,
+    /// The id of that switch; 0 if there is none.
+    pub switch: u32,
 }
 
 /// A step of a template; or a hook, which has no code.
@@ -42,6 +62,8 @@ pub struct Step {
     pub code: Vec<u8>,
     /// If it is a hook: its number.
     pub hook: Option<u64>,
+    /// What is executed of it, if that is not each instruction once.
+    pub executed: Option<Executed>,
 }
 
 impl Step {
@@ -83,8 +105,26 @@ pub struct Path {
     pub name: String,
     /// How it is entered: `BY_*` of `lab/entry/layout.h`.
     pub kind: u32,
+    /// Whose system calls it serves: `NUMBERS_*`.
+    pub numbers: u32,
     /// Its own steps and hooks.
     pub own: Steps,
+}
+
+/// The table of what steps execute, by address.
+struct Declared(Vec<u64>);
+
+impl Declared {
+    const QUADS: usize = 4;
+
+    /// Of the step whose code is there.
+    fn within(&self, start: u64, end: u64) -> Option<Executed> {
+        let inside = |row: &&[u64]| row.first().is_some_and(|at| (start..end).contains(at));
+        match self.0.chunks_exact(Self::QUADS).find(inside)? {
+            [_, count, each, switch] => Some(Executed { count: *count, each: *each, switch: *switch as u32 }),
+            _ => None,
+        }
+    }
 }
 
 /// What no path may exceed.
@@ -118,14 +158,19 @@ impl Paths {
     /// [`Error`] when the file has no paths, or its tables point to nowhere.
     pub fn read(file: &File) -> Result<Paths, Error> {
         let paths = file.table("path_list")?;
+        let executed = Declared(file.table("path_executed")?);
         let path = |quads: &[u64]| match quads {
-            [_, _, steps, name, kind] => {
-                Ok(Path { name: file.text(*name)?, kind: *kind as u32, own: steps_at(file, *steps)? })
-            }
+            [_, _, steps, name, kind] => Ok(Path {
+                name: file.text(*name)?,
+                kind: *kind as u32 & ((1 << KIND_BITS) - 1),
+                numbers: *kind as u32 >> KIND_BITS,
+                own: steps_at(file, *steps, &executed)?,
+            }),
             _ => Err(Error::NoSymbol("path_list_end behind the last path".into())),
         };
         let attached = file.table("path_attached")?;
-        let attached = attached.chunks_exact(2).map(|pair| Ok((pair[1], steps_at(file, pair[0])?)));
+        let attached =
+            attached.chunks_exact(2).map(|pair| Ok((pair[1], steps_at(file, pair[0], &executed)?)));
         let limits = file.symbol("path_limits")?;
         let limit = |index: u64| file.quad(limits + 8 * index);
         Ok(Paths {
@@ -152,9 +197,12 @@ impl Paths {
     /// The steps of a path with those that are attached to its hooks, which depend on switches alone.
     pub fn steps(&self, path: &Path) -> Vec<Step> {
         let of_path = |step: &Step| {
-            let (kinds, switches): (Vec<Condition>, Vec<Condition>) =
-                step.conditions.iter().partition(|condition| condition.which == 0);
-            let is_meant = kinds.iter().all(|condition| condition.allows(path.kind));
+            let is_of_path = |condition: &&Condition| [ENTERED_BY, NUMBERS].contains(&condition.which);
+            let (own, switches): (Vec<Condition>, Vec<Condition>) =
+                step.conditions.iter().partition(is_of_path);
+            let is_meant = own.iter().all(|condition| {
+                condition.allows(if condition.which == NUMBERS { path.numbers } else { path.kind })
+            });
             is_meant.then(|| Step { conditions: switches, ..step.clone() })
         };
         let mut steps = Vec::new();
@@ -174,7 +222,7 @@ impl Paths {
     }
 }
 
-fn steps_at(file: &File, mut at: u64) -> Result<Steps, Error> {
+fn steps_at(file: &File, mut at: u64, executed: &Declared) -> Result<Steps, Error> {
     let mut steps = Vec::new();
     loop {
         let [start, name, conditions, hook] = [0, 8, 16, 24].map(|offset| file.quad(at + offset));
@@ -193,6 +241,7 @@ fn steps_at(file: &File, mut at: u64) -> Result<Steps, Error> {
             start,
             code: file.bytes(start, end.saturating_sub(start))?.to_vec(),
             hook: (hook != 0).then_some(hook),
+            executed: executed.within(start, end),
         });
         at += STEP_BYTES;
     }

@@ -193,3 +193,14 @@ fn conditions_and_parameters_name_what_there_is() {
         "switch 4, which is no number",
     );
 }
+
+#[test]
+fn what_a_step_executes_is_declared_in_it() {
+    let lines = "STEP \"a\"\n EXECUTES 6, 3, SWITCH_CR3_WRITES\n nop\nSTEP \"b\"\nSTEP \"c\"\n ret\n EXECUTES 12\n nop";
+    let source = format!("PATH odd, BY_KERNEL\n{lines}\nEND_PATH\n");
+    let paths = read(&source);
+    let declared: Vec<_> = paths.steps(&paths.paths[0]).iter().map(|step| step.executed).collect();
+    let of = |count, each, switch| Some(paths::Executed { count, each, switch });
+    assert_eq!(declared, [of(6, 3, 9), None, of(12, 0, 0)]);
+    refused("STEP \"a\"\n EXECUTES 1, 2, SWITCH_PTI\n ret", "EXECUTES names switch 4, which is no number");
+}

@@ -1,6 +1,6 @@
 //! Whether the publications contradict themselves or the table of entries.
 
-use crate::{Column, Publication, Publications, Row, Unit};
+use crate::{Column, Publication, Publications, Ratio, Row, Unit};
 use std::collections::{BTreeMap, BTreeSet};
 use table::{Kernel, Table};
 use toml::Spanned;
@@ -32,6 +32,10 @@ pub(crate) fn check(all: &Publications, table: &Table) -> Result<(), Wrong> {
             of_row(row.get_ref(), publication, table)
                 .map_err(|what| wrong_in(publication, row, "row", what))?;
         }
+        for ratio in &publication.ratios {
+            of_ratio(ratio.get_ref(), publication)
+                .map_err(|what| wrong_in(publication, ratio, "ratio", what))?;
+        }
     }
     Ok(())
 }
@@ -52,6 +56,12 @@ impl Named for Row {
     }
 }
 
+impl Named for Ratio {
+    fn name(&self) -> &str {
+        &self.name
+    }
+}
+
 fn wrong_in(publication: &Publication, part: &Spanned<impl Named>, kind: &str, what: String) -> Wrong {
     let name = part.get_ref().name();
     Wrong { at: part.span().start, what: format!("publication {}, {kind} {name}: {what}", publication.name) }
@@ -65,11 +75,13 @@ fn is_plain(name: &str) -> bool {
 fn of_publication(publication: &Publication) -> Result<(), String> {
     twice("column", publication.columns.iter().map(|column| column.get_ref().name.as_str()))?;
     twice("row", publication.rows.iter().map(|row| row.get_ref().name.as_str()))?;
+    twice("ratio", publication.ratios.iter().map(|ratio| ratio.get_ref().name.as_str()))?;
     if publication.columns.is_empty() || publication.rows.is_empty() {
         return Err("it has no column or no row".into());
     }
     let named = publication.columns.iter().map(|column| &column.get_ref().name);
     let long = named.chain(publication.rows.iter().map(|row| &row.get_ref().name));
+    let long = long.chain(publication.ratios.iter().map(|ratio| &ratio.get_ref().name));
     if let Some(name) = long.into_iter().find(|name| name.is_empty() || name.chars().count() > LONGEST) {
         return Err(format!("a heading has 1 to {LONGEST} characters, and \"{name}\" has not"));
     }
@@ -132,6 +144,19 @@ fn of_row(row: &Row, publication: &Publication, table: &Table) -> Result<(), Str
         serves(table, Kernel::Lab, entry, operation)?;
     }
     of_set(&row.set, table)
+}
+
+fn of_ratio(ratio: &Ratio, publication: &Publication) -> Result<(), String> {
+    let rows = |name: &str| publication.rows.iter().any(|row| row.get_ref().name == name);
+    let columns = |name: &str| publication.columns.iter().any(|column| column.get_ref().name == name);
+    let sides = ratio.sides(publication);
+    if let Some((row, column)) = sides.iter().find(|(row, column)| !rows(row) || !columns(column)) {
+        return Err(format!("there is no row {row} or no column {column}"));
+    }
+    if sides[0] == sides[1] {
+        return Err("it compares a figure with itself".into());
+    }
+    ratio.published(publication).map(drop).ok_or_else(|| "one of its figures was not published".into())
 }
 
 fn serves(table: &Table, kernel: Kernel, entry: &str, operation: &str) -> Result<(), String> {

@@ -5,10 +5,14 @@
 
 mod check;
 mod loops;
+mod ratio;
 mod reproduction;
 
 pub use loops::{Loop, Take, Timed, Took};
-pub use reproduction::{Figure, Here, InLab, LabFigure, LabUnit, Measured, Parts, Reproduction, Way};
+pub use ratio::Ratio;
+pub use reproduction::{
+    Compared, Figure, Here, InLab, LabFigure, LabUnit, Measured, Parts, Reproduction, Way,
+};
 
 use environment::Environment;
 use serde::{Deserialize, Serialize};
@@ -261,6 +265,9 @@ pub struct Publication {
     /// What was measured.
     #[serde(rename = "row")]
     pub rows: Vec<Spanned<Row>>,
+    /// What its author concluded: figures as parts of others.
+    #[serde(rename = "ratio", default)]
+    pub ratios: Vec<Spanned<Ratio>>,
 }
 
 impl Publication {
@@ -283,6 +290,11 @@ impl Publication {
             }
         }
         all
+    }
+
+    /// Whether only the lab can measure it.
+    pub fn is_for_lab(&self, table: &Table) -> bool {
+        self.on_linux().is_empty() && self.rows.iter().any(|row| row.get_ref().in_lab(table).is_some())
     }
 
     /// The lab's switches that stand for a row in a column.
@@ -418,6 +430,12 @@ mod tests {
             ("name = \"PTI off\"", "name = \"PTI on\"", "it has two columns PTI on"),
             ("name = \"sysenter\"", "name = \"int 80h\"", "it has two rows int 80h"),
             ("name = \"sysenter\"", "name = \"sysenter, from 32-bit code\"", "1 to 20 characters"),
+            ("of = \"off, trampoline\"", "of = \"the trampoline\"", "there is no row the trampoline"),
+            ("column = \"no PCID\"", "column = \"none\"", "no column none"),
+            ("of = \"one more CR3 write\"", "of = \"PTI on\"", "it compares a figure with itself"),
+            ("to_column = \"PCID\"", "to_column = \"no PCID\"", "it compares a figure with itself"),
+            ("of = \"PTI on\"", "of = \"PTI on\"\ncolumn = \"no PCID\"", "was not published"),
+            ("name = \"both writes\"", "name = \"one more write\"", "it has two ratios one more write"),
             ("name = \"l4re-null\"", "name = \"pti-costs\"", "the name is taken"),
             ("name = \"l4re-null\"", "name = \"L4Re null\"", "not of a-z 0-9"),
             ("calls = 16384", "calls = 0", "loop: 0 calls; the probe makes 1 to 1000000"),

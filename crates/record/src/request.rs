@@ -47,6 +47,12 @@ impl Request {
         .collect()
     }
 
+    /// The same among a footprint. Calls back to back have nothing between them, so that there are none.
+    pub fn among(self, footprint: Footprint) -> Request {
+        let bursts = if footprint == Footprint::NONE { self.bursts } else { 0 };
+        Request { footprint, bursts, ..self }
+    }
+
     /// The arguments that make a probe describe the auxiliary vector and the vDSO instead.
     pub fn describe() -> Vec<String> {
         vec![abi::MODE_DESCRIBE.to_string()]

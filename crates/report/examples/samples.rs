@@ -1,7 +1,9 @@
-//! Writes the documents that `tests/page.sh` makes pages of to a folder: `cargo run -p report --example samples FOLDER`.
+//! Writes the documents and bills that `tests/page.sh` makes pages and pictures of to a folder: `cargo run -p report --example samples FOLDER`.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+#[path = "../tests/bills/mod.rs"]
+mod bills;
 #[path = "../tests/sample/mod.rs"]
 mod sample;
 
@@ -22,5 +24,16 @@ fn main() {
     for (name, document) in documents {
         let bytes = serde_json::to_vec(&document).unwrap();
         std::fs::write(folder.join(format!("{name}.json")), bytes).unwrap();
+    }
+    let bills = [
+        ("bill-counted", bills::counted()),
+        ("bill-cycles", bills::in_cycles()),
+        ("bill-shrinking", bills::shrinking()),
+        ("bill-nothing", bills::nothing()),
+        ("bill-many", bills::many()),
+        ("bill-hostile", bills::filled(bills::HOSTILE)),
+    ];
+    for (name, bill) in bills {
+        std::fs::write(folder.join(format!("{name}.json")), serde_json::to_vec(&bill).unwrap()).unwrap();
     }
 }

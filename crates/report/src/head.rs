@@ -15,6 +15,12 @@ pub(crate) const NOISE: &str = "noise";
 /// The label of when and by what it was measured.
 pub(crate) const MEASURED: &str = "measured";
 
+/// The label of what makes every system call of the process dearer.
+pub(crate) const PROCESS: &str = "process";
+
+/// The label of the command that the probes ran under.
+pub(crate) const COMMAND: &str = "command";
+
 /// What is said of a partial document below the rows.
 pub(crate) const PARTIAL: &str =
     "PARTIAL: the run was cut short. Rows may be missing, and others are less precise.";
@@ -63,7 +69,7 @@ fn machine(document: &Document) -> Vec<Fact> {
     }
     let command = document.measurement.command.as_ref();
     let mut facts: Vec<Fact> = command
-        .map(|command| fact("command", format!("{command} (the probes ran under it)")))
+        .map(|command| fact(COMMAND, format!("{command} (the probes ran under it)")))
         .into_iter()
         .collect();
     facts.extend([
@@ -82,7 +88,7 @@ fn beyond_the_first_screen(document: &Document, verbose: bool) -> Vec<Fact> {
     if !document.is_of_lab() {
         facts.push(fact("vsyscall", vsyscall(environment)));
         facts.push(fact("mitigations", mitigations(environment, verbose)));
-        facts.extend(taxes(environment).map(|text| fact("process", text)));
+        facts.extend(taxes(environment).map(|text| fact(PROCESS, text)));
         let common = Some(common(document)).filter(|common| !common.is_empty());
         facts.extend(common.map(|text| fact("cores", text)));
     }
@@ -164,7 +170,7 @@ fn clocks(measurement: &Measurement, environment: &Environment) -> String {
 fn more(document: &Document) -> Vec<Fact> {
     let (environment, measurement) = (&document.environment, &document.measurement);
     let mut facts = match &environment.lab {
-        Some(lab) => lab::more(lab),
+        Some(lab) => lab::more(environment.guest.as_ref(), lab),
         None => vec![fact("command line", text(&environment.kernel.command_line))],
     };
     if !is_counted(document) {

@@ -4,12 +4,14 @@ use crate::configuration::{common, written};
 use crate::figure::ABSENT;
 use crate::head::{Fact, fact, is_counted};
 use document::{Document, Machine};
-use environment::{Lab, LabCounters, Ring0, Verdict};
+use environment::{Guest, Lab, LabCounters, Ring0, Verdict};
 
 /// The facts that only the lab has.
 pub(crate) fn facts(document: &Document, lab: &Lab) -> Vec<Fact> {
+    let unknown = Guest::default();
+    let guest = document.environment.guest.as_ref().unwrap_or(&unknown);
     let mut facts = vec![
-        fact("lab", machine(document, lab)),
+        fact("lab", machine(document, guest, lab)),
         fact("figures", figures(document).to_owned()),
         fact("ring 0", ring0(lab, is_counted(document))),
         fact("switches", switches(document, lab)),
@@ -43,13 +45,11 @@ fn switches(document: &Document, lab: &Lab) -> String {
 }
 
 /// Only in verbose heads.
-pub(crate) fn more(lab: &Lab) -> Vec<Fact> {
+pub(crate) fn more(guest: Option<&Guest>, lab: &Lab) -> Vec<Fact> {
     let known = |text: &Option<String>| text.clone().unwrap_or_else(|| ABSENT.to_owned());
+    let came_up = guest.map(|guest| format!("{:.0}", guest.boot_to_first_record_ms));
     let mut facts = vec![
-        fact(
-            "boot",
-            format!("{:.0} ms to the first record, by {}", lab.boot_to_first_record_ms, known(&lab.loader)),
-        ),
+        fact("boot", format!("{} ms to the first record, by {}", known(&came_up), known(&lab.loader))),
         fact("gateway", known(&lab.gateway)),
         fact("memory", format!("{} MiB for programs", lab.memory >> 20)),
         fact("microcode", known(&lab.microcode)),
@@ -58,20 +58,20 @@ pub(crate) fn more(lab: &Lab) -> Vec<Fact> {
     facts
 }
 
-fn machine(document: &Document, lab: &Lab) -> String {
+fn machine(document: &Document, guest: &Guest, lab: &Lab) -> String {
     let version = document.environment.kernel.release.as_deref().unwrap_or(ABSENT);
     let features = if lab.features.is_empty() { "none".to_owned() } else { lab.features.join(" ") };
     let accelerator = match document.measurement.place.machine.known() {
         // The emulator is the program itself.
         Some(Machine::Bochs | Machine::Host) => String::new(),
         Some(Machine::QemuTcg | Machine::QemuKvm) | None => {
-            format!(" with {}", lab.accelerator.to_uppercase())
+            format!(" with {}", guest.accelerator.to_uppercase())
         }
     };
     format!(
         "kentry's own kernel {version} in {}{accelerator}, CPU model {} ({}), features {features}",
-        lab.emulator,
-        lab.cpu_model,
+        guest.emulator,
+        guest.cpu_model,
         lab.vendor.as_deref().unwrap_or(ABSENT),
     )
 }

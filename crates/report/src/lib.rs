@@ -10,6 +10,7 @@
 mod arrange;
 mod ascii;
 mod bar;
+mod bill;
 mod cells;
 mod compare;
 mod configuration;
@@ -34,6 +35,7 @@ mod text;
 mod verdicts;
 
 pub use ascii::ascii;
+pub use bill::{BillFormat, bill};
 pub use compare::{CompareFormat, answer, comparison, refusal};
 pub use format::{Format, UnknownFormat};
 pub use list::list;

@@ -26,6 +26,11 @@ pub fn plain_os(text: &OsStr) -> String {
     out
 }
 
+/// The same without the characters that XML 1.0 forbids, however they are escaped: two that are no control characters.
+pub(crate) fn xml(text: &str) -> String {
+    plain(text).replace('\u{fffe}', "\\u{fffe}").replace('\u{ffff}', "\\u{ffff}")
+}
+
 /// Control characters (Unicode category Cc, with the C1 set that begins sequences in one byte), format characters
 /// (Cf: directions, joiners, invisible ones, tags), line separators and variation selectors.
 pub(crate) fn steers(c: char) -> bool {

@@ -9,8 +9,13 @@ use stats::NoiseKind;
 pub fn origin(document: &Document) -> Vec<String> {
     let (environment, measurement) = (&document.environment, &document.measurement);
     let known = |text: &Option<String>| text.as_deref().unwrap_or(ABSENT).to_owned();
-    let machine = match &environment.lab {
-        Some(lab) => format!("the lab in {}, CPU model {}", lab.emulator, lab.cpu_model),
+    let machine = match &environment.guest {
+        Some(guest) => format!(
+            "{} in {}, CPU model {}",
+            if document.is_of_lab() { "the lab" } else { "a guest's kernel" },
+            guest.emulator,
+            guest.cpu_model
+        ),
         None => format!(
             "{}, Linux {}{}",
             known(&environment.cpu.brand),

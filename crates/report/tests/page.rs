@@ -139,6 +139,28 @@ fn several_runs_stand_side_by_side_without_a_verdict() {
 }
 
 #[test]
+fn what_one_runs_probes_ran_under_stands_beside_its_name() {
+    let mut filtered = sample::ordinary();
+    filtered.environment.limits.seccomp = Some("filter".into());
+    filtered.environment.limits.seccomp_filters = Some(2);
+    let under = r#"<span class="under">seccomp filter, filters: 2</span>"#;
+    let named = |page: &str| page.matches(under).count();
+    let both = made(&[run("plain", sample::ordinary()), run("filtered", filtered.clone())]);
+    assert_eq!(named(&both), 1, "beside the one name alone");
+    assert!(both.contains(&format!("filtered {under}</h2>")), "{both}");
+    let mut compared = pair(sample::ordinary(), filtered.clone());
+    compared[1].document.measurement.command = Some("sandbox".into());
+    let page = made(&compared);
+    assert!(page.contains("sandbox (the probes ran under it)</span>"));
+    assert_eq!(named(&page), 2, "and where their comparison begins");
+    let fact = "<dt>process</dt><dd>seccomp filter, filters: 2</dd>";
+    let alike = made(&[run("one", filtered.clone()), run("other", filtered.clone())]);
+    assert_eq!((named(&alike), alike.matches(fact).count()), (0, 1), "a fact of both");
+    assert_eq!(of(filtered).matches(fact).count(), 2, "at its head, and among all facts");
+    assert!(!of(sample::ordinary()).contains("<dt>process</dt>"));
+}
+
+#[test]
 fn a_page_says_what_the_comparison_of_its_runs_says() {
     let first = sample::with_rounds(sample::full());
     let runs = pair(first.clone(), sample::later(first));

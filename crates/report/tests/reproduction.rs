@@ -85,6 +85,45 @@ const TABLE: &str = r##"
     name = "whole suite"
     published = [1150.4]
     absent = "it is a suite"
+
+    [[publication]]
+    name = "changes"
+    title = "what isolation took"
+    source = "A fourth"
+    unit = "index"
+    about = "An index."
+    base = "off"
+    [[publication.column]]
+    name = "index"
+    [[publication.row]]
+    name = "off"
+    published = [400]
+    lab = "syscall-x86_64"
+    operation = "getppid"
+    set = { pti = "off" }
+    absent = "only the lab can tell"
+    [[publication.row]]
+    name = "on"
+    published = [300]
+    lab = "syscall-x86_64"
+    operation = "getppid"
+    set = { pti = "on" }
+    absent = "only the lab can tell"
+    [[publication.row]]
+    name = "on, gate"
+    published = [200]
+    lab = "int80-x86_64"
+    operation = "getppid"
+    set = { pti = "on" }
+    absent = "only the lab can tell"
+    [[publication.ratio]]
+    name = "<isolation>"
+    of = "on"
+    to = "off"
+    [[publication.ratio]]
+    name = "gate"
+    of = "on, gate"
+    to = "on"
 "##;
 
 fn all() -> Publications {
@@ -169,6 +208,35 @@ fn rendered(name: &str, lab: bool, format: Format, style: Style) -> String {
     let found = made(name, lab);
     let found = if name == "nothing" { Reproduction { ways: Vec::new(), ..found } } else { found };
     String::from_utf8(reproduction(&found, format, &style).unwrap()).unwrap()
+}
+
+/// What only the lab tells, in cycles or in instructions.
+fn changes(counted: bool, format: Format, style: Style) -> String {
+    let mut run = in_lab();
+    if !counted {
+        run.measurement.place = Place::new(Machine::QemuKvm, Kernel::Lab);
+        for row in &mut run.results {
+            let instructions = row.instructions.take();
+            row.core_cycles = instructions.and_then(|count| cost(count.estimate.0));
+        }
+    }
+    let here = Environment::default();
+    let parts = Parts { here: &here, run: None, timed: &[], lab: Some(&run) };
+    let found = Reproduction::of(all().find("changes").unwrap(), &parts, Table::get());
+    String::from_utf8(reproduction(&found, format, &style).unwrap()).unwrap()
+}
+
+#[test]
+fn what_an_author_concluded() {
+    assert_snapshot!("changes", changes(false, Format::Text, PLAIN));
+    assert_snapshot!("changes-markdown", changes(false, Format::Markdown, PLAIN));
+    assert_snapshot!("changes-csv", changes(false, Format::Csv, PLAIN));
+    assert_snapshot!("changes-json", changes(false, Format::Json, PLAIN));
+    assert_snapshot!("changes-counted", changes(true, Format::Text, PLAIN));
+    for width in 60..=100 {
+        let text = changes(false, Format::Text, Style { width, ..PLAIN });
+        assert!(text.lines().all(|line| line.width() <= width), "{width}: {text}");
+    }
 }
 
 #[test]

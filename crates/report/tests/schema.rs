@@ -131,16 +131,24 @@ fn a_wrong_value_is_refused() {
 }
 
 #[test]
-fn a_wrong_value_about_the_lab_is_refused() {
+fn a_wrong_value_about_a_guest_or_the_lab_is_refused() {
     let good = written(&sample::lab());
     for (field, value) in [
+        ("emulator", json!("")),
         ("accelerator", json!("magic")),
-        ("vendor", json!("Cyrix")),
         ("icount", Value::Null),
+        ("boots", json!([{ "at_ms": 31.4, "seed": -1, "cpu": null }])),
+        ("boot_to_first_record_ms", json!("31")),
+    ] {
+        let mut bad = good.clone();
+        bad["environment"]["guest"][field] = value;
+        assert!(!objections(&bad).is_empty(), "{field} was accepted");
+    }
+    for (field, value) in [
+        ("vendor", json!("Cyrix")),
         ("switches", json!({ "pti": true })),
         ("ring0_ticks", json!(-1)),
         ("features", json!("smep")),
-        ("boot_to_first_record_ms", json!("31")),
         ("tsc", json!({ "by": null, "contradicted_by": null })),
         ("tsc", json!({ "by": { "hz": 0, "source": "plan" }, "contradicted_by": null, "invariant": true })),
         (
@@ -153,10 +161,12 @@ fn a_wrong_value_about_the_lab_is_refused() {
         assert!(!objections(&bad).is_empty(), "{field} was accepted");
     }
     let host = written(&sample::ordinary());
-    assert!(
-        host["environment"].get("lab").is_none(),
-        "a host's document is as it was before there was a lab"
-    );
+    for absent in ["guest", "lab"] {
+        assert!(
+            host["environment"].get(absent).is_none(),
+            "a host's document is as it was before there was a lab"
+        );
+    }
 }
 
 #[test]

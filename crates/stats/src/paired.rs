@@ -77,15 +77,28 @@ impl SignedRank {
             return None;
         }
         let batches = batches(&in_time);
-        let correlation = likely_correlation(&batches);
+        Some(SignedRank::correlated(&batches, in_time.len(), likely_correlation(&batches)))
+    }
+
+    /// Of so many pairs whose neighbours are known to be correlated by this much, 0 to 1; in any order. `None` as for
+    /// [`SignedRank::of`].
+    pub fn with_correlation(pairs: &[Pair], correlation: f64) -> Option<SignedRank> {
+        let differences = pairs.iter().map(|pair| pair.new - pair.base);
+        let finite: Vec<f64> = differences.filter(|difference| difference.is_finite()).collect();
+        let correlation = correlation.clamp(0.0, STRONGEST);
+        (finite.len() >= LEAST_ROUNDS)
+            .then(|| SignedRank::correlated(&batches(&finite), finite.len(), correlation))
+    }
+
+    fn correlated(batches: &[f64], pairs: usize, correlation: f64) -> SignedRank {
         let inflation = (1.0 + correlation) / (1.0 - correlation);
-        Some(SignedRank {
-            means: means_of_two(&batches),
+        SignedRank {
+            means: means_of_two(batches),
             count: batches.len(),
             spread: deviation(batches.len() as f64) * inflation.sqrt(),
-            pairs: in_time.len(),
+            pairs,
             correlation,
-        })
+        }
     }
 
     /// The difference, new less base.

@@ -65,10 +65,16 @@ pub fn render_switches(table: &Table) -> String {
     let needs = table.switches.iter().flat_map(|switch| {
         let features = switch.requires.iter().filter_map(|need| Some((need, need.feature.as_ref()?)));
         features.map(|(need, feature)| {
-            format!("{}, {:#x}u, FEATURE_{}", switch.id, switch.mask(need), feature.to_uppercase())
+            let harmless = usize::from(need.harmless);
+            format!(
+                "{}, {:#x}u, FEATURE_{}, {harmless}",
+                switch.id,
+                switch.mask(need),
+                feature.to_uppercase()
+            )
         })
     });
-    rows(&mut out, "SWITCH_NEEDS", "id, values, feature", needs);
+    rows(&mut out, "SWITCH_NEEDS", "id, values, feature, is_harmless", needs);
     out
 }
 
@@ -130,7 +136,8 @@ mod tests {
                 && header.contains("#define CR3_WRITES_MOST 1000\n")
         );
         assert!(header.contains("ROW(9, \"cr3-writes\", 0, 1000, 0)"));
-        assert!(header.contains("ROW(5, 0xfffffffeu, FEATURE_PCID)"));
+        assert!(header.contains("ROW(5, 0xfffffffeu, FEATURE_PCID, 0)"));
+        assert!(header.contains("ROW(14, 0x2u, FEATURE_IBRS, 1)"));
     }
 
     #[test]

@@ -4,12 +4,53 @@ use crate::{Table, unique};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
+/// What a switch is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Group {
+    /// What an entry saves, and on what it runs.
+    Frame,
+    /// Page tables, and the translations that the processor keeps of them.
+    Isolation,
+    /// What the processor does ahead of time.
+    Speculation,
+    /// What the processor forbids the kernel or programs.
+    Supervisor,
+    /// What a kernel does for a call besides serving it.
+    Work,
+    /// What there is, or is seen: no step of a bill.
+    Kind,
+}
+
+impl Group {
+    /// Every group, in the order in which they are shown.
+    pub const ALL: [Group; 6] =
+        [Group::Frame, Group::Isolation, Group::Speculation, Group::Supervisor, Group::Work, Group::Kind];
+
+    /// Its heading.
+    pub fn heading(self) -> &'static str {
+        match self {
+            Group::Frame => "registers and stack",
+            Group::Isolation => "page tables",
+            Group::Speculation => "speculation",
+            Group::Supervisor => "forbidden by the processor",
+            Group::Work => "work on every call",
+            Group::Kind => "what an entry is",
+        }
+    }
+}
+
 /// Something that can be switched in the lab between two measurements of one boot.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Switch {
     /// Its id; it never changes.
     pub id: u16,
+    /// What it is about.
+    pub group: Group,
+    /// Values of which each has all that the one before it has; the order of a number if there are none.
+    #[serde(default)]
+    pub levels: Vec<String>,
     /// As written on the command line.
     pub name: String,
     /// In a few words.
@@ -85,6 +126,22 @@ impl Switch {
         }
     }
 
+    /// Whether its values are steps of a bill; the others decide what an entry is, or are seen alone.
+    pub fn is_step(&self) -> bool {
+        self.group != Group::Kind
+    }
+
+    /// Whether a value has all that another has, and more.
+    pub fn raises(&self, from: &str, to: &str) -> bool {
+        match self.range {
+            Some(_) => self.value(from).zip(self.value(to)).is_some_and(|(from, to)| from < to),
+            None => {
+                let level = |value: &str| self.levels.iter().position(|level| level == value);
+                level(from).zip(level(to)).is_some_and(|(from, to)| from < to)
+            }
+        }
+    }
+
     /// All values, in few words: `off|on`, `0..1000`.
     pub fn choices(&self) -> String {
         match self.range {
@@ -130,6 +187,12 @@ impl Switch {
         }
         if self.values.len() > LAST_BIT as usize {
             return Err(format!("it has more than {LAST_BIT} values"));
+        }
+        let is_value = |level: &String| self.values.contains(level);
+        if !self.levels.is_empty()
+            && (self.levels.first() != self.values.first() || !self.levels.iter().all(is_value))
+        {
+            return Err("its levels are not of its values, or do not begin with the first".into());
         }
         if self.written(&self.default).as_ref() != Some(&self.default) {
             return Err(format!("the default {} is none of its values", self.default));

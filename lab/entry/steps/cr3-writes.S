@@ -8,6 +8,7 @@
 
 ATTACH IN_KERNEL, 50
 STEP "CR3: write it again", SWITCH_CR3_WRITES, NOT(0)
+	EXECUTES 6, 3, SWITCH_CR3_WRITES
 	push	%rax
 	push	%rcx
 	mov	kernel_cr3, %rax

@@ -1,7 +1,10 @@
 //! What `kentry explain` prints.
 
+pub mod like_here;
 mod operation;
+mod sequence;
 mod subject;
+mod switch;
 
 use crate::error::Error;
 use document::{Document, Outcome, Row};
@@ -22,6 +25,9 @@ pub fn explain(table: &Table, word: &str, document: Option<&Document>) -> Result
         .map(|subject| match subject {
             Subject::Entry(entry) => explain_entry(entry, document),
             Subject::Operation(operation) => operation::explain(table, operation, document),
+            Subject::Switch(known) => switch::explain(table, known),
+            Subject::Setting(setting) => switch::explain_setting(table, setting),
+            Subject::Profile(profile) => switch::explain_profile(table, profile),
         })
         .collect();
     Ok(also(word, &meaning.others) + &texts.join("\n"))
@@ -36,6 +42,7 @@ pub fn example(table: &Table, word: &str) -> Result<&'static str, Error> {
     match meaning(table, word)?.subjects.as_slice() {
         [Subject::Entry(entry)] => Ok(find(entry).map_or("", |(_, _, example)| example)),
         [Subject::Operation(_)] => wrong("is an operation; only an entry has an example program"),
+        [_] => wrong("is no entry; only an entry has an example program"),
         several => wrong(&format!("names {} things; name one entry", several.len())),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use measure::select::{glob, nearest};
-use table::{Entry, Kernel, Operation, Table};
+use table::{Entry, Kernel, Operation, Profile, Setting, Switch, Table};
 
 /// Something that can be explained.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,6 +11,12 @@ pub enum Subject<'a> {
     Entry(&'a Entry),
     /// An operation.
     Operation(&'a Operation),
+    /// A switch of the lab.
+    Switch(&'a Switch),
+    /// A value of a switch.
+    Setting(Setting),
+    /// A named list of values.
+    Profile(&'a Profile),
 }
 
 /// What a word means, and other meanings that it could have.
@@ -22,17 +28,21 @@ pub struct Meaning<'a> {
     pub others: Vec<&'a Entry>,
 }
 
-/// Tries an entry, an operation, a short name, and a glob, in this order.
+/// Tries a name of an entry, an operation, a switch or a profile, a short name, a switch's value (`pti=on`), and a glob, in this order.
 ///
 /// # Errors
-/// [`Error::Usage`], naming the nearest of all names.
+/// [`Error::Usage`], naming the nearest of all names, or the values that a switch has.
 pub fn meaning<'a>(table: &'a Table, word: &str) -> Result<Meaning<'a>, Error> {
     let only = |subjects| Meaning { subjects, others: Vec::new() };
-    let of_name: Vec<Subject> =
-        [table.entry(word).map(Subject::Entry), table.operation(word).map(Subject::Operation)]
-            .into_iter()
-            .flatten()
-            .collect();
+    let of_name: Vec<Subject> = [
+        table.entry(word).map(Subject::Entry),
+        table.operation(word).map(Subject::Operation),
+        table.switch(word).map(Subject::Switch),
+        table.profile(word).map(Subject::Profile),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
     if !of_name.is_empty() {
         return Ok(only(of_name));
     }
@@ -45,20 +55,45 @@ pub fn meaning<'a>(table: &'a Table, word: &str) -> Result<Meaning<'a>, Error> {
     if !of_function.is_empty() {
         return Ok(only(of_function.into_iter().map(Subject::Operation).collect()));
     }
+    if let Some(setting) = setting(table, word)? {
+        return Ok(only(vec![setting]));
+    }
     let pattern = glob(word).map_err(Error::Usage)?;
     let entries = table.entries.iter().filter(|entry| pattern.matches(&entry.name)).map(Subject::Entry);
     let operations = table.operations.iter().filter(|known| pattern.matches(&known.name));
-    let matching: Vec<Subject> = entries.chain(operations.map(Subject::Operation)).collect();
+    let switches = table.switches.iter().filter(|known| pattern.matches(&known.name));
+    let profiles = table.profiles.iter().filter(|known| pattern.matches(&known.name));
+    let others = switches.map(Subject::Switch).chain(profiles.map(Subject::Profile));
+    let matching: Vec<Subject> = entries.chain(operations.map(Subject::Operation)).chain(others).collect();
     if matching.is_empty() { Err(unknown(table, word)) } else { Ok(only(matching)) }
+}
+
+/// The value of a switch that a word names; of a value that means nothing is done, the switch.
+fn setting<'a>(table: &'a Table, word: &str) -> Result<Option<Subject<'a>>, Error> {
+    let Some((name, value)) = word.split_once('=') else { return Ok(None) };
+    let Some(switch) = table.switch(name) else { return Ok(None) };
+    match switch.written(value) {
+        Some(value) if value == switch.first() => Ok(Some(Subject::Switch(switch))),
+        Some(value) => Ok(Some(Subject::Setting(Setting::new(name, value)))),
+        None => {
+            let hint = nearest(value, switch.values.iter().map(String::as_str));
+            let value = report::plain(value);
+            let choices = switch.choices().replace('|', ", ").replace("..", " to ");
+            Err(Error::Usage(format!("\"{value}\" is no value of {name}, which can be {choices}{hint}")))
+        }
+    }
 }
 
 fn unknown(table: &Table, word: &str) -> Error {
     let entries = table.entries.iter().map(|entry| entry.name.as_str());
     let operations = table.operations.iter().map(|operation| operation.name.as_str());
-    let hint = nearest(word, entries.chain(operations).chain(table.short_names()));
+    let switches = table.switches.iter().map(|switch| switch.name.as_str());
+    let profiles = table.profiles.iter().map(|profile| profile.name.as_str()).chain([findings::LIKE_HERE]);
+    let names = entries.chain(operations).chain(table.short_names()).chain(switches).chain(profiles);
+    let hint = nearest(word, names);
     let word = report::plain(word);
     Error::Usage(format!(
-        "there is no entry or operation \"{word}\"{hint} (`kentry list` shows what there is)"
+        "there is no entry, operation, switch or profile \"{word}\"{hint} (`kentry list` shows what there is)"
     ))
 }
 
@@ -71,6 +106,9 @@ mod tests {
         let name = |subject: &Subject| match subject {
             Subject::Entry(entry) => entry.name.clone(),
             Subject::Operation(operation) => operation.name.clone(),
+            Subject::Switch(switch) => format!("switch {}", switch.name),
+            Subject::Setting(setting) => format!("setting {setting}"),
+            Subject::Profile(profile) => format!("profile {}", profile.name),
         };
         let others = meaning.others.iter().map(|entry| format!("also {}", entry.name));
         Ok(meaning.subjects.iter().map(name).chain(others).collect())
@@ -86,7 +124,23 @@ mod tests {
         assert!(names("clock_gettime").unwrap().contains(&"clock_gettime-realtime".to_string()));
         assert_eq!(names("rdtsc*").unwrap(), ["rdtsc", "rdtscp"]);
         let all = names("*").unwrap().len();
-        assert_eq!(all, Table::get().entries.len() + Table::get().operations.len());
+        let Table { entries, operations, switches, profiles, .. } = Table::get();
+        assert_eq!(all, entries.len() + operations.len() + switches.len() + profiles.len());
+    }
+
+    #[test]
+    fn a_word_is_a_switch_one_of_its_values_or_a_profile() {
+        assert_eq!(names("pti").unwrap(), ["switch pti"]);
+        assert_eq!(names("pti=on").unwrap(), ["setting pti=on"]);
+        assert_eq!(names("pcid=on").unwrap(), ["setting pcid=keep"], "an older name");
+        assert_eq!(names("rsb=032").unwrap(), ["setting rsb=32"]);
+        assert_eq!(names("pti=off").unwrap(), ["switch pti"], "nothing is done then");
+        assert_eq!(names("mitigations=off").unwrap(), ["profile mitigations=off"]);
+        assert_eq!(names("linux-6.18*").unwrap(), ["profile linux-6.18", "profile linux-6.18-eibrs"]);
+        let wrong = names("ibrs=enhanced?").unwrap_err();
+        assert!(wrong.contains("which can be off, on, enhanced; did you mean enhanced?"), "{wrong}");
+        assert!(names("rsb=65").unwrap_err().contains("which can be 0 to 64"), "{:?}", names("rsb=65"));
+        assert!(names("ptii").unwrap_err().contains("did you mean pti?"));
     }
 
     #[test]

@@ -97,6 +97,18 @@ impl<'a> Configuration<'a> {
         self
     }
 
+    /// What has no effect on a processor with these features, where it is executed all the same: switch, value, and the feature that
+    /// is missing.
+    pub fn without_effect(&self, features: &[String]) -> Vec<(&str, &str, &'a str)> {
+        let of_switch = |(switch, value): &'_ (&'a Switch, Cow<'a, str>)| {
+            let needs = switch.requirements(value).into_iter().filter(|need| need.harmless);
+            let mut lacking = needs.filter_map(|need| need.feature.as_deref());
+            lacking.find(|feature| !features.iter().any(|known| known == feature))
+        };
+        let all = self.values.iter();
+        all.filter_map(|pair| Some((pair.0.name.as_str(), pair.1.as_ref(), of_switch(pair)?))).collect()
+    }
+
     /// What a switch's value requires of another switch that has another value, in words.
     fn conflict(&self) -> Option<String> {
         self.values.iter().find_map(|(switch, value)| {
@@ -188,7 +200,7 @@ mod tests {
         assert_eq!(two.named, ["smap", "pti", "pcid"]);
         let of = |index: usize| two.all[index].only(&two.named).into_values().collect::<Vec<_>>().join(" ");
         // By name: pcid, pti, smap.
-        assert_eq!([of(0), of(1)], ["on on on", "off off off"]);
+        assert_eq!([of(0), of(1)], ["keep on on", "off off off"]);
         let none = configurations(&[]).unwrap();
         assert_eq!(none.all, [Configuration::defaults(Table::get())]);
         assert!(none.named.is_empty());
@@ -207,7 +219,8 @@ mod tests {
         let with = |values| Configuration::defaults(Table::get()).with_values(values);
         assert!(with(&[("zzz", "on")]).unwrap_err().starts_with("there is no switch \"zzz\""));
         assert!(with(&[("observe", "maybe")]).unwrap_err().starts_with("\"maybe\" is no value of observe"));
-        assert_eq!(with(&[("pcid", "on")]).unwrap_err(), "pcid=on requires pti=on, and pti is off");
+        let copied = with(&[("copy-frame", "on")]).unwrap_err();
+        assert_eq!(copied, "copy-frame=on requires pti=on or trampoline, and pti is off");
         let observed = with(&[("observe", "on")]).unwrap();
         let changes = observed.changes_from(&Configuration::defaults(Table::get()));
         assert_eq!(changes, [("observe".to_string(), "on".to_string())]);
@@ -246,6 +259,22 @@ mod tests {
     }
 
     #[test]
+    fn a_step_without_its_feature_has_no_effect_and_is_told() {
+        let asked = configurations(&["ibrs=on,verw=on,pti=on,pcid=on"]).unwrap();
+        let told = |features: &[&str]| {
+            let features: Vec<String> = features.iter().map(|feature| feature.to_string()).collect();
+            let told = asked.all[0].without_effect(&features);
+            told.iter()
+                .map(|(switch, value, feature)| format!("{switch}={value} {feature}"))
+                .collect::<Vec<_>>()
+        };
+        // Identifiers of address spaces are not harmless.
+        assert_eq!(told(&[]), ["ibrs=on ibrs", "verw=on mdclear"]);
+        assert_eq!(told(&["ibrs"]), ["verw=on mdclear"]);
+        assert_eq!(told(&["mdclear", "ibrs"]), [""; 0]);
+    }
+
+    #[test]
     fn numbers_go_beyond_a_byte() {
         let one = configurations(&["cr3-writes=0300"]).unwrap();
         assert_eq!(one.all[0].whole()["cr3-writes"], "300");
@@ -264,8 +293,15 @@ mod tests {
                 "\"1001\" is no value of cr3-writes, which is a whole number from 0 to 1000",
             ),
             (&["cr3-writes=1", "cr3-writes=01"], "--set cr3-writes=01: the same configuration as another"),
-            (&["pcid=on"], "--set pcid=on: pcid=on requires pti=on, and pti is off"),
-            (&["pcid=on,pti=off"], "--set pcid=on,pti=off: pcid=on requires pti=on, and pti is off"),
+            (
+                &["copy-frame=on"],
+                "--set copy-frame=on: copy-frame=on requires pti=on or trampoline, and pti is off",
+            ),
+            (
+                &["copy-frame=on,pti=off"],
+                "--set copy-frame=on,pti=off: copy-frame=on requires pti=on or trampoline, and pti is off",
+            ),
+            (&["pcid=on", "pcid=keep"], "--set pcid=keep: the same configuration as another"),
             (&["pti=on,pti=off"], "--set pti=on,pti=off: pti is set twice"),
             (&["pti=on", "smap=on,pti=on"], "--set smap=on,pti=on: the same configuration as another"),
         ] {

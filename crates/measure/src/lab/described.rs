@@ -3,7 +3,8 @@
 use super::{LabPlan, Setting};
 use document::Counter;
 use environment::{
-    Environment, Lab, LabBoot, LabCounters, LabFrequency, LabLayout, LabTsc, Ring0, RingTest, RunningKernel,
+    Environment, Guest, GuestBoot, Lab, LabCounters, LabFrequency, LabLayout, LabTsc, Ring0, RingTest,
+    RunningKernel,
 };
 use record::{Boot, abi};
 use std::time::Duration;
@@ -15,7 +16,7 @@ pub struct Booting<'a> {
     /// How long the first took to its first record.
     pub came_up: Duration,
     /// All of them.
-    pub boots: Vec<LabBoot>,
+    pub boots: Vec<GuestBoot>,
     /// The layouts of their rounds.
     pub layouts: Vec<LabLayout>,
     /// What the processor counted.
@@ -33,19 +34,22 @@ pub fn environment(plan: &LabPlan, setting: Setting, booting: Booting) -> Enviro
         ..RunningKernel::default()
     };
     let features = features(boot.features);
-    let lab = Lab {
+    let guest = Guest {
         emulator: setting.version,
         accelerator: setting.emulator.machine().accelerator().unwrap_or_default().into(),
         cpu_model: setting.emulator.cpu_model().into(),
-        vendor: vendor(boot.vendor).map(str::to_string),
         icount,
+        boots,
+        boot_to_first_record_ms: came_up.as_secs_f64() * 1e3,
+    };
+    let lab = Lab {
+        vendor: vendor(boot.vendor).map(str::to_string),
         switches: plan.defaults.clone().on(&features, &[]).whole(),
         ring0_ticks: boot.ring0_ticks,
         ring3_ticks: boot.ring3_ticks,
         syscall_works: boot.syscall_works,
         ring0: if icount { Ring0::emulated(&test) } else { Ring0::judge(&test) },
         microcode: (boot.microcode != 0).then(|| format!("{:#x}", boot.microcode)),
-        boots,
         layouts,
         counters,
         features,
@@ -53,9 +57,8 @@ pub fn environment(plan: &LabPlan, setting: Setting, booting: Booting) -> Enviro
         loader: loader(boot.loader).map(str::to_string),
         memory: boot.memory,
         tsc: Some(tsc(boot)),
-        boot_to_first_record_ms: came_up.as_secs_f64() * 1e3,
     };
-    Environment::of_lab(lab, kernel, setting.host)
+    Environment::of_lab(guest, lab, kernel, setting.host)
 }
 
 /// What the kernel found of its ring 0.

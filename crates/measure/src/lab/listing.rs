@@ -36,7 +36,7 @@ pub fn listing<'a>(
         lines.push(Line::Listing(path.into()));
     }
     lines.retain(|line| *line != Line::Set(Vec::new()));
-    let archive = lab::pack(&Plan { lines }, &[]).map_err(lab::Trouble::from)?;
+    let archive = lab::pack(&emulator.plan(Plan { lines }), &[]).map_err(lab::Trouble::from)?;
     let mut guest = emulator.boot(&archive, asked.len(), limits)?;
     let mut collected = Collected::default();
     collected.read(&mut guest, &mut |_| ())?;

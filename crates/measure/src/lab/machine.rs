@@ -1,7 +1,7 @@
 //! What runs the lab kernel: which emulator, and whether a processor executes its instructions natively.
 
 use super::Options;
-use super::described::ring_test;
+use super::described::{self, ring_test};
 use crate::Error;
 use document::Machine;
 use environment::{Roots, why_emulated};
@@ -54,12 +54,24 @@ impl Emulator {
         }
     }
 
+    /// The plan for this machine. QEMU's emulation ignores registers that its processor does not have: there, steps that are
+    /// harmless without their feature are executed.
+    pub fn plan(&self, plan: Plan) -> Plan {
+        if self.forgives() { plan.harmlessly() } else { plan }
+    }
+
     /// The processor, as the emulator is asked for it.
     pub fn cpu_model(&self) -> &str {
         match self {
             Emulator::Qemu(qemu) => &qemu.cpu_model,
             Emulator::Bochs(bochs) => &bochs.cpu_model,
         }
+    }
+
+    /// Whether it executes steps whose feature its processor lacks, without effect (`harmless` in `entries.toml`): TCG ignores writes of
+    /// model-specific registers that it does not know, and Bochs raises #GP.
+    pub fn forgives(&self) -> bool {
+        self.machine() == Machine::QemuTcg
     }
 
     /// Pins the virtual machine to a CPU of this machine, where a processor runs it.
@@ -123,6 +135,22 @@ pub fn choose(options: &Options, limits: &Limits, say: &mut dyn FnMut(&str)) -> 
                 |()| Emulator::Qemu(kvm),
             ))
         }
+    }
+}
+
+/// What the processor has of what switches may need, as the kernel finds it in an empty boot.
+///
+/// # Errors
+/// [`Error::Environment`] when the guest does not boot, [`Error::Interrupted`] when the user interrupted it.
+pub fn features(emulator: &Emulator, limits: &Limits) -> Result<Vec<String>, Error> {
+    let mut collected = Collected::default();
+    let archive = lab::pack(&Plan::default(), &[]).map_err(Trouble::from)?;
+    let read =
+        emulator.boot(&archive, 0, limits).and_then(|mut guest| collected.read(&mut guest, &mut |_| ()));
+    match (collected.boot, read) {
+        (Some(boot), _) => Ok(described::features(boot.features)),
+        (None, Err(trouble)) => Err(trouble.into()),
+        (None, Ok(())) => Err(Error::Environment("the guest said nothing of its processor".into())),
     }
 }
 

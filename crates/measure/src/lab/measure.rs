@@ -9,7 +9,7 @@ use crate::conclude::{Facts, Probes, conclude};
 use crate::drive::{Answer, Measurer, Taken, drive};
 use crate::{Error, Progress, Row, Scout, TableRow};
 use document::{Counter, Document, Export, Machine, Outcome, Place};
-use environment::{CoreType, Environment, LabBoot, LabCounters, LabLayout, Ring0};
+use environment::{CoreType, Environment, GuestBoot, LabCounters, LabLayout, Ring0};
 use lab::{Collected, End, Events, Limits, Strays, Trouble};
 use record::{Boot, abi};
 use std::collections::BTreeMap;
@@ -51,7 +51,10 @@ pub fn measure<'a>(
         let trouble = boots.into_iter().find_map(|boot| boot.trouble);
         return Err(trouble.unwrap_or(Trouble::Interrupted).into());
     };
-    let (rows, counters) = rows(plan, machine, &boot, &boots);
+    let (mut rows, counters) = rows(plan, machine, &boot, &boots);
+    if setting.emulator.forgives() {
+        remark_on_harmless_steps(&mut rows, plan, &features(boot.features));
+    }
     let trouble = boots.iter().find_map(|boot| boot.trouble.as_ref());
     let facts = Facts {
         place: Place::new(machine, Kernel::Lab),
@@ -176,8 +179,8 @@ impl Booted {
         self.collected.read(&mut guest, &mut progress).map_err(of_all)
     }
 
-    fn described(&self) -> LabBoot {
-        LabBoot { at_ms: milliseconds(self.at), seed: self.seed, cpu: self.cpu }
+    fn described(&self) -> GuestBoot {
+        GuestBoot { at_ms: milliseconds(self.at), seed: self.seed, cpu: self.cpu }
     }
 
     /// Those that it came to.
@@ -202,7 +205,7 @@ fn archive(setting: &Setting, work: &Work) -> Result<Vec<u8>, Trouble> {
     let mut lines =
         super::clock_lines(setting.emulator.tsc_hz().or(setting.tsc_hz.map(|hertz| hertz as u64)));
     lines.extend(work.plan.lines.iter().cloned());
-    Ok(lab::pack(&lab::Plan { lines }, &lab::probes())?)
+    Ok(lab::pack(&setting.emulator.plan(lab::Plan { lines }), &lab::probes())?)
 }
 
 /// All rows with their rounds; and what was counted in these.
@@ -325,6 +328,17 @@ impl Measurer for Lab<'_, '_> {
         if let (Some(cpu), Some(round)) = (self.cpu(), rows.get_mut(index).and_then(Row::newest)) {
             round.cpu = cpu;
         }
+    }
+}
+
+/// Adds to the remarks of each row which of its steps had no effect.
+fn remark_on_harmless_steps(rows: &mut [Row], plan: &LabPlan, features: &[String]) {
+    for (row, job) in rows.iter_mut().zip(&plan.jobs) {
+        let without = job.configuration.without_effect(features);
+        row.remarks.extend(without.into_iter().map(|(switch, value, feature)| {
+            let feature = feature.to_uppercase();
+            format!("{switch}={value} was executed without effect: this CPU has no {feature}")
+        }));
     }
 }
 

@@ -123,14 +123,14 @@ fn request(counter: Counter, (entry, operation): TableRow, footprint: Footprint)
         operation: operation.id,
         blocks,
         ticks,
-        // Calls back to back have no footprint between them.
-        bursts: if footprint == Footprint::NONE { bursts } else { 0 },
+        bursts,
         parent: abi::LAB_PARENT,
         cpu: abi::LAB_CPU,
         path: false,
         samples,
-        footprint,
+        footprint: Footprint::NONE,
     }
+    .among(footprint)
 }
 
 /// What to measure in the lab.
@@ -178,6 +178,38 @@ impl<'a> LabPlan<'a> {
             seed: options.seed,
             time: options.time,
         })
+    }
+
+    /// The plan for these configurations of rows, each with a value for every switch; what is not named has its default. Two that an
+    /// entry makes equal are one.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] when there is no such switch or value, or one contradicts another.
+    pub fn of(
+        table: &'a Table,
+        wanted: &[(TableRow<'a>, &BTreeMap<String, String>)],
+        seed: u64,
+        time: Duration,
+    ) -> Result<LabPlan<'a>, Error> {
+        let defaults = Configuration::defaults(table);
+        let mut jobs: Vec<Job> = Vec::new();
+        for (row, values) in wanted {
+            let values: Vec<_> = values.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+            let configuration = defaults.clone().with_values(&values).map_err(Error::Usage)?;
+            let job = Job { row: *row, configuration: configuration.for_entry(row.0), footprint: None };
+            let is_job = |known: &Job| known.row == job.row && known.configuration == job.configuration;
+            if !jobs.iter().any(is_job) {
+                jobs.push(job);
+            }
+        }
+        let mut all: Vec<Configuration> = Vec::new();
+        for job in &jobs {
+            if !all.contains(&job.configuration) {
+                all.push(job.configuration.clone());
+            }
+        }
+        let configurations = Configurations { all, named: Vec::new() };
+        Ok(LabPlan { observed: Vec::new(), jobs, configurations, defaults, seed, time })
     }
 
     /// The same with another seed.

@@ -2,9 +2,10 @@
 
 use super::ratio;
 use super::wants::in_words;
-use crate::{Column, Publication, Row};
+use crate::{Column, Publication, Row, Unit};
 use document::{Counter, Document};
 use serde::Serialize;
+use stats::Cost;
 use std::collections::{BTreeMap, BTreeSet};
 use table::Table;
 
@@ -46,7 +47,11 @@ pub struct LabFigure {
     pub set: BTreeMap<String, String>,
     /// In [`InLab::unit`]; null where it could not be measured.
     pub value: Option<f64>,
-    /// As a multiple of the base row's in the same column.
+    /// Ends of its 95 % confidence interval; null for counts.
+    pub ci_low: Option<f64>,
+    /// The upper end.
+    pub ci_high: Option<f64>,
+    /// As a multiple of the base row's in the same column; null where the published figures are an index.
     pub to_base: Option<f64>,
     /// Why there is none.
     pub reason: Option<String>,
@@ -70,11 +75,11 @@ impl LabUnit {
         }
     }
 
-    fn estimate(self, row: &document::Row) -> Option<f64> {
+    fn cost(self, row: &document::Row) -> Option<Cost<f64>> {
         match self {
-            LabUnit::Instructions => row.instructions.map(|cost| cost.estimate.0),
-            LabUnit::CoreCycles => row.core_cycles.map(|cost| cost.estimate.0),
-            LabUnit::Ticks => row.ticks.map(|cost| cost.estimate.0),
+            LabUnit::Instructions => row.instructions.map(|cost| cost.unitless()),
+            LabUnit::CoreCycles => row.core_cycles.map(|cost| cost.unitless()),
+            LabUnit::Ticks => row.ticks.map(|cost| cost.unitless()),
         }
     }
 }
@@ -94,7 +99,8 @@ impl InLab {
                 .filter_map(|row| lab_figure(publication, row, column, &name, (unit, run), table))
                 .collect();
             let base = of_column.iter().find(|figure| Some(&figure.row) == publication.base.as_ref());
-            let base = base.and_then(|figure| figure.value);
+            // Multiples of a cost beside an index, which counts the opposite, would mislead: the changes are compared instead.
+            let base = base.and_then(|figure| figure.value).filter(|_| publication.unit != Unit::Index);
             of_column.iter_mut().for_each(|figure| figure.to_base = ratio(figure.value, base));
             figures.append(&mut of_column);
         }
@@ -117,7 +123,9 @@ fn lab_figure(
             && set.iter().all(|(switch, value)| row.configuration.get(switch) == Some(value))
     };
     let found = run.results.iter().find(of_set);
-    let value = found.and_then(|row| unit.estimate(row));
+    let cost = found.and_then(|row| unit.cost(row));
+    let value = cost.map(|cost| cost.estimate);
+    let interval = cost.filter(|_| unit != LabUnit::Instructions);
     let reason = found.map_or_else(
         || Some("the lab did not measure it".to_string()),
         |row| row.reason.clone().or_else(|| value.is_none().then(|| "the lab has no figure for it".into())),
@@ -129,6 +137,8 @@ fn lab_figure(
         column: name.into(),
         set: publication.set(row, column),
         value,
+        ci_low: interval.and_then(|cost| cost.ci_low),
+        ci_high: interval.and_then(|cost| cost.ci_high),
         to_base: None,
         reason,
     })

@@ -3,6 +3,7 @@
 mod figures;
 mod here;
 mod in_lab;
+mod ratios;
 #[cfg(test)]
 mod tests;
 mod wants;
@@ -10,6 +11,7 @@ mod wants;
 pub use figures::{Figure, Measured, Way};
 pub use here::Here;
 pub use in_lab::{InLab, LabFigure, LabUnit};
+pub use ratios::Compared;
 
 use crate::{Publication, Timed, Unit};
 use document::Document;
@@ -63,6 +65,8 @@ pub struct Reproduction {
     pub figures: Vec<Figure>,
     /// The same in the lab; null unless that was asked for.
     pub lab: Option<InLab>,
+    /// What the author concluded, and what the lab says to that.
+    pub ratios: Vec<Compared>,
 }
 
 impl Reproduction {
@@ -75,6 +79,7 @@ impl Reproduction {
         let columns = publication.columns.iter().map(|column| column.get_ref()).enumerate();
         let figures = columns
             .flat_map(|(place, column)| figures::of_column(publication, (place, column), &ways, parts));
+        let lab = parts.lab.map(|run| InLab::of(publication, run, table));
         Reproduction {
             schema: Reproduction::SCHEMA,
             name: publication.name.clone(),
@@ -90,7 +95,8 @@ impl Reproduction {
             differs: here::partial(parts).into_iter().chain(here::differs(publication, parts.here)).collect(),
             figures: figures.collect(),
             ways,
-            lab: parts.lab.map(|run| InLab::of(publication, run, table)),
+            ratios: ratios::all(publication, parts.lab, lab.as_ref()),
+            lab,
         }
     }
 

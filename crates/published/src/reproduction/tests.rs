@@ -301,3 +301,107 @@ fn the_shortest_of_single_calls_was_a_step_too_short_and_had_ratios() {
     assert!(plain.to_published.is_some() && single.to_published.is_none() && single.to_base.is_none());
     assert!(syscall.reason.as_ref().unwrap().starts_with("single: the counter advances in steps of 10 ns"));
 }
+
+/// An index that fell: costs rise as it falls.
+const INDEX: &str = r#"
+    [[publication]]
+    name = "index"
+    title = "a table"
+    source = "a test"
+    unit = "index"
+    about = "A table."
+    base = "without"
+    [[publication.column]]
+    name = "PCID"
+    set = { pcid = "keep" }
+    [[publication.column]]
+    name = "no PCID"
+    set = { pcid = "off" }
+    [[publication.row]]
+    name = "without"
+    published = [400, 380]
+    lab = "syscall-x86_64"
+    operation = "getppid"
+    set = { pti = "off" }
+    absent = "only the lab can tell"
+    [[publication.row]]
+    name = "with"
+    published = [300, 95]
+    lab = "syscall-x86_64"
+    operation = "getppid"
+    set = { pti = "on" }
+    absent = "only the lab can tell"
+    [[publication.ratio]]
+    name = "isolation"
+    of = "with"
+    to = "without"
+    [[publication.ratio]]
+    name = "PCID missing"
+    of = "with"
+    to = "with"
+    column = "no PCID"
+    to_column = "PCID"
+    [[publication.ratio]]
+    name = "isolation alone"
+    of = "with"
+    to = "without"
+    column = "no PCID"
+"#;
+
+/// The lab's rows of [`INDEX`], in core cycles.
+fn in_cycles(trapped: Vec<environment::Trapped>) -> Document {
+    let row = |pti: &str, pcid: &str, cycles: f64| {
+        let mut row = row("syscall-x86_64", cycles / 3.0);
+        row.configuration = [("pti", pti), ("pcid", pcid)].map(|(k, v)| (k.into(), v.into())).into();
+        row.core_cycles = cost(cycles);
+        row
+    };
+    let mut closed = row("off", "off", 0.0);
+    (closed.core_cycles, closed.ns) = (None, None);
+    (closed.outcome, closed.reason) = (Outcome::Unsupported, Some("it is closed".into()));
+    let rows = vec![row("off", "keep", 100.0), row("on", "keep", 125.0), row("on", "off", 500.0), closed];
+    let mut run = document(rows);
+    run.measurement.place = document::Place::new(document::Machine::QemuKvm, table::Kernel::Lab);
+    run.measurement.cycles_per_tick = Some(1.5);
+    let lab: environment::Lab = serde_json::from_str(r#"{ "accelerator": "kvm" }"#).unwrap();
+    let ring0 = environment::Ring0 { trapped, ..environment::Ring0::default() };
+    run.environment.lab = Some(environment::Lab { ring0, ..lab });
+    run
+}
+
+fn changes(run: Option<&Document>) -> Vec<Compared> {
+    let parts = Parts { here: &here(false), run: None, timed: &[], lab: run };
+    Reproduction::of(&parsed(INDEX), &parts, Table::get()).ratios
+}
+
+#[test]
+fn a_change_of_throughput_is_the_inverse_of_that_of_costs() {
+    let found = changes(Some(&in_cycles(Vec::new())));
+    let published: Vec<f64> = found.iter().map(|one| one.published).collect();
+    assert_eq!(published, [300.0 / 400.0 - 1.0, 95.0 / 300.0 - 1.0, 95.0 / 380.0 - 1.0]);
+    assert_eq!((found[0].of.as_str(), found[1].to.as_str()), ("with (PCID)", "with (PCID)"));
+    assert_eq!(found[0].here, Some(100.0 / 125.0 - 1.0));
+    // Costs of 99 to 101, and of 124 to 126.
+    assert_eq!((found[0].low, found[0].high), (Some(99.0 / 126.0 - 1.0), Some(101.0 / 124.0 - 1.0)));
+    assert_eq!(found[1].here, Some(125.0 / 500.0 - 1.0));
+    assert_eq!((found[2].here, found[2].low), (None, None));
+    assert_eq!(found[2].reason.as_deref(), Some("without (no PCID): it is closed"));
+}
+
+#[test]
+fn a_count_a_trap_and_no_lab_are_no_change_of_throughput() {
+    let mut counted = in_cycles(Vec::new());
+    counted.measurement.place.machine = document::Name::Known(document::Machine::QemuTcg);
+    let trapped = in_cycles(vec![environment::Trapped::Cr3Writes]);
+    let runs =
+        [(Some(&counted), "a count is no"), (Some(&trapped), "executes the lab's"), (None, "not measured")];
+    for (run, why) in runs {
+        for change in changes(run).iter().filter(|change| change.name != "isolation alone") {
+            assert_eq!((change.here, change.low, change.high), (None, None, None), "{change:?}");
+            assert!(change.reason.as_ref().is_some_and(|reason| reason.contains(why)), "{change:?}");
+        }
+    }
+    let parts = Parts { here: &here(false), run: None, timed: &[], lab: Some(&counted) };
+    let lab = Reproduction::of(&parsed(INDEX), &parts, Table::get()).lab.unwrap();
+    assert!(lab.figures.iter().all(|figure| figure.to_base.is_none()), "a multiple beside an index");
+}

@@ -31,7 +31,7 @@ pub(super) fn case(row: &Row) -> Case {
 /// What the gate says of the row, if it says something, and the verdict with its figures: `slower: 1435.2 → 1502.1 cycles: …`.
 pub(super) fn said(compared: &Comparison, row: &Row) -> String {
     let what = figures(row).unwrap_or_else(|| outcomes(row));
-    let verdict = format!("{}: {what}", verdict(row, &compared.settings.same));
+    let verdict = format!("{}: {what}", verdict(row, compared));
     match &row.gate {
         Some(gate) => format!("{} ({}); {verdict}", gate.why, gate.rule),
         None => verdict,

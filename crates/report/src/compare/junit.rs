@@ -4,7 +4,7 @@ use super::cases::{Case, case, said};
 use super::groups::Names;
 use super::words;
 use crate::Error;
-use crate::plain::plain;
+use crate::plain::xml;
 use compare::{Comparison, Row};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
@@ -109,9 +109,4 @@ fn test(writer: &mut Writer<Vec<u8>>, compared: &Comparison, row: &Row, names: &
         Ok(())
     })?;
     Ok(())
-}
-
-/// Text without the characters that XML 1.0 forbids, however they are escaped: control characters, and two that are none.
-fn xml(text: &str) -> String {
-    plain(text).replace('\u{fffe}', "\\u{fffe}").replace('\u{ffff}', "\\u{ffff}")
 }

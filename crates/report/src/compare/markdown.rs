@@ -40,7 +40,7 @@ pub(super) fn render(compared: &Comparison, style: &Style) -> Vec<u8> {
 
 /// A group's rows: open where something changed, otherwise folded.
 fn section(out: &mut String, compared: &Comparison, group: &Group, names: &Names, is_open: bool) {
-    let title = words::kind(group.kind, &compared.settings.same);
+    let title = words::kind(group.kind, compared);
     let title = format!("{}: {}", escaped(&title), group.rows.len());
     let is_open = is_open || group.kind.is_difference();
     out.push_str(&match is_open {

@@ -193,7 +193,7 @@ impl<'a> Screen<'a> {
     }
 
     fn label(&self, group: &Group) -> String {
-        format!("{}: {}", words::kind(group.kind, &self.compared.settings.same), group.rows.len())
+        format!("{}: {}", words::kind(group.kind, self.compared), group.rows.len())
     }
 
     /// The lines of each row: whole, or with what became of it on one line.
@@ -238,8 +238,7 @@ impl<'a> Screen<'a> {
         if left.is_empty() {
             return Vec::new();
         }
-        let same = &self.compared.settings.same;
-        let each = left.iter().map(|(kind, rows)| format!("{rows} {}", words::kind(*kind, same)));
+        let each = left.iter().map(|(kind, rows)| format!("{rows} {}", words::kind(*kind, self.compared)));
         let each: Vec<String> = each.collect();
         let text = format!("Not shown: {}. --all shows every row.", each.join(", "));
         wrapped(Line::default(), look::NAME, &units_stay(&text), self.width, 0)

@@ -8,6 +8,7 @@ use compare::{
     Source, Unit, Verdict,
 };
 use document::Name;
+use std::collections::BTreeSet;
 use table::Kernel;
 
 /// So many runs of a side are named, and so many rows of a gate.
@@ -48,42 +49,56 @@ fn plainly(number: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// What counts as the same: `2 % or 5 cycles`.
-pub(crate) fn margin(same: &Same) -> String {
-    let percent = (same.percent > 0.0 || same.cycles == 0.0).then(|| format!("{} %", plainly(same.percent)));
-    let cycles = (same.cycles > 0.0).then(|| format!("{} cycles", plainly(same.cycles)));
-    percent.into_iter().chain(cycles).collect::<Vec<_>>().join(" or ")
+/// What counts as the same: `2 % or 5 cycles`, or `2 % or 5 instructions` where these were counted.
+pub(crate) fn margin(compared: &Comparison) -> String {
+    let units: BTreeSet<Unit> = compared.rows.iter().filter_map(|row| row.unit).collect();
+    margin_in(&compared.settings.same, &units)
+}
+
+/// The same of rows that have these units. To nanoseconds a margin in cycles does not apply.
+fn margin_in(same: &Same, units: &BTreeSet<Unit>) -> String {
+    let in_unit = match [Unit::Cycles, Unit::Instructions, Unit::Ns].map(|unit| units.contains(&unit)) {
+        [true, true, _] => Some("cycles or instructions"),
+        [false, true, _] => Some("instructions"),
+        [false, false, true] => None,
+        [true, false, _] | [false, false, false] => Some("cycles"),
+    };
+    let in_unit = in_unit.filter(|_| same.cycles > 0.0);
+    let percent = (same.percent > 0.0 || in_unit.is_none()).then(|| format!("{} %", plainly(same.percent)));
+    let in_unit = in_unit.map(|unit| format!("{} {unit}", plainly(same.cycles)));
+    percent.into_iter().chain(in_unit).collect::<Vec<_>>().join(" or ")
 }
 
 /// The margin of a row, by the one of both rules that gives the more.
-fn margin_of(row: &Row, same: &Same) -> String {
+fn margin_of(row: &Row, compared: &Comparison) -> String {
+    let same = &compared.settings.same;
     let is_of_cycles = row.margin.is_some_and(|margin| (margin - same.cycles).abs() < 1e-9 * margin.abs());
     match (row.margin_percent, row.margin) {
         (Some(_), _) if !is_of_cycles && same.percent > 0.0 => format!("{} %", plainly(same.percent)),
         (_, Some(margin)) => format!("{} {}", plainly(margin), row.unit.unwrap_or(Unit::Cycles).name()),
-        (_, None) => margin(same),
+        (_, None) => margin(compared),
     }
 }
 
 /// A row's verdict: `slower`, `slower (within 2 %)`, `same within 5 cycles`.
-pub(crate) fn verdict(row: &Row, same: &Same) -> String {
+pub(crate) fn verdict(row: &Row, compared: &Comparison) -> String {
     let name = row.verdict.name();
     match row.verdict {
-        Verdict::Same => format!("{name} within {}", margin_of(row, same)),
+        Verdict::Same => format!("{name} within {}", margin_of(row, compared)),
         Verdict::Slower | Verdict::Faster if row.within_margin => {
-            format!("{name} (within {})", margin_of(row, same))
+            format!("{name} (within {})", margin_of(row, compared))
         }
         _ => name.to_owned(),
     }
 }
 
 /// What a group of rows is called.
-pub(super) fn kind(kind: Kind, same: &Same) -> String {
+pub(super) fn kind(kind: Kind, compared: &Comparison) -> String {
     match kind.verdict {
         Verdict::Slower | Verdict::Faster if kind.is_within => {
-            format!("{} (within {})", kind.verdict.name(), margin(same))
+            format!("{} (within {})", kind.verdict.name(), margin(compared))
         }
-        Verdict::Same => format!("same within {}", margin(same)),
+        Verdict::Same => format!("same within {}", margin(compared)),
         verdict => verdict.name().to_owned(),
     }
 }
@@ -252,7 +267,7 @@ impl Counted {
                 _ => format!("It cannot be told: all {rows} are inconclusive"),
             }
         } else if self.slower_within > 0 {
-            let margin = margin(&compared.settings.same);
+            let margin = margin(compared);
             format!("Hardly: {} of {rows} got slower, by less than {margin}", self.slower_within)
         } else if inconclusive == 0 {
             format!("No: none of {rows} got slower")
@@ -273,7 +288,7 @@ impl Counted {
     /// What the first sentence does not say.
     fn rest(&self, compared: &Comparison) -> String {
         let of = |verdict: Verdict| compared.summary.count(verdict) as usize;
-        let same = format!("same within {}", margin(&compared.settings.same));
+        let same = format!("same within {}", margin(compared));
         let is_said = self.slower == 0 && self.slower_within == 0;
         let parts = [
             (if self.slower > 0 { self.slower_within } else { 0 }, "slower within the margin"),
@@ -511,9 +526,19 @@ mod tests {
 
     #[test]
     fn a_margin_says_what_was_asked_for() {
-        assert_eq!(margin(&Same::default()), "2 % or 5 cycles");
-        assert_eq!(margin(&Same { percent: 0.5, cycles: 0.0 }), "0.5 %");
-        assert_eq!(margin(&Same { percent: 0.0, cycles: 12.0 }), "12 cycles");
-        assert_eq!(margin(&Same { percent: 0.0, cycles: 0.0 }), "0 %");
+        let margin = |percent, cycles, units: &[Unit]| {
+            margin_in(&Same { percent, cycles }, &units.iter().copied().collect())
+        };
+        let in_cycles = |percent, cycles| margin(percent, cycles, &[Unit::Cycles]);
+        assert_eq!(in_cycles(2.0, 5.0), "2 % or 5 cycles");
+        assert_eq!(in_cycles(0.5, 0.0), "0.5 %");
+        assert_eq!(in_cycles(0.0, 12.0), "12 cycles");
+        assert_eq!(in_cycles(0.0, 0.0), "0 %");
+        // Counts of instructions were once the same within so many cycles.
+        assert_eq!(margin(2.0, 5.0, &[Unit::Instructions]), "2 % or 5 instructions");
+        assert_eq!(margin(2.0, 5.0, &[Unit::Instructions, Unit::Cycles]), "2 % or 5 cycles or instructions");
+        assert_eq!(margin(2.0, 5.0, &[Unit::Ns]), "2 %");
+        assert_eq!(margin(0.0, 5.0, &[Unit::Ns]), "0 %");
+        assert_eq!(margin(2.0, 5.0, &[]), "2 % or 5 cycles");
     }
 }

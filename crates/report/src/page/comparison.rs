@@ -54,7 +54,7 @@ impl Head {
         Head {
             answers: compared().map(|(run, compared)| Answer::of(run, compared)).collect(),
             differing: differing(compared(), runs.len()),
-            margin: compared().next().map(|(_, compared)| words::margin(&compared.settings.same)),
+            margin: compared().next().map(|(_, compared)| words::margin(compared)),
         }
     }
 
@@ -187,10 +187,8 @@ impl<'a> Verdicts<'a> {
         let change = row.and_then(|row| Some((row, row.change.as_ref()?)));
         let (difference, interval) =
             change.map_or_else(|| (ABSENT.to_owned(), String::new()), |(row, change)| in_words(row, change));
-        let verdict = row.map(|row| Said {
-            words: plain(&words::verdict(row, &compared.settings.same)),
-            tag: tag(Kind::of_row(row)),
-        });
+        let verdict =
+            row.map(|row| Said { words: plain(&words::verdict(row, compared)), tag: tag(Kind::of_row(row)) });
         Told { difference, interval, verdict }
     }
 
@@ -200,7 +198,7 @@ impl<'a> Verdicts<'a> {
         let Some((compared, row)) = of_run.and_then(|of| Some((of.compared, self.row(line, run)?))) else {
             return Vec::new();
         };
-        let verdict = words::verdict(row, &compared.settings.same);
+        let verdict = words::verdict(row, compared);
         let what = words::figures(row).unwrap_or_else(|| words::outcomes(row));
         let sure = words::sureness(row).map(|sure| format!("; {sure}")).unwrap_or_default();
         let said = format!("Against A: {verdict}: {what}{sure}.");

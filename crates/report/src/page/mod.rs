@@ -122,6 +122,8 @@ struct Text {
 struct Shown {
     letter: char,
     name: String,
+    /// What its probes ran under and others' did not, such as a seccomp filter: it is shown beside the name.
+    under: Vec<String>,
     is_partial: bool,
     summary: Vec<Text>,
     findings: Vec<findings::Said>,
@@ -132,6 +134,7 @@ impl Shown {
         Shown {
             letter,
             name: plain(&run.name),
+            under: Vec::new(),
             is_partial: run.document.measurement.partial,
             summary: summary(&run.document),
             findings: findings::said(&run.document),
@@ -158,10 +161,15 @@ fn summary(document: &Document) -> Vec<Text> {
     let own = Text { label: "run", text: plain(&format!("{id}{}", head::measured(document))) };
     // The run's own line says when it was measured.
     let facts = head::facts(document, &BRIEF).into_iter().filter(|fact| fact.label != head::MEASURED);
-    facts.map(|fact| Text { label: fact.label, text: plain(&fact.text) }).chain([own]).collect()
+    // A first screen leaves the process out.
+    let taxes = machine::taxes(&document.environment).filter(|_| document.is_of_linux());
+    let taxes = taxes.map(|text| Text { label: head::PROCESS, text: plain(&text) });
+    let facts = facts.filter(|fact| fact.label != head::PROCESS);
+    facts.map(|fact| Text { label: fact.label, text: plain(&fact.text) }).chain(taxes).chain([own]).collect()
 }
 
-/// Takes out of several runs the facts that all of them have in common.
+/// Takes out of several runs the facts that all of them have in common, and puts beside the names of the others what their probes
+/// ran under.
 fn common(runs: &mut [Shown]) -> Vec<Text> {
     let Some((first, others)) = runs.split_first_mut().filter(|(_, others)| !others.is_empty()) else {
         return Vec::new();
@@ -170,6 +178,10 @@ fn common(runs: &mut [Shown]) -> Vec<Text> {
     let common: Vec<Text> = first.summary.extract_if(.., is_common).collect();
     for run in others {
         run.summary.retain(|fact| !common.contains(fact));
+    }
+    let is_under = |fact: &mut Text| [head::PROCESS, head::COMMAND].contains(&fact.label);
+    for run in runs {
+        run.under = run.summary.extract_if(.., is_under).map(|fact| fact.text).collect();
     }
     common
 }
@@ -180,8 +192,8 @@ fn default_title(runs: &[PageRun]) -> String {
     let environment = &run.document.environment;
     let kernel = &environment.kernel;
     let named = [&kernel.sysname, &kernel.release].into_iter().flatten().map(String::as_str);
-    let processor = match &environment.lab {
-        Some(lab) => lab.emulator.clone(),
+    let processor = match &environment.guest {
+        Some(guest) => guest.emulator.clone(),
         None => machine::text(&environment.cpu.brand),
     };
     plain(&format!("Ways into the kernel: {} on {processor}", named.collect::<Vec<_>>().join(" ")))

@@ -1,8 +1,9 @@
-//! A reproduction as CSV: one line for each published figure, then one for each figure of the lab.
+//! A reproduction as CSV: one line for each published figure, one for each figure of the lab, then one for each change that the
+//! author found.
 
 use crate::csv::records;
 use crate::{Error, plain};
-use published::{Figure, LabFigure, Measured, Reproduction};
+use published::{Compared, Figure, LabFigure, Measured, Reproduction};
 
 const WAYS: [&str; 3] = ["loop", "single", "kentry"];
 const OF_WAY: [&str; 6] = ["unit", "value", "ci_low", "ci_high", "to_published", "to_base"];
@@ -15,7 +16,8 @@ pub(crate) fn render(reproduction: &Reproduction) -> Result<Vec<u8>, Error> {
         .iter()
         .flat_map(|lab| lab.figures.iter().map(move |figure| of_lab(reproduction, lab.unit.name(), figure)));
     let figures = reproduction.figures.iter().map(|figure| of_figure(reproduction, figure));
-    records(std::iter::once(header()).chain(figures).chain(of_lab))
+    let changes = reproduction.ratios.iter().map(|one| of_change(reproduction, one));
+    records(std::iter::once(header()).chain(figures).chain(of_lab).chain(changes))
 }
 
 fn header() -> Vec<String> {
@@ -77,7 +79,21 @@ fn of_lab(reproduction: &Reproduction, unit: &str, figure: &LabFigure) -> Vec<St
     ];
     cells.extend(vec![String::new(); (WAYS.len() - 1) * OF_WAY.len()]);
     let empty = String::new;
-    cells.extend([unit.into(), optional(figure.value), empty(), empty(), empty(), optional(figure.to_base)]);
+    let interval = [figure.ci_low, figure.ci_high].map(optional);
+    cells.extend([unit.into(), optional(figure.value)].into_iter().chain(interval));
+    cells.extend([empty(), optional(figure.to_base)]);
     cells.extend([figure.reason.as_deref().map(plain::plain).unwrap_or_default(), empty(), empty()]);
+    cells
+}
+
+/// A change as a part: -0.17 for 17 % less.
+fn of_change(reproduction: &Reproduction, change: &Compared) -> Vec<String> {
+    let empty = String::new;
+    let mut cells = vec![reproduction.name.clone(), "change".into(), empty(), plain::plain(&change.name)];
+    cells.extend([empty(), empty(), "part".into(), optional(Some(change.published)), empty()]);
+    cells.extend(vec![String::new(); (WAYS.len() - 1) * OF_WAY.len()]);
+    cells.extend(["part".into(), optional(change.here), optional(change.low), optional(change.high)]);
+    cells.extend([empty(), empty()]);
+    cells.extend([change.reason.as_deref().map(plain::plain).unwrap_or_default(), empty(), empty()]);
     cells
 }

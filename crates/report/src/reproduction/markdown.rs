@@ -1,6 +1,8 @@
 //! A reproduction as GitHub's Markdown.
 
-use super::table::{Heading, Part, cells, headings, lab_words, of_lab, parts};
+use super::table::{
+    CHANGES, Heading, Part, cells, change_words, changes, headings, lab_words, of_lab, parts,
+};
 use super::{head, missing, remarks};
 use crate::markdown::escaped;
 use published::Reproduction;
@@ -17,12 +19,16 @@ pub(crate) fn render(reproduction: &Reproduction) -> Vec<u8> {
         out.push_str(&format!("\n## {}\n\n", escaped(column)));
         let figures = reproduction.figures.iter().filter(|figure| figure.column == column);
         let rows: Vec<Vec<String>> = figures.map(|figure| cells(reproduction, figure, &parts)).collect();
-        table(&mut out, &names(reproduction, &headings), &rows);
+        table(&mut out, 2, &names(reproduction, &headings), &rows);
     }
     if let Some(lab) = &reproduction.lab {
         out.push_str(&format!("\n## lab\n\n{}\n\n", escaped(&lab_words(lab))));
         let (heading, rows) = of_lab(reproduction, lab);
-        table(&mut out, &heading, &rows);
+        table(&mut out, 2, &heading, &rows);
+    }
+    if !reproduction.ratios.is_empty() {
+        out.push_str(&format!("\n## changes\n\n{}\n\n", escaped(&change_words(reproduction))));
+        table(&mut out, 1, &CHANGES.map(str::to_owned), &changes(reproduction));
     }
     for (heading, notes) in [("not measured", missing(reproduction)), ("notes", remarks(reproduction))] {
         if notes.is_empty() {
@@ -52,13 +58,14 @@ fn names(reproduction: &Reproduction, headings: &[Heading]) -> Vec<String> {
     headings.iter().flat_map(of).collect()
 }
 
-fn table(out: &mut String, heading: &[String], rows: &[Vec<String>]) {
+/// Rows of cells below a heading; the first `names` columns are names, and the others numbers.
+fn table(out: &mut String, names: usize, heading: &[String], rows: &[Vec<String>]) {
     let line = |cells: &[String]| {
         let cells: Vec<String> = cells.iter().map(|cell| escaped(cell)).collect();
         format!("| {} |\n", cells.join(" | "))
     };
     out.push_str(&line(heading));
-    let rule = |place: usize| if place < 2 { "---" } else { "---:" };
+    let rule = |place: usize| if place < names { "---" } else { "---:" };
     out.push_str(&format!("|{}|\n", (0..heading.len()).map(rule).collect::<Vec<_>>().join("|")));
     rows.iter().for_each(|row| out.push_str(&line(row)));
 }

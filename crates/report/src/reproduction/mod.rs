@@ -86,6 +86,8 @@ fn missing(reproduction: &Reproduction) -> Vec<(String, String)> {
     }
     let of_lab = reproduction.lab.iter().flat_map(|lab| &lab.figures);
     out.extend(of_lab.filter_map(|one| Some((format!("{}, in the lab", one.row), one.reason.clone()?))));
+    let ratios = reproduction.ratios.iter();
+    out.extend(ratios.filter_map(|one| Some((format!("change by {}", one.name), one.reason.clone()?))));
     grouped(out)
 }
 

@@ -1,7 +1,7 @@
 //! The cells of a reproduction's tables, for text and Markdown alike.
 
 use crate::figure::{ABSENT, multiple, number};
-use published::{Figure, InLab, LabUnit, Measured, Reproduction};
+use published::{Compared, Figure, InLab, LabUnit, Measured, Reproduction, Unit};
 
 /// A part of the table that is left out where there is no room for it, or nothing in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,7 +125,8 @@ pub(crate) fn of_lab(reproduction: &Reproduction, lab: &InLab) -> (Vec<String>, 
             rows.push(&figure.row);
         }
     }
-    let base = reproduction.base.as_ref().map(|base| format!("× {base}"));
+    let base = reproduction.base.as_ref().filter(|_| reproduction.unit != Unit::Index);
+    let base = base.map(|base| format!("× {base}"));
     let mut heading = vec![String::new(), "in the lab".to_owned()];
     for column in &columns {
         heading.push(if column.is_empty() { lab.unit.name().to_owned() } else { column.to_string() });
@@ -147,6 +148,35 @@ pub(crate) fn of_lab(reproduction: &Reproduction, lab: &InLab) -> (Vec<String>, 
         cells
     };
     (heading, rows.iter().map(line).collect())
+}
+
+/// What stands above the changes.
+pub(crate) const CHANGES: [&str; 4] = ["change by", "published", "in the lab", "95 %"];
+
+/// The changes that the author found, and the lab's: the name, then numbers.
+pub(crate) fn changes(reproduction: &Reproduction) -> Vec<Vec<String>> {
+    let cells = |one: &Compared| {
+        let interval =
+            one.low.zip(one.high).map(|(low, high)| format!("{} to {}", percent(low), percent(high)));
+        let or_absent = |text: Option<String>| text.unwrap_or_else(|| ABSENT.to_owned());
+        vec![one.name.clone(), percent(one.published), or_absent(one.here.map(percent)), or_absent(interval)]
+    };
+    reproduction.ratios.iter().map(cells).collect()
+}
+
+/// `−17 %`; a change that rounds to nothing has no sign.
+fn percent(part: f64) -> String {
+    let text = format!("{:+.0} %", 100.0 * part).replace('-', "−");
+    if text.trim_start_matches(['+', '−']) == "0 %" { "0 %".to_owned() } else { text }
+}
+
+/// What is said above the changes.
+pub(crate) fn change_words(reproduction: &Reproduction) -> String {
+    let unit = match reproduction.unit {
+        Unit::Index => "of what is done in a time",
+        _ => "of the cost",
+    };
+    format!("What its author concluded, as changes {unit}, beside the changes in the lab.")
 }
 
 /// What is said above the lab's table.

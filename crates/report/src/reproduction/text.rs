@@ -1,6 +1,8 @@
 //! A reproduction as text.
 
-use super::table::{Heading, Part, cells, headings, lab_words, of_lab, parts};
+use super::table::{
+    CHANGES, Heading, Part, cells, change_words, changes, headings, lab_words, of_lab, parts,
+};
 use super::{head, missing, remarks};
 use crate::Style;
 use crate::line::{Line, look, wrapped};
@@ -28,6 +30,7 @@ pub(crate) fn render(reproduction: &Reproduction, style: &Style) -> Vec<u8> {
     }
     lines.extend(figures(reproduction, style.verbose, width));
     lines.extend(lab(reproduction, width));
+    lines.extend(concluded(reproduction, width));
     lines.extend(notes("not measured", &missing(reproduction), width));
     lines.extend(notes("notes", &remarks(reproduction), width));
     let mut out = String::new();
@@ -205,8 +208,28 @@ fn lab(reproduction: &Reproduction, width: usize) -> Vec<Line> {
         all.iter_mut().for_each(|row| drop(row.remove(1)));
         names = 1;
     }
-    let widths = columns_of_rows(&all);
-    for (number, row) in all.iter().enumerate() {
+    lines.extend(table(&all, names));
+    lines
+}
+
+/// What the author concluded.
+fn concluded(reproduction: &Reproduction, width: usize) -> Vec<Line> {
+    if reproduction.ratios.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = vec![Line::default()];
+    lines.extend(wrapped(Line::default(), look::PLAIN, &change_words(reproduction), width, 0));
+    lines.push(Line::default());
+    let heading = CHANGES.map(str::to_owned).to_vec();
+    let all: Vec<Vec<String>> = std::iter::once(heading).chain(changes(reproduction)).collect();
+    lines.extend(table(&all, 1));
+    lines
+}
+
+/// Rows of cells below a heading; the first `names` columns are names, and the others numbers.
+fn table(all: &[Vec<String>], names: usize) -> Vec<Line> {
+    let widths = columns_of_rows(all);
+    let line = |(number, row): (usize, &Vec<String>)| {
         let look = if number == 0 { look::FAINT } else { look::PLAIN };
         let (mut line, mut at) = (Line::default(), 0);
         for (place, (cell, width)) in row.iter().zip(&widths).enumerate() {
@@ -218,9 +241,9 @@ fn lab(reproduction: &Reproduction, width: usize) -> Vec<Line> {
             }
             at += width + 2;
         }
-        lines.push(line);
-    }
-    lines
+        line
+    };
+    all.iter().enumerate().map(line).collect()
 }
 
 /// The width of each column.

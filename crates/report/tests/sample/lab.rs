@@ -3,8 +3,8 @@
 use super::{cost, found, measurement, ordinary, vdso};
 use document::{Document, Machine, Outcome, Place, Row, Timing};
 use environment::{
-    Environment, Lab, LabBoot, LabCounters, LabFrequency, LabLayout, LabTsc, Ring0, RunningKernel, Trapped,
-    Verdict,
+    Environment, Guest, GuestBoot, Lab, LabCounters, LabFrequency, LabLayout, LabTsc, Ring0, RunningKernel,
+    Trapped, Verdict,
 };
 use stats::{Cost, Counts, Spread};
 use std::collections::BTreeMap;
@@ -45,7 +45,7 @@ pub fn lab() -> Document {
         release: Some("0.1.0".into()),
         ..RunningKernel::default()
     };
-    let environment = Environment::of_lab(machine(), kernel, None);
+    let environment = Environment::of_lab(machine(), found_by_kernel(), kernel, None);
     found(Document { environment, measurement, results, vdso: vdso(), ..ordinary() })
 }
 
@@ -62,16 +62,18 @@ pub fn lab_on_hardware() -> Document {
     document.results.retain(|row| row.entry.starts_with("syscall-x86") || row.entry == "call");
     let (accelerator, cpu_model) = ("kvm".into(), "host".into());
     let (ring0, counters) = (shadowed(), Some(counters()));
-    let boot = |boot: u32| LabBoot { at_ms: 40.0 + 900.0 * f64::from(boot), seed: boot.into(), cpu: Some(1) };
+    let boot =
+        |boot: u32| GuestBoot { at_ms: 40.0 + 900.0 * f64::from(boot), seed: boot.into(), cpu: Some(1) };
     let boots = (0..8).map(boot).collect();
     let layout = |round: u32| LabLayout {
         at_ms: 41.0 + 450.0 * f64::from(round),
         number: u64::from(1 + (round / 2 + round % 2) % 8),
     };
     let layouts = (0..16).map(layout).collect();
-    let lab = Lab { accelerator, cpu_model, icount: false, ring0, counters, boots, layouts, ..machine() };
+    let guest = Guest { accelerator, cpu_model, icount: false, boots, ..machine() };
+    let lab = Lab { ring0, counters, layouts, ..found_by_kernel() };
     let kernel = lab_of_one().environment.kernel;
-    document.environment = Environment::of_lab(lab, kernel, Some(document.environment));
+    document.environment = Environment::of_lab(guest, lab, kernel, Some(document.environment));
     document.measurement.place = Place::new(Machine::QemuKvm, table::Kernel::Lab);
     document.measurement.ended = Some("the guest did not finish within 60 s".into());
     document.measurement.partial = true;
@@ -116,21 +118,27 @@ fn counters() -> LabCounters {
     }
 }
 
-fn machine() -> Lab {
-    let defaults = [("smap", "on"), ("pti", "off"), ("pcid", "off")];
-    Lab {
+fn machine() -> Guest {
+    Guest {
         emulator: "QEMU 7.2.22".into(),
         accelerator: "tcg".into(),
         cpu_model: "max,vendor=GenuineIntel".into(),
-        vendor: Some("GenuineIntel".into()),
         icount: true,
+        boots: vec![GuestBoot { at_ms: 31.4, seed: 0, cpu: None }],
+        boot_to_first_record_ms: 31.4,
+    }
+}
+
+fn found_by_kernel() -> Lab {
+    let defaults = [("smap", "on"), ("pti", "off"), ("pcid", "off")];
+    Lab {
+        vendor: Some("GenuineIntel".into()),
         switches: defaults.map(|(name, value)| (name.into(), value.into())).into(),
         ring0_ticks: 80_005,
         ring3_ticks: 80_005,
         syscall_works: true,
         ring0: Ring0 { hypervisor: Some("TCGTCGTCGTCG".into()), nesting: true, ..Ring0::default() },
         microcode: Some("0x1".into()),
-        boots: vec![LabBoot { at_ms: 31.4, seed: 0, cpu: None }],
         layouts: Vec::new(),
         counters: None,
         features: ["smep", "smap"].map(String::from).into(),
@@ -142,7 +150,6 @@ fn machine() -> Lab {
             contradicted_by: None,
             invariant: false,
         }),
-        boot_to_first_record_ms: 31.4,
     }
 }
 

@@ -1,0 +1,23 @@
+//! What each protection adds to an entry, by name, and a path that adds up. Pure: a profile and the table in, the
+//! configurations to measure out; their rows in, a [`Bill`] out.
+
+#![forbid(unsafe_code)]
+
+mod bill;
+mod error;
+mod figure;
+mod load;
+mod make;
+mod measured;
+mod plan;
+mod profile;
+mod step;
+mod there;
+
+pub use bill::{Bill, Configured, Line, Part, PartKind, SCHEMA, State, There};
+pub use error::Error;
+pub use figure::{Figure, Unit};
+pub use load::load;
+pub use plan::{Configuration, Plan, Question};
+pub use profile::{Profile, Setting};
+pub use step::{Need, Processor, Step};

@@ -1,0 +1,152 @@
+//! From measured rows to the bill.
+
+use crate::bill::{Bill, Configured, Line, SCHEMA, State};
+use crate::measured::Measured;
+use crate::plan::{Combination, Plan, less};
+use crate::there::there;
+use crate::{Figure, Step};
+use document::Document;
+
+impl Plan {
+    /// The bill of a document of the lab whose rows are this plan's configurations; and how it explains what `linux`, a document of a
+    /// Linux, says of the same entry and operation.
+    pub fn bill(&self, document: &Document, linux: Option<&Document>) -> Bill {
+        let question = &self.question;
+        let measured = Measured::new(document, &question.entry, &self.configurations);
+        let added = less(&self.whole, &self.bare);
+        let whole = measured.total(&[(&self.bare, 1.0), (&added, 1.0)]).map(Figure::without_verdict);
+        let with_orders = self.question.orders > 0;
+        let mut lines: Vec<Line> = self
+            .steps
+            .all
+            .iter()
+            .enumerate()
+            .map(|(place, step)| self.line(&measured, place, step))
+            .collect();
+        correct(&mut lines);
+        let share = |line: &Line| {
+            let part = if with_orders { line.in_orders } else { line.alone };
+            part.zip(whole)
+                .map(|(part, whole)| part.estimate / whole.estimate)
+                .filter(|share| share.is_finite())
+        };
+        let shares: Vec<Option<f64>> = lines.iter().map(share).collect();
+        lines.iter_mut().zip(shares).for_each(|(line, share)| line.share = share);
+        Bill {
+            schema: SCHEMA.into(),
+            kentry: document.measurement.kentry.clone(),
+            started: document.measurement.started.clone(),
+            place: document.measurement.place.clone(),
+            cpu: cpu(document),
+            partial: document.measurement.partial,
+            run: document.id.clone(),
+            entry: question.entry.clone(),
+            operation: question.operation.clone(),
+            profile: question.profile.name.clone(),
+            unit: measured.unit,
+            features: self.processor.features.clone(),
+            bare: measured.figure(&self.bare).map(Figure::without_verdict),
+            whole,
+            sum: measured.total(&self.steps_alone(1.0)).map(Figure::without_verdict),
+            interactions: measured.total(&self.interactions(&added)),
+            added: measured.figure(&added).map(Figure::without_verdict),
+            lines,
+            orders: question.orders,
+            there: linux.map(|linux| there(self, &measured, linux)),
+            configurations: self.configured(&measured),
+        }
+    }
+
+    fn line(&self, measured: &Measured, place: usize, step: &Step) -> Line {
+        let of = |combinations: &[Combination]| {
+            combinations.get(place).filter(|combination| !combination.is_empty()).cloned()
+        };
+        let figure = |combination: Option<Combination>| measured.figure(&combination?);
+        let line = Line {
+            step: step.clone(),
+            state: State::Measured,
+            alone: figure(of(&self.alone)),
+            in_company: figure(of(&self.in_company)),
+            in_orders: self.in_orders(measured, place),
+            share: None,
+        };
+        let state = self.state(measured, place, &line);
+        match state {
+            State::Unseen | State::LeftOut(_) => {
+                Line { state, alone: None, in_company: None, in_orders: None, ..line }
+            }
+            _ => Line { state, ..line },
+        }
+    }
+
+    /// The mean over all orders.
+    fn in_orders(&self, measured: &Measured, place: usize) -> Option<Figure> {
+        let added = self.in_orders.get(place).filter(|added| !added.is_empty())?;
+        let sum = measured.total(&added.iter().map(|one| (one, 1.0)).collect::<Vec<_>>());
+        sum.map(|sum| sum.by(added.len() as f64))
+    }
+
+    fn steps_alone(&self, factor: f64) -> Vec<(&Combination, f64)> {
+        self.alone.iter().map(|step| (step, factor)).collect()
+    }
+
+    /// What the whole adds, less the steps alone.
+    pub(crate) fn interactions<'a>(&'a self, added: &'a Combination) -> Vec<(&'a Combination, f64)> {
+        [vec![(added, 1.0)], self.steps_alone(-1.0)].concat()
+    }
+
+    fn state(&self, measured: &Measured, place: usize, line: &Line) -> State {
+        if let Some(why) = self.left_out(place) {
+            return State::LeftOut(why.into());
+        }
+        let used = || [&self.alone, &self.in_company].into_iter().filter_map(|of| of.get(place)).flatten();
+        if let Some(why) = used().find_map(|(one, _)| measured.why(*one)) {
+            return State::Failed(why.into());
+        }
+        let figures = [line.alone, line.in_company];
+        if figures.contains(&None) {
+            return State::Failed("too few of its rounds were undisturbed in the same sweeps".into());
+        }
+        let lacks = line.step.lacks();
+        if !lacks.is_empty() {
+            return State::WithoutEffect(format!("this CPU has no {lacks}"));
+        }
+        let all = figures.into_iter().chain([line.in_orders]).flatten();
+        let is_nothing = |figure: Figure| figure.estimate == 0.0;
+        if self.processor.counts && all.into_iter().all(is_nothing) { State::Unseen } else { State::Measured }
+    }
+
+    fn configured(&self, measured: &Measured) -> Vec<Configured> {
+        let all = self.configurations.iter().enumerate();
+        let configured = all.map(|(place, configuration)| Configured {
+            operation: configuration.operation.clone(),
+            steps: configuration.steps.iter().copied().collect(),
+            values: self.steps.changes(&configuration.values),
+            figure: measured.figure(&[(place, 1.0)]).map(Figure::without_verdict),
+            why: measured.why(place).map(str::to_string),
+        });
+        configured.collect()
+    }
+}
+
+/// The processor, as the emulator or its CPUID names it.
+fn cpu(document: &Document) -> Option<String> {
+    let environment = &document.environment;
+    let emulated = environment.guest.as_ref().map(|guest| guest.cpu_model.clone());
+    environment.cpu.brand.clone().or(emulated)
+}
+
+/// Corrects how likely the steps' figures are by chance for how many there are (Holm, A simple sequentially rejective multiple test
+/// procedure, 1979): a verdict on any of them is then wrong in no more than the part that is asked for, all together.
+fn correct(lines: &mut [Line]) {
+    let figures = lines
+        .iter_mut()
+        .flat_map(|line| [&mut line.alone, &mut line.in_company, &mut line.in_orders].into_iter().flatten());
+    let mut found: Vec<&mut f64> = figures.filter_map(|figure| figure.p.as_mut()).collect();
+    found.sort_by(|a, b| a.total_cmp(b));
+    let (count, mut least) = (found.len(), 0.0_f64);
+    for (place, p) in found.into_iter().enumerate() {
+        least = least.max((*p * (count - place) as f64).min(1.0));
+        *p = least;
+    }
+}

@@ -1,0 +1,167 @@
+//! What a Linux costs that was measured, and what of that the lab explains.
+
+use crate::bill::{Part, PartKind, There};
+use crate::measured::Measured;
+use crate::plan::{Combination, Plan, less};
+use crate::{Figure, Unit};
+use document::{Document, Outcome, Row};
+use stats::Cost;
+
+/// Explains the row of the plan's entry and operation.
+pub(crate) fn there(plan: &Plan, measured: &Measured, linux: &Document) -> There {
+    let found = cost(plan, measured.unit, linux);
+    let parts = parts(plan, measured, linux);
+    let added = less(&plan.whole, &plan.bare);
+    let explained = measured.total(&[(&plan.bare, 1.0), (&added, 1.0)]).map(Figure::without_verdict);
+    let rest = found.as_ref().ok().zip(explained).map(|(there, here)| difference(there, &here));
+    let share = |rest: &Figure| Some(rest.estimate / found.as_ref().ok()?.estimate);
+    There {
+        what: what(linux),
+        run: linux.id.clone(),
+        rest_share: rest.as_ref().and_then(share).filter(|share| share.is_finite()),
+        measured: found.as_ref().ok().copied(),
+        why: found.err(),
+        parts,
+        explained,
+        rest,
+        remarks: remarks(plan, linux),
+    }
+}
+
+/// Kernel and processor.
+fn what(linux: &Document) -> String {
+    let environment = &linux.environment;
+    let kernel = environment.kernel.release.as_deref().unwrap_or("of an unknown version");
+    let on = environment.cpu.brand.as_deref().map(|model| format!(" on {model}")).unwrap_or_default();
+    format!("Linux {kernel}{on}")
+}
+
+/// What the entry and operation cost there, in the bill's unit.
+fn cost(plan: &Plan, unit: Option<Unit>, linux: &Document) -> Result<Figure, String> {
+    let question = &plan.question;
+    if !linux.is_of_linux() {
+        return Err("it is no measurement of a Linux".into());
+    }
+    let name = format!("{} {}", question.entry, question.operation);
+    let is_it = |row: &&Row| row.entry == question.entry && row.operation == question.operation;
+    let row = linux.results.iter().find(is_it).ok_or_else(|| format!("{name} was not measured there"))?;
+    if row.outcome != Outcome::Ok {
+        let reason = row.reason.as_deref().unwrap_or("without a reason");
+        return Err(format!("{name} did not work there: {reason}"));
+    }
+    let unit = unit.ok_or("nothing was measured here")?;
+    let figure = match unit {
+        Unit::Cycles => row.core_cycles.as_ref().map(figure),
+        Unit::Ticks => row.ticks.as_ref().map(figure),
+        Unit::Instructions => row.instructions.as_ref().map(figure),
+    };
+    figure.ok_or_else(|| format!("{name} has no figure in {} there", unit.name()))
+}
+
+fn figure<U: Copy + Into<f64>>(cost: &Cost<U>) -> Figure {
+    let cost = cost.unitless();
+    Figure { estimate: cost.estimate, low: cost.ci_low, high: cost.ci_high, p: None, rounds: 0 }
+}
+
+/// The first less the second, which know nothing of each other.
+fn difference(first: &Figure, second: &Figure) -> Figure {
+    let estimate = first.estimate - second.estimate;
+    // Of a count there is no more to know.
+    let reach = |of: &Figure, end: Option<f64>| end.map_or(0.0, |end| (end - of.estimate).abs());
+    let is_known = first.low.is_some() || second.low.is_some();
+    let low = reach(first, first.low).hypot(reach(second, second.high));
+    let high = reach(first, first.high).hypot(reach(second, second.low));
+    Figure {
+        estimate,
+        low: is_known.then_some(estimate - low),
+        high: is_known.then_some(estimate + high),
+        p: None,
+        rounds: 0,
+    }
+}
+
+/// What the lab's cost is made of: all of it.
+fn parts(plan: &Plan, measured: &Measured, linux: &Document) -> Vec<Part> {
+    let figure = |combination: &Combination| measured.figure(combination).map(Figure::without_verdict);
+    let known = |combination: &Combination| !combination.is_empty();
+    let part = |kind, what: &str, combination: &Combination, note: Option<&str>| Part {
+        kind,
+        what: what.into(),
+        figure: if known(combination) { figure(combination) } else { None },
+        note: note.map(str::to_string),
+    };
+    let mut parts = Vec::new();
+    let (crossing, bare) = (&plan.crossing, &plan.bare);
+    if known(crossing) {
+        parts.push(part(
+            PartKind::Crossing,
+            "crossing by the hardware",
+            crossing,
+            Some("bare, with a call number that no kernel has"),
+        ));
+    }
+    for (step, place) in plan.steps.all.iter().zip(0..) {
+        if plan.left_out(place).is_none() {
+            let alone = plan.alone.get(place).cloned().unwrap_or_default();
+            parts.push(part(PartKind::Step, &step.name(), &alone, None));
+        }
+    }
+    let added = less(&plan.whole, bare);
+    if plan.alone.iter().any(known) {
+        let figure = measured.total(&plan.interactions(&added)).map(Figure::without_verdict);
+        let (kind, what) = (PartKind::Interactions, "steps together".into());
+        parts.push(Part { kind, what, figure, note: Some("the whole less the sum of the steps".into()) });
+    }
+    parts.extend(dispatch_and_service(plan, &part));
+    parts.extend(exits(linux));
+    parts
+}
+
+type MakePart<'a> = dyn Fn(PartKind, &str, &Combination, Option<&str>) -> Part + 'a;
+
+/// What bare costs beyond the crossing.
+fn dispatch_and_service(plan: &Plan, part: &MakePart) -> Vec<Part> {
+    const EMPTY: &str = "registers saved, the call through the table, and a service that returns a constant";
+    const WITHIN: &str =
+        "the lab answers with a constant, which is within dispatch; what Linux does for it is in the rest";
+    let (crossing, empty, bare) = (&plan.crossing, &plan.empty_service, &plan.bare);
+    let nothing = Combination::new();
+    if crossing == bare {
+        // An unknown call number: there is neither.
+        return Vec::new();
+    }
+    let from = if crossing.is_empty() { &nothing } else { crossing };
+    if empty.is_empty() {
+        return vec![part(PartKind::Service, "the service itself", &less(bare, from), Some("with dispatch"))];
+    }
+    let dispatch = part(PartKind::Dispatch, "dispatch", &less(empty, from), Some(EMPTY));
+    let (of_service, note) =
+        if empty == bare { (Combination::new(), Some(WITHIN)) } else { (less(bare, empty), None) };
+    vec![dispatch, part(PartKind::Service, "the service itself", &of_service, note)]
+}
+
+/// What a hypervisor may do there.
+fn exits(linux: &Document) -> Option<Part> {
+    let below = &linux.environment.hypervisor;
+    let name = below.signature.as_deref().unwrap_or("a hypervisor");
+    below.present.then(|| Part {
+        kind: PartKind::Exits,
+        what: "exits of the virtual machine".into(),
+        figure: None,
+        note: Some(format!("{name} is below this Linux; whether the entry leaves the guest is not known, and in the rest if so")),
+    })
+}
+
+/// What the reader should know of the comparison.
+fn remarks(plan: &Plan, linux: &Document) -> Vec<String> {
+    let guessed = plan.steps.all.iter().filter(|step| step.guess.is_some()).count();
+    let guessed = (guessed > 0).then(|| format!("{guessed} of the profile's settings are guesses"));
+    let left_out: Vec<String> = (plan.steps.all.iter().zip(0..))
+        .filter(|(_, place)| plan.left_out(*place).is_some())
+        .map(|(step, _)| step.name())
+        .collect();
+    let left_out =
+        (!left_out.is_empty()).then(|| format!("not explained, because left out: {}", left_out.join(", ")));
+    let partial = linux.measurement.partial.then(|| "that measurement was cut short".to_string());
+    [guessed, left_out, partial].into_iter().flatten().collect()
+}

@@ -1,0 +1,181 @@
+//! The command line of `kentry bill`.
+
+use crate::cli::{Color, LAB_STATUS, SaveArgs, exit_status};
+use crate::error::Error;
+use crate::guest_args::GuestArgs;
+use crate::profiles;
+use bill::{Profile, Question};
+use clap::{Arg, Args, ValueHint};
+use measure::TableRow;
+use measure::select::{nearest, rows};
+use report::{BillFormat, Format};
+use std::fmt::Write;
+use std::path::PathBuf;
+use table::special::GETPPID;
+use table::{Kernel, Table};
+
+/// How long the guest may take, in seconds; and in Bochs.
+pub const BILL_SECONDS: [u64; 2] = [300, 3600];
+
+/// The profile of a user who names none.
+const PROFILE: &str = "linux-6.1";
+
+/// More orders than anybody has time for.
+const MOST_ORDERS: i64 = 1000;
+
+/// What to bill, on what, and how to show it.
+#[derive(Debug, Clone, Args)]
+pub struct BillArgs {
+    /// The entry whose path is billed, by its name or short name
+    #[arg(short, long, value_name = "NAME", default_value = GETPPID.entry, value_hint = ValueHint::Other)]
+    pub entry: String,
+    /// The operation that it is asked for
+    #[arg(short, long, value_name = "NAME", default_value = GETPPID.operation, value_hint = ValueHint::Other)]
+    pub operation: String,
+    /// The profile whose steps are billed, in its order; those that there are stand below
+    #[arg(short, long, value_name = "NAME", default_value = PROFILE, value_hint = ValueHint::Other)]
+    pub profile: String,
+    /// Add a step to the profile, or take it instead of those that the profile has of that switch; a switch that is named twice is
+    /// raised step by step: --set cr3-writes=1,cr3-writes=2
+    #[arg(short, long, value_name = "SWITCH=VALUE,...", value_hint = ValueHint::Other)]
+    pub set: Vec<String>,
+    /// Leave a step of the profile out: pti=on, or pti for all steps of that switch; may be given several times
+    #[arg(long, value_name = "STEP", value_hint = ValueHint::Other)]
+    pub without: Vec<String>,
+    /// Also measure the steps in so many random orders, and show the mean of what each adds (an estimate of its Shapley value)
+    #[arg(long, value_name = "NUMBER", default_value = "0", value_parser = clap::value_parser!(u64).range(..=MOST_ORDERS as u64), allow_negative_numbers = true)]
+    pub orders: u64,
+    /// Explain what this run of a Linux says of the same entry and operation: its name, id, latest, or a file that was saved with
+    /// --output FILE.json; - is standard input
+    #[arg(long, value_name = "RUN", value_hint = ValueHint::FilePath)]
+    pub run: Option<PathBuf>,
+    /// What runs the kernel
+    #[command(flatten)]
+    pub guest: GuestArgs,
+    /// Print what would be measured on a processor that has everything, and measure nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Whether to keep the run of the lab
+    #[command(flatten)]
+    pub save: SaveArgs,
+    /// What the bill is written as, and where
+    #[command(flatten)]
+    pub to: BillOutputArgs,
+    /// Show every configuration that was measured as well
+    #[arg(short, long)]
+    pub verbose: bool,
+}
+
+/// What a bill is written as, and where.
+#[derive(Debug, Clone, Args)]
+pub struct BillOutputArgs {
+    /// How to show the bill [default: what the ending of --output says, .json, .csv, .md, .markdown or .svg; otherwise text]
+    #[arg(long, value_name = "FORMAT", value_parser = format())]
+    pub format: Option<BillFormat>,
+    /// Write the bill to this file, whole or not at all, instead of standard output (-)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// When to use color; NO_COLOR is respected too
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub color: Color,
+}
+
+impl BillOutputArgs {
+    /// The format that was asked for, or else what the name of the output file says, or else text.
+    pub fn format(&self) -> BillFormat {
+        let of_file = || self.output.as_deref().and_then(BillFormat::of_file);
+        self.format.or_else(of_file).unwrap_or(BillFormat::Text)
+    }
+
+    /// The same of what no picture shows.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] when a picture was asked for.
+    pub fn format_of_plan(&self) -> Result<Format, Error> {
+        let found = Format::ALL.into_iter().find(|format| BillFormat::from(*format) == self.format());
+        found.ok_or_else(|| Error::Usage("--dry-run prints text or JSON; a picture is of a bill".into()))
+    }
+}
+
+fn format() -> impl clap::builder::TypedValueParser<Value = BillFormat> {
+    use clap::builder::{PossibleValuesParser, TypedValueParser};
+    PossibleValuesParser::new(BillFormat::ALL.map(BillFormat::name))
+        .try_map(|name: String| name.parse::<BillFormat>().map_err(|()| format!("{name} is no format")))
+}
+
+impl BillArgs {
+    /// What is asked; `seed` is what orders are drawn from.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] when there is no such entry, operation, profile or step, or settings contradict each other.
+    pub fn question(&self, table: &Table, seed: u64) -> Result<Question, Error> {
+        let (entry, operation) = self.row(table)?;
+        let profile = self.profile(table)?;
+        let steps = profile.step_names();
+        let refused = |why: bill::Error| usage(&why, table, &steps);
+        let profile = profile.with(table, &self.set).map_err(refused)?;
+        let steps = profile.step_names();
+        let refused = |why: bill::Error| usage(&why, table, &steps);
+        let profile = profile.without(&self.without).map_err(refused)?;
+        let question = Question {
+            entry: entry.name.clone(),
+            operation: operation.name.clone(),
+            profile,
+            orders: usize::try_from(self.orders).unwrap_or(usize::MAX),
+            seed,
+        };
+        bill::Plan::check(table, &question).map_err(refused)?;
+        Ok(question)
+    }
+
+    /// The one row that the command line means.
+    fn row<'a>(&self, table: &'a Table) -> Result<TableRow<'a>, Error> {
+        let found = rows(
+            table,
+            Kernel::Lab,
+            std::slice::from_ref(&self.entry),
+            std::slice::from_ref(&self.operation),
+        )?;
+        match found.as_slice() {
+            [row] => Ok(*row),
+            several => {
+                let each =
+                    several.iter().map(|(entry, operation)| format!("{} {}", entry.name, operation.name));
+                let each = each.collect::<Vec<_>>().join(", ");
+                Err(Error::Usage(format!("a bill is of one entry and operation; these are several: {each}")))
+            }
+        }
+    }
+
+    fn profile(&self, table: &Table) -> Result<Profile, Error> {
+        profiles::find(table, &self.profile).ok_or_else(|| {
+            let names: Vec<&str> = profiles::all(table).map(|(name, _)| name).collect();
+            let hint = nearest(&self.profile, names.iter().copied());
+            let profile = &self.profile;
+            Error::Usage(format!("there is no profile \"{profile}\"{hint} (there are {})", names.join(", ")))
+        })
+    }
+}
+
+/// In words, with the nearest of what there is.
+pub fn usage(why: &bill::Error, table: &Table, steps: &[String]) -> Error {
+    let Some((asked, names)) = why.names(table, steps) else { return Error::Usage(why.to_string()) };
+    let hint = nearest(asked, names.iter().copied());
+    Error::Usage(format!("{why}{hint} (there are {})", names.join(", ")))
+}
+
+/// The profiles, and the exit codes.
+pub(crate) fn bill_help() -> String {
+    let mut text = String::from("Profiles (--profile):\n");
+    for (name, what) in profiles::all(Table::get()) {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "  {name:<16}{what}");
+    }
+    format!("{text}\n`kentry lab --help` lists the switches.\n\n{}", exit_status(LAB_STATUS))
+}
+
+/// A bill has its own time.
+pub(crate) fn bill_timeout(argument: Arg) -> Arg {
+    let [seconds, in_bochs] = BILL_SECONDS;
+    argument.help(format!("How long the guest may take [default: {seconds}; with --bochs {in_bochs}]"))
+}

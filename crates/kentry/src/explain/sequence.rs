@@ -1,0 +1,77 @@
+//! The instructions that a setting brings, as the kernel in this command has them.
+
+use paths::{Executed, File, Paths, Step};
+use table::{Setting, Table, Whole};
+
+/// Paths to look at, in this order: what changes the first is shown there.
+const PATHS: [&str; 4] = ["syscall_x86_64", "int80", "sysenter_x86_64", "exception"];
+
+/// What stands in a template for a switch's number (PARAMETER_VALUE of lab/entry/layout.h), and what is shown.
+const PARAMETER: (&str, &str) = ("0x5a5a5a5a", "NUMBER");
+
+/// What a path has more, and less, with a setting.
+struct Change {
+    path: &'static str,
+    added: Vec<Step>,
+    removed: Vec<Step>,
+}
+
+/// The steps of the first path that a setting changes, instruction by instruction; the other switches are as bare has them, with what
+/// the setting requires.
+pub fn text(table: &Table, setting: &Setting) -> String {
+    let heading = format!("\n## In the lab: {setting}\n\n");
+    let Ok(kernel) = File::read(lab::KERNEL) else { return String::new() };
+    let Ok(paths) = Paths::read(&kernel) else { return String::new() };
+    let Some(change) = change(table, &paths, setting) else {
+        return heading + "It adds no instruction to an entry.\n";
+    };
+    let count: u64 = change.added.iter().map(|step| executed(step, setting, table)).sum();
+    let instructions = if count == 1 { "1 instruction".into() } else { format!("{count} instructions") };
+    let mut text =
+        format!("{heading}On the path `{}`, a call executes {instructions} of these steps:\n\n", change.path);
+    change.added.iter().for_each(|step| text.push_str(&listed(&kernel, step)));
+    if !change.removed.is_empty() {
+        text.push_str("\nThey stand instead of:\n\n");
+        change.removed.iter().for_each(|step| text.push_str(&listed(&kernel, step)));
+    }
+    text
+}
+
+fn change(table: &Table, paths: &Paths, setting: &Setting) -> Option<Change> {
+    let required = table.required(setting, &table.bare()).ok()?;
+    let without = table.with(&required);
+    let with = table.with(&[required.as_slice(), std::slice::from_ref(setting)].concat());
+    PATHS.iter().find_map(|name| {
+        let steps: Vec<Step> =
+            paths.steps(paths.path(name)?).into_iter().filter(|step| !step.code.is_empty()).collect();
+        let is_on = |step: &Step, whole: &Whole| step.is_on(&pairs(whole));
+        let only = |on: &Whole, off: &Whole| {
+            let here = steps.iter().filter(|step| is_on(step, on) && !is_on(step, off));
+            here.cloned().collect::<Vec<Step>>()
+        };
+        let (added, removed) = (only(&with, &without), only(&without, &with));
+        (!added.is_empty() || !removed.is_empty()).then_some(Change { path: name, added, removed })
+    })
+}
+
+fn pairs(whole: &Whole) -> Vec<(&str, &str)> {
+    whole.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
+}
+
+/// How many instructions of a step a call executes.
+fn executed(step: &Step, setting: &Setting, table: &Table) -> u64 {
+    match step.executed {
+        None => step.instructions().len() as u64,
+        Some(Executed { count, each, switch }) => {
+            let number = table.switch(&setting.switch).filter(|known| u32::from(known.id) == switch);
+            let number = number.and_then(|known| known.value(&setting.value)).unwrap_or(0);
+            count + each * u64::from(number)
+        }
+    }
+}
+
+fn listed(kernel: &File, step: &Step) -> String {
+    let lines = paths::disassemble(kernel, step.start, &step.code, Some(step.start));
+    let lines = lines.iter().map(|line| format!("        {}\n", line.text.replace(PARAMETER.0, PARAMETER.1)));
+    format!("    {}\n{}", report::plain(&step.name), lines.collect::<String>())
+}

@@ -1,0 +1,72 @@
+//! `kentry show`: saved runs and bills, in any format.
+
+use crate::{names_rows, style};
+use bill::Bill;
+use document::Document;
+use kentry::cli::ShowFileArgs;
+use kentry::error::Error;
+use kentry::input::{Kept, Saved};
+use kentry::output::Target;
+use report::{BillFormat, Format, Style};
+use std::path::Path;
+use std::process::ExitCode;
+use table::Table;
+
+/// Renders saved documents, one after the other; in JSON, CSV and Markdown one at a time.
+pub fn run(args: &ShowFileArgs) -> Result<ExitCode, Error> {
+    let format = args.show.to.format();
+    if args.files.len() > 1 && (format != Format::Text || is_picture(args)) {
+        let what = if is_picture(args) { "a picture".to_owned() } else { format.to_string() };
+        return Err(Error::Usage(format!("several documents can be shown as text alone, not as {what}")));
+    }
+    let target = Target::open(args.show.to.output.as_deref())?;
+    let style = style(&args.show, names_rows(&args.entry, &args.operation), &target);
+    let kept = Kept::default();
+    let mut out = Vec::new();
+    for file in &args.files {
+        let saved = kept.saved(file)?;
+        if !out.is_empty() {
+            out.push(b'\n');
+        }
+        if args.files.len() > 1 {
+            out.extend(format!("{}:\n\n", report::plain_os(file.as_os_str())).into_bytes());
+        }
+        out.extend(match saved {
+            Saved::Run(found) => of_run(file, found.document, args, &style)?,
+            Saved::Bill(bill) => of_bill(&bill, args, &style)?,
+        });
+    }
+    if is_picture(args) {
+        target.write(&out)?;
+    } else {
+        target.write_report(format, &out)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Whether the name of the file that is to be written asks for a picture.
+fn is_picture(args: &ShowFileArgs) -> bool {
+    let of_file = args.show.to.output.as_deref().and_then(BillFormat::of_file);
+    args.show.to.format.is_none() && of_file == Some(BillFormat::Svg)
+}
+
+fn of_run(file: &Path, document: Document, args: &ShowFileArgs, style: &Style) -> Result<Vec<u8>, Error> {
+    if is_picture(args) {
+        let why = "a picture (.svg) is of a bill; `kentry report` writes a page about a run";
+        return Err(Error::Usage(why.into()));
+    }
+    let wrong = |error: &dyn std::fmt::Display| Error::Input { file: file.into(), why: error.to_string() };
+    let recomputed = args.recompute.then(|| measure::recompute(&document));
+    let mut document = recomputed.transpose().map_err(|error| wrong(&error))?.unwrap_or(document);
+    measure::select::keep(Table::get(), &mut document, &args.entry, &args.operation)?;
+    Ok(report::render(&document, Table::get(), args.show.to.format(), style)?)
+}
+
+fn of_bill(bill: &Bill, args: &ShowFileArgs, style: &Style) -> Result<Vec<u8>, Error> {
+    if names_rows(&args.entry, &args.operation) || args.recompute {
+        let why = "a bill is shown whole: leave out --entry, --operation and --recompute";
+        return Err(Error::Usage(why.into()));
+    }
+    let format = if is_picture(args) { BillFormat::Svg } else { args.show.to.format().into() };
+    Ok(report::bill(bill, format, style)?)
+}

@@ -1,0 +1,51 @@
+//! What probes find out about this Linux that no file tells: the functions of the vDSO, and the vsyscall page's mode.
+
+use crate::row::fact;
+use document::Export;
+use environment::Environment;
+use host::Executor;
+use record::{Payload, Record, abi};
+use std::collections::BTreeMap;
+use table::Probe;
+
+/// What the vDSO images export, by bitness; and the vsyscall page's mode, into the environment.
+pub(crate) fn describe(
+    executor: &mut dyn Executor,
+    cpu: usize,
+    environment: &mut Environment,
+) -> BTreeMap<String, Vec<Export>> {
+    let mut vdso = BTreeMap::new();
+    for probe in [Probe::Probe64, Probe::Probe32] {
+        let Ok(records) = executor.describe(probe, cpu) else {
+            continue;
+        };
+        if probe == Probe::Probe64 {
+            environment.vsyscall = vsyscall_mode(&records).map(str::to_string);
+        }
+        vdso.insert(probe.bits().to_string(), Export::all(&records));
+    }
+    vdso
+}
+
+const SIGSEGV: u64 = 11;
+
+/// arch/x86/include/uapi/asm/vsyscall.h
+const VSYSCALL_PAGE: u64 = 0xffff_ffff_ff60_0000;
+
+/// The probe calls the page to find out; if the page is absent, the call faults on it.
+fn vsyscall_mode(records: &[Record]) -> Option<&'static str> {
+    let faulted = records.iter().any(|record| match record.payload {
+        Payload::Outcome(verdict) => {
+            (verdict.cause, verdict.detail[0], verdict.detail[3] & !0xfff)
+                == (abi::CAUSE_SIGNAL, SIGSEGV, VSYSCALL_PAGE)
+        }
+        _ => false,
+    });
+    match fact(records, abi::FACT_VSYSCALL) {
+        Some(abi::VSYSCALL_MODE_XONLY) => Some("xonly"),
+        Some(abi::VSYSCALL_MODE_EMULATE) => Some("emulate"),
+        Some(abi::VSYSCALL_MODE_NATIVE) => Some("native"),
+        None if faulted => Some("none"),
+        _ => None,
+    }
+}

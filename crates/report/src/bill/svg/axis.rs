@@ -1,0 +1,117 @@
+//! The axis of a picture: from costs to places.
+
+use std::fmt;
+
+/// Where the axis begins and ends.
+pub const LEFT: f64 = 250.0;
+const RIGHT: f64 = 790.0;
+
+/// The most ticks of an axis.
+const TICKS: f64 = 9.0;
+
+/// A place or a length in the picture's units, with two digits behind the point, so that every machine writes the same.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Px(pub f64);
+
+impl fmt::Display for Px {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = format!("{:.2}", self.0);
+        let text = text.trim_end_matches('0').trim_end_matches('.');
+        f.write_str(if text == "-0" { "0" } else { text })
+    }
+}
+
+/// A linear axis that has zero.
+#[derive(Debug, Clone, Copy)]
+pub struct Axis {
+    first: f64,
+    last: f64,
+    step: f64,
+}
+
+/// A mark on the axis.
+pub struct Tick {
+    pub x: Px,
+    pub label: String,
+    pub is_zero: bool,
+}
+
+impl Axis {
+    /// The shortest with round ends that has all of these.
+    pub fn of(costs: &[f64]) -> Axis {
+        let finite = || costs.iter().copied().filter(|cost| cost.is_finite());
+        let (least, most) = (finite().fold(0.0, f64::min), finite().fold(0.0, f64::max));
+        let step = step((most - least).max(1.0));
+        Axis { first: (least / step).floor() * step, last: (most / step).ceil().max(1.0) * step, step }
+    }
+
+    pub fn at(&self, cost: f64) -> f64 {
+        let part = (cost - self.first) / (self.last - self.first);
+        LEFT + (RIGHT - LEFT) * part.clamp(0.0, 1.0)
+    }
+
+    /// Where it begins, and how long it is.
+    pub fn between(&self, from: f64, to: f64) -> (f64, f64) {
+        let (from, to) = (self.at(from), self.at(to));
+        (from.min(to), (to - from).abs())
+    }
+
+    pub fn ticks(&self) -> Vec<Tick> {
+        let count = ((self.last - self.first) / self.step).round() as usize;
+        let digits = (-self.step.log10()).ceil().clamp(0.0, 3.0) as usize;
+        let tick = |number: usize| {
+            let cost = self.first + self.step * number as f64;
+            let is_zero = cost.abs() < self.step / 2.0;
+            let label = if is_zero { "0".to_owned() } else { format!("{cost:.digits$}") };
+            Tick { x: Px(self.at(cost)), label, is_zero }
+        };
+        (0..=count).map(tick).collect()
+    }
+}
+
+/// 1, 2 or 5 of a decade: the least by which no more ticks than wanted are apart.
+fn step(length: f64) -> f64 {
+    let decade = 10_f64.powf((length / TICKS).log10().floor());
+    let steps = [1.0, 2.0, 5.0].map(|part| part * decade);
+    steps.into_iter().find(|step| length / step <= TICKS).unwrap_or(10.0 * decade)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(costs: &[f64]) -> Vec<String> {
+        Axis::of(costs).ticks().into_iter().map(|tick| tick.label).collect()
+    }
+
+    #[test]
+    fn ticks_are_round_and_reach_everything() {
+        assert_eq!(labels(&[52.0, 313.0]), ["0", "50", "100", "150", "200", "250", "300", "350"]);
+        assert_eq!(
+            labels(&[1.0, 0.3]),
+            ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"].map(|label| label.replace("0.0", "0"))
+        );
+        assert_eq!(labels(&[-3.0, 20.0]), ["-5", "0", "5", "10", "15", "20"]);
+        for costs in [vec![], vec![0.0], vec![f64::NAN, f64::INFINITY]] {
+            assert_eq!(labels(&costs), ["0", "0.2"], "{costs:?}");
+        }
+    }
+
+    #[test]
+    fn a_place_is_written_in_one_way() {
+        assert_eq!(
+            [Px(1.0), Px(-0.001), Px(2.345), Px(10.10)].map(|px| px.to_string()),
+            ["1", "0", "2.35", "10.1"]
+        );
+    }
+
+    #[test]
+    fn nothing_is_drawn_beside_the_axis() {
+        let axis = Axis::of(&[100.0]);
+        assert_eq!(
+            (axis.at(0.0), axis.at(100.0), axis.at(1e300), axis.at(-1e300)),
+            (LEFT, RIGHT, RIGHT, LEFT)
+        );
+        assert_eq!(axis.between(100.0, 0.0), (LEFT, RIGHT - LEFT));
+    }
+}

@@ -1,0 +1,175 @@
+//! What a bill says in words that every format shares. Not yet made harmless: whoever shows them does that.
+
+use crate::figure::{ABSENT, number};
+use crate::head::PARTIAL;
+use crate::runs::short;
+use bill::{Bill, Figure, Line, State, There, Unit};
+use document::{Machine, Name};
+
+/// A verdict on a step is wrong in at most this part of bills.
+const WRONG: f64 = 0.05;
+
+/// What a count is, and is not.
+pub(super) const COUNTED: &str = "instructions executed in an emulator, no times; a count ranks no cost (iretq and cpuid count one each, \
+                                  as mov does), and what it cannot see, such as PCID, flushes and the footprint, is - and not 0";
+
+/// Whether figures are counts.
+pub(super) fn is_counted(bill: &Bill) -> bool {
+    bill.unit == Some(Unit::Instructions)
+}
+
+/// What is billed.
+pub(super) fn title(bill: &Bill) -> String {
+    format!("{} through {}, profile {}", bill.operation, bill.entry, bill.profile)
+}
+
+/// What stands above the steps: label and text.
+pub(super) fn head(bill: &Bill) -> Vec<(&'static str, String)> {
+    let mut facts = vec![("bill", title(bill)), ("lab", lab(bill)), ("figures", figures(bill).to_owned())];
+    if bill.orders > 0 {
+        facts.push((
+            "orders",
+            format!("of each step, the mean over {} random orders of all steps", bill.orders),
+        ));
+    }
+    facts.push(("path", adds_up(bill)));
+    if bill.partial {
+        facts.push(("partial", PARTIAL.to_owned()));
+    }
+    facts
+}
+
+fn lab(bill: &Bill) -> String {
+    let machine = match &bill.place.machine {
+        Name::Known(Machine::Host) => "on this machine",
+        Name::Known(Machine::QemuTcg) => "in QEMU's emulation",
+        Name::Known(Machine::QemuKvm) => "in QEMU with KVM",
+        Name::Known(Machine::Bochs) => "in Bochs",
+        Name::Other(other) => other,
+    };
+    let run = bill.run.as_deref().map(|id| format!(", run {}", short(id))).unwrap_or_default();
+    let cpu = bill.cpu.as_deref().unwrap_or(ABSENT);
+    format!("kentry's own kernel {machine}, CPU {cpu}; {}, kentry {}{run}", bill.started, bill.kentry)
+}
+
+fn figures(bill: &Bill) -> &'static str {
+    match bill.unit {
+        Some(Unit::Instructions) => COUNTED,
+        Some(Unit::Cycles) => "core cycles on a processor; ±: 95 % confidence",
+        Some(Unit::Ticks) => {
+            "ticks of the time stamp counter, since core cycles cannot be told; ±: 95 % confidence"
+        }
+        None => "nothing was measured",
+    }
+}
+
+/// How the path adds up, in a sentence.
+fn adds_up(bill: &Bill) -> String {
+    let amount = |figure: &Figure| amount(bill, figure.estimate);
+    let Some((bare, whole)) = bill.bare.as_ref().zip(bill.whole.as_ref()) else {
+        return "bare or the whole has no figure, so that nothing adds up".to_owned();
+    };
+    let billed = bill.lines.iter().filter(|line| super::path::added(bill, line).is_some()).count();
+    let unit = bill.unit.map_or("", Unit::name);
+    let steps = if billed == 1 { "1 step".to_owned() } else { format!("{billed} steps") };
+    let whole = amount(whole);
+    if bill.orders > 0 {
+        let added = bill.added.as_ref().map_or(ABSENT.to_owned(), amount);
+        return format!("{} bare + {added} by {steps} = {whole} {unit}", amount(bare));
+    }
+    let sum = bill.sum.as_ref().map_or(ABSENT.to_owned(), amount);
+    let together = bill.interactions.map_or(format!("+ {ABSENT}"), |figure| {
+        let sign = if figure.estimate < 0.0 { "-" } else { "+" };
+        format!("{sign} {}", self::amount(bill, figure.estimate.abs()))
+    });
+    format!(
+        "{} bare + {sum} by {steps}, each alone, {together} by interactions = {whole} {unit}",
+        amount(bare)
+    )
+}
+
+/// A number in the bill's unit: what was counted is whole, unless it is a mean.
+pub(super) fn amount(bill: &Bill, value: f64) -> String {
+    if is_counted(bill) && value.fract() == 0.0 && value.abs() < 1e7 {
+        // Adding zero takes the sign from a negative zero.
+        return format!("{:.0}", value + 0.0);
+    }
+    number(value)
+}
+
+/// `±0.4`: the distance to the farther end of the interval; empty where there is none.
+pub(super) fn error(figure: &Figure) -> String {
+    let ends = figure.low.zip(figure.high);
+    let half = ends.map(|(low, high)| f64::max(figure.estimate - low, high - figure.estimate));
+    half.map(|half| format!("±{}", number(half))).unwrap_or_default()
+}
+
+/// `16.6 %`
+pub(super) fn share(share: Option<f64>) -> String {
+    let share = share.filter(|share| share.is_finite());
+    let text = share.map(|share| format!("{:.1} %", 100.0 * share));
+    match text.as_deref() {
+        Some("-0.0 %") => "0.0 %".to_owned(),
+        Some(text) => text.to_owned(),
+        None => ABSENT.to_owned(),
+    }
+}
+
+/// A step's name; with its value without the step, where another step has brought that.
+pub(super) fn name(bill: &Bill, line: &Line) -> String {
+    let step = &line.step;
+    let raises = bill.lines.iter().any(|other| {
+        other.step.switch == step.switch && other.step.value == step.base && other.step != *step
+    });
+    if raises { format!("{}, was {}", step.name(), step.base) } else { step.name() }
+}
+
+/// The features that a step needs the processor for.
+pub(super) fn needs(line: &Line) -> String {
+    let needs = line.step.needs.iter().map(|need| need.feature.as_str());
+    let needs = needs.collect::<Vec<_>>().join(" ").to_uppercase();
+    if needs.is_empty() { ABSENT.to_owned() } else { needs }
+}
+
+/// What else is to be known of a step.
+pub(super) fn remark(line: &Line) -> String {
+    let state = match &line.state {
+        State::Measured => None,
+        State::WithoutEffect(why) => Some(format!("without effect: {why}")),
+        State::Unseen => Some("adds no instruction here; what else it costs, a count cannot see".to_owned()),
+        State::LeftOut(why) => Some(format!("left out: {why}")),
+        State::Failed(why) => Some(format!("not measured: {why}")),
+    };
+    let untold = is_told(line) == Some(false);
+    let untold = untold.then(|| "alone not told from 0".to_owned());
+    let guess = line.step.guess.as_ref().map(|from| format!("guessed: {from}"));
+    [state, untold, guess].into_iter().flatten().collect::<Vec<_>>().join("; ")
+}
+
+/// Whether what a step adds alone can be told from nothing; none where no verdict is drawn.
+pub(super) fn is_told(line: &Line) -> Option<bool> {
+    line.alone.and_then(|figure| figure.p).map(|p| p <= WRONG)
+}
+
+/// What the columns mean.
+pub(super) fn legend(bill: &Bill) -> String {
+    let orders = if bill.orders > 0 {
+        " in orders: the mean of what it adds in random orders; these add up to the whole without interactions."
+    } else {
+        ""
+    };
+    format!(
+        "alone: what the step adds to bare and what it requires. in company: what the whole loses without it and without what \
+         requires it.{orders} share: of the whole. interactions: the whole less bare and the sum of the steps, each alone; \
+         negative where steps share work. needs: what the CPU must have."
+    )
+}
+
+/// Which Linux it is.
+pub(super) fn linux(there: &There) -> String {
+    let run = there.run.as_deref().map(|id| format!(", run {}", short(id))).unwrap_or_default();
+    format!("{}{run}", there.what)
+}
+
+/// What the three figures of a Linux are.
+pub(super) const THERE: &str = "Measured there, explained here, rest: no part is fitted to the rest.";

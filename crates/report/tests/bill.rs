@@ -1,0 +1,216 @@
+//! What a bill looks like. `INSTA_UPDATE=always cargo test -p report` writes the snapshots anew; read the diff.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod bills;
+
+use bill::Bill;
+use insta::assert_snapshot;
+use report::{BillFormat, Selection, Style, ascii, bill as rendered_bill};
+use unicode_width::UnicodeWidthStr;
+
+const PLAIN: Style = Style { color: false, width: 100, verbose: false, selection: Selection::All };
+
+const VERBOSE: Style = Style { verbose: true, ..PLAIN };
+
+fn rendered(bill: &Bill, format: BillFormat, style: &Style) -> String {
+    String::from_utf8(rendered_bill(bill, format, style).unwrap()).unwrap()
+}
+
+fn text(bill: &Bill, style: &Style) -> String {
+    rendered(bill, BillFormat::Text, style)
+}
+
+fn all() -> [Bill; 6] {
+    [
+        bills::counted(),
+        bills::in_cycles(),
+        bills::shrinking(),
+        bills::nothing(),
+        bills::many(),
+        bills::filled("text"),
+    ]
+}
+
+#[test]
+fn as_text() {
+    assert_snapshot!("bill-counted", text(&bills::counted(), &PLAIN));
+    assert_snapshot!("bill-counted-60", text(&bills::counted(), &Style { width: 60, ..PLAIN }));
+    assert_snapshot!("bill-counted-ascii", ascii(&text(&bills::counted(), &PLAIN)));
+    let color = text(&bills::counted(), &Style { color: true, ..PLAIN });
+    assert_snapshot!("bill-counted-color", color.replace('\u{1b}', "␛"));
+    assert_snapshot!("bill-cycles-verbose", text(&bills::in_cycles(), &VERBOSE));
+    assert_snapshot!("bill-shrinking", text(&bills::shrinking(), &PLAIN));
+    assert_snapshot!("bill-nothing", text(&bills::nothing(), &PLAIN));
+    assert_snapshot!("bill-many-180", text(&bills::many(), &Style { width: 180, ..PLAIN }));
+}
+
+#[test]
+fn for_pull_requests_and_programs() {
+    assert_snapshot!("bill-counted-markdown", rendered(&bills::counted(), BillFormat::Markdown, &VERBOSE));
+    assert_snapshot!("bill-cycles-csv", rendered(&bills::in_cycles(), BillFormat::Csv, &PLAIN));
+    assert_snapshot!("bill-shrinking-json", rendered(&bills::shrinking(), BillFormat::Json, &PLAIN));
+}
+
+#[test]
+fn as_a_picture() {
+    assert_snapshot!("bill-counted-svg", rendered(&bills::counted(), BillFormat::Svg, &PLAIN));
+    assert_snapshot!("bill-cycles-svg", rendered(&bills::in_cycles(), BillFormat::Svg, &PLAIN));
+}
+
+#[test]
+fn every_line_fits_the_terminal() {
+    for width in 60..=140 {
+        for style in [Style { width, ..PLAIN }, Style { width, ..VERBOSE }] {
+            for bill in all().into_iter().chain([bills::filled(bills::HOSTILE)]) {
+                for line in text(&bill, &style).lines() {
+                    assert!(line.width() <= width, "{} > {width}: {line}", line.width());
+                    assert_eq!(line, line.trim_end(), "blanks at the end");
+                }
+            }
+        }
+    }
+}
+
+/// The letters of a bar, in their order.
+fn letters(line: &str) -> String {
+    let mut letters: Vec<char> = line.chars().filter(|c| c.is_ascii_alphabetic()).collect();
+    letters.dedup();
+    letters.into_iter().collect()
+}
+
+#[test]
+fn the_bar_of_the_path_has_every_step_in_the_order_and_the_proportions_of_the_table() {
+    let bill = bills::counted();
+    let shown = text(&bill, &PLAIN);
+    let bar = shown.lines().find(|line| line.starts_with("lab ") && line.contains('█')).unwrap();
+    let bar = bar.strip_prefix("lab").unwrap();
+    assert_eq!(letters(bar), "abcdefg");
+    let linux = shown.lines().find(|line| line.starts_with("Linux ") && line.contains('█')).unwrap();
+    let columns = linux.chars().filter(|c| "█·".contains(*c)).count() as f64;
+    for (letter, cost) in [('a', 6.0), ('d', 23.0), ('f', 139.0)] {
+        let expected = cost / 322.0 * columns;
+        let drawn = bar.chars().filter(|c| *c == letter).count() as f64;
+        assert!((drawn - expected).abs() <= 1.0, "{letter}: {drawn} columns, not {expected}: {bar}");
+        let row = format!("{letter} ");
+        assert!(shown.lines().any(|line| line.starts_with(&row)), "{letter} has a row");
+    }
+}
+
+#[test]
+fn what_makes_a_path_shorter_is_drawn_back_from_its_end() {
+    let shown = text(&bills::shrinking(), &PLAIN);
+    let less: Vec<&str> = shown.lines().filter(|line| line.starts_with("less ")).collect();
+    assert_eq!(less.len(), 2, "{shown}");
+    assert_eq!(letters(less[0].strip_prefix("less").unwrap()), "hf", "the first stands at the right");
+    assert!(less[0].contains('~') && less[0].ends_with(" 55"), "{}", less[0]);
+    assert!(less[1].contains('·') && less[1].ends_with(" 40"), "{}", less[1]);
+}
+
+#[test]
+fn a_count_is_called_one_in_every_format_and_what_it_cannot_see_is_no_zero() {
+    let bill = bills::counted();
+    for format in [BillFormat::Text, BillFormat::Markdown, BillFormat::Svg] {
+        let shown = rendered(&bill, format, &PLAIN).replace('\n', " ").replace("             ", "");
+        assert!(shown.contains("a count ranks no cost"), "{format}: {shown}");
+        assert!(!rendered(&bills::in_cycles(), format, &PLAIN).contains("ranks no cost"), "{format}");
+    }
+    let shown = text(&bill, &PLAIN);
+    for step in ["pcid=keep", "smap=on", "audit=on"] {
+        let row = shown.lines().find(|line| line.trim_start().starts_with(step)).unwrap();
+        assert_eq!(row.split_whitespace().skip(1).take(3).collect::<Vec<_>>(), ["-"; 3], "{row}");
+    }
+    let value: serde_json::Value = serde_json::from_str(&rendered(&bill, BillFormat::Json, &PLAIN)).unwrap();
+    assert!(value["lines"][3]["alone"].is_null() && value["lines"][3]["share"].is_null());
+    for bill in [bills::counted(), bills::nothing()] {
+        let csv = rendered(&bill, BillFormat::Csv, &PLAIN);
+        let row = csv.lines().find(|line| line.starts_with("step,") && line.contains(",audit=on,")).unwrap();
+        assert!(row.contains(",,,,,,,,,,,,,failed,"), "{row}");
+    }
+}
+
+#[test]
+fn a_step_that_cannot_be_told_from_nothing_says_so() {
+    let shown = text(&bills::in_cycles(), &Style { width: 140, ..PLAIN });
+    let row = |step: &str| shown.lines().find(|line| line.contains(step)).unwrap().to_owned();
+    assert!(row("smap=on").contains("not told from 0"), "{}", row("smap=on"));
+    assert!(!row("ibrs=on").contains("not told from 0"), "{}", row("ibrs=on"));
+    assert!(!shown.contains("-0.0") && shown.contains("±"), "{shown}");
+}
+
+#[test]
+fn a_bill_comes_back_from_its_json() {
+    for bill in all().into_iter().chain([bills::filled(bills::HOSTILE)]) {
+        assert_eq!(bill::load(&rendered(&bill, BillFormat::Json, &PLAIN)).unwrap(), bill);
+    }
+}
+
+/// The tags of a picture, without what stands in them; it must be well-formed.
+fn tags(svg: &str) -> Vec<String> {
+    let mut reader = quick_xml::Reader::from_str(svg);
+    let mut tags = Vec::new();
+    loop {
+        match reader.read_event().unwrap() {
+            quick_xml::events::Event::Start(tag) | quick_xml::events::Event::Empty(tag) => {
+                let attributes: Vec<String> =
+                    tag.attributes().map(|attribute| attribute.unwrap().key.as_ref().to_owned()).collect();
+                let name = tag.name().as_ref().to_owned();
+                tags.push(format!("{name} {}", attributes.join(" ")));
+            }
+            quick_xml::events::Event::Eof => return tags,
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn no_text_becomes_markup_or_steers_a_terminal() {
+    let (hostile, harmless) = (bills::filled(bills::HOSTILE), bills::filled("harmless"));
+    let steers = |c: char| c.is_control() && c != '\n' && c != '\r';
+    let hides = |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}');
+    for format in BillFormat::ALL {
+        let shown = rendered(&hostile, format, &VERBOSE);
+        assert!(!shown.contains(|c| steers(c) || hides(c)), "{format}");
+    }
+    let picture = |bill: &Bill| rendered(bill, BillFormat::Svg, &PLAIN);
+    let names = |svg: &str| tags(svg).into_iter().filter(|tag| !tag.starts_with("text")).collect::<Vec<_>>();
+    assert_eq!(names(&picture(&hostile)), names(&picture(&harmless)), "but for lines of text");
+    assert!(!picture(&hostile).contains(['\u{fffe}', '\u{ffff}']), "XML forbids them");
+    let markdown = rendered(&hostile, BillFormat::Markdown, &VERBOSE);
+    let unescaped = markdown.replace("\\<", "").replace("\\]", "");
+    for word in ["<script", "<img", "](http"] {
+        assert!(!unescaped.contains(word), "{word}");
+    }
+    let cells = |markdown: &str| markdown.lines().filter(|line| line.starts_with('|')).count();
+    assert_eq!(cells(&markdown), cells(&rendered(&harmless, BillFormat::Markdown, &VERBOSE)));
+}
+
+#[test]
+fn a_picture_loads_nothing_runs_nothing_and_is_the_same_every_time() {
+    for bill in all() {
+        let picture = rendered(&bill, BillFormat::Svg, &PLAIN);
+        assert_eq!(picture, rendered(&bill, BillFormat::Svg, &Style { color: true, width: 60, ..VERBOSE }));
+        let body = picture.split_once("xmlns=\"http://www.w3.org/2000/svg\"").unwrap().1;
+        for word in ["http", "<script", "href", "@import", "url(h", "javascript", "NaN", "inf\""] {
+            assert!(!body.contains(word), "{word}");
+        }
+        assert!(picture.contains("prefers-color-scheme: dark") && picture.contains("role=\"img\""));
+        assert_eq!(tags(&picture).iter().filter(|tag| tag.starts_with("desc")).count(), 1);
+    }
+}
+
+#[test]
+fn the_description_of_a_picture_has_every_figure() {
+    let bill = bills::counted();
+    let picture = rendered(&bill, BillFormat::Svg, &PLAIN);
+    let description =
+        picture.split_once("<desc id=\"description\">").unwrap().1.split_once("</desc>").unwrap().0;
+    for line in &bill.lines {
+        assert!(description.contains(&line.step.name()), "{description}");
+    }
+    assert!(
+        description.contains("bhb=loop: 139.") && description.contains("pcid=keep: - (left out"),
+        "{description}"
+    );
+    assert!(description.contains("measured there 322, explained here 226, rest 96"), "{description}");
+}

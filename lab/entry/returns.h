@@ -1,0 +1,26 @@
+/*
+ * Returns that can be rewritten (returns.c). Every C file is compiled with this in front: `ret` is then a macro of the assembler, so that
+ * each return of the compiler's has room for a jump, and a row in a table. Assembly writes RETURN where code may run in an entry.
+ *
+ * Behind the byte of the instruction are four of int3, at which speculation stops that goes straight on. A return that is not
+ * rewritten costs what it would cost alone.
+ */
+#pragma once
+
+#define RETURN_BYTES 5 /* as a jump with a displacement of 32 bits has */
+
+#ifdef __ASSEMBLER__
+.macro RETURN
+777:	.byte	0xc3, 0xcc, 0xcc, 0xcc, 0xcc
+	.pushsection .return_sites, "a"
+	.quad	777b
+	.popsection
+.endm
+#else
+__asm__(".macro ret\n"
+	"777:	.byte	0xc3, 0xcc, 0xcc, 0xcc, 0xcc\n"
+	"	.pushsection .return_sites, \"a\"\n"
+	"	.quad	777b\n"
+	"	.popsection\n"
+	".endm");
+#endif

@@ -1,0 +1,50 @@
+/*
+ * bhb=loop: on the way in, a loop fills the history of branches with its own, so that what a program has branched to does not choose
+ * which predictions the kernel's indirect branches follow. Linux: clear_bhb_loop (arch/x86/entry/entry_64.S, since 6.9), at system
+ * calls and not at exceptions. bhb=hardware is no step, but a bit of SPEC_CTRL (speculation.c).
+ */
+#include "entry/path.inc"
+#include "entry/returns.h"
+
+ATTACH IN_KERNEL, 64
+STEP "branch history: clear it", SWITCH_BHB, IS(BHB_LOOP), ENTERED_BY, NOT(BY_EXCEPTION)
+	push	%rax
+	push	%rcx
+	CALL_C	clear_branch_history
+	pop	%rcx
+	pop	%rax
+END_ATTACH
+
+/*
+ * void clear_branch_history(void)
+ * Lost: rax, rcx, flags. Five times five taken branches, in calls that do not return until the end; instruction by instruction as
+ * Linux has it, and aligned as there.
+ */
+	.text
+	.balign	64, 0xcc
+	.globl	clear_branch_history
+	.type	clear_branch_history, @function
+clear_branch_history:
+	push	%rbp
+	mov	%rsp, %rbp
+	mov	$5, %ecx
+	call	1f
+	jmp	5f
+	.balign	64, 0xcc
+1:	call	2f
+	RETURN
+	.balign	64, 0xcc
+2:	mov	$5, %eax
+3:	jmp	4f
+	nop
+4:	sub	$1, %eax
+	jnz	3b
+	sub	$1, %ecx
+	jnz	1b
+	RETURN
+5:	lfence
+	pop	%rbp
+	RETURN
+	.size	clear_branch_history, . - clear_branch_history
+
+	.section .note.GNU-stack, "", @progbits

@@ -1,0 +1,25 @@
+/*
+ * clear-registers=on: what a program had in registers is not in them while the kernel runs, so that no mispredicted path of the kernel
+ * computes with it. Linux clears all registers, and loads the arguments of each call from the frame; here the arguments stay where
+ * the ABI has them, and the others are cleared. The frame restores them. The path of exceptions has no arguments (exception.S).
+ */
+#include "entry/path.inc"
+
+ATTACH IN_SAVED, 10
+STEP "clear registers", SWITCH_CLEAR_REGISTERS, IS(CLEAR_REGISTERS_ON), SWITCH_STACK, IS(STACK_FRAME), NUMBERS, IS(NUMBERS_X86_64)
+	xor	%ecx, %ecx
+	xor	%ebx, %ebx
+	xor	%ebp, %ebp
+STEP "clear registers", SWITCH_CLEAR_REGISTERS, IS(CLEAR_REGISTERS_ON), SWITCH_STACK, IS(STACK_FRAME), NUMBERS, IS(NUMBERS_I386)
+	xor	%r8d, %r8d
+	xor	%r9d, %r9d
+	xor	%r10d, %r10d
+STEP "clear registers", SWITCH_CLEAR_REGISTERS, IS(CLEAR_REGISTERS_ON), SWITCH_STACK, IS(STACK_FRAME), NUMBERS, NOT(NUMBERS_NONE)
+	xor	%r11d, %r11d
+	xor	%r12d, %r12d
+	xor	%r13d, %r13d
+	xor	%r14d, %r14d
+	xor	%r15d, %r15d
+END_ATTACH
+
+	.section .note.GNU-stack, "", @progbits

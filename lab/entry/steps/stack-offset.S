@@ -1,0 +1,44 @@
+/*
+ * stack-offset=on: the service's frame begins at a distance from the top of the stack that a program cannot know. As Linux does
+ * (include/linux/randomize_kstack.h; on x86, arch/x86/include/asm/entry-common.h): each way out draws for the next way in, of the
+ * low bits of the TSC, which is mixed into what was drawn before. Linux uses ten bits, and the compiler rounds to 16 bytes.
+ */
+#include "entry/path.inc"
+
+#define OFFSET_MASK 0x3f0
+
+ATTACH IN_SAVED, 90
+STEP "stack offset: move the stack", SWITCH_STACK_OFFSET, IS(STACK_OFFSET_ON), NUMBERS, NOT(NUMBERS_NONE)
+	mov	stack_offset, %r11d
+	and	$OFFSET_MASK, %r11d
+	sub	%r11, %rsp
+	push	%r11
+	push	%r11			# the stack stays aligned
+END_ATTACH
+
+ATTACH OUT_SAVED, 10
+STEP "stack offset: move the stack back", SWITCH_STACK_OFFSET, IS(STACK_OFFSET_ON), NUMBERS, NOT(NUMBERS_NONE)
+	pop	%rcx
+	lea	8(%rsp, %rcx), %rsp
+END_ATTACH
+
+ATTACH OUT_SAVED, 70
+STEP "stack offset: draw the next", SWITCH_STACK_OFFSET, IS(STACK_OFFSET_ON), NUMBERS, NOT(NUMBERS_NONE)
+	mov	%rax, %rcx
+	rdtsc
+	movzbl	%al, %eax
+	mov	stack_offset, %edx
+	ror	$5, %edx
+	xor	%eax, %edx
+	mov	%edx, stack_offset
+	mov	%rcx, %rax
+END_ATTACH
+
+	.data
+	.balign	64
+	.globl	stack_offset
+stack_offset:
+	.quad	0
+	.skip	56
+
+	.section .note.GNU-stack, "", @progbits

@@ -1,0 +1,285 @@
+//! Each step of a bill adds exactly what its listing says: alone, in company, for every path, and for every pair of steps that do
+//! not exclude each other. It knows no step by name: the table has the settings, and the kernel's file the instructions.
+//!
+//! Pairs are drawn by `KENTRY_PAIRS_SEED` (0), as many as `KENTRY_PAIRS` says (48); `KENTRY_PAIRS=all` takes all of them, with
+//! both operations.
+
+use crate::guest::{Answer, Emulator, Ran, Script};
+use crate::kernel::{Kernel, Path};
+use crate::steps::{PATHS, entering, taken};
+use lab::End;
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+use rand::seq::SliceRandom;
+use std::collections::BTreeMap;
+use table::{Setting, Table, Whole};
+
+/// A number that no call has, and the least service; that is the same code in every configuration.
+const OPERATIONS: [&str; 2] = ["none", "getppid"];
+
+/// In one boot; more take turns.
+const ROWS: usize = 3000;
+
+/// The number of a switch beyond which conditions do not tell numbers apart (path.inc).
+const BEYOND: u32 = 40;
+
+/// Paths by the entries that take them.
+type Paths = BTreeMap<&'static str, Path>;
+
+/// Values to try of each switch that is a step.
+fn settings() -> Vec<Setting> {
+    let steps = Table::get().switches.iter().filter(|switch| switch.is_step());
+    let of_switch = |switch: &'static table::Switch| {
+        let values = match switch.range {
+            Some((least, most)) => vec![(least + 1).to_string(), most.min(BEYOND).to_string()],
+            None => switch.values.clone(),
+        };
+        let first = switch.first();
+        values.into_iter().filter(move |value| *value != first).map(|value| Setting::new(&switch.name, value))
+    };
+    steps.flat_map(of_switch).collect()
+}
+
+/// Bare with these, and with what they require; none if they exclude each other.
+fn together(settings: &[&Setting]) -> Option<Whole> {
+    let table = Table::get();
+    let asked: Vec<Setting> = settings.iter().map(|set| (*set).clone()).collect();
+    let preferred = table.with(&asked);
+    let mut all = Vec::new();
+    for set in settings {
+        all.extend(table.required(set, &preferred).ok()?);
+    }
+    all.extend(asked.iter().cloned());
+    let whole = table.with(&all);
+    let is_kept = |set: &Setting| whole.get(&set.switch) == Some(&set.value);
+    (asked.iter().all(is_kept) && table.conflict(&whole).is_none()).then_some(whole)
+}
+
+/// A row that a boot measures: which configuration, entry, operation.
+struct Asked {
+    whole: usize,
+    entry: &'static str,
+    operation: &'static str,
+}
+
+/// Configurations, and what to measure in each.
+#[derive(Default)]
+struct Plan {
+    wholes: Vec<Whole>,
+    rows: Vec<Asked>,
+}
+
+impl Plan {
+    /// All paths of one more configuration.
+    fn add(&mut self, whole: Whole, operations: &[&'static str]) {
+        let number = self.wholes.len();
+        self.wholes.push(whole);
+        for (entry, _) in PATHS {
+            self.rows.extend(operations.iter().map(|operation| Asked { whole: number, entry, operation }));
+        }
+    }
+
+    /// What became of each row; none where the emulator is not here.
+    fn counts(&self) -> Option<Vec<Counted>> {
+        let mut counts = Vec::new();
+        for rows in self.rows.chunks(ROWS) {
+            counts.extend(self.boot(rows)?);
+        }
+        Some(counts)
+    }
+
+    fn boot(&self, rows: &[Asked]) -> Option<Vec<Counted>> {
+        let (mut script, mut last) = (Script::new(), None);
+        if Kernel::read().has("paths_allow_harmless") {
+            script.harmless();
+        }
+        for row in rows {
+            if last != Some(row.whole) {
+                script.set(&changes(last.map(|last| &self.wholes[last]), &self.wholes[row.whole]));
+                last = Some(row.whole);
+            }
+            script.row(entry(row.entry), operation(row.operation));
+        }
+        let session = script.boot(Emulator::TcgIntel)?;
+        assert_eq!(session.ran.len(), rows.len());
+        Some(session.ran.iter().map(count).collect())
+    }
+
+    /// The configuration in words: what is not as in bare.
+    fn words(&self, row: &Asked) -> String {
+        changes(Some(&Table::get().bare()), &self.wholes[row.whole])
+    }
+}
+
+/// The switches that have other values than before; those of a gate are the entries' own.
+fn changes(before: Option<&Whole>, whole: &Whole) -> String {
+    let is_step = |name: &String| Table::get().switch(name).is_some_and(|switch| switch.is_step());
+    let is_new = |name: &String, value: &String| before.is_none_or(|before| before.get(name) != Some(value));
+    let changed = whole.iter().filter(|(name, value)| is_step(name) && is_new(name, value));
+    changed.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+}
+
+fn entry(name: &str) -> &'static table::Entry {
+    Table::get().entry(name).unwrap()
+}
+
+fn operation(name: &str) -> &'static table::Operation {
+    Table::get().operation(name).unwrap()
+}
+
+/// What became of a row.
+enum Counted {
+    Instructions(u64),
+    /// The processor lacks what the configuration needs.
+    Lacking,
+    Wrong(Answer),
+}
+
+fn count(ran: &Ran) -> Counted {
+    match (ran.end, ran.answer()) {
+        (End::Unsupported(_), _) => Counted::Lacking,
+        (_, Answer::Ok) => Counted::Instructions(ran.cost()),
+        (_, answer) => Counted::Wrong(answer),
+    }
+}
+
+fn paths() -> Paths {
+    let kernel = Kernel::read();
+    PATHS.iter().map(|(entry, path)| (*entry, kernel.path(path))).collect()
+}
+
+/// What the steps say that a row executes, but for the service.
+fn listed(paths: &Paths, whole: &Whole, row: &Asked) -> u64 {
+    let configuration: Vec<(&str, &str)> =
+        whole.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    paths[row.entry].walk(&configuration, taken(row.entry, row.operation)) + entering(row.entry)
+}
+
+/// Measures a plan, whose first configuration is bare, and compares every count with the listing. What a service takes is known from
+/// bare, and the same everywhere. How many rows that were; none where the emulator is not here.
+fn check(plan: &Plan) -> Option<usize> {
+    let counts = plan.counts()?;
+    let (paths, mut services, mut wrong) = (paths(), BTreeMap::new(), Vec::new());
+    let mut measured = 0;
+    for (row, counted) in plan.rows.iter().zip(counts) {
+        let (entry, operation, words) = (row.entry, row.operation, plan.words(row));
+        let counted = match counted {
+            Counted::Instructions(counted) => counted,
+            Counted::Lacking if may_lack(&plan.wholes[row.whole]) => continue,
+            Counted::Lacking => {
+                wrong.push(format!("{entry} {operation} [{words}]: refused"));
+                continue;
+            }
+            Counted::Wrong(answer) => {
+                wrong.push(format!("{entry} {operation} [{words}]: {answer:x?}"));
+                continue;
+            }
+        };
+        measured += 1;
+        let listed = listed(&paths, &plan.wholes[row.whole], row);
+        let service = *services.entry((row.entry, row.operation)).or_insert_with(|| {
+            assert_eq!(row.whole, 0, "bare comes first");
+            counted.checked_sub(listed).unwrap_or_else(|| panic!("{}: {counted} is too little", row.entry))
+        });
+        if service + listed != counted {
+            wrong.push(format!(
+                "{entry} {operation} [{words}]: {counted} counted, {listed} listed, {service} of the service"
+            ));
+        }
+    }
+    let none = services.iter().filter(|((_, operation), service)| *operation == "none" && **service != 0);
+    assert_eq!(none.count(), 0, "a number that no call has is served: {services:?}");
+    assert!(wrong.is_empty(), "{} of {}: {:#?}", wrong.len(), plan.rows.len(), &wrong[..wrong.len().min(40)]);
+    Some(measured)
+}
+
+/// Whether a processor may refuse a configuration: for a feature, without which it cannot be executed, or as long as the kernel does
+/// not know that it can.
+fn may_lack(whole: &Whole) -> bool {
+    let knows_harmless = Kernel::read().has("paths_allow_harmless");
+    let mut needs =
+        whole.iter().flat_map(|(name, value)| Table::get().switch(name).unwrap().requirements(value));
+    needs.any(|need| need.feature.is_some() && !(need.harmless && knows_harmless))
+}
+
+fn with_bare() -> Plan {
+    let mut plan = Plan::default();
+    plan.add(Table::get().bare(), &OPERATIONS);
+    plan
+}
+
+#[test]
+fn each_step_alone_adds_what_its_listing_says() {
+    let (mut plan, all) = (with_bare(), settings());
+    for setting in &all {
+        plan.add(together(&[setting]).unwrap_or_else(|| panic!("{setting} contradicts itself")), &OPERATIONS);
+    }
+    // Some paths of half of the settings, whatever the processor lacks.
+    assert!(check(&plan).is_none_or(|rows| rows > all.len() * PATHS.len()), "hardly anything was measured");
+    assert!(all.len() > 40, "{all:?}");
+}
+
+#[test]
+fn each_pair_of_steps_adds_what_their_listings_say() {
+    let (mut plan, all) = (with_bare(), settings());
+    let mut pairs: Vec<Whole> = Vec::new();
+    for (place, one) in all.iter().enumerate() {
+        pairs.extend(all[place + 1..].iter().filter_map(|other| together(&[one, other])));
+    }
+    let asked = std::env::var("KENTRY_PAIRS").unwrap_or_else(|_| "48".into());
+    let operations = match asked.parse() {
+        Ok(some) => {
+            let seed =
+                std::env::var("KENTRY_PAIRS_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0);
+            pairs.shuffle(&mut StdRng::seed_from_u64(seed));
+            pairs.truncate(some);
+            &OPERATIONS[1..]
+        }
+        Err(_) if asked == "all" => &OPERATIONS[..],
+        Err(error) => panic!("KENTRY_PAIRS={asked}: {error}"),
+    };
+    pairs.into_iter().for_each(|pair| plan.add(pair, operations));
+    check(&plan);
+}
+
+#[test]
+fn each_profile_is_the_sum_of_its_steps() {
+    let (mut plan, table) = (with_bare(), Table::get());
+    let prefixes: Vec<Whole> = table.profiles.iter().flat_map(|profile| in_order(&profile.steps)).collect();
+    prefixes.into_iter().for_each(|whole| plan.add(whole, &OPERATIONS[1..]));
+    for profile in &table.profiles {
+        let without = |left_out: usize| {
+            let kept =
+                profile.steps.iter().enumerate().filter(|(place, step)| *place != left_out && can_do(step));
+            let whole = table.with(&kept.map(|(_, step)| step.clone()).collect::<Vec<_>>());
+            table.conflict(&whole).is_none().then_some(whole)
+        };
+        (0..profile.steps.len()).filter_map(without).for_each(|whole| plan.add(whole, &OPERATIONS[..1]));
+    }
+    assert!(check(&plan).is_none_or(|rows| rows > PATHS.len() * 20), "hardly anything was measured");
+}
+
+/// A profile that grows step by step, without what the emulator cannot do.
+fn in_order(steps: &[Setting]) -> Vec<Whole> {
+    let steps: Vec<Setting> = steps.iter().filter(|step| can_do(step)).cloned().collect();
+    (1..=steps.len()).map(|count| Table::get().with(&steps[..count])).collect()
+}
+
+/// Whether QEMU's emulation has what a setting needs, or can execute it without.
+fn can_do(setting: &Setting) -> bool {
+    const LACKING: [&str; 4] = ["pcid", "invpcid", "shstk", "ibt"];
+    let knows_harmless = Kernel::read().has("paths_allow_harmless");
+    let needs = Table::get().switch(&setting.switch).unwrap().requirements(&setting.value);
+    needs.iter().all(|need| match need.feature.as_deref() {
+        Some(_) if need.harmless => knows_harmless,
+        Some(feature) => !LACKING.contains(&feature),
+        None => true,
+    })
+}
+
+#[test]
+#[should_panic(expected = "step \"CR3: write it again\" has a loop")]
+fn a_loop_that_is_not_declared_is_named() {
+    let path = Kernel::read().path("int80").undeclared();
+    path.walk(&[("cr3-writes", "2")], taken("int80-x86_64", "none"));
+}
