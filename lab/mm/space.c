@@ -156,39 +156,34 @@ static int is_within(const struct area *area, uint64_t start, uint64_t bytes)
 	return area->start >= start && area->end <= start + bytes;
 }
 
-/* Whether there were any. */
-static int drop_pages(uint64_t start, uint64_t end)
+static void drop_pages(uint64_t start, uint64_t end)
 {
-	int any = 0;
-
 	for (uint64_t at = tables_next(start, end); at < end; at = tables_next(at + PAGE, end)) {
 		const uint64_t physical = tables_unmap(at);
 
 		if (!page_is_for_good(physical))
 			page_free(physical);
-		any = 1;
 	}
-	return any;
 }
 
 long space_remove(uint64_t start, uint64_t bytes)
 {
 	unsigned kept = 0;
-	int any = 0;
 
 	bytes = align_up(bytes, PAGE);
 	const long problem = cut_out(start, bytes);
 	if (problem)
 		return problem;
+	if (space_is_free(start, bytes))
+		return 0;
 	for (unsigned i = 0; i < space->area_count; i++) {
 		if (is_within(&space->areas[i], start, bytes))
-			any |= drop_pages(space->areas[i].start, space->areas[i].end);
+			drop_pages(space->areas[i].start, space->areas[i].end);
 		else
 			space->areas[kept++] = space->areas[i];
 	}
 	space->area_count = kept;
-	if (any)
-		tables_flush();
+	tables_flush();
 	return 0;
 }
 
