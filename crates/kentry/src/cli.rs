@@ -172,11 +172,11 @@ pub struct LabArgs {
     pub guest: GuestArgs,
     /// Write a bootable image instead of measuring here; it measures a PC, shows the table on screen and serial line and,
     /// by UEFI, leaves it in a file on the stick
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["accel", "cpu_model", "timeout", "bochs", "exec", "dry_run", "format", "output", "no_save", "name", "tag"])]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["footprint", "accel", "cpu_model", "timeout", "bochs", "exec", "dry_run", "format", "output", "no_save", "name", "tag"])]
     pub iso: Option<PathBuf>,
     /// Print the path by which this entry runs through the kernel, as it is built: each step and its instructions; with two
     /// --set, side by side
-    #[arg(long, value_name = "ENTRY", value_hint = ValueHint::Other, conflicts_with_all = ["entry", "operation", "iso", "exec", "dry_run", "format", "verbose", "all", "no_save", "name", "tag"])]
+    #[arg(long, value_name = "ENTRY", value_hint = ValueHint::Other, conflicts_with_all = ["entry", "operation", "footprint", "iso", "exec", "dry_run", "format", "verbose", "all", "no_save", "name", "tag"])]
     pub listing: Option<String>,
     /// Run a static, single-threaded Linux program without files in the lab instead; all words after it are its arguments,
     /// and it reads this command's standard input, up to 64 MiB, unless that is a terminal
@@ -186,7 +186,7 @@ pub struct LabArgs {
         num_args = 1..,
         allow_hyphen_values = true,
         value_hint = ValueHint::FilePath,
-        conflicts_with_all = ["entry", "operation", "dry_run", "format", "output", "color", "verbose", "all", "no_save", "name", "tag"]
+        conflicts_with_all = ["entry", "operation", "footprint", "dry_run", "format", "output", "color", "verbose", "all", "no_save", "name", "tag"]
     )]
     pub exec: Vec<OsString>,
     /// With --exec: ud2, lock nop, int3 and div are system calls of the program, as for probes; stands before --exec
