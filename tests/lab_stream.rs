@@ -156,7 +156,7 @@ fn arguments(words: &[&str]) -> LabArgs {
 }
 
 fn plan(words: &[&str]) -> LabPlan<'static> {
-    LabPlan::new(Table::get(), &arguments(words).options()).unwrap()
+    LabPlan::new(Table::get(), &arguments(words).options().unwrap()).unwrap()
 }
 
 /// A program in QEMU's place that does what the script says; `$STREAM` is a file with these bytes.
