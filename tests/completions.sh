@@ -59,6 +59,15 @@ offers() {
 	done
 }
 
+# Runs that are kept.
+kentry --entry call --operation none --budget 0.1 --strict-budget --name before-update >/dev/null 2>&1
+kentry --entry call --operation none --budget 0.1 --strict-budget --name beyond >/dev/null 2>&1
+kentry --entry call --operation none --budget 0.1 --strict-budget >/dev/null 2>&1
+check "the names of runs" 0 kentry runs names
+expect '^before-update$'
+expect '^beyond$'
+expect '^latest$'
+
 for shell in bash zsh fish; do
 	if ! command -v "$shell" >/dev/null; then
 		skip "completion in $shell" "no $shell here"
@@ -76,6 +85,14 @@ for shell in bash zsh fish; do
 	offers "$shell" "kentry compare --entry call-g" call-gate-i386
 	offers "$shell" "kentry compare --fail-on " closed opened
 	offers "$shell" "kentry compare --git" git-bisect
+	for command in show report compare 'runs show' 'runs remove' 'compare before-update'; do
+		offers "$shell" "kentry $command be" before-update beyond '!latest'
+		offers "$shell" "kentry $command la" latest '!beyond'
+	done
+	offers "$shell" "kentry compare --base be" before-update beyond
+	offers "$shell" "kentry explain call --run be" before-update
+	offers "$shell" "kentry show --entry be" '!before-update'
+	offers "$shell" "kentry lab be" '!before-update'
 	offers "$shell" "kentry completions " zsh
 	offers "$shell" "kentry man " explain
 	offers "$shell" "kentry --format " markdown
@@ -90,11 +107,15 @@ if command -v bash >/dev/null; then
 	offers bash "kentry lab --set pti=on,pc" '^on,pcid=off$'
 	offers bash "kentry lab --entry call --set pti=on --set smap=" '^on$' '!pti'
 	offers bash "kentry --entry=rdts" '^rdtscp$'
+	# A subcommand that is whole is no run yet.
+	offers bash "kentry show" '^show$'
+	offers bash "kentry runs show" '^show$'
 fi
 for shell in zsh fish; do
 	# (In bash, readline completes file names where the script has nothing to offer.)
 	command -v "$shell" >/dev/null || continue
 	offers "$shell" "kentry --output run" 'run.*one\.json'
 	offers "$shell" "kentry explain call --run run" 'run.*one\.json'
+	offers "$shell" "kentry show run" 'run.*one\.json'
 done
 finish

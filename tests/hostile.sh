@@ -166,6 +166,7 @@ expect 'ia32_emulation=0'
 check "forks refused" 3 "$surround" errno=11 x86_64 56 "${all[@]}"
 expect_outcome syscall-x86_64 none error
 expect 'nothing could be measured: the probe could not be started: making its process failed with EAGAIN'
+expect 'this user, or this control group, may have no more processes'
 check "pinning refused" 3 "$surround" errno=1 x86_64 203 "$kentry" "${one[@]}"
 expect 'pinning it to the CPU failed with EPERM'
 check "unmapping refused, so that no minor fault comes" 0 "$surround" errno=22 x86_64 28 "$kentry" \

@@ -4,20 +4,22 @@
 
 mod bytes;
 mod executable;
+mod tapes;
 
 use bytes::{record, words};
 use document::{Document, Outcome, Timing};
 use kentry::cli::{Cli, Command, LabArgs};
 use kentry::error::Error;
-use lab::{Accelerator, Interrupt, Limits, Qemu};
+use lab::{Accelerator, Limits, Qemu};
 use measure::Counter;
 use measure::lab::{Emulator, LabPlan, Setting, measure};
-use record::{Payload, Record, Request, abi};
-use simulator::{Machine, Model, Subject};
+use record::{Record, abi};
+use simulator::{Machine, Model};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use table::Table;
+use tapes::{BOOT, LONG, NEXT_BOOT, Tape, guest, limits, request, simulated, ticks};
 use tempfile::TempDir;
 
 /// What a probe writes whose entry costs so many ticks.
@@ -34,93 +36,6 @@ fn answer(row: (u16, u16), cost: u64) -> Vec<u8> {
         record(6, abi::RECORD_END, row, &words(&[0, 0])),
     ]
     .concat()
-}
-
-/// What a kernel finds on a processor that runs ring 0 natively under KVM: 64 writes of CR3, cpuids, interrupts and invalid
-/// instructions take 200, 1200, 700 and 2500 core cycles each, by a counter of two thirds of the core's clock.
-const BOOT: [u64; abi::LAB_BOOT_WORDS as usize] = [
-    abi::LAB_VERSION,
-    80_000,
-    80_000,
-    1,
-    0,
-    0,
-    0,
-    1,
-    1 << 20,
-    abi::VENDOR_INTEL,
-    abi::TSC_FROM_PLAN,
-    0,
-    0,
-    1,
-    ticks(200),
-    ticks(1200),
-    ticks(700),
-    ticks(2500),
-    1 << abi::SIGN_HYPERVISOR,
-    u64::from_le_bytes(*b"KVMKVMKV"),
-    u64::from_le_bytes(*b"M\0\0\0\0\0\0\0"),
-    0x2b00_0643,
-];
-
-/// The ticks for as many of something as the kernel times, of so many core cycles each.
-const fn ticks(cycles: u64) -> u64 {
-    cycles * abi::RING_TIMES * 2 / 3
-}
-
-/// A guest's stream in the making.
-#[derive(Default)]
-struct Tape {
-    bytes: Vec<u8>,
-    sequence: u32,
-}
-
-impl Tape {
-    fn booted() -> Tape {
-        Tape::found(&BOOT)
-    }
-
-    /// Of a kernel that has found this.
-    fn found(boot: &[u64]) -> Tape {
-        let mut tape = Tape::default();
-        tape.push(abi::RECORD_LAB_BOOT, &words(boot));
-        tape
-    }
-
-    fn push(&mut self, kind: u64, payload: &[u8]) {
-        self.bytes.extend(record(self.sequence, kind, (0, 0), payload));
-        self.sequence += 1;
-    }
-
-    /// A program that writes its output in two pieces.
-    fn program(&mut self, number: u64, output: &[u8], how: u64, detail: [u64; 4]) {
-        self.counted(number, output, &[], how, detail);
-    }
-
-    /// The same, with what the processor counted: `COUNTER_*` and the count.
-    fn counted(&mut self, number: u64, output: &[u8], counts: &[(u64, u64)], how: u64, detail: [u64; 4]) {
-        self.push(abi::RECORD_LAB_BEGIN, &words(&[number]));
-        let (first, second) = output.split_at(output.len() / 2);
-        for piece in [first, second] {
-            self.push(abi::RECORD_LAB_OUTPUT, &[&words(&[1])[..], piece].concat());
-        }
-        if !counts.is_empty() {
-            let mut payload = [0; abi::LAB_COUNTERS_WORDS as usize];
-            payload[abi::LAB_COUNTERS_NUMBER as usize] = number;
-            for (counter, count) in counts {
-                payload[abi::LAB_COUNTERS_PRESENT as usize] |= 1 << counter;
-                payload[(abi::LAB_COUNTERS_FIRST + counter) as usize] = *count;
-            }
-            self.push(abi::RECORD_LAB_COUNTERS, &words(&payload));
-        }
-        let [a, b, c, d] = detail;
-        self.push(abi::RECORD_LAB_END, &words(&[number, how, a, b, c, d]));
-    }
-
-    fn done(mut self) -> Vec<u8> {
-        self.push(abi::RECORD_LAB_DONE, &[]);
-        self.bytes
-    }
 }
 
 /// Two rows, in the order that seed 0 has them run, and what describes the vDSO before.
@@ -158,20 +73,6 @@ fn arguments(words: &[&str]) -> LabArgs {
 fn plan(words: &[&str]) -> LabPlan<'static> {
     LabPlan::new(Table::get(), &arguments(words).options().unwrap()).unwrap()
 }
-
-/// A program in QEMU's place that does what the script says; `$STREAM` is a file with these bytes.
-fn guest(folder: &TempDir, script: &str, stream: &[u8]) -> PathBuf {
-    let (program, tape) = (folder.path().join("qemu"), folder.path().join("stream"));
-    std::fs::write(&tape, stream).unwrap();
-    executable::write(&program, format!("#!/bin/sh\nSTREAM={}\n{script}\n", tape.display()).as_bytes());
-    program
-}
-
-fn limits(time: Duration) -> Limits {
-    Limits { time, output: 4 << 20, interrupt: Interrupt::default() }
-}
-
-const LONG: Duration = Duration::from_secs(60);
 
 fn with_limits(
     plan: &LabPlan,
@@ -268,51 +169,6 @@ fn a_row_says_which_interrupts_disturbed_it() {
     }
 }
 
-/// What a probe on a simulated core writes when it is asked so.
-fn simulated(machine: &mut Machine, request: &Request, cost: f64) -> Vec<u8> {
-    let records = machine.run(request.cpu, &Subject::from(cost), request);
-    records.iter().zip(0..).flat_map(|(said, sequence)| written(sequence, said)).collect()
-}
-
-fn written(sequence: u32, said: &Record) -> Vec<u8> {
-    let samples = |samples: &[record::Sample]| samples.iter().flat_map(|sample| sample.stamps).collect();
-    let (kind, payload): (u64, Vec<u64>) = match &said.payload {
-        Payload::Begin(lengths) => {
-            let record::Lengths { bits, imuls, xors, nots, burst, chains } = *lengths;
-            (abi::RECORD_BEGIN, vec![bits, imuls, xors, nots, burst, chains])
-        }
-        Payload::Outcome(verdict) => {
-            (abi::RECORD_OUTCOME, [&[verdict.outcome, verdict.cause], &verdict.detail[..]].concat())
-        }
-        Payload::Canary(canary) => {
-            (abi::RECORD_CANARY, [&canary.stamps[..], &[canary.cpu, canary.preemptions]].concat())
-        }
-        Payload::Samples(taken) => (abi::RECORD_SAMPLES, samples(taken)),
-        Payload::Bursts(taken) => (abi::RECORD_BURSTS, samples(taken)),
-        Payload::Order(taken) => (abi::RECORD_ORDER, samples(taken)),
-        Payload::End { preemptions, minor_faults } => (abi::RECORD_END, vec![*preemptions, *minor_faults]),
-        other => panic!("the simulator says no {other:?}"),
-    };
-    record(sequence, kind, (said.entry, said.operation), &words(&payload))
-}
-
-/// The request in a line of the plan: `run FILE MODE ENTRY ...`.
-fn request(line: &str) -> Request {
-    let number = |place: u64| line.split(' ').nth(place as usize + 1).unwrap().parse::<u64>().unwrap();
-    Request {
-        entry: number(abi::REQUEST_ENTRY) as u16,
-        operation: number(abi::REQUEST_OPERATION) as u16,
-        blocks: number(abi::REQUEST_BLOCKS),
-        ticks: number(abi::REQUEST_TICKS),
-        bursts: number(abi::REQUEST_BURSTS),
-        parent: number(abi::REQUEST_PARENT),
-        cpu: number(abi::REQUEST_CPU),
-        path: number(abi::REQUEST_PATH) == 1,
-        samples: number(abi::REQUEST_SAMPLES),
-        footprint: record::Footprint { pages: number(abi::REQUEST_PAGES), lines: number(abi::REQUEST_LINES) },
-    }
-}
-
 /// What is counted in a run of this number in this boot.
 type Counts<'a> = &'a dyn Fn(u64, u64) -> Vec<(u64, u64)>;
 
@@ -355,9 +211,6 @@ fn costing(
     }
     guest(folder, NEXT_BOOT, b"0\n")
 }
-
-/// Plays the next boot's stream.
-const NEXT_BOOT: &str = "BOOT=$(cat $STREAM); echo $((BOOT + 1)) >$STREAM; cat $STREAM.$BOOT";
 
 /// Measures these rows under a KVM.
 fn measured(rows: &[&str], boot: &[u64], counts: Counts) -> Document {

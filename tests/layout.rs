@@ -57,9 +57,14 @@ fn no_assembler_file_says_what_a_row_could() {
 }
 
 /// Files of lab/entry that are no way in: the way out to a program and to its memory; what an unknown call leads to; a
-/// look at memory through a program's page tables; the switch of threads; what builds paths and points the CPU at them; stacks,
-/// and the pages below them; what an exception means.
-const LAB_HELPERS: [&str; 9] = [
+/// look at memory through a program's page tables; the switch of threads and of address spaces; ways to call and to return, and what
+/// the processor may guess; what builds paths and points the CPU at them; stacks, and the pages below them; what an exception means.
+const LAB_HELPERS: [&str; 14] = [
+    "dispatch.S",
+    "returns.S",
+    "returns.c",
+    "space.S",
+    "speculation.c",
     "user.S",
     "unknown.S",
     "peek.S",
@@ -138,7 +143,7 @@ fn a_row_without_its_file_does_not_build() {
 }
 
 /// The stages in the order of the data's path; the command is the last.
-const STAGES: [&str; 19] = [
+const STAGES: [&str; 20] = [
     "compile",
     "process",
     "table",
@@ -154,6 +159,7 @@ const STAGES: [&str; 19] = [
     "runs",
     "compare",
     "findings",
+    "bill",
     "published",
     "measure",
     "report",

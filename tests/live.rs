@@ -368,6 +368,33 @@ fn runs_that_are_not_kept_have_no_id_and_arms_have_their_label() {
 }
 
 #[test]
+fn what_a_killed_kentry_left_in_tmp_is_removed_by_the_next() {
+    let own = tempfile::tempdir().unwrap();
+    let left = || -> Vec<PathBuf> {
+        std::fs::read_dir(own.path()).unwrap().map(|entry| entry.unwrap().path()).collect()
+    };
+    let live = |second: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kentry"));
+        command.args(["compare", "--live", "", second, "-e", "call", "--budget", "0.1", "--no-save"]);
+        command.env("TMPDIR", own.path()).stdout(std::process::Stdio::null());
+        command
+    };
+    let mut killed = live("sh -c 'sleep 60'").spawn().unwrap();
+    let begin = Instant::now();
+    while !left().iter().any(|folder| folder.join("lock").exists() && folder.join("probe64").exists()) {
+        assert!(begin.elapsed() < Duration::from_secs(30), "{:?}", left());
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    // Another one leaves it alone while it is there.
+    assert!(live("").status().unwrap().success() && left().len() == 1);
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    assert_eq!(left().len(), 1, "nobody can clean up after SIGKILL");
+    assert!(live("").status().unwrap().success());
+    assert_eq!(left(), Vec::<PathBuf>::new());
+}
+
+#[test]
 fn another_user_can_execute_the_probes() {
     if !nix::unistd::geteuid().is_root() {
         return skipped("it needs root");

@@ -3,48 +3,18 @@
 
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
-use host::{Executor, Host, Interrupt, Limits, Priority};
-use record::{Failure, LoopRequest, Payload, Record, Request, Sample, Verdict, abi};
-use std::io::Write;
-use std::time::Duration;
-use table::{Probe, Table};
+mod asked;
 
-fn host() -> Host {
-    let time = Duration::from_secs(20);
-    let limits = Limits { time, output: record::MOST_OUTPUT, interrupt: Interrupt::default() };
-    Host::new(Priority::Inherited, limits).unwrap()
-}
+use asked::{cpu, host, skipped, verdict};
+use host::Executor;
+use record::{Failure, LoopRequest, Payload, Request, Sample, abi};
+use table::Probe;
 
-/// Says, past the test runner, why something is not tested here; scripts/test.sh counts it.
-fn skipped(why: &str) {
-    let thread = std::thread::current();
-    let _ = writeln!(std::io::stderr(), "skipped {}: {why}", thread.name().unwrap_or_default());
-}
-
-fn cpu() -> usize {
-    *host::allowed_cpus().unwrap().last().unwrap()
-}
-
-fn request(entry: &str, operation: &str) -> (Probe, LoopRequest) {
-    let entry = Table::get().entry(entry).unwrap();
-    let request = LoopRequest {
-        entry: entry.id,
-        operation: Table::get().operation(operation).unwrap().id,
-        calls: 100,
-        repetitions: 200,
-        clock: abi::LOOP_CLOCK_TSC,
-        parent: u64::from(std::process::id()),
-        cpu: cpu() as u64,
-    };
-    (entry.probe, request)
-}
-
-fn verdict(records: &[Record]) -> Verdict {
-    let mut verdicts = records.iter().filter_map(|record| match record.payload {
-        Payload::Outcome(verdict) => Some(verdict),
-        _ => None,
-    });
-    verdicts.next_back().unwrap()
+/// The row, and so many loops of calls through it.
+fn loops(entry: &str, operation: &str) -> (Probe, LoopRequest) {
+    let (probe, Request { entry, operation, parent, cpu, .. }) = asked::request(entry, operation);
+    let (calls, repetitions, clock) = (100, 200, abi::LOOP_CLOCK_TSC);
+    (probe, LoopRequest { entry, operation, calls, repetitions, clock, parent, cpu })
 }
 
 /// What each loop took; nothing, and a remark, where this kernel executes no such program or does not have the entry.
@@ -116,7 +86,7 @@ fn a_loop_and_the_probes_samples_are_of_the_same_order() {
         ("vdso-x86_64", "gettimeofday"),
         ("libc", "gettimeofday"),
     ] {
-        let (probe, request) = request(entry, operation);
+        let (probe, request) = loops(entry, operation);
         let Some(took) = took(probe, &request) else { continue };
         let ratio = per_call(&took, &request) / by_samples(probe, &request);
         assert!((0.1..10.0).contains(&ratio), "{entry} {operation}: {ratio}");
@@ -125,7 +95,7 @@ fn a_loop_and_the_probes_samples_are_of_the_same_order() {
 
 #[test]
 fn ten_times_the_calls_take_about_ten_times_as_long() {
-    let (probe, request) = request("syscall-x86_64", "getppid");
+    let (probe, request) = loops("syscall-x86_64", "getppid");
     let shortest = |calls| {
         let request = LoopRequest { calls, ..request };
         per_call(&took(probe, &request).unwrap(), &request) * calls as f64
@@ -137,7 +107,7 @@ fn ten_times_the_calls_take_about_ten_times_as_long() {
 #[test]
 fn the_systems_clock_counts_nanoseconds() {
     for entry in ["syscall-x86_64", "int80-i386"] {
-        let (probe, request) = request(entry, "getppid");
+        let (probe, request) = loops(entry, "getppid");
         let request = LoopRequest { calls: 1000, ..request };
         let in_ns = LoopRequest { clock: abi::LOOP_CLOCK_SYSTEM, ..request };
         let Some((ticks, ns)) = took(probe, &request).zip(took(probe, &in_ns)) else { continue };
@@ -150,7 +120,7 @@ fn the_systems_clock_counts_nanoseconds() {
 #[test]
 fn what_is_wrong_is_not_timed() {
     let ask = |entry: &str, operation: &str, change: &dyn Fn(&mut LoopRequest)| {
-        let (probe, mut request) = request(entry, operation);
+        let (probe, mut request) = loops(entry, operation);
         change(&mut request);
         let records = host().run(probe, cpu(), &request.arguments()).unwrap();
         assert!(
@@ -185,7 +155,7 @@ fn what_is_wrong_is_not_timed() {
 
 #[test]
 fn as_many_loops_as_the_probe_allows_are_read_whole() {
-    let (probe, request) = request("call", "none");
+    let (probe, request) = loops("call", "none");
     let request = LoopRequest { calls: 1, repetitions: abi::MAX_REPETITIONS, ..request };
     assert_eq!(took(probe, &request).unwrap().len() as u64, abi::MAX_REPETITIONS);
 }

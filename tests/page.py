@@ -54,9 +54,9 @@ class Checks:
             self.failed += 1
             print(f"FAILED {self.page}: {name} {str(seen)[:600]}")
 
-    def open(self, page, width=1280, height=900, scheme="light"):
+    def open(self, page, width=1280, height=900, scheme="light", kind="html"):
         self.page = f"{page}, {width} wide, {scheme}"
-        self.url = (self.folder / f"{page}.html").as_uri()
+        self.url = (self.folder / f"{page}.{kind}").as_uri()
         self.browser.get(self.url, width, height, scheme)
 
     def quiet(self):
@@ -357,10 +357,49 @@ def without_script(t):
     t.browser.devtools("Emulation.setScriptExecutionDisabled", value=False)
 
 
+# Of a picture: texts that reach beyond it or into a figure, and those whose contrast on its paper is below 4.5.
+PICTURE = """
+const channel = (value) => { value /= 255; return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4; };
+const parse = (color) => color.match(/[\\d.]+/g).map(Number);
+const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+const paper = light(parse(getComputedStyle(document.querySelector('.paper')).fill));
+const [, , width, height] = document.documentElement.getAttribute('viewBox').split(' ').map(Number);
+const bad = [];
+for (const text of document.querySelectorAll('text')) {
+  const box = text.getBBox();
+  const beyond = box.x < 0 || box.x + box.width > width || box.y < 0 || box.y + box.height > height;
+  const into = text.matches('.name, .said') && box.x + box.width > (text.matches('.name') ? 250 : 850);
+  const [a, b] = [light(parse(getComputedStyle(text).fill)), paper].sort((x, y) => y - x);
+  const faint = !text.matches('.letter') && (a + 0.05) / (b + 0.05) < 4.5;
+  if (beyond || into || faint) bad.push([text.textContent, beyond, into, faint]);
+}
+return bad;
+"""
+
+
+def pictures(t):
+    for name in ("counted", "cycles", "shrinking", "nothing", "many", "hostile"):
+        for scheme in ("light", "dark"):
+            t.open(f"bill-{name}", scheme=scheme, kind="svg")
+            t.check("it is a picture with a title", t.run("return document.documentElement.localName + document.title").startswith("svgkentry bill: "))
+            bad = t.run(PICTURE)
+            t.check("every text has room, and can be read", not bad, bad[:3])
+            t.check("nothing of it is markup", t.run("return [...document.querySelectorAll('script, img, a, foreignObject')].length") == 0)
+            t.check("no script ran", t.run("return window.injected === undefined"))
+            t.quiet()
+            t.picture(f"bill-{name}-{scheme}")
+    t.check("there are bars", t.run("return document.querySelectorAll('rect.step-0').length") > 0)
+    light, dark = [], []
+    for scheme, seen in (("light", light), ("dark", dark)):
+        t.open("bill-counted", scheme=scheme, kind="svg")
+        seen.append(t.run("return getComputedStyle(document.querySelector('.paper')).fill"))
+    t.check("it is dark where the reader's screen is", light != dark, light + dark)
+
+
 def main(folder):
     with Browser() as browser:
         t = Checks(browser, folder)
-        for test in (renders, filters, opens, keyboard, themes, narrow, several, refuses, lab, injects_nothing, prints, without_script):
+        for test in (renders, filters, opens, keyboard, themes, narrow, several, refuses, lab, injects_nothing, prints, without_script, pictures):
             try:
                 test(t)
             except Exception as error:  # One that cannot go on does not end the others.

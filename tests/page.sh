@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Pages of `kentry report` in a headless Chromium: they render, load nothing, filter, open, print; and nothing that a document
-# says becomes markup. With SCREENSHOTS=FOLDER, pictures of what was seen are kept there.
+# says becomes markup. Pictures of `kentry bill` the same. With SCREENSHOTS=FOLDER, pictures of what was seen are kept there.
 set -uo pipefail
 . "$(dirname "$0")/check.sh"
 
@@ -22,6 +22,9 @@ cp "$work/hostile.json" "$injecting"
 check "a page of two runs with hostile texts" 0 "$kentry" report "$injecting" "$work/hostile.json" -o "$work/hostile-pair.html"
 check "a page of two runs with other texts" 0 "$kentry" report "$work/harmless.json" "$work/harmless.json" -o "$work/harmless-pair.html"
 check "a page of runs that are not comparable" 0 "$kentry" report "$work/ordinary.json" "$work/later.json" "$work/lab.json" -o "$work/refused.html"
+for name in counted cycles shrinking nothing many hostile; do
+	check "the picture of the bill $name" 0 "$kentry" show "$work/bill-$name.json" --output "$work/bill-$name.svg"
+done
 check "a page of this machine" 0 "$kentry" "${quick[@]}" --name here
 check "a page of this machine" 0 "$kentry" report here --title "This machine" -o "$work/here.html"
 

@@ -2,58 +2,16 @@
 
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
-use host::{Executor, Host, Interrupt, Limits, Priority};
+mod asked;
+
+use asked::{cpu, host, request, skipped, verdict, with_time};
+use host::Executor;
 use record::{Failure, Footprint, Payload, Record, Request, Sample, Verdict, abi};
-use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use table::{Probe, Table};
-
-fn host() -> Host {
-    with_time(Duration::from_secs(20))
-}
-
-fn with_time(time: Duration) -> Host {
-    let limits = Limits { time, output: record::MOST_OUTPUT, interrupt: Interrupt::default() };
-    Host::new(Priority::Inherited, limits).unwrap()
-}
-
-/// Says, past the test runner, why something is not tested here; scripts/test.sh counts it.
-fn skipped(why: &str) {
-    let thread = std::thread::current();
-    let _ = writeln!(std::io::stderr(), "skipped {}: {why}", thread.name().unwrap_or_default());
-}
-
-fn cpu() -> usize {
-    *host::allowed_cpus().unwrap().last().unwrap()
-}
-
-fn request(entry: &str, operation: &str) -> (Probe, Request) {
-    let entry = Table::get().entry(entry).unwrap();
-    let request = Request {
-        entry: entry.id,
-        operation: Table::get().operation(operation).unwrap().id,
-        blocks: 2,
-        ticks: 1_000_000,
-        bursts: 1,
-        parent: u64::from(std::process::id()),
-        cpu: cpu() as u64,
-        path: true,
-        samples: abi::BLOCK_SAMPLES,
-        footprint: Footprint::NONE,
-    };
-    (entry.probe, request)
-}
-
-fn verdict(records: &[Record]) -> Verdict {
-    let mut verdicts = records.iter().filter_map(|record| match record.payload {
-        Payload::Outcome(verdict) => Some(verdict),
-        _ => None,
-    });
-    verdicts.next_back().unwrap()
-}
 
 fn ask(entry: &str, operation: &str, change: impl Fn(&mut Request)) -> Verdict {
     let (probe, mut request) = request(entry, operation);

@@ -6,9 +6,19 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use table::{Table, header};
 
-/// Linked 2 GiB below the top (`lab/kernel.lds`), and entered by exceptions at any time: no red zone.
-const KERNEL: &[&str] =
-    &["-m64", "-mcmodel=kernel", "-mno-red-zone", "-fno-pic", "-fno-pie", "-static", "-no-pie", "-Wl,-n"];
+/// Linked 2 GiB below the top (`lab/kernel.lds`), and entered by exceptions at any time: no red zone. No tables of jumps, which would be
+/// indirect branches (`lab/entry/steps/ibt.c`).
+const KERNEL: &[&str] = &[
+    "-m64",
+    "-mcmodel=kernel",
+    "-mno-red-zone",
+    "-fno-pic",
+    "-fno-pie",
+    "-fno-jump-tables",
+    "-static",
+    "-no-pie",
+    "-Wl,-n",
+];
 
 /// A shared object that nothing relocates.
 const VDSO: &[&str] = &[
@@ -99,6 +109,8 @@ impl Build {
             out.push_str(&format!("\n.macro DIRECT_{}\n", abi.to_uppercase()));
             tree(&mut out, &calls, abi);
             out.push_str(".endm\n");
+            let compared = compared(&calls, "call_getppid");
+            out.push_str(&format!("#define DIRECT_GETPPID_{} {compared}\n", abi.to_uppercase()));
         }
         out
     }
@@ -187,6 +199,21 @@ fn tree(out: &mut String, calls: &[(u32, String)], abi: &str) {
     tree(out, less, abi);
     out.push_str(&format!("{label}:\n"));
     tree(out, &rest[1..], abi);
+}
+
+/// How many instructions of the tree lead to a function, the jump to it included.
+fn compared(calls: &[(u32, String)], wanted: &str) -> usize {
+    let place = calls.iter().position(|(_, function)| function == wanted);
+    let place = place.unwrap_or_else(|| panic!("user/calls.def has no {wanted}"));
+    if calls.len() <= LEAF {
+        return 2 * (place + 1);
+    }
+    let (less, rest) = calls.split_at(calls.len() / 2);
+    match place.cmp(&less.len()) {
+        std::cmp::Ordering::Less => 3 + compared(less, wanted),
+        std::cmp::Ordering::Equal => 2,
+        std::cmp::Ordering::Greater => 3 + compared(&rest[1..], wanted),
+    }
 }
 
 /// `#define __NR_read 0`

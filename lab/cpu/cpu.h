@@ -71,6 +71,8 @@ uint64_t tables_tls(unsigned index); /* 0: free */
 void tss_set_stack(uint64_t top);    /* where the processor goes from ring 3, unless a gate says otherwise */
 /* Points a vector at its stub, or at a path of its own. */
 void gate_to_stub(unsigned vector);
+/* With ibt=on, stubs are those that begin with endbr64: points all gates that lead to a stub at it. */
+void gates_land(void);
 void gate_to_path(unsigned vector, uint64_t path, int is_trap_gate);
 /* Whether programs may raise VECTOR_SOFTWARE by int. */
 void gate_opens(int to_programs);

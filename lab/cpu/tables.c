@@ -106,11 +106,16 @@ static unsigned privilege_of(unsigned vector)
 	return vector == VECTOR_BREAKPOINT || vector == VECTOR_INT80 ? USER : 0;
 }
 
+static uint64_t stub_of(unsigned vector)
+{
+	if (configured[SWITCH_IBT] == IBT_ON)
+		return (uint64_t)landing_stubs + vector * LANDING_STUB_SIZE;
+	return (uint64_t)exception_stubs + vector * EXCEPTION_STUB_SIZE;
+}
+
 void gate_to_stub(unsigned vector)
 {
-	const uint64_t stub = (uint64_t)exception_stubs + vector * EXCEPTION_STUB_SIZE;
-
-	idt[vector] = gate(stub, TYPE_INTERRUPT_GATE, privilege_of(vector));
+	idt[vector] = gate(stub_of(vector), TYPE_INTERRUPT_GATE, privilege_of(vector));
 	for (unsigned i = 0; i < sizeof(ist_vectors); i++)
 		if (ist_vectors[i] == vector)
 			idt[vector].ist = (uint8_t)(i + 1);
@@ -120,6 +125,17 @@ void gate_opens(int to_programs)
 {
 	is_software_open = to_programs;
 	gate_to_stub(VECTOR_SOFTWARE);
+}
+
+/* An NMI may come meanwhile: only what differs is written, at once. */
+void gates_land(void)
+{
+	for (unsigned vector = 0; vector < sizeof(idt) / sizeof(idt[0]); vector++) {
+		const uint64_t target = idt[vector].offset_low | (uint64_t)idt[vector].offset_middle << 16 |
+					(uint64_t)idt[vector].offset_high << 32;
+		if (!is_in_path(target))
+			*(volatile uint16_t *)&idt[vector].offset_low = (uint16_t)stub_of(vector);
+	}
 }
 
 void gate_to_path(unsigned vector, uint64_t path, int is_trap_gate)

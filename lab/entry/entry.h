@@ -42,7 +42,7 @@ extern uint64_t path_syscall_x86_64, path_syscall_i386, path_sysenter_x86_64, pa
     path_put_user_16, path_copy_user, path_exception, path_peek_as_program, path_switch_space;
 
 /* exception.S: a stub for each vector, EXCEPTION_STUB_SIZE bytes each; and an iretq that is in no path. */
-extern const uint8_t exception_stubs[], exception_iret[];
+extern const uint8_t exception_stubs[], landing_stubs[], exception_iret[];
 /* exception.c: called by the stubs' path. */
 void exception(struct frame *frame);
 /* vsyscall.c: serves an instruction fetch from the fixed page; 0 when the fault was something else. */

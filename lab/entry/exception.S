@@ -15,12 +15,11 @@
 #define AT_ANY_TIME 0x00040104
 
 	.section .trampoline, "ax"
-	.balign 4096			# so that the boot's table can have their addresses (kernel.lds)
-	.globl	exception_stubs
-exception_stubs:
+.macro STUBS bytes, landing
 	.set	vector, 0
 	.rept	32
-	.balign	EXCEPTION_STUB_SIZE
+	.balign	\bytes
+	\landing
 	.if	!((WITH_ERROR_CODE >> vector) & 1)
 	push	$0
 	.endif
@@ -33,12 +32,23 @@ exception_stubs:
 	.set	vector, vector + 1
 	.endr
 	.rept	224			# interrupts
-	.balign	EXCEPTION_STUB_SIZE
+	.balign	\bytes
+	\landing
 	push	$0
 	push	$vector
 	jmp	*path_exception
 	.set	vector, vector + 1
 	.endr
+.endm
+
+	/* So that the boot's table can have their addresses (kernel.lds), and both kinds differ in 16 bits (gates_land). */
+	.balign 16384
+	.globl	exception_stubs, landing_stubs
+exception_stubs:
+	STUBS	EXCEPTION_STUB_SIZE
+	.balign	LANDING_STUB_SIZE
+landing_stubs:				# the same, for ibt=on
+	STUBS	LANDING_STUB_SIZE, endbr64
 
 /*
  * NMI, #MC and #DF, and every exception before there are paths. It is no path, because these may come while the paths are
@@ -46,14 +56,15 @@ exception_stubs:
  *
  * It comes at any instruction, so it must not rely on the following, and does not:
  * - The stack. In the first instructions of syscall's path rsp is the program's, any number; a few later it is a value for
- *   CR3; after sysenter it points to a stack that the program's tables do not map. The three vectors have stacks of their
+ *   CR3; after sysenter it may point to a stack that the tables do not map. The three vectors have stacks of their
  *   own (IST), which both page tables map. rsp is saved and restored as a number, which iretq in ring 0 does not look at.
  * - The page tables. CR3 says which they are: the two tops are adjacent, so that PROGRAM_TOP_BIT tells them apart; of the
  *   boot's tables it is 0. CR3 is written only where it holds the program's tables. So a path that is about to write it is
- *   not disturbed; nor is tables_configure while it changes CR4.PCIDE and both values, nor tables_enter while it changes both
+ *   not disturbed; nor is tables_configure while it changes CR4 and both values, nor tables_enter while it changes both
  *   for another address space, because these run on the kernel's.
  * - Bit 63 of CR3. It never reads as 1. What is written back is therefore not what was read but user_cr3, which has the bit
- *   where PCID keeps translations. If the first half of tables_flush has just loaded the program's tables without the bit,
+ *   where PCID keeps translations. If the first half of load_both (mm/flush.c), or a path that found the identifier in
+ *   user_flush_mask, has just loaded the program's tables without the bit,
  *   that flush has happened, and loading them again with it flushes no less. The kernel's identifier, whose flush is the
  *   second half, may have old translations until then, even of another address space: all are of programs' addresses or
  *   of the vsyscall page, which nothing here touches.
@@ -88,8 +99,7 @@ exception_at_any_time:
 	jz	1f
 	call	untrain_returns
 1:	mov	%rsp, %rdi
-	mov	$exception, %rax	# 16 bytes aligned: the processor, two words, and fifteen
-	call	*%rax
+	call	exception		# 16 bytes aligned: the processor, two words, and fifteen
 	testb	$ANY_TIME_IBRS, any_time_steps
 	jz	1f
 	IBRS_EXIT %r15

@@ -56,6 +56,8 @@
 #define STUB_CS	 24 /* behind a stub of exception.S, which has pushed two words more */
 
 #define EXCEPTION_STUB_SIZE 16
+#define LANDING_STUB_SIZE   32 /* of those that begin with endbr64 */
+#define LANDING_BYTES	    4  /* of endbr64 */
 
 /*
  * Every path has a slot of its own, so that a switch does not move the code of another path. A slot is no larger than a page,
@@ -71,8 +73,8 @@
  * Where the page with the returns for Zen 3 and 4 is mapped (returns.S): the first is aligned by 2 MiB, and the address of what is
  * executed in the second differs from the first in bits 2, 8, 14 and 20 alone.
  */
-#define UNTRAIN_PAGE	    0xffffffff90000000
-#define SAFE_RETURN_PAGE	    0xffffffff90104000
+#define UNTRAIN_PAGE	   0xffffffff90000000
+#define SAFE_RETURN_PAGE   0xffffffff90104000
 #define SAFE_RETURN_OFFSET 0x104
 
 /* Hooks; the contract is in path.inc. */

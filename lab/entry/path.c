@@ -294,6 +294,7 @@ unsigned paths_configure(const configuration wanted)
 	speculation_configure();
 	hardware_point();
 	shadow_stack_configure();
+	ibt_configure();
 	tables_configure();
 	vsyscall_configure(configured[SWITCH_VSYSCALL]);
 	return 0;

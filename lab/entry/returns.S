@@ -45,10 +45,12 @@ return_thunk_zen2:
  * Zen 3 and 4: srso_alias_untrain_ret, srso_alias_safe_ret and srso_alias_return_thunk. Entries of the predictor collide whose addresses
  * differ in bits 2, 8, 14 and 20 alone. The page is mapped twice (mm/tables.c), at UNTRAIN_PAGE and SAFE_RETURN_PAGE, and the offset
  * in the page adds bits 2 and 8: executing the first throws away what is predicted at the second. Labels with _here are
- * places in the kernel's image, where nothing is executed; kernel.lds has those at which it is.
+ * places in the kernel's image, where nothing is executed.
  */
 	.section .returns_page, "ax"
-	.globl	untrain_zen4_here, return_thunk_zen4_here
+	.globl	returns_page, untrain_zen4, return_thunk_zen4
+	.balign	4096, 0xcc
+returns_page:
 untrain_zen4_here:
 	.byte	0x66, 0x90		# a nop of two bytes
 	lfence
@@ -61,5 +63,9 @@ safe_return_here:
 return_thunk_zen4_here:
 	call	safe_return_here	# in the same mapping, as all that is here is
 	ud2
+	.balign	4096, 0xcc
+
+	.set	untrain_zen4, UNTRAIN_PAGE + (untrain_zen4_here - returns_page)
+	.set	return_thunk_zen4, SAFE_RETURN_PAGE + (return_thunk_zen4_here - returns_page)
 
 	.section .note.GNU-stack, "", @progbits

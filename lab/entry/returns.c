@@ -16,7 +16,7 @@
 extern const uint64_t return_sites_start[], return_sites_end[];
 /* returns.S */
 extern const uint8_t return_thunk_zen2[], untrain_zen2[], untrain_returns[];
-/* kernel.lds: the same page, mapped where their addresses collide in the predictor of Zen 3 and 4. */
+/* The same, in a page that is mapped where addresses collide in the predictor of Zen 3 and 4. */
 extern const uint8_t return_thunk_zen4[], untrain_zen4[];
 
 /* What the sites jump to; 0: they are plain. */

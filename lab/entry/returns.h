@@ -17,10 +17,13 @@
 	.popsection
 .endm
 #else
-__asm__(".macro ret\n"
+/* The word of gcc, and that of clang. */
+__asm__(".irp word, ret, retq\n"
+	".macro \\word\n"
 	"777:	.byte	0xc3, 0xcc, 0xcc, 0xcc, 0xcc\n"
 	"	.pushsection .return_sites, \"a\"\n"
 	"	.quad	777b\n"
 	"	.popsection\n"
-	".endm");
+	".endm\n"
+	".endr");
 #endif

@@ -187,8 +187,10 @@ void tables_enter(void)
 void flush_configure(void)
 {
 	pcid_pairs = configured[SWITCH_ASIDS] ? configured[SWITCH_ASIDS] : PCID_PAIRS;
-	invlpg_misses_globals = configured[SWITCH_PCID] != PCID_OFF && cpu.vendor == VENDOR_INTEL &&
-				errata_invlpg_misses_globals(cpuid(1, 0).eax, microcode_revision());
+	const uint32_t model = cpu.vendor == VENDOR_INTEL ? cpuid(1, 0).eax : 0;
+	invlpg_misses_globals = configured[SWITCH_PCID] != PCID_OFF &&
+				errata_invlpg_misses_globals(model, 0) &&
+				errata_invlpg_misses_globals(model, microcode_revision());
 	user_flush_mask = 0;
 	pcids_forget();
 }

@@ -139,6 +139,30 @@ void table_begin(const uint64_t *boot)
 	put(&line, HEADING_TABLE);
 }
 
+/* What is not as by default: there are too many switches for a line of the screen. */
+static void put_changes(struct line_buffer *line)
+{
+	int changes = 0;
+
+	line_text(line, "--");
+#define ROW(id_, name_, index_, value_, default_)                                                            \
+	if (id_ != SWITCH_GATE && id_ != SWITCH_OBSERVE && configured[id_] == index_ && !(default_)) {       \
+		line_text(line, " " name_ "=" value_);                                                       \
+		changes++;                                                                                   \
+	}
+	SWITCH_VALUES(ROW)
+#undef ROW
+#define ROW(id_, name_, least_, most_, default_)                                                             \
+	if (configured[id_] != (default_)) {                                                                 \
+		line_text(line, " " name_ "=");                                                              \
+		line_number(line, configured[id_], 10);                                                      \
+		changes++;                                                                                   \
+	}
+	SWITCH_NUMBERS(ROW)
+#undef ROW
+	line_text(line, changes ? ", otherwise the defaults" : " the defaults");
+}
+
 static void put_configuration(void)
 {
 	static configuration shown = {[SWITCH_SMAP] = UINT32_MAX};
@@ -151,20 +175,7 @@ static void put_configuration(void)
 	if (!__builtin_memcmp(shown, configured, sizeof(shown)))
 		return;
 	__builtin_memcpy(shown, configured, sizeof(shown));
-	line_text(&line, "--");
-	/* Numbers only where they are not the default, so that the line fits the screen. */
-#define ROW(id_, name_, index_, value_, default_)                                                            \
-	if (id_ != SWITCH_GATE && id_ != SWITCH_OBSERVE && configured[id_] == index_)                        \
-		line_text(&line, " " name_ "=" value_);
-	SWITCH_VALUES(ROW)
-#undef ROW
-#define ROW(id_, name_, least_, most_, default_)                                                             \
-	if (configured[id_] != (default_)) {                                                                 \
-		line_text(&line, " " name_ "=");                                                             \
-		line_number(&line, configured[id_], 10);                                                     \
-	}
-	SWITCH_NUMBERS(ROW)
-#undef ROW
+	put_changes(&line);
 	put(&line, HEADING_CONFIGURATION);
 	counters_due = 1;
 }

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdint.h>
 
-#define LINE_LENGTH 240
+#define LINE_LENGTH 512 /* a configuration of which most is not as by default */
 
 struct line_buffer {
 	char text[LINE_LENGTH];

@@ -1,7 +1,9 @@
 /* The dispatch tables, and the answer to numbers that no system call has. */
 #include "user/calls.h"
 #include "call_names.h"
+#include "entry/entry.h"
 #include "entry/layout.h"
+#include "mm/mm.h"
 #include "serial/serial.h"
 #include "user/files.h"
 #include "user/thread.h"
@@ -35,17 +37,39 @@ static const struct row rows[] = {
 };
 #undef CALL
 
+/* Code is written through the direct map: where it runs, it is read-only. */
+static void write_landing(call *function)
+{
+	static const uint8_t room[LANDING_BYTES] = {0x90, 0x90, 0x90, 0x90},
+			     endbr64[LANDING_BYTES] = {0xf3, 0x0f, 0x1e, 0xfa};
+	uint8_t *const at = physical_to_virtual(kernel_to_physical((uint64_t)function - LANDING_BYTES));
+
+	if (!__builtin_memcmp(at, room, sizeof(room)))
+		__builtin_memcpy(at, endbr64, sizeof(endbr64));
+	if (__builtin_memcmp(at, endbr64, sizeof(endbr64)))
+		panic("a service has no room for endbr64");
+}
+
+/* Where a table points for a function: to it, or to the endbr64 in front of it. */
+static call *entrance(call *function)
+{
+	if (configured[SWITCH_IBT] != IBT_ON)
+		return function;
+	write_landing(function);
+	return (call *)((uint64_t)function - LANDING_BYTES);
+}
+
 void calls_init(void)
 {
 	for (unsigned i = 0; i < CALLS; i++) {
-		calls_x86_64[i] = call_unknown_x86_64;
-		calls_i386[i] = call_unknown_i386;
+		calls_x86_64[i] = entrance(call_unknown_x86_64);
+		calls_i386[i] = entrance(call_unknown_i386);
 	}
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		if (rows[i].x86_64 != NONE)
-			calls_x86_64[rows[i].x86_64] = rows[i].function_x86_64;
+			calls_x86_64[rows[i].x86_64] = entrance(rows[i].function_x86_64);
 		if (rows[i].i386 != NONE)
-			calls_i386[rows[i].i386] = rows[i].function_i386;
+			calls_i386[rows[i].i386] = entrance(rows[i].function_i386);
 	}
 }
 

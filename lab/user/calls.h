@@ -45,6 +45,9 @@ struct settings {
 	char name[NAME_BYTES];
 };
 
+/* A service has room in front of it for endbr64, which nothing comes by unless the tables of calls point to it (entry/steps/ibt.c). */
+#define SERVICE __attribute__((patchable_function_entry(4, 4)))
+
 /* No call moves more bytes at once; Linux's MAX_RW_COUNT. */
 #define MOST_BYTES 0x7ffff000ul
 
@@ -196,3 +199,12 @@ long call_prctl(word option, word first, word second, word third, word fourth);
 long call_arch_prctl(word code, word address);
 long call_arch_prctl_32(word code);
 long call_set_thread_area(word descriptor);
+
+/* What a row of calls.def has for an ABI without the call. */
+long call_none(void);
+
+#define CALL(x86_64_, i386_, function_x86_64_, function_i386_)                                               \
+	extern __typeof__(function_x86_64_) function_x86_64_ SERVICE;                                        \
+	extern __typeof__(function_i386_) function_i386_ SERVICE;
+#include "user/calls.def"
+#undef CALL

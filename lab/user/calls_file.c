@@ -160,8 +160,9 @@ static long check_vectors(word vectors, word count, unsigned word_bytes)
 	return 0;
 }
 
-static long with_vectors(long (*call)(word, word, word), word file, word vectors, word count,
-			 unsigned word_bytes)
+/* Inlined, so that no call is through a pointer (entry/steps/ibt.c). */
+static inline __attribute__((always_inline)) long with_vectors(long (*call)(word, word, word), word file,
+							       word vectors, word count, unsigned word_bytes)
 {
 	long sum = 0;
 	const long problem = check_vectors(vectors, count, word_bytes);

@@ -148,9 +148,13 @@ void thread_run(struct thread *to)
 
 	if (from != &kernel_thread)
 		save(from);
+	else
+		ibt_watch(1);
 	space_enter(to->space);
 	if (to != &kernel_thread)
 		load(to);
+	else
+		ibt_watch(0);
 	current = to;
 	thread_switch(from, to);
 	interrupts_restore(flags);

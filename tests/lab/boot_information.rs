@@ -1,12 +1,11 @@
 //! What the kernel makes of a boot loader's information, compiled for the host: maps that overlap, wrap, are in disorder or
 //! damaged. Where it is not refused, what is found free is memory by the map, and belongs to nobody.
 
-use crate::build::{Program, compile, root};
+use crate::build::{Program, compile, fed, root};
 use crate::executable;
 use record::abi;
-use std::io::Write;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// Where the kernel is taken to lie.
 const KERNEL: Range = (0x10_0000, 0x70_0000);
@@ -48,11 +47,7 @@ impl Reader {
     fn read(&self, loader: u64, address: u64, memory: &[u8]) -> Found {
         let mut command = Command::new(self.0.path().join("program"));
         command.arg(loader.to_string()).arg(format!("{address:x}"));
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        child.stdin.take().unwrap().write_all(memory).unwrap();
-        let output = child.wait_with_output().unwrap();
-        assert!(output.status.success(), "{:?}", output.status);
-        let text = String::from_utf8(output.stdout).unwrap();
+        let text = fed(&mut command, memory);
         if let Some(why) = text.strip_prefix("panic: ") {
             return Found::Panic(why.trim().into());
         }

@@ -85,12 +85,27 @@ impl OnHost {
     }
 
     pub fn run(&self, words: &str, input: &[u8]) -> String {
-        let mut command = Command::new(self.program());
-        command.args(words.split_whitespace()).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        child.stdin.take().unwrap().write_all(input).unwrap();
-        let output = child.wait_with_output().unwrap();
-        assert!(output.status.success(), "{:?}", output.status);
-        String::from_utf8(output.stdout).unwrap()
+        fed(Command::new(self.program()).args(words.split_whitespace()), input)
     }
+}
+
+/// What a program writes that reads this input, and ends well. It is read while the input is written: a program that nobody reads stops
+/// when a pipe is full, at 64 KiB, and reads no further.
+pub fn fed(command: &mut Command, input: &[u8]) -> String {
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let output = std::thread::scope(|scope| {
+        // A program need not read all; then this writer's pipe breaks.
+        scope.spawn(move || _ = stdin.write_all(input));
+        child.wait_with_output().unwrap()
+    });
+    assert!(output.status.success(), "{:?}", output.status);
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn a_program_that_reads_and_writes_more_than_a_pipe_holds_hung() {
+    let input = "0123456789abcde\n".repeat(1 << 16);
+    assert_eq!(fed(&mut Command::new("cat"), input.as_bytes()), input);
+    assert_eq!(fed(Command::new("head").args(["-c", "4"]), input.as_bytes()), "0123");
 }

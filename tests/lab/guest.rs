@@ -110,11 +110,6 @@ impl Script {
         self.lines.push(Line::Set(pairs));
     }
 
-    /// From here on, steps that have no effect without a feature are executed without it.
-    pub fn harmless(&mut self) {
-        self.lines.push(Line::Harmless);
-    }
-
     /// The configuration as it was set, and what runs in it.
     fn label(&mut self, what: String) -> usize {
         let switches = self.switches.iter().map(|(name, value)| format!("{name}={value}"));
@@ -220,11 +215,6 @@ impl Script {
     pub fn list(&mut self, path: &str) -> usize {
         self.lines.push(Line::Listing(path.into()));
         self.label(format!("listing {path}"))
-    }
-
-    /// Steps without effect are executed without their feature, from here on.
-    pub fn harmless(&mut self) {
-        self.lines.push(Line::Harmless);
     }
 
     /// Where paths begin in their slots is drawn from this.

@@ -2,7 +2,7 @@
 
 use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction};
 use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A kernel, read.
 pub struct Kernel {
@@ -139,6 +139,12 @@ impl Kernel {
         })
     }
 
+    /// Those of these functions in which there is such an instruction.
+    pub fn functions_that(&self, has: impl Fn(&Instruction) -> bool) -> BTreeSet<String> {
+        let functions = self.functions().filter(|(_, code)| code.iter().any(&has));
+        functions.map(|(name, _)| name.to_string()).collect()
+    }
+
     /// All instructions of these.
     pub fn instructions(&self) -> impl Iterator<Item = Instruction> {
         self.functions().flat_map(|(_, code)| code)
@@ -207,6 +213,18 @@ impl Step {
         Some(executed.count + executed.each * u64::from(number.unwrap_or(0)))
     }
 
+    /// How many it declares that are executed besides with these values.
+    fn more(&self, configuration: &Configuration) -> u64 {
+        let holds = |more: &&paths::More| {
+            let of_id = |switch: &&table::Switch| u32::from(switch.id) == more.condition.which;
+            let Some(switch) = table::Table::get().switches.iter().find(of_id) else { return false };
+            let set = configuration.iter().find(|(name, _)| *name == switch.name);
+            let value = switch.value(set.map_or(switch.default.as_str(), |(_, value)| value));
+            value.is_some_and(|value| more.condition.allows(value))
+        };
+        self.step.more.iter().filter(holds).map(|more| more.count).sum()
+    }
+
     /// Whether a branch of it goes back in it.
     fn is_loop(&self, branch: &Instruction) -> bool {
         branch.near_branch_target() <= branch.ip() && self.holds(branch.near_branch_target())
@@ -254,14 +272,14 @@ impl Path {
             };
             if let Some(executed) = here.executed(configuration) {
                 assert_eq!(place, 0, "{}: a jump into a step that declares what it executes", here.name);
-                count += executed;
+                count += executed + here.more(configuration);
                 if here.is_way_out() {
                     return count;
                 }
                 (step, place) = (step + 1, 0);
                 continue;
             }
-            count += 1;
+            count += if place == 0 { 1 + here.more(configuration) } else { 1 };
             (step, place) = match instruction.flow_control() {
                 _ if leaves(instruction) => return count,
                 FlowControl::UnconditionalBranch => target(&on, here, instruction),

@@ -393,6 +393,7 @@ const GOES: &[(&str, &str)] = &[
     ("cpu_find_features", "write_cr4"),
     ("tables_configure", "write_cr4"),
     ("write_pat", "write_cr4"),
+    ("shadow_stack_configure", "write_cr4"),
 ];
 
 #[test]

@@ -14,6 +14,7 @@ mod faults;
 mod faults32;
 mod frequency;
 mod guest;
+mod ibt;
 mod image;
 mod isolation;
 mod kernel;

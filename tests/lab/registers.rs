@@ -85,15 +85,24 @@ const OPERATIONS: [(&str, Check); 3] = [
     ("gettimeofday", |result| result == 0),
 ];
 
+/// Steps that take registers, or leave values of the kernel in some if they are wrong.
+const AGAINST_SPECULATION: [&str; 3] = [
+    "ibrs=off verw=off bhb=off returns=plain dispatch=table index-mask=off",
+    "ibrs=on verw=on bhb=loop returns=untrain dispatch=retpoline index-mask=on",
+    "ibrs=on verw=off bhb=off returns=thunk dispatch=direct index-mask=off",
+];
+
 /// Runs a program's entries with every operation in every configuration.
 fn run(bits: u8, emulator: Emulator, entries: &[Entry], mut check: impl FnMut(&Ran, Entry, Check)) {
     let program = freestanding(bits, &[&format!("registers{bits}.S")]);
     let (mut script, mut expected) = (Script::new(), Vec::new());
-    for bits in 0..1 << 4 {
+    script.harmless();
+    let steps = AGAINST_SPECULATION.iter().flat_map(|steps| (0..1 << 4).map(move |bits| (steps, bits)));
+    for (steps, bits) in steps {
         let on = |bit: u8, off: &'static str, on: &'static str| if bits >> bit & 1 == 1 { on } else { off };
         let stack = on(0, "minimum", "frame");
         let (exit, pti, smap) = (on(1, "natural", "iret"), on(2, "off", "on"), on(3, "off", "on"));
-        script.set(&format!("stack={stack} exit={exit} pti={pti} smap={smap}"));
+        script.set(&format!("stack={stack} exit={exit} pti={pti} smap={smap} {steps}"));
         for (row, name) in entries {
             let entry = Table::get().entry(row).unwrap();
             for (operation, is_right) in OPERATIONS {
@@ -222,7 +231,8 @@ fn after_every_entry_of_32_bit_code() {
 fn a_program_begins_with_nothing_of_the_one_before() {
     let (begin64, begin32) = (freestanding(64, &["begin64.S"]), freestanding(32, &["begin32.S"]));
     let mut script = Script::new();
-    for switches in ["pti=off stack=minimum", "pti=on stack=frame"] {
+    script.harmless();
+    for switches in ["pti=off stack=minimum", "pti=on stack=frame", "ibrs=on verw=on returns=untrain"] {
         script.set(switches);
         for _ in 0..2 {
             script.exec(&begin64, &["leave"]);

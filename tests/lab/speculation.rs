@@ -1,59 +1,15 @@
-//! Steps against speculation: each adds exactly the instructions of its listing, alone and with all others; what registers hold of it;
-//! what is executed without its feature, and where.
+//! Steps against speculation: where comparing leads; what registers hold; what is executed without its feature, and where. What each adds is
+//! counted in exact.rs.
 
 use crate::guest::{Emulator, Script};
 use crate::kernel::Kernel;
-use crate::steps::{PATHS, costs, entry, taken};
+use crate::steps::entry;
 use crate::together::Programs;
-use iced_x86::{Code, Decoder, DecoderOptions, Instruction, OpKind};
+use iced_x86::{Code, Decoder, DecoderOptions, OpKind};
 use lab::{End, Event};
 use record::abi;
 use std::collections::BTreeMap;
 use table::Table;
-
-/// Instructions of Linux's loop that clears the history of branches: 4 before it, 19 in each of five turns, six returns, four behind
-/// them.
-const BHB_LOOP: u64 = 4 + 5 * 19 + 6 + 4;
-
-/// On a processor that is not Zen 3 or 4: a jump, test, lfence, a jump, a return.
-const UNTRAIN: u64 = 5;
-
-/// Bases with different steps besides.
-const BASES: [&str; 3] = [
-    "smap=off stack=minimum exit=natural pti=off",
-    "smap=on stack=frame exit=natural pti=off",
-    "smap=off stack=minimum exit=iret pti=on",
-];
-
-/// What is switched on, and what it adds to functions that a path calls: for a call that does not exist, and for getppid.
-const STEPS: [(&str, u64, fn(&Kernel, &str) -> u64); 9] = [
-    ("ibrs=on", 0, |_, _| 0),
-    ("verw=on", 0, |_, _| 0),
-    ("bhb=loop", BHB_LOOP, |_, _| BHB_LOOP),
-    // The service returns once, by a jump.
-    ("returns=thunk", 0, |_, _| 1),
-    ("returns=untrain", UNTRAIN, |_, _| UNTRAIN + 1),
-    // The call, the address to the stack, the return.
-    ("dispatch=retpoline", 0, |_, _| 3),
-    ("dispatch=lfence", 0, |_, _| 0),
-    ("dispatch=direct", 0, compared),
-    ("index-mask=on", 0, |_, _| 0),
-];
-
-fn pairs<'a>(base: &'a str, switch: &'a str) -> Vec<(&'a str, &'a str)> {
-    let words = base.split_whitespace().chain(switch.split_whitespace());
-    words.map(|pair| pair.split_once('=').unwrap()).collect()
-}
-
-/// The instructions of the comparisons on the way to getppid, the jump to it included.
-fn compared(kernel: &Kernel, entry: &str) -> u64 {
-    let (name, number) = if uses_i386(entry) { ("direct_i386", 64) } else { ("direct_x86_64", 110) };
-    walk(kernel, name, number).1
-}
-
-fn uses_i386(name: &str) -> bool {
-    crate::steps::entry(name).abi == Some(table::Abi::I386)
-}
 
 /// Where the tree of comparisons leads for a number, and how many instructions that takes.
 fn walk(kernel: &Kernel, name: &str, number: u32) -> (u64, u64) {
@@ -80,74 +36,6 @@ fn walk(kernel: &Kernel, name: &str, number: u32) -> (u64, u64) {
             return (at, count);
         }
     }
-}
-
-#[test]
-fn each_step_adds_the_instructions_of_its_listing() {
-    let (kernel, table) = (Kernel::read(), Table::get());
-    let operations = ["none", "getppid"].map(|name| table.operation(name).unwrap());
-    let mut script = Script::new();
-    script.harmless();
-    let all = "ibrs=on verw=on bhb=loop returns=untrain dispatch=retpoline index-mask=on";
-    let off = "ibrs=off verw=off bhb=off returns=plain dispatch=table index-mask=off";
-    let asked: Vec<&str> = ["", all].into_iter().chain(STEPS.map(|(switch, ..)| switch)).collect();
-    for base in BASES {
-        for asked in &asked {
-            script.set(&format!("{base} {off}"));
-            script.set(asked);
-            for (name, _) in PATHS {
-                operations.iter().for_each(|operation| _ = script.row(entry(name), operation));
-            }
-        }
-    }
-    let Some(costs) = costs(&script) else { return };
-    let mut costs = costs.chunks(2 * PATHS.len());
-    let mut wrong = Vec::new();
-    for base in BASES {
-        let without = costs.next().unwrap();
-        let mut of_all = BTreeMap::new();
-        let together = costs.next().unwrap();
-        for (switch, for_none, for_getppid) in STEPS {
-            let with = costs.next().unwrap();
-            for (index, (name, path)) in PATHS.iter().enumerate() {
-                let path = kernel.path(path);
-                let [added, added_to_getppid] =
-                    [0, 1].map(|operation| with[2 * index + operation] - without[2 * index + operation]);
-                let [before, after] = ["", switch].map(|switch| pairs(base, switch));
-                let listed = path.walk(&after, taken(name)) - path.walk(&before, taken(name));
-                // With every number that exists, a path is walked to its end.
-                let listed_to_the_end =
-                    path.walk(&after, taken_by_getppid(name)) - path.walk(&before, taken_by_getppid(name));
-                let expected = (listed + for_none, listed_to_the_end + for_getppid(&kernel, name));
-                if (added, added_to_getppid) != expected {
-                    wrong.push(format!(
-                        "{name} {base} {switch}: {added} and {added_to_getppid}, not {expected:?}"
-                    ));
-                }
-                if all.contains(switch) {
-                    let sum: &mut [u64; 2] = of_all.entry(index).or_default();
-                    sum[0] += added;
-                    sum[1] += added_to_getppid;
-                }
-            }
-        }
-        // Together they cost their sum, and a jump for each return more in what they call: seven in the loop, one in the retpoline.
-        for (index, (name, _)) in PATHS.iter().enumerate() {
-            let found =
-                [0, 1].map(|operation| together[2 * index + operation] - without[2 * index + operation]);
-            let expected = [of_all[&index][0] + 7, of_all[&index][1] + 7 + 1];
-            if found != expected {
-                wrong.push(format!("{name} {base} all: {found:?}, not {expected:?}"));
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "{wrong:#?}");
-}
-
-/// The jumps that a call takes which exists: that of ud2's comparison.
-fn taken_by_getppid(name: &str) -> impl Fn(&Instruction) -> bool {
-    let taken = taken(name);
-    move |jump| jump.condition_code() != iced_x86::ConditionCode::ae && taken(jump)
 }
 
 #[test]

@@ -181,4 +181,6 @@ pub const PATHS: &[&str] = &[
     "pti=on smap=off stack=frame exit=iret",
     "pti=off smap=off stack=minimum exit=iret gate=trap",
     "pti=on smap=on stack=minimum exit=iret gate=trap",
+    "pti=trampoline copy-frame=on smap=on stack=minimum exit=natural gate=trap",
+    "pti=on copy-frame=on smap=on stack=frame exit=natural gate=interrupt",
 ];

@@ -79,8 +79,8 @@ pub struct Line {
 pub enum State {
     /// It was, and had its effect.
     Measured,
-    /// Its instructions were executed, but without the feature that it needs they have no effect; where instructions are counted. In
-    /// words, what the processor lacks.
+    /// Its instructions were executed, but without the feature that it needs they have no effect; where instructions are counted. It has
+    /// no figures if it adds none. In words, what the processor lacks.
     WithoutEffect(String),
     /// It was measured, but adds no instruction on this path: what else it may cost, a count cannot see. It has no figures.
     Unseen,

@@ -50,9 +50,9 @@ impl Plan {
             sum: measured.total(&self.steps_alone(1.0)).map(Figure::without_verdict),
             interactions: measured.total(&self.interactions(&added)),
             added: measured.figure(&added).map(Figure::without_verdict),
+            there: linux.map(|linux| there(self, &measured, &lines, linux)),
             lines,
             orders: question.orders,
-            there: linux.map(|linux| there(self, &measured, linux)),
             configurations: self.configured(&measured),
         }
     }
@@ -71,12 +71,15 @@ impl Plan {
             share: None,
         };
         let state = self.state(measured, place, &line);
-        match state {
-            State::Unseen | State::LeftOut(_) => {
-                Line { state, alone: None, in_company: None, in_orders: None, ..line }
-            }
-            _ => Line { state, ..line },
+        let figures = [line.alone, line.in_company, line.in_orders];
+        let adds_nothing = figures.into_iter().flatten().all(|figure| figure.estimate == 0.0);
+        // What costs without an instruction of its own, a count cannot see; that is not 0.
+        let is_unseen = self.processor.counts && adds_nothing;
+        let state = if is_unseen && state == State::Measured { State::Unseen } else { state };
+        if is_unseen || matches!(state, State::LeftOut(_)) {
+            return Line { state, alone: None, in_company: None, in_orders: None, ..line };
         }
+        Line { state, ..line }
     }
 
     /// The mean over all orders.
@@ -111,9 +114,7 @@ impl Plan {
         if !lacks.is_empty() {
             return State::WithoutEffect(format!("this CPU has no {lacks}"));
         }
-        let all = figures.into_iter().chain([line.in_orders]).flatten();
-        let is_nothing = |figure: Figure| figure.estimate == 0.0;
-        if self.processor.counts && all.into_iter().all(is_nothing) { State::Unseen } else { State::Measured }
+        State::Measured
     }
 
     fn configured(&self, measured: &Measured) -> Vec<Configured> {

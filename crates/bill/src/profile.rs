@@ -10,6 +10,8 @@ pub struct Profile {
     pub name: String,
     /// Its settings in Linux's order. A switch may stand in it twice, the later raising it.
     pub settings: Vec<Setting>,
+    /// What that kernel does beside, and the lab cannot; in words.
+    pub left_out: Vec<String>,
 }
 
 /// A value of a switch.
@@ -120,7 +122,7 @@ mod tests {
 
     fn profile(settings: &[&str]) -> Profile {
         let settings = settings.iter().map(|text| Setting::parse(text).unwrap()).collect();
-        Profile { name: "test".into(), settings }
+        Profile { name: "test".into(), settings, left_out: Vec::new() }
     }
 
     fn names(profile: &Profile) -> Vec<String> {

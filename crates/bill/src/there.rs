@@ -1,6 +1,6 @@
 //! What a Linux costs that was measured, and what of that the lab explains.
 
-use crate::bill::{Part, PartKind, There};
+use crate::bill::{Line, Part, PartKind, State, There};
 use crate::measured::Measured;
 use crate::plan::{Combination, Plan, less};
 use crate::{Figure, Unit};
@@ -8,9 +8,9 @@ use document::{Document, Outcome, Row};
 use stats::Cost;
 
 /// Explains the row of the plan's entry and operation.
-pub(crate) fn there(plan: &Plan, measured: &Measured, linux: &Document) -> There {
+pub(crate) fn there(plan: &Plan, measured: &Measured, lines: &[Line], linux: &Document) -> There {
     let found = cost(plan, measured.unit, linux);
-    let parts = parts(plan, measured, linux);
+    let parts = parts(plan, measured, lines, linux);
     let added = less(&plan.whole, &plan.bare);
     let explained = measured.total(&[(&plan.bare, 1.0), (&added, 1.0)]).map(Figure::without_verdict);
     let rest = found.as_ref().ok().zip(explained).map(|(there, here)| difference(there, &here));
@@ -55,7 +55,10 @@ fn cost(plan: &Plan, unit: Option<Unit>, linux: &Document) -> Result<Figure, Str
         Unit::Ticks => row.ticks.as_ref().map(figure),
         Unit::Instructions => row.instructions.as_ref().map(figure),
     };
-    figure.ok_or_else(|| format!("{name} has no figure in {} there", unit.name()))
+    figure.ok_or_else(|| match (unit, row.ticks.is_some() || row.core_cycles.is_some()) {
+        (Unit::Instructions, true) => "time was measured there, and instructions are counted here".into(),
+        _ => format!("{name} has no figure in {} there", unit.name()),
+    })
 }
 
 fn figure<U: Copy + Into<f64>>(cost: &Cost<U>) -> Figure {
@@ -81,7 +84,7 @@ fn difference(first: &Figure, second: &Figure) -> Figure {
 }
 
 /// What the lab's cost is made of: all of it.
-fn parts(plan: &Plan, measured: &Measured, linux: &Document) -> Vec<Part> {
+fn parts(plan: &Plan, measured: &Measured, lines: &[Line], linux: &Document) -> Vec<Part> {
     let figure = |combination: &Combination| measured.figure(combination).map(Figure::without_verdict);
     let known = |combination: &Combination| !combination.is_empty();
     let part = |kind, what: &str, combination: &Combination, note: Option<&str>| Part {
@@ -100,11 +103,11 @@ fn parts(plan: &Plan, measured: &Measured, linux: &Document) -> Vec<Part> {
             Some("bare, with a call number that no kernel has"),
         ));
     }
-    for (step, place) in plan.steps.all.iter().zip(0..) {
-        if plan.left_out(place).is_none() {
-            let alone = plan.alone.get(place).cloned().unwrap_or_default();
-            parts.push(part(PartKind::Step, &step.name(), &alone, None));
-        }
+    // What is left out is in no figure here, and named below.
+    for line in lines.iter().filter(|line| !matches!(line.state, State::LeftOut(_))) {
+        let figure = line.alone.map(Figure::without_verdict);
+        let note = (line.state == State::Unseen).then(|| "adds no instruction".to_string());
+        parts.push(Part { kind: PartKind::Step, what: line.step.name(), figure, note });
     }
     let added = less(&plan.whole, bare);
     if plan.alone.iter().any(known) {
@@ -163,5 +166,7 @@ fn remarks(plan: &Plan, linux: &Document) -> Vec<String> {
     let left_out =
         (!left_out.is_empty()).then(|| format!("not explained, because left out: {}", left_out.join(", ")));
     let partial = linux.measurement.partial.then(|| "that measurement was cut short".to_string());
-    [guessed, left_out, partial].into_iter().flatten().collect()
+    let beside = &plan.question.profile.left_out;
+    let beside = (!beside.is_empty()).then(|| format!("not in the lab: {}", beside.join("; ")));
+    [guessed, left_out, beside, partial].into_iter().flatten().collect()
 }

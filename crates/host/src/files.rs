@@ -3,12 +3,12 @@
 
 use crate::PlaceError;
 use crate::image::{folders, is_mounted_noexec, own_folder};
+use crate::scratch::Scratch;
 use std::collections::BTreeMap;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use table::Probe;
-use tempfile::TempDir;
 
 /// Everybody may read and execute, because a command may run the probe as somebody else.
 const MODE: u32 = 0o755;
@@ -16,7 +16,7 @@ const MODE: u32 = 0o755;
 /// Files of the probes.
 #[derive(Debug)]
 pub struct Files {
-    folder: TempDir,
+    folder: Scratch,
     by_probe: BTreeMap<Probe, String>,
 }
 
@@ -48,14 +48,12 @@ impl Files {
         if is_mounted_noexec(folder)? {
             return Err(io::Error::other("mounted noexec"));
         }
-        let open = || std::fs::Permissions::from_mode(MODE);
-        let folder = tempfile::Builder::new().prefix("kentry-").permissions(open()).tempdir_in(folder)?;
-        std::fs::set_permissions(folder.path(), open())?;
+        let folder = Scratch::in_folder(folder, MODE)?;
         let mut by_probe = BTreeMap::new();
         for probe in Probe::ALL {
             let path = folder.path().join(probe.name());
             std::fs::write(&path, image(probe))?;
-            std::fs::set_permissions(&path, open())?;
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(MODE))?;
             by_probe.insert(probe, text(path)?);
         }
         Ok(Files { folder, by_probe })

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use table::Probe;
@@ -40,17 +40,15 @@ impl Image {
 }
 
 fn in_folder(folder: &std::path::Path, bytes: &[u8]) -> io::Result<OwnedFd> {
-    let mut file = tempfile::Builder::new().prefix("kentry-").tempfile_in(folder)?;
-    file.write_all(bytes)?;
-    file.as_file().set_permissions(std::fs::Permissions::from_mode(0o700))?;
     if is_mounted_noexec(folder)? {
         return Err(io::Error::other("mounted noexec"));
     }
+    // It has no name: whatever ends this process, nothing is left.
+    let mut file = tempfile::tempfile_in(folder)?;
+    file.write_all(bytes)?;
+    file.set_permissions(std::fs::Permissions::from_mode(0o700))?;
     // A file that is open for writing cannot be executed (ETXTBSY): it is opened again for reading.
-    let path = file.into_temp_path();
-    let file = File::open(&path)?;
-    path.close()?;
-    Ok(file.into())
+    Ok(File::open(format!("/proc/self/fd/{}", file.as_raw_fd()))?.into())
 }
 
 pub fn is_mounted_noexec(folder: &std::path::Path) -> io::Result<bool> {

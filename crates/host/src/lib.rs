@@ -6,6 +6,7 @@ mod cpu;
 mod files;
 mod image;
 mod run;
+mod scratch;
 mod under;
 mod wrapper;
 
@@ -16,6 +17,7 @@ pub use image::PlaceError;
 pub use probes::image;
 pub use process::{Interrupt, Limits, try_realtime};
 pub use run::Priority;
+pub use scratch::Scratch;
 pub use under::Under;
 pub use wrapper::{FILE, NAME, PROBE, Wrapper};
 

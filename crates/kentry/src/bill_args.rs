@@ -6,11 +6,14 @@ use crate::guest_args::GuestArgs;
 use crate::profiles;
 use bill::{Profile, Question};
 use clap::{Arg, Args, ValueHint};
+use environment::Environment;
 use measure::TableRow;
+use measure::lab::LabPlan;
 use measure::select::{nearest, rows};
 use report::{BillFormat, Format};
 use std::fmt::Write;
 use std::path::PathBuf;
+use std::time::Duration;
 use table::special::GETPPID;
 use table::{Kernel, Table};
 
@@ -18,7 +21,7 @@ use table::{Kernel, Table};
 pub const BILL_SECONDS: [u64; 2] = [300, 3600];
 
 /// The profile of a user who names none.
-const PROFILE: &str = "linux-6.1";
+const PROFILE: &str = findings::LIKE_HERE;
 
 /// More orders than anybody has time for.
 const MOST_ORDERS: i64 = 1000;
@@ -49,9 +52,16 @@ pub struct BillArgs {
     /// --output FILE.json; - is standard input
     #[arg(long, value_name = "RUN", value_hint = ValueHint::FilePath)]
     pub run: Option<PathBuf>,
+    /// Measure the same entry and operation on this Linux first, and explain that
+    #[arg(long, conflicts_with_all = ["run", "dry_run"])]
+    pub here: bool,
     /// What runs the kernel
     #[command(flatten)]
     pub guest: GuestArgs,
+    /// Print the path with all steps of the profile instead, as the kernel has built it, beside what Linux has for each step and the
+    /// order in which Linux comes to them
+    #[arg(long, conflicts_with_all = ["here", "orders", "dry_run", "format", "verbose", "no_save", "name", "tag"])]
+    pub listing: bool,
     /// Print what would be measured on a processor that has everything, and measure nothing
     #[arg(long)]
     pub dry_run: bool,
@@ -104,13 +114,17 @@ fn format() -> impl clap::builder::TypedValueParser<Value = BillFormat> {
 }
 
 impl BillArgs {
-    /// What is asked; `seed` is what orders are drawn from.
+    /// What is asked; `linux` tells the facts of the Linux that `like-here` is like, if that is asked for.
     ///
     /// # Errors
-    /// [`Error::Usage`] when there is no such entry, operation, profile or step, or settings contradict each other.
-    pub fn question(&self, table: &Table, seed: u64) -> Result<Question, Error> {
+    /// [`Error::Usage`] when there is no such entry, operation, profile or step, or settings contradict each other; and those of `linux`.
+    pub fn question(
+        &self,
+        table: &Table,
+        linux: &dyn Fn() -> Result<Environment, Error>,
+    ) -> Result<Question, Error> {
         let (entry, operation) = self.row(table)?;
-        let profile = self.profile(table)?;
+        let profile = self.profile(table, linux)?;
         let steps = profile.step_names();
         let refused = |why: bill::Error| usage(&why, table, &steps);
         let profile = profile.with(table, &self.set).map_err(refused)?;
@@ -122,7 +136,7 @@ impl BillArgs {
             operation: operation.name.clone(),
             profile,
             orders: usize::try_from(self.orders).unwrap_or(usize::MAX),
-            seed,
+            seed: self.guest.seed.unwrap_or(0),
         };
         bill::Plan::check(table, &question).map_err(refused)?;
         Ok(question)
@@ -147,14 +161,33 @@ impl BillArgs {
         }
     }
 
-    fn profile(&self, table: &Table) -> Result<Profile, Error> {
-        profiles::find(table, &self.profile).ok_or_else(|| {
+    fn profile(
+        &self,
+        table: &Table,
+        linux: &dyn Fn() -> Result<Environment, Error>,
+    ) -> Result<Profile, Error> {
+        if self.profile == findings::LIKE_HERE {
+            return Ok(profiles::like(&linux()?));
+        }
+        profiles::of_table(table, &self.profile).ok_or_else(|| {
             let names: Vec<&str> = profiles::all(table).map(|(name, _)| name).collect();
             let hint = nearest(&self.profile, names.iter().copied());
             let profile = &self.profile;
             Error::Usage(format!("there is no profile \"{profile}\"{hint} (there are {})", names.join(", ")))
         })
     }
+}
+
+/// The lab's plan for the configurations of a bill; of so much time.
+///
+/// # Errors
+/// [`Error::Usage`] when one of them contradicts itself.
+pub fn lab_plan<'a>(table: &'a Table, plan: &bill::Plan, time: Duration) -> Result<LabPlan<'a>, Error> {
+    let wanted = plan.configurations.iter().filter_map(|configuration| {
+        let entry = table.entry(&plan.question.entry)?;
+        Some(((entry, table.operation(&configuration.operation)?), &configuration.values))
+    });
+    Ok(LabPlan::of(table, &wanted.collect::<Vec<_>>(), plan.question.seed, time)?)
 }
 
 /// In words, with the nearest of what there is.

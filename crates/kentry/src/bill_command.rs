@@ -1,54 +1,100 @@
 //! `kentry bill`: from arguments to the exit code.
 
-use crate::{catch_interrupts, is_colored, lab_command, note, width};
-use bill::{Bill, Plan, Processor};
+use crate::{catch_interrupts, drawn_seed, is_colored, lab_command, measure_host, need_counter, note, width};
+use bill::{Bill, Plan, Processor, Question};
 use document::Document;
 use host::Interrupt;
-use kentry::bill_args::{BILL_SECONDS, BillArgs, usage};
-use kentry::dry_run;
+use kentry::bill_args::{BILL_SECONDS, BillArgs, lab_plan, usage};
+use kentry::cli::SaveArgs;
 use kentry::error::{Error, INTERRUPTED, UNFINISHED};
 use kentry::output::Target;
 use kentry::saving::Saving;
-use measure::Counter;
-use measure::lab::{Accel, Emulator, LabPlan, choose, features};
+use kentry::this_machine::ThisMachine;
+use kentry::{bill_listing, dry_run, listing};
+use measure::lab::{Accel, Emulator, choose, features};
+use measure::{Counter, CpuChoice, HostPlan};
 use report::{BillFormat, Selection, Style};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use table::Table;
+use table::{Kernel, Table};
+
+/// How long this Linux is measured.
+const HERE: Duration = Duration::from_secs(2);
 
 /// Measures a bill and shows it.
 pub fn run(args: &BillArgs) -> Result<ExitCode, Error> {
-    let table = Table::get();
-    let seed = args.guest.seed.unwrap_or(0);
-    let question = args.question(table, seed)?;
-    let linux = args.run.as_deref().map(kentry::input::document).transpose()?;
+    let given = args.run.as_deref().map(kentry::input::document).transpose()?;
+    let question = args.question(Table::get(), &|| match &given {
+        Some(linux) => Ok(linux.environment.clone()),
+        None => Ok(ThisMachine::capture(None)?.environment),
+    })?;
     let target = Target::open(args.to.output.as_deref())?;
     if args.dry_run {
         return print_plan(args, question, target);
     }
+    if args.listing {
+        return list(args, question, target);
+    }
     let saving = Saving::prepare(&args.save, &mut note)?;
     let interrupt = catch_interrupts()?;
-    let options = args.guest.options(BILL_SECONDS);
-    let limits = lab_command::limits(&options, &interrupt);
-    let emulator = choose(&options, &limits, &mut note)?;
-    let processor = processor(&emulator, &limits)?;
-    let steps = question.profile.step_names();
-    let plan = Plan::new(table, question, processor).map_err(|why| usage(&why, table, &steps))?;
-    let measured = lab_plan(table, &plan, seed, options.time)?;
-    let document = lab_command::on(emulator, measured, limits, args.guest.seed, &interrupt)?;
-    let mut bill = plan.bill(&document, linux.as_ref());
+    let Measured { plan, document, linux } = measure(args, question, &interrupt)?;
+    let mut bill = plan.bill(&document, given.as_ref().or(linux.as_ref()));
     if bill.unit.is_none() && interrupt.load(Ordering::Relaxed) {
         return Err(Error::Interrupted);
     }
-    // Kept before it is shown, as every run.
-    let kept = saving.keep(&document);
+    // Kept before they are shown, as every run; the name belongs to that of the lab, which is the latest.
+    let kept = linux.map_or(Ok(()), |linux| keep_linux(&linux, args)).and_then(|()| saving.keep(&document));
     if !matches!(kept, Ok(true)) {
         bill.run = None;
+        bill.there.iter_mut().filter(|_| args.here).for_each(|there| there.run = None);
     }
     write(&bill, args, target)?;
     kept?;
     end(&bill, &document, &interrupt)
+}
+
+/// What was measured.
+struct Measured {
+    plan: Plan,
+    /// Of the lab.
+    document: Document,
+    /// Of this Linux, with `--here`.
+    linux: Option<Document>,
+}
+
+fn measure(args: &BillArgs, question: Question, interrupt: &Interrupt) -> Result<Measured, Error> {
+    let table = Table::get();
+    let options = args.guest.options(BILL_SECONDS);
+    let limits = lab_command::limits(&options, interrupt);
+    let emulator = choose(&options, &limits, &mut note)?;
+    let processor = processor(&emulator, &limits)?;
+    let steps = question.profile.step_names();
+    let plan = Plan::new(table, question, processor).map_err(|why| usage(&why, table, &steps))?;
+    let of_lab = lab_plan(table, &plan, options.time)?;
+    let linux = if args.here { Some(measure_here(&plan.question, interrupt)?) } else { None };
+    let document = lab_command::on(emulator, of_lab, limits, args.guest.seed, interrupt)?;
+    Ok(Measured { plan, document, linux })
+}
+
+/// Measures the same entry and operation on this Linux.
+fn measure_here(question: &Question, interrupt: &Interrupt) -> Result<Document, Error> {
+    need_counter()?;
+    let of_row = [&question.entry, &question.operation].map(|name| vec![name.clone()]);
+    let plan = HostPlan {
+        rows: measure::select::rows(Table::get(), Kernel::Linux, &of_row[0], &of_row[1])?,
+        footprints: Vec::new(),
+        cpus: CpuChoice::Quiet,
+        budget: HERE,
+        strict_budget: false,
+        seed: u64::from(drawn_seed()),
+        realtime: false,
+    };
+    measure_host(&plan, interrupt)
+}
+
+fn keep_linux(linux: &Document, args: &BillArgs) -> Result<(), Error> {
+    Saving::prepare(&SaveArgs { name: None, ..args.save.clone() }, &mut |_| ())?.keep(linux).map(drop)
 }
 
 /// What the emulator makes, or this machine's processor.
@@ -57,25 +103,37 @@ fn processor(emulator: &Emulator, limits: &lab::Limits) -> Result<Processor, Err
     Ok(Processor { features: features(emulator, limits)?, counts, forgives: emulator.forgives() })
 }
 
-fn lab_plan<'a>(table: &'a Table, plan: &Plan, seed: u64, time: Duration) -> Result<LabPlan<'a>, Error> {
-    let wanted = plan.configurations.iter().filter_map(|configuration| {
-        let entry = table.entry(&plan.question.entry)?;
-        Some(((entry, table.operation(&configuration.operation)?), &configuration.values))
-    });
-    Ok(LabPlan::of(table, &wanted.collect::<Vec<_>>(), seed, time)?)
-}
-
-fn print_plan(args: &BillArgs, question: bill::Question, target: Target) -> Result<ExitCode, Error> {
+fn print_plan(args: &BillArgs, question: Question, target: Target) -> Result<ExitCode, Error> {
     let (table, format) = (Table::get(), args.to.format_of_plan()?);
     let options = args.guest.options(BILL_SECONDS);
     let counter = if options.accel == Accel::Kvm { Counter::Time } else { Counter::Instructions };
     let features = record::abi::FEATURES.iter().map(|(_, name)| name.to_string()).collect();
     let everything = Processor { features, counts: counter == Counter::Instructions, forgives: false };
-    let seed = question.seed;
     let plan = Plan::new(table, question, everything).map_err(|why| usage(&why, table, &[]))?;
-    let plan = lab_plan(table, &plan, seed, options.time)?;
+    let plan = lab_plan(table, &plan, options.time)?;
     let plan = lab_command::seeded(plan, args.guest.seed, counter);
     target.write_report(format, &dry_run::lab_plan(&plan, counter, format)?)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints the path with all steps of the profile.
+fn list(args: &BillArgs, question: Question, target: Target) -> Result<ExitCode, Error> {
+    let table = Table::get();
+    let entry = listing::entry(table, &question.entry)?;
+    let path = listing::path_of(entry)?;
+    let options = args.guest.options(BILL_SECONDS);
+    let limits = lab_command::limits(&options, &catch_interrupts()?);
+    // The same code is built wherever the kernel runs.
+    let emulator = choose(&options, &limits, &mut |_| ())?;
+    let processor = processor(&emulator, &limits)?;
+    let steps = question.profile.step_names();
+    let plan = Plan::new(table, question, processor).map_err(|why| usage(&why, table, &steps))?;
+    let whole = bill_listing::whole(table, &plan)?;
+    let listed = measure::lab::listing(entry, &path, &whole, &emulator, &limits)?;
+    let built = listed.first();
+    let built =
+        built.ok_or_else(|| Error::Environment(format!("the kernel did not list its path {path}")))?;
+    target.write_text(bill_listing::text(table, &plan, &path, built)?.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 

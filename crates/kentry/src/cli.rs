@@ -319,6 +319,9 @@ pub struct RunsArgs {
 pub enum RunsCommand {
     /// List all, the newest first (the default)
     List(ListArgs),
+    /// Print how runs can be called, for completion
+    #[command(hide = true)]
+    Names,
     /// Show runs, as `kentry show`
     Show(ShowFileArgs),
     /// Give a run a name, instead of the one that it has
@@ -451,14 +454,33 @@ fn compare_help() -> String {
     format!("{COMPARED_ROWS}\n\nExit status:\n{own}\nWith --git-bisect:\n{bisect}")
 }
 
+/// The switches by group, a line for each with its values; the default is in brackets. What each is for, `explain` tells.
+fn switches_help(table: &table::Table) -> String {
+    let mut text = String::from(
+        "Switches (--set), with the default in brackets; `kentry explain SWITCH` tells what each is for:\n",
+    );
+    let widest = table.switches.iter().map(|switch| switch.name.len()).max().unwrap_or(0);
+    for group in table::Group::ALL {
+        let _ = writeln!(text, "  {}", group.heading());
+        for switch in table.switches.iter().filter(|switch| switch.group == group) {
+            let bracketed = |value: &String| match *value == switch.default {
+                true => format!("[{value}]"),
+                false => value.clone(),
+            };
+            let values = match switch.range {
+                Some((least, most)) => format!("{least} to {most} [{}]", switch.default),
+                None => switch.values.iter().map(bracketed).collect::<Vec<_>>().join(" "),
+            };
+            // Writing to a String cannot fail.
+            let _ = writeln!(text, "    {:widest$}  {values}", switch.name);
+        }
+    }
+    text
+}
+
 /// What `--set` can name, and the exit codes.
 fn lab_help() -> String {
-    let mut text = String::from("Switches (--set):\n");
-    for switch in &table::Table::get().switches {
-        let (values, default) = (switch.choices(), &switch.default);
-        // Writing to a String cannot fail.
-        let _ = writeln!(text, "  {}={values}, by default {default}\n    {}", switch.name, switch.what);
-    }
+    let text = switches_help(table::Table::get());
     format!(
         "{text}\n{}\nWith --exec, the exit status is the program's, or\n{}",
         exit_status(LAB_STATUS),

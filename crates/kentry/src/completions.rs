@@ -1,13 +1,15 @@
 //! Completion scripts.
 //!
-//! Static scripts that contain the table's names: they run no command, and the shell completes file names
-//! itself, with `~` and quoting. (The library's dynamic engine is not stable yet, and in bash it loses words with
+//! Static scripts that contain the table's names: the shell completes file names itself, with `~` and quoting. The one command that they
+//! run is `kentry runs names`, where a run belongs, because nothing else knows which are kept. (The library's dynamic engine is not stable yet, and in bash it loses words with
 //! `=`, which is what `--set` takes.)
 
 use crate::cli::Cli;
+use crate::profiles;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use clap::{Arg, Command, CommandFactory};
+use clap::{Arg, Command, CommandFactory, ValueHint};
 use clap_complete::Shell;
+use std::collections::BTreeSet;
 use table::Table;
 
 /// The script for a shell.
@@ -16,7 +18,8 @@ pub fn script(shell: Shell) -> Vec<u8> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut command, "kentry", &mut script);
     match shell {
-        Shell::Bash => script.extend_from_slice(BASH_WORDS.as_bytes()),
+        Shell::Bash => script.extend(bash(&command).into_bytes()),
+        Shell::Zsh => script = zsh(&String::from_utf8_lossy(&script)).into_bytes(),
         Shell::Fish => script = fish(&String::from_utf8_lossy(&script), &command).into_bytes(),
         _ => (),
     }
@@ -29,18 +32,77 @@ fn fish(script: &str, command: &Command) -> String {
     const REFUSES: &str = "argparse -s (__fish_kentry_global_optspecs) -- $cmd 2>/dev/null\n";
     const ALSO: &str = "    or argparse -s (__fish_kentry_global_optspecs) -- $cmd[1..-2] 2>/dev/null\n";
     let mut script = script.replace(REFUSES, &format!("{REFUSES}{ALSO}"));
-    for subcommand in command.get_subcommands() {
+    script = script.replace("-f -a \"(__fish_print_hostnames)\"", &format!("-F -a \"{FISH_RUNS}\""));
+    for (path, subcommand) in with_path(command) {
         for argument in subcommand.get_positionals() {
+            let using = match path.split_once(' ') {
+                None => format!("__fish_kentry_using_subcommand {path}"),
+                Some((of, name)) => {
+                    format!("__fish_kentry_using_subcommand {of}; and __fish_seen_subcommand_from {name}")
+                }
+            };
             let values = argument.get_possible_values();
             let lines: Vec<String> = values.iter().map(fish_value).collect();
-            script.push_str(&format!(
-                "complete -c kentry -n \"__fish_kentry_using_subcommand {}\" -f -a \"{}\"\n",
-                subcommand.get_name(),
-                lines.join("\n")
-            ));
+            let offered = match argument.get_value_hint() {
+                RUN => format!("-F -a \"{FISH_RUNS}\""),
+                ValueHint::FilePath | ValueHint::DirPath => "-F".to_string(),
+                _ => format!("-f -a \"{}\"", lines.join("\n")),
+            };
+            script.push_str(&format!("complete -c kentry -n \"{using}\" {offered}\n"));
         }
     }
     script
+}
+
+/// What fish offers for a run, beside files.
+const FISH_RUNS: &str = "(kentry runs names 2>/dev/null)";
+
+/// What the library writes for arguments that are runs: it knows none, and no other argument is a host.
+const RUN: ValueHint = ValueHint::Hostname;
+
+/// All subcommands, and theirs, each with the words that name it: `runs show`.
+fn with_path(command: &Command) -> Vec<(String, &Command)> {
+    let shown = |known: &&Command| !known.is_hide_set();
+    let mut all = Vec::new();
+    for outer in command.get_subcommands().filter(shown) {
+        all.push((outer.get_name().to_string(), outer));
+        let inner = outer.get_subcommands().filter(shown);
+        all.extend(inner.map(|inner| (format!("{} {}", outer.get_name(), inner.get_name()), inner)));
+    }
+    all
+}
+
+/// Zsh completes a run by our function.
+fn zsh(script: &str) -> String {
+    const RUNS: &str = r#"
+_kentry_runs() {
+    local -a runs
+    runs=(${(f)"$(kentry runs names 2>/dev/null)"})
+    _alternative 'runs:run:compadd -a runs' 'files:file:_files'
+}
+"#;
+    // The script ends by calling its function.
+    let (head, call) = script.split_at(script.rfind("if [ \"$funcstack[1]\"").unwrap_or(script.len()));
+    format!("{}{RUNS}\n{call}", head.replace(":_hosts'", ":_kentry_runs'"))
+}
+
+/// Our functions for bash: which words are split, and where a run belongs.
+fn bash(command: &Command) -> String {
+    let is_run = |arg: &&Arg| arg.get_value_hint() == RUN;
+    let (mut places, mut options, mut others) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    for (path, subcommand) in with_path(command) {
+        places.extend(subcommand.get_positionals().find(is_run).map(|_| format!("'{path}'")));
+        for option in subcommand.get_opts().filter(|option| option.get_action().takes_values()) {
+            let named = if is_run(&option) { &mut options } else { &mut others };
+            named.extend(option.get_long().map(|long| format!("--{long}")));
+            named.extend(option.get_short().map(|short| format!("-{short}")));
+        }
+    }
+    let list = |words: BTreeSet<String>| words.into_iter().collect::<Vec<_>>().join(" | ");
+    BASH_WORDS
+        .replace("RUN_OPTIONS", &list(options))
+        .replace("OTHER_OPTIONS", &list(others))
+        .replace("PLACES", &list(places))
 }
 
 fn fish_value(value: &PossibleValue) -> String {
@@ -75,11 +137,38 @@ _kentry_words() {
     _kentry "$command" "$part" "$prev"
     # What readline replaces begins behind the last '='.
     COMPREPLY=("${COMPREPLY[@]/#/$prefix}")
+    # The subcommand, and that of the subcommand, where they stand before the word that is being typed.
+    local before=("${words[@]:1:${#words[@]}-2}")
+    _kentry_takes_run "${before[0]-}" "${before[1]-}" "$prev" "$part" && _kentry_runs "$command" "$part"
     if [[ $whole == *=* && $COMP_WORDBREAKS == *=* ]]; then
         prefix=${whole%=*}=
         [[ $whole == --*=* ]] && prefix=${prefix#*=}
         [[ -z $prefix ]] || COMPREPLY=("${COMPREPLY[@]#"$prefix"}")
     fi
+}
+# Whether the word that is being typed is a run.
+_kentry_takes_run() {
+    [[ $4 != -* ]] || return 1
+    case $3 in
+    RUN_OPTIONS) return 0 ;;
+    OTHER_OPTIONS) return 1 ;;
+    esac
+    case "$1" in
+    PLACES) return 0 ;;
+    esac
+    case "$1 $2" in
+    PLACES) return 0 ;;
+    *) return 1 ;;
+    esac
+}
+# Kept runs by their names, and files.
+_kentry_runs() {
+    local name
+    COMPREPLY=()
+    while IFS= read -r name; do
+        [[ $name == "$2"* ]] && COMPREPLY+=("$name")
+    done < <("$1" runs names 2>/dev/null; compgen -f -- "$2")
+    compopt -o filenames 2>/dev/null
 }
 complete -F _kentry_words -o nosort -o bashdefault -o default kentry 2>/dev/null ||
     complete -F _kentry_words -o bashdefault -o default kentry
@@ -111,10 +200,17 @@ fn command(table: &'static Table) -> Command {
             .mut_arg("entry", |arg| offering(arg, entries()))
             .mut_arg("operation", |arg| offering(arg, operations()))
     };
-    rows(Cli::command())
+    rows(with_runs(Cli::command()))
         .mut_subcommand("measure", rows)
         .mut_subcommand("compare", rows)
         .mut_subcommand("lab", |lab| rows(lab).mut_arg("set", |arg| offering(arg, switches())))
+        .mut_subcommand("bill", |bill| {
+            let profiles = profiles::all(table).map(|(name, what)| value(name, what));
+            rows(bill)
+                .mut_arg("set", |arg| offering(arg, switches()))
+                .mut_arg("profile", |arg| offering(arg, profiles))
+                .mut_arg("without", |arg| offering(arg, switches()))
+        })
         .mut_subcommand("explain", |explain| {
             let switches =
                 switches().chain(table.switches.iter().map(|switch| value(&switch.name, &switch.what)));
@@ -131,6 +227,16 @@ fn command(table: &'static Table) -> Command {
         .mut_subcommand("man", |man| {
             man.mut_arg("subcommand", |arg| offering(arg, subcommands().into_iter().map(PossibleValue::new)))
         })
+}
+
+/// Marks all arguments that are runs.
+fn with_runs(command: Command) -> Command {
+    let is_run = |arg: &Arg| {
+        let names = arg.get_value_names().unwrap_or_default();
+        names.iter().any(|name| ["RUN", "BASE"].contains(&name.as_str()))
+    };
+    let marked = command.mut_args(|arg| if is_run(&arg) { arg.value_hint(RUN) } else { arg });
+    marked.mut_subcommands(with_runs)
 }
 
 fn offering(arg: Arg, values: impl Iterator<Item = PossibleValue>) -> Arg {
@@ -158,9 +264,24 @@ mod tests {
         let plain = generated(Shell::Fish);
         let ours = fish(&plain, &command);
         assert!(ours.contains("$cmd[1..-2]"), "the library's function has changed");
+        assert!(plain.contains("(__fish_print_hostnames)") && !ours.contains("hostnames"));
+        let plain = generated(Shell::Zsh);
+        let ours_of_zsh = zsh(&plain);
+        assert!(plain.contains(":_hosts'") && !ours_of_zsh.contains("_hosts"));
+        assert!(ours_of_zsh.find("_kentry_runs() {") < ours_of_zsh.find("if [ \"$funcstack[1]\""));
         for subcommand in ["explain", "man", "completions"] {
             let line = format!("using_subcommand {subcommand}\" -f -a");
             assert!(ours.contains(&line), "{subcommand}");
         }
+    }
+
+    #[test]
+    fn every_argument_that_is_a_run_is_known_to_be_one() {
+        let script = bash(&command(Table::get()));
+        for place in ["compare", "report", "show", "runs remove", "runs rename", "runs show", "runs tag"] {
+            assert_eq!(script.matches(&format!("'{place}'")).count(), 2, "{place}");
+        }
+        assert!(script.contains("--base | --new | --run)"), "{script}");
+        assert!(script.contains("--budget | ") && !script.contains("_OPTIONS") && !script.contains("PLACES"));
     }
 }

@@ -3,6 +3,7 @@
 pub mod arguments;
 pub mod arm;
 pub mod bill_args;
+pub mod bill_listing;
 pub mod cli;
 pub mod compare_args;
 pub mod compare_sides;

@@ -2,6 +2,7 @@
 
 use crate::cli::{Cli, EXEC_STATUS, EXIT_STATUS, LAB_STATUS};
 use crate::compare_args::{BISECT_STATUS, COMPARE_STATUS};
+use crate::profiles;
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
@@ -53,6 +54,30 @@ const COLUMNS: &[Item] = &[
         "The costs around which single samples gather, if there are several, each with its share of the samples.",
     ),
     ("note", "Why a row has no figures, or what there is to know about those that it has."),
+];
+
+/// The columns and lines of a bill.
+const BILLED: &[Item] = &[
+    ("bare", "The entry with every switch at its first value."),
+    ("alone", "What the step adds to bare and to what it requires."),
+    ("in company", "What the whole loses without the step; what requires the step is in neither."),
+    (
+        "in orders",
+        "With --orders: the mean of what it added in random orders, in which each comes after what it requires.",
+    ),
+    ("share", "Of the whole: alone, or in orders where there are any."),
+    ("needs", "What the processor must have for it."),
+    (
+        "-",
+        "Not measured, because the processor lacks what it needs; or the step adds no instruction, and what else it costs, a \
+         count cannot see.",
+    ),
+    ("without effect", "Its instructions were counted, but the emulated processor lacks the feature."),
+    ("interactions", "The whole less bare and the sum of the steps, each alone."),
+    (
+        "rest",
+        "With --run: what that Linux took less what the lab's whole path takes here. No step is fitted to it; it may be negative.",
+    ),
 ];
 
 /// The columns and verdicts of a comparison.
@@ -162,6 +187,19 @@ const EXAMPLES: &[Item] = &[
         "The bare crossing on each kind of core of this machine, side by side.",
     ),
     ("kentry --strict-budget --budget 2", "Measure for two seconds, even if rows then lack quiet rounds."),
+    ("kentry bill", "What each protection of this machine's kernel adds to a system call, in the lab."),
+    (
+        "kentry bill --profile linux-6.1 --without pti --orders 20 --output bill.svg",
+        "Linux 6.1 without page-table isolation, its steps also in 20 random orders, as a picture.",
+    ),
+    (
+        "kentry bill --run latest",
+        "How much of what the last run measured on this Linux the lab explains, and what is left.",
+    ),
+    (
+        "kentry bill --profile bare --set cr3-writes=1,cr3-writes=2",
+        "The first and the second additional write of CR3, each by itself.",
+    ),
     (
         "kentry explain pti=on",
         "A protection: the attack, the processors, the instructions, and where Linux has it.",
@@ -214,8 +252,12 @@ fn write(command: &Command, subcommand: Option<&str>) -> io::Result<Vec<u8>> {
     }
     let mut roff = Roff::new();
     let measures = matches!(subcommand, None | Some("measure" | "lab"));
-    if subcommand == Some("lab") {
+    if matches!(subcommand, Some("lab" | "bill")) {
         switches(&mut roff);
+    }
+    if subcommand == Some("bill") {
+        section(&mut roff, "PROFILES", &profiles::all(Table::get()).collect::<Vec<Item>>());
+        section(&mut roff, "COLUMNS", BILLED);
     }
     if measures {
         section(&mut roff, "COLUMNS", COLUMNS);
@@ -286,6 +328,10 @@ fn status(roff: &mut Roff, subcommand: Option<&str>) {
             items(roff, LAB_STATUS);
             paragraph(roff, "With --exec, the exit status is the program's, or one of these:");
             items(roff, EXEC_STATUS);
+        }
+        Some("bill") => {
+            section(roff, "EXIT STATUS", EXIT_STATUS);
+            items(roff, LAB_STATUS);
         }
         _ => section(roff, "EXIT STATUS", EXIT_STATUS),
     }

@@ -2,6 +2,7 @@
 //! output. What comes from another program is checked before it is used.
 
 use crate::error::Error;
+use host::Scratch;
 use measure::Probes;
 use nix::fcntl::OFlag;
 use process::{Command, Isolation, Limits, Program};
@@ -66,7 +67,7 @@ pub fn of_other(program: &Path, limits: &Limits) -> Result<Foreign, Error> {
         ))
     };
     let folder =
-        tempfile::Builder::new().prefix("kentry-").tempdir().map_err(|error| failed(error.to_string()))?;
+        Scratch::in_folder(&std::env::temp_dir(), 0o700).map_err(|error| failed(error.to_string()))?;
     let command = Command {
         arguments: vec!["probes".into(), folder.path().into()],
         ..Command::new(Program::Named(program.into()), Isolation::Session)

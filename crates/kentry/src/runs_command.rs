@@ -17,6 +17,7 @@ pub fn run(args: &RunsArgs) -> Result<ExitCode, Error> {
     match &args.command {
         None => list(&args.to),
         Some(RunsCommand::List(args)) => list(&args.to),
+        Some(RunsCommand::Names) => names(),
         Some(RunsCommand::Show(args)) => show_command::run(args),
         Some(RunsCommand::Rename { run, name }) => rename(run, name.as_deref()),
         Some(RunsCommand::Tag { run, tags }) => tag(run, tags),
@@ -41,6 +42,15 @@ fn list(args: &OutputArgs) -> Result<ExitCode, Error> {
     }
     target.write_report(format, &report::runs(&listed, format, &style)?)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The names of runs, the newest first, a line each; and `latest`, where there is one.
+fn names() -> Result<ExitCode, Error> {
+    let heads = store()?.list()?.heads;
+    let latest = (!heads.is_empty()).then_some("latest");
+    let names =
+        heads.iter().filter_map(|head| head.name.as_deref()).filter(|name| runs::is_name(name).is_ok());
+    print(names.chain(latest).map(|name| format!("{name}\n")).collect::<String>().as_bytes())
 }
 
 /// The run that a word names.

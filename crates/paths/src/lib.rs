@@ -9,4 +9,4 @@ mod template;
 pub use check::check;
 pub use file::{Error, File};
 pub use listing::{Line, disassemble};
-pub use template::{Condition, Executed, Path, Paths, Step, Steps};
+pub use template::{Condition, Executed, More, Path, Paths, Step, Steps};

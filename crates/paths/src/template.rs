@@ -49,6 +49,15 @@ pub struct Executed {
     pub switch: u32,
 }
 
+/// How many more instructions one call executes of what a step calls, where a condition holds (EXECUTES_MORE of path.inc).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct More {
+    /// So many.
+    pub count: u64,
+    /// Where this holds.
+    pub condition: Condition,
+}
+
 /// A step of a template; or a hook, which has no code.
 #[derive(Debug, Clone)]
 pub struct Step {
@@ -64,6 +73,8 @@ pub struct Step {
     pub hook: Option<u64>,
     /// What is executed of it, if that is not each instruction once.
     pub executed: Option<Executed>,
+    /// What is executed besides, with some values of switches.
+    pub more: Vec<More>,
 }
 
 impl Step {
@@ -115,15 +126,15 @@ pub struct Path {
 struct Declared(Vec<u64>);
 
 impl Declared {
-    const QUADS: usize = 4;
+    const QUADS: usize = 5;
 
-    /// Of the step whose code is there.
-    fn within(&self, start: u64, end: u64) -> Option<Executed> {
-        let inside = |row: &&[u64]| row.first().is_some_and(|at| (start..end).contains(at));
-        match self.0.chunks_exact(Self::QUADS).find(inside)? {
-            [_, count, each, switch] => Some(Executed { count: *count, each: *each, switch: *switch as u32 }),
-            _ => None,
-        }
+    /// The rows of the step whose code is there: what they count, for each of which number, and with which values.
+    fn within(&self, start: u64, end: u64) -> impl Iterator<Item = (Executed, u32)> {
+        let rows =
+            self.0.chunks_exact(Self::QUADS).filter_map(|row| <[u64; Self::QUADS]>::try_from(row).ok());
+        rows.filter(move |row| (start..end).contains(&row[0])).map(|[_, count, each, switch, values]| {
+            (Executed { count, each, switch: switch as u32 }, values as u32)
+        })
     }
 }
 
@@ -241,7 +252,18 @@ fn steps_at(file: &File, mut at: u64, executed: &Declared) -> Result<Steps, Erro
             start,
             code: file.bytes(start, end.saturating_sub(start))?.to_vec(),
             hook: (hook != 0).then_some(hook),
-            executed: executed.within(start, end),
+            executed: executed
+                .within(start, end)
+                .find(|(_, values)| *values == 0)
+                .map(|(executed, _)| executed),
+            more: executed
+                .within(start, end)
+                .filter(|(_, values)| *values != 0)
+                .map(|(Executed { count, switch, .. }, values)| More {
+                    count,
+                    condition: Condition { which: switch, values },
+                })
+                .collect(),
         });
         at += STEP_BYTES;
     }

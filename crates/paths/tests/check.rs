@@ -117,10 +117,10 @@ fn a_label_that_may_be_off_is_refused() {
 #[test]
 fn a_path_beyond_its_slot_is_refused() {
     refused(
-        "STEP \"a\"\n .fill 1025, 1, 0x90",
-        "with every step it has 1025 bytes, and its slot leaves it 1024",
+        "STEP \"a\"\n .fill 3073, 1, 0x90",
+        "with every step it has 3073 bytes, and its slot leaves it 3072",
     );
-    assert_eq!(wrong("BY_KERNEL", "STEP \"a\"\n .fill 1023, 1, 0x90\n ret"), Vec::<String>::new());
+    assert_eq!(wrong("BY_KERNEL", "STEP \"a\"\n .fill 3071, 1, 0x90\n ret"), Vec::<String>::new());
     refused(
         &format!("STEP \"a\"\n ret\n{}", "STEP \"b\", SWITCH_PTI, IS(PTI_ON)\n nop\n".repeat(126)),
         "see MAX_PIECES",
@@ -153,7 +153,7 @@ fn what_is_attached_is_checked_too() {
     let leaves = of_source(&format!("{path}ATTACH OUT_LATE, 10\nSTEP \"b\"\n JUMP 1b\nEND_ATTACH\n"));
     let why = "attached to OUT_LATE: step \"b\": at + 0 a branch goes to the template of other steps, which never runs";
     assert_eq!(leaves, [why]);
-    let long = "ATTACH OUT_LATE, 10\nSTEP \"b\"\n .fill 1024, 1, 0x90\nEND_ATTACH\n";
+    let long = "ATTACH OUT_LATE, 10\nSTEP \"b\"\n .fill 3072, 1, 0x90\nEND_ATTACH\n";
     assert_eq!(of_source(&format!("{path}{long}")).len(), 1, "its steps count for the slot of each path");
 }
 

@@ -37,7 +37,7 @@ impl Phase {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// It could not be started.
-    #[error("could not be started: {phase} failed with {errno:?} ({})", .errno.desc())]
+    #[error("could not be started: {phase} failed with {errno:?} ({}){}", .errno.desc(), cause(*.phase, *.errno))]
     NotStarted {
         /// What failed.
         phase: Phase,
@@ -59,6 +59,16 @@ pub enum Error {
     /// The interrupt flag was set.
     #[error("was interrupted")]
     Interrupted,
+}
+
+/// What an error of the kernel means here, where its own words say little.
+fn cause(phase: Phase, errno: Errno) -> &'static str {
+    match (phase, errno) {
+        (Phase::Fork, Errno::EAGAIN) => {
+            ": this user, or this control group, may have no more processes (ulimit -u; pids.max)"
+        }
+        _ => "",
+    }
 }
 
 impl Error {

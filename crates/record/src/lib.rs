@@ -207,7 +207,8 @@ mod tests {
         let error = process::Error::NotStarted { phase: Phase::Fork, errno: Errno::EAGAIN };
         assert_eq!(
             Failure::Process(error).to_string(),
-            "the probe could not be started: making its process failed with EAGAIN (Try again)"
+            "the probe could not be started: making its process failed with EAGAIN (Try again): this user, or this \
+             control group, may have no more processes (ulimit -u; pids.max)"
         );
     }
 }

@@ -39,6 +39,11 @@ impl<'a> Compared<'a> {
         written(switches.filter(|(name, _)| self.names.contains(name.as_str())))
     }
 
+    /// Whether there are any.
+    pub fn any(&self) -> bool {
+        !self.names.is_empty()
+    }
+
     /// The different configurations of some rows, in the rows' order.
     pub fn all(&self, rows: &[&Row]) -> Vec<String> {
         let mut seen = BTreeSet::new();
@@ -53,6 +58,28 @@ pub(crate) fn common(document: &Document) -> String {
         document.results.iter().all(|row| row.configuration.get(*name) == Some(*value))
     };
     written(first.configuration.iter().filter(everywhere))
+}
+
+/// The switches of a row that are neither the lab's defaults on that machine nor the same for all; of a document that does not tell its
+/// defaults, and of kinds of core, all. `pti=on`
+pub(crate) fn telling(document: &Document, row: &Row) -> String {
+    let defaults = document.environment.lab.as_ref().map(|lab| &lab.switches);
+    let compared = Compared::of_document(document);
+    let is_telling = |(name, value): &(&String, &String)| {
+        let is_default = defaults.is_some_and(|defaults| defaults.get(*name) == Some(*value));
+        !is_default || compared.names.contains(name.as_str())
+    };
+    written(row.configuration.iter().filter(is_telling))
+}
+
+/// What all rows have in common and is not the lab's default on that machine, `pti=on`.
+pub(crate) fn common_changes(document: &Document, defaults: &BTreeMap<String, String>) -> String {
+    let Some(first) = document.results.first() else { return String::new() };
+    let is_changed = |(name, value): &(&String, &String)| {
+        defaults.get(*name) != Some(*value)
+            && document.results.iter().all(|row| row.configuration.get(*name) == Some(*value))
+    };
+    written(first.configuration.iter().filter(is_changed))
 }
 
 /// `pcid=off pti=on`

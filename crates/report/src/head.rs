@@ -35,7 +35,7 @@ pub(crate) struct Fact {
 /// decides a cost.
 pub(crate) fn facts(document: &Document, style: &Style) -> Vec<Fact> {
     let is_first_screen = first_screen::of(document, style.selection).is_some();
-    let mut facts = machine(document);
+    let mut facts = machine(document, style.verbose);
     facts.extend(noise(document, style.verbose).map(|text| fact("noise", text)));
     if !is_first_screen || style.verbose {
         facts.extend(beyond_the_first_screen(document, style.verbose));
@@ -55,11 +55,11 @@ pub(crate) fn is_counted(document: &Document) -> bool {
 }
 
 /// What the figures are from.
-fn machine(document: &Document) -> Vec<Fact> {
+fn machine(document: &Document, verbose: bool) -> Vec<Fact> {
     let environment = &document.environment;
     let clock = || fact("clock", clocks(&document.measurement, environment));
     if let Some(lab) = &environment.lab {
-        let mut facts = lab::facts(document, lab);
+        let mut facts = lab::facts(document, lab, verbose);
         if !is_counted(document) {
             facts.push(fact("CPU", cpu(environment)));
             facts.push(fact("hypervisor", hypervisor(environment)));

@@ -1,20 +1,20 @@
 //! What stands above the rows of a measurement in the lab: which machine it was, and what its figures are.
 
-use crate::configuration::{common, written};
+use crate::configuration::{Compared, common, common_changes, written};
 use crate::figure::ABSENT;
 use crate::head::{Fact, fact, is_counted};
 use document::{Document, Machine};
 use environment::{Guest, Lab, LabCounters, Ring0, Verdict};
 
 /// The facts that only the lab has.
-pub(crate) fn facts(document: &Document, lab: &Lab) -> Vec<Fact> {
+pub(crate) fn facts(document: &Document, lab: &Lab, verbose: bool) -> Vec<Fact> {
     let unknown = Guest::default();
     let guest = document.environment.guest.as_ref().unwrap_or(&unknown);
     let mut facts = vec![
         fact("lab", machine(document, guest, lab)),
         fact("figures", figures(document).to_owned()),
         fact("ring 0", ring0(lab, is_counted(document))),
-        fact("switches", switches(document, lab)),
+        fact("switches", if verbose { all_switches(document, lab) } else { switches(document, lab) }),
     ];
     facts.extend(layouts(document).map(|text| fact("layout", text)));
     facts
@@ -35,8 +35,19 @@ fn layouts(document: &Document) -> Option<String> {
     ))
 }
 
-/// What all rows have in common; what differs stands at the rows. Documents of schema 1 name in a row only what was set.
+/// What all rows have in common and is not by default: there are too many switches to name them all. What differs stands at the rows.
 fn switches(document: &Document, lab: &Lab) -> String {
+    let changes = common_changes(document, &lab.switches);
+    let columns = Compared::of_document(document).any();
+    match (changes.is_empty(), columns) {
+        (true, false) => "the defaults".to_owned(),
+        (true, true) => "the defaults, but for what is compared".to_owned(),
+        (false, _) => format!("{changes}, otherwise the defaults"),
+    }
+}
+
+/// What all rows have in common; what differs stands at the rows. Documents of schema 1 name in a row only what was set.
+fn all_switches(document: &Document, lab: &Lab) -> String {
     let differs = |name: &str| document.results.iter().any(|row| row.configuration.contains_key(name));
     let defaults = lab.switches.iter().filter(|(name, _)| !differs(name));
     let all = [common(document), written(defaults)];

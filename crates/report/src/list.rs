@@ -4,9 +4,10 @@ use crate::arrange::names;
 use crate::line::{Line, look, wrapped};
 use crate::{Error, Format, Style, csv, json};
 use serde::Serialize;
-use table::{Abi, Entry, Kernel, Table};
+use table::{Abi, Entry, Group, Kernel, Profile, Switch, Table};
 
-/// Every entry, in `format`: id, bitness, group, ABI, title, and the operations on Linux and in the lab.
+/// Every entry, in `format`: id, bitness, group, ABI, title, and the operations on Linux and in the lab. But for CSV, also the
+/// operations, the lab's switches, and their profiles.
 ///
 /// # Errors
 /// [`Error`] when a serializer refuses; the table does not make it do so.
@@ -24,6 +25,44 @@ pub fn list(table: &Table, format: Format, style: &Style) -> Result<Vec<u8>, Err
 struct Listing<'a> {
     entries: Vec<ListedEntry<'a>>,
     operations: Vec<ListedOperation<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    switches: Vec<ListedSwitch<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    profiles: Vec<ListedProfile<'a>>,
+}
+
+#[derive(Serialize)]
+struct ListedSwitch<'a> {
+    id: u16,
+    name: &'a str,
+    group: &'static str,
+    /// `off|on`, or `0..64`.
+    values: String,
+    default: &'a str,
+    what: &'a str,
+}
+
+#[derive(Serialize)]
+struct ListedProfile<'a> {
+    name: &'a str,
+    what: &'a str,
+    cpu: Option<&'a str>,
+    /// In that kernel's order.
+    steps: Vec<String>,
+}
+
+impl<'a> ListedSwitch<'a> {
+    fn of(switch: &'a Switch) -> Self {
+        let Switch { id, name, group, default, what, .. } = switch;
+        Self { id: *id, name, group: group.heading(), values: switch.choices(), default, what }
+    }
+}
+
+impl<'a> ListedProfile<'a> {
+    fn of(profile: &'a Profile) -> Self {
+        let Profile { name, what, cpu, steps, .. } = profile;
+        Self { name, what, cpu: cpu.as_deref(), steps: steps.iter().map(ToString::to_string).collect() }
+    }
 }
 
 #[derive(Serialize)]
@@ -57,6 +96,8 @@ impl<'a> Listing<'a> {
         Self {
             entries: table.entries.iter().map(ListedEntry::of).collect(),
             operations: operations.collect(),
+            switches: table.switches.iter().map(ListedSwitch::of).collect(),
+            profiles: table.profiles.iter().map(ListedProfile::of).collect(),
         }
     }
 }
@@ -107,6 +148,7 @@ fn text(table: &Table, style: &Style) -> Vec<u8> {
     }
     lines.push(Line::new(look::HEADING, "operations"));
     lines.extend(operation_lines(table, style.columns()));
+    lines.extend(switch_lines(table, style.columns()));
     let mut out = String::new();
     lines.iter().for_each(|line| line.write(style.color, &mut out));
     out.into_bytes()
@@ -144,6 +186,35 @@ fn operation_lines(table: &Table, width: usize) -> Vec<Line> {
         start.push(look::NAME, &operation.name);
         start.blank_to(6 + widest + 2);
         lines.extend(wrapped(start, look::PLAIN, &operation.what, width, 8));
+    }
+    lines
+}
+
+/// The names of the lab's switches, group by group, and the profiles.
+fn switch_lines(table: &Table, width: usize) -> Vec<Line> {
+    let named = |name: &str, column: usize, text: &str| {
+        let mut start = Line::default();
+        start.blank(2);
+        start.push(look::NAME, name);
+        start.blank_to(column);
+        wrapped(start, look::PLAIN, text, width, column.min(width / 2))
+    };
+    let mut lines = Vec::new();
+    if !table.switches.is_empty() {
+        lines.extend([Line::default(), Line::new(look::HEADING, "switches of the lab")]);
+        let widest = Group::ALL.map(|group| group.heading().len()).into_iter().max().unwrap_or(0);
+        for group in Group::ALL {
+            let names = table.switches.iter().filter(|switch| switch.group == group);
+            let names: Vec<&str> = names.map(|switch| switch.name.as_str()).collect();
+            lines.extend(named(group.heading(), widest + 4, &names.join(" ")));
+        }
+    }
+    if !table.profiles.is_empty() {
+        lines.extend([Line::default(), Line::new(look::HEADING, "profiles of switches")]);
+        let widest = table.profiles.iter().map(|profile| profile.name.len()).max().unwrap_or(0);
+        lines.extend(
+            table.profiles.iter().flat_map(|profile| named(&profile.name, widest + 4, &profile.what)),
+        );
     }
     lines
 }
@@ -191,5 +262,26 @@ fn markdown(table: &Table) -> Vec<u8> {
         let what = crate::markdown::escaped(&operation.what);
         out.push_str(&format!("| {} | `{}` | {what} |\n", operation.id, operation.name));
     }
+    out.push_str(&switches_in_markdown(table));
     out.into_bytes()
+}
+
+fn switches_in_markdown(table: &Table) -> String {
+    let escaped = crate::markdown::escaped;
+    let mut out = String::new();
+    if !table.switches.is_empty() {
+        out.push_str("\n| id | switch | values | default | what |\n| ---: | --- | --- | --- | --- |\n");
+    }
+    for Switch { id, name, default, what, .. } in &table.switches {
+        let values = table.switch(name).map(|switch| switch.choices().replace('|', ", ")).unwrap_or_default();
+        out.push_str(&format!("| {id} | `{name}` | {values} | {default} | {} |\n", escaped(what)));
+    }
+    if !table.profiles.is_empty() {
+        out.push_str("\n| profile | what | steps |\n| --- | --- | --- |\n");
+    }
+    for Profile { name, what, steps, .. } in &table.profiles {
+        let steps: Vec<String> = steps.iter().map(|step| format!("`{step}`")).collect();
+        out.push_str(&format!("| `{name}` | {} | {} |\n", escaped(what), steps.join(" ")));
+    }
+    out
 }

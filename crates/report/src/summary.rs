@@ -1,4 +1,4 @@
-use crate::configuration::written;
+use crate::configuration::telling;
 use crate::figure::{ABSENT, interval, number, shown};
 use crate::head;
 use crate::plain::plain;
@@ -33,11 +33,12 @@ pub fn origin(document: &Document) -> Vec<String> {
 /// One line about a row, for the explanation of its entry.
 ///
 /// `getppid: 288.0 core cycles (287.9 – 288.2), 75.0 ns, 99 % of samples at most 301.0`
-pub fn summary_of_row(row: &Row) -> String {
+pub fn summary_of_row(document: &Document, row: &Row) -> String {
     let reason = row.reason.as_deref().map(plain);
     let mut operation = plain(&row.operation);
-    if !row.configuration.is_empty() {
-        operation.push_str(&plain(&format!(" ({})", written(row.configuration.iter()))));
+    let switches = telling(document, row);
+    if !switches.is_empty() {
+        operation.push_str(&plain(&format!(" ({switches})")));
     }
     let place = match row.timing {
         Timing::Hardware => operation.to_string(),

@@ -265,7 +265,36 @@ fn a_saved_document_looks_like_the_one_that_was_measured() {
 fn only_the_switches_that_rows_differ_in_are_told() {
     let text = rendered(&sample::lab(), Format::Text, &style(100, false));
     assert!(text.contains("pcid=off pti=on") && !text.contains("pti=on smap"), "{text}");
-    assert!(text.lines().any(|line| line.starts_with("switches") && line.ends_with(" smap=on")), "{text}");
+    let head = |text: &str| text.lines().find(|line| line.starts_with("switches")).unwrap().to_owned();
+    assert!(head(&text).ends_with("  the defaults, but for what is compared"), "{text}");
+    // A reader who wants all of them gets them.
+    let verbose = rendered(&sample::lab(), Format::Text, &style(100, true));
+    assert!(head(&verbose).ends_with(" smap=on"), "{verbose}");
+}
+
+#[test]
+fn what_all_rows_have_and_is_not_by_default_stands_in_the_head() {
+    let mut document = sample::lab_of_one();
+    let head = |document: &document::Document| {
+        let text = rendered(document, Format::Text, &style(200, false));
+        text.lines()
+            .find(|line| line.starts_with("switches"))
+            .unwrap()
+            .trim_start_matches("switches")
+            .trim()
+            .to_owned()
+    };
+    let lab = document.environment.lab.as_mut().unwrap();
+    let mut whole = lab.switches.clone();
+    assert!(whole.insert("pti".into(), "on".into()).is_some_and(|before| before == "off"));
+    document.results.iter_mut().for_each(|row| row.configuration = whole.clone());
+    assert_eq!(head(&document), "pti=on, otherwise the defaults");
+    let rows: Vec<String> =
+        document.results.iter().map(|row| report::summary_of_row(&document, row)).collect();
+    assert!(rows.iter().all(|row| row.contains(" (pti=on)")), "{rows:?}");
+    whole.insert("pti".into(), "off".into());
+    document.results.iter_mut().for_each(|row| row.configuration = whole.clone());
+    assert_eq!(head(&document), "the defaults");
 }
 
 #[test]

@@ -192,6 +192,7 @@ fn lists() {
 
 #[test]
 fn summaries() {
-    let lines: Vec<String> = sample::odd().results.iter().map(summary_of_row).collect();
+    let odd = sample::odd();
+    let lines: Vec<String> = odd.results.iter().map(|row| summary_of_row(&odd, row)).collect();
     assert_snapshot!("summaries", lines.join("\n"));
 }

@@ -8,6 +8,8 @@
 
 ATTACH IN_KERNEL, 64
 STEP "branch history: clear it", SWITCH_BHB, IS(BHB_LOOP), ENTERED_BY, NOT(BY_EXCEPTION)
+	EXECUTES 5+4+5*19+6+4	# the step; before the loop, its turns, its returns, and behind it
+	EXECUTES_MORE 7, SWITCH_RETURNS, NOT(RETURNS_PLAIN)
 	push	%rax
 	push	%rcx
 	CALL_C	clear_branch_history

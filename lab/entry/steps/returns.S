@@ -7,6 +7,7 @@
 
 ATTACH IN_KERNEL, 62
 STEP "untrain returns", SWITCH_RETURNS, IS(RETURNS_UNTRAIN)
+	EXECUTES 1+5	# but on Zen 3 and 4: a jump, test, lfence, a jump, a return
 	CALL_C	untrain_returns
 END_ATTACH
 

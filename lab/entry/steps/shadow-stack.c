@@ -21,17 +21,16 @@ static int is_on(void)
 void shadow_stack_configure(void)
 {
 	const uint64_t cr4 = read_cr4();
-	const uint64_t wanted = is_on() ? cr4 | CR4_CET : cr4 & ~(uint64_t)CR4_CET;
+	const int is_wanted = is_on() || configured[SWITCH_IBT] == IBT_ON;
+	const uint64_t wanted = is_wanted ? cr4 | CR4_CET : cr4 & ~(uint64_t)CR4_CET;
 
-	if (cr4 & CR4_CET)
-		wrmsr(MSR_U_CET, 0);
-	if (cr4 == wanted)
-		return;
-	write_cr4(wanted);
-	if (is_on()) {
+	/* These exist where the switches can be on, and then have nothing of firmware's when CR4.CET is set. */
+	if (is_wanted || cr4 & CR4_CET) {
 		wrmsr(MSR_S_CET, 0);
 		wrmsr(MSR_U_CET, 0);
 	}
+	if (cr4 != wanted)
+		write_cr4(wanted);
 }
 
 uint64_t shadow_stack_pointer(void)

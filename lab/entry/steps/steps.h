@@ -10,8 +10,12 @@ void gs_begin(
     uint64_t base); /* for a thread that goes on, with interrupts off; its selector has been loaded */
 void gs_load(uint16_t selector); /* for the program; its base becomes the descriptor's */
 
+/* ibt.c: configures tables and gates; the processor watches indirect branches, or not. */
+void ibt_configure(void);
+void ibt_watch(int is_on);
+
 /*
- * shadow-stack.c: of the program of the current thread, in a system call. Configures the processor; the pointer, of a program that has a
+ * shadow-stack.c: of the program of the current thread, in a system call. Configures the processor, for ibt, too; the pointer, of a program that has a
  * shadow stack; another program's, 0 if it has none; a return to this address: 0 if it is not the one on the shadow stack.
  */
 void shadow_stack_configure(void);

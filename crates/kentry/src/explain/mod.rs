@@ -95,7 +95,7 @@ fn rows(entry: &Entry, document: &Document) -> String {
             let why = report::plain(first.reason.as_deref().unwrap_or("-"));
             format!("- all {} operations: {}: {why}\n", rows.len(), first.outcome.name())
         }
-        rows => rows.iter().map(|row| format!("- {}\n", report::summary_of_row(row))).collect(),
+        rows => rows.iter().map(|row| format!("- {}\n", report::summary_of_row(document, row))).collect(),
     }
 }
 

@@ -74,7 +74,7 @@ fn written(number: u32) -> String {
 fn rows(name: &str, document: &Document) -> String {
     let rows = document.results.iter().filter(|row| row.operation == name);
     let lines: String = rows
-        .map(|row| format!("- `{}`, {}\n", report::plain(&row.entry), report::summary_of_row(row)))
+        .map(|row| format!("- `{}`, {}\n", report::plain(&row.entry), report::summary_of_row(document, row)))
         .collect();
     if lines.is_empty() { "The run has no row of this operation.\n".into() } else { lines }
 }

@@ -17,6 +17,7 @@ pub(super) enum Weight {
 }
 
 /// A row: its name, its numbers, and what is said of it in words.
+#[derive(Clone)]
 pub(super) struct Row {
     pub weight: Weight,
     pub key: Option<char>,
@@ -39,12 +40,13 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Leaves out the columns of numbers that are not at these places, which are in their order.
-    pub fn keep(&mut self, places: &[usize]) {
-        self.headings = places.iter().filter_map(|place| self.headings.get(*place).copied()).collect();
-        for row in &mut self.rows {
-            row.numbers = places.iter().filter_map(|place| row.numbers.get(*place).cloned()).collect();
-        }
+    /// With the columns of numbers at these places alone, which are in their order.
+    pub fn with(&self, places: &[usize]) -> Table {
+        let headings = places.iter().filter_map(|place| self.headings.get(*place).copied()).collect();
+        let numbers =
+            |row: &Row| places.iter().filter_map(|place| row.numbers.get(*place).cloned()).collect();
+        let rows = self.rows.iter().map(|row| Row { numbers: numbers(row), ..row.clone() }).collect();
+        Table { headings, rows, ..*self }
     }
 }
 

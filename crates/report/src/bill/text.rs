@@ -26,20 +26,20 @@ pub(super) fn render(bill: &Bill, style: &Style) -> Vec<u8> {
     let mut lines: Vec<Line> =
         words::head(bill).into_iter().flat_map(|(label, text)| labelled(label, &text, width)).collect();
     lines.push(Line::default());
-    lines.extend(grid(steps(bill), width));
+    lines.extend(grid(&steps(bill), width));
     lines.extend(after_blank(bars(bill, width)));
     if let Some(found) = &bill.there {
         lines.push(Line::default());
         lines.extend(labelled("Linux", &words::linux(found), width));
         lines.extend(found.remarks.iter().flat_map(|remark| labelled("", remark, width)));
         lines.push(Line::default());
-        lines.extend(grid(there(bill, found), width));
+        lines.extend(grid(&there(bill, found), width));
         lines.extend(wrapped(Line::default(), look::FAINT, words::THERE, width, 0));
     }
     lines.extend(after_blank(wrapped(Line::default(), look::FAINT, &words::legend(bill), width, 0)));
     if style.verbose {
         lines.push(Line::default());
-        lines.extend(grid(configurations(bill), width));
+        lines.extend(grid(&configurations(bill), width));
     }
     let mut out = String::new();
     lines.iter().for_each(|line| line.write(style.color, &mut out));
@@ -93,28 +93,21 @@ const NEEDS: &str = "needs";
 
 /// The table without what there is no room for: first the errors of all figures but the first, then all figures between the first and
 /// the last.
-fn fitted(mut table: Table, width: usize) -> (Table, Widths) {
+fn fitted(table: &Table, width: usize) -> (Table, Widths) {
     let last = table.headings.len().saturating_sub(1);
-    let is_error = |place: usize, heading: &str| heading == "±" && place > 1;
-    let is_between = |place: usize, heading: &str| place > 0 && place < last && (heading != "±" || place > 1);
-    let spares: [&dyn Fn(usize, &str) -> bool; 2] = [&is_error, &is_between];
-    let whole = table.headings.clone();
-    let mut kept: Vec<usize> = (0..whole.len()).collect();
-    for is_spare in spares {
-        if Widths::of(&table, width).numbers_end() <= width {
-            break;
-        }
-        let stays = |place: &usize| !whole.get(*place).is_some_and(|heading| is_spare(*place, heading));
-        let places: Vec<usize> = (0..kept.len()).filter(|at| stays(&kept[*at])).collect();
-        table.keep(&places);
-        kept = places.into_iter().map(|at| kept[at]).collect();
-    }
-    let widths = Widths::of(&table, width);
-    (table, widths)
+    let is_error = |place: usize| table.headings.get(place) == Some(&"±");
+    let without_errors: Vec<usize> = (0..=last).filter(|place| *place <= 1 || !is_error(*place)).collect();
+    let least: Vec<usize> =
+        (0..=last).filter(|place| *place == 0 || *place == last || (*place == 1 && is_error(1))).collect();
+    let mut choices = vec![table.with(&(0..=last).collect::<Vec<_>>()), table.with(&without_errors)];
+    choices.retain(|choice| Widths::of(choice, width).numbers_end() <= width);
+    let fits = choices.into_iter().next().unwrap_or_else(|| table.with(&least));
+    let widths = Widths::of(&fits, width);
+    (fits, widths)
 }
 
 /// A table under its headings. Words that have no room beside the numbers stand below their row.
-fn grid(table: Table, width: usize) -> Vec<Line> {
+fn grid(table: &Table, width: usize) -> Vec<Line> {
     let (table, widths) = fitted(table, width);
     let mut heading = Line::default();
     heading.blank(KEY);

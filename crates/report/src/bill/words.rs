@@ -18,6 +18,9 @@ pub(super) fn is_counted(bill: &Bill) -> bool {
     bill.unit == Some(Unit::Instructions)
 }
 
+/// Said of a step that adds no instruction.
+const UNSEEN: &str = "no instruction here";
+
 /// What is billed.
 pub(super) fn title(bill: &Bill) -> String {
     format!("{} through {}, profile {}", bill.operation, bill.entry, bill.profile)
@@ -136,7 +139,7 @@ pub(super) fn remark(line: &Line) -> String {
     let state = match &line.state {
         State::Measured => None,
         State::WithoutEffect(why) => Some(format!("without effect: {why}")),
-        State::Unseen => Some("adds no instruction here; what else it costs, a count cannot see".to_owned()),
+        State::Unseen => Some(UNSEEN.to_owned()),
         State::LeftOut(why) => Some(format!("left out: {why}")),
         State::Failed(why) => Some(format!("not measured: {why}")),
     };
@@ -158,10 +161,16 @@ pub(super) fn legend(bill: &Bill) -> String {
     } else {
         ""
     };
+    let is_unseen = |line: &Line| line.state == State::Unseen;
+    let unseen = if bill.lines.iter().any(is_unseen) {
+        format!(" {UNSEEN}: what the step costs otherwise, a count cannot see.")
+    } else {
+        String::new()
+    };
     format!(
         "alone: what the step adds to bare and what it requires. in company: what the whole loses without it and without what \
          requires it.{orders} share: of the whole. interactions: the whole less bare and the sum of the steps, each alone; \
-         negative where steps share work. needs: what the CPU must have."
+         negative where steps share work. needs: what the CPU must have.{unseen}"
     )
 }
 

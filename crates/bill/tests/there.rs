@@ -1,0 +1,123 @@
+//! What of a Linux's cost is explained, and what is left.
+#![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
+
+mod common;
+
+use bill::{PartKind, Plan, State, There};
+use common::{cost, counted, document, plan, processor, question, sweeps};
+use document::{Document, Machine, Outcome, Place, Row};
+use environment::Environment;
+use stats::Cost;
+use table::{Kernel, Table};
+
+/// Bare, what `getppid` costs beyond the crossing, and the steps.
+const CROSSING: f64 = 10.0;
+const SERVICE: f64 = 18.0;
+const STEPS: [(&str, f64); 3] = [("pti=on", 40.0), ("stack=frame", 25.0), ("smep=on", 0.0)];
+
+fn of(plan: &Plan, place: usize) -> f64 {
+    let configuration = &plan.configurations[place];
+    let service = if configuration.operation == "none" { 0.0 } else { SERVICE };
+    CROSSING + service + configuration.steps.iter().map(|step| STEPS[*step].1).sum::<f64>()
+}
+
+/// A Linux that took so much for getppid, in core cycles or instructions.
+fn linux(cycles: Option<f64>, instructions: Option<f64>) -> Document {
+    let mut linux = common::empty(Machine::Host, Vec::new());
+    linux.measurement.place = Place::new(Machine::Host, Kernel::Linux);
+    linux.environment = Environment::default();
+    linux.environment.kernel.release = Some("6.1.0".into());
+    let cycles = cycles.map(|estimate| Cost {
+        ci_low: Some(stats::Cycles(estimate - 3.0)),
+        ci_high: Some(stats::Cycles(estimate + 4.0)),
+        ..cost(estimate)
+    });
+    let row = Row::unmeasured("syscall-x86_64", "getppid", 64);
+    linux.results.push(Row { core_cycles: cycles, instructions: instructions.map(cost), ..row });
+    linux
+}
+
+/// Explained by counts.
+fn by_counts(linux: &Document) -> There {
+    let question = question(&STEPS.map(|(name, _)| name), 0);
+    let plan = Plan::new(Table::get(), question, processor(true)).unwrap();
+    let rows: Vec<_> =
+        plan.configurations.iter().zip(0..).map(|(one, place)| (one, of(&plan, place))).collect();
+    plan.bill(&counted(&plan.question, &rows), Some(linux)).there.unwrap()
+}
+
+#[test]
+fn parts_make_what_is_explained_and_the_rest_is_what_is_left() {
+    for (measured, rest) in [(120.0, 27.0), (93.0, 0.0), (80.0, -13.0)] {
+        let there = by_counts(&linux(None, Some(measured)));
+        let estimate = |figure: Option<bill::Figure>| figure.map(|figure| figure.estimate);
+        assert_eq!(estimate(there.measured), Some(measured));
+        assert_eq!((estimate(there.explained), estimate(there.rest)), (Some(93.0), Some(rest)));
+        assert_eq!((there.rest_share, there.why), (Some(rest / measured), None));
+        let parts: Vec<_> = there.parts.iter().map(|part| (part.kind, estimate(part.figure))).collect();
+        let expected = [
+            (PartKind::Crossing, Some(CROSSING)),
+            (PartKind::Step, Some(40.0)),
+            (PartKind::Step, Some(25.0)),
+            // A count cannot see it.
+            (PartKind::Step, None),
+            (PartKind::Interactions, Some(0.0)),
+            (PartKind::Dispatch, Some(SERVICE)),
+            (PartKind::Service, None),
+        ];
+        assert_eq!(parts, expected);
+        let sum: f64 = there.parts.iter().filter_map(|part| estimate(part.figure)).sum();
+        assert_eq!(sum, 93.0);
+    }
+}
+
+#[test]
+fn times_have_the_uncertainty_of_both_sides() {
+    let plan = plan(&STEPS.map(|(name, _)| name), 0);
+    let scatter = |sweep: usize| [0.3, -0.2, 0.1, -0.4, 0.2][sweep % 5];
+    let costs =
+        |place: usize| (0..16).map(|sweep| Some(of(&plan, place) + scatter(sweep * place + sweep))).collect();
+    let rows: Vec<_> = plan.configurations.iter().zip(0..).map(|(one, place)| (one, costs(place))).collect();
+    let lab = document(&plan.question, &rows, &sweeps());
+    let bill = plan.bill(&lab, Some(&linux(Some(120.0), None)));
+    let there = bill.there.unwrap();
+    let (rest, explained) = (there.rest.unwrap(), there.explained.unwrap());
+    assert!((rest.estimate - 27.0).abs() < 1.0 && (explained.estimate - 93.0).abs() < 1.0, "{rest:?}");
+    let (below, above) = (rest.estimate - rest.low.unwrap(), rest.high.unwrap() - rest.estimate);
+    assert!((3.0..4.0).contains(&below) && (4.0..5.0).contains(&above), "{rest:?}");
+    // Where time is measured, a step that costs nothing has a figure and an interval.
+    assert!(bill.lines[2].state == State::Measured && bill.lines[2].alone.unwrap().low.is_some());
+}
+
+#[test]
+fn what_cannot_be_compared_says_why() {
+    let why = |linux: &Document| {
+        let there = by_counts(linux);
+        assert_eq!((there.measured, there.rest, there.rest_share), (None, None, None));
+        assert!(there.explained.is_some());
+        there.why.unwrap()
+    };
+    assert_eq!(why(&linux(Some(300.0), None)), "time was measured there, and instructions are counted here");
+    assert_eq!(why(&linux(None, None)), "syscall-x86_64 getppid has no figure in instructions there");
+    let mut other = linux(None, Some(1.0));
+    other.results[0].operation = "none".into();
+    assert_eq!(why(&other), "syscall-x86_64 getppid was not measured there");
+    let mut closed = linux(None, None);
+    (closed.results[0].outcome, closed.results[0].reason) = (Outcome::Refused, Some("a filter".into()));
+    assert_eq!(why(&closed), "syscall-x86_64 getppid did not work there: a filter");
+    let mut lab = linux(None, Some(1.0));
+    lab.measurement.place = Place::new(Machine::QemuTcg, Kernel::Lab);
+    assert_eq!(why(&lab), "it is no measurement of a Linux");
+}
+
+#[test]
+fn a_hypervisor_below_is_named_and_not_billed() {
+    let mut guest = linux(None, Some(120.0));
+    guest.environment.hypervisor.present = true;
+    guest.environment.hypervisor.signature = Some("KVMKVMKVM".into());
+    let there = by_counts(&guest);
+    let exits = there.parts.last().unwrap();
+    assert_eq!((exits.kind, exits.figure), (PartKind::Exits, None));
+    assert!(exits.note.as_ref().unwrap().starts_with("KVMKVMKVM is below this Linux"));
+    assert_eq!(there.rest.unwrap().estimate, 27.0);
+}

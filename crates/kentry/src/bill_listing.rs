@@ -1,0 +1,247 @@
+//! `kentry bill --listing`: the path with all steps of a profile, as the kernel has built it, beside what Linux has for each step and
+//! the place that it has in Linux's order.
+
+use crate::error::Error;
+use bill::Plan;
+use measure::lab::{Configuration, Configurations, Listed};
+use paths::{File, Path, Paths, Step};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use table::{Setting, Table};
+
+/// Columns for an instruction.
+const COLUMN: usize = 48;
+
+/// Columns for what Linux has.
+const LINUX: usize = 52;
+
+/// The configuration with every step of a plan.
+///
+/// # Errors
+/// [`Error::Usage`] when the table does not have its switches and values.
+pub fn whole<'a>(table: &'a Table, plan: &Plan) -> Result<Configurations<'a>, Error> {
+    let values: Vec<(&str, &str)> =
+        whole_of(plan).map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let configuration = Configuration::defaults(table).with_values(&values).map_err(Error::Usage)?;
+    let named = table.switches.iter().map(|switch| switch.name.as_str());
+    Ok(Configurations { all: vec![configuration], named: named.collect() })
+}
+
+/// Its switches and values.
+fn whole_of(plan: &Plan) -> impl Iterator<Item = (&String, &String)> {
+    let whole = plan.configurations.iter().max_by_key(|configuration| configuration.steps.len());
+    whole.into_iter().flat_map(|configuration| &configuration.values)
+}
+
+/// Writing to a String cannot fail.
+macro_rules! line {
+    ($text:expr, $($words:tt)*) => { let _ = writeln!($text, $($words)*); };
+}
+
+/// The listing: the steps of the path, what Linux has for each, what of the profile is elsewhere, and where the orders differ.
+///
+/// # Errors
+/// [`Error::Environment`] when the kernel's file has no such path.
+pub fn text(table: &Table, plan: &Plan, path: &str, listed: &Listed) -> Result<String, Error> {
+    let internal = |error: paths::Error| Error::Environment(error.to_string());
+    let kernel = File::read(lab::KERNEL).map_err(internal)?;
+    let templates = Paths::read(&kernel).map_err(internal)?;
+    let template =
+        templates.path(path).ok_or_else(|| Error::Environment(format!("there is no path {path}")))?;
+    let order = Order::new(table, plan);
+    let places = places(table, &order, &templates, template, listed);
+    let mut text = String::new();
+    let start = listed.steps.first().map_or(0, |step| step.address);
+    let code = |step: &record::Step| paths::disassemble(&kernel, step.address, &step.code, Some(start));
+    let count: usize = listed.steps.iter().map(|step| code(step).len()).sum();
+    line!(text, "path {path} with {}: {count} instructions", plan.question.profile.name);
+    line!(
+        text,
+        "beside each step: its place in the order in which Linux comes to it, and what Linux has for it"
+    );
+    for (step, place) in listed.steps.iter().zip(&places) {
+        let left = std::iter::once(report::plain(&step.name)).chain(
+            code(step).into_iter().map(|line| format!("  +{:<4x}{}", line.address - start, line.text)),
+        );
+        side_by_side(&mut text, &left.collect::<Vec<_>>(), &order.beside(*place));
+    }
+    elsewhere(&mut text, plan, &order, &places);
+    differs(&mut text, &order, &places);
+    Ok(text)
+}
+
+/// The profile's settings in Linux's order, with what Linux has for each.
+struct Order<'a> {
+    settings: Vec<(Setting, Option<&'a table::Origin>)>,
+    bare: BTreeMap<String, String>,
+}
+
+impl<'a> Order<'a> {
+    fn new(table: &'a Table, plan: &Plan) -> Order<'a> {
+        let of = |step: &bill::Step| {
+            let setting = Setting::new(&step.switch, &step.value);
+            let origin = table.origin(&setting);
+            (setting, origin)
+        };
+        Order { settings: plan.steps().iter().map(of).collect(), bare: table.bare() }
+    }
+
+    /// The place of the setting that brings a step: the last of those without which it would not be there. A step that bare has, too,
+    /// has none.
+    fn place_of(&self, table: &Table, step: &Step) -> Option<usize> {
+        let brings = |(place, (setting, _)): (usize, &(Setting, _))| {
+            let switch = table.switch(&setting.switch)?;
+            let bare = switch.value(self.bare.get(&setting.switch)?)?;
+            let of_switch = step.conditions.iter().filter(|one| one.which == u32::from(switch.id));
+            let value = switch.value(&setting.value)?;
+            let is_new = of_switch.clone().any(|one| !one.allows(bare) && one.allows(value));
+            is_new.then_some(place)
+        };
+        let all: Vec<usize> = self.settings.iter().enumerate().filter_map(brings).collect();
+        // Of values of one switch that a profile has one after the other, the first brings the step.
+        let last = self.settings.get(*all.last()?)?;
+        all.into_iter()
+            .find(|place| self.settings.get(*place).is_some_and(|(one, _)| one.switch == last.0.switch))
+    }
+
+    fn name(&self, place: usize) -> String {
+        self.settings.get(place).map(|(setting, _)| setting.to_string()).unwrap_or_default()
+    }
+
+    /// What stands beside a step.
+    fn beside(&self, place: Option<usize>) -> Vec<String> {
+        let Some((place, (setting, origin))) = place.and_then(|at| Some((at, self.settings.get(at)?))) else {
+            return vec!["bare".to_owned()];
+        };
+        let mut lines = vec![format!("{}. {setting}", place + 1)];
+        if let Some(origin) = origin {
+            let texts = [origin.symbol.clone(), versions(origin)];
+            lines.extend(
+                texts
+                    .iter()
+                    .flat_map(|text| textwrap::wrap(text, LINUX - 3))
+                    .map(|line| format!("   {line}")),
+            );
+        }
+        lines
+    }
+}
+
+/// The file, and the versions that have it there.
+fn versions(origin: &table::Origin) -> String {
+    let since = origin.since.as_ref().map(|version| format!(", since {version}")).unwrap_or_default();
+    let until = origin.until.as_ref().map(|version| format!(", until {version}")).unwrap_or_default();
+    format!("{}{since}{until}", origin.file)
+}
+
+/// Of each step that was built, the place of the setting that brings it.
+fn places(
+    table: &Table,
+    order: &Order,
+    templates: &Paths,
+    path: &Path,
+    listed: &Listed,
+) -> Vec<Option<usize>> {
+    let configuration: Vec<(&str, &str)> = listed.configuration.values().collect();
+    let steps = templates.steps(path);
+    let on: Vec<&Step> =
+        steps.iter().filter(|step| step.hook.is_none() && step.is_on(&configuration)).collect();
+    let mut next = on.iter();
+    // Both have the same steps in the same order; an empty one may be missing in what was listed.
+    let place = |built: &record::Step| {
+        let template = next.find(|step| step.name == built.name)?;
+        order.place_of(table, template)
+    };
+    listed.steps.iter().map(place).collect()
+}
+
+/// A line that is too long for its column stands alone.
+fn side_by_side(text: &mut String, left: &[String], right: &[String]) {
+    line!(text, "");
+    let mut right = right.iter();
+    for cell in left {
+        let beside = if cell.chars().count() < COLUMN { right.next() } else { None };
+        let beside = beside.map(String::as_str).unwrap_or_default();
+        line!(text, "{}", format!("{cell:COLUMN$}{beside}").trim_end());
+    }
+    for cell in right {
+        line!(text, "{:COLUMN$}{cell}", "");
+    }
+}
+
+/// What of the profile adds nothing to this path: registers, mappings, a switch of address spaces; and what was left out.
+fn elsewhere(text: &mut String, plan: &Plan, order: &Order, places: &[Option<usize>]) {
+    let others = (0..order.settings.len()).filter(|place| !places.contains(&Some(*place)));
+    let others: Vec<usize> = others.collect();
+    if others.is_empty() {
+        return;
+    }
+    line!(text, "\nnot in this path");
+    for place in others {
+        let why = plan.left_out(place).map(|why| vec![format!("left out: {why}")]).unwrap_or_default();
+        let lines = order.beside(Some(place));
+        let rest = lines.iter().skip(1).map(|line| line.trim_start().to_owned()).chain(why);
+        line!(text, "  {}", lines.first().map(String::as_str).unwrap_or_default());
+        for more in rest {
+            line!(text, "       {more}");
+        }
+    }
+}
+
+/// The settings that come to the path in another order than Linux's: those that are not in the longest part of it that agrees.
+fn differs(text: &mut String, order: &Order, places: &[Option<usize>]) {
+    let mut first: Vec<usize> = Vec::new();
+    for place in places.iter().flatten() {
+        if !first.contains(place) {
+            first.push(*place);
+        }
+    }
+    let agrees = longest_rising(&first);
+    let others: Vec<String> = first
+        .iter()
+        .enumerate()
+        .filter(|(_, place)| !agrees.contains(place))
+        .map(|(at, place)| {
+            let named = |place: usize| format!("{} (place {})", order.name(place), place + 1);
+            let earlier = first.iter().take(at).find(|other| agrees.contains(other) && *other > place);
+            let later = first.iter().skip(at).find(|other| agrees.contains(other) && *other < place);
+            let than = earlier.map(|other| format!(" comes behind {}", named(*other)));
+            let than = than.or_else(|| later.map(|other| format!(" comes before {}", named(*other))));
+            format!("{}{}", named(*place), than.unwrap_or_default())
+        })
+        .collect();
+    line!(text, "");
+    let said = match others.is_empty() {
+        true => "order: the steps come to this path in Linux's order".to_owned(),
+        false => format!("order: as in Linux, but {}", others.join("; ")),
+    };
+    let options = textwrap::Options::new(COLUMN + LINUX).subsequent_indent("  ");
+    for line in textwrap::wrap(&said, options) {
+        line!(text, "{line}");
+    }
+}
+
+/// The longest rising subsequence.
+fn longest_rising(places: &[usize]) -> Vec<usize> {
+    let mut best: Vec<Vec<usize>> = Vec::new();
+    for place in places {
+        let before =
+            best.iter().filter(|rising| rising.last() < Some(place)).max_by_key(|rising| rising.len());
+        let mut rising = before.cloned().unwrap_or_default();
+        rising.push(*place);
+        best.push(rising);
+    }
+    best.into_iter().max_by_key(Vec::len).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_out_of_order_is_as_little_as_can_be() {
+        assert_eq!(longest_rising(&[0, 1, 5, 2, 3]), [0, 1, 2, 3]);
+        assert_eq!(longest_rising(&[]), [0_usize; 0]);
+        assert_eq!(longest_rising(&[3]), [3]);
+    }
+}

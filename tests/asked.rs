@@ -1,0 +1,54 @@
+//! The real probe, asked by tests: on the last CPU that they may use, and by this process.
+
+use host::{Host, Interrupt, Limits, Priority};
+use record::{Payload, Record, Request, Verdict, abi};
+use std::io::Write;
+use std::time::Duration;
+use table::{Probe, Table};
+
+pub fn host() -> Host {
+    with_time(Duration::from_secs(20))
+}
+
+/// What ends a probe after so long.
+pub fn with_time(time: Duration) -> Host {
+    let limits = Limits { time, output: record::MOST_OUTPUT, interrupt: Interrupt::default() };
+    Host::new(Priority::Inherited, limits).unwrap()
+}
+
+/// Says, past the test runner, why something is not tested here; scripts/test.sh counts it.
+pub fn skipped(why: &str) {
+    let thread = std::thread::current();
+    let _ = writeln!(std::io::stderr(), "skipped {}: {why}", thread.name().unwrap_or_default());
+}
+
+pub fn cpu() -> usize {
+    *host::allowed_cpus().unwrap().last().unwrap()
+}
+
+/// The row, and a short request for it.
+pub fn request(entry: &str, operation: &str) -> (Probe, Request) {
+    let entry = Table::get().entry(entry).unwrap();
+    let request = Request {
+        entry: entry.id,
+        operation: Table::get().operation(operation).unwrap().id,
+        blocks: 2,
+        ticks: 1_000_000,
+        bursts: 1,
+        parent: u64::from(std::process::id()),
+        cpu: cpu() as u64,
+        path: true,
+        samples: abi::BLOCK_SAMPLES,
+        footprint: record::Footprint::NONE,
+    };
+    (entry.probe, request)
+}
+
+/// The last verdict in an answer.
+pub fn verdict(records: &[Record]) -> Verdict {
+    let mut verdicts = records.iter().filter_map(|record| match record.payload {
+        Payload::Outcome(verdict) => Some(verdict),
+        _ => None,
+    });
+    verdicts.next_back().unwrap()
+}

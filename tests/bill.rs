@@ -1,0 +1,207 @@
+//! `kentry bill`, run as users run it: in QEMU's emulation, where instructions are counted.
+#![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
+
+use bill::{Bill, State};
+use std::process::{Command, Output};
+use table::Table;
+
+fn kentry(words: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kentry"));
+    command.args(["bill", "--accel", "tcg", "--no-save"]).args(words).output().unwrap()
+}
+
+fn has_qemu() -> bool {
+    Command::new("qemu-system-x86_64").arg("--version").output().is_ok()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The bill as JSON; none where QEMU is not installed.
+fn counted(words: &[&str]) -> Option<Bill> {
+    let output = kentry(&[&["--format", "json"], words].concat());
+    let said = text(&output.stderr);
+    if !has_qemu() {
+        let thread = std::thread::current();
+        eprintln!("skipped {}: there is no qemu-system-x86_64", thread.name().unwrap_or_default());
+        return None;
+    }
+    assert_eq!(output.status.code(), Some(0), "{words:?}: {said}");
+    Some(bill::load(&text(&output.stdout)).unwrap())
+}
+
+/// What a configuration of these steps takes.
+fn count(bill: &Bill, steps: &[usize]) -> f64 {
+    let is_it = |known: &&bill::Configured| known.operation == bill.operation && known.steps == steps;
+    let found = bill.configurations.iter().find(is_it);
+    found.unwrap_or_else(|| panic!("{steps:?} was not measured")).figure.unwrap().estimate
+}
+
+/// The places of the steps that are in configurations.
+fn kept(bill: &Bill) -> Vec<usize> {
+    let is_kept = |place: &usize| !matches!(bill.lines[*place].state, State::LeftOut(_));
+    (0..bill.lines.len()).filter(is_kept).collect()
+}
+
+/// Each figure against the configurations that it is of, by the contract's words.
+fn adds_up(bill: &Bill) {
+    let (every, estimate) = (kept(bill), |figure: Option<bill::Figure>| figure.unwrap().estimate);
+    let (mut sum, mut is_apart) = (0.0, true);
+    for place in &every {
+        let line = &bill.lines[*place];
+        let with = |others: &[usize]| {
+            let mut all = [others, &[*place]].concat();
+            all.sort_unstable();
+            count(bill, &all) - count(bill, others)
+        };
+        let alone = with(&line.step.requires);
+        let requires_it = |other: &&usize| bill.lines[**other].step.requires.contains(place);
+        let others = every.iter().filter(|other| *other != place && !requires_it(other));
+        let in_company = with(&others.copied().collect::<Vec<_>>());
+        if alone == 0.0 && in_company == 0.0 && line.in_orders.is_none() {
+            assert_eq!((alone, in_company, line.alone, line.share), (0.0, 0.0, None, None), "{line:?}");
+            assert_ne!(line.state, State::Measured);
+        } else {
+            assert_eq!((estimate(line.alone), estimate(line.in_company)), (alone, in_company), "{line:?}");
+            let share = line.share.unwrap() * estimate(bill.whole);
+            assert!(bill.orders > 0 || (share - alone).abs() < 1e-9, "{line:?}");
+        }
+        sum += alone;
+        is_apart &= alone == in_company;
+    }
+    let (bare, whole) = (count(bill, &[]), count(bill, &every));
+    assert_eq!([bill.bare, bill.whole, bill.added].map(estimate), [bare, whole, whole - bare]);
+    assert_eq!([bill.sum, bill.interactions].map(estimate), [sum, whole - bare - sum]);
+    // What steps share shows where they are alone and in company.
+    assert!(!is_apart || estimate(bill.interactions) == 0.0, "{:?}", bill.interactions);
+    if bill.orders > 0 {
+        let in_orders: f64 = bill.lines.iter().filter_map(|line| Some(line.in_orders?.estimate)).sum();
+        assert!((in_orders - (whole - bare)).abs() < 1e-9, "{in_orders} and not {}", whole - bare);
+    }
+}
+
+#[test]
+fn every_profile_adds_up_by_its_configurations() {
+    for profile in &Table::get().profiles {
+        for words in [&["--orders", "3"][..], &["--entry", "int80-x86_64"], &["--operation", "none"]] {
+            let all = [&["--profile", &profile.name], words].concat();
+            let Some(bill) = counted(&all) else { return };
+            assert_eq!((bill.lines.len(), &bill.profile), (profile.steps.len(), &profile.name));
+            adds_up(&bill);
+        }
+    }
+}
+
+#[test]
+fn two_boots_agree_to_the_byte_whatever_the_seed() {
+    let words = ["--profile", "linux-6.1", "--set", "cr3-writes=1,cr3-writes=2,exit=iret"];
+    let Some(first) = counted(&words) else { return };
+    let again = |more: &[&str]| Bill {
+        started: first.started.clone(),
+        run: first.run.clone(),
+        ..counted(&[&words, more].concat()).unwrap()
+    };
+    assert_eq!(again(&[]), first);
+    assert_eq!(again(&["--seed", "9"]), first);
+}
+
+#[test]
+fn what_the_processor_lacks_is_marked_or_left_out() {
+    let Some(bill) = counted(&["--profile", "bare", "--set", "verw=on,pcid=keep,pcid=lazy,smep=on"]) else {
+        return;
+    };
+    let states: Vec<&State> = bill.lines.iter().map(|line| &line.state).collect();
+    let [without, left_out, raised, unseen] = states[..] else { panic!("{states:?}") };
+    assert_eq!(without, &State::WithoutEffect("this CPU has no MDCLEAR".into()));
+    assert!(bill.lines[0].alone.unwrap().estimate > 0.0);
+    for state in [left_out, raised] {
+        assert_eq!(state, &State::LeftOut("this CPU has no PCID".into()));
+    }
+    assert_eq!(unseen, &State::Unseen);
+    assert!(bill.lines[1..].iter().all(|line| line.alone.is_none() && line.share.is_none()));
+}
+
+#[test]
+fn bad_input_is_refused_with_the_names_that_matter() {
+    for (words, why) in [
+        (
+            &["--profile", "linux6.1"][..],
+            "there is no profile \"linux6.1\"; did you mean linux-6.1? (there are like-here, bare,",
+        ),
+        (
+            &["--profile", "linux-6.1", "--without", "smpa=on"],
+            "has no step \"smpa=on\"; did you mean smap=on?",
+        ),
+        (&["--set", "smpa=on"], "there is no switch \"smpa\"; did you mean smap?"),
+        (&["--set", "pti=yes"], "\"yes\" is no value of pti, which can be off, on, trampoline"),
+        (&["--set", "pti"], "\"pti\" is not of the form SWITCH=VALUE"),
+        (&["--profile", "bare", "--set", "pti=on,pti=off"], "pti=on and pti=off contradict each other"),
+        (&["--profile", "bare", "--set", "pti=on,pti=on"], "pti=on stands there twice"),
+        (
+            &["--profile", "bare", "--set", "copy-frame=on"],
+            "copy-frame=on requires pti=on or trampoline, and pti is off",
+        ),
+        (
+            &["--profile", "linux-6.1", "--without", "stack"],
+            "clear-registers=on requires stack=frame, and stack is minimum",
+        ),
+        (&["--entry", "syscal"], "there is no entry \"syscal\"; did you mean syscall"),
+        (&["--entry", "vdso-x86_64", "--operation", "none"], "vdso-x86_64 serves"),
+        (&["--entry", "int80*"], "a bill is of one entry and operation; these are several: int80-"),
+        (&["--orders", "1001"], "1001"),
+        (&["--run", "/nonexistent/run.json"], "/nonexistent/run.json: there is no such file"),
+    ] {
+        let output = kentry(words);
+        let said = text(&output.stderr);
+        assert!(said.contains(why), "{words:?}: {said}");
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{words:?}");
+    }
+}
+
+#[test]
+fn a_user_who_names_nothing_gets_the_bill_of_this_machines_kernel() {
+    let Some(bill) = counted(&[]) else { return };
+    assert_eq!((&*bill.entry, &*bill.operation, &*bill.profile), ("syscall-x86_64", "getppid", "like-here"));
+    assert!(bill.lines.iter().any(|line| line.step.guess.is_some()), "{:?}", bill.lines);
+    adds_up(&bill);
+}
+
+#[test]
+fn a_guest_that_is_not_there_or_takes_too_long_ends_with_3() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kentry"));
+    let nowhere =
+        command.args(["bill", "--accel", "tcg", "--no-save"]).env("PATH", "/nonexistent").output().unwrap();
+    assert_eq!(nowhere.status.code(), Some(3), "{}", text(&nowhere.stderr));
+    let slow = kentry(&["--timeout", "0.001"]);
+    assert_eq!(slow.status.code(), Some(3), "{}", text(&slow.stderr));
+}
+
+#[test]
+fn a_run_of_linux_is_explained_only_in_its_own_unit() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.json");
+    let mut measure = Command::new(env!("CARGO_BIN_EXE_kentry"));
+    let words = [
+        "measure",
+        "-e",
+        "syscall-x86_64",
+        "-o",
+        "getppid",
+        "--budget",
+        "0.1",
+        "--strict-budget",
+        "--no-save",
+    ];
+    let measured = measure.args(words).arg("--output").arg(&file).output().unwrap();
+    assert_eq!(measured.status.code(), Some(0), "{}", text(&measured.stderr));
+    let Some(bill) = counted(&["--profile", "bare", "--run", file.to_str().unwrap()]) else { return };
+    let there = bill.there.unwrap();
+    assert_eq!((there.measured, there.rest, there.rest_share), (None, None, None));
+    // In so short a run, a busy machine may have nothing to say at all.
+    let timed = "time was measured there, and instructions are counted here";
+    let why = there.why.unwrap();
+    assert!(why == timed || why == "syscall-x86_64 getppid has no figure in instructions there", "{why}");
+    // What is here is shown all the same.
+    assert!(there.explained.is_some() && there.parts.iter().any(|part| part.figure.is_some()));
+}
