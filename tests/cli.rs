@@ -144,6 +144,30 @@ fn a_plan_is_printed_and_nothing_measured() {
 }
 
 #[test]
+fn footprints_are_rows_of_their_own_in_plan_and_document() {
+    let of = ["--entry", "call", "--entry", "rdtsc", "--footprint", "curve", "--footprint", "0,512"];
+    let plan = stdout(&[&["--dry-run"], &of[..]].concat());
+    assert!(plan.starts_with("26 rows for 4 s"), "{plan}");
+    let each = "each with every footprint of these: 0 0,512 1 2 4 8 16 32 64 128 256 512 1024\n";
+    assert!(plan.contains(each), "{plan}");
+
+    let asked =
+        ["--entry", "call", "--footprint", "64", "--footprint", "0", "--budget", "0.2", "--strict-budget"];
+    let json = stdout(&[&asked[..], &["--no-save", "--format", "json"]].concat());
+    let document = document::load(&json).unwrap();
+    let footprints: Vec<&str> =
+        document.results.iter().map(|row| row.configuration[document::FOOTPRINT].as_str()).collect();
+    assert_eq!(footprints, ["0", "64"]);
+    assert!(document.results.iter().all(|row| row.outcome == document::Outcome::Ok));
+    assert!(
+        document.results[1].throughput.is_none()
+            && document.results[1].rounds.throughput.iter().all(Option::is_none)
+    );
+    // What is not among anything says nothing of it.
+    assert!(DOCUMENT.results.iter().all(|row| !row.configuration.contains_key(document::FOOTPRINT)));
+}
+
+#[test]
 fn every_entry_is_explained_with_its_example() {
     for entry in &Table::get().entries {
         let text = stdout(&["explain", &entry.name]);

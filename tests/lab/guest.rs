@@ -110,6 +110,11 @@ impl Script {
         self.lines.push(Line::Set(pairs));
     }
 
+    /// From here on, steps that have no effect without a feature are executed without it.
+    pub fn harmless(&mut self) {
+        self.lines.push(Line::Harmless);
+    }
+
     /// The configuration as it was set, and what runs in it.
     fn label(&mut self, what: String) -> usize {
         let switches = self.switches.iter().map(|(name, value)| format!("{name}={value}"));
@@ -150,6 +155,7 @@ impl Script {
             cpu: abi::LAB_CPU,
             path: false,
             samples,
+            footprint: record::Footprint::NONE,
         };
         let arguments = request.arguments();
         self.lines.push(Line::Run { file: entry.probe.name().into(), arguments });
