@@ -133,13 +133,13 @@
 #define TSC_FROM_BASE	    6 /* CPUID 0x16 */
 #define TSC_FROM_MODEL	    7 /* CPUID 0x15, and the crystal that the processor's model has */
 
-#define FEATURE_SMEP   0
-#define FEATURE_SMAP   1
-#define FEATURE_UMIP   2
-#define FEATURE_PCID   3
-#define FEATURE_XSAVE  4
-#define FEATURE_NX     5 /* pages that are not executable */
-#define FEATURE_LFENCE 6 /* lfence holds back the rdtsc behind it */
+#define FEATURE_SMEP	 0
+#define FEATURE_SMAP	 1
+#define FEATURE_UMIP	 2
+#define FEATURE_PCID	 3
+#define FEATURE_XSAVE	 4
+#define FEATURE_NX	 5 /* pages that are not executable */
+#define FEATURE_LFENCE	 6 /* lfence holds back the rdtsc behind it */
 #define FEATURE_PGE	 7 /* global pages */
 #define FEATURE_INVPCID	 8
 #define FEATURE_IBRS	 9
@@ -203,6 +203,9 @@
 /* The selectors by which programs name the call gates in the GDT, one for each set of call numbers. */
 #define SELECTOR_GATE_X86_64 0x53
 #define SELECTOR_GATE_I386   0x63
+
+/* The vector of the interrupt that probes may raise by int; nothing else has it. */
+#define VECTOR_SOFTWARE 0x40
 
 /* What the programs see. */
 #define LAB_PID	   2

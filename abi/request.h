@@ -15,7 +15,9 @@
 #define REQUEST_CPU	  8  /* the CPU that getcpu must answer */
 #define REQUEST_PATH	  9  /* 1: find out whether the call enters the kernel */
 #define REQUEST_SAMPLES	  10 /* samples in a block, 1 to BLOCK_SAMPLES */
-#define REQUEST_ARGUMENTS 11 /* argc of a whole request */
+#define REQUEST_PAGES	  11 /* a footprint: so many pages, at most MAX_PAGES, ... */
+#define REQUEST_LINES	  12 /* ... and lines, at most MAX_LINES; then no bursts */
+#define REQUEST_ARGUMENTS 13 /* argc of a whole request */
 
 #define REQUEST_CALLS	       4 /* calls in a loop, 1 to MAX_CALLS */
 #define REQUEST_REPETITIONS    5 /* loops, 1 to MAX_REPETITIONS, each between two readings of a clock */
@@ -38,6 +40,9 @@
 #define BLOCK_SAMPLES 64
 #define MAX_BLOCKS    256
 #define MAX_BURSTS    256
+
+#define MAX_PAGES 1024
+#define MAX_LINES 16384
 
 #define MAX_CALLS	1000000
 #define MAX_REPETITIONS 4096

@@ -175,6 +175,9 @@ static int is_time(const struct operation *operation)
 	case OPERATION_GETPPID:
 	case OPERATION_GETCPU:
 	case OPERATION_GETRANDOM:
+	case OPERATION_COPY_SPACE:
+	case OPERATION_SWITCH:
+	case OPERATION_MAP_UNMAP:
 		return 0;
 	default:
 		return 1;
@@ -281,6 +284,39 @@ static void check_instruction(const struct request *request)
 	check_registers(request);
 }
 
+/* What the kernel counts of this use; 0 where it counts nothing. After a copy, writing is what faults. */
+static uint64_t counted(const struct request *request, const struct usage *usage)
+{
+	if (request->entry->id == ENTRY_INTERRUPT)
+		return usage->interrupts;
+	switch (request->operation->id) {
+	case OPERATION_SWITCH:
+		return usage->switches;
+	case OPERATION_COPY_SPACE:
+	case OPERATION_MAP_UNMAP:
+		return usage->minor_faults;
+	default:
+		return 0;
+	}
+}
+
+static int is_counted(const struct request *request)
+{
+	const struct usage each = {1, 1, 1, 1};
+
+	return counted(request, &each) != 0;
+}
+
+/* One use must have been served as what it is. */
+static void check_count(const struct request *request, const struct usage *before)
+{
+	const struct usage after = usage_now();
+	const uint64_t grown = counted(request, &after) - counted(request, before);
+
+	if (is_counted(request) && !grown)
+		wrong(grown, 1, UINT32_MAX);
+}
+
 void operation_check(const struct request *request)
 {
 	if (request->operation->id == OPERATION_PERF_CLOCK) {
@@ -289,6 +325,8 @@ void operation_check(const struct request *request)
 	}
 	for (int i = 0; i < CHECKS; i++) {
 		target_refresh(request);
+		const struct usage before = usage_now();
+
 		if (request->entry->kind == KIND_EXCEPTION && !is_call(request))
 			check_exception(request);
 		else if (request->entry->kind == KIND_INSTRUCTION)
@@ -297,5 +335,6 @@ void operation_check(const struct request *request)
 			check_time(request);
 		else
 			use_once(request);
+		check_count(request, &before);
 	}
 }

@@ -65,7 +65,7 @@ _Noreturn void emit_refusal(uint64_t outcome, uint64_t cause, uint64_t d0, uint6
 	const uint64_t payload[] = {outcome, cause, d0, d1, d2, d3};
 
 	emit(RECORD_OUTCOME, payload, sizeof(payload));
-	emit_end((struct usage){0, 0});
+	emit_end((struct usage){0});
 }
 
 _Noreturn void emit_end(struct usage usage)

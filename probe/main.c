@@ -14,6 +14,7 @@
 
 #define ROW(id_, symbol_, kind_, abi_, preserved_)                                                           \
 	void symbol_##_timed(struct sample *, unsigned long);                                                \
+	void symbol_##_among(struct sample *, unsigned long);                                                \
 	void symbol_##_burst(struct sample *);                                                               \
 	void symbol_##_loop(struct sample *, unsigned long);                                                 \
 	void symbol_##_checked(void);
@@ -21,7 +22,15 @@ ENTRIES(ROW)
 #undef ROW
 
 #define ROW(id_, symbol_, kind_, abi_, preserved_)                                                           \
-	{id_, kind_, abi_, preserved_, symbol_##_timed, symbol_##_burst, symbol_##_loop, symbol_##_checked},
+	{id_,                                                                                                \
+	 kind_,                                                                                              \
+	 abi_,                                                                                               \
+	 preserved_,                                                                                         \
+	 symbol_##_timed,                                                                                    \
+	 symbol_##_among,                                                                                    \
+	 symbol_##_burst,                                                                                    \
+	 symbol_##_loop,                                                                                     \
+	 symbol_##_checked},
 static const struct entry entries[] = {ENTRIES(ROW)};
 #undef ROW
 
@@ -96,6 +105,11 @@ static void parse_request(struct request *request, char **argv)
 	request->samples = parse(argv, REQUEST_SAMPLES, BLOCK_SAMPLES);
 	if (!request->samples)
 		refuse_request(REQUEST_SAMPLES);
+	request->pages = parse(argv, REQUEST_PAGES, MAX_PAGES);
+	request->lines = parse(argv, REQUEST_LINES, MAX_LINES);
+	/* Calls back to back have nothing between them. */
+	if (has_footprint(request) && request->bursts)
+		refuse_request(REQUEST_BURSTS);
 }
 
 static void parse_loop(struct request *request, char **argv)
@@ -137,13 +151,15 @@ static void take_order(void)
 /* Returns the number of blocks taken: at least one, then as many as the ticks allow. */
 static unsigned long sample(const struct request *request)
 {
+	void (*const timed)(struct sample *, unsigned long) =
+	    has_footprint(request) ? request->entry->among : request->entry->timed;
 	unsigned long block = 0;
 
 	/* Touches the buffer's pages before anything is timed; then uses the entry, for the caches. */
 	for (unsigned long i = 0; i < request->blocks * request->samples; i += 16)
 		samples[i].stamp[0] = 1;
 	target_refresh(request);
-	request->entry->timed(samples, request->samples);
+	timed(samples, request->samples);
 
 	const uint64_t start = tsc();
 	do {
@@ -152,8 +168,8 @@ static unsigned long sample(const struct request *request)
 		target_refresh(request);
 		take_canary(&canaries[block]);
 		/* The canary makes the predictors forget the entry. These samples teach them, and are overwritten. */
-		request->entry->timed(out, WARM_SAMPLES);
-		request->entry->timed(out, request->samples);
+		timed(out, WARM_SAMPLES);
+		timed(out, request->samples);
 		block++;
 	} while (block < request->blocks && tsc() - start < request->ticks);
 	take_canary(&canaries[block]);
@@ -205,6 +221,8 @@ static _Noreturn void measure(const struct request *request)
 	if (request->path)
 		emit_fact(FACT_PATH, path_of(request));
 
+	if (has_footprint(request))
+		footprint_prepare(request);
 	take_order();
 	const struct usage before = usage_now();
 	const unsigned long blocks = sample(request);
@@ -253,7 +271,7 @@ static _Noreturn void describe(void)
 	if (!auxv(AT_LAB))
 		emit_fact(FACT_VSYSCALL, (uint64_t)vsyscall_mode());
 #endif
-	emit_end((struct usage){0, 0});
+	emit_end((struct usage){0});
 }
 
 _Noreturn void probe_main(const unsigned long *stack);

@@ -36,8 +36,11 @@ _Static_assert(offsetof(struct invocation, args) == INVOCATION_ARGS, "LOAD_FUNCT
 #define ORDER_SAMPLES 32
 
 #define PAGE	     4096ul
+#define LINE	     64ul
 #define PROTECT_READ 1
 #define MAP_SHARED   1
+
+#define MADV_NOHUGEPAGE 15
 
 /* Where answers are written. In static memory, so below 4 GiB, which int $0x80 needs. */
 union answer {
@@ -66,6 +69,7 @@ struct entry {
 	enum abi abi;
 	uint32_t preserved; /* bit per REGISTER_* */
 	void (*timed)(struct sample *out, unsigned long count);
+	void (*among)(struct sample *out, unsigned long count); /* timed, with a footprint */
 	void (*burst)(struct sample *out);
 	void (*loop)(struct sample *unused, unsigned long count);
 	void (*checked)(void);
@@ -83,12 +87,19 @@ struct request {
 	const struct entry *entry;
 	const struct operation *operation;
 	unsigned long blocks, ticks, bursts, parent, cpu, path, samples; /* parent and cpu also of loops */
+	unsigned long pages, lines;					 /* the footprint */
 	unsigned long calls, repetitions, clock;
 };
 
-/* What the kernel did to this process: involuntary context switches, and pages mapped without input. */
+static inline int has_footprint(const struct request *request)
+{
+	return request->pages || request->lines;
+}
+
+/* What the kernel did to this process: involuntary context switches, and pages mapped without input; voluntary switches, and in
+ * the lab the interrupts that it has raised. */
 struct usage {
-	uint64_t preemptions, minor_faults;
+	uint64_t preemptions, minor_faults, switches, interrupts;
 };
 
 /* usage.c */
@@ -134,6 +145,10 @@ unsigned long reference_cpu(void);
 void target_prepare(const struct request *request);
 /* before every block */
 void target_refresh(const struct request *request);
+
+/* footprint.c: makes the chain that touch.S follows, and brings its memory in; `footprint` is where it begins. */
+void footprint_prepare(const struct request *request);
+extern unsigned long footprint;
 
 /* loop.c: plain loops of calls; what they took, as RECORD_LOOPS. */
 void loop_measure(const struct request *request);

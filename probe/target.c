@@ -43,7 +43,6 @@ static long map(unsigned long bytes, long protection, long flags)
 #define PROTECT_NONE	      0
 #define MAP_PRIVATE_ANONYMOUS 0x22
 #define MADV_DONTNEED	      4
-#define MADV_NOHUGEPAGE	      15
 
 /* A page for every use between two refreshes: warm-up and block, or the two halves of a burst. */
 #define FRESH_PAGES ((unsigned long)(WARM_SAMPLES + BLOCK_SAMPLES))

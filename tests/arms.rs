@@ -104,6 +104,7 @@ impl Case {
         let rows = select::rows(Table::get(), Kernel::Linux, &entries, &["none".into()]).unwrap();
         let plan = HostPlan {
             rows,
+            footprints: Vec::new(),
             cpus: CpuChoice::Quiet,
             budget: Duration::from_secs_f64(self.budget),
             strict_budget: false,

@@ -39,6 +39,7 @@ pub fn request(entry: &str, operation: &str) -> (Probe, Request) {
         cpu: cpu() as u64,
         path: true,
         samples: abi::BLOCK_SAMPLES,
+        footprint: record::Footprint::NONE,
     };
     (entry.probe, request)
 }

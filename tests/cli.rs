@@ -144,6 +144,30 @@ fn a_plan_is_printed_and_nothing_measured() {
 }
 
 #[test]
+fn footprints_are_rows_of_their_own_in_plan_and_document() {
+    let of = ["--entry", "call", "--entry", "rdtsc", "--footprint", "curve", "--footprint", "0,512"];
+    let plan = stdout(&[&["--dry-run"], &of[..]].concat());
+    assert!(plan.starts_with("26 rows for 4 s"), "{plan}");
+    let each = "each with every footprint of these: 0 0,512 1 2 4 8 16 32 64 128 256 512 1024\n";
+    assert!(plan.contains(each), "{plan}");
+
+    let asked =
+        ["--entry", "call", "--footprint", "64", "--footprint", "0", "--budget", "0.2", "--strict-budget"];
+    let json = stdout(&[&asked[..], &["--no-save", "--format", "json"]].concat());
+    let document = document::load(&json).unwrap();
+    let footprints: Vec<&str> =
+        document.results.iter().map(|row| row.configuration[document::FOOTPRINT].as_str()).collect();
+    assert_eq!(footprints, ["0", "64"]);
+    assert!(document.results.iter().all(|row| row.outcome == document::Outcome::Ok));
+    assert!(
+        document.results[1].throughput.is_none()
+            && document.results[1].rounds.throughput.iter().all(Option::is_none)
+    );
+    // What is not among anything says nothing of it.
+    assert!(DOCUMENT.results.iter().all(|row| !row.configuration.contains_key(document::FOOTPRINT)));
+}
+
+#[test]
 fn every_entry_is_explained_with_its_example() {
     for entry in &Table::get().entries {
         let text = stdout(&["explain", &entry.name]);
@@ -183,11 +207,14 @@ fn what_is_explained_may_be_a_short_name_an_operation_or_a_glob() {
     let two = stdout(&["explain", "rdtsc*"]);
     assert!(two.contains("# rdtsc\n") && two.contains("\n# rdtscp\n"), "{two}");
     for (arguments, why) in [
-        (&["getpid"][..], "no entry or operation \"getpid\"; did you mean getppid?"),
+        (&["getpid"][..], "no entry, operation, switch or profile \"getpid\"; did you mean getppid?"),
         (&["sysentr"], "did you mean sysenter?"),
-        (&["nothing*"], "no entry or operation"),
+        (&["nothing*"], "no entry, operation, switch or profile"),
         (&["rdtsc*", "--example"], "names 2 things; name one entry"),
         (&["getppid", "--example"], "only an entry has an example"),
+        (&["pti=on", "--example"], "only an entry has an example"),
+        (&["pti=maybe"], "\"maybe\" is no value of pti, which can be off, on, trampoline"),
+        (&["linux-6.19"], "did you mean linux-6.1?"),
     ] {
         let output = kentry(&[&["explain"], arguments].concat());
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");

@@ -39,11 +39,13 @@ fn mnemonics(code: &[Instruction]) -> Vec<Mnemonic> {
 /// Is this the instruction that the row is about?
 fn is_entry(entry: &Entry, instruction: &Instruction) -> bool {
     let call = instruction.mnemonic() == Mnemonic::Call && instruction.op0_kind() == OpKind::Memory;
-    let int80 = instruction.code() == Code::Int_imm8 && instruction.immediate8() == 0x80;
+    let is_int = |vector| instruction.code() == Code::Int_imm8 && instruction.immediate8() == vector;
+    let int80 = is_int(0x80);
     match entry.name.as_str() {
         "syscall-x86_64" | "syscall-x32" | "syscall-i386" => instruction.mnemonic() == Mnemonic::Syscall,
         "int80-x86_64" | "intgate-x86_64" | "trapgate-x86_64" => int80,
         "int80-i386" | "intgate-i386" | "trapgate-i386" => int80,
+        "interrupt" => is_int(0x40),
         "sysenter-x86_64" | "sysenter-i386" => instruction.mnemonic() == Mnemonic::Sysenter,
         "gateway-i386" => call,
         "lcall7-i386" => instruction.is_call_far() && instruction.far_branch_selector() == 7,
@@ -94,6 +96,80 @@ fn a_sample_is_a_chain_a_control_and_one_entry() {
             entry.name
         );
         check_twins(entry, parts[1], parts[2], 1);
+    }
+}
+
+/// The address of a function of a probe.
+fn address(probe: Probe, name: &str) -> u64 {
+    function(probe, name)[0].ip()
+}
+
+/// What stands before the call that touches a footprint, which is the last in an interval.
+fn before_touch(probe: Probe, code: &[Instruction]) -> &[Instruction] {
+    let (last, before) = code.split_last().unwrap();
+    assert_eq!(last.mnemonic(), Mnemonic::Call);
+    assert_eq!(last.near_branch_target(), address(probe, "touch_footprint"));
+    before
+}
+
+#[test]
+fn each_load_of_a_footprint_waits_for_the_one_before() {
+    for probe in Probe::ALL {
+        let code = function(probe, "touch_footprint");
+        let names =
+            [Mnemonic::Lfence, Mnemonic::Mov, Mnemonic::Mov, Mnemonic::Test, Mnemonic::Jne, Mnemonic::Ret];
+        assert_eq!(mnemonics(&code), names);
+        let [_, first, load, test, back, _] = code.as_slice() else { unreachable!() };
+        let pointer = first.op0_register();
+        assert!(
+            first.memory_base() == Register::None && first.memory_displacement64() > 0,
+            "of static memory"
+        );
+        assert_eq!((load.op0_register(), load.memory_base()), (pointer, pointer));
+        assert_eq!((load.memory_displacement64(), load.memory_index()), (0, Register::None));
+        assert_eq!((test.op0_register(), test.op1_register()), (pointer, pointer));
+        assert_eq!(back.near_branch_target(), load.ip());
+    }
+}
+
+#[test]
+fn a_footprint_is_touched_behind_control_and_entry_alike() {
+    for entry in &Table::get().entries {
+        let among = function(entry.probe, &format!("{}_among", entry.symbol()));
+        let timed = function(entry.probe, &format!("{}_timed", entry.symbol()));
+        let (among, timed) = (between_stamps(&among), between_stamps(&timed));
+        assert_eq!((among.len(), timed.len()), (3, 3), "{}", entry.name);
+        let shapes = |code: &[Instruction]| code.iter().map(shape).collect::<Vec<_>>();
+        assert_eq!(mnemonics(among[0]), mnemonics(timed[0]), "{}", entry.name);
+        for part in [1, 2] {
+            let branchless = |code| shapes(code).into_iter().filter(|line| !line.starts_with("Call "));
+            assert!(
+                branchless(before_touch(entry.probe, among[part])).eq(branchless(timed[part])),
+                "{}",
+                entry.name
+            );
+        }
+        check_twins(entry, before_touch(entry.probe, among[1]), before_touch(entry.probe, among[2]), 1);
+    }
+}
+
+/// The instructions of a function with their lengths and registers, but without addresses, which differ from build to build.
+fn listing(probe: Probe, name: &str) -> String {
+    let line = |one: &Instruction| {
+        format!("{} {:?} {:?} {:?}", one.len(), one.code(), one.op0_register(), one.op1_register())
+    };
+    let lines: Vec<String> = function(probe, name).iter().map(line).collect();
+    let runs = lines.chunk_by(|a, b| a == b);
+    runs.map(|run| format!("{} x {}\n", run.len(), run[0])).collect()
+}
+
+#[test]
+fn without_a_footprint_the_timed_code_is_what_it_was_before_there_were_any() {
+    for (probe, name) in [(Probe::Probe64, "syscall_x86_64_timed"), (Probe::Probe32, "int80_i386_timed")] {
+        let path =
+            std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../tests/timed/{name}.txt"));
+        let kept = std::fs::read_to_string(path).unwrap();
+        assert_eq!(listing(probe, name), kept, "{name}: earlier figures are those of other code");
     }
 }
 

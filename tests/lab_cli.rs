@@ -98,6 +98,29 @@ fn a_plan_is_printed_and_nothing_started() {
 }
 
 #[test]
+fn what_no_count_of_instructions_shows_is_refused() {
+    let folder = with_qemu("cat \"$STREAM\"", &session(abi::LAB_END_EXITED, [0; 4]));
+    let output = kentry(
+        folder.path(),
+        &["lab", "--accel", "tcg", "--entry", "call", "--footprint", "64", "--no-save"],
+    );
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(
+        said.contains("--footprint: here instructions are counted") && said.contains("kentry measure"),
+        "{said}"
+    );
+    assert!(output.stdout.is_empty());
+
+    let plan = here(&["lab", "--dry-run", "--entry", "call", "--footprint", "0", "--footprint", "8,512"]);
+    let plan = text(&plan.stdout);
+    assert!(
+        plan.contains("in 8 boots") && plan.contains(" 64 8 512\n") && plan.contains(" 64 0 0\n"),
+        "{plan}"
+    );
+}
+
+#[test]
 fn a_seed_is_drawn_for_times_and_counts_repeat() {
     let seed = |words: &[&str]| {
         let plan = here(&[&["lab", "--dry-run", "--entry", "call"], words].concat());
@@ -169,6 +192,9 @@ fn what_there_is_not_is_wrong_usage() {
         (&["--timeout", "0"], "must be more than 0"),
         (&["--cpu-model", "help"], "not the name of a processor"),
         (&["--bochs", "--accel", "kvm"], "cannot be used with"),
+        (&["--iso", "x", "--footprint", "64"], "cannot be used with"),
+        (&["--footprint", "1025"], "is no number of pages from 0 to 1024"),
+        (&["--footprint", "curve"], "name rows with --entry or --operation"),
         (&["--iso", "x", "--format", "json"], "cannot be used with"),
         (&["--dry-run", "--format", "csv"], "text or json, not as csv"),
     ] {

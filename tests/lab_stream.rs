@@ -71,7 +71,7 @@ fn arguments(words: &[&str]) -> LabArgs {
 }
 
 fn plan(words: &[&str]) -> LabPlan<'static> {
-    LabPlan::new(Table::get(), &arguments(words).options()).unwrap()
+    LabPlan::new(Table::get(), &arguments(words).options().unwrap()).unwrap()
 }
 
 fn with_limits(

@@ -27,6 +27,7 @@ fn compare_for(arms: [&str; 2], budget: f64, timeout: Duration) -> (Result<Arms,
     let rows = select::rows(Table::get(), Kernel::Linux, &words(&ROWS), &words(&OPERATIONS)).unwrap();
     let plan = HostPlan {
         rows,
+        footprints: Vec::new(),
         cpus: CpuChoice::Quiet,
         budget: Duration::from_secs_f64(budget),
         strict_budget: true,

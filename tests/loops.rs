@@ -59,6 +59,7 @@ fn by_samples(probe: Probe, of: &LoopRequest) -> f64 {
         cpu: of.cpu,
         path: false,
         samples: abi::BLOCK_SAMPLES,
+        footprint: record::Footprint::NONE,
     };
     let records = host().measure(probe, cpu(), &request).unwrap();
     let samples: Vec<Sample> = records

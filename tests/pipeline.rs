@@ -9,7 +9,7 @@ use document::{Document, Identity, Outcome, Row, Timing};
 use environment::CoreType;
 use measure::{CpuChoice, Earlier, Here, HostPlan, Setting, measure, select};
 use process::{Errno, Error, Phase};
-use record::{Failure, Payload, Record, Verdict, abi};
+use record::{Failure, Footprint, Payload, Record, Verdict, abi};
 use simulated::*;
 use simulator::{Company, Cost, Counter, Cpu, Machine, Model, Neighbour, Subject};
 use stats::{Cycles, NoiseKind};
@@ -101,6 +101,40 @@ fn every_row_of_the_table_comes_out_as_it_truly_costs() {
 }
 
 /// Whole runs of all rows: 4 in the inner loop, 20 in `make test`.
+#[test]
+fn an_entry_among_a_footprint_costs_what_it_evicts_besides() {
+    for company in [Company::QUIET, Company::MIXED] {
+        let footprints: Vec<Footprint> =
+            ["0", "1", "64", "1024", "8,512"].map(|text| text.parse().unwrap()).into();
+        let evicting = |row| Subject {
+            evicts: if row == ids("syscall-x86_64", "none") { 9.0 } else { 0.0 },
+            ..Subject::from(cost(row))
+        };
+        let case = Case { footprints: footprints.clone(), budget: 4.0, ..Case::few(machine(11, &[company])) };
+        let document = case.costing(evicting).document();
+        assert_eq!(document.results.len(), 3 * footprints.len());
+        let mut figures = 0;
+        for row in &document.results {
+            let footprint = row.footprint().unwrap();
+            assert_eq!(row.configuration[document::FOOTPRINT], footprint.to_string());
+            assert!(
+                footprint == Footprint::NONE || row.throughput.is_none(),
+                "nothing is touched between bursts"
+            );
+            let evicted = if row.entry == "syscall-x86_64" { 9.0 } else { 0.0 };
+            if row.core_cycles.is_some() {
+                figures += 1;
+                assert_true(row, cost(ids_of(row)) + evicted * (footprint.pages + footprint.lines) as f64);
+            }
+        }
+        // Beside a neighbour there may be too few quiet rounds of the dearest.
+        assert!(figures >= if company == Company::QUIET { document.results.len() } else { 6 }, "{figures}");
+        let all: BTreeSet<_> =
+            document.results.iter().map(|row| document.identity(Table::get(), row)).collect();
+        assert_eq!(all.len(), document.results.len());
+    }
+}
+
 fn whole_runs() -> u64 {
     let asked = std::env::var("KENTRY_SIMULATED_RUNS").ok().and_then(|text| text.parse().ok());
     (asked.unwrap_or(0) / 100).clamp(4, 20)
@@ -558,6 +592,7 @@ fn there_is_nothing_to_measure_on_without_a_cpu() {
     let rows = select::rows(Table::get(), Kernel::Linux, &["call".into()], &[]).unwrap();
     let plan = HostPlan {
         rows,
+        footprints: Vec::new(),
         cpus: CpuChoice::Quiet,
         budget: Duration::from_secs(1),
         strict_budget: false,

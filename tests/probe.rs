@@ -6,7 +6,7 @@ mod asked;
 
 use asked::{cpu, host, request, skipped, verdict, with_time};
 use host::Executor;
-use record::{Failure, Payload, Record, Request, Sample, Verdict, abi};
+use record::{Failure, Footprint, Payload, Record, Request, Sample, Verdict, abi};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -331,4 +331,58 @@ fn the_first_sample_of_a_block_was_slow() {
     };
     let (first, later) = (usual(first), usual(later));
     assert!(first < later * 1.25, "the first samples took {first}, later ones {later}");
+}
+
+/// A request for a footprint.
+fn among(entry: &str, operation: &str, footprint: Footprint) -> (Probe, Request) {
+    let (probe, request) = request(entry, operation);
+    (probe, Request { footprint, bursts: 0, path: false, ..request })
+}
+
+#[test]
+fn an_entry_is_measured_among_pages_and_lines() {
+    let most = Footprint { pages: abi::MAX_PAGES, lines: abi::MAX_LINES };
+    let footprints =
+        [Footprint::pages(1), Footprint { pages: 0, lines: 1 }, Footprint { pages: 3, lines: 70 }, most];
+    for (entry, operation) in [
+        ("syscall-x86_64", "getppid"),
+        ("page-fault", "minor-fault"),
+        ("ud", "signal"),
+        ("int80-i386", "getppid"),
+    ] {
+        let mut controls = Vec::new();
+        for footprint in footprints {
+            let (probe, request) = among(entry, operation, footprint);
+            let records = match host().measure(probe, cpu(), &request) {
+                Ok(records) => records,
+                Err(failure) if is_not_executed(probe, &failure) => return skipped(NO_32_BIT),
+                Err(failure) => panic!("{entry}: {failure}"),
+            };
+            assert_eq!(verdict(&records).outcome, abi::OUTCOME_OK, "{entry} among {footprint}");
+            let samples = records.iter().filter_map(|record| match &record.payload {
+                Payload::Samples(samples) => Some(samples),
+                _ => None,
+            });
+            let samples: Vec<Sample> = samples.flatten().copied().collect();
+            controls.push(shortest(&samples, 1));
+        }
+        // All loads are made: each waits for the one before it, and takes some cycles at least.
+        let [first, .., last] = controls.as_slice() else { unreachable!() };
+        let loads = most.pages + most.lines;
+        assert!(last - first > loads, "{entry}: {loads} loads take {last} ticks, one takes {first}");
+    }
+}
+
+#[test]
+fn a_footprint_beyond_its_bounds_or_between_bursts_is_refused() {
+    let refused = |place: u64, request: Request| {
+        let found = verdict(&host().run(Probe::Probe64, cpu(), &request.arguments()).unwrap());
+        assert_eq!((found.outcome, found.cause), (abi::OUTCOME_ERROR, abi::CAUSE_REQUEST), "{request:?}");
+        assert_eq!(found.detail[0], place, "{request:?}");
+    };
+    let (_, request) = among("call", "none", Footprint::NONE);
+    let with = |pages, lines| Request { footprint: Footprint { pages, lines }, ..request };
+    refused(abi::REQUEST_PAGES, with(abi::MAX_PAGES + 1, 0));
+    refused(abi::REQUEST_LINES, with(0, abi::MAX_LINES + 1));
+    refused(abi::REQUEST_BURSTS, Request { bursts: 1, ..with(0, 1) });
 }

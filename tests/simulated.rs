@@ -6,7 +6,7 @@ use document::Document;
 use environment::{CoreType, Environment};
 use host::{Executor, Interrupt};
 use measure::{CpuChoice, Earlier, Here, HostPlan, Setting, measure, select};
-use record::{Failure, Record};
+use record::{Failure, Footprint, Record};
 use simulator::{Company, Cpu, Machine, Model, Neighbour, Subject};
 use std::time::Duration;
 use table::{Kernel, Probe, Table};
@@ -57,6 +57,7 @@ pub struct Case {
     pub change: Box<Change>,
     pub entries: Vec<String>,
     pub operations: Vec<String>,
+    pub footprints: Vec<Footprint>,
     pub cpus: CpuChoice,
     pub cores: Vec<CoreType>,
     pub budget: f64,
@@ -77,6 +78,7 @@ impl Case {
             change: Box::new(|_, records| Ok(records)),
             entries: Vec::new(),
             operations: Vec::new(),
+            footprints: Vec::new(),
             cpus: CpuChoice::Quiet,
             cores,
             budget: 2.0,
@@ -110,6 +112,7 @@ impl Case {
         let rows = select::rows(Table::get(), Kernel::Linux, &self.entries, &self.operations).unwrap();
         let plan = HostPlan {
             rows,
+            footprints: self.footprints,
             cpus: self.cpus,
             budget: Duration::from_secs_f64(self.budget),
             strict_budget: self.strict,

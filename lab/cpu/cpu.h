@@ -74,6 +74,8 @@ void gate_to_stub(unsigned vector);
 /* With ibt=on, stubs are those that begin with endbr64: points all gates that lead to a stub at it. */
 void gates_land(void);
 void gate_to_path(unsigned vector, uint64_t path, int is_trap_gate);
+/* Whether programs may raise VECTOR_SOFTWARE by int. */
+void gate_opens(int to_programs);
 /* Points the call gates and the LDT's at their paths. */
 void gates_to_paths(uint64_t x86_64, uint64_t i386);
 

@@ -95,9 +95,14 @@ static void set_system_descriptor(unsigned selector, const void *base, unsigned 
 	gdt[selector / 8 + 1] = address >> 32;
 }
 
-/* The two vectors that programs may use with int; only the processor raises the others. */
+/* Whether programs may use VECTOR_SOFTWARE with int, too. */
+static int is_software_open;
+
+/* The two vectors that programs may always use with int; only the processor raises the others. */
 static unsigned privilege_of(unsigned vector)
 {
+	if (vector == VECTOR_SOFTWARE)
+		return is_software_open ? USER : 0;
 	return vector == VECTOR_BREAKPOINT || vector == VECTOR_INT80 ? USER : 0;
 }
 
@@ -114,6 +119,12 @@ void gate_to_stub(unsigned vector)
 	for (unsigned i = 0; i < sizeof(ist_vectors); i++)
 		if (ist_vectors[i] == vector)
 			idt[vector].ist = (uint8_t)(i + 1);
+}
+
+void gate_opens(int to_programs)
+{
+	is_software_open = to_programs;
+	gate_to_stub(VECTOR_SOFTWARE);
 }
 
 /* An NMI may come meanwhile: only what differs is written, at once. */

@@ -5,6 +5,7 @@
 #include "serial/serial.h"
 #include "time/clock.h"
 #include "time/tick.h"
+#include "user/thread.h"
 #include "user/user.h"
 
 #define SIGILL	4
@@ -145,6 +146,18 @@ static void tick(const struct frame *frame)
 		program_may_be_runaway();
 }
 
+/*
+ * A program's own; no APIC waits for its end. Where programs cannot raise it, it is a stray. One that comes while they can is taken for
+ * theirs, and without its end holds off strays of its priority and below, but not the tick.
+ */
+static void software_interrupt(void)
+{
+	if (current->serves)
+		current->interrupts++;
+	else
+		stray_came(VECTOR_SOFTWARE);
+}
+
 void exception(struct frame *frame)
 {
 	switch (frame->vector) {
@@ -156,6 +169,9 @@ void exception(struct frame *frame)
 		break;
 	case VECTOR_TICK:
 		tick(frame);
+		break;
+	case VECTOR_SOFTWARE:
+		software_interrupt();
 		break;
 	case VECTOR_NMI: /* a button or a watchdog; this kernel requests none */
 		stray_came(VECTOR_NMI);

@@ -49,6 +49,7 @@ static void point_for_program(void)
 	point_exception(VECTOR_DIVIDE, path_div0_x86_64, path_div0_i386);
 	point_exception(VECTOR_BREAKPOINT, path_int3_x86_64, path_int3_i386);
 	point_exception(VECTOR_INVALID, path_ud_x86_64, path_ud_i386);
+	gate_opens(exceptions_serve);
 }
 
 void hardware_point(void)

@@ -94,8 +94,13 @@ volatile void *tables_map_device(uint64_t physical, uint64_t bytes, unsigned kin
 struct address_space;
 /* An empty lower half, and the kernel's upper half. From the first on, that has no new top-level entries. */
 void tables_new_space(struct address_space *made);
-/* Gives back what its lower half has, pages and tables. It must not be the current one. */
+/* Gives back what its lower half has, pages and tables; of a copy the tables. It must not be the current one. */
 void tables_end_space(struct address_space *ended);
+/*
+ * Copies the current one's lower half to a new one's: the tables, down to the entries of pages, which both then have, and neither
+ * may write. 0, or -ENOMEM with some of it copied. tables_flush must follow.
+ */
+int tables_copy(struct address_space *to);
 /* 0 once there are the page tables that an address of a program needs, so that tables_map of it cannot fail; or -ENOMEM. */
 int tables_prepare(uint64_t address);
 /* 0, or -ENOMEM. Behind the last of several changes, this and tables_unmap need tables_flush, or tables_flush_kernel. */
@@ -164,14 +169,16 @@ struct address_space {
 		   sizeof(uint64_t)]; /* two: the kernel's; in the next page programs', under isolation */
 	struct pcid pcid;
 	int is_used;
+	int is_copy;		     /* its pages are those of another, which outlives it */
+	struct address_space *other; /* null until space_other is called */
 	int bits;
 	uint64_t end;	  /* of addresses */
 	uint64_t map_top; /* mmap looks for room below */
 	uint64_t break_start, break_now;
 	uint64_t minor_faults;
-	int read_implies_execute;     /* what a program may read it may execute, as its file demands */
-	struct area areas[MAX_AREAS]; /* in order of addresses */
+	int read_implies_execute; /* what a program may read it may execute, as its file demands */
 	unsigned area_count;
+	struct area areas[MAX_AREAS]; /* in order of addresses */
 };
 extern struct address_space *space;	  /* the current one */
 extern struct address_space kernel_space; /* nothing but the kernel; current while no program runs */
@@ -182,6 +189,13 @@ void space_enter(struct address_space *to);
 void space_end(struct address_space *ended);
 void space_end_all(void);
 void space_new(int bits, uint64_t map_top); /* makes one, and enters it; there are MOST_THREADS */
+/*
+ * A copy of the current one, as fork makes it: tables and areas of its own, the same pages, which neither may write. It must end
+ * before the program goes on: who writes to a page then has it alone. Null when there is none left, or no memory.
+ */
+struct address_space *space_copy(void);
+/* One with nothing in it, to be switched to; it ends with the current one. Null when there is none left. */
+struct address_space *space_other(void);
 /*
  * Adds an area, page-aligned, replacing what is there. Its pages come when they are touched: copied from `source`, or
  * zero. 0, -ENOMEM, -EINVAL.

@@ -29,6 +29,9 @@ void space_enter(struct address_space *to)
 
 void space_end(struct address_space *ended)
 {
+	if (ended->other)
+		space_end(ended->other);
+	ended->other = 0;
 	tables_end_space(ended);
 	ended->is_used = 0;
 }
@@ -41,19 +44,21 @@ void space_end_all(void)
 	pcids_forget();
 }
 
+/* Null when all are in use. */
 static struct address_space *unused(void)
 {
 	for (unsigned i = 0; i < MOST_THREADS; i++)
 		if (!spaces[i].is_used)
 			return &spaces[i];
-	panic("more address spaces than threads");
+	return 0;
 }
 
-void space_new(int bits, uint64_t map_top)
+/* Makes an empty one. */
+static void set_up(struct address_space *made, int bits, uint64_t map_top)
 {
-	struct address_space *made = unused();
-
 	made->is_used = 1;
+	made->is_copy = 0;
+	made->other = 0;
 	made->bits = bits;
 	made->end = bits == 64 ? USER_END_64 : USER_END_32;
 	made->map_top = map_top;
@@ -62,7 +67,45 @@ void space_new(int bits, uint64_t map_top)
 	made->area_count = 0;
 	made->pcid.generation = 0;
 	tables_new_space(made);
+}
+
+void space_new(int bits, uint64_t map_top)
+{
+	struct address_space *const made = unused();
+
+	if (!made)
+		panic("more address spaces than threads");
+	set_up(made, bits, map_top);
 	space_enter(made);
+}
+
+struct address_space *space_other(void)
+{
+	if (!space->other) {
+		space->other = unused();
+		if (space->other)
+			set_up(space->other, space->bits, space->map_top);
+	}
+	return space->other;
+}
+
+struct address_space *space_copy(void)
+{
+	struct address_space *const made = unused();
+
+	if (!made)
+		return 0;
+	set_up(made, space->bits, space->map_top);
+	made->is_copy = 1;
+	made->area_count = space->area_count;
+	__builtin_memcpy(made->areas, space->areas, space->area_count * sizeof(space->areas[0]));
+	const int problem = tables_copy(made);
+	tables_flush(); /* the program's pages may not be written from here on */
+	if (problem) {
+		space_end(made);
+		return 0;
+	}
+	return made;
 }
 
 static struct area *area_at(uint64_t address)
@@ -131,6 +174,8 @@ long space_remove(uint64_t start, uint64_t bytes)
 	const long problem = cut_out(start, bytes);
 	if (problem)
 		return problem;
+	if (space_is_free(start, bytes))
+		return 0;
 	for (unsigned i = 0; i < space->area_count; i++) {
 		if (is_within(&space->areas[i], start, bytes))
 			drop_pages(space->areas[i].start, space->areas[i].end);
@@ -427,11 +472,16 @@ int space_fault(uint64_t address, uint64_t error)
 	if (!area || !allows(area, error))
 		return 0;
 	const int was_there = tables_find(page, &physical, &rights);
-	if (was_there && !(error & FAULT_WRITE && page_is_for_good(physical) && !area->pages))
+	const int is_shared = was_there && error & FAULT_WRITE && !(error & FAULT_SHADOW) && !area->pages;
+	/* Shared with a copy of this address space, which has ended. */
+	const int is_own_again = is_shared && !page_is_for_good(physical) && !(rights & MAP_WRITE);
+	if (was_there && !is_own_again && !(is_shared && page_is_for_good(physical)))
 		return 0; /* the fault has another cause */
 	space->minor_faults++;
 	rights = rights_of(area->protection);
-	if (area->pages)
+	if (is_own_again)
+		;
+	else if (area->pages)
 		physical = kernel_to_physical((uint64_t)area->pages + (page - area->start));
 	else if (error & FAULT_WRITE || area->protection & PROTECT_SHADOW)
 		physical = own_page(area, page);

@@ -166,8 +166,10 @@ void tables_init(const struct range *memory, unsigned count)
 	map_kernel(KERNEL_TOP, kernel_start, text_end, MAP_EXECUTE);
 	map_kernel(KERNEL_TOP, text_end, rodata_end, 0);
 	map_kernel(KERNEL_TOP, rodata_end, kernel_end, MAP_WRITE);
-	must_map(KERNEL_TOP, UNTRAIN_PAGE, 0, kernel_to_physical((uint64_t)returns_page) | bits_of(MAP_EXECUTE));
-	must_map(KERNEL_TOP, SAFE_RETURN_PAGE, 0, kernel_to_physical((uint64_t)returns_page) | bits_of(MAP_EXECUTE));
+	must_map(KERNEL_TOP, UNTRAIN_PAGE, 0,
+		 kernel_to_physical((uint64_t)returns_page) | bits_of(MAP_EXECUTE));
+	must_map(KERNEL_TOP, SAFE_RETURN_PAGE, 0,
+		 kernel_to_physical((uint64_t)returns_page) | bits_of(MAP_EXECUTE));
 	map_kernel(PROGRAM_TOP, trampoline_start, trampoline_end, MAP_EXECUTE);
 	map_kernel(PROGRAM_TOP, cpu_area_start, cpu_area_end, MAP_WRITE);
 	kernel_cr3 = kernel_to_physical((uint64_t)KERNEL_TOP);
@@ -193,15 +195,15 @@ void tables_new_space(struct address_space *made)
 }
 
 /* A page that nobody may access is still there, though its entry is not present. */
-static void give_back(const uint64_t *table, unsigned entries, unsigned level)
+static void give_back(const uint64_t *table, unsigned entries, unsigned level, int has_pages)
 {
 	for (unsigned i = 0; i < entries; i++) {
 		const uint64_t physical = table[i] & PTE_ADDRESS;
 
 		if (!table[i])
 			continue;
-		if (level)
-			give_back(physical_to_virtual(physical), ENTRIES, level - 1);
+		if (level > !has_pages)
+			give_back(physical_to_virtual(physical), ENTRIES, level - 1, has_pages);
 		if (!page_is_for_good(physical))
 			page_free(physical);
 	}
@@ -209,7 +211,56 @@ static void give_back(const uint64_t *table, unsigned entries, unsigned level)
 
 void tables_end_space(struct address_space *ended)
 {
-	give_back(ended->tops[0], FIRST_OF_KERNEL, 3);
+	give_back(ended->tops[0], FIRST_OF_KERNEL, 3, !ended->is_copy);
+}
+
+/*
+ * The entries of pages from an address on: what could be written is shared from here on, and nobody writes it. It is not dirty either:
+ * what is dirty and not to be written is a shadow stack (SDM vol. 1, 17.3.1), which stays what it is.
+ */
+static void copy_pages(uint64_t *from, uint64_t *to, uint64_t address)
+{
+	for (unsigned i = 0; i < ENTRIES; i++, address += PAGE) {
+		if (from[i] & PTE_WRITE) {
+			set_entry(&from[i], from[i] & ~(PTE_WRITE | PTE_DIRTY));
+			flush_page(address);
+		}
+		if (from[i])
+			set_entry(&to[i], from[i]);
+	}
+}
+
+/* The entries of tables from an address on, each of which gets a copy; 0 when there is no memory. */
+static int copy_tables(uint64_t *from, uint64_t *to, uint64_t address, unsigned level)
+{
+	const uint64_t span = 1ul << (12 + 9 * level);
+
+	for (unsigned i = 0; i < (level == 3 ? FIRST_OF_KERNEL : ENTRIES); i++, address += span) {
+		if (!from[i])
+			continue;
+		const uint64_t page = page_take();
+		if (!page)
+			return 0;
+		uint64_t *const below = physical_to_virtual(from[i] & PTE_ADDRESS);
+		uint64_t *const copy = physical_to_virtual(page);
+		TLB_NOTE(TLB_CLEAR, (uint64_t)copy, PAGE);
+		set_entry(&to[i], page | PTE_PRESENT | PTE_WRITE | PTE_USER);
+		if (level == 1)
+			copy_pages(below, copy, address);
+		else if (!copy_tables(below, copy, address, level - 1))
+			return 0;
+	}
+	return 1;
+}
+
+int tables_copy(struct address_space *to)
+{
+	const int is_whole = copy_tables(KERNEL_TOP, to->tops[0], 0, 3);
+
+	for (unsigned i = 0; i < FIRST_OF_KERNEL; i++)
+		if (to->tops[0][i])
+			set_entry(&to->tops[1][i], to->tops[0][i]);
+	return is_whole ? 0 : -ENOMEM;
 }
 
 int tables_prepare(uint64_t address)

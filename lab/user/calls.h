@@ -95,6 +95,11 @@ long call_mprotect(word address, word bytes, word protection);
 long call_mremap(word address, word bytes, word new_bytes, word flags, word new_address);
 long call_madvise(word address, word bytes, word advice);
 
+/* calls_space.c: the lab's own, each a thing that a kernel does to address spaces, and nothing else. */
+long call_copy_space(void);
+long call_switch(void);
+long call_map_unmap(void);
+
 /* calls_file.c */
 long call_read(word file, word to, word bytes);
 long call_write(word file, word from, word bytes);

@@ -23,7 +23,9 @@ struct thread {
 	struct frame start; /* its registers when it begins */
 	int bits, serves;
 	int is_alive;
-	uint32_t id; /* what getpid says */
+	uint32_t id;	     /* what getpid says */
+	uint64_t interrupts; /* VECTOR_SOFTWARE, how often it has come */
+	uint64_t switches;   /* of address spaces, that it has asked for */
 	struct signals signals;
 	struct timers timers;
 	struct limits limits;

@@ -11,6 +11,7 @@
 #define NR_PRCTL	   172
 #define NR_RT_SIGACTION	   174
 #define NR_SIGALTSTACK	   186
+#define NR_MADVISE	   219
 #define NR_GETPPID	   64
 #define NR_GETRUSAGE	   77
 #define NR_EXIT_GROUP	   252

@@ -155,6 +155,7 @@ impl Script {
             cpu: abi::LAB_CPU,
             path: false,
             samples,
+            footprint: record::Footprint::NONE,
         };
         let arguments = request.arguments();
         self.lines.push(Line::Run { file: entry.probe.name().into(), arguments });
@@ -219,11 +220,6 @@ impl Script {
     pub fn list(&mut self, path: &str) -> usize {
         self.lines.push(Line::Listing(path.into()));
         self.label(format!("listing {path}"))
-    }
-
-    /// Steps without effect are executed without their feature, from here on.
-    pub fn harmless(&mut self) {
-        self.lines.push(Line::Harmless);
     }
 
     /// Where paths begin in their slots is drawn from this.

@@ -264,6 +264,7 @@ fn plan(rows: usize) -> Plan {
                 cpu: abi::LAB_CPU,
                 path: false,
                 samples: 3,
+                footprint: record::Footprint::NONE,
             };
             let arguments = request.arguments();
             lines.push(Line::Run { file: entry.probe.name().into(), arguments });

@@ -351,6 +351,8 @@ const FLUSHES: &[(&str, &str, Found)] = &[
     ("space_protect", "tables_flush", PLAIN),
     ("space_forget", "tables_flush", PLAIN),
     ("space_fault", "tables_flush", PLAIN),
+    ("space_copy", "tables_flush", PLAIN),
+    ("copy_pages", "flush_page", BY_INVLPG),
     ("tables_map", "flush_page", BY_INVLPG),
     ("tables_unmap", "flush_page", BY_INVLPG),
     ("vsyscall_configure", "tables_flush_kernel", GLOBAL),

@@ -16,6 +16,12 @@
 #define NR_MADVISE	28
 #define NR_EXIT		60
 #define NR_GETTIMEOFDAY 96
+#define NR_GETRUSAGE	98
+#define NR_COPY_SPACE	508
+#define NR_SWITCH	509
+#define NR_MAP_UNMAP	510
+
+#define RUSAGE_MINFLT 8
 
 #define NOTHING	     0
 #define READ	     1
@@ -120,6 +126,54 @@ static void write_what_was_read(void)
 	check(*first == 1 && *second == 8);
 }
 
+static uint64_t faults(void)
+{
+	static uint64_t usage[18];
+
+	check(!call(NR_GETRUSAGE, 0, (uint64_t)usage, 0, 0, 0));
+	return usage[RUSAGE_MINFLT];
+}
+
+/* Each page faults once when it is written, by the program or for it, and has what was in it; what is only read does not fault. */
+static void write_what_was_copied(void)
+{
+	fill(0, 4);
+	check(!call(NR_MPROTECT, AT(3), PAGE, READ, 0, 0));
+	for (unsigned i = 0; i < 2; i++) {
+		check(!call(NR_COPY_SPACE, 0, 0, 0, 0, 0));
+		/* The stack's page, and that of the counts. */
+		faults();
+		const uint64_t before = faults();
+		check(*word(AT(0)) == 1 + i && *word(AT(1)) != 0 && *word(AT(2)) == 3 && *word(AT(3)) == 4);
+		check(faults() == before);
+		*word(AT(0)) = 2 + i;
+		check(faults() == before + 1);
+		*word(AT(0)) = 2 + i;
+		check(!call(NR_GETTIMEOFDAY, AT(1), 0, 0, 0, 0) && *word(AT(1)) > 2);
+		check(faults() == before + 2 && *word(AT(0)) == 2 + i);
+	}
+	/* What was copied can be given back, protected and moved. */
+	check(!call(NR_COPY_SPACE, 0, 0, 0, 0, 0) && !call(NR_COPY_SPACE, 0, 0, 0, 0, 0));
+	check(!call(NR_MUNMAP, AT(1), PAGE, 0, 0, 0));
+	check(map(AT(1), 1, READ_WRITE, FIXED) > 0 && *word(AT(1)) == 0 && *word(AT(2)) == 3);
+	check(!call(NR_MPROTECT, AT(3), PAGE, READ_WRITE, 0, 0));
+	*word(AT(3)) += 1;
+	check(call(NR_MREMAP, AT(2), 2 * PAGE, 2 * PAGE, MOVES, AT(8)) == (long)AT(8));
+	*word(AT(8)) += 1;
+	check(*word(AT(8)) == 4 && *word(AT(9)) == 5);
+}
+
+/* More often than there are pages, and identifiers of address spaces. */
+static void visit(void)
+{
+	fill(0, 2);
+	for (unsigned i = 0; i < 40; i++) {
+		check(!call(NR_SWITCH, 0, 0, 0, 0, 0) && *word(AT(1)) == 2 + i);
+		*word(AT(1)) = 3 + i;
+		check(!call(NR_MAP_UNMAP, 0, 0, 0, 0, 0) && *word(AT(0)) == 1);
+	}
+}
+
 /* The kernel has no room for the parts that a move leaves of an area: then it must not move. */
 static void move_without_room(void)
 {
@@ -156,6 +210,8 @@ void _start(void)
 	move();
 	shrink();
 	write_what_was_read();
+	write_what_was_copied();
+	visit();
 	move_without_room();
 	for (;;)
 		call(NR_EXIT, 0, 0, 0, 0, 0);

@@ -32,6 +32,11 @@ _start:	movabs	$IO_APIC, %rdx
 	.org	NMI_AT
 	push	%rax
 	push	%rdx
+	/* For a while that differs from NMI to NMI, so that these do not come at the same places in each turn of a program. */
+	rdtsc
+	and	$0x3f, %eax
+1:	dec	%eax
+	jns	1b
 	mov	16(%rsp), %rax
 	sub	$PATHS_START, %rax
 	cmp	$PATHS_BYTES, %rax

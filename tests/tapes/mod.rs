@@ -152,6 +152,7 @@ pub fn request(line: &str) -> Request {
         cpu: number(abi::REQUEST_CPU),
         path: number(abi::REQUEST_PATH) == 1,
         samples: number(abi::REQUEST_SAMPLES),
+        footprint: record::Footprint { pages: number(abi::REQUEST_PAGES), lines: number(abi::REQUEST_LINES) },
     }
 }
 

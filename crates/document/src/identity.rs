@@ -1,6 +1,6 @@
 //! Which rows of different documents are the same.
 
-use crate::{Document, Row};
+use crate::{Document, FOOTPRINT, Row};
 use environment::CoreType;
 use std::collections::BTreeMap;
 use table::{Entry, Operation, Table};
@@ -18,6 +18,8 @@ pub struct Identity {
     switches: BTreeMap<Tag, String>,
     /// The kind of core, where the machine has several.
     core: Option<String>,
+    /// What was touched behind every use; none if nothing was.
+    footprint: Option<String>,
 }
 
 /// What names something of the table.
@@ -41,11 +43,12 @@ impl Identity {
             operation: Tag::Id(operation.id),
             switches: BTreeMap::new(),
             core: None,
+            footprint: None,
         }
     }
 
     /// The same entry and operation in no configuration: what rows have in common that are compared although, or because, their
-    /// configurations differ.
+    /// configurations differ. Another footprint is something else.
     pub fn alone(self) -> Identity {
         Identity { switches: BTreeMap::new(), core: None, ..self }
     }
@@ -57,7 +60,7 @@ fn written(table: &Table, name: &str, value: &str) -> String {
     known.unwrap_or_else(|| value.to_string())
 }
 
-/// The key of a row's configuration that names the kind of core; all others are switches.
+/// The key of a row's configuration that names the kind of core; all others but [`FOOTPRINT`] are switches.
 const CORE: &str = "core";
 
 impl Document {
@@ -70,6 +73,7 @@ impl Document {
             operation: Tag::new(row.operation_id.or_else(of_operation), &row.operation),
             switches: self.switches(table, row),
             core: self.core(row),
+            footprint: row.configuration.get(FOOTPRINT).filter(|_| row.has_footprint()).cloned(),
         }
     }
 
@@ -81,7 +85,7 @@ impl Document {
     /// The switches that the row names, and those that it leaves out.
     fn switches(&self, table: &Table, row: &Row) -> BTreeMap<Tag, String> {
         let tag = |name: &str| Tag::new(table.switch(name).map(|switch| switch.id), name);
-        let named = row.configuration.iter().filter(|(name, _)| *name != CORE);
+        let named = row.configuration.iter().filter(|(name, _)| *name != CORE && *name != FOOTPRINT);
         let mut switches: BTreeMap<Tag, String> =
             named.map(|(name, value)| (tag(name), written(table, name, value))).collect();
         if self.is_of_lab() {
@@ -231,6 +235,20 @@ mod tests {
             in_lab(table, "trapgate-i386", &trap),
             "its entry needs that"
         );
+    }
+
+    #[test]
+    fn rows_with_different_footprints_are_different_rows() {
+        for kernel in Kernel::ALL {
+            let of = |configuration: &[(&str, &str)]| {
+                document(kernel).identity(Table::get(), &row("call", configuration))
+            };
+            assert_eq!(of(&[(FOOTPRINT, "0")]), of(&[]), "nothing is touched, whether it is said or not");
+            let all =
+                [of(&[]), of(&[(FOOTPRINT, "64")]), of(&[(FOOTPRINT, "64,1")]), of(&[(FOOTPRINT, "0,1")])];
+            assert!((0..4).all(|one| (0..one).all(|other| all[one] != all[other])));
+            assert_ne!(all[1].clone().alone(), all[0].clone().alone());
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! One entry and operation in one configuration.
 
+use record::Footprint;
 use serde::{Deserialize, Serialize};
 use stats::{
     Cost, Counts, Cycles, Instructions, Lines, Mode, Nanos, Noise, Spread, StoredDistribution, Ticks,
@@ -125,6 +126,10 @@ spelled_by_name! {
     Path: "path",
 }
 
+/// The key of a row's configuration that tells its footprint: pages and lines that were touched behind every use, `64` or
+/// `64,512`. Where it is not there, nothing was touched, as if it were `0`.
+pub const FOOTPRINT: &str = "footprint";
+
 /// One entry and operation, in one configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Row {
@@ -138,7 +143,8 @@ pub struct Row {
     pub operation_id: Option<u16>,
     /// Bitness of the process that used it.
     pub bits: u8,
-    /// All of the lab's switches, or the kind of core where several were measured; empty on a host otherwise.
+    /// All of the lab's switches, or the kind of core where several were measured; and [`FOOTPRINT`] where one was asked for.
+    /// Empty on a host otherwise.
     #[serde(default)]
     pub configuration: BTreeMap<String, String>,
     /// Where the figures come from.
@@ -196,9 +202,19 @@ impl Row {
         self.outcome != Outcome::Ok || self.counts.samples > 0
     }
 
-    /// Whether it is this row of the table, in whatever configuration.
+    /// Whether it is this row of the table, in whatever configuration, but without a footprint.
     pub fn is(&self, name: RowName) -> bool {
-        name.is(&self.entry, &self.operation)
+        name.is(&self.entry, &self.operation) && !self.has_footprint()
+    }
+
+    /// What was touched behind every use; `None` if the document says something else than pages and lines.
+    pub fn footprint(&self) -> Option<Footprint> {
+        self.configuration.get(FOOTPRINT).map_or(Some(Footprint::NONE), |text| text.parse().ok())
+    }
+
+    /// Whether something was touched: its figures are not those of the entry alone.
+    pub fn has_footprint(&self) -> bool {
+        self.footprint() != Some(Footprint::NONE)
     }
 
     /// A row that works, of a process of this bitness, of which nothing is known yet.
@@ -253,6 +269,18 @@ mod tests {
         let (plain, isolated) = (on(&[]), on(&[("pti", "on"), ("pcid", "off")]));
         assert_eq!([plain.in_words(), isolated.in_words()], ["call none", "call none pcid=off pti=on"]);
         assert!(plain.is(table::special::CALL) && isolated.is(table::special::CALL));
+    }
+
+    #[test]
+    fn a_row_among_a_footprint_is_not_the_rows_own() {
+        let among = |text| on(&[(FOOTPRINT, text)]);
+        assert_eq!(among("64").in_words(), "call none footprint=64");
+        assert!(on(&[]).is(table::special::CALL) && among("0").is(table::special::CALL));
+        for text in ["1", "0,512", "a page or two"] {
+            assert!(among(text).has_footprint() && !among(text).is(table::special::CALL), "{text}");
+        }
+        let read = [among("8,16").footprint(), on(&[]).footprint(), among("-1").footprint()];
+        assert_eq!(read, [Some(Footprint { pages: 8, lines: 16 }), Some(Footprint::NONE), None]);
     }
 
     #[test]

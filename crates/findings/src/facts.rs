@@ -23,12 +23,13 @@ impl<'a> Facts<'a> {
     }
 
     /// The row of an entry and operation, whatever became of it. Where several configurations were measured, it is a row of
-    /// the first, which on a host is the fastest kind of core: rows that are compared must be of one configuration.
+    /// the first, which on a host is the fastest kind of core: rows that are compared must be of one configuration. With a
+    /// footprint, a row does not tell what the entry costs.
     pub fn row(&self, entry: &str, operation: &str) -> Option<&'a Row> {
-        let rows = &self.document.results;
-        let configuration = &rows.first()?.configuration;
+        let mut rows = self.document.results.iter().filter(|row| !row.has_footprint());
         let is_asked = |row: &&Row| row.entry == entry && row.operation == operation;
-        rows.iter().filter(|row| row.configuration == *configuration).find(is_asked)
+        let configuration = &rows.clone().next()?.configuration;
+        rows.find(|row| row.configuration == *configuration && is_asked(row))
     }
 
     /// The same, if it answered rightly.

@@ -72,6 +72,7 @@ fn record(count: u64, time: Duration, blocks: u64) -> Vec<Run> {
             cpu: cpu as u64,
             path: false,
             samples: samples[row],
+            footprint: record::Footprint::NONE,
         };
         let at = start.elapsed();
         let records = host.measure(entry.probe, cpu, &request).unwrap();

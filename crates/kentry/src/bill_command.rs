@@ -83,6 +83,7 @@ fn measure_here(question: &Question, interrupt: &Interrupt) -> Result<Document, 
     let of_row = [&question.entry, &question.operation].map(|name| vec![name.clone()]);
     let plan = HostPlan {
         rows: measure::select::rows(Table::get(), Kernel::Linux, &of_row[0], &of_row[1])?,
+        footprints: Vec::new(),
         cpus: CpuChoice::Quiet,
         budget: HERE,
         strict_budget: false,

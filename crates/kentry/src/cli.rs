@@ -3,6 +3,7 @@
 use crate::bill_args::{BillArgs, bill_help, bill_timeout};
 use crate::compare_args::{BISECT_STATUS, COMPARE_STATUS, CompareArgs};
 use crate::error::Error;
+use crate::footprint_args::FootprintArgs;
 pub use crate::guest_args::Accel;
 use crate::guest_args::{GuestArgs, LAB_SECONDS};
 use crate::time_args::{TimeArgs, of_one_kind, with_default};
@@ -120,6 +121,9 @@ pub struct MeasureArgs {
     /// Only operations of this name, C function or glob (*, ?, [...]); may be given several times
     #[arg(short, long, value_name = "NAME", value_hint = ValueHint::Other)]
     pub operation: Vec<String>,
+    /// What is touched behind every use
+    #[command(flatten)]
+    pub footprint: FootprintArgs,
     /// How to measure
     #[command(flatten)]
     pub time: TimeArgs,
@@ -160,16 +164,19 @@ pub struct LabArgs {
     /// Measure with these switches of the kernel; each --set is one configuration, and all are shown side by side
     #[arg(short, long, value_name = "SWITCH=VALUE,...", value_hint = ValueHint::Other)]
     pub set: Vec<String>,
+    /// What is touched behind every use
+    #[command(flatten)]
+    pub footprint: FootprintArgs,
     /// What runs the kernel
     #[command(flatten)]
     pub guest: GuestArgs,
     /// Write a bootable image instead of measuring here; it measures a PC, shows the table on screen and serial line and,
     /// by UEFI, leaves it in a file on the stick
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["accel", "cpu_model", "timeout", "bochs", "exec", "dry_run", "format", "output", "no_save", "name", "tag"])]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["footprint", "accel", "cpu_model", "timeout", "bochs", "exec", "dry_run", "format", "output", "no_save", "name", "tag"])]
     pub iso: Option<PathBuf>,
     /// Print the path by which this entry runs through the kernel, as it is built: each step and its instructions; with two
     /// --set, side by side
-    #[arg(long, value_name = "ENTRY", value_hint = ValueHint::Other, conflicts_with_all = ["entry", "operation", "iso", "exec", "dry_run", "format", "verbose", "all", "no_save", "name", "tag"])]
+    #[arg(long, value_name = "ENTRY", value_hint = ValueHint::Other, conflicts_with_all = ["entry", "operation", "footprint", "iso", "exec", "dry_run", "format", "verbose", "all", "no_save", "name", "tag"])]
     pub listing: Option<String>,
     /// Run a static, single-threaded Linux program without files in the lab instead; all words after it are its arguments,
     /// and it reads this command's standard input, up to 64 MiB, unless that is a terminal
@@ -179,7 +186,7 @@ pub struct LabArgs {
         num_args = 1..,
         allow_hyphen_values = true,
         value_hint = ValueHint::FilePath,
-        conflicts_with_all = ["entry", "operation", "dry_run", "format", "output", "color", "verbose", "all", "no_save", "name", "tag"]
+        conflicts_with_all = ["entry", "operation", "footprint", "dry_run", "format", "output", "color", "verbose", "all", "no_save", "name", "tag"]
     )]
     pub exec: Vec<OsString>,
     /// With --exec: ud2, lock nop, int3 and div are system calls of the program, as for probes; stands before --exec
@@ -198,13 +205,17 @@ pub struct LabArgs {
 
 impl LabArgs {
     /// The options of the lab.
-    pub fn options(&self) -> Options {
-        Options {
+    ///
+    /// # Errors
+    /// [`Error::Usage`] when a curve is asked for, of rows that are not named.
+    pub fn options(&self) -> Result<Options, Error> {
+        Ok(Options {
             entry: self.entry.clone(),
             operation: self.operation.clone(),
             set: self.set.clone(),
+            footprints: self.footprint.all(!self.entry.is_empty() || !self.operation.is_empty())?,
             ..self.guest.options(LAB_SECONDS)
-        }
+        })
     }
 }
 
@@ -212,10 +223,11 @@ impl MeasureArgs {
     /// The plan of the measurement; `drawn` is the seed unless the command line names one.
     ///
     /// # Errors
-    /// [`Error::Usage`] when a name matches no row.
+    /// [`Error::Usage`] when a name matches no row, or a curve is asked for without names.
     pub fn plan<'a>(&self, table: &'a Table, drawn: u32) -> Result<HostPlan<'a>, Error> {
         let rows = measure::select::rows(table, Kernel::Linux, &self.entry, &self.operation)?;
-        Ok(self.time.plan(rows, MEASURE_BUDGET, drawn))
+        let footprints = self.footprint.all(!self.entry.is_empty() || !self.operation.is_empty())?;
+        Ok(HostPlan { footprints, ..self.time.plan(rows, MEASURE_BUDGET, drawn) })
     }
 }
 

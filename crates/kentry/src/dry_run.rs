@@ -3,6 +3,7 @@
 use crate::error::Error;
 use measure::lab::LabPlan;
 use measure::{Counter, CpuChoice, HostPlan, TableRow};
+use record::Footprint;
 use report::Format;
 use std::fmt::Write;
 
@@ -85,7 +86,7 @@ fn text(plan: &HostPlan) -> String {
     let mut text = format!(
         "{} rows for {} s{more} {}, seed {}, {} priority\n\
          a round on a quiet CPU: at most {} blocks of {} samples, {} bursts, {} ticks\n\n",
-        plan.rows.len(),
+        plan.measured(),
         plan.budget.as_secs_f64(),
         cpus(plan.cpus),
         plan.seed,
@@ -95,6 +96,10 @@ fn text(plan: &HostPlan) -> String {
         HostPlan::BURSTS,
         HostPlan::TICKS,
     );
+    if !plan.footprints.is_empty() {
+        let each: Vec<String> = plan.footprints.iter().map(Footprint::to_string).collect();
+        let _ = writeln!(text, "each with every footprint of these: {}\n", each.join(" "));
+    }
     for (entry, operation) in &plan.rows {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "{:10}  {:20}  {}", entry.probe.name(), entry.name, operation.name);
@@ -115,6 +120,7 @@ fn json(plan: &HostPlan) -> String {
         "longest_seconds": plan.longest().as_secs_f64(),
         "seed": plan.seed,
         "realtime": plan.realtime,
+        "footprints": plan.footprints.iter().map(Footprint::to_string).collect::<Vec<_>>(),
         "rows": plan.rows.iter().map(row_in_json).collect::<Vec<_>>(),
     });
     format!("{plan:#}\n")

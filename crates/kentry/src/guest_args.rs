@@ -49,6 +49,7 @@ impl GuestArgs {
             entry: Vec::new(),
             operation: Vec::new(),
             set: Vec::new(),
+            footprints: Vec::new(),
             accel: match self.accel {
                 Accel::Auto => measure::lab::Accel::Auto,
                 Accel::Kvm => measure::lab::Accel::Kvm,

@@ -25,15 +25,20 @@ const LAB_OUTPUT: usize = 256 << 20;
 /// The longest that the look at a CPU may take; it takes a millisecond.
 const LOOK_TIME: Duration = Duration::from_secs(1);
 
+/// Why an emulator's figures would say nothing of footprints.
+const NO_FOOTPRINT: &str = "--footprint: here instructions are counted, and what an entry evicts costs time, but no instruction; it \
+    needs KVM that runs the kernel natively (--accel kvm), or kentry measure on this Linux";
+
 /// Measures, prints the plan, or writes an image.
 pub fn measure(args: &LabArgs) -> Result<ExitCode, Error> {
     if let Some(word) = &args.listing {
         return list(args, word);
     }
-    let plan = LabPlan::new(Table::get(), &args.options())?;
+    let options = args.options()?;
+    let plan = LabPlan::new(Table::get(), &options)?;
     let target = Target::open(args.iso.as_deref().or(args.show.to.output.as_deref()))?;
     if args.iso.is_some() {
-        let limits = limits(&args.options(), &catch_interrupts()?);
+        let limits = limits(&options, &catch_interrupts()?);
         target.write(&image(&seeded(plan, args.guest.seed, Counter::Time), &limits)?)?;
         note(
             "the image boots a PC from a CD or a USB stick, by BIOS or UEFI; in an emulator, qemu-system-x86_64 -cdrom FILE",
@@ -41,7 +46,8 @@ pub fn measure(args: &LabArgs) -> Result<ExitCode, Error> {
         return Ok(ExitCode::SUCCESS);
     }
     if args.dry_run {
-        let counter = if args.guest.accel == Accel::Kvm { Counter::Time } else { Counter::Instructions };
+        let is_timed = args.guest.accel == Accel::Kvm || plan.has_footprints();
+        let counter = if is_timed { Counter::Time } else { Counter::Instructions };
         let format = args.show.to.format();
         let plan = seeded(plan, args.guest.seed, counter);
         target.write_report(format, &dry_run::lab_plan(&plan, counter, format)?)?;
@@ -49,7 +55,7 @@ pub fn measure(args: &LabArgs) -> Result<ExitCode, Error> {
     }
     let saving = Saving::prepare(&args.save, &mut note)?;
     let interrupt = catch_interrupts()?;
-    let document = in_lab(plan, &args.options(), args.guest.seed, &interrupt)?;
+    let document = in_lab(plan, &options, args.guest.seed, &interrupt)?;
     show(&document, &args.show, names_rows(&args.entry, &args.operation), (target, saving), &interrupt)
 }
 
@@ -89,6 +95,9 @@ pub fn on(
     let first = Reading::now();
     let version = emulator.version(&limits)?;
     let counter = emulator.machine().counter();
+    if counter == Counter::Instructions && plan.has_footprints() {
+        return Err(Error::Environment(NO_FOOTPRINT.into()));
+    }
     let native = counter == Counter::Time;
     let (host, scout) = if native { of_this_machine(interrupt)? } else { (None, None) };
     let tsc_hz = first.zip(Reading::now()).and_then(|(first, last)| first.tsc_hz(&last));
@@ -115,9 +124,9 @@ fn list(args: &LabArgs, word: &str) -> Result<ExitCode, Error> {
         return Err(Error::Usage("--listing takes two --set at most".into()));
     }
     let target = Target::open(args.show.to.output.as_deref())?;
-    let limits = limits(&args.options(), &catch_interrupts()?);
+    let limits = limits(&args.options()?, &catch_interrupts()?);
     // The same code is built wherever the kernel runs.
-    let emulator = choose(&args.options(), &limits, &mut |_| ())?;
+    let emulator = choose(&args.options()?, &limits, &mut |_| ())?;
     let listed = measure::lab::listing(entry, &path, &configurations, &emulator, &limits)?;
     target.write(listing::text(&path, &configurations.named, &listed)?.as_bytes())?;
     Ok(ExitCode::SUCCESS)
@@ -145,9 +154,9 @@ fn exec(args: &LabArgs, output: &mut Output) -> Result<u8, Refused> {
     }
     let program = Program::read(&args.exec)?;
     let interrupt = catch_interrupts()?;
-    let limits = lab::Limits { time: args.options().time, output: usize::MAX, interrupt };
+    let limits = lab::Limits { time: args.options()?.time, output: usize::MAX, interrupt };
     // The program's output does not depend on the machine, and standard error belongs to the program.
-    let emulator = choose(&args.options(), &limits, &mut |_| ()).map_err(Error::from)?;
+    let emulator = choose(&args.options()?, &limits, &mut |_| ()).map_err(Error::from)?;
     let input = standard_input(&limits)?;
     let running = Running {
         configurations: &configurations,

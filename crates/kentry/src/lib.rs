@@ -12,6 +12,7 @@ pub mod dry_run;
 pub mod error;
 pub mod exec;
 pub mod explain;
+pub mod footprint_args;
 pub mod gate_rules;
 pub mod guest_args;
 pub mod history;

@@ -165,7 +165,16 @@ fn in_lab(publication: &Publication, interrupt: &Interrupt) -> Result<Option<Doc
         return Ok(None);
     }
     let accel = measure::lab::Accel::Auto;
-    let options =
-        Options { entry, operation, set, accel, cpu_model: None, bochs: false, seed: 0, time: LAB_TIME };
+    let options = Options {
+        entry,
+        operation,
+        set,
+        footprints: Vec::new(),
+        accel,
+        cpu_model: None,
+        bochs: false,
+        seed: 0,
+        time: LAB_TIME,
+    };
     crate::lab_command::measured(&options, interrupt).map(Some)
 }

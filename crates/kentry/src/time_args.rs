@@ -31,6 +31,7 @@ impl TimeArgs {
     pub fn plan<'a>(&self, rows: Vec<TableRow<'a>>, usual: u32, drawn: u32) -> HostPlan<'a> {
         HostPlan {
             rows,
+            footprints: Vec::new(),
             cpus: self.cpus(),
             budget: self.budget.unwrap_or(Duration::from_secs(usual.into())),
             strict_budget: self.strict_budget,

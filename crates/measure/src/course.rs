@@ -7,7 +7,7 @@ use crate::row::{Row, TableRow};
 use crate::schedule::{Schedule, Wanted};
 use crate::scout::Lookout;
 use host::{Executor, Interrupt};
-use record::{Request, abi};
+use record::{Footprint, Request, abi};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use table::special;
@@ -74,7 +74,7 @@ impl Course {
         Course {
             cpu: lookout.cpus.now(),
             lookout,
-            schedule: Schedule::new(plan.rows.len(), seed, budget, longest, sentinel(plan)),
+            schedule: Schedule::new(plan.measured(), seed, budget, longest, sentinel(plan)),
             interrupt,
             part,
             start,
@@ -110,7 +110,9 @@ impl Course {
         // By the same block's chain, whose length in cycles is known well enough.
         let cost = row.rounds.last().and_then(|round| round.blocks.first()).and_then(|block| {
             let chain = block.chain / block.sound as f64;
-            Some(block.cost()? / chain * CYCLES_OF_A_CHAIN)
+            // A footprint's loads are in either interval.
+            let touched = if row.footprint == Footprint::NONE { 0.0 } else { 2.0 * block.control };
+            Some((block.cost()? + touched / block.sound as f64) / chain * CYCLES_OF_A_CHAIN)
         });
         let cost = cost.filter(|cost| cost.is_finite()).unwrap_or(0.0).max(0.0);
         let fitting = CYCLES_OF_A_BLOCK / (CYCLES_OF_A_SAMPLE + cost);
@@ -160,7 +162,8 @@ impl Course {
     }
 }
 
-/// The row that is measured from beginning to end, if it is measured.
+/// The row that is measured from beginning to end, if it is measured; of several footprints, the first.
 fn sentinel(plan: &HostPlan) -> Option<usize> {
-    plan.rows.iter().position(|(entry, operation)| special::BARE_SYSCALL.is(&entry.name, &operation.name))
+    let is_sentinel = |(entry, operation): &TableRow| special::BARE_SYSCALL.is(&entry.name, &operation.name);
+    plan.rows.iter().position(is_sentinel).map(|place| place * plan.footprints.len().max(1))
 }

@@ -50,7 +50,7 @@ pub fn measure<'a>(
         let lookout =
             Lookout::new(group, &here.environment, &here.earlier, parent).ok_or_else(Error::no_cpu)?;
         let course = Course::new(plan, lookout, here.interrupt.clone(), part, executor, true);
-        let most_rounds = MOST_ROUNDS / (plan.rows.len() * groups.len()).max(1);
+        let most_rounds = MOST_ROUNDS / (plan.measured() * groups.len()).max(1);
         drive(&mut Linux { executor, course, parent, most_rounds }, &mut of_group, progress);
         rows.append(&mut of_group);
     }
@@ -62,7 +62,14 @@ fn rows_of<'a>(plan: &HostPlan<'a>, group: &BTreeMap<usize, CoreType>, are_sever
     let kind = group.values().next().filter(|_| are_several);
     let configuration: BTreeMap<String, String> =
         kind.map(|kind| ("core".to_string(), kind.name().to_string())).into_iter().collect();
-    plan.rows.iter().map(|row| Row::new(*row, Counter::Time, configuration.clone())).collect()
+    let of_row = |row: &TableRow<'a>| {
+        let new = || Row::new(*row, Counter::Time, configuration.clone());
+        match plan.footprints.as_slice() {
+            [] => vec![new()],
+            footprints => footprints.iter().map(|footprint| new().among(*footprint)).collect(),
+        }
+    };
+    plan.rows.iter().flat_map(of_row).collect()
 }
 
 /// The host's Linux, measured on CPUs of one kind.
@@ -87,7 +94,7 @@ impl Measurer for Linux<'_> {
             cpu: cpu as u64,
             path: row.rounds.is_empty(),
             samples: self.course.samples(row),
-            ..HostPlan::request(row.row, self.course.lookout.cpus.longer(cpu))
+            ..HostPlan::request(row.row, self.course.lookout.cpus.longer(cpu)).among(row.footprint)
         };
         let at = self.course.at(self.executor);
         let answer = self.course.take(self.executor, row.row, cpu, &request)?;

@@ -1,7 +1,7 @@
 //! What to measure on this Linux. Made without touching the system.
 
 use crate::row::TableRow;
-use record::{Request, abi};
+use record::{Footprint, Request, abi};
 use std::time::Duration;
 
 /// Which CPUs to measure on.
@@ -30,6 +30,8 @@ impl CpuChoice {
 pub struct HostPlan<'a> {
     /// The rows, in the table's order.
     pub rows: Vec<TableRow<'a>>,
+    /// Each row is measured among each of these; where there are none, among nothing, and the document says nothing of it.
+    pub footprints: Vec<Footprint>,
     /// On which CPUs.
     pub cpus: CpuChoice,
     /// How long; but at least one round of every row is always taken.
@@ -55,7 +57,7 @@ impl HostPlan<'_> {
     /// Bursts of calls back to back in a round, at most.
     pub const BURSTS: u64 = 16;
 
-    /// What a probe is asked on CPUs whose rounds are so many times longer: whole blocks, the CPU and the parent as the probe finds
+    /// What a probe is asked on CPUs whose rounds are so many times longer: no footprint, whole blocks, the CPU and the parent as the probe finds
     /// them, and not the path.
     pub(crate) fn request((entry, operation): TableRow, longer: u64) -> Request {
         Request {
@@ -68,7 +70,13 @@ impl HostPlan<'_> {
             cpu: abi::REQUEST_ASK,
             path: false,
             samples: abi::BLOCK_SAMPLES,
+            footprint: Footprint::NONE,
         }
+    }
+
+    /// How many rows the document will have of each kind of core.
+    pub fn measured(&self) -> usize {
+        self.rows.len() * self.footprints.len().max(1)
     }
 
     /// The longest that it may take.

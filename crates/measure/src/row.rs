@@ -2,7 +2,7 @@
 
 use crate::drive::Answer;
 use document::{Counter, Outcome, Path, Timing};
-use record::{Failure, Payload, Record, Sample, abi};
+use record::{Failure, Footprint, Payload, Record, Sample, abi};
 use stats::Round;
 use std::collections::BTreeMap;
 use table::special::FIRST_SCREEN;
@@ -21,8 +21,11 @@ pub struct Row<'a> {
     pub row: TableRow<'a>,
     /// What the counter counts at this place.
     pub counter: Counter,
-    /// The lab's switches, or the kind of core, that tell it from other rows of the same entry and operation.
+    /// The lab's switches, or the kind of core, that tell it from other rows of the same entry and operation; and the footprint
+    /// where one is asked for.
     pub configuration: BTreeMap<String, String>,
+    /// What is touched behind every use.
+    pub footprint: Footprint,
     /// How it ended; `Ok` while it works.
     pub outcome: Outcome,
     /// Why.
@@ -73,6 +76,7 @@ impl<'a> Row<'a> {
             row,
             counter,
             configuration,
+            footprint: Footprint::NONE,
             outcome: Outcome::Ok,
             reason: None,
             path: None,
@@ -86,6 +90,13 @@ impl<'a> Row<'a> {
             good_ones: Sieve::ALL,
             others: Sieve::ALL,
         }
+    }
+
+    /// The same row among a footprint, which its configuration says; even if it is none, where others are asked for beside it.
+    pub fn among(mut self, footprint: Footprint) -> Row<'a> {
+        self.configuration.insert(document::FOOTPRINT.into(), footprint.to_string());
+        self.footprint = footprint;
+        self
     }
 
     /// The round that the last answer was; none where that was something else.

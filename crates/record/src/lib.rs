@@ -4,11 +4,13 @@
 //! A stream comes from another process or from a guest's serial line, so it is hostile: whatever the bytes are,
 //! parsing ends with records or with an [`Error`] that says which record and which byte.
 
+mod footprint;
 mod lab;
 mod parse;
 mod request;
 mod stream;
 
+pub use footprint::Footprint;
 pub use lab::{Boot, Counters, LabPayload, Step};
 pub use parse::{Damage, Error, parse};
 pub use request::{LoopRequest, Request};

@@ -1,4 +1,4 @@
-use crate::abi;
+use crate::{Footprint, abi};
 
 /// What a probe is asked to measure. Becomes its arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +21,8 @@ pub struct Request {
     pub path: bool,
     /// Samples in a block; from 1 to [`abi::BLOCK_SAMPLES`].
     pub samples: u64,
+    /// What is touched behind every use; if it is not nothing, there must be no bursts.
+    pub footprint: Footprint,
 }
 
 impl Request {
@@ -37,10 +39,18 @@ impl Request {
             self.cpu,
             u64::from(self.path),
             self.samples,
+            self.footprint.pages,
+            self.footprint.lines,
         ]
         .iter()
         .map(u64::to_string)
         .collect()
+    }
+
+    /// The same among a footprint. Calls back to back have nothing between them, so that there are none.
+    pub fn among(self, footprint: Footprint) -> Request {
+        let bursts = if footprint == Footprint::NONE { self.bursts } else { 0 };
+        Request { footprint, bursts, ..self }
     }
 
     /// The arguments that make a probe describe the auxiliary vector and the vDSO instead.
@@ -116,6 +126,7 @@ mod tests {
             cpu: 8,
             path: true,
             samples: 10,
+            footprint: Footprint { pages: 11, lines: 12 },
         };
         let arguments = request.arguments();
         let at = |place: u64| arguments[place as usize - 1].as_str();
@@ -130,5 +141,6 @@ mod tests {
         assert_eq!(at(abi::REQUEST_CPU), "8");
         assert_eq!(at(abi::REQUEST_PATH), "1");
         assert_eq!(at(abi::REQUEST_SAMPLES), "10");
+        assert_eq!([at(abi::REQUEST_PAGES), at(abi::REQUEST_LINES)], ["11", "12"]);
     }
 }

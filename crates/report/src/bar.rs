@@ -22,6 +22,11 @@ pub(crate) fn change_bar(percent: f64, columns: usize) -> String {
     blocks((percent.abs().log10() + 1.0) / 3.0, columns)
 }
 
+/// A bar for a cost among others, of which the greatest has a full one: linear, from 0.
+pub(crate) fn part_of(cost: f64, most: f64, columns: usize) -> String {
+    blocks(cost / most, columns)
+}
+
 /// A part of a full bar; none of what is not above 0.
 fn blocks(part: f64, columns: usize) -> String {
     if part.is_nan() || part <= 0.0 {
@@ -52,6 +57,12 @@ mod tests {
         for small in [0.1, -0.05, 0.0, f64::NAN] {
             assert_eq!(change_bar(small, 12), "");
         }
+    }
+
+    #[test]
+    fn a_bar_among_others_is_linear() {
+        assert_eq!([0.0, 25.0, 50.0, 100.0].map(|cost| part_of(cost, 100.0, 4)), ["", "█", "██", "████"]);
+        assert_eq!([part_of(1.0, 0.0, 2), part_of(0.0, 0.0, 2), part_of(-1.0, 2.0, 2)], ["██", "", ""]);
     }
 
     #[test]

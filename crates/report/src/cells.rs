@@ -118,7 +118,9 @@ impl<'a> Figures<'a> {
 
     /// Where a row is served, in a word; what is no entry is served nowhere.
     pub fn place(&self, row: &Row) -> &'static str {
-        let crosses = |entry: &Entry| matches!(entry.kind, Kind::Number | Kind::Exception);
+        let is_interrupt = |entry: &Entry| entry.kind == Kind::Instruction && entry.uses_idt();
+        let crosses =
+            |entry: &Entry| matches!(entry.kind, Kind::Number | Kind::Exception) || is_interrupt(entry);
         match row.path {
             // The floor is a call of the program itself.
             _ if row.entry == CALL.entry => "",

@@ -1,6 +1,6 @@
 //! Configurations: the lab's switches, or the kind of core. A row carries all of them; a reader needs those that differ.
 
-use document::{Document, Row};
+use document::{Document, FOOTPRINT, Row};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The switches that rows are compared by: those of which one entry has rows with several values. A switch that an entry
@@ -31,6 +31,12 @@ impl<'a> Compared<'a> {
     /// `pcid=off pti=on`: the switches of a row that others differ in.
     pub fn of(&self, row: &Row) -> String {
         written(row.configuration.iter().filter(|(name, _)| self.names.contains(name.as_str())))
+    }
+
+    /// The same without the row's footprint.
+    pub fn but_footprint(&self, row: &Row) -> String {
+        let switches = row.configuration.iter().filter(|(name, _)| *name != FOOTPRINT);
+        written(switches.filter(|(name, _)| self.names.contains(name.as_str())))
     }
 
     /// Whether there are any.

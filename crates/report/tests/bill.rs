@@ -214,3 +214,102 @@ fn the_description_of_a_picture_has_every_figure() {
     );
     assert!(description.contains("measured there 322, explained here 226, rest 96"), "{description}");
 }
+
+/// Fragments of texts that try something.
+const FRAGMENTS: [&str; 14] = [
+    "<b>",
+    "</text>",
+    "]]>",
+    "&#0;",
+    "\u{1b}[31m",
+    "\u{9b}",
+    "\u{202e}",
+    "|",
+    "`",
+    "\n\n# x",
+    "\"",
+    "'",
+    "\u{ffff}",
+    "核 ",
+];
+
+/// What numbers of a document are replaced by: what any document may have that loads.
+const NUMBERS: [&str; 9] =
+    ["0", "-1", "0.5", "-0.0", "1e-300", "18446744073709551615", "-1.8e19", "1.8e19", "255"];
+
+/// A generator of numbers that is the same everywhere (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) % end as u64) as usize
+    }
+}
+
+/// Replaces some of the texts and numbers of a value; what is left may not be a bill any more.
+fn mutate(value: &mut serde_json::Value, random: &mut Random) {
+    match value {
+        serde_json::Value::String(text) if random.below(3) == 0 => {
+            *text = (0..random.below(6)).map(|_| FRAGMENTS[random.below(FRAGMENTS.len())]).collect();
+        }
+        number @ serde_json::Value::Number(_) if random.below(3) == 0 => {
+            // Places and counts are whole numbers.
+            *number = match number.is_f64() {
+                true => serde_json::from_str(NUMBERS[random.below(NUMBERS.len())]).unwrap(),
+                false => random.below(300).into(),
+            };
+        }
+        serde_json::Value::Array(all) => all.iter_mut().for_each(|one| mutate(one, random)),
+        serde_json::Value::Object(all) => {
+            let enums = ["schema", "unit", "state", "kind", "machine", "kernel"];
+            all.iter_mut()
+                .filter(|(name, value)| !enums.contains(&name.as_str()) || value.is_object())
+                .for_each(|(_, value)| mutate(value, random));
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn whatever_a_bill_says_no_report_of_it_is_steered_or_malformed() {
+    let mut shown = 0;
+    for seed in 0..400 {
+        let mut random = Random(seed);
+        let samples = all();
+        let mut value = serde_json::to_value(&samples[random.below(samples.len())]).unwrap();
+        mutate(&mut value, &mut random);
+        let Ok(bill) = bill::load(&value.to_string()) else { continue };
+        shown += 1;
+        let width = 60 + random.below(100);
+        for format in BillFormat::ALL {
+            let text = rendered(&bill, format, &Style { width, ..VERBOSE });
+            let steers = |c: char| (c.is_control() && c != '\n' && c != '\r') || c == '\u{202e}';
+            assert!(!text.contains(steers), "{seed} {format}");
+            assert!(text.ends_with('\n'), "{seed} {format}");
+            match format {
+                BillFormat::Text => {
+                    let widest = text.lines().map(UnicodeWidthStr::width).max().unwrap();
+                    let wide = text.lines().find(|line| line.width() > width);
+                    assert!(wide.is_none(), "{seed}: {widest} > {width}: {wide:?}");
+                }
+                BillFormat::Svg => {
+                    let tags = tags(&text);
+                    let known = [
+                        "svg", "title", "desc", "style", "defs", "pattern", "path", "circle", "rect", "text",
+                        "line", "g",
+                    ];
+                    let is_known = |tag: &String| known.contains(&tag.split(' ').next().unwrap());
+                    assert!(tags.iter().all(is_known), "{seed}");
+                    assert!(!text.contains("NaN") && !text.contains("\"inf"), "{seed}");
+                }
+                BillFormat::Json => assert!(bill::load(&text).unwrap() == bill, "{seed}"),
+                BillFormat::Csv | BillFormat::Markdown => {}
+            }
+        }
+    }
+    assert!(shown > 200, "only {shown} of 400 were bills");
+}

@@ -66,6 +66,46 @@ fn ordinary_text() {
     assert_snapshot!("ordinary-color", visible(&text(&sample::ordinary(), Style { color: true, ..PLAIN })));
 }
 
+const CURVE: [&str; 12] = ["0", "1", "2", "4", "8", "16", "32", "64", "128", "256", "512", "1024"];
+
+#[test]
+fn a_curve_has_a_line_for_each_number_of_pages() {
+    let mut document = sample::among(&CURVE);
+    for width in [60, 100] {
+        assert_snapshot!(format!("curve-{width}"), text(&document, Style { width, ..PLAIN }));
+    }
+    assert_snapshot!("curve-color", visible(&text(&document, Style { color: true, ..PLAIN })));
+    sample::make_noisy(&mut document.results[3], stats::NoiseKind::Shared);
+    document.results[4].outcome = document::Outcome::Timeout;
+    document.results[4].reason = Some("it did not end within 20 s".into());
+    assert_snapshot!("curve-gaps", text(&document, PLAIN));
+}
+
+#[test]
+fn few_footprints_stand_side_by_side_and_no_row_is_lost() {
+    for footprints in
+        [&["0", "64", "1024"][..], &["0", "64", "128", "8,512"], &["64"], &["0", "1", "many", "4"]]
+    {
+        let document = if footprints.contains(&"many") {
+            let mut document = sample::among(&["0", "1", "2", "4"]);
+            document.results[2].configuration.insert("footprint".into(), "many".into());
+            document
+        } else {
+            sample::among(footprints)
+        };
+        let text = text(&document, PLAIN);
+        assert!(
+            text.contains("footprint") && text.contains("logarithmic") == (footprints.len() == 1),
+            "{text}"
+        );
+        for row in &document.results {
+            let cost = row.core_cycles.unwrap().estimate.0;
+            assert!(text.contains(&format!("{cost:.1}")), "{footprints:?}: {cost} is not in {text}");
+        }
+    }
+    assert_snapshot!("footprints-100", text(&sample::among(&["0", "64", "8,512"]), PLAIN));
+}
+
 #[test]
 fn odd_text() {
     for width in [60, 80, 100] {

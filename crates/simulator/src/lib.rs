@@ -63,6 +63,7 @@ pub fn request(blocks: u64, bursts: u64) -> record::Request {
         cpu: 0,
         path: false,
         samples: record::abi::BLOCK_SAMPLES,
+        footprint: record::Footprint::NONE,
     }
 }
 
@@ -79,5 +80,9 @@ pub fn parse_request(arguments: &[String]) -> Option<record::Request> {
         cpu: number(record::abi::REQUEST_CPU)?,
         path: number(record::abi::REQUEST_PATH)? == 1,
         samples: number(record::abi::REQUEST_SAMPLES)?,
+        footprint: record::Footprint {
+            pages: number(record::abi::REQUEST_PAGES)?,
+            lines: number(record::abi::REQUEST_LINES)?,
+        },
     })
 }

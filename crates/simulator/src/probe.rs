@@ -4,7 +4,7 @@ use crate::cpu::Work;
 use crate::machine::Machine;
 use crate::pipeline::Pipeline;
 use crate::subject::{Subject, Use};
-use record::{Canary, Lengths, Payload, Record, Request, Sample, Verdict, abi};
+use record::{Canary, Footprint, Lengths, Payload, Record, Request, Sample, Verdict, abi};
 
 /// The fixed pieces of code of the probes (`probe/layout.h`).
 pub const LENGTHS: Lengths = Lengths { bits: 64, imuls: 256, xors: 768, nots: 2100, burst: 16, chains: 8 };
@@ -26,6 +26,9 @@ const BETWEEN_SAMPLES: f64 = 30.0;
 
 /// Cycles of the system calls of the probe itself that stand before a canary.
 const SYSTEM_CALLS: f64 = 600.0;
+
+/// Cycles of a load of a footprint that is in the first cache.
+const LOAD: f64 = 4.0;
 
 /// Instructions of a stamp, and of a control.
 const FEW: f64 = 5.0;
@@ -96,14 +99,16 @@ impl<'a> Probe<'a> {
     }
 
     fn sample(&mut self) -> Sample {
-        let control = self.machine.model().control;
+        let Footprint { pages, lines } = self.request.footprint;
+        let loads = (pages + lines) as f64;
+        let control = self.machine.model().control + loads * LOAD;
         let first = self.stamp();
         self.chain(1);
         let second = self.stamp();
         self.dependent(FEW, control);
         let third = self.stamp();
         let cycles = self.subject.draw(&self.next_use(), self.machine.random());
-        self.entry(control, cycles);
+        self.entry(control, cycles + loads * self.subject.evicts);
         let fourth = self.stamp();
         self.dependent(FEW, BETWEEN_SAMPLES);
         Sample { stamps: [first, second, third, fourth] }

@@ -184,12 +184,14 @@ pub struct Subject {
     pub burst: Option<Cost>,
     /// Standard deviation of single uses, in cycles.
     pub jitter: f64,
+    /// By how much it makes each load of a footprint dearer that comes after it, in cycles.
+    pub evicts: f64,
 }
 
 impl Subject {
     /// Of this cost, the same back to back, with a jitter of 2 cycles.
     pub fn new(cost: impl Into<Cost>) -> Subject {
-        Subject { cost: cost.into(), burst: None, jitter: 2.0 }
+        Subject { cost: cost.into(), burst: None, jitter: 2.0, evicts: 0.0 }
     }
 
     /// Its true mean cost at the start, on CPU 0, alone on the core, in core cycles. The whole truth where neither CPU

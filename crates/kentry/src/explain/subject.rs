@@ -28,23 +28,24 @@ pub struct Meaning<'a> {
     pub others: Vec<&'a Entry>,
 }
 
-/// Tries a name of an entry, an operation, a switch or a profile, a short name, a switch's value (`pti=on`), and a glob, in this order.
+/// Tries a name of an entry or an operation, of a switch or a profile, a short name, a switch's value (`pti=on`), and a glob, in this order.
 ///
 /// # Errors
 /// [`Error::Usage`], naming the nearest of all names, or the values that a switch has.
 pub fn meaning<'a>(table: &'a Table, word: &str) -> Result<Meaning<'a>, Error> {
     let only = |subjects| Meaning { subjects, others: Vec::new() };
-    let of_name: Vec<Subject> = [
-        table.entry(word).map(Subject::Entry),
-        table.operation(word).map(Subject::Operation),
-        table.switch(word).map(Subject::Switch),
-        table.profile(word).map(Subject::Profile),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
+    let of_name: Vec<Subject> =
+        [table.entry(word).map(Subject::Entry), table.operation(word).map(Subject::Operation)]
+            .into_iter()
+            .flatten()
+            .collect();
     if !of_name.is_empty() {
         return Ok(only(of_name));
+    }
+    // A switch may have the name of the entry that it changes.
+    let others = [table.switch(word).map(Subject::Switch), table.profile(word).map(Subject::Profile)];
+    if let Some(subject) = others.into_iter().flatten().next() {
+        return Ok(only(vec![subject]));
     }
     let on = |kernel| table.entry_of(word, kernel);
     if let Some(entry) = on(Kernel::Linux).or_else(|| on(Kernel::Lab)) {
@@ -135,6 +136,8 @@ mod tests {
         assert_eq!(names("pcid=on").unwrap(), ["setting pcid=keep"], "an older name");
         assert_eq!(names("rsb=032").unwrap(), ["setting rsb=32"]);
         assert_eq!(names("pti=off").unwrap(), ["switch pti"], "nothing is done then");
+        assert_eq!(names("vsyscall").unwrap(), ["vsyscall"], "the entry");
+        assert_eq!(names("vsyscall=native").unwrap(), ["setting vsyscall=native"]);
         assert_eq!(names("mitigations=off").unwrap(), ["profile mitigations=off"]);
         assert_eq!(names("linux-6.18*").unwrap(), ["profile linux-6.18", "profile linux-6.18-eibrs"]);
         let wrong = names("ibrs=enhanced?").unwrap_err();

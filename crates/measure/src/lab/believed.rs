@@ -13,6 +13,9 @@ const BY_INVALID: [&str; 1] = ["ud"];
 /// Those that begin with a page fault.
 const BY_PAGE_FAULT: [&str; 1] = ["exception"];
 
+/// Operations that write CR3 whatever the switches say.
+const WITH_SPACES: [&str; 3] = ["copy-space", "switch", "map-unmap"];
+
 /// What a job does that a hypervisor may do itself.
 struct Uses {
     cr3_writes: bool,
@@ -27,11 +30,14 @@ impl Uses {
             job.configuration.values().any(|(name, value)| (name, value) == (switch, wanted))
         };
         let faults_on_vsyscall = file == "vsyscall" && is("vsyscall", "emulate");
-        let faults = BY_PAGE_FAULT.contains(&file) || faults_on_vsyscall;
-        let enters = matches!(job.row.0.kind, Kind::Number | Kind::Exception);
+        let entry = job.row.0;
+        let faults = (entry.kind == Kind::Exception && BY_PAGE_FAULT.contains(&file)) || faults_on_vsyscall;
+        let is_interrupt = entry.kind == Kind::Instruction && entry.uses_idt();
+        let enters = matches!(entry.kind, Kind::Number | Kind::Exception) || is_interrupt;
+        let changes_spaces = WITH_SPACES.contains(&job.row.1.name.as_str());
         Uses {
             // With shadow page tables the hypervisor sees page faults first, too.
-            cr3_writes: (enters && (is("pti", "on") || !is("cr3-writes", "0"))) || faults,
+            cr3_writes: (enters && (is("pti", "on") || !is("cr3-writes", "0"))) || faults || changes_spaces,
             interrupts: BY_INTERRUPT.contains(&file) || faults_on_vsyscall || (enters && is("exit", "iret")),
             invalid_instructions: BY_INVALID.contains(&file),
         }
@@ -100,7 +106,7 @@ mod tests {
         if let Some((name, value)) = set {
             configuration = configuration.with_values(&[(name, value)]).unwrap();
         }
-        let job = Job { row: (table.entry(entry).unwrap(), operation), configuration };
+        let job = Job { row: (table.entry(entry).unwrap(), operation), configuration, footprint: None };
         let (verdict, trapped) = (Verdict::Partly, vec![trapped]);
         let ring0 = Ring0 { verdict, trapped, cr3_write_cycles: Some(2900.4), ..Ring0::default() };
         let remarks = remarks(&ring0, &job);
@@ -117,6 +123,7 @@ mod tests {
         assert_eq!([cr3("syscall-x86_64", None), cr3("int80-i386", None)], [0, 0]);
         assert_eq!([cr3("call", isolated), cr3("rdtsc", isolated)], [0, 0], "they enter no kernel");
         assert_eq!(cr3("page-fault", None), 1);
+        assert_eq!([cr3("interrupt", None), cr3("interrupt", isolated)], [0, 1]);
         let writing = Some(("cr3-writes", "2"));
         assert_eq!(entering.map(|entry| cr3(entry, writing)), [1; 4]);
         assert_eq!([cr3("call", writing), cr3("int3", writing)], [0, 1]);
@@ -124,6 +131,17 @@ mod tests {
         let emulated =
             [("vsyscall", "emulate"), ("vsyscall", "native")].map(|set| cr3("vsyscall", Some(set)));
         assert_eq!(emulated, [1, 0]);
+    }
+
+    #[test]
+    fn what_changes_address_spaces_writes_cr3_whatever_the_switches_say() {
+        let table = Table::get();
+        for name in WITH_SPACES {
+            let operation = table.operation(name).unwrap();
+            let row = (table.entry("syscall-x86_64").unwrap(), operation);
+            let job = Job { row, configuration: Configuration::defaults(table), footprint: None };
+            assert!(Uses::of(&job).cr3_writes, "{name}");
+        }
     }
 
     #[test]

@@ -221,7 +221,11 @@ fn rows<'a>(
     let ring0 = (machine.counter() == Counter::Time).then(|| Ring0::judge(&ring_test(boot)));
     let new = |job: &super::plan::Job<'a>| {
         let configuration = job.configuration.clone().on(&features, &plan.configurations.named);
-        let mut row = Row::new(job.row, machine.counter(), configuration.whole());
+        let row = Row::new(job.row, machine.counter(), configuration.whole());
+        let mut row = match job.footprint {
+            Some(footprint) => row.among(footprint),
+            None => row,
+        };
         row.remarks.extend(job.row.0.differs.get(&place).cloned());
         row.remarks.extend(ring0.iter().flat_map(|ring0| believed::remarks(ring0, job)));
         row

@@ -5,7 +5,7 @@ use super::{Configuration, Configurations};
 use crate::{Error, TableRow, schedule, select};
 use document::Counter;
 use lab::Line;
-use record::{Request, abi};
+use record::{Footprint, Request, abi};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use table::{Kernel, Probe, Table};
@@ -17,6 +17,8 @@ pub struct Job<'a> {
     pub row: TableRow<'a>,
     /// The switches while it is measured: as asked for, with those that the entry requires.
     pub configuration: Configuration<'a>,
+    /// What is touched behind every use; none if that is not asked for.
+    pub footprint: Option<Footprint>,
 }
 
 impl Job<'_> {
@@ -55,6 +57,8 @@ pub struct Options {
     pub operation: Vec<String>,
     /// `SWITCH=VALUE,...`: a configuration each.
     pub set: Vec<String>,
+    /// What is touched behind every use, a row each; if empty, nothing.
+    pub footprints: Vec<Footprint>,
     /// What is to execute the kernel's instructions.
     pub accel: Accel,
     /// The processor, as the emulator names it.
@@ -109,7 +113,7 @@ fn limit(counter: Counter) -> u64 {
     }
 }
 
-fn request(counter: Counter, (entry, operation): TableRow) -> Request {
+fn request(counter: Counter, (entry, operation): TableRow, footprint: Footprint) -> Request {
     let (blocks, ticks, bursts, samples) = match counter {
         Counter::Instructions => (1, 100_000_000, 1, 8),
         Counter::Time => (16, 5_000_000, 16, abi::BLOCK_SAMPLES),
@@ -124,7 +128,9 @@ fn request(counter: Counter, (entry, operation): TableRow) -> Request {
         cpu: abi::LAB_CPU,
         path: false,
         samples,
+        footprint: Footprint::NONE,
     }
+    .among(footprint)
 }
 
 /// What to measure in the lab.
@@ -163,7 +169,7 @@ impl<'a> LabPlan<'a> {
     pub fn new(table: &'a Table, options: &Options) -> Result<LabPlan<'a>, Error> {
         let rows = select::rows(table, Kernel::Lab, &options.entry, &options.operation)?;
         let configurations = Configurations::new(table, &options.set)?;
-        let jobs = jobs(&rows, &configurations);
+        let jobs = jobs(&rows, &configurations, &options.footprints);
         Ok(LabPlan {
             observed: observed(&jobs)?,
             jobs,
@@ -190,7 +196,7 @@ impl<'a> LabPlan<'a> {
         for (row, values) in wanted {
             let values: Vec<_> = values.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
             let configuration = defaults.clone().with_values(&values).map_err(Error::Usage)?;
-            let job = Job { row: *row, configuration: configuration.for_entry(row.0) };
+            let job = Job { row: *row, configuration: configuration.for_entry(row.0), footprint: None };
             let is_job = |known: &Job| known.row == job.row && known.configuration == job.configuration;
             if !jobs.iter().any(is_job) {
                 jobs.push(job);
@@ -209,6 +215,11 @@ impl<'a> LabPlan<'a> {
     /// The same with another seed.
     pub fn seeded(self, seed: u64) -> LabPlan<'a> {
         LabPlan { seed, ..self }
+    }
+
+    /// Whether some row has a footprint, even if it is none.
+    pub fn has_footprints(&self) -> bool {
+        self.jobs.iter().any(|job| job.footprint.is_some())
     }
 
     /// How many boots the measurement has.
@@ -277,7 +288,7 @@ impl<'a> LabPlan<'a> {
             for index in order {
                 let Some(job) = self.jobs.get(index) else { continue };
                 set_changes(&mut lines, &mut now, &job.configuration);
-                lines.push(run(job.row, counter));
+                lines.push(run(job, counter));
                 numbered.push(Numbered::Round(index));
             }
         }
@@ -299,7 +310,7 @@ impl<'a> LabPlan<'a> {
         for (index, configuration) in &self.observed {
             let Some(job) = self.jobs.get(*index) else { continue };
             set_changes(lines, now, configuration);
-            lines.push(run(job.row, counter));
+            lines.push(run(job, counter));
             numbered.push(Numbered::Observe(*index));
         }
     }
@@ -321,13 +332,26 @@ fn observed<'a>(jobs: &[Job<'a>]) -> Result<Vec<(usize, Configuration<'a>)>, Err
 
 /// Rows of one entry: first all in the first configuration, then in the next. Values that an entry requires may make two
 /// configurations equal; then one of them is measured.
-fn jobs<'a>(rows: &[TableRow<'a>], configurations: &Configurations<'a>) -> Vec<Job<'a>> {
+fn jobs<'a>(
+    rows: &[TableRow<'a>],
+    configurations: &Configurations<'a>,
+    footprints: &[Footprint],
+) -> Vec<Job<'a>> {
+    let footprints: Vec<Option<Footprint>> =
+        if footprints.is_empty() { vec![None] } else { footprints.iter().copied().map(Some).collect() };
     let mut jobs = Vec::new();
     for rows in rows.chunk_by(|a, b| a.0.id == b.0.id) {
         let mut seen: Vec<Configuration> = Vec::new();
         for configuration in configurations.all.iter().map(|asked| asked.for_entry(rows[0].0)) {
             if !seen.contains(&configuration) {
-                jobs.extend(rows.iter().map(|row| Job { row: *row, configuration: configuration.clone() }));
+                jobs.extend(rows.iter().flat_map(|row| {
+                    let job = |footprint: &Option<Footprint>| Job {
+                        row: *row,
+                        configuration: configuration.clone(),
+                        footprint: *footprint,
+                    };
+                    footprints.iter().map(job)
+                }));
                 seen.push(configuration);
             }
         }
@@ -344,6 +368,7 @@ fn set_changes<'a>(lines: &mut Vec<Line>, now: &mut Configuration<'a>, next: &Co
     }
 }
 
-fn run(row: TableRow, counter: Counter) -> Line {
-    Line::Run { file: row.0.probe.name().into(), arguments: request(counter, row).arguments() }
+fn run(job: &Job, counter: Counter) -> Line {
+    let request = request(counter, job.row, job.footprint.unwrap_or_default());
+    Line::Run { file: job.row.0.probe.name().into(), arguments: request.arguments() }
 }

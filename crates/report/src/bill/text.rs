@@ -7,7 +7,6 @@ use crate::Style;
 use crate::line::{Line, look, wrapped};
 use crate::text::{TEXT_COLUMN, after_blank, units_stay};
 use bill::Bill;
-use unicode_width::UnicodeWidthStr;
 
 /// Columns for the letter of a step, with a blank behind it.
 const KEY: usize = 2;
@@ -63,7 +62,6 @@ struct Widths {
 
 impl Widths {
     fn of(table: &Table, width: usize) -> Widths {
-        let wide = |text: &str| Line::new(look::PLAIN, text).width();
         let names = table.rows.iter().map(|row| wide(&row.name));
         // A document's name may be of any length.
         let name = KEY + names.max().unwrap_or(0).max(wide(table.first)).min(width * 2 / 5);
@@ -86,6 +84,11 @@ impl Widths {
         let needs = if self.needs > 0 { GAP + self.needs } else { 0 };
         self.numbers_end() + needs + GAP
     }
+}
+
+/// The columns of a text, made harmless.
+fn wide(text: &str) -> usize {
+    Line::new(look::PLAIN, text).width()
 }
 
 /// Above the features.
@@ -144,7 +147,7 @@ fn row(row: &Row, widths: &Widths, width: usize) -> Vec<Line> {
         line.blank(GAP);
         line.push_right(look, cell, *columns);
     }
-    let fits = row.needs.width() <= widths.needs && widths.words() <= width;
+    let fits = wide(&row.needs) <= widths.needs && widths.words() <= width;
     if fits && !row.needs.is_empty() {
         line.blank(GAP);
         line.push(look, &row.needs);

@@ -109,13 +109,8 @@ pub(super) fn error(figure: &Figure) -> String {
 
 /// `16.6 %`
 pub(super) fn share(share: Option<f64>) -> String {
-    let share = share.filter(|share| share.is_finite());
-    let text = share.map(|share| format!("{:.1} %", 100.0 * share));
-    match text.as_deref() {
-        Some("-0.0 %") => "0.0 %".to_owned(),
-        Some(text) => text.to_owned(),
-        None => ABSENT.to_owned(),
-    }
+    let percent = share.map(|share| 100.0 * share).filter(|percent| percent.is_finite());
+    percent.map_or_else(|| ABSENT.to_owned(), |percent| format!("{} %", number(percent)))
 }
 
 /// A step's name; with its value without the step, where another step has brought that.

@@ -1,21 +1,37 @@
 //! What the marks and columns of this report mean; only those that it has.
 
 use super::Report;
+use super::curve::TOUCHED;
 use crate::bar::SCALE;
 use crate::cells::{Column, has_figures};
 use crate::figure::{Unit, shown};
 use crate::head;
 use crate::line::{Line, look, wrapped};
+use document::Row;
 use table::special::{BARE_SYSCALL, CALL};
 
 /// What the interval speaks of: a round has 1,000 samples, of a dear row 100, and the estimate is the median of the rounds. What
 /// hardly any round has is not in it, nor in the greatest sample where it is as rare as interrupts.
 pub(crate) const POPULATION: &str = "95 % confidence, for a typical round of this run; costs that come less than once in a round hardly enter the estimate";
 
+/// What the columns of curves mean.
+fn curve() -> Vec<(String, String)> {
+    let items = [
+        ("±", POPULATION),
+        ("pages", TOUCHED),
+        ("bars", "linear, from 0; the greatest cost of a curve has the longest"),
+    ];
+    items.map(|(label, text)| (label.to_owned(), text.to_owned())).into()
+}
+
 impl Report<'_> {
     pub(super) fn legend(&self) -> Vec<Line> {
         let has_columns = self.any_figures() && self.matrix.is_none();
-        let items: Vec<(String, String)> = if has_columns { self.columns() } else { Vec::new() };
+        let items: Vec<(String, String)> = match has_columns {
+            _ if !self.curves.is_empty() => curve(),
+            true => self.columns(),
+            false => Vec::new(),
+        };
         let items: Vec<_> = items.into_iter().chain(self.units()).collect();
         if self.screen.is_some() && !items.is_empty() {
             let text: Vec<String> = items.iter().map(|(label, text)| format!("{label}: {text}.")).collect();
@@ -67,6 +83,10 @@ impl Report<'_> {
 
     fn units(&self) -> Vec<(String, String)> {
         let mut items = Vec::new();
+        if self.curves.is_empty() && self.document.results.iter().any(Row::has_footprint) {
+            let text = "pages, and behind a comma lines, touched behind control and entry alike: the cost is with what the entry has evicted of them";
+            items.push(("footprint".to_owned(), text.to_owned()));
+        }
         let mixed = self.groups.iter().any(|group| group.unit().is_none());
         if mixed {
             let letters = Unit::ALL.into_iter().filter(|unit| self.shows(*unit));

@@ -1,6 +1,7 @@
 //! The report for a terminal.
 
 mod columns;
+mod curve;
 mod legend;
 mod matrix;
 mod names;
@@ -16,6 +17,7 @@ use crate::first_screen::{self, FirstScreen};
 use crate::line::{Line, look, wrapped};
 use crate::{Style, head};
 use columns::Layout;
+use curve::Curve;
 use document::{Document, Row};
 pub(crate) use legend::POPULATION;
 use matrix::Matrix;
@@ -30,6 +32,7 @@ struct Report<'a> {
     document: &'a Document,
     groups: Vec<Group<'a>>,
     matrix: Option<Matrix<'a>>,
+    curves: Vec<Curve<'a>>,
     screen: Option<FirstScreen<'a>>,
     figures: Figures<'a>,
     layout: Layout,
@@ -53,9 +56,10 @@ impl<'a> Report<'a> {
         let figures = Figures::of(document, table, compared);
         let layout = Layout::of(&groups, &figures, style);
         let matrix = Matrix::of(document, &groups, compared, &figures, style);
+        let curves = Curve::all(document, compared, style);
         let screen = first_screen::of(document, style.selection);
         let (width, verbose) = (style.columns(), style.verbose);
-        Self { document, groups, matrix, screen, figures, layout, style: *style, width, verbose }
+        Self { document, groups, matrix, curves, screen, figures, layout, style: *style, width, verbose }
     }
 
     fn lines(&self) -> Vec<Line> {
@@ -81,6 +85,9 @@ impl<'a> Report<'a> {
     }
 
     fn figures_table(&self) -> Vec<Line> {
+        if !self.curves.is_empty() {
+            return self.curves(&self.curves);
+        }
         if let Some(matrix) = &self.matrix {
             return self.matrix(matrix);
         }

@@ -149,6 +149,22 @@ pub fn hybrid() -> Document {
     found(document)
 }
 
+/// Two rows among so many pages, `64`, or pages and lines, `8,512`: one evicts nothing of them, the other what fits into a first
+/// cache.
+pub fn among(footprints: &[&str]) -> Document {
+    let mut document = full();
+    let point = |entry: &str, base: f64, evicts: f64, footprint: &str| {
+        let pages: f64 = footprint.split(',').map(|number| number.parse::<f64>().unwrap()).sum();
+        let configuration = BTreeMap::from([("footprint".to_owned(), footprint.to_owned())]);
+        let cycles = base + evicts * if pages > 512.0 { 0.0 } else { pages };
+        Row { configuration, throughput: None, ..timed(entry, "getppid", 64, cycles) }
+    };
+    let of =
+        |entry, base, evicts| footprints.iter().map(move |footprint| point(entry, base, evicts, footprint));
+    document.results = of("syscall-x86_64", 162.9, 0.0).chain(of("int80-x86_64", 3_979.1, 10.3)).collect();
+    found(document)
+}
+
 /// A host whose processor is a program: everything works, nothing is timed.
 pub fn emulated_host() -> Document {
     let mut document = full();

@@ -1,0 +1,65 @@
+//! The loads of a footprint find what an entry has evicted of it: all of that, and nothing else.
+//!
+//! The entry is one of the test's own (`tests/footprint`), which throws so many lines out of the caches by `clflush`. A load from
+//! memory takes so much longer than one from a cache that noise does not hide how many there were.
+
+#![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use table::{Probe, Table, header};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Compiles the probe's code with the test's entry.
+fn compile(folder: &Path) -> PathBuf {
+    let program = folder.join("footprint");
+    std::fs::write(folder.join("entries.h"), header::render(Table::get(), Probe::Probe64)).unwrap();
+    let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".into());
+    let sources =
+        ["probe/footprint.c", "probe/touch.S", "tests/footprint/main.c", "tests/footprint/evicts.S"];
+    let output = Command::new(compiler)
+        .args(["-O2", "-fno-pic", "-no-pie", "-w", "-idirafter", "/usr/include/x86_64-linux-gnu"])
+        .args(["abi", "probe", "probe/x86_64"].iter().flat_map(|i| ["-I".into(), root().join(i)]))
+        .arg("-I")
+        .arg(folder)
+        .args(sources.map(|source| root().join(source)))
+        .arg("-o")
+        .arg(&program)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    program
+}
+
+/// How much dearer the entry is with a footprint of so many lines, in ticks; the least of some tries, which has the least of
+/// others' noise in it.
+fn extra(program: &Path, lines: u64, evicted: u64) -> i64 {
+    let run = || {
+        let output = Command::new(program).args([lines, evicted].map(|n| n.to_string())).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let text = String::from_utf8(output.stdout).unwrap();
+        let [alone, among]: [i64; 2] =
+            text.split_whitespace().map(|word| word.parse().unwrap()).collect::<Vec<_>>().try_into().unwrap();
+        among - alone
+    };
+    (0..5).map(|_| run()).min_by_key(|extra| extra.abs()).unwrap()
+}
+
+#[test]
+fn a_footprint_costs_what_was_evicted_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compile(folder.path());
+    let [none, some, twice] = [0, 64, 128].map(|evicted| extra(&program, 256, evicted));
+    assert!(some > 64 * 10, "64 lines come from memory again: {some} ticks");
+    assert!(none.abs() * 8 < some, "an entry that evicts nothing: {none}, one that evicts 64: {some}");
+    assert!((3 * some..=5 * some).contains(&(2 * twice)), "64 lines: {some}, twice as many: {twice}");
+    // The entry throws out 112 more that nobody touches.
+    let few = extra(&program, 16, 128);
+    assert!(
+        (2 * some..=6 * some).contains(&(16 * few)),
+        "of 16 lines, 16 are evicted: {few}; of 256, 64: {some}"
+    );
+}
