@@ -104,8 +104,8 @@ int main(int count, char **words)
 	}
 	CPU_ZERO(&one);
 	CPU_SET(cpu, &one);
-	volatile double *costs = mmap(0, MOST * MOST * sizeof(*costs), PROT_READ | PROT_WRITE,
-				      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	volatile double *costs =
+	    mmap(0, MOST * MOST * sizeof(*costs), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (costs == MAP_FAILED || sched_setaffinity(0, sizeof(one), &one)) {
 		perror("placement");
 		return 1;

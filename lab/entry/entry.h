@@ -79,7 +79,8 @@ extern struct kernel_stack {
 extern struct entry_stack {
 	uint8_t guard[4096], bytes[ENTRY_STACK_BYTES];
 } entry_stacks[MOST_THREADS];
-extern uint64_t kernel_cr3, user_cr3, kernel_stack, program_rsp, gate_frame, landing_pad, any_time_steps, entry_stack;
+extern uint64_t kernel_cr3, user_cr3, kernel_stack, program_rsp, gate_frame, landing_pad, any_time_steps,
+    entry_stack;
 extern uint64_t spec_ctrl; /* steps/ibrs.S: of SPEC_CTRL, what the kernel runs with */
 extern uint64_t user_pcid, user_flush_mask;
 extern uint64_t

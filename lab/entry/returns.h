@@ -10,12 +10,14 @@
 #define RETURN_BYTES 5 /* as a jump with a displacement of 32 bits has */
 
 #ifdef __ASSEMBLER__
+/* clang-format off: it knows C alone. */
 .macro RETURN
 777:	.byte	0xc3, 0xcc, 0xcc, 0xcc, 0xcc
 	.pushsection .return_sites, "a"
 	.quad	777b
 	.popsection
 .endm
+/* clang-format on */
 #else
 /* The word of gcc, and that of clang. */
 __asm__(".irp word, ret, retq\n"

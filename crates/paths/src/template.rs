@@ -25,7 +25,7 @@ const KIND_BITS: u32 = 8;
 /// What a step's presence depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Condition {
-    /// The id of a switch; [`ENTERED_BY`] or [`NUMBERS`] for what the path is.
+    /// The id of a switch; `ENTERED_BY` or `NUMBERS` for what the path is.
     pub which: u32,
     /// A bit for each value.
     pub values: u32,
