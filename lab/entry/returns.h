@@ -10,7 +10,7 @@
 #define RETURN_BYTES 5 /* as a jump with a displacement of 32 bits has */
 
 #ifdef __ASSEMBLER__
-/* clang-format off: it knows C alone. */
+/* clang-format off */
 .macro RETURN
 777:	.byte	0xc3, 0xcc, 0xcc, 0xcc, 0xcc
 	.pushsection .return_sites, "a"
