@@ -157,7 +157,10 @@ fn what_does_not_exist_is_said_with_the_nearest_name() {
     assert!(!complaint(&["reproduce", "zzz"]).contains("did you mean"));
     assert!(complaint(&["reproduce"]).contains("<NAME>"));
     assert!(complaint(&["reproduce", "--list", "l4re-null"]).contains("cannot be used with"));
-    assert!(complaint(&["reproduce", "l4re-null", "--cpu", "all"]).contains("not the number of a CPU"));
+    assert!(
+        complaint(&["reproduce", "l4re-null", "--cpu", "all"])
+            .contains("are of one kind of core; name a CPU")
+    );
     assert!(complaint(&["reproduce", "l4re-null", "--cpu", "4000"]).contains("CPU 4000 cannot be used"));
     let steering = complaint(&["reproduce", "\u{1b}[2J"]);
     assert!(!steering.contains('\u{1b}'), "{steering:?}");

@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn a_switch_that_is_new_unmatched_every_row_that_is_older() {
         let text = format!(
-            "[[switch]]\nid = 900\nname = \"new\"\nwhat = \"new\"\nvalues = [\"off\", \"on\"]\n\
+            "[[switch]]\nid = 900\ngroup = \"kind\"\nname = \"new\"\nwhat = \"new\"\nvalues = [\"off\", \"on\"]\n\
              default = \"on\"\nbefore = \"off\"\n\n{}",
             table::SOURCE
         );
