@@ -67,9 +67,10 @@ static int is_trampoline(uint64_t address)
 
 static uint64_t global_bit(uint64_t address)
 {
-	const int is_marked = marked == MARKED_ALL || (marked == MARKED_SHARED && is_trampoline(address));
-
-	return address >= KERNEL_HALF && is_marked ? PTE_GLOBAL : 0;
+	/* First: what a program's page takes must not depend on which configuration has marked the kernel's. */
+	if (address < KERNEL_HALF)
+		return 0;
+	return marked == MARKED_ALL || (marked == MARKED_SHARED && is_trampoline(address)) ? PTE_GLOBAL : 0;
 }
 
 static unsigned slot(uint64_t address, unsigned level)

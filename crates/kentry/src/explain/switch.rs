@@ -145,7 +145,7 @@ mod tests {
         let steps = || Table::get().switches.iter().filter(|switch| switch.is_step());
         let names = steps()
             .map(|switch| switch.name.as_str())
-            .chain(["Profiles", "The bill", "How to read it"])
+            .chain(["Profiles", "The bill", "How to read it", "Beside Linux 6"])
             .collect();
         assert_eq!(headings("##"), names);
         let of_switch = |switch: &'static Switch| {
