@@ -144,7 +144,7 @@ fn bad_input_is_refused_with_the_names_that_matter() {
         (&["--set", "pti=yes"], "\"yes\" is no value of pti, which can be off, on, trampoline"),
         (&["--set", "pti"], "\"pti\" is not of the form SWITCH=VALUE"),
         (&["--profile", "bare", "--set", "pti=on,pti=off"], "pti=on and pti=off contradict each other"),
-        (&["--profile", "bare", "--set", "pti=on,pti=on"], "pti=on stands there twice"),
+        (&["--profile", "bare", "--set", "pti=on,pti=on"], "pti=on is given twice"),
         (
             &["--profile", "bare", "--set", "copy-frame=on"],
             "copy-frame=on requires pti=on or trampoline, and pti is off",

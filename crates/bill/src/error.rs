@@ -29,7 +29,7 @@ pub enum Error {
         /// What was asked for.
         step: String,
     },
-    /// Two settings contradict each other, or one stands there twice.
+    /// Two settings contradict each other, or one is given twice.
     #[error("{0}")]
     Contradiction(String),
     /// The processor lacks what steps need, and time is measured.

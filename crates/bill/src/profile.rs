@@ -84,13 +84,16 @@ impl Profile {
             let setting = settled(table, setting)?;
             let mut before = all.iter().filter(|known| known.switch == setting.switch);
             if before.clone().any(|known| known.value == setting.value) {
-                return Err(Error::Contradiction(format!("{} stands there twice", setting.name())));
+                return Err(Error::Contradiction(format!("{} is given twice", setting.name())));
             }
             let is_bare = bare.get(&setting.switch) == Some(&setting.value);
+            let raises = |from: &Setting| {
+                table.switch(&from.switch).is_some_and(|switch| switch.raises(&from.value, &setting.value))
+            };
             match before.next_back() {
-                Some(raised) if is_bare => {
-                    let (raised, name) = (raised.name(), setting.name());
-                    return Err(Error::Contradiction(format!("{raised} and {name} contradict each other")));
+                Some(first) if !raises(first) => {
+                    let (first, name) = (first.name(), setting.name());
+                    return Err(Error::Contradiction(format!("{first} and {name} contradict each other")));
                 }
                 None if is_bare => (),
                 _ => all.push(setting),
@@ -165,7 +168,12 @@ mod tests {
         assert_eq!(refused(&["smpa=on"]), "there is no switch \"smpa\"");
         assert_eq!(refused(&["pti=yes"]), "\"yes\" is no value of pti, which can be off, on, trampoline");
         assert_eq!(refused(&["pti=on", "smap=on", "pti=off"]), "pti=on and pti=off contradict each other");
-        assert_eq!(refused(&["pcid=on", "pcid=keep"]), "pcid=keep stands there twice");
+        for (first, second) in
+            [("pti=on", "pti=trampoline"), ("rsb=32", "rsb=16"), ("dispatch=retpoline", "dispatch=direct")]
+        {
+            assert_eq!(refused(&[first, second]), format!("{first} and {second} contradict each other"));
+        }
+        assert_eq!(refused(&["pcid=on", "pcid=keep"]), "pcid=keep is given twice");
         let with = |text: &str| profile(&[]).with(Table::get(), &strings(&[text])).unwrap_err().to_string();
         assert_eq!(with("pti"), "\"pti\" is not of the form SWITCH=VALUE");
         assert_eq!(with("cr3-writes=1001"), "\"1001\" is no value of cr3-writes, which can be 0..1000");
