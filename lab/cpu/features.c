@@ -30,6 +30,7 @@ struct cpu cpu;
 #define LEAF7_EDX_SSBD	       (1u << 31)
 #define LEAF7_2_EDX_BHI_CTRL   (1u << 4)
 #define CAPABILITIES_IBRS_ALL  0x2
+#define CAPABILITIES_CLEARS    (1ul << 17 | 1ul << 28) /* VERW clears as well: FB_CLEAR, RFDS_CLEAR */
 
 /* AMD's (APM vol. 3, CPUID Fn8000_0008_EBX, Fn8000_0021_EAX). */
 #define EXT8_EBX_IBPB	     (1u << 12)
@@ -149,7 +150,7 @@ static void find_speculation_of_intel(struct cpuid leaf7)
 	add(FEATURE_EIBRS, leaf7.edx & LEAF7_EDX_IBRS && capabilities & CAPABILITIES_IBRS_ALL);
 	add(FEATURE_STIBP, leaf7.edx & LEAF7_EDX_STIBP);
 	add(FEATURE_SSBD, leaf7.edx & LEAF7_EDX_SSBD);
-	add(FEATURE_MDCLEAR, leaf7.edx & LEAF7_EDX_MD_CLEAR);
+	add(FEATURE_MDCLEAR, leaf7.edx & LEAF7_EDX_MD_CLEAR || capabilities & CAPABILITIES_CLEARS);
 	add(FEATURE_L1DFLUSH, leaf7.edx & LEAF7_EDX_L1D_FLUSH);
 	add(FEATURE_BHICTRL, more & LEAF7_2_EDX_BHI_CTRL);
 }

@@ -199,7 +199,8 @@ static int do_check(struct line *line)
 	struct end end = {LAB_END_CHECKED, {0}};
 
 	record(RECORD_LAB_BEGIN, &plan.number, sizeof(plan.number));
-	if (!line_next_word(line, &word))
+	/* Checks end all address spaces; programs that wait beside have theirs. */
+	if (!line_next_word(line, &word) || threads_count())
 		return 0;
 	if (word_is(word, "pti")) {
 		tables_check_isolation(&end.detail[1], &end.detail[2]);

@@ -4,6 +4,7 @@
  */
 #include "cpu/cpu.h"
 #include "entry/entry.h"
+#include "entry/steps/steps.h"
 #include "mm/mm.h"
 #include "user/user.h"
 
@@ -23,7 +24,7 @@ struct code {
 	unsigned count;
 	uint8_t rex;
 	int is_short_operand, is_short_address;
-	uint32_t segment_msr; /* base of a segment that a prefix names; 0: flat */
+	enum { FLAT, BY_FS, BY_GS } segment; /* that a prefix names; only these two have a base */
 };
 
 #define REX_W 8u
@@ -72,16 +73,16 @@ static uint8_t skip_prefixes(struct code *code)
 			code->is_short_address = 1;
 			break;
 		case 0x64:
-			code->segment_msr = MSR_FS_BASE;
+			code->segment = BY_FS;
 			break;
 		case 0x65:
-			code->segment_msr = MSR_GS_BASE;
+			code->segment = BY_GS;
 			break;
 		case 0x26: /* es, cs, ss, ds */
 		case 0x2e:
 		case 0x36:
 		case 0x3e:
-			code->segment_msr = 0;
+			code->segment = FLAT;
 			break;
 		case 0xf2:
 		case 0xf3:
@@ -127,8 +128,11 @@ static uint64_t address_of(struct code *code, struct frame *frame, uint8_t modrm
 		address += (uint64_t)next_signed(code, mod == 1 ? 1 : 4);
 	if (!code->is_64 || code->is_short_address)
 		address = (uint32_t)address;
-	/* The processor has the base of the segment there, whichever way it was loaded. */
-	address += code->segment_msr ? rdmsr(code->segment_msr) : 0;
+	/* The processor has the base of the segment there, whichever way it was loaded; that of GS may be swapped. */
+	if (code->segment == BY_FS)
+		address += rdmsr(MSR_FS_BASE);
+	else if (code->segment == BY_GS)
+		address += gs_base();
 	return code->is_64 ? address : (uint32_t)address;
 }
 

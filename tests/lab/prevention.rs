@@ -16,8 +16,8 @@ fn programs_are_told_where_tables_are_without_umip_alone() {
     // QEMU's model of an EPYC does not have it.
     for emulator in [Emulator::TcgIntel, Emulator::Bochs] {
         let mut script = Script::new();
-        for umip in ["on", "off", "on"] {
-            script.set(&format!("umip={umip}"));
+        for (umip, swapgs) in [("on", "off"), ("off", "on"), ("on", "fence")] {
+            script.set(&format!("umip={umip} swapgs={swapgs}"));
             script.exec::<&str>(&program, &[]);
         }
         let Some(session) = script.boot(emulator) else { continue };
@@ -31,6 +31,8 @@ fn programs_are_told_where_tables_are_without_umip_alone() {
                     .find_map(|line| line.strip_prefix("sgdt: "))
                     .unwrap_or_else(|| panic!("{text} {:?}", ran.end));
                 assert!(line != "not here", "{}: no UMIP", emulator.name());
+                let by_gs = text.lines().find_map(|line| line.strip_prefix("sgdt by gs: "));
+                assert_eq!(by_gs, Some(line), "{}", emulator.name());
                 line.contains(&format!("{real:x}"))
             })
             .collect();

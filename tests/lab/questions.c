@@ -52,6 +52,7 @@ extern unsigned long gateway;
 #define NR_EXIT	    NR(60, 1)
 #define NR_ACCESS   NR(21, 33)
 #define NR_TIME	    NR(201, 13)
+#define ARCH_SET_GS 0x1001
 
 /* How an answer is told: as the number that it is; only whether there is an error; with words from TOLD on; with the field. */
 enum kind { NUMBER, SUCCESS, FIELD_TOO, WORDS };
@@ -263,12 +264,21 @@ static void ask_instructions(void)
 	uint16_t words[2] = {0xffff, 0xffff};
 
 	if (!has_umip()) {
-		say("sgdt: not here\nsidt: not here\nsmsw: not here\nsmsw, 16 bits: not here\n"
+		say("sgdt: not here\nsgdt by gs: not here\nsidt: not here\nsmsw: not here\nsmsw, 16 bits: "
+		    "not here\n"
 		    "smsw to memory: not here\nsldt: not here\nstr: not here\nstr to memory: not here\n");
 		return;
 	}
 	__asm__ volatile("sgdt %0" : "=m"(table));
 	say_result("sgdt", table.base + table.limit);
+#ifdef __x86_64__
+	/* The base of GS, which the kernel may have swapped. */
+	table.base = ~0ul;
+	own(158, ARCH_SET_GS, (long)&table - 64, 0, 0, 0);
+	__asm__ volatile("sgdt %%gs:64" : : : "memory");
+	own(158, ARCH_SET_GS, 0, 0, 0, 0);
+#endif
+	say_result("sgdt by gs", table.base + table.limit);
 	__asm__ volatile("sidt %0" : "=m"(table));
 	say_result("sidt", table.base + table.limit);
 	__asm__ volatile("smsw %0" : "+r"(wide));

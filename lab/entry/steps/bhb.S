@@ -1,7 +1,7 @@
 /*
  * bhb=loop: on the way in, a loop fills the history of branches with its own, so that what a program has branched to does not choose
- * which predictions the kernel's indirect branches follow. Linux: clear_bhb_loop (arch/x86/entry/entry_64.S, since 6.9), at system
- * calls and not at exceptions. bhb=hardware is no step, but a bit of SPEC_CTRL (speculation.c).
+ * which predictions the kernel's indirect branches follow. Linux: clear_bhb_loop (arch/x86/entry/entry_64.S, as
+ * of 6.9; since 6.15 its returns are moved to the upper halves of their lines), at system calls and not at exceptions. bhb=hardware is no step, but a bit of SPEC_CTRL (speculation.c).
  */
 #include "entry/path.inc"
 #include "entry/returns.h"

@@ -3,6 +3,9 @@
  * buffers and load ports (MD_CLEAR: SDM vol. 2, VERW; "Microarchitectural Data Sampling"). On AMD's processors with VERW_CLEAR it clears
  * what transient schedulers leave. The form with a register clears nothing. Linux: CLEAR_CPU_BUFFERS, arch/x86/include/asm/nospec-branch.h.
  *
+ * Where interrupts are on until the end (a trap gate, a call gate), a tick may come behind VERW, and what its handler leaves in the buffers is
+ * not cleared. Linux leaves with interrupts off.
+ *
  * What follows reads nothing but what the program itself has: its stack pointer, flags and the frame of iretq. An exception of the
  * kernel returns to the kernel, and clears nothing.
  */
