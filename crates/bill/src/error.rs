@@ -21,6 +21,9 @@ pub enum Error {
     /// It is not of the form `SWITCH=VALUE`.
     #[error("\"{0}\" is not of the form SWITCH=VALUE")]
     NoSetting(String),
+    /// The values of this switch are no steps.
+    #[error("{0} is no step of a bill: it decides what an entry is, and costs nothing beside")]
+    NoBillStep(String),
     /// The profile has no such step.
     #[error("the profile {profile} has no step \"{step}\"")]
     NoStep {

@@ -43,11 +43,14 @@ impl Profile {
     /// the profile has of it, or comes last; further ones raise it. Bare's value takes the switch out of the profile.
     ///
     /// # Errors
-    /// When one is no setting, or there is no such switch or value.
+    /// When one is no setting, or there is no such switch or value, or its values are no steps.
     pub fn with(mut self, table: &Table, texts: &[String]) -> Result<Profile, Error> {
         let mut seen: Vec<String> = Vec::new();
         for text in texts.iter().flat_map(|texts| texts.split(',')) {
             let setting = settled(table, &Setting::parse(text)?)?;
+            if table.switch(&setting.switch).is_some_and(|switch| !switch.is_step()) {
+                return Err(Error::NoBillStep(setting.switch));
+            }
             let of_switch = |known: &Setting| known.switch == setting.switch;
             let place = if seen.contains(&setting.switch) {
                 self.settings.iter().rposition(of_switch).map_or(self.settings.len(), |last| last + 1)
@@ -176,6 +179,8 @@ mod tests {
         assert_eq!(refused(&["pcid=on", "pcid=keep"]), "pcid=keep is given twice");
         let with = |text: &str| profile(&[]).with(Table::get(), &strings(&[text])).unwrap_err().to_string();
         assert_eq!(with("pti"), "\"pti\" is not of the form SWITCH=VALUE");
+        let no_step = "observe is no step of a bill: it decides what an entry is, and costs nothing beside";
+        assert_eq!(with("observe=on"), no_step);
         assert_eq!(with("cr3-writes=1001"), "\"1001\" is no value of cr3-writes, which can be 0..1000");
     }
 

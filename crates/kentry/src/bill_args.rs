@@ -35,7 +35,7 @@ pub struct BillArgs {
     /// The operation that it is asked for
     #[arg(short, long, value_name = "NAME", default_value = GETPPID.operation, value_hint = ValueHint::Other)]
     pub operation: String,
-    /// The profile whose steps are billed, in its order; those that there are stand below
+    /// The profile whose steps are billed, in its order; they are listed below
     #[arg(short, long, value_name = "NAME", default_value = PROFILE, value_hint = ValueHint::Other)]
     pub profile: String,
     /// Add a step to the profile, or take it instead of those that the profile has of that switch; a switch that is named twice is
@@ -202,7 +202,7 @@ pub(crate) fn bill_help() -> String {
     let mut text = String::from("Profiles (--profile):\n");
     for (name, what) in profiles::all(Table::get()) {
         // Writing to a String cannot fail.
-        let _ = writeln!(text, "  {name:<16}{what}");
+        let _ = writeln!(text, "  {name:<18}{what}");
     }
     format!("{text}\n`kentry lab --help` lists the switches.\n\n{}", exit_status(LAB_STATUS))
 }

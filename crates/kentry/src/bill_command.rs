@@ -25,6 +25,10 @@ const HERE: Duration = Duration::from_secs(2);
 /// Measures a bill and shows it.
 pub fn run(args: &BillArgs) -> Result<ExitCode, Error> {
     let given = args.run.as_deref().map(kentry::input::document).transpose()?;
+    if given.as_ref().is_some_and(document::Document::is_of_lab) {
+        let why = "--run: this is a run of the lab, and no measurement of a Linux; name a run of `kentry measure`, or use --here";
+        return Err(Error::Usage(why.into()));
+    }
     let question = args.question(Table::get(), &|| match &given {
         Some(linux) => Ok(linux.environment.clone()),
         None => Ok(ThisMachine::capture(None)?.environment),

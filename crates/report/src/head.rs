@@ -90,7 +90,8 @@ fn beyond_the_first_screen(document: &Document, verbose: bool) -> Vec<Fact> {
         facts.push(fact("mitigations", mitigations(environment, verbose)));
         facts.extend(taxes(environment).map(|text| fact(PROCESS, text)));
         let common = Some(common(document)).filter(|common| !common.is_empty());
-        facts.extend(common.map(|text| fact("cores", text)));
+        let label = |text: &str| if text.contains("core=") { "cores" } else { "footprint" };
+        facts.extend(common.map(|text| fact(label(&text), text)));
     }
     facts.push(fact(MEASURED, measured(document)));
     facts

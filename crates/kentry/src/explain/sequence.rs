@@ -23,7 +23,8 @@ pub fn text(table: &Table, setting: &Setting) -> String {
     let Ok(kernel) = File::read(lab::KERNEL) else { return String::new() };
     let Ok(paths) = Paths::read(&kernel) else { return String::new() };
     let Some(change) = change(table, &paths, setting) else {
-        return heading + "It adds no instruction to an entry.\n";
+        return heading
+            + "Beside bare it adds no instruction to any entry; beside other settings it may (`kentry bill`, in company).\n";
     };
     let count: u64 = change.added.iter().map(|step| executed(step, setting, table)).sum();
     let instructions = if count == 1 { "1 instruction".into() } else { format!("{count} instructions") };
