@@ -35,7 +35,7 @@ pub struct BillArgs {
     /// The operation that it is asked for
     #[arg(short, long, value_name = "NAME", default_value = GETPPID.operation, value_hint = ValueHint::Other)]
     pub operation: String,
-    /// The profile whose steps are billed, in its order; those that there are stand below
+    /// The profile whose steps are billed, in its order; they are listed below
     #[arg(short, long, value_name = "NAME", default_value = PROFILE, value_hint = ValueHint::Other)]
     pub profile: String,
     /// Add a step to the profile, or take it instead of those that the profile has of that switch; a switch that is named twice is
