@@ -90,9 +90,7 @@ impl Plan {
 
     fn boot(&self, rows: &[Asked]) -> Option<Vec<Counted>> {
         let (mut script, mut last) = (Script::new(), None);
-        if Kernel::read().has("paths_allow_harmless") {
-            script.harmless();
-        }
+        script.harmless();
         for row in rows {
             if last != Some(row.whole) {
                 script.set(&changes(last.map(|last| &self.wholes[last]), &self.wholes[row.whole]));
@@ -193,13 +191,11 @@ fn check(plan: &Plan) -> Option<usize> {
     Some(measured)
 }
 
-/// Whether a processor may refuse a configuration: for a feature, without which it cannot be executed, or as long as the kernel does
-/// not know that it can.
+/// Whether a processor may refuse a configuration: for a feature without which it cannot be executed.
 fn may_lack(whole: &Whole) -> bool {
-    let knows_harmless = Kernel::read().has("paths_allow_harmless");
     let mut needs =
         whole.iter().flat_map(|(name, value)| Table::get().switch(name).unwrap().requirements(value));
-    needs.any(|need| need.feature.is_some() && !(need.harmless && knows_harmless))
+    needs.any(|need| need.feature.is_some() && !need.harmless)
 }
 
 fn with_bare() -> Plan {
@@ -268,10 +264,9 @@ fn in_order(steps: &[Setting]) -> Vec<Whole> {
 /// Whether QEMU's emulation has what a setting needs, or can execute it without.
 fn can_do(setting: &Setting) -> bool {
     const LACKING: [&str; 4] = ["pcid", "invpcid", "shstk", "ibt"];
-    let knows_harmless = Kernel::read().has("paths_allow_harmless");
     let needs = Table::get().switch(&setting.switch).unwrap().requirements(&setting.value);
     needs.iter().all(|need| match need.feature.as_deref() {
-        Some(_) if need.harmless => knows_harmless,
+        Some(_) if need.harmless => true,
         Some(feature) => !LACKING.contains(&feature),
         None => true,
     })

@@ -39,11 +39,6 @@ impl Kernel {
         Kernel { whole, symbols: symbols.collect(), file }
     }
 
-    /// Whether there is such a symbol.
-    pub fn has(&self, name: &str) -> bool {
-        self.symbols.contains_key(name)
-    }
-
     pub fn symbol(&self, name: &str) -> u64 {
         *self.symbols.get(name).unwrap_or_else(|| panic!("the kernel has no symbol {name}"))
     }

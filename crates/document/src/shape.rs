@@ -70,7 +70,7 @@ pub(crate) fn in_words(message: &str) -> String {
         return format!("the field {} is missing", quoted(field));
     }
     if let Some(field) = message.strip_prefix("duplicate field ") {
-        return format!("the field {} stands there twice", quoted(field));
+        return format!("the field {} is given twice", quoted(field));
     }
     if let Some((variant, _)) =
         message.strip_prefix("unknown variant ").and_then(|rest| rest.split_once(", "))

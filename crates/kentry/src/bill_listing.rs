@@ -72,7 +72,7 @@ pub fn text(table: &Table, plan: &Plan, path: &str, listed: &Listed) -> Result<S
 
 /// The profile's settings in Linux's order, with what Linux has for each.
 struct Order<'a> {
-    settings: Vec<(Setting, Option<&'a table::Origin>)>,
+    settings: Vec<(Setting, Vec<&'a table::Origin>)>,
     bare: BTreeMap<String, String>,
 }
 
@@ -80,8 +80,8 @@ impl<'a> Order<'a> {
     fn new(table: &'a Table, plan: &Plan) -> Order<'a> {
         let of = |step: &bill::Step| {
             let setting = Setting::new(&step.switch, &step.value);
-            let origin = table.origin(&setting);
-            (setting, origin)
+            let origins = table.origins_of(&setting);
+            (setting, origins)
         };
         Order { settings: plan.steps().iter().map(of).collect(), bare: table.bare() }
     }
@@ -110,11 +110,12 @@ impl<'a> Order<'a> {
 
     /// What stands beside a step.
     fn beside(&self, place: Option<usize>) -> Vec<String> {
-        let Some((place, (setting, origin))) = place.and_then(|at| Some((at, self.settings.get(at)?))) else {
+        let Some((place, (setting, origins))) = place.and_then(|at| Some((at, self.settings.get(at)?)))
+        else {
             return vec!["bare".to_owned()];
         };
         let mut lines = vec![format!("{}. {setting}", place + 1)];
-        if let Some(origin) = origin {
+        for origin in origins {
             let texts = [origin.symbol.clone(), versions(origin)];
             lines.extend(
                 texts

@@ -1,7 +1,8 @@
 /*
  * stack-offset=on: the service's frame begins at a distance from the top of the stack that a program cannot know. As Linux does
  * (include/linux/randomize_kstack.h; on x86, arch/x86/include/asm/entry-common.h): each way out draws for the next way in, of the
- * low bits of the TSC, which is mixed into what was drawn before. Linux uses ten bits, and the compiler rounds to 16 bytes.
+ * low bits of the TSC, which is mixed into what was drawn before. No release of Linux does exactly this: the low 8 bits alone are
+ * of 5.13 to 6.9, the rotation is of 6.9 and later, the mask (six bits, 64 places of 16 bytes) of 6.11 and later (docs/bill.md).
  */
 #include "entry/path.inc"
 

@@ -1,6 +1,8 @@
 /* What the steps of this folder have of C, for the rest of the kernel. */
 #pragma once
 
+#include "switches.h"
+
 #include <stdint.h>
 
 /* swapgs.c: the base that GS has in the program of the current thread, in a system call. */
@@ -33,6 +35,5 @@ void work_time_is_up(void);
 uint64_t trace_show(void);
 uint64_t audit_show(void);
 
-/* filter.c: programs of which a call executes so many instructions; at most FILTER_MOST, 0: leaves them as they are. */
-#define FILTER_MOST 1000
+/* filter.c: programs of which a call executes so many instructions; at most FILTER_MOST (of switches.h), 0: leaves them as they are. */
 void filter_make(unsigned executed);

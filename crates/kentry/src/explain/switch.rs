@@ -87,8 +87,8 @@ pub fn explain_profile(table: &Table, profile: &Profile) -> String {
         text.push_str("\n## Steps, in that kernel's order\n\n");
     }
     for step in &profile.steps {
-        let origin = table.origin(step).map(Origin::written).unwrap_or_default();
-        text.push_str(&format!("- `{step}`: {origin}\n"));
+        let origins: Vec<String> = table.origins_of(step).into_iter().map(Origin::written).collect();
+        text.push_str(&format!("- `{step}`: {}\n", origins.join(" ")));
     }
     if !profile.choices.is_empty() {
         text.push_str("\n## Choices\n\nAnother kernel of that version may have these otherwise.\n\n");
