@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod bill;
+mod comparable;
 mod error;
 mod figure;
 mod load;

@@ -38,7 +38,7 @@ impl Plan {
             sum: measured.total(&self.steps_alone(1.0)).map(Figure::without_verdict),
             interactions: measured.total(&self.interactions(&added)),
             added: of_whole,
-            there: linux.map(|linux| there(self, &measured, &lines, linux)),
+            there: linux.map(|linux| there(self, &measured, &lines, document, linux)),
             lines,
             orders: question.orders,
             configurations: self.configured(&measured),

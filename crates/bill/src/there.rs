@@ -1,15 +1,21 @@
 //! What a Linux costs that was measured, and what of that the lab explains.
 
+use crate::Figure;
 use crate::bill::{Line, Part, PartKind, State, There};
+use crate::comparable::cost;
 use crate::measured::Measured;
 use crate::plan::{Combination, Plan, less};
-use crate::{Figure, Unit};
-use document::{Document, Outcome, Row};
-use stats::Cost;
+use document::Document;
 
 /// Explains the row of the plan's entry and operation.
-pub(crate) fn there(plan: &Plan, measured: &Measured, lines: &[Line], linux: &Document) -> There {
-    let found = cost(plan, measured.unit, linux);
+pub(crate) fn there(
+    plan: &Plan,
+    measured: &Measured,
+    lines: &[Line],
+    lab: &Document,
+    linux: &Document,
+) -> There {
+    let found = cost(&plan.question, measured.unit, lab, linux);
     let parts = parts(plan, measured, lines, linux);
     let added = less(&plan.whole, &plan.bare);
     let explained = measured.total(&[(&plan.bare, 1.0), (&added, 1.0)]).map(Figure::without_verdict);
@@ -34,36 +40,6 @@ fn what(linux: &Document) -> String {
     let kernel = environment.kernel.release.as_deref().unwrap_or("of an unknown version");
     let on = environment.cpu.brand.as_deref().map(|model| format!(" on {model}")).unwrap_or_default();
     format!("Linux {kernel}{on}")
-}
-
-/// What the entry and operation cost there, in the bill's unit.
-fn cost(plan: &Plan, unit: Option<Unit>, linux: &Document) -> Result<Figure, String> {
-    let question = &plan.question;
-    if !linux.is_of_linux() {
-        return Err("it is no measurement of a Linux".into());
-    }
-    let name = format!("{} {}", question.entry, question.operation);
-    let is_it = |row: &&Row| row.entry == question.entry && row.operation == question.operation;
-    let row = linux.results.iter().find(is_it).ok_or_else(|| format!("{name} was not measured there"))?;
-    if row.outcome != Outcome::Ok {
-        let reason = row.reason.as_deref().unwrap_or("without a reason");
-        return Err(format!("{name} did not work there: {reason}"));
-    }
-    let unit = unit.ok_or("nothing was measured here")?;
-    let figure = match unit {
-        Unit::Cycles => row.core_cycles.as_ref().map(figure),
-        Unit::Ticks => row.ticks.as_ref().map(figure),
-        Unit::Instructions => row.instructions.as_ref().map(figure),
-    };
-    figure.ok_or_else(|| match (unit, row.ticks.is_some() || row.core_cycles.is_some()) {
-        (Unit::Instructions, true) => "time was measured there, and instructions are counted here".into(),
-        _ => format!("{name} has no figure in {} there", unit.name()),
-    })
-}
-
-fn figure<U: Copy + Into<f64>>(cost: &Cost<U>) -> Figure {
-    let cost = cost.unitless();
-    Figure { estimate: cost.estimate, low: cost.ci_low, high: cost.ci_high, p: None, rounds: 0 }
 }
 
 /// The first less the second, which know nothing of each other.

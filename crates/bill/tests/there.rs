@@ -5,7 +5,7 @@ mod common;
 
 use bill::{PartKind, Plan, State, There};
 use common::{cost, counted, document, plan, processor, question, sweeps};
-use document::{Document, Machine, Outcome, Place, Row};
+use document::{CpuUse, Document, Machine, Outcome, Place, Row};
 use environment::Environment;
 use stats::Cost;
 use table::{Kernel, Table};
@@ -37,13 +37,20 @@ fn linux(cycles: Option<f64>, instructions: Option<f64>) -> Document {
     linux
 }
 
-/// Explained by counts.
-fn by_counts(linux: &Document) -> There {
+/// A plan, and what the lab counts of it.
+fn counts() -> (Plan, Document) {
     let question = question(&STEPS.map(|(name, _)| name), 0);
     let plan = Plan::new(Table::get(), question, processor(true)).unwrap();
     let rows: Vec<_> =
         plan.configurations.iter().zip(0..).map(|(one, place)| (one, of(&plan, place))).collect();
-    plan.bill(&counted(&plan.question, &rows), Some(linux)).there.unwrap()
+    let lab = counted(&plan.question, &rows);
+    (plan, lab)
+}
+
+/// Explained by counts.
+fn by_counts(linux: &Document) -> There {
+    let (plan, lab) = counts();
+    plan.bill(&lab, Some(linux)).there.unwrap()
 }
 
 #[test]
@@ -120,4 +127,47 @@ fn a_hypervisor_below_is_named_and_not_billed() {
     assert_eq!((exits.kind, exits.figure), (PartKind::Exits, None));
     assert!(exits.note.as_ref().unwrap().starts_with("KVMKVMKVM is below this Linux"));
     assert_eq!(there.rest.unwrap().estimate, 27.0);
+}
+
+/// With rows of these configurations, in this order, each with its count.
+fn in_configurations(rows: &[(&[(&str, &str)], f64)]) -> Document {
+    let mut linux = linux(None, None);
+    let plain = linux.results.remove(0);
+    for (configuration, count) in rows {
+        let configuration =
+            configuration.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+        linux.results.push(Row { configuration, instructions: Some(cost(*count)), ..plain.clone() });
+    }
+    linux
+}
+
+#[test]
+fn a_row_with_a_footprint_is_not_what_the_entry_costs() {
+    let (among, plain) = ([(document::FOOTPRINT, "64,512")], [(document::FOOTPRINT, "0")]);
+    let measured = |rows: &[(&[(&str, &str)], f64)]| {
+        let there = by_counts(&in_configurations(rows));
+        there.measured.map(|figure| figure.estimate).ok_or(there.why.unwrap_or_default())
+    };
+    assert_eq!(measured(&[(&among, 900.0), (&plain, 120.0)]), Ok(120.0));
+    assert_eq!(measured(&[(&among, 900.0), (&[], 120.0)]), Ok(120.0));
+    let why = "syscall-x86_64 getppid was measured there with a footprint alone, which is in its cost";
+    assert_eq!(measured(&[(&among, 900.0)]), Err(why.into()));
+}
+
+#[test]
+fn of_several_kinds_of_core_the_labs_is_taken() {
+    let (fast, slow) = ([("core", "performance")], [("core", "efficient")]);
+    let linux = in_configurations(&[(&fast, 120.0), (&slow, 300.0)]);
+    let on = |cores: &[&str]| {
+        let (plan, mut lab) = counts();
+        let used = |core: &&str| CpuUse { core: core.to_string(), ..CpuUse::default() };
+        lab.measurement.cpus = cores.iter().map(used).collect();
+        let there = plan.bill(&lab, Some(&linux)).there.unwrap();
+        there.measured.map(|figure| figure.estimate).ok_or(there.why.unwrap_or_default())
+    };
+    assert_eq!((on(&["performance"]), on(&["efficient", "efficient"])), (Ok(120.0), Ok(300.0)));
+    for cores in [vec![], vec!["uniform"], vec!["performance", "efficient"]] {
+        let why = on(&cores).unwrap_err();
+        assert!(why.contains("was measured on several kinds of core there"), "{cores:?}: {why}");
+    }
 }
