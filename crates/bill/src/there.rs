@@ -1,11 +1,12 @@
 //! What a Linux costs that was measured, and what of that the lab explains.
 
-use crate::Figure;
 use crate::bill::{Line, Part, PartKind, State, There};
-use crate::comparable::cost;
+use crate::comparable::{cost, in_words, one_processor};
 use crate::measured::Measured;
 use crate::plan::{Combination, Plan, less};
+use crate::{Figure, Unit};
 use document::Document;
+use findings::LIKE_HERE;
 
 /// Explains the row of the plan's entry and operation.
 pub(crate) fn there(
@@ -30,7 +31,7 @@ pub(crate) fn there(
         parts,
         explained,
         rest,
-        remarks: remarks(plan, linux),
+        remarks: remarks(plan, measured.unit, lab, linux),
     }
 }
 
@@ -132,7 +133,7 @@ fn exits(linux: &Document) -> Option<Part> {
 }
 
 /// What the reader should know of the comparison.
-fn remarks(plan: &Plan, linux: &Document) -> Vec<String> {
+fn remarks(plan: &Plan, unit: Option<Unit>, lab: &Document, linux: &Document) -> Vec<String> {
     let guessed = plan.steps.all.iter().filter(|step| step.guess.is_some()).count();
     let guessed = (guessed > 0).then(|| format!("{guessed} of the profile's settings are guesses"));
     let left_out: Vec<String> = (plan.steps.all.iter().zip(0..))
@@ -144,5 +145,28 @@ fn remarks(plan: &Plan, linux: &Document) -> Vec<String> {
     let partial = linux.measurement.partial.then(|| "that measurement was cut short".to_string());
     let beside = &plan.question.profile.left_out;
     let beside = (!beside.is_empty()).then(|| format!("not in the lab: {}", beside.join("; ")));
-    [guessed, left_out, beside, partial].into_iter().flatten().collect()
+    let differs = [other_kernel(plan, linux), other_processor(unit, lab, linux)];
+    differs.into_iter().chain([guessed, left_out, beside, partial]).flatten().collect()
+}
+
+/// Said of a profile that is not made from that kernel's own words.
+fn other_kernel(plan: &Plan, linux: &Document) -> Option<String> {
+    let profile = &plan.question.profile.name;
+    let release = linux.environment.kernel.release.as_deref().unwrap_or("of an unknown version");
+    (profile != LIKE_HERE && linux.is_of_linux()).then(|| {
+        format!("the profile is {profile}, and the kernel there is Linux {release}: what they do differently is in the rest")
+    })
+}
+
+/// Said of counts; times of another processor are not compared at all.
+fn other_processor(unit: Option<Unit>, lab: &Document, linux: &Document) -> Option<String> {
+    let (here, there) = (&lab.environment, &linux.environment);
+    let differ = unit == Some(Unit::Instructions) && one_processor(here, there).is_err();
+    differ.then(|| {
+        format!(
+            "instructions were counted on another processor, or on one that is not known: there {}, here {}",
+            in_words(there),
+            in_words(here)
+        )
+    })
 }

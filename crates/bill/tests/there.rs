@@ -6,7 +6,7 @@ mod common;
 use bill::{PartKind, Plan, State, There};
 use common::{cost, counted, document, plan, processor, question, sweeps};
 use document::{CpuUse, Document, Machine, Outcome, Place, Row};
-use environment::Environment;
+use environment::{Cpu, Environment};
 use stats::Cost;
 use table::{Kernel, Table};
 
@@ -78,15 +78,35 @@ fn parts_make_what_is_explained_and_the_rest_is_what_is_left() {
     }
 }
 
-#[test]
-fn times_have_the_uncertainty_of_both_sides() {
+/// A processor that both sides ran on.
+fn example() -> Cpu {
+    let brand = Some("Example(R) 9000 CPU @ 2.00GHz".into());
+    Cpu { brand, family: Some(6), model: Some(85), stepping: Some(7), ..Cpu::default() }
+}
+
+/// A plan, and what the lab measures of it in time, in core cycles.
+fn times() -> (Plan, Document) {
     let plan = plan(&STEPS.map(|(name, _)| name), 0);
     let scatter = |sweep: usize| [0.3, -0.2, 0.1, -0.4, 0.2][sweep % 5];
     let costs =
         |place: usize| (0..16).map(|sweep| Some(of(&plan, place) + scatter(sweep * place + sweep))).collect();
     let rows: Vec<_> = plan.configurations.iter().zip(0..).map(|(one, place)| (one, costs(place))).collect();
-    let lab = document(&plan.question, &rows, &sweeps());
-    let bill = plan.bill(&lab, Some(&linux(Some(120.0), None)));
+    let mut lab = document(&plan.question, &rows, &sweeps());
+    lab.environment.cpu = example();
+    (plan, lab)
+}
+
+/// A Linux that took so many core cycles on that processor.
+fn timed_linux(cycles: f64) -> Document {
+    let mut linux = linux(Some(cycles), None);
+    linux.environment.cpu = example();
+    linux
+}
+
+#[test]
+fn times_have_the_uncertainty_of_both_sides() {
+    let (plan, lab) = times();
+    let bill = plan.bill(&lab, Some(&timed_linux(120.0)));
     let there = bill.there.unwrap();
     let (rest, explained) = (there.rest.unwrap(), there.explained.unwrap());
     assert!((rest.estimate - 27.0).abs() < 1.0 && (explained.estimate - 93.0).abs() < 1.0, "{rest:?}");
@@ -170,4 +190,98 @@ fn of_several_kinds_of_core_the_labs_is_taken() {
         let why = on(&cores).unwrap_err();
         assert!(why.contains("was measured on several kinds of core there"), "{cores:?}: {why}");
     }
+}
+
+#[test]
+fn times_of_another_processor_explain_nothing() {
+    let (plan, lab) = times();
+    let there = |change: &dyn Fn(&mut Cpu)| {
+        let mut linux = timed_linux(120.0);
+        change(&mut linux.environment.cpu);
+        plan.bill(&lab, Some(&linux)).there.unwrap()
+    };
+    assert!(there(&|_| ()).rest.is_some());
+    // A hypervisor may hide the brand, or a document not say the stepping.
+    assert!(
+        there(&|cpu| cpu.brand = None).rest.is_some() && there(&|cpu| cpu.stepping = None).rest.is_some()
+    );
+    let others: [(&dyn Fn(&mut Cpu), &str); 3] = [
+        (
+            &|cpu| cpu.brand = Some("Other".into()),
+            "the processor there is Other (family 6, model 85, stepping 7), and here",
+        ),
+        (
+            &|cpu| cpu.stepping = Some(6),
+            "the processor there is Example(R) 9000 CPU @ 2.00GHz (family 6, model 85, stepping 6)",
+        ),
+        (&|cpu| *cpu = Cpu::default(), "whether the processor there is the one here is not known"),
+    ];
+    for (change, expected) in others {
+        let there = there(change);
+        assert_eq!((there.measured, there.rest, there.rest_share), (None, None, None));
+        let why = there.why.unwrap();
+        assert!(why.starts_with(expected), "{why}");
+    }
+}
+
+#[test]
+fn times_of_another_kind_of_core_explain_nothing() {
+    let (plan, mut lab) = times();
+    let used = |cpu, core: &str| CpuUse { cpu, core: core.into(), ..CpuUse::default() };
+    lab.measurement.cpus = vec![used(1, "performance")];
+    let mut linux = timed_linux(120.0);
+    linux.measurement.cpus = vec![used(0, "performance"), used(9, "efficient")];
+    let mut why = |cpu| {
+        linux.results[0].cpu = cpu;
+        plan.bill(&lab, Some(&linux)).there.unwrap().why
+    };
+    assert_eq!((why(Some(0)), why(None)), (None, None));
+    let other = "its core was of another kind: efficient there, and performance here";
+    assert_eq!(why(Some(9)).as_deref(), Some(other));
+}
+
+#[test]
+fn ticks_are_compared_only_where_they_are_as_long() {
+    let (plan, mut lab) = times();
+    let mut linux = timed_linux(120.0);
+    // Core cycles were withheld on both sides.
+    lab.results.iter_mut().for_each(|row| row.core_cycles = None);
+    let ticks = linux.results[0].core_cycles.take().unwrap().unitless();
+    linux.results[0].ticks = Some(cost(ticks.estimate));
+    let mut there = |here: Option<f64>, there: Option<f64>| {
+        (lab.measurement.tsc_hz, linux.measurement.tsc_hz) = (here, there);
+        plan.bill(&lab, Some(&linux)).there.unwrap()
+    };
+    assert_eq!(there(Some(2.0e9), Some(2.000_1e9)).measured.unwrap().estimate, 120.0);
+    let refused = |there: There| (there.measured, there.rest).eq(&(None, None)).then_some(there.why.unwrap());
+    let unlike = "a tick there is not one here: 2010.0 MHz there, and 2000.0 MHz here";
+    assert_eq!(refused(there(Some(2.0e9), Some(2.01e9))).as_deref(), Some(unlike));
+    let unknown = "whether a tick there is as long as one here is not known";
+    for (here, other) in [(Some(2.0e9), None), (None, Some(2.0e9))] {
+        assert_eq!(refused(there(here, other)).as_deref(), Some(unknown));
+    }
+    assert!(there(Some(f64::NAN), Some(2.0e9)).measured.is_none());
+}
+
+#[test]
+fn counts_of_another_processor_and_kernel_are_compared_with_a_remark() {
+    let (mut plan, mut lab) = counts();
+    let mut linux = linux(None, Some(120.0));
+    (lab.environment.cpu, linux.environment.cpu) = (example(), example());
+    let remarks = |plan: &Plan, lab: &Document| {
+        let there = plan.bill(lab, Some(&linux)).there.unwrap();
+        assert_eq!(there.rest.unwrap().estimate, 27.0);
+        there.remarks
+    };
+    let kernel =
+        "the profile is test, and the kernel there is Linux 6.1.0: what they do differently is in the rest";
+    assert_eq!(remarks(&plan, &lab), [kernel]);
+    plan.question.profile.name = findings::LIKE_HERE.into();
+    assert_eq!(remarks(&plan, &lab), [""; 0]);
+    lab.environment.cpu.brand = Some("Other".into());
+    let found = remarks(&plan, &lab);
+    assert!(
+        found.len() == 1 && found[0].contains("another processor") && found[0].contains("here Other"),
+        "{found:?}"
+    );
 }
