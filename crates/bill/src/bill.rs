@@ -143,6 +143,8 @@ pub enum PartKind {
     Service,
     /// What the virtual machine below that Linux does on the way.
     Exits,
+    /// Several of these, of which each has no figure by itself.
+    NotToldApart,
 }
 
 /// One configuration and what came of it.

@@ -104,17 +104,24 @@ fn dispatch_and_service(plan: &Plan, part: &MakePart) -> Vec<Part> {
     const EMPTY: &str = "registers saved, the call through the table, and a service that returns a constant";
     const WITHIN: &str =
         "the lab answers with a constant, which is within dispatch; what Linux does for it is in the rest";
+    const ONE: &str = "the entry takes no call number, so that none tells the crossing from the service";
     let (crossing, empty, bare) = (&plan.crossing, &plan.empty_service, &plan.bare);
-    let nothing = Combination::new();
+    if crossing.is_empty() {
+        return vec![part(PartKind::NotToldApart, "entry and service (not told apart)", bare, Some(ONE))];
+    }
     if crossing == bare {
         // An unknown call number: there is neither.
         return Vec::new();
     }
-    let from = if crossing.is_empty() { &nothing } else { crossing };
     if empty.is_empty() {
-        return vec![part(PartKind::Service, "the service itself", &less(bare, from), Some("with dispatch"))];
+        return vec![part(
+            PartKind::Service,
+            "the service itself",
+            &less(bare, crossing),
+            Some("with dispatch"),
+        )];
     }
-    let dispatch = part(PartKind::Dispatch, "dispatch", &less(empty, from), Some(EMPTY));
+    let dispatch = part(PartKind::Dispatch, "dispatch", &less(empty, crossing), Some(EMPTY));
     let (of_service, note) =
         if empty == bare { (Combination::new(), Some(WITHIN)) } else { (less(bare, empty), None) };
     vec![dispatch, part(PartKind::Service, "the service itself", &of_service, note)]

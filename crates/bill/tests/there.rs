@@ -3,7 +3,7 @@
 
 mod common;
 
-use bill::{PartKind, Plan, State, There};
+use bill::{PartKind, Plan, Question, State, There};
 use common::{cost, counted, document, plan, processor, question, sweeps};
 use document::{CpuUse, Document, Machine, Outcome, Place, Row};
 use environment::{Cpu, Environment};
@@ -205,7 +205,8 @@ fn times_of_another_processor_explain_nothing() {
     assert!(
         there(&|cpu| cpu.brand = None).rest.is_some() && there(&|cpu| cpu.stepping = None).rest.is_some()
     );
-    let others: [(&dyn Fn(&mut Cpu), &str); 3] = [
+    type Change<'a> = &'a dyn Fn(&mut Cpu);
+    let others: [(Change, &str); 3] = [
         (
             &|cpu| cpu.brand = Some("Other".into()),
             "the processor there is Other (family 6, model 85, stepping 7), and here",
@@ -284,4 +285,31 @@ fn counts_of_another_processor_and_kernel_are_compared_with_a_remark() {
         found.len() == 1 && found[0].contains("another processor") && found[0].contains("here Other"),
         "{found:?}"
     );
+}
+
+/// The parts of bare by an entry and operation: kind, and what of it is measured.
+fn of_bare(entry: &str, operation: &str) -> Vec<(PartKind, Option<f64>)> {
+    let question = Question { entry: entry.into(), operation: operation.into(), ..question(&[], 0) };
+    let plan = Plan::new(Table::get(), question, processor(true)).unwrap();
+    let rows: Vec<_> =
+        plan.configurations.iter().zip(0..).map(|(one, place)| (one, of(&plan, place))).collect();
+    let there = plan.bill(&counted(&plan.question, &rows), Some(&linux(None, Some(120.0)))).there.unwrap();
+    let is_crossing = |what: &str| what.contains("crossing");
+    assert!(there.parts.iter().all(|part| is_crossing(&part.what) == (part.kind == PartKind::Crossing)));
+    there.parts.iter().map(|part| (part.kind, part.figure.map(|figure| figure.estimate))).collect()
+}
+
+#[test]
+fn only_a_call_number_tells_the_crossing_from_the_service() {
+    let called = [(PartKind::Crossing, Some(CROSSING)), (PartKind::Dispatch, Some(SERVICE))];
+    for entry in ["syscall-x86_64", "int80-i386", "ud", "div0"] {
+        assert_eq!(of_bare(entry, "getppid")[..2], called, "{entry}");
+        assert_eq!(of_bare(entry, "none"), called[..1], "{entry}");
+    }
+    for (entry, operation) in
+        [("page-fault", "minor-fault"), ("interrupt", "none"), ("vsyscall", "time"), ("rdtsc", "none")]
+    {
+        let cost = if operation == "none" { CROSSING } else { CROSSING + SERVICE };
+        assert_eq!(of_bare(entry, operation), [(PartKind::NotToldApart, Some(cost))], "{entry}");
+    }
 }
