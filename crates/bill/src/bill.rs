@@ -104,7 +104,8 @@ pub struct There {
     pub why: Option<String>,
     /// What explains it, in the order of the path.
     pub parts: Vec<Part>,
-    /// The sum of the parts that have a figure.
+    /// The sum of the parts: what the whole costs, but for what medians of parts differ from the median of the whole. Null where the
+    /// whole was not measured.
     pub explained: Option<Figure>,
     /// What is left: `measured` less `explained`. No part is fitted to it, and it may be negative.
     pub rest: Option<Figure>,

@@ -10,6 +10,7 @@ mod figure;
 mod load;
 mod make;
 mod measured;
+mod parts;
 mod plan;
 mod profile;
 mod step;

@@ -2,6 +2,7 @@
 
 use crate::bill::{Bill, Configured, Line, SCHEMA, State};
 use crate::measured::Measured;
+use crate::parts::FEW;
 use crate::plan::{Combination, Plan, less};
 use crate::there::there;
 use crate::{Figure, Step};
@@ -91,7 +92,7 @@ impl Plan {
     }
 
     /// What the whole adds, less the steps alone.
-    pub(crate) fn interactions<'a>(&'a self, added: &'a Combination) -> Vec<(&'a Combination, f64)> {
+    fn interactions<'a>(&'a self, added: &'a Combination) -> Vec<(&'a Combination, f64)> {
         [vec![(added, 1.0)], self.steps_alone(-1.0)].concat()
     }
 
@@ -105,7 +106,7 @@ impl Plan {
         }
         let figures = [line.alone, line.in_company];
         if figures.contains(&None) {
-            return State::Failed("too few of its rounds were undisturbed in the same sweeps".into());
+            return State::Failed(FEW.into());
         }
         let lacks = line.step.lacks();
         if !lacks.is_empty() {

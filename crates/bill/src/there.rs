@@ -1,9 +1,10 @@
 //! What a Linux costs that was measured, and what of that the lab explains.
 
-use crate::bill::{Line, Part, PartKind, State, There};
+use crate::bill::{Line, Part, PartKind, There};
 use crate::comparable::{cost, in_words, one_processor};
 use crate::measured::Measured;
-use crate::plan::{Combination, Plan, less};
+use crate::parts::{explained, path};
+use crate::plan::Plan;
 use crate::{Figure, Unit};
 use document::Document;
 use findings::LIKE_HERE;
@@ -17,9 +18,9 @@ pub(crate) fn there(
     linux: &Document,
 ) -> There {
     let found = cost(&plan.question, measured.unit, lab, linux);
-    let parts = parts(plan, measured, lines, linux);
-    let added = less(&plan.whole, &plan.bare);
-    let explained = measured.total(&[(&plan.bare, 1.0), (&added, 1.0)]).map(Figure::without_verdict);
+    let path = path(plan, measured, lines);
+    let explained = explained(&path, measured);
+    let parts = path.into_iter().map(|share| share.part(measured)).chain(exits(linux)).collect();
     let rest = found.as_ref().ok().zip(explained).map(|(there, here)| difference(there, &here));
     let share = |rest: &Figure| Some(rest.estimate / found.as_ref().ok()?.estimate);
     There {
@@ -58,73 +59,6 @@ fn difference(first: &Figure, second: &Figure) -> Figure {
         p: None,
         rounds: 0,
     }
-}
-
-/// What the lab's cost is made of: all of it.
-fn parts(plan: &Plan, measured: &Measured, lines: &[Line], linux: &Document) -> Vec<Part> {
-    let figure = |combination: &Combination| measured.figure(combination).map(Figure::without_verdict);
-    let known = |combination: &Combination| !combination.is_empty();
-    let part = |kind, what: &str, combination: &Combination, note: Option<&str>| Part {
-        kind,
-        what: what.into(),
-        figure: if known(combination) { figure(combination) } else { None },
-        note: note.map(str::to_string),
-    };
-    let mut parts = Vec::new();
-    let (crossing, bare) = (&plan.crossing, &plan.bare);
-    if known(crossing) {
-        parts.push(part(
-            PartKind::Crossing,
-            "crossing by the hardware",
-            crossing,
-            Some("bare, with a call number that no kernel has"),
-        ));
-    }
-    // What is left out is in no figure here, and named below.
-    for line in lines.iter().filter(|line| !matches!(line.state, State::LeftOut(_))) {
-        let figure = line.alone.map(Figure::without_verdict);
-        let note = (line.state == State::Unseen).then(|| "adds no instruction".to_string());
-        parts.push(Part { kind: PartKind::Step, what: line.step.name(), figure, note });
-    }
-    let added = less(&plan.whole, bare);
-    if plan.alone.iter().any(known) {
-        let figure = measured.total(&plan.interactions(&added)).map(Figure::without_verdict);
-        let (kind, what) = (PartKind::Interactions, "steps together".into());
-        parts.push(Part { kind, what, figure, note: Some("the whole less the sum of the steps".into()) });
-    }
-    parts.extend(dispatch_and_service(plan, &part));
-    parts.extend(exits(linux));
-    parts
-}
-
-type MakePart<'a> = dyn Fn(PartKind, &str, &Combination, Option<&str>) -> Part + 'a;
-
-/// What bare costs beyond the crossing.
-fn dispatch_and_service(plan: &Plan, part: &MakePart) -> Vec<Part> {
-    const EMPTY: &str = "registers saved, the call through the table, and a service that returns a constant";
-    const WITHIN: &str =
-        "the lab answers with a constant, which is within dispatch; what Linux does for it is in the rest";
-    const ONE: &str = "the entry takes no call number, so that none tells the crossing from the service";
-    let (crossing, empty, bare) = (&plan.crossing, &plan.empty_service, &plan.bare);
-    if crossing.is_empty() {
-        return vec![part(PartKind::NotToldApart, "entry and service (not told apart)", bare, Some(ONE))];
-    }
-    if crossing == bare {
-        // An unknown call number: there is neither.
-        return Vec::new();
-    }
-    if empty.is_empty() {
-        return vec![part(
-            PartKind::Service,
-            "the service itself",
-            &less(bare, crossing),
-            Some("with dispatch"),
-        )];
-    }
-    let dispatch = part(PartKind::Dispatch, "dispatch", &less(empty, crossing), Some(EMPTY));
-    let (of_service, note) =
-        if empty == bare { (Combination::new(), Some(WITHIN)) } else { (less(bare, empty), None) };
-    vec![dispatch, part(PartKind::Service, "the service itself", &of_service, note)]
 }
 
 /// What a hypervisor may do there.

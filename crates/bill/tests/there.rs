@@ -3,7 +3,7 @@
 
 mod common;
 
-use bill::{PartKind, Plan, Question, State, There};
+use bill::{Configuration, Part, PartKind, Plan, Processor, Question, State, There};
 use common::{cost, counted, document, plan, processor, question, sweeps};
 use document::{CpuUse, Document, Machine, Outcome, Place, Row};
 use environment::{Cpu, Environment};
@@ -312,4 +312,65 @@ fn only_a_call_number_tells_the_crossing_from_the_service() {
         let cost = if operation == "none" { CROSSING } else { CROSSING + SERVICE };
         assert_eq!(of_bare(entry, operation), [(PartKind::NotToldApart, Some(cost))], "{entry}");
     }
+}
+
+/// The same without the rows of an operation with these steps.
+fn without(plan: &Plan, mut lab: Document, operation: &str, steps: &[usize]) -> Document {
+    let is_it =
+        |one: &Configuration| one.operation == operation && one.steps.iter().copied().eq(steps.to_vec());
+    let place = plan.configurations.iter().position(is_it).unwrap();
+    lab.results.remove(place);
+    lab
+}
+
+#[test]
+fn parts_add_up_where_one_of_them_was_not_measured() {
+    let (plan, lab) = times();
+    let explained = |lab: &Document| {
+        let there = plan.bill(lab, Some(&timed_linux(120.0))).there.unwrap();
+        let sum: f64 = there.parts.iter().filter_map(|part| Some(part.figure?.estimate)).sum();
+        let explained = there.explained.unwrap();
+        assert!((sum - explained.estimate).abs() < 1e-9 && (sum - 93.0).abs() < 1.0, "{sum}: {explained:?}");
+        assert!(explained.low.unwrap() < sum && sum < explained.high.unwrap(), "{explained:?}");
+        there.parts
+    };
+    let kinds = |parts: &[Part]| parts.iter().map(|part| part.kind).collect::<Vec<_>>();
+    let whole = [PartKind::Crossing, PartKind::Step, PartKind::Step, PartKind::Step, PartKind::Interactions];
+    assert_eq!(kinds(&explained(&lab))[..5], whole);
+
+    let parts = explained(&without(&plan, lab.clone(), "getppid", &[0]));
+    let (step, open) = (&parts[1], &parts[4]);
+    assert_eq!((step.what.as_str(), step.figure), ("pti=on", None));
+    assert_eq!(step.note.as_deref(), Some("it was not measured"));
+    assert_eq!((open.kind, open.what.as_str()), (PartKind::NotToldApart, "steps (not told apart)"));
+    assert!(open.note.as_ref().unwrap().starts_with("what pti=on adds, which was not measured"));
+    assert!((open.figure.unwrap().estimate - 40.0).abs() < 1.0, "{open:?}");
+
+    let parts = explained(&without(&plan, lab, "none", &[]));
+    assert_eq!(parts[0].kind, PartKind::NotToldApart);
+    assert_eq!(parts[0].note.as_deref(), Some("it was not measured"));
+    assert!(!kinds(&parts).contains(&PartKind::Dispatch));
+}
+
+#[test]
+fn where_the_whole_was_not_measured_nothing_is_explained_and_why() {
+    let (plan, lab) = times();
+    let there = plan.bill(&without(&plan, lab, "getppid", &[0, 1, 2]), Some(&timed_linux(120.0))).there;
+    let there = there.unwrap();
+    assert_eq!((there.explained, there.rest), (None, None));
+    let open = there.parts.iter().find(|part| part.kind == PartKind::NotToldApart).unwrap();
+    assert_eq!(open.note.as_deref(), Some("the whole has no figure: it was not measured"));
+}
+
+#[test]
+fn a_step_without_effect_and_figure_says_so() {
+    let question = question(&["verw=on"], 0);
+    let machine = Processor { features: Vec::new(), counts: true, forgives: true };
+    let plan = Plan::new(Table::get(), question, machine).unwrap();
+    let rows: Vec<_> = plan.configurations.iter().map(|one| (one, CROSSING)).collect();
+    let bill = plan.bill(&counted(&plan.question, &rows), Some(&linux(None, Some(120.0))));
+    assert!(matches!(bill.lines[0].state, State::WithoutEffect(_)) && bill.lines[0].alone.is_none());
+    let there = bill.there.unwrap();
+    let step = there.parts.iter().find(|part| part.kind == PartKind::Step).unwrap();
+    assert!(step.note.as_ref().unwrap().contains("without effect: this CPU has no MDCLEAR"), "{step:?}");
 }
