@@ -104,7 +104,8 @@ pub struct There {
     pub why: Option<String>,
     /// What explains it, in the order of the path.
     pub parts: Vec<Part>,
-    /// The sum of the parts that have a figure.
+    /// The sum of the parts: what the whole costs, but for what medians of parts differ from the median of the whole. Null where the
+    /// whole was not measured.
     pub explained: Option<Figure>,
     /// What is left: `measured` less `explained`. No part is fitted to it, and it may be negative.
     pub rest: Option<Figure>,
@@ -143,6 +144,8 @@ pub enum PartKind {
     Service,
     /// What the virtual machine below that Linux does on the way.
     Exits,
+    /// Several of these, of which each has no figure by itself.
+    NotToldApart,
 }
 
 /// One configuration and what came of it.

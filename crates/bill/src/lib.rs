@@ -4,11 +4,13 @@
 #![forbid(unsafe_code)]
 
 mod bill;
+mod comparable;
 mod error;
 mod figure;
 mod load;
 mod make;
 mod measured;
+mod parts;
 mod plan;
 mod profile;
 mod step;

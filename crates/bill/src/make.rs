@@ -2,6 +2,7 @@
 
 use crate::bill::{Bill, Configured, Line, SCHEMA, State};
 use crate::measured::Measured;
+use crate::parts::FEW;
 use crate::plan::{Combination, Plan, less};
 use crate::there::there;
 use crate::{Figure, Step};
@@ -38,7 +39,7 @@ impl Plan {
             sum: measured.total(&self.steps_alone(1.0)).map(Figure::without_verdict),
             interactions: measured.total(&self.interactions(&added)),
             added: of_whole,
-            there: linux.map(|linux| there(self, &measured, &lines, linux)),
+            there: linux.map(|linux| there(self, &measured, &lines, document, linux)),
             lines,
             orders: question.orders,
             configurations: self.configured(&measured),
@@ -91,7 +92,7 @@ impl Plan {
     }
 
     /// What the whole adds, less the steps alone.
-    pub(crate) fn interactions<'a>(&'a self, added: &'a Combination) -> Vec<(&'a Combination, f64)> {
+    fn interactions<'a>(&'a self, added: &'a Combination) -> Vec<(&'a Combination, f64)> {
         [vec![(added, 1.0)], self.steps_alone(-1.0)].concat()
     }
 
@@ -105,7 +106,7 @@ impl Plan {
         }
         let figures = [line.alone, line.in_company];
         if figures.contains(&None) {
-            return State::Failed("too few of its rounds were undisturbed in the same sweeps".into());
+            return State::Failed(FEW.into());
         }
         let lacks = line.step.lacks();
         if !lacks.is_empty() {

@@ -54,9 +54,9 @@ pub struct Plan {
     pub(crate) in_company: Vec<Combination>,
     /// Of each step, what it adds in each order; empty without orders.
     pub(crate) in_orders: Vec<Vec<Combination>>,
-    /// Bare with an unknown call number; empty where the entry does not take one.
+    /// Bare with a call number that no kernel has; empty where the entry does not take one.
     pub(crate) crossing: Combination,
-    /// Bare with a call whose service is empty.
+    /// Bare with a call whose service is empty; empty where the entry does not take a number, or not that one.
     pub(crate) empty_service: Combination,
 }
 
@@ -83,7 +83,10 @@ impl Plan {
             true => wanted.cost_of(operation, &BTreeSet::new()),
             false => Combination::new(),
         };
-        let (crossing, empty_service) = (bare_of(BARE_SYSCALL.operation), bare_of(GETPPID.operation));
+        let unknown =
+            table.operation(BARE_SYSCALL.operation).filter(|unknown| entry.number(unknown).is_some());
+        let crossing = unknown.map_or_else(Combination::new, |unknown| bare_of(&unknown.name));
+        let empty_service = if crossing.is_empty() { Combination::new() } else { bare_of(GETPPID.operation) };
         let configurations = wanted.all;
         Ok(Plan {
             question,

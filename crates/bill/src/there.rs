@@ -1,18 +1,26 @@
 //! What a Linux costs that was measured, and what of that the lab explains.
 
-use crate::bill::{Line, Part, PartKind, State, There};
+use crate::bill::{Line, Part, PartKind, There};
+use crate::comparable::{cost, in_words, one_processor};
 use crate::measured::Measured;
-use crate::plan::{Combination, Plan, less};
+use crate::parts::{explained, path};
+use crate::plan::Plan;
 use crate::{Figure, Unit};
-use document::{Document, Outcome, Row};
-use stats::Cost;
+use document::Document;
+use findings::LIKE_HERE;
 
 /// Explains the row of the plan's entry and operation.
-pub(crate) fn there(plan: &Plan, measured: &Measured, lines: &[Line], linux: &Document) -> There {
-    let found = cost(plan, measured.unit, linux);
-    let parts = parts(plan, measured, lines, linux);
-    let added = less(&plan.whole, &plan.bare);
-    let explained = measured.total(&[(&plan.bare, 1.0), (&added, 1.0)]).map(Figure::without_verdict);
+pub(crate) fn there(
+    plan: &Plan,
+    measured: &Measured,
+    lines: &[Line],
+    lab: &Document,
+    linux: &Document,
+) -> There {
+    let found = cost(&plan.question, measured.unit, lab, linux);
+    let path = path(plan, measured, lines);
+    let explained = explained(&path, measured);
+    let parts = path.into_iter().map(|share| share.part(measured)).chain(exits(linux)).collect();
     let rest = found.as_ref().ok().zip(explained).map(|(there, here)| difference(there, &here));
     let share = |rest: &Figure| Some(rest.estimate / found.as_ref().ok()?.estimate);
     There {
@@ -24,7 +32,7 @@ pub(crate) fn there(plan: &Plan, measured: &Measured, lines: &[Line], linux: &Do
         parts,
         explained,
         rest,
-        remarks: remarks(plan, linux),
+        remarks: remarks(plan, measured.unit, lab, linux),
     }
 }
 
@@ -34,36 +42,6 @@ fn what(linux: &Document) -> String {
     let kernel = environment.kernel.release.as_deref().unwrap_or("of an unknown version");
     let on = environment.cpu.brand.as_deref().map(|model| format!(" on {model}")).unwrap_or_default();
     format!("Linux {kernel}{on}")
-}
-
-/// What the entry and operation cost there, in the bill's unit.
-fn cost(plan: &Plan, unit: Option<Unit>, linux: &Document) -> Result<Figure, String> {
-    let question = &plan.question;
-    if !linux.is_of_linux() {
-        return Err("it is no measurement of a Linux".into());
-    }
-    let name = format!("{} {}", question.entry, question.operation);
-    let is_it = |row: &&Row| row.entry == question.entry && row.operation == question.operation;
-    let row = linux.results.iter().find(is_it).ok_or_else(|| format!("{name} was not measured there"))?;
-    if row.outcome != Outcome::Ok {
-        let reason = row.reason.as_deref().unwrap_or("without a reason");
-        return Err(format!("{name} did not work there: {reason}"));
-    }
-    let unit = unit.ok_or("nothing was measured here")?;
-    let figure = match unit {
-        Unit::Cycles => row.core_cycles.as_ref().map(figure),
-        Unit::Ticks => row.ticks.as_ref().map(figure),
-        Unit::Instructions => row.instructions.as_ref().map(figure),
-    };
-    figure.ok_or_else(|| match (unit, row.ticks.is_some() || row.core_cycles.is_some()) {
-        (Unit::Instructions, true) => "time was measured there, and instructions are counted here".into(),
-        _ => format!("{name} has no figure in {} there", unit.name()),
-    })
-}
-
-fn figure<U: Copy + Into<f64>>(cost: &Cost<U>) -> Figure {
-    let cost = cost.unitless();
-    Figure { estimate: cost.estimate, low: cost.ci_low, high: cost.ci_high, p: None, rounds: 0 }
 }
 
 /// The first less the second, which know nothing of each other.
@@ -83,66 +61,6 @@ fn difference(first: &Figure, second: &Figure) -> Figure {
     }
 }
 
-/// What the lab's cost is made of: all of it.
-fn parts(plan: &Plan, measured: &Measured, lines: &[Line], linux: &Document) -> Vec<Part> {
-    let figure = |combination: &Combination| measured.figure(combination).map(Figure::without_verdict);
-    let known = |combination: &Combination| !combination.is_empty();
-    let part = |kind, what: &str, combination: &Combination, note: Option<&str>| Part {
-        kind,
-        what: what.into(),
-        figure: if known(combination) { figure(combination) } else { None },
-        note: note.map(str::to_string),
-    };
-    let mut parts = Vec::new();
-    let (crossing, bare) = (&plan.crossing, &plan.bare);
-    if known(crossing) {
-        parts.push(part(
-            PartKind::Crossing,
-            "crossing by the hardware",
-            crossing,
-            Some("bare, with a call number that no kernel has"),
-        ));
-    }
-    // What is left out is in no figure here, and named below.
-    for line in lines.iter().filter(|line| !matches!(line.state, State::LeftOut(_))) {
-        let figure = line.alone.map(Figure::without_verdict);
-        let note = (line.state == State::Unseen).then(|| "adds no instruction".to_string());
-        parts.push(Part { kind: PartKind::Step, what: line.step.name(), figure, note });
-    }
-    let added = less(&plan.whole, bare);
-    if plan.alone.iter().any(known) {
-        let figure = measured.total(&plan.interactions(&added)).map(Figure::without_verdict);
-        let (kind, what) = (PartKind::Interactions, "steps together".into());
-        parts.push(Part { kind, what, figure, note: Some("the whole less the sum of the steps".into()) });
-    }
-    parts.extend(dispatch_and_service(plan, &part));
-    parts.extend(exits(linux));
-    parts
-}
-
-type MakePart<'a> = dyn Fn(PartKind, &str, &Combination, Option<&str>) -> Part + 'a;
-
-/// What bare costs beyond the crossing.
-fn dispatch_and_service(plan: &Plan, part: &MakePart) -> Vec<Part> {
-    const EMPTY: &str = "registers saved, the call through the table, and a service that returns a constant";
-    const WITHIN: &str =
-        "the lab answers with a constant, which is within dispatch; what Linux does for it is in the rest";
-    let (crossing, empty, bare) = (&plan.crossing, &plan.empty_service, &plan.bare);
-    let nothing = Combination::new();
-    if crossing == bare {
-        // An unknown call number: there is neither.
-        return Vec::new();
-    }
-    let from = if crossing.is_empty() { &nothing } else { crossing };
-    if empty.is_empty() {
-        return vec![part(PartKind::Service, "the service itself", &less(bare, from), Some("with dispatch"))];
-    }
-    let dispatch = part(PartKind::Dispatch, "dispatch", &less(empty, from), Some(EMPTY));
-    let (of_service, note) =
-        if empty == bare { (Combination::new(), Some(WITHIN)) } else { (less(bare, empty), None) };
-    vec![dispatch, part(PartKind::Service, "the service itself", &of_service, note)]
-}
-
 /// What a hypervisor may do there.
 fn exits(linux: &Document) -> Option<Part> {
     let below = &linux.environment.hypervisor;
@@ -156,7 +74,7 @@ fn exits(linux: &Document) -> Option<Part> {
 }
 
 /// What the reader should know of the comparison.
-fn remarks(plan: &Plan, linux: &Document) -> Vec<String> {
+fn remarks(plan: &Plan, unit: Option<Unit>, lab: &Document, linux: &Document) -> Vec<String> {
     let guessed = plan.steps.all.iter().filter(|step| step.guess.is_some()).count();
     let guessed = (guessed > 0).then(|| format!("{guessed} of the profile's settings are guesses"));
     let left_out: Vec<String> = (plan.steps.all.iter().zip(0..))
@@ -168,5 +86,28 @@ fn remarks(plan: &Plan, linux: &Document) -> Vec<String> {
     let partial = linux.measurement.partial.then(|| "that measurement was cut short".to_string());
     let beside = &plan.question.profile.left_out;
     let beside = (!beside.is_empty()).then(|| format!("not in the lab: {}", beside.join("; ")));
-    [guessed, left_out, beside, partial].into_iter().flatten().collect()
+    let differs = [other_kernel(plan, linux), other_processor(unit, lab, linux)];
+    differs.into_iter().chain([guessed, left_out, beside, partial]).flatten().collect()
+}
+
+/// Said of a profile that is not made from that kernel's own words.
+fn other_kernel(plan: &Plan, linux: &Document) -> Option<String> {
+    let profile = &plan.question.profile.name;
+    let release = linux.environment.kernel.release.as_deref().unwrap_or("of an unknown version");
+    (profile != LIKE_HERE && linux.is_of_linux()).then(|| {
+        format!("the profile is {profile}, and the kernel there is Linux {release}: what they do differently is in the rest")
+    })
+}
+
+/// Said of counts; times of another processor are not compared at all.
+fn other_processor(unit: Option<Unit>, lab: &Document, linux: &Document) -> Option<String> {
+    let (here, there) = (&lab.environment, &linux.environment);
+    let differ = unit == Some(Unit::Instructions) && one_processor(here, there).is_err();
+    differ.then(|| {
+        format!(
+            "instructions were counted on another processor, or on one that is not known: there {}, here {}",
+            in_words(there),
+            in_words(here)
+        )
+    })
 }

@@ -7,6 +7,7 @@ mod common;
 
 use bill::{Bill, Figure, Plan, State};
 use common::{Sweep, document, plan, sweeps};
+use document::Machine;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use statrs::distribution::{ContinuousCDF, Normal};
@@ -122,7 +123,9 @@ impl World {
             (configuration, sweeps.iter().map(&mut round).collect::<Vec<_>>())
         });
         let rows: Vec<_> = rows.collect();
-        plan.bill(&document(&plan.question, &rows, &sweeps), None)
+        // Of a Linux that has nothing to explain, the parts are shown all the same.
+        let linux = common::empty(Machine::Host, Vec::new());
+        plan.bill(&document(&plan.question, &rows, &sweeps), Some(&linux))
     }
 }
 
@@ -137,6 +140,8 @@ struct Found {
     sums: f64,
     interactions: f64,
     orders: f64,
+    /// The same of what is explained of a Linux.
+    explained: f64,
     /// The part of bills that have a sum.
     totals: f64,
     /// The part of bills in which some step that costs nothing has a verdict.
@@ -177,6 +182,7 @@ fn found(world: World, orders: usize) -> Found {
     let plan = plan(&steps, orders);
     let truth = World { noise: 0.0, ..CALM }.bill(&plan, 0);
     let (mut nothing, mut all, mut of_orders, mut sums, mut interactions) = Default::default();
+    let mut explained = Rate::default();
     let (mut told, mut false_bills, mut missing) = (Rate::default(), 0.0, 0.0);
     for seed in 0..many() {
         let bill = world.bill(&plan, seed);
@@ -208,14 +214,20 @@ fn found(world: World, orders: usize) -> Found {
             Rate::take(&mut sums, &bill.sum, &truth.sum);
             Rate::take(&mut interactions, &bill.interactions, &truth.interactions);
         }
+        let of_linux = |bill: &Bill| bill.there.as_ref().unwrap().explained;
+        if of_linux(&bill).is_some() {
+            Rate::take(&mut explained, &of_linux(&bill), &of_linux(&truth));
+        }
         false_bills += f64::from(u8::from(is_false));
         adds_up(&bill);
+        parts_add_up(&bill);
     }
     Found {
         billed: 1.0 - nothing.rate(),
         covered: all.rate(),
         sums: sums.rate(),
         interactions: interactions.rate(),
+        explained: explained.rate(),
         totals: sums.of / many() as f64,
         orders: of_orders.rate(),
         false_bills: false_bills / many() as f64,
@@ -238,6 +250,20 @@ fn adds_up(bill: &Bill) {
     for parts in [bare + added, bare + sum + interactions, bare + alone + interactions, bare + in_orders] {
         assert!((parts - whole).abs() < 1e-6 * whole, "{parts} and not {whole}");
     }
+}
+
+/// What is explained is what is printed of the parts, whether or not each of them has a figure; and so near the whole as its interval
+/// tells.
+fn parts_add_up(bill: &Bill) {
+    let there = bill.there.as_ref().unwrap();
+    let (Some(explained), Some(whole)) = (there.explained, bill.whole) else {
+        assert!(there.explained.is_none() && bill.whole.is_none());
+        return;
+    };
+    let sum: f64 = there.parts.iter().filter_map(|part| Some(part.figure?.estimate)).sum();
+    assert!((sum - explained.estimate).abs() < 1e-6 * sum, "{sum} and not {explained:?}");
+    let width = explained.high.unwrap() - explained.low.unwrap();
+    assert!((explained.estimate - whole.estimate).abs() <= width, "{explained:?} and {whole:?}");
 }
 
 /// The worlds, each with one thing that moves rounds, and all at once.
@@ -273,6 +299,7 @@ fn what_costs_nothing_is_not_billed_and_what_costs_is_held_by_its_interval() {
         assert!(found.orders >= 0.93 - slack(0.07, runs), "{name}: {found:?}");
         assert!(found.sums >= 0.93 - slack(0.07, runs), "{name}: {found:?}");
         assert!(found.interactions >= 0.93 - slack(0.07, runs), "{name}: {found:?}");
+        assert!(found.explained >= 0.93 - slack(0.07, runs), "{name}: {found:?}");
         assert!(found.false_bills <= 0.05 + slack(0.05, runs), "{name}: {found:?}");
         assert!(found.totals > 0.9, "{name}: {found:?}");
         // With a few sweeps left, no difference is clear enough for so many steps.

@@ -138,6 +138,52 @@ fn a_step_that_cannot_be_told_from_nothing_says_so() {
     assert!(!shown.contains("-0.0") && shown.contains("±"), "{shown}");
 }
 
+/// The shares of the table's rows in percent, by name; `None` where a row has none.
+fn shares(bill: &Bill) -> std::collections::BTreeMap<String, Option<f64>> {
+    let markdown = rendered(bill, BillFormat::Markdown, &PLAIN);
+    let rows: Vec<Vec<&str>> = markdown
+        .lines()
+        .skip_while(|line| !line.starts_with("## steps"))
+        .skip(1)
+        .take_while(|line| !line.starts_with("## "))
+        .filter(|line| line.starts_with('|'))
+        .map(|line| line.split('|').map(str::trim).collect())
+        .collect();
+    let column = rows[0].iter().position(|cell| *cell == "share").unwrap();
+    let share = |row: &Vec<&str>| {
+        let percent = row[column].strip_suffix('%').map(|share| share.trim().parse().unwrap());
+        (row[1].trim_matches(['*', '`']).to_owned(), percent)
+    };
+    rows[2..].iter().map(share).collect()
+}
+
+#[test]
+fn shares_add_up_to_the_whole_with_orders_and_without() {
+    let without = bills::counted();
+    let mut with = bills::counted();
+    with.orders = 12;
+    let (whole, bare) = (with.whole.unwrap().estimate, with.bare.unwrap().estimate);
+    let billed = with.lines.iter().filter(|line| line.alone.is_some()).count() as f64;
+    for line in with.lines.iter_mut().filter(|line| line.alone.is_some()) {
+        line.in_orders = Some(bill::Figure::count((whole - bare) / billed));
+        line.share = line.in_orders.map(|figure| figure.estimate / whole);
+    }
+    for bill in [&without, &with] {
+        let shares = shares(bill);
+        assert_eq!(shares["whole"], Some(100.0));
+        let sum: f64 =
+            shares.iter().filter(|(name, _)| *name != "whole").filter_map(|(_, share)| *share).sum();
+        // The sum of the steps is of those that stand above it.
+        let counted_twice = shares["sum of the steps"].unwrap_or(0.0);
+        assert!((sum - counted_twice - 100.0).abs() < 0.5, "{sum} {shares:?}");
+        let has_share = |name: &str| shares[name].is_some();
+        assert_eq!(
+            (has_share("sum of the steps"), has_share("interactions")),
+            (bill.orders == 0, bill.orders == 0)
+        );
+    }
+}
+
 #[test]
 fn a_bill_comes_back_from_its_json() {
     for bill in all().into_iter().chain([bills::filled(bills::HOSTILE)]) {

@@ -81,7 +81,16 @@ impl Columns {
         cells
     }
 
-    /// The cells of a figure that belongs to no one column: in the first, and nothing in the others.
+    /// The cells of what the steps are together, each alone: with orders, shares are of another column, and this one has none.
+    fn sum_alone(&self, bill: &Bill, figure: Option<Figure>) -> Vec<String> {
+        let mut cells = self.sum(bill, figure);
+        if let (true, Some(share)) = (self.has_orders, cells.last_mut()) {
+            share.clear();
+        }
+        cells
+    }
+
+    /// The cells of a figure that belongs to no one column: in the first, and nothing in the others but its share.
     fn sum(&self, bill: &Bill, figure: Option<Figure>) -> Vec<String> {
         let whole = bill.whole.map(|whole| whole.estimate).filter(|whole| *whole > 0.0);
         let of_whole = figure.zip(whole).map(|(figure, whole)| figure.estimate / whole);
@@ -96,11 +105,11 @@ impl Columns {
 /// The steps between bare and the whole.
 pub(super) fn steps(bill: &Bill) -> Table {
     let columns = Columns { has_errors: !is_counted(bill), has_orders: bill.orders > 0 };
-    let sum = |name: &str, figure: Option<Figure>| Row {
+    let sum = |name: &str, numbers: Vec<String>| Row {
         weight: Weight::Sum,
         key: None,
         name: name.to_owned(),
-        numbers: columns.sum(bill, figure),
+        numbers,
         needs: String::new(),
         remark: String::new(),
     };
@@ -115,11 +124,11 @@ pub(super) fn steps(bill: &Bill) -> Table {
         needs: needs(line),
         remark: remark(line),
     };
-    let mut rows = vec![sum("bare", bill.bare)];
+    let mut rows = vec![sum("bare", columns.sum(bill, bill.bare))];
     rows.extend(bill.lines.iter().zip(keys(bill)).map(step));
-    rows.push(sum("sum of the steps", bill.sum));
-    rows.push(sum("interactions", bill.interactions));
-    rows.push(sum("whole", bill.whole));
+    rows.push(sum("sum of the steps", columns.sum_alone(bill, bill.sum)));
+    rows.push(sum("interactions", columns.sum_alone(bill, bill.interactions)));
+    rows.push(sum("whole", columns.sum(bill, bill.whole)));
     Table { first: "step", headings: columns.headings(), has_needs: true, last: "", rows }
 }
 
