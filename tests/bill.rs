@@ -120,10 +120,10 @@ fn what_the_processor_lacks_is_marked_or_left_out() {
     };
     let states: Vec<&State> = bill.lines.iter().map(|line| &line.state).collect();
     let [without, left_out, raised, unseen] = states[..] else { panic!("{states:?}") };
-    assert_eq!(without, &State::WithoutEffect("this CPU has no MDCLEAR".into()));
+    assert_eq!(without, &State::WithoutEffect("the lab's CPU has no MDCLEAR".into()));
     assert!(bill.lines[0].alone.unwrap().estimate > 0.0);
     for state in [left_out, raised] {
-        assert_eq!(state, &State::LeftOut("this CPU has no PCID".into()));
+        assert_eq!(state, &State::LeftOut("the lab's CPU has no PCID".into()));
     }
     assert_eq!(unseen, &State::Unseen);
     assert!(bill.lines[1..].iter().all(|line| line.alone.is_none() && line.share.is_none()));

@@ -64,7 +64,7 @@ pub struct Line {
     pub state: State,
     /// What it adds to bare and what it requires.
     pub alone: Option<Figure>,
-    /// What it adds to the whole without it and without what requires it.
+    /// What the whole loses without it; what requires it is left out of both.
     pub in_company: Option<Figure>,
     /// The mean of what it added in random orders, an estimate of its Shapley value; null without orders.
     pub in_orders: Option<Figure>,

@@ -110,7 +110,7 @@ impl Plan {
         }
         let lacks = line.step.lacks();
         if !lacks.is_empty() {
-            return State::WithoutEffect(format!("this CPU has no {lacks}"));
+            return State::WithoutEffect(format!("the lab's CPU has no {lacks}"));
         }
         State::Measured
     }

@@ -217,5 +217,5 @@ fn own_reason(
     let forgives = processor.is_some_and(|processor| processor.forgives);
     let lacking = needs.iter().filter(|need| !(need.present || need.harmless && forgives));
     let lacking: Vec<String> = lacking.map(|need| need.feature.to_uppercase()).collect();
-    (!lacking.is_empty()).then(|| format!("this CPU has no {}", lacking.join(" and no ")))
+    (!lacking.is_empty()).then(|| format!("the lab's CPU has no {}", lacking.join(" and no ")))
 }

@@ -372,5 +372,5 @@ fn a_step_without_effect_and_figure_says_so() {
     assert!(matches!(bill.lines[0].state, State::WithoutEffect(_)) && bill.lines[0].alone.is_none());
     let there = bill.there.unwrap();
     let step = there.parts.iter().find(|part| part.kind == PartKind::Step).unwrap();
-    assert!(step.note.as_ref().unwrap().contains("without effect: this CPU has no MDCLEAR"), "{step:?}");
+    assert!(step.note.as_ref().unwrap().contains("without effect: the lab's CPU has no MDCLEAR"), "{step:?}");
 }

@@ -139,7 +139,7 @@ pub(super) fn remark(line: &Line) -> String {
         State::Failed(why) => Some(format!("not measured: {why}")),
     };
     let untold = is_told(line) == Some(false);
-    let untold = untold.then(|| "alone not told from 0".to_owned());
+    let untold = untold.then(|| "alone: no different from 0".to_owned());
     let guess = line.step.guess.as_ref().map(|from| format!("guessed: {from}"));
     [state, untold, guess].into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
@@ -158,13 +158,13 @@ pub(super) fn legend(bill: &Bill) -> String {
     };
     let is_unseen = |line: &Line| line.state == State::Unseen;
     let unseen = if bill.lines.iter().any(is_unseen) {
-        format!(" {UNSEEN}: what the step costs otherwise, a count cannot see.")
+        format!(" {UNSEEN}: a count cannot see what else the step costs.")
     } else {
         String::new()
     };
     format!(
-        "alone: what the step adds to bare and what it requires. in company: what the whole loses without it and without what \
-         requires it.{orders} share: of the whole. interactions: the whole less bare and the sum of the steps, each alone; \
+        "alone: what the step adds to bare with what it requires. in company: what the whole loses without the step; what \
+         requires the step is left out of both.{orders} share: of the whole. interactions: the whole less bare and the sum of the steps, each alone; \
          negative where steps share work. needs: what the CPU must have.{unseen}"
     )
 }

@@ -23,7 +23,7 @@ fn line(step: Step, state: State, figures: Option<(f64, f64)>) -> Line {
 }
 
 fn lines() -> Vec<Line> {
-    let lacks = |feature: &str| format!("this CPU has no {feature}");
+    let lacks = |feature: &str| format!("the lab's CPU has no {feature}");
     let of = |name, base, needs, requires| step(name, base, needs, requires);
     let measured = State::Measured;
     let mut lines = vec![
