@@ -68,6 +68,27 @@ impl From<std::io::Error> for Trouble {
     }
 }
 
+/// Of what a program printed, so many lines and letters are told: the reason stands at the end, and every row repeats it.
+const LINES: usize = 3;
+const LETTERS: usize = 300;
+
 fn told(said: &str) -> String {
-    if said.is_empty() { String::new() } else { format!(": {said}") }
+    let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let last = lines[lines.len().saturating_sub(LINES)..].join("; ");
+    let letters = last.chars().count();
+    let kept: String = last.chars().skip(letters.saturating_sub(LETTERS)).collect();
+    if kept.is_empty() { kept } else { format!(": {kept}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_of_what_a_program_printed_is_told() {
+        assert_eq!(told(" \n"), "");
+        assert_eq!(told("one\n two \n\nthree\nfour\n"), ": two; three; four");
+        let long = told(&format!("{}end", "é".repeat(5000)));
+        assert!(long.chars().count() == LETTERS + 2 && long.ends_with("éend"), "{long}");
+    }
 }
