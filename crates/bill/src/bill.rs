@@ -31,6 +31,8 @@ pub struct Bill {
     pub operation: String,
     /// Name of the profile.
     pub profile: String,
+    /// What the profile's kernel does beside, and the lab cannot; in words.
+    pub not_in_lab: Vec<String>,
     /// The unit of all figures; null where nothing was measured.
     pub unit: Option<Unit>,
     /// What the processor has, of what switches may need: `smap`, `pcid`.

@@ -19,7 +19,7 @@ mod tests {
     fn little() -> Value {
         json!({
             "schema": SCHEMA, "kentry": "0.1.0", "started": "", "place": { "machine": "qemu-tcg", "kernel": "lab" }, "cpu": null,
-            "partial": false, "run": null, "entry": "call", "operation": "none", "profile": "bare", "unit": "instructions",
+            "partial": false, "run": null, "entry": "call", "operation": "none", "profile": "bare", "not_in_lab": [], "unit": "instructions",
             "features": [], "bare": { "estimate": 8, "low": null, "high": null, "p": null, "rounds": 0 }, "whole": null,
             "added": null, "lines": [], "sum": null, "interactions": null, "orders": 0, "there": null, "configurations": [],
         })

@@ -32,6 +32,7 @@ impl Plan {
             entry: question.entry.clone(),
             operation: question.operation.clone(),
             profile: question.profile.name.clone(),
+            not_in_lab: question.profile.not_in_lab.clone(),
             unit: measured.unit,
             features: self.processor.features.clone(),
             bare: measured.figure(&self.bare).map(Figure::without_verdict),

@@ -11,7 +11,7 @@ pub struct Profile {
     /// Its settings in Linux's order. A switch may stand in it twice, the later raising it.
     pub settings: Vec<Setting>,
     /// What that kernel does beside, and the lab cannot; in words.
-    pub left_out: Vec<String>,
+    pub not_in_lab: Vec<String>,
 }
 
 /// A value of a switch.
@@ -128,7 +128,7 @@ mod tests {
 
     fn profile(settings: &[&str]) -> Profile {
         let settings = settings.iter().map(|text| Setting::parse(text).unwrap()).collect();
-        Profile { name: "test".into(), settings, left_out: Vec::new() }
+        Profile { name: "test".into(), settings, not_in_lab: Vec::new() }
     }
 
     fn names(profile: &Profile) -> Vec<String> {

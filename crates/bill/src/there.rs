@@ -84,10 +84,8 @@ fn remarks(plan: &Plan, unit: Option<Unit>, lab: &Document, linux: &Document) ->
     let left_out =
         (!left_out.is_empty()).then(|| format!("not explained, because left out: {}", left_out.join(", ")));
     let partial = linux.measurement.partial.then(|| "that measurement was cut short".to_string());
-    let beside = &plan.question.profile.left_out;
-    let beside = (!beside.is_empty()).then(|| format!("not in the lab: {}", beside.join("; ")));
     let differs = [other_kernel(plan, linux), other_processor(unit, lab, linux)];
-    differs.into_iter().chain([guessed, left_out, beside, partial]).flatten().collect()
+    differs.into_iter().chain([guessed, left_out, partial]).flatten().collect()
 }
 
 /// Said of a profile that is not made from that kernel's own words.

@@ -123,7 +123,7 @@ fn what_the_entry_decides_is_no_step() {
     let setting =
         |switch: &str, value: &str| Setting { switch: switch.into(), value: value.into(), guess: None };
     let settings = vec![setting("stack", "frame"), setting("clear-registers", "on")];
-    let profile = Profile { name: "test".into(), settings, left_out: Vec::new() };
+    let profile = Profile { name: "test".into(), settings, not_in_lab: Vec::new() };
     let question = Question { entry: entry.name.clone(), profile, ..question(&[], 0) };
     let plan = Plan::new(&table, question, processor(true)).unwrap();
     assert_eq!(plan.left_out(0), Some(&*format!("{} always runs with stack=frame", entry.name)));

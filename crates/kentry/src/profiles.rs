@@ -17,14 +17,14 @@ pub fn all(table: &Table) -> impl Iterator<Item = (&str, &str)> {
 pub fn of_table(table: &Table, name: &str) -> Option<Profile> {
     let profile = table.profile(name)?;
     let settings = profile.steps.iter().map(|step| setting(step, None)).collect();
-    Some(Profile { name: profile.name.clone(), settings, left_out: Vec::new() })
+    Some(Profile { name: profile.name.clone(), settings, not_in_lab: Vec::new() })
 }
 
 /// The profile that is like the kernel of these facts.
 pub fn like(environment: &Environment) -> Profile {
     let Likeness { steps, left_out, .. } = like_here(environment);
     let settings = steps.iter().map(|step| setting(&step.setting, step.guessed.clone())).collect();
-    Profile { name: LIKE_HERE.into(), settings, left_out }
+    Profile { name: LIKE_HERE.into(), settings, not_in_lab: left_out }
 }
 
 fn setting(step: &table::Setting, guess: Option<String>) -> Setting {

@@ -32,7 +32,7 @@ pub fn question(steps: &[&str], orders: usize) -> Question {
     Question {
         entry: "syscall-x86_64".into(),
         operation: "getppid".into(),
-        profile: Profile { name: "test".into(), settings, left_out: Vec::new() },
+        profile: Profile { name: "test".into(), settings, not_in_lab: Vec::new() },
         orders,
         seed: 5,
     }

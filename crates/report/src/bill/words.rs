@@ -36,6 +36,9 @@ pub(super) fn head(bill: &Bill) -> Vec<(&'static str, String)> {
         ));
     }
     facts.push(("path", adds_up(bill)));
+    if !bill.not_in_lab.is_empty() {
+        facts.push(("not in lab", format!("what that kernel does as well: {}", bill.not_in_lab.join("; "))));
+    }
     if bill.partial {
         facts.push(("partial", PARTIAL.to_owned()));
     }

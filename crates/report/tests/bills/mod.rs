@@ -127,6 +127,7 @@ pub fn counted() -> Bill {
         operation: "getppid".into(),
         profile: "linux-6.1".into(),
         unit: Some(Unit::Instructions),
+        not_in_lab: vec!["a filter of seccomp".into()],
         features: vec!["smap".into(), "smep".into()],
         bare: Some(Figure::count(28.0)),
         whole: Some(Figure::count(226.0)),
