@@ -146,7 +146,7 @@ fn remainder(figures: Vec<(Combination, f64)>, missing: Option<&str>, lost: &[St
         }
         (None, lost) => {
             let note = format!(
-                "what {} adds, which was not measured, and the interactions of all steps",
+                "what {} adds, which cannot be told apart, and the interactions of all steps",
                 lost.join(", ")
             );
             (PartKind::NotToldApart, OPEN, note)
