@@ -38,8 +38,11 @@ impl Share {
 
 /// What parts are together, as a total of the figures of each; `None` where one was not measured.
 fn total<'a>(shares: impl IntoIterator<Item = &'a Share>, measured: &Measured) -> Option<Figure> {
-    let figures = shares.into_iter().flat_map(|share| &share.figures);
-    let all: Vec<(&Combination, f64)> = figures.map(|(figure, factor)| (figure, *factor)).collect();
+    sum(shares.into_iter().flat_map(|share| &share.figures), measured)
+}
+
+fn sum<'a>(figures: impl IntoIterator<Item = &'a (Combination, f64)>, measured: &Measured) -> Option<Figure> {
+    let all: Vec<_> = figures.into_iter().map(|(figure, factor)| (figure, *factor)).collect();
     measured.total(&all).map(Figure::without_verdict)
 }
 
@@ -108,41 +111,58 @@ fn dispatch_and_service(plan: &Plan) -> Vec<Share> {
 
 /// The steps, each alone, and what remains of what the whole adds.
 fn of_steps(plan: &Plan, measured: &Measured, lines: &[Line]) -> Vec<Share> {
-    // What is left out is in no figure here, and named in a remark.
-    let kept = || plan.alone.iter().zip(lines).filter(|(_, line)| !matches!(line.state, State::LeftOut(_)));
-    let is_told = |alone: &Combination| measured.figure(alone).is_some();
-    let mut shares: Vec<Share> = kept().map(|(alone, line)| step(alone, line)).collect();
-    if shares.is_empty() {
-        return shares;
-    }
-    let told = kept().filter(|(alone, _)| is_told(alone)).map(|(alone, _)| (alone.clone(), -1.0));
     let added = less(&plan.whole, &plan.bare);
-    let whole_is_missing = (!is_told(&added)).then(|| why(added.iter().map(|(place, _)| *place), measured));
-    let figures: Vec<(Combination, f64)> = std::iter::once((added.clone(), 1.0)).chain(told).collect();
-    let lost: Vec<String> =
-        kept().filter(|(alone, _)| !is_told(alone)).map(|(_, line)| line.step.name()).collect();
-    let (kind, what, note) = if let Some(why) = whole_is_missing {
-        (PartKind::NotToldApart, "steps (not told apart)", format!("the whole has no figure: {why}"))
-    } else if lost.is_empty() {
-        (PartKind::Interactions, "steps together", "the whole less the sum of the steps".into())
-    } else {
-        let note = format!(
-            "what {} adds, which was not measured, and the interactions of all steps",
-            lost.join(", ")
-        );
-        (PartKind::NotToldApart, "steps (not told apart)", note)
-    };
-    shares.push(Share { kind, what: what.into(), figures, note: Some(note) });
+    let missing =
+        measured.figure(&added).is_none().then(|| why(added.iter().map(|(place, _)| *place), measured));
+    let (mut shares, mut lost, mut rest) = (Vec::new(), Vec::new(), vec![(added, 1.0)]);
+    // What is left out is in no figure here, and named in a remark.
+    for (alone, line) in
+        plan.alone.iter().zip(lines).filter(|(_, line)| !matches!(line.state, State::LeftOut(_)))
+    {
+        rest.push((alone.clone(), -1.0));
+        let is_told = match missing {
+            Some(_) => measured.figure(alone).is_some(),
+            None => sum(&rest, measured).is_some(),
+        };
+        shares.push(step(alone, line, is_told));
+        if !is_told {
+            rest.pop();
+            lost.push(line.step.name());
+        }
+    }
+    if !shares.is_empty() {
+        shares.push(remainder(rest, missing, &lost));
+    }
     shares
 }
 
-/// A step; of one without a figure, why.
-fn step(alone: &Combination, line: &Line) -> Share {
+/// What the whole adds less the steps that are told apart; `missing` says why the whole has no figure.
+fn remainder(figures: Vec<(Combination, f64)>, missing: Option<&str>, lost: &[String]) -> Share {
+    const OPEN: &str = "steps (not told apart)";
+    let (kind, what, note) = match (missing, lost) {
+        (Some(why), _) => (PartKind::NotToldApart, OPEN, format!("the whole has no figure: {why}")),
+        (None, []) => {
+            (PartKind::Interactions, "steps together", "the whole less the sum of the steps".into())
+        }
+        (None, lost) => {
+            let note = format!(
+                "what {} adds, which cannot be told apart, and the interactions of all steps",
+                lost.join(", ")
+            );
+            (PartKind::NotToldApart, OPEN, note)
+        }
+    };
+    Share { kind, what: what.into(), figures, note: Some(note) }
+}
+
+/// A step; of one without a figure, why. One that is not told apart is within the remainder.
+fn step(alone: &Combination, line: &Line, is_told: bool) -> Share {
     let name = line.step.name();
     let why = match (&line.state, line.alone) {
         (State::Unseen, _) => "adds no instruction".to_string(),
         (State::WithoutEffect(why), None) => format!("adds no instruction, without effect: {why}"),
         (State::Failed(why), None) => why.clone(),
+        _ if !is_told => FEW.into(),
         _ => return Share::new(PartKind::Step, &name, alone.clone(), None),
     };
     Share::without_figure(PartKind::Step, &name, Some(why))

@@ -343,7 +343,7 @@ fn parts_add_up_where_one_of_them_was_not_measured() {
     assert_eq!((step.what.as_str(), step.figure), ("pti=on", None));
     assert_eq!(step.note.as_deref(), Some("it was not measured"));
     assert_eq!((open.kind, open.what.as_str()), (PartKind::NotToldApart, "steps (not told apart)"));
-    assert!(open.note.as_ref().unwrap().starts_with("what pti=on adds, which was not measured"));
+    assert!(open.note.as_ref().unwrap().starts_with("what pti=on adds, which cannot be told apart"));
     assert!((open.figure.unwrap().estimate - 40.0).abs() < 1.0, "{open:?}");
 
     let parts = explained(&without(&plan, lab, "none", &[]));
