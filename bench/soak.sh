@@ -145,7 +145,7 @@ report() {
 		$1 == "A/A" { all++; rows += $3 }
 		END { printf "A/A: %d of %d had a false verdict, of %.0f compared rows on average\n", wrong, all, all ? rows / all : 0 }' "$work/results"
 	for name in padded unpadded; do
-		grep "^$name " "$work/results" | sort -k 3 -g | awk -v name="$name" -v row="$padded_entry $padded_operation" '
+		{ grep "^$name " "$work/results" || true; } | sort -k 3 -g | awk -v name="$name" -v row="$padded_entry $padded_operation" '
 			{ all++; change[all] = $3; seen[$2]++ }
 			END { if (!all) exit
 				printf "%s, live, %s: slower in %d of %d, faster in %d; median change %s cycles\n",
