@@ -78,7 +78,7 @@ fuzz_target!(|text: &str| -> Corpus {
     rendered(&document, Format::Markdown, &style(true));
     rendered(&document, Format::Csv, &style(false));
     paged(&document);
-    document.results.iter().map(|row| summary_of_row(document, row)).for_each(drop);
+    document.results.iter().map(|row| summary_of_row(&document, row)).for_each(drop);
     document.results.iter().map(|row| document.identity(Table::get(), row)).for_each(drop);
 
     let json = rendered(&document, Format::Json, &style(false));
