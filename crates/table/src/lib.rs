@@ -18,7 +18,7 @@ use std::sync::LazyLock;
 pub use profile::{Origin, Profile, Setting, Whole};
 pub use sets::Sets;
 pub use source::Load;
-pub use switch::{Group, Requirement, Switch};
+pub use switch::{Group, Requirement, Switch, conflict};
 
 /// The text of `entries.toml` as it was when this crate was built.
 pub const SOURCE: &str = include_str!("../../../entries.toml");

@@ -1,6 +1,6 @@
 //! Profiles: named lists of what a kernel does around its entries, and where Linux does each of it.
 
-use crate::{Switch, Table};
+use crate::{Switch, Table, conflict};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -168,16 +168,8 @@ impl Table {
 
     /// What a value of a configuration requires of another that has another value, in words.
     pub fn conflict(&self, whole: &Whole) -> Option<String> {
-        let values = self.switches.iter().filter_map(|switch| Some((switch, whole.get(&switch.name)?)));
-        let mut needs = values.flat_map(|(switch, value)| {
-            let needs = switch.requirements(value).into_iter().flat_map(|need| &need.switches);
-            needs.map(move |need| (switch, value, need))
-        });
-        needs.find_map(|(switch, value, (name, allowed))| {
-            let other = whole.get(name).filter(|other| !allowed.contains(other))?;
-            let allowed = allowed.join(" or ");
-            Some(format!("{}={value} requires {name}={allowed}, and {name} is {other}", switch.name))
-        })
+        let value = |switch: &'_ Switch| whole.get(&switch.name).map(String::as_str);
+        conflict(self.switches.iter().filter_map(|switch| Some((switch, value(switch)?))))
     }
 
     pub(crate) fn check_profiles(&self) -> Result<(), String> {

@@ -4,7 +4,7 @@ use crate::Error;
 use crate::select::nearest;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use table::{Entry, Switch, Table};
+use table::{Entry, Switch, Table, conflict};
 
 /// A value for every switch, in the table's order. Two are equal if all values are, whoever asked for them.
 #[derive(Debug, Clone)]
@@ -51,7 +51,7 @@ impl<'a> Configuration<'a> {
             }
             self.named.push(&switch.name);
         }
-        match self.conflict() {
+        match conflict(self.values.iter().map(|(switch, value)| (*switch, value.as_ref()))) {
             Some(why) => Err(why),
             None => Ok(self),
         }
@@ -107,21 +107,6 @@ impl<'a> Configuration<'a> {
         };
         let all = self.values.iter();
         all.filter_map(|pair| Some((pair.0.name.as_str(), pair.1.as_ref(), of_switch(pair)?))).collect()
-    }
-
-    /// What a switch's value requires of another switch that has another value, in words.
-    fn conflict(&self) -> Option<String> {
-        self.values.iter().find_map(|(switch, value)| {
-            let needs = switch.requirements(value).into_iter().flat_map(|need| &need.switches);
-            needs.into_iter().find_map(|(name, allowed)| {
-                let (_, other) = self.values().find(|(known, _)| known == name)?;
-                let is_met = allowed.iter().any(|value| value == other);
-                (!is_met).then(|| {
-                    let (needs, name) = (allowed.join(" or "), name.as_str());
-                    format!("{}={value} requires {name}={needs}, and {name} is {other}", switch.name)
-                })
-            })
-        })
     }
 
     /// With the values of one `--set`: `pti=on,pcid=off`.
