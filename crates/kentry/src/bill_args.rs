@@ -1,6 +1,6 @@
 //! The command line of `kentry bill`.
 
-use crate::cli::{Color, LAB_STATUS, SaveArgs, exit_status};
+use crate::cli::{Color, LAB_STATUS, SaveArgs, exit_status, one_of};
 use crate::error::Error;
 use crate::guest_args::GuestArgs;
 use crate::profiles;
@@ -80,7 +80,7 @@ pub struct BillArgs {
 #[derive(Debug, Clone, Args)]
 pub struct BillOutputArgs {
     /// How to show the bill [default: what the ending of --output says, .json, .csv, .md, .markdown or .svg; otherwise text]
-    #[arg(long, value_name = "FORMAT", value_parser = format())]
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(BillFormat::ALL, BillFormat::name))]
     pub format: Option<BillFormat>,
     /// Write the bill to this file, whole or not at all, instead of standard output (-)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -105,12 +105,6 @@ impl BillOutputArgs {
         let found = Format::ALL.into_iter().find(|format| BillFormat::from(*format) == self.format());
         found.ok_or_else(|| Error::Usage("--dry-run prints text or JSON; a picture is of a bill".into()))
     }
-}
-
-fn format() -> impl clap::builder::TypedValueParser<Value = BillFormat> {
-    use clap::builder::{PossibleValuesParser, TypedValueParser};
-    PossibleValuesParser::new(BillFormat::ALL.map(BillFormat::name))
-        .try_map(|name: String| name.parse::<BillFormat>().map_err(|()| format!("{name} is no format")))
 }
 
 impl BillArgs {

@@ -7,6 +7,7 @@ use crate::footprint_args::FootprintArgs;
 pub use crate::guest_args::Accel;
 use crate::guest_args::{GuestArgs, LAB_SECONDS};
 use crate::time_args::{TimeArgs, of_one_kind, with_default};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use measure::lab::Options;
 use measure::{CpuChoice, HostPlan};
@@ -235,7 +236,7 @@ impl MeasureArgs {
 #[derive(Debug, Clone, Args)]
 pub struct OutputArgs {
     /// How to show the result [default: what the ending of --output says, .json, .csv, .md or .markdown; otherwise text]
-    #[arg(long, value_name = "FORMAT", value_parser = format())]
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(Format::ALL, Format::name))]
     pub format: Option<Format>,
     /// Write the result to this file, whole or not at all, instead of standard output (-)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -529,10 +530,18 @@ pub(crate) fn cpu_model(text: &str) -> Result<String, String> {
     Ok(text.to_string())
 }
 
-fn format() -> impl clap::builder::TypedValueParser<Value = Format> {
-    use clap::builder::{PossibleValuesParser, TypedValueParser};
-    PossibleValuesParser::new(["text", "json", "csv", "markdown"])
-        .try_map(|name: String| name.parse::<Format>().map_err(|error| error.to_string()))
+/// One of some, by its name; the others are offered.
+pub(crate) fn one_of<T, const N: usize>(
+    all: [T; N],
+    name: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T>
+where
+    T: Copy + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(all.map(name)).try_map(move |word: String| {
+        let found = all.into_iter().find(|one| name(*one) == word);
+        found.ok_or_else(|| format!("there is no {word:?}"))
+    })
 }
 
 #[cfg(test)]

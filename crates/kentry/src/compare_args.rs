@@ -1,8 +1,7 @@
 //! The command line of `kentry compare`, and its exit codes.
 
-use crate::cli::Color;
+use crate::cli::{Color, one_of};
 use crate::live_command::LiveArgs;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use compare::{Above, Gate, GateAnswer, On, Same, Settings};
 use report::CompareFormat;
@@ -80,7 +79,7 @@ pub struct GateArgs {
     #[arg(long, value_name = "[ROWS=]LIMIT", allow_hyphen_values = true)]
     pub fail_above: Vec<Above>,
     /// End with 1 if a row opened, closed, or is closed for another reason
-    #[arg(long, value_name = "EVENT", value_delimiter = ',', value_parser = on())]
+    #[arg(long, value_name = "EVENT", value_delimiter = ',', value_parser = one_of(On::ALL, On::name))]
     pub fail_on: Vec<On>,
 }
 
@@ -88,7 +87,7 @@ pub struct GateArgs {
 #[derive(Debug, Clone, Args)]
 pub struct CompareShowArgs {
     /// How to show it [default: what the ending of --output says, .md, .json, .xml (JUnit) or .ktap; otherwise text]
-    #[arg(long, value_name = "FORMAT", value_parser = format())]
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(CompareFormat::ALL, CompareFormat::name))]
     pub format: Option<CompareFormat>,
     /// Write it to this file, whole or not at all, instead of standard output (-); may be given several times, for a format each
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -147,18 +146,6 @@ impl Ended {
             (Ended::Failed(code), false) => code,
         }
     }
-}
-
-fn on() -> impl TypedValueParser<Value = On> {
-    let names = On::ALL.map(On::name);
-    PossibleValuesParser::new(names).try_map(|name: String| name.parse::<On>())
-}
-
-fn format() -> impl TypedValueParser<Value = CompareFormat> {
-    let names = CompareFormat::ALL.map(CompareFormat::name);
-    PossibleValuesParser::new(names).try_map(|name: String| {
-        name.parse::<CompareFormat>().map_err(|()| format!("{name:?} is not a format"))
-    })
 }
 
 #[cfg(test)]
