@@ -4,6 +4,7 @@
 
 #[allow(dead_code, reason = "what tests/bill.rs needs")]
 mod bills;
+mod judged;
 
 use bill::Bill;
 use report::{BillFormat, Selection, Style};
@@ -16,13 +17,8 @@ fn written(bill: &Bill) -> Value {
     serde_json::from_slice(&report::bill(bill, BillFormat::Json, &style).unwrap()).unwrap()
 }
 
-/// Where the schema objects: JSON pointers.
 fn objections(value: &Value) -> Vec<String> {
-    let schema: Value = serde_json::from_str(SCHEMA).unwrap();
-    jsonschema::draft202012::meta::validate(&schema).unwrap();
-    let validator = jsonschema::draft202012::new(&schema).unwrap();
-    let errors = validator.iter_errors(value);
-    errors.map(|error| format!("{}: {error}", error.instance_path())).collect()
+    judged::objections(SCHEMA, value)
 }
 
 #[test]

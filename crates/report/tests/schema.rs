@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+mod judged;
 mod sample;
 
 use document::{Document, Timing};
@@ -10,23 +11,14 @@ use serde_json::{Value, json};
 
 const SCHEMA: &str = include_str!("../../../docs/run.schema.json");
 
-fn validator() -> jsonschema::Validator {
-    let schema: Value = serde_json::from_str(SCHEMA).unwrap();
-    jsonschema::draft202012::meta::validate(&schema).unwrap();
-    jsonschema::draft202012::new(&schema).unwrap()
-}
-
 fn written(document: &Document) -> Value {
     let style = Style { color: false, width: 100, verbose: false, selection: Selection::All };
     let bytes = render(document, sample::table(), Format::Json, &style).unwrap();
     serde_json::from_slice(&bytes).unwrap()
 }
 
-/// Where the schema objects: JSON pointers.
 fn objections(value: &Value) -> Vec<String> {
-    let validator = validator();
-    let errors = validator.iter_errors(value);
-    errors.map(|error| format!("{}: {error}", error.instance_path())).collect()
+    judged::objections(SCHEMA, value)
 }
 
 #[test]
