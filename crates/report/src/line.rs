@@ -82,6 +82,18 @@ impl Line {
     }
 }
 
+/// A text beside a label: as [`wrapped`], and every line of it begins at `column`.
+pub(crate) fn labelled(
+    mut label: Line,
+    look: anstyle::Style,
+    text: &str,
+    width: usize,
+    column: usize,
+) -> Vec<Line> {
+    label.blank_to(column);
+    wrapped(label, look, text, width, column)
+}
+
 /// A text in lines of at most `width` columns, of which the first begins with `start` and the others with `indent`
 /// blanks. Words longer than a line are broken, nothing is left out.
 pub(crate) fn wrapped(

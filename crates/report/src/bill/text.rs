@@ -4,7 +4,7 @@ use super::bars::bars;
 use super::table::{Row, Table, Weight, configurations, steps, there};
 use super::words;
 use crate::Style;
-use crate::line::{Line, look, wrapped};
+use crate::line::{Line, labelled, look, wrapped};
 use crate::text::{TEXT_COLUMN, after_blank, units_stay};
 use bill::Bill;
 
@@ -23,14 +23,14 @@ const BELOW: usize = 6;
 pub(super) fn render(bill: &Bill, style: &Style) -> Vec<u8> {
     let width = style.columns();
     let mut lines: Vec<Line> =
-        words::head(bill).into_iter().flat_map(|(label, text)| labelled(label, &text, width)).collect();
+        words::head(bill).into_iter().flat_map(|(label, text)| fact(label, &text, width)).collect();
     lines.push(Line::default());
     lines.extend(grid(&steps(bill), width));
     lines.extend(after_blank(bars(bill, width)));
     if let Some(found) = &bill.there {
         lines.push(Line::default());
-        lines.extend(labelled("Linux", &words::linux(found), width));
-        lines.extend(found.remarks.iter().flat_map(|remark| labelled("", remark, width)));
+        lines.extend(fact("Linux", &words::linux(found), width));
+        lines.extend(found.remarks.iter().flat_map(|remark| fact("", remark, width)));
         lines.push(Line::default());
         lines.extend(grid(&there(bill, found), width));
         lines.extend(wrapped(Line::default(), look::FAINT, words::THERE, width, 0));
@@ -45,10 +45,8 @@ pub(super) fn render(bill: &Bill, style: &Style) -> Vec<u8> {
     out.into_bytes()
 }
 
-fn labelled(label: &str, text: &str, width: usize) -> Vec<Line> {
-    let mut start = Line::new(look::FAINT, label);
-    start.blank_to(TEXT_COLUMN);
-    wrapped(start, look::PLAIN, &units_stay(text), width, TEXT_COLUMN)
+fn fact(label: &str, text: &str, width: usize) -> Vec<Line> {
+    labelled(Line::new(look::FAINT, label), look::PLAIN, &units_stay(text), width, TEXT_COLUMN)
 }
 
 /// Where the columns of a table are.

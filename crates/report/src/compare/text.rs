@@ -5,7 +5,7 @@ use super::more::more;
 use super::table::{Column, Table, short};
 use super::words;
 use crate::bar::CHANGES;
-use crate::line::{Line, look, wrapped};
+use crate::line::{Line, labelled, look, wrapped};
 use crate::text::{TEXT_COLUMN, after_blank, units_stay};
 use crate::{Selection, Style};
 use compare::{Comparison, Confounder, GateAnswer, Severity, Unit, Verdict};
@@ -78,9 +78,7 @@ impl<'a> Screen<'a> {
         text: &str,
         text_look: anstyle::Style,
     ) -> Vec<Line> {
-        let mut start = Line::new(label_look, label);
-        start.blank_to(TEXT_COLUMN);
-        wrapped(start, text_look, &units_stay(text), self.width, TEXT_COLUMN)
+        labelled(Line::new(label_look, label), text_look, &units_stay(text), self.width, TEXT_COLUMN)
     }
 
     /// What is compared.

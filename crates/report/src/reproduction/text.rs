@@ -5,7 +5,7 @@ use super::table::{
 };
 use super::{head, missing, remarks};
 use crate::Style;
-use crate::line::{Line, look, wrapped};
+use crate::line::{Line, labelled, look, wrapped};
 use published::Reproduction;
 
 /// Where the text behind a label begins.
@@ -26,7 +26,7 @@ pub(crate) fn render(reproduction: &Reproduction, style: &Style) -> Vec<u8> {
     lines.extend(wrapped(Line::default(), look::PLAIN, &reproduction.about, width, 0));
     lines.push(Line::default());
     for (label, text) in head(reproduction) {
-        lines.extend(labelled(label, &text, width));
+        lines.extend(fact(label, &text, width));
     }
     lines.extend(figures(reproduction, style.verbose, width));
     lines.extend(lab(reproduction, width));
@@ -38,10 +38,8 @@ pub(crate) fn render(reproduction: &Reproduction, style: &Style) -> Vec<u8> {
     out.into_bytes()
 }
 
-fn labelled(label: &str, text: &str, width: usize) -> Vec<Line> {
-    let mut start = Line::new(look::FAINT, label);
-    start.blank_to(INDENT);
-    wrapped(start, look::PLAIN, text, width, INDENT)
+fn fact(label: &str, text: &str, width: usize) -> Vec<Line> {
+    labelled(Line::new(look::FAINT, label), look::PLAIN, text, width, INDENT)
 }
 
 fn notes(heading: &str, notes: &[(String, String)], width: usize) -> Vec<Line> {

@@ -14,7 +14,7 @@ use crate::cells::{COUNTED, Figures, has_figures};
 use crate::configuration::Compared;
 use crate::figure::Unit;
 use crate::first_screen::{self, FirstScreen};
-use crate::line::{Line, look, wrapped};
+use crate::line::{Line, labelled, look, wrapped};
 use crate::{Style, head};
 use columns::Layout;
 use curve::Curve;
@@ -114,9 +114,7 @@ impl<'a> Report<'a> {
     }
 
     fn labelled(&self, label: &str, text: &str) -> Vec<Line> {
-        let mut start = Line::new(look::FAINT, label);
-        start.blank_to(TEXT_COLUMN);
-        wrapped(start, look::PLAIN, text, self.width, TEXT_COLUMN)
+        labelled(Line::new(look::FAINT, label), look::PLAIN, text, self.width, TEXT_COLUMN)
     }
 
     fn heading(&self, group: &Group) -> Line {

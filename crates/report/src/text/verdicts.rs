@@ -2,7 +2,7 @@
 
 use super::{Report, TEXT_COLUMN};
 use crate::head::NOISE;
-use crate::line::{Line, NO_BREAK, look, wrapped};
+use crate::line::{Line, NO_BREAK, labelled, look};
 use crate::verdicts::level;
 use document::{Finding, Level};
 
@@ -34,10 +34,9 @@ impl Report<'_> {
     }
 
     fn verdict(&self, finding: &Finding, depth: Depth) -> Vec<Line> {
-        let mut start = Line::new(level_look(finding.level), level(finding.level));
-        start.blank_to(TEXT_COLUMN);
+        let label = Line::new(level_look(finding.level), level(finding.level));
         let text = units_stay(&words(finding, depth).join(" "));
-        wrapped(start, look::PLAIN, &text, self.width, TEXT_COLUMN)
+        labelled(label, look::PLAIN, &text, self.width, TEXT_COLUMN)
     }
 }
 
