@@ -143,7 +143,7 @@ fn a_row_without_its_file_does_not_build() {
 }
 
 /// The stages in the order of the data's path; the command is the last.
-const STAGES: [&str; 20] = [
+const STAGES: [&str; 23] = [
     "compile",
     "process",
     "table",
@@ -154,12 +154,15 @@ const STAGES: [&str; 20] = [
     "probes",
     "host",
     "lab",
+    "linux",
+    "guest",
     "stats",
     "document",
     "runs",
     "compare",
     "findings",
     "bill",
+    "anatomy",
     "published",
     "measure",
     "report",

@@ -1,0 +1,38 @@
+//! A path that was followed, instruction by instruction.
+
+use serde::{Deserialize, Serialize};
+
+/// One use of an entry, followed from its first instruction to the one before the next use.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trace {
+    /// The entry's id in the table.
+    pub entry: u16,
+    /// The operation's id.
+    pub operation: u16,
+    /// What was executed: from the first instruction that the entry has and its control has not, to the last one.
+    pub steps: Vec<Step>,
+    /// Instructions that the control has in place of these; the row's count is the steps less these.
+    pub control: usize,
+}
+
+/// An executed instruction.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// Its address.
+    pub address: u64,
+    /// The ring that executed it: 0 or 3.
+    pub ring: u8,
+    /// Whether it is executed in 64-bit mode.
+    pub long: bool,
+    /// Its bytes, as they were in memory: 15 at most, and possibly more than the instruction has.
+    pub bytes: Vec<u8>,
+}
+
+/// A function of the running kernel.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Symbol {
+    /// Its address in this boot.
+    pub address: u64,
+    /// Its name, as `/proc/kallsyms` has it.
+    pub name: String,
+}

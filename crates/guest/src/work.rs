@@ -1,0 +1,33 @@
+//! What the guest's only program is to do, as a file of the archive that it boots with.
+
+use serde::{Deserialize, Serialize};
+
+/// The work of one boot.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Work {
+    /// The rows, by the ids of entry and operation.
+    pub rows: Vec<(u16, u16)>,
+    /// Whether instructions are counted; otherwise time is measured.
+    pub counts: bool,
+    /// Whether a use of each row is followed, after all were counted.
+    pub follows: bool,
+    /// Whether the kernel's symbols are wanted.
+    pub symbols: bool,
+    /// Seconds for measuring time.
+    pub budget: f64,
+    /// What the order of the rounds is drawn from.
+    pub seed: u64,
+    /// Instead of measuring: a program to run.
+    pub exec: Option<Exec>,
+}
+
+/// A program that is run in the guest.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Exec {
+    /// Its path in the archive, and its arguments, of which the first is its name.
+    pub arguments: Vec<String>,
+    /// Whether it has the guest's console as its terminal.
+    pub interactive: bool,
+}
