@@ -4,6 +4,7 @@
 //! the header that [`header`] renders at build time.
 
 pub mod header;
+mod parameter;
 mod profile;
 mod sets;
 mod short;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
+pub use parameter::{Evidence, Parameter, ParameterValue};
 pub use profile::{Origin, Profile, Setting, Whole};
 pub use sets::Sets;
 pub use source::Load;
@@ -287,6 +289,9 @@ pub struct Table {
     /// What kernels have of them.
     #[serde(rename = "profile", default)]
     pub profiles: Vec<Profile>,
+    /// What a Linux guest can be booted with by name.
+    #[serde(rename = "parameter", default)]
+    pub parameters: Vec<Parameter>,
     /// Entries.
     #[serde(rename = "entry")]
     pub entries: Vec<Entry>,
@@ -356,6 +361,7 @@ impl Table {
             switch.check(self).map_err(|what| format!("switch {}: {what}", switch.name))
         })?;
         self.check_profiles()?;
+        self.check_parameters()?;
         unique("entry", self.entries.iter().map(|e| (e.id, e.name.as_str())))?;
         self.entries.iter().try_for_each(|entry| {
             self.check_entry(entry).map_err(|what| format!("entry {}: {what}", entry.name))
