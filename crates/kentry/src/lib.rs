@@ -17,6 +17,7 @@ pub mod gate_rules;
 pub mod guest_args;
 pub mod history;
 pub mod input;
+pub mod linux_args;
 pub mod listing;
 pub mod live_command;
 pub mod locale;
