@@ -244,6 +244,22 @@ fn a_file_that_breaks_off_is_damaged() {
 }
 
 #[test]
+fn a_changed_byte_never_makes_another_kernel_where_there_is_a_checksum() {
+    for packer in ["gzip", "xz", "zstd", "bzip2"] {
+        let file = bzimage(&payload(packer, &whole()));
+        let end = file.len() - 4;
+        let start = file.len() - payload(packer, &whole()).len();
+        for at in start..end {
+            let mut changed = file.clone();
+            changed[at] ^= 4;
+            if let Ok(kernel) = Kernel::parse(changed) {
+                assert_eq!(kernel.bytes, whole(), "{packer}, byte {at}");
+            }
+        }
+    }
+}
+
+#[test]
 fn no_changed_byte_makes_it_panic() {
     let files = PACKERS.iter().map(|packer| bzimage(&payload(packer, &whole()))).chain([whole()]);
     for file in files {
