@@ -16,6 +16,7 @@ pub mod footprint_args;
 pub mod gate_rules;
 pub mod guest_args;
 pub mod history;
+pub mod init;
 pub mod input;
 pub mod linux_args;
 pub mod listing;

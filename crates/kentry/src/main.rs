@@ -16,7 +16,9 @@ use kentry::error::{Error, INTERRUPTED, UNFINISHED, without_numbers};
 use kentry::output::Target;
 use kentry::saving::Saving;
 use kentry::this_machine::{ThisMachine, executor, here};
-use kentry::{arguments, completions, dry_run, explain, locale, manual, pager, probe_files, progress, stack};
+use kentry::{
+    arguments, completions, dry_run, explain, init, locale, manual, pager, probe_files, progress, stack,
+};
 use measure::{HostPlan, Setting};
 use nix::sys::signal::{SigHandler, Signal, signal};
 use report::{Selection, Style};
@@ -34,6 +36,9 @@ const ROUND_TIME: Duration = Duration::from_secs(10);
 const WIDTH: usize = 100;
 
 fn main() -> ExitCode {
+    if init::is_meant() {
+        init::run();
+    }
     stack::with_room(command)
 }
 

@@ -2,7 +2,7 @@
 //! `Documentation/driver-api/early-userspace/buffer-format.rst`).
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path};
 
@@ -60,6 +60,11 @@ impl Archive {
             self.entries.entry(path[..above].to_vec()).or_insert(folder);
         }
         self.entries.insert(path, Entry { mode, device, bytes });
+    }
+
+    /// The paths of all that is in it, without a slash before them, in the archive's order.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.entries.keys().map(|path| Path::new(OsStr::from_bytes(path)))
     }
 
     /// The archive's bytes.

@@ -4,6 +4,7 @@
 pub mod arms;
 mod around;
 mod conclude;
+mod counted;
 mod course;
 mod cpus;
 mod described;
@@ -24,6 +25,7 @@ mod width;
 
 pub use around::Here;
 pub use conclude::{Facts, Probes, recompute};
+pub use counted::{CountedPlan, CountedSetting, count};
 pub use course::MOST_ROUNDS;
 pub use document::Counter;
 pub use drive::{Answer, Measurer, Progress, Taken, drive};
