@@ -1,5 +1,6 @@
 //! One entry and operation in one configuration.
 
+use crate::Rate;
 use record::Footprint;
 use serde::{Deserialize, Serialize};
 use stats::{
@@ -166,6 +167,9 @@ pub struct Row {
     pub ticks: Option<Cost<Ticks>>,
     /// In nanoseconds.
     pub ns: Option<Cost<Nanos>>,
+    /// The same as UnixBench counts it, of its loops; none of others, and in documents of versions that did not have them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
     /// In instructions executed; only in an emulated guest.
     pub instructions: Option<Cost<Instructions>>,
     /// Core cycles for a call among calls made back to back, without fences between them.
@@ -235,6 +239,7 @@ impl Row {
             core_cycles: None,
             ticks: None,
             ns: None,
+            rate: None,
             instructions: None,
             throughput: None,
             throughput_withheld: None,
