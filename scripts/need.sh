@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes sure that what a goal needs is on this machine; installs what is missing from Debian's packages, and says so.
 #
-#	scripts/need.sh build|test|bench
+#	scripts/need.sh build|test|bench|kernel
 set -euo pipefail
 
 # command=package pairs
@@ -10,6 +10,7 @@ test=("${build[@]}" strace=strace clang=clang clang-format=clang-format objdump=
 	c++=g++ qemu-system-x86_64=qemu-system-x86 cpio=cpio bochs=bochs grub-mkrescue=grub-common xorriso=xorriso
 	mformat=mtools zsh=zsh fish=fish script=bsdutils
 	chromium=chromium chromedriver=chromium-driver python3=python3)
+kernel=("${build[@]}" flex=flex bison=bison bc=bc xz=xz-utils)
 bench=("${build[@]}" stress-ng=stress-ng perf=linux-perf qemu-system-x86_64=qemu-system-x86)
 
 # file=package pairs: what no command tells
@@ -19,13 +20,14 @@ test_files=("${build_files[@]}" /usr/share/bochs/BIOS-bochs-latest=bochsbios /us
 	/usr/lib/grub/x86_64-efi=grub-efi-amd64-bin /usr/share/OVMF/OVMF_CODE_4M.fd=ovmf
 	/bin/busybox=busybox-static /usr/lib32/libc.a=libc6-dev-i386
 	/usr/lib/gcc/x86_64-linux-gnu/12/32/libgcc.a=lib32gcc-12-dev)
+kernel_files=("${build_files[@]}" /usr/include/gelf.h=libelf-dev)
 bench_files=("${build_files[@]}")
 
 # The oldest compiler that the workspace builds with (rust-version in Cargo.toml).
 rust_version=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$(dirname "$0")/../Cargo.toml")
 
 main() {
-	local goal=${1:?usage: need.sh build|test|bench}
+	local goal=${1:?usage: need.sh build|test|bench|kernel}
 	local -n pairs=$goal files=${goal}_files
 	local missing=()
 	need_rust # first: Debian's brings a C compiler along

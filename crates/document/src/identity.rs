@@ -14,7 +14,7 @@ use table::{Entry, Operation, Table};
 pub struct Identity {
     entry: Tag,
     operation: Tag,
-    /// In the lab, a value for every switch.
+    /// In the lab, a value for every switch; of a Linux in a guest, the parameters that the command line named.
     switches: BTreeMap<Tag, String>,
     /// The kind of core, where the machine has several.
     core: Option<String>,
@@ -82,10 +82,14 @@ impl Document {
         self.results.iter().find(|row| self.identity(table, row).alone() == *alone)
     }
 
-    /// The switches that the row names, and those that it leaves out.
+    /// The switches that the row names, and those of the lab that it leaves out; of a Linux, what its guest was booted with.
     fn switches(&self, table: &Table, row: &Row) -> BTreeMap<Tag, String> {
-        let tag = |name: &str| Tag::new(table.switch(name).map(|switch| switch.id), name);
         let named = row.configuration.iter().filter(|(name, _)| *name != CORE && *name != FOOTPRINT);
+        if self.is_of_linux() {
+            // A parameter of Linux may have the name of a switch, and is none.
+            return named.map(|(name, value)| (Tag::Name(name.clone()), value.clone())).collect();
+        }
+        let tag = |name: &str| Tag::new(table.switch(name).map(|switch| switch.id), name);
         let mut switches: BTreeMap<Tag, String> =
             named.map(|(name, value)| (tag(name), written(table, name, value))).collect();
         if self.is_of_lab() {
@@ -208,6 +212,16 @@ mod tests {
         assert_eq!(in_lab("on"), in_lab("keep"), "an alias");
         assert_ne!(in_lab("on"), in_lab("flush"));
         assert_ne!(in_lab("of a later version"), in_lab("keep"));
+    }
+
+    #[test]
+    fn a_parameter_of_linux_is_no_switch_of_that_name() {
+        let of = |kernel, value| document(kernel).identity(Table::get(), &row("call", &[("pcid", value)]));
+        assert_ne!(of(Kernel::Linux, "on"), of(Kernel::Linux, "keep"), "which are one value in the lab");
+        assert_eq!(of(Kernel::Linux, "on").alone(), of(Kernel::Lab, "keep").alone());
+        let named =
+            |configuration| document(Kernel::Linux).identity(Table::get(), &row("call", configuration));
+        assert_ne!(named(&[("kernel", "6.1.0")]), named(&[("kernel", "6.12.0")]));
     }
 
     #[test]

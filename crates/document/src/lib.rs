@@ -21,7 +21,7 @@ pub use load::{LoadError, load, read, schema_of};
 pub use place::{Counter, Machine, Name};
 pub use rate::{Interval, Rate};
 pub use recompute::{Recomputed, recompute};
-pub use row::{FOOTPRINT, Outcome, Path, Row, Timing, row_in_words};
+pub use row::{FOOTPRINT, Outcome, Path, Rings, Row, Timing, row_in_words};
 pub use spread::{by_boot, spread};
 pub use verdict::{exception_in_words, interrupts_in_words, judge, judge_failure, path_of, signal_in_words};
 

@@ -131,6 +131,15 @@ spelled_by_name! {
 /// `64,512`. Where it is not there, nothing was touched, as if it were `0`.
 pub const FOOTPRINT: &str = "footprint";
 
+/// Instructions by the ring that executed them, the control's subtracted from those of ring 3.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Rings {
+    /// By the kernel.
+    pub ring0: Instructions,
+    /// By the program.
+    pub ring3: Instructions,
+}
+
 /// One entry and operation, in one configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Row {
@@ -144,8 +153,9 @@ pub struct Row {
     pub operation_id: Option<u16>,
     /// Bitness of the process that used it.
     pub bits: u8,
-    /// All of the lab's switches, or the kind of core where several were measured; and [`FOOTPRINT`] where one was asked for.
-    /// Empty on a host otherwise.
+    /// All of the lab's switches; of a Linux in a guest, what the command line names of it (`kernel`, `cpu-model`, `append`, and
+    /// parameters of the table); or the kind of core where several were measured. And [`FOOTPRINT`] where one was asked for. Empty on a
+    /// host otherwise.
     #[serde(default)]
     pub configuration: BTreeMap<String, String>,
     /// Where the figures come from.
@@ -172,6 +182,12 @@ pub struct Row {
     pub rate: Option<Rate>,
     /// In instructions executed; only in an emulated guest.
     pub instructions: Option<Cost<Instructions>>,
+    /// The same by the ring that executed them; only where the path was followed and its length is the estimate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rings: Option<Rings>,
+    /// The estimate of each boot that has one, in their order; only of a Linux whose instructions were counted in a guest.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub boots: Vec<Instructions>,
     /// Core cycles for a call among calls made back to back, without fences between them.
     pub throughput: Option<Cost<Cycles>>,
     /// Why there is no throughput although it was measured, in words.
@@ -241,6 +257,8 @@ impl Row {
             ns: None,
             rate: None,
             instructions: None,
+            rings: None,
+            boots: Vec::new(),
             throughput: None,
             throughput_withheld: None,
             modes: Vec::new(),

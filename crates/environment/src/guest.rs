@@ -1,5 +1,7 @@
 //! The virtual machine that was started for a measurement, whichever kernel it booted.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 /// What executed a guest's instructions. What its kernel found is elsewhere: [`crate::Lab`] of kentry's own.
@@ -18,6 +20,36 @@ pub struct Guest {
     pub boots: Vec<GuestBoot>,
     /// From starting the emulator to the kernel's first record, milliseconds of the host's time.
     pub boot_to_first_record_ms: f64,
+    /// Of a Linux: each configuration that was booted, in the order of the command line. The facts beside the guest are those of the first
+    /// that came up.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub kernels: Vec<GuestKernel>,
+}
+
+/// A Linux that was booted, in one configuration, and what came of that.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GuestKernel {
+    /// What the command line names of it, as its rows have it in their configuration.
+    pub settings: BTreeMap<String, String>,
+    /// The kernel's file.
+    pub file: String,
+    /// Its release, `6.1.0-56-cloud-amd64`: what it said, or else what its file says; empty where neither does.
+    pub release: String,
+    /// The command line that it was booted with.
+    pub command_line: String,
+    /// The processor's model, as the emulator was asked for it.
+    pub cpu_model: String,
+    /// The boots of this configuration.
+    pub boots: Vec<GuestBoot>,
+    /// `ok` if its figures are in the rows; `unsupported` if it lacks what was asked for; `error` or `timeout` if no boot of it came to
+    /// its end.
+    pub outcome: String,
+    /// Why there are no figures, in words; null where there are.
+    pub reason: Option<String>,
+    /// The last lines of its console, where something went wrong.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub console: Vec<String>,
 }
 
 /// One boot of the guest: a start from cold.

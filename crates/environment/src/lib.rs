@@ -46,7 +46,7 @@ pub use cpu::{Cpu, Smt};
 pub use cpus::Cpus;
 pub use environment::{Environment, capture};
 pub use frequency::Frequency;
-pub use guest::{Guest, GuestBoot};
+pub use guest::{Guest, GuestBoot, GuestKernel};
 pub use hypervisor::Hypervisor;
 pub use kernel::RunningKernel;
 pub use lab::{Lab, LabCounters, LabFrequency, LabLayout, LabTsc};

@@ -16,6 +16,8 @@ pub struct Work {
     pub symbols: bool,
     /// Seconds for measuring time.
     pub budget: f64,
+    /// Whether to stop at the budget even if rows lack rounds.
+    pub strict_budget: bool,
     /// What the order of the rounds is drawn from.
     pub seed: u64,
     /// Instead of measuring: a program to run.

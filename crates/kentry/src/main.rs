@@ -3,6 +3,7 @@
 mod bill_command;
 mod compare_command;
 mod lab_command;
+mod linux_command;
 mod report_command;
 mod reproduce_command;
 mod runs_command;
@@ -15,7 +16,9 @@ use kentry::error::{Error, INTERRUPTED, UNFINISHED, without_numbers};
 use kentry::output::Target;
 use kentry::saving::Saving;
 use kentry::this_machine::{ThisMachine, executor, here};
-use kentry::{arguments, completions, dry_run, explain, locale, manual, pager, probe_files, progress, stack};
+use kentry::{
+    arguments, completions, dry_run, explain, init, locale, manual, pager, probe_files, progress, stack,
+};
 use measure::{HostPlan, Setting};
 use nix::sys::signal::{SigHandler, Signal, signal};
 use report::{Selection, Style};
@@ -33,6 +36,9 @@ const ROUND_TIME: Duration = Duration::from_secs(10);
 const WIDTH: usize = 100;
 
 fn main() -> ExitCode {
+    if init::is_meant() {
+        init::run();
+    }
     stack::with_room(command)
 }
 
@@ -46,6 +52,7 @@ fn command() -> ExitCode {
         Some(Command::Measure(args)) => run_measure(&args),
         Some(Command::Lab(args)) if !args.exec.is_empty() => lab_command::execute(&args),
         Some(Command::Lab(args)) => lab_command::measure(&args),
+        Some(Command::Linux(args)) => linux_command::run(&args),
         Some(Command::Bill(args)) => bill_command::run(&args),
         Some(Command::Runs(args)) => runs_command::run(&args),
         Some(Command::Show(args)) => show_command::run(&args),

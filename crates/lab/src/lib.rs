@@ -23,7 +23,8 @@ pub use guest::{Events, Guest, Reader};
 pub use image::{image, image_for_emulator};
 pub use plan::{Line, Plan};
 pub use process::{Interrupt, Limits};
-pub use qemu::{Accelerator, Qemu};
+pub use program::{Command, Process};
+pub use qemu::{Accelerator, QEMU_PACKAGES, Qemu};
 pub use session::{Disorder, End, Event, Session};
 pub use trouble::Trouble;
 

@@ -10,10 +10,12 @@ const STOPPED: &str = "KVM internal error";
 
 /// How to start a program.
 #[derive(Debug)]
-pub(crate) struct Command {
+pub struct Command {
+    /// The program, looked up in `PATH`.
     pub program: OsString,
     /// The Debian packages that contain it.
     pub packages: &'static str,
+    /// Its arguments, without the program's name.
     pub arguments: Vec<OsString>,
     /// Files that it inherits, under the paths that [`process::inherited`] gives.
     pub files: Vec<OwnedFd>,
@@ -25,6 +27,9 @@ pub(crate) struct Command {
 
 impl Command {
     /// Runs it to its end.
+    ///
+    /// # Errors
+    /// When it cannot be started, or exceeds the limits.
     pub fn run(self, limits: &Limits) -> Result<Finished, Trouble> {
         let (name, command, _) = self.split();
         process::run(&command, limits).map_err(|error| name.trouble(error))
@@ -42,7 +47,7 @@ impl Command {
 
 /// A running program; it is killed with its group, and reaped, when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Process {
+pub struct Process {
     name: Name,
     child: Child,
 }
@@ -73,6 +78,9 @@ impl Name {
 
 impl Process {
     /// Starts it, and returns when it has been executed.
+    ///
+    /// # Errors
+    /// When it is not installed, or cannot be started.
     pub fn start(command: Command, limits: &Limits) -> Result<Process, Trouble> {
         let (name, command, records) = command.split();
         let child = Child::start(&command, records, limits).map_err(|error| name.trouble(error))?;
@@ -81,6 +89,9 @@ impl Process {
     }
 
     /// Waits for more bytes of the records; 0 at their end.
+    ///
+    /// # Errors
+    /// When it exceeds the limits, or its virtual machine stopped by itself.
     pub fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Trouble> {
         loop {
             match self.child.read(buffer).map_err(|error| self.name.trouble(error))? {

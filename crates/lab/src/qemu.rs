@@ -8,7 +8,8 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 use std::time::Duration;
 
-const PACKAGES: &str = "qemu-system-x86";
+/// The Debian package that contains QEMU.
+pub const QEMU_PACKAGES: &str = "qemu-system-x86";
 
 /// The longest that QEMU may take to print its version; it takes milliseconds.
 const VERSION_TIME: Duration = Duration::from_secs(10);
@@ -90,7 +91,7 @@ impl Qemu {
 
     fn with(&self, arguments: Vec<OsString>, files: Vec<std::os::fd::OwnedFd>) -> Command {
         let (program, cpu) = (self.program.clone(), self.cpu);
-        Command { program, packages: PACKAGES, arguments, files, records: None, cpu }
+        Command { program, packages: QEMU_PACKAGES, arguments, files, records: None, cpu }
     }
 }
 

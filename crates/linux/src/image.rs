@@ -1,6 +1,9 @@
 //! What is known of a kernel by its file.
 
-use std::path::PathBuf;
+use crate::elf::{Elf, is_elf};
+use crate::setup::{Setup, is_setup};
+use crate::{Error, Why, banner, config, files, package, patched, unpack};
+use std::path::{Path, PathBuf};
 
 /// A kernel that was read from a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -15,15 +18,129 @@ pub struct Kernel {
     pub load: Load,
     /// The bytes that are booted: an ELF file for [`Load::Direct`], the file as it is for [`Load::Compressed`].
     pub bytes: Vec<u8>,
-    /// The lines of its configuration, `CONFIG_X=y`, where the file or one beside it has them; empty otherwise.
+    /// The lines of its configuration that set something, `CONFIG_X=y`, where the file or one beside it has them; empty
+    /// otherwise.
     pub config: Vec<String>,
     /// Its table of alternatives: code that boot replaces where the processor has a feature. Empty where it was not found.
+    /// Code that has more than one of them has them in the order in which boot applies them: the last that applies stays.
     pub alternatives: Vec<Alternative>,
-    /// Places that boot patches all alike.
+    /// Places that boot patches all alike, by address.
     pub sites: Vec<Site>,
-    /// The address that the file gives to `_stext`; symbols of a boot less this are the boot's offset (KASLR). None where the file
-    /// has no section `.text`.
+    /// The address that the file gives to `_text`; its symbol in a boot, less this, is the boot's offset (KASLR). None where
+    /// the file has no section `.text`.
     pub text: Option<u64>,
+}
+
+impl Kernel {
+    /// The kernel in a file: a bzImage (`vmlinuz`), an ELF file (`vmlinux`) as it is or compressed, or a Debian package that has
+    /// one. Its configuration is taken from the file itself, or from the one of its release beside it or in `/boot`.
+    ///
+    /// # Errors
+    /// If the file cannot be read, is no kernel for x86-64, or cannot be booted.
+    pub fn read(file: &Path) -> Result<Self, Error> {
+        Self::read_below(file, Path::new("/")).map_err(|why| why.of(file))
+    }
+
+    fn read_below(file: &Path, root: &Path) -> Result<Self, Why> {
+        let bytes = files::read(file, files::LIMIT).map_err(|why| match why {
+            Why::Unreadable(error) if error.kind() == std::io::ErrorKind::PermissionDenied => Why::RootOnly,
+            other => other,
+        })?;
+        let (bytes, packed) = match package::is_package(&bytes) {
+            true => package::kernel(&bytes)?,
+            false => (bytes, None),
+        };
+        let mut kernel = Self::parse(bytes)?;
+        kernel.file = file.to_path_buf();
+        if kernel.config.is_empty() {
+            kernel.config = match packed {
+                Some(text) => config::lines(&text),
+                None => config::of_release(&kernel.release, file, root),
+            };
+        }
+        Ok(kernel)
+    }
+
+    /// The kernel that these bytes are: of a bzImage, or of an ELF file as it is or compressed. Nothing else is looked at.
+    ///
+    /// # Errors
+    /// If they are no kernel for x86-64, or one that cannot be booted.
+    pub fn parse(bytes: Vec<u8>) -> Result<Self, Why> {
+        if is_setup(&bytes) {
+            let setup = Setup::parse(&bytes)?;
+            let image = setup.kernel()?;
+            let mut kernel = Self::describe(&image, &setup.version)?;
+            (kernel.load, kernel.bytes) = match kernel.load {
+                Load::Direct => (Load::Direct, image),
+                Load::Compressed => (Load::Compressed, bytes),
+            };
+            return Ok(kernel);
+        }
+        if !is_elf(&bytes) && unpack::format(&bytes).is_none() {
+            return Err(foreign(&bytes));
+        }
+        let image = unpack::plain(bytes, files::LIMIT)?;
+        if !is_elf(&image) {
+            return Err(Why::Foreign("what it unpacks to is not an ELF file"));
+        }
+        let mut kernel = Self::describe(&image, "")?;
+        if kernel.load == Load::Compressed && kernel.banner.is_empty() {
+            return Err(Why::Foreign(
+                "it is an ELF file without the line `Linux version …` that every kernel has",
+            ));
+        }
+        if kernel.load == Load::Compressed {
+            return Err(Why::Unsuitable(
+                "it is a vmlinux that cannot be entered directly (it was built without CONFIG_PVH); name the vmlinuz, or                  bzImage, that was built with it"
+                    .into(),
+            ));
+        }
+        kernel.bytes = image;
+        Ok(kernel)
+    }
+
+    /// What an ELF file tells, without its bytes. `version` is what stands before a compressed one.
+    fn describe(image: &[u8], version: &str) -> Result<Self, Why> {
+        if !is_elf(image) {
+            return Err(Why::Damaged("what it unpacks to is not an ELF file".into()));
+        }
+        let elf = Elf::parse(image)?;
+        let banner =
+            elf.section(".rodata").and_then(|section| banner::find(section.bytes)).unwrap_or_default();
+        let release = banner::release(version).or(banner::release(banner.trim_start_matches(banner::START)));
+        Ok(Self {
+            release: release.unwrap_or_default().into(),
+            load: if elf.has_pvh_entry { Load::Direct } else { Load::Compressed },
+            config: config::packed(&elf).map(|text| config::lines(&text)).unwrap_or_default(),
+            alternatives: patched::alternatives(&elf),
+            sites: patched::sites(&elf),
+            text: elf.section(".text").map(|section| section.address),
+            banner: if banner.is_empty() { version.into() } else { banner },
+            ..Self::default()
+        })
+    }
+
+    /// The value of an option of its configuration, named without `CONFIG_`: `y`, `m`, a number, a text in quotes. None where
+    /// it is not set, or where the configuration is not known (`config` is empty).
+    pub fn option(&self, name: &str) -> Option<&str> {
+        self.config
+            .iter()
+            .find_map(|line| line.strip_prefix("CONFIG_")?.strip_prefix(name)?.strip_prefix('='))
+    }
+}
+
+/// Why these bytes are no kernel, if they are something else that is mistaken for one.
+fn foreign(bytes: &[u8]) -> Why {
+    let at = |place: usize, magic: &[u8]| bytes.get(place..).is_some_and(|rest| rest.starts_with(magic));
+    Why::Foreign(match () {
+        () if bytes.is_empty() => "it is empty",
+        () if at(56, b"ARMd") => "it is an image for arm64; name one for x86-64 (Debian's amd64)",
+        () if at(0, b"MZ") => {
+            "it is an EFI program; if it is a unified kernel image, take the kernel out of it with \
+             `objcopy -O binary --only-section=.linux FILE vmlinuz`"
+        }
+        () => "it is neither a bzImage (vmlinuz), nor an ELF file (vmlinux), nor a Debian package",
+    })
 }
 
 /// How a kernel is loaded.
@@ -47,6 +164,11 @@ pub struct Alternative {
     pub feature: u16,
     /// Whether it is replaced where the processor lacks the feature.
     pub when_absent: bool,
+    /// Whether the code is a call through a pointer, which becomes a call of what that points to; the replacement only stands
+    /// for it.
+    pub direct_call: bool,
+    /// The address of the replacement, as linked: the distance of a relative jump or call in it counts from there.
+    pub origin: u64,
     /// What replaces it, before nops fill it up.
     pub replacement: Vec<u8>,
 }
@@ -67,4 +189,7 @@ pub enum SiteKind {
     Retpoline,
     /// A return (`.return_sites`).
     Return,
+    /// An operation that a hypervisor could take over (`.parainstructions`; until Linux 6.7): a call through a table, which
+    /// becomes a direct call or the instruction itself.
+    Paravirt,
 }

@@ -4,12 +4,14 @@
 pub mod arms;
 mod around;
 mod conclude;
+mod counted;
 mod course;
 mod cpus;
 mod described;
 mod drive;
 mod earlier;
 mod error;
+pub mod guest;
 pub mod lab;
 mod linux;
 mod live;
@@ -23,6 +25,7 @@ mod width;
 
 pub use around::Here;
 pub use conclude::{Facts, Probes, recompute};
+pub use counted::{CountedPlan, CountedSetting, count};
 pub use course::MOST_ROUNDS;
 pub use document::Counter;
 pub use drive::{Answer, Measurer, Progress, Taken, drive};

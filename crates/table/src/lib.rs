@@ -5,6 +5,7 @@
 
 pub mod header;
 mod operation;
+mod parameter;
 mod profile;
 mod sets;
 mod short;
@@ -17,6 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 pub use operation::{Call, Loops, Operation};
+pub use parameter::{Evidence, Parameter, ParameterValue};
 pub use profile::{Origin, Profile, Setting, Whole};
 pub use sets::Sets;
 pub use source::Load;
@@ -270,6 +272,9 @@ pub struct Table {
     /// What kernels have of them.
     #[serde(rename = "profile", default)]
     pub profiles: Vec<Profile>,
+    /// What a Linux guest can be booted with by name.
+    #[serde(rename = "parameter", default)]
+    pub parameters: Vec<Parameter>,
     /// Entries.
     #[serde(rename = "entry")]
     pub entries: Vec<Entry>,
@@ -352,6 +357,7 @@ impl Table {
             switch.check(self).map_err(|what| format!("switch {}: {what}", switch.name))
         })?;
         self.check_profiles()?;
+        self.check_parameters()?;
         unique("entry", self.entries.iter().map(|e| (e.id, e.name.as_str())))?;
         self.entries.iter().try_for_each(|entry| {
             self.check_entry(entry).map_err(|what| format!("entry {}: {what}", entry.name))

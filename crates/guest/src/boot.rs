@@ -1,0 +1,166 @@
+//! One boot, from a kernel to what it said.
+
+use crate::archive;
+use crate::console::Console;
+use crate::frame::{Done, Exit, Frame, Hello, Stream};
+use crate::machine::{self, Files, Machine};
+use crate::trouble::{Ending, Trouble};
+use crate::{Symbol, Trace, Work};
+use lab::Process;
+use linux::Kernel;
+use process::{Limits, Pipe, file_in_memory};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+/// What is booted.
+#[derive(Debug, Clone, Copy)]
+pub struct Boot<'a> {
+    /// The virtual machine.
+    pub machine: &'a Machine,
+    /// The kernel.
+    pub kernel: &'a Kernel,
+    /// Its parameters, behind those that every boot has.
+    pub parameters: &'a str,
+    /// The program that is the guest's first: kentry's own file.
+    pub program: &'a [u8],
+    /// Further files, as an archive in the format of cpio; or none.
+    pub archive: &'a [u8],
+    /// What the program is to do.
+    pub work: &'a Work,
+    /// What the machine's random numbers are drawn from: two boots with the same seed are the same where instructions are counted.
+    pub seed: u64,
+}
+
+/// Something that a guest says while it runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Said {
+    /// kentry has begun in it.
+    Began,
+    /// A row was measured.
+    Done(Done),
+    /// A program wrote this to its standard output.
+    Output(Vec<u8>),
+    /// A program wrote this to its standard error.
+    Errors(Vec<u8>),
+}
+
+/// A boot that is over.
+#[derive(Debug, Default)]
+pub struct Booted {
+    /// What the guest's program said first; none if it did not come to that.
+    pub hello: Option<Hello>,
+    /// The document of the measurement, JSON; whether it is one is not known.
+    pub document: Option<Vec<u8>>,
+    /// What was followed.
+    pub traces: Vec<Trace>,
+    /// Why a row was not followed, by the ids of entry and operation.
+    pub unfollowed: Vec<((u16, u16), String)>,
+    /// The functions of the kernel, by address.
+    pub symbols: Vec<Symbol>,
+    /// How a program ended.
+    pub exit: Option<Exit>,
+    /// The last that its console said.
+    pub console: String,
+    /// The whole command line that the kernel was given.
+    pub parameters: String,
+    /// The time from starting QEMU to the first frame.
+    pub first_frame: Option<Duration>,
+    /// What went wrong. What came before that is kept.
+    pub trouble: Option<Trouble>,
+}
+
+impl Boot<'_> {
+    /// Boots, and reads until the guest is done. The limits hold for the whole boot, and for what is written to the frames' port.
+    ///
+    /// # Errors
+    /// When QEMU is not there, or cannot be started. Whatever becomes of the guest then is [`Booted::trouble`].
+    pub fn run(&self, limits: &Limits, said: &mut dyn FnMut(Said)) -> Result<Booted, Trouble> {
+        let (console, theirs) = pair()?;
+        let program = file_in_memory("archive", &archive::pack(self.program, self.work, self.archive));
+        let files = Files {
+            kernel: file_in_memory("kernel", &self.kernel.bytes).map_err(lab::Trouble::from)?,
+            archive: program.map_err(lab::Trouble::from)?,
+            console: theirs,
+            debugger: None,
+            frames: Pipe::new().map_err(no_pipe)?,
+        };
+        let begin = Instant::now();
+        let mut process = Process::start(machine::command(self, files), limits)?;
+        let console = Console::follow(console);
+        let mut booted = Booted { parameters: machine::parameters(self.parameters), ..Booted::default() };
+        let ended = booted.read(&mut process, begin, said);
+        // Ends QEMU, and with it the console.
+        drop(process);
+        booted.console = console.end();
+        if let Err(ended) = ended {
+            booted.trouble = Some(match ended {
+                Ended::Garbage(error) => Trouble::Garbage { error, console: booted.console.clone() },
+                Ended::Machine(trouble) => {
+                    let (began, mib) = (booted.hello.is_some(), self.machine.memory_mib);
+                    Ending { trouble, began, console: &booted.console, mib }.judge()
+                }
+            });
+        }
+        Ok(booted)
+    }
+}
+
+/// Why there are no more frames, although the last has not come.
+enum Ended {
+    Machine(lab::Trouble),
+    Garbage(crate::frame::Error),
+}
+
+impl Booted {
+    fn read(
+        &mut self,
+        process: &mut Process,
+        begin: Instant,
+        said: &mut dyn FnMut(Said),
+    ) -> Result<(), Ended> {
+        let (mut stream, mut buffer) = (Stream::default(), [0; 1 << 14]);
+        while !stream.is_over() {
+            while let Some(frame) = stream.take().map_err(Ended::Garbage)? {
+                self.first_frame.get_or_insert_with(|| begin.elapsed());
+                self.take(frame, said);
+            }
+            if stream.is_over() {
+                break;
+            }
+            let count = process.read(&mut buffer).map_err(Ended::Machine)?;
+            if count == 0 {
+                return Err(Ended::Machine(process.ended()));
+            }
+            stream.push(buffer.get(..count).unwrap_or_default());
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, frame: Frame, said: &mut dyn FnMut(Said)) {
+        match frame {
+            Frame::Hello(hello) => {
+                self.hello = Some(hello);
+                said(Said::Began);
+            }
+            Frame::Done(done) => said(Said::Done(done)),
+            Frame::Document(document) => self.document = Some(document),
+            Frame::Symbols(symbols) => self.symbols = symbols,
+            Frame::Output(bytes) => said(Said::Output(bytes)),
+            Frame::Errors(bytes) => said(Said::Errors(bytes)),
+            Frame::Exit(exit) => self.exit = Some(exit),
+            Frame::Failed(why) => self.trouble = Some(Trouble::Failed(why)),
+            Frame::End => {}
+        }
+    }
+}
+
+/// A connection: this process's end, and QEMU's.
+fn pair() -> Result<(UnixStream, OwnedFd), Trouble> {
+    let (ours, theirs) = UnixStream::pair().map_err(lab::Trouble::from)?;
+    Ok((ours, theirs.into()))
+}
+
+fn no_pipe(error: process::Error) -> Trouble {
+    lab::Trouble::Files(error.to_string()).into()
+}

@@ -1,0 +1,334 @@
+//! What the guest's program tells, as frames: each has a head of eight bytes (`kf`, the version, the kind, the length of the rest as
+//! four bytes, the lowest first), and then the rest. A guest may write anything: whatever is no frame ends the reading.
+
+use crate::Symbol;
+use serde::{Deserialize, Serialize};
+
+/// The version of frames, and of what is in them.
+pub const VERSION: u8 = 1;
+
+const MAGIC: [u8; 2] = *b"kf";
+const HEAD: usize = 8;
+
+/// The most bytes of a frame: a document with all its rows takes less than one MiB, the symbols of a kernel less than four.
+const MOST: usize = 16 << 20;
+
+/// The most symbols: a kernel has less than a quarter of a million functions.
+const MOST_SYMBOLS: usize = 1 << 20;
+
+/// What the guest's program says first.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hello {
+    /// The kernel's release, as `uname -r` prints it.
+    pub release: String,
+    /// Parameters that the kernel did not know: it passes them on to its first program.
+    pub unknown: Vec<String>,
+}
+
+/// How far the guest's program is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Done {
+    /// The row that was measured last, by the ids of entry and operation.
+    pub row: (u16, u16),
+    /// How much is done, of 1000 parts.
+    pub share: u16,
+}
+
+/// How a program ended in the guest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Exit {
+    /// With this status.
+    Status(i32),
+    /// Ended by this signal.
+    Signal(i32),
+}
+
+/// One frame.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Frame {
+    /// The first.
+    Hello(Hello),
+    /// A row was measured.
+    Done(Done),
+    /// The document, JSON; whether it is one is not known.
+    Document(Vec<u8>),
+    /// Functions of the kernel, by address.
+    Symbols(Vec<Symbol>),
+    /// What a program wrote to its standard output.
+    Output(Vec<u8>),
+    /// What it wrote to its standard error.
+    Errors(Vec<u8>),
+    /// How it ended.
+    Exit(Exit),
+    /// What the guest's program could not do, in words.
+    Failed(String),
+    /// The last: all was done.
+    End,
+}
+
+/// Why bytes are no frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// They do not begin as frames do.
+    #[error("they do not begin as a frame does")]
+    Magic,
+    /// Another version of kentry wrote them.
+    #[error("they are of version {0}, not {VERSION}")]
+    Version(u8),
+    /// There is no such kind.
+    #[error("there is no frame of kind {0}")]
+    Kind(u8),
+    /// One is longer than any that kentry writes.
+    #[error("a frame has {0} bytes, which is too many")]
+    Length(usize),
+    /// The rest of one is not what its kind says.
+    #[error("what a frame of kind {0} has makes no sense")]
+    Content(u8),
+    /// Something follows the last.
+    #[error("something follows the last frame")]
+    AfterEnd,
+}
+
+/// The numbers of the kinds.
+mod kind {
+    pub const HELLO: u8 = 1;
+    pub const DONE: u8 = 2;
+    pub const DOCUMENT: u8 = 3;
+    pub const SYMBOLS: u8 = 4;
+    pub const OUTPUT: u8 = 5;
+    pub const ERRORS: u8 = 6;
+    pub const EXIT: u8 = 7;
+    pub const FAILED: u8 = 8;
+    pub const END: u8 = 9;
+}
+
+impl Frame {
+    /// The bytes, head and rest.
+    pub fn bytes(&self) -> Vec<u8> {
+        let (kind, rest) = match self {
+            Frame::Hello(hello) => (kind::HELLO, json(hello)),
+            Frame::Done(done) => (kind::DONE, json(done)),
+            Frame::Document(bytes) => (kind::DOCUMENT, bytes.clone()),
+            Frame::Symbols(symbols) => (kind::SYMBOLS, packed(symbols)),
+            Frame::Output(bytes) => (kind::OUTPUT, bytes.clone()),
+            Frame::Errors(bytes) => (kind::ERRORS, bytes.clone()),
+            Frame::Exit(exit) => (kind::EXIT, json(exit)),
+            Frame::Failed(why) => (kind::FAILED, why.clone().into_bytes()),
+            Frame::End => (kind::END, Vec::new()),
+        };
+        let mut bytes = Vec::with_capacity(HEAD + rest.len());
+        bytes.extend(MAGIC);
+        bytes.extend([VERSION, kind]);
+        // One that is longer than four bytes can say is refused by its reader.
+        bytes.extend(u32::try_from(rest.len()).unwrap_or(u32::MAX).to_le_bytes());
+        bytes.extend(rest);
+        bytes
+    }
+
+    fn parse(kind: u8, rest: &[u8]) -> Result<Frame, Error> {
+        let wrong = Error::Content(kind);
+        Ok(match kind {
+            kind::HELLO => Frame::Hello(serde_json::from_slice(rest).map_err(|_| wrong)?),
+            kind::DONE => Frame::Done(serde_json::from_slice(rest).map_err(|_| wrong)?),
+            kind::DOCUMENT => Frame::Document(rest.to_vec()),
+            kind::SYMBOLS => Frame::Symbols(unpacked(rest).ok_or(wrong)?),
+            kind::OUTPUT => Frame::Output(rest.to_vec()),
+            kind::ERRORS => Frame::Errors(rest.to_vec()),
+            kind::EXIT => Frame::Exit(serde_json::from_slice(rest).map_err(|_| wrong)?),
+            kind::FAILED => Frame::Failed(String::from_utf8(rest.to_vec()).map_err(|_| wrong)?),
+            kind::END if rest.is_empty() => Frame::End,
+            kind::END => return Err(wrong),
+            other => return Err(Error::Kind(other)),
+        })
+    }
+}
+
+/// Such values always become JSON; nothing would be refused by the reader.
+fn json(value: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(value).unwrap_or_default()
+}
+
+/// Of each its address in eight bytes, the length of its name in one, and the name; names are shorter than 256 letters
+/// (`KSYM_NAME_LEN` is 512 since 6.1, which only Rust's names reach), and cut where they are not.
+fn packed(symbols: &[Symbol]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for symbol in symbols {
+        let name = symbol.name.as_bytes();
+        let name = name.get(..name.len().min(usize::from(u8::MAX))).unwrap_or_default();
+        bytes.extend(symbol.address.to_le_bytes());
+        bytes.push(name.len() as u8);
+        bytes.extend(name);
+    }
+    bytes
+}
+
+fn unpacked(mut bytes: &[u8]) -> Option<Vec<Symbol>> {
+    let mut symbols = Vec::new();
+    while !bytes.is_empty() {
+        let (address, rest) = bytes.split_first_chunk::<8>()?;
+        let (length, rest) = rest.split_first()?;
+        let (name, rest) = rest.split_at_checked((*length).into())?;
+        if symbols.len() == MOST_SYMBOLS {
+            return None;
+        }
+        let name = String::from_utf8_lossy(name).into_owned();
+        symbols.push(Symbol { address: u64::from_le_bytes(*address), name });
+        bytes = rest;
+    }
+    Some(symbols)
+}
+
+/// Turns bytes, as they come, into frames.
+#[derive(Debug, Clone, Default)]
+pub struct Stream {
+    bytes: Vec<u8>,
+    error: Option<Error>,
+    is_over: bool,
+}
+
+impl Stream {
+    /// Adds what has arrived.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Whether the last frame was taken.
+    pub fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// Whether bytes have arrived that are no whole frame yet.
+    pub fn is_within(&self) -> bool {
+        !self.bytes.is_empty()
+    }
+
+    /// The next frame; none until more bytes arrive.
+    ///
+    /// # Errors
+    /// Why the bytes are no frame; every later call returns the same.
+    pub fn take(&mut self) -> Result<Option<Frame>, Error> {
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        let next = self.next();
+        self.error = next.as_ref().err().copied();
+        next
+    }
+
+    fn next(&mut self) -> Result<Option<Frame>, Error> {
+        if self.is_over && !self.bytes.is_empty() {
+            return Err(Error::AfterEnd);
+        }
+        // The first byte that is wrong tells; nothing waits for a whole head.
+        if self.bytes.iter().zip(MAGIC).any(|(byte, wanted)| *byte != wanted) {
+            return Err(Error::Magic);
+        }
+        let Some([_, _, version, kind, length @ ..]) = self.bytes.first_chunk::<HEAD>() else {
+            return Ok(None);
+        };
+        let (kind, length) = (*kind, u32::from_le_bytes(*length) as usize);
+        if *version != VERSION {
+            return Err(Error::Version(*version));
+        }
+        if length > MOST {
+            return Err(Error::Length(length));
+        }
+        let Some(rest) = self.bytes.get(HEAD..HEAD + length) else { return Ok(None) };
+        let frame = Frame::parse(kind, rest)?;
+        self.bytes.drain(..HEAD + length);
+        self.is_over = frame == Frame::End;
+        Ok(Some(frame))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all() -> Vec<Frame> {
+        let symbol = |address, name: &str| Symbol { address, name: name.into() };
+        vec![
+            Frame::Hello(Hello { release: "6.1.0".into(), unknown: vec!["ptti=on".into()] }),
+            Frame::Done(Done { row: (3, 4), share: 500 }),
+            Frame::Document(b"{}".to_vec()),
+            Frame::Symbols(vec![symbol(1, "a"), symbol(u64::MAX, &"n".repeat(255)), symbol(7, "")]),
+            Frame::Output(vec![0, 255]),
+            Frame::Errors(Vec::new()),
+            Frame::Exit(Exit::Status(-1)),
+            Frame::Exit(Exit::Signal(9)),
+            Frame::Failed("é".into()),
+            Frame::End,
+        ]
+    }
+
+    /// The frames of these bytes, which arrive in pieces of this length, and what is wrong behind them.
+    fn read(bytes: &[u8], piece: usize) -> (Vec<Frame>, Option<Error>) {
+        let (mut stream, mut frames) = (Stream::default(), Vec::new());
+        for piece in bytes.chunks(piece) {
+            stream.push(piece);
+            loop {
+                match stream.take() {
+                    Ok(Some(frame)) => frames.push(frame),
+                    Ok(None) => break,
+                    Err(error) => {
+                        assert_eq!(stream.take(), Err(error), "for ever");
+                        return (frames, Some(error));
+                    }
+                }
+            }
+        }
+        (frames, None)
+    }
+
+    #[test]
+    fn frames_come_back_whatever_the_pieces() {
+        let bytes: Vec<u8> = all().iter().flat_map(Frame::bytes).collect();
+        for piece in [1, 7, bytes.len()] {
+            assert_eq!(read(&bytes, piece), (all(), None));
+        }
+        let mut stream = Stream::default();
+        stream.push(&bytes);
+        while stream.take().unwrap().is_some() {}
+        assert!(stream.is_over() && !stream.is_within());
+    }
+
+    #[test]
+    fn whatever_is_no_frame_has_its_error() {
+        let head = |kind: u8, length: u32| [b"kf\x01".as_slice(), &[kind], &length.to_le_bytes()].concat();
+        let with = |kind: u8, rest: &[u8]| [head(kind, rest.len() as u32), rest.to_vec()].concat();
+        for (bytes, error) in [
+            (b"x".to_vec(), Error::Magic),
+            (b"kx".to_vec(), Error::Magic),
+            (b"kf\x02\x01\0\0\0\0".to_vec(), Error::Version(2)),
+            (head(0, 0), Error::Kind(0)),
+            (head(kind::DOCUMENT, u32::MAX), Error::Length(u32::MAX as usize)),
+            (with(kind::HELLO, b"[]"), Error::Content(kind::HELLO)),
+            (with(kind::DONE, b"[]"), Error::Content(kind::DONE)),
+            (with(kind::SYMBOLS, b"12345678\x02a"), Error::Content(kind::SYMBOLS)),
+            (with(kind::SYMBOLS, b"1234"), Error::Content(kind::SYMBOLS)),
+            (with(kind::EXIT, b"\"Left\""), Error::Content(kind::EXIT)),
+            (with(kind::FAILED, &[0xff]), Error::Content(kind::FAILED)),
+            (with(kind::END, b"x"), Error::Content(kind::END)),
+            ([Frame::End.bytes(), b"k".to_vec()].concat(), Error::AfterEnd),
+        ] {
+            assert_eq!(read(&bytes, 1).1, Some(error), "{bytes:?}");
+            assert_eq!(read(&bytes, bytes.len()).1, Some(error), "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn a_frame_that_is_cut_is_waited_for() {
+        let bytes = Frame::Output(vec![1, 2, 3]).bytes();
+        let mut stream = Stream::default();
+        stream.push(&bytes[..bytes.len() - 1]);
+        assert_eq!(stream.take(), Ok(None));
+        assert!(stream.is_within());
+    }
+
+    #[test]
+    fn a_name_that_is_too_long_is_cut() {
+        let long = Symbol { address: 1, name: "n".repeat(300) };
+        let read = unpacked(&packed(&[long])).unwrap();
+        assert_eq!(read[0].name.len(), 255);
+    }
+}

@@ -1,0 +1,122 @@
+//! QEMU's command line for a Linux.
+
+use crate::Boot;
+use lab::{Accelerator, Command, QEMU_PACKAGES, Qemu};
+use process::inherited;
+use std::ffi::OsString;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+/// What QEMU writes frames from.
+pub const FRAME_PORT: u16 = 0xe9;
+
+/// Writing to this one ends QEMU.
+pub const EXIT_PORT: u16 = 0xf4;
+
+/// The small board that has neither PCI nor ACPI. Without a clock chip Linux waits for one, twice for a second of virtual time.
+const BOARD: &str = "microvm,rtc=on";
+
+/// Memory that every kernel of a distribution boots in, in MiB.
+const MEMORY: u64 = 512;
+
+/// What every kernel is told: where its console is, to be quiet on it, and to give up at once when it panics.
+const PARAMETERS: &str = "console=ttyS0 quiet panic=-1";
+
+/// A virtual machine of QEMU that boots a Linux.
+#[derive(Debug, Clone)]
+pub struct Machine {
+    /// The program.
+    pub program: OsString,
+    /// What executes the instructions: [`Accelerator::Tcg`] counts them.
+    pub accelerator: Accelerator,
+    /// The board, as QEMU's `-M` has it.
+    pub board: String,
+    /// The processor, as QEMU's `-cpu` has it. Where instructions are counted, it never has random numbers of its own.
+    pub cpu_model: String,
+    /// Its memory, in MiB.
+    pub memory_mib: u64,
+    /// This machine's CPU that all of QEMU is pinned to; none where instructions are counted, which no CPU changes.
+    pub cpu: Option<usize>,
+}
+
+impl Machine {
+    /// Debian's QEMU, with this processor or the one that the lab has by default.
+    pub fn new(accelerator: Accelerator, cpu_model: Option<&str>) -> Machine {
+        let Qemu { program, cpu_model, .. } = Qemu::new(accelerator, cpu_model);
+        Machine { program, accelerator, board: BOARD.into(), cpu_model, memory_mib: MEMORY, cpu: None }
+    }
+
+    /// The processor's random numbers would differ from boot to boot, and so would what depends on them.
+    fn processor(&self) -> String {
+        match self.accelerator {
+            Accelerator::Tcg => format!("{},-rdrand,-rdseed", self.cpu_model),
+            Accelerator::Kvm => self.cpu_model.clone(),
+        }
+    }
+}
+
+/// What QEMU inherits.
+#[derive(Debug)]
+pub(crate) struct Files {
+    pub kernel: OwnedFd,
+    pub archive: OwnedFd,
+    /// The other end of the console.
+    pub console: OwnedFd,
+    /// The other end of the debugger's connection; none where nothing is followed.
+    pub debugger: Option<OwnedFd>,
+    /// The pipe of the frames.
+    pub frames: process::Pipe,
+}
+
+/// The whole command line of the kernel: later words win.
+pub(crate) fn parameters(own: &str) -> String {
+    format!("{PARAMETERS} {own}").trim_end().into()
+}
+
+/// How QEMU is started for a boot.
+pub(crate) fn command(boot: &Boot, files: Files) -> Command {
+    let Machine { program, accelerator, board, memory_mib, cpu, .. } = boot.machine;
+    let mut words: Vec<String> = Vec::new();
+    let mut add = |option: &str, value: String| words.extend([option.to_string(), value]);
+    add("-M", board.clone());
+    add("-m", memory_mib.to_string());
+    add("-cpu", boot.machine.processor());
+    add("-kernel", inherited(&files.kernel));
+    add("-initrd", inherited(&files.archive));
+    add("-append", parameters(boot.parameters));
+    add("-display", "none".into());
+    add("-chardev", socket("console", &files.console));
+    add("-serial", "chardev:console".into());
+    add("-chardev", format!("file,id=frames,path={}", inherited(&files.frames.theirs)));
+    add("-device", format!("isa-debugcon,iobase={FRAME_PORT:#x},chardev=frames"));
+    add("-device", format!("isa-debug-exit,iobase={EXIT_PORT:#x},iosize=0x04"));
+    // The guest's clock begins at the same time in every boot, and goes on with the machine.
+    add("-rtc", "base=2026-01-01T00:00:00,clock=vm".into());
+    add("-seed", boot.seed.to_string());
+    match accelerator {
+        Accelerator::Tcg => {
+            add("-accel", "tcg".into());
+            add("-icount", "shift=0,sleep=off".into());
+        }
+        Accelerator::Kvm => add("-accel", "kvm".into()),
+    }
+    if let Some(debugger) = &files.debugger {
+        add("-chardev", socket("debugger", debugger));
+        add("-gdb", "chardev:debugger".into());
+        // Stopped, until the debugger has said where.
+        words.push("-S".into());
+    }
+    words.extend(["-nodefaults", "-no-user-config", "-no-reboot"].map(str::to_string));
+    let Files { kernel, archive, console, debugger, frames } = files;
+    Command {
+        program: program.clone(),
+        packages: QEMU_PACKAGES,
+        arguments: words.into_iter().map(OsString::from).collect(),
+        files: [kernel, archive, console].into_iter().chain(debugger).collect(),
+        records: Some(frames),
+        cpu: *cpu,
+    }
+}
+
+fn socket(id: &str, end: &OwnedFd) -> String {
+    format!("socket,id={id},fd={}", end.as_raw_fd())
+}

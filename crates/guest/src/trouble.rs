@@ -1,0 +1,227 @@
+//! What can become of a guest, in words. Each has the last lines of its console, where there are any.
+
+use crate::frame;
+use std::os::unix::process::ExitStatusExt;
+use std::time::Duration;
+
+/// What went wrong with a guest, or before there was one.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Trouble {
+    /// QEMU is missing, could not be started, ended by itself, or was interrupted.
+    #[error(transparent)]
+    Machine(#[from] lab::Trouble),
+    /// This machine lacks memory for the guest.
+    #[error("this machine lacks memory for a guest of {mib} MiB: {said}")]
+    Memory {
+        /// The guest's memory.
+        mib: u64,
+        /// How that showed.
+        said: String,
+    },
+    /// The kernel panicked.
+    #[error("the guest's kernel panicked: {why}{}", ended(.console))]
+    Panicked {
+        /// Why, as the kernel says.
+        why: String,
+        /// What its console said.
+        console: String,
+    },
+    /// It did not end in time.
+    #[error("the guest did not finish within {} s{}{}", .time.as_secs_f64(), silent(.console), ended(.console))]
+    Hung {
+        /// Its time.
+        time: Duration,
+        /// What its console said.
+        console: String,
+    },
+    /// It reset its machine.
+    #[error("the guest reset its machine, as after a triple fault, {}{}", before(*.began), ended(.console))]
+    Reset {
+        /// Whether kentry had begun in it.
+        began: bool,
+        /// What its console said.
+        console: String,
+    },
+    /// What it wrote to the port of frames is none.
+    #[error("the guest wrote garbage: {error}{}", ended(.console))]
+    Garbage {
+        /// What is wrong with it.
+        error: frame::Error,
+        /// What its console said.
+        console: String,
+    },
+    /// It ended in the midst of a frame, or before its last.
+    #[error("the guest ended early{}", ended(.console))]
+    Early {
+        /// What its console said.
+        console: String,
+    },
+    /// kentry could not do its work there.
+    #[error("in the guest: {0}")]
+    Failed(String),
+}
+
+/// Of what a console said, so many lines are told.
+const LINES: usize = 4;
+
+/// And so many letters of each.
+const LETTERS: usize = 200;
+
+/// What Linux prints before the cause of a panic.
+const PANIC: &str = "Kernel panic - not syncing: ";
+
+/// How a guest ended that was not done.
+pub(crate) struct Ending<'a> {
+    /// What QEMU's process said or did; none where it wrote garbage.
+    pub trouble: lab::Trouble,
+    /// Whether its first frame had come.
+    pub began: bool,
+    /// What its console said.
+    pub console: &'a str,
+    /// Its memory.
+    pub mib: u64,
+}
+
+impl Ending<'_> {
+    /// In words. A panic is the cause of whatever followed.
+    pub fn judge(self) -> Trouble {
+        let Ending { trouble, began, console, mib } = self;
+        let console = console.to_string();
+        if trouble == lab::Trouble::Interrupted {
+            return trouble.into();
+        }
+        if let Some(why) = panic_of(&console) {
+            return Trouble::Panicked { why, console };
+        }
+        match trouble {
+            lab::Trouble::Timeout(time) => Trouble::Hung { time, console },
+            lab::Trouble::Ended { status, said, .. } if status.signal() == Some(libc_sigkill()) => {
+                let said = if said.is_empty() { "QEMU was killed".into() } else { said };
+                Trouble::Memory { mib, said }
+            }
+            lab::Trouble::Ended { said, .. } if lacks_memory(&said) => {
+                Trouble::Memory { mib, said: last_line(&said) }
+            }
+            lab::Trouble::Ended { status, .. } if status.success() => Trouble::Reset { began, console },
+            // By the port that ends QEMU, which the guest's program writes to when it has said all.
+            lab::Trouble::Ended { status, said, .. } if status.code() == Some(EXITED) && said.is_empty() => {
+                Trouble::Early { console }
+            }
+            other => other.into(),
+        }
+    }
+}
+
+/// QEMU's status when the guest ends it by the port.
+const EXITED: i32 = 1 | (crate::EXIT_VALUE as i32) << 1;
+
+fn libc_sigkill() -> i32 {
+    nix::libc::SIGKILL
+}
+
+fn lacks_memory(said: &str) -> bool {
+    said.contains("cannot set up guest memory") || said.contains("Cannot allocate memory")
+}
+
+fn last_line(said: &str) -> String {
+    said.lines().last().unwrap_or_default().trim().into()
+}
+
+/// Why the kernel panicked, by its console: the first time, if it did more than once.
+fn panic_of(console: &str) -> Option<String> {
+    let (_, rest) = console.split_once(PANIC)?;
+    Some(cut(rest.lines().next()?.trim()))
+}
+
+fn cut(line: &str) -> String {
+    line.chars().take(LETTERS).collect()
+}
+
+fn before(began: bool) -> &'static str {
+    if began { "while kentry worked in it" } else { "before kentry began in it" }
+}
+
+fn silent(console: &str) -> &'static str {
+    if console.trim().is_empty() {
+        "; its console said nothing: perhaps the kernel has no driver for a serial port (CONFIG_SERIAL_8250_CONSOLE)"
+    } else {
+        ""
+    }
+}
+
+/// The last lines of a console, without the times that kernels write before them.
+fn ended(console: &str) -> String {
+    let lines: Vec<&str> = console.lines().map(plain).filter(|line| !line.is_empty()).collect();
+    let last: Vec<String> =
+        lines.iter().skip(lines.len().saturating_sub(LINES)).map(|line| cut(line)).collect();
+    if last.is_empty() { String::new() } else { format!("; its console ended: {}", last.join(" / ")) }
+}
+
+/// A line of a kernel's log, `[    0.123456] text`, without its time.
+fn plain(line: &str) -> &str {
+    let line = line.trim();
+    let rest = line.strip_prefix('[').and_then(|rest| rest.split_once("] "));
+    let is_time = |time: &str| time.trim().bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    rest.filter(|(time, _)| is_time(time)).map_or(line, |(_, text)| text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::ExitStatus;
+
+    const PANICKED: &str = "[    1.5] Kernel panic - not syncing: VFS: Unable to mount root fs on unknown-block(0,0)\n\
+                            [    1.6] CPU: 0 PID: 1\n[    1.7] Rebooting in 1 seconds..\n";
+
+    fn judged(trouble: lab::Trouble, console: &str) -> String {
+        Ending { trouble, began: false, console, mib: 512 }.judge().to_string()
+    }
+
+    fn qemu(status: i32, said: &str) -> lab::Trouble {
+        let status = ExitStatus::from_raw(status);
+        lab::Trouble::Ended { program: "qemu".into(), status, said: said.into() }
+    }
+
+    #[test]
+    fn a_panic_is_quoted_however_the_machine_ended() {
+        for trouble in [qemu(0, ""), lab::Trouble::Timeout(Duration::from_secs(3))] {
+            assert_eq!(
+                judged(trouble, PANICKED),
+                "the guest's kernel panicked: VFS: Unable to mount root fs on unknown-block(0,0); its console ended: \
+                 Kernel panic - not syncing: VFS: Unable to mount root fs on unknown-block(0,0) / CPU: 0 PID: 1 / \
+                 Rebooting in 1 seconds.."
+            );
+        }
+        assert_eq!(judged(lab::Trouble::Interrupted, PANICKED), "interrupted");
+    }
+
+    #[test]
+    fn every_other_end_has_its_words() {
+        let hung = judged(lab::Trouble::Timeout(Duration::from_secs(3)), "");
+        assert!(hung.starts_with("the guest did not finish within 3 s; its console said nothing"), "{hung}");
+        let hung = judged(lab::Trouble::Timeout(Duration::from_secs(3)), "a\nb\nc\nd\ne\n");
+        assert_eq!(hung, "the guest did not finish within 3 s; its console ended: b / c / d / e");
+        let reset = "the guest reset its machine, as after a triple fault, before kentry began in it";
+        assert_eq!(judged(qemu(0, ""), ""), reset);
+        let memory =
+            judged(qemu(1 << 8, "qemu: cannot set up guest memory 'ram': Cannot allocate memory"), "");
+        assert!(
+            memory.starts_with("this machine lacks memory for a guest of 512 MiB: qemu: cannot"),
+            "{memory}"
+        );
+        assert_eq!(
+            judged(qemu(9, ""), ""),
+            "this machine lacks memory for a guest of 512 MiB: QEMU was killed"
+        );
+        assert_eq!(judged(qemu(EXITED << 8, ""), ""), "the guest ended early");
+        let other = judged(qemu(1 << 8, "could not load kernel"), "");
+        assert_eq!(other, "qemu ended early, exit status: 1: could not load kernel");
+    }
+
+    #[test]
+    fn times_of_a_log_are_left_out_and_nothing_else() {
+        assert_eq!(plain("[    1.234567] text [1] x"), "text [1] x");
+        assert_eq!(plain("[end] text"), "[end] text");
+        assert_eq!(plain("[1.5]"), "[1.5]");
+    }
+}

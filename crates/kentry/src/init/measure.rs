@@ -1,0 +1,69 @@
+//! What a guest measures: its own kernel, as the command measures any Linux that it runs on.
+
+use super::port;
+use crate::this_machine::{ThisMachine, executor, here};
+use document::Document;
+use guest::frame::Done;
+use guest::{Frame, Work};
+use host::{Interrupt, Priority};
+use measure::{CountedPlan, CountedSetting, CpuChoice, HostPlan, Progress, Setting, TableRow};
+use std::time::Duration;
+use table::{Kernel, Table};
+
+/// A probe that runs longer is considered hung. Where instructions are counted, that is so many thousand million of them.
+const ROUND_TIME: Duration = Duration::from_secs(2);
+
+/// The process id that getppid answers to a probe: this program's.
+const PARENT: u64 = 1;
+
+/// Does the work.
+///
+/// # Errors
+/// In words, when nothing could be measured.
+pub fn run(work: &Work) -> Result<(), String> {
+    let rows = rows(work);
+    let measured = if work.counts { count(work, rows) } else { time(work, rows) };
+    let document = measured.map_err(|error| error.to_string())?;
+    let text = serde_json::to_vec(&document).map_err(|error| error.to_string())?;
+    port::send(&Frame::Document(text));
+    Ok(())
+}
+
+/// The rows of the table that are wanted; of ids that this table lacks there is none.
+fn rows(work: &Work) -> Vec<TableRow<'static>> {
+    let is_wanted = |(entry, operation): &TableRow| work.rows.contains(&(entry.id, operation.id));
+    Table::get().rows(Kernel::Linux).filter(is_wanted).collect()
+}
+
+fn count(work: &Work, rows: Vec<TableRow>) -> Result<Document, crate::error::Error> {
+    let interrupt = Interrupt::default();
+    let ThisMachine { environment, cpus } = ThisMachine::capture(None)?;
+    let mut host = executor(Priority::Inherited, ROUND_TIME, &interrupt)?;
+    let cpu = cpus.keys().next().copied().unwrap_or(0);
+    let setting = CountedSetting { executor: &mut host, cpu, parent: PARENT, interrupt, environment };
+    let plan = CountedPlan { rows, seed: work.seed };
+    Ok(measure::count(&plan, setting, &mut tell)?)
+}
+
+fn time(work: &Work, rows: Vec<TableRow>) -> Result<Document, crate::error::Error> {
+    let interrupt = Interrupt::default();
+    let plan = HostPlan {
+        rows,
+        footprints: Vec::new(),
+        cpus: CpuChoice::Quiet,
+        budget: Duration::try_from_secs_f64(work.budget).unwrap_or_default(),
+        strict_budget: work.strict_budget,
+        seed: work.seed,
+        realtime: true,
+    };
+    let (here, priority) = here(&plan, &interrupt)?;
+    let mut host = executor(priority, ROUND_TIME, &interrupt)?;
+    let setting = Setting { executor: &mut host, parent: PARENT, here };
+    Ok(measure::measure(&plan, setting, &mut tell)?)
+}
+
+fn tell(progress: Progress) {
+    let (entry, operation) = progress.row;
+    let share = (progress.share.clamp(0.0, 1.0) * 1000.0) as u16;
+    port::send(&Frame::Done(Done { row: (entry.id, operation.id), share }));
+}

@@ -1,0 +1,72 @@
+//! Why a file is of no use.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A file, and why it is of no use.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {why}", .file.display().to_string().escape_debug())]
+pub struct Error {
+    /// The file or folder.
+    pub file: PathBuf,
+    /// What is wrong with it.
+    pub why: Why,
+}
+
+/// What is wrong with a file, and what to do about it. Names that files gave have their control characters escaped.
+#[derive(Debug, thiserror::Error)]
+pub enum Why {
+    /// The system does not give it.
+    #[error("{}", words(.0))]
+    Unreadable(#[from] io::Error),
+    /// A kernel that only root may read, as Ubuntu's are.
+    #[error(
+        "this kernel is readable for root alone; run this as root, or make a copy that you own: \
+         `sudo install -m 644 FILE kernel`, and name that"
+    )]
+    RootOnly,
+    /// Not a file, such as a device or a folder.
+    #[error("it is not a file")]
+    NotAFile,
+    /// Larger than any kernel, program or module.
+    #[error("it is larger than {} MiB, which is the most that is read", .0 >> 20)]
+    TooLarge(u64),
+    /// It is no kernel of any kind that is known.
+    #[error("it is not a kernel: {0}")]
+    Foreign(&'static str),
+    /// It was a kernel, but not all of it is there, or not as it was.
+    #[error("it is damaged: {0}; copy or download it again")]
+    Damaged(String),
+    /// A kernel that cannot be used.
+    #[error("{0}")]
+    Unsuitable(String),
+    /// Nothing is there that `auto` could mean.
+    #[error(
+        "no kernel is installed here; install one (on Debian, `apt install linux-image-cloud-amd64`), or fetch its package \
+         without installing it (`apt-get download linux-image-cloud-amd64` names what it depends on; \
+         `dpkg-deb -x PACKAGE.deb FOLDER` unpacks that) and name the file, the folder or the package with --kernel"
+    )]
+    NoKernel,
+    /// Something that a program or a driver needs is nowhere.
+    #[error("{0}")]
+    Missing(String),
+}
+
+impl Why {
+    /// The error of this file.
+    pub(crate) fn of(self, file: &Path) -> Error {
+        Error { file: file.to_path_buf(), why: self }
+    }
+}
+
+/// What the system says, without its number.
+fn words(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file or folder".into(),
+        io::ErrorKind::PermissionDenied => "permission denied".into(),
+        _ => {
+            let text = error.to_string();
+            text.split(" (os error").next().unwrap_or_default().into()
+        }
+    }
+}

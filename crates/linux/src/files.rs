@@ -1,0 +1,32 @@
+//! Files that are read whole, within a bound.
+
+use crate::Why;
+use std::fs::{File, OpenOptions};
+use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+/// The most bytes of a file that are read, packed or unpacked. A kernel with all its symbols has a few hundred million.
+pub(crate) const LIMIT: u64 = 1 << 30;
+
+/// The most bytes of a kernel's configuration. Debian's has 300 KB.
+pub(crate) const CONFIG_LIMIT: u64 = 4 << 20;
+
+/// An ordinary file's bytes. Opening it does not wait, whatever it is.
+pub(crate) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Why> {
+    let file: File = OpenOptions::new().read(true).custom_flags(nix::libc::O_NONBLOCK).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(Why::NotAFile);
+    }
+    whole(file, limit)
+}
+
+/// All that can be read, if that is within the limit.
+pub(crate) fn whole(source: impl Read, limit: u64) -> Result<Vec<u8>, Why> {
+    let mut bytes = Vec::new();
+    source.take(limit + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        return Err(Why::TooLarge(limit));
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,119 @@
+//! What kernels, modules and packages are compressed with.
+
+use crate::{Why, files};
+use std::io::{self, Read};
+
+/// The most memory that a decoder may take for its window, in KiB. Kernels are packed with up to 128 MiB.
+const WINDOW_KIB: u32 = 256 << 10;
+
+/// A way to compress.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Format {
+    Gzip,
+    Xz,
+    Zstd,
+    Lz4,
+    Bzip2,
+    Lzma,
+    Lzo,
+}
+
+/// How each begins (the kernel's `lib/decompress.c` has the same list).
+const MAGICS: [(&[u8], Format); 7] = [
+    (b"\x1f\x8b", Format::Gzip),
+    (b"\xfd7zXZ\0", Format::Xz),
+    (b"\x28\xb5\x2f\xfd", Format::Zstd),
+    (b"\x02\x21\x4c\x18", Format::Lz4),
+    (b"BZh", Format::Bzip2),
+    (b"\x5d\x00\x00", Format::Lzma),
+    (b"\x89LZO", Format::Lzo),
+];
+
+/// How the bytes are compressed; none where they are not, or in no way that is known.
+pub(crate) fn format(bytes: &[u8]) -> Option<Format> {
+    MAGICS.iter().find(|(magic, _)| bytes.starts_with(magic)).map(|(_, format)| *format)
+}
+
+/// What the bytes unpack to, as it is read.
+pub(crate) fn reader(format: Format, bytes: &[u8]) -> Result<Box<dyn Read + '_>, Why> {
+    Ok(match format {
+        Format::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(bytes)),
+        Format::Xz => Box::new(lzma_rust2::XzReader::new_mem_limit(bytes, true, WINDOW_KIB)),
+        Format::Zstd => {
+            Box::new(ruzstd::decoding::StreamingDecoder::new(bytes).map_err(|error| damaged(&error))?)
+        }
+        Format::Lz4 => Box::new(LegacyLz4 { rest: &bytes[4..], block: Vec::new(), at: 0 }),
+        Format::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(bytes)),
+        Format::Lzma => Box::new(
+            lzma_rust2::LzmaReader::new_mem_limit(bytes, WINDOW_KIB, None)
+                .map_err(|error| damaged(&error))?,
+        ),
+        Format::Lzo => {
+            return Err(Why::Unsuitable(
+                "it is compressed with LZO, which is not supported; unpack it with the kernel's scripts/extract-vmlinux, \
+                 and name the vmlinux"
+                    .into(),
+            ));
+        }
+    })
+}
+
+/// What the bytes unpack to; `limit` bytes at most.
+pub(crate) fn unpack(format: Format, bytes: &[u8], limit: u64) -> Result<Vec<u8>, Why> {
+    files::whole(reader(format, bytes)?, limit).map_err(|why| match why {
+        // The bytes are in memory: only what they say can be wrong.
+        Why::Unreadable(error) => damaged(&error),
+        other => other,
+    })
+}
+
+/// The same bytes, or what they unpack to if they are compressed: files whose name does not matter.
+pub(crate) fn plain(bytes: Vec<u8>, limit: u64) -> Result<Vec<u8>, Why> {
+    match format(&bytes) {
+        Some(format) => unpack(format, &bytes, limit),
+        None => Ok(bytes),
+    }
+}
+
+fn damaged(error: &dyn std::error::Error) -> Why {
+    Why::Damaged(format!("it does not unpack ({})", error.to_string().escape_debug()))
+}
+
+/// The legacy frame of lz4, which the kernel uses (`lib/decompress_unlz4.c`): behind the magic number there are blocks,
+/// each of which begins with its length and unpacks to 8 MiB, the last one to less. Nothing marks the end.
+struct LegacyLz4<'a> {
+    rest: &'a [u8],
+    block: Vec<u8>,
+    at: usize,
+}
+
+/// What a block unpacks to at most, in bytes.
+const LZ4_BLOCK: usize = 8 << 20;
+
+impl LegacyLz4<'_> {
+    fn next_block(&mut self) -> io::Result<()> {
+        let broken = |why: &str| io::Error::new(io::ErrorKind::InvalidData, why);
+        let (length, rest) =
+            self.rest.split_first_chunk().ok_or_else(|| broken("a block's length is cut off"))?;
+        let length = u32::from_le_bytes(*length) as usize;
+        let packed = rest.get(..length).ok_or_else(|| broken("a block is cut off"))?;
+        self.rest = &rest[length..];
+        self.block.resize(LZ4_BLOCK, 0);
+        self.at = 0;
+        let unpacked = lz4_flex::block::decompress_into(packed, &mut self.block)
+            .map_err(|error| broken(&error.to_string()))?;
+        self.block.truncate(unpacked);
+        Ok(())
+    }
+}
+
+impl Read for LegacyLz4<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        while self.at == self.block.len() && !self.rest.is_empty() {
+            self.next_block()?;
+        }
+        let read = (&self.block[self.at..]).read(into)?;
+        self.at += read;
+        Ok(read)
+    }
+}

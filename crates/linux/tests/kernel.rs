@@ -1,0 +1,279 @@
+//! Kernels by their files, which are made up here, whole and not.
+#![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
+
+mod made;
+
+use linux::{Alternative, Kernel, Load, Site, SiteKind, Why};
+use made::{
+    BANNER, PACKERS, PARAVIRT, REPLACEMENTS, RETURNS, TABLE, TEXT, bzimage, elf, pack, payload, put, sections,
+};
+
+fn whole() -> Vec<u8> {
+    elf(&sections(), true)
+}
+
+/// Why these bytes are no kernel.
+fn refused(bytes: Vec<u8>) -> String {
+    Kernel::parse(bytes).unwrap_err().to_string()
+}
+
+#[test]
+fn every_way_to_compress_gives_the_same_kernel() {
+    for packer in PACKERS {
+        let kernel = Kernel::parse(bzimage(&payload(packer, &whole())))
+            .unwrap_or_else(|why| panic!("{packer}: {why}"));
+        assert_eq!(kernel.release, "6.1.0-1-made", "{packer}");
+        assert_eq!(kernel.banner, BANNER, "{packer}");
+        assert_eq!(kernel.load, Load::Direct, "{packer}");
+        assert_eq!(kernel.text, Some(TEXT), "{packer}");
+        assert_eq!(kernel.bytes, whole(), "{packer}");
+    }
+}
+
+#[test]
+fn a_vmlinux_may_be_compressed_or_not() {
+    let plain = Kernel::parse(whole()).unwrap();
+    assert_eq!((plain.release.as_str(), plain.load), ("6.1.0-1-made", Load::Direct));
+    for packer in PACKERS {
+        assert_eq!(Kernel::parse(pack(packer, &whole())).unwrap(), plain, "{packer}");
+    }
+}
+
+#[test]
+fn a_kernel_of_more_than_one_block_of_lz4_is_whole() {
+    let mut sections = sections();
+    let noise: Vec<u8> = (0..9u32 << 20).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    sections.push((".data", 0xffff_ffff_8400_0000, noise, false));
+    let image = elf(&sections, true);
+    let kernel = Kernel::parse(bzimage(&payload("lz4", &image))).unwrap();
+    assert!(kernel.bytes == image);
+}
+
+#[test]
+fn a_kernel_that_cannot_be_entered_directly_boots_as_the_file_that_it_is() {
+    let file = bzimage(&payload("gzip", &elf(&sections(), false)));
+    let kernel = Kernel::parse(file.clone()).unwrap();
+    assert_eq!(kernel.load, Load::Compressed);
+    assert_eq!(kernel.bytes, file);
+    assert!(refused(elf(&sections(), false)).contains("CONFIG_PVH"));
+}
+
+/// An entry of the table of alternatives that stands at this offset: code at the text's beginning, replaced by two bytes.
+fn entry(layout: &str, offset: u64) -> Vec<u8> {
+    let code = (TEXT + 8).wrapping_sub(TABLE + offset) as u32;
+    let replacement = (REPLACEMENTS + 2).wrapping_sub(TABLE + offset + 4) as u32;
+    let mut out = [code.to_le_bytes(), replacement.to_le_bytes()].concat();
+    match layout {
+        "flags" => out.extend_from_slice(&[0x6b, 1, 3, 0, 5, 2]),
+        "plain" => out.extend_from_slice(&[0x6b, 0x81, 5, 2]),
+        "padded" => out.extend_from_slice(&[0x6b, 0x81, 5, 2, 3]),
+        other => panic!("no layout {other}"),
+    }
+    out
+}
+
+#[test]
+fn alternatives_are_read_in_the_layout_that_makes_sense_of_all() {
+    for (layout, size) in [("flags", 14), ("plain", 12), ("padded", 13)] {
+        // So many that each length divides the table's.
+        let count = 12 * 13 * 14;
+        let table: Vec<u8> = (0..count).flat_map(|i| entry(layout, i * size)).collect();
+        let mut sections = sections();
+        sections.push((".altinstructions", TABLE, table, false));
+        sections.push((".altinstr_replacement", REPLACEMENTS, vec![1, 2, 3, 4], true));
+        let kernel = Kernel::parse(elf(&sections, true)).unwrap();
+        let expected = Alternative {
+            address: TEXT + 8,
+            length: 5,
+            feature: 0x16b,
+            when_absent: true,
+            direct_call: layout == "flags",
+            origin: REPLACEMENTS + 2,
+            replacement: vec![3, 4],
+        };
+        assert_eq!(kernel.alternatives, vec![expected; count as usize], "{layout}");
+    }
+}
+
+#[test]
+fn a_table_of_alternatives_that_makes_no_sense_is_none() {
+    let mut bad = entry("plain", 0);
+    bad[9] = 0x7f; // no such feature
+    for table in [bad, entry("plain", 0)[..11].to_vec(), entry("plain", 4)] {
+        let mut sections = sections();
+        sections.push((".altinstructions", TABLE, table, false));
+        sections.push((".altinstr_replacement", REPLACEMENTS, vec![1, 2, 3], true));
+        assert_eq!(Kernel::parse(elf(&sections, true)).unwrap().alternatives, []);
+    }
+}
+
+#[test]
+fn sites_are_in_code_and_in_order() {
+    let relative = |place: u64, to: u64| (to.wrapping_sub(place) as u32).to_le_bytes();
+    let returns =
+        [relative(RETURNS, TEXT + 9), relative(RETURNS + 4, TEXT + 3), relative(RETURNS + 8, TEXT + 64)];
+    let mut sections = sections();
+    sections.push((".return_sites", RETURNS, returns.concat(), false));
+    let paravirt = [&(TEXT + 5).to_le_bytes()[..], &[7, 6, 0, 0, 0, 0, 0, 0]].concat();
+    sections.push((".parainstructions", PARAVIRT, paravirt, false));
+    let site = |address, kind| Site { address: TEXT + address, kind };
+    let expected = [site(3, SiteKind::Return), site(5, SiteKind::Paravirt), site(9, SiteKind::Return)];
+    assert_eq!(Kernel::parse(elf(&sections, true)).unwrap().sites, expected);
+}
+
+const CONFIG: &[u8] = b"#\n# Linux/x86\n#\nCONFIG_PVH=y\n# CONFIG_KASAN is not set\nCONFIG_E1000=m\n";
+
+fn has_config(kernel: &Kernel) {
+    assert_eq!(kernel.config, ["CONFIG_PVH=y", "CONFIG_E1000=m"]);
+    assert_eq!(
+        (kernel.option("E1000"), kernel.option("E100"), kernel.option("KASAN")),
+        (Some("m"), None, None)
+    );
+}
+
+#[test]
+fn the_configuration_is_the_one_in_the_kernel() {
+    let mut sections = sections();
+    sections[1].2.extend_from_slice(&[b"IKCFG_ST", &pack("gzip", CONFIG)[..], b"IKCFG_ED"].concat());
+    has_config(&Kernel::parse(elf(&sections, true)).unwrap());
+}
+
+#[test]
+fn the_configuration_is_the_one_beside_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("any-name");
+    std::fs::write(&file, whole()).unwrap();
+    assert_eq!(Kernel::read(&file).unwrap().config, [""; 0]);
+    std::fs::write(folder.path().join("config-6.1.0-1-made"), CONFIG).unwrap();
+    let kernel = Kernel::read(&file).unwrap();
+    has_config(&kernel);
+    assert_eq!(kernel.file, file);
+}
+
+#[test]
+fn a_release_that_is_no_file_name_is_none() {
+    let mut sections = sections();
+    sections[1].2 = b"Linux version 6/../../etc/passwd (x)\n".to_vec();
+    assert_eq!(Kernel::parse(elf(&sections, true)).unwrap().release, "");
+}
+
+#[test]
+fn a_package_need_not_be_unpacked() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("linux-image.deb");
+    let kernel = bzimage(&payload("xz", &whole()));
+    let files: [(&str, &[u8]); 3] = [
+        ("boot/System.map-6.1.0-1-made", b"nothing"),
+        ("boot/config-6.1.0-1-made", CONFIG),
+        ("boot/vmlinuz-6.1.0-1-made", &kernel),
+    ];
+    std::fs::write(&file, made::package(&files)).unwrap();
+    let read = Kernel::read(&file).unwrap();
+    has_config(&read);
+    assert_eq!(read.bytes, whole());
+
+    std::fs::write(&file, made::package(&files[..2])).unwrap();
+    assert!(Kernel::read(&file).unwrap_err().to_string().contains("no kernel in this package"));
+    std::fs::write(&file, &made::package(&files)[..400]).unwrap();
+    assert!(Kernel::read(&file).unwrap_err().to_string().contains("its end is missing"));
+}
+
+#[test]
+fn what_is_no_kernel_is_called_what_it_is() {
+    let of_machine = |machine: u8| {
+        let mut image = whole();
+        image[18] = machine;
+        image
+    };
+    let in_bzimage = |at: usize, bytes: &[u8]| {
+        let mut file = bzimage(&payload("gzip", &whole()));
+        put(&mut file, at, bytes);
+        file
+    };
+    let program = elf(&[(".text", 0x40_0000, vec![0x90], true)], false);
+    let cases: [(Vec<u8>, &str); 12] = [
+        (Vec::new(), "empty"),
+        (b"#!/bin/sh\n".to_vec(), "neither a bzImage"),
+        (b"MZ\0\0".to_vec(), "unified kernel image"),
+        (program, "Linux version"),
+        (pack("xz", b"no kernel"), "not an ELF file"),
+        (of_machine(3), "32-bit"),
+        (of_machine(183), "arm64"),
+        (in_bzimage(0x206, &[7, 2]), "2.07"),
+        (in_bzimage(0x236, &[0, 0]), "32-bit"),
+        (bzimage(&payload("gzip", b"no kernel")), "not an ELF file"),
+        (bzimage(b"\x89LZO\0\r\n\x1a\n"), "LZO"),
+        (bzimage(b"nothing of the kind"), "no way"),
+    ];
+    for (bytes, words) in cases {
+        let why = refused(bytes);
+        assert!(why.contains(words), "{why:?} lacks {words:?}");
+    }
+}
+
+#[test]
+fn a_payload_that_lies_about_its_length_is_refused() {
+    for packer in PACKERS {
+        for wrong in [-1, 1] {
+            let mut payload = payload(packer, &whole());
+            let end = payload.len();
+            put(&mut payload, end - 4, &(whole().len() as u32).wrapping_add_signed(wrong).to_le_bytes());
+            assert!(refused(bzimage(&payload)).contains("damaged"), "{packer} {wrong}");
+        }
+    }
+    let mut payload = payload("zstd", &whole());
+    let end = payload.len();
+    put(&mut payload, end - 4, &u32::MAX.to_le_bytes());
+    assert!(refused(bzimage(&payload)).contains("1024 MiB"));
+}
+
+#[test]
+fn a_file_that_breaks_off_is_damaged() {
+    for packer in PACKERS {
+        let file = bzimage(&payload(packer, &whole()));
+        for length in 0..file.len() {
+            assert!(Kernel::parse(file[..length].to_vec()).is_err(), "{packer}, {length} bytes");
+        }
+    }
+    // The last bytes are the table of sections.
+    let image = whole();
+    for length in 0..image.len() {
+        let why = Kernel::parse(image[..length].to_vec()).unwrap_err();
+        assert!(matches!(why, Why::Foreign(_) | Why::Damaged(_)), "{length} bytes: {why}");
+    }
+}
+
+#[test]
+fn no_changed_byte_makes_it_panic() {
+    let files = PACKERS.iter().map(|packer| bzimage(&payload(packer, &whole()))).chain([whole()]);
+    for file in files {
+        for at in 0..file.len() {
+            for flip in [0xff, 0x80, 1] {
+                let mut changed = file.clone();
+                changed[at] ^= flip;
+                match Kernel::parse(changed) {
+                    Ok(kernel) => assert!(!kernel.bytes.is_empty()),
+                    Err(why) => assert!(!why.to_string().contains(char::is_control), "{why:?}"),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_no_file_is_refused_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    let cases = [
+        (folder.path().to_path_buf(), "not a file"),
+        (pipe, "not a file"),
+        (folder.path().join("none"), "no such file"),
+        ("/dev/zero".into(), "not a file"),
+    ];
+    for (file, words) in cases {
+        let error = Kernel::read(&file).unwrap_err();
+        assert!(error.to_string().contains(words), "{error}");
+        assert_eq!(error.file, file);
+    }
+}

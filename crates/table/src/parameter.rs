@@ -1,0 +1,222 @@
+//! Settings of a Linux guest that are known by name: what the guest boots with for each, and how it shows that it has it.
+
+use crate::Table;
+use serde::Deserialize;
+use std::collections::BTreeSet;
+
+/// Keys of a row's configuration that no parameter may have: what else tells rows apart.
+const RESERVED: [&str; 5] = ["kernel", "append", "cpu-model", "core", "footprint"];
+
+/// Parts of a run document that may show that a guest has a value.
+const SHOWN_IN: [&str; 2] = ["environment.", "vdso."];
+
+/// Something that a boot of Linux, or the processor that it boots on, decides.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameter {
+    /// As written on the command line.
+    pub name: String,
+    /// In a few words.
+    pub what: String,
+    /// Its values.
+    pub values: Vec<ParameterValue>,
+}
+
+/// A value of a parameter.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ParameterValue {
+    /// As written on the command line.
+    pub name: String,
+    /// The words of the kernel's command line that it stands for; empty if it stands for none.
+    #[serde(default)]
+    pub append: String,
+    /// What is added to the processor's model for it, as QEMU writes it: `+pcid`, `-smap`; empty if nothing.
+    #[serde(default)]
+    pub cpu: String,
+    /// QEMU's machine that has what it needs; none where the usual one has.
+    pub machine: Option<String>,
+    /// Whether only a kernel that unpacks itself can have it: one that is entered by its ELF file is where it was linked.
+    #[serde(default)]
+    pub compressed: bool,
+    /// Other ways to write name and value, `nopcid`.
+    #[serde(default)]
+    pub aliases: Vec<String>,
+    /// The first version of Linux that knows it; none if all do, or it is not known.
+    pub since: Option<String>,
+    /// The last version that knows it.
+    pub until: Option<String>,
+    /// What a guest that has it says of itself: all of these hold, as far as the guest says anything.
+    #[serde(default)]
+    pub shows: Vec<Evidence>,
+}
+
+/// A field of a run document, and what it must say.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Evidence {
+    /// The field: `environment.cpu.kernel_flags`.
+    pub field: String,
+    /// It says exactly this: a text; `true`, `false`.
+    pub is: Option<String>,
+    /// A list with this word, or a text that contains it.
+    pub has: Option<String>,
+    /// A list without this word, or a text that does not contain it.
+    pub lacks: Option<String>,
+    /// Whether a list has anything in it.
+    pub some: Option<bool>,
+}
+
+impl Parameter {
+    /// The value of this name.
+    pub fn value(&self, name: &str) -> Option<&ParameterValue> {
+        self.values.iter().find(|value| value.name == name)
+    }
+
+    /// All values, in few words: `on|off`.
+    pub fn choices(&self) -> String {
+        self.values.iter().map(|value| value.name.as_str()).collect::<Vec<_>>().join("|")
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if RESERVED.contains(&self.name.as_str()) {
+            return Err("a configuration has another key of this name".into());
+        }
+        if self.values.is_empty() {
+            return Err("it has no value".into());
+        }
+        let mut names = BTreeSet::new();
+        for value in &self.values {
+            if !names.insert(&value.name) {
+                return Err(format!("it has the value {} twice", value.name));
+            }
+            value.check().map_err(|what| format!("{}: {what}", value.name))?;
+        }
+        Ok(())
+    }
+}
+
+impl ParameterValue {
+    fn check(&self) -> Result<(), String> {
+        if self.name.is_empty() || self.name.contains([',', '=']) || self.name.contains(char::is_whitespace) {
+            return Err("this cannot be written behind --set".into());
+        }
+        if !self.cpu.is_empty() && !self.cpu.starts_with(['+', '-']) {
+            return Err("cpu begins with + or -".into());
+        }
+        self.shows.iter().try_for_each(|evidence| {
+            evidence.check().map_err(|what| format!("shows {}: {what}", evidence.field))
+        })
+    }
+}
+
+impl Evidence {
+    fn check(&self) -> Result<(), String> {
+        if !SHOWN_IN.iter().any(|part| self.field.starts_with(part)) {
+            return Err("no field of the environment, nor of the vDSO".into());
+        }
+        let said = [self.is.is_some(), self.has.is_some(), self.lacks.is_some(), self.some.is_some()];
+        match said.iter().filter(|said| **said).count() {
+            1 => Ok(()),
+            _ => Err("it says one of is, has, lacks and some".into()),
+        }
+    }
+}
+
+impl Table {
+    /// The parameter of this name.
+    pub fn parameter(&self, name: &str) -> Option<&Parameter> {
+        self.parameters.iter().find(|parameter| parameter.name == name)
+    }
+
+    /// The parameter and the value that a text means, `pti=on`, `nopcid`.
+    pub fn parameter_setting(&self, text: &str) -> Option<(&Parameter, &ParameterValue)> {
+        let all = self.parameters.iter().flat_map(|one| one.values.iter().map(move |value| (one, value)));
+        let is_meant = |(parameter, value): &(&Parameter, &ParameterValue)| {
+            let named =
+                text.split_once('=').is_some_and(|(name, of)| name == parameter.name && of == value.name);
+            named || value.aliases.iter().any(|alias| alias == text)
+        };
+        all.into_iter().find(is_meant)
+    }
+
+    pub(crate) fn check_parameters(&self) -> Result<(), String> {
+        let (mut names, mut aliases) = (BTreeSet::new(), BTreeSet::new());
+        for parameter in &self.parameters {
+            let of_parameter = |what: String| format!("parameter {}: {what}", parameter.name);
+            if !names.insert(&parameter.name) {
+                return Err(of_parameter("the name is taken".into()));
+            }
+            parameter.check().map_err(of_parameter)?;
+            for alias in parameter.values.iter().flat_map(|value| &value.aliases) {
+                let is_value = alias.split_once('=').is_some_and(|(name, value)| {
+                    self.parameter(name).is_some_and(|parameter| parameter.value(value).is_some())
+                });
+                if is_value || !aliases.insert(alias) {
+                    return Err(of_parameter(format!("{alias} is taken")));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SOURCE;
+
+    fn setting(text: &str) -> Option<(&'static str, &'static str)> {
+        let (parameter, value) = Table::get().parameter_setting(text)?;
+        Some((parameter.name.as_str(), value.name.as_str()))
+    }
+
+    #[test]
+    fn a_setting_is_a_name_and_a_value_or_what_the_kernel_calls_it() {
+        assert_eq!(setting("pti=on"), Some(("pti", "on")));
+        assert_eq!(setting("nopcid"), Some(("pcid", "off")));
+        assert_eq!(setting("audit=1"), Some(("audit", "on")));
+        for none in ["pti", "pti=", "pti=maybe", "", "=on", "nopcid=off"] {
+            assert_eq!(setting(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn no_two_values_of_a_parameter_are_the_same_boot() {
+        for parameter in &Table::get().parameters {
+            let boots = |one: &ParameterValue, other: &ParameterValue| {
+                (&one.append, &one.cpu, &one.machine, one.compressed)
+                    == (&other.append, &other.cpu, &other.machine, other.compressed)
+            };
+            for (place, value) in parameter.values.iter().enumerate() {
+                let mut before = parameter.values.iter().take(place);
+                assert!(!before.any(|other| boots(value, other)), "{}={}", parameter.name, value.name);
+            }
+        }
+    }
+
+    #[test]
+    fn contradictions_are_named() {
+        let first = SOURCE.find("[[parameter]]\n").unwrap();
+        let with = |row: &str| {
+            let text = format!("{}{row}\n\n{}", &SOURCE[..first], &SOURCE[first..]);
+            Table::parse(&text).unwrap_err().to_string()
+        };
+        let row = |name: &str, value: &str| {
+            format!("[[parameter]]\nname = \"{name}\"\nwhat = \"x\"\nvalues = [{value}]\n")
+        };
+        let on = "{ name = \"on\", append = \"x\" }";
+        assert_eq!(with(&row("pti", on)), "entries.toml: parameter pti: the name is taken");
+        assert!(with(&row("kernel", on)).contains("parameter kernel: a configuration has another key"));
+        assert!(with(&row("x", "")).contains("parameter x: it has no value"));
+        assert!(with(&row("x", &format!("{on}, {on}"))).contains("it has the value on twice"));
+        assert!(with(&row("x", "{ name = \"a,b\" }")).contains("cannot be written behind --set"));
+        assert!(with(&row("x", "{ name = \"on\", cpu = \"pcid\" }")).contains("cpu begins with + or -"));
+        assert!(with(&row("x", "{ name = \"on\", aliases = [\"nopcid\"] }")).contains("nopcid is taken"));
+        let shows = |evidence: &str| with(&row("x", &format!("{{ name = \"on\", shows = [{evidence}] }}")));
+        assert!(
+            shows("{ field = \"measurement.seed\", is = \"1\" }").contains("no field of the environment")
+        );
+        assert!(shows("{ field = \"environment.vsyscall\" }").contains("one of is, has, lacks and some"));
+    }
+}
