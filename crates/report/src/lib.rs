@@ -23,6 +23,7 @@ mod json;
 mod lab;
 mod line;
 mod list;
+mod loops;
 mod machine;
 mod markdown;
 mod page;
