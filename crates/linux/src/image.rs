@@ -85,7 +85,7 @@ impl Kernel {
         if !is_elf(&bytes) && unpack::format(&bytes).is_none() {
             return Err(foreign(&bytes));
         }
-        let image = unpack::plain(bytes, files::LIMIT)?;
+        let image = unpack::uncompressed(bytes, files::LIMIT)?;
         if !is_elf(&image) {
             return Err(Why::Foreign("what it unpacks to is not an ELF file"));
         }

@@ -1,5 +1,6 @@
 //! What kernels, modules and packages are compressed with.
 
+use crate::error::plain;
 use crate::{Why, files};
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 use std::io::{self, Read};
@@ -67,7 +68,7 @@ pub(crate) fn unpack(format: Format, bytes: &[u8], limit: u64) -> Result<Vec<u8>
 }
 
 /// The same bytes, or what they unpack to if they are compressed: files whose name does not matter.
-pub(crate) fn plain(bytes: Vec<u8>, limit: u64) -> Result<Vec<u8>, Why> {
+pub(crate) fn uncompressed(bytes: Vec<u8>, limit: u64) -> Result<Vec<u8>, Why> {
     match format(&bytes) {
         Some(format) => unpack(format, &bytes, limit),
         None => Ok(bytes),
@@ -75,7 +76,7 @@ pub(crate) fn plain(bytes: Vec<u8>, limit: u64) -> Result<Vec<u8>, Why> {
 }
 
 fn damaged(error: &dyn std::error::Error) -> Why {
-    Why::Damaged(format!("it does not unpack ({})", error.to_string().escape_debug()))
+    Why::Damaged(format!("it does not unpack ({})", plain(&error.to_string())))
 }
 
 /// A frame of zstd whose checksum, if it has one, is compared in the end; the decoder only computes it.
