@@ -40,6 +40,15 @@ fn a_vmlinux_may_be_compressed_or_not() {
 }
 
 #[test]
+fn a_kernel_that_was_packed_can_unpack_itself() {
+    let file = bzimage(&payload("gzip", &whole()));
+    let kernel = Kernel::parse(file.clone()).unwrap().compressed().unwrap();
+    assert_eq!((kernel.load, &kernel.bytes, kernel.text), (Load::Compressed, &file, Some(TEXT)));
+    assert_eq!(kernel.compressed(), Some(kernel));
+    assert_eq!(Kernel::parse(whole()).unwrap().compressed(), None);
+}
+
+#[test]
 fn a_kernel_of_more_than_one_block_of_lz4_is_whole() {
     let mut sections = sections();
     let noise: Vec<u8> = (0..9u32 << 20).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
