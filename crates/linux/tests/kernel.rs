@@ -64,7 +64,8 @@ fn a_kernel_that_cannot_be_entered_directly_boots_as_the_file_that_it_is() {
     let kernel = Kernel::parse(file.clone()).unwrap();
     assert_eq!(kernel.load, Load::Compressed);
     assert_eq!(kernel.bytes, file);
-    assert!(refused(elf(&sections(), false)).contains("CONFIG_PVH"));
+    let why = refused(elf(&sections(), false));
+    assert!(why.contains("CONFIG_PVH") && !why.contains("  "), "{why}");
 }
 
 /// An entry of the table of alternatives that stands at this offset: code at the text's beginning, replaced by two bytes.
@@ -216,6 +217,7 @@ fn what_is_no_kernel_is_called_what_it_is() {
     ];
     for (bytes, words) in cases {
         let why = refused(bytes);
+        assert!(!why.contains("  "), "{why:?} has a gap");
         assert!(why.contains(words), "{why:?} lacks {words:?}");
     }
 }
