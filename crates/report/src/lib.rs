@@ -18,6 +18,7 @@ mod csv;
 mod figure;
 mod first_screen;
 mod format;
+mod guest;
 mod head;
 mod json;
 mod lab;

@@ -6,7 +6,7 @@ use crate::configuration::Compared;
 use crate::figure::{ABSENT, Unit, interval, shown};
 use crate::plain::plain;
 use crate::verdicts::level;
-use crate::{Style, first_screen, head};
+use crate::{Style, first_screen, guest, head};
 use document::{Document, Row};
 use table::Table;
 
@@ -29,6 +29,11 @@ pub(crate) fn render(document: &Document, table: &Table, style: &Style) -> Vec<u
         let name = if group.name.is_empty() { "rows" } else { group.name };
         out.push_str(&format!("\n## {}\n\n", escaped(name)));
         section(&mut out, &group, &figures, style.verbose);
+    }
+    let history = guest::history(document, style.verbose);
+    let history: String = history.iter().map(|line| format!("- {}\n", escaped(line))).collect();
+    if !history.is_empty() {
+        out.push_str(&format!("\n## changes\n\n{history}"));
     }
     out.push_str(&foot(document, &figures, style));
     out.push_str(&partial.unwrap_or_default());
@@ -78,7 +83,8 @@ fn columns(figures: &Figures, verbose: bool) -> Vec<Column> {
     let usual = [Column::Ns, Column::ToSyscall, Column::ToCall, Column::P99];
     let details: &[Column] = if verbose { &DETAILS } else { &[] };
     let all = usual.iter().chain(details).copied();
-    all.filter(|column| !figures.are_counted() || column.is_of_counts()).collect()
+    let told = all.filter(|column| !matches!(column, Column::Ring0 | Column::Ring3) || figures.has(*column));
+    told.filter(|column| !figures.are_counted() || column.is_of_counts()).collect()
 }
 
 fn section(out: &mut String, group: &Group, figures: &Figures, verbose: bool) {

@@ -15,7 +15,7 @@ use crate::configuration::Compared;
 use crate::figure::Unit;
 use crate::first_screen::{self, FirstScreen};
 use crate::line::{Line, labelled, look, wrapped};
-use crate::{Style, head};
+use crate::{Style, guest, head};
 use columns::Layout;
 use curve::Curve;
 use document::{Document, Row};
@@ -80,8 +80,15 @@ impl<'a> Report<'a> {
             lines.extend(after_blank(wrapped(Line::default(), look::FAINT, COUNTED, self.width, 0)));
         }
         lines.extend(self.figures_table());
+        lines.extend(after_blank(self.history()));
         lines.extend(after_blank(self.legend()));
         lines
+    }
+
+    /// What kernel after kernel changed.
+    fn history(&self) -> Vec<Line> {
+        let lines = guest::history(self.document, self.verbose);
+        lines.iter().flat_map(|text| self.labelled("changes", text)).collect()
     }
 
     fn figures_table(&self) -> Vec<Line> {
