@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+mod anatomy;
 mod arrange;
 mod ascii;
 mod bar;
@@ -34,6 +35,7 @@ mod summary;
 mod text;
 mod verdicts;
 
+pub use anatomy::{AnatomyFormat, anatomy, anatomy_parts};
 pub use ascii::ascii;
 pub use bill::{BillFormat, bill};
 pub use compare::{CompareFormat, answer, comparison, refusal};
