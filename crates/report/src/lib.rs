@@ -24,6 +24,7 @@ mod json;
 mod lab;
 mod line;
 mod list;
+mod loops;
 mod machine;
 mod markdown;
 mod page;
