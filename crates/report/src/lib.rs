@@ -19,6 +19,7 @@ mod csv;
 mod figure;
 mod first_screen;
 mod format;
+mod guest;
 mod head;
 mod json;
 mod lab;
