@@ -78,3 +78,31 @@ fn every_row_of_a_guest_has_its_outcome_and_a_count_that_boots_agree_on() {
         assert!(rows.filter(|row| row.outcome == Outcome::Ok).all(counted), "{name}");
     }
 }
+
+#[test]
+fn try_following() {
+    let Some(kernel) = kernel() else { return };
+    let work = Work { rows: rows(), counts: true, follows: true, symbols: true, seed: 7, ..Work::default() };
+    let begin = std::time::Instant::now();
+    let booted = boot(&kernel, "", &work, 120);
+    println!("{:?} {:?}", begin.elapsed(), booted.first_frame);
+    println!("{:?} symbols {} interrupt {}", booted.unfollowed, booted.symbols.len(), booted.interrupt.len());
+    let document = document(&booted);
+    for trace in &booted.traces {
+        let row = document
+            .results
+            .iter()
+            .find(|row| (row.entry_id, row.operation_id) == (Some(trace.entry), Some(trace.operation)))
+            .unwrap();
+        let count = row.instructions.as_ref().unwrap().estimate.0;
+        let ring0 = trace.steps.iter().filter(|step| step.ring == 0).count();
+        println!(
+            "{} {} {count} steps {} ring0 {ring0} control {} {}",
+            row.entry,
+            row.operation,
+            trace.steps.len(),
+            trace.control,
+            if count as usize + trace.control == trace.steps.len() { "" } else { "DIFFERS" }
+        );
+    }
+}

@@ -7,8 +7,13 @@
 mod archive;
 mod boot;
 mod console;
+mod debugger;
+mod follow;
 pub mod frame;
 mod machine;
+pub mod meeting;
+mod memory;
+mod timed;
 mod trace;
 mod trouble;
 mod work;

@@ -2,9 +2,11 @@
 //! says, tells through a port of the machine what came out, and ends the machine. It never ends itself, which would be a panic of the
 //! kernel.
 
+mod follow;
 mod measure;
 mod mount;
 mod port;
+mod symbols;
 
 use guest::{Exit, Frame, Hello, WORK, Work};
 use std::path::Path;
