@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::footprint_args::FootprintArgs;
 pub use crate::guest_args::Accel;
 use crate::guest_args::{GuestArgs, LAB_SECONDS};
+use crate::linux_args::{LinuxArgs, linux_help};
 use crate::time_args::{TimeArgs, of_one_kind, with_default};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
@@ -72,6 +73,9 @@ pub enum Command {
     /// Measure kentry's own kernel in a virtual machine: it has every entry, and protections that can be switched
     #[command(after_help = lab_help())]
     Lab(LabArgs),
+    /// Measure a Linux in a virtual machine: kernels, parameters and processors side by side
+    #[command(after_help = linux_help())]
+    Linux(Box<LinuxArgs>),
     /// Show what each protection adds to an entry, by name: alone and beside the others, until the path adds up
     #[command(after_help = bill_help(), mut_arg("timeout", bill_timeout))]
     Bill(BillArgs),
@@ -437,7 +441,7 @@ pub(crate) fn exit_status(more: &[(&str, &str)]) -> String {
     format!("Exit status:\n{}", codes(EXIT_STATUS.iter().chain(more)))
 }
 
-fn codes<'a>(all: impl IntoIterator<Item = &'a (&'a str, &'a str)>) -> String {
+pub(crate) fn codes<'a>(all: impl IntoIterator<Item = &'a (&'a str, &'a str)>) -> String {
     all.into_iter().map(|(code, what)| format!("  {code:<7}  {what}\n")).collect()
 }
 

@@ -187,6 +187,11 @@ fn command(table: &'static Table) -> Command {
         });
         pairs.map(|(switch, to)| value(&format!("{}={to}", switch.name), &switch.what))
     };
+    let parameters = || {
+        let pairs = table.parameters.iter();
+        let pairs = pairs.flat_map(|parameter| parameter.values.iter().map(move |to| (parameter, to)));
+        pairs.map(|(parameter, to)| value(&format!("{}={}", parameter.name, to.name), &parameter.what))
+    };
     let subcommands = || {
         let shown = |known: &&Command| !known.is_hide_set();
         Cli::command()
@@ -204,6 +209,7 @@ fn command(table: &'static Table) -> Command {
         .mut_subcommand("measure", rows)
         .mut_subcommand("compare", rows)
         .mut_subcommand("lab", |lab| rows(lab).mut_arg("set", |arg| offering(arg, switches())))
+        .mut_subcommand("linux", |linux| rows(linux).mut_arg("set", |arg| offering(arg, parameters())))
         .mut_subcommand("bill", |bill| {
             let profiles = profiles::all(table).map(|(name, what)| value(name, what));
             rows(bill)

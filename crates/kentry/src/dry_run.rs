@@ -1,6 +1,7 @@
 //! What would be measured (`--dry-run`), for a reader: text, or JSON.
 
 use crate::error::Error;
+use measure::guest::GuestPlan;
 use measure::lab::LabPlan;
 use measure::{Counter, CpuChoice, HostPlan, TableRow};
 use record::Footprint;
@@ -63,6 +64,79 @@ pub fn lab_plan(plan: &LabPlan, counter: Counter, format: Format) -> Result<Vec<
         }
         Format::Csv | Format::Markdown => Err(only_text_or_json(format)),
     }
+}
+
+/// The plan of a measurement of a Linux in guests; `usual` is the processor where the command line names none.
+///
+/// # Errors
+/// [`Error::Usage`] for the formats that are for measurements only.
+pub fn linux_plan(plan: &GuestPlan, usual: &str, counter: Counter, format: Format) -> Result<Vec<u8>, Error> {
+    match format {
+        Format::Text => Ok(linux_text(plan, usual, counter).into_bytes()),
+        Format::Json => Ok(linux_json(plan, usual, counter).into_bytes()),
+        Format::Csv | Format::Markdown => Err(only_text_or_json(format)),
+    }
+}
+
+fn linux_text(plan: &GuestPlan, usual: &str, counter: Counter) -> String {
+    let configurations = match plan.configurations.len() {
+        1 => "one configuration".to_string(),
+        many => format!("{many} configurations"),
+    };
+    let boots = if plan.boots == 1 { "one boot".to_string() } else { format!("{} boots", plan.boots) };
+    let mut text = format!(
+        "{} rows in {configurations}, {boots} of each, seed {}, at most {} s a boot, {} MiB\n",
+        plan.rows.len(),
+        plan.seed,
+        plan.time.as_secs_f64(),
+        plan.memory_mib,
+    );
+    for configuration in &plan.configurations {
+        let request = plan.request(configuration, 0, usual, counter);
+        let kernel = report::plain(plan.kernels.get(request.kernel).map_or("", String::as_str));
+        let machine = request.machine.map(|machine| format!("\n  machine     {machine}")).unwrap_or_default();
+        // Writing to a String cannot fail.
+        let _ = write!(
+            text,
+            "\nkernel        {kernel}\n  processor   {}{machine}\n",
+            report::plain(&request.cpu)
+        );
+        let _ = writeln!(text, "  parameters  {}", dash(&report::plain(&request.parameters)));
+    }
+    text.push('\n');
+    for (entry, operation) in &plan.rows {
+        let _ = writeln!(text, "{:10}  {:20}  {}", entry.probe.name(), entry.name, operation.name);
+    }
+    text
+}
+
+fn dash(text: &str) -> &str {
+    if text.is_empty() { "-" } else { text }
+}
+
+fn linux_json(plan: &GuestPlan, usual: &str, counter: Counter) -> String {
+    let configuration = |configuration: &measure::guest::Configuration| {
+        let request = plan.request(configuration, 0, usual, counter);
+        let kernel = plan.kernels.get(request.kernel);
+        serde_json::json!({
+            "settings": configuration.named(&plan.label, kernel.map_or("", String::as_str)),
+            "kernel": kernel,
+            "cpu": request.cpu,
+            "machine": request.machine,
+            "parameters": request.parameters,
+        })
+    };
+    let plan = serde_json::json!({
+        "schema": "kentry.linux-plan/1",
+        "seed": plan.seed,
+        "boots": plan.boots,
+        "timeout_seconds": plan.time.as_secs_f64(),
+        "memory_mib": plan.memory_mib,
+        "rings": plan.follows,
+        "configurations": plan.configurations.iter().map(configuration).collect::<Vec<_>>(),
+        "rows": plan.rows.iter().map(row_in_json).collect::<Vec<_>>(),
+    });
+    format!("{plan:#}\n")
 }
 
 fn only_text_or_json(format: Format) -> Error {

@@ -8,7 +8,7 @@ use std::time::Duration;
 /// How long the guest of `kentry lab` may take, in seconds; and in Bochs.
 pub const LAB_SECONDS: [u64; 2] = [60, 600];
 
-/// What executes the lab kernel's instructions.
+/// What executes a guest's instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Accel {
     /// KVM where it runs ring 0 natively, otherwise TCG
@@ -17,6 +17,16 @@ pub enum Accel {
     Kvm,
     /// QEMU's own emulation: instructions are counted
     Tcg,
+}
+
+impl From<Accel> for measure::lab::Accel {
+    fn from(accel: Accel) -> measure::lab::Accel {
+        match accel {
+            Accel::Auto => measure::lab::Accel::Auto,
+            Accel::Kvm => measure::lab::Accel::Kvm,
+            Accel::Tcg => measure::lab::Accel::Tcg,
+        }
+    }
 }
 
 /// What runs the kernel, and how long it may take.
@@ -50,11 +60,7 @@ impl GuestArgs {
             operation: Vec::new(),
             set: Vec::new(),
             footprints: Vec::new(),
-            accel: match self.accel {
-                Accel::Auto => measure::lab::Accel::Auto,
-                Accel::Kvm => measure::lab::Accel::Kvm,
-                Accel::Tcg => measure::lab::Accel::Tcg,
-            },
+            accel: self.accel.into(),
             cpu_model: self.cpu_model.clone(),
             bochs: self.bochs,
             seed: self.seed.unwrap_or(0),

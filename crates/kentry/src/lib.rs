@@ -18,6 +18,7 @@ pub mod guest_args;
 pub mod history;
 pub mod init;
 pub mod input;
+pub mod linux_args;
 pub mod listing;
 pub mod live_command;
 pub mod locale;

@@ -3,6 +3,7 @@
 mod bill_command;
 mod compare_command;
 mod lab_command;
+mod linux_command;
 mod report_command;
 mod reproduce_command;
 mod runs_command;
@@ -51,6 +52,7 @@ fn command() -> ExitCode {
         Some(Command::Measure(args)) => run_measure(&args),
         Some(Command::Lab(args)) if !args.exec.is_empty() => lab_command::execute(&args),
         Some(Command::Lab(args)) => lab_command::measure(&args),
+        Some(Command::Linux(args)) => linux_command::run(&args),
         Some(Command::Bill(args)) => bill_command::run(&args),
         Some(Command::Runs(args)) => runs_command::run(&args),
         Some(Command::Show(args)) => show_command::run(&args),

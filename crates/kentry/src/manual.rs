@@ -17,7 +17,7 @@ const COLUMNS: &[Item] = &[
     (
         "core cycles",
         "Cost of one call in cycles of the core: the entry less the control, which is the same code without the entry. \
-         Without core cycles the column is in TSC ticks; in an emulated lab it is in instructions.",
+         Without core cycles the column is in TSC ticks; in an emulated guest it is in instructions.",
     ),
     (
         "± or 95 % interval",
@@ -121,7 +121,10 @@ const ENVIRONMENT: &[Item] = &[
         "What kentry explain shows long text with on a terminal; less, if none is set. No pager is used if it is empty or cat.",
     ),
     ("LESS, LV", "Set to FRX and to -c for the pager, unless they are set already."),
-    ("PATH", "Where kentry lab looks for qemu-system-x86_64, bochs and grub-mkrescue."),
+    (
+        "PATH",
+        "Where kentry lab and kentry linux look for qemu-system-x86_64, kentry lab also for bochs and grub-mkrescue.",
+    ),
 ];
 
 const FILES: &[Item] = &[
@@ -222,6 +225,14 @@ const EXAMPLES: &[Item] = &[
         "kentry lab --entry syscall --set pti=off --set pti=on",
         "What page-table isolation costs, in kentry's own kernel in a virtual machine.",
     ),
+    (
+        "kentry linux --entry syscall --set pti=off --set pti=on",
+        "What page-table isolation costs in a Linux, booted in a virtual machine with it and without.",
+    ),
+    (
+        "kentry linux --kernel vmlinuz-6.1 --kernel vmlinuz-6.12 --operation getppid",
+        "Two kernels side by side.",
+    ),
 ];
 
 /// The page of the command, or of one of its subcommands, which is then called `kentry-NAME`; none if there is no such.
@@ -251,9 +262,12 @@ fn write(command: &Command, subcommand: Option<&str>) -> io::Result<Vec<u8>> {
         man.render_subcommands_section(&mut page)?;
     }
     let mut roff = Roff::new();
-    let measures = matches!(subcommand, None | Some("measure" | "lab"));
+    let measures = matches!(subcommand, None | Some("measure" | "lab" | "linux"));
     if matches!(subcommand, Some("lab" | "bill")) {
         switches(&mut roff);
+    }
+    if subcommand == Some("linux") {
+        parameters(&mut roff);
     }
     if subcommand == Some("bill") {
         section(&mut roff, "PROFILES", &profiles::all(Table::get()).collect::<Vec<Item>>());
@@ -312,6 +326,14 @@ fn switches(roff: &mut Roff) {
     section(roff, "SWITCHES", &all);
 }
 
+fn parameters(roff: &mut Roff) {
+    let term = |parameter: &table::Parameter| format!("{}={}", parameter.name, parameter.choices());
+    let all: Vec<(String, &str)> =
+        Table::get().parameters.iter().map(|one| (term(one), one.what.as_str())).collect();
+    let all: Vec<Item> = all.iter().map(|(term, text)| (term.as_str(), *text)).collect();
+    section(roff, "PARAMETERS", &all);
+}
+
 fn status(roff: &mut Roff, subcommand: Option<&str>) {
     let paragraph = |roff: &mut Roff, text: &str| {
         roff.control("PP", []);
@@ -323,7 +345,7 @@ fn status(roff: &mut Roff, subcommand: Option<&str>) {
             paragraph(roff, "With --git-bisect:");
             items(roff, BISECT_STATUS);
         }
-        Some("lab") => {
+        Some("lab" | "linux") => {
             section(roff, "EXIT STATUS", EXIT_STATUS);
             items(roff, LAB_STATUS);
             paragraph(roff, "With --exec, the exit status is the program's, or one of these:");

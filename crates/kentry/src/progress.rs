@@ -31,6 +31,12 @@ impl Bar {
         self.0.set_message(format!("{}{} {}", quiet.unwrap_or_default(), entry.name, operation.name));
         self.0.set_position(((progress.share * STEPS as f64) as u64).min(STEPS));
     }
+
+    /// Shows a share of the whole, and in words what that is about.
+    pub fn say(&self, share: f64, what: &str) {
+        self.0.set_message(what.to_string());
+        self.0.set_position(((share * STEPS as f64) as u64).min(STEPS));
+    }
 }
 
 impl Drop for Bar {

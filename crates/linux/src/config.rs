@@ -27,6 +27,7 @@ pub(crate) fn of_release(release: &str, file: &Path, root: &Path) -> Vec<String>
     let name = format!("config-{release}");
     let places = [
         beside.join(&name),
+        beside.join("config"),
         root.join("boot").join(&name),
         root.join("lib/modules").join(release).join("config"),
     ];

@@ -1,15 +1,24 @@
 //! A Linux kernel as a file: where kernels are found, what a file is, and what it boots with. Nothing here boots anything.
 
+mod archive;
 mod banner;
 mod config;
 mod elf;
 mod error;
 mod files;
+mod find;
 mod image;
+mod loader;
+mod needs;
 mod package;
 mod patched;
+mod program;
 mod setup;
+mod stripped;
 mod unpack;
 
+pub use archive::Archive;
 pub use error::{Error, Why};
+pub use find::{AUTO, find};
 pub use image::{Alternative, Kernel, Load, Site, SiteKind};
+pub use stripped::stripped;

@@ -176,7 +176,7 @@ pub fn recompute(document: &Document) -> Result<Document, Recomputed> {
     document::recompute(document).map(with_findings)
 }
 
-fn with_findings(mut document: Document) -> Document {
+pub(crate) fn with_findings(mut document: Document) -> Document {
     document.findings = findings::findings(&document, Table::get());
     document
 }
@@ -417,7 +417,7 @@ fn clock_error(references: &References) -> Option<f64> {
 }
 
 /// 128 random bits; where the system has none, time and process id, which also differ from run to run.
-fn id() -> String {
+pub(crate) fn id() -> String {
     let mut bytes = [0; 16];
     if getrandom::fill(&mut bytes).is_err() {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();

@@ -11,6 +11,7 @@ mod described;
 mod drive;
 mod earlier;
 mod error;
+pub mod guest;
 pub mod lab;
 mod linux;
 mod live;

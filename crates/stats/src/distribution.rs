@@ -66,6 +66,13 @@ impl Distribution {
         let _ = half.record(parts);
     }
 
+    /// Adds the samples of another one.
+    pub fn add(&mut self, other: &Distribution) {
+        // Both grow as needed, up to GREATEST, and so it never fails.
+        let _ = self.below.add(&other.below);
+        let _ = self.above.add(&other.above);
+    }
+
     /// How many there are.
     pub fn len(&self) -> u64 {
         self.below.len() + self.above.len()

@@ -240,6 +240,22 @@ impl Lines {
         self.at_ms.is_empty()
     }
 
+    /// Adds the rounds of another measurement behind these, which began so many milliseconds after this one.
+    pub fn append(&mut self, other: &Lines, later_ms: f64) {
+        self.at_ms.extend(other.at_ms.iter().map(|at| at + later_ms));
+        self.cpu.extend(&other.cpu);
+        self.cost.extend(&other.cost);
+        self.control.extend(&other.control);
+        self.cycles_per_tick.extend(&other.cycles_per_tick);
+        self.canary.extend(&other.canary);
+        self.least.extend(&other.least);
+        self.greatest.extend(&other.greatest);
+        self.throughput.extend(&other.throughput);
+        self.kept.extend(&other.kept);
+        self.lost.extend(&other.lost);
+        self.excluded.extend(&other.excluded);
+    }
+
     /// What a round cost in core cycles, by its own clock; `None` where a column ends before that round.
     pub fn core_cycles(&self, index: usize) -> Option<f64> {
         Some(self.cost.get(index)? * self.cycles_per_tick.get(index)?)

@@ -164,7 +164,7 @@ pub fn package(files: &[(&str, &[u8])]) -> Vec<u8> {
     for (name, bytes) in
         [("debian-binary", &b"2.0\n"[..]), ("control.tar.xz", b"odd"), ("data.tar.xz", &data)]
     {
-        write!(out, "{name:<16}{:<12}{:<6}{:<6}{:<8}{:<10}`\n", 0, 0, 0, 100_644, bytes.len()).unwrap();
+        writeln!(out, "{name:<16}{:<12}{:<6}{:<6}{:<8}{:<10}`", 0, 0, 0, 100_644, bytes.len()).unwrap();
         out.extend_from_slice(bytes);
         out.resize(out.len().next_multiple_of(2), b'\n');
     }

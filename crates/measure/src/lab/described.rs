@@ -41,6 +41,7 @@ pub fn environment(plan: &LabPlan, setting: Setting, booting: Booting) -> Enviro
         icount,
         boots,
         boot_to_first_record_ms: came_up.as_secs_f64() * 1e3,
+        kernels: Vec::new(),
     };
     let lab = Lab {
         vendor: vendor(boot.vendor).map(str::to_string),

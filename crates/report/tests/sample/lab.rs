@@ -126,6 +126,7 @@ fn machine() -> Guest {
         icount: true,
         boots: vec![GuestBoot { at_ms: 31.4, seed: 0, cpu: None }],
         boot_to_first_record_ms: 31.4,
+        kernels: Vec::new(),
     }
 }
 

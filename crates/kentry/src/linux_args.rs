@@ -1,0 +1,135 @@
+//! The command line of `kentry linux`.
+
+use crate::cli::{EXEC_STATUS, LAB_STATUS, SaveArgs, ShowArgs, budget, codes, cpu_model, exit_status, seed};
+use crate::guest_args::Accel;
+use clap::{Args, ValueHint};
+use measure::guest::Options;
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::time::Duration;
+use table::Table;
+
+/// How long a boot may take, in seconds.
+pub const LINUX_SECONDS: u64 = 120;
+
+/// Memory that every kernel of a distribution boots in, in MiB.
+const MEMORY: u64 = 512;
+
+/// Which Linux to boot, on what, and what to measure in it.
+#[derive(Debug, Clone, Args)]
+pub struct LinuxArgs {
+    /// Only entries of this name, short name (syscall) or glob (*, ?, [...]); may be given several times
+    #[arg(short, long, value_name = "NAME", value_hint = ValueHint::Other)]
+    pub entry: Vec<String>,
+    /// Only operations of this name, C function or glob (*, ?, [...]); may be given several times
+    #[arg(short, long, value_name = "NAME", value_hint = ValueHint::Other)]
+    pub operation: Vec<String>,
+    /// Boot this kernel: a file (vmlinuz, vmlinux), a package or a folder that has one, or auto, this machine's own or else the newest
+    /// that is installed; several are shown side by side [default: auto]
+    #[arg(long, value_name = "FILE|auto", value_hint = ValueHint::FilePath)]
+    pub kernel: Vec<String>,
+    /// Give the kernel these parameters, as they are written; each --append is a configuration, and all are shown side by side
+    #[arg(long, value_name = "PARAMETERS", value_hint = ValueHint::Other, allow_hyphen_values = true)]
+    pub append: Vec<String>,
+    /// Boot on this 64-bit processor, by QEMU's name for it (qemu-system-x86_64 -cpu help); each is a configuration; --accel auto then
+    /// means tcg [default: max,vendor=GenuineIntel; with KVM this machine's]
+    #[arg(long, value_name = "NAME", value_hint = ValueHint::Other, value_parser = cpu_model)]
+    pub cpu_model: Vec<String>,
+    /// Boot with these parameters, which kentry knows by name and looks for in the guest; each --set is a configuration, and all are
+    /// shown side by side; default is one that asks for nothing
+    #[arg(short, long, value_name = "NAME=VALUE,...", value_hint = ValueHint::Other)]
+    pub set: Vec<String>,
+    /// What executes the guest's instructions
+    #[arg(long, value_name = "WHAT", default_value = "auto")]
+    pub accel: Accel,
+    /// Boot each configuration so often; where instructions are counted, the estimate is what most boots have [default: 1]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..=1000), allow_negative_numbers = true)]
+    pub boots: Option<u64>,
+    /// Follow one use of each row, instruction by instruction, so that the kernel's and the program's are told apart; takes about a
+    /// second for 5,000 instructions [default: where --entry or --operation names rows]
+    #[arg(long)]
+    pub rings: bool,
+    /// How long one boot may take [default: 120; with --exec and --shell as long as the program]
+    #[arg(long, value_name = "SECONDS", value_parser = budget, allow_negative_numbers = true)]
+    pub timeout: Option<Duration>,
+    /// Draw order, address layout and random bytes from this number (at most 2^53) [default: 0 where instructions are counted, so that
+    /// every run is the same; another each time where time is measured]
+    #[arg(long, value_name = "NUMBER", value_parser = seed, allow_negative_numbers = true)]
+    pub seed: Option<u64>,
+    /// The guest's memory
+    #[arg(long, value_name = "MIB", default_value_t = MEMORY, value_parser = clap::value_parser!(u64).range(64..=1 << 20), allow_negative_numbers = true)]
+    pub memory: u64,
+    /// Run a program of this machine in the guest instead, with its libraries, and end as it ends; all words after it are its arguments
+    #[arg(
+        long,
+        value_names = ["PROGRAM", "ARGUMENT"],
+        num_args = 1..,
+        allow_hyphen_values = true,
+        value_hint = ValueHint::FilePath,
+        conflicts_with_all = ["entry", "operation", "boots", "rings", "dry_run", "format", "output", "color", "verbose", "all", "no_save", "name", "tag"]
+    )]
+    pub exec: Vec<OsString>,
+    /// With --exec or --shell: copy this folder into the guest, under the same path, and begin there; stands before --exec
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub share: Option<PathBuf>,
+    /// Run a shell of this machine in the guest instead, on this terminal
+    #[arg(long, conflicts_with_all = ["exec", "entry", "operation", "boots", "rings", "dry_run", "format", "output", "color", "verbose", "all", "no_save", "name", "tag"])]
+    pub shell: bool,
+    /// Print what would be booted and measured, and boot nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Whether to keep it
+    #[command(flatten)]
+    pub save: SaveArgs,
+    /// How to show it, and where
+    #[command(flatten)]
+    pub show: ShowArgs,
+}
+
+impl LinuxArgs {
+    /// The options of the plan.
+    pub fn options(&self) -> Options {
+        Options {
+            entry: self.entry.clone(),
+            operation: self.operation.clone(),
+            kernels: self.kernel.clone(),
+            append: self.append.clone(),
+            cpu_models: self.cpu_model.clone(),
+            set: self.set.clone(),
+            accel: self.accel.into(),
+            boots: self.boots,
+            follows: self.rings || !self.entry.is_empty() || !self.operation.is_empty(),
+            seed: self.seed.unwrap_or(0),
+            memory_mib: self.memory,
+            time: self.timeout.unwrap_or(Duration::from_secs(LINUX_SECONDS)),
+        }
+    }
+
+    /// Whether a program is run instead of a measurement.
+    pub fn runs_a_program(&self) -> bool {
+        self.shell || !self.exec.is_empty()
+    }
+}
+
+/// What `--set` can name, and the exit codes.
+pub fn linux_help() -> String {
+    let text = parameters_help(Table::get());
+    let exec = codes(EXEC_STATUS);
+    let status = exit_status(LAB_STATUS);
+    format!("{text}\n{status}\nWith --exec, the exit status is the program's, or\n{exec}")
+}
+
+/// The parameters, a line for each with its values.
+fn parameters_help(table: &Table) -> String {
+    let mut text = String::from(
+        "Parameters (--set); a guest that has one otherwise, or a kernel that does not know it, gets no figures:\n",
+    );
+    let widest = table.parameters.iter().map(|parameter| parameter.name.len()).max().unwrap_or(0);
+    for parameter in &table.parameters {
+        let values: Vec<&str> = parameter.values.iter().map(|value| value.name.as_str()).collect();
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "  {:widest$}  {}", parameter.name, values.join(" "));
+    }
+    text
+}

@@ -1,0 +1,160 @@
+//! Where kernels are found.
+
+use crate::{Error, Why};
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The word that stands for the kernel of this machine.
+pub const AUTO: &str = "auto";
+
+/// The file of a kernel, by what a user said: a file, a folder in which there is one (an unpacked package, for example), or
+/// `auto`: the one that runs here if it may be read, else the newest that is installed and may be read. `root` is where this
+/// machine's files are, `/`.
+///
+/// # Errors
+/// If there is none, or none that may be read.
+pub fn find(word: &str, root: &Path) -> Result<PathBuf, Error> {
+    if word == AUTO {
+        return automatic(root);
+    }
+    let path = Path::new(word);
+    match path.metadata() {
+        Ok(found) if found.is_dir() => {
+            let why = "there is no kernel in this folder: no vmlinuz-VERSION, in it or in its boot, and no vmlinuz in \
+                       lib/modules/VERSION";
+            newest(installed(path)).ok_or_else(|| Why::Missing(why.into()).of(path))
+        }
+        Ok(_) => Ok(path.to_path_buf()),
+        Err(error) => Err(Why::Unreadable(error).of(path)),
+    }
+}
+
+fn automatic(root: &Path) -> Result<PathBuf, Error> {
+    let running = std::fs::read_to_string(root.join("proc/sys/kernel/osrelease")).unwrap_or_default();
+    let all = installed(root);
+    let (own, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|found| found.release == running.trim());
+    let mut closed = None;
+    for file in own.into_iter().map(|found| found.file).chain(by_age(others)) {
+        match File::open(&file) {
+            Ok(_) => return Ok(file),
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => closed = closed.or(Some(file)),
+            Err(_) => {}
+        }
+    }
+    Err(match closed {
+        Some(file) => Why::RootOnly.of(&file),
+        None => Why::NoKernel.of(&root.join("boot")),
+    })
+}
+
+/// A kernel, and the release by which it is called.
+struct Found {
+    release: String,
+    file: PathBuf,
+}
+
+/// The kernels in a folder that is like a file system's root, or that is like `/boot`.
+fn installed(root: &Path) -> Vec<Found> {
+    let named = [root.join("boot"), root.to_path_buf()].into_iter().flat_map(|folder| {
+        entries(&folder).filter_map(|entry| {
+            let name = entry.file_name()?.to_str()?;
+            Some(Found { release: name.strip_prefix("vmlinuz-")?.into(), file: entry })
+        })
+    });
+    let in_modules = ["lib/modules", "usr/lib/modules"].into_iter().flat_map(|folder| {
+        entries(&root.join(folder)).filter_map(|entry| {
+            Some(Found { release: entry.file_name()?.to_str()?.into(), file: entry.join("vmlinuz") })
+        })
+    });
+    let is_kernel =
+        |found: &Found| found.release.starts_with(|c: char| c.is_ascii_digit()) && found.file.is_file();
+    named.chain(in_modules).filter(is_kernel).collect()
+}
+
+fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path())
+}
+
+fn newest(found: Vec<Found>) -> Option<PathBuf> {
+    by_age(found).next()
+}
+
+/// The files, that of the newest release first.
+fn by_age(mut found: Vec<Found>) -> impl Iterator<Item = PathBuf> {
+    found.sort_by_cached_key(|found| (numbers(&found.release), found.release.clone()));
+    found.into_iter().rev().map(|found| found.file)
+}
+
+/// The numbers in a release, in which 6.12 is newer than 6.1. Rescue kernels (`0-rescue-…`) are older than any other.
+fn numbers(release: &str) -> Vec<u64> {
+    let runs = release.split(|c: char| !c.is_ascii_digit()).filter(|run| !run.is_empty());
+    runs.map(|run| run.parse().unwrap_or(u64::MAX)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::{Permissions, create_dir_all, set_permissions, write};
+    use std::os::unix::fs::PermissionsExt;
+
+    fn root(running: &str, files: &[&str]) -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        create_dir_all(root.path().join("proc/sys/kernel")).unwrap();
+        write(root.path().join("proc/sys/kernel/osrelease"), format!("{running}\n")).unwrap();
+        for file in files {
+            let path = root.path().join(file);
+            create_dir_all(path.parent().unwrap()).unwrap();
+            write(path, "kernel").unwrap();
+        }
+        root
+    }
+
+    #[test]
+    fn the_running_kernel_comes_first() {
+        let files = ["boot/vmlinuz-6.1.0-9-amd64", "boot/vmlinuz-6.12.1-amd64", "boot/config-6.12.1-amd64"];
+        let root = root("6.1.0-9-amd64", &files);
+        assert_eq!(find(AUTO, root.path()).unwrap(), root.path().join(files[0]));
+    }
+
+    #[test]
+    fn otherwise_the_newest_does() {
+        let files = [
+            "boot/vmlinuz-6.9.0-1",
+            "boot/vmlinuz-6.12.0-2",
+            "boot/vmlinuz-0-rescue-99",
+            "boot/vmlinuz.old",
+            "usr/lib/modules/6.12.0-10/vmlinuz",
+        ];
+        let root = root("6.18.44-other", &files);
+        assert_eq!(find(AUTO, root.path()).unwrap(), root.path().join(files[4]));
+        assert_eq!(find(root.path().to_str().unwrap(), Path::new("/")).unwrap(), root.path().join(files[4]));
+        let boot = root.path().join("boot");
+        assert_eq!(find(boot.to_str().unwrap(), Path::new("/")).unwrap(), boot.join("vmlinuz-6.12.0-2"));
+    }
+
+    #[test]
+    fn a_kernel_for_root_alone_is_said_to_be_one() {
+        if nix::unistd::geteuid().is_root() {
+            println!("skipped a_kernel_for_root_alone_is_said_to_be_one: root may read everything");
+            return;
+        }
+        let root = root("6.1", &["boot/vmlinuz-6.1"]);
+        let file = root.path().join("boot/vmlinuz-6.1");
+        set_permissions(&file, Permissions::from_mode(0o000)).unwrap();
+        let error = find(AUTO, root.path()).unwrap_err();
+        assert_eq!(error.file, file);
+        assert!(matches!(error.why, Why::RootOnly));
+    }
+
+    #[test]
+    fn where_there_is_none_a_package_is_named() {
+        let root = root("6.1", &[]);
+        let error = find(AUTO, root.path()).unwrap_err().to_string();
+        assert!(error.contains("apt install linux-image-cloud-amd64"), "{error}");
+        let error = find(root.path().to_str().unwrap(), Path::new("/")).unwrap_err().to_string();
+        assert!(error.contains("no kernel in this folder"), "{error}");
+        let error = find("/no/such/kernel", root.path()).unwrap_err().to_string();
+        assert_eq!(error, "/no/such/kernel: there is no such file or folder");
+    }
+}

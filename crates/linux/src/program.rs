@@ -1,0 +1,238 @@
+//! A program of this machine with all that it needs to start, and folders of files, for a guest.
+
+use crate::elf::is_elf;
+use crate::loader::{CACHE, Loaded, Loader};
+use crate::needs::Needs;
+use crate::{Archive, Error, Why, files};
+use std::collections::{BTreeSet, VecDeque};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Component, Path, PathBuf};
+
+/// The most bytes that a program and its libraries, or a shared folder, may have together: all of it is in the guest's memory.
+const LIMIT: u64 = 512 << 20;
+/// The most files of a shared folder, and how many symbolic links a path may lead over (as in the kernel).
+const MOST_FILES: usize = 100_000;
+const MOST_LINKS: usize = 40;
+/// How many scripts may be interpreted by each other (`fs/exec.c` has five).
+const MOST_SCRIPTS: usize = 5;
+
+impl Archive {
+    /// Adds a program with its loader and libraries, or a script with its interpreter, at the paths that they have on this
+    /// machine, with the symbolic links on the way. Returns the program's path in the guest. What it opens when it runs (plug-ins,
+    /// data, other programs) is not known, and has to be shared.
+    ///
+    /// # Errors
+    /// If something that it needs cannot be found or read: what, and what needs it.
+    pub fn add_program(&mut self, program: &Path) -> Result<PathBuf, Error> {
+        let path = std::path::absolute(program).map_err(|error| Why::Unreadable(error).of(program))?;
+        let mut packer = Packer { archive: self, room: LIMIT };
+        packer.program(&path, MOST_SCRIPTS).map_err(|why| why.of(program))?;
+        Ok(path)
+    }
+
+    /// Adds a copy of a folder with all that is in it at the path `at`. Symbolic links are kept as they are, wherever they
+    /// lead. Returns what was left out, because it is neither file, folder nor link.
+    ///
+    /// # Errors
+    /// If something in it cannot be read, or it is larger than 512 MiB or 100000 files.
+    pub fn add_share(&mut self, folder: &Path, at: &Path) -> Result<Vec<PathBuf>, Error> {
+        let mut room = LIMIT;
+        let mut left_out = Vec::new();
+        let mut folders = vec![(folder.to_path_buf(), at.to_path_buf())];
+        let mut count = 0;
+        while let Some((from, to)) = folders.pop() {
+            self.add_folder(&to);
+            for entry in std::fs::read_dir(&from).map_err(|error| Why::Unreadable(error).of(&from))? {
+                let entry = entry.map_err(|error| Why::Unreadable(error).of(&from))?;
+                let (path, to) = (entry.path(), to.join(entry.file_name()));
+                count += 1;
+                if count > MOST_FILES {
+                    return Err(Why::Unsuitable(format!("it has more than {MOST_FILES} files; share less"))
+                        .of(folder));
+                }
+                let found = entry.metadata().map_err(|error| Why::Unreadable(error).of(&path))?;
+                if found.is_dir() {
+                    folders.push((path, to));
+                } else if found.is_symlink() {
+                    self.add_link(
+                        to,
+                        std::fs::read_link(&path).map_err(|error| Why::Unreadable(error).of(&path))?,
+                    );
+                } else if found.is_file() {
+                    let bytes = files::read(&path, room).map_err(|why| too_large(why, folder, &path))?;
+                    room -= bytes.len() as u64;
+                    self.add_file(to, found.permissions().mode() & 0o777, bytes);
+                } else {
+                    left_out.push(path);
+                }
+            }
+        }
+        Ok(left_out)
+    }
+}
+
+/// A bound that was passed is the folder's, all else the file's.
+fn too_large(why: Why, folder: &Path, file: &Path) -> Error {
+    match why {
+        Why::TooLarge(_) => {
+            Why::Unsuitable(format!("it has more than {} MiB; share less", LIMIT >> 20)).of(folder)
+        }
+        other => other.of(file),
+    }
+}
+
+struct Packer<'a> {
+    archive: &'a mut Archive,
+    /// Bytes that may still be added.
+    room: u64,
+}
+
+impl Packer<'_> {
+    /// Adds a program or a script; `scripts` may still interpret it.
+    fn program(&mut self, path: &Path, scripts: usize) -> Result<(), Why> {
+        let (file, bytes) = self.file(path)?;
+        if file.metadata()?.permissions().mode() & 0o111 == 0 {
+            return Err(Why::Unsuitable("it may not be executed (chmod +x)".into()));
+        }
+        if let Some((interpreter, argument)) = interpreter_of_script(&bytes) {
+            if scripts == 0 {
+                return Err(Why::Unsuitable(
+                    "it is a script whose interpreter is a script, and so on".into(),
+                ));
+            }
+            let named = needed(&interpreter, &file, self.program(&interpreter, scripts - 1));
+            return named.and_then(|()| match argument.as_deref().filter(|_| interpreter.ends_with("env")) {
+                Some(word) => self.by_name(word, &file, scripts - 1),
+                None => Ok(()),
+            });
+        }
+        if !is_elf(&bytes) {
+            return Err(Why::Unsuitable(
+                "it is neither an ELF file nor a script that begins with `#!`".into(),
+            ));
+        }
+        self.libraries(Loaded { needs: Needs::parse(&bytes)?, file, parent: None })
+    }
+
+    /// Adds a program that `env` finds by its name.
+    fn by_name(&mut self, name: &OsStr, script: &Path, scripts: usize) -> Result<(), Why> {
+        const FOLDERS: [&str; 6] =
+            ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
+        let path = FOLDERS.map(|folder| Path::new(folder).join(name)).into_iter().find(|path| path.is_file());
+        match path {
+            Some(path) => needed(&path, script, self.program(&path, scripts)),
+            None => Err(missing(Path::new(name), script, "it is in none of the usual folders")),
+        }
+    }
+
+    /// Adds the loader of a program, and all libraries, in the order in which the loader meets them.
+    fn libraries(&mut self, program: Loaded) -> Result<(), Why> {
+        let mut known: BTreeSet<Vec<u8>> = BTreeSet::new();
+        if let Some(interpreter) = program.needs.interpreter.clone() {
+            let path = PathBuf::from(OsStr::from_bytes(&interpreter));
+            let (_, bytes) = needed(&path, &program.file, self.file(&path))?;
+            // Libraries may need it by its name, and have it.
+            known.extend(Needs::parse(&bytes)?.own_name);
+            if Path::new(CACHE).exists() {
+                self.file(Path::new(CACHE))?;
+            }
+        }
+        let loader = Loader::new();
+        let mut all = vec![program];
+        let mut at = 0;
+        while at < all.len() {
+            for name in all[at].needs.libraries.clone() {
+                if !known.insert(name.clone()) {
+                    continue;
+                }
+                let label = Path::new(OsStr::from_bytes(&name));
+                let hint = "install it, or a build of the program without it";
+                let path = loader.find(&name, &all, at).ok_or_else(|| missing(label, &all[at].file, hint))?;
+                let (file, bytes) = needed(&path, &all[at].file, self.file(&path))?;
+                let needs = Needs::parse(&bytes)?;
+                known.extend(needs.own_name.clone());
+                if all.iter().all(|loaded| loaded.file != file) {
+                    all.push(Loaded { needs, file, parent: Some(at) });
+                }
+            }
+            at += 1;
+        }
+        Ok(())
+    }
+
+    /// Adds the file at a path, and the symbolic links that lead there. Returns where it is, and its bytes.
+    fn file(&mut self, path: &Path) -> Result<(PathBuf, Vec<u8>), Why> {
+        let file = self.follow(path)?;
+        let mode = file.metadata()?.permissions().mode() & 0o777;
+        let bytes = files::read(&file, self.room).map_err(|why| match why {
+            Why::TooLarge(_) => {
+                Why::Unsuitable(format!("with its libraries it is larger than {} MiB", LIMIT >> 20))
+            }
+            other => other,
+        })?;
+        self.room -= bytes.len() as u64;
+        self.archive.add_file(&file, mode, bytes.clone());
+        Ok((file, bytes))
+    }
+
+    /// Adds the symbolic links on an absolute path, and returns where it leads.
+    fn follow(&mut self, path: &Path) -> Result<PathBuf, Why> {
+        let parts =
+            |path: &Path| path.components().map(|part| part.as_os_str().to_owned()).collect::<Vec<_>>();
+        let mut rest: VecDeque<OsString> = parts(path).into();
+        let mut at = PathBuf::from("/");
+        let mut links = 0;
+        while let Some(part) = rest.pop_front() {
+            // A root leads to the root, `..` up, and `.` nowhere.
+            match Path::new(&part).components().next() {
+                Some(Component::ParentDir) => drop(at.pop()),
+                Some(Component::RootDir) => at = PathBuf::from("/"),
+                Some(Component::Normal(name)) => {
+                    let next = at.join(name);
+                    if !next.symlink_metadata()?.is_symlink() {
+                        at = next;
+                        continue;
+                    }
+                    links += 1;
+                    if links > MOST_LINKS {
+                        return Err(Why::Unsuitable("its path leads over too many symbolic links".into()));
+                    }
+                    let target = std::fs::read_link(&next)?;
+                    self.archive.add_link(&next, &target);
+                    parts(&target).into_iter().rev().for_each(|part| rest.push_front(part));
+                }
+                _ => {}
+            }
+        }
+        Ok(at)
+    }
+}
+
+/// Says who needs what cannot be had.
+fn needed<T>(path: &Path, by: &Path, result: Result<T, Why>) -> Result<T, Why> {
+    result.map_err(|why| match why {
+        // It says so already, of something further on.
+        Why::Missing(text) => Why::Missing(text),
+        other => missing(path, by, &other.to_string()),
+    })
+}
+
+fn missing(what: &Path, by: &Path, why: &str) -> Why {
+    let plain = |path: &Path| path.display().to_string().escape_debug().to_string();
+    Why::Missing(format!("{} needs {}: {why}", plain(by), plain(what)))
+}
+
+/// The interpreter that a script names, and its argument's word that is a program's name, as `env` takes it.
+fn interpreter_of_script(bytes: &[u8]) -> Option<(PathBuf, Option<OsString>)> {
+    const LONGEST: usize = 256;
+    let line = bytes.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
+    let line = &line[..line.len().min(LONGEST)];
+    let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r');
+    let mut words = line.split(is_blank).filter(|word| !word.is_empty()).map(OsStr::from_bytes);
+    let interpreter = words.next()?.into();
+    // Options of env, and variables that it sets, come first.
+    let is_name = |word: &&OsStr| !word.as_bytes().starts_with(b"-") && !word.as_bytes().contains(&b'=');
+    Some((interpreter, words.find(is_name).map(OsStr::to_owned)))
+}

@@ -1,0 +1,67 @@
+//! What one guest is booted with: a kernel, parameters, a processor.
+
+use super::settings::Settings;
+use super::words::Words;
+use std::collections::BTreeMap;
+
+pub use super::settings::DEFAULT;
+
+/// The keys of a row's configuration that are no parameters.
+pub const KERNEL: &str = "kernel";
+/// As above.
+pub const APPEND: &str = "append";
+/// As above.
+pub const CPU_MODEL: &str = "cpu-model";
+
+/// One of those that are crossed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Configuration<'a> {
+    /// The kernel, by its place on the command line.
+    pub kernel: usize,
+    /// What `--append` gives the kernel; none if the command line has no `--append`.
+    pub append: Option<String>,
+    /// The processor's model as `--cpu-model` names it; none if the command line has no such option.
+    pub cpu_model: Option<String>,
+    /// What `--set` asks for; none if the command line has no `--set`.
+    pub settings: Option<Settings<'a>>,
+}
+
+/// What the command line names, and what a row's configuration has therefore.
+#[derive(Debug, Clone, Default)]
+pub struct Label<'a> {
+    /// Whether it names kernels.
+    pub kernels: bool,
+    /// The parameters that some `--set` names.
+    pub parameters: Vec<&'a str>,
+}
+
+impl<'a> Configuration<'a> {
+    /// The words that the kernel is given besides those that every guest has. What has a name comes last: of two words for the same, the
+    /// kernel takes the last.
+    pub fn words(&self) -> Words {
+        let append = self.append.as_deref().map(Words::of).unwrap_or_default();
+        append.and(self.settings.as_ref().map(Settings::append).unwrap_or_default())
+    }
+
+    /// QEMU's word for the processor.
+    pub fn cpu(&self, usual: &str) -> String {
+        let model = self.cpu_model.as_deref().unwrap_or(usual);
+        self.settings.as_ref().map_or_else(|| model.to_string(), |settings| settings.cpu(model))
+    }
+
+    /// As rows have it in their configuration: only what the command line names. `kernel` is what the kernel is called.
+    pub fn named(&self, label: &Label, kernel: &str) -> BTreeMap<String, String> {
+        let mut named = BTreeMap::new();
+        if label.kernels {
+            named.insert(KERNEL.to_string(), kernel.to_string());
+        }
+        named.extend(self.append.clone().map(|append| (APPEND.to_string(), append)));
+        named.extend(self.cpu_model.clone().map(|model| (CPU_MODEL.to_string(), model)));
+        let value = |name: &&str| {
+            let set = self.settings.as_ref().and_then(|settings| settings.value(name));
+            set.map_or(DEFAULT, |value| &value.name).to_string()
+        };
+        named.extend(label.parameters.iter().map(|name| (name.to_string(), value(name))));
+        named
+    }
+}

@@ -1,0 +1,361 @@
+//! Boots every configuration, and makes one document of what the guests wrote.
+
+use super::configuration::Configuration;
+use super::machine::{Ended, Kernel, Machine, Request, Trouble};
+use super::merge::Answered;
+use super::{GuestPlan, evidence, merge};
+use crate::conclude::{id, with_findings};
+use crate::{Error, Probes};
+use document::{Counter, Document, Measurement, Outcome, Place, Row};
+use environment::{Environment, Guest, GuestBoot, GuestKernel};
+use host::Interrupt;
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::time::{Duration, Instant, SystemTime};
+
+/// The lines of a guest's console that a document keeps where something went wrong.
+const LAST_LINES: usize = 10;
+
+/// The longest line of these, in characters.
+const LONGEST_LINE: usize = 200;
+
+/// What a measurement needs besides its plan.
+pub struct Setting<'s> {
+    /// Boots the guests.
+    pub machine: &'s dyn Machine,
+    /// Which machine that makes.
+    pub place: document::Machine,
+    /// The emulator's name and version.
+    pub version: String,
+    /// The processor's model where the command line names none.
+    pub cpu_model: String,
+    /// The kernels, in the order of the plan.
+    pub kernels: Vec<Kernel>,
+    /// How many guests may run at once, where instructions are counted.
+    pub at_once: usize,
+    /// Ends the measurement when set.
+    pub interrupt: Interrupt,
+}
+
+/// A boot that is over, and when it was.
+struct Booted {
+    seed: u64,
+    began: Duration,
+    ended: Ended,
+}
+
+/// Measures what the plan asks for. `progress` gets the share of the boots that are over, and what was booted last.
+///
+/// # Errors
+/// [`Error::Interrupted`] when the user interrupted it before a guest came up.
+pub fn measure(
+    plan: &GuestPlan,
+    setting: &Setting,
+    progress: &mut dyn FnMut(f64, &str),
+) -> Result<Document, Error> {
+    let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
+    let begin = Instant::now();
+    let boots = boot_all(plan, setting, begin, progress);
+    let interrupted = setting.interrupt.load(Ordering::Relaxed);
+    let names = names(&setting.kernels, plan);
+    let numbered = plan.configurations.iter().zip(boots.chunks(plan.boots.max(1) as usize));
+    let all = numbered.map(|(configuration, boots)| Of::new(plan, setting, &names, configuration, boots));
+    let all: Vec<Of> = all.collect();
+    if interrupted && all.iter().all(|one| one.rows.is_empty()) {
+        return Err(Error::Interrupted);
+    }
+    let ended = all.iter().find_map(|one| one.trouble.clone());
+    let measurement = Measurement {
+        started,
+        seconds: begin.elapsed().as_secs_f64(),
+        budget_seconds: plan.time.as_secs_f64(),
+        strict_budget: true,
+        seed: plan.seed,
+        partial: interrupted || ended.is_some(),
+        ended,
+        place: Place::new(setting.place, table::Kernel::Linux),
+        ..of_guests(&all)
+    };
+    Ok(document(plan, setting, measurement, all))
+}
+
+/// What the guests found out about their own measurement; of several the first that was measured.
+fn of_guests(all: &[Of]) -> Measurement {
+    let first = all.iter().find_map(|one| one.first.as_ref()).map(|document| document.measurement.clone());
+    let probes = Probes::embedded();
+    Measurement {
+        kentry: probes.kentry,
+        compiler: probes.compiler,
+        probes: probes.hashes,
+        command: None,
+        changes: Vec::new(),
+        ..first.unwrap_or_default()
+    }
+}
+
+fn document(plan: &GuestPlan, setting: &Setting, measurement: Measurement, all: Vec<Of>) -> Document {
+    let counter = setting.place.counter();
+    let first = all.iter().find_map(|one| one.first.as_ref());
+    let mut environment = first
+        .map(|document| document.environment.clone())
+        .unwrap_or_else(|| Environment { host: "linux".into(), ..Environment::default() });
+    let vdso = first.map(|document| document.vdso.clone()).unwrap_or_default();
+    let boots: Vec<GuestBoot> = all.iter().flat_map(|one| one.kernel.boots.clone()).collect();
+    environment.lab = None;
+    environment.guest = Some(Guest {
+        emulator: setting.version.clone(),
+        accelerator: setting.place.accelerator().unwrap_or_default().into(),
+        cpu_model: all.first().map(|one| one.kernel.cpu_model.clone()).unwrap_or_default(),
+        icount: counter == Counter::Instructions,
+        boots,
+        boot_to_first_record_ms: all.iter().find_map(|one| one.came_up_ms).unwrap_or(0.0),
+        kernels: all.iter().map(|one| one.kernel.clone()).collect(),
+    });
+    let mut document = Document {
+        schema: document::SCHEMA.to_string(),
+        id: Some(id()),
+        measurement,
+        environment,
+        vdso,
+        results: in_table_order(plan, all),
+        findings: Vec::new(),
+    };
+    document.measurement.counts =
+        document.results.iter().fold(stats::Counts::default(), |sum, row| sum + row.counts);
+    // Samples that a guest stored and that cannot be read have been left out.
+    let read = |row: &Row| {
+        row.is_timed().then(|| {
+            let open = |stored: &Option<stats::StoredDistribution>| {
+                stored.as_ref().and_then(|stored| stored.open().ok()).unwrap_or_default()
+            };
+            document::Samples { cycles: open(&row.distribution_cycles), ticks: open(&row.distribution_ticks) }
+        })
+    };
+    let Ok(()) = document.compute::<std::convert::Infallible>(|row| Ok(read(row)));
+    with_findings(document)
+}
+
+/// The rows of one entry stand together: all in the first configuration, then in the next.
+fn in_table_order(plan: &GuestPlan, all: Vec<Of>) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    let mut of_configurations: Vec<_> = all.into_iter().map(|one| one.rows.into_iter().peekable()).collect();
+    for entry in plan.rows.chunk_by(|a, b| a.0.id == b.0.id) {
+        let name = entry.first().map(|(entry, _)| entry.name.as_str()).unwrap_or_default();
+        for configuration in &mut of_configurations {
+            while let Some(row) = configuration.next_if(|row| row.entry == name) {
+                rows.push(row);
+            }
+        }
+    }
+    rows
+}
+
+/// What kernels are called: by their release; where that is not known, or of two the same, by their file.
+fn names(kernels: &[Kernel], plan: &GuestPlan) -> Vec<String> {
+    let is_several = |release: &str| kernels.iter().filter(|kernel| kernel.release == release).count() > 1;
+    let name = |(kernel, word): (&Kernel, &String)| match kernel.release.as_str() {
+        "" => word.clone(),
+        release if is_several(release) => word.clone(),
+        release => release.to_string(),
+    };
+    kernels.iter().zip(&plan.kernels).map(name).collect()
+}
+
+/// Boots all: configuration by configuration, and of each as often as the plan says; counted ones side by side. Those that an
+/// interruption left out are none.
+fn boot_all(
+    plan: &GuestPlan,
+    setting: &Setting,
+    begin: Instant,
+    progress: &mut dyn FnMut(f64, &str),
+) -> Vec<Option<Booted>> {
+    let counter = setting.place.counter();
+    let jobs: Vec<(&Configuration, Request)> = plan
+        .configurations
+        .iter()
+        .flat_map(|configuration| (0..plan.boots).map(move |boot| (configuration, boot)))
+        .map(|(one, boot)| (one, plan.request(one, boot, &setting.cpu_model, counter)))
+        .collect();
+    let at_once =
+        if counter == Counter::Instructions { setting.at_once.clamp(1, jobs.len().max(1)) } else { 1 };
+    let (next, done) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
+    let (say, said) = mpsc::channel::<usize>();
+    let work = |say: mpsc::Sender<usize>| {
+        while !setting.interrupt.load(Ordering::Relaxed) {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some((_, request)) = jobs.get(number) else { break };
+            let began = begin.elapsed();
+            let ended = setting.machine.boot(request);
+            let booted = Booted { seed: request.seed, began, ended };
+            done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(number, booted);
+            // The other end waits as long as anybody works.
+            let _ = say.send(number);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..at_once {
+            let say = say.clone();
+            scope.spawn(|| work(say));
+        }
+        drop(say);
+        for (over, number) in (1..).zip(said) {
+            let what = jobs.get(number).map(|(_, request)| request.parameters.clone()).unwrap_or_default();
+            progress(f64::from(over) / jobs.len() as f64, &what);
+        }
+    });
+    let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    (0..jobs.len()).map(|number| done.remove(&number)).collect()
+}
+
+/// What came of one configuration.
+struct Of {
+    kernel: GuestKernel,
+    rows: Vec<Row>,
+    /// The first document of a guest that has what was asked for.
+    first: Option<Document>,
+    came_up_ms: Option<f64>,
+    /// What went wrong with the boots, in words; not that the guest lacks something, which is a result.
+    trouble: Option<String>,
+}
+
+impl Of {
+    fn new(
+        plan: &GuestPlan,
+        setting: &Setting,
+        names: &[String],
+        configuration: &Configuration,
+        boots: &[Option<Booted>],
+    ) -> Of {
+        let name = names.get(configuration.kernel).map(String::as_str).unwrap_or_default();
+        let settings = configuration.named(&plan.label, name);
+        let boots: Vec<&Booted> = boots.iter().flatten().collect();
+        let judged = answers(configuration, &boots);
+        let (rows, first, verdict) = match judged {
+            Ok(answered) => {
+                let counter = setting.place.counter();
+                let rows = merge::rows(&plan.rows, counter, &answered, &settings);
+                (rows, answered.into_iter().next().map(|one| one.document), None)
+            }
+            // What nobody came to has no rows.
+            Err(None) => (Vec::new(), None, Some((Outcome::Error, "the user interrupted it".to_string()))),
+            Err(Some((outcome, why))) => {
+                let why_of_all = (outcome, why.as_str());
+                let rows = merge::without_figures(&plan.rows, setting.place.counter(), &settings, why_of_all);
+                (rows, None, Some((outcome, why)))
+            }
+        };
+        let trouble = boots.iter().find_map(|boot| in_words(boot.ended.trouble.as_ref()?));
+        let kernel = described(setting, configuration, settings, &boots, first.as_ref(), verdict);
+        let first_up = boots.iter().find(|boot| boot.ended.document.is_some());
+        let came_up_ms = first_up.map(|boot| milliseconds(boot.ended.first_record));
+        Of { kernel, rows, first, came_up_ms, trouble }
+    }
+}
+
+/// A boot's trouble, unless it is what the user did or the guest lacks.
+fn in_words(trouble: &Trouble) -> Option<String> {
+    match trouble {
+        Trouble::Interrupted | Trouble::Unsupported(_) => None,
+        Trouble::Timeout(why) | Trouble::Failed(why) => Some(why.clone()),
+    }
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
+
+fn described(
+    setting: &Setting,
+    configuration: &Configuration,
+    settings: BTreeMap<String, String>,
+    boots: &[&Booted],
+    first: Option<&Document>,
+    verdict: Option<(Outcome, String)>,
+) -> GuestKernel {
+    let file = setting.kernels.get(configuration.kernel).cloned().unwrap_or_default();
+    let said = first.and_then(|document| document.environment.kernel.release.clone());
+    let boot = |boot: &&Booted| GuestBoot {
+        at_ms: milliseconds(boot.began + boot.ended.first_record),
+        seed: boot.seed,
+        cpu: None,
+    };
+    let troubled = boots.iter().find(|boot| boot.ended.trouble.is_some() || boot.ended.document.is_none());
+    let command_line = boots.first().map(|boot| boot.ended.command_line.clone()).unwrap_or_default();
+    let (outcome, reason) = verdict.unzip();
+    GuestKernel {
+        settings,
+        file: file.file,
+        release: said.unwrap_or(file.release),
+        command_line,
+        cpu_model: configuration.cpu(&setting.cpu_model),
+        boots: boots.iter().filter(|boot| boot.ended.document.is_some()).map(boot).collect(),
+        outcome: outcome.unwrap_or(Outcome::Ok).name().to_string(),
+        reason,
+        console: troubled.map(|boot| last_lines(&boot.ended.console)).unwrap_or_default(),
+    }
+}
+
+/// The last lines of a console that say something.
+fn last_lines(console: &str) -> Vec<String> {
+    let said = console.lines().map(str::trim_end).filter(|line| !line.is_empty());
+    let all: Vec<&str> = said.collect();
+    let last = all.get(all.len().saturating_sub(LAST_LINES)..).unwrap_or_default();
+    last.iter().map(|line| line.chars().take(LONGEST_LINE).collect()).collect()
+}
+
+/// The answers of the boots that came to their end, all of which have what was asked for.
+///
+/// # Errors
+/// Why there is none, as an outcome in words; nothing if no boot was begun, or the user ended them all.
+fn answers<'b>(
+    configuration: &Configuration,
+    boots: &[&'b Booted],
+) -> Result<Vec<Answered<'b>>, Option<(Outcome, String)>> {
+    let mut answered = Vec::new();
+    let mut troubles = Vec::new();
+    for boot in boots {
+        match answer(configuration, boot) {
+            Ok(answer) => answered.push(answer),
+            Err(Some((Outcome::Unsupported, why))) => return Err(Some((Outcome::Unsupported, why))),
+            Err(Some(trouble)) => troubles.push(trouble),
+            Err(None) => {}
+        }
+    }
+    if answered.is_empty() { Err(troubles.into_iter().next()) } else { Ok(answered) }
+}
+
+fn answer<'b>(
+    configuration: &Configuration,
+    boot: &'b Booted,
+) -> Result<Answered<'b>, Option<(Outcome, String)>> {
+    let ended = &boot.ended;
+    match &ended.trouble {
+        None => {}
+        Some(Trouble::Interrupted) => return Err(None),
+        Some(Trouble::Timeout(why)) => return Err(Some((Outcome::Timeout, with_last_words(why, ended)))),
+        Some(Trouble::Unsupported(why)) => return Err(Some((Outcome::Unsupported, why.clone()))),
+        Some(Trouble::Failed(why)) => return Err(Some((Outcome::Error, with_last_words(why, ended)))),
+    }
+    let failed = |why: &str| Some((Outcome::Error, with_last_words(why, ended)));
+    let bytes = ended.document.as_deref().ok_or_else(|| failed("the guest ended without a word"))?;
+    let text = std::str::from_utf8(bytes).map_err(|_| failed("the guest's document is no text"))?;
+    let loaded = document::load(text);
+    let document =
+        loaded.map_err(|error| failed(&format!("the guest's document cannot be read: {error}")))?;
+    // It was read as a document, so it is JSON.
+    let facts = serde_json::from_str(text).unwrap_or_default();
+    evidence::judge(configuration, &ended.unknown, &facts)
+        .map_err(|why| Some((Outcome::Unsupported, why)))?;
+    let at_ms = milliseconds(boot.began);
+    Ok(Answered { document, traces: &ended.traces, at_ms })
+}
+
+/// With the last line of the console.
+fn with_last_words(why: &str, ended: &Ended) -> String {
+    match last_lines(&ended.console).pop() {
+        Some(line) => format!("{why}; its console's last line: {line}"),
+        None => why.to_string(),
+    }
+}

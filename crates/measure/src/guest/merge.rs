@@ -1,0 +1,287 @@
+//! The rows of one configuration, from what its boots wrote.
+
+use crate::TableRow;
+use ::guest::Trace;
+use document::{Counter, Document, Outcome, Rings, Row, Samples, Timing};
+use stats::{Cost, Counts, Distribution, Instructions};
+use std::collections::BTreeMap;
+
+/// A boot that came to its end.
+pub struct Answered<'b> {
+    /// What it wrote.
+    pub document: Document,
+    /// The paths that were followed.
+    pub traces: &'b [Trace],
+    /// When it began, in milliseconds of the measurement.
+    pub at_ms: f64,
+}
+
+/// Each row of the table from what all boots answered. What their documents say of anything else is left out.
+pub fn rows(
+    wanted: &[TableRow],
+    counter: Counter,
+    boots: &[Answered],
+    configuration: &BTreeMap<String, String>,
+) -> Vec<Row> {
+    let of_row = |wanted: &TableRow| {
+        let found = boots.iter().filter_map(|boot| Some((row_of(&boot.document, wanted)?, boot.at_ms)));
+        let found: Vec<(&Row, f64)> = found.collect();
+        let mut row = match counter {
+            Counter::Instructions => counted(wanted, &found),
+            Counter::Time => timed(wanted, &found),
+        };
+        row.configuration = configuration.clone();
+        if counter == Counter::Instructions {
+            tell_rings(&mut row, boots.iter().flat_map(|boot| boot.traces), wanted);
+        }
+        row
+    };
+    wanted.iter().map(of_row).collect()
+}
+
+/// Rows without figures, all for the same reason.
+pub fn without_figures(
+    wanted: &[TableRow],
+    counter: Counter,
+    configuration: &BTreeMap<String, String>,
+    (outcome, reason): (Outcome, &str),
+) -> Vec<Row> {
+    let of_row = |wanted: &TableRow| Row {
+        configuration: configuration.clone(),
+        ..ended(empty(wanted, counter), outcome, reason)
+    };
+    wanted.iter().map(of_row).collect()
+}
+
+/// The row of a guest's document; none if the guest says nothing of it.
+fn row_of<'d>(document: &'d Document, (entry, operation): &TableRow) -> Option<&'d Row> {
+    document.results.iter().find(|row| row.entry == entry.name && row.operation == operation.name)
+}
+
+/// The row as the table has it, of which nothing is known yet.
+fn empty((entry, operation): &TableRow, counter: Counter) -> Row {
+    let timing = match counter {
+        Counter::Instructions => Timing::Emulated,
+        Counter::Time => Timing::Hardware,
+    };
+    Row {
+        entry_id: Some(entry.id),
+        operation_id: Some(operation.id),
+        timing,
+        ..Row::unmeasured(&entry.name, &operation.name, entry.bits())
+    }
+}
+
+fn ended(row: Row, outcome: Outcome, reason: &str) -> Row {
+    Row { outcome, reason: Some(reason.to_string()), ..row }
+}
+
+/// What most boots found; remarks tell what the others did.
+fn in_common(wanted: &TableRow, counter: Counter, found: &[(&Row, f64)]) -> (Row, Outcome) {
+    let outcomes = found.iter().map(|(row, _)| row.outcome);
+    let Some(outcome) = most_frequent(outcomes) else {
+        let row = ended(empty(wanted, counter), Outcome::Error, "the guest said nothing of this row");
+        return (row, Outcome::Error);
+    };
+    let mut row = empty(wanted, counter);
+    row.outcome = outcome;
+    let found = || found.iter().map(|(row, _)| *row);
+    let of_outcome = || found().filter(|row| row.outcome == outcome);
+    if outcome != Outcome::Ok {
+        let reason = of_outcome().find_map(|row| row.reason.clone());
+        row.reason = Some(reason.unwrap_or_else(|| outcome.name().to_string()));
+    }
+    row.path = of_outcome().find_map(|row| row.path);
+    for remark in of_outcome().flat_map(|row| &row.remarks) {
+        if !row.remarks.contains(remark) {
+            row.remarks.push(remark.clone());
+        }
+    }
+    for (number, other) in (1..).zip(found()).filter(|(_, other)| other.outcome != outcome) {
+        let reason = other.reason.as_deref().unwrap_or("it worked");
+        row.remarks.push(format!("boot {number} ended otherwise, {}: {reason}", other.outcome.name()));
+    }
+    row.counts = found().fold(Counts::default(), |sum, row| sum + row.counts);
+    (row, outcome)
+}
+
+/// Instructions: the estimate that most boots have, and the least and the greatest of all samples.
+fn counted(wanted: &TableRow, found: &[(&Row, f64)]) -> Row {
+    let (mut row, outcome) = in_common(wanted, Counter::Instructions, found);
+    if outcome != Outcome::Ok {
+        return row;
+    }
+    let worked = found.iter().filter(|(row, _)| row.outcome == Outcome::Ok);
+    let costs: Vec<Cost<Instructions>> = worked.filter_map(|(row, _)| row.instructions).collect();
+    let Some(first) = costs.first() else {
+        return ended(row, Outcome::Error, "the guest said that it works, and counted nothing");
+    };
+    row.boots = costs.iter().map(|cost| cost.estimate).collect();
+    let all = |of: fn(&Cost<Instructions>) -> Instructions| costs.iter().map(move |cost| of(cost).0);
+    let least = all(|cost| cost.min).fold(first.min.0, f64::min);
+    let greatest = all(|cost| cost.max).fold(first.max.0, f64::max);
+    let middle = stats::quantile_of(all(|cost| cost.p50), 0.5).unwrap_or(first.p50.0);
+    row.instructions = Some(Cost {
+        estimate: Instructions(mode(&row.boots)),
+        ci_low: None,
+        ci_high: None,
+        min: Instructions(least),
+        p50: Instructions(middle),
+        p99: None,
+        p999: None,
+        max: Instructions(greatest),
+    });
+    row
+}
+
+/// Times: the rounds of all boots, whose figures [`Document::compute`] makes.
+fn timed(wanted: &TableRow, found: &[(&Row, f64)]) -> Row {
+    let (mut row, outcome) = in_common(wanted, Counter::Time, found);
+    let timed =
+        || found.iter().filter(|(row, _)| row.outcome == Outcome::Ok && row.timing == Timing::Hardware);
+    if outcome != Outcome::Ok || timed().next().is_none() {
+        row.timing = found.first().map_or(Timing::Hardware, |(row, _)| row.timing);
+        return row;
+    }
+    let mut samples = Samples::default();
+    for (one, at_ms) in timed().filter(|(row, _)| row.rounds.is_whole()) {
+        row.rounds.append(&one.rounds, *at_ms);
+        add(&mut samples.cycles, one.distribution_cycles.as_ref());
+        add(&mut samples.ticks, one.distribution_ticks.as_ref());
+    }
+    row.distribution_cycles = (!samples.cycles.is_empty()).then(|| samples.cycles.store());
+    row.distribution_ticks = (!samples.ticks.is_empty()).then(|| samples.ticks.store());
+    row
+}
+
+/// Adds the samples that a guest stored; what cannot be read has none.
+fn add(to: &mut Distribution, stored: Option<&stats::StoredDistribution>) {
+    if let Some(Ok(read)) = stored.map(stats::StoredDistribution::open) {
+        to.add(&read);
+    }
+}
+
+/// The most frequent of some; of equally frequent ones the first.
+fn most_frequent(all: impl Iterator<Item = Outcome> + Clone) -> Option<Outcome> {
+    let times = |wanted: Outcome| all.clone().filter(|outcome| *outcome == wanted).count();
+    let most = all.clone().map(times).max()?;
+    all.clone().find(|outcome| times(*outcome) == most)
+}
+
+/// The most frequent of these; of equally frequent ones the smallest.
+fn mode(estimates: &[Instructions]) -> f64 {
+    let times = |wanted: f64| estimates.iter().filter(|estimate| estimate.0 == wanted).count();
+    let better = |best: f64, one: f64| match times(one).cmp(&times(best)) {
+        std::cmp::Ordering::Greater => one,
+        std::cmp::Ordering::Equal => best.min(one),
+        std::cmp::Ordering::Less => best,
+    };
+    estimates.iter().map(|estimate| estimate.0).reduce(better).unwrap_or(f64::NAN)
+}
+
+/// Tells the rings apart by the path that was followed, if that has as many instructions as were counted.
+fn tell_rings<'t>(row: &mut Row, mut traces: impl Iterator<Item = &'t Trace>, (entry, operation): &TableRow) {
+    let Some(cost) = row.instructions else { return };
+    let Some(trace) = traces.find(|trace| (trace.entry, trace.operation) == (entry.id, operation.id)) else {
+        return;
+    };
+    let in_kernel = trace.steps.iter().filter(|step| step.ring == 0).count() as f64;
+    let outside = trace.steps.len() as f64 - in_kernel - trace.control as f64;
+    if in_kernel + outside == cost.estimate.0 {
+        row.rings = Some(Rings { ring0: Instructions(in_kernel), ring3: Instructions(outside) });
+    } else {
+        row.remarks.push(format!(
+            "one use was followed, and had {} instructions: its rings are not told apart",
+            in_kernel + outside
+        ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ::guest::Step;
+    use table::Table;
+
+    fn wanted() -> TableRow<'static> {
+        let table = Table::get();
+        (table.entry("syscall-x86_64").unwrap(), table.operation("none").unwrap())
+    }
+
+    /// What the boots with these rows amount to.
+    fn of(rows: &[&Row]) -> Row {
+        counted(&wanted(), &rows.iter().map(|row| (*row, 0.0)).collect::<Vec<_>>())
+    }
+
+    fn found(estimate: f64, max: f64) -> Row {
+        let cost = Cost {
+            estimate: Instructions(estimate),
+            ci_low: None,
+            ci_high: None,
+            min: Instructions(estimate),
+            p50: Instructions(estimate),
+            p99: None,
+            p999: None,
+            max: Instructions(max),
+        };
+        Row { instructions: Some(cost), ..Row::unmeasured("syscall-x86_64", "none", 64) }
+    }
+
+    #[test]
+    fn the_estimate_is_what_most_boots_have_and_the_rest_is_there_too() {
+        let rows = [found(411.0, 900.0), found(400.0, 411.0), found(400.0, 400.0)];
+        let row = of(&rows.iter().collect::<Vec<_>>());
+        let cost = row.instructions.unwrap();
+        assert_eq!((cost.estimate.0, cost.min.0, cost.p50.0, cost.max.0), (400.0, 400.0, 400.0, 900.0));
+        assert_eq!(row.boots, [411.0, 400.0, 400.0].map(Instructions));
+        assert_eq!((row.timing, row.core_cycles), (Timing::Emulated, None));
+        let even = [found(9.0, 9.0), found(7.0, 7.0)];
+        assert_eq!(of(&even.iter().collect::<Vec<_>>()).instructions.unwrap().estimate.0, 7.0);
+    }
+
+    #[test]
+    fn a_row_of_which_nothing_was_said_has_no_figure() {
+        let none = of(&[]);
+        assert_eq!((none.outcome, none.instructions), (Outcome::Error, None));
+        let silent = Row::unmeasured("syscall-x86_64", "none", 64);
+        let silent = of(&[&silent]);
+        assert_eq!((silent.outcome, silent.instructions), (Outcome::Error, None));
+        assert!(silent.reason.unwrap().contains("counted nothing"));
+    }
+
+    #[test]
+    fn boots_that_end_otherwise_are_told() {
+        let closed = ended(found(1.0, 1.0), Outcome::Fault, "SIGSEGV");
+        let row = of(&[&found(5.0, 5.0), &closed, &found(5.0, 5.0)]);
+        assert_eq!((row.outcome, row.boots.len()), (Outcome::Ok, 2));
+        assert_eq!(row.remarks, ["boot 2 ended otherwise, fault: SIGSEGV"]);
+        let row = of(&[&closed, &closed, &found(5.0, 5.0)]);
+        assert_eq!(
+            (row.outcome, row.instructions, row.reason.as_deref()),
+            (Outcome::Fault, None, Some("SIGSEGV"))
+        );
+        assert_eq!(row.remarks, ["boot 3 ended otherwise, ok: it worked"]);
+    }
+
+    fn trace(kernel: usize, program: usize, control: usize) -> Trace {
+        let steps = |ring, count| std::iter::repeat_n(Step { ring, ..Step::default() }, count);
+        let (entry, operation) = wanted();
+        let steps = steps(3, program).chain(steps(0, kernel)).collect();
+        Trace { entry: entry.id, operation: operation.id, steps, control }
+    }
+
+    #[test]
+    fn rings_are_told_apart_only_where_the_path_is_as_long_as_the_count() {
+        let with = |trace: Trace| {
+            let mut row = found(398.0, 398.0);
+            tell_rings(&mut row, [&trace].into_iter(), &wanted());
+            row
+        };
+        let row = with(trace(396, 3, 1));
+        assert_eq!(row.rings, Some(Rings { ring0: Instructions(396.0), ring3: Instructions(2.0) }));
+        let other = with(trace(400, 3, 1));
+        assert_eq!(other.rings, None);
+        assert!(other.remarks[0].contains("had 402 instructions"), "{:?}", other.remarks);
+        assert_eq!(with(Trace::default()).rings, None, "another row's");
+    }
+}

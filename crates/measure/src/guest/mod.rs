@@ -1,0 +1,19 @@
+//! Linux in a guest: kernels, parameters and processors crossed, each booted, and what the boots wrote made into one document.
+//!
+//! What is measured inside the guest is measured there, by the same command as on a host; here is only the plan, and what becomes of
+//! the answers. Those are hostile until they are read: a guest may be anything.
+
+mod configuration;
+mod evidence;
+mod machine;
+mod measure;
+mod merge;
+mod plan;
+mod settings;
+mod words;
+
+pub use configuration::{Configuration, DEFAULT, Label};
+pub use machine::{Ended, Kernel, Machine, Request, Trouble};
+pub use measure::{Setting, measure};
+pub use plan::{GuestPlan, Options};
+pub use settings::Settings;
