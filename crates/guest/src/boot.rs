@@ -6,7 +6,7 @@ use crate::follow::{Followed, Follower};
 use crate::frame::{Done, Exit, Frame, Hello, Stream};
 use crate::machine::{self, Files, Machine};
 use crate::trouble::{Ending, Trouble};
-use crate::{Step, Symbol, Trace, Work};
+use crate::{Step, Symbol, Terminal, Trace, Work};
 use lab::Process;
 use linux::Kernel;
 use process::{Limits, Pipe, file_in_memory};
@@ -80,19 +80,33 @@ impl Boot<'_> {
     /// # Errors
     /// When QEMU is not there, or cannot be started. Whatever becomes of the guest then is [`Booted::trouble`].
     pub fn run(&self, limits: &Limits, said: &mut dyn FnMut(Said)) -> Result<Booted, Trouble> {
+        self.run_on(None, limits, said)
+    }
+
+    /// The same with this terminal as the guest's console, which a program that is [`crate::Exec::interactive`] uses.
+    ///
+    /// # Errors
+    /// As [`Boot::run`].
+    pub fn run_on(
+        &self,
+        terminal: Option<Terminal>,
+        limits: &Limits,
+        said: &mut dyn FnMut(Said),
+    ) -> Result<Booted, Trouble> {
         let (console, theirs) = pair()?;
         let (debugger, debugged) = self.work.follows.then(pair).transpose()?.unzip();
-        let program = file_in_memory("archive", &archive::pack(self.program, self.work, self.archive));
+        let archive = archive::pack(self.program, self.work, self.archive);
+        let archive = archive.map_err(|error| lab::Trouble::Files(error.to_string()))?;
         let files = Files {
             kernel: file_in_memory("kernel", &self.kernel.bytes).map_err(lab::Trouble::from)?,
-            archive: program.map_err(lab::Trouble::from)?,
+            archive: file_in_memory("archive", &archive).map_err(lab::Trouble::from)?,
             console: theirs,
             debugger: debugged,
             frames: Pipe::new().map_err(no_pipe)?,
         };
         let begin = Instant::now();
         let mut process = Process::start(machine::command(self, files), limits)?;
-        let console = Console::follow(console);
+        let console = Console::follow(console, terminal.map(|terminal| (terminal, limits.interrupt.clone())));
         let follower = debugger.map(|debugger| std::thread::spawn(|| Follower::new(debugger).run()));
         let mut booted = Booted { parameters: machine::parameters(self.parameters), ..Booted::default() };
         let ended = booted.read(&mut process, begin, said);

@@ -128,6 +128,12 @@ impl<C: Read + Write> Debugger<C> {
         bytes.map(Some).ok_or_else(|| nonsense(&asked, &answer))
     }
 
+    /// Writes eight bytes to memory that is there.
+    pub fn write(&mut self, address: u64, value: u64) -> Result<(), Error> {
+        let digits: String = value.to_le_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+        self.done(&format!("M{address:x},8:{digits}"))
+    }
+
     /// Lets the guest run, and ends the conversation.
     pub fn detach(mut self) -> Result<(), Error> {
         self.done("D")
@@ -280,6 +286,13 @@ mod tests {
         assert!(saying(&[&framed("0011223")]).registers().is_err());
         assert!(saying(&[&framed("00zz")]).memory(0, 2).is_err());
         assert!(saying(&[&framed("0011")]).memory(0, 3).is_err(), "too short");
+    }
+
+    #[test]
+    fn what_is_written_has_its_lowest_byte_first() {
+        let mut debugger = saying(&[&framed("OK")]);
+        debugger.write(0x1000, 0x0102).unwrap();
+        assert!(debugger.connection.asked.starts_with(b"+$M1000,8:0201000000000000#"));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::meeting::{self, Meeting};
 use crate::memory::Memory;
 use crate::timed::Timed;
 use crate::{Step, Trace};
-use iced_x86::{Decoder, DecoderOptions, Instruction};
+use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction};
 use std::io::{Read, Write};
 use table::{Entry, Operation, Table};
 
@@ -46,13 +46,15 @@ pub(crate) struct Follower<C> {
     memory: Memory,
     followed: Followed,
     awaited: Option<Awaited>,
+    /// Whether the row that was awaited last was followed.
+    has_followed: bool,
 }
 
 impl<C: Read + Write> Follower<C> {
     /// Over this connection to a guest that is stopped before its first instruction.
     pub fn new(connection: C) -> Follower<C> {
         let (debugger, memory) = (Debugger::new(connection), Memory::default());
-        Follower { debugger, memory, followed: Followed::default(), awaited: None }
+        Follower { debugger, memory, followed: Followed::default(), awaited: None, has_followed: false }
     }
 
     /// From the guest's first instruction until it says that nothing more is to be followed. What was followed before an error is kept.
@@ -74,6 +76,7 @@ impl<C: Read + Write> Follower<C> {
                     match Meeting::of(at.first_arguments()).filter(|_| at.rip == meeting::PAGE) {
                         Some(Meeting::Row(entry, operation)) => self.await_row((entry, operation))?,
                         Some(Meeting::Interrupt(address)) => self.interrupt(address)?,
+                        Some(Meeting::Count) => self.answer()?,
                         Some(Meeting::Over) => return self.debugger.remove(meeting::PAGE),
                         // A stop for nothing that is known here.
                         None => {}
@@ -84,7 +87,17 @@ impl<C: Read + Write> Follower<C> {
         }
     }
 
+    /// How many instructions the use was that was followed last; a row that is followed again is followed anew.
+    fn answer(&mut self) -> Result<(), Error> {
+        let last = self.followed.traces.last().filter(|_| self.has_followed);
+        let count = last.map_or(0, |trace| trace.steps.len().saturating_sub(trace.control));
+        self.debugger.write(meeting::ANSWER, count as u64)
+    }
+
     fn await_row(&mut self, row: (u16, u16)) -> Result<(), Error> {
+        self.has_followed = false;
+        self.followed.traces.retain(|trace| (trace.entry, trace.operation) != row);
+        self.followed.unfollowed.retain(|(known, _)| *known != row);
         match timed(row) {
             Ok((entry, timed)) => {
                 self.debugger.insert(timed.begin)?;
@@ -117,7 +130,10 @@ impl<C: Read + Write> Follower<C> {
         self.memory.forget();
         let is_end = |at: &Registers| at.rip == end && at.ring() == 3 && is_long(at) == is_wide;
         match self.steps(at, is_end)? {
-            Ok(steps) => self.followed.traces.push(trimmed(&awaited, steps)),
+            Ok(steps) => {
+                self.followed.traces.push(trimmed(&awaited, steps));
+                self.has_followed = true;
+            }
             Err(why) => self.followed.unfollowed.push((awaited.row, why)),
         }
         Ok(())
@@ -158,10 +174,7 @@ impl<C: Read + Write> Follower<C> {
                 return Ok(Err(format!("its use did not end within {MOST} instructions")));
             }
             let (ring, long) = (at.ring(), is_long(&at));
-            let Some(bytes) = self.memory.instruction(&mut self.debugger, at.rip, ring, long)? else {
-                let why = format!("QEMU executes something at {:#x} that it cannot read there", at.rip);
-                return Ok(Err(why));
-            };
+            let bytes = self.memory.instruction(&mut self.debugger, at.rip, ring, long)?;
             steps.push(Step { address: at.rip, ring, long, bytes });
             self.debugger.step()?;
             at = self.debugger.registers()?;
@@ -185,17 +198,58 @@ fn timed((entry, operation): (u16, u16)) -> Result<(&'static Entry, Timed), Stri
     }
 }
 
-/// What is the entry's own.
+/// What is the entry's own. An instruction that faults is begun but not executed, and QEMU does not count it; one whose purpose is the
+/// exception is.
 fn trimmed(awaited: &Awaited, mut steps: Vec<Step>) -> Trace {
     let executed: Vec<Instruction> = steps.iter().map(decoded).collect();
     let (own, control) = awaited.timed.own(&executed);
+    let of_own = executed.get(own.clone()).unwrap_or_default();
     steps.truncate(own.end);
     steps.drain(..own.start);
+    let enters = |pair: &&[Step]| pair[0].ring == 3 && pair[1].ring == 0;
+    let faults = steps.windows(2).zip(of_own).filter(|(pair, begun)| enters(pair) && faulted(begun)).count();
     let (entry, operation) = awaited.row;
-    Trace { entry, operation, steps, control }
+    Trace { entry, operation, steps, control: control + faults }
 }
 
+/// Whether an instruction that the kernel was entered by has faulted. Where there are no bytes, it could not even be fetched.
+fn faulted(begun: &Instruction) -> bool {
+    let is_made_to = begun.flow_control() != FlowControl::Next || begun.code() == Code::INVALID;
+    begun.len() == 0 || !is_made_to
+}
+
+/// Of bytes that are none, an instruction without length.
 fn decoded(step: &Step) -> Instruction {
     let bits = if step.long { 64 } else { 32 };
-    Decoder::with_ip(bits, &step.bytes, step.address, DecoderOptions::NONE).decode()
+    let mut decoder = Decoder::with_ip(bits, &step.bytes, step.address, DecoderOptions::NONE);
+    if step.bytes.is_empty() { Instruction::default() } else { decoder.decode() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(ring: u8, bytes: &[u8]) -> Step {
+        Step { address: 0x1000, ring, long: true, bytes: bytes.to_vec() }
+    }
+
+    /// How many of these instructions the count has, each of which enters the kernel.
+    fn counted(bytes: &[u8]) -> usize {
+        let timed = Timed { begin: 0, end: 0, control: Vec::new() };
+        let awaited = Awaited { row: (1, 2), bits: 64, timed, passed: 0 };
+        let trace = trimmed(&awaited, vec![step(3, bytes), step(0, &[0x90])]);
+        assert_eq!((trace.entry, trace.operation, trace.steps.len()), (1, 2, 2));
+        trace.steps.len() - trace.control
+    }
+
+    #[test]
+    fn an_instruction_that_faults_is_not_counted() {
+        let (load, divide, nothing) = ([0x8a, 0x07], [0xf7, 0xf1], []);
+        assert_eq!([counted(&load), counted(&divide), counted(&nothing)], [1, 1, 1]);
+        let (syscall, int80, ud2, int3, lock_nop) =
+            ([0x0f, 5], [0xcd, 0x80], [0x0f, 0x0b], [0xcc], [0xf0, 0x90]);
+        for bytes in [&syscall[..], &int80, &ud2, &int3, &lock_nop] {
+            assert_eq!(counted(bytes), 2, "{bytes:x?}");
+        }
+    }
 }

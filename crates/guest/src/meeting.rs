@@ -7,6 +7,9 @@ pub const PAGE: u64 = 0x1000_0000_0000;
 /// What is there: `ret`.
 pub const CODE: u8 = 0xc3;
 
+/// Where whoever follows writes its answer, eight bytes in a page of its own.
+pub const ANSWER: u64 = PAGE + 4096;
+
 /// What a meeting is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meeting {
@@ -14,6 +17,8 @@ pub enum Meeting {
     Row(u16, u16),
     /// The program will now loop in ring 3, so that the next interrupt at this address of the kernel interrupts it there.
     Interrupt(u64),
+    /// The answer is to be how many instructions the last row's use was, without what its control has; 0 where it was not followed.
+    Count,
     /// Nothing more is to be followed.
     Over,
 }
@@ -21,13 +26,15 @@ pub enum Meeting {
 impl Meeting {
     const ROW: u64 = 1;
     const INTERRUPT: u64 = 2;
-    const OVER: u64 = 3;
+    const COUNT: u64 = 3;
+    const OVER: u64 = 4;
 
     /// The arguments of the call.
     pub fn arguments(self) -> [u64; 2] {
         match self {
             Meeting::Row(entry, operation) => [Meeting::ROW, u64::from(entry) << 16 | u64::from(operation)],
             Meeting::Interrupt(address) => [Meeting::INTERRUPT, address],
+            Meeting::Count => [Meeting::COUNT, 0],
             Meeting::Over => [Meeting::OVER, 0],
         }
     }
@@ -40,6 +47,7 @@ impl Meeting {
                 Some(Meeting::Row(entry, about as u16))
             }
             Meeting::INTERRUPT => Some(Meeting::Interrupt(about)),
+            Meeting::COUNT => Some(Meeting::Count),
             Meeting::OVER => Some(Meeting::Over),
             _ => None,
         }
@@ -52,10 +60,16 @@ mod tests {
 
     #[test]
     fn a_meeting_is_what_its_arguments_say() {
-        for meeting in [Meeting::Row(0, 7), Meeting::Row(u16::MAX, 1), Meeting::Interrupt(5), Meeting::Over] {
+        for meeting in [
+            Meeting::Row(0, 7),
+            Meeting::Row(u16::MAX, 1),
+            Meeting::Interrupt(5),
+            Meeting::Count,
+            Meeting::Over,
+        ] {
             assert_eq!(Meeting::of(meeting.arguments()), Some(meeting));
         }
-        assert_eq!(Meeting::of([4, 0]), None);
+        assert_eq!(Meeting::of([5, 0]), None);
         assert_eq!(Meeting::of([1, 1 << 32]), None);
     }
 }

@@ -24,15 +24,15 @@ impl Memory {
         self.blocks.clear();
     }
 
-    /// The bytes of the instruction at this address; none if they cannot be read. Bytes that are no instruction are as long as the longest,
-    /// or end where memory does: what they do is to fault.
+    /// The bytes of the instruction at this address. They are none where there is no memory, and as long as the longest instruction, or
+    /// as memory is there, where they are no instruction: what is executed then is a fault.
     pub fn instruction<C: Read + Write>(
         &mut self,
         debugger: &mut Debugger<C>,
         address: u64,
         ring: u8,
         long: bool,
-    ) -> Result<Option<Vec<u8>>, Error> {
+    ) -> Result<Vec<u8>, Error> {
         let mut bytes = self.from(debugger, address, ring)?;
         let left = LONGEST.saturating_sub(bytes.len());
         if left > 0 && !bytes.is_empty() {
@@ -45,7 +45,7 @@ impl Memory {
         if decoder.last_error() == DecoderError::None {
             bytes.truncate(length);
         }
-        Ok((!bytes.is_empty()).then_some(bytes))
+        Ok(bytes)
     }
 
     /// What its block has from this address on.
