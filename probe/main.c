@@ -12,30 +12,32 @@
 #include "lab.h"
 #include "probe.h"
 
-#define ROW(id_, symbol_, kind_, abi_, preserved_)                                                           \
+#define ROW(id_, symbol_, kind_, abi_, preserved_) {id_, kind_, abi_, preserved_},
+static const struct entry entries[] = {ENTRIES(ROW)};
+#undef ROW
+
+#define ROW(id_, symbol_, calls_)                                                                            \
 	void symbol_##_timed(struct sample *, unsigned long);                                                \
 	void symbol_##_among(struct sample *, unsigned long);                                                \
 	void symbol_##_burst(struct sample *);                                                               \
 	void symbol_##_loop(struct sample *, unsigned long);                                                 \
 	void symbol_##_checked(void);
-ENTRIES(ROW)
+ROUTINES(ROW)
 #undef ROW
 
-#define ROW(id_, symbol_, kind_, abi_, preserved_)                                                           \
+#define ROW(id_, symbol_, calls_)                                                                            \
 	{id_,                                                                                                \
-	 kind_,                                                                                              \
-	 abi_,                                                                                               \
-	 preserved_,                                                                                         \
+	 calls_,                                                                                             \
 	 symbol_##_timed,                                                                                    \
 	 symbol_##_among,                                                                                    \
 	 symbol_##_burst,                                                                                    \
 	 symbol_##_loop,                                                                                     \
 	 symbol_##_checked},
-static const struct entry entries[] = {ENTRIES(ROW)};
+static const struct routines routines[] = {ROUTINES(ROW)};
 #undef ROW
 
-#define ROW(id_, x86_64_, i386_, function_, clock_, offset_)                                                 \
-	{id_, x86_64_, i386_, function_, clock_, offset_},
+#define ROW(id_, x86_64_, i386_, function_, clock_, offset_, calls_)                                         \
+	{id_, x86_64_, i386_, function_, clock_, offset_, calls_},
 static const struct operation operations[] = {OPERATIONS(ROW)};
 #undef ROW
 
@@ -90,6 +92,12 @@ static void parse_row(struct request *request, char **argv)
 	if (!request->entry)
 		refuse_request(REQUEST_ENTRY);
 	if (!request->operation)
+		refuse_request(REQUEST_OPERATION);
+	for (unsigned i = 0; i < COUNT(routines); i++)
+		if (routines[i].entry == entry && routines[i].calls == request->operation->calls)
+			request->routines = &routines[i];
+	/* The entry serves no operation of so many calls. */
+	if (!request->routines)
 		refuse_request(REQUEST_OPERATION);
 	request->parent = parse(argv, REQUEST_PARENT, ~0ul);
 	request->cpu = parse(argv, REQUEST_CPU, ~0ul);
@@ -152,7 +160,7 @@ static void take_order(void)
 static unsigned long sample(const struct request *request)
 {
 	void (*const timed)(struct sample *, unsigned long) =
-	    has_footprint(request) ? request->entry->among : request->entry->timed;
+	    has_footprint(request) ? request->routines->among : request->routines->timed;
 	unsigned long block = 0;
 
 	/* Touches the buffer's pages before anything is timed; then uses the entry, for the caches. */
@@ -184,7 +192,7 @@ static unsigned long burst(const struct request *request)
 
 	while (taken < request->bursts && (!taken || tsc() - start < request->ticks >> 2)) {
 		target_refresh(request);
-		request->entry->burst(&bursts[taken++]);
+		request->routines->burst(&bursts[taken++]);
 	}
 	return taken;
 }

@@ -4,7 +4,8 @@
  */
 #include "probe.h"
 
-#define FUNCTIONS(ROW) ROW(getppid) ROW(gettimeofday) ROW(clock_gettime) ROW(time) ROW(getcpu) ROW(getrandom)
+#define FUNCTIONS(ROW) ROW(getppid) ROW(gettimeofday) ROW(clock_gettime) ROW(time) ROW(getcpu) ROW(getrandom) \
+	ROW(dup) ROW(close) ROW(getpid) ROW(getuid) ROW(umask)
 
 #define ROW(name_) __attribute__((weak)) extern void name_(void);
 FUNCTIONS(ROW)

@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+mod anatomy;
 mod arrange;
 mod ascii;
 mod bar;
@@ -24,6 +25,7 @@ mod json;
 mod lab;
 mod line;
 mod list;
+mod loops;
 mod machine;
 mod markdown;
 mod page;
@@ -35,6 +37,7 @@ mod summary;
 mod text;
 mod verdicts;
 
+pub use anatomy::{AnatomyFormat, anatomy, anatomy_parts};
 pub use ascii::ascii;
 pub use bill::{BillFormat, bill};
 pub use compare::{CompareFormat, answer, comparison, refusal};
