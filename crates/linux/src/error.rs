@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// A file, and why it is of no use.
 #[derive(Debug, thiserror::Error)]
-#[error("{}: {why}", .file.display().to_string().escape_debug())]
+#[error("{}: {why}", plain(&.file.display().to_string()))]
 pub struct Error {
     /// The file or folder.
     pub file: PathBuf,
@@ -68,5 +68,25 @@ fn words(error: &io::Error) -> String {
             let text = error.to_string();
             text.split(" (os error").next().unwrap_or_default().into()
         }
+    }
+}
+
+/// A text in which characters that would steer a terminal are escaped.
+pub(crate) fn plain(text: &str) -> String {
+    let escaped = |c: char| match c {
+        '\'' | '"' | '\\' => c.to_string(),
+        _ => c.escape_debug().to_string(),
+    };
+    text.chars().map(escaped).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_name_cannot_steer_a_terminal() {
+        let error = Why::NotAFile.of(Path::new("it's \u{1b}[2J\u{202e}ä"));
+        assert_eq!(error.to_string(), r"it's \u{1b}[2J\u{202e}ä: it is not a file");
     }
 }

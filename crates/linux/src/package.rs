@@ -1,5 +1,6 @@
 //! A kernel in a Debian package, which need not be installed.
 
+use crate::error::plain;
 use crate::files::{self, CONFIG_LIMIT, LIMIT};
 use crate::{Why, unpack};
 use std::io::{self, Read};
@@ -87,5 +88,5 @@ fn data(bytes: &[u8]) -> Result<Box<dyn Read + '_>, Why> {
 }
 
 fn damaged(error: io::Error) -> Why {
-    Why::Damaged(format!("its files do not unpack ({})", error.to_string().escape_debug()))
+    Why::Damaged(format!("its files do not unpack ({})", plain(&error.to_string())))
 }
