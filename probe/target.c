@@ -83,6 +83,15 @@ static void need_x32(void)
 		emit_refusal(OUTCOME_REFUSED, CAUSE_ERRNO, (uint64_t)-result, 0, 0, 0);
 }
 
+static unsigned long need_process_maker(const struct request *request)
+{
+	const unsigned long function = process_maker(request);
+
+	if (!function)
+		emit_refusal(OUTCOME_UNSUPPORTED, CAUSE_NO_SYMBOL, 0, 0, 0, 0);
+	return function;
+}
+
 static void prepare_libc(const struct operation *operation)
 {
 	for (unsigned call = 0; call < operation->calls; call++) {
@@ -170,6 +179,10 @@ void target_prepare(const struct request *request)
 	case ENTRY_CALL:
 		invocations[0].target = (unsigned long)empty_function;
 		break;
+	case ENTRY_SYSCALL_X86_64:
+		if (operation->id == OPERATION_UNIXBENCH_EXEC)
+			invocations[0].target = need_process_maker(request);
+		break;
 	case ENTRY_SYSCALL_X32:
 		need_x32();
 		break;
@@ -182,7 +195,10 @@ void target_prepare(const struct request *request)
 			prepare_vdso_getrandom();
 		break;
 	case ENTRY_LIBC:
-		prepare_libc(operation);
+		if (operation->id == OPERATION_UNIXBENCH_EXEC)
+			invocations[0].target = need_process_maker(request);
+		else
+			prepare_libc(operation);
 		break;
 	case ENTRY_UD:
 	case ENTRY_LOCK_NOP:

@@ -5,7 +5,8 @@
 #include "probe.h"
 
 #define FUNCTIONS(ROW) ROW(getppid) ROW(gettimeofday) ROW(clock_gettime) ROW(time) ROW(getcpu) ROW(getrandom) \
-	ROW(dup) ROW(close) ROW(getpid) ROW(getuid) ROW(umask)
+	ROW(dup) ROW(close) ROW(getpid) ROW(getuid) ROW(umask) \
+	ROW(fork) ROW(execv) ROW(waitpid)
 
 #define ROW(name_) __attribute__((weak)) extern void name_(void);
 FUNCTIONS(ROW)
