@@ -259,7 +259,8 @@ static int perf_clock_is_right(const struct request *request, uint64_t *gone, ui
 {
 	const uint64_t start = reference_time(CLOCK_MONOTONIC_RAW);
 	request->routines->checked();
-	const uint64_t started = reference_time(CLOCK_MONOTONIC_RAW), first = registers_after[0][REGISTER_RAX];
+	const uint64_t started = reference_time(CLOCK_MONOTONIC_RAW),
+		       first = registers_after[0][REGISTER_RAX];
 
 	while (reference_time(CLOCK_MONOTONIC_RAW) - started < SPIN)
 		;

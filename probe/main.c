@@ -26,13 +26,7 @@ ROUTINES(ROW)
 #undef ROW
 
 #define ROW(id_, symbol_, calls_)                                                                            \
-	{id_,                                                                                                \
-	 calls_,                                                                                             \
-	 symbol_##_timed,                                                                                    \
-	 symbol_##_among,                                                                                    \
-	 symbol_##_burst,                                                                                    \
-	 symbol_##_loop,                                                                                     \
-	 symbol_##_checked},
+	{id_, calls_, symbol_##_timed, symbol_##_among, symbol_##_burst, symbol_##_loop, symbol_##_checked},
 static const struct routines routines[] = {ROUTINES(ROW)};
 #undef ROW
 

@@ -66,11 +66,13 @@ static void prepare_vdso_getrandom(void)
 	struct {
 		uint32_t size, protection, flags, reserved[13];
 	} parameters = {0};
-	int (*function)(void *, unsigned long, unsigned, void *, unsigned long) = (void *)invocations[0].target;
+	int (*function)(void *, unsigned long, unsigned, void *, unsigned long) =
+	    (void *)invocations[0].target;
 
 	if (function(0, 0, 0, &parameters, ~0ul) != 0)
 		emit_refusal(OUTCOME_UNSUPPORTED, CAUSE_NO_SYMBOL, 0, 0, 0, 0);
-	invocations[0].args[3] = need_map(parameters.size, (long)parameters.protection, (long)parameters.flags);
+	invocations[0].args[3] =
+	    need_map(parameters.size, (long)parameters.protection, (long)parameters.flags);
 	invocations[0].args[4] = parameters.size;
 }
 
