@@ -68,6 +68,9 @@ esac
 # Runs of each simulated case that holds the statistics; the inner loop takes 16.
 export KENTRY_SIMULATED_RUNS=${KENTRY_SIMULATED_RUNS-2000}
 
+# What needs them says so itself where they cannot be had.
+scripts/kernels.sh >/dev/null || true
+
 step "format and lint" scripts/lint.sh
 step "unit and integration tests" cargo test --locked --workspace --no-fail-fast
 step "release build" cargo build --release --locked

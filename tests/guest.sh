@@ -4,19 +4,6 @@
 set -uo pipefail
 . "$(dirname "$0")/check.sh"
 
-cache=$root/target/guest
-mkdir -p "$cache"
-
-# Debian's kernel image, unpacked and not installed.
-fetch_kernel() {
-	[ -s "$cache/vmlinuz" ] && return
-	local package
-	package=$(apt-cache depends linux-image-amd64 2>/dev/null | awk '/Depends: linux-image/ {print $2; exit}')
-	[ -n "$package" ] || return 1
-	(cd "$work" && apt-get download -qq "$package" >/dev/null 2>&1 && dpkg-deb -x "$package"_*.deb unpacked) || return 1
-	cp "$work"/unpacked/boot/vmlinuz-* "$cache/vmlinuz"
-}
-
 build_image() {
 	"${CC:-cc}" -O1 -static -Wall -Werror "$root/tests/guest-init.c" -o "$work/init" || return 1
 	cp "$kentry" "$work/kentry"
@@ -26,7 +13,7 @@ build_image() {
 # boot CPU PARAMETERS: one sweep over all rows, as JSON
 boot() {
 	timeout 240 qemu-system-x86_64 -M pc -m 512 -nodefaults -no-user-config -display none -serial stdio -no-reboot \
-		-accel tcg -cpu "$1" -kernel "$cache/vmlinuz" -initrd "$work/image.gz" \
+		-accel tcg -cpu "$1" -kernel "$kernel" -initrd "$work/image.gz" \
 		-append "console=ttyS0 quiet panic=-1 rdinit=/init $2 -- --budget 0.1 --strict-budget --format json" </dev/null |
 		tr -d '\r' | sed -n '/^{/,/^}/p; /^kentry ended/p'
 }
@@ -34,7 +21,7 @@ boot() {
 for tool in qemu-system-x86_64 cpio dpkg-deb; do
 	command -v $tool >/dev/null || { skip "guests" "no $tool"; finish; }
 done
-fetch_kernel || { skip "guests" "Debian's linux-image-amd64 cannot be had here"; finish; }
+kernel=$("$root/scripts/kernels.sh" generic 2>"$err") || { skip "guests" "$(tail -n 1 "$err")"; finish; }
 build_image || exit 1
 
 run_guest() {

@@ -46,26 +46,32 @@ impl Kernel {
             Why::Unreadable(error) if error.kind() == std::io::ErrorKind::PermissionDenied => Why::RootOnly,
             other => other,
         })?;
-        let (bytes, packed) = match package::is_package(&bytes) {
-            true => package::kernel(&bytes)?,
-            false => (bytes, None),
-        };
         let mut kernel = Self::parse(bytes)?;
         kernel.file = file.to_path_buf();
         if kernel.config.is_empty() {
-            kernel.config = match packed {
-                Some(text) => config::lines(&text),
-                None => config::of_release(&kernel.release, file, root),
-            };
+            kernel.config = config::of_release(&kernel.release, file, root);
         }
         Ok(kernel)
     }
 
-    /// The kernel that these bytes are: of a bzImage, or of an ELF file as it is or compressed. Nothing else is looked at.
+    /// The kernel in the bytes of a file. Nothing else is looked at.
     ///
     /// # Errors
-    /// If they are no kernel for x86-64, or one that cannot be booted.
+    /// If there is no kernel for x86-64 in them, or one that cannot be booted.
     pub fn parse(bytes: Vec<u8>) -> Result<Self, Why> {
+        if !package::is_package(&bytes) {
+            return Self::of_image(bytes);
+        }
+        let (bytes, config) = package::kernel(&bytes)?;
+        let mut kernel = Self::of_image(bytes)?;
+        if let Some(text) = config.filter(|_| kernel.config.is_empty()) {
+            kernel.config = config::lines(&text);
+        }
+        Ok(kernel)
+    }
+
+    /// The kernel that these bytes are: of a bzImage, or of an ELF file as it is or compressed.
+    fn of_image(bytes: Vec<u8>) -> Result<Self, Why> {
         if is_setup(&bytes) {
             let setup = Setup::parse(&bytes)?;
             let image = setup.kernel()?;

@@ -1,7 +1,7 @@
 //! The rows of one configuration, from what its boots wrote.
 
+use super::machine::Ended;
 use crate::TableRow;
-use ::guest::Trace;
 use document::{Counter, Document, Outcome, Rings, Row, Samples, Timing};
 use stats::{Cost, Counts, Distribution, Instructions};
 use std::collections::BTreeMap;
@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 pub struct Answered<'b> {
     /// What it wrote.
     pub document: Document,
-    /// The paths that were followed.
-    pub traces: &'b [Trace],
+    /// What else there is of it: the paths that were followed.
+    pub ended: &'b Ended,
     /// When it began, in milliseconds of the measurement.
     pub at_ms: f64,
 }
@@ -32,7 +32,7 @@ pub fn rows(
         };
         row.configuration = configuration.clone();
         if counter == Counter::Instructions {
-            tell_rings(&mut row, boots.iter().flat_map(|boot| boot.traces), wanted);
+            tell_rings(&mut row, boots.iter().map(|boot| boot.ended), wanted);
         }
         row
     };
@@ -180,9 +180,17 @@ fn mode(estimates: &[Instructions]) -> f64 {
 }
 
 /// Tells the rings apart by the path that was followed, if that has as many instructions as were counted.
-fn tell_rings<'t>(row: &mut Row, mut traces: impl Iterator<Item = &'t Trace>, (entry, operation): &TableRow) {
+fn tell_rings<'e>(
+    row: &mut Row,
+    boots: impl Iterator<Item = &'e Ended> + Clone,
+    (entry, operation): &TableRow,
+) {
     let Some(cost) = row.instructions else { return };
-    let Some(trace) = traces.find(|trace| (trace.entry, trace.operation) == (entry.id, operation.id)) else {
+    let id = (entry.id, operation.id);
+    let mut traces = boots.clone().flat_map(|boot| &boot.traces);
+    let Some(trace) = traces.find(|trace| (trace.entry, trace.operation) == id) else {
+        let mut why = boots.flat_map(|boot| &boot.unfollowed).filter(|(of, _)| *of == id);
+        row.remarks.extend(why.next().map(|(_, why)| format!("its rings are not told apart: {why}")));
         return;
     };
     let in_kernel = trace.steps.iter().filter(|step| step.ring == 0).count() as f64;
@@ -191,7 +199,7 @@ fn tell_rings<'t>(row: &mut Row, mut traces: impl Iterator<Item = &'t Trace>, (e
         row.rings = Some(Rings { ring0: Instructions(in_kernel), ring3: Instructions(outside) });
     } else {
         row.remarks.push(format!(
-            "one use was followed, and had {} instructions: its rings are not told apart",
+            "its rings are not told apart: the use that was followed had {} instructions",
             in_kernel + outside
         ));
     }
@@ -200,7 +208,7 @@ fn tell_rings<'t>(row: &mut Row, mut traces: impl Iterator<Item = &'t Trace>, (e
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ::guest::Step;
+    use ::guest::{Step, Trace};
     use table::Table;
 
     fn wanted() -> TableRow<'static> {
@@ -274,7 +282,8 @@ mod tests {
     fn rings_are_told_apart_only_where_the_path_is_as_long_as_the_count() {
         let with = |trace: Trace| {
             let mut row = found(398.0, 398.0);
-            tell_rings(&mut row, [&trace].into_iter(), &wanted());
+            let boot = Ended { traces: vec![trace], ..Ended::default() };
+            tell_rings(&mut row, [&boot].into_iter(), &wanted());
             row
         };
         let row = with(trace(396, 3, 1));
@@ -283,5 +292,10 @@ mod tests {
         assert_eq!(other.rings, None);
         assert!(other.remarks[0].contains("had 402 instructions"), "{:?}", other.remarks);
         assert_eq!(with(Trace::default()).rings, None, "another row's");
+        let id = (wanted().0.id, wanted().1.id);
+        let boot = Ended { unfollowed: vec![(id, "it never came".into())], ..Ended::default() };
+        let mut row = found(398.0, 398.0);
+        tell_rings(&mut row, [&boot].into_iter(), &wanted());
+        assert_eq!((row.rings, row.remarks.len()), (None, 1));
     }
 }

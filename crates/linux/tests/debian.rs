@@ -1,0 +1,97 @@
+//! Debian's kernels, as far as `scripts/kernels.sh` has fetched them.
+#![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
+
+use linux::{Kernel, Load, SiteKind, find};
+use object::LittleEndian as LE;
+use object::elf::FileHeader64;
+use object::read::elf::{FileHeader, ProgramHeader};
+use std::path::{Path, PathBuf};
+
+/// Features, as `arch/x86/include/asm/cpufeatures.h` numbers them.
+const PTI: u16 = 7 * 32 + 11;
+const SMAP: u16 = 9 * 32 + 20;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/guest")
+}
+
+fn kernels() -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder()).into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_kernel = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().starts_with("vmlinuz-");
+    entries.filter(is_kernel).collect()
+}
+
+fn bytes_at(kernel: &Kernel, address: u64, length: u64) -> &[u8] {
+    let header = FileHeader64::<LE>::parse(&*kernel.bytes).unwrap();
+    let segments = header.program_headers(LE, &*kernel.bytes).unwrap();
+    segments.iter().find_map(|segment| segment.data_range(LE, &*kernel.bytes, address, length).ok()?).unwrap()
+}
+
+fn has(bytes: &[u8], part: &[u8]) -> bool {
+    bytes.windows(part.len()).any(|window| window == part)
+}
+
+#[test]
+fn debians_kernels_are_read_whole() {
+    let files = kernels();
+    if files.is_empty() {
+        return println!(
+            "skipped debians_kernels_are_read_whole: no kernels here (scripts/kernels.sh fetches them)"
+        );
+    }
+    for file in files {
+        let kernel = Kernel::read(&file).unwrap();
+        assert_eq!(file.file_name().unwrap().to_str().unwrap(), format!("vmlinuz-{}", kernel.release));
+        assert!(
+            kernel.banner.starts_with(&format!("Linux version {} (", kernel.release)),
+            "{}",
+            kernel.banner
+        );
+        assert_eq!(kernel.load, Load::Direct);
+        assert_eq!(kernel.option("PVH"), Some("y"));
+        makes_sense(&kernel);
+    }
+}
+
+/// What boot patches is what is known to be patched so: user memory is opened and closed by STAC and CLAC, a jump
+/// leads around isolation, and returns are jumps or returns.
+fn makes_sense(kernel: &Kernel) {
+    let of = |feature| {
+        kernel.alternatives.iter().filter(move |found| found.feature == feature && !found.when_absent)
+    };
+    assert!(of(SMAP).count() > 100 && of(PTI).count() > 5);
+    // (or a jump around that is removed)
+    for found in of(SMAP).filter(|found| !found.replacement.is_empty()) {
+        assert!(
+            has(&found.replacement, &[0x0f, 0x01, 0xca]) || has(&found.replacement, &[0x0f, 0x01, 0xcb]),
+            "{found:x?}"
+        );
+    }
+    let jumps = |address| matches!(bytes_at(kernel, address, 1)[0], 0xe9 | 0xeb);
+    assert!(
+        of(PTI).any(|found| found.replacement.is_empty() && jumps(found.address)),
+        "nothing jumps over isolation"
+    );
+    let returns = kernel.sites.iter().filter(|site| site.kind == SiteKind::Return);
+    for site in returns.clone() {
+        let first = bytes_at(kernel, site.address, 1)[0];
+        assert!(matches!(first, 0xe9 | 0xeb | 0xc3 | 0x0f | 0x2e), "{:x}: {first:x}", site.address);
+    }
+    assert!(returns.count() > 10_000);
+}
+
+#[test]
+fn the_newest_of_them_is_found() {
+    let Some(newest) = kernels().into_iter().find(|file| file.to_str().unwrap().contains("-6.12.")) else {
+        return println!(
+            "skipped the_newest_of_them_is_found: no kernels here (scripts/kernels.sh fetches them)"
+        );
+    };
+    let found = find(folder().to_str().unwrap(), Path::new("/")).unwrap();
+    assert!(
+        found.to_str().unwrap().contains("vmlinuz-6.12."),
+        "{} and not {}",
+        found.display(),
+        newest.display()
+    );
+}

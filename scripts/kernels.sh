@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# Puts kernels of Debian's packages into target/guest/, without installing them: vmlinuz-RELEASE with its config-RELEASE beside
+# it. Prints the paths of the kernels, in the order asked for; what is there already is not fetched again.
+#
+#	scripts/kernels.sh [cloud] [generic] [history]		without a word: all of them
+#
+#	cloud	the newest 6.1 for cloud machines
+#	generic	the newest 6.1 for any machine
+#	history	three 6.12 for cloud machines: the newest, the oldest, and one between
+#
+# Ends with 77 when not one kernel of a kind can be had here; the last line on stderr says why.
+set -euo pipefail
+
+folder=$(cd "$(dirname "$0")/.." && pwd)/target/guest
+
+main() {
+	local kind
+	[ $# -gt 0 ] || set -- cloud generic history
+	mkdir -p "$folder"
+	work=$(mktemp -d "$folder/fetch.XXXXXX")
+	trap 'rm -rf "$work"' EXIT
+	for kind; do
+		case $kind in
+		cloud) have 1 "6.1 cloud" $(newest_first '6\.1\.[0-9]+-[0-9]+-cloud-amd64') ;;
+		generic) have 1 "6.1 generic" $(newest_first '6\.1\.[0-9]+-[0-9]+-amd64') ;;
+		history) have 3 "6.12 cloud" $(newest_first '6\.12\.[0-9]+([+-][a-z0-9]+)*-cloud-amd64' | spread) ;;
+		*)
+			echo "usage: scripts/kernels.sh [cloud] [generic] [history]" >&2
+			exit 2
+			;;
+		esac
+	done
+}
+
+# Releases of this form that apt knows a package of, and those that were fetched before.
+newest_first() {
+	{
+		apt-cache pkgnames linux-image- 2>/dev/null | sed -n 's/^linux-image-//; s/-unsigned$//; p'
+		find "$folder" -name 'vmlinuz-*' -printf '%f\n' | sed 's/^vmlinuz-//'
+	} | grep -xE -- "$1" | sort -ruV || true
+}
+
+# The first line, the last, the one between, and then the others.
+spread() {
+	awk '{ line[NR] = $0 }
+		END {
+			if (NR) { order[1] = 1; order[2] = NR; order[3] = int((NR + 1) / 2) }
+			for (i = 1; i <= 3; i++) if (order[i] && !seen[order[i]]++) print line[order[i]]
+			for (i = 1; i <= NR; i++) if (!seen[i]++) print line[i]
+		}'
+}
+
+# have COUNT KIND RELEASE...: so many of these kernels, the first that can be had.
+have() {
+	local left=$1 kind=$2 release found=
+	shift 2
+	if [ $# = 0 ]; then
+		echo "kernels.sh: apt knows no package of a $kind kernel here (on Debian, after apt-get update, it does)" >&2
+		exit 77
+	fi
+	for release; do
+		[ "$left" -gt 0 ] || return 0
+		[ -s "$folder/vmlinuz-$release" ] || fetch "$release" || continue
+		echo "$folder/vmlinuz-$release"
+		left=$((left - 1)) found=yes
+	done
+	if [ -z "$found" ]; then
+		echo "kernels.sh: not one package of a $kind kernel can be downloaded and unpacked here" >&2
+		exit 77
+	fi
+}
+
+# A package's kernel is the same with and without a signature, but archives do not keep both for long.
+fetch() {
+	local release=$1 package
+	for package in "linux-image-$release" "linux-image-$release-unsigned"; do
+		# What says that all is there comes last.
+		(
+			cd "$work" && rm -rf -- * && apt-get download -qq "$package" >/dev/null 2>&1 &&
+				dpkg-deb --fsys-tarfile "$package"_*.deb | tar -x "./boot/vmlinuz-$release" "./boot/config-$release" &&
+				mv "boot/config-$release" "$folder" && mv "boot/vmlinuz-$release" "$folder"
+		) && return 0
+	done
+	return 1
+}
+
+main "$@"
