@@ -1,14 +1,21 @@
-//! Boots a Linux in QEMU with kentry as its first program. Which kernel: `KENTRY_KERNEL` names its file, or it is
-//! `target/guest/vmlinuz*`; without one these tests are skipped.
+//! Boots a Linux in QEMU with kentry as its first program. Which kernel: `KENTRY_KERNEL` names its file, or it is the newest in
+//! `target/guest`; without one these tests are skipped.
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
 use document::{Document, Outcome};
-use guest::{Accelerator, Boot, Booted, Interrupt, Limits, Machine, Work};
+use guest::{Accelerator, Boot, Booted, Exec, Exit, Interrupt, Limits, Machine, Said, Trouble, Work};
 use linux::Kernel;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::LazyLock;
 use std::time::Duration;
 use table::Table;
+
+/// Longer than any of these boots takes, also beside others.
+const LONG: Duration = Duration::from_secs(120);
+
+static PROGRAM: LazyLock<Vec<u8>> =
+    LazyLock::new(|| linux::stripped(&std::fs::read(env!("CARGO_BIN_EXE_kentry")).unwrap()));
 
 /// Says, past the test runner, why something is not tested here; scripts/test.sh counts it.
 fn skipped(why: &str) {
@@ -16,39 +23,39 @@ fn skipped(why: &str) {
     let _ = writeln!(std::io::stderr(), "skipped {}: {why}", thread.name().unwrap_or_default());
 }
 
-/// A kernel's file, and what is needed to boot it; none, with the reason printed, where it is missing.
+/// A kernel; none, and a remark, where it or what boots it is missing.
 fn kernel() -> Option<Kernel> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/guest");
-    let is_kernel = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with("vmlinuz");
-    let found = std::fs::read_dir(folder)
-        .ok()
-        .and_then(|files| files.filter_map(|file| Some(file.ok()?.path())).find(is_kernel));
-    let Some(file) = std::env::var_os("KENTRY_KERNEL").map(PathBuf::from).or(found) else {
-        skipped("no kernel (KENTRY_KERNEL, target/guest/vmlinuz*)");
-        return None;
-    };
-    let machine = Machine::new(Accelerator::Tcg, None);
-    if std::process::Command::new(&machine.program).arg("--version").output().is_err() {
-        skipped("no QEMU");
+    if std::process::Command::new("qemu-system-x86_64").arg("--version").output().is_err() {
+        skipped("there is no qemu-system-x86_64");
         return None;
     }
-    Some(Kernel { bytes: std::fs::read(&file).unwrap(), file, ..Kernel::default() })
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/guest");
+    let word = std::env::var("KENTRY_KERNEL").unwrap_or_else(|_| folder.display().to_string());
+    match linux::find(&word, Path::new("/")) {
+        Ok(file) => Some(Kernel::read(&file).unwrap()),
+        Err(_) => {
+            skipped("no kernels here (scripts/kernels.sh fetches them)");
+            None
+        }
+    }
 }
 
-/// All rows of Linux.
-fn rows() -> Vec<(u16, u16)> {
-    let rows = Table::get().rows(table::Kernel::Linux);
-    rows.map(|(entry, operation)| (entry.id, operation.id)).collect()
+fn limits(time: Duration) -> Limits {
+    Limits { time, output: 64 << 20, interrupt: Interrupt::default() }
 }
 
-/// Boots with these parameters, for so many seconds at most.
-fn boot(kernel: &Kernel, parameters: &str, work: &Work, seconds: u64) -> Booted {
-    let program = std::fs::read(env!("CARGO_BIN_EXE_kentry")).unwrap();
+/// Boots with these parameters, and tells what the guest says.
+fn boot_and_hear(kernel: &Kernel, parameters: &str, work: &Work, time: Duration) -> (Booted, Vec<Said>) {
     let machine = Machine::new(Accelerator::Tcg, None);
-    let boot = Boot { machine: &machine, kernel, parameters, program: &program, archive: &[], work, seed: 7 };
-    let limits =
-        Limits { time: Duration::from_secs(seconds), output: 64 << 20, interrupt: Interrupt::default() };
-    boot.run(&limits, &mut |_| ()).unwrap()
+    let (program, archive) = (&PROGRAM, &[]);
+    let boot = Boot { machine: &machine, kernel, parameters, program, archive, work, seed: 7 };
+    let mut all = Vec::new();
+    let booted = boot.run(&limits(time), &mut |said| all.push(said)).unwrap();
+    (booted, all)
+}
+
+fn boot(kernel: &Kernel, parameters: &str, work: &Work) -> Booted {
+    boot_and_hear(kernel, parameters, work, LONG).0
 }
 
 fn document(booted: &Booted) -> Document {
@@ -56,25 +63,147 @@ fn document(booted: &Booted) -> Document {
     document::load(std::str::from_utf8(booted.document.as_ref().unwrap()).unwrap()).unwrap()
 }
 
+fn id(entry: &str, operation: &str) -> (u16, u16) {
+    let table = Table::get();
+    (table.entry(entry).unwrap().id, table.operation(operation).unwrap().id)
+}
+
 #[test]
 fn every_row_of_a_guest_has_its_outcome_and_a_count_that_boots_agree_on() {
     let Some(kernel) = kernel() else { return };
-    let work = Work { rows: rows(), counts: true, seed: 7, ..Work::default() };
-    let booted = [(); 2].map(|()| boot(&kernel, "mispelled=1 word", &work, 60));
-    assert_eq!(
-        booted[0].hello.as_ref().unwrap().unknown,
-        ["word", "mispelled=1"],
-        "the kernel knows neither"
-    );
+    let rows = Table::get().rows(table::Kernel::Linux);
+    let rows: Vec<_> = rows.map(|(entry, operation)| (entry.id, operation.id)).collect();
+    let work = Work { rows: rows.clone(), counts: true, seed: 7, ..Work::default() };
+    let booted = [(); 2].map(|()| boot(&kernel, "mispelled=1 word", &work));
+    let hello = booted[0].hello.as_ref().unwrap();
+    assert_eq!(hello.unknown, ["word", "mispelled=1"], "the kernel knows neither");
+    assert!(kernel.release.is_empty() || kernel.release == hello.release);
     let [one, other] = booted.each_ref().map(document);
-    assert_eq!(one.results.len(), rows().len());
+    assert_eq!(one.results.len(), rows.len());
     assert_eq!(one.results, other.results);
     assert_eq!((&one.environment, &one.vdso), (&other.environment, &other.vdso));
-    for name in ["syscall-x86_64", "int80-x86_64", "int80-i386", "vdso-x86_64", "page-fault"] {
-        let rows = one.results.iter().filter(|row| row.entry == name);
-        assert!(rows.clone().any(|row| row.outcome == Outcome::Ok), "{name}");
-        let counted =
-            |row: &document::Row| row.instructions.as_ref().is_some_and(|cost| cost.estimate.0 > 1.0);
-        assert!(rows.filter(|row| row.outcome == Outcome::Ok).all(counted), "{name}");
+    for name in ["syscall-x86_64", "vdso-x86_64", "page-fault"] {
+        let ok: Vec<_> =
+            one.results.iter().filter(|row| row.entry == name && row.outcome == Outcome::Ok).collect();
+        let counted = |row: &&document::Row| row.instructions.as_ref().unwrap().estimate.0 > 1.0;
+        assert!(!ok.is_empty() && ok.iter().all(counted), "{name}");
     }
+    let libc = one.results.iter().find(|row| row.entry == "libc").unwrap();
+    assert_eq!(libc.outcome, Outcome::Unsupported);
+    assert!(libc.reason.as_ref().unwrap().contains("there is no C library"), "{:?}", libc.reason);
+}
+
+#[test]
+fn what_is_followed_is_what_is_counted() {
+    let Some(kernel) = kernel() else { return };
+    let rows: Vec<(u16, u16)> = [
+        ("call", "none"),
+        ("syscall-x86_64", "none"),
+        ("syscall-x86_64", "getppid"),
+        ("int80-x86_64", "none"),
+        ("int80-x86_64", "getppid"),
+        ("int80-i386", "getppid"),
+        ("sysenter-i386", "getppid"),
+        ("vdso-x86_64", "getcpu"),
+        ("vdso-i386", "time"),
+        ("rdtsc", "none"),
+        ("page-fault", "minor-fault"),
+        ("div0", "signal"),
+        ("syscall-x32", "getppid"),
+    ]
+    .map(|(entry, operation)| id(entry, operation))
+    .into();
+    let work =
+        Work { rows: rows.clone(), counts: true, follows: true, symbols: true, seed: 7, ..Work::default() };
+    let booted = boot(&kernel, "", &work);
+    let document = document(&booted);
+    assert_eq!(booted.unfollowed, []);
+    let of = |row: &document::Row| (row.entry_id.unwrap(), row.operation_id.unwrap());
+    let ok: Vec<_> = document.results.iter().filter(|row| row.outcome == Outcome::Ok).collect();
+    assert!(ok.len() >= 10, "{:?}", document.results);
+    for row in &ok {
+        let trace = booted.traces.iter().find(|trace| (trace.entry, trace.operation) == of(row)).unwrap();
+        let count = row.instructions.as_ref().unwrap().estimate.0;
+        assert_eq!((trace.steps.len() - trace.control) as f64, count, "{} {}", row.entry, row.operation);
+        assert!(trace.steps.iter().all(|step| !step.bytes.is_empty()), "{} {}", row.entry, row.operation);
+    }
+    assert_eq!(booted.traces.len(), ok.len(), "a row that is not ok is not followed");
+    let trace = |entry, operation| {
+        let row = id(entry, operation);
+        booted.traces.iter().find(|trace| (trace.entry, trace.operation) == row).unwrap()
+    };
+    let getppid = trace("syscall-x86_64", "getppid");
+    let rings: Vec<u8> = getppid.steps.iter().map(|step| step.ring).collect();
+    assert_eq!((rings[0], &getppid.steps[0].bytes), (3, &vec![0x0f, 5]), "syscall");
+    assert!(rings[1..].iter().all(|ring| *ring == 0));
+    let entry = booted.symbols.iter().find(|symbol| symbol.name == "entry_SYSCALL_64").unwrap();
+    assert_eq!(getppid.steps[1].address, entry.address);
+    assert_eq!(getppid.steps.last().unwrap().bytes.last(), Some(&7), "sysret: 48 0f 07");
+    let in_32_bits = trace("int80-i386", "getppid").steps[0].clone();
+    assert_eq!((in_32_bits.ring, in_32_bits.long, in_32_bits.bytes), (3, false, vec![0xcd, 0x80]));
+    let timer =
+        booted.symbols.iter().find(|symbol| symbol.name == "asm_sysvec_apic_timer_interrupt").unwrap();
+    assert_eq!(booted.interrupt.first().unwrap().address, timer.address);
+    assert!(booted.interrupt.len() > 100 && booted.interrupt.iter().all(|step| step.ring == 0));
+}
+
+#[test]
+fn whatever_becomes_of_a_guest_ends_in_words() {
+    let Some(kernel) = kernel() else { return };
+    let work = Work { counts: true, ..Work::default() };
+    let panicked = boot(&kernel, "rdinit=/nonexistent", &work);
+    let Some(Trouble::Panicked { why, console }) = &panicked.trouble else {
+        panic!("{:?} {}", panicked.trouble, panicked.console)
+    };
+    assert!(why.contains("root fs"), "{why}");
+    assert!(console.contains("Kernel panic - not syncing"), "{console}");
+    assert!((panicked.hello, panicked.document) == (None, None));
+
+    let (hung, _) = boot_and_hear(&kernel, "", &work, Duration::from_millis(1500));
+    let words = hung.trouble.unwrap().to_string();
+    assert!(words.starts_with("the guest did not finish within 1.5 s"), "{words}");
+
+    let garbage = Kernel { bytes: vec![0x5a; 1 << 16], ..Kernel::default() };
+    let words = boot(&garbage, "", &work).trouble.unwrap().to_string();
+    assert!(words.starts_with("qemu-system-x86_64 ended early, exit status: 1"), "{words}");
+
+    let machine =
+        Machine { program: "kentry-no-such-program".into(), ..Machine::new(Accelerator::Tcg, None) };
+    let boot = Boot {
+        machine: &machine,
+        kernel: &garbage,
+        parameters: "",
+        program: &[],
+        archive: &[],
+        work: &work,
+        seed: 7,
+    };
+    let missing = boot.run(&limits(LONG), &mut |_| ()).unwrap_err().to_string();
+    assert!(missing.starts_with("there is no kentry-no-such-program here: install it"), "{missing}");
+}
+
+#[test]
+fn a_program_runs_and_its_output_and_its_end_are_told() {
+    let Some(kernel) = kernel() else { return };
+    let run = |arguments: &[&str]| {
+        let arguments = arguments.iter().map(|word| word.to_string()).collect();
+        let exec = Exec { arguments, environment: vec!["LANG=C".into()], interactive: false };
+        let work = Work { exec: Some(exec), ..Work::default() };
+        boot_and_hear(&kernel, "", &work, LONG)
+    };
+    // kentry itself, which there is no longer the first program.
+    let (booted, said) = run(&["/init", "explain", "no-such-entry"]);
+    assert_eq!((booted.trouble, booted.exit), (None, Some(Exit::Status(2))), "{}", booted.console);
+    let errors: Vec<u8> = said
+        .iter()
+        .filter_map(|said| if let Said::Errors(bytes) = said { Some(bytes.as_slice()) } else { None })
+        .flatten()
+        .copied()
+        .collect();
+    assert!(String::from_utf8(errors).unwrap().contains("no-such-entry"));
+    let (booted, _) = run(&["/nothing"]);
+    assert_eq!(
+        booted.trouble,
+        Some(Trouble::Failed("/nothing: No such file or directory (os error 2)".into()))
+    );
 }

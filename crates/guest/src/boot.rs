@@ -2,10 +2,11 @@
 
 use crate::archive;
 use crate::console::Console;
+use crate::follow::{Followed, Follower};
 use crate::frame::{Done, Exit, Frame, Hello, Stream};
 use crate::machine::{self, Files, Machine};
 use crate::trouble::{Ending, Trouble};
-use crate::{Symbol, Trace, Work};
+use crate::{Step, Symbol, Terminal, Trace, Work};
 use lab::Process;
 use linux::Kernel;
 use process::{Limits, Pipe, file_in_memory};
@@ -56,6 +57,9 @@ pub struct Booted {
     pub traces: Vec<Trace>,
     /// Why a row was not followed, by the ids of entry and operation.
     pub unfollowed: Vec<((u16, u16), String)>,
+    /// What an interrupt of the timer's executes, from its entry until the program that it interrupted goes on; empty where none was
+    /// followed.
+    pub interrupt: Vec<Step>,
     /// The functions of the kernel, by address.
     pub symbols: Vec<Symbol>,
     /// How a program ended.
@@ -76,21 +80,37 @@ impl Boot<'_> {
     /// # Errors
     /// When QEMU is not there, or cannot be started. Whatever becomes of the guest then is [`Booted::trouble`].
     pub fn run(&self, limits: &Limits, said: &mut dyn FnMut(Said)) -> Result<Booted, Trouble> {
+        self.run_on(None, limits, said)
+    }
+
+    /// The same with this terminal as the guest's console, which a program that is [`crate::Exec::interactive`] uses.
+    ///
+    /// # Errors
+    /// As [`Boot::run`].
+    pub fn run_on(
+        &self,
+        terminal: Option<Terminal>,
+        limits: &Limits,
+        said: &mut dyn FnMut(Said),
+    ) -> Result<Booted, Trouble> {
         let (console, theirs) = pair()?;
-        let program = file_in_memory("archive", &archive::pack(self.program, self.work, self.archive));
+        let (debugger, debugged) = self.work.follows.then(pair).transpose()?.unzip();
+        let archive = archive::pack(self.program, self.work, self.archive);
+        let archive = archive.map_err(|error| lab::Trouble::Files(error.to_string()))?;
         let files = Files {
             kernel: file_in_memory("kernel", &self.kernel.bytes).map_err(lab::Trouble::from)?,
-            archive: program.map_err(lab::Trouble::from)?,
+            archive: file_in_memory("archive", &archive).map_err(lab::Trouble::from)?,
             console: theirs,
-            debugger: None,
+            debugger: debugged,
             frames: Pipe::new().map_err(no_pipe)?,
         };
         let begin = Instant::now();
         let mut process = Process::start(machine::command(self, files), limits)?;
-        let console = Console::follow(console);
+        let console = Console::follow(console, terminal.map(|terminal| (terminal, limits.interrupt.clone())));
+        let follower = debugger.map(|debugger| std::thread::spawn(|| Follower::new(debugger).run()));
         let mut booted = Booted { parameters: machine::parameters(self.parameters), ..Booted::default() };
         let ended = booted.read(&mut process, begin, said);
-        // Ends QEMU, and with it the console.
+        // Ends QEMU, and with it the console and the debugger's connection.
         drop(process);
         booted.console = console.end();
         if let Err(ended) = ended {
@@ -101,6 +121,9 @@ impl Boot<'_> {
                     Ending { trouble, began, console: &booted.console, mib }.judge()
                 }
             });
+        }
+        if let Some((followed, error)) = follower.and_then(|follower| follower.join().ok()) {
+            booted.followed(followed, error);
         }
         Ok(booted)
     }
@@ -113,6 +136,14 @@ enum Ended {
 }
 
 impl Booted {
+    /// Where following ended too early, the guest's own end is the cause, if it has one.
+    fn followed(&mut self, followed: Followed, error: Option<crate::debugger::Error>) {
+        let Followed { traces, unfollowed, interrupt } = followed;
+        (self.traces, self.unfollowed, self.interrupt) = (traces, unfollowed, interrupt);
+        let trouble = error.map(|error| Trouble::Followed(error.to_string()));
+        self.trouble = self.trouble.take().or(trouble);
+    }
+
     fn read(
         &mut self,
         process: &mut Process,

@@ -89,15 +89,16 @@ pub(crate) fn command(boot: &Boot, files: Files) -> Command {
     add("-chardev", format!("file,id=frames,path={}", inherited(&files.frames.theirs)));
     add("-device", format!("isa-debugcon,iobase={FRAME_PORT:#x},chardev=frames"));
     add("-device", format!("isa-debug-exit,iobase={EXIT_PORT:#x},iosize=0x04"));
-    // The guest's clock begins at the same time in every boot, and goes on with the machine.
-    add("-rtc", "base=2026-01-01T00:00:00,clock=vm".into());
     add("-seed", boot.seed.to_string());
-    match accelerator {
-        Accelerator::Tcg => {
-            add("-accel", "tcg".into());
-            add("-icount", "shift=0,sleep=off".into());
-        }
-        Accelerator::Kvm => add("-accel", "kvm".into()),
+    add("-accel", if *accelerator == Accelerator::Tcg { "tcg" } else { "kvm" }.into());
+    if *accelerator == Accelerator::Tcg {
+        // An instruction is a nanosecond. While the guest waits, the next timer is there at once; but not where a user types.
+        let is_typed = boot.work.exec.as_ref().is_some_and(|exec| exec.interactive);
+        add("-icount", format!("shift=0,sleep={}", if is_typed { "on" } else { "off" }));
+    }
+    if *accelerator == Accelerator::Tcg && boot.work.counts {
+        // The guest's clock begins at the same time in every boot, and goes on with its instructions.
+        add("-rtc", "base=2026-01-01T00:00:00,clock=vm".into());
     }
     if let Some(debugger) = &files.debugger {
         add("-chardev", socket("debugger", debugger));
@@ -119,4 +120,56 @@ pub(crate) fn command(boot: &Boot, files: Files) -> Command {
 
 fn socket(id: &str, end: &OwnedFd) -> String {
     format!("socket,id={id},fd={}", end.as_raw_fd())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Work;
+    use linux::Kernel;
+    use process::{Pipe, file_in_memory};
+
+    /// The command line of a boot that counts or does not.
+    fn line(accelerator: Accelerator, counts: bool, follows: bool) -> String {
+        let machine = Machine::new(accelerator, Some("model"));
+        let work = Work { counts, follows, ..Work::default() };
+        let boot = Boot {
+            machine: &machine,
+            kernel: &Kernel::default(),
+            parameters: "pti=on",
+            program: &[],
+            archive: &[],
+            work: &work,
+            seed: 7,
+        };
+        let file = || file_in_memory("file", b"").unwrap();
+        let (kernel, archive, console) = (file(), file(), file());
+        let files =
+            Files { kernel, archive, console, debugger: follows.then(file), frames: Pipe::new().unwrap() };
+        let words = command(&boot, files).arguments;
+        words.into_iter().map(|word| word.into_string().unwrap()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn what_differs_from_boot_to_boot_is_fixed_where_instructions_are_counted() {
+        let counted = line(Accelerator::Tcg, true, false);
+        for wanted in [
+            "-cpu model,-rdrand,-rdseed ",
+            "-icount shift=0,sleep=off -rtc base=2026-01-01T00:00:00,clock=vm",
+            "-seed 7",
+            "-M microvm,rtc=on -m 512 ",
+            "-append console=ttyS0 quiet panic=-1 pti=on ",
+        ] {
+            assert!(counted.contains(wanted), "{wanted}: {counted}");
+        }
+        let timed = line(Accelerator::Kvm, true, false);
+        assert!(!timed.contains("-icount") && !timed.contains("-rtc"), "{timed}");
+        assert!(line(Accelerator::Kvm, false, false).contains("-cpu model -kernel"));
+    }
+
+    #[test]
+    fn a_guest_that_is_followed_waits_for_the_debugger() {
+        assert!(line(Accelerator::Tcg, true, true).contains("-gdb chardev:debugger -S"));
+        assert!(!line(Accelerator::Tcg, true, false).contains("-gdb"));
+    }
 }

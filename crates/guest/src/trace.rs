@@ -11,7 +11,8 @@ pub struct Trace {
     pub operation: u16,
     /// What was executed: from the first instruction that the entry has and its control has not, to the last one.
     pub steps: Vec<Step>,
-    /// Instructions that the control has in place of these; the row's count is the steps less these.
+    /// How many more steps there are than the row counts: instructions that the control has in place of these, and an instruction that
+    /// faulted, which was begun and not executed. The row's count is the steps less these.
     pub control: usize,
 }
 
@@ -24,7 +25,7 @@ pub struct Step {
     pub ring: u8,
     /// Whether it is executed in 64-bit mode.
     pub long: bool,
-    /// Its bytes, as they were in memory: 15 at most, and possibly more than the instruction has.
+    /// Its bytes, as they were in memory: none where they could not be fetched, which is a fault.
     pub bytes: Vec<u8>,
 }
 

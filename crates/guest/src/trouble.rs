@@ -56,6 +56,9 @@ pub enum Trouble {
         /// What its console said.
         console: String,
     },
+    /// It could not be followed.
+    #[error("the guest could not be followed: {0}")]
+    Followed(String),
     /// kentry could not do its work there.
     #[error("in the guest: {0}")]
     Failed(String),

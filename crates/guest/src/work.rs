@@ -30,6 +30,8 @@ pub struct Work {
 pub struct Exec {
     /// Its path in the archive, and its arguments, of which the first is its name.
     pub arguments: Vec<String>,
+    /// Its environment, `NAME=value`.
+    pub environment: Vec<String>,
     /// Whether it has the guest's console as its terminal.
     pub interactive: bool,
 }

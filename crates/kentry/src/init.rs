@@ -2,11 +2,14 @@
 //! says, tells through a port of the machine what came out, and ends the machine. It never ends itself, which would be a panic of the
 //! kernel.
 
+mod exec;
+mod follow;
 mod measure;
 mod mount;
 mod port;
+mod symbols;
 
-use guest::{Exit, Frame, Hello, WORK, Work};
+use guest::{Frame, Hello, WORK, Work};
 use std::path::Path;
 
 /// What the kernel itself gives to its first program: `argv_init` and `envp_init` in init/main.c.
@@ -23,20 +26,22 @@ pub fn run() -> ! {
         port::send(&Frame::Failed(format!("kentry failed: {panic}")));
         port::end();
     }));
-    let exit = work();
-    if let Err(why) = exit {
+    if let Err(why) = work() {
         port::send(&Frame::Failed(why));
     }
     port::end()
 }
 
-fn work() -> Result<Option<Exit>, String> {
+fn work() -> Result<(), String> {
     mount::all()?;
     port::send(&Frame::Hello(Hello { release: release(), unknown: unknown() }));
     let text = std::fs::read(WORK).map_err(|error| format!("{WORK}: {error}"))?;
     let work: Work = serde_json::from_slice(&text).map_err(|error| format!("{WORK}: {error}"))?;
-    measure::run(&work)?;
-    Ok(None)
+    match &work.exec {
+        Some(exec) => port::send(&Frame::Exit(exec::run(exec)?)),
+        None => measure::run(&work)?,
+    }
+    Ok(())
 }
 
 fn release() -> String {

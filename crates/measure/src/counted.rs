@@ -121,7 +121,7 @@ impl Counted<'_> {
             let why = format!("there is no C library here ({})", probes::LIBC_LOADER);
             return Answer::Unrun(Outcome::Unsupported, why);
         }
-        match self.executor.measure(entry.probe, self.cpu, &request(row, self.cpu, self.parent)) {
+        match self.executor.measure(entry.probe, self.cpu, &counted_request(row, self.cpu, self.parent)) {
             Ok(records) => Answer::Records(records),
             Err(failure) => Answer::Failed(failure),
         }
@@ -148,7 +148,8 @@ impl Measurer for Counted<'_> {
     }
 }
 
-fn request((entry, operation): TableRow, cpu: usize, parent: u64) -> Request {
+/// What a probe is asked where instructions are counted.
+pub fn counted_request((entry, operation): TableRow, cpu: usize, parent: u64) -> Request {
     Request {
         entry: entry.id,
         operation: operation.id,

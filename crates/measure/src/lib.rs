@@ -25,7 +25,7 @@ mod width;
 
 pub use around::Here;
 pub use conclude::{Facts, Probes, recompute};
-pub use counted::{CountedPlan, CountedSetting, count};
+pub use counted::{CountedPlan, CountedSetting, count, counted_request};
 pub use course::MOST_ROUNDS;
 pub use document::Counter;
 pub use drive::{Answer, Measurer, Progress, Taken, drive};

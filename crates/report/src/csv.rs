@@ -39,7 +39,7 @@ const BEFORE: [&str; 15] = [
     "noise_high",
     "cpu",
 ];
-const BEHIND: [&str; 15] = [
+const BEHIND: [&str; 18] = [
     "throughput_withheld",
     "modes",
     "rounds",
@@ -49,6 +49,9 @@ const BEHIND: [&str; 15] = [
     "samples",
     "kept_samples",
     "interrupted",
+    "ring0",
+    "ring3",
+    "boots",
     "loops_per_second",
     "loops_per_second_ci_low",
     "loops_per_second_ci_high",
@@ -116,6 +119,9 @@ fn behind(row: &Row) -> [String; BEHIND.len()] {
         counts.samples.to_string(),
         counts.kept_samples.to_string(),
         counts.interrupted.to_string(),
+        optional(row.rings.map(|rings| rings.ring0.0)),
+        optional(row.rings.map(|rings| rings.ring3.0)),
+        row.boots.iter().map(|estimate| estimate.0.to_string()).collect::<Vec<_>>().join(";"),
         turns,
         turns_low,
         turns_high,

@@ -6,7 +6,7 @@ use crate::configuration::Compared;
 use crate::figure::{ABSENT, Unit, interval, shown};
 use crate::plain::plain;
 use crate::verdicts::level;
-use crate::{Style, first_screen, head, loops};
+use crate::{Style, first_screen, guest, head, loops};
 use document::{Document, Row};
 use table::Table;
 
@@ -31,6 +31,11 @@ pub(crate) fn render(document: &Document, table: &Table, style: &Style) -> Vec<u
         section(&mut out, &group, &figures, style.verbose);
     }
     out.push_str(&unixbench(&loops::rows(&groups(document, table, style.selection, &compared), &compared)));
+    let history = guest::history(document, style.verbose);
+    let history: String = history.iter().map(|line| format!("- {}\n", escaped(line))).collect();
+    if !history.is_empty() {
+        out.push_str(&format!("\n## changes\n\n{history}"));
+    }
     out.push_str(&foot(document, &figures, style));
     out.push_str(&partial.unwrap_or_default());
     out.truncate(out.trim_end().len());
@@ -96,7 +101,8 @@ fn columns(figures: &Figures, verbose: bool) -> Vec<Column> {
     let usual = [Column::Ns, Column::ToSyscall, Column::ToCall, Column::P99];
     let details: &[Column] = if verbose { &DETAILS } else { &[] };
     let all = usual.iter().chain(details).copied();
-    all.filter(|column| !figures.are_counted() || column.is_of_counts()).collect()
+    let told = all.filter(|column| !matches!(column, Column::Ring0 | Column::Ring3) || figures.has(*column));
+    told.filter(|column| !figures.are_counted() || column.is_of_counts()).collect()
 }
 
 fn section(out: &mut String, group: &Group, figures: &Figures, verbose: bool) {

@@ -55,8 +55,9 @@ fn trace(value: &Value) -> Trace {
 impl Recorded {
     /// `6.1-pti-on`
     pub fn read(name: &str) -> Recorded {
-        let path =
-            Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(format!("{name}.json.gz"));
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../anatomy/tests/fixtures")
+            .join(format!("{name}.json.gz"));
         let file = std::fs::File::open(&path).unwrap();
         let value: Value = serde_json::from_reader(GzDecoder::new(file)).unwrap();
         let symbol = |symbol: &Value| Symbol {

@@ -1,6 +1,6 @@
 //! What a guest measures: its own kernel, as the command measures any Linux that it runs on.
 
-use super::port;
+use super::{follow, port, symbols};
 use crate::this_machine::{ThisMachine, executor, here};
 use document::Document;
 use guest::frame::Done;
@@ -11,10 +11,13 @@ use std::time::Duration;
 use table::{Kernel, Table};
 
 /// A probe that runs longer is considered hung. Where instructions are counted, that is so many thousand million of them.
-const ROUND_TIME: Duration = Duration::from_secs(2);
+pub const ROUND_TIME: Duration = Duration::from_secs(2);
 
 /// The process id that getppid answers to a probe: this program's.
-const PARENT: u64 = 1;
+pub const PARENT: u64 = 1;
+
+/// What the kernel executes first when its timer interrupts (arch/x86/include/asm/idtentry.h).
+const TIMER: &str = "asm_sysvec_apic_timer_interrupt";
 
 /// Does the work.
 ///
@@ -22,10 +25,18 @@ const PARENT: u64 = 1;
 /// In words, when nothing could be measured.
 pub fn run(work: &Work) -> Result<(), String> {
     let rows = rows(work);
-    let measured = if work.counts { count(work, rows) } else { time(work, rows) };
+    let measured = if work.counts { count(work, rows.clone()) } else { time(work, rows.clone()) };
     let document = measured.map_err(|error| error.to_string())?;
     let text = serde_json::to_vec(&document).map_err(|error| error.to_string())?;
     port::send(&Frame::Document(text));
+    let symbols = if work.symbols || work.follows { symbols::functions() } else { Vec::new() };
+    if work.follows {
+        let timer = symbols.iter().find(|symbol| symbol.name == TIMER).map(|symbol| symbol.address);
+        follow::run(&rows, &document, timer)?;
+    }
+    if work.symbols {
+        port::send(&Frame::Symbols(symbols));
+    }
     Ok(())
 }
 

@@ -40,7 +40,7 @@ impl Way {
 
 static WAY: OnceLock<Way> = OnceLock::new();
 
-/// Sends a frame.
+/// Sends a frame. To be called by one thread at a time: permissions are a thread's own.
 pub fn send(frame: &Frame) {
     write(FRAME_PORT, &frame.bytes());
 }

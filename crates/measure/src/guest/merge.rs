@@ -117,6 +117,7 @@ fn counted(wanted: &TableRow, found: &[(&Row, f64)]) -> Row {
         return ended(row, Outcome::Error, "the guest said that it works, and counted nothing");
     };
     row.boots = costs.iter().map(|cost| cost.estimate).collect();
+    row.remarks.extend(differing(&row.boots));
     let all = |of: fn(&Cost<Instructions>) -> Instructions| costs.iter().map(move |cost| of(cost).0);
     let least = all(|cost| cost.min).fold(first.min.0, f64::min);
     let greatest = all(|cost| cost.max).fold(first.max.0, f64::max);
@@ -132,6 +133,20 @@ fn counted(wanted: &TableRow, found: &[(&Row, f64)]) -> Row {
         max: Instructions(greatest),
     });
     row
+}
+
+/// `boots differ: 341 in 3, 352 in 1`, where they do.
+fn differing(boots: &[Instructions]) -> Option<String> {
+    let mut counts: Vec<(f64, usize)> = Vec::new();
+    for estimate in boots {
+        match counts.iter_mut().find(|(known, _)| *known == estimate.0) {
+            Some((_, times)) => *times += 1,
+            None => counts.push((estimate.0, 1)),
+        }
+    }
+    counts.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.total_cmp(&b.0)));
+    let each: Vec<String> = counts.iter().map(|(count, times)| format!("{count} in {times}")).collect();
+    (each.len() > 1).then(|| format!("boots differ: {}", each.join(", ")))
 }
 
 /// Times: the rounds of all boots, whose figures [`Document::compute`] makes.
@@ -243,6 +258,7 @@ mod tests {
         assert_eq!((cost.estimate.0, cost.min.0, cost.p50.0, cost.max.0), (400.0, 400.0, 400.0, 900.0));
         assert_eq!(row.boots, [411.0, 400.0, 400.0].map(Instructions));
         assert_eq!((row.timing, row.core_cycles), (Timing::Emulated, None));
+        assert_eq!(row.remarks, ["boots differ: 400 in 2, 411 in 1"]);
         let even = [found(9.0, 9.0), found(7.0, 7.0)];
         assert_eq!(of(&even.iter().collect::<Vec<_>>()).instructions.unwrap().estimate.0, 7.0);
     }

@@ -71,6 +71,12 @@ impl Report<'_> {
         if self.layout.has(Column::P99) {
             say("p99", "99 of 100 single samples are at most this");
         }
+        if self.layout.has(Column::Ring0) {
+            say(
+                "ring 0, 3",
+                "of these, executed by the kernel and by the program, where one use was followed",
+            );
+        }
         if self.verbose {
             say("min to max", "single samples, in the unit of the figure");
             say("samples", "with a part in the estimate, of those taken");

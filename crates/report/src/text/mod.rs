@@ -17,7 +17,7 @@ use crate::figure::Unit;
 use crate::first_screen::{self, FirstScreen};
 use crate::line::{Line, labelled, look, wrapped};
 use crate::loops::Turns;
-use crate::{Style, head};
+use crate::{Style, guest, head};
 use columns::Layout;
 use curve::Curve;
 use document::{Document, Row};
@@ -98,8 +98,15 @@ impl<'a> Report<'a> {
         }
         lines.extend(self.figures_table());
         lines.extend(after_blank(self.turns()));
+        lines.extend(after_blank(self.history()));
         lines.extend(after_blank(self.legend()));
         lines
+    }
+
+    /// What kernel after kernel changed.
+    fn history(&self) -> Vec<Line> {
+        let lines = guest::history(self.document, self.verbose);
+        lines.iter().flat_map(|text| self.labelled("changes", text)).collect()
     }
 
     fn figures_table(&self) -> Vec<Line> {

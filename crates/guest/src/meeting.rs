@@ -1,0 +1,75 @@
+//! How the guest's program and whoever follows it meet: it calls the only instruction of a page that nothing else executes, where a
+//! breakpoint is. What the call is about is in its arguments.
+
+/// Where the page is: above all that a static program, its heap or its libraries take, and below what they are given by `mmap`.
+pub const PAGE: u64 = 0x1000_0000_0000;
+
+/// What is there: `ret`.
+pub const CODE: u8 = 0xc3;
+
+/// Where whoever follows writes its answer, eight bytes in a page of its own.
+pub const ANSWER: u64 = PAGE + 4096;
+
+/// What a meeting is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Meeting {
+    /// The next process to execute a probe measures this row.
+    Row(u16, u16),
+    /// The program will now loop in ring 3, so that the next interrupt at this address of the kernel interrupts it there.
+    Interrupt(u64),
+    /// The answer is to be how many instructions the last row's use was, without what its control has; 0 where it was not followed.
+    Count,
+    /// Nothing more is to be followed.
+    Over,
+}
+
+impl Meeting {
+    const ROW: u64 = 1;
+    const INTERRUPT: u64 = 2;
+    const COUNT: u64 = 3;
+    const OVER: u64 = 4;
+
+    /// The arguments of the call.
+    pub fn arguments(self) -> [u64; 2] {
+        match self {
+            Meeting::Row(entry, operation) => [Meeting::ROW, u64::from(entry) << 16 | u64::from(operation)],
+            Meeting::Interrupt(address) => [Meeting::INTERRUPT, address],
+            Meeting::Count => [Meeting::COUNT, 0],
+            Meeting::Over => [Meeting::OVER, 0],
+        }
+    }
+
+    /// Of these arguments; none where they make no sense.
+    pub fn of([what, about]: [u64; 2]) -> Option<Meeting> {
+        match what {
+            Meeting::ROW => {
+                let entry = u16::try_from(about >> 16).ok()?;
+                Some(Meeting::Row(entry, about as u16))
+            }
+            Meeting::INTERRUPT => Some(Meeting::Interrupt(about)),
+            Meeting::COUNT => Some(Meeting::Count),
+            Meeting::OVER => Some(Meeting::Over),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_meeting_is_what_its_arguments_say() {
+        for meeting in [
+            Meeting::Row(0, 7),
+            Meeting::Row(u16::MAX, 1),
+            Meeting::Interrupt(5),
+            Meeting::Count,
+            Meeting::Over,
+        ] {
+            assert_eq!(Meeting::of(meeting.arguments()), Some(meeting));
+        }
+        assert_eq!(Meeting::of([5, 0]), None);
+        assert_eq!(Meeting::of([1, 1 << 32]), None);
+    }
+}

@@ -1,0 +1,110 @@
+//! The guest's side of following: before each row is used once more, whoever follows is told which.
+
+use super::measure::{PARENT, ROUND_TIME};
+use crate::this_machine::executor;
+use document::{Document, Outcome};
+use guest::meeting::{ANSWER, CODE, Meeting, PAGE};
+use host::{Executor, Host, Interrupt, Priority};
+use measure::TableRow;
+use nix::libc;
+use nix::sys::mman::{MapFlags, ProtFlags, mmap_anonymous, mprotect};
+use std::num::NonZeroUsize;
+use std::ptr::NonNull;
+use std::time::Duration;
+
+/// The guest's only CPU.
+const CPU: usize = 0;
+
+/// Of a page.
+const LENGTH: NonZeroUsize = NonZeroUsize::new(4096).expect("not 0");
+
+const TWO: NonZeroUsize = NonZeroUsize::new(2).expect("not 0");
+
+/// How often a row is followed at most, until the use that was followed is as long as those that were counted.
+const ATTEMPTS: usize = 4;
+
+/// The time between two attempts, which is the guest's and costs nothing: some paths depend on what part of a second it is
+/// (timespec64_add_ns in kernel/time/timekeeping.c carries into the seconds or does not).
+const PAUSE: Duration = Duration::from_millis(230);
+
+/// How many turns of a loop wait for an interrupt: a timer interrupts every few million instructions.
+const TURNS: u64 = 100_000_000;
+
+/// Where this program meets who follows it.
+struct Place {
+    code: extern "C" fn(u64, u64),
+    answer: *const u64,
+}
+
+impl Place {
+    fn make() -> nix::Result<Place> {
+        let (address, mode) =
+            (NonZeroUsize::new(PAGE as usize), ProtFlags::PROT_READ | ProtFlags::PROT_WRITE);
+        let flags = MapFlags::MAP_PRIVATE | MapFlags::MAP_FIXED_NOREPLACE;
+        // SAFETY: nothing is there yet, or else this fails.
+        let pages = unsafe { mmap_anonymous(address, LENGTH.saturating_mul(TWO), mode, flags)? };
+        let answer = pages.as_ptr().wrapping_byte_add((ANSWER - PAGE) as usize).cast::<u64>();
+        // SAFETY: both pages are this function's own. Nobody could write to a page that was never touched.
+        unsafe {
+            pages.cast::<u8>().write(CODE);
+            answer.write_volatile(0);
+            mprotect(pages, LENGTH.get(), ProtFlags::PROT_READ | ProtFlags::PROT_EXEC)?;
+        }
+        // SAFETY: an instruction that returns is a function that ignores its arguments.
+        let code = unsafe { std::mem::transmute::<NonNull<libc::c_void>, extern "C" fn(u64, u64)>(pages) };
+        Ok(Place { code, answer })
+    }
+
+    fn meet(&self, about: Meeting) {
+        let [what, about] = about.arguments();
+        (self.code)(what, about);
+    }
+
+    /// How many instructions the last use was that was followed; 0 where it was not.
+    fn count(&self) -> u64 {
+        self.meet(Meeting::Count);
+        // SAFETY: the page stays mapped.
+        unsafe { self.answer.read_volatile() }
+    }
+}
+
+/// Uses every row that is ok once more, to be followed; then waits for an interrupt at this address of the kernel, if there is one.
+///
+/// # Errors
+/// In words, when nothing can be followed.
+pub fn run(rows: &[TableRow], document: &Document, interrupt: Option<u64>) -> Result<(), String> {
+    let place = Place::make().map_err(|errno| format!("nothing can be followed: {}", errno.desc()))?;
+    let flag = Interrupt::default();
+    let mut host = executor(Priority::Inherited, ROUND_TIME, &flag).map_err(|error| error.to_string())?;
+    for row in rows {
+        let Some(count) = counted(row, document) else { continue };
+        for attempt in 0..ATTEMPTS {
+            if attempt > 0 {
+                std::thread::sleep(PAUSE);
+            }
+            use_once(&place, &mut host, *row);
+            if [0.0, count].contains(&(place.count() as f64)) {
+                break;
+            }
+        }
+    }
+    if let Some(address) = interrupt {
+        place.meet(Meeting::Interrupt(address));
+        (0..TURNS).for_each(|turn| _ = std::hint::black_box(turn));
+    }
+    place.meet(Meeting::Over);
+    Ok(())
+}
+
+/// What a row of the document counts, if it has a count.
+fn counted((entry, operation): &TableRow, document: &Document) -> Option<f64> {
+    let ids = (Some(entry.id), Some(operation.id));
+    let row = document.results.iter().find(|row| (row.entry_id, row.operation_id) == ids)?;
+    row.instructions.as_ref().filter(|_| row.outcome == Outcome::Ok).map(|cost| cost.estimate.0)
+}
+
+/// Has a probe use a row as it does when it is counted. What it answers was judged before.
+fn use_once(place: &Place, host: &mut Host, (entry, operation): TableRow) {
+    place.meet(Meeting::Row(entry.id, operation.id));
+    let _ = host.measure(entry.probe, CPU, &measure::counted_request((entry, operation), CPU, PARENT));
+}
