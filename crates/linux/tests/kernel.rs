@@ -131,6 +131,16 @@ fn sites_are_in_code_and_in_order() {
     assert_eq!(Kernel::parse(elf(&sections, true)).unwrap().sites, expected);
 }
 
+#[test]
+fn tables_at_the_end_of_all_addresses_are_read() {
+    let mut sections = sections();
+    sections.push((".return_sites", u64::MAX - 7, vec![0; 64], false));
+    sections.push((".altinstructions", u64::MAX - 7, vec![0; 12 * 13 * 14], false));
+    sections.push((".altinstr_replacement", u64::MAX - 7, vec![0; 64], true));
+    // Each place is its own: the first two are before the end, in the replacements.
+    assert_eq!(Kernel::parse(elf(&sections, true)).unwrap().sites.len(), 2);
+}
+
 const CONFIG: &[u8] = b"#\n# Linux/x86\n#\nCONFIG_PVH=y\n# CONFIG_KASAN is not set\nCONFIG_E1000=m\n";
 
 fn has_config(kernel: &Kernel) {
