@@ -109,6 +109,20 @@ static void check_cpu(const struct request *request, unsigned long cpu)
 	wrong(cpu, request->cpu == REQUEST_ASK ? reference_cpu() : request->cpu, request->cpu);
 }
 
+/* Each call of a loop of UnixBench answers what is known before. A C function returns an int, in the lower half. */
+static void check_unixbench(const struct request *request)
+{
+	for (unsigned call = 0; call < request->operation->calls; call++) {
+		const long result = (long)registers_after[call][REGISTER_RAX];
+		const unsigned long due = unixbench_answer(request->operation, call);
+
+		if (is_call(request))
+			refuse_errors(request, result);
+		if ((uint32_t)result != (uint32_t)due)
+			wrong((uint64_t)result, due, due);
+	}
+}
+
 static void check_answer(const struct request *request, long result)
 {
 	static uint64_t earlier[2];
@@ -143,6 +157,17 @@ static void check_answer(const struct request *request, long result)
 		if ((uint32_t)result != (uint32_t)answer.words[0])
 			wrong((uint64_t)result, answer.words[0], answer.words[0]);
 		break;
+	case OPERATION_UNIXBENCH_SYSCALL:
+	case OPERATION_UNIXBENCH_CLOSE:
+	case OPERATION_UNIXBENCH_GETPID:
+		check_unixbench(request);
+		break;
+	case OPERATION_UNIXBENCH_EXEC: /* the status of a child that was executed and ended as it was told */
+		if (is_call(request))
+			refuse_errors(request, result);
+		if (result != 0)
+			wrong((uint64_t)result, 0, 0);
+		break;
 	default: /* a time, which check_time compares */
 		refuse_errors(request, result);
 		if (result != 0)
@@ -150,22 +175,34 @@ static void check_answer(const struct request *request, long result)
 	}
 }
 
+/* What a C function preserves (System V ABI, 3.2.1). */
+#define PRESERVED_BY_FUNCTIONS                                                                               \
+	(1u << REGISTER_RBX | 1u << REGISTER_RBP | 1u << REGISTER_RSP | 1u << REGISTER_R12 |                 \
+	 1u << REGISTER_R13 | 1u << REGISTER_R14 | 1u << REGISTER_R15)
+
 /* Bit per REGISTER_* that must come back unchanged. A call returns its result in rax; an exception returns none. */
 static uint32_t preserved(const struct request *request)
 {
+	if (request->operation->id == OPERATION_UNIXBENCH_EXEC)
+		return PRESERVED_BY_FUNCTIONS;
 	return request->entry->preserved & ~(is_call(request) ? 1u << REGISTER_RAX : 0);
 }
 
 /* Both ABIs ask for a clear direction flag. Which general registers must be unchanged is in the table. */
+static void check_registers_of(const struct request *request, const uint64_t *before, const uint64_t *after)
+{
+	if (after[REGISTER_FLAGS] & RFLAGS_DF)
+		emit_refusal(OUTCOME_MISMATCH, CAUSE_REGISTER, REGISTER_FLAGS, before[REGISTER_FLAGS],
+			     after[REGISTER_FLAGS], 0);
+	for (unsigned i = 0; i < 16; i++)
+		if (preserved(request) & 1u << i && before[i] != after[i])
+			emit_refusal(OUTCOME_MISMATCH, CAUSE_REGISTER, i, before[i], after[i], 0);
+}
+
 static void check_registers(const struct request *request)
 {
-	if (registers_after[REGISTER_FLAGS] & RFLAGS_DF)
-		emit_refusal(OUTCOME_MISMATCH, CAUSE_REGISTER, REGISTER_FLAGS,
-			     registers_before[REGISTER_FLAGS], registers_after[REGISTER_FLAGS], 0);
-	for (unsigned i = 0; i < 16; i++)
-		if (preserved(request) & 1u << i && registers_before[i] != registers_after[i])
-			emit_refusal(OUTCOME_MISMATCH, CAUSE_REGISTER, i, registers_before[i],
-				     registers_after[i], 0);
+	for (unsigned call = 0; call < request->operation->calls; call++)
+		check_registers_of(request, registers_before[call], registers_after[call]);
 }
 
 static int is_time(const struct operation *operation)
@@ -178,6 +215,10 @@ static int is_time(const struct operation *operation)
 	case OPERATION_COPY_SPACE:
 	case OPERATION_SWITCH:
 	case OPERATION_MAP_UNMAP:
+	case OPERATION_UNIXBENCH_SYSCALL:
+	case OPERATION_UNIXBENCH_CLOSE:
+	case OPERATION_UNIXBENCH_GETPID:
+	case OPERATION_UNIXBENCH_EXEC:
 		return 0;
 	default:
 		return 1;
@@ -189,8 +230,8 @@ static void use_once(const struct request *request)
 {
 	answer.words[0] = UNTOUCHED;
 	answer.words[1] = UNTOUCHED;
-	request->entry->checked();
-	check_answer(request, (long)registers_after[REGISTER_RAX]);
+	request->routines->checked();
+	check_answer(request, (long)registers_after[0][REGISTER_RAX]);
 	check_registers(request);
 }
 
@@ -217,14 +258,15 @@ static void check_time(const struct request *request)
 static int perf_clock_is_right(const struct request *request, uint64_t *gone, uint64_t *least, uint64_t *most)
 {
 	const uint64_t start = reference_time(CLOCK_MONOTONIC_RAW);
-	request->entry->checked();
-	const uint64_t started = reference_time(CLOCK_MONOTONIC_RAW), first = registers_after[REGISTER_RAX];
+	request->routines->checked();
+	const uint64_t started = reference_time(CLOCK_MONOTONIC_RAW),
+		       first = registers_after[0][REGISTER_RAX];
 
 	while (reference_time(CLOCK_MONOTONIC_RAW) - started < SPIN)
 		;
 	const uint64_t end = reference_time(CLOCK_MONOTONIC_RAW);
-	request->entry->checked();
-	*gone = registers_after[REGISTER_RAX] - first;
+	request->routines->checked();
+	*gone = registers_after[0][REGISTER_RAX] - first;
 	*least = end - started;
 	*most = reference_time(CLOCK_MONOTONIC_RAW) - start;
 	/* One part in 64 for a clock that is slewed. */
@@ -249,7 +291,7 @@ static void check_exception(const struct request *request)
 
 	faults_skipped = 0;
 	const struct usage before = usage_now();
-	request->entry->checked();
+	request->routines->checked();
 	const struct usage after = usage_now();
 	if (faults_skipped != expected)
 		emit_refusal(OUTCOME_MISMATCH, CAUSE_NO_SIGNAL, expected, faults_skipped, 0, 0);
@@ -262,10 +304,10 @@ static void check_exception(const struct request *request)
 static void check_instruction(const struct request *request)
 {
 	const uint64_t before = tsc();
-	request->entry->checked();
+	request->routines->checked();
 	const uint64_t after = tsc();
-	const uint64_t low = (uint32_t)registers_after[REGISTER_RAX];
-	const uint64_t got = registers_after[REGISTER_RDX] << 32 | low;
+	const uint64_t low = (uint32_t)registers_after[0][REGISTER_RAX];
+	const uint64_t got = registers_after[0][REGISTER_RDX] << 32 | low;
 
 	switch (request->entry->id) {
 	case ENTRY_RDTSC:
@@ -277,7 +319,7 @@ static void check_instruction(const struct request *request)
 		check_cpu(request, low & 0xfff); /* above: the node (arch/x86/include/asm/segment.h) */
 		break;
 	case ENTRY_CPUID:
-		if (!low || !registers_after[REGISTER_RBX])
+		if (!low || !registers_after[0][REGISTER_RBX])
 			wrong(low, 1, UINT32_MAX);
 		break;
 	}

@@ -35,11 +35,11 @@ void loop_measure(const struct request *request)
 	/* Once for the caches, the predictors, and the pages of the result. */
 	for (unsigned long i = 0; i < request->repetitions; i++)
 		spans[i].before = now(request);
-	request->entry->loop(0, request->calls);
+	request->routines->loop(0, request->calls);
 
 	for (unsigned long i = 0; i < request->repetitions; i++) {
 		spans[i].before = now(request);
-		request->entry->loop(0, request->calls);
+		request->routines->loop(0, request->calls);
 		spans[i].behind = now(request);
 	}
 }

@@ -55,7 +55,7 @@ __attribute__((noinline)) static _Noreturn void use_and_exit(const struct reques
 	long status = NOT_FORBIDDEN;
 
 	if (forbid_all_but_exit()) {
-		request->entry->checked();
+		request->routines->checked();
 		status = SERVED;
 	}
 	for (;;)

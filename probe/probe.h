@@ -18,7 +18,7 @@ struct sample {
 };
 _Static_assert(sizeof(struct sample) == SAMPLE_SIZE, "TAKE copies whole samples");
 
-/* What LOAD loads. */
+/* What LOAD loads: one for each call of an operation. */
 struct invocation {
 	unsigned long number; /* call number */
 	unsigned long target; /* function */
@@ -29,6 +29,7 @@ _Static_assert(offsetof(struct invocation, number) == INVOCATION_NUMBER, "LOAD_S
 _Static_assert(offsetof(struct invocation, target) == INVOCATION_TARGET, "ENTER of functions");
 _Static_assert(offsetof(struct invocation, stride) == INVOCATION_STRIDE, "ADVANCE");
 _Static_assert(offsetof(struct invocation, args) == INVOCATION_ARGS, "LOAD_FUNCTION");
+_Static_assert(sizeof(struct invocation) == INVOCATION_SIZE, "EACH");
 
 #define SIXTEEN_BYTES 16
 #define WARM_SAMPLES  4 /* taken before every block, and not kept */
@@ -56,8 +57,9 @@ union answer {
 };
 
 extern union answer answer;
-extern struct invocation invocation;
-extern uint64_t registers_before[17], registers_after[17]; /* in the order of REGISTER_*; then the flags */
+extern struct invocation invocations[MOST_CALLS];
+/* Of each call, in the order of REGISTER_*; then the flags. */
+extern uint64_t registers_before[MOST_CALLS][REGISTERS], registers_after[MOST_CALLS][REGISTERS];
 
 enum kind { KIND_NUMBER, KIND_FUNCTION, KIND_EXCEPTION, KIND_MEMORY, KIND_INSTRUCTION };
 enum abi { ABI_NONE, ABI_X86_64, ABI_I386, ABI_X32 };
@@ -68,6 +70,12 @@ struct entry {
 	enum kind kind;
 	enum abi abi;
 	uint32_t preserved; /* bit per REGISTER_* */
+};
+
+/* The timed code of an entry, for operations of so many calls (timed.inc). */
+struct routines {
+	uint16_t entry;
+	unsigned calls;
 	void (*timed)(struct sample *out, unsigned long count);
 	void (*among)(struct sample *out, unsigned long count); /* timed, with a footprint */
 	void (*burst)(struct sample *out);
@@ -81,11 +89,21 @@ struct operation {
 	const char *function;
 	uint32_t clock;
 	uint32_t page_offset;
+	unsigned calls;
+};
+
+/* One of several calls of an operation. */
+struct call {
+	uint16_t operation;
+	unsigned place;
+	uint32_t number_x86_64, number_i386;
+	const char *function;
 };
 
 struct request {
 	const struct entry *entry;
 	const struct operation *operation;
+	const struct routines *routines;
 	unsigned long blocks, ticks, bursts, parent, cpu, path, samples; /* parent and cpu also of loops */
 	unsigned long pages, lines;					 /* the footprint */
 	unsigned long calls, repetitions, clock;
@@ -135,6 +153,15 @@ extern volatile unsigned long faults_skipped;
 /* operation.c, check.c: arguments of an operation, and whether the answer is right. */
 void operation_prepare(const struct request *request);
 void operation_check(const struct request *request);
+/* The C function of a call of an operation, from 0. */
+const char *operation_function(const struct operation *operation, unsigned place);
+
+/* process.c (64 bit only): the function that makes a process through the request's entry; 0 where the C library lacks what it takes. */
+unsigned long process_maker(const struct request *request);
+
+/* unixbench.c: arguments of its loops' calls, and what each must answer. */
+void unixbench_prepare(const struct operation *operation);
+unsigned long unixbench_answer(const struct operation *operation, unsigned place);
 
 /* reference.c: a clock's time, nanoseconds; the parent's process id; the CPU. All by the base ABI's own call. */
 uint64_t reference_time(uint32_t clock);

@@ -66,12 +66,14 @@ static void prepare_vdso_getrandom(void)
 	struct {
 		uint32_t size, protection, flags, reserved[13];
 	} parameters = {0};
-	int (*function)(void *, unsigned long, unsigned, void *, unsigned long) = (void *)invocation.target;
+	int (*function)(void *, unsigned long, unsigned, void *, unsigned long) =
+	    (void *)invocations[0].target;
 
 	if (function(0, 0, 0, &parameters, ~0ul) != 0)
 		emit_refusal(OUTCOME_UNSUPPORTED, CAUSE_NO_SYMBOL, 0, 0, 0, 0);
-	invocation.args[3] = need_map(parameters.size, (long)parameters.protection, (long)parameters.flags);
-	invocation.args[4] = parameters.size;
+	invocations[0].args[3] =
+	    need_map(parameters.size, (long)parameters.protection, (long)parameters.flags);
+	invocations[0].args[4] = parameters.size;
 }
 
 /* Asks with a call that exists: a number that no kernel has is answered with ENOSYS with or without x32. */
@@ -81,6 +83,24 @@ static void need_x32(void)
 
 	if (result < 0)
 		emit_refusal(OUTCOME_REFUSED, CAUSE_ERRNO, (uint64_t)-result, 0, 0, 0);
+}
+
+static unsigned long need_process_maker(const struct request *request)
+{
+	const unsigned long function = process_maker(request);
+
+	if (!function)
+		emit_refusal(OUTCOME_UNSUPPORTED, CAUSE_NO_SYMBOL, 0, 0, 0, 0);
+	return function;
+}
+
+static void prepare_libc(const struct operation *operation)
+{
+	for (unsigned call = 0; call < operation->calls; call++) {
+		invocations[call].target = libc_function(operation_function(operation, call));
+		if (!invocations[call].target)
+			emit_refusal(OUTCOME_UNSUPPORTED, CAUSE_NO_SYMBOL, 0, 0, 0, 0);
+	}
 }
 
 /* For any other operation the exception is a call to the lab; a signal is a failure then, which report() tells. */
@@ -99,9 +119,9 @@ static void prepare_page_fault(const struct operation *operation)
 		pages = need_map(FRESH_PAGES * PAGE, PROTECT_READ, MAP_PRIVATE_ANONYMOUS);
 		/* One huge zero page would serve all reads. Without huge pages in the kernel this call fails, rightly. */
 		system_call(NR_MADVISE, (long)pages, (long)(FRESH_PAGES * PAGE), MADV_NOHUGEPAGE, 0, 0, 0);
-		invocation.stride = PAGE;
+		invocations[0].stride = PAGE;
 	}
-	invocation.args[0] = pages;
+	invocations[0].args[0] = pages;
 }
 
 void target_refresh(const struct request *request)
@@ -112,7 +132,7 @@ void target_refresh(const struct request *request)
 	    system_call(NR_MADVISE, (long)pages, (long)(FRESH_PAGES * PAGE), MADV_DONTNEED, 0, 0, 0);
 	if (result < 0)
 		emit_refusal(OUTCOME_ERROR, CAUSE_ERRNO, (uint64_t)-result, 0, 0, 0);
-	invocation.args[0] = pages;
+	invocations[0].args[0] = pages;
 }
 
 #else
@@ -159,23 +179,28 @@ void target_prepare(const struct request *request)
 	switch (request->entry->id) {
 #ifdef __x86_64__
 	case ENTRY_CALL:
-		invocation.target = (unsigned long)empty_function;
+		invocations[0].target = (unsigned long)empty_function;
+		break;
+	case ENTRY_SYSCALL_X86_64:
+		if (operation->id == OPERATION_UNIXBENCH_EXEC)
+			invocations[0].target = need_process_maker(request);
 		break;
 	case ENTRY_SYSCALL_X32:
 		need_x32();
 		break;
 	case ENTRY_VSYSCALL:
-		invocation.target = 0xffffffffff600000ul + operation->page_offset;
+		invocations[0].target = 0xffffffffff600000ul + operation->page_offset;
 		break;
 	case ENTRY_VDSO_X86_64:
-		invocation.target = need_vdso(operation);
+		invocations[0].target = need_vdso(operation);
 		if (operation->id == OPERATION_GETRANDOM)
 			prepare_vdso_getrandom();
 		break;
 	case ENTRY_LIBC:
-		invocation.target = libc_function(operation->function);
-		if (!invocation.target)
-			emit_refusal(OUTCOME_UNSUPPORTED, CAUSE_NO_SYMBOL, 0, 0, 0, 0);
+		if (operation->id == OPERATION_UNIXBENCH_EXEC)
+			invocations[0].target = need_process_maker(request);
+		else
+			prepare_libc(operation);
 		break;
 	case ENTRY_UD:
 	case ENTRY_LOCK_NOP:
@@ -191,13 +216,13 @@ void target_prepare(const struct request *request)
 		prepare_page_fault(operation);
 		break;
 	case ENTRY_MAPPED_TIME_PERF:
-		invocation.target = perf_page_prepare();
+		invocations[0].target = perf_page_prepare();
 		break;
 	case ENTRY_MAPPED_TIME_VVAR:
-		invocation.target = time_page_prepare(operation, 0);
+		invocations[0].target = time_page_prepare(operation, 0);
 		break;
 	case ENTRY_MAPPED_TIME_DEVMEM:
-		invocation.target = time_page_prepare(operation, 1);
+		invocations[0].target = time_page_prepare(operation, 1);
 		break;
 #else
 	case ENTRY_SYSENTER_I386:
@@ -208,10 +233,11 @@ void target_prepare(const struct request *request)
 		need_real_syscall();
 		break;
 	case ENTRY_GATEWAY_I386:
-		invocation.target = need_auxv(AT_SYSINFO);
+		for (unsigned call = 0; call < operation->calls; call++)
+			invocations[call].target = need_auxv(AT_SYSINFO);
 		break;
 	case ENTRY_VDSO_I386:
-		invocation.target = need_vdso(operation);
+		invocations[0].target = need_vdso(operation);
 		break;
 #endif
 	}

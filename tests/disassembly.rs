@@ -6,7 +6,9 @@ use iced_x86::{
     Code, Decoder, DecoderOptions, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register,
 };
 use object::{Object, ObjectSection, ObjectSymbol};
-use table::{Entry, Kind, Probe, Table};
+use std::collections::BTreeSet;
+use table::header::sequence_symbol;
+use table::{Entry, Kernel, Kind, Probe, Table};
 
 /// The instructions of one function of a probe.
 fn function(probe: Probe, name: &str) -> Vec<Instruction> {
@@ -83,19 +85,41 @@ fn landing_pad(entry: &Entry) -> &'static [Mnemonic] {
     }
 }
 
+/// The timed code of every entry: what its functions are called, without their endings, and how many calls one use makes. That is
+/// one, and where the table has operations of several calls for the entry, the length of each.
+fn timed_code() -> impl Iterator<Item = (&'static Entry, String, usize)> {
+    let table = Table::get();
+    table.entries.iter().flat_map(move |entry| {
+        let lengths = table.sequence_lengths().into_iter().filter(|_| table.has_sequences(entry));
+        std::iter::once(1).chain(lengths).map(move |calls| (entry, sequence_symbol(entry, calls), calls))
+    })
+}
+
 #[test]
-fn a_sample_is_a_chain_a_control_and_one_entry() {
-    for entry in &Table::get().entries {
-        let code = function(entry.probe, &format!("{}_timed", entry.symbol()));
+fn an_operation_has_timed_code_of_its_own_length_at_every_entry_that_serves_it() {
+    let table = Table::get();
+    for (entry, operation) in Kernel::ALL.into_iter().flat_map(|kernel| table.rows(kernel)) {
+        let mut known = timed_code().filter(|(known, _, _)| known.id == entry.id);
+        let found = known.any(|(_, _, calls)| calls == operation.length());
+        assert!(found, "{} {}", entry.name, operation.name);
+    }
+    let several: Vec<usize> = timed_code().map(|(_, _, calls)| calls).filter(|calls| *calls > 1).collect();
+    assert!(several.contains(&2) && several.contains(&5), "UnixBench's loops make two calls and five");
+}
+
+#[test]
+fn a_sample_is_a_chain_a_control_and_one_entry_for_each_call() {
+    for (entry, symbol, calls) in timed_code() {
+        let code = function(entry.probe, &format!("{symbol}_timed"));
         let parts = between_stamps(&code);
-        assert_eq!(parts.len(), 3, "{}: three intervals between four stamps", entry.name);
+        assert_eq!(parts.len(), 3, "{symbol}: three intervals between four stamps");
         assert_eq!(mnemonics(parts[0]), vec![Mnemonic::Imul; 256], "{}: the chain", entry.name);
         assert!(
             parts[0].iter().all(|imul| imul.op0_register() == imul.op1_register()),
             "{}: each imul depends on the one before",
             entry.name
         );
-        check_twins(entry, parts[1], parts[2], 1);
+        check_twins(entry, parts[1], parts[2], calls);
     }
 }
 
@@ -134,9 +158,9 @@ fn each_load_of_a_footprint_waits_for_the_one_before() {
 
 #[test]
 fn a_footprint_is_touched_behind_control_and_entry_alike() {
-    for entry in &Table::get().entries {
-        let among = function(entry.probe, &format!("{}_among", entry.symbol()));
-        let timed = function(entry.probe, &format!("{}_timed", entry.symbol()));
+    for (entry, symbol, calls) in timed_code() {
+        let among = function(entry.probe, &format!("{symbol}_among"));
+        let timed = function(entry.probe, &format!("{symbol}_timed"));
         let (among, timed) = (between_stamps(&among), between_stamps(&timed));
         assert_eq!((among.len(), timed.len()), (3, 3), "{}", entry.name);
         let shapes = |code: &[Instruction]| code.iter().map(shape).collect::<Vec<_>>();
@@ -149,7 +173,7 @@ fn a_footprint_is_touched_behind_control_and_entry_alike() {
                 entry.name
             );
         }
-        check_twins(entry, before_touch(entry.probe, among[1]), before_touch(entry.probe, among[2]), 1);
+        check_twins(entry, before_touch(entry.probe, among[1]), before_touch(entry.probe, among[2]), calls);
     }
 }
 
@@ -175,31 +199,32 @@ fn without_a_footprint_the_timed_code_is_what_it_was_before_there_were_any() {
 
 #[test]
 fn a_burst_is_as_many_entries_as_it_says_without_a_fence() {
-    for entry in &Table::get().entries {
-        let code = function(entry.probe, &format!("{}_burst", entry.symbol()));
+    for (entry, symbol, calls) in timed_code() {
+        let code = function(entry.probe, &format!("{symbol}_burst"));
         let parts = between_stamps(&code);
         assert_eq!(parts.len(), 3, "{}: controls, nothing, entries", entry.name);
         assert!(parts[1].is_empty());
         assert!(!mnemonics(parts[2]).contains(&Mnemonic::Lfence), "{}", entry.name);
-        check_twins(entry, parts[0], parts[2], 16);
+        check_twins(entry, parts[0], parts[2], 16 * calls);
     }
 }
 
 #[test]
-fn a_loop_is_one_entry_a_turn_and_reads_no_clock() {
-    for entry in &Table::get().entries {
-        let code = function(entry.probe, &format!("{}_loop", entry.symbol()));
-        let found = code.iter().filter(|instruction| is_entry(entry, instruction)).count();
-        assert_eq!(found, 1, "{}: entry instructions in a turn", entry.name);
+fn a_loop_is_one_entry_a_turn_for_each_call_and_reads_no_clock() {
+    for (entry, symbol, calls) in timed_code() {
+        let code = function(entry.probe, &format!("{symbol}_loop"));
+        let uses: Vec<u64> =
+            code.iter().filter(|instruction| is_entry(entry, instruction)).map(Instruction::ip).collect();
+        assert_eq!(uses.len(), calls, "{symbol}: entry instructions in a turn");
         let clocks = [Mnemonic::Lfence, Mnemonic::Imul];
         assert!(!mnemonics(&code).iter().any(|mnemonic| clocks.contains(mnemonic)), "{}", entry.name);
         let backwards =
             |one: &&Instruction| one.is_jcc_short_or_near() && one.near_branch_target() < one.ip();
         let turns: Vec<&Instruction> = code.iter().filter(backwards).collect();
         assert_eq!(turns.len(), 1, "{}: one jump back", entry.name);
-        // Every turn passes the entry.
-        let at = code.iter().find(|instruction| is_entry(entry, instruction)).unwrap().ip();
-        assert!((turns[0].near_branch_target()..turns[0].ip()).contains(&at), "{}", entry.name);
+        // Every turn passes all of them.
+        let turn = turns[0].near_branch_target()..turns[0].ip();
+        assert!(uses.iter().all(|at| turn.contains(at)), "{symbol}");
     }
 }
 
@@ -218,10 +243,10 @@ fn writes(code: &[Instruction]) -> Vec<Instruction> {
 #[test]
 fn a_sum_in_memory_hid_what_a_call_costs() {
     // Adding up a stride took longer than a call and its return, so a burst of calls read less than one of controls.
-    for entry in &Table::get().entries {
+    for (entry, symbol, _) in timed_code() {
         let needs_fresh_pages = entry.operations.iter().any(|operation| operation == "minor-fault");
         for kind in ["burst", "timed"] {
-            let code = function(entry.probe, &format!("{}_{kind}", entry.symbol()));
+            let code = function(entry.probe, &format!("{symbol}_{kind}"));
             let sums =
                 code.iter().filter(|one| one.mnemonic() == Mnemonic::Add && !writes(&[**one]).is_empty());
             let expected = if !needs_fresh_pages {
@@ -241,6 +266,29 @@ fn a_sum_in_memory_hid_what_a_call_costs() {
                 assert_eq!(writes(&rest), [], "{} {kind}: memory is written between two stamps", entry.name);
             }
         }
+    }
+}
+
+/// Each of several calls takes its arguments from memory of its own, all of them in the same order.
+#[test]
+fn each_of_several_calls_has_an_invocation_of_its_own() {
+    for (entry, symbol, calls) in timed_code() {
+        let code = function(entry.probe, &format!("{symbol}_timed"));
+        let loads = between_stamps(&code)[2].iter().filter(|one| {
+            let is_load = [Mnemonic::Mov, Mnemonic::Push].contains(&one.mnemonic());
+            is_load && one.memory_base() == Register::None && one.memory_displacement64() > 0
+        });
+        let addresses: Vec<u64> = loads.map(Instruction::memory_displacement64).collect();
+        if calls == 1 {
+            continue;
+        }
+        assert!(!addresses.is_empty() && addresses.len().is_multiple_of(calls), "{symbol}: {addresses:?}");
+        let each: Vec<&[u64]> = addresses.chunks(addresses.len() / calls).collect();
+        let distances =
+            each.windows(2).flat_map(|pair| pair[0].iter().zip(pair[1]).map(|(one, next)| next - one));
+        let distances: BTreeSet<u64> = distances.collect();
+        let size = 9 * u64::from(entry.probe.bits()) / 8;
+        assert_eq!(distances, BTreeSet::from([size]), "{symbol}: {addresses:?}");
     }
 }
 

@@ -111,7 +111,7 @@ fn compile(table: &Table) -> Result<(), String> {
     std::fs::write(folder.path().join("entries.h"), table::header::render(table, Probe::Probe64)).unwrap();
     let mut made = Vec::new();
     for entry in table.entries.iter().filter(|entry| entry.probe == Probe::Probe64) {
-        let Some(text) = table::source::render(entry) else { continue };
+        let Some(text) = table::source::render(table, entry) else { continue };
         made.push(folder.path().join(format!("{}.S", entry.name)));
         std::fs::write(&made[made.len() - 1], text).unwrap();
     }

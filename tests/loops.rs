@@ -105,6 +105,31 @@ fn ten_times_the_calls_take_about_ten_times_as_long() {
 }
 
 #[test]
+fn a_turn_of_unixbench_costs_more_than_its_parts_and_not_much_more_than_five_calls() {
+    for entry in ["syscall-x86_64", "libc"] {
+        // The shortest of several runs: noise only adds.
+        let ticks = |operation: &str| {
+            let (probe, request) = loops(entry, operation);
+            let runs = (0..5).map(|_| per_call(&took(probe, &request).unwrap(), &request));
+            runs.fold(f64::INFINITY, f64::min)
+        };
+        let [mix, close, getpid, getppid] =
+            ["unixbench-syscall", "unixbench-close", "unixbench-getpid", "getppid"].map(ticks);
+        assert!(
+            (3.0..30.0).contains(&(mix / getppid)),
+            "{entry}: {mix} ticks for five calls, {getppid} for one"
+        );
+        assert!((1.2..15.0).contains(&(close / getppid)), "{entry}: {close} for two, {getppid} for one");
+        assert!((0.3..3.0).contains(&(getpid / getppid)), "{entry}: {getpid} and {getppid}");
+        assert!(mix > close, "{entry}: {mix}, {close}");
+        let (probe, request) = loops(entry, "unixbench-exec");
+        let request = LoopRequest { calls: 2, repetitions: 20, ..request };
+        let exec = per_call(&took(probe, &request).unwrap(), &request);
+        assert!(exec > 20.0 * getppid, "{entry}: a process takes {exec} ticks, a call {getppid}");
+    }
+}
+
+#[test]
 fn the_systems_clock_counts_nanoseconds() {
     for entry in ["syscall-x86_64", "int80-i386"] {
         let (probe, request) = loops(entry, "getppid");

@@ -7,11 +7,12 @@ mod asked;
 use asked::{cpu, host, request, skipped, verdict, with_time};
 use host::Executor;
 use record::{Failure, Footprint, Payload, Record, Request, Sample, Verdict, abi};
+use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use table::{Probe, Table};
+use table::{Kernel, Probe, Table};
 
 fn ask(entry: &str, operation: &str, change: impl Fn(&mut Request)) -> Verdict {
     let (probe, mut request) = request(entry, operation);
@@ -385,4 +386,99 @@ fn a_footprint_beyond_its_bounds_or_between_bursts_is_refused() {
     refused(abi::REQUEST_PAGES, with(abi::MAX_PAGES + 1, 0));
     refused(abi::REQUEST_LINES, with(0, abi::MAX_LINES + 1));
     refused(abi::REQUEST_BURSTS, Request { bursts: 1, ..with(0, 1) });
+}
+
+/// Runs a probe by a shell that does something before.
+fn after(setup: &str, entry: &str, operation: &str) -> Verdict {
+    let (probe, request) = request(entry, operation);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("probe");
+    std::fs::write(&file, probes::image(probe)).unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    // The shell becomes the probe, so that this process is the parent that getppid must answer.
+    let script = format!("{setup}; exec \"$0\" \"$@\"");
+    let output = std::process::Command::new("sh")
+        .args(["-c", &script])
+        .arg(&file)
+        .args(request.arguments())
+        .output()
+        .unwrap();
+    verdict(&record::parse(&output.stdout).unwrap())
+}
+
+const UNIXBENCH: [&str; 4] = ["unixbench-syscall", "unixbench-close", "unixbench-getpid", "unixbench-exec"];
+
+#[test]
+fn unixbenchs_loops_are_answered_through_every_entry_that_serves_them() {
+    for (entry, operation) in Table::get().rows(Kernel::Linux).filter(|(_, one)| one.loops.is_some()) {
+        let Some(found) = ask_if_executed(&entry.name, &operation.name) else { continue };
+        let is_closed = found.outcome == abi::OUTCOME_UNSUPPORTED || found.outcome == abi::OUTCOME_REFUSED;
+        let is_fault = found.cause == abi::CAUSE_SIGNAL && found.detail[0] == SIGILL;
+        assert!(
+            found.outcome == abi::OUTCOME_OK || is_closed || is_fault,
+            "{} {}: {found:?}",
+            entry.name,
+            operation.name
+        );
+        let must = ["syscall-x86_64", "libc"].contains(&entry.name.as_str());
+        assert!(!must || found.outcome == abi::OUTCOME_OK, "{} {}: {found:?}", entry.name, operation.name);
+    }
+}
+
+#[test]
+fn a_turn_of_unixbench_that_does_not_do_its_work_is_not_timed() {
+    let errno = |found: Verdict| {
+        assert_eq!((found.outcome, found.cause), (abi::OUTCOME_REFUSED, abi::CAUSE_ERRNO), "{found:?}");
+        found.detail[0]
+    };
+    for entry in ["syscall-x86_64", "libc"] {
+        for operation in UNIXBENCH {
+            assert_eq!(after(":", entry, operation).outcome, abi::OUTCOME_OK, "{entry} {operation}");
+        }
+        for operation in ["unixbench-syscall", "unixbench-close"] {
+            let closed = after("exec 0<&-", entry, operation);
+            assert_eq!(errno(closed), process::Errno::EBADF as u64, "{entry}: there is nothing to dup");
+        }
+        assert_eq!(after("exec 0<&-", entry, "unixbench-getpid").outcome, abi::OUTCOME_OK, "{entry}");
+    }
+    let full = after("ulimit -n 3", "syscall-x86_64", "unixbench-syscall");
+    assert_eq!(errno(full), process::Errno::EMFILE as u64, "no descriptor is left");
+}
+
+#[test]
+fn a_c_library_that_answers_otherwise_is_a_mismatch() {
+    // As a preloaded library may: each call of a turn is checked, not the first alone.
+    for (function, answer) in [
+        ("dup", 77),
+        ("close", 1),
+        ("getpid", 1),
+        ("getuid", 4242),
+        ("umask", 0),
+        ("fork", 1),
+        ("execv", 0),
+        ("waitpid", 1),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let (source, library) = (folder.path().join("lie.c"), folder.path().join("lie.so"));
+        std::fs::write(&source, format!("int {function}(int a) {{ (void)a; return {answer}; }}\n")).unwrap();
+        let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".into());
+        let mut compile = std::process::Command::new(compiler);
+        compile.args(["-shared", "-fPIC", "-nostdlib", "-fno-builtin", "-w", "-o"]);
+        assert!(compile.arg(&library).arg(&source).status().unwrap().success());
+        let preload = format!("export LD_PRELOAD='{}'", library.display());
+        let makes_process = ["fork", "execv", "waitpid"].contains(&function);
+        let operation = if makes_process { "unixbench-exec" } else { "unixbench-syscall" };
+        let found = after(&preload, "libc", operation);
+        assert_eq!((found.outcome, found.cause), (abi::OUTCOME_MISMATCH, abi::CAUSE_ANSWER), "{function}");
+        assert!(makes_process || found.detail[0] as u32 == answer, "{function}: {found:?}");
+    }
+}
+
+#[test]
+fn an_operation_of_several_calls_needs_timed_code_for_them() {
+    let (probe, mut request) = request("call", "none");
+    request.operation = Table::get().operation("unixbench-syscall").unwrap().id;
+    let found = verdict(&host().measure(probe, cpu(), &request).unwrap());
+    let refused = (abi::OUTCOME_ERROR, abi::CAUSE_REQUEST, abi::REQUEST_OPERATION);
+    assert_eq!((found.outcome, found.cause, found.detail[0]), refused);
 }

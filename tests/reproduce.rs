@@ -124,6 +124,29 @@ fn what_only_the_lab_can_tell_is_measured_there_and_a_count_is_no_throughput() {
 }
 
 #[test]
+fn unixbenchs_index_is_measured_for_the_column_that_is_this_kernels() {
+    let found = reproduced(&folder(), &["pti-unixbench", "--no-save"]);
+    let ways: Vec<_> =
+        found["ways"].as_array().unwrap().iter().map(|way| (&way["name"], &way["unit"])).collect();
+    let names: [Value; 3] = ["loop", "kentry", "index"].map(Into::into);
+    assert_eq!(ways, [(&names[0], &names[2]), (&names[1], &names[2])]);
+    let figures = found["figures"].as_array().unwrap();
+    assert_eq!(figures.len(), 8, "four rows in two columns");
+    for figure in figures {
+        let by_loop = &figure["measured"][0]["value"];
+        let is_here = match found["here"]["pti"].as_bool() {
+            Some(on) => figure["row"] == "host" && figure["column"] == if on { "PTI on" } else { "PTI off" },
+            None => false,
+        };
+        assert_eq!(by_loop.is_number(), is_here, "{figure}");
+        // Between a thousandth and a thousand times what was published.
+        assert!(by_loop.as_f64().is_none_or(|index| (1.0..1e6).contains(&index)), "{figure}");
+        let is_guest = figure["row"].as_str().unwrap().starts_with("guest");
+        assert!(!is_guest || figure["reason"].as_str().unwrap().contains("kentry linux"), "{figure}");
+    }
+}
+
+#[test]
 fn loops_are_timed_as_the_author_did_or_in_two_plain_ways() {
     let ways = |name: &str| {
         let found = reproduced(&folder(), &[name, "--no-save"]);

@@ -51,8 +51,9 @@ fn build(probe: Probe, root: &Path, out: &Path) {
 /// Writes the assembler files of the rows that say all of one; their paths.
 fn write_entries(probe: Probe, folder: &Path) -> Vec<PathBuf> {
     let own = Table::get().entries.iter().filter(|entry| entry.probe == probe);
-    let files =
-        own.filter_map(|entry| Some((folder.join(format!("{}.S", entry.name)), source::render(entry)?)));
+    let files = own.filter_map(|entry| {
+        Some((folder.join(format!("{}.S", entry.name)), source::render(Table::get(), entry)?))
+    });
     files
         .map(|(path, text)| {
             std::fs::write(&path, text).expect("OUT_DIR is writable");

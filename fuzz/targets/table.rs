@@ -27,7 +27,7 @@ fuzz_target!(|text: &str| {
     }
     for entry in &table.entries {
         assert_eq!(
-            source::render(entry).is_none(),
+            source::render(&table, entry).is_none(),
             entry.source_path().is_some(),
             "an entry has a file, or one is made for it"
         );

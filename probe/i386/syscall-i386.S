@@ -39,3 +39,4 @@
 .endm
 
 ENTRY syscall_i386
+SEQUENCES syscall_i386

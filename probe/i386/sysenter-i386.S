@@ -39,3 +39,4 @@
 .endm
 
 ENTRY sysenter_i386
+SEQUENCES sysenter_i386

@@ -18,3 +18,27 @@ void getcpu(void)
 void getrandom(void)
 {
 }
+void dup(void)
+{
+}
+void close(void)
+{
+}
+void getpid(void)
+{
+}
+void getuid(void)
+{
+}
+void umask(void)
+{
+}
+void fork(void)
+{
+}
+void execv(void)
+{
+}
+void waitpid(void)
+{
+}

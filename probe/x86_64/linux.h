@@ -26,6 +26,14 @@
 #define NR_PIPE2	   293
 #define NR_GETCPU	   309
 
+/* Of operations that Linux alone serves. */
+#define NR_DUP	  32
+#define NR_GETPID 39
+#define NR_FORK	  57
+#define NR_EXECVE 59
+#define NR_UMASK  95
+#define NR_GETUID 102
+
 /* The base ABI's call; returns the result, or -errno. */
 static inline long system_call(long number, long a, long b, long c, long d, long e, long f)
 {

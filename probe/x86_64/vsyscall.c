@@ -29,7 +29,7 @@ int vsyscall_mode(void)
 {
 	faults_skipped = 0;
 	faults_skip(SIGSEGV, 2);
-	invocation.args[0] = VSYSCALL_PAGE;
+	invocations[0].args[0] = VSYSCALL_PAGE;
 	page_fault_checked();
 	const int readable = faults_skipped == 0;
 

@@ -14,8 +14,8 @@
 #define SAMPLES 401
 #define WARM	16
 
-struct invocation invocation;
-uint64_t registers_before[17], registers_after[17], stamps[5];
+struct invocation invocations[MOST_CALLS];
+uint64_t registers_before[MOST_CALLS][REGISTERS], registers_after[MOST_CALLS][REGISTERS], stamps[5];
 struct sample *sample_out;
 uint32_t sample_count;
 

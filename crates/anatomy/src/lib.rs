@@ -1,7 +1,28 @@
 //! A path through a Linux kernel that was followed: each instruction by the function that it is in and by what it belongs to.
+//! Pure: a trace, symbols and a kernel's file in, a [`Document`] out; [docs/anatomy.md](../../../docs/anatomy.md) explains it.
+
+#![forbid(unsafe_code)]
 
 mod anatomy;
+mod beside;
+mod calls;
+mod code;
+mod count;
+mod decode;
+mod difference;
+mod document;
+mod entry;
+mod features;
+mod functions;
 mod part;
+mod path;
+mod patterns;
+mod symbols;
+mod tell;
 
-pub use anatomy::{Anatomy, Instruction};
+pub use anatomy::{Anatomy, Instruction, Place};
+pub use beside::{Beside, BesideLine, Verdict};
+pub use count::{Function, PartCount};
+pub use difference::{Difference, PartDifference, Piece};
+pub use document::{Configuration, Document, Followed, SCHEMA, load};
 pub use part::{Confidence, Part};

@@ -84,7 +84,7 @@ impl Plan {
             false => Combination::new(),
         };
         let unknown =
-            table.operation(BARE_SYSCALL.operation).filter(|unknown| entry.number(unknown).is_some());
+            table.operation(BARE_SYSCALL.operation).filter(|unknown| !entry.numbers(unknown).is_empty());
         let crossing = unknown.map_or_else(Combination::new, |unknown| bare_of(&unknown.name));
         let empty_service = if crossing.is_empty() { Combination::new() } else { bare_of(GETPPID.operation) };
         let configurations = wanted.all;

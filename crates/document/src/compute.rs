@@ -1,7 +1,7 @@
 //! What follows from a document's rounds alone: the figures of its rows. The same function computes them when a measurement
 //! ends and when a saved document is to show them again.
 
-use crate::{Document, Measurement, Outcome, Row, Timing};
+use crate::{Document, Measurement, Outcome, Rate, Row, Timing};
 use stats::{Distribution, Figures, Scale, figures};
 use std::collections::BTreeMap;
 use table::special;
@@ -72,6 +72,7 @@ impl Row {
         let Figures { core_cycles, ticks, ns, throughput, modes, cpu, noise } = figures;
         (self.core_cycles, self.ticks, self.ns, self.throughput) = (core_cycles, ticks, ns, throughput);
         (self.modes, self.cpu, self.noise) = (modes, cpu, noise);
+        self.rate = Rate::of(&self.operation, self.ns.as_ref());
     }
 }
 

@@ -1,5 +1,6 @@
 //! One entry and operation in one configuration.
 
+use crate::Rate;
 use record::Footprint;
 use serde::{Deserialize, Serialize};
 use stats::{
@@ -176,6 +177,9 @@ pub struct Row {
     pub ticks: Option<Cost<Ticks>>,
     /// In nanoseconds.
     pub ns: Option<Cost<Nanos>>,
+    /// The same as UnixBench counts it, of its loops; none of others, and in documents of versions that did not have them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
     /// In instructions executed; only in an emulated guest.
     pub instructions: Option<Cost<Instructions>>,
     /// The same by the ring that executed them; only where the path was followed and its length is the estimate.
@@ -251,6 +255,7 @@ impl Row {
             core_cycles: None,
             ticks: None,
             ns: None,
+            rate: None,
             instructions: None,
             rings: None,
             boots: Vec::new(),

@@ -20,7 +20,7 @@ const WIDE: f64 = 0.03;
 
 pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
     let document = facts.document;
-    let path = facts.document.is_of_linux().then(|| clock_path(facts)).flatten();
+    let path = facts.are_of_one_linux().then(|| clock_path(facts)).flatten();
     path.into_iter().chain(range(document)).chain(time_namespace(document)).collect()
 }
 

@@ -17,6 +17,12 @@ impl<'a> Facts<'a> {
         self.document.results.iter().filter(|row| row.outcome == Outcome::Ok)
     }
 
+    /// Whether all rows are of one Linux that was booted in one way: then what it says of itself explains each of them.
+    pub fn are_of_one_linux(&self) -> bool {
+        let guest = self.document.environment.guest.as_ref();
+        self.document.is_of_linux() && guest.is_none_or(|guest| guest.kernels.len() <= 1)
+    }
+
     /// Whether figures are times: neither an emulator's instructions nor absent because the machine is emulated.
     pub fn are_times(&self) -> bool {
         self.working().any(|row| row.timing == Timing::Hardware)

@@ -9,7 +9,7 @@ use table::special::{LIBC, VDSO};
 const FACTOR: f64 = 1.5;
 
 pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
-    if !facts.document.is_of_linux() {
+    if !facts.are_of_one_linux() {
         return Vec::new();
     }
     finding(facts).into_iter().collect()

@@ -30,7 +30,7 @@ const ON_THE_PATH: [(&str, &str, &str); 9] = [
 const SSBD: [&str; 3] = ["thread force mitigated", "thread mitigated", "globally mitigated"];
 
 pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
-    if !facts.document.is_of_linux() {
+    if !facts.are_of_one_linux() {
         return Vec::new();
     }
     let finding = traced(facts.document).or_else(|| implausible(facts)).or_else(|| bare(facts));

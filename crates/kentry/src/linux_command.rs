@@ -1,29 +1,108 @@
 //! `kentry linux`: from arguments to the exit code.
 
+use crate::{catch_interrupts, drawn_seed, names_rows, note, show};
+use guest::Limits;
+use host::Interrupt;
 use kentry::cli::Accel;
-use kentry::dry_run;
 use kentry::error::Error;
 use kentry::linux_args::LinuxArgs;
+use kentry::linux_machine::{LinuxMachine, kernel, this_program};
 use kentry::output::Target;
+use kentry::saving::Saving;
+use kentry::{dry_run, progress, room};
 use measure::Counter;
-use measure::guest::GuestPlan;
+use measure::guest::{GuestPlan, Kernel, Options, Setting};
+use measure::lab::{Emulator, choose};
 use std::process::ExitCode;
 use table::Table;
+
+/// The most that a guest writes for any plan, in bytes.
+const GUEST_OUTPUT: usize = 256 << 20;
+
+/// Seconds for measuring time in a guest, as `kentry measure` takes them.
+const BUDGET: f64 = 4.0;
 
 /// Measures, or prints the plan.
 pub fn run(args: &LinuxArgs) -> Result<ExitCode, Error> {
     let options = args.options();
     let plan = GuestPlan::new(Table::get(), &options)?;
+    let target = Target::open(args.show.to.output.as_deref())?;
     if args.dry_run {
-        let target = Target::open(args.show.to.output.as_deref())?;
-        let (accelerator, counter) = match args.accel {
-            Accel::Kvm => (lab::Accelerator::Kvm, Counter::Time),
-            Accel::Auto | Accel::Tcg => (lab::Accelerator::Tcg, Counter::Instructions),
-        };
-        let usual = lab::Qemu::new(accelerator, None).cpu_model;
-        let format = args.show.to.format();
-        target.write_report(format, &dry_run::linux_plan(&plan, &usual, counter, format)?)?;
-        return Ok(ExitCode::SUCCESS);
+        return print_plan(args, &plan, target);
     }
-    Err(Error::Environment("this build cannot boot a Linux yet; --dry-run shows what it would boot".into()))
+    let saving = Saving::prepare(&args.save, &mut note)?;
+    let interrupt = catch_interrupts()?;
+    let document = in_guests(plan, &options, args.seed, &interrupt)?;
+    show(&document, &args.show, names_rows(&args.entry, &args.operation), (target, saving), &interrupt)
+}
+
+fn print_plan(args: &LinuxArgs, plan: &GuestPlan, target: Target) -> Result<ExitCode, Error> {
+    let (accelerator, counter) = match args.accel {
+        Accel::Kvm => (lab::Accelerator::Kvm, Counter::Time),
+        Accel::Auto | Accel::Tcg => (lab::Accelerator::Tcg, Counter::Instructions),
+    };
+    let usual = lab::Qemu::new(accelerator, None).cpu_model;
+    let format = args.show.to.format();
+    target.write_report(format, &dry_run::linux_plan(plan, &usual, counter, format)?)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What a plan asks for, measured, and neither shown nor kept. Instructions are counted with the same seed every time unless the command
+/// line names one.
+fn in_guests(
+    plan: GuestPlan,
+    options: &Options,
+    seed: Option<u64>,
+    interrupt: &Interrupt,
+) -> Result<document::Document, Error> {
+    let kernels = plan.kernels.iter().map(|word| kernel(word)).collect::<Result<Vec<_>, _>>()?;
+    let known = plan.kernels.iter().zip(&kernels).map(|(word, kernel)| Kernel {
+        file: kernel.file.to_str().map_or_else(|| word.clone(), str::to_string),
+        release: kernel.release.clone(),
+    });
+    let known: Vec<Kernel> = known.collect();
+    let limits = Limits { time: plan.time, output: GUEST_OUTPUT, interrupt: interrupt.clone() };
+    let (accelerator, version) = machine(options, &limits)?;
+    let machine = guest::Machine { memory_mib: plan.memory_mib, ..guest::Machine::new(accelerator, None) };
+    let setting = Setting {
+        place: match accelerator {
+            guest::Accelerator::Tcg => document::Machine::QemuTcg,
+            guest::Accelerator::Kvm => document::Machine::QemuKvm,
+        },
+        version,
+        cpu_model: machine.cpu_model.clone(),
+        kernels: known,
+        at_once: room::guests_at_once(plan.memory_mib)?,
+        interrupt: interrupt.clone(),
+        machine: &LinuxMachine { machine, kernels, program: this_program()?, limits, budget: BUDGET },
+    };
+    let plan = match (setting.place.counter(), seed) {
+        (Counter::Time, None) => plan.seeded(u64::from(drawn_seed())),
+        (Counter::Time, Some(_)) | (Counter::Instructions, _) => plan,
+    };
+    let bar = progress::Bar::new();
+    Ok(measure::guest::measure(&plan, &setting, &mut |share, what| bar.say(share, what))?)
+}
+
+/// What executes the guests, by the lab's judgement of this machine's KVM, and its version.
+fn machine(options: &Options, limits: &Limits) -> Result<(guest::Accelerator, String), Error> {
+    let asked = measure::lab::Options {
+        entry: Vec::new(),
+        operation: Vec::new(),
+        set: Vec::new(),
+        footprints: Vec::new(),
+        accel: options.accel,
+        cpu_model: options.cpu_models.first().cloned(),
+        bochs: false,
+        seed: options.seed,
+        time: options.time,
+    };
+    let emulator = choose(&asked, limits, &mut note)?;
+    let version = emulator.version(limits)?;
+    let accelerator = match emulator {
+        Emulator::Qemu(qemu) => qemu.accelerator,
+        // Only the lab is asked for it.
+        Emulator::Bochs(_) => guest::Accelerator::Tcg,
+    };
+    Ok((accelerator, version))
 }

@@ -2,7 +2,8 @@
 
 use crate::files::{self, CONFIG_LIMIT, LIMIT};
 use crate::{Why, unpack};
-use std::io::{self, Read};
+use std::io::Read;
+use std::ops::ControlFlow;
 
 /// What a package begins with: it is an archive of `ar`'s format.
 const MAGIC: &[u8] = b"!<arch>\n";
@@ -17,41 +18,48 @@ pub(crate) fn is_package(bytes: &[u8]) -> bool {
 /// # Errors
 /// If it is damaged, or has no kernel.
 pub(crate) fn kernel(bytes: &[u8]) -> Result<(Vec<u8>, Option<Vec<u8>>), Why> {
-    let mut config = None;
-    for entry in tar::Archive::new(data(bytes)?).entries()? {
-        let entry = entry.map_err(damaged)?;
-        let path = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
-        let name = path.trim_start_matches("./");
-        let is_kernel = name.starts_with("boot/vmlinuz-") || is_in_modules(name, "vmlinuz");
-        if !entry.header().entry_type().is_file() {
-            continue;
+    let (mut config, mut kernel) = (None, None);
+    // Files are in the order of their names: the configuration comes first.
+    each_file(bytes, |path, file| {
+        if path.starts_with("boot/vmlinuz-") || is_in_modules(path, "vmlinuz") {
+            kernel = Some(whole(file, LIMIT)?);
+        } else if path.starts_with("boot/config-") || is_in_modules(path, "config") {
+            config = Some(whole(file, CONFIG_LIMIT)?);
         }
-        // A package's files are in the order of their names: the configuration comes first.
-        if is_kernel {
-            return Ok((whole(entry, LIMIT)?, config));
-        }
-        if name.starts_with("boot/config-") || is_in_modules(name, "config") {
-            config = Some(whole(entry, CONFIG_LIMIT)?);
-        }
-    }
-    Err(Why::Unsuitable(
-        "there is no kernel in this package; linux-image-amd64 and linux-image-cloud-amd64 only name the one that has it \
-         (`apt-cache depends linux-image-cloud-amd64`)"
-            .into(),
-    ))
+        Ok(if kernel.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    })?;
+    let none = "there is no kernel in this package; linux-image-amd64 and linux-image-cloud-amd64 only name the one that has it \
+                (`apt-cache depends linux-image-cloud-amd64`)";
+    Ok((kernel.ok_or_else(|| Why::Unsuitable(none.into()))?, config))
 }
 
-/// Whether this is `usr/lib/modules/RELEASE/NAME`.
+/// Gives each file of a package, by its path without `./` and `usr/`, to a function that says whether to go on.
+pub(crate) fn each_file(
+    bytes: &[u8],
+    mut see: impl FnMut(&str, &mut dyn Read) -> Result<ControlFlow<()>, Why>,
+) -> Result<(), Why> {
+    for entry in tar::Archive::new(data(bytes)?).entries()? {
+        let mut entry = entry.map_err(|_| damaged())?;
+        let path = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        let path = path.trim_start_matches("./").trim_start_matches("usr/");
+        if entry.header().entry_type().is_file() && see(path, &mut entry)?.is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Whether this is `lib/modules/RELEASE/NAME`.
 fn is_in_modules(path: &str, name: &str) -> bool {
-    let path = path.trim_start_matches("usr/");
     path.strip_prefix("lib/modules/")
         .and_then(|rest| rest.split_once('/'))
         .is_some_and(|(_, rest)| rest == name)
 }
 
-fn whole(source: impl Read, limit: u64) -> Result<Vec<u8>, Why> {
+/// All of a file.
+pub(crate) fn whole(source: impl Read, limit: u64) -> Result<Vec<u8>, Why> {
     files::whole(source, limit).map_err(|why| match why {
-        Why::Unreadable(error) => damaged(error),
+        Why::Unreadable(_) => damaged(),
         other => other,
     })
 }
@@ -78,6 +86,6 @@ fn data(bytes: &[u8]) -> Result<Box<dyn Read + '_>, Why> {
     Err(Why::Foreign("it is an archive, but not a Debian package: it has no data.tar"))
 }
 
-fn damaged(error: io::Error) -> Why {
-    Why::Damaged(format!("its files do not unpack ({})", error.to_string().escape_debug()))
+fn damaged() -> Why {
+    Why::Damaged("its files are not whole, or not as they were".into())
 }

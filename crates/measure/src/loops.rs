@@ -65,7 +65,7 @@ impl Loops<'_> {
 
     fn request(&self, (entry, operation): TableRow, way: Loop) -> LoopRequest {
         let clock =
-            if self.unit.of_loops() == Unit::Ns { abi::LOOP_CLOCK_SYSTEM } else { abi::LOOP_CLOCK_TSC };
+            if self.unit.of_clock() == Unit::Ns { abi::LOOP_CLOCK_SYSTEM } else { abi::LOOP_CLOCK_TSC };
         LoopRequest {
             entry: entry.id,
             operation: operation.id,

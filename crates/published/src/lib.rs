@@ -18,7 +18,7 @@ use environment::Environment;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
-use table::Table;
+use table::{Loops, Table};
 use toml::Spanned;
 
 /// The text of `published.toml` as it was when this crate was built.
@@ -52,7 +52,7 @@ pub enum Unit {
     Ticks,
     /// Cycles of the core.
     CoreCycles,
-    /// UnixBench's index: the more, the faster. Nothing here measures it.
+    /// UnixBench's index: the more, the faster. Its loops have one, as [`table::Loops`] says.
     Index,
 }
 
@@ -69,15 +69,20 @@ impl Unit {
     }
 
     /// What a loop's clock counts for figures of this unit. Only the probe's own samples tell the core's cycles.
+    pub fn of_clock(self) -> Unit {
+        if matches!(self, Unit::Ns | Unit::Index) { Unit::Ns } else { Unit::Ticks }
+    }
+
+    /// What figures of loops are in beside figures of this unit.
     pub fn of_loops(self) -> Unit {
-        if self == Unit::Ns { Unit::Ns } else { Unit::Ticks }
+        if self == Unit::Index { Unit::Index } else { self.of_clock() }
     }
 
     /// What kentry's own figures are in beside figures of this unit.
     pub fn of_kentry(self) -> Unit {
         match self {
-            Unit::Ns | Unit::Ticks => self,
-            Unit::Cycles | Unit::CoreCycles | Unit::Index => Unit::CoreCycles,
+            Unit::Ns | Unit::Ticks | Unit::Index => self,
+            Unit::Cycles | Unit::CoreCycles => Unit::CoreCycles,
         }
     }
 
@@ -224,6 +229,11 @@ impl Row {
     /// Entry and operation on this Linux.
     pub fn on_linux(&self) -> Option<(&str, &str)> {
         Some((self.entry.as_deref()?, self.operation.as_deref()?))
+    }
+
+    /// What UnixBench makes of its operation, if that is one of UnixBench's loops.
+    pub(crate) fn loops(&self, table: &Table) -> Option<Loops> {
+        table.operation(self.operation.as_deref()?)?.loops
     }
 
     /// Entry and operation in the lab, if it has them.
@@ -402,7 +412,7 @@ mod tests {
         assert_eq!(loops("gettimeofday-4.14"), [("loop", Loop::PLAIN), ("single", Loop::SINGLE)]);
         let known = Loop { calls: 16384, repetitions: 1, take: Take::Mean };
         assert_eq!(loops("kvm-round-trip"), [("loop", known)]);
-        assert_eq!(loops("pti-unixbench"), [], "nothing of it is measured");
+        assert_eq!(loops("pti-costs"), [], "nothing of it is measured on Linux");
     }
 
     #[test]
@@ -445,7 +455,7 @@ mod tests {
                 "",
                 "\"way\" and \"loop\" go together",
             ),
-            ("unit = \"ns\"", "unit = \"index\"", "kentry does not measure an index"),
+            ("unit = \"ns\"", "unit = \"index\"", "UnixBench has no index for its operation"),
             ("absent = \"Linux has no call gates for 64-bit code\"", "", "\"absent\" why it is not"),
         ] {
             assert!(SOURCE.contains(from), "{from}");

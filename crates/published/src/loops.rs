@@ -53,12 +53,16 @@ impl Loop {
 
     /// Exactly what is measured, in words.
     pub fn in_words(&self, unit: Unit) -> String {
-        let clock = match unit.of_loops() {
+        let clock = match unit.of_clock() {
             Unit::Ns => "CLOCK_MONOTONIC (by the vDSO)",
             _ => "the TSC (lfence, rdtsc)",
         };
         let calls = thousands(self.calls);
         let (what, times) = match (self.calls, self.repetitions) {
+            (_, 1) if unit == Unit::Index => (format!("{calls} turns of the loop"), String::new()),
+            (_, many) if unit == Unit::Index => {
+                (format!("{calls} turns of the loop"), format!(" of {} repetitions", thousands(many)))
+            }
             (1, 1) => ("a single call".to_string(), String::new()),
             (1, many) => ("single calls".to_string(), format!(" of {}", thousands(many))),
             (_, 1) => (format!("{calls} calls in a loop"), String::new()),
@@ -72,8 +76,9 @@ impl Loop {
             1 => String::new(),
             many => format!(", in the fastest of {many} runs that no other process interrupted"),
         };
+        let index = if unit == Unit::Index { "; the index of as many turns in a second" } else { "" };
         format!(
-            "{what}, with {clock} read before and behind, whose cost is included; the {take}{times}{runs}"
+            "{what}, with {clock} read before and behind, whose cost is included; the {take}{times}{runs}{index}"
         )
     }
 
@@ -147,6 +152,12 @@ mod tests {
         assert_eq!(
             Loop::SINGLE.in_words(Unit::Cycles),
             "single calls, with the TSC (lfence, rdtsc) read before and behind, whose cost is included; the minimum of 1,000"
+        );
+        assert_eq!(
+            Loop { calls: 10_000, repetitions: 20, take: Take::Mean }.in_words(Unit::Index),
+            "10,000 turns of the loop, with CLOCK_MONOTONIC (by the vDSO) read before and behind, whose cost is included; the \
+             mean of 20 repetitions, in the fastest of 20 runs that no other process interrupted; the index of as many turns in a \
+             second"
         );
         assert_eq!([999, 1_000, 16_384, 1_000_000].map(thousands), ["999", "1,000", "16,384", "1,000,000"]);
     }

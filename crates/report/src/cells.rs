@@ -12,6 +12,8 @@ use table::{Entry, Kind, Table};
 pub(crate) enum Column {
     Where,
     Cost,
+    Ring0,
+    Ring3,
     Ns,
     ToSyscall,
     ToCall,
@@ -29,7 +31,9 @@ pub(crate) enum Column {
 }
 
 /// What only a verbose report has.
-pub(crate) const DETAILS: [Column; 9] = [
+pub(crate) const DETAILS: [Column; 11] = [
+    Column::Ring0,
+    Column::Ring3,
     Column::Min,
     Column::P50,
     Column::P999,
@@ -46,6 +50,8 @@ impl Column {
     pub fn heading(self) -> &'static str {
         match self {
             Column::Where | Column::Cost | Column::Bar => "",
+            Column::Ring0 => "ring 0",
+            Column::Ring3 => "ring 3",
             Column::Ns => "ns",
             Column::ToSyscall => "× syscall",
             Column::ToCall => "× call",
@@ -65,7 +71,7 @@ impl Column {
     /// Whether it says something about instructions that were counted.
     pub fn is_of_counts(self) -> bool {
         use Column::*;
-        matches!(self, Where | Cost | Min | P50 | P999 | Max | Samples)
+        matches!(self, Where | Cost | Ring0 | Ring3 | Min | P50 | P999 | Max | Samples)
     }
 }
 
@@ -85,6 +91,7 @@ pub(crate) struct Figures<'a> {
     table: &'a Table,
     counted: bool,
     in_cycles: bool,
+    has_rings: bool,
     never_quiet: bool,
 }
 
@@ -98,6 +105,7 @@ impl<'a> Figures<'a> {
             table,
             counted: !units.is_empty() && units.iter().all(|unit| *unit == Unit::Instructions),
             in_cycles: document.measurement.cycles_per_tick.is_some(),
+            has_rings: document.results.iter().any(|row| row.rings.is_some()),
             never_quiet: !cpus.is_empty() && cpus.iter().all(CpuUse::is_unvouched),
         }
     }
@@ -107,9 +115,10 @@ impl<'a> Figures<'a> {
         self.counted
     }
 
-    /// Whether the document has the row that a column of ratios refers to.
-    pub fn has_ratios(&self, column: Column) -> bool {
+    /// Whether the document has what a column tells: rings that were told apart, or the row that ratios refer to.
+    pub fn has(&self, column: Column) -> bool {
         match column {
+            Column::Ring0 | Column::Ring3 => self.has_rings,
             Column::ToSyscall => self.ratios.has_syscall(),
             Column::ToCall => self.ratios.has_call(),
             _ => true,
@@ -173,6 +182,8 @@ impl<'a> Figures<'a> {
         match column {
             Column::Cost | Column::Bar => String::new(),
             Column::Where => self.place(row).to_owned(),
+            Column::Ring0 => whole(row.rings.map(|rings| rings.ring0.0)),
+            Column::Ring3 => whole(row.rings.map(|rings| rings.ring3.0)),
             Column::Ns if row.timing == Timing::Emulated => "emulated".to_owned(),
             Column::Ns => optional(row.ns.as_ref().map(|cost| cost.unitless().estimate)),
             Column::ToSyscall => self.ratios.to_syscall(row, self.compared),
@@ -189,6 +200,11 @@ impl<'a> Figures<'a> {
             Column::Cpu => row.cpu.map_or_else(|| ABSENT.to_owned(), |cpu| cpu.to_string()),
         }
     }
+}
+
+/// A count, without a sign that says nothing.
+fn whole(value: Option<f64>) -> String {
+    value.map_or(ABSENT.to_owned(), |value| format!("{:.0}", value + 0.0))
 }
 
 fn optional(value: Option<f64>) -> String {

@@ -51,13 +51,13 @@ impl<'a> Compared<'a> {
     }
 }
 
-/// What all rows have in common, `pcid=off pti=on`.
-pub(crate) fn common(document: &Document) -> String {
+/// What all rows have in common of the keys that are wanted, `pcid=off pti=on`.
+pub(crate) fn common(document: &Document, wanted: impl Fn(&str) -> bool) -> String {
     let Some(first) = document.results.first() else { return String::new() };
     let everywhere = |(name, value): &(&String, &String)| {
         document.results.iter().all(|row| row.configuration.get(*name) == Some(*value))
     };
-    written(first.configuration.iter().filter(everywhere))
+    written(first.configuration.iter().filter(|(name, _)| wanted(name)).filter(everywhere))
 }
 
 /// The switches of a row that are neither the lab's defaults on that machine nor the same for all; of a document that does not tell its
@@ -82,7 +82,11 @@ pub(crate) fn common_changes(document: &Document, defaults: &BTreeMap<String, St
     written(first.configuration.iter().filter(is_changed))
 }
 
-/// `pcid=off pti=on`
+/// `pcid=off pti=on`, `append='quiet pti=on'`
 pub(crate) fn written<'a>(switches: impl Iterator<Item = (&'a String, &'a String)>) -> String {
-    switches.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+    let quoted = |value: &String| match value.is_empty() || value.contains(char::is_whitespace) {
+        true => format!("'{value}'"),
+        false => value.clone(),
+    };
+    switches.map(|(name, value)| format!("{name}={}", quoted(value))).collect::<Vec<_>>().join(" ")
 }

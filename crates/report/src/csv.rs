@@ -1,7 +1,7 @@
 use crate::Error;
 use crate::plain::plain;
 use ::csv::{Terminator, WriterBuilder};
-use document::{Document, Path, Row};
+use document::{Document, Interval, Path, Row};
 use stats::{Cost, NoiseKind};
 
 const UNITS: [&str; 5] = ["core_cycles", "ticks", "ns", "instructions", "throughput"];
@@ -39,7 +39,7 @@ const BEFORE: [&str; 15] = [
     "noise_high",
     "cpu",
 ];
-const BEHIND: [&str; 9] = [
+const BEHIND: [&str; 18] = [
     "throughput_withheld",
     "modes",
     "rounds",
@@ -49,6 +49,15 @@ const BEHIND: [&str; 9] = [
     "samples",
     "kept_samples",
     "interrupted",
+    "ring0",
+    "ring3",
+    "boots",
+    "loops_per_second",
+    "loops_per_second_ci_low",
+    "loops_per_second_ci_high",
+    "unixbench_index",
+    "unixbench_index_ci_low",
+    "unixbench_index_ci_high",
 ];
 
 fn header() -> Vec<String> {
@@ -94,6 +103,12 @@ fn before(row: &Row) -> [String; BEFORE.len()] {
 fn behind(row: &Row) -> [String; BEHIND.len()] {
     let modes: Vec<String> = row.modes.iter().map(|mode| format!("{}:{}", mode.share, mode.cost)).collect();
     let counts = &row.counts;
+    let interval = |one: Option<Interval>| {
+        [one.map(|one| one.estimate), one.and_then(|one| one.ci_low), one.and_then(|one| one.ci_high)]
+            .map(optional)
+    };
+    let [turns, turns_low, turns_high] = interval(row.rate.map(|rate| rate.loops_per_second));
+    let [index, index_low, index_high] = interval(row.rate.and_then(|rate| rate.index));
     [
         row.throughput_withheld.as_deref().map(plain).unwrap_or_default(),
         modes.join(";"),
@@ -104,6 +119,15 @@ fn behind(row: &Row) -> [String; BEHIND.len()] {
         counts.samples.to_string(),
         counts.kept_samples.to_string(),
         counts.interrupted.to_string(),
+        optional(row.rings.map(|rings| rings.ring0.0)),
+        optional(row.rings.map(|rings| rings.ring3.0)),
+        row.boots.iter().map(|estimate| estimate.0.to_string()).collect::<Vec<_>>().join(";"),
+        turns,
+        turns_low,
+        turns_high,
+        index,
+        index_low,
+        index_high,
     ]
 }
 

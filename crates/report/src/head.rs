@@ -4,7 +4,7 @@
 use crate::configuration::common;
 use crate::figure::ABSENT;
 use crate::machine::{cpu, hypervisor, kernel, libc, mitigations, taxes, text, vsyscall};
-use crate::{Style, first_screen, lab};
+use crate::{Style, first_screen, guest, lab};
 use document::{Counter, Document, Level, Measurement, Outcome, Timing};
 use environment::Environment;
 use std::collections::BTreeMap;
@@ -67,6 +67,19 @@ fn machine(document: &Document, verbose: bool) -> Vec<Fact> {
         }
         return facts;
     }
+    if let Some(guest) = guest::of(document) {
+        let mut facts = guest::facts(document, guest);
+        if !is_counted(document) {
+            facts.push(fact("CPU", cpu(environment)));
+            facts.push(fact("hypervisor", hypervisor(environment)));
+            facts.push(clock());
+        } else if let Some(source) =
+            environment.clock.current_clocksource.as_ref().filter(|_| guest::is_one(guest))
+        {
+            facts.push(fact("clock", format!("clocksource {source}")));
+        }
+        return facts;
+    }
     let command = document.measurement.command.as_ref();
     let mut facts: Vec<Fact> = command
         .map(|command| fact(COMMAND, format!("{command} (the probes ran under it)")))
@@ -85,16 +98,24 @@ fn machine(document: &Document, verbose: bool) -> Vec<Fact> {
 fn beyond_the_first_screen(document: &Document, verbose: bool) -> Vec<Fact> {
     let environment = &document.environment;
     let mut facts = Vec::new();
-    if !document.is_of_lab() {
+    // Of several guests each has its own.
+    let is_one = guest::of(document).is_none_or(guest::is_one);
+    if !document.is_of_lab() && is_one {
         facts.push(fact("vsyscall", vsyscall(environment)));
         facts.push(fact("mitigations", mitigations(environment, verbose)));
         facts.extend(taxes(environment).map(|text| fact(PROCESS, text)));
-        let common = Some(common(document)).filter(|common| !common.is_empty());
+        let is_of_guest = guest::of(document).is_some();
+        let common = Some(common(document, |_| !is_of_guest)).filter(|common| !common.is_empty());
         let label = |text: &str| if text.contains("core=") { "cores" } else { "footprint" };
         facts.extend(common.map(|text| fact(label(&text), text)));
     }
     facts.push(fact(MEASURED, measured(document)));
     facts
+}
+
+/// What the figures of a guest are.
+pub(crate) fn figures(document: &Document) -> &'static str {
+    if is_counted(document) { "instructions executed in an emulator; no times" } else { "times on hardware" }
 }
 
 pub(crate) fn fact(label: &'static str, text: String) -> Fact {
@@ -172,7 +193,10 @@ fn more(document: &Document) -> Vec<Fact> {
     let (environment, measurement) = (&document.environment, &document.measurement);
     let mut facts = match &environment.lab {
         Some(lab) => lab::more(environment.guest.as_ref(), lab),
-        None => vec![fact("command line", text(&environment.kernel.command_line))],
+        None => match guest::of(document) {
+            Some(guest) => guest::more(guest),
+            None => vec![fact("command line", text(&environment.kernel.command_line))],
+        },
     };
     if !is_counted(document) {
         facts.push(fact("microcode", text(&environment.cpu.microcode)));

@@ -2,7 +2,7 @@
 
 use crate::configuration::{Compared, common, common_changes, written};
 use crate::figure::ABSENT;
-use crate::head::{Fact, fact, is_counted};
+use crate::head::{Fact, fact, figures, is_counted};
 use document::{Document, Machine};
 use environment::{Guest, Lab, LabCounters, Ring0, Verdict};
 
@@ -50,7 +50,7 @@ fn switches(document: &Document, lab: &Lab) -> String {
 fn all_switches(document: &Document, lab: &Lab) -> String {
     let differs = |name: &str| document.results.iter().any(|row| row.configuration.contains_key(name));
     let defaults = lab.switches.iter().filter(|(name, _)| !differs(name));
-    let all = [common(document), written(defaults)];
+    let all = [common(document, |_| true), written(defaults)];
     let all: Vec<String> = all.into_iter().filter(|words| !words.is_empty()).collect();
     if all.is_empty() { ABSENT.to_owned() } else { all.join(" ") }
 }
@@ -85,10 +85,6 @@ fn machine(document: &Document, guest: &Guest, lab: &Lab) -> String {
         guest.cpu_model,
         lab.vendor.as_deref().unwrap_or(ABSENT),
     )
-}
-
-fn figures(document: &Document) -> &'static str {
-    if is_counted(document) { "instructions executed in an emulator; no times" } else { "times on hardware" }
 }
 
 /// What the kernel found when it tested whether its instructions run as a program's do.

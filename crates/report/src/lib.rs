@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+mod anatomy;
 mod arrange;
 mod ascii;
 mod bar;
@@ -18,11 +19,13 @@ mod csv;
 mod figure;
 mod first_screen;
 mod format;
+mod guest;
 mod head;
 mod json;
 mod lab;
 mod line;
 mod list;
+mod loops;
 mod machine;
 mod markdown;
 mod page;
@@ -34,6 +37,7 @@ mod summary;
 mod text;
 mod verdicts;
 
+pub use anatomy::{AnatomyFormat, anatomy, anatomy_parts};
 pub use ascii::ascii;
 pub use bill::{BillFormat, bill};
 pub use compare::{CompareFormat, answer, comparison, refusal};

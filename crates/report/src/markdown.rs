@@ -6,7 +6,7 @@ use crate::configuration::Compared;
 use crate::figure::{ABSENT, Unit, interval, shown};
 use crate::plain::plain;
 use crate::verdicts::level;
-use crate::{Style, first_screen, head};
+use crate::{Style, first_screen, guest, head, loops};
 use document::{Document, Row};
 use table::Table;
 
@@ -30,6 +30,12 @@ pub(crate) fn render(document: &Document, table: &Table, style: &Style) -> Vec<u
         out.push_str(&format!("\n## {}\n\n", escaped(name)));
         section(&mut out, &group, &figures, style.verbose);
     }
+    out.push_str(&unixbench(&loops::rows(&groups(document, table, style.selection, &compared), &compared)));
+    let history = guest::history(document, style.verbose);
+    let history: String = history.iter().map(|line| format!("- {}\n", escaped(line))).collect();
+    if !history.is_empty() {
+        out.push_str(&format!("\n## changes\n\n{history}"));
+    }
     out.push_str(&foot(document, &figures, style));
     out.push_str(&partial.unwrap_or_default());
     out.truncate(out.trim_end().len());
@@ -51,6 +57,23 @@ fn verdicts(document: &Document, style: &Style) -> String {
         })
         .collect();
     if items.is_empty() { items } else { format!("\n## findings\n\n{items}") }
+}
+
+/// The rows that UnixBench counts as turns in a second.
+fn unixbench(rows: &[loops::Turns]) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let rules = (0..loops::COLUMNS.len()).map(|place| if place < loops::NAMES { "---" } else { "---:" });
+    let head = [line(loops::COLUMNS.into_iter()), line(rules)].concat();
+    let rows: String = rows
+        .iter()
+        .map(|cells| {
+            let cells: Vec<String> = cells.iter().map(|cell| escaped(cell)).collect();
+            line(cells.iter().map(String::as_str))
+        })
+        .collect();
+    format!("\n## {}\n\n{head}{rows}\nloops/s: {}.\n", loops::HEADING, loops::LEGEND)
 }
 
 fn foot(document: &Document, figures: &Figures, style: &Style) -> String {
@@ -78,7 +101,8 @@ fn columns(figures: &Figures, verbose: bool) -> Vec<Column> {
     let usual = [Column::Ns, Column::ToSyscall, Column::ToCall, Column::P99];
     let details: &[Column] = if verbose { &DETAILS } else { &[] };
     let all = usual.iter().chain(details).copied();
-    all.filter(|column| !figures.are_counted() || column.is_of_counts()).collect()
+    let told = all.filter(|column| !matches!(column, Column::Ring0 | Column::Ring3) || figures.has(*column));
+    told.filter(|column| !figures.are_counted() || column.is_of_counts()).collect()
 }
 
 fn section(out: &mut String, group: &Group, figures: &Figures, verbose: bool) {

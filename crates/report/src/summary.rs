@@ -12,7 +12,11 @@ pub fn origin(document: &Document) -> Vec<String> {
     let machine = match &environment.guest {
         Some(guest) => format!(
             "{} in {}, CPU model {}",
-            if document.is_of_lab() { "the lab" } else { "a guest's kernel" },
+            match environment.kernel.release.as_ref().filter(|_| document.is_of_linux()) {
+                _ if document.is_of_lab() => "the lab".to_owned(),
+                Some(release) => format!("Linux {release}"),
+                None => "a guest's kernel".to_owned(),
+            },
             guest.emulator,
             guest.cpu_model
         ),

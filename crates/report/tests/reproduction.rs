@@ -88,6 +88,31 @@ const TABLE: &str = r##"
     absent = "it is a suite"
 
     [[publication]]
+    name = "loops"
+    title = "a benchmark's loop"
+    source = "A fifth"
+    unit = "index"
+    about = "An index of a loop."
+    way = "turns"
+    loop = { calls = 1000, repetitions = 1, take = "mean" }
+    base = "host"
+    [[publication.column]]
+    name = "PTI on"
+    needs = { pti = "on" }
+    [[publication.column]]
+    name = "PTI off"
+    needs = { pti = "off" }
+    [[publication.row]]
+    name = "host"
+    published = [374, 689]
+    entry = "libc"
+    operation = "unixbench-syscall"
+    [[publication.row]]
+    name = "guest"
+    published = [200, 679]
+    absent = "it takes a guest"
+
+    [[publication]]
     name = "changes"
     title = "what isolation took"
     source = "A fourth"
@@ -225,6 +250,23 @@ fn what_an_author_concluded() {
         let text = changes(false, Format::Text, Style { width, ..PLAIN });
         assert!(text.lines().all(|line| line.width() <= width), "{width}: {text}");
     }
+}
+
+#[test]
+fn an_index_that_is_measured() {
+    let operation = "unixbench-syscall";
+    let mut turn = Row { operation: operation.into(), ..row("libc", 236.0) };
+    turn.rate = document::Rate::of(operation, turn.ns.as_ref());
+    let run = document(vec![turn]);
+    let way = Loop { calls: 1000, repetitions: 1, take: published::Take::Mean };
+    let took = Timed { operation: operation.into(), ..timed("libc", way, 270_000) };
+    let parts = Parts { here: &run.environment, run: Some(&run), timed: &[took], lab: None };
+    let found = Reproduction::of(all().find("loops").unwrap(), &parts, Table::get());
+    let render = |format| String::from_utf8(reproduction(&found, format, &PLAIN).unwrap()).unwrap();
+    assert_snapshot!("loops", render(Format::Text));
+    assert_snapshot!("loops-markdown", render(Format::Markdown));
+    assert_snapshot!("loops-csv", render(Format::Csv));
+    assert_snapshot!("loops-json", render(Format::Json));
 }
 
 #[test]

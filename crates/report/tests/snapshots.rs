@@ -66,6 +66,35 @@ fn ordinary_text() {
     assert_snapshot!("ordinary-color", visible(&text(&sample::ordinary(), Style { color: true, ..PLAIN })));
 }
 
+#[test]
+fn unixbenchs_loops_have_a_table_of_turns_in_a_second() {
+    let mut document = sample::full();
+    let entries = ["syscall-x86_64", "libc", "int80-i386"];
+    document.results.retain(|row| {
+        entries.contains(&row.entry.as_str())
+            && (row.operation.starts_with("unixbench") || row.operation == "getppid")
+    });
+    sample::make_noisy(&mut document.results[2], stats::NoiseKind::Shared);
+    for width in [60, 100] {
+        assert_snapshot!(format!("unixbench-{width}"), text(&document, Style { width, ..PLAIN }));
+    }
+    assert_snapshot!("unixbench-markdown", rendered(&document, Format::Markdown, PLAIN));
+    let csv = rendered(&document, Format::Csv, PLAIN);
+    let lines: Vec<Vec<&str>> = csv.lines().map(|line| line.rsplit(',').take(6).collect()).collect();
+    assert_eq!(
+        lines[0].iter().rev().copied().collect::<Vec<_>>()[..2],
+        ["loops_per_second", "loops_per_second_ci_low"]
+    );
+    let filled = |line: &[&str]| line.iter().filter(|cell| !cell.is_empty()).count();
+    let of = |operation: &str| {
+        let place = document.results.iter().rposition(|row| row.operation == operation).unwrap();
+        filled(&lines[place + 1])
+    };
+    assert_eq!(["unixbench-syscall", "unixbench-close", "getppid"].map(of), [6, 3, 0], "{csv}");
+    let without = text(&sample::ordinary(), PLAIN);
+    assert!(!without.contains("UnixBench"), "{without}");
+}
+
 const CURVE: [&str; 12] = ["0", "1", "2", "4", "8", "16", "32", "64", "128", "256", "512", "1024"];
 
 #[test]

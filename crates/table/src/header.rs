@@ -1,6 +1,7 @@
 //! The C header that a probe is compiled with: ids for `#if` and assembler, rows for the dispatch table.
 
 use crate::{Abi, Entry, Kind, Operation, Probe, REGISTERS, Switch, Table};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Renders `entries.h` for one probe: every id, and the rows that this probe runs.
@@ -19,8 +20,16 @@ pub fn render(table: &Table, probe: Probe) -> String {
     }
     let entries = table.entries.iter().filter(|entry| entry.probe == probe).map(entry_row);
     rows(&mut out, "ENTRIES", "id, symbol, kind, abi, preserved", entries);
-    let columns = "id, number_x86_64, number_i386, function, clock, page_offset";
+    let routines = table.entries.iter().filter(|entry| entry.probe == probe);
+    rows(&mut out, "ROUTINES", "id, symbol, calls", routines.flat_map(|entry| routine_rows(table, entry)));
+    let columns = "id, number_x86_64, number_i386, function, clock, page_offset, calls";
     rows(&mut out, "OPERATIONS", columns, table.operations.iter().map(operation_row));
+    let columns = "operation, place, number_x86_64, number_i386, function";
+    rows(&mut out, "CALLS", columns, table.operations.iter().flat_map(call_rows));
+    let lengths = table.sequence_lengths();
+    let written: Vec<String> = lengths.iter().map(usize::to_string).collect();
+    let _ = writeln!(out, "\n#define SEQUENCE_LENGTHS {}", written.join(", "));
+    let _ = writeln!(out, "#define MOST_CALLS {}", lengths.last().unwrap_or(&1));
     out
 }
 
@@ -109,17 +118,41 @@ fn entry_row(entry: &Entry) -> String {
     format!("{}, {}, {kind}, {abi}, {:#x}", entry.id, entry.symbol(), entry.preserved())
 }
 
+/// The timed code of an entry: for a single call, and for each length of several.
+fn routine_rows(table: &Table, entry: &Entry) -> Vec<String> {
+    let (id, symbol) = (entry.id, entry.symbol());
+    let lengths = table.sequence_lengths().into_iter().filter(|_| table.has_sequences(entry));
+    let several = lengths.map(|calls| format!("{id}, {}, {calls}", sequence_symbol(entry, calls)));
+    std::iter::once(format!("{id}, {symbol}, 1")).chain(several).collect()
+}
+
+/// What the functions of an entry that make so many calls are called, without their endings; `probe/timed.inc` has it, too.
+pub fn sequence_symbol(entry: &Entry, calls: usize) -> String {
+    if calls == 1 { entry.symbol() } else { format!("{}_calls{calls}", entry.symbol()) }
+}
+
 fn operation_row(operation: &Operation) -> String {
-    let number = |abi: &str| operation.numbers.get(abi).copied().unwrap_or(0);
     let function = operation.function.as_deref().unwrap_or("");
     format!(
-        "{}, {:#x}, {:#x}, \"{function}\", {}, {}",
+        "{}, {}, \"{function}\", {}, {}, {}",
         operation.id,
-        number("x86_64"),
-        number("i386"),
+        numbers(&operation.numbers),
         operation.clock.unwrap_or(0),
-        operation.page_offset.unwrap_or(0)
+        operation.page_offset.unwrap_or(0),
+        operation.length()
     )
+}
+
+fn call_rows(operation: &Operation) -> impl Iterator<Item = String> {
+    operation.calls.iter().enumerate().map(|(place, call)| {
+        format!("{}, {place}, {}, \"{}\"", operation.id, numbers(&call.numbers), call.function)
+    })
+}
+
+/// By x86-64 numbers, then by i386 ones; 0 where there is none.
+fn numbers(numbers: &BTreeMap<String, u32>) -> String {
+    let number = |abi: &str| numbers.get(abi).copied().unwrap_or(0);
+    format!("{:#x}, {:#x}", number("x86_64"), number("i386"))
 }
 
 #[cfg(test)]
@@ -146,6 +179,13 @@ mod tests {
         assert!(header.contains("ROW(8, int80_i386, KIND_NUMBER, ABI_I386, 0xfe)"));
         assert!(!header.contains("ROW(2, syscall_x86_64"));
         assert!(header.contains("#define ENTRY_SYSCALL_X86_64 2\n"));
-        assert!(header.contains("ROW(3, 0x60, 0x4e, \"gettimeofday\", 0, 0)"));
+        assert!(header.contains("ROW(3, 0x60, 0x4e, \"gettimeofday\", 0, 0, 1)"));
+        assert!(
+            header.contains("ROW(19, 0x0, 0x0, \"\", 0, 0, 5)")
+                && header.contains("ROW(19, 4, 0x5f, 0x3c, \"umask\")")
+        );
+        assert!(header.contains("ROW(8, int80_i386, 1)") && header.contains("ROW(8, int80_i386_calls5, 5)"));
+        assert!(!header.contains("vdso_i386_calls"), "it serves no operation of several calls");
+        assert!(header.contains("#define SEQUENCE_LENGTHS 2, 5\n#define MOST_CALLS 5\n"));
     }
 }

@@ -4,6 +4,7 @@
 //! the header that [`header`] renders at build time.
 
 pub mod header;
+mod operation;
 mod parameter;
 mod profile;
 mod sets;
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
+pub use operation::{Call, Loops, Operation};
 pub use parameter::{Evidence, Parameter, ParameterValue};
 pub use profile::{Origin, Profile, Setting, Whole};
 pub use sets::Sets;
@@ -134,27 +136,6 @@ impl Kernel {
     pub const ALL: [Kernel; 2] = [Kernel::Linux, Kernel::Lab];
 }
 
-/// Something that a program asks of the kernel through an entry.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Operation {
-    /// Its id; it never changes.
-    pub id: u16,
-    /// As written on the command line.
-    pub name: String,
-    /// In a few words.
-    pub what: String,
-    /// Call number by ABI name (`x86_64`, `i386`).
-    #[serde(default)]
-    pub numbers: BTreeMap<String, u32>,
-    /// The C function for it.
-    pub function: Option<String>,
-    /// Clock id for `clock_gettime`.
-    pub clock: Option<u32>,
-    /// Offset in the vsyscall page.
-    pub page_offset: Option<u32>,
-}
-
 /// What a cause means for one entry.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -260,18 +241,20 @@ impl Entry {
         clobbered.fold(all, |mask, (bit, _)| mask & !(1 << bit))
     }
 
-    /// The call number of `operation` at this entry, if the entry takes numbers and there is one.
-    pub fn number(&self, operation: &Operation) -> Option<u32> {
-        match self.abi? {
-            Abi::X86_64 => operation.numbers.get("x86_64").copied(),
-            Abi::I386 => operation.numbers.get("i386").copied(),
-            Abi::X32 => operation.numbers.get("x86_64").map(|number| number | X32_BIT),
-        }
+    /// The call numbers of `operation` at this entry, one for each of its calls; empty if the entry takes no numbers, or its ABI
+    /// lacks one.
+    pub fn numbers(&self, operation: &Operation) -> Vec<u32> {
+        self.abi.map(|abi| operation.numbers_in(abi)).unwrap_or_default()
+    }
+
+    /// Whether it serves an operation on some kernel.
+    fn serves(&self, operation: &Operation) -> bool {
+        self.operations.iter().chain(self.lab_operations.iter().flatten()).any(|name| *name == operation.name)
     }
 }
 
 /// All entries and operations, in the order of the file.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Table {
     /// Operations.
@@ -342,6 +325,16 @@ impl Table {
         })
     }
 
+    /// The lengths of operations that make more than one call, each once, the least first: the probe has timed code for each.
+    pub fn sequence_lengths(&self) -> BTreeSet<usize> {
+        self.operations.iter().map(Operation::length).filter(|length| *length > 1).collect()
+    }
+
+    /// Whether an entry serves an operation that makes more than one call.
+    pub fn has_sequences(&self, entry: &Entry) -> bool {
+        self.operations.iter().any(|operation| operation.length() > 1 && entry.serves(operation))
+    }
+
     fn resolve_sets(&mut self) -> Result<(), String> {
         let operations = &self.operations;
         sets::check(&self.sets, |name| operations.iter().any(|operation| operation.name == name))?;
@@ -356,6 +349,9 @@ impl Table {
 
     fn check(&self) -> Result<(), String> {
         unique("operation", self.operations.iter().map(|o| (o.id, o.name.as_str())))?;
+        self.operations.iter().try_for_each(|operation| {
+            operation.check().map_err(|what| format!("operation {}: {what}", operation.name))
+        })?;
         unique("switch", self.switches.iter().map(|s| (s.id, s.name.as_str())))?;
         self.switches.iter().try_for_each(|switch| {
             switch.check(self).map_err(|what| format!("switch {}: {what}", switch.name))
@@ -406,7 +402,10 @@ impl Table {
         for name in entry.operations.iter().chain(entry.lab_operations.iter().flatten()) {
             let operation =
                 self.operation(name).ok_or(format!("{name} is neither an operation nor a set"))?;
-            if entry.kind == Kind::Number && entry.number(operation).is_none() {
+            if operation.process && entry.bits() == 32 {
+                return Err(format!("operation {name} makes a process, which only 64-bit probes do"));
+            }
+            if entry.kind == Kind::Number && !operation.process && entry.numbers(operation).is_empty() {
                 return Err(format!("operation {name} has no call number in its ABI"));
             }
         }
@@ -479,9 +478,9 @@ mod tests {
     fn int80_takes_i386_numbers_in_64_bit_code_too() {
         let table = Table::get();
         let operation = table.operation("gettimeofday").unwrap();
-        assert_eq!(table.entry("int80-x86_64").unwrap().number(operation), Some(78));
-        assert_eq!(table.entry("syscall-x86_64").unwrap().number(operation), Some(96));
-        assert_eq!(table.entry("syscall-x32").unwrap().number(operation), Some(96 | X32_BIT));
+        assert_eq!(table.entry("int80-x86_64").unwrap().numbers(operation), [78]);
+        assert_eq!(table.entry("syscall-x86_64").unwrap().numbers(operation), [96]);
+        assert_eq!(table.entry("syscall-x32").unwrap().numbers(operation), [96 | X32_BIT]);
     }
 
     #[test]

@@ -96,17 +96,20 @@ mod tests {
         Table::parse(&text).unwrap_err().to_string()
     }
 
+    /// What the table says of the first entry with calls.
+    const CALLS: &str = "operations = [\"calls\", \"unixbench\", \"unixbench-exec\"]";
+
     #[test]
     fn contradictions_are_named() {
-        let unknown = refused("operations = \"calls\"", "operations = \"cals\"");
+        let unknown = refused(CALLS, "operations = \"cals\"");
         assert_eq!(unknown, "entries.toml: entry syscall-x86_64: cals is neither an operation nor a set");
-        let twice = refused("operations = \"calls\"", "operations = [\"calls\", \"time\"]");
+        let twice = refused(CALLS, "operations = [\"calls\", \"time\"]");
         assert_eq!(twice, "entries.toml: entry syscall-x86_64: operation time is listed twice");
-        let both = refused("operations = \"calls\"", "operations = [\"calls\", \"calls\"]");
+        let both = refused(CALLS, "operations = [\"calls\", \"calls\"]");
         assert_eq!(both, "entries.toml: entry syscall-x86_64: operation none is listed twice");
-        let nothing = refused("operations = \"calls\"", "operations = []");
+        let nothing = refused(CALLS, "operations = []");
         assert_eq!(nothing, "entries.toml: entry syscall-x86_64: serves no operation");
-        let shape = refused("operations = \"calls\"", "operations = 7");
+        let shape = refused(CALLS, "operations = 7");
         assert!(shape.contains("expected the name of a set, or a list of sets and operations"), "{shape}");
     }
 

@@ -1,6 +1,6 @@
 //! The assembler file of an entry that is one instruction; the build writes it from the entry's row.
 
-use crate::Entry;
+use crate::{Entry, Table};
 use serde::Deserialize;
 
 /// What is loaded into registers before the timed instruction, by a macro in `probe/<bits>/machine.inc`.
@@ -30,13 +30,14 @@ impl Load {
 }
 
 /// The file, for an entry whose row is complete; `None` for one that has a file of its own.
-pub fn render(entry: &Entry) -> Option<String> {
+pub fn render(table: &Table, entry: &Entry) -> Option<String> {
     let (load, unload) = entry.load?.macros();
     let (enter, symbol) = (entry.enter.as_ref()?, entry.symbol());
+    let sequences = if table.has_sequences(entry) { format!("SEQUENCES {symbol}\n") } else { String::new() };
     Some(format!(
         "/* Made from entries.toml. Do not edit. */\n#include \"lab.h\"\n#include \"timed.inc\"\n\n\
          .macro LOAD\n{load}.endm\n.macro ENTER\n\t{enter}\n.endm\n.macro CONTROL\n.endm\n\
-         .macro UNLOAD\n{unload}.endm\n\nENTRY {symbol}\n"
+         .macro UNLOAD\n{unload}.endm\n\nENTRY {symbol}\n{sequences}"
     ))
 }
 
@@ -65,7 +66,7 @@ mod tests {
 
     #[test]
     fn a_row_that_says_its_instruction_becomes_a_file() {
-        let file = render(Table::get().entry("vdso-i386").unwrap()).unwrap();
+        let file = render(Table::get(), Table::get().entry("vdso-i386").unwrap()).unwrap();
         assert_eq!(
             file,
             "/* Made from entries.toml. Do not edit. */\n#include \"lab.h\"\n#include \"timed.inc\"\n\n\
@@ -75,7 +76,9 @@ mod tests {
              .macro UNLOAD\n\tUNLOAD_FUNCTION\n.endm\n\n\
              ENTRY vdso_i386\n"
         );
-        assert_eq!(render(Table::get().entry("page-fault").unwrap()), None);
+        assert_eq!(render(Table::get(), Table::get().entry("page-fault").unwrap()), None);
+        let several = render(Table::get(), Table::get().entry("syscall-x86_64").unwrap()).unwrap();
+        assert!(several.ends_with("ENTRY syscall_x86_64\nSEQUENCES syscall_x86_64\n"), "{several}");
     }
 
     #[test]

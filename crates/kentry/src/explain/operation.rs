@@ -1,7 +1,7 @@
 //! An operation, explained from the table.
 
 use document::Document;
-use table::{Kernel, Operation, Table, X32_BIT};
+use table::{Call, Kernel, Loops, Operation, Table, X32_BIT};
 
 /// What the operation does, its call numbers, and the entries that serve it; with its rows of a run, if one is given.
 pub fn explain(table: &Table, operation: &Operation, document: Option<&Document>) -> String {
@@ -57,6 +57,16 @@ fn facts(operation: &Operation) -> Vec<String> {
             facts.push(format!("Call number, x32 ABI: {x32:#x} (that of x86_64 with bit 30 set)"));
         }
     }
+    facts.extend(operation.calls.iter().enumerate().map(|(place, call)| several(place, call)));
+    if operation.process {
+        facts.push(
+            "The probe makes a process by `fork`, `execve` of itself (it ends at once) and `wait4`: at `libc` by the C library's \
+             functions, otherwise by the entry's instruction. The timed instruction is the call of the function that does so, and \
+             all that both processes do is in the cost"
+                .into(),
+        );
+    }
+    facts.extend(operation.loops.iter().flat_map(|loops| unixbench(loops.baseline)));
     if let Some(offset) = operation.page_offset {
         facts.push(format!("Offset in the vsyscall page: {offset:#x}"));
     }
@@ -64,6 +74,30 @@ fn facts(operation: &Operation) -> Vec<String> {
         facts.push("By the entry itself: there is no call number and no function for it".into());
     }
     facts
+}
+
+/// `Call 1: dup (call number 41 in the i386 ABI, 32 in the x86_64 ABI)`
+fn several(place: usize, call: &Call) -> String {
+    let numbers = call.numbers.iter().map(|(abi, number)| format!("{} in the {abi} ABI", written(*number)));
+    let numbers = numbers.collect::<Vec<_>>().join(", ");
+    format!("Call {}: `{}` (call number {numbers})", place + 1, call.function)
+}
+
+/// What UnixBench makes of its loops.
+fn unixbench(baseline: Option<f64>) -> Vec<String> {
+    let loops = "UnixBench counts turns in a second (`loops/s`). A turn is timed as every operation is, between two stamps, less \
+                 the same code without the entry instructions: so it has no loop in it and, but at `libc`, no C library. \
+                 `kentry reproduce pti-unixbench` times a loop, too";
+    let index = baseline.map_or_else(
+        || "UnixBench has no index for this mode".into(),
+        |baseline| {
+            let ten = Loops::BASELINE_INDEX;
+            format!(
+                "Its index is turns in a second ÷ {baseline} × {ten}: {ten} is what a SPARCstation 20-61 had"
+            )
+        },
+    );
+    vec![loops.into(), index]
 }
 
 /// In decimal as in the kernel's tables; large ones are bit patterns.
@@ -102,6 +136,23 @@ mod tests {
         ] {
             assert!(text.contains(fact), "{fact}: {text}");
         }
+    }
+
+    #[test]
+    fn an_operation_of_several_calls_names_each_and_what_unixbench_makes_of_them() {
+        let mix = text("unixbench-syscall");
+        for fact in [
+            "- Call 1: `dup` (call number 41 in the i386 ABI, 32 in the x86_64 ABI)\n",
+            "- Call 5: `umask` (call number 60 in the i386 ABI, 95 in the x86_64 ABI)\n",
+            "÷ 15000 × 10",
+            "- `libc`: ",
+        ] {
+            assert!(mix.contains(fact), "{fact}: {mix}");
+        }
+        assert!(!mix.contains("Entries in the lab"), "the lab has no files");
+        assert!(text("unixbench-close").contains("UnixBench has no index for this mode"));
+        let exec = text("unixbench-exec");
+        assert!(exec.contains("`execve` of itself") && exec.contains("- `libc`: "), "{exec}");
     }
 
     #[test]

@@ -40,6 +40,8 @@ pub struct Ended {
     pub document: Option<Vec<u8>>,
     /// The paths that were followed.
     pub traces: Vec<Trace>,
+    /// Why a row was not followed, by the ids of entry and operation.
+    pub unfollowed: Vec<((u16, u16), String)>,
     /// Parameters that the kernel did not know, and passed on to the first program.
     pub unknown: Vec<String>,
     /// The whole command line that the kernel was given.

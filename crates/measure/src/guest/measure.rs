@@ -334,9 +334,9 @@ fn answer<'b>(
     match &ended.trouble {
         None => {}
         Some(Trouble::Interrupted) => return Err(None),
-        Some(Trouble::Timeout(why)) => return Err(Some((Outcome::Timeout, with_last_words(why, ended)))),
+        Some(Trouble::Timeout(why)) => return Err(Some((Outcome::Timeout, why.clone()))),
         Some(Trouble::Unsupported(why)) => return Err(Some((Outcome::Unsupported, why.clone()))),
-        Some(Trouble::Failed(why)) => return Err(Some((Outcome::Error, with_last_words(why, ended)))),
+        Some(Trouble::Failed(why)) => return Err(Some((Outcome::Error, why.clone()))),
     }
     let failed = |why: &str| Some((Outcome::Error, with_last_words(why, ended)));
     let bytes = ended.document.as_deref().ok_or_else(|| failed("the guest ended without a word"))?;
@@ -349,7 +349,7 @@ fn answer<'b>(
     evidence::judge(configuration, &ended.unknown, &facts)
         .map_err(|why| Some((Outcome::Unsupported, why)))?;
     let at_ms = milliseconds(boot.began);
-    Ok(Answered { document, traces: &ended.traces, at_ms })
+    Ok(Answered { document, ended, at_ms })
 }
 
 /// With the last line of the console.

@@ -1,7 +1,7 @@
 //! The rows of one configuration, from what its boots wrote.
 
+use super::machine::Ended;
 use crate::TableRow;
-use ::guest::Trace;
 use document::{Counter, Document, Outcome, Rings, Row, Samples, Timing};
 use stats::{Cost, Counts, Distribution, Instructions};
 use std::collections::BTreeMap;
@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 pub struct Answered<'b> {
     /// What it wrote.
     pub document: Document,
-    /// The paths that were followed.
-    pub traces: &'b [Trace],
+    /// What else there is of it: the paths that were followed.
+    pub ended: &'b Ended,
     /// When it began, in milliseconds of the measurement.
     pub at_ms: f64,
 }
@@ -32,7 +32,7 @@ pub fn rows(
         };
         row.configuration = configuration.clone();
         if counter == Counter::Instructions {
-            tell_rings(&mut row, boots.iter().flat_map(|boot| boot.traces), wanted);
+            tell_rings(&mut row, boots.iter().map(|boot| boot.ended), wanted);
         }
         row
     };
@@ -117,6 +117,7 @@ fn counted(wanted: &TableRow, found: &[(&Row, f64)]) -> Row {
         return ended(row, Outcome::Error, "the guest said that it works, and counted nothing");
     };
     row.boots = costs.iter().map(|cost| cost.estimate).collect();
+    row.remarks.extend(differing(&row.boots));
     let all = |of: fn(&Cost<Instructions>) -> Instructions| costs.iter().map(move |cost| of(cost).0);
     let least = all(|cost| cost.min).fold(first.min.0, f64::min);
     let greatest = all(|cost| cost.max).fold(first.max.0, f64::max);
@@ -132,6 +133,20 @@ fn counted(wanted: &TableRow, found: &[(&Row, f64)]) -> Row {
         max: Instructions(greatest),
     });
     row
+}
+
+/// `boots differ: 341 in 3, 352 in 1`, where they do.
+fn differing(boots: &[Instructions]) -> Option<String> {
+    let mut counts: Vec<(f64, usize)> = Vec::new();
+    for estimate in boots {
+        match counts.iter_mut().find(|(known, _)| *known == estimate.0) {
+            Some((_, times)) => *times += 1,
+            None => counts.push((estimate.0, 1)),
+        }
+    }
+    counts.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.total_cmp(&b.0)));
+    let each: Vec<String> = counts.iter().map(|(count, times)| format!("{count} in {times}")).collect();
+    (each.len() > 1).then(|| format!("boots differ: {}", each.join(", ")))
 }
 
 /// Times: the rounds of all boots, whose figures [`Document::compute`] makes.
@@ -180,9 +195,17 @@ fn mode(estimates: &[Instructions]) -> f64 {
 }
 
 /// Tells the rings apart by the path that was followed, if that has as many instructions as were counted.
-fn tell_rings<'t>(row: &mut Row, mut traces: impl Iterator<Item = &'t Trace>, (entry, operation): &TableRow) {
+fn tell_rings<'e>(
+    row: &mut Row,
+    boots: impl Iterator<Item = &'e Ended> + Clone,
+    (entry, operation): &TableRow,
+) {
     let Some(cost) = row.instructions else { return };
-    let Some(trace) = traces.find(|trace| (trace.entry, trace.operation) == (entry.id, operation.id)) else {
+    let id = (entry.id, operation.id);
+    let mut traces = boots.clone().flat_map(|boot| &boot.traces);
+    let Some(trace) = traces.find(|trace| (trace.entry, trace.operation) == id) else {
+        let mut why = boots.flat_map(|boot| &boot.unfollowed).filter(|(of, _)| *of == id);
+        row.remarks.extend(why.next().map(|(_, why)| format!("its rings are not told apart: {why}")));
         return;
     };
     let in_kernel = trace.steps.iter().filter(|step| step.ring == 0).count() as f64;
@@ -191,7 +214,7 @@ fn tell_rings<'t>(row: &mut Row, mut traces: impl Iterator<Item = &'t Trace>, (e
         row.rings = Some(Rings { ring0: Instructions(in_kernel), ring3: Instructions(outside) });
     } else {
         row.remarks.push(format!(
-            "one use was followed, and had {} instructions: its rings are not told apart",
+            "its rings are not told apart: the use that was followed had {} instructions",
             in_kernel + outside
         ));
     }
@@ -200,7 +223,7 @@ fn tell_rings<'t>(row: &mut Row, mut traces: impl Iterator<Item = &'t Trace>, (e
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ::guest::Step;
+    use ::guest::{Step, Trace};
     use table::Table;
 
     fn wanted() -> TableRow<'static> {
@@ -235,6 +258,7 @@ mod tests {
         assert_eq!((cost.estimate.0, cost.min.0, cost.p50.0, cost.max.0), (400.0, 400.0, 400.0, 900.0));
         assert_eq!(row.boots, [411.0, 400.0, 400.0].map(Instructions));
         assert_eq!((row.timing, row.core_cycles), (Timing::Emulated, None));
+        assert_eq!(row.remarks, ["boots differ: 400 in 2, 411 in 1"]);
         let even = [found(9.0, 9.0), found(7.0, 7.0)];
         assert_eq!(of(&even.iter().collect::<Vec<_>>()).instructions.unwrap().estimate.0, 7.0);
     }
@@ -274,7 +298,8 @@ mod tests {
     fn rings_are_told_apart_only_where_the_path_is_as_long_as_the_count() {
         let with = |trace: Trace| {
             let mut row = found(398.0, 398.0);
-            tell_rings(&mut row, [&trace].into_iter(), &wanted());
+            let boot = Ended { traces: vec![trace], ..Ended::default() };
+            tell_rings(&mut row, [&boot].into_iter(), &wanted());
             row
         };
         let row = with(trace(396, 3, 1));
@@ -283,5 +308,10 @@ mod tests {
         assert_eq!(other.rings, None);
         assert!(other.remarks[0].contains("had 402 instructions"), "{:?}", other.remarks);
         assert_eq!(with(Trace::default()).rings, None, "another row's");
+        let id = (wanted().0.id, wanted().1.id);
+        let boot = Ended { unfollowed: vec![(id, "it never came".into())], ..Ended::default() };
+        let mut row = found(398.0, 398.0);
+        tell_rings(&mut row, [&boot].into_iter(), &wanted());
+        assert_eq!((row.rings, row.remarks.len()), (None, 1));
     }
 }

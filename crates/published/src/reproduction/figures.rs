@@ -4,11 +4,16 @@ use super::{Parts, ratio};
 use crate::{Column, Publication, Row, Timed, Unit};
 use document::{Document, Outcome};
 use serde::Serialize;
-use stats::NoiseKind;
+use stats::{Cost, NoiseKind};
+use table::Table;
 
 /// How kentry measures, in words.
 const KENTRY: &str = "single calls between fences, less the same code without the call, while the core was alone; the median \
                       of the rounds, as kentry's runs do";
+
+/// The same of a loop's turns.
+const KENTRY_INDEX: &str = "single turns between fences, less the same code without the calls, so without the loop, while the \
+                            core was alone; the index of the median of the rounds, as kentry's runs do";
 
 /// The name of that way.
 const KENTRY_NAME: &str = "kentry";
@@ -75,7 +80,8 @@ pub(super) fn ways(publication: &Publication) -> Vec<Way> {
     let mut ways: Vec<Way> =
         loops.map(|(name, way)| Way { name, unit: unit.of_loops(), words: way.in_words(unit) }).collect();
     if !ways.is_empty() {
-        ways.push(Way { name: KENTRY_NAME, unit: unit.of_kentry(), words: KENTRY.into() });
+        let words = if unit == Unit::Index { KENTRY_INDEX } else { KENTRY };
+        ways.push(Way { name: KENTRY_NAME, unit: unit.of_kentry(), words: words.into() });
     }
     ways
 }
@@ -86,6 +92,7 @@ pub(super) fn of_column(
     (place, column): (usize, &Column),
     ways: &[Way],
     parts: &Parts,
+    table: &Table,
 ) -> Vec<Figure> {
     let rows = publication.rows.iter().map(|row| row.get_ref());
     let mut figures: Vec<Figure> = rows
@@ -105,7 +112,7 @@ pub(super) fn of_column(
             };
             // What nobody published for this column is not measured for it: it has nothing to stand beside.
             if let (Some(published), None) = (published, &figure.reason) {
-                figure.measure(row, publication, ways, parts);
+                figure.measure(row, publication, ways, parts, table);
                 figure.compare(publication.unit, published, ways);
             }
             figure
@@ -149,7 +156,7 @@ impl Measured {
 
 impl Figure {
     /// Fills in what was measured, and why something was not.
-    fn measure(&mut self, row: &Row, publication: &Publication, ways: &[Way], parts: &Parts) {
+    fn measure(&mut self, row: &Row, publication: &Publication, ways: &[Way], parts: &Parts, table: &Table) {
         let Some(name) = row.on_linux() else { return };
         let mut reasons = Vec::new();
         let loops = publication.loops();
@@ -162,13 +169,16 @@ impl Figure {
                     measured.value = way.of(&took.loops);
                     self.disturbed |= took.preemptions > 0;
                     let step =
-                        step(publication.unit.of_loops(), parts.run).map(|step| step / way.calls as f64);
+                        step(publication.unit.of_clock(), parts.run).map(|step| step / way.calls as f64);
                     let coarse = step.zip(measured.value).filter(|(step, value)| *step > COARSE * value);
                     measured.coarse = coarse.is_some();
                     reasons.extend(coarse.map(|(step, _)| {
-                        let unit = publication.unit.of_loops().name();
+                        let unit = publication.unit.of_clock().name();
                         format!("{name_of_way}: the counter advances in steps of {step:.0} {unit}, so that ratios mean little")
                     }));
+                    if publication.unit == Unit::Index {
+                        measured.value = measured.value.and_then(|ns| index(row, ns, table));
+                    }
                 }
                 Some(Err(why)) => reasons.push(why.clone()),
                 None => reasons.push(UNMEASURED.into()),
@@ -198,7 +208,12 @@ impl Figure {
 /// many is a step too short.
 const COARSE: f64 = 0.02;
 
-/// A step of the counter, in the unit of loops, as far as the run beside them shows it.
+/// UnixBench's index of a row's loop whose turn took so many nanoseconds.
+fn index(row: &Row, ns: f64, table: &Table) -> Option<f64> {
+    row.loops(table)?.index(if ns > 0.0 { 1e9 / ns } else { return None })
+}
+
+/// A step of the counter, in the unit of the loops' clock, as far as the run beside them shows it.
 fn step(unit: Unit, run: Option<&Document>) -> Option<f64> {
     let measurement = &run?.measurement;
     let ticks = measurement.tsc_step?;
@@ -222,13 +237,18 @@ fn of_run(
     if row.outcome != Outcome::Ok {
         return Err(row.reason.clone().unwrap_or_else(|| row.outcome.name().to_string()));
     }
-    let cost = match unit {
-        Unit::Ns => row.ns.map(|cost| cost.unitless()),
-        Unit::Ticks => row.ticks.map(|cost| cost.unitless()),
-        _ => row.core_cycles.map(|cost| cost.unitless()),
+    let of_cost = |cost: Cost<f64>| [Some(cost.estimate), cost.ci_low, cost.ci_high];
+    let figure = match unit {
+        Unit::Ns => row.ns.map(|cost| of_cost(cost.unitless())),
+        Unit::Ticks => row.ticks.map(|cost| of_cost(cost.unitless())),
+        Unit::Index => {
+            let index = row.rate.and_then(|rate| rate.index);
+            index.map(|index| [Some(index.estimate), index.ci_low, index.ci_high])
+        }
+        Unit::Cycles | Unit::CoreCycles => row.core_cycles.map(|cost| of_cost(cost.unitless())),
     };
-    match (cost, row.noise) {
-        (Some(cost), _) => Ok([Some(cost.estimate), cost.ci_low, cost.ci_high]),
+    match (figure, row.noise) {
+        (Some(figure), _) => Ok(figure),
         (None, Some(noise)) => Err(match noise.kind {
             NoiseKind::Shared => "kentry: noisy, the core was shared too often for an estimate (--budget 20)",
             NoiseKind::Preempted => {

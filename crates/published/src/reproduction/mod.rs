@@ -77,8 +77,9 @@ impl Reproduction {
     pub fn of(publication: &Publication, parts: &Parts, table: &Table) -> Reproduction {
         let ways = figures::ways(publication);
         let columns = publication.columns.iter().map(|column| column.get_ref()).enumerate();
-        let figures = columns
-            .flat_map(|(place, column)| figures::of_column(publication, (place, column), &ways, parts));
+        let figures = columns.flat_map(|(place, column)| {
+            figures::of_column(publication, (place, column), &ways, parts, table)
+        });
         let lab = parts.lab.map(|run| InLab::of(publication, run, table));
         Reproduction {
             schema: Reproduction::SCHEMA,

@@ -93,6 +93,85 @@ fn each_way_stands_beside_the_published_figure_and_the_base() {
     assert_eq!(found.here.run.as_deref(), Some("0123456789abcdef"));
 }
 
+/// A publication of UnixBench's index.
+const UNIXBENCH: &str = r#"
+    [[publication]]
+    name = "index"
+    title = "an index"
+    source = "a test"
+    unit = "index"
+    about = "An index."
+    way = "turns"
+    loop = { calls = 1000, repetitions = 2, take = "mean" }
+    base = "host"
+    [[publication.column]]
+    name = "PTI on"
+    needs = { pti = "on" }
+    [[publication.column]]
+    name = "PTI off"
+    needs = { pti = "off" }
+    [[publication.row]]
+    name = "host"
+    published = [374, 689]
+    entry = "libc"
+    operation = "unixbench-syscall"
+    [[publication.row]]
+    name = "guest"
+    published = [200, 679]
+    absent = "it takes a guest"
+"#;
+
+/// The row of its loop, if a turn costs so much.
+fn turn(ns: f64) -> document::Row {
+    let mut row = document::Row { operation: "unixbench-syscall".into(), ..row("libc", ns) };
+    row.rate = document::Rate::of(&row.operation, row.ns.as_ref());
+    row
+}
+
+#[test]
+fn an_index_is_measured_by_a_loop_and_by_kentry_and_both_are_an_index() {
+    let way = Loop { calls: 1000, repetitions: 2, take: crate::Take::Mean };
+    // A turn of 250 ns is 4,000,000 in a second; one of 200 ns is 5,000,000.
+    let took = Timed { operation: "unixbench-syscall".into(), ..timed("libc", way, vec![240_000, 260_000]) };
+    let run = document(vec![turn(200.0)]);
+    let found = reproduced(UNIXBENCH, false, Some(&run), std::slice::from_ref(&took));
+    assert_eq!(found.ways.iter().map(|way| way.unit).collect::<Vec<_>>(), [Unit::Index; 2]);
+    assert!(found.ways[0].words.starts_with("1,000 turns of the loop"), "{:?}", found.ways[0]);
+    let host = figure(&found, "PTI off", "host");
+    let near = |value: Option<f64>, due: f64| (value.unwrap() - due).abs() < 1e-6;
+    assert!(
+        near(host.measured[0].value, 4e6 / 1500.0) && near(host.measured[1].value, 5e6 / 1500.0),
+        "{host:?}"
+    );
+    assert!(near(host.measured[0].to_published, 4e6 / 1500.0 / 689.0), "{host:?}");
+    // The more the faster: the interval of the index is that of the cost, turned round.
+    assert!(
+        near(host.measured[1].ci_low, 1e9 / 201.0 / 1500.0)
+            && near(host.measured[1].ci_high, 1e9 / 199.0 / 1500.0)
+    );
+    assert_eq!(values(figure(&found, "PTI on", "host")), [None; 2]);
+    assert_eq!(figure(&found, "PTI off", "guest").reason.as_deref(), Some("it takes a guest"));
+    // With isolation the other column is this kernel's.
+    let isolated = reproduced(UNIXBENCH, true, Some(&run), &[took]);
+    assert!(figure(&isolated, "PTI on", "host").measured[0].value.is_some());
+    assert_eq!(values(figure(&isolated, "PTI off", "host")), [None; 2]);
+}
+
+#[test]
+fn a_turn_without_a_figure_has_no_index() {
+    let noisy = document::Row { ns: None, rate: None, ..turn(200.0) };
+    let noise = Noise { kind: NoiseKind::Shared, low: None, high: None };
+    let run = document(vec![document::Row { noise: Some(noise), ..noisy.clone() }]);
+    let found = reproduced(UNIXBENCH, false, Some(&run), &[]);
+    let host = figure(&found, "PTI off", "host");
+    assert_eq!(values(host), [None; 2]);
+    assert!(host.reason.as_ref().unwrap().contains("noisy"), "{host:?}");
+    // Without nanoseconds there is no time to count turns in.
+    let found = reproduced(UNIXBENCH, false, Some(&document(vec![noisy])), &[]);
+    let why = figure(&found, "PTI off", "host").reason.clone().unwrap();
+    assert!(why.contains("index cannot be told here"), "{why}");
+}
+
 #[test]
 fn what_this_kernel_cannot_tell_has_a_reason_and_no_figure() {
     let run = document(vec![row("syscall-x86_64", 50.0), row("int80-i386", 175.0)]);

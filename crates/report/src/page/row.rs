@@ -105,7 +105,7 @@ impl<'a> Shared<'a> {
         let of_run = |run: usize| open.iter().filter_map(move |line| *line.rows.get(run)?);
         let unit = unit_of(rows());
         let columns: &[Column] = if unit == Unit::Instructions { &COUNTS } else { &TIMED };
-        let has = |column: &Column| figures.iter().any(|figures| figures.has_ratios(*column));
+        let has = |column: &Column| figures.iter().any(|figures| figures.has(*column));
         Self {
             runs,
             columns: columns.iter().copied().filter(has).collect(),

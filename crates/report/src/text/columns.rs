@@ -100,7 +100,7 @@ impl<'a> Cells<'a> {
     fn width(&self, column: Column) -> usize {
         match column {
             Column::Cost => self.cost(true).0,
-            column if !self.figures.has_ratios(column) => 0,
+            column if !self.figures.has(column) => 0,
             column if self.figures.are_counted() && !column.is_of_counts() => 0,
             Column::Bar => *BAR.start(),
             _ => {

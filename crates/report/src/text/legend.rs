@@ -7,6 +7,7 @@ use crate::cells::{Column, has_figures};
 use crate::figure::{Unit, shown};
 use crate::head;
 use crate::line::{Line, look, wrapped};
+use crate::loops::LEGEND;
 use document::Row;
 use table::special::{BARE_SYSCALL, CALL};
 
@@ -32,7 +33,8 @@ impl Report<'_> {
             true => self.columns(),
             false => Vec::new(),
         };
-        let items: Vec<_> = items.into_iter().chain(self.units()).collect();
+        let turns = (!self.turns.is_empty()).then(|| ("loops/s".to_owned(), LEGEND.to_owned()));
+        let items: Vec<_> = items.into_iter().chain(turns).chain(self.units()).collect();
         if self.screen.is_some() && !items.is_empty() {
             let text: Vec<String> = items.iter().map(|(label, text)| format!("{label}: {text}.")).collect();
             return wrapped(Line::default(), look::FAINT, &text.join(" "), self.width, 0);
@@ -68,6 +70,12 @@ impl Report<'_> {
         }
         if self.layout.has(Column::P99) {
             say("p99", "99 of 100 single samples are at most this");
+        }
+        if self.layout.has(Column::Ring0) {
+            say(
+                "ring 0, 3",
+                "of these, executed by the kernel and by the program, where one use was followed",
+            );
         }
         if self.verbose {
             say("min to max", "single samples, in the unit of the figure");

@@ -3,6 +3,7 @@
 mod columns;
 mod curve;
 mod legend;
+mod loops;
 mod matrix;
 mod names;
 mod rows;
@@ -15,7 +16,8 @@ use crate::configuration::Compared;
 use crate::figure::Unit;
 use crate::first_screen::{self, FirstScreen};
 use crate::line::{Line, labelled, look, wrapped};
-use crate::{Style, head};
+use crate::loops::Turns;
+use crate::{Style, guest, head};
 use columns::Layout;
 use curve::Curve;
 use document::{Document, Row};
@@ -36,6 +38,8 @@ struct Report<'a> {
     screen: Option<FirstScreen<'a>>,
     figures: Figures<'a>,
     layout: Layout,
+    /// Rows as UnixBench counts them.
+    turns: Vec<Turns>,
     style: Style,
     width: usize,
     verbose: bool,
@@ -58,8 +62,21 @@ impl<'a> Report<'a> {
         let matrix = Matrix::of(document, &groups, compared, &figures, style);
         let curves = Curve::all(document, compared, style);
         let screen = first_screen::of(document, style.selection);
+        let turns = crate::loops::rows(&groups, compared);
         let (width, verbose) = (style.columns(), style.verbose);
-        Self { document, groups, matrix, curves, screen, figures, layout, style: *style, width, verbose }
+        Self {
+            document,
+            groups,
+            matrix,
+            curves,
+            screen,
+            figures,
+            layout,
+            turns,
+            style: *style,
+            width,
+            verbose,
+        }
     }
 
     fn lines(&self) -> Vec<Line> {
@@ -80,8 +97,16 @@ impl<'a> Report<'a> {
             lines.extend(after_blank(wrapped(Line::default(), look::FAINT, COUNTED, self.width, 0)));
         }
         lines.extend(self.figures_table());
+        lines.extend(after_blank(self.turns()));
+        lines.extend(after_blank(self.history()));
         lines.extend(after_blank(self.legend()));
         lines
+    }
+
+    /// What kernel after kernel changed.
+    fn history(&self) -> Vec<Line> {
+        let lines = guest::history(self.document, self.verbose);
+        lines.iter().flat_map(|text| self.labelled("changes", text)).collect()
     }
 
     fn figures_table(&self) -> Vec<Line> {

@@ -117,7 +117,8 @@ impl Report<'_> {
             let cell = self.figures.cell(column, row);
             format!("{}{NO_BREAK}{cell}", column.heading())
         };
-        DETAILS.map(detail).join("  ")
+        let told = DETAILS.into_iter().filter(|column| self.figures.has(*column));
+        told.map(detail).collect::<Vec<_>>().join("  ")
     }
 
     pub(super) fn below(&self, text: &str) -> Vec<Line> {

@@ -13,6 +13,7 @@ impl Report<'_> {
     pub(super) fn first_screen(&self, screen: &FirstScreen) -> Vec<Line> {
         let head = self.head();
         let mut rest = self.rows(screen);
+        rest.extend(after_blank(self.history()));
         rest.extend(after_blank(self.legend()));
         rest.extend(after_blank(self.rest(screen)));
         rest.extend(self.partial());

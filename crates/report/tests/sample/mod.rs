@@ -9,7 +9,9 @@ pub use lab::{lab, lab_of_one, lab_on_hardware};
 #[allow(unused_imports, reason = "each test file uses a part of it")]
 pub use rounds::{HOSTILE, filled, later, with_rounds};
 
-use document::{CpuUse, Document, Export, Machine, Measurement, Outcome, Path, Place, Row, SCHEMA, Timing};
+use document::{
+    CpuUse, Document, Export, Machine, Measurement, Outcome, Path, Place, Rate, Row, SCHEMA, Timing,
+};
 use environment::{Environment, Libc, LoadDuring, Unseen};
 use stats::{
     Cost, Counts, Cycles, Distribution, Lines, Mode, Nanos, Noise, NoiseKind, StoredDistribution, Ticks,
@@ -188,7 +190,7 @@ pub fn make_noisy(row: &mut Row, kind: NoiseKind) {
     let in_company = |factor: f64| (kind != NoiseKind::TooFew).then_some(low * factor);
     row.noise = Some(Noise { kind, low: in_company(1.14), high: in_company(1.39) });
     (row.core_cycles, row.ticks, row.ns, row.throughput) = (None, None, None, None);
-    (row.modes, row.cpu) = (Vec::new(), None);
+    (row.modes, row.cpu, row.rate) = (Vec::new(), None, None);
     row.counts.kept_rounds = 2;
 }
 
@@ -321,10 +323,12 @@ fn timed(entry: &str, operation: &str, bits: u8, cycles: f64) -> Row {
     let (ticks, ticks_half) = scaled(1.0 / CYCLES_PER_TICK);
     let (ns, ns_half) = scaled(1e9 / TSC_HZ / CYCLES_PER_TICK);
     let cost = |half| cost::<Cycles>(cycles, half);
+    let ns = self::cost::<Nanos>(ns, ns_half);
     Row {
         core_cycles: Some(cost(scaled(1.0).1)),
         ticks: Some(self::cost::<Ticks>(ticks, ticks_half)),
-        ns: Some(self::cost::<Nanos>(ns, ns_half)),
+        ns: Some(ns),
+        rate: Rate::of(operation, Some(&ns)),
         throughput: Some(self::cost::<Cycles>(cycles * 0.81, Some(0.3))),
         cpu: Some(1),
         counts: Counts {

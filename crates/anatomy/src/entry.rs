@@ -1,0 +1,127 @@
+//! The assembler's code of an entry, instruction by instruction: what stands where is the same in every version of
+//! `arch/x86/entry/calling.h`, with other macros between.
+
+use crate::code::{clears, decides, is_nop, is_on_stack, is_own, loads_own, moves, stores_own};
+use crate::functions::Region;
+use crate::path::Path;
+use crate::patterns::is_frame_argument;
+use crate::{Confidence, Part};
+use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind, Register};
+
+/// Where in an entry's code a path is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// Registers are saved.
+    In,
+    /// The frame is handed to C code.
+    Arguments,
+    /// Back from C code.
+    Back,
+    /// Registers are loaded.
+    Out,
+    /// What is left of the frame is on another stack.
+    Copied,
+}
+
+/// Tells what is not yet known of the entries' own code.
+pub(crate) fn tell(path: &mut Path) {
+    let mut phase = Phase::In;
+    for place in 0..path.0.len() {
+        let node = &path.0[place];
+        match node.region {
+            None => phase = Phase::In,
+            Some(Region::Of(Part::Handler)) => phase = Phase::Back,
+            Some(Region::Entry) => {
+                phase = next(phase, &node.code);
+                if let Some(part) = part(path, place, phase) {
+                    path.tell(place, part, Confidence::Pattern);
+                }
+            }
+            Some(Region::Of(_)) => (),
+        }
+    }
+}
+
+fn next(phase: Phase, code: &Instruction) -> Phase {
+    match phase {
+        Phase::In if is_frame_argument(code) => Phase::Arguments,
+        Phase::Back if code.mnemonic() == Mnemonic::Pop => Phase::Out,
+        Phase::Back | Phase::Out if moves(code, Register::RSP, Register::RDI) => Phase::Copied,
+        other => other,
+    }
+}
+
+fn part(path: &Path, place: usize, phase: Phase) -> Option<Part> {
+    let code = &path.0[place].code;
+    let after = |back: usize| place.checked_sub(back).and_then(|at| path.0.get(at));
+    let is_look = |code: &Instruction| {
+        code.mnemonic() == Mnemonic::Test
+            && is_on_stack(code)
+            && code.immediate8() == 3
+            && code.op1_kind() == OpKind::Immediate8
+    };
+    let is_stack_pointer =
+        |code: &Instruction| loads_own(code, Some(Register::RSP)) || stores_own(code, Some(Register::RSP));
+    // A call of an entry's own code saves registers; sync_regs copies them.
+    let called = path.0.get(place + 1).filter(|_| code.is_call_near());
+    // The mark behind which objtool wants returns to be untrained.
+    let untrains = |node: &crate::path::Node| node.part == Some((Part::Returns, Confidence::Table));
+    match phase {
+        _ if is_nop(code) && path.0.get(place + 1).is_some_and(untrains) => Some(Part::Returns),
+        // An exception is one of the program's, or of the kernel's.
+        _ if is_look(code) => Some(Part::Swapgs),
+        _ if code.flow_control() == FlowControl::ConditionalBranch
+            && after(1).is_some_and(|last| is_look(&last.code)) =>
+        {
+            Some(Part::Swapgs)
+        }
+        _ if called.is_some_and(|called| called.name() == "sync_regs") => Some(Part::CopyFrame),
+        _ if called.is_some_and(|called| called.region == Some(Region::Entry)) => Some(Part::Frame),
+        Phase::In => entering(path, place, is_stack_pointer),
+        Phase::Arguments => Some(Part::Handler),
+        Phase::Copied
+            if loads_own(code, Some(Register::RSP)) || moves(code, Register::RSP, Register::RDI) =>
+        {
+            Some(Part::CopyFrame)
+        }
+        Phase::Copied if matches!(code.mnemonic(), Mnemonic::Push | Mnemonic::Pop) => Some(Part::CopyFrame),
+        _ if matches!(code.mnemonic(), Mnemonic::Pop | Mnemonic::Push) => Some(Part::Frame),
+        _ if is_shift_of_stack(code) => Some(Part::Frame),
+        Phase::Back | Phase::Out | Phase::Copied if decides(code) => Some(Part::ReturnChecks),
+        Phase::Back if code.mnemonic() == Mnemonic::Mov && is_on_stack(code) => Some(Part::ReturnChecks),
+        Phase::Out if code.mnemonic() == Mnemonic::Mov && is_on_stack(code) => Some(Part::Frame),
+        Phase::Back | Phase::Out | Phase::Copied
+            if code.flow_control() == FlowControl::UnconditionalBranch =>
+        {
+            Some(Part::ReturnChecks)
+        }
+        _ => None,
+    }
+}
+
+fn entering(path: &Path, place: usize, is_stack_pointer: impl Fn(&Instruction) -> bool) -> Option<Part> {
+    let code = &path.0[place].code;
+    let calls_sync = path.0.iter().skip(place + 1).take(2).any(|node| node.name() == "sync_regs");
+    match code.mnemonic() {
+        _ if is_stack_pointer(code) => Some(Part::KernelStack),
+        _ if clears(code) => Some(Part::ClearRegisters),
+        Mnemonic::Lea if calls_sync => Some(Part::CopyFrame),
+        _ if moves(code, Register::RAX, Register::RSP) => Some(Part::CopyFrame),
+        Mnemonic::Push | Mnemonic::Pop => Some(Part::Frame),
+        Mnemonic::Mov if is_on_stack(code) && !is_own(code) => Some(Part::Frame),
+        // A register's upper half, where a 32-bit program has nothing.
+        Mnemonic::Mov if code.op0_register() == code.op1_register() => Some(Part::Handler),
+        Mnemonic::Cld => Some(Part::Handler),
+        Mnemonic::Ret | Mnemonic::Jmp => Some(Part::Frame),
+        Mnemonic::Movsxd => Some(Part::Handler),
+        _ if is_shift_of_stack(code) => Some(Part::Frame),
+        _ => None,
+    }
+}
+
+/// `add $n, %rsp`
+fn is_shift_of_stack(code: &Instruction) -> bool {
+    matches!(code.mnemonic(), Mnemonic::Add | Mnemonic::Sub)
+        && code.op0_register() == Register::RSP
+        && code.op1_kind() != OpKind::Register
+}

@@ -1,0 +1,130 @@
+//! What functions of the kernel belong to, by their names in `arch/x86/entry`, `kernel/entry` and around.
+
+use crate::Part;
+
+/// What code of a function, and of what it calls, belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Region {
+    /// The assembler's code of an entry, in which several parts stand side by side.
+    Entry,
+    /// A part.
+    Of(Part),
+}
+
+/// A function's own name: `exit_to_user_mode_loop.part.0` without what the compiler has added.
+fn base(name: &str) -> &str {
+    name.split_once('.').map_or(name, |(base, _)| base)
+}
+
+fn begins(name: &str, beginnings: &[&str]) -> bool {
+    beginnings.iter().any(|beginning| name.starts_with(beginning))
+}
+
+/// What the instructions of this function alone belong to, wherever it is called or jumped to from.
+pub(crate) fn own(name: &str) -> Option<Part> {
+    let name = base(name);
+    let ends = |ending: &str| name.ends_with(ending);
+    Some(match name {
+        _ if ends("return_thunk") || ends("untrain_ret") || ends("safe_ret") => Part::Returns,
+        _ if begins(name, &["__x86_indirect_", "__x86_retpoline"]) => Part::Retpoline,
+        "clear_bhb_loop" | "clear_bhb_loop_nofence" => Part::Bhb,
+        "entry_ibpb" | "write_ibpb" => Part::Ibpb,
+        "amd_clear_divider" => Part::Divider,
+        "mds_user_clear_cpu_buffers" => Part::Verw,
+        "sync_regs" | "fixup_bad_iret" => Part::CopyFrame,
+        "__fentry__" => Part::FunctionTrace,
+        _ => return None,
+    })
+}
+
+/// What a function, and all that it calls, belongs to; none where its name says nothing.
+pub(crate) fn region(name: &str, caller: Option<Region>) -> Option<Region> {
+    let name = base(name);
+    const ENTRY: &[&str] = &[
+        "entry_SYSCALL",
+        "entry_SYSRET",
+        "entry_SYSENTER",
+        "entry_INT80",
+        "asm_",
+        "error_entry",
+        "error_return",
+        "paranoid_e",
+        "swapgs_restore_regs_and_return_to_usermode",
+        "syscall_return_via_sysret",
+        "common_interrupt_return",
+        "native_irq_return",
+        "native_iret",
+        "restore_regs_and_return_to_kernel",
+        "irq_entries_start",
+        "early_xen_iret_patch",
+        "sysret32_from_system_call",
+        "__begin_SYSENTER",
+        "__end_SYSENTER",
+        "sysret_rip_set",
+        "ret_from_intr",
+    ];
+    const HANDLER: &[&str] = &[
+        "do_syscall_64",
+        "do_syscall_x64",
+        "do_syscall_x32",
+        "do_int80_",
+        "int80_emulation",
+        "do_fast_syscall_32",
+        "__do_fast_syscall_32",
+        "do_SYSENTER_32",
+        "do_syscall_32_irqs_on",
+        "exc_",
+        "sysvec_",
+        "common_interrupt",
+    ];
+    const DISPATCH: &[&str] = &["x64_sys_call", "ia32_sys_call", "x32_sys_call"];
+    const SERVICE: &[&str] =
+        &["__x64_sys_", "__ia32_sys_", "__ia32_compat_sys_", "__x64_compat_sys_", "__do_sys_", "__se_sys_"];
+    const WORK: &[&str] = &[
+        "syscall_enter_from_user_mode",
+        "syscall_exit_to_user_mode",
+        "syscall_trace_enter",
+        "syscall_exit_work",
+        "exit_to_user_mode",
+        "irqentry_e",
+        "enter_from_user_mode",
+        "irqentry_exit",
+        "syscall_slow_exit_work",
+    ];
+    const TRACE: &[&str] = &[
+        "trace_sys_e",
+        "__traceiter_sys_",
+        "perf_syscall_e",
+        "ftrace_syscall_e",
+        "trace_event_raw_event_sys_",
+        "perf_trace_sys_",
+    ];
+    const EXTERNAL: &[&str] =
+        &["native_apic_mem_read", "native_apic_msr_read", "int80_is_external", "apic_read"];
+    const SIGNAL: &[&str] = &["arch_do_signal_or_restart", "do_signal", "get_signal", "handle_signal"];
+    let is_handler = caller == Some(Region::Of(Part::Handler));
+    Some(Region::Of(match name {
+        _ if begins(name, ENTRY) => return Some(Region::Entry),
+        _ if begins(name, HANDLER) => Part::Handler,
+        _ if begins(name, DISPATCH) => Part::Dispatch,
+        _ if begins(name, SERVICE) => Part::Service,
+        _ if begins(name, WORK) => Part::Work,
+        _ if begins(name, TRACE) => Part::Trace,
+        _ if begins(name, &["__audit_syscall_", "audit_syscall_"]) => Part::Audit,
+        _ if begins(name, &["__secure_computing", "__seccomp_filter"]) => Part::Filter,
+        _ if begins(name, SIGNAL) => Part::Signal,
+        _ if is_handler && begins(name, EXTERNAL) => Part::ExternalCheck,
+        "schedule" | "preempt_schedule_irq" => Part::Schedule,
+        _ => return None,
+    }))
+}
+
+/// What belongs to a function whose name says nothing, by who has called it.
+pub(crate) fn called_by(caller: Region) -> Region {
+    match caller {
+        // What an entry calls has a name that is known, or is not known at all.
+        Region::Entry => Region::Of(Part::Other),
+        Region::Of(Part::Handler | Part::Dispatch) => Region::Of(Part::Service),
+        region => region,
+    }
+}

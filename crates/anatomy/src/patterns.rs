@@ -1,0 +1,320 @@
+//! Sequences that are known by what their instructions are, wherever the compiler has put them.
+
+use crate::code::{
+    clears, computes, decides, goes_back, has_memory, is_nop, is_own, loads_ecx, loads_own, moves, reads_cr3,
+    stores_own, writes_cr3,
+};
+use crate::functions::Region;
+use crate::path::Path;
+use crate::{Confidence, Part};
+use iced_x86::{Instruction, Mnemonic, OpKind, Register};
+
+/// No sequence here has more instructions.
+const LONGEST: usize = 24;
+
+/// MSR 48h, IA32_SPEC_CTRL (SDM vol. 4).
+const SPEC_CTRL: u32 = 0x48;
+
+/// `%gs:0x28`, where GCC has the stack protector's word.
+const CANARY: u64 = 0x28;
+
+/// The flags of `thread_info.syscall_work` that ask for work on entry (`SYSCALL_WORK_ENTER` in `include/linux/entry-common.h`).
+const SYSCALL_WORK_ENTER: u8 = 0x3f;
+
+/// Tells all sequences.
+pub(crate) fn tell(path: &mut Path) {
+    single(path);
+    for place in 0..path.0.len() {
+        isolation(path, place);
+        spec_ctrl(path, place);
+        index_mask(path, place);
+        stack_offset(path, place);
+        new_stack_offset(path, place);
+        canary(path, place);
+        division(path, place);
+        thread_flags(path, place);
+    }
+    nops(path);
+    return_checks(path);
+    dispatch(path);
+    external_check(path);
+}
+
+/// Instructions that say by themselves what they belong to.
+fn single(path: &mut Path) {
+    for place in 0..path.0.len() {
+        let node = &path.0[place];
+        let part = match node.code.mnemonic() {
+            _ if node.ring == 3 => continue,
+            Mnemonic::Swapgs => Part::Swapgs,
+            Mnemonic::Stac | Mnemonic::Clac => Part::Smap,
+            Mnemonic::Endbr64 | Mnemonic::Endbr32 => Part::Ibt,
+            Mnemonic::Verw => Part::Verw,
+            Mnemonic::Sti | Mnemonic::Cli if node.is_around() => Part::Interrupts,
+            _ if goes_back(&node.code) => Part::Leaving,
+            _ => continue,
+        };
+        path.tell(place, part, Confidence::Pattern);
+    }
+}
+
+/// From the read of CR3 to its write; and the register that is saved around it, also where isolation is off and a jump stands there.
+fn isolation(path: &mut Path, place: usize) {
+    let node = &path.0[place];
+    if node.region != Some(Region::Entry) {
+        return;
+    }
+    if writes_cr3(&node.code) {
+        let read = (place.saturating_sub(LONGEST)..place)
+            .rev()
+            .find(|before| path.code(*before).is_some_and(reads_cr3));
+        if let Some(read) = read {
+            path.tell_pattern(read..=place, Part::Pti);
+        }
+    }
+    let is_of_pti = |path: &Path, place: usize| {
+        path.0.get(place).and_then(|node| node.part).is_some_and(|(part, _)| part == Part::Pti)
+    };
+    let is_saved = |code: &Instruction, mnemonic| {
+        code.mnemonic() == mnemonic
+            && code.op0_kind() == OpKind::Register
+            && code.op0_register() == Register::RAX
+    };
+    if !is_saved(&path.0[place].code, Mnemonic::Push) || !is_of_pti(path, place + 1) {
+        return;
+    }
+    let end = (place + 1..(place + LONGEST).min(path.0.len()))
+        .find(|behind| path.code(*behind).is_some_and(|code| is_saved(code, Mnemonic::Pop)));
+    if let Some(end) = end {
+        path.tell_pattern(place..=place, Part::Pti);
+        path.tell_pattern(end..=end, Part::Pti);
+    }
+}
+
+/// From the number of SPEC_CTRL to its write.
+fn spec_ctrl(path: &mut Path, place: usize) {
+    if path.0[place].code.mnemonic() != Mnemonic::Wrmsr {
+        return;
+    }
+    let number = (place.saturating_sub(LONGEST)..place)
+        .rev()
+        .find(|before| path.code(*before).is_some_and(|code| loads_ecx(code, SPEC_CTRL)));
+    if let Some(number) = number {
+        path.tell_pattern(number..=place, Part::Ibrs);
+    }
+}
+
+/// `cmp $bound, index; sbb mask, mask; and mask, index`, with the moves between them.
+fn index_mask(path: &mut Path, place: usize) {
+    let node = &path.0[place];
+    let mask = node.code.op0_register();
+    let is_mask = node.code.mnemonic() == Mnemonic::Sbb
+        && mask == node.code.op1_register()
+        && !node.is_in(Part::Service);
+    if !is_mask {
+        return;
+    }
+    let is_compare = |path: &Path, at: usize| path.0[at].code.mnemonic() == Mnemonic::Cmp;
+    let compare = path.before(place).take(3).find(|at| is_compare(path, *at));
+    let uses = |code: &Instruction| {
+        code.mnemonic() == Mnemonic::And
+            && [code.op0_register(), code.op1_register()]
+                .iter()
+                .any(|register| register.full_register() == mask.full_register())
+    };
+    let used = path.behind(place).take(6).find(|at| uses(&path.0[*at].code));
+    let (Some(compare), Some(used)) = (compare, used) else { return };
+    // The index is copied first, so that the comparison leaves it.
+    let index = path.0[compare].code.op0_register().full_register();
+    let copied = path.before(compare).next().filter(|at| {
+        let code = &path.0[*at].code;
+        code.mnemonic() == Mnemonic::Mov && code.op0_register().full_register() == index && !has_memory(code)
+    });
+    [copied, Some(compare), Some(place), Some(used)]
+        .into_iter()
+        .flatten()
+        .for_each(|at| path.tell(at, Part::IndexMask, Confidence::Pattern));
+}
+
+/// Around `sub …, %rsp` of a distance that is known at run time alone: where that comes from, and the alignment behind it.
+fn stack_offset(path: &mut Path, place: usize) {
+    let node = &path.0[place];
+    let moves_stack = node.code.mnemonic() == Mnemonic::Sub
+        && node.code.op0_register() == Register::RSP
+        && node.code.op1_kind() == OpKind::Register;
+    if !moves_stack || !node.is_in(Part::Handler) {
+        return;
+    }
+    let from = path.before(place).take(LONGEST).find(|at| loads_own(&path.0[*at].code, None));
+    let Some(from) = from.filter(|from| (*from..place).all(|at| computes(&path.0[at].code))) else { return };
+    let aligns = |code: &Instruction| {
+        let by_stack = code.mnemonic() == Mnemonic::Lea && code.memory_base() == Register::RSP;
+        let masks = code.mnemonic() == Mnemonic::And && code.op1_kind() != OpKind::Register;
+        by_stack || masks
+    };
+    let to = path.behind(place).take(2).take_while(|at| aligns(&path.0[*at].code)).last().unwrap_or(place);
+    path.tell_pattern(from..=to, Part::StackOffset);
+}
+
+/// The next call's distance, from the task or the CPU by the counter and back again.
+fn new_stack_offset(path: &mut Path, place: usize) {
+    let node = &path.0[place];
+    if node.code.mnemonic() != Mnemonic::Rdtsc || !node.is_around() {
+        return;
+    }
+    let is_store = |code: &Instruction| {
+        code.mnemonic() == Mnemonic::Mov
+            && code.op0_kind() == OpKind::Memory
+            && code.op1_kind() == OpKind::Register
+    };
+    let to = path
+        .behind(place)
+        .take(10)
+        .take_while(|at| computes(&path.0[*at].code))
+        .find(|at| is_store(&path.0[*at].code) || stores_own(&path.0[*at].code, None));
+    let Some(to) = to else { return };
+    // The last distance is loaded from where the new one is stored.
+    let kept = path.0[to].code.memory_displacement64();
+    let loads =
+        |code: &Instruction| code.op1_kind() == OpKind::Memory && code.memory_displacement64() == kept;
+    let from = path.before(place).take(4).find(|at| loads(&path.0[*at].code)).unwrap_or(place);
+    let task = path.before(from).next().filter(|at| loads_own(&path.0[*at].code, None));
+    path.tell_pattern(task.unwrap_or(from)..=to, Part::StackOffset);
+}
+
+/// The stack protector's word is loaded, put on the stack and cleared from the register; and loaded, compared, and decided by.
+fn canary(path: &mut Path, place: usize) {
+    let node = &path.0[place];
+    let is_word = is_own(&node.code)
+        && node.code.memory_base() == Register::None
+        && node.code.memory_displacement64() == CANARY;
+    if !is_word || node.ring == 3 {
+        return;
+    }
+    let register = node.code.op0_register().full_register();
+    let is_of = |code: &Instruction| {
+        let named = [code.op0_register(), code.op1_register()];
+        named.iter().any(|named| named.full_register() == register) && register != Register::None
+    };
+    let near = if node.code.mnemonic() == Mnemonic::Mov {
+        let put = |code: &Instruction| {
+            is_of(code) && code.op0_kind() == OpKind::Memory || clears(code) && is_of(code)
+        };
+        path.behind(place).take(4).filter(|at| put(&path.0[*at].code)).take(2).collect::<Vec<_>>()
+    } else {
+        let load = |code: &Instruction| code.mnemonic() == Mnemonic::Mov && is_of(code) && has_memory(code);
+        let loaded = path.before(place).take(1).filter(|at| load(&path.0[*at].code));
+        loaded.chain(path.behind(place).take(1).filter(|at| decides(&path.0[*at].code))).collect()
+    };
+    std::iter::once(place).chain(near).for_each(|at| path.tell(at, Part::Canary, Confidence::Pattern));
+}
+
+/// What a division that clears the divider is of: its nop is known by the table, the numbers stand before it.
+fn division(path: &mut Path, place: usize) {
+    if path.0[place].part != Some((Part::Divider, Confidence::Table)) {
+        return;
+    }
+    let sets =
+        |code: &Instruction| matches!(code.mnemonic(), Mnemonic::Mov | Mnemonic::Xor) && !has_memory(code);
+    let before: Vec<usize> = path.before(place).take(3).take_while(|at| sets(&path.0[*at].code)).collect();
+    before.into_iter().for_each(|at| path.tell(at, Part::Divider, Confidence::Pattern));
+}
+
+/// In the C function of an entry: the flags of the thread that ask for work are loaded, tested, and decided by.
+fn thread_flags(path: &mut Path, place: usize) {
+    let node = &path.0[place];
+    let is_test = node.code.mnemonic() == Mnemonic::Test && node.code.op1_kind() == OpKind::Immediate8;
+    if !is_test || !node.is_in(Part::Handler) || node.code.immediate8() != SYSCALL_WORK_ENTER {
+        return;
+    }
+    let loads = |code: &Instruction| code.mnemonic() == Mnemonic::Mov && code.op1_kind() == OpKind::Memory;
+    let load = path.before(place).take(2).find(|at| loads(&path.0[*at].code));
+    let branch = path.behind(place).next().filter(|at| decides(&path.0[*at].code));
+    if let (Some(load), Some(branch)) = (load, branch) {
+        [load, place, branch].into_iter().for_each(|at| path.tell(at, Part::Work, Confidence::Pattern));
+    }
+}
+
+/// From the check of a call's number to the call of what knows its function.
+fn dispatch(path: &mut Path) {
+    for place in 1..path.0.len() {
+        let (last, node) = (&path.0[place - 1], &path.0[place]);
+        if !(last.is_in(Part::Handler) && node.is_in(Part::Dispatch) && last.code.is_call_near()) {
+            continue;
+        }
+        let own: Vec<usize> = std::iter::once(place - 1).chain(path.before(place - 1).take(12)).collect();
+        let bound = own.iter().position(|at| path.0[*at].code.mnemonic() == Mnemonic::Ja);
+        let until = bound.map_or(0, |bound| bound + 1);
+        own.into_iter().take(until + 1).for_each(|at| path.tell(at, Part::Dispatch, Confidence::Pattern));
+    }
+}
+
+/// The call of what reads the interrupt controller, with its arguments, and what is done with the answer.
+fn external_check(path: &mut Path) {
+    for place in 1..path.0.len() {
+        let is_first =
+            path.0[place].is_in(Part::ExternalCheck) && !path.0[place - 1].is_in(Part::ExternalCheck);
+        let depth = path.0[place].call.depth;
+        let is_caller =
+            |path: &Path, at: usize| path.0[at].is_in(Part::Handler) && path.0[at].call.depth + 1 == depth;
+        if !is_first {
+            continue;
+        }
+        let Some(call) = (0..place).rev().take(LONGEST).find(|at| is_caller(path, *at)) else { continue };
+        let sets = |code: &Instruction| code.mnemonic() == Mnemonic::Mov;
+        let arguments: Vec<usize> =
+            path.before(call).take(4).take_while(|at| sets(&path.0[*at].code)).collect();
+        let reads = |code: &Instruction| decides(code) || code.mnemonic() == Mnemonic::And;
+        let answer: Vec<usize> =
+            path.behind(call).take(4).take_while(|at| reads(&path.0[*at].code)).collect();
+        std::iter::once(call)
+            .chain(arguments)
+            .chain(answer)
+            .for_each(|at| path.tell(at, Part::ExternalCheck, Confidence::Pattern));
+    }
+}
+
+/// Nops that are no padding: they stand where a call or a jump could.
+fn nops(path: &mut Path) {
+    for place in 0..path.0.len() {
+        let node = &path.0[place];
+        if node.ring == 3 || node.is_alternative || node.region == Some(Region::Entry) || !is_nop(&node.code)
+        {
+            continue;
+        }
+        let is_first = node.place.as_ref().is_some_and(|place| place.offset == 0 || place.offset == 4);
+        let part = match node.code.len() {
+            5 if is_first => Part::FunctionTrace,
+            2 | 5 => Part::StaticKeys,
+            // endbr64 of a function that is never called through a pointer.
+            4 if is_first => Part::Ibt,
+            _ => continue,
+        };
+        path.tell(place, part, Confidence::Pattern);
+    }
+}
+
+/// In the C function of an entry, behind the work of the exit: comparisons of what is in the frame.
+fn return_checks(path: &mut Path) {
+    for place in 1..path.0.len() {
+        let call = path.before(place).next();
+        let is_of_work =
+            call.and_then(|call| path.0.get(call + 1)).is_some_and(|callee| callee.is_in(Part::Work));
+        let comes_back = path.0[place].is_in(Part::Handler) && call != Some(place - 1) && is_of_work;
+        if !comes_back {
+            continue;
+        }
+        let rest: Vec<usize> = std::iter::once(place).chain(path.behind(place)).collect();
+        let goes_on =
+            rest.iter().any(|at| path.0[*at].code.is_call_near() || path.0[*at].code.is_call_near_indirect());
+        let decided = rest.iter().rposition(|at| decides(&path.0[*at].code));
+        if let Some(decided) = decided.filter(|_| !goes_on) {
+            rest[..=decided].iter().for_each(|at| path.tell(*at, Part::ReturnChecks, Confidence::Pattern));
+        }
+    }
+}
+
+/// Whether a register is moved that is the stack's or the frame's.
+pub(crate) fn is_frame_argument(code: &Instruction) -> bool {
+    moves(code, Register::RSP, Register::RDI) || moves(code, Register::ESP, Register::EAX)
+}

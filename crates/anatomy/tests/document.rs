@@ -1,0 +1,193 @@
+//! Counts, differences and documents of paths that real kernels executed.
+
+#![allow(clippy::unwrap_used, reason = "a failing unwrap is a failing test")]
+
+#[allow(dead_code, reason = "what tests/parts.rs needs")]
+mod common;
+
+use anatomy::{
+    Anatomy, Beside, Configuration, Difference, Document, Followed, Function, Part, SCHEMA, Verdict, load,
+};
+use bill::{Bill, Figure, Line, State, Step};
+use common::Recorded;
+use document::{Machine, Name, Place};
+
+fn call(name: &str) -> Anatomy {
+    Recorded::read(name).anatomy("syscall-x86_64", "getppid")
+}
+
+fn total(function: &Function) -> usize {
+    function.own + function.called.iter().map(total).sum::<usize>()
+}
+
+fn find<'a>(function: &'a Function, name: &str) -> Option<&'a Function> {
+    let mut below = function.called.iter().filter_map(|called| find(called, name));
+    (function.name == name).then_some(function).or_else(|| below.next())
+}
+
+#[test]
+fn every_instruction_is_counted_once() {
+    for name in ["6.1-pti-on", "6.12-untrain"] {
+        let recorded = Recorded::read(name);
+        for trace in &recorded.traces {
+            let anatomy = Anatomy::of(trace, &recorded.symbols, &recorded.kernel);
+            let all = anatomy.instructions.len();
+            assert_eq!(anatomy.parts().iter().map(|part| part.count).sum::<usize>(), all);
+            assert_eq!(anatomy.in_ring(0) + anatomy.in_ring(3), all);
+            let tree = anatomy.functions();
+            assert_eq!((tree.total, total(&tree)), (all, all));
+            assert_eq!(anatomy.folded().iter().map(|(_, count)| count).sum::<usize>(), all);
+        }
+    }
+}
+
+#[test]
+fn functions_stand_below_those_that_call_them_or_jump_to_them() {
+    let tree = call("6.1-pti-on").functions();
+    let handler = find(&tree, "do_syscall_64").unwrap();
+    assert_eq!(handler.calls, 1);
+    let service = find(handler, "x64_sys_call").and_then(|one| find(one, "__x64_sys_getppid")).unwrap();
+    assert_eq!(find(service, "__rcu_read_unlock").unwrap().calls, 1);
+    assert!(
+        find(service, "__task_pid_nr_ns").unwrap().total > find(service, "__task_pid_nr_ns").unwrap().own
+    );
+    let top: Vec<&str> = tree.called.iter().map(|function| function.name.as_str()).collect();
+    let labels = [
+        "program",
+        "entry_SYSCALL_64",
+        "entry_SYSCALL_64_safe_stack",
+        "entry_SYSCALL_64_after_hwframe",
+        "syscall_return_via_sysret",
+        "entry_SYSRETQ_unsafe_stack",
+    ];
+    assert_eq!(top, labels);
+}
+
+#[test]
+fn isolation_is_ten_instructions_in_the_place_of_two_jumps() {
+    let (off, on) = (call("6.1-pti-off"), call("6.1-pti-on"));
+    let difference = Difference::of(&off, &on);
+    let parts: Vec<(&str, usize, usize)> =
+        difference.parts(&off, &on).iter().map(|one| (one.part.name(), one.first, one.second)).collect();
+    assert_eq!(parts, [("pti", 2, 8), ("pcid", 0, 2)]);
+    assert_eq!(on.instructions.len() - off.instructions.len(), 8);
+    let same: usize =
+        difference.pieces.iter().filter(|piece| piece.same).map(|piece| piece.first.len()).sum();
+    assert_eq!(same, off.instructions.len() - 2);
+    assert!(Difference::of(&on, &on.clone()).is_none());
+    assert!(!difference.is_none());
+}
+
+fn document() -> Document {
+    let configuration = Configuration {
+        release: "6.1.0-56-cloud-amd64".into(),
+        file: "vmlinuz".into(),
+        parameters: "pti=on quiet".into(),
+        settings: [("pti".to_string(), "on".to_string())].into(),
+        machine: Name::Known(Machine::QemuTcg),
+        cpu: "max,vendor=GenuineIntel".into(),
+        seed: 0,
+    };
+    let followed = Followed::new(configuration, Some(340), 1, call("6.1-pti-on"));
+    Document {
+        schema: SCHEMA.into(),
+        kentry: "0.1.0".into(),
+        started: "2026-11-22T23:30:00Z".into(),
+        paths: vec![followed],
+        beside: None,
+    }
+}
+
+#[test]
+fn a_document_comes_back_as_it_was_saved_and_is_not_believed() {
+    let document = document();
+    assert_eq!((document.paths[0].agrees, document.paths[0].cost()), (Some(true), 340));
+    assert_eq!(document.paths[0].configuration.name(), "pti=on quiet");
+    let text = serde_json::to_string(&document).unwrap();
+    assert_eq!(load(&text).unwrap(), document);
+    let lies = text.replace("\"counted\":340", "\"counted\":341");
+    assert_eq!(load(&lies).unwrap().paths[0].agrees, Some(false));
+    let refused = |from: &str, to: &str| load(&text.replacen(from, to, 1)).unwrap_err().to_string();
+    assert!(refused("kentry.anatomy/1", "kentry.anatomy/2").contains("this version of kentry reads"));
+    assert!(refused("\"ring\":3", "\"ring\":4").contains("a ring is 0 to 3"));
+    assert!(refused("\"part\":\"entering\"", "\"part\":\"magic\"").contains("instructions[0].part"));
+    assert!(refused("\"control\":1", "\"control\":-1").contains("control"));
+    assert!(refused("\"control\":1", "\"controls\":1").contains("control"));
+    let mut none = document.clone();
+    none.paths.clear();
+    assert!(load(&serde_json::to_string(&none).unwrap()).unwrap_err().to_string().contains("there is none"));
+    let mut two = document.clone();
+    two.paths.push(document.paths[0].clone());
+    two.paths[1].anatomy.operation = "none".into();
+    assert!(load(&serde_json::to_string(&two).unwrap()).unwrap_err().to_string().contains("another entry"));
+}
+
+#[test]
+fn depths_that_no_kernel_has_are_cut() {
+    let mut anatomy = call("6.1-pti-on");
+    for (place, instruction) in anatomy.instructions.iter_mut().enumerate() {
+        instruction.depth = u32::MAX - place as u32 % 7;
+        instruction.text = "jmp".into();
+    }
+    let tree = anatomy.functions();
+    assert_eq!(total(&tree), anatomy.instructions.len());
+}
+
+fn line(switch: &str, value: &str, alone: Option<f64>) -> Line {
+    let step = Step {
+        switch: switch.into(),
+        value: value.into(),
+        base: "off".into(),
+        needs: Vec::new(),
+        requires: Vec::new(),
+        guess: None,
+    };
+    let alone = alone.map(Figure::count);
+    Line { step, state: State::Measured, alone, in_company: alone, in_orders: None, share: None }
+}
+
+#[test]
+fn a_profile_stands_beside_a_path() {
+    let bill = Bill {
+        schema: bill::SCHEMA.into(),
+        kentry: "0.1.0".into(),
+        started: String::new(),
+        place: Place { machine: Name::Known(Machine::QemuTcg), kernel: Name::Known(table::Kernel::Lab) },
+        cpu: None,
+        partial: false,
+        run: None,
+        entry: "syscall-x86_64".into(),
+        operation: "getppid".into(),
+        profile: "test".into(),
+        not_in_lab: Vec::new(),
+        unit: Some(bill::Unit::Instructions),
+        features: Vec::new(),
+        bare: Some(Figure::count(28.0)),
+        whole: None,
+        added: None,
+        lines: vec![
+            line("smep", "on", None),
+            line("pti", "trampoline", Some(0.0)),
+            line("pti", "on", Some(4.0)),
+            line("ibrs", "on", Some(9.0)),
+            line("audit", "on", Some(30.0)),
+        ],
+        sum: None,
+        interactions: None,
+        orders: 0,
+        there: None,
+        configurations: Vec::new(),
+    };
+    let beside = Beside::of(&bill, &call("6.1-pti-on"));
+    let of = |switch: &str| beside.lines.iter().find(|line| line.switch == switch).unwrap();
+    assert_eq!((of("pti").lab, of("pti").linux, of("pti").verdict()), (Some(4.0), 10, Verdict::Agrees));
+    assert_eq!(of("smep").verdict(), Verdict::Agrees, "it has no instruction");
+    assert_eq!((of("ibrs").linux, of("ibrs").verdict()), (2, Verdict::OffInLinux));
+    assert_eq!(of("audit").verdict(), Verdict::LinuxLacks);
+    assert_eq!((of("index-mask").linux, of("index-mask").verdict()), (4, Verdict::ProfileLacks));
+    assert_eq!(of("bhb").verdict(), Verdict::Agrees, "a nop stands in its place, and the profile has none");
+    let linux: usize = beside.lines.iter().map(|line| line.linux).sum();
+    let with_switch = call("6.1-pti-on").parts().into_iter().filter(|part| part.part.is_switch());
+    assert_eq!(linux, with_switch.map(|part| part.count).sum::<usize>());
+    assert_eq!(Part::ALL.iter().filter(|part| part.name() == "other").count(), 1);
+}

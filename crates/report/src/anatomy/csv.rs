@@ -1,0 +1,48 @@
+//! Followed paths as CSV: a line for each instruction.
+
+use super::words::place;
+use crate::csv::records;
+use crate::{Error, plain};
+use anatomy::Document;
+
+const NAMES: [&str; 13] = [
+    "entry",
+    "operation",
+    "release",
+    "configuration",
+    "number",
+    "ring",
+    "address",
+    "place",
+    "depth",
+    "bytes",
+    "text",
+    "part",
+    "confidence",
+];
+
+pub(super) fn render(document: &Document) -> Result<Vec<u8>, Error> {
+    let header = NAMES.map(str::to_owned).to_vec();
+    let lines = document.paths.iter().flat_map(|path| {
+        let anatomy = &path.anatomy;
+        anatomy.instructions.iter().enumerate().map(move |(number, one)| {
+            let texts = [
+                anatomy.entry.clone(),
+                anatomy.operation.clone(),
+                path.configuration.release.clone(),
+                path.configuration.name(),
+                number.to_string(),
+                one.ring.to_string(),
+                format!("{:#x}", one.address),
+                place(one),
+                one.depth.to_string(),
+                one.bytes.clone(),
+                one.text.clone(),
+                one.part.name().to_owned(),
+                one.confidence.name().to_owned(),
+            ];
+            texts.iter().map(|text| plain::plain(text)).collect()
+        })
+    });
+    records(std::iter::once(header).chain(lines))
+}

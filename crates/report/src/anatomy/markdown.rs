@@ -1,0 +1,57 @@
+//! Followed paths as GitHub's Markdown.
+
+use super::parts::{Grid, grid};
+use super::{beside, difference, words};
+use crate::markdown::{escaped, line};
+use anatomy::Document;
+
+pub(super) fn render(document: &Document) -> Vec<u8> {
+    let mut out = format!("# kentry anatomy: {}\n\n", escaped(&words::title(document)));
+    for (label, text) in words::head(document).into_iter().filter(|(label, _)| *label != "anatomy") {
+        out.push_str(&format!("- {label}: {}\n", escaped(&text)));
+    }
+    out.push_str("\n## parts\n\n");
+    table(&mut out, &grid(document), true);
+    out.push_str(&format!("\n{}\n", escaped(words::LEGEND)));
+    for shown in difference::all(document) {
+        out.push_str(&format!("\n## {}\n\n", escaped(&shown.title)));
+        out.push_str(&format!("{}\n\n```diff\n", escaped(&difference::parts_in_words(&shown.parts))));
+        for cells in shown.lines.iter().map(difference::cells) {
+            let [sign, place, text, part] = cells.map(|cell| crate::plain::plain(&cell).replace('`', "'"));
+            out.push_str(format!("{sign} {place:50} {text:40} {part}").trim_end());
+            out.push('\n');
+        }
+        out.push_str("```\n");
+    }
+    if let Some(found) = &document.beside {
+        out.push_str(&format!("\n## {}\n\n", escaped(&beside::title(found))));
+        table(&mut out, &beside::grid(found), false);
+        out.push_str(&format!("\n{}\n\n", escaped(beside::LEGEND)));
+        beside::findings(found).iter().for_each(|finding| out.push_str(&format!("- {}\n", escaped(finding))));
+    }
+    out.into_bytes()
+}
+
+/// `has_what`: whether rows say in words what they are.
+fn table(out: &mut String, grid: &Grid, has_what: bool) {
+    let what = has_what.then_some("what");
+    out.push_str(&line(
+        grid.headings
+            .iter()
+            .map(|cell| escaped(cell))
+            .collect::<Vec<_>>()
+            .iter()
+            .map(String::as_str)
+            .chain(what),
+    ));
+    let rules = grid.numbers.iter().map(|is_number| if *is_number { "---:" } else { "---" });
+    out.push_str(&line(rules.chain(what.map(|_| "---"))));
+    for row in &grid.rows {
+        let bold = |cell: &String| {
+            if row.is_sum && !cell.is_empty() { format!("**{}**", escaped(cell)) } else { escaped(cell) }
+        };
+        let mut cells: Vec<String> = row.cells.iter().map(bold).collect();
+        cells.extend(has_what.then(|| escaped(&row.what)));
+        out.push_str(&line(cells.iter().map(String::as_str)));
+    }
+}

@@ -1,0 +1,111 @@
+//! What followed paths say in words that every format shares. Not yet made harmless: whoever shows them does that.
+
+use crate::figure::{ABSENT, number};
+use anatomy::{Confidence, Document, Followed, PartCount};
+use document::{Machine, Name};
+
+/// What a count is, and is not.
+pub(super) const COUNTED: &str = "instructions executed in an emulator, no times; a count ranks no cost (iretq, wrmsr and mov to CR3 count one \
+                                  each, as mov does)";
+
+/// What the columns of the parts mean.
+pub(super) const LEGEND: &str = "idle: those of them that do nothing, or jump over what is switched off: boot has put them in the place of a \
+                                 protection. known by: the kernel's table of alternatives, symbols (the function, or who called it), or the pattern of the \
+                                 instructions.";
+
+/// `getppid through syscall-x86_64`
+pub(super) fn title(document: &Document) -> String {
+    let row =
+        document.first().map(|path| format!("{} through {}", path.anatomy.operation, path.anatomy.entry));
+    row.unwrap_or_else(|| ABSENT.to_owned())
+}
+
+/// What stands above the tables: label and text.
+pub(super) fn head(document: &Document) -> Vec<(&'static str, String)> {
+    let mut facts = vec![("anatomy", title(document))];
+    for path in &document.paths {
+        facts.push(("kernel", kernel(path)));
+        facts.push(("path", path_in_words(path)));
+    }
+    facts.push(("figures", COUNTED.to_owned()));
+    facts
+}
+
+fn machine(name: &Name<Machine>) -> &str {
+    match name {
+        Name::Known(Machine::Host) => "on this machine",
+        Name::Known(Machine::QemuTcg) => "in QEMU's emulation",
+        Name::Known(Machine::QemuKvm) => "in QEMU with KVM",
+        Name::Known(Machine::Bochs) => "in Bochs",
+        Name::Other(other) => other,
+    }
+}
+
+fn kernel(path: &Followed) -> String {
+    let configuration = &path.configuration;
+    format!(
+        "Linux {}, {}; {}, CPU {}, seed {}",
+        configuration.release,
+        configuration.name(),
+        machine(&configuration.machine),
+        configuration.cpu,
+        configuration.seed
+    )
+}
+
+/// What was executed, and whether the counter says the same.
+fn path_in_words(path: &Followed) -> String {
+    let all = path.anatomy.instructions.len();
+    let (kernel, program) = (path.anatomy.in_ring(0), path.anatomy.in_ring(3));
+    let followed = format!("{all} instructions ({kernel} in ring 0, {program} in ring 3)");
+    let cost = format!("less {} of the control: {}", path.control, path.cost());
+    match (path.counted, path.agrees) {
+        (Some(_), Some(true)) => {
+            format!("{followed}, {cost}; the row counts the same where it is not followed")
+        }
+        (Some(counted), _) => {
+            format!(
+                "{followed}, {cost}; this does not agree with the row, which counts {counted} where it is not followed"
+            )
+        }
+        (None, _) => format!("{followed}, {cost}; the row was not counted"),
+    }
+}
+
+/// `3.2 %`
+pub(super) fn share(count: usize, of: usize) -> String {
+    if of == 0 {
+        return ABSENT.to_owned();
+    }
+    format!("{} %", number(100.0 * count as f64 / of as f64))
+}
+
+/// By what a part's instructions are known: `table 2, pattern 8`; the word alone where all are known alike.
+pub(super) fn known_by(part: &PartCount) -> String {
+    let counts = Confidence::ALL.iter().zip(part.by_confidence).filter(|(_, count)| *count > 0);
+    let counts: Vec<_> = counts.collect();
+    match counts.as_slice() {
+        [(Confidence::None, _)] => ABSENT.to_owned(),
+        [(one, _)] => one.name().to_owned(),
+        several => {
+            let each = several.iter().map(|(one, count)| format!("{} {count}", one.name()));
+            each.collect::<Vec<_>>().join(", ")
+        }
+    }
+}
+
+/// A number of the lab, or what stands where there is none.
+pub(super) fn of_lab(value: Option<f64>) -> String {
+    value.map_or_else(
+        || ABSENT.to_owned(),
+        |value| if value.fract() == 0.0 && value.abs() < 1e7 { format!("{value:.0}") } else { number(value) },
+    )
+}
+
+/// `__x64_sys_getppid+0x5`
+pub(super) fn place(instruction: &anatomy::Instruction) -> String {
+    match &instruction.function {
+        Some(place) => format!("{}+{:#x}", place.name, place.offset),
+        None => instruction.function_name().to_owned(),
+    }
+}

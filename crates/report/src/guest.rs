@@ -1,0 +1,146 @@
+//! What stands above the rows of a Linux that was booted in guests: which kernels, on which machine, and what the figures are; and below
+//! them, what kernel after kernel changed.
+
+use crate::configuration::{common, written};
+use crate::figure::{ABSENT, shown};
+use crate::head::{Fact, fact, figures};
+use crate::machine;
+use document::{Document, Row};
+use environment::{Guest, GuestKernel};
+use std::collections::BTreeMap;
+
+/// The key of a configuration that names the kernel.
+const KERNEL: &str = "kernel";
+
+/// So many changes of a kernel are named in a short report.
+const NAMED: usize = 3;
+
+/// The guest of a document, if that booted Linux.
+pub(crate) fn of(document: &Document) -> Option<&Guest> {
+    document.environment.guest.as_ref().filter(|guest| !guest.kernels.is_empty())
+}
+
+/// Whether what the environment says holds for all rows: one configuration was booted, and told of itself.
+pub(crate) fn is_one(guest: &Guest) -> bool {
+    matches!(&guest.kernels[..], [only] if only.outcome == "ok")
+}
+
+/// What the figures are from.
+pub(crate) fn facts(document: &Document, guest: &Guest) -> Vec<Fact> {
+    let mut facts = vec![
+        fact("kernel", kernels(document, guest)),
+        fact("guest", machine_of(guest)),
+        fact("figures", figures(document).to_owned()),
+    ];
+    let parameters = common(document, |name| name != KERNEL);
+    facts.extend((!parameters.is_empty()).then(|| fact("parameters", parameters)));
+    facts
+}
+
+/// Each kernel once: `Linux 6.1.0-56-cloud-amd64, Linux 6.12.100`.
+fn kernels(document: &Document, guest: &Guest) -> String {
+    if is_one(guest) {
+        return machine::kernel(&document.environment.kernel);
+    }
+    let mut names: Vec<String> = Vec::new();
+    for kernel in &guest.kernels {
+        let name =
+            if kernel.release.is_empty() { kernel.file.clone() } else { format!("Linux {}", kernel.release) };
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names.join(", ")
+}
+
+fn machine_of(guest: &Guest) -> String {
+    let mut models: Vec<&str> = Vec::new();
+    for model in guest.kernels.iter().map(|kernel| kernel.cpu_model.as_str()) {
+        if !models.contains(&model) {
+            models.push(model);
+        }
+    }
+    let boots = guest.kernels.iter().map(|kernel| kernel.boots.len()).max().unwrap_or(0);
+    let boots = if boots > 1 { format!("; {boots} boots of each configuration") } else { String::new() };
+    let (models, plural) = (models.join(" or "), if models.len() > 1 { "s" } else { "" });
+    format!("{} with {}, CPU model{plural} {models}{boots}", guest.emulator, guest.accelerator.to_uppercase())
+}
+
+/// Only in verbose heads: how each was booted.
+pub(crate) fn more(guest: &Guest) -> Vec<Fact> {
+    let of_kernel = |kernel: &GuestKernel| {
+        let settings = written(kernel.settings.iter());
+        let settings = if settings.is_empty() { String::new() } else { format!("{settings}: ") };
+        let reason = kernel.reason.as_ref().map(|reason| format!("; {}: {reason}", kernel.outcome));
+        let seeds: Vec<String> = kernel.boots.iter().map(|boot| boot.seed.to_string()).collect();
+        let seeds = if seeds.is_empty() { ABSENT.to_owned() } else { seeds.join(", ") };
+        let text = format!(
+            "{settings}{} with \"{}\" on {}, seeds {seeds}{}",
+            kernel.file,
+            kernel.command_line,
+            kernel.cpu_model,
+            reason.unwrap_or_default()
+        );
+        let console = kernel.console.iter().map(|line| fact("console", line.clone()));
+        std::iter::once(fact("boot", text)).chain(console).collect::<Vec<_>>()
+    };
+    let came_up = format!("{:.0} ms to the first record", guest.boot_to_first_record_ms);
+    std::iter::once(fact("first boot", came_up)).chain(guest.kernels.iter().flat_map(of_kernel)).collect()
+}
+
+/// What each kernel changed, against the one before it on the command line: of several kernels a line each but for the first. A row is
+/// compared with itself, in the same configuration otherwise.
+pub(crate) fn history(document: &Document, verbose: bool) -> Vec<String> {
+    let Some(guest) = of(document) else { return Vec::new() };
+    let mut kernels: Vec<&str> = Vec::new();
+    for name in guest.kernels.iter().filter_map(|kernel| kernel.settings.get(KERNEL)) {
+        if !kernels.contains(&name.as_str()) {
+            kernels.push(name);
+        }
+    }
+    let pairs = kernels.windows(2).filter_map(|pair| Some((*pair.first()?, *pair.last()?)));
+    pairs.map(|(before, now)| changes(document, before, now, verbose)).collect()
+}
+
+fn changes(document: &Document, before: &str, now: &str, verbose: bool) -> String {
+    let old = rows_of(document, before);
+    let mut compared = 0;
+    let mut changed = Vec::new();
+    for (key, row) in in_order(document, now) {
+        let Some((old, new)) = old.get(&key).and_then(|old| shown(old)).zip(shown(row)) else { continue };
+        compared += 1;
+        if old.cost.estimate != new.cost.estimate {
+            let others = written(key.2.iter().map(|(name, value)| (*name, *value)));
+            let others = if others.is_empty() { others } else { format!(" {others}") };
+            changed.push(format!("{} {}{others} {} → {}", key.0, key.1, old.estimate(), new.estimate()));
+        }
+    }
+    let named = if verbose { changed.len() } else { NAMED };
+    let rest = changed.len().saturating_sub(named);
+    let rest = if rest > 0 { format!(", and {rest} more (--verbose)") } else { String::new() };
+    match (compared, changed.len()) {
+        (0, _) => format!("{now} against {before}: no row has a figure of both"),
+        (1, 0) => format!("{now} against {before}: the same"),
+        (all, 0) => format!("{now} against {before}: the same in all {all} rows"),
+        (all, some) => {
+            let first: Vec<String> = changed.into_iter().take(named).collect();
+            format!("{now} against {before}: other in {some} of {all} rows: {}{rest}", first.join(", "))
+        }
+    }
+}
+
+/// What tells a row of one kernel: entry, operation, and what else was set.
+type Key<'a> = (&'a str, &'a str, BTreeMap<&'a String, &'a String>);
+
+fn in_order<'a>(document: &'a Document, kernel: &str) -> Vec<(Key<'a>, &'a Row)> {
+    let is_of = |row: &&Row| row.configuration.get(KERNEL).is_some_and(|name| name == kernel);
+    let key = |row: &'a Row| {
+        let others = row.configuration.iter().filter(|(name, _)| *name != KERNEL).collect();
+        ((row.entry.as_str(), row.operation.as_str(), others), row)
+    };
+    document.results.iter().filter(is_of).map(key).collect()
+}
+
+fn rows_of<'a>(document: &'a Document, kernel: &str) -> BTreeMap<Key<'a>, &'a Row> {
+    in_order(document, kernel).into_iter().collect()
+}

@@ -1,0 +1,89 @@
+//! Documents of paths that Debian's Linux 6.1 executed.
+
+use crate::recorded::Recorded;
+use anatomy::{Beside, BesideLine, Configuration, Document, Followed, SCHEMA};
+use document::{Machine, Name};
+
+fn followed(name: &str, parameters: &str, row: (&str, &str), counted: Option<u64>) -> Followed {
+    let recorded = Recorded::read(name);
+    let configuration = Configuration {
+        release: recorded.kernel.release.clone(),
+        file: "vmlinuz".into(),
+        parameters: parameters.into(),
+        settings: [("pti".to_owned(), parameters.replace("pti=", ""))].into(),
+        machine: Name::Known(Machine::QemuTcg),
+        cpu: "max,vendor=GenuineIntel".into(),
+        seed: 0,
+    };
+    Followed::new(configuration, counted, 1, recorded.anatomy(row.0, row.1))
+}
+
+fn document(paths: Vec<Followed>, beside: Option<Beside>) -> Document {
+    Document {
+        schema: SCHEMA.into(),
+        kentry: "0.1.0".into(),
+        started: "2026-11-22T23:30:00Z".into(),
+        paths,
+        beside,
+    }
+}
+
+fn line(switch: &str, steps: &[&str], lab: Option<f64>, linux: usize, idle: usize) -> BesideLine {
+    let steps = steps.iter().map(|step| step.to_string()).collect();
+    BesideLine { switch: switch.into(), steps, lab, linux, idle }
+}
+
+/// With isolation and without, and a profile beside the first.
+pub fn two() -> Document {
+    let row = ("syscall-x86_64", "getppid");
+    let beside = Beside {
+        profile: "linux-6.1".into(),
+        cpu: Some("max,vendor=GenuineIntel".into()),
+        bare: Some(28.0),
+        whole: Some(110.0),
+        lines: vec![
+            line("smep", &["smep=on"], None, 0, 0),
+            line("pti", &["pti=trampoline", "pti=on"], Some(4.0), 10, 2),
+            line("ibrs", &["ibrs=on"], Some(9.0), 2, 2),
+            line("rsb", &["rsb=32"], Some(3.0), 0, 0),
+            line("returns", &[], None, 12, 1),
+        ],
+    };
+    let paths = vec![
+        followed("6.1-pti-on", "pti=on", row, Some(340)),
+        followed("6.1-pti-off", "pti=off", row, Some(333)),
+    ];
+    document(paths, Some(beside))
+}
+
+/// A call number that no kernel has, which was not counted.
+pub fn one() -> Document {
+    document(vec![followed("6.1-pti-on", "pti=on", ("syscall-x86_64", "none"), None)], None)
+}
+
+/// With a text in every place that has one.
+#[allow(dead_code, reason = "not every test needs it")]
+pub fn filled(text: &str) -> Document {
+    let mut document = two();
+    document.paths.truncate(1);
+    for path in &mut document.paths {
+        path.configuration.release = text.into();
+        path.configuration.parameters = text.into();
+        path.configuration.cpu = text.into();
+        path.configuration.machine = Name::Other(text.into());
+        path.anatomy.entry = text.into();
+        path.anatomy.operation = text.into();
+        for (place, one) in path.anatomy.instructions.iter_mut().enumerate() {
+            one.text = text.into();
+            one.bytes = text.into();
+            one.depth = place as u32;
+            one.function.iter_mut().for_each(|place| place.name = text.into());
+        }
+    }
+    if let Some(beside) = &mut document.beside {
+        beside.profile = text.into();
+        beside.cpu = Some(text.into());
+        beside.lines.iter_mut().for_each(|line| line.switch = text.into());
+    }
+    document
+}

@@ -1,0 +1,157 @@
+//! What an entry is asked for: one call, or several that are one use.
+
+use crate::{Abi, X32_BIT};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// Something that a program asks of the kernel through an entry.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Operation {
+    /// Its id; it never changes.
+    pub id: u16,
+    /// As written on the command line.
+    pub name: String,
+    /// In a few words.
+    pub what: String,
+    /// Call number by ABI name (`x86_64`, `i386`).
+    #[serde(default)]
+    pub numbers: BTreeMap<String, u32>,
+    /// The C function for it.
+    pub function: Option<String>,
+    /// Clock id for `clock_gettime`.
+    pub clock: Option<u32>,
+    /// Offset in the vsyscall page.
+    pub page_offset: Option<u32>,
+    /// The calls that it makes one behind the other; empty where it is a single one, which `numbers` and `function` name.
+    #[serde(default)]
+    pub calls: Vec<Call>,
+    /// Whether it makes a process, by a function of the probe whose call is what is timed.
+    #[serde(default)]
+    pub process: bool,
+    /// Whether it is a turn of a loop of UnixBench, which counts turns in a second.
+    pub loops: Option<Loops>,
+}
+
+/// One of several calls of an operation.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Call {
+    /// The C function for it.
+    pub function: String,
+    /// Call number by ABI name (`x86_64`, `i386`).
+    pub numbers: BTreeMap<String, u32>,
+}
+
+/// What UnixBench makes of an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Loops {
+    /// Turns in a second of the machine whose index is [`Loops::BASELINE_INDEX`]; none where UnixBench has no index for it.
+    pub baseline: Option<f64>,
+}
+
+impl Loops {
+    /// The index of UnixBench's baseline.
+    pub const BASELINE_INDEX: f64 = 10.0;
+
+    /// The index of so many turns in a second.
+    pub fn index(self, per_second: f64) -> Option<f64> {
+        self.baseline.map(|baseline| per_second / baseline * Loops::BASELINE_INDEX)
+    }
+}
+
+impl Operation {
+    /// How many calls one use of it makes.
+    pub fn length(&self) -> usize {
+        self.calls.len().max(1)
+    }
+
+    /// The call numbers that an ABI has for it, one for each call; empty where it lacks one.
+    pub fn numbers_in(&self, abi: Abi) -> Vec<u32> {
+        let of = |numbers: &BTreeMap<String, u32>| match abi {
+            Abi::X86_64 => numbers.get("x86_64").copied(),
+            Abi::I386 => numbers.get("i386").copied(),
+            Abi::X32 => numbers.get("x86_64").map(|number| number | X32_BIT),
+        };
+        let single = self.calls.is_empty().then_some(&self.numbers);
+        let all = single.into_iter().chain(self.calls.iter().map(|call| &call.numbers));
+        all.map(of).collect::<Option<Vec<u32>>>().unwrap_or_default()
+    }
+
+    /// The C functions that it calls; empty where there are none.
+    pub fn functions(&self) -> Vec<&str> {
+        let several = self.calls.iter().map(|call| call.function.as_str());
+        self.function.as_deref().into_iter().chain(several).collect()
+    }
+
+    /// What is wrong with its keys, in words.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        if self.calls.len() == 1 {
+            return Err("calls: a single call is written by the keys \"numbers\" and \"function\"".into());
+        }
+        let has_call = !self.calls.is_empty() || self.function.is_some() || !self.numbers.is_empty();
+        if self.process && has_call {
+            return Err("process stands instead of the keys \"numbers\", \"function\" and \"calls\"".into());
+        }
+        if !self.calls.is_empty() && (self.function.is_some() || !self.numbers.is_empty()) {
+            return Err("calls stand instead of the keys \"numbers\" and \"function\"".into());
+        }
+        match self.loops.and_then(|loops| loops.baseline) {
+            Some(baseline) if !(baseline.is_finite() && baseline > 0.0) => {
+                Err(format!("loops: {baseline} turns in a second are no baseline"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Table;
+
+    fn operation(name: &str) -> &'static Operation {
+        Table::get().operation(name).unwrap()
+    }
+
+    #[test]
+    fn several_calls_have_a_number_each_and_a_single_one_its_own() {
+        let mix = operation("unixbench-syscall");
+        assert_eq!(mix.length(), 5);
+        assert_eq!(mix.numbers_in(Abi::X86_64), [32, 3, 39, 102, 95]);
+        assert_eq!(mix.numbers_in(Abi::X32), [32, 3, 39, 102, 95].map(|number: u32| number | X32_BIT));
+        assert_eq!(mix.numbers_in(Abi::I386), [41, 6, 20, 199, 60]);
+        assert_eq!(mix.functions(), ["dup", "close", "getpid", "getuid", "umask"]);
+        let none = operation("none");
+        assert_eq!((none.length(), none.functions().len()), (1, 0));
+        assert_eq!(operation("clock_gettime64-monotonic").numbers_in(Abi::X86_64), [0u32; 0]);
+    }
+
+    #[test]
+    fn the_baseline_has_an_index_of_ten() {
+        let index = |name: &str, turns| operation(name).loops.unwrap().index(turns);
+        assert_eq!(index("unixbench-syscall", 15000.0), Some(10.0));
+        assert_eq!(index("unixbench-syscall", 1_033_500.0), Some(689.0));
+        assert_eq!(index("unixbench-close", 15000.0), None, "UnixBench has an index for its mix alone");
+        assert!(operation("getppid").loops.is_none());
+    }
+
+    #[test]
+    fn contradictions_are_named() {
+        for (from, to, why) in [
+            (
+                "loops = { baseline = 15000 }",
+                "loops = { baseline = 0 }",
+                "0 turns in a second are no baseline",
+            ),
+            ("loops = { baseline = 15000 }", "function = \"dup\"", "calls stand instead of the keys"),
+            ("process = true", "process = true\nfunction = \"fork\"", "process stands instead of the keys"),
+            ("i386 = 199 } },", "} },", "has no call number in its ABI"),
+        ] {
+            let text = crate::SOURCE.replacen(from, to, 1);
+            let found = Table::parse(&text).unwrap_err().to_string();
+            assert!(found.contains(why), "{to}: {found}");
+        }
+    }
+}
