@@ -42,9 +42,9 @@ pub enum Why {
     Unsuitable(String),
     /// Nothing is there that `auto` could mean.
     #[error(
-        "no kernel is installed here; install one (on Debian, `apt install linux-image-cloud-amd64`), or fetch its package \
-         without installing it (`apt-get download linux-image-cloud-amd64` names what it depends on; \
-         `dpkg-deb -x PACKAGE.deb FOLDER` unpacks that) and name the file, the folder or the package with --kernel"
+        "no kernel is installed here; on Debian, `apt install linux-image-cloud-amd64` brings one; to do without installing, \
+         download the package that it depends on (`apt-cache depends linux-image-cloud-amd64` names it, `apt-get download NAME` \
+         gets it) and name the file with --kernel"
     )]
     NoKernel,
     /// Something that a program or a driver needs is nowhere.

@@ -1,6 +1,5 @@
 //! What kernels, modules and packages are compressed with.
 
-use crate::error::plain;
 use crate::{Why, files};
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 use std::io::{self, Read};
@@ -41,13 +40,12 @@ pub(crate) fn reader(format: Format, bytes: &[u8]) -> Result<Box<dyn Read + '_>,
     Ok(match format {
         Format::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(bytes)),
         Format::Xz => Box::new(lzma_rust2::XzReader::new_mem_limit(bytes, true, WINDOW_KIB)),
-        Format::Zstd => Box::new(Zstd(StreamingDecoder::new(bytes).map_err(|error| damaged(&error))?)),
+        Format::Zstd => Box::new(Zstd(StreamingDecoder::new(bytes).map_err(|_| damaged())?)),
         Format::Lz4 => Box::new(LegacyLz4 { rest: &bytes[4..], block: Vec::new(), at: 0 }),
         Format::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(bytes)),
-        Format::Lzma => Box::new(
-            lzma_rust2::LzmaReader::new_mem_limit(bytes, WINDOW_KIB, None)
-                .map_err(|error| damaged(&error))?,
-        ),
+        Format::Lzma => {
+            Box::new(lzma_rust2::LzmaReader::new_mem_limit(bytes, WINDOW_KIB, None).map_err(|_| damaged())?)
+        }
         Format::Lzo => {
             return Err(Why::Unsuitable(
                 "it is compressed with LZO, which is not supported; unpack it with the kernel's scripts/extract-vmlinux, \
@@ -62,7 +60,7 @@ pub(crate) fn reader(format: Format, bytes: &[u8]) -> Result<Box<dyn Read + '_>,
 pub(crate) fn unpack(format: Format, bytes: &[u8], limit: u64) -> Result<Vec<u8>, Why> {
     files::whole(reader(format, bytes)?, limit).map_err(|why| match why {
         // The bytes are in memory: only what they say can be wrong.
-        Why::Unreadable(error) => damaged(&error),
+        Why::Unreadable(_) => damaged(),
         other => other,
     })
 }
@@ -75,8 +73,9 @@ pub(crate) fn uncompressed(bytes: Vec<u8>, limit: u64) -> Result<Vec<u8>, Why> {
     }
 }
 
-fn damaged(error: &dyn std::error::Error) -> Why {
-    Why::Damaged(format!("it does not unpack ({})", plain(&error.to_string())))
+/// What a decoder says would help nobody but its author.
+fn damaged() -> Why {
+    Why::Damaged("what is compressed in it is not whole, or not as it was".into())
 }
 
 /// A frame of zstd whose checksum, if it has one, is compared in the end; the decoder only computes it.
