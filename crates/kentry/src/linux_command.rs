@@ -17,7 +17,7 @@ use std::process::ExitCode;
 use table::Table;
 
 /// The most that a guest writes for any plan, in bytes.
-const GUEST_OUTPUT: usize = 256 << 20;
+pub const GUEST_OUTPUT: usize = 256 << 20;
 
 /// Seconds for measuring time in a guest, as `kentry measure` takes them.
 const BUDGET: f64 = 4.0;
@@ -74,7 +74,14 @@ fn in_guests(
         kernels: known,
         at_once: room::guests_at_once(plan.memory_mib)?,
         interrupt: interrupt.clone(),
-        machine: &LinuxMachine { machine, kernels, program: this_program()?, limits, budget: BUDGET },
+        machine: &LinuxMachine {
+            machine,
+            kernels,
+            program: this_program()?,
+            limits,
+            budget: BUDGET,
+            symbols: false,
+        },
     };
     let plan = match (setting.place.counter(), seed) {
         (Counter::Time, None) => plan.seeded(u64::from(drawn_seed())),
@@ -85,7 +92,7 @@ fn in_guests(
 }
 
 /// What executes the guests, by the lab's judgement of this machine's KVM, and its version.
-fn machine(options: &Options, limits: &Limits) -> Result<(guest::Accelerator, String), Error> {
+pub fn machine(options: &Options, limits: &Limits) -> Result<(guest::Accelerator, String), Error> {
     let asked = measure::lab::Options {
         entry: Vec::new(),
         operation: Vec::new(),
