@@ -1,6 +1,6 @@
 /*
  * What a probe is asked: its arguments, decimal numbers in this order.
- * argv[REQUEST_MODE] is MODE_MEASURE, MODE_DESCRIBE or MODE_LOOP; the others belong to MODE_MEASURE. MODE_LOOP has the same
+ * argv[REQUEST_MODE] is MODE_MEASURE, MODE_DESCRIBE, MODE_LOOP or MODE_EXIT; the others belong to MODE_MEASURE. MODE_LOOP has the same
  * entry, operation, parent and CPU, and numbers of its own between them.
  */
 #pragma once
@@ -33,6 +33,7 @@
 #define MODE_MEASURE  1
 #define MODE_DESCRIBE 2 /* what the auxiliary vector and the vDSO offer */
 #define MODE_LOOP     3 /* plain loops of calls, as programs that are no probe measure */
+#define MODE_EXIT     4 /* end at once: what a probe executes that makes processes; argv has nothing else */
 
 #define LOOP_CLOCK_TSC	  1 /* ticks: lfence, rdtsc */
 #define LOOP_CLOCK_SYSTEM 2 /* nanoseconds: CLOCK_MONOTONIC by the vDSO; a system call where there is none */

@@ -162,6 +162,12 @@ static void check_answer(const struct request *request, long result)
 	case OPERATION_UNIXBENCH_GETPID:
 		check_unixbench(request);
 		break;
+	case OPERATION_UNIXBENCH_EXEC: /* the status of a child that was executed and ended as it was told */
+		if (is_call(request))
+			refuse_errors(request, result);
+		if (result != 0)
+			wrong((uint64_t)result, 0, 0);
+		break;
 	default: /* a time, which check_time compares */
 		refuse_errors(request, result);
 		if (result != 0)
@@ -169,9 +175,16 @@ static void check_answer(const struct request *request, long result)
 	}
 }
 
+/* What a C function preserves (System V ABI, 3.2.1). */
+#define PRESERVED_BY_FUNCTIONS                                                                               \
+	(1u << REGISTER_RBX | 1u << REGISTER_RBP | 1u << REGISTER_RSP | 1u << REGISTER_R12 |                 \
+	 1u << REGISTER_R13 | 1u << REGISTER_R14 | 1u << REGISTER_R15)
+
 /* Bit per REGISTER_* that must come back unchanged. A call returns its result in rax; an exception returns none. */
 static uint32_t preserved(const struct request *request)
 {
+	if (request->operation->id == OPERATION_UNIXBENCH_EXEC)
+		return PRESERVED_BY_FUNCTIONS;
 	return request->entry->preserved & ~(is_call(request) ? 1u << REGISTER_RAX : 0);
 }
 
@@ -205,6 +218,7 @@ static int is_time(const struct operation *operation)
 	case OPERATION_UNIXBENCH_SYSCALL:
 	case OPERATION_UNIXBENCH_CLOSE:
 	case OPERATION_UNIXBENCH_GETPID:
+	case OPERATION_UNIXBENCH_EXEC:
 		return 0;
 	default:
 		return 1;
@@ -245,7 +259,8 @@ static int perf_clock_is_right(const struct request *request, uint64_t *gone, ui
 {
 	const uint64_t start = reference_time(CLOCK_MONOTONIC_RAW);
 	request->routines->checked();
-	const uint64_t started = reference_time(CLOCK_MONOTONIC_RAW), first = registers_after[0][REGISTER_RAX];
+	const uint64_t started = reference_time(CLOCK_MONOTONIC_RAW),
+		       first = registers_after[0][REGISTER_RAX];
 
 	while (reference_time(CLOCK_MONOTONIC_RAW) - started < SPIN)
 		;

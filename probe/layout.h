@@ -20,7 +20,7 @@
 #define INVOCATION_ARGS	       (3 * WORD)
 #define INVOCATION_ARGUMENT(n) ((3 + (n)) * WORD)
 
-#define INVOCATION_SIZE	       (9 * WORD)
+#define INVOCATION_SIZE (9 * WORD)
 
 #define REGISTER_FLAGS 16 /* behind the general registers of entries.h */
 #define REGISTERS      17

@@ -26,13 +26,7 @@ ROUTINES(ROW)
 #undef ROW
 
 #define ROW(id_, symbol_, calls_)                                                                            \
-	{id_,                                                                                                \
-	 calls_,                                                                                             \
-	 symbol_##_timed,                                                                                    \
-	 symbol_##_among,                                                                                    \
-	 symbol_##_burst,                                                                                    \
-	 symbol_##_loop,                                                                                     \
-	 symbol_##_checked},
+	{id_, calls_, symbol_##_timed, symbol_##_among, symbol_##_burst, symbol_##_loop, symbol_##_checked},
 static const struct routines routines[] = {ROUTINES(ROW)};
 #undef ROW
 
@@ -93,8 +87,11 @@ static void parse_row(struct request *request, char **argv)
 		refuse_request(REQUEST_ENTRY);
 	if (!request->operation)
 		refuse_request(REQUEST_OPERATION);
+	/* What makes a process is a function, and is timed by the code of the row that calls one. */
+	const unsigned long timed_by =
+	    operation == OPERATION_UNIXBENCH_EXEC && request->entry->kind == KIND_NUMBER ? ENTRY_CALL : entry;
 	for (unsigned i = 0; i < COUNT(routines); i++)
-		if (routines[i].entry == entry && routines[i].calls == request->operation->calls)
+		if (routines[i].entry == timed_by && routines[i].calls == request->operation->calls)
 			request->routines = &routines[i];
 	/* The entry serves no operation of so many calls. */
 	if (!request->routines)
@@ -137,15 +134,25 @@ static void parse_loop(struct request *request, char **argv)
 		refuse_request(REQUEST_CLOCK);
 }
 
-static void take_canary(struct canary *canary)
+/*
+ * Canaries before one that counts. The first brings its code back into the caches, which a virtual machine's exits empty. When
+ * another process has run on the core, as one does that is made and executed, one is not enough: what a core keeps decoded is gone,
+ * too, and a Zen 5 then issued four instructions in a cycle instead of five, as if it were shared.
+ */
+static unsigned warm_canaries(const struct request *request)
+{
+	return request->operation->id == OPERATION_UNIXBENCH_EXEC ? 32 : 1;
+}
+
+static void take_canary(struct canary *canary, unsigned warm)
 {
 	uint32_t cpu = UINT32_MAX;
 
 	system_call(NR_GETCPU, (long)&cpu, 0, 0, 0, 0, 0);
 	canary->cpu = cpu;
 	canary->preemptions = usage_now().preemptions;
-	/* The first brings its code back into the caches, which a virtual machine's exits empty. */
-	calibrate(canary->stamps);
+	for (unsigned i = 0; i < warm; i++)
+		calibrate(canary->stamps);
 	calibrate(canary->stamps);
 }
 
@@ -174,13 +181,13 @@ static unsigned long sample(const struct request *request)
 		struct sample *out = &samples[block * request->samples];
 
 		target_refresh(request);
-		take_canary(&canaries[block]);
+		take_canary(&canaries[block], warm_canaries(request));
 		/* The canary makes the predictors forget the entry. These samples teach them, and are overwritten. */
 		timed(out, WARM_SAMPLES);
 		timed(out, request->samples);
 		block++;
 	} while (block < request->blocks && tsc() - start < request->ticks);
-	take_canary(&canaries[block]);
+	take_canary(&canaries[block], warm_canaries(request));
 	return block;
 }
 
@@ -235,7 +242,7 @@ static _Noreturn void measure(const struct request *request)
 	const struct usage before = usage_now();
 	const unsigned long blocks = sample(request);
 	const unsigned long taken = burst(request);
-	take_canary(&canaries[blocks + 1]);
+	take_canary(&canaries[blocks + 1], warm_canaries(request));
 	const struct usage after = usage_now();
 	check_faults(request, blocks, taken, after.minor_faults - before.minor_faults);
 
@@ -291,6 +298,8 @@ _Noreturn void probe_main(const unsigned long *stack)
 	static struct request request;
 	const uint64_t begin[] = {8 * sizeof(long), IMULS, XORS, NOTS, BURST, CHAINS};
 
+	if (argc == 2 && argv[REQUEST_MODE][0] == '0' + MODE_EXIT && !argv[REQUEST_MODE][1])
+		system_call(NR_EXIT_GROUP, 0, 0, 0, 0, 0, 0);
 	emit_identity(0, 0);
 	auxv_find(stack);
 	if (argc == 2 && parse(argv, REQUEST_MODE, MODE_DESCRIBE) == MODE_DESCRIBE)

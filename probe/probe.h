@@ -156,6 +156,9 @@ void operation_check(const struct request *request);
 /* The C function of a call of an operation, from 0. */
 const char *operation_function(const struct operation *operation, unsigned place);
 
+/* process.c (64 bit only): the function that makes a process through the request's entry; 0 where the C library lacks what it takes. */
+unsigned long process_maker(const struct request *request);
+
 /* unixbench.c: arguments of its loops' calls, and what each must answer. */
 void unixbench_prepare(const struct operation *operation);
 unsigned long unixbench_answer(const struct operation *operation, unsigned place);

@@ -66,11 +66,13 @@ static void prepare_vdso_getrandom(void)
 	struct {
 		uint32_t size, protection, flags, reserved[13];
 	} parameters = {0};
-	int (*function)(void *, unsigned long, unsigned, void *, unsigned long) = (void *)invocations[0].target;
+	int (*function)(void *, unsigned long, unsigned, void *, unsigned long) =
+	    (void *)invocations[0].target;
 
 	if (function(0, 0, 0, &parameters, ~0ul) != 0)
 		emit_refusal(OUTCOME_UNSUPPORTED, CAUSE_NO_SYMBOL, 0, 0, 0, 0);
-	invocations[0].args[3] = need_map(parameters.size, (long)parameters.protection, (long)parameters.flags);
+	invocations[0].args[3] =
+	    need_map(parameters.size, (long)parameters.protection, (long)parameters.flags);
 	invocations[0].args[4] = parameters.size;
 }
 
@@ -81,6 +83,15 @@ static void need_x32(void)
 
 	if (result < 0)
 		emit_refusal(OUTCOME_REFUSED, CAUSE_ERRNO, (uint64_t)-result, 0, 0, 0);
+}
+
+static unsigned long need_process_maker(const struct request *request)
+{
+	const unsigned long function = process_maker(request);
+
+	if (!function)
+		emit_refusal(OUTCOME_UNSUPPORTED, CAUSE_NO_SYMBOL, 0, 0, 0, 0);
+	return function;
 }
 
 static void prepare_libc(const struct operation *operation)
@@ -170,6 +181,10 @@ void target_prepare(const struct request *request)
 	case ENTRY_CALL:
 		invocations[0].target = (unsigned long)empty_function;
 		break;
+	case ENTRY_SYSCALL_X86_64:
+		if (operation->id == OPERATION_UNIXBENCH_EXEC)
+			invocations[0].target = need_process_maker(request);
+		break;
 	case ENTRY_SYSCALL_X32:
 		need_x32();
 		break;
@@ -182,7 +197,10 @@ void target_prepare(const struct request *request)
 			prepare_vdso_getrandom();
 		break;
 	case ENTRY_LIBC:
-		prepare_libc(operation);
+		if (operation->id == OPERATION_UNIXBENCH_EXEC)
+			invocations[0].target = need_process_maker(request);
+		else
+			prepare_libc(operation);
 		break;
 	case ENTRY_UD:
 	case ENTRY_LOCK_NOP:

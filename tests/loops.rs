@@ -122,6 +122,10 @@ fn a_turn_of_unixbench_costs_more_than_its_parts_and_not_much_more_than_five_cal
         assert!((1.2..15.0).contains(&(close / getppid)), "{entry}: {close} for two, {getppid} for one");
         assert!((0.3..3.0).contains(&(getpid / getppid)), "{entry}: {getpid} and {getppid}");
         assert!(mix > close, "{entry}: {mix}, {close}");
+        let (probe, request) = loops(entry, "unixbench-exec");
+        let request = LoopRequest { calls: 2, repetitions: 20, ..request };
+        let exec = per_call(&took(probe, &request).unwrap(), &request);
+        assert!(exec > 20.0 * getppid, "{entry}: a process takes {exec} ticks, a call {getppid}");
     }
 }
 

@@ -4,8 +4,10 @@
  */
 #include "probe.h"
 
-#define FUNCTIONS(ROW) ROW(getppid) ROW(gettimeofday) ROW(clock_gettime) ROW(time) ROW(getcpu) ROW(getrandom) \
-	ROW(dup) ROW(close) ROW(getpid) ROW(getuid) ROW(umask)
+#define SMALL(ROW)     ROW(getppid) ROW(gettimeofday) ROW(clock_gettime) ROW(time) ROW(getcpu) ROW(getrandom)
+#define UNIXBENCH(ROW) ROW(dup) ROW(close) ROW(getpid) ROW(getuid) ROW(umask)
+#define PROCESS(ROW)   ROW(fork) ROW(execv) ROW(waitpid)
+#define FUNCTIONS(ROW) SMALL(ROW) UNIXBENCH(ROW) PROCESS(ROW)
 
 #define ROW(name_) __attribute__((weak)) extern void name_(void);
 FUNCTIONS(ROW)

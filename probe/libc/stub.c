@@ -33,3 +33,12 @@ void getuid(void)
 void umask(void)
 {
 }
+void fork(void)
+{
+}
+void execv(void)
+{
+}
+void waitpid(void)
+{
+}

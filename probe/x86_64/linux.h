@@ -29,6 +29,8 @@
 /* Of operations that Linux alone serves. */
 #define NR_DUP	  32
 #define NR_GETPID 39
+#define NR_FORK	  57
+#define NR_EXECVE 59
 #define NR_UMASK  95
 #define NR_GETUID 102
 

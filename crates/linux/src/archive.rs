@@ -6,14 +6,16 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path};
 
-/// Types of files, as in their mode.
+/// Types of files, as in their mode, and what of it is the type.
+const TYPE: u32 = 0o17_0000;
 const FOLDER: u32 = 0o04_0000;
 const CHARACTER_DEVICE: u32 = 0o02_0000;
 const FILE: u32 = 0o10_0000;
 const LINK: u32 = 0o12_0000;
 
 /// Files for a guest. The same files give the same bytes, in whichever order they were added; a path that is added again
-/// replaces what was there. Folders above a file need not be added. All belong to root, and are of 1970.
+/// replaces what was there. Folders above a file need not be added, and what is added below a symbolic link of the archive is put
+/// where that leads. All belong to root, and are of 1970.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Archive {
     /// By path, so that a folder is before what is in it.
@@ -25,6 +27,10 @@ struct Entry {
     mode: u32,
     device: (u32, u32),
     bytes: Vec<u8>,
+}
+
+impl Entry {
+    const FOLDER: Self = Self { mode: FOLDER | 0o755, device: (0, 0), bytes: Vec::new() };
 }
 
 impl Archive {
@@ -53,13 +59,47 @@ impl Archive {
     }
 
     fn add(&mut self, path: &Path, mode: u32, device: (u32, u32), bytes: Vec<u8>) {
-        let path = below_root(path);
+        self.put(below_root(path), Entry { mode, device, bytes });
+    }
+
+    fn put(&mut self, path: Vec<u8>, entry: Entry) {
         let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
         for above in slashes {
-            let folder = Entry { mode: FOLDER | 0o755, device: (0, 0), bytes: Vec::new() };
-            self.entries.entry(path[..above].to_vec()).or_insert(folder);
+            self.entries.entry(path[..above].to_vec()).or_insert(Entry::FOLDER);
         }
-        self.entries.insert(path, Entry { mode, device, bytes });
+        // A folder says nothing that a link there does not.
+        if entry.mode & TYPE == FOLDER {
+            self.entries.entry(path).or_insert(entry);
+        } else {
+            self.entries.insert(path, entry);
+        }
+    }
+
+    /// Where a path leads: links above it are followed, itself is not. None where it is such a path.
+    fn led(&self, path: &[u8]) -> Option<Vec<u8>> {
+        const MOST_LINKS: usize = 40;
+        let mut led = path.to_vec();
+        for _ in 0..MOST_LINKS {
+            let slashes = led.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
+            let is_link =
+                |at: &usize| self.entries.get(&led[..*at]).is_some_and(|above| above.mode & TYPE == LINK);
+            let Some(at) = slashes.into_iter().find(is_link) else { break };
+            let (link, rest) = (Path::new(OsStr::from_bytes(&led[..at])), OsStr::from_bytes(&led[at + 1..]));
+            let target = Path::new(OsStr::from_bytes(&self.entries[&led[..at]].bytes));
+            led = below_root(&Path::new("/").join(link.parent().unwrap_or(link)).join(target).join(rest));
+        }
+        (led != path).then_some(led)
+    }
+
+    /// The kernel makes no folder where a link is, and would drop what is below.
+    fn follow_links(&mut self) {
+        let led: Vec<_> =
+            self.entries.keys().filter_map(|path| Some((path.clone(), self.led(path)?))).collect();
+        for (path, led) in led {
+            if let Some(entry) = self.entries.remove(&path) {
+                self.put(led, entry);
+            }
+        }
     }
 
     /// The paths of all that is in it, without a slash before them, in the archive's order.
@@ -68,8 +108,9 @@ impl Archive {
     }
 
     /// The archive's bytes.
-    pub fn finish(self) -> Vec<u8> {
+    pub fn finish(mut self) -> Vec<u8> {
         const BLOCK: usize = 512;
+        self.follow_links();
         let mut out = Vec::with_capacity(self.entries.values().map(|entry| entry.bytes.len() + BLOCK).sum());
         for (number, (path, entry)) in (1..).zip(&self.entries) {
             write(&mut out, number, path, entry);
@@ -96,7 +137,7 @@ fn below_root(path: &Path) -> Vec<u8> {
 /// Thirteen numbers of eight hexadecimal digits, the name, the bytes; name and bytes are each followed by zeros up to a multiple
 /// of four.
 fn write(out: &mut Vec<u8>, number: u32, path: &[u8], entry: &Entry) {
-    let links = if entry.mode & FOLDER != 0 { 2 } else { 1 };
+    let links = if entry.mode & TYPE == FOLDER { 2 } else { 1 };
     let (length, (major, minor)) = (entry.bytes.len() as u32, entry.device);
     let name = path.len() as u32 + 1;
     let fields = [number, entry.mode, 0, 0, links, 0, length, 0, 0, major, minor, name, 0];
@@ -137,6 +178,34 @@ mod tests {
         let bytes = archive().finish();
         assert_eq!(bytes, other.finish());
         assert_eq!(bytes.len() % 512, 0);
+    }
+
+    #[test]
+    fn what_is_below_a_link_is_where_that_leads() {
+        let paths = |archive: &Archive| archive.paths().map(|path| path.to_path_buf()).collect::<Vec<_>>();
+        let expected = ["home", "lib", "lib/x", "usr", "usr/home", "usr/home/file", "usr/lib"];
+        for links_first in [true, false] {
+            let mut archive = Archive::default();
+            let links = |archive: &mut Archive| {
+                archive.add_link("home", "/usr/home");
+                archive.add_link("usr/lib", "../lib");
+            };
+            let files = |archive: &mut Archive| {
+                archive.add_file("home/file", 0o644, b"text".to_vec());
+                archive.add_file("usr/lib/x", 0o644, Vec::new());
+            };
+            let order: [&dyn Fn(&mut Archive); 2] =
+                if links_first { [&links, &files] } else { [&files, &links] };
+            order.iter().for_each(|add| add(&mut archive));
+            archive.follow_links();
+            assert_eq!(paths(&archive), expected.map(Path::new));
+        }
+        let mut circle = Archive::default();
+        circle.add_link("a", "b");
+        circle.add_link("b", "a");
+        circle.add_file("a/file", 0o644, Vec::new());
+        circle.follow_links();
+        assert_eq!(paths(&circle).len(), 3);
     }
 
     #[test]

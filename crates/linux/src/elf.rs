@@ -18,7 +18,7 @@ pub(crate) struct Section<'a> {
     pub name: &'a [u8],
     pub address: u64,
     pub bytes: &'a [u8],
-    pub is_code: bool,
+    is_code: bool,
 }
 
 impl Section<'_> {
@@ -31,7 +31,9 @@ impl Section<'_> {
 /// A kernel's ELF file.
 #[derive(Debug)]
 pub(crate) struct Elf<'a> {
-    pub sections: Vec<Section<'a>>,
+    sections: Vec<Section<'a>>,
+    /// The addresses of code, ascending and apart.
+    code: Vec<Range<u64>>,
     /// Whether a hypervisor can enter it as PVH does, without what stands before a compressed kernel.
     pub has_pvh_entry: bool,
 }
@@ -62,7 +64,14 @@ impl<'a> Elf<'a> {
         }
         let segments = header.program_headers(LE, bytes).map_err(damaged)?;
         let has_pvh_entry = segments.iter().any(|segment| has_pvh_entry(segment, bytes));
-        Ok(Self { sections, has_pvh_entry })
+        Ok(Self { code: code(&sections), sections, has_pvh_entry })
+    }
+
+    /// The section of this name, if it is a table of a length that a kernel can have. The tables of Debian's kernels have at
+    /// most a few hundred KB.
+    pub fn table(&self, name: &str) -> Option<&Section<'a>> {
+        const LIMIT: usize = 16 << 20;
+        self.section(name).filter(|section| section.bytes.len() <= LIMIT)
     }
 
     /// The section of this name.
@@ -72,8 +81,24 @@ impl<'a> Elf<'a> {
 
     /// Whether code is at this address.
     pub fn has_code_at(&self, address: u64) -> bool {
-        self.sections.iter().any(|section| section.is_code && section.range().contains(&address))
+        let before = self.code.partition_point(|range| range.end <= address);
+        self.code.get(before).is_some_and(|range| range.contains(&address))
     }
+}
+
+/// Where code is, in ranges that neither meet nor overlap.
+fn code(sections: &[Section]) -> Vec<Range<u64>> {
+    let mut ranges: Vec<Range<u64>> =
+        sections.iter().filter(|section| section.is_code).map(Section::range).collect();
+    ranges.sort_by_key(|range| range.start);
+    ranges.dedup_by(|next, range| {
+        let joins = next.start <= range.end;
+        if joins {
+            range.end = range.end.max(next.end);
+        }
+        joins
+    });
+    ranges
 }
 
 /// Why an ELF file is for another processor.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// A file, and why it is of no use.
 #[derive(Debug, thiserror::Error)]
-#[error("{}: {why}", .file.display().to_string().escape_debug())]
+#[error("{}: {why}", plain(&.file.display().to_string()))]
 pub struct Error {
     /// The file or folder.
     pub file: PathBuf,
@@ -42,9 +42,9 @@ pub enum Why {
     Unsuitable(String),
     /// Nothing is there that `auto` could mean.
     #[error(
-        "no kernel is installed here; install one (on Debian, `apt install linux-image-cloud-amd64`), or fetch its package \
-         without installing it (`apt-get download linux-image-cloud-amd64` names what it depends on; \
-         `dpkg-deb -x PACKAGE.deb FOLDER` unpacks that) and name the file, the folder or the package with --kernel"
+        "no kernel is installed here; on Debian, `apt install linux-image-cloud-amd64` brings one; to do without installing, \
+         download the package that it depends on (`apt-cache depends linux-image-cloud-amd64` names it, `apt-get download NAME` \
+         gets it) and name the file with --kernel"
     )]
     NoKernel,
     /// Something that a program or a driver needs is nowhere.
@@ -68,5 +68,25 @@ fn words(error: &io::Error) -> String {
             let text = error.to_string();
             text.split(" (os error").next().unwrap_or_default().into()
         }
+    }
+}
+
+/// A text in which characters that would steer a terminal are escaped.
+pub(crate) fn plain(text: &str) -> String {
+    let escaped = |c: char| match c {
+        '\'' | '"' | '\\' => c.to_string(),
+        _ => c.escape_debug().to_string(),
+    };
+    text.chars().map(escaped).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_name_cannot_steer_a_terminal() {
+        let error = Why::NotAFile.of(Path::new("it's \u{1b}[2J\u{202e}ä"));
+        assert_eq!(error.to_string(), r"it's \u{1b}[2J\u{202e}ä: it is not a file");
     }
 }

@@ -15,9 +15,14 @@ pub(crate) const CONFIG_LIMIT: u64 = 4 << 20;
 /// An ordinary file's bytes. Opening it does not wait, whatever it is.
 pub(crate) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Why> {
     let file: File = OpenOptions::new().read(true).custom_flags(nix::libc::O_NONBLOCK).open(path)?;
-    if !file.metadata()?.is_file() {
+    let found = file.metadata()?;
+    if !found.is_file() {
         return Err(Why::NotAFile);
     }
+    if found.len() > limit {
+        return Err(Why::TooLarge(limit));
+    }
+    // Files of /proc and /sys have more than they say.
     whole(file, limit)
 }
 

@@ -18,6 +18,8 @@ pub struct Kernel {
     pub load: Load,
     /// The bytes that are booted: an ELF file for [`Load::Direct`], the file as it is for [`Load::Compressed`].
     pub bytes: Vec<u8>,
+    /// For [`Load::Direct`]: the bzImage that it was taken out of, which [`Kernel::compressed`] boots; empty where it was in none.
+    pub bzimage: Vec<u8>,
     /// The lines of its configuration that set something, `CONFIG_X=y`, where the file or one beside it has them; empty
     /// otherwise.
     pub config: Vec<String>,
@@ -76,16 +78,16 @@ impl Kernel {
             let setup = Setup::parse(&bytes)?;
             let image = setup.kernel()?;
             let mut kernel = Self::describe(&image, &setup.version)?;
-            (kernel.load, kernel.bytes) = match kernel.load {
-                Load::Direct => (Load::Direct, image),
-                Load::Compressed => (Load::Compressed, bytes),
+            (kernel.bytes, kernel.bzimage) = match kernel.load {
+                Load::Direct => (image, bytes),
+                Load::Compressed => (bytes, Vec::new()),
             };
             return Ok(kernel);
         }
         if !is_elf(&bytes) && unpack::format(&bytes).is_none() {
             return Err(foreign(&bytes));
         }
-        let image = unpack::plain(bytes, files::LIMIT)?;
+        let image = unpack::uncompressed(bytes, files::LIMIT)?;
         if !is_elf(&image) {
             return Err(Why::Foreign("what it unpacks to is not an ELF file"));
         }
@@ -124,6 +126,18 @@ impl Kernel {
             banner: if banner.is_empty() { version.into() } else { banner },
             ..Self::default()
         })
+    }
+
+    /// The same kernel as the file that unpacks itself and chooses its address; none where it was read from a vmlinux.
+    pub fn compressed(&self) -> Option<Self> {
+        match self.load {
+            Load::Compressed => Some(self.clone()),
+            Load::Direct if self.bzimage.is_empty() => None,
+            Load::Direct => {
+                let (bytes, load, bzimage) = (self.bzimage.clone(), Load::Compressed, Vec::new());
+                Some(Self { bytes, load, bzimage, ..self.clone() })
+            }
+        }
     }
 
     /// The value of an option of its configuration, named without `CONFIG_`: `y`, `m`, a number, a text in quotes. None where

@@ -1,6 +1,6 @@
 //! Drivers that a kernel has as modules, with those that they need.
 
-use crate::{Error, Kernel, Why, banner, files, package, unpack};
+use crate::{Error, Kernel, Why, banner, error, files, package, unpack};
 use object::LittleEndian as LE;
 use object::elf::FileHeader64;
 use object::read::elf::{FileHeader, SectionHeader};
@@ -36,7 +36,7 @@ pub fn modules(kernel: &Kernel, names: &[&str]) -> Result<Vec<Module>, Error> {
     while !wanted.is_empty() {
         let mut here = source.fetch(&wanted).map_err(failed)?;
         for name in std::mem::take(&mut wanted) {
-            let label = name.escape_debug();
+            let label = error::plain(&name);
             let bytes = here.remove(&name).ok_or_else(|| {
                 failed(Why::Missing(format!(
                     "there is no module {label} for the kernel {}; it may be built in, or in another package",
@@ -46,7 +46,7 @@ pub fn modules(kernel: &Kernel, names: &[&str]) -> Result<Vec<Module>, Error> {
             let about = About::parse(&bytes)
                 .map_err(|why| failed(Why::Damaged(format!("the module {label}: {why}"))))?;
             if !kernel.release.is_empty() && about.release != kernel.release {
-                let other = about.release.escape_debug();
+                let other = error::plain(&about.release);
                 return Err(failed(Why::Unsuitable(format!("the module {label} is for the kernel {other}"))));
             }
             found.insert(name, (bytes, about.needs));
@@ -113,7 +113,7 @@ impl Source {
         if let Some(bytes) = &self.package {
             package::each_file(bytes, |path, file| {
                 if let Some(name) = module_name(path).filter(|name| names.contains(name)) {
-                    out.insert(name, unpack::plain(package::whole(file, LIMIT)?, LIMIT)?);
+                    out.insert(name, unpack::uncompressed(package::whole(file, LIMIT)?, LIMIT)?);
                 }
                 Ok(if out.len() == names.len() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
             })?;
@@ -129,7 +129,7 @@ impl Source {
                 } else if let Some(name) =
                     path.to_str().and_then(module_name).filter(|name| names.contains(name))
                 {
-                    out.insert(name, unpack::plain(files::read(&path, LIMIT)?, LIMIT)?);
+                    out.insert(name, unpack::uncompressed(files::read(&path, LIMIT)?, LIMIT)?);
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::files::{self, CONFIG_LIMIT, LIMIT};
 use crate::{Why, unpack};
-use std::io::{self, Read};
+use std::io::Read;
 use std::ops::ControlFlow;
 
 /// What a package begins with: it is an archive of `ar`'s format.
@@ -39,7 +39,7 @@ pub(crate) fn each_file(
     mut see: impl FnMut(&str, &mut dyn Read) -> Result<ControlFlow<()>, Why>,
 ) -> Result<(), Why> {
     for entry in tar::Archive::new(data(bytes)?).entries()? {
-        let mut entry = entry.map_err(damaged)?;
+        let mut entry = entry.map_err(|_| damaged())?;
         let path = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
         let path = path.trim_start_matches("./").trim_start_matches("usr/");
         if entry.header().entry_type().is_file() && see(path, &mut entry)?.is_break() {
@@ -59,7 +59,7 @@ fn is_in_modules(path: &str, name: &str) -> bool {
 /// All of a file.
 pub(crate) fn whole(source: impl Read, limit: u64) -> Result<Vec<u8>, Why> {
     files::whole(source, limit).map_err(|why| match why {
-        Why::Unreadable(error) => damaged(error),
+        Why::Unreadable(_) => damaged(),
         other => other,
     })
 }
@@ -86,6 +86,6 @@ fn data(bytes: &[u8]) -> Result<Box<dyn Read + '_>, Why> {
     Err(Why::Foreign("it is an archive, but not a Debian package: it has no data.tar"))
 }
 
-fn damaged(error: io::Error) -> Why {
-    Why::Damaged(format!("its files do not unpack ({})", error.to_string().escape_debug()))
+fn damaged() -> Why {
+    Why::Damaged("its files are not whole, or not as they were".into())
 }

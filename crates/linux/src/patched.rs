@@ -41,7 +41,7 @@ const MOST_FEATURES: u16 = 32 * 64;
 /// replacements outside of theirs.
 pub(crate) fn alternatives(elf: &Elf) -> Vec<Alternative> {
     let (Some(table), Some(replacements)) =
-        (elf.section(".altinstructions"), elf.section(".altinstr_replacement"))
+        (elf.table(".altinstructions"), elf.section(".altinstr_replacement"))
     else {
         return Vec::new();
     };
@@ -98,11 +98,11 @@ fn alternative(entry: &[u8], place: u64, replacements: &Section, layout: Layout)
 pub(crate) fn sites(elf: &Elf) -> Vec<Site> {
     let relative = [(".retpoline_sites", SiteKind::Retpoline), (".return_sites", SiteKind::Return)];
     let relative = relative.into_iter().flat_map(|(name, kind)| {
-        let section = elf.section(name);
+        let section = elf.table(name);
         let addresses = section.into_iter().flat_map(|section| relative_addresses(section));
         addresses.map(move |address| Site { address, kind })
     });
-    let paravirt = elf.section(".parainstructions").into_iter().flat_map(|section| paravirt(section));
+    let paravirt = elf.table(".parainstructions").into_iter().flat_map(|section| paravirt(section));
     let mut sites: Vec<Site> =
         relative.chain(paravirt).filter(|site| elf.has_code_at(site.address)).collect();
     sites.sort_by_key(|site| site.address);

@@ -1,6 +1,7 @@
 //! A program of this machine with all that it needs to start, and folders of files, for a guest.
 
 use crate::elf::is_elf;
+use crate::error::plain;
 use crate::loader::{CACHE, Loaded, Loader};
 use crate::needs::Needs;
 use crate::{Archive, Error, Why, files};
@@ -220,7 +221,7 @@ fn needed<T>(path: &Path, by: &Path, result: Result<T, Why>) -> Result<T, Why> {
 }
 
 fn missing(what: &Path, by: &Path, why: &str) -> Why {
-    let plain = |path: &Path| path.display().to_string().escape_debug().to_string();
+    let plain = |path: &Path| plain(&path.display().to_string());
     Why::Missing(format!("{} needs {}: {why}", plain(by), plain(what)))
 }
 

@@ -1,6 +1,7 @@
 //! What kernels, modules and packages are compressed with.
 
 use crate::{Why, files};
+use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 use std::io::{self, Read};
 
 /// The most memory that a decoder may take for its window, in KiB. Kernels are packed with up to 128 MiB.
@@ -39,15 +40,12 @@ pub(crate) fn reader(format: Format, bytes: &[u8]) -> Result<Box<dyn Read + '_>,
     Ok(match format {
         Format::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(bytes)),
         Format::Xz => Box::new(lzma_rust2::XzReader::new_mem_limit(bytes, true, WINDOW_KIB)),
-        Format::Zstd => {
-            Box::new(ruzstd::decoding::StreamingDecoder::new(bytes).map_err(|error| damaged(&error))?)
-        }
+        Format::Zstd => Box::new(Zstd(StreamingDecoder::new(bytes).map_err(|_| damaged())?)),
         Format::Lz4 => Box::new(LegacyLz4 { rest: &bytes[4..], block: Vec::new(), at: 0 }),
         Format::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(bytes)),
-        Format::Lzma => Box::new(
-            lzma_rust2::LzmaReader::new_mem_limit(bytes, WINDOW_KIB, None)
-                .map_err(|error| damaged(&error))?,
-        ),
+        Format::Lzma => {
+            Box::new(lzma_rust2::LzmaReader::new_mem_limit(bytes, WINDOW_KIB, None).map_err(|_| damaged())?)
+        }
         Format::Lzo => {
             return Err(Why::Unsuitable(
                 "it is compressed with LZO, which is not supported; unpack it with the kernel's scripts/extract-vmlinux, \
@@ -62,21 +60,41 @@ pub(crate) fn reader(format: Format, bytes: &[u8]) -> Result<Box<dyn Read + '_>,
 pub(crate) fn unpack(format: Format, bytes: &[u8], limit: u64) -> Result<Vec<u8>, Why> {
     files::whole(reader(format, bytes)?, limit).map_err(|why| match why {
         // The bytes are in memory: only what they say can be wrong.
-        Why::Unreadable(error) => damaged(&error),
+        Why::Unreadable(_) => damaged(),
         other => other,
     })
 }
 
 /// The same bytes, or what they unpack to if they are compressed: files whose name does not matter.
-pub(crate) fn plain(bytes: Vec<u8>, limit: u64) -> Result<Vec<u8>, Why> {
+pub(crate) fn uncompressed(bytes: Vec<u8>, limit: u64) -> Result<Vec<u8>, Why> {
     match format(&bytes) {
         Some(format) => unpack(format, &bytes, limit),
         None => Ok(bytes),
     }
 }
 
-fn damaged(error: &dyn std::error::Error) -> Why {
-    Why::Damaged(format!("it does not unpack ({})", error.to_string().escape_debug()))
+/// What a decoder says would help nobody but its author.
+fn damaged() -> Why {
+    Why::Damaged("what is compressed in it is not whole, or not as it was".into())
+}
+
+/// A frame of zstd whose checksum, if it has one, is compared in the end; the decoder only computes it.
+struct Zstd<'a>(StreamingDecoder<&'a [u8], FrameDecoder>);
+
+impl Read for Zstd<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.0.read(into)?;
+        let decoder = &self.0.decoder;
+        let expected = decoder.get_checksum_from_data();
+        if read == 0
+            && decoder.is_finished()
+            && expected.is_some()
+            && expected != decoder.get_calculated_checksum()
+        {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "its checksum is another one"));
+        }
+        Ok(read)
+    }
 }
 
 /// The legacy frame of lz4, which the kernel uses (`lib/decompress_unlz4.c`): behind the magic number there are blocks,

@@ -40,6 +40,15 @@ fn a_vmlinux_may_be_compressed_or_not() {
 }
 
 #[test]
+fn a_kernel_that_was_packed_can_unpack_itself() {
+    let file = bzimage(&payload("gzip", &whole()));
+    let kernel = Kernel::parse(file.clone()).unwrap().compressed().unwrap();
+    assert_eq!((kernel.load, &kernel.bytes, kernel.text), (Load::Compressed, &file, Some(TEXT)));
+    assert_eq!(kernel.compressed(), Some(kernel));
+    assert_eq!(Kernel::parse(whole()).unwrap().compressed(), None);
+}
+
+#[test]
 fn a_kernel_of_more_than_one_block_of_lz4_is_whole() {
     let mut sections = sections();
     let noise: Vec<u8> = (0..9u32 << 20).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
@@ -240,6 +249,22 @@ fn a_file_that_breaks_off_is_damaged() {
     for length in 0..image.len() {
         let why = Kernel::parse(image[..length].to_vec()).unwrap_err();
         assert!(matches!(why, Why::Foreign(_) | Why::Damaged(_)), "{length} bytes: {why}");
+    }
+}
+
+#[test]
+fn a_changed_byte_never_makes_another_kernel_where_there_is_a_checksum() {
+    for packer in ["gzip", "xz", "zstd", "bzip2"] {
+        let file = bzimage(&payload(packer, &whole()));
+        let end = file.len() - 4;
+        let start = file.len() - payload(packer, &whole()).len();
+        for at in start..end {
+            let mut changed = file.clone();
+            changed[at] ^= 4;
+            if let Ok(kernel) = Kernel::parse(changed) {
+                assert_eq!(kernel.bytes, whole(), "{packer}, byte {at}");
+            }
+        }
     }
 }
 

@@ -402,7 +402,10 @@ impl Table {
         for name in entry.operations.iter().chain(entry.lab_operations.iter().flatten()) {
             let operation =
                 self.operation(name).ok_or(format!("{name} is neither an operation nor a set"))?;
-            if entry.kind == Kind::Number && entry.numbers(operation).is_empty() {
+            if operation.process && entry.bits() == 32 {
+                return Err(format!("operation {name} makes a process, which only 64-bit probes do"));
+            }
+            if entry.kind == Kind::Number && !operation.process && entry.numbers(operation).is_empty() {
                 return Err(format!("operation {name} has no call number in its ABI"));
             }
         }

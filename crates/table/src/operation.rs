@@ -26,6 +26,9 @@ pub struct Operation {
     /// The calls that it makes one behind the other; empty where it is a single one, which `numbers` and `function` name.
     #[serde(default)]
     pub calls: Vec<Call>,
+    /// Whether it makes a process, by a function of the probe whose call is what is timed.
+    #[serde(default)]
+    pub process: bool,
     /// Whether it is a turn of a loop of UnixBench, which counts turns in a second.
     pub loops: Option<Loops>,
 }
@@ -87,6 +90,10 @@ impl Operation {
         if self.calls.len() == 1 {
             return Err("calls: a single call is written by the keys \"numbers\" and \"function\"".into());
         }
+        let has_call = !self.calls.is_empty() || self.function.is_some() || !self.numbers.is_empty();
+        if self.process && has_call {
+            return Err("process stands instead of the keys \"numbers\", \"function\" and \"calls\"".into());
+        }
         if !self.calls.is_empty() && (self.function.is_some() || !self.numbers.is_empty()) {
             return Err("calls stand instead of the keys \"numbers\" and \"function\"".into());
         }
@@ -139,6 +146,7 @@ mod tests {
                 "0 turns in a second are no baseline",
             ),
             ("loops = { baseline = 15000 }", "function = \"dup\"", "calls stand instead of the keys"),
+            ("process = true", "process = true\nfunction = \"fork\"", "process stands instead of the keys"),
             ("i386 = 199 } },", "} },", "has no call number in its ABI"),
         ] {
             let text = crate::SOURCE.replacen(from, to, 1);

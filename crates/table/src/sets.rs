@@ -97,7 +97,7 @@ mod tests {
     }
 
     /// What the table says of the first entry with calls.
-    const CALLS: &str = "operations = [\"calls\", \"unixbench\"]";
+    const CALLS: &str = "operations = [\"calls\", \"unixbench\", \"unixbench-exec\"]";
 
     #[test]
     fn contradictions_are_named() {

@@ -58,6 +58,14 @@ fn facts(operation: &Operation) -> Vec<String> {
         }
     }
     facts.extend(operation.calls.iter().enumerate().map(|(place, call)| several(place, call)));
+    if operation.process {
+        facts.push(
+            "The probe makes a process by `fork`, `execve` of itself (it ends at once) and `wait4`: at `libc` by the C library's \
+             functions, otherwise by the entry's instruction. The timed instruction is the call of the function that does so, and \
+             all that both processes do is in the cost"
+                .into(),
+        );
+    }
     facts.extend(operation.loops.iter().flat_map(|loops| unixbench(loops.baseline)));
     if let Some(offset) = operation.page_offset {
         facts.push(format!("Offset in the vsyscall page: {offset:#x}"));
@@ -143,6 +151,8 @@ mod tests {
         }
         assert!(!mix.contains("Entries in the lab"), "the lab has no files");
         assert!(text("unixbench-close").contains("UnixBench has no index for this mode"));
+        let exec = text("unixbench-exec");
+        assert!(exec.contains("`execve` of itself") && exec.contains("- `libc`: "), "{exec}");
     }
 
     #[test]

@@ -5,6 +5,30 @@ use super::words::Words;
 use serde_json::Value;
 use table::{Evidence, Parameter, ParameterValue};
 
+/// Parameters that Linux looks for in its command line by itself (`cmdline_find_option`, and the code that unpacks it), and passes on
+/// like those that it does not know.
+const FOUND: [&str; 19] = [
+    "clearcpuid",
+    "dis_ucode_ldr",
+    "fred",
+    "kaslr",
+    "mem_encrypt",
+    "no387",
+    "no5lvl",
+    "nofxsr",
+    "nokaslr",
+    "nopti",
+    "nospec_store_bypass_disable",
+    "nospectre_v2",
+    "noxsave",
+    "pti",
+    "setcpuid",
+    "spec_store_bypass_disable",
+    "spectre_v2",
+    "spectre_v2_user",
+    "tsx",
+];
+
 /// Looks for what contradicts a configuration: parameters that the kernel did not know, and facts that are otherwise.
 ///
 /// # Errors
@@ -31,7 +55,8 @@ pub fn judge(configuration: &Configuration, unknown: &[String], document: &Value
 
 /// The first of these words that the kernel passed on as none of its own.
 fn first_unknown(words: &Words, unknown: &[String]) -> Option<String> {
-    let is_unknown = |word: &&str| unknown.iter().any(|passed| passed == word);
+    let is_found = |word: &str| FOUND.contains(&word.split('=').next().unwrap_or_default());
+    let is_unknown = |word: &&str| !is_found(word) && unknown.iter().any(|passed| passed == word);
     words.each().find(is_unknown).map(str::to_string)
 }
 
@@ -153,6 +178,15 @@ mod tests {
         ] {
             assert_eq!(judged("pti=on,vsyscall=none,nopcid,vdso=off", "", &[], silent), Ok(()));
         }
+    }
+
+    #[test]
+    fn a_parameter_that_linux_finds_by_itself_was_taken_for_unknown() {
+        let document = json!({ "environment": { "kernel": { "pti": true } } });
+        assert_eq!(
+            judged("pti=on", "nokaslr spectre_v2=auto", &["nokaslr", "spectre_v2=auto", "pti=on"], document),
+            Ok(())
+        );
     }
 
     #[test]

@@ -134,7 +134,7 @@ fn an_index_is_measured_by_a_loop_and_by_kentry_and_both_are_an_index() {
     // A turn of 250 ns is 4,000,000 in a second; one of 200 ns is 5,000,000.
     let took = Timed { operation: "unixbench-syscall".into(), ..timed("libc", way, vec![240_000, 260_000]) };
     let run = document(vec![turn(200.0)]);
-    let found = reproduced(UNIXBENCH, false, Some(&run), &[took.clone()]);
+    let found = reproduced(UNIXBENCH, false, Some(&run), std::slice::from_ref(&took));
     assert_eq!(found.ways.iter().map(|way| way.unit).collect::<Vec<_>>(), [Unit::Index; 2]);
     assert!(found.ways[0].words.starts_with("1,000 turns of the loop"), "{:?}", found.ways[0]);
     let host = figure(&found, "PTI off", "host");

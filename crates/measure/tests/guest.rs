@@ -1,0 +1,333 @@
+//! `kentry linux` on guests that are made up: what is booted, what becomes of their answers, and what of guests that lie, hang or say
+//! nothing.
+#![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
+
+use document::{Document, Outcome, Row, Timing};
+use environment::Environment;
+use host::Interrupt;
+use measure::guest::{Ended, GuestPlan, Kernel, Machine, Options, Request, Setting, Trouble, measure};
+use measure::lab::Accel;
+use stats::{Cost, Instructions};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use table::Table;
+
+/// A machine whose guests answer by this function, and what it was asked for.
+struct MadeUp<F> {
+    answer: F,
+    asked: Mutex<Vec<Request>>,
+    running: AtomicUsize,
+    most: AtomicUsize,
+}
+
+impl<F: Fn(&Request) -> Ended + Sync> MadeUp<F> {
+    fn new(answer: F) -> MadeUp<F> {
+        let (running, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        MadeUp { answer, asked: Mutex::new(Vec::new()), running, most }
+    }
+}
+
+impl<F: Fn(&Request) -> Ended + Sync> Machine for MadeUp<F> {
+    fn boot(&self, request: &Request) -> Ended {
+        let running = self.running.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most.fetch_max(running, Ordering::SeqCst);
+        std::thread::sleep(Duration::from_millis(20));
+        self.asked.lock().unwrap().push(request.clone());
+        let ended = (self.answer)(request);
+        self.running.fetch_sub(1, Ordering::SeqCst);
+        ended
+    }
+}
+
+fn options() -> Options {
+    Options {
+        entry: vec!["syscall".into(), "int80-i386".into()],
+        operation: vec!["none".into(), "getppid".into()],
+        kernels: Vec::new(),
+        append: Vec::new(),
+        cpu_models: Vec::new(),
+        set: Vec::new(),
+        accel: Accel::Tcg,
+        boots: None,
+        follows: false,
+        seed: 3,
+        memory_mib: 512,
+        time: Duration::from_secs(60),
+    }
+}
+
+fn texts(all: &[&str]) -> Vec<String> {
+    all.iter().map(|text| text.to_string()).collect()
+}
+
+/// What comes of a plan on such a machine.
+fn measured(options: &Options, machine: &dyn Machine) -> Result<Document, measure::Error> {
+    on(options, machine, document::Machine::QemuTcg, &Interrupt::default())
+}
+
+fn on(
+    options: &Options,
+    machine: &dyn Machine,
+    place: document::Machine,
+    interrupt: &Interrupt,
+) -> Result<Document, measure::Error> {
+    let plan = GuestPlan::new(Table::get(), options)?;
+    let kernel = |word: &String| Kernel { file: format!("/boot/{word}"), release: format!("{word}.0") };
+    let setting = Setting {
+        machine,
+        place,
+        version: "QEMU 7.2.22".into(),
+        cpu_model: "max".into(),
+        kernels: plan.kernels.iter().map(kernel).collect(),
+        at_once: 3,
+        interrupt: interrupt.clone(),
+    };
+    measure(&plan, &setting, &mut |_, _| ())
+}
+
+fn cost(estimate: f64) -> Cost<Instructions> {
+    let estimate = Instructions(estimate);
+    let (ci_low, ci_high, p99, p999) = (None, None, None, None);
+    Cost { estimate, ci_low, ci_high, min: estimate, p50: estimate, p99, p999, max: estimate }
+}
+
+/// A guest's document: every row of the request costs this.
+fn document(request: &Request, estimate: f64, pti: bool) -> Document {
+    let table = Table::get();
+    let row = |(entry, operation): &(u16, u16)| {
+        let entry = table.entries.iter().find(|one| one.id == *entry).unwrap();
+        let operation = table.operations.iter().find(|one| one.id == *operation).unwrap();
+        Row {
+            timing: Timing::Emulated,
+            instructions: Some(cost(estimate)),
+            ..Row::unmeasured(&entry.name, &operation.name, entry.bits())
+        }
+    };
+    let mut environment = Environment { host: "linux".into(), ..Environment::default() };
+    environment.kernel.pti = Some(pti);
+    environment.kernel.release = Some("6.1.0-made-up".into());
+    environment.mitigations = [("mds".to_string(), "Vulnerable".to_string())].into();
+    Document {
+        schema: document::SCHEMA.into(),
+        id: Some("0".repeat(32)),
+        measurement: document::Measurement::default(),
+        environment,
+        vdso: [("64".to_string(), Vec::new())].into(),
+        results: request.rows.iter().map(row).collect(),
+        findings: Vec::new(),
+    }
+}
+
+fn ended(document: &Document) -> Ended {
+    Ended {
+        document: Some(serde_json::to_vec(document).unwrap()),
+        command_line: "console=ttyS0".into(),
+        first_record: Duration::from_millis(5),
+        ..Ended::default()
+    }
+}
+
+/// Isolation costs 20 instructions, if the kernel is asked for it.
+fn honest(request: &Request) -> Ended {
+    let pti = request.parameters.contains("pti=on");
+    ended(&document(request, if pti { 360.0 } else { 340.0 }, pti))
+}
+
+fn estimates(document: &Document, value: &str) -> Vec<Option<f64>> {
+    let rows = document.results.iter().filter(|row| row.configuration.values().any(|of| of == value));
+    rows.map(|row| row.instructions.map(|cost| cost.estimate.0)).collect()
+}
+
+#[test]
+fn configurations_stand_side_by_side_in_the_tables_order() {
+    let options = Options { set: texts(&["pti=on", "pti=off"]), ..options() };
+    let document = measured(&options, &MadeUp::new(honest)).unwrap();
+    let rows: Vec<String> = document.results.iter().map(Row::in_words).collect();
+    assert_eq!(
+        rows,
+        [
+            "syscall-x86_64 none pti=on",
+            "syscall-x86_64 getppid pti=on",
+            "syscall-x86_64 none pti=off",
+            "syscall-x86_64 getppid pti=off",
+            "int80-i386 none pti=on",
+            "int80-i386 getppid pti=on",
+            "int80-i386 none pti=off",
+            "int80-i386 getppid pti=off",
+        ]
+    );
+    assert_eq!(estimates(&document, "on"), [Some(360.0); 4]);
+    assert_eq!(estimates(&document, "off"), [Some(340.0); 4]);
+    assert!(document.is_of_linux() && !document.is_of_host());
+    assert_eq!(document.counter(), document::Counter::Instructions);
+    let guest = document.environment.guest.as_ref().unwrap();
+    assert_eq!((guest.emulator.as_str(), guest.accelerator.as_str()), ("QEMU 7.2.22", "tcg"));
+    assert_eq!((guest.icount, guest.kernels.len()), (true, 2));
+    assert_eq!(guest.kernels[1].settings, [("pti".to_string(), "off".to_string())].into());
+    assert_eq!((guest.kernels[0].release.as_str(), guest.kernels[0].boots[0].seed), ("6.1.0-made-up", 3));
+    assert!(guest.kernels.iter().all(|kernel| kernel.outcome == "ok" && kernel.reason.is_none()));
+    assert!(!document.measurement.partial && document.measurement.ended.is_none());
+    assert!(document.findings.is_empty(), "a guest is advised: {:?}", document.findings);
+    let text = serde_json::to_string(&document).unwrap();
+    assert_eq!(document::load(&text).unwrap(), document);
+}
+
+#[test]
+fn counted_guests_run_side_by_side_and_timed_ones_one_after_the_other() {
+    let options = Options { boots: Some(6), ..options() };
+    let machine = MadeUp::new(honest);
+    measured(&options, &machine).unwrap();
+    assert_eq!(machine.most.load(Ordering::SeqCst), 3);
+    let mut seeds: Vec<u64> = machine.asked.lock().unwrap().iter().map(|request| request.seed).collect();
+    seeds.sort_unstable();
+    assert_eq!(seeds, [3, 4, 5, 6, 7, 8]);
+    let machine = MadeUp::new(honest);
+    on(&options, &machine, document::Machine::QemuKvm, &Interrupt::default()).unwrap();
+    assert_eq!(machine.most.load(Ordering::SeqCst), 1);
+}
+
+#[test]
+fn a_parameter_that_was_ignored_has_no_figures_and_the_others_have_theirs() {
+    let deaf = |request: &Request| ended(&document(request, 340.0, false));
+    let asked = Options { set: texts(&["pti=on", "pti=off"]), append: texts(&["quiet"]), ..options() };
+    let found = measured(&asked, &MadeUp::new(deaf)).unwrap();
+    assert_eq!(estimates(&found, "on"), [None; 4]);
+    assert_eq!(estimates(&found, "off"), [Some(340.0); 4]);
+    let row = &found.results[0];
+    assert_eq!(row.outcome, Outcome::Unsupported);
+    assert!(row.reason.as_ref().unwrap().starts_with("pti=on: the guest has it otherwise"));
+    assert_eq!(found.environment.guest.unwrap().kernels[0].outcome, "unsupported");
+    assert!(!found.measurement.partial, "it is a result");
+
+    let passed_on = |request: &Request| Ended { unknown: texts(&["foo=bar"]), ..honest(request) };
+    let asked = Options { append: texts(&["foo=bar", "quiet"]), ..options() };
+    let found = measured(&asked, &MadeUp::new(passed_on)).unwrap();
+    assert_eq!(estimates(&found, "foo=bar"), [None; 4]);
+    assert!(found.results[0].reason.as_ref().unwrap().contains("does not know foo=bar"));
+    assert_eq!(estimates(&found, "quiet"), [Some(340.0); 4]);
+}
+
+#[test]
+fn a_guest_that_fails_costs_its_own_configuration() {
+    let troubles = [
+        (Trouble::Timeout("the guest did not finish within 60 s".into()), Outcome::Timeout),
+        (Trouble::Failed("the guest's kernel panicked: no init".into()), Outcome::Error),
+        (Trouble::Unsupported("it is an ELF file".into()), Outcome::Unsupported),
+    ];
+    for (trouble, outcome) in troubles {
+        let (trouble, console) = (Some(trouble), "one\n\nlast words\n".to_string());
+        let failing = |request: &Request| match request.parameters.contains("pti=on") {
+            true => Ended { trouble: trouble.clone(), console: console.clone(), ..Ended::default() },
+            false => honest(request),
+        };
+        let options = Options { set: texts(&["pti=on", "pti=off"]), ..options() };
+        let document = measured(&options, &MadeUp::new(failing)).unwrap();
+        let failed = &document.results[0];
+        assert_eq!((failed.outcome, failed.instructions), (outcome, None));
+        assert_eq!(estimates(&document, "off"), [Some(340.0); 4]);
+        assert_eq!(document.measurement.partial, outcome != Outcome::Unsupported);
+        let kernel = &document.environment.guest.as_ref().unwrap().kernels[0];
+        let last = kernel.console.last().unwrap();
+        assert_eq!((kernel.outcome.as_str(), last.as_str()), (outcome.name(), "last words"));
+    }
+}
+
+#[test]
+fn a_guest_may_write_anything() {
+    let bytes = |bytes: &[u8]| Ended { document: Some(bytes.to_vec()), ..Ended::default() };
+    for strange in [&b""[..], b"\xff\xfe", b"{", b"{}", b"[]", b"{\"schema\": \"kentry.run/9\"}", b"null"] {
+        let document = measured(&options(), &MadeUp::new(|_: &Request| bytes(strange))).unwrap();
+        let has_failed = |row: &Row| row.outcome == Outcome::Error && row.instructions.is_none();
+        assert!(document.results.iter().all(has_failed), "{strange:?}");
+        assert!(document.results[0].reason.as_ref().unwrap().starts_with("the guest's document"));
+    }
+    let silent = measured(&options(), &MadeUp::new(|_: &Request| Ended::default())).unwrap();
+    assert_eq!(silent.results[0].reason.as_deref(), Some("the guest ended without a word"));
+    assert_eq!(silent.environment.guest.unwrap().kernels[0].outcome, "error");
+}
+
+#[test]
+fn a_guest_tells_only_what_it_was_asked_for() {
+    let lying = |request: &Request| {
+        let mut document = document(request, 340.0, false);
+        document.measurement.place = document::Place::new(document::Machine::Bochs, table::Kernel::Lab);
+        document.environment.lab = Some(environment::Lab::default());
+        document.environment.guest = Some(environment::Guest::default());
+        document.results[0].timing = Timing::Hardware;
+        document.results[1].configuration = [("pti".to_string(), "on".to_string())].into();
+        document.results.pop();
+        document.results.push(Row::unmeasured("made-up", "none", 64));
+        document.results.push(document.results[0].clone());
+        ended(&document)
+    };
+    let document = measured(&options(), &MadeUp::new(lying)).unwrap();
+    assert_eq!(document.results.len(), 4);
+    let is_plain = |row: &Row| row.configuration.is_empty() && row.timing == Timing::Emulated;
+    assert!(document.results.iter().all(is_plain));
+    let last = &document.results[3];
+    assert_eq!((last.outcome, last.instructions), (Outcome::Error, None));
+    assert!(document.is_of_linux() && document.environment.lab.is_none());
+}
+
+#[test]
+fn boots_of_one_configuration_are_told_apart() {
+    let drifting = |request: &Request| {
+        let estimate = if request.seed == 4 { 352.0 } else { 341.0 };
+        ended(&document(request, estimate, false))
+    };
+    let options = Options { boots: Some(3), ..options() };
+    let found = measured(&options, &MadeUp::new(drifting)).unwrap();
+    let row = &found.results[0];
+    assert_eq!(row.boots, [341.0, 352.0, 341.0].map(Instructions));
+    let cost = row.instructions.unwrap();
+    assert_eq!((cost.estimate.0, cost.min.0, cost.p50.0, cost.max.0), (341.0, 341.0, 341.0, 352.0));
+    assert_eq!(row.remarks, ["boots differ: 341 in 2, 352 in 1"]);
+    assert_eq!(found.environment.guest.unwrap().boots.len(), 3);
+}
+
+#[test]
+fn runs_with_one_seed_differ_in_times_and_ids_alone() {
+    let options = Options { set: texts(&["default", "pti=on"]), boots: Some(2), ..options() };
+    let [one, other] = [(); 2].map(|()| {
+        let mut document = measured(&options, &MadeUp::new(honest)).unwrap();
+        document.id = None;
+        (document.measurement.started, document.measurement.seconds) = (String::new(), 0.0);
+        let guest = document.environment.guest.as_mut().unwrap();
+        let kernels = guest.kernels.iter_mut().flat_map(|kernel| &mut kernel.boots);
+        guest.boots.iter_mut().chain(kernels).for_each(|boot| boot.at_ms = 0.0);
+        serde_json::to_string(&document).unwrap()
+    });
+    assert_eq!(one, other);
+}
+
+#[test]
+fn kernels_are_called_by_their_release_or_by_their_file() {
+    let options = Options { kernels: texts(&["a", "b"]), ..options() };
+    let document = measured(&options, &MadeUp::new(honest)).unwrap();
+    assert_eq!(document.results[0].configuration["kernel"], "a.0");
+    assert_eq!(document.results[2].configuration["kernel"], "b.0");
+    assert_eq!(document.environment.guest.unwrap().kernels[1].file, "/boot/b");
+}
+
+#[test]
+fn an_interruption_before_anything_came_is_one_and_later_there_is_what_was_measured() {
+    let interrupt = Interrupt::default();
+    interrupt.store(true, Ordering::Relaxed);
+    let never = MadeUp::new(|_: &Request| panic!("it is not booted"));
+    let ended = on(&options(), &never, document::Machine::QemuTcg, &interrupt);
+    assert!(matches!(ended, Err(measure::Error::Interrupted)));
+
+    let interrupt = Interrupt::default();
+    let stopping = MadeUp::new(|request: &Request| match request.seed {
+        3 => honest(request),
+        _ => {
+            interrupt.store(true, Ordering::Relaxed);
+            Ended { trouble: Some(Trouble::Interrupted), ..Ended::default() }
+        }
+    });
+    let options = Options { boots: Some(9), ..options() };
+    let document = on(&options, &stopping, document::Machine::QemuTcg, &interrupt).unwrap();
+    assert!(document.measurement.partial);
+    assert_eq!(document.results[0].instructions.map(|cost| cost.estimate.0), Some(340.0));
+}
