@@ -7,6 +7,7 @@ mod follow;
 mod measure;
 mod mount;
 mod port;
+mod random;
 mod symbols;
 
 use guest::{Frame, Hello, WORK, Work};
@@ -37,6 +38,7 @@ fn work() -> Result<(), String> {
     port::send(&Frame::Hello(Hello { release: release(), unknown: unknown() }));
     let text = std::fs::read(WORK).map_err(|error| format!("{WORK}: {error}"))?;
     let work: Work = serde_json::from_slice(&text).map_err(|error| format!("{WORK}: {error}"))?;
+    random::seed(work.seed);
     match &work.exec {
         Some(exec) => port::send(&Frame::Exit(exec::run(exec)?)),
         None => measure::run(&work)?,

@@ -27,8 +27,9 @@ const ATTEMPTS: usize = 4;
 /// (timespec64_add_ns in kernel/time/timekeeping.c carries into the seconds or does not).
 const PAUSE: Duration = Duration::from_millis(230);
 
-/// How many turns of a loop wait for an interrupt: a timer interrupts every few million instructions.
-const TURNS: u64 = 100_000_000;
+/// How many turns of a loop wait for an interrupt: a turn has three instructions at least, and a timer interrupts after ten million of
+/// them, or four (CONFIG_HZ).
+const TURNS: u64 = 5_000_000;
 
 /// Where this program meets who follows it.
 struct Place {
