@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::anatomy_args::{AnatomyArgs, anatomy_help};
 use crate::bill_args::{BillArgs, bill_help, bill_timeout};
 use crate::compare_args::{BISECT_STATUS, COMPARE_STATUS, CompareArgs};
 use crate::error::Error;
@@ -79,6 +80,9 @@ pub enum Command {
     /// Show what each protection adds to an entry, by name: alone and beside the others, until the path adds up
     #[command(after_help = bill_help(), mut_arg("timeout", bill_timeout))]
     Bill(BillArgs),
+    /// Follow one use of an entry through a Linux in a virtual machine, and name every instruction
+    #[command(after_help = anatomy_help())]
+    Anatomy(AnatomyArgs),
     /// List the runs that are kept, the newest first; or show, name, tag, remove or verify them
     #[command(args_conflicts_with_subcommands = true, after_help = exit_status(&[]))]
     Runs(RunsArgs),

@@ -20,7 +20,7 @@ use std::time::Duration;
 use table::Table;
 
 /// The most that a guest writes for any plan, in bytes.
-const GUEST_OUTPUT: usize = 256 << 20;
+pub const GUEST_OUTPUT: usize = 256 << 20;
 
 /// Seconds for measuring time in a guest, as `kentry measure` takes them.
 const BUDGET: f64 = 4.0;
@@ -82,7 +82,8 @@ fn exec(args: &LinuxArgs, plan: &GuestPlan, options: &Options, output: &mut Outp
     let (accelerator, _) = machine(options, &limits, &mut |_| ())?;
     let machine = guest::Machine { memory_mib: plan.memory_mib, ..guest::Machine::new(accelerator, None) };
     let request = plan.request(configuration, 0, &machine.cpu_model, Counter::Time);
-    let machine = LinuxMachine { machine, kernels, program: this_program()?, limits, budget: BUDGET };
+    let machine =
+        LinuxMachine { machine, kernels, program: this_program()?, limits, budget: BUDGET, symbols: false };
     program.run(&machine, &request, output)
 }
 
@@ -113,7 +114,14 @@ fn in_guests(
         kernels: known,
         at_once: room::guests_at_once(plan.memory_mib)?,
         interrupt: interrupt.clone(),
-        machine: &LinuxMachine { machine, kernels, program: this_program()?, limits, budget: BUDGET },
+        machine: &LinuxMachine {
+            machine,
+            kernels,
+            program: this_program()?,
+            limits,
+            budget: BUDGET,
+            symbols: false,
+        },
     };
     let plan = match (setting.place.counter(), seed) {
         (Counter::Time, None) => plan.seeded(u64::from(drawn_seed())),
@@ -124,7 +132,7 @@ fn in_guests(
 }
 
 /// What executes the guests, by the lab's judgement of this machine's KVM, and its version.
-fn machine(
+pub fn machine(
     options: &Options,
     limits: &Limits,
     say: &mut dyn FnMut(&str),

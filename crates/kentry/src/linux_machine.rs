@@ -20,6 +20,8 @@ pub struct LinuxMachine {
     pub limits: Limits,
     /// Seconds for measuring time in a guest; counting takes as long as it takes.
     pub budget: f64,
+    /// Whether the functions of each kernel are wanted.
+    pub symbols: bool,
 }
 
 /// This program as a guest gets it.
@@ -78,6 +80,7 @@ impl Machine for LinuxMachine {
             rows: request.rows.clone(),
             counts,
             follows: request.follows,
+            symbols: self.symbols,
             budget: self.budget,
             seed: request.seed,
             ..Work::default()
@@ -103,6 +106,8 @@ fn ended(booted: Booted) -> Ended {
         document: booted.document,
         traces: booted.traces,
         unfollowed: booted.unfollowed,
+        interrupt: booted.interrupt,
+        symbols: booted.symbols,
         unknown: booted.hello.map(|hello| hello.unknown).unwrap_or_default(),
         command_line: booted.parameters,
         console: booted.console,
@@ -145,6 +150,7 @@ mod tests {
             program: Vec::new(),
             limits: Limits { time: Duration::ZERO, output: 0, interrupt: Default::default() },
             budget: 0.0,
+            symbols: false,
         };
         let usual = Request::default();
         assert_eq!(machine.kernel_for(&usual).unwrap().file, Path::new("/boot/vmlinux"));

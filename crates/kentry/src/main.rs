@@ -1,5 +1,6 @@
 //! Arguments, plan, measurement, report: one after the other.
 
+mod anatomy_command;
 mod bill_command;
 mod compare_command;
 mod lab_command;
@@ -53,6 +54,7 @@ fn command() -> ExitCode {
         Some(Command::Lab(args)) if !args.exec.is_empty() => lab_command::execute(&args),
         Some(Command::Lab(args)) => lab_command::measure(&args),
         Some(Command::Linux(args)) => linux_command::run(&args),
+        Some(Command::Anatomy(args)) => anatomy_command::run(&args),
         Some(Command::Bill(args)) => bill_command::run(&args),
         Some(Command::Runs(args)) => runs_command::run(&args),
         Some(Command::Show(args)) => show_command::run(&args),
