@@ -215,6 +215,8 @@ fn run_explain(args: &ExplainArgs) -> Result<ExitCode, Error> {
     } else {
         explain::explain(Table::get(), &args.name, document.as_ref())?
     };
+    let quoted = args.anatomy.as_deref().map(|file| explain::anatomy::quote(Table::get(), &args.name, file));
+    let text = text + &quoted.transpose()?.unwrap_or_default();
     let text = locale::text(&text);
     let color = is_colored(args.color, &Target::Standard);
     if !color && !Target::Standard.is_terminal() {
