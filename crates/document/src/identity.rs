@@ -63,6 +63,9 @@ fn written(table: &Table, name: &str, value: &str) -> String {
 /// The key of a row's configuration that names the kind of core; all others but [`FOOTPRINT`] are switches.
 const CORE: &str = "core";
 
+/// The value of a parameter of Linux that a configuration leaves alone.
+const DEFAULT: &str = "default";
+
 impl Document {
     /// What one of its rows is in every document.
     pub fn identity(&self, table: &Table, row: &Row) -> Identity {
@@ -86,7 +89,8 @@ impl Document {
     fn switches(&self, table: &Table, row: &Row) -> BTreeMap<Tag, String> {
         let named = row.configuration.iter().filter(|(name, _)| *name != CORE && *name != FOOTPRINT);
         if self.is_of_linux() {
-            // A parameter of Linux may have the name of a switch, and is none.
+            // A parameter of Linux may have the name of a switch, and is none. What only another configuration names was left alone.
+            let named = named.filter(|(_, value)| *value != DEFAULT);
             return named.map(|(name, value)| (Tag::Name(name.clone()), value.clone())).collect();
         }
         let tag = |name: &str| Tag::new(table.switch(name).map(|switch| switch.id), name);
@@ -222,6 +226,11 @@ mod tests {
         let named =
             |configuration| document(Kernel::Linux).identity(Table::get(), &row("call", configuration));
         assert_ne!(named(&[("kernel", "6.1.0")]), named(&[("kernel", "6.12.0")]));
+        assert_eq!(
+            named(&[("pti", "on"), ("pcid", "default")]),
+            named(&[("pti", "on")]),
+            "others named pcid"
+        );
     }
 
     #[test]
