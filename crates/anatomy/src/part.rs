@@ -71,7 +71,7 @@ parts! {
     ReturnChecks "return-checks" [], "whether the short way out (sysretq) may be taken";
     Verw "verw" ["verw"], "verw, which clears buffers; or the nop in its place";
     Divider "divider" [], "a division that clears what AMD's divider would leak";
-    Leaving "leaving" ["exit"], "the instruction that goes back to the program";
+    Leaving "leaving" [], "the instruction that goes back to the program";
     Other "other" [], "nothing that is known";
 }
 

@@ -117,10 +117,10 @@ fn unanswered(row: &Row, request: &Request) -> String {
 fn trace(args: &AnatomyArgs, boot: &Ended) -> Result<Trace, String> {
     if args.is_timer() {
         let steps = boot.interrupt.clone();
-        let is_there = !steps.is_empty();
-        return is_there
-            .then(|| Trace { entry: 0, operation: 0, steps, control: 0 })
-            .ok_or_else(|| "no interrupt of the timer came while the program ran".into());
+        if steps.is_empty() {
+            return Err("no interrupt of the timer came while the program ran".into());
+        }
+        return Ok(Trace { entry: 0, operation: 0, steps, control: 0 });
     }
     let why = || boot.unfollowed.first().map(|(_, why)| why.clone());
     let trace = boot.traces.first().cloned();
