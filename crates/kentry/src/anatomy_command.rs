@@ -83,7 +83,10 @@ fn follow(
         let request = plan.request(configuration, 0, &cpu_model, Counter::Instructions);
         let boot = ended.iter().find(|(known, _)| *known == request).map(|(_, ended)| ended);
         let Some(boot) = boot.filter(|_| row.outcome == Outcome::Ok) else {
-            return Ok(Err(unanswered(row, &request)));
+            let why = unanswered(row, &request);
+            // What this kernel does not have is no fault of the guest's.
+            let is_lacking = !matches!(row.outcome, Outcome::Ok | Outcome::Error | Outcome::Timeout);
+            return if is_lacking { Err(Error::Environment(why)) } else { Ok(Err(why)) };
         };
         let trace = match trace(args, boot) {
             Ok(trace) => trace,
