@@ -58,7 +58,7 @@ fn follow(
 ) -> Result<Result<Vec<Followed>, String>, Error> {
     let limits =
         Limits { time: plan.time, output: linux_command::GUEST_OUTPUT, interrupt: interrupt.clone() };
-    let (accelerator, version) = linux_command::machine(&args.options(), &limits)?;
+    let (accelerator, version) = linux_command::machine(&args.options(), &limits, &mut crate::note)?;
     let machine = guest::Machine { memory_mib: plan.memory_mib, ..guest::Machine::new(accelerator, None) };
     let cpu_model = machine.cpu_model.clone();
     let (kernels, program) = (vec![kernel.clone()], this_program()?);

@@ -20,6 +20,7 @@ pub mod history;
 pub mod init;
 pub mod input;
 pub mod linux_args;
+pub mod linux_exec;
 pub mod linux_machine;
 pub mod listing;
 pub mod live_command;

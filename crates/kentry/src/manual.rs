@@ -45,6 +45,11 @@ const COLUMNS: &[Item] = &[
         "throughput",
         "Core cycles. Cost of one call of many that are made back to back, without fences between them.",
     ),
+    (
+        "loops/s, index",
+        "Of UnixBench's loops (unixbench-…), in a table of their own: turns in a second, 1,000,000,000 divided by the ns of one \
+         turn, and UnixBench's index, turns in a second ÷ 15000 × 10, which only its mix of calls has. Each with its interval.",
+    ),
     ("rounds", "Number of rounds that the estimate is made of, and of all that were taken."),
     ("CPU", "Number of the CPU that the estimate is of; - where no CPU had enough rounds of its own."),
     ("samples", "Number of single samples that the figures are made of, and of all that were taken."),
