@@ -6,9 +6,15 @@ set -uo pipefail
 mkdir "$work/bin" "$work/here"
 ln -s "$kentry" "$work/bin/kentry"
 cd "$work/here" || exit 1
+# The kernels that examples boot, by the names that these give them.
+kernel=$("$root/scripts/kernels.sh" cloud 2>"$err" | grep -m 1 'vmlinuz-6\.1\.') && ln -s "$kernel" vmlinuz-6.1
 commands=0
 while IFS= read -r line; do
 	commands=$((commands + 1))
+	if [[ $line == *"--kernel vmlinuz-6.1"* && ! -e vmlinuz-6.1 ]]; then
+		skip "$line" "$(tail -n 1 "$err")"
+		continue
+	fi
 	check "$line" 0 env PATH="$work/bin:$PATH" bash -c "$line"
 	if [ -s "$out" ] || [[ $line == *--output* ]]; then pass; else fail "printed nothing"; fi
 done < <(sed -n '/^```console$/,/^```$/s/^\$ //p' "$root/README.md")

@@ -77,6 +77,7 @@ fn part(path: &Path, place: usize, phase: Phase) -> Option<Part> {
         }
         _ if called.is_some_and(|called| called.name() == "sync_regs") => Some(Part::CopyFrame),
         _ if called.is_some_and(|called| called.region == Some(Region::Entry)) => Some(Part::Frame),
+        _ if clears(code) => Some(Part::ClearRegisters),
         Phase::In => entering(path, place, is_stack_pointer),
         Phase::Arguments => Some(Part::Handler),
         Phase::Copied
@@ -104,10 +105,11 @@ fn entering(path: &Path, place: usize, is_stack_pointer: impl Fn(&Instruction) -
     let calls_sync = path.0.iter().skip(place + 1).take(2).any(|node| node.name() == "sync_regs");
     match code.mnemonic() {
         _ if is_stack_pointer(code) => Some(Part::KernelStack),
-        _ if clears(code) => Some(Part::ClearRegisters),
         Mnemonic::Lea if calls_sync => Some(Part::CopyFrame),
         _ if moves(code, Register::RAX, Register::RSP) => Some(Part::CopyFrame),
-        Mnemonic::Push | Mnemonic::Pop => Some(Part::Frame),
+        Mnemonic::Push | Mnemonic::Pop | Mnemonic::Pushf | Mnemonic::Pushfq => Some(Part::Frame),
+        // sysenter leaves the program's flags as they are; some must not be set in the kernel.
+        _ if decides(code) => Some(Part::Handler),
         Mnemonic::Mov if is_on_stack(code) && !is_own(code) => Some(Part::Frame),
         // A register's upper half, where a 32-bit program has nothing.
         Mnemonic::Mov if code.op0_register() == code.op1_register() => Some(Part::Handler),

@@ -66,12 +66,12 @@ parts! {
     Paravirt "paravirt" [], "nops in the place of what a guest of Xen would call";
     Service "service" [], "what was asked for: the function of the call, or of the exception, and all that it calls";
     Signal "signal" [], "a signal: found, its frame built for the program, its handler prepared";
-    Schedule "schedule" [], "another task is chosen";
+    Schedule "schedule" [], "another task is chosen, and what that does before it is this one's turn again";
     Program "program" [], "instructions of the program between two of the kernel: a signal's handler";
     ReturnChecks "return-checks" [], "whether the short way out (sysretq) may be taken";
     Verw "verw" ["verw"], "verw, which clears buffers; or the nop in its place";
     Divider "divider" [], "a division that clears what AMD's divider would leak";
-    Leaving "leaving" ["exit"], "the instruction that goes back to the program";
+    Leaving "leaving" [], "the instruction that goes back to the program";
     Other "other" [], "nothing that is known";
 }
 

@@ -144,11 +144,14 @@ impl<'a> Alternatives<'a> {
 struct Regions {
     /// Of each call that has not returned: which one it is, and what it belongs to.
     calls: Vec<(usize, Region)>,
+    /// Whether another task may have been chosen: what that returns to was called before the path began.
+    has_scheduled: bool,
 }
 
 impl Regions {
     fn leave(&mut self) -> Option<Region> {
         self.calls.clear();
+        self.has_scheduled = false;
         None
     }
 
@@ -158,7 +161,8 @@ impl Regions {
         self.calls.truncate(depth.saturating_add(1));
         let caller = depth.checked_sub(1).and_then(|above| self.calls.get(above)).map(|(_, region)| *region);
         let known = self.calls.get(depth).filter(|(known, _)| *known == call.call).map(|(_, region)| *region);
-        let inherited = known.or(caller.map(functions::called_by)).unwrap_or(Region::Of(Part::Other));
+        let unknown = if self.has_scheduled { Part::Schedule } else { Part::Other };
+        let inherited = known.or(caller.map(functions::called_by)).unwrap_or(Region::Of(unknown));
         let region = functions::region(name, caller).unwrap_or(inherited);
         self.calls.truncate(depth);
         // A thunk belongs to nobody: what it leads to is as before.
@@ -167,6 +171,7 @@ impl Regions {
             self.calls.push((usize::MAX, inherited));
         }
         self.calls.push((call.call, kept));
+        self.has_scheduled |= region == Region::Of(Part::Schedule);
         region
     }
 }

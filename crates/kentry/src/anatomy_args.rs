@@ -18,6 +18,9 @@ use table::{Entry, Kernel, Table};
 /// What is followed although it is no entry of the table: a program asks for none.
 pub const TIMER: &str = "timer-interrupt";
 
+/// The operations that an entry is asked for where nobody names one, of those that it has.
+const USUAL: [&str; 2] = [GETPPID.operation, "minor-fault"];
+
 /// Which profile stands beside the path where nobody names one, and the word for none.
 const AUTO: &str = "auto";
 const NONE: &str = "none";
@@ -28,7 +31,7 @@ pub struct AnatomyArgs {
     /// The entry whose path is followed, by its name or short name; or timer-interrupt
     #[arg(value_name = "ENTRY", value_hint = ValueHint::Other)]
     pub entry: String,
-    /// The operation that it is asked for [default: getppid; otherwise the first that the entry has]
+    /// The operation that it is asked for [default: getppid, or minor-fault; otherwise the first that the entry has]
     #[arg(short, long, value_name = "NAME", value_hint = ValueHint::Other)]
     pub operation: Option<String>,
     /// Boot this kernel: a file (vmlinuz, vmlinux), a package or a folder that has one, or auto, this machine's own or else the newest
@@ -173,7 +176,8 @@ impl AnatomyArgs {
                 names.join(", ")
             )));
         }
-        let usual = found.iter().find(|(_, operation)| operation.name == GETPPID.operation);
+        let named = |name: &str| found.iter().find(|(_, operation)| operation.name == name);
+        let usual = USUAL.iter().find_map(|name| named(name));
         let (entry, operation) = usual.unwrap_or(first);
         Ok((entry.name.clone(), operation.name.clone()))
     }

@@ -83,7 +83,10 @@ fn follow(
         let request = plan.request(configuration, 0, &cpu_model, Counter::Instructions);
         let boot = ended.iter().find(|(known, _)| *known == request).map(|(_, ended)| ended);
         let Some(boot) = boot.filter(|_| row.outcome == Outcome::Ok) else {
-            return Ok(Err(unanswered(row, &request)));
+            let why = unanswered(row, &request);
+            // What this kernel does not have is no fault of the guest's.
+            let is_lacking = !matches!(row.outcome, Outcome::Ok | Outcome::Error | Outcome::Timeout);
+            return if is_lacking { Err(Error::Environment(why)) } else { Ok(Err(why)) };
         };
         let trace = match trace(args, boot) {
             Ok(trace) => trace,
@@ -117,10 +120,10 @@ fn unanswered(row: &Row, request: &Request) -> String {
 fn trace(args: &AnatomyArgs, boot: &Ended) -> Result<Trace, String> {
     if args.is_timer() {
         let steps = boot.interrupt.clone();
-        let is_there = !steps.is_empty();
-        return is_there
-            .then(|| Trace { entry: 0, operation: 0, steps, control: 0 })
-            .ok_or_else(|| "no interrupt of the timer came while the program ran".into());
+        if steps.is_empty() {
+            return Err("no interrupt of the timer came while the program ran".into());
+        }
+        return Ok(Trace { entry: 0, operation: 0, steps, control: 0 });
     }
     let why = || boot.unfollowed.first().map(|(_, why)| why.clone());
     let trace = boot.traces.first().cloned();

@@ -150,6 +150,7 @@ mod tests {
             program: Vec::new(),
             limits: Limits { time: Duration::ZERO, output: 0, interrupt: Default::default() },
             budget: 0.0,
+            symbols: false,
         };
         let usual = Request::default();
         assert_eq!(machine.kernel_for(&usual).unwrap().file, Path::new("/boot/vmlinux"));
