@@ -11,7 +11,7 @@ use kentry::output::Target;
 use kentry::saving::Saving;
 use kentry::this_machine::ThisMachine;
 use kentry::{bill_listing, dry_run, listing};
-use measure::lab::{Accel, Emulator, choose, features};
+use measure::lab::{Accel, Emulator, Options, choose, features};
 use measure::{Counter, CpuChoice, HostPlan};
 use report::{BillFormat, Selection, Style};
 use std::process::ExitCode;
@@ -79,6 +79,29 @@ fn measure(args: &BillArgs, question: Question, interrupt: &Interrupt) -> Result
     let linux = if args.here { Some(measure_here(&plan.question, interrupt)?) } else { None };
     let document = lab_command::on(emulator, of_lab, limits, args.guest.seed, interrupt)?;
     Ok(Measured { plan, document, linux })
+}
+
+/// What the steps of a profile add to an entry, in instructions, on this model of QEMU's; and neither shown nor kept.
+pub fn counted(question: Question, cpu_model: Option<&str>, interrupt: &Interrupt) -> Result<Bill, Error> {
+    let table = Table::get();
+    let options = Options {
+        entry: Vec::new(),
+        operation: Vec::new(),
+        set: Vec::new(),
+        footprints: Vec::new(),
+        accel: Accel::Tcg,
+        cpu_model: cpu_model.map(str::to_string),
+        bochs: false,
+        seed: question.seed,
+        time: Duration::from_secs(BILL_SECONDS[0]),
+    };
+    let limits = lab_command::limits(&options, interrupt);
+    let emulator = choose(&options, &limits, &mut note)?;
+    let processor = processor(&emulator, &limits)?;
+    let steps = question.profile.step_names();
+    let plan = Plan::new(table, question, processor).map_err(|why| usage(&why, table, &steps))?;
+    let document = lab_command::on(emulator, lab_plan(table, &plan, options.time)?, limits, None, interrupt)?;
+    Ok(plan.bill(&document, None))
 }
 
 /// Measures the same entry and operation on this Linux.

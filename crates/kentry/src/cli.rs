@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::anatomy_args::{AnatomyArgs, anatomy_help};
 use crate::bill_args::{BillArgs, bill_help, bill_timeout};
 use crate::compare_args::{BISECT_STATUS, COMPARE_STATUS, CompareArgs};
 use crate::error::Error;
@@ -79,10 +80,13 @@ pub enum Command {
     /// Show what each protection adds to an entry, by name: alone and beside the others, until the path adds up
     #[command(after_help = bill_help(), mut_arg("timeout", bill_timeout))]
     Bill(BillArgs),
+    /// Follow one use of an entry through a Linux in a virtual machine, and name every instruction
+    #[command(after_help = anatomy_help())]
+    Anatomy(AnatomyArgs),
     /// List the runs that are kept, the newest first; or show, name, tag, remove or verify them
     #[command(args_conflicts_with_subcommands = true, after_help = exit_status(&[]))]
     Runs(RunsArgs),
-    /// Show kept runs, saved documents or saved bills, in any format
+    /// Show kept runs, saved documents, bills or anatomies, in any format
     Show(ShowFileArgs),
     /// Measure here what somebody has published, as its author did and as kentry does, side by side
     #[command(after_help = exit_status(&[]))]
@@ -276,7 +280,8 @@ impl OutputArgs {
 #[derive(Debug, Clone, Args)]
 pub struct ShowFileArgs {
     /// Runs by name, id, latest or latest~1 (the one before), or files that were saved with --output FILE.json, of `kentry bill`
-    /// too (then with --output FILE.svg a picture); - is standard input
+    /// and `kentry anatomy` too (then with --output FILE.svg a picture; of an anatomy with --all its listing, with --verbose its tree);
+    /// - is standard input
     #[arg(value_name = "RUN", required = true, value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
     /// Only rows of entries of this name, short name or glob; may be given several times
@@ -420,6 +425,9 @@ pub struct ExplainArgs {
     /// Add the figures of this run: its name, id, latest, or a file that was saved with --output FILE.json; - is standard input
     #[arg(long, value_name = "RUN", value_hint = ValueHint::FilePath, conflicts_with = "example")]
     pub run: Option<PathBuf>,
+    /// Add the parts of a path that was followed through this entry: a file that `kentry anatomy` has saved with --output FILE.json
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "example")]
+    pub anatomy: Option<PathBuf>,
     /// When to use color; NO_COLOR is respected too
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub color: Color,

@@ -4,6 +4,7 @@
 //! run is `kentry runs names`, where a run belongs, because nothing else knows which are kept. (The library's dynamic engine is not stable yet, and in bash it loses words with
 //! `=`, which is what `--set` takes.)
 
+use crate::anatomy_args::TIMER;
 use crate::cli::Cli;
 use crate::profiles;
 use clap::builder::{PossibleValue, PossibleValuesParser};
@@ -210,6 +211,14 @@ fn command(table: &'static Table) -> Command {
         .mut_subcommand("compare", rows)
         .mut_subcommand("lab", |lab| rows(lab).mut_arg("set", |arg| offering(arg, switches())))
         .mut_subcommand("linux", |linux| rows(linux).mut_arg("set", |arg| offering(arg, parameters())))
+        .mut_subcommand("anatomy", |anatomy| {
+            let profiles = table.profiles.iter().map(|profile| value(&profile.name, &profile.what));
+            let timer = value(TIMER, "an interrupt of the timer");
+            rows(anatomy)
+                .mut_arg("entry", |arg| offering(arg, entries().chain(short()).chain([timer])))
+                .mut_arg("set", |arg| offering(arg, parameters()))
+                .mut_arg("beside", |arg| offering(arg, profiles.chain([value("none", "no profile")])))
+        })
         .mut_subcommand("bill", |bill| {
             let profiles = profiles::all(table).map(|(name, what)| value(name, what));
             rows(bill)

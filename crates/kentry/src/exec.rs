@@ -18,11 +18,11 @@ use std::time::{Duration, Instant};
 /// kentry itself failed, or the time was up.
 pub const FAILED: u8 = 125;
 /// The program cannot be loaded.
-const NOT_LOADED: u8 = 126;
+pub(crate) const NOT_LOADED: u8 = 126;
 /// There is no such program.
-const NOT_FOUND: u8 = 127;
+pub(crate) const NOT_FOUND: u8 = 127;
 /// Plus the number of the signal that ended the program.
-const SIGNALLED: u8 = 128;
+pub(crate) const SIGNALLED: u8 = 128;
 
 /// A guest has 256 MiB, in bytes.
 const LARGEST: u64 = 256 << 20;

@@ -29,6 +29,8 @@ pub enum Saved {
     Run(Box<Found>),
     /// A bill.
     Bill(Box<Bill>),
+    /// Followed paths.
+    Anatomy(Box<anatomy::Document>),
 }
 
 /// The user's kept runs. The folder is listed once, when the first name is looked up: with thousands of runs that takes a while.
@@ -60,6 +62,10 @@ impl Kept {
             Saved::Run(found) => Ok(*found),
             Saved::Bill(_) => {
                 let why = "it is a bill, and not a run; `kentry show` shows it".to_owned();
+                Err(Error::Input { file: path.to_path_buf(), why })
+            }
+            Saved::Anatomy(_) => {
+                let why = "it is an anatomy, and not a run; `kentry show` shows it".to_owned();
                 Err(Error::Input { file: path.to_path_buf(), why })
             }
         }
@@ -136,8 +142,10 @@ fn of_file(path: &Path) -> Result<Saved, Error> {
     let text = text(path).map_err(|error| wrong(words(&error)))?;
     let refused = |error: document::LoadError| wrong(error.to_string());
     // What is no JSON at all is no run either, and its error says the rest.
-    if document::schema_of(&text, "bill").is_ok_and(|schema| schema == bill::SCHEMA) {
-        return Ok(Saved::Bill(Box::new(bill::load(&text).map_err(refused)?)));
+    match document::schema_of(&text, "document").unwrap_or_default().as_str() {
+        bill::SCHEMA => return Ok(Saved::Bill(Box::new(bill::load(&text).map_err(refused)?))),
+        anatomy::SCHEMA => return Ok(Saved::Anatomy(Box::new(anatomy::load(&text).map_err(refused)?))),
+        _ => (),
     }
     let document = document::load(&text).map_err(refused)?;
     let name = (!is_standard(path)).then(|| report::plain_os(path.as_os_str()));

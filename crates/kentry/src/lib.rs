@@ -1,5 +1,6 @@
 //! The command: arguments in, a call, bytes out. Measuring, judging and rendering are other crates' subjects.
 
+pub mod anatomy_args;
 pub mod arguments;
 pub mod arm;
 pub mod bill_args;
@@ -19,6 +20,7 @@ pub mod history;
 pub mod init;
 pub mod input;
 pub mod linux_args;
+pub mod linux_exec;
 pub mod linux_machine;
 pub mod listing;
 pub mod live_command;

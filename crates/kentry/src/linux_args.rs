@@ -121,7 +121,7 @@ pub fn linux_help() -> String {
 }
 
 /// The parameters, a line for each with its values.
-fn parameters_help(table: &Table) -> String {
+pub(crate) fn parameters_help(table: &Table) -> String {
     let mut text = String::from(
         "Parameters (--set); a guest that has one otherwise, or a kernel that does not know it, gets no figures:\n",
     );

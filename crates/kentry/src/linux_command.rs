@@ -5,7 +5,9 @@ use guest::Limits;
 use host::Interrupt;
 use kentry::cli::Accel;
 use kentry::error::Error;
+use kentry::exec::{Output, Refused};
 use kentry::linux_args::LinuxArgs;
+use kentry::linux_exec::Program;
 use kentry::linux_machine::{LinuxMachine, kernel, this_program};
 use kentry::output::Target;
 use kentry::saving::Saving;
@@ -14,18 +16,25 @@ use measure::Counter;
 use measure::guest::{GuestPlan, Kernel, Options, Setting};
 use measure::lab::{Emulator, choose};
 use std::process::ExitCode;
+use std::time::Duration;
 use table::Table;
 
 /// The most that a guest writes for any plan, in bytes.
-const GUEST_OUTPUT: usize = 256 << 20;
+pub const GUEST_OUTPUT: usize = 256 << 20;
 
 /// Seconds for measuring time in a guest, as `kentry measure` takes them.
 const BUDGET: f64 = 4.0;
 
-/// Measures, or prints the plan.
+/// The longest that a program in a guest may run, unless the command line says: a week.
+const LONGEST_PROGRAM: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// Measures, prints the plan, or runs a program.
 pub fn run(args: &LinuxArgs) -> Result<ExitCode, Error> {
     let options = args.options();
     let plan = GuestPlan::new(Table::get(), &options)?;
+    if args.runs_a_program() {
+        return Ok(execute(args, &plan, &options));
+    }
     let target = Target::open(args.show.to.output.as_deref())?;
     if args.dry_run {
         return print_plan(args, &plan, target);
@@ -47,6 +56,37 @@ fn print_plan(args: &LinuxArgs, plan: &GuestPlan, target: Target) -> Result<Exit
     Ok(ExitCode::SUCCESS)
 }
 
+/// Runs a program, and ends with its exit code.
+fn execute(args: &LinuxArgs, plan: &GuestPlan, options: &Options) -> ExitCode {
+    let (mut standard, mut errors) = (std::io::stdout(), std::io::stderr());
+    let mut output = Output { standard: &mut standard, errors: &mut errors };
+    let code = exec(args, plan, options, &mut output).unwrap_or_else(|refused| {
+        output.say(&refused.why);
+        refused.code
+    });
+    ExitCode::from(code)
+}
+
+fn exec(args: &LinuxArgs, plan: &GuestPlan, options: &Options, output: &mut Output) -> Result<u8, Refused> {
+    let [configuration] = &plan.configurations[..] else {
+        let what =
+            "--exec and --shell boot one guest: name one kernel, --append, --cpu-model and --set at most";
+        return Err(Error::Usage(what.into()).into());
+    };
+    let program = Program::pack(args)?;
+    let kernels = vec![kernel(plan.kernels.first().map_or(linux::AUTO, String::as_str))?];
+    room::guests_at_once(plan.memory_mib)?;
+    let time = args.timeout.unwrap_or(LONGEST_PROGRAM);
+    let limits = Limits { time, output: usize::MAX, interrupt: catch_interrupts()? };
+    // The program's output does not depend on the machine, and standard error belongs to the program.
+    let (accelerator, _) = machine(options, &limits, &mut |_| ())?;
+    let machine = guest::Machine { memory_mib: plan.memory_mib, ..guest::Machine::new(accelerator, None) };
+    let request = plan.request(configuration, 0, &machine.cpu_model, Counter::Time);
+    let machine =
+        LinuxMachine { machine, kernels, program: this_program()?, limits, budget: BUDGET, symbols: false };
+    program.run(&machine, &request, output)
+}
+
 /// What a plan asks for, measured, and neither shown nor kept. Instructions are counted with the same seed every time unless the command
 /// line names one.
 fn in_guests(
@@ -62,7 +102,7 @@ fn in_guests(
     });
     let known: Vec<Kernel> = known.collect();
     let limits = Limits { time: plan.time, output: GUEST_OUTPUT, interrupt: interrupt.clone() };
-    let (accelerator, version) = machine(options, &limits)?;
+    let (accelerator, version) = machine(options, &limits, &mut note)?;
     let machine = guest::Machine { memory_mib: plan.memory_mib, ..guest::Machine::new(accelerator, None) };
     let setting = Setting {
         place: match accelerator {
@@ -74,7 +114,14 @@ fn in_guests(
         kernels: known,
         at_once: room::guests_at_once(plan.memory_mib)?,
         interrupt: interrupt.clone(),
-        machine: &LinuxMachine { machine, kernels, program: this_program()?, limits, budget: BUDGET },
+        machine: &LinuxMachine {
+            machine,
+            kernels,
+            program: this_program()?,
+            limits,
+            budget: BUDGET,
+            symbols: false,
+        },
     };
     let plan = match (setting.place.counter(), seed) {
         (Counter::Time, None) => plan.seeded(u64::from(drawn_seed())),
@@ -85,7 +132,11 @@ fn in_guests(
 }
 
 /// What executes the guests, by the lab's judgement of this machine's KVM, and its version.
-fn machine(options: &Options, limits: &Limits) -> Result<(guest::Accelerator, String), Error> {
+pub fn machine(
+    options: &Options,
+    limits: &Limits,
+    say: &mut dyn FnMut(&str),
+) -> Result<(guest::Accelerator, String), Error> {
     let asked = measure::lab::Options {
         entry: Vec::new(),
         operation: Vec::new(),
@@ -97,7 +148,7 @@ fn machine(options: &Options, limits: &Limits) -> Result<(guest::Accelerator, St
         seed: options.seed,
         time: options.time,
     };
-    let emulator = choose(&asked, limits, &mut note)?;
+    let emulator = choose(&asked, limits, say)?;
     let version = emulator.version(limits)?;
     let accelerator = match emulator {
         Emulator::Qemu(qemu) => qemu.accelerator,

@@ -2,12 +2,10 @@
 
 use crate::error::Error;
 use guest::{Boot, Booted, Limits, Work};
-use linux::{Kernel, Load};
+use linux::Kernel;
 use measure::guest::{Ended, Machine, Request, Trouble};
+use std::borrow::Cow;
 use std::path::Path;
-
-/// Where a kernel that unpacks itself says that it is one (Documentation/arch/x86/boot.rst).
-const HEADER: std::ops::Range<usize> = 0x202..0x206;
 
 /// Boots guests.
 #[derive(Debug)]
@@ -22,6 +20,8 @@ pub struct LinuxMachine {
     pub limits: Limits,
     /// Seconds for measuring time in a guest; counting takes as long as it takes.
     pub budget: f64,
+    /// Whether the functions of each kernel are wanted.
+    pub symbols: bool,
 }
 
 /// This program as a guest gets it.
@@ -39,33 +39,57 @@ pub fn this_program() -> Result<Vec<u8>, Error> {
     Ok(linux::stripped(&own))
 }
 
-impl Machine for LinuxMachine {
-    fn boot(&self, request: &Request) -> Ended {
-        let failed = |trouble| Ended { trouble: Some(trouble), ..Ended::default() };
-        let Some(kernel) = self.kernels.get(request.kernel) else {
-            return failed(Trouble::Failed("there is no such kernel".into()));
-        };
-        let unpacking = match request.compressed.then(|| unpacking(kernel)).transpose() {
-            Ok(unpacking) => unpacking,
-            Err(why) => return failed(Trouble::Unsupported(why)),
-        };
-        let machine = guest::Machine {
+impl LinuxMachine {
+    /// The virtual machine for a boot.
+    pub fn machine_for(&self, request: &Request) -> guest::Machine {
+        guest::Machine {
             cpu_model: request.cpu.clone(),
             board: request.machine.clone().unwrap_or_else(|| self.machine.board.clone()),
             ..self.machine.clone()
+        }
+    }
+
+    /// The kernel for a boot.
+    ///
+    /// # Errors
+    /// In words, why it is not as it is wanted.
+    pub fn kernel_for(&self, request: &Request) -> Result<Cow<'_, Kernel>, Trouble> {
+        let kernel = self.kernels.get(request.kernel);
+        let kernel = kernel.ok_or_else(|| Trouble::Failed("there is no such kernel".into()))?;
+        if !request.compressed {
+            return Ok(Cow::Borrowed(kernel));
+        }
+        kernel.compressed().map(Cow::Owned).ok_or_else(|| {
+            let file = report::plain_os(kernel.file.as_os_str());
+            let why = "does not unpack itself (as a vmlinuz does), and is entered where it was linked";
+            Trouble::Unsupported(format!("{file} {why}"))
+        })
+    }
+}
+
+impl Machine for LinuxMachine {
+    fn boot(&self, request: &Request) -> Ended {
+        let failed = |trouble| Ended { trouble: Some(trouble), ..Ended::default() };
+        let kernel = match self.kernel_for(request) {
+            Ok(kernel) => kernel,
+            Err(trouble) => return failed(trouble),
         };
+        let machine = self.machine_for(request);
         let counts = machine.accelerator == guest::Accelerator::Tcg;
         let work = Work {
             rows: request.rows.clone(),
             counts,
             follows: request.follows,
+            symbols: self.symbols,
+            // Who wants to know where everything is may want the timer's interrupt.
+            interrupt: self.symbols,
             budget: self.budget,
             seed: request.seed,
             ..Work::default()
         };
         let boot = Boot {
             machine: &machine,
-            kernel: unpacking.as_ref().unwrap_or(kernel),
+            kernel: &kernel,
             parameters: &request.parameters,
             program: &self.program,
             archive: &[],
@@ -84,6 +108,8 @@ fn ended(booted: Booted) -> Ended {
         document: booted.document,
         traces: booted.traces,
         unfollowed: booted.unfollowed,
+        interrupt: booted.interrupt,
+        symbols: booted.symbols,
         unknown: booted.hello.map(|hello| hello.unknown).unwrap_or_default(),
         command_line: booted.parameters,
         console: booted.console,
@@ -98,24 +124,6 @@ fn in_words(trouble: &guest::Trouble) -> Trouble {
         guest::Trouble::Hung { .. } => Trouble::Timeout(trouble.to_string()),
         other => Trouble::Failed(other.to_string()),
     }
-}
-
-/// The kernel as the file has it, which unpacks itself and chooses its address.
-///
-/// # Errors
-/// In words, why this one does not.
-fn unpacking(kernel: &Kernel) -> Result<Kernel, String> {
-    if kernel.load == Load::Compressed {
-        return Ok(kernel.clone());
-    }
-    let bytes = std::fs::read(&kernel.file).unwrap_or_default();
-    if bytes.get(HEADER) != Some(b"HdrS".as_slice()) {
-        let file = report::plain_os(kernel.file.as_os_str());
-        return Err(format!(
-            "{file} does not unpack itself (as a vmlinuz does), and is entered where it was linked"
-        ));
-    }
-    Ok(Kernel { bytes, load: Load::Compressed, ..kernel.clone() })
 }
 
 /// The kernel that a word of the command line means.
@@ -133,16 +141,24 @@ pub fn kernel(word: &str) -> Result<Kernel, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     #[test]
     fn an_elf_file_is_where_it_was_linked() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("vmlinux");
-        std::fs::write(&file, b"\x7fELF").unwrap();
-        let kernel = Kernel { file, ..Kernel::default() };
-        assert!(unpacking(&kernel).unwrap_err().contains("is entered where it was linked"));
-        let compressed = Kernel { load: Load::Compressed, bytes: vec![1], ..Kernel::default() };
-        assert_eq!(unpacking(&compressed).unwrap().bytes, [1]);
+        let kernel = Kernel { file: "/boot/vmlinux".into(), ..Kernel::default() };
+        let machine = LinuxMachine {
+            machine: guest::Machine::new(guest::Accelerator::Tcg, None),
+            kernels: vec![kernel],
+            program: Vec::new(),
+            limits: Limits { time: Duration::ZERO, output: 0, interrupt: Default::default() },
+            budget: 0.0,
+            symbols: false,
+        };
+        let usual = Request::default();
+        assert_eq!(machine.kernel_for(&usual).unwrap().file, Path::new("/boot/vmlinux"));
+        let ended = machine.boot(&Request { compressed: true, ..usual });
+        let Some(Trouble::Unsupported(why)) = ended.trouble else { panic!("{:?}", ended.trouble) };
+        assert!(why.starts_with("/boot/vmlinux does not unpack itself"), "{why}");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Arguments, plan, measurement, report: one after the other.
 
+mod anatomy_command;
 mod bill_command;
 mod compare_command;
 mod lab_command;
@@ -53,6 +54,7 @@ fn command() -> ExitCode {
         Some(Command::Lab(args)) if !args.exec.is_empty() => lab_command::execute(&args),
         Some(Command::Lab(args)) => lab_command::measure(&args),
         Some(Command::Linux(args)) => linux_command::run(&args),
+        Some(Command::Anatomy(args)) => anatomy_command::run(&args),
         Some(Command::Bill(args)) => bill_command::run(&args),
         Some(Command::Runs(args)) => runs_command::run(&args),
         Some(Command::Show(args)) => show_command::run(&args),
@@ -213,6 +215,8 @@ fn run_explain(args: &ExplainArgs) -> Result<ExitCode, Error> {
     } else {
         explain::explain(Table::get(), &args.name, document.as_ref())?
     };
+    let quoted = args.anatomy.as_deref().map(|file| explain::anatomy::quote(Table::get(), &args.name, file));
+    let text = text + &quoted.transpose()?.unwrap_or_default();
     let text = locale::text(&text);
     let color = is_colored(args.color, &Target::Standard);
     if !color && !Target::Standard.is_terminal() {

@@ -45,6 +45,11 @@ const COLUMNS: &[Item] = &[
         "throughput",
         "Core cycles. Cost of one call of many that are made back to back, without fences between them.",
     ),
+    (
+        "loops/s, index",
+        "Of UnixBench's loops (unixbench-…), in a table of their own: turns in a second, 1,000,000,000 divided by the ns of one \
+         turn, and UnixBench's index, turns in a second ÷ 15000 × 10, which only its mix of calls has. Each with its interval.",
+    ),
     ("rounds", "Number of rounds that the estimate is made of, and of all that were taken."),
     ("CPU", "Number of the CPU that the estimate is of; - where no CPU had enough rounds of its own."),
     ("samples", "Number of single samples that the figures are made of, and of all that were taken."),
@@ -233,6 +238,15 @@ const EXAMPLES: &[Item] = &[
         "kentry linux --kernel vmlinuz-6.1 --kernel vmlinuz-6.12 --operation getppid",
         "Two kernels side by side.",
     ),
+    (
+        "kentry anatomy syscall",
+        "Every instruction of a getppid in this machine's kernel, by what it belongs to.",
+    ),
+    (
+        "kentry anatomy int80-i386 --kernel vmlinuz-6.1 --append pti=off --against pti=on",
+        "What page-table isolation executes more, instruction by instruction.",
+    ),
+    ("kentry anatomy page-fault --output fault.svg", "A page fault as a flame graph."),
 ];
 
 /// The page of the command, or of one of its subcommands, which is then called `kentry-NAME`; none if there is no such.
@@ -266,7 +280,11 @@ fn write(command: &Command, subcommand: Option<&str>) -> io::Result<Vec<u8>> {
     if matches!(subcommand, Some("lab" | "bill")) {
         switches(&mut roff);
     }
-    if subcommand == Some("linux") {
+    if subcommand == Some("anatomy") {
+        let parts = anatomy::Part::ALL.iter().map(|part| (part.name(), part.what()));
+        section(&mut roff, "PARTS", &parts.collect::<Vec<Item>>());
+    }
+    if matches!(subcommand, Some("linux" | "anatomy")) {
         parameters(&mut roff);
     }
     if subcommand == Some("bill") {
@@ -351,7 +369,7 @@ fn status(roff: &mut Roff, subcommand: Option<&str>) {
             paragraph(roff, "With --exec, the exit status is the program's, or one of these:");
             items(roff, EXEC_STATUS);
         }
-        Some("bill") => {
+        Some("bill" | "anatomy") => {
             section(roff, "EXIT STATUS", EXIT_STATUS);
             items(roff, LAB_STATUS);
         }

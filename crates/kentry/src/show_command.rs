@@ -1,4 +1,4 @@
-//! `kentry show`: saved runs and bills, in any format.
+//! `kentry show`: saved runs, bills and anatomies, in any format.
 
 use crate::{names_rows, style};
 use bill::Bill;
@@ -7,7 +7,7 @@ use kentry::cli::ShowFileArgs;
 use kentry::error::Error;
 use kentry::input::{Kept, Saved};
 use kentry::output::Target;
-use report::{BillFormat, Format, Style};
+use report::{AnatomyFormat, BillFormat, Format, Style};
 use std::path::Path;
 use std::process::ExitCode;
 use table::Table;
@@ -34,6 +34,7 @@ pub fn run(args: &ShowFileArgs) -> Result<ExitCode, Error> {
         out.extend(match saved {
             Saved::Run(found) => of_run(file, found.document, args, &style)?,
             Saved::Bill(bill) => of_bill(&bill, args, &style)?,
+            Saved::Anatomy(anatomy) => of_anatomy(&anatomy, args, &style)?,
         });
     }
     if is_picture(args) {
@@ -52,7 +53,7 @@ fn is_picture(args: &ShowFileArgs) -> bool {
 
 fn of_run(file: &Path, document: Document, args: &ShowFileArgs, style: &Style) -> Result<Vec<u8>, Error> {
     if is_picture(args) {
-        let why = "a picture (.svg) is of a bill; `kentry report` writes a page about a run";
+        let why = "a picture (.svg) is of a bill or an anatomy; `kentry report` writes a page about a run";
         return Err(Error::Usage(why.into()));
     }
     let wrong = |error: &dyn std::fmt::Display| Error::Input { file: file.into(), why: error.to_string() };
@@ -60,6 +61,22 @@ fn of_run(file: &Path, document: Document, args: &ShowFileArgs, style: &Style) -
     let mut document = recomputed.transpose().map_err(|error| wrong(&error))?.unwrap_or(document);
     measure::select::keep(Table::get(), &mut document, &args.entry, &args.operation)?;
     Ok(report::render(&document, Table::get(), args.show.to.format(), style)?)
+}
+
+fn of_anatomy(anatomy: &anatomy::Document, args: &ShowFileArgs, style: &Style) -> Result<Vec<u8>, Error> {
+    if names_rows(&args.entry, &args.operation) || args.recompute {
+        let why = "an anatomy is shown whole: leave out --entry, --operation and --recompute";
+        return Err(Error::Usage(why.into()));
+    }
+    let of_file = || args.show.to.output.as_deref().and_then(AnatomyFormat::of_file);
+    let asked = args.show.to.format.map(AnatomyFormat::from).or_else(of_file);
+    // What is text for any document is, of this one, a listing with --all, and its tree with --verbose.
+    let format = match asked.unwrap_or(AnatomyFormat::Text) {
+        AnatomyFormat::Text if args.show.all => AnatomyFormat::Listing,
+        AnatomyFormat::Text if args.show.verbose => AnatomyFormat::Tree,
+        other => other,
+    };
+    Ok(report::anatomy(anatomy, format, style)?)
 }
 
 fn of_bill(bill: &Bill, args: &ShowFileArgs, style: &Style) -> Result<Vec<u8>, Error> {

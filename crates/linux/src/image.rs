@@ -99,7 +99,8 @@ impl Kernel {
         }
         if kernel.load == Load::Compressed {
             return Err(Why::Unsuitable(
-                "it is a vmlinux that cannot be entered directly (it was built without CONFIG_PVH); name the vmlinuz, or                  bzImage, that was built with it"
+                "it is a vmlinux that cannot be entered directly (it was built without CONFIG_PVH); name the vmlinuz \
+                 (bzImage) that was built with it"
                     .into(),
             ));
         }

@@ -15,6 +15,7 @@ mod package;
 mod patched;
 mod program;
 mod setup;
+mod share;
 mod stripped;
 mod unpack;
 

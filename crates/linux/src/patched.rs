@@ -56,7 +56,7 @@ fn read_all(elf: &Elf, table: &Section, replacements: &Section, layout: Layout) 
     if !entries.remainder().is_empty() {
         return None;
     }
-    let places = (table.address..).step_by(layout.size());
+    let places = places(table, layout.size());
     let read = |(entry, place)| alternative(entry, place, replacements, layout);
     entries.zip(places).map(read).map(|found| found.filter(|found| elf.has_code_at(found.address))).collect()
 }
@@ -111,12 +111,8 @@ pub(crate) fn sites(elf: &Elf) -> Vec<Site> {
 
 /// Each entry is the distance of four bytes from itself to its place.
 fn relative_addresses(section: &Section) -> impl Iterator<Item = u64> {
-    let places = (section.address..).step_by(4);
-    section
-        .bytes
-        .chunks_exact(4)
-        .zip(places)
-        .filter_map(|(entry, place)| Some(place.wrapping_add_signed(i32_at(entry, 0)?.into())))
+    let entries = section.bytes.chunks_exact(4).zip(places(section, 4));
+    entries.filter_map(|(entry, place)| Some(place.wrapping_add_signed(i32_at(entry, 0)?.into())))
 }
 
 /// Each entry is an address, a number of the operation, and a length, in 16 bytes (`struct paravirt_patch_site` in
@@ -124,6 +120,12 @@ fn relative_addresses(section: &Section) -> impl Iterator<Item = u64> {
 fn paravirt(section: &Section) -> impl Iterator<Item = Site> {
     let addresses = section.bytes.chunks_exact(16).filter_map(|entry| entry.first_chunk());
     addresses.map(|address| Site { address: u64::from_le_bytes(*address), kind: SiteKind::Paravirt })
+}
+
+/// The addresses of a table's entries, wherever it claims to be.
+fn places(table: &Section, size: usize) -> impl Iterator<Item = u64> + use<> {
+    let start = table.address;
+    (0u64..).map(move |index| start.wrapping_add(index.wrapping_mul(size as u64)))
 }
 
 fn i32_at(bytes: &[u8], at: usize) -> Option<i32> {

@@ -1,4 +1,4 @@
-//! A program of this machine with all that it needs to start, and folders of files, for a guest.
+//! A program of this machine with all that it needs to start, for a guest.
 
 use crate::elf::is_elf;
 use crate::error::plain;
@@ -11,10 +11,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 
-/// The most bytes that a program and its libraries, or a shared folder, may have together: all of it is in the guest's memory.
+/// The most bytes that a program and its libraries may have together: all of it is in the guest's memory.
 const LIMIT: u64 = 512 << 20;
-/// The most files of a shared folder, and how many symbolic links a path may lead over (as in the kernel).
-const MOST_FILES: usize = 100_000;
+/// How many symbolic links a path may lead over (as in the kernel).
 const MOST_LINKS: usize = 40;
 /// How many scripts may be interpreted by each other (`fs/exec.c` has five).
 const MOST_SCRIPTS: usize = 5;
@@ -31,56 +30,6 @@ impl Archive {
         let mut packer = Packer { archive: self, room: LIMIT };
         packer.program(&path, MOST_SCRIPTS).map_err(|why| why.of(program))?;
         Ok(path)
-    }
-
-    /// Adds a copy of a folder with all that is in it at the path `at`. Symbolic links are kept as they are, wherever they
-    /// lead. Returns what was left out, because it is neither file, folder nor link.
-    ///
-    /// # Errors
-    /// If something in it cannot be read, or it is larger than 512 MiB or 100000 files.
-    pub fn add_share(&mut self, folder: &Path, at: &Path) -> Result<Vec<PathBuf>, Error> {
-        let mut room = LIMIT;
-        let mut left_out = Vec::new();
-        let mut folders = vec![(folder.to_path_buf(), at.to_path_buf())];
-        let mut count = 0;
-        while let Some((from, to)) = folders.pop() {
-            self.add_folder(&to);
-            for entry in std::fs::read_dir(&from).map_err(|error| Why::Unreadable(error).of(&from))? {
-                let entry = entry.map_err(|error| Why::Unreadable(error).of(&from))?;
-                let (path, to) = (entry.path(), to.join(entry.file_name()));
-                count += 1;
-                if count > MOST_FILES {
-                    return Err(Why::Unsuitable(format!("it has more than {MOST_FILES} files; share less"))
-                        .of(folder));
-                }
-                let found = entry.metadata().map_err(|error| Why::Unreadable(error).of(&path))?;
-                if found.is_dir() {
-                    folders.push((path, to));
-                } else if found.is_symlink() {
-                    self.add_link(
-                        to,
-                        std::fs::read_link(&path).map_err(|error| Why::Unreadable(error).of(&path))?,
-                    );
-                } else if found.is_file() {
-                    let bytes = files::read(&path, room).map_err(|why| too_large(why, folder, &path))?;
-                    room -= bytes.len() as u64;
-                    self.add_file(to, found.permissions().mode() & 0o777, bytes);
-                } else {
-                    left_out.push(path);
-                }
-            }
-        }
-        Ok(left_out)
-    }
-}
-
-/// A bound that was passed is the folder's, all else the file's.
-fn too_large(why: Why, folder: &Path, file: &Path) -> Error {
-    match why {
-        Why::TooLarge(_) => {
-            Why::Unsuitable(format!("it has more than {} MiB; share less", LIMIT >> 20)).of(folder)
-        }
-        other => other.of(file),
     }
 }
 

@@ -64,7 +64,8 @@ fn a_kernel_that_cannot_be_entered_directly_boots_as_the_file_that_it_is() {
     let kernel = Kernel::parse(file.clone()).unwrap();
     assert_eq!(kernel.load, Load::Compressed);
     assert_eq!(kernel.bytes, file);
-    assert!(refused(elf(&sections(), false)).contains("CONFIG_PVH"));
+    let why = refused(elf(&sections(), false));
+    assert!(why.contains("CONFIG_PVH") && !why.contains("  "), "{why}");
 }
 
 /// An entry of the table of alternatives that stands at this offset: code at the text's beginning, replaced by two bytes.
@@ -128,6 +129,16 @@ fn sites_are_in_code_and_in_order() {
     let site = |address, kind| Site { address: TEXT + address, kind };
     let expected = [site(3, SiteKind::Return), site(5, SiteKind::Paravirt), site(9, SiteKind::Return)];
     assert_eq!(Kernel::parse(elf(&sections, true)).unwrap().sites, expected);
+}
+
+#[test]
+fn tables_at_the_end_of_all_addresses_are_read() {
+    let mut sections = sections();
+    sections.push((".return_sites", u64::MAX - 7, vec![0; 64], false));
+    sections.push((".altinstructions", u64::MAX - 7, vec![0; 12 * 13 * 14], false));
+    sections.push((".altinstr_replacement", u64::MAX - 7, vec![0; 64], true));
+    // Each place is its own: the first two are before the end, in the replacements.
+    assert_eq!(Kernel::parse(elf(&sections, true)).unwrap().sites.len(), 2);
 }
 
 const CONFIG: &[u8] = b"#\n# Linux/x86\n#\nCONFIG_PVH=y\n# CONFIG_KASAN is not set\nCONFIG_E1000=m\n";
@@ -216,6 +227,7 @@ fn what_is_no_kernel_is_called_what_it_is() {
     ];
     for (bytes, words) in cases {
         let why = refused(bytes);
+        assert!(!why.contains("  "), "{why:?} has a gap");
         assert!(why.contains(words), "{why:?} lacks {words:?}");
     }
 }

@@ -1,5 +1,6 @@
 //! What `kentry explain` prints.
 
+pub mod anatomy;
 pub mod like_here;
 mod operation;
 mod sequence;

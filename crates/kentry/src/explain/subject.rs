@@ -148,7 +148,8 @@ mod tests {
 
     #[test]
     fn the_nearest_of_all_names_is_suggested() {
-        for (word, near) in [("sysentre-i386", "sysenter-i386"), ("getpid", "getppid"), ("syscal", "syscall")]
+        for (word, near) in
+            [("sysentre-i386", "sysenter-i386"), ("getpppid", "getppid"), ("syscal", "syscall")]
         {
             let error = names(word).unwrap_err();
             assert!(error.contains(&format!("did you mean {near}?")), "{error}");

@@ -18,7 +18,8 @@ pub type Section = (&'static str, u64, Vec<u8>, bool);
 
 /// The sections that every kernel has.
 pub fn sections() -> Vec<Section> {
-    let rodata = format!("\0Linux version %s\n\0{BANNER}\n\0");
+    let early = "Linux version 6.1.0-1-made (nobody@nowhere) (cc 12) # ";
+    let rodata = format!("\0Linux version %s\n\0{early}\n\0{BANNER}\n\0");
     vec![(".text", TEXT, vec![0x90; 64], true), (".rodata", RODATA, rodata.into_bytes(), false)]
 }
 

@@ -1,6 +1,6 @@
 //! What boots a guest: the virtual machine, or in tests one that is made up.
 
-use ::guest::Trace;
+use ::guest::{Step, Symbol, Trace};
 use std::time::Duration;
 
 /// What is known of a kernel before it boots.
@@ -42,6 +42,10 @@ pub struct Ended {
     pub traces: Vec<Trace>,
     /// Why a row was not followed, by the ids of entry and operation.
     pub unfollowed: Vec<((u16, u16), String)>,
+    /// What an interrupt of the timer's executes; empty where none was followed.
+    pub interrupt: Vec<Step>,
+    /// The functions of the kernel; empty where nobody asked for them.
+    pub symbols: Vec<Symbol>,
     /// Parameters that the kernel did not know, and passed on to the first program.
     pub unknown: Vec<String>,
     /// The whole command line that the kernel was given.

@@ -53,7 +53,7 @@ fn finding(beside: &Beside, line: &BesideLine) -> Option<String> {
         }
         Verdict::OffInLinux => {
             format!(
-                "{switch}: the profile {profile} has {steps}; in this boot it is off, and {linux} nops or jumps stand in its place"
+                "{switch}: the profile {profile} has {steps}; in this boot it is off: nops or jumps stand in its place, {linux} in number"
             )
         }
     })

@@ -1,0 +1,298 @@
+//! The command line of `kentry anatomy`.
+
+use crate::cli::{Color, LAB_STATUS, budget, cpu_model, exit_status, one_of, seed};
+use crate::error::Error;
+use crate::linux_args::{LINUX_SECONDS, parameters_help};
+use crate::profiles;
+use anatomy::Part;
+use clap::{Args, ValueHint};
+use measure::guest::{GuestPlan, Options};
+use measure::select::{nearest, rows};
+use report::{AnatomyFormat, Format};
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::time::Duration;
+use table::special::GETPPID;
+use table::{Entry, Kernel, Table};
+
+/// What is followed although it is no entry of the table: a program asks for none.
+pub const TIMER: &str = "timer-interrupt";
+
+/// Which profile stands beside the path where nobody names one, and the word for none.
+const AUTO: &str = "auto";
+const NONE: &str = "none";
+
+/// What to follow, in which Linux, and how to show it.
+#[derive(Debug, Clone, Args)]
+pub struct AnatomyArgs {
+    /// The entry whose path is followed, by its name or short name; or timer-interrupt
+    #[arg(value_name = "ENTRY", value_hint = ValueHint::Other)]
+    pub entry: String,
+    /// The operation that it is asked for [default: getppid; otherwise the first that the entry has]
+    #[arg(short, long, value_name = "NAME", value_hint = ValueHint::Other)]
+    pub operation: Option<String>,
+    /// Boot this kernel: a file (vmlinuz, vmlinux), a package or a folder that has one, or auto, this machine's own or else the newest
+    /// that is installed
+    #[arg(long, value_name = "FILE|auto", default_value = "auto", value_hint = ValueHint::FilePath)]
+    pub kernel: String,
+    /// Give the kernel these parameters, as they are written
+    #[arg(long, value_name = "PARAMETERS", value_hint = ValueHint::Other, allow_hyphen_values = true)]
+    pub append: Option<String>,
+    /// Boot with these parameters, which kentry knows by name and looks for in the guest
+    #[arg(short, long, value_name = "NAME=VALUE,...", value_hint = ValueHint::Other)]
+    pub set: Option<String>,
+    /// Boot on this 64-bit processor, by QEMU's name for it (qemu-system-x86_64 -cpu help) [default: max,vendor=GenuineIntel]
+    #[arg(long, value_name = "NAME", value_hint = ValueHint::Other, value_parser = cpu_model)]
+    pub cpu_model: Option<String>,
+    /// Follow the same in a second boot with these parameters instead of --append, and show what that executes more and less,
+    /// instruction by instruction
+    #[arg(long, value_name = "PARAMETERS", value_hint = ValueHint::Other, allow_hyphen_values = true)]
+    pub against: Option<String>,
+    /// Put this profile of the lab beside the path, part by part: its name, none, or auto, that of the newest version that is not
+    /// newer than the kernel
+    #[arg(long, value_name = "PROFILE", default_value = AUTO, value_hint = ValueHint::Other)]
+    pub beside: String,
+    /// How long one boot may take [default: 120]
+    #[arg(long, value_name = "SECONDS", value_parser = budget, allow_negative_numbers = true)]
+    pub timeout: Option<Duration>,
+    /// Draw everything random in the guest from this number (at most 2^53) [default: 0]
+    #[arg(long, value_name = "NUMBER", value_parser = seed, allow_negative_numbers = true)]
+    pub seed: Option<u64>,
+    /// The guest's memory
+    #[arg(long, value_name = "MIB", default_value_t = 512, value_parser = clap::value_parser!(u64).range(64..=1 << 20), allow_negative_numbers = true)]
+    pub memory: u64,
+    /// Print what would be booted and followed, and boot nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// What the anatomy is written as, and where
+    #[command(flatten)]
+    pub to: AnatomyOutputArgs,
+    /// Show addresses and bytes in a listing
+    #[arg(short, long)]
+    pub verbose: bool,
+}
+
+/// What an anatomy is written as, and where.
+#[derive(Debug, Clone, Args)]
+pub struct AnatomyOutputArgs {
+    /// How to show it [default: what the ending of --output says, .json, .csv, .md, .markdown, .svg or .folded; otherwise text]
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(AnatomyFormat::ALL, AnatomyFormat::name))]
+    pub format: Option<AnatomyFormat>,
+    /// Write it to this file, whole or not at all, instead of standard output (-)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// When to use color; NO_COLOR is respected too
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub color: Color,
+}
+
+impl AnatomyOutputArgs {
+    /// The format that was asked for, or else what the name of the output file says, or else text.
+    pub fn format(&self) -> AnatomyFormat {
+        let of_file = || self.output.as_deref().and_then(AnatomyFormat::of_file);
+        self.format.or_else(of_file).unwrap_or(AnatomyFormat::Text)
+    }
+
+    /// The same of a plan.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] when it is a format of paths alone.
+    pub fn format_of_plan(&self) -> Result<Format, Error> {
+        let found = Format::ALL.into_iter().find(|format| AnatomyFormat::from(*format) == self.format());
+        found.ok_or_else(|| Error::Usage(format!("--dry-run prints text or JSON, and no {}", self.format())))
+    }
+}
+
+impl AnatomyArgs {
+    /// Whether it is the timer's interrupt that is followed.
+    pub fn is_timer(&self) -> bool {
+        self.entry == TIMER
+    }
+
+    /// What is booted: one row, in one configuration or two.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] when it asks for what does not exist, or twice for the same.
+    pub fn plan<'a>(&self, table: &'a Table) -> Result<GuestPlan<'a>, Error> {
+        if self.is_timer() && self.operation.is_some() {
+            return Err(Error::Usage(format!("--operation: nobody asks {TIMER} for anything")));
+        }
+        let (entry, operation) = self.row(table)?;
+        let mut append: Vec<String> = self.append.iter().cloned().collect();
+        if let Some(against) = &self.against {
+            append.resize(1, String::new());
+            append.push(against.clone());
+        }
+        let plan = GuestPlan::new(
+            table,
+            &Options { entry: vec![entry], operation: vec![operation], append, ..self.options() },
+        );
+        plan.map_err(|error| match Error::from(error) {
+            Error::Usage(why) if self.against.is_some() => Error::Usage(why.replace("--append", "--against")),
+            other => other,
+        })
+    }
+
+    /// What executes the guests, and for how long; of no rows yet.
+    pub fn options(&self) -> Options {
+        Options {
+            entry: Vec::new(),
+            operation: Vec::new(),
+            kernels: vec![self.kernel.clone()],
+            append: Vec::new(),
+            cpu_models: self.cpu_model.iter().cloned().collect(),
+            set: self.set.iter().cloned().collect(),
+            // Where time is measured, nothing can be followed.
+            accel: measure::lab::Accel::Tcg,
+            boots: None,
+            follows: true,
+            seed: self.seed.unwrap_or(0),
+            memory_mib: self.memory,
+            time: self.timeout.unwrap_or(Duration::from_secs(LINUX_SECONDS)),
+        }
+    }
+
+    /// The one row that is followed, by its names.
+    fn row(&self, table: &Table) -> Result<(String, String), Error> {
+        let word = if self.is_timer() { GETPPID.entry } else { &self.entry };
+        let named: Vec<String> = self.operation.iter().cloned().collect();
+        let found = rows(table, Kernel::Linux, &[word.to_string()], &named)?;
+        let entries: Vec<&Entry> = found.iter().map(|(entry, _)| *entry).collect();
+        let Some(first) = found.first().filter(|_| entries.windows(2).all(|two| two[0].id == two[1].id))
+        else {
+            let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
+            return Err(Error::Usage(format!(
+                "one entry is followed; these are several: {}",
+                names.join(", ")
+            )));
+        };
+        if self.operation.is_some() && found.len() > 1 {
+            let names: Vec<&str> = found.iter().map(|(_, operation)| operation.name.as_str()).collect();
+            return Err(Error::Usage(format!(
+                "one operation is followed; these are several: {}",
+                names.join(", ")
+            )));
+        }
+        let usual = found.iter().find(|(_, operation)| operation.name == GETPPID.operation);
+        let (entry, operation) = usual.unwrap_or(first);
+        Ok((entry.name.clone(), operation.name.clone()))
+    }
+
+    /// The profile beside a kernel of this release, by its name; none where there is none, or none is asked for.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] when there is no such profile.
+    pub fn profile(&self, table: &Table, release: &str) -> Result<Option<String>, Error> {
+        match self.beside.as_str() {
+            NONE => Ok(None),
+            AUTO => Ok(of_release(table, release)),
+            name if table.profile(name).is_some() => Ok(Some(name.to_string())),
+            name => {
+                let names: Vec<&str> = table.profiles.iter().map(|profile| profile.name.as_str()).collect();
+                let hint = nearest(name, names.iter().copied());
+                let why = format!(
+                    "--beside: there is no profile \"{name}\"{hint} (there are {})",
+                    names.join(", ")
+                );
+                Err(Error::Usage(why))
+            }
+        }
+    }
+}
+
+/// The profile `linux-X.Y` of the newest version that is not newer.
+fn of_release(table: &Table, release: &str) -> Option<String> {
+    let version = version(release)?;
+    let versions = table.profiles.iter().filter_map(|profile| {
+        let name = profile.name.strip_prefix("linux-")?;
+        // A name with more than the version is of a certain processor.
+        let is_plain = name.chars().all(|c| c.is_ascii_digit() || c == '.');
+        Some((self::version(name).filter(|_| is_plain)?, profile.name.clone()))
+    });
+    versions.filter(|(known, _)| *known <= version).max().map(|(_, name)| name)
+}
+
+/// `6.1.0-56-cloud-amd64` is 6 and 1.
+fn version(text: &str) -> Option<(u32, u32)> {
+    let mut numbers = text.split(|c: char| !c.is_ascii_digit()).map(str::parse);
+    Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
+}
+
+/// The parts, the parameters, the profiles and the exit codes.
+pub(crate) fn anatomy_help() -> String {
+    let mut text = String::from("Parts:\n");
+    let widest = Part::ALL.iter().map(|part| part.name().len()).max().unwrap_or(0);
+    for part in Part::ALL {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "  {:widest$}  {}", part.name(), part.what());
+    }
+    text.push_str("\nProfiles (--beside):\n");
+    for (name, what) in profiles::all(Table::get()).filter(|(name, _)| *name != findings::LIKE_HERE) {
+        let _ = writeln!(text, "  {name:<18}{what}");
+    }
+    format!("{text}\n{}\n{}", parameters_help(Table::get()), exit_status(LAB_STATUS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::{Cli, Command};
+    use clap::Parser;
+
+    fn args(words: &str) -> AnatomyArgs {
+        let cli = Cli::try_parse_from(["kentry", "anatomy"].into_iter().chain(words.split(' '))).unwrap();
+        match cli.command {
+            Some(Command::Anatomy(args)) => args,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn row(words: &str) -> Result<(String, String), String> {
+        args(words).row(Table::get()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn one_row_is_followed() {
+        let is = |words: &str, entry: &str, operation: &str| {
+            assert_eq!(row(words), Ok((entry.to_string(), operation.to_string())), "{words}");
+        };
+        is("syscall", "syscall-x86_64", "getppid");
+        is("int80-i386", "int80-i386", "getppid");
+        is("ud", "ud", "signal");
+        is("page-fault", "page-fault", "minor-fault");
+        is("syscall --operation none", "syscall-x86_64", "none");
+        is("timer-interrupt", "syscall-x86_64", "getppid");
+        assert!(row("int80-*").unwrap_err().contains("these are several"));
+        assert!(row("syscall --operation clock_gettime").unwrap_err().contains("these are several"));
+        assert!(row("sycsall").unwrap_err().contains("did you mean"));
+        let timer = args("timer-interrupt --operation none").plan(Table::get());
+        assert!(timer.unwrap_err().to_string().contains("nobody asks"));
+    }
+
+    #[test]
+    fn a_second_boot_differs_in_its_parameters() {
+        let words = |text: &str| {
+            let args = args(text);
+            let plan = args.plan(Table::get()).unwrap();
+            plan.configurations.iter().map(|one| one.words().to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(words("syscall --against pti=on"), ["", "pti=on"]);
+        assert_eq!(words("syscall --append pti=off --against pti=on --set audit=on").len(), 2);
+        assert_eq!(words("syscall"), [""]);
+        let same = args("syscall --append pti=on --against pti=on").plan(Table::get()).unwrap_err();
+        assert!(same.to_string().contains("--against"), "{same}");
+    }
+
+    #[test]
+    fn the_profile_beside_is_of_the_newest_version_that_is_not_newer() {
+        let of = |release: &str| args("syscall").profile(Table::get(), release).unwrap();
+        assert_eq!(of("6.1.0-56-cloud-amd64").as_deref(), Some("linux-6.1"));
+        assert_eq!(of("6.12.117+deb12-cloud-amd64").as_deref(), Some("linux-6.1"));
+        assert_eq!(of("6.19-rc1").as_deref(), Some("linux-6.18"));
+        assert_eq!((of("4.9.0"), of("")), (None, None));
+        let named = |text: &str| args(text).profile(Table::get(), "6.1.0");
+        assert_eq!(named("syscall --beside none").unwrap(), None);
+        assert_eq!(named("syscall --beside bare").unwrap().as_deref(), Some("bare"));
+        assert!(named("syscall --beside linux-6.2").unwrap_err().to_string().contains("did you mean"));
+    }
+}

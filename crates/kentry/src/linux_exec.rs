@@ -1,0 +1,149 @@
+//! `kentry linux --exec` and `--shell`: a program of this machine, with its libraries, as the only program of a guest.
+
+use crate::error::{INTERRUPTED, words};
+use crate::exec::{FAILED, NOT_FOUND, NOT_LOADED, Output, Refused, SIGNALLED};
+use crate::linux_args::LinuxArgs;
+use crate::linux_machine::LinuxMachine;
+use guest::{Boot, Booted, Exec, Exit, Said, Terminal, Work};
+use linux::Archive;
+use measure::guest::{Request, Trouble};
+use std::ffi::{OsStr, OsString};
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+
+/// Where a guest's programs look for others.
+const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// Shells, the best first. Busybox has all the usual commands in it, and brings them along.
+const SHELLS: [&[&str]; 3] = [&["busybox", "sh"], &["bash"], &["sh"]];
+
+/// What a guest is to run.
+#[derive(Debug)]
+pub struct Program {
+    /// The files that it needs.
+    archive: Vec<u8>,
+    exec: Exec,
+}
+
+impl Program {
+    /// Packs what the command line names, and its folder.
+    ///
+    /// # Errors
+    /// What is missing, or cannot be read.
+    pub fn pack(args: &LinuxArgs) -> Result<Program, Refused> {
+        let mut archive = Archive::default();
+        let line = if args.shell { shell()? } else { args.exec.clone() };
+        let (name, arguments) = line.split_first().ok_or_else(|| not_found("no program is named"))?;
+        let file = look_up(name)
+            .ok_or_else(|| not_found(&format!("there is no program {}", report::plain_os(name))))?;
+        let path = archive.add_program(&file).map_err(|error| not_loaded(&error.to_string()))?;
+        if let Some(folder) = &args.share {
+            let at = folder.canonicalize().map_err(|error| {
+                not_loaded(&format!("--share {}: {}", report::plain_os(folder.as_os_str()), words(&error)))
+            })?;
+            archive.add_share(&at, &at).map_err(|error| not_loaded(&format!("--share: {error}")))?;
+        }
+        let path = path.into_os_string();
+        let all = std::iter::once(&path).chain(arguments);
+        let arguments = all.map(|word| utf8(word)).collect::<Result<Vec<_>, _>>()?;
+        let environment = [("PATH", PATH), ("HOME", "/root"), ("USER", "root"), ("TERM", "linux")];
+        let environment = environment.map(|(name, value)| format!("{name}={value}")).to_vec();
+        let exec = Exec { arguments, environment, interactive: args.shell };
+        Ok(Program { archive: archive.finish(), exec })
+    }
+
+    /// Boots a guest, runs the program in it, and ends as that does.
+    ///
+    /// # Errors
+    /// Why it was not run to its end.
+    pub fn run(self, machine: &LinuxMachine, request: &Request, output: &mut Output) -> Result<u8, Refused> {
+        let terminal = self.exec.interactive.then(terminal).transpose()?;
+        let work = Work { exec: Some(self.exec), seed: request.seed, ..Work::default() };
+        let kernel = machine.kernel_for(request).map_err(|trouble| match trouble {
+            Trouble::Unsupported(why) | Trouble::Failed(why) | Trouble::Timeout(why) => failed(&why),
+            Trouble::Interrupted => of_trouble(lab::Trouble::Interrupted.into()),
+        })?;
+        let board = machine.machine_for(request);
+        let boot = Boot {
+            machine: &board,
+            kernel: &kernel,
+            parameters: &request.parameters,
+            program: &machine.program,
+            archive: &self.archive,
+            work: &work,
+            seed: request.seed,
+        };
+        let mut relay = |said| relay(said, output);
+        let booted = boot.run_on(terminal, &machine.limits, &mut relay).map_err(of_trouble)?;
+        status(booted)
+    }
+}
+
+/// What the program wrote is passed on as it comes.
+fn relay(said: Said, output: &mut Output) {
+    // Somebody who closed the pipe wants no more.
+    let _ = match said {
+        Said::Output(bytes) => output.standard.write_all(&bytes).and_then(|()| output.standard.flush()),
+        Said::Errors(bytes) => output.errors.write_all(&bytes).and_then(|()| output.errors.flush()),
+        Said::Began | Said::Done(_) => Ok(()),
+    };
+}
+
+fn status(booted: Booted) -> Result<u8, Refused> {
+    match (booted.exit, booted.trouble) {
+        (Some(Exit::Status(status)), _) => Ok(u8::try_from(status & 0xff).unwrap_or(FAILED)),
+        (Some(Exit::Signal(signal)), _) => Ok(SIGNALLED.saturating_add(u8::try_from(signal).unwrap_or(0))),
+        (None, Some(trouble)) => Err(of_trouble(trouble)),
+        (None, None) => Err(failed("the guest did not say how the program ended")),
+    }
+}
+
+fn of_trouble(trouble: guest::Trouble) -> Refused {
+    let is_interrupted = trouble == guest::Trouble::Machine(lab::Trouble::Interrupted);
+    let code = if is_interrupted { INTERRUPTED } else { FAILED };
+    Refused { code, why: trouble.to_string() }
+}
+
+fn terminal() -> Result<Terminal, Refused> {
+    let own = || {
+        Ok((std::io::stdin().as_fd().try_clone_to_owned()?, std::io::stdout().as_fd().try_clone_to_owned()?))
+    };
+    let terminal = own().and_then(|(input, output)| Terminal::new(input, output));
+    terminal.map_err(|error: std::io::Error| failed(&format!("--shell: {}", words(&error))))
+}
+
+fn shell() -> Result<Vec<OsString>, Refused> {
+    let found =
+        SHELLS.iter().find(|shell| shell.first().is_some_and(|name| look_up(OsStr::new(name)).is_some()));
+    let shell = found.ok_or_else(|| not_found("there is no shell here: busybox, bash or sh"))?;
+    Ok(shell.iter().map(OsString::from).collect())
+}
+
+/// A program by its path, or by its name in `PATH`.
+fn look_up(name: &OsStr) -> Option<PathBuf> {
+    let is_program = |path: &Path| path.is_file();
+    if Path::new(name).components().count() > 1 {
+        return std::path::absolute(name).ok().filter(|path| is_program(path));
+    }
+    let path = std::env::var_os("PATH").unwrap_or_else(|| PATH.into());
+    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|path| is_program(path))
+}
+
+fn utf8(word: &OsStr) -> Result<String, Refused> {
+    let text = word.to_str().map(str::to_string);
+    text.ok_or_else(|| {
+        failed(&format!("arguments are written in UTF-8, which {} is not", report::plain_os(word)))
+    })
+}
+
+fn failed(why: &str) -> Refused {
+    Refused { code: FAILED, why: why.to_string() }
+}
+
+fn not_found(why: &str) -> Refused {
+    Refused { code: NOT_FOUND, why: why.to_string() }
+}
+
+fn not_loaded(why: &str) -> Refused {
+    Refused { code: NOT_LOADED, why: why.to_string() }
+}

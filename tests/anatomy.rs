@@ -1,0 +1,107 @@
+//! `kentry anatomy` on a kernel that is here, and on a command line that asks for what is not.
+
+#![allow(clippy::unwrap_used, reason = "a failing unwrap is a failing test")]
+
+use anatomy::{Difference, Document, Part, load};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn kentry(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kentry"));
+    command.args(arguments).env("XDG_DATA_HOME", std::env::temp_dir()).output().unwrap()
+}
+
+/// A kernel of a distribution: `KENTRY_KERNEL`, or what scripts/kernels.sh has fetched.
+fn kernel(test: &str) -> Option<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let fetched = || {
+        let files = std::fs::read_dir(root.join("target/guest")).ok()?;
+        let mut names: Vec<PathBuf> = files.flatten().map(|file| file.path()).collect();
+        names.sort();
+        names.into_iter().find(|path| path.to_string_lossy().contains("vmlinuz-6.1.0"))
+    };
+    let found = std::env::var_os("KENTRY_KERNEL").map(PathBuf::from).or_else(fetched);
+    if found.is_none() {
+        println!("skipped {test}: no kernels here (scripts/kernels.sh fetches them)");
+    }
+    found.filter(|_| {
+        let has_qemu = Command::new("qemu-system-x86_64").arg("--version").output().is_ok();
+        if !has_qemu {
+            println!("skipped {test}: there is no qemu-system-x86_64 here");
+        }
+        has_qemu
+    })
+}
+
+fn followed(kernel: &Path, arguments: &[&str]) -> Document {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("anatomy.json");
+    let (kernel, output) = (kernel.to_str().unwrap(), file.to_str().unwrap());
+    let fixed = ["anatomy", "--kernel", kernel, "--beside", "none", "--timeout", "500", "--output", output];
+    let done = kentry(&fixed.iter().chain(arguments).copied().collect::<Vec<_>>());
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    load(&std::fs::read_to_string(&file).unwrap()).unwrap()
+}
+
+#[test]
+fn a_call_is_followed_named_and_agrees_with_its_count() {
+    let Some(kernel) = kernel("a_call_is_followed_named_and_agrees_with_its_count") else { return };
+    let document = followed(&kernel, &["syscall", "--append", "pti=off", "--against", "pti=on"]);
+    let [off, on] = document.paths.as_slice() else { panic!("{} paths", document.paths.len()) };
+    for path in [off, on] {
+        assert_eq!(path.agrees, Some(true), "{:?} and {}", path.counted, path.cost());
+        let other = path.anatomy.instructions.iter().filter(|one| one.part == Part::Other).count();
+        assert!(other * 50 <= path.anatomy.instructions.len(), "{other}");
+    }
+    let difference = Difference::of(&off.anatomy, &on.anatomy);
+    let parts: Vec<&str> =
+        difference.parts(&off.anatomy, &on.anatomy).iter().map(|part| part.part.name()).collect();
+    assert_eq!(parts, ["pti", "pcid"]);
+    // Another boot of the same executes the same.
+    let again = followed(&kernel, &["syscall", "--append", "pti=on"]);
+    assert_eq!(again.paths[0].anatomy, on.anatomy);
+}
+
+#[test]
+fn what_is_not_there_is_said_in_one_sentence() {
+    let refused = |arguments: &[&str]| {
+        let done = kentry(&[&["anatomy"], arguments].concat());
+        let text = String::from_utf8(done.stderr).unwrap();
+        assert_eq!(text.trim_end().lines().count(), 1, "{text}");
+        (done.status.code().unwrap(), text)
+    };
+    let (code, text) = refused(&["sycsall"]);
+    assert!(code == 2 && text.contains("did you mean"), "{text}");
+    let (code, text) = refused(&["syscall", "--kernel", "/nonexistent/vmlinuz"]);
+    assert!(code == 2 && text.contains("/nonexistent/vmlinuz"), "{text}");
+    let (code, text) = refused(&["syscall", "--beside", "linux-6.2"]);
+    assert!(code == 2 && text.contains("did you mean linux-6.1"), "{text}");
+    let (code, text) = refused(&["syscall", "--dry-run", "--format", "svg"]);
+    assert!(code == 2 && text.contains("--dry-run prints text or JSON"), "{text}");
+}
+
+#[test]
+fn a_plan_is_printed_without_a_kernel() {
+    let done = kentry(&["anatomy", "int80-i386", "--against", "pti=on", "--dry-run"]);
+    let text = String::from_utf8(done.stdout).unwrap();
+    assert!(done.status.success() && text.contains("pti=on") && text.contains("int80-i386"), "{text}");
+}
+
+#[test]
+fn a_saved_anatomy_is_shown_and_quoted() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/anatomy/two.json");
+    let file = file.to_str().unwrap();
+    let shown = |arguments: &[&str]| {
+        let done = kentry(arguments);
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        String::from_utf8(done.stdout).unwrap()
+    };
+    assert!(shown(&["show", file]).contains("getppid through syscall-x86_64"));
+    assert!(shown(&["show", file, "--all"]).contains("sysretq"));
+    assert!(shown(&["show", file, "--verbose"]).contains("entry_SYSCALL_64"));
+    assert!(shown(&["explain", "syscall", "--anatomy", file]).contains("## In Linux 6.1, pti=on"));
+    let refused = kentry(&["explain", "int80-i386", "--anatomy", file]);
+    assert_eq!(refused.status.code(), Some(2), "{}", String::from_utf8_lossy(&refused.stderr));
+    let refused = kentry(&["compare", file, file]);
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("it is an anatomy, and not a run"));
+}

@@ -1,0 +1,196 @@
+//! `kentry linux` as it is called: what is wrong with a command line or with this machine, in one sentence; and with a real kernel, where
+//! there is one (`KENTRY_KERNEL`, or target/guest/vmlinuz*).
+#![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
+
+use document::{Document, Outcome, Row};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+/// Runs the command with this folder as the only place for programs.
+fn kentry(path: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kentry"));
+    command.arg("linux").args(arguments).env("PATH", path).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The exit code, and what was said.
+fn refused(path: &Path, arguments: &[&str]) -> (i32, String) {
+    let output = kentry(path, arguments);
+    assert!(output.stdout.is_empty(), "{}", text(&output.stdout));
+    (output.status.code().unwrap(), text(&output.stderr))
+}
+
+fn nowhere() -> PathBuf {
+    "/nonexistent".into()
+}
+
+#[test]
+fn a_plan_is_printed_and_nothing_booted() {
+    let line = ["--dry-run", "-e", "syscall", "-o", "none", "--kernel", "b", "--kernel", "a"];
+    let sets = ["--set", "pti=on", "--set", "nopcid,clocksource=hpet", "--append", "quiet"];
+    let plan = kentry(&nowhere(), &[&line[..], &sets].concat());
+    let plan = text(&plan.stdout);
+    assert!(
+        plan.starts_with("1 rows in 4 configurations, one boot of each, seed 0, at most 120 s a boot"),
+        "{plan}"
+    );
+    assert!(
+        plan.contains("kernel        b\n  processor   max,vendor=GenuineIntel\n  parameters  quiet pti=on\n")
+    );
+    assert!(plan.contains("processor   max,vendor=GenuineIntel,-pcid\n  machine     pc\n"), "{plan}");
+    let json = kentry(&nowhere(), &[&line[..], &sets, &["--format", "json"]].concat());
+    let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!(json["schema"], "kentry.linux-plan/1");
+    assert_eq!(json["configurations"].as_array().unwrap().len(), 4);
+    assert_eq!(json["configurations"][3]["settings"]["pcid"], "off");
+    let (code, said) = refused(&nowhere(), &["--dry-run", "--format", "csv"]);
+    assert!(code == 2 && said.contains("text or json"), "{said}");
+}
+
+#[test]
+fn what_is_misspelt_is_answered_with_the_nearest() {
+    let said = |arguments: &[&str]| {
+        let (code, said) = refused(&nowhere(), arguments);
+        assert_eq!(code, 2, "{said}");
+        said
+    };
+    assert!(said(&["--set", "ptii=on"]).contains("did you mean pti?"));
+    assert!(said(&["--set", "pti=maybe"]).contains("which can be on|off"));
+    assert!(said(&["--set", "cr3-writes=1"]).contains("only the lab has the switch"));
+    assert!(said(&["--set", "pti=on", "--set", "pti=on"]).contains("the same configuration"));
+    assert!(said(&["-e", "syscal"]).contains("did you mean syscall?"));
+    assert!(said(&["--boots", "0"]).contains("--boots"));
+    assert!(said(&["--memory", "1"]).contains("--memory"));
+}
+
+#[test]
+fn what_is_missing_is_said_in_one_sentence() {
+    let one_line = |said: &str| assert_eq!(said.lines().count(), 1, "{said}");
+    let (code, said) = refused(&nowhere(), &["--accel", "tcg", "--kernel", "/nonexistent/vmlinuz"]);
+    one_line(&said);
+    assert!(code == 2 && said.contains("/nonexistent/vmlinuz: "), "{said}");
+    let folder = tempfile::tempdir().unwrap();
+    let corrupt = folder.path().join("vmlinuz");
+    for bytes in [&b""[..], b"\x7fELF", &[0; 4096]] {
+        std::fs::write(&corrupt, bytes).unwrap();
+        let (code, said) = refused(&nowhere(), &["--accel", "tcg", "--kernel", corrupt.to_str().unwrap()]);
+        one_line(&said);
+        assert_eq!(code, 2, "{said}");
+    }
+    let (code, said) = refused(&nowhere(), &["--exec", "/nonexistent/program"]);
+    one_line(&said);
+    assert!(code == 127 && said.contains("there is no program /nonexistent/program"), "{said}");
+    let (code, said) = refused(&nowhere(), &["--set", "pti=on", "--set", "pti=off", "--exec", "/bin/true"]);
+    one_line(&said);
+    assert!(code == 125 && said.contains("boot one guest"), "{said}");
+}
+
+/// A kernel's file and a folder for kept runs; nothing, with the reason printed, where there is no kernel or no QEMU.
+fn real(test: &str) -> Option<(String, TempDir)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/guest");
+    let Ok(kernel) = std::env::var("KENTRY_KERNEL").or_else(|_| {
+        let found = linux::find(folder.to_str().unwrap(), Path::new("/"));
+        found.map(|file| file.to_str().unwrap().to_string())
+    }) else {
+        println!("skipped {test}: no kernels here (scripts/kernels.sh fetches them)");
+        return None;
+    };
+    if Command::new("qemu-system-x86_64").arg("--version").output().is_err() {
+        println!("skipped {test}: no QEMU here (Debian: qemu-system-x86)");
+        return None;
+    }
+    Some((kernel, tempfile::tempdir().unwrap()))
+}
+
+/// Measures on the real kernel.
+fn measured(kernel: &str, arguments: &[&str]) -> Document {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kentry"));
+    command.args([
+        "linux",
+        "--accel",
+        "tcg",
+        "--kernel",
+        kernel,
+        "--no-save",
+        "--format",
+        "json",
+        "--timeout",
+        "300",
+    ]);
+    let output = command.args(arguments).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    document::load(&text(&output.stdout)).unwrap()
+}
+
+fn row<'d>(document: &'d Document, operation: &str, value: &str) -> &'d Row {
+    let is_of = |row: &&Row| row.operation == operation && row.configuration.values().any(|of| of == value);
+    document.results.iter().find(is_of).unwrap()
+}
+
+#[test]
+fn isolation_executes_more_and_tcg_has_no_pcid() {
+    let Some((kernel, _)) = real("isolation_executes_more_and_tcg_has_no_pcid") else { return };
+    let sets = ["--set", "pti=off", "--set", "pti=on", "--set", "pcid=on"];
+    let found = measured(&kernel, &[&["-e", "syscall", "-o", "getppid"], &sets[..]].concat());
+    let count = |row: &Row| row.instructions.unwrap().estimate.0;
+    let row = |name: &str, value: &str| {
+        let is_of = |row: &&Row| row.configuration.get(name).is_some_and(|of| of == value);
+        found.results.iter().find(is_of).unwrap()
+    };
+    assert!(count(row("pti", "on")) > count(row("pti", "off")) && count(row("pti", "off")) > 50.0);
+    let pcid = row("pcid", "on");
+    assert_eq!((pcid.outcome, pcid.instructions), (Outcome::Unsupported, None));
+    assert!(pcid.reason.as_ref().unwrap().contains("has no pcid"));
+    for rings in found.results.iter().filter_map(|row| Some((row.rings?, count(row)))) {
+        assert_eq!(rings.0.ring0.0 + rings.0.ring3.0, rings.1);
+    }
+}
+
+#[test]
+fn a_parameter_that_the_kernel_does_not_know_is_named() {
+    let Some((kernel, _)) = real("a_parameter_that_the_kernel_does_not_know_is_named") else { return };
+    let appends = ["--append", "mispelled=1", "--append", "pti=off"];
+    let found = measured(&kernel, &[&["-e", "syscall", "-o", "none"], &appends[..]].concat());
+    let unknown = row(&found, "none", "mispelled=1");
+    assert_eq!((unknown.outcome, unknown.instructions), (Outcome::Unsupported, None));
+    assert!(unknown.reason.as_ref().unwrap().contains("does not know mispelled=1"));
+    assert_eq!(row(&found, "none", "pti=off").outcome, Outcome::Ok);
+}
+
+#[test]
+fn two_runs_with_one_seed_are_equal() {
+    let Some((kernel, _)) = real("two_runs_with_one_seed_are_equal") else { return };
+    let [one, other] = [(); 2].map(|()| {
+        let mut found =
+            measured(&kernel, &["-e", "syscall", "-e", "int80-i386", "-o", "getppid", "--seed", "5"]);
+        found.id = None;
+        (found.measurement.started, found.measurement.seconds) = (String::new(), 0.0);
+        let guest = found.environment.guest.as_mut().unwrap();
+        guest.boot_to_first_record_ms = 0.0;
+        let kernels = guest.kernels.iter_mut().flat_map(|kernel| &mut kernel.boots);
+        guest.boots.iter_mut().chain(kernels).for_each(|boot| boot.at_ms = 0.0);
+        serde_json::to_string(&found).unwrap()
+    });
+    assert_eq!(one, other);
+}
+
+#[test]
+fn a_program_ends_as_it_ends_here() {
+    let Some((kernel, folder)) = real("a_program_ends_as_it_ends_here") else { return };
+    std::fs::write(folder.path().join("said"), "shared\n").unwrap();
+    let shared = folder.path().to_str().unwrap();
+    let script = format!("read line <{shared}/said; echo $line; echo to errors >&2; exit 7");
+    let run = Command::new(env!("CARGO_BIN_EXE_kentry"))
+        .args([
+            "linux", "--accel", "tcg", "--kernel", &kernel, "--share", shared, "--exec", "sh", "-c", &script,
+        ])
+        .output()
+        .unwrap();
+    assert_eq!(run.status.code(), Some(7), "{}", text(&run.stderr));
+    assert_eq!(text(&run.stdout), "shared\n");
+    assert!(text(&run.stderr).contains("to errors"));
+}
