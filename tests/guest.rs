@@ -3,7 +3,10 @@
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
 use document::{Document, Outcome};
-use guest::{Accelerator, Boot, Booted, Exec, Exit, Interrupt, Limits, Machine, Said, Trouble, Work};
+use guest::{
+    Accelerator, Boot, Booted, Exec, Exit, Interrupt, Limits, Machine, Said, Step, Trace, Trouble, Work,
+};
+use iced_x86::{Decoder, DecoderOptions, FlowControl};
 use linux::Kernel;
 use std::io::Write;
 use std::path::Path;
@@ -93,6 +96,23 @@ fn every_row_of_a_guest_has_its_outcome_and_a_count_that_boots_agree_on() {
     assert!(libc.reason.as_ref().unwrap().contains("there is no C library"), "{:?}", libc.reason);
 }
 
+/// Where a plain instruction is not followed by the next one, nor by an exception's entry.
+fn gaps(trace: &Trace) -> Vec<String> {
+    let next = |step: &Step| {
+        let bits = if step.long { 64 } else { 32 };
+        let code = Decoder::with_ip(bits, &step.bytes, step.address, DecoderOptions::NONE).decode();
+        let repeats = code.has_rep_prefix() || code.has_repne_prefix();
+        (code.flow_control() == FlowControl::Next && !repeats).then(|| code.next_ip())
+    };
+    let is_gap = |pair: &&[Step]| {
+        let (step, then) = (&pair[0], &pair[1]);
+        let faults = step.ring == 3 && then.ring == 0;
+        next(step).is_some_and(|next| next != then.address && !faults)
+    };
+    let in_words = |pair: &[Step]| format!("{:#x} then {:#x}", pair[0].address, pair[1].address);
+    trace.steps.windows(2).filter(is_gap).map(in_words).collect()
+}
+
 #[test]
 fn what_is_followed_is_what_is_counted() {
     let Some(kernel) = kernel() else { return };
@@ -113,8 +133,15 @@ fn what_is_followed_is_what_is_counted() {
     ]
     .map(|(entry, operation)| id(entry, operation))
     .into();
-    let work =
-        Work { rows: rows.clone(), counts: true, follows: true, symbols: true, seed: 7, ..Work::default() };
+    let work = Work {
+        rows: rows.clone(),
+        counts: true,
+        follows: true,
+        interrupt: true,
+        symbols: true,
+        seed: 7,
+        ..Work::default()
+    };
     let booted = boot(&kernel, "", &work);
     let document = document(&booted);
     assert_eq!(booted.unfollowed, []);
@@ -126,6 +153,9 @@ fn what_is_followed_is_what_is_counted() {
         let count = row.instructions.as_ref().unwrap().estimate.0;
         assert_eq!((trace.steps.len() - trace.control) as f64, count, "{} {}", row.entry, row.operation);
         assert!(trace.steps.iter().all(|step| !step.bytes.is_empty()), "{} {}", row.entry, row.operation);
+    }
+    for trace in &booted.traces {
+        assert_eq!(gaps(trace), Vec::<String>::new(), "{} {}", trace.entry, trace.operation);
     }
     assert_eq!(booted.traces.len(), ok.len(), "a row that is not ok is not followed");
     let trace = |entry, operation| {

@@ -11,13 +11,13 @@ use crate::timed::Timed;
 use crate::{Step, Trace};
 use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction};
 use std::io::{Read, Write};
-use table::{Entry, Operation, Table};
+use table::{Entry, Kernel, Table};
 
 /// Uses of an entry that pass before one is followed: those that a probe makes before it samples, and then some.
 const PASSED: usize = 14;
 
-/// The most instructions that are followed: a signal's delivery has some thousand.
-const MOST: usize = 200_000;
+/// The most instructions that are followed: a signal has some thousand. Each takes a tenth of a millisecond.
+pub const MOST: usize = 20_000;
 
 /// Code segments of programs (arch/x86/include/asm/segment.h): only 64-bit code has this one.
 const USER_CS: u32 = 0x33;
@@ -190,12 +190,9 @@ fn is_long(at: &Registers) -> bool {
 
 fn timed((entry, operation): (u16, u16)) -> Result<(&'static Entry, Timed), String> {
     let table = Table::get();
-    let entry = table.entries.iter().find(|known| known.id == entry);
-    let is_known = |known: &Operation| known.id == operation;
-    match entry.filter(|_| table.operations.iter().any(is_known)) {
-        Some(entry) => Timed::of(entry).map(|timed| (entry, timed)),
-        None => Err("the guest spoke of a row that is none".into()),
-    }
+    let row = table.rows(Kernel::Linux).find(|(known, of)| (known.id, of.id) == (entry, operation));
+    let (entry, operation) = row.ok_or("the guest spoke of a row that is none")?;
+    Timed::of(entry, operation).map(|timed| (entry, timed))
 }
 
 /// What is the entry's own. An instruction that faults is begun but not executed, and QEMU does not count it; one whose purpose is the

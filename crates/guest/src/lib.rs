@@ -21,6 +21,7 @@ mod work;
 
 pub use archive::WORK;
 pub use boot::{Boot, Booted, Said};
+pub use follow::MOST as MOST_FOLLOWED;
 pub use frame::{Exit, Frame, Hello};
 pub use lab::{Accelerator, Interrupt, Limits};
 pub use machine::{EXIT_PORT, FRAME_PORT, Machine};

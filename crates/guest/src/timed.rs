@@ -3,7 +3,8 @@
 
 use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic};
 use object::{Object, ObjectSection, ObjectSymbol};
-use table::Entry;
+use table::header::sequence_symbol;
+use table::{Entry, Operation};
 
 /// `lfence; rdtsc; lfence`, and two stores that keep the result.
 const STAMP: [Mnemonic; 5] =
@@ -24,12 +25,12 @@ pub(crate) struct Timed {
 }
 
 impl Timed {
-    /// Of an entry, by its probe.
+    /// Of an entry's use for an operation, by the entry's probe.
     ///
     /// # Errors
     /// In words, when the file does not have it, or it is not as `timed.inc` makes it.
-    pub fn of(entry: &Entry) -> Result<Timed, String> {
-        let name = format!("{}_timed", entry.symbol());
+    pub fn of(entry: &Entry, operation: &Operation) -> Result<Timed, String> {
+        let name = format!("{}_timed", sequence_symbol(entry, operation.length()));
         let code = function(entry, &name).ok_or_else(|| format!("{} has no {name}", entry.probe.name()))?;
         Timed::between(&code).ok_or_else(|| format!("{name} is not as it should be"))
     }
@@ -114,15 +115,18 @@ mod tests {
 
     #[test]
     fn every_entry_of_linux_has_its_timed_code() {
-        for entry in Table::get().entries.iter().filter(|entry| entry.kernels.contains(&Kernel::Linux)) {
-            let timed = Timed::of(entry).unwrap_or_else(|why| panic!("{}: {why}", entry.name));
-            assert!(timed.begin < timed.end, "{}", entry.name);
+        for (entry, operation) in Table::get().rows(Kernel::Linux) {
+            let name = format!("{} {}", entry.name, operation.name);
+            let timed = Timed::of(entry, operation).unwrap_or_else(|why| panic!("{name}: {why}"));
+            assert!(timed.begin < timed.end, "{name}");
         }
     }
 
     #[test]
     fn of_a_control_that_calls_all_is_in_its_order() {
-        let timed = Timed::of(Table::get().entry("sysenter-i386").unwrap()).unwrap();
+        let table = Table::get();
+        let timed =
+            Timed::of(table.entry("sysenter-i386").unwrap(), table.operation("getppid").unwrap()).unwrap();
         let mnemonics: Vec<Mnemonic> = timed.control.iter().map(Instruction::mnemonic).collect();
         let behind = [
             Mnemonic::Call,

@@ -82,7 +82,8 @@ fn exec(args: &LinuxArgs, plan: &GuestPlan, options: &Options, output: &mut Outp
     let (accelerator, _) = machine(options, &limits, &mut |_| ())?;
     let machine = guest::Machine { memory_mib: plan.memory_mib, ..guest::Machine::new(accelerator, None) };
     let request = plan.request(configuration, 0, &machine.cpu_model, Counter::Time);
-    let machine = LinuxMachine { machine, kernels, program: this_program()?, limits, budget: BUDGET, symbols: false };
+    let machine =
+        LinuxMachine { machine, kernels, program: this_program()?, limits, budget: BUDGET, symbols: false };
     program.run(&machine, &request, output)
 }
 

@@ -81,6 +81,8 @@ impl Machine for LinuxMachine {
             counts,
             follows: request.follows,
             symbols: self.symbols,
+            // Who wants to know where everything is may want the timer's interrupt.
+            interrupt: self.symbols,
             budget: self.budget,
             seed: request.seed,
             ..Work::default()
@@ -150,6 +152,7 @@ mod tests {
             program: Vec::new(),
             limits: Limits { time: Duration::ZERO, output: 0, interrupt: Default::default() },
             budget: 0.0,
+            symbols: false,
         };
         let usual = Request::default();
         assert_eq!(machine.kernel_for(&usual).unwrap().file, Path::new("/boot/vmlinux"));

@@ -163,3 +163,70 @@ pub fn counted_request((entry, operation): TableRow, cpu: usize, parent: u64) ->
         footprint: Footprint::NONE,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::{Failure, Payload, Record, Sample, Verdict, abi};
+    use table::Table;
+
+    /// Answers as a probe of an emulator does, whose entries cost 300 instructions and their id, but for one sample.
+    struct Counting {
+        asked: Vec<Vec<String>>,
+    }
+
+    impl Executor for Counting {
+        fn run(&mut self, _: Probe, cpu: usize, arguments: &[String]) -> Result<Vec<Record>, Failure> {
+            assert_eq!(cpu, 0);
+            self.asked.push(arguments.to_vec());
+            let [_, entry, operation, ..] = arguments else { return Err(Failure::Silent) };
+            let (entry, operation) = (entry.parse().unwrap(), operation.parse().unwrap());
+            let sample = |cost: u64| Sample { stamps: [0, 256, 266, 276 + 300 + u64::from(entry) + cost] };
+            let samples = [0, 0, 0, 5000, 0, 0, 0, 0].map(sample).to_vec();
+            let verdict = Verdict { outcome: abi::OUTCOME_OK, cause: abi::CAUSE_NONE, detail: [0; 4] };
+            let payloads = [Payload::Outcome(verdict), Payload::Samples(samples)];
+            Ok(payloads.map(|payload| Record { entry, operation, payload }).into())
+        }
+    }
+
+    fn counted(rows: &[TableRow<'static>], interrupt: bool) -> (Result<Document, Error>, Counting) {
+        let mut executor = Counting { asked: Vec::new() };
+        let flag = Interrupt::default();
+        flag.store(interrupt, Ordering::Relaxed);
+        let setting = CountedSetting {
+            executor: &mut executor,
+            cpu: 0,
+            parent: 1,
+            interrupt: flag,
+            environment: Environment::default(),
+        };
+        let plan = CountedPlan { rows: rows.to_vec(), seed: 7 };
+        (count(&plan, setting, &mut |_| ()), executor)
+    }
+
+    #[test]
+    fn every_row_is_counted_once_and_the_most_frequent_count_is_its_own() {
+        let rows: Vec<TableRow> = Table::get().rows(Kernel::Linux).take(20).collect();
+        let (document, executor) = counted(&rows, false);
+        let document = document.unwrap();
+        assert_eq!(document.results.len(), 20);
+        for ((entry, operation), row) in rows.iter().zip(&document.results) {
+            assert_eq!((&row.entry, &row.operation), (&entry.name, &operation.name), "in the table's order");
+            let cost = row.instructions.as_ref().unwrap();
+            assert_eq!(cost.estimate.0, 300.0 + f64::from(entry.id));
+            assert_eq!(cost.max.0, cost.estimate.0 + 5000.0);
+            assert_eq!(row.outcome, Outcome::Ok);
+        }
+        // Two describe the vDSO.
+        let measured: Vec<_> = executor.asked.iter().filter(|asked| asked.len() > 1).collect();
+        assert_eq!(measured.len(), 20);
+        let order: Vec<&[String]> = measured.iter().map(|asked| &asked[1..3]).collect();
+        assert!(!order.is_sorted(), "in an order that is drawn");
+    }
+
+    #[test]
+    fn an_interrupt_before_the_first_row_leaves_nothing() {
+        let rows: Vec<TableRow> = Table::get().rows(Kernel::Linux).take(2).collect();
+        assert!(matches!(counted(&rows, true).0, Err(Error::Interrupted)));
+    }
+}

@@ -1,4 +1,4 @@
-//! The file systems that a measurement reads.
+//! The file systems that a measurement reads. All else is in memory already, and what the archive has is to be seen.
 
 use nix::errno::Errno;
 use nix::mount::{MsFlags, mount};
