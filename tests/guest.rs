@@ -133,8 +133,15 @@ fn what_is_followed_is_what_is_counted() {
     ]
     .map(|(entry, operation)| id(entry, operation))
     .into();
-    let work =
-        Work { rows: rows.clone(), counts: true, follows: true, symbols: true, seed: 7, ..Work::default() };
+    let work = Work {
+        rows: rows.clone(),
+        counts: true,
+        follows: true,
+        interrupt: true,
+        symbols: true,
+        seed: 7,
+        ..Work::default()
+    };
     let booted = boot(&kernel, "", &work);
     let document = document(&booted);
     assert_eq!(booted.unfollowed, []);

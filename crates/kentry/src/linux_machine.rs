@@ -81,6 +81,8 @@ impl Machine for LinuxMachine {
             counts,
             follows: request.follows,
             symbols: self.symbols,
+            // Who wants to know where everything is may want the timer's interrupt.
+            interrupt: self.symbols,
             budget: self.budget,
             seed: request.seed,
             ..Work::default()

@@ -29,10 +29,10 @@ pub fn run(work: &Work) -> Result<(), String> {
     let document = measured.map_err(|error| error.to_string())?;
     let text = serde_json::to_vec(&document).map_err(|error| error.to_string())?;
     port::send(&Frame::Document(text));
-    let symbols = if work.symbols || work.follows { symbols::functions() } else { Vec::new() };
+    let symbols = if work.symbols || work.interrupt { symbols::functions() } else { Vec::new() };
     if work.follows {
-        let timer = symbols.iter().find(|symbol| symbol.name == TIMER).map(|symbol| symbol.address);
-        follow::run(&rows, &document, timer)?;
+        let timer = symbols.iter().find(|symbol| work.interrupt && symbol.name == TIMER);
+        follow::run(&rows, &document, timer.map(|symbol| symbol.address))?;
     }
     if work.symbols {
         port::send(&Frame::Symbols(symbols));

@@ -4,12 +4,8 @@ use nix::errno::Errno;
 use nix::mount::{MsFlags, mount};
 
 /// Of each its type, where it is mounted, and whether nothing can be done without it.
-const ALL: [(&str, &str, bool); 4] = [
-    ("proc", "/proc", true),
-    ("sysfs", "/sys", false),
-    ("devtmpfs", "/dev", false),
-    ("tmpfs", "/tmp", false),
-];
+const ALL: [(&str, &str, bool); 3] =
+    [("proc", "/proc", true), ("sysfs", "/sys", false), ("devtmpfs", "/dev", false)];
 
 /// Mounts all that this kernel has.
 ///
