@@ -8,6 +8,9 @@ pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
     [ended(facts), unseen(facts)].into_iter().flatten().collect()
 }
 
+const MORE_TIME: &str =
+    "Give more time (--timeout), or ask for fewer rows (--entry, --operation) or configurations (--set).";
+
 fn ended(facts: &Facts) -> Option<Finding> {
     let measurement = &facts.document.measurement;
     if let Some(why) = &measurement.ended {
@@ -15,10 +18,8 @@ fn ended(facts: &Facts) -> Option<Finding> {
             "The guest ended before its plan was done: rows may be missing, and others are less precise.";
         return Some(Finding {
             cause: Some(sentence(why)),
-            remedy: Some(
-                "Give more time (--timeout), or ask for fewer rows (--entry, --operation) or configurations (--set)."
-                    .to_owned(),
-            ),
+            // More time helps where time was what it lacked.
+            remedy: why.contains("did not finish within").then(|| MORE_TIME.to_owned()),
             ..Id::GuestEnded.finding(Level::Warning, verdict)
         });
     }

@@ -213,6 +213,8 @@ pub struct Output<'a> {
     pub standard: &'a mut dyn Write,
     /// Descriptor 2, and the kernel's log.
     pub errors: &'a mut dyn Write,
+    /// The command whose messages they are: `kentry lab`.
+    pub command: &'static str,
 }
 
 impl Output<'_> {
@@ -229,7 +231,7 @@ impl Output<'_> {
     /// Prints a message of kentry's own.
     pub fn say(&mut self, text: &str) {
         // If this fails, there is nobody to tell.
-        let _ = writeln!(self.errors, "kentry lab: {}", report::plain(text));
+        let _ = writeln!(self.errors, "{}: {}", self.command, report::plain(text));
     }
 }
 

@@ -139,7 +139,7 @@ pub fn limits(options: &Options, interrupt: &Interrupt) -> lab::Limits {
 /// Runs a program, and ends with its exit code.
 pub fn execute(args: &LabArgs) -> Result<ExitCode, Error> {
     let (mut standard, mut errors) = (std::io::stdout(), std::io::stderr());
-    let mut output = Output { standard: &mut standard, errors: &mut errors };
+    let mut output = Output { standard: &mut standard, errors: &mut errors, command: "kentry lab" };
     let code = exec(args, &mut output).unwrap_or_else(|refused| {
         output.say(&refused.why);
         refused.code

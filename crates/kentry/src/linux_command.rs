@@ -59,7 +59,7 @@ fn print_plan(args: &LinuxArgs, plan: &GuestPlan, target: Target) -> Result<Exit
 /// Runs a program, and ends with its exit code.
 fn execute(args: &LinuxArgs, plan: &GuestPlan, options: &Options) -> ExitCode {
     let (mut standard, mut errors) = (std::io::stdout(), std::io::stderr());
-    let mut output = Output { standard: &mut standard, errors: &mut errors };
+    let mut output = Output { standard: &mut standard, errors: &mut errors, command: "kentry linux" };
     let code = exec(args, plan, options, &mut output).unwrap_or_else(|refused| {
         output.say(&refused.why);
         refused.code

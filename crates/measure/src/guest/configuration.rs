@@ -43,6 +43,15 @@ impl<'a> Configuration<'a> {
         append.and(self.settings.as_ref().map(Settings::append).unwrap_or_default())
     }
 
+    /// A word of `--append` that has no effect, and the one of `--set` behind it that has: both are about the same.
+    pub fn overruled(&self) -> Option<(String, String)> {
+        let append = self.append.as_deref().map(Words::of)?;
+        let set = self.settings.as_ref().map(Settings::append)?;
+        let about = |word: &str| word.split('=').next().unwrap_or_default().to_string();
+        let behind = |word: &str| set.each().find(|other| about(other) == about(word) && *other != word);
+        append.each().find_map(|word| Some((word.to_string(), behind(word)?.to_string())))
+    }
+
     /// QEMU's word for the processor.
     pub fn cpu(&self, usual: &str) -> String {
         let model = self.cpu_model.as_deref().unwrap_or(usual);

@@ -56,7 +56,10 @@ pub fn judge(configuration: &Configuration, unknown: &[String], document: &Value
 /// The first of these words that the kernel passed on as none of its own.
 fn first_unknown(words: &Words, unknown: &[String]) -> Option<String> {
     let is_found = |word: &str| FOUND.contains(&word.split('=').next().unwrap_or_default());
-    let is_unknown = |word: &&str| !is_found(word) && unknown.iter().any(|passed| passed == word);
+    // The kernel passes words on without their quotation marks.
+    let plain = |word: &str| word.replace('"', "");
+    let is_unknown =
+        |word: &&str| !is_found(word) && unknown.iter().any(|passed| plain(passed) == plain(word));
     words.each().find(is_unknown).map(str::to_string)
 }
 

@@ -183,9 +183,13 @@ fn most_frequent(all: impl Iterator<Item = Outcome> + Clone) -> Option<Outcome> 
     all.clone().find(|outcome| times(*outcome) == most)
 }
 
-/// The most frequent of these; of equally frequent ones the smallest.
+/// The most frequent of these; of equally frequent ones the smallest. Where no two are the same there is nothing that most boots have,
+/// and it is the median.
 fn mode(estimates: &[Instructions]) -> f64 {
     let times = |wanted: f64| estimates.iter().filter(|estimate| estimate.0 == wanted).count();
+    if estimates.iter().all(|estimate| times(estimate.0) == 1) {
+        return stats::quantile_of(estimates.iter().map(|estimate| estimate.0), 0.5).unwrap_or(f64::NAN);
+    }
     let better = |best: f64, one: f64| match times(one).cmp(&times(best)) {
         std::cmp::Ordering::Greater => one,
         std::cmp::Ordering::Equal => best.min(one),

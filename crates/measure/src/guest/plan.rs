@@ -61,6 +61,10 @@ pub struct GuestPlan<'a> {
     pub time: Duration,
 }
 
+/// The most bytes of parameters. Linux for x86 reads 2047 of its command line (COMMAND_LINE_SIZE in arch/x86/include/asm/setup.h), and
+/// every guest has some parameters before these.
+const LONGEST: usize = 1900;
+
 /// Seeds stay below this, so that every reader of JSON keeps them.
 const SEEDS: u64 = 1 << 53;
 
@@ -90,11 +94,29 @@ impl<'a> GuestPlan<'a> {
         }
         let kernels =
             if options.kernels.is_empty() { vec!["auto".to_string()] } else { options.kernels.clone() };
+        if let Some(text) = options.append.iter().find(|text| text.matches('"').count() % 2 == 1) {
+            return Err(Error::Usage(format!(
+                "--append {text}: a quotation mark is open, and would swallow what comes behind it; close it"
+            )));
+        }
+        let configurations = crossed(kernels.len(), options, &sets);
+        if let Some(length) =
+            configurations.iter().map(|one| one.words().to_string().len()).find(|length| *length > LONGEST)
+        {
+            return Err(Error::Usage(format!(
+                "--append: these are {length} bytes of parameters, and a guest can be given {LONGEST}: shorten them"
+            )));
+        }
+        if let Some((word, behind)) = configurations.iter().find_map(Configuration::overruled) {
+            return Err(Error::Usage(format!(
+                "--append {word}: --set stands for {behind}, which the kernel reads behind it and obeys; leave one of them out"
+            )));
+        }
         let names = table.parameters.iter().map(|parameter| parameter.name.as_str());
         let is_named = |name: &&str| sets.iter().any(|set| set.value(name).is_some());
         Ok(GuestPlan {
             rows,
-            configurations: crossed(kernels.len(), options, &sets),
+            configurations,
             label: Label {
                 kernels: !options.kernels.is_empty(),
                 parameters: names.filter(is_named).collect(),
@@ -246,16 +268,13 @@ mod tests {
     #[test]
     fn a_request_has_what_its_configuration_stands_for() {
         let options = Options {
-            append: texts(&["pti=off loglevel=7"]),
+            append: texts(&["debug loglevel=7"]),
             set: texts(&["pti=on,pcid=on,clocksource=hpet"]),
             ..options()
         };
         let plan = GuestPlan::new(Table::get(), &options).unwrap();
         let request = plan.request(&plan.configurations[0], 2, "max", Counter::Instructions);
-        assert_eq!(
-            request.parameters, "pti=off loglevel=7 pti=on clocksource=hpet",
-            "the kernel takes the last"
-        );
+        assert_eq!(request.parameters, "debug loglevel=7 pti=on clocksource=hpet");
         assert_eq!((request.cpu.as_str(), request.machine.as_deref()), ("max,+pcid", Some("pc")));
         assert_eq!((request.seed, request.follows, request.compressed), (9, true, false));
         assert_eq!(request.rows, [(2, 1)]);
@@ -263,5 +282,21 @@ mod tests {
             !plan.request(&plan.configurations[0], 0, "host", Counter::Time).follows,
             "that would take time"
         );
+    }
+
+    #[test]
+    fn a_word_that_a_set_overruled_made_two_configurations_of_one() {
+        let new = |append: &str, set: &str| {
+            let options = Options { append: texts(&[append]), set: texts(&[set]), ..options() };
+            GuestPlan::new(Table::get(), &options).map(|plan| plan.configurations.len())
+        };
+        let why = new("quiet pti=on", "pti=off").unwrap_err().to_string();
+        assert!(why.contains("--append pti=on: --set stands for pti=off"), "{why}");
+        assert_eq!(new("quiet pti=off", "pti=off").unwrap(), 1, "both say the same");
+        assert_eq!(new("quiet", "pti=off").unwrap(), 1);
+        let why = new("bar=\"", "audit=on").unwrap_err().to_string();
+        assert!(why.contains("a quotation mark is open"), "{why}");
+        let why = new(&"x".repeat(5000), "audit=on").unwrap_err().to_string();
+        assert!(why.contains("bytes of parameters"), "{why}");
     }
 }
