@@ -35,6 +35,9 @@ pub struct Instruction {
     pub part: Part,
     /// How that is known.
     pub confidence: Confidence,
+    /// Whether it does nothing, or jumps over what is switched off: boot has left it in the place of a protection.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub idle: bool,
 }
 
 /// A place in a function.

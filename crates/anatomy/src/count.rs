@@ -41,14 +41,6 @@ pub struct Function {
     pub called: Vec<Function>,
 }
 
-impl Instruction {
-    /// Whether it is a nop, or a jump, that boot has put in the place of something.
-    pub fn is_idle(&self) -> bool {
-        let is_nop = self.text.starts_with("nop") || self.text.starts_with("xchg %ax, %ax");
-        self.confidence == Confidence::Table && (is_nop || self.text.starts_with("jmp "))
-    }
-}
-
 impl Anatomy {
     /// By part, in the order of [`Part::ALL`]; parts without an instruction are left out.
     pub fn parts(&self) -> Vec<PartCount> {
@@ -58,7 +50,7 @@ impl Anatomy {
             let none = PartCount { part, count: 0, by_confidence: [0; Confidence::ALL.len()], idle: 0 };
             let count = counts.entry(part).or_insert(none);
             count.count += 1;
-            count.idle += usize::from(instruction.is_idle());
+            count.idle += usize::from(instruction.idle);
             let place = Confidence::ALL.iter().position(|one| *one == instruction.confidence);
             place.into_iter().for_each(|place| count.by_confidence[place] += 1);
         }

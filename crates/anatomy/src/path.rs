@@ -14,6 +14,8 @@ pub(crate) struct Node {
     pub call: InCall,
     /// Whether it stands in code that boot may have replaced.
     pub is_alternative: bool,
+    /// Whether it does nothing, or jumps over what is switched off, in the place of what boot may put there.
+    pub is_idle: bool,
     /// What its function belongs to; none in the program.
     pub region: Option<Region>,
     /// What it belongs to, as soon as that is known.

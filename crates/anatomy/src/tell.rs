@@ -7,8 +7,9 @@ use crate::features;
 use crate::functions::{self, Region};
 use crate::path::{Node, Path};
 use crate::symbols::Symbols;
-use crate::{Anatomy, Confidence, Instruction, Part, entry, patterns};
+use crate::{Anatomy, Confidence, Instruction, Part, Place, entry, patterns};
 use guest::{Symbol, Trace};
+use iced_x86::FlowControl;
 use linux::{Alternative, Kernel};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -37,6 +38,7 @@ impl Anatomy {
                 depth: node.call.depth,
                 part,
                 confidence,
+                idle: node.is_idle,
             }
         });
         let table = Table::get();
@@ -79,6 +81,9 @@ impl Path {
                 ring: step.ring,
                 region,
                 is_alternative: !found.is_empty(),
+                is_idle: step.ring != 3
+                    && of_table.is_some()
+                    && (is_nop(&code) || skips(&code, &found, place.as_ref(), symbols)),
                 part: of_table.filter(|_| step.ring != 3).map(|part| (part, Confidence::Table)),
                 place,
                 code,
@@ -118,6 +123,21 @@ impl Path {
             self.tell(place, if enters { Part::Entering } else { Part::Program }, Confidence::Pattern);
         }
     }
+}
+
+/// Whether it is a jump over what is switched off: to a place of the same function, and none that boot has put there because a feature is
+/// present.
+fn skips(
+    code: &iced_x86::Instruction,
+    found: &[&Alternative],
+    place: Option<&Place>,
+    symbols: &Symbols,
+) -> bool {
+    let put_there = found.iter().any(|one| matches!(one.replacement.first(), Some(0xeb | 0xe9)));
+    let target = symbols.place(code.near_branch_target());
+    code.flow_control() == FlowControl::UnconditionalBranch
+        && !put_there
+        && target.as_ref().map(|target| &target.name) == place.map(|place| &place.name)
 }
 
 /// The kernel's table of alternatives, by address.

@@ -125,6 +125,21 @@ fn what_the_table_calls_isolation_is_a_jump_over_it_or_a_nop() {
 }
 
 #[test]
+fn a_jump_that_isolation_has_put_there_was_called_idle() {
+    let jumps = |name: &str, idle: bool| {
+        let all = anatomies().into_iter().filter(|(known, _)| known.starts_with(name));
+        let all = all.flat_map(|(_, anatomy)| anatomy.instructions);
+        let of_pti = all.filter(|one| one.part == Part::Pti && one.text.starts_with("jmp "));
+        of_pti.filter(|one| one.idle == idle).count()
+    };
+    for version in ["6.1", "6.12"] {
+        assert!(jumps(&format!("{version}-pti-off"), true) > 0, "{version}: jumps over what is off");
+        assert_eq!(jumps(&format!("{version}-pti-on"), true), 0, "{version}: nothing of it is off");
+    }
+    assert!(jumps("6.12-pti-on", false) > 0, "6.12 leaves by a jump that is there only with isolation");
+}
+
+#[test]
 fn a_kernel_that_was_moved_reads_the_same() {
     const MOVED: u64 = 0x1a00_0000;
     let recorded = Recorded::read("6.1-pti-on");

@@ -51,7 +51,7 @@ fn line(one: &Instruction, places: usize, texts: usize, has_bytes: bool) -> Line
     line.blank_to(from + texts);
     line.blank(2);
     line.push(look::PLAIN, one.part.name());
-    if one.is_idle() {
+    if one.idle {
         line.push(look::FAINT, " (idle)");
     }
     line
