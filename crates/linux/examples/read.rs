@@ -8,7 +8,7 @@ fn main() {
         let started = std::time::Instant::now();
         match Kernel::read(Path::new(&file)) {
             Ok(kernel) => println!(
-                "{} ({:?})\n  {}\n  {:?}, {} bytes; {} options, {} alternatives, {} sites, text at {:x?}; {:.1?}",
+                "{} ({:?})\n  {}\n  {:?}, {} bytes; {} options, {} alternatives, text at {:x?}; {:.1?}",
                 kernel.release,
                 kernel.file,
                 kernel.banner,
@@ -16,7 +16,6 @@ fn main() {
                 kernel.bytes.len(),
                 kernel.config.len(),
                 kernel.alternatives.len(),
-                kernel.sites.len(),
                 kernel.text,
                 started.elapsed()
             ),

@@ -26,8 +26,6 @@ pub struct Kernel {
     /// Its table of alternatives: code that boot replaces where the processor has a feature. Empty where it was not found.
     /// Code that has more than one of them has them in the order in which boot applies them: the last that applies stays.
     pub alternatives: Vec<Alternative>,
-    /// Places that boot patches all alike, by address.
-    pub sites: Vec<Site>,
     /// The address that the file gives to `_text`; its symbol in a boot, less this, is the boot's offset (KASLR). None where
     /// the file has no section `.text`.
     pub text: Option<u64>,
@@ -122,7 +120,6 @@ impl Kernel {
             load: if elf.has_pvh_entry { Load::Direct } else { Load::Compressed },
             config: config::packed(&elf).map(|text| config::lines(&text)).unwrap_or_default(),
             alternatives: patched::alternatives(&elf),
-            sites: patched::sites(&elf),
             text: elf.section(".text").map(|section| section.address),
             banner: if banner.is_empty() { version.into() } else { banner },
             ..Self::default()
@@ -192,25 +189,4 @@ pub struct Alternative {
     pub origin: u64,
     /// What replaces it, before nops fill it up.
     pub replacement: Vec<u8>,
-}
-
-/// A place that boot patches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Site {
-    /// Its address, as linked.
-    pub address: u64,
-    /// What stands there.
-    pub kind: SiteKind,
-}
-
-/// What boot patches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SiteKind {
-    /// An indirect jump or call through a thunk (`.retpoline_sites`).
-    Retpoline,
-    /// A return (`.return_sites`).
-    Return,
-    /// An operation that a hypervisor could take over (`.parainstructions`; until Linux 6.7): a call through a table, which
-    /// becomes a direct call or the instruction itself.
-    Paravirt,
 }

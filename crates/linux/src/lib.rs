@@ -21,5 +21,5 @@ mod unpack;
 pub use archive::Archive;
 pub use error::{Error, Why};
 pub use find::{AUTO, find};
-pub use image::{Alternative, Kernel, Load, Site, SiteKind};
+pub use image::{Alternative, Kernel, Load};
 pub use stripped::stripped;

@@ -3,10 +3,8 @@
 
 mod made;
 
-use linux::{Alternative, Kernel, Load, Site, SiteKind, Why};
-use made::{
-    BANNER, PACKERS, PARAVIRT, REPLACEMENTS, RETURNS, TABLE, TEXT, bzimage, elf, pack, payload, put, sections,
-};
+use linux::{Alternative, Kernel, Load, Why};
+use made::{BANNER, PACKERS, REPLACEMENTS, TABLE, TEXT, bzimage, elf, pack, payload, put, sections};
 
 fn whole() -> Vec<u8> {
     elf(&sections(), true)
@@ -118,27 +116,11 @@ fn a_table_of_alternatives_that_makes_no_sense_is_none() {
 }
 
 #[test]
-fn sites_are_in_code_and_in_order() {
-    let relative = |place: u64, to: u64| (to.wrapping_sub(place) as u32).to_le_bytes();
-    let returns =
-        [relative(RETURNS, TEXT + 9), relative(RETURNS + 4, TEXT + 3), relative(RETURNS + 8, TEXT + 64)];
+fn a_table_at_the_end_of_all_addresses_makes_no_sense() {
     let mut sections = sections();
-    sections.push((".return_sites", RETURNS, returns.concat(), false));
-    let paravirt = [&(TEXT + 5).to_le_bytes()[..], &[7, 6, 0, 0, 0, 0, 0, 0]].concat();
-    sections.push((".parainstructions", PARAVIRT, paravirt, false));
-    let site = |address, kind| Site { address: TEXT + address, kind };
-    let expected = [site(3, SiteKind::Return), site(5, SiteKind::Paravirt), site(9, SiteKind::Return)];
-    assert_eq!(Kernel::parse(elf(&sections, true)).unwrap().sites, expected);
-}
-
-#[test]
-fn tables_at_the_end_of_all_addresses_are_read() {
-    let mut sections = sections();
-    sections.push((".return_sites", u64::MAX - 7, vec![0; 64], false));
     sections.push((".altinstructions", u64::MAX - 7, vec![0; 12 * 13 * 14], false));
     sections.push((".altinstr_replacement", u64::MAX - 7, vec![0; 64], true));
-    // Each place is its own: the first two are before the end, in the replacements.
-    assert_eq!(Kernel::parse(elf(&sections, true)).unwrap().sites.len(), 2);
+    assert_eq!(Kernel::parse(elf(&sections, true)).unwrap().alternatives, []);
 }
 
 const CONFIG: &[u8] = b"#\n# Linux/x86\n#\nCONFIG_PVH=y\n# CONFIG_KASAN is not set\nCONFIG_E1000=m\n";
