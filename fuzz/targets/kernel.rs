@@ -19,7 +19,6 @@ fn whole(kernel: &Kernel) {
     assert!(!kernel.release.contains('/'), "a release becomes a part of a file's name");
     plain(&kernel.release);
     plain(&kernel.banner);
-    kernel.config.iter().for_each(|line| plain(line));
     for found in &kernel.alternatives {
         assert!(found.length > 0 && found.replacement.len() <= found.length, "{found:?}");
     }

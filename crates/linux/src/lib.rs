@@ -2,7 +2,6 @@
 
 mod archive;
 mod banner;
-mod config;
 mod elf;
 mod error;
 mod files;
