@@ -75,6 +75,9 @@ impl<C: Read + Write> Follower<C> {
                     self.give_up(awaited)?;
                     match Meeting::of(at.first_arguments()).filter(|_| at.rip == meeting::PAGE) {
                         Some(Meeting::Row(entry, operation)) => self.await_row((entry, operation))?,
+                        Some(Meeting::TooLong(entry, operation, count)) => {
+                            self.followed.unfollowed.push(((entry, operation), too_long(count)));
+                        }
                         Some(Meeting::Interrupt(address)) => self.interrupt(address)?,
                         Some(Meeting::Count) => self.answer()?,
                         Some(Meeting::Over) => return self.debugger.remove(meeting::PAGE),
@@ -186,6 +189,10 @@ impl<C: Read + Write> Follower<C> {
 /// All of the kernel is 64-bit code, and programs where their segment says so.
 fn is_long(at: &Registers) -> bool {
     at.ring() == 0 || at.cs == USER_CS
+}
+
+fn too_long(count: u32) -> String {
+    format!("a use of it executes {count} instructions, and at most {MOST} are followed")
 }
 
 fn timed((entry, operation): (u16, u16)) -> Result<(&'static Entry, Timed), String> {
