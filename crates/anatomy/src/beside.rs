@@ -1,6 +1,6 @@
 //! A path of Linux beside the lab's profile of that kernel.
 
-use crate::{Anatomy, Part, PartCount};
+use crate::{Anatomy, PartCount};
 use bill::Bill;
 use serde::{Deserialize, Serialize};
 
@@ -112,12 +112,5 @@ impl BesideLine {
             false if !is_executed && self.linux > 0 => Verdict::OffInLinux,
             _ => Verdict::Agrees,
         }
-    }
-}
-
-impl Part {
-    /// Whether the lab has a switch for it.
-    pub fn is_switch(self) -> bool {
-        !self.switches().is_empty()
     }
 }

@@ -1,15 +1,8 @@
 //! Instructions from the bytes that stood in memory.
 
 use crate::symbols::Symbols;
-use guest::Step;
-use iced_x86::{Decoder, DecoderOptions, Formatter, GasFormatter, Instruction, SymbolResolver, SymbolResult};
+use iced_x86::{Formatter, GasFormatter, Instruction, SymbolResolver, SymbolResult};
 use std::rc::Rc;
-
-/// A step, decoded; an invalid instruction where its bytes are none.
-pub(crate) fn decode(step: &Step) -> Instruction {
-    let bits = if step.long { 64 } else { 32 };
-    Decoder::with_ip(bits, &step.bytes, step.address, DecoderOptions::NONE).decode()
-}
 
 /// Writes instructions as the GNU assembler does.
 pub(crate) struct Writer(GasFormatter);

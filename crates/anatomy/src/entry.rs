@@ -53,7 +53,7 @@ fn next(phase: Phase, code: &Instruction) -> Phase {
 
 fn part(path: &Path, place: usize, phase: Phase) -> Option<Part> {
     let code = &path.0[place].code;
-    let after = |back: usize| place.checked_sub(back).and_then(|at| path.0.get(at));
+    let before = |back: usize| place.checked_sub(back).and_then(|at| path.0.get(at));
     let is_look = |code: &Instruction| {
         code.mnemonic() == Mnemonic::Test
             && is_on_stack(code)
@@ -71,7 +71,7 @@ fn part(path: &Path, place: usize, phase: Phase) -> Option<Part> {
         // An exception is one of the program's, or of the kernel's.
         _ if is_look(code) => Some(Part::Swapgs),
         _ if code.flow_control() == FlowControl::ConditionalBranch
-            && after(1).is_some_and(|last| is_look(&last.code)) =>
+            && before(1).is_some_and(|last| is_look(&last.code)) =>
         {
             Some(Part::Swapgs)
         }

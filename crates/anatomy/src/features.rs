@@ -23,6 +23,8 @@ const RETPOLINE: u16 = feature(11, 12);
 const RETPOLINE_LFENCE: u16 = feature(11, 13);
 const RETHUNK: u16 = feature(11, 14);
 const UNRET: u16 = feature(11, 15);
+/// Of stable branches, where a jump over `verw` is removed. Upstream has another number;
+/// there the bytes of `verw` decide.
 const CLEAR_CPU_BUF: u16 = feature(11, 18);
 const CALL_DEPTH: u16 = feature(11, 19);
 const SRSO: u16 = feature(11, 24);
@@ -32,7 +34,7 @@ const CLEAR_BHB_LOOP: u16 = feature(21, 1);
 const CLEAR_BHB_HW: u16 = feature(21, 3);
 const IBPB_EXIT_TO_USER: u16 = feature(21, 14);
 
-/// How `verw` begins, with an address behind it: features that bring it have had several numbers.
+/// How `verw` begins, with an address behind it. Features that bring it have had several numbers.
 const VERW: [u8; 3] = [0x0f, 0x00, 0x2d];
 
 /// `div %ecx`; the number of a processor's bug depends on how many features there are.
@@ -59,7 +61,7 @@ pub(crate) fn part(alternative: &Alternative) -> Option<Part> {
         ENTRY_IBPB | IBPB_EXIT_TO_USER => Part::Ibpb,
         RETPOLINE | RETPOLINE_LFENCE => Part::Retpoline,
         RETHUNK | UNRET | SRSO | SRSO_ALIAS | CALL_DEPTH => Part::Returns,
-        CLEAR_CPU_BUF => Part::Verw,
+        CLEAR_CPU_BUF if replaced.is_empty() => Part::Verw,
         CLEAR_BHB_LOOP | CLEAR_BHB_HW => Part::Bhb,
         RSB_CTXSW => Part::Rsb,
         _ => return None,

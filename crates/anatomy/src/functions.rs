@@ -11,6 +11,85 @@ pub(crate) enum Region {
     Of(Part),
 }
 
+// How the names of functions begin, by what these do.
+
+/// The assembler's code of entries.
+const ENTRY: &[&str] = &[
+    "entry_SYSCALL",
+    "entry_SYSRET",
+    "entry_SYSENTER",
+    "entry_INT80",
+    "asm_",
+    "error_entry",
+    "error_return",
+    "paranoid_e",
+    "swapgs_restore_regs_and_return_to_usermode",
+    "syscall_return_via_sysret",
+    "common_interrupt_return",
+    "native_irq_return",
+    "native_iret",
+    "restore_regs_and_return_to_kernel",
+    "irq_entries_start",
+    "early_xen_iret_patch",
+    "sysret32_from_system_call",
+    "__begin_SYSENTER",
+    "__end_SYSENTER",
+    "sysret_rip_set",
+    "ret_from_intr",
+];
+
+/// What an entry calls first.
+const HANDLER: &[&str] = &[
+    "do_syscall_64",
+    "do_syscall_x64",
+    "do_syscall_x32",
+    "do_int80_",
+    "int80_emulation",
+    "do_fast_syscall_32",
+    "__do_fast_syscall_32",
+    "do_SYSENTER_32",
+    "do_syscall_32_irqs_on",
+    "exc_",
+    "sysvec_",
+    "common_interrupt",
+];
+
+/// Which of a table's calls it is.
+const DISPATCH: &[&str] = &["x64_sys_call", "ia32_sys_call", "x32_sys_call"];
+
+/// What was asked for.
+const SERVICE: &[&str] =
+    &["__x64_sys_", "__ia32_sys_", "__ia32_compat_sys_", "__x64_compat_sys_", "__do_sys_", "__se_sys_"];
+
+/// Work on the way in and out.
+const WORK: &[&str] = &[
+    "syscall_enter_from_user_mode",
+    "syscall_exit_to_user_mode",
+    "syscall_trace_enter",
+    "syscall_exit_work",
+    "exit_to_user_mode",
+    "irqentry_e",
+    "enter_from_user_mode",
+    "irqentry_exit",
+    "syscall_slow_exit_work",
+];
+
+/// Tracing of calls.
+const TRACE: &[&str] = &[
+    "trace_sys_e",
+    "__traceiter_sys_",
+    "perf_syscall_e",
+    "ftrace_syscall_e",
+    "trace_event_raw_event_sys_",
+    "perf_trace_sys_",
+];
+
+/// Whether `int $0x80` came from outside, which its handler asks.
+const EXTERNAL: &[&str] = &["native_apic_mem_read", "native_apic_msr_read", "int80_is_external", "apic_read"];
+
+/// Signals.
+const SIGNAL: &[&str] = &["arch_do_signal_or_restart", "do_signal", "get_signal", "handle_signal"];
+
 /// A function's own name: `exit_to_user_mode_loop.part.0` without what the compiler has added.
 fn base(name: &str) -> &str {
     name.split_once('.').map_or(name, |(base, _)| base)
@@ -40,68 +119,6 @@ pub(crate) fn own(name: &str) -> Option<Part> {
 /// What a function, and all that it calls, belongs to; none where its name says nothing.
 pub(crate) fn region(name: &str, caller: Option<Region>) -> Option<Region> {
     let name = base(name);
-    const ENTRY: &[&str] = &[
-        "entry_SYSCALL",
-        "entry_SYSRET",
-        "entry_SYSENTER",
-        "entry_INT80",
-        "asm_",
-        "error_entry",
-        "error_return",
-        "paranoid_e",
-        "swapgs_restore_regs_and_return_to_usermode",
-        "syscall_return_via_sysret",
-        "common_interrupt_return",
-        "native_irq_return",
-        "native_iret",
-        "restore_regs_and_return_to_kernel",
-        "irq_entries_start",
-        "early_xen_iret_patch",
-        "sysret32_from_system_call",
-        "__begin_SYSENTER",
-        "__end_SYSENTER",
-        "sysret_rip_set",
-        "ret_from_intr",
-    ];
-    const HANDLER: &[&str] = &[
-        "do_syscall_64",
-        "do_syscall_x64",
-        "do_syscall_x32",
-        "do_int80_",
-        "int80_emulation",
-        "do_fast_syscall_32",
-        "__do_fast_syscall_32",
-        "do_SYSENTER_32",
-        "do_syscall_32_irqs_on",
-        "exc_",
-        "sysvec_",
-        "common_interrupt",
-    ];
-    const DISPATCH: &[&str] = &["x64_sys_call", "ia32_sys_call", "x32_sys_call"];
-    const SERVICE: &[&str] =
-        &["__x64_sys_", "__ia32_sys_", "__ia32_compat_sys_", "__x64_compat_sys_", "__do_sys_", "__se_sys_"];
-    const WORK: &[&str] = &[
-        "syscall_enter_from_user_mode",
-        "syscall_exit_to_user_mode",
-        "syscall_trace_enter",
-        "syscall_exit_work",
-        "exit_to_user_mode",
-        "irqentry_e",
-        "enter_from_user_mode",
-        "irqentry_exit",
-        "syscall_slow_exit_work",
-    ];
-    const TRACE: &[&str] = &[
-        "trace_sys_e",
-        "__traceiter_sys_",
-        "perf_syscall_e",
-        "ftrace_syscall_e",
-        "trace_event_raw_event_sys_",
-        "perf_trace_sys_",
-    ];
-    const EXTERNAL: &[&str] =
-        &["native_apic_mem_read", "native_apic_msr_read", "int80_is_external", "apic_read"];
-    const SIGNAL: &[&str] = &["arch_do_signal_or_restart", "do_signal", "get_signal", "handle_signal"];
     let is_handler = caller == Some(Region::Of(Part::Handler));
     Some(Region::Of(match name {
         _ if begins(name, ENTRY) => return Some(Region::Entry),

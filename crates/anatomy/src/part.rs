@@ -90,7 +90,7 @@ pub enum Confidence {
 }
 
 impl Confidence {
-    /// All, the surest first.
+    /// All, in the order of the documentation.
     pub const ALL: [Confidence; 4] =
         [Confidence::Table, Confidence::Symbol, Confidence::Pattern, Confidence::None];
 

@@ -2,13 +2,13 @@
 
 use crate::calls::Calls;
 use crate::code::is_nop;
-use crate::decode::{Writer, decode};
+use crate::decode::Writer;
 use crate::features;
 use crate::functions::{self, Region};
 use crate::path::{Node, Path};
 use crate::symbols::Symbols;
 use crate::{Anatomy, Confidence, Instruction, Part, Place, entry, patterns};
-use guest::{Symbol, Trace};
+use guest::{Step, Symbol, Trace};
 use iced_x86::FlowControl;
 use linux::{Alternative, Kernel};
 use std::collections::BTreeMap;
@@ -64,7 +64,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
 impl Path {
     /// The instructions with what the kernel's own tables say of them.
     fn of(trace: &Trace, symbols: &Symbols, kernel: &Kernel) -> Path {
-        let decoded: Vec<_> = trace.steps.iter().map(decode).collect();
+        let decoded: Vec<_> = trace.steps.iter().map(Step::decode).collect();
         let calls = Calls::of(&trace.steps, &decoded, symbols);
         let alternatives = Alternatives::of(&kernel.alternatives);
         let mut regions = Regions::default();
@@ -93,7 +93,8 @@ impl Path {
         Path(nodes.collect())
     }
 
-    /// With all that can be told, the surest first.
+    /// With all that can be told. What was told first stays: the table decides before the names of thunks and the like, these before
+    /// a pattern, and last the function that an instruction stands in.
     fn told(mut self) -> Path {
         self.tell_program();
         for place in 0..self.0.len() {

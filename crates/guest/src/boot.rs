@@ -3,7 +3,7 @@
 use crate::archive;
 use crate::console::Console;
 use crate::follow::{Followed, Follower};
-use crate::frame::{Done, Exit, Frame, Hello, Stream};
+use crate::frame::{Exit, Frame, Hello, Stream};
 use crate::machine::{self, Files, Machine};
 use crate::trouble::{Ending, Trouble};
 use crate::{Step, Symbol, Terminal, Trace, Work};
@@ -33,16 +33,12 @@ pub struct Boot<'a> {
     pub seed: u64,
 }
 
-/// Something that a guest says while it runs.
+/// Something that a program writes while it runs in the guest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Said {
-    /// kentry has begun in it.
-    Began,
-    /// A row was measured.
-    Done(Done),
-    /// A program wrote this to its standard output.
+    /// This, to its standard output.
     Output(Vec<u8>),
-    /// A program wrote this to its standard error.
+    /// This, to its standard error.
     Errors(Vec<u8>),
 }
 
@@ -170,11 +166,7 @@ impl Booted {
 
     fn take(&mut self, frame: Frame, said: &mut dyn FnMut(Said)) {
         match frame {
-            Frame::Hello(hello) => {
-                self.hello = Some(hello);
-                said(Said::Began);
-            }
-            Frame::Done(done) => said(Said::Done(done)),
+            Frame::Hello(hello) => self.hello = Some(hello),
             Frame::Document(document) => self.document = Some(document),
             Frame::Symbols(symbols) => self.symbols = symbols,
             Frame::Output(bytes) => said(Said::Output(bytes)),

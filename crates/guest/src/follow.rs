@@ -9,7 +9,7 @@ use crate::meeting::{self, Meeting};
 use crate::memory::Memory;
 use crate::timed::Timed;
 use crate::{Step, Trace};
-use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction};
+use iced_x86::{Code, FlowControl, Instruction};
 use std::io::{Read, Write};
 use table::{Entry, Kernel, Table};
 
@@ -75,6 +75,9 @@ impl<C: Read + Write> Follower<C> {
                     self.give_up(awaited)?;
                     match Meeting::of(at.first_arguments()).filter(|_| at.rip == meeting::PAGE) {
                         Some(Meeting::Row(entry, operation)) => self.await_row((entry, operation))?,
+                        Some(Meeting::TooLong(entry, operation, count)) => {
+                            self.followed.unfollowed.push(((entry, operation), too_long(count)));
+                        }
                         Some(Meeting::Interrupt(address)) => self.interrupt(address)?,
                         Some(Meeting::Count) => self.answer()?,
                         Some(Meeting::Over) => return self.debugger.remove(meeting::PAGE),
@@ -188,6 +191,10 @@ fn is_long(at: &Registers) -> bool {
     at.ring() == 0 || at.cs == USER_CS
 }
 
+fn too_long(count: u32) -> String {
+    format!("a use of it executes {count} instructions, and at most {MOST} are followed")
+}
+
 fn timed((entry, operation): (u16, u16)) -> Result<(&'static Entry, Timed), String> {
     let table = Table::get();
     let row = table.rows(Kernel::Linux).find(|(known, of)| (known.id, of.id) == (entry, operation));
@@ -198,7 +205,7 @@ fn timed((entry, operation): (u16, u16)) -> Result<(&'static Entry, Timed), Stri
 /// What is the entry's own. An instruction that faults is begun but not executed, and QEMU does not count it; one whose purpose is the
 /// exception is.
 fn trimmed(awaited: &Awaited, mut steps: Vec<Step>) -> Trace {
-    let executed: Vec<Instruction> = steps.iter().map(decoded).collect();
+    let executed: Vec<Instruction> = steps.iter().map(Step::decode).collect();
     let (own, control) = awaited.timed.own(&executed);
     let of_own = executed.get(own.clone()).unwrap_or_default();
     steps.truncate(own.end);
@@ -213,13 +220,6 @@ fn trimmed(awaited: &Awaited, mut steps: Vec<Step>) -> Trace {
 fn faulted(begun: &Instruction) -> bool {
     let is_made_to = begun.flow_control() != FlowControl::Next || begun.code() == Code::INVALID;
     begun.len() == 0 || !is_made_to
-}
-
-/// Of bytes that are none, an instruction without length.
-fn decoded(step: &Step) -> Instruction {
-    let bits = if step.long { 64 } else { 32 };
-    let mut decoder = Decoder::with_ip(bits, &step.bytes, step.address, DecoderOptions::NONE);
-    if step.bytes.is_empty() { Instruction::default() } else { decoder.decode() }
 }
 
 #[cfg(test)]

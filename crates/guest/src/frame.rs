@@ -19,19 +19,8 @@ const MOST_SYMBOLS: usize = 1 << 20;
 /// What the guest's program says first.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
-    /// The kernel's release, as `uname -r` prints it.
-    pub release: String,
     /// Parameters that the kernel did not know: it passes them on to its first program.
     pub unknown: Vec<String>,
-}
-
-/// How far the guest's program is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Done {
-    /// The row that was measured last, by the ids of entry and operation.
-    pub row: (u16, u16),
-    /// How much is done, of 1000 parts.
-    pub share: u16,
 }
 
 /// How a program ended in the guest.
@@ -48,8 +37,6 @@ pub enum Exit {
 pub enum Frame {
     /// The first.
     Hello(Hello),
-    /// A row was measured.
-    Done(Done),
     /// The document, JSON; whether it is one is not known.
     Document(Vec<u8>),
     /// Functions of the kernel, by address.
@@ -92,14 +79,13 @@ pub enum Error {
 /// The numbers of the kinds.
 mod kind {
     pub const HELLO: u8 = 1;
-    pub const DONE: u8 = 2;
-    pub const DOCUMENT: u8 = 3;
-    pub const SYMBOLS: u8 = 4;
-    pub const OUTPUT: u8 = 5;
-    pub const ERRORS: u8 = 6;
-    pub const EXIT: u8 = 7;
-    pub const FAILED: u8 = 8;
-    pub const END: u8 = 9;
+    pub const DOCUMENT: u8 = 2;
+    pub const SYMBOLS: u8 = 3;
+    pub const OUTPUT: u8 = 4;
+    pub const ERRORS: u8 = 5;
+    pub const EXIT: u8 = 6;
+    pub const FAILED: u8 = 7;
+    pub const END: u8 = 8;
 }
 
 impl Frame {
@@ -107,7 +93,6 @@ impl Frame {
     pub fn bytes(&self) -> Vec<u8> {
         let (kind, rest) = match self {
             Frame::Hello(hello) => (kind::HELLO, json(hello)),
-            Frame::Done(done) => (kind::DONE, json(done)),
             Frame::Document(bytes) => (kind::DOCUMENT, bytes.clone()),
             Frame::Symbols(symbols) => (kind::SYMBOLS, packed(symbols)),
             Frame::Output(bytes) => (kind::OUTPUT, bytes.clone()),
@@ -129,7 +114,6 @@ impl Frame {
         let wrong = Error::Content(kind);
         Ok(match kind {
             kind::HELLO => Frame::Hello(serde_json::from_slice(rest).map_err(|_| wrong)?),
-            kind::DONE => Frame::Done(serde_json::from_slice(rest).map_err(|_| wrong)?),
             kind::DOCUMENT => Frame::Document(rest.to_vec()),
             kind::SYMBOLS => Frame::Symbols(unpacked(rest).ok_or(wrong)?),
             kind::OUTPUT => Frame::Output(rest.to_vec()),
@@ -197,11 +181,6 @@ impl Stream {
         self.is_over
     }
 
-    /// Whether bytes have arrived that are no whole frame yet.
-    pub fn is_within(&self) -> bool {
-        !self.bytes.is_empty()
-    }
-
     /// The next frame; none until more bytes arrive.
     ///
     /// # Errors
@@ -248,8 +227,7 @@ mod tests {
     fn all() -> Vec<Frame> {
         let symbol = |address, name: &str| Symbol { address, name: name.into() };
         vec![
-            Frame::Hello(Hello { release: "6.1.0".into(), unknown: vec!["ptti=on".into()] }),
-            Frame::Done(Done { row: (3, 4), share: 500 }),
+            Frame::Hello(Hello { unknown: vec!["ptti=on".into()] }),
             Frame::Document(b"{}".to_vec()),
             Frame::Symbols(vec![symbol(1, "a"), symbol(u64::MAX, &"n".repeat(255)), symbol(7, "")]),
             Frame::Output(vec![0, 255]),
@@ -289,7 +267,7 @@ mod tests {
         let mut stream = Stream::default();
         stream.push(&bytes);
         while stream.take().unwrap().is_some() {}
-        assert!(stream.is_over() && !stream.is_within());
+        assert!(stream.is_over());
     }
 
     #[test]
@@ -303,7 +281,6 @@ mod tests {
             (head(0, 0), Error::Kind(0)),
             (head(kind::DOCUMENT, u32::MAX), Error::Length(u32::MAX as usize)),
             (with(kind::HELLO, b"[]"), Error::Content(kind::HELLO)),
-            (with(kind::DONE, b"[]"), Error::Content(kind::DONE)),
             (with(kind::SYMBOLS, b"12345678\x02a"), Error::Content(kind::SYMBOLS)),
             (with(kind::SYMBOLS, b"1234"), Error::Content(kind::SYMBOLS)),
             (with(kind::EXIT, b"\"Left\""), Error::Content(kind::EXIT)),
@@ -322,7 +299,8 @@ mod tests {
         let mut stream = Stream::default();
         stream.push(&bytes[..bytes.len() - 1]);
         assert_eq!(stream.take(), Ok(None));
-        assert!(stream.is_within());
+        stream.push(&bytes[bytes.len() - 1..]);
+        assert_eq!(stream.take(), Ok(Some(Frame::Output(vec![1, 2, 3]))));
     }
 
     #[test]

@@ -15,6 +15,8 @@ pub const ANSWER: u64 = PAGE + 4096;
 pub enum Meeting {
     /// The next process to execute a probe measures this row.
     Row(u16, u16),
+    /// This row is not used: its use has so many instructions, which is more than are followed.
+    TooLong(u16, u16, u32),
     /// The program will now loop in ring 3, so that the next interrupt at this address of the kernel interrupts it there.
     Interrupt(u64),
     /// The answer is to be how many instructions the last row's use was, without what its control has; 0 where it was not followed.
@@ -28,11 +30,16 @@ impl Meeting {
     const INTERRUPT: u64 = 2;
     const COUNT: u64 = 3;
     const OVER: u64 = 4;
+    const TOO_LONG: u64 = 5;
 
     /// The arguments of the call.
     pub fn arguments(self) -> [u64; 2] {
         match self {
             Meeting::Row(entry, operation) => [Meeting::ROW, u64::from(entry) << 16 | u64::from(operation)],
+            Meeting::TooLong(entry, operation, count) => {
+                let row = u64::from(entry) << 16 | u64::from(operation);
+                [Meeting::TOO_LONG, u64::from(count) << 32 | row]
+            }
             Meeting::Interrupt(address) => [Meeting::INTERRUPT, address],
             Meeting::Count => [Meeting::COUNT, 0],
             Meeting::Over => [Meeting::OVER, 0],
@@ -45,6 +52,9 @@ impl Meeting {
             Meeting::ROW => {
                 let entry = u16::try_from(about >> 16).ok()?;
                 Some(Meeting::Row(entry, about as u16))
+            }
+            Meeting::TOO_LONG => {
+                Some(Meeting::TooLong((about >> 16) as u16, about as u16, (about >> 32) as u32))
             }
             Meeting::INTERRUPT => Some(Meeting::Interrupt(about)),
             Meeting::COUNT => Some(Meeting::Count),
@@ -63,13 +73,15 @@ mod tests {
         for meeting in [
             Meeting::Row(0, 7),
             Meeting::Row(u16::MAX, 1),
+            Meeting::TooLong(0, 7, 1),
+            Meeting::TooLong(u16::MAX, 1, u32::MAX),
             Meeting::Interrupt(5),
             Meeting::Count,
             Meeting::Over,
         ] {
             assert_eq!(Meeting::of(meeting.arguments()), Some(meeting));
         }
-        assert_eq!(Meeting::of([5, 0]), None);
+        assert_eq!(Meeting::of([6, 0]), None);
         assert_eq!(Meeting::of([1, 1 << 32]), None);
     }
 }

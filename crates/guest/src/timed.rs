@@ -32,7 +32,8 @@ impl Timed {
     pub fn of(entry: &Entry, operation: &Operation) -> Result<Timed, String> {
         let name = format!("{}_timed", sequence_symbol(entry, operation.length()));
         let code = function(entry, &name).ok_or_else(|| format!("{} has no {name}", entry.probe.name()))?;
-        Timed::between(&code).ok_or_else(|| format!("{name} is not as it should be"))
+        Timed::between(&code)
+            .ok_or_else(|| format!("{name} does not have the four stamps that probe/timed.inc gives it"))
     }
 
     /// Stamps 0 to 3: the chain is behind 0, the control behind 1, the entry behind 2.

@@ -1,5 +1,6 @@
 //! A path that was followed, instruction by instruction.
 
+use iced_x86::{Decoder, DecoderOptions, Instruction};
 use serde::{Deserialize, Serialize};
 
 /// One use of an entry, followed from its first instruction to the one before the next use.
@@ -27,6 +28,14 @@ pub struct Step {
     pub long: bool,
     /// Its bytes, as they were in memory: none where they could not be fetched, which is a fault.
     pub bytes: Vec<u8>,
+}
+
+impl Step {
+    /// The instruction; an invalid one where its bytes are none, and of length 0 where there are no bytes.
+    pub fn decode(&self) -> Instruction {
+        let bits = if self.long { 64 } else { 32 };
+        Decoder::with_ip(bits, &self.bytes, self.address, DecoderOptions::NONE).decode()
+    }
 }
 
 /// A function of the running kernel.

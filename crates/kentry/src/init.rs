@@ -35,7 +35,7 @@ pub fn run() -> ! {
 
 fn work() -> Result<(), String> {
     mount::all()?;
-    port::send(&Frame::Hello(Hello { release: release(), unknown: unknown() }));
+    port::send(&Frame::Hello(Hello { unknown: unknown() }));
     let text = std::fs::read(WORK).map_err(|error| format!("{WORK}: {error}"))?;
     let work: Work = serde_json::from_slice(&text).map_err(|error| format!("{WORK}: {error}"))?;
     random::seed(work.seed);
@@ -44,10 +44,6 @@ fn work() -> Result<(), String> {
         None => measure::run(&work)?,
     }
     Ok(())
-}
-
-fn release() -> String {
-    std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim().into()
 }
 
 /// Parameters that the kernel did not know: those with a value are variables of the first program, the others its arguments.

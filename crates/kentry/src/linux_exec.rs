@@ -85,7 +85,6 @@ fn relay(said: Said, output: &mut Output) {
     let _ = match said {
         Said::Output(bytes) => output.standard.write_all(&bytes).and_then(|()| output.standard.flush()),
         Said::Errors(bytes) => output.errors.write_all(&bytes).and_then(|()| output.errors.flush()),
-        Said::Began | Said::Done(_) => Ok(()),
     };
 }
 

@@ -8,15 +8,13 @@ fn main() {
         let started = std::time::Instant::now();
         match Kernel::read(Path::new(&file)) {
             Ok(kernel) => println!(
-                "{} ({:?})\n  {}\n  {:?}, {} bytes; {} options, {} alternatives, {} sites, text at {:x?}; {:.1?}",
+                "{} ({:?})\n  {}\n  {:?}, {} bytes; {} alternatives, text at {:x?}; {:.1?}",
                 kernel.release,
                 kernel.file,
                 kernel.banner,
                 kernel.load,
                 kernel.bytes.len(),
-                kernel.config.len(),
                 kernel.alternatives.len(),
-                kernel.sites.len(),
                 kernel.text,
                 started.elapsed()
             ),

@@ -9,9 +9,6 @@ use std::path::Path;
 /// The most bytes of a file that are read, packed or unpacked. A kernel with all its symbols has a few hundred million.
 pub(crate) const LIMIT: u64 = 1 << 30;
 
-/// The most bytes of a kernel's configuration. Debian's has 300 KB.
-pub(crate) const CONFIG_LIMIT: u64 = 4 << 20;
-
 /// An ordinary file's bytes. Opening it does not wait, whatever it is.
 pub(crate) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Why> {
     let file: File = OpenOptions::new().read(true).custom_flags(nix::libc::O_NONBLOCK).open(path)?;

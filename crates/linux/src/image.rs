@@ -2,7 +2,7 @@
 
 use crate::elf::{Elf, is_elf};
 use crate::setup::{Setup, is_setup};
-use crate::{Error, Why, banner, config, files, package, patched, unpack};
+use crate::{Error, Why, banner, files, package, patched, unpack};
 use std::path::{Path, PathBuf};
 
 /// A kernel that was read from a file.
@@ -20,14 +20,9 @@ pub struct Kernel {
     pub bytes: Vec<u8>,
     /// For [`Load::Direct`]: the bzImage that it was taken out of, which [`Kernel::compressed`] boots; empty where it was in none.
     pub bzimage: Vec<u8>,
-    /// The lines of its configuration that set something, `CONFIG_X=y`, where the file or one beside it has them; empty
-    /// otherwise.
-    pub config: Vec<String>,
     /// Its table of alternatives: code that boot replaces where the processor has a feature. Empty where it was not found.
     /// Code that has more than one of them has them in the order in which boot applies them: the last that applies stays.
     pub alternatives: Vec<Alternative>,
-    /// Places that boot patches all alike, by address.
-    pub sites: Vec<Site>,
     /// The address that the file gives to `_text`; its symbol in a boot, less this, is the boot's offset (KASLR). None where
     /// the file has no section `.text`.
     pub text: Option<u64>,
@@ -35,25 +30,17 @@ pub struct Kernel {
 
 impl Kernel {
     /// The kernel in a file: a bzImage (`vmlinuz`), an ELF file (`vmlinux`) as it is or compressed, or a Debian package that has
-    /// one. Its configuration is taken from the file itself, or from the one of its release beside it or in `/boot`.
+    /// one.
     ///
     /// # Errors
     /// If the file cannot be read, is no kernel for x86-64, or cannot be booted.
     pub fn read(file: &Path) -> Result<Self, Error> {
-        Self::read_below(file, Path::new("/")).map_err(|why| why.of(file))
-    }
-
-    fn read_below(file: &Path, root: &Path) -> Result<Self, Why> {
         let bytes = files::read(file, files::LIMIT).map_err(|why| match why {
             Why::Unreadable(error) if error.kind() == std::io::ErrorKind::PermissionDenied => Why::RootOnly,
             other => other,
-        })?;
-        let mut kernel = Self::parse(bytes)?;
-        kernel.file = file.to_path_buf();
-        if kernel.config.is_empty() {
-            kernel.config = config::of_release(&kernel.release, file, root);
-        }
-        Ok(kernel)
+        });
+        let kernel = bytes.and_then(Self::parse).map_err(|why| why.of(file))?;
+        Ok(Self { file: file.to_path_buf(), ..kernel })
     }
 
     /// The kernel in the bytes of a file. Nothing else is looked at.
@@ -61,15 +48,11 @@ impl Kernel {
     /// # Errors
     /// If there is no kernel for x86-64 in them, or one that cannot be booted.
     pub fn parse(bytes: Vec<u8>) -> Result<Self, Why> {
-        if !package::is_package(&bytes) {
-            return Self::of_image(bytes);
+        if package::is_package(&bytes) {
+            Self::of_image(package::kernel(&bytes)?)
+        } else {
+            Self::of_image(bytes)
         }
-        let (bytes, config) = package::kernel(&bytes)?;
-        let mut kernel = Self::of_image(bytes)?;
-        if let Some(text) = config.filter(|_| kernel.config.is_empty()) {
-            kernel.config = config::lines(&text);
-        }
-        Ok(kernel)
     }
 
     /// The kernel that these bytes are: of a bzImage, or of an ELF file as it is or compressed.
@@ -120,9 +103,7 @@ impl Kernel {
         Ok(Self {
             release: release.unwrap_or_default().into(),
             load: if elf.has_pvh_entry { Load::Direct } else { Load::Compressed },
-            config: config::packed(&elf).map(|text| config::lines(&text)).unwrap_or_default(),
             alternatives: patched::alternatives(&elf),
-            sites: patched::sites(&elf),
             text: elf.section(".text").map(|section| section.address),
             banner: if banner.is_empty() { version.into() } else { banner },
             ..Self::default()
@@ -139,14 +120,6 @@ impl Kernel {
                 Some(Self { bytes, load, bzimage, ..self.clone() })
             }
         }
-    }
-
-    /// The value of an option of its configuration, named without `CONFIG_`: `y`, `m`, a number, a text in quotes. None where
-    /// it is not set, or where the configuration is not known (`config` is empty).
-    pub fn option(&self, name: &str) -> Option<&str> {
-        self.config
-            .iter()
-            .find_map(|line| line.strip_prefix("CONFIG_")?.strip_prefix(name)?.strip_prefix('='))
     }
 }
 
@@ -192,25 +165,4 @@ pub struct Alternative {
     pub origin: u64,
     /// What replaces it, before nops fill it up.
     pub replacement: Vec<u8>,
-}
-
-/// A place that boot patches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Site {
-    /// Its address, as linked.
-    pub address: u64,
-    /// What stands there.
-    pub kind: SiteKind,
-}
-
-/// What boot patches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SiteKind {
-    /// An indirect jump or call through a thunk (`.retpoline_sites`).
-    Retpoline,
-    /// A return (`.return_sites`).
-    Return,
-    /// An operation that a hypervisor could take over (`.parainstructions`; until Linux 6.7): a call through a table, which
-    /// becomes a direct call or the instruction itself.
-    Paravirt,
 }

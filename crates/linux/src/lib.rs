@@ -2,14 +2,12 @@
 
 mod archive;
 mod banner;
-mod config;
 mod elf;
 mod error;
 mod files;
 mod find;
 mod image;
 mod loader;
-mod modules;
 mod needs;
 mod package;
 mod patched;
@@ -22,6 +20,5 @@ mod unpack;
 pub use archive::Archive;
 pub use error::{Error, Why};
 pub use find::{AUTO, find};
-pub use image::{Alternative, Kernel, Load, Site, SiteKind};
-pub use modules::{Module, modules};
+pub use image::{Alternative, Kernel, Load};
 pub use stripped::stripped;

@@ -1,9 +1,8 @@
 //! A kernel in a Debian package, which need not be installed.
 
-use crate::files::{self, CONFIG_LIMIT, LIMIT};
+use crate::files::{self, LIMIT};
 use crate::{Why, unpack};
 use std::io::Read;
-use std::ops::ControlFlow;
 
 /// What a package begins with: it is an archive of `ar`'s format.
 const MAGIC: &[u8] = b"!<arch>\n";
@@ -13,52 +12,32 @@ pub(crate) fn is_package(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC)
 }
 
-/// The kernel in a package, and the text of its configuration.
+/// The kernel in a package.
 ///
 /// # Errors
 /// If it is damaged, or has no kernel.
-pub(crate) fn kernel(bytes: &[u8]) -> Result<(Vec<u8>, Option<Vec<u8>>), Why> {
-    let (mut config, mut kernel) = (None, None);
-    // Files are in the order of their names: the configuration comes first.
-    each_file(bytes, |path, file| {
-        if path.starts_with("boot/vmlinuz-") || is_in_modules(path, "vmlinuz") {
-            kernel = Some(whole(file, LIMIT)?);
-        } else if path.starts_with("boot/config-") || is_in_modules(path, "config") {
-            config = Some(whole(file, CONFIG_LIMIT)?);
-        }
-        Ok(if kernel.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
-    })?;
-    let none = "there is no kernel in this package; linux-image-amd64 and linux-image-cloud-amd64 only name the one that has it \
-                (`apt-cache depends linux-image-cloud-amd64`)";
-    Ok((kernel.ok_or_else(|| Why::Unsuitable(none.into()))?, config))
-}
-
-/// Gives each file of a package, by its path without `./` and `usr/`, to a function that says whether to go on.
-pub(crate) fn each_file(
-    bytes: &[u8],
-    mut see: impl FnMut(&str, &mut dyn Read) -> Result<ControlFlow<()>, Why>,
-) -> Result<(), Why> {
+pub(crate) fn kernel(bytes: &[u8]) -> Result<Vec<u8>, Why> {
     for entry in tar::Archive::new(data(bytes)?).entries()? {
-        let mut entry = entry.map_err(|_| damaged())?;
-        let path = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
-        let path = path.trim_start_matches("./").trim_start_matches("usr/");
-        if entry.header().entry_type().is_file() && see(path, &mut entry)?.is_break() {
-            break;
+        let entry = entry.map_err(|_| damaged())?;
+        if entry.header().entry_type().is_file() && is_kernel(&String::from_utf8_lossy(&entry.path_bytes())) {
+            return whole(entry);
         }
     }
-    Ok(())
+    let none = "there is no kernel in this package; linux-image-amd64 and linux-image-cloud-amd64 only name the one that has it \
+                (`apt-cache depends linux-image-cloud-amd64`)";
+    Err(Why::Unsuitable(none.into()))
 }
 
-/// Whether this is `lib/modules/RELEASE/NAME`.
-fn is_in_modules(path: &str, name: &str) -> bool {
-    path.strip_prefix("lib/modules/")
-        .and_then(|rest| rest.split_once('/'))
-        .is_some_and(|(_, rest)| rest == name)
+/// Whether a file of this path is one: `boot/vmlinuz-RELEASE`, or `lib/modules/RELEASE/vmlinuz`.
+fn is_kernel(path: &str) -> bool {
+    let path = path.trim_start_matches("./").trim_start_matches("usr/");
+    let in_modules = path.strip_prefix("lib/modules/").and_then(|rest| rest.split_once('/'));
+    path.starts_with("boot/vmlinuz-") || in_modules.is_some_and(|(_, rest)| rest == "vmlinuz")
 }
 
 /// All of a file.
-pub(crate) fn whole(source: impl Read, limit: u64) -> Result<Vec<u8>, Why> {
-    files::whole(source, limit).map_err(|why| match why {
+fn whole(source: impl Read) -> Result<Vec<u8>, Why> {
+    files::whole(source, LIMIT).map_err(|why| match why {
         Why::Unreadable(_) => damaged(),
         other => other,
     })

@@ -1,7 +1,7 @@
-//! What boot patches in a kernel's code: alternatives, and places that are patched all alike.
+//! What boot patches in a kernel's code: alternatives.
 
 use crate::elf::{Elf, Section};
-use crate::image::{Alternative, Site, SiteKind};
+use crate::image::Alternative;
 
 /// How an entry of `.altinstructions` is laid out, by its length (`struct alt_instr` in
 /// `arch/x86/include/asm/alternative.h`). All begin with two distances of four bytes, to the code and to what replaces it, each
@@ -26,7 +26,7 @@ impl Layout {
     }
 }
 
-/// In a feature of 16 bits: the code is replaced where the processor lacks it (`ALTINSTR_FLAG_INV`, Linux 5.12 to 6.2).
+/// In a feature of 16 bits: the code is replaced where the processor lacks it (`ALTINSTR_FLAG_INV`, Linux 5.13 to 6.2).
 const FEATURE_INVERTED: u16 = 1 << 15;
 /// The same as a flag (`ALT_FLAG_NOT`, from 6.3 on).
 const FLAG_NOT: u16 = 1 << 0;
@@ -89,37 +89,6 @@ fn alternative(entry: &[u8], place: u64, replacements: &Section, layout: Layout)
         origin,
         replacement: replacement.to_vec(),
     })
-}
-
-/// The places that boot patches all alike, by address. Those that are not in code are left out.
-///
-/// `.call_sites` is not among them: only `retbleed=stuff` patches those; nor is `.ibt_endbr_seal`, whose places are never
-/// called.
-pub(crate) fn sites(elf: &Elf) -> Vec<Site> {
-    let relative = [(".retpoline_sites", SiteKind::Retpoline), (".return_sites", SiteKind::Return)];
-    let relative = relative.into_iter().flat_map(|(name, kind)| {
-        let section = elf.table(name);
-        let addresses = section.into_iter().flat_map(|section| relative_addresses(section));
-        addresses.map(move |address| Site { address, kind })
-    });
-    let paravirt = elf.table(".parainstructions").into_iter().flat_map(|section| paravirt(section));
-    let mut sites: Vec<Site> =
-        relative.chain(paravirt).filter(|site| elf.has_code_at(site.address)).collect();
-    sites.sort_by_key(|site| site.address);
-    sites
-}
-
-/// Each entry is the distance of four bytes from itself to its place.
-fn relative_addresses(section: &Section) -> impl Iterator<Item = u64> {
-    let entries = section.bytes.chunks_exact(4).zip(places(section, 4));
-    entries.filter_map(|(entry, place)| Some(place.wrapping_add_signed(i32_at(entry, 0)?.into())))
-}
-
-/// Each entry is an address, a number of the operation, and a length, in 16 bytes (`struct paravirt_patch_site` in
-/// `arch/x86/include/asm/paravirt_types.h`; until Linux 6.7).
-fn paravirt(section: &Section) -> impl Iterator<Item = Site> {
-    let addresses = section.bytes.chunks_exact(16).filter_map(|entry| entry.first_chunk());
-    addresses.map(|address| Site { address: u64::from_le_bytes(*address), kind: SiteKind::Paravirt })
 }
 
 /// The addresses of a table's entries, wherever it claims to be.

@@ -1,4 +1,4 @@
-//! What kernels, modules and packages are compressed with.
+//! What kernels and packages are compressed with.
 
 use crate::{Why, files};
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};

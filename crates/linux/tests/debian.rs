@@ -1,7 +1,7 @@
 //! Debian's kernels, as far as `scripts/kernels.sh` has fetched them.
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
-use linux::{Kernel, Load, SiteKind, find};
+use linux::{Kernel, Load, find};
 use object::LittleEndian as LE;
 use object::elf::FileHeader64;
 use object::read::elf::{FileHeader, ProgramHeader};
@@ -48,13 +48,12 @@ fn debians_kernels_are_read_whole() {
             kernel.banner
         );
         assert_eq!(kernel.load, Load::Direct);
-        assert_eq!(kernel.option("PVH"), Some("y"));
         makes_sense(&kernel);
     }
 }
 
-/// What boot patches is what is known to be patched so: user memory is opened and closed by STAC and CLAC, a jump
-/// leads around isolation, and returns are jumps or returns.
+/// What boot patches is what is known to be patched so: user memory is opened and closed by STAC and CLAC, and a
+/// jump leads around isolation.
 fn makes_sense(kernel: &Kernel) {
     let of = |feature| {
         kernel.alternatives.iter().filter(move |found| found.feature == feature && !found.when_absent)
@@ -72,12 +71,6 @@ fn makes_sense(kernel: &Kernel) {
         of(PTI).any(|found| found.replacement.is_empty() && jumps(found.address)),
         "nothing jumps over isolation"
     );
-    let returns = kernel.sites.iter().filter(|site| site.kind == SiteKind::Return);
-    for site in returns.clone() {
-        let first = bytes_at(kernel, site.address, 1)[0];
-        assert!(matches!(first, 0xe9 | 0xeb | 0xc3 | 0x0f | 0x2e), "{:x}: {first:x}", site.address);
-    }
-    assert!(returns.count() > 10_000);
 }
 
 #[test]

@@ -3,10 +3,8 @@
 
 mod made;
 
-use linux::{Alternative, Kernel, Load, Site, SiteKind, Why};
-use made::{
-    BANNER, PACKERS, PARAVIRT, REPLACEMENTS, RETURNS, TABLE, TEXT, bzimage, elf, pack, payload, put, sections,
-};
+use linux::{Alternative, Kernel, Load, Why};
+use made::{BANNER, PACKERS, REPLACEMENTS, TABLE, TEXT, bzimage, elf, pack, payload, put, sections};
 
 fn whole() -> Vec<u8> {
     elf(&sections(), true)
@@ -118,56 +116,19 @@ fn a_table_of_alternatives_that_makes_no_sense_is_none() {
 }
 
 #[test]
-fn sites_are_in_code_and_in_order() {
-    let relative = |place: u64, to: u64| (to.wrapping_sub(place) as u32).to_le_bytes();
-    let returns =
-        [relative(RETURNS, TEXT + 9), relative(RETURNS + 4, TEXT + 3), relative(RETURNS + 8, TEXT + 64)];
+fn a_table_at_the_end_of_all_addresses_makes_no_sense() {
     let mut sections = sections();
-    sections.push((".return_sites", RETURNS, returns.concat(), false));
-    let paravirt = [&(TEXT + 5).to_le_bytes()[..], &[7, 6, 0, 0, 0, 0, 0, 0]].concat();
-    sections.push((".parainstructions", PARAVIRT, paravirt, false));
-    let site = |address, kind| Site { address: TEXT + address, kind };
-    let expected = [site(3, SiteKind::Return), site(5, SiteKind::Paravirt), site(9, SiteKind::Return)];
-    assert_eq!(Kernel::parse(elf(&sections, true)).unwrap().sites, expected);
-}
-
-#[test]
-fn tables_at_the_end_of_all_addresses_are_read() {
-    let mut sections = sections();
-    sections.push((".return_sites", u64::MAX - 7, vec![0; 64], false));
     sections.push((".altinstructions", u64::MAX - 7, vec![0; 12 * 13 * 14], false));
     sections.push((".altinstr_replacement", u64::MAX - 7, vec![0; 64], true));
-    // Each place is its own: the first two are before the end, in the replacements.
-    assert_eq!(Kernel::parse(elf(&sections, true)).unwrap().sites.len(), 2);
-}
-
-const CONFIG: &[u8] = b"#\n# Linux/x86\n#\nCONFIG_PVH=y\n# CONFIG_KASAN is not set\nCONFIG_E1000=m\n";
-
-fn has_config(kernel: &Kernel) {
-    assert_eq!(kernel.config, ["CONFIG_PVH=y", "CONFIG_E1000=m"]);
-    assert_eq!(
-        (kernel.option("E1000"), kernel.option("E100"), kernel.option("KASAN")),
-        (Some("m"), None, None)
-    );
+    assert_eq!(Kernel::parse(elf(&sections, true)).unwrap().alternatives, []);
 }
 
 #[test]
-fn the_configuration_is_the_one_in_the_kernel() {
-    let mut sections = sections();
-    sections[1].2.extend_from_slice(&[b"IKCFG_ST", &pack("gzip", CONFIG)[..], b"IKCFG_ED"].concat());
-    has_config(&Kernel::parse(elf(&sections, true)).unwrap());
-}
-
-#[test]
-fn the_configuration_is_the_one_beside_the_file() {
+fn a_kernel_knows_the_file_that_it_is_from() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("any-name");
     std::fs::write(&file, whole()).unwrap();
-    assert_eq!(Kernel::read(&file).unwrap().config, [""; 0]);
-    std::fs::write(folder.path().join("config-6.1.0-1-made"), CONFIG).unwrap();
-    let kernel = Kernel::read(&file).unwrap();
-    has_config(&kernel);
-    assert_eq!(kernel.file, file);
+    assert_eq!(Kernel::read(&file).unwrap().file, file);
 }
 
 #[test]
@@ -184,13 +145,11 @@ fn a_package_need_not_be_unpacked() {
     let kernel = bzimage(&payload("xz", &whole()));
     let files: [(&str, &[u8]); 3] = [
         ("boot/System.map-6.1.0-1-made", b"nothing"),
-        ("boot/config-6.1.0-1-made", CONFIG),
+        ("boot/config-6.1.0-1-made", b"CONFIG_PVH=y\n"),
         ("boot/vmlinuz-6.1.0-1-made", &kernel),
     ];
     std::fs::write(&file, made::package(&files)).unwrap();
-    let read = Kernel::read(&file).unwrap();
-    has_config(&read);
-    assert_eq!(read.bytes, whole());
+    assert_eq!(Kernel::read(&file).unwrap().bytes, whole());
 
     std::fs::write(&file, made::package(&files[..2])).unwrap();
     assert!(Kernel::read(&file).unwrap_err().to_string().contains("no kernel in this package"));

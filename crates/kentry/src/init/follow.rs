@@ -25,7 +25,7 @@ const TWO: NonZeroUsize = NonZeroUsize::new(2).expect("not 0");
 const ATTEMPTS: usize = 4;
 
 /// The time between two attempts, which is the guest's and costs nothing: some paths depend on what part of a second it is
-/// (timespec64_add_ns in kernel/time/timekeeping.c carries into the seconds or does not).
+/// (timespec64_add_ns in include/linux/time64.h carries into the seconds or does not).
 const PAUSE: Duration = Duration::from_millis(230);
 
 /// How many turns of a loop wait for an interrupt: a turn has three instructions at least, and a timer interrupts after ten million of
@@ -79,10 +79,12 @@ pub fn run(rows: &[TableRow], document: &Document, interrupt: Option<u64>) -> Re
     let flag = Interrupt::default();
     let mut host = executor(Priority::Inherited, ROUND_TIME, &flag).map_err(|error| error.to_string())?;
     for row in rows {
+        let Some(count) = counted(row, document) else { continue };
         // A process that is made executes more than anybody reads.
-        let Some(count) = counted(row, document).filter(|count| *count < MOST_FOLLOWED as f64) else {
+        if count > MOST_FOLLOWED as f64 {
+            place.meet(Meeting::TooLong(row.0.id, row.1.id, count as u32));
             continue;
-        };
+        }
         for attempt in 0..ATTEMPTS {
             if attempt > 0 {
                 std::thread::sleep(PAUSE);

@@ -3,10 +3,9 @@
 use super::{follow, port, symbols};
 use crate::this_machine::{ThisMachine, executor, here};
 use document::Document;
-use guest::frame::Done;
 use guest::{Frame, Work};
 use host::{Interrupt, Priority};
-use measure::{CountedPlan, CountedSetting, CpuChoice, HostPlan, Progress, Setting, TableRow};
+use measure::{CountedPlan, CountedSetting, CpuChoice, HostPlan, Setting, TableRow};
 use std::time::Duration;
 use table::{Kernel, Table};
 
@@ -53,7 +52,7 @@ fn count(work: &Work, rows: Vec<TableRow>) -> Result<Document, crate::error::Err
     let cpu = cpus.keys().next().copied().unwrap_or(0);
     let setting = CountedSetting { executor: &mut host, cpu, parent: PARENT, interrupt, environment };
     let plan = CountedPlan { rows, seed: work.seed };
-    Ok(measure::count(&plan, setting, &mut tell)?)
+    Ok(measure::count(&plan, setting, &mut |_| ())?)
 }
 
 fn time(work: &Work, rows: Vec<TableRow>) -> Result<Document, crate::error::Error> {
@@ -70,11 +69,5 @@ fn time(work: &Work, rows: Vec<TableRow>) -> Result<Document, crate::error::Erro
     let (here, priority) = here(&plan, &interrupt)?;
     let mut host = executor(priority, ROUND_TIME, &interrupt)?;
     let setting = Setting { executor: &mut host, parent: PARENT, here };
-    Ok(measure::measure(&plan, setting, &mut tell)?)
-}
-
-fn tell(progress: Progress) {
-    let (entry, operation) = progress.row;
-    let share = (progress.share.clamp(0.0, 1.0) * 1000.0) as u16;
-    port::send(&Frame::Done(Done { row: (entry.id, operation.id), share }));
+    Ok(measure::measure(&plan, setting, &mut |_| ())?)
 }

@@ -8,8 +8,6 @@ pub const TEXT: u64 = 0xffff_ffff_8100_0000;
 pub const RODATA: u64 = 0xffff_ffff_8200_0000;
 pub const TABLE: u64 = 0xffff_ffff_8300_0000;
 pub const REPLACEMENTS: u64 = 0xffff_ffff_8300_8000;
-pub const RETURNS: u64 = 0xffff_ffff_8300_9000;
-pub const PARAVIRT: u64 = 0xffff_ffff_8300_a000;
 
 pub const BANNER: &str = "Linux version 6.1.0-1-made (nobody@nowhere) (cc 12) #1 SMP 2026-01-01";
 
