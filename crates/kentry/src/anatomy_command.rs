@@ -1,22 +1,21 @@
 //! `kentry anatomy`: from arguments to the exit code.
 
 use crate::{bill_command, catch_interrupts, is_colored, linux_command, note, width};
-use anatomy::{Anatomy, Beside, Configuration, Document, Followed, SCHEMA};
+use anatomy::{Beside, Document, Followed, SCHEMA};
 use bill::Question;
-use document::{Machine as Place, Name, Outcome, Row};
-use guest::{Limits, Trace};
+use guest::Limits;
 use host::Interrupt;
-use kentry::anatomy_args::{AnatomyArgs, TIMER};
+use kentry::anatomy_args::AnatomyArgs;
+use kentry::anatomy_paths::{self, Recorder};
 use kentry::error::{Error, UNFINISHED};
 use kentry::linux_machine::{LinuxMachine, this_program};
 use kentry::output::Target;
 use kentry::{dry_run, profiles, progress, room};
 use linux::Kernel;
 use measure::Counter;
-use measure::guest::{Ended, GuestPlan, Machine, Request, Setting};
+use measure::guest::{GuestPlan, Setting};
 use report::{AnatomyFormat, Selection, Style};
 use std::process::ExitCode;
-use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 use table::Table;
 
@@ -63,10 +62,10 @@ fn follow(
     let cpu_model = machine.cpu_model.clone();
     let (kernels, program) = (vec![kernel.clone()], this_program()?);
     let machine = LinuxMachine { machine, kernels, program, limits, budget: 0.0, symbols: true };
-    let recorder = Recorder { machine: &machine, ended: Mutex::default() };
+    let recorder = Recorder::new(&machine);
     let file = kernel.file.to_string_lossy().into_owned();
     let setting = Setting {
-        place: Place::QemuTcg,
+        place: document::Machine::QemuTcg,
         version,
         cpu_model: cpu_model.clone(),
         kernels: vec![measure::guest::Kernel { file, release: kernel.release.clone() }],
@@ -77,85 +76,7 @@ fn follow(
     let bar = progress::Bar::new();
     let document = measure::guest::measure(plan, &setting, &mut |share, what| bar.say(share, what))?;
     drop(bar);
-    let ended = recorder.ended.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let mut paths = Vec::new();
-    for (configuration, row) in plan.configurations.iter().zip(&document.results) {
-        let request = plan.request(configuration, 0, &cpu_model, Counter::Instructions);
-        let boot = ended.iter().find(|(known, _)| *known == request).map(|(_, ended)| ended);
-        let Some(boot) = boot.filter(|_| row.outcome == Outcome::Ok) else {
-            let why = unanswered(row, &request);
-            // What this kernel does not have is no fault of the guest's.
-            let is_lacking = !matches!(row.outcome, Outcome::Ok | Outcome::Error | Outcome::Timeout);
-            return if is_lacking { Err(Error::Environment(why)) } else { Ok(Err(why)) };
-        };
-        let trace = match trace(args, boot) {
-            Ok(trace) => trace,
-            Err(why) => return Ok(Err(format!("{}: {why}", of(&request)))),
-        };
-        let mut anatomy = Anatomy::of(&trace, &boot.symbols, kernel);
-        if args.is_timer() {
-            (anatomy.entry, anatomy.operation) = (TIMER.into(), "none".into());
-        }
-        let count = row.instructions.as_ref().filter(|_| !args.is_timer()).map(|cost| cost.estimate.0);
-        let count = count.filter(|count| *count >= 0.0 && count.fract() == 0.0).map(|count| count as u64);
-        let configuration = self::configuration(kernel, configuration, &request);
-        paths.push(Followed::new(configuration, count, trace.control as u64, anatomy));
-    }
-    Ok(Ok(paths))
-}
-
-/// Of which boot something is said.
-fn of(request: &Request) -> String {
-    match request.parameters.as_str() {
-        "" => "the guest".to_string(),
-        parameters => format!("the guest with {}", report::plain(parameters)),
-    }
-}
-
-fn unanswered(row: &Row, request: &Request) -> String {
-    let why = row.reason.as_deref().unwrap_or("it was interrupted");
-    format!("{} {} in {}: {}: {why}", row.entry, row.operation, of(request), row.outcome.name())
-}
-
-fn trace(args: &AnatomyArgs, boot: &Ended) -> Result<Trace, String> {
-    if args.is_timer() {
-        let steps = boot.interrupt.clone();
-        if steps.is_empty() {
-            return Err("no interrupt of the timer came while the program ran".into());
-        }
-        return Ok(Trace { entry: 0, operation: 0, steps, control: 0 });
-    }
-    let why = || boot.unfollowed.first().map(|(_, why)| why.clone());
-    let trace = boot.traces.first().cloned();
-    trace.ok_or_else(|| why().unwrap_or_else(|| "the path was not followed".into()))
-}
-
-fn configuration(kernel: &Kernel, asked: &measure::guest::Configuration, request: &Request) -> Configuration {
-    let settings = asked.settings.iter().flat_map(|settings| settings.values());
-    Configuration {
-        release: kernel.release.clone(),
-        file: kernel.file.to_string_lossy().into_owned(),
-        parameters: request.parameters.clone(),
-        settings: settings.map(|(parameter, value)| (parameter.name.clone(), value.name.clone())).collect(),
-        machine: Name::Known(Place::QemuTcg),
-        cpu: request.cpu.clone(),
-        seed: request.seed,
-    }
-}
-
-/// Boots guests, and keeps what a document of rows has no place for.
-struct Recorder<'a> {
-    machine: &'a dyn Machine,
-    ended: Mutex<Vec<(Request, Ended)>>,
-}
-
-impl Machine for Recorder<'_> {
-    fn boot(&self, request: &Request) -> Ended {
-        let ended = self.machine.boot(request);
-        let mut all = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        all.push((request.clone(), ended.clone()));
-        ended
-    }
+    anatomy_paths::followed(plan, kernel, &cpu_model, args.is_timer(), &document, &recorder.ended())
 }
 
 /// The lab's profile of that kernel, counted now; none where there is none, or the lab does not have the entry. Then it says so.

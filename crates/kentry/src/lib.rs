@@ -1,6 +1,7 @@
 //! The command: arguments in, a call, bytes out. Measuring, judging and rendering are other crates' subjects.
 
 pub mod anatomy_args;
+pub mod anatomy_paths;
 pub mod arguments;
 pub mod arm;
 pub mod bill_args;

@@ -70,7 +70,7 @@ pub struct LinuxArgs {
         conflicts_with_all = ["entry", "operation", "boots", "rings", "dry_run", "format", "output", "color", "verbose", "all", "no_save", "name", "tag"]
     )]
     pub exec: Vec<OsString>,
-    /// With --exec or --shell: copy this folder into the guest, under the same path, and begin there; stands before --exec
+    /// With --exec or --shell: copy this folder into the guest, under the same path; stands before --exec
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     pub share: Option<PathBuf>,
     /// Run a shell of this machine in the guest instead, on this terminal

@@ -174,6 +174,17 @@ fn configurations_stand_side_by_side_in_the_tables_order() {
 }
 
 #[test]
+fn the_budget_is_the_one_that_guests_measured_with_and_not_the_longest_boot() {
+    let measuring = |request: &Request| {
+        let mut document = document(request, 340.0, false);
+        (document.measurement.budget_seconds, document.measurement.strict_budget) = (4.0, false);
+        ended(&document)
+    };
+    let found = measured(&options(), &MadeUp::new(measuring)).unwrap().measurement;
+    assert_eq!((found.budget_seconds, found.strict_budget), (4.0, false));
+}
+
+#[test]
 fn counted_guests_run_side_by_side_and_timed_ones_one_after_the_other() {
     let options = Options { boots: Some(6), ..options() };
     let machine = MadeUp::new(honest);

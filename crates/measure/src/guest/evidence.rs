@@ -7,7 +7,7 @@ use table::{Evidence, Parameter, ParameterValue};
 
 /// Parameters that Linux looks for in its command line by itself (`cmdline_find_option`, and the code that unpacks it), and passes on
 /// like those that it does not know.
-const FOUND: [&str; 19] = [
+const FOUND: [&str; 24] = [
     "clearcpuid",
     "dis_ucode_ldr",
     "fred",
@@ -15,17 +15,22 @@ const FOUND: [&str; 19] = [
     "mem_encrypt",
     "no387",
     "no5lvl",
+    "no_user_ibt",
+    "no_user_shstk",
     "nofxsr",
     "nokaslr",
     "nopti",
     "nospec_store_bypass_disable",
     "nospectre_v2",
     "noxsave",
+    "noxsaveopt",
+    "noxsaves",
     "pti",
     "setcpuid",
     "spec_store_bypass_disable",
     "spectre_v2",
     "spectre_v2_user",
+    "split_lock_detect",
     "tsx",
 ];
 
@@ -190,6 +195,9 @@ mod tests {
             judged("pti=on", "nokaslr spectre_v2=auto", &["nokaslr", "spectre_v2=auto", "pti=on"], document),
             Ok(())
         );
+        for word in ["noxsaves", "noxsaveopt", "split_lock_detect=off", "no_user_shstk", "no_user_ibt"] {
+            assert_eq!(judged("default", word, &[word], json!({})), Ok(()));
+        }
     }
 
     #[test]

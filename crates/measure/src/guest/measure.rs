@@ -70,8 +70,6 @@ pub fn measure(
     let measurement = Measurement {
         started,
         seconds: begin.elapsed().as_secs_f64(),
-        budget_seconds: plan.time.as_secs_f64(),
-        strict_budget: true,
         seed: plan.seed,
         partial: interrupted || ended.is_some(),
         ended,
@@ -81,7 +79,7 @@ pub fn measure(
     Ok(document(plan, setting, measurement, all))
 }
 
-/// What the guests found out about their own measurement; of several the first that was measured.
+/// What the guests found out about their own measurement, such as the budget that they kept to; of several the first that was measured.
 fn of_guests(all: &[Of]) -> Measurement {
     let first = all.iter().find_map(|one| one.first.as_ref()).map(|document| document.measurement.clone());
     let probes = Probes::embedded();

@@ -1,0 +1,238 @@
+//! The paths of `kentry anatomy`: what the guest of each configuration executed.
+
+use crate::anatomy_args::TIMER;
+use crate::error::Error;
+use anatomy::{Anatomy, Configuration, Followed};
+use document::{Counter, Document, Name, Outcome, Row};
+use guest::Trace;
+use linux::Kernel;
+use measure::guest::{Ended, GuestPlan, Machine, Request};
+use std::sync::{Mutex, PoisonError};
+
+/// Boots guests, and keeps what a document of rows has no place for.
+pub struct Recorder<'a> {
+    machine: &'a dyn Machine,
+    ended: Mutex<Vec<(Request, Ended)>>,
+}
+
+impl<'a> Recorder<'a> {
+    /// Boots on this machine.
+    pub fn new(machine: &'a dyn Machine) -> Recorder<'a> {
+        Recorder { machine, ended: Mutex::default() }
+    }
+
+    /// The boots that are over, in the order of their ends.
+    pub fn ended(self) -> Vec<(Request, Ended)> {
+        self.ended.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Machine for Recorder<'_> {
+    fn boot(&self, request: &Request) -> Ended {
+        let ended = self.machine.boot(request);
+        let mut all = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push((request.clone(), ended.clone()));
+        ended
+    }
+}
+
+/// A path for each configuration of the plan; or in words, why one was not followed. `cpu_model` is the processor where the command
+/// line names none.
+///
+/// # Errors
+/// [`Error::Interrupted`] when the user ended the boot of one, [`Error::Environment`] when the kernel or the machine lacks what is asked
+/// for.
+pub fn followed(
+    plan: &GuestPlan,
+    kernel: &Kernel,
+    cpu_model: &str,
+    is_timer: bool,
+    document: &Document,
+    ended: &[(Request, Ended)],
+) -> Result<Result<Vec<Followed>, String>, Error> {
+    let described = document.environment.guest.iter().flat_map(|guest| &guest.kernels);
+    let mut paths = Vec::new();
+    for (configuration, described) in plan.configurations.iter().zip(described) {
+        // A boot that was interrupted has no rows: those of the others must not be taken for its own.
+        let row = document.results.iter().find(|row| row.configuration == described.settings);
+        let row = row.ok_or(Error::Interrupted)?;
+        let request = plan.request(configuration, 0, cpu_model, Counter::Instructions);
+        let boot = ended.iter().find(|(known, _)| *known == request).map(|(_, ended)| ended);
+        let Some(boot) = boot.filter(|_| row.outcome == Outcome::Ok) else {
+            let why = unanswered(row, &request);
+            // What this kernel does not have is no fault of the guest's.
+            let is_lacking = !matches!(row.outcome, Outcome::Ok | Outcome::Error | Outcome::Timeout);
+            return if is_lacking { Err(Error::Environment(why)) } else { Ok(Err(why)) };
+        };
+        let trace = if is_timer { of_timer(boot) } else { of_row(boot) };
+        let trace = match trace {
+            Ok(trace) => trace,
+            Err(why) => return Ok(Err(format!("{}: {why}", of(&request)))),
+        };
+        let mut anatomy = Anatomy::of(&trace, &boot.symbols, kernel);
+        if is_timer {
+            (anatomy.entry, anatomy.operation) = (TIMER.into(), "none".into());
+        }
+        let count = if is_timer { None } else { count(row) };
+        let configuration = self::configuration(kernel, configuration, &request);
+        paths.push(Followed::new(configuration, count, trace.control as u64, anatomy));
+    }
+    Ok(Ok(paths))
+}
+
+/// A row's count, if it is whole.
+fn count(row: &Row) -> Option<u64> {
+    let count = row.instructions.as_ref().map(|cost| cost.estimate.0);
+    count.filter(|count| *count >= 0.0 && count.fract() == 0.0).map(|count| count as u64)
+}
+
+/// Of which boot something is said.
+fn of(request: &Request) -> String {
+    match request.parameters.as_str() {
+        "" => "the guest".to_string(),
+        parameters => format!("the guest with {}", report::plain(parameters)),
+    }
+}
+
+fn unanswered(row: &Row, request: &Request) -> String {
+    let why = row.reason.as_deref().unwrap_or("nobody said why");
+    format!("{} {} in {}: {}: {why}", row.entry, row.operation, of(request), row.outcome.name())
+}
+
+fn of_timer(boot: &Ended) -> Result<Trace, String> {
+    match boot.interrupt.clone() {
+        steps if steps.is_empty() => Err("no interrupt of the timer came while the program ran".into()),
+        steps => Ok(Trace { entry: 0, operation: 0, steps, control: 0 }),
+    }
+}
+
+fn of_row(boot: &Ended) -> Result<Trace, String> {
+    let why = || boot.unfollowed.first().map(|(_, why)| why.clone());
+    let trace = boot.traces.first().cloned();
+    trace.ok_or_else(|| why().unwrap_or_else(|| "the path was not followed".into()))
+}
+
+fn configuration(kernel: &Kernel, asked: &measure::guest::Configuration, request: &Request) -> Configuration {
+    let settings = asked.settings.iter().flat_map(|settings| settings.values());
+    Configuration {
+        release: kernel.release.clone(),
+        file: kernel.file.to_string_lossy().into_owned(),
+        parameters: request.parameters.clone(),
+        settings: settings.map(|(parameter, value)| (parameter.name.clone(), value.name.clone())).collect(),
+        machine: Name::Known(document::Machine::QemuTcg),
+        cpu: request.cpu.clone(),
+        seed: request.seed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use document::Timing;
+    use guest::Step;
+    use measure::guest::{Options, Setting, Trouble, measure};
+    use stats::{Cost, Instructions};
+    use std::sync::atomic::Ordering;
+    use std::time::Duration;
+    use table::Table;
+
+    /// A machine whose guest is interrupted where its parameters are these; another executes one instruction, at an address that its
+    /// parameters give.
+    struct MadeUp {
+        interrupted: Option<&'static str>,
+        interrupt: host::Interrupt,
+    }
+
+    impl Machine for MadeUp {
+        fn boot(&self, request: &Request) -> Ended {
+            if self.interrupted == Some(request.parameters.as_str()) {
+                self.interrupt.store(true, Ordering::Relaxed);
+                return Ended { trouble: Some(Trouble::Interrupted), ..Ended::default() };
+            }
+            let (entry, operation) = request.rows[0];
+            let address = if request.parameters == "quiet" { 0x2000 } else { 0x1000 };
+            let step = Step { address, ring: 0, long: true, bytes: vec![0x90] };
+            let trace = Trace { entry, operation, steps: vec![step], control: 0 };
+            let document = serde_json::to_vec(&answer()).unwrap();
+            Ended { document: Some(document), traces: vec![trace], ..Ended::default() }
+        }
+    }
+
+    fn answer() -> Document {
+        let estimate = Instructions(1.0);
+        let row = Row {
+            timing: Timing::Emulated,
+            instructions: Some(Cost {
+                estimate,
+                ci_low: None,
+                ci_high: None,
+                min: estimate,
+                p50: estimate,
+                p99: None,
+                p999: None,
+                max: estimate,
+            }),
+            ..Row::unmeasured("syscall-x86_64", "getppid", 64)
+        };
+        Document {
+            schema: document::SCHEMA.into(),
+            id: Some("0".repeat(32)),
+            measurement: document::Measurement::default(),
+            environment: environment::Environment { host: "linux".into(), ..Default::default() },
+            vdso: [("64".to_string(), Vec::new())].into(),
+            results: vec![row],
+            findings: Vec::new(),
+        }
+    }
+
+    /// What comes of two configurations when the guest of one is interrupted.
+    fn paths(interrupted: Option<&'static str>) -> Result<Result<Vec<Followed>, String>, Error> {
+        let options = Options {
+            entry: vec!["syscall".into()],
+            operation: vec!["getppid".into()],
+            kernels: vec!["auto".into()],
+            append: vec!["loud".into(), "quiet".into()],
+            cpu_models: Vec::new(),
+            set: Vec::new(),
+            accel: measure::lab::Accel::Tcg,
+            boots: None,
+            follows: true,
+            seed: 0,
+            memory_mib: 512,
+            time: Duration::from_secs(60),
+        };
+        let plan = GuestPlan::new(Table::get(), &options).unwrap();
+        let interrupt = host::Interrupt::default();
+        let machine = MadeUp { interrupted, interrupt: interrupt.clone() };
+        let recorder = Recorder::new(&machine);
+        let setting = Setting {
+            machine: &recorder,
+            place: document::Machine::QemuTcg,
+            version: "QEMU 7.2.22".into(),
+            cpu_model: "max".into(),
+            kernels: vec![measure::guest::Kernel::default()],
+            at_once: 2,
+            interrupt,
+        };
+        let document = measure(&plan, &setting, &mut |_, _| ())?;
+        followed(&plan, &Kernel::default(), "max", false, &document, &recorder.ended())
+    }
+
+    #[test]
+    fn each_configuration_has_the_path_of_its_own_guest() {
+        let paths = paths(None).unwrap().unwrap();
+        let found = paths
+            .iter()
+            .map(|path| (path.configuration.parameters.as_str(), path.anatomy.instructions.len()));
+        assert_eq!(found.collect::<Vec<_>>(), [("loud", 1), ("quiet", 1)]);
+        assert_ne!(paths[0].anatomy, paths[1].anatomy);
+    }
+
+    #[test]
+    fn an_interruption_in_one_of_two_boots_was_an_answer_of_one_path() {
+        for interrupted in ["loud", "quiet"] {
+            let error = paths(Some(interrupted)).unwrap_err();
+            assert!(matches!(error, Error::Interrupted), "{interrupted}: {error}");
+        }
+    }
+}
