@@ -2,7 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a failing unwrap is a failing test")]
 
+mod skipped;
+
 use anatomy::{Difference, Document, Part, load};
+use skipped::skipped;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -12,7 +15,7 @@ fn kentry(arguments: &[&str]) -> Output {
 }
 
 /// A kernel of a distribution: `KENTRY_KERNEL`, or what scripts/kernels.sh has fetched.
-fn kernel(test: &str) -> Option<PathBuf> {
+fn kernel() -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let fetched = || {
         let files = std::fs::read_dir(root.join("target/guest")).ok()?;
@@ -22,12 +25,12 @@ fn kernel(test: &str) -> Option<PathBuf> {
     };
     let found = std::env::var_os("KENTRY_KERNEL").map(PathBuf::from).or_else(fetched);
     if found.is_none() {
-        println!("skipped {test}: no kernels here (scripts/kernels.sh fetches them)");
+        skipped(&"no kernels here (scripts/kernels.sh fetches them)");
     }
     found.filter(|_| {
         let has_qemu = Command::new("qemu-system-x86_64").arg("--version").output().is_ok();
         if !has_qemu {
-            println!("skipped {test}: there is no qemu-system-x86_64 here");
+            skipped(&"there is no qemu-system-x86_64");
         }
         has_qemu
     })
@@ -45,7 +48,7 @@ fn followed(kernel: &Path, arguments: &[&str]) -> Document {
 
 #[test]
 fn a_call_is_followed_named_and_agrees_with_its_count() {
-    let Some(kernel) = kernel("a_call_is_followed_named_and_agrees_with_its_count") else { return };
+    let Some(kernel) = kernel() else { return };
     let document = followed(&kernel, &["syscall", "--append", "pti=off", "--against", "pti=on"]);
     let [off, on] = document.paths.as_slice() else { panic!("{} paths", document.paths.len()) };
     for path in [off, on] {

@@ -2,13 +2,15 @@
 //! `target/guest`; without one these tests are skipped.
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
+mod skipped;
+
 use document::{Document, Outcome};
 use guest::{
     Accelerator, Boot, Booted, Exec, Exit, Interrupt, Limits, Machine, Said, Step, Trace, Trouble, Work,
 };
 use iced_x86::FlowControl;
 use linux::Kernel;
-use std::io::Write;
+use skipped::skipped;
 use std::path::Path;
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -20,16 +22,10 @@ const LONG: Duration = Duration::from_secs(120);
 static PROGRAM: LazyLock<Vec<u8>> =
     LazyLock::new(|| linux::stripped(&std::fs::read(env!("CARGO_BIN_EXE_kentry")).unwrap()));
 
-/// Says, past the test runner, why something is not tested here; scripts/test.sh counts it.
-fn skipped(why: &str) {
-    let thread = std::thread::current();
-    let _ = writeln!(std::io::stderr(), "skipped {}: {why}", thread.name().unwrap_or_default());
-}
-
 /// A kernel; none, and a remark, where it or what boots it is missing.
 fn kernel() -> Option<Kernel> {
     if std::process::Command::new("qemu-system-x86_64").arg("--version").output().is_err() {
-        skipped("there is no qemu-system-x86_64");
+        skipped(&"there is no qemu-system-x86_64");
         return None;
     }
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/guest");
@@ -37,7 +33,7 @@ fn kernel() -> Option<Kernel> {
     match linux::find(&word, Path::new("/")) {
         Ok(file) => Some(Kernel::read(&file).unwrap()),
         Err(_) => {
-            skipped("no kernels here (scripts/kernels.sh fetches them)");
+            skipped(&"no kernels here (scripts/kernels.sh fetches them)");
             None
         }
     }

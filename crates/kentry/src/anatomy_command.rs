@@ -6,14 +6,14 @@ use bill::Question;
 use guest::Limits;
 use host::Interrupt;
 use kentry::anatomy_args::AnatomyArgs;
-use kentry::anatomy_paths::{self, Recorder};
+use kentry::anatomy_paths::{self, NO_NAMES, Recorder};
 use kentry::error::{Error, UNFINISHED};
 use kentry::linux_machine::{LinuxMachine, this_program};
 use kentry::output::Target;
 use kentry::{dry_run, profiles, progress, room};
 use linux::Kernel;
 use measure::Counter;
-use measure::guest::{GuestPlan, Setting};
+use measure::guest::{Ended, GuestPlan, Setting};
 use report::{AnatomyFormat, Selection, Style};
 use std::process::ExitCode;
 use std::time::SystemTime;
@@ -76,7 +76,12 @@ fn follow(
     let bar = progress::Bar::new();
     let document = measure::guest::measure(plan, &setting, &mut |share, what| bar.say(share, what))?;
     drop(bar);
-    anatomy_paths::followed(plan, kernel, &cpu_model, args.is_timer(), &document, &recorder.ended())
+    let ended = recorder.ended();
+    let is_nameless = |ended: &Ended| !ended.traces.is_empty() && ended.symbols.is_empty();
+    if ended.iter().any(|(_, ended)| is_nameless(ended)) {
+        note(&format!("{NO_NAMES}: parts are told by instructions alone"));
+    }
+    anatomy_paths::followed(plan, kernel, &cpu_model, args.is_timer(), &document, &ended)
 }
 
 /// The lab's profile of that kernel, counted now; none where there is none, or the lab does not have the entry. Then it says so.

@@ -4,10 +4,13 @@ use crate::anatomy_args::TIMER;
 use crate::error::Error;
 use anatomy::{Anatomy, Configuration, Followed};
 use document::{Counter, Document, Name, Outcome, Row};
-use guest::Trace;
+use guest::{MOST_FOLLOWED, Trace};
 use linux::Kernel;
 use measure::guest::{Ended, GuestPlan, Machine, Request};
 use std::sync::{Mutex, PoisonError};
+
+/// What is said of a kernel without names.
+pub const NO_NAMES: &str = "the kernel does not name its functions (it was built without CONFIG_KALLSYMS)";
 
 /// Boots guests, and keeps what a document of rows has no place for.
 pub struct Recorder<'a> {
@@ -64,7 +67,7 @@ pub fn followed(
             let is_lacking = !matches!(row.outcome, Outcome::Ok | Outcome::Error | Outcome::Timeout);
             return if is_lacking { Err(Error::Environment(why)) } else { Ok(Err(why)) };
         };
-        let trace = if is_timer { of_timer(boot) } else { of_row(boot) };
+        let trace = if is_timer { of_timer(boot) } else { of_row(boot, row) };
         let trace = match trace {
             Ok(trace) => trace,
             Err(why) => return Ok(Err(format!("{}: {why}", of(&request)))),
@@ -101,15 +104,28 @@ fn unanswered(row: &Row, request: &Request) -> String {
 
 fn of_timer(boot: &Ended) -> Result<Trace, String> {
     match boot.interrupt.clone() {
-        steps if steps.is_empty() => Err("no interrupt of the timer came while the program ran".into()),
-        steps => Ok(Trace { entry: 0, operation: 0, steps, control: 0 }),
+        steps if !steps.is_empty() => Ok(Trace { entry: 0, operation: 0, steps, control: 0 }),
+        _ if boot.symbols.is_empty() => {
+            Err(format!("{NO_NAMES}, so nobody knows where the timer's interrupt begins"))
+        }
+        _ => Err("no interrupt of the timer came while the program ran".into()),
     }
 }
 
-fn of_row(boot: &Ended) -> Result<Trace, String> {
-    let why = || boot.unfollowed.first().map(|(_, why)| why.clone());
-    let trace = boot.traces.first().cloned();
-    trace.ok_or_else(|| why().unwrap_or_else(|| "the path was not followed".into()))
+fn of_row(boot: &Ended, row: &Row) -> Result<Trace, String> {
+    if let Some(trace) = boot.traces.first() {
+        return Ok(trace.clone());
+    }
+    if let Some((_, why)) = boot.unfollowed.first() {
+        return Err(why.clone());
+    }
+    Err(match count(row) {
+        Some(count) if count >= MOST_FOLLOWED as u64 => format!(
+            "{} {} executes {count} instructions, and only paths of fewer than {MOST_FOLLOWED} are followed",
+            row.entry, row.operation
+        ),
+        _ => "the path was not followed, and the guest did not say why".into(),
+    })
 }
 
 fn configuration(kernel: &Kernel, asked: &measure::guest::Configuration, request: &Request) -> Configuration {
@@ -226,6 +242,17 @@ mod tests {
             .map(|path| (path.configuration.parameters.as_str(), path.anatomy.instructions.len()));
         assert_eq!(found.collect::<Vec<_>>(), [("loud", 1), ("quiet", 1)]);
         assert_ne!(paths[0].anatomy, paths[1].anatomy);
+    }
+
+    #[test]
+    fn a_path_that_is_too_long_is_said_to_be() {
+        let estimate = Instructions(123_456.0);
+        let mut row = answer().results.remove(0);
+        row.instructions = row.instructions.map(|cost| Cost { estimate, ..cost });
+        let why = of_row(&Ended::default(), &row).unwrap_err();
+        assert!(why.contains("executes 123456 instructions") && why.contains("fewer than 20000"), "{why}");
+        let why = of_timer(&Ended::default()).unwrap_err();
+        assert!(why.contains("CONFIG_KALLSYMS"), "{why}");
     }
 
     #[test]

@@ -23,6 +23,8 @@ pub struct Program {
     /// The files that it needs.
     archive: Vec<u8>,
     exec: Exec,
+    /// What of the shared folder is neither file, folder nor link, and was left out.
+    left_out: Vec<PathBuf>,
 }
 
 impl Program {
@@ -37,11 +39,13 @@ impl Program {
         let file = look_up(name)
             .ok_or_else(|| not_found(&format!("there is no program {}", report::plain_os(name))))?;
         let path = archive.add_program(&file).map_err(|error| not_loaded(&error.to_string()))?;
+        let mut left_out = Vec::new();
         if let Some(folder) = &args.share {
             let at = folder.canonicalize().map_err(|error| {
                 not_loaded(&format!("--share {}: {}", report::plain_os(folder.as_os_str()), words(&error)))
             })?;
-            archive.add_share(&at, &at).map_err(|error| not_loaded(&format!("--share: {error}")))?;
+            let added = archive.add_share(&at, &at);
+            left_out = added.map_err(|error| not_loaded(&format!("--share: {error}")))?;
         }
         let path = path.into_os_string();
         let all = std::iter::once(&path).chain(arguments);
@@ -49,7 +53,7 @@ impl Program {
         let environment = [("PATH", PATH), ("HOME", "/root"), ("USER", "root"), ("TERM", "linux")];
         let environment = environment.map(|(name, value)| format!("{name}={value}")).to_vec();
         let exec = Exec { arguments, environment, interactive: args.shell };
-        Ok(Program { archive: archive.finish(), exec })
+        Ok(Program { archive: archive.finish(), exec, left_out })
     }
 
     /// Boots a guest, runs the program in it, and ends as that does.
@@ -57,6 +61,10 @@ impl Program {
     /// # Errors
     /// Why it was not run to its end.
     pub fn run(self, machine: &LinuxMachine, request: &Request, output: &mut Output) -> Result<u8, Refused> {
+        for file in &self.left_out {
+            let file = report::plain_os(file.as_os_str());
+            output.say(&format!("--share: {file} is left out: it is neither a file, a folder nor a link"));
+        }
         let terminal = self.exec.interactive.then(terminal).transpose()?;
         let work = Work { exec: Some(self.exec), seed: request.seed, ..Work::default() };
         let kernel = machine.kernel_for(request).map_err(|trouble| match trouble {
