@@ -59,7 +59,10 @@ pub(crate) fn reader(format: Format, bytes: &[u8]) -> Result<Box<dyn Read + '_>,
 /// What the bytes unpack to; `limit` bytes at most.
 pub(crate) fn unpack(format: Format, bytes: &[u8], limit: u64) -> Result<Vec<u8>, Why> {
     files::whole(reader(format, bytes)?, limit).map_err(|why| match why {
-        // The bytes are in memory: only what they say can be wrong.
+        Why::Unreadable(error) if error.kind() == io::ErrorKind::OutOfMemory => {
+            Why::Unsuitable("there is not enough memory here to unpack it".into())
+        }
+        // Besides, the bytes are in memory: only what they say can be wrong.
         Why::Unreadable(_) => damaged(),
         other => other,
     })
