@@ -18,8 +18,19 @@ pub enum Trouble {
         /// How that showed.
         said: String,
     },
+    /// The guest's memory does not hold its files.
+    #[error("the guest's memory of {mib} MiB is too small for its kernel and its files: give it more (--memory){}", ended(.console))]
+    Small {
+        /// The guest's memory.
+        mib: u64,
+        /// What its console said.
+        console: String,
+    },
+    /// QEMU has no such processor, or its processors no such feature.
+    #[error("{0}; `qemu-system-x86_64 -cpu help` lists what there is")]
+    Lacks(String),
     /// The kernel panicked.
-    #[error("the guest's kernel panicked: {why}{}", ended(.console))]
+    #[error("the guest's kernel panicked: {why}{}", leading(.console))]
     Panicked {
         /// Why, as the kernel says.
         why: String,
@@ -93,17 +104,23 @@ impl Ending<'_> {
         if trouble == lab::Trouble::Interrupted {
             return trouble.into();
         }
+        if console.contains(UNPACKED_IN_PART) {
+            return Trouble::Small { mib, console };
+        }
         if let Some(why) = panic_of(&console) {
             return Trouble::Panicked { why, console };
         }
         match trouble {
             lab::Trouble::Timeout(time) => Trouble::Hung { time, console },
-            lab::Trouble::Ended { status, said, .. } if status.signal() == Some(libc_sigkill()) => {
+            lab::Trouble::Ended { status, said, .. } if status.signal() == Some(nix::libc::SIGKILL) => {
                 let said = if said.is_empty() { "QEMU was killed".into() } else { said };
                 Trouble::Memory { mib, said }
             }
             lab::Trouble::Ended { said, .. } if lacks_memory(&said) => {
                 Trouble::Memory { mib, said: last_line(&said) }
+            }
+            lab::Trouble::Ended { said, .. } if lack(&said).is_some() => {
+                Trouble::Lacks(lack(&said).unwrap_or_default())
             }
             lab::Trouble::Ended { status, .. } if status.success() => Trouble::Reset { began, console },
             // By the port that ends QEMU, which the guest's program writes to when it has said all.
@@ -115,12 +132,23 @@ impl Ending<'_> {
     }
 }
 
+/// What Linux prints where its memory ends before the archive does (init/initramfs.c).
+const UNPACKED_IN_PART: &str = "Initramfs unpacking failed";
+
+/// What the processor that was asked for lacks, as QEMU says it: `Property 'max-x86_64-cpu.fred' not found`,
+/// `unable to find CPU model 'nope'`.
+fn lack(said: &str) -> Option<String> {
+    let quoted = |behind: &str| Some(said.split_once(behind)?.1.split_once('\'')?.0);
+    if let Some(model) = quoted("unable to find CPU model '") {
+        return Some(format!("QEMU has no CPU model {}", cut(model)));
+    }
+    let property = quoted("Property '").filter(|_| said.contains("' not found"))?;
+    let feature = property.rsplit_once('.').map_or(property, |(_, feature)| feature);
+    Some(format!("QEMU's processors have no {} here", cut(feature)))
+}
+
 /// QEMU's status when the guest ends it by the port.
 const EXITED: i32 = 1 | (crate::EXIT_VALUE as i32) << 1;
-
-fn libc_sigkill() -> i32 {
-    nix::libc::SIGKILL
-}
 
 fn lacks_memory(said: &str) -> bool {
     said.contains("cannot set up guest memory") || said.contains("Cannot allocate memory")
@@ -146,7 +174,8 @@ fn before(began: bool) -> &'static str {
 
 fn silent(console: &str) -> &'static str {
     if console.trim().is_empty() {
-        "; its console said nothing: perhaps the kernel has no driver for a serial port (CONFIG_SERIAL_8250_CONSOLE)"
+        "; its console said nothing, as is usual before kentry begins; what it does shows with --append ignore_loglevel, if it has a \
+         driver for a serial port (CONFIG_SERIAL_8250_CONSOLE)"
     } else {
         ""
     }
@@ -154,10 +183,22 @@ fn silent(console: &str) -> &'static str {
 
 /// The last lines of a console, without the times that kernels write before them.
 fn ended(console: &str) -> String {
+    last_lines(console).map_or_else(String::new, |last| format!("; its console ended: {last}"))
+}
+
+/// The last lines before a panic, which tell how it came to it; what is behind them is where the kernel was.
+fn leading(console: &str) -> String {
+    let before = console.split_once(PANIC).map_or("", |(before, _)| before);
+    // The panic's own line has begun there.
+    let whole = before.rsplit_once('\n').map_or("", |(lines, _)| lines);
+    last_lines(whole).map_or_else(String::new, |last| format!("; before that, its console said: {last}"))
+}
+
+fn last_lines(console: &str) -> Option<String> {
     let lines: Vec<&str> = console.lines().map(plain).filter(|line| !line.is_empty()).collect();
     let last: Vec<String> =
         lines.iter().skip(lines.len().saturating_sub(LINES)).map(|line| cut(line)).collect();
-    if last.is_empty() { String::new() } else { format!("; its console ended: {}", last.join(" / ")) }
+    (!last.is_empty()).then(|| last.join(" / "))
 }
 
 /// A line of a kernel's log, `[    0.123456] text`, without its time.
@@ -173,7 +214,7 @@ mod tests {
     use super::*;
     use std::process::ExitStatus;
 
-    const PANICKED: &str = "[    1.5] Kernel panic - not syncing: VFS: Unable to mount root fs on unknown-block(0,0)\n\
+    const PANICKED: &str = "[    1.4] VFS: Cannot open root device\n[    1.5] Kernel panic - not syncing: VFS: Unable to mount root fs on unknown-block(0,0)\n\
                             [    1.6] CPU: 0 PID: 1\n[    1.7] Rebooting in 1 seconds..\n";
 
     fn judged(trouble: lab::Trouble, console: &str) -> String {
@@ -190,12 +231,26 @@ mod tests {
         for trouble in [qemu(0, ""), lab::Trouble::Timeout(Duration::from_secs(3))] {
             assert_eq!(
                 judged(trouble, PANICKED),
-                "the guest's kernel panicked: VFS: Unable to mount root fs on unknown-block(0,0); its console ended: \
-                 Kernel panic - not syncing: VFS: Unable to mount root fs on unknown-block(0,0) / CPU: 0 PID: 1 / \
-                 Rebooting in 1 seconds.."
+                "the guest's kernel panicked: VFS: Unable to mount root fs on unknown-block(0,0); before that, its console said: \
+                 VFS: Cannot open root device"
             );
         }
         assert_eq!(judged(lab::Trouble::Interrupted, PANICKED), "interrupted");
+    }
+
+    #[test]
+    fn what_qemu_or_the_memory_lacks_was_told_as_a_matter_of_time() {
+        let lacks = |said: &str| judged(qemu(256, said), "");
+        let none = "; `qemu-system-x86_64 -cpu help` lists what there is";
+        let fred = lacks("qemu-system-x86_64: Property 'max-x86_64-cpu.fred' not found");
+        assert_eq!(fred, format!("QEMU's processors have no fred here{none}"));
+        let model = lacks("qemu-system-x86_64: unable to find CPU model 'nope'");
+        assert_eq!(model, format!("QEMU has no CPU model nope{none}"));
+        let small = judged(
+            lab::Trouble::Timeout(Duration::from_secs(3)),
+            "Initramfs unpacking failed: invalid magic\n",
+        );
+        assert!(small.starts_with("the guest's memory of 512 MiB is too small"), "{small}");
     }
 
     #[test]

@@ -121,6 +121,7 @@ fn ended(booted: Booted) -> Ended {
 fn in_words(trouble: &guest::Trouble) -> Trouble {
     match trouble {
         guest::Trouble::Machine(lab::Trouble::Interrupted) => Trouble::Interrupted,
+        guest::Trouble::Lacks(_) => Trouble::Unsupported(trouble.to_string()),
         guest::Trouble::Hung { .. } => Trouble::Timeout(trouble.to_string()),
         other => Trouble::Failed(other.to_string()),
     }
