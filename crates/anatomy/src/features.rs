@@ -40,6 +40,16 @@ const VERW: [u8; 3] = [0x0f, 0x00, 0x2d];
 /// `div %ecx`; the number of a processor's bug depends on how many features there are.
 const DIVISION: &[u8] = &[0xf7, 0xf1];
 
+/// Every processor has it: what it brings stands there unless a later alternative of the same place replaces it.
+const ALWAYS: u16 = feature(3, 21);
+
+/// Whether a jump is put there because the processor has a feature: it leads to what is switched on. With [`ALWAYS`] it leads past that
+/// (`_static_cpu_has` in `arch/x86/include/asm/cpufeature.h`).
+pub(crate) fn brings_jump(alternative: &Alternative) -> bool {
+    let is_jump = matches!(alternative.replacement.first(), Some(0xeb | 0xe9));
+    is_jump && !alternative.when_absent && alternative.feature != ALWAYS
+}
+
 /// What an alternative belongs to; none where its feature is no protection, or not known.
 pub(crate) fn part(alternative: &Alternative) -> Option<Part> {
     let replaced = alternative.replacement.as_slice();

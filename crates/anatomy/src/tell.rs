@@ -134,7 +134,7 @@ fn skips(
     place: Option<&Place>,
     symbols: &Symbols,
 ) -> bool {
-    let put_there = found.iter().any(|one| matches!(one.replacement.first(), Some(0xeb | 0xe9)));
+    let put_there = found.iter().any(|one| features::brings_jump(one));
     let target = symbols.place(code.near_branch_target());
     code.flow_control() == FlowControl::UnconditionalBranch
         && !put_there

@@ -76,8 +76,7 @@ impl Column {
 }
 
 /// What is said above a table of instructions.
-pub(crate) const COUNTED: &str =
-    "A count of instructions ranks no cost: iretq and cpuid count one each, as mov does.";
+pub(crate) const COUNTED: &str = "A count of instructions ranks no cost: iretq and cpuid count one each, as mov does. Before a count, ~ says that its samples differ.";
 
 /// Whether a row has numbers; the others have words.
 pub(crate) fn has_figures(row: &Row) -> bool {

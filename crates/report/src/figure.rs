@@ -67,8 +67,10 @@ impl Shown {
         number(figure)
     }
 
+    /// The estimate; of a count whose samples differ with a sign before it, because it is no exact one.
     pub fn estimate(&self) -> String {
-        self.number(self.cost.estimate)
+        let differs = self.unit == Unit::Instructions && self.cost.min < self.cost.max;
+        format!("{}{}", if differs { "~" } else { "" }, self.number(self.cost.estimate))
     }
 }
 
