@@ -52,8 +52,8 @@ fn followed(data: &[u8]) {
         .zip((BASE..).step_by(0x200))
         .map(|(name, address)| Symbol { address, name: (*name).to_string() })
         .collect();
-    let alternatives = (0..8).map(|number| Alternative {
-        address: BASE + u64::from(number) * 0x100,
+    let alternatives = (0..8u64).map(|number| Alternative {
+        address: BASE + number * 0x100,
         length: 5,
         feature: u16::from(data.first().copied().unwrap_or(0)) * 3,
         when_absent: false,
