@@ -18,7 +18,7 @@ can_mount() {
 # --- the command line ---
 check "unknown entry" 2 "$kentry" --entry sysentre-i386
 expect 'there is no entry "sysentre-i386"; did you mean sysenter-i386'
-check "unknown operation" 2 "$kentry" --operation getpid
+check "unknown operation" 2 "$kentry" --operation getppd
 expect 'did you mean getppid'
 check "a pair that does not exist" 2 "$kentry" --entry ud --operation getppid
 expect 'ud serves signal'
