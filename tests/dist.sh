@@ -29,6 +29,6 @@ if [ "$(id -u)" = 0 ]; then
 else
 	check "it runs with nothing around" 0 env -i "$folder/bin/kentry" --budget 0.05 --strict-budget --entry syscall-x86_64
 fi
-check "no larger than 10 MiB" 0 find "$folder/bin/kentry" -size -10240k
+check "no larger than 12 MiB" 0 find "$folder/bin/kentry" -size -12288k
 expect kentry
 finish
