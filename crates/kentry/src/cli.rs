@@ -8,6 +8,7 @@ use crate::footprint_args::FootprintArgs;
 pub use crate::guest_args::Accel;
 use crate::guest_args::{GuestArgs, LAB_SECONDS};
 use crate::linux_args::{LinuxArgs, linux_help};
+use crate::row_args::RowArgs;
 use crate::time_args::{TimeArgs, of_one_kind, with_default};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
@@ -124,12 +125,9 @@ pub enum Command {
 #[derive(Debug, Clone, Args)]
 #[command(mut_arg("budget", with_default(MEASURE_BUDGET)))]
 pub struct MeasureArgs {
-    /// Only entries of this name, short name (syscall) or glob (*, ?, [...]); may be given several times
-    #[arg(short, long, value_name = "NAME", value_hint = ValueHint::Other)]
-    pub entry: Vec<String>,
-    /// Only operations of this name, C function or glob (*, ?, [...]); may be given several times
-    #[arg(short, long, value_name = "NAME", value_hint = ValueHint::Other)]
-    pub operation: Vec<String>,
+    /// Which rows
+    #[command(flatten)]
+    pub rows: RowArgs,
     /// What is touched behind every use
     #[command(flatten)]
     pub footprint: FootprintArgs,
@@ -164,12 +162,9 @@ pub struct SaveArgs {
 /// What to measure in the lab, on what, and how to show it.
 #[derive(Debug, Clone, Args)]
 pub struct LabArgs {
-    /// Only entries of this name, short name (syscall) or glob (*, ?, [...]); may be given several times
-    #[arg(short, long, value_name = "NAME", value_hint = ValueHint::Other)]
-    pub entry: Vec<String>,
-    /// Only operations of this name, C function or glob (*, ?, [...]); may be given several times
-    #[arg(short, long, value_name = "NAME", value_hint = ValueHint::Other)]
-    pub operation: Vec<String>,
+    /// Which rows
+    #[command(flatten)]
+    pub rows: RowArgs,
     /// Measure with these switches of the kernel; each --set is one configuration, and all are shown side by side
     #[arg(short, long, value_name = "SWITCH=VALUE,...", value_hint = ValueHint::Other)]
     pub set: Vec<String>,
@@ -219,10 +214,10 @@ impl LabArgs {
     /// [`Error::Usage`] when a curve is asked for, of rows that are not named.
     pub fn options(&self) -> Result<Options, Error> {
         Ok(Options {
-            entry: self.entry.clone(),
-            operation: self.operation.clone(),
+            entry: self.rows.entry.clone(),
+            operation: self.rows.operation.clone(),
             set: self.set.clone(),
-            footprints: self.footprint.all(!self.entry.is_empty() || !self.operation.is_empty())?,
+            footprints: self.footprint.all(self.rows.are_named())?,
             ..self.guest.options(LAB_SECONDS)
         })
     }
@@ -234,8 +229,8 @@ impl MeasureArgs {
     /// # Errors
     /// [`Error::Usage`] when a name matches no row, or a curve is asked for without names.
     pub fn plan<'a>(&self, table: &'a Table, drawn: u32) -> Result<HostPlan<'a>, Error> {
-        let rows = measure::select::rows(table, Kernel::Linux, &self.entry, &self.operation)?;
-        let footprints = self.footprint.all(!self.entry.is_empty() || !self.operation.is_empty())?;
+        let rows = measure::select::rows(table, Kernel::Linux, &self.rows.entry, &self.rows.operation)?;
+        let footprints = self.footprint.all(self.rows.are_named())?;
         Ok(HostPlan { footprints, ..self.time.plan(rows, MEASURE_BUDGET, drawn) })
     }
 }
@@ -284,12 +279,9 @@ pub struct ShowFileArgs {
     /// - is standard input
     #[arg(value_name = "RUN", required = true, value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
-    /// Only rows of entries of this name, short name or glob; may be given several times
-    #[arg(short, long, value_name = "NAME", value_hint = ValueHint::Other)]
-    pub entry: Vec<String>,
-    /// Only rows of operations of this name or glob; may be given several times
-    #[arg(short, long, value_name = "NAME", value_hint = ValueHint::Other)]
-    pub operation: Vec<String>,
+    /// Which rows
+    #[command(flatten)]
+    pub rows: RowArgs,
     /// Compute every figure and finding again, from the rounds and the facts in the document
     #[arg(long)]
     pub recompute: bool,

@@ -2,6 +2,7 @@
 
 use crate::cli::{Color, one_of};
 use crate::live_command::LiveArgs;
+use crate::row_args::RowArgs;
 use clap::{Args, ValueHint};
 use compare::{Above, Gate, GateAnswer, On, Same, Settings};
 use report::CompareFormat;
@@ -46,12 +47,9 @@ pub struct CompareArgs {
     /// '' is no command, and --cpu NUMBER may stand before it (docs/live.md)
     #[arg(long, value_names = ["COMMAND A", "COMMAND B"], num_args = 2, allow_hyphen_values = true, conflicts_with_all = ["base", "new"], value_hint = ValueHint::Other)]
     pub live: Vec<String>,
-    /// Only rows of entries of this name, short name or glob; may be given several times
-    #[arg(short, long, value_name = "NAME", value_hint = ValueHint::Other)]
-    pub entry: Vec<String>,
-    /// Only rows of operations of this name or glob; may be given several times
-    #[arg(short, long, value_name = "NAME", value_hint = ValueHint::Other)]
-    pub operation: Vec<String>,
+    /// Which rows
+    #[command(flatten)]
+    pub rows: RowArgs,
     /// Changes below this are the same: N%, Ncycles (instructions, where these are counted), or both with a comma between them, of which
     /// the greater counts
     #[arg(long, value_name = "MARGIN", default_value = "2%,5cycles")]

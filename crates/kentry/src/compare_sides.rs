@@ -71,7 +71,12 @@ impl Reading<'_> {
     fn run(&mut self, path: &Path) -> Result<Run, Error> {
         let input::Found { mut document, name } = self.kept.run(path)?;
         let before = document.results.len();
-        let kept = measure::select::keep(Table::get(), &mut document, &self.args.entry, &self.args.operation);
+        let kept = measure::select::keep(
+            Table::get(),
+            &mut document,
+            &self.args.rows.entry,
+            &self.args.rows.operation,
+        );
         match kept {
             // A run may lack rows that another has.
             Err(error) if document.results.is_empty() && before > 0 => {

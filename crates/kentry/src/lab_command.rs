@@ -1,6 +1,6 @@
 //! `kentry lab`: from arguments to the exit code.
 
-use crate::{catch_interrupts, drawn_seed, names_rows, note, show};
+use crate::{catch_interrupts, drawn_seed, note, show};
 use environment::Environment;
 use host::{Interrupt, Priority, Reading};
 use kentry::cli::{Accel, LabArgs};
@@ -56,7 +56,7 @@ pub fn measure(args: &LabArgs) -> Result<ExitCode, Error> {
     let saving = Saving::prepare(&args.save, &mut note)?;
     let interrupt = catch_interrupts()?;
     let document = in_lab(plan, &options, args.guest.seed, &interrupt)?;
-    show(&document, &args.show, names_rows(&args.entry, &args.operation), (target, saving), &interrupt)
+    show(&document, &args.show, args.rows.are_named(), (target, saving), &interrupt)
 }
 
 /// The plan with the seed that it is measured with: unless the command line names one, the same for every count, so that

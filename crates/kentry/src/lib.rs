@@ -33,6 +33,7 @@ pub mod probe_files;
 pub mod profiles;
 pub mod progress;
 pub mod room;
+pub mod row_args;
 pub mod saving;
 pub mod stack;
 pub mod this_machine;

@@ -2,6 +2,7 @@
 
 use crate::cli::{EXEC_STATUS, LAB_STATUS, SaveArgs, ShowArgs, budget, codes, cpu_model, exit_status, seed};
 use crate::guest_args::Accel;
+use crate::row_args::RowArgs;
 use clap::{Args, ValueHint};
 use measure::guest::Options;
 use std::ffi::OsString;
@@ -19,12 +20,9 @@ const MEMORY: u64 = 512;
 /// Which Linux to boot, on what, and what to measure in it.
 #[derive(Debug, Clone, Args)]
 pub struct LinuxArgs {
-    /// Only entries of this name, short name (syscall) or glob (*, ?, [...]); may be given several times
-    #[arg(short, long, value_name = "NAME", value_hint = ValueHint::Other)]
-    pub entry: Vec<String>,
-    /// Only operations of this name, C function or glob (*, ?, [...]); may be given several times
-    #[arg(short, long, value_name = "NAME", value_hint = ValueHint::Other)]
-    pub operation: Vec<String>,
+    /// Which rows
+    #[command(flatten)]
+    pub rows: RowArgs,
     /// Boot this kernel: a file (vmlinuz, vmlinux), a package or a folder that has one, or auto, this machine's own or else the newest
     /// that is installed; several are shown side by side [default: auto]
     #[arg(long, value_name = "FILE|auto", value_hint = ValueHint::FilePath)]
@@ -91,15 +89,15 @@ impl LinuxArgs {
     /// The options of the plan.
     pub fn options(&self) -> Options {
         Options {
-            entry: self.entry.clone(),
-            operation: self.operation.clone(),
+            entry: self.rows.entry.clone(),
+            operation: self.rows.operation.clone(),
             kernels: self.kernel.clone(),
             append: self.append.clone(),
             cpu_models: self.cpu_model.clone(),
             set: self.set.clone(),
             accel: self.accel.into(),
             boots: self.boots,
-            follows: self.rings || !self.entry.is_empty() || !self.operation.is_empty(),
+            follows: self.rings || self.rows.are_named(),
             seed: self.seed.unwrap_or(0),
             memory_mib: self.memory,
             time: self.timeout.unwrap_or(Duration::from_secs(LINUX_SECONDS)),

@@ -1,6 +1,6 @@
 //! `kentry linux`: from arguments to the exit code.
 
-use crate::{catch_interrupts, drawn_seed, names_rows, note, show};
+use crate::{catch_interrupts, drawn_seed, note, show};
 use guest::Limits;
 use host::Interrupt;
 use kentry::cli::Accel;
@@ -42,7 +42,7 @@ pub fn run(args: &LinuxArgs) -> Result<ExitCode, Error> {
     let saving = Saving::prepare(&args.save, &mut note)?;
     let interrupt = catch_interrupts()?;
     let document = in_guests(plan, &options, args.seed, &interrupt)?;
-    show(&document, &args.show, names_rows(&args.entry, &args.operation), (target, saving), &interrupt)
+    show(&document, &args.show, args.rows.are_named(), (target, saving), &interrupt)
 }
 
 fn print_plan(args: &LinuxArgs, plan: &GuestPlan, target: Target) -> Result<ExitCode, Error> {

@@ -92,7 +92,7 @@ fn run_measure(args: &MeasureArgs) -> Result<ExitCode, Error> {
     let saving = Saving::prepare(&args.save, &mut note)?;
     let interrupt = catch_interrupts()?;
     let document = measure_host(&plan, &interrupt)?;
-    show(&document, &args.show, names_rows(&args.entry, &args.operation), (target, saving), &interrupt)
+    show(&document, &args.show, args.rows.are_named(), (target, saving), &interrupt)
 }
 
 /// To be called before anything asks for the time: the vDSO reads the counter too, and would get the SIGSEGV.
@@ -102,11 +102,6 @@ fn need_counter() -> Result<(), Error> {
     }
     let why = "this process may not read the time stamp counter (prctl PR_SET_TSC): nothing can be timed";
     Err(Error::Environment(why.into()))
-}
-
-/// Whether a command line names rows; then all of them are shown.
-fn names_rows(entries: &[String], operations: &[String]) -> bool {
-    !entries.is_empty() || !operations.is_empty()
 }
 
 /// Writes the report of a measurement that is over, keeps the run, and says how it went.

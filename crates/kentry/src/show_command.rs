@@ -1,6 +1,6 @@
 //! `kentry show`: saved runs, bills and anatomies, in any format.
 
-use crate::{names_rows, style};
+use crate::style;
 use bill::Bill;
 use document::Document;
 use kentry::cli::ShowFileArgs;
@@ -20,7 +20,7 @@ pub fn run(args: &ShowFileArgs) -> Result<ExitCode, Error> {
         return Err(Error::Usage(format!("several documents can be shown as text alone, not as {what}")));
     }
     let target = Target::open(args.show.to.output.as_deref())?;
-    let style = style(&args.show, names_rows(&args.entry, &args.operation), &target);
+    let style = style(&args.show, args.rows.are_named(), &target);
     let kept = Kept::default();
     let mut out = Vec::new();
     for file in &args.files {
@@ -59,12 +59,12 @@ fn of_run(file: &Path, document: Document, args: &ShowFileArgs, style: &Style) -
     let wrong = |error: &dyn std::fmt::Display| Error::Input { file: file.into(), why: error.to_string() };
     let recomputed = args.recompute.then(|| measure::recompute(&document));
     let mut document = recomputed.transpose().map_err(|error| wrong(&error))?.unwrap_or(document);
-    measure::select::keep(Table::get(), &mut document, &args.entry, &args.operation)?;
+    measure::select::keep(Table::get(), &mut document, &args.rows.entry, &args.rows.operation)?;
     Ok(report::render(&document, Table::get(), args.show.to.format(), style)?)
 }
 
 fn of_anatomy(anatomy: &anatomy::Document, args: &ShowFileArgs, style: &Style) -> Result<Vec<u8>, Error> {
-    if names_rows(&args.entry, &args.operation) || args.recompute {
+    if args.rows.are_named() || args.recompute {
         let why = "an anatomy is shown whole: leave out --entry, --operation and --recompute";
         return Err(Error::Usage(why.into()));
     }
@@ -80,7 +80,7 @@ fn of_anatomy(anatomy: &anatomy::Document, args: &ShowFileArgs, style: &Style) -
 }
 
 fn of_bill(bill: &Bill, args: &ShowFileArgs, style: &Style) -> Result<Vec<u8>, Error> {
-    if names_rows(&args.entry, &args.operation) || args.recompute {
+    if args.rows.are_named() || args.recompute {
         let why = "a bill is shown whole: leave out --entry, --operation and --recompute";
         return Err(Error::Usage(why.into()));
     }
