@@ -57,8 +57,8 @@ fn a_call_is_followed_named_and_agrees_with_its_count() {
         assert!(other * 50 <= path.anatomy.instructions.len(), "{other}");
     }
     let difference = Difference::of(&off.anatomy, &on.anatomy);
-    let parts: Vec<&str> =
-        difference.parts(&off.anatomy, &on.anatomy).iter().map(|part| part.part.name()).collect();
+    let parts = difference.parts(&off.anatomy, &on.anatomy);
+    let parts: Vec<&str> = parts.iter().map(|(part, _)| part.name()).collect();
     assert_eq!(parts, ["pti", "pcid"]);
     // Another boot of the same executes the same.
     let again = followed(&kernel, &["syscall", "--append", "pti=on"]);

@@ -91,7 +91,7 @@ const EXTERNAL: &[&str] = &["native_apic_mem_read", "native_apic_msr_read", "int
 const SIGNAL: &[&str] = &["arch_do_signal_or_restart", "do_signal", "get_signal", "handle_signal"];
 
 /// A function's own name: `exit_to_user_mode_loop.part.0` without what the compiler has added.
-fn base(name: &str) -> &str {
+pub(crate) fn base(name: &str) -> &str {
     name.split_once('.').map_or(name, |(base, _)| base)
 }
 

@@ -20,9 +20,9 @@ mod patterns;
 mod symbols;
 mod tell;
 
-pub use anatomy::{Anatomy, Instruction, Place};
+pub use anatomy::{Anatomy, Instruction, Place, TIMER};
 pub use beside::{Beside, BesideLine, Verdict};
 pub use count::{Function, PartCount};
-pub use difference::{Difference, PartDifference, Piece};
+pub use difference::{Changed, Difference, Piece};
 pub use document::{Configuration, Document, Followed, SCHEMA, load};
 pub use part::{Confidence, Part};
