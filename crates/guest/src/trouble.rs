@@ -70,6 +70,9 @@ pub enum Trouble {
     /// It could not be followed.
     #[error("the guest could not be followed: {0}")]
     Followed(String),
+    /// Its kernel does not have what was asked for.
+    #[error("{0}")]
+    Unsupported(String),
     /// kentry could not do its work there.
     #[error("in the guest: {0}")]
     Failed(String),

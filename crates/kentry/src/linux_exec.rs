@@ -66,7 +66,8 @@ impl Program {
             output.say(&format!("--share: {file} is left out: it is neither a file, a folder nor a link"));
         }
         let terminal = self.exec.interactive.then(terminal).transpose()?;
-        let work = Work { exec: Some(self.exec), seed: request.seed, ..Work::default() };
+        let work =
+            Work { exec: Some(self.exec), filter: request.filter, seed: request.seed, ..Work::default() };
         let kernel = machine.kernel_for(request).map_err(|trouble| match trouble {
             Trouble::Unsupported(why) | Trouble::Failed(why) | Trouble::Timeout(why) => failed(&why),
             Trouble::Interrupted => of_trouble(lab::Trouble::Interrupted.into()),

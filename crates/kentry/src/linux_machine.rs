@@ -84,6 +84,7 @@ impl Machine for LinuxMachine {
             // Who wants to know where everything is may want the timer's interrupt.
             interrupt: self.symbols,
             budget: self.budget,
+            filter: request.filter,
             seed: request.seed,
             ..Work::default()
         };
@@ -121,7 +122,9 @@ fn ended(booted: Booted) -> Ended {
 fn in_words(trouble: &guest::Trouble) -> Trouble {
     match trouble {
         guest::Trouble::Machine(lab::Trouble::Interrupted) => Trouble::Interrupted,
-        guest::Trouble::Lacks(_) => Trouble::Unsupported(trouble.to_string()),
+        guest::Trouble::Lacks(_) | guest::Trouble::Unsupported(_) => {
+            Trouble::Unsupported(trouble.to_string())
+        }
         guest::Trouble::Hung { .. } => Trouble::Timeout(trouble.to_string()),
         other => Trouble::Failed(other.to_string()),
     }

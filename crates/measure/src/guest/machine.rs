@@ -2,6 +2,7 @@
 
 use ::guest::{Step, Symbol, Trace};
 use std::time::Duration;
+use table::Filter;
 
 /// What is known of a kernel before it boots.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -25,6 +26,8 @@ pub struct Request {
     pub machine: Option<String>,
     /// Whether the kernel is to unpack itself.
     pub compressed: bool,
+    /// The filter of system calls that the guest's first program gives itself.
+    pub filter: Option<Filter>,
     /// The rows, by the ids of entry and operation.
     pub rows: Vec<(u16, u16)>,
     /// Whether a use of each row is followed, instruction by instruction.

@@ -155,6 +155,7 @@ impl<'a> GuestPlan<'a> {
             cpu: configuration.cpu(usual),
             machine: settings.and_then(Settings::machine).map(str::to_string),
             compressed: settings.is_some_and(Settings::compressed),
+            filter: settings.and_then(Settings::filter),
             rows: self.rows.iter().map(|(entry, operation)| (entry.id, operation.id)).collect(),
             follows: self.follows && counter == Counter::Instructions,
             seed: self.seed_of(boot),
