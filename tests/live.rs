@@ -125,7 +125,8 @@ fn an_interrupt_ends_the_measurement_and_compares_what_there_is() {
     assert!(has_begun(), "no probes in {}", own.path().display());
     std::thread::sleep(Duration::from_millis(500));
     let pid = nix::unistd::Pid::from_raw(i32::try_from(child.id()).unwrap());
-    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
+    // Not SIGINT, which a shell makes its jobs in the background ignore, and with them this test.
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGTERM).unwrap();
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130));
     assert!(String::from_utf8_lossy(&output.stdout).contains("call"));
@@ -159,7 +160,10 @@ static SURROUND: LazyLock<PathBuf> = LazyLock::new(|| {
 fn two_arms_that_are_the_same_work_alike() {
     let (arms, notes) = compare("", "");
     assert_all_work(&arms);
-    assert_eq!(notes, "the arms are the same: whatever difference is found is chance\n");
+    let (first, more) = notes.split_once('\n').unwrap();
+    assert_eq!(first, "the arms are the same: whatever difference is found is chance");
+    // On a busy machine starting a probe may take long.
+    assert!(more.is_empty() || more.starts_with("starting a probe takes long"), "{more}");
     let measurements = [0, 1].map(|arm: usize| &arms.documents[arm].measurement);
     assert_eq!(measurements[0].seed, measurements[1].seed);
     assert_eq!(measurements[0].command, None);

@@ -33,43 +33,41 @@ fn documents_are_accepted() {
 #[test]
 fn a_wrong_value_is_refused() {
     let good = written(&followed::two());
-    for (place, value) in [
-        ("/schema", json!("kentry.anatomy/2")),
-        ("/paths", json!([])),
-        ("/paths/0/counted", json!(-1)),
-        ("/paths/0/control", Value::Null),
-        ("/paths/0/agrees", json!("yes")),
-        ("/paths/0/configuration/machine", json!("vmware")),
-        ("/paths/0/configuration/settings", json!({ "pti": true })),
-        ("/paths/0/anatomy/instructions/0/ring", json!(4)),
-        ("/paths/0/anatomy/instructions/0/bytes", json!("0f0")),
-        ("/paths/0/anatomy/instructions/0/part", json!("magic")),
-        ("/paths/0/anatomy/instructions/1/function", json!("entry_SYSCALL_64")),
-        ("/beside/lines/0/linux", Value::Null),
-    ] {
-        let mut bad = good.clone();
-        *bad.pointer_mut(place).unwrap() = value.clone();
-        assert!(!objections(&bad).is_empty(), "{place} = {value} was accepted");
-    }
+    judged::refuses_values(
+        SCHEMA,
+        &good,
+        [
+            ("/schema", json!("kentry.anatomy/2")),
+            ("/paths", json!([])),
+            ("/paths/0/counted", json!(-1)),
+            ("/paths/0/control", Value::Null),
+            ("/paths/0/agrees", json!("yes")),
+            ("/paths/0/configuration/machine", json!("vmware")),
+            ("/paths/0/configuration/settings", json!({ "pti": true })),
+            ("/paths/0/anatomy/instructions/0/ring", json!(4)),
+            ("/paths/0/anatomy/instructions/0/bytes", json!("0f0")),
+            ("/paths/0/anatomy/instructions/0/part", json!("magic")),
+            ("/paths/0/anatomy/instructions/1/function", json!("entry_SYSCALL_64")),
+            ("/beside/lines/0/linux", Value::Null),
+        ],
+    );
 }
 
 #[test]
 fn a_missing_or_unknown_field_is_refused() {
     let good = written(&followed::two());
-    for place in [
-        "",
-        "/paths/0",
-        "/paths/0/configuration",
-        "/paths/0/anatomy/instructions/1",
-        "/beside",
-        "/beside/lines/0",
-    ] {
-        for field in good.pointer(place).unwrap().as_object().unwrap().keys() {
-            let mut bad = good.clone();
-            bad.pointer_mut(place).unwrap().as_object_mut().unwrap().remove(field);
-            assert!(!objections(&bad).is_empty(), "{place} without {field} was accepted");
-        }
-    }
+    judged::refuses_other_fields(
+        SCHEMA,
+        &good,
+        &[
+            "",
+            "/paths/0",
+            "/paths/0/configuration",
+            "/paths/0/anatomy/instructions/1",
+            "/beside",
+            "/beside/lines/0",
+        ],
+    );
 }
 
 #[test]

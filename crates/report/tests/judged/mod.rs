@@ -15,3 +15,28 @@ pub fn objections(schema: &str, value: &Value) -> Vec<String> {
     let errors = validator.iter_errors(value);
     errors.map(|error| format!("{}: {error}", error.instance_path())).collect()
 }
+
+/// Checks that a document is refused with each of these values in its place.
+#[allow(dead_code, reason = "not every test needs it")]
+pub fn refuses_values<'v>(schema: &str, good: &Value, wrong: impl IntoIterator<Item = (&'v str, Value)>) {
+    for (place, value) in wrong {
+        let mut bad = good.clone();
+        *bad.pointer_mut(place).unwrap() = value.clone();
+        assert!(!objections(schema, &bad).is_empty(), "{place} = {value} was accepted");
+    }
+}
+
+/// Checks that a document is refused without any one field of these objects, and with a field that nobody knows.
+#[allow(dead_code, reason = "not every test needs it")]
+pub fn refuses_other_fields(schema: &str, good: &Value, places: &[&str]) {
+    for place in places {
+        for field in good.pointer(place).unwrap().as_object().unwrap().keys() {
+            let mut bad = good.clone();
+            bad.pointer_mut(place).unwrap().as_object_mut().unwrap().remove(field);
+            assert!(!objections(schema, &bad).is_empty(), "{place} without {field} was accepted");
+        }
+        let mut bad = good.clone();
+        bad.pointer_mut(place).unwrap()["novel"] = Value::from(1);
+        assert!(!objections(schema, &bad).is_empty(), "{place}/novel was accepted");
+    }
+}
