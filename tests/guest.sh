@@ -79,6 +79,18 @@ for entry in syscall-x86_64 int80-x86_64; do
 	more "audit, $entry" "$(count $entry getppid audit=on)" "$(count $entry getppid pti=off)"
 done
 
+linux "a filter of system calls" --kernel "$cloud" -e syscall-x86_64 -e int80-i386 -e vdso-x86_64 -o getppid -o gettimeofday \
+	--set seccomp=off --set seccomp=on --set seccomp=arguments
+for row in "syscall-x86_64 getppid" "int80-i386 getppid" "syscall-x86_64 gettimeofday"; do
+	more "a filter, $row" "$(count $row seccomp=on)" "$(count $row seccomp=off)"
+	more "a filter that is executed, $row" "$(count $row seccomp=arguments)" "$(count $row seccomp=on)"
+done
+same "the vDSO with a filter" "$(count vdso-x86_64 gettimeofday seccomp=arguments)" "$(count vdso-x86_64 gettimeofday seccomp=off)"
+check "a program sees the filter" 0 "$kentry" linux --accel tcg --kernel "$cloud" --set seccomp=on --exec grep '^Seccomp:' /proc/self/status
+expect '^Seccomp:	2$'
+check "an anatomy names the filter" 0 "$kentry" anatomy --kernel "$cloud" --beside none --set seccomp=arguments --format csv syscall
+expect 'filter'
+
 linux "other clocks than the counter make the vDSO enter the kernel" --kernel "$cloud" -e vdso-x86_64 -o clock_gettime-monotonic \
 	--set clocksource=tsc --set clocksource=hpet --set clocksource=acpi_pm
 for clock in hpet acpi_pm; do
