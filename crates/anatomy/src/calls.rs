@@ -16,6 +16,8 @@ struct Frame {
 pub(crate) struct Calls {
     frames: Vec<Frame>,
     made: usize,
+    /// What no call of the path leads to: the way in from the program, and after a switch of tasks what the other one had called.
+    way: usize,
 }
 
 /// Of an instruction: which call it is in.
@@ -30,7 +32,7 @@ pub(crate) struct InCall {
 impl Calls {
     /// The calls of a whole path.
     pub fn of(steps: &[Step], decoded: &[Instruction], symbols: &Symbols) -> Vec<InCall> {
-        let mut calls = Calls { frames: Vec::new(), made: 0 };
+        let mut calls = Calls { frames: Vec::new(), made: 0, way: 0 };
         let mut all = Vec::with_capacity(steps.len());
         for (place, step) in steps.iter().enumerate() {
             let before = place.checked_sub(1).and_then(|last| steps.get(last).zip(decoded.get(last)));
@@ -45,7 +47,7 @@ impl Calls {
     fn here(&self) -> InCall {
         InCall {
             depth: u32::try_from(self.frames.len()).unwrap_or(u32::MAX),
-            call: self.frames.last().map_or(self.made, |frame| frame.call),
+            call: self.frames.last().map_or(self.way, |frame| frame.call),
         }
     }
 
@@ -56,6 +58,7 @@ impl Calls {
             _ if last.ring != step.ring => {
                 self.frames.clear();
                 self.made += 1;
+                self.way = self.made;
             }
             // A call of the next instruction only puts its address on the stack.
             FlowControl::Call | FlowControl::IndirectCall if step.address != next => self.push(next),
@@ -80,5 +83,10 @@ impl Calls {
     fn pop(&mut self, to: u64) {
         let found = self.frames.iter().rposition(|frame| frame.back == to);
         self.frames.truncate(found.unwrap_or(self.frames.len().saturating_sub(1)));
+        if found.is_none() && self.frames.is_empty() {
+            // To what was called before the path began.
+            self.made += 1;
+            self.way = self.made;
+        }
     }
 }

@@ -77,6 +77,24 @@ pub(crate) fn decides(instruction: &Instruction) -> bool {
     by_value || instruction.flow_control() == FlowControl::ConditionalBranch
 }
 
+/// Whether it keeps what was decided in a register: `sete`.
+pub(crate) fn keeps_decision(instruction: &Instruction) -> bool {
+    matches!(
+        instruction.mnemonic(),
+        Mnemonic::Sete
+            | Mnemonic::Setne
+            | Mnemonic::Seta
+            | Mnemonic::Setae
+            | Mnemonic::Setb
+            | Mnemonic::Setbe
+    )
+}
+
+/// Whether it is a jump to an address that stands in it, without condition.
+pub(crate) fn jumps(instruction: &Instruction) -> bool {
+    instruction.flow_control() == FlowControl::UnconditionalBranch
+}
+
 /// Whether it goes back to the program, or to what an exception has interrupted.
 pub(crate) fn goes_back(instruction: &Instruction) -> bool {
     matches!(
