@@ -1,7 +1,7 @@
 //! The assembler's code of an entry, instruction by instruction: what stands where is the same in every version of
 //! `arch/x86/entry/calling.h`, with other macros between.
 
-use crate::code::{clears, decides, is_nop, is_on_stack, is_own, jumps, loads_own, moves, stores_own};
+use crate::code::{clears, decides, is_nop, is_on_stack, is_own, jumps, moves, moves_stack_pointer};
 use crate::functions::{self, Region};
 use crate::path::{Node, Path};
 use crate::patterns::is_frame_argument;
@@ -68,8 +68,6 @@ fn part(path: &Path, place: usize, phase: Phase) -> Option<Part> {
             && code.immediate8() == 3
             && code.op1_kind() == OpKind::Immediate8
     };
-    let is_stack_pointer =
-        |code: &Instruction| loads_own(code, Some(Register::RSP)) || stores_own(code, Some(Register::RSP));
     let called = path.0.get(place + 1).filter(|_| code.is_call_near());
     // The function that comes next, by a call or in the place of a return.
     let led = path.0.get(place + 1).filter(|_| code.is_call_near() || jumps(code));
@@ -87,11 +85,9 @@ fn part(path: &Path, place: usize, phase: Phase) -> Option<Part> {
         // A call of an entry's own code saves registers.
         _ if called.is_some_and(|called| called.region == Some(Region::Entry)) => Some(Part::Frame),
         _ if clears(code) => Some(Part::ClearRegisters),
-        Phase::In => entering(path, place, is_stack_pointer),
+        Phase::In => entering(path, place),
         Phase::Arguments => Some(Part::Handler),
-        Phase::Copied
-            if loads_own(code, Some(Register::RSP)) || moves(code, Register::RSP, Register::RDI) =>
-        {
+        Phase::Copied if moves_stack_pointer(code) || moves(code, Register::RSP, Register::RDI) => {
             Some(Part::CopyFrame)
         }
         Phase::Copied if matches!(code.mnemonic(), Mnemonic::Push | Mnemonic::Pop) => Some(Part::CopyFrame),
@@ -118,11 +114,13 @@ fn is_checked(path: &Path, place: usize) -> bool {
     used.is_some_and(decides)
 }
 
-fn entering(path: &Path, place: usize, is_stack_pointer: impl Fn(&Instruction) -> bool) -> Option<Part> {
+fn entering(path: &Path, place: usize) -> Option<Part> {
     let code = &path.0[place].code;
     let calls_sync = path.0.iter().skip(place + 1).take(2).any(|node| node.name() == "sync_regs");
     match code.mnemonic() {
-        _ if is_stack_pointer(code) => Some(Part::KernelStack),
+        _ if moves_stack_pointer(code) => Some(Part::KernelStack),
+        // A 32-bit program's, kept in a register that it does not have.
+        _ if moves(code, Register::ESP, Register::R8D) => Some(Part::KernelStack),
         Mnemonic::Lea if calls_sync => Some(Part::CopyFrame),
         _ if moves(code, Register::RAX, Register::RSP) => Some(Part::CopyFrame),
         Mnemonic::Push | Mnemonic::Pop | Mnemonic::Pushf | Mnemonic::Pushfq => Some(Part::Frame),

@@ -81,7 +81,7 @@ fn sequence(codes: &[Instruction], may_move: bool) -> Option<usize> {
 fn task(codes: &[Instruction]) -> Option<Register> {
     let [first, second, ..] = codes else { return None };
     let register = first.op0_register();
-    (loads_own(first, None) && loads(second) && second.memory_base() == register).then_some(register)
+    (loads_own(first) && loads(second) && second.memory_base() == register).then_some(register)
 }
 
 fn loads(code: &Instruction) -> bool {

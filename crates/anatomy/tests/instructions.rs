@@ -196,6 +196,26 @@ fn an_argument_that_is_read_from_the_program_was_the_service() {
 }
 
 #[test]
+fn a_function_whose_name_ends_like_a_markers_had_none() {
+    for name in ["audit_reset_context", "vma_start", "perf_output_end"] {
+        let anatomy = made_up(&[("entry_SYSCALL_64", 0, &[0x90]), (name, 0, &[0x90])]);
+        assert_eq!(anatomy.instructions.last().unwrap().function_name(), name);
+    }
+}
+
+#[test]
+fn a_kernel_for_one_cpu_has_its_stacks_at_fixed_addresses() {
+    let anatomy = made_up(&[
+        ("entry_SYSCALL_64", 0, &[0x48, 0x89, 0x25, 0, 0x10, 0, 0]), // mov %rsp, …(%rip)
+        ("entry_SYSCALL_64", 7, &[0x48, 0x8b, 0x25, 0, 0x10, 0, 0]), // mov …(%rip), %rsp
+        ("entry_SYSCALL_64", 14, &[0x41, 0x89, 0xe0]),               // mov %esp, %r8d
+        ("entry_SYSCALL_64", 17, &[0x0f, 0x07]),                     // sysretl
+    ]);
+    let parts: Vec<&str> = anatomy.instructions[1..4].iter().map(|one| one.part.name()).collect();
+    assert_eq!(parts, ["kernel-stack"; 3]);
+}
+
+#[test]
 fn the_documentation_has_every_part_as_the_code_has_it() {
     let document = include_str!("../../../docs/anatomy.md");
     let schema: serde_json::Value =
