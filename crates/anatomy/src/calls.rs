@@ -1,5 +1,6 @@
 //! Which calls of functions a path is in, instruction by instruction.
 
+use crate::functions;
 use crate::symbols::Symbols;
 use guest::Step;
 use iced_x86::{FlowControl, Instruction};
@@ -62,7 +63,7 @@ impl Calls {
             }
             // A call of the next instruction only puts its address on the stack.
             FlowControl::Call | FlowControl::IndirectCall if step.address != next => self.push(next),
-            FlowControl::Return => self.pop(step.address),
+            FlowControl::Return => self.pop(step.address, symbols),
             FlowControl::Next if step.address != next && step.address != last.address => {
                 // An exception in the kernel: what handles it returns here, or behind.
                 let is_entry = symbols.place(step.address).is_some_and(|place| place.offset == 0);
@@ -79,10 +80,15 @@ impl Calls {
         self.frames.push(Frame { back, call: self.made });
     }
 
-    /// To the call that is returned to, if there is one. A thunk's `ret` is a jump in its call: it leaves the call in the thunk alone.
-    fn pop(&mut self, to: u64) {
+    /// To the call that is returned to, if there is one. Otherwise a thunk's `ret` is a jump in its call: it leaves the calls in thunks
+    /// alone.
+    fn pop(&mut self, to: u64, symbols: &Symbols) {
         let found = self.frames.iter().rposition(|frame| frame.back == to);
-        self.frames.truncate(found.unwrap_or(self.frames.len().saturating_sub(1)));
+        let is_in_thunk =
+            |frame: &Frame| symbols.place(frame.back).is_some_and(|place| functions::is_thunk(&place.name));
+        let in_thunks = self.frames.iter().rev().take_while(|frame| is_in_thunk(frame)).count();
+        let left = self.frames.len().saturating_sub(in_thunks.max(1));
+        self.frames.truncate(found.unwrap_or(left));
         if found.is_none() && self.frames.is_empty() {
             // To what was called before the path began.
             self.made += 1;

@@ -124,6 +124,11 @@ pub(crate) fn own(name: &str) -> Option<Part> {
     })
 }
 
+/// Whether it is a thunk that returns, or jumps, in another's place.
+pub(crate) fn is_thunk(name: &str) -> bool {
+    matches!(own(name), Some(Part::Returns | Part::Retpoline))
+}
+
 /// What a function, and all that it calls, belongs to; none where its name says nothing.
 pub(crate) fn region(name: &str, caller: Option<Region>) -> Option<Region> {
     let name = base(name);

@@ -5,7 +5,7 @@ use crate::code::{
     reads_cr3, writes_cr3,
 };
 use crate::functions::{self, Region};
-use crate::path::Path;
+use crate::path::{Node, Path};
 use crate::{Confidence, Part, stack_offset};
 use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind, Register};
 
@@ -141,10 +141,10 @@ fn index_mask(path: &mut Path, place: usize) {
     let is_compare = |path: &Path, at: usize| path.0[at].code.mnemonic() == Mnemonic::Cmp;
     let compare = path.before(place).take(3).find(|at| is_compare(path, *at));
     let uses = |code: &Instruction| {
-        code.mnemonic() == Mnemonic::And
-            && [code.op0_register(), code.op1_register()]
-                .iter()
-                .any(|register| register.full_register() == mask.full_register())
+        let named = [code.op0_register().full_register(), code.op1_register().full_register()];
+        let is_register = code.op1_kind() == OpKind::Register;
+        let is_other = named[0] != named[1];
+        code.mnemonic() == Mnemonic::And && is_register && is_other && named.contains(&mask.full_register())
     };
     let used = path.behind(place).take(6).find(|at| uses(&path.0[*at].code));
     let (Some(compare), Some(used)) = (compare, used) else { return };
@@ -342,8 +342,12 @@ fn return_checks(path: &mut Path) {
         let is_c = path.0[call + 1].is_in(Part::Work) || path.0[call + 1].is_in(Part::Handler);
         let has_worked = path.0[call + 1..place].iter().any(|node| node.is_in(Part::Work));
         let rest: Vec<usize> = std::iter::once(place).chain(path.behind(place)).collect();
-        let goes_on =
-            rest.iter().any(|at| path.0[*at].code.is_call_near() || path.0[*at].code.is_call_near_indirect());
+        // A return thunk may call, too.
+        let calls = |node: &Node| {
+            let calls = node.code.is_call_near() || node.code.is_call_near_indirect();
+            calls && !functions::is_thunk(node.name())
+        };
+        let goes_on = rest.iter().any(|at| calls(&path.0[*at]));
         if is_c && has_worked && !goes_on {
             checks(path, &rest);
         }

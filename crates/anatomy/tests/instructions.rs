@@ -196,6 +196,28 @@ fn an_argument_that_is_read_from_the_program_was_the_service() {
 }
 
 #[test]
+fn return_thunks_that_call_hid_what_stands_behind_calls() {
+    let untrain = Recorded::read("6.12-untrain").anatomy("int80-x86_64", "getppid");
+    all_are(&untrain, "do_int80_emulation", "jmp do_int80", Part::ExternalCheck);
+    let untrain = Recorded::read("6.1-untrain").anatomy("int80-x86_64", "getppid");
+    all_are(&untrain, "do_int80_emulation", "call __x86_indirect", Part::ExternalCheck);
+    assert_eq!(found(&untrain, "native_apic_mem_read", "mov").iter().map(|one| one.depth).max(), Some(2));
+    let untrain = Recorded::read("6.12-untrain").anatomy("syscall-x86_64", "getppid");
+    all_are(&untrain, "do_syscall_64", "sete", Part::ReturnChecks);
+}
+
+#[test]
+fn a_mask_that_is_a_number_was_an_index_mask() {
+    let anatomy = made_up(&[
+        ("entry_SYSCALL_64", 0, &[0xe8, 0xfb, 0x0f, 0, 0]), // call __audit_syscall_entry
+        ("__audit_syscall_entry", 0, &[0x83, 0xf8, 0x01]),  // cmp $1, %eax
+        ("__audit_syscall_entry", 3, &[0x19, 0xc0]),        // sbb %eax, %eax
+        ("__audit_syscall_entry", 5, &[0x25, 0x3b, 0, 0, 1]), // and $0x100003b, %eax
+    ]);
+    assert!(anatomy.instructions[2..].iter().all(|one| one.part == Part::Audit));
+}
+
+#[test]
 fn a_function_whose_name_ends_like_a_markers_had_none() {
     for name in ["audit_reset_context", "vma_start", "perf_output_end"] {
         let anatomy = made_up(&[("entry_SYSCALL_64", 0, &[0x90]), (name, 0, &[0x90])]);
