@@ -25,12 +25,12 @@ fn kernel() -> Option<PathBuf> {
     };
     let found = std::env::var_os("KENTRY_KERNEL").map(PathBuf::from).or_else(fetched);
     if found.is_none() {
-        skipped(&"no kernels here (scripts/kernels.sh fetches them)");
+        skipped("no kernels here (scripts/kernels.sh fetches them)");
     }
     found.filter(|_| {
         let has_qemu = Command::new("qemu-system-x86_64").arg("--version").output().is_ok();
         if !has_qemu {
-            skipped(&"there is no qemu-system-x86_64");
+            skipped("there is no qemu-system-x86_64");
         }
         has_qemu
     })

@@ -99,11 +99,11 @@ fn real() -> Option<(String, TempDir)> {
         let found = linux::find(folder.to_str().unwrap(), Path::new("/"));
         found.map(|file| file.to_str().unwrap().to_string())
     }) else {
-        skipped(&"no kernels here (scripts/kernels.sh fetches them)");
+        skipped("no kernels here (scripts/kernels.sh fetches them)");
         return None;
     };
     if Command::new("qemu-system-x86_64").arg("--version").output().is_err() {
-        skipped(&"there is no qemu-system-x86_64");
+        skipped("there is no qemu-system-x86_64");
         return None;
     }
     Some((kernel, tempfile::tempdir().unwrap()))
