@@ -68,7 +68,7 @@ parts! {
     Service "service" [], "what was asked for: the function of the call, or of the exception, and all that it calls";
     Signal "signal" [], "a signal: found, its frame built for the program, its handler prepared";
     Schedule "schedule" [], "another task is chosen, and what that does before it is this one's turn again";
-    Program "program" [], "instructions of the program that the kernel goes back to before the entry's use is over: a signal's handler, what has faulted, once more";
+    Program "program" [], "instructions of the program before the entry's use is over: a signal's handler, what has faulted once more, or the functions of a vDSO, which are the program's too";
     ReturnChecks "return-checks" [], "whether the short way out (sysretq, sysretl) may be taken, and whether iretq needs a stack of its own";
     Verw "verw" ["verw"], "verw, which clears buffers; or the nop in its place";
     Divider "divider" [], "a division that clears what AMD's divider would leak";

@@ -1,8 +1,7 @@
 //! The paths of `kentry anatomy`: what the guest of each configuration executed.
 
-use crate::anatomy_args::TIMER;
 use crate::error::Error;
-use anatomy::{Anatomy, Configuration, Followed};
+use anatomy::{Anatomy, Configuration, Followed, TIMER};
 use document::{Counter, Document, Name, Outcome, Row};
 use guest::{Booted, MOST_FOLLOWED, Trace};
 use linux::Kernel;
