@@ -17,6 +17,7 @@ mod functions;
 mod part;
 mod path;
 mod patterns;
+mod stack_offset;
 mod symbols;
 mod tell;
 

@@ -102,6 +102,9 @@ fn linux_text(plan: &GuestPlan, usual: &str, counter: Counter) -> String {
             report::plain(&request.cpu)
         );
         let _ = writeln!(text, "  parameters  {}", dash(&report::plain(&request.parameters)));
+        if let Some(filter) = request.filter {
+            let _ = writeln!(text, "  seccomp     a filter that {}, and allows all", filter.what());
+        }
     }
     text.push('\n');
     for (entry, operation) in &plan.rows {
@@ -129,6 +132,7 @@ fn linux_json(plan: &GuestPlan, usual: &str, counter: Counter) -> String {
             "cpu": request.cpu,
             "machine": request.machine,
             "parameters": request.parameters,
+            "seccomp": request.filter,
         })
     };
     let plan = serde_json::json!({

@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 pub use operation::{Call, Loops, Operation};
-pub use parameter::{Evidence, Parameter, ParameterValue};
+pub use parameter::{Evidence, Filter, Parameter, ParameterValue};
 pub use profile::{Origin, Profile, Setting, Whole};
 pub use sets::Sets;
 pub use source::Load;
