@@ -173,13 +173,13 @@ fn saved_anatomies_are_compared() {
     let other = save("other.json", &alone[1]);
     let run = root.join("document/ordinary.json");
     for (arguments, code, why) in [
-        (vec!["compare", &base, &other], 3, "is not comparable with"),
-        (vec!["compare", &base, run.to_str().unwrap()], 2, "an anatomy is compared with an anatomy"),
-        (vec!["compare", &base, &new, "--format", "junit"], 2, "is of runs"),
-        (vec!["compare", &base, &new, "--entry", "syscall"], 2, "leave out --entry"),
-        (vec!["compare", &base, &new, "--fail-above", "3%"], 2, "no gate judges them"),
+        (&["compare", &base, &other][..], 3, "is not comparable with"),
+        (&["compare", &base, run.to_str().unwrap()][..], 2, "an anatomy is compared with an anatomy"),
+        (&["compare", &base, &new, "--format", "junit"][..], 2, "is of runs"),
+        (&["compare", &base, &new, "--entry", "syscall"][..], 2, "leave out --entry"),
+        (&["compare", &base, &new, "--fail-above", "3%"][..], 2, "no gate judges them"),
     ] {
-        let done = kentry(&arguments);
+        let done = kentry(arguments);
         let text = String::from_utf8(done.stderr).unwrap();
         assert!(done.status.code() == Some(code) && text.contains(why), "{arguments:?}: {text}");
         assert!(text.lines().count() == 1 && done.stdout.is_empty(), "{arguments:?}: {text}");
@@ -191,7 +191,7 @@ fn two_kernels_are_put_against_each_other() {
     let Some(kernel) = kernel() else { return };
     let other = kernel.parent().unwrap().read_dir().unwrap().flatten().map(|file| file.path());
     let Some(other) = other.filter(|path| path.to_string_lossy().contains("vmlinuz-6.12.")).min() else {
-        skipped(&"no second kernel here (scripts/kernels.sh fetches them)");
+        skipped("no second kernel here (scripts/kernels.sh fetches them)");
         return;
     };
     let document = followed(&kernel, &["syscall", "--against-kernel", other.to_str().unwrap()]);

@@ -47,7 +47,11 @@ pub fn run(args: &AnatomyArgs) -> Result<ExitCode, Error> {
 /// followed.
 pub fn usual(entry: &str) -> Result<Result<Document, String>, Error> {
     let args = AnatomyArgs::usual(entry);
-    document(&args, &args.plan(Table::get())?)
+    let plan = args.plan(Table::get()).map_err(|error| match error {
+        Error::Usage(why) => Error::Usage(format!("--anatomy follows an entry: {why}")),
+        other => other,
+    })?;
+    document(&args, &plan)
 }
 
 /// All that is followed and counted; or in words, why it was not.
