@@ -32,7 +32,7 @@ pub fn run(args: &AnatomyArgs) -> Result<ExitCode, Error> {
     }
     let interrupt = catch_interrupts()?;
     let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
-    let kernel = linux_machine::kernel(&args.kernel)?;
+    let kernel = linux_machine::kernel(&args.kernel, &mut note)?;
     let followed = follow(args, &plan, &kernel, &interrupt)?;
     let paths = match followed {
         Ok(paths) => paths,
