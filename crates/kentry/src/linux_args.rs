@@ -15,7 +15,7 @@ use table::Table;
 pub const LINUX_SECONDS: u64 = 120;
 
 /// Memory that every kernel of a distribution boots in, in MiB.
-const MEMORY: u64 = 512;
+pub const MEMORY: u64 = 512;
 
 /// Which Linux to boot, on what, and what to measure in it.
 #[derive(Debug, Clone, Args)]
