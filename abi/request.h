@@ -38,6 +38,11 @@
 #define LOOP_CLOCK_TSC	  1 /* ticks: lfence, rdtsc */
 #define LOOP_CLOCK_SYSTEM 2 /* nanoseconds: CLOCK_MONOTONIC by the vDSO; a system call where there is none */
 
+/* Uses of an entry before any sample is kept: these check its answer, ... */
+#define CHECKS 8
+/* ... and so many samples are taken before every block. */
+#define WARM_SAMPLES 4
+
 #define BLOCK_SAMPLES 64
 #define MAX_BLOCKS    256
 #define MAX_BURSTS    256

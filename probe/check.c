@@ -4,7 +4,6 @@
 
 #include <linux/time.h>
 
-#define CHECKS 8
 #define TRIES  3 /* a clock may be set while it is being compared */
 #define ENOSYS 38
 

@@ -32,7 +32,6 @@ _Static_assert(offsetof(struct invocation, args) == INVOCATION_ARGS, "LOAD_FUNCT
 _Static_assert(sizeof(struct invocation) == INVOCATION_SIZE, "EACH");
 
 #define SIXTEEN_BYTES 16
-#define WARM_SAMPLES  4 /* taken before every block, and not kept */
 /* So many that the clock is known by them where the counter advances in steps of 10 ns. */
 #define ORDER_SAMPLES 32
 

@@ -25,12 +25,12 @@ fn kernel() -> Option<PathBuf> {
     };
     let found = std::env::var_os("KENTRY_KERNEL").map(PathBuf::from).or_else(fetched);
     if found.is_none() {
-        skipped(&"no kernels here (scripts/kernels.sh fetches them)");
+        skipped("no kernels here (scripts/kernels.sh fetches them)");
     }
     found.filter(|_| {
         let has_qemu = Command::new("qemu-system-x86_64").arg("--version").output().is_ok();
         if !has_qemu {
-            skipped(&"there is no qemu-system-x86_64");
+            skipped("there is no qemu-system-x86_64");
         }
         has_qemu
     })
@@ -57,8 +57,8 @@ fn a_call_is_followed_named_and_agrees_with_its_count() {
         assert!(other * 50 <= path.anatomy.instructions.len(), "{other}");
     }
     let difference = Difference::of(&off.anatomy, &on.anatomy);
-    let parts: Vec<&str> =
-        difference.parts(&off.anatomy, &on.anatomy).iter().map(|part| part.part.name()).collect();
+    let parts = difference.parts(&off.anatomy, &on.anatomy);
+    let parts: Vec<&str> = parts.iter().map(|(part, _)| part.name()).collect();
     assert_eq!(parts, ["pti", "pcid"]);
     // Another boot of the same executes the same.
     let again = followed(&kernel, &["syscall", "--append", "pti=on"]);
@@ -91,6 +91,29 @@ fn a_plan_is_printed_without_a_kernel() {
 }
 
 #[test]
+fn a_format_of_anatomies_is_refused_for_what_is_none() {
+    let run = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/document/ordinary.json");
+    for format in ["tree", "parts", "listing", "folded"] {
+        let done = kentry(&["show", run.to_str().unwrap(), "--format", format]);
+        let why = String::from_utf8(done.stderr).unwrap();
+        assert!(done.status.code() == Some(2) && done.stdout.is_empty(), "{why}");
+        assert!(
+            why.contains(&format!("--format {format} is of an anatomy")) && why.contains("is a run"),
+            "{why}"
+        );
+    }
+}
+
+#[test]
+fn parts_and_the_timer_are_explained() {
+    for (name, word) in [("kernel-stack", "syscall"), ("timer-interrupt", "operation"), ("pti", "CR3")] {
+        let done = kentry(&["explain", name]);
+        let text = String::from_utf8(done.stdout).unwrap();
+        assert!(done.status.success() && text.contains(word), "{name}: {text}");
+    }
+}
+
+#[test]
 fn a_saved_anatomy_is_shown_and_quoted() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/anatomy/two.json");
     let file = file.to_str().unwrap();
@@ -102,6 +125,18 @@ fn a_saved_anatomy_is_shown_and_quoted() {
     assert!(shown(&["show", file]).contains("getppid through syscall-x86_64"));
     assert!(shown(&["show", file, "--all"]).contains("sysretq"));
     assert!(shown(&["show", file, "--verbose"]).contains("entry_SYSCALL_64"));
+    assert!(shown(&["show", file, "--format", "tree"]).contains("function\n"));
+    assert!(shown(&["show", file, "--format", "parts"]).contains("known by"));
+    assert!(
+        shown(&["show", file, "--format", "listing", "--verbose"]).contains(" 480f07 "),
+        "sysret's bytes"
+    );
+    assert!(shown(&["show", file, "--format", "folded"]).contains("entry_SYSCALL_64 "));
+    assert!(shown(&["show", file, "--format", "svg"]).starts_with("<svg"));
+    let folder = tempfile::tempdir().unwrap();
+    let folded = folder.path().join("a.folded");
+    shown(&["show", file, "--output", folded.to_str().unwrap()]);
+    assert!(std::fs::read_to_string(&folded).unwrap().contains("entry_SYSCALL_64 "));
     assert!(shown(&["explain", "syscall", "--anatomy", file]).contains("## In Linux 6.1, pti=on"));
     let refused = kentry(&["explain", "int80-i386", "--anatomy", file]);
     assert_eq!(refused.status.code(), Some(2), "{}", String::from_utf8_lossy(&refused.stderr));

@@ -2,7 +2,6 @@
 
 use host::{Host, Interrupt, Limits, Priority};
 use record::{Payload, Record, Request, Verdict, abi};
-use std::io::Write;
 use std::time::Duration;
 use table::{Probe, Table};
 
@@ -14,12 +13,6 @@ pub fn host() -> Host {
 pub fn with_time(time: Duration) -> Host {
     let limits = Limits { time, output: record::MOST_OUTPUT, interrupt: Interrupt::default() };
     Host::new(Priority::Inherited, limits).unwrap()
-}
-
-/// Says, past the test runner, why something is not tested here; scripts/test.sh counts it.
-pub fn skipped(why: &str) {
-    let thread = std::thread::current();
-    let _ = writeln!(std::io::stderr(), "skipped {}: {why}", thread.name().unwrap_or_default());
 }
 
 pub fn cpu() -> usize {

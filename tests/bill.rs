@@ -1,7 +1,10 @@
 //! `kentry bill`, run as users run it: in QEMU's emulation, where instructions are counted.
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
+mod skipped;
+
 use bill::{Bill, State};
+use skipped::skipped;
 use std::process::{Command, Output};
 use table::Table;
 
@@ -23,8 +26,7 @@ fn counted(words: &[&str]) -> Option<Bill> {
     let output = kentry(&[&["--format", "json"], words].concat());
     let said = text(&output.stderr);
     if !has_qemu() {
-        let thread = std::thread::current();
-        eprintln!("skipped {}: there is no qemu-system-x86_64", thread.name().unwrap_or_default());
+        skipped("there is no qemu-system-x86_64");
         return None;
     }
     assert_eq!(output.status.code(), Some(0), "{words:?}: {said}");

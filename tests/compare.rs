@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
 mod simulated;
+mod skipped;
 
 use compare::{Comparison, Verdict};
 use document::Document;
@@ -9,6 +10,7 @@ use runs::Store;
 use serde_json::{Value, json};
 use simulated::{Case, Ids, cost, ids, quiet};
 use simulator::Subject;
+use skipped::skipped;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -443,8 +445,7 @@ fn what_a_document_says_can_break_nothing() {
 #[test]
 fn a_bisection_finds_the_commit_that_made_a_row_slower() {
     if Command::new("git").arg("--version").output().is_err() {
-        println!("skipped a_bisection_finds_the_commit_that_made_a_row_slower: no git here");
-        return;
+        return skipped("no git here");
     }
     let user = User::new();
     user.change("a2", "unknown.json", |run| {

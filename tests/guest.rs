@@ -25,7 +25,7 @@ static PROGRAM: LazyLock<Vec<u8>> =
 /// A kernel; none, and a remark, where it or what boots it is missing.
 fn kernel() -> Option<Kernel> {
     if std::process::Command::new("qemu-system-x86_64").arg("--version").output().is_err() {
-        skipped(&"there is no qemu-system-x86_64");
+        skipped("there is no qemu-system-x86_64");
         return None;
     }
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/guest");
@@ -33,7 +33,7 @@ fn kernel() -> Option<Kernel> {
     match linux::find(&word, Path::new("/")) {
         Ok(file) => Some(Kernel::read(&file).unwrap()),
         Err(_) => {
-            skipped(&"no kernels here (scripts/kernels.sh fetches them)");
+            skipped("no kernels here (scripts/kernels.sh fetches them)");
             None
         }
     }

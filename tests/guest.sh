@@ -132,14 +132,21 @@ fi
 
 # What kentry counts, QEMU's log of instructions counts, too, in a boot of its own.
 rows=(syscall-x86_64:none syscall-x86_64:getppid syscall-x86_64:clock_gettime-monotonic int80-x86_64:none int80-x86_64:getppid
-	int80-i386:none int80-i386:getppid sysenter-i386:none sysenter-i386:getppid ud:signal)
-linux "ten rows" --kernel "$cloud" $(printf '%s\n' "${rows[@]}" | sed 's/:.*//; s/^/-e /' | sort -u) \
+	int80-i386:none int80-i386:getppid sysenter-i386:none sysenter-i386:getppid ud:signal syscall-x86_64:unixbench-syscall)
+linux "rows that the log counts, too" --kernel "$cloud" $(printf '%s\n' "${rows[@]}" | sed 's/:.*//; s/^/-e /' | sort -u) \
 	$(printf '%s\n' "${rows[@]}" | sed 's/.*:/-o /' | sort -u)
 cp "$out" "$work/run.json"
 mkdir "$work/probes"
 "$kentry" probes "$work/probes" >/dev/null
-check "ten rows agree with QEMU's log" 0 timeout 240 python3 "$root/tests/log_count.py" "$cloud" "$work/probes" "$work/run.json" "${rows[@]}"
+check "rows agree with QEMU's log" 0 timeout 240 python3 "$root/tests/log_count.py" "$cloud" "$work/probes" "$work/run.json" "${rows[@]}"
 same "rows that agree" "$(grep -c '^same' "$out")" ${#rows[@]}
+
+# A row of several calls in the third way, too: by single steps.
+check "the path of several calls" 0 "$kentry" anatomy syscall --operation unixbench-syscall --kernel "$cloud" --beside none --format json
+steps=$(python3 -c 'import json, sys
+path = json.load(open(sys.argv[1]))["paths"][0]
+print(len(path["anatomy"]["instructions"]) - path["control"])' "$out")
+same "steps of several calls" "$steps" "$(out=$work/run.json count syscall-x86_64 unixbench-syscall)"
 
 small=$root/target/guest/small/vmlinux
 if [ -s "$small" ]; then

@@ -3,10 +3,11 @@
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
 mod bytes;
+mod skipped;
 
 use bytes::{record, words};
 use record::abi;
-use std::io::Write;
+use skipped::skipped;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -451,9 +452,7 @@ fn what_is_observed_at_a_gate_is_that_of_the_rows_own_configuration() {
 fn has_qemu() -> bool {
     let found = Command::new("qemu-system-x86_64").arg("--version").output().is_ok();
     if !found {
-        // Past the test runner, which keeps what a test says to itself; scripts/test.sh counts it.
-        let (name, why) = (std::thread::current(), "there is no qemu-system-x86_64 here");
-        let _ = writeln!(std::io::stderr(), "skipped {}: {why}", name.name().unwrap_or_default());
+        skipped("there is no qemu-system-x86_64 here");
     }
     found
 }

@@ -38,7 +38,7 @@ fn a_plan_is_printed_and_nothing_booted() {
     let plan = kentry(&nowhere(), &[&line[..], &sets].concat());
     let plan = text(&plan.stdout);
     assert!(
-        plan.starts_with("1 rows in 4 configurations, one boot of each, seed 0, at most 120 s a boot"),
+        plan.starts_with("1 row in 4 configurations, one boot of each, seed 0, at most 120 s a boot"),
         "{plan}"
     );
     assert!(
@@ -99,11 +99,11 @@ fn real() -> Option<(String, TempDir)> {
         let found = linux::find(folder.to_str().unwrap(), Path::new("/"));
         found.map(|file| file.to_str().unwrap().to_string())
     }) else {
-        skipped(&"no kernels here (scripts/kernels.sh fetches them)");
+        skipped("no kernels here (scripts/kernels.sh fetches them)");
         return None;
     };
     if Command::new("qemu-system-x86_64").arg("--version").output().is_err() {
-        skipped(&"there is no qemu-system-x86_64");
+        skipped("there is no qemu-system-x86_64");
         return None;
     }
     Some((kernel, tempfile::tempdir().unwrap()))

@@ -1,6 +1,8 @@
 //! Arms under real commands, on the machine that runs the tests, however noisy that is: outcomes, words and shapes.
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
+mod skipped;
+
 use document::{Document, Outcome, Row};
 use host::Interrupt;
 use kentry::arm::ArmCommand;
@@ -8,8 +10,8 @@ use kentry::error::Error;
 use kentry::live_command;
 use measure::arms::Arms;
 use measure::{CpuChoice, HostPlan, Probes, select};
+use skipped::skipped;
 use std::collections::BTreeSet;
-use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -132,16 +134,11 @@ fn an_interrupt_ends_the_measurement_and_compares_what_there_is() {
     assert!(String::from_utf8_lossy(&output.stdout).contains("call"));
 }
 
-fn skipped(why: &str) {
-    let thread = std::thread::current();
-    let _ = writeln!(std::io::stderr(), "skipped {}: {why}", thread.name().unwrap_or_default());
-}
-
 fn is_there(program: &str) -> bool {
     let there =
         Command::new("sh").args(["-c", &format!("command -v {program}")]).output().unwrap().status.success();
     if !there {
-        skipped(&format!("there is no {program}"));
+        skipped(format!("there is no {program}"));
     }
     there
 }

@@ -4,10 +4,12 @@
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
 mod asked;
+mod skipped;
 
-use asked::{cpu, host, skipped, verdict};
+use asked::{cpu, host, verdict};
 use host::Executor;
 use record::{Failure, LoopRequest, Payload, Request, Sample, abi};
+use skipped::skipped;
 use table::Probe;
 
 /// The row, and so many loops of calls through it.

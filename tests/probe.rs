@@ -3,10 +3,12 @@
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
 mod asked;
+mod skipped;
 
-use asked::{cpu, host, request, skipped, verdict, with_time};
+use asked::{cpu, host, request, verdict, with_time};
 use host::Executor;
 use record::{Failure, Footprint, Payload, Record, Request, Sample, Verdict, abi};
+use skipped::skipped;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -312,7 +314,7 @@ fn the_first_sample_of_a_block_was_slow() {
     };
     let found = verdict(&records);
     if found.outcome == abi::OUTCOME_UNSUPPORTED {
-        return skipped(&format!("there is no such function in the 32-bit vDSO: {found:?}"));
+        return skipped(format!("there is no such function in the 32-bit vDSO: {found:?}"));
     }
     assert_eq!(found.outcome, abi::OUTCOME_OK, "{found:?}");
     let blocks = records.iter().filter_map(|record| match &record.payload {

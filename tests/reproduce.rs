@@ -1,8 +1,11 @@
 //! `kentry reproduce` on the machine that runs the tests, however noisy that is: outcomes and shapes, never figures.
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
+mod skipped;
+
 use published::Publications;
 use serde_json::Value;
+use skipped::skipped;
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
@@ -88,8 +91,7 @@ fn has_qemu() -> bool {
 #[test]
 fn the_lab_tells_what_this_linux_lacks_and_its_run_is_kept_too() {
     if !has_qemu() {
-        let name = "the_lab_tells_what_this_linux_lacks_and_its_run_is_kept_too";
-        return eprintln!("skipped {name}: there is no qemu-system-x86_64");
+        return skipped("there is no qemu-system-x86_64");
     }
     let data = folder();
     let found = reproduced(&data, &["kvm-round-trip", "--lab", "--name", "both"]);
@@ -105,8 +107,7 @@ fn the_lab_tells_what_this_linux_lacks_and_its_run_is_kept_too() {
 #[test]
 fn what_only_the_lab_can_tell_is_measured_there_and_a_count_is_no_throughput() {
     if !has_qemu() {
-        let name = "what_only_the_lab_can_tell_is_measured_there_and_a_count_is_no_throughput";
-        return eprintln!("skipped {name}: there is no qemu-system-x86_64");
+        return skipped("there is no qemu-system-x86_64");
     }
     let found = reproduced(&folder(), &["pti-costs", "--no-save"]);
     let changes = found["ratios"].as_array().unwrap();

@@ -2,7 +2,8 @@
 //! entries that the lab alone has.
 
 use crate::build::{Program, compile, root};
-use crate::guest::{Emulator, NOW, Ran, Script, skipped};
+use crate::guest::{Emulator, NOW, Ran, Script};
+use crate::skipped::skipped;
 use lab::End;
 use table::{Kernel, Kind, Table};
 
@@ -33,7 +34,7 @@ fn program(name: &str, flags: &[&str]) -> Option<Program> {
     .unwrap();
     if let Err(complaint) = compile(name, flags, &[trivial]) {
         let packages = "Debian: apt install libc6-dev libc6-dev-i386 lib32gcc-12-dev";
-        skipped(&format!("{name}: no program can be linked so ({packages}): {complaint}"));
+        skipped(format!("{name}: no program can be linked so ({packages}): {complaint}"));
         return None;
     }
     let mut all = flags.to_vec();
@@ -162,7 +163,7 @@ fn of_rust() -> Option<Program> {
         }
         Ok(output) => panic!("greet.rs: {}", String::from_utf8_lossy(&output.stderr)),
         Err(error) => {
-            skipped(&format!("there is no rustc: {error}"));
+            skipped(format!("there is no rustc: {error}"));
             None
         }
     }
@@ -196,12 +197,12 @@ const INTERPRETER: &[u8] = b"/ld-linux";
 #[test]
 fn busybox_runs_as_it_is() {
     let Ok(bytes) = std::fs::read(BUSYBOX) else {
-        skipped(&format!("there is no {BUSYBOX} (Debian: apt install busybox-static)"));
+        skipped(format!("there is no {BUSYBOX} (Debian: apt install busybox-static)"));
         return;
     };
     // Debian's package busybox has a dynamically linked one at the same place.
     if bytes.windows(INTERPRETER.len()).any(|window| window == INTERPRETER) {
-        skipped(&format!("{BUSYBOX} is dynamically linked (Debian: apt install busybox-static)"));
+        skipped(format!("{BUSYBOX} is dynamically linked (Debian: apt install busybox-static)"));
         return;
     }
     let program = Program { name: "busybox".into(), bytes };

@@ -1,10 +1,10 @@
 //! Boots a plan in an emulator, and sorts what comes back by the plan's lines.
 
 use crate::build::Program;
+use crate::skipped::skipped;
 use lab::{Accelerator, Bochs, End, Event, Events, File, Guest, Limits, Line, Plan, Qemu, Strays, Trouble};
 use record::{Boot, Payload, Request, Sample, Step, Verdict, abi};
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::time::Duration;
 use table::{Entry, Operation};
 
@@ -62,12 +62,6 @@ impl Emulator {
 
 pub fn limits() -> Limits {
     Limits { time: TIME, output: 256 << 20, interrupt: lab::Interrupt::default() }
-}
-
-/// Says, past the test runner, which keeps what a test says to itself, why something is not tested here.
-pub fn skipped(why: &dyn std::fmt::Display) {
-    let thread = std::thread::current();
-    let _ = writeln!(std::io::stderr(), "skipped {}: {why}", thread.name().unwrap_or_default());
 }
 
 /// Boots an archive with so many programs.
@@ -255,7 +249,7 @@ impl Script {
     fn events_in(&self, boot: &Boots, hertz: u64) -> Option<Vec<Event>> {
         match boot(&self.archive(hertz), self.numbered(), &limits()) {
             Err(trouble @ Trouble::Missing { .. }) => {
-                skipped(&trouble);
+                skipped(trouble);
                 None
             }
             booted => Some(listen(&mut booted.unwrap(), &self.labels)),

@@ -1,8 +1,9 @@
 //! The image that `kentry lab --iso` writes, booted by each firmware: its screen shows what goes to the serial port, page by
 //! page. What is drawn is read back: pixels by the kernel's own font, a text screen from its memory.
 
-use crate::guest::{limits, skipped};
+use crate::guest::limits;
 use crate::kernel::Kernel;
+use crate::skipped::skipped;
 use lab::{Line, Plan};
 use record::{Request, abi};
 use std::fs;
@@ -49,7 +50,7 @@ impl Image {
         let archive = lab::pack(plan, &lab::probes()).unwrap();
         let bytes = match lab::image(&archive, &limits()) {
             Err(trouble @ lab::Trouble::Missing { .. }) => {
-                skipped(&trouble);
+                skipped(trouble);
                 return None;
             }
             bytes => bytes.unwrap(),
@@ -103,7 +104,7 @@ impl Machine<'_> {
     fn boot(image: &Image, firmware: Firmware, medium: Medium) -> Option<Machine<'_>> {
         let ovmf = OVMF.into_iter().find(|file| Path::new(file).exists());
         if firmware == Firmware::Uefi && ovmf.is_none() {
-            skipped(&"no UEFI firmware for QEMU (Debian: apt install ovmf)");
+            skipped("no UEFI firmware for QEMU (Debian: apt install ovmf)");
             return None;
         }
         let path = |name: &str| image.file(name).display().to_string();
@@ -124,7 +125,7 @@ impl Machine<'_> {
         let answers = fs::File::create(image.file("monitor")).unwrap();
         command.stdin(Stdio::piped()).stdout(answers).stderr(Stdio::null());
         let Ok(mut child) = command.spawn() else {
-            skipped(&"no qemu-system-x86_64 (Debian: apt install qemu-system-x86)");
+            skipped("no qemu-system-x86_64 (Debian: apt install qemu-system-x86)");
             return None;
         };
         let monitor = child.stdin.take().unwrap();

@@ -4,9 +4,10 @@
 use crate::build::{Program, freestanding, root};
 use crate::exec;
 use crate::executable;
-use crate::guest::{Emulator, Script, Session, limits, skipped};
+use crate::guest::{Emulator, Script, Session, limits};
 use crate::kernel::Kernel;
 use crate::monitor::{is_missing, wrapped};
+use crate::skipped::skipped;
 use crate::tlb::{Event, Processor};
 use crate::together::{MOST, Programs};
 use crate::trial::{PATHS, working};
@@ -168,7 +169,7 @@ fn boot(script: &Script, kernel: &[u8], machine: Machine) -> Option<(Heard, Sess
 /// Bochs with one more line in its configuration; its arguments are -q -f CONFIGURATION -rc FILE.
 fn bochs_with(line: &str, folder: &Path) -> Option<Bochs> {
     if let Err(trouble @ Trouble::Missing { .. }) = Bochs::new(None).version(&limits()) {
-        skipped(&trouble);
+        skipped(trouble);
         return None;
     }
     let program = folder.join("bochs");

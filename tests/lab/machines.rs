@@ -2,8 +2,9 @@
 //! each of them programs run, and the kernel's page tables map nothing but memory as memory.
 
 use crate::build::freestanding;
-use crate::guest::{Answer, LIMIT, Script, limits, skipped};
+use crate::guest::{Answer, LIMIT, Script, limits};
 use crate::monitor::{Monitor, is_missing, wrapped};
+use crate::skipped::skipped;
 use crate::trial::working;
 use lab::{End, Event, Events, Guest, Limits, Qemu, Trouble};
 use record::abi;
@@ -82,7 +83,7 @@ fn machines() -> impl Iterator<Item = &'static Machine> {
     let has_grub =
         Path::new(GRUB).is_dir() && Command::new("grub-mkrescue").arg("--version").output().is_ok();
     if !has_grub {
-        skipped(&"machines with GRUB: there is no grub-mkrescue for BIOS (Debian: apt install grub-pc-bin)");
+        skipped("machines with GRUB: there is no grub-mkrescue for BIOS (Debian: apt install grub-pc-bin)");
     }
     MACHINES.iter().filter(move |machine| has_grub || machine.grub.is_none())
 }

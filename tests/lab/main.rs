@@ -40,6 +40,8 @@ mod runaway;
 mod shadow_stack;
 mod silicon;
 mod sizes;
+#[path = "../skipped.rs"]
+mod skipped;
 mod slots;
 mod spec_ctrl;
 mod speculation;

@@ -1,7 +1,8 @@
 //! QEMU as its monitor shows it, and with other arguments than the command gives it.
 
 use crate::executable;
-use crate::guest::{limits, skipped};
+use crate::guest::limits;
+use crate::skipped::skipped;
 use lab::{Accelerator, Qemu, Trouble};
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -18,7 +19,7 @@ pub fn wrapped(folder: &Path, script: &str) -> Qemu {
 pub fn is_missing() -> bool {
     match Qemu::new(Accelerator::Tcg, None).version(&limits()) {
         Err(trouble @ Trouble::Missing { .. }) => {
-            skipped(&trouble);
+            skipped(trouble);
             true
         }
         version => version.is_err(),

@@ -2,7 +2,8 @@
 
 use crate::build::{Program, freestanding, freestanding_with, root};
 use crate::executable;
-use crate::guest::{Emulator, Script, skipped};
+use crate::guest::{Emulator, Script};
+use crate::skipped::skipped;
 use lab::End;
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -39,7 +40,7 @@ fn on_linux(program: &Program, input: &[u8]) -> Option<(std::process::ExitStatus
     let mut output = String::new();
     child.stdout.take().unwrap().read_to_string(&mut output).unwrap();
     if status.code() == Some(126) {
-        skipped(&format!("{}: this kernel does not execute it", program.name));
+        skipped(format!("{}: this kernel does not execute it", program.name));
         return None;
     }
     Some((status, output))

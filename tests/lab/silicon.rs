@@ -3,9 +3,10 @@
 
 use crate::build::{compile, freestanding, root};
 use crate::executable;
-use crate::guest::{Answer, Ran, Script, Session, limits, skipped};
+use crate::guest::{Answer, Ran, Script, Session, limits};
 use crate::kernel::Kernel;
 use crate::monitor::{Monitor, is_missing, wrapped};
+use crate::skipped::skipped;
 use lab::{Bochs, End, Event, Events, Guest, Limits, Qemu, Strays, Trouble};
 use object::Object;
 use record::abi;
@@ -91,7 +92,7 @@ fn has(session: &Session, feature: u64) -> bool {
 /// from than the one that it gets.
 pub fn strict_bochs(model: &str, script: &Script, change: Option<fn(Vec<u8>) -> Vec<u8>>) -> Option<Session> {
     if let Err(trouble @ Trouble::Missing { .. }) = Bochs::new(Some(model)).version(&limits()) {
-        skipped(&trouble);
+        skipped(trouble);
         return None;
     }
     let folder = tempfile::tempdir().unwrap();

@@ -7,8 +7,9 @@ use crate::every_instruction::{
     kernel_with, program,
 };
 use crate::executable;
-use crate::guest::{Emulator, Script, Session, limits, skipped};
+use crate::guest::{Emulator, Script, Session, limits};
 use crate::kernel::Kernel;
+use crate::skipped::skipped;
 use lab::{Bochs, End, Limits, Strays, Trouble};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -144,7 +145,7 @@ fn nmis_all_over_the_paths_change_nothing_with_flushes_that_wait_and_copied_fram
 /// The paths' instructions, and those that an NMI came before.
 fn check(switches: &str) -> Option<(Listed, BTreeSet<u64>)> {
     if let Err(trouble @ Trouble::Missing { .. }) = Bochs::new(None).version(&limits()) {
-        skipped(&trouble);
+        skipped(trouble);
         return None;
     }
     let listed = listed(switches)?;

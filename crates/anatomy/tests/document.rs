@@ -67,15 +67,52 @@ fn functions_stand_below_those_that_call_them_or_jump_to_them() {
 fn isolation_is_ten_instructions_in_the_place_of_two_jumps() {
     let (off, on) = (call("6.1-pti-off"), call("6.1-pti-on"));
     let difference = Difference::of(&off, &on);
-    let parts: Vec<(&str, usize, usize)> =
-        difference.parts(&off, &on).iter().map(|one| (one.part.name(), one.first, one.second)).collect();
+    let parts = difference.parts(&off, &on);
+    let parts: Vec<_> = parts.iter().map(|(part, one)| (part.name(), one.less, one.more)).collect();
     assert_eq!(parts, [("pti", 2, 8), ("pcid", 0, 2)]);
+    let functions = difference.functions(&off, &on);
+    let functions: Vec<_> = functions.iter().map(|(name, one)| (name.as_str(), one.less, one.more)).collect();
+    assert_eq!(functions, [("entry_SYSCALL_64", 1, 5), ("syscall_return_via_sysret", 1, 5)]);
+    let whole = difference.whole(&off, &on);
+    assert_eq!((whole.first, whole.second), (off.instructions.len(), on.instructions.len()));
+    assert_eq!((whole.less, whole.more), (2, 10));
     assert_eq!(on.instructions.len() - off.instructions.len(), 8);
     let same: usize =
         difference.pieces.iter().filter(|piece| piece.same).map(|piece| piece.first.len()).sum();
     assert_eq!(same, off.instructions.len() - 2);
     assert!(Difference::of(&on, &on.clone()).is_none());
     assert!(!difference.is_none());
+}
+
+/// A renamed function is the same one, and an offset of a field or of a CPU's data is nothing that a path executes more.
+#[test]
+fn across_kernels_names_and_offsets_are_no_difference() {
+    let (old, new) = (call("6.1-pti-on"), call("6.12-pti-on"));
+    let (strict, across) = (Difference::of(&old, &new), Difference::across(&old, &new));
+    let count = |one: &Difference| one.whole(&old, &new);
+    assert!(count(&across).more < count(&strict).more, "{:?} {:?}", count(&across), count(&strict));
+    let whole = count(&across);
+    assert_eq!(whole.second + whole.less, whole.first + whole.more);
+    assert_eq!((whole.first, whole.second), (old.instructions.len(), new.instructions.len()));
+    // What was exit_to_user_mode_prepare is for the most part arch_exit_to_user_mode_prepare.
+    let functions = across.functions(&old, &new);
+    let of = |name: &str| functions.iter().find(|(known, _)| known == name).map(|(_, one)| *one).unwrap();
+    let (before, now) = (of("exit_to_user_mode_prepare"), of("arch_exit_to_user_mode_prepare.constprop.0"));
+    assert_eq!((before.second, now.first), (0, 0));
+    assert!(2 * now.more < now.second && before.less < before.first, "{before:?} {now:?}");
+    // Every instruction of both paths is in one piece, in its order.
+    let (mut first, mut second) = (0, 0);
+    for piece in &across.pieces {
+        assert_eq!((piece.first.start, piece.second.start), (first, second));
+        assert!(!piece.same || piece.first.len() == piece.second.len());
+        (first, second) = (piece.first.end, piece.second.end);
+    }
+    assert_eq!((first, second), (old.instructions.len(), new.instructions.len()));
+    // Of one kernel, the two say the same.
+    let off = call("6.1-pti-off");
+    let both = [Difference::of(&off, &old), Difference::across(&off, &old)];
+    let [exact, loose] = both.map(|one| one.whole(&off, &old));
+    assert_eq!((exact.less, exact.more), (loose.less, loose.more));
 }
 
 fn document() -> Document {

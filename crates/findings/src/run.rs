@@ -18,8 +18,7 @@ fn ended(facts: &Facts) -> Option<Finding> {
             "The guest ended before its plan was done: rows may be missing, and others are less precise.";
         return Some(Finding {
             cause: Some(sentence(why)),
-            // More time helps where time was what it lacked.
-            remedy: why.contains("did not finish within").then(|| MORE_TIME.to_owned()),
+            remedy: measurement.out_of_time.then(|| MORE_TIME.to_owned()),
             ..Id::GuestEnded.finding(Level::Warning, verdict)
         });
     }
@@ -62,8 +61,11 @@ mod tests {
         assert!(found(&maker, "partial").is_some());
         maker.document.measurement.ended = Some("the guest did not finish within 60 s".into());
         assert_eq!(found(&maker, "partial"), None);
-        let cause = found(&maker, "guest-ended").unwrap().cause;
-        assert_eq!(cause.as_deref(), Some("The guest did not finish within 60 s."));
+        let finding = found(&maker, "guest-ended").unwrap();
+        assert_eq!(finding.cause.as_deref(), Some("The guest did not finish within 60 s."));
+        assert_eq!(finding.remedy, None, "nobody says that time was what it lacked");
+        maker.document.measurement.out_of_time = true;
+        assert!(found(&maker, "guest-ended").unwrap().remedy.unwrap().contains("--timeout"));
     }
 
     #[test]

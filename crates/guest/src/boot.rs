@@ -43,7 +43,7 @@ pub enum Said {
 }
 
 /// A boot that is over.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Booted {
     /// What the guest's program said first; none if it did not come to that.
     pub hello: Option<Hello>,

@@ -10,11 +10,12 @@ use crate::memory::Memory;
 use crate::timed::Timed;
 use crate::{Step, Trace};
 use iced_x86::{Code, FlowControl, Instruction};
+use record::abi;
 use std::io::{Read, Write};
 use table::{Entry, Kernel, Table};
 
-/// Uses of an entry that pass before one is followed: those that a probe makes before it samples, and then some.
-const PASSED: usize = 14;
+/// Uses of an entry that pass before one is followed: those that a probe makes before it keeps a sample, and the first two that it keeps.
+const PASSED: u64 = abi::CHECKS + abi::WARM_SAMPLES + 2;
 
 /// The most instructions that are followed: a signal has some thousand. Each takes a tenth of a millisecond.
 pub const MOST: usize = 20_000;
@@ -37,7 +38,7 @@ struct Awaited {
     row: (u16, u16),
     bits: u8,
     timed: Timed,
-    passed: usize,
+    passed: u64,
 }
 
 /// Follows a guest.
@@ -124,7 +125,7 @@ impl<C: Read + Write> Follower<C> {
     fn pass(&mut self, mut awaited: Awaited, at: &Registers) -> Result<(), Error> {
         let is_there = at.ring() == 3 && is_long(at) == (awaited.bits == 64);
         if !is_there || awaited.passed < PASSED {
-            awaited.passed += usize::from(is_there);
+            awaited.passed += u64::from(is_there);
             self.awaited = Some(awaited);
             return Ok(());
         }

@@ -24,10 +24,10 @@ pub use boot::{Boot, Booted, Said};
 pub use follow::MOST as MOST_FOLLOWED;
 pub use frame::{Exit, Frame, Hello};
 pub use lab::{Accelerator, Interrupt, Limits};
-pub use machine::{EXIT_PORT, FRAME_PORT, Machine};
+pub use machine::{EXIT_PORT, FRAME_PORT, MEMORY_MIB, Machine};
 pub use terminal::{ESCAPE, Terminal};
 pub use trace::{Step, Symbol, Trace};
-pub use trouble::Trouble;
+pub use trouble::{Kind, Trouble};
 pub use work::{Exec, Work};
 
 /// What the guest's program writes to [`EXIT_PORT`] when it has said all.

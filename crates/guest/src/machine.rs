@@ -15,8 +15,8 @@ pub const EXIT_PORT: u16 = 0xf4;
 /// The small board that has neither PCI nor ACPI. Without a clock chip Linux waits for one, twice for a second of virtual time.
 const BOARD: &str = "microvm,rtc=on";
 
-/// Memory that every kernel of a distribution boots in, in MiB.
-const MEMORY: u64 = 512;
+/// A guest's memory unless somebody asks for another: every kernel of a distribution boots in it. In MiB.
+pub const MEMORY_MIB: u64 = 512;
 
 /// What every kernel is told: where its console is, to be quiet on it, and to give up at once when it panics.
 const PARAMETERS: &str = "console=ttyS0 quiet panic=-1";
@@ -42,7 +42,7 @@ impl Machine {
     /// Debian's QEMU, with this processor or the one that the lab has by default.
     pub fn new(accelerator: Accelerator, cpu_model: Option<&str>) -> Machine {
         let Qemu { program, cpu_model, .. } = Qemu::new(accelerator, cpu_model);
-        Machine { program, accelerator, board: BOARD.into(), cpu_model, memory_mib: MEMORY, cpu: None }
+        Machine { program, accelerator, board: BOARD.into(), cpu_model, memory_mib: MEMORY_MIB, cpu: None }
     }
 
     /// The processor's random numbers would differ from boot to boot, and so would what depends on them.
@@ -96,7 +96,7 @@ pub(crate) fn command(boot: &Boot, files: Files) -> Command {
         let is_typed = boot.work.exec.as_ref().is_some_and(|exec| exec.interactive);
         add("-icount", format!("shift=0,sleep={}", if is_typed { "on" } else { "off" }));
     }
-    if *accelerator == Accelerator::Tcg && boot.work.counts {
+    if boot.work.counts {
         // The guest's clock begins at the same time in every boot, and goes on with its instructions.
         add("-rtc", "base=2026-01-01T00:00:00,clock=vm".into());
     }
@@ -162,7 +162,7 @@ mod tests {
         ] {
             assert!(counted.contains(wanted), "{wanted}: {counted}");
         }
-        let timed = line(Accelerator::Kvm, true, false);
+        let timed = line(Accelerator::Kvm, false, false);
         assert!(!timed.contains("-icount") && !timed.contains("-rtc"), "{timed}");
         assert!(line(Accelerator::Kvm, false, false).contains("-cpu model -kernel"));
     }

@@ -26,9 +26,9 @@ pub enum Trouble {
         /// What its console said.
         console: String,
     },
-    /// QEMU has no such processor, or its processors no such feature.
-    #[error("{0}; `qemu-system-x86_64 -cpu help` lists what there is")]
-    Lacks(String),
+    /// QEMU, the kernel's file or the kernel lacks what was asked for, in words.
+    #[error("{0}")]
+    Unsupported(String),
     /// The kernel panicked.
     #[error("the guest's kernel panicked: {why}{}", leading(.console))]
     Panicked {
@@ -70,12 +70,34 @@ pub enum Trouble {
     /// It could not be followed.
     #[error("the guest could not be followed: {0}")]
     Followed(String),
-    /// Its kernel does not have what was asked for.
-    #[error("{0}")]
-    Unsupported(String),
     /// kentry could not do its work there.
     #[error("in the guest: {0}")]
     Failed(String),
+}
+
+/// What a trouble means for whoever wanted something of the guest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// The user ended it.
+    Interrupted,
+    /// It took too long.
+    Timeout,
+    /// It lacks what was asked for, and will whenever it is asked.
+    Unsupported,
+    /// Anything else.
+    Failed,
+}
+
+impl Trouble {
+    /// What it means.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Trouble::Machine(lab::Trouble::Interrupted) => Kind::Interrupted,
+            Trouble::Hung { .. } => Kind::Timeout,
+            Trouble::Unsupported(_) => Kind::Unsupported,
+            _ => Kind::Failed,
+        }
+    }
 }
 
 /// Of what a console said, so many lines are told.
@@ -122,14 +144,15 @@ impl Ending<'_> {
             lab::Trouble::Ended { said, .. } if lacks_memory(&said) => {
                 Trouble::Memory { mib, said: last_line(&said) }
             }
-            lab::Trouble::Ended { said, .. } if lack(&said).is_some() => {
-                Trouble::Lacks(lack(&said).unwrap_or_default())
-            }
             lab::Trouble::Ended { status, .. } if status.success() => Trouble::Reset { began, console },
             // By the port that ends QEMU, which the guest's program writes to when it has said all.
             lab::Trouble::Ended { status, said, .. } if status.code() == Some(EXITED) && said.is_empty() => {
                 Trouble::Early { console }
             }
+            lab::Trouble::Ended { program, status, said } => match lack(&said) {
+                Some(why) => Trouble::Unsupported(why),
+                None => lab::Trouble::Ended { program, status, said }.into(),
+            },
             other => other.into(),
         }
     }
@@ -142,12 +165,14 @@ const UNPACKED_IN_PART: &str = "Initramfs unpacking failed";
 /// `unable to find CPU model 'nope'`.
 fn lack(said: &str) -> Option<String> {
     let quoted = |behind: &str| Some(said.split_once(behind)?.1.split_once('\'')?.0);
-    if let Some(model) = quoted("unable to find CPU model '") {
-        return Some(format!("QEMU has no CPU model {}", cut(model)));
-    }
-    let property = quoted("Property '").filter(|_| said.contains("' not found"))?;
-    let feature = property.rsplit_once('.').map_or(property, |(_, feature)| feature);
-    Some(format!("QEMU's processors have no {} here", cut(feature)))
+    let lack = if let Some(model) = quoted("unable to find CPU model '") {
+        format!("QEMU has no CPU model {}", cut(model))
+    } else {
+        let property = quoted("Property '").filter(|_| said.contains("' not found"))?;
+        let feature = property.rsplit_once('.').map_or(property, |(_, feature)| feature);
+        format!("QEMU's processors have no {} here", cut(feature))
+    };
+    Some(format!("{lack}; `qemu-system-x86_64 -cpu help` lists what there is"))
 }
 
 /// QEMU's status when the guest ends it by the port.

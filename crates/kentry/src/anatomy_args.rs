@@ -4,7 +4,7 @@ use crate::cli::{Color, LAB_STATUS, budget, cpu_model, exit_status, one_of, seed
 use crate::error::Error;
 use crate::linux_args::{LINUX_SECONDS, parameters_help};
 use crate::profiles;
-use anatomy::Part;
+use anatomy::{Part, TIMER};
 use clap::{Args, ValueHint};
 use measure::guest::{GuestPlan, Options};
 use measure::select::{nearest, rows};
@@ -14,9 +14,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 use table::special::GETPPID;
 use table::{Entry, Kernel, Table};
-
-/// What is followed although it is no entry of the table: a program asks for none.
-pub const TIMER: &str = "timer-interrupt";
 
 /// The operations that an entry is asked for where nobody names one, of those that it has.
 const USUAL: [&str; 2] = [GETPPID.operation, "minor-fault"];
@@ -62,7 +59,7 @@ pub struct AnatomyArgs {
     #[arg(long, value_name = "NUMBER", value_parser = seed, allow_negative_numbers = true)]
     pub seed: Option<u64>,
     /// The guest's memory
-    #[arg(long, value_name = "MIB", default_value_t = 512, value_parser = clap::value_parser!(u64).range(64..=1 << 20), allow_negative_numbers = true)]
+    #[arg(long, value_name = "MIB", default_value_t = guest::MEMORY_MIB, value_parser = clap::value_parser!(u64).range(64..=1 << 20), allow_negative_numbers = true)]
     pub memory: u64,
     /// Print what would be booted and followed, and boot nothing
     #[arg(long)]
@@ -75,7 +72,7 @@ pub struct AnatomyArgs {
     pub verbose: bool,
 }
 
-/// What an anatomy is written as, and where.
+/// What an anatomy, or whatever was saved, is written as, and where.
 #[derive(Debug, Clone, Args)]
 pub struct AnatomyOutputArgs {
     /// How to show it [default: what the ending of --output says, .json, .csv, .md, .markdown, .svg or .folded; otherwise text]
@@ -101,8 +98,9 @@ impl AnatomyOutputArgs {
     /// # Errors
     /// [`Error::Usage`] when it is a format of paths alone.
     pub fn format_of_plan(&self) -> Result<Format, Error> {
-        let found = Format::ALL.into_iter().find(|format| AnatomyFormat::from(*format) == self.format());
-        found.ok_or_else(|| Error::Usage(format!("--dry-run prints text or JSON, and no {}", self.format())))
+        self.format()
+            .of_any()
+            .ok_or_else(|| Error::Usage(format!("--dry-run prints text or JSON, and no {}", self.format())))
     }
 }
 

@@ -3,17 +3,17 @@
 use crate::{bill_command, catch_interrupts, is_colored, linux_command, note, width};
 use anatomy::{Beside, Document, Followed, SCHEMA};
 use bill::Question;
-use guest::Limits;
+use guest::{Booted, Limits};
 use host::Interrupt;
 use kentry::anatomy_args::AnatomyArgs;
 use kentry::anatomy_paths::{self, NO_NAMES, Recorder};
 use kentry::error::{Error, UNFINISHED};
-use kentry::linux_machine::{LinuxMachine, this_program};
+use kentry::linux_machine::{self, LinuxMachine, emulator};
 use kentry::output::Target;
-use kentry::{dry_run, profiles, progress, room};
+use kentry::{dry_run, profiles, progress};
 use linux::Kernel;
 use measure::Counter;
-use measure::guest::{Ended, GuestPlan, Setting};
+use measure::guest::GuestPlan;
 use report::{AnatomyFormat, Selection, Style};
 use std::process::ExitCode;
 use std::time::SystemTime;
@@ -32,7 +32,7 @@ pub fn run(args: &AnatomyArgs) -> Result<ExitCode, Error> {
     }
     let interrupt = catch_interrupts()?;
     let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
-    let kernel = kentry::linux_machine::kernel(&args.kernel)?;
+    let kernel = linux_machine::kernel(&args.kernel)?;
     let followed = follow(args, &plan, &kernel, &interrupt)?;
     let paths = match followed {
         Ok(paths) => paths,
@@ -57,31 +57,20 @@ fn follow(
 ) -> Result<Result<Vec<Followed>, String>, Error> {
     let limits =
         Limits { time: plan.time, output: linux_command::GUEST_OUTPUT, interrupt: interrupt.clone() };
-    let (accelerator, version) = linux_command::machine(&args.options(), &limits, &mut crate::note)?;
-    let machine = guest::Machine { memory_mib: plan.memory_mib, ..guest::Machine::new(accelerator, None) };
-    let cpu_model = machine.cpu_model.clone();
-    let (kernels, program) = (vec![kernel.clone()], this_program()?);
-    let machine = LinuxMachine { machine, kernels, program, limits, budget: 0.0, symbols: true };
+    let emulator = emulator(&args.options(), &limits, &mut note)?;
+    let machine = LinuxMachine::new(emulator, plan, vec![kernel.clone()], limits)?;
+    let machine = LinuxMachine { symbols: true, ..machine };
     let recorder = Recorder::new(&machine);
-    let file = kernel.file.to_string_lossy().into_owned();
-    let setting = Setting {
-        place: document::Machine::QemuTcg,
-        version,
-        cpu_model: cpu_model.clone(),
-        kernels: vec![measure::guest::Kernel { file, release: kernel.release.clone() }],
-        at_once: room::guests_at_once(plan.memory_mib)?,
-        interrupt: interrupt.clone(),
-        machine: &recorder,
-    };
+    let setting = machine.setting(&recorder)?;
     let bar = progress::Bar::new();
     let document = measure::guest::measure(plan, &setting, &mut |share, what| bar.say(share, what))?;
     drop(bar);
-    let ended = recorder.ended();
-    let is_nameless = |ended: &Ended| !ended.traces.is_empty() && ended.symbols.is_empty();
-    if ended.iter().any(|(_, ended)| is_nameless(ended)) {
+    let booted = recorder.booted();
+    let is_nameless = |booted: &Booted| !booted.traces.is_empty() && booted.symbols.is_empty();
+    if booted.iter().any(|(_, booted)| is_nameless(booted)) {
         note(&format!("{NO_NAMES}: parts are told by instructions alone"));
     }
-    anatomy_paths::followed(plan, kernel, &cpu_model, args.is_timer(), &document, &ended)
+    anatomy_paths::followed(plan, kernel, &machine.machine.cpu_model, args.is_timer(), &document, &booted)
 }
 
 /// The lab's profile of that kernel, counted now; none where there is none, or the lab does not have the entry. Then it says so.

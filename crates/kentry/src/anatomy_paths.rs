@@ -1,12 +1,11 @@
 //! The paths of `kentry anatomy`: what the guest of each configuration executed.
 
-use crate::anatomy_args::TIMER;
 use crate::error::Error;
-use anatomy::{Anatomy, Configuration, Followed};
+use anatomy::{Anatomy, Configuration, Followed, TIMER};
 use document::{Counter, Document, Name, Outcome, Row};
-use guest::{MOST_FOLLOWED, Trace};
+use guest::{Booted, MOST_FOLLOWED, Trace};
 use linux::Kernel;
-use measure::guest::{Ended, GuestPlan, Machine, Request};
+use measure::guest::{GuestPlan, Machine, Request};
 use std::sync::{Mutex, PoisonError};
 
 /// What is said of a kernel without names.
@@ -15,27 +14,27 @@ pub const NO_NAMES: &str = "the kernel does not name its functions (it was built
 /// Boots guests, and keeps what a document of rows has no place for.
 pub struct Recorder<'a> {
     machine: &'a dyn Machine,
-    ended: Mutex<Vec<(Request, Ended)>>,
+    booted: Mutex<Vec<(Request, Booted)>>,
 }
 
 impl<'a> Recorder<'a> {
     /// Boots on this machine.
     pub fn new(machine: &'a dyn Machine) -> Recorder<'a> {
-        Recorder { machine, ended: Mutex::default() }
+        Recorder { machine, booted: Mutex::default() }
     }
 
     /// The boots that are over, in the order of their ends.
-    pub fn ended(self) -> Vec<(Request, Ended)> {
-        self.ended.into_inner().unwrap_or_else(PoisonError::into_inner)
+    pub fn booted(self) -> Vec<(Request, Booted)> {
+        self.booted.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Machine for Recorder<'_> {
-    fn boot(&self, request: &Request) -> Ended {
-        let ended = self.machine.boot(request);
-        let mut all = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        all.push((request.clone(), ended.clone()));
-        ended
+    fn boot(&self, request: &Request) -> Booted {
+        let booted = self.machine.boot(request);
+        let mut all = self.booted.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push((request.clone(), booted.clone()));
+        booted
     }
 }
 
@@ -51,7 +50,7 @@ pub fn followed(
     cpu_model: &str,
     is_timer: bool,
     document: &Document,
-    ended: &[(Request, Ended)],
+    booted: &[(Request, Booted)],
 ) -> Result<Result<Vec<Followed>, String>, Error> {
     let described = document.environment.guest.iter().flat_map(|guest| &guest.kernels);
     let mut paths = Vec::new();
@@ -60,7 +59,7 @@ pub fn followed(
         let row = document.results.iter().find(|row| row.configuration == described.settings);
         let row = row.ok_or(Error::Interrupted)?;
         let request = plan.request(configuration, 0, cpu_model, Counter::Instructions);
-        let boot = ended.iter().find(|(known, _)| *known == request).map(|(_, ended)| ended);
+        let boot = booted.iter().find(|(known, _)| *known == request).map(|(_, booted)| booted);
         let Some(boot) = boot.filter(|_| row.outcome == Outcome::Ok) else {
             let why = unanswered(row, &request);
             // What this kernel does not have is no fault of the guest's.
@@ -102,7 +101,7 @@ fn unanswered(row: &Row, request: &Request) -> String {
     format!("{} {} in {}: {}: {why}", row.entry, row.operation, of(request), row.outcome.name())
 }
 
-fn of_timer(boot: &Ended) -> Result<Trace, String> {
+fn of_timer(boot: &Booted) -> Result<Trace, String> {
     match boot.interrupt.clone() {
         steps if !steps.is_empty() => Ok(Trace { entry: 0, operation: 0, steps, control: 0 }),
         _ if boot.symbols.is_empty() => {
@@ -112,7 +111,7 @@ fn of_timer(boot: &Ended) -> Result<Trace, String> {
     }
 }
 
-fn of_row(boot: &Ended, row: &Row) -> Result<Trace, String> {
+fn of_row(boot: &Booted, row: &Row) -> Result<Trace, String> {
     if let Some(trace) = boot.traces.first() {
         return Ok(trace.clone());
     }
@@ -145,8 +144,8 @@ fn configuration(kernel: &Kernel, asked: &measure::guest::Configuration, request
 mod tests {
     use super::*;
     use document::Timing;
-    use guest::Step;
-    use measure::guest::{Options, Setting, Trouble, measure};
+    use guest::{Step, Trouble};
+    use measure::guest::{Options, Setting, measure};
     use stats::{Cost, Instructions};
     use std::sync::atomic::Ordering;
     use std::time::Duration;
@@ -160,17 +159,20 @@ mod tests {
     }
 
     impl Machine for MadeUp {
-        fn boot(&self, request: &Request) -> Ended {
+        fn boot(&self, request: &Request) -> Booted {
             if self.interrupted == Some(request.parameters.as_str()) {
                 self.interrupt.store(true, Ordering::Relaxed);
-                return Ended { trouble: Some(Trouble::Interrupted), ..Ended::default() };
+                return Booted {
+                    trouble: Some(Trouble::Machine(lab::Trouble::Interrupted)),
+                    ..Booted::default()
+                };
             }
             let (entry, operation) = request.rows[0];
             let address = if request.parameters == "quiet" { 0x2000 } else { 0x1000 };
             let step = Step { address, ring: 0, long: true, bytes: vec![0x90] };
             let trace = Trace { entry, operation, steps: vec![step], control: 0 };
             let document = serde_json::to_vec(&answer()).unwrap();
-            Ended { document: Some(document), traces: vec![trace], ..Ended::default() }
+            Booted { document: Some(document), traces: vec![trace], ..Booted::default() }
         }
     }
 
@@ -231,7 +233,7 @@ mod tests {
             interrupt,
         };
         let document = measure(&plan, &setting, &mut |_, _| ())?;
-        followed(&plan, &Kernel::default(), "max", false, &document, &recorder.ended())
+        followed(&plan, &Kernel::default(), "max", false, &document, &recorder.booted())
     }
 
     #[test]
@@ -249,9 +251,9 @@ mod tests {
         let estimate = Instructions(123_456.0);
         let mut row = answer().results.remove(0);
         row.instructions = row.instructions.map(|cost| Cost { estimate, ..cost });
-        let why = of_row(&Ended::default(), &row).unwrap_err();
+        let why = of_row(&Booted::default(), &row).unwrap_err();
         assert!(why.contains("executes 123456 instructions") && why.contains("fewer than 20000"), "{why}");
-        let why = of_timer(&Ended::default()).unwrap_err();
+        let why = of_timer(&Booted::default()).unwrap_err();
         assert!(why.contains("CONFIG_KALLSYMS"), "{why}");
     }
 

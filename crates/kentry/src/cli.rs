@@ -1,6 +1,6 @@
 //! The command line.
 
-use crate::anatomy_args::{AnatomyArgs, anatomy_help};
+use crate::anatomy_args::{AnatomyArgs, AnatomyOutputArgs, anatomy_help};
 use crate::bill_args::{BillArgs, bill_help, bill_timeout};
 use crate::compare_args::{BISECT_STATUS, COMPARE_STATUS, CompareArgs};
 use crate::error::Error;
@@ -100,7 +100,8 @@ pub enum Command {
     Report(ReportArgs),
     /// List every entry, its operations and what it is
     List(ListArgs),
-    /// Explain an entry (history, hardware, Linux, registers, return), an operation, a switch of the lab or a profile
+    /// Explain an entry (history, hardware, Linux, registers, return), an operation, a switch of the lab, a profile or a part of
+    /// an anatomy
     Explain(ExplainArgs),
     /// Print a completion script for a shell
     Completions {
@@ -271,12 +272,16 @@ impl OutputArgs {
     }
 }
 
+/// `--format` of `show`.
+const SAVED_FORMAT: &str = "How to show it: svg is of bills and anatomies, and parts, tree, listing and folded are of anatomies alone \
+                            [default: what the ending of --output says, .json, .csv, .md, .markdown, .svg or .folded; otherwise text]";
+
 /// Options of `show`.
 #[derive(Debug, Clone, Args)]
+#[command(mut_arg("format", |arg| arg.help(SAVED_FORMAT)))]
 pub struct ShowFileArgs {
     /// Runs by name, id, latest or latest~1 (the one before), or files that were saved with --output FILE.json, of `kentry bill`
-    /// and `kentry anatomy` too (then with --output FILE.svg a picture; of an anatomy with --all its listing, with --verbose its tree);
-    /// - is standard input
+    /// and `kentry anatomy` too; - is standard input
     #[arg(value_name = "RUN", required = true, value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
     /// Which rows
@@ -287,7 +292,14 @@ pub struct ShowFileArgs {
     pub recompute: bool,
     /// How to show it, and where
     #[command(flatten)]
-    pub show: ShowArgs,
+    pub to: AnatomyOutputArgs,
+    /// Show every row, not only those of the first screen; of an anatomy every instruction
+    #[arg(short, long)]
+    pub all: bool,
+    /// Show more columns, the evidence for findings, and every row on a line of its own; of an anatomy its tree, and in a listing
+    /// addresses and bytes
+    #[arg(short, long)]
+    pub verbose: bool,
 }
 
 /// Options of `report`.
@@ -412,7 +424,7 @@ pub struct ListArgs {
 #[derive(Debug, Clone, Args)]
 pub struct ExplainArgs {
     /// An entry, an operation, a short name (syscall, clock_gettime), a switch (pti) or one of its values (pti=on), a profile
-    /// (linux-6.1), or a glob; `kentry list` shows all names
+    /// (linux-6.1), a part of an anatomy (kernel-stack), or a glob; `kentry list` shows all names
     #[arg(value_name = "NAME", value_hint = ValueHint::Other)]
     pub name: String,
     /// Print a complete small program that says hello through this entry

@@ -14,9 +14,6 @@ use table::Table;
 /// How long a boot may take, in seconds.
 pub const LINUX_SECONDS: u64 = 120;
 
-/// Memory that every kernel of a distribution boots in, in MiB.
-pub const MEMORY: u64 = 512;
-
 /// Which Linux to boot, on what, and what to measure in it.
 #[derive(Debug, Clone, Args)]
 pub struct LinuxArgs {
@@ -56,7 +53,7 @@ pub struct LinuxArgs {
     #[arg(long, value_name = "NUMBER", value_parser = seed, allow_negative_numbers = true)]
     pub seed: Option<u64>,
     /// The guest's memory
-    #[arg(long, value_name = "MIB", default_value_t = MEMORY, value_parser = clap::value_parser!(u64).range(64..=1 << 20), allow_negative_numbers = true)]
+    #[arg(long, value_name = "MIB", default_value_t = guest::MEMORY_MIB, value_parser = clap::value_parser!(u64).range(64..=1 << 20), allow_negative_numbers = true)]
     pub memory: u64,
     /// Run a program of this machine in the guest instead, with its libraries, and end as it ends; all words after it are its arguments
     #[arg(

@@ -8,22 +8,19 @@ use kentry::error::Error;
 use kentry::exec::{Output, Refused};
 use kentry::linux_args::LinuxArgs;
 use kentry::linux_exec::Program;
-use kentry::linux_machine::{LinuxMachine, kernel, this_program};
+use kentry::linux_machine::{LinuxMachine, emulator, kernel};
 use kentry::output::Target;
 use kentry::saving::Saving;
 use kentry::{dry_run, progress, room};
 use measure::Counter;
-use measure::guest::{GuestPlan, Kernel, Options, Setting};
-use measure::lab::{Emulator, choose};
+use measure::guest::{GuestPlan, Options};
+use measure::lab::Emulator;
 use std::process::ExitCode;
 use std::time::Duration;
 use table::Table;
 
 /// The most that a guest writes for any plan, in bytes.
 pub const GUEST_OUTPUT: usize = 256 << 20;
-
-/// Seconds for measuring time in a guest, as `kentry measure` takes them.
-const BUDGET: f64 = 4.0;
 
 /// The longest that a program in a guest may run, unless the command line says: a week.
 const LONGEST_PROGRAM: Duration = Duration::from_secs(7 * 24 * 3600);
@@ -46,13 +43,14 @@ pub fn run(args: &LinuxArgs) -> Result<ExitCode, Error> {
 }
 
 fn print_plan(args: &LinuxArgs, plan: &GuestPlan, target: Target) -> Result<ExitCode, Error> {
-    let (accelerator, counter) = match args.accel {
-        Accel::Kvm => (lab::Accelerator::Kvm, Counter::Time),
-        Accel::Auto | Accel::Tcg => (lab::Accelerator::Tcg, Counter::Instructions),
+    let accelerator = match args.accel {
+        Accel::Kvm => lab::Accelerator::Kvm,
+        Accel::Auto | Accel::Tcg => lab::Accelerator::Tcg,
     };
-    let usual = lab::Qemu::new(accelerator, None).cpu_model;
+    let emulator = Emulator::Qemu(lab::Qemu::new(accelerator, None));
+    let counter = emulator.machine().counter();
     let format = args.show.to.format();
-    target.write_report(format, &dry_run::linux_plan(plan, &usual, counter, format)?)?;
+    target.write_report(format, &dry_run::linux_plan(plan, emulator.cpu_model(), counter, format)?)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -79,11 +77,9 @@ fn exec(args: &LinuxArgs, plan: &GuestPlan, options: &Options, output: &mut Outp
     let time = args.timeout.unwrap_or(LONGEST_PROGRAM);
     let limits = Limits { time, output: usize::MAX, interrupt: catch_interrupts()? };
     // The program's output does not depend on the machine, and standard error belongs to the program.
-    let (accelerator, _) = machine(options, &limits, &mut |_| ())?;
-    let machine = guest::Machine { memory_mib: plan.memory_mib, ..guest::Machine::new(accelerator, None) };
-    let request = plan.request(configuration, 0, &machine.cpu_model, Counter::Time);
-    let machine =
-        LinuxMachine { machine, kernels, program: this_program()?, limits, budget: BUDGET, symbols: false };
+    let emulator = emulator(options, &limits, &mut |_| ())?;
+    let machine = LinuxMachine::new(emulator, plan, kernels, limits)?;
+    let request = plan.request(configuration, 0, &machine.machine.cpu_model, Counter::Time);
     program.run(&machine, &request, output)
 }
 
@@ -96,64 +92,14 @@ pub fn in_guests(
     interrupt: &Interrupt,
 ) -> Result<document::Document, Error> {
     let kernels = plan.kernels.iter().map(|word| kernel(word)).collect::<Result<Vec<_>, _>>()?;
-    let known = plan.kernels.iter().zip(&kernels).map(|(word, kernel)| Kernel {
-        file: kernel.file.to_str().map_or_else(|| word.clone(), str::to_string),
-        release: kernel.release.clone(),
-    });
-    let known: Vec<Kernel> = known.collect();
     let limits = Limits { time: plan.time, output: GUEST_OUTPUT, interrupt: interrupt.clone() };
-    let (accelerator, version) = machine(options, &limits, &mut note)?;
-    let machine = guest::Machine { memory_mib: plan.memory_mib, ..guest::Machine::new(accelerator, None) };
-    let setting = Setting {
-        place: match accelerator {
-            guest::Accelerator::Tcg => document::Machine::QemuTcg,
-            guest::Accelerator::Kvm => document::Machine::QemuKvm,
-        },
-        version,
-        cpu_model: machine.cpu_model.clone(),
-        kernels: known,
-        at_once: room::guests_at_once(plan.memory_mib)?,
-        interrupt: interrupt.clone(),
-        machine: &LinuxMachine {
-            machine,
-            kernels,
-            program: this_program()?,
-            limits,
-            budget: BUDGET,
-            symbols: false,
-        },
-    };
+    let emulator = emulator(options, &limits, &mut note)?;
+    let machine = LinuxMachine::new(emulator, &plan, kernels, limits)?;
+    let setting = machine.setting(&machine)?;
     let plan = match (setting.place.counter(), seed) {
         (Counter::Time, None) => plan.seeded(u64::from(drawn_seed())),
         (Counter::Time, Some(_)) | (Counter::Instructions, _) => plan,
     };
     let bar = progress::Bar::new();
     Ok(measure::guest::measure(&plan, &setting, &mut |share, what| bar.say(share, what))?)
-}
-
-/// What executes the guests, by the lab's judgement of this machine's KVM, and its version.
-pub fn machine(
-    options: &Options,
-    limits: &Limits,
-    say: &mut dyn FnMut(&str),
-) -> Result<(guest::Accelerator, String), Error> {
-    let asked = measure::lab::Options {
-        entry: Vec::new(),
-        operation: Vec::new(),
-        set: Vec::new(),
-        footprints: Vec::new(),
-        accel: options.accel,
-        cpu_model: options.cpu_models.first().cloned(),
-        bochs: false,
-        seed: options.seed,
-        time: options.time,
-    };
-    let emulator = choose(&asked, limits, say)?;
-    let version = emulator.version(limits)?;
-    let accelerator = match emulator {
-        Emulator::Qemu(qemu) => qemu.accelerator,
-        // Only the lab is asked for it.
-        Emulator::Bochs(_) => guest::Accelerator::Tcg,
-    };
-    Ok((accelerator, version))
 }

@@ -4,9 +4,9 @@ use crate::error::{INTERRUPTED, words};
 use crate::exec::{FAILED, NOT_FOUND, NOT_LOADED, Output, Refused, SIGNALLED};
 use crate::linux_args::LinuxArgs;
 use crate::linux_machine::LinuxMachine;
-use guest::{Boot, Booted, Exec, Exit, Said, Terminal, Work};
+use guest::{Boot, Booted, Exec, Exit, Kind, Said, Terminal, Trouble, Work};
 use linux::Archive;
-use measure::guest::{Request, Trouble};
+use measure::guest::Request;
 use std::ffi::{OsStr, OsString};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
@@ -68,10 +68,7 @@ impl Program {
         let terminal = self.exec.interactive.then(terminal).transpose()?;
         let work =
             Work { exec: Some(self.exec), filter: request.filter, seed: request.seed, ..Work::default() };
-        let kernel = machine.kernel_for(request).map_err(|trouble| match trouble {
-            Trouble::Unsupported(why) | Trouble::Failed(why) | Trouble::Timeout(why) => failed(&why),
-            Trouble::Interrupted => of_trouble(lab::Trouble::Interrupted.into()),
-        })?;
+        let kernel = machine.kernel_for(request).map_err(of_trouble)?;
         let board = machine.machine_for(request);
         let boot = Boot {
             machine: &board,
@@ -106,9 +103,8 @@ fn status(booted: Booted) -> Result<u8, Refused> {
     }
 }
 
-fn of_trouble(trouble: guest::Trouble) -> Refused {
-    let is_interrupted = trouble == guest::Trouble::Machine(lab::Trouble::Interrupted);
-    let code = if is_interrupted { INTERRUPTED } else { FAILED };
+fn of_trouble(trouble: Trouble) -> Refused {
+    let code = if trouble.kind() == Kind::Interrupted { INTERRUPTED } else { FAILED };
     Refused { code, why: trouble.to_string() }
 }
 

@@ -1,16 +1,24 @@
 //! What boots the guests of `kentry linux`: QEMU, with this very program as the first of each guest.
 
 use crate::error::Error;
-use guest::{Boot, Booted, Limits, Work};
+use crate::room;
+use document::Counter;
+use guest::{Boot, Booted, Limits, Trouble, Work};
 use linux::Kernel;
-use measure::guest::{Ended, Machine, Request, Trouble};
+use measure::guest::{GuestPlan, Machine, Request, Setting};
+use measure::lab::{Emulator, choose};
 use std::borrow::Cow;
 use std::path::Path;
+
+/// Seconds for measuring time in a guest, as `kentry measure` takes them; counting takes as long as it takes.
+const BUDGET: f64 = 4.0;
 
 /// Boots guests.
 #[derive(Debug)]
 pub struct LinuxMachine {
-    /// What executes them, with its processor and memory.
+    /// What makes the virtual machines.
+    pub emulator: Emulator,
+    /// The virtual machine where a configuration asks for no other.
     pub machine: guest::Machine,
     /// The kernels, in the order of the plan.
     pub kernels: Vec<Kernel>,
@@ -18,10 +26,31 @@ pub struct LinuxMachine {
     pub program: Vec<u8>,
     /// Of each boot.
     pub limits: Limits,
-    /// Seconds for measuring time in a guest; counting takes as long as it takes.
-    pub budget: f64,
     /// Whether the functions of each kernel are wanted.
     pub symbols: bool,
+}
+
+/// What executes the guests, by the lab's judgement of this machine's KVM. `say` gets a line that tells why it is no KVM.
+///
+/// # Errors
+/// [`Error::Environment`] when KVM is asked for, and does not run ring 0 natively.
+pub fn emulator(
+    options: &measure::guest::Options,
+    limits: &Limits,
+    say: &mut dyn FnMut(&str),
+) -> Result<Emulator, Error> {
+    let asked = measure::lab::Options {
+        entry: Vec::new(),
+        operation: Vec::new(),
+        set: Vec::new(),
+        footprints: Vec::new(),
+        accel: options.accel,
+        cpu_model: options.cpu_models.first().cloned(),
+        bochs: false,
+        seed: options.seed,
+        time: options.time,
+    };
+    Ok(choose(&asked, limits, say)?)
 }
 
 /// This program as a guest gets it.
@@ -40,6 +69,46 @@ pub fn this_program() -> Result<Vec<u8>, Error> {
 }
 
 impl LinuxMachine {
+    /// Guests of these kernels with the memory that the plan gives them.
+    ///
+    /// # Errors
+    /// [`Error::Environment`] when this program's own file cannot be read.
+    pub fn new(
+        emulator: Emulator,
+        plan: &GuestPlan,
+        kernels: Vec<Kernel>,
+        limits: Limits,
+    ) -> Result<LinuxMachine, Error> {
+        let accelerator = match &emulator {
+            Emulator::Qemu(qemu) => qemu.accelerator,
+            // Only the lab is asked for it.
+            Emulator::Bochs(_) => guest::Accelerator::Tcg,
+        };
+        let machine =
+            guest::Machine { memory_mib: plan.memory_mib, ..guest::Machine::new(accelerator, None) };
+        Ok(LinuxMachine { emulator, machine, kernels, program: this_program()?, limits, symbols: false })
+    }
+
+    /// What a measurement needs besides its plan. `boots` is this machine, or somebody who watches it.
+    ///
+    /// # Errors
+    /// [`Error::Environment`] when QEMU is missing, or memory for a guest.
+    pub fn setting<'s>(&self, boots: &'s dyn Machine) -> Result<Setting<'s>, Error> {
+        let known = |kernel: &Kernel| measure::guest::Kernel {
+            file: kernel.file.to_string_lossy().into_owned(),
+            release: kernel.release.clone(),
+        };
+        Ok(Setting {
+            machine: boots,
+            place: self.emulator.machine(),
+            version: self.emulator.version(&self.limits)?,
+            cpu_model: self.machine.cpu_model.clone(),
+            kernels: self.kernels.iter().map(known).collect(),
+            at_once: room::guests_at_once(self.machine.memory_mib)?,
+            interrupt: self.limits.interrupt.clone(),
+        })
+    }
+
     /// The virtual machine for a boot.
     pub fn machine_for(&self, request: &Request) -> guest::Machine {
         guest::Machine {
@@ -49,13 +118,29 @@ impl LinuxMachine {
         }
     }
 
+    /// What the guest's program is to do.
+    fn work_for(&self, request: &Request) -> Work {
+        Work {
+            rows: request.rows.clone(),
+            counts: self.emulator.machine().counter() == Counter::Instructions,
+            follows: request.follows,
+            symbols: self.symbols,
+            // Who wants to know where everything is may want the timer's interrupt.
+            interrupt: self.symbols,
+            budget: BUDGET,
+            filter: request.filter,
+            seed: request.seed,
+            ..Work::default()
+        }
+    }
+
     /// The kernel for a boot.
     ///
     /// # Errors
-    /// In words, why it is not as it is wanted.
+    /// [`Trouble::Unsupported`] where it is not as it is wanted.
     pub fn kernel_for(&self, request: &Request) -> Result<Cow<'_, Kernel>, Trouble> {
         let kernel = self.kernels.get(request.kernel);
-        let kernel = kernel.ok_or_else(|| Trouble::Failed("there is no such kernel".into()))?;
+        let kernel = kernel.ok_or_else(|| Trouble::Unsupported("there is no such kernel".into()))?;
         if !request.compressed {
             return Ok(Cow::Borrowed(kernel));
         }
@@ -68,65 +153,20 @@ impl LinuxMachine {
 }
 
 impl Machine for LinuxMachine {
-    fn boot(&self, request: &Request) -> Ended {
-        let failed = |trouble| Ended { trouble: Some(trouble), ..Ended::default() };
-        let kernel = match self.kernel_for(request) {
-            Ok(kernel) => kernel,
-            Err(trouble) => return failed(trouble),
-        };
-        let machine = self.machine_for(request);
-        let counts = machine.accelerator == guest::Accelerator::Tcg;
-        let work = Work {
-            rows: request.rows.clone(),
-            counts,
-            follows: request.follows,
-            symbols: self.symbols,
-            // Who wants to know where everything is may want the timer's interrupt.
-            interrupt: self.symbols,
-            budget: self.budget,
-            filter: request.filter,
-            seed: request.seed,
-            ..Work::default()
-        };
-        let boot = Boot {
-            machine: &machine,
-            kernel: &kernel,
-            parameters: &request.parameters,
-            program: &self.program,
-            archive: &[],
-            work: &work,
-            seed: request.seed,
-        };
-        match boot.run(&self.limits, &mut |_| ()) {
-            Ok(booted) => ended(booted),
-            Err(trouble) => failed(in_words(&trouble)),
-        }
-    }
-}
-
-fn ended(booted: Booted) -> Ended {
-    Ended {
-        document: booted.document,
-        traces: booted.traces,
-        unfollowed: booted.unfollowed,
-        interrupt: booted.interrupt,
-        symbols: booted.symbols,
-        unknown: booted.hello.map(|hello| hello.unknown).unwrap_or_default(),
-        command_line: booted.parameters,
-        console: booted.console,
-        first_record: booted.first_frame.unwrap_or_default(),
-        trouble: booted.trouble.as_ref().map(in_words),
-    }
-}
-
-fn in_words(trouble: &guest::Trouble) -> Trouble {
-    match trouble {
-        guest::Trouble::Machine(lab::Trouble::Interrupted) => Trouble::Interrupted,
-        guest::Trouble::Lacks(_) | guest::Trouble::Unsupported(_) => {
-            Trouble::Unsupported(trouble.to_string())
-        }
-        guest::Trouble::Hung { .. } => Trouble::Timeout(trouble.to_string()),
-        other => Trouble::Failed(other.to_string()),
+    fn boot(&self, request: &Request) -> Booted {
+        let booted = self.kernel_for(request).and_then(|kernel| {
+            let boot = Boot {
+                machine: &self.machine_for(request),
+                kernel: &kernel,
+                parameters: &request.parameters,
+                program: &self.program,
+                archive: &[],
+                work: &self.work_for(request),
+                seed: request.seed,
+            };
+            boot.run(&self.limits, &mut |_| ())
+        });
+        booted.unwrap_or_else(|trouble| Booted { trouble: Some(trouble), ..Booted::default() })
     }
 }
 
@@ -150,18 +190,19 @@ mod tests {
     #[test]
     fn an_elf_file_is_where_it_was_linked() {
         let kernel = Kernel { file: "/boot/vmlinux".into(), ..Kernel::default() };
+        let limits = Limits { time: Duration::ZERO, output: 0, interrupt: Default::default() };
         let machine = LinuxMachine {
+            emulator: Emulator::Qemu(lab::Qemu::new(guest::Accelerator::Tcg, None)),
             machine: guest::Machine::new(guest::Accelerator::Tcg, None),
             kernels: vec![kernel],
             program: Vec::new(),
-            limits: Limits { time: Duration::ZERO, output: 0, interrupt: Default::default() },
-            budget: 0.0,
+            limits,
             symbols: false,
         };
         let usual = Request::default();
         assert_eq!(machine.kernel_for(&usual).unwrap().file, Path::new("/boot/vmlinux"));
-        let ended = machine.boot(&Request { compressed: true, ..usual });
-        let Some(Trouble::Unsupported(why)) = ended.trouble else { panic!("{:?}", ended.trouble) };
+        let booted = machine.boot(&Request { compressed: true, ..usual });
+        let Some(Trouble::Unsupported(why)) = booted.trouble else { panic!("{:?}", booted.trouble) };
         assert!(why.starts_with("/boot/vmlinux does not unpack itself"), "{why}");
     }
 

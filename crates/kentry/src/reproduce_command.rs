@@ -6,7 +6,7 @@ use environment::Environment;
 use host::{Interrupt, Priority};
 use kentry::cli::{REPRODUCE_BUDGET, ReproduceArgs, SaveArgs};
 use kentry::error::{Error, INTERRUPTED};
-use kentry::linux_args::{LINUX_SECONDS, MEMORY};
+use kentry::linux_args::LINUX_SECONDS;
 use kentry::output::Target;
 use kentry::saving::Saving;
 use kentry::this_machine::{ThisMachine, executor};
@@ -212,7 +212,7 @@ fn in_guests(
         boots: None,
         follows: false,
         seed: args.time.seed.unwrap_or(0),
-        memory_mib: MEMORY,
+        memory_mib: guest::MEMORY_MIB,
         time: Duration::from_secs(LINUX_SECONDS),
     };
     let plan = GuestPlan::new(Table::get(), &options)?;

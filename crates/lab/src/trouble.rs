@@ -62,6 +62,17 @@ pub enum Trouble {
     Disorder(#[from] Disorder),
 }
 
+impl Trouble {
+    /// Whether it is for want of time.
+    pub fn is_timeout(&self) -> bool {
+        match self {
+            Trouble::Timeout(_) => true,
+            Trouble::NotUp { trouble, .. } => trouble.is_timeout(),
+            _ => false,
+        }
+    }
+}
+
 impl From<std::io::Error> for Trouble {
     fn from(error: std::io::Error) -> Trouble {
         Trouble::Files(error.to_string())

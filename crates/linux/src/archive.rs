@@ -217,8 +217,7 @@ mod tests {
             .stdout(Stdio::piped())
             .spawn();
         let Ok(mut child) = child else {
-            println!("skipped cpio_reads_it: no cpio here (Debian's package cpio)");
-            return;
+            return crate::skipped::skipped("no cpio here (Debian's package cpio)");
         };
         child.stdin.take().unwrap().write_all(&archive().finish()).unwrap();
         let output = child.wait_with_output().unwrap();

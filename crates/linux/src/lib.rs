@@ -14,6 +14,9 @@ mod patched;
 mod program;
 mod setup;
 mod share;
+#[cfg(test)]
+#[path = "../../../tests/skipped.rs"]
+mod skipped;
 mod stripped;
 mod unpack;
 

@@ -1,10 +1,14 @@
 //! Debian's kernels, as far as `scripts/kernels.sh` has fetched them.
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
+#[path = "../../../tests/skipped.rs"]
+mod skipped;
+
 use linux::{Kernel, Load, find};
 use object::LittleEndian as LE;
 use object::elf::FileHeader64;
 use object::read::elf::{FileHeader, ProgramHeader};
+use skipped::skipped;
 use std::path::{Path, PathBuf};
 
 /// Features, as `arch/x86/include/asm/cpufeatures.h` numbers them.
@@ -35,9 +39,7 @@ fn has(bytes: &[u8], part: &[u8]) -> bool {
 fn debians_kernels_are_read_whole() {
     let files = kernels();
     if files.is_empty() {
-        return println!(
-            "skipped debians_kernels_are_read_whole: no kernels here (scripts/kernels.sh fetches them)"
-        );
+        return skipped("no kernels here (scripts/kernels.sh fetches them)");
     }
     for file in files {
         let kernel = Kernel::read(&file).unwrap();
@@ -76,9 +78,7 @@ fn makes_sense(kernel: &Kernel) {
 #[test]
 fn the_newest_of_them_is_found() {
     let Some(newest) = kernels().into_iter().find(|file| file.to_str().unwrap().contains("-6.12.")) else {
-        return println!(
-            "skipped the_newest_of_them_is_found: no kernels here (scripts/kernels.sh fetches them)"
-        );
+        return skipped("no kernels here (scripts/kernels.sh fetches them)");
     };
     let found = find(folder().to_str().unwrap(), Path::new("/")).unwrap();
     assert!(

@@ -1,7 +1,11 @@
 //! Programs of this machine, packed with what they need.
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
+#[path = "../../../tests/skipped.rs"]
+mod skipped;
+
 use linux::Archive;
+use skipped::skipped;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
@@ -79,7 +83,7 @@ fn libraries_are_found_as_the_loader_finds_them() {
         }
         match run(archive, &[&program]) {
             Ok(output) => assert_eq!(output.status.code(), Some(8), "{output:?}"),
-            Err(why) => return println!("skipped libraries_are_found_as_the_loader_finds_them: {why}"),
+            Err(why) => return skipped(why),
         }
     }
 }
@@ -119,14 +123,12 @@ fn a_static_program_needs_nothing() {
 fn a_program_of_this_machine_has_all_that_ldd_lists() {
     let shell = Path::new("/bin/bash");
     let Ok(output) = Command::new("ldd").arg(shell).output() else {
-        return println!("skipped a_program_of_this_machine_has_all_that_ldd_lists: no ldd here");
+        return skipped("no ldd here");
     };
     let text = String::from_utf8(output.stdout).unwrap();
     let listed: BTreeSet<&str> = text.split_whitespace().filter(|word| word.starts_with('/')).collect();
     if !shell.exists() || listed.is_empty() {
-        return println!(
-            "skipped a_program_of_this_machine_has_all_that_ldd_lists: no dynamic /bin/bash here"
-        );
+        return skipped("no dynamic /bin/bash here");
     }
     let archive = packed(shell);
     for file in listed {
@@ -147,7 +149,7 @@ fn a_script_has_its_interpreter() {
                 assert_eq!(output.status.code(), Some(3), "{first}: {output:?}");
                 assert_eq!(output.stdout, b"hello\n");
             }
-            Err(why) => return println!("skipped a_script_has_its_interpreter: {why}"),
+            Err(why) => return skipped(why),
         }
     }
 }

@@ -65,6 +65,7 @@ impl Around {
             seed: plan.seed,
             interrupted,
             ended: None,
+            out_of_time: false,
             realtime: plan.realtime && here.realtime_refused.is_none(),
             realtime_refused: here.realtime_refused,
             tsc_hz,

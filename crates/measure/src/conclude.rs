@@ -38,6 +38,8 @@ pub struct Facts {
     pub interrupted: bool,
     /// What ended the guest before its plan was done.
     pub ended: Option<String>,
+    /// Whether that was for want of time.
+    pub out_of_time: bool,
     /// Whether the probes had real-time priority.
     pub realtime: bool,
     /// Why they had none, although it was asked for.
@@ -397,6 +399,7 @@ fn measurement(judged: &Judged, references: &References, facts: Facts) -> Measur
         seed: facts.seed,
         partial: facts.interrupted || facts.ended.is_some(),
         ended: facts.ended,
+        out_of_time: facts.out_of_time,
         realtime: facts.realtime,
         realtime_refused: facts.realtime_refused,
         tsc_hz: facts.tsc_hz,

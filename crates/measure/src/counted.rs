@@ -81,6 +81,7 @@ pub fn count<'a>(
         seed: plan.seed,
         interrupted,
         ended: None,
+        out_of_time: false,
         realtime: false,
         realtime_refused: None,
         tsc_hz: None,

@@ -4,8 +4,9 @@
 
 use document::{Document, Outcome, Row, Timing};
 use environment::Environment;
+use guest::{Booted, Hello, Trouble};
 use host::Interrupt;
-use measure::guest::{Ended, GuestPlan, Kernel, Machine, Options, Request, Setting, Trouble, measure};
+use measure::guest::{GuestPlan, Kernel, Machine, Options, Request, Setting, measure};
 use measure::lab::Accel;
 use stats::{Cost, Instructions};
 use std::sync::Mutex;
@@ -21,15 +22,15 @@ struct MadeUp<F> {
     most: AtomicUsize,
 }
 
-impl<F: Fn(&Request) -> Ended + Sync> MadeUp<F> {
+impl<F: Fn(&Request) -> Booted + Sync> MadeUp<F> {
     fn new(answer: F) -> MadeUp<F> {
         let (running, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
         MadeUp { answer, asked: Mutex::new(Vec::new()), running, most }
     }
 }
 
-impl<F: Fn(&Request) -> Ended + Sync> Machine for MadeUp<F> {
-    fn boot(&self, request: &Request) -> Ended {
+impl<F: Fn(&Request) -> Booted + Sync> Machine for MadeUp<F> {
+    fn boot(&self, request: &Request) -> Booted {
         let running = self.running.fetch_add(1, Ordering::SeqCst) + 1;
         self.most.fetch_max(running, Ordering::SeqCst);
         std::thread::sleep(Duration::from_millis(20));
@@ -55,6 +56,10 @@ fn options() -> Options {
         memory_mib: 512,
         time: Duration::from_secs(60),
     }
+}
+
+fn interrupted() -> Trouble {
+    Trouble::Machine(lab::Trouble::Interrupted)
 }
 
 fn texts(all: &[&str]) -> Vec<String> {
@@ -119,17 +124,17 @@ fn document(request: &Request, estimate: f64, pti: bool) -> Document {
     }
 }
 
-fn ended(document: &Document) -> Ended {
-    Ended {
+fn ended(document: &Document) -> Booted {
+    Booted {
         document: Some(serde_json::to_vec(document).unwrap()),
-        command_line: "console=ttyS0".into(),
-        first_record: Duration::from_millis(5),
-        ..Ended::default()
+        parameters: "console=ttyS0".into(),
+        first_frame: Some(Duration::from_millis(5)),
+        ..Booted::default()
     }
 }
 
 /// Isolation costs 20 instructions, if the kernel is asked for it.
-fn honest(request: &Request) -> Ended {
+fn honest(request: &Request) -> Booted {
     let pti = request.parameters.contains("pti=on");
     ended(&document(request, if pti { 360.0 } else { 340.0 }, pti))
 }
@@ -211,7 +216,8 @@ fn a_parameter_that_was_ignored_has_no_figures_and_the_others_have_theirs() {
     assert_eq!(found.environment.guest.unwrap().kernels[0].outcome, "unsupported");
     assert!(!found.measurement.partial, "it is a result");
 
-    let passed_on = |request: &Request| Ended { unknown: texts(&["foo=bar"]), ..honest(request) };
+    let passed_on =
+        |request: &Request| Booted { hello: Some(Hello { unknown: texts(&["foo=bar"]) }), ..honest(request) };
     let asked = Options { append: texts(&["foo=bar", "quiet"]), ..options() };
     let found = measured(&asked, &MadeUp::new(passed_on)).unwrap();
     assert_eq!(estimates(&found, "foo=bar"), [None; 4]);
@@ -222,14 +228,14 @@ fn a_parameter_that_was_ignored_has_no_figures_and_the_others_have_theirs() {
 #[test]
 fn a_guest_that_fails_costs_its_own_configuration() {
     let troubles = [
-        (Trouble::Timeout("the guest did not finish within 60 s".into()), Outcome::Timeout),
-        (Trouble::Failed("the guest's kernel panicked: no init".into()), Outcome::Error),
+        (Trouble::Hung { time: Duration::from_secs(60), console: String::new() }, Outcome::Timeout),
+        (Trouble::Panicked { why: "no init".into(), console: String::new() }, Outcome::Error),
         (Trouble::Unsupported("it is an ELF file".into()), Outcome::Unsupported),
     ];
     for (trouble, outcome) in troubles {
         let (trouble, console) = (Some(trouble), "one\n\nlast words\n".to_string());
         let failing = |request: &Request| match request.parameters.contains("pti=on") {
-            true => Ended { trouble: trouble.clone(), console: console.clone(), ..Ended::default() },
+            true => Booted { trouble: trouble.clone(), console: console.clone(), ..Booted::default() },
             false => honest(request),
         };
         let options = Options { set: texts(&["pti=on", "pti=off"]), ..options() };
@@ -238,6 +244,7 @@ fn a_guest_that_fails_costs_its_own_configuration() {
         assert_eq!((failed.outcome, failed.instructions), (outcome, None));
         assert_eq!(estimates(&document, "off"), [Some(340.0); 4]);
         assert_eq!(document.measurement.partial, outcome != Outcome::Unsupported);
+        assert_eq!(document.measurement.out_of_time, outcome == Outcome::Timeout);
         let kernel = &document.environment.guest.as_ref().unwrap().kernels[0];
         let last = kernel.console.last().unwrap();
         assert_eq!((kernel.outcome.as_str(), last.as_str()), (outcome.name(), "last words"));
@@ -246,14 +253,14 @@ fn a_guest_that_fails_costs_its_own_configuration() {
 
 #[test]
 fn a_guest_may_write_anything() {
-    let bytes = |bytes: &[u8]| Ended { document: Some(bytes.to_vec()), ..Ended::default() };
+    let bytes = |bytes: &[u8]| Booted { document: Some(bytes.to_vec()), ..Booted::default() };
     for strange in [&b""[..], b"\xff\xfe", b"{", b"{}", b"[]", b"{\"schema\": \"kentry.run/9\"}", b"null"] {
         let document = measured(&options(), &MadeUp::new(|_: &Request| bytes(strange))).unwrap();
         let has_failed = |row: &Row| row.outcome == Outcome::Error && row.instructions.is_none();
         assert!(document.results.iter().all(has_failed), "{strange:?}");
         assert!(document.results[0].reason.as_ref().unwrap().starts_with("the guest's document"));
     }
-    let silent = measured(&options(), &MadeUp::new(|_: &Request| Ended::default())).unwrap();
+    let silent = measured(&options(), &MadeUp::new(|_: &Request| Booted::default())).unwrap();
     assert_eq!(silent.results[0].reason.as_deref(), Some("the guest ended without a word"));
     assert_eq!(silent.environment.guest.unwrap().kernels[0].outcome, "error");
 }
@@ -334,7 +341,7 @@ fn an_interruption_before_anything_came_is_one_and_later_there_is_what_was_measu
         3 => honest(request),
         _ => {
             interrupt.store(true, Ordering::Relaxed);
-            Ended { trouble: Some(Trouble::Interrupted), ..Ended::default() }
+            Booted { trouble: Some(interrupted()), ..Booted::default() }
         }
     });
     let options = Options { boots: Some(9), ..options() };

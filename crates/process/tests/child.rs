@@ -3,10 +3,13 @@
 
 #[path = "../../../tests/executable.rs"]
 mod executable;
+#[path = "../../../tests/skipped.rs"]
+mod skipped;
 
 use process::{
     Child, Command, Errno, Error, Event, Finished, Interrupt, Isolation, Limits, Phase, Pipe, Program,
 };
+use skipped::skipped;
 use std::fs::File;
 use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
@@ -89,11 +92,7 @@ fn an_open_file_is_executed_under_the_name_it_is_given() {
 #[test]
 fn a_program_in_memory_is_executed() {
     let Ok(image) = process::executable_in_memory("probe", &std::fs::read("/bin/sh").unwrap()) else {
-        use std::io::Write;
-        let why = "this kernel executes nothing from memory";
-        // Past the test runner, which keeps what a test says to itself; scripts/test.sh counts it.
-        let _ = writeln!(std::io::stderr(), "skipped a_program_in_memory_is_executed: {why}");
-        return;
+        return skipped("this kernel executes nothing from memory");
     };
     let program = Program::Open(image.as_fd(), "sh".into());
     let arguments = vec!["-c".into(), "echo in memory".into()];
@@ -310,10 +309,6 @@ fn a_child_that_became_another_user_was_waited_for_without_end() {
         Some(took) => {
             assert!(took > Duration::from_millis(900) && took < Duration::from_secs(20), "{took:?}")
         }
-        None => {
-            use std::io::Write;
-            let name = "a_child_that_became_another_user_was_waited_for_without_end";
-            let _ = writeln!(std::io::stderr(), "skipped {name}: it needs root");
-        }
+        None => skipped("it needs root"),
     }
 }

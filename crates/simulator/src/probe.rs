@@ -12,14 +12,8 @@ pub const LENGTHS: Lengths = Lengths { bits: 64, imuls: 256, xors: 768, nots: 21
 /// Cycles that a dependent `imul` takes, in each of which a dependent `xor` is done too.
 const IMUL_CYCLES: f64 = 3.0;
 
-/// Samples before each block that are overwritten (`WARM_SAMPLES`).
-const WARM_SAMPLES: u64 = 4;
-
 /// Tests of the order in a run.
 const ORDERS: usize = 32;
-
-/// Uses that check the answer before anything is timed.
-const CHECKS: u64 = 8;
 
 /// Cycles from the last stamp of a sample to the first of the next: storing the stamps, moving on.
 const BETWEEN_SAMPLES: f64 = 30.0;
@@ -49,7 +43,7 @@ impl<'a> Probe<'a> {
     pub fn new(machine: &'a mut Machine, subject: &'a Subject, request: &'a Request) -> Probe<'a> {
         let layout = machine.random().uniform();
         let pipeline = Pipeline::new(machine.model().counter.ordered);
-        Probe { machine, subject, request, pipeline, layout, uses: CHECKS, saved: 0.0 }
+        Probe { machine, subject, request, pipeline, layout, uses: abi::CHECKS, saved: 0.0 }
     }
 
     pub fn run(mut self) -> Vec<Record> {
@@ -73,7 +67,7 @@ impl<'a> Probe<'a> {
         let mut taken = 0;
         while taken == 0 || taken < self.request.blocks && self.ticks() - start < self.request.ticks {
             payloads.push(Payload::Canary(self.canary()));
-            self.warm(WARM_SAMPLES);
+            self.warm(abi::WARM_SAMPLES);
             payloads.push(Payload::Samples((0..self.request.samples).map(|_| self.sample()).collect()));
             taken += 1;
         }

@@ -1,7 +1,6 @@
 //! What boots a guest: the virtual machine, or in tests one that is made up.
 
-use ::guest::{Step, Symbol, Trace};
-use std::time::Duration;
+use ::guest::Booted;
 use table::Filter;
 
 /// What is known of a kernel before it boots.
@@ -36,46 +35,8 @@ pub struct Request {
     pub seed: u64,
 }
 
-/// A boot that is over.
-#[derive(Debug, Clone, Default)]
-pub struct Ended {
-    /// The document that the guest wrote, as it came.
-    pub document: Option<Vec<u8>>,
-    /// The paths that were followed.
-    pub traces: Vec<Trace>,
-    /// Why a row was not followed, by the ids of entry and operation.
-    pub unfollowed: Vec<((u16, u16), String)>,
-    /// What an interrupt of the timer's executes; empty where none was followed.
-    pub interrupt: Vec<Step>,
-    /// The functions of the kernel; empty where nobody asked for them.
-    pub symbols: Vec<Symbol>,
-    /// Parameters that the kernel did not know, and passed on to the first program.
-    pub unknown: Vec<String>,
-    /// The whole command line that the kernel was given.
-    pub command_line: String,
-    /// The end of what its console said.
-    pub console: String,
-    /// From starting the emulator to the guest's first record.
-    pub first_record: Duration,
-    /// What ended it before its work was done.
-    pub trouble: Option<Trouble>,
-}
-
-/// Why a boot did not come to its end; the words follow "the guest" in a sentence.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Trouble {
-    /// The user ended it.
-    Interrupted,
-    /// It took too long: in words.
-    Timeout(String),
-    /// It lacks what was asked for: in words.
-    Unsupported(String),
-    /// Anything else, in words.
-    Failed(String),
-}
-
 /// Boots guests; several at once where instructions are counted.
 pub trait Machine: Sync {
     /// Boots one, and waits for its end.
-    fn boot(&self, request: &Request) -> Ended;
+    fn boot(&self, request: &Request) -> Booted;
 }

@@ -1,11 +1,12 @@
 //! Boots every configuration, and makes one document of what the guests wrote.
 
 use super::configuration::Configuration;
-use super::machine::{Ended, Kernel, Machine, Request, Trouble};
+use super::machine::{Kernel, Machine, Request};
 use super::merge::Answered;
 use super::{GuestPlan, evidence, merge};
 use crate::conclude::{id, with_findings};
 use crate::{Error, Probes};
+use ::guest::{Booted, Kind, Trouble};
 use document::{Counter, Document, Measurement, Outcome, Place, Row};
 use environment::{Environment, Guest, GuestBoot, GuestKernel};
 use host::Interrupt;
@@ -39,11 +40,11 @@ pub struct Setting<'s> {
     pub interrupt: Interrupt,
 }
 
-/// A boot that is over, and when it was.
-struct Booted {
+/// A boot in its turn.
+struct Turn {
     seed: u64,
     began: Duration,
-    ended: Ended,
+    booted: Booted,
 }
 
 /// Measures what the plan asks for. `progress` gets the share of the boots that are over, and what was booted last.
@@ -66,13 +67,14 @@ pub fn measure(
     if interrupted && all.iter().all(|one| one.rows.is_empty()) {
         return Err(Error::Interrupted);
     }
-    let ended = all.iter().find_map(|one| one.trouble.clone());
+    let ended = all.iter().find_map(|one| one.trouble.as_ref());
     let measurement = Measurement {
         started,
         seconds: begin.elapsed().as_secs_f64(),
         seed: plan.seed,
         partial: interrupted || ended.is_some(),
-        ended,
+        ended: ended.map(Trouble::to_string),
+        out_of_time: ended.is_some_and(|trouble| trouble.kind() == Kind::Timeout),
         place: Place::new(setting.place, table::Kernel::Linux),
         ..of_guests(&all)
     };
@@ -168,7 +170,7 @@ fn boot_all(
     setting: &Setting,
     begin: Instant,
     progress: &mut dyn FnMut(f64, &str),
-) -> Vec<Option<Booted>> {
+) -> Vec<Option<Turn>> {
     let counter = setting.place.counter();
     let jobs: Vec<(&Configuration, Request)> = plan
         .configurations
@@ -185,9 +187,9 @@ fn boot_all(
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some((_, request)) = jobs.get(number) else { break };
             let began = begin.elapsed();
-            let ended = setting.machine.boot(request);
-            let booted = Booted { seed: request.seed, began, ended };
-            done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(number, booted);
+            let booted = setting.machine.boot(request);
+            let turn = Turn { seed: request.seed, began, booted };
+            done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(number, turn);
             // The other end waits as long as anybody works.
             let _ = say.send(number);
         }
@@ -214,8 +216,8 @@ struct Of {
     /// The first document of a guest that has what was asked for.
     first: Option<Document>,
     came_up_ms: Option<f64>,
-    /// What went wrong with the boots, in words; not that the guest lacks something, which is a result.
-    trouble: Option<String>,
+    /// What went wrong with the boots.
+    trouble: Option<Trouble>,
 }
 
 impl Of {
@@ -224,11 +226,11 @@ impl Of {
         setting: &Setting,
         names: &[String],
         configuration: &Configuration,
-        boots: &[Option<Booted>],
+        boots: &[Option<Turn>],
     ) -> Of {
         let name = names.get(configuration.kernel).map(String::as_str).unwrap_or_default();
         let settings = configuration.named(&plan.label, name);
-        let boots: Vec<&Booted> = boots.iter().flatten().collect();
+        let boots: Vec<&Turn> = boots.iter().flatten().collect();
         let judged = answers(configuration, &boots);
         let (rows, first, verdict) = match judged {
             Ok(answered) => {
@@ -244,19 +246,24 @@ impl Of {
                 (rows, None, Some((outcome, why)))
             }
         };
-        let trouble = boots.iter().find_map(|boot| in_words(boot.ended.trouble.as_ref()?));
+        let trouble = boots.iter().find_map(|boot| boot.failed()).cloned();
         let kernel = described(setting, configuration, settings, &boots, first.as_ref(), verdict);
-        let first_up = boots.iter().find(|boot| boot.ended.document.is_some());
-        let came_up_ms = first_up.map(|boot| milliseconds(boot.ended.first_record));
+        let first_up = boots.iter().find(|boot| boot.booted.document.is_some());
+        let came_up_ms = first_up.map(|boot| milliseconds(boot.came_up()));
         Of { kernel, rows, first, came_up_ms, trouble }
     }
 }
 
-/// A boot's trouble, unless it is what the user did or the guest lacks.
-fn in_words(trouble: &Trouble) -> Option<String> {
-    match trouble {
-        Trouble::Interrupted | Trouble::Unsupported(_) => None,
-        Trouble::Timeout(why) | Trouble::Failed(why) => Some(why.clone()),
+impl Turn {
+    /// The time from starting the emulator to the guest's first record.
+    fn came_up(&self) -> Duration {
+        self.booted.first_frame.unwrap_or_default()
+    }
+
+    /// What ended it before its plan was done: neither the user, nor that it lacks something, which is a result.
+    fn failed(&self) -> Option<&Trouble> {
+        let is_failure = |trouble: &&Trouble| matches!(trouble.kind(), Kind::Timeout | Kind::Failed);
+        self.booted.trouble.as_ref().filter(is_failure)
     }
 }
 
@@ -268,19 +275,19 @@ fn described(
     setting: &Setting,
     configuration: &Configuration,
     settings: BTreeMap<String, String>,
-    boots: &[&Booted],
+    boots: &[&Turn],
     first: Option<&Document>,
     verdict: Option<(Outcome, String)>,
 ) -> GuestKernel {
     let file = setting.kernels.get(configuration.kernel).cloned().unwrap_or_default();
     let said = first.and_then(|document| document.environment.kernel.release.clone());
-    let boot = |boot: &&Booted| GuestBoot {
-        at_ms: milliseconds(boot.began + boot.ended.first_record),
+    let boot = |boot: &&Turn| GuestBoot {
+        at_ms: milliseconds(boot.began + boot.came_up()),
         seed: boot.seed,
         cpu: None,
     };
-    let troubled = boots.iter().find(|boot| boot.ended.trouble.is_some() || boot.ended.document.is_none());
-    let command_line = boots.first().map(|boot| boot.ended.command_line.clone()).unwrap_or_default();
+    let troubled = boots.iter().find(|boot| boot.booted.trouble.is_some() || boot.booted.document.is_none());
+    let command_line = boots.first().map(|boot| boot.booted.parameters.clone()).unwrap_or_default();
     let (outcome, reason) = verdict.unzip();
     GuestKernel {
         settings,
@@ -288,10 +295,10 @@ fn described(
         release: said.unwrap_or(file.release),
         command_line,
         cpu_model: configuration.cpu(&setting.cpu_model),
-        boots: boots.iter().filter(|boot| boot.ended.document.is_some()).map(boot).collect(),
+        boots: boots.iter().filter(|boot| boot.booted.document.is_some()).map(boot).collect(),
         outcome: outcome.unwrap_or(Outcome::Ok).name().to_string(),
         reason,
-        console: troubled.map(|boot| last_lines(&boot.ended.console)).unwrap_or_default(),
+        console: troubled.map(|boot| last_lines(&boot.booted.console)).unwrap_or_default(),
     }
 }
 
@@ -309,7 +316,7 @@ fn last_lines(console: &str) -> Vec<String> {
 /// Why there is none, as an outcome in words; nothing if no boot was begun, or the user ended them all.
 fn answers<'b>(
     configuration: &Configuration,
-    boots: &[&'b Booted],
+    boots: &[&'b Turn],
 ) -> Result<Vec<Answered<'b>>, Option<(Outcome, String)>> {
     let mut answered = Vec::new();
     let mut troubles = Vec::new();
@@ -326,33 +333,35 @@ fn answers<'b>(
 
 fn answer<'b>(
     configuration: &Configuration,
-    boot: &'b Booted,
+    boot: &'b Turn,
 ) -> Result<Answered<'b>, Option<(Outcome, String)>> {
-    let ended = &boot.ended;
-    match &ended.trouble {
-        None => {}
-        Some(Trouble::Interrupted) => return Err(None),
-        Some(Trouble::Timeout(why)) => return Err(Some((Outcome::Timeout, why.clone()))),
-        Some(Trouble::Unsupported(why)) => return Err(Some((Outcome::Unsupported, why.clone()))),
-        Some(Trouble::Failed(why)) => return Err(Some((Outcome::Error, why.clone()))),
+    let booted = &boot.booted;
+    if let Some(trouble) = &booted.trouble {
+        let outcome = match trouble.kind() {
+            Kind::Interrupted => return Err(None),
+            Kind::Timeout => Outcome::Timeout,
+            Kind::Unsupported => Outcome::Unsupported,
+            Kind::Failed => Outcome::Error,
+        };
+        return Err(Some((outcome, trouble.to_string())));
     }
-    let failed = |why: &str| Some((Outcome::Error, with_last_words(why, ended)));
-    let bytes = ended.document.as_deref().ok_or_else(|| failed("the guest ended without a word"))?;
+    let failed = |why: &str| Some((Outcome::Error, with_last_words(why, booted)));
+    let bytes = booted.document.as_deref().ok_or_else(|| failed("the guest ended without a word"))?;
     let text = std::str::from_utf8(bytes).map_err(|_| failed("the guest's document is no text"))?;
     let loaded = document::load(text);
     let document =
         loaded.map_err(|error| failed(&format!("the guest's document cannot be read: {error}")))?;
     // It was read as a document, so it is JSON.
     let facts = serde_json::from_str(text).unwrap_or_default();
-    evidence::judge(configuration, &ended.unknown, &facts)
-        .map_err(|why| Some((Outcome::Unsupported, why)))?;
+    let unknown = booted.hello.as_ref().map(|hello| hello.unknown.as_slice()).unwrap_or_default();
+    evidence::judge(configuration, unknown, &facts).map_err(|why| Some((Outcome::Unsupported, why)))?;
     let at_ms = milliseconds(boot.began);
-    Ok(Answered { document, ended, at_ms })
+    Ok(Answered { document, booted, at_ms })
 }
 
 /// With the last line of the console.
-fn with_last_words(why: &str, ended: &Ended) -> String {
-    match last_lines(&ended.console).pop() {
+fn with_last_words(why: &str, booted: &Booted) -> String {
+    match last_lines(&booted.console).pop() {
         Some(line) => format!("{why}; its console's last line: {line}"),
         None => why.to_string(),
     }

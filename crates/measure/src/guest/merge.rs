@@ -1,7 +1,7 @@
 //! The rows of one configuration, from what its boots wrote.
 
-use super::machine::Ended;
 use crate::TableRow;
+use ::guest::Booted;
 use document::{Counter, Document, Outcome, Rings, Row, Samples, Timing};
 use stats::{Cost, Counts, Distribution, Instructions};
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ pub struct Answered<'b> {
     /// What it wrote.
     pub document: Document,
     /// What else there is of it: the paths that were followed.
-    pub ended: &'b Ended,
+    pub booted: &'b Booted,
     /// When it began, in milliseconds of the measurement.
     pub at_ms: f64,
 }
@@ -32,7 +32,7 @@ pub fn rows(
         };
         row.configuration = configuration.clone();
         if counter == Counter::Instructions {
-            tell_rings(&mut row, boots.iter().map(|boot| boot.ended), wanted);
+            tell_rings(&mut row, boots.iter().map(|boot| boot.booted), wanted);
         }
         row
     };
@@ -199,9 +199,9 @@ fn mode(estimates: &[Instructions]) -> f64 {
 }
 
 /// Tells the rings apart by the path that was followed, if that has as many instructions as were counted.
-fn tell_rings<'e>(
+fn tell_rings<'b>(
     row: &mut Row,
-    boots: impl Iterator<Item = &'e Ended> + Clone,
+    boots: impl Iterator<Item = &'b Booted> + Clone,
     (entry, operation): &TableRow,
 ) {
     let Some(cost) = row.instructions else { return };
@@ -302,7 +302,7 @@ mod tests {
     fn rings_are_told_apart_only_where_the_path_is_as_long_as_the_count() {
         let with = |trace: Trace| {
             let mut row = found(398.0, 398.0);
-            let boot = Ended { traces: vec![trace], ..Ended::default() };
+            let boot = Booted { traces: vec![trace], ..Booted::default() };
             tell_rings(&mut row, [&boot].into_iter(), &wanted());
             row
         };
@@ -313,7 +313,7 @@ mod tests {
         assert!(other.remarks[0].contains("had 402 instructions"), "{:?}", other.remarks);
         assert_eq!(with(Trace::default()).rings, None, "another row's");
         let id = (wanted().0.id, wanted().1.id);
-        let boot = Ended { unfollowed: vec![(id, "it never came".into())], ..Ended::default() };
+        let boot = Booted { unfollowed: vec![(id, "it never came".into())], ..Booted::default() };
         let mut row = found(398.0, 398.0);
         tell_rings(&mut row, [&boot].into_iter(), &wanted());
         assert_eq!((row.rings, row.remarks.len()), (None, 1));

@@ -13,7 +13,7 @@ mod settings;
 mod words;
 
 pub use configuration::{Configuration, DEFAULT, Label};
-pub use machine::{Ended, Kernel, Machine, Request, Trouble};
+pub use machine::{Kernel, Machine, Request};
 pub use measure::{Setting, measure};
 pub use plan::{GuestPlan, Options};
 pub use settings::Settings;

@@ -65,6 +65,7 @@ pub fn measure<'a>(
         seed: plan.seed,
         interrupted: setting.limits.interrupt.load(Ordering::Relaxed),
         ended: trouble.filter(|trouble| **trouble != Trouble::Interrupted).map(Trouble::to_string),
+        out_of_time: trouble.is_some_and(Trouble::is_timeout),
         realtime: false,
         realtime_refused: None,
         tsc_hz: setting.tsc_hz.filter(|_| machine.counter() == Counter::Time),

@@ -76,6 +76,7 @@ pub fn lab_on_hardware() -> Document {
     document.environment = Environment::of_lab(guest, lab, kernel, Some(document.environment));
     document.measurement.place = Place::new(Machine::QemuKvm, table::Kernel::Lab);
     document.measurement.ended = Some("the guest did not finish within 60 s".into());
+    document.measurement.out_of_time = true;
     document.measurement.partial = true;
     for (row, place) in document.results.iter_mut().zip(1..) {
         let layout = f64::from(place) / 20.0;
