@@ -102,6 +102,13 @@ expect '^Seccomp:	2$'
 check "an anatomy names the filter" 0 "$kentry" anatomy --kernel "$cloud" --beside none --set seccomp=arguments --format csv syscall
 expect 'filter'
 
+check "a published table with guests" 0 "$kentry" reproduce pti-unixbench --guest "$cloud" --no-save --format csv "${quick[@]}"
+expect '^pti-unixbench,guest,pti=on,"guest, no PCID",.*,instructions,[0-9]{4},'
+expect '^pti-unixbench,guest,pti=off,"guest, no PCID",.*,instructions,[0-9]{4},'
+expect '^pti-unixbench,guest,pti=on,"guest, PCID",.*,instructions,,.*no pcid'
+check "a published table with a kernel that is none" 2 "$kentry" reproduce pti-unixbench --guest "$root/Makefile" --no-save
+expect 'Makefile'
+
 linux "other clocks than the counter make the vDSO enter the kernel" --kernel "$cloud" -e vdso-x86_64 -o clock_gettime-monotonic \
 	--set clocksource=tsc --set clocksource=hpet --set clocksource=acpi_pm
 for clock in hpet acpi_pm; do
