@@ -68,6 +68,10 @@ expect_outcome syscall-i386 gettimeofday ok
 expect_outcome gateway-i386 getppid ok
 expect_outcome syscall-x32 getppid refused
 
+linux "a kernel that was built without x32" --kernel "$cloud" -e syscall-x32 -o getppid --set x32=on
+expect_outcome syscall-x32 getppid refused
+expect 'although syscall.x32=y was given'
+
 linux "no vsyscall, no vDSO" --kernel "$generic" --set vsyscall=none,vdso=off,vdso32=off
 expect_outcome vsyscall time unsupported
 expect_outcome vdso-x86_64 time unsupported
@@ -97,6 +101,13 @@ check "a program sees the filter" 0 "$kentry" linux --accel tcg --kernel "$cloud
 expect '^Seccomp:	2$'
 check "an anatomy names the filter" 0 "$kentry" anatomy --kernel "$cloud" --beside none --set seccomp=arguments --format csv syscall
 expect 'filter'
+
+check "a published table with guests" 0 "$kentry" reproduce pti-unixbench --guest "$cloud" --no-save --format csv "${quick[@]}"
+expect '^pti-unixbench,guest,pti=on,"guest, no PCID",.*,instructions,[0-9]{4},'
+expect '^pti-unixbench,guest,pti=off,"guest, no PCID",.*,instructions,[0-9]{4},'
+expect '^pti-unixbench,guest,pti=on,"guest, PCID",.*,instructions,,.*no pcid'
+check "a published table with a kernel that is none" 2 "$kentry" reproduce pti-unixbench --guest "$root/Makefile" --no-save
+expect 'Makefile'
 
 linux "other clocks than the counter make the vDSO enter the kernel" --kernel "$cloud" -e vdso-x86_64 -o clock_gettime-monotonic \
 	--set clocksource=tsc --set clocksource=hpet --set clocksource=acpi_pm

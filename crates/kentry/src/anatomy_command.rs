@@ -70,8 +70,11 @@ fn document(args: &AnatomyArgs, plan: &GuestPlan) -> Result<Result<Document, Str
 
 /// The kernels of the plan. Two words may mean one file: then a boot would be followed twice.
 fn kernels(plan: &GuestPlan) -> Result<Vec<Kernel>, Error> {
-    let kernels =
-        plan.kernels.iter().map(|word| linux_machine::kernel(word)).collect::<Result<Vec<_>, _>>()?;
+    let kernels = plan
+        .kernels
+        .iter()
+        .map(|word| linux_machine::kernel(word, &mut note))
+        .collect::<Result<Vec<_>, _>>()?;
     let boots = plan.configurations.iter().map(|one| {
         let file = kernels.get(one.kernel).map(|kernel| kernel.file.canonicalize().ok());
         (file, one.words().to_string(), one.cpu_model.clone())

@@ -389,11 +389,15 @@ pub struct ReproduceArgs {
     #[arg(value_name = "NAME", required_unless_present = "list", value_hint = ValueHint::Other)]
     pub table: Option<String>,
     /// List the published tables
-    #[arg(long, conflicts_with_all = ["table", "lab", "cpu", "budget", "strict_budget", "seed", "realtime", "no_save", "name", "tag", "verbose"])]
+    #[arg(long, conflicts_with_all = ["table", "lab", "guest", "cpu", "budget", "strict_budget", "seed", "realtime", "no_save", "name", "tag", "verbose"])]
     pub list: bool,
     /// Add what it takes in the lab, kentry's own kernel, which has entries and protections that this Linux lacks
     #[arg(long)]
     pub lab: bool,
+    /// Add what it takes in guests that boot this Linux, where the table has rows for such: a kernel's file, or auto, as `kentry linux`
+    /// finds one
+    #[arg(long, value_name = "FILE|auto", value_hint = ValueHint::FilePath)]
+    pub guest: Option<String>,
     /// How to measure kentry's way
     #[command(flatten)]
     pub time: TimeArgs,
