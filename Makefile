@@ -7,7 +7,7 @@ KENTRY := target/$(TARGET)/release/kentry
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 DIST := kentry-$(VERSION)-$(TARGET)
 
-.PHONY: run build test quick bench soak fuzz small-kernel lint install dist clean help
+.PHONY: run build test quick bench soak fuzz small-kernel selftests lint install dist clean help
 
 run: build ## Build, and measure this machine
 	./$(KENTRY)
@@ -39,6 +39,9 @@ fuzz: ## Fuzz the parsers for a while (FUZZ_SECONDS=60)
 
 small-kernel: ## Build a Linux for guests that lets /dev/mem read all memory, in some five minutes; the tests use it where it is there
 	scripts/small-kernel.sh
+
+selftests: ## Build the tests that Linux brings for its entries; the tests run them in guests where they are there
+	scripts/selftests.sh
 
 # Without cargo: whoever installs (root) need not be whoever built, nor have a Rust.
 install: ## Install what was built under PREFIX (/usr/local), honoring DESTDIR

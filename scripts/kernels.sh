@@ -2,11 +2,12 @@
 # Puts kernels of Debian's packages into target/guest/, without installing them: vmlinuz-RELEASE with its config-RELEASE beside
 # it. Prints the paths of the kernels, in the order asked for; what is there already is not fetched again.
 #
-#	scripts/kernels.sh [cloud] [generic] [history]		without a word: all of them
+#	scripts/kernels.sh [cloud] [generic] [history] [kvm]	without a word: all but kvm
 #
 #	cloud	the newest 6.1 for cloud machines
 #	generic	the newest 6.1 for any machine
 #	history	three 6.12 for cloud machines: the newest, the oldest, and one between
+#	kvm	the generic one whose modules for KVM on AMD are there, too, in kvm-RELEASE/
 #
 # Ends with 77 when not one kernel of a kind can be had here; the last line on stderr says why.
 set -euo pipefail
@@ -24,8 +25,9 @@ main() {
 		cloud) have 1 "6.1 cloud" $(newest_first '6\.1\.[0-9]+-[0-9]+-cloud-amd64') ;;
 		generic) have 1 "6.1 generic" $(newest_first '6\.1\.[0-9]+-[0-9]+-amd64') ;;
 		history) have 3 "6.12 cloud" $(newest_first '6\.12\.[0-9]+([+-][a-z0-9]+)*-cloud-amd64' | spread) ;;
+		kvm) modules=yes have 1 "6.1 generic" $(newest_first '6\.1\.[0-9]+-[0-9]+-amd64') ;;
 		*)
-			echo "usage: scripts/kernels.sh [cloud] [generic] [history]" >&2
+			echo "usage: scripts/kernels.sh [cloud] [generic] [history] [kvm]" >&2
 			exit 2
 			;;
 		esac
@@ -60,7 +62,7 @@ have() {
 	fi
 	for release; do
 		[ "$left" -gt 0 ] || return 0
-		[ -s "$folder/vmlinuz-$release" ] || fetch "$release" || continue
+		is_there "$release" || fetch "$release" || continue
 		echo "$folder/vmlinuz-$release"
 		left=$((left - 1)) found=yes
 	done
@@ -70,6 +72,11 @@ have() {
 	fi
 }
 
+# is_there RELEASE: with its modules if those are asked for.
+is_there() {
+	[ -s "$folder/vmlinuz-$1" ] && { [ -z "${modules-}" ] || [ -d "$folder/kvm-$1" ]; }
+}
+
 # A package's kernel is the same with and without a signature, but archives do not keep both for long.
 fetch() {
 	local release=$1 package
@@ -77,11 +84,21 @@ fetch() {
 		# What says that all is there comes last.
 		(
 			cd "$work" && rm -rf -- * && apt-get download -qq "$package" >/dev/null 2>&1 &&
-				dpkg-deb --fsys-tarfile "$package"_*.deb | tar -x "./boot/vmlinuz-$release" "./boot/config-$release" &&
+				dpkg-deb --fsys-tarfile "$package"_*.deb | tar -x "./boot/vmlinuz-$release" "./boot/config-$release" \
+					${modules:+"./lib/modules/$release/kernel"} &&
+				keep_modules "$release" &&
 				mv "boot/config-$release" "$folder" && mv "boot/vmlinuz-$release" "$folder"
 		) && return 0
 	done
 	return 1
+}
+
+# keep_modules RELEASE: those of KVM, of what was unpacked here, if they are asked for.
+keep_modules() {
+	[ -n "${modules-}" ] || return 0
+	rm -rf "$folder/kvm-$1" && mkdir kvm &&
+		find lib/modules \( -name irqbypass.ko -o -name kvm.ko -o -name ccp.ko -o -name kvm-amd.ko \) -exec mv {} kvm \; &&
+		[ -s kvm/kvm-amd.ko ] && mv kvm "$folder/kvm-$1"
 }
 
 main "$@"

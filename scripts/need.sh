@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes sure that what a goal needs is on this machine; installs what is missing from Debian's packages, and says so.
 #
-#	scripts/need.sh build|test|bench|kernel
+#	scripts/need.sh build|test|bench|kernel|selftests
 set -euo pipefail
 
 # command=package pairs
@@ -11,6 +11,7 @@ test=("${build[@]}" strace=strace clang=clang clang-format=clang-format objdump=
 	mformat=mtools zsh=zsh fish=fish script=bsdutils
 	chromium=chromium chromedriver=chromium-driver python3=python3)
 kernel=("${build[@]}" flex=flex bison=bison bc=bc xz=xz-utils)
+selftests=("${build[@]}" xz=xz-utils)
 bench=("${build[@]}" stress-ng=stress-ng perf=linux-perf qemu-system-x86_64=qemu-system-x86)
 
 # file=package pairs: what no command tells
@@ -21,13 +22,15 @@ test_files=("${build_files[@]}" /usr/share/bochs/BIOS-bochs-latest=bochsbios /us
 	/bin/busybox=busybox-static /usr/lib32/libc.a=libc6-dev-i386
 	/usr/lib/gcc/x86_64-linux-gnu/12/32/libgcc.a=lib32gcc-12-dev)
 kernel_files=("${build_files[@]}" /usr/include/gelf.h=libelf-dev)
+selftests_files=("${build_files[@]}" /usr/lib32/libc.a=libc6-dev-i386 /usr/lib/gcc/x86_64-linux-gnu/12/32/libgcc.a=lib32gcc-12-dev
+	/usr/include/sys/capability.h=libcap-dev)
 bench_files=("${build_files[@]}")
 
 # The oldest compiler that the workspace builds with (rust-version in Cargo.toml).
 rust_version=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$(dirname "$0")/../Cargo.toml")
 
 main() {
-	local goal=${1:?usage: need.sh build|test|bench|kernel}
+	local goal=${1:?usage: need.sh build|test|bench|kernel|selftests}
 	local -n pairs=$goal files=${goal}_files
 	local missing=()
 	need_rust # first: Debian's brings a C compiler along

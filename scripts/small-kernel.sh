@@ -7,7 +7,7 @@
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
-package=linux-source-6.1
+. "$root/scripts/linux-source.sh"
 folder=$root/target/guest/small
 options=$root/scripts/small-kernel.config
 
@@ -18,10 +18,8 @@ work=$(mktemp -d "$folder/build.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
 cd "$work"
-apt-get download -qq "$package" >&2 || { echo "small-kernel.sh: Debian's $package cannot be had here" >&2; exit 1; }
-dpkg-deb -x "$package"_*.deb unpacked
-tar -xf unpacked/usr/src/"$package".tar.xz
-cd "$package"
+unpack_source
+cd "$source_package"
 make -s tinyconfig
 # Of a symbol that stands twice the last line holds.
 cat "$options" >>.config

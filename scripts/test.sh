@@ -81,6 +81,7 @@ step "completion in shells" tests/completions.sh
 step "pages in a browser" tests/page.sh
 step "installation" tests/install.sh
 step "other kernels, emulated" tests/guest.sh
+step "guests under KVM" tests/kvm.sh
 step "the lab from an image" tests/image.sh
 step "README examples" tests/readme.sh
 step "the example workflow" tests/ci.sh

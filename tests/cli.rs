@@ -309,7 +309,12 @@ fn every_bad_value_is_refused_in_plain_words() {
         (lab, "--timeout=", &no_seconds[..7], "seconds"),
         (lab, "--seed=", &any[..5], "a whole number"),
         (&["lab"], "--iso=", &no_file[1..], "cannot be written: "),
-        (&["explain"], "", &[b"", b"what?", b"\x1b*"], "there is no entry, operation, switch or profile"),
+        (
+            &["explain"],
+            "",
+            &[b"", b"what?", b"\x1b*"],
+            "there is no entry, operation, switch, profile or part",
+        ),
         (&["explain"], "", &[b"[", STEERS], "is not a glob"),
         (&["explain", "call"], "--run=", &no_run[1..], "/"),
         (&["man"], "", &[b"", b"what", STEERS], "no manual page"),

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # `kentry linux` on kernels that differ from this machine's: what cannot be had here is had there. Debian's kernels, and a small one
-# of our own where somebody has built it (make small-kernel). Instructions are counted, so figures are compared, too.
+# of our own where somebody has built it (make small-kernel). Instructions are counted, so figures are compared, too. Linux's own tests
+# of its entries are run in guests where somebody has built them (make selftests).
 set -uo pipefail
 . "$(dirname "$0")/check.sh"
 
@@ -43,6 +44,12 @@ same() {
 	if [ "$2" = "$3" ]; then pass; else fail "$1: $2 is not $3"; fi
 }
 
+# within WHAT A B BOUND: A and B differ by at most so many
+within() {
+	local difference=$(($2 - $3))
+	if [ -n "$2" ] && [ -n "$3" ] && [ "${difference#-}" -le "$4" ]; then pass; else fail "$1: $2 is not within $4 of $3"; fi
+}
+
 linux "an Intel model, vsyscall emulated, x32" --kernel "$generic" --set vsyscall=emulate,x32=on
 expect '"vsyscall": "emulate"'
 for row in "vsyscall gettimeofday" "syscall-x32 getppid" "syscall-x32 gettimeofday" "sysenter-i386 none" \
@@ -60,6 +67,10 @@ expect_outcome vsyscall time ok
 expect_outcome syscall-i386 gettimeofday ok
 expect_outcome gateway-i386 getppid ok
 expect_outcome syscall-x32 getppid refused
+
+linux "a kernel that was built without x32" --kernel "$cloud" -e syscall-x32 -o getppid --set x32=on
+expect_outcome syscall-x32 getppid refused
+expect 'although syscall.x32=y was given'
 
 linux "no vsyscall, no vDSO" --kernel "$generic" --set vsyscall=none,vdso=off,vdso32=off
 expect_outcome vsyscall time unsupported
@@ -79,12 +90,35 @@ for entry in syscall-x86_64 int80-x86_64; do
 	more "audit, $entry" "$(count $entry getppid audit=on)" "$(count $entry getppid pti=off)"
 done
 
+linux "a filter of system calls" --kernel "$cloud" -e syscall-x86_64 -e int80-i386 -e vdso-x86_64 -o getppid -o gettimeofday \
+	--set seccomp=off --set seccomp=on --set seccomp=arguments
+for row in "syscall-x86_64 getppid" "int80-i386 getppid" "syscall-x86_64 gettimeofday"; do
+	more "a filter, $row" "$(count $row seccomp=on)" "$(count $row seccomp=off)"
+	more "a filter that is executed, $row" "$(count $row seccomp=arguments)" "$(count $row seccomp=on)"
+done
+same "the vDSO with a filter" "$(count vdso-x86_64 gettimeofday seccomp=arguments)" "$(count vdso-x86_64 gettimeofday seccomp=off)"
+check "a program sees the filter" 0 "$kentry" linux --accel tcg --kernel "$cloud" --set seccomp=on --exec grep '^Seccomp:' /proc/self/status
+expect '^Seccomp:	2$'
+check "an anatomy names the filter" 0 "$kentry" anatomy --kernel "$cloud" --beside none --set seccomp=arguments --format csv syscall
+expect 'filter'
+
+check "a published table with guests" 0 "$kentry" reproduce pti-unixbench --guest "$cloud" --no-save --format csv "${quick[@]}"
+expect '^pti-unixbench,guest,pti=on,"guest, no PCID",.*,instructions,[0-9]{4},'
+expect '^pti-unixbench,guest,pti=off,"guest, no PCID",.*,instructions,[0-9]{4},'
+expect '^pti-unixbench,guest,pti=on,"guest, PCID",.*,instructions,,.*no pcid'
+check "a published table with a kernel that is none" 2 "$kentry" reproduce pti-unixbench --guest "$root/Makefile" --no-save
+expect 'Makefile'
+
 linux "other clocks than the counter make the vDSO enter the kernel" --kernel "$cloud" -e vdso-x86_64 -o clock_gettime-monotonic \
 	--set clocksource=tsc --set clocksource=hpet --set clocksource=acpi_pm
 for clock in hpet acpi_pm; do
 	more "$clock" "$(count vdso-x86_64 clock_gettime-monotonic clocksource=$clock)" \
 		"$(count vdso-x86_64 clock_gettime-monotonic clocksource=tsc)"
 done
+
+linux "kvm-clock is KVM's alone" --kernel "$cloud" -e vdso-x86_64 -o gettimeofday --set clocksource=kvm-clock
+expect_outcome vdso-x86_64 gettimeofday unsupported
+expect 'current_clocksource is tsc'
 
 if [ -n "$newer" ]; then
 	linux "without 32-bit programs" --kernel "$newer" -e 'int80*' -o getppid --set ia32_emulation=off
@@ -102,22 +136,75 @@ fi
 
 # What kentry counts, QEMU's log of instructions counts, too, in a boot of its own.
 rows=(syscall-x86_64:none syscall-x86_64:getppid syscall-x86_64:clock_gettime-monotonic int80-x86_64:none int80-x86_64:getppid
-	int80-i386:none int80-i386:getppid sysenter-i386:none sysenter-i386:getppid ud:signal)
-linux "ten rows" --kernel "$cloud" $(printf '%s\n' "${rows[@]}" | sed 's/:.*//; s/^/-e /' | sort -u) \
+	int80-i386:none int80-i386:getppid sysenter-i386:none sysenter-i386:getppid ud:signal syscall-x86_64:unixbench-syscall)
+linux "rows that the log counts, too" --kernel "$cloud" $(printf '%s\n' "${rows[@]}" | sed 's/:.*//; s/^/-e /' | sort -u) \
 	$(printf '%s\n' "${rows[@]}" | sed 's/.*:/-o /' | sort -u)
 cp "$out" "$work/run.json"
 mkdir "$work/probes"
 "$kentry" probes "$work/probes" >/dev/null
-check "ten rows agree with QEMU's log" 0 timeout 240 python3 "$root/tests/log_count.py" "$cloud" "$work/probes" "$work/run.json" "${rows[@]}"
+check "rows agree with QEMU's log" 0 timeout 240 python3 "$root/tests/log_count.py" "$cloud" "$work/probes" "$work/run.json" "${rows[@]}"
 same "rows that agree" "$(grep -c '^same' "$out")" ${#rows[@]}
+
+# A row of several calls in the third way, too: by single steps.
+check "the path of several calls" 0 "$kentry" anatomy syscall --operation unixbench-syscall --kernel "$cloud" --beside none --format json
+steps=$(python3 -c 'import json, sys
+path = json.load(open(sys.argv[1]))["paths"][0]
+print(len(path["anatomy"]["instructions"]) - path["control"])' "$out")
+same "steps of several calls" "$steps" "$(out=$work/run.json count syscall-x86_64 unixbench-syscall)"
 
 small=$root/target/guest/small/vmlinux
 if [ -s "$small" ]; then
-	linux "time through /dev/mem" --kernel "$small" -e mapped-time-devmem -e syscall-x32 -o time -o getppid --set x32=on
-	expect_outcome mapped-time-devmem time ok
+	linux "time through /dev/mem" --kernel "$small" -e mapped-time-devmem -e mapped-time-vvar -e syscall-x32 \
+		-o time -o gettimeofday -o clock_gettime-monotonic -o getppid --set x32=on
+	for operation in time gettimeofday clock_gettime-monotonic; do
+		expect_outcome mapped-time-devmem $operation ok
+		same "$operation, by /dev/mem and by the time page" "$(count mapped-time-devmem $operation)" \
+			"$(count mapped-time-vvar $operation)"
+	done
 	expect_outcome syscall-x32 getppid ok
 else
 	skip "time through /dev/mem" "there is no $small (make small-kernel builds it)"
+fi
+
+selftests=$root/target/guest/selftests
+
+# selftest NAME STATUS OPTION... -- PROGRAM ARGUMENT...: one of Linux's own tests in a guest. Where it was not built, it is skipped.
+selftest() {
+	local name=$1 status=$2 options=()
+	shift 2
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	shift
+	if [ ! -x "$selftests/$1" ]; then
+		skip "$name" "there is no $selftests/$1 (make selftests builds it)"
+		return 1
+	fi
+	check "$name" "$status" "$kentry" linux --accel tcg --kernel "$cloud" "${options[@]}" --exec "$selftests/$1" "${@:2}"
+	refuse '^\[FAIL\]|^not ok'
+}
+
+if [ -d "$selftests" ]; then
+	for mode in emulate xonly none; do
+		selftest "Linux's test of vsyscall=$mode" 0 --set vsyscall=$mode -- test_vsyscall_64
+	done
+	for program in syscall_nt_32 syscall_nt_64 sysret_rip_64 syscall_arg_fault_64 ptrace_syscall_32 ptrace_syscall_64 \
+		single_step_syscall_64 syscall_numbering_64 entry_from_vm86_32 sigreturn_64; do
+		selftest "Linux's $program" 0 -- $program
+	done
+	# QEMU does not step over the sysenter of an Intel model as processors do, and the kernel panics.
+	selftest "Linux's syscall_arg_fault_32, an AMD model" 0 --cpu-model EPYC -- syscall_arg_fault_32
+	selftest "Linux's tests of seccomp" 0 -- seccomp_bpf
+	# An instruction is a nanosecond, so its nanoseconds are what kentry counts.
+	if selftest "Linux's benchmark of seccomp" 0 -- seccomp_benchmark 5000; then
+		theirs=$(sed -n 's/.*overhead for 1 bitmapped filter: \([0-9]*\) ns/\1/p' "$out")
+		linux "the same by kentry" --kernel "$cloud" -e syscall-x86_64 -o unixbench-getpid --set seccomp=off --set seccomp=on
+		ours=$(($(count syscall-x86_64 unixbench-getpid seccomp=on) - $(count syscall-x86_64 unixbench-getpid seccomp=off)))
+		within "a filter by Linux's benchmark and by kentry" "$ours" "$theirs" 5
+	fi
+else
+	skip "Linux's own tests" "there is no $selftests (make selftests builds them)"
 fi
 
 finish

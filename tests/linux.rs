@@ -39,7 +39,7 @@ fn a_plan_is_printed_and_nothing_booted() {
     let plan = kentry(&nowhere(), &[&line[..], &sets].concat());
     let plan = text(&plan.stdout);
     assert!(
-        plan.starts_with("1 rows in 4 configurations, one boot of each, seed 0, at most 120 s a boot"),
+        plan.starts_with("1 row in 4 configurations, one boot of each, seed 0, at most 120 s a boot"),
         "{plan}"
     );
     assert!(

@@ -129,11 +129,17 @@ def most_frequent(seen):
 def rows(table, names):
     """Of each name: the probe, its timed function, and the ids of entry and operation."""
     entries = {entry["name"]: entry for entry in table["entry"]}
-    operations = {operation["name"]: operation["id"] for operation in table["operation"]}
+    operations = {operation["name"]: operation for operation in table["operation"]}
     for name in names:
         entry, operation = name.split(":")
-        row = entries[entry]
-        yield row["probe"], entry.replace("-", "_") + "_timed", row["id"], operations[operation]
+        row, operation = entries[entry], operations[operation]
+        yield row["probe"], timed_function(entry, operation), row["id"], operation["id"]
+
+
+def timed_function(entry, operation):
+    """Its symbol in the probe: an operation of several calls has one of its own for their number (probe/timed.inc)."""
+    calls = len(operation.get("calls", [None]))
+    return entry.replace("-", "_") + (f"_calls{calls}" if calls > 1 else "") + "_timed"
 
 
 def said(run, names):

@@ -37,20 +37,22 @@ pub(crate) fn moves(instruction: &Instruction, from: Register, to: Register) -> 
     instruction.mnemonic() == Mnemonic::Mov && registers(instruction) == Some((to, from))
 }
 
-/// Whether it loads the register from the CPU's own data.
-pub(crate) fn loads_own(instruction: &Instruction, register: Option<Register>) -> bool {
+/// Whether it loads a register from the CPU's own data.
+pub(crate) fn loads_own(instruction: &Instruction) -> bool {
     instruction.mnemonic() == Mnemonic::Mov
         && instruction.op0_kind() == OpKind::Register
-        && register.is_none_or(|register| instruction.op0_register() == register)
         && is_own(instruction)
 }
 
-/// Whether it stores the register into the CPU's own data.
-pub(crate) fn stores_own(instruction: &Instruction, register: Option<Register>) -> bool {
+/// Whether it loads rsp from an address that stands in it, or stores it there: in a kernel for one CPU that is that CPU's own data.
+pub(crate) fn moves_stack_pointer(instruction: &Instruction) -> bool {
+    let is_fixed = matches!(instruction.memory_base(), Register::None | Register::RIP);
+    let operands = [instruction.op0_kind(), instruction.op1_kind()];
+    let names = |register| register == Register::RSP;
     instruction.mnemonic() == Mnemonic::Mov
-        && instruction.op1_kind() == OpKind::Register
-        && register.is_none_or(|register| instruction.op1_register() == register)
-        && is_own(instruction)
+        && operands.contains(&OpKind::Memory)
+        && is_fixed
+        && (names(instruction.op0_register()) || names(instruction.op1_register()))
 }
 
 /// Whether it has an operand in the CPU's own data (`%gs:…`).
@@ -75,6 +77,24 @@ pub(crate) fn decides(instruction: &Instruction) -> bool {
         Mnemonic::Cmp | Mnemonic::Test | Mnemonic::Shl | Mnemonic::Sar | Mnemonic::Shr | Mnemonic::Bt
     );
     by_value || instruction.flow_control() == FlowControl::ConditionalBranch
+}
+
+/// Whether it keeps what was decided in a register: `sete`.
+pub(crate) fn keeps_decision(instruction: &Instruction) -> bool {
+    matches!(
+        instruction.mnemonic(),
+        Mnemonic::Sete
+            | Mnemonic::Setne
+            | Mnemonic::Seta
+            | Mnemonic::Setae
+            | Mnemonic::Setb
+            | Mnemonic::Setbe
+    )
+}
+
+/// Whether it is a jump to an address that stands in it, without condition.
+pub(crate) fn jumps(instruction: &Instruction) -> bool {
+    instruction.flow_control() == FlowControl::UnconditionalBranch
 }
 
 /// Whether it goes back to the program, or to what an exception has interrupted.

@@ -62,6 +62,11 @@ pub struct Configuration {
 }
 
 impl Configuration {
+    /// Whether another is of the same kernel.
+    pub fn has_kernel_of(&self, other: &Configuration) -> bool {
+        (&self.release, &self.file) == (&other.release, &other.file)
+    }
+
     /// What sets it apart from another of the same kernel, in words: `pti=on`, `parameters as they are`.
     pub fn name(&self) -> String {
         let settings = self.settings.iter().map(|(name, value)| format!("{name}={value}"));

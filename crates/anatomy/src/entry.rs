@@ -1,9 +1,9 @@
 //! The assembler's code of an entry, instruction by instruction: what stands where is the same in every version of
 //! `arch/x86/entry/calling.h`, with other macros between.
 
-use crate::code::{clears, decides, is_nop, is_on_stack, is_own, loads_own, moves, stores_own};
-use crate::functions::Region;
-use crate::path::Path;
+use crate::code::{clears, decides, is_nop, is_on_stack, is_own, jumps, moves, moves_stack_pointer};
+use crate::functions::{self, Region};
+use crate::path::{Node, Path};
 use crate::patterns::is_frame_argument;
 use crate::{Confidence, Part};
 use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind, Register};
@@ -33,13 +33,21 @@ pub(crate) fn tell(path: &mut Path) {
             Some(Region::Of(Part::Handler)) => phase = Phase::Back,
             Some(Region::Entry) => {
                 phase = next(phase, &node.code);
-                if let Some(part) = part(path, place, phase) {
+                if is_mark(path, place) {
+                    path.tell_idle(place, Part::Returns);
+                } else if let Some(part) = part(path, place, phase) {
                     path.tell(place, part, Confidence::Pattern);
                 }
             }
             Some(Region::Of(_)) => (),
         }
     }
+}
+
+/// Whether it is the nop by which objtool knows where returns are untrained (`UNWIND_HINT` and `ANNOTATE_UNRET_END`).
+fn is_mark(path: &Path, place: usize) -> bool {
+    let untrains = |node: &Node| node.part == Some((Part::Returns, Confidence::Table));
+    is_nop(&path.0[place].code) && path.0.get(place + 1).is_some_and(untrains)
 }
 
 fn next(phase: Phase, code: &Instruction) -> Phase {
@@ -60,14 +68,10 @@ fn part(path: &Path, place: usize, phase: Phase) -> Option<Part> {
             && code.immediate8() == 3
             && code.op1_kind() == OpKind::Immediate8
     };
-    let is_stack_pointer =
-        |code: &Instruction| loads_own(code, Some(Register::RSP)) || stores_own(code, Some(Register::RSP));
-    // A call of an entry's own code saves registers; sync_regs copies them.
     let called = path.0.get(place + 1).filter(|_| code.is_call_near());
-    // The mark behind which objtool wants returns to be untrained.
-    let untrains = |node: &crate::path::Node| node.part == Some((Part::Returns, Confidence::Table));
+    // The function that comes next, by a call or in the place of a return.
+    let led = path.0.get(place + 1).filter(|_| code.is_call_near() || jumps(code));
     match phase {
-        _ if is_nop(code) && path.0.get(place + 1).is_some_and(untrains) => Some(Part::Returns),
         // An exception is one of the program's, or of the kernel's.
         _ if is_look(code) => Some(Part::Swapgs),
         _ if code.flow_control() == FlowControl::ConditionalBranch
@@ -75,45 +79,57 @@ fn part(path: &Path, place: usize, phase: Phase) -> Option<Part> {
         {
             Some(Part::Swapgs)
         }
-        _ if called.is_some_and(|called| called.name() == "sync_regs") => Some(Part::CopyFrame),
+        _ if led.is_some_and(|led| functions::own(led.name()) == Some(Part::CopyFrame)) => {
+            Some(Part::CopyFrame)
+        }
+        // A call of an entry's own code saves registers.
         _ if called.is_some_and(|called| called.region == Some(Region::Entry)) => Some(Part::Frame),
         _ if clears(code) => Some(Part::ClearRegisters),
-        Phase::In => entering(path, place, is_stack_pointer),
+        Phase::In => entering(path, place),
         Phase::Arguments => Some(Part::Handler),
-        Phase::Copied
-            if loads_own(code, Some(Register::RSP)) || moves(code, Register::RSP, Register::RDI) =>
-        {
+        Phase::Copied if moves_stack_pointer(code) || moves(code, Register::RSP, Register::RDI) => {
             Some(Part::CopyFrame)
         }
         Phase::Copied if matches!(code.mnemonic(), Mnemonic::Push | Mnemonic::Pop) => Some(Part::CopyFrame),
         _ if matches!(code.mnemonic(), Mnemonic::Pop | Mnemonic::Push) => Some(Part::Frame),
         _ if is_shift_of_stack(code) => Some(Part::Frame),
         Phase::Back | Phase::Out | Phase::Copied if decides(code) => Some(Part::ReturnChecks),
-        Phase::Back if code.mnemonic() == Mnemonic::Mov && is_on_stack(code) => Some(Part::ReturnChecks),
-        Phase::Out if code.mnemonic() == Mnemonic::Mov && is_on_stack(code) => Some(Part::Frame),
-        Phase::Back | Phase::Out | Phase::Copied
-            if code.flow_control() == FlowControl::UnconditionalBranch =>
-        {
-            Some(Part::ReturnChecks)
+        Phase::Back if code.mnemonic() == Mnemonic::Mov && is_on_stack(code) => {
+            Some(if is_checked(path, place) { Part::ReturnChecks } else { Part::Frame })
         }
+        Phase::Out if code.mnemonic() == Mnemonic::Mov && is_on_stack(code) => Some(Part::Frame),
+        Phase::Back | Phase::Out | Phase::Copied if jumps(code) => Some(Part::Leaving),
         _ => None,
     }
 }
 
-fn entering(path: &Path, place: usize, is_stack_pointer: impl Fn(&Instruction) -> bool) -> Option<Part> {
+/// Whether what is loaded from the frame is compared before another value is in the register: otherwise it is the program's again.
+fn is_checked(path: &Path, place: usize) -> bool {
+    let register = path.0[place].code.op0_register().full_register();
+    let names = |code: &Instruction| {
+        [code.op0_register(), code.op1_register()].iter().any(|named| named.full_register() == register)
+    };
+    let entry = path.0[place + 1..].iter().take_while(|node| node.region == Some(Region::Entry));
+    let used = entry.map(|node| &node.code).find(|code| names(code));
+    used.is_some_and(decides)
+}
+
+fn entering(path: &Path, place: usize) -> Option<Part> {
     let code = &path.0[place].code;
     let calls_sync = path.0.iter().skip(place + 1).take(2).any(|node| node.name() == "sync_regs");
     match code.mnemonic() {
-        _ if is_stack_pointer(code) => Some(Part::KernelStack),
+        _ if moves_stack_pointer(code) => Some(Part::KernelStack),
+        // A 32-bit program's, kept in a register that it does not have.
+        _ if moves(code, Register::ESP, Register::R8D) => Some(Part::KernelStack),
         Mnemonic::Lea if calls_sync => Some(Part::CopyFrame),
         _ if moves(code, Register::RAX, Register::RSP) => Some(Part::CopyFrame),
         Mnemonic::Push | Mnemonic::Pop | Mnemonic::Pushf | Mnemonic::Pushfq => Some(Part::Frame),
         // sysenter leaves the program's flags as they are; some must not be set in the kernel.
-        _ if decides(code) => Some(Part::Handler),
+        _ if decides(code) => Some(Part::Flags),
         Mnemonic::Mov if is_on_stack(code) && !is_own(code) => Some(Part::Frame),
         // A register's upper half, where a 32-bit program has nothing.
         Mnemonic::Mov if code.op0_register() == code.op1_register() => Some(Part::Handler),
-        Mnemonic::Cld => Some(Part::Handler),
+        Mnemonic::Cld => Some(Part::Flags),
         Mnemonic::Ret | Mnemonic::Jmp => Some(Part::Frame),
         Mnemonic::Movsxd => Some(Part::Handler),
         _ if is_shift_of_stack(code) => Some(Part::Frame),

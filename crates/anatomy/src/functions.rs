@@ -38,8 +38,8 @@ const ENTRY: &[&str] = &[
     "ret_from_intr",
 ];
 
-/// What an entry calls first.
-const HANDLER: &[&str] = &[
+/// What an entry of system calls calls first.
+const CALLS: &[&str] = &[
     "do_syscall_64",
     "do_syscall_x64",
     "do_syscall_x32",
@@ -49,10 +49,10 @@ const HANDLER: &[&str] = &[
     "__do_fast_syscall_32",
     "do_SYSENTER_32",
     "do_syscall_32_irqs_on",
-    "exc_",
-    "sysvec_",
-    "common_interrupt",
 ];
+
+/// What an entry of exceptions and interrupts calls first.
+const EXCEPTIONS: &[&str] = &["exc_", "sysvec_", "common_interrupt"];
 
 /// Which of a table's calls it is.
 const DISPATCH: &[&str] = &["x64_sys_call", "ia32_sys_call", "x32_sys_call"];
@@ -90,13 +90,31 @@ const EXTERNAL: &[&str] = &["native_apic_mem_read", "native_apic_msr_read", "int
 /// Signals.
 const SIGNAL: &[&str] = &["arch_do_signal_or_restart", "do_signal", "get_signal", "handle_signal"];
 
+/// What the handler reads an argument with that is in the program's memory.
+const ARGUMENT: &[&str] = &["__get_user_"];
+
 /// A function's own name: `exit_to_user_mode_loop.part.0` without what the compiler has added.
-fn base(name: &str) -> &str {
+pub(crate) fn base(name: &str) -> &str {
     name.split_once('.').map_or(name, |(base, _)| base)
 }
 
 fn begins(name: &str, beginnings: &[&str]) -> bool {
     beginnings.iter().any(|beginning| name.starts_with(beginning))
+}
+
+/// Whether it is the C function of an entry of system calls, which knows a call by its number.
+pub(crate) fn is_of_calls(name: &str) -> bool {
+    begins(base(name), CALLS)
+}
+
+/// Whether it compares a call's number with one after the other, and calls what it is.
+pub(crate) fn dispatches(name: &str) -> bool {
+    begins(base(name), DISPATCH)
+}
+
+/// Whether it is the function of a call.
+pub(crate) fn serves(name: &str) -> bool {
+    begins(base(name), SERVICE)
 }
 
 /// What the instructions of this function alone belong to, wherever it is called or jumped to from.
@@ -116,13 +134,18 @@ pub(crate) fn own(name: &str) -> Option<Part> {
     })
 }
 
+/// Whether it is a thunk that returns, or jumps, in another's place.
+pub(crate) fn is_thunk(name: &str) -> bool {
+    matches!(own(name), Some(Part::Returns | Part::Retpoline))
+}
+
 /// What a function, and all that it calls, belongs to; none where its name says nothing.
 pub(crate) fn region(name: &str, caller: Option<Region>) -> Option<Region> {
     let name = base(name);
     let is_handler = caller == Some(Region::Of(Part::Handler));
     Some(Region::Of(match name {
         _ if begins(name, ENTRY) => return Some(Region::Entry),
-        _ if begins(name, HANDLER) => Part::Handler,
+        _ if begins(name, CALLS) || begins(name, EXCEPTIONS) => Part::Handler,
         _ if begins(name, DISPATCH) => Part::Dispatch,
         _ if begins(name, SERVICE) => Part::Service,
         _ if begins(name, WORK) => Part::Work,
@@ -130,6 +153,7 @@ pub(crate) fn region(name: &str, caller: Option<Region>) -> Option<Region> {
         _ if begins(name, &["__audit_syscall_", "audit_syscall_"]) => Part::Audit,
         _ if begins(name, &["__secure_computing", "__seccomp_filter"]) => Part::Filter,
         _ if begins(name, SIGNAL) => Part::Signal,
+        _ if is_handler && begins(name, ARGUMENT) => Part::Handler,
         _ if is_handler && begins(name, EXTERNAL) => Part::ExternalCheck,
         "schedule" | "preempt_schedule_irq" => Part::Schedule,
         _ => return None,

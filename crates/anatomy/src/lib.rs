@@ -17,12 +17,13 @@ mod functions;
 mod part;
 mod path;
 mod patterns;
+mod stack_offset;
 mod symbols;
 mod tell;
 
-pub use anatomy::{Anatomy, Instruction, Place};
+pub use anatomy::{Anatomy, Instruction, Place, TIMER};
 pub use beside::{Beside, BesideLine, Verdict};
 pub use count::{Function, PartCount};
-pub use difference::{Difference, PartDifference, Piece};
+pub use difference::{Changed, Difference, Piece};
 pub use document::{Configuration, Document, Followed, SCHEMA, load};
 pub use part::{Confidence, Part};

@@ -41,7 +41,8 @@ parts! {
     Pcid "pcid" ["pcid", "asids"], "process-context identifiers: the bit that keeps translations, and the mask of those to flush";
     KernelStack "kernel-stack" [], "from the stack that the entry begins on to the thread's";
     Frame "stack" ["stack"], "the frame: registers pushed on the way in, popped on the way out";
-    ClearRegisters "clear-registers" ["clear-registers"], "registers that a program could have steered speculation by become zero";
+    Flags "flags" [], "the program's flags: cld, and the test for such as must not be set in the kernel";
+    ClearRegisters "clear-registers" ["clear-registers"], "registers become zero: on entry those by which a program could steer speculation, on exit those with what is the kernel's";
     CopyFrame "copy-frame" ["copy-frame"], "the frame, or what is left of it, goes from one stack to another";
     Ibrs "ibrs" ["ibrs"], "SPEC_CTRL is written, on entry and exit; or the jump over that";
     Returns "returns" ["returns"], "return thunks, and what untrains the return predictor";
@@ -49,7 +50,7 @@ parts! {
     Rsb "rsb" ["rsb"], "the return stack buffer is filled";
     Ibpb "ibpb" ["ibpb"], "an indirect branch prediction barrier, or the test whether one is due";
     StackOffset "stack-offset" ["stack-offset"], "the random distance by which each call moves the stack";
-    Handler "handler" [], "the C function of the entry: its frame, its arguments, the answer put in its place";
+    Handler "handler" [], "the C function of the entry: its call, its frame, its arguments, the answer put in its place";
     IndexMask "index-mask" ["index-mask"], "cmp, sbb, and: an index out of bounds is 0 in speculation, too";
     ExternalCheck "external-check" [], "whether a device has sent the interrupt of this number: its controller is read";
     Dispatch "dispatch" ["dispatch"], "from the number of the call to its function";
@@ -60,18 +61,18 @@ parts! {
     Filter "filter" ["filter"], "seccomp's filters";
     Audit "audit" ["audit"], "records of the audit system";
     Canary "canary" ["canary"], "the stack protector's word: put, compared";
-    Ibt "ibt" ["ibt"], "endbr64, which marks where indirect branches may lead";
+    Ibt "ibt" ["ibt"], "endbr64, which marks where indirect branches may lead; or the nop in its place";
     FunctionTrace "function-trace" [], "nops at the beginnings of functions, which a function tracer replaces";
-    StaticKeys "static-keys" [], "nops in the place of branches to what is switched off";
+    StaticKeys "static-keys" [], "nops of 2 or 5 bytes within functions, where the kernel has branches and calls that boot or a tracer can put there";
     Paravirt "paravirt" [], "nops in the place of what a guest of Xen would call";
     Service "service" [], "what was asked for: the function of the call, or of the exception, and all that it calls";
     Signal "signal" [], "a signal: found, its frame built for the program, its handler prepared";
     Schedule "schedule" [], "another task is chosen, and what that does before it is this one's turn again";
-    Program "program" [], "instructions of the program between two of the kernel: a signal's handler";
-    ReturnChecks "return-checks" [], "whether the short way out (sysretq) may be taken";
+    Program "program" [], "instructions of the program before the entry's use is over: a signal's handler, what has faulted once more, or the functions of a vDSO, which are the program's too";
+    ReturnChecks "return-checks" [], "whether the short way out (sysretq, sysretl) may be taken, and whether iretq needs a stack of its own";
     Verw "verw" ["verw"], "verw, which clears buffers; or the nop in its place";
     Divider "divider" [], "a division that clears what AMD's divider would leak";
-    Leaving "leaving" [], "the instruction that goes back to the program";
+    Leaving "leaving" [], "the instruction that goes back to the program, and jumps of the entry's own code on the way there";
     Other "other" [], "nothing that is known";
 }
 

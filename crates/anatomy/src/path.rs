@@ -16,6 +16,8 @@ pub(crate) struct Node {
     pub is_alternative: bool,
     /// Whether it does nothing, or jumps over what is switched off, in the place of what boot may put there.
     pub is_idle: bool,
+    /// For a jump that boot has put in the place of a nop: what the kernel's file has behind it. Empty for all others.
+    pub skips: Vec<Instruction>,
     /// What its function belongs to; none in the program.
     pub region: Option<Region>,
     /// What it belongs to, as soon as that is known.
@@ -46,6 +48,14 @@ impl Path {
     pub fn tell(&mut self, place: usize, part: Part, confidence: Confidence) {
         if let Some(node) = self.0.get_mut(place) {
             node.part.get_or_insert((part, confidence));
+        }
+    }
+
+    /// The same by a pattern, of what does nothing for a part that is switched off, or is a nop in its place.
+    pub fn tell_idle(&mut self, place: usize, part: Part) {
+        if let Some(node) = self.0.get_mut(place).filter(|node| node.part.is_none()) {
+            node.part = Some((part, Confidence::Pattern));
+            node.is_idle = true;
         }
     }
 

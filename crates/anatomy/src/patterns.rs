@@ -1,13 +1,13 @@
 //! Sequences that are known by what their instructions are, wherever the compiler has put them.
 
 use crate::code::{
-    clears, computes, decides, goes_back, has_memory, is_nop, is_own, loads_ecx, loads_own, moves, reads_cr3,
-    stores_own, writes_cr3,
+    clears, decides, goes_back, has_memory, is_nop, is_own, jumps, keeps_decision, loads_ecx, moves,
+    reads_cr3, writes_cr3,
 };
-use crate::functions::Region;
-use crate::path::Path;
-use crate::{Confidence, Part};
-use iced_x86::{Instruction, Mnemonic, OpKind, Register};
+use crate::functions::{self, Region};
+use crate::path::{Node, Path};
+use crate::{Confidence, Part, stack_offset};
+use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind, Register};
 
 /// No sequence here has more instructions.
 const LONGEST: usize = 24;
@@ -24,19 +24,19 @@ const SYSCALL_WORK_ENTER: u8 = 0x3f;
 /// Tells all sequences.
 pub(crate) fn tell(path: &mut Path) {
     single(path);
+    isolation(path);
     for place in 0..path.0.len() {
-        isolation(path, place);
         spec_ctrl(path, place);
         index_mask(path, place);
-        stack_offset(path, place);
-        new_stack_offset(path, place);
         canary(path, place);
         division(path, place);
         thread_flags(path, place);
     }
+    stack_offset::tell(path);
     nops(path);
     return_checks(path);
     dispatch(path);
+    no_such_call(path);
     external_check(path);
 }
 
@@ -58,23 +58,33 @@ fn single(path: &mut Path) {
     }
 }
 
-/// From the read of CR3 to its write; and the register that is saved around it, also where isolation is off and a jump stands there.
-fn isolation(path: &mut Path, place: usize) {
-    let node = &path.0[place];
-    if node.region != Some(Region::Entry) {
+/// From the read of CR3 to its write; the register that is saved around it, also where isolation is off and a jump stands there; and the
+/// jump back from where it has code of its own.
+fn isolation(path: &mut Path) {
+    let own: Vec<usize> =
+        (0..path.0.len()).filter(|place| path.0[*place].region == Some(Region::Entry)).collect();
+    own.iter().for_each(|place| cr3(path, *place));
+    own.iter().for_each(|place| saved_for_cr3(path, *place));
+    own.iter().for_each(|place| back_from_isolation(path, *place));
+}
+
+fn cr3(path: &mut Path, place: usize) {
+    if !writes_cr3(&path.0[place].code) {
         return;
     }
-    if writes_cr3(&node.code) {
-        let read = (place.saturating_sub(LONGEST)..place)
-            .rev()
-            .find(|before| path.code(*before).is_some_and(reads_cr3));
-        if let Some(read) = read {
-            path.tell_pattern(read..=place, Part::Pti);
-        }
+    let read =
+        (place.saturating_sub(LONGEST)..place).rev().find(|before| path.code(*before).is_some_and(reads_cr3));
+    if let Some(read) = read {
+        path.tell_pattern(read..=place, Part::Pti);
     }
-    let is_of_pti = |path: &Path, place: usize| {
-        path.0.get(place).and_then(|node| node.part).is_some_and(|(part, _)| part == Part::Pti)
-    };
+}
+
+fn is_of_pti(path: &Path, place: usize) -> bool {
+    path.0.get(place).and_then(|node| node.part).is_some_and(|(part, _)| part == Part::Pti)
+}
+
+/// `push %rax` right before what is of isolation, and the `pop` of it right behind.
+fn saved_for_cr3(path: &mut Path, place: usize) {
     let is_saved = |code: &Instruction, mnemonic| {
         code.mnemonic() == mnemonic
             && code.op0_kind() == OpKind::Register
@@ -89,6 +99,20 @@ fn isolation(path: &mut Path, place: usize) {
         path.tell_pattern(place..=place, Part::Pti);
         path.tell_pattern(end..=end, Part::Pti);
     }
+}
+
+/// Where the table has put a jump because there is isolation: the jump from there to between the two.
+fn back_from_isolation(path: &mut Path, place: usize) {
+    let node = &path.0[place];
+    if node.part != Some((Part::Pti, Confidence::Table)) || node.is_idle || !jumps(&node.code) {
+        return;
+    }
+    let between = node.code.next_ip()..node.code.near_branch_target();
+    let back = path.behind(place).find(|at| {
+        let code = &path.0[*at].code;
+        jumps(code) && between.contains(&code.near_branch_target())
+    });
+    back.into_iter().for_each(|at| path.tell(at, Part::Pti, Confidence::Pattern));
 }
 
 /// From the number of SPEC_CTRL to its write.
@@ -117,10 +141,10 @@ fn index_mask(path: &mut Path, place: usize) {
     let is_compare = |path: &Path, at: usize| path.0[at].code.mnemonic() == Mnemonic::Cmp;
     let compare = path.before(place).take(3).find(|at| is_compare(path, *at));
     let uses = |code: &Instruction| {
-        code.mnemonic() == Mnemonic::And
-            && [code.op0_register(), code.op1_register()]
-                .iter()
-                .any(|register| register.full_register() == mask.full_register())
+        let named = [code.op0_register().full_register(), code.op1_register().full_register()];
+        let is_register = code.op1_kind() == OpKind::Register;
+        let is_other = named[0] != named[1];
+        code.mnemonic() == Mnemonic::And && is_register && is_other && named.contains(&mask.full_register())
     };
     let used = path.behind(place).take(6).find(|at| uses(&path.0[*at].code));
     let (Some(compare), Some(used)) = (compare, used) else { return };
@@ -134,52 +158,6 @@ fn index_mask(path: &mut Path, place: usize) {
         .into_iter()
         .flatten()
         .for_each(|at| path.tell(at, Part::IndexMask, Confidence::Pattern));
-}
-
-/// Around `sub …, %rsp` of a distance that is known at run time alone: where that comes from, and the alignment behind it.
-fn stack_offset(path: &mut Path, place: usize) {
-    let node = &path.0[place];
-    let moves_stack = node.code.mnemonic() == Mnemonic::Sub
-        && node.code.op0_register() == Register::RSP
-        && node.code.op1_kind() == OpKind::Register;
-    if !moves_stack || !node.is_in(Part::Handler) {
-        return;
-    }
-    let from = path.before(place).take(LONGEST).find(|at| loads_own(&path.0[*at].code, None));
-    let Some(from) = from.filter(|from| (*from..place).all(|at| computes(&path.0[at].code))) else { return };
-    let aligns = |code: &Instruction| {
-        let by_stack = code.mnemonic() == Mnemonic::Lea && code.memory_base() == Register::RSP;
-        let masks = code.mnemonic() == Mnemonic::And && code.op1_kind() != OpKind::Register;
-        by_stack || masks
-    };
-    let to = path.behind(place).take(2).take_while(|at| aligns(&path.0[*at].code)).last().unwrap_or(place);
-    path.tell_pattern(from..=to, Part::StackOffset);
-}
-
-/// The next call's distance, from the task or the CPU by the counter and back again.
-fn new_stack_offset(path: &mut Path, place: usize) {
-    let node = &path.0[place];
-    if node.code.mnemonic() != Mnemonic::Rdtsc || !node.is_around() {
-        return;
-    }
-    let is_store = |code: &Instruction| {
-        code.mnemonic() == Mnemonic::Mov
-            && code.op0_kind() == OpKind::Memory
-            && code.op1_kind() == OpKind::Register
-    };
-    let to = path
-        .behind(place)
-        .take(10)
-        .take_while(|at| computes(&path.0[*at].code))
-        .find(|at| is_store(&path.0[*at].code) || stores_own(&path.0[*at].code, None));
-    let Some(to) = to else { return };
-    // The last distance is loaded from where the new one is stored.
-    let kept = path.0[to].code.memory_displacement64();
-    let loads =
-        |code: &Instruction| code.op1_kind() == OpKind::Memory && code.memory_displacement64() == kept;
-    let from = path.before(place).take(4).find(|at| loads(&path.0[*at].code)).unwrap_or(place);
-    let task = path.before(from).next().filter(|at| loads_own(&path.0[*at].code, None));
-    path.tell_pattern(task.unwrap_or(from)..=to, Part::StackOffset);
 }
 
 /// The stack protector's word is loaded, put on the stack and cleared from the register; and loaded, compared, and decided by.
@@ -209,15 +187,31 @@ fn canary(path: &mut Path, place: usize) {
     std::iter::once(place).chain(near).for_each(|at| path.tell(at, Part::Canary, Confidence::Pattern));
 }
 
-/// What a division that clears the divider is of: its nop is known by the table, the numbers stand before it.
+/// What a division that clears the divider is of: it, or its nop, is known by the table, the numbers stand before it. Where it is a
+/// function, all of that is there for it, and the call, too.
 fn division(path: &mut Path, place: usize) {
     if path.0[place].part != Some((Part::Divider, Confidence::Table)) {
         return;
     }
+    let is_off = is_nop(&path.0[place].code);
+    let is_own = functions::own(path.0[place].name()) == Some(Part::Divider);
     let sets =
         |code: &Instruction| matches!(code.mnemonic(), Mnemonic::Mov | Mnemonic::Xor) && !has_memory(code);
-    let before: Vec<usize> = path.before(place).take(3).take_while(|at| sets(&path.0[*at].code)).collect();
-    before.into_iter().for_each(|at| path.tell(at, Part::Divider, Confidence::Pattern));
+    let first = path.before(place).last().unwrap_or(place);
+    let around: Vec<usize> = if is_own {
+        let caller = first.checked_sub(1).filter(|at| path.0[*at].code.is_call_near());
+        let callee = path
+            .behind(place)
+            .chain(path.before(place))
+            .filter(|at| path.0[*at].part.is_none_or(|(part, _)| part == Part::Divider));
+        caller.into_iter().chain(callee).collect()
+    } else {
+        path.before(place).take(3).take_while(|at| sets(&path.0[*at].code)).collect()
+    };
+    for at in around {
+        path.tell(at, Part::Divider, Confidence::Pattern);
+        path.0[at].is_idle |= is_off;
+    }
 }
 
 /// In the C function of an entry: the flags of the thread that ask for work are loaded, tested, and decided by.
@@ -249,6 +243,33 @@ fn dispatch(path: &mut Path) {
     }
 }
 
+/// The check of a number that no call has: between the work of entry and exit, comparisons with constants, the first of them with the bound.
+fn no_such_call(path: &mut Path) {
+    for place in 1..path.0.len() {
+        let node = &path.0[place];
+        if !(functions::is_of_calls(node.name()) && node.code.mnemonic() == Mnemonic::Ja) {
+            continue;
+        }
+        let bound = path.before(place).next().filter(|at| is_number_check(&path.0[*at].code));
+        let Some(bound) = bound else { continue };
+        let rest: Vec<usize> = path.behind(place).collect();
+        let checks = |code: &Instruction| {
+            is_number_check(code) || code.flow_control() == FlowControl::ConditionalBranch
+        };
+        let more = rest.into_iter().take_while(|at| checks(&path.0[*at].code));
+        let all: Vec<usize> = [bound, place].into_iter().chain(more).collect();
+        all.into_iter().for_each(|at| path.tell(at, Part::Dispatch, Confidence::Pattern));
+    }
+}
+
+/// `cmp $number, register`
+fn is_number_check(code: &Instruction) -> bool {
+    code.mnemonic() == Mnemonic::Cmp
+        && code.op0_kind() == OpKind::Register
+        && code.op1_kind() != OpKind::Memory
+        && code.op1_kind() != OpKind::Register
+}
+
 /// The call of what reads the interrupt controller, with its arguments, and what is done with the answer.
 fn external_check(path: &mut Path) {
     for place in 1..path.0.len() {
@@ -264,54 +285,87 @@ fn external_check(path: &mut Path) {
         let sets = |code: &Instruction| code.mnemonic() == Mnemonic::Mov;
         let arguments: Vec<usize> =
             path.before(call).take(4).take_while(|at| sets(&path.0[*at].code)).collect();
+        // Where the compiler has put all that elsewhere, a jump leads there.
+        let first = arguments.last().copied().unwrap_or(call);
+        let leads = |at: &usize| {
+            let (code, address) = (&path.0[*at].code, path.0[first].code.ip());
+            jumps(code) && code.near_branch_target() == address
+        };
+        let jump = path.before(first).next().filter(leads);
         let reads = |code: &Instruction| decides(code) || code.mnemonic() == Mnemonic::And;
         let answer: Vec<usize> =
             path.behind(call).take(4).take_while(|at| reads(&path.0[*at].code)).collect();
         std::iter::once(call)
+            .chain(jump)
             .chain(arguments)
             .chain(answer)
             .for_each(|at| path.tell(at, Part::ExternalCheck, Confidence::Pattern));
     }
 }
 
-/// Nops that are no padding: they stand where a call or a jump could.
-fn nops(path: &mut Path) {
+/// What stands at the beginnings of functions, also of such as are told by their names: `endbr64`, and nops.
+pub(crate) fn beginnings(path: &mut Path) {
     for place in 0..path.0.len() {
         let node = &path.0[place];
-        if node.ring == 3 || node.is_alternative || node.region == Some(Region::Entry) || !is_nop(&node.code)
-        {
-            continue;
-        }
         let is_first = node.place.as_ref().is_some_and(|place| place.offset == 0 || place.offset == 4);
-        let part = match node.code.len() {
-            5 if is_first => Part::FunctionTrace,
-            2 | 5 => Part::StaticKeys,
-            // endbr64 of a function that is never called through a pointer.
-            4 if is_first => Part::Ibt,
+        let may_be = node.ring != 3 && is_first && !node.is_alternative && node.region != Some(Region::Entry);
+        let part = match node.code.mnemonic() {
+            _ if !may_be => continue,
+            Mnemonic::Endbr64 | Mnemonic::Endbr32 => Part::Ibt,
+            _ if !is_nop(&node.code) => continue,
+            // In the place of endbr64 of a function that is never called through a pointer.
+            _ if node.code.len() == 4 => {
+                path.tell_idle(place, Part::Ibt);
+                continue;
+            }
+            _ if node.code.len() == 5 => Part::FunctionTrace,
             _ => continue,
         };
         path.tell(place, part, Confidence::Pattern);
     }
 }
 
-/// In the C function of an entry, behind the work of the exit: comparisons of what is in the frame.
-fn return_checks(path: &mut Path) {
-    for place in 1..path.0.len() {
-        let call = path.before(place).next();
-        let is_of_work =
-            call.and_then(|call| path.0.get(call + 1)).is_some_and(|callee| callee.is_in(Part::Work));
-        let comes_back = path.0[place].is_in(Part::Handler) && call != Some(place - 1) && is_of_work;
-        if !comes_back {
-            continue;
-        }
-        let rest: Vec<usize> = std::iter::once(place).chain(path.behind(place)).collect();
-        let goes_on =
-            rest.iter().any(|at| path.0[*at].code.is_call_near() || path.0[*at].code.is_call_near_indirect());
-        let decided = rest.iter().rposition(|at| decides(&path.0[*at].code));
-        if let Some(decided) = decided.filter(|_| !goes_on) {
-            rest[..=decided].iter().for_each(|at| path.tell(*at, Part::ReturnChecks, Confidence::Pattern));
+/// Nops that are no padding by their length: they stand where a call or a jump could.
+fn nops(path: &mut Path) {
+    for place in 0..path.0.len() {
+        let node = &path.0[place];
+        let can_be = node.ring != 3 && !node.is_alternative && node.region != Some(Region::Entry);
+        if can_be && is_nop(&node.code) && matches!(node.code.len(), 2 | 5) {
+            path.tell(place, Part::StaticKeys, Confidence::Pattern);
         }
     }
+}
+
+/// In the C function of an entry, behind the work of the exit: comparisons of what is in the frame, and what they have told.
+fn return_checks(path: &mut Path) {
+    for place in 1..path.0.len() {
+        let call = path.before(place).next().filter(|call| call + 1 != place);
+        let Some(call) = call.filter(|_| path.0[place].is_in(Part::Handler)) else { continue };
+        // The work is called here, or in another part of the entry's C code that is called here.
+        let is_c = path.0[call + 1].is_in(Part::Work) || path.0[call + 1].is_in(Part::Handler);
+        let has_worked = path.0[call + 1..place].iter().any(|node| node.is_in(Part::Work));
+        let rest: Vec<usize> = std::iter::once(place).chain(path.behind(place)).collect();
+        // A return thunk may call, too.
+        let calls = |node: &Node| {
+            let calls = node.code.is_call_near() || node.code.is_call_near_indirect();
+            calls && !functions::is_thunk(node.name())
+        };
+        let goes_on = rest.iter().any(|at| calls(&path.0[*at]));
+        if is_c && has_worked && !goes_on {
+            checks(path, &rest);
+        }
+    }
+}
+
+/// Of the end of a function: up to the last comparison, and what keeps its answer; not the registers that are loaded between.
+fn checks(path: &mut Path, rest: &[usize]) {
+    let Some(decided) = rest.iter().rposition(|at| decides(&path.0[*at].code)) else { return };
+    let kept = rest.iter().skip(decided + 1).take(3).position(|at| keeps_decision(&path.0[*at].code));
+    let mut last = decided + kept.map_or(0, |kept| kept + 1);
+    last += usize::from(kept.is_some() && rest.get(last + 1).is_some_and(|at| jumps(&path.0[*at].code)));
+    let told = rest[..=last].iter().filter(|at| path.0[**at].code.mnemonic() != Mnemonic::Pop);
+    let told: Vec<usize> = told.copied().collect();
+    told.into_iter().for_each(|at| path.tell(at, Part::ReturnChecks, Confidence::Pattern));
 }
 
 /// Whether a register is moved that is the stack's or the frame's.

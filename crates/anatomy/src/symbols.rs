@@ -67,7 +67,12 @@ impl Symbols {
     }
 }
 
-/// Names that mark a place between functions.
+/// The beginnings and ends of sections of code.
+const MARKERS: [&str; 5] = ["_text", "_stext", "_etext", "_sinittext", "_einittext"];
+
+/// Names that mark a place between functions: `__entry_text_start`, but not `audit_reset_context`.
 fn is_marker(name: &str) -> bool {
-    name.starts_with("__pfx_") || name.ends_with("_start") || name.ends_with("_end") || name.ends_with("text")
+    let ends = ["text_start", "text_end", "thunk_start", "thunk_end"];
+    let is_of_section = name.starts_with("__") && ends.iter().any(|end| name.ends_with(end));
+    name.starts_with("__pfx_") || MARKERS.contains(&name) || is_of_section
 }

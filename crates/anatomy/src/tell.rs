@@ -1,7 +1,7 @@
 //! From a trace to its anatomy.
 
 use crate::calls::Calls;
-use crate::code::is_nop;
+use crate::code::{is_nop, jumps};
 use crate::decode::Writer;
 use crate::features;
 use crate::functions::{self, Region};
@@ -9,7 +9,7 @@ use crate::path::{Node, Path};
 use crate::symbols::Symbols;
 use crate::{Anatomy, Confidence, Instruction, Part, Place, entry, patterns};
 use guest::{Step, Symbol, Trace};
-use iced_x86::FlowControl;
+use iced_x86::{Decoder, DecoderOptions};
 use linux::{Alternative, Kernel};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -18,6 +18,9 @@ use table::Table;
 
 /// No alternative is longer.
 const LONGEST_ALTERNATIVE: u64 = 256;
+
+/// So many instructions are looked at that a jump leads past.
+const MOST_SKIPPED: usize = 16;
 
 impl Anatomy {
     /// Names what was followed: each instruction by its function and by what it belongs to.
@@ -77,13 +80,16 @@ impl Path {
                 let paravirt = features::is_paravirt(alternative) && is_nop(&code);
                 features::part(alternative).or(paravirt.then_some(Part::Paravirt))
             });
+            let skips =
+                if found.is_empty() && step.ring != 3 { skips(&code, symbols, kernel) } else { Vec::new() };
             Node {
                 ring: step.ring,
                 region,
+                skips,
                 is_alternative: !found.is_empty(),
                 is_idle: step.ring != 3
                     && of_table.is_some()
-                    && (is_nop(&code) || skips(&code, &found, place.as_ref(), symbols)),
+                    && (is_nop(&code) || jumps_over(&code, &found, place.as_ref(), symbols)),
                 part: of_table.filter(|_| step.ring != 3).map(|part| (part, Confidence::Table)),
                 place,
                 code,
@@ -97,6 +103,7 @@ impl Path {
     /// a pattern, and last the function that an instruction stands in.
     fn told(mut self) -> Path {
         self.tell_program();
+        patterns::beginnings(&mut self);
         for place in 0..self.0.len() {
             if let Some(part) = functions::own(self.0[place].name()) {
                 self.tell(place, part, Confidence::Symbol);
@@ -128,7 +135,7 @@ impl Path {
 
 /// Whether it is a jump over what is switched off: to a place of the same function, and none that boot has put there because a feature is
 /// present.
-fn skips(
+fn jumps_over(
     code: &iced_x86::Instruction,
     found: &[&Alternative],
     place: Option<&Place>,
@@ -136,9 +143,19 @@ fn skips(
 ) -> bool {
     let put_there = found.iter().any(|one| features::brings_jump(one));
     let target = symbols.place(code.near_branch_target());
-    code.flow_control() == FlowControl::UnconditionalBranch
-        && !put_there
-        && target.as_ref().map(|target| &target.name) == place.map(|place| &place.name)
+    jumps(code) && !put_there && target.as_ref().map(|target| &target.name) == place.map(|place| &place.name)
+}
+
+/// What the kernel's file has behind a nop in whose place boot has put this jump: the branch of a static key.
+fn skips(code: &iced_x86::Instruction, symbols: &Symbols, kernel: &Kernel) -> Vec<iced_x86::Instruction> {
+    if !jumps(code) || !matches!(code.len(), 2 | 5) {
+        return Vec::new();
+    }
+    let Some(bytes) = kernel.code_at(symbols.linked(code.ip())) else { return Vec::new() };
+    let mut decoder = Decoder::with_ip(64, bytes, code.ip(), DecoderOptions::NONE);
+    let is_branch = |nop: &iced_x86::Instruction| is_nop(nop) && nop.len() == code.len();
+    let Some(_) = Some(decoder.decode()).filter(is_branch) else { return Vec::new() };
+    decoder.iter().take(MOST_SKIPPED).collect()
 }
 
 /// The kernel's table of alternatives, by address.

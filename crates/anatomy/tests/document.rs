@@ -9,7 +9,7 @@ use anatomy::{
     Anatomy, Beside, Configuration, Difference, Document, Followed, Function, Part, SCHEMA, Verdict, load,
 };
 use bill::{Bill, Figure, Line, State, Step};
-use common::Recorded;
+use common::{Recorded, count};
 use document::{Machine, Name, Place};
 
 fn call(name: &str) -> Anatomy {
@@ -67,15 +67,52 @@ fn functions_stand_below_those_that_call_them_or_jump_to_them() {
 fn isolation_is_ten_instructions_in_the_place_of_two_jumps() {
     let (off, on) = (call("6.1-pti-off"), call("6.1-pti-on"));
     let difference = Difference::of(&off, &on);
-    let parts: Vec<(&str, usize, usize)> =
-        difference.parts(&off, &on).iter().map(|one| (one.part.name(), one.first, one.second)).collect();
+    let parts = difference.parts(&off, &on);
+    let parts: Vec<_> = parts.iter().map(|(part, one)| (part.name(), one.less, one.more)).collect();
     assert_eq!(parts, [("pti", 2, 8), ("pcid", 0, 2)]);
+    let functions = difference.functions(&off, &on);
+    let functions: Vec<_> = functions.iter().map(|(name, one)| (name.as_str(), one.less, one.more)).collect();
+    assert_eq!(functions, [("entry_SYSCALL_64", 1, 5), ("syscall_return_via_sysret", 1, 5)]);
+    let whole = difference.whole(&off, &on);
+    assert_eq!((whole.first, whole.second), (off.instructions.len(), on.instructions.len()));
+    assert_eq!((whole.less, whole.more), (2, 10));
     assert_eq!(on.instructions.len() - off.instructions.len(), 8);
     let same: usize =
         difference.pieces.iter().filter(|piece| piece.same).map(|piece| piece.first.len()).sum();
     assert_eq!(same, off.instructions.len() - 2);
     assert!(Difference::of(&on, &on.clone()).is_none());
     assert!(!difference.is_none());
+}
+
+/// A renamed function is the same one, and an offset of a field or of a CPU's data is nothing that a path executes more.
+#[test]
+fn across_kernels_names_and_offsets_are_no_difference() {
+    let (old, new) = (call("6.1-pti-on"), call("6.12-pti-on"));
+    let (strict, across) = (Difference::of(&old, &new), Difference::across(&old, &new));
+    let count = |one: &Difference| one.whole(&old, &new);
+    assert!(count(&across).more < count(&strict).more, "{:?} {:?}", count(&across), count(&strict));
+    let whole = count(&across);
+    assert_eq!(whole.second + whole.less, whole.first + whole.more);
+    assert_eq!((whole.first, whole.second), (old.instructions.len(), new.instructions.len()));
+    // What was exit_to_user_mode_prepare is for the most part arch_exit_to_user_mode_prepare.
+    let functions = across.functions(&old, &new);
+    let of = |name: &str| functions.iter().find(|(known, _)| known == name).map(|(_, one)| *one).unwrap();
+    let (before, now) = (of("exit_to_user_mode_prepare"), of("arch_exit_to_user_mode_prepare.constprop.0"));
+    assert_eq!((before.second, now.first), (0, 0));
+    assert!(2 * now.more < now.second && before.less < before.first, "{before:?} {now:?}");
+    // Every instruction of both paths is in one piece, in its order.
+    let (mut first, mut second) = (0, 0);
+    for piece in &across.pieces {
+        assert_eq!((piece.first.start, piece.second.start), (first, second));
+        assert!(!piece.same || piece.first.len() == piece.second.len());
+        (first, second) = (piece.first.end, piece.second.end);
+    }
+    assert_eq!((first, second), (old.instructions.len(), new.instructions.len()));
+    // Of one kernel, the two say the same.
+    let off = call("6.1-pti-off");
+    let both = [Difference::of(&off, &old), Difference::across(&off, &old)];
+    let [exact, loose] = both.map(|one| one.whole(&off, &old));
+    assert_eq!((exact.less, exact.more), (loose.less, loose.more));
 }
 
 fn document() -> Document {
@@ -146,9 +183,9 @@ fn line(switch: &str, value: &str, alone: Option<f64>) -> Line {
     Line { step, state: State::Measured, alone, in_company: alone, in_orders: None, share: None }
 }
 
-#[test]
-fn a_profile_stands_beside_a_path() {
-    let bill = Bill {
+/// A made-up bill of a system call.
+fn bill() -> Bill {
+    Bill {
         schema: bill::SCHEMA.into(),
         kentry: "0.1.0".into(),
         started: String::new(),
@@ -177,8 +214,27 @@ fn a_profile_stands_beside_a_path() {
         orders: 0,
         there: None,
         configurations: Vec::new(),
+    }
+}
+
+#[test]
+fn a_call_through_the_table_and_thunks_of_other_calls_are_no_step_of_dispatch() {
+    let recorded = Recorded::read("6.1-pti-on");
+    let dispatch = |entry: &str, operation: &str| {
+        let beside = Beside::of(&bill(), &recorded.anatomy(entry, operation));
+        beside.lines.iter().find(|line| line.switch == "dispatch").map(|line| line.linux)
     };
-    let beside = Beside::of(&bill, &call("6.1-pti-on"));
+    let anatomy = recorded.anatomy("int80-x86_64", "getppid");
+    assert!(count(&anatomy, Part::Retpoline) > 0, "the interrupt controller is read through a pointer");
+    assert_eq!(dispatch("int80-x86_64", "getppid"), Some(count(&anatomy, Part::Dispatch)));
+    // A number that no call has is compared with the bound alone.
+    assert!(count(&recorded.anatomy("syscall-x86_64", "none"), Part::Dispatch) > 0);
+    assert_eq!(dispatch("syscall-x86_64", "none"), None);
+}
+
+#[test]
+fn a_profile_stands_beside_a_path() {
+    let beside = Beside::of(&bill(), &call("6.1-pti-on"));
     let of = |switch: &str| beside.lines.iter().find(|line| line.switch == switch).unwrap();
     assert_eq!((of("pti").lab, of("pti").linux, of("pti").verdict()), (Some(4.0), 10, Verdict::Agrees));
     assert_eq!(of("smep").verdict(), Verdict::Agrees, "it has no instruction");

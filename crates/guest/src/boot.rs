@@ -187,6 +187,7 @@ impl Booted {
             Frame::Errors(bytes) => said(Said::Errors(bytes)),
             Frame::Exit(exit) => self.exit = Some(exit),
             Frame::Failed(why) => self.trouble = Some(Trouble::Failed(why)),
+            Frame::Unsupported(why) => self.trouble = Some(Trouble::Unsupported(why)),
             Frame::End => {}
         }
     }

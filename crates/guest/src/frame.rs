@@ -49,6 +49,8 @@ pub enum Frame {
     Exit(Exit),
     /// What the guest's program could not do, in words.
     Failed(String),
+    /// What was asked for and the guest's kernel does not have, in words.
+    Unsupported(String),
     /// The last: all was done.
     End,
 }
@@ -86,6 +88,7 @@ mod kind {
     pub const EXIT: u8 = 6;
     pub const FAILED: u8 = 7;
     pub const END: u8 = 8;
+    pub const UNSUPPORTED: u8 = 9;
 }
 
 impl Frame {
@@ -99,6 +102,7 @@ impl Frame {
             Frame::Errors(bytes) => (kind::ERRORS, bytes.clone()),
             Frame::Exit(exit) => (kind::EXIT, json(exit)),
             Frame::Failed(why) => (kind::FAILED, why.clone().into_bytes()),
+            Frame::Unsupported(why) => (kind::UNSUPPORTED, why.clone().into_bytes()),
             Frame::End => (kind::END, Vec::new()),
         };
         let mut bytes = Vec::with_capacity(HEAD + rest.len());
@@ -120,6 +124,7 @@ impl Frame {
             kind::ERRORS => Frame::Errors(rest.to_vec()),
             kind::EXIT => Frame::Exit(serde_json::from_slice(rest).map_err(|_| wrong)?),
             kind::FAILED => Frame::Failed(String::from_utf8(rest.to_vec()).map_err(|_| wrong)?),
+            kind::UNSUPPORTED => Frame::Unsupported(String::from_utf8(rest.to_vec()).map_err(|_| wrong)?),
             kind::END if rest.is_empty() => Frame::End,
             kind::END => return Err(wrong),
             other => return Err(Error::Kind(other)),
@@ -235,6 +240,7 @@ mod tests {
             Frame::Exit(Exit::Status(-1)),
             Frame::Exit(Exit::Signal(9)),
             Frame::Failed("é".into()),
+            Frame::Unsupported("no filter".into()),
             Frame::End,
         ]
     }

@@ -46,7 +46,7 @@ pub enum Trouble {
         /// What its kernel said.
         said: String,
     },
-    /// QEMU or the kernel's file lacks what was asked for, in words.
+    /// QEMU, the kernel's file or the kernel lacks what was asked for, in words.
     #[error("{0}")]
     Unsupported(String),
     /// The kernel panicked.

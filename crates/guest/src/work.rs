@@ -1,6 +1,7 @@
 //! What the guest's only program is to do, as a file of the archive that it boots with.
 
 use serde::{Deserialize, Serialize};
+use table::Filter;
 
 /// The work of one boot.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -22,6 +23,8 @@ pub struct Work {
     pub strict_budget: bool,
     /// What the order of the rounds is drawn from.
     pub seed: u64,
+    /// The filter of system calls that this program gives itself, and so all that it executes.
+    pub filter: Option<Filter>,
     /// Instead of measuring: a program to run.
     pub exec: Option<Exec>,
 }

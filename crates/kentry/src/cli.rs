@@ -1,6 +1,6 @@
 //! The command line.
 
-use crate::anatomy_args::{AnatomyArgs, anatomy_help};
+use crate::anatomy_args::{AnatomyArgs, AnatomyOutputArgs, anatomy_help};
 use crate::bill_args::{BillArgs, bill_help, bill_timeout};
 use crate::compare_args::{BISECT_STATUS, COMPARE_STATUS, CompareArgs};
 use crate::error::Error;
@@ -100,7 +100,8 @@ pub enum Command {
     Report(ReportArgs),
     /// List every entry, its operations and what it is
     List(ListArgs),
-    /// Explain an entry (history, hardware, Linux, registers, return), an operation, a switch of the lab or a profile
+    /// Explain an entry (history, hardware, Linux, registers, return), an operation, a switch of the lab, a profile or a part of
+    /// an anatomy
     Explain(ExplainArgs),
     /// Print a completion script for a shell
     Completions {
@@ -271,12 +272,16 @@ impl OutputArgs {
     }
 }
 
+/// `--format` of `show`.
+const SAVED_FORMAT: &str = "How to show it: svg is of bills and anatomies, and parts, tree, listing and folded are of anatomies alone \
+                            [default: what the ending of --output says, .json, .csv, .md, .markdown, .svg or .folded; otherwise text]";
+
 /// Options of `show`.
 #[derive(Debug, Clone, Args)]
+#[command(mut_arg("format", |arg| arg.help(SAVED_FORMAT)))]
 pub struct ShowFileArgs {
     /// Runs by name, id, latest or latest~1 (the one before), or files that were saved with --output FILE.json, of `kentry bill`
-    /// and `kentry anatomy` too (then with --output FILE.svg a picture; of an anatomy with --all its listing, with --verbose its tree);
-    /// - is standard input
+    /// and `kentry anatomy` too; - is standard input
     #[arg(value_name = "RUN", required = true, value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
     /// Which rows
@@ -287,7 +292,14 @@ pub struct ShowFileArgs {
     pub recompute: bool,
     /// How to show it, and where
     #[command(flatten)]
-    pub show: ShowArgs,
+    pub to: AnatomyOutputArgs,
+    /// Show every row, not only those of the first screen; of an anatomy every instruction
+    #[arg(short, long)]
+    pub all: bool,
+    /// Show more columns, the evidence for findings, and every row on a line of its own; of an anatomy its tree, and in a listing
+    /// addresses and bytes
+    #[arg(short, long)]
+    pub verbose: bool,
 }
 
 /// Options of `report`.
@@ -377,11 +389,15 @@ pub struct ReproduceArgs {
     #[arg(value_name = "NAME", required_unless_present = "list", value_hint = ValueHint::Other)]
     pub table: Option<String>,
     /// List the published tables
-    #[arg(long, conflicts_with_all = ["table", "lab", "cpu", "budget", "strict_budget", "seed", "realtime", "no_save", "name", "tag", "verbose"])]
+    #[arg(long, conflicts_with_all = ["table", "lab", "guest", "cpu", "budget", "strict_budget", "seed", "realtime", "no_save", "name", "tag", "verbose"])]
     pub list: bool,
     /// Add what it takes in the lab, kentry's own kernel, which has entries and protections that this Linux lacks
     #[arg(long)]
     pub lab: bool,
+    /// Add what it takes in guests that boot this Linux, where the table has rows for such: a kernel's file, or auto, as `kentry linux`
+    /// finds one
+    #[arg(long, value_name = "FILE|auto", value_hint = ValueHint::FilePath)]
+    pub guest: Option<String>,
     /// How to measure kentry's way
     #[command(flatten)]
     pub time: TimeArgs,
@@ -408,7 +424,7 @@ pub struct ListArgs {
 #[derive(Debug, Clone, Args)]
 pub struct ExplainArgs {
     /// An entry, an operation, a short name (syscall, clock_gettime), a switch (pti) or one of its values (pti=on), a profile
-    /// (linux-6.1), or a glob; `kentry list` shows all names
+    /// (linux-6.1), a part of an anatomy (kernel-stack), or a glob; `kentry list` shows all names
     #[arg(value_name = "NAME", value_hint = ValueHint::Other)]
     pub name: String,
     /// Print a complete small program that says hello through this entry
@@ -417,9 +433,10 @@ pub struct ExplainArgs {
     /// Add the figures of this run: its name, id, latest, or a file that was saved with --output FILE.json; - is standard input
     #[arg(long, value_name = "RUN", value_hint = ValueHint::FilePath, conflicts_with = "example")]
     pub run: Option<PathBuf>,
-    /// Add the parts of a path that was followed through this entry: a file that `kentry anatomy` has saved with --output FILE.json
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "example")]
-    pub anatomy: Option<PathBuf>,
+    /// Add the parts of a path through this entry: of a file that `kentry anatomy` has saved with --output FILE.json, or, without FILE,
+    /// of one that is followed now, as `kentry anatomy NAME` follows it; stands behind NAME then
+    #[arg(long, value_name = "FILE", num_args = 0..=1, value_hint = ValueHint::FilePath, conflicts_with = "example")]
+    pub anatomy: Option<Option<PathBuf>>,
     /// When to use color; NO_COLOR is respected too
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub color: Color,

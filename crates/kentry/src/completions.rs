@@ -4,14 +4,14 @@
 //! run is `kentry runs names`, where a run belongs, because nothing else knows which are kept. (The library's dynamic engine is not stable yet, and in bash it loses words with
 //! `=`, which is what `--set` takes.)
 
-use crate::anatomy_args::TIMER;
 use crate::cli::Cli;
 use crate::profiles;
+use anatomy::{Part, TIMER};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, Command, CommandFactory, ValueHint};
 use clap_complete::Shell;
 use std::collections::BTreeSet;
-use table::Table;
+use table::{Kernel, Table};
 
 /// The script for a shell.
 pub fn script(shell: Shell) -> Vec<u8> {
@@ -179,6 +179,18 @@ complete -F _kentry_words -o nosort -o bashdefault -o default kentry 2>/dev/null
 fn command(table: &'static Table) -> Command {
     let entries = || table.entries.iter().map(|entry| value(&entry.name, &entry.title));
     let operations = || table.operations.iter().map(|operation| value(&operation.name, &operation.what));
+    // What a Linux has; the lab has more.
+    let there = || table.entries.iter().filter(|entry| entry.kernels.contains(&Kernel::Linux));
+    let of_linux = || there().map(|entry| value(&entry.name, &entry.title));
+    let short_of_linux = || {
+        let names = table.short_names().into_iter();
+        names.filter(|name| table.entry_of(name, Kernel::Linux).is_some()).map(PossibleValue::new)
+    };
+    let asked_of_linux = || {
+        let is_asked = |name: &String| there().any(|entry| entry.operations_on(Kernel::Linux).contains(name));
+        let known = table.operations.iter().filter(move |operation| is_asked(&operation.name));
+        known.map(|operation| value(&operation.name, &operation.what))
+    };
     let short = || table.short_names().into_iter().map(PossibleValue::new);
     let switches = || {
         let pairs = table.switches.iter().flat_map(|switch| {
@@ -210,12 +222,18 @@ fn command(table: &'static Table) -> Command {
         .mut_subcommand("measure", rows)
         .mut_subcommand("compare", rows)
         .mut_subcommand("lab", |lab| rows(lab).mut_arg("set", |arg| offering(arg, switches())))
-        .mut_subcommand("linux", |linux| rows(linux).mut_arg("set", |arg| offering(arg, parameters())))
+        .mut_subcommand("linux", |linux| {
+            linux
+                .mut_arg("entry", |arg| offering(arg, of_linux()))
+                .mut_arg("operation", |arg| offering(arg, asked_of_linux()))
+                .mut_arg("set", |arg| offering(arg, parameters()))
+        })
         .mut_subcommand("anatomy", |anatomy| {
             let profiles = table.profiles.iter().map(|profile| value(&profile.name, &profile.what));
             let timer = value(TIMER, "an interrupt of the timer");
-            rows(anatomy)
-                .mut_arg("entry", |arg| offering(arg, entries().chain(short()).chain([timer])))
+            anatomy
+                .mut_arg("entry", |arg| offering(arg, of_linux().chain(short_of_linux()).chain([timer])))
+                .mut_arg("operation", |arg| offering(arg, asked_of_linux()))
                 .mut_arg("set", |arg| offering(arg, parameters()))
                 .mut_arg("beside", |arg| offering(arg, profiles.chain([value("none", "no profile")])))
         })
@@ -232,7 +250,13 @@ fn command(table: &'static Table) -> Command {
             let profiles = table.profiles.iter().map(|profile| value(&profile.name, &profile.what));
             let profiles =
                 profiles.chain([value(findings::LIKE_HERE, "this machine's kernel, by its own words")]);
-            let names = entries().chain(operations()).chain(short()).chain(switches).chain(profiles);
+            // The others are called like a switch or an operation.
+            let is_other =
+                |part: &&Part| table.switch(part.name()).is_none() && table.operation(part.name()).is_none();
+            let parts = Part::ALL.iter().filter(is_other).map(|part| value(part.name(), part.what()));
+            let parts = parts.chain([value(TIMER, "an interrupt of the timer")]);
+            let names =
+                entries().chain(operations()).chain(short()).chain(switches).chain(profiles).chain(parts);
             explain.mut_arg("name", |arg| offering(arg, names))
         })
         .mut_subcommand("reproduce", |reproduce| {
@@ -288,6 +312,33 @@ mod tests {
             let line = format!("using_subcommand {subcommand}\" -f -a");
             assert!(ours.contains(&line), "{subcommand}");
         }
+    }
+
+    #[test]
+    fn an_anatomy_was_offered_entries_of_the_lab() {
+        let command = command(Table::get());
+        let offered = |of: &str, argument: &str| -> Vec<String> {
+            let command = command.find_subcommand(of).unwrap();
+            let found = command.get_arguments().find(|known| known.get_id() == argument).unwrap();
+            found.get_possible_values().iter().map(|value| value.get_name().to_string()).collect()
+        };
+        let has = |names: &[String], name: &str| names.iter().any(|known| known == name);
+        for of in ["anatomy", "linux"] {
+            let entries = offered(of, "entry");
+            assert!(has(&entries, "syscall-x86_64") && !has(&entries, "call-gate-i386"), "{of}: {entries:?}");
+            let operations = offered(of, "operation");
+            assert!(has(&operations, "getppid") && has(&operations, "minor-fault"), "{of}: {operations:?}");
+        }
+        let entries = offered("anatomy", "entry");
+        assert!(
+            has(&entries, "syscall") && has(&entries, TIMER) && !has(&entries, "call-gate"),
+            "{entries:?}"
+        );
+        assert!(has(&offered("lab", "entry"), "call-gate-i386"));
+        let explained = offered("explain", "name");
+        assert!(has(&explained, "kernel-stack") && has(&explained, TIMER) && has(&explained, "pti"));
+        let formats = offered("show", "format");
+        assert!(["tree", "parts", "listing", "folded", "svg"].iter().all(|name| has(&formats, name)));
     }
 
     #[test]

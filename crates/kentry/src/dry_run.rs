@@ -39,8 +39,8 @@ pub fn lab_plan(plan: &LabPlan, counter: Counter, format: Format) -> Result<Vec<
                 (format!("{boots} boots"), " for the first")
             };
             let head = format!(
-                "{} rows, {configurations}, {runs} runs of a probe in {number}, seed {}, at most {} s; the kernel's plan{which}:\n",
-                plan.jobs.len(),
+                "{}, {configurations}, {runs} runs of a probe in {number}, seed {}, at most {} s; the kernel's plan{which}:\n",
+                rows(plan.jobs.len()),
                 plan.seed,
                 plan.time.as_secs_f64(),
             );
@@ -85,8 +85,8 @@ fn linux_text(plan: &GuestPlan, usual: &str, counter: Counter) -> String {
     };
     let boots = if plan.boots == 1 { "one boot".to_string() } else { format!("{} boots", plan.boots) };
     let mut text = format!(
-        "{} rows in {configurations}, {boots} of each, seed {}, at most {} s a boot, {} MiB\n",
-        plan.rows.len(),
+        "{} in {configurations}, {boots} of each, seed {}, at most {} s a boot, {} MiB\n",
+        rows(plan.rows.len()),
         plan.seed,
         plan.time.as_secs_f64(),
         plan.memory_mib,
@@ -102,12 +102,20 @@ fn linux_text(plan: &GuestPlan, usual: &str, counter: Counter) -> String {
             report::plain(&request.cpu)
         );
         let _ = writeln!(text, "  parameters  {}", dash(&report::plain(&request.parameters)));
+        if let Some(filter) = request.filter {
+            let _ = writeln!(text, "  seccomp     a filter that {}, and allows all", filter.what());
+        }
     }
     text.push('\n');
     for (entry, operation) in &plan.rows {
         let _ = writeln!(text, "{:10}  {:20}  {}", entry.probe.name(), entry.name, operation.name);
     }
     text
+}
+
+/// `1 row`, `12 rows`
+fn rows(count: usize) -> String {
+    if count == 1 { "1 row".to_string() } else { format!("{count} rows") }
 }
 
 fn dash(text: &str) -> &str {
@@ -124,6 +132,7 @@ fn linux_json(plan: &GuestPlan, usual: &str, counter: Counter) -> String {
             "cpu": request.cpu,
             "machine": request.machine,
             "parameters": request.parameters,
+            "seccomp": request.filter,
         })
     };
     let plan = serde_json::json!({
@@ -158,7 +167,7 @@ fn text(plan: &HostPlan) -> String {
         format!(" (up to {} s for rows that lack quiet rounds)", plan.longest().as_secs_f64())
     };
     let mut text = format!(
-        "{} rows for {} s{more} {}, seed {}, {} priority\n\
+        "{} for {} s{more} {}, seed {}, {} priority\n\
          a round on a quiet CPU: at most {} blocks of {} samples, {} bursts, {} ticks\n\n",
         plan.measured(),
         plan.budget.as_secs_f64(),

@@ -3,6 +3,7 @@
 //! kernel.
 
 mod exec;
+mod filter;
 mod follow;
 mod measure;
 mod mount;
@@ -28,22 +29,29 @@ pub fn run() -> ! {
         port::end();
     }));
     if let Err(why) = work() {
-        port::send(&Frame::Failed(why));
+        port::send(&why);
     }
     port::end()
 }
 
-fn work() -> Result<(), String> {
-    mount::all()?;
+/// The frame that says why it was not done, if it was not.
+fn work() -> Result<(), Frame> {
+    mount::all().map_err(Frame::Failed)?;
     port::send(&Frame::Hello(Hello { unknown: unknown() }));
-    let text = std::fs::read(WORK).map_err(|error| format!("{WORK}: {error}"))?;
-    let work: Work = serde_json::from_slice(&text).map_err(|error| format!("{WORK}: {error}"))?;
+    let work = read().map_err(|why| Frame::Failed(format!("{WORK}: {why}")))?;
     random::seed(work.seed);
-    match &work.exec {
-        Some(exec) => port::send(&Frame::Exit(exec::run(exec)?)),
-        None => measure::run(&work)?,
+    if let Some(filter) = work.filter {
+        filter::install(filter).map_err(Frame::Unsupported)?;
     }
-    Ok(())
+    let done = match &work.exec {
+        Some(exec) => exec::run(exec).map(|exit| port::send(&Frame::Exit(exit))),
+        None => measure::run(&work),
+    };
+    done.map_err(Frame::Failed)
+}
+
+fn read() -> std::io::Result<Work> {
+    Ok(serde_json::from_slice(&std::fs::read(WORK)?)?)
 }
 
 /// Parameters that the kernel did not know: those with a value are variables of the first program, the others its arguments.

@@ -86,7 +86,7 @@ fn exec(args: &LinuxArgs, plan: &GuestPlan, options: &Options, output: &mut Outp
 
 /// What a plan asks for, measured, and neither shown nor kept. Instructions are counted with the same seed every time unless the command
 /// line names one.
-fn in_guests(
+pub fn in_guests(
     plan: GuestPlan,
     options: &Options,
     seed: Option<u64>,

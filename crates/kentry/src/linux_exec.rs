@@ -77,7 +77,8 @@ impl Program {
             output.say(&format!("--share: {file} is left out: it is neither a file, a folder nor a link"));
         }
         let terminal = self.exec.interactive.then(terminal).transpose()?;
-        let work = Work { exec: Some(self.exec), seed: request.seed, ..Work::default() };
+        let work =
+            Work { exec: Some(self.exec), filter: request.filter, seed: request.seed, ..Work::default() };
         let kernel = machine.kernel_for(request).map_err(of_trouble)?;
         let board = machine.machine_for(request);
         let boot = Boot {

@@ -135,6 +135,7 @@ impl LinuxMachine {
             // Who wants to know where everything is may want the timer's interrupt.
             interrupt: self.symbols,
             budget: BUDGET,
+            filter: request.filter,
             seed: request.seed,
             ..Work::default()
         }

@@ -6,12 +6,14 @@ use environment::Environment;
 use host::{Interrupt, Priority};
 use kentry::cli::{REPRODUCE_BUDGET, ReproduceArgs, SaveArgs};
 use kentry::error::{Error, INTERRUPTED};
+use kentry::linux_args::LINUX_SECONDS;
 use kentry::output::Target;
 use kentry::saving::Saving;
 use kentry::this_machine::{ThisMachine, executor};
+use measure::guest::GuestPlan;
 use measure::lab::Options;
 use measure::{Loops, TableRow};
-use published::{Parts, Publication, Publications, Reproduction, Timed};
+use published::{Parts, Place, Publication, Publications, Reproduction, Timed};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -52,11 +54,12 @@ fn reproduce(publication: &Publication, args: &ReproduceArgs) -> Result<ExitCode
     }
     let keeps = saving.keeps();
     // Kept before they are shown, as every run; that of this Linux is the latest.
-    let kept = keep_lab(&found, args).and(run.map_or(Ok(false), |run| saving.keep(run)));
+    let kept = keep_guests(&found, args).and(run.map_or(Ok(false), |run| saving.keep(run)));
     let mut reproduction = found.beside(publication);
     if !keeps || kept.is_err() {
         reproduction.here.run = None;
-        reproduction.lab.iter_mut().for_each(|lab| lab.run = None);
+        let guests = reproduction.lab.iter_mut().chain(&mut reproduction.guests);
+        guests.for_each(|found| found.run = None);
     }
     let (format, style) = (args.to.format(), whole(&args.to, args.verbose, &target));
     target.write_report(format, &report::reproduction(&reproduction, format, &style)?)?;
@@ -65,9 +68,11 @@ fn reproduce(publication: &Publication, args: &ReproduceArgs) -> Result<ExitCode
 }
 
 /// A name belongs to the run of this Linux. That runs cannot be kept was said for that one.
-fn keep_lab(found: &Found, args: &ReproduceArgs) -> Result<(), Error> {
-    let Some(lab) = &found.lab else { return Ok(()) };
-    Saving::prepare(&SaveArgs { name: None, ..args.save.clone() }, &mut |_| ())?.keep(lab).map(drop)
+fn keep_guests(found: &Found, args: &ReproduceArgs) -> Result<(), Error> {
+    for run in found.lab.iter().chain(&found.guests) {
+        Saving::prepare(&SaveArgs { name: None, ..args.save.clone() }, &mut |_| ())?.keep(run)?;
+    }
+    Ok(())
 }
 
 fn find(name: &str) -> Result<&'static Publication, Error> {
@@ -87,6 +92,7 @@ struct Found {
     run: Option<Document>,
     timed: Vec<Timed>,
     lab: Option<Document>,
+    guests: Option<Document>,
 }
 
 impl Found {
@@ -94,12 +100,12 @@ impl Found {
         let (run, lab) = (self.run.as_ref(), self.lab.as_ref());
         let unknown = Environment::default();
         let here = run.map(|run| &run.environment).or(self.here.as_ref()).unwrap_or(&unknown);
-        let parts = Parts { here, run, timed: &self.timed, lab };
+        let parts = Parts { here, run, timed: &self.timed, lab, guests: self.guests.as_ref() };
         Reproduction::of(publication, &parts, Table::get())
     }
 }
 
-/// The lab comes first: where it cannot be had, that is said at once.
+/// Guests come first: where they cannot be had, that is said at once.
 fn measure(publication: &Publication, args: &ReproduceArgs, interrupt: &Interrupt) -> Result<Found, Error> {
     let lab = match publication.is_for_lab(Table::get()) {
         _ if args.lab => in_lab(publication, interrupt)?,
@@ -110,13 +116,17 @@ fn measure(publication: &Publication, args: &ReproduceArgs, interrupt: &Interrup
         }),
         false => None,
     };
+    let guests = match &args.guest {
+        Some(kernel) => in_guests(publication, kernel, args, interrupt)?,
+        None => None,
+    };
     let rows = rows(publication);
     if rows.is_empty() {
-        return Ok(Found { here: Some(this_machine(args)?), run: None, timed: Vec::new(), lab });
+        return Ok(Found { here: Some(this_machine(args)?), run: None, timed: Vec::new(), lab, guests });
     }
     let run = kentrys_way(rows.clone(), args, interrupt)?;
     let timed = time_loops(publication, rows, &run, interrupt)?;
-    Ok(Found { here: None, run: Some(run), timed, lab })
+    Ok(Found { here: None, run: Some(run), timed, lab, guests })
 }
 
 fn this_machine(args: &ReproduceArgs) -> Result<Environment, Error> {
@@ -159,7 +169,7 @@ fn time_loops(
 
 /// None where the lab has nothing that stands for the publication.
 fn in_lab(publication: &Publication, interrupt: &Interrupt) -> Result<Option<Document>, Error> {
-    let (entry, operation, set) = publication.lab_wants(Table::get());
+    let (entry, operation, set) = publication.wants(Place::Lab, Table::get());
     if entry.is_empty() {
         note(&format!("the lab has nothing that stands for {}", publication.name));
         return Ok(None);
@@ -177,4 +187,34 @@ fn in_lab(publication: &Publication, interrupt: &Interrupt) -> Result<Option<Doc
         time: LAB_TIME,
     };
     crate::lab_command::measured(&options, interrupt).map(Some)
+}
+
+/// None where no guest stands for anything of the publication.
+fn in_guests(
+    publication: &Publication,
+    kernel: &str,
+    args: &ReproduceArgs,
+    interrupt: &Interrupt,
+) -> Result<Option<Document>, Error> {
+    let (entry, operation, set) = publication.wants(Place::Linux, Table::get());
+    if entry.is_empty() {
+        note(&format!("no guest stands for anything of {}", publication.name));
+        return Ok(None);
+    }
+    let options = measure::guest::Options {
+        entry,
+        operation,
+        kernels: vec![kernel.to_string()],
+        append: Vec::new(),
+        cpu_models: Vec::new(),
+        set,
+        accel: measure::lab::Accel::Auto,
+        boots: None,
+        follows: false,
+        seed: args.time.seed.unwrap_or(0),
+        memory_mib: guest::MEMORY_MIB,
+        time: Duration::from_secs(LINUX_SECONDS),
+    };
+    let plan = GuestPlan::new(Table::get(), &options)?;
+    crate::linux_command::in_guests(plan, &options, args.time.seed, interrupt).map(Some)
 }

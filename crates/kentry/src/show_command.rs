@@ -1,26 +1,26 @@
 //! `kentry show`: saved runs, bills and anatomies, in any format.
 
-use crate::style;
+use crate::{is_colored, width};
 use bill::Bill;
 use document::Document;
 use kentry::cli::ShowFileArgs;
 use kentry::error::Error;
 use kentry::input::{Kept, Saved};
 use kentry::output::Target;
-use report::{AnatomyFormat, BillFormat, Format, Style};
+use report::{AnatomyFormat, BillFormat, Selection, Style};
 use std::path::Path;
 use std::process::ExitCode;
 use table::Table;
 
-/// Renders saved documents, one after the other; in JSON, CSV and Markdown one at a time.
+/// Renders saved documents, one after the other; what is no text for a person one at a time.
 pub fn run(args: &ShowFileArgs) -> Result<ExitCode, Error> {
-    let format = args.show.to.format();
-    if args.files.len() > 1 && (format != Format::Text || is_picture(args)) {
-        let what = if is_picture(args) { "a picture".to_owned() } else { format.to_string() };
+    let format = args.to.format();
+    if args.files.len() > 1 && !format.is_text() {
+        let what = if format == AnatomyFormat::Svg { "a picture" } else { format.name() };
         return Err(Error::Usage(format!("several documents can be shown as text alone, not as {what}")));
     }
-    let target = Target::open(args.show.to.output.as_deref())?;
-    let style = style(&args.show, args.rows.are_named(), &target);
+    let target = Target::open(args.to.output.as_deref())?;
+    let style = style(args, &target);
     let kept = Kept::default();
     let mut out = Vec::new();
     for file in &args.files {
@@ -33,34 +33,50 @@ pub fn run(args: &ShowFileArgs) -> Result<ExitCode, Error> {
         }
         out.extend(match saved {
             Saved::Run(found) => of_run(file, found.document, args, &style)?,
-            Saved::Bill(bill) => of_bill(&bill, args, &style)?,
+            Saved::Bill(bill) => of_bill(file, &bill, args, &style)?,
             Saved::Anatomy(anatomy) => of_anatomy(&anatomy, args, &style)?,
         });
     }
-    if is_picture(args) {
-        target.write(&out)?;
+    if format.is_text() {
+        target.write_text(&out)?
     } else {
-        target.write_report(format, &out)?;
+        target.write(&out)?
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whether the name of the file that is to be written asks for a picture.
-fn is_picture(args: &ShowFileArgs) -> bool {
-    let of_file = args.show.to.output.as_deref().and_then(BillFormat::of_file);
-    args.show.to.format.is_none() && of_file == Some(BillFormat::Svg)
+fn style(args: &ShowFileArgs, target: &Target) -> Style {
+    let is_whole = args.rows.are_named() || args.all || args.verbose;
+    Style {
+        selection: if is_whole { Selection::All } else { Selection::FirstScreen },
+        color: is_colored(args.to.color, target),
+        width: width(target),
+        verbose: args.verbose,
+    }
 }
 
 fn of_run(file: &Path, document: Document, args: &ShowFileArgs, style: &Style) -> Result<Vec<u8>, Error> {
-    if is_picture(args) {
-        let why = "a picture (.svg) is of a bill or an anatomy; `kentry report` writes a page about a run";
-        return Err(Error::Usage(why.into()));
-    }
+    let format = match args.to.format() {
+        AnatomyFormat::Svg => {
+            let why =
+                "a picture (.svg) is of a bill or an anatomy; `kentry report` writes a page about a run";
+            return Err(Error::Usage(why.into()));
+        }
+        format => format.of_any().ok_or_else(|| of_anatomies(format, file, "a run"))?,
+    };
     let wrong = |error: &dyn std::fmt::Display| Error::Input { file: file.into(), why: error.to_string() };
     let recomputed = args.recompute.then(|| measure::recompute(&document));
     let mut document = recomputed.transpose().map_err(|error| wrong(&error))?.unwrap_or(document);
     measure::select::keep(Table::get(), &mut document, &args.rows.entry, &args.rows.operation)?;
-    Ok(report::render(&document, Table::get(), args.show.to.format(), style)?)
+    Ok(report::render(&document, Table::get(), format, style)?)
+}
+
+/// Why a format does not fit.
+fn of_anatomies(format: AnatomyFormat, file: &Path, what: &str) -> Error {
+    let file = report::plain_os(file.as_os_str());
+    Error::Usage(format!(
+        "--format {format} is of an anatomy (`kentry anatomy`), and {file} is {what}: text, json, csv and markdown are of all"
+    ))
 }
 
 fn of_anatomy(anatomy: &anatomy::Document, args: &ShowFileArgs, style: &Style) -> Result<Vec<u8>, Error> {
@@ -68,22 +84,23 @@ fn of_anatomy(anatomy: &anatomy::Document, args: &ShowFileArgs, style: &Style) -
         let why = "an anatomy is shown whole: leave out --entry, --operation and --recompute";
         return Err(Error::Usage(why.into()));
     }
-    let of_file = || args.show.to.output.as_deref().and_then(AnatomyFormat::of_file);
-    let asked = args.show.to.format.map(AnatomyFormat::from).or_else(of_file);
     // What is text for any document is, of this one, a listing with --all, and its tree with --verbose.
-    let format = match asked.unwrap_or(AnatomyFormat::Text) {
-        AnatomyFormat::Text if args.show.all => AnatomyFormat::Listing,
-        AnatomyFormat::Text if args.show.verbose => AnatomyFormat::Tree,
+    let format = match args.to.format() {
+        AnatomyFormat::Text if args.to.format.is_none() && args.all => AnatomyFormat::Listing,
+        AnatomyFormat::Text if args.to.format.is_none() && args.verbose => AnatomyFormat::Tree,
         other => other,
     };
     Ok(report::anatomy(anatomy, format, style)?)
 }
 
-fn of_bill(bill: &Bill, args: &ShowFileArgs, style: &Style) -> Result<Vec<u8>, Error> {
+fn of_bill(file: &Path, bill: &Bill, args: &ShowFileArgs, style: &Style) -> Result<Vec<u8>, Error> {
     if args.rows.are_named() || args.recompute {
         let why = "a bill is shown whole: leave out --entry, --operation and --recompute";
         return Err(Error::Usage(why.into()));
     }
-    let format = if is_picture(args) { BillFormat::Svg } else { args.show.to.format().into() };
+    let format = match args.to.format() {
+        AnatomyFormat::Svg => BillFormat::Svg,
+        format => format.of_any().ok_or_else(|| of_anatomies(format, file, "a bill"))?.into(),
+    };
     Ok(report::bill(bill, format, style)?)
 }

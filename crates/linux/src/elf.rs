@@ -79,6 +79,13 @@ impl<'a> Elf<'a> {
         self.sections.iter().find(|section| section.name == name.as_bytes())
     }
 
+    /// The code from this address to the end of its section.
+    pub fn code_at(&self, address: u64) -> Option<&'a [u8]> {
+        let section =
+            self.sections.iter().find(|section| section.is_code && section.range().contains(&address))?;
+        section.bytes.get(usize::try_from(address - section.address).ok()?..)
+    }
+
     /// Whether code is at this address.
     pub fn has_code_at(&self, address: u64) -> bool {
         let before = self.code.partition_point(|range| range.end <= address);

@@ -110,6 +110,13 @@ impl Kernel {
         })
     }
 
+    /// The code that the file has from this address on, as linked, to the end of its section: boot may have changed it. None where no code
+    /// is there, or the file is a compressed one.
+    pub fn code_at(&self, address: u64) -> Option<&[u8]> {
+        let elf = Elf::parse(&self.bytes).ok()?;
+        elf.code_at(address)
+    }
+
     /// The same kernel as the file that unpacks itself and chooses its address; none where it was read from a vmlinux.
     pub fn compressed(&self) -> Option<Self> {
         match self.load {

@@ -4,7 +4,7 @@
 mod made;
 
 use linux::{Alternative, Kernel, Load, Why, automatic};
-use made::{BANNER, PACKERS, REPLACEMENTS, TABLE, TEXT, bzimage, elf, pack, payload, put, sections};
+use made::{BANNER, PACKERS, REPLACEMENTS, RODATA, TABLE, TEXT, bzimage, elf, pack, payload, put, sections};
 
 fn whole() -> Vec<u8> {
     elf(&sections(), true)
@@ -169,6 +169,20 @@ fn alternatives_are_read_in_the_layout_that_makes_sense_of_all() {
         };
         assert_eq!(kernel.alternatives, vec![expected; count as usize], "{layout}");
     }
+}
+
+#[test]
+fn code_is_found_by_its_address() {
+    let mut sections = sections();
+    sections.push((".init.text", 0xffff_ffff_8400_0000, vec![1, 2, 3, 4], true));
+    let kernel = Kernel::parse(elf(&sections, true)).unwrap();
+    assert_eq!(kernel.code_at(TEXT + 60), Some(&[0x90; 4][..]));
+    assert_eq!(kernel.code_at(0xffff_ffff_8400_0001), Some(&[2, 3, 4][..]));
+    for address in [0, TEXT - 1, TEXT + 64, RODATA, 0xffff_ffff_8400_0004, u64::MAX] {
+        assert_eq!(kernel.code_at(address), None, "{address:#x}");
+    }
+    let compressed = Kernel::parse(bzimage(&payload("gzip", &elf(&sections, false)))).unwrap();
+    assert_eq!(compressed.code_at(TEXT), None);
 }
 
 #[test]

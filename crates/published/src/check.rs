@@ -105,7 +105,20 @@ fn twice<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> Result<(), Str
 }
 
 fn of_column(column: &Column, table: &Table) -> Result<(), String> {
-    of_set(&column.set, table)
+    of_set(&column.set, table)?;
+    of_boot(&column.boot, table)
+}
+
+fn of_boot(boot: &BTreeMap<String, String>, table: &Table) -> Result<(), String> {
+    let is_known = |name: &str, value: &str| {
+        table.parameter(name).is_some_and(|parameter| parameter.value(value).is_some())
+    };
+    match boot.iter().find(|(name, value)| !is_known(name, value)) {
+        Some((name, value)) => {
+            Err(format!("boot: {name}={value} is no parameter and value of a Linux guest"))
+        }
+        None => Ok(()),
+    }
 }
 
 fn of_set(set: &BTreeMap<String, String>, table: &Table) -> Result<(), String> {
@@ -134,7 +147,7 @@ fn of_row(row: &Row, publication: &Publication, table: &Table) -> Result<(), Str
     if row.entry.is_some() && publication.unit == Unit::Index && !has_index {
         return Err("UnixBench has no index for its operation".into());
     }
-    let is_asked = row.entry.is_some() || row.lab.is_some();
+    let is_asked = row.entry.is_some() || row.lab.is_some() || row.guest.is_some();
     if is_asked != row.operation.is_some() {
         return Err("an entry and a key \"operation\" go together".into());
     }
@@ -144,7 +157,11 @@ fn of_row(row: &Row, publication: &Publication, table: &Table) -> Result<(), Str
     if let (Some(entry), Some(operation)) = (&row.lab, &row.operation) {
         serves(table, Kernel::Lab, entry, operation)?;
     }
-    of_set(&row.set, table)
+    if let Some((entry, operation)) = row.in_guest() {
+        serves(table, Kernel::Linux, entry, operation)?;
+    }
+    of_set(&row.set, table)?;
+    of_boot(&row.boot, table)
 }
 
 fn of_ratio(ratio: &Ratio, publication: &Publication) -> Result<(), String> {

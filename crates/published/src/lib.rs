@@ -11,7 +11,7 @@ mod reproduction;
 pub use loops::{Loop, Take, Timed, Took};
 pub use ratio::Ratio;
 pub use reproduction::{
-    Compared, Figure, Here, InLab, LabFigure, LabUnit, Measured, Parts, Reproduction, Way,
+    Compared, Figure, GuestFigure, GuestUnit, Here, InGuests, Measured, Parts, Place, Reproduction, Way,
 };
 
 use environment::Environment;
@@ -197,6 +197,9 @@ pub struct Column {
     /// The lab's switches that stand for it.
     #[serde(default)]
     pub set: BTreeMap<String, String>,
+    /// The parameters of a Linux guest that stand for it.
+    #[serde(default)]
+    pub boot: BTreeMap<String, String>,
 }
 
 /// What was measured.
@@ -219,6 +222,11 @@ pub struct Row {
     /// The lab's switches that stand for it.
     #[serde(default)]
     pub set: BTreeMap<String, String>,
+    /// The entry that stands for it in a Linux guest.
+    pub guest: Option<String>,
+    /// The parameters of that guest that stand for it.
+    #[serde(default)]
+    pub boot: BTreeMap<String, String>,
     /// What else there is to know.
     pub remark: Option<String>,
     /// Why it cannot be measured on this Linux.
@@ -234,6 +242,11 @@ impl Row {
     /// What UnixBench makes of its operation, if that is one of UnixBench's loops.
     pub(crate) fn loops(&self, table: &Table) -> Option<Loops> {
         table.operation(self.operation.as_deref()?)?.loops
+    }
+
+    /// Entry and operation in a Linux guest, if it is measured in one.
+    pub fn in_guest(&self) -> Option<(&str, &str)> {
+        Some((self.guest.as_deref()?, self.operation.as_deref()?))
     }
 
     /// Entry and operation in the lab, if it has them.
@@ -305,11 +318,6 @@ impl Publication {
     /// Whether only the lab can measure it.
     pub fn is_for_lab(&self, table: &Table) -> bool {
         self.on_linux().is_empty() && self.rows.iter().any(|row| row.get_ref().in_lab(table).is_some())
-    }
-
-    /// The lab's switches that stand for a row in a column.
-    pub fn set(&self, row: &Row, column: &Column) -> BTreeMap<String, String> {
-        column.set.iter().chain(&row.set).map(|(switch, value)| (switch.clone(), value.clone())).collect()
     }
 }
 
@@ -457,6 +465,16 @@ mod tests {
             ),
             ("unit = \"ns\"", "unit = \"index\"", "UnixBench has no index for its operation"),
             ("absent = \"Linux has no call gates for 64-bit code\"", "", "\"absent\" why it is not"),
+            (
+                "boot = { pcid = \"off\" }",
+                "boot = { pcid = \"flush\" }",
+                "pcid=flush is no parameter and value of a Linux",
+            ),
+            (
+                "guest = \"syscall-x86_64\"",
+                "guest = \"call-gate-i386\"",
+                "does not serve unixbench-syscall on Linux",
+            ),
         ] {
             assert!(SOURCE.contains(from), "{from}");
             let error = refused(|text| text.replacen(from, to, 1));

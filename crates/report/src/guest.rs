@@ -73,9 +73,13 @@ pub(crate) fn more(guest: &Guest) -> Vec<Fact> {
         let settings = if settings.is_empty() { String::new() } else { format!("{settings}: ") };
         let reason = kernel.reason.as_ref().map(|reason| format!("; {}: {reason}", kernel.outcome));
         let seeds: Vec<String> = kernel.boots.iter().map(|boot| boot.seed.to_string()).collect();
-        let seeds = if seeds.is_empty() { ABSENT.to_owned() } else { seeds.join(", ") };
+        let seeds = match seeds.as_slice() {
+            [] => format!("seed {ABSENT}"),
+            [one] => format!("seed {one}"),
+            several => format!("seeds {}", several.join(", ")),
+        };
         let text = format!(
-            "{settings}{} with \"{}\" on {}, seeds {seeds}{}",
+            "{settings}{} with \"{}\" on {}, {seeds}{}",
             kernel.file,
             kernel.command_line,
             kernel.cpu_model,

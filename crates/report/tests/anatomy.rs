@@ -22,7 +22,11 @@ fn rendered(document: &Document, format: AnatomyFormat, style: &Style) -> String
 fn as_text() {
     let two = followed::two();
     assert_snapshot!("anatomy-text-100", rendered(&two, AnatomyFormat::Text, &PLAIN));
-    assert_snapshot!("anatomy-text-60", rendered(&two, AnatomyFormat::Text, &Style { width: 60, ..PLAIN }));
+    for width in [40, 60] {
+        let text = rendered(&two, AnatomyFormat::Text, &Style { width, ..PLAIN });
+        assert_snapshot!(format!("anatomy-text-{width}"), text);
+    }
+    assert_snapshot!("anatomy-kernels", rendered(&followed::kernels(), AnatomyFormat::Text, &PLAIN));
     assert_snapshot!(
         "anatomy-parts-140",
         rendered(&followed::one(), AnatomyFormat::Parts, &Style { width: 140, ..PLAIN })
@@ -36,7 +40,11 @@ fn as_text() {
 #[test]
 fn as_tree_and_listing() {
     assert_snapshot!("anatomy-tree", rendered(&followed::two(), AnatomyFormat::Tree, &PLAIN));
-    assert_snapshot!("anatomy-listing", rendered(&followed::one(), AnatomyFormat::Listing, &PLAIN));
+    let one = followed::one();
+    assert_snapshot!("anatomy-listing", rendered(&one, AnatomyFormat::Listing, &PLAIN));
+    let narrow = Style { width: 40, ..PLAIN };
+    let listed = rendered(&one, AnatomyFormat::Listing, &narrow);
+    assert_snapshot!("anatomy-listing-40", listed.lines().take(40).collect::<Vec<_>>().join("\n"));
     let verbose = rendered(&followed::one(), AnatomyFormat::Listing, &Style { verbose: true, ..PLAIN });
     assert!(verbose.contains("0f01f8"), "swapgs");
 }
@@ -83,17 +91,81 @@ fn nothing_steers_a_terminal_or_a_browser() {
 
 #[test]
 fn every_line_of_text_fits_the_terminal() {
-    for width in 60..=140 {
-        for document in [followed::two(), followed::one()] {
-            for line in rendered(&document, AnatomyFormat::Text, &Style { width, ..PLAIN }).lines() {
+    use AnatomyFormat::{Listing, Parts, Text, Tree};
+    let documents = [followed::two(), followed::one(), followed::kernels(), followed::filled(HOSTILE)];
+    for (width, document) in
+        (40..=140).step_by(5).flat_map(|width| documents.iter().map(move |one| (width, one)))
+    {
+        for format in [Text, Parts, Tree, Listing] {
+            for line in rendered(document, format, &Style { width, ..PLAIN }).lines() {
                 assert_eq!(line, line.trim_end(), "blanks at the end");
-                // Names of functions are not broken; what stands behind them is left out.
-                assert!(
-                    line.width() <= width || line.starts_with(['+', '-', ' ']),
-                    "{} > {width}: {line}",
-                    line.width()
-                );
+                assert!(line.width() <= width, "{format}: {} > {width}: {line}", line.width());
             }
         }
     }
+}
+
+/// What is too long for a column is broken or stands below, and is there.
+#[test]
+fn a_narrow_terminal_loses_no_instruction() {
+    let document = followed::kernels();
+    let text = rendered(&document, AnatomyFormat::Listing, &Style { width: 40, ..PLAIN });
+    let words = text.split_whitespace().collect::<String>();
+    for one in document.paths.iter().flat_map(|path| &path.anatomy.instructions) {
+        let wanted = format!("{}{}", one.text, one.part.name()).split_whitespace().collect::<String>();
+        assert!(words.contains(&wanted), "{wanted}");
+    }
+}
+
+#[test]
+fn share_and_idle_were_those_of_the_first_path_and_nothing_said_so() {
+    let two = followed::two();
+    let markdown = rendered(&two, AnatomyFormat::Markdown, &PLAIN);
+    for heading in ["pti=on: count", "pti=off: share", "pti=off: idle"] {
+        assert!(markdown.contains(&format!("| {heading} |")), "{heading}");
+    }
+    // Off, one of the four instructions is a jump over what is not done.
+    let parts = rendered(&two, AnatomyFormat::Parts, &PLAIN);
+    let pti: Vec<&str> =
+        parts.lines().find(|line| line.starts_with("pti ")).unwrap().split_whitespace().collect();
+    let idle = |place: usize| {
+        let instructions = &two.paths[place].anatomy.instructions;
+        instructions.iter().filter(|one| one.part.name() == "pti" && one.idle).count().to_string()
+    };
+    assert_eq!(pti[1..5], ["10", "2.9", "%", &idle(0)], "{pti:?}");
+    assert_eq!(pti[5..9], ["4", "1.2", "%", &idle(1)], "{pti:?}");
+    let csv = rendered(&two, AnatomyFormat::Csv, &PLAIN);
+    assert!(
+        csv.lines()
+            .any(|line| line.contains(",pti=off,") && line.ends_with(",true,\"max,vendor=GenuineIntel\""))
+    );
+}
+
+#[test]
+fn two_kernels_are_called_by_what_sets_them_apart() {
+    let mut document = followed::kernels();
+    let of = |document: &Document| rendered(document, AnatomyFormat::Text, &PLAIN);
+    let title = |text: &str| text.lines().find(|line| line.starts_with("difference ")).unwrap().to_owned();
+    let text = of(&document);
+    let [old, new] = [0, 1].map(|place| document.paths[place].configuration.release.clone());
+    assert!(text.contains(&format!("Linux {old}, ")) && text.contains(&format!("Linux {new}, ")), "{text}");
+    assert!(title(&text).contains("6.1.0-56 → 6.12.117+deb12: "), "{text}");
+    document.paths[1].configuration.cpu = "EPYC".into();
+    document.paths[1].configuration.parameters = "quiet".into();
+    document.paths[1].configuration.settings.clear();
+    assert!(title(&of(&document)).contains("→ 6.12.117+deb12 quiet EPYC: "), "{}", title(&of(&document)));
+    document.paths[1].configuration.release = old;
+    assert!(
+        title(&of(&document)).contains("vmlinuz pti=on max,vendor=GenuineIntel → vmlinuz-6.12 "),
+        "files"
+    );
+}
+
+#[test]
+fn the_timer_asks_for_nothing() {
+    let mut document = followed::one();
+    (document.paths[0].anatomy.entry, document.paths[0].anatomy.operation) =
+        (anatomy::TIMER.into(), "none".into());
+    let text = rendered(&document, AnatomyFormat::Text, &PLAIN);
+    assert!(text.starts_with("anatomy      timer-interrupt\n"), "{text}");
 }

@@ -88,31 +88,6 @@ const TABLE: &str = r##"
     absent = "it is a suite"
 
     [[publication]]
-    name = "loops"
-    title = "a benchmark's loop"
-    source = "A fifth"
-    unit = "index"
-    about = "An index of a loop."
-    way = "turns"
-    loop = { calls = 1000, repetitions = 1, take = "mean" }
-    base = "host"
-    [[publication.column]]
-    name = "PTI on"
-    needs = { pti = "on" }
-    [[publication.column]]
-    name = "PTI off"
-    needs = { pti = "off" }
-    [[publication.row]]
-    name = "host"
-    published = [374, 689]
-    entry = "libc"
-    operation = "unixbench-syscall"
-    [[publication.row]]
-    name = "guest"
-    published = [200, 679]
-    absent = "it takes a guest"
-
-    [[publication]]
     name = "changes"
     title = "what isolation took"
     source = "A fourth"
@@ -153,7 +128,7 @@ const TABLE: &str = r##"
 "##;
 
 fn all() -> Publications {
-    Publications::parse(TABLE, Table::get()).unwrap()
+    Publications::parse(&[TABLE, sample::UNIXBENCH].concat(), Table::get()).unwrap()
 }
 
 /// So far do intervals reach.
@@ -213,7 +188,8 @@ fn made(name: &str, lab: bool) -> Reproduction {
         loops.push(Timed { took: Err("SIGILL: no \u{1b}sysenter".into()), ..timed("sysenter-i386", way, 0) });
     }
     let lab = lab.then(in_lab);
-    let parts = Parts { here: &run.environment, run: Some(&run), timed: &loops, lab: lab.as_ref() };
+    let parts =
+        Parts { here: &run.environment, run: Some(&run), timed: &loops, lab: lab.as_ref(), guests: None };
     Reproduction::of(all().find(name).unwrap(), &parts, Table::get())
 }
 
@@ -234,7 +210,7 @@ fn changes(counted: bool, format: Format, style: Style) -> String {
         }
     }
     let here = environment::Environment::default();
-    let parts = Parts { here: &here, run: None, timed: &[], lab: Some(&run) };
+    let parts = Parts { here: &here, run: None, timed: &[], lab: Some(&run), guests: None };
     let found = Reproduction::of(all().find("changes").unwrap(), &parts, Table::get());
     String::from_utf8(reproduction(&found, format, &style).unwrap()).unwrap()
 }
@@ -258,9 +234,11 @@ fn an_index_that_is_measured() {
     let mut turn = Row { operation: operation.into(), ..row("libc", 236.0) };
     turn.rate = document::Rate::of(operation, turn.ns.as_ref());
     let run = document(vec![turn]);
-    let way = Loop { calls: 1000, repetitions: 1, take: published::Take::Mean };
+    let way = Loop { calls: 1000, repetitions: 2, take: published::Take::Mean };
     let took = Timed { operation: operation.into(), ..timed("libc", way, 270_000) };
-    let parts = Parts { here: &run.environment, run: Some(&run), timed: &[took], lab: None };
+    let (timed, guests) = ([took], sample::in_guests());
+    let parts =
+        Parts { here: &run.environment, run: Some(&run), timed: &timed, lab: None, guests: Some(&guests) };
     let found = Reproduction::of(all().find("loops").unwrap(), &parts, Table::get());
     let render = |format| String::from_utf8(reproduction(&found, format, &PLAIN).unwrap()).unwrap();
     assert_snapshot!("loops", render(Format::Text));
@@ -327,7 +305,7 @@ fn every_line_fits_and_nothing_steers_a_terminal() {
 fn the_built_tables_fit_a_terminal_before_anything_is_measured() {
     let run = document(Vec::new());
     for publication in Publications::get().iter() {
-        let parts = Parts { here: &run.environment, run: None, timed: &[], lab: None };
+        let parts = Parts { here: &run.environment, run: None, timed: &[], lab: None, guests: None };
         let found = Reproduction::of(publication, &parts, Table::get());
         for width in [60, 80, 100] {
             let text = reproduction(&found, Format::Text, &Style { width, ..PLAIN }).unwrap();

@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 pub use operation::{Call, Loops, Operation};
-pub use parameter::{Evidence, Parameter, ParameterValue};
+pub use parameter::{Evidence, Filter, Parameter, ParameterValue};
 pub use profile::{Origin, Profile, Setting, Whole};
 pub use sets::Sets;
 pub use source::Load;
@@ -143,6 +143,19 @@ pub struct Closed {
     /// The outcome to report: `unsupported`, `refused` or `fault`.
     pub outcome: String,
     /// Why, in words.
+    pub why: String,
+    /// What is true instead where the kernel was booted with a parameter.
+    #[serde(default)]
+    pub given: Option<Given>,
+}
+
+/// A parameter that rules out a part of a cause.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Given {
+    /// As it stands on the command line: `syscall.x32=y`.
+    pub parameter: String,
+    /// Why, in words, where it was given.
     pub why: String,
 }
 

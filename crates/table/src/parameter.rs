@@ -1,7 +1,7 @@
 //! Settings of a Linux guest that are known by name: what the guest boots with for each, and how it shows that it has it.
 
 use crate::Table;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// Keys of a row's configuration that no parameter may have: what else tells rows apart.
@@ -39,6 +39,8 @@ pub struct ParameterValue {
     /// Whether only a kernel that unpacks itself can have it: one that is entered by its ELF file is where it was linked.
     #[serde(default)]
     pub compressed: bool,
+    /// The filter of system calls that the guest's first program gives itself and what it executes; none where it gives none.
+    pub filter: Option<Filter>,
     /// Other ways to write name and value, `nopcid`.
     #[serde(default)]
     pub aliases: Vec<String>,
@@ -49,6 +51,26 @@ pub struct ParameterValue {
     /// What a guest that has it says of itself: all of these hold, as far as the guest says anything.
     #[serde(default)]
     pub shows: Vec<Evidence>,
+}
+
+/// What a seccomp filter looks at before it allows a call. It allows all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Filter {
+    /// The call's ABI and number. Linux knows since 5.11 which calls such a filter always allows, and does not execute it for these.
+    Number,
+    /// Its first argument, too, so that it is executed for each call.
+    Arguments,
+}
+
+impl Filter {
+    /// In a few words.
+    pub fn what(self) -> &'static str {
+        match self {
+            Filter::Number => "looks at a call's number",
+            Filter::Arguments => "looks at a call's number and its first argument",
+        }
+    }
 }
 
 /// A field of a run document, and what it must say.
@@ -185,8 +207,8 @@ mod tests {
     fn no_two_values_of_a_parameter_are_the_same_boot() {
         for parameter in &Table::get().parameters {
             let boots = |one: &ParameterValue, other: &ParameterValue| {
-                (&one.append, &one.cpu, &one.machine, one.compressed)
-                    == (&other.append, &other.cpu, &other.machine, other.compressed)
+                (&one.append, &one.cpu, &one.machine, one.compressed, one.filter)
+                    == (&other.append, &other.cpu, &other.machine, other.compressed, other.filter)
             };
             for (place, value) in parameter.values.iter().enumerate() {
                 let mut before = parameter.values.iter().take(place);

@@ -3,6 +3,8 @@
 pub mod anatomy;
 pub mod like_here;
 mod operation;
+mod part;
+mod section;
 mod sequence;
 mod subject;
 mod switch;
@@ -29,6 +31,8 @@ pub fn explain(table: &Table, word: &str, document: Option<&Document>) -> Result
             Subject::Switch(known) => switch::explain(table, known),
             Subject::Setting(setting) => switch::explain_setting(table, setting),
             Subject::Profile(profile) => switch::explain_profile(table, profile),
+            Subject::Part(part) => part::explain(*part),
+            Subject::Timer => part::explain_timer(),
         })
         .collect();
     Ok(also(word, &meaning.others) + &texts.join("\n"))
@@ -40,7 +44,11 @@ pub fn explain(table: &Table, word: &str, document: Option<&Document>) -> Result
 /// [`Error::Usage`] when it means nothing, an operation, or several entries.
 pub fn example(table: &Table, word: &str) -> Result<&'static str, Error> {
     let wrong = |why: &str| Err(Error::Usage(format!("--example: {} {why}", report::plain(word))));
-    match meaning(table, word)?.subjects.as_slice() {
+    let mut subjects = meaning(table, word)?.subjects;
+    // What a part is called, an operation may be called, too.
+    subjects.retain(|subject| subject.is_of_table());
+    match subjects.as_slice() {
+        [] => wrong("is part of an anatomy; only an entry has an example program"),
         [Subject::Entry(entry)] => Ok(find(entry).map_or("", |(_, _, example)| example)),
         [Subject::Operation(_)] => wrong("is an operation; only an entry has an example program"),
         [_] => wrong("is no entry; only an entry has an example program"),
@@ -114,4 +122,9 @@ fn exports(entry: &Entry, document: &Document) -> String {
 
 fn find(entry: &Entry) -> Option<&'static (&'static str, &'static str, &'static str)> {
     TEXTS.iter().find(|(name, _, _)| *name == entry.name)
+}
+
+fn capitalized(text: &str) -> String {
+    let mut rest = text.chars();
+    rest.next().map_or(String::new(), |first| first.to_uppercase().chain(rest).collect())
 }

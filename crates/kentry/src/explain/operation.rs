@@ -6,7 +6,7 @@ use table::{Call, Kernel, Loops, Operation, Table, X32_BIT};
 /// What the operation does, its call numbers, and the entries that serve it; with its rows of a run, if one is given.
 pub fn explain(table: &Table, operation: &Operation, document: Option<&Document>) -> String {
     let name = &operation.name;
-    let what = capitalized(&operation.what);
+    let what = super::capitalized(&operation.what);
     let mut text =
         format!("# {name}\n\n{what}. This is an operation: programs ask for it through an entry.\n");
     text.push_str("\n## How it is asked for\n\n");
@@ -29,11 +29,6 @@ pub fn explain(table: &Table, operation: &Operation, document: Option<&Document>
         }
     }
     text
-}
-
-fn capitalized(text: &str) -> String {
-    let mut rest = text.chars();
-    rest.next().map_or(String::new(), |first| first.to_uppercase().chain(rest).collect())
 }
 
 /// The command that measures it.

@@ -1,6 +1,7 @@
 //! What the argument of `kentry explain` means.
 
 use crate::error::Error;
+use anatomy::{Part, TIMER};
 use measure::select::{glob, nearest};
 use table::{Entry, Kernel, Operation, Profile, Setting, Switch, Table};
 
@@ -17,6 +18,17 @@ pub enum Subject<'a> {
     Setting(Setting),
     /// A named list of values.
     Profile(&'a Profile),
+    /// A part of an anatomy.
+    Part(Part),
+    /// The timer's interrupt, which an anatomy may be of.
+    Timer,
+}
+
+impl Subject<'_> {
+    /// Whether it is of the table, and not of anatomies alone.
+    pub fn is_of_table(&self) -> bool {
+        !matches!(self, Subject::Part(_) | Subject::Timer)
+    }
 }
 
 /// What a word means, and other meanings that it could have.
@@ -28,24 +40,22 @@ pub struct Meaning<'a> {
     pub others: Vec<&'a Entry>,
 }
 
-/// Tries a name of an entry or an operation, of a switch or a profile, a short name, a switch's value (`pti=on`), and a glob, in this order.
+/// Tries a name of an entry or an operation, of a switch or a profile, each with the part of an anatomy that is called so, a short name, a switch's value (`pti=on`), and a glob, in this order.
 ///
 /// # Errors
 /// [`Error::Usage`], naming the nearest of all names, or the values that a switch has.
 pub fn meaning<'a>(table: &'a Table, word: &str) -> Result<Meaning<'a>, Error> {
     let only = |subjects| Meaning { subjects, others: Vec::new() };
-    let of_name: Vec<Subject> =
-        [table.entry(word).map(Subject::Entry), table.operation(word).map(Subject::Operation)]
-            .into_iter()
-            .flatten()
-            .collect();
-    if !of_name.is_empty() {
-        return Ok(only(of_name));
-    }
-    // A switch may have the name of the entry that it changes.
+    let part = Part::ALL.iter().find(|part| part.name() == word).map(|part| Subject::Part(*part));
+    let of_name = [table.entry(word).map(Subject::Entry), table.operation(word).map(Subject::Operation)];
+    // A switch may have the name of the entry that it changes, which is what is meant then.
     let others = [table.switch(word).map(Subject::Switch), table.profile(word).map(Subject::Profile)];
-    if let Some(subject) = others.into_iter().flatten().next() {
-        return Ok(only(vec![subject]));
+    let timer = (word == TIMER).then_some(Subject::Timer);
+    let found: Vec<Subject> = of_name.into_iter().flatten().collect();
+    let found = if found.is_empty() { others.into_iter().flatten().take(1).collect() } else { found };
+    let named: Vec<Subject> = found.into_iter().chain(part).chain(timer).collect();
+    if !named.is_empty() {
+        return Ok(only(named));
     }
     let on = |kernel| table.entry_of(word, kernel);
     if let Some(entry) = on(Kernel::Linux).or_else(|| on(Kernel::Lab)) {
@@ -64,7 +74,10 @@ pub fn meaning<'a>(table: &'a Table, word: &str) -> Result<Meaning<'a>, Error> {
     let operations = table.operations.iter().filter(|known| pattern.matches(&known.name));
     let switches = table.switches.iter().filter(|known| pattern.matches(&known.name));
     let profiles = table.profiles.iter().filter(|known| pattern.matches(&known.name));
+    let parts = Part::ALL.iter().filter(|part| pattern.matches(part.name()));
+    let timer = pattern.matches(TIMER).then_some(Subject::Timer);
     let others = switches.map(Subject::Switch).chain(profiles.map(Subject::Profile));
+    let others = others.chain(parts.map(|part| Subject::Part(*part))).chain(timer);
     let matching: Vec<Subject> = entries.chain(operations.map(Subject::Operation)).chain(others).collect();
     if matching.is_empty() { Err(unknown(table, word)) } else { Ok(only(matching)) }
 }
@@ -90,11 +103,13 @@ fn unknown(table: &Table, word: &str) -> Error {
     let operations = table.operations.iter().map(|operation| operation.name.as_str());
     let switches = table.switches.iter().map(|switch| switch.name.as_str());
     let profiles = table.profiles.iter().map(|profile| profile.name.as_str()).chain([findings::LIKE_HERE]);
+    let parts = Part::ALL.iter().map(|part| part.name()).chain([TIMER]);
     let names = entries.chain(operations).chain(table.short_names()).chain(switches).chain(profiles);
+    let names = names.chain(parts);
     let hint = nearest(word, names);
     let word = report::plain(word);
     Error::Usage(format!(
-        "there is no entry, operation, switch or profile \"{word}\"{hint} (`kentry list` shows what there is)"
+        "there is no entry, operation, switch, profile or part of an anatomy \"{word}\"{hint} (`kentry list` shows what there is)"
     ))
 }
 
@@ -110,6 +125,8 @@ mod tests {
             Subject::Switch(switch) => format!("switch {}", switch.name),
             Subject::Setting(setting) => format!("setting {setting}"),
             Subject::Profile(profile) => format!("profile {}", profile.name),
+            Subject::Part(part) => format!("part {}", part.name()),
+            Subject::Timer => TIMER.to_string(),
         };
         let others = meaning.others.iter().map(|entry| format!("also {}", entry.name));
         Ok(meaning.subjects.iter().map(name).chain(others).collect())
@@ -126,12 +143,13 @@ mod tests {
         assert_eq!(names("rdtsc*").unwrap(), ["rdtsc", "rdtscp"]);
         let all = names("*").unwrap().len();
         let Table { entries, operations, switches, profiles, .. } = Table::get();
-        assert_eq!(all, entries.len() + operations.len() + switches.len() + profiles.len());
+        let of_table = entries.len() + operations.len() + switches.len() + profiles.len();
+        assert_eq!(all, of_table + Part::ALL.len() + 1);
     }
 
     #[test]
     fn a_word_is_a_switch_one_of_its_values_or_a_profile() {
-        assert_eq!(names("pti").unwrap(), ["switch pti"]);
+        assert_eq!(names("pti").unwrap(), ["switch pti", "part pti"]);
         assert_eq!(names("pti=on").unwrap(), ["setting pti=on"]);
         assert_eq!(names("pcid=on").unwrap(), ["setting pcid=keep"], "an older name");
         assert_eq!(names("rsb=032").unwrap(), ["setting rsb=32"]);
@@ -144,6 +162,15 @@ mod tests {
         assert!(wrong.contains("which can be off, on, enhanced; did you mean enhanced?"), "{wrong}");
         assert!(names("rsb=65").unwrap_err().contains("which can be 0 to 64"), "{:?}", names("rsb=65"));
         assert!(names("ptii").unwrap_err().contains("did you mean pti?"));
+    }
+
+    #[test]
+    fn a_word_is_a_part_of_an_anatomy() {
+        assert_eq!(names("kernel-stack").unwrap(), ["part kernel-stack"]);
+        assert_eq!(names("kernel-*").unwrap(), ["part kernel-stack"]);
+        assert_eq!(names("signal").unwrap(), ["signal", "part signal"]);
+        assert_eq!(names("timer-interrupt").unwrap(), [TIMER]);
+        assert!(names("kernel-stak").unwrap_err().contains("did you mean kernel-stack?"));
     }
 
     #[test]

@@ -1,24 +1,15 @@
 //! A switch of the lab, one of its values, or a profile of them: from the table, from docs/bill.md, and from the kernel that is
 //! built into the command.
 
-use super::sequence;
+use super::{capitalized, section, sequence};
 use table::{Group, Origin, Profile, Setting, Switch, Table};
 
 /// What kernels do around their entries, and why.
 const BILL: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/bill.md"));
 
-/// The text below a heading of docs/bill.md, the heading included, to the next one that is not below it.
-pub fn section(heading: &str) -> Option<String> {
-    // A line of text may begin with #CP.
-    let depth = |line: &str| {
-        line.split(' ').next().filter(|word| word.bytes().all(|byte| byte == b'#')).map(str::len)
-    };
-    let own = depth(heading)?;
-    let is_end = |line: &str| depth(line).is_some_and(|depth| (1..=own).contains(&depth));
-    let mut lines = BILL.lines().skip_while(|line| *line != heading);
-    let first = lines.next()?;
-    let rest: Vec<&str> = lines.take_while(|line| !is_end(line)).collect();
-    Some(format!("{first}\n{}\n", rest.join("\n").trim_end()))
+/// The text below a heading of docs/bill.md, with the heading.
+fn section(heading: &str) -> Option<String> {
+    section::of(BILL, heading)
 }
 
 /// A switch: what it decides, its values, what they require; and what docs/bill.md says of it, with the instructions of each value.
@@ -123,11 +114,6 @@ fn required(need: &table::Requirement) -> String {
     });
     let switches = need.switches.iter().map(|(name, values)| format!("{name}={}", values.join(" or ")));
     feature.chain(switches).collect::<Vec<_>>().join(", and ")
-}
-
-fn capitalized(text: &str) -> String {
-    let mut rest = text.chars();
-    rest.next().map_or(String::new(), |first| first.to_uppercase().chain(rest).collect())
 }
 
 #[cfg(test)]

@@ -161,6 +161,16 @@ mod tests {
         );
         let native = with("vsyscall=native", json!({ "vsyscall": "xonly" })).unwrap_err();
         assert!(native.ends_with("vsyscall is xonly (Linux had it until 5.1)"), "{native}");
+        let clock = |name: &str| json!({ "clock": { "current_clocksource": name } });
+        for counter in ["tsc", "tsc-early"] {
+            assert_eq!(with("clocksource=tsc", clock(counter)), Ok(()));
+        }
+        let jiffies = with("clocksource=tsc", clock("refined-jiffies")).unwrap_err();
+        assert!(jiffies.contains("current_clocksource is \"refined-jiffies\""), "{jiffies}");
+        let filter = |mode: &str| json!({ "limits": { "seccomp": mode } });
+        assert_eq!(with("seccomp=on", filter("filter")), Ok(()));
+        let none = with("seccomp=on", filter("off")).unwrap_err();
+        assert!(none.contains("limits.seccomp is off"), "{none}");
         let flags = |flags: Value| json!({ "cpu": { "kernel_flags": flags } });
         assert_eq!(with("pcid=on", flags(json!(["pcid"]))), Ok(()));
         let none = with("pcid=on", flags(json!(["smap"]))).unwrap_err();

@@ -1,6 +1,7 @@
 //! What boots a guest: the virtual machine, or in tests one that is made up.
 
 use ::guest::Booted;
+use table::Filter;
 
 /// What is known of a kernel before it boots.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -24,6 +25,8 @@ pub struct Request {
     pub machine: Option<String>,
     /// Whether the kernel is to unpack itself.
     pub compressed: bool,
+    /// The filter of system calls that the guest's first program gives itself.
+    pub filter: Option<Filter>,
     /// The rows, by the ids of entry and operation.
     pub rows: Vec<(u16, u16)>,
     /// Whether a use of each row is followed, instruction by instruction.

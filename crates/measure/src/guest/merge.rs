@@ -135,17 +135,23 @@ fn counted(wanted: &TableRow, found: &[(&Row, f64)]) -> Row {
     row
 }
 
-/// `boots differ: 341 in 3, 352 in 1`, where they do.
-fn differing(boots: &[Instructions]) -> Option<String> {
-    let mut counts: Vec<(f64, usize)> = Vec::new();
-    for estimate in boots {
-        match counts.iter_mut().find(|(known, _)| *known == estimate.0) {
+/// Each of these once, with how often it is there: the most frequent first, of equally frequent ones the smallest.
+fn frequencies(estimates: &[Instructions]) -> Vec<(f64, usize)> {
+    let mut all: Vec<(f64, usize)> = Vec::new();
+    for estimate in estimates {
+        match all.iter_mut().find(|(known, _)| *known == estimate.0) {
             Some((_, times)) => *times += 1,
-            None => counts.push((estimate.0, 1)),
+            None => all.push((estimate.0, 1)),
         }
     }
-    counts.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.total_cmp(&b.0)));
-    let each: Vec<String> = counts.iter().map(|(count, times)| format!("{count} in {times}")).collect();
+    all.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.total_cmp(&b.0)));
+    all
+}
+
+/// `boots differ: 341 in 3, 352 in 1`, where they do.
+fn differing(boots: &[Instructions]) -> Option<String> {
+    let each = frequencies(boots).into_iter().map(|(count, times)| format!("{count} in {times}"));
+    let each: Vec<String> = each.collect();
     (each.len() > 1).then(|| format!("boots differ: {}", each.join(", ")))
 }
 
@@ -186,16 +192,10 @@ fn most_frequent(all: impl Iterator<Item = Outcome> + Clone) -> Option<Outcome> 
 /// The most frequent of these; of equally frequent ones the smallest. Where no two are the same there is nothing that most boots have,
 /// and it is the median.
 fn mode(estimates: &[Instructions]) -> f64 {
-    let times = |wanted: f64| estimates.iter().filter(|estimate| estimate.0 == wanted).count();
-    if estimates.iter().all(|estimate| times(estimate.0) == 1) {
-        return stats::quantile_of(estimates.iter().map(|estimate| estimate.0), 0.5).unwrap_or(f64::NAN);
+    match frequencies(estimates).first() {
+        Some((estimate, 2..)) => *estimate,
+        _ => stats::quantile_of(estimates.iter().map(|estimate| estimate.0), 0.5).unwrap_or(f64::NAN),
     }
-    let better = |best: f64, one: f64| match times(one).cmp(&times(best)) {
-        std::cmp::Ordering::Greater => one,
-        std::cmp::Ordering::Equal => best.min(one),
-        std::cmp::Ordering::Less => best,
-    };
-    estimates.iter().map(|estimate| estimate.0).reduce(better).unwrap_or(f64::NAN)
 }
 
 /// Tells the rings apart by the path that was followed, if that has as many instructions as were counted.

@@ -87,36 +87,12 @@ impl<'a> GuestPlan<'a> {
         ] {
             differ(option, texts, |text| text.trim().to_string())?;
         }
-        let parse = |text: &String| {
-            Settings::parse(table, text).map_err(|why| Error::Usage(format!("--set {text}: {why}")))
-        };
-        let sets: Vec<Settings> = options.set.iter().map(parse).collect::<Result<_, _>>()?;
-        let mut all = options.set.iter().zip(&sets).enumerate();
-        if let Some((_, (text, _))) =
-            all.find(|(place, (_, set))| sets.iter().take(*place).any(|other| other == *set))
-        {
-            return Err(Error::Usage(format!("--set {text}: the same configuration as another --set")));
-        }
+        let sets = sets(table, &options.set)?;
         let kernels =
             if options.kernels.is_empty() { vec!["auto".to_string()] } else { options.kernels.clone() };
-        if let Some(text) = options.append.iter().find(|text| text.matches('"').count() % 2 == 1) {
-            return Err(Error::Usage(format!(
-                "--append {text}: a quotation mark is open, and would swallow what comes behind it; close it"
-            )));
-        }
+        options.append.iter().try_for_each(|text| has_closed_quotes(text))?;
         let configurations = crossed(kernels.len(), options, &sets);
-        if let Some(length) =
-            configurations.iter().map(|one| one.words().to_string().len()).find(|length| *length > LONGEST)
-        {
-            return Err(Error::Usage(format!(
-                "--append: these are {length} bytes of parameters, and a guest can be given {LONGEST}: shorten them"
-            )));
-        }
-        if let Some((word, behind)) = configurations.iter().find_map(Configuration::overruled) {
-            return Err(Error::Usage(format!(
-                "--append {word}: --set stands for {behind}, which the kernel reads behind it and obeys; leave one of them out"
-            )));
-        }
+        configurations.iter().try_for_each(has_fit_words)?;
         let names = table.parameters.iter().map(|parameter| parameter.name.as_str());
         let is_named = |name: &&str| sets.iter().any(|set| set.value(name).is_some());
         Ok(GuestPlan {
@@ -160,10 +136,50 @@ impl<'a> GuestPlan<'a> {
             cpu: configuration.cpu(usual),
             machine: settings.and_then(Settings::machine).map(str::to_string),
             compressed: settings.is_some_and(Settings::compressed),
+            filter: settings.and_then(Settings::filter),
             rows: self.rows.iter().map(|(entry, operation)| (entry.id, operation.id)).collect(),
             follows: self.follows && counter == Counter::Instructions,
             seed: self.seed_of(boot),
         }
+    }
+}
+
+/// What each `--set` asks for; no two the same.
+fn sets<'a>(table: &'a Table, texts: &[String]) -> Result<Vec<Settings<'a>>, Error> {
+    let mut all: Vec<Settings> = Vec::new();
+    for text in texts {
+        let refused = |why: &str| Error::Usage(format!("--set {text}: {why}"));
+        let set = Settings::parse(table, text).map_err(|why| refused(&why))?;
+        if all.contains(&set) {
+            return Err(refused("the same configuration as another --set"));
+        }
+        all.push(set);
+    }
+    Ok(all)
+}
+
+fn has_closed_quotes(append: &str) -> Result<(), Error> {
+    match append.matches('"').count() % 2 {
+        0 => Ok(()),
+        _ => Err(Error::Usage(format!(
+            "--append {append}: a quotation mark is open, and would swallow what comes behind it; close it"
+        ))),
+    }
+}
+
+/// The kernel reads all words, and obeys each.
+fn has_fit_words(configuration: &Configuration) -> Result<(), Error> {
+    let length = configuration.words().to_string().len();
+    if length > LONGEST {
+        return Err(Error::Usage(format!(
+            "--append: these are {length} bytes of parameters, and a guest can be given {LONGEST}: shorten them"
+        )));
+    }
+    match configuration.overruled() {
+        Some((word, behind)) => Err(Error::Usage(format!(
+            "--append {word}: --set stands for {behind}, which the kernel reads behind it and obeys; leave one of them out"
+        ))),
+        None => Ok(()),
     }
 }
 

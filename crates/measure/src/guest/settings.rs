@@ -2,7 +2,7 @@
 
 use super::words::Words;
 use crate::select::nearest;
-use table::{Parameter, ParameterValue, Table};
+use table::{Filter, Parameter, ParameterValue, Table};
 
 /// The word for what a kernel does when nothing is asked of it: `--set default`, and in a configuration that leaves out what another
 /// one names.
@@ -62,6 +62,11 @@ impl<'a> Settings<'a> {
         self.values().find_map(|(_, value)| value.machine.as_deref())
     }
 
+    /// The filter of system calls that the guest's first program gives itself.
+    pub fn filter(&self) -> Option<Filter> {
+        self.values().find_map(|(_, value)| value.filter)
+    }
+
     /// Whether only a kernel that unpacks itself can have them.
     pub fn compressed(&self) -> bool {
         self.values().any(|(_, value)| value.compressed)
@@ -104,6 +109,8 @@ mod tests {
         assert_eq!((both.machine(), both.compressed()), (None, false));
         assert_eq!(parse("clocksource=hpet").unwrap().machine(), Some("pc"));
         assert!(parse("kaslr=on").unwrap().compressed());
+        assert_eq!(parse("seccomp=on").unwrap().filter(), Some(Filter::Number));
+        assert_eq!(parse("seccomp=off").unwrap().filter(), None);
         assert_eq!(parse("default").unwrap(), Settings::default());
     }
 

@@ -48,7 +48,8 @@ impl Here {
 
 /// What is said of a measurement that was cut short.
 pub(super) fn partial(parts: &Parts) -> Option<String> {
-    let is_partial = parts.run.into_iter().chain(parts.lab).any(|run| run.measurement.partial);
+    let is_partial =
+        parts.run.into_iter().chain(parts.lab).chain(parts.guests).any(|run| run.measurement.partial);
     is_partial.then(|| "PARTIAL: the measurement was cut short, and rows may lack a figure".to_owned())
 }
 

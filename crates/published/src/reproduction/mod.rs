@@ -1,17 +1,18 @@
 //! A published table beside what was measured here.
 
+mod elsewhere;
 mod figures;
 mod here;
-mod in_lab;
 mod ratios;
 #[cfg(test)]
 mod tests;
 mod wants;
 
+pub use elsewhere::{GuestFigure, GuestUnit, InGuests};
 pub use figures::{Figure, Measured, Way};
 pub use here::Here;
-pub use in_lab::{InLab, LabFigure, LabUnit};
 pub use ratios::Compared;
+pub use wants::Place;
 
 use crate::{Publication, Timed, Unit};
 use document::Document;
@@ -30,6 +31,8 @@ pub struct Parts<'a> {
     pub timed: &'a [Timed],
     /// The run in the lab, if there was one.
     pub lab: Option<&'a Document>,
+    /// The run in guests with a Linux, if there was one.
+    pub guests: Option<&'a Document>,
 }
 
 /// A published table, and what came out here.
@@ -64,7 +67,9 @@ pub struct Reproduction {
     /// The figures, column by column.
     pub figures: Vec<Figure>,
     /// The same in the lab; null unless that was asked for.
-    pub lab: Option<InLab>,
+    pub lab: Option<InGuests>,
+    /// The same in guests with a Linux.
+    pub guests: Option<InGuests>,
     /// What the author concluded, and what the lab says to that.
     pub ratios: Vec<Compared>,
 }
@@ -80,7 +85,8 @@ impl Reproduction {
         let figures = columns.flat_map(|(place, column)| {
             figures::of_column(publication, (place, column), &ways, parts, table)
         });
-        let lab = parts.lab.map(|run| InLab::of(publication, run, table));
+        let in_guests = |place, run| InGuests::of(publication, place, run, table);
+        let lab = parts.lab.map(|run| in_guests(Place::Lab, run));
         Reproduction {
             schema: Reproduction::SCHEMA,
             name: publication.name.clone(),
@@ -98,6 +104,7 @@ impl Reproduction {
             ways,
             ratios: ratios::all(publication, parts.lab, lab.as_ref()),
             lab,
+            guests: parts.guests.map(|run| in_guests(Place::Linux, run)),
         }
     }
 

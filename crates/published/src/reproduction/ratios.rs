@@ -1,6 +1,7 @@
 //! What the author concluded, beside what the lab's costs make of it.
 
-use super::in_lab::{InLab, LabFigure, LabUnit};
+use super::elsewhere::{GuestFigure, GuestUnit, InGuests};
+use super::wants::Place;
 use crate::{Publication, Ratio};
 use document::Document;
 use environment::Trapped;
@@ -41,11 +42,15 @@ const TRAPPED: &str =
 
 /// What was measured, and whether the hypervisor executes the kernel's writes to CR3 itself.
 struct Lab<'a> {
-    found: &'a InLab,
+    found: &'a InGuests,
     traps_cr3: bool,
 }
 
-pub(super) fn all(publication: &Publication, run: Option<&Document>, found: Option<&InLab>) -> Vec<Compared> {
+pub(super) fn all(
+    publication: &Publication,
+    run: Option<&Document>,
+    found: Option<&InGuests>,
+) -> Vec<Compared> {
     let of_lab = run.and_then(|run| run.environment.lab.as_ref());
     let traps_cr3 = of_lab.is_some_and(|lab| lab.ring0.trapped.contains(&Trapped::Cr3Writes));
     let lab = found.map(|found| Lab { found, traps_cr3 });
@@ -69,7 +74,7 @@ fn compared(publication: &Publication, ratio: &Ratio, published: f64, lab: Optio
 /// The change, the least and the greatest; or why it cannot be told.
 fn here(publication: &Publication, ratio: &Ratio, lab: Option<&Lab>) -> Result<[Option<f64>; 3], String> {
     let lab = lab.ok_or(NO_LAB)?;
-    if lab.found.unit == LabUnit::Instructions {
+    if lab.found.unit == GuestUnit::Instructions {
         return Err(COUNTED.to_owned());
     }
     let [of, to] = ratio.sides(publication).map(|side| cost(publication, side, lab));
@@ -87,7 +92,7 @@ fn cost(publication: &Publication, side: (&str, &str), lab: &Lab) -> Result<[Opt
     if lab.traps_cr3 && set.get("pti").is_some_and(|pti| pti == "on") {
         return Err(TRAPPED.to_owned());
     }
-    let is_it = |figure: &&LabFigure| figure.row == side.0 && figure.set == set;
+    let is_it = |figure: &&GuestFigure| figure.row == side.0 && figure.set == set;
     let figure = lab.found.figures.iter().find(is_it).ok_or(NO_LAB)?;
     let why = || format!("{}: {}", named(publication, side), figure.reason.as_deref().unwrap_or(NO_LAB));
     Ok([Some(figure.value.ok_or_else(why)?), figure.ci_low, figure.ci_high])
@@ -102,5 +107,5 @@ fn named(publication: &Publication, (row, column): (&str, &str)) -> String {
 fn set_of(publication: &Publication, (row, column): (&str, &str)) -> BTreeMap<String, String> {
     let row = publication.rows.iter().map(|row| row.get_ref()).find(|known| known.name == row);
     let column = publication.columns.iter().map(|column| column.get_ref()).find(|known| known.name == column);
-    row.zip(column).map(|(row, column)| publication.set(row, column)).unwrap_or_default()
+    row.zip(column).map(|(row, column)| publication.set(Place::Lab, row, column)).unwrap_or_default()
 }

@@ -1,9 +1,9 @@
 //! What tests make reproductions of, here and in `crates/report`: a machine of the model that the tables name, rows and loops.
 
 use super::{Loop, Timed, Took};
-use document::{Document, Measurement, Row};
+use document::{Document, Measurement, Outcome, Row, Timing};
 use environment::Environment;
-use stats::{Cost, Cycles, Nanos, Ticks};
+use stats::{Cost, Cycles, Instructions, Nanos, Ticks};
 use std::collections::BTreeMap;
 
 /// So far reach intervals below and above an estimate.
@@ -51,4 +51,62 @@ pub fn document(results: Vec<Row>) -> Document {
         results,
         findings: Vec::new(),
     }
+}
+
+/// A publication of UnixBench's index, on a host and in guests.
+pub const UNIXBENCH: &str = r#"
+    [[publication]]
+    name = "loops"
+    title = "a benchmark's loop"
+    source = "A fifth"
+    unit = "index"
+    about = "An index of a loop."
+    way = "turns"
+    loop = { calls = 1000, repetitions = 2, take = "mean" }
+    base = "host"
+    [[publication.column]]
+    name = "PTI on"
+    needs = { pti = "on" }
+    boot = { pti = "on" }
+    [[publication.column]]
+    name = "PTI off"
+    needs = { pti = "off" }
+    boot = { pti = "off" }
+    [[publication.row]]
+    name = "host"
+    published = [374, 689]
+    entry = "libc"
+    operation = "unixbench-syscall"
+    [[publication.row]]
+    name = "guest, no PCID"
+    published = [200, 679]
+    guest = "syscall-x86_64"
+    operation = "unixbench-syscall"
+    boot = { pcid = "off" }
+    absent = "it takes a guest"
+    [[publication.row]]
+    name = "guest, PCID"
+    published = [354, 679]
+    guest = "syscall-x86_64"
+    operation = "unixbench-syscall"
+    boot = { pcid = "on" }
+    absent = "it takes a guest"
+"#;
+
+/// What an emulator counts for it: its processors have no PCID.
+pub fn in_guests() -> Document {
+    let row = |pti: &str, count: Option<f64>| Row {
+        configuration: [("pti", pti), ("pcid", if count.is_some() { "off" } else { "on" })]
+            .map(|(name, value)| (name.to_string(), value.to_string()))
+            .into(),
+        timing: Timing::Emulated,
+        instructions: count.and_then(|count| cost::<Instructions>(count, [0.0, 0.0])),
+        outcome: if count.is_some() { Outcome::Ok } else { Outcome::Unsupported },
+        reason: count.is_none().then(|| "the guest's processor has no pcid".to_string()),
+        ..Row::unmeasured("syscall-x86_64", "unixbench-syscall", 64)
+    };
+    let rows = [("on", Some(1835.0)), ("off", Some(1795.0)), ("on", None), ("off", None)];
+    let mut run = document(rows.map(|(pti, count)| row(pti, count)).into());
+    run.measurement.place = document::Place::new(document::Machine::QemuTcg, table::Kernel::Linux);
+    run
 }

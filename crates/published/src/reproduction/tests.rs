@@ -4,7 +4,7 @@ mod sample;
 use super::*;
 use crate::{Loop, Publications, Took};
 use document::Outcome;
-use sample::{cost, document, here, timed};
+use sample::{UNIXBENCH, cost, document, here, timed};
 use stats::{Noise, NoiseKind};
 
 const TABLE: &str = r#"
@@ -63,7 +63,7 @@ fn loops() -> Vec<Timed> {
 }
 
 fn reproduced(text: &str, pti: bool, run: Option<&Document>, timed: &[Timed]) -> Reproduction {
-    let parts = Parts { here: &here(pti), run, timed, lab: None };
+    let parts = Parts { here: &here(pti), run, timed, lab: None, guests: None };
     Reproduction::of(&parsed(text), &parts, Table::get())
 }
 
@@ -92,34 +92,6 @@ fn each_way_stands_beside_the_published_figure_and_the_base() {
     assert_eq!((int80.measured[0].ci_low, int80.reason.as_deref()), (None, None));
     assert_eq!(found.here.run.as_deref(), Some("0123456789abcdef"));
 }
-
-/// A publication of UnixBench's index.
-const UNIXBENCH: &str = r#"
-    [[publication]]
-    name = "index"
-    title = "an index"
-    source = "a test"
-    unit = "index"
-    about = "An index."
-    way = "turns"
-    loop = { calls = 1000, repetitions = 2, take = "mean" }
-    base = "host"
-    [[publication.column]]
-    name = "PTI on"
-    needs = { pti = "on" }
-    [[publication.column]]
-    name = "PTI off"
-    needs = { pti = "off" }
-    [[publication.row]]
-    name = "host"
-    published = [374, 689]
-    entry = "libc"
-    operation = "unixbench-syscall"
-    [[publication.row]]
-    name = "guest"
-    published = [200, 679]
-    absent = "it takes a guest"
-"#;
 
 /// The row of its loop, if a turn costs so much.
 fn turn(ns: f64) -> document::Row {
@@ -150,7 +122,7 @@ fn an_index_is_measured_by_a_loop_and_by_kentry_and_both_are_an_index() {
             && near(host.measured[1].ci_high, 1e9 / 199.0 / 1500.0)
     );
     assert_eq!(values(figure(&found, "PTI on", "host")), [None; 2]);
-    assert_eq!(figure(&found, "PTI off", "guest").reason.as_deref(), Some("it takes a guest"));
+    assert_eq!(figure(&found, "PTI off", "guest, PCID").reason.as_deref(), Some("it takes a guest"));
     // With isolation the other column is this kernel's.
     let isolated = reproduced(UNIXBENCH, true, Some(&run), &[took]);
     assert!(figure(&isolated, "PTI on", "host").measured[0].value.is_some());
@@ -277,7 +249,7 @@ fn what_differs_is_said() {
         let named = TABLE.replace("unit = \"ns\"", &format!("unit = \"ns\"\nkernel = \"Linux {version}\""));
         let mut here = here(false);
         here.kernel.release = Some(release.into());
-        let parts = Parts { here: &here, run: None, timed: &[], lab: None };
+        let parts = Parts { here: &here, run: None, timed: &[], lab: None, guests: None };
         Reproduction::of(&parsed(&named), &parts, Table::get()).differs.contains(&"the kernel".to_string())
     };
     assert!(!differs("4.14", "4.14.0-5-amd64") && !differs("4.14", "4.14"));
@@ -298,7 +270,7 @@ fn what_differs_is_said() {
 #[test]
 fn the_lab_is_asked_for_each_configuration_and_its_rows_are_found_again() {
     let publication = parsed(TABLE);
-    let (entries, operations, sets) = publication.lab_wants(Table::get());
+    let (entries, operations, sets) = publication.wants(Place::Lab, Table::get());
     assert_eq!(entries, ["syscall-x86_64", "int80-i386", "call-gate-i386"]);
     assert_eq!(
         (operations, sets),
@@ -320,9 +292,9 @@ fn the_lab_is_asked_for_each_configuration_and_its_rows_are_found_again() {
     ]);
     let machine = document::Machine::QemuTcg;
     run.measurement.place = document::Place::new(machine, table::Kernel::Lab);
-    let parts = Parts { here: &here(false), run: None, timed: &[], lab: Some(&run) };
+    let parts = Parts { here: &here(false), run: None, timed: &[], lab: Some(&run), guests: None };
     let lab = Reproduction::of(&publication, &parts, Table::get()).lab.unwrap();
-    assert_eq!(lab.unit, LabUnit::Instructions);
+    assert_eq!(lab.unit, GuestUnit::Instructions);
     assert_eq!(serde_json::to_value(lab.unit).unwrap(), "instructions");
     let found: Vec<_> = lab
         .figures
@@ -341,6 +313,43 @@ fn the_lab_is_asked_for_each_configuration_and_its_rows_are_found_again() {
         ]
     );
     assert_eq!(lab.figures[2].reason.as_deref(), Some("the lab did not measure it"));
+}
+
+#[test]
+fn guests_are_asked_for_each_configuration_and_what_they_lack_has_a_reason() {
+    let publication = parsed(UNIXBENCH);
+    let (entries, operations, sets) = publication.wants(Place::Linux, Table::get());
+    assert_eq!((entries, operations), (vec!["syscall-x86_64".into()], vec!["unixbench-syscall".into()]));
+    let asked = ["pcid=off,pti=on", "pcid=off,pti=off", "pcid=on,pti=on", "pcid=on,pti=off"];
+    assert_eq!(sets, asked);
+    let of = |run: &Document| {
+        let parts = Parts { here: &here(false), run: None, timed: &[], lab: None, guests: Some(run) };
+        Reproduction::of(&publication, &parts, Table::get()).guests.unwrap()
+    };
+    let mut run = sample::in_guests();
+    let counted = of(&run);
+    assert_eq!(counted.unit, GuestUnit::Instructions);
+    let values: Vec<_> =
+        counted.figures.iter().map(|one| (one.column.as_str(), one.row.as_str(), one.value)).collect();
+    assert_eq!(
+        values,
+        [
+            ("pti=on", "guest, no PCID", Some(1835.0)),
+            ("pti=on", "guest, PCID", None),
+            ("pti=off", "guest, no PCID", Some(1795.0)),
+            ("pti=off", "guest, PCID", None),
+        ]
+    );
+    assert_eq!(counted.figures[1].reason.as_deref(), Some("the guest's processor has no pcid"));
+    assert!(counted.figures.iter().all(|one| (one.ci_low, one.to_base) == (None, None)));
+    // Where time is measured it is the index that was published.
+    run.measurement.place = document::Place::new(document::Machine::QemuKvm, table::Kernel::Linux);
+    run.results[0].instructions = None;
+    run.results[0].rate = turn(200.0).rate;
+    let timed = of(&run);
+    assert_eq!(timed.unit, GuestUnit::Index);
+    assert!((timed.figures[0].value.unwrap() - 5e6 / 15000.0 * 10.0).abs() < 1e-6, "{:?}", timed.figures[0]);
+    assert_eq!(timed.figures[2].value, None, "a count is no index");
 }
 
 #[test]
@@ -423,7 +432,7 @@ fn in_cycles(trapped: Vec<environment::Trapped>) -> Document {
 }
 
 fn changes(run: Option<&Document>) -> Vec<Compared> {
-    let parts = Parts { here: &here(false), run: None, timed: &[], lab: run };
+    let parts = Parts { here: &here(false), run: None, timed: &[], lab: run, guests: None };
     Reproduction::of(&parsed(INDEX), &parts, Table::get()).ratios
 }
 
@@ -454,7 +463,7 @@ fn a_count_a_trap_and_no_lab_are_no_change_of_throughput() {
             assert!(change.reason.as_ref().is_some_and(|reason| reason.contains(why)), "{change:?}");
         }
     }
-    let parts = Parts { here: &here(false), run: None, timed: &[], lab: Some(&counted) };
+    let parts = Parts { here: &here(false), run: None, timed: &[], lab: Some(&counted), guests: None };
     let lab = Reproduction::of(&parsed(INDEX), &parts, Table::get()).lab.unwrap();
     assert!(lab.figures.iter().all(|figure| figure.to_base.is_none()), "a multiple beside an index");
 }

@@ -1,7 +1,7 @@
 //! The lab's profile beside a path.
 
-use super::parts::{Grid, Row};
-use super::words::of_lab;
+use super::grid::{Column, Grid, Row};
+use super::words::{instructions, of_lab};
 use crate::figure::ABSENT;
 use anatomy::{Beside, BesideLine, Verdict};
 
@@ -11,23 +11,23 @@ pub(super) const LEGEND: &str = "lab: what the profile's steps of the switch add
 
 /// Switch by switch.
 pub(super) fn grid(beside: &Beside) -> Grid {
-    let headings = ["switch", "lab", "Linux", "idle", "steps of the profile"].map(str::to_owned).into();
-    let row = |line: &BesideLine| Row {
-        cells: vec![
+    let columns = vec![
+        Column::text("switch"),
+        Column::number("lab"),
+        Column::number("Linux"),
+        Column::number("idle"),
+        Column::text("steps of the profile"),
+    ];
+    let row = |line: &BesideLine| {
+        Row::new(vec![
             line.switch.clone(),
             of_lab(line.lab),
             line.linux.to_string(),
             if line.idle == 0 { String::new() } else { line.idle.to_string() },
             if line.steps.is_empty() { ABSENT.to_owned() } else { line.steps.join(" ") },
-        ],
-        is_sum: false,
-        what: String::new(),
+        ])
     };
-    Grid {
-        headings,
-        numbers: vec![false, true, true, true, false],
-        rows: beside.lines.iter().map(row).collect(),
-    }
+    Grid { columns, rows: beside.lines.iter().map(row).collect() }
 }
 
 /// Where the profile and Linux do not have the same, a sentence each.
@@ -43,7 +43,8 @@ fn finding(beside: &Beside, line: &BesideLine) -> Option<String> {
         Verdict::ProfileLacks => {
             let executed = linux - idle;
             format!(
-                "{switch}: Linux executes {executed} instructions of it, and the profile {profile} has no step of it"
+                "{switch}: Linux executes {} of it, and the profile {profile} has no step of it",
+                instructions(executed)
             )
         }
         Verdict::LinuxLacks => {
@@ -59,11 +60,15 @@ fn finding(beside: &Beside, line: &BesideLine) -> Option<String> {
     })
 }
 
-/// What stands above the table.
-pub(super) fn title(beside: &Beside) -> String {
+/// What stands above the table; `names` are those of the paths, of which the first has the profile beside it.
+pub(super) fn title(beside: &Beside, names: &[String]) -> String {
     let cpu = beside.cpu.as_ref().map(|cpu| format!(", CPU {cpu}")).unwrap_or_default();
+    let whose = match names {
+        [first, _, ..] => format!(" beside {first}"),
+        _ => String::new(),
+    };
     format!(
-        "profile {} of the lab{cpu}: {} bare, {} with all of its steps",
+        "profile {} of the lab{whose}{cpu}: {} bare, {} with all of its steps",
         beside.profile,
         of_lab(beside.bare),
         of_lab(beside.whole)

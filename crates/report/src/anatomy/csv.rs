@@ -5,7 +5,7 @@ use crate::csv::records;
 use crate::{Error, plain};
 use anatomy::Document;
 
-const NAMES: [&str; 13] = [
+const NAMES: [&str; 15] = [
     "entry",
     "operation",
     "release",
@@ -19,6 +19,8 @@ const NAMES: [&str; 13] = [
     "text",
     "part",
     "confidence",
+    "idle",
+    "cpu",
 ];
 
 pub(super) fn render(document: &Document) -> Result<Vec<u8>, Error> {
@@ -40,6 +42,8 @@ pub(super) fn render(document: &Document) -> Result<Vec<u8>, Error> {
                 one.text.clone(),
                 one.part.name().to_owned(),
                 one.confidence.name().to_owned(),
+                one.idle.to_string(),
+                path.configuration.cpu.clone(),
             ];
             texts.iter().map(|text| plain::plain(text)).collect()
         })

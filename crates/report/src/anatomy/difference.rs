@@ -1,8 +1,14 @@
-//! What one path executes that another does not, instruction by instruction.
+//! What one path executes that another does not: by part, by function, and instruction by instruction.
 
-use super::words::place;
-use anatomy::{Difference, Document, Followed, Instruction, PartDifference};
+use super::grid::{Column, Grid, Row};
+use super::names::names;
+use super::words::{instructions, place};
+use anatomy::{Changed, Difference, Document, Followed, Instruction};
 use std::ops::Range;
+
+/// What makes instructions of two kernels the same.
+pub(super) const ACROSS: &str = "Of two kernels, instructions are the same by part, function and text, and between such by part and text \
+                                 in whichever function; addresses and offsets in memory do not count.";
 
 /// Instructions that stand around what differs.
 const AROUND: usize = 1;
@@ -11,7 +17,10 @@ const AROUND: usize = 1;
 pub(super) struct Shown<'a> {
     /// In words: what they are, and how much more or less is executed.
     pub title: String,
-    pub parts: Vec<PartDifference>,
+    /// Whether they are of two kernels.
+    pub is_across: bool,
+    /// By part, and by function; without rows where nothing differs.
+    pub tables: [Grid; 2],
     pub lines: Vec<Shown1<'a>>,
 }
 
@@ -26,20 +35,47 @@ pub(super) enum Shown1<'a> {
 /// Every other path against the first.
 pub(super) fn all(document: &Document) -> Vec<Shown<'_>> {
     let Some((first, others)) = document.paths.split_first() else { return Vec::new() };
-    others.iter().map(|other| shown(first, other)).collect()
+    let names = names(document);
+    let name = |place: usize| names.get(place).map_or("", String::as_str);
+    others
+        .iter()
+        .enumerate()
+        .map(|(place, other)| shown((first, name(0)), (other, name(place + 1))))
+        .collect()
 }
 
-fn shown<'a>(first: &'a Followed, second: &'a Followed) -> Shown<'a> {
-    let difference = Difference::of(&first.anatomy, &second.anatomy);
-    let parts = difference.parts(&first.anatomy, &second.anatomy);
-    let count = |of: fn(&PartDifference) -> usize| parts.iter().map(of).sum::<usize>();
-    let (less, more) = (count(|part| part.first), count(|part| part.second));
-    let names = format!("{} → {}", first.configuration.name(), second.configuration.name());
+fn shown<'a>((first, base): (&'a Followed, &str), (second, other): (&'a Followed, &str)) -> Shown<'a> {
+    let difference = Difference::between(first, second);
+    let (from, to) = (&first.anatomy, &second.anatomy);
+    let Changed { less, more, .. } = difference.whole(from, to);
     let title = match (less, more) {
-        (0, 0) => format!("{names}: every instruction is the same"),
-        _ => format!("{names}: {more} instructions more, {less} less"),
+        (0, 0) => format!("{base} → {other}: every instruction is the same"),
+        _ => format!("{base} → {other}: {} more, {less} less", instructions(more)),
     };
-    Shown { title, lines: lines(&difference, first, second), parts }
+    let parts = difference.parts(from, to).into_iter().map(|(part, count)| (part.name().to_owned(), count));
+    let tables = [
+        table("part", parts.collect(), base, other),
+        table("function", difference.functions(from, to), base, other),
+    ];
+    let is_across = !first.configuration.has_kernel_of(&second.configuration);
+    Shown { title, is_across, tables, lines: lines(&difference, first, second) }
+}
+
+fn table(of: &str, counts: Vec<(String, Changed)>, base: &str, other: &str) -> Grid {
+    // Without blanks in the place of 0, the few that differ would not stand out.
+    let number = |count: usize| if count == 0 { String::new() } else { count.to_string() };
+    let row = |(name, count): (String, Changed)| {
+        let Changed { first, second, less, more } = count;
+        Row::new(vec![name, first.to_string(), second.to_string(), number(less), number(more)])
+    };
+    let columns = vec![
+        Column::text(of),
+        Column::number("").over(base).spare(1),
+        Column::number("").over(other).spare(1),
+        Column::number("less"),
+        Column::number("more"),
+    ];
+    Grid { columns, rows: counts.into_iter().map(row).collect() }
 }
 
 fn lines<'a>(difference: &Difference, first: &'a Followed, second: &'a Followed) -> Vec<Shown1<'a>> {
@@ -58,7 +94,8 @@ fn lines<'a>(difference: &Difference, first: &'a Followed, second: &'a Followed)
         }
         let same = of(first, piece.first.clone());
         let (before, behind) = (if place == 0 { 0 } else { AROUND }, if place == last { 0 } else { AROUND });
-        if same.len() <= before + behind {
+        // A line for one is no longer than a line for its count.
+        if same.len() <= before + behind + 1 {
             lines.extend(same.iter().map(|one| Shown1::Instruction(' ', one)));
             continue;
         }
@@ -79,15 +116,4 @@ pub(super) fn cells(line: &Shown1) -> [String; 4] {
             [sign.to_string(), place(one), one.text.clone(), one.part.name().to_owned()]
         }
     }
-}
-
-/// `pti: 8 more, 1 less; pcid: 1 more`
-pub(super) fn parts_in_words(parts: &[PartDifference]) -> String {
-    let amount = |count: usize, what: &str| (count > 0).then(|| format!("{count} {what}"));
-    let words = parts.iter().map(|part| {
-        let both = [amount(part.second, "more"), amount(part.first, "less")];
-        let both: Vec<String> = both.into_iter().flatten().collect();
-        format!("{}: {}", part.part.name(), both.join(", "))
-    });
-    words.collect::<Vec<_>>().join("; ")
 }

@@ -1,5 +1,6 @@
 //! Stacks of functions: folded for other tools, and as a flame graph. The picture is static: no script, and nothing is loaded.
 
+use super::names::names;
 use super::words;
 use crate::Error;
 use crate::plain::{plain, xml};
@@ -20,13 +21,12 @@ const CHARACTER: f64 = 6.6;
 /// No box is deeper; kernels call some thirty functions deep.
 const DEEPEST: usize = 100;
 
-/// Stacks with their instructions: `entry_SYSCALL_64;do_syscall_64 16`. With several paths, the configuration is the lowest frame.
+/// Stacks with their instructions: `entry_SYSCALL_64;do_syscall_64 16`. With several paths, what sets each apart is its lowest frame.
 pub(super) fn folded(document: &Document) -> Vec<u8> {
     let is_one = document.paths.len() < 2;
     let mut out = String::new();
-    for path in &document.paths {
-        let name =
-            if is_one { String::new() } else { format!("{};", path.configuration.name().replace(';', ",")) };
+    for (path, name) in document.paths.iter().zip(names(document)) {
+        let name = if is_one { String::new() } else { format!("{};", name.replace(';', ",")) };
         for (stack, count) in path.anatomy.folded() {
             out.push_str(&plain(&format!("{name}{stack} {count}")));
             out.push('\n');
@@ -87,8 +87,12 @@ fn px(value: f64) -> String {
 
 fn graph(path: &Followed, at: &mut f64) -> Graph {
     let all = path.anatomy.instructions.len();
-    let text =
-        format!("Linux {}, {}: {all} instructions", path.configuration.release, path.configuration.name());
+    let text = format!(
+        "Linux {}, {}: {}",
+        path.configuration.release,
+        path.configuration.name(),
+        words::instructions(all)
+    );
     let text_y = px(*at + 14.0);
     *at += LINE;
     let tree = path.anatomy.functions();
@@ -135,8 +139,9 @@ fn drawn(function: &Function, from: usize, depth: usize, all: usize, top: f64) -
         y: px(y),
         width: px(width),
         title: format!(
-            "{name}{times}: {} instructions ({share}), {} of its own",
-            function.total, function.own
+            "{name}{times}: {} ({share}), {} of its own",
+            words::instructions(function.total),
+            function.own
         ),
         name: shown,
         text_x: px(x + 3.0),

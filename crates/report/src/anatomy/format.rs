@@ -64,6 +64,11 @@ impl AnatomyFormat {
         }
     }
 
+    /// The same as one of any document; none where it is of some documents alone.
+    pub fn of_any(self) -> Option<Format> {
+        Format::ALL.into_iter().find(|format| AnatomyFormat::from(*format) == self)
+    }
+
     /// Whether it is text for a person.
     pub fn is_text(self) -> bool {
         use AnatomyFormat::{Listing, Parts, Text, Tree};

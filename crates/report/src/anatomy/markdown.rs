@@ -1,6 +1,8 @@
 //! Followed paths as GitHub's Markdown.
 
-use super::parts::{Grid, grid};
+use super::grid::{Column, Grid};
+use super::names::names;
+use super::parts::grid;
 use super::{beside, difference, words};
 use crate::markdown::{escaped, line};
 use anatomy::Document;
@@ -12,10 +14,20 @@ pub(super) fn render(document: &Document) -> Vec<u8> {
     }
     out.push_str("\n## parts\n\n");
     table(&mut out, &grid(document), true);
-    out.push_str(&format!("\n{}\n", escaped(words::LEGEND)));
+    out.push_str(&format!("\n{}\n", escaped(&words::legend(document))));
     for shown in difference::all(document) {
         out.push_str(&format!("\n## {}\n\n", escaped(&shown.title)));
-        out.push_str(&format!("{}\n\n```diff\n", escaped(&difference::parts_in_words(&shown.parts))));
+        if shown.is_across {
+            out.push_str(&format!("{}\n\n", escaped(difference::ACROSS)));
+        }
+        if shown.lines.is_empty() {
+            continue;
+        }
+        for grid in &shown.tables {
+            table(&mut out, grid, false);
+            out.push('\n');
+        }
+        out.push_str("```diff\n");
         for cells in shown.lines.iter().map(difference::cells) {
             let [sign, place, text, part] = cells.map(|cell| crate::plain::plain(&cell).replace('`', "'"));
             out.push_str(format!("{sign} {place:50} {text:40} {part}").trim_end());
@@ -24,7 +36,7 @@ pub(super) fn render(document: &Document) -> Vec<u8> {
         out.push_str("```\n");
     }
     if let Some(found) = &document.beside {
-        out.push_str(&format!("\n## {}\n\n", escaped(&beside::title(found))));
+        out.push_str(&format!("\n## {}\n\n", escaped(&beside::title(found, &names(document)))));
         table(&mut out, &beside::grid(found), false);
         out.push_str(&format!("\n{}\n\n", escaped(beside::LEGEND)));
         beside::findings(found).iter().for_each(|finding| out.push_str(&format!("- {}\n", escaped(finding))));
@@ -36,15 +48,15 @@ pub(super) fn render(document: &Document) -> Vec<u8> {
 fn table(out: &mut String, grid: &Grid, has_what: bool) {
     let what = has_what.then_some("what");
     out.push_str(&line(
-        grid.headings
+        grid.columns
             .iter()
-            .map(|cell| escaped(cell))
+            .map(|column| escaped(&heading(column)))
             .collect::<Vec<_>>()
             .iter()
             .map(String::as_str)
             .chain(what),
     ));
-    let rules = grid.numbers.iter().map(|is_number| if *is_number { "---:" } else { "---" });
+    let rules = grid.columns.iter().map(|column| if column.is_number { "---:" } else { "---" });
     out.push_str(&line(rules.chain(what.map(|_| "---"))));
     for row in &grid.rows {
         let bold = |cell: &String| {
@@ -53,5 +65,14 @@ fn table(out: &mut String, grid: &Grid, has_what: bool) {
         let mut cells: Vec<String> = row.cells.iter().map(bold).collect();
         cells.extend(has_what.then(|| escaped(&row.what)));
         out.push_str(&line(cells.iter().map(String::as_str)));
+    }
+}
+
+/// With what stands over it.
+fn heading(column: &Column) -> String {
+    match (column.over.as_str(), column.heading.as_str()) {
+        ("", heading) => heading.to_owned(),
+        (over, "") => over.to_owned(),
+        (over, heading) => format!("{over}: {heading}"),
     }
 }

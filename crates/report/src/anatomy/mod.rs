@@ -4,10 +4,13 @@
 mod beside;
 mod csv;
 mod difference;
+mod executed;
 mod flame;
 mod format;
+mod grid;
 mod listing;
 mod markdown;
+mod names;
 mod parts;
 mod text;
 mod tree;

@@ -1,7 +1,7 @@
 //! What followed paths say in words that every format shares. Not yet made harmless: whoever shows them does that.
 
 use crate::figure::{ABSENT, number};
-use anatomy::{Confidence, Document, Followed, PartCount};
+use anatomy::{Confidence, Document, Followed, PartCount, TIMER};
 use document::{Machine, Name};
 
 /// What a count is, and is not.
@@ -9,15 +9,28 @@ pub(super) const COUNTED: &str = "instructions executed in an emulator, no times
                                   each, as mov does)";
 
 /// What the columns of the parts mean.
-pub(super) const LEGEND: &str = "idle: those of them that do nothing, or jump over what is switched off: boot has put them in the place of a \
-                                 protection. known by: the kernel's table of alternatives, symbols (the function, or who called it), or the pattern of the \
-                                 instructions.";
+const LEGEND: &str = "idle: those of them that do nothing, or jump over what is switched off: boot has put them in the place of a \
+                      protection. known by: the kernel's table of alternatives, symbols (the function, or who called it), or the pattern of the \
+                      instructions";
 
-/// `getppid through syscall-x86_64`
+/// The same, with what of a table is of several paths.
+pub(super) fn legend(document: &Document) -> String {
+    let several = if document.paths.len() > 1 { ", all paths together" } else { "" };
+    format!("{LEGEND}{several}.")
+}
+
+/// `getppid through syscall-x86_64`; of what no program asks for, its name.
 pub(super) fn title(document: &Document) -> String {
-    let row =
-        document.first().map(|path| format!("{} through {}", path.anatomy.operation, path.anatomy.entry));
-    row.unwrap_or_else(|| ABSENT.to_owned())
+    let Some(anatomy) = document.first().map(|path| &path.anatomy) else { return ABSENT.to_owned() };
+    match anatomy.entry.as_str() {
+        TIMER => anatomy.entry.clone(),
+        entry => format!("{} through {entry}", anatomy.operation),
+    }
+}
+
+/// `1 instruction`, `12 instructions`
+pub(super) fn instructions(count: usize) -> String {
+    if count == 1 { "1 instruction".to_owned() } else { format!("{count} instructions") }
 }
 
 /// What stands above the tables: label and text.
@@ -57,7 +70,7 @@ fn kernel(path: &Followed) -> String {
 fn path_in_words(path: &Followed) -> String {
     let all = path.anatomy.instructions.len();
     let (kernel, program) = (path.anatomy.in_ring(0), path.anatomy.in_ring(3));
-    let followed = format!("{all} instructions ({kernel} in ring 0, {program} in ring 3)");
+    let followed = format!("{} ({kernel} in ring 0, {program} in ring 3)", instructions(all));
     let cost = format!("less {} of the control: {}", path.control, path.cost());
     match (path.counted, path.agrees) {
         (Some(_), Some(true)) => {

@@ -1,9 +1,9 @@
-//! A reproduction as CSV: one line for each published figure, one for each figure of the lab, then one for each change that the
-//! author found.
+//! A reproduction as CSV: one line for each published figure, one for each figure of the lab and of guests, then one for each
+//! change that the author found.
 
 use crate::csv::records;
 use crate::{Error, plain};
-use published::{Compared, Figure, LabFigure, Measured, Reproduction};
+use published::{Compared, Figure, GuestFigure, Measured, Reproduction};
 
 const WAYS: [&str; 3] = ["loop", "single", "kentry"];
 const OF_WAY: [&str; 6] = ["unit", "value", "ci_low", "ci_high", "to_published", "to_base"];
@@ -11,13 +11,15 @@ const BEFORE: [&str; 9] =
     ["publication", "place", "column", "row", "entry", "operation", "unit", "published", "published_to_base"];
 
 pub(crate) fn render(reproduction: &Reproduction) -> Result<Vec<u8>, Error> {
-    let of_lab = reproduction
-        .lab
-        .iter()
-        .flat_map(|lab| lab.figures.iter().map(move |figure| of_lab(reproduction, lab.unit.name(), figure)));
+    let places = [("lab", &reproduction.lab), ("guest", &reproduction.guests)];
+    let found = places.into_iter().filter_map(|(place, found)| Some((place, found.as_ref()?)));
+    let of_guests = found.flat_map(|(place, found)| {
+        let unit = found.unit.name();
+        found.figures.iter().map(move |figure| of_guest(reproduction, (place, unit), figure))
+    });
     let figures = reproduction.figures.iter().map(|figure| of_figure(reproduction, figure));
     let changes = reproduction.ratios.iter().map(|one| of_change(reproduction, one));
-    records(std::iter::once(header()).chain(figures).chain(of_lab).chain(changes))
+    records(std::iter::once(header()).chain(figures).chain(of_guests).chain(changes))
 }
 
 fn header() -> Vec<String> {
@@ -64,11 +66,11 @@ fn of_way(unit: Option<&str>, measured: Option<&Measured>) -> [String; OF_WAY.le
     ]
 }
 
-/// In the lab kentry's own way is the only one.
-fn of_lab(reproduction: &Reproduction, unit: &str, figure: &LabFigure) -> Vec<String> {
+/// In guests kentry's own way is the only one.
+fn of_guest(reproduction: &Reproduction, (place, unit): (&str, &str), figure: &GuestFigure) -> Vec<String> {
     let mut cells = vec![
         reproduction.name.clone(),
-        "lab".into(),
+        place.into(),
         plain::plain(&figure.column),
         plain::plain(&figure.row),
         plain::plain(&figure.entry),

@@ -1,11 +1,9 @@
 //! A reproduction as GitHub's Markdown.
 
-use super::table::{
-    CHANGES, Heading, Part, cells, change_words, changes, headings, lab_words, of_lab, parts,
-};
+use super::table::{CHANGES, Heading, Part, cells, change_words, changes, elsewhere, headings, parts};
 use super::{head, missing, remarks};
 use crate::markdown::escaped;
-use published::Reproduction;
+use published::{Place, Reproduction};
 
 pub(crate) fn render(reproduction: &Reproduction) -> Vec<u8> {
     let title = format!("{}: {}", reproduction.name, reproduction.title);
@@ -21,10 +19,12 @@ pub(crate) fn render(reproduction: &Reproduction) -> Vec<u8> {
         let rows: Vec<Vec<String>> = figures.map(|figure| cells(reproduction, figure, &parts)).collect();
         table(&mut out, 2, &names(reproduction, &headings), &rows);
     }
-    if let Some(lab) = &reproduction.lab {
-        out.push_str(&format!("\n## lab\n\n{}\n\n", escaped(&lab_words(lab))));
-        let (heading, rows) = of_lab(reproduction, lab);
-        table(&mut out, 2, &heading, &rows);
+    for (place, words, rows) in elsewhere(reproduction) {
+        let name = if place == Place::Lab { "lab" } else { "guests" };
+        out.push_str(&format!("\n## {name}\n\n{}\n\n", escaped(&words)));
+        if let Some((heading, rows)) = rows.split_first() {
+            table(&mut out, 2, heading, rows);
+        }
     }
     if !reproduction.ratios.is_empty() {
         out.push_str(&format!("\n## changes\n\n{}\n\n", escaped(&change_words(reproduction))));

@@ -10,7 +10,8 @@ pub use list::publications;
 
 use crate::figure::ABSENT;
 use crate::{Error, Format, Style, json};
-use ::published::{Here, Reproduction};
+use ::published::{Here, Place, Reproduction};
+use table::heading_of;
 
 /// A reproduction, in `format`.
 ///
@@ -84,8 +85,11 @@ fn missing(reproduction: &Reproduction) -> Vec<(String, String)> {
         let rest = of_column().filter(|figure| whole.is_none() || figure.entry.is_none());
         out.extend(rest.filter_map(|one| Some((one.row.clone(), one.reason.clone()?))));
     }
-    let of_lab = reproduction.lab.iter().flat_map(|lab| &lab.figures);
-    out.extend(of_lab.filter_map(|one| Some((format!("{}, in the lab", one.row), one.reason.clone()?))));
+    for (place, found) in [(Place::Lab, &reproduction.lab), (Place::Linux, &reproduction.guests)] {
+        let figures = found.iter().flat_map(|found| &found.figures);
+        let place = heading_of(place);
+        out.extend(figures.filter_map(|one| Some((format!("{}, {place}", one.row), one.reason.clone()?))));
+    }
     let ratios = reproduction.ratios.iter();
     out.extend(ratios.filter_map(|one| Some((format!("change by {}", one.name), one.reason.clone()?))));
     grouped(out)

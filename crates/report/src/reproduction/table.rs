@@ -1,7 +1,7 @@
 //! The cells of a reproduction's tables, for text and Markdown alike.
 
 use crate::figure::{ABSENT, multiple, number};
-use published::{Compared, Figure, InLab, LabUnit, Measured, Reproduction, Unit};
+use published::{Compared, Figure, GuestUnit, InGuests, Measured, Place, Reproduction, Unit};
 
 /// A part of the table that is left out where there is no room for it, or nothing in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,8 +115,22 @@ fn half_width(measured: &Measured) -> Option<String> {
     Some(format!("±{}", number(f64::max(value - low, high - value))))
 }
 
-/// The lab's table: two rows of headings, then the rows.
-pub(crate) fn of_lab(reproduction: &Reproduction, lab: &InLab) -> (Vec<String>, Vec<Vec<String>>) {
+/// What came out in guests of either place, where there were any: what is said above its table, and the table, first the headings.
+pub(crate) fn elsewhere(reproduction: &Reproduction) -> Vec<(Place, String, Vec<Vec<String>>)> {
+    let all = [(Place::Lab, &reproduction.lab), (Place::Linux, &reproduction.guests)];
+    let found = all.into_iter().filter_map(|(place, found)| Some((place, found.as_ref()?)));
+    found.map(|(place, found)| (place, words(place, found), of_guests(reproduction, place, found))).collect()
+}
+
+/// Where a table of guests was measured.
+pub(crate) fn heading_of(place: Place) -> &'static str {
+    match place {
+        Place::Lab => "in the lab",
+        Place::Linux => "in a guest",
+    }
+}
+
+fn of_guests(reproduction: &Reproduction, place: Place, lab: &InGuests) -> Vec<Vec<String>> {
     let mut columns: Vec<&str> = lab.figures.iter().map(|figure| figure.column.as_str()).collect();
     columns.dedup();
     let mut rows: Vec<&str> = Vec::new();
@@ -127,7 +141,7 @@ pub(crate) fn of_lab(reproduction: &Reproduction, lab: &InLab) -> (Vec<String>, 
     }
     let base = reproduction.base.as_ref().filter(|_| reproduction.unit != Unit::Index);
     let base = base.map(|base| format!("× {base}"));
-    let mut heading = vec![String::new(), "in the lab".to_owned()];
+    let mut heading = vec![String::new(), heading_of(place).to_owned()];
     for column in &columns {
         heading.push(if column.is_empty() { lab.unit.name().to_owned() } else { column.to_string() });
         heading.extend(base.clone());
@@ -139,7 +153,7 @@ pub(crate) fn of_lab(reproduction: &Reproduction, lab: &InLab) -> (Vec<String>, 
         for column in &columns {
             let found = of(column);
             let value = |value: f64| {
-                if lab.unit == LabUnit::Instructions { format!("{value:.0}") } else { number(value) }
+                if lab.unit == GuestUnit::Instructions { format!("{value:.0}") } else { number(value) }
             };
             cells.push(found.and_then(|one| one.value).map_or_else(|| ABSENT.to_owned(), value));
             let ratio = found.and_then(|one| one.to_base).map_or_else(|| ABSENT.to_owned(), multiple);
@@ -147,7 +161,7 @@ pub(crate) fn of_lab(reproduction: &Reproduction, lab: &InLab) -> (Vec<String>, 
         }
         cells
     };
-    (heading, rows.iter().map(line).collect())
+    std::iter::once(heading).chain(rows.iter().map(line)).collect()
 }
 
 /// What stands above the changes.
@@ -179,16 +193,22 @@ pub(crate) fn change_words(reproduction: &Reproduction) -> String {
     format!("What its author concluded, as changes {unit}, beside the changes in the lab.")
 }
 
-/// What is said above the lab's table.
-pub(crate) fn lab_words(lab: &InLab) -> String {
-    let run = lab.run.as_deref().map_or(String::new(), |id| format!(" (run {})", crate::short(id)));
-    match lab.unit {
-        LabUnit::Instructions => format!(
-            "In the lab, kentry's own kernel{run}: instructions executed in an emulator, no times. A count ranks no cost: iretq \
-             and cpuid count one each, as mov does."
+/// What is said above the table.
+fn words(place: Place, found: &InGuests) -> String {
+    let run = found.run.as_deref().map_or(String::new(), |id| format!(" (run {})", crate::short(id)));
+    let whose = match place {
+        Place::Lab => "In the lab, kentry's own kernel",
+        Place::Linux => "In guests with a Linux",
+    };
+    match (found.unit, place) {
+        (GuestUnit::Instructions, Place::Lab) => format!(
+            "{whose}{run}: instructions executed in an emulator, no times. A count ranks no cost: iretq and cpuid count one each, \
+             as mov does."
         ),
-        LabUnit::CoreCycles | LabUnit::Ticks => {
-            format!("In the lab, kentry's own kernel in a virtual machine{run}: {}.", lab.unit.name())
-        }
+        (GuestUnit::Instructions, Place::Linux) => format!(
+            "{whose}{run}: instructions of a turn, executed in an emulator; no times, and so no index. Of what published figures \
+             differ by, they show what is executed more, and not what that costs: a write of CR3 counts one, as mov does."
+        ),
+        (unit, _) => format!("{whose}, in a virtual machine{run}: {}.", unit.name()),
     }
 }

@@ -1,8 +1,6 @@
 //! A reproduction as text.
 
-use super::table::{
-    CHANGES, Heading, Part, cells, change_words, changes, headings, lab_words, of_lab, parts,
-};
+use super::table::{CHANGES, Heading, Part, cells, change_words, changes, elsewhere, headings, parts};
 use super::{head, missing, remarks};
 use crate::Style;
 use crate::line::{Line, labelled, look, wrapped};
@@ -29,7 +27,9 @@ pub(crate) fn render(reproduction: &Reproduction, style: &Style) -> Vec<u8> {
         lines.extend(fact(label, &text, width));
     }
     lines.extend(figures(reproduction, style.verbose, width));
-    lines.extend(lab(reproduction, width));
+    for (_, words, rows) in elsewhere(reproduction) {
+        lines.extend(of_guests(&words, rows, width));
+    }
     lines.extend(concluded(reproduction, width));
     lines.extend(notes("not measured", &missing(reproduction), width));
     lines.extend(notes("notes", &remarks(reproduction), width));
@@ -193,13 +193,10 @@ fn columns_of(text: &str) -> usize {
     Line::new(look::PLAIN, text).width()
 }
 
-fn lab(reproduction: &Reproduction, width: usize) -> Vec<Line> {
-    let Some(lab) = &reproduction.lab else { return Vec::new() };
+fn of_guests(words: &str, mut all: Vec<Vec<String>>, width: usize) -> Vec<Line> {
     let mut lines = vec![Line::default()];
-    lines.extend(wrapped(Line::default(), look::PLAIN, &lab_words(lab), width, 0));
+    lines.extend(wrapped(Line::default(), look::PLAIN, words, width, 0));
     lines.push(Line::default());
-    let (heading, rows) = of_lab(reproduction, lab);
-    let mut all: Vec<Vec<String>> = std::iter::once(heading).chain(rows).collect();
     let mut names = 2;
     if columns_of_rows(&all).iter().map(|column| column + 2).sum::<usize>() > width + 2 {
         // Where there is no room for it, the entry's name is left out.

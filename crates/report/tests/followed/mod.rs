@@ -56,6 +56,18 @@ pub fn two() -> Document {
     document(paths, Some(beside))
 }
 
+/// The same call in two kernels.
+#[allow(dead_code, reason = "not every test needs it")]
+pub fn kernels() -> Document {
+    let row = ("syscall-x86_64", "getppid");
+    let mut paths = vec![
+        followed("6.1-pti-on", "pti=on", row, Some(340)),
+        followed("6.12-pti-on", "pti=on", row, Some(335)),
+    ];
+    paths[1].configuration.file = "vmlinuz-6.12".into();
+    document(paths, None)
+}
+
 /// A call number that no kernel has, which was not counted.
 pub fn one() -> Document {
     document(vec![followed("6.1-pti-on", "pti=on", ("syscall-x86_64", "none"), None)], None)

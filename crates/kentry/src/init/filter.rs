@@ -1,0 +1,86 @@
+//! A filter of system calls, as container runtimes give one to each process: a program that the kernel executes on every call before it
+//! does what is asked. This one allows all, so that nothing but its cost is there. What this process executes has it as well.
+
+use nix::errno::Errno;
+use nix::libc::{self, sock_filter};
+use std::mem::offset_of;
+use table::Filter;
+
+/// The ABI of 64-bit calls: EM_X86_64, of 64 bits, the lowest byte first (include/uapi/linux/audit.h).
+const X86_64: u32 = 62 | 1 << 31 | 1 << 30;
+
+/// The bit of an x32 call's number. Filters of 64-bit calls look for it, because both ABIs are one to seccomp.
+const X32: u32 = 1 << 30;
+
+/// Installs it, for good.
+///
+/// # Errors
+/// In words, when this kernel has none.
+pub fn install(filter: Filter) -> Result<(), String> {
+    let mut program = program(filter);
+    let program = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
+    let (option, mode) = (libc::PR_SET_SECCOMP, libc::c_ulong::from(libc::SECCOMP_MODE_FILTER));
+    // SAFETY: the kernel reads as many instructions as it is told, which are there until it has answered.
+    let answer = unsafe { libc::prctl(option, mode, &raw const program) };
+    Errno::result(answer).map(drop).map_err(|errno| {
+        format!(
+            "this kernel takes no seccomp filter (CONFIG_SECCOMP_FILTER, since Linux 3.5): {}",
+            errno.desc()
+        )
+    })
+}
+
+/// What is compared has no effect, because all is allowed whatever it is. One that looks at nothing but ABI and number answers each call
+/// always alike, and Linux finds that out.
+fn program(filter: Filter) -> Vec<sock_filter> {
+    let mut program = vec![
+        load(offset_of!(libc::seccomp_data, arch)),
+        compare(libc::BPF_JEQ, X86_64),
+        load(offset_of!(libc::seccomp_data, nr)),
+        compare(libc::BPF_JGE, X32),
+    ];
+    if filter == Filter::Arguments {
+        program.extend([load(offset_of!(libc::seccomp_data, args)), compare(libc::BPF_JEQ, 0)]);
+    }
+    program.push(instruction(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ALLOW));
+    program
+}
+
+/// Loads 32 bits of what is known of the call.
+fn load(offset: usize) -> sock_filter {
+    instruction(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, offset as u32)
+}
+
+/// Compares what was loaded with a value, and goes on with the next instruction in both cases.
+fn compare(how: u32, value: u32) -> sock_filter {
+    instruction(libc::BPF_JMP | how | libc::BPF_K, value)
+}
+
+fn instruction(code: u32, k: u32) -> sock_filter {
+    sock_filter { code: code as u16, jt: 0, jf: 0, k }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nix::sys::wait::{WaitStatus, waitpid};
+    use nix::unistd::{ForkResult, fork};
+
+    /// In a process of its own: a filter is for good.
+    #[test]
+    fn all_is_allowed_and_the_kernel_says_that_there_is_a_filter() {
+        for filter in [Filter::Number, Filter::Arguments] {
+            // SAFETY: the child makes system calls alone, and ends.
+            let ForkResult::Parent { child } = unsafe { fork() }.unwrap() else {
+                // SAFETY: as above.
+                unsafe {
+                    libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+                    let is_installed = install(filter).is_ok();
+                    let mode = libc::prctl(libc::PR_GET_SECCOMP);
+                    libc::_exit(if is_installed && mode == 2 && libc::getppid() > 0 { 0 } else { 1 })
+                }
+            };
+            assert_eq!(waitpid(child, None).unwrap(), WaitStatus::Exited(child, 0), "{filter:?}");
+        }
+    }
+}

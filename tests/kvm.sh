@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# kentry under a KVM that runs ring 0 as hardware does, on any machine: QEMU emulates AMD's SVM, Debian's kernel in it offers /dev/kvm,
+# and kentry boots its guests there. Their times are the emulator's and mean nothing; that they boot, are measured, put together and
+# labelled is tested.
+set -uo pipefail
+. "$(dirname "$0")/check.sh"
+
+for tool in qemu-system-x86_64 python3 cpio; do
+	command -v $tool >/dev/null || { skip "guests under KVM" "no $tool"; finish; }
+done
+outer=$("$root/scripts/kernels.sh" kvm 2>"$err") || { skip "guests under KVM" "$(tail -n 1 "$err")"; finish; }
+inner=$("$root/scripts/kernels.sh" cloud 2>"$err") || { skip "guests under KVM" "$(tail -n 1 "$err")"; finish; }
+modules=$(dirname "$outer")/kvm-${outer##*/vmlinuz-}
+
+# The machine: QEMU with its libraries and firmware at their own paths, the modules, kentry, and a kernel for its guests.
+machine=$work/machine
+mkdir -p "$machine"/{bin,dev,kernel,proc,sys,tmp}
+qemu=$(command -v qemu-system-x86_64)
+cp --parents -L "$qemu" $(ldd "$qemu" | grep -o '/[^ )]*') /usr/share/qemu/{pvh.bin,multiboot_dma.bin,linuxboot_dma.bin,kvmvapic.bin} \
+	/usr/share/qemu/bios-microvm.bin "$machine"
+cp /bin/busybox "$kentry" "$machine/bin"
+cp "$inner" "$machine/kernel/vmlinuz"
+cp "$modules"/*.ko "$machine/kernel"
+
+# What it does. The document leaves by the second serial line, complaints by the first.
+cat >"$machine/init" <<'END'
+#!/bin/busybox sh
+/bin/busybox --install -s /bin
+export PATH=/bin:/usr/bin HOME=/tmp
+mount -t proc proc /proc && mount -t sysfs sys /sys && mount -t devtmpfs dev /dev
+for module in irqbypass kvm ccp kvm-amd; do insmod /kernel/$module.ko; done
+stty -F /dev/ttyS1 raw
+kentry linux --kernel /kernel/vmlinuz -e syscall -e vdso-x86_64 -o getppid -o gettimeofday \
+	--set clocksource=kvm-clock --set clocksource=tsc,pti=on --boots 2 --timeout 300 --no-save --format json >/tmp/out
+status=$?
+cat /tmp/out >/dev/ttyS1
+echo "kentry ended with $status"
+poweroff -f
+END
+chmod +x "$machine/init"
+(cd "$machine" && find . | cpio -o -H newc --quiet >"$work/archive")
+
+# With -icount, which would make it exact, QEMU 7.2 delivers an interrupt of vector 0 to the guests in there.
+timeout 900 "$qemu" -M q35 -m 2048 -cpu EPYC,+svm,+npt -accel tcg,thread=single -display none -no-reboot -monitor none \
+	-serial "file:$err" -serial "file:$out" -kernel "$outer" -initrd "$work/archive" -append "console=ttyS0 quiet panic=-1" \
+	2>"$work/qemu" </dev/null
+
+current="guests under KVM"
+expect 'kentry ended with 0'
+expect '"machine": "qemu-kvm"'
+refuse '"timing": "emulated"'
+refuse '"outcome": "(error|timeout|mismatch|unsupported)"'
+cp "$out" "$work/run.json"
+check "configurations, and the clock of each" 0 python3 -c '
+import json, sys
+
+document = json.load(open(sys.argv[1]))
+kernels = document["environment"]["guest"]["kernels"]
+assert [kernel["settings"]["clocksource"] for kernel in kernels] == ["kvm-clock", "tsc"], kernels
+assert [kernel["settings"]["pti"] for kernel in kernels] == ["default", "on"], kernels
+assert all(len(kernel["boots"]) == 2 for kernel in kernels), kernels
+clocks = [row for row in document["results"] if row["entry"] == "vdso-x86_64"]
+assert len(clocks) == 2 and all(row["path"] == "user" for row in clocks), clocks' "$work/run.json"
+finish
