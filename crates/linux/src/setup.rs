@@ -4,6 +4,7 @@ use crate::{Why, files, unpack};
 
 /// Where the fields are, in bytes from the file's beginning.
 const SETUP_SECTORS: usize = 0x1f1;
+const PARAGRAPHS: usize = 0x1f4;
 const BOOT_FLAG: usize = 0x1fe;
 const MAGIC: usize = 0x202;
 const VERSION: usize = 0x206;
@@ -37,6 +38,10 @@ pub(crate) struct Setup<'a> {
     pub version: String,
     /// The compressed kernel.
     payload: &'a [u8],
+    /// Its end, in bytes from the file's beginning.
+    end: usize,
+    /// The whole file.
+    file: &'a [u8],
 }
 
 impl<'a> Setup<'a> {
@@ -65,7 +70,36 @@ impl<'a> Setup<'a> {
             .ok_or_else(cut)?;
         let length = u32_at(bytes, PAYLOAD_LENGTH).ok_or_else(cut)?;
         let payload = bytes.get(start..).and_then(|rest| rest.get(..length)).ok_or_else(cut)?;
-        Ok(Self { version: text_at(bytes, usize::from(field(KERNEL_VERSION)?)), payload })
+        Ok(Self {
+            version: text_at(bytes, usize::from(field(KERNEL_VERSION)?)),
+            payload,
+            end: start + length,
+            file: bytes,
+        })
+    }
+
+    /// Whether the file has its checksum at its end, and that is another one. The protocol says that the CRC-32 up to there is 0
+    /// (Documentation/arch/x86/boot.rst); who signs a kernel changes two fields of its EFI header, which were 0 before. Nothing is known of
+    /// kernels since 6.15, which may have none.
+    fn is_changed(&self) -> bool {
+        const LAST_WITHOUT_DOUBT: (u32, u32) = (6, 14);
+        let mut numbers = self
+            .version
+            .split(|c: char| !c.is_ascii_digit())
+            .map(|number| number.parse().unwrap_or(u32::MAX));
+        let release = (numbers.next().unwrap_or(u32::MAX), numbers.next().unwrap_or(u32::MAX));
+        let sectors = self.file.get(SETUP_SECTORS).map_or(0, |sectors| usize::from(*sectors).max(1));
+        let end = u32_at(self.file, PARAGRAPHS).map(|paragraphs| (sectors + 1) * SECTOR + paragraphs * 16);
+        let covered = end.filter(|end| *end >= self.end).and_then(|end| self.file.get(..end));
+        let Some(covered) = covered.filter(|_| release <= LAST_WITHOUT_DOUBT) else { return false };
+        let mut plain = covered.to_vec();
+        for (at, length) in signed(covered) {
+            plain.get_mut(at..at + length).into_iter().for_each(|field| field.fill(0));
+        }
+        let mut sum = flate2::Crc::new();
+        sum.update(&plain);
+        // Without the last step that CRC-32 has elsewhere.
+        sum.sum() != u32::MAX
     }
 
     /// The ELF file in it. The last four bytes of the payload are its length, with relocations behind it
@@ -90,8 +124,22 @@ impl<'a> Setup<'a> {
             let unpacked = kernel.len();
             return Err(Why::Damaged(format!("it unpacks to {unpacked} bytes, and says {length}")));
         }
+        // The other formats have a checksum of their own.
+        if matches!(format, unpack::Format::Lz4 | unpack::Format::Lzma) && self.is_changed() {
+            return Err(Why::Damaged("its checksum is another one".into()));
+        }
         Ok(kernel)
     }
+}
+
+/// The fields of an EFI header that signing fills, by place and length: the checksum, and where the certificates are (PE format: behind the
+/// signature and the COFF header of 24 bytes, the checksum at 64 and the fifth data directory at 144 of the optional header). None where
+/// there is no such header.
+fn signed(file: &[u8]) -> impl Iterator<Item = (usize, usize)> {
+    const OFFSET: usize = 0x3c;
+    let header =
+        u32_at(file, OFFSET).filter(|at| file.get(*at..).is_some_and(|rest| rest.starts_with(b"PE\0\0")));
+    header.into_iter().flat_map(|at| [(at + 24 + 64, 4), (at + 24 + 144, 8)])
 }
 
 fn cut() -> Why {

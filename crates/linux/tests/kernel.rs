@@ -66,6 +66,36 @@ fn a_byte_that_changed_anywhere_is_damage_or_nothing_that_matters() {
     }
 }
 
+/// A bzImage whose build has put its checksum behind it.
+fn summed(payload: &[u8]) -> Vec<u8> {
+    let mut file = bzimage(payload);
+    file.resize(file.len().next_multiple_of(16) + 12, 0);
+    let paragraphs = (file.len() + 4 - 1024) as u32 / 16;
+    put(&mut file, 0x1f4, &paragraphs.to_le_bytes());
+    let mut sum = flate2::Crc::new();
+    sum.update(&file);
+    // What is behind its own remainder leaves none.
+    file.extend_from_slice(&(!sum.sum()).to_le_bytes());
+    file
+}
+
+#[test]
+fn a_bit_that_changed_in_a_kernel_packed_with_lz4_was_not_noticed() {
+    for packer in ["lz4", "lzma"] {
+        let file = summed(&payload(packer, &whole()));
+        assert_eq!(Kernel::parse(file.clone()).unwrap().bytes, whole(), "{packer}");
+        let mut of_later = file.clone();
+        put(&mut of_later, 0x380, b"6.15");
+        assert_eq!(Kernel::parse(of_later).unwrap().bytes, whole(), "it may have no checksum");
+        for at in [0x1e0, file.len() - 30] {
+            let mut changed = file.clone();
+            changed[at] ^= 4;
+            let why = refused(changed);
+            assert!(why.starts_with("it is damaged: "), "{packer} {at:#x}: {why}");
+        }
+    }
+}
+
 #[test]
 fn a_vmlinux_may_be_compressed_or_not() {
     let plain = Kernel::parse(whole()).unwrap();

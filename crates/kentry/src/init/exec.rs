@@ -44,8 +44,9 @@ fn terminal() -> Result<File, String> {
     let open = File::options().read(true).write(true).open(TERMINAL);
     open.map_err(|error| {
         format!(
-            "there is no terminal: this kernel has no driver for the serial port built in (CONFIG_SERIAL_8250; {TERMINAL}: {error}); a \
-             shell that reads its commands from a pipe needs none, nor does --exec"
+            "there is no terminal: this kernel has no driver for the serial port built in (CONFIG_SERIAL_8250; {TERMINAL}: {}); a \
+             shell that reads its commands from a pipe needs none, nor does --exec",
+            crate::error::words(&error)
         )
     })
 }
