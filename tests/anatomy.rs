@@ -85,9 +85,11 @@ fn what_is_not_there_is_said_in_one_sentence() {
 
 #[test]
 fn a_plan_is_printed_without_a_kernel() {
-    let done = kentry(&["anatomy", "int80-i386", "--against", "pti=on", "--dry-run"]);
+    let against = ["--against", "pti=on", "--against-kernel", "vmlinuz-6.12"];
+    let done = kentry(&[&["anatomy", "int80-i386", "--dry-run"], &against[..]].concat());
     let text = String::from_utf8(done.stdout).unwrap();
     assert!(done.status.success() && text.contains("pti=on") && text.contains("int80-i386"), "{text}");
+    assert!(text.starts_with("1 row in 2 configurations") && text.contains("vmlinuz-6.12"), "{text}");
 }
 
 #[test]
@@ -140,6 +142,78 @@ fn a_saved_anatomy_is_shown_and_quoted() {
     assert!(shown(&["explain", "syscall", "--anatomy", file]).contains("## In Linux 6.1, pti=on"));
     let refused = kentry(&["explain", "int80-i386", "--anatomy", file]);
     assert_eq!(refused.status.code(), Some(2), "{}", String::from_utf8_lossy(&refused.stderr));
-    let refused = kentry(&["compare", file, file]);
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("it is an anatomy, and not a run"));
+}
+
+#[test]
+fn saved_anatomies_are_compared() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
+    let folder = tempfile::tempdir().unwrap();
+    let text = std::fs::read_to_string(root.join("anatomy/two.json")).unwrap();
+    // Each of its two paths in a file of its own, the second of another kernel.
+    let mut alone = [0, 1].map(|place| {
+        let mut document = load(&text).unwrap();
+        document.paths = vec![document.paths.remove(place)];
+        document
+    });
+    alone[1].paths[0].configuration.release = "6.12".into();
+    let save = |name: &str, document: &Document| {
+        let file = folder.path().join(name);
+        std::fs::write(&file, serde_json::to_string(document).unwrap()).unwrap();
+        file.to_str().unwrap().to_string()
+    };
+    let [base, new] = [save("base.json", &alone[0]), save("new.json", &alone[1])];
+    let done = kentry(&["compare", &base, &new]);
+    let shown = String::from_utf8(done.stdout).unwrap();
+    assert!(done.status.success() && shown.contains("6.1 → 6.12: "), "{shown}");
+    assert!(shown.contains("xchg %ax, %ax"), "{shown}");
+    let done = kentry(&["compare", &base, &new, "--format", "json"]);
+    let joined = load(&String::from_utf8(done.stdout).unwrap()).unwrap();
+    assert_eq!(joined.paths.len(), 2);
+    alone[1].paths[0].anatomy.operation = "none".into();
+    let other = save("other.json", &alone[1]);
+    let run = root.join("document/ordinary.json");
+    for (arguments, code, why) in [
+        (&["compare", &base, &other][..], 3, "is not comparable with"),
+        (&["compare", &base, run.to_str().unwrap()][..], 2, "an anatomy is compared with an anatomy"),
+        (&["compare", &base, &new, "--format", "junit"][..], 2, "is of runs"),
+        (&["compare", &base, &new, "--entry", "syscall"][..], 2, "leave out --entry"),
+        (&["compare", &base, &new, "--fail-above", "3%"][..], 2, "no gate judges them"),
+    ] {
+        let done = kentry(arguments);
+        let text = String::from_utf8(done.stderr).unwrap();
+        assert!(done.status.code() == Some(code) && text.contains(why), "{arguments:?}: {text}");
+        assert!(text.lines().count() == 1 && done.stdout.is_empty(), "{arguments:?}: {text}");
+    }
+}
+
+#[test]
+fn two_kernels_are_put_against_each_other() {
+    let Some(kernel) = kernel() else { return };
+    let other = kernel.parent().unwrap().read_dir().unwrap().flatten().map(|file| file.path());
+    let Some(other) = other.filter(|path| path.to_string_lossy().contains("vmlinuz-6.12.")).min() else {
+        skipped("no second kernel here (scripts/kernels.sh fetches them)");
+        return;
+    };
+    let document = followed(&kernel, &["syscall", "--against-kernel", other.to_str().unwrap()]);
+    let [old, new] = document.paths.as_slice() else { panic!("{} paths", document.paths.len()) };
+    assert!(old.configuration.release.starts_with("6.1.") && new.configuration.release.starts_with("6.12."));
+    for path in [old, new] {
+        assert_eq!(path.agrees, Some(true), "{:?} and {}", path.counted, path.cost());
+        let named =
+            path.anatomy.instructions.iter().filter(|one| one.function_name() == "do_syscall_64").count();
+        assert!(named > 10, "by its own symbols: {named}");
+    }
+    let difference = Difference::between(old, new);
+    let whole = difference.whole(&old.anatomy, &new.anatomy);
+    assert!(whole.more > 0 && 2 * whole.more < whole.second, "{whole:?}");
+    let refused = kentry(&[
+        "anatomy",
+        "syscall",
+        "--kernel",
+        kernel.to_str().unwrap(),
+        "--against-kernel",
+        kernel.to_str().unwrap(),
+    ]);
+    let why = String::from_utf8(refused.stderr).unwrap();
+    assert!(refused.status.code() == Some(2) && why.contains("the first again"), "{why}");
 }

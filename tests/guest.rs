@@ -212,7 +212,7 @@ fn a_program_runs_and_its_output_and_its_end_are_told() {
     let Some(kernel) = kernel() else { return };
     let run = |arguments: &[&str]| {
         let arguments = arguments.iter().map(|word| word.to_string()).collect();
-        let exec = Exec { arguments, environment: vec!["LANG=C".into()], interactive: false };
+        let exec = Exec { arguments, environment: vec!["LANG=C".into()], ..Exec::default() };
         let work = Work { exec: Some(exec), ..Work::default() };
         boot_and_hear(&kernel, "", &work, LONG)
     };

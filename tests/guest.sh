@@ -68,6 +68,10 @@ expect_outcome syscall-i386 gettimeofday ok
 expect_outcome gateway-i386 getppid ok
 expect_outcome syscall-x32 getppid refused
 
+linux "a kernel that was built without x32" --kernel "$cloud" -e syscall-x32 -o getppid --set x32=on
+expect_outcome syscall-x32 getppid refused
+expect 'although syscall.x32=y was given'
+
 linux "no vsyscall, no vDSO" --kernel "$generic" --set vsyscall=none,vdso=off,vdso32=off
 expect_outcome vsyscall time unsupported
 expect_outcome vdso-x86_64 time unsupported

@@ -6,6 +6,7 @@ mod skipped;
 
 use document::{Document, Outcome, Row};
 use skipped::skipped;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
@@ -79,6 +80,7 @@ fn what_is_misspelt_is_answered_with_the_nearest() {
     assert!(said(&["-e", "syscal"]).contains("did you mean syscall?"));
     assert!(said(&["--boots", "0"]).contains("--boots"));
     assert!(said(&["--memory", "1"]).contains("--memory"));
+    assert!(said(&["--kernel", ""]).contains("the name is empty"));
 }
 
 #[test]
@@ -89,7 +91,7 @@ fn what_is_missing_is_said_in_one_sentence() {
     assert!(code == 2 && said.contains("/nonexistent/vmlinuz: "), "{said}");
     let folder = tempfile::tempdir().unwrap();
     let corrupt = folder.path().join("vmlinuz");
-    for bytes in [&b""[..], b"\x7fELF", &[0; 4096]] {
+    for bytes in [&b""[..], b"\x7fELF", &[0; 4096], b"MZ and the rest is missing"] {
         std::fs::write(&corrupt, bytes).unwrap();
         let (code, said) = refused(&nowhere(), &["--accel", "tcg", "--kernel", corrupt.to_str().unwrap()]);
         one_line(&said);
@@ -118,6 +120,60 @@ fn real() -> Option<(String, TempDir)> {
         return None;
     }
     Some((kernel, tempfile::tempdir().unwrap()))
+}
+
+/// Runs a line of a shell in which `$kentry` is the command on this kernel, one row.
+fn limited(kernel: &str, line: &str) -> (Option<i32>, String, String) {
+    let mut command = Command::new("bash");
+    command.args(["-c", line]).env("kentry", env!("CARGO_BIN_EXE_kentry")).env("kernel", kernel);
+    let output = command.output().unwrap();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+const ONE_ROW: &str = "exec $kentry linux --accel tcg --kernel $kernel --no-save -e syscall -o none";
+
+#[test]
+fn what_this_machine_refuses_was_an_outcome_of_rows() {
+    let Some((kernel, folder)) = real() else { return };
+    let killed = folder.path().join("qemu-system-x86_64");
+    std::fs::write(&killed, "#!/bin/sh\n[ $1 = --version ] || kill -9 $$\n").unwrap();
+    std::fs::set_permissions(&killed, std::fs::Permissions::from_mode(0o755)).unwrap();
+    for (limit, what) in [
+        ("ulimit -n 8;", "this process may open no more files (ulimit -n)"),
+        ("ulimit -n 12;", "this process may open no more files (ulimit -n)"),
+        ("ulimit -v 900000;", "free some, or raise what limits it (ulimit -v;"),
+        ("ulimit -f 100;", "(ulimit -f)"),
+        ("export PATH=/nonexistent;", "there is no qemu-system-x86_64 here: install it"),
+        (&format!("export PATH={}:$PATH;", folder.path().display()), "it was killed, as the kernel does"),
+    ] {
+        let (code, shown, said) = limited(&kernel, &format!("{limit} {ONE_ROW}"));
+        assert_eq!((code, shown.as_str(), said.lines().count()), (Some(3), "", 1), "{limit} {said}");
+        assert!(said.contains(what), "{limit} {said}");
+    }
+    let (code, shown, said) = limited(&kernel, &format!("{ONE_ROW} --memory 64"));
+    assert_eq!((code, shown.as_str(), said.lines().count()), (Some(3), "", 1), "{said}");
+    assert!(said.contains("too small") && said.contains("--memory"), "{said}");
+}
+
+#[test]
+fn a_guest_that_has_no_time_is_an_outcome() {
+    let Some((kernel, _)) = real() else { return };
+    let (code, shown, said) = limited(&kernel, &format!("{ONE_ROW} --timeout 0.001 --format json"));
+    assert_eq!(code, Some(4), "{said}");
+    let document = document::load(&shown).unwrap();
+    assert_eq!(document.results[0].outcome, Outcome::Timeout);
+    assert!(document.measurement.out_of_time);
+}
+
+#[test]
+fn a_shell_reads_its_commands_from_a_pipe_and_ends_with_it() {
+    let Some((kernel, _)) = real() else { return };
+    let shell = "$kentry linux --accel tcg --kernel $kernel --shell";
+    let (code, shown, said) =
+        limited(&kernel, &format!("echo 'cat /proc/sys/kernel/ostype; exit 3' | {shell}"));
+    assert_eq!((code, shown.as_str(), said.as_str()), (Some(3), "Linux\n", ""));
+    let (code, shown, _) = limited(&kernel, &format!("{shell} </dev/null"));
+    assert_eq!((code, shown.as_str()), (Some(0), ""));
 }
 
 /// Measures on the real kernel.

@@ -1,6 +1,6 @@
 //! A path of Linux beside the lab's profile of that kernel.
 
-use crate::{Anatomy, PartCount};
+use crate::{Anatomy, Part, PartCount, functions};
 use bill::Bill;
 use serde::{Deserialize, Serialize};
 
@@ -69,7 +69,7 @@ impl Beside {
                 }),
             }
         }
-        anatomy.parts().into_iter().for_each(|part| add(&mut lines, part));
+        compared(anatomy).parts().into_iter().for_each(|part| add(&mut lines, part));
         let estimate = |figure: Option<bill::Figure>| figure.map(|figure| figure.estimate);
         Beside {
             profile: bill.profile.clone(),
@@ -79,6 +79,26 @@ impl Beside {
             lines,
         }
     }
+}
+
+/// What of a path the lab's steps do, too. How a service is called is a step where a function of its own, or a thunk, calls it: through the
+/// table the lab calls it without any. Thunks also stand in place of other calls.
+fn compared(anatomy: &Anatomy) -> Anatomy {
+    let all = &anatomy.instructions;
+    let calls_service = |place: usize| {
+        let next = all[place..].iter().find(|one| !matches!(one.part, Part::Retpoline | Part::Returns));
+        next.is_some_and(|next| functions::serves(next.function_name()))
+    };
+    let by_thunk: Vec<bool> =
+        (0..all.len()).map(|place| all[place].part == Part::Retpoline && calls_service(place)).collect();
+    let is_step =
+        by_thunk.contains(&true) || all.iter().any(|one| functions::dispatches(one.function_name()));
+    let kept = all.iter().zip(by_thunk).filter(|(one, by_thunk)| match one.part {
+        Part::Dispatch => is_step,
+        Part::Retpoline => *by_thunk,
+        _ => true,
+    });
+    Anatomy { instructions: kept.map(|(one, _)| one.clone()).collect(), ..anatomy.clone() }
 }
 
 fn sum(first: Option<f64>, second: Option<f64>) -> Option<f64> {

@@ -107,6 +107,16 @@ pub(crate) fn is_of_calls(name: &str) -> bool {
     begins(base(name), CALLS)
 }
 
+/// Whether it compares a call's number with one after the other, and calls what it is.
+pub(crate) fn dispatches(name: &str) -> bool {
+    begins(base(name), DISPATCH)
+}
+
+/// Whether it is the function of a call.
+pub(crate) fn serves(name: &str) -> bool {
+    begins(base(name), SERVICE)
+}
+
 /// What the instructions of this function alone belong to, wherever it is called or jumped to from.
 pub(crate) fn own(name: &str) -> Option<Part> {
     let name = base(name);

@@ -61,7 +61,7 @@ parts! {
     Filter "filter" ["filter"], "seccomp's filters";
     Audit "audit" ["audit"], "records of the audit system";
     Canary "canary" ["canary"], "the stack protector's word: put, compared";
-    Ibt "ibt" ["ibt"], "endbr64, which marks where indirect branches may lead";
+    Ibt "ibt" ["ibt"], "endbr64, which marks where indirect branches may lead; or the nop in its place";
     FunctionTrace "function-trace" [], "nops at the beginnings of functions, which a function tracer replaces";
     StaticKeys "static-keys" [], "nops of 2 or 5 bytes within functions, where the kernel has branches and calls that boot or a tracer can put there";
     Paravirt "paravirt" [], "nops in the place of what a guest of Xen would call";

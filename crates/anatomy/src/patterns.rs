@@ -313,8 +313,11 @@ pub(crate) fn beginnings(path: &mut Path) {
             _ if !may_be => continue,
             Mnemonic::Endbr64 | Mnemonic::Endbr32 => Part::Ibt,
             _ if !is_nop(&node.code) => continue,
-            // endbr64 of a function that is never called through a pointer.
-            _ if node.code.len() == 4 => Part::Ibt,
+            // In the place of endbr64 of a function that is never called through a pointer.
+            _ if node.code.len() == 4 => {
+                path.tell_idle(place, Part::Ibt);
+                continue;
+            }
             _ if node.code.len() == 5 => Part::FunctionTrace,
             _ => continue,
         };

@@ -9,7 +9,7 @@ use anatomy::{
     Anatomy, Beside, Configuration, Difference, Document, Followed, Function, Part, SCHEMA, Verdict, load,
 };
 use bill::{Bill, Figure, Line, State, Step};
-use common::Recorded;
+use common::{Recorded, count};
 use document::{Machine, Name, Place};
 
 fn call(name: &str) -> Anatomy {
@@ -183,9 +183,9 @@ fn line(switch: &str, value: &str, alone: Option<f64>) -> Line {
     Line { step, state: State::Measured, alone, in_company: alone, in_orders: None, share: None }
 }
 
-#[test]
-fn a_profile_stands_beside_a_path() {
-    let bill = Bill {
+/// A made-up bill of a system call.
+fn bill() -> Bill {
+    Bill {
         schema: bill::SCHEMA.into(),
         kentry: "0.1.0".into(),
         started: String::new(),
@@ -214,8 +214,27 @@ fn a_profile_stands_beside_a_path() {
         orders: 0,
         there: None,
         configurations: Vec::new(),
+    }
+}
+
+#[test]
+fn a_call_through_the_table_and_thunks_of_other_calls_are_no_step_of_dispatch() {
+    let recorded = Recorded::read("6.1-pti-on");
+    let dispatch = |entry: &str, operation: &str| {
+        let beside = Beside::of(&bill(), &recorded.anatomy(entry, operation));
+        beside.lines.iter().find(|line| line.switch == "dispatch").map(|line| line.linux)
     };
-    let beside = Beside::of(&bill, &call("6.1-pti-on"));
+    let anatomy = recorded.anatomy("int80-x86_64", "getppid");
+    assert!(count(&anatomy, Part::Retpoline) > 0, "the interrupt controller is read through a pointer");
+    assert_eq!(dispatch("int80-x86_64", "getppid"), Some(count(&anatomy, Part::Dispatch)));
+    // A number that no call has is compared with the bound alone.
+    assert!(count(&recorded.anatomy("syscall-x86_64", "none"), Part::Dispatch) > 0);
+    assert_eq!(dispatch("syscall-x86_64", "none"), None);
+}
+
+#[test]
+fn a_profile_stands_beside_a_path() {
+    let beside = Beside::of(&bill(), &call("6.1-pti-on"));
     let of = |switch: &str| beside.lines.iter().find(|line| line.switch == switch).unwrap();
     assert_eq!((of("pti").lab, of("pti").linux, of("pti").verdict()), (Some(4.0), 10, Verdict::Agrees));
     assert_eq!(of("smep").verdict(), Verdict::Agrees, "it has no instruction");

@@ -106,7 +106,8 @@ pub struct Measurement {
     pub partial: bool,
     /// Why a guest ended before its plan was done, in words; null if it finished, and on a host.
     pub ended: Option<String>,
-    /// Whether that was for want of time, so that more of it would help.
+    /// Whether that was for want of time, so that more of it would help; written only if so.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub out_of_time: bool,
     /// Whether the probes ran with real-time priority.
     pub realtime: bool,

@@ -147,7 +147,7 @@ impl Throttled {
 }
 
 /// `/a/b`, `/a`, and the root, which is empty here.
-fn ancestors(path: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn ancestors(path: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(path.trim_end_matches('/')), |group| Some(group.rsplit_once('/')?.0))
 }
 

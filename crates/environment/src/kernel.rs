@@ -48,6 +48,18 @@ pub struct RunningKernel {
 type Sourced<T> = Option<(T, String)>;
 
 impl RunningKernel {
+    /// Whether it was booted with this parameter (`syscall.x32=y`), and no other value behind it.
+    pub fn is_given(&self, parameter: &str) -> bool {
+        let given = |line| {
+            let (name, wanted) = parameter.split_once('=')?;
+            let value = command_line::value(line, name)?;
+            let same =
+                command_line::boolean(wanted).is_some_and(|on| command_line::boolean(value) == Some(on));
+            Some(value == wanted || same)
+        };
+        self.command_line.as_deref().and_then(given).unwrap_or(false)
+    }
+
     /// `meltdown` is the line of that name among the mitigations.
     pub(crate) fn capture(reader: &mut Reader, info: Option<&CpuInfo>, meltdown: Option<&str>) -> Self {
         let mut kernel = Self::from_uname();

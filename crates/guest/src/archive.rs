@@ -6,6 +6,9 @@ use linux::Archive;
 /// Where the guest's first program finds its work.
 pub const WORK: &str = "/kentry.json";
 
+/// What a program reads that is [`crate::Exec::input`].
+pub const INPUT: &str = "/kentry.input";
+
 /// Where the kernel finds its first program.
 const INIT: &str = "/init";
 

@@ -12,6 +12,7 @@ use linux::Kernel;
 use process::{Limits, Pipe, file_in_memory};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 /// What is booted.
@@ -91,19 +92,13 @@ impl Boot<'_> {
     ) -> Result<Booted, Trouble> {
         let (console, theirs) = pair()?;
         let (debugger, debugged) = self.work.follows.then(pair).transpose()?.unzip();
-        let archive = archive::pack(self.program, self.work, self.archive);
-        let archive = archive.map_err(|error| lab::Trouble::Files(error.to_string()))?;
-        let files = Files {
-            kernel: file_in_memory("kernel", &self.kernel.bytes).map_err(lab::Trouble::from)?,
-            archive: file_in_memory("archive", &archive).map_err(lab::Trouble::from)?,
-            console: theirs,
-            debugger: debugged,
-            frames: Pipe::new().map_err(no_pipe)?,
-        };
+        let files = self.files(theirs, debugged)?;
+        let terminal = terminal.map(|terminal| (terminal, limits.interrupt.clone()));
+        let console = Console::follow(console, terminal).map_err(lab::Trouble::from)?;
+        let follow = |debugger| Builder::new().spawn(|| Follower::new(debugger).run());
+        let follower = debugger.map(follow).transpose().map_err(lab::Trouble::from)?;
         let begin = Instant::now();
-        let mut process = Process::start(machine::command(self, files), limits)?;
-        let console = Console::follow(console, terminal.map(|terminal| (terminal, limits.interrupt.clone())));
-        let follower = debugger.map(|debugger| std::thread::spawn(|| Follower::new(debugger).run()));
+        let mut process = Process::start(machine::command(self, files), limits).map_err(of_start)?;
         let mut booted = Booted { parameters: machine::parameters(self.parameters), ..Booted::default() };
         let ended = booted.read(&mut process, begin, said);
         // Ends QEMU, and with it the console and the debugger's connection.
@@ -122,6 +117,25 @@ impl Boot<'_> {
             booted.followed(followed, error);
         }
         Ok(booted)
+    }
+
+    /// What QEMU inherits, with its ends of these connections.
+    fn files(&self, console: OwnedFd, debugger: Option<OwnedFd>) -> Result<Files, Trouble> {
+        let archive = archive::pack(self.program, self.work, self.archive);
+        let archive = archive.map_err(|error| lab::Trouble::Files(error.to_string()))?;
+        // The kernel is loaded, and the archive beside it, which is unpacked before it is given up.
+        let least = (self.kernel.bytes.len() + 2 * archive.len()).div_ceil(1 << 20) as u64;
+        let mib = self.machine.memory_mib;
+        if least > mib {
+            return Err(Trouble::TooSmall { mib, least });
+        }
+        Ok(Files {
+            kernel: file_in_memory("kernel", &self.kernel.bytes).map_err(lab::Trouble::from)?,
+            archive: file_in_memory("archive", &archive).map_err(lab::Trouble::from)?,
+            console,
+            debugger,
+            frames: Pipe::new().map_err(no_pipe)?,
+        })
     }
 }
 
@@ -185,6 +199,14 @@ fn pair() -> Result<(UnixStream, OwnedFd), Trouble> {
     Ok((ours, theirs.into()))
 }
 
+/// A start that took all the time is a guest that did not finish in it.
+fn of_start(trouble: lab::Trouble) -> Trouble {
+    match trouble {
+        lab::Trouble::Timeout(time) => Trouble::Hung { time, console: String::new() },
+        other => other.into(),
+    }
+}
+
 fn no_pipe(error: process::Error) -> Trouble {
-    lab::Trouble::Files(error.to_string()).into()
+    lab::Trouble::Program { program: "QEMU".into(), error }.into()
 }

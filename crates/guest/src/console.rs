@@ -8,7 +8,7 @@ use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::Ordering;
-use std::thread::JoinHandle;
+use std::thread::{Builder, JoinHandle};
 
 /// How many bytes are kept, of the last: a panic's lines with all its registers take some four KiB.
 const KEPT: usize = 64 << 10;
@@ -21,12 +21,15 @@ pub(crate) struct Console {
 
 impl Console {
     /// Of this end of the connection. What is typed on the terminal goes there, until its escape is typed, which sets the interrupt.
-    pub fn follow(connection: UnixStream, terminal: Option<(Terminal, Interrupt)>) -> Console {
-        let reader = std::thread::spawn(move || match terminal {
+    ///
+    /// # Errors
+    /// When there is no thread for it.
+    pub fn follow(connection: UnixStream, terminal: Option<(Terminal, Interrupt)>) -> io::Result<Console> {
+        let reader = Builder::new().spawn(move || match terminal {
             Some((terminal, interrupt)) => show(connection, terminal, &interrupt),
             None => read(connection),
-        });
-        Console { reader }
+        })?;
+        Ok(Console { reader })
     }
 
     /// What was kept, when QEMU has ended.
@@ -95,7 +98,7 @@ mod tests {
     #[test]
     fn the_last_of_a_talkative_console_is_kept() {
         let (ours, mut theirs) = UnixStream::pair().unwrap();
-        let console = Console::follow(ours, None);
+        let console = Console::follow(ours, None).unwrap();
         for line in 0..20_000 {
             writeln!(theirs, "line {line}").unwrap();
         }
@@ -111,7 +114,7 @@ mod tests {
         let (mut screen, shown) = UnixStream::pair().unwrap();
         let interrupt = Interrupt::default();
         let terminal = Terminal::new(keyboard.into(), shown.into()).unwrap();
-        let console = Console::follow(ours, Some((terminal, interrupt.clone())));
+        let console = Console::follow(ours, Some((terminal, interrupt.clone()))).unwrap();
         keys.write_all(b"ls\n").unwrap();
         let mut typed = [0; 3];
         guest.read_exact(&mut typed).unwrap();

@@ -19,7 +19,7 @@ mod trace;
 mod trouble;
 mod work;
 
-pub use archive::WORK;
+pub use archive::{INPUT, WORK};
 pub use boot::{Boot, Booted, Said};
 pub use follow::MOST as MOST_FOLLOWED;
 pub use frame::{Exit, Frame, Hello};

@@ -1,7 +1,9 @@
 //! What can become of a guest, in words. Each has the last lines of its console, where there are any.
 
 use crate::frame;
+use process::Errno;
 use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
 use std::time::Duration;
 
 /// What went wrong with a guest, or before there was one.
@@ -11,20 +13,38 @@ pub enum Trouble {
     #[error(transparent)]
     Machine(#[from] lab::Trouble),
     /// This machine lacks memory for the guest.
-    #[error("this machine lacks memory for a guest of {mib} MiB: {said}")]
+    #[error(
+        "this machine lacks memory for a guest of {mib} MiB: {said}; free some, or raise what limits it (ulimit -v; the control \
+         group's memory.max)"
+    )]
     Memory {
         /// The guest's memory.
         mib: u64,
         /// How that showed.
         said: String,
     },
-    /// The guest's memory does not hold its files.
-    #[error("the guest's memory of {mib} MiB is too small for its kernel and its files: give it more (--memory){}", ended(.console))]
+    /// This machine refuses QEMU something else: in words.
+    #[error("QEMU could not go on: {0}")]
+    Refused(String),
+    /// The guest's memory cannot hold its kernel and its files.
+    #[error(
+        "the guest's memory of {mib} MiB is too small: its kernel and its files alone take {least} MiB; give it more (--memory)"
+    )]
+    TooSmall {
+        /// The guest's memory.
+        mib: u64,
+        /// What they take, in MiB.
+        least: u64,
+    },
+    /// The guest's memory was used up before kentry began in it.
+    #[error(
+        "the guest's memory of {mib} MiB is too small for its kernel and its files: {said}; give it more (--memory)"
+    )]
     Small {
         /// The guest's memory.
         mib: u64,
-        /// What its console said.
-        console: String,
+        /// What its kernel said.
+        said: String,
     },
     /// QEMU, the kernel's file or the kernel lacks what was asked for, in words.
     #[error("{0}")]
@@ -84,6 +104,8 @@ pub enum Kind {
     Timeout,
     /// It lacks what was asked for, and will whenever it is asked.
     Unsupported,
+    /// This machine lacks or refuses what a guest needs: no guest is at fault.
+    Environment,
     /// Anything else.
     Failed,
 }
@@ -95,6 +117,13 @@ impl Trouble {
             Trouble::Machine(lab::Trouble::Interrupted) => Kind::Interrupted,
             Trouble::Hung { .. } => Kind::Timeout,
             Trouble::Unsupported(_) => Kind::Unsupported,
+            Trouble::Machine(
+                lab::Trouble::Missing { .. } | lab::Trouble::Program { .. } | lab::Trouble::Files(_),
+            ) => Kind::Environment,
+            Trouble::Memory { .. }
+            | Trouble::Refused(_)
+            | Trouble::TooSmall { .. }
+            | Trouble::Small { .. } => Kind::Environment,
             _ => Kind::Failed,
         }
     }
@@ -129,18 +158,14 @@ impl Ending<'_> {
         if trouble == lab::Trouble::Interrupted {
             return trouble.into();
         }
-        if console.contains(UNPACKED_IN_PART) {
-            return Trouble::Small { mib, console };
+        if let Some(said) = console.lines().filter(|_| !began).find(|line| is_short(line)) {
+            return Trouble::Small { mib, said: cut(plain(said)) };
         }
         if let Some(why) = panic_of(&console) {
             return Trouble::Panicked { why, console };
         }
         match trouble {
             lab::Trouble::Timeout(time) => Trouble::Hung { time, console },
-            lab::Trouble::Ended { status, said, .. } if status.signal() == Some(nix::libc::SIGKILL) => {
-                let said = if said.is_empty() { "QEMU was killed".into() } else { said };
-                Trouble::Memory { mib, said }
-            }
             lab::Trouble::Ended { said, .. } if lacks_memory(&said) => {
                 Trouble::Memory { mib, said: last_line(&said) }
             }
@@ -149,17 +174,50 @@ impl Ending<'_> {
             lab::Trouble::Ended { status, said, .. } if status.code() == Some(EXITED) && said.is_empty() => {
                 Trouble::Early { console }
             }
-            lab::Trouble::Ended { program, status, said } => match lack(&said) {
-                Some(why) => Trouble::Unsupported(why),
-                None => lab::Trouble::Ended { program, status, said }.into(),
-            },
+            lab::Trouble::Ended { program, status, said } => {
+                let refused = refused(status, &said).map(Trouble::Refused);
+                let lacks = || lack(&said).map(Trouble::Unsupported);
+                let judged = refused.or_else(lacks);
+                judged.unwrap_or_else(|| lab::Trouble::Ended { program, status, said }.into())
+            }
             other => other.into(),
         }
     }
 }
 
-/// What Linux prints where its memory ends before the archive does (init/initramfs.c).
-const UNPACKED_IN_PART: &str = "Initramfs unpacking failed";
+/// What Linux prints where its memory ends before it has unpacked the archive and started its first program: init/initramfs.c and
+/// mm/oom_kill.c.
+const SHORT: [&str; 4] = [
+    "Initramfs unpacking failed",
+    "System is deadlocked on memory",
+    "Out of memory and no killable processes",
+    "Out of memory: Killed process",
+];
+
+fn is_short(line: &str) -> bool {
+    SHORT.iter().any(|words| line.contains(words))
+}
+
+/// What this machine refused QEMU, by how that ended and what it said.
+fn refused(status: ExitStatus, said: &str) -> Option<String> {
+    let by_signal = match status.signal() {
+        Some(nix::libc::SIGKILL) => Some(
+            "it was killed, as the kernel does where memory ends (its log says so: dmesg) or where the processor time is used up \
+             (ulimit -t)",
+        ),
+        Some(nix::libc::SIGXCPU) => Some("it had used all the processor time that it may (ulimit -t)"),
+        Some(nix::libc::SIGXFSZ) => process::limit(Errno::EFBIG),
+        _ => None,
+    };
+    let told = |errno: Errno, words: &str| {
+        let limit = process::limit(errno).filter(|_| said.contains(words))?;
+        Some(format!("{}; {limit}", last_line(said)))
+    };
+    by_signal
+        .map(str::to_string)
+        .or_else(|| told(Errno::EAGAIN, "Resource temporarily unavailable"))
+        .or_else(|| told(Errno::EMFILE, "Too many open files"))
+}
 
 /// What the processor that was asked for lacks, as QEMU says it: `Property 'max-x86_64-cpu.fred' not found`,
 /// `unable to find CPU model 'nope'`.
@@ -240,7 +298,6 @@ fn plain(line: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::process::ExitStatus;
 
     const PANICKED: &str = "[    1.4] VFS: Cannot open root device\n[    1.5] Kernel panic - not syncing: VFS: Unable to mount root fs on unknown-block(0,0)\n\
                             [    1.6] CPU: 0 PID: 1\n[    1.7] Rebooting in 1 seconds..\n";
@@ -279,6 +336,41 @@ mod tests {
             "Initramfs unpacking failed: invalid magic\n",
         );
         assert!(small.starts_with("the guest's memory of 512 MiB is too small"), "{small}");
+        let deadlock = "[    1.5] Kernel panic - not syncing: System is deadlocked on memory\n[    1.6] R10: 0000000000000000\n";
+        assert_eq!(
+            judged(qemu(0, ""), deadlock),
+            "the guest's memory of 512 MiB is too small for its kernel and its files: Kernel panic - not syncing: System is \
+             deadlocked on memory; give it more (--memory)"
+        );
+        // A program that takes all the memory is no sign that its guest has too little to begin with.
+        let ending = |began| Ending {
+            trouble: qemu(0, ""),
+            began,
+            console: "Out of memory: Killed process 7\n",
+            mib: 512,
+        };
+        assert_eq!(
+            [false, true].map(|began| ending(began).judge().kind()),
+            [Kind::Environment, Kind::Failed]
+        );
+    }
+
+    #[test]
+    fn what_this_machine_refuses_was_a_guests_own_failure() {
+        let kind =
+            |trouble: lab::Trouble| Ending { trouble, began: false, console: "", mib: 512 }.judge().kind();
+        let threads = "qemu: qemu_thread_create: Resource temporarily unavailable";
+        let memory = "qemu: cannot set up guest memory 'ram': Cannot allocate memory";
+        for (status, said) in [(6, threads), (256, memory), (9, ""), (25, ""), (24, "")] {
+            assert_eq!(kind(qemu(status, said)), Kind::Environment, "{status} {said}");
+        }
+        for (status, said) in [(0, ""), (256, "could not load kernel"), (EXITED << 8, ""), (11, "")] {
+            assert_eq!(kind(qemu(status, said)), Kind::Failed, "{status} {said}");
+        }
+        let words = judged(qemu(6, threads), "");
+        assert!(words.ends_with("may have no more processes (ulimit -u; pids.max)"), "{words}");
+        assert_eq!(kind(lab::Trouble::Files("no".into())), Kind::Environment);
+        assert_eq!(kind(lab::Trouble::Missing { program: "qemu".into(), packages: "" }), Kind::Environment);
     }
 
     #[test]
@@ -295,9 +387,10 @@ mod tests {
             memory.starts_with("this machine lacks memory for a guest of 512 MiB: qemu: cannot"),
             "{memory}"
         );
-        assert_eq!(
-            judged(qemu(9, ""), ""),
-            "this machine lacks memory for a guest of 512 MiB: QEMU was killed"
+        let killed = judged(qemu(9, ""), "");
+        assert!(
+            killed.starts_with("QEMU could not go on: it was killed, as the kernel does where memory ends"),
+            "{killed}"
         );
         assert_eq!(judged(qemu(EXITED << 8, ""), ""), "the guest ended early");
         let other = judged(qemu(1 << 8, "could not load kernel"), "");

@@ -39,4 +39,6 @@ pub struct Exec {
     pub environment: Vec<String>,
     /// Whether it has the guest's console as its terminal.
     pub interactive: bool,
+    /// Whether it reads the archive's file [`crate::INPUT`] as its standard input, and not nothing.
+    pub input: bool,
 }

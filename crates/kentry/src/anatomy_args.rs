@@ -6,6 +6,7 @@ use crate::linux_args::{LINUX_SECONDS, parameters_help};
 use crate::profiles;
 use anatomy::{Part, TIMER};
 use clap::{Args, ValueHint};
+use lab::{Accelerator, Qemu};
 use measure::guest::{GuestPlan, Options};
 use measure::select::{nearest, rows};
 use report::{AnatomyFormat, Format};
@@ -18,9 +19,16 @@ use table::{Entry, Kernel, Table};
 /// The operations that an entry is asked for where nobody names one, of those that it has.
 const USUAL: [&str; 2] = [GETPPID.operation, "minor-fault"];
 
-/// Which profile stands beside the path where nobody names one, and the word for none.
+/// A guest's memory, MiB.
+const MEMORY: u64 = 512;
+
+/// Which profile stands beside the path where nobody names one, and which kernel is booted; and the word for no profile.
 const AUTO: &str = "auto";
 const NONE: &str = "none";
+
+/// Why there are no two boots.
+pub const SAME_AGAIN: &str = "--against, --against-kernel, --against-cpu-model: the second boot would be the first again; name what is \
+                              different in it";
 
 /// What to follow, in which Linux, and how to show it.
 #[derive(Debug, Clone, Args)]
@@ -33,7 +41,7 @@ pub struct AnatomyArgs {
     pub operation: Option<String>,
     /// Boot this kernel: a file (vmlinuz, vmlinux), a package or a folder that has one, or auto, this machine's own or else the newest
     /// that is installed
-    #[arg(long, value_name = "FILE|auto", default_value = "auto", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE|auto", default_value = AUTO, value_hint = ValueHint::FilePath)]
     pub kernel: String,
     /// Give the kernel these parameters, as they are written
     #[arg(long, value_name = "PARAMETERS", value_hint = ValueHint::Other, allow_hyphen_values = true)]
@@ -48,6 +56,13 @@ pub struct AnatomyArgs {
     /// instruction by instruction
     #[arg(long, value_name = "PARAMETERS", value_hint = ValueHint::Other, allow_hyphen_values = true)]
     pub against: Option<String>,
+    /// Follow the same in a second boot of this kernel instead of --kernel, and show what that executes more and less; together with
+    /// --against, with those parameters
+    #[arg(long, value_name = "FILE|auto", value_hint = ValueHint::FilePath)]
+    pub against_kernel: Option<String>,
+    /// Follow the same in a second boot on this processor instead of --cpu-model, and show what that executes more and less
+    #[arg(long, value_name = "NAME", value_hint = ValueHint::Other, value_parser = cpu_model)]
+    pub against_cpu_model: Option<String>,
     /// Put this profile of the lab beside the path, part by part: its name, none, or auto, that of the newest version that is not
     /// newer than the kernel
     #[arg(long, value_name = "PROFILE", default_value = AUTO, value_hint = ValueHint::Other)]
@@ -104,7 +119,48 @@ impl AnatomyOutputArgs {
     }
 }
 
+/// An error of a plan of two boots, as it is of the options of the second.
+fn of_second(error: measure::Error) -> Error {
+    match Error::from(error) {
+        Error::Usage(why) => {
+            let option = |why: String, name: &str, second: &str| match why.strip_prefix(name) {
+                Some(rest) => format!("{second}{rest}"),
+                None => why,
+            };
+            let why = option(why, "--append", "--against");
+            Error::Usage(option(
+                option(why, "--kernel", "--against-kernel"),
+                "--cpu-model",
+                "--against-cpu-model",
+            ))
+        }
+        other => other,
+    }
+}
+
 impl AnatomyArgs {
+    /// The defaults for an entry: one boot, and no profile beside it.
+    pub fn usual(entry: &str) -> AnatomyArgs {
+        AnatomyArgs {
+            entry: entry.to_string(),
+            operation: None,
+            kernel: AUTO.to_string(),
+            append: None,
+            set: None,
+            cpu_model: None,
+            against: None,
+            against_kernel: None,
+            against_cpu_model: None,
+            beside: NONE.to_string(),
+            timeout: None,
+            seed: None,
+            memory: MEMORY,
+            dry_run: false,
+            to: AnatomyOutputArgs { format: None, output: None, color: Color::Auto },
+            verbose: false,
+        }
+    }
+
     /// Whether it is the timer's interrupt that is followed.
     pub fn is_timer(&self) -> bool {
         self.entry == TIMER
@@ -119,19 +175,44 @@ impl AnatomyArgs {
             return Err(Error::Usage(format!("--operation: nobody asks {TIMER} for anything")));
         }
         let (entry, operation) = self.row(table)?;
-        let mut append: Vec<String> = self.append.iter().cloned().collect();
-        if let Some(against) = &self.against {
-            append.resize(1, String::new());
-            append.push(against.clone());
+        let append = self.append.iter().cloned().collect();
+        let first = Options { entry: vec![entry], operation: vec![operation], append, ..self.options() };
+        let plan = GuestPlan::new(table, &first)?;
+        match self.with_second(&first)? {
+            None => Ok(plan),
+            Some(both) => {
+                // The first was fine, so the second is wrong.
+                let mut plan = GuestPlan::new(table, &both).map_err(of_second)?;
+                // All that is crossed begins with what is of the first boot, and ends with what is of the second.
+                let last = plan.configurations.pop();
+                plan.configurations.truncate(1);
+                plan.configurations.extend(last);
+                Ok(plan)
+            }
         }
-        let plan = GuestPlan::new(
-            table,
-            &Options { entry: vec![entry], operation: vec![operation], append, ..self.options() },
-        );
-        plan.map_err(|error| match Error::from(error) {
-            Error::Usage(why) if self.against.is_some() => Error::Usage(why.replace("--append", "--against")),
-            other => other,
-        })
+    }
+
+    /// The options of two boots, of which the second differs from the first by what --against… name; none where nothing is named.
+    fn with_second(&self, first: &Options) -> Result<Option<Options>, Error> {
+        let named = [&self.against, &self.against_kernel, &self.against_cpu_model];
+        if named.iter().all(|one| one.is_none()) {
+            return Ok(None);
+        }
+        let both = |own: &[String], usual: &str, other: &Option<String>| {
+            let first = own.first().map_or(usual, String::as_str);
+            match other {
+                Some(other) if other.trim() != first.trim() => vec![first.to_string(), other.clone()],
+                _ => own.to_vec(),
+            }
+        };
+        let usual = Qemu::new(Accelerator::Tcg, None).cpu_model;
+        let append = both(&first.append, "", &self.against);
+        let kernels = both(&first.kernels, AUTO, &self.against_kernel);
+        let cpu_models = both(&first.cpu_models, &usual, &self.against_cpu_model);
+        if [&append, &kernels, &cpu_models].iter().all(|list| list.len() < 2) {
+            return Err(Error::Usage(SAME_AGAIN.into()));
+        }
+        Ok(Some(Options { append, kernels, cpu_models, ..first.clone() }))
     }
 
     /// What executes the guests, and for how long; of no rows yet.
@@ -281,8 +362,48 @@ mod tests {
         assert_eq!(words("syscall --against pti=on"), ["", "pti=on"]);
         assert_eq!(words("syscall --append pti=off --against pti=on --set audit=on").len(), 2);
         assert_eq!(words("syscall"), [""]);
-        let same = args("syscall --append pti=on --against pti=on").plan(Table::get()).unwrap_err();
-        assert!(same.to_string().contains("--against"), "{same}");
+        let why = |text: &str| args(text).plan(Table::get()).unwrap_err().to_string();
+        assert!(why("syscall --append pti=on --against pti=on").contains("the first again"));
+        assert!(why("syscall --kernel a --against-kernel a").contains("the first again"));
+        assert!(
+            why("syscall --append x=\"").starts_with("--append x=\""),
+            "{}",
+            why("syscall --append x=\"")
+        );
+        assert!(why("syscall --append y --against x=\"").starts_with("--against x=\""));
+        assert!(why("syscall --set pti=off --against pti=on").starts_with("--against pti=on: --set"));
+    }
+
+    #[test]
+    fn a_second_boot_differs_from_the_first_by_what_is_named() {
+        let boots = |text: &str| {
+            let args = args(text);
+            let plan = args.plan(Table::get()).unwrap();
+            let boot = |one: &measure::guest::Configuration| {
+                format!("{} {} {}", plan.kernels[one.kernel], one.words(), one.cpu("usual"))
+            };
+            plan.configurations.iter().map(boot).collect::<Vec<_>>()
+        };
+        assert_eq!(boots("syscall --kernel a --against-kernel b"), ["a  usual", "b  usual"]);
+        assert_eq!(
+            boots("syscall --kernel a --append pti=off --against-kernel b"),
+            ["a pti=off usual", "b pti=off usual"]
+        );
+        assert_eq!(
+            boots(
+                "syscall --kernel a --append pti=off --against-kernel b --against pti=on --against-cpu-model EPYC"
+            ),
+            ["a pti=off max,vendor=GenuineIntel", "b pti=on EPYC"]
+        );
+        assert_eq!(
+            boots("syscall --kernel a --append pti=on --against-kernel b --against pti=on"),
+            ["a pti=on usual", "b pti=on usual"],
+            "what both have is no difference"
+        );
+        assert_eq!(
+            boots("syscall --cpu-model EPYC --set pti=off --against-cpu-model max"),
+            ["auto pti=off EPYC", "auto pti=off max"]
+        );
     }
 
     #[test]

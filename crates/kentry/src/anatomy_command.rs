@@ -5,8 +5,9 @@ use anatomy::{Beside, Document, Followed, SCHEMA};
 use bill::Question;
 use guest::{Booted, Limits};
 use host::Interrupt;
-use kentry::anatomy_args::AnatomyArgs;
+use kentry::anatomy_args::{AnatomyArgs, SAME_AGAIN};
 use kentry::anatomy_paths::{self, NO_NAMES, Recorder};
+use kentry::cli::Color;
 use kentry::error::{Error, UNFINISHED};
 use kentry::linux_machine::{self, LinuxMachine, emulator};
 use kentry::output::Target;
@@ -30,35 +31,72 @@ pub fn run(args: &AnatomyArgs) -> Result<ExitCode, Error> {
         target.write_report(format, &dry_run::linux_plan(&plan, &usual, Counter::Instructions, format)?)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let interrupt = catch_interrupts()?;
-    let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
-    let kernel = linux_machine::kernel(&args.kernel)?;
-    let followed = follow(args, &plan, &kernel, &interrupt)?;
-    let paths = match followed {
-        Ok(paths) => paths,
+    match document(args, &plan)? {
+        Ok(document) => {
+            write(&document, args.to.format(), (args.to.color, args.verbose), target)?;
+            Ok(ExitCode::SUCCESS)
+        }
         Err(why) => {
             note(&why);
-            return Ok(ExitCode::from(UNFINISHED));
+            Ok(ExitCode::from(UNFINISHED))
         }
+    }
+}
+
+/// What one use of an entry executes in the kernel that is here, with every other choice as it is by default; or in words, why it was not
+/// followed.
+pub fn usual(entry: &str) -> Result<Result<Document, String>, Error> {
+    let args = AnatomyArgs::usual(entry);
+    let plan = args.plan(Table::get()).map_err(|error| match error {
+        Error::Usage(why) => Error::Usage(format!("--anatomy follows an entry: {why}")),
+        other => other,
+    })?;
+    document(&args, &plan)
+}
+
+/// All that is followed and counted; or in words, why it was not.
+fn document(args: &AnatomyArgs, plan: &GuestPlan) -> Result<Result<Document, String>, Error> {
+    let interrupt = catch_interrupts()?;
+    let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
+    let kernels = kernels(plan)?;
+    let paths = match follow(args, plan, &kernels, &interrupt)? {
+        Ok(paths) => paths,
+        Err(why) => return Ok(Err(why)),
     };
-    let beside = beside(args, &plan, &kernel, &paths, &interrupt)?;
+    let beside = beside(args, plan, &paths, &interrupt)?;
     let kentry = env!("CARGO_PKG_VERSION").to_string();
-    let document = Document { schema: SCHEMA.into(), kentry, started, paths, beside };
-    write(&document, args, target)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(Ok(Document { schema: SCHEMA.into(), kentry, started, paths, beside }))
+}
+
+/// The kernels of the plan. Two words may mean one file: then a boot would be followed twice.
+fn kernels(plan: &GuestPlan) -> Result<Vec<Kernel>, Error> {
+    let kernels = plan
+        .kernels
+        .iter()
+        .map(|word| linux_machine::kernel(word, &mut note))
+        .collect::<Result<Vec<_>, _>>()?;
+    let boots = plan.configurations.iter().map(|one| {
+        let file = kernels.get(one.kernel).map(|kernel| kernel.file.canonicalize().ok());
+        (file, one.words().to_string(), one.cpu_model.clone())
+    });
+    let boots: Vec<_> = boots.collect();
+    match boots.as_slice() {
+        [first, second] if first == second => Err(Error::Usage(SAME_AGAIN.into())),
+        _ => Ok(kernels),
+    }
 }
 
 /// A path for each configuration; or in words, why one was not followed.
 fn follow(
     args: &AnatomyArgs,
     plan: &GuestPlan,
-    kernel: &Kernel,
+    kernels: &[Kernel],
     interrupt: &Interrupt,
 ) -> Result<Result<Vec<Followed>, String>, Error> {
     let limits =
         Limits { time: plan.time, output: linux_command::GUEST_OUTPUT, interrupt: interrupt.clone() };
     let emulator = emulator(&args.options(), &limits, &mut note)?;
-    let machine = LinuxMachine::new(emulator, plan, vec![kernel.clone()], limits)?;
+    let machine = LinuxMachine::new(emulator, plan, kernels.to_vec(), limits)?;
     let machine = LinuxMachine { symbols: true, ..machine };
     let recorder = Recorder::new(&machine);
     let setting = machine.setting(&recorder)?;
@@ -70,19 +108,19 @@ fn follow(
     if booted.iter().any(|(_, booted)| is_nameless(booted)) {
         note(&format!("{NO_NAMES}: parts are told by instructions alone"));
     }
-    anatomy_paths::followed(plan, kernel, &machine.machine.cpu_model, args.is_timer(), &document, &booted)
+    anatomy_paths::followed(plan, kernels, &machine.machine.cpu_model, args.is_timer(), &document, &booted)
 }
 
-/// The lab's profile of that kernel, counted now; none where there is none, or the lab does not have the entry. Then it says so.
+/// The lab's profile of the first path's kernel, counted now; none where there is none, or the lab does not have the entry. Then it says so.
 fn beside(
     args: &AnatomyArgs,
     plan: &GuestPlan,
-    kernel: &Kernel,
     paths: &[Followed],
     interrupt: &Interrupt,
 ) -> Result<Option<Beside>, Error> {
     let (table, Some(first)) = (Table::get(), paths.first()) else { return Ok(None) };
-    let profile = args.profile(table, &kernel.release)?.and_then(|name| profiles::of_table(table, &name));
+    let profile =
+        args.profile(table, &first.configuration.release)?.and_then(|name| profiles::of_table(table, &name));
     let Some(profile) = profile else { return Ok(None) };
     let (Some((entry, operation)), false) = (plan.rows.first(), args.is_timer()) else { return Ok(None) };
     let names = [&entry.name, &operation.name].map(|name| vec![name.clone()]);
@@ -104,10 +142,15 @@ fn beside(
     Ok(Some(Beside::of(&bill, &first.anatomy)))
 }
 
-fn write(document: &Document, args: &AnatomyArgs, target: Target) -> Result<(), Error> {
-    let format = args.to.format();
-    let (color, width) = (is_colored(args.to.color, &target), width(&target));
-    let style = Style { color, width, verbose: args.verbose, selection: Selection::All };
+/// Writes a document of paths.
+pub fn write(
+    document: &Document,
+    format: AnatomyFormat,
+    (color, verbose): (Color, bool),
+    target: Target,
+) -> Result<(), Error> {
+    let (color, width) = (is_colored(color, &target), width(&target));
+    let style = Style { color, width, verbose, selection: Selection::All };
     let bytes = report::anatomy(document, format, &style)?;
     if AnatomyFormat::is_text(format) { target.write_text(&bytes) } else { target.write(&bytes) }
 }

@@ -38,15 +38,15 @@ impl Machine for Recorder<'_> {
     }
 }
 
-/// A path for each configuration of the plan; or in words, why one was not followed. `cpu_model` is the processor where the command
-/// line names none.
+/// A path for each configuration of the plan; or in words, why one was not followed. The kernels are in the order of the plan, and
+/// `cpu_model` is the processor where the command line names none.
 ///
 /// # Errors
 /// [`Error::Interrupted`] when the user ended the boot of one, [`Error::Environment`] when the kernel or the machine lacks what is asked
 /// for.
 pub fn followed(
     plan: &GuestPlan,
-    kernel: &Kernel,
+    kernels: &[Kernel],
     cpu_model: &str,
     is_timer: bool,
     document: &Document,
@@ -58,10 +58,13 @@ pub fn followed(
         // A boot that was interrupted has no rows: those of the others must not be taken for its own.
         let row = document.results.iter().find(|row| row.configuration == described.settings);
         let row = row.ok_or(Error::Interrupted)?;
+        let kernel = kernels.get(configuration.kernel);
+        let kernel = kernel.ok_or_else(|| Error::Usage("--kernel: there is no such kernel".into()))?;
         let request = plan.request(configuration, 0, cpu_model, Counter::Instructions);
+        let guest = guest_of(&request, kernels);
         let boot = booted.iter().find(|(known, _)| *known == request).map(|(_, booted)| booted);
         let Some(boot) = boot.filter(|_| row.outcome == Outcome::Ok) else {
-            let why = unanswered(row, &request);
+            let why = unanswered(row, &guest);
             // What this kernel does not have is no fault of the guest's.
             let is_lacking = !matches!(row.outcome, Outcome::Ok | Outcome::Error | Outcome::Timeout);
             return if is_lacking { Err(Error::Environment(why)) } else { Ok(Err(why)) };
@@ -69,7 +72,7 @@ pub fn followed(
         let trace = if is_timer { of_timer(boot) } else { of_row(boot, row) };
         let trace = match trace {
             Ok(trace) => trace,
-            Err(why) => return Ok(Err(format!("{}: {why}", of(&request)))),
+            Err(why) => return Ok(Err(format!("{guest}: {why}"))),
         };
         let mut anatomy = Anatomy::of(&trace, &boot.symbols, kernel);
         if is_timer {
@@ -88,17 +91,19 @@ fn count(row: &Row) -> Option<u64> {
     count.filter(|count| *count >= 0.0 && count.fract() == 0.0).map(|count| count as u64)
 }
 
-/// Of which boot something is said.
-fn of(request: &Request) -> String {
+/// Of which boot something is said: with the kernel where there are several.
+fn guest_of(request: &Request, kernels: &[Kernel]) -> String {
+    let kernel = kernels.get(request.kernel).filter(|_| kernels.len() > 1);
+    let kernel = kernel.map(|kernel| format!(" of {}", report::plain(&kernel.release))).unwrap_or_default();
     match request.parameters.as_str() {
-        "" => "the guest".to_string(),
-        parameters => format!("the guest with {}", report::plain(parameters)),
+        "" => format!("the guest{kernel}"),
+        parameters => format!("the guest{kernel} with {}", report::plain(parameters)),
     }
 }
 
-fn unanswered(row: &Row, request: &Request) -> String {
+fn unanswered(row: &Row, guest: &str) -> String {
     let why = row.reason.as_deref().unwrap_or("nobody said why");
-    format!("{} {} in {}: {}: {why}", row.entry, row.operation, of(request), row.outcome.name())
+    format!("{} {} in {guest}: {}: {why}", row.entry, row.operation, row.outcome.name())
 }
 
 fn of_timer(boot: &Booted) -> Result<Trace, String> {
@@ -169,10 +174,18 @@ mod tests {
             }
             let (entry, operation) = request.rows[0];
             let address = if request.parameters == "quiet" { 0x2000 } else { 0x1000 };
+            let address = address + 0x10 * request.kernel as u64 + 0xffff_ffff_8100_0000;
             let step = Step { address, ring: 0, long: true, bytes: vec![0x90] };
             let trace = Trace { entry, operation, steps: vec![step], control: 0 };
             let document = serde_json::to_vec(&answer()).unwrap();
-            Booted { document: Some(document), traces: vec![trace], ..Booted::default() }
+            // Each kernel has its own symbols.
+            let symbol = guest::Symbol { address, name: format!("of_kernel_{}", request.kernel) };
+            Booted {
+                document: Some(document),
+                traces: vec![trace],
+                symbols: vec![symbol],
+                ..Booted::default()
+            }
         }
     }
 
@@ -205,7 +218,11 @@ mod tests {
 
     /// What comes of two configurations when the guest of one is interrupted.
     fn paths(interrupted: Option<&'static str>) -> Result<Result<Vec<Followed>, String>, Error> {
-        let options = Options {
+        of_options(options(), interrupted)
+    }
+
+    fn options() -> Options {
+        Options {
             entry: vec!["syscall".into()],
             operation: vec!["getppid".into()],
             kernels: vec!["auto".into()],
@@ -218,8 +235,19 @@ mod tests {
             seed: 0,
             memory_mib: 512,
             time: Duration::from_secs(60),
-        };
+        }
+    }
+
+    fn of_options(
+        options: Options,
+        interrupted: Option<&'static str>,
+    ) -> Result<Result<Vec<Followed>, String>, Error> {
         let plan = GuestPlan::new(Table::get(), &options).unwrap();
+        let kernels: Vec<Kernel> = plan
+            .kernels
+            .iter()
+            .map(|name| Kernel { release: format!("6.{name}"), file: name.into(), ..Kernel::default() })
+            .collect();
         let interrupt = host::Interrupt::default();
         let machine = MadeUp { interrupted, interrupt: interrupt.clone() };
         let recorder = Recorder::new(&machine);
@@ -228,12 +256,18 @@ mod tests {
             place: document::Machine::QemuTcg,
             version: "QEMU 7.2.22".into(),
             cpu_model: "max".into(),
-            kernels: vec![measure::guest::Kernel::default()],
+            kernels: kernels
+                .iter()
+                .map(|kernel| measure::guest::Kernel {
+                    file: kernel.file.to_string_lossy().into_owned(),
+                    release: kernel.release.clone(),
+                })
+                .collect(),
             at_once: 2,
             interrupt,
         };
         let document = measure(&plan, &setting, &mut |_, _| ())?;
-        followed(&plan, &Kernel::default(), "max", false, &document, &recorder.booted())
+        followed(&plan, &kernels, "max", false, &document, &recorder.booted())
     }
 
     #[test]
@@ -244,6 +278,20 @@ mod tests {
             .map(|path| (path.configuration.parameters.as_str(), path.anatomy.instructions.len()));
         assert_eq!(found.collect::<Vec<_>>(), [("loud", 1), ("quiet", 1)]);
         assert_ne!(paths[0].anatomy, paths[1].anatomy);
+    }
+
+    #[test]
+    fn each_kernel_has_its_own_names_and_release() {
+        let kernels = vec!["1".into(), "12".into()];
+        let two = Options { kernels, append: Vec::new(), ..options() };
+        let paths = of_options(two.clone(), None).unwrap().unwrap();
+        let found = paths.iter().map(|path| {
+            let function = path.anatomy.instructions[0].function_name();
+            format!("{} {function}", path.configuration.release)
+        });
+        assert_eq!(found.collect::<Vec<_>>(), ["6.1 of_kernel_0", "6.12 of_kernel_1"]);
+        let error = of_options(two, Some("")).unwrap_err();
+        assert!(matches!(error, Error::Interrupted), "{error}");
     }
 
     #[test]

@@ -433,9 +433,10 @@ pub struct ExplainArgs {
     /// Add the figures of this run: its name, id, latest, or a file that was saved with --output FILE.json; - is standard input
     #[arg(long, value_name = "RUN", value_hint = ValueHint::FilePath, conflicts_with = "example")]
     pub run: Option<PathBuf>,
-    /// Add the parts of a path that was followed through this entry: a file that `kentry anatomy` has saved with --output FILE.json
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "example")]
-    pub anatomy: Option<PathBuf>,
+    /// Add the parts of a path through this entry: of a file that `kentry anatomy` has saved with --output FILE.json, or, without FILE,
+    /// of one that is followed now, as `kentry anatomy NAME` follows it; stands behind NAME then
+    #[arg(long, value_name = "FILE", num_args = 0..=1, value_hint = ValueHint::FilePath, conflicts_with = "example")]
+    pub anatomy: Option<Option<PathBuf>>,
     /// When to use color; NO_COLOR is respected too
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub color: Color,

@@ -33,7 +33,8 @@ pub const STOPS_BISECTION: u8 = 128;
 /// What to compare, by what to judge it, and how to show it.
 #[derive(Debug, Clone, Args)]
 pub struct CompareArgs {
-    /// Two runs, what was and what is: by name, id, latest or latest~1 (the one before), or files; - is standard input
+    /// Two runs, what was and what is: by name, id, latest or latest~1 (the one before), or files; - is standard input. Or two files of
+    /// `kentry anatomy`: what the second path executes more and less
     #[arg(value_names = ["BASE", "NEW"], num_args = 2, required_unless_present_any = ["base", "new", "live"], conflicts_with_all = ["base", "new", "live"], value_hint = ValueHint::FilePath)]
     pub runs: Vec<PathBuf>,
     /// A run of what was, or several by a glob of names ('old-*') or a tag (tag:commit=1a2b); may be given several times. Several, best of

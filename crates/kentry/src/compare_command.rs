@@ -1,11 +1,12 @@
 //! `kentry compare`.
 
-use crate::{catch_interrupts, drawn_seed, is_colored, need_counter, note, width};
+use crate::{anatomy_command, catch_interrupts, drawn_seed, is_colored, need_counter, note, width};
 use compare::{Comparison, GateAnswer, Given, Run};
 use kentry::arm::ArmCommand;
 use kentry::cli::SaveArgs;
+use kentry::compare_anatomies;
 use kentry::compare_args::{CompareArgs, Ended};
-use kentry::compare_sides::Sides;
+use kentry::compare_sides::{Read, Sides};
 use kentry::error::{Error, INTERRUPTED};
 use kentry::gate_rules;
 use kentry::live_command;
@@ -44,7 +45,10 @@ fn compare_runs(args: &CompareArgs) -> Result<Ended, Error> {
     args.measured.none_given()?;
     let outputs = outputs(args)?;
     gate_rules::not_contradictory(&args.settings().gate)?;
-    let sides = Sides::read(args)?;
+    let sides = match Sides::read(args)? {
+        Read::Runs(sides) => sides,
+        Read::Anatomies(documents) => return compare_paths(documents, args, outputs),
+    };
     let history = sides.history(&mut note);
     let compared = compare::compare(Table::get(), &sides.base, &sides.new, &history, &args.settings());
     if !compared.refused {
@@ -52,6 +56,28 @@ fn compare_runs(args: &CompareArgs) -> Result<Ended, Error> {
         gate_rules::name_rows_of(&compared)?;
     }
     show(&compared, args, outputs)
+}
+
+/// Shows what the paths of saved anatomies execute more and less than the first of them.
+fn compare_paths(
+    documents: Vec<anatomy::Document>,
+    args: &CompareArgs,
+    outputs: Vec<(Target, CompareFormat)>,
+) -> Result<Ended, Error> {
+    compare_anatomies::only_what_applies(args)?;
+    let formats = outputs.iter().map(|(_, format)| compare_anatomies::format(*format));
+    let formats = formats.collect::<Result<Vec<_>, Error>>()?;
+    let joined = match compare_anatomies::joined(documents) {
+        Ok(joined) => joined,
+        Err(why) => {
+            note(&why);
+            return Ok(Ended::NotComparable);
+        }
+    };
+    for ((target, _), format) in outputs.into_iter().zip(formats) {
+        anatomy_command::write(&joined, format, (args.show.color, args.show.verbose), target)?;
+    }
+    Ok(Ended::Answered(GateAnswer::Pass))
 }
 
 /// Measures the arms, keeps their runs, and compares them by the rounds that were taken together.

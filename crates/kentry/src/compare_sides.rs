@@ -3,7 +3,7 @@
 use crate::compare_args::CompareArgs;
 use crate::error::Error;
 use crate::history::{Compared, History};
-use crate::input::{self, Kept};
+use crate::input::{self, Kept, Saved};
 use compare::{Given, Run};
 use std::path::{Path, PathBuf};
 use table::Table;
@@ -18,26 +18,48 @@ pub struct Sides {
     kept: Kept,
 }
 
+/// What a command line names on both sides.
+pub enum Read {
+    /// Runs.
+    Runs(Box<Sides>),
+    /// Anatomies: those of what was, then those of what is.
+    Anatomies(Vec<anatomy::Document>),
+}
+
 impl Sides {
-    /// Reads the runs of both sides, and keeps of each the rows that are asked for.
+    /// Reads what both sides name; of runs, those rows that are asked for are kept.
     ///
     /// # Errors
-    /// As [`input::document`]; [`Error::Usage`] where standard input is named twice, a pattern is none, or no run has such a row.
-    pub fn read(args: &CompareArgs) -> Result<Sides, Error> {
+    /// As [`input::document`]; [`Error::Usage`] where standard input is named twice, a pattern is none, no run has such a row, or runs and
+    /// anatomies are mixed.
+    pub fn read(args: &CompareArgs) -> Result<Read, Error> {
         let [base, new] = args.sides();
         if base.iter().chain(new).filter(|path| input::is_standard(path)).count() > 1 {
             return Err(Error::Usage("standard input (-) can be one run, not several".into()));
         }
         let kept = Kept::default();
-        let mut reading =
-            Reading { args, kept: &kept, compared: Compared::default(), unmatched: None, rows: 0 };
+        let mut reading = Reading {
+            args,
+            kept: &kept,
+            compared: Compared::default(),
+            unmatched: None,
+            rows: 0,
+            anatomies: Vec::new(),
+        };
         let sides = [reading.side(base)?, reading.side(new)?];
+        if !reading.anatomies.is_empty() {
+            if sides.iter().any(|side| !side.runs.is_empty()) {
+                let why = "an anatomy is compared with an anatomy, and a run with a run; these are both";
+                return Err(Error::Usage(why.into()));
+            }
+            return Ok(Read::Anatomies(reading.anatomies));
+        }
         if let Some(error) = reading.unmatched.take().filter(|_| reading.rows == 0) {
             return Err(error);
         }
         let [base, new] = sides;
         let compared = reading.compared;
-        Ok(Sides { base, new, compared, kept })
+        Ok(Read::Runs(Box::new(Sides { base, new, compared, kept })))
     }
 
     /// Kept runs of the sides' machines, the newest ones. A file that cannot be read is noted, and says nothing.
@@ -54,6 +76,7 @@ struct Reading<'a> {
     unmatched: Option<Error>,
     /// Rows that were found.
     rows: usize,
+    anatomies: Vec<anatomy::Document>,
 }
 
 impl Reading<'_> {
@@ -64,12 +87,20 @@ impl Reading<'_> {
         for path in paths {
             named.extend(self.kept.several(path)?);
         }
-        let runs = named.iter().map(|path| self.run(path)).collect::<Result<Vec<Run>, Error>>()?;
-        Ok(Given { label: label.join(", "), runs })
+        let runs = named.iter().filter_map(|path| self.run(path).transpose());
+        Ok(Given { label: label.join(", "), runs: runs.collect::<Result<Vec<Run>, Error>>()? })
     }
 
-    fn run(&mut self, path: &Path) -> Result<Run, Error> {
-        let input::Found { mut document, name } = self.kept.run(path)?;
+    /// A run; none where it is an anatomy.
+    fn run(&mut self, path: &Path) -> Result<Option<Run>, Error> {
+        let input::Found { mut document, name } = match self.kept.saved(path)? {
+            Saved::Run(found) => *found,
+            Saved::Bill(_) => return Err(input::no_run(path, "a bill")),
+            Saved::Anatomy(document) => {
+                self.anatomies.push(*document);
+                return Ok(None);
+            }
+        };
         let before = document.results.len();
         let kept = measure::select::keep(
             Table::get(),
@@ -87,6 +118,6 @@ impl Reading<'_> {
         }
         self.rows += document.results.len();
         self.compared.add(&document);
-        Ok(Run::of(Table::get(), &document, name.as_deref()))
+        Ok(Some(Run::of(Table::get(), &document, name.as_deref())))
     }
 }

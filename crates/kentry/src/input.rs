@@ -60,14 +60,8 @@ impl Kept {
     pub fn run(&self, path: &Path) -> Result<Found, Error> {
         match self.saved(path)? {
             Saved::Run(found) => Ok(*found),
-            Saved::Bill(_) => {
-                let why = "it is a bill, and not a run; `kentry show` shows it".to_owned();
-                Err(Error::Input { file: path.to_path_buf(), why })
-            }
-            Saved::Anatomy(_) => {
-                let why = "it is an anatomy, and not a run; `kentry show` shows it".to_owned();
-                Err(Error::Input { file: path.to_path_buf(), why })
-            }
+            Saved::Bill(_) => Err(no_run(path, "a bill")),
+            Saved::Anatomy(_) => Err(no_run(path, "an anatomy")),
         }
     }
 
@@ -135,6 +129,12 @@ pub fn of_head(store: &Store, head: &Head) -> Result<Document, Error> {
     let wrong =
         |error: document::LoadError| Error::Input { file: store.file(&head.id), why: error.to_string() };
     document::load(&store.text(&head.id)?).map_err(wrong)
+}
+
+/// What is said of a document that is no run.
+pub fn no_run(path: &Path, what: &str) -> Error {
+    let why = format!("it is {what}, and not a run; `kentry show` shows it");
+    Error::Input { file: path.to_path_buf(), why }
 }
 
 fn of_file(path: &Path) -> Result<Saved, Error> {

@@ -7,6 +7,7 @@ pub mod arm;
 pub mod bill_args;
 pub mod bill_listing;
 pub mod cli;
+pub mod compare_anatomies;
 pub mod compare_args;
 pub mod compare_sides;
 pub mod completions;

@@ -71,14 +71,15 @@ fn exec(args: &LinuxArgs, plan: &GuestPlan, options: &Options, output: &mut Outp
             "--exec and --shell boot one guest: name one kernel, --append, --cpu-model and --set at most";
         return Err(Error::Usage(what.into()).into());
     };
-    let program = Program::pack(args)?;
-    let kernels = vec![kernel(plan.kernels.first().map_or(linux::AUTO, String::as_str))?];
-    room::guests_at_once(plan.memory_mib)?;
     let time = args.timeout.unwrap_or(LONGEST_PROGRAM);
     let limits = Limits { time, output: usize::MAX, interrupt: catch_interrupts()? };
+    let program = Program::pack(args, &limits)?;
+    let word = plan.kernels.first().map_or(linux::AUTO, String::as_str);
     // The program's output does not depend on the machine, and standard error belongs to the program.
+    let kernels = vec![kernel(word, &mut |_| ())?];
     let emulator = emulator(options, &limits, &mut |_| ())?;
     let machine = LinuxMachine::new(emulator, plan, kernels, limits)?;
+    room::guests_at_once(machine.takes(program.size()))?;
     let request = plan.request(configuration, 0, &machine.machine.cpu_model, Counter::Time);
     program.run(&machine, &request, output)
 }
@@ -91,7 +92,7 @@ pub fn in_guests(
     seed: Option<u64>,
     interrupt: &Interrupt,
 ) -> Result<document::Document, Error> {
-    let kernels = plan.kernels.iter().map(|word| kernel(word)).collect::<Result<Vec<_>, _>>()?;
+    let kernels = plan.kernels.iter().map(|word| kernel(word, &mut note)).collect::<Result<Vec<_>, _>>()?;
     let limits = Limits { time: plan.time, output: GUEST_OUTPUT, interrupt: interrupt.clone() };
     let emulator = emulator(options, &limits, &mut note)?;
     let machine = LinuxMachine::new(emulator, &plan, kernels, limits)?;

@@ -1,13 +1,14 @@
 //! `kentry linux --exec` and `--shell`: a program of this machine, with its libraries, as the only program of a guest.
 
 use crate::error::{INTERRUPTED, words};
-use crate::exec::{FAILED, NOT_FOUND, NOT_LOADED, Output, Refused, SIGNALLED};
+use crate::exec::{FAILED, NOT_FOUND, NOT_LOADED, Output, Refused, SIGNALLED, standard_input};
 use crate::linux_args::LinuxArgs;
 use crate::linux_machine::LinuxMachine;
-use guest::{Boot, Booted, Exec, Exit, Kind, Said, Terminal, Trouble, Work};
+use guest::{Boot, Booted, Exec, Exit, INPUT, Kind, Limits, Said, Terminal, Trouble, Work};
 use linux::Archive;
 use measure::guest::Request;
 use std::ffi::{OsStr, OsString};
+use std::io::IsTerminal;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
@@ -28,12 +29,13 @@ pub struct Program {
 }
 
 impl Program {
-    /// Packs what the command line names, and its folder.
+    /// Packs what the command line names, and its folder; for a shell without a terminal also what it is to read, to its end.
     ///
     /// # Errors
     /// What is missing, or cannot be read.
-    pub fn pack(args: &LinuxArgs) -> Result<Program, Refused> {
+    pub fn pack(args: &LinuxArgs, limits: &Limits) -> Result<Program, Refused> {
         let mut archive = Archive::default();
+        let is_typed = args.shell && std::io::stdin().is_terminal();
         let line = if args.shell { shell()? } else { args.exec.clone() };
         let (name, arguments) = line.split_first().ok_or_else(|| not_found("no program is named"))?;
         let file = look_up(name)
@@ -52,8 +54,17 @@ impl Program {
         let arguments = all.map(|word| utf8(word)).collect::<Result<Vec<_>, _>>()?;
         let environment = [("PATH", PATH), ("HOME", "/root"), ("USER", "root"), ("TERM", "linux")];
         let environment = environment.map(|(name, value)| format!("{name}={value}")).to_vec();
-        let exec = Exec { arguments, environment, interactive: args.shell };
+        let input = args.shell && !is_typed;
+        if input {
+            archive.add_file(INPUT, 0o600, standard_input(limits)?);
+        }
+        let exec = Exec { arguments, environment, interactive: is_typed, input };
         Ok(Program { archive: archive.finish(), exec, left_out })
+    }
+
+    /// The bytes of its files.
+    pub fn size(&self) -> usize {
+        self.archive.len()
     }
 
     /// Boots a guest, runs the program in it, and ends as that does.

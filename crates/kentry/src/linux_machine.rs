@@ -61,7 +61,8 @@ pub fn this_program() -> Result<Vec<u8>, Error> {
     let own = std::fs::read("/proc/self/exe");
     let own = own.map_err(|error| {
         Error::Environment(format!(
-            "kentry cannot read its own file, which every guest begins with: {}",
+            "kentry cannot read its own file by /proc/self/exe, and every guest begins with it: {}; is /proc mounted (mount -t proc \
+             proc /proc)?",
             crate::error::words(&error)
         ))
     })?;
@@ -104,9 +105,15 @@ impl LinuxMachine {
             version: self.emulator.version(&self.limits)?,
             cpu_model: self.machine.cpu_model.clone(),
             kernels: self.kernels.iter().map(known).collect(),
-            at_once: room::guests_at_once(self.machine.memory_mib)?,
+            at_once: room::guests_at_once(self.takes(0))?,
             interrupt: self.limits.interrupt.clone(),
         })
+    }
+
+    /// The memory of this machine that a guest takes at least with so many bytes of further files, in MiB.
+    pub fn takes(&self, more: usize) -> u64 {
+        let each = self.kernels.iter().map(|kernel| room::of_guest(kernel, self.program.len() + more));
+        each.max().unwrap_or_default()
     }
 
     /// The virtual machine for a boot.
@@ -170,16 +177,19 @@ impl Machine for LinuxMachine {
     }
 }
 
-/// The kernel that a word of the command line means.
+/// The kernel that a word of the command line means. `say` gets a line about each that `auto` passes over because it is of no use.
 ///
 /// # Errors
 /// [`Error::Input`] where a file that was named is of no use, [`Error::Environment`] where `auto` finds none.
-pub fn kernel(word: &str) -> Result<Kernel, Error> {
-    let read = linux::find(word, Path::new("/")).and_then(|file| Kernel::read(&file));
-    read.map_err(|error| match word {
-        linux::AUTO => Error::Environment(format!("--kernel auto: {error}")),
-        _ => Error::Input { file: error.file, why: error.why.to_string() },
-    })
+pub fn kernel(word: &str, say: &mut dyn FnMut(&str)) -> Result<Kernel, Error> {
+    let root = Path::new("/");
+    if word == linux::AUTO {
+        let passed_over = &mut |error: &linux::Error| say(&format!("--kernel auto passes over {error}"));
+        return linux::automatic(root, passed_over)
+            .map_err(|error| Error::Environment(format!("--kernel auto: {error}")));
+    }
+    let read = linux::find(word, root).and_then(|file| Kernel::read(&file));
+    read.map_err(|error| Error::Input { file: error.file, why: error.why.to_string() })
 }
 
 #[cfg(test)]
@@ -208,7 +218,7 @@ mod tests {
 
     #[test]
     fn a_file_that_was_named_is_wrong_usage_and_none_that_is_installed_is_the_environment() {
-        let error = kernel("/nonexistent/vmlinuz").unwrap_err();
+        let error = kernel("/nonexistent/vmlinuz", &mut |_| ()).unwrap_err();
         assert_eq!((error.exit_code(), error.to_string().lines().count()), (2, 1), "{error}");
     }
 }

@@ -210,8 +210,18 @@ fn run_explain(args: &ExplainArgs) -> Result<ExitCode, Error> {
     } else {
         explain::explain(Table::get(), &args.name, document.as_ref())?
     };
-    let quoted = args.anatomy.as_deref().map(|file| explain::anatomy::quote(Table::get(), &args.name, file));
-    let text = text + &quoted.transpose()?.unwrap_or_default();
+    let quoted = match &args.anatomy {
+        None => String::new(),
+        Some(Some(file)) => explain::anatomy::quote(Table::get(), &args.name, file)?,
+        Some(None) => match anatomy_command::usual(&args.name)? {
+            Ok(document) => explain::anatomy::parts(&document),
+            Err(why) => {
+                note(&why);
+                return Ok(ExitCode::from(UNFINISHED));
+            }
+        },
+    };
+    let text = text + &quoted;
     let text = locale::text(&text);
     let color = is_colored(args.color, &Target::Standard);
     if !color && !Target::Standard.is_terminal() {

@@ -246,6 +246,10 @@ const EXAMPLES: &[Item] = &[
         "kentry anatomy int80-i386 --kernel vmlinuz-6.1 --append pti=off --against pti=on",
         "What page-table isolation executes more, instruction by instruction.",
     ),
+    (
+        "kentry anatomy syscall --kernel vmlinuz-6.1 --against-kernel vmlinuz-6.12",
+        "What the newer of two kernels executes more and less, by part, by function, and instruction by instruction.",
+    ),
     ("kentry anatomy page-fault --output fault.svg", "A page fault as a flame graph."),
 ];
 

@@ -75,7 +75,10 @@ impl Trouble {
 
 impl From<std::io::Error> for Trouble {
     fn from(error: std::io::Error) -> Trouble {
-        Trouble::Files(error.to_string())
+        let limit = error.raw_os_error().and_then(|number| process::limit(process::Errno::from_raw(number)));
+        let text = error.to_string();
+        let words = text.split(" (os error").next().unwrap_or_default();
+        Trouble::Files(limit.map_or_else(|| words.to_string(), |limit| format!("{words}: {limit}")))
     }
 }
 
@@ -94,6 +97,17 @@ fn told(said: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_limit_of_this_machine_is_named() {
+        let refused = Trouble::from(std::io::Error::from_raw_os_error(27)).to_string();
+        assert_eq!(
+            refused,
+            "the guest cannot be prepared: File too large: no file may be so large, in memory neither (ulimit -f)"
+        );
+        let plain = Trouble::from(std::io::Error::from_raw_os_error(5)).to_string();
+        assert_eq!(plain, "the guest cannot be prepared: Input/output error");
+    }
 
     #[test]
     fn the_last_of_what_a_program_printed_is_told() {

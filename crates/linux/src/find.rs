@@ -1,6 +1,6 @@
 //! Where kernels are found.
 
-use crate::{Error, Why};
+use crate::{Error, Kernel, Why};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,8 @@ pub const AUTO: &str = "auto";
 /// If there is none, or none that may be read.
 pub fn find(word: &str, root: &Path) -> Result<PathBuf, Error> {
     if word == AUTO {
-        return automatic(root);
+        let first = candidates(root)?.into_iter().next();
+        return first.ok_or_else(|| Why::NoKernel.of(&root.join("boot")));
     }
     let path = Path::new(word);
     match path.metadata() {
@@ -30,22 +31,42 @@ pub fn find(word: &str, root: &Path) -> Result<PathBuf, Error> {
     }
 }
 
-fn automatic(root: &Path) -> Result<PathBuf, Error> {
+/// The kernel that `auto` means: the first of those that may be read which is whole. `passed_over` gets the others that are before it.
+///
+/// # Errors
+/// If there is none, or none that may be read; if none of them is whole, what is wrong with the first.
+pub fn automatic(root: &Path, passed_over: &mut dyn FnMut(&Error)) -> Result<Kernel, Error> {
+    let mut damaged = Vec::new();
+    for file in candidates(root)? {
+        match Kernel::read(&file) {
+            Ok(kernel) => {
+                damaged.iter().for_each(passed_over);
+                return Ok(kernel);
+            }
+            Err(error) => damaged.push(error),
+        }
+    }
+    Err(damaged.into_iter().next().unwrap_or_else(|| Why::NoKernel.of(&root.join("boot"))))
+}
+
+/// The file of this machine's own kernel, then the others, the newest first: all that may be read.
+fn candidates(root: &Path) -> Result<Vec<PathBuf>, Error> {
     let running = std::fs::read_to_string(root.join("proc/sys/kernel/osrelease")).unwrap_or_default();
     let all = installed(root);
     let (own, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|found| found.release == running.trim());
-    let mut closed = None;
+    let (mut open, mut closed) = (Vec::new(), None);
     for file in own.into_iter().map(|found| found.file).chain(by_age(others)) {
         match File::open(&file) {
-            Ok(_) => return Ok(file),
+            Ok(_) => open.push(file),
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => closed = closed.or(Some(file)),
             Err(_) => {}
         }
     }
-    Err(match closed {
-        Some(file) => Why::RootOnly.of(&file),
-        None => Why::NoKernel.of(&root.join("boot")),
-    })
+    match closed {
+        _ if !open.is_empty() => Ok(open),
+        Some(file) => Err(Why::RootOnly.of(&file)),
+        None => Err(Why::NoKernel.of(&root.join("boot"))),
+    }
 }
 
 /// A kernel, and the release by which it is called.
@@ -131,6 +152,14 @@ mod tests {
         assert_eq!(find(root.path().to_str().unwrap(), Path::new("/")).unwrap(), root.path().join(files[4]));
         let boot = root.path().join("boot");
         assert_eq!(find(boot.to_str().unwrap(), Path::new("/")).unwrap(), boot.join("vmlinuz-6.12.0-2"));
+    }
+
+    #[test]
+    fn none_that_is_whole_is_the_first_that_is_not() {
+        let root = root("6.18", &["boot/vmlinuz-6.9", "boot/vmlinuz-6.12"]);
+        let mut said = Vec::new();
+        let error = automatic(root.path(), &mut |error| said.push(error.to_string())).unwrap_err();
+        assert_eq!((error.file, said.len()), (root.path().join("boot/vmlinuz-6.12"), 0));
     }
 
     #[test]

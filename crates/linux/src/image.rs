@@ -1,7 +1,7 @@
 //! What is known of a kernel by its file.
 
 use crate::elf::{Elf, is_elf};
-use crate::setup::{Setup, is_setup};
+use crate::setup::{self, Setup, is_setup};
 use crate::{Error, Why, banner, files, package, patched, unpack};
 use std::path::{Path, PathBuf};
 
@@ -136,6 +136,10 @@ fn foreign(bytes: &[u8]) -> Why {
     Why::Foreign(match () {
         () if bytes.is_empty() => "it is empty",
         () if at(56, b"ARMd") => "it is an image for arm64; name one for x86-64 (Debian's amd64)",
+        // A bzImage begins so, too; where its header is missing, nobody knows what it was.
+        () if at(0, b"MZ") && bytes.len() < setup::LEAST => {
+            return Why::Damaged(format!("it ends after {} bytes, in the midst of its header", bytes.len()));
+        }
         () if at(0, b"MZ") => {
             "it is an EFI program; if it is a unified kernel image, take the kernel out of it with \
              `objcopy -O binary --only-section=.linux FILE vmlinuz`"

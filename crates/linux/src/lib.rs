@@ -22,6 +22,6 @@ mod unpack;
 
 pub use archive::Archive;
 pub use error::{Error, Why};
-pub use find::{AUTO, find};
+pub use find::{AUTO, automatic, find};
 pub use image::{Alternative, Kernel, Load};
 pub use stripped::stripped;

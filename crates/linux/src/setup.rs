@@ -12,6 +12,9 @@ const LOAD_FLAGS: usize = 0x236;
 const PAYLOAD_OFFSET: usize = 0x248;
 const PAYLOAD_LENGTH: usize = 0x24c;
 
+/// A bzImage that is shorter has no whole header.
+pub(crate) const LEAST: usize = PAYLOAD_LENGTH + 4;
+
 /// The kernel's version is said relative to this.
 const HEADER: usize = 0x200;
 const SECTOR: usize = 512;

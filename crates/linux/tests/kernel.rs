@@ -3,7 +3,7 @@
 
 mod made;
 
-use linux::{Alternative, Kernel, Load, Why};
+use linux::{Alternative, Kernel, Load, Why, automatic};
 use made::{BANNER, PACKERS, REPLACEMENTS, RODATA, TABLE, TEXT, bzimage, elf, pack, payload, put, sections};
 
 fn whole() -> Vec<u8> {
@@ -25,6 +25,44 @@ fn every_way_to_compress_gives_the_same_kernel() {
         assert_eq!(kernel.load, Load::Direct, "{packer}");
         assert_eq!(kernel.text, Some(TEXT), "{packer}");
         assert_eq!(kernel.bytes, whole(), "{packer}");
+    }
+}
+
+#[test]
+fn a_bzimage_that_is_cut_in_its_header_was_called_an_efi_program() {
+    let mut file = bzimage(&payload("gzip", &whole()));
+    file[..2].copy_from_slice(b"MZ");
+    for length in [2, 300, 0x205, 0x24f] {
+        let why = refused(file[..length].to_vec());
+        assert!(why.starts_with("it is damaged: ") && !why.contains("EFI"), "{length}: {why}");
+    }
+}
+
+#[test]
+fn auto_passes_over_a_kernel_that_is_damaged_and_says_so() {
+    let root = tempfile::tempdir().unwrap();
+    let boot = root.path().join("boot");
+    std::fs::create_dir(&boot).unwrap();
+    let file = bzimage(&payload("gzip", &whole()));
+    std::fs::write(boot.join("vmlinuz-6.1"), &file).unwrap();
+    std::fs::write(boot.join("vmlinuz-6.12"), &file[..file.len() / 2]).unwrap();
+    let mut said = Vec::new();
+    let kernel = automatic(root.path(), &mut |error| said.push(error.to_string())).unwrap();
+    assert_eq!((kernel.file, said.len()), (boot.join("vmlinuz-6.1"), 1));
+    assert!(said[0].contains("vmlinuz-6.12: it is damaged: "), "{said:?}");
+}
+
+/// Whatever is wrong with a kernel's file, it is one sentence, and never another kernel.
+#[test]
+fn a_byte_that_changed_anywhere_is_damage_or_nothing_that_matters() {
+    let file = bzimage(&payload("xz", &whole()));
+    for place in 0..200 {
+        let mut changed = file.clone();
+        changed[place * (file.len() - 1) / 199] ^= 0x41;
+        match Kernel::parse(changed) {
+            Ok(kernel) => assert!(kernel.bytes == whole() || kernel.load == Load::Compressed, "{place}"),
+            Err(why) => assert_eq!(why.to_string().lines().count(), 1, "{place}: {why}"),
+        }
     }
 }
 
@@ -187,7 +225,7 @@ fn what_is_no_kernel_is_called_what_it_is() {
     let cases: [(Vec<u8>, &str); 12] = [
         (Vec::new(), "empty"),
         (b"#!/bin/sh\n".to_vec(), "neither a bzImage"),
-        (b"MZ\0\0".to_vec(), "unified kernel image"),
+        ([b"MZ".as_slice(), &[0; 4096]].concat(), "unified kernel image"),
         (program, "Linux version"),
         (pack("xz", b"no kernel"), "not an ELF file"),
         (of_machine(3), "32-bit"),

@@ -159,7 +159,7 @@ fn conclude_by(
     let mut document = Document {
         schema: document::SCHEMA.to_string(),
         id: Some(id()),
-        results: judged.rows,
+        results: as_booted(judged.rows, &environment),
         measurement,
         environment,
         vdso,
@@ -168,6 +168,20 @@ fn conclude_by(
     let mut samples = judged.samples.into_iter();
     let Ok(()) = document.compute::<Infallible>(|_| Ok(samples.next().flatten()));
     with_findings(document)
+}
+
+/// Rows with causes that are true of a kernel with these parameters: some name a parameter that may have been given.
+fn as_booted(mut rows: Vec<document::Row>, environment: &Environment) -> Vec<document::Row> {
+    for row in &mut rows {
+        let entry = Table::get().entry(&row.entry);
+        let causes = entry.iter().flat_map(|entry| entry.closed.values());
+        let is_it = |closed: &&table::Closed| row.reason.as_ref() == Some(&closed.why);
+        let given = causes.filter(is_it).find_map(|closed| closed.given.as_ref());
+        if let Some(given) = given.filter(|given| environment.kernel.is_given(&given.parameter)) {
+            row.reason = Some(given.why.clone());
+        }
+    }
+    rows
 }
 
 /// A saved document with the figures and the findings that its rounds and its facts have, whatever it says.
@@ -449,6 +463,26 @@ mod tests {
         assert_eq!(judged_by(4.58, 4.38, CoreType::Uniform), 4.58);
         assert_eq!(judged_by(4.38, 4.58, CoreType::Efficient), 4.38, "another kind of core");
         assert_eq!(judged_by(3.0, 4.58, CoreType::Uniform), 3.0, "another reason");
+    }
+
+    #[test]
+    fn a_cause_named_a_parameter_that_was_given() {
+        let why = |line: &str| {
+            let mut environment = Environment::default();
+            environment.kernel.command_line = Some(line.into());
+            let closed = &Table::get().entry("syscall-x32").unwrap().closed["ENOSYS"];
+            let row = document::Row {
+                reason: Some(closed.why.clone()),
+                ..document::Row::unmeasured("syscall-x32", "getppid", 64)
+            };
+            as_booted(vec![row], &environment).remove(0).reason.unwrap()
+        };
+        for line in ["quiet syscall.x32=y", "syscall.x32=n syscall.x32=1"] {
+            assert!(why(line).contains("although syscall.x32=y was given"), "{line}: {}", why(line));
+        }
+        for line in ["quiet", "syscall.x32=y syscall.x32=n", "init=/bin/sh -- syscall.x32=y"] {
+            assert!(why(line).contains("booted without syscall.x32=y"), "{line}: {}", why(line));
+        }
     }
 
     #[test]

@@ -252,6 +252,23 @@ fn a_guest_that_fails_costs_its_own_configuration() {
 }
 
 #[test]
+fn what_this_machine_refuses_every_guest_ends_the_command_and_otherwise_has_its_rows() {
+    let refused = || Trouble::Memory { mib: 512, said: "QEMU was killed".into() };
+    let refusing = |all: bool| {
+        MadeUp::new(move |request: &Request| match all || request.parameters.contains("pti=on") {
+            true => Booted { trouble: Some(refused()), ..Booted::default() },
+            false => honest(request),
+        })
+    };
+    let options = Options { set: texts(&["pti=on", "pti=off"]), ..options() };
+    let error = measured(&options, &refusing(true)).unwrap_err();
+    assert!(matches!(&error, measure::Error::Environment(why) if *why == refused().to_string()), "{error}");
+    let some = measured(&options, &refusing(false)).unwrap();
+    assert_eq!((some.results[0].outcome, estimates(&some, "off")), (Outcome::Error, vec![Some(340.0); 4]));
+    assert!(some.measurement.partial);
+}
+
+#[test]
 fn a_guest_may_write_anything() {
     let bytes = |bytes: &[u8]| Booted { document: Some(bytes.to_vec()), ..Booted::default() };
     for strange in [&b""[..], b"\xff\xfe", b"{", b"{}", b"[]", b"{\"schema\": \"kentry.run/9\"}", b"null"] {

@@ -62,13 +62,23 @@ pub enum Error {
 }
 
 /// What an error of the kernel means here, where its own words say little.
-fn cause(phase: Phase, errno: Errno) -> &'static str {
-    match (phase, errno) {
-        (Phase::Fork, Errno::EAGAIN) => {
-            ": this user, or this control group, may have no more processes (ulimit -u; pids.max)"
+fn cause(phase: Phase, errno: Errno) -> String {
+    // Elsewhere it means something that will pass.
+    let is_known = errno != Errno::EAGAIN || phase == Phase::Fork;
+    limit(errno).filter(|_| is_known).map_or_else(String::new, |limit| format!(": {limit}"))
+}
+
+/// The limit that an error of the kernel speaks of, and how it is raised; none where it speaks of none.
+pub fn limit(errno: Errno) -> Option<&'static str> {
+    Some(match errno {
+        Errno::EAGAIN => "this user, or this control group, may have no more processes (ulimit -u; pids.max)",
+        Errno::EMFILE => "this process may open no more files (ulimit -n)",
+        Errno::ENOMEM => {
+            "there is no memory left for it: free some, or raise its limit (ulimit -v; memory.max)"
         }
-        _ => "",
-    }
+        Errno::EFBIG => "no file may be so large, in memory neither (ulimit -f)",
+        _ => return None,
+    })
 }
 
 impl Error {
@@ -133,6 +143,13 @@ mod tests {
             not_started(Phase::Pin, Errno::EINVAL).to_string(),
             "could not be started: pinning it to the CPU failed with EINVAL (Invalid argument)"
         );
+        let pipes = not_started(Phase::Pipe, Errno::EMFILE).to_string();
+        assert!(
+            pipes.ends_with("(Too many open files): this process may open no more files (ulimit -n)"),
+            "{pipes}"
+        );
+        let setup = not_started(Phase::Setup, Errno::EAGAIN).to_string();
+        assert!(setup.ends_with("(Try again)"), "{setup}");
         assert_eq!(Error::Timeout(Duration::from_millis(300)).to_string(), "did not end within 300ms");
     }
 }

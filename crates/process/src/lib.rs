@@ -18,7 +18,7 @@ mod start;
 pub use affinity::{allowed_cpus, pin_this_thread};
 pub use child::{Child, Event, Finished, run};
 pub use command::{Command, Isolation, Pipe, Program, environment};
-pub use error::{Error, Phase};
+pub use error::{Error, Phase, limit};
 pub use limits::{Interrupt, Limits};
 pub use memory::{executable_in_memory, file_in_memory, inherited};
 pub use nix::errno::Errno;

@@ -144,6 +144,19 @@ pub struct Closed {
     pub outcome: String,
     /// Why, in words.
     pub why: String,
+    /// What is true instead where the kernel was booted with a parameter.
+    #[serde(default)]
+    pub given: Option<Given>,
+}
+
+/// A parameter that rules out a part of a cause.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Given {
+    /// As it stands on the command line: `syscall.x32=y`.
+    pub parameter: String,
+    /// Why, in words, where it was given.
+    pub why: String,
 }
 
 /// One way into the kernel.

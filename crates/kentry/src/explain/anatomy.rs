@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::input::{Kept, Saved};
-use anatomy::{Document, Followed};
+use anatomy::{Document, Followed, TIMER};
 use std::fmt::Write;
 use std::path::Path;
 use table::{Entry, Table};
@@ -19,21 +19,31 @@ pub fn quote(table: &Table, word: &str, file: &Path) -> Result<String, Error> {
     let followed = document.first().map(|path| path.anatomy.entry.as_str()).unwrap_or_default();
     let is_of_word =
         |entry: &&Entry| entry.name == followed && (entry.name == word || table.family(word).contains(entry));
-    if !table.entries.iter().any(|entry| is_of_word(&entry)) {
+    let is_timer = followed == TIMER && word == TIMER;
+    if !is_timer && !table.entries.iter().any(|entry| is_of_word(&entry)) {
         let (word, followed) = (report::plain(word), report::plain(followed));
         return Err(Error::Usage(format!("--anatomy: the path is of {followed}, and not of {word}")));
     }
-    Ok(document.paths.iter().map(|path| parts(&document, path)).collect())
+    Ok(parts(&document))
 }
 
-fn parts(document: &Document, path: &Followed) -> String {
+/// The parts of each path.
+pub fn parts(document: &Document) -> String {
+    document.paths.iter().map(|path| of_path(document, path)).collect()
+}
+
+fn of_path(document: &Document, path: &Followed) -> String {
     let (anatomy, configuration) = (&path.anatomy, &path.configuration);
     let all = anatomy.instructions.len();
+    let asked = match anatomy.entry.as_str() {
+        TIMER => String::new(),
+        _ => format!(" for {}", report::plain(&anatomy.operation)),
+    };
     let mut text = format!(
-        "\n## In Linux {}, {}\n\n{all} instructions were executed for {}, of which {} in ring 0 (kentry {}):\n\n",
+        "\n## In Linux {}, {}\n\n{all} instructions were executed{}, of which {} in ring 0 (kentry {}):\n\n",
         report::plain(&configuration.release),
         report::plain(&configuration.name()),
-        report::plain(&anatomy.operation),
+        asked,
         anatomy.in_ring(0),
         report::plain(&document.kentry),
     );

@@ -1,7 +1,7 @@
 //! Runs a program of the archive, and tells what it writes and how it ends.
 
 use super::port;
-use guest::{Exec, Exit, Frame};
+use guest::{Exec, Exit, Frame, INPUT};
 use nix::libc;
 use std::fs::File;
 use std::io::{self, Read};
@@ -31,8 +31,23 @@ pub fn run(exec: &Exec) -> Result<Exit, String> {
     let mut command = Command::new(program);
     command.args(arguments).env_clear();
     command.envs(exec.environment.iter().filter_map(|variable| variable.split_once('=')));
-    let status = if exec.interactive { interactive(command) } else { relayed(command) };
+    if exec.interactive {
+        return interactive(command, terminal()?).map(exit).map_err(|error| format!("{program}: {error}"));
+    }
+    let input = if exec.input { File::open(INPUT).map(Stdio::from) } else { Ok(Stdio::null()) };
+    let status = input.and_then(|input| relayed(command.stdin(input)));
     status.map(exit).map_err(|error| format!("{program}: {error}"))
+}
+
+/// The guest's console.
+fn terminal() -> Result<File, String> {
+    let open = File::options().read(true).write(true).open(TERMINAL);
+    open.map_err(|error| {
+        format!(
+            "there is no terminal: this kernel has no driver for the serial port built in (CONFIG_SERIAL_8250; {TERMINAL}: {error}); a \
+             shell that reads its commands from a pipe needs none, nor does --exec"
+        )
+    })
 }
 
 fn exit(status: ExitStatus) -> Exit {
@@ -43,8 +58,7 @@ fn exit(status: ExitStatus) -> Exit {
 }
 
 /// In a session of its own whose terminal is the console.
-fn interactive(mut command: Command) -> io::Result<ExitStatus> {
-    let terminal = File::options().read(true).write(true).open(TERMINAL)?;
+fn interactive(mut command: Command, terminal: File) -> io::Result<ExitStatus> {
     command.stdin(terminal.try_clone()?).stdout(terminal.try_clone()?).stderr(terminal);
     // SAFETY: two system calls, on what the child has open.
     unsafe {
@@ -58,8 +72,8 @@ fn interactive(mut command: Command) -> io::Result<ExitStatus> {
 }
 
 /// What it writes leaves as frames, while it runs.
-fn relayed(mut command: Command) -> io::Result<ExitStatus> {
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+fn relayed(command: &mut Command) -> io::Result<ExitStatus> {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn()?;
     let (sender, frames) = channel();
     if let Some(output) = child.stdout.take() {

@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
+use std::thread::Builder;
 use std::time::{Duration, Instant, SystemTime};
 
 /// The lines of a guest's console that a document keeps where something went wrong.
@@ -50,7 +51,8 @@ struct Turn {
 /// Measures what the plan asks for. `progress` gets the share of the boots that are over, and what was booted last.
 ///
 /// # Errors
-/// [`Error::Interrupted`] when the user interrupted it before a guest came up.
+/// [`Error::Interrupted`] when the user interrupted it before a guest came up, [`Error::Environment`] when this machine refused every
+/// guest what it needs.
 pub fn measure(
     plan: &GuestPlan,
     setting: &Setting,
@@ -68,6 +70,9 @@ pub fn measure(
         return Err(Error::Interrupted);
     }
     let ended = all.iter().find_map(|one| one.trouble.as_ref());
+    if let Some(refused) = ended.filter(|_| all.iter().all(Of::was_refused)) {
+        return Err(Error::Environment(refused.to_string()));
+    }
     let measurement = Measurement {
         started,
         seconds: begin.elapsed().as_secs_f64(),
@@ -195,11 +200,14 @@ fn boot_all(
         }
     };
     std::thread::scope(|scope| {
-        for _ in 0..at_once {
-            let say = say.clone();
-            scope.spawn(|| work(say));
+        let start = |say: mpsc::Sender<usize>| Builder::new().spawn_scoped(scope, || work(say)).is_ok();
+        // Where there is no thread for another, those that there are do all; and this one where there is none.
+        let started = (0..at_once).take_while(|_| start(say.clone())).count();
+        if started == 0 {
+            work(say);
+        } else {
+            drop(say);
         }
-        drop(say);
         for (over, number) in (1..).zip(said) {
             let what = jobs.get(number).map(|(_, request)| request.parameters.clone()).unwrap_or_default();
             progress(f64::from(over) / jobs.len() as f64, &what);
@@ -221,6 +229,12 @@ struct Of {
 }
 
 impl Of {
+    /// Whether no guest of it came up, because this machine lacks or refuses what that needs.
+    fn was_refused(&self) -> bool {
+        let is_refused = |trouble: &Trouble| trouble.kind() == Kind::Environment;
+        self.first.is_none() && self.trouble.as_ref().is_some_and(is_refused)
+    }
+
     fn new(
         plan: &GuestPlan,
         setting: &Setting,
@@ -262,7 +276,8 @@ impl Turn {
 
     /// What ended it before its plan was done: neither the user, nor that it lacks something, which is a result.
     fn failed(&self) -> Option<&Trouble> {
-        let is_failure = |trouble: &&Trouble| matches!(trouble.kind(), Kind::Timeout | Kind::Failed);
+        let is_failure =
+            |trouble: &&Trouble| !matches!(trouble.kind(), Kind::Interrupted | Kind::Unsupported);
         self.booted.trouble.as_ref().filter(is_failure)
     }
 }
@@ -341,7 +356,7 @@ fn answer<'b>(
             Kind::Interrupted => return Err(None),
             Kind::Timeout => Outcome::Timeout,
             Kind::Unsupported => Outcome::Unsupported,
-            Kind::Failed => Outcome::Error,
+            Kind::Environment | Kind::Failed => Outcome::Error,
         };
         return Err(Some((outcome, trouble.to_string())));
     }

@@ -75,6 +75,11 @@ impl<'a> GuestPlan<'a> {
     /// [`Error::Usage`] when it asks for rows or parameters that do not exist, or twice for the same.
     pub fn new(table: &'a Table, options: &Options) -> Result<GuestPlan<'a>, Error> {
         let rows = select::rows(table, Kernel::Linux, &options.entry, &options.operation)?;
+        if options.kernels.iter().any(|word| word.trim().is_empty()) {
+            return Err(Error::Usage(
+                "--kernel: the name is empty; name a file, a folder, or auto, this machine's own".into(),
+            ));
+        }
         for (option, texts) in [
             ("--kernel", &options.kernels),
             ("--append", &options.append),
@@ -278,6 +283,8 @@ mod tests {
         for kernels in [&["a", "a"][..], &["auto", "a", "auto"]] {
             assert!(error(Options { kernels: texts(kernels), ..options() }).starts_with("--kernel "));
         }
+        let empty = error(Options { kernels: texts(&["a", ""]), ..options() });
+        assert!(empty.starts_with("--kernel: the name is empty"), "{empty}");
         assert!(error(Options { set: texts(&["ptii=on"]), ..options() }).contains("did you mean pti?"));
     }
 

@@ -9,8 +9,8 @@ pub(super) const GAP: usize = 2;
 /// Words get at least so many columns beside the numbers; otherwise they are left out.
 const LEAST_WORDS: usize = 30;
 
-/// What stands over several columns is broken where it is longer than these, and than this.
-const OVER: usize = 16;
+/// What stands over columns may be as wide as the first of these where there is room, otherwise as the next; what is longer is broken.
+const OVER: [usize; 3] = [40, 16, 9];
 
 /// A table: columns, and rows with the look of a sum or not.
 #[derive(Default)]
@@ -100,19 +100,23 @@ impl Grid {
 
     /// With the columns that there is room for; long texts get less than they need.
     fn fitted(&self, width: usize) -> Fitted<'_> {
-        let mut least = self.columns.iter().map(|column| column.spare).max().unwrap_or(0);
-        loop {
-            let places = (0..self.columns.len()).filter(|place| self.columns[*place].spare <= least);
-            let shown = places.map(|place| (place, self.needs(place).min(self.most(place, width)))).collect();
-            let mut fitted = Fitted { grid: self, shown };
-            fitted.widen();
-            if least == 0 || fitted.width() <= width {
-                fitted.narrow(width);
-                fitted.grow(width);
-                return fitted;
-            }
-            least -= 1;
-        }
+        let most = self.columns.iter().map(|column| column.spare).max().unwrap_or(0);
+        let choices = (0..=most).rev().flat_map(|least| OVER.map(|over| (least, over)));
+        let mut fitted = choices.map(|(least, over)| self.with(least, over, width));
+        let fits = fitted.find(|fitted| fitted.width() <= width);
+        let mut fitted = fits.unwrap_or_else(|| self.with(0, OVER[2], width));
+        fitted.narrow(width);
+        fitted.grow(width);
+        fitted
+    }
+
+    /// Without the columns that are more spare than this.
+    fn with(&self, least: u8, over: usize, width: usize) -> Fitted<'_> {
+        let places = (0..self.columns.len()).filter(|place| self.columns[*place].spare <= least);
+        let shown = places.map(|place| (place, self.needs(place).min(self.most(place, width)))).collect();
+        let mut fitted = Fitted { grid: self, shown };
+        fitted.widen(over);
+        fitted
     }
 
     fn needs(&self, place: usize) -> usize {
@@ -144,12 +148,12 @@ impl Fitted<'_> {
         groups
     }
 
-    /// Gives the first of some columns room for what stands over them.
-    fn widen(&mut self) {
+    /// Gives the first of some columns room for what stands over them, up to so much.
+    fn widen(&mut self, most: usize) {
         let needs: Vec<(usize, usize)> = self
             .groups()
             .into_iter()
-            .map(|group| (group.first, wide(group.over).min(OVER).saturating_sub(group.width)))
+            .map(|group| (group.first, wide(group.over).min(most).saturating_sub(group.width)))
             .collect();
         for (first, more) in needs {
             self.shown[first].1 += more;
