@@ -162,6 +162,9 @@ if [ -s "$small" ]; then
 			"$(count mapped-time-vvar $operation)"
 	done
 	expect_outcome syscall-x32 getppid ok
+	linux "a clock without the counter is in no page" --kernel "$small" -e mapped-time-devmem -o gettimeofday --append tsc=unstable
+	expect_outcome mapped-time-devmem gettimeofday unsupported
+	expect 'the clocksource is not the TSC'
 else
 	skip "time through /dev/mem" "there is no $small (make small-kernel builds it)"
 fi

@@ -51,6 +51,17 @@ fn a_plan_is_printed_and_nothing_booted() {
     assert_eq!(json["schema"], "kentry.linux-plan/1");
     assert_eq!(json["configurations"].as_array().unwrap().len(), 4);
     assert_eq!(json["configurations"][3]["settings"]["pcid"], "off");
+    let filtered = ["--set", "seccomp=off", "--set", "seccomp=arguments"];
+    let plan = text(&kentry(&nowhere(), &[&line[..], &filtered].concat()).stdout);
+    assert_eq!(
+        plan.matches("looks at a call's number and its first argument, and allows all").count(),
+        2,
+        "{plan}"
+    );
+    let json = kentry(&nowhere(), &[&line[..], &filtered, &["--format", "json"]].concat());
+    let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!(json["configurations"][0]["seccomp"], serde_json::Value::Null);
+    assert_eq!(json["configurations"][1]["seccomp"], "arguments");
     let (code, said) = refused(&nowhere(), &["--dry-run", "--format", "csv"]);
     assert!(code == 2 && said.contains("text or json"), "{said}");
 }
