@@ -207,9 +207,12 @@ fn what_is_explained_may_be_a_short_name_an_operation_or_a_glob() {
     let two = stdout(&["explain", "rdtsc*"]);
     assert!(two.contains("# rdtsc\n") && two.contains("\n# rdtscp\n"), "{two}");
     for (arguments, why) in [
-        (&["getpppid"][..], "no entry, operation, switch or profile \"getpppid\"; did you mean getppid?"),
+        (
+            &["getpppid"][..],
+            "no entry, operation, switch, profile or part of an anatomy \"getpppid\"; did you mean getppid?",
+        ),
         (&["sysentr"], "did you mean sysenter?"),
-        (&["nothing*"], "no entry, operation, switch or profile"),
+        (&["nothing*"], "no entry, operation, switch, profile or part"),
         (&["rdtsc*", "--example"], "names 2 things; name one entry"),
         (&["getppid", "--example"], "only an entry has an example"),
         (&["pti=on", "--example"], "only an entry has an example"),

@@ -169,7 +169,7 @@ fn text(plan: &HostPlan) -> String {
     let mut text = format!(
         "{} for {} s{more} {}, seed {}, {} priority\n\
          a round on a quiet CPU: at most {} blocks of {} samples, {} bursts, {} ticks\n\n",
-        plan.measured(),
+        rows(plan.measured()),
         plan.budget.as_secs_f64(),
         cpus(plan.cpus),
         plan.seed,
