@@ -1,6 +1,7 @@
 # Sourced by the test scripts: how a check is made, counted and reported.
 #
-#	check NAME EXPECTED-STATUS COMMAND...	runs it; the status must be that. Its output is in $out and $err.
+#	check NAME EXPECTED-STATUS COMMAND...	runs it, for 120 seconds at most unless $limit says; the status must be that. Its output is
+#						in $out and $err.
 #	expect PATTERN				the last command's output or complaint must match (extended regex)
 #	refuse PATTERN				must not match
 #	skip NAME WHY
@@ -23,7 +24,7 @@ check() {
 	current=$1
 	local expected=$2 status=0
 	shift 2
-	timeout 120 "$@" >"$out" 2>"$err" </dev/null || status=$?
+	timeout "${limit-120}" "$@" >"$out" 2>"$err" </dev/null || status=$?
 	if [ "$status" = "$expected" ]; then
 		pass
 	else

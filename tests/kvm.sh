@@ -8,6 +8,7 @@ set -uo pipefail
 for tool in qemu-system-x86_64 python3 cpio; do
 	command -v $tool >/dev/null || { skip "guests under KVM" "no $tool"; finish; }
 done
+[ -x /bin/busybox ] || { skip "guests under KVM" "no /bin/busybox"; finish; }
 outer=$("$root/scripts/kernels.sh" kvm 2>"$err") || { skip "guests under KVM" "$(tail -n 1 "$err")"; finish; }
 inner=$("$root/scripts/kernels.sh" cloud 2>"$err") || { skip "guests under KVM" "$(tail -n 1 "$err")"; finish; }
 modules=$(dirname "$outer")/kvm-${outer##*/vmlinuz-}
@@ -46,6 +47,7 @@ timeout 900 "$qemu" -M q35 -m 2048 -cpu EPYC,+svm,+npt -accel tcg,thread=single 
 	2>"$work/qemu" </dev/null
 
 current="guests under KVM"
+cat "$work/qemu" >>"$err"
 expect 'kentry ended with 0'
 expect '"machine": "qemu-kvm"'
 refuse '"timing": "emulated"'

@@ -60,8 +60,8 @@ fn a_plan_is_printed_and_nothing_booted() {
     );
     let json = kentry(&nowhere(), &[&line[..], &filtered, &["--format", "json"]].concat());
     let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
-    assert_eq!(json["configurations"][0]["seccomp"], serde_json::Value::Null);
-    assert_eq!(json["configurations"][1]["seccomp"], "arguments");
+    assert_eq!(json["configurations"][0]["filter"], serde_json::Value::Null);
+    assert_eq!(json["configurations"][1]["filter"], "arguments");
     let (code, said) = refused(&nowhere(), &["--dry-run", "--format", "csv"]);
     assert!(code == 2 && said.contains("text or json"), "{said}");
 }
@@ -109,7 +109,7 @@ fn what_is_missing_is_said_in_one_sentence() {
 fn real() -> Option<(String, TempDir)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/guest");
     let Ok(kernel) = std::env::var("KENTRY_KERNEL").or_else(|_| {
-        let found = linux::find(folder.to_str().unwrap(), Path::new("/"));
+        let found = linux::find(&folder);
         found.map(|file| file.to_str().unwrap().to_string())
     }) else {
         skipped("no kernels here (scripts/kernels.sh fetches them)");

@@ -34,15 +34,13 @@ pub struct Machine {
     pub cpu_model: String,
     /// Its memory, in MiB.
     pub memory_mib: u64,
-    /// This machine's CPU that all of QEMU is pinned to; none where instructions are counted, which no CPU changes.
-    pub cpu: Option<usize>,
 }
 
 impl Machine {
     /// Debian's QEMU, with this processor or the one that the lab has by default.
     pub fn new(accelerator: Accelerator, cpu_model: Option<&str>) -> Machine {
         let Qemu { program, cpu_model, .. } = Qemu::new(accelerator, cpu_model);
-        Machine { program, accelerator, board: BOARD.into(), cpu_model, memory_mib: MEMORY_MIB, cpu: None }
+        Machine { program, accelerator, board: BOARD.into(), cpu_model, memory_mib: MEMORY_MIB }
     }
 
     /// The processor's random numbers would differ from boot to boot, and so would what depends on them.
@@ -74,7 +72,7 @@ pub(crate) fn parameters(own: &str) -> String {
 
 /// How QEMU is started for a boot.
 pub(crate) fn command(boot: &Boot, files: Files) -> Command {
-    let Machine { program, accelerator, board, memory_mib, cpu, .. } = boot.machine;
+    let Machine { program, accelerator, board, memory_mib, .. } = boot.machine;
     let mut words: Vec<String> = Vec::new();
     let mut add = |option: &str, value: String| words.extend([option.to_string(), value]);
     add("-M", board.clone());
@@ -114,7 +112,7 @@ pub(crate) fn command(boot: &Boot, files: Files) -> Command {
         arguments: words.into_iter().map(OsString::from).collect(),
         files: [kernel, archive, console].into_iter().chain(debugger).collect(),
         records: Some(frames),
-        cpu: *cpu,
+        cpu: None,
     }
 }
 

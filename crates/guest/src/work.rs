@@ -19,8 +19,6 @@ pub struct Work {
     pub symbols: bool,
     /// Seconds for measuring time.
     pub budget: f64,
-    /// Whether to stop at the budget even if rows lack rounds.
-    pub strict_budget: bool,
     /// What the order of the rounds is drawn from.
     pub seed: u64,
     /// The filter of system calls that this program gives itself, and so all that it executes.

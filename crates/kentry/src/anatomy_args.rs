@@ -19,10 +19,7 @@ use table::{Entry, Kernel, Table};
 /// The operations that an entry is asked for where nobody names one, of those that it has.
 const USUAL: [&str; 2] = [GETPPID.operation, "minor-fault"];
 
-/// A guest's memory, MiB.
-const MEMORY: u64 = 512;
-
-/// Which profile stands beside the path where nobody names one, and which kernel is booted; and the word for no profile.
+/// Which profile stands beside the path where nobody names one; and the word for no profile.
 const AUTO: &str = "auto";
 const NONE: &str = "none";
 
@@ -41,7 +38,7 @@ pub struct AnatomyArgs {
     pub operation: Option<String>,
     /// Boot this kernel: a file (vmlinuz, vmlinux), a package or a folder that has one, or auto, this machine's own or else the newest
     /// that is installed
-    #[arg(long, value_name = "FILE|auto", default_value = AUTO, value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE|auto", default_value = linux::AUTO, value_hint = ValueHint::FilePath)]
     pub kernel: String,
     /// Give the kernel these parameters, as they are written
     #[arg(long, value_name = "PARAMETERS", value_hint = ValueHint::Other, allow_hyphen_values = true)]
@@ -144,7 +141,7 @@ impl AnatomyArgs {
         AnatomyArgs {
             entry: entry.to_string(),
             operation: None,
-            kernel: AUTO.to_string(),
+            kernel: linux::AUTO.to_string(),
             append: None,
             set: None,
             cpu_model: None,
@@ -154,7 +151,7 @@ impl AnatomyArgs {
             beside: NONE.to_string(),
             timeout: None,
             seed: None,
-            memory: MEMORY,
+            memory: guest::MEMORY_MIB,
             dry_run: false,
             to: AnatomyOutputArgs { format: None, output: None, color: Color::Auto },
             verbose: false,
@@ -207,7 +204,7 @@ impl AnatomyArgs {
         };
         let usual = Qemu::new(Accelerator::Tcg, None).cpu_model;
         let append = both(&first.append, "", &self.against);
-        let kernels = both(&first.kernels, AUTO, &self.against_kernel);
+        let kernels = both(&first.kernels, linux::AUTO, &self.against_kernel);
         let cpu_models = both(&first.cpu_models, &usual, &self.against_cpu_model);
         if [&append, &kernels, &cpu_models].iter().all(|list| list.len() < 2) {
             return Err(Error::Usage(SAME_AGAIN.into()));

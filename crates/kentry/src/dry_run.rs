@@ -132,7 +132,7 @@ fn linux_json(plan: &GuestPlan, usual: &str, counter: Counter) -> String {
             "cpu": request.cpu,
             "machine": request.machine,
             "parameters": request.parameters,
-            "seccomp": request.filter,
+            "filter": request.filter,
         })
     };
     let plan = serde_json::json!({

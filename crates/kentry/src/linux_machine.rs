@@ -182,13 +182,12 @@ impl Machine for LinuxMachine {
 /// # Errors
 /// [`Error::Input`] where a file that was named is of no use, [`Error::Environment`] where `auto` finds none.
 pub fn kernel(word: &str, say: &mut dyn FnMut(&str)) -> Result<Kernel, Error> {
-    let root = Path::new("/");
     if word == linux::AUTO {
         let passed_over = &mut |error: &linux::Error| say(&format!("--kernel auto passes over {error}"));
-        return linux::automatic(root, passed_over)
+        return linux::automatic(Path::new("/"), passed_over)
             .map_err(|error| Error::Environment(format!("--kernel auto: {error}")));
     }
-    let read = linux::find(word, root).and_then(|file| Kernel::read(&file));
+    let read = linux::find(Path::new(word)).and_then(|file| Kernel::read(&file));
     read.map_err(|error| Error::Input { file: error.file, why: error.why.to_string() })
 }
 

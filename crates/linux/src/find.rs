@@ -5,21 +5,14 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The word that stands for the kernel of this machine.
+/// The word that stands for this machine's kernel, or else the newest that is installed: [`automatic`] finds it.
 pub const AUTO: &str = "auto";
 
-/// The file of a kernel, by what a user said: a file, a folder in which there is one (an unpacked package, for example), or
-/// `auto`: the one that runs here if it may be read, else the newest that is installed and may be read. `root` is where this
-/// machine's files are, `/`.
+/// The file of a kernel, by the path that a user gave: of a file, or of a folder in which there is one, an unpacked package for example.
 ///
 /// # Errors
-/// If there is none, or none that may be read.
-pub fn find(word: &str, root: &Path) -> Result<PathBuf, Error> {
-    if word == AUTO {
-        let first = candidates(root)?.into_iter().next();
-        return first.ok_or_else(|| Why::NoKernel.of(&root.join("boot")));
-    }
-    let path = Path::new(word);
+/// If there is none.
+pub fn find(path: &Path) -> Result<PathBuf, Error> {
     match path.metadata() {
         Ok(found) if found.is_dir() => {
             let why = "there is no kernel in this folder: no vmlinuz-VERSION, in it or in its boot, and no vmlinuz in \
@@ -31,7 +24,8 @@ pub fn find(word: &str, root: &Path) -> Result<PathBuf, Error> {
     }
 }
 
-/// The kernel that `auto` means: the first of those that may be read which is whole. `passed_over` gets the others that are before it.
+/// The kernel that `auto` means: the one that runs here, else the newest that is installed; but only one that may be read and is whole.
+/// `passed_over` gets those before it that are damaged. `root` is where this machine's files are, `/`.
 ///
 /// # Errors
 /// If there is none, or none that may be read; if none of them is whole, what is wrong with the first.
@@ -135,7 +129,7 @@ mod tests {
     fn the_running_kernel_comes_first() {
         let files = ["boot/vmlinuz-6.1.0-9-amd64", "boot/vmlinuz-6.12.1-amd64", "boot/config-6.12.1-amd64"];
         let root = root("6.1.0-9-amd64", &files);
-        assert_eq!(find(AUTO, root.path()).unwrap(), root.path().join(files[0]));
+        assert_eq!(candidates(root.path()).unwrap()[0], root.path().join(files[0]));
     }
 
     #[test]
@@ -148,10 +142,10 @@ mod tests {
             "usr/lib/modules/6.12.0-10/vmlinuz",
         ];
         let root = root("6.18.44-other", &files);
-        assert_eq!(find(AUTO, root.path()).unwrap(), root.path().join(files[4]));
-        assert_eq!(find(root.path().to_str().unwrap(), Path::new("/")).unwrap(), root.path().join(files[4]));
+        assert_eq!(candidates(root.path()).unwrap()[0], root.path().join(files[4]));
+        assert_eq!(find(root.path()).unwrap(), root.path().join(files[4]));
         let boot = root.path().join("boot");
-        assert_eq!(find(boot.to_str().unwrap(), Path::new("/")).unwrap(), boot.join("vmlinuz-6.12.0-2"));
+        assert_eq!(find(&boot).unwrap(), boot.join("vmlinuz-6.12.0-2"));
     }
 
     #[test]
@@ -170,7 +164,7 @@ mod tests {
         let root = root("6.1", &["boot/vmlinuz-6.1"]);
         let file = root.path().join("boot/vmlinuz-6.1");
         set_permissions(&file, Permissions::from_mode(0o000)).unwrap();
-        let error = find(AUTO, root.path()).unwrap_err();
+        let error = candidates(root.path()).unwrap_err();
         assert_eq!(error.file, file);
         assert!(matches!(error.why, Why::RootOnly));
     }
@@ -178,11 +172,11 @@ mod tests {
     #[test]
     fn where_there_is_none_a_package_is_named() {
         let root = root("6.1", &[]);
-        let error = find(AUTO, root.path()).unwrap_err().to_string();
+        let error = candidates(root.path()).unwrap_err().to_string();
         assert!(error.contains("apt install linux-image-cloud-amd64"), "{error}");
-        let error = find(root.path().to_str().unwrap(), Path::new("/")).unwrap_err().to_string();
+        let error = find(root.path()).unwrap_err().to_string();
         assert!(error.contains("no kernel in this folder"), "{error}");
-        let error = find("/no/such/kernel", root.path()).unwrap_err().to_string();
+        let error = find(Path::new("/no/such/kernel")).unwrap_err().to_string();
         assert_eq!(error, "/no/such/kernel: there is no such file or folder");
     }
 }

@@ -80,7 +80,7 @@ fn the_newest_of_them_is_found() {
     let Some(newest) = kernels().into_iter().find(|file| file.to_str().unwrap().contains("-6.12.")) else {
         return skipped("no kernels here (scripts/kernels.sh fetches them)");
     };
-    let found = find(folder().to_str().unwrap(), Path::new("/")).unwrap();
+    let found = find(&folder()).unwrap();
     assert!(
         found.to_str().unwrap().contains("vmlinuz-6.12."),
         "{} and not {}",

@@ -62,7 +62,7 @@ fn time(work: &Work, rows: Vec<TableRow>) -> Result<Document, crate::error::Erro
         footprints: Vec::new(),
         cpus: CpuChoice::Quiet,
         budget: Duration::try_from_secs_f64(work.budget).unwrap_or_default(),
-        strict_budget: work.strict_budget,
+        strict_budget: false,
         seed: work.seed,
         realtime: true,
     };
