@@ -209,7 +209,7 @@ fn what_is_explained_may_be_a_short_name_an_operation_or_a_glob() {
     for (arguments, why) in [
         (
             &["getpppid"][..],
-            "no entry, operation, switch, profile or part of an anatomy \"getpppid\"; did you mean getppid?",
+            "no entry, operation, switch, parameter, profile or part of an anatomy \"getpppid\"; did you mean getppid?",
         ),
         (&["sysentr"], "did you mean sysenter?"),
         (&["nothing*"], "no entry, operation, switch, profile or part"),

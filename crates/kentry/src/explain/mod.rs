@@ -3,6 +3,7 @@
 pub mod anatomy;
 pub mod like_here;
 mod operation;
+mod parameter;
 mod part;
 mod section;
 mod sequence;
@@ -31,6 +32,7 @@ pub fn explain(table: &Table, word: &str, document: Option<&Document>) -> Result
             Subject::Switch(known) => switch::explain(table, known),
             Subject::Setting(setting) => switch::explain_setting(table, setting),
             Subject::Profile(profile) => switch::explain_profile(table, profile),
+            Subject::Parameter(known) => parameter::explain(known),
             Subject::Part(part) => part::explain(*part),
             Subject::Timer => part::explain_timer(),
         })

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use anatomy::{Part, TIMER};
 use measure::select::{glob, nearest};
-use table::{Entry, Kernel, Operation, Profile, Setting, Switch, Table};
+use table::{Entry, Kernel, Operation, Parameter, Profile, Setting, Switch, Table};
 
 /// Something that can be explained.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,6 +18,8 @@ pub enum Subject<'a> {
     Setting(Setting),
     /// A named list of values.
     Profile(&'a Profile),
+    /// What a Linux in a guest can be booted with.
+    Parameter(&'a Parameter),
     /// A part of an anatomy.
     Part(Part),
     /// The timer's interrupt, which an anatomy may be of.
@@ -40,7 +42,8 @@ pub struct Meaning<'a> {
     pub others: Vec<&'a Entry>,
 }
 
-/// Tries a name of an entry or an operation, of a switch or a profile, each with the part of an anatomy that is called so, a short name, a switch's value (`pti=on`), and a glob, in this order.
+/// Tries a name of an entry or an operation, of a switch or a profile, each with the part of an anatomy that is called so, a short name, a
+/// switch's value (`pti=on`), a guest's parameter or its value (`seccomp`, `nopcid`), and a glob, in this order.
 ///
 /// # Errors
 /// [`Error::Usage`], naming the nearest of all names, or the values that a switch has.
@@ -69,6 +72,10 @@ pub fn meaning<'a>(table: &'a Table, word: &str) -> Result<Meaning<'a>, Error> {
     if let Some(setting) = setting(table, word)? {
         return Ok(only(vec![setting]));
     }
+    let of_value = || table.parameter_setting(word).map(|(parameter, _)| parameter);
+    if let Some(parameter) = table.parameter(word).or_else(of_value) {
+        return Ok(only(vec![Subject::Parameter(parameter)]));
+    }
     let pattern = glob(word).map_err(Error::Usage)?;
     let entries = table.entries.iter().filter(|entry| pattern.matches(&entry.name)).map(Subject::Entry);
     let operations = table.operations.iter().filter(|known| pattern.matches(&known.name));
@@ -76,7 +83,12 @@ pub fn meaning<'a>(table: &'a Table, word: &str) -> Result<Meaning<'a>, Error> {
     let profiles = table.profiles.iter().filter(|known| pattern.matches(&known.name));
     let parts = Part::ALL.iter().filter(|part| pattern.matches(part.name()));
     let timer = pattern.matches(TIMER).then_some(Subject::Timer);
+    let is_else = |parameter: &&Parameter| {
+        table.switch(&parameter.name).is_none() && table.entry_of(&parameter.name, Kernel::Linux).is_none()
+    };
+    let parameters = table.parameters.iter().filter(|known| pattern.matches(&known.name)).filter(is_else);
     let others = switches.map(Subject::Switch).chain(profiles.map(Subject::Profile));
+    let others = others.chain(parameters.map(Subject::Parameter));
     let others = others.chain(parts.map(|part| Subject::Part(*part))).chain(timer);
     let matching: Vec<Subject> = entries.chain(operations.map(Subject::Operation)).chain(others).collect();
     if matching.is_empty() { Err(unknown(table, word)) } else { Ok(only(matching)) }
@@ -105,11 +117,12 @@ fn unknown(table: &Table, word: &str) -> Error {
     let profiles = table.profiles.iter().map(|profile| profile.name.as_str()).chain([findings::LIKE_HERE]);
     let parts = Part::ALL.iter().map(|part| part.name()).chain([TIMER]);
     let names = entries.chain(operations).chain(table.short_names()).chain(switches).chain(profiles);
-    let names = names.chain(parts);
+    let parameters = table.parameters.iter().map(|parameter| parameter.name.as_str());
+    let names = names.chain(parts).chain(parameters);
     let hint = nearest(word, names);
     let word = report::plain(word);
     Error::Usage(format!(
-        "there is no entry, operation, switch, profile or part of an anatomy \"{word}\"{hint} (`kentry list` shows what there is)"
+        "there is no entry, operation, switch, parameter, profile or part of an anatomy \"{word}\"{hint} (`kentry list` shows what there is)"
     ))
 }
 
@@ -125,6 +138,7 @@ mod tests {
             Subject::Switch(switch) => format!("switch {}", switch.name),
             Subject::Setting(setting) => format!("setting {setting}"),
             Subject::Profile(profile) => format!("profile {}", profile.name),
+            Subject::Parameter(parameter) => format!("parameter {}", parameter.name),
             Subject::Part(part) => format!("part {}", part.name()),
             Subject::Timer => TIMER.to_string(),
         };
@@ -142,9 +156,10 @@ mod tests {
         assert!(names("clock_gettime").unwrap().contains(&"clock_gettime-realtime".to_string()));
         assert_eq!(names("rdtsc*").unwrap(), ["rdtsc", "rdtscp"]);
         let all = names("*").unwrap().len();
-        let Table { entries, operations, switches, profiles, .. } = Table::get();
+        let Table { entries, operations, switches, profiles, parameters, .. } = Table::get();
         let of_table = entries.len() + operations.len() + switches.len() + profiles.len();
-        assert_eq!(all, of_table + Part::ALL.len() + 1);
+        let more = all - of_table - Part::ALL.len() - 1;
+        assert!((6..parameters.len()).contains(&more), "parameters that nothing else is called like: {more}");
     }
 
     #[test]
@@ -157,6 +172,9 @@ mod tests {
         assert_eq!(names("vsyscall").unwrap(), ["vsyscall"], "the entry");
         assert_eq!(names("vsyscall=native").unwrap(), ["setting vsyscall=native"]);
         assert_eq!(names("mitigations=off").unwrap(), ["profile mitigations=off"]);
+        assert_eq!(names("seccomp=on").unwrap(), ["parameter seccomp"]);
+        assert_eq!(names("clocksource").unwrap(), ["parameter clocksource"]);
+        assert_eq!(names("nosmap").unwrap(), ["parameter smap"]);
         assert_eq!(names("linux-6.18*").unwrap(), ["profile linux-6.18", "profile linux-6.18-eibrs"]);
         let wrong = names("ibrs=enhanced?").unwrap_err();
         assert!(wrong.contains("which can be off, on, enhanced; did you mean enhanced?"), "{wrong}");
