@@ -39,7 +39,7 @@
 #define LOOP_CLOCK_SYSTEM 2 /* nanoseconds: CLOCK_MONOTONIC by the vDSO; a system call where there is none */
 
 /* Uses of an entry before any sample is kept: these check its answer, ... */
-#define CHECKS 8
+#define CHECKS	     8
 /* ... and so many samples are taken before every block. */
 #define WARM_SAMPLES 4
 

@@ -1,7 +1,7 @@
 //! Instructions from the bytes that stood in memory.
 
 use crate::symbols::Symbols;
-use iced_x86::{Formatter, GasFormatter, Instruction, SymbolResolver, SymbolResult};
+use iced_x86::{Code, Formatter, GasFormatter, Instruction, SymbolResolver, SymbolResult};
 use std::rc::Rc;
 
 /// Writes instructions as the GNU assembler does.
@@ -24,6 +24,9 @@ impl Writer {
         let mut text = String::new();
         if instruction.is_invalid() {
             text.push_str("(no instruction)");
+        } else if instruction.code() == Code::Int_imm8 {
+            // A number of a vector is no signed one.
+            text = format!("int ${:#x}", instruction.immediate8());
         } else {
             self.0.format(instruction, &mut text);
         }

@@ -58,7 +58,7 @@ parts! {
     Work "work" ["work"], "flags of the thread looked at on entry and exit, and what they ask for";
     Interrupts "interrupts" [], "sti, cli, and flags saved and loaded";
     Trace "trace" ["trace"], "events of system calls for tracers";
-    Filter "filter" ["filter"], "seccomp's filters";
+    Filter "filter" ["filter"], "seccomp: what it looks at, its list of calls that are always allowed, and filters where they are executed";
     Audit "audit" ["audit"], "records of the audit system";
     Canary "canary" ["canary"], "the stack protector's word: put, compared";
     Ibt "ibt" ["ibt"], "endbr64, which marks where indirect branches may lead; or the nop in its place";

@@ -83,7 +83,7 @@ fn is_of_pti(path: &Path, place: usize) -> bool {
     path.0.get(place).and_then(|node| node.part).is_some_and(|(part, _)| part == Part::Pti)
 }
 
-/// `push %rax` right before what is of isolation, and the `pop` of it right behind.
+/// `push %rax` right before what is of isolation, and the `pop` of it right behind; idle where only a jump stands between them.
 fn saved_for_cr3(path: &mut Path, place: usize) {
     let is_saved = |code: &Instruction, mnemonic| {
         code.mnemonic() == mnemonic
@@ -95,9 +95,14 @@ fn saved_for_cr3(path: &mut Path, place: usize) {
     }
     let end = (place + 1..(place + LONGEST).min(path.0.len()))
         .find(|behind| path.code(*behind).is_some_and(|code| is_saved(code, Mnemonic::Pop)));
-    if let Some(end) = end {
-        path.tell_pattern(place..=place, Part::Pti);
-        path.tell_pattern(end..=end, Part::Pti);
+    let Some(end) = end else { return };
+    let is_idle = path.0[place + 1..end].iter().all(|node| node.is_idle);
+    for at in [place, end] {
+        if is_idle {
+            path.tell_idle(at, Part::Pti);
+        } else {
+            path.tell(at, Part::Pti, Confidence::Pattern);
+        }
     }
 }
 
@@ -308,7 +313,9 @@ pub(crate) fn beginnings(path: &mut Path) {
     for place in 0..path.0.len() {
         let node = &path.0[place];
         let is_first = node.place.as_ref().is_some_and(|place| place.offset == 0 || place.offset == 4);
-        let may_be = node.ring != 3 && is_first && !node.is_alternative && node.region != Some(Region::Entry);
+        // Entry code has labels, not functions, but for those that it jumps to.
+        let is_function = node.region != Some(Region::Entry) || functions::own(node.name()).is_some();
+        let may_be = node.ring != 3 && is_first && !node.is_alternative && is_function;
         let part = match node.code.mnemonic() {
             _ if !may_be => continue,
             Mnemonic::Endbr64 | Mnemonic::Endbr32 => Part::Ibt,

@@ -119,6 +119,22 @@ fn entries_own_code_is_in_its_parts() {
     all_are(&anatomy, out, "push %rax", Part::Pti);
     assert_eq!(found(&anatomy, out, "pop %rax").last().unwrap().part, Part::Pti);
     assert_eq!(count(&anatomy, Part::ReturnChecks), 0, "iretq needs no checks");
+    let entering = found(&anatomy, "program", "int $0x80");
+    assert_eq!(entering.len(), 1, "a vector is no signed number");
+}
+
+#[test]
+fn what_stands_idle_in_the_place_of_a_protection_is_marked() {
+    let anatomy = Recorded::read("6.1-pti-off").anatomy("syscall-x86_64", "getppid");
+    let of_pti = anatomy.instructions.iter().filter(|one| one.part == Part::Pti);
+    assert!(
+        of_pti.clone().count() == 4 && of_pti.clone().all(|one| one.idle),
+        "{:?}",
+        of_pti.collect::<Vec<_>>()
+    );
+    let anatomy = Recorded::read("6.12-pti-on").anatomy("int80-x86_64", "getppid");
+    let first = found(&anatomy, "sync_regs", "nop");
+    assert!(first.iter().all(|one| one.part == Part::Ibt && one.idle) && first.len() == 1, "{first:?}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The command line of `kentry anatomy`.
 
-use crate::cli::{Color, LAB_STATUS, budget, cpu_model, exit_status, one_of, seed};
+use crate::cli::{Color, budget, codes, cpu_model, one_of, seed};
 use crate::error::Error;
 use crate::linux_args::{LINUX_SECONDS, parameters_help};
 use crate::profiles;
@@ -22,6 +22,16 @@ const USUAL: [&str; 2] = [GETPPID.operation, "minor-fault"];
 /// Which profile stands beside the path where nobody names one; and the word for no profile.
 const AUTO: &str = "auto";
 const NONE: &str = "none";
+
+/// Exit codes of `anatomy`, which shows paths whole or not at all.
+const ANATOMY_STATUS: &[(&str, &str)] = &[
+    ("0", "done"),
+    ("1", "the result could not be written"),
+    ("2", "wrong usage"),
+    ("3", "the environment does not allow following"),
+    ("4", "a guest failed, or its path could not be followed; nothing is shown"),
+    ("130", "interrupted (SIGINT, SIGTERM, SIGHUP); nothing is shown"),
+];
 
 /// Why there are no two boots.
 pub const SAME_AGAIN: &str = "--against, --against-kernel, --against-cpu-model: the second boot would be the first again; name what is \
@@ -239,7 +249,8 @@ impl AnatomyArgs {
         let entries: Vec<&Entry> = found.iter().map(|(entry, _)| *entry).collect();
         let Some(first) = found.first().filter(|_| entries.windows(2).all(|two| two[0].id == two[1].id))
         else {
-            let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
+            let mut names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
+            names.dedup();
             return Err(Error::Usage(format!(
                 "one entry is followed; these are several: {}",
                 names.join(", ")
@@ -310,7 +321,7 @@ pub(crate) fn anatomy_help() -> String {
     for (name, what) in profiles::all(Table::get()).filter(|(name, _)| *name != findings::LIKE_HERE) {
         let _ = writeln!(text, "  {name:<18}{what}");
     }
-    format!("{text}\n{}\n{}", parameters_help(Table::get()), exit_status(LAB_STATUS))
+    format!("{text}\n{}\nExit status:\n{}", parameters_help(Table::get()), codes(ANATOMY_STATUS))
 }
 
 #[cfg(test)]

@@ -108,12 +108,17 @@ pub(crate) fn history(document: &Document, verbose: bool) -> Vec<String> {
 
 fn changes(document: &Document, before: &str, now: &str, verbose: bool) -> String {
     let old = rows_of(document, before);
-    let mut compared = 0;
+    let (mut compared, mut unclear) = (0, 0);
     let mut changed = Vec::new();
     for (key, row) in in_order(document, now) {
         let Some((old, new)) = old.get(&key).and_then(|old| shown(old)).zip(shown(row)) else { continue };
         compared += 1;
-        if old.cost.estimate != new.cost.estimate {
+        if old.cost.estimate == new.cost.estimate {
+            continue;
+        }
+        if old.cost.min <= new.cost.max && new.cost.min <= old.cost.max {
+            unclear += 1;
+        } else {
             let others = written(key.2.iter().map(|(name, value)| (*name, *value)));
             let others = if others.is_empty() { others } else { format!(" {others}") };
             changed.push(format!("{} {}{others} {} → {}", key.0, key.1, old.estimate(), new.estimate()));
@@ -122,13 +127,22 @@ fn changes(document: &Document, before: &str, now: &str, verbose: bool) -> Strin
     let named = if verbose { changed.len() } else { NAMED };
     let rest = changed.len().saturating_sub(named);
     let rest = if rest > 0 { format!(", and {rest} more (--verbose)") } else { String::new() };
+    // Samples of such a row differ within one kernel as much as between the two.
+    let unclear = match unclear {
+        0 => String::new(),
+        several => format!("; {several} more cannot be told apart, because samples differ in each"),
+    };
     match (compared, changed.len()) {
         (0, _) => format!("{now} against {before}: no row has a figure of both"),
-        (1, 0) => format!("{now} against {before}: the same"),
-        (all, 0) => format!("{now} against {before}: the same in all {all} rows"),
+        (1, 0) if unclear.is_empty() => format!("{now} against {before}: the same"),
+        (all, 0) if unclear.is_empty() => format!("{now} against {before}: the same in all {all} rows"),
+        (all, 0) => format!("{now} against {before}: other in none of {all} rows{unclear}"),
         (all, some) => {
             let first: Vec<String> = changed.into_iter().take(named).collect();
-            format!("{now} against {before}: other in {some} of {all} rows: {}{rest}", first.join(", "))
+            format!(
+                "{now} against {before}: other in {some} of {all} rows: {}{rest}{unclear}",
+                first.join(", ")
+            )
         }
     }
 }

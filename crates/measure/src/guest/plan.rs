@@ -177,7 +177,7 @@ fn has_fit_words(configuration: &Configuration) -> Result<(), Error> {
     }
     match configuration.overruled() {
         Some((word, behind)) => Err(Error::Usage(format!(
-            "--append {word}: --set stands for {behind}, which the kernel reads behind it and obeys; leave one of them out"
+            "--append {word}: --set stands for {behind}, which comes last on the kernel's command line and wins; leave one of them out"
         ))),
         None => Ok(()),
     }

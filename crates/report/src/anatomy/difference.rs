@@ -8,7 +8,7 @@ use std::ops::Range;
 
 /// What makes instructions of two kernels the same.
 pub(super) const ACROSS: &str = "Of two kernels, instructions are the same by part, function and text, and between such by part and text \
-                                 in whichever function; addresses and offsets in memory do not count.";
+                                 in whichever function, so that what has moved to another function is neither less nor more; addresses and offsets in memory do not count.";
 
 /// Instructions that stand around what differs.
 const AROUND: usize = 1;

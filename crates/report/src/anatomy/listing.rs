@@ -11,13 +11,16 @@ use anatomy::{Document, Instruction};
 /// From this width on, bytes are shown without being asked for.
 const WIDE: usize = 160;
 
+/// Below this width there is no room for addresses and bytes.
+const NARROW: usize = 80;
+
 /// Columns of an instruction's bytes; few have more.
 const BYTES: usize = 22;
 
 pub(super) fn render(document: &Document, style: &Style) -> Vec<u8> {
     let width = columns(style);
     let mut lines = head(document, width);
-    let has_bytes = style.verbose || width >= WIDE;
+    let has_bytes = style.verbose && width >= NARROW || width >= WIDE;
     let has_names = document.paths.len() > 1;
     for (path, name) in document.paths.iter().zip(names(document)) {
         lines.push(Line::default());

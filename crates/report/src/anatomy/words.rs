@@ -6,11 +6,11 @@ use document::{Machine, Name};
 
 /// What a count is, and is not.
 pub(super) const COUNTED: &str = "instructions executed in an emulator, no times; a count ranks no cost (iretq, wrmsr and mov to CR3 count one \
-                                  each, as mov does)";
+                                  each, as mov does; one with rep counts each of its turns)";
 
 /// What the columns of the parts mean.
-const LEGEND: &str = "idle: those of them that do nothing, or jump over what is switched off: boot has put them in the place of a \
-                      protection. known by: the kernel's table of alternatives, symbols (the function, or who called it), or the pattern of the \
+const LEGEND: &str = "idle: those of them that do nothing, or jump over what is switched off: they stand in the place of what this \
+                      kernel or processor does not need. known by: the kernel's table of alternatives, symbols (the function, or who called it), or the pattern of the \
                       instructions";
 
 /// The same, with what of a table is of several paths.
@@ -72,6 +72,9 @@ fn path_in_words(path: &Followed) -> String {
     let (kernel, program) = (path.anatomy.in_ring(0), path.anatomy.in_ring(3));
     let followed = format!("{} ({kernel} in ring 0, {program} in ring 3)", instructions(all));
     let cost = format!("less {} of the control: {}", path.control, path.cost());
+    if path.anatomy.entry == TIMER {
+        return followed;
+    }
     match (path.counted, path.agrees) {
         (Some(_), Some(true)) => {
             format!("{followed}, {cost}; the row counts the same where it is not followed")
