@@ -7,6 +7,7 @@ use crate::head::{Fact, fact, figures};
 use crate::machine;
 use document::{Document, Row};
 use environment::{Guest, GuestKernel};
+use stats::Cost;
 use std::collections::BTreeMap;
 
 /// The key of a configuration that names the kernel.
@@ -116,7 +117,7 @@ fn changes(document: &Document, before: &str, now: &str, verbose: bool) -> Strin
         if old.cost.estimate == new.cost.estimate {
             continue;
         }
-        if old.cost.min <= new.cost.max && new.cost.min <= old.cost.max {
+        if overlap(&old.cost, &new.cost) {
             unclear += 1;
         } else {
             let others = written(key.2.iter().map(|(name, value)| (*name, *value)));
@@ -147,6 +148,11 @@ fn changes(document: &Document, before: &str, now: &str, verbose: bool) -> Strin
     }
 }
 
+/// Whether what was counted of one may have been counted of the other.
+fn overlap(first: &Cost<f64>, second: &Cost<f64>) -> bool {
+    first.min <= second.max && second.min <= first.max
+}
+
 /// What tells a row of one kernel: entry, operation, and what else was set.
 type Key<'a> = (&'a str, &'a str, BTreeMap<&'a String, &'a String>);
 
@@ -161,4 +167,27 @@ fn in_order<'a>(document: &'a Document, kernel: &str) -> Vec<(Key<'a>, &'a Row)>
 
 fn rows_of<'a>(document: &'a Document, kernel: &str) -> BTreeMap<Key<'a>, &'a Row> {
     in_order(document, kernel).into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_that_samples_share_are_not_told_apart() {
+        let count = |min: f64, estimate: f64, max: f64| Cost {
+            estimate,
+            ci_low: None,
+            ci_high: None,
+            min,
+            p50: estimate,
+            p99: None,
+            p999: None,
+            max,
+        };
+        assert!(!overlap(&count(216.0, 216.0, 216.0), &count(215.0, 215.0, 215.0)));
+        assert!(overlap(&count(1506.0, 1506.0, 1513.0), &count(1513.0, 1513.0, 1513.0)));
+        assert!(overlap(&count(2045.0, 2048.0, 2049.0), &count(2044.0, 2045.0, 2048.0)));
+        assert!(!overlap(&count(10.0, 12.0, 14.0), &count(15.0, 15.0, 20.0)));
+    }
 }
