@@ -265,3 +265,14 @@ fn a_program_ends_as_it_ends_here() {
     assert_eq!(text(&run.stdout), "shared\n");
     assert!(text(&run.stderr).contains("to errors"));
 }
+
+#[test]
+fn output_that_cannot_be_written_ends_the_guest() {
+    let Some((kernel, _)) = real() else { return };
+    let exec = "$kentry linux --accel tcg --kernel $kernel --exec";
+    let (code, _, said) = limited(&kernel, &format!("{exec} echo precious >/dev/full"));
+    let expected = "kentry linux: its output cannot be written: no space is left on the device\n";
+    assert_eq!((code, said.as_str()), (Some(125), expected));
+    let read = format!("{exec} yes | head -2; exit ${{PIPESTATUS[0]}}");
+    assert_eq!(limited(&kernel, &read), (Some(141), "y\ny\n".into(), String::new()));
+}

@@ -1,16 +1,17 @@
 //! `kentry linux --exec` and `--shell`: a program of this machine, with its libraries, as the only program of a guest.
 
 use crate::error::{INTERRUPTED, words};
-use crate::exec::{FAILED, NOT_FOUND, NOT_LOADED, Output, Refused, SIGNALLED, standard_input};
+use crate::exec::{FAILED, NOT_FOUND, NOT_LOADED, Output, Refused, SIGNALLED, standard_input, unwritable};
 use crate::linux_args::LinuxArgs;
 use crate::linux_machine::LinuxMachine;
-use guest::{Boot, Booted, Exec, Exit, INPUT, Kind, Limits, Said, Terminal, Trouble, Work};
+use guest::{Boot, Booted, Exec, Exit, INPUT, Interrupt, Kind, Limits, Said, Terminal, Trouble, Work};
 use linux::Archive;
 use measure::guest::Request;
 use std::ffi::{OsStr, OsString};
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 /// Where a guest's programs look for others.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -90,19 +91,38 @@ impl Program {
             work: &work,
             seed: request.seed,
         };
-        let mut relay = |said| relay(said, output);
-        let booted = boot.run_on(terminal, &machine.limits, &mut relay).map_err(of_trouble)?;
-        status(booted)
+        let mut relay = Relay { output, interrupt: &machine.limits.interrupt, failed: None };
+        let booted = boot.run_on(terminal, &machine.limits, &mut |said| relay.pass(&said));
+        if let Some(error) = relay.failed {
+            return unwritable(&error);
+        }
+        status(booted.map_err(of_trouble)?)
     }
 }
 
-/// What the program wrote is passed on as it comes.
-fn relay(said: Said, output: &mut Output) {
-    // Somebody who closed the pipe wants no more.
-    let _ = match said {
-        Said::Output(bytes) => output.standard.write_all(&bytes).and_then(|()| output.standard.flush()),
-        Said::Errors(bytes) => output.errors.write_all(&bytes).and_then(|()| output.errors.flush()),
-    };
+/// Passes on what the program writes, as it comes, until that fails.
+struct Relay<'a, 'o> {
+    output: &'a mut Output<'o>,
+    /// Ends the guest.
+    interrupt: &'a Interrupt,
+    /// Why the rest is not passed on: nobody wants it, or there is no room for it.
+    failed: Option<io::Error>,
+}
+
+impl Relay<'_, '_> {
+    fn pass(&mut self, said: &Said) {
+        if self.failed.is_some() {
+            return;
+        }
+        let passed = match said {
+            Said::Output(bytes) => self.output.pass(1, bytes),
+            Said::Errors(bytes) => self.output.pass(2, bytes),
+        };
+        if let Err(error) = passed {
+            self.failed = Some(error);
+            self.interrupt.store(true, Ordering::Relaxed);
+        }
+    }
 }
 
 fn status(booted: Booted) -> Result<u8, Refused> {
@@ -161,4 +181,43 @@ fn not_found(why: &str) -> Refused {
 
 fn not_loaded(why: &str) -> Refused {
     Refused { code: NOT_LOADED, why: why.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    /// A file that takes so many writes, and has no room for more.
+    struct Full(usize);
+
+    impl Write for Full {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 = self.0.checked_sub(1).ok_or(io::ErrorKind::StorageFull)?;
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn the_first_output_that_cannot_be_written_ends_the_guest_and_is_the_last() {
+        let (mut standard, mut errors) = (Full(1), Vec::new());
+        let mut output = Output { standard: &mut standard, errors: &mut errors, command: "kentry linux" };
+        let interrupt = Interrupt::default();
+        let mut relay = Relay { output: &mut output, interrupt: &interrupt, failed: None };
+        relay.pass(&Said::Output(b"fits".to_vec()));
+        relay.pass(&Said::Errors(b"heard".to_vec()));
+        assert!(relay.failed.is_none() && !interrupt.load(Ordering::Relaxed));
+        relay.pass(&Said::Output(b"does not".to_vec()));
+        relay.pass(&Said::Errors(b"unheard".to_vec()));
+        assert!(interrupt.load(Ordering::Relaxed), "the guest goes on");
+        let refused = unwritable(&relay.failed.unwrap()).unwrap_err();
+        let expected = (FAILED, "its output cannot be written: no space is left on the device".to_string());
+        assert_eq!((refused.code, refused.why), expected);
+        assert_eq!(errors, b"heard");
+        assert_eq!(unwritable(&io::ErrorKind::BrokenPipe.into()).unwrap(), 141);
+    }
 }
