@@ -139,6 +139,7 @@ fn what_this_machine_refuses_was_an_outcome_of_rows() {
     std::fs::write(&killed, "#!/bin/sh\n[ $1 = --version ] || kill -9 $$\n").unwrap();
     std::fs::set_permissions(&killed, std::fs::Permissions::from_mode(0o755)).unwrap();
     for (limit, what) in [
+        ("ulimit -n 3;", "this process may open no more files (ulimit -n)"),
         ("ulimit -n 8;", "this process may open no more files (ulimit -n)"),
         ("ulimit -n 12;", "this process may open no more files (ulimit -n)"),
         ("ulimit -v 900000;", "free some, or raise what limits it (ulimit -v;"),
