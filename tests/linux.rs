@@ -100,6 +100,9 @@ fn what_is_missing_is_said_in_one_sentence() {
     let (code, said) = refused(&nowhere(), &["--exec", "/nonexistent/program"]);
     one_line(&said);
     assert!(code == 127 && said.contains("there is no program /nonexistent/program"), "{said}");
+    let (code, said) = refused(&nowhere(), &["--share", "/bin/ls", "--exec", "/bin/true"]);
+    one_line(&said);
+    assert!(code == 126 && said.contains("--share /bin/ls: it is a file, not a folder"), "{said}");
     let (code, said) = refused(&nowhere(), &["--set", "pti=on", "--set", "pti=off", "--exec", "/bin/true"]);
     one_line(&said);
     assert!(code == 125 && said.contains("boot one guest"), "{said}");

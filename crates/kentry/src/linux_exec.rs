@@ -44,9 +44,16 @@ impl Program {
         let path = archive.add_program(&file).map_err(|error| not_loaded(&error.to_string()))?;
         let mut left_out = Vec::new();
         if let Some(folder) = &args.share {
-            let at = folder.canonicalize().map_err(|error| {
-                not_loaded(&format!("--share {}: {}", report::plain_os(folder.as_os_str()), words(&error)))
-            })?;
+            let unusable =
+                |why: &str| not_loaded(&format!("--share {}: {why}", report::plain_os(folder.as_os_str())));
+            let at = folder.canonicalize().map_err(|error| unusable(&words(&error)))?;
+            if !at.is_dir() {
+                return Err(unusable(if at.is_file() {
+                    "it is a file, not a folder"
+                } else {
+                    "it is not a folder"
+                }));
+            }
             let added = archive.add_share(&at, &at);
             left_out = added.map_err(|error| not_loaded(&format!("--share: {error}")))?;
         }
@@ -73,9 +80,8 @@ impl Program {
     /// # Errors
     /// Why it was not run to its end.
     pub fn run(self, machine: &LinuxMachine, request: &Request, output: &mut Output) -> Result<u8, Refused> {
-        for file in &self.left_out {
-            let file = report::plain_os(file.as_os_str());
-            output.say(&format!("--share: {file} is left out: it is neither a file, a folder nor a link"));
+        if let Some(line) = left_out(&self.left_out) {
+            output.say(&line);
         }
         let terminal = self.exec.interactive.then(terminal).transpose()?;
         let work =
@@ -97,6 +103,23 @@ impl Program {
             return unwritable(&error);
         }
         status(booted.map_err(of_trouble)?)
+    }
+}
+
+/// Tells what of a shared folder was left out, if anything was.
+fn left_out(files: &[PathBuf]) -> Option<String> {
+    const NAMED: usize = 3;
+    let named: Vec<String> =
+        files.iter().take(NAMED).map(|file| report::plain_os(file.as_os_str())).collect();
+    let named = named.join(", ");
+    match files {
+        [] => None,
+        [_] => Some(format!("--share: {named} is left out: it is neither a file, a folder nor a link")),
+        _ => {
+            let more = files.len().saturating_sub(NAMED);
+            let others = if more > 0 { format!(" and {more} more") } else { String::new() };
+            Some(format!("--share: {named}{others} are left out: they are neither files, folders nor links"))
+        }
     }
 }
 
@@ -200,6 +223,20 @@ mod tests {
         fn flush(&mut self) -> io::Result<()> {
             Ok(())
         }
+    }
+
+    #[test]
+    fn of_what_is_left_out_three_are_named() {
+        let of = |count: usize| {
+            let files: Vec<PathBuf> = (0..count).map(|number| format!("/dev/{number}").into()).collect();
+            left_out(&files)
+        };
+        let are = "are left out: they are neither files, folders nor links";
+        assert_eq!(of(0), None);
+        let one = "--share: /dev/0 is left out: it is neither a file, a folder nor a link";
+        assert_eq!(of(1).unwrap(), one);
+        assert_eq!(of(3).unwrap(), format!("--share: /dev/0, /dev/1, /dev/2 {are}"));
+        assert_eq!(of(200).unwrap(), format!("--share: /dev/0, /dev/1, /dev/2 and 197 more {are}"));
     }
 
     #[test]
