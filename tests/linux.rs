@@ -280,3 +280,19 @@ fn output_that_cannot_be_written_ends_the_guest() {
     let read = format!("{exec} yes | head -2; exit ${{PIPESTATUS[0]}}");
     assert_eq!(limited(&kernel, &read), (Some(141), "y\ny\n".into(), String::new()));
 }
+
+#[test]
+fn a_program_that_the_guest_cannot_execute_is_126() {
+    let Some((kernel, folder)) = real() else { return };
+    let mut program = std::fs::read("/bin/true").unwrap();
+    // Not 64-bit any more, as its header says; the rest is.
+    program[4] = 1;
+    let file = folder.path().join("true");
+    std::fs::write(&file, program).unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let exec = format!("$kentry linux --accel tcg --kernel $kernel --exec {}", file.display());
+    let (code, shown, said) = limited(&kernel, &exec);
+    assert_eq!((code, shown.as_str(), said.lines().count()), (Some(126), "", 1), "{said}");
+    assert!(said.contains(&format!("{} cannot be executed: ", file.display())), "{said}");
+    assert!(!said.contains("os error"), "{said}");
+}
