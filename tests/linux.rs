@@ -154,6 +154,9 @@ fn what_this_machine_refuses_was_an_outcome_of_rows() {
         assert_eq!((code, shown.as_str(), said.lines().count()), (Some(3), "", 1), "{limit} {said}");
         assert!(said.contains(what), "{limit} {said}");
     }
+    let (code, _, said) =
+        limited(&kernel, "ulimit -n 3; exec $kentry linux --kernel $kernel --exec /bin/true");
+    assert!(code == Some(125) && said.contains("(ulimit -n)"), "{said}");
     let (code, shown, said) = limited(&kernel, &format!("{ONE_ROW} --memory 64"));
     assert_eq!((code, shown.as_str(), said.lines().count()), (Some(3), "", 1), "{said}");
     assert!(said.contains("too small") && said.contains("--memory"), "{said}");

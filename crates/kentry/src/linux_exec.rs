@@ -1,9 +1,9 @@
 //! `kentry linux --exec` and `--shell`: a program of this machine, with its libraries, as the only program of a guest.
 
-use crate::error::{INTERRUPTED, words};
+use crate::error::{Error, INTERRUPTED, words};
 use crate::exec::{FAILED, NOT_FOUND, NOT_LOADED, Output, Refused, SIGNALLED, standard_input, unwritable};
 use crate::linux_args::LinuxArgs;
-use crate::linux_machine::LinuxMachine;
+use crate::linux_machine::{LinuxMachine, unread};
 use guest::{Boot, Booted, Exec, Exit, INPUT, Interrupt, Kind, Limits, Said, Terminal, Trouble, Work};
 use linux::Archive;
 use measure::guest::Request;
@@ -41,7 +41,7 @@ impl Program {
         let (name, arguments) = line.split_first().ok_or_else(|| not_found("no program is named"))?;
         let file = look_up(name)
             .ok_or_else(|| not_found(&format!("there is no program {}", report::plain_os(name))))?;
-        let path = archive.add_program(&file).map_err(|error| not_loaded(&error.to_string()))?;
+        let path = archive.add_program(&file).map_err(unpacked)?;
         let mut left_out = Vec::new();
         if let Some(folder) = &args.share {
             let unusable =
@@ -192,6 +192,14 @@ fn utf8(word: &OsStr) -> Result<String, Refused> {
     text.ok_or_else(|| {
         failed(&format!("arguments are written in UTF-8, which {} is not", report::plain_os(word)))
     })
+}
+
+/// A program is not at fault where this machine is short of something.
+fn unpacked(error: linux::Error) -> Refused {
+    match unread(error) {
+        Error::Environment(why) => failed(&why),
+        other => not_loaded(&other.to_string()),
+    }
 }
 
 fn failed(why: &str) -> Refused {

@@ -192,7 +192,8 @@ pub fn kernel(word: &str, say: &mut dyn FnMut(&str)) -> Result<Kernel, Error> {
     read.map_err(unread)
 }
 
-fn unread(error: linux::Error) -> Error {
+/// Why a file cannot be had: by its own fault, or because this machine is short of something.
+pub(crate) fn unread(error: linux::Error) -> Error {
     let shortage = match &error.why {
         Why::Unreadable(source) => crate::error::shortage(source),
         _ => None,
