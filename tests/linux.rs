@@ -100,6 +100,9 @@ fn what_is_missing_is_said_in_one_sentence() {
     let (code, said) = refused(&nowhere(), &["--exec", "/nonexistent/program"]);
     one_line(&said);
     assert!(code == 127 && said.contains("there is no program /nonexistent/program"), "{said}");
+    let (code, said) = refused(&nowhere(), &["--share", "/bin/ls", "--exec", "/bin/true"]);
+    one_line(&said);
+    assert!(code == 126 && said.contains("--share /bin/ls: it is a file, not a folder"), "{said}");
     let (code, said) = refused(&nowhere(), &["--set", "pti=on", "--set", "pti=off", "--exec", "/bin/true"]);
     one_line(&said);
     assert!(code == 125 && said.contains("boot one guest"), "{said}");
@@ -139,6 +142,7 @@ fn what_this_machine_refuses_was_an_outcome_of_rows() {
     std::fs::write(&killed, "#!/bin/sh\n[ $1 = --version ] || kill -9 $$\n").unwrap();
     std::fs::set_permissions(&killed, std::fs::Permissions::from_mode(0o755)).unwrap();
     for (limit, what) in [
+        ("ulimit -n 3;", "this process may open no more files (ulimit -n)"),
         ("ulimit -n 8;", "this process may open no more files (ulimit -n)"),
         ("ulimit -n 12;", "this process may open no more files (ulimit -n)"),
         ("ulimit -v 900000;", "free some, or raise what limits it (ulimit -v;"),
@@ -150,6 +154,9 @@ fn what_this_machine_refuses_was_an_outcome_of_rows() {
         assert_eq!((code, shown.as_str(), said.lines().count()), (Some(3), "", 1), "{limit} {said}");
         assert!(said.contains(what), "{limit} {said}");
     }
+    let (code, _, said) =
+        limited(&kernel, "ulimit -n 3; exec $kentry linux --kernel $kernel --exec /bin/true");
+    assert!(code == Some(125) && said.contains("(ulimit -n)"), "{said}");
     let (code, shown, said) = limited(&kernel, &format!("{ONE_ROW} --memory 64"));
     assert_eq!((code, shown.as_str(), said.lines().count()), (Some(3), "", 1), "{said}");
     assert!(said.contains("too small") && said.contains("--memory"), "{said}");
@@ -264,4 +271,31 @@ fn a_program_ends_as_it_ends_here() {
     assert_eq!(run.status.code(), Some(7), "{}", text(&run.stderr));
     assert_eq!(text(&run.stdout), "shared\n");
     assert!(text(&run.stderr).contains("to errors"));
+}
+
+#[test]
+fn output_that_cannot_be_written_ends_the_guest() {
+    let Some((kernel, _)) = real() else { return };
+    let exec = "$kentry linux --accel tcg --kernel $kernel --exec";
+    let (code, _, said) = limited(&kernel, &format!("{exec} echo precious >/dev/full"));
+    let expected = "kentry linux: its output cannot be written: no space is left on the device\n";
+    assert_eq!((code, said.as_str()), (Some(125), expected));
+    let read = format!("{exec} yes | head -2; exit ${{PIPESTATUS[0]}}");
+    assert_eq!(limited(&kernel, &read), (Some(141), "y\ny\n".into(), String::new()));
+}
+
+#[test]
+fn a_program_that_the_guest_cannot_execute_is_126() {
+    let Some((kernel, folder)) = real() else { return };
+    let mut program = std::fs::read("/bin/true").unwrap();
+    // Not 64-bit any more, as its header says; the rest is.
+    program[4] = 1;
+    let file = folder.path().join("true");
+    std::fs::write(&file, program).unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let exec = format!("$kentry linux --accel tcg --kernel $kernel --exec {}", file.display());
+    let (code, shown, said) = limited(&kernel, &exec);
+    assert_eq!((code, shown.as_str(), said.lines().count()), (Some(126), "", 1), "{said}");
+    assert!(said.contains(&format!("{} cannot be executed: ", file.display())), "{said}");
+    assert!(!said.contains("os error"), "{said}");
 }

@@ -113,7 +113,7 @@ impl Document {
 /// # Errors
 /// [`LoadError`], with place, line and column where the text stops making sense.
 pub fn load(text: &str) -> Result<Document, LoadError> {
-    const WHAT: &str = "anatomy";
+    const WHAT: &str = "an anatomy";
     let mut document: Document = document::read(text, SCHEMA, WHAT)?;
     let shape = |place: &str, what: &str| LoadError::Shape {
         kind: WHAT,

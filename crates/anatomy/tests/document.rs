@@ -147,6 +147,7 @@ fn a_document_comes_back_as_it_was_saved_and_is_not_believed() {
     let refused = |from: &str, to: &str| load(&text.replacen(from, to, 1)).unwrap_err().to_string();
     assert!(refused("kentry.anatomy/1", "kentry.anatomy/2").contains("this version of kentry reads"));
     assert!(refused("\"ring\":3", "\"ring\":4").contains("a ring is 0 to 3"));
+    assert!(refused("\"ring\":3", "\"ring\":4").contains("not an anatomy of kentry: "));
     assert!(refused("\"part\":\"entering\"", "\"part\":\"magic\"").contains("instructions[0].part"));
     assert!(refused("\"control\":1", "\"control\":-1").contains("control"));
     assert!(refused("\"control\":1", "\"controls\":1").contains("control"));

@@ -8,7 +8,7 @@ use document::LoadError;
 /// # Errors
 /// [`LoadError`], with place, line and column where the text stops making sense.
 pub fn load(text: &str) -> Result<Bill, LoadError> {
-    document::read(text, SCHEMA, "bill")
+    document::read(text, SCHEMA, "a bill")
 }
 
 #[cfg(test)]

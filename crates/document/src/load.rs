@@ -27,9 +27,9 @@ pub enum LoadError {
         column: usize,
     },
     /// JSON, but not of the schema's shape.
-    #[error("it is JSON, but not a {kind} of kentry: {place} (line {line}, column {column}): {what}")]
+    #[error("it is JSON, but not {kind} of kentry: {place} (line {line}, column {column}): {what}")]
     Shape {
-        /// What it should be: `run document`.
+        /// What it should be, with its article: `a run document`.
         kind: &'static str,
         /// Where that is in the document: `results[3].ns.estimate`.
         place: String,
@@ -68,7 +68,7 @@ impl LoadError {
 }
 
 /// What a run's document is called.
-const RUN: &str = "run document";
+const RUN: &str = "a run document";
 
 fn parse<'a, T: Deserialize<'a>>(text: &'a str, kind: &'static str) -> Result<T, LoadError> {
     let mut parser = serde_json::Deserializer::from_str(text);
@@ -77,7 +77,7 @@ fn parse<'a, T: Deserialize<'a>>(text: &'a str, kind: &'static str) -> Result<T,
     Ok(value)
 }
 
-/// The schema that a text names; what it should be, in words, stands in errors.
+/// The schema that a text names; what it should be, in words and with its article, stands in errors.
 ///
 /// # Errors
 /// [`LoadError`] when it is no JSON, or names none.
@@ -92,7 +92,7 @@ pub fn schema_of(text: &str, kind: &'static str) -> Result<String, LoadError> {
     Ok(parse::<Head>(text, kind)?.schema)
 }
 
-/// Reads what is saved under one schema; `kind` is what it is, in words. All of its numbers are within what can be counted.
+/// Reads what is saved under one schema; `kind` is what it is, in words and with its article. All of its numbers are within what can be counted.
 ///
 /// # Errors
 /// [`LoadError`], with place, line and column where the text stops making sense.

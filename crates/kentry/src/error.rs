@@ -58,6 +58,19 @@ pub fn words(error: &io::Error) -> String {
     words.into()
 }
 
+/// What this machine is short of, where that is why a file cannot be read, and what to do; none where the file is at fault.
+pub fn shortage(error: &io::Error) -> Option<&'static str> {
+    match Errno::from_raw(error.raw_os_error().unwrap_or_default()) {
+        Errno::ENFILE => {
+            Some("all programs of this machine together may open no more files (sysctl fs.file-max)")
+        }
+        Errno::EMFILE => process::limit(Errno::EMFILE),
+        // Where memory for what is read cannot be had, there is no number.
+        _ if error.kind() == io::ErrorKind::OutOfMemory => process::limit(Errno::ENOMEM),
+        _ => None,
+    }
+}
+
 fn of_runs(error: &runs::Error) -> String {
     let plain = |path: &PathBuf| report::plain_os(path.as_os_str());
     match error {
@@ -126,6 +139,20 @@ mod tests {
         for number in 1..134 {
             let words = words(&io::Error::from_raw_os_error(number));
             assert!(!words.is_empty() && !words.contains("os error"), "{words}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_not_to_blame_for_what_the_machine_lacks() {
+        let of = |errno: Errno| shortage(&io::Error::from(errno));
+        for (errno, what) in
+            [(Errno::EMFILE, "ulimit -n"), (Errno::ENFILE, "fs.file-max"), (Errno::ENOMEM, "memory")]
+        {
+            assert!(of(errno).unwrap().contains(what), "{errno}");
+        }
+        assert_eq!(shortage(&io::ErrorKind::OutOfMemory.into()), of(Errno::ENOMEM));
+        for errno in [Errno::ENOENT, Errno::EACCES, Errno::EISDIR, Errno::EIO, Errno::ELOOP] {
+            assert_eq!(of(errno), None, "{errno}");
         }
     }
 

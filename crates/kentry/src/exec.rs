@@ -218,7 +218,8 @@ pub struct Output<'a> {
 }
 
 impl Output<'_> {
-    fn pass(&mut self, descriptor: u64, bytes: &[u8]) -> io::Result<()> {
+    /// Passes on what a program wrote to its descriptor 1 or 2, at once.
+    pub(crate) fn pass(&mut self, descriptor: u64, bytes: &[u8]) -> io::Result<()> {
         let target = match descriptor {
             1 => &mut self.standard,
             2 => &mut self.errors,
@@ -235,6 +236,15 @@ impl Output<'_> {
     }
 }
 
+/// How the command ends that cannot write a program's output: with the same exit code as if the program itself had written to a closed
+/// pipe, or with the reason.
+pub(crate) fn unwritable(error: &io::Error) -> Result<u8, Refused> {
+    if error.kind() == io::ErrorKind::BrokenPipe {
+        return Ok(SIGNALLED + Signal::SIGPIPE as u8);
+    }
+    Err(Refused::failed(&format!("its output cannot be written: {}", crate::error::words(error))))
+}
+
 /// Follows the guest to the program's end.
 fn follow(
     program: &Program,
@@ -244,19 +254,11 @@ fn follow(
 ) -> Result<u8, Refused> {
     loop {
         match guest.next()? {
-            Event::Output { descriptor, bytes, .. } => match output.pass(descriptor, &bytes) {
-                // The same exit code as if the program itself had written to a closed pipe.
-                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-                    return Ok(SIGNALLED + Signal::SIGPIPE as u8);
+            Event::Output { descriptor, bytes, .. } => {
+                if let Err(error) = output.pass(descriptor, &bytes) {
+                    return unwritable(&error);
                 }
-                Err(error) => {
-                    return Err(Refused::failed(&format!(
-                        "its output cannot be written: {}",
-                        crate::error::words(&error)
-                    )));
-                }
-                Ok(()) => {}
-            },
+            }
             Event::Log(line) => output.say(&line),
             Event::Stray { vector, count, .. } => {
                 output.say(&format!("interrupts that nobody asked for: vector {vector:#x}, {count} times"));

@@ -142,7 +142,7 @@ fn of_file(path: &Path) -> Result<Saved, Error> {
     let text = text(path).map_err(|error| wrong(words(&error)))?;
     let refused = |error: document::LoadError| wrong(error.to_string());
     // What is no JSON at all is no run either, and its error says the rest.
-    match document::schema_of(&text, "document").unwrap_or_default().as_str() {
+    match document::schema_of(&text, "a document").unwrap_or_default().as_str() {
         bill::SCHEMA => return Ok(Saved::Bill(Box::new(bill::load(&text).map_err(refused)?))),
         anatomy::SCHEMA => return Ok(Saved::Anatomy(Box::new(anatomy::load(&text).map_err(refused)?))),
         _ => (),

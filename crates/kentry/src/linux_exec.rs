@@ -1,16 +1,17 @@
 //! `kentry linux --exec` and `--shell`: a program of this machine, with its libraries, as the only program of a guest.
 
-use crate::error::{INTERRUPTED, words};
-use crate::exec::{FAILED, NOT_FOUND, NOT_LOADED, Output, Refused, SIGNALLED, standard_input};
+use crate::error::{Error, INTERRUPTED, words};
+use crate::exec::{FAILED, NOT_FOUND, NOT_LOADED, Output, Refused, SIGNALLED, standard_input, unwritable};
 use crate::linux_args::LinuxArgs;
-use crate::linux_machine::LinuxMachine;
-use guest::{Boot, Booted, Exec, Exit, INPUT, Kind, Limits, Said, Terminal, Trouble, Work};
+use crate::linux_machine::{LinuxMachine, unread};
+use guest::{Boot, Booted, Exec, Exit, INPUT, Interrupt, Kind, Limits, Said, Terminal, Trouble, Work};
 use linux::Archive;
 use measure::guest::Request;
 use std::ffi::{OsStr, OsString};
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 /// Where a guest's programs look for others.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -40,12 +41,19 @@ impl Program {
         let (name, arguments) = line.split_first().ok_or_else(|| not_found("no program is named"))?;
         let file = look_up(name)
             .ok_or_else(|| not_found(&format!("there is no program {}", report::plain_os(name))))?;
-        let path = archive.add_program(&file).map_err(|error| not_loaded(&error.to_string()))?;
+        let path = archive.add_program(&file).map_err(unpacked)?;
         let mut left_out = Vec::new();
         if let Some(folder) = &args.share {
-            let at = folder.canonicalize().map_err(|error| {
-                not_loaded(&format!("--share {}: {}", report::plain_os(folder.as_os_str()), words(&error)))
-            })?;
+            let unusable =
+                |why: &str| not_loaded(&format!("--share {}: {why}", report::plain_os(folder.as_os_str())));
+            let at = folder.canonicalize().map_err(|error| unusable(&words(&error)))?;
+            if !at.is_dir() {
+                return Err(unusable(if at.is_file() {
+                    "it is a file, not a folder"
+                } else {
+                    "it is not a folder"
+                }));
+            }
             let added = archive.add_share(&at, &at);
             left_out = added.map_err(|error| not_loaded(&format!("--share: {error}")))?;
         }
@@ -72,9 +80,8 @@ impl Program {
     /// # Errors
     /// Why it was not run to its end.
     pub fn run(self, machine: &LinuxMachine, request: &Request, output: &mut Output) -> Result<u8, Refused> {
-        for file in &self.left_out {
-            let file = report::plain_os(file.as_os_str());
-            output.say(&format!("--share: {file} is left out: it is neither a file, a folder nor a link"));
+        if let Some(line) = left_out(&self.left_out) {
+            output.say(&line);
         }
         let terminal = self.exec.interactive.then(terminal).transpose()?;
         let work =
@@ -90,19 +97,55 @@ impl Program {
             work: &work,
             seed: request.seed,
         };
-        let mut relay = |said| relay(said, output);
-        let booted = boot.run_on(terminal, &machine.limits, &mut relay).map_err(of_trouble)?;
-        status(booted)
+        let mut relay = Relay { output, interrupt: &machine.limits.interrupt, failed: None };
+        let booted = boot.run_on(terminal, &machine.limits, &mut |said| relay.pass(&said));
+        if let Some(error) = relay.failed {
+            return unwritable(&error);
+        }
+        status(booted.map_err(of_trouble)?)
     }
 }
 
-/// What the program wrote is passed on as it comes.
-fn relay(said: Said, output: &mut Output) {
-    // Somebody who closed the pipe wants no more.
-    let _ = match said {
-        Said::Output(bytes) => output.standard.write_all(&bytes).and_then(|()| output.standard.flush()),
-        Said::Errors(bytes) => output.errors.write_all(&bytes).and_then(|()| output.errors.flush()),
-    };
+/// Tells what of a shared folder was left out, if anything was.
+fn left_out(files: &[PathBuf]) -> Option<String> {
+    const NAMED: usize = 3;
+    let named: Vec<String> =
+        files.iter().take(NAMED).map(|file| report::plain_os(file.as_os_str())).collect();
+    let named = named.join(", ");
+    match files {
+        [] => None,
+        [_] => Some(format!("--share: {named} is left out: it is neither a file, a folder nor a link")),
+        _ => {
+            let more = files.len().saturating_sub(NAMED);
+            let others = if more > 0 { format!(" and {more} more") } else { String::new() };
+            Some(format!("--share: {named}{others} are left out: they are neither files, folders nor links"))
+        }
+    }
+}
+
+/// Passes on what the program writes, as it comes, until that fails.
+struct Relay<'a, 'o> {
+    output: &'a mut Output<'o>,
+    /// Ends the guest.
+    interrupt: &'a Interrupt,
+    /// Why the rest is not passed on: nobody wants it, or there is no room for it.
+    failed: Option<io::Error>,
+}
+
+impl Relay<'_, '_> {
+    fn pass(&mut self, said: &Said) {
+        if self.failed.is_some() {
+            return;
+        }
+        let passed = match said {
+            Said::Output(bytes) => self.output.pass(1, bytes),
+            Said::Errors(bytes) => self.output.pass(2, bytes),
+        };
+        if let Err(error) = passed {
+            self.failed = Some(error);
+            self.interrupt.store(true, Ordering::Relaxed);
+        }
+    }
 }
 
 fn status(booted: Booted) -> Result<u8, Refused> {
@@ -151,6 +194,14 @@ fn utf8(word: &OsStr) -> Result<String, Refused> {
     })
 }
 
+/// A program is not at fault where this machine is short of something.
+fn unpacked(error: linux::Error) -> Refused {
+    match unread(error) {
+        Error::Environment(why) => failed(&why),
+        other => not_loaded(&other.to_string()),
+    }
+}
+
 fn failed(why: &str) -> Refused {
     Refused { code: FAILED, why: why.to_string() }
 }
@@ -161,4 +212,57 @@ fn not_found(why: &str) -> Refused {
 
 fn not_loaded(why: &str) -> Refused {
     Refused { code: NOT_LOADED, why: why.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    /// A file that takes so many writes, and has no room for more.
+    struct Full(usize);
+
+    impl Write for Full {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 = self.0.checked_sub(1).ok_or(io::ErrorKind::StorageFull)?;
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn of_what_is_left_out_three_are_named() {
+        let of = |count: usize| {
+            let files: Vec<PathBuf> = (0..count).map(|number| format!("/dev/{number}").into()).collect();
+            left_out(&files)
+        };
+        let are = "are left out: they are neither files, folders nor links";
+        assert_eq!(of(0), None);
+        let one = "--share: /dev/0 is left out: it is neither a file, a folder nor a link";
+        assert_eq!(of(1).unwrap(), one);
+        assert_eq!(of(3).unwrap(), format!("--share: /dev/0, /dev/1, /dev/2 {are}"));
+        assert_eq!(of(200).unwrap(), format!("--share: /dev/0, /dev/1, /dev/2 and 197 more {are}"));
+    }
+
+    #[test]
+    fn the_first_output_that_cannot_be_written_ends_the_guest_and_is_the_last() {
+        let (mut standard, mut errors) = (Full(1), Vec::new());
+        let mut output = Output { standard: &mut standard, errors: &mut errors, command: "kentry linux" };
+        let interrupt = Interrupt::default();
+        let mut relay = Relay { output: &mut output, interrupt: &interrupt, failed: None };
+        relay.pass(&Said::Output(b"fits".to_vec()));
+        relay.pass(&Said::Errors(b"heard".to_vec()));
+        assert!(relay.failed.is_none() && !interrupt.load(Ordering::Relaxed));
+        relay.pass(&Said::Output(b"does not".to_vec()));
+        relay.pass(&Said::Errors(b"unheard".to_vec()));
+        assert!(interrupt.load(Ordering::Relaxed), "the guest goes on");
+        let refused = unwritable(&relay.failed.unwrap()).unwrap_err();
+        let expected = (FAILED, "its output cannot be written: no space is left on the device".to_string());
+        assert_eq!((refused.code, refused.why), expected);
+        assert_eq!(errors, b"heard");
+        assert_eq!(unwritable(&io::ErrorKind::BrokenPipe.into()).unwrap(), 141);
+    }
 }

@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::room;
 use document::Counter;
 use guest::{Boot, Booted, Limits, Trouble, Work};
-use linux::Kernel;
+use linux::{Kernel, Why};
 use measure::guest::{GuestPlan, Machine, Request, Setting};
 use measure::lab::{Emulator, choose};
 use std::borrow::Cow;
@@ -180,7 +180,8 @@ impl Machine for LinuxMachine {
 /// The kernel that a word of the command line means. `say` gets a line about each that `auto` passes over because it is of no use.
 ///
 /// # Errors
-/// [`Error::Input`] where a file that was named is of no use, [`Error::Environment`] where `auto` finds none.
+/// [`Error::Input`] where a file that was named is of no use, [`Error::Environment`] where `auto` finds none, or this machine lacks what
+/// reading one takes.
 pub fn kernel(word: &str, say: &mut dyn FnMut(&str)) -> Result<Kernel, Error> {
     if word == linux::AUTO {
         let passed_over = &mut |error: &linux::Error| say(&format!("--kernel auto passes over {error}"));
@@ -188,7 +189,22 @@ pub fn kernel(word: &str, say: &mut dyn FnMut(&str)) -> Result<Kernel, Error> {
             .map_err(|error| Error::Environment(format!("--kernel auto: {error}")));
     }
     let read = linux::find(Path::new(word)).and_then(|file| Kernel::read(&file));
-    read.map_err(|error| Error::Input { file: error.file, why: error.why.to_string() })
+    read.map_err(unread)
+}
+
+/// Why a file cannot be had: by its own fault, or because this machine is short of something.
+pub(crate) fn unread(error: linux::Error) -> Error {
+    let shortage = match &error.why {
+        Why::Unreadable(source) => crate::error::shortage(source),
+        _ => None,
+    };
+    match shortage {
+        Some(shortage) => {
+            let file = report::plain_os(error.file.as_os_str());
+            Error::Environment(format!("{file} cannot be read: {shortage}"))
+        }
+        None => Error::Input { file: error.file, why: error.why.to_string() },
+    }
 }
 
 #[cfg(test)]
@@ -219,5 +235,18 @@ mod tests {
     fn a_file_that_was_named_is_wrong_usage_and_none_that_is_installed_is_the_environment() {
         let error = kernel("/nonexistent/vmlinuz", &mut |_| ()).unwrap_err();
         assert_eq!((error.exit_code(), error.to_string().lines().count()), (2, 1), "{error}");
+    }
+
+    #[test]
+    fn a_limit_of_this_machine_is_not_the_files_fault() {
+        let of = |errno: nix::errno::Errno| {
+            let why = Why::Unreadable(errno.into());
+            unread(linux::Error { file: "/boot/vmlinuz".into(), why })
+        };
+        let limited = of(nix::errno::Errno::EMFILE);
+        assert_eq!(limited.exit_code(), 3);
+        let expected = "/boot/vmlinuz cannot be read: this process may open no more files (ulimit -n)";
+        assert_eq!(limited.to_string(), expected);
+        assert_eq!(of(nix::errno::Errno::EACCES).exit_code(), 2);
     }
 }

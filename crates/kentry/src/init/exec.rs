@@ -1,11 +1,13 @@
 //! Runs a program of the archive, and tells what it writes and how it ends.
 
 use super::port;
+use crate::exec::{NOT_FOUND, NOT_LOADED};
 use guest::{Exec, Exit, Frame, INPUT};
 use nix::libc;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, ErrorKind, Read};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
@@ -20,10 +22,11 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// How long output is waited for behind the program's end: what it has started may go on and never end.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// Runs it to its end.
+/// Runs it to its end. One that cannot be started ends as under `env`: with a line about it on standard error, and status 126, or
+/// 127 where there is none.
 ///
 /// # Errors
-/// In words, when it cannot be started or watched.
+/// In words, when it cannot be given its input, or not be watched.
 pub fn run(exec: &Exec) -> Result<Exit, String> {
     let Some((program, arguments)) = exec.arguments.split_first() else {
         return Err("there is no program to run".into());
@@ -31,12 +34,40 @@ pub fn run(exec: &Exec) -> Result<Exit, String> {
     let mut command = Command::new(program);
     command.args(arguments).env_clear();
     command.envs(exec.environment.iter().filter_map(|variable| variable.split_once('=')));
+    let failed = |error: io::Error| format!("{program}: {}", crate::error::words(&error));
     if exec.interactive {
-        return interactive(command, terminal()?).map(exit).map_err(|error| format!("{program}: {error}"));
+        on_terminal(&mut command, terminal()?).map_err(failed)?;
+    } else {
+        let input = if exec.input { File::open(INPUT).map(Stdio::from) } else { Ok(Stdio::null()) };
+        command.stdin(input.map_err(failed)?).stdout(Stdio::piped()).stderr(Stdio::piped());
     }
-    let input = if exec.input { File::open(INPUT).map(Stdio::from) } else { Ok(Stdio::null()) };
-    let status = input.and_then(|input| relayed(command.stdin(input)));
-    status.map(exit).map_err(|error| format!("{program}: {error}"))
+    match command.spawn() {
+        Ok(child) => relayed(child).map(exit).map_err(failed),
+        Err(error) => Ok(not_started(Path::new(program), &error)),
+    }
+}
+
+/// Says why, and returns what stands for it.
+fn not_started(program: &Path, error: &io::Error) -> Exit {
+    let (status, why) = why_not(program, error);
+    let line = format!("kentry linux: {} cannot be executed: {why}\n", report::plain_os(program.as_os_str()));
+    port::send(&Frame::Errors(line.into_bytes()));
+    Exit::Status(status.into())
+}
+
+/// The status of a program that cannot be started, and the reason.
+fn why_not(program: &Path, error: &io::Error) -> (u8, String) {
+    match error.kind() {
+        // The kernel says the same of what a program asks for.
+        ErrorKind::NotFound if program.exists() => {
+            (NOT_LOADED, "the loader or interpreter that it names is not there".into())
+        }
+        ErrorKind::NotFound => (NOT_FOUND, crate::error::words(error)),
+        _ if error.raw_os_error() == Some(libc::ENOEXEC) => {
+            (NOT_LOADED, "it is not a program of a kind that this kernel executes".into())
+        }
+        _ => (NOT_LOADED, crate::error::words(error)),
+    }
 }
 
 /// The guest's console.
@@ -59,7 +90,7 @@ fn exit(status: ExitStatus) -> Exit {
 }
 
 /// In a session of its own whose terminal is the console.
-fn interactive(mut command: Command, terminal: File) -> io::Result<ExitStatus> {
+fn on_terminal(command: &mut Command, terminal: File) -> io::Result<()> {
     command.stdin(terminal.try_clone()?).stdout(terminal.try_clone()?).stderr(terminal);
     // SAFETY: two system calls, on what the child has open.
     unsafe {
@@ -69,20 +100,19 @@ fn interactive(mut command: Command, terminal: File) -> io::Result<ExitStatus> {
             Ok(())
         });
     }
-    command.status()
+    Ok(())
 }
 
-/// What it writes leaves as frames, while it runs.
-fn relayed(command: &mut Command) -> io::Result<ExitStatus> {
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn()?;
+/// What it writes leaves as frames, while it runs; what it writes to a terminal does not.
+fn relayed(mut child: Child) -> io::Result<ExitStatus> {
     let (sender, frames) = channel();
     if let Some(output) = child.stdout.take() {
         pass(output, Frame::Output, sender.clone());
     }
     if let Some(errors) = child.stderr.take() {
-        pass(errors, Frame::Errors, sender);
+        pass(errors, Frame::Errors, sender.clone());
     }
+    drop(sender);
     relay(&mut child, &frames)
 }
 
@@ -108,6 +138,35 @@ fn relay(child: &mut Child, frames: &Receiver<Frame>) -> io::Result<ExitStatus> 
                 Some(status) => return Ok(status),
                 None => ended = child.try_wait()?,
             },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_started_has_a_status_and_a_reason() {
+        let folder = tempfile::tempdir().unwrap();
+        let make = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+            path
+        };
+        for (program, status, why) in [
+            (
+                make("orphan", "#!/nonexistent/sh\n"),
+                126,
+                "the loader or interpreter that it names is not there",
+            ),
+            (make("text", "text"), 126, "it is not a program of a kind that this kernel executes"),
+            (folder.path().to_path_buf(), 126, "permission denied"),
+            (folder.path().join("nothing"), 127, "there is no such file or folder"),
+        ] {
+            let error = Command::new(&program).spawn().unwrap_err();
+            assert_eq!(why_not(&program, &error), (status, why.to_string()), "{}", program.display());
         }
     }
 }
