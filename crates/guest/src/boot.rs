@@ -2,7 +2,9 @@
 
 use crate::archive;
 use crate::console::Console;
-use crate::follow::{Followed, Follower};
+use crate::debugger::Error;
+use crate::follow::Followed;
+use crate::following::Following;
 use crate::frame::{Exit, Frame, Hello, Stream};
 use crate::machine::{self, Files, Machine};
 use crate::trouble::{Ending, Trouble};
@@ -12,7 +14,7 @@ use linux::Kernel;
 use process::{Limits, Pipe, file_in_memory};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::thread::Builder;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// What is booted.
@@ -95,28 +97,30 @@ impl Boot<'_> {
         let files = self.files(theirs, debugged)?;
         let terminal = terminal.map(|terminal| (terminal, limits.interrupt.clone()));
         let console = Console::follow(console, terminal).map_err(lab::Trouble::from)?;
-        let follow = |debugger| Builder::new().spawn(|| Follower::new(debugger).run());
-        let follower = debugger.map(follow).transpose().map_err(lab::Trouble::from)?;
         let begin = Instant::now();
         let mut process = Process::start(machine::command(self, files), limits).map_err(of_start)?;
+        let follow = |connection| Following::begin(connection, process.stop());
+        let following = debugger.map(follow).transpose().map_err(lab::Trouble::from)?;
         let mut booted = Booted { parameters: machine::parameters(self.parameters), ..Booted::default() };
         let ended = booted.read(&mut process, begin, said);
-        // Ends QEMU, and with it the console and the debugger's connection.
         drop(process);
         booted.console = console.end();
-        if let Err(ended) = ended {
-            booted.trouble = Some(match ended {
-                Ended::Garbage(error) => Trouble::Garbage { error, console: booted.console.clone() },
-                Ended::Machine(trouble) => {
-                    let (began, mib) = (booted.hello.is_some(), self.machine.memory_mib);
-                    Ending { trouble, began, console: &booted.console, mib }.judge()
-                }
-            });
-        }
-        if let Some((followed, error)) = follower.and_then(|follower| follower.join().ok()) {
-            booted.followed(followed, error);
-        }
+        let lost = following.and_then(|following| booted.followed(following.end()));
+        booted.trouble = match ended {
+            Ok(()) => booted.trouble.take().or(lost),
+            Err(Ended::Machine(lab::Trouble::Interrupted)) if lost.is_some() && !is_users(limits) => lost,
+            // The guest's own end is the cause of whatever the follower met with.
+            Err(ended) => Some(self.judge(ended, &booted)),
+        };
         Ok(booted)
+    }
+
+    fn judge(&self, ended: Ended, booted: &Booted) -> Trouble {
+        let (began, mib, console) = (booted.hello.is_some(), self.machine.memory_mib, &booted.console);
+        match ended {
+            Ended::Garbage(error) => Trouble::Garbage { error, console: console.clone() },
+            Ended::Machine(trouble) => Ending { trouble, began, console, mib }.judge(),
+        }
     }
 
     /// What QEMU inherits, with its ends of these connections.
@@ -146,12 +150,11 @@ enum Ended {
 }
 
 impl Booted {
-    /// Where following ended too early, the guest's own end is the cause, if it has one.
-    fn followed(&mut self, followed: Followed, error: Option<crate::debugger::Error>) {
+    /// Keeps what was followed; why it ended too early, if it did.
+    fn followed(&mut self, (followed, error): (Followed, Option<Error>)) -> Option<Trouble> {
         let Followed { traces, unfollowed, interrupt } = followed;
         (self.traces, self.unfollowed, self.interrupt) = (traces, unfollowed, interrupt);
-        let trouble = error.map(|error| Trouble::Followed(error.to_string()));
-        self.trouble = self.trouble.take().or(trouble);
+        error.map(|error| Trouble::Followed(error.to_string()))
     }
 
     fn read(
@@ -193,6 +196,11 @@ impl Booted {
     }
 }
 
+/// Whether an interruption is the user's, and not the follower's.
+fn is_users(limits: &Limits) -> bool {
+    limits.interrupt.load(Ordering::Relaxed)
+}
+
 /// A connection: this process's end, and QEMU's.
 fn pair() -> Result<(UnixStream, OwnedFd), Trouble> {
     let (ours, theirs) = UnixStream::pair().map_err(lab::Trouble::from)?;
@@ -209,4 +217,73 @@ fn of_start(trouble: lab::Trouble) -> Trouble {
 
 fn no_pipe(error: process::Error) -> Trouble {
     lab::Trouble::Program { program: "QEMU".into(), error }.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use guest_of_bash::{boot, pid_in};
+
+    /// QEMU is a script here, which knows its ends of the connections.
+    mod guest_of_bash {
+        use super::*;
+        use lab::Accelerator;
+        use process::Interrupt;
+
+        const ENDS: &str = r#"#!/bin/bash
+for word; do
+    case $word in
+    socket,id=console,fd=*) console=${word##*=} ;;
+    socket,id=debugger,fd=*) debugger=${word##*=} ;;
+    esac
+done
+"#;
+
+        /// Boots this script, and follows it.
+        pub fn boot(script: &str, time: Duration) -> Booted {
+            let folder = tempfile::tempdir().unwrap();
+            let program = folder.path().join("qemu");
+            // By another process: a file that this one writes can be open for writing in a child of another test (ETXTBSY).
+            let mut write = std::process::Command::new("/bin/sh");
+            write.args(["-c", "printf %s \"$1\" >\"$0\"; chmod 755 \"$0\""]).arg(&program);
+            assert!(write.arg(format!("{ENDS}{script}")).status().unwrap().success());
+            let machine = Machine { program: program.into(), ..Machine::new(Accelerator::Tcg, None) };
+            let (kernel, work) = (&Kernel::default(), &Work { follows: true, ..Work::default() });
+            let (parameters, program, archive) = ("", &[], &[]);
+            let boot = Boot { machine: &machine, kernel, parameters, program, archive, work, seed: 7 };
+            let limits = Limits { time, output: 1 << 20, interrupt: Interrupt::default() };
+            boot.run(&limits, &mut |_| ()).unwrap()
+        }
+
+        /// The process that a script's console names.
+        pub fn pid_in(booted: &Booted) -> i32 {
+            booted.console.trim().parse().unwrap()
+        }
+    }
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn a_debugger_that_writes_garbage_took_all_the_time_of_a_boot() {
+        let booted = boot("echo garbage >&$debugger; sleep 60", LONG);
+        let Some(Trouble::Followed(why)) = &booted.trouble else { panic!("{:?}", booted.trouble) };
+        assert!(why.contains("garbage"), "{why}");
+        let closed = boot("exec {debugger}>&-; sleep 60", LONG);
+        assert!(matches!(closed.trouble, Some(Trouble::Followed(_))), "{:?}", closed.trouble);
+    }
+
+    #[test]
+    fn a_guests_own_end_is_the_cause_of_what_its_follower_meets_with() {
+        let booted =
+            boot("echo '$W00#b7' >&$debugger; echo 'Kernel panic - not syncing: x' >&$console", LONG);
+        assert!(matches!(booted.trouble, Some(Trouble::Panicked { .. })), "{:?}", booted.trouble);
+    }
+
+    #[test]
+    fn a_process_that_left_its_session_was_waited_for() {
+        let booted = boot("setsid sleep 60 & echo $! >&$console; sleep 60", Duration::from_secs(1));
+        assert!(matches!(booted.trouble, Some(Trouble::Hung { .. })), "{:?}", booted.trouble);
+        let left = std::path::PathBuf::from(format!("/proc/{}/comm", pid_in(&booted)));
+        assert_eq!(std::fs::read_to_string(left).unwrap(), "sleep\n", "it outlives the boot");
+    }
 }

@@ -5,6 +5,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use process::Interrupt;
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::net::Shutdown;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::Ordering;
@@ -13,9 +14,10 @@ use std::thread::{Builder, JoinHandle};
 /// How many bytes are kept, of the last: a panic's lines with all its registers take some four KiB.
 const KEPT: usize = 64 << 10;
 
-/// A console that is read, in a thread, until QEMU closes it.
+/// A console that is read, in a thread, until QEMU has ended.
 #[derive(Debug)]
 pub(crate) struct Console {
+    connection: UnixStream,
     reader: JoinHandle<Vec<u8>>,
 }
 
@@ -25,15 +27,18 @@ impl Console {
     /// # Errors
     /// When there is no thread for it.
     pub fn follow(connection: UnixStream, terminal: Option<(Terminal, Interrupt)>) -> io::Result<Console> {
+        let ours = connection.try_clone()?;
         let reader = Builder::new().spawn(move || match terminal {
-            Some((terminal, interrupt)) => show(connection, terminal, &interrupt),
-            None => read(connection),
+            Some((terminal, interrupt)) => show(ours, terminal, &interrupt),
+            None => read(ours),
         })?;
-        Ok(Console { reader })
+        Ok(Console { connection, reader })
     }
 
-    /// What was kept, when QEMU has ended.
+    /// What was kept, when QEMU has ended. Another process may still hold the other end of the connection; what it had said is read.
     pub fn end(self) -> String {
+        // It fails where the other end has closed it.
+        let _ = self.connection.shutdown(Shutdown::Both);
         // The thread cannot fail; if it did, nothing would be known.
         String::from_utf8_lossy(&self.reader.join().unwrap_or_default()).into_owned()
     }
@@ -105,6 +110,15 @@ mod tests {
         drop(theirs);
         let kept = console.end();
         assert!(kept.len() <= KEPT && kept.ends_with("line 19999\n"), "{}", kept.len());
+    }
+
+    #[test]
+    fn a_console_that_another_process_keeps_open_was_read_for_ever() {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        let console = Console::follow(ours, None).unwrap();
+        theirs.write_all(b"the last\n").unwrap();
+        assert_eq!(console.end(), "the last\n");
+        assert!(theirs.write_all(b"more").is_err(), "nobody reads it any longer");
     }
 
     #[test]

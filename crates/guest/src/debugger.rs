@@ -135,7 +135,7 @@ impl<C: Read + Write> Debugger<C> {
     }
 
     /// Lets the guest run, and ends the conversation.
-    pub fn detach(mut self) -> Result<(), Error> {
+    pub fn detach(&mut self) -> Result<(), Error> {
         self.done("D")
     }
 

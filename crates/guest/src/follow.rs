@@ -60,9 +60,9 @@ impl<C: Read + Write> Follower<C> {
 
     /// From the guest's first instruction until it says that nothing more is to be followed. What was followed before an error is kept.
     pub fn run(mut self) -> (Followed, Option<Error>) {
-        let ended = self.follow().err();
-        let detached = self.debugger.detach().err();
-        (self.followed, ended.or(detached))
+        // Whoever has answered with nonsense may never answer again.
+        let ended = self.follow().and_then(|()| self.debugger.detach());
+        (self.followed, ended.err())
     }
 
     fn follow(&mut self) -> Result<(), Error> {

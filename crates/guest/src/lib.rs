@@ -9,6 +9,7 @@ mod boot;
 mod console;
 mod debugger;
 mod follow;
+mod following;
 pub mod frame;
 mod machine;
 pub mod meeting;

@@ -118,7 +118,10 @@ impl Trouble {
             Trouble::Hung { .. } => Kind::Timeout,
             Trouble::Unsupported(_) => Kind::Unsupported,
             Trouble::Machine(
-                lab::Trouble::Missing { .. } | lab::Trouble::Program { .. } | lab::Trouble::Files(_),
+                lab::Trouble::Missing { .. }
+                | lab::Trouble::Program { .. }
+                | lab::Trouble::Version { .. }
+                | lab::Trouble::Files(_),
             ) => Kind::Environment,
             Trouble::Memory { .. }
             | Trouble::Refused(_)
@@ -169,7 +172,9 @@ impl Ending<'_> {
             lab::Trouble::Ended { said, .. } if lacks_memory(&said) => {
                 Trouble::Memory { mib, said: last_line(&said) }
             }
-            lab::Trouble::Ended { status, .. } if status.success() => Trouble::Reset { began, console },
+            lab::Trouble::Ended { status, said, .. } if status.success() && !said.contains(TERMINATED) => {
+                Trouble::Reset { began, console }
+            }
             // By the port that ends QEMU, which the guest's program writes to when it has said all.
             lab::Trouble::Ended { status, said, .. } if status.code() == Some(EXITED) && said.is_empty() => {
                 Trouble::Early { console }
@@ -198,8 +203,14 @@ fn is_short(line: &str) -> bool {
     SHORT.iter().any(|words| line.contains(words))
 }
 
+/// What QEMU says when somebody ends it by a signal that it catches, before it exits with 0: `terminating on signal 15 from pid 7 (sh)`.
+const TERMINATED: &str = "terminating on signal ";
+
 /// What this machine refused QEMU, by how that ended and what it said.
 fn refused(status: ExitStatus, said: &str) -> Option<String> {
+    if let Some((_, by)) = said.split_once(TERMINATED) {
+        return Some(format!("it was ended from outside: {TERMINATED}{}", cut(by.lines().next()?)));
+    }
     let by_signal = match status.signal() {
         Some(nix::libc::SIGKILL) => Some(
             "it was killed, as the kernel does where memory ends (its log says so: dmesg) or where the processor time is used up \
@@ -361,12 +372,18 @@ mod tests {
             |trouble: lab::Trouble| Ending { trouble, began: false, console: "", mib: 512 }.judge().kind();
         let threads = "qemu: qemu_thread_create: Resource temporarily unavailable";
         let memory = "qemu: cannot set up guest memory 'ram': Cannot allocate memory";
-        for (status, said) in [(6, threads), (256, memory), (9, ""), (25, ""), (24, "")] {
+        let killed = "qemu: terminating on signal 15 from pid 7 (sh)";
+        for (status, said) in [(6, threads), (256, memory), (9, ""), (25, ""), (24, ""), (0, killed)] {
             assert_eq!(kind(qemu(status, said)), Kind::Environment, "{status} {said}");
         }
         for (status, said) in [(0, ""), (256, "could not load kernel"), (EXITED << 8, ""), (11, "")] {
             assert_eq!(kind(qemu(status, said)), Kind::Failed, "{status} {said}");
         }
+        let words = judged(qemu(0, killed), "");
+        assert_eq!(
+            words,
+            "QEMU could not go on: it was ended from outside: terminating on signal 15 from pid 7 (sh)"
+        );
         let words = judged(qemu(6, threads), "");
         assert!(words.ends_with("may have no more processes (ulimit -u; pids.max)"), "{words}");
         assert_eq!(kind(lab::Trouble::Files("no".into())), Kind::Environment);

@@ -1,7 +1,7 @@
 //! The programs that run or prepare a guest: QEMU, Bochs, GRUB's tools.
 
 use crate::Trouble;
-use process::{Child, Errno, Error, Event, Finished, Isolation, Limits, Phase, Pipe};
+use process::{Child, Errno, Error, Event, Finished, Interrupt, Isolation, Limits, Phase, Pipe};
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 
@@ -88,6 +88,11 @@ impl Process {
         Ok(Process { name, child })
     }
 
+    /// What ends this process alone when it is set, as the interrupt of its limits does.
+    pub fn stop(&self) -> Interrupt {
+        self.child.stop()
+    }
+
     /// Waits for more bytes of the records; 0 at their end.
     ///
     /// # Errors
@@ -121,8 +126,7 @@ impl Process {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use process::Interrupt;
-    use std::sync::atomic::AtomicBool;
+    use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::Duration;
 
     const LONG: Duration = Duration::from_secs(60);
@@ -204,5 +208,15 @@ mod tests {
     fn an_interruption_ends_it() {
         let limits = Limits { interrupt: Interrupt::new(AtomicBool::new(true)), ..limits(LONG) };
         assert_eq!(read(script("sleep 50"), &limits), Trouble::Interrupted);
+    }
+
+    #[test]
+    fn one_process_is_stopped_and_no_other() {
+        let limits = limits(LONG);
+        let start = || Process::start(script("sleep 50"), &limits).unwrap();
+        let (mut stopped, other) = (start(), start());
+        stopped.stop().store(true, Ordering::Relaxed);
+        assert_eq!(stopped.read(&mut [0; 16]), Err(Trouble::Interrupted));
+        assert_eq!([&limits.interrupt, &other.stop()].map(|set| set.load(Ordering::Relaxed)), [false; 2]);
     }
 }

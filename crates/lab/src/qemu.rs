@@ -1,6 +1,7 @@
 //! QEMU's command line.
 
 use crate::program::Command;
+use crate::trouble::told;
 use crate::{Guest, KERNEL, Limits, Trouble};
 use process::{file_in_memory, inherited};
 use record::abi;
@@ -13,6 +14,9 @@ pub const QEMU_PACKAGES: &str = "qemu-system-x86";
 
 /// The longest that QEMU may take to print its version; it takes milliseconds.
 const VERSION_TIME: Duration = Duration::from_secs(10);
+
+/// And the most that it may write; it is two lines.
+const VERSION_BYTES: usize = 64 << 10;
 
 /// What executes the guest's instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,11 +68,20 @@ impl Qemu {
     /// Its name and version, `QEMU 7.2.22`.
     ///
     /// # Errors
-    /// When it cannot be started.
+    /// When it cannot be started, or does not answer: there is no guest yet.
     pub fn version(&self, limits: &Limits) -> Result<String, Trouble> {
         let command = self.with(vec!["--version".into()], Vec::new());
-        let limits = Limits { time: VERSION_TIME, ..limits.clone() };
-        let ended = command.run(&limits)?;
+        let limits = Limits { time: VERSION_TIME, output: VERSION_BYTES, ..limits.clone() };
+        let unanswered =
+            |why: String| Trouble::Version { program: self.program.to_string_lossy().into(), why };
+        let ended = command.run(&limits).map_err(|trouble| match trouble {
+            Trouble::Timeout(time) => unanswered(format!("did not answer within {} s", time.as_secs_f64())),
+            Trouble::Flood(most) => unanswered(format!("wrote more than {most} bytes")),
+            other => other,
+        })?;
+        if !ended.status.success() {
+            return Err(unanswered(format!("failed, {}{}", ended.status, told(&ended.messages))));
+        }
         Ok(version_in(&String::from_utf8_lossy(&ended.output)))
     }
 
@@ -129,6 +142,20 @@ mod tests {
         assert_eq!(version_in(text), "QEMU 7.2.22");
         assert_eq!(version_in("version "), "QEMU");
         assert_eq!(version_in(""), "QEMU");
+    }
+
+    #[test]
+    fn a_program_that_tells_no_version_was_told_as_a_guest_that_hangs() {
+        let limits = Limits { time: VERSION_TIME, output: 1, interrupt: process::Interrupt::default() };
+        let said = |program: &str| {
+            let qemu = Qemu { program: program.into(), ..Qemu::new(Accelerator::Tcg, None) };
+            qemu.version(&limits).unwrap_err().to_string()
+        };
+        assert_eq!(
+            said("yes-for-ever"),
+            "there is no yes-for-ever here: install it (Debian: apt install qemu-system-x86)"
+        );
+        assert_eq!(said("false"), "`false --version` failed, exit status: 1");
     }
 
     #[test]

@@ -21,6 +21,14 @@ pub enum Trouble {
         /// What the kernel refused.
         error: process::Error,
     },
+    /// It does not tell its version.
+    #[error("`{program} --version` {why}")]
+    Version {
+        /// The program.
+        program: String,
+        /// What it did instead.
+        why: String,
+    },
     /// The files that the guest needs could not be made.
     #[error("the guest cannot be prepared: {0}")]
     Files(String),
@@ -86,7 +94,7 @@ impl From<std::io::Error> for Trouble {
 const LINES: usize = 3;
 const LETTERS: usize = 300;
 
-fn told(said: &str) -> String {
+pub(crate) fn told(said: &str) -> String {
     let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let last = lines[lines.len().saturating_sub(LINES)..].join("; ");
     let letters = last.chars().count();

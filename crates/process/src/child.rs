@@ -1,7 +1,7 @@
 //! A child while it runs: its output as it comes, and its end.
 
 use crate::command::{Command, Pipe};
-use crate::limits::Watch;
+use crate::limits::{Interrupt, Watch};
 use crate::messages::Messages;
 use crate::running::Running;
 use crate::start::{Output, Started, check_report, start};
@@ -78,6 +78,11 @@ impl Child {
             messages: Messages::new(started.messages),
             watch,
         }
+    }
+
+    /// What ends this child alone when it is set, as the interrupt of its limits does.
+    pub fn stop(&self) -> Interrupt {
+        self.watch.stop.clone()
     }
 
     /// Whether it executes its program. Without this, [`Child::read`] tells later what went wrong.

@@ -32,17 +32,19 @@ const LAST_PAUSE: Duration = Duration::from_millis(64);
 #[derive(Debug)]
 pub(crate) struct Watch {
     pub limits: Limits,
+    /// Ends this child alone when set.
+    pub stop: Interrupt,
     begin: Instant,
 }
 
 impl Watch {
     pub fn new(limits: &Limits) -> Watch {
-        Watch { limits: limits.clone(), begin: Instant::now() }
+        Watch { limits: limits.clone(), stop: Interrupt::default(), begin: Instant::now() }
     }
 
-    /// How long to wait now at most; an error when the time is over or the user interrupts.
+    /// How long to wait now at most; an error when the time is over or somebody interrupts.
     pub fn next_wait(&self) -> Result<Duration, Error> {
-        if self.limits.interrupt.load(Ordering::Relaxed) {
+        if [&self.limits.interrupt, &self.stop].iter().any(|set| set.load(Ordering::Relaxed)) {
             return Err(Error::Interrupted);
         }
         let left = self.limits.time.saturating_sub(self.begin.elapsed());
