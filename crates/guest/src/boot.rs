@@ -210,7 +210,7 @@ fn pair() -> Result<(UnixStream, OwnedFd), Trouble> {
 /// A start that took all the time is a guest that did not finish in it.
 fn of_start(trouble: lab::Trouble) -> Trouble {
     match trouble {
-        lab::Trouble::Timeout(time) => Trouble::Hung { time, console: String::new() },
+        lab::Trouble::Timeout(time) => Trouble::Hung { time, began: false, console: String::new() },
         other => other.into(),
     }
 }

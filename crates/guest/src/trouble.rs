@@ -38,7 +38,8 @@ pub enum Trouble {
     },
     /// The guest's memory was used up before kentry began in it.
     #[error(
-        "the guest's memory of {mib} MiB is too small for its kernel and its files: {said}; give it more (--memory)"
+        "the guest's memory of {mib} MiB is too small for its kernel and its files, or a parameter (mem=) leaves it less: {said}; give it \
+         more (--memory), or leave the parameter out"
     )]
     Small {
         /// The guest's memory.
@@ -58,10 +59,12 @@ pub enum Trouble {
         console: String,
     },
     /// It did not end in time.
-    #[error("the guest did not finish within {} s{}{}", .time.as_secs_f64(), silent(.console), ended(.console))]
+    #[error("the guest did not finish within {} s{}{}", .time.as_secs_f64(), silent(*.began, .console), ended(.console))]
     Hung {
         /// Its time.
         time: Duration,
+        /// Whether kentry had begun in it.
+        began: bool,
         /// What its console said.
         console: String,
     },
@@ -168,7 +171,7 @@ impl Ending<'_> {
             return Trouble::Panicked { why, console };
         }
         match trouble {
-            lab::Trouble::Timeout(time) => Trouble::Hung { time, console },
+            lab::Trouble::Timeout(time) => Trouble::Hung { time, began, console },
             lab::Trouble::Ended { said, .. } if lacks_memory(&said) => {
                 Trouble::Memory { mib, said: last_line(&said) }
             }
@@ -269,8 +272,10 @@ fn before(began: bool) -> &'static str {
     if began { "while kentry worked in it" } else { "before kentry began in it" }
 }
 
-fn silent(console: &str) -> &'static str {
-    if console.trim().is_empty() {
+fn silent(began: bool, console: &str) -> &'static str {
+    if began {
+        ", in which kentry had begun"
+    } else if console.trim().is_empty() {
         "; its console said nothing, as is usual before kentry begins; what it does shows with --append ignore_loglevel, if it has a \
          driver for a serial port (CONFIG_SERIAL_8250_CONSOLE)"
     } else {
@@ -350,8 +355,8 @@ mod tests {
         let deadlock = "[    1.5] Kernel panic - not syncing: System is deadlocked on memory\n[    1.6] R10: 0000000000000000\n";
         assert_eq!(
             judged(qemu(0, ""), deadlock),
-            "the guest's memory of 512 MiB is too small for its kernel and its files: Kernel panic - not syncing: System is \
-             deadlocked on memory; give it more (--memory)"
+            "the guest's memory of 512 MiB is too small for its kernel and its files, or a parameter (mem=) leaves it less: Kernel panic - \
+             not syncing: System is deadlocked on memory; give it more (--memory), or leave the parameter out"
         );
         // A program that takes all the memory is no sign that its guest has too little to begin with.
         let ending = |began| Ending {
@@ -396,6 +401,9 @@ mod tests {
         assert!(hung.starts_with("the guest did not finish within 3 s; its console said nothing"), "{hung}");
         let hung = judged(lab::Trouble::Timeout(Duration::from_secs(3)), "a\nb\nc\nd\ne\n");
         assert_eq!(hung, "the guest did not finish within 3 s; its console ended: b / c / d / e");
+        let timeout = lab::Trouble::Timeout(Duration::from_secs(3));
+        let begun = Ending { trouble: timeout, began: true, console: "", mib: 512 }.judge().to_string();
+        assert_eq!(begun, "the guest did not finish within 3 s, in which kentry had begun");
         let reset = "the guest reset its machine, as after a triple fault, before kentry began in it";
         assert_eq!(judged(qemu(0, ""), ""), reset);
         let memory =

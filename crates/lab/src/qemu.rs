@@ -151,11 +151,14 @@ mod tests {
             let qemu = Qemu { program: program.into(), ..Qemu::new(Accelerator::Tcg, None) };
             qemu.version(&limits).unwrap_err().to_string()
         };
-        assert_eq!(
-            said("yes-for-ever"),
-            "there is no yes-for-ever here: install it (Debian: apt install qemu-system-x86)"
-        );
         assert_eq!(said("false"), "`false --version` failed, exit status: 1");
+        let folder = tempfile::tempdir().unwrap();
+        let floods = folder.path().join("floods").to_str().unwrap().to_string();
+        // By another process: a file that this one writes can be open for writing in a child of another test (ETXTBSY).
+        let mut write = std::process::Command::new("/bin/sh");
+        write.args(["-c", "printf '#!/bin/sh\nwhile :; do echo flood; done' >$0; chmod 755 $0", &floods]);
+        assert!(write.status().unwrap().success());
+        assert_eq!(said(&floods), format!("`{floods} --version` wrote more than 65536 bytes"));
     }
 
     #[test]

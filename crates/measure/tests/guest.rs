@@ -228,7 +228,10 @@ fn a_parameter_that_was_ignored_has_no_figures_and_the_others_have_theirs() {
 #[test]
 fn a_guest_that_fails_costs_its_own_configuration() {
     let troubles = [
-        (Trouble::Hung { time: Duration::from_secs(60), console: String::new() }, Outcome::Timeout),
+        (
+            Trouble::Hung { time: Duration::from_secs(60), began: false, console: String::new() },
+            Outcome::Timeout,
+        ),
         (Trouble::Panicked { why: "no init".into(), console: String::new() }, Outcome::Error),
         (Trouble::Unsupported("it is an ELF file".into()), Outcome::Unsupported),
     ];
