@@ -207,6 +207,13 @@ fn whatever_becomes_of_a_guest_ends_in_words() {
     assert!(missing.starts_with("there is no kentry-no-such-program here: install it"), "{missing}");
 }
 
+/// What a guest wrote to its standard error.
+fn errors(said: &[Said]) -> String {
+    let bytes =
+        said.iter().filter_map(|said| if let Said::Errors(bytes) = said { Some(bytes) } else { None });
+    String::from_utf8(bytes.flatten().copied().collect()).unwrap()
+}
+
 #[test]
 fn a_program_runs_and_its_output_and_its_end_are_told() {
     let Some(kernel) = kernel() else { return };
@@ -219,16 +226,11 @@ fn a_program_runs_and_its_output_and_its_end_are_told() {
     // kentry itself, which there is no longer the first program.
     let (booted, said) = run(&["/init", "explain", "no-such-entry"]);
     assert_eq!((booted.trouble, booted.exit), (None, Some(Exit::Status(2))), "{}", booted.console);
-    let errors: Vec<u8> = said
-        .iter()
-        .filter_map(|said| if let Said::Errors(bytes) = said { Some(bytes.as_slice()) } else { None })
-        .flatten()
-        .copied()
-        .collect();
-    assert!(String::from_utf8(errors).unwrap().contains("no-such-entry"));
-    let (booted, _) = run(&["/nothing"]);
-    assert_eq!(
-        booted.trouble,
-        Some(Trouble::Failed("/nothing: No such file or directory (os error 2)".into()))
+    assert!(errors(&said).contains("no-such-entry"));
+    let (booted, said) = run(&["/nothing"]);
+    assert_eq!((booted.trouble, booted.exit), (None, Some(Exit::Status(127))));
+    assert!(
+        errors(&said).contains("/nothing cannot be executed: there is no such file or folder"),
+        "{said:?}"
     );
 }

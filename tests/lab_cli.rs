@@ -164,7 +164,7 @@ fn an_emulator_that_will_not_have_it_says_why() {
 fn a_kernel_that_does_not_come_up_is_quoted() {
     let panic = "panic: this processor has no 64-bit mode";
     let stream = record(0, abi::RECORD_LAB_LOG, (0, 0), panic.as_bytes());
-    let dies = with_qemu("cat $STREAM; exit 33", &stream);
+    let dies = with_qemu("[ $1 = --version ] && exit; cat $STREAM; exit 33", &stream);
     let hangs = with_qemu("[ $1 = --version ] && exit; cat $STREAM; exec sleep 50", &stream);
     let row = ["lab", "--accel", "tcg", "--entry", "call"];
     for (folder, options, why) in [
