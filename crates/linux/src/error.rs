@@ -18,7 +18,13 @@ pub struct Error {
 pub enum Why {
     /// The system does not give it.
     #[error("{}", words(.0))]
-    Unreadable(#[from] io::Error),
+    Unreadable(#[source] io::Error),
+    /// This machine, or this process, has too little memory for what the file holds. The file is not to blame.
+    #[error(
+        "there is not enough memory here for it; free some, or raise what limits it (ulimit -v; the control group's \
+         memory.max)"
+    )]
+    Memory,
     /// A kernel that only root may read, as Ubuntu's are.
     #[error(
         "this kernel is readable for root alone; run this as root, or make a copy that you own: \
@@ -31,6 +37,9 @@ pub enum Why {
     /// Larger than any kernel, program or module.
     #[error("it is larger than {} MiB, which is the most that is read", .0 >> 20)]
     TooLarge(u64),
+    /// A compressed file that holds more than any kernel.
+    #[error("what it unpacks to is larger than {} MiB, which is the most that is read", .0 >> 20)]
+    UnpacksTooLarge(u64),
     /// It is no kernel of any kind that is known.
     #[error("it is not a kernel: {0}")]
     Foreign(&'static str),
@@ -47,7 +56,7 @@ pub enum Why {
          gets it) and name the file with --kernel"
     )]
     NoKernel,
-    /// Something that a program or a driver needs is nowhere.
+    /// Something that a program needs, or the kernel of a folder, is not there.
     #[error("{0}")]
     Missing(String),
 }
@@ -56,6 +65,17 @@ impl Why {
     /// The error of this file.
     pub(crate) fn of(self, file: &Path) -> Error {
         Error { file: file.to_path_buf(), why: self }
+    }
+
+    /// A file that ends before the end that it speaks of.
+    pub(crate) fn cut() -> Why {
+        Why::Damaged("its end is missing".into())
+    }
+}
+
+impl From<io::Error> for Why {
+    fn from(error: io::Error) -> Why {
+        if error.kind() == io::ErrorKind::OutOfMemory { Why::Memory } else { Why::Unreadable(error) }
     }
 }
 
@@ -83,6 +103,16 @@ pub(crate) fn plain(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_was_to_blame_where_memory_was_short() {
+        for error in [io::ErrorKind::OutOfMemory.into(), io::Error::from(nix::errno::Errno::ENOMEM)] {
+            let why = Why::from(error);
+            assert!(matches!(why, Why::Memory), "{why:?}");
+            let text = why.to_string();
+            assert!(text.contains("ulimit -v") && text.contains("memory.max"), "{text}");
+        }
+    }
 
     #[test]
     fn a_file_name_cannot_steer_a_terminal() {

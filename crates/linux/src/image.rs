@@ -91,7 +91,7 @@ impl Kernel {
         Ok(kernel)
     }
 
-    /// What an ELF file tells, without its bytes. `version` is what stands before a compressed one.
+    /// What an ELF file tells, without its bytes. `version` is what stands before a compressed one, which no checksum covers.
     fn describe(image: &[u8], version: &str) -> Result<Self, Why> {
         if !is_elf(image) {
             return Err(Why::Damaged("what it unpacks to is not an ELF file".into()));
@@ -99,9 +99,17 @@ impl Kernel {
         let elf = Elf::parse(image)?;
         let banner =
             elf.section(".rodata").and_then(|section| banner::find(section.bytes)).unwrap_or_default();
-        let release = banner::release(version).or(banner::release(banner.trim_start_matches(banner::START)));
+        let (before, within) =
+            (banner::release(version), banner::release(banner.trim_start_matches(banner::START)));
+        if let (Some(before), Some(within)) = (before, within)
+            && before != within
+        {
+            return Err(Why::Damaged(format!(
+                "its header names the release {before}, and the kernel in it is {within}"
+            )));
+        }
         Ok(Self {
-            release: release.unwrap_or_default().into(),
+            release: within.or(before).unwrap_or_default().into(),
             load: if elf.has_pvh_entry { Load::Direct } else { Load::Compressed },
             alternatives: patched::alternatives(&elf),
             text: elf.section(".text").map(|section| section.address),
@@ -172,8 +180,6 @@ pub struct Alternative {
     /// Whether the code is a call through a pointer, which becomes a call of what that points to; the replacement only stands
     /// for it.
     pub direct_call: bool,
-    /// The address of the replacement, as linked: the distance of a relative jump or call in it counts from there.
-    pub origin: u64,
     /// What replaces it, before nops fill it up.
     pub replacement: Vec<u8>,
 }

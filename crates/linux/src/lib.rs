@@ -25,3 +25,6 @@ pub use error::{Error, Why};
 pub use find::{AUTO, automatic, find};
 pub use image::{Alternative, Kernel, Load};
 pub use stripped::stripped;
+
+/// Where a guest's programs look for others, as a search path.
+pub const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";

@@ -2,6 +2,7 @@
 
 use crate::files::{self, LIMIT};
 use crate::{Why, unpack};
+use object::read::archive::ArchiveFile;
 use std::io::Read;
 
 /// What a package begins with: it is an archive of `ar`'s format.
@@ -18,7 +19,7 @@ pub(crate) fn is_package(bytes: &[u8]) -> bool {
 /// If it is damaged, or has no kernel.
 pub(crate) fn kernel(bytes: &[u8]) -> Result<Vec<u8>, Why> {
     for entry in tar::Archive::new(data(bytes)?).entries()? {
-        let entry = entry.map_err(|_| damaged())?;
+        let entry = entry.map_err(|error| broken(error.into()))?;
         if entry.header().entry_type().is_file() && is_kernel(&String::from_utf8_lossy(&entry.path_bytes())) {
             return whole(entry);
         }
@@ -38,33 +39,38 @@ fn is_kernel(path: &str) -> bool {
 /// All of a file.
 fn whole(source: impl Read) -> Result<Vec<u8>, Why> {
     files::whole(source, LIMIT).map_err(|why| match why {
-        Why::Unreadable(_) => damaged(),
-        other => other,
+        Why::TooLarge(limit) => Why::UnpacksTooLarge(limit),
+        other => broken(other),
     })
 }
 
-/// The archive of the files that a package installs, unpacked as it is read. Each file of the outer archive has a header of 60
-/// bytes, in which the name stands first, and the length, as decimal digits, at 48; and begins at an even place.
+/// The archive of the files that a package installs, unpacked as it is read.
 fn data(bytes: &[u8]) -> Result<Box<dyn Read + '_>, Why> {
-    const HEADER: usize = 60;
-    let mut rest = &bytes[MAGIC.len()..];
-    while let Some((header, content)) = rest.split_at_checked(HEADER) {
-        let length = std::str::from_utf8(&header[48..58]).ok().and_then(|text| text.trim_end().parse().ok());
-        let length: usize =
-            length.ok_or_else(|| Why::Damaged("a file's length in it is no number".into()))?;
-        let cut = || Why::Damaged("its end is missing".into());
-        let file = content.get(..length).ok_or_else(cut)?;
-        if header.starts_with(b"data.tar") {
+    // What the parser says is meant for who knows the format.
+    let unreadable = |_| Why::Damaged("the list of its files is not whole, or not as it was".into());
+    let mut is_debian = false;
+    for member in ArchiveFile::parse(bytes).map_err(unreadable)?.members() {
+        let member = member.map_err(unreadable)?;
+        let file = member.data(bytes).map_err(|_| Why::cut())?;
+        if member.name().starts_with(b"data.tar") {
             return match unpack::format(file) {
                 Some(format) => unpack::reader(format, file),
                 None => Ok(Box::new(file)),
             };
         }
-        rest = content.get(length.next_multiple_of(2)..).unwrap_or_default();
+        is_debian |= member.name() == b"debian-binary";
     }
-    Err(Why::Foreign("it is an archive, but not a Debian package: it has no data.tar"))
+    Err(if is_debian {
+        Why::cut()
+    } else {
+        Why::Foreign("it is an archive, but not a Debian package: it has no data.tar")
+    })
 }
 
-fn damaged() -> Why {
-    Why::Damaged("its files are not whole, or not as they were".into())
+/// The bytes of a package are in memory: only what they say can be wrong, or memory short.
+fn broken(why: Why) -> Why {
+    match why {
+        Why::Unreadable(_) => Why::Damaged("its files are not whole, or not as they were".into()),
+        other => other,
+    }
 }

@@ -86,7 +86,6 @@ fn alternative(entry: &[u8], place: u64, replacements: &Section, layout: Layout)
         feature,
         when_absent: flags & FLAG_NOT != 0,
         direct_call: flags & FLAG_DIRECT_CALL != 0,
-        origin,
         replacement: replacement.to_vec(),
     })
 }

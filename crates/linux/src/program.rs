@@ -4,7 +4,7 @@ use crate::elf::is_elf;
 use crate::error::plain;
 use crate::loader::{CACHE, Loaded, Loader};
 use crate::needs::Needs;
-use crate::{Archive, Error, Why, files};
+use crate::{Archive, Error, PATH, Why, files};
 use std::collections::{BTreeSet, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -27,7 +27,8 @@ impl Archive {
     /// If something that it needs cannot be found or read: what, and what needs it.
     pub fn add_program(&mut self, program: &Path) -> Result<PathBuf, Error> {
         let path = std::path::absolute(program).map_err(|error| Why::Unreadable(error).of(program))?;
-        let mut packer = Packer { archive: self, room: LIMIT };
+        let file = path.canonicalize().unwrap_or_else(|_| path.clone());
+        let mut packer = Packer { archive: self, program: file, room: LIMIT };
         packer.program(&path, MOST_SCRIPTS).map_err(|why| why.of(program))?;
         Ok(path)
     }
@@ -35,6 +36,8 @@ impl Archive {
 
 struct Packer<'a> {
     archive: &'a mut Archive,
+    /// The program, without symbolic links on its path.
+    program: PathBuf,
     /// Bytes that may still be added.
     room: u64,
 }
@@ -46,17 +49,8 @@ impl Packer<'_> {
         if file.metadata()?.permissions().mode() & 0o111 == 0 {
             return Err(Why::Unsuitable("it may not be executed (chmod +x)".into()));
         }
-        if let Some((interpreter, argument)) = interpreter_of_script(&bytes) {
-            if scripts == 0 {
-                return Err(Why::Unsuitable(
-                    "it is a script whose interpreter is a script, and so on".into(),
-                ));
-            }
-            let named = needed(&interpreter, &file, self.program(&interpreter, scripts - 1));
-            return named.and_then(|()| match argument.as_deref().filter(|_| interpreter.ends_with("env")) {
-                Some(word) => self.by_name(word, &file, scripts - 1),
-                None => Ok(()),
-            });
+        if let Some(text) = bytes.strip_prefix(b"#!") {
+            return self.script(text, &file, scripts);
         }
         if !is_elf(&bytes) {
             return Err(Why::Unsuitable(
@@ -66,11 +60,32 @@ impl Packer<'_> {
         self.libraries(Loaded { needs: Needs::parse(&bytes)?, file, parent: None })
     }
 
+    /// Adds what interprets a script. `text` is the script's, behind its `#!`.
+    fn script(&mut self, text: &[u8], file: &Path, scripts: usize) -> Result<(), Why> {
+        let Some((interpreter, argument)) = interpreter(text) else {
+            return Err(Why::Unsuitable(
+                "it is a script that names no interpreter: nothing follows `#!` in its first line".into(),
+            ));
+        };
+        if scripts == 0 {
+            return Err(Why::Unsuitable("it is a script whose interpreter is a script, and so on".into()));
+        }
+        let name = self.name_of(file);
+        needed(&interpreter, &name, self.program(&interpreter, scripts - 1))?;
+        match argument.as_deref().filter(|_| interpreter.ends_with("env")) {
+            Some(word) => self.by_name(word, &name, scripts - 1),
+            None => Ok(()),
+        }
+    }
+
+    /// What a message calls a file of the program. The program itself stands before every message already.
+    fn name_of(&self, file: &Path) -> String {
+        if file == self.program { "it".into() } else { plain(&file.display().to_string()) }
+    }
+
     /// Adds a program that `env` finds by its name.
-    fn by_name(&mut self, name: &OsStr, script: &Path, scripts: usize) -> Result<(), Why> {
-        const FOLDERS: [&str; 6] =
-            ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
-        let path = FOLDERS.map(|folder| Path::new(folder).join(name)).into_iter().find(|path| path.is_file());
+    fn by_name(&mut self, name: &OsStr, script: &str, scripts: usize) -> Result<(), Why> {
+        let path = PATH.split(':').map(|folder| Path::new(folder).join(name)).find(|path| path.is_file());
         match path {
             Some(path) => needed(&path, script, self.program(&path, scripts)),
             None => Err(missing(Path::new(name), script, "it is in none of the usual folders")),
@@ -82,7 +97,7 @@ impl Packer<'_> {
         let mut known: BTreeSet<Vec<u8>> = BTreeSet::new();
         if let Some(interpreter) = program.needs.interpreter.clone() {
             let path = PathBuf::from(OsStr::from_bytes(&interpreter));
-            let (_, bytes) = needed(&path, &program.file, self.file(&path))?;
+            let (_, bytes) = needed(&path, &self.name_of(&program.file), self.file(&path))?;
             // Libraries may need it by its name, and have it.
             known.extend(Needs::parse(&bytes)?.own_name);
             if Path::new(CACHE).exists() {
@@ -99,8 +114,9 @@ impl Packer<'_> {
                 }
                 let label = Path::new(OsStr::from_bytes(&name));
                 let hint = "install it, or a build of the program without it";
-                let path = loader.find(&name, &all, at).ok_or_else(|| missing(label, &all[at].file, hint))?;
-                let (file, bytes) = needed(&path, &all[at].file, self.file(&path))?;
+                let by = self.name_of(&all[at].file);
+                let path = loader.find(&name, &all, at).ok_or_else(|| missing(label, &by, hint))?;
+                let (file, bytes) = needed(&path, &by, self.file(&path))?;
                 let needs = Needs::parse(&bytes)?;
                 known.extend(needs.own_name.clone());
                 if all.iter().all(|loaded| loaded.file != file) {
@@ -161,23 +177,25 @@ impl Packer<'_> {
 }
 
 /// Says who needs what cannot be had.
-fn needed<T>(path: &Path, by: &Path, result: Result<T, Why>) -> Result<T, Why> {
+fn needed<T>(path: &Path, by: &str, result: Result<T, Why>) -> Result<T, Why> {
     result.map_err(|why| match why {
         // It says so already, of something further on.
         Why::Missing(text) => Why::Missing(text),
+        // No file is to blame for it.
+        Why::Memory => Why::Memory,
         other => missing(path, by, &other.to_string()),
     })
 }
 
-fn missing(what: &Path, by: &Path, why: &str) -> Why {
-    let plain = |path: &Path| plain(&path.display().to_string());
-    Why::Missing(format!("{} needs {}: {why}", plain(by), plain(what)))
+fn missing(what: &Path, by: &str, why: &str) -> Why {
+    Why::Missing(format!("{by} needs {}: {why}", plain(&what.display().to_string())))
 }
 
-/// The interpreter that a script names, and its argument's word that is a program's name, as `env` takes it.
-fn interpreter_of_script(bytes: &[u8]) -> Option<(PathBuf, Option<OsString>)> {
+/// The interpreter that a script names behind its `#!`, and its argument's word that is a program's name, as `env` takes it. None where
+/// it names none.
+fn interpreter(text: &[u8]) -> Option<(PathBuf, Option<OsString>)> {
     const LONGEST: usize = 256;
-    let line = bytes.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
+    let line = text.split(|byte| *byte == b'\n').next()?;
     let line = &line[..line.len().min(LONGEST)];
     let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r');
     let mut words = line.split(is_blank).filter(|word| !word.is_empty()).map(OsStr::from_bytes);

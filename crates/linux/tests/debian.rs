@@ -54,6 +54,56 @@ fn debians_kernels_are_read_whole() {
     }
 }
 
+/// The length that a kernel's header says, less what signs it.
+fn length_of(file: &[u8]) -> usize {
+    let paragraphs = u32::from_le_bytes(file[0x1f4..0x1f8].try_into().unwrap()) as usize;
+    (usize::from(file[0x1f1]) + 1) * 512 + paragraphs * 16
+}
+
+#[test]
+fn a_debian_kernel_without_its_last_byte_was_taken_for_whole() {
+    let files = kernels();
+    if files.is_empty() {
+        return skipped("no kernels here (scripts/kernels.sh fetches them)");
+    }
+    for file in files {
+        let bytes = std::fs::read(&file).unwrap();
+        let unsigned = length_of(&bytes);
+        assert!(unsigned <= bytes.len(), "{}", file.display());
+        for length in [bytes.len() - 1, unsigned - 1, unsigned / 2] {
+            let why = Kernel::parse(bytes[..length].to_vec()).unwrap_err();
+            let expected = "it is damaged: its end is missing; copy or download it again";
+            assert_eq!(why.to_string(), expected, "{}", file.display());
+        }
+    }
+}
+
+/// Names the kernel for the test that runs itself again with little memory.
+const SHORT: &str = "KENTRY_TEST_KERNEL";
+
+#[test]
+fn a_lack_of_memory_was_the_kernels_fault_or_a_panic() {
+    if let Some(file) = std::env::var_os(SHORT) {
+        println!(
+            "{:?}",
+            Kernel::read(Path::new(&file)).map(|kernel| kernel.release).map_err(|error| error.why)
+        );
+        return;
+    }
+    let files = kernels();
+    if files.is_empty() {
+        return skipped("no kernels here (scripts/kernels.sh fetches them)");
+    }
+    for file in files {
+        let mut command = std::process::Command::new("bash");
+        command.args(["-c", "ulimit -v 64000; exec \"$@\"", "bash"]).arg(std::env::current_exe().unwrap());
+        command.args(["--exact", "--nocapture", "a_lack_of_memory_was_the_kernels_fault_or_a_panic"]);
+        let output = command.env(SHORT, &file).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && text.contains("Err(Memory)"), "{}: {output:?}", file.display());
+    }
+}
+
 /// What boot patches is what is known to be patched so: user memory is opened and closed by STAC and CLAC, and a
 /// jump leads around isolation.
 fn makes_sense(kernel: &Kernel) {

@@ -4,7 +4,10 @@
 mod made;
 
 use linux::{Alternative, Kernel, Load, Why, automatic};
-use made::{BANNER, PACKERS, REPLACEMENTS, RODATA, TABLE, TEXT, bzimage, elf, pack, payload, put, sections};
+use made::{
+    BANNER, PACKERS, PAYLOAD, REPLACEMENTS, RODATA, TABLE, TEXT, bzimage, elf, pack, payload, put, sections,
+    signed,
+};
 
 fn whole() -> Vec<u8> {
     elf(&sections(), true)
@@ -66,27 +69,21 @@ fn a_byte_that_changed_anywhere_is_damage_or_nothing_that_matters() {
     }
 }
 
-/// A bzImage whose build has put its checksum behind it.
-fn summed(payload: &[u8]) -> Vec<u8> {
-    let mut file = bzimage(payload);
-    file.resize(file.len().next_multiple_of(16) + 12, 0);
-    let paragraphs = (file.len() + 4 - 1024) as u32 / 16;
-    put(&mut file, 0x1f4, &paragraphs.to_le_bytes());
-    let mut sum = flate2::Crc::new();
-    sum.update(&file);
-    // What is behind its own remainder leaves none.
-    file.extend_from_slice(&(!sum.sum()).to_le_bytes());
-    file
+/// A kernel of this release.
+fn of_release(release: &str) -> Vec<u8> {
+    let mut sections = sections();
+    sections[1].2 = BANNER.replace("6.1.0-1-made", release).into_bytes();
+    elf(&sections, true)
 }
 
 #[test]
 fn a_bit_that_changed_in_a_kernel_packed_with_lz4_was_not_noticed() {
     for packer in ["lz4", "lzma"] {
-        let file = summed(&payload(packer, &whole()));
-        assert_eq!(Kernel::parse(file.clone()).unwrap().bytes, whole(), "{packer}");
-        let mut of_later = file.clone();
-        put(&mut of_later, 0x380, b"6.15");
-        assert_eq!(Kernel::parse(of_later).unwrap().bytes, whole(), "it may have no checksum");
+        let later = of_release("6.15.0-1-made");
+        let mut of_later = bzimage(&payload(packer, &later));
+        put(&mut of_later, 0x380, b"6.15.0-1-made ");
+        assert_eq!(Kernel::parse(of_later).unwrap().bytes, later, "it may have no checksum");
+        let file = bzimage(&payload(packer, &whole()));
         for at in [0x1e0, file.len() - 30] {
             let mut changed = file.clone();
             changed[at] ^= 4;
@@ -94,6 +91,54 @@ fn a_bit_that_changed_in_a_kernel_packed_with_lz4_was_not_noticed() {
             assert!(why.starts_with("it is damaged: "), "{packer} {at:#x}: {why}");
         }
     }
+}
+
+#[test]
+fn a_changed_header_gave_a_kernel_another_release() {
+    for packer in PACKERS {
+        let mut file = bzimage(&payload(packer, &whole()));
+        put(&mut file, 0x380, b"9.99.666 ");
+        let expected = "it is damaged: its header names the release 9.99.666, and the kernel in it is 6.1.0-1-made; copy or \
+                        download it again";
+        assert_eq!(refused(file), expected, "{packer}");
+    }
+}
+
+#[test]
+fn a_header_without_a_release_leaves_that_of_the_kernel() {
+    let mut file = bzimage(&payload("zstd", &whole()));
+    put(&mut file, 0x380, b"\x01");
+    assert_eq!(Kernel::parse(file).unwrap().release, "6.1.0-1-made");
+}
+
+#[test]
+fn a_file_without_its_last_byte_was_taken_for_whole() {
+    for packer in PACKERS {
+        let file = bzimage(&payload(packer, &whole()));
+        let why = refused(file[..file.len() - 1].to_vec());
+        assert_eq!(why, "it is damaged: its end is missing; copy or download it again", "{packer}");
+    }
+}
+
+#[test]
+fn a_signature_may_follow_the_kernel_but_not_a_part_of_one() {
+    for packer in PACKERS {
+        let file = signed(&payload(packer, &whole()));
+        assert_eq!(Kernel::parse(file.clone()).unwrap().bytes, whole(), "{packer}");
+        for length in [file.len() - 1, file.len() - 24] {
+            assert!(refused(file[..length].to_vec()).contains("its end is missing"), "{packer} {length}");
+        }
+        // Who copies a kernel from a disk copies whole blocks.
+        let padded = [&file[..], &[0; 512]].concat();
+        assert_eq!(Kernel::parse(padded).unwrap().bytes, whole(), "{packer}");
+    }
+}
+
+#[test]
+fn a_kernel_that_ends_before_what_is_in_it_is_damaged() {
+    let mut file = bzimage(&payload("lz4", &whole()));
+    put(&mut file, 0x1f4, &1u32.to_le_bytes());
+    assert!(refused(file).contains("its header says that it ends before the kernel in it does"));
 }
 
 #[test]
@@ -164,7 +209,6 @@ fn alternatives_are_read_in_the_layout_that_makes_sense_of_all() {
             feature: 0x16b,
             when_absent: true,
             direct_call: layout == "flags",
-            origin: REPLACEMENTS + 2,
             replacement: vec![3, 4],
         };
         assert_eq!(kernel.alternatives, vec![expected; count as usize], "{layout}");
@@ -235,8 +279,41 @@ fn a_package_need_not_be_unpacked() {
 
     std::fs::write(&file, made::package(&files[..2])).unwrap();
     assert!(Kernel::read(&file).unwrap_err().to_string().contains("no kernel in this package"));
-    std::fs::write(&file, &made::package(&files)[..400]).unwrap();
-    assert!(Kernel::read(&file).unwrap_err().to_string().contains("its end is missing"));
+}
+
+#[test]
+fn a_package_that_breaks_off_is_damaged_wherever_it_does() {
+    let package = made::package(&[("boot/vmlinuz-6.1.0-1-made", &bzimage(&payload("xz", &whole())))]);
+    let mut words = std::collections::BTreeSet::new();
+    // Before its first file has a header, nobody knows that it was a package.
+    for length in 9..package.len() - 1 {
+        words.insert(refused(package[..length].to_vec()));
+    }
+    let expected = ["its end is missing", "the list of its files is not whole, or not as it was"]
+        .map(|why| format!("it is damaged: {why}; copy or download it again"));
+    assert_eq!(words, expected.into());
+}
+
+#[test]
+fn no_changed_byte_of_a_package_makes_it_panic() {
+    let kernel = bzimage(&payload("xz", &whole()));
+    let package = made::package(&[("boot/vmlinuz-6.1.0-1-made", &kernel)]);
+    for at in 8..package.len() {
+        for flip in [0xff, 0x80, 0x10, 1] {
+            let mut changed = package.clone();
+            changed[at] ^= flip;
+            let text = match Kernel::parse(changed) {
+                Ok(kernel) => {
+                    assert_eq!(kernel.bytes, whole(), "byte {at}");
+                    continue;
+                }
+                Err(why) => why.to_string(),
+            };
+            let is_foreign =
+                ["rchive member", "terminator", "nvalid", "nknown"].iter().any(|word| text.contains(word));
+            assert!(!is_foreign && !text.contains(char::is_control), "byte {at}: {text:?}");
+        }
+    }
 }
 
 #[test]
@@ -283,10 +360,20 @@ fn a_payload_that_lies_about_its_length_is_refused() {
             assert!(refused(bzimage(&payload)).contains("damaged"), "{packer} {wrong}");
         }
     }
+}
+
+#[test]
+fn a_kernel_that_says_an_impossible_length_was_called_too_large() {
     let mut payload = payload("zstd", &whole());
     let end = payload.len();
     put(&mut payload, end - 4, &u32::MAX.to_le_bytes());
-    assert!(refused(bzimage(&payload)).contains("1024 MiB"));
+    let why = refused(bzimage(&payload));
+    let expected = "it is damaged: it says that it unpacks to 4294967295 bytes, and no kernel is that large; copy or download it \
+                    again";
+    assert_eq!(why, expected);
+    let mut file = bzimage(&payload);
+    put(&mut file, 0x24c, &u32::MAX.to_le_bytes());
+    assert_eq!(refused(file), "it is damaged: its end is missing; copy or download it again");
 }
 
 #[test]
@@ -309,9 +396,8 @@ fn a_file_that_breaks_off_is_damaged() {
 fn a_changed_byte_never_makes_another_kernel_where_there_is_a_checksum() {
     for packer in ["gzip", "xz", "zstd", "bzip2"] {
         let file = bzimage(&payload(packer, &whole()));
-        let end = file.len() - 4;
-        let start = file.len() - payload(packer, &whole()).len();
-        for at in start..end {
+        let length = payload(packer, &whole()).len() - 4;
+        for at in PAYLOAD..PAYLOAD + length {
             let mut changed = file.clone();
             changed[at] ^= 4;
             if let Ok(kernel) = Kernel::parse(changed) {

@@ -168,6 +168,7 @@ fn what_cannot_be_executed_is_refused() {
     let circle = format!("#!{}\n", folder.path().join("loop").display());
     let cases = [
         (write("text", b"hello", 0o755), "neither an ELF file nor a script"),
+        (write("nameless", b"#! \t\n/bin/sh\n", 0o755), "it is a script that names no interpreter"),
         (write("closed", b"#!/bin/sh", 0o644), "chmod +x"),
         (
             write("foreign", b"#!/no/such/interpreter", 0o755),
@@ -183,6 +184,23 @@ fn what_cannot_be_executed_is_refused() {
     for (file, words) in cases {
         let text = Archive::default().add_program(&file).unwrap_err().to_string();
         assert!(text.contains(words), "{text}");
+    }
+}
+
+#[test]
+fn the_path_of_a_script_without_its_interpreter_was_said_twice() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().canonicalize().unwrap();
+    let script = folder.join("script");
+    fs::write(&script, "#!/no/such/interpreter\n").unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    let link = folder.join("link");
+    symlink("script", &link).unwrap();
+    for path in [script, link] {
+        let text = Archive::default().add_program(&path).unwrap_err().to_string();
+        let expected =
+            format!("{}: it needs /no/such/interpreter: there is no such file or folder", path.display());
+        assert_eq!(text, expected);
     }
 }
 

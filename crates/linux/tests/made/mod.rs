@@ -6,9 +6,12 @@ mod elf;
 pub use elf::*;
 use std::io::Write;
 
+/// Where the payload of a bzImage begins.
+pub const PAYLOAD: usize = 1024 + 16;
+
 /// A bzImage of protocol 2.15 around a payload, whose last four bytes are what its build put there.
 pub fn bzimage(payload: &[u8]) -> Vec<u8> {
-    let mut out = vec![0; 1024 + 16];
+    let mut out = vec![0; PAYLOAD];
     out[0x1f1] = 1;
     put(&mut out, 0x1fe, &[0x55, 0xaa]);
     put(&mut out, 0x202, b"HdrS");
@@ -19,7 +22,35 @@ pub fn bzimage(payload: &[u8]) -> Vec<u8> {
     put(&mut out, 0x24c, &(payload.len() as u32).to_le_bytes());
     put(&mut out, 0x380, b"6.1.0-1-made (nobody@nowhere) #1 SMP 2026-01-01\0");
     out.extend_from_slice(payload);
-    out
+    summed(out)
+}
+
+/// The bzImage with its checksum at its end, and with its length in its header.
+fn summed(mut file: Vec<u8>) -> Vec<u8> {
+    file.resize(file.len().next_multiple_of(16) + 12, 0);
+    let paragraphs = (file.len() + 4 - 1024) as u32 / 16;
+    put(&mut file, 0x1f4, &paragraphs.to_le_bytes());
+    let mut sum = flate2::Crc::new();
+    sum.update(&file);
+    // What is behind its own remainder leaves none.
+    file.extend_from_slice(&(!sum.sum()).to_le_bytes());
+    file
+}
+
+/// The same bzImage, signed: with a signature behind it, and an EFI header that says where that is.
+pub fn signed(payload: &[u8]) -> Vec<u8> {
+    const EFI: usize = 0x40;
+    let mut file = bzimage(payload);
+    file.truncate(PAYLOAD + payload.len());
+    put(&mut file, 0x3c, &(EFI as u32).to_le_bytes());
+    put(&mut file, EFI, b"PE\0\0");
+    let mut file = summed(file);
+    let (place, signature) = (file.len() as u32, [0x5a; 24]);
+    put(&mut file, EFI + 24 + 64, &0x1234u32.to_le_bytes());
+    put(&mut file, EFI + 24 + 144, &place.to_le_bytes());
+    put(&mut file, EFI + 24 + 148, &(signature.len() as u32).to_le_bytes());
+    file.extend_from_slice(&signature);
+    file
 }
 
 /// The payload as a kernel's build makes it: packed, with the unpacked length behind (gzip has that already).
