@@ -82,7 +82,8 @@ impl Qemu {
         if !ended.status.success() {
             return Err(unanswered(format!("failed, {}{}", ended.status, told(&ended.messages))));
         }
-        Ok(version_in(&String::from_utf8_lossy(&ended.output)))
+        let said = String::from_utf8_lossy(&ended.output);
+        version_in(&said).ok_or_else(|| unanswered("did not answer as QEMU does".into()))
     }
 
     fn command(&self, archive: &[u8]) -> Result<Command, Trouble> {
@@ -126,9 +127,9 @@ fn vendor() -> String {
 }
 
 /// `QEMU emulator version 7.2.22 (Debian …)`
-fn version_in(text: &str) -> String {
-    let version = text.split_once("version ").and_then(|(_, rest)| rest.split_whitespace().next());
-    version.map_or_else(|| "QEMU".into(), |version| format!("QEMU {version}"))
+fn version_in(text: &str) -> Option<String> {
+    let (_, rest) = text.split_once("QEMU emulator version ")?;
+    rest.split_whitespace().next().map(|version| format!("QEMU {version}"))
 }
 
 #[cfg(test)]
@@ -139,9 +140,10 @@ mod tests {
     fn a_version_is_found_in_what_it_says() {
         let text =
             "QEMU emulator version 7.2.22 (Debian 1:7.2+dfsg-7+deb12u18+b3)\nCopyright (c) 2003-2022\n";
-        assert_eq!(version_in(text), "QEMU 7.2.22");
-        assert_eq!(version_in("version "), "QEMU");
-        assert_eq!(version_in(""), "QEMU");
+        assert_eq!(version_in(text).as_deref(), Some("QEMU 7.2.22"));
+        for other in ["QEMU emulator version ", "bash, version 5.2", ""] {
+            assert_eq!(version_in(other), None, "{other}");
+        }
     }
 
     #[test]

@@ -10,6 +10,9 @@ pub enum Phase {
     /// Making its arguments and the pipes for its output.
     #[error("making its pipes")]
     Pipe,
+    /// Opening what it reads.
+    #[error("opening /dev/null")]
+    Input,
     /// Making a process.
     #[error("making its process")]
     Fork,
@@ -29,8 +32,8 @@ pub enum Phase {
 
 impl Phase {
     /// All phases, in their order.
-    pub const ALL: [Phase; 6] =
-        [Phase::Pipe, Phase::Fork, Phase::Setup, Phase::Pin, Phase::Realtime, Phase::Execute];
+    pub const ALL: [Phase; 7] =
+        [Phase::Pipe, Phase::Input, Phase::Fork, Phase::Setup, Phase::Pin, Phase::Realtime, Phase::Execute];
 }
 
 /// Why a child was not started, or did not end by itself. The texts follow the child's name in a sentence.
@@ -63,6 +66,9 @@ pub enum Error {
 
 /// What an error of the kernel means here, where its own words say little.
 fn cause(phase: Phase, errno: Errno) -> String {
+    if phase == Phase::Input {
+        return ": is /dev mounted?".to_owned();
+    }
     // Elsewhere it means something that will pass.
     let is_known = errno != Errno::EAGAIN || phase == Phase::Fork;
     limit(errno).filter(|_| is_known).map_or_else(String::new, |limit| format!(": {limit}"))
@@ -71,7 +77,9 @@ fn cause(phase: Phase, errno: Errno) -> String {
 /// The limit that an error of the kernel speaks of, and how it is raised; none where it speaks of none.
 pub fn limit(errno: Errno) -> Option<&'static str> {
     Some(match errno {
-        Errno::EAGAIN => "this user, or this control group, may have no more processes (ulimit -u; pids.max)",
+        Errno::EAGAIN => {
+            "this user, or this control group, may have no more processes or threads, or no memory for them (ulimit -u; pids.max; ulimit -v)"
+        }
         Errno::EMFILE => "this process may open no more files (ulimit -n)",
         Errno::ENOMEM => {
             "there is no memory left for it: free some, or raise its limit (ulimit -v; memory.max)"

@@ -106,7 +106,7 @@ fn make_child(child: impl Fn() -> Infallible) -> Result<Pid, Errno> {
 
 fn nothing() -> Result<OwnedFd, Error> {
     let file = open("/dev/null", OFlag::O_RDONLY | OFlag::O_CLOEXEC, Mode::empty());
-    file.map_err(|errno| not_started((Phase::Setup, errno)))
+    file.map_err(|errno| not_started((Phase::Input, errno)))
 }
 
 impl<'a> Prepared<'a> {

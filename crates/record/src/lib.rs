@@ -208,7 +208,7 @@ mod tests {
         assert_eq!(
             Failure::Process(error).to_string(),
             "the probe could not be started: making its process failed with EAGAIN (Try again): this user, or this \
-             control group, may have no more processes (ulimit -u; pids.max)"
+             control group, may have no more processes or threads, or no memory for them (ulimit -u; pids.max; ulimit -v)"
         );
     }
 }
