@@ -74,7 +74,9 @@ impl Loop {
         };
         let runs = match self.runs() {
             1 => String::new(),
-            many => format!(", in the fastest of {many} runs that no other process interrupted"),
+            many => {
+                format!(", in the fastest of {many} runs, if possible one that no other process interrupted")
+            }
         };
         let index = if unit == Unit::Index { "; the index of as many turns in a second" } else { "" };
         format!(
@@ -147,7 +149,7 @@ mod tests {
         assert_eq!(
             Loop::PLAIN.in_words(Unit::Ns),
             "1,000 calls in a loop, with CLOCK_MONOTONIC (by the vDSO) read before and behind, whose cost is included; the \
-             mean of 20 loops, in the fastest of 20 runs that no other process interrupted"
+             mean of 20 loops, in the fastest of 20 runs, if possible one that no other process interrupted"
         );
         assert_eq!(
             Loop::SINGLE.in_words(Unit::Cycles),
@@ -156,8 +158,8 @@ mod tests {
         assert_eq!(
             Loop { calls: 10_000, repetitions: 20, take: Take::Mean }.in_words(Unit::Index),
             "10,000 turns of the loop, with CLOCK_MONOTONIC (by the vDSO) read before and behind, whose cost is included; the \
-             mean of 20 repetitions, in the fastest of 20 runs that no other process interrupted; the index of as many turns in a \
-             second"
+             mean of 20 repetitions, in the fastest of 20 runs, if possible one that no other process interrupted; the index of as \
+             many turns in a second"
         );
         assert_eq!([999, 1_000, 16_384, 1_000_000].map(thousands), ["999", "1,000", "16,384", "1,000,000"]);
     }

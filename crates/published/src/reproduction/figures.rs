@@ -1,7 +1,7 @@
 //! The published figures, and beside each what this Linux took.
 
 use super::{Parts, ratio};
-use crate::{Column, Publication, Row, Timed, Unit};
+use crate::{Column, Publication, Row, Take, Timed, Unit};
 use document::{Document, Outcome};
 use serde::Serialize;
 use stats::{Cost, NoiseKind};
@@ -65,12 +65,14 @@ pub struct Measured {
     pub ci_low: Option<f64>,
     /// The upper end.
     pub ci_high: Option<f64>,
-    /// As a multiple of the published figure; null where the units cannot be compared, and where the figure is coarse.
+    /// As a multiple of the published figure; null where the units cannot be compared, and where the figure is coarse or disturbed.
     pub to_published: Option<f64>,
-    /// As a multiple of what the base row took here, in the same way; null where one of them is coarse.
+    /// As a multiple of what the base row took here, in the same way; null where one of them is coarse or disturbed.
     pub to_base: Option<f64>,
     /// Whether a step of the counter is more than a small part of it.
     pub coarse: bool,
+    /// Whether it is a mean that other processes' time is in.
+    pub disturbed: bool,
 }
 
 /// How was measured here: loops as the author's, then kentry's own way. Empty where nothing could be.
@@ -134,7 +136,7 @@ fn to_base(publication: &Publication, figures: &mut [Figure]) {
     for figure in figures {
         figure.published_to_base = ratio(figure.published, base.published);
         for (measured, base) in figure.measured.iter_mut().zip(&base.measured) {
-            let fine = !measured.coarse && !base.coarse;
+            let fine = measured.is_fine() && base.is_fine();
             measured.to_base = ratio(measured.value, base.value).filter(|_| fine);
         }
     }
@@ -150,7 +152,13 @@ impl Measured {
             to_published: None,
             to_base: None,
             coarse: false,
+            disturbed: false,
         }
+    }
+
+    /// Whether ratios of it mean something.
+    fn is_fine(&self) -> bool {
+        !self.coarse && !self.disturbed
     }
 }
 
@@ -168,6 +176,8 @@ impl Figure {
                 Some(Ok(took)) => {
                     measured.value = way.of(&took.loops);
                     self.disturbed |= took.preemptions > 0;
+                    // The shortest of many single calls was not interrupted.
+                    measured.disturbed = took.preemptions > 0 && way.take == Take::Mean;
                     let step =
                         step(publication.unit.of_clock(), parts.run).map(|step| step / way.calls as f64);
                     let coarse = step.zip(measured.value).filter(|(step, value)| *step > COARSE * value);
@@ -198,7 +208,7 @@ impl Figure {
 
     fn compare(&mut self, unit: Unit, published: f64, ways: &[Way]) {
         for (measured, way) in self.measured.iter_mut().zip(ways) {
-            let value = measured.value.filter(|_| unit.compares_with(way.unit) && !measured.coarse);
+            let value = measured.value.filter(|_| unit.compares_with(way.unit) && measured.is_fine());
             measured.to_published = ratio(value, Some(published));
         }
     }

@@ -225,8 +225,11 @@ fn a_disturbed_loop_is_marked() {
     let mut timed = loops();
     timed[0].took.as_mut().unwrap().preemptions = 1;
     let found = reproduced(TABLE, false, Some(&run), &timed);
-    assert!(figure(&found, "PTI off", "syscall").disturbed);
-    assert!(!figure(&found, "PTI off", "int 80h").disturbed);
+    let (disturbed, other) = (figure(&found, "PTI off", "syscall"), figure(&found, "PTI off", "int 80h"));
+    assert!(disturbed.disturbed && !other.disturbed);
+    let ratios = |of: &Figure| [of.measured[0].to_published, of.measured[0].to_base].map(|one| one.is_some());
+    assert_eq!(ratios(disturbed), [false, false], "its ratio looked like a result");
+    assert_eq!(ratios(other), [true, false], "the base row is disturbed");
 }
 
 #[test]

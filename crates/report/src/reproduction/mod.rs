@@ -28,7 +28,7 @@ pub fn reproduction(reproduction: &Reproduction, format: Format, style: &Style) 
 
 /// Said of a row whose loops were interrupted.
 const DISTURBED: &str =
-    "other processes interrupted every run of the loop, and its figure has their time in it";
+    "other processes interrupted every run of the loop; its figure contains their time and has no ratio";
 
 /// What stands above the figures: label and text.
 fn head(reproduction: &Reproduction) -> Vec<(&'static str, String)> {

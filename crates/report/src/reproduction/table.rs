@@ -202,12 +202,12 @@ fn words(place: Place, found: &InGuests) -> String {
     };
     match (found.unit, place) {
         (GuestUnit::Instructions, Place::Lab) => format!(
-            "{whose}{run}: instructions executed in an emulator, no times. A count ranks no cost: iretq and cpuid count one each, \
+            "{whose}{run}: instructions executed in an emulator, not times. A count ranks no cost: iretq and cpuid count one each, \
              as mov does."
         ),
         (GuestUnit::Instructions, Place::Linux) => format!(
-            "{whose}{run}: instructions of a turn, executed in an emulator; no times, and so no index. Of what published figures \
-             differ by, they show what is executed more, and not what that costs: a write of CR3 counts one, as mov does."
+            "{whose}{run}: instructions of a turn, executed in an emulator; no times, and so no index. They show which configuration \
+             executes more instructions, not what these cost: a write of CR3 counts one, as mov does."
         ),
         (unit, _) => format!("{whose}, in a virtual machine{run}: {}.", unit.name()),
     }
