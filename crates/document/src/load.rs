@@ -3,6 +3,7 @@ use crate::v1::{self, DocumentV1};
 use crate::{Document, Place, SCHEMA};
 use environment::{Environment, Guest};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 /// Why a text is not a run document.
 #[derive(Debug, thiserror::Error)]
@@ -51,14 +52,15 @@ pub enum LoadError {
 }
 
 impl LoadError {
-    fn of(kind: &'static str, error: serde_path_to_error::Error<serde_json::Error>) -> LoadError {
+    fn of(kind: &'static str, error: serde_path_to_error::Error<serde_json::Error>, text: &str) -> LoadError {
         let place = error.path().to_string();
         let error = error.into_inner();
         let (line, column) = (error.line(), error.column());
         if error.is_eof() {
             return LoadError::BreaksOff { line, column };
         }
-        if !error.is_data() {
+        // A word where another type stands is bad syntax to the parser, although it is JSON.
+        if !error.is_data() && serde_json::from_str::<IgnoredAny>(text).is_err() {
             return LoadError::Syntax { line, column };
         }
         let place =
@@ -72,7 +74,8 @@ const RUN: &str = "a run document";
 
 fn parse<'a, T: Deserialize<'a>>(text: &'a str, kind: &'static str) -> Result<T, LoadError> {
     let mut parser = serde_json::Deserializer::from_str(text);
-    let value = serde_path_to_error::deserialize(&mut parser).map_err(|error| LoadError::of(kind, error))?;
+    let value =
+        serde_path_to_error::deserialize(&mut parser).map_err(|error| LoadError::of(kind, error, text))?;
     parser.end().map_err(|error| LoadError::Syntax { line: error.line(), column: error.column() })?;
     Ok(value)
 }

@@ -142,10 +142,15 @@ fn of_file(path: &Path) -> Result<Saved, Error> {
     let text = text(path).map_err(|error| wrong(words(&error)))?;
     let refused = |error: document::LoadError| wrong(error.to_string());
     // What is no JSON at all is no run either, and its error says the rest.
-    match document::schema_of(&text, "a document").unwrap_or_default().as_str() {
-        bill::SCHEMA => return Ok(Saved::Bill(Box::new(bill::load(&text).map_err(refused)?))),
-        anatomy::SCHEMA => return Ok(Saved::Anatomy(Box::new(anatomy::load(&text).map_err(refused)?))),
-        _ => (),
+    let schema = document::schema_of(&text, "a document").unwrap_or_default();
+    // Another version of a schema is refused by who reads this one.
+    let family = |schema: &str| schema.rsplit_once('/').map(|(family, _)| family.to_string());
+    let is = |known: &str| family(&schema) == family(known);
+    if is(bill::SCHEMA) {
+        return Ok(Saved::Bill(Box::new(bill::load(&text).map_err(refused)?)));
+    }
+    if is(anatomy::SCHEMA) {
+        return Ok(Saved::Anatomy(Box::new(anatomy::load(&text).map_err(refused)?)));
     }
     let document = document::load(&text).map_err(refused)?;
     let name = (!is_standard(path)).then(|| report::plain_os(path.as_os_str()));
