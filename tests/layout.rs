@@ -2,6 +2,7 @@
 //! knows a later one.
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -205,4 +206,48 @@ fn the_architecture_names_every_stage_in_its_order() {
     for stage in STAGES {
         assert!(text.contains(&format!("| `crates/{stage}`")), "the table of places lacks {stage}");
     }
+}
+
+/// The schema of a field of run documents, `environment.kernel.pti`; none where there is no such field.
+fn schema_of<'s>(whole: &'s Value, field: &str) -> Option<&'s Value> {
+    fn resolved<'s>(whole: &'s Value, mut schema: &'s Value) -> Option<&'s Value> {
+        while let Some(reference) = schema["$ref"].as_str() {
+            schema = whole.pointer(reference.strip_prefix('#')?)?;
+        }
+        Some(schema)
+    }
+    field.split('.').try_fold(whole, |schema, name| {
+        let below = schema["properties"].get(name).or_else(|| schema.get("additionalProperties"));
+        resolved(whole, below.filter(|below| below.is_object())?)
+    })
+}
+
+/// Whether a field may be of one of these types.
+fn may_be(schema: &Value, types: &[&str]) -> bool {
+    let alternatives = ["anyOf", "oneOf"].into_iter().filter_map(|key| schema[key].as_array()).flatten();
+    let named = schema["type"].as_str().into_iter();
+    let mut named = named.chain(schema["type"].as_array().into_iter().flatten().filter_map(Value::as_str));
+    named.any(|name| types.contains(&name))
+        || (schema.get("enum").is_some() && types.contains(&"string"))
+        || alternatives.into_iter().any(|one| may_be(one, types))
+}
+
+/// A guest that says nothing of a field contradicts nothing: a misspelled field would be a check that cannot fail.
+#[test]
+fn every_parameters_evidence_is_a_field_of_run_documents_of_a_fitting_type() {
+    let schema = std::fs::read_to_string(root().join("docs/run.schema.json")).unwrap();
+    let schema: Value = serde_json::from_str(&schema).unwrap();
+    let values = Table::get().parameters.iter().flat_map(|parameter| &parameter.values);
+    let evidence: Vec<&table::Evidence> = values.flat_map(|value| &value.shows).collect();
+    assert!(evidence.len() > 20, "{}", evidence.len());
+    for one in evidence {
+        let found =
+            schema_of(&schema, &one.field).unwrap_or_else(|| panic!("there is no field {}", one.field));
+        let is_text = one.is.is_none() || may_be(found, &["string", "boolean", "number", "integer"]);
+        let has_words = one.has.is_none() && one.lacks.is_none() || may_be(found, &["string", "array"]);
+        let is_list = one.some.is_none() || may_be(found, &["array"]);
+        assert!(is_text && has_words && is_list, "{one:?}: {found}");
+    }
+    assert!(schema_of(&schema, "environment.kernel.ptii").is_none());
+    assert!(!may_be(schema_of(&schema, "environment.kernel.pti").unwrap(), &["array", "string"]));
 }

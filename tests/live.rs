@@ -96,7 +96,7 @@ fn the_command_compares_arms_by_rounds_in_turns() {
     let closed = format!("{surround} kill x86_64 110");
     let gate = ["--live", "", &closed, "--fail-on", "closed"];
     let (out, _, status) = kentry(&[&gate[..], &rows].concat());
-    assert!(status == 1 && out.contains("ok → refused: surround was ended by SIGSYS"), "{status}: {out}");
+    assert!(status == 1 && out.contains("→ refused: surround was ended by SIGSYS"), "{status}: {out}");
 }
 
 #[test]
