@@ -3,6 +3,7 @@
 use crate::comparison::{RunHead, Unit};
 use crate::facts::Facts;
 use document::{Counter, Document, Identity, Outcome, Path, Timing};
+use environment::Environment;
 use std::collections::{BTreeMap, BTreeSet};
 use table::Table;
 
@@ -131,12 +132,19 @@ fn head(document: &Document, name: Option<&str>) -> RunHead {
         place: measurement.place.clone(),
         cpu: environment.cpu.brand.clone(),
         machine: environment.machine_id.clone(),
-        kernel: environment.kernel.release.clone(),
+        kernel: kernel(environment),
         boot: environment.boot_id.clone(),
         kentry: measurement.kentry.clone(),
         quiet_share: measurement.quiet_share.filter(|share| share.is_finite()),
         partial: measurement.partial,
     }
+}
+
+/// The kernel's release; of guests, those of all kernels.
+fn kernel(environment: &Environment) -> Option<String> {
+    let of_guests =
+        environment.guest.iter().flat_map(|guest| guest.releases()).collect::<Vec<_>>().join(", ");
+    Some(of_guests).filter(|releases| !releases.is_empty()).or_else(|| environment.kernel.release.clone())
 }
 
 impl Measured {

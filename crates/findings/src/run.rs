@@ -15,14 +15,14 @@ fn ended(facts: &Facts) -> Option<Finding> {
     let measurement = &facts.document.measurement;
     if let Some(why) = &measurement.ended {
         let verdict =
-            "The guest ended before its plan was done: rows may be missing, and others are less precise.";
+            "A guest ended before its plan was done: rows may be missing, and times may be less precise.";
         return Some(Finding {
             cause: Some(sentence(why)),
             remedy: measurement.out_of_time.then(|| MORE_TIME.to_owned()),
             ..Id::GuestEnded.finding(Level::Warning, verdict)
         });
     }
-    let verdict = "The run was interrupted: rows may be missing, and others are less precise.";
+    let verdict = "The run was interrupted: rows may be missing, and times may be less precise.";
     measurement.partial.then(|| Finding {
         remedy: Some("Let it run to its end before quoting a figure.".to_owned()),
         ..Id::Partial.finding(Level::Warning, verdict)

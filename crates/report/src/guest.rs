@@ -109,43 +109,50 @@ pub(crate) fn history(document: &Document, verbose: bool) -> Vec<String> {
 
 fn changes(document: &Document, before: &str, now: &str, verbose: bool) -> String {
     let old = rows_of(document, before);
-    let (mut compared, mut unclear) = (0, 0);
-    let mut changed = Vec::new();
+    let mut compared = 0;
+    let (mut changed, mut unclear) = (Vec::new(), Vec::new());
     for (key, row) in in_order(document, now) {
         let Some((old, new)) = old.get(&key).and_then(|old| shown(old)).zip(shown(row)) else { continue };
         compared += 1;
         if old.cost.estimate == new.cost.estimate {
             continue;
         }
+        let others = written(key.2.iter().map(|(name, value)| (*name, *value)));
+        let others = if others.is_empty() { others } else { format!(" {others}") };
+        let row = format!("{} {}{others}", key.0, key.1);
         if overlap(&old.cost, &new.cost) {
-            unclear += 1;
+            unclear.push(format!("{row} {} and {}", range(&old.cost), range(&new.cost)));
         } else {
-            let others = written(key.2.iter().map(|(name, value)| (*name, *value)));
-            let others = if others.is_empty() { others } else { format!(" {others}") };
-            changed.push(format!("{} {}{others} {} → {}", key.0, key.1, old.estimate(), new.estimate()));
+            changed.push(format!("{row} {} → {}", old.estimate(), new.estimate()));
         }
     }
-    let named = if verbose { changed.len() } else { NAMED };
-    let rest = changed.len().saturating_sub(named);
-    let rest = if rest > 0 { format!(", and {rest} more (--verbose)") } else { String::new() };
-    // Samples of such a row differ within one kernel as much as between the two.
-    let unclear = match unclear {
-        0 => String::new(),
-        several => format!("; {several} more cannot be told apart, because samples differ in each"),
+    let differ = match (compared, changed.len()) {
+        (0, _) => "no row has a figure for both".to_owned(),
+        (1, 0) if unclear.is_empty() => "the same".to_owned(),
+        (all, 0) if unclear.is_empty() => format!("the same in all {all} rows"),
+        (all, 0) => format!("none of {all} rows certainly differs"),
+        (all, 1) => format!("1 of {all} rows differs: {}", listed(&changed, verbose)),
+        (all, some) => format!("{some} of {all} rows differ: {}", listed(&changed, verbose)),
     };
-    match (compared, changed.len()) {
-        (0, _) => format!("{now} against {before}: no row has a figure of both"),
-        (1, 0) if unclear.is_empty() => format!("{now} against {before}: the same"),
-        (all, 0) if unclear.is_empty() => format!("{now} against {before}: the same in all {all} rows"),
-        (all, 0) => format!("{now} against {before}: other in none of {all} rows{unclear}"),
-        (all, some) => {
-            let first: Vec<String> = changed.into_iter().take(named).collect();
-            format!(
-                "{now} against {before}: other in {some} of {all} rows: {}{rest}{unclear}",
-                first.join(", ")
-            )
-        }
-    }
+    let overlaps = match unclear.as_slice() {
+        [] => String::new(),
+        some => format!("; no verdict where samples overlap: {}", listed(some, verbose)),
+    };
+    format!("{now} against {before}: {differ}{overlaps}")
+}
+
+/// These, or the first of them and how many more there are.
+fn listed(all: &[String], verbose: bool) -> String {
+    let named = if verbose { all.len() } else { NAMED };
+    let first: Vec<&str> = all.iter().take(named).map(String::as_str).collect();
+    let rest = all.len().saturating_sub(named);
+    let rest = if rest > 0 { format!(", and {rest} more (--verbose)") } else { String::new() };
+    first.join(", ") + &rest
+}
+
+/// `1506 to 1513`: of all samples.
+fn range(cost: &Cost<f64>) -> String {
+    if cost.min == cost.max { cost.min.to_string() } else { format!("{} to {}", cost.min, cost.max) }
 }
 
 /// Whether what was counted of one may have been counted of the other.

@@ -23,7 +23,7 @@ pub(crate) const COMMAND: &str = "command";
 
 /// What is said of a partial document below the rows.
 pub(crate) const PARTIAL: &str =
-    "PARTIAL: the run was cut short. Rows may be missing, and others are less precise.";
+    "PARTIAL: the run was cut short. Rows may be missing, and times may be less precise.";
 
 /// One line of the head.
 pub(crate) struct Fact {

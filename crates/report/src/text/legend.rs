@@ -74,7 +74,7 @@ impl Report<'_> {
         if self.layout.has(Column::Ring0) {
             say(
                 "ring 0, 3",
-                "of these, executed by the kernel and by the program, where one use was followed",
+                "instructions that the kernel and the program executed, where one use was followed",
             );
         }
         if self.verbose {
