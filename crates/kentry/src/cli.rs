@@ -28,7 +28,7 @@ pub const EXIT_STATUS: &[(&str, &str)] = &[
     ("1", "a result could not be written, or a run not kept"),
     ("2", "wrong usage"),
     ("3", "the environment does not allow measuring"),
-    ("130", "interrupted (SIGINT, SIGTERM, SIGHUP); what was measured is printed, marked partial"),
+    ("130", "interrupted (SIGINT, SIGTERM, SIGHUP, SIGQUIT); what was measured is printed, marked partial"),
 ];
 
 /// One more for `lab`.
@@ -423,8 +423,9 @@ pub struct ListArgs {
 /// Options of `explain`.
 #[derive(Debug, Clone, Args)]
 pub struct ExplainArgs {
-    /// An entry, an operation, a short name (syscall, clock_gettime), a switch (pti) or one of its values (pti=on), a profile
-    /// (linux-6.1), a part of an anatomy (kernel-stack), or a glob; `kentry list` shows all names
+    /// An entry, an operation, a short name (syscall, clock_gettime), a switch of the lab or one of its values (pti=on), a profile
+    /// (linux-6.1), a parameter of guests (seccomp), a part of an anatomy (kernel-stack), or a glob; `kentry list`, `kentry linux --help`
+    /// and `kentry anatomy --help` show all names
     #[arg(value_name = "NAME", value_hint = ValueHint::Other)]
     pub name: String,
     /// Print a complete small program that says hello through this entry

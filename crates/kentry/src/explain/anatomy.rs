@@ -48,9 +48,9 @@ fn of_path(document: &Document, path: &Followed) -> String {
         report::plain(&document.kentry),
     );
     for part in anatomy.parts() {
-        let idle = if part.is_off() { "; off here: nothing of it does anything" } else { "" };
+        let idle = if part.is_off() { ", all idle" } else { "" };
         // Writing to a String cannot fail.
-        let _ = writeln!(text, "- `{}`: {}: {}{idle}", part.part.name(), part.count, part.part.what());
+        let _ = writeln!(text, "- `{}`, {}{idle}: {}", part.part.name(), part.count, part.part.what());
     }
     text
 }

@@ -46,15 +46,13 @@ pub fn explain(table: &Table, word: &str, document: Option<&Document>) -> Result
 /// [`Error::Usage`] when it means nothing, an operation, or several entries.
 pub fn example(table: &Table, word: &str) -> Result<&'static str, Error> {
     let wrong = |why: &str| Err(Error::Usage(format!("--example: {} {why}", report::plain(word))));
-    let mut subjects = meaning(table, word)?.subjects;
-    // What a part is called, an operation may be called, too.
-    subjects.retain(|subject| subject.is_of_table());
-    match subjects.as_slice() {
-        [] => wrong("is part of an anatomy; only an entry has an example program"),
-        [Subject::Entry(entry)] => Ok(find(entry).map_or("", |(_, _, example)| example)),
-        [Subject::Operation(_)] => wrong("is an operation; only an entry has an example program"),
-        [_] => wrong("is no entry; only an entry has an example program"),
-        several => wrong(&format!("names {} things; name one entry", several.len())),
+    let subjects = meaning(table, word)?.subjects;
+    let entries: Vec<&Entry> = subjects.iter().filter_map(Subject::entry).collect();
+    match (entries.as_slice(), subjects.as_slice()) {
+        ([entry], _) => Ok(find(entry).map_or("", |(_, _, example)| example)),
+        ([], [Subject::Operation(_), ..]) => wrong("is an operation; only an entry has an example program"),
+        ([], _) => wrong("is no entry; only an entry has an example program"),
+        (several, _) => wrong(&format!("names {} entries; name one", several.len())),
     }
 }
 

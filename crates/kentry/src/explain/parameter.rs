@@ -26,7 +26,7 @@ fn facts(value: &ParameterValue) -> Vec<String> {
     let facts = [
         given("On the kernel's command line", &value.append),
         given("Added to the processor's model (QEMU)", &value.cpu),
-        given("QEMU's machine", value.machine.as_deref().unwrap_or("")),
+        given("QEMU's board (-M)", value.board.as_deref().unwrap_or("")),
         value.compressed.then(|| "- Only of a kernel that unpacks itself\n".to_string()),
         value.filter.map(|filter| format!("- A seccomp filter that {}, and allows all\n", filter.what())),
         given("Also written", &value.aliases.join(", ")),

@@ -26,10 +26,13 @@ pub enum Subject<'a> {
     Timer,
 }
 
-impl Subject<'_> {
-    /// Whether it is of the table, and not of anatomies alone.
-    pub fn is_of_table(&self) -> bool {
-        !matches!(self, Subject::Part(_) | Subject::Timer)
+impl<'a> Subject<'a> {
+    /// The entry that it is, if it is one.
+    pub fn entry(&self) -> Option<&'a Entry> {
+        match self {
+            Subject::Entry(entry) => Some(entry),
+            _ => None,
+        }
     }
 }
 
@@ -42,8 +45,8 @@ pub struct Meaning<'a> {
     pub others: Vec<&'a Entry>,
 }
 
-/// Tries a name of an entry or an operation, of a switch or a profile, each with the part of an anatomy that is called so, a short name, a
-/// switch's value (`pti=on`), a guest's parameter or its value (`seccomp`, `nopcid`), and a glob, in this order.
+/// Tries a name of an entry or an operation, of a switch or a profile, each with the guest's parameter and the part of an anatomy of that
+/// name; a short name; a value of a switch and of a parameter (`pti=on`, `nopcid`); and a glob, in this order.
 ///
 /// # Errors
 /// [`Error::Usage`], naming the nearest of all names, or the values that a switch has.
@@ -56,25 +59,24 @@ pub fn meaning<'a>(table: &'a Table, word: &str) -> Result<Meaning<'a>, Error> {
     let timer = (word == TIMER).then_some(Subject::Timer);
     let found: Vec<Subject> = of_name.into_iter().flatten().collect();
     let found = if found.is_empty() { others.into_iter().flatten().take(1).collect() } else { found };
-    let named: Vec<Subject> = found.into_iter().chain(part).chain(timer).collect();
-    if !named.is_empty() {
-        return Ok(only(named));
-    }
+    let parameter = table.parameter(word).map(Subject::Parameter);
     let on = |kernel| table.entry_of(word, kernel);
-    if let Some(entry) = on(Kernel::Linux).or_else(|| on(Kernel::Lab)) {
-        let others = table.family(word).into_iter().filter(|other| *other != entry).collect();
-        return Ok(Meaning { subjects: vec![Subject::Entry(entry)], others });
+    let short = on(Kernel::Linux).or_else(|| on(Kernel::Lab)).filter(|_| found.is_empty());
+    let entry = short.map(Subject::Entry);
+    let named = found.into_iter().chain(entry).chain(parameter).chain(part).chain(timer);
+    let named: Vec<Subject> = named.collect();
+    if !named.is_empty() {
+        let others =
+            short.iter().flat_map(|entry| table.family(word).into_iter().filter(move |other| other != entry));
+        return Ok(Meaning { subjects: named, others: others.collect() });
     }
     let of_function = table.operations_of(word);
     if !of_function.is_empty() {
         return Ok(only(of_function.into_iter().map(Subject::Operation).collect()));
     }
-    if let Some(setting) = setting(table, word)? {
-        return Ok(only(vec![setting]));
-    }
-    let of_value = || table.parameter_setting(word).map(|(parameter, _)| parameter);
-    if let Some(parameter) = table.parameter(word).or_else(of_value) {
-        return Ok(only(vec![Subject::Parameter(parameter)]));
+    let values = values(table, word)?;
+    if !values.is_empty() {
+        return Ok(only(values));
     }
     let pattern = glob(word).map_err(Error::Usage)?;
     let entries = table.entries.iter().filter(|entry| pattern.matches(&entry.name)).map(Subject::Entry);
@@ -83,15 +85,22 @@ pub fn meaning<'a>(table: &'a Table, word: &str) -> Result<Meaning<'a>, Error> {
     let profiles = table.profiles.iter().filter(|known| pattern.matches(&known.name));
     let parts = Part::ALL.iter().filter(|part| pattern.matches(part.name()));
     let timer = pattern.matches(TIMER).then_some(Subject::Timer);
-    let is_else = |parameter: &&Parameter| {
-        table.switch(&parameter.name).is_none() && table.entry_of(&parameter.name, Kernel::Linux).is_none()
-    };
-    let parameters = table.parameters.iter().filter(|known| pattern.matches(&known.name)).filter(is_else);
+    let parameters = table.parameters.iter().filter(|known| pattern.matches(&known.name));
     let others = switches.map(Subject::Switch).chain(profiles.map(Subject::Profile));
     let others = others.chain(parameters.map(Subject::Parameter));
     let others = others.chain(parts.map(|part| Subject::Part(*part))).chain(timer);
     let matching: Vec<Subject> = entries.chain(operations.map(Subject::Operation)).chain(others).collect();
     if matching.is_empty() { Err(unknown(table, word)) } else { Ok(only(matching)) }
+}
+
+/// The value of a switch and the guest's parameter that a word names: `pti=on`, `vsyscall=xonly`, `nopcid`. The lab and Linux do not have
+/// the same values, so it is an error only if neither has this one.
+fn values<'a>(table: &'a Table, word: &str) -> Result<Vec<Subject<'a>>, Error> {
+    let parameter = table.parameter_setting(word).map(|(parameter, _)| Subject::Parameter(parameter));
+    match (setting(table, word), parameter) {
+        (Err(error), None) => Err(error),
+        (setting, parameter) => Ok(setting.ok().flatten().into_iter().chain(parameter).collect()),
+    }
 }
 
 /// The value of a switch that a word names; of a value that means nothing is done, the switch.
@@ -122,7 +131,7 @@ fn unknown(table: &Table, word: &str) -> Error {
     let hint = nearest(word, names);
     let word = report::plain(word);
     Error::Usage(format!(
-        "there is no entry, operation, switch, parameter, profile or part of an anatomy \"{word}\"{hint} (`kentry list` shows what there is)"
+        "there is no entry, operation, switch, parameter, profile or part of an anatomy \"{word}\"{hint} (`kentry list` shows the table; `kentry linux --help` and `kentry anatomy --help` list parameters and parts)"
     ))
 }
 
@@ -153,24 +162,26 @@ mod tests {
         assert_eq!(names("syscall").unwrap(), ["syscall-x86_64", "also syscall-i386", "also syscall-x32"]);
         assert_eq!(names("sysenter").unwrap(), ["sysenter-i386", "also sysenter-x86_64"]);
         assert_eq!(names("call-gate").unwrap(), ["call-gate-x86_64", "also call-gate-i386"]);
+        assert_eq!(names("vdso").unwrap(), ["vdso-x86_64", "parameter vdso", "also vdso-i386"]);
         assert!(names("clock_gettime").unwrap().contains(&"clock_gettime-realtime".to_string()));
         assert_eq!(names("rdtsc*").unwrap(), ["rdtsc", "rdtscp"]);
         let all = names("*").unwrap().len();
         let Table { entries, operations, switches, profiles, parameters, .. } = Table::get();
         let of_table = entries.len() + operations.len() + switches.len() + profiles.len();
-        let more = all - of_table - Part::ALL.len() - 1;
-        assert!((6..parameters.len()).contains(&more), "parameters that nothing else is called like: {more}");
+        assert_eq!(all, of_table + parameters.len() + Part::ALL.len() + 1);
     }
 
     #[test]
     fn a_word_is_a_switch_one_of_its_values_or_a_profile() {
-        assert_eq!(names("pti").unwrap(), ["switch pti", "part pti"]);
-        assert_eq!(names("pti=on").unwrap(), ["setting pti=on"]);
-        assert_eq!(names("pcid=on").unwrap(), ["setting pcid=keep"], "an older name");
+        assert_eq!(names("pti").unwrap(), ["switch pti", "parameter pti", "part pti"]);
+        assert_eq!(names("pti=on").unwrap(), ["setting pti=on", "parameter pti"]);
+        assert_eq!(names("pcid=on").unwrap(), ["setting pcid=keep", "parameter pcid"], "an older name");
         assert_eq!(names("rsb=032").unwrap(), ["setting rsb=32"]);
-        assert_eq!(names("pti=off").unwrap(), ["switch pti"], "nothing is done then");
-        assert_eq!(names("vsyscall").unwrap(), ["vsyscall"], "the entry");
-        assert_eq!(names("vsyscall=native").unwrap(), ["setting vsyscall=native"]);
+        assert_eq!(names("pti=off").unwrap(), ["switch pti", "parameter pti"], "nothing is done then");
+        assert_eq!(names("vsyscall").unwrap(), ["vsyscall", "parameter vsyscall"], "the entry");
+        assert_eq!(names("vsyscall=native").unwrap(), ["setting vsyscall=native", "parameter vsyscall"]);
+        assert_eq!(names("vsyscall=xonly").unwrap(), ["parameter vsyscall"], "Linux alone has it");
+        assert!(names("vsyscall=nope").unwrap_err().contains("is no value of vsyscall"));
         assert_eq!(names("mitigations=off").unwrap(), ["profile mitigations=off"]);
         assert_eq!(names("seccomp=on").unwrap(), ["parameter seccomp"]);
         assert_eq!(names("clocksource").unwrap(), ["parameter clocksource"]);
