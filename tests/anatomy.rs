@@ -217,5 +217,5 @@ fn two_kernels_are_put_against_each_other() {
         kernel.to_str().unwrap(),
     ]);
     let why = String::from_utf8(refused.stderr).unwrap();
-    assert!(refused.status.code() == Some(2) && why.contains("the first again"), "{why}");
+    assert!(refused.status.code() == Some(2) && why.contains("both boots would be the same"), "{why}");
 }

@@ -8,10 +8,12 @@ set -uo pipefail
 for tool in qemu-system-x86_64 python3 cpio; do
 	command -v $tool >/dev/null || { skip "guests" "no $tool"; finish; }
 done
-kernels=$("$root/scripts/kernels.sh" cloud generic history 2>"$err") || { skip "guests" "$(tail -n 1 "$err")"; finish; }
+kernels=$("$root/scripts/kernels.sh" cloud generic 2>"$err") || { skip "guests" "$(tail -n 1 "$err")"; finish; }
+# Without newer ones there is no history, and everything else is tested.
+kernels+=$'\n'$("$root/scripts/kernels.sh" history 2>"$err" || true)
 cloud=$(grep -m 1 -- '/vmlinuz-6\.1\..*cloud' <<<"$kernels")
 generic=$(grep -- '/vmlinuz-6\.1\.' <<<"$kernels" | grep -m 1 -v cloud)
-newer=$(grep -m 1 -- '/vmlinuz-6\.12' <<<"$kernels")
+newer=$(grep -m 1 -- '/vmlinuz-6\.12' <<<"$kernels") || true
 
 # linux NAME OPTION...: one run of `kentry linux`, as JSON
 linux() {
@@ -138,7 +140,7 @@ if [ -n "$newer" ]; then
 		$(sed 's/^/--kernel /' <<<"$kernels")
 	expect '^changes'
 else
-	skip "a history" "no 6.12 kernel can be had here"
+	skip "a history" "$(tail -n 1 "$err")"
 fi
 
 # What kentry counts, QEMU's log of instructions counts, too, in a boot of its own. No row is of a clock: how often Linux subtracts a

@@ -28,8 +28,8 @@ pub(crate) fn boolean(value: &str) -> Option<bool> {
     }
 }
 
-/// Words between blanks; quotation marks keep blanks in a word.
-fn words(line: &str) -> Vec<&str> {
+/// The line's words, as the kernel splits it: at blanks, except between quotation marks.
+pub fn words(line: &str) -> Vec<&str> {
     let mut quoted = false;
     let blank = |c: char| {
         quoted ^= c == '"';

@@ -41,6 +41,7 @@ mod underneath;
 mod vsyscall;
 
 pub use clock::{Clock, ClockOffset};
+pub use command_line::words as command_line_words;
 pub use container::{Cgroup, Container};
 pub use core_type::{CoreType, core_types};
 pub use cpu::{Cpu, Smt};

@@ -56,9 +56,8 @@ pub struct Booted {
     pub traces: Vec<Trace>,
     /// Why a row was not followed, by the ids of entry and operation.
     pub unfollowed: Vec<((u16, u16), String)>,
-    /// What an interrupt of the timer's executes, from its entry until the program that it interrupted goes on; empty where none was
-    /// followed.
-    pub interrupt: Vec<Step>,
+    /// An interrupt by the timer, from its entry until the interrupted program goes on; empty if none was followed.
+    pub timer: Vec<Step>,
     /// The functions of the kernel, by address.
     pub symbols: Vec<Symbol>,
     /// How a program ended.
@@ -152,8 +151,8 @@ enum Ended {
 impl Booted {
     /// Keeps what was followed; why it ended too early, if it did.
     fn followed(&mut self, (followed, error): (Followed, Option<Error>)) -> Option<Trouble> {
-        let Followed { traces, unfollowed, interrupt } = followed;
-        (self.traces, self.unfollowed, self.interrupt) = (traces, unfollowed, interrupt);
+        let Followed { traces, unfollowed, timer } = followed;
+        (self.traces, self.unfollowed, self.timer) = (traces, unfollowed, timer);
         error.map(|error| Trouble::Followed(error.to_string()))
     }
 

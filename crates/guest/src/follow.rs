@@ -29,8 +29,8 @@ pub(crate) struct Followed {
     pub traces: Vec<Trace>,
     /// A row's ids, and why it was not followed.
     pub unfollowed: Vec<((u16, u16), String)>,
-    /// From an interrupt in ring 3 until that goes on; none where it did not come.
-    pub interrupt: Vec<Step>,
+    /// An interrupt by the timer, from its entry until the interrupted program goes on; empty if none came.
+    pub timer: Vec<Step>,
 }
 
 /// A row that is waited for.
@@ -79,7 +79,7 @@ impl<C: Read + Write> Follower<C> {
                         Some(Meeting::TooLong(entry, operation, count)) => {
                             self.followed.unfollowed.push(((entry, operation), too_long(count)));
                         }
-                        Some(Meeting::Interrupt(address)) => self.interrupt(address)?,
+                        Some(Meeting::Timer(address)) => self.timer(address)?,
                         Some(Meeting::Count) => self.answer()?,
                         Some(Meeting::Over) => return self.debugger.remove(meeting::PAGE),
                         // A stop for nothing that is known here.
@@ -143,8 +143,8 @@ impl<C: Read + Write> Follower<C> {
         Ok(())
     }
 
-    /// Follows an interrupt that comes at this address of the kernel while the guest's program loops in ring 3.
-    fn interrupt(&mut self, address: u64) -> Result<(), Error> {
+    /// Follows the timer's interrupt, whose entry is at this address of the kernel, while the guest's program loops in ring 3.
+    fn timer(&mut self, address: u64) -> Result<(), Error> {
         self.debugger.insert(address)?;
         self.debugger.go()?;
         let at = self.debugger.registers()?;
@@ -154,7 +154,7 @@ impl<C: Read + Write> Follower<C> {
             && self.comes_from_ring_3(&at)?
             && let Ok(steps) = self.steps(&at, |at| at.ring() == 3)?
         {
-            self.followed.interrupt = steps;
+            self.followed.timer = steps;
         }
         Ok(())
     }

@@ -17,8 +17,8 @@ pub enum Meeting {
     Row(u16, u16),
     /// This row is not used: its use has so many instructions, which is more than are followed.
     TooLong(u16, u16, u32),
-    /// The program will now loop in ring 3, so that the next interrupt at this address of the kernel interrupts it there.
-    Interrupt(u64),
+    /// The program will now loop in ring 3, so that the timer, whose entry is at this address of the kernel, interrupts it there.
+    Timer(u64),
     /// The answer is to be how many instructions the last row's use was, without what its control has; 0 where it was not followed.
     Count,
     /// Nothing more is to be followed.
@@ -27,7 +27,7 @@ pub enum Meeting {
 
 impl Meeting {
     const ROW: u64 = 1;
-    const INTERRUPT: u64 = 2;
+    const TIMER: u64 = 2;
     const COUNT: u64 = 3;
     const OVER: u64 = 4;
     const TOO_LONG: u64 = 5;
@@ -40,7 +40,7 @@ impl Meeting {
                 let row = u64::from(entry) << 16 | u64::from(operation);
                 [Meeting::TOO_LONG, u64::from(count) << 32 | row]
             }
-            Meeting::Interrupt(address) => [Meeting::INTERRUPT, address],
+            Meeting::Timer(address) => [Meeting::TIMER, address],
             Meeting::Count => [Meeting::COUNT, 0],
             Meeting::Over => [Meeting::OVER, 0],
         }
@@ -56,7 +56,7 @@ impl Meeting {
             Meeting::TOO_LONG => {
                 Some(Meeting::TooLong((about >> 16) as u16, about as u16, (about >> 32) as u32))
             }
-            Meeting::INTERRUPT => Some(Meeting::Interrupt(about)),
+            Meeting::TIMER => Some(Meeting::Timer(about)),
             Meeting::COUNT => Some(Meeting::Count),
             Meeting::OVER => Some(Meeting::Over),
             _ => None,
@@ -75,7 +75,7 @@ mod tests {
             Meeting::Row(u16::MAX, 1),
             Meeting::TooLong(0, 7, 1),
             Meeting::TooLong(u16::MAX, 1, u32::MAX),
-            Meeting::Interrupt(5),
+            Meeting::Timer(5),
             Meeting::Count,
             Meeting::Over,
         ] {

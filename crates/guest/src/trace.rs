@@ -3,7 +3,7 @@
 use iced_x86::{Decoder, DecoderOptions, Instruction};
 use serde::{Deserialize, Serialize};
 
-/// One use of an entry, followed from its first instruction to the one before the next use.
+/// One use of an entry, followed from its first instruction to its last one before the second stamp.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trace {
     /// The entry's id in the table.
@@ -12,8 +12,8 @@ pub struct Trace {
     pub operation: u16,
     /// What was executed: from the first instruction that the entry has and its control has not, to the last one.
     pub steps: Vec<Step>,
-    /// How many more steps there are than the row counts: instructions that the control has in place of these, and an instruction that
-    /// faulted, which was begun and not executed. The row's count is the steps less these.
+    /// How many more steps there are than the row counts: instructions that the control executes, too, and an instruction that faulted,
+    /// which began but did not complete. The row's count is the steps less these.
     pub control: usize,
 }
 

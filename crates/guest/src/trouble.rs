@@ -1,6 +1,7 @@
 //! What can become of a guest, in words. Each has the last lines of its console, where there are any.
 
 use crate::frame;
+use nix::sys::signal::Signal;
 use process::Errno;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
@@ -146,7 +147,7 @@ const PANIC: &str = "Kernel panic - not syncing: ";
 
 /// How a guest ended that was not done.
 pub(crate) struct Ending<'a> {
-    /// What QEMU's process said or did; none where it wrote garbage.
+    /// What QEMU's process said or did.
     pub trouble: lab::Trouble,
     /// Whether its first frame had come.
     pub began: bool,
@@ -183,7 +184,7 @@ impl Ending<'_> {
                 Trouble::Early { console }
             }
             lab::Trouble::Ended { program, status, said } => {
-                let refused = refused(status, &said).map(Trouble::Refused);
+                let refused = refused(status, &said, began).map(Trouble::Refused);
                 let lacks = || lack(&said).map(Trouble::Unsupported);
                 let judged = refused.or_else(lacks);
                 judged.unwrap_or_else(|| lab::Trouble::Ended { program, status, said }.into())
@@ -210,11 +211,20 @@ fn is_short(line: &str) -> bool {
 const TERMINATED: &str = "terminating on signal ";
 
 /// What this machine refused QEMU, by how that ended and what it said.
-fn refused(status: ExitStatus, said: &str) -> Option<String> {
+fn refused(status: ExitStatus, said: &str, began: bool) -> Option<String> {
     if let Some((_, by)) = said.split_once(TERMINATED) {
         return Some(format!("it was ended from outside: {TERMINATED}{}", cut(by.lines().next()?)));
     }
     let by_signal = match status.signal() {
+        // Until the guest's program begins, nothing of the guest has reached QEMU but its kernel's boot.
+        Some(signal @ (nix::libc::SIGSEGV | nix::libc::SIGBUS | nix::libc::SIGABRT))
+            if !began && said.is_empty() =>
+        {
+            let name = Signal::try_from(signal).map_or("a signal", Signal::as_str);
+            return Some(format!(
+                "{name} ended it before kentry began in the guest; a limit (ulimit -a) may be the cause"
+            ));
+        }
         Some(nix::libc::SIGKILL) => Some(
             "it was killed, as the kernel does where memory ends (its log says so: dmesg) or where the processor time is used up \
              (ulimit -t)",
@@ -276,8 +286,8 @@ fn silent(began: bool, console: &str) -> &'static str {
     if began {
         ", in which kentry had begun"
     } else if console.trim().is_empty() {
-        "; its console said nothing, as is usual before kentry begins; what it does shows with --append ignore_loglevel, if it has a \
-         driver for a serial port (CONFIG_SERIAL_8250_CONSOLE)"
+        "; its console is empty, as usual this early; --append ignore_loglevel shows the boot if the kernel has a driver for the \
+         serial port (CONFIG_SERIAL_8250_CONSOLE)"
     } else {
         ""
     }
@@ -297,10 +307,38 @@ fn leading(console: &str) -> String {
 }
 
 fn last_lines(console: &str) -> Option<String> {
-    let lines: Vec<&str> = console.lines().map(plain).filter(|line| !line.is_empty()).collect();
+    let lines: Vec<&str> =
+        console.lines().map(plain).filter(|line| !line.is_empty() && !is_dump(line)).collect();
     let last: Vec<String> =
         lines.iter().skip(lines.len().saturating_sub(LINES)).map(|line| cut(line)).collect();
     (!last.is_empty()).then(|| last.join(" / "))
+}
+
+/// Whether a line dumps registers, code or the stack (`show_regs` in arch/x86/kernel/process_64.c, and dumpstack.c): it tells a reader
+/// less than the line before it.
+fn is_dump(line: &str) -> bool {
+    const BEGINNINGS: [&str; 15] = [
+        "RAX:",
+        "RDX:",
+        "RBP:",
+        "RSP:",
+        "R10:",
+        "R13:",
+        "FS:",
+        "CS:",
+        "CR2:",
+        "DR0:",
+        "DR3:",
+        "Code:",
+        "Call Trace:",
+        "Modules linked in:",
+        "---[ end trace",
+    ];
+    let line = line.trim_start();
+    let is_tag = line.starts_with('<') && line.ends_with('>');
+    let is_frame =
+        line.rsplit_once("+0x").is_some_and(|(_, rest)| rest.contains("/0x")) && !line.starts_with("RIP:");
+    is_tag || is_frame || BEGINNINGS.iter().any(|beginning| line.starts_with(beginning))
 }
 
 /// A line of a kernel's log, `[    0.123456] text`, without its time.
@@ -381,7 +419,7 @@ mod tests {
         for (status, said) in [(6, threads), (256, memory), (9, ""), (25, ""), (24, ""), (0, killed)] {
             assert_eq!(kind(qemu(status, said)), Kind::Environment, "{status} {said}");
         }
-        for (status, said) in [(0, ""), (256, "could not load kernel"), (EXITED << 8, ""), (11, "")] {
+        for (status, said) in [(0, ""), (256, "could not load kernel"), (EXITED << 8, "")] {
             assert_eq!(kind(qemu(status, said)), Kind::Failed, "{status} {said}");
         }
         let words = judged(qemu(0, killed), "");
@@ -390,7 +428,10 @@ mod tests {
             "QEMU could not go on: it was ended from outside: terminating on signal 15 from pid 7 (sh)"
         );
         let words = judged(qemu(6, threads), "");
-        assert!(words.ends_with("may have no more processes (ulimit -u; pids.max)"), "{words}");
+        assert!(
+            words.contains("may have no more processes or threads") && words.contains("ulimit -u"),
+            "{words}"
+        );
         assert_eq!(kind(lab::Trouble::Files("no".into())), Kind::Environment);
         assert_eq!(kind(lab::Trouble::Missing { program: "qemu".into(), packages: "" }), Kind::Environment);
     }
@@ -398,7 +439,7 @@ mod tests {
     #[test]
     fn every_other_end_has_its_words() {
         let hung = judged(lab::Trouble::Timeout(Duration::from_secs(3)), "");
-        assert!(hung.starts_with("the guest did not finish within 3 s; its console said nothing"), "{hung}");
+        assert!(hung.starts_with("the guest did not finish within 3 s; its console is empty"), "{hung}");
         let hung = judged(lab::Trouble::Timeout(Duration::from_secs(3)), "a\nb\nc\nd\ne\n");
         assert_eq!(hung, "the guest did not finish within 3 s; its console ended: b / c / d / e");
         let timeout = lab::Trouble::Timeout(Duration::from_secs(3));
@@ -420,6 +461,26 @@ mod tests {
         assert_eq!(judged(qemu(EXITED << 8, ""), ""), "the guest ended early");
         let other = judged(qemu(1 << 8, "could not load kernel"), "");
         assert_eq!(other, "qemu ended early, exit status: 1: could not load kernel");
+    }
+
+    #[test]
+    fn a_panic_was_explained_by_registers() {
+        let oops = "[ 0.1] BUG: unable to handle page fault for address: ffff888000000000\n[ 0.1] RIP: 0010:native_apic_mem_read+0x5/0x10\n\
+                    [ 0.1] Code: 0f 1f 44 00\n[ 0.1] RSP: 0000:ffffffff82a03ed8 EFLAGS: 00010246\n[ 0.1] RAX: 1 RBX: 2 RCX: 3\n\
+                    [ 0.1] Call Trace:\n[ 0.1]  <TASK>\n[ 0.1]  ? setup_local_APIC+0x1b5/0x3a0\n[ 0.1]  start_kernel+0x5/0x10\n\
+                    [ 0.1]  </TASK>\n[ 0.1] CR2: ffff888000000000\n[ 0.1] ---[ end trace 0000000000000000 ]---\n\
+                    [ 0.1] Kernel panic - not syncing: Fatal exception\n";
+        assert_eq!(
+            judged(qemu(0, ""), oops),
+            "the guest's kernel panicked: Fatal exception; before that, its console said: BUG: unable to handle page fault for \
+             address: ffff888000000000 / RIP: 0010:native_apic_mem_read+0x5/0x10"
+        );
+    }
+
+    #[test]
+    fn a_limit_that_crashes_qemu_was_a_guests_failure() {
+        let kind = |began| Ending { trouble: qemu(11, ""), began, console: "", mib: 512 }.judge().kind();
+        assert_eq!([false, true].map(kind), [Kind::Environment, Kind::Failed]);
     }
 
     #[test]

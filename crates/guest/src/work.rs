@@ -13,8 +13,8 @@ pub struct Work {
     pub counts: bool,
     /// Whether a use of each row is followed, after all were counted.
     pub follows: bool,
-    /// Whether an interrupt of the timer's is followed, too. It takes some ten thousand instructions.
-    pub interrupt: bool,
+    /// Whether an interrupt by the timer is followed, too. It takes some ten thousand instructions.
+    pub timer: bool,
     /// Whether the kernel's symbols are wanted.
     pub symbols: bool,
     /// Seconds for measuring time.

@@ -14,7 +14,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 use table::special::GETPPID;
-use table::{Entry, Kernel, Table};
+use table::{Entry, Kernel, Probe, Table};
 
 /// The operations that an entry is asked for where nobody names one, of those that it has.
 const USUAL: [&str; 2] = [GETPPID.operation, "minor-fault"];
@@ -30,60 +30,60 @@ const ANATOMY_STATUS: &[(&str, &str)] = &[
     ("2", "wrong usage"),
     ("3", "the environment does not allow following"),
     ("4", "a guest failed, or its path could not be followed; nothing is shown"),
-    ("130", "interrupted (SIGINT, SIGTERM, SIGHUP); nothing is shown"),
+    ("130", "interrupted (SIGINT, SIGTERM, SIGHUP, SIGQUIT); nothing is shown"),
 ];
 
 /// Why there are no two boots.
-pub const SAME_AGAIN: &str = "--against, --against-kernel, --against-cpu-model: the second boot would be the first again; name what is \
-                              different in it";
+pub const SAME_AGAIN: &str = "--against, --against-kernel, --against-cpu-model: both boots would be the same; change the parameters, the kernel or \
+                              the processor";
 
 /// What to follow, in which Linux, and how to show it.
 #[derive(Debug, Clone, Args)]
 pub struct AnatomyArgs {
-    /// The entry whose path is followed, by its name or short name; or timer-interrupt
+    /// The entry whose path to follow, by its name or short name; or timer-interrupt
     #[arg(value_name = "ENTRY", value_hint = ValueHint::Other)]
     pub entry: String,
-    /// The operation that it is asked for [default: getppid, or minor-fault; otherwise the first that the entry has]
+    /// The operation to perform through it [default: getppid, or minor-fault; otherwise the entry's first]
     #[arg(short, long, value_name = "NAME", value_hint = ValueHint::Other)]
     pub operation: Option<String>,
-    /// Boot this kernel: a file (vmlinuz, vmlinux), a package or a folder that has one, or auto, this machine's own or else the newest
-    /// that is installed
+    /// Boot this kernel: a file (vmlinuz, vmlinux), a package or folder that contains one, or auto, which is this machine's own if it is
+    /// readable, otherwise the newest installed one
     #[arg(long, value_name = "FILE|auto", default_value = linux::AUTO, value_hint = ValueHint::FilePath)]
     pub kernel: String,
-    /// Give the kernel these parameters, as they are written
+    /// Pass these parameters to the kernel unchanged
     #[arg(long, value_name = "PARAMETERS", value_hint = ValueHint::Other, allow_hyphen_values = true)]
     pub append: Option<String>,
-    /// Boot with these parameters, which kentry knows by name and looks for in the guest
+    /// Boot with these parameters, which kentry knows by name and verifies in the guest
     #[arg(short, long, value_name = "NAME=VALUE,...", value_hint = ValueHint::Other)]
     pub set: Option<String>,
-    /// Boot on this 64-bit processor, by QEMU's name for it (qemu-system-x86_64 -cpu help) [default: max,vendor=GenuineIntel]
+    /// Boot on this 64-bit processor, by QEMU's name (qemu-system-x86_64 -cpu help lists them) [default: max,vendor=GenuineIntel]
     #[arg(long, value_name = "NAME", value_hint = ValueHint::Other, value_parser = cpu_model)]
     pub cpu_model: Option<String>,
-    /// Follow the same in a second boot with these parameters instead of --append, and show what that executes more and less,
-    /// instruction by instruction
+    /// Follow a second boot with these parameters instead of those of --append, and show instruction by instruction what it executes
+    /// more and less
     #[arg(long, value_name = "PARAMETERS", value_hint = ValueHint::Other, allow_hyphen_values = true)]
     pub against: Option<String>,
-    /// Follow the same in a second boot of this kernel instead of --kernel, and show what that executes more and less; together with
-    /// --against, with those parameters
+    /// Follow a second boot with this kernel instead of --kernel, and show what it executes more and less; may be combined with
+    /// --against
     #[arg(long, value_name = "FILE|auto", value_hint = ValueHint::FilePath)]
     pub against_kernel: Option<String>,
-    /// Follow the same in a second boot on this processor instead of --cpu-model, and show what that executes more and less
+    /// Follow a second boot on this processor instead of --cpu-model, and show what it executes more and less
     #[arg(long, value_name = "NAME", value_hint = ValueHint::Other, value_parser = cpu_model)]
     pub against_cpu_model: Option<String>,
-    /// Put this profile of the lab beside the path, part by part: its name, none, or auto, that of the newest version that is not
-    /// newer than the kernel
+    /// Show this profile of the lab beside the path, part by part: a name, none, or auto, which is the newest profile that is not newer
+    /// than the kernel
     #[arg(long, value_name = "PROFILE", default_value = AUTO, value_hint = ValueHint::Other)]
     pub beside: String,
     /// How long one boot may take [default: 120]
     #[arg(long, value_name = "SECONDS", value_parser = budget, allow_negative_numbers = true)]
     pub timeout: Option<Duration>,
-    /// Draw everything random in the guest from this number (at most 2^53) [default: 0]
+    /// Draw all of the guest's random numbers from this number (at most 2^53) [default: 0]
     #[arg(long, value_name = "NUMBER", value_parser = seed, allow_negative_numbers = true)]
     pub seed: Option<u64>,
     /// The guest's memory
     #[arg(long, value_name = "MIB", default_value_t = guest::MEMORY_MIB, value_parser = clap::value_parser!(u64).range(64..=1 << 20), allow_negative_numbers = true)]
     pub memory: u64,
-    /// Print what would be booted and followed, and boot nothing
+    /// Print the plan, and boot nothing
     #[arg(long)]
     pub dry_run: bool,
     /// What the anatomy is written as, and where
@@ -266,6 +266,9 @@ impl AnatomyArgs {
         let named = |name: &str| found.iter().find(|(_, operation)| operation.name == name);
         let usual = USUAL.iter().find_map(|name| named(name));
         let (entry, operation) = usual.unwrap_or(first);
+        if entry.probe == Probe::Libc {
+            return Err(Error::Usage(format!("{}: guests have no C library to follow", entry.name)));
+        }
         Ok((entry.name.clone(), operation.name.clone()))
     }
 
@@ -354,6 +357,7 @@ mod tests {
         is("syscall --operation none", "syscall-x86_64", "none");
         is("timer-interrupt", "syscall-x86_64", "getppid");
         assert!(row("int80-*").unwrap_err().contains("these are several"));
+        assert!(row("libc").unwrap_err().contains("no C library"));
         assert!(row("syscall --operation clock_gettime").unwrap_err().contains("these are several"));
         assert!(row("sycsall").unwrap_err().contains("did you mean"));
         let timer = args("timer-interrupt --operation none").plan(Table::get());
@@ -371,8 +375,8 @@ mod tests {
         assert_eq!(words("syscall --append pti=off --against pti=on --set audit=on").len(), 2);
         assert_eq!(words("syscall"), [""]);
         let why = |text: &str| args(text).plan(Table::get()).unwrap_err().to_string();
-        assert!(why("syscall --append pti=on --against pti=on").contains("the first again"));
-        assert!(why("syscall --kernel a --against-kernel a").contains("the first again"));
+        assert!(why("syscall --append pti=on --against pti=on").contains("both boots would be the same"));
+        assert!(why("syscall --kernel a --against-kernel a").contains("both boots would be the same"));
         assert!(
             why("syscall --append x=\"").starts_with("--append x=\""),
             "{}",

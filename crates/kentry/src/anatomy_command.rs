@@ -9,7 +9,7 @@ use kentry::anatomy_args::{AnatomyArgs, SAME_AGAIN};
 use kentry::anatomy_paths::{self, NO_NAMES, Recorder};
 use kentry::cli::Color;
 use kentry::error::{Error, UNFINISHED};
-use kentry::linux_machine::{self, LinuxMachine, emulator};
+use kentry::linux_machine::{self, LinuxMachine, accelerator};
 use kentry::output::Target;
 use kentry::{dry_run, profiles, progress};
 use linux::Kernel;
@@ -95,9 +95,9 @@ fn follow(
 ) -> Result<Result<Vec<Followed>, String>, Error> {
     let limits =
         Limits { time: plan.time, output: linux_command::GUEST_OUTPUT, interrupt: interrupt.clone() };
-    let emulator = emulator(&args.options(), &limits, &mut note)?;
-    let machine = LinuxMachine::new(emulator, plan, kernels.to_vec(), limits)?;
-    let machine = LinuxMachine { symbols: true, ..machine };
+    let accelerator = accelerator(&args.options(), &limits, &mut note)?;
+    let machine = LinuxMachine::new(accelerator, plan, kernels.to_vec(), limits)?;
+    let machine = LinuxMachine { symbols: true, timer: args.is_timer(), ..machine };
     let recorder = Recorder::new(&machine);
     let setting = machine.setting(&recorder)?;
     let bar = progress::Bar::new();

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use anatomy::{Anatomy, Configuration, Followed, TIMER};
 use document::{Counter, Document, Name, Outcome, Row};
-use guest::{Booted, MOST_FOLLOWED, Trace};
+use guest::{Booted, Trace};
 use linux::Kernel;
 use measure::guest::{GuestPlan, Machine, Request};
 use std::sync::{Mutex, PoisonError};
@@ -69,7 +69,7 @@ pub fn followed(
             let is_lacking = !matches!(row.outcome, Outcome::Ok | Outcome::Error | Outcome::Timeout);
             return if is_lacking { Err(Error::Environment(why)) } else { Ok(Err(why)) };
         };
-        let trace = if is_timer { of_timer(boot) } else { of_row(boot, row) };
+        let trace = if is_timer { of_timer(boot) } else { of_row(boot) };
         let trace = match trace {
             Ok(trace) => trace,
             Err(why) => return Ok(Err(format!("{guest}: {why}"))),
@@ -107,7 +107,7 @@ fn unanswered(row: &Row, guest: &str) -> String {
 }
 
 fn of_timer(boot: &Booted) -> Result<Trace, String> {
-    match boot.interrupt.clone() {
+    match boot.timer.clone() {
         steps if !steps.is_empty() => Ok(Trace { entry: 0, operation: 0, steps, control: 0 }),
         _ if boot.symbols.is_empty() => {
             Err(format!("{NO_NAMES}, so nobody knows where the timer's interrupt begins"))
@@ -116,20 +116,10 @@ fn of_timer(boot: &Booted) -> Result<Trace, String> {
     }
 }
 
-fn of_row(boot: &Booted, row: &Row) -> Result<Trace, String> {
-    if let Some(trace) = boot.traces.first() {
-        return Ok(trace.clone());
-    }
-    if let Some((_, why)) = boot.unfollowed.first() {
-        return Err(why.clone());
-    }
-    Err(match count(row) {
-        Some(count) if count >= MOST_FOLLOWED as u64 => format!(
-            "{} {} executes {count} instructions, and only paths of fewer than {MOST_FOLLOWED} are followed",
-            row.entry, row.operation
-        ),
-        _ => "the path was not followed, and the guest did not say why".into(),
-    })
+fn of_row(boot: &Booted) -> Result<Trace, String> {
+    let why = || boot.unfollowed.first().map(|(_, why)| why.clone());
+    let unsaid = || "the path was not followed, and the guest did not say why".into();
+    boot.traces.first().cloned().ok_or_else(|| why().unwrap_or_else(unsaid))
 }
 
 fn configuration(kernel: &Kernel, asked: &measure::guest::Configuration, request: &Request) -> Configuration {
@@ -295,12 +285,10 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_is_too_long_is_said_to_be() {
-        let estimate = Instructions(123_456.0);
-        let mut row = answer().results.remove(0);
-        row.instructions = row.instructions.map(|cost| Cost { estimate, ..cost });
-        let why = of_row(&Booted::default(), &row).unwrap_err();
-        assert!(why.contains("executes 123456 instructions") && why.contains("fewer than 20000"), "{why}");
+    fn why_a_path_was_not_followed_is_said() {
+        let unfollowed = vec![((1, 2), "too long".to_string())];
+        assert_eq!(of_row(&Booted { unfollowed, ..Booted::default() }).unwrap_err(), "too long");
+        assert!(of_row(&Booted::default()).unwrap_err().contains("did not say why"));
         let why = of_timer(&Booted::default()).unwrap_err();
         assert!(why.contains("CONFIG_KALLSYMS"), "{why}");
     }

@@ -94,13 +94,10 @@ fn linux_text(plan: &GuestPlan, usual: &str, counter: Counter) -> String {
     for configuration in &plan.configurations {
         let request = plan.request(configuration, 0, usual, counter);
         let kernel = report::plain(plan.kernels.get(request.kernel).map_or("", String::as_str));
-        let machine = request.machine.map(|machine| format!("\n  machine     {machine}")).unwrap_or_default();
+        let board = request.board.map(|board| format!("\n  board       {board}")).unwrap_or_default();
         // Writing to a String cannot fail.
-        let _ = write!(
-            text,
-            "\nkernel        {kernel}\n  processor   {}{machine}\n",
-            report::plain(&request.cpu)
-        );
+        let _ =
+            write!(text, "\nkernel        {kernel}\n  processor   {}{board}\n", report::plain(&request.cpu));
         let _ = writeln!(text, "  parameters  {}", dash(&report::plain(&request.parameters)));
         if let Some(filter) = request.filter {
             let _ = writeln!(text, "  seccomp     a filter that {}, and allows all", filter.what());
@@ -130,7 +127,7 @@ fn linux_json(plan: &GuestPlan, usual: &str, counter: Counter) -> String {
             "settings": configuration.named(&plan.label, kernel.map_or("", String::as_str)),
             "kernel": kernel,
             "cpu": request.cpu,
-            "machine": request.machine,
+            "board": request.board,
             "parameters": request.parameters,
             "filter": request.filter,
         })

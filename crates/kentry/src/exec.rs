@@ -132,7 +132,7 @@ fn read_to_end(mut input: impl Read + AsFd, limits: &Limits) -> Result<Vec<u8>, 
         if begin.elapsed() > limits.time {
             return Err(Refused::failed(&format!(
                 "standard input did not end within {} s, and the program gets all of it before it starts: if it reads \
-                 none, add </dev/null",
+                 none, add </dev/null; otherwise give more time (--timeout)",
                 limits.time.as_secs_f64()
             )));
         }

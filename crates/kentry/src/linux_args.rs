@@ -20,56 +20,58 @@ pub struct LinuxArgs {
     /// Which rows
     #[command(flatten)]
     pub rows: RowArgs,
-    /// Boot this kernel: a file (vmlinuz, vmlinux), a package or a folder that has one, or auto, this machine's own or else the newest
-    /// that is installed; several are shown side by side [default: auto]
+    /// Boot this kernel: a file (vmlinuz, vmlinux), a package or folder that contains one, or auto, which is this machine's own if it is
+    /// readable, otherwise the newest installed one; several are shown side by side [default: auto]
     #[arg(long, value_name = "FILE|auto", value_hint = ValueHint::FilePath)]
     pub kernel: Vec<String>,
-    /// Give the kernel these parameters, as they are written; each --append is a configuration, and all are shown side by side
+    /// Pass these parameters to the kernel unchanged; each --append is a configuration, and all are shown side by side
     #[arg(long, value_name = "PARAMETERS", value_hint = ValueHint::Other, allow_hyphen_values = true)]
     pub append: Vec<String>,
-    /// Boot on this 64-bit processor, by QEMU's name for it (qemu-system-x86_64 -cpu help); each is a configuration; --accel auto then
+    /// Boot on this 64-bit processor, by QEMU's name (qemu-system-x86_64 -cpu help lists them); each is a configuration; --accel auto then
     /// means tcg [default: max,vendor=GenuineIntel; with KVM this machine's]
     #[arg(long, value_name = "NAME", value_hint = ValueHint::Other, value_parser = cpu_model)]
     pub cpu_model: Vec<String>,
-    /// Boot with these parameters, which kentry knows by name and looks for in the guest; each --set is a configuration, and all are
-    /// shown side by side; default is one that asks for nothing
+    /// Boot with these parameters, which kentry knows by name and verifies in the guest; each --set is a configuration, and all are
+    /// shown side by side; --set default sets none
     #[arg(short, long, value_name = "NAME=VALUE,...", value_hint = ValueHint::Other)]
     pub set: Vec<String>,
     /// What executes the guest's instructions
     #[arg(long, value_name = "WHAT", default_value = "auto")]
     pub accel: Accel,
-    /// Boot each configuration so often; where instructions are counted, the estimate is what most boots have [default: 1]
+    /// Boot each configuration this many times; when instructions are counted, the estimate is the most frequent count [default: 1]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..=1000), allow_negative_numbers = true)]
     pub boots: Option<u64>,
-    /// Follow one use of each row, instruction by instruction, so that the kernel's and the program's are told apart; takes about a
-    /// second for 5,000 instructions [default: where --entry or --operation names rows]
+    /// Follow one use of each row, instruction by instruction, to tell the kernel's instructions from the program's; 5,000 instructions
+    /// take about a second [default: only if --entry or --operation names rows]
     #[arg(long)]
     pub rings: bool,
-    /// How long one boot may take [default: 120; with --exec and --shell as long as the program]
+    /// How long one boot may take [default: 120; with --exec and --shell until the program ends]
     #[arg(long, value_name = "SECONDS", value_parser = budget, allow_negative_numbers = true)]
     pub timeout: Option<Duration>,
-    /// Draw order, address layout and random bytes from this number (at most 2^53) [default: 0 where instructions are counted, so that
-    /// every run is the same; another each time where time is measured]
+    /// Draw order, address layout and random bytes from this number (at most 2^53) [default: 0 when instructions are counted, so that
+    /// every run is the same; a new number each time when time is measured]
     #[arg(long, value_name = "NUMBER", value_parser = seed, allow_negative_numbers = true)]
     pub seed: Option<u64>,
     /// The guest's memory
     #[arg(long, value_name = "MIB", default_value_t = guest::MEMORY_MIB, value_parser = clap::value_parser!(u64).range(64..=1 << 20), allow_negative_numbers = true)]
     pub memory: u64,
-    /// Run a program of this machine in the guest instead, with its libraries, and end as it ends; all words after it are its arguments
+    /// Run a program of this machine in the guest, with its libraries, instead of measuring, and exit with its status; all words after it
+    /// are its arguments, and it reads this command's standard input, up to 64 MiB, unless that is a terminal
     #[arg(
         long,
         value_names = ["PROGRAM", "ARGUMENT"],
         num_args = 1..,
         allow_hyphen_values = true,
         value_hint = ValueHint::FilePath,
+        group = "program",
         conflicts_with_all = ["entry", "operation", "boots", "rings", "dry_run", "format", "output", "color", "verbose", "all", "no_save", "name", "tag"]
     )]
     pub exec: Vec<OsString>,
-    /// With --exec or --shell: copy this folder into the guest, under the same path; stands before --exec
-    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    /// With --exec or --shell: copy this folder into the guest, under the same path; must precede --exec
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath, requires = "program")]
     pub share: Option<PathBuf>,
-    /// Run a shell of this machine in the guest instead, on this terminal
-    #[arg(long, conflicts_with_all = ["exec", "entry", "operation", "boots", "rings", "dry_run", "format", "output", "color", "verbose", "all", "no_save", "name", "tag"])]
+    /// Run a shell of this machine in the guest, on this terminal, instead of measuring
+    #[arg(long, group = "program", conflicts_with_all = ["exec", "entry", "operation", "boots", "rings", "dry_run", "format", "output", "color", "verbose", "all", "no_save", "name", "tag"])]
     pub shell: bool,
     /// Print what would be booted and measured, and boot nothing
     #[arg(long)]
@@ -118,7 +120,7 @@ pub fn linux_help() -> String {
 /// The parameters, a line for each with its values.
 pub(crate) fn parameters_help(table: &Table) -> String {
     let mut text = String::from(
-        "Parameters (--set); a guest that has one otherwise, or a kernel that does not know it, gets no figures:\n",
+        "Parameters (--set). A configuration has no figures if its kernel does not know a parameter or ignores it:\n",
     );
     let widest = table.parameters.iter().map(|parameter| parameter.name.len()).max().unwrap_or(0);
     for parameter in &table.parameters {

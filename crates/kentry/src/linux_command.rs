@@ -8,13 +8,13 @@ use kentry::error::Error;
 use kentry::exec::{Output, Refused};
 use kentry::linux_args::LinuxArgs;
 use kentry::linux_exec::Program;
-use kentry::linux_machine::{LinuxMachine, emulator, kernel};
+use kentry::linux_machine::{LinuxMachine, accelerator, kernel};
 use kentry::output::Target;
 use kentry::saving::Saving;
 use kentry::{dry_run, progress, room};
 use measure::Counter;
 use measure::guest::{GuestPlan, Options};
-use measure::lab::Emulator;
+use measure::lab::machine_of;
 use std::process::ExitCode;
 use std::time::Duration;
 use table::Table;
@@ -39,7 +39,13 @@ pub fn run(args: &LinuxArgs) -> Result<ExitCode, Error> {
     let saving = Saving::prepare(&args.save, &mut note)?;
     let interrupt = catch_interrupts()?;
     let document = in_guests(plan, &options, args.seed, &interrupt)?;
-    show(&document, &args.show, args.rows.are_named(), (target, saving), &interrupt)
+    let shown = show(&document, &args.show, args.rows.are_named(), (target, saving), &interrupt)?;
+    match document.environment.guest.as_ref().and_then(environment::Guest::unfit) {
+        Some(why) => {
+            Err(Error::Environment(format!("no guest has what was asked for: {}", report::plain(why))))
+        }
+        None => Ok(shown),
+    }
 }
 
 fn print_plan(args: &LinuxArgs, plan: &GuestPlan, target: Target) -> Result<ExitCode, Error> {
@@ -47,10 +53,9 @@ fn print_plan(args: &LinuxArgs, plan: &GuestPlan, target: Target) -> Result<Exit
         Accel::Kvm => lab::Accelerator::Kvm,
         Accel::Auto | Accel::Tcg => lab::Accelerator::Tcg,
     };
-    let emulator = Emulator::Qemu(lab::Qemu::new(accelerator, None));
-    let counter = emulator.machine().counter();
+    let (usual, counter) = (lab::Qemu::new(accelerator, None).cpu_model, machine_of(accelerator).counter());
     let format = args.show.to.format();
-    target.write_report(format, &dry_run::linux_plan(plan, emulator.cpu_model(), counter, format)?)?;
+    target.write_report(format, &dry_run::linux_plan(plan, &usual, counter, format)?)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -67,8 +72,7 @@ fn execute(args: &LinuxArgs, plan: &GuestPlan, options: &Options) -> ExitCode {
 
 fn exec(args: &LinuxArgs, plan: &GuestPlan, options: &Options, output: &mut Output) -> Result<u8, Refused> {
     let [configuration] = &plan.configurations[..] else {
-        let what =
-            "--exec and --shell boot one guest: name one kernel, --append, --cpu-model and --set at most";
+        let what = "--exec and --shell boot one guest: give at most one each of --kernel, --append, --cpu-model and --set";
         return Err(Error::Usage(what.into()).into());
     };
     let time = args.timeout.unwrap_or(LONGEST_PROGRAM);
@@ -77,8 +81,8 @@ fn exec(args: &LinuxArgs, plan: &GuestPlan, options: &Options, output: &mut Outp
     let word = plan.kernels.first().map_or(linux::AUTO, String::as_str);
     // The program's output does not depend on the machine, and standard error belongs to the program.
     let kernels = vec![kernel(word, &mut |_| ())?];
-    let emulator = emulator(options, &limits, &mut |_| ())?;
-    let machine = LinuxMachine::new(emulator, plan, kernels, limits)?;
+    let accelerator = accelerator(options, &limits, &mut |_| ())?;
+    let machine = LinuxMachine::new(accelerator, plan, kernels, limits)?;
     room::guests_at_once(machine.takes(program.size()))?;
     let request = plan.request(configuration, 0, &machine.machine.cpu_model, Counter::Time);
     program.run(&machine, &request, output)
@@ -94,8 +98,8 @@ pub fn in_guests(
 ) -> Result<document::Document, Error> {
     let kernels = plan.kernels.iter().map(|word| kernel(word, &mut note)).collect::<Result<Vec<_>, _>>()?;
     let limits = Limits { time: plan.time, output: GUEST_OUTPUT, interrupt: interrupt.clone() };
-    let emulator = emulator(options, &limits, &mut note)?;
-    let machine = LinuxMachine::new(emulator, &plan, kernels, limits)?;
+    let accelerator = accelerator(options, &limits, &mut note)?;
+    let machine = LinuxMachine::new(accelerator, &plan, kernels, limits)?;
     let setting = machine.setting(&machine)?;
     let plan = match (setting.place.counter(), seed) {
         (Counter::Time, None) => plan.seeded(u64::from(drawn_seed())),

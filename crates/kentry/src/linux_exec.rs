@@ -7,14 +7,18 @@ use crate::linux_machine::{LinuxMachine, unread};
 use guest::{Boot, Booted, Exec, Exit, INPUT, Interrupt, Kind, Limits, Said, Terminal, Trouble, Work};
 use linux::Archive;
 use measure::guest::Request;
+use nix::errno::Errno;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
-use std::path::{Path, PathBuf};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
-/// Where a guest's programs look for others.
-const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+/// How long standard input may take to end unless the command line says. A program may run for days, but who forgot to close its input
+/// should not wait for days.
+const INPUT_TIME: Duration = Duration::from_secs(60);
 
 /// Shells, the best first. Busybox has all the usual commands in it, and brings them along.
 const SHELLS: [&[&str]; 3] = [&["busybox", "sh"], &["bash"], &["sh"]];
@@ -30,7 +34,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// Packs what the command line names, and its folder; for a shell without a terminal also what it is to read, to its end.
+    /// Packs what the command line names, its folder, and, unless that is a terminal, what stands on standard input, to its end.
     ///
     /// # Errors
     /// What is missing, or cannot be read.
@@ -39,8 +43,7 @@ impl Program {
         let is_typed = args.shell && std::io::stdin().is_terminal();
         let line = if args.shell { shell()? } else { args.exec.clone() };
         let (name, arguments) = line.split_first().ok_or_else(|| not_found("no program is named"))?;
-        let file = look_up(name)
-            .ok_or_else(|| not_found(&format!("there is no program {}", report::plain_os(name))))?;
+        let file = look_up(name)?;
         let path = archive.add_program(&file).map_err(unpacked)?;
         let mut left_out = Vec::new();
         if let Some(folder) = &args.share {
@@ -60,11 +63,13 @@ impl Program {
         let path = path.into_os_string();
         let all = std::iter::once(&path).chain(arguments);
         let arguments = all.map(|word| utf8(word)).collect::<Result<Vec<_>, _>>()?;
-        let environment = [("PATH", PATH), ("HOME", "/root"), ("USER", "root"), ("TERM", "linux")];
+        let environment = [("PATH", linux::PATH), ("HOME", "/root"), ("USER", "root"), ("TERM", "linux")];
         let environment = environment.map(|(name, value)| format!("{name}={value}")).to_vec();
-        let input = args.shell && !is_typed;
+        // A program that is not typed to reads what stands on this command's standard input, to its end.
+        let input = !std::io::stdin().is_terminal();
         if input {
-            archive.add_file(INPUT, 0o600, standard_input(limits)?);
+            let limits = Limits { time: args.timeout.unwrap_or(INPUT_TIME), ..limits.clone() };
+            archive.add_file(INPUT, 0o600, standard_input(&limits)?);
         }
         let exec = Exec { arguments, environment, interactive: is_typed, input };
         Ok(Program { archive: archive.finish(), exec, left_out })
@@ -172,19 +177,35 @@ fn terminal() -> Result<Terminal, Refused> {
 
 fn shell() -> Result<Vec<OsString>, Refused> {
     let found =
-        SHELLS.iter().find(|shell| shell.first().is_some_and(|name| look_up(OsStr::new(name)).is_some()));
+        SHELLS.iter().find(|shell| shell.first().is_some_and(|name| look_up(OsStr::new(name)).is_ok()));
     let shell = found.ok_or_else(|| not_found("there is no shell here: busybox, bash or sh"))?;
     Ok(shell.iter().map(OsString::from).collect())
 }
 
-/// A program by its path, or by its name in `PATH`.
-fn look_up(name: &OsStr) -> Option<PathBuf> {
-    let is_program = |path: &Path| path.is_file();
-    if Path::new(name).components().count() > 1 {
-        return std::path::absolute(name).ok().filter(|path| is_program(path));
+/// A program by its path, or by its name in `PATH`. As with shells, what is there and no program is another error than nothing.
+fn look_up(name: &OsStr) -> Result<PathBuf, Refused> {
+    if name.is_empty() {
+        return Err(not_found("the name of the program is empty"));
     }
-    let path = std::env::var_os("PATH").unwrap_or_else(|| PATH.into());
-    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|path| is_program(path))
+    let none = || not_found(&format!("there is no program {}", report::plain_os(name)));
+    // Path drops the slash at the end of `./`.
+    let is_path = name.as_bytes().contains(&b'/') || [".", ".."].map(OsStr::new).contains(&name);
+    if !is_path {
+        let path = std::env::var_os("PATH").unwrap_or_else(|| linux::PATH.into());
+        let mut files = std::env::split_paths(&path).map(|folder| folder.join(name));
+        return files.find(|path| path.is_file()).ok_or_else(none);
+    }
+    let unusable = |why: &str| not_loaded(&format!("{}: {why}", report::plain_os(name)));
+    match std::fs::metadata(name) {
+        Ok(found) if found.is_dir() => Err(unusable("it is a folder")),
+        Ok(found) if !found.is_file() => Err(unusable("it is not a regular file")),
+        Ok(_) => std::path::absolute(name).map_err(|error| unusable(&words(&error))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(none()),
+        Err(error) if error.raw_os_error() == Some(Errno::ELOOP as i32) => {
+            Err(unusable("its path leads over too many symbolic links"))
+        }
+        Err(error) => Err(unusable(&words(&error))),
+    }
 }
 
 fn utf8(word: &OsStr) -> Result<String, Refused> {
@@ -231,6 +252,33 @@ mod tests {
         fn flush(&mut self) -> io::Result<()> {
             Ok(())
         }
+    }
+
+    #[test]
+    fn what_is_there_but_no_program_was_said_not_to_be_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let circle = folder.path().join("circle");
+        std::os::unix::fs::symlink("circle", &circle).unwrap();
+        let file = folder.path().join("file");
+        std::fs::write(&file, "text").unwrap();
+        let of = |name: &OsStr| look_up(name).map_err(|refused| (refused.code, refused.why));
+        let circular =
+            format!("{}: its path leads over too many symbolic links", report::plain_os(circle.as_os_str()));
+        for (name, code, why) in [
+            ("", NOT_FOUND, "the name of the program is empty"),
+            ("./", NOT_LOADED, "./: it is a folder"),
+            (".", NOT_LOADED, ".: it is a folder"),
+            ("/", NOT_LOADED, "/: it is a folder"),
+            ("/dev/null", NOT_LOADED, "/dev/null: it is not a regular file"),
+            (circle.to_str().unwrap(), NOT_LOADED, &circular),
+            ("/nonexistent/program", NOT_FOUND, "there is no program /nonexistent/program"),
+            ("nonexistent-program", NOT_FOUND, "there is no program nonexistent-program"),
+        ] {
+            assert_eq!(of(OsStr::new(name)), Err((code, why.to_string())), "{name:?}");
+        }
+        let refused = of(file.join("below").as_os_str()).unwrap_err();
+        assert_eq!(refused.0, NOT_LOADED, "{}", refused.1);
+        assert_eq!(of(file.as_os_str()), Ok(file));
     }
 
     #[test]

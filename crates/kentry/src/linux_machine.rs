@@ -3,10 +3,10 @@
 use crate::error::Error;
 use crate::room;
 use document::Counter;
-use guest::{Boot, Booted, Limits, Trouble, Work};
+use guest::{Accelerator, Boot, Booted, Limits, Trouble, Work};
 use linux::{Kernel, Why};
 use measure::guest::{GuestPlan, Machine, Request, Setting};
-use measure::lab::{Emulator, choose};
+use measure::lab::machine_of;
 use std::borrow::Cow;
 use std::path::Path;
 
@@ -16,8 +16,6 @@ const BUDGET: f64 = 4.0;
 /// Boots guests.
 #[derive(Debug)]
 pub struct LinuxMachine {
-    /// What makes the virtual machines.
-    pub emulator: Emulator,
     /// The virtual machine where a configuration asks for no other.
     pub machine: guest::Machine,
     /// The kernels, in the order of the plan.
@@ -28,29 +26,21 @@ pub struct LinuxMachine {
     pub limits: Limits,
     /// Whether the functions of each kernel are wanted.
     pub symbols: bool,
+    /// Whether an interrupt by the timer is followed.
+    pub timer: bool,
 }
 
 /// What executes the guests, by the lab's judgement of this machine's KVM. `say` gets a line that tells why it is no KVM.
 ///
 /// # Errors
 /// [`Error::Environment`] when KVM is asked for, and does not run ring 0 natively.
-pub fn emulator(
+pub fn accelerator(
     options: &measure::guest::Options,
     limits: &Limits,
     say: &mut dyn FnMut(&str),
-) -> Result<Emulator, Error> {
-    let asked = measure::lab::Options {
-        entry: Vec::new(),
-        operation: Vec::new(),
-        set: Vec::new(),
-        footprints: Vec::new(),
-        accel: options.accel,
-        cpu_model: options.cpu_models.first().cloned(),
-        bochs: false,
-        seed: options.seed,
-        time: options.time,
-    };
-    Ok(choose(&asked, limits, say)?)
+) -> Result<Accelerator, Error> {
+    let model = options.cpu_models.first().map(String::as_str);
+    Ok(measure::lab::accelerator(options.accel, model, limits, say)?)
 }
 
 /// This program as a guest gets it.
@@ -60,10 +50,14 @@ pub fn emulator(
 pub fn this_program() -> Result<Vec<u8>, Error> {
     let own = std::fs::read("/proc/self/exe");
     let own = own.map_err(|error| {
+        let why = match crate::error::shortage(&error) {
+            Some(shortage) => shortage.into(),
+            None => {
+                format!("{}; is /proc mounted (mount -t proc proc /proc)?", crate::error::words(&error))
+            }
+        };
         Error::Environment(format!(
-            "kentry cannot read its own file by /proc/self/exe, and every guest begins with it: {}; is /proc mounted (mount -t proc \
-             proc /proc)?",
-            crate::error::words(&error)
+            "kentry cannot read its own file by /proc/self/exe, and every guest begins with it: {why}"
         ))
     })?;
     Ok(linux::stripped(&own))
@@ -75,19 +69,14 @@ impl LinuxMachine {
     /// # Errors
     /// [`Error::Environment`] when this program's own file cannot be read.
     pub fn new(
-        emulator: Emulator,
+        accelerator: Accelerator,
         plan: &GuestPlan,
         kernels: Vec<Kernel>,
         limits: Limits,
     ) -> Result<LinuxMachine, Error> {
-        let accelerator = match &emulator {
-            Emulator::Qemu(qemu) => qemu.accelerator,
-            // Only the lab is asked for it.
-            Emulator::Bochs(_) => guest::Accelerator::Tcg,
-        };
         let machine =
             guest::Machine { memory_mib: plan.memory_mib, ..guest::Machine::new(accelerator, None) };
-        Ok(LinuxMachine { emulator, machine, kernels, program: this_program()?, limits, symbols: false })
+        Ok(LinuxMachine { machine, kernels, program: this_program()?, limits, symbols: false, timer: false })
     }
 
     /// What a measurement needs besides its plan. `boots` is this machine, or somebody who watches it.
@@ -101,8 +90,8 @@ impl LinuxMachine {
         };
         Ok(Setting {
             machine: boots,
-            place: self.emulator.machine(),
-            version: self.emulator.version(&self.limits)?,
+            place: machine_of(self.machine.accelerator),
+            version: lab::Qemu::new(self.machine.accelerator, None).version(&self.limits)?,
             cpu_model: self.machine.cpu_model.clone(),
             kernels: self.kernels.iter().map(known).collect(),
             at_once: room::guests_at_once(self.takes(0))?,
@@ -120,7 +109,7 @@ impl LinuxMachine {
     pub fn machine_for(&self, request: &Request) -> guest::Machine {
         guest::Machine {
             cpu_model: request.cpu.clone(),
-            board: request.machine.clone().unwrap_or_else(|| self.machine.board.clone()),
+            board: request.board.clone().unwrap_or_else(|| self.machine.board.clone()),
             ..self.machine.clone()
         }
     }
@@ -129,11 +118,10 @@ impl LinuxMachine {
     fn work_for(&self, request: &Request) -> Work {
         Work {
             rows: request.rows.clone(),
-            counts: self.emulator.machine().counter() == Counter::Instructions,
+            counts: machine_of(self.machine.accelerator).counter() == Counter::Instructions,
             follows: request.follows,
             symbols: self.symbols,
-            // Who wants to know where everything is may want the timer's interrupt.
-            interrupt: self.symbols,
+            timer: self.timer,
             budget: BUDGET,
             filter: request.filter,
             seed: request.seed,
@@ -195,7 +183,8 @@ pub fn kernel(word: &str, say: &mut dyn FnMut(&str)) -> Result<Kernel, Error> {
 /// Why a file cannot be had: by its own fault, or because this machine is short of something.
 pub(crate) fn unread(error: linux::Error) -> Error {
     let shortage = match &error.why {
-        Why::Unreadable(source) => crate::error::shortage(source),
+        Why::Unreadable(source) => crate::error::shortage(source).map(str::to_string),
+        Why::Memory => Some(error.why.to_string()),
         _ => None,
     };
     match shortage {
@@ -217,12 +206,12 @@ mod tests {
         let kernel = Kernel { file: "/boot/vmlinux".into(), ..Kernel::default() };
         let limits = Limits { time: Duration::ZERO, output: 0, interrupt: Default::default() };
         let machine = LinuxMachine {
-            emulator: Emulator::Qemu(lab::Qemu::new(guest::Accelerator::Tcg, None)),
-            machine: guest::Machine::new(guest::Accelerator::Tcg, None),
+            machine: guest::Machine::new(Accelerator::Tcg, None),
             kernels: vec![kernel],
             program: Vec::new(),
             limits,
             symbols: false,
+            timer: false,
         };
         let usual = Request::default();
         assert_eq!(machine.kernel_for(&usual).unwrap().file, Path::new("/boot/vmlinux"));
@@ -248,5 +237,9 @@ mod tests {
         let expected = "/boot/vmlinuz cannot be read: this process may open no more files (ulimit -n)";
         assert_eq!(limited.to_string(), expected);
         assert_eq!(of(nix::errno::Errno::EACCES).exit_code(), 2);
+        let short = unread(linux::Error { file: "/boot/vmlinuz".into(), why: Why::Memory });
+        assert_eq!(short.exit_code(), 3);
+        let text = short.to_string();
+        assert!(text.contains("ulimit -v") && text.contains("memory.max"), "{text}");
     }
 }

@@ -160,7 +160,7 @@ fn measure_host(plan: &HostPlan, interrupt: &Interrupt) -> Result<document::Docu
 /// From now on an interrupt ends the measurement, not the command.
 fn catch_interrupts() -> Result<Interrupt, Error> {
     let interrupt = Interrupt::default();
-    for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
+    for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT] {
         if is_ignored(signal) {
             continue;
         }

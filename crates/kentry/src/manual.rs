@@ -128,7 +128,7 @@ const ENVIRONMENT: &[Item] = &[
     ("LESS, LV", "Set to FRX and to -c for the pager, unless they are set already."),
     (
         "PATH",
-        "Where kentry lab and kentry linux look for qemu-system-x86_64, kentry lab also for bochs and grub-mkrescue.",
+        "Where kentry lab, linux, anatomy and bill look for qemu-system-x86_64, kentry lab also for bochs and grub-mkrescue.",
     ),
 ];
 
@@ -240,7 +240,7 @@ const EXAMPLES: &[Item] = &[
     ),
     (
         "kentry anatomy syscall",
-        "Every instruction of a getppid in this machine's kernel, by what it belongs to.",
+        "The instructions of a getppid in this machine's kernel, counted by what they belong to; --format listing shows each.",
     ),
     (
         "kentry anatomy int80-i386 --kernel vmlinuz-6.1 --append pti=off --against pti=on",

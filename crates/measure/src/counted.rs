@@ -119,7 +119,10 @@ impl Counted<'_> {
     fn answer(&mut self, row: TableRow) -> Answer {
         let (entry, _) = row;
         if entry.probe == Probe::Libc && !Path::new(probes::LIBC_LOADER).exists() {
-            let why = format!("there is no C library here ({})", probes::LIBC_LOADER);
+            let why = format!(
+                "guests have no C library ({}); kentry --entry libc measures this machine's",
+                probes::LIBC_LOADER
+            );
             return Answer::Unrun(Outcome::Unsupported, why);
         }
         match self.executor.measure(entry.probe, self.cpu, &counted_request(row, self.cpu, self.parent)) {

@@ -212,7 +212,7 @@ fn a_parameter_that_was_ignored_has_no_figures_and_the_others_have_theirs() {
     assert_eq!(estimates(&found, "off"), [Some(340.0); 4]);
     let row = &found.results[0];
     assert_eq!(row.outcome, Outcome::Unsupported);
-    assert!(row.reason.as_ref().unwrap().starts_with("pti=on: the guest has it otherwise"));
+    assert!(row.reason.as_ref().unwrap().starts_with("pti=on: the guest contradicts it"));
     assert_eq!(found.environment.guest.unwrap().kernels[0].outcome, "unsupported");
     assert!(!found.measurement.partial, "it is a result");
 

@@ -125,7 +125,7 @@ pub enum Abi {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kernel {
-    /// The Linux that the command runs on.
+    /// Linux: the one that the command runs on, or a guest's.
     Linux,
     /// kentry's own kernel, in `lab/`.
     Lab,

@@ -34,8 +34,8 @@ pub struct ParameterValue {
     /// What is added to the processor's model for it, as QEMU writes it: `+pcid`, `-smap`; empty if nothing.
     #[serde(default)]
     pub cpu: String,
-    /// QEMU's machine that has what it needs; none where the usual one has.
-    pub machine: Option<String>,
+    /// QEMU's board (`-M`) that has what it needs; none if the usual one has.
+    pub board: Option<String>,
     /// Whether only a kernel that unpacks itself can have it: one that is entered by its ELF file is where it was linked.
     #[serde(default)]
     pub compressed: bool,
@@ -207,8 +207,8 @@ mod tests {
     fn no_two_values_of_a_parameter_are_the_same_boot() {
         for parameter in &Table::get().parameters {
             let boots = |one: &ParameterValue, other: &ParameterValue| {
-                (&one.append, &one.cpu, &one.machine, one.compressed, one.filter)
-                    == (&other.append, &other.cpu, &other.machine, other.compressed, other.filter)
+                (&one.append, &one.cpu, &one.board, one.compressed, one.filter)
+                    == (&other.append, &other.cpu, &other.board, other.compressed, other.filter)
             };
             for (place, value) in parameter.values.iter().enumerate() {
                 let mut before = parameter.values.iter().take(place);

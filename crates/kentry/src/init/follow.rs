@@ -70,11 +70,11 @@ impl Place {
     }
 }
 
-/// Uses every row that is ok once more, to be followed; then waits for an interrupt at this address of the kernel, if there is one.
+/// Uses every row that is ok once more, to be followed; then, if `timer` is the address of the timer's entry, waits for its interrupt.
 ///
 /// # Errors
 /// In words, when nothing can be followed.
-pub fn run(rows: &[TableRow], document: &Document, interrupt: Option<u64>) -> Result<(), String> {
+pub fn run(rows: &[TableRow], document: &Document, timer: Option<u64>) -> Result<(), String> {
     let place = Place::make().map_err(|errno| format!("nothing can be followed: {}", errno.desc()))?;
     let flag = Interrupt::default();
     let mut host = executor(Priority::Inherited, ROUND_TIME, &flag).map_err(|error| error.to_string())?;
@@ -95,8 +95,8 @@ pub fn run(rows: &[TableRow], document: &Document, interrupt: Option<u64>) -> Re
             }
         }
     }
-    if let Some(address) = interrupt {
-        place.meet(Meeting::Interrupt(address));
+    if let Some(address) = timer {
+        place.meet(Meeting::Timer(address));
         (0..TURNS).for_each(|turn| _ = std::hint::black_box(turn));
     }
     place.meet(Meeting::Over);

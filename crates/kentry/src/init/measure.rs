@@ -28,9 +28,9 @@ pub fn run(work: &Work) -> Result<(), String> {
     let document = measured.map_err(|error| error.to_string())?;
     let text = serde_json::to_vec(&document).map_err(|error| error.to_string())?;
     port::send(&Frame::Document(text));
-    let symbols = if work.symbols || work.interrupt { symbols::functions() } else { Vec::new() };
+    let symbols = if work.symbols || work.timer { symbols::functions() } else { Vec::new() };
     if work.follows {
-        let timer = symbols.iter().find(|symbol| work.interrupt && symbol.name == TIMER);
+        let timer = symbols.iter().find(|symbol| work.timer && symbol.name == TIMER);
         follow::run(&rows, &document, timer.map(|symbol| symbol.address))?;
     }
     if work.symbols {

@@ -47,7 +47,8 @@ impl<'a> Configuration<'a> {
     pub fn overruled(&self) -> Option<(String, String)> {
         let append = self.append.as_deref().map(Words::of)?;
         let set = self.settings.as_ref().map(Settings::append)?;
-        let about = |word: &str| word.split('=').next().unwrap_or_default().to_string();
+        // The kernel reads `-` in a name as `_`.
+        let about = |word: &str| word.split('=').next().unwrap_or_default().replace('-', "_");
         let behind = |word: &str| set.each().find(|other| about(other) == about(word) && *other != word);
         append.each().find_map(|word| Some((word.to_string(), behind(word)?.to_string())))
     }

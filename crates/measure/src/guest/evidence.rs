@@ -80,14 +80,11 @@ fn versions(value: &ParameterValue) -> String {
 
 fn in_words(parameter: &Parameter, value: &ParameterValue, why: &str) -> String {
     if value.cpu.is_empty() {
-        return format!("the guest has it otherwise: {why}");
+        return format!("the guest contradicts it: {why}");
     }
     match value.name.as_str() {
-        "off" => format!("the guest's processor has {} all the same: {why}", parameter.name),
-        _ => format!(
-            "the guest's processor has no {}, which this machine does not give it: {why}",
-            parameter.name
-        ),
+        "off" => format!("the guest's processor still has {}: {why}", parameter.name),
+        _ => format!("this machine gives the guest's processor no {}: {why}", parameter.name),
     }
 }
 
@@ -157,7 +154,7 @@ mod tests {
         let ignored = with("pti=on", json!({ "kernel": { "pti": false } })).unwrap_err();
         assert_eq!(
             ignored,
-            "pti=on: the guest has it otherwise: kernel.pti is false (Linux has it since 4.15)"
+            "pti=on: the guest contradicts it: kernel.pti is false (Linux has it since 4.15)"
         );
         let native = with("vsyscall=native", json!({ "vsyscall": "xonly" })).unwrap_err();
         assert!(native.ends_with("vsyscall is xonly (Linux had it until 5.1)"), "{native}");
@@ -176,9 +173,9 @@ mod tests {
         let none = with("pcid=on", flags(json!(["smap"]))).unwrap_err();
         assert_eq!(
             none,
-            "pcid=on: the guest's processor has no pcid, which this machine does not give it: cpu.kernel_flags lacks pcid"
+            "pcid=on: this machine gives the guest's processor no pcid: cpu.kernel_flags lacks pcid"
         );
-        assert!(with("nosmap", flags(json!(["smap"]))).unwrap_err().contains("has smap all the same"));
+        assert!(with("nosmap", flags(json!(["smap"]))).unwrap_err().contains("still has smap"));
         let off = json!({ "mitigations": { "spectre_v2": "Mitigation: Retpolines" } });
         assert!(with("mitigations=off", off).unwrap_err().contains("is \"Mitigation: Retpolines\""));
         assert!(

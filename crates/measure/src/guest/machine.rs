@@ -21,8 +21,8 @@ pub struct Request {
     pub parameters: String,
     /// QEMU's word for the processor.
     pub cpu: String,
-    /// QEMU's machine, if the usual one does not do.
-    pub machine: Option<String>,
+    /// QEMU's board (`-M`), if the usual one lacks something.
+    pub board: Option<String>,
     /// Whether the kernel is to unpack itself.
     pub compressed: bool,
     /// The filter of system calls that the guest's first program gives itself.

@@ -78,12 +78,25 @@ pub fn measure(
         seconds: begin.elapsed().as_secs_f64(),
         seed: plan.seed,
         partial: interrupted || ended.is_some(),
-        ended: ended.map(Trouble::to_string),
+        ended: ended.map(|trouble| in_words(trouble, &all)),
         out_of_time: ended.is_some_and(|trouble| trouble.kind() == Kind::Timeout),
         place: Place::new(setting.place, table::Kernel::Linux),
         ..of_guests(&all)
     };
     Ok(document(plan, setting, measurement, all))
+}
+
+/// What went wrong first, and in how many configurations something did.
+fn in_words(first: &Trouble, all: &[Of]) -> String {
+    let troubled: Vec<&Of> = all.iter().filter(|one| one.trouble.is_some()).collect();
+    match troubled.first() {
+        Some(one) if all.len() > 1 => {
+            let settings = one.kernel.settings.iter().map(|(name, value)| format!("{name}={value}"));
+            let settings = settings.collect::<Vec<_>>().join(" ");
+            format!("{} of {} configurations failed; {settings}: {first}", troubled.len(), all.len())
+        }
+        _ => first.to_string(),
+    }
 }
 
 /// What the guests found out about their own measurement, such as the budget that they kept to; of several the first that was measured.

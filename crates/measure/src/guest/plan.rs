@@ -3,6 +3,7 @@
 use super::configuration::{Configuration, Label};
 use super::machine::Request;
 use super::settings::Settings;
+use super::words::Words;
 use crate::lab::Accel;
 use crate::{Error, TableRow, select};
 use document::Counter;
@@ -90,7 +91,7 @@ impl<'a> GuestPlan<'a> {
         let sets = sets(table, &options.set)?;
         let kernels =
             if options.kernels.is_empty() { vec!["auto".to_string()] } else { options.kernels.clone() };
-        options.append.iter().try_for_each(|text| has_closed_quotes(text))?;
+        options.append.iter().try_for_each(|text| is_for_the_kernel(text))?;
         let configurations = crossed(kernels.len(), options, &sets);
         configurations.iter().try_for_each(has_fit_words)?;
         let names = table.parameters.iter().map(|parameter| parameter.name.as_str());
@@ -134,7 +135,7 @@ impl<'a> GuestPlan<'a> {
             kernel: configuration.kernel,
             parameters: configuration.words().to_string(),
             cpu: configuration.cpu(usual),
-            machine: settings.and_then(Settings::machine).map(str::to_string),
+            board: settings.and_then(Settings::board).map(str::to_string),
             compressed: settings.is_some_and(Settings::compressed),
             filter: settings.and_then(Settings::filter),
             rows: self.rows.iter().map(|(entry, operation)| (entry.id, operation.id)).collect(),
@@ -158,13 +159,16 @@ fn sets<'a>(table: &'a Table, texts: &[String]) -> Result<Vec<Settings<'a>>, Err
     Ok(all)
 }
 
-fn has_closed_quotes(append: &str) -> Result<(), Error> {
-    match append.matches('"').count() % 2 {
-        0 => Ok(()),
-        _ => Err(Error::Usage(format!(
-            "--append {append}: a quotation mark is open, and would swallow what comes behind it; close it"
-        ))),
+/// Whether the words leave those behind them to the kernel.
+fn is_for_the_kernel(append: &str) -> Result<(), Error> {
+    let refused = |why: &str| Err(Error::Usage(format!("--append {append}: {why}")));
+    if !append.matches('"').count().is_multiple_of(2) {
+        return refused("a quotation mark is open, and would swallow everything after it; close it");
     }
+    if Words::of(append).each().any(|word| word == "--") {
+        return refused("the kernel passes everything after -- to its first program; leave it out");
+    }
+    Ok(())
 }
 
 /// The kernel reads all words, and obeys each.
@@ -298,7 +302,7 @@ mod tests {
         let plan = GuestPlan::new(Table::get(), &options).unwrap();
         let request = plan.request(&plan.configurations[0], 2, "max", Counter::Instructions);
         assert_eq!(request.parameters, "debug loglevel=7 pti=on clocksource=hpet");
-        assert_eq!((request.cpu.as_str(), request.machine.as_deref()), ("max,+pcid", Some("pc")));
+        assert_eq!((request.cpu.as_str(), request.board.as_deref()), ("max,+pcid", Some("pc")));
         assert_eq!((request.seed, request.follows, request.compressed), (9, true, false));
         assert_eq!(request.rows, [(2, 1)]);
         assert!(
@@ -317,6 +321,10 @@ mod tests {
         assert!(why.contains("--append pti=on: --set stands for pti=off"), "{why}");
         assert_eq!(new("quiet pti=off", "pti=off").unwrap(), 1, "both say the same");
         assert_eq!(new("quiet", "pti=off").unwrap(), 1);
+        let why = new("randomize-kstack-offset=off", "kstack-offset=on").unwrap_err().to_string();
+        assert!(why.contains("--set stands for randomize_kstack_offset=on"), "{why}");
+        let why = new("quiet -- single", "pti=off").unwrap_err().to_string();
+        assert!(why.contains("everything after --"), "{why}");
         let why = new("bar=\"", "audit=on").unwrap_err().to_string();
         assert!(why.contains("a quotation mark is open"), "{why}");
         let why = new(&"x".repeat(5000), "audit=on").unwrap_err().to_string();

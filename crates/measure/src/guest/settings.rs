@@ -57,9 +57,9 @@ impl<'a> Settings<'a> {
         flags.fold(model.to_string(), |model, (_, value)| format!("{model},{}", value.cpu))
     }
 
-    /// QEMU's machine that has what they need; none where the usual one has.
-    pub fn machine(&self) -> Option<&'a str> {
-        self.values().find_map(|(_, value)| value.machine.as_deref())
+    /// QEMU's board (`-M`) that has what they need; none if the usual one has.
+    pub fn board(&self) -> Option<&'a str> {
+        self.values().find_map(|(_, value)| value.board.as_deref())
     }
 
     /// The filter of system calls that the guest's first program gives itself.
@@ -106,8 +106,8 @@ mod tests {
         assert_eq!(both, parse("pti=on, pcid=off").unwrap());
         assert_eq!(both.append().to_string(), "pti=on");
         assert_eq!(both.cpu("max"), "max,-pcid");
-        assert_eq!((both.machine(), both.compressed()), (None, false));
-        assert_eq!(parse("clocksource=hpet").unwrap().machine(), Some("pc"));
+        assert_eq!((both.board(), both.compressed()), (None, false));
+        assert_eq!(parse("clocksource=hpet").unwrap().board(), Some("pc"));
         assert!(parse("kaslr=on").unwrap().compressed());
         assert_eq!(parse("seccomp=on").unwrap().filter(), Some(Filter::Number));
         assert_eq!(parse("seccomp=off").unwrap().filter(), None);

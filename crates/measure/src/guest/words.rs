@@ -9,12 +9,7 @@ pub struct Words(Vec<String>);
 impl Words {
     /// Those of a text, as the kernel reads it: quotation marks keep blanks in a word.
     pub fn of(text: &str) -> Words {
-        let mut quoted = false;
-        let is_between = |letter: char| {
-            quoted ^= letter == '"';
-            !quoted && letter.is_whitespace()
-        };
-        Words(text.split(is_between).filter(|word| !word.is_empty()).map(str::to_string).collect())
+        Words(environment::command_line_words(text).into_iter().map(str::to_string).collect())
     }
 
     /// These, and behind them others.

@@ -39,8 +39,7 @@ impl Emulator {
     /// The machine that it makes.
     pub fn machine(&self) -> Machine {
         match self {
-            Emulator::Qemu(Qemu { accelerator: Accelerator::Kvm, .. }) => Machine::QemuKvm,
-            Emulator::Qemu(Qemu { accelerator: Accelerator::Tcg, .. }) => Machine::QemuTcg,
+            Emulator::Qemu(qemu) => machine_of(qemu.accelerator),
             Emulator::Bochs(_) => Machine::Bochs,
         }
     }
@@ -104,36 +103,54 @@ impl Emulator {
     }
 }
 
+/// The machine that QEMU makes with an accelerator.
+pub fn machine_of(accelerator: Accelerator) -> Machine {
+    match accelerator {
+        Accelerator::Kvm => Machine::QemuKvm,
+        Accelerator::Tcg => Machine::QemuTcg,
+    }
+}
+
 /// The machine that a command line asks for. `say` gets a line that tells why `auto` falls back to emulation.
 ///
 /// # Errors
-/// [`Error::Environment`] when KVM is asked for, but is missing or does not run ring 0 natively.
+/// As [`accelerator`].
 pub fn choose(options: &Options, limits: &Limits, say: &mut dyn FnMut(&str)) -> Result<Emulator, Error> {
     let model = options.cpu_model.as_deref();
     if options.bochs {
         return Ok(Emulator::Bochs(Bochs::new(model)));
     }
+    let accelerator = accelerator(options.accel, model, limits, say)?;
+    Ok(Emulator::Qemu(Qemu::new(accelerator, model)))
+}
+
+/// What is to execute the instructions of QEMU's guests, with this processor if one is named. `say` gets a line that tells why `auto` falls
+/// back to emulation.
+///
+/// # Errors
+/// [`Error::Environment`] when KVM is asked for, but is missing or does not run ring 0 natively.
+pub fn accelerator(
+    accel: Accel,
+    model: Option<&str>,
+    limits: &Limits,
+    say: &mut dyn FnMut(&str),
+) -> Result<Accelerator, Error> {
     let kvm = Qemu::new(Accelerator::Kvm, model);
-    let tcg = || Emulator::Qemu(Qemu::new(Accelerator::Tcg, model));
-    match options.accel {
-        Accel::Tcg => Ok(tcg()),
+    match accel {
+        Accel::Tcg => Ok(Accelerator::Tcg),
         Accel::Kvm => {
             try_natively(&kvm, limits)?.map_err(Error::Environment)?;
-            Ok(Emulator::Qemu(kvm))
+            Ok(Accelerator::Kvm)
         }
         // A processor that is named is to be emulated, since it may not be this machine's.
-        Accel::Auto if model.is_some() => Ok(tcg()),
+        Accel::Auto if model.is_some() => Ok(Accelerator::Tcg),
         Accel::Auto => {
             let this = ThisKvm::look();
             // Without it there is nothing to try.
             let tried = if this.has_virtualization { try_natively(&kvm, limits)? } else { Err(this.why()) };
-            Ok(tried.map_or_else(
-                |why| {
-                    say(&format!("counting instructions in QEMU's emulation instead of time: {why}"));
-                    tcg()
-                },
-                |()| Emulator::Qemu(kvm),
-            ))
+            let Err(why) = tried else { return Ok(Accelerator::Kvm) };
+            say(&format!("counting instructions in QEMU's emulation instead of time: {why}"));
+            Ok(Accelerator::Tcg)
         }
     }
 }

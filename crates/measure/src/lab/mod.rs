@@ -18,7 +18,7 @@ pub use configuration::{Configuration, Configurations};
 pub use ended::{not_loaded, unsupported};
 pub use image::image;
 pub use listing::{Listed, listing};
-pub use machine::{Accel, Emulator, choose, features};
+pub use machine::{Accel, Emulator, accelerator, choose, features, machine_of};
 pub use measure::{Setting, measure};
 pub use plan::{LabPlan, Options};
 
