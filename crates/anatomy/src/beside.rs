@@ -1,7 +1,7 @@
 //! A path of Linux beside the lab's profile of that kernel.
 
 use crate::{Anatomy, Part, PartCount, functions};
-use bill::Bill;
+use bill::{Bill, Line, State};
 use serde::{Deserialize, Serialize};
 
 /// What the lab's profile has for the parts of a path.
@@ -28,7 +28,8 @@ pub struct BesideLine {
     pub switch: String,
     /// Its steps in the profile: `pti=trampoline`, `pti=on`; none where the profile has none.
     pub steps: Vec<String>,
-    /// What the steps add in the lab, each alone, together; null where there is none, or none was counted.
+    /// What the steps add in the lab, each alone, together: 0 where they add no instruction to this entry, null where there is none, or
+    /// not all were counted and the others add none.
     pub lab: Option<f64>,
     /// Instructions of the same parts in the first path.
     pub linux: usize,
@@ -45,6 +46,11 @@ pub enum Verdict {
     ProfileLacks,
     /// The profile has it, and Linux executes nothing of the kind.
     LinuxLacks,
+    /// The profile has it and Linux executes it, but in the lab it adds no instruction to this entry.
+    LabLacks,
+    /// The profile has it and Linux executes it, but the lab has no count of it: its processor lacks what it needs. Documents from before
+    /// this was told apart have no count where it adds no instruction, either.
+    NotCounted,
     /// The profile has it, and in this boot it is switched off: nops and jumps stand in its place.
     OffInLinux,
 }
@@ -54,7 +60,7 @@ impl Beside {
     pub fn of(bill: &Bill, anatomy: &Anatomy) -> Beside {
         let mut lines: Vec<BesideLine> = Vec::new();
         for line in &bill.lines {
-            let amount = line.alone.map(|figure| figure.estimate);
+            let amount = counted(line);
             match lines.iter_mut().find(|known| known.switch == line.step.switch) {
                 Some(known) => {
                     known.steps.push(line.step.name());
@@ -68,6 +74,11 @@ impl Beside {
                     idle: 0,
                 }),
             }
+        }
+        for line in bill.lines.iter().filter(|line| counted(line).is_none()) {
+            let known = lines.iter_mut().find(|known| known.switch == line.step.switch);
+            // What the others add is not all, and 0 would say that nothing is.
+            known.into_iter().filter(|known| known.lab == Some(0.0)).for_each(|known| known.lab = None);
         }
         compared(anatomy).parts().into_iter().for_each(|part| add(&mut lines, part));
         let estimate = |figure: Option<bill::Figure>| figure.map(|figure| figure.estimate);
@@ -101,6 +112,13 @@ fn compared(anatomy: &Anatomy) -> Anatomy {
     Anatomy { instructions: kept.map(|(one, _)| one.clone()).collect(), ..anatomy.clone() }
 }
 
+/// What a step adds alone. Where it was counted and adds no instruction, the bill has no figure, because instructions are not all that it
+/// may cost; beside a path's instructions that is 0.
+fn counted(line: &Line) -> Option<f64> {
+    let is_executed = matches!(line.state, State::Unseen | State::WithoutEffect(_));
+    line.alone.map(|figure| figure.estimate).or(is_executed.then_some(0.0))
+}
+
 fn sum(first: Option<f64>, second: Option<f64>) -> Option<f64> {
     match (first, second) {
         (Some(first), Some(second)) => Some(first + second),
@@ -130,6 +148,8 @@ impl BesideLine {
             true if is_executed => Verdict::ProfileLacks,
             false if self.linux == 0 && self.lab.is_some_and(|lab| lab != 0.0) => Verdict::LinuxLacks,
             false if !is_executed && self.linux > 0 => Verdict::OffInLinux,
+            false if is_executed && self.lab == Some(0.0) => Verdict::LabLacks,
+            false if is_executed && self.lab.is_none() => Verdict::NotCounted,
             _ => Verdict::Agrees,
         }
     }

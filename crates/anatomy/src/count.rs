@@ -79,11 +79,11 @@ impl Anatomy {
     }
 
     /// For flame graphs: each stack of functions, `entry_SYSCALL_64;do_syscall_64`, with the instructions of the last one itself, in the
-    /// order of the path.
+    /// order of the path. A `;` in a name, which no kernel has but a document may, is a comma there.
     pub fn folded(&self) -> Vec<(String, usize)> {
         fn add(function: &Function, above: &str, all: &mut Vec<(String, usize)>) {
-            let stack =
-                if above.is_empty() { function.name.clone() } else { format!("{above};{}", function.name) };
+            let name = function.name.replace(';', ",");
+            let stack = if above.is_empty() { name } else { format!("{above};{name}") };
             if function.own > 0 {
                 all.push((stack.clone(), function.own));
             }

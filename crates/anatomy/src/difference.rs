@@ -2,13 +2,9 @@
 
 use crate::functions::base;
 use crate::{Anatomy, Followed, Instruction, Part};
-use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
+use similar::{Algorithm, DiffOp, capture_diff_slices};
 use std::collections::HashMap;
 use std::ops::Range;
-use std::time::{Duration, Instant};
-
-/// Paths that have next to nothing in common are not compared to the end: what differs is then told, but not in the fewest instructions.
-const LONGEST: Duration = Duration::from_secs(5);
 
 /// Two paths beside each other.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,22 +54,20 @@ impl Difference {
 
     /// Aligns two paths through one kernel by part, function and text. Addresses do not count, nor do distances of jumps.
     pub fn of(first: &Anatomy, second: &Anatomy) -> Difference {
-        let deadline = Instant::now() + LONGEST;
-        Difference { pieces: pieces(&keys(first, exact), &keys(second, exact), deadline) }
+        Difference { pieces: pieces(&keys(first, exact), &keys(second, exact)) }
     }
 
     /// Aligns the paths through two kernels by part, function and text; and what is left between, by part and text, because functions are
     /// renamed, and become part of their callers. Besides addresses, offsets in memory do not count: where a structure or a CPU's own data
     /// has a field is another matter in each kernel.
     pub fn across(first: &Anatomy, second: &Anatomy) -> Difference {
-        let deadline = Instant::now() + LONGEST;
-        let known = pieces(&keys(first, anywhere), &keys(second, anywhere), deadline);
+        let known = pieces(&keys(first, anywhere), &keys(second, anywhere));
         let (first, second) = (keys(first, nameless), keys(second, nameless));
         let split = |piece: Piece| {
             if piece.same {
                 return vec![piece];
             }
-            let inner = pieces(&first[piece.first.clone()], &second[piece.second.clone()], deadline);
+            let inner = pieces(&first[piece.first.clone()], &second[piece.second.clone()]);
             let moved = |range: Range<usize>, by: usize| range.start + by..range.end + by;
             let placed = inner.into_iter().map(|one| Piece {
                 first: moved(one.first, piece.first.start),
@@ -151,9 +145,9 @@ fn within<'a>(anatomy: &'a Anatomy, range: &Range<usize>) -> &'a [Instruction] {
     anatomy.instructions.get(range.clone()).unwrap_or_default()
 }
 
-/// Aligns two lists of keys, in the fewest changes that are found in time.
-fn pieces(first: &[Key], second: &[Key], deadline: Instant) -> Vec<Piece> {
-    let found = capture_diff_slices_deadline(Algorithm::Myers, first, second, Some(deadline));
+/// Aligns two lists of keys with the fewest changes. No path is longer than [`guest::MOST_FOLLOWED`], so this takes seconds at most.
+fn pieces(first: &[Key], second: &[Key]) -> Vec<Piece> {
+    let found = capture_diff_slices(Algorithm::Myers, first, second);
     let piece = |found: DiffOp| Piece {
         first: found.old_range(),
         second: found.new_range(),

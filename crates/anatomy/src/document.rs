@@ -1,12 +1,17 @@
 //! The document: paths of one entry in one or more configurations. What is absent is `null`, never 0.
 
-use crate::{Anatomy, Beside};
+use crate::{Anatomy, Beside, Instruction};
 use document::{LoadError, Machine, Name};
+use guest::MOST_FOLLOWED;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use table::Table;
 
 /// The schema that this version writes.
 pub const SCHEMA: &str = "kentry.anatomy/1";
+
+/// No instruction of x86 has more bytes (SDM vol. 2A, 2.3.11).
+const LONGEST: usize = 15;
 
 /// Paths of one entry and operation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -67,15 +72,24 @@ impl Configuration {
         (&self.release, &self.file) == (&other.release, &other.file)
     }
 
-    /// What sets it apart from another of the same kernel, in words: `pti=on`, `parameters as they are`.
+    /// What sets it apart from another of the same kernel, in words: `pti=on`, `as it boots`. Words of the command line that a setting
+    /// stands for (`audit=on`: `audit=1`) are not said beside it.
     pub fn name(&self) -> String {
         let settings = self.settings.iter().map(|(name, value)| format!("{name}={value}"));
         let known: Vec<String> = settings.collect();
-        let words =
-            self.parameters.split_whitespace().filter(|word| !known.iter().any(|setting| setting == word));
+        let meant: Vec<&str> =
+            self.settings.iter().flat_map(|(name, value)| words_of(name, value).split_whitespace()).collect();
+        let is_said = |word: &&str| meant.contains(word) || known.iter().any(|setting| setting == word);
+        let words = self.parameters.split_whitespace().filter(|word| !is_said(word));
         let all: Vec<&str> = known.iter().map(String::as_str).chain(words).collect();
         if all.is_empty() { "as it boots".into() } else { all.join(" ") }
     }
+}
+
+/// The words of the command line that a setting stands for.
+fn words_of(name: &str, value: &str) -> &'static str {
+    let values = Table::get().parameter(name).map_or(&[][..], |parameter| &parameter.values);
+    values.iter().find(|known| known.name == value).map_or("", |known| &known.append)
 }
 
 impl Followed {
@@ -131,11 +145,37 @@ pub fn load(text: &str) -> Result<Document, LoadError> {
                 "it is of another entry or operation than the first",
             ));
         }
-        if let Some(wrong) = path.anatomy.instructions.iter().position(|one| one.ring > 3) {
-            let place = format!("paths[{place}].anatomy.instructions[{wrong}].ring");
-            return Err(shape(&place, "a ring is 0 to 3"));
-        }
+        path.check().map_err(|(field, what)| shape(&format!("paths[{place}].{field}"), &what))?;
     }
     document.paths = document.paths.into_iter().map(Followed::judged).collect();
     Ok(document)
+}
+
+impl Followed {
+    /// Whether what was saved can be a path; otherwise the field that cannot, and what is true of it in every path.
+    fn check(&self) -> Result<(), (String, String)> {
+        let instructions = &self.anatomy.instructions;
+        let refused = |field: &str, what: &str| Err((field.to_owned(), what.to_owned()));
+        if instructions.len() > MOST_FOLLOWED {
+            let what = format!("a path has at most {MOST_FOLLOWED} instructions");
+            return refused("anatomy.instructions", &what);
+        }
+        if self.control > instructions.len() as u64 {
+            return refused("control", "the control has at most the path's instructions");
+        }
+        let wrong = |is_wrong: &dyn Fn(&Instruction) -> bool| instructions.iter().position(is_wrong);
+        if let Some(place) = wrong(&|one| one.ring > 3) {
+            return refused(&format!("anatomy.instructions[{place}].ring"), "a ring is 0 to 3");
+        }
+        if let Some(place) = wrong(&|one| !are_bytes(&one.bytes)) {
+            let what = format!("bytes are pairs of hexadecimal digits, at most {LONGEST}, in lower case");
+            return refused(&format!("anatomy.instructions[{place}].bytes"), &what);
+        }
+        Ok(())
+    }
+}
+
+fn are_bytes(text: &str) -> bool {
+    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    text.len().is_multiple_of(2) && text.len() <= 2 * LONGEST && text.bytes().all(is_digit)
 }

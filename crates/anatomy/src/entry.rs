@@ -21,6 +21,8 @@ enum Phase {
     Out,
     /// What is left of the frame is on another stack.
     Copied,
+    /// GS is the program's again.
+    Swapped,
 }
 
 /// Tells what is not yet known of the entries' own code.
@@ -55,6 +57,7 @@ fn next(phase: Phase, code: &Instruction) -> Phase {
         Phase::In if is_frame_argument(code) => Phase::Arguments,
         Phase::Back if code.mnemonic() == Mnemonic::Pop => Phase::Out,
         Phase::Back | Phase::Out if moves(code, Register::RSP, Register::RDI) => Phase::Copied,
+        Phase::Back | Phase::Out | Phase::Copied if code.mnemonic() == Mnemonic::Swapgs => Phase::Swapped,
         other => other,
     }
 }
@@ -72,6 +75,8 @@ fn part(path: &Path, place: usize, phase: Phase) -> Option<Part> {
     // The function that comes next, by a call or in the place of a return.
     let led = path.0.get(place + 1).filter(|_| code.is_call_near() || jumps(code));
     match phase {
+        // The frame that iretq loads is the program's: only checked, for GS is swapped already.
+        Phase::Swapped if decides(code) => Some(Part::ReturnChecks),
         // An exception is one of the program's, or of the kernel's.
         _ if is_look(code) => Some(Part::Swapgs),
         _ if code.flow_control() == FlowControl::ConditionalBranch
@@ -97,8 +102,10 @@ fn part(path: &Path, place: usize, phase: Phase) -> Option<Part> {
         Phase::Back if code.mnemonic() == Mnemonic::Mov && is_on_stack(code) => {
             Some(if is_checked(path, place) { Part::ReturnChecks } else { Part::Frame })
         }
-        Phase::Out if code.mnemonic() == Mnemonic::Mov && is_on_stack(code) => Some(Part::Frame),
-        Phase::Back | Phase::Out | Phase::Copied if jumps(code) => Some(Part::Leaving),
+        Phase::Out | Phase::Swapped if code.mnemonic() == Mnemonic::Mov && is_on_stack(code) => {
+            Some(Part::Frame)
+        }
+        Phase::Back | Phase::Out | Phase::Copied | Phase::Swapped if jumps(code) => Some(Part::Leaving),
         _ => None,
     }
 }

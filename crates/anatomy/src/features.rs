@@ -78,7 +78,8 @@ pub(crate) fn part(alternative: &Alternative) -> Option<Part> {
     })
 }
 
-/// Whether an alternative is there for guests of Xen: what it leaves of a call through a pointer are the instruction and nops.
+/// Whether an alternative is there for guests of Xen. Elsewhere it leaves nops behind the instruction that replaces a call through a
+/// pointer, and a jump over what only such a guest executes where the kernel asks whether it is one.
 pub(crate) fn is_paravirt(alternative: &Alternative) -> bool {
     alternative.feature == XENPV || alternative.direct_call
 }

@@ -54,6 +54,18 @@ const CALLS: &[&str] = &[
 /// What an entry of exceptions and interrupts calls first.
 const EXCEPTIONS: &[&str] = &["exc_", "sysvec_", "common_interrupt"];
 
+/// What these hand an exception to. Interrupts are let in, and held back again, in either.
+const HANDLES: &[&str] = &[
+    "do_user_addr_fault",
+    "__bad_area_nosemaphore",
+    "do_user_cp_fault",
+    "do_error_trap",
+    "do_int3_user",
+    "handle_bug",
+    "handle_xfd_event",
+    "math_error",
+];
+
 /// Which of a table's calls it is.
 const DISPATCH: &[&str] = &["x64_sys_call", "ia32_sys_call", "x32_sys_call"];
 
@@ -105,6 +117,11 @@ fn begins(name: &str, beginnings: &[&str]) -> bool {
 /// Whether it is the C function of an entry of system calls, which knows a call by its number.
 pub(crate) fn is_of_calls(name: &str) -> bool {
     begins(base(name), CALLS)
+}
+
+/// Whether the C function of an entry hands an exception to it.
+pub(crate) fn handles(name: &str) -> bool {
+    HANDLES.contains(&base(name))
 }
 
 /// Whether it compares a call's number with one after the other, and calls what it is.

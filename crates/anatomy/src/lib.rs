@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod anatomy;
+mod audit;
 mod beside;
 mod calls;
 mod code;

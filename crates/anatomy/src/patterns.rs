@@ -6,7 +6,7 @@ use crate::code::{
 };
 use crate::functions::{self, Region};
 use crate::path::{Node, Path};
-use crate::{Confidence, Part, stack_offset};
+use crate::{Confidence, Part, audit, stack_offset};
 use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind, Register};
 
 /// No sequence here has more instructions.
@@ -38,6 +38,7 @@ pub(crate) fn tell(path: &mut Path) {
     dispatch(path);
     no_such_call(path);
     external_check(path);
+    audit::tell(path);
 }
 
 /// Instructions that say by themselves what they belong to.
@@ -50,12 +51,20 @@ fn single(path: &mut Path) {
             Mnemonic::Stac | Mnemonic::Clac => Part::Smap,
             Mnemonic::Endbr64 | Mnemonic::Endbr32 => Part::Ibt,
             Mnemonic::Verw => Part::Verw,
-            Mnemonic::Sti | Mnemonic::Cli if node.is_around() => Part::Interrupts,
+            Mnemonic::Sti | Mnemonic::Cli if node.is_around() || is_of_exception(path, place) => {
+                Part::Interrupts
+            }
             _ if goes_back(&node.code) => Part::Leaving,
             _ => continue,
         };
         path.tell(place, part, Confidence::Pattern);
     }
+}
+
+/// Whether `sti` or `cli` is of the function that handles an exception, and not of a sequence in it that saves the flag and restores it.
+fn is_of_exception(path: &Path, place: usize) -> bool {
+    let saves_flag = |at: usize| matches!(path.0[at].code.mnemonic(), Mnemonic::Pushf | Mnemonic::Pushfq);
+    functions::handles(path.0[place].name()) && !path.before(place).any(saves_flag)
 }
 
 /// From the read of CR3 to its write; the register that is saved around it, also where isolation is off and a jump stands there; and the
@@ -290,18 +299,10 @@ fn external_check(path: &mut Path) {
         let sets = |code: &Instruction| code.mnemonic() == Mnemonic::Mov;
         let arguments: Vec<usize> =
             path.before(call).take(4).take_while(|at| sets(&path.0[*at].code)).collect();
-        // Where the compiler has put all that elsewhere, a jump leads there.
-        let first = arguments.last().copied().unwrap_or(call);
-        let leads = |at: &usize| {
-            let (code, address) = (&path.0[*at].code, path.0[first].code.ip());
-            jumps(code) && code.near_branch_target() == address
-        };
-        let jump = path.before(first).next().filter(leads);
         let reads = |code: &Instruction| decides(code) || code.mnemonic() == Mnemonic::And;
         let answer: Vec<usize> =
             path.behind(call).take(4).take_while(|at| reads(&path.0[*at].code)).collect();
         std::iter::once(call)
-            .chain(jump)
             .chain(arguments)
             .chain(answer)
             .for_each(|at| path.tell(at, Part::ExternalCheck, Confidence::Pattern));
@@ -332,11 +333,14 @@ pub(crate) fn beginnings(path: &mut Path) {
     }
 }
 
-/// Nops that are no padding by their length: they stand where a call or a jump could.
+/// Nops that are no padding by their length: they stand where a call or a jump could. Those of a compiled filter are the filter's: what has
+/// compiled it puts them there, and no static key is in it.
 fn nops(path: &mut Path) {
     for place in 0..path.0.len() {
         let node = &path.0[place];
-        let can_be = node.ring != 3 && !node.is_alternative && node.region != Some(Region::Entry);
+        let is_compiled = node.place.is_none() && node.is_in(Part::Filter);
+        let can_be =
+            node.ring != 3 && !node.is_alternative && node.region != Some(Region::Entry) && !is_compiled;
         if can_be && is_nop(&node.code) && matches!(node.code.len(), 2 | 5) {
             path.tell(place, Part::StaticKeys, Confidence::Pattern);
         }

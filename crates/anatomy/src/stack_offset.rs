@@ -130,7 +130,7 @@ fn jumps_to(code: &Instruction, address: u64) -> bool {
 }
 
 /// Whether a function uses what the first of these instructions has loaded behind the last of them, too.
-fn is_kept(path: &Path, sequence: &[usize], register: Register) -> bool {
+pub(crate) fn is_kept(path: &Path, sequence: &[usize], register: Register) -> bool {
     let mut factory = InstructionInfoFactory::new();
     for at in path.behind(sequence[0]).take(USED_WITHIN) {
         let code = &path.0[at].code;

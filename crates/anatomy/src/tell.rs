@@ -76,8 +76,9 @@ impl Path {
             let found = alternatives.at(symbols.linked(step.address));
             let name = place.as_ref().map_or("", |place| place.name.as_str());
             let region = if step.ring == 3 { regions.leave() } else { Some(regions.at(call, name)) };
+            let does_nothing = || is_nop(&code) || jumps_over(&code, &found, place.as_ref(), symbols);
             let of_table = found.iter().find_map(|alternative| {
-                let paravirt = features::is_paravirt(alternative) && is_nop(&code);
+                let paravirt = features::is_paravirt(alternative) && does_nothing();
                 features::part(alternative).or(paravirt.then_some(Part::Paravirt))
             });
             let skips =
@@ -87,9 +88,7 @@ impl Path {
                 region,
                 skips,
                 is_alternative: !found.is_empty(),
-                is_idle: step.ring != 3
-                    && of_table.is_some()
-                    && (is_nop(&code) || jumps_over(&code, &found, place.as_ref(), symbols)),
+                is_idle: step.ring != 3 && of_table.is_some() && does_nothing(),
                 part: of_table.filter(|_| step.ring != 3).map(|part| (part, Confidence::Table)),
                 place,
                 code,

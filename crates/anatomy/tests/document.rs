@@ -151,6 +151,8 @@ fn a_document_comes_back_as_it_was_saved_and_is_not_believed() {
     assert!(refused("\"part\":\"entering\"", "\"part\":\"magic\"").contains("instructions[0].part"));
     assert!(refused("\"control\":1", "\"control\":-1").contains("control"));
     assert!(refused("\"control\":1", "\"controls\":1").contains("control"));
+    assert!(refused("\"control\":1", "\"control\":342").contains("paths[0].control "));
+    assert!(load(&text.replacen("\"control\":1", "\"control\":341", 1)).is_ok());
     let mut none = document.clone();
     none.paths.clear();
     assert!(load(&serde_json::to_string(&none).unwrap()).unwrap_err().to_string().contains("there is none"));
@@ -158,6 +160,52 @@ fn a_document_comes_back_as_it_was_saved_and_is_not_believed() {
     two.paths.push(document.paths[0].clone());
     two.paths[1].anatomy.operation = "none".into();
     assert!(load(&serde_json::to_string(&two).unwrap()).unwrap_err().to_string().contains("another entry"));
+}
+
+#[test]
+fn bytes_that_are_none_were_read_as_bytes() {
+    let text = serde_json::to_string(&document()).unwrap();
+    let first = "\"bytes\":\"0f05\"";
+    assert!(text.contains(first));
+    for wrong in ["0f0", "0f0g", "0F05", "é", &"90".repeat(16)] {
+        let refused = load(&text.replacen(first, &format!("\"bytes\":\"{wrong}\""), 1)).unwrap_err();
+        assert!(
+            refused
+                .to_string()
+                .contains("paths[0].anatomy.instructions[0].bytes (line 1, column 1): bytes are pairs"),
+            "{refused}"
+        );
+    }
+    // What could not be fetched has none.
+    assert!(load(&text.replacen(first, "\"bytes\":\"\"", 1)).is_ok());
+}
+
+#[test]
+fn the_word_that_a_setting_stands_for_was_said_beside_it() {
+    let name = |settings: &[(&str, &str)], parameters: &str| {
+        let settings = settings.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+        Configuration { settings, parameters: parameters.into(), ..Configuration::default() }.name()
+    };
+    assert_eq!(name(&[("audit", "on")], "audit=1"), "audit=on");
+    assert_eq!(
+        name(&[("clocksource", "tsc")], "clocksource=tsc tsc=reliable quiet"),
+        "clocksource=tsc quiet"
+    );
+    // Words of another value, and of settings that no table has, are the user's.
+    assert_eq!(name(&[("audit", "on")], "audit=0"), "audit=on audit=0");
+    assert_eq!(name(&[("audit", "maybe"), ("magic", "on")], "audit=1"), "audit=maybe magic=on audit=1");
+    assert_eq!(name(&[], ""), "as it boots");
+}
+
+#[test]
+fn a_name_with_a_semicolon_was_two_frames() {
+    let mut anatomy = call("6.1-pti-on");
+    let whole = anatomy.folded();
+    let place = anatomy.instructions.iter_mut().filter_map(|one| one.function.as_mut());
+    place.filter(|place| place.name == "do_syscall_64").for_each(|place| place.name = "do;syscall".into());
+    let folded = anatomy.folded();
+    let renamed = |(stack, count): &(String, usize)| (stack.replace("do_syscall_64", "do,syscall"), *count);
+    assert_eq!(folded, whole.iter().map(renamed).collect::<Vec<_>>());
 }
 
 #[test]
@@ -172,6 +220,10 @@ fn depths_that_no_kernel_has_are_cut() {
 }
 
 fn line(switch: &str, value: &str, alone: Option<f64>) -> Line {
+    in_state(switch, value, State::Measured, alone)
+}
+
+fn in_state(switch: &str, value: &str, state: State, alone: Option<f64>) -> Line {
     let step = Step {
         switch: switch.into(),
         value: value.into(),
@@ -181,7 +233,7 @@ fn line(switch: &str, value: &str, alone: Option<f64>) -> Line {
         guess: None,
     };
     let alone = alone.map(Figure::count);
-    Line { step, state: State::Measured, alone, in_company: alone, in_orders: None, share: None }
+    Line { step, state, alone, in_company: alone, in_orders: None, share: None }
 }
 
 /// A made-up bill of a system call.
@@ -231,6 +283,40 @@ fn a_call_through_the_table_and_thunks_of_other_calls_are_no_step_of_dispatch() 
     // A number that no call has is compared with the bound alone.
     assert!(count(&recorded.anatomy("syscall-x86_64", "none"), Part::Dispatch) > 0);
     assert_eq!(dispatch("syscall-x86_64", "none"), None);
+}
+
+#[test]
+fn a_step_that_adds_no_instruction_was_no_finding() {
+    let lacks = || State::LeftOut("the lab's CPU has none".into());
+    let lines = vec![
+        in_state("copy-frame", "on", State::Unseen, None),
+        in_state("returns", "on", State::WithoutEffect("it has none".into()), None),
+        in_state("stack-offset", "on", lacks(), None),
+        in_state("work", "on", State::Failed("few".into()), None),
+        // Of several steps one that was not counted may be what costs.
+        in_state("dispatch", "table", State::Unseen, None),
+        in_state("dispatch", "retpoline", lacks(), None),
+        in_state("index-mask", "first", State::Unseen, None),
+        line("index-mask", "on", Some(3.0)),
+        in_state("smep", "on", State::Unseen, None),
+        in_state("rsb", "32", lacks(), None),
+        in_state("ibrs", "on", State::Unseen, None),
+    ];
+    let beside = Beside::of(&Bill { lines, ..bill() }, &call("6.1-pti-on"));
+    let of = |switch: &str| {
+        let line = beside.lines.iter().find(|line| line.switch == switch).unwrap();
+        (line.lab, line.verdict())
+    };
+    for switch in ["copy-frame", "returns"] {
+        assert_eq!(of(switch), (Some(0.0), Verdict::LabLacks), "{switch}");
+    }
+    for switch in ["stack-offset", "work", "dispatch"] {
+        assert_eq!(of(switch), (None, Verdict::NotCounted), "{switch}");
+    }
+    assert_eq!(of("index-mask"), (Some(3.0), Verdict::Agrees));
+    assert_eq!(of("smep"), (Some(0.0), Verdict::Agrees), "Linux executes nothing for it, either");
+    assert_eq!(of("rsb"), (None, Verdict::Agrees));
+    assert_eq!(of("ibrs"), (Some(0.0), Verdict::OffInLinux));
 }
 
 #[test]

@@ -6,7 +6,7 @@ mod common;
 #[path = "../../linux/tests/made/elf.rs"]
 mod made;
 
-use anatomy::{Anatomy, Instruction, Part};
+use anatomy::{Anatomy, Confidence, Instruction, Part};
 use common::{Recorded, count};
 use guest::{Step, Symbol, Trace};
 use linux::Kernel;
@@ -118,7 +118,6 @@ fn entries_own_code_is_in_its_parts() {
     assert_eq!(parts, ["ibrs", "pti", "pcid", "pti"]);
     all_are(&anatomy, out, "push %rax", Part::Pti);
     assert_eq!(found(&anatomy, out, "pop %rax").last().unwrap().part, Part::Pti);
-    assert_eq!(count(&anatomy, Part::ReturnChecks), 0, "iretq needs no checks");
     let entering = found(&anatomy, "program", "int $0x80");
     assert_eq!(entering.len(), 1, "a vector is no signed number");
 }
@@ -142,7 +141,7 @@ fn c_code_of_entries_is_in_its_parts() {
     for name in ["6.1-pti-on", "6.12-pti-on"] {
         let recorded = Recorded::read(name);
         let anatomy = recorded.anatomy("int80-x86_64", "getppid");
-        all_are(&anatomy, "do_int80_emulation", "jmp do_int80", Part::ExternalCheck);
+        all_are(&anatomy, "do_int80_emulation", "test $1, %al", Part::ExternalCheck);
         // The bound is checked by the same instructions whether there is such a call or not.
         for operation in ["getppid", "none"] {
             all_are(&recorded.anatomy("syscall-x86_64", operation), "do_syscall_64", "ja ", Part::Dispatch);
@@ -150,6 +149,149 @@ fn c_code_of_entries_is_in_its_parts() {
     }
     let anatomy = Recorded::read("6.12-pti-on").anatomy("syscall-x86_64", "getppid");
     all_are(&anatomy, "do_syscall_64", "sete", Part::ReturnChecks);
+}
+
+#[test]
+fn a_jump_over_what_guests_of_xen_execute_was_a_check() {
+    for (name, entry, handler) in [
+        ("6.1-pti-on", "int80-x86_64", "do_int80_emulation"),
+        ("6.12-pti-on", "int80-x86_64", "do_int80_emulation"),
+        ("6.12-untrain", "syscall-x86_64", "do_syscall_64"),
+    ] {
+        let anatomy = Recorded::read(name).anatomy(entry, "getppid");
+        let jumps = found(&anatomy, handler, "jmp do_");
+        let told: Vec<_> = jumps.iter().map(|one| (one.part, one.confidence, one.idle)).collect();
+        assert_eq!(told, [(Part::Paravirt, Confidence::Table, true)], "{name} {entry}");
+    }
+}
+
+#[test]
+fn the_assertion_before_iretq_was_swapgs() {
+    let out = "swapgs_restore_regs_and_return_to_usermode";
+    for name in ["6.12-pti-on", "6.12-pti-off"] {
+        let anatomy = Recorded::read(name).anatomy("int80-x86_64", "getppid");
+        all_are(&anatomy, out, "testb $3", Part::ReturnChecks);
+        all_are(&anatomy, out, "jne native_irq_return_iret", Part::ReturnChecks);
+        // On the way in, the same test decides about swapgs.
+        all_are(&anatomy, "error_entry", "testb $3", Part::Swapgs);
+    }
+    let anatomy = Recorded::read("6.1-pti-on").anatomy("int80-x86_64", "getppid");
+    assert_eq!(count(&anatomy, Part::ReturnChecks), 0, "6.1 checks nothing before iretq");
+}
+
+#[test]
+fn a_handler_that_lets_interrupts_in_was_the_service() {
+    let fault = Recorded::read("6.12-untrain").anatomy("page-fault", "minor-fault");
+    let ud = Recorded::read("6.1-pti-on").anatomy("ud", "signal");
+    for (anatomy, opens, closes) in
+        [(&fault, "do_user_addr_fault", "exc_page_fault"), (&ud, "do_error_trap", "do_error_trap")]
+    {
+        all_are(anatomy, opens, "sti", Part::Interrupts);
+        all_are(anatomy, closes, "cli", Part::Interrupts);
+    }
+    // Here the service keeps interrupts away from its own counts.
+    for text in ["pushf", "cli", "sti"] {
+        all_are(&fault, "count_memcg_events", text, Part::Service);
+    }
+}
+
+#[test]
+fn a_handler_that_saves_the_flag_was_taken_for_one_that_lets_interrupts_in() {
+    let handler = "do_user_addr_fault";
+    let anatomy = made_up(&[
+        ("asm_exc_page_fault", 0, &[0xe8, 0xfb, 0x0f, 0, 0]), // call exc_page_fault
+        ("exc_page_fault", 0, &[0xe8, 0xfb, 0x0f, 0, 0]),     // call do_user_addr_fault
+        (handler, 0, &[0xfb]),                                // sti
+        (handler, 1, &[0x9c]),                                // pushf
+        (handler, 2, &[0xfa]),                                // cli
+        (handler, 3, &[0xfb]),                                // sti
+    ]);
+    let parts: Vec<&str> = anatomy.instructions[3..].iter().map(|one| one.part.name()).collect();
+    assert_eq!(parts, ["interrupts", "service", "service", "service"]);
+}
+
+/// What leads to the audit system, as 6.1 and 6.12 have it inlined: in the work that a call is entered by, and in that which it is left by.
+#[test]
+fn what_audit_has_inlined_was_work() {
+    let (entry, work, audit) = ("entry_SYSCALL_64", "syscall_trace_enter", "__audit_syscall_entry");
+    let anatomy = made_up(&[
+        (entry, 0, &[0xe8, 0xfb, 0x0f, 0, 0]),      // call syscall_trace_enter
+        (work, 0x1d, &[0xf6, 0xc3, 0x01]),          // test $1, %bl
+        (work, 0x20, &[0x75, 0x72]),                // jne
+        (work, 0x22, &[0x83, 0xe3, 0x02]),          // and $2, %ebx
+        (work, 0x25, &[0x4d, 0x63, 0x65, 0x78]),    // movslq 0x78(%r13), %r12
+        (work, 0x29, &[0x0f, 0x85, 0xba, 0, 0, 0]), // jne
+        (work, 0x2f, &[0x65, 0x48, 0x8b, 0x04, 0x25, 0, 0x50, 3, 0]), // mov %gs:0x35000, %rax
+        (work, 0x38, &[0x48, 0x83, 0xb8, 0x60, 0x0c, 0, 0, 0]), // cmpq $0, 0xc60(%rax)
+        (work, 0x40, &[0x0f, 0x85, 0xaa, 0, 0, 0]), // jne +0xf0
+        (work, 0xf0, &[0x49, 0x8b, 0x55, 0x68]),    // mov 0x68(%r13), %rdx
+        (work, 0xf4, &[0xf6, 0x40, 0x10, 0x02]),    // testb $2, 0x10(%rax)
+        (work, 0xf8, &[0x75, 0x47]),                // jne
+        (work, 0xfa, &[0xe8, 1, 0x0f, 0, 0]),       // call __audit_syscall_entry
+        (audit, 0, &[0x65, 0x48, 0x8b, 0x3c, 0x25, 0, 0x50, 3, 0]), // mov %gs:0x35000, %rdi
+        (audit, 9, &[0x48, 0x8b, 0x9f, 0x60, 0x0c, 0, 0]), // mov 0xc60(%rdi), %rbx
+        (audit, 16, &[0xc3]),                       // ret
+        (work, 0xff, &[0xe9, 0x42, 0xff, 0xff, 0xff]), // jmp +0x46
+        (work, 0x46, &[0x48, 0x85, 0xed]),          // test %rbp, %rbp
+    ]);
+    let parts: Vec<Part> = anatomy.instructions[2..].iter().map(|one| one.part).collect();
+    let expected = [vec![Part::Work; 5], vec![Part::Audit; 11], vec![Part::Work]].concat();
+    assert_eq!(parts, expected);
+    assert!(anatomy.instructions[7..14].iter().all(|one| one.confidence == Confidence::Pattern));
+}
+
+#[test]
+fn a_task_that_work_uses_too_is_not_audits() {
+    let (entry, work, audit) =
+        ("entry_SYSCALL_64", "syscall_exit_to_user_mode_prepare", "__audit_syscall_exit");
+    let run = |field: u8| {
+        made_up(&[
+            (entry, 0, &[0xe8, 0xfb, 0x0f, 0, 0]), // call syscall_exit_to_user_mode_prepare
+            (work, 0, &[0x65, 0x4c, 0x8b, 0x24, 0x25, 0, 0x50, 3, 0]), // mov %gs:0x35000, %r12
+            (work, 9, &[0x49, 0x83, 0xbc, 0x24, field, 0x0c, 0, 0, 0]), // cmpq $0, 0xc60(%r12)
+            (work, 18, &[0x0f, 0x85, 0xda, 0, 0, 0]), // jne
+            (work, 0xf2, &[0x48, 0x8b, 0x73, 0x50]), // mov 0x50(%rbx), %rsi
+            (work, 0xf6, &[0x31, 0xff]),           // xor %edi, %edi
+            (work, 0xf8, &[0x48, 0x81, 0xfe, 0, 0xf0, 0xff, 0xff]), // cmp $-0x1000, %rsi
+            (work, 0xff, &[0x40, 0x0f, 0x96, 0xc7]), // setbe %dil
+            (work, 0x103, &[0xe8, 0xf8, 0x0e, 0, 0]), // call __audit_syscall_exit
+            (audit, 0, &[0x65, 0x4c, 0x8b, 0x2c, 0x25, 0, 0x50, 3, 0]), // mov %gs:0x35000, %r13
+            (audit, 9, &[0x49, 0x8b, 0x9d, 0x60, 0x0c, 0, 0]), // mov 0xc60(%r13), %rbx
+            (audit, 16, &[0xc3]),                  // ret
+            (work, 0x108, &[0x49, 0x8b, 0x2c, 0x24]), // mov (%r12), %rbp
+        ])
+    };
+    let parts =
+        |anatomy: &Anatomy| anatomy.instructions[2..10].iter().map(|one| one.part).collect::<Vec<_>>();
+    assert_eq!(parts(&run(0x60)), [vec![Part::Work], vec![Part::Audit; 7]].concat());
+    // Another field of the task says nothing of audit.
+    assert_eq!(parts(&run(0x68)), vec![Part::Work; 8]);
+}
+
+#[test]
+fn the_nop_that_a_compiled_filter_begins_with_was_static_keys() {
+    let (entry, seccomp) = ("entry_SYSCALL_64", "__seccomp_filter");
+    let call = [0xe8, 0xfb, 0x0f, 0, 0];
+    let anatomy = made_up(&[
+        (entry, 0, &call),                               // call __seccomp_filter
+        (seccomp, 0, &[0x0f, 0x1f, 0x44, 0, 0]),         // nopl (%rax,%rax)
+        (seccomp, 5, &[0x90]),                           // nop
+        (seccomp, 6, &[0x0f, 0x1f, 0x44, 0, 0]),         // nopl (%rax,%rax)
+        (seccomp, 11, &[0xff, 0xd0]),                    // call *%rax
+        (seccomp, 0x40_0000, &[0x0f, 0x1f, 0x44, 0, 0]), // nopl (%rax,%rax)
+        (seccomp, 0x40_0005, &[0x55]),                   // push %rbp
+    ]);
+    let told: Vec<_> =
+        anatomy.instructions[2..].iter().map(|one| (one.function_name(), one.part.name())).collect();
+    let expected = [
+        (seccomp, "function-trace"),
+        (seccomp, "filter"),
+        (seccomp, "static-keys"),
+        (seccomp, "filter"),
+        ("unknown", "filter"),
+        ("unknown", "filter"),
+    ];
+    assert_eq!(told, expected);
 }
 
 #[test]
@@ -214,7 +356,8 @@ fn an_argument_that_is_read_from_the_program_was_the_service() {
 #[test]
 fn return_thunks_that_call_hid_what_stands_behind_calls() {
     let untrain = Recorded::read("6.12-untrain").anatomy("int80-x86_64", "getppid");
-    all_are(&untrain, "do_int80_emulation", "jmp do_int80", Part::ExternalCheck);
+    all_are(&untrain, "do_int80_emulation", "call native_apic", Part::ExternalCheck);
+    all_are(&untrain, "do_int80_emulation", "test $1, %al", Part::ExternalCheck);
     let untrain = Recorded::read("6.1-untrain").anatomy("int80-x86_64", "getppid");
     all_are(&untrain, "do_int80_emulation", "call __x86_indirect", Part::ExternalCheck);
     assert_eq!(found(&untrain, "native_apic_mem_read", "mov").iter().map(|one| one.depth).max(), Some(2));

@@ -31,7 +31,6 @@ fn alternative(value: &Value) -> Alternative {
         feature: value["feature"].as_u64().unwrap() as u16,
         when_absent: value["absent"].as_bool().unwrap(),
         direct_call: value["direct"].as_bool().unwrap(),
-        origin: 0,
         replacement: bytes(&value["replacement"]),
     }
 }

@@ -6,8 +6,9 @@ use crate::figure::ABSENT;
 use anatomy::{Beside, BesideLine, Verdict};
 
 /// The columns, in words.
-pub(super) const LEGEND: &str = "lab: what the profile's steps of the switch add there, each alone. Linux: instructions of the first path that do the same, \
-                                 of which idle ones do nothing, or jump over what is switched off.";
+pub(super) const LEGEND: &str = "lab: what the profile's steps for the switch add, each alone. Linux: the first path's instructions for the same \
+                                 purpose. idle: of these, how many do nothing or jump over code that is switched off. -: the profile has no step for it, or \
+                                 the step has no count here.";
 
 /// Switch by switch.
 pub(super) fn grid(beside: &Beside) -> Grid {
@@ -38,23 +39,27 @@ pub(super) fn findings(beside: &Beside) -> Vec<String> {
 fn finding(beside: &Beside, line: &BesideLine) -> Option<String> {
     let BesideLine { switch, linux, idle, .. } = line;
     let (profile, steps) = (&beside.profile, line.steps.join(" "));
+    let executed = instructions(linux.saturating_sub(*idle));
     Some(match line.verdict() {
         Verdict::Agrees => return None,
         Verdict::ProfileLacks => {
-            let executed = linux - idle;
-            format!(
-                "{switch}: Linux executes {} of it, and the profile {profile} has no step of it",
-                instructions(executed)
-            )
+            format!("{switch}: Linux executes {executed} for it; the profile {profile} has no step for it")
         }
         Verdict::LinuxLacks => {
-            format!(
-                "{switch}: the profile {profile} has {steps}, and nothing that Linux executes here belongs to it"
-            )
+            format!("{switch}: the profile {profile} has {steps}; Linux executes nothing for it here")
         }
+        Verdict::LabLacks => format!(
+            "{switch}: the profile {profile} has {steps}, but the lab executes no additional instruction for it on this entry; Linux \
+             executes {executed}"
+        ),
+        Verdict::NotCounted => format!(
+            "{switch}: the profile {profile} has {steps}, but the lab has no count for it on this entry: the lab's CPU lacks what it \
+             needs, or it adds no instruction; Linux executes {executed}"
+        ),
         Verdict::OffInLinux => {
             format!(
-                "{switch}: the profile {profile} has {steps}; in this boot it is off: nops or jumps stand in its place, {linux} in number"
+                "{switch}: the profile {profile} has {steps}; this boot has it off and executes only nops or jumps in its place ({})",
+                instructions(*linux)
             )
         }
     })
@@ -68,7 +73,7 @@ pub(super) fn title(beside: &Beside, names: &[String]) -> String {
         _ => String::new(),
     };
     format!(
-        "profile {} of the lab{whose}{cpu}: {} bare, {} with all of its steps",
+        "profile {} of the lab{whose}{cpu}: {} instructions bare, {} with all steps",
         beside.profile,
         of_lab(beside.bare),
         of_lab(beside.whole)

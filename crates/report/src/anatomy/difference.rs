@@ -7,8 +7,8 @@ use anatomy::{Changed, Difference, Document, Followed, Instruction};
 use std::ops::Range;
 
 /// What makes instructions of two kernels the same.
-pub(super) const ACROSS: &str = "Of two kernels, instructions are the same by part, function and text, and between such by part and text \
-                                 in whichever function, so that what has moved to another function is neither less nor more; addresses and offsets in memory do not count.";
+pub(super) const ACROSS: &str = "Between two kernels, instructions are matched by part, function and text, and the rest by part and text alone: an \
+                                 instruction that moved to another function is neither less nor more. Addresses and offsets in memory are ignored.";
 
 /// Instructions that stand around what differs.
 const AROUND: usize = 1;
@@ -21,11 +21,11 @@ pub(super) struct Shown<'a> {
     pub is_across: bool,
     /// By part, and by function; without rows where nothing differs.
     pub tables: [Grid; 2],
-    pub lines: Vec<Shown1<'a>>,
+    pub lines: Vec<Line<'a>>,
 }
 
 /// A line of it.
-pub(super) enum Shown1<'a> {
+pub(super) enum Line<'a> {
     /// So many that both execute are left out.
     Gap(usize),
     /// `-`, `+` or a blank, and the instruction.
@@ -78,7 +78,7 @@ fn table(of: &str, counts: Vec<(String, Changed)>, base: &str, other: &str) -> G
     Grid { columns, rows: counts.into_iter().map(row).collect() }
 }
 
-fn lines<'a>(difference: &Difference, first: &'a Followed, second: &'a Followed) -> Vec<Shown1<'a>> {
+fn lines<'a>(difference: &Difference, first: &'a Followed, second: &'a Followed) -> Vec<Line<'a>> {
     let mut lines = Vec::new();
     let of =
         |path: &'a Followed, range: Range<usize>| path.anatomy.instructions.get(range).unwrap_or_default();
@@ -88,31 +88,31 @@ fn lines<'a>(difference: &Difference, first: &'a Followed, second: &'a Followed)
     let last = difference.pieces.len() - 1;
     for (place, piece) in difference.pieces.iter().enumerate() {
         if !piece.same {
-            lines.extend(of(first, piece.first.clone()).iter().map(|one| Shown1::Instruction('-', one)));
-            lines.extend(of(second, piece.second.clone()).iter().map(|one| Shown1::Instruction('+', one)));
+            lines.extend(of(first, piece.first.clone()).iter().map(|one| Line::Instruction('-', one)));
+            lines.extend(of(second, piece.second.clone()).iter().map(|one| Line::Instruction('+', one)));
             continue;
         }
         let same = of(first, piece.first.clone());
         let (before, behind) = (if place == 0 { 0 } else { AROUND }, if place == last { 0 } else { AROUND });
         // A line for one is no longer than a line for its count.
         if same.len() <= before + behind + 1 {
-            lines.extend(same.iter().map(|one| Shown1::Instruction(' ', one)));
+            lines.extend(same.iter().map(|one| Line::Instruction(' ', one)));
             continue;
         }
-        lines.extend(same.iter().take(before).map(|one| Shown1::Instruction(' ', one)));
-        lines.push(Shown1::Gap(same.len() - before - behind));
-        lines.extend(same.iter().skip(same.len() - behind).map(|one| Shown1::Instruction(' ', one)));
+        lines.extend(same.iter().take(before).map(|one| Line::Instruction(' ', one)));
+        lines.push(Line::Gap(same.len() - before - behind));
+        lines.extend(same.iter().skip(same.len() - behind).map(|one| Line::Instruction(' ', one)));
     }
     lines
 }
 
 /// As text: the sign, the place, the instruction and its part; or how many are left out.
-pub(super) fn cells(line: &Shown1) -> [String; 4] {
+pub(super) fn cells(line: &Line) -> [String; 4] {
     match line {
-        Shown1::Gap(count) => {
+        Line::Gap(count) => {
             [" ".into(), format!("… {count} that both execute"), String::new(), String::new()]
         }
-        Shown1::Instruction(sign, one) => {
+        Line::Instruction(sign, one) => {
             [sign.to_string(), place(one), one.text.clone(), one.part.name().to_owned()]
         }
     }

@@ -155,3 +155,38 @@ fn class(name: &str) -> &'static str {
     let sum = name.bytes().fold(0_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(u32::from(byte)));
     CLASSES.get(sum as usize % CLASSES.len()).copied().unwrap_or("a")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anatomy::{Anatomy, Confidence, Configuration, Instruction, Part, Place, SCHEMA};
+
+    fn path(function: &str) -> Followed {
+        let instruction = Instruction {
+            address: 0,
+            ring: 0,
+            bytes: String::new(),
+            text: String::new(),
+            function: Some(Place { name: function.to_owned(), offset: 0 }),
+            depth: 0,
+            part: Part::Other,
+            confidence: Confidence::None,
+            idle: false,
+        };
+        let anatomy = Anatomy { entry: "e".into(), operation: "o".into(), instructions: vec![instruction] };
+        Followed::new(Configuration::default(), None, 0, anatomy)
+    }
+
+    #[test]
+    fn a_name_split_a_stack_or_a_line() {
+        let of = |paths: Vec<Followed>| {
+            let (kentry, started) = (String::new(), String::new());
+            let document = Document { schema: SCHEMA.to_owned(), kentry, started, paths, beside: None };
+            String::from_utf8(folded(&document)).unwrap_or_default()
+        };
+        assert_eq!(of(vec![path("a;b\nc 7\u{1b}")]), "a,b c 7\\u{1b} 1\n");
+        let mut second = path("b");
+        second.configuration.parameters = "quiet;\n".to_owned();
+        assert_eq!(of(vec![path("a"), second]), "as it boots;a 1\nquiet,;b 1\n");
+    }
+}

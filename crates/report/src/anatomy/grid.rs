@@ -6,8 +6,8 @@ use crate::plain::plain;
 /// Blanks between columns.
 pub(super) const GAP: usize = 2;
 
-/// Words get at least so many columns beside the numbers; otherwise they are left out.
-const LEAST_WORDS: usize = 30;
+/// What a row is has at least so many columns beside the numbers, so that it takes two lines at most; otherwise it is left out.
+const LEAST_WORDS: usize = 60;
 
 /// What stands over columns may be as wide as the first of these where there is room, otherwise as the next; what is longer is broken.
 const OVER: [usize; 3] = [40, 16, 9];

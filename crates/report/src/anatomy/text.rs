@@ -72,7 +72,7 @@ fn fact(label: &str, text: &str, width: usize) -> Vec<Line> {
 }
 
 /// What differs, with signs that need no color.
-fn differing(lines: &[difference::Shown1], width: usize) -> Vec<Line> {
+fn differing(lines: &[difference::Line], width: usize) -> Vec<Line> {
     let executed = |line| {
         let [sign, place, text, part] = difference::cells(line);
         let look = match sign.as_str() {

@@ -1,21 +1,20 @@
 //! What followed paths say in words that every format shares. Not yet made harmless: whoever shows them does that.
 
 use crate::figure::{ABSENT, number};
-use anatomy::{Confidence, Document, Followed, PartCount, TIMER};
+use anatomy::{Anatomy, Confidence, Document, Followed, Instruction, Part, PartCount, TIMER};
 use document::{Machine, Name};
 
 /// What a count is, and is not.
-pub(super) const COUNTED: &str = "instructions executed in an emulator, no times; a count ranks no cost (iretq, wrmsr and mov to CR3 count one \
-                                  each, as mov does; one with rep counts each of its turns)";
+pub(super) const COUNTED: &str = "instructions executed in an emulator, not times; a count ranks no cost (iretq, wrmsr and mov to CR3 count one \
+                                  each, as mov does; an instruction with rep counts once for each iteration and once more)";
 
 /// What the columns of the parts mean.
-const LEGEND: &str = "idle: those of them that do nothing, or jump over what is switched off: they stand in the place of what this \
-                      kernel or processor does not need. known by: the kernel's table of alternatives, symbols (the function, or who called it), or the pattern of the \
-                      instructions";
+const LEGEND: &str = "idle: of these, how many do nothing or jump over code that is switched off. known by: the kernel's table of \
+                      alternatives, symbols (the function or its caller), or the pattern of the instructions";
 
 /// The same, with what of a table is of several paths.
 pub(super) fn legend(document: &Document) -> String {
-    let several = if document.paths.len() > 1 { ", all paths together" } else { "" };
+    let several = if document.paths.len() > 1 { ", counts of all paths added" } else { "" };
     format!("{LEGEND}{several}.")
 }
 
@@ -71,20 +70,35 @@ fn path_in_words(path: &Followed) -> String {
     let all = path.anatomy.instructions.len();
     let (kernel, program) = (path.anatomy.in_ring(0), path.anatomy.in_ring(3));
     let followed = format!("{} ({kernel} in ring 0, {program} in ring 3)", instructions(all));
-    let cost = format!("less {} of the control: {}", path.control, path.cost());
     if path.anatomy.entry == TIMER {
-        return followed;
+        return followed + &beside_the_tick(&path.anatomy);
     }
+    let left_out = match path.control {
+        0 => String::new(),
+        count => format!(", less {count} that the control has too or that faulted: {}", path.cost()),
+    };
     match (path.counted, path.agrees) {
-        (Some(_), Some(true)) => {
-            format!("{followed}, {cost}; the row counts the same where it is not followed")
-        }
+        (Some(_), Some(true)) => format!("{followed}{left_out}; the row's count is the same"),
         (Some(counted), _) => {
-            format!(
-                "{followed}, {cost}; this does not agree with the row, which counts {counted} where it is not followed"
-            )
+            format!("{followed}{left_out}; this disagrees with the row's count, {counted}")
         }
-        (None, _) => format!("{followed}, {cost}; the row was not counted"),
+        (None, _) => format!("{followed}{left_out}; the row has no count to compare with"),
+    }
+}
+
+/// What else is on the path of a timer's interrupt: other interrupts, and other tasks that were due.
+fn beside_the_tick(anatomy: &Anatomy) -> String {
+    let begins = |one: &&Instruction| {
+        one.function.as_ref().is_some_and(|place| place.name.starts_with("asm_sysvec_") && place.offset == 0)
+    };
+    let interrupts = match anatomy.instructions.iter().filter(begins).count() {
+        0 | 1 => String::new(),
+        several => format!("; it contains {several} interrupts"),
+    };
+    match anatomy.parts().iter().any(|part| part.part == Part::Schedule) {
+        true if interrupts.is_empty() => "; it contains a switch to other tasks".to_owned(),
+        true => format!("{interrupts}, and a switch to other tasks"),
+        false => interrupts,
     }
 }
 
