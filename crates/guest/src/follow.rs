@@ -79,7 +79,9 @@ impl<C: Read + Write> Follower<C> {
                         Some(Meeting::TooLong(entry, operation, count)) => {
                             self.followed.unfollowed.push(((entry, operation), too_long(count)));
                         }
-                        Some(Meeting::Timer(address)) => self.timer(address)?,
+                        // It may have stopped where it is to be met again.
+                        Some(Meeting::Timer(address)) if !self.timer(address)? => continue,
+                        Some(Meeting::Timer(_)) => {}
                         Some(Meeting::Count) => self.answer()?,
                         Some(Meeting::Over) => return self.debugger.remove(meeting::PAGE),
                         // A stop for nothing that is known here.
@@ -143,20 +145,24 @@ impl<C: Read + Write> Follower<C> {
         Ok(())
     }
 
-    /// Follows the timer's interrupt, whose entry is at this address of the kernel, while the guest's program loops in ring 3.
-    fn timer(&mut self, address: u64) -> Result<(), Error> {
+    /// Follows the timer's interrupt, whose entry is at this address of the kernel, while the guest's program loops in ring 3. Those that
+    /// interrupt the kernel pass. Whether one was followed; otherwise the guest has stopped at another address.
+    fn timer(&mut self, address: u64) -> Result<bool, Error> {
         self.debugger.insert(address)?;
-        self.debugger.go()?;
-        let at = self.debugger.registers()?;
+        let at = loop {
+            self.debugger.go()?;
+            let at = self.debugger.registers()?;
+            if at.rip != address || self.comes_from_ring_3(&at)? {
+                break at;
+            }
+        };
         self.debugger.remove(address)?;
         self.memory.forget();
-        if at.rip == address
-            && self.comes_from_ring_3(&at)?
-            && let Ok(steps) = self.steps(&at, |at| at.ring() == 3)?
-        {
+        let is_here = at.rip == address;
+        if is_here && let Ok(steps) = self.steps(&at, |at| at.ring() == 3)? {
             self.followed.timer = steps;
         }
-        Ok(())
+        Ok(is_here)
     }
 
     /// The processor has pushed where it was: the stack segment, the stack pointer, the flags, the code segment, the address.
