@@ -100,7 +100,7 @@ impl Boot<'_> {
         let mut process = Process::start(machine::command(self, files), limits).map_err(of_start)?;
         let follow = |connection| Following::begin(connection, process.stop());
         let following = debugger.map(follow).transpose().map_err(lab::Trouble::from)?;
-        let mut booted = Booted { parameters: machine::parameters(self.parameters), ..Booted::default() };
+        let mut booted = Booted { parameters: machine::parameters(self), ..Booted::default() };
         let ended = booted.read(&mut process, begin, said);
         drop(process);
         booted.console = console.end();
