@@ -58,7 +58,6 @@ fn followed(data: &[u8]) {
         feature: u16::from(data.first().copied().unwrap_or(0)) * 3,
         when_absent: false,
         direct_call: number == 3,
-        origin: 0,
         replacement: data.get(..4).unwrap_or_default().to_vec(),
     });
     let kernel = Kernel { text: Some(BASE), alternatives: alternatives.collect(), ..Kernel::default() };
