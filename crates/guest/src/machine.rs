@@ -23,7 +23,7 @@ pub const MEMORY_MIB: u64 = 512;
 const PARAMETERS: &str = "console=ttyS0 quiet panic=-1 reboot=t";
 
 /// What a kernel is told, too, where instructions are counted: the counter advances once in a nanosecond. Otherwise Linux measures that
-/// against the PIT, and reading that timer takes a tenth of the boot. Kernels before 4.20 do not know the word and go on without it.
+/// against the PIT, in a loop of port reads. A kernel that does not know the word goes on without it.
 const COUNTED: &str = "tsc_early_khz=1000000";
 
 /// A virtual machine of QEMU that boots a Linux.
