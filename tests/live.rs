@@ -96,7 +96,11 @@ fn the_command_compares_arms_by_rounds_in_turns() {
     let closed = format!("{surround} kill x86_64 110");
     let gate = ["--live", "", &closed, "--fail-on", "closed"];
     let (out, _, status) = kentry(&[&gate[..], &rows].concat());
-    assert!(status == 1 && out.contains("→ refused: surround was ended by SIGSYS"), "{status}: {out}");
+    // A noisy machine gives the plain arm no figure.
+    let is_told = ["ok", "ok, without a figure"]
+        .iter()
+        .any(|before| out.contains(&format!("{before} → refused: surround was ended by SIGSYS")));
+    assert!(status == 1 && is_told, "{status}: {out}");
 }
 
 #[test]
