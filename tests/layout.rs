@@ -144,7 +144,7 @@ fn a_row_without_its_file_does_not_build() {
 }
 
 /// The stages in the order of the data's path; the command is the last.
-const STAGES: [&str; 23] = [
+const STAGES: [&str; 24] = [
     "compile",
     "process",
     "table",
@@ -154,6 +154,7 @@ const STAGES: [&str; 23] = [
     "environment",
     "probes",
     "host",
+    "emulator",
     "lab",
     "linux",
     "guest",

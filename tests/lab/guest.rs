@@ -248,7 +248,7 @@ impl Script {
 
     fn events_in(&self, boot: &Boots, hertz: u64) -> Option<Vec<Event>> {
         match boot(&self.archive(hertz), self.numbered(), &limits()) {
-            Err(trouble @ Trouble::Missing { .. }) => {
+            Err(trouble) if trouble.is_missing() => {
                 skipped(trouble);
                 None
             }

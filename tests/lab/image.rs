@@ -49,7 +49,7 @@ impl Image {
     fn make(plan: &Plan) -> Option<Image> {
         let archive = lab::pack(plan, &lab::probes()).unwrap();
         let bytes = match lab::image(&archive, &limits()) {
-            Err(trouble @ lab::Trouble::Missing { .. }) => {
+            Err(trouble) if trouble.is_missing() => {
                 skipped(trouble);
                 return None;
             }

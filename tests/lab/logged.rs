@@ -11,7 +11,7 @@ use crate::skipped::skipped;
 use crate::tlb::{Event, Processor};
 use crate::together::{MOST, Programs};
 use crate::trial::{PATHS, working};
-use lab::{Bochs, End, Limits, Qemu, Trouble};
+use lab::{Bochs, End, Limits, Qemu};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
@@ -168,7 +168,9 @@ fn boot(script: &Script, kernel: &[u8], machine: Machine) -> Option<(Heard, Sess
 
 /// Bochs with one more line in its configuration; its arguments are -q -f CONFIGURATION -rc FILE.
 fn bochs_with(line: &str, folder: &Path) -> Option<Bochs> {
-    if let Err(trouble @ Trouble::Missing { .. }) = Bochs::new(None).version(&limits()) {
+    if let Err(trouble) = Bochs::new(None).version(&limits())
+        && trouble.is_missing()
+    {
         skipped(trouble);
         return None;
     }

@@ -125,7 +125,7 @@ impl Machine {
         let words = self.words.join(" ");
         let mut script = format!("exec qemu-system-x86_64 \"$@\" {words} {more}");
         if let Some(commands) = self.grub {
-            image(folder, commands, archive).map_err(Trouble::Files)?;
+            image(folder, commands, archive).map_err(emulator::Trouble::Files)?;
             script = format!("{NO_KERNEL}\n{script} -boot d -cdrom {}", folder.join("disk").display());
         }
         wrapped(folder, &script).boot(archive, programs, limits)

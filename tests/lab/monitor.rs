@@ -3,7 +3,7 @@
 use crate::executable;
 use crate::guest::limits;
 use crate::skipped::skipped;
-use lab::{Accelerator, Qemu, Trouble};
+use lab::{Accelerator, Qemu};
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -18,7 +18,7 @@ pub fn wrapped(folder: &Path, script: &str) -> Qemu {
 
 pub fn is_missing() -> bool {
     match Qemu::new(Accelerator::Tcg, None).version(&limits()) {
-        Err(trouble @ Trouble::Missing { .. }) => {
+        Err(trouble) if trouble.is_missing() => {
             skipped(trouble);
             true
         }

@@ -91,7 +91,9 @@ fn has(session: &Session, feature: u64) -> bool {
 /// Bochs, with registers that it does not know refused, as a processor refuses them, and perhaps with another disk to boot
 /// from than the one that it gets.
 pub fn strict_bochs(model: &str, script: &Script, change: Option<fn(Vec<u8>) -> Vec<u8>>) -> Option<Session> {
-    if let Err(trouble @ Trouble::Missing { .. }) = Bochs::new(Some(model)).version(&limits()) {
+    if let Err(trouble) = Bochs::new(Some(model)).version(&limits())
+        && trouble.is_missing()
+    {
         skipped(trouble);
         return None;
     }

@@ -9,7 +9,7 @@ use crate::frame::{Exit, Frame, Hello, Stream};
 use crate::machine::{self, Files, Machine};
 use crate::trouble::{Ending, Trouble};
 use crate::{Step, Symbol, Terminal, Trace, Work};
-use lab::Process;
+use emulator::Process;
 use linux::Kernel;
 use process::{Limits, Pipe, file_in_memory};
 use std::os::fd::OwnedFd;
@@ -95,11 +95,11 @@ impl Boot<'_> {
         let (debugger, debugged) = self.work.follows.then(pair).transpose()?.unzip();
         let files = self.files(theirs, debugged)?;
         let terminal = terminal.map(|terminal| (terminal, limits.interrupt.clone()));
-        let console = Console::follow(console, terminal).map_err(lab::Trouble::from)?;
+        let console = Console::follow(console, terminal).map_err(emulator::Trouble::from)?;
         let begin = Instant::now();
         let mut process = Process::start(machine::command(self, files), limits).map_err(of_start)?;
         let follow = |connection| Following::begin(connection, process.stop());
-        let following = debugger.map(follow).transpose().map_err(lab::Trouble::from)?;
+        let following = debugger.map(follow).transpose().map_err(emulator::Trouble::from)?;
         let mut booted = Booted { parameters: machine::parameters(self), ..Booted::default() };
         let ended = booted.read(&mut process, begin, said);
         drop(process);
@@ -107,7 +107,9 @@ impl Boot<'_> {
         let lost = following.and_then(|following| booted.followed(following.end()));
         booted.trouble = match ended {
             Ok(()) => booted.trouble.take().or(lost),
-            Err(Ended::Machine(lab::Trouble::Interrupted)) if lost.is_some() && !is_users(limits) => lost,
+            Err(Ended::Machine(emulator::Trouble::Interrupted)) if lost.is_some() && !is_users(limits) => {
+                lost
+            }
             // The guest's own end is the cause of whatever the follower met with.
             Err(ended) => Some(self.judge(ended, &booted)),
         };
@@ -125,7 +127,7 @@ impl Boot<'_> {
     /// What QEMU inherits, with its ends of these connections.
     fn files(&self, console: OwnedFd, debugger: Option<OwnedFd>) -> Result<Files, Trouble> {
         let archive = archive::pack(self.program, self.work, self.archive);
-        let archive = archive.map_err(|error| lab::Trouble::Files(error.to_string()))?;
+        let archive = archive.map_err(|error| emulator::Trouble::Files(error.to_string()))?;
         // The kernel is loaded, and the archive beside it, which is unpacked before it is given up.
         let least = (self.kernel.bytes.len() + 2 * archive.len()).div_ceil(1 << 20) as u64;
         let mib = self.machine.memory_mib;
@@ -133,8 +135,8 @@ impl Boot<'_> {
             return Err(Trouble::TooSmall { mib, least });
         }
         Ok(Files {
-            kernel: file_in_memory("kernel", &self.kernel.bytes).map_err(lab::Trouble::from)?,
-            archive: file_in_memory("archive", &archive).map_err(lab::Trouble::from)?,
+            kernel: file_in_memory("kernel", &self.kernel.bytes).map_err(emulator::Trouble::from)?,
+            archive: file_in_memory("archive", &archive).map_err(emulator::Trouble::from)?,
             console,
             debugger,
             frames: Pipe::new().map_err(no_pipe)?,
@@ -144,7 +146,7 @@ impl Boot<'_> {
 
 /// Why there are no more frames, although the last has not come.
 enum Ended {
-    Machine(lab::Trouble),
+    Machine(emulator::Trouble),
     Garbage(crate::frame::Error),
 }
 
@@ -202,20 +204,20 @@ fn is_users(limits: &Limits) -> bool {
 
 /// A connection: this process's end, and QEMU's.
 fn pair() -> Result<(UnixStream, OwnedFd), Trouble> {
-    let (ours, theirs) = UnixStream::pair().map_err(lab::Trouble::from)?;
+    let (ours, theirs) = UnixStream::pair().map_err(emulator::Trouble::from)?;
     Ok((ours, theirs.into()))
 }
 
 /// A start that took all the time is a guest that did not finish in it.
-fn of_start(trouble: lab::Trouble) -> Trouble {
+fn of_start(trouble: emulator::Trouble) -> Trouble {
     match trouble {
-        lab::Trouble::Timeout(time) => Trouble::Hung { time, began: false, console: String::new() },
+        emulator::Trouble::Timeout(time) => Trouble::Hung { time, began: false, console: String::new() },
         other => other.into(),
     }
 }
 
 fn no_pipe(error: process::Error) -> Trouble {
-    lab::Trouble::Program { program: "QEMU".into(), error }.into()
+    emulator::Trouble::Program { program: "QEMU".into(), error }.into()
 }
 
 #[cfg(test)]
@@ -226,7 +228,7 @@ mod tests {
     /// QEMU is a script here, which knows its ends of the connections.
     mod guest_of_bash {
         use super::*;
-        use lab::Accelerator;
+        use emulator::Accelerator;
         use process::Interrupt;
 
         const ENDS: &str = r#"#!/bin/bash

@@ -1,7 +1,7 @@
 //! QEMU's command line for a Linux.
 
 use crate::Boot;
-use lab::{Accelerator, Command, QEMU_PACKAGES, Qemu};
+use emulator::{Accelerator, Command, qemu};
 use process::inherited;
 use std::ffi::OsString;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -48,10 +48,11 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Debian's QEMU, with this processor or the one that the lab has by default.
+    /// Debian's QEMU, with this processor or the accelerator's usual one.
     pub fn new(accelerator: Accelerator, cpu_model: Option<&str>) -> Machine {
-        let Qemu { program, cpu_model, .. } = Qemu::new(accelerator, cpu_model);
-        Machine { program, accelerator, board: BOARD.into(), cpu_model, memory_mib: MEMORY_MIB }
+        let cpu_model = cpu_model.unwrap_or(accelerator.usual_model()).to_string();
+        let (program, board) = (qemu::PROGRAM.into(), BOARD.into());
+        Machine { program, accelerator, board, cpu_model, memory_mib: MEMORY_MIB }
     }
 
     /// The processor's random numbers would differ from boot to boot, and so would what depends on them.
@@ -123,14 +124,9 @@ pub(crate) fn command(boot: &Boot, files: Files) -> Command {
     }
     words.extend(["-nodefaults", "-no-user-config", "-no-reboot"].map(str::to_string));
     let Files { kernel, archive, console, debugger, frames } = files;
-    Command {
-        program: program.clone(),
-        packages: QEMU_PACKAGES,
-        arguments: words.into_iter().map(OsString::from).collect(),
-        files: [kernel, archive, console].into_iter().chain(debugger).collect(),
-        records: Some(frames),
-        cpu: None,
-    }
+    let arguments = words.into_iter().map(OsString::from).collect();
+    let files = [kernel, archive, console].into_iter().chain(debugger).collect();
+    Command { files, records: Some(frames), ..qemu::command(program, arguments) }
 }
 
 fn socket(id: &str, end: &OwnedFd) -> String {

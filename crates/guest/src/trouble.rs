@@ -12,7 +12,7 @@ use std::time::Duration;
 pub enum Trouble {
     /// QEMU is missing, could not be started, ended by itself, or was interrupted.
     #[error(transparent)]
-    Machine(#[from] lab::Trouble),
+    Machine(#[from] emulator::Trouble),
     /// This machine lacks memory for the guest.
     #[error(
         "this machine lacks memory for a guest of {mib} MiB: {said}; free some, or raise what limits it (ulimit -v; the control \
@@ -118,14 +118,14 @@ impl Trouble {
     /// What it means.
     pub fn kind(&self) -> Kind {
         match self {
-            Trouble::Machine(lab::Trouble::Interrupted) => Kind::Interrupted,
+            Trouble::Machine(emulator::Trouble::Interrupted) => Kind::Interrupted,
             Trouble::Hung { .. } => Kind::Timeout,
             Trouble::Unsupported(_) => Kind::Unsupported,
             Trouble::Machine(
-                lab::Trouble::Missing { .. }
-                | lab::Trouble::Program { .. }
-                | lab::Trouble::Version { .. }
-                | lab::Trouble::Files(_),
+                emulator::Trouble::Missing { .. }
+                | emulator::Trouble::Program { .. }
+                | emulator::Trouble::Version { .. }
+                | emulator::Trouble::Files(_),
             ) => Kind::Environment,
             Trouble::Memory { .. }
             | Trouble::Refused(_)
@@ -148,7 +148,7 @@ const PANIC: &str = "Kernel panic - not syncing: ";
 /// How a guest ended that was not done.
 pub(crate) struct Ending<'a> {
     /// What QEMU's process said or did.
-    pub trouble: lab::Trouble,
+    pub trouble: emulator::Trouble,
     /// Whether its first frame had come.
     pub began: bool,
     /// What its console said.
@@ -162,7 +162,7 @@ impl Ending<'_> {
     pub fn judge(self) -> Trouble {
         let Ending { trouble, began, console, mib } = self;
         let console = console.to_string();
-        if trouble == lab::Trouble::Interrupted {
+        if trouble == emulator::Trouble::Interrupted {
             return trouble.into();
         }
         if let Some(said) = console.lines().filter(|_| !began).find(|line| is_short(line)) {
@@ -172,22 +172,26 @@ impl Ending<'_> {
             return Trouble::Panicked { why, console };
         }
         match trouble {
-            lab::Trouble::Timeout(time) => Trouble::Hung { time, began, console },
-            lab::Trouble::Ended { said, .. } if lacks_memory(&said) => {
+            emulator::Trouble::Timeout(time) => Trouble::Hung { time, began, console },
+            emulator::Trouble::Ended { said, .. } if lacks_memory(&said) => {
                 Trouble::Memory { mib, said: last_line(&said) }
             }
-            lab::Trouble::Ended { status, said, .. } if status.success() && !said.contains(TERMINATED) => {
+            emulator::Trouble::Ended { status, said, .. }
+                if status.success() && !said.contains(TERMINATED) =>
+            {
                 Trouble::Reset { began, console }
             }
             // By the port that ends QEMU, which the guest's program writes to when it has said all.
-            lab::Trouble::Ended { status, said, .. } if status.code() == Some(EXITED) && said.is_empty() => {
+            emulator::Trouble::Ended { status, said, .. }
+                if status.code() == Some(EXITED) && said.is_empty() =>
+            {
                 Trouble::Early { console }
             }
-            lab::Trouble::Ended { program, status, said } => {
+            emulator::Trouble::Ended { program, status, said } => {
                 let refused = refused(status, &said, began).map(Trouble::Refused);
                 let lacks = || lack(&said).map(Trouble::Unsupported);
                 let judged = refused.or_else(lacks);
-                judged.unwrap_or_else(|| lab::Trouble::Ended { program, status, said }.into())
+                judged.unwrap_or_else(|| emulator::Trouble::Ended { program, status, said }.into())
             }
             other => other.into(),
         }
@@ -356,25 +360,25 @@ mod tests {
     const PANICKED: &str = "[    1.4] VFS: Cannot open root device\n[    1.5] Kernel panic - not syncing: VFS: Unable to mount root fs on unknown-block(0,0)\n\
                             [    1.6] CPU: 0 PID: 1\n[    1.7] Rebooting in 1 seconds..\n";
 
-    fn judged(trouble: lab::Trouble, console: &str) -> String {
+    fn judged(trouble: emulator::Trouble, console: &str) -> String {
         Ending { trouble, began: false, console, mib: 512 }.judge().to_string()
     }
 
-    fn qemu(status: i32, said: &str) -> lab::Trouble {
+    fn qemu(status: i32, said: &str) -> emulator::Trouble {
         let status = ExitStatus::from_raw(status);
-        lab::Trouble::Ended { program: "qemu".into(), status, said: said.into() }
+        emulator::Trouble::Ended { program: "qemu".into(), status, said: said.into() }
     }
 
     #[test]
     fn a_panic_is_quoted_however_the_machine_ended() {
-        for trouble in [qemu(0, ""), lab::Trouble::Timeout(Duration::from_secs(3))] {
+        for trouble in [qemu(0, ""), emulator::Trouble::Timeout(Duration::from_secs(3))] {
             assert_eq!(
                 judged(trouble, PANICKED),
                 "the guest's kernel panicked: VFS: Unable to mount root fs on unknown-block(0,0); before that, its console said: \
                  VFS: Cannot open root device"
             );
         }
-        assert_eq!(judged(lab::Trouble::Interrupted, PANICKED), "interrupted");
+        assert_eq!(judged(emulator::Trouble::Interrupted, PANICKED), "interrupted");
     }
 
     #[test]
@@ -386,7 +390,7 @@ mod tests {
         let model = lacks("qemu-system-x86_64: unable to find CPU model 'nope'");
         assert_eq!(model, format!("QEMU has no CPU model nope{none}"));
         let small = judged(
-            lab::Trouble::Timeout(Duration::from_secs(3)),
+            emulator::Trouble::Timeout(Duration::from_secs(3)),
             "Initramfs unpacking failed: invalid magic\n",
         );
         assert!(small.starts_with("the guest's memory of 512 MiB is too small"), "{small}");
@@ -411,8 +415,9 @@ mod tests {
 
     #[test]
     fn what_this_machine_refuses_was_a_guests_own_failure() {
-        let kind =
-            |trouble: lab::Trouble| Ending { trouble, began: false, console: "", mib: 512 }.judge().kind();
+        let kind = |trouble: emulator::Trouble| {
+            Ending { trouble, began: false, console: "", mib: 512 }.judge().kind()
+        };
         let threads = "qemu: qemu_thread_create: Resource temporarily unavailable";
         let memory = "qemu: cannot set up guest memory 'ram': Cannot allocate memory";
         let killed = "qemu: terminating on signal 15 from pid 7 (sh)";
@@ -431,17 +436,20 @@ mod tests {
         let end =
             "may have no more processes or threads, or no memory for them (ulimit -u; pids.max; ulimit -v)";
         assert!(words.ends_with(end), "{words}");
-        assert_eq!(kind(lab::Trouble::Files("no".into())), Kind::Environment);
-        assert_eq!(kind(lab::Trouble::Missing { program: "qemu".into(), packages: "" }), Kind::Environment);
+        assert_eq!(kind(emulator::Trouble::Files("no".into())), Kind::Environment);
+        assert_eq!(
+            kind(emulator::Trouble::Missing { program: "qemu".into(), packages: "" }),
+            Kind::Environment
+        );
     }
 
     #[test]
     fn every_other_end_has_its_words() {
-        let hung = judged(lab::Trouble::Timeout(Duration::from_secs(3)), "");
+        let hung = judged(emulator::Trouble::Timeout(Duration::from_secs(3)), "");
         assert!(hung.starts_with("the guest did not finish within 3 s; its console is empty"), "{hung}");
-        let hung = judged(lab::Trouble::Timeout(Duration::from_secs(3)), "a\nb\nc\nd\ne\n");
+        let hung = judged(emulator::Trouble::Timeout(Duration::from_secs(3)), "a\nb\nc\nd\ne\n");
         assert_eq!(hung, "the guest did not finish within 3 s; its console ended: b / c / d / e");
-        let timeout = lab::Trouble::Timeout(Duration::from_secs(3));
+        let timeout = emulator::Trouble::Timeout(Duration::from_secs(3));
         let begun = Ending { trouble: timeout, began: true, console: "", mib: 512 }.judge().to_string();
         assert_eq!(begun, "the guest did not finish within 3 s, in which kentry had begun");
         let reset = "the guest reset its machine, as after a triple fault, before kentry began in it";

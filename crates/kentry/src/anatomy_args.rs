@@ -6,7 +6,7 @@ use crate::linux_args::{LINUX_SECONDS, parameters_help};
 use crate::profiles;
 use anatomy::{Part, TIMER};
 use clap::{Args, ValueHint};
-use lab::{Accelerator, Qemu};
+use emulator::Accelerator;
 use measure::guest::{GuestPlan, Options};
 use measure::select::{nearest, rows};
 use report::{AnatomyFormat, Format};
@@ -212,10 +212,10 @@ impl AnatomyArgs {
                 _ => own.to_vec(),
             }
         };
-        let usual = Qemu::new(Accelerator::Tcg, None).cpu_model;
+        let usual = Accelerator::Tcg.usual_model();
         let append = both(&first.append, "", &self.against);
         let kernels = both(&first.kernels, linux::AUTO, &self.against_kernel);
-        let cpu_models = both(&first.cpu_models, &usual, &self.against_cpu_model);
+        let cpu_models = both(&first.cpu_models, usual, &self.against_cpu_model);
         if [&append, &kernels, &cpu_models].iter().all(|list| list.len() < 2) {
             return Err(Error::Usage(SAME_AGAIN.into()));
         }

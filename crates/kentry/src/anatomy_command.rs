@@ -3,6 +3,7 @@
 use crate::{bill_command, catch_interrupts, is_colored, linux_command, note, width};
 use anatomy::{Beside, Document, Followed, SCHEMA};
 use bill::Question;
+use emulator::Accelerator;
 use guest::{Booted, Limits};
 use host::Interrupt;
 use kentry::anatomy_args::{AnatomyArgs, SAME_AGAIN};
@@ -27,8 +28,8 @@ pub fn run(args: &AnatomyArgs) -> Result<ExitCode, Error> {
     let target = Target::open(args.to.output.as_deref())?;
     if args.dry_run {
         let format = args.to.format_of_plan()?;
-        let usual = lab::Qemu::new(lab::Accelerator::Tcg, None).cpu_model;
-        target.write_report(format, &dry_run::linux_plan(&plan, &usual, Counter::Instructions, format)?)?;
+        let usual = Accelerator::Tcg.usual_model();
+        target.write_report(format, &dry_run::linux_plan(&plan, usual, Counter::Instructions, format)?)?;
         return Ok(ExitCode::SUCCESS);
     }
     match document(args, &plan)? {

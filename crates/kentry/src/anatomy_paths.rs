@@ -158,7 +158,7 @@ mod tests {
             if self.interrupted == Some(request.parameters.as_str()) {
                 self.interrupt.store(true, Ordering::Relaxed);
                 return Booted {
-                    trouble: Some(Trouble::Machine(lab::Trouble::Interrupted)),
+                    trouble: Some(Trouble::Machine(emulator::Trouble::Interrupted)),
                     ..Booted::default()
                 };
             }

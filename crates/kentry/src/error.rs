@@ -102,10 +102,19 @@ impl From<measure::Error> for Error {
     }
 }
 
+impl From<emulator::Trouble> for Error {
+    fn from(trouble: emulator::Trouble) -> Error {
+        match trouble {
+            emulator::Trouble::Interrupted => Error::Interrupted,
+            other => Error::Environment(other.to_string()),
+        }
+    }
+}
+
 impl From<lab::Trouble> for Error {
     fn from(trouble: lab::Trouble) -> Error {
         match trouble {
-            lab::Trouble::Interrupted => Error::Interrupted,
+            lab::Trouble::Machine(trouble) => trouble.into(),
             other => Error::Environment(other.to_string()),
         }
     }

@@ -56,7 +56,7 @@ impl Refused {
 
 impl From<Trouble> for Refused {
     fn from(trouble: Trouble) -> Refused {
-        let code = if trouble == Trouble::Interrupted { INTERRUPTED } else { FAILED };
+        let code = if trouble.is_interruption() { INTERRUPTED } else { FAILED };
         Refused { code, why: trouble.to_string() }
     }
 }
@@ -127,7 +127,7 @@ fn read_to_end(mut input: impl Read + AsFd, limits: &Limits) -> Result<Vec<u8>, 
     };
     loop {
         if limits.interrupt.load(Ordering::Relaxed) {
-            return Err(Trouble::Interrupted.into());
+            return Err(Error::Interrupted.into());
         }
         if begin.elapsed() > limits.time {
             return Err(Refused::failed(&format!(

@@ -1,6 +1,7 @@
 //! `kentry linux`: from arguments to the exit code.
 
 use crate::{catch_interrupts, drawn_seed, note, show};
+use emulator::Accelerator;
 use guest::Limits;
 use host::Interrupt;
 use kentry::cli::Accel;
@@ -50,12 +51,12 @@ pub fn run(args: &LinuxArgs) -> Result<ExitCode, Error> {
 
 fn print_plan(args: &LinuxArgs, plan: &GuestPlan, target: Target) -> Result<ExitCode, Error> {
     let accelerator = match args.accel {
-        Accel::Kvm => lab::Accelerator::Kvm,
-        Accel::Auto | Accel::Tcg => lab::Accelerator::Tcg,
+        Accel::Kvm => Accelerator::Kvm,
+        Accel::Auto | Accel::Tcg => Accelerator::Tcg,
     };
-    let (usual, counter) = (lab::Qemu::new(accelerator, None).cpu_model, machine_of(accelerator).counter());
+    let (usual, counter) = (accelerator.usual_model(), machine_of(accelerator).counter());
     let format = args.show.to.format();
-    target.write_report(format, &dry_run::linux_plan(plan, &usual, counter, format)?)?;
+    target.write_report(format, &dry_run::linux_plan(plan, usual, counter, format)?)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -91,7 +91,7 @@ impl LinuxMachine {
         Ok(Setting {
             machine: boots,
             place: machine_of(self.machine.accelerator),
-            version: lab::Qemu::new(self.machine.accelerator, None).version(&self.limits)?,
+            version: emulator::qemu::version(&self.machine.program, &self.limits)?,
             cpu_model: self.machine.cpu_model.clone(),
             kernels: self.kernels.iter().map(known).collect(),
             at_once: room::guests_at_once(self.takes(0))?,

@@ -1,8 +1,8 @@
 //! Bochs: slower than QEMU, but closer to the processors that it emulates.
 
 use crate::image::image_for_emulator;
-use crate::program::Command;
 use crate::{Guest, KERNEL, Limits, Trouble};
+use emulator::{Command, Trouble as OfProgram};
 use process::{Pipe, file_in_memory, inherited};
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -60,7 +60,7 @@ impl Bochs {
     pub fn boot(&self, archive: &[u8], programs: usize, limits: &Limits) -> Result<Guest, Trouble> {
         if Path::new(PLUGINS).is_dir() && !Path::new(PLUGINS).join(DISPLAY).exists() {
             let program = format!("{DISPLAY}, Bochs's text display,");
-            return Err(Trouble::Missing { program, packages: PACKAGES });
+            return Err(OfProgram::Missing { program, packages: PACKAGES }.into());
         }
         let disk = file_in_memory("disk", &image_for_emulator(&self.kernel, archive, limits)?)?;
         Guest::boot(self.command(disk)?, programs, limits)
@@ -79,11 +79,12 @@ impl Bochs {
             return Ok(about.version);
         }
         let models = about.models.join(", ");
-        Err(Trouble::Files(format!("Bochs knows no processor {:?}; it knows {models}", self.cpu_model)))
+        let unknown = format!("Bochs knows no processor {:?}; it knows {models}", self.cpu_model);
+        Err(OfProgram::Files(unknown).into())
     }
 
     fn command(&self, disk: OwnedFd) -> Result<Command, Trouble> {
-        let serial = Pipe::new().map_err(|error| Trouble::Program { program: "Bochs".into(), error })?;
+        let serial = Pipe::new().map_err(|error| OfProgram::Program { program: "Bochs".into(), error })?;
         let debugger = file_in_memory("debugger", DEBUGGER)?;
         let text = configuration(&self.cpu_model, &inherited(&disk), &inherited(&serial.theirs));
         let configuration = file_in_memory("configuration", text.as_bytes())?;

@@ -68,7 +68,7 @@ impl Collected {
 
     /// Without a boot record there is no document that could have the log, so the trouble has it.
     fn explained(&self, trouble: Trouble) -> Trouble {
-        if self.boot.is_some() || self.log.is_empty() || trouble == Trouble::Interrupted {
+        if self.boot.is_some() || self.log.is_empty() || trouble.is_interruption() {
             return trouble;
         }
         Trouble::NotUp { trouble: Box::new(trouble), said: self.log.join("; ") }

@@ -1,7 +1,7 @@
 //! A running guest: its records, one event at a time.
 
-use crate::program::{Command, Process};
 use crate::{Event, Limits, Session, Trouble};
+use emulator::{Command, Process};
 use record::Stream;
 
 /// A source of events: a guest, or a test.
@@ -76,7 +76,7 @@ impl Events for Guest {
             }
             let count = self.process.read(&mut buffer)?;
             if count == 0 {
-                return Err(self.process.ended());
+                return Err(self.process.ended().into());
             }
             self.reader.push(buffer.get(..count).unwrap_or_default());
         }

@@ -1,7 +1,7 @@
 //! A bootable image: GRUB for BIOS and UEFI, the kernel by its multiboot2 header, and the archive.
 
-use crate::program::Command;
 use crate::{KERNEL, Limits, Trouble};
+use emulator::{Command, Trouble as OfProgram};
 use std::ffi::OsString;
 use std::io;
 use std::path::Path;
@@ -52,7 +52,7 @@ fn make(kernel: &[u8], archive: &[u8], words: &str, limits: &Limits) -> Result<V
     for (platform, firmware) in FIRMWARE {
         if !FOLDERS.iter().any(|folder| Path::new(folder).join(platform).is_dir()) {
             let program = format!("GRUB for {firmware} ({platform})");
-            return Err(Trouble::Missing { program, packages: PACKAGES });
+            return Err(OfProgram::Missing { program, packages: PACKAGES }.into());
         }
     }
     let folder = tempfile::tempdir()?;
@@ -71,7 +71,7 @@ fn make(kernel: &[u8], archive: &[u8], words: &str, limits: &Limits) -> Result<V
         Ok(bytes) if ended.status.success() => Ok(bytes),
         _ => {
             let said = format!("{} (Debian: apt install {PACKAGES})", ended.messages);
-            Err(Trouble::Ended { program: "grub-mkrescue".into(), status: ended.status, said })
+            Err(OfProgram::Ended { program: "grub-mkrescue".into(), status: ended.status, said }.into())
         }
     }
 }

@@ -24,7 +24,7 @@ impl Error {
 impl From<lab::Trouble> for Error {
     fn from(trouble: lab::Trouble) -> Error {
         match trouble {
-            lab::Trouble::Interrupted => Error::Interrupted,
+            lab::Trouble::Machine(emulator::Trouble::Interrupted) => Error::Interrupted,
             other => Error::Environment(other.to_string()),
         }
     }

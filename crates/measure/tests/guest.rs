@@ -59,7 +59,7 @@ fn options() -> Options {
 }
 
 fn interrupted() -> Trouble {
-    Trouble::Machine(lab::Trouble::Interrupted)
+    Trouble::Machine(emulator::Trouble::Interrupted)
 }
 
 fn texts(all: &[&str]) -> Vec<String> {

@@ -50,7 +50,11 @@ pub fn missing(collected: &Collected, number: u64, trouble: &Trouble) -> (Outcom
     if collected.running != Some(number) {
         return (Outcome::Error, format!("it was not begun: {trouble}{last}"));
     }
-    let outcome = if matches!(trouble, Trouble::Timeout(_)) { Outcome::Timeout } else { Outcome::Error };
+    let outcome = if matches!(trouble, Trouble::Machine(emulator::Trouble::Timeout(_))) {
+        Outcome::Timeout
+    } else {
+        Outcome::Error
+    };
     (outcome, format!("it was running when the guest failed: {trouble}{last}"))
 }
 

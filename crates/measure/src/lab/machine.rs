@@ -184,7 +184,7 @@ fn try_natively(kvm: &Qemu, limits: &Limits) -> Result<Result<(), String>, Error
         .and_then(|mut guest| collected.read(&mut guest, &mut |_| ()));
     let why = match (result, collected.boot) {
         // If QEMU is missing, or the user interrupted, emulation would fail, too.
-        (Err(trouble @ (Trouble::Missing { .. } | Trouble::Interrupted)), _) => return Err(trouble.into()),
+        (Err(trouble), _) if trouble.is_missing() || trouble.is_interruption() => return Err(trouble.into()),
         (_, Some(boot)) => is_native(&boot),
         (Err(trouble), None) => Err(format!("KVM does not run the kernel here: {trouble}")),
         (Ok(()), None) => Err("KVM does not run the kernel here".into()),

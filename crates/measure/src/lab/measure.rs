@@ -49,7 +49,7 @@ pub fn measure<'a>(
     let first = boots.first().and_then(|boot| Some((boot.collected.boot?, boot.came_up)));
     let Some((boot, came_up)) = first else {
         let trouble = boots.into_iter().find_map(|boot| boot.trouble);
-        return Err(trouble.unwrap_or(Trouble::Interrupted).into());
+        return Err(trouble.map_or(Error::Interrupted, Error::from));
     };
     let (mut rows, counters) = rows(plan, machine, &boot, &boots);
     if setting.emulator.forgives() {
@@ -64,7 +64,7 @@ pub fn measure<'a>(
         strict_budget: true,
         seed: plan.seed,
         interrupted: setting.limits.interrupt.load(Ordering::Relaxed),
-        ended: trouble.filter(|trouble| **trouble != Trouble::Interrupted).map(Trouble::to_string),
+        ended: trouble.filter(|trouble| !trouble.is_interruption()).map(Trouble::to_string),
         out_of_time: trouble.is_some_and(Trouble::is_timeout),
         realtime: false,
         realtime_refused: None,
@@ -157,11 +157,12 @@ impl Booted {
         let whole = setting.limits.time;
         // All boots together have the time.
         let limits = Limits { time: whole.saturating_sub(before), ..setting.limits.clone() };
-        let of_all = |trouble| match trouble {
-            Trouble::Timeout(_) => Trouble::Timeout(whole),
-            Trouble::NotUp { trouble, said } if matches!(*trouble, Trouble::Timeout(_)) => {
-                Trouble::NotUp { trouble: Box::new(Trouble::Timeout(whole)), said }
+        let late = || Trouble::Machine(emulator::Trouble::Timeout(whole));
+        let of_all = |trouble: Trouble| match trouble {
+            Trouble::NotUp { trouble, said } if trouble.is_timeout() => {
+                Trouble::NotUp { trouble: Box::new(late()), said }
             }
+            trouble if trouble.is_timeout() => late(),
             other => other,
         };
         let count = self.work.numbered.len();
@@ -292,7 +293,8 @@ impl Lab<'_, '_> {
                     ended::answer_of(job.row.0, &job.configuration, ran)
                 }
                 // A row that was not tried before an interruption is left out.
-                (None, None | Some(Trouble::Interrupted)) => continue,
+                (None, None) => continue,
+                (None, Some(trouble)) if trouble.is_interruption() => continue,
                 // Earlier boots have measured it; this one did not come to it.
                 (None, Some(_)) if boot.collected.running != Some(number) && has_rounds(rows, index) => {
                     continue;

@@ -1,4 +1,4 @@
-//! The programs that run or prepare a guest: QEMU, Bochs, GRUB's tools.
+//! A program that runs or prepares a guest: how it is started, and how it is read until it ends.
 
 use crate::Trouble;
 use process::{Child, Errno, Error, Event, Finished, Interrupt, Isolation, Limits, Phase, Pipe};
