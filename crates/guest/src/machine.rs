@@ -28,9 +28,9 @@ const PARAMETERS: &str = "console=ttyS0 quiet panic=-1 reboot=t";
 /// a nanosecond, that loop was more than half of the boot. The timer still interrupts only once in a million instructions.
 const COUNTED: &str = "tsc_early_khz=250000";
 
-/// The same for a kernel that runs a foreign program: the rate the counter has, so that the program's clock shows a nanosecond for each
-/// instruction.
-const COUNTED_PROGRAM: &str = "tsc_early_khz=1000000";
+/// The same on a board with clocks that Linux compares the counter with (HPET, ACPI's timer): they run by QEMU's clock, in which an
+/// instruction is a nanosecond.
+const COUNTED_BESIDE_CLOCKS: &str = "tsc_early_khz=1000000";
 
 /// A virtual machine of QEMU that boots a Linux.
 #[derive(Debug, Clone)]
@@ -79,10 +79,10 @@ pub(crate) struct Files {
 
 /// The whole command line of a boot's kernel: later words win.
 pub(crate) fn parameters(boot: &Boot) -> String {
-    let of_clock = match (boot.work.counts, &boot.work.exec) {
+    let of_clock = match (boot.work.counts, boot.machine.board == BOARD) {
         (false, _) => "",
-        (true, None) => COUNTED,
-        (true, Some(_)) => COUNTED_PROGRAM,
+        (true, true) => COUNTED,
+        (true, false) => COUNTED_BESIDE_CLOCKS,
     };
     let words = [PARAMETERS, of_clock, boot.parameters];
     words.into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join(" ")
@@ -142,12 +142,11 @@ mod tests {
 
     /// The command line of a boot that counts or does not.
     fn line(accelerator: Accelerator, counts: bool, follows: bool) -> String {
-        line_of(accelerator, Work { counts, follows, ..Work::default() })
+        line_on(Machine::new(accelerator, Some("model")), counts, follows)
     }
 
-    fn line_of(accelerator: Accelerator, work: Work) -> String {
-        let machine = Machine::new(accelerator, Some("model"));
-        let follows = work.follows;
+    fn line_on(machine: Machine, counts: bool, follows: bool) -> String {
+        let work = Work { counts, follows, ..Work::default() };
         let boot = Boot {
             machine: &machine,
             kernel: &Kernel::default(),
@@ -186,13 +185,10 @@ mod tests {
     }
 
     #[test]
-    fn a_program_is_told_the_counters_own_rate() {
-        let work = Work { counts: true, exec: Some(crate::Exec::default()), ..Work::default() };
-        let program = line_of(Accelerator::Tcg, work);
-        assert!(
-            program.contains("-append console=ttyS0 quiet panic=-1 reboot=t tsc_early_khz=1000000 pti=on "),
-            "{program}"
-        );
+    fn a_board_with_clocks_beside_the_counter_has_the_counters_own_rate() {
+        let machine = Machine { board: "pc".into(), ..Machine::new(Accelerator::Tcg, Some("model")) };
+        let line = line_on(machine, true, false);
+        assert!(line.contains(" reboot=t tsc_early_khz=1000000 pti=on "), "{line}");
     }
 
     #[test]

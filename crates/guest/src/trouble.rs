@@ -91,6 +91,14 @@ pub enum Trouble {
         /// What its console said.
         console: String,
     },
+    /// It came to its end, but what it measured is not there or cannot be read.
+    #[error("{why}{}", ended(.console))]
+    Unusable {
+        /// Why, in words.
+        why: String,
+        /// What its console said.
+        console: String,
+    },
     /// It could not be followed.
     #[error("the guest could not be followed: {0}")]
     Followed(String),

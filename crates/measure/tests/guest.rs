@@ -276,13 +276,29 @@ fn a_guest_may_write_anything() {
     let bytes = |bytes: &[u8]| Booted { document: Some(bytes.to_vec()), ..Booted::default() };
     for strange in [&b""[..], b"\xff\xfe", b"{", b"{}", b"[]", b"{\"schema\": \"kentry.run/9\"}", b"null"] {
         let document = measured(&options(), &MadeUp::new(|_: &Request| bytes(strange))).unwrap();
+        assert!(document.measurement.partial && document.measurement.ended.is_some(), "{strange:?}");
         let has_failed = |row: &Row| row.outcome == Outcome::Error && row.instructions.is_none();
         assert!(document.results.iter().all(has_failed), "{strange:?}");
         assert!(document.results[0].reason.as_ref().unwrap().starts_with("the guest's document"));
     }
     let silent = measured(&options(), &MadeUp::new(|_: &Request| Booted::default())).unwrap();
     assert_eq!(silent.results[0].reason.as_deref(), Some("the guest ended without a word"));
+    assert_eq!(silent.measurement.ended.as_deref(), Some("the guest ended without a word"));
     assert_eq!(silent.environment.guest.unwrap().kernels[0].outcome, "error");
+}
+
+#[test]
+fn one_guest_that_writes_nonsense_makes_the_run_partial() {
+    let bytes = || Booted { document: Some(b"{".to_vec()), ..Booted::default() };
+    let answer = |request: &Request| if request.parameters == "pti=on" { bytes() } else { honest(request) };
+    let options = Options { set: texts(&["default", "pti=on"]), ..options() };
+    let document = measured(&options, &MadeUp::new(answer)).unwrap();
+    assert!(document.measurement.partial);
+    let ended = document.measurement.ended.unwrap();
+    let wanted = "1 of 2 configurations failed; pti=on: the guest's document cannot be read";
+    assert!(ended.starts_with(wanted), "{ended}");
+    let of_good = document.results.iter().filter(|row| row.instructions.is_some());
+    assert_eq!((of_good.count(), document.results.len()), (4, 8));
 }
 
 #[test]

@@ -2,12 +2,11 @@
 //! them, what kernel after kernel changed.
 
 use crate::configuration::{common, written};
-use crate::figure::{ABSENT, shown};
+use crate::figure::{ABSENT, Shown, Unit, shown};
 use crate::head::{Fact, fact, figures};
 use crate::machine;
 use document::{Document, Row};
 use environment::{Guest, GuestKernel};
-use stats::Cost;
 use std::collections::BTreeMap;
 
 /// The key of a configuration that names the kernel.
@@ -109,21 +108,17 @@ pub(crate) fn history(document: &Document, verbose: bool) -> Vec<String> {
 
 fn changes(document: &Document, before: &str, now: &str, verbose: bool) -> String {
     let old = rows_of(document, before);
-    let mut compared = 0;
-    let (mut changed, mut unclear) = (Vec::new(), Vec::new());
+    let (mut compared, mut changed, mut unclear) = (0, Vec::new(), Vec::new());
     for (key, row) in in_order(document, now) {
-        let Some((old, new)) = old.get(&key).and_then(|old| shown(old)).zip(shown(row)) else { continue };
+        let Some(change) = old.get(&key).and_then(|old| Change::of(old, row)) else { continue };
         compared += 1;
-        if old.cost.estimate == new.cost.estimate {
-            continue;
-        }
         let others = written(key.2.iter().map(|(name, value)| (*name, *value)));
         let others = if others.is_empty() { others } else { format!(" {others}") };
         let row = format!("{} {}{others}", key.0, key.1);
-        if overlap(&old.cost, &new.cost) {
-            unclear.push(format!("{row} {} and {}", range(&old.cost), range(&new.cost)));
-        } else {
-            changed.push(format!("{row} {} → {}", old.estimate(), new.estimate()));
+        match change {
+            Change::None => {}
+            Change::Unclear(ranges) => unclear.push(format!("{row} {ranges}")),
+            Change::Clear(figures) => changed.push(format!("{row} {figures}")),
         }
     }
     let differ = match (compared, changed.len()) {
@@ -136,9 +131,56 @@ fn changes(document: &Document, before: &str, now: &str, verbose: bool) -> Strin
     };
     let overlaps = match unclear.as_slice() {
         [] => String::new(),
-        some => format!("; no verdict where samples overlap: {}", listed(some, verbose)),
+        some => format!("; no verdict where {} overlap: {}", what_overlaps(document), listed(some, verbose)),
     };
     format!("{now} against {before}: {differ}{overlaps}")
+}
+
+/// What became of a row from one kernel to the next.
+#[derive(Debug, PartialEq, Eq)]
+enum Change {
+    /// Its figure is the same.
+    None,
+    /// Its figures differ, but both kernels may have either: `1506 to 1513 and 1513`.
+    Unclear(String),
+    /// `333 → 341`
+    Clear(String),
+}
+
+impl Change {
+    /// Nothing where one of the rows has no figure, or no interval, or both are in different units.
+    fn of(old: &Row, new: &Row) -> Option<Change> {
+        let (old, new) = (shown(old)?, shown(new)?);
+        if old.unit != new.unit {
+            return None;
+        }
+        let (was, is) = (range(&old)?, range(&new)?);
+        if old.cost.estimate == new.cost.estimate {
+            return Some(Change::None);
+        }
+        let overlap = was.0 <= is.1 && is.0 <= was.1;
+        let words = |shown: &Shown, (low, high): (f64, f64)| match low == high {
+            true => shown.number(low),
+            false => format!("{} to {}", shown.number(low), shown.number(high)),
+        };
+        Some(match overlap {
+            true => Change::Unclear(format!("{} and {}", words(&old, was), words(&new, is))),
+            false => Change::Clear(format!("{} → {}", old.estimate(), new.estimate())),
+        })
+    }
+}
+
+/// All samples of a count; of a time, whose samples have outliers, the interval of the estimate.
+fn range(shown: &Shown) -> Option<(f64, f64)> {
+    let cost = &shown.cost;
+    match shown.unit {
+        Unit::Instructions => Some((cost.min, cost.max)),
+        Unit::Cycles | Unit::Ticks => cost.ci_low.zip(cost.ci_high),
+    }
+}
+
+fn what_overlaps(document: &Document) -> &'static str {
+    if document.results.iter().any(Row::is_timed) { "intervals" } else { "samples" }
 }
 
 /// These, or the first of them and how many more there are.
@@ -148,16 +190,6 @@ fn listed(all: &[String], verbose: bool) -> String {
     let rest = all.len().saturating_sub(named);
     let rest = if rest > 0 { format!(", and {rest} more (--verbose)") } else { String::new() };
     first.join(", ") + &rest
-}
-
-/// `1506 to 1513`: of all samples.
-fn range(cost: &Cost<f64>) -> String {
-    if cost.min == cost.max { cost.min.to_string() } else { format!("{} to {}", cost.min, cost.max) }
-}
-
-/// Whether what was counted of one may have been counted of the other.
-fn overlap(first: &Cost<f64>, second: &Cost<f64>) -> bool {
-    first.min <= second.max && second.min <= first.max
 }
 
 /// What tells a row of one kernel: entry, operation, and what else was set.
@@ -179,22 +211,59 @@ fn rows_of<'a>(document: &'a Document, kernel: &str) -> BTreeMap<Key<'a>, &'a Ro
 #[cfg(test)]
 mod tests {
     use super::*;
+    use document::Timing;
+    use stats::Cost;
+
+    fn cost<U>(
+        unit: fn(f64) -> U,
+        estimate: f64,
+        interval: Option<(f64, f64)>,
+        samples: (f64, f64),
+    ) -> Cost<U> {
+        Cost {
+            estimate: unit(estimate),
+            ci_low: interval.map(|interval| unit(interval.0)),
+            ci_high: interval.map(|interval| unit(interval.1)),
+            min: unit(samples.0),
+            p50: unit(estimate),
+            p99: None,
+            p999: None,
+            max: unit(samples.1),
+        }
+    }
+
+    fn counted(min: f64, estimate: f64, max: f64) -> Row {
+        let instructions = Some(cost(stats::Instructions, estimate, None, (min, max)));
+        let row = Row::unmeasured("syscall-x86_64", "getppid", 64);
+        Row { timing: Timing::Emulated, instructions, ..row }
+    }
+
+    /// Its samples have an outlier.
+    fn timed(estimate: f64, interval: Option<(f64, f64)>) -> Row {
+        let ticks = Some(cost(stats::Ticks, estimate, interval, (1.0, 9000.0)));
+        Row { timing: Timing::Hardware, ticks, ..Row::unmeasured("syscall-x86_64", "getppid", 64) }
+    }
 
     #[test]
     fn counts_that_samples_share_are_not_told_apart() {
-        let count = |min: f64, estimate: f64, max: f64| Cost {
-            estimate,
-            ci_low: None,
-            ci_high: None,
-            min,
-            p50: estimate,
-            p99: None,
-            p999: None,
-            max,
-        };
-        assert!(!overlap(&count(216.0, 216.0, 216.0), &count(215.0, 215.0, 215.0)));
-        assert!(overlap(&count(1506.0, 1506.0, 1513.0), &count(1513.0, 1513.0, 1513.0)));
-        assert!(overlap(&count(2045.0, 2048.0, 2049.0), &count(2044.0, 2045.0, 2048.0)));
-        assert!(!overlap(&count(10.0, 12.0, 14.0), &count(15.0, 15.0, 20.0)));
+        let change = |old: Row, new: Row| Change::of(&old, &new).unwrap();
+        let clear = change(counted(216.0, 216.0, 216.0), counted(215.0, 215.0, 215.0));
+        assert_eq!(clear, Change::Clear("216 → 215".into()));
+        let unclear = change(counted(1506.0, 1506.0, 1513.0), counted(1513.0, 1513.0, 1513.0));
+        assert_eq!(unclear, Change::Unclear("1506 to 1513 and 1513".into()));
+        let clear = change(counted(10.0, 12.0, 14.0), counted(15.0, 15.0, 20.0));
+        assert_eq!(clear, Change::Clear("~12 → ~15".into()));
+        assert_eq!(change(counted(5.0, 5.0, 9.0), counted(5.0, 5.0, 5.0)), Change::None);
+    }
+
+    #[test]
+    fn an_outlier_does_not_hide_what_became_of_a_time() {
+        let near = |estimate: f64| timed(estimate, Some((estimate - 1.26, estimate + 1.26)));
+        let clear = Change::Clear("100.0 → 110.0".into());
+        assert_eq!(Change::of(&near(100.0), &near(110.0)), Some(clear));
+        let unclear = Change::Unclear("98.7 to 101.3 and 100.7 to 103.3".into());
+        assert_eq!(Change::of(&near(100.0), &near(102.0)), Some(unclear));
+        assert_eq!(Change::of(&near(100.0), &timed(110.0, None)), None, "nothing says how sure it is");
+        assert_eq!(Change::of(&near(100.0), &counted(110.0, 110.0, 110.0)), None, "another unit");
     }
 }

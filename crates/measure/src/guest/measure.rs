@@ -258,26 +258,26 @@ impl Of {
         let name = names.get(configuration.kernel).map(String::as_str).unwrap_or_default();
         let settings = configuration.named(&plan.label, name);
         let boots: Vec<&Turn> = boots.iter().flatten().collect();
-        let judged = answers(configuration, &boots);
-        let (rows, first, verdict) = match judged {
-            Ok(answered) => {
-                let counter = setting.place.counter();
+        let Came { answered, failed, instead } = Came::of(configuration, &boots);
+        let counter = setting.place.counter();
+        let (rows, first, verdict) = match instead {
+            Some((outcome, why)) => {
+                let rows = merge::without_figures(&plan.rows, counter, &settings, (outcome, &why));
+                (rows, None, Some((outcome, why)))
+            }
+            // What nobody came to has no rows.
+            None if answered.is_empty() => {
+                (Vec::new(), None, Some((Outcome::Error, "the user interrupted it".to_string())))
+            }
+            None => {
                 let rows = merge::rows(&plan.rows, counter, &answered, &settings);
                 (rows, answered.into_iter().next().map(|one| one.document), None)
             }
-            // What nobody came to has no rows.
-            Err(None) => (Vec::new(), None, Some((Outcome::Error, "the user interrupted it".to_string()))),
-            Err(Some((outcome, why))) => {
-                let why_of_all = (outcome, why.as_str());
-                let rows = merge::without_figures(&plan.rows, setting.place.counter(), &settings, why_of_all);
-                (rows, None, Some((outcome, why)))
-            }
         };
-        let trouble = boots.iter().find_map(|boot| boot.failed()).cloned();
         let kernel = described(setting, configuration, settings, &boots, first.as_ref(), verdict);
         let first_up = boots.iter().find(|boot| boot.booted.document.is_some());
         let came_up_ms = first_up.map(|boot| milliseconds(boot.came_up()));
-        Of { kernel, rows, first, came_up_ms, trouble }
+        Of { kernel, rows, first, came_up_ms, trouble: failed }
     }
 }
 
@@ -285,13 +285,6 @@ impl Turn {
     /// The time from starting the emulator to the guest's first record.
     fn came_up(&self) -> Duration {
         self.booted.first_frame.unwrap_or_default()
-    }
-
-    /// What ended it before its plan was done: neither the user, nor that it lacks something, which is a result.
-    fn failed(&self) -> Option<&Trouble> {
-        let is_failure =
-            |trouble: &&Trouble| !matches!(trouble.kind(), Kind::Interrupted | Kind::Unsupported);
-        self.booted.trouble.as_ref().filter(is_failure)
     }
 }
 
@@ -338,59 +331,57 @@ fn last_lines(console: &str) -> Vec<String> {
     last.iter().map(|line| line.chars().take(LONGEST_LINE).collect()).collect()
 }
 
-/// The answers of the boots that came to their end, all of which have what was asked for.
-///
-/// # Errors
-/// Why there is none, as an outcome in words; nothing if no boot was begun, or the user ended them all.
-fn answers<'b>(
-    configuration: &Configuration,
-    boots: &[&'b Turn],
-) -> Result<Vec<Answered<'b>>, Option<(Outcome, String)>> {
-    let mut answered = Vec::new();
-    let mut troubles = Vec::new();
-    for boot in boots {
-        match answer(configuration, boot) {
-            Ok(answer) => answered.push(answer),
-            Err(Some((Outcome::Unsupported, why))) => return Err(Some((Outcome::Unsupported, why))),
-            Err(Some(trouble)) => troubles.push(trouble),
-            Err(None) => {}
-        }
-    }
-    if answered.is_empty() { Err(troubles.into_iter().next()) } else { Ok(answered) }
+/// What the boots of one configuration came to.
+struct Came<'b> {
+    /// The answers of those that came to their end.
+    answered: Vec<Answered<'b>>,
+    /// What went wrong first: neither that the user ended it, nor that a guest lacks something, which is a result.
+    failed: Option<Trouble>,
+    /// The outcome that stands in the place of figures, in words. It is none, too, if no boot was begun, or the user ended them all.
+    instead: Option<(Outcome, String)>,
 }
 
-fn answer<'b>(
-    configuration: &Configuration,
-    boot: &'b Turn,
-) -> Result<Answered<'b>, Option<(Outcome, String)>> {
+impl<'b> Came<'b> {
+    fn of(configuration: &Configuration, boots: &[&'b Turn]) -> Came<'b> {
+        let (mut answered, mut failed, mut lacking) = (Vec::new(), None, None);
+        for boot in boots {
+            match answer(configuration, boot).map_err(|trouble| (trouble.kind(), trouble)) {
+                Ok(answer) => answered.push(answer),
+                Err((Kind::Interrupted, _)) => {}
+                Err((Kind::Unsupported, trouble)) => lacking = lacking.or(Some(trouble)),
+                Err((_, trouble)) => failed = failed.or(Some(trouble)),
+            }
+        }
+        let instead = lacking.as_ref().or(failed.as_ref().filter(|_| answered.is_empty()));
+        let instead = instead.map(|trouble| (outcome(trouble.kind()), trouble.to_string()));
+        Came { answered, failed, instead }
+    }
+}
+
+fn outcome(kind: Kind) -> Outcome {
+    match kind {
+        Kind::Timeout => Outcome::Timeout,
+        Kind::Unsupported => Outcome::Unsupported,
+        Kind::Interrupted | Kind::Environment | Kind::Failed => Outcome::Error,
+    }
+}
+
+/// What a guest has measured, if it has what it was booted with.
+fn answer<'b>(configuration: &Configuration, boot: &'b Turn) -> Result<Answered<'b>, Trouble> {
     let booted = &boot.booted;
     if let Some(trouble) = &booted.trouble {
-        let outcome = match trouble.kind() {
-            Kind::Interrupted => return Err(None),
-            Kind::Timeout => Outcome::Timeout,
-            Kind::Unsupported => Outcome::Unsupported,
-            Kind::Environment | Kind::Failed => Outcome::Error,
-        };
-        return Err(Some((outcome, trouble.to_string())));
+        return Err(trouble.clone());
     }
-    let failed = |why: &str| Some((Outcome::Error, with_last_words(why, booted)));
-    let bytes = booted.document.as_deref().ok_or_else(|| failed("the guest ended without a word"))?;
-    let text = std::str::from_utf8(bytes).map_err(|_| failed("the guest's document is no text"))?;
+    let unusable = |why: String| Trouble::Unusable { why, console: booted.console.clone() };
+    let bytes = booted.document.as_deref();
+    let bytes = bytes.ok_or_else(|| unusable("the guest ended without a word".into()))?;
+    let text = std::str::from_utf8(bytes).map_err(|_| unusable("the guest's document is no text".into()))?;
     let loaded = document::load(text);
     let document =
-        loaded.map_err(|error| failed(&format!("the guest's document cannot be read: {error}")))?;
+        loaded.map_err(|error| unusable(format!("the guest's document cannot be read: {error}")))?;
     // It was read as a document, so it is JSON.
     let facts = serde_json::from_str(text).unwrap_or_default();
     let unknown = booted.hello.as_ref().map(|hello| hello.unknown.as_slice()).unwrap_or_default();
-    evidence::judge(configuration, unknown, &facts).map_err(|why| Some((Outcome::Unsupported, why)))?;
-    let at_ms = milliseconds(boot.began);
-    Ok(Answered { document, booted, at_ms })
-}
-
-/// With the last line of the console.
-fn with_last_words(why: &str, booted: &Booted) -> String {
-    match last_lines(&booted.console).pop() {
-        Some(line) => format!("{why}; its console's last line: {line}"),
-        None => why.to_string(),
-    }
+    evidence::judge(configuration, unknown, &facts).map_err(Trouble::Unsupported)?;
+    Ok(Answered { document, booted, at_ms: milliseconds(boot.began) })
 }
