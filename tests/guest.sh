@@ -11,6 +11,7 @@ done
 kernels=$("$root/scripts/kernels.sh" cloud generic 2>"$err") || { skip "guests" "$(tail -n 1 "$err")"; finish; }
 # Without newer ones there is no history, and everything else is tested.
 kernels+=$'\n'$("$root/scripts/kernels.sh" history 2>"$err" || true)
+why_no_newer=$(tail -n 1 "$err")
 cloud=$(grep -m 1 -- '/vmlinuz-6\.1\..*cloud' <<<"$kernels")
 generic=$(grep -- '/vmlinuz-6\.1\.' <<<"$kernels" | grep -m 1 -v cloud)
 newer=$(grep -m 1 -- '/vmlinuz-6\.12' <<<"$kernels") || true
@@ -148,9 +149,10 @@ if [ -n "$newer" ]; then
 
 	check "a history" 0 "$kentry" linux --accel tcg --no-save -v -e syscall -o getppid \
 		$(sed 's/^/--kernel /' <<<"$kernels")
-	expect '^changes'
+	expect '^changes +6\.12.* against 6\.1\.'
+	expect 'getppid [0-9]+ → [0-9]+$'
 else
-	skip "a history" "$(tail -n 1 "$err")"
+	skip "a history" "$why_no_newer"
 fi
 
 # What kentry counts, QEMU's log of instructions counts, too, in a boot of its own. No row is of a clock: how often Linux subtracts a

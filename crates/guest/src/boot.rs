@@ -56,8 +56,8 @@ pub struct Booted {
     pub traces: Vec<Trace>,
     /// Why a row was not followed, by the ids of entry and operation.
     pub unfollowed: Vec<((u16, u16), String)>,
-    /// An interrupt by the timer, from its entry until the interrupted program goes on; empty if none was followed.
-    pub timer: Vec<Step>,
+    /// An interrupt by the timer, from its entry until the interrupted program goes on, or why it was not followed; none if none came.
+    pub timer: Option<Result<Vec<Step>, String>>,
     /// The functions of the kernel, by address.
     pub symbols: Vec<Symbol>,
     /// How a program ended.

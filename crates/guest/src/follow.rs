@@ -29,8 +29,8 @@ pub(crate) struct Followed {
     pub traces: Vec<Trace>,
     /// A row's ids, and why it was not followed.
     pub unfollowed: Vec<((u16, u16), String)>,
-    /// An interrupt by the timer, from its entry until the interrupted program goes on; empty if none came.
-    pub timer: Vec<Step>,
+    /// An interrupt by the timer, from its entry until the interrupted program goes on, or why it was not followed; none if none came.
+    pub timer: Option<Result<Vec<Step>, String>>,
 }
 
 /// A row that is waited for.
@@ -136,11 +136,11 @@ impl<C: Read + Write> Follower<C> {
         self.memory.forget();
         let is_end = |at: &Registers| at.rip == end && at.ring() == 3 && is_long(at) == is_wide;
         match self.steps(at, is_end)? {
-            Ok(steps) => {
+            Some(steps) => {
                 self.followed.traces.push(trimmed(&awaited, steps));
                 self.has_followed = true;
             }
-            Err(why) => self.followed.unfollowed.push((awaited.row, why)),
+            None => self.followed.unfollowed.push((awaited.row, endless("its use"))),
         }
         Ok(())
     }
@@ -159,8 +159,9 @@ impl<C: Read + Write> Follower<C> {
         self.debugger.remove(address)?;
         self.memory.forget();
         let is_here = at.rip == address;
-        if is_here && let Ok(steps) = self.steps(&at, |at| at.ring() == 3)? {
-            self.followed.timer = steps;
+        if is_here {
+            let steps = self.steps(&at, |at| at.ring() == 3)?;
+            self.followed.timer = Some(steps.ok_or_else(|| endless("the timer's interrupt")));
         }
         Ok(is_here)
     }
@@ -172,16 +173,16 @@ impl<C: Read + Write> Follower<C> {
         Ok(pushed.and_then(|bytes| bytes.first().copied()).is_some_and(|selector| selector & 3 == 3))
     }
 
-    /// Steps from here on until the end; or why that cannot be told.
+    /// Steps from here on until the end; none if that does not come within [`MOST`] steps.
     fn steps(
         &mut self,
         begin: &Registers,
         is_end: impl Fn(&Registers) -> bool,
-    ) -> Result<Result<Vec<Step>, String>, Error> {
+    ) -> Result<Option<Vec<Step>>, Error> {
         let (mut at, mut steps) = (*begin, Vec::new());
         while !is_end(&at) {
             if steps.len() == MOST {
-                return Ok(Err(format!("its use did not end within {MOST} instructions")));
+                return Ok(None);
             }
             let (ring, long) = (at.ring(), is_long(&at));
             let bytes = self.memory.instruction(&mut self.debugger, at.rip, ring, long)?;
@@ -189,13 +190,17 @@ impl<C: Read + Write> Follower<C> {
             self.debugger.step()?;
             at = self.debugger.registers()?;
         }
-        Ok(Ok(steps))
+        Ok(Some(steps))
     }
 }
 
 /// All of the kernel is 64-bit code, and programs where their segment says so.
 fn is_long(at: &Registers) -> bool {
     at.ring() == 0 || at.cs == USER_CS
+}
+
+fn endless(what: &str) -> String {
+    format!("{what} did not end within {MOST} instructions")
 }
 
 fn too_long(count: u32) -> String {

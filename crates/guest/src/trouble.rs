@@ -329,7 +329,7 @@ fn last_lines(console: &str) -> Option<String> {
 /// Whether a line dumps registers, code or the stack (`show_regs` in arch/x86/kernel/process_64.c, and dumpstack.c): it tells a reader
 /// less than the line before it.
 fn is_dump(line: &str) -> bool {
-    const BEGINNINGS: [&str; 15] = [
+    const BEGINNINGS: [&str; 16] = [
         "RAX:",
         "RDX:",
         "RBP:",
@@ -341,6 +341,7 @@ fn is_dump(line: &str) -> bool {
         "CR2:",
         "DR0:",
         "DR3:",
+        "PKRU:",
         "Code:",
         "Call Trace:",
         "Modules linked in:",
@@ -348,9 +349,15 @@ fn is_dump(line: &str) -> bool {
     ];
     let line = line.trim_start();
     let is_tag = line.starts_with('<') && line.ends_with('>');
-    let is_frame =
-        line.rsplit_once("+0x").is_some_and(|(_, rest)| rest.contains("/0x")) && !line.starts_with("RIP:");
-    is_tag || is_frame || BEGINNINGS.iter().any(|beginning| line.starts_with(beginning))
+    is_tag || is_frame(line) || BEGINNINGS.iter().any(|beginning| line.starts_with(beginning))
+}
+
+/// Whether a line is a frame of a stack and nothing else: `? do_idle+0x1a/0x30 [module]`.
+fn is_frame(line: &str) -> bool {
+    let mut words = line.split_whitespace().skip_while(|word| *word == "?");
+    let place = words.next().and_then(|word| word.split_once("+0x"));
+    let is_module = |word: &str| word.starts_with('[') && word.ends_with(']');
+    place.is_some_and(|(_, rest)| rest.contains("/0x")) && words.all(is_module)
 }
 
 /// A line of a kernel's log, `[    0.123456] text`, without its time.
@@ -490,6 +497,22 @@ mod tests {
             "the guest's kernel panicked: Fatal exception; before that, its console said: BUG: unable to handle page fault for \
              address: ffff888000000000 / RIP: 0010:native_apic_mem_read+0x5/0x10"
         );
+    }
+
+    #[test]
+    fn a_headline_that_names_a_place_was_taken_for_a_frame_of_the_stack() {
+        for line in [
+            "BUG: KASAN: slab-out-of-bounds in do_mount+0x12/0x340",
+            "WARNING: CPU: 0 PID: 1 at arch/x86/kernel/fpu/core.c:50 fpu_init+0x1a/0x30",
+            "initcall acpi_init+0x0/0x341 returned -19 after 0 usecs",
+            "RIP: 0010:native_apic_mem_read+0x5/0x10",
+        ] {
+            assert!(!is_dump(line), "{line}");
+        }
+        for line in [" start_kernel+0x5/0x10", " ? do_idle+0x1a/0x30 [module]", "PKRU: 55555554", " </TASK>"]
+        {
+            assert!(is_dump(line), "{line}");
+        }
     }
 
     #[test]

@@ -108,11 +108,11 @@ fn unanswered(row: &Row, guest: &str) -> String {
 
 fn of_timer(boot: &Booted) -> Result<Trace, String> {
     match boot.timer.clone() {
-        steps if !steps.is_empty() => Ok(Trace { entry: 0, operation: 0, steps, control: 0 }),
-        _ if boot.symbols.is_empty() => {
+        Some(followed) => followed.map(|steps| Trace { entry: 0, operation: 0, steps, control: 0 }),
+        None if boot.symbols.is_empty() => {
             Err(format!("{NO_NAMES}, so nobody knows where the timer's interrupt begins"))
         }
-        _ => Err("no interrupt of the timer came while the program ran".into()),
+        None => Err("no interrupt of the timer came while the program ran".into()),
     }
 }
 

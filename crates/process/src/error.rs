@@ -66,7 +66,8 @@ pub enum Error {
 
 /// What an error of the kernel means here, where its own words say little.
 fn cause(phase: Phase, errno: Errno) -> String {
-    if phase == Phase::Input {
+    if phase == Phase::Input && matches!(errno, Errno::ENOENT | Errno::ENOTDIR | Errno::ENODEV | Errno::ENXIO)
+    {
         return ": is /dev mounted?".to_owned();
     }
     // Elsewhere it means something that will pass.

@@ -9,7 +9,7 @@ use measure::{CountedPlan, CountedSetting, CpuChoice, HostPlan, Setting, TableRo
 use std::time::Duration;
 use table::{Kernel, Table};
 
-/// A probe that runs longer is considered hung. Where instructions are counted, that is so many thousand million of them.
+/// A probe that runs longer is considered hung. Where instructions are counted, that is 500 million of them: each takes 4 ns there.
 pub const ROUND_TIME: Duration = Duration::from_secs(2);
 
 /// The process id that getppid answers to a probe: this program's.
