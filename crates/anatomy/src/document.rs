@@ -37,8 +37,8 @@ pub struct Followed {
     pub configuration: Configuration,
     /// What the row costs by the counter, in instructions: the entry less its control. Null where it was not counted.
     pub counted: Option<u64>,
-    /// How many more instructions the path has than the row counts: those that the control has in its place, and those that faulted,
-    /// which were begun and not executed.
+    /// How many more instructions the path has than the row counts: as many as the control has in their place, and those that faulted,
+    /// which began but did not complete.
     pub control: u64,
     /// Whether the path less the control is what was counted; null where nothing was.
     pub agrees: Option<bool>,

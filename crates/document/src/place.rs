@@ -1,7 +1,7 @@
 //! Where rounds come from: a machine and a kernel, and what that means for figures.
 
-use crate::{Document, Place};
-use environment::Environment;
+use crate::{Document, Outcome, Place};
+use environment::{Environment, GuestKernel};
 use serde::{Deserialize, Serialize};
 use table::Kernel;
 
@@ -114,6 +114,14 @@ impl Document {
             None if counts() => Counter::Instructions,
             None => Counter::Time,
         }
+    }
+
+    /// Why no configuration of a Linux in guests has what was asked for, by the first of them; none if one has, or there were no guests.
+    pub fn unfit(&self) -> Option<&str> {
+        let kernels = &self.environment.guest.as_ref()?.kernels;
+        let is_unfit = |kernel: &GuestKernel| kernel.outcome == Outcome::Unsupported.name();
+        let first = kernels.first().filter(|_| kernels.iter().all(is_unfit));
+        first.map(|kernel| kernel.reason.as_deref().unwrap_or_default())
     }
 
     /// Whether the kernel was kentry's own, so that what Linux does on entry says nothing about its figures.

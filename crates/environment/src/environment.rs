@@ -57,6 +57,15 @@ pub struct Environment {
     /// The vsyscall page's true mode: `none`, `emulate`, `xonly`, `native`. The map does not tell the last ones apart,
     /// so the caller fills this in from what the probe found.
     pub vsyscall: Option<String>,
+    /// Whether the kernel runs 32-bit programs. The caller fills this in from what became of a 32-bit probe.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ia32_emulation: Option<bool>,
+    /// Whether the kernel has system calls of the x32 ABI. kentry asks in its guests alone: elsewhere a filter may end whoever asks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub x32: Option<bool>,
+    /// Whether the kernel audits system calls (`audit=1`); asked in guests alone, too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub audit: Option<bool>,
     /// The system's C library, not the one in this command.
     pub libc: Option<Libc>,
     /// Credentials, filters, priority and limits of this process.
@@ -132,6 +141,9 @@ pub fn capture(roots: &Roots, cpu: usize) -> Environment {
         clock: Clock::capture(&mut reader),
         vsyscall_page: vsyscall::capture(&mut reader),
         vsyscall: None,
+        ia32_emulation: None,
+        x32: None,
+        audit: None,
         libc: libc::capture(&mut reader),
         limits: Restrictions::capture(&mut reader, status.as_deref()),
         container: Container::capture(&mut reader),

@@ -53,13 +53,6 @@ pub struct GuestKernel {
 }
 
 impl Guest {
-    /// Why no configuration of a Linux has what was asked for, by the first of them; none if one has, or another kernel was booted.
-    pub fn unfit(&self) -> Option<&str> {
-        let first =
-            self.kernels.first().filter(|_| self.kernels.iter().all(|one| one.outcome == "unsupported"));
-        first.map(|kernel| kernel.reason.as_deref().unwrap_or_default())
-    }
-
     /// The releases of the Linux kernels, each once, in the order of the command line.
     pub fn releases(&self) -> Vec<&str> {
         let mut releases: Vec<&str> = Vec::new();

@@ -12,7 +12,7 @@ pub struct Trace {
     pub operation: u16,
     /// What was executed: from the first instruction that the entry has and its control has not, to the last one.
     pub steps: Vec<Step>,
-    /// How many more steps there are than the row counts: instructions that the control executes, too, and an instruction that faulted,
+    /// How many more steps there are than the row counts: as many as the control has in their place, and an instruction that faulted,
     /// which began but did not complete. The row's count is the steps less these.
     pub control: usize,
 }

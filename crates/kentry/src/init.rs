@@ -3,6 +3,7 @@
 //! kernel.
 
 mod exec;
+mod facts;
 mod filter;
 mod follow;
 mod measure;

@@ -41,7 +41,7 @@ pub fn run(args: &LinuxArgs) -> Result<ExitCode, Error> {
     let interrupt = catch_interrupts()?;
     let document = in_guests(plan, &options, args.seed, &interrupt)?;
     let shown = show(&document, &args.show, args.rows.are_named(), (target, saving), &interrupt)?;
-    match document.environment.guest.as_ref().and_then(environment::Guest::unfit) {
+    match document.unfit() {
         Some(why) => {
             Err(Error::Environment(format!("no guest has what was asked for: {}", report::plain(why))))
         }

@@ -74,9 +74,8 @@ impl Saving {
     /// # Errors
     /// [`Error::Runs`]; nothing is left behind then.
     pub fn keep(self, document: &Document) -> Result<bool, Error> {
-        let guest = document.environment.guest.as_ref();
-        let is_unfit = guest.is_some_and(|guest| guest.unfit().is_some());
-        let is_worth_it = self.is_asked_for || !is_unfit && document.results.iter().any(Row::has_outcome);
+        let is_worth_it =
+            self.is_asked_for || document.unfit().is_none() && document.results.iter().any(Row::has_outcome);
         let Some(store) = self.store.filter(|_| is_worth_it) else {
             return Ok(false);
         };

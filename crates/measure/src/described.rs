@@ -1,14 +1,16 @@
-//! What probes find out about this Linux that no file tells: the functions of the vDSO, and the vsyscall page's mode.
+//! What probes find out about this Linux that no file tells: the functions of the vDSO, the vsyscall page's mode, and whether 32-bit
+//! programs run.
 
 use crate::row::fact;
 use document::Export;
 use environment::Environment;
 use host::Executor;
-use record::{Payload, Record, abi};
+use process::{Errno, Error, Phase};
+use record::{Failure, Payload, Record, abi};
 use std::collections::BTreeMap;
 use table::Probe;
 
-/// What the vDSO images export, by bitness; and the vsyscall page's mode, into the environment.
+/// What the vDSO images export, by bitness. Into the environment, the vsyscall page's mode and whether 32-bit programs run.
 pub(crate) fn describe(
     executor: &mut dyn Executor,
     cpu: usize,
@@ -16,15 +18,28 @@ pub(crate) fn describe(
 ) -> BTreeMap<String, Vec<Export>> {
     let mut vdso = BTreeMap::new();
     for probe in [Probe::Probe64, Probe::Probe32] {
-        let Ok(records) = executor.describe(probe, cpu) else {
-            continue;
-        };
+        let described = executor.describe(probe, cpu);
+        if probe == Probe::Probe32 {
+            environment.ia32_emulation = runs(&described);
+        }
+        let Ok(records) = described else { continue };
         if probe == Probe::Probe64 {
             environment.vsyscall = vsyscall_mode(&records).map(str::to_string);
         }
         vdso.insert(probe.bits().to_string(), Export::all(&records));
     }
     vdso
+}
+
+/// Whether the kernel runs programs like this one; nothing where it failed for another reason.
+fn runs(described: &Result<Vec<Record>, Failure>) -> Option<bool> {
+    match described {
+        Ok(_) => Some(true),
+        Err(Failure::Process(Error::NotStarted { phase: Phase::Execute, errno: Errno::ENOEXEC })) => {
+            Some(false)
+        }
+        Err(_) => None,
+    }
 }
 
 const SIGSEGV: u64 = 11;

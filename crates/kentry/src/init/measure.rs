@@ -1,6 +1,6 @@
 //! What a guest measures: its own kernel, as the command measures any Linux that it runs on.
 
-use super::{follow, port, symbols};
+use super::{facts, follow, port, symbols};
 use crate::this_machine::{ThisMachine, executor, here};
 use document::Document;
 use guest::{Frame, Work};
@@ -25,7 +25,8 @@ const TIMER: &str = "asm_sysvec_apic_timer_interrupt";
 pub fn run(work: &Work) -> Result<(), String> {
     let rows = rows(work);
     let measured = if work.counts { count(work, rows.clone()) } else { time(work, rows.clone()) };
-    let document = measured.map_err(|error| error.to_string())?;
+    let mut document = measured.map_err(|error| error.to_string())?;
+    facts::add_to(&mut document.environment);
     let text = serde_json::to_vec(&document).map_err(|error| error.to_string())?;
     port::send(&Frame::Document(text));
     let symbols = if work.symbols || work.timer { symbols::functions() } else { Vec::new() };

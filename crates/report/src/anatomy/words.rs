@@ -75,7 +75,7 @@ fn path_in_words(path: &Followed) -> String {
     }
     let left_out = match path.control {
         0 => String::new(),
-        count => format!(", less {count} that the control has too or that faulted: {}", path.cost()),
+        count => format!(", less {count} that the row does not count: {}", path.cost()),
     };
     match (path.counted, path.agrees) {
         (Some(_), Some(true)) => format!("{followed}{left_out}; the row's count is the same"),
