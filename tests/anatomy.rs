@@ -90,6 +90,12 @@ fn a_plan_is_printed_without_a_kernel() {
     let text = String::from_utf8(done.stdout).unwrap();
     assert!(done.status.success() && text.contains("pti=on") && text.contains("int80-i386"), "{text}");
     assert!(text.starts_with("1 row in 2 configurations") && text.contains("vmlinuz-6.12"), "{text}");
+    let said = |more: &[&str]| {
+        let done = kentry(&[&["anatomy", "int80-i386", "--dry-run"], more].concat());
+        String::from_utf8(done.stderr).unwrap()
+    };
+    assert!(said(&[]).contains("kentry's own kernel boots, too"), "{}", said(&[]));
+    assert_eq!(said(&["--beside", "none"]), "");
 }
 
 #[test]

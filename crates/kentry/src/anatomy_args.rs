@@ -272,6 +272,11 @@ impl AnatomyArgs {
         Ok((entry.name.clone(), operation.name.clone()))
     }
 
+    /// Whether a profile of the lab is wanted beside the path, if one fits the kernel.
+    pub fn has_profile_beside(&self) -> bool {
+        self.beside != NONE && !self.is_timer()
+    }
+
     /// The profile beside a kernel of this release, by its name; none where there is none, or none is asked for.
     ///
     /// # Errors

@@ -30,6 +30,12 @@ pub fn run(args: &AnatomyArgs) -> Result<ExitCode, Error> {
         let format = args.to.format_of_plan()?;
         let usual = Accelerator::Tcg.usual_model();
         target.write_report(format, &dry_run::linux_plan(&plan, usual, Counter::Instructions, format)?)?;
+        if args.has_profile_beside() {
+            note(
+                "kentry's own kernel boots, too, for the profile beside the path; `kentry bill --dry-run` shows how, and --beside \
+                 none leaves it out",
+            );
+        }
         return Ok(ExitCode::SUCCESS);
     }
     match document(args, &plan)? {

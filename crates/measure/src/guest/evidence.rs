@@ -65,7 +65,14 @@ fn first_unknown(words: &Words, unknown: &[String]) -> Option<String> {
     let plain = |word: &str| word.replace('"', "");
     let is_unknown =
         |word: &&str| !is_found(word) && unknown.iter().any(|passed| plain(passed) == plain(word));
-    words.each().find(is_unknown).map(str::to_string)
+    words.each().find(is_unknown).map(shortened)
+}
+
+/// A word of a command line, as far as a message needs it.
+fn shortened(word: &str) -> String {
+    const LETTERS: usize = 100;
+    let kept: String = word.chars().take(LETTERS).collect();
+    if kept.len() < word.len() { format!("{kept}…") } else { kept }
 }
 
 /// When Linux has had a value, for the words in which an ignored one is reported.
@@ -218,5 +225,8 @@ mod tests {
         );
         let append = judged("default", "quiet foo=bar", &["foo=bar"], json!({})).unwrap_err();
         assert!(append.starts_with("--append: this kernel does not know foo=bar"), "{append}");
+        let long = format!("é={}", "x".repeat(1500));
+        let append = judged("default", &long, &[&long], json!({})).unwrap_err();
+        assert!(append.contains("xx…, and passed it on") && append.chars().count() < 200, "{append}");
     }
 }
