@@ -94,8 +94,10 @@ fn a_plan_is_printed_without_a_kernel() {
         let done = kentry(&[&["anatomy", "int80-i386", "--dry-run"], more].concat());
         String::from_utf8(done.stderr).unwrap()
     };
-    assert!(said(&[]).contains("kentry's own kernel boots, too"), "{}", said(&[]));
+    assert!(said(&[]).contains("kentry's own kernel boots, too;"), "{}", said(&[]));
     assert_eq!(said(&["--beside", "none"]), "");
+    let done = kentry(&["anatomy", "syscall-x32", "--dry-run"]);
+    assert!(done.status.success() && done.stderr.is_empty(), "the lab has no x32");
 }
 
 #[test]

@@ -40,7 +40,7 @@ count() {
 	python3 - "$out" "$@" <<'END'
 import json, sys
 rows = json.load(open(sys.argv[1]))["results"]
-wanted = dict([sys.argv[4].split("=")]) if sys.argv[4:] and sys.argv[4] else {}
+wanted = dict([sys.argv[4].split("=", 1)]) if sys.argv[4:] and sys.argv[4] else {}
 found = [row["instructions"] for row in rows if [row["entry"], row["operation"]] == sys.argv[2:4]
          and wanted.items() <= row["configuration"].items()]
 print(int(found[0]["estimate"]) if found and found[0] else "-")
@@ -92,7 +92,7 @@ expect_outcome syscall-x32 getppid refused
 lacking "a kernel that was built without x32" --kernel "$cloud" -e syscall-x32 -o getppid --set x32=on
 expect_outcome syscall-x32 getppid unsupported
 expect 'x32=on: the guest contradicts it: x32 is false'
-linux "the same, asked for nothing" --kernel "$cloud" -e syscall-x32 -o getppid --set x32=off
+linux "the same, which has none" --kernel "$cloud" -e syscall-x32 -o getppid --set x32=off
 expect_outcome syscall-x32 getppid refused
 
 linux "no vsyscall, no vDSO" --kernel "$generic" --set vsyscall=none,vdso=off,vdso32=off
@@ -148,6 +148,7 @@ if [ -n "$newer" ]; then
 	linux "without 32-bit programs" --kernel "$newer" -e 'int80*' -o getppid --set ia32_emulation=off
 	expect_outcome int80-x86_64 getppid unsupported
 	expect_outcome int80-i386 getppid unsupported
+	expect '"ia32_emulation": false'
 	lacking "an older kernel knows no such parameter" --kernel "$cloud" -e 'int80*' -o getppid --set ia32_emulation=off
 	expect_outcome int80-x86_64 getppid unsupported
 

@@ -6,7 +6,7 @@ use crate::debugger::Error;
 use crate::follow::Followed;
 use crate::following::Following;
 use crate::frame::{Exit, Frame, Hello, Stream};
-use crate::machine::{self, Files, Machine};
+use crate::machine::{self, Files, Machine, Rate};
 use crate::trouble::{Ending, Trouble};
 use crate::{Step, Symbol, Terminal, Trace, Work};
 use emulator::Process;
@@ -91,17 +91,33 @@ impl Boot<'_> {
         limits: &Limits,
         said: &mut dyn FnMut(Said),
     ) -> Result<Booted, Trouble> {
+        let rate = Rate::first(self);
+        let booted = self.run_at(rate, terminal, limits, said)?;
+        // The clocks of this guest do not agree.
+        if rate == Rate::Quarter && booted.hello.as_ref().is_some_and(|hello| !hello.ticks_by_apic()) {
+            return self.run_at(Rate::Own, None, limits, said);
+        }
+        Ok(booted)
+    }
+
+    fn run_at(
+        &self,
+        rate: Rate,
+        terminal: Option<Terminal>,
+        limits: &Limits,
+        said: &mut dyn FnMut(Said),
+    ) -> Result<Booted, Trouble> {
         let (console, theirs) = pair()?;
         let (debugger, debugged) = self.work.follows.then(pair).transpose()?.unzip();
         let files = self.files(theirs, debugged)?;
         let terminal = terminal.map(|terminal| (terminal, limits.interrupt.clone()));
         let console = Console::follow(console, terminal).map_err(emulator::Trouble::from)?;
         let begin = Instant::now();
-        let mut process = Process::start(machine::command(self, files), limits).map_err(of_start)?;
+        let mut process = Process::start(machine::command(self, rate, files), limits).map_err(of_start)?;
         let follow = |connection| Following::begin(connection, process.stop());
         let following = debugger.map(follow).transpose().map_err(emulator::Trouble::from)?;
-        let mut booted = Booted { parameters: machine::parameters(self), ..Booted::default() };
-        let ended = booted.read(&mut process, begin, said);
+        let mut booted = Booted { parameters: machine::parameters(self, rate), ..Booted::default() };
+        let ended = booted.read(&mut process, rate, begin, said);
         drop(process);
         booted.console = console.end();
         let lost = following.and_then(|following| booted.followed(following.end()));
@@ -161,6 +177,7 @@ impl Booted {
     fn read(
         &mut self,
         process: &mut Process,
+        rate: Rate,
         begin: Instant,
         said: &mut dyn FnMut(Said),
     ) -> Result<(), Ended> {
@@ -169,6 +186,9 @@ impl Booted {
             while let Some(frame) = stream.take().map_err(Ended::Garbage)? {
                 self.first_frame.get_or_insert_with(|| begin.elapsed());
                 self.take(frame, said);
+                if rate == Rate::Quarter && self.hello.as_ref().is_some_and(|hello| !hello.ticks_by_apic()) {
+                    return Ok(());
+                }
             }
             if stream.is_over() {
                 break;
@@ -223,7 +243,7 @@ fn no_pipe(error: process::Error) -> Trouble {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use guest_of_bash::{boot, pid_in};
+    use guest_of_bash::{boot, boot_for, pid_in};
 
     /// QEMU is a script here, which knows its ends of the connections.
     mod guest_of_bash {
@@ -236,12 +256,18 @@ for word; do
     case $word in
     socket,id=console,fd=*) console=${word##*=} ;;
     socket,id=debugger,fd=*) debugger=${word##*=} ;;
+    file,id=frames,path=*) frames=${word##*=} ;;
     esac
 done
 "#;
 
         /// Boots this script, and follows it.
         pub fn boot(script: &str, time: Duration) -> Booted {
+            boot_for(&Work { follows: true, ..Work::default() }, script, time)
+        }
+
+        /// Boots this script for this work.
+        pub fn boot_for(work: &Work, script: &str, time: Duration) -> Booted {
             let folder = tempfile::tempdir().unwrap();
             let program = folder.path().join("qemu");
             // By another process: a file that this one writes can be open for writing in a child of another test (ETXTBSY).
@@ -249,7 +275,7 @@ done
             write.args(["-c", "printf %s \"$1\" >\"$0\"; chmod 755 \"$0\""]).arg(&program);
             assert!(write.arg(format!("{ENDS}{script}")).status().unwrap().success());
             let machine = Machine { program: program.into(), ..Machine::new(Accelerator::Tcg, None) };
-            let (kernel, work) = (&Kernel::default(), &Work { follows: true, ..Work::default() });
+            let kernel = &Kernel::default();
             let (parameters, program, archive) = ("", &[], &[]);
             let boot = Boot { machine: &machine, kernel, parameters, program, archive, work, seed: 7 };
             let limits = Limits { time, output: 1 << 20, interrupt: Interrupt::default() };
@@ -278,6 +304,29 @@ done
         let booted =
             boot("echo '$W00#b7' >&$debugger; echo 'Kernel panic - not syncing: x' >&$console", LONG);
         assert!(matches!(booted.trouble, Some(Trouble::Panicked { .. })), "{:?}", booted.trouble);
+    }
+
+    /// A guest that says which timer ticks, and ends if it knows its counter's own rate.
+    fn counted(tick: Option<&str>) -> Booted {
+        let octal =
+            |frame: Frame| frame.bytes().iter().map(|byte| format!("\\{byte:03o}")).collect::<String>();
+        let hello = octal(Frame::Hello(Hello { tick: tick.map(str::to_string), ..Hello::default() }));
+        let (failed, end) = (octal(Frame::Failed("its clocks disagree".into())), octal(Frame::End));
+        let said = |frames: &str| format!("printf '{hello}{frames}{end}' >$frames");
+        let script = format!("case \"$*\" in *khz=250000*) {};; *) {};; esac", said(&failed), said(""));
+        boot_for(&Work { counts: true, ..Work::default() }, &script, LONG)
+    }
+
+    #[test]
+    fn a_guest_whose_clocks_disagree_is_booted_again() {
+        for other in [Some("pit"), None] {
+            let booted = counted(other);
+            assert_eq!(booted.trouble, None, "{other:?}");
+            assert!(booted.parameters.contains("tsc_early_khz=1000000"), "{other:?}");
+        }
+        let booted = counted(Some("lapic"));
+        assert_eq!(booted.trouble, Some(Trouble::Failed("its clocks disagree".into())), "it was booted once");
+        assert!(booted.parameters.contains("tsc_early_khz=250000"));
     }
 
     #[test]

@@ -21,6 +21,16 @@ const MOST_SYMBOLS: usize = 1 << 20;
 pub struct Hello {
     /// Parameters that the kernel did not know: it passes them on to its first program.
     pub unknown: Vec<String>,
+    /// What interrupts for the kernel's tick, by its own name (`lapic`, `pit`, `hpet`); none if it does not say.
+    #[serde(default)]
+    pub tick: Option<String>,
+}
+
+impl Hello {
+    /// Whether the APIC's timer ticks, which Linux has calibrated by the counter.
+    pub fn ticks_by_apic(&self) -> bool {
+        self.tick.as_ref().is_some_and(|tick| tick.starts_with("lapic"))
+    }
 }
 
 /// How a program ended in the guest.
@@ -232,7 +242,8 @@ mod tests {
     fn all() -> Vec<Frame> {
         let symbol = |address, name: &str| Symbol { address, name: name.into() };
         vec![
-            Frame::Hello(Hello { unknown: vec!["ptti=on".into()] }),
+            Frame::Hello(Hello { unknown: vec!["ptti=on".into()], tick: Some("lapic".into()) }),
+            Frame::Hello(Hello::default()),
             Frame::Document(b"{}".to_vec()),
             Frame::Symbols(vec![symbol(1, "a"), symbol(u64::MAX, &"n".repeat(255)), symbol(7, "")]),
             Frame::Output(vec![0, 255]),

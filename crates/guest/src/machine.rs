@@ -12,7 +12,8 @@ pub const FRAME_PORT: u16 = 0xe9;
 /// Writing to this one ends QEMU.
 pub const EXIT_PORT: u16 = 0xf4;
 
-/// The small board that has neither PCI nor ACPI. Without a clock chip Linux waits for one, twice for a second of virtual time.
+/// The small board that has no PCI; its ACPI is of the kind without old hardware. Without a clock chip Linux waits for one, twice for a
+/// second of virtual time.
 const BOARD: &str = "microvm,rtc=on";
 
 /// A guest's memory unless somebody asks for another: every kernel of a distribution boots in it. In MiB.
@@ -22,15 +23,39 @@ pub const MEMORY_MIB: u64 = 512;
 /// by a triple fault, which QEMU ends at: the board has no keyboard controller, and a kernel that asks one for the reset waits for minutes.
 const PARAMETERS: &str = "console=ttyS0 quiet panic=-1 reboot=t";
 
-/// What a kernel is told, too, where its instructions are counted: that the counter advances 250 million times a second. It advances once
-/// with each instruction, so an instruction takes 4 ns by the guest's clock. Linux then need not measure the rate against the PIT, and its
-/// calibration of the APIC timer, which reads the counter in a loop for 100 ms, takes a quarter of the instructions: at one instruction in
-/// a nanosecond, that loop was more than half of the boot. The timer still interrupts only once in a million instructions.
-const COUNTED: &str = "tsc_early_khz=250000";
+/// What a kernel whose instructions are counted is told of the counter, which advances once with each instruction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rate {
+    /// Nothing: nothing is counted, or a foreign program is executed, whose kernel measures the rate by itself.
+    Untold,
+    /// 250 million a second, so that an instruction takes 4 ns by the guest's clock. Linux calibrates the APIC's timer by reading the
+    /// counter in a loop for 100 ms of that clock; at one instruction in a nanosecond, the loop was more than half of the boot. All clocks of
+    /// the guest then agree if that timer ticks; at 250 Hz it interrupts once in a million instructions.
+    Quarter,
+    /// 1000 million a second, as QEMU's clock has it: where something else ticks (the PIT), or the board has clocks that Linux compares the
+    /// counter with (HPET, ACPI's timer), since these go by QEMU's clock.
+    Own,
+}
 
-/// The same on a board with clocks that Linux compares the counter with (HPET, ACPI's timer): they run by QEMU's clock, in which an
-/// instruction is a nanosecond.
-const COUNTED_BESIDE_CLOCKS: &str = "tsc_early_khz=1000000";
+impl Rate {
+    /// What a boot begins with. Whether the APIC's timer ticks is only known once the kernel has come up.
+    pub fn first(boot: &Boot) -> Rate {
+        match (boot.work.counts, boot.machine.board == BOARD) {
+            (false, _) => Rate::Untold,
+            (true, true) => Rate::Quarter,
+            (true, false) => Rate::Own,
+        }
+    }
+
+    /// The word of the kernel's command line. A kernel that does not know it measures the rate.
+    fn word(self) -> &'static str {
+        match self {
+            Rate::Untold => "",
+            Rate::Quarter => "tsc_early_khz=250000",
+            Rate::Own => "tsc_early_khz=1000000",
+        }
+    }
+}
 
 /// A virtual machine of QEMU that boots a Linux.
 #[derive(Debug, Clone)]
@@ -78,18 +103,13 @@ pub(crate) struct Files {
 }
 
 /// The whole command line of a boot's kernel: later words win.
-pub(crate) fn parameters(boot: &Boot) -> String {
-    let of_clock = match (boot.work.counts, boot.machine.board == BOARD) {
-        (false, _) => "",
-        (true, true) => COUNTED,
-        (true, false) => COUNTED_BESIDE_CLOCKS,
-    };
-    let words = [PARAMETERS, of_clock, boot.parameters];
+pub(crate) fn parameters(boot: &Boot, rate: Rate) -> String {
+    let words = [PARAMETERS, rate.word(), boot.parameters];
     words.into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// How QEMU is started for a boot.
-pub(crate) fn command(boot: &Boot, files: Files) -> Command {
+pub(crate) fn command(boot: &Boot, rate: Rate, files: Files) -> Command {
     let Machine { program, accelerator, board, memory_mib, .. } = boot.machine;
     let mut words: Vec<String> = Vec::new();
     let mut add = |option: &str, value: String| words.extend([option.to_string(), value]);
@@ -98,7 +118,7 @@ pub(crate) fn command(boot: &Boot, files: Files) -> Command {
     add("-cpu", boot.machine.processor());
     add("-kernel", inherited(&files.kernel));
     add("-initrd", inherited(&files.archive));
-    add("-append", parameters(boot));
+    add("-append", parameters(boot, rate));
     add("-display", "none".into());
     add("-chardev", socket("console", &files.console));
     add("-serial", "chardev:console".into());
@@ -160,7 +180,7 @@ mod tests {
         let (kernel, archive, console) = (file(), file(), file());
         let files =
             Files { kernel, archive, console, debugger: follows.then(file), frames: Pipe::new().unwrap() };
-        let words = command(&boot, files).arguments;
+        let words = command(&boot, Rate::first(&boot), files).arguments;
         words.into_iter().map(|word| word.into_string().unwrap()).collect::<Vec<_>>().join(" ")
     }
 

@@ -354,17 +354,21 @@ fn is_dump(line: &str) -> bool {
 
 /// Whether a line is a frame of a stack and nothing else: `? do_idle+0x1a/0x30 [module]`.
 fn is_frame(line: &str) -> bool {
-    let mut words = line.split_whitespace().skip_while(|word| *word == "?");
+    // Before 4.10 the address stood before it, too.
+    let mut words = line.split_whitespace().skip_while(|word| *word == "?" || word.starts_with("[<"));
     let place = words.next().and_then(|word| word.split_once("+0x"));
     let is_module = |word: &str| word.starts_with('[') && word.ends_with(']');
     place.is_some_and(|(_, rest)| rest.contains("/0x")) && words.all(is_module)
 }
 
-/// A line of a kernel's log, `[    0.123456] text`, without its time.
+/// A line of a kernel's log, `[    0.123456] text`, without its time; nor who wrote it, `[    0.123456][    T1] text`.
 fn plain(line: &str) -> &str {
     let line = line.trim();
     let rest = line.strip_prefix('[').and_then(|rest| rest.split_once("] "));
-    let is_time = |time: &str| time.trim().bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let is_time = |time: &str| {
+        let time = time.split("][").next().unwrap_or_default();
+        time.trim().bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+    };
     rest.filter(|(time, _)| is_time(time)).map_or(line, |(_, text)| text)
 }
 
@@ -509,8 +513,16 @@ mod tests {
         ] {
             assert!(!is_dump(line), "{line}");
         }
-        for line in [" start_kernel+0x5/0x10", " ? do_idle+0x1a/0x30 [module]", "PKRU: 55555554", " </TASK>"]
-        {
+        let old = " [<ffffffff81334dd5>] ? dump_stack+0x5c/0x77";
+        let with_caller = plain("[    0.123456][    T1]  start_kernel+0x5/0x10");
+        for line in [
+            old,
+            with_caller,
+            " start_kernel+0x5/0x10",
+            " ? do_idle+0x1a/0x30 [module]",
+            "PKRU: 55555554",
+            " </TASK>",
+        ] {
             assert!(is_dump(line), "{line}");
         }
     }

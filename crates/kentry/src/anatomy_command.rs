@@ -30,10 +30,10 @@ pub fn run(args: &AnatomyArgs) -> Result<ExitCode, Error> {
         let format = args.to.format_of_plan()?;
         let usual = Accelerator::Tcg.usual_model();
         target.write_report(format, &dry_run::linux_plan(&plan, usual, Counter::Instructions, format)?)?;
-        if args.has_profile_beside() {
+        if args.has_profile_beside() && is_in_the_lab(&plan) {
             note(
-                "kentry's own kernel boots, too, for the profile beside the path; `kentry bill --dry-run` shows how, and --beside \
-                 none leaves it out",
+                "if a profile fits the kernel, kentry's own kernel boots, too; `kentry bill --dry-run` shows how, and --beside none \
+                 leaves it out",
             );
         }
         return Ok(ExitCode::SUCCESS);
@@ -130,8 +130,7 @@ fn beside(
         args.profile(table, &first.configuration.release)?.and_then(|name| profiles::of_table(table, &name));
     let Some(profile) = profile else { return Ok(None) };
     let (Some((entry, operation)), false) = (plan.rows.first(), args.is_timer()) else { return Ok(None) };
-    let names = [&entry.name, &operation.name].map(|name| vec![name.clone()]);
-    if measure::select::rows(table, table::Kernel::Lab, &names[0], &names[1]).is_err() {
+    if !is_in_the_lab(plan) {
         note(&format!(
             "the lab does not have {} {}: no profile stands beside it",
             entry.name, operation.name
@@ -147,6 +146,14 @@ fn beside(
     };
     let bill = bill_command::counted(question, args.cpu_model.as_deref(), interrupt)?;
     Ok(Some(Beside::of(&bill, &first.anatomy)))
+}
+
+/// Whether the lab has the row that is followed.
+fn is_in_the_lab(plan: &GuestPlan) -> bool {
+    plan.rows.first().is_some_and(|(entry, operation)| {
+        let names = [&entry.name, &operation.name].map(|name| vec![name.clone()]);
+        measure::select::rows(Table::get(), table::Kernel::Lab, &names[0], &names[1]).is_ok()
+    })
 }
 
 /// Writes a document of paths.

@@ -38,7 +38,7 @@ pub fn run() -> ! {
 /// The frame that says why it was not done, if it was not.
 fn work() -> Result<(), Frame> {
     mount::all().map_err(Frame::Failed)?;
-    port::send(&Frame::Hello(Hello { unknown: unknown() }));
+    port::send(&Frame::Hello(Hello { unknown: unknown(), tick: facts::tick() }));
     let work = read().map_err(|why| Frame::Failed(format!("{WORK}: {why}")))?;
     random::seed(work.seed);
     if let Some(filter) = work.filter {

@@ -19,8 +19,8 @@ pub(crate) fn describe(
     let mut vdso = BTreeMap::new();
     for probe in [Probe::Probe64, Probe::Probe32] {
         let described = executor.describe(probe, cpu);
-        if probe == Probe::Probe32 {
-            environment.ia32_emulation = runs(&described);
+        if let (Probe::Probe32, Some(runs)) = (probe, runs(&described)) {
+            environment.ia32_emulation = Some(runs);
         }
         let Ok(records) = described else { continue };
         if probe == Probe::Probe64 {
@@ -62,5 +62,20 @@ fn vsyscall_mode(records: &[Record]) -> Option<&'static str> {
         Some(abi::VSYSCALL_MODE_NATIVE) => Some("native"),
         None if faulted => Some("none"),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_kernels_refusal_to_execute_says_that_32_bit_programs_do_not_run() {
+        let refused = |phase, errno| runs(&Err(Failure::Process(Error::NotStarted { phase, errno })));
+        assert_eq!(runs(&Ok(Vec::new())), Some(true));
+        assert_eq!(refused(Phase::Execute, Errno::ENOEXEC), Some(false));
+        assert_eq!(refused(Phase::Execute, Errno::EACCES), None);
+        assert_eq!(refused(Phase::Fork, Errno::EAGAIN), None);
+        assert_eq!(runs(&Err(Failure::Killed(31))), None);
     }
 }

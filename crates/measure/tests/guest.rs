@@ -216,8 +216,10 @@ fn a_parameter_that_was_ignored_has_no_figures_and_the_others_have_theirs() {
     assert_eq!(found.environment.guest.unwrap().kernels[0].outcome, "unsupported");
     assert!(!found.measurement.partial, "it is a result");
 
-    let passed_on =
-        |request: &Request| Booted { hello: Some(Hello { unknown: texts(&["foo=bar"]) }), ..honest(request) };
+    let passed_on = |request: &Request| Booted {
+        hello: Some(Hello { unknown: texts(&["foo=bar"]), tick: None }),
+        ..honest(request)
+    };
     let asked = Options { append: texts(&["foo=bar", "quiet"]), ..options() };
     let found = measured(&asked, &MadeUp::new(passed_on)).unwrap();
     assert_eq!(estimates(&found, "foo=bar"), [None; 4]);
@@ -289,7 +291,8 @@ fn a_guest_may_write_anything() {
 
 #[test]
 fn one_guest_that_writes_nonsense_makes_the_run_partial() {
-    let bytes = || Booted { document: Some(b"{".to_vec()), ..Booted::default() };
+    let console = || "the last\n".to_string();
+    let bytes = || Booted { document: Some(b"{".to_vec()), console: console(), ..Booted::default() };
     let answer = |request: &Request| if request.parameters == "pti=on" { bytes() } else { honest(request) };
     let options = Options { set: texts(&["default", "pti=on"]), ..options() };
     let document = measured(&options, &MadeUp::new(answer)).unwrap();
@@ -297,6 +300,11 @@ fn one_guest_that_writes_nonsense_makes_the_run_partial() {
     let ended = document.measurement.ended.unwrap();
     let wanted = "1 of 2 configurations failed; pti=on: the guest's document cannot be read";
     assert!(ended.starts_with(wanted), "{ended}");
+    let kernels = document.environment.guest.unwrap().kernels;
+    assert_eq!(
+        kernels.iter().map(|one| (one.boots.len(), one.console.len())).collect::<Vec<_>>(),
+        [(1, 0), (0, 1)]
+    );
     let of_good = document.results.iter().filter(|row| row.instructions.is_some());
     assert_eq!((of_good.count(), document.results.len()), (4, 8));
 }

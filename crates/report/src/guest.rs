@@ -108,20 +108,22 @@ pub(crate) fn history(document: &Document, verbose: bool) -> Vec<String> {
 
 fn changes(document: &Document, before: &str, now: &str, verbose: bool) -> String {
     let old = rows_of(document, before);
-    let (mut compared, mut changed, mut unclear) = (0, Vec::new(), Vec::new());
+    let (mut compared, mut left_out, mut changed, mut unclear) = (0, 0, Vec::new(), Vec::new());
     for (key, row) in in_order(document, now) {
         let Some(change) = old.get(&key).and_then(|old| Change::of(old, row)) else { continue };
-        compared += 1;
+        compared += usize::from(change != Change::Unknown);
         let others = written(key.2.iter().map(|(name, value)| (*name, *value)));
         let others = if others.is_empty() { others } else { format!(" {others}") };
         let row = format!("{} {}{others}", key.0, key.1);
         match change {
             Change::None => {}
+            Change::Unknown => left_out += 1,
             Change::Unclear(ranges) => unclear.push(format!("{row} {ranges}")),
             Change::Clear(figures) => changed.push(format!("{row} {figures}")),
         }
     }
     let differ = match (compared, changed.len()) {
+        (0, _) if left_out > 0 => "no row can be compared".to_owned(),
         (0, _) => "no row has a figure for both".to_owned(),
         (1, 0) if unclear.is_empty() => "the same".to_owned(),
         (all, 0) if unclear.is_empty() => format!("the same in all {all} rows"),
@@ -133,7 +135,11 @@ fn changes(document: &Document, before: &str, now: &str, verbose: bool) -> Strin
         [] => String::new(),
         some => format!("; no verdict where {} overlap: {}", what_overlaps(document), listed(some, verbose)),
     };
-    format!("{now} against {before}: {differ}{overlaps}")
+    let unknown = match left_out {
+        0 => String::new(),
+        some => format!("; {some} left out, in other units or without an interval"),
+    };
+    format!("{now} against {before}: {differ}{overlaps}{unknown}")
 }
 
 /// What became of a row from one kernel to the next.
@@ -141,6 +147,8 @@ fn changes(document: &Document, before: &str, now: &str, verbose: bool) -> Strin
 enum Change {
     /// Its figure is the same.
     None,
+    /// Its figures are in different units, or nothing says how sure they are.
+    Unknown,
     /// Its figures differ, but both kernels may have either: `1506 to 1513 and 1513`.
     Unclear(String),
     /// `333 → 341`
@@ -148,13 +156,11 @@ enum Change {
 }
 
 impl Change {
-    /// Nothing where one of the rows has no figure, or no interval, or both are in different units.
+    /// Nothing where one of the rows has no figure.
     fn of(old: &Row, new: &Row) -> Option<Change> {
         let (old, new) = (shown(old)?, shown(new)?);
-        if old.unit != new.unit {
-            return None;
-        }
-        let (was, is) = (range(&old)?, range(&new)?);
+        let ranges = range(&old).zip(range(&new)).filter(|_| old.unit == new.unit);
+        let Some((was, is)) = ranges else { return Some(Change::Unknown) };
         if old.cost.estimate == new.cost.estimate {
             return Some(Change::None);
         }
@@ -263,7 +269,8 @@ mod tests {
         assert_eq!(Change::of(&near(100.0), &near(110.0)), Some(clear));
         let unclear = Change::Unclear("98.7 to 101.3 and 100.7 to 103.3".into());
         assert_eq!(Change::of(&near(100.0), &near(102.0)), Some(unclear));
-        assert_eq!(Change::of(&near(100.0), &timed(110.0, None)), None, "nothing says how sure it is");
-        assert_eq!(Change::of(&near(100.0), &counted(110.0, 110.0, 110.0)), None, "another unit");
+        let unknown = Some(Change::Unknown);
+        assert_eq!(Change::of(&near(100.0), &timed(110.0, None)), unknown, "nothing says how sure it is");
+        assert_eq!(Change::of(&near(100.0), &counted(110.0, 110.0, 110.0)), unknown, "another unit");
     }
 }

@@ -16,6 +16,12 @@ pub fn add_to(environment: &mut Environment) {
     environment.audit = audits().ok();
 }
 
+/// What interrupts for the kernel's tick: `lapic`.
+pub fn tick() -> Option<String> {
+    let text = std::fs::read_to_string("/sys/devices/system/clockevents/clockevent0/current_device").ok()?;
+    Some(text.trim_end().to_string()).filter(|name| !name.is_empty())
+}
+
 /// Whether a system call whose number has bit 30 set (`__X32_SYSCALL_BIT`) answers anything but that there is no such call.
 fn has_x32() -> bool {
     const X32: libc::c_long = 1 << 30;
@@ -37,7 +43,7 @@ fn audits() -> nix::Result<bool> {
         Err(Errno::EPROTONOSUPPORT) => return Ok(false),
         other => other?,
     };
-    // It answers at once; a kernel that does not must not stop the measurement.
+    // A thread of the kernel's answers, soon. One that does not must not stop the measurement.
     setsockopt(&socket, ReceiveTimeout, &TimeVal::new(1, 0))?;
     let mut question = [0; HEADER];
     question[..4].copy_from_slice(&(HEADER as u32).to_ne_bytes());

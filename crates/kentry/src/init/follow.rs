@@ -28,8 +28,8 @@ const ATTEMPTS: usize = 4;
 /// (timespec64_add_ns in include/linux/time64.h carries into the seconds or does not).
 const PAUSE: Duration = Duration::from_millis(230);
 
-/// How many turns of a loop wait for an interrupt: a turn has three instructions at least, and a timer interrupts after one to ten
-/// million of them (CONFIG_HZ, and the rate of the counter).
+/// How many turns of a loop wait for an interrupt: a turn has three instructions at least, and a timer interrupts after a quarter
+/// of a million to ten million of them (CONFIG_HZ, and the rate of the counter).
 const TURNS: u64 = 5_000_000;
 
 /// Where this program meets who follows it.

@@ -9,7 +9,8 @@ use measure::{CountedPlan, CountedSetting, CpuChoice, HostPlan, Setting, TableRo
 use std::time::Duration;
 use table::{Kernel, Table};
 
-/// A probe that runs longer is considered hung. Where instructions are counted, that is 500 million of them: each takes 4 ns there.
+/// A probe that runs longer is considered hung. Where instructions are counted, that is 500 million of them, or
+/// 2000 million where each takes a nanosecond by the guest's clock.
 pub const ROUND_TIME: Duration = Duration::from_secs(2);
 
 /// The process id that getppid answers to a probe: this program's.

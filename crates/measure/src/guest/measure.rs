@@ -258,7 +258,7 @@ impl Of {
         let name = names.get(configuration.kernel).map(String::as_str).unwrap_or_default();
         let settings = configuration.named(&plan.label, name);
         let boots: Vec<&Turn> = boots.iter().flatten().collect();
-        let Came { answered, failed, instead } = Came::of(configuration, &boots);
+        let Came { answered, measured, troubled, failed, instead } = Came::of(configuration, &boots);
         let counter = setting.place.counter();
         let (rows, first, verdict) = match instead {
             Some((outcome, why)) => {
@@ -274,9 +274,13 @@ impl Of {
                 (rows, answered.into_iter().next().map(|one| one.document), None)
             }
         };
-        let kernel = described(setting, configuration, settings, &boots, first.as_ref(), verdict);
-        let first_up = boots.iter().find(|boot| boot.booted.document.is_some());
-        let came_up_ms = first_up.map(|boot| milliseconds(boot.came_up()));
+        let kernel = GuestKernel {
+            boots: measured.iter().map(|boot| boot.described()).collect(),
+            console: troubled.map(|boot| last_lines(&boot.booted.console)).unwrap_or_default(),
+            command_line: boots.first().map(|boot| boot.booted.parameters.clone()).unwrap_or_default(),
+            ..described(setting, configuration, settings, first.as_ref(), verdict)
+        };
+        let came_up_ms = measured.first().map(|boot| milliseconds(boot.came_up()));
         Of { kernel, rows, first, came_up_ms, trouble: failed }
     }
 }
@@ -285,6 +289,10 @@ impl Turn {
     /// The time from starting the emulator to the guest's first record.
     fn came_up(&self) -> Duration {
         self.booted.first_frame.unwrap_or_default()
+    }
+
+    fn described(&self) -> GuestBoot {
+        GuestBoot { at_ms: milliseconds(self.began + self.came_up()), seed: self.seed, cpu: None }
     }
 }
 
@@ -296,30 +304,20 @@ fn described(
     setting: &Setting,
     configuration: &Configuration,
     settings: BTreeMap<String, String>,
-    boots: &[&Turn],
     first: Option<&Document>,
     verdict: Option<(Outcome, String)>,
 ) -> GuestKernel {
     let file = setting.kernels.get(configuration.kernel).cloned().unwrap_or_default();
     let said = first.and_then(|document| document.environment.kernel.release.clone());
-    let boot = |boot: &&Turn| GuestBoot {
-        at_ms: milliseconds(boot.began + boot.came_up()),
-        seed: boot.seed,
-        cpu: None,
-    };
-    let troubled = boots.iter().find(|boot| boot.booted.trouble.is_some() || boot.booted.document.is_none());
-    let command_line = boots.first().map(|boot| boot.booted.parameters.clone()).unwrap_or_default();
     let (outcome, reason) = verdict.unzip();
     GuestKernel {
         settings,
         file: file.file,
         release: said.unwrap_or(file.release),
-        command_line,
         cpu_model: configuration.cpu(&setting.cpu_model),
-        boots: boots.iter().filter(|boot| boot.booted.document.is_some()).map(boot).collect(),
         outcome: outcome.unwrap_or(Outcome::Ok).name().to_string(),
         reason,
-        console: troubled.map(|boot| last_lines(&boot.booted.console)).unwrap_or_default(),
+        ..GuestKernel::default()
     }
 }
 
@@ -335,6 +333,10 @@ fn last_lines(console: &str) -> Vec<String> {
 struct Came<'b> {
     /// The answers of those that came to their end.
     answered: Vec<Answered<'b>>,
+    /// All that have measured, also without what was asked for.
+    measured: Vec<&'b Turn>,
+    /// The first of the others.
+    troubled: Option<&'b Turn>,
     /// What went wrong first: neither that the user ended it, nor that a guest lacks something, which is a result.
     failed: Option<Trouble>,
     /// The outcome that stands in the place of figures, in words. It is none, too, if no boot was begun, or the user ended them all.
@@ -344,8 +346,15 @@ struct Came<'b> {
 impl<'b> Came<'b> {
     fn of(configuration: &Configuration, boots: &[&'b Turn]) -> Came<'b> {
         let (mut answered, mut failed, mut lacking) = (Vec::new(), None, None);
+        let (mut measured, mut troubled) = (Vec::new(), None);
         for boot in boots {
-            match answer(configuration, boot).map_err(|trouble| (trouble.kind(), trouble)) {
+            let answer = answer(configuration, boot).map_err(|trouble| (trouble.kind(), trouble));
+            match &answer {
+                Ok(_) => measured.push(*boot),
+                Err((Kind::Unsupported, _)) if boot.booted.trouble.is_none() => measured.push(*boot),
+                Err(_) => troubled = troubled.or(Some(*boot)),
+            }
+            match answer {
                 Ok(answer) => answered.push(answer),
                 Err((Kind::Interrupted, _)) => {}
                 Err((Kind::Unsupported, trouble)) => lacking = lacking.or(Some(trouble)),
@@ -354,7 +363,7 @@ impl<'b> Came<'b> {
         }
         let instead = lacking.as_ref().or(failed.as_ref().filter(|_| answered.is_empty()));
         let instead = instead.map(|trouble| (outcome(trouble.kind()), trouble.to_string()));
-        Came { answered, failed, instead }
+        Came { answered, measured, troubled, failed, instead }
     }
 }
 
