@@ -76,14 +76,15 @@ fn exec(args: &LinuxArgs, plan: &GuestPlan, options: &Options, output: &mut Outp
         let what = "--exec and --shell boot one guest: give at most one each of --kernel, --append, --cpu-model and --set";
         return Err(Error::Usage(what.into()).into());
     };
+    let mut program = Program::pack(args)?;
     let time = args.timeout.unwrap_or(LONGEST_PROGRAM);
     let limits = Limits { time, output: usize::MAX, interrupt: catch_interrupts()? };
     let word = plan.kernels.first().map_or(linux::AUTO, String::as_str);
     // The program's output does not depend on the machine, and standard error belongs to the program.
     let kernels = vec![kernel(word, &mut |_| ())?];
     let accelerator = accelerator(options, &limits, &mut |_| ())?;
-    // Last, since its standard input may come slowly.
-    let program = Program::pack(args, &limits)?;
+    // Last, since it may come slowly.
+    program.add_input(args, &limits)?;
     let machine = LinuxMachine::new(accelerator, plan, kernels, limits)?;
     room::guests_at_once(machine.takes(program.size()))?;
     let request = plan.request(configuration, 0, &machine.machine.cpu_model, Counter::Time);

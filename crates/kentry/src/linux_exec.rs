@@ -34,11 +34,11 @@ pub struct Program {
 }
 
 impl Program {
-    /// Packs what the command line names, its folder, and, unless that is a terminal, what stands on standard input, to its end.
+    /// Packs what the command line names, and its folder.
     ///
     /// # Errors
     /// What is missing, or cannot be read.
-    pub fn pack(args: &LinuxArgs, limits: &Limits) -> Result<Program, Refused> {
+    pub fn pack(args: &LinuxArgs) -> Result<Program, Refused> {
         let mut archive = Archive::default();
         let is_typed = args.shell && std::io::stdin().is_terminal();
         let line = if args.shell { shell()? } else { args.exec.clone() };
@@ -65,14 +65,25 @@ impl Program {
         let arguments = all.map(|word| utf8(word)).collect::<Result<Vec<_>, _>>()?;
         let environment = [("PATH", linux::PATH), ("HOME", "/root"), ("USER", "root"), ("TERM", "linux")];
         let environment = environment.map(|(name, value)| format!("{name}={value}")).to_vec();
-        // A program that is not typed to reads what stands on this command's standard input, to its end.
-        let input = !std::io::stdin().is_terminal();
-        if input {
-            let limits = Limits { time: args.timeout.unwrap_or(INPUT_TIME), ..limits.clone() };
-            archive.add_file(INPUT, 0o600, standard_input(&limits)?);
-        }
-        let exec = Exec { arguments, environment, interactive: is_typed, input };
+        let exec = Exec { arguments, environment, interactive: is_typed, input: false };
         Ok(Program { archive: archive.finish(), exec, left_out })
+    }
+
+    /// Adds what stands on this command's standard input, to its end, which the program reads; unless that is a terminal.
+    ///
+    /// # Errors
+    /// When it cannot be read, or does not end in time.
+    pub fn add_input(&mut self, args: &LinuxArgs, limits: &Limits) -> Result<(), Refused> {
+        if std::io::stdin().is_terminal() {
+            return Ok(());
+        }
+        let limits = Limits { time: args.timeout.unwrap_or(INPUT_TIME), ..limits.clone() };
+        // The kernel unpacks one archive behind the other.
+        let mut archive = Archive::default();
+        archive.add_file(INPUT, 0o600, standard_input(&limits)?);
+        self.archive.extend(archive.finish());
+        self.exec.input = true;
+        Ok(())
     }
 
     /// The bytes of its files.
