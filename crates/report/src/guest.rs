@@ -257,6 +257,8 @@ mod tests {
         assert_eq!(clear, Change::Clear("216 → 215".into()));
         let unclear = change(counted(1506.0, 1506.0, 1513.0), counted(1513.0, 1513.0, 1513.0));
         assert_eq!(unclear, Change::Unclear("1506 to 1513 and 1513".into()));
+        let unclear = change(counted(2045.0, 2048.0, 2049.0), counted(2044.0, 2045.0, 2048.0));
+        assert_eq!(unclear, Change::Unclear("2045 to 2049 and 2044 to 2048".into()));
         let clear = change(counted(10.0, 12.0, 14.0), counted(15.0, 15.0, 20.0));
         assert_eq!(clear, Change::Clear("~12 → ~15".into()));
         assert_eq!(change(counted(5.0, 5.0, 9.0), counted(5.0, 5.0, 5.0)), Change::None);
