@@ -93,11 +93,7 @@ impl Boot<'_> {
     ) -> Result<Booted, Trouble> {
         let rate = Rate::first(self);
         let booted = self.run_at(rate, terminal, limits, said)?;
-        // The clocks of this guest do not agree.
-        if rate == Rate::Quarter && booted.hello.as_ref().is_some_and(|hello| !hello.ticks_by_apic()) {
-            return self.run_at(Rate::Own, None, limits, said);
-        }
-        Ok(booted)
+        if booted.clocks_disagree(rate) { self.run_at(Rate::Own, None, limits, said) } else { Ok(booted) }
     }
 
     fn run_at(
@@ -167,6 +163,11 @@ enum Ended {
 }
 
 impl Booted {
+    /// Whether the guest was told another rate of its counter than its tick has. It is booted again, and what it measures is not awaited.
+    fn clocks_disagree(&self, rate: Rate) -> bool {
+        rate == Rate::Quarter && self.hello.as_ref().is_some_and(|hello| !hello.ticks_by_apic())
+    }
+
     /// Keeps what was followed; why it ended too early, if it did.
     fn followed(&mut self, (followed, error): (Followed, Option<Error>)) -> Option<Trouble> {
         let Followed { traces, unfollowed, timer } = followed;
@@ -186,7 +187,7 @@ impl Booted {
             while let Some(frame) = stream.take().map_err(Ended::Garbage)? {
                 self.first_frame.get_or_insert_with(|| begin.elapsed());
                 self.take(frame, said);
-                if rate == Rate::Quarter && self.hello.as_ref().is_some_and(|hello| !hello.ticks_by_apic()) {
+                if self.clocks_disagree(rate) {
                     return Ok(());
                 }
             }

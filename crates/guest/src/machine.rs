@@ -29,7 +29,7 @@ pub(crate) enum Rate {
     /// Nothing: nothing is counted, or a foreign program is executed, whose kernel measures the rate by itself.
     Untold,
     /// 250 million a second, so that an instruction takes 4 ns by the guest's clock. Linux calibrates the APIC's timer by reading the
-    /// counter in a loop for 100 ms of that clock; at one instruction in a nanosecond, the loop was more than half of the boot. All clocks of
+    /// counter in a loop for 100 ms of that clock; at one instruction in a nanosecond, the loop was about half of the boot. All clocks of
     /// the guest then agree if that timer ticks; at 250 Hz it interrupts once in a million instructions.
     Quarter,
     /// 1000 million a second, as QEMU's clock has it: where something else ticks (the PIT), or the board has clocks that Linux compares the

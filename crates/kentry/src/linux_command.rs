@@ -76,9 +76,9 @@ fn exec(args: &LinuxArgs, plan: &GuestPlan, options: &Options, output: &mut Outp
         let what = "--exec and --shell boot one guest: give at most one each of --kernel, --append, --cpu-model and --set";
         return Err(Error::Usage(what.into()).into());
     };
-    let mut program = Program::pack(args)?;
     let time = args.timeout.unwrap_or(LONGEST_PROGRAM);
     let limits = Limits { time, output: usize::MAX, interrupt: catch_interrupts()? };
+    let mut program = Program::pack(args)?;
     let word = plan.kernels.first().map_or(linux::AUTO, String::as_str);
     // The program's output does not depend on the machine, and standard error belongs to the program.
     let kernels = vec![kernel(word, &mut |_| ())?];

@@ -74,10 +74,7 @@ mod tests {
             bytes[20..24].copy_from_slice(&enabled.to_ne_bytes());
             bytes
         };
-        assert_eq!(
-            [0, 1, 2].map(|word| super::enabled(&answer(AUDIT_GET, word))),
-            [false, true, true].map(Some)
-        );
+        assert_eq!([0, 1, 2].map(|word| enabled(&answer(AUDIT_GET, word))), [false, true, true].map(Some));
         let error = 2;
         assert_eq!(enabled(&answer(error, 1)), None);
         assert_eq!((enabled(&answer(AUDIT_GET, 1)[..23]), enabled(b"")), (None, None));

@@ -1,12 +1,12 @@
 //! Boots every configuration, and makes one document of what the guests wrote.
 
+use super::GuestPlan;
+use super::came::{Came, Turn, milliseconds};
 use super::configuration::Configuration;
 use super::machine::{Kernel, Machine, Request};
-use super::merge::Answered;
-use super::{GuestPlan, evidence, merge};
 use crate::conclude::{id, with_findings};
 use crate::{Error, Probes};
-use ::guest::{Booted, Kind, Trouble};
+use ::guest::{Kind, Trouble};
 use document::{Counter, Document, Measurement, Outcome, Place, Row};
 use environment::{Environment, Guest, GuestBoot, GuestKernel};
 use host::Interrupt;
@@ -15,13 +15,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread::Builder;
-use std::time::{Duration, Instant, SystemTime};
-
-/// The lines of a guest's console that a document keeps where something went wrong.
-const LAST_LINES: usize = 10;
-
-/// The longest line of these, in characters.
-const LONGEST_LINE: usize = 200;
+use std::time::{Instant, SystemTime};
 
 /// What a measurement needs besides its plan.
 pub struct Setting<'s> {
@@ -39,13 +33,6 @@ pub struct Setting<'s> {
     pub at_once: usize,
     /// Ends the measurement when set.
     pub interrupt: Interrupt,
-}
-
-/// A boot in its turn.
-struct Turn {
-    seed: u64,
-    began: Duration,
-    booted: Booted,
 }
 
 /// Measures what the plan asks for. `progress` gets the share of the boots that are over, and what was booted last.
@@ -258,139 +245,23 @@ impl Of {
         let name = names.get(configuration.kernel).map(String::as_str).unwrap_or_default();
         let settings = configuration.named(&plan.label, name);
         let boots: Vec<&Turn> = boots.iter().flatten().collect();
-        let Came { answered, measured, troubled, failed, instead } = Came::of(configuration, &boots);
-        let counter = setting.place.counter();
-        let (rows, first, verdict) = match instead {
-            Some((outcome, why)) => {
-                let rows = merge::without_figures(&plan.rows, counter, &settings, (outcome, &why));
-                (rows, None, Some((outcome, why)))
-            }
-            // What nobody came to has no rows.
-            None if answered.is_empty() => {
-                (Vec::new(), None, Some((Outcome::Error, "the user interrupted it".to_string())))
-            }
-            None => {
-                let rows = merge::rows(&plan.rows, counter, &answered, &settings);
-                (rows, answered.into_iter().next().map(|one| one.document), None)
-            }
-        };
+        let came = Came::of(configuration, &boots);
+        let rows = came.rows(&plan.rows, setting.place.counter(), &settings);
+        let file = setting.kernels.get(configuration.kernel).cloned().unwrap_or_default();
+        let (outcome, reason) = came.verdict().unzip();
         let kernel = GuestKernel {
-            boots: measured.iter().map(|boot| boot.described()).collect(),
-            console: troubled.map(|boot| last_lines(&boot.booted.console)).unwrap_or_default(),
+            settings,
+            file: file.file,
+            release: came.release().unwrap_or(file.release),
             command_line: boots.first().map(|boot| boot.booted.parameters.clone()).unwrap_or_default(),
-            ..described(setting, configuration, settings, first.as_ref(), verdict)
+            cpu_model: configuration.cpu(&setting.cpu_model),
+            boots: came.measured.iter().map(|boot| boot.described()).collect(),
+            outcome: outcome.unwrap_or(Outcome::Ok).name().to_string(),
+            reason,
+            console: came.console(),
         };
-        let came_up_ms = measured.first().map(|boot| milliseconds(boot.came_up()));
-        Of { kernel, rows, first, came_up_ms, trouble: failed }
+        let came_up_ms = came.measured.first().map(|boot| milliseconds(boot.came_up()));
+        let (trouble, first) = (came.failed.clone(), came.into_document());
+        Of { kernel, rows, first, came_up_ms, trouble }
     }
-}
-
-impl Turn {
-    /// The time from starting the emulator to the guest's first record.
-    fn came_up(&self) -> Duration {
-        self.booted.first_frame.unwrap_or_default()
-    }
-
-    fn described(&self) -> GuestBoot {
-        GuestBoot { at_ms: milliseconds(self.began + self.came_up()), seed: self.seed, cpu: None }
-    }
-}
-
-fn milliseconds(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e3
-}
-
-fn described(
-    setting: &Setting,
-    configuration: &Configuration,
-    settings: BTreeMap<String, String>,
-    first: Option<&Document>,
-    verdict: Option<(Outcome, String)>,
-) -> GuestKernel {
-    let file = setting.kernels.get(configuration.kernel).cloned().unwrap_or_default();
-    let said = first.and_then(|document| document.environment.kernel.release.clone());
-    let (outcome, reason) = verdict.unzip();
-    GuestKernel {
-        settings,
-        file: file.file,
-        release: said.unwrap_or(file.release),
-        cpu_model: configuration.cpu(&setting.cpu_model),
-        outcome: outcome.unwrap_or(Outcome::Ok).name().to_string(),
-        reason,
-        ..GuestKernel::default()
-    }
-}
-
-/// The last lines of a console that say something.
-fn last_lines(console: &str) -> Vec<String> {
-    let said = console.lines().map(str::trim_end).filter(|line| !line.is_empty());
-    let all: Vec<&str> = said.collect();
-    let last = all.get(all.len().saturating_sub(LAST_LINES)..).unwrap_or_default();
-    last.iter().map(|line| line.chars().take(LONGEST_LINE).collect()).collect()
-}
-
-/// What the boots of one configuration came to.
-struct Came<'b> {
-    /// The answers of those that came to their end.
-    answered: Vec<Answered<'b>>,
-    /// All that have measured, also without what was asked for.
-    measured: Vec<&'b Turn>,
-    /// The first of the others.
-    troubled: Option<&'b Turn>,
-    /// What went wrong first: neither that the user ended it, nor that a guest lacks something, which is a result.
-    failed: Option<Trouble>,
-    /// The outcome that stands in the place of figures, in words. It is none, too, if no boot was begun, or the user ended them all.
-    instead: Option<(Outcome, String)>,
-}
-
-impl<'b> Came<'b> {
-    fn of(configuration: &Configuration, boots: &[&'b Turn]) -> Came<'b> {
-        let (mut answered, mut failed, mut lacking) = (Vec::new(), None, None);
-        let (mut measured, mut troubled) = (Vec::new(), None);
-        for boot in boots {
-            let answer = answer(configuration, boot).map_err(|trouble| (trouble.kind(), trouble));
-            match &answer {
-                Ok(_) => measured.push(*boot),
-                Err((Kind::Unsupported, _)) if boot.booted.trouble.is_none() => measured.push(*boot),
-                Err(_) => troubled = troubled.or(Some(*boot)),
-            }
-            match answer {
-                Ok(answer) => answered.push(answer),
-                Err((Kind::Interrupted, _)) => {}
-                Err((Kind::Unsupported, trouble)) => lacking = lacking.or(Some(trouble)),
-                Err((_, trouble)) => failed = failed.or(Some(trouble)),
-            }
-        }
-        let instead = lacking.as_ref().or(failed.as_ref().filter(|_| answered.is_empty()));
-        let instead = instead.map(|trouble| (outcome(trouble.kind()), trouble.to_string()));
-        Came { answered, measured, troubled, failed, instead }
-    }
-}
-
-fn outcome(kind: Kind) -> Outcome {
-    match kind {
-        Kind::Timeout => Outcome::Timeout,
-        Kind::Unsupported => Outcome::Unsupported,
-        Kind::Interrupted | Kind::Environment | Kind::Failed => Outcome::Error,
-    }
-}
-
-/// What a guest has measured, if it has what it was booted with.
-fn answer<'b>(configuration: &Configuration, boot: &'b Turn) -> Result<Answered<'b>, Trouble> {
-    let booted = &boot.booted;
-    if let Some(trouble) = &booted.trouble {
-        return Err(trouble.clone());
-    }
-    let unusable = |why: String| Trouble::Unusable { why, console: booted.console.clone() };
-    let bytes = booted.document.as_deref();
-    let bytes = bytes.ok_or_else(|| unusable("the guest ended without a word".into()))?;
-    let text = std::str::from_utf8(bytes).map_err(|_| unusable("the guest's document is no text".into()))?;
-    let loaded = document::load(text);
-    let document =
-        loaded.map_err(|error| unusable(format!("the guest's document cannot be read: {error}")))?;
-    // It was read as a document, so it is JSON.
-    let facts = serde_json::from_str(text).unwrap_or_default();
-    let unknown = booted.hello.as_ref().map(|hello| hello.unknown.as_slice()).unwrap_or_default();
-    evidence::judge(configuration, unknown, &facts).map_err(Trouble::Unsupported)?;
-    Ok(Answered { document, booted, at_ms: milliseconds(boot.began) })
 }
