@@ -92,6 +92,17 @@ fn every_row_of_a_guest_has_its_outcome_and_a_count_that_boots_agree_on() {
     assert!(libc.reason.as_ref().unwrap().contains("guests have no C library"), "{:?}", libc.reason);
 }
 
+/// A guest whose tick is not the APIC's timer is booted again: one that could not say which it has would always be.
+#[test]
+fn a_guest_says_which_timer_ticks() {
+    let Some(kernel) = kernel() else { return };
+    let work = Work { rows: vec![id("syscall-x86_64", "getppid")], counts: true, seed: 7, ..Work::default() };
+    let booted = boot(&kernel, "", &work);
+    assert!(booted.hello.as_ref().unwrap().ticks_by_apic(), "{:?}", booted.hello);
+    assert!(booted.parameters.contains(" tsc_early_khz=250000"), "{}", booted.parameters);
+    assert_eq!(document(&booted).environment.kaslr, Some(false), "it is entered where it was linked");
+}
+
 /// Where a plain instruction is not followed by the next one, nor by an exception's entry.
 fn gaps(trace: &Trace) -> Vec<String> {
     let next = |step: &Step| {

@@ -3,7 +3,7 @@
 use crate::comparison::{RunHead, Unit};
 use crate::facts::Facts;
 use document::{Counter, Document, Identity, Outcome, Path, Timing};
-use environment::Environment;
+use environment::{Environment, Guest};
 use std::collections::{BTreeMap, BTreeSet};
 use table::Table;
 
@@ -112,7 +112,7 @@ impl Run {
             }
         }
         let is_of_one_boot = document.counter() == Counter::Time
-            && document.environment.guest.as_ref().is_none_or(|guest| guest.boots.len() < 2);
+            && document.environment.guest.as_ref().is_none_or(|guest| boots_of_a_row(guest) < 2);
         Run { head: head(document, name), facts: Facts::of(document), is_of_one_boot, rows, order, repeated }
     }
 
@@ -132,7 +132,7 @@ fn head(document: &Document, name: Option<&str>) -> RunHead {
         place: measurement.place.clone(),
         cpu: environment.cpu.brand.clone(),
         machine: environment.machine_id.clone(),
-        kernel: kernel(environment),
+        kernel: releases(environment),
         boot: environment.boot_id.clone(),
         kentry: measurement.kentry.clone(),
         quiet_share: measurement.quiet_share.filter(|share| share.is_finite()),
@@ -140,8 +140,15 @@ fn head(document: &Document, name: Option<&str>) -> RunHead {
     }
 }
 
+/// How many boots a row of guests is of, at least. Each configuration of Linux has boots of its own; all configurations of the lab
+/// are measured in the same.
+fn boots_of_a_row(guest: &Guest) -> usize {
+    let with_figures = guest.kernels.iter().filter(|kernel| kernel.outcome == Outcome::Ok.name());
+    with_figures.map(|kernel| kernel.boots.len()).min().unwrap_or(guest.boots.len())
+}
+
 /// The kernel's release; of guests, those of all kernels.
-fn kernel(environment: &Environment) -> Option<String> {
+fn releases(environment: &Environment) -> Option<String> {
     let of_guests =
         environment.guest.iter().flat_map(|guest| guest.releases()).collect::<Vec<_>>().join(", ");
     Some(of_guests).filter(|releases| !releases.is_empty()).or_else(|| environment.kernel.release.clone())

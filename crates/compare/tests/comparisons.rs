@@ -6,7 +6,7 @@ use compare::{
     Unit, Verdict, compare, compare_pairs,
 };
 use document::{CpuUse, Document, Identity, Machine, Measurement, Outcome, Path, Place, Row, SCHEMA, Timing};
-use environment::Environment;
+use environment::{Environment, Guest, GuestBoot, GuestKernel};
 use serde_json::{Value, json};
 use stats::{Cost, Counts, Cycles, Instructions, Nanos, Pair, SignedRank};
 use std::collections::BTreeMap;
@@ -609,6 +609,41 @@ fn arms_on_two_kinds_of_core_have_their_rows_in_common() {
     assert_eq!((found.refused, found.rows.len()), (false, 1));
     assert_eq!(found.rows[0].verdict, Verdict::Slower);
     assert_eq!(found.rows[0].variation.as_ref().unwrap().pairs, 20);
+}
+
+#[test]
+fn a_guest_with_two_configurations_of_one_boot_each_was_taken_for_one_of_two_boots() {
+    let side = |id: u64, boot: &str, cycles: f64, boots: usize| {
+        let mut document = document(id, vec![measured("syscall-x86_64", "none", cycles)]);
+        document.measurement.place = Place::new(Machine::QemuKvm, Kernel::Linux);
+        document.environment.boot_id = Some(boot.into());
+        let kernel = |outcome: &str, boots: usize| GuestKernel {
+            outcome: outcome.into(),
+            boots: vec![GuestBoot::default(); boots],
+            ..GuestKernel::default()
+        };
+        document.environment.guest = Some(Guest {
+            boots: vec![GuestBoot::default(); 2 * boots + 1],
+            // Where nothing has figures, the number of boots does not matter.
+            kernels: vec![
+                kernel("ok", boots),
+                kernel("ok", boots),
+                kernel("unsupported", 1),
+                kernel("error", 0),
+            ],
+            ..Guest::default()
+        });
+        document
+    };
+    let warned = |boots: usize| {
+        let found = between(&[side(1, "a", 300.0, boots)], &[side(2, "b", 400.0, boots)]);
+        found
+            .confounders
+            .iter()
+            .any(|confounder| confounder.meaning.contains("one of them has a single boot"))
+    };
+    assert!(warned(1), "nothing in them tells how much boots differ");
+    assert!(!warned(2));
 }
 
 #[test]

@@ -64,10 +64,11 @@ fn written(table: &Table, name: &str, value: &str) -> String {
 const CORE: &str = "core";
 
 /// The key that names the kernel of a guest.
-const KERNEL: &str = "kernel";
+pub const KERNEL: &str = "kernel";
 
-/// The value of a parameter of Linux that a configuration leaves alone.
-const DEFAULT: &str = "default";
+/// The word for what a kernel does when nothing is asked of it: `--set default`, and the value of a parameter that a configuration leaves
+/// alone.
+pub const DEFAULT: &str = "default";
 
 impl Document {
     /// What one of its rows is in every document.

@@ -16,7 +16,7 @@ mod verdict;
 
 pub use compute::Samples;
 pub use finding::{Confidence, Finding, Level};
-pub use identity::Identity;
+pub use identity::{DEFAULT, Identity, KERNEL};
 pub use load::{LoadError, load, read, schema_of};
 pub use place::{Counter, Machine, Name};
 pub use rate::{Interval, Rate};

@@ -66,6 +66,9 @@ pub struct Environment {
     /// Whether the kernel audits system calls (`audit=1`); asked in guests alone, too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audit: Option<bool>,
+    /// Whether the kernel chose its address at random when it unpacked itself; asked in guests alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kaslr: Option<bool>,
     /// The system's C library, not the one in this command.
     pub libc: Option<Libc>,
     /// Credentials, filters, priority and limits of this process.
@@ -144,6 +147,7 @@ pub fn capture(roots: &Roots, cpu: usize) -> Environment {
         ia32_emulation: None,
         x32: None,
         audit: None,
+        kaslr: None,
         libc: libc::capture(&mut reader),
         limits: Restrictions::capture(&mut reader, status.as_deref()),
         container: Container::capture(&mut reader),

@@ -16,7 +16,7 @@ pub struct Guest {
     pub cpu_model: String,
     /// Whether the time stamp counter counts instructions.
     pub icount: bool,
-    /// Each boot: where time is measured there are several.
+    /// Each boot that has measured: several where the lab measures time, and of a Linux those of all configurations.
     pub boots: Vec<GuestBoot>,
     /// From starting the emulator to the kernel's first record, milliseconds of the host's time.
     pub boot_to_first_record_ms: f64,
@@ -40,13 +40,16 @@ pub struct GuestKernel {
     pub command_line: String,
     /// The processor's model, as the emulator was asked for it.
     pub cpu_model: String,
-    /// The boots of this configuration.
+    /// The boots of this configuration that have measured.
     pub boots: Vec<GuestBoot>,
     /// `ok` if its figures are in the rows; `unsupported` if it lacks what was asked for; `error` or `timeout` if no boot of it came to
     /// its end.
     pub outcome: String,
     /// Why there are no figures, in words; null where there are.
     pub reason: Option<String>,
+    /// Settings by name that the kernel or the processor was given, and that nothing in the guest confirms: `l1tf=off`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unverified: Vec<String>,
     /// The last lines of its console, where something went wrong.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub console: Vec<String>,

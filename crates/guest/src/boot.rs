@@ -3,11 +3,12 @@
 use crate::archive;
 use crate::console::Console;
 use crate::debugger::Error;
+use crate::ending::Ending;
 use crate::follow::Followed;
 use crate::following::Following;
 use crate::frame::{Exit, Frame, Hello, Stream};
 use crate::machine::{self, Files, Machine, Rate};
-use crate::trouble::{Ending, Trouble};
+use crate::trouble::Trouble;
 use crate::{Step, Symbol, Terminal, Trace, Work};
 use emulator::Process;
 use linux::Kernel;
@@ -66,14 +67,15 @@ pub struct Booted {
     pub console: String,
     /// The whole command line that the kernel was given.
     pub parameters: String,
-    /// The time from starting QEMU to the first frame.
+    /// The time from starting QEMU to the first frame; of a guest that was booted again, from the first start.
     pub first_frame: Option<Duration>,
     /// What went wrong. What came before that is kept.
     pub trouble: Option<Trouble>,
 }
 
 impl Boot<'_> {
-    /// Boots, and reads until the guest is done. The limits hold for the whole boot, and for what is written to the frames' port.
+    /// Boots, and reads until the guest is done. A guest whose clocks disagree is booted again. The limit of time holds for both boots
+    /// together; the limit of output holds for what each writes to the frames' port.
     ///
     /// # Errors
     /// When QEMU is not there, or cannot be started. Whatever becomes of the guest then is [`Booted::trouble`].
@@ -91,16 +93,21 @@ impl Boot<'_> {
         limits: &Limits,
         said: &mut dyn FnMut(Said),
     ) -> Result<Booted, Trouble> {
-        let rate = Rate::first(self);
-        let booted = self.run_at(rate, terminal, limits, said)?;
-        if booted.clocks_disagree(rate) { self.run_at(Rate::Own, None, limits, said) } else { Ok(booted) }
+        let (rate, begin) = (Rate::first(self), Instant::now());
+        let booted = self.run_at(rate, terminal, (begin, limits), said)?;
+        if !booted.clocks_disagree(rate) {
+            return Ok(booted);
+        }
+        let again = self.run_at(Rate::Own, None, (begin, limits), said);
+        Ok(again.unwrap_or_else(|trouble| Booted { trouble: Some(trouble), ..booted }))
     }
 
+    /// One start of QEMU. The limits hold from `begin` on.
     fn run_at(
         &self,
         rate: Rate,
         terminal: Option<Terminal>,
-        limits: &Limits,
+        (begin, limits): (Instant, &Limits),
         said: &mut dyn FnMut(Said),
     ) -> Result<Booted, Trouble> {
         let (console, theirs) = pair()?;
@@ -108,8 +115,9 @@ impl Boot<'_> {
         let files = self.files(theirs, debugged)?;
         let terminal = terminal.map(|terminal| (terminal, limits.interrupt.clone()));
         let console = Console::follow(console, terminal).map_err(emulator::Trouble::from)?;
-        let begin = Instant::now();
-        let mut process = Process::start(machine::command(self, rate, files), limits).map_err(of_start)?;
+        let left = Limits { time: limits.time.saturating_sub(begin.elapsed()), ..limits.clone() };
+        let started = Process::start(machine::command(self, rate, files), &left);
+        let mut process = started.map_err(|trouble| of_start(trouble, limits))?;
         let follow = |connection| Following::begin(connection, process.stop());
         let following = debugger.map(follow).transpose().map_err(emulator::Trouble::from)?;
         let mut booted = Booted { parameters: machine::parameters(self, rate), ..Booted::default() };
@@ -123,17 +131,20 @@ impl Boot<'_> {
                 lost
             }
             // The guest's own end is the cause of whatever the follower met with.
-            Err(ended) => Some(self.judge(ended, &booted)),
+            Err(ended) => Some(self.judge(ended, &booted, limits)),
         };
         Ok(booted)
     }
 
-    fn judge(&self, ended: Ended, booted: &Booted) -> Trouble {
+    fn judge(&self, ended: Ended, booted: &Booted, limits: &Limits) -> Trouble {
         let (began, mib, console) = (booted.hello.is_some(), self.machine.memory_mib, &booted.console);
-        match ended {
-            Ended::Garbage(error) => Trouble::Garbage { error, console: console.clone() },
-            Ended::Machine(trouble) => Ending { trouble, began, console, mib }.judge(),
-        }
+        let trouble = match ended {
+            Ended::Garbage(error) => return Trouble::Garbage { error, console: console.clone() },
+            // What was left of the time says nothing to whoever set the limit.
+            Ended::Machine(emulator::Trouble::Timeout(_)) => emulator::Trouble::Timeout(limits.time),
+            Ended::Machine(trouble) => trouble,
+        };
+        Ending { trouble, began, console, mib }.judge()
     }
 
     /// What QEMU inherits, with its ends of these connections.
@@ -186,7 +197,7 @@ impl Booted {
         while !stream.is_over() {
             while let Some(frame) = stream.take().map_err(Ended::Garbage)? {
                 self.first_frame.get_or_insert_with(|| begin.elapsed());
-                self.take(frame, said);
+                self.take(frame, said).map_err(Ended::Garbage)?;
                 if self.clocks_disagree(rate) {
                     return Ok(());
                 }
@@ -203,18 +214,27 @@ impl Booted {
         Ok(())
     }
 
-    fn take(&mut self, frame: Frame, said: &mut dyn FnMut(Said)) {
+    /// Keeps what a frame says.
+    ///
+    /// # Errors
+    /// When it is out of order: all but a failure is said after one `Hello`, which judges what comes after it.
+    fn take(&mut self, frame: Frame, said: &mut dyn FnMut(Said)) -> Result<(), crate::frame::Error> {
+        let is_first = self.hello.is_none();
         match frame {
-            Frame::Hello(hello) => self.hello = Some(hello),
+            Frame::Hello(hello) if is_first => self.hello = Some(hello),
+            Frame::Failed(why) => self.trouble = Some(Trouble::Failed(why)),
+            Frame::End if self.trouble.is_some() => {}
+            Frame::Hello(_) => return Err(crate::frame::Error::Order),
+            _ if is_first => return Err(crate::frame::Error::Order),
             Frame::Document(document) => self.document = Some(document),
             Frame::Symbols(symbols) => self.symbols = symbols,
             Frame::Output(bytes) => said(Said::Output(bytes)),
             Frame::Errors(bytes) => said(Said::Errors(bytes)),
             Frame::Exit(exit) => self.exit = Some(exit),
-            Frame::Failed(why) => self.trouble = Some(Trouble::Failed(why)),
             Frame::Unsupported(why) => self.trouble = Some(Trouble::Unsupported(why)),
             Frame::End => {}
         }
+        Ok(())
     }
 }
 
@@ -230,9 +250,11 @@ fn pair() -> Result<(UnixStream, OwnedFd), Trouble> {
 }
 
 /// A start that took all the time is a guest that did not finish in it.
-fn of_start(trouble: emulator::Trouble) -> Trouble {
+fn of_start(trouble: emulator::Trouble, limits: &Limits) -> Trouble {
     match trouble {
-        emulator::Trouble::Timeout(time) => Trouble::Hung { time, began: false, console: String::new() },
+        emulator::Trouble::Timeout(_) => {
+            Trouble::Hung { time: limits.time, began: false, console: String::new() }
+        }
         other => other.into(),
     }
 }
@@ -307,14 +329,21 @@ done
         assert!(matches!(booted.trouble, Some(Trouble::Panicked { .. })), "{:?}", booted.trouble);
     }
 
+    /// A command of a script that writes these frames.
+    fn written(frames: &[Frame]) -> String {
+        let bytes = frames.iter().flat_map(Frame::bytes).map(|byte| format!("\\{byte:03o}"));
+        format!("printf '{}' >$frames", bytes.collect::<String>())
+    }
+
+    fn hello(tick: Option<&str>) -> Frame {
+        Frame::Hello(Hello { tick: tick.map(str::to_string), ..Hello::default() })
+    }
+
     /// A guest that says which timer ticks, and ends if it knows its counter's own rate.
     fn counted(tick: Option<&str>) -> Booted {
-        let octal =
-            |frame: Frame| frame.bytes().iter().map(|byte| format!("\\{byte:03o}")).collect::<String>();
-        let hello = octal(Frame::Hello(Hello { tick: tick.map(str::to_string), ..Hello::default() }));
-        let (failed, end) = (octal(Frame::Failed("its clocks disagree".into())), octal(Frame::End));
-        let said = |frames: &str| format!("printf '{hello}{frames}{end}' >$frames");
-        let script = format!("case \"$*\" in *khz=250000*) {};; *) {};; esac", said(&failed), said(""));
+        let failed = written(&[hello(tick), Frame::Failed("its clocks disagree".into()), Frame::End]);
+        let done = written(&[hello(tick), Frame::End]);
+        let script = format!("case \"$*\" in *khz=250000*) {failed};; *) {done};; esac");
         boot_for(&Work { counts: true, ..Work::default() }, &script, LONG)
     }
 
@@ -328,6 +357,36 @@ done
         let booted = counted(Some("lapic"));
         assert_eq!(booted.trouble, Some(Trouble::Failed("its clocks disagree".into())), "it was booted once");
         assert!(booted.parameters.contains("tsc_early_khz=250000"));
+    }
+
+    #[test]
+    fn a_guest_that_was_booted_again_had_its_time_twice() {
+        let script = format!("sleep 1; {}; sleep 60", written(&[hello(Some("pit"))]));
+        let (begin, time) = (Instant::now(), Duration::from_secs(3));
+        let booted = boot_for(&Work { counts: true, ..Work::default() }, &script, time);
+        assert!(
+            matches!(booted.trouble, Some(Trouble::Hung { time: told, began: true, .. }) if told == time)
+        );
+        assert!(begin.elapsed() < 2 * time, "{:?}", begin.elapsed());
+        // Both boots slept for a second before they wrote.
+        assert!(booted.first_frame.unwrap() >= Duration::from_secs(2), "{:?}", booted.first_frame);
+    }
+
+    #[test]
+    fn what_was_said_without_a_hello_or_after_another_was_believed() {
+        let said = |frames: &[Frame]| {
+            boot_for(&Work::default(), &format!("{}; sleep 60", written(frames)), LONG).trouble
+        };
+        let (hello, document) = (hello(None), Frame::Document(b"{}".to_vec()));
+        assert_eq!(said(&[hello.clone(), document.clone(), Frame::End]), None);
+        let failed = Frame::Failed("no /proc".into());
+        assert_eq!(said(&[failed, Frame::End]), Some(Trouble::Failed("no /proc".into())));
+        for odd in [&[document.clone(), Frame::End][..], &[Frame::End], &[hello.clone(), document, hello]] {
+            let trouble = said(odd);
+            let is_order =
+                matches!(trouble, Some(Trouble::Garbage { error: crate::frame::Error::Order, .. }));
+            assert!(is_order, "{odd:?}: {trouble:?}");
+        }
     }
 
     #[test]

@@ -83,6 +83,9 @@ pub enum Error {
     /// The rest of one is not what its kind says.
     #[error("what a frame of kind {0} has makes no sense")]
     Content(u8),
+    /// One comes before the first, or the first comes twice.
+    #[error("its frames are out of order")]
+    Order,
     /// Something follows the last.
     #[error("something follows the last frame")]
     AfterEnd,

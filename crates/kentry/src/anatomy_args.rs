@@ -277,6 +277,11 @@ impl AnatomyArgs {
         self.beside != NONE && !self.is_timer()
     }
 
+    /// Whether the profile beside is found by the kernel's release, so that there may be none.
+    pub fn finds_profile(&self) -> bool {
+        self.beside == AUTO
+    }
+
     /// The profile beside a kernel of this release, by its name; none where there is none, or none is asked for.
     ///
     /// # Errors

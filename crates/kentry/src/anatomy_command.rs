@@ -31,10 +31,12 @@ pub fn run(args: &AnatomyArgs) -> Result<ExitCode, Error> {
         let usual = Accelerator::Tcg.usual_model();
         target.write_report(format, &dry_run::linux_plan(&plan, usual, Counter::Instructions, format)?)?;
         if args.has_profile_beside() && is_in_the_lab(&plan) {
-            note(
-                "if a profile fits the kernel, kentry's own kernel boots, too; `kentry bill --dry-run` shows how, and --beside none \
-                 leaves it out",
-            );
+            let own = "kentry's own kernel boots, too; `kentry bill --dry-run` shows how, and --beside none leaves it out";
+            note(&if args.finds_profile() {
+                format!("if a profile fits the kernel, {own}")
+            } else {
+                own.to_string()
+            });
         }
         return Ok(ExitCode::SUCCESS);
     }

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use anatomy::{Anatomy, Configuration, Followed, TIMER};
 use document::{Counter, Document, Name, Outcome, Row};
-use guest::{Booted, Trace};
+use guest::{Booted, Hello, Trace};
 use linux::Kernel;
 use measure::guest::{GuestPlan, Machine, Request};
 use std::sync::{Mutex, PoisonError};
@@ -112,8 +112,22 @@ fn of_timer(boot: &Booted) -> Result<Trace, String> {
         None if boot.symbols.is_empty() => {
             Err(format!("{NO_NAMES}, so nobody knows where the timer's interrupt begins"))
         }
-        None => Err("no interrupt of the timer came while the program ran".into()),
+        None => Err(untimely(boot.hello.as_ref())),
     }
+}
+
+/// Why no interrupt of the timer was followed, by what ticks.
+fn untimely(hello: Option<&Hello>) -> String {
+    let other = hello.filter(|hello| !hello.ticks_by_apic()).and_then(|hello| hello.tick.as_deref());
+    other.map_or_else(
+        || "no interrupt of the APIC's timer came while the program ran".into(),
+        |tick| {
+            let tick = report::plain(tick);
+            format!(
+                "the kernel's tick comes from {tick}, and only interrupts of the APIC's timer are followed"
+            )
+        },
+    )
 }
 
 fn of_row(boot: &Booted) -> Result<Trace, String> {

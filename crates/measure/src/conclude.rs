@@ -433,6 +433,11 @@ fn clock_error(references: &References) -> Option<f64> {
     references.values().map(|reference| reference.chain_error).max_by(f64::total_cmp)
 }
 
+/// A time as documents have it.
+pub(crate) fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
+
 /// 128 random bits; where the system has none, time and process id, which also differ from run to run.
 pub(crate) fn id() -> String {
     let mut bytes = [0; 16];

@@ -126,6 +126,7 @@ fn document(request: &Request, estimate: f64, pti: bool) -> Document {
 
 fn ended(document: &Document) -> Booted {
     Booted {
+        hello: Some(Hello::default()),
         document: Some(serde_json::to_vec(document).unwrap()),
         parameters: "console=ttyS0".into(),
         first_frame: Some(Duration::from_millis(5)),
@@ -307,6 +308,77 @@ fn one_guest_that_writes_nonsense_makes_the_run_partial() {
     );
     let of_good = document.results.iter().filter(|row| row.instructions.is_some());
     assert_eq!((of_good.count(), document.results.len()), (4, 8));
+}
+
+#[test]
+fn what_went_wrong_after_all_was_counted_cost_the_figures() {
+    let time = Duration::from_secs(60);
+    let hung = Trouble::Hung { time, began: true, console: String::new() };
+    let followed = Trouble::Followed("it closed the connection".into());
+    for (trouble, out_of_time) in [(hung, true), (followed, false)] {
+        let ending = |request: &Request| Booted { trouble: Some(trouble.clone()), ..honest(request) };
+        let document = measured(&options(), &MadeUp::new(ending)).unwrap();
+        let figures: Vec<_> =
+            document.results.iter().map(|row| row.instructions.map(|cost| cost.estimate.0)).collect();
+        assert_eq!(figures, [Some(340.0); 4]);
+        let measurement = &document.measurement;
+        assert_eq!((measurement.partial, measurement.out_of_time), (true, out_of_time));
+        assert_eq!(measurement.ended, Some(trouble.to_string()));
+        assert!(
+            document.results[0].remarks[0].contains("rings are not told apart: "),
+            "{:?}",
+            document.results[0].remarks
+        );
+        let kernel = &document.environment.guest.as_ref().unwrap().kernels[0];
+        assert_eq!((kernel.outcome.as_str(), kernel.boots.len()), ("ok", 1));
+    }
+    // What the guest lacks is a result, whatever happens then.
+    let lacking = |request: &Request| Booted {
+        trouble: Some(Trouble::Followed("it closed the connection".into())),
+        ..ended(&document(request, 340.0, false))
+    };
+    let asked = Options { set: texts(&["pti=on"]), ..options() };
+    let found = measured(&asked, &MadeUp::new(lacking)).unwrap();
+    assert_eq!((found.results[0].outcome, estimates(&found, "on")), (Outcome::Unsupported, vec![None; 4]));
+}
+
+#[test]
+fn one_boot_of_several_that_fails_is_no_configuration_that_failed() {
+    let failing = |request: &Request| {
+        let is_second = request.seed == 4 && request.parameters.contains("pti=on");
+        let panicked = Trouble::Panicked { why: "no init".into(), console: String::new() };
+        if is_second {
+            Booted { trouble: Some(panicked), parameters: "pti=on".into(), ..Booted::default() }
+        } else if request.seed == 5 {
+            let mut document = document(request, 340.0, request.parameters.contains("pti=on"));
+            document.results[0].outcome = Outcome::Fault;
+            document.results[0].reason = Some("SIGSEGV".into());
+            ended(&document)
+        } else {
+            honest(request)
+        }
+    };
+    let options = Options { set: texts(&["default", "pti=on"]), boots: Some(3), ..options() };
+    let document = measured(&options, &MadeUp::new(failing)).unwrap();
+    let ended = document.measurement.ended.as_deref().unwrap();
+    assert!(ended.starts_with("a boot failed in 1 of 2 configurations; pti=on: "), "{ended}");
+    let on = |row: &&Row| row.configuration["pti"] == "on";
+    let row = document.results.iter().find(on).unwrap();
+    // The second boot has no rows, and the third is the third all the same.
+    let told = row.remarks.iter().any(|remark| remark.starts_with("boot 3 ended otherwise, fault: SIGSEGV"));
+    assert!(told, "{:?}", row.remarks);
+    let kernels = document.environment.guest.unwrap().kernels;
+    assert_eq!((kernels[1].outcome.as_str(), kernels[1].boots.len()), ("ok", 2));
+    assert_eq!(kernels[1].command_line, "console=ttyS0", "that of a boot that has measured");
+}
+
+#[test]
+fn a_setting_that_nothing_confirms_is_told() {
+    let options = Options { set: texts(&["l1tf=off", "audit=on,pti=on", "mitigations=auto"]), ..options() };
+    let document = measured(&options, &MadeUp::new(honest)).unwrap();
+    let kernels = document.environment.guest.unwrap().kernels;
+    let unverified: Vec<_> = kernels.iter().map(|kernel| kernel.unverified.join(" ")).collect();
+    assert_eq!(unverified, ["l1tf=off", "audit=on", ""]);
 }
 
 #[test]

@@ -5,12 +5,9 @@ use crate::configuration::{common, written};
 use crate::figure::{ABSENT, Shown, Unit, shown};
 use crate::head::{Fact, fact, figures};
 use crate::machine;
-use document::{Document, Row};
+use document::{Document, KERNEL, Row};
 use environment::{Guest, GuestKernel};
 use std::collections::BTreeMap;
-
-/// The key of a configuration that names the kernel.
-const KERNEL: &str = "kernel";
 
 /// So many changes of a kernel are named in a short report.
 const NAMED: usize = 3;
@@ -34,6 +31,8 @@ pub(crate) fn facts(document: &Document, guest: &Guest) -> Vec<Fact> {
     ];
     let parameters = common(document, |name| name != KERNEL);
     facts.extend((!parameters.is_empty()).then(|| fact("parameters", parameters)));
+    let unverified = unverified(guest);
+    facts.extend((!unverified.is_empty()).then(|| fact("unverified", unverified)));
     facts
 }
 
@@ -51,6 +50,21 @@ fn kernels(document: &Document, guest: &Guest) -> String {
         }
     }
     names.join(", ")
+}
+
+/// What the guests were given and nothing in them confirms: `l1tf=off: nothing in the guest confirms it`.
+fn unverified(guest: &Guest) -> String {
+    let mut all: Vec<&str> = Vec::new();
+    for setting in guest.kernels.iter().flat_map(|kernel| &kernel.unverified) {
+        if !all.contains(&setting.as_str()) {
+            all.push(setting);
+        }
+    }
+    match all.as_slice() {
+        [] => String::new(),
+        [one] => format!("{one}: nothing in the guest confirms it"),
+        several => format!("{}: nothing in the guests confirms them", several.join(", ")),
+    }
 }
 
 fn machine_of(guest: &Guest) -> String {

@@ -48,6 +48,9 @@ pub struct ParameterValue {
     pub since: Option<String>,
     /// The last version that knows it.
     pub until: Option<String>,
+    /// Whether it leaves the choice to the kernel: whatever a guest says of itself agrees with it.
+    #[serde(default)]
+    pub kernel_chooses: bool,
     /// What a guest that has it says of itself: all of these hold, as far as the guest says anything.
     #[serde(default)]
     pub shows: Vec<Evidence>,
@@ -125,6 +128,9 @@ impl ParameterValue {
         }
         if !self.cpu.is_empty() && !self.cpu.starts_with(['+', '-']) {
             return Err("cpu begins with + or -".into());
+        }
+        if self.kernel_chooses && !self.shows.is_empty() {
+            return Err("whatever a guest shows agrees with what the kernel chooses".into());
         }
         self.shows.iter().try_for_each(|evidence| {
             evidence.check().map_err(|what| format!("shows {}: {what}", evidence.field))

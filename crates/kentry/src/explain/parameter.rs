@@ -18,10 +18,12 @@ pub fn explain(parameter: &Parameter) -> String {
 fn facts(value: &ParameterValue) -> Vec<String> {
     let given = |what: &str, fact: &str| (!fact.is_empty()).then(|| format!("- {what}: `{fact}`\n"));
     let seen: Vec<String> = value.shows.iter().map(in_words).collect();
-    let shown = if seen.is_empty() {
-        "- Nothing shows whether a guest obeys it but the rows themselves\n".to_string()
-    } else {
-        format!("- A guest that has it says: {}\n", seen.join("; "))
+    let shown = match seen.as_slice() {
+        _ if value.kernel_chooses => {
+            "- It leaves the choice to the kernel, so there is nothing to verify\n".into()
+        }
+        [] => "- Nothing shows whether a guest obeys it but the rows themselves\n".to_string(),
+        seen => format!("- A guest that has it says: {}\n", seen.join("; ")),
     };
     let facts = [
         given("On the kernel's command line", &value.append),

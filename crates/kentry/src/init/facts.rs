@@ -8,18 +8,29 @@ use nix::sys::socket::{
     AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, recv, sendto, setsockopt, socket,
 };
 use nix::sys::time::TimeVal;
+use std::fs;
 use std::os::fd::AsRawFd;
 
 /// Adds it to what the files say.
 pub fn add_to(environment: &mut Environment) {
     environment.x32 = Some(has_x32());
     environment.audit = audits().ok();
+    environment.kaslr =
+        fs::read("/sys/kernel/boot_params/data").ok().and_then(|parameters| is_moved(&parameters));
 }
 
 /// What interrupts for the kernel's tick: `lapic`.
 pub fn tick() -> Option<String> {
-    let text = std::fs::read_to_string("/sys/devices/system/clockevents/clockevent0/current_device").ok()?;
+    let text = fs::read_to_string("/sys/devices/system/clockevents/clockevent0/current_device").ok()?;
     Some(text.trim_end().to_string()).filter(|name| !name.is_empty())
+}
+
+/// Whether the kernel's decompressor says that it chose the address at random: KASLR_FLAG in `hdr.loadflags` of what it hands to the
+/// kernel (Documentation/arch/x86/boot.rst). Nothing if this is too short.
+fn is_moved(parameters: &[u8]) -> Option<bool> {
+    const LOADFLAGS: usize = 0x211;
+    const KASLR: u8 = 1 << 1;
+    parameters.get(LOADFLAGS).map(|flags| flags & KASLR != 0)
 }
 
 /// Whether a system call whose number has bit 30 set (`__X32_SYSCALL_BIT`) answers anything but that there is no such call.
@@ -65,6 +76,14 @@ fn enabled(answer: &[u8]) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_decompressor_says_whether_the_kernel_was_moved() {
+        let parameters = |flags: u8| [vec![0; 0x211], vec![flags; 1], vec![0xff; 16]].concat();
+        // Bits 0 and 7 are LOADED_HIGH and CAN_USE_HEAP.
+        assert_eq!([0x81, 0x83].map(|flags| is_moved(&parameters(flags))), [false, true].map(Some));
+        assert_eq!(is_moved(&parameters(0x83)[..0x211]), None);
+    }
 
     #[test]
     fn only_a_status_says_whether_calls_are_audited() {

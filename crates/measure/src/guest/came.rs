@@ -4,6 +4,7 @@ use super::configuration::Configuration;
 use super::merge::Answered;
 use super::{evidence, merge};
 use crate::TableRow;
+use crate::conclude::milliseconds;
 use ::guest::{Booted, Kind, Trouble};
 use document::{Counter, Document, Outcome, Row};
 use environment::GuestBoot;
@@ -18,6 +19,8 @@ const LONGEST_LINE: usize = 200;
 
 /// A boot in its turn.
 pub struct Turn {
+    /// Its number among the boots of its configuration, from 1 on.
+    pub number: u64,
     /// What its order of rounds was drawn from.
     pub seed: u64,
     /// When it began, since the measurement did.
@@ -32,28 +35,47 @@ impl Turn {
         self.booted.first_frame.unwrap_or_default()
     }
 
+    /// When the guest's first record came, in milliseconds of the measurement. The guest's own times count from there.
+    pub fn at_ms(&self) -> f64 {
+        milliseconds(self.began + self.came_up())
+    }
+
     /// As a document has it.
     pub fn described(&self) -> GuestBoot {
-        GuestBoot { at_ms: milliseconds(self.began + self.came_up()), seed: self.seed, cpu: None }
+        GuestBoot { at_ms: self.at_ms(), seed: self.seed, cpu: None }
     }
-}
-
-pub fn milliseconds(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e3
 }
 
 /// What the boots of one configuration came to.
 pub struct Came<'b> {
-    /// The answers of those that came to their end; none where something else stands in the place of figures.
-    answered: Vec<Answered<'b>>,
-    /// All that have measured, also without what was asked for.
+    /// What its rows have.
+    figures: Figures<'b>,
+    /// The boots that have measured, also those without what was asked for.
     pub measured: Vec<&'b Turn>,
-    /// The first of the others.
+    /// The first boot with which something went wrong, be it after it had measured.
     troubled: Option<&'b Turn>,
     /// What went wrong first: neither that the user ended it, nor that a guest lacks something, which is a result.
     pub failed: Option<Trouble>,
-    /// The outcome that stands in the place of figures, in words. It is none, too, if no boot was begun, or the user ended them all.
-    instead: Option<(Outcome, String)>,
+}
+
+/// What the rows of a configuration have.
+enum Figures<'b> {
+    /// Those of these answers, one at least.
+    Of(Vec<Answered<'b>>),
+    /// None, but this outcome, for this reason.
+    Not(Outcome, String),
+    /// None, and there are no rows: the user ended every boot, or none was begun.
+    Interrupted,
+}
+
+/// What one boot says of its configuration.
+enum Judged<'b> {
+    /// Figures.
+    Answer(Box<Answered<'b>>),
+    /// That it lacks what was asked for, by its document and in words.
+    Lacks(String),
+    /// Nothing, for this reason.
+    Nothing(Trouble),
 }
 
 impl<'b> Came<'b> {
@@ -62,33 +84,33 @@ impl<'b> Came<'b> {
         let (mut answered, mut measured) = (Vec::new(), Vec::new());
         let (mut troubled, mut failed, mut lacking) = (None, None, None);
         for boot in boots {
-            let trouble = match answer(configuration, boot) {
-                Ok(answer) => {
-                    answered.push(answer);
+            let mut trouble = boot.booted.trouble.clone();
+            match judge(configuration, boot) {
+                Judged::Answer(answer) => {
+                    answered.push(*answer);
                     measured.push(*boot);
-                    continue;
                 }
-                Err(trouble) => trouble,
-            };
-            let kind = trouble.kind();
-            // Its document says that it lacks what was asked for.
-            if kind == Kind::Unsupported && boot.booted.trouble.is_none() {
-                measured.push(*boot);
-            } else {
-                troubled = troubled.or(Some(*boot));
+                Judged::Lacks(why) => {
+                    lacking = lacking.or(Some(why));
+                    measured.push(*boot);
+                }
+                Judged::Nothing(why) => trouble = Some(why),
             }
-            match kind {
+            let Some(trouble) = trouble else { continue };
+            troubled = troubled.or(Some(*boot));
+            match trouble.kind() {
                 Kind::Interrupted => {}
-                Kind::Unsupported => lacking = lacking.or(Some(trouble)),
+                Kind::Unsupported => lacking = lacking.or(Some(trouble.to_string())),
                 Kind::Timeout | Kind::Environment | Kind::Failed => failed = failed.or(Some(trouble)),
             }
         }
-        let instead = lacking.as_ref().or(failed.as_ref().filter(|_| answered.is_empty()));
-        let instead = instead.map(|trouble| (outcome(trouble.kind()), trouble.to_string()));
-        if instead.is_some() {
-            answered.clear();
-        }
-        Came { answered, measured, troubled, failed, instead }
+        let figures = match (lacking, &failed) {
+            (Some(why), _) => Figures::Not(Outcome::Unsupported, why),
+            _ if !answered.is_empty() => Figures::Of(answered),
+            (None, Some(trouble)) => Figures::Not(outcome(trouble.kind()), trouble.to_string()),
+            (None, None) => Figures::Interrupted,
+        };
+        Came { figures, measured, troubled, failed }
     }
 
     /// The rows of this configuration; none if nobody came to them.
@@ -98,32 +120,56 @@ impl<'b> Came<'b> {
         counter: Counter,
         settings: &BTreeMap<String, String>,
     ) -> Vec<Row> {
-        match &self.instead {
-            Some((outcome, why)) => merge::without_figures(wanted, counter, settings, (*outcome, why)),
-            None if self.answered.is_empty() => Vec::new(),
-            None => merge::rows(wanted, counter, &self.answered, settings),
+        match &self.figures {
+            Figures::Of(answered) => merge::rows(wanted, counter, answered, settings),
+            Figures::Not(outcome, why) => merge::without_figures(wanted, counter, settings, (*outcome, why)),
+            Figures::Interrupted => Vec::new(),
         }
     }
 
     /// Why it has no figures, as an outcome in words; none if it has.
     pub fn verdict(&self) -> Option<(Outcome, String)> {
-        let interrupted = || (Outcome::Error, "the user interrupted it".to_string());
-        self.instead.clone().or_else(|| self.answered.is_empty().then(interrupted))
+        match &self.figures {
+            Figures::Of(_) => None,
+            Figures::Not(outcome, why) => Some((*outcome, why.clone())),
+            Figures::Interrupted => Some((Outcome::Error, "the user interrupted it".into())),
+        }
+    }
+
+    /// The settings that nothing in these guests confirms, in words.
+    pub fn unverified(&self) -> Vec<String> {
+        self.answered().first().map(|one| one.unverified.clone()).unwrap_or_default()
     }
 
     /// The kernel's release, by its own word; none if it has no figures.
     pub fn release(&self) -> Option<String> {
-        self.answered.first()?.document.environment.kernel.release.clone()
+        self.answered().first()?.document.environment.kernel.release.clone()
     }
 
-    /// The last lines of the console of the first boot that has not measured.
+    /// The command line of a boot that has measured, or else of the first with which something went wrong; empty if none was begun.
+    pub fn parameters(&self) -> String {
+        let boot = self.measured.first().or(self.troubled.as_ref());
+        boot.map(|boot| boot.booted.parameters.clone()).unwrap_or_default()
+    }
+
+    /// The last lines of the console of the first boot with which something went wrong.
     pub fn console(&self) -> Vec<String> {
         self.troubled.map(|boot| last_lines(&boot.booted.console)).unwrap_or_default()
     }
 
     /// The first document of a guest that has what was asked for; none if the configuration has no figures.
     pub fn into_document(self) -> Option<Document> {
-        self.answered.into_iter().next().map(|one| one.document)
+        match self.figures {
+            Figures::Of(answered) => answered.into_iter().next().map(|one| one.document),
+            Figures::Not(..) | Figures::Interrupted => None,
+        }
+    }
+
+    fn answered(&self) -> &[Answered<'b>] {
+        match &self.figures {
+            Figures::Of(answered) => answered,
+            Figures::Not(..) | Figures::Interrupted => &[],
+        }
     }
 }
 
@@ -135,27 +181,38 @@ fn outcome(kind: Kind) -> Outcome {
     }
 }
 
-/// What a guest has measured, if it has what it was booted with.
+/// What a guest has measured, if it has what it was booted with. Its document has all rows, and comes before anything is followed: what
+/// went wrong later does not concern them.
+fn judge<'b>(configuration: &Configuration, boot: &'b Turn) -> Judged<'b> {
+    let booted = &boot.booted;
+    let unusable = |why: String| Trouble::Unusable { why, console: booted.console.clone() };
+    let unsaid =
+        || booted.trouble.clone().unwrap_or_else(|| unusable("the guest ended without a word".into()));
+    let read = match booted.document.as_deref() {
+        None => return Judged::Nothing(unsaid()),
+        Some(bytes) => read(bytes).map_err(unusable),
+    };
+    let (document, facts) = match read {
+        Ok(read) => read,
+        Err(trouble) => return Judged::Nothing(trouble),
+    };
+    let unknown = booted.hello.as_ref().map(|hello| hello.unknown.as_slice()).unwrap_or_default();
+    match evidence::judge(configuration, unknown, &facts) {
+        Ok(unverified) => Judged::Answer(Box::new(Answered { document, unverified, turn: boot })),
+        Err(why) => Judged::Lacks(why),
+    }
+}
+
+/// A guest's document, and the same as plain JSON.
 ///
 /// # Errors
-/// What went wrong, or what the guest lacks.
-fn answer<'b>(configuration: &Configuration, boot: &'b Turn) -> Result<Answered<'b>, Trouble> {
-    let booted = &boot.booted;
-    if let Some(trouble) = &booted.trouble {
-        return Err(trouble.clone());
-    }
-    let unusable = |why: String| Trouble::Unusable { why, console: booted.console.clone() };
-    let bytes = booted.document.as_deref();
-    let bytes = bytes.ok_or_else(|| unusable("the guest ended without a word".into()))?;
-    let text = std::str::from_utf8(bytes).map_err(|_| unusable("the guest's document is no text".into()))?;
-    let loaded = document::load(text);
+/// In words, when it is none.
+fn read(bytes: &[u8]) -> Result<(Document, serde_json::Value), String> {
+    let text = std::str::from_utf8(bytes).map_err(|_| "the guest's document is no text".to_string())?;
     let document =
-        loaded.map_err(|error| unusable(format!("the guest's document cannot be read: {error}")))?;
+        document::load(text).map_err(|error| format!("the guest's document cannot be read: {error}"))?;
     // It was read as a document, so it is JSON.
-    let facts = serde_json::from_str(text).unwrap_or_default();
-    let unknown = booted.hello.as_ref().map(|hello| hello.unknown.as_slice()).unwrap_or_default();
-    evidence::judge(configuration, unknown, &facts).map_err(Trouble::Unsupported)?;
-    Ok(Answered { document, booted, at_ms: milliseconds(boot.began) })
+    Ok((document, serde_json::from_str(text).unwrap_or_default()))
 }
 
 /// The last lines of a console that say something.

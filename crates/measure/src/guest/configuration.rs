@@ -2,13 +2,10 @@
 
 use super::settings::Settings;
 use super::words::Words;
+use document::{DEFAULT, KERNEL};
 use std::collections::BTreeMap;
 
-pub use super::settings::DEFAULT;
-
-/// The keys of a row's configuration that are no parameters.
-pub const KERNEL: &str = "kernel";
-/// As above.
+/// The keys of a row's configuration that are no parameters, besides [`KERNEL`].
 pub const APPEND: &str = "append";
 /// As above.
 pub const CPU_MODEL: &str = "cpu-model";

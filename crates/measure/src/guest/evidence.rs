@@ -34,19 +34,37 @@ const FOUND: [&str; 24] = [
     "tsx",
 ];
 
-/// Looks for what contradicts a configuration: parameters that the kernel did not know, and facts that are otherwise.
+/// What a guest says of a value that it was booted with.
+enum Said {
+    /// Nothing: its document has no such field.
+    Nothing,
+    /// That it has the value.
+    Agrees,
+    /// Something else, in words.
+    Otherwise(String),
+}
+
+/// Looks for what contradicts a configuration: parameters that the kernel did not know, and facts that are otherwise. The settings of
+/// which the guest says nothing either way are returned, as `l1tf=off`.
 ///
 /// # Errors
-/// The first that does, in words.
-pub fn judge(configuration: &Configuration, unknown: &[String], document: &Value) -> Result<(), String> {
+/// The first contradiction, in words.
+pub fn judge(
+    configuration: &Configuration,
+    unknown: &[String],
+    document: &Value,
+) -> Result<Vec<String>, String> {
+    let mut unverified = Vec::new();
     for (parameter, value) in configuration.settings.iter().flat_map(|settings| settings.values()) {
         let name = format!("{}={}", parameter.name, value.name);
         let of_value = |why: String| format!("{name}: {why}{}", versions(value));
         if let Some(word) = first_unknown(&Words::of(&value.append), unknown) {
             return Err(of_value(format!("this kernel does not know {word}")));
         }
-        if let Some(why) = value.shows.iter().find_map(|evidence| contradiction(evidence, document)) {
-            return Err(of_value(in_words(parameter, value, &why)));
+        match said(value, document) {
+            Said::Otherwise(why) => return Err(of_value(in_words(parameter, value, &why))),
+            Said::Nothing if !value.kernel_chooses => unverified.push(name),
+            Said::Nothing | Said::Agrees => {}
         }
     }
     let append = configuration.append.as_deref().map(Words::of).unwrap_or_default();
@@ -54,8 +72,21 @@ pub fn judge(configuration: &Configuration, unknown: &[String], document: &Value
         Some(word) => {
             Err(format!("--append: this kernel does not know {word}, and passed it on to its first program"))
         }
-        None => Ok(()),
+        None => Ok(unverified),
     }
+}
+
+/// What the document says of a value. All of its evidence that is there must agree.
+fn said(value: &ParameterValue, document: &Value) -> Said {
+    let mut all = Said::Nothing;
+    for evidence in &value.shows {
+        match of_evidence(evidence, document) {
+            Said::Otherwise(why) => return Said::Otherwise(why),
+            Said::Agrees => all = Said::Agrees,
+            Said::Nothing => {}
+        }
+    }
+    all
 }
 
 /// The first of these words that the kernel passed on as none of its own.
@@ -95,9 +126,15 @@ fn in_words(parameter: &Parameter, value: &ParameterValue, why: &str) -> String 
     }
 }
 
-/// What the document says instead; none where it agrees, or says nothing of the field.
-fn contradiction(evidence: &Evidence, document: &Value) -> Option<String> {
-    let found = evidence.field.split('.').try_fold(document, |value, name| value.get(name))?;
+/// What the document says of one field.
+fn of_evidence(evidence: &Evidence, document: &Value) -> Said {
+    let found = evidence.field.split('.').try_fold(document, |value, name| value.get(name));
+    let Some(found) = found.filter(|found| !found.is_null()) else { return Said::Nothing };
+    contradiction(evidence, found).map_or(Said::Agrees, Said::Otherwise)
+}
+
+/// What a field says instead; none where it agrees.
+fn contradiction(evidence: &Evidence, found: &Value) -> Option<String> {
     let name = evidence.field.trim_start_matches("environment.");
     let text = plain_text(found);
     let has = |word: &String| match found {
@@ -141,7 +178,7 @@ mod tests {
     use serde_json::json;
     use table::Table;
 
-    fn judged(set: &str, append: &str, unknown: &[&str], document: Value) -> Result<(), String> {
+    fn judged(set: &str, append: &str, unknown: &[&str], document: Value) -> Result<Vec<String>, String> {
         let settings = Settings::parse(Table::get(), set).unwrap();
         let configuration = Configuration {
             kernel: 0,
@@ -157,7 +194,7 @@ mod tests {
     fn a_guest_that_says_otherwise_has_ignored_it() {
         let with =
             |set: &str, environment: Value| judged(set, "", &[], json!({ "environment": environment }));
-        assert_eq!(with("pti=on", json!({ "kernel": { "pti": true } })), Ok(()));
+        assert_eq!(with("pti=on", json!({ "kernel": { "pti": true } })), Ok(vec![]));
         let ignored = with("pti=on", json!({ "kernel": { "pti": false } })).unwrap_err();
         assert_eq!(
             ignored,
@@ -167,16 +204,16 @@ mod tests {
         assert!(native.ends_with("vsyscall is xonly (Linux had it until 5.1)"), "{native}");
         let clock = |name: &str| json!({ "clock": { "current_clocksource": name } });
         for counter in ["tsc", "tsc-early"] {
-            assert_eq!(with("clocksource=tsc", clock(counter)), Ok(()));
+            assert_eq!(with("clocksource=tsc", clock(counter)), Ok(vec![]));
         }
         let jiffies = with("clocksource=tsc", clock("refined-jiffies")).unwrap_err();
         assert!(jiffies.contains("current_clocksource is \"refined-jiffies\""), "{jiffies}");
         let filter = |mode: &str| json!({ "limits": { "seccomp": mode } });
-        assert_eq!(with("seccomp=on", filter("filter")), Ok(()));
+        assert_eq!(with("seccomp=on", filter("filter")), Ok(vec![]));
         let none = with("seccomp=on", filter("off")).unwrap_err();
         assert!(none.contains("limits.seccomp is off"), "{none}");
         let flags = |flags: Value| json!({ "cpu": { "kernel_flags": flags } });
-        assert_eq!(with("pcid=on", flags(json!(["pcid"]))), Ok(()));
+        assert_eq!(with("pcid=on", flags(json!(["pcid"]))), Ok(vec![]));
         let none = with("pcid=on", flags(json!(["smap"]))).unwrap_err();
         assert_eq!(
             none,
@@ -188,17 +225,69 @@ mod tests {
         assert!(
             judged("vdso=off", "", &[], json!({ "vdso": { "64": [1] } })).unwrap_err().contains("is there")
         );
-        assert_eq!(judged("vdso=off", "", &[], json!({ "vdso": { "64": [] } })), Ok(()));
+        assert_eq!(judged("vdso=off", "", &[], json!({ "vdso": { "64": [] } })), Ok(vec![]));
     }
 
     #[test]
-    fn what_a_guest_does_not_say_contradicts_nothing() {
+    fn what_a_guest_does_not_say_is_neither_contradicted_nor_verified() {
         for silent in [
             json!({}),
             json!({ "environment": null }),
             json!({ "environment": { "kernel": { "pti": null } } }),
         ] {
-            assert_eq!(judged("pti=on,vsyscall=none,nopcid,vdso=off", "", &[], silent), Ok(()));
+            let mut unverified = judged("pti=on,vsyscall=none,nopcid,vdso=off", "", &[], silent).unwrap();
+            unverified.sort();
+            assert_eq!(unverified, ["pcid=off", "pti=on", "vdso=off", "vsyscall=none"]);
+        }
+        let audits = |audit: Value| judged("audit=on", "", &[], json!({ "environment": { "audit": audit } }));
+        assert_eq!(audits(json!(true)), Ok(vec![]));
+        assert_eq!(audits(Value::Null), Ok(vec!["audit=on".to_string()]));
+        assert_eq!(
+            judged("l1tf=off", "", &[], json!({})),
+            Ok(vec!["l1tf=off".to_string()]),
+            "nothing shows it"
+        );
+        assert_eq!(judged("mitigations=auto", "", &[], json!({})), Ok(vec![]), "whatever it says agrees");
+        // One field is enough, if none contradicts.
+        let some = json!({ "environment": { "kernel": { "pti": false } } });
+        assert_eq!(judged("mitigations=off", "", &[], some), Ok(vec![]));
+    }
+
+    #[test]
+    fn a_processor_without_the_mitigation_that_was_asked_for_passed_as_one_with_it() {
+        let with = |set: &str, name: &str, text: &str| {
+            judged(set, "", &[], json!({ "environment": { "mitigations": { name: text } } })).is_ok()
+        };
+        let bhi = |set: &str, state: &str| {
+            with(
+                set,
+                "spectre_v2",
+                &format!("Mitigation: Enhanced / Automatic IBRS; IBPB: conditional; BHI: {state}"),
+            )
+        };
+        for (state, [on, off]) in [
+            ("BHI_DIS_S", [true, false]),
+            ("SW loop, KVM: SW loop", [true, false]),
+            // Where retpolines are enough, the kernel clears nothing whatever it was asked for.
+            ("Retpoline", [false, true]),
+            ("Not affected", [false, true]),
+            ("Vulnerable", [false, true]),
+            ("Vulnerable, KVM: SW loop", [false, true]),
+        ] {
+            assert_eq!([bhi("spectre_bhi=on", state), bhi("spectre_bhi=off", state)], [on, off], "{state}");
+        }
+        let srso = |set: &str, state: &str| with(set, "spec_rstack_overflow", state);
+        for (state, [microcode, safe]) in [
+            ("Mitigation: Safe RET", [false, true]),
+            ("Mitigation: safe RET", [false, true]),
+            ("Vulnerable: Safe RET, no microcode", [false, true]),
+            ("Vulnerable: Microcode, no safe RET", [true, false]),
+            ("Mitigation: IBPB", [false, false]),
+            ("Not affected", [true, false]),
+        ] {
+            let found =
+                [srso("spec_rstack_overflow=microcode", state), srso("spec_rstack_overflow=safe-ret", state)];
+            assert_eq!(found, [microcode, safe], "{state}");
         }
     }
 
@@ -207,17 +296,17 @@ mod tests {
         let document = json!({ "environment": { "kernel": { "pti": true } } });
         assert_eq!(
             judged("pti=on", "nokaslr spectre_v2=auto", &["nokaslr", "spectre_v2=auto", "pti=on"], document),
-            Ok(())
+            Ok(vec![])
         );
         for word in ["noxsaves", "noxsaveopt", "split_lock_detect=off", "no_user_shstk", "no_user_ibt"] {
-            assert_eq!(judged("default", word, &[word], json!({})), Ok(()));
+            assert_eq!(judged("default", word, &[word], json!({})), Ok(vec![]));
         }
     }
 
     #[test]
     fn what_the_kernel_passed_on_it_did_not_know() {
-        let known = judged("pti=on", "quiet", &["BOOT_IMAGE=x"], json!({}));
-        assert_eq!(known, Ok(()));
+        let known = judged("default", "quiet", &["BOOT_IMAGE=x"], json!({}));
+        assert_eq!(known, Ok(vec![]));
         let set = judged("ia32_emulation=off", "", &["ia32_emulation=off"], json!({})).unwrap_err();
         assert_eq!(
             set,

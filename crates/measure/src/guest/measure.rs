@@ -1,10 +1,10 @@
 //! Boots every configuration, and makes one document of what the guests wrote.
 
 use super::GuestPlan;
-use super::came::{Came, Turn, milliseconds};
+use super::came::{Came, Turn};
 use super::configuration::Configuration;
 use super::machine::{Kernel, Machine, Request};
-use crate::conclude::{id, with_findings};
+use crate::conclude::{id, milliseconds, with_findings};
 use crate::{Error, Probes};
 use ::guest::{Kind, Trouble};
 use document::{Counter, Document, Measurement, Outcome, Place, Row};
@@ -51,13 +51,13 @@ pub fn measure(
     let interrupted = setting.interrupt.load(Ordering::Relaxed);
     let names = names(&setting.kernels, plan);
     let numbered = plan.configurations.iter().zip(boots.chunks(plan.boots.max(1) as usize));
-    let all = numbered.map(|(configuration, boots)| Of::new(plan, setting, &names, configuration, boots));
-    let all: Vec<Of> = all.collect();
+    let all = numbered.map(|(configuration, boots)| Part::new(plan, setting, &names, configuration, boots));
+    let all: Vec<Part> = all.collect();
     if interrupted && all.iter().all(|one| one.rows.is_empty()) {
         return Err(Error::Interrupted);
     }
     let ended = all.iter().find_map(|one| one.trouble.as_ref());
-    if let Some(refused) = ended.filter(|_| all.iter().all(Of::was_refused)) {
+    if let Some(refused) = ended.filter(|_| all.iter().all(Part::was_refused)) {
         return Err(Error::Environment(refused.to_string()));
     }
     let measurement = Measurement {
@@ -74,20 +74,22 @@ pub fn measure(
 }
 
 /// What went wrong first, and in how many configurations something did.
-fn in_words(first: &Trouble, all: &[Of]) -> String {
-    let troubled: Vec<&Of> = all.iter().filter(|one| one.trouble.is_some()).collect();
-    match troubled.first() {
-        Some(one) if all.len() > 1 => {
-            let settings = one.kernel.settings.iter().map(|(name, value)| format!("{name}={value}"));
-            let settings = settings.collect::<Vec<_>>().join(" ");
-            format!("{} of {} configurations failed; {settings}: {first}", troubled.len(), all.len())
-        }
-        _ => first.to_string(),
-    }
+fn in_words(first: &Trouble, all: &[Part]) -> String {
+    let troubled: Vec<&Part> = all.iter().filter(|one| one.trouble.is_some()).collect();
+    let Some(one) = troubled.first().filter(|_| all.len() > 1) else { return first.to_string() };
+    let settings = one.kernel.settings.iter().map(|(name, value)| format!("{name}={value}"));
+    let settings = settings.collect::<Vec<_>>().join(" ");
+    let (some, all) = (troubled.len(), all.len());
+    let what = if troubled.iter().any(|one| one.first.is_some()) {
+        format!("a boot failed in {some} of {all} configurations")
+    } else {
+        format!("{some} of {all} configurations failed")
+    };
+    format!("{what}; {settings}: {first}")
 }
 
 /// What the guests found out about their own measurement, such as the budget that they kept to; of several the first that was measured.
-fn of_guests(all: &[Of]) -> Measurement {
+fn of_guests(all: &[Part]) -> Measurement {
     let first = all.iter().find_map(|one| one.first.as_ref()).map(|document| document.measurement.clone());
     let probes = Probes::embedded();
     Measurement {
@@ -100,7 +102,7 @@ fn of_guests(all: &[Of]) -> Measurement {
     }
 }
 
-fn document(plan: &GuestPlan, setting: &Setting, measurement: Measurement, all: Vec<Of>) -> Document {
+fn document(plan: &GuestPlan, setting: &Setting, measurement: Measurement, all: Vec<Part>) -> Document {
     let counter = setting.place.counter();
     let first = all.iter().find_map(|one| one.first.as_ref());
     let mut environment = first
@@ -143,7 +145,7 @@ fn document(plan: &GuestPlan, setting: &Setting, measurement: Measurement, all: 
 }
 
 /// The rows of one entry stand together: all in the first configuration, then in the next.
-fn in_table_order(plan: &GuestPlan, all: Vec<Of>) -> Vec<Row> {
+fn in_table_order(plan: &GuestPlan, all: Vec<Part>) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     let mut of_configurations: Vec<_> = all.into_iter().map(|one| one.rows.into_iter().peekable()).collect();
     for entry in plan.rows.chunk_by(|a, b| a.0.id == b.0.id) {
@@ -193,7 +195,8 @@ fn boot_all(
             let Some((_, request)) = jobs.get(number) else { break };
             let began = begin.elapsed();
             let booted = setting.machine.boot(request);
-            let turn = Turn { seed: request.seed, began, booted };
+            let turn =
+                Turn { number: number as u64 % plan.boots.max(1) + 1, seed: request.seed, began, booted };
             done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(number, turn);
             // The other end waits as long as anybody works.
             let _ = say.send(number);
@@ -217,8 +220,8 @@ fn boot_all(
     (0..jobs.len()).map(|number| done.remove(&number)).collect()
 }
 
-/// What came of one configuration.
-struct Of {
+/// A configuration's part of the document.
+struct Part {
     kernel: GuestKernel,
     rows: Vec<Row>,
     /// The first document of a guest that has what was asked for.
@@ -228,7 +231,7 @@ struct Of {
     trouble: Option<Trouble>,
 }
 
-impl Of {
+impl Part {
     /// Whether no guest of it came up, because this machine lacks or refuses what that needs.
     fn was_refused(&self) -> bool {
         let is_refused = |trouble: &Trouble| trouble.kind() == Kind::Environment;
@@ -241,7 +244,7 @@ impl Of {
         names: &[String],
         configuration: &Configuration,
         boots: &[Option<Turn>],
-    ) -> Of {
+    ) -> Part {
         let name = names.get(configuration.kernel).map(String::as_str).unwrap_or_default();
         let settings = configuration.named(&plan.label, name);
         let boots: Vec<&Turn> = boots.iter().flatten().collect();
@@ -253,15 +256,16 @@ impl Of {
             settings,
             file: file.file,
             release: came.release().unwrap_or(file.release),
-            command_line: boots.first().map(|boot| boot.booted.parameters.clone()).unwrap_or_default(),
+            command_line: came.parameters(),
             cpu_model: configuration.cpu(&setting.cpu_model),
             boots: came.measured.iter().map(|boot| boot.described()).collect(),
             outcome: outcome.unwrap_or(Outcome::Ok).name().to_string(),
             reason,
+            unverified: came.unverified(),
             console: came.console(),
         };
         let came_up_ms = came.measured.first().map(|boot| milliseconds(boot.came_up()));
         let (trouble, first) = (came.failed.clone(), came.into_document());
-        Of { kernel, rows, first, came_up_ms, trouble }
+        Part { kernel, rows, first, came_up_ms, trouble }
     }
 }

@@ -1,19 +1,40 @@
 //! The rows of one configuration, from what its boots wrote.
 
+use super::came::Turn;
 use crate::TableRow;
-use ::guest::Booted;
+use ::guest::Trouble;
 use document::{Counter, Document, Outcome, Rings, Row, Samples, Timing};
 use stats::{Cost, Counts, Distribution, Instructions};
 use std::collections::BTreeMap;
 
-/// A boot that came to its end.
+/// A boot that has measured.
 pub struct Answered<'b> {
     /// What it wrote.
     pub document: Document,
+    /// The settings that nothing in it confirms, in words.
+    pub unverified: Vec<String>,
     /// What else there is of it: the paths that were followed.
-    pub booted: &'b Booted,
-    /// When it began, in milliseconds of the measurement.
-    pub at_ms: f64,
+    pub turn: &'b Turn,
+}
+
+/// A row of one boot.
+#[derive(Clone, Copy)]
+struct Found<'d> {
+    row: &'d Row,
+    /// The boot's number.
+    boot: u64,
+    /// What its times count from, in milliseconds of the measurement.
+    at_ms: f64,
+}
+
+impl<'d> Found<'d> {
+    /// None if the guest says nothing of this row.
+    fn of(answered: &'d Answered, (entry, operation): &TableRow) -> Option<Found<'d>> {
+        let Answered { document, turn, .. } = answered;
+        let is_it = |row: &&Row| row.entry == entry.name && row.operation == operation.name;
+        let row = document.results.iter().find(is_it)?;
+        Some(Found { row, boot: turn.number, at_ms: turn.at_ms() })
+    }
 }
 
 /// Each row of the table from what all boots answered. What their documents say of anything else is left out.
@@ -24,15 +45,14 @@ pub fn rows(
     configuration: &BTreeMap<String, String>,
 ) -> Vec<Row> {
     let of_row = |wanted: &TableRow| {
-        let found = boots.iter().filter_map(|boot| Some((row_of(&boot.document, wanted)?, boot.at_ms)));
-        let found: Vec<(&Row, f64)> = found.collect();
+        let found: Vec<Found> = boots.iter().filter_map(|one| Found::of(one, wanted)).collect();
         let mut row = match counter {
             Counter::Instructions => counted(wanted, &found),
             Counter::Time => timed(wanted, &found),
         };
         row.configuration = configuration.clone();
         if counter == Counter::Instructions {
-            tell_rings(&mut row, boots.iter().map(|boot| boot.booted), wanted);
+            tell_rings(&mut row, boots.iter().map(|one| one.turn), wanted);
         }
         row
     };
@@ -51,11 +71,6 @@ pub fn without_figures(
         ..ended(empty(wanted, counter), outcome, reason)
     };
     wanted.iter().map(of_row).collect()
-}
-
-/// The row of a guest's document; none if the guest says nothing of it.
-fn row_of<'d>(document: &'d Document, (entry, operation): &TableRow) -> Option<&'d Row> {
-    document.results.iter().find(|row| row.entry == entry.name && row.operation == operation.name)
 }
 
 /// The row as the table has it, of which nothing is known yet.
@@ -77,16 +92,15 @@ fn ended(row: Row, outcome: Outcome, reason: &str) -> Row {
 }
 
 /// What most boots found; remarks tell what the others did.
-fn in_common(wanted: &TableRow, counter: Counter, found: &[(&Row, f64)]) -> (Row, Outcome) {
-    let outcomes = found.iter().map(|(row, _)| row.outcome);
+fn in_common(wanted: &TableRow, counter: Counter, found: &[Found]) -> (Row, Outcome) {
+    let outcomes = found.iter().map(|one| one.row.outcome);
     let Some(outcome) = most_frequent(outcomes) else {
         let row = ended(empty(wanted, counter), Outcome::Error, "the guest said nothing of this row");
         return (row, Outcome::Error);
     };
     let mut row = empty(wanted, counter);
     row.outcome = outcome;
-    let found = || found.iter().map(|(row, _)| *row);
-    let of_outcome = || found().filter(|row| row.outcome == outcome);
+    let of_outcome = || found.iter().map(|one| one.row).filter(|row| row.outcome == outcome);
     if outcome != Outcome::Ok {
         let reason = of_outcome().find_map(|row| row.reason.clone());
         row.reason = Some(reason.unwrap_or_else(|| outcome.name().to_string()));
@@ -97,22 +111,22 @@ fn in_common(wanted: &TableRow, counter: Counter, found: &[(&Row, f64)]) -> (Row
             row.remarks.push(remark.clone());
         }
     }
-    for (number, other) in (1..).zip(found()).filter(|(_, other)| other.outcome != outcome) {
+    for Found { row: other, boot, .. } in found.iter().filter(|one| one.row.outcome != outcome) {
         let reason = other.reason.as_deref().unwrap_or("it worked");
-        row.remarks.push(format!("boot {number} ended otherwise, {}: {reason}", other.outcome.name()));
+        row.remarks.push(format!("boot {boot} ended otherwise, {}: {reason}", other.outcome.name()));
     }
-    row.counts = found().fold(Counts::default(), |sum, row| sum + row.counts);
+    row.counts = found.iter().fold(Counts::default(), |sum, one| sum + one.row.counts);
     (row, outcome)
 }
 
 /// Instructions: the estimate that most boots have, and the least and the greatest of all samples.
-fn counted(wanted: &TableRow, found: &[(&Row, f64)]) -> Row {
+fn counted(wanted: &TableRow, found: &[Found]) -> Row {
     let (mut row, outcome) = in_common(wanted, Counter::Instructions, found);
     if outcome != Outcome::Ok {
         return row;
     }
-    let worked = found.iter().filter(|(row, _)| row.outcome == Outcome::Ok);
-    let costs: Vec<Cost<Instructions>> = worked.filter_map(|(row, _)| row.instructions).collect();
+    let worked = found.iter().map(|one| one.row).filter(|row| row.outcome == Outcome::Ok);
+    let costs: Vec<Cost<Instructions>> = worked.filter_map(|row| row.instructions).collect();
     let Some(first) = costs.first() else {
         return ended(row, Outcome::Error, "the guest said that it works, and counted nothing");
     };
@@ -156,16 +170,16 @@ fn differing(boots: &[Instructions]) -> Option<String> {
 }
 
 /// Times: the rounds of all boots, whose figures [`Document::compute`] makes.
-fn timed(wanted: &TableRow, found: &[(&Row, f64)]) -> Row {
+fn timed(wanted: &TableRow, found: &[Found]) -> Row {
     let (mut row, outcome) = in_common(wanted, Counter::Time, found);
-    let timed =
-        || found.iter().filter(|(row, _)| row.outcome == Outcome::Ok && row.timing == Timing::Hardware);
+    let is_timed = |row: &Row| row.outcome == Outcome::Ok && row.timing == Timing::Hardware;
+    let timed = || found.iter().filter(|one| is_timed(one.row));
     if outcome != Outcome::Ok || timed().next().is_none() {
-        row.timing = found.first().map_or(Timing::Hardware, |(row, _)| row.timing);
+        row.timing = found.first().map_or(Timing::Hardware, |one| one.row.timing);
         return row;
     }
     let mut samples = Samples::default();
-    for (one, at_ms) in timed().filter(|(row, _)| row.rounds.is_whole()) {
+    for Found { row: one, at_ms, .. } in timed().filter(|one| one.row.rounds.is_whole()) {
         row.rounds.append(&one.rounds, *at_ms);
         add(&mut samples.cycles, one.distribution_cycles.as_ref());
         add(&mut samples.ticks, one.distribution_ticks.as_ref());
@@ -201,15 +215,19 @@ fn mode(estimates: &[Instructions]) -> f64 {
 /// Tells the rings apart by the path that was followed, if that has as many instructions as were counted.
 fn tell_rings<'b>(
     row: &mut Row,
-    boots: impl Iterator<Item = &'b Booted> + Clone,
+    turns: impl Iterator<Item = &'b Turn> + Clone,
     (entry, operation): &TableRow,
 ) {
     let Some(cost) = row.instructions else { return };
     let id = (entry.id, operation.id);
+    let boots = turns.map(|turn| &turn.booted);
     let mut traces = boots.clone().flat_map(|boot| &boot.traces);
     let Some(trace) = traces.find(|trace| (trace.entry, trace.operation) == id) else {
-        let mut why = boots.flat_map(|boot| &boot.unfollowed).filter(|(of, _)| *of == id);
-        row.remarks.extend(why.next().map(|(_, why)| format!("its rings are not told apart: {why}")));
+        let unfollowed = boots.clone().flat_map(|boot| &boot.unfollowed).find(|(of, _)| *of == id);
+        // What went wrong after the rows were counted kept them from being followed.
+        let trouble = || boots.clone().find_map(|boot| boot.trouble.as_ref()).map(Trouble::to_string);
+        let why = unfollowed.map(|(_, why)| why.clone()).or_else(trouble);
+        row.remarks.extend(why.map(|why| format!("its rings are not told apart: {why}")));
         return;
     };
     let in_kernel = trace.steps.iter().filter(|step| step.ring == 0).count() as f64;
@@ -227,7 +245,8 @@ fn tell_rings<'b>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ::guest::{Step, Trace};
+    use ::guest::{Booted, Step, Trace};
+    use std::time::Duration;
     use table::Table;
 
     fn wanted() -> TableRow<'static> {
@@ -237,7 +256,12 @@ mod tests {
 
     /// What the boots with these rows amount to.
     fn of(rows: &[&Row]) -> Row {
-        counted(&wanted(), &rows.iter().map(|row| (*row, 0.0)).collect::<Vec<_>>())
+        let found = (1..).zip(rows).map(|(boot, row)| Found { row, boot, at_ms: 0.0 });
+        counted(&wanted(), &found.collect::<Vec<_>>())
+    }
+
+    fn turn(booted: Booted) -> Turn {
+        Turn { number: 1, seed: 0, began: Duration::ZERO, booted }
     }
 
     fn found(estimate: f64, max: f64) -> Row {
@@ -302,8 +326,8 @@ mod tests {
     fn rings_are_told_apart_only_where_the_path_is_as_long_as_the_count() {
         let with = |trace: Trace| {
             let mut row = found(398.0, 398.0);
-            let boot = Booted { traces: vec![trace], ..Booted::default() };
-            tell_rings(&mut row, [&boot].into_iter(), &wanted());
+            let turn = turn(Booted { traces: vec![trace], ..Booted::default() });
+            tell_rings(&mut row, [&turn].into_iter(), &wanted());
             row
         };
         let row = with(trace(396, 3, 1));
@@ -313,9 +337,18 @@ mod tests {
         assert!(other.remarks[0].contains("had 402 instructions"), "{:?}", other.remarks);
         assert_eq!(with(Trace::default()).rings, None, "another row's");
         let id = (wanted().0.id, wanted().1.id);
-        let boot = Booted { unfollowed: vec![(id, "it never came".into())], ..Booted::default() };
-        let mut row = found(398.0, 398.0);
-        tell_rings(&mut row, [&boot].into_iter(), &wanted());
-        assert_eq!((row.rings, row.remarks.len()), (None, 1));
+        let without = |booted: Booted| {
+            let mut row = found(398.0, 398.0);
+            tell_rings(&mut row, [&turn(booted)].into_iter(), &wanted());
+            assert_eq!(row.rings, None);
+            row.remarks
+        };
+        let unfollowed = vec![(id, "it never came".into())];
+        let ended = Trouble::Followed("it closed the connection".into());
+        let both = Booted { unfollowed, trouble: Some(ended.clone()), ..Booted::default() };
+        assert_eq!(without(both), ["its rings are not told apart: it never came"]);
+        let told = without(Booted { trouble: Some(ended.clone()), ..Booted::default() });
+        assert_eq!(told, [format!("its rings are not told apart: {ended}")]);
+        assert!(without(Booted::default()).is_empty(), "nobody asked for it");
     }
 }

@@ -13,7 +13,7 @@ mod plan;
 mod settings;
 mod words;
 
-pub use configuration::{Configuration, DEFAULT, Label};
+pub use configuration::{Configuration, Label};
 pub use machine::{Kernel, Machine, Request};
 pub use measure::{Setting, measure};
 pub use plan::{GuestPlan, Options};

@@ -2,11 +2,8 @@
 
 use super::words::Words;
 use crate::select::nearest;
+use document::DEFAULT;
 use table::{Filter, Parameter, ParameterValue, Table};
-
-/// The word for what a kernel does when nothing is asked of it: `--set default`, and in a configuration that leaves out what another
-/// one names.
-pub const DEFAULT: &str = "default";
 
 /// Values of parameters, of each one at most, in the table's order; so two are equal whoever wrote them in what order.
 #[derive(Debug, Clone, Default, PartialEq)]

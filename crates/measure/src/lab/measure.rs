@@ -5,7 +5,7 @@ use super::described::{Booting, environment, features, ring_test, vendor};
 use super::plan::{Numbered, Work};
 use super::{Emulator, LabPlan, believed, ended};
 use crate::Earlier;
-use crate::conclude::{Facts, Probes, conclude};
+use crate::conclude::{Facts, Probes, conclude, milliseconds};
 use crate::drive::{Answer, Measurer, Taken, drive};
 use crate::{Error, Progress, Row, Scout, TableRow};
 use document::{Counter, Document, Export, Machine, Outcome, Place};
@@ -197,10 +197,6 @@ impl Booted {
     fn begun(&self, number: u64) -> Option<Duration> {
         Some(self.at + *self.collected.begun.get(&number)?)
     }
-}
-
-fn milliseconds(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e3
 }
 
 fn archive(setting: &Setting, work: &Work) -> Result<Vec<u8>, Trouble> {
