@@ -70,6 +70,11 @@ is_number() {
 	[[ $1 =~ ^[0-9]+$ ]]
 }
 
+linux "an address at random, which the decompressor tells" --kernel "$cloud" -e syscall -o getppid --set kaslr=on,l1tf=off --set kaslr=off
+expect '"l1tf=off"'
+refuse '"kaslr=o'
+same "getppid, wherever the kernel is" "$(count syscall-x86_64 getppid kaslr=on)" "$(count syscall-x86_64 getppid kaslr=off)"
+
 linux "an Intel model, vsyscall emulated, x32" --kernel "$generic" --set vsyscall=emulate,x32=on
 expect '"vsyscall": "emulate"'
 for row in "vsyscall gettimeofday" "syscall-x32 getppid" "syscall-x32 gettimeofday" "sysenter-i386 none" \

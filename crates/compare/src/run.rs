@@ -140,8 +140,8 @@ fn head(document: &Document, name: Option<&str>) -> RunHead {
     }
 }
 
-/// How many boots a row of guests is of, at least. Each configuration of Linux has boots of its own; all configurations of the lab
-/// are measured in the same.
+/// How many boots the rows are of. Each configuration of Linux has boots of its own, and the fewest of any that has figures count for
+/// all; the configurations of the lab are measured in the same boots.
 fn boots_of_a_row(guest: &Guest) -> usize {
     let with_figures = guest.kernels.iter().filter(|kernel| kernel.outcome == Outcome::Ok.name());
     with_figures.map(|kernel| kernel.boots.len()).min().unwrap_or(guest.boots.len())

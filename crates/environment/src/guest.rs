@@ -18,7 +18,8 @@ pub struct Guest {
     pub icount: bool,
     /// Each boot that has measured: several where the lab measures time, and of a Linux those of all configurations.
     pub boots: Vec<GuestBoot>,
-    /// From starting the emulator to the kernel's first record, milliseconds of the host's time.
+    /// From starting the emulator to the kernel's first record, milliseconds of the host's time; of a guest that was booted again, from its
+    /// first start.
     pub boot_to_first_record_ms: f64,
     /// Of a Linux: each configuration that was booted, in the order of the command line. The facts beside the guest are those of the first
     /// that came up.
@@ -42,8 +43,8 @@ pub struct GuestKernel {
     pub cpu_model: String,
     /// The boots of this configuration that have measured.
     pub boots: Vec<GuestBoot>,
-    /// `ok` if its figures are in the rows; `unsupported` if it lacks what was asked for; `error` or `timeout` if no boot of it came to
-    /// its end.
+    /// `ok` if its figures are in the rows; `unsupported` if it lacks what was asked for; `error` or `timeout` if no boot of it has
+    /// measured.
     pub outcome: String,
     /// Why there are no figures, in words; null where there are.
     pub reason: Option<String>,

@@ -67,7 +67,7 @@ pub struct Booted {
     pub console: String,
     /// The whole command line that the kernel was given.
     pub parameters: String,
-    /// The time from starting QEMU to the first frame; of a guest that was booted again, from the first start.
+    /// The time from the start of QEMU to the first frame; of a guest that was booted again, from the first start.
     pub first_frame: Option<Duration>,
     /// What went wrong. What came before that is kept.
     pub trouble: Option<Trouble>,
@@ -99,10 +99,10 @@ impl Boot<'_> {
             return Ok(booted);
         }
         let again = self.run_at(Rate::Own, None, (begin, limits), said);
-        Ok(again.unwrap_or_else(|trouble| Booted { trouble: Some(trouble), ..booted }))
+        Ok(again.unwrap_or_else(|trouble| booted.without_another(trouble)))
     }
 
-    /// One start of QEMU. The limits hold from `begin` on.
+    /// One start of QEMU. The limit of time holds from `begin` on.
     fn run_at(
         &self,
         rate: Rate,
@@ -177,6 +177,16 @@ impl Booted {
     /// Whether the guest was told another rate of its counter than its tick has. It is booted again, and what it measures is not awaited.
     fn clocks_disagree(&self, rate: Rate) -> bool {
         rate == Rate::Quarter && self.hello.as_ref().is_some_and(|hello| !hello.ticks_by_apic())
+    }
+
+    /// The same where the guest could not be started again, for this reason.
+    fn without_another(self, trouble: Trouble) -> Booted {
+        let trouble = match trouble {
+            // It had begun, if in vain.
+            Trouble::Hung { time, .. } => Trouble::Hung { time, began: true, console: self.console.clone() },
+            other => other,
+        };
+        Booted { trouble: Some(trouble), ..self }
     }
 
     /// Keeps what was followed; why it ended too early, if it did.
@@ -370,6 +380,21 @@ done
         assert!(begin.elapsed() < 2 * time, "{:?}", begin.elapsed());
         // Both boots slept for a second before they wrote.
         assert!(booted.first_frame.unwrap() >= Duration::from_secs(2), "{:?}", booted.first_frame);
+    }
+
+    #[test]
+    fn a_guest_that_could_not_be_started_again_keeps_what_it_said() {
+        let said =
+            || Booted { hello: Some(Hello::default()), console: "words\n".into(), ..Booted::default() };
+        let time = Duration::from_secs(3);
+        let hung = said().without_another(Trouble::Hung { time, began: false, console: String::new() });
+        let words = hung.trouble.unwrap().to_string();
+        assert_eq!(
+            words,
+            "the guest did not finish within 3 s, in which kentry had begun; its console ended: words"
+        );
+        let missing = Trouble::Refused("no".into());
+        assert_eq!(said().without_another(missing.clone()).trouble, Some(missing));
     }
 
     #[test]

@@ -88,7 +88,7 @@ pub enum Trouble {
         /// What its console said.
         console: String,
     },
-    /// It came to its end, but what it measured is not there or cannot be read.
+    /// What it measured is not there or cannot be read.
     #[error("{why}{}", ended(.console))]
     Unusable {
         /// Why, in words.

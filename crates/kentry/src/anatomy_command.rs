@@ -113,7 +113,8 @@ fn follow(
     let document = measure::guest::measure(plan, &setting, &mut |share, what| bar.say(share, what))?;
     drop(bar);
     let booted = recorder.booted();
-    let is_nameless = |booted: &Booted| !booted.traces.is_empty() && booted.symbols.is_empty();
+    let is_whole = |booted: &Booted| booted.trouble.is_none() && !booted.traces.is_empty();
+    let is_nameless = |booted: &Booted| is_whole(booted) && booted.symbols.is_empty();
     if booted.iter().any(|(_, booted)| is_nameless(booted)) {
         note(&format!("{NO_NAMES}: parts are told by instructions alone"));
     }

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use anatomy::{Anatomy, Configuration, Followed, TIMER};
 use document::{Counter, Document, Name, Outcome, Row};
-use guest::{Booted, Hello, Trace};
+use guest::{Booted, Hello, Kind, Trace};
 use linux::Kernel;
 use measure::guest::{GuestPlan, Machine, Request};
 use std::sync::{Mutex, PoisonError};
@@ -55,7 +55,7 @@ pub fn followed(
     let described = document.environment.guest.iter().flat_map(|guest| &guest.kernels);
     let mut paths = Vec::new();
     for (configuration, described) in plan.configurations.iter().zip(described) {
-        // A boot that was interrupted has no rows: those of the others must not be taken for its own.
+        // A boot that was interrupted early has no rows: those of the others must not be taken for its own.
         let row = document.results.iter().find(|row| row.configuration == described.settings);
         let row = row.ok_or(Error::Interrupted)?;
         let kernel = kernels.get(configuration.kernel);
@@ -69,6 +69,12 @@ pub fn followed(
             let is_lacking = !matches!(row.outcome, Outcome::Ok | Outcome::Error | Outcome::Timeout);
             return if is_lacking { Err(Error::Environment(why)) } else { Ok(Err(why)) };
         };
+        // It has counted, and something went wrong before it had told everything.
+        match &boot.trouble {
+            Some(trouble) if trouble.kind() == Kind::Interrupted => return Err(Error::Interrupted),
+            Some(trouble) => return Ok(Err(format!("{guest}: {trouble}"))),
+            None => {}
+        }
         let trace = if is_timer { of_timer(boot) } else { of_row(boot) };
         let trace = match trace {
             Ok(trace) => trace,
@@ -160,11 +166,40 @@ mod tests {
     use std::time::Duration;
     use table::Table;
 
+    #[test]
+    fn a_guest_that_went_wrong_after_it_had_counted_was_followed_in_part() {
+        let interrupted = || Trouble::Machine(emulator::Trouble::Interrupted);
+        let hung = || Trouble::Hung { time: Duration::from_secs(3), began: true, console: String::new() };
+        for is_timer in [false, true] {
+            let late = |trouble: Trouble| {
+                let machine = MadeUp { late: Some(trouble), ..MadeUp::default() };
+                on(machine, options(), is_timer)
+            };
+            assert!(matches!(late(interrupted()), Err(Error::Interrupted)));
+            let why = late(hung()).unwrap().unwrap_err();
+            assert!(why.contains("did not finish within 3 s") && !why.contains("CONFIG_KALLSYMS"), "{why}");
+        }
+    }
+
+    #[test]
+    fn a_timer_that_is_not_followed_says_which_one_ticks() {
+        let of = |tick: Option<&str>| {
+            untimely(Some(&Hello { tick: tick.map(str::to_string), ..Hello::default() }))
+        };
+        assert!(of(Some("pit")).starts_with("the kernel's tick comes from pit,"));
+        for unclear in [of(Some("lapic-deadline")), of(None), untimely(None)] {
+            assert_eq!(unclear, "no interrupt of the APIC's timer came while the program ran");
+        }
+    }
+
     /// A machine whose guest is interrupted where its parameters are these; another executes one instruction, at an address that its
     /// parameters give.
+    #[derive(Default)]
     struct MadeUp {
         interrupted: Option<&'static str>,
         interrupt: host::Interrupt,
+        /// What goes wrong after its guests have counted, and before they tell their symbols.
+        late: Option<Trouble>,
     }
 
     impl Machine for MadeUp {
@@ -187,7 +222,8 @@ mod tests {
             Booted {
                 document: Some(document),
                 traces: vec![trace],
-                symbols: vec![symbol],
+                symbols: if self.late.is_none() { vec![symbol] } else { Vec::new() },
+                trouble: self.late.clone(),
                 ..Booted::default()
             }
         }
@@ -246,14 +282,17 @@ mod tests {
         options: Options,
         interrupted: Option<&'static str>,
     ) -> Result<Result<Vec<Followed>, String>, Error> {
+        on(MadeUp { interrupted, ..MadeUp::default() }, options, false)
+    }
+
+    fn on(machine: MadeUp, options: Options, is_timer: bool) -> Result<Result<Vec<Followed>, String>, Error> {
         let plan = GuestPlan::new(Table::get(), &options).unwrap();
         let kernels: Vec<Kernel> = plan
             .kernels
             .iter()
             .map(|name| Kernel { release: format!("6.{name}"), file: name.into(), ..Kernel::default() })
             .collect();
-        let interrupt = host::Interrupt::default();
-        let machine = MadeUp { interrupted, interrupt: interrupt.clone() };
+        let interrupt = machine.interrupt.clone();
         let recorder = Recorder::new(&machine);
         let setting = Setting {
             machine: &recorder,
@@ -271,7 +310,7 @@ mod tests {
             interrupt,
         };
         let document = measure(&plan, &setting, &mut |_, _| ())?;
-        followed(&plan, &kernels, "max", false, &document, &recorder.booted())
+        followed(&plan, &kernels, "max", is_timer, &document, &recorder.booted())
     }
 
     #[test]

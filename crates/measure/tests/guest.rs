@@ -340,6 +340,15 @@ fn what_went_wrong_after_all_was_counted_cost_the_figures() {
     let asked = Options { set: texts(&["pti=on"]), ..options() };
     let found = measured(&asked, &MadeUp::new(lacking)).unwrap();
     assert_eq!((found.results[0].outcome, estimates(&found, "on")), (Outcome::Unsupported, vec![None; 4]));
+    assert!(!found.measurement.partial, "it is a result");
+    // A document that is not whole is no cause: the end of its guest is.
+    let cut_off = |_: &Request| Booted {
+        document: Some(b"{".to_vec()),
+        trouble: Some(Trouble::Panicked { why: "no init".into(), console: String::new() }),
+        ..Booted::default()
+    };
+    let found = measured(&options(), &MadeUp::new(cut_off)).unwrap();
+    assert_eq!(found.measurement.ended.as_deref(), Some("the guest's kernel panicked: no init"));
 }
 
 #[test]
@@ -361,7 +370,8 @@ fn one_boot_of_several_that_fails_is_no_configuration_that_failed() {
     let options = Options { set: texts(&["default", "pti=on"]), boots: Some(3), ..options() };
     let document = measured(&options, &MadeUp::new(failing)).unwrap();
     let ended = document.measurement.ended.as_deref().unwrap();
-    assert!(ended.starts_with("a boot failed in 1 of 2 configurations; pti=on: "), "{ended}");
+    let wanted = "1 of 2 configurations did not come to their end in every boot, but have figures; pti=on: ";
+    assert!(ended.starts_with(wanted), "{ended}");
     let on = |row: &&Row| row.configuration["pti"] == "on";
     let row = document.results.iter().find(on).unwrap();
     // The second boot has no rows, and the third is the third all the same.

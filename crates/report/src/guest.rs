@@ -265,6 +265,20 @@ mod tests {
     }
 
     #[test]
+    fn what_nothing_confirms_is_told_once() {
+        let kernel = |unverified: &[&str]| GuestKernel {
+            unverified: unverified.iter().map(|setting| setting.to_string()).collect(),
+            ..GuestKernel::default()
+        };
+        let told = |kernels: Vec<GuestKernel>| unverified(&Guest { kernels, ..Guest::default() });
+        assert_eq!(told(vec![kernel(&[])]), "");
+        let one = "l1tf=off: nothing in the guest confirms it";
+        assert_eq!(told(vec![kernel(&["l1tf=off"]), kernel(&["l1tf=off"])]), one);
+        let two = "l1tf=off, audit=on: nothing in the guests confirms them";
+        assert_eq!(told(vec![kernel(&["l1tf=off", "audit=on"])]), two);
+    }
+
+    #[test]
     fn counts_that_samples_share_are_not_told_apart() {
         let change = |old: Row, new: Row| Change::of(&old, &new).unwrap();
         let clear = change(counted(216.0, 216.0, 216.0), counted(215.0, 215.0, 215.0));

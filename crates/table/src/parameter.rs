@@ -82,6 +82,8 @@ impl Filter {
 pub struct Evidence {
     /// The field: `environment.cpu.kernel_flags`.
     pub field: String,
+    /// It says something of the value only where it has this word, or contains it; none: wherever it is there.
+    pub where_has: Option<String>,
     /// It says exactly this: a text; `true`, `false`.
     pub is: Option<String>,
     /// A list with this word, or a text that contains it.

@@ -40,11 +40,13 @@ fn facts(value: &ParameterValue) -> Vec<String> {
 }
 
 fn in_words(evidence: &Evidence) -> String {
-    let Evidence { field, is, has, lacks, some } = evidence;
+    let Evidence { field, where_has, is, has, lacks, some } = evidence;
     let text = |what: &str, word: &Option<String>| word.as_ref().map(|word| format!("{what} `{word}`"));
     let of_list = some.map(|some| if some { "has something" } else { "has nothing" }.to_string());
     let all = [text("is", is), text("has", has), text("lacks", lacks), of_list];
-    format!("`{field}` {}", all.into_iter().flatten().collect::<Vec<_>>().join(" and "))
+    let all = all.into_iter().flatten().collect::<Vec<_>>().join(" and ");
+    let only = where_has.as_ref().map(|word| format!(", where that has `{word}`")).unwrap_or_default();
+    format!("`{field}` {all}{only}")
 }
 
 #[cfg(test)]
@@ -62,5 +64,16 @@ mod tests {
                 assert!(is_whole && text.contains(&value.append), "{text}");
             }
         }
+    }
+
+    #[test]
+    fn a_value_says_how_it_is_verified() {
+        let of = |name: &str, value: &str| {
+            facts(Table::get().parameter(name).unwrap().value(value).unwrap()).concat()
+        };
+        assert!(of("mitigations", "auto").contains("there is nothing to verify"));
+        assert!(of("l1tf", "off").contains("Nothing shows whether a guest obeys it"));
+        let bhi = of("spectre_bhi", "on");
+        assert!(bhi.contains("lacks `BHI: Vulnerable`, where that has `BHI: `"), "{bhi}");
     }
 }

@@ -93,8 +93,11 @@ impl<'b> Came<'b> {
                 Judged::Lacks(why) => {
                     lacking = lacking.or(Some(why));
                     measured.push(*boot);
+                    // Whatever happened then, this is the result.
+                    trouble = None;
                 }
-                Judged::Nothing(why) => trouble = Some(why),
+                // How it ended tells why what it wrote is not whole.
+                Judged::Nothing(why) => trouble = trouble.or(Some(why)),
             }
             let Some(trouble) = trouble else { continue };
             troubled = troubled.or(Some(*boot));
@@ -186,15 +189,10 @@ fn outcome(kind: Kind) -> Outcome {
 fn judge<'b>(configuration: &Configuration, boot: &'b Turn) -> Judged<'b> {
     let booted = &boot.booted;
     let unusable = |why: String| Trouble::Unusable { why, console: booted.console.clone() };
-    let unsaid =
-        || booted.trouble.clone().unwrap_or_else(|| unusable("the guest ended without a word".into()));
-    let read = match booted.document.as_deref() {
-        None => return Judged::Nothing(unsaid()),
-        Some(bytes) => read(bytes).map_err(unusable),
-    };
-    let (document, facts) = match read {
+    let bytes = booted.document.as_deref().ok_or_else(|| "the guest ended without a word".to_string());
+    let (document, facts) = match bytes.and_then(read) {
         Ok(read) => read,
-        Err(trouble) => return Judged::Nothing(trouble),
+        Err(why) => return Judged::Nothing(unusable(why)),
     };
     let unknown = booted.hello.as_ref().map(|hello| hello.unknown.as_slice()).unwrap_or_default();
     match evidence::judge(configuration, unknown, &facts) {
@@ -221,4 +219,16 @@ fn last_lines(console: &str) -> Vec<String> {
     let all: Vec<&str> = said.collect();
     let last = all.get(all.len().saturating_sub(LAST_LINES)..).unwrap_or_default();
     last.iter().map(|line| line.chars().take(LONGEST_LINE).collect()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_of_a_guest_stood_before_its_boot_was_over() {
+        let booted = Booted { first_frame: Some(Duration::from_millis(4000)), ..Booted::default() };
+        let turn = Turn { number: 1, seed: 7, began: Duration::from_millis(500), booted };
+        assert_eq!((turn.at_ms(), turn.described().at_ms), (4500.0, 4500.0));
+    }
 }

@@ -40,8 +40,8 @@ enum Said {
     Nothing,
     /// That it has the value.
     Agrees,
-    /// Something else, in words.
-    Otherwise(String),
+    /// Something else: in this field, and in words.
+    Otherwise(String, String),
 }
 
 /// Looks for what contradicts a configuration: parameters that the kernel did not know, and facts that are otherwise. The settings of
@@ -62,7 +62,7 @@ pub fn judge(
             return Err(of_value(format!("this kernel does not know {word}")));
         }
         match said(value, document) {
-            Said::Otherwise(why) => return Err(of_value(in_words(parameter, value, &why))),
+            Said::Otherwise(field, why) => return Err(of_value(in_words(parameter, value, (&field, &why)))),
             Said::Nothing if !value.kernel_chooses => unverified.push(name),
             Said::Nothing | Said::Agrees => {}
         }
@@ -76,12 +76,12 @@ pub fn judge(
     }
 }
 
-/// What the document says of a value. All of its evidence that is there must agree.
+/// What the document says of a value: something if it has one of the fields, and that it agrees if none of those contradicts.
 fn said(value: &ParameterValue, document: &Value) -> Said {
     let mut all = Said::Nothing;
     for evidence in &value.shows {
         match of_evidence(evidence, document) {
-            Said::Otherwise(why) => return Said::Otherwise(why),
+            Said::Otherwise(field, why) => return Said::Otherwise(field, why),
             Said::Agrees => all = Said::Agrees,
             Said::Nothing => {}
         }
@@ -116,8 +116,9 @@ fn versions(value: &ParameterValue) -> String {
     }
 }
 
-fn in_words(parameter: &Parameter, value: &ParameterValue, why: &str) -> String {
-    if value.cpu.is_empty() {
+fn in_words(parameter: &Parameter, value: &ParameterValue, (field, why): (&str, &str)) -> String {
+    // What the kernel says of itself is not the processor's doing, whatever that was given for it.
+    if value.cpu.is_empty() || !field.starts_with("environment.cpu.") {
         return format!("the guest contradicts it: {why}");
     }
     match value.name.as_str() {
@@ -130,29 +131,48 @@ fn in_words(parameter: &Parameter, value: &ParameterValue, why: &str) -> String 
 fn of_evidence(evidence: &Evidence, document: &Value) -> Said {
     let found = evidence.field.split('.').try_fold(document, |value, name| value.get(name));
     let Some(found) = found.filter(|found| !found.is_null()) else { return Said::Nothing };
-    contradiction(evidence, found).map_or(Said::Agrees, Said::Otherwise)
+    let is_silent = evidence.where_has.as_ref().is_some_and(|word| has(found, word) != Some(true));
+    if is_silent || is_of_another_kind(evidence, found) {
+        return Said::Nothing;
+    }
+    let why = contradiction(evidence, found);
+    why.map_or(Said::Agrees, |why| Said::Otherwise(evidence.field.clone(), why))
+}
+
+/// Whether a list has this word, or a text contains it; none of what is neither.
+fn has(found: &Value, word: &str) -> Option<bool> {
+    match found {
+        Value::Array(all) => Some(all.iter().any(|one| one.as_str() == Some(word))),
+        Value::String(text) => Some(text.contains(word)),
+        _ => None,
+    }
+}
+
+/// Whether a field holds nothing that this evidence could be looked for in.
+fn is_of_another_kind(evidence: &Evidence, found: &Value) -> bool {
+    match found {
+        Value::Array(_) => evidence.is.is_some(),
+        Value::String(_) => evidence.some.is_some(),
+        Value::Bool(_) | Value::Number(_) => evidence.is.is_none(),
+        Value::Null | Value::Object(_) => true,
+    }
 }
 
 /// What a field says instead; none where it agrees.
 fn contradiction(evidence: &Evidence, found: &Value) -> Option<String> {
     let name = evidence.field.trim_start_matches("environment.");
     let text = plain_text(found);
-    let has = |word: &String| match found {
-        Value::Array(all) => Some(all.iter().any(|one| one.as_str() == Some(word))),
-        Value::String(text) => Some(text.contains(word.as_str())),
-        _ => None,
-    };
     if let Some(wanted) = &evidence.is {
         return text.filter(|text| text != wanted).map(|text| format!("{name} is {text}"));
     }
     if let Some(word) = &evidence.has {
-        return (has(word) == Some(false)).then(|| match text {
+        return (has(found, word) == Some(false)).then(|| match text {
             Some(text) => format!("{name} is \"{text}\""),
             None => format!("{name} lacks {word}"),
         });
     }
     if let Some(word) = &evidence.lacks {
-        return (has(word) == Some(true)).then(|| match text {
+        return (has(found, word) == Some(true)).then(|| match text {
             Some(text) => format!("{name} is \"{text}\""),
             None => format!("{name} has {word}"),
         });
@@ -239,6 +259,9 @@ mod tests {
             unverified.sort();
             assert_eq!(unverified, ["pcid=off", "pti=on", "vdso=off", "vsyscall=none"]);
         }
+        let of_another_kind =
+            json!({ "environment": { "vsyscall": ["none"], "mitigations": { "mds": true } } });
+        assert_eq!(judged("vsyscall=none,mds=off", "", &[], of_another_kind).unwrap().len(), 2);
         let audits = |audit: Value| judged("audit=on", "", &[], json!({ "environment": { "audit": audit } }));
         assert_eq!(audits(json!(true)), Ok(vec![]));
         assert_eq!(audits(Value::Null), Ok(vec!["audit=on".to_string()]));
@@ -276,6 +299,16 @@ mod tests {
         ] {
             assert_eq!([bhi("spectre_bhi=on", state), bhi("spectre_bhi=off", state)], [on, off], "{state}");
         }
+        // Linux stops before it comes to this part of the text.
+        for text in ["Not affected", "Vulnerable: LFENCE", "Vulnerable: eIBRS with unprivileged eBPF"] {
+            let document = || json!({ "environment": { "mitigations": { "spectre_v2": text } } });
+            for set in ["spectre_bhi=on", "spectre_bhi=off"] {
+                assert_eq!(judged(set, "", &[], document()), Ok(vec![set.to_string()]), "{text}");
+            }
+        }
+        let runs_all_the_same =
+            with("spec_rstack_overflow=off", "spec_rstack_overflow", "Vulnerable: Safe RET, no microcode");
+        assert!(!runs_all_the_same);
         let srso = |set: &str, state: &str| with(set, "spec_rstack_overflow", state);
         for (state, [microcode, safe]) in [
             ("Mitigation: Safe RET", [false, true]),
@@ -283,12 +316,22 @@ mod tests {
             ("Vulnerable: Safe RET, no microcode", [false, true]),
             ("Vulnerable: Microcode, no safe RET", [true, false]),
             ("Mitigation: IBPB", [false, false]),
-            ("Not affected", [true, false]),
+            ("Mitigation: microcode", [true, false]),
+            ("Vulnerable: No microcode", [false, false]),
+            ("Mitigation: SMT disabled", [false, false]),
+            ("Not affected", [false, false]),
         ] {
             let found =
                 [srso("spec_rstack_overflow=microcode", state), srso("spec_rstack_overflow=safe-ret", state)];
             assert_eq!(found, [microcode, safe], "{state}");
         }
+    }
+
+    #[test]
+    fn a_kernel_without_kaslr_was_blamed_on_the_processor() {
+        let moved = |moved: bool| judged("kaslr=on", "", &[], json!({ "environment": { "kaslr": moved } }));
+        assert_eq!(moved(true), Ok(vec![]));
+        assert_eq!(moved(false).unwrap_err(), "kaslr=on: the guest contradicts it: kaslr is false");
     }
 
     #[test]

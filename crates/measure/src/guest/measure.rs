@@ -79,11 +79,18 @@ fn in_words(first: &Trouble, all: &[Part]) -> String {
     let Some(one) = troubled.first().filter(|_| all.len() > 1) else { return first.to_string() };
     let settings = one.kernel.settings.iter().map(|(name, value)| format!("{name}={value}"));
     let settings = settings.collect::<Vec<_>>().join(" ");
-    let (some, all) = (troubled.len(), all.len());
-    let what = if troubled.iter().any(|one| one.first.is_some()) {
-        format!("a boot failed in {some} of {all} configurations")
-    } else {
-        format!("{some} of {all} configurations failed")
+    let all = all.len();
+    let with_figures = troubled.iter().filter(|one| one.first.is_some()).count();
+    let what = match (troubled.len() - with_figures, with_figures) {
+        (failed, 0) => format!("{failed} of {all} configurations failed"),
+        (0, some) => format!(
+            "{some} of {all} configurations did not come to their end in every boot, but have figures"
+        ),
+        (failed, some) => {
+            format!(
+                "of {all} configurations {failed} failed, and {some} did not come to their end in every boot"
+            )
+        }
     };
     format!("{what}; {settings}: {first}")
 }
