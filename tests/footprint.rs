@@ -34,8 +34,7 @@ fn compile(folder: &Path) -> PathBuf {
     program
 }
 
-/// How much dearer the entry is with a footprint of so many lines, in ticks; the least of some tries, which has the least of
-/// others' noise in it.
+/// How much dearer the entry is with a footprint of so many lines, in ticks: the median of some tries, each of which is one of samples.
 fn extra(program: &Path, lines: u64, evicted: u64) -> i64 {
     let run = || {
         let output = Command::new(program).args([lines, evicted].map(|n| n.to_string())).output().unwrap();
@@ -45,22 +44,32 @@ fn extra(program: &Path, lines: u64, evicted: u64) -> i64 {
             text.split_whitespace().map(|word| word.parse().unwrap()).collect::<Vec<_>>().try_into().unwrap();
         among - alone
     };
-    (0..5).map(|_| run()).min_by_key(|extra| extra.abs()).unwrap()
+    let mut tries = [(); 5].map(|()| run());
+    tries.sort_unstable();
+    tries[2]
 }
 
 /// Whether what is evicted shows, as it should.
+///
+/// The entry throws out lines of the footprint alone. To flush a line that is in no cache takes another time than one that is, and
+/// whether lines that nobody touches are in one is up to the prefetchers: 112 of these made the entry cheaper by more than 16 loads cost.
 fn shows(program: &Path) -> Result<(), String> {
-    let [none, some, twice] = [0, 64, 128].map(|evicted| extra(program, 256, evicted));
-    // The entry throws out 112 more that nobody touches.
-    let few = extra(program, 16, 128);
+    let [none, few, some, twice] = [0, 16, 64, 128].map(|evicted| extra(program, 256, evicted));
+    let all = extra(program, 16, 16);
     let checks = [
         (some > 64 * 10, "64 lines come from memory again"),
         (none.abs() * 8 < some, "an entry that evicts nothing costs next to nothing more"),
         ((3 * some..=5 * some).contains(&(2 * twice)), "twice as many lines cost twice as much"),
-        ((2 * some..=6 * some).contains(&(16 * few)), "of 16 lines, 16 are evicted"),
+        (
+            (2 * some..=6 * some).contains(&(16 * few)),
+            "of 256 lines, the 16 that were evicted cost more, and no others",
+        ),
+        ((2 * some..=6 * some).contains(&(16 * all)), "of 16 lines, 16 are evicted"),
     ];
     match checks.iter().find(|(holds, _)| !holds) {
-        Some((_, what)) => Err(format!("{what}: none {none}, 64 {some}, 128 {twice}, all of 16 {few} ticks")),
+        Some((_, what)) => {
+            Err(format!("{what}: none {none}, 16 {few}, 64 {some}, 128 {twice}, all of 16 {all} ticks"))
+        }
         None => Ok(()),
     }
 }
