@@ -18,8 +18,9 @@ use std::time::{Duration, SystemTime};
 use table::{Kernel, Probe};
 
 /// Samples of a row. The timer interrupts once in a million instructions where Linux ticks at 250 Hz, in 250 000 at 1000 Hz (four
-/// times that many where the counter has its own rate), and samples take thousands, so that few of these are disturbed, and the most frequent count is the row's. The probe has used the entry before: what a first use pays for (pages that are
-/// touched, functions that are looked up) is in none of them.
+/// times that many where the counter has its own rate), and samples take thousands, so that few of these are disturbed, and the most
+/// frequent count is the row's. The probe has used the entry before: what a first use pays for (pages that are touched, functions that
+/// are looked up) is in none of them.
 const SAMPLES: u64 = 8;
 
 /// The longest that a probe samples, in instructions; a round takes less than a million.

@@ -2,7 +2,7 @@
 
 use super::came::Turn;
 use crate::TableRow;
-use ::guest::Trouble;
+use ::guest::{Booted, Trouble};
 use document::{Counter, Document, Outcome, Rings, Row, Samples, Timing};
 use stats::{Cost, Counts, Distribution, Instructions};
 use std::collections::BTreeMap;
@@ -52,7 +52,7 @@ pub fn rows(
         };
         row.configuration = configuration.clone();
         if counter == Counter::Instructions {
-            tell_rings(&mut row, boots.iter().map(|one| one.turn), wanted);
+            tell_rings(&mut row, boots.iter().map(|one| &one.turn.booted), wanted);
         }
         row
     };
@@ -215,12 +215,11 @@ fn mode(estimates: &[Instructions]) -> f64 {
 /// Tells the rings apart by the path that was followed, if that has as many instructions as were counted.
 fn tell_rings<'b>(
     row: &mut Row,
-    turns: impl Iterator<Item = &'b Turn> + Clone,
+    boots: impl Iterator<Item = &'b Booted> + Clone,
     (entry, operation): &TableRow,
 ) {
     let Some(cost) = row.instructions else { return };
     let id = (entry.id, operation.id);
-    let boots = turns.map(|turn| &turn.booted);
     let mut traces = boots.clone().flat_map(|boot| &boot.traces);
     let Some(trace) = traces.find(|trace| (trace.entry, trace.operation) == id) else {
         let unfollowed = boots.clone().flat_map(|boot| &boot.unfollowed).find(|(of, _)| *of == id);
@@ -245,8 +244,7 @@ fn tell_rings<'b>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ::guest::{Booted, Step, Trace};
-    use std::time::Duration;
+    use ::guest::{Step, Trace};
     use table::Table;
 
     fn wanted() -> TableRow<'static> {
@@ -258,10 +256,6 @@ mod tests {
     fn of(rows: &[&Row]) -> Row {
         let found = (1..).zip(rows).map(|(boot, row)| Found { row, boot, at_ms: 0.0 });
         counted(&wanted(), &found.collect::<Vec<_>>())
-    }
-
-    fn turn(booted: Booted) -> Turn {
-        Turn { number: 1, seed: 0, began: Duration::ZERO, booted }
     }
 
     fn found(estimate: f64, max: f64) -> Row {
@@ -326,8 +320,8 @@ mod tests {
     fn rings_are_told_apart_only_where_the_path_is_as_long_as_the_count() {
         let with = |trace: Trace| {
             let mut row = found(398.0, 398.0);
-            let turn = turn(Booted { traces: vec![trace], ..Booted::default() });
-            tell_rings(&mut row, [&turn].into_iter(), &wanted());
+            let boot = Booted { traces: vec![trace], ..Booted::default() };
+            tell_rings(&mut row, [&boot].into_iter(), &wanted());
             row
         };
         let row = with(trace(396, 3, 1));
@@ -339,7 +333,7 @@ mod tests {
         let id = (wanted().0.id, wanted().1.id);
         let without = |booted: Booted| {
             let mut row = found(398.0, 398.0);
-            tell_rings(&mut row, [&turn(booted)].into_iter(), &wanted());
+            tell_rings(&mut row, [&booted].into_iter(), &wanted());
             assert_eq!(row.rings, None);
             row.remarks
         };
