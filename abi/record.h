@@ -28,7 +28,7 @@ _Static_assert(sizeof(struct record_header) == 24, "the header has no padding");
 #endif
 
 /*
- * Kinds of record, with their payload. A measuring run that goes well writes BEGIN, FACT where one was asked for,
+ * Kinds of record, with their payload. A measuring run that goes well writes BEGIN, FACTs,
  * OUTCOME, ORDER, then CANARY and SAMPLES for every block, CANARY, BURSTS, CANARY, END. A run of loops writes OUTCOME, LOOPS,
  * END.
  */
@@ -81,6 +81,8 @@ _Static_assert(sizeof(struct record_header) == 24, "the header has no padding");
 #define PATH_UNKNOWN 0
 #define PATH_USER    1
 #define PATH_KERNEL  2
+
+#define FACT_CANARY 3 /* in which of CANARY_PLACES this process has its canary (probe/canary.S) */
 
 #define FACT_VSYSCALL	      2 /* value: VSYSCALL_MODE_* */
 #define VSYSCALL_MODE_NONE    0

@@ -24,6 +24,7 @@ mod paired;
 mod primitives;
 mod quiet;
 mod round;
+mod step;
 mod summary;
 mod tabulate;
 
