@@ -79,8 +79,7 @@ fn machine(ghz: f64, step: f64) -> Machine {
 fn run(machine: &mut Machine, cycles: f64) -> Vec<Record> {
     let mut records = machine.run(0, &Subject::new(cycles), &simulator::request(16, 16));
     let counter = &machine.model().counter;
-    let early =
-        ((OVERLAP / CORE_GHZ * counter.frequency / 1e9 / counter.step).round() * counter.step) as u64;
+    let early = ((OVERLAP / CORE_GHZ * counter.frequency / 1e9 / counter.step).round() * counter.step) as u64;
     let earlier = |stamps: &mut [u64]| stamps.iter_mut().for_each(|stamp| *stamp -= early);
     for record in &mut records {
         match &mut record.payload {

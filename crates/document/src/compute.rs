@@ -1,8 +1,8 @@
 //! What follows from a document's rounds alone: the figures of its rows. The same function computes them when a measurement
 //! ends and when a saved document is to show them again.
 
-use crate::{Document, Measurement, Outcome, Rate, Row, Timing};
-use stats::{Distribution, Figures, Scale, figures};
+use crate::{Document, Measurement, Outcome, Path, Rate, Row, Timing};
+use stats::{Distribution, Figures, Levels, Scale, figures};
 use std::collections::BTreeMap;
 use table::special;
 
@@ -28,9 +28,14 @@ impl Document {
     ) -> Result<(), E> {
         let scale = self.measurement.scale();
         let environment = &self.environment;
+        let of_entries = levels(&self.results);
         for row in &mut self.results {
             let samples = samples(row)?;
-            row.set(samples.as_ref().map(|samples| row.figures(samples, &scale)).unwrap_or_default());
+            let known = of_entries.get(&row.sharing()).copied().unwrap_or(row.assumed_levels());
+            let levels = Levels::of_row(&row.rounds, known);
+            row.set(
+                samples.as_ref().map(|samples| row.figures(samples, &scale, &levels)).unwrap_or_default(),
+            );
             row.spread = samples.and_then(|_| crate::spread(row, environment));
         }
         withhold_throughput(&mut self.results);
@@ -61,11 +66,20 @@ impl Row {
     }
 
     /// Without rounds there are none.
-    fn figures(&self, samples: &Samples, scale: &Scale) -> Figures {
+    fn figures(&self, samples: &Samples, scale: &Scale, levels: &Levels) -> Figures {
         if self.rounds.is_empty() {
             return Figures::default();
         }
-        figures(&self.rounds, &samples.cycles, &samples.ticks, scale)
+        figures(&self.rounds, &samples.cycles, &samples.ticks, scale, levels)
+    }
+
+    /// Rows that share their levels: those of an entry in a configuration, whether they enter the kernel or not.
+    fn sharing(&self) -> Sharing {
+        (self.entry.clone(), self.configuration.clone(), self.path == Some(Path::User))
+    }
+
+    fn assumed_levels(&self) -> Levels {
+        if self.path == Some(Path::User) { Levels::OF_USER_SPACE } else { Levels::OF_A_KERNEL }
     }
 
     fn set(&mut self, figures: Figures) {
@@ -74,6 +88,22 @@ impl Row {
         (self.modes, self.cpu, self.noise) = (modes, cpu, noise);
         self.rate = Rate::of(&self.operation, self.ns.as_ref());
     }
+}
+
+/// What rows have in common that share their levels: entry, configuration, and whether they stay in user space.
+type Sharing = (String, BTreeMap<String, String>, bool);
+
+/// The levels of every entry, by all its rows.
+fn levels(rows: &[Row]) -> BTreeMap<Sharing, Levels> {
+    let mut of_entries = BTreeMap::<_, Vec<&Row>>::new();
+    for row in rows.iter().filter(|row| row.is_timed() && row.rounds.is_whole()) {
+        of_entries.entry(row.sharing()).or_default().push(row);
+    }
+    let told = of_entries.into_iter().map(|(key, rows)| {
+        let assumed = rows.first().map_or(Levels::OF_A_KERNEL, |row| row.assumed_levels());
+        (key, Levels::of(rows.iter().map(|row| &row.rounds), assumed))
+    });
+    told.collect()
 }
 
 /// Withholds a throughput that is below that of a call and return of the same configuration: such calls overlapped with the

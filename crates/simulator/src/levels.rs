@@ -56,7 +56,11 @@ impl RunningLevels {
         let among = &self.levels.among;
         self.factor = among[self.random.below(among.len())];
         // One level lasts for ever.
-        let lasts = if among.len() > 1 { nanos(self.levels.every) * self.random.exponential() } else { f64::INFINITY };
+        let lasts = if among.len() > 1 {
+            nanos(self.levels.every) * self.random.exponential()
+        } else {
+            f64::INFINITY
+        };
         self.next += lasts;
     }
 }

@@ -5,7 +5,8 @@ mod common;
 
 use common::{assert_true, bursts, interval, mean, order, samples};
 use simulator::{
-    Clock, Company, Cost, Counter, Cpu, Interrupts, Levels, LENGTHS, Machine, Model, Neighbour, Preemptions, Subject,
+    Clock, Company, Cost, Counter, Cpu, Interrupts, LENGTHS, Levels, Machine, Model, Neighbour, Preemptions,
+    Subject,
 };
 use std::time::Duration;
 

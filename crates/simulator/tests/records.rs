@@ -109,7 +109,12 @@ fn stamps(records: &[Record]) -> Vec<u64> {
 /// Counters with steps of one tick, of two, and of 10 ns.
 fn counters() -> [Counter; 4] {
     let unordered = Counter { ordered: false, ..Counter::default() };
-    [Counter { step: 1.0, ..Counter::default() }, Counter::with_step(3e9, 10.0), Counter::default(), unordered]
+    [
+        Counter { step: 1.0, ..Counter::default() },
+        Counter::with_step(3e9, 10.0),
+        Counter::default(),
+        unordered,
+    ]
 }
 
 #[test]

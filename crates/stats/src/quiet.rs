@@ -224,9 +224,8 @@ impl Reference {
         let Some(begin) = stretch.first().and_then(|first| round.marks.get(*first)) else { return &[] };
         let settles = |block: &usize| {
             let mark = round.marks.get(*block);
-            let cycles = |mark: &Mark| {
-                mark.at.saturating_sub(begin.at) as f64 * self.cycles_per_tick(begin.imul)
-            };
+            let cycles =
+                |mark: &Mark| mark.at.saturating_sub(begin.at) as f64 * self.cycles_per_tick(begin.imul);
             stretch.first() != Some(&0) && mark.is_some_and(|mark| cycles(mark) < SETTLING_CYCLES)
         };
         stretch.get(stretch.iter().take_while(|block| settles(block)).count()..).unwrap_or_default()
@@ -245,7 +244,8 @@ impl Reference {
     /// Nots in a cycle at every mark; a mark that an interrupt fell into is as its neighbours are.
     pub fn rates(&self, round: &Round) -> Vec<f64> {
         let clocks = self.clocks(round);
-        let times: Vec<Option<f64>> = round.marks.iter().zip(clocks).map(|(mark, clock)| self.cycles(mark, clock?)).collect();
+        let times: Vec<Option<f64>> =
+            round.marks.iter().zip(clocks).map(|(mark, clock)| self.cycles(mark, clock?)).collect();
         let nots = round.lengths.nots as f64;
         let average = |index: usize| {
             let known = around(&times, index, self.window).iter().flatten();
@@ -274,7 +274,8 @@ impl Reference {
     fn clocks(&self, round: &Round) -> Vec<Option<f64>> {
         let own = round.marks.iter().map(|mark| {
             let slack = CHAIN_SLACK + self.in_steps(mark.imul);
-            let ratio = self.ratio(round, mark).filter(|ratio| (ratio / self.usual_ratio - 1.0).abs() <= slack);
+            let ratio =
+                self.ratio(round, mark).filter(|ratio| (ratio / self.usual_ratio - 1.0).abs() <= slack);
             ratio.map(|_| mark.imul)
         });
         let own: Vec<Option<f64>> = own.collect();

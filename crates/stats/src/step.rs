@@ -38,10 +38,9 @@ fn whole(counts: &BTreeMap<u64, usize>) -> u64 {
     let mut frequent: Vec<(u64, usize)> = counts.iter().map(|(ticks, count)| (*ticks, *count)).collect();
     frequent.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     frequent.truncate(CANDIDATES);
-    let pairs = frequent
-        .iter()
-        .enumerate()
-        .flat_map(|(place, (a, _))| frequent.iter().skip(place).map(move |(b, _)| greatest_common_divisor(*a, *b)));
+    let pairs = frequent.iter().enumerate().flat_map(|(place, (a, _))| {
+        frequent.iter().skip(place).map(move |(b, _)| greatest_common_divisor(*a, *b))
+    });
     let candidates: std::collections::BTreeSet<u64> = pairs.collect();
     let divides = |step: &u64| is_nearly_all(counts, |ticks| ticks.is_multiple_of(*step));
     candidates.into_iter().rev().find(divides).unwrap_or(1)

@@ -8,8 +8,8 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use simulator::{Clock, Company, Cost, Counter, Durations, Interrupts, Machine, Model, Neighbour, Subject};
 use stats::{
-    Counts, Distribution, Excluded, Figures, Interrupts as Seen, Lines, NoiseKind, Reference, Round, Scale,
-    Vouch, figures, tabulate,
+    Counts, Distribution, Excluded, Figures, Interrupts as Seen, Levels, Lines, NoiseKind, Reference, Round,
+    Scale, Vouch, figures, tabulate,
 };
 use std::time::Duration;
 
@@ -105,7 +105,7 @@ fn run(case: &Case, seed: u64, vouch: Vouch) -> (Figures, Lines, Counts, Duratio
         step: reference.step,
         clock_error: reference.chain_error,
     };
-    let figures = figures(&tabulated.lines, &tabulated.cycles, &tabulated.ticks, &scale);
+    let figures = figures(&tabulated.lines, &tabulated.cycles, &tabulated.ticks, &scale, &Levels::NONE);
     (figures, tabulated.lines, tabulated.counts, machine.now())
 }
 
@@ -178,7 +178,11 @@ fn cases() -> Vec<Case> {
     let company = |company| Model::with_neighbours(&Neighbour::new(company));
     // Company that takes little of a canary makes entries as dear as company that takes much.
     let mild = |company| {
-        Model::with_neighbours(&Neighbour { canary: (1.1, 1.15), entry: (1.18, 1.18), ..Neighbour::new(company) })
+        Model::with_neighbours(&Neighbour {
+            canary: (1.1, 1.15),
+            entry: (1.18, 1.18),
+            ..Neighbour::new(company)
+        })
     };
     let clock = |clock: Clock| {
         let mut model = company(Company::QUIET);
@@ -359,7 +363,9 @@ fn five_rounds_have_no_range_that_looks_like_a_figure() {
     let scale = Scale { nanos_per_tick: None, cycles: true, step: 1.0, clock_error: 0.0 };
     let seen = |lines: &Lines| {
         let singles = Distribution::default();
-        figures(lines, &singles, &singles, &scale).noise.map(|noise| (noise.kind, noise.low, noise.high))
+        figures(lines, &singles, &singles, &scale, &Levels::NONE)
+            .noise
+            .map(|noise| (noise.kind, noise.low, noise.high))
     };
     let mut rounds = lines(&[303.0, 305.0, 304.0, 303.0, 305.0]);
     assert_eq!(seen(&rounds), Some((NoiseKind::TooFew, None, None)));
@@ -375,7 +381,7 @@ fn the_first_rounds_clock_hid_the_modes_of_all() {
     let mut rounds = lines(&[300.0; 8]);
     let mut singles = Distribution::default();
     (0..1000).for_each(|number| singles.record(if number % 4 == 0 { 700.0 } else { 300.0 }));
-    let modes = |rounds: &Lines| figures(rounds, &singles, &singles, &scale).modes.len();
+    let modes = |rounds: &Lines| figures(rounds, &singles, &singles, &scale, &Levels::NONE).modes.len();
     assert_eq!(modes(&rounds), 2);
     rounds.cycles_per_tick[0] = 100.0;
     assert_eq!(modes(&rounds), 2);
@@ -388,7 +394,9 @@ fn coverage(count: usize, mut draw: impl FnMut(&mut StdRng) -> Vec<f64>, median:
     let mut singles = Distribution::default();
     singles.record(1.0);
     let covered = (0..4000).filter(|_| {
-        let cost = figures(&lines(&draw(&mut random)), &singles, &singles, &scale).core_cycles.unwrap();
+        let cost = figures(&lines(&draw(&mut random)), &singles, &singles, &scale, &Levels::NONE)
+            .core_cycles
+            .unwrap();
         (cost.ci_low.unwrap().0..=cost.ci_high.unwrap().0).contains(&median)
     });
     covered.count() as f64 / 40.0
@@ -444,6 +452,28 @@ fn nothing_vouches_for_a_core_that_is_not_known() {
     assert_eq!((unknown.ticks, unknown.noise.unwrap().kind), (None, NoiseKind::Shared));
     assert!(lines.excluded.iter().all(|excluded| *excluded == Some(Excluded::Shared)));
     assert!(run(&case, 1, Vouch::NoSibling).0.ticks.is_some());
+}
+
+/// A step of 10 ns is 41 cycles: 256 cycles are read as 237 and as 275, which is no property of the machine.
+#[test]
+fn two_peaks_a_step_apart_were_two_modes() {
+    for cycles in [220.0, 237.0, 256.0, 700.0] {
+        let mut model = Model::default();
+        model.counter = Counter { rebases: 30.0, ..Counter::with_step(2.6e9, 10.0) };
+        model.cpus[0].clock = Clock::Constant(4.1);
+        let case = Case { model, subject: Subject::from(cycles), ..Case::default() };
+        let (figures, ..) = run(&case, 5, WIDTH);
+        assert_eq!(figures.modes, [], "{cycles} cycles");
+    }
+}
+
+/// Modes are told by their shares; a cost that changes once in a run has two costs, whose shares say when it was measured.
+#[test]
+fn a_cost_that_changed_in_the_middle_had_two_modes() {
+    let subject = Cost::steps(300.0, &[(Duration::from_millis(1600), 500.0)]).into_subject();
+    let case = Case { model: Model::default(), subject, ..Case::default() };
+    let (figures, ..) = run(&case, 3, WIDTH);
+    assert_eq!(figures.modes, []);
 }
 
 #[test]
