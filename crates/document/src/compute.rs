@@ -65,7 +65,9 @@ impl Row {
         if self.rounds.is_empty() {
             return Figures::default();
         }
-        figures(&self.rounds, &samples.cycles, &samples.ticks, scale)
+        // Means of several uses lie as many times closer together.
+        let scale = Scale { step: scale.step / self.uses.max(1) as f64, ..*scale };
+        figures(&self.rounds, &samples.cycles, &samples.ticks, &scale)
     }
 
     fn set(&mut self, figures: Figures) {
