@@ -126,7 +126,8 @@ fn a_sample_is_a_chain_a_control_and_one_entry_for_each_call() {
 /// The address in the probe that the low half of each stamp is stored to.
 fn stored_to(code: &[Instruction]) -> Vec<u64> {
     let stamps = code.windows(4).filter(|window| window[0].mnemonic() == Mnemonic::Rdtsc);
-    let low = stamps.filter(|window| window[2].op1_register() == Register::EAX && window[2].op0_kind() == OpKind::Memory);
+    let low = stamps
+        .filter(|window| window[2].op1_register() == Register::EAX && window[2].op0_kind() == OpKind::Memory);
     low.map(|window| window[2].memory_displacement64()).collect()
 }
 
@@ -156,7 +157,10 @@ fn a_sample_of_several_uses_has_each_as_it_is_alone() {
         let between: BTreeSet<u64> =
             (0..slots.len()).filter(|at| !ends.contains(at)).map(|at| slots[at]).collect();
         assert_eq!(between.len(), 1, "{name}: {between:x?}");
-        assert!(between.is_disjoint(&kept.into_iter().collect()), "{name}: a stamp that is kept is overwritten");
+        assert!(
+            between.is_disjoint(&kept.into_iter().collect()),
+            "{name}: a stamp that is kept is overwritten"
+        );
     }
 }
 

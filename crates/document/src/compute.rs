@@ -2,7 +2,7 @@
 //! ends and when a saved document is to show them again.
 
 use crate::{Document, Measurement, Outcome, Rate, Row, Timing};
-use stats::{Distribution, Figures, Scale, figures};
+use stats::{Cost, Distribution, Figures, Scale, figures};
 use std::collections::BTreeMap;
 use table::special;
 
@@ -65,9 +65,8 @@ impl Row {
         if self.rounds.is_empty() {
             return Figures::default();
         }
-        // Means of several uses lie as many times closer together.
-        let scale = Scale { step: scale.step / self.uses.max(1) as f64, ..*scale };
-        figures(&self.rounds, &samples.cycles, &samples.ticks, &scale)
+        let figures = figures(&self.rounds, &samples.cycles, &samples.ticks, scale);
+        if self.uses == 1 { figures } else { without_percentiles(figures) }
     }
 
     fn set(&mut self, figures: Figures) {
@@ -76,6 +75,16 @@ impl Row {
         (self.modes, self.cpu, self.noise) = (modes, cpu, noise);
         self.rate = Rate::of(&self.operation, self.ns.as_ref());
     }
+}
+
+/// Without what is known of single uses alone, where a sample is a mean of several.
+fn without_percentiles(figures: Figures) -> Figures {
+    fn without<U>(cost: Option<Cost<U>>) -> Option<Cost<U>> {
+        cost.map(|cost| Cost { p99: None, p999: None, ..cost })
+    }
+    let Figures { core_cycles, ticks, ns, .. } = figures;
+    let (core_cycles, ticks, ns) = (without(core_cycles), without(ticks), without(ns));
+    Figures { core_cycles, ticks, ns, modes: Vec::new(), ..figures }
 }
 
 /// Withholds a throughput that is below that of a call and return of the same configuration: such calls overlapped with the
@@ -116,7 +125,7 @@ fn floors(rows: &[Row]) -> BTreeMap<BTreeMap<String, String>, f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stats::Cost;
+    use stats::Lines;
 
     fn row(entry: &str, core: &str, throughput: Option<f64>) -> Row {
         let cost = |cycles| {
@@ -126,6 +135,44 @@ mod tests {
         };
         let configuration = [("core".to_string(), core.to_string())].into();
         Row { configuration, throughput: throughput.map(cost), ..Row::unmeasured(entry, "none", 64) }
+    }
+
+    #[test]
+    fn percentiles_and_modes_of_means_are_not_those_of_uses() {
+        const ROUNDS: usize = 20;
+        let costs: Vec<f64> = (0..ROUNDS).map(|round| 100.0 + round as f64 / 10.0).collect();
+        let rounds = Lines {
+            at_ms: (0..ROUNDS).map(|round| round as f64).collect(),
+            cpu: vec![0; ROUNDS],
+            control: vec![80.0; ROUNDS],
+            cycles_per_tick: vec![1.0; ROUNDS],
+            canary: vec![5.0; ROUNDS],
+            least: costs.clone(),
+            greatest: costs.clone(),
+            throughput: vec![None; ROUNDS],
+            kept: vec![16; ROUNDS],
+            lost: vec![0; ROUNDS],
+            excluded: vec![None; ROUNDS],
+            cost: costs,
+        };
+        let mut singles = Distribution::default();
+        (0..20_000).for_each(|sample| singles.record(if sample % 3 == 0 { 90.0 } else { 110.0 }));
+        let samples = Samples { cycles: singles.clone(), ticks: singles };
+        let scale = Scale { nanos_per_tick: Some(0.5), cycles: true, step: 1.0, clock_error: 0.0 };
+        let of = |uses: u64| Row { uses, rounds: rounds.clone(), ..Row::unmeasured("call", "none", 64) };
+        let (one, sixteen) = (of(1).figures(&samples, &scale), of(16).figures(&samples, &scale));
+        assert!(
+            one.modes.len() == 2
+                && one.core_cycles.is_some_and(|cost| cost.p99.is_some() && cost.p999.is_some())
+        );
+        assert!(sixteen.modes.is_empty());
+        let known = [
+            sixteen.core_cycles.map(|cost| (cost.p99.is_some(), cost.p999.is_some())),
+            sixteen.ticks.map(|cost| (cost.p99.is_some(), cost.p999.is_some())),
+            sixteen.ns.map(|cost| (cost.p99.is_some(), cost.p999.is_some())),
+        ];
+        assert_eq!(known, [Some((false, false)); 3]);
+        assert_eq!(one.core_cycles.map(|cost| cost.estimate), sixteen.core_cycles.map(|cost| cost.estimate));
     }
 
     #[test]

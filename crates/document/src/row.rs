@@ -166,8 +166,8 @@ pub struct Row {
     pub reason: Option<String>,
     /// Whether a call of a function enters the kernel, as the probe found out; null for entries that are not functions.
     pub path: Option<Path>,
-    /// How many uses of the entry a sample holds. Where there are several, single samples are means of so many, and what is said of
-    /// them (least, greatest, percentiles, modes, distribution) is not said of single uses.
+    /// How many uses of the entry a sample holds. Where there are several, single samples are means of so many: there are neither
+    /// high percentiles nor modes, and least, greatest, median and distribution are of these means, not of single uses.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub uses: u64,
     /// Remarks for the reader, in words.

@@ -338,14 +338,20 @@ pub(crate) mod tests {
         let with = |value| {
             let mut records = records(1600, 2);
             let (entry, operation) = (records[0].entry, records[0].operation);
-            records.insert(1, Record { entry, operation, payload: Payload::Fact { fact: abi::FACT_USES, value } });
+            records.insert(
+                1,
+                Record { entry, operation, payload: Payload::Fact { fact: abi::FACT_USES, value } },
+            );
             Round::reduce(&records, 0.0)
         };
         let round = with(16).unwrap();
         assert_eq!((round.uses, round.blocks[0].cost()), (16, Some(1600.0)));
         assert_eq!(Round::reduce(&records(100, 2), 0.0).unwrap().uses, 1);
         for impossible in [0, 65, u64::MAX] {
-            assert_eq!(with(impossible).unwrap_err().to_string(), "the records hold no possible number of uses");
+            assert_eq!(
+                with(impossible).unwrap_err().to_string(),
+                "the records hold no possible number of uses"
+            );
         }
     }
 

@@ -54,7 +54,9 @@ pub(crate) fn check(entry: &Entry) -> Result<(), String> {
         return Err(format!("uses must be from 1 to {MOST_USES}"));
     }
     if entry.uses > 1 && (entry.enter.is_none() || !stays_out(entry.kind)) {
-        return Err("key \"uses\" is for entries with the key \"enter\" that need not enter the kernel".into());
+        return Err(
+            "key \"uses\" is for entries with the key \"enter\" that need not enter the kernel".into()
+        );
     }
     match (entry.load, entry.enter.as_deref()) {
         (None, None) => Ok(()),
