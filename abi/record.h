@@ -28,7 +28,7 @@ _Static_assert(sizeof(struct record_header) == 24, "the header has no padding");
 #endif
 
 /*
- * Kinds of record, with their payload. A measuring run that goes well writes BEGIN, FACT where one was asked for,
+ * Kinds of record, with their payload. A measuring run that goes well writes BEGIN, FACTs,
  * OUTCOME, ORDER, then CANARY and SAMPLES for every block, CANARY, BURSTS, CANARY, END. A run of loops writes OUTCOME, LOOPS,
  * END.
  */
@@ -82,10 +82,12 @@ _Static_assert(sizeof(struct record_header) == 24, "the header has no padding");
 #define PATH_USER    1
 #define PATH_KERNEL  2
 
+#define FACT_CANARY 3 /* in which of CANARY_PLACES this process has its canary (probe/canary.S) */
+
 #define FACT_VSYSCALL	      2 /* value: VSYSCALL_MODE_* */
 #define VSYSCALL_MODE_NONE    0
 #define VSYSCALL_MODE_XONLY   1
 #define VSYSCALL_MODE_EMULATE 2
 #define VSYSCALL_MODE_NATIVE  3
 
-#define FACT_USES 3 /* value: uses of the entry in a sample, and controls; without it, one */
+#define FACT_USES 4 /* value: uses of the entry in a sample, and controls; without it, one */

@@ -4,7 +4,7 @@
  * What the other figures are measured against, each between two stamps:
  *	0-1 nothing, 1-2 the imul chain, 2-3 a chain of xor, 3-4 many independent nots (the canary).
  * A dependent chain has a known latency and does not notice a busy hyperthread sibling; the nots fill every
- * execution port, so that their rate falls when a sibling takes some.
+ * execution port, so that their rate falls when a sibling takes some. They are a loop in a place of its own (canary.S).
  */
 #include "timed.inc"
 
@@ -22,12 +22,11 @@ calibrate:
 	.rept XORS
 	xor	%eax, %ecx	# waits for the ecx of the one before; a register with itself would not wait
 	.endr
+	movl	$TURNS, canary_turns
 	STAMP	3
-	.rept NOTS / 7
-	.irp	register, eax, ebx, ecx, edx, esi, edi, ebp
-	not	%\register
-	.endr
-	.endr
+	jmp	*canary_place
+	.globl canary_done
+canary_done:
 	STAMP	4
 	mov	sample_out, %POINTER
 	.irp	offset, 0, 4, 8, 12, 16, 20, 24, 28, 32, 36

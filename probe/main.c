@@ -157,25 +157,28 @@ static void parse_loop(struct request *request, char **argv)
 		refuse_request(REQUEST_CLOCK);
 }
 
-/*
- * Canaries before one that counts. The first brings its code back into the caches, which a virtual machine's exits empty. When
- * another process has run on the core, as one does that is made and executed, one is not enough: what a core keeps decoded is gone,
- * too, and a Zen 5 then issued four instructions in a cycle instead of five, as if it were shared.
- */
-static unsigned warm_canaries(const struct request *request)
+void (*canary_place)(void);
+
+/* Draws where the canary stands, by the low digits of the counter, and says which place it is. */
+static void draw_canary(void)
 {
-	return request->operation->id == OPERATION_UNIXBENCH_EXEC ? 32 : 1;
+	const uint64_t hash = tsc() * 0x9e3779b97f4a7c15u;
+	const uint64_t place = hash >> 32 & (CANARY_PLACES - 1);
+
+	_Static_assert(!(CANARY_PLACES & (CANARY_PLACES - 1)), "a power of two");
+	canary_place = canary_places[place];
+	emit_fact(FACT_CANARY, place);
 }
 
-static void take_canary(struct canary *canary, unsigned warm)
+/* The first canary brings its code back into the caches, which a virtual machine's exits empty. */
+static void take_canary(struct canary *canary)
 {
 	uint32_t cpu = UINT32_MAX;
 
 	system_call(NR_GETCPU, (long)&cpu, 0, 0, 0, 0, 0);
 	canary->cpu = cpu;
 	canary->preemptions = usage_now().preemptions;
-	for (unsigned i = 0; i < warm; i++)
-		calibrate(canary->stamps);
+	calibrate(canary->stamps);
 	calibrate(canary->stamps);
 }
 
@@ -203,13 +206,13 @@ static unsigned long sample(const struct request *request)
 		struct sample *out = &samples[block * request->samples];
 
 		target_refresh(request);
-		take_canary(&canaries[block], warm_canaries(request));
+		take_canary(&canaries[block]);
 		/* The canary makes the predictors forget the entry. These samples teach them, and are overwritten. */
 		timed(out, WARM_SAMPLES);
 		timed(out, request->samples);
 		block++;
 	} while (block < request->blocks && tsc() - start < request->ticks);
-	take_canary(&canaries[block], warm_canaries(request));
+	take_canary(&canaries[block]);
 	return block;
 }
 
@@ -272,6 +275,7 @@ static _Noreturn void measure(struct request *request)
 		find_path(request);
 	if (request->uses > 1)
 		emit_fact(FACT_USES, request->uses);
+	draw_canary();
 
 	if (has_footprint(request))
 		footprint_prepare(request);
@@ -279,7 +283,7 @@ static _Noreturn void measure(struct request *request)
 	const struct usage before = usage_now();
 	const unsigned long blocks = sample(request);
 	const unsigned long taken = burst(request);
-	take_canary(&canaries[blocks + 1], warm_canaries(request));
+	take_canary(&canaries[blocks + 1]);
 	const struct usage after = usage_now();
 	check_faults(request, blocks, taken, after.minor_faults - before.minor_faults);
 

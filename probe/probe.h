@@ -144,6 +144,9 @@ _Noreturn void emit_end(struct usage usage);
 
 /* start.S, calibrate.S */
 void calibrate(uint64_t stamps_out[5]);
+/* canary.S: where a canary's code may stand; where it does in this process. */
+extern void (*const canary_places[CANARY_PLACES])(void);
+extern void (*canary_place)(void);
 void order(struct sample *out);
 void empty_function(void);
 void stepped_call(void *function);

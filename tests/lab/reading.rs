@@ -67,8 +67,8 @@ fn bytes(records: &[Record]) -> Vec<u8> {
 const CORE_GHZ: f64 = 3.0;
 
 /// A machine with a counter of so many GHz that counts by so many ticks.
-fn machine(ghz: f64, step: u64) -> Machine {
-    let counter = Counter { frequency: ghz * 1e9, step, ordered: true };
+fn machine(ghz: f64, step: f64) -> Machine {
+    let counter = Counter { frequency: ghz * 1e9, step, ..Counter::default() };
     let mut model = Model { counter, overhead: 40.0, ..Model::default() };
     model.cpus[0].clock = Clock::Constant(CORE_GHZ);
     Machine::new(5, model)
@@ -79,8 +79,7 @@ fn machine(ghz: f64, step: u64) -> Machine {
 fn run(machine: &mut Machine, cycles: f64) -> Vec<Record> {
     let mut records = machine.run(0, &Subject::new(cycles), &simulator::request(16, 16));
     let counter = &machine.model().counter;
-    let early =
-        (OVERLAP / CORE_GHZ * counter.frequency / 1e9 / counter.step as f64).round() as u64 * counter.step;
+    let early = ((OVERLAP / CORE_GHZ * counter.frequency / 1e9 / counter.step).round() * counter.step) as u64;
     let earlier = |stamps: &mut [u64]| stamps.iter_mut().for_each(|stamp| *stamp -= early);
     for record in &mut records {
         match &mut record.payload {
@@ -109,22 +108,22 @@ fn error(reader: &Reader, machine: &mut Machine, truth: f64) -> f64 {
 #[test]
 fn core_cycles_are_those_of_the_chain_alone() {
     let reader = Reader::new();
-    for (ghz, step) in [(3.0, 1), (2.0, 2), (1.9, 1), (3.7, 1), (3.4, 34), (1.0, 10)] {
+    for (ghz, step) in [(3.0, 1.0), (2.0, 2.0), (1.9, 1.0), (3.7, 1.0), (3.4, 34.0), (1.0, 10.0)] {
         for truth in [100.0, 320.0, 1300.0, 20_000.0] {
             let off = error(&reader, &mut machine(ghz, step), truth);
             // Once a chain with its stamps counted as 768 cycles: 4 % too few with these 32 of the stamps.
-            let bound = if step < 10 { 1.0 + truth / 500.0 } else { 2.0 + truth / 100.0 };
+            let bound = if step < 10.0 { 1.0 + truth / 500.0 } else { 2.0 + truth / 100.0 };
             assert!(off.abs() <= bound, "{ghz} GHz by {step}: {truth} cycles, off by {off}");
         }
     }
-    let off = error(&reader, &mut machine(2.0, 2), -20.0);
+    let off = error(&reader, &mut machine(2.0, 2.0), -20.0);
     assert!(off.abs() <= 1.0, "{off}");
 }
 
 #[test]
 fn without_a_clock_that_holds_there_are_no_figures() {
     let reader = Reader::new();
-    let mut machine = machine(2.0, 2);
+    let mut machine = machine(2.0, 2.0);
     let mut slow = run(&mut machine, 300.0);
     // An imul of four cycles: a third more between the stamps of each chain.
     let third = 768 / 3 * 2 / 3;
@@ -151,7 +150,7 @@ fn without_a_clock_that_holds_there_are_no_figures() {
 #[test]
 fn records_that_are_none_are_survived() {
     let reader = Reader::new();
-    let whole = bytes(&run(&mut machine(2.0, 2), 300.0));
+    let whole = bytes(&run(&mut machine(2.0, 2.0), 300.0));
     for end in [0, 1, 23, 24, 71, 72, 144, 145, 200, 1000, whole.len() - 1] {
         let reading = reader.read(&whole[..end]);
         assert_eq!(reading.outcome == abi::OUTCOME_OK, (144..168).contains(&end), "{end}: {reading:?}");
@@ -181,7 +180,7 @@ fn whole_table(words: &str, records: &[Record]) -> Vec<String> {
 
 #[test]
 fn a_row_that_the_firmware_interrupts_is_measured_again_and_marked_if_that_does_not_help() {
-    let records = run(&mut machine(2.0, 2), 300.0);
+    let records = run(&mut machine(2.0, 2.0), 300.0);
     let is_row = |line: &&String| line.starts_with("2 call  ");
     // The first row is interrupted twice and then not, the second three times, the third never.
     let lines = table("80000 1 0 1 1 4 0 2 2 7", &records);
@@ -198,7 +197,7 @@ fn a_row_that_the_firmware_interrupts_is_measured_again_and_marked_if_that_does_
 
 #[test]
 fn what_counters_say_is_told_once_in_a_configuration() {
-    let records = run(&mut machine(2.0, 2), 300.0);
+    let records = run(&mut machine(2.0, 2.0), 300.0);
     let counters = |words: &str| {
         let lines = table(words, &records);
         lines.into_iter().filter(|line| line.contains("SPEC_CTRL") || line.contains("counters")).collect()
@@ -219,7 +218,7 @@ fn what_counters_say_is_told_once_in_a_configuration() {
 
 #[test]
 fn what_a_tick_means_decides_which_figures_are_shown() {
-    let records = run(&mut machine(2.0, 2), 300.0);
+    let records = run(&mut machine(2.0, 2.0), 300.0);
     // Time; instructions, where the test of ring 0 took as many ticks as it has; nothing, in QEMU's emulator or where ring 0
     // takes too long.
     for (words, ticks, cycles) in [
@@ -236,7 +235,7 @@ fn what_a_tick_means_decides_which_figures_are_shown() {
 
 #[test]
 fn a_table_says_what_the_hypervisor_does_itself() {
-    let records = run(&mut machine(2.0, 2), 300.0);
+    let records = run(&mut machine(2.0, 2.0), 300.0);
     // 64 writes of CR3; the loop of 120000 cycles takes 80000 ticks.
     let said = |cr3_cycles: u64, ring3: u64, signs: u64| {
         let words = format!("{ring3} 1 {} {signs}", 64 * cr3_cycles * 2 / 3);

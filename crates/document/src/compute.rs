@@ -1,8 +1,8 @@
 //! What follows from a document's rounds alone: the figures of its rows. The same function computes them when a measurement
 //! ends and when a saved document is to show them again.
 
-use crate::{Document, Measurement, Outcome, Rate, Row, Timing};
-use stats::{Cost, Distribution, Figures, Scale, figures};
+use crate::{Document, Measurement, Outcome, Path, Rate, Row, Timing};
+use stats::{Cost, Distribution, Figures, Levels, Scale, figures};
 use std::collections::BTreeMap;
 use table::special;
 
@@ -28,9 +28,14 @@ impl Document {
     ) -> Result<(), E> {
         let scale = self.measurement.scale();
         let environment = &self.environment;
+        let of_entries = levels(&self.results);
         for row in &mut self.results {
             let samples = samples(row)?;
-            row.set(samples.as_ref().map(|samples| row.figures(samples, &scale)).unwrap_or_default());
+            let known = of_entries.get(&row.sharing()).copied().unwrap_or(row.assumed_levels());
+            let levels = Levels::of_row(&row.rounds, known);
+            row.set(
+                samples.as_ref().map(|samples| row.figures(samples, &scale, &levels)).unwrap_or_default(),
+            );
             row.spread = samples.and_then(|_| crate::spread(row, environment));
         }
         withhold_throughput(&mut self.results);
@@ -61,12 +66,21 @@ impl Row {
     }
 
     /// Without rounds there are none.
-    fn figures(&self, samples: &Samples, scale: &Scale) -> Figures {
+    fn figures(&self, samples: &Samples, scale: &Scale, levels: &Levels) -> Figures {
         if self.rounds.is_empty() {
             return Figures::default();
         }
-        let figures = figures(&self.rounds, &samples.cycles, &samples.ticks, scale);
+        let figures = figures(&self.rounds, &samples.cycles, &samples.ticks, scale, levels);
         if self.uses == 1 { figures } else { without_percentiles(figures) }
+    }
+
+    /// Rows that share their levels: those of an entry in a configuration, whether they enter the kernel or not.
+    fn sharing(&self) -> Sharing {
+        (self.entry.clone(), self.configuration.clone(), self.path == Some(Path::User))
+    }
+
+    fn assumed_levels(&self) -> Levels {
+        if self.path == Some(Path::User) { Levels::OF_USER_SPACE } else { Levels::OF_A_KERNEL }
     }
 
     fn set(&mut self, figures: Figures) {
@@ -85,6 +99,22 @@ fn without_percentiles(figures: Figures) -> Figures {
     let Figures { core_cycles, ticks, ns, .. } = figures;
     let (core_cycles, ticks, ns) = (without(core_cycles), without(ticks), without(ns));
     Figures { core_cycles, ticks, ns, modes: Vec::new(), ..figures }
+}
+
+/// What rows have in common that share their levels: entry, configuration, and whether they stay in user space.
+type Sharing = (String, BTreeMap<String, String>, bool);
+
+/// The levels of every entry, by all its rows.
+fn levels(rows: &[Row]) -> BTreeMap<Sharing, Levels> {
+    let mut of_entries = BTreeMap::<_, Vec<&Row>>::new();
+    for row in rows.iter().filter(|row| row.is_timed() && row.rounds.is_whole()) {
+        of_entries.entry(row.sharing()).or_default().push(row);
+    }
+    let told = of_entries.into_iter().map(|(key, rows)| {
+        let assumed = rows.first().map_or(Levels::OF_A_KERNEL, |row| row.assumed_levels());
+        (key, Levels::of(rows.iter().map(|row| &row.rounds), assumed))
+    });
+    told.collect()
 }
 
 /// Withholds a throughput that is below that of a call and return of the same configuration: such calls overlapped with the
@@ -159,13 +189,15 @@ mod tests {
         (0..20_000).for_each(|sample| singles.record(if sample % 3 == 0 { 90.0 } else { 110.0 }));
         let samples = Samples { cycles: singles.clone(), ticks: singles };
         let scale = Scale { nanos_per_tick: Some(0.5), cycles: true, step: 1.0, clock_error: 0.0 };
-        let of = |uses: u64| Row { uses, rounds: rounds.clone(), ..Row::unmeasured("call", "none", 64) };
-        let (one, sixteen) = (of(1).figures(&samples, &scale), of(16).figures(&samples, &scale));
-        assert!(
-            one.modes.len() == 2
-                && one.core_cycles.is_some_and(|cost| cost.p99.is_some() && cost.p999.is_some())
-        );
-        assert!(sixteen.modes.is_empty());
+        let figures = |uses: u64| {
+            let row = Row { uses, rounds: rounds.clone(), ..Row::unmeasured("call", "none", 64) };
+            row.figures(&samples, &scale, &Levels::NONE)
+        };
+        let (one, sixteen) = (figures(1), figures(16));
+        assert!(one.core_cycles.is_some_and(|cost| cost.p99.is_some() && cost.p999.is_some()));
+        let modes = vec![stats::Mode { share: 0.5, cost: 90.0 }, stats::Mode { share: 0.5, cost: 110.0 }];
+        let told = without_percentiles(Figures { modes, ..one.clone() });
+        assert_eq!((told.modes, told.cpu), (Vec::new(), one.cpu));
         let known = [
             sixteen.core_cycles.map(|cost| (cost.p99.is_some(), cost.p999.is_some())),
             sixteen.ticks.map(|cost| (cost.p99.is_some(), cost.p999.is_some())),

@@ -6,7 +6,7 @@
 #![allow(clippy::unwrap_used)] // a developer's tool: what fails, fails loudly
 
 use host::{Executor, Host, Limits, Priority, allowed_cpus};
-use record::{Payload, Record, Request, abi};
+use record::{Payload, Record, Request};
 use simulator::{Run, Tape};
 use std::time::{Duration, Instant};
 use table::{Kernel, Table};
@@ -22,7 +22,10 @@ const ROWS: [(&str, &str); 7] = [
 ];
 
 /// Ticks that a block should take, about; as `measure` has it.
-const TICKS_OF_A_BLOCK: u64 = 200_000;
+const TICKS_OF_A_BLOCK: u64 = 30_000;
+
+/// Samples of a block, at most; as `measure` has it.
+const SAMPLES: u64 = 24;
 
 /// Ticks of a sample besides the entry.
 const TICKS_OF_A_SAMPLE: u64 = 1_100;
@@ -56,7 +59,7 @@ fn record(count: u64, time: Duration, blocks: u64) -> Vec<Run> {
         rows.find(|(entry, operation)| (entry.name.as_str(), operation.name.as_str()) == name).unwrap()
     };
     let rows = ROWS.map(find);
-    let mut samples = [8; ROWS.len()];
+    let mut samples = [4; ROWS.len()];
     let mut runs = Vec::new();
     for number in 0..count {
         let row = (number / cpus.len() as u64) as usize % rows.len();
@@ -93,5 +96,5 @@ fn fitting(records: &[Record]) -> Option<u64> {
         _ => None,
     });
     let cost = 2 * costs.min()?;
-    Some((TICKS_OF_A_BLOCK / (TICKS_OF_A_SAMPLE + cost)).clamp(8, abi::BLOCK_SAMPLES))
+    Some((TICKS_OF_A_BLOCK / (TICKS_OF_A_SAMPLE + cost)).clamp(4, SAMPLES))
 }

@@ -172,7 +172,7 @@ fn text(plan: &HostPlan) -> String {
         plan.seed,
         if plan.realtime { "real-time" } else { "normal" },
         HostPlan::BLOCKS,
-        record::abi::BLOCK_SAMPLES,
+        HostPlan::SAMPLES,
         HostPlan::BURSTS,
         HostPlan::TICKS,
     );

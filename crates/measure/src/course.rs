@@ -13,10 +13,10 @@ use std::time::Duration;
 use table::special;
 
 /// Core cycles that a block should take, so that canaries lie close enough together whatever an entry costs.
-const CYCLES_OF_A_BLOCK: f64 = 200_000.0;
+const CYCLES_OF_A_BLOCK: f64 = 40_000.0;
 
 /// The fewest samples of a block.
-const FEWEST_SAMPLES: u64 = 8;
+const FEWEST_SAMPLES: u64 = 5;
 
 /// Core cycles of an imul chain and its stamps.
 const CYCLES_OF_A_CHAIN: f64 = 820.0;
@@ -117,7 +117,7 @@ impl Course {
         });
         let cost = cost.filter(|cost| cost.is_finite()).unwrap_or(0.0).max(0.0);
         let fitting = CYCLES_OF_A_BLOCK / (CYCLES_OF_A_SAMPLE + cost);
-        (fitting as u64).clamp(FEWEST_SAMPLES, abi::BLOCK_SAMPLES) - self.schedule.sweep % 4
+        (fitting as u64).clamp(FEWEST_SAMPLES, HostPlan::SAMPLES) - self.schedule.sweep % 4
     }
 
     /// What a probe answers; none when an interrupt ended it.

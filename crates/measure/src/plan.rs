@@ -49,10 +49,13 @@ impl HostPlan<'_> {
     pub const EXTENSION: u32 = 3;
 
     /// Blocks of samples in a round, at most, on a quiet CPU.
-    pub const BLOCKS: u64 = 16;
+    pub const BLOCKS: u64 = 40;
 
     /// The longest that a round's samples may take, in ticks: about two milliseconds, on a quiet CPU.
     pub const TICKS: u64 = 5_000_000;
+
+    /// Samples in a block, at most: so few that a block takes some 10 µs, because a quiet stretch may be that short.
+    pub const SAMPLES: u64 = 24;
 
     /// Bursts of calls back to back in a round, at most.
     pub const BURSTS: u64 = 16;
@@ -69,7 +72,7 @@ impl HostPlan<'_> {
             parent: abi::REQUEST_ASK,
             cpu: abi::REQUEST_ASK,
             path: false,
-            samples: abi::BLOCK_SAMPLES,
+            samples: HostPlan::SAMPLES,
             footprint: Footprint::NONE,
             uses: 1,
         }

@@ -22,6 +22,16 @@ const AT_A_TIME: usize = 16;
 /// A row of the first screen is worth so many times the effort of another.
 const WORTH: f64 = 4.0;
 
+/// A row takes at most this part of the time, ...
+const MOST_OF_TIME: f64 = 0.03;
+
+/// ... or so many times what it would get if all rows took the same: of a few rows, each may take more.
+const MOST_OF_SHARE: f64 = 3.0;
+
+/// The rows of the first screen come first for at most this part of the budget: in a minute in which one of them finds no quiet
+/// moment, the others are not to wait for it.
+const FIRST_SCREEN_TIME: f64 = 0.5;
+
 /// What a schedule knows of a row.
 pub trait Wanted {
     /// Whether it may still be measured.
@@ -58,7 +68,8 @@ impl Wanted for Row<'_> {
     }
 }
 
-/// Sweeps over all rows, each sweep in a new order, so that drift hits all rows alike. The first sweep is always complete.
+/// Sweeps over all rows, each sweep in a new order, so that drift hits all rows alike. The first sweep is always complete. Then come
+/// the rows of the first screen until none of them lacks rounds, so that a short run answers what is asked first; then all.
 /// When the budget is used up, only rows that lack rounds are measured, until none lacks any or the longest time is over:
 /// first those that take the least, and rows of the first screen before others.
 pub struct Schedule {
@@ -73,6 +84,10 @@ pub struct Schedule {
     sentinel: Option<usize>,
     /// When it was measured last.
     sentinel_at: Duration,
+    /// The time that each row has taken.
+    spent: Vec<Duration>,
+    /// The row that is being measured, and since when.
+    measured: Option<(usize, Duration)>,
 }
 
 impl Schedule {
@@ -96,11 +111,24 @@ impl Schedule {
             longest,
             sentinel,
             sentinel_at: Duration::ZERO,
+            spent: vec![Duration::ZERO; rows],
+            measured: None,
         }
     }
 
     /// The next row, at this time since the beginning; `None` when the measurement is over.
     pub fn next_row(&mut self, rows: &[impl Wanted], now: Duration) -> Option<usize> {
+        if let Some((row, since)) = self.measured.take()
+            && let Some(spent) = self.spent.get_mut(row)
+        {
+            *spent += now.saturating_sub(since);
+        }
+        let next = self.choose(rows, now);
+        self.measured = next.map(|row| (row, now));
+        next
+    }
+
+    fn choose(&mut self, rows: &[impl Wanted], now: Duration) -> Option<usize> {
         loop {
             if self.sweep > 0 && now >= self.longest {
                 return None;
@@ -110,10 +138,10 @@ impl Schedule {
                 continue;
             };
             self.next += 1;
-            let is_due =
-                rows.get(row).is_some_and(Wanted::is_open) && (self.sweep == 0 || now < self.longest);
+            let is_open = rows.get(row).is_some_and(Wanted::is_open);
+            let is_due = is_open && (self.sweep == 0 || now < self.longest);
             let is_sentinel = Some(row) == self.sentinel;
-            if is_due && (self.sweep == 0 || now < self.budget || lacks(rows, row) || is_sentinel) {
+            if is_due && (self.sweep == 0 || now < self.budget || self.lacks(rows, row) || is_sentinel) {
                 if is_sentinel {
                     self.sentinel_at = now;
                 }
@@ -127,7 +155,15 @@ impl Schedule {
         self.sweep += 1;
         self.next = 0;
         let open = |row: &usize| rows.get(*row).is_some_and(Wanted::is_open);
-        let mut lacking: Vec<usize> = (0..rows.len()).filter(open).filter(|row| lacks(rows, *row)).collect();
+        let mut lacking: Vec<usize> =
+            (0..rows.len()).filter(open).filter(|row| self.lacks(rows, *row)).collect();
+        let first = lacking.iter().filter(|row| rows.get(**row).is_some_and(Wanted::is_shown_first));
+        let first: Vec<usize> = first.copied().collect();
+        if !first.is_empty() && now < self.budget.mul_f64(FIRST_SCREEN_TIME) {
+            self.order = first;
+            self.order.shuffle(&mut self.generator);
+            return Some(());
+        }
         let is_over = now >= self.budget;
         if is_over {
             let effort = |row: &usize| rows.get(*row).map_or(f64::INFINITY, |row| effort(row));
@@ -138,7 +174,7 @@ impl Schedule {
             .filter(open)
             .filter(|row| {
                 let good = rows.get(*row).map_or(0, Wanted::good);
-                let makes_room = !lacking.is_empty() && good >= ENOUGH;
+                let makes_room = !lacking.is_empty() && good >= ENOUGH || self.has_had_its_part(*row);
                 let is_wanted = if is_over { lacking.contains(row) } else { !makes_room };
                 is_wanted || (Some(*row) == self.sentinel && now >= self.sentinel_at + SENTINEL_EVERY)
             })
@@ -149,16 +185,26 @@ impl Schedule {
     }
 }
 
+/// What each row still wants.
+impl Schedule {
+    /// Whether a row lacks rounds, and has time left for more.
+    fn lacks(&self, rows: &[impl Wanted], row: usize) -> bool {
+        rows.get(row).is_some_and(|row| row.good() < row.needed()) && !self.has_had_its_part(row)
+    }
+
+    /// Whether a row has taken all the time that it may.
+    fn has_had_its_part(&self, row: usize) -> bool {
+        let part = MOST_OF_TIME.max(MOST_OF_SHARE / self.spent.len().max(1) as f64);
+        self.spent.get(row).is_some_and(|spent| *spent >= self.longest.mul_f64(part.min(1.0)))
+    }
+}
+
 /// How many rounds it will probably take until a row lacks none, by how many were good. Where none ever is, it is the row
 /// with the fewest rounds that takes the least, so that all get some.
 fn effort(row: &impl Wanted) -> f64 {
     let lacking = row.needed().saturating_sub(row.good()) as f64;
     let effort = lacking * (row.rounds() + 1) as f64 / (row.good() + 1) as f64;
     if row.is_shown_first() { effort / WORTH } else { effort }
-}
-
-fn lacks(rows: &[impl Wanted], row: usize) -> bool {
-    rows.get(row).is_some_and(|row| row.good() < row.needed())
 }
 
 /// Rows in an order drawn from `seed`.

@@ -1,4 +1,5 @@
 use crate::clock::{Clock, RunningClock, nanos};
+use crate::levels::{Levels, RunningLevels};
 use crate::neighbour::{Durations, Neighbour, RunningNeighbour};
 use crate::random::Random;
 use std::time::Duration;
@@ -51,6 +52,8 @@ pub struct Cpu {
     pub interrupts: Interrupts,
     /// When somebody else runs on it.
     pub preemptions: Preemptions,
+    /// What entries cost at a time, by a state of the core.
+    pub levels: Levels,
 }
 
 /// What makes an instruction take longer.
@@ -79,6 +82,7 @@ pub(crate) enum Event {
 pub(crate) struct Core {
     clock: RunningClock,
     neighbour: RunningNeighbour,
+    levels: RunningLevels,
     interrupts: Interrupts,
     preemptions: Preemptions,
     random: Random,
@@ -98,6 +102,7 @@ impl Core {
             interrupts: cpu.interrupts.clone(),
             preemptions: cpu.preemptions.clone(),
             random: random.split(),
+            levels: RunningLevels::new(cpu.levels.clone(), random.split()),
             next_interrupt: 0.0,
             next_preemption: 0.0,
             pace: 0.0,
@@ -122,7 +127,7 @@ impl Core {
         match work {
             Work::Dependent => self.pace,
             Work::Independent => self.pace * self.neighbour.slowdown.canary,
-            Work::Entry => self.pace * self.neighbour.slowdown.entry,
+            Work::Entry => self.pace * self.neighbour.slowdown.entry * self.levels.factor,
         }
     }
 
@@ -130,6 +135,7 @@ impl Core {
     pub fn catch_up(&mut self, now: f64) {
         self.clock.catch_up(now);
         self.neighbour.catch_up(now);
+        self.levels.catch_up(now);
         // Both come at random, without memory: those that nobody saw do not change when the next one is due.
         if self.next_interrupt <= now {
             self.next_interrupt = now + self.until(self.interrupts.per_second);
@@ -153,6 +159,8 @@ impl Core {
         } else {
             if now >= self.clock.next {
                 self.clock.advance();
+            } else if now >= self.levels.next {
+                self.levels.advance();
             } else {
                 self.neighbour.advance();
             }
@@ -172,7 +180,7 @@ impl Core {
 
     fn plan(&mut self) {
         self.pace = 1.0 / self.clock.frequency;
-        let changes = self.clock.next.min(self.neighbour.next);
+        let changes = self.clock.next.min(self.neighbour.next).min(self.levels.next);
         self.next = changes.min(self.next_interrupt).min(self.next_preemption);
     }
 }

@@ -8,7 +8,7 @@
 //! let request = simulator::request(16, 8); // blocks, bursts
 //! let mut machine = Machine::noisy(1); // or one of your own:
 //! let mut model = Model::with_neighbours(&Neighbour::new(Company::MIXED));
-//! model.counter.step = 20;
+//! model.counter.step = 20.0;
 //! let mut own = Machine::new(1, model);
 //! for machine in [&mut machine, &mut own] {
 //!     let records = machine.run(1, &subject, &request); // reduce them, and compare with the truth:
@@ -21,6 +21,7 @@
 //!
 //! - a [`Neighbour`] on the sibling hyperthread, which slows down the canary and entries, not chains;
 //! - a [`Clock`] that is constant, steps, jumps or wanders;
+//! - [`Levels`] of what entries cost, which stay for a while;
 //! - [`Interrupts`] and [`Preemptions`], which fall into whatever is executed then.
 //!
 //! All that is done takes so many cycles on a core that is alone; `Machine::execute` spends them piece by piece between
@@ -31,6 +32,7 @@
 mod clock;
 mod counter;
 mod cpu;
+mod levels;
 mod machine;
 mod neighbour;
 mod pipeline;
@@ -43,6 +45,7 @@ mod tape;
 pub use clock::Clock;
 pub use counter::Counter;
 pub use cpu::{Cpu, Interrupts, Preemptions};
+pub use levels::Levels;
 pub use machine::{Machine, Model};
 pub use neighbour::{Company, Durations, Neighbour};
 pub use pipeline::IN_FLIGHT;

@@ -24,6 +24,9 @@ pub struct Model {
     pub nots_per_cycle: f64,
     /// Standard deviation of that from canary to canary, as a part of it.
     pub nots_jitter: f64,
+    /// The part of the canaries whose instructions come from the decoders, and how many times longer these take: none of a
+    /// loop's, a fifth and more of a long piece of straight code's (docs/adr/0008).
+    pub decoded: (f64, f64),
     /// How long a process takes from its start to its first stamp and from its last to its end, together.
     pub startup: Duration,
 }
@@ -39,6 +42,7 @@ impl Default for Model {
             control: 4.0,
             nots_per_cycle: 4.45,
             nots_jitter: 0.01,
+            decoded: (0.0, 1.2),
             startup: Duration::from_micros(800),
         }
     }
@@ -191,6 +195,6 @@ impl Machine {
     /// What the counter says at a time.
     pub(crate) fn reading(&self, time: f64) -> u64 {
         let steps = (COUNTING_BEFORE + time) * self.counter_rate;
-        steps as u64 * self.model.counter.step
+        self.model.counter.reading(steps, time)
     }
 }

@@ -7,7 +7,7 @@ use crate::subject::{Subject, Use};
 use record::{Canary, Footprint, Lengths, Payload, Record, Request, Sample, Verdict, abi};
 
 /// The fixed pieces of code of the probes (`probe/layout.h`).
-pub const LENGTHS: Lengths = Lengths { bits: 64, imuls: 256, xors: 768, nots: 2100, burst: 16, chains: 8 };
+pub const LENGTHS: Lengths = Lengths { bits: 64, imuls: 256, xors: 768, nots: 8400, burst: 16, chains: 8 };
 
 /// Cycles that a dependent `imul` takes, in each of which a dependent `xor` is done too.
 const IMUL_CYCLES: f64 = 3.0;
@@ -172,7 +172,10 @@ impl<'a> Probe<'a> {
     fn nots(&mut self) {
         let (nots, model) = (LENGTHS.nots as f64, self.machine.model());
         let (rate, deviation) = (model.nots_per_cycle, model.nots_jitter);
-        let jitter = 1.0 + deviation * self.machine.random().normal();
+        let (share, longer) = model.decoded;
+        let random = self.machine.random();
+        let decoded = if share > 0.0 && random.uniform() < share { longer } else { 1.0 };
+        let jitter = decoded * (1.0 + deviation * random.normal());
         self.execute(nots, nots / rate * jitter, Work::Independent);
     }
 

@@ -109,7 +109,12 @@ fn stamps(records: &[Record]) -> Vec<u64> {
 /// Counters with steps of one tick, of two, and of 10 ns.
 fn counters() -> [Counter; 4] {
     let unordered = Counter { ordered: false, ..Counter::default() };
-    [Counter { step: 1, ..Counter::default() }, Counter::with_step(3e9, 10.0), Counter::default(), unordered]
+    [
+        Counter { step: 1.0, ..Counter::default() },
+        Counter::with_step(3e9, 10.0),
+        Counter::default(),
+        unordered,
+    ]
 }
 
 #[test]
@@ -120,18 +125,18 @@ fn every_stamp_is_a_multiple_of_the_step_and_none_is_before_the_one_before() {
         let mut before = 0;
         for cpu in [0, 1, 0] {
             for stamp in stamps(&machine.run(cpu, &Subject::new(-1.0), &simulator::request(16, 8))) {
-                assert_eq!(stamp % step, 0);
+                assert_eq!(stamp as f64 % step, 0.0);
                 assert!(stamp >= before, "{stamp} after {before}");
                 before = stamp;
             }
         }
     }
-    assert_eq!(counters().map(|counter| counter.step), [1, 30, 2, 2]);
+    assert_eq!(counters().map(|counter| counter.step), [1.0, 30.0, 2.0, 2.0]);
 }
 
 #[test]
 fn odd_steps_are_seen_too() {
-    let counter = Counter { step: 1, ..Counter::default() };
+    let counter = Counter { step: 1.0, ..Counter::default() };
     let mut machine = Machine::new(4, Model { counter, ..Model::default() });
     let stamps = stamps(&machine.run(0, &Subject::new(10.0), &simulator::request(16, 8)));
     let odd = stamps.iter().filter(|stamp| *stamp % 2 == 1).count() as f64 / stamps.len() as f64;

@@ -5,12 +5,13 @@
 //! The truth of a row on a CPU is the median cost over blocks in the middle of long quiet stretches of all tapes together.
 #![allow(clippy::unwrap_used)] // a developer's tool: what fails, fails loudly
 
+use record::{Payload, abi};
 use simulator::Tape;
 use stats::{Reference, Round, Vouch, quantile_of};
 use std::collections::BTreeMap;
 
 /// Of the processor that the tapes are from: Sapphire Rapids.
-const WIDTH: Vouch = Vouch::Width(5.0);
+const WIDTH: Vouch = Vouch::NoSibling;
 
 /// A long stretch has so many blocks; so many at its ends are not its middle.
 const LONG: usize = 24;
@@ -32,6 +33,10 @@ struct Block {
 
 struct Recorded {
     row: Row,
+    /// Where the process had its canary.
+    place: Option<u64>,
+    /// Nots in a cycle, by its quiet canaries.
+    canaries: Vec<f64>,
     tape: usize,
     blocks: Vec<Block>,
 }
@@ -54,28 +59,49 @@ fn main() {
     for (row, cost) in &truth {
         println!("truth of {row:?}: {cost:.2} core cycles");
     }
+    places(&recorded);
     around_a_change(&recorded, &truth);
     rules(&recorded, &truth);
 }
 
 /// The rounds of a tape, each probe by a reference of its own.
 fn play(tape: &Tape, number: usize) -> Vec<Recorded> {
-    let mut by_bits = BTreeMap::<u64, Vec<(Row, Round)>>::new();
+    let mut by_bits = BTreeMap::<u64, Vec<(Row, Option<u64>, Round)>>::new();
     for run in &tape.runs {
         let Ok(round) = Round::reduce(&run.records, run.at.as_secs_f64()) else { continue };
         let row = (run.entry, run.operation, usize::from(run.cpu));
-        by_bits.entry(round.lengths.bits).or_default().push((row, round));
+        let place = run.records.iter().find_map(|record| match record.payload {
+            Payload::Fact { fact: abi::FACT_CANARY, value } => Some(value),
+            _ => None,
+        });
+        by_bits.entry(round.lengths.bits).or_default().push((row, place, round));
     }
     let mut out = Vec::new();
     for rounds in by_bits.into_values() {
-        let all: Vec<&Round> = rounds.iter().map(|(_, round)| round).collect();
+        let all: Vec<&Round> = rounds.iter().map(|(.., round)| round).collect();
         let reference = Reference::of(&all, WIDTH).unwrap();
         assert!(reference.vouched, "tape {number}: the core was never alone");
-        for (row, round) in &rounds {
-            out.push(Recorded { row: *row, tape: number, blocks: blocks(round, &reference) });
+        for (row, place, round) in &rounds {
+            let rates = reference.rates(round).into_iter();
+            let canaries = rates.filter(|rate| reference.is_quiet(*rate)).collect();
+            let blocks = blocks(round, &reference);
+            out.push(Recorded { row: *row, place: *place, canaries, tape: number, blocks });
         }
     }
     out
+}
+
+/// Whether it matters where a canary's code stands: the quiet canaries of each place.
+fn places(recorded: &[Recorded]) {
+    let mut places = BTreeMap::<u64, Vec<f64>>::new();
+    for round in recorded {
+        places.entry(round.place.unwrap_or(0)).or_default().extend(&round.canaries);
+    }
+    println!("place of the canary: how many were quiet, nots in a cycle (10th percentile, median, 90th)");
+    for (place, rates) in places {
+        let at = |q| quantile_of(rates.iter().copied(), q).unwrap_or(f64::NAN);
+        println!("  {place:3} {:8} {:.3} {:.3} {:.3}", rates.len(), at(0.1), at(0.5), at(0.9));
+    }
 }
 
 fn blocks(round: &Round, reference: &Reference) -> Vec<Block> {

@@ -1,5 +1,6 @@
 //! The estimate of one row from its rounds, and its confidence interval.
 
+use crate::levels::Levels;
 use crate::primitives::{median, sorted};
 use statrs::distribution::{Binomial, DiscreteCDF};
 use std::collections::BTreeMap;
@@ -54,16 +55,19 @@ pub struct Estimate {
 /// CPUs are not mixed, because an entry may cost another constant on another CPU. The estimate is that of the CPU with the
 /// most rounds; if another CPU's rounds contradict it, the interval is widened to include them. Only where no CPU has enough
 /// rounds of its own is it of all, and the interval has every round in it.
-pub fn estimate(figures: &[Figure]) -> Option<Estimate> {
+///
+/// `levels` are those of what the row is of. Where they are not known, the rounds' own correlation widens the interval; where they are,
+/// it contains how far a run at another time may have been.
+pub fn estimate(figures: &[Figure], levels: &Levels) -> Option<Estimate> {
     let mut by_cpu = BTreeMap::<usize, Vec<Figure>>::new();
     figures.iter().for_each(|figure| by_cpu.entry(figure.cpu).or_default().push(*figure));
     let most = by_cpu.iter().max_by_key(|(cpu, figures)| (figures.len(), usize::MAX - **cpu));
     let cpu = *most?.0;
-    let mut estimate = match by_cpu.remove(&cpu).and_then(of_one) {
+    let mut estimate = match by_cpu.remove(&cpu).and_then(|figures| of_one(figures, levels)) {
         Some((median, low, high)) => Estimate { median, low, high, cpu: Some(cpu) },
-        None => return of_several(figures),
+        None => return of_several(figures, levels),
     };
-    for (other, low, high) in by_cpu.into_values().filter_map(of_one) {
+    for (other, low, high) in by_cpu.into_values().filter_map(|figures| of_one(figures, levels)) {
         if low > estimate.high || high < estimate.low {
             estimate.low = estimate.low.min(other);
             estimate.high = estimate.high.max(other);
@@ -73,14 +77,14 @@ pub fn estimate(figures: &[Figure]) -> Option<Estimate> {
 }
 
 /// Of rounds of which no CPU has enough.
-fn of_several(figures: &[Figure]) -> Option<Estimate> {
-    let (median, low, high) = of_one(figures.to_vec())?;
+fn of_several(figures: &[Figure], levels: &Levels) -> Option<Estimate> {
+    let (median, low, high) = of_one(figures.to_vec(), levels)?;
     let costs = || figures.iter().map(|figure| figure.cost);
     Some(Estimate { median, low: costs().fold(low, f64::min), high: costs().fold(high, f64::max), cpu: None })
 }
 
 /// Median and interval of rounds of one CPU.
-fn of_one(mut figures: Vec<Figure>) -> Option<(f64, f64, f64)> {
+fn of_one(mut figures: Vec<Figure>, levels: &Levels) -> Option<(f64, f64, f64)> {
     if figures.len() < LEAST_ROUNDS {
         return None;
     }
@@ -88,8 +92,15 @@ fn of_one(mut figures: Vec<Figure>) -> Option<(f64, f64, f64)> {
     let in_time: Vec<f64> = figures.iter().map(|figure| figure.cost).collect();
     let costs = sorted(in_time.clone());
     let middle = median(&costs)?;
-    let (low, high) = interval(&costs, inflation(&in_time));
-    Some((middle, low, high))
+    if levels.part == 0.0 {
+        let (low, high) = interval(&costs, inflation(&in_time));
+        return Some((middle, low, high));
+    }
+    // What lasts is in the levels: what else there is, is each round's own.
+    let (low, high) = interval(&costs, 1.0);
+    let moments: Vec<f64> = figures.iter().map(|figure| figure.at).collect();
+    let reach = levels.reach(&moments) * middle.abs();
+    Some((middle, middle - (middle - low).hypot(reach), middle + (high - middle).hypot(reach)))
 }
 
 /// How much the variance of the median grows because the rounds are correlated: 1 for independent rounds.
@@ -174,10 +185,14 @@ mod tests {
         costs.iter().enumerate().map(|(index, cost)| Figure { at: index as f64, cpu, cost: *cost }).collect()
     }
 
+    fn at_once(figures: &[Figure]) -> Option<Estimate> {
+        estimate(figures, &Levels::NONE)
+    }
+
     #[test]
     fn six_rounds_make_an_estimate_and_five_do_not() {
-        assert_eq!(estimate(&figures(&[1.0, 2.0, 3.0, 4.0, 5.0], 0)), None);
-        let six = estimate(&figures(&[3.0, 1.0, 6.0, 4.0, 2.0, 5.0], 0)).unwrap();
+        assert_eq!(at_once(&figures(&[1.0, 2.0, 3.0, 4.0, 5.0], 0)), None);
+        let six = at_once(&figures(&[3.0, 1.0, 6.0, 4.0, 2.0, 5.0], 0)).unwrap();
         assert_eq!((six.median, six.cpu), (3.5, Some(0)));
         // A range of six covers in 96.9 of 100 cases if they are independent; a correlation is assumed, so it is not enough.
         assert!((-1.0..1.0).contains(&six.low) && (6.0..8.0).contains(&six.high), "{six:?}");
@@ -194,22 +209,22 @@ mod tests {
     fn another_cpus_constant_widens_and_does_not_mix() {
         let here = figures(&[1285.0, 1286.0, 1285.5, 1284.0, 1285.0, 1286.0, 1285.0], 0);
         let there = figures(&[1330.0, 1331.0, 1330.5, 1329.0, 1330.0, 1331.0], 1);
-        let both = estimate(&[here.clone(), there].concat()).unwrap();
+        let both = at_once(&[here.clone(), there].concat()).unwrap();
         assert_eq!((both.median, both.cpu, both.high), (1285.0, Some(0), 1330.25));
-        let alike = estimate(&[here.clone(), figures(&[1285.0; 6], 1)].concat()).unwrap();
-        assert_eq!(alike, estimate(&here).unwrap());
+        let alike = at_once(&[here.clone(), figures(&[1285.0; 6], 1)].concat()).unwrap();
+        assert_eq!(alike, at_once(&here).unwrap());
     }
 
     #[test]
     fn an_estimate_of_several_cpus_names_none_of_them() {
         let (here, there) = (figures(&[300.0, 303.0, 301.0, 302.0], 0), figures(&[330.0, 331.0, 332.0], 1));
-        let mixed = estimate(&[here, there].concat()).unwrap();
+        let mixed = at_once(&[here, there].concat()).unwrap();
         assert_eq!((mixed.median, mixed.cpu), (303.0, None));
         assert!(mixed.low <= 300.0 && mixed.high >= 332.0, "{mixed:?}");
         // Of so few rounds the range covers too seldom: they may be correlated, as those of one CPU.
-        let alone = estimate(&figures(&[5.0, 1.0, 3.0, 2.0, 6.0, 4.0], 0)).unwrap();
+        let alone = at_once(&figures(&[5.0, 1.0, 3.0, 2.0, 6.0, 4.0], 0)).unwrap();
         let spread = [figures(&[5.0, 1.0, 3.0], 0), figures(&[2.0, 6.0, 4.0], 1)].concat();
-        let spread = estimate(&spread).unwrap();
+        let spread = at_once(&spread).unwrap();
         assert!(
             spread.low <= alone.low && spread.high >= alone.high && alone.high > 6.0,
             "{spread:?}, {alone:?}"
@@ -219,7 +234,7 @@ mod tests {
     #[test]
     fn rounds_that_follow_each_other_are_worth_fewer() {
         let shuffled = [5.0, 1.0, 9.0, 3.0, 8.0, 2.0, 7.0, 4.0, 6.0, 10.0, 12.0, 0.0, 11.0, 13.0];
-        let width = |costs: &[f64]| estimate(&figures(costs, 0)).map(|e| e.high - e.low).unwrap();
+        let width = |costs: &[f64]| at_once(&figures(costs, 0)).map(|e| e.high - e.low).unwrap();
         let drifting = sorted(shuffled.to_vec());
         assert!(width(&drifting) > width(&shuffled));
     }

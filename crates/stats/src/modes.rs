@@ -1,4 +1,7 @@
 //! Whether values gather around more than one value.
+//!
+//! A counter that counts in steps makes two values of one: a cost between two steps is read as the lower or the higher. So bins are
+//! two steps wide, and peaks a step apart are one.
 
 /// The bulk of the values is divided into at most this many bins.
 const MOST_BINS: usize = 2048;

@@ -14,7 +14,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 /// A canary is quiet within this factor of the reference.
 const QUIET: f64 = 1.07;
 
-/// And within this one where the counter is so coarse that canaries are averaged: its steps make them scatter.
+/// And within this one where the counter is so coarse that even canaries are averaged: its steps make them scatter.
 const QUIET_IF_COARSE: f64 = 1.10;
 
 /// The share of canaries that is faster than the reference.
@@ -23,14 +23,12 @@ const FASTEST: f64 = 0.01;
 /// With fewer canaries on a CPU, the reference is that of all CPUs together.
 const MARKS_OF_A_CPU: usize = 100;
 
-/// A quiet stretch takes so many core cycles (100 µs at 4 GHz; docs/adr/0008): quiet moments in shorter ones are still dear.
-const LEAST_CYCLES: f64 = 400_000.0;
-
-/// And it has so many blocks, so that three canaries at least vouch for it.
+/// A quiet stretch has so many blocks, so that three canaries at least vouch for it; unless a round has no more than one.
 const LEAST_BLOCKS: usize = 2;
 
-/// Where a shared stretch ended inside a round, so many blocks after it are still dearer.
-const SETTLING: usize = 2;
+/// Where a shared stretch ended inside a round, blocks are still dearer for so many core cycles (docs/adr/0008): the
+/// neighbour has evicted what the entry uses.
+const SETTLING_CYCLES: f64 = 120_000.0;
 
 /// The standard error of a chain by empty intervals, as a part of it. On Sapphire Rapids it is 0.7 % too long where the core
 /// was alone, and up to 3 % where it was not quite; on Zen 5 0.5 %.
@@ -42,8 +40,11 @@ const CHAIN_SLACK: f64 = 0.05;
 /// References that differ by more than this factor differ for another reason than company.
 const ALIKE: f64 = 1.15;
 
-/// A canary is averaged with its neighbours until a coarse counter's steps make less than this part of it.
-const STEP_NOISE: f64 = 0.01;
+/// The clock at a canary is averaged over its neighbours' until a coarse counter's steps make less than this part of it; ...
+const CLOCK_NOISE: f64 = 0.008;
+
+/// ... and so are canaries themselves, where a step is so long.
+const CANARY_NOISE: f64 = 0.02;
 
 /// Though with no more of them than this.
 const WIDEST: usize = 9;
@@ -97,8 +98,10 @@ pub struct Reference {
     pub clock_ratio: Option<f64>,
     /// How much of the due time imul chains in a row took, median over rounds: 1 where lfence orders rdtsc.
     pub order: Option<f64>,
-    /// Greatest common step of the counter, in ticks.
+    /// The counter's step, in ticks: the usual one of a CPU's rounds.
     pub step: f64,
+    /// Canaries whose clocks are averaged.
+    clocks: usize,
     /// Canaries that are averaged.
     window: usize,
     /// Median over all canaries of their own chain ratio: one that is far off had an interrupt in a chain.
@@ -121,9 +124,8 @@ impl Reference {
     /// From all rounds of one bitness on CPUs of one kind. None of nothing.
     pub fn of(rounds: &[&Round], vouch: Vouch) -> Option<Reference> {
         let first = rounds.first()?;
-        let step = rounds.iter().map(|round| round.step).fold(f64::INFINITY, f64::min);
+        let step = step(rounds);
         let marks = || rounds.iter().flat_map(|round| &round.marks);
-        let window = window(first, step);
         // What was alone is not known yet.
         let nothing = mean_ratio(marks(), step, |mark| mark.nothing)?;
         let (chain, chain_error) = chain(&[], first.lengths, nothing)?;
@@ -139,7 +141,8 @@ impl Reference {
             clock_ratio: None,
             order: order(rounds),
             step,
-            window,
+            clocks: window(first, step, CLOCK_NOISE, |mark| mark.imul),
+            window: window(first, step, CANARY_NOISE, |mark| mark.nots),
             usual_ratio: IMUL_CYCLES,
         };
         reference.usual_ratio = reference.median_ratio(rounds)?;
@@ -212,12 +215,20 @@ impl Reference {
     /// The blocks that lie in long stretches of such blocks.
     fn long_stretches(&self, round: &Round, is_such: impl Fn(usize) -> bool) -> Vec<usize> {
         let blocks: Vec<usize> = (0..round.blocks.len()).filter(|block| is_such(*block)).collect();
-        let settled = blocks.chunk_by(|a, b| a + 1 == *b).map(|stretch| {
-            // What came before a round is not known.
-            let settling = if stretch.first() == Some(&0) { 0 } else { SETTLING };
-            stretch.get(settling..).unwrap_or_default()
-        });
-        settled.filter(|stretch| self.is_long_enough(round, stretch)).flatten().copied().collect()
+        let settled = blocks.chunk_by(|a, b| a + 1 == *b).map(|stretch| self.settled(round, stretch));
+        settled.filter(|stretch| is_long_enough(round, stretch)).flatten().copied().collect()
+    }
+
+    /// What of a stretch is not shortly after a shared one. What came before a round is not known.
+    fn settled<'s>(&self, round: &Round, stretch: &'s [usize]) -> &'s [usize] {
+        let Some(begin) = stretch.first().and_then(|first| round.marks.get(*first)) else { return &[] };
+        let settles = |block: &usize| {
+            let mark = round.marks.get(*block);
+            let cycles =
+                |mark: &Mark| mark.at.saturating_sub(begin.at) as f64 * self.cycles_per_tick(begin.imul);
+            stretch.first() != Some(&0) && mark.is_some_and(|mark| cycles(mark) < SETTLING_CYCLES)
+        };
+        stretch.get(stretch.iter().take_while(|block| settles(block)).count()..).unwrap_or_default()
     }
 
     /// Whether the core was alone before and after the bursts, and the process stayed on it.
@@ -230,31 +241,20 @@ impl Reference {
         })
     }
 
-    fn is_long_enough(&self, round: &Round, stretch: &[usize]) -> bool {
-        let (Some(first), Some(last)) = (stretch.first(), stretch.last()) else { return false };
-        let (Some(begin), Some(end)) = (round.marks.get(*first), round.marks.get(last + 1)) else {
-            return false;
-        };
-        let cycles = end.at.saturating_sub(begin.at) as f64 * self.cycles_per_tick(begin.imul);
-        stretch.len() >= LEAST_BLOCKS && cycles >= LEAST_CYCLES
-    }
-
     /// Nots in a cycle at every mark; a mark that an interrupt fell into is as its neighbours are.
     pub fn rates(&self, round: &Round) -> Vec<f64> {
-        let times: Vec<Option<(f64, f64)>> = round.marks.iter().map(|mark| self.times(round, mark)).collect();
+        let clocks = self.clocks(round);
+        let times: Vec<Option<f64>> =
+            round.marks.iter().zip(clocks).map(|(mark, clock)| self.cycles(mark, clock?)).collect();
+        let nots = round.lengths.nots as f64;
         let average = |index: usize| {
-            let low = index.saturating_sub(self.window / 2);
-            let high = (low + self.window).min(times.len());
-            let low = high.saturating_sub(self.window);
-            let known = times.get(low..high).unwrap_or_default().iter().flatten();
-            let (nots, cycles) = known.fold((0.0, 0.0), |sum, (nots, cycles)| (sum.0 + nots, sum.1 + cycles));
-            if cycles > 0.0 { nots / cycles } else { f64::NAN }
+            let known = around(&times, index, self.window).iter().flatten();
+            let (count, cycles) = known.fold((0.0, 0.0), |sum, cycles| (sum.0 + 1.0, sum.1 + cycles));
+            if count > 0.0 { count * nots / cycles } else { f64::NAN }
         };
         let mut rates: Vec<f64> = (0..times.len())
             .map(|index| match times.get(index) {
-                Some(Some((nots, cycles))) if nots / cycles < self.alone / self.single_slack() => {
-                    nots / cycles
-                }
+                Some(Some(cycles)) if nots / cycles < self.alone / self.single_slack() => nots / cycles,
                 Some(Some(_)) => average(index),
                 _ => f64::NAN,
             })
@@ -269,17 +269,39 @@ impl Reference {
         rates
     }
 
+    /// Ticks that an imul chain takes at every mark: those of its neighbours count, too, where the counter is coarse and they
+    /// had the same clock. None where an interrupt fell into the mark's own chains.
+    fn clocks(&self, round: &Round) -> Vec<Option<f64>> {
+        let own = round.marks.iter().map(|mark| {
+            let slack = CHAIN_SLACK + self.in_steps(mark.imul);
+            let ratio =
+                self.ratio(round, mark).filter(|ratio| (ratio / self.usual_ratio - 1.0).abs() <= slack);
+            ratio.map(|_| mark.imul)
+        });
+        let own: Vec<Option<f64>> = own.collect();
+        let averaged = |(index, imul): (usize, &Option<f64>)| {
+            let imul = (*imul)?;
+            let is_same = |other: &&f64| (*other / imul - 1.0).abs() <= CHAIN_SLACK + self.in_steps(imul);
+            let same = around(&own, index, self.clocks).iter().flatten().filter(is_same);
+            let (count, sum) = same.fold((0.0, 0.0), |all, ticks| (all.0 + 1.0, all.1 + ticks));
+            Some(sum / count)
+        };
+        own.iter().enumerate().map(averaged).collect()
+    }
+
+    /// By which part two readings can make such an interval wrong.
+    fn in_steps(&self, ticks: f64) -> f64 {
+        2.0 * self.step / ticks
+    }
+
     /// Core cycles in a tick, where an imul chain between two stamps took so many ticks.
     pub fn cycles_per_tick(&self, chain: f64) -> f64 {
         self.chain / chain
     }
 
-    /// Nots, and the core cycles that they took by the mark's own imul chain; none where an interrupt fell into a chain.
-    fn times(&self, round: &Round, mark: &Mark) -> Option<(f64, f64)> {
-        let slack = CHAIN_SLACK + 2.0 * self.step / mark.imul;
-        let ratio = self.ratio(round, mark).filter(|ratio| (ratio / self.usual_ratio - 1.0).abs() <= slack);
-        let cycles = mark.nots * self.cycles_per_tick(mark.imul) - self.nothing;
-        ratio.filter(|_| cycles > 0.0).map(|_| (round.lengths.nots as f64, cycles))
+    /// Core cycles that a mark's nots took, where an imul chain takes so many ticks.
+    fn cycles(&self, mark: &Mark, clock: f64) -> Option<f64> {
+        Some(mark.nots * self.cycles_per_tick(clock) - self.nothing).filter(|cycles| *cycles > 0.0)
     }
 
     /// Cycles of an imul if a xor takes one, by one mark.
@@ -419,11 +441,29 @@ fn mean_ratio<'a>(marks: impl Iterator<Item = &'a Mark>, step: f64, part: fn(&Ma
     (sum.1 > 0.0).then(|| sum.0 / sum.1)
 }
 
-/// So many canaries that the counter's steps are small beside what they take together. An interval is off by two readings,
-/// each by a step's standard deviation, 0.29 of it.
-fn window(round: &Round, step: f64) -> usize {
-    let usual = |ticks: fn(&Mark) -> f64| median(&sorted(round.marks.iter().map(ticks).collect()));
-    let (Some(imul), Some(nots)) = (usual(|mark| mark.imul), usual(|mark| mark.nots)) else { return 1 };
-    let off = 0.41 * step * (imul.max(1.0).powi(-2) + nots.max(1.0).powi(-2)).sqrt();
-    ((off / STEP_NOISE).powi(2).ceil() as usize).clamp(1, WIDEST)
+/// The usual step of each CPU's rounds, the coarsest of these. A round of few samples may not tell it.
+fn step(rounds: &[&Round]) -> f64 {
+    let mut by_cpu = std::collections::BTreeMap::<usize, Vec<f64>>::new();
+    rounds.iter().for_each(|round| by_cpu.entry(round.cpu).or_default().push(round.step));
+    by_cpu.into_values().filter_map(|steps| median(&sorted(steps))).fold(1.0, f64::max)
+}
+
+/// A stretch of blocks that enough canaries vouch for: of what has one block in a round, the two around it.
+fn is_long_enough(round: &Round, stretch: &[usize]) -> bool {
+    stretch.len() >= LEAST_BLOCKS.min(round.blocks.len())
+}
+
+/// So many values around this one, fewer at the ends.
+fn around<T>(values: &[T], index: usize, count: usize) -> &[T] {
+    let low = index.saturating_sub(count / 2);
+    let high = (low + count).min(values.len());
+    values.get(high.saturating_sub(count)..high).unwrap_or_default()
+}
+
+/// So many marks that the counter's steps are this part of what they take together. An interval is off by two readings, each
+/// by a step's standard deviation, 0.29 of it.
+fn window(round: &Round, step: f64, noise: f64, ticks: fn(&Mark) -> f64) -> usize {
+    let usual = median(&sorted(round.marks.iter().map(ticks).collect())).unwrap_or(1.0);
+    let off = 0.41 * step / usual.max(1.0);
+    ((off / noise).powi(2).ceil() as usize).clamp(1, WIDEST)
 }

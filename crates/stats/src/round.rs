@@ -33,7 +33,7 @@ pub struct Round {
     pub bursts: Vec<f32>,
     /// What imul chains in a row took.
     pub order: Option<Order>,
-    /// The counter's step in ticks, as far as its readings show: they all lie whole steps apart.
+    /// The counter's step in ticks, as far as its readings show.
     pub step: f64,
     /// How long the probe's pieces of code are.
     pub lengths: Lengths,
@@ -243,27 +243,13 @@ fn block(samples: &[Sample], step: f64) -> Block {
     block
 }
 
-/// The greatest number of ticks of which all intervals are multiples; 1 if that cannot be told.
+/// The counter's step by all intervals of a run.
 fn step(parts: &Parts) -> f64 {
     let canaries = parts.canaries.iter().flat_map(|canary| canary.stamps.windows(2));
     let canaries = canaries.map(|pair| pair[1].wrapping_sub(pair[0]));
     let samples = parts.blocks.iter().flat_map(|block| block.iter());
     let samples = samples.flat_map(|sample| [0, 1, 2].map(|part| sample.interval(part)));
-    let mut step = 0;
-    for ticks in canaries.chain(samples.filter(|ticks| *ticks != u64::MAX)) {
-        step = greatest_common_divisor(step, ticks);
-        if step == 1 {
-            break;
-        }
-    }
-    step.max(1) as f64
-}
-
-fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
+    crate::step::step(canaries.chain(samples))
 }
 
 fn order(samples: &[Sample], step: f64) -> Option<Order> {
@@ -329,7 +315,8 @@ pub(crate) mod tests {
             assert_eq!((block.cost(), block.control, block.chain), (Some(100.0), 64.0 * 40.0, 64.0 * 424.0));
             assert_eq!(block.entries, [140; 64]);
         }
-        assert_eq!((round.order.map(|order| order.part(8)), round.step), (Some(1.0), 2.0));
+        // All intervals are multiples of four but the four canaries'.
+        assert_eq!((round.order.map(|order| order.part(8)), round.step), (Some(1.0), 4.0));
         assert_eq!(round.bursts, [108.0; 4]);
     }
 

@@ -1,6 +1,7 @@
 //! From a row's rounds to its costs in every unit.
 
-use crate::estimate::{Figure, LEAST_ROUNDS, estimate};
+use crate::estimate::{Estimate, Figure, LEAST_ROUNDS, estimate};
+use crate::levels::Levels;
 use crate::quiet::Excluded;
 use crate::tabulate::Lines;
 use crate::{Cost, Cycles, Distribution, Mode, Nanos, TWO_SIDED, Ticks};
@@ -9,6 +10,9 @@ use serde::{Deserialize, Serialize};
 /// If there are so many rounds that were quiet from their first block to their last, only these count: the others are a
 /// little dearer, because the neighbour has evicted data from the caches.
 const WHOLLY_QUIET: usize = 12;
+
+/// From half a run to the other, a mode's share changes by no more than this part of itself.
+const MOST_SHIFT: f64 = 0.5;
 
 /// How ticks become other units.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -67,7 +71,15 @@ pub struct Figures {
 }
 
 /// The costs of one row, from what a document keeps of it.
-pub fn figures(lines: &Lines, cycles: &Distribution, ticks: &Distribution, scale: &Scale) -> Figures {
+///
+/// `levels` are those of the row's entry: intervals contain how far a run at another time may have been.
+pub fn figures(
+    lines: &Lines,
+    cycles: &Distribution,
+    ticks: &Distribution,
+    scale: &Scale,
+    levels: &Levels,
+) -> Figures {
     let kept = kept(lines);
     let of_estimate = of_estimate(lines, &kept);
     let by_unit = |unit: &dyn Fn(usize) -> f64| -> Vec<Figure> {
@@ -79,15 +91,16 @@ pub fn figures(lines: &Lines, cycles: &Distribution, ticks: &Distribution, scale
     };
     let clock = |index: usize| lines.cycles_per_tick.get(index).copied().unwrap_or(f64::NAN);
     let nanos = scale.nanos_per_tick;
-    let in_ticks = cost(lines, &kept, &by_unit(&|_| 1.0), ticks, &|_| 1.0, 1.0);
+    let estimated = |unit: &dyn Fn(usize) -> f64| estimate(&by_unit(unit), levels);
+    let in_ticks = cost(lines, &kept, estimated(&|_| 1.0), ticks, &|_| 1.0, 1.0);
     let Some((in_ticks, cpu)) = in_ticks else {
         return Figures { noise: Some(noise(lines, scale)), ..Figures::default() };
     };
     let in_cycles =
-        cost::<Cycles>(lines, &kept, &by_unit(&clock), cycles, &clock, 1.0).filter(|_| scale.cycles);
+        cost::<Cycles>(lines, &kept, estimated(&clock), cycles, &clock, 1.0).filter(|_| scale.cycles);
     let in_cycles = in_cycles.map(|(cost, cpu)| (widened(cost, scale.clock_error), cpu));
     let per_tick = nanos.unwrap_or(1.0);
-    let in_nanos = cost::<Nanos>(lines, &kept, &by_unit(&|_| per_tick), ticks, &|_| per_tick, per_tick);
+    let in_nanos = cost::<Nanos>(lines, &kept, estimated(&|_| per_tick), ticks, &|_| per_tick, per_tick);
     let (singles, step) = match in_cycles {
         Some(_) => {
             let usual = crate::quantile_of(kept.iter().map(|index| clock(*index)), 0.5);
@@ -95,14 +108,18 @@ pub fn figures(lines: &Lines, cycles: &Distribution, ticks: &Distribution, scale
         }
         None => (ticks, scale.step),
     };
+    let each = match in_cycles {
+        Some(_) => by_unit(&clock),
+        None => by_unit(&|_| 1.0),
+    };
     Figures {
         core_cycles: in_cycles.map(|(cost, _)| cost),
         ticks: Some(in_ticks),
         ns: in_nanos.filter(|_| nanos.is_some()).map(|(cost, _)| cost),
-        throughput: throughput(lines, &of_estimate)
+        throughput: throughput(lines, &of_estimate, levels)
             .map(|cost| widened(cost, scale.clock_error))
             .filter(|_| scale.cycles),
-        modes: singles.modes(step),
+        modes: repeated(singles.modes(step), &each),
         cpu,
         noise: None,
     }
@@ -119,16 +136,33 @@ fn of_estimate(lines: &Lines, kept: &[usize]) -> Vec<usize> {
     if whole.len() >= WHOLLY_QUIET { whole } else { kept.to_vec() }
 }
 
+/// Modes whose shares repeat: where two costs take turns over seconds, their shares in a run are an accident of when it was made. What
+/// share the dearer one has in a round follows from the round's mean; in the first half of the run and in the second it must be about
+/// the same. Of more than two modes a mean does not tell, and they stay.
+fn repeated(modes: Vec<Mode>, rounds: &[Figure]) -> Vec<Mode> {
+    let [low, high] = modes.as_slice() else { return modes };
+    let mut in_time: Vec<&Figure> = rounds.iter().collect();
+    in_time.sort_by(|a, b| a.at.total_cmp(&b.at));
+    let (first, second) = in_time.split_at(in_time.len() / 2);
+    let share = |half: &[&Figure]| {
+        let mean = crate::quantile_of(half.iter().map(|figure| figure.cost), 0.5)?;
+        Some(((mean - low.cost) / (high.cost - low.cost)).clamp(0.0, 1.0))
+    };
+    let (Some(first), Some(second)) = (share(first), share(second)) else { return Vec::new() };
+    let differ = (first - second).abs();
+    if differ <= MOST_SHIFT * high.share.min(low.share) { modes } else { Vec::new() }
+}
+
 /// `unit` turns a round's ticks into the unit, and `singles` times `factor` are its single samples.
 fn cost<U: From<f64>>(
     lines: &Lines,
     kept: &[usize],
-    figures: &[Figure],
+    estimate: Option<Estimate>,
     singles: &Distribution,
     unit: &dyn Fn(usize) -> f64,
     factor: f64,
 ) -> Option<(Cost<U>, Option<usize>)> {
-    let estimate = estimate(figures)?;
+    let estimate = estimate?;
     let of = |column: &[f64], index: &usize| column.get(*index).map(|ticks| ticks * unit(*index));
     let least = kept.iter().filter_map(|index| of(&lines.least, index)).min_by(f64::total_cmp)?;
     let greatest = kept.iter().filter_map(|index| of(&lines.greatest, index)).max_by(f64::total_cmp)?;
@@ -157,14 +191,14 @@ fn widened(cost: Cost<Cycles>, clock_error: f64) -> Cost<Cycles> {
     Cost { ci_low: low, ci_high: high, ..cost }
 }
 
-fn throughput(lines: &Lines, kept: &[usize]) -> Option<Cost<Cycles>> {
+fn throughput(lines: &Lines, kept: &[usize], levels: &Levels) -> Option<Cost<Cycles>> {
     let figure = |index: &usize| {
         let ticks = (*lines.throughput.get(*index)?)?;
         let cost = ticks * lines.cycles_per_tick.get(*index)?;
         Some(Figure { at: *lines.at_ms.get(*index)?, cpu: *lines.cpu.get(*index)?, cost })
     };
     let figures: Vec<Figure> = kept.iter().filter_map(figure).collect();
-    let estimate = estimate(&figures)?;
+    let estimate = estimate(&figures, levels)?;
     let at = |q| crate::quantile_of(figures.iter().map(|figure| figure.cost), q).map(Cycles);
     Some(Cost {
         estimate: Cycles(estimate.median),

@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
 use simulator::Tape;
-use stats::{Figures, Reference, Round, Scale, Tabulated, Vouch, figures, tabulate};
+use stats::{Figures, Levels, Reference, Round, Scale, Tabulated, Vouch, figures, tabulate};
 use std::collections::BTreeMap;
 
 /// The recorded processor's own width.
@@ -66,7 +66,7 @@ impl Played {
         let step = self.references.values().map(|reference| reference.step).fold(f64::INFINITY, f64::min);
         let clock_error = self.references.values().map(|reference| reference.chain_error).fold(0.0, f64::max);
         let scale = Scale { nanos_per_tick: None, cycles: true, clock_error, step };
-        figures(&tabulated.lines, &tabulated.cycles, &tabulated.ticks, &scale)
+        figures(&tabulated.lines, &tabulated.cycles, &tabulated.ticks, &scale, &Levels::NONE)
     }
 
     /// The median cost of the blocks in the middle of long stretches in which no canary is more than 5 % slower than the

@@ -6,10 +6,10 @@
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use simulator::{Clock, Company, Cost, Counter, Interrupts, Machine, Model, Neighbour, Subject};
+use simulator::{Clock, Company, Cost, Counter, Durations, Interrupts, Machine, Model, Neighbour, Subject};
 use stats::{
-    Counts, Distribution, Excluded, Figures, Interrupts as Seen, Lines, NoiseKind, Reference, Round, Scale,
-    Vouch, figures, tabulate,
+    Counts, Distribution, Excluded, Figures, Interrupts as Seen, Levels, Lines, NoiseKind, Reference, Round,
+    Scale, Vouch, figures, tabulate,
 };
 use std::time::Duration;
 
@@ -24,6 +24,9 @@ fn runs(of_first: bool) -> u64 {
 
 /// Time between two rounds of a row: the other rows have their turn.
 const SWEEP: Duration = Duration::from_millis(120);
+
+/// Blocks in a round.
+const BLOCKS: u64 = 40;
 
 /// Rounds of other rows to each round of the one that is looked at: what a round is judged by comes from all of them.
 const OTHERS: u32 = 8;
@@ -59,7 +62,7 @@ impl Default for Case {
             model,
             subject: Subject::from(305.0),
             rounds: 22,
-            samples: 64,
+            samples: 24,
             runs: runs(false),
             others: 1,
             printed: 0.9,
@@ -76,7 +79,7 @@ fn run(case: &Case, seed: u64, vouch: Vouch) -> (Figures, Lines, Counts, Duratio
     let mut machine = Machine::new(seed, case.model.clone());
     let mut round = |subject: &Subject, samples: u64, uses: u64, pause: Duration| {
         let at = machine.now().as_secs_f64();
-        let request = record::Request { samples, uses, ..simulator::request(16, 4) };
+        let request = record::Request { samples, uses, ..simulator::request(BLOCKS, 4) };
         let mut round = Round::reduce(&machine.run(0, subject, &request), at).unwrap();
         machine.pause(pause);
         let slower = |ticks: f64| ticks * case.start;
@@ -105,7 +108,7 @@ fn run(case: &Case, seed: u64, vouch: Vouch) -> (Figures, Lines, Counts, Duratio
         step: reference.step,
         clock_error: reference.chain_error,
     };
-    let figures = figures(&tabulated.lines, &tabulated.cycles, &tabulated.ticks, &scale);
+    let figures = figures(&tabulated.lines, &tabulated.cycles, &tabulated.ticks, &scale, &Levels::NONE);
     (figures, tabulated.lines, tabulated.counts, machine.now())
 }
 
@@ -176,6 +179,14 @@ fn cases() -> Vec<Case> {
         case
     };
     let company = |company| Model::with_neighbours(&Neighbour::new(company));
+    // Company that takes little of a canary makes entries as dear as company that takes much.
+    let mild = |company| {
+        Model::with_neighbours(&Neighbour {
+            canary: (1.1, 1.15),
+            entry: (1.18, 1.18),
+            ..Neighbour::new(company)
+        })
+    };
     let clock = |clock: Clock| {
         let mut model = company(Company::QUIET);
         model.cpus.iter_mut().for_each(|cpu| cpu.clock = clock.clone());
@@ -193,11 +204,26 @@ fn cases() -> Vec<Case> {
         with("quiet, 3 cycles", &|case| case.subject = 3.0.into()),
         with("quiet, -1.5 cycles", &|case| case.subject = (-1.5).into()),
         with("quiet, 24000 cycles", &|case| {
-            (case.subject, case.samples, case.others) = (24_000.0.into(), 8, 64);
+            (case.subject, case.samples, case.others) = (24_000.0.into(), 5, 24);
         }),
         with("mixed", &|case| case.model = company(Company::MIXED)),
-        with("noisy", &|case| {
-            (case.model, case.printed, case.at_most) = (company(Company::NOISY), 0.0, 0.01);
+        with("noisy", &|case| case.model = company(Company::NOISY)),
+        with("mild company, quiet for 100 µs at a time, a fifth of the time", &|case| {
+            case.model = mild(stretches(100.0, 0.2));
+        }),
+        with("mild company, quiet for 60 µs at a time, a tenth of the time", &|case| {
+            case.model = mild(stretches(60.0, 0.1));
+            case.rounds = 60;
+        }),
+        with("quiet for 50 µs at a time, a twentieth of the time", &|case| {
+            case.model = company(stretches(50.0, 0.05));
+            // A bias of a twentieth of a percent is wider than the interval of so many rounds.
+            (case.rounds, case.covers) = (150, false);
+        }),
+        with("10 ns steps, quiet for 100 µs at a time, a fifth of the time", &|case| {
+            case.model = company(stretches(100.0, 0.2));
+            case.model.counter = Counter::with_step(2.6e9, 10.0);
+            case.rounds = 150;
         }),
         with("shared throughout", &|case| (case.model, case.printed) = (company(Company::Always), 0.0)),
         with("a clock that wanders", &|case| {
@@ -217,8 +243,8 @@ fn cases() -> Vec<Case> {
         }),
         with("10 ns steps, 6 GHz, 70 cycles", &|case| {
             (case.model, case.subject) = (counter(3.8e9, 10.0, 6.0), 70.0.into());
-            // As many as the command takes on a fast core: 36 on a Zen 5.
-            case.rounds = 36;
+            // A step is 60 cycles: so many samples bring its error down to a fifth of a cycle.
+            case.rounds = 72;
         }),
         with("10 ns steps, mixed", &|case| {
             case.rounds = 36;
@@ -232,6 +258,21 @@ fn cases() -> Vec<Case> {
             (case.model, case.subject, case.uses) = (counter(3.8e9, 10.0, 6.0), 70.0.into(), 16);
         }),
         with("1 ns steps, 5 GHz", &|case| case.model = counter(1e9, 1.0, 5.0)),
+        with("10 ns steps, set anew now and then", &|case| {
+            case.model = counter(2.6e9, 10.0, 4.1);
+            case.model.counter.rebases = 30.0;
+            case.rounds = 36;
+        }),
+        with("26 ns steps, set anew now and then", &|case| {
+            case.model = counter(1e9, 26.0, 3.0);
+            case.model.counter.rebases = 30.0;
+            case.rounds = 60;
+        }),
+        with("steps of 38.4 ns, 76.8 ticks", &|case| {
+            case.model = counter(2e9, 38.4, 3.0);
+            case.model.counter.step = 76.8;
+            case.rounds = 60;
+        }),
         with("every sixth call is dear", &|case| {
             (case.subject, case.covers) = (Cost::periodic(125.0, 300.0, 6).into_subject(), false);
         }),
@@ -255,6 +296,13 @@ fn cases() -> Vec<Case> {
             case.subject = Cost::drift(305.0, 1.0, Duration::from_secs(1)).into_subject();
         }),
     ]
+}
+
+/// Alone for so many microseconds at a time, and for such a part of the time.
+fn stretches(alone: f64, part: f64) -> Company {
+    let micros = |micros: f64| Duration::from_secs_f64(micros / 1e6);
+    let shared = Durations::Exponential(micros(alone * (1.0 / part - 1.0)));
+    Company::Stretches { alone: Durations::LogNormal(micros(alone), 0.3), shared }
 }
 
 trait IntoSubject {
@@ -289,6 +337,23 @@ fn what_is_printed_is_true() {
     }
 }
 
+/// Company that comes and goes: alone for 50 µs to 10 ms at a time, for 5 to 90 % of the time. Left out is what the rule cannot see,
+/// and docs/adr/0008 says so: company that comes back within 200 µs, much of it gone before the canary behind its block.
+#[test]
+fn quiet_stretches_of_any_length_are_found() {
+    let short = [(50.0, 0.05), (50.0, 0.1), (60.0, 0.1), (100.0, 0.1), (100.0, 0.3), (100.0, 0.5)];
+    let long = [(300.0, 0.05), (300.0, 0.5), (300.0, 0.9), (1000.0, 0.1), (1000.0, 0.9), (10_000.0, 0.3)];
+    for (alone, part) in short.into_iter().chain(long) {
+        let model = Model::with_neighbours(&Neighbour::new(stretches(alone, part)));
+        let name = format!("alone for {alone} µs, {} % of the time", 100.0 * part);
+        // Where little is quiet, the command takes more and longer rounds.
+        let rounds = if part < 0.3 { 150 } else { 40 };
+        let case = Case { name: name.leak(), model, rounds, runs: runs(false) / 2, ..Case::default() };
+        let shown = show(&case);
+        assert_eq!((shown.beyond, shown.estimates), (0, shown.runs), "{}: {shown:?}", case.name);
+    }
+}
+
 /// A row of so many rounds on one CPU, whose costs these are.
 fn lines(costs: &[f64]) -> Lines {
     let count = costs.len();
@@ -313,7 +378,9 @@ fn five_rounds_have_no_range_that_looks_like_a_figure() {
     let scale = Scale { nanos_per_tick: None, cycles: true, step: 1.0, clock_error: 0.0 };
     let seen = |lines: &Lines| {
         let singles = Distribution::default();
-        figures(lines, &singles, &singles, &scale).noise.map(|noise| (noise.kind, noise.low, noise.high))
+        figures(lines, &singles, &singles, &scale, &Levels::NONE)
+            .noise
+            .map(|noise| (noise.kind, noise.low, noise.high))
     };
     let mut rounds = lines(&[303.0, 305.0, 304.0, 303.0, 305.0]);
     assert_eq!(seen(&rounds), Some((NoiseKind::TooFew, None, None)));
@@ -329,7 +396,7 @@ fn the_first_rounds_clock_hid_the_modes_of_all() {
     let mut rounds = lines(&[300.0; 8]);
     let mut singles = Distribution::default();
     (0..1000).for_each(|number| singles.record(if number % 4 == 0 { 700.0 } else { 300.0 }));
-    let modes = |rounds: &Lines| figures(rounds, &singles, &singles, &scale).modes.len();
+    let modes = |rounds: &Lines| figures(rounds, &singles, &singles, &scale, &Levels::NONE).modes.len();
     assert_eq!(modes(&rounds), 2);
     rounds.cycles_per_tick[0] = 100.0;
     assert_eq!(modes(&rounds), 2);
@@ -342,7 +409,9 @@ fn coverage(count: usize, mut draw: impl FnMut(&mut StdRng) -> Vec<f64>, median:
     let mut singles = Distribution::default();
     singles.record(1.0);
     let covered = (0..4000).filter(|_| {
-        let cost = figures(&lines(&draw(&mut random)), &singles, &singles, &scale).core_cycles.unwrap();
+        let cost = figures(&lines(&draw(&mut random)), &singles, &singles, &scale, &Levels::NONE)
+            .core_cycles
+            .unwrap();
         (cost.ci_low.unwrap().0..=cost.ci_high.unwrap().0).contains(&median)
     });
     covered.count() as f64 / 40.0
@@ -398,6 +467,28 @@ fn nothing_vouches_for_a_core_that_is_not_known() {
     assert_eq!((unknown.ticks, unknown.noise.unwrap().kind), (None, NoiseKind::Shared));
     assert!(lines.excluded.iter().all(|excluded| *excluded == Some(Excluded::Shared)));
     assert!(run(&case, 1, Vouch::NoSibling).0.ticks.is_some());
+}
+
+/// A step of 10 ns is 41 cycles: 256 cycles are read as 237 and as 275, which is no property of the machine.
+#[test]
+fn two_peaks_a_step_apart_were_two_modes() {
+    for cycles in [220.0, 237.0, 256.0, 700.0] {
+        let mut model = Model::default();
+        model.counter = Counter { rebases: 30.0, ..Counter::with_step(2.6e9, 10.0) };
+        model.cpus[0].clock = Clock::Constant(4.1);
+        let case = Case { model, subject: Subject::from(cycles), ..Case::default() };
+        let (figures, ..) = run(&case, 5, WIDTH);
+        assert_eq!(figures.modes, [], "{cycles} cycles");
+    }
+}
+
+/// Modes are told by their shares; a cost that changes once in a run has two costs, whose shares say when it was measured.
+#[test]
+fn a_cost_that_changed_in_the_middle_had_two_modes() {
+    let subject = Cost::steps(300.0, &[(Duration::from_millis(1600), 500.0)]).into_subject();
+    let case = Case { model: Model::default(), subject, ..Case::default() };
+    let (figures, ..) = run(&case, 3, WIDTH);
+    assert_eq!(figures.modes, []);
 }
 
 #[test]

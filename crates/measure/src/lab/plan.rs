@@ -2,7 +2,7 @@
 
 use super::Accel;
 use super::{Configuration, Configurations};
-use crate::{Error, TableRow, schedule, select};
+use crate::{Error, HostPlan, TableRow, schedule, select};
 use document::Counter;
 use lab::Line;
 use record::{Footprint, Request, abi};
@@ -116,7 +116,7 @@ fn limit(counter: Counter) -> u64 {
 fn request(counter: Counter, (entry, operation): TableRow, footprint: Footprint) -> Request {
     let (blocks, ticks, bursts, samples) = match counter {
         Counter::Instructions => (1, 100_000_000, 1, 8),
-        Counter::Time => (16, 5_000_000, 16, abi::BLOCK_SAMPLES),
+        Counter::Time => (HostPlan::BLOCKS, HostPlan::TICKS, HostPlan::BURSTS, HostPlan::SAMPLES),
     };
     Request {
         entry: entry.id,
