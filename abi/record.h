@@ -89,3 +89,5 @@ _Static_assert(sizeof(struct record_header) == 24, "the header has no padding");
 #define VSYSCALL_MODE_XONLY   1
 #define VSYSCALL_MODE_EMULATE 2
 #define VSYSCALL_MODE_NATIVE  3
+
+#define FACT_USES 4 /* value: uses of the entry in a sample, and controls; without it, one */

@@ -30,6 +30,14 @@ ROUTINES(ROW)
 static const struct routines routines[] = {ROUTINES(ROW)};
 #undef ROW
 
+#define ROW(id_, symbol_, uses_) void symbol_##_several(struct sample *, unsigned long);
+SEVERAL(ROW)
+#undef ROW
+
+#define ROW(id_, symbol_, uses_) {id_, uses_, symbol_##_several},
+static const struct several several[] = {SEVERAL(ROW){0}}; /* ends with an entry that there is not */
+#undef ROW
+
 #define ROW(id_, x86_64_, i386_, function_, clock_, offset_, calls_)                                         \
 	{id_, x86_64_, i386_, function_, clock_, offset_, calls_},
 static const struct operation operations[] = {OPERATIONS(ROW)};
@@ -100,6 +108,18 @@ static void parse_row(struct request *request, char **argv)
 	request->cpu = parse(argv, REQUEST_CPU, ~0ul);
 }
 
+/* What takes the samples; none if there is nothing that takes such ones. */
+static timed_code *timed_by(const struct request *request)
+{
+	if (request->uses == 1)
+		return has_footprint(request) ? request->routines->among : request->routines->timed;
+	for (const struct several *of = several; of->entry; of++)
+		if (of->entry == request->entry->id && of->uses == request->uses &&
+		    request->routines->calls == 1 && !has_footprint(request))
+			return of->timed;
+	return 0;
+}
+
 static void parse_request(struct request *request, char **argv)
 {
 	parse_row(request, argv);
@@ -115,6 +135,9 @@ static void parse_request(struct request *request, char **argv)
 	/* Calls back to back have nothing between them. */
 	if (has_footprint(request) && request->bursts)
 		refuse_request(REQUEST_BURSTS);
+	request->uses = parse(argv, REQUEST_USES, MAX_USES);
+	if (!timed_by(request))
+		refuse_request(REQUEST_USES);
 }
 
 static void parse_loop(struct request *request, char **argv)
@@ -169,8 +192,7 @@ static void take_order(void)
 /* Returns the number of blocks taken: at least one, then as many as the ticks allow. */
 static unsigned long sample(const struct request *request)
 {
-	void (*const timed)(struct sample *, unsigned long) =
-	    has_footprint(request) ? request->routines->among : request->routines->timed;
+	timed_code *const timed = timed_by(request);
 	unsigned long block = 0;
 
 	/* Touches the buffer's pages before anything is timed; then uses the entry, for the caches. */
@@ -233,11 +255,26 @@ static void emit_ok(void)
 	emit(RECORD_OUTCOME, outcome, sizeof(outcome));
 }
 
-static _Noreturn void measure(const struct request *request)
+/*
+ * A function that was expected to stay in user space may enter the kernel all the same, as the vDSO's do where the clock is not the TSC. Its
+ * cost is no few steps of the counter, and how single calls differ is worth knowing: then each sample has one.
+ */
+static void find_path(struct request *request)
+{
+	const uint64_t path = path_of(request);
+
+	emit_fact(FACT_PATH, path);
+	if (path == PATH_KERNEL)
+		request->uses = 1;
+}
+
+static _Noreturn void measure(struct request *request)
 {
 	prepare(request);
 	if (request->path)
-		emit_fact(FACT_PATH, path_of(request));
+		find_path(request);
+	if (request->uses > 1)
+		emit_fact(FACT_USES, request->uses);
 	draw_canary();
 
 	if (has_footprint(request))

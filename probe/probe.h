@@ -71,15 +71,25 @@ struct entry {
 	uint32_t preserved; /* bit per REGISTER_* */
 };
 
+/* Takes so many samples. */
+typedef void timed_code(struct sample *out, unsigned long count);
+
 /* The timed code of an entry, for operations of so many calls (timed.inc). */
 struct routines {
 	uint16_t entry;
 	unsigned calls;
-	void (*timed)(struct sample *out, unsigned long count);
-	void (*among)(struct sample *out, unsigned long count); /* timed, with a footprint */
+	timed_code *timed;
+	timed_code *among; /* with a footprint */
 	void (*burst)(struct sample *out);
 	void (*loop)(struct sample *unused, unsigned long count);
 	void (*checked)(void);
+};
+
+/* The code that takes samples of several uses of an entry. */
+struct several {
+	uint16_t entry;
+	unsigned uses;
+	timed_code *timed;
 };
 
 struct operation {
@@ -105,6 +115,7 @@ struct request {
 	const struct routines *routines;
 	unsigned long blocks, ticks, bursts, parent, cpu, path, samples; /* parent and cpu also of loops */
 	unsigned long pages, lines;					 /* the footprint */
+	unsigned long uses;						 /* of the entry in a sample */
 	unsigned long calls, repetitions, clock;
 };
 

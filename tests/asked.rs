@@ -33,6 +33,7 @@ pub fn request(entry: &str, operation: &str) -> (Probe, Request) {
         path: true,
         samples: abi::BLOCK_SAMPLES,
         footprint: record::Footprint::NONE,
+        uses: 1,
     };
     (entry.probe, request)
 }

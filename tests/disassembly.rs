@@ -123,6 +123,47 @@ fn a_sample_is_a_chain_a_control_and_one_entry_for_each_call() {
     }
 }
 
+/// The address in the probe that the low half of each stamp is stored to.
+fn stored_to(code: &[Instruction]) -> Vec<u64> {
+    let stamps = code.windows(4).filter(|window| window[0].mnemonic() == Mnemonic::Rdtsc);
+    let low = stamps
+        .filter(|window| window[2].op1_register() == Register::EAX && window[2].op0_kind() == OpKind::Memory);
+    low.map(|window| window[2].memory_displacement64()).collect()
+}
+
+#[test]
+fn a_sample_of_several_uses_has_each_as_it_is_alone() {
+    let table = Table::get();
+    let several: Vec<&Entry> = table.entries.iter().filter(|entry| entry.uses > 1).collect();
+    assert!(!several.is_empty());
+    for entry in several {
+        let (name, uses) = (&entry.name, entry.uses as usize);
+        let alone = function(entry.probe, &format!("{}_timed", entry.symbol()));
+        let code = function(entry.probe, &format!("{}_several", entry.symbol()));
+        let (one, parts) = (between_stamps(&alone), between_stamps(&code));
+        assert_eq!(parts.len(), 1 + 2 * uses, "{name}: a chain, controls and uses, each between two stamps");
+        assert_eq!(mnemonics(parts[0]), mnemonics(one[0]), "{name}: the chain");
+        let (controls, entries) = parts[1..].split_at(uses);
+        let shapes = |code: &[Instruction]| code.iter().map(shape).collect::<Vec<_>>();
+        for (control, with_entry) in controls.iter().zip(entries) {
+            assert_eq!((shapes(control), shapes(with_entry)), (shapes(one[1]), shapes(one[2])), "{name}");
+            check_twins(entry, control, with_entry, 1);
+        }
+        // Four stamps are kept, at the ends of chain, controls and uses; what is between two uses, all others overwrite.
+        let (slots, kept) = (stored_to(&code), stored_to(&alone));
+        assert_eq!((slots.len(), kept.len()), (2 + 2 * uses, 4), "{name}");
+        let ends = [0, 1, 1 + uses, 1 + 2 * uses];
+        assert_eq!(ends.map(|end| slots[end]).as_slice(), kept, "{name}");
+        let between: BTreeSet<u64> =
+            (0..slots.len()).filter(|at| !ends.contains(at)).map(|at| slots[at]).collect();
+        assert_eq!(between.len(), 1, "{name}: {between:x?}");
+        assert!(
+            between.is_disjoint(&kept.into_iter().collect()),
+            "{name}: a stamp that is kept is overwritten"
+        );
+    }
+}
+
 /// The address of a function of a probe.
 fn address(probe: Probe, name: &str) -> u64 {
     function(probe, name)[0].ip()

@@ -675,15 +675,15 @@ limit 100000000
 run probe64 2
 run probe32 2
 set pti=on gate=trap observe=on
-run probe64 1 27 1 1 100000000 1 1 0 0 8 0 0
-run probe32 1 31 1 1 100000000 1 1 0 0 8 0 0
+run probe64 1 27 1 1 100000000 1 1 0 0 8 0 0 1
+run probe32 1 31 1 1 100000000 1 1 0 0 8 0 0 1
 set gate=interrupt observe=off pti=off smap=on
 set smap=off gate=trap
-run probe64 1 27 1 1 100000000 1 1 0 0 8 0 0
-run probe32 1 31 1 1 100000000 1 1 0 0 8 0 0
+run probe64 1 27 1 1 100000000 1 1 0 0 8 0 0 1
+run probe32 1 31 1 1 100000000 1 1 0 0 8 0 0 1
 set smap=on pti=on
-run probe64 1 27 1 1 100000000 1 1 0 0 8 0 0
-run probe32 1 31 1 1 100000000 1 1 0 0 8 0 0
+run probe64 1 27 1 1 100000000 1 1 0 0 8 0 0 1
+run probe32 1 31 1 1 100000000 1 1 0 0 8 0 0 1
 ";
 
 #[test]

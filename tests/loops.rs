@@ -62,6 +62,7 @@ fn by_samples(probe: Probe, of: &LoopRequest) -> f64 {
         path: false,
         samples: abi::BLOCK_SAMPLES,
         footprint: record::Footprint::NONE,
+        uses: 1,
     };
     let records = host().measure(probe, cpu(), &request).unwrap();
     let samples: Vec<Sample> = records

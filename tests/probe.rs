@@ -390,6 +390,85 @@ fn a_footprint_beyond_its_bounds_or_between_bursts_is_refused() {
     refused(abi::REQUEST_BURSTS, Request { bursts: 1, ..with(0, 1) });
 }
 
+/// What a probe says of the uses in a sample.
+fn uses_said(records: &[Record]) -> Option<u64> {
+    records.iter().find_map(|record| match record.payload {
+        Payload::Fact { fact: abi::FACT_USES, value } => Some(value),
+        _ => None,
+    })
+}
+
+#[test]
+fn a_sample_of_several_uses_is_as_many_times_as_long() {
+    for name in ["call none", "rdtsc none", "vdso-x86_64 time"] {
+        let (entry, operation) = name.split_once(' ').unwrap();
+        let uses = Table::get().entry(entry).unwrap().uses;
+        let control = |uses: u64| {
+            let (probe, request) = request(entry, operation);
+            let records = host().measure(probe, cpu(), &Request { uses, path: false, ..request }).unwrap();
+            let found = verdict(&records);
+            if found.outcome != abi::OUTCOME_OK {
+                return None;
+            }
+            assert_eq!(uses_said(&records), (uses > 1).then_some(uses), "{name}");
+            let samples = records.iter().filter_map(|record| match &record.payload {
+                Payload::Samples(samples) => Some(samples.iter()),
+                _ => None,
+            });
+            let mut controls: Vec<u64> = samples.flatten().map(|sample| sample.interval(1)).collect();
+            controls.sort_unstable();
+            let middle = &controls[controls.len() / 4..controls.len() * 3 / 4];
+            Some(middle.iter().sum::<u64>() as f64 / middle.len() as f64)
+        };
+        // A kernel without a vDSO has no such function.
+        let Some((one, several)) = control(1).zip(control(uses)) else { continue };
+        let part = several / one / uses as f64;
+        assert!((0.5..2.0).contains(&part), "{name}: {uses} controls take {several} ticks, one takes {one}");
+    }
+}
+
+#[test]
+fn a_function_that_enters_the_kernel_has_one_use_in_a_sample() {
+    let ask = |operation, path| {
+        let (probe, request) = request("vdso-x86_64", operation);
+        let records = host().measure(probe, cpu(), &Request { uses: 16, path, ..request }).unwrap();
+        let path = records.iter().find_map(|record| match record.payload {
+            Payload::Fact { fact: abi::FACT_PATH, value } => Some(value),
+            _ => None,
+        });
+        (verdict(&records).outcome, path, uses_said(&records))
+    };
+    // A thread's own time is known to the kernel alone.
+    let (outcome, path, uses) = ask("clock_gettime-thread-cputime", true);
+    if outcome != abi::OUTCOME_OK {
+        return skipped("this kernel has no 64-bit vDSO");
+    }
+    assert_eq!((path, uses), (Some(abi::PATH_KERNEL), None));
+    // Who does not ask, knows.
+    assert_eq!(ask("clock_gettime-thread-cputime", false).2, Some(16));
+    let (_, path, uses) = ask("clock_gettime-monotonic-coarse", true);
+    assert_eq!(uses, (path == Some(abi::PATH_USER)).then_some(16));
+}
+
+#[test]
+fn uses_that_no_code_takes_are_refused() {
+    let refused = |probe: Probe, request: Request| {
+        let found = verdict(&host().run(probe, cpu(), &request.arguments()).unwrap());
+        assert_eq!((found.outcome, found.cause), (abi::OUTCOME_ERROR, abi::CAUSE_REQUEST), "{request:?}");
+        assert_eq!(found.detail[0], abi::REQUEST_USES, "{request:?}");
+    };
+    let (call, request_of_call) = request("call", "none");
+    for uses in [0, 2, 15, abi::MAX_USES + 1] {
+        refused(call, Request { uses, ..request_of_call });
+    }
+    let (_, touched) = among("call", "none", Footprint::pages(1));
+    refused(call, Request { uses: 16, ..touched });
+    for (entry, operation) in [("syscall-x86_64", "none"), ("libc", "getppid")] {
+        let (probe, request) = request(entry, operation);
+        refused(probe, Request { uses: 16, ..request });
+    }
+}
+
 /// Runs a probe by a shell that does something before.
 fn after(setup: &str, entry: &str, operation: &str) -> Verdict {
     let (probe, request) = request(entry, operation);

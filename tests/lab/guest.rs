@@ -150,6 +150,7 @@ impl Script {
             path: false,
             samples,
             footprint: record::Footprint::NONE,
+            uses: 1,
         };
         let arguments = request.arguments();
         self.lines.push(Line::Run { file: entry.probe.name().into(), arguments });

@@ -266,6 +266,7 @@ fn plan(rows: usize) -> Plan {
                 path: false,
                 samples: 3,
                 footprint: record::Footprint::NONE,
+                uses: 1,
             };
             let arguments = request.arguments();
             lines.push(Line::Run { file: entry.probe.name().into(), arguments });

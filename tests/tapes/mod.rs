@@ -153,6 +153,7 @@ pub fn request(line: &str) -> Request {
         path: number(abi::REQUEST_PATH) == 1,
         samples: number(abi::REQUEST_SAMPLES),
         footprint: record::Footprint { pages: number(abi::REQUEST_PAGES), lines: number(abi::REQUEST_LINES) },
+        uses: number(abi::REQUEST_USES),
     }
 }
 

@@ -2,7 +2,7 @@
 //! ends and when a saved document is to show them again.
 
 use crate::{Document, Measurement, Outcome, Path, Rate, Row, Timing};
-use stats::{Distribution, Figures, Levels, Scale, figures};
+use stats::{Cost, Distribution, Figures, Levels, Scale, figures};
 use std::collections::BTreeMap;
 use table::special;
 
@@ -70,7 +70,8 @@ impl Row {
         if self.rounds.is_empty() {
             return Figures::default();
         }
-        figures(&self.rounds, &samples.cycles, &samples.ticks, scale, levels)
+        let figures = figures(&self.rounds, &samples.cycles, &samples.ticks, scale, levels);
+        if self.uses == 1 { figures } else { without_percentiles(figures) }
     }
 
     /// Rows that share their levels: those of an entry in a configuration, whether they enter the kernel or not.
@@ -88,6 +89,16 @@ impl Row {
         (self.modes, self.cpu, self.noise) = (modes, cpu, noise);
         self.rate = Rate::of(&self.operation, self.ns.as_ref());
     }
+}
+
+/// Without what is known of single uses alone, where a sample is a mean of several.
+fn without_percentiles(figures: Figures) -> Figures {
+    fn without<U>(cost: Option<Cost<U>>) -> Option<Cost<U>> {
+        cost.map(|cost| Cost { p99: None, p999: None, ..cost })
+    }
+    let Figures { core_cycles, ticks, ns, .. } = figures;
+    let (core_cycles, ticks, ns) = (without(core_cycles), without(ticks), without(ns));
+    Figures { core_cycles, ticks, ns, modes: Vec::new(), ..figures }
 }
 
 /// What rows have in common that share their levels: entry, configuration, and whether they stay in user space.
@@ -144,7 +155,7 @@ fn floors(rows: &[Row]) -> BTreeMap<BTreeMap<String, String>, f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stats::Cost;
+    use stats::Lines;
 
     fn row(entry: &str, core: &str, throughput: Option<f64>) -> Row {
         let cost = |cycles| {
@@ -154,6 +165,46 @@ mod tests {
         };
         let configuration = [("core".to_string(), core.to_string())].into();
         Row { configuration, throughput: throughput.map(cost), ..Row::unmeasured(entry, "none", 64) }
+    }
+
+    #[test]
+    fn percentiles_and_modes_of_means_are_not_those_of_uses() {
+        const ROUNDS: usize = 20;
+        let costs: Vec<f64> = (0..ROUNDS).map(|round| 100.0 + round as f64 / 10.0).collect();
+        let rounds = Lines {
+            at_ms: (0..ROUNDS).map(|round| round as f64).collect(),
+            cpu: vec![0; ROUNDS],
+            control: vec![80.0; ROUNDS],
+            cycles_per_tick: vec![1.0; ROUNDS],
+            canary: vec![5.0; ROUNDS],
+            least: costs.clone(),
+            greatest: costs.clone(),
+            throughput: vec![None; ROUNDS],
+            kept: vec![16; ROUNDS],
+            lost: vec![0; ROUNDS],
+            excluded: vec![None; ROUNDS],
+            cost: costs,
+        };
+        let mut singles = Distribution::default();
+        (0..20_000).for_each(|sample| singles.record(if sample % 3 == 0 { 90.0 } else { 110.0 }));
+        let samples = Samples { cycles: singles.clone(), ticks: singles };
+        let scale = Scale { nanos_per_tick: Some(0.5), cycles: true, step: 1.0, clock_error: 0.0 };
+        let figures = |uses: u64| {
+            let row = Row { uses, rounds: rounds.clone(), ..Row::unmeasured("call", "none", 64) };
+            row.figures(&samples, &scale, &Levels::NONE)
+        };
+        let (one, sixteen) = (figures(1), figures(16));
+        assert!(one.core_cycles.is_some_and(|cost| cost.p99.is_some() && cost.p999.is_some()));
+        let modes = vec![stats::Mode { share: 0.5, cost: 90.0 }, stats::Mode { share: 0.5, cost: 110.0 }];
+        let told = without_percentiles(Figures { modes, ..one.clone() });
+        assert_eq!((told.modes, told.cpu), (Vec::new(), one.cpu));
+        let known = [
+            sixteen.core_cycles.map(|cost| (cost.p99.is_some(), cost.p999.is_some())),
+            sixteen.ticks.map(|cost| (cost.p99.is_some(), cost.p999.is_some())),
+            sixteen.ns.map(|cost| (cost.p99.is_some(), cost.p999.is_some())),
+        ];
+        assert_eq!(known, [Some((false, false)); 3]);
+        assert_eq!(one.core_cycles.map(|cost| cost.estimate), sixteen.core_cycles.map(|cost| cost.estimate));
     }
 
     #[test]

@@ -166,6 +166,10 @@ pub struct Row {
     pub reason: Option<String>,
     /// Whether a call of a function enters the kernel, as the probe found out; null for entries that are not functions.
     pub path: Option<Path>,
+    /// How many uses of the entry a sample holds. Where there are several, single samples are means of so many: there are neither
+    /// high percentiles nor modes, and least, greatest, median and distribution are of these means, not of single uses.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub uses: u64,
     /// Remarks for the reader, in words.
     #[serde(default)]
     pub remarks: Vec<String>,
@@ -211,6 +215,15 @@ pub struct Row {
     pub distribution_ticks: Option<StoredDistribution>,
 }
 
+fn one() -> u64 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_one(uses: &u64) -> bool {
+    *uses == 1
+}
+
 impl Row {
     /// Which it is, for a reader of its document: `call none pcid=off pti=on`.
     pub fn in_words(&self) -> String {
@@ -250,6 +263,7 @@ impl Row {
             outcome: Outcome::Ok,
             reason: None,
             path: None,
+            uses: 1,
             remarks: Vec::new(),
             noise: None,
             core_cycles: None,

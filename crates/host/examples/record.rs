@@ -76,6 +76,7 @@ fn record(count: u64, time: Duration, blocks: u64) -> Vec<Run> {
             path: false,
             samples: samples[row],
             footprint: record::Footprint::NONE,
+            uses: 1,
         };
         let at = start.elapsed();
         let records = host.measure(entry.probe, cpu, &request).unwrap();

@@ -38,8 +38,15 @@ const COLUMNS: &[Item] = &[
     ),
     ("× call", "No unit. The cost divided by that of a call and return through a pointer (call, none)."),
     ("logarithmic", "No unit. The cost as a bar on a logarithmic scale, which the legend names."),
-    ("p99, p50, p99.9", "Unit of the figure. So many of 100 single samples are at most this."),
-    ("min, max", "Unit of the figure. The least and the greatest single sample."),
+    (
+        "p99, p50, p99.9",
+        "Unit of the figure. So many of 100 single samples are at most this. Most rows that stay in user space have none: \
+         there, a sample is the mean of sixteen uses, because one is shorter than a step of many counters.",
+    ),
+    (
+        "min, max",
+        "Unit of the figure. The least and the greatest single sample, where a sample is of one use.",
+    ),
     ("ticks", "The cost in ticks of the time stamp counter (TSC)."),
     (
         "throughput",

@@ -268,6 +268,8 @@ impl<'a> SideBySide<'a> {
             // A command may start the probe by way of other processes, and on another CPU: the probe finds out which.
             path: self.of_row(rows, row).any(|row| row.is_open() && row.rounds.is_empty()),
             samples: self.of_row(rows, row).map(|row| self.course.samples(row)).min()?,
+            // Where it enters the kernel in one arm, each sample has one use in all of them.
+            uses: self.of_row(rows, row).map(Row::uses).min()?,
             ..HostPlan::request(rows.get(row)?.row, self.arms.iter().map(longer).max()?)
         })
     }

@@ -166,6 +166,7 @@ pub fn counted_request((entry, operation): TableRow, cpu: usize, parent: u64) ->
         path: true,
         samples: SAMPLES,
         footprint: Footprint::NONE,
+        uses: 1,
     }
 }
 

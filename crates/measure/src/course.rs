@@ -107,11 +107,12 @@ impl Course {
     /// The samples of a block of this sweep: so many that a block takes about the same time whatever an entry costs. The number
     /// varies, so that an entry whose cost repeats every few calls does not keep step with the blocks.
     pub fn samples(&self, row: &Row) -> u64 {
+        let has_loads = row.footprint != Footprint::NONE || row.uses() > 1;
         // By the same block's chain, whose length in cycles is known well enough.
         let cost = row.rounds.last().and_then(|round| round.blocks.first()).and_then(|block| {
             let chain = block.chain / block.sound as f64;
-            // A footprint's loads are in either interval.
-            let touched = if row.footprint == Footprint::NONE { 0.0 } else { 2.0 * block.control };
+            // A footprint's loads are in either interval, and so are several controls.
+            let touched = if has_loads { 2.0 * block.control } else { 0.0 };
             Some((block.cost()? + touched / block.sound as f64) / chain * CYCLES_OF_A_CHAIN)
         });
         let cost = cost.filter(|cost| cost.is_finite()).unwrap_or(0.0).max(0.0);

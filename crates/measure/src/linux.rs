@@ -94,6 +94,7 @@ impl Measurer for Linux<'_> {
             cpu: cpu as u64,
             path: row.rounds.is_empty(),
             samples: self.course.samples(row),
+            uses: row.uses(),
             ..HostPlan::request(row.row, self.course.lookout.cpus.longer(cpu)).among(row.footprint)
         };
         let at = self.course.at(self.executor);

@@ -60,7 +60,7 @@ impl HostPlan<'_> {
     /// Bursts of calls back to back in a round, at most.
     pub const BURSTS: u64 = 16;
 
-    /// What a probe is asked on CPUs whose rounds are so many times longer: no footprint, whole blocks, the CPU and the parent as the probe finds
+    /// What a probe is asked on CPUs whose rounds are so many times longer: no footprint, whole blocks, one use in a sample, the CPU and the parent as the probe finds
     /// them, and not the path.
     pub(crate) fn request((entry, operation): TableRow, longer: u64) -> Request {
         Request {
@@ -74,6 +74,7 @@ impl HostPlan<'_> {
             path: false,
             samples: HostPlan::SAMPLES,
             footprint: Footprint::NONE,
+            uses: 1,
         }
     }
 

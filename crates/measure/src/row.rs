@@ -150,6 +150,11 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// How many uses a sample is to have. Before the path is known the probe, which finds it out, decides.
+    pub fn uses(&self) -> u64 {
+        if self.path == Some(Path::Kernel) { 1 } else { self.row.0.uses }
+    }
+
     /// Whether it is shown on the first screen.
     pub fn is_shown_first(&self) -> bool {
         let (entry, operation) = self.row;
@@ -260,6 +265,7 @@ impl<'a> Row<'a> {
             outcome,
             reason,
             path: self.path,
+            uses: self.rounds.last().map_or(1, |round| round.uses),
             remarks: self.remarks.clone(),
             ..document::Row::unmeasured(&entry.name, &operation.name, entry.bits())
         }

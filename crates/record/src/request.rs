@@ -23,6 +23,8 @@ pub struct Request {
     pub samples: u64,
     /// What is touched behind every use; if it is not nothing, there must be no bursts.
     pub footprint: Footprint,
+    /// Uses of the entry in a sample: 1, or as many as the table has for the entry. Only 1 with a footprint.
+    pub uses: u64,
 }
 
 impl Request {
@@ -41,16 +43,18 @@ impl Request {
             self.samples,
             self.footprint.pages,
             self.footprint.lines,
+            self.uses,
         ]
         .iter()
         .map(u64::to_string)
         .collect()
     }
 
-    /// The same among a footprint. Calls back to back have nothing between them, so that there are none.
+    /// The same among a footprint. Calls back to back have nothing between them, so that there are none; and it is touched behind
+    /// every use, so that a sample has one.
     pub fn among(self, footprint: Footprint) -> Request {
-        let bursts = if footprint == Footprint::NONE { self.bursts } else { 0 };
-        Request { footprint, bursts, ..self }
+        let (bursts, uses) = if footprint == Footprint::NONE { (self.bursts, self.uses) } else { (0, 1) };
+        Request { footprint, bursts, uses, ..self }
     }
 
     /// The arguments that make a probe describe the auxiliary vector and the vDSO instead.
@@ -127,6 +131,7 @@ mod tests {
             path: true,
             samples: 10,
             footprint: Footprint { pages: 11, lines: 12 },
+            uses: 13,
         };
         let arguments = request.arguments();
         let at = |place: u64| arguments[place as usize - 1].as_str();
@@ -142,5 +147,6 @@ mod tests {
         assert_eq!(at(abi::REQUEST_PATH), "1");
         assert_eq!(at(abi::REQUEST_SAMPLES), "10");
         assert_eq!([at(abi::REQUEST_PAGES), at(abi::REQUEST_LINES)], ["11", "12"]);
+        assert_eq!(at(abi::REQUEST_USES), "13");
     }
 }

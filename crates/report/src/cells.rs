@@ -178,6 +178,11 @@ impl<'a> Figures<'a> {
             let figure = shown(row).and_then(|shown| Some(shown.number(figure(&shown.cost)?)));
             figure.unwrap_or_else(|| ABSENT.to_owned())
         };
+        // Of single uses; where a sample is a mean of several, nothing is known of these.
+        let single = |figure: fn(&Cost<f64>) -> f64| match row.uses {
+            1 => shown(row).map_or_else(|| ABSENT.to_owned(), |shown| shown.number(figure(&shown.cost))),
+            _ => ABSENT.to_owned(),
+        };
         match column {
             Column::Cost | Column::Bar => String::new(),
             Column::Where => self.place(row).to_owned(),
@@ -188,10 +193,10 @@ impl<'a> Figures<'a> {
             Column::ToSyscall => self.ratios.to_syscall(row, self.compared),
             Column::ToCall => self.ratios.to_call(row, self.compared),
             Column::P99 => sample(|cost| cost.p99),
-            Column::Min => sample(|cost| Some(cost.min)),
-            Column::P50 => sample(|cost| Some(cost.p50)),
+            Column::Min => single(|cost| cost.min),
+            Column::P50 => single(|cost| cost.p50),
             Column::P999 => sample(|cost| cost.p999),
-            Column::Max => sample(|cost| Some(cost.max)),
+            Column::Max => single(|cost| cost.max),
             Column::Ticks => optional(row.ticks.as_ref().map(|cost| cost.unitless().estimate)),
             Column::Throughput => optional(row.throughput.as_ref().map(|cost| cost.unitless().estimate)),
             Column::Rounds => format!("{}/{}", row.counts.kept_rounds, row.counts.rounds),

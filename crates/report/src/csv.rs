@@ -7,6 +7,9 @@ use stats::{Cost, NoiseKind};
 const UNITS: [&str; 5] = ["core_cycles", "ticks", "ns", "instructions", "throughput"];
 const FIGURES: [&str; 8] = ["estimate", "ci_low", "ci_high", "min", "p50", "p99", "p999", "max"];
 
+/// So many of these are known where a sample is a mean of several uses.
+const OF_MEANS: usize = 3;
+
 /// One line for each result, below one line of names.
 pub(crate) fn render(document: &Document) -> Result<Vec<u8>, Error> {
     records(std::iter::once(header()).chain(document.results.iter().map(record)))
@@ -22,7 +25,7 @@ pub(crate) fn records(lines: impl Iterator<Item = Vec<String>>) -> Result<Vec<u8
 }
 
 /// What stands before the costs, and behind them.
-const BEFORE: [&str; 15] = [
+const BEFORE: [&str; 16] = [
     "entry",
     "entry_id",
     "operation",
@@ -33,6 +36,7 @@ const BEFORE: [&str; 15] = [
     "outcome",
     "reason",
     "path",
+    "uses",
     "remarks",
     "noise",
     "noise_low",
@@ -67,6 +71,7 @@ fn header() -> Vec<String> {
 }
 
 fn record(row: &Row) -> Vec<String> {
+    // Of means of several uses, only the estimate and its interval are those of a use.
     let costs = [
         row.core_cycles.as_ref().map(Cost::unitless),
         row.ticks.as_ref().map(Cost::unitless),
@@ -74,7 +79,13 @@ fn record(row: &Row) -> Vec<String> {
         row.instructions.as_ref().map(Cost::unitless),
         row.throughput.as_ref().map(Cost::unitless),
     ];
-    let costs = costs.into_iter().flat_map(figures);
+    let costs = costs.into_iter().map(figures).enumerate().flat_map(|(unit, figures)| {
+        let known = if row.uses > 1 && UNITS[unit] != "throughput" { OF_MEANS } else { FIGURES.len() };
+        figures
+            .into_iter()
+            .enumerate()
+            .map(move |(place, figure)| if place < known { figure } else { String::new() })
+    });
     before(row).into_iter().chain(costs).chain(behind(row)).collect()
 }
 
@@ -92,6 +103,7 @@ fn before(row: &Row) -> [String; BEFORE.len()] {
         row.outcome.name().to_owned(),
         row.reason.as_deref().map(plain).unwrap_or_default(),
         row.path.map(Path::name).unwrap_or_default().to_owned(),
+        row.uses.to_string(),
         plain(&row.remarks.join("; ")),
         noise.map(|noise| kind(noise.kind)).unwrap_or_default().to_owned(),
         optional(noise.and_then(|noise| noise.low)),

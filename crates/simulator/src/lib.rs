@@ -67,6 +67,7 @@ pub fn request(blocks: u64, bursts: u64) -> record::Request {
         path: false,
         samples: record::abi::BLOCK_SAMPLES,
         footprint: record::Footprint::NONE,
+        uses: 1,
     }
 }
 
@@ -87,5 +88,6 @@ pub fn parse_request(arguments: &[String]) -> Option<record::Request> {
             pages: number(record::abi::REQUEST_PAGES)?,
             lines: number(record::abi::REQUEST_LINES)?,
         },
+        uses: number(record::abi::REQUEST_USES)?,
     })
 }

@@ -49,7 +49,11 @@ impl<'a> Probe<'a> {
     pub fn run(mut self) -> Vec<Record> {
         let outcome = Verdict { outcome: abi::OUTCOME_OK, cause: abi::CAUSE_NONE, detail: [0; 4] };
         let order = (0..ORDERS).map(|_| self.order()).collect();
-        let mut payloads = vec![Payload::Begin(LENGTHS), Payload::Outcome(outcome), Payload::Order(order)];
+        let mut payloads = vec![Payload::Begin(LENGTHS)];
+        if self.request.uses > 1 {
+            payloads.push(Payload::Fact { fact: abi::FACT_USES, value: self.request.uses });
+        }
+        payloads.extend([Payload::Outcome(outcome), Payload::Order(order)]);
         let before = self.machine.preemptions();
         self.blocks(&mut payloads);
         let bursts = self.bursts();
@@ -99,13 +103,26 @@ impl<'a> Probe<'a> {
         let first = self.stamp();
         self.chain(1);
         let second = self.stamp();
-        self.dependent(FEW, control);
+        for number in 0..self.request.uses {
+            self.apart(number);
+            self.dependent(FEW, control);
+        }
         let third = self.stamp();
-        let cycles = self.subject.draw(&self.next_use(), self.machine.random());
-        self.entry(control, cycles + loads * self.subject.evicts);
+        for number in 0..self.request.uses {
+            self.apart(number);
+            let cycles = self.subject.draw(&self.next_use(), self.machine.random());
+            self.entry(control, cycles + loads * self.subject.evicts);
+        }
         let fourth = self.stamp();
         self.dependent(FEW, BETWEEN_SAMPLES);
         Sample { stamps: [first, second, third, fourth] }
+    }
+
+    /// Before each use of a sample but the first, a stamp that nobody reads.
+    fn apart(&mut self, number: u64) {
+        if number > 0 {
+            self.stamp();
+        }
     }
 
     fn burst(&mut self) -> Sample {

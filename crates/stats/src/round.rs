@@ -1,7 +1,7 @@
 //! One probe run, from its records to blocks of samples between marks.
 
 use crate::primitives::{median, sorted};
-use record::{Canary, Lengths, Payload, Record, Sample};
+use record::{Canary, Lengths, Payload, Record, Sample, abi};
 
 /// A sample is left out if its chain differs from its block's median by more than this part: the chain's length is fixed, so
 /// there was an interrupt in it, or the core's clock changed.
@@ -37,6 +37,8 @@ pub struct Round {
     pub step: f64,
     /// How long the probe's pieces of code are.
     pub lengths: Lengths,
+    /// Uses of the entry in a sample, and controls; at least one. Blocks have whole samples, and figures are of a use.
+    pub uses: u64,
 }
 
 /// Chains in a row, in ticks, including the stamps around them: means over the samples without an interrupt.
@@ -78,7 +80,7 @@ pub struct Mark {
     pub preemptions: u64,
 }
 
-/// Samples taken between two marks. Sums are over those that are not left out, in ticks.
+/// Samples taken between two marks. Sums are over those that are not left out, in ticks; a sample may be of several uses.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Block {
     /// Samples taken.
@@ -100,7 +102,7 @@ pub struct Block {
 }
 
 impl Block {
-    /// Mean of entry less control; none without samples.
+    /// Mean of entry less control, of a whole sample; none without samples.
     pub fn cost(&self) -> Option<f64> {
         (self.sound > 0).then(|| (self.entry - self.control) / self.sound as f64)
     }
@@ -128,6 +130,7 @@ impl Round {
             order: order(&parts.order, step),
             step,
             lengths: parts.lengths,
+            uses: parts.uses,
         })
     }
 
@@ -159,13 +162,14 @@ struct Parts<'a> {
     blocks: Vec<&'a [Sample]>,
     bursts: Vec<Sample>,
     order: Vec<Sample>,
+    uses: u64,
 }
 
 impl<'a> Parts<'a> {
     fn collect(records: &'a [Record]) -> Result<Parts<'a>, Malformed> {
         let (mut canaries, mut blocks) = (Vec::new(), Vec::new());
         let (mut bursts, mut order) = (Vec::new(), Vec::new());
-        let (mut lengths, mut ended) = (None, false);
+        let (mut lengths, mut uses, mut ended) = (None, 1, false);
         for record in records {
             match &record.payload {
                 Payload::Begin(value) => lengths = Some(*value),
@@ -174,6 +178,7 @@ impl<'a> Parts<'a> {
                 Payload::Bursts(block) => bursts.extend(block),
                 Payload::Order(block) => order.extend(block),
                 Payload::End { .. } => ended = true,
+                Payload::Fact { fact: abi::FACT_USES, value } => uses = *value,
                 Payload::Outcome(_) | Payload::Fact { .. } | Payload::Export { .. } => {}
                 Payload::Loops(_) | Payload::Lab(_) => {}
             }
@@ -182,7 +187,10 @@ impl<'a> Parts<'a> {
         if !ended {
             return Err(Malformed("end"));
         }
-        Ok(Parts { lengths: lengths.ok_or(Malformed("begin"))?, canaries, blocks, bursts, order })
+        if !(1..=abi::MAX_USES).contains(&uses) {
+            return Err(Malformed("possible number of uses"));
+        }
+        Ok(Parts { lengths: lengths.ok_or(Malformed("begin"))?, canaries, blocks, bursts, order, uses })
     }
 }
 
@@ -310,6 +318,28 @@ pub(crate) mod tests {
         // All intervals are multiples of four but the four canaries'.
         assert_eq!((round.order.map(|order| order.part(8)), round.step), (Some(1.0), 4.0));
         assert_eq!(round.bursts, [108.0; 4]);
+    }
+
+    #[test]
+    fn a_sample_of_several_uses_says_how_many() {
+        let with = |value| {
+            let mut records = records(1600, 2);
+            let (entry, operation) = (records[0].entry, records[0].operation);
+            records.insert(
+                1,
+                Record { entry, operation, payload: Payload::Fact { fact: abi::FACT_USES, value } },
+            );
+            Round::reduce(&records, 0.0)
+        };
+        let round = with(16).unwrap();
+        assert_eq!((round.uses, round.blocks[0].cost()), (16, Some(1600.0)));
+        assert_eq!(Round::reduce(&records(100, 2), 0.0).unwrap().uses, 1);
+        for impossible in [0, 65, u64::MAX] {
+            assert_eq!(
+                with(impossible).unwrap_err().to_string(),
+                "the records hold no possible number of uses"
+            );
+        }
     }
 
     #[test]

@@ -159,12 +159,13 @@ impl Tabulated {
         let all: Vec<usize> = (0..round.blocks.len()).collect();
         let chosen = kept.unwrap_or(&all);
         let blocks = || chosen.iter().filter_map(|block| round.blocks.get(*block));
-        let Some(line) = Line::of(blocks(), reference, limit) else { return };
+        let uses = round.uses as f64;
+        let Some(line) = Line::of(blocks(), reference, limit, uses) else { return };
         self.count(round, kept.ok(), &line);
         self.lines.push(round, reference, &line, kept.err().copied(), chosen.len());
         if kept.is_ok() {
             let samples = blocks().flat_map(|block| &block.entries).map(|ticks| f64::from(*ticks));
-            for ticks in samples.filter(|ticks| *ticks < limit) {
+            for ticks in samples.filter(|ticks| *ticks < limit).map(|ticks| ticks / uses) {
                 self.ticks.record(ticks - line.control);
                 self.cycles.record((ticks - line.control) * line.cycles_per_tick);
             }
@@ -186,7 +187,7 @@ impl Tabulated {
     }
 }
 
-/// One round's sums, divided.
+/// One round's sums, divided: by samples, and by the uses that these hold.
 struct Line {
     cost: f64,
     control: f64,
@@ -203,6 +204,7 @@ impl Line {
         blocks: impl Iterator<Item = &'a Block> + Clone,
         reference: &Reference,
         limit: f64,
+        uses: f64,
     ) -> Option<Line> {
         let sum = |of: fn(&Block) -> f64| blocks.clone().map(of).sum::<f64>();
         let sound = sum(|block| block.sound as f64);
@@ -218,12 +220,13 @@ impl Line {
         let least_control = blocks.clone().map(|block| block.least_control).fold(f64::INFINITY, f64::min);
         let mean = entry / samples as f64;
         (samples > 0 && chain > 0.0).then(|| Line {
-            cost: mean - control,
-            control,
+            cost: (mean - control) / uses,
+            control: control / uses,
             cycles_per_tick: reference.cycles_per_tick(chain),
             // A coarse counter may have rounded the least control down farther than the least sample.
-            least: (entries().filter(is_kept).fold(mean, f64::min) - least_control).min(mean - control),
-            greatest: entries().filter(is_kept).fold(mean, f64::max) - control,
+            least: (entries().filter(is_kept).fold(mean, f64::min) - least_control).min(mean - control)
+                / uses,
+            greatest: (entries().filter(is_kept).fold(mean, f64::max) - control) / uses,
             samples,
         })
     }

@@ -50,6 +50,8 @@ struct Case {
     covers: bool,
     /// How much slower the core's clock is when a process starts, while its chains in a row are timed.
     start: f64,
+    /// Uses in a sample.
+    uses: u64,
 }
 
 impl Default for Case {
@@ -67,6 +69,7 @@ impl Default for Case {
             at_most: 0.0,
             covers: true,
             start: 1.0,
+            uses: 1,
         }
     }
 }
@@ -74,9 +77,9 @@ impl Default for Case {
 /// One run of a row; and for how long.
 fn run(case: &Case, seed: u64, vouch: Vouch) -> (Figures, Lines, Counts, Duration) {
     let mut machine = Machine::new(seed, case.model.clone());
-    let mut round = |subject: &Subject, samples: u64, pause: Duration| {
+    let mut round = |subject: &Subject, samples: u64, uses: u64, pause: Duration| {
         let at = machine.now().as_secs_f64();
-        let request = record::Request { samples, ..simulator::request(BLOCKS, 4) };
+        let request = record::Request { samples, uses, ..simulator::request(BLOCKS, 4) };
         let mut round = Round::reduce(&machine.run(0, subject, &request), at).unwrap();
         machine.pause(pause);
         let slower = |ticks: f64| ticks * case.start;
@@ -91,8 +94,8 @@ fn run(case: &Case, seed: u64, vouch: Vouch) -> (Figures, Lines, Counts, Duratio
     for number in 0..case.rounds as u64 {
         // As the command does: not the same number each time, so that an entry's own rhythm does not keep step with blocks.
         let samples = case.samples - number % 4;
-        rounds.push(round(&case.subject, samples, Duration::ZERO));
-        others.extend((0..OTHERS).map(|_| round(&Subject::from(305.0), case.others, SWEEP / OTHERS)));
+        rounds.push(round(&case.subject, samples, case.uses, Duration::ZERO));
+        others.extend((0..OTHERS).map(|_| round(&Subject::from(305.0), case.others, 1, SWEEP / OTHERS)));
     }
     let all: Vec<&Round> = rounds.iter().chain(&others).collect();
     let reference = Reference::of(&all, vouch).unwrap();
@@ -251,6 +254,9 @@ fn cases() -> Vec<Case> {
         with("10 ns steps, a process starts 2 % slower", &|case| {
             (case.model, case.subject, case.start) = (counter(3.8e9, 10.0, 3.0), 200.0.into(), 1.02);
         }),
+        with("10 ns steps, 6 GHz, 70 cycles, sixteen uses", &|case| {
+            (case.model, case.subject, case.uses) = (counter(3.8e9, 10.0, 6.0), 70.0.into(), 16);
+        }),
         with("1 ns steps, 5 GHz", &|case| case.model = counter(1e9, 1.0, 5.0)),
         with("10 ns steps, set anew now and then", &|case| {
             case.model = counter(2.6e9, 10.0, 4.1);
@@ -270,12 +276,21 @@ fn cases() -> Vec<Case> {
         with("every sixth call is dear", &|case| {
             (case.subject, case.covers) = (Cost::periodic(125.0, 300.0, 6).into_subject(), false);
         }),
+        with("every sixth call is dear, sixteen uses", &|case| {
+            (case.subject, case.covers) = (Cost::periodic(125.0, 300.0, 6).into_subject(), false);
+            (case.samples, case.uses) = (40, 16);
+        }),
         with("two costs of a call", &|case| {
             case.subject = Cost::mixture(&[(0.8, 300.0), (0.2, 340.0)]).into_subject()
         }),
         with("1000 interrupts a second", &|case| {
             let interrupts = Interrupts { per_second: 1000.0, cycles: 12_000.0, spread: 0.5 };
             case.model.cpus.iter_mut().for_each(|cpu| cpu.interrupts = interrupts.clone());
+        }),
+        with("1000 interrupts a second, sixteen uses", &|case| {
+            let interrupts = Interrupts { per_second: 1000.0, cycles: 12_000.0, spread: 0.5 };
+            case.model.cpus.iter_mut().for_each(|cpu| cpu.interrupts = interrupts.clone());
+            (case.subject, case.samples, case.uses) = (70.0.into(), 40, 16);
         }),
         with("a cost that drifts", &|case| {
             case.subject = Cost::drift(305.0, 1.0, Duration::from_secs(1)).into_subject();
@@ -474,6 +489,34 @@ fn a_cost_that_changed_in_the_middle_had_two_modes() {
     let case = Case { model: Model::default(), subject, ..Case::default() };
     let (figures, ..) = run(&case, 3, WIDTH);
     assert_eq!(figures.modes, []);
+}
+
+#[test]
+fn sixteen_uses_leave_a_tenth_of_what_steps_do() {
+    let width = |uses: u64| {
+        let mut model = Model::default();
+        model.cpus.iter_mut().for_each(|cpu| cpu.clock = Clock::Constant(4.4));
+        model.counter = Counter::with_step(3.8e9, 10.0);
+        let case = Case { model, subject: 70.0.into(), uses, samples: 40, ..Case::default() };
+        let widths = (0..10).map(|seed| {
+            let cost = run(&case, seed, WIDTH).0.ticks.unwrap();
+            cost.ci_high.unwrap().0 - cost.ci_low.unwrap().0
+        });
+        widths.sum::<f64>() / 10.0
+    };
+    let (one, sixteen) = (width(1), width(16));
+    assert!(sixteen < one / 5.0, "intervals of {sixteen} ticks instead of {one}");
+}
+
+#[test]
+fn of_sixteen_uses_the_mean_is_known_and_single_ones_are_not() {
+    // As getrandom in the vDSO, which fills its buffer with every sixth call: means of sixteen hold two of these, or three.
+    let subject = Subject { jitter: 2.0, ..Cost::periodic(121.0, 700.0, 6).into_subject() };
+    let case = Case { model: Model::default(), subject, samples: 40, uses: 16, ..Case::default() };
+    let cost = run(&case, 3, WIDTH).0.core_cycles.unwrap();
+    assert!((cost.estimate.0 - (5.0 * 121.0 + 700.0) / 6.0).abs() < 2.0, "{cost:?}");
+    // Neither the cheap calls show nor the dear ones.
+    assert!(cost.min.0 > 180.0 && cost.p99.unwrap().0 < 250.0, "{cost:?}");
 }
 
 #[test]

@@ -22,6 +22,9 @@ pub fn render(table: &Table, probe: Probe) -> String {
     rows(&mut out, "ENTRIES", "id, symbol, kind, abi, preserved", entries);
     let routines = table.entries.iter().filter(|entry| entry.probe == probe);
     rows(&mut out, "ROUTINES", "id, symbol, calls", routines.flat_map(|entry| routine_rows(table, entry)));
+    let several = table.entries.iter().filter(|entry| entry.probe == probe && entry.uses > 1);
+    let several = several.map(|entry| format!("{}, {}, {}", entry.id, entry.symbol(), entry.uses));
+    rows(&mut out, "SEVERAL", "id, symbol, uses", several);
     let columns = "id, number_x86_64, number_i386, function, clock, page_offset, calls";
     rows(&mut out, "OPERATIONS", columns, table.operations.iter().map(operation_row));
     let columns = "operation, place, number_x86_64, number_i386, function";
@@ -186,6 +189,8 @@ mod tests {
         );
         assert!(header.contains("ROW(8, int80_i386, 1)") && header.contains("ROW(8, int80_i386_calls5, 5)"));
         assert!(!header.contains("vdso_i386_calls"), "it serves no operation of several calls");
+        assert!(!header.contains("vdso_i386, 16)"), "a sample holds one use of it");
+        assert!(render(Table::get(), Probe::Probe64).contains("ROW(6, vdso_x86_64, 16)"));
         assert!(header.contains("#define SEQUENCE_LENGTHS 2, 5\n#define MOST_CALLS 5\n"));
     }
 }

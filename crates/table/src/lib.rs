@@ -186,6 +186,9 @@ pub struct Entry {
     pub load: Option<Load>,
     /// The timed instruction, as the GNU assembler reads it; `None` if the entry has a file of its own.
     pub enter: Option<String>,
+    /// How many uses a sample of it holds where the kernel is not entered and time is measured.
+    #[serde(default = "one")]
+    pub uses: u64,
     /// Registers that it may change; all others are checked.
     pub clobbers: Vec<String>,
     /// Names of the operations that it can serve on Linux, and in the lab unless the row has a separate list for that; sets
@@ -213,6 +216,10 @@ pub struct Entry {
 
 fn all_kernels() -> Vec<Kernel> {
     Kernel::ALL.to_vec()
+}
+
+fn one() -> u64 {
+    1
 }
 
 impl Entry {

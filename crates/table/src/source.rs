@@ -1,6 +1,6 @@
 //! The assembler file of an entry that is one instruction; the build writes it from the entry's row.
 
-use crate::{Entry, Table};
+use crate::{Entry, Kind, Table};
 use serde::Deserialize;
 
 /// What is loaded into registers before the timed instruction, by a macro in `probe/<bits>/machine.inc`.
@@ -16,6 +16,9 @@ pub enum Load {
     /// Nothing.
     None,
 }
+
+/// The most uses of a sample; `MAX_USES` of `abi/request.h`.
+const MOST_USES: u64 = 64;
 
 impl Load {
     /// The bodies of the macros LOAD and UNLOAD.
@@ -33,11 +36,12 @@ impl Load {
 pub fn render(table: &Table, entry: &Entry) -> Option<String> {
     let (load, unload) = entry.load?.macros();
     let (enter, symbol) = (entry.enter.as_ref()?, entry.symbol());
+    let several = if entry.uses > 1 { format!("SEVERAL {symbol}, {}\n", entry.uses) } else { String::new() };
     let sequences = if table.has_sequences(entry) { format!("SEQUENCES {symbol}\n") } else { String::new() };
     Some(format!(
         "/* Made from entries.toml. Do not edit. */\n#include \"lab.h\"\n#include \"timed.inc\"\n\n\
          .macro LOAD\n{load}.endm\n.macro ENTER\n\t{enter}\n.endm\n.macro CONTROL\n.endm\n\
-         .macro UNLOAD\n{unload}.endm\n\nENTRY {symbol}\n{sequences}"
+         .macro UNLOAD\n{unload}.endm\n\nENTRY {symbol}\n{several}{sequences}"
     ))
 }
 
@@ -46,6 +50,14 @@ pub fn render(table: &Table, entry: &Entry) -> Option<String> {
 /// # Errors
 /// What is wrong with them, in words.
 pub(crate) fn check(entry: &Entry) -> Result<(), String> {
+    if !(1..=MOST_USES).contains(&entry.uses) {
+        return Err(format!("uses must be from 1 to {MOST_USES}"));
+    }
+    if entry.uses > 1 && (entry.enter.is_none() || !stays_out(entry.kind)) {
+        return Err(
+            "key \"uses\" is for entries with the key \"enter\" that need not enter the kernel".into()
+        );
+    }
     match (entry.load, entry.enter.as_deref()) {
         (None, None) => Ok(()),
         (Some(_), Some(enter)) if enter.trim().is_empty() || enter.contains(['\n', ';']) => {
@@ -56,6 +68,14 @@ pub(crate) fn check(entry: &Entry) -> Result<(), String> {
         }
         (Some(_), Some(_)) => Ok(()),
         _ => Err("keys \"load\" and \"enter\" go together".into()),
+    }
+}
+
+/// Whether such an entry may stay in user space.
+fn stays_out(kind: Kind) -> bool {
+    match kind {
+        Kind::Function | Kind::Memory | Kind::Instruction => true,
+        Kind::Number | Kind::Exception => false,
     }
 }
 
@@ -79,6 +99,23 @@ mod tests {
         assert_eq!(render(Table::get(), Table::get().entry("page-fault").unwrap()), None);
         let several = render(Table::get(), Table::get().entry("syscall-x86_64").unwrap()).unwrap();
         assert!(several.ends_with("ENTRY syscall_x86_64\nSEQUENCES syscall_x86_64\n"), "{several}");
+    }
+
+    #[test]
+    fn several_uses_are_for_what_may_stay_in_user_space() {
+        let file = render(Table::get(), Table::get().entry("vdso-x86_64").unwrap()).unwrap();
+        assert!(file.ends_with("ENTRY vdso_x86_64\nSEVERAL vdso_x86_64, 16\n"), "{file}");
+        let refused = |from: &str, to: &str| {
+            Table::parse(&crate::SOURCE.replacen(from, to, 1)).unwrap_err().to_string()
+        };
+        let kernel = refused("enter = \"ud2\"", "enter = \"ud2\"\nuses = 16");
+        assert!(kernel.starts_with("entries.toml: entry ud: key \"uses\" is for entries"), "{kernel}");
+        let own_file = refused("signal = \"SIGFPE\"", "signal = \"SIGFPE\"\nuses = 16");
+        assert!(own_file.starts_with("entries.toml: entry div0: key \"uses\" is for entries"), "{own_file}");
+        for uses in ["0", "65"] {
+            let found = refused("uses = 16", &format!("uses = {uses}"));
+            assert_eq!(found, "entries.toml: entry call: uses must be from 1 to 64");
+        }
     }
 
     #[test]

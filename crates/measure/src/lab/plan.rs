@@ -129,6 +129,7 @@ fn request(counter: Counter, (entry, operation): TableRow, footprint: Footprint)
         path: false,
         samples,
         footprint: Footprint::NONE,
+        uses: 1,
     }
     .among(footprint)
 }

@@ -98,8 +98,11 @@ impl Detail<'_> {
     }
 }
 
-/// The bins of a row's samples; none where it has none, or they cannot be read.
+/// The bins of a row's samples; none where it has none, they cannot be read, or they are means of several uses.
 pub(super) fn histogram(row: &Row, document: &Document, shown: &Shown) -> Option<Histogram> {
+    if row.uses > 1 {
+        return None;
+    }
     let step = document.measurement.tsc_step.unwrap_or(1.0);
     let (stored, step) = match shown.unit {
         Unit::Cycles => {
@@ -126,6 +129,9 @@ fn facts(row: &Row, shown: Option<&Shown>, figures: &Figures) -> Vec<(String, St
     // Of a row without figures, only what is known is worth a place.
     let cells = cells.filter(|(_, text)| shown.is_some() || text != ABSENT);
     let modes = modes(row).map(|text| ("modes".to_owned(), text.trim_start_matches("modes: ").to_owned()));
+    let means = (row.uses > 1).then(|| {
+        ("uses in a sample".to_owned(), format!("{}; what single ones take is not known", row.uses))
+    });
     let spread = row.spread.map(|spread| {
         let text = format!(
             "{:.0} % of the variance between rounds, {} layouts",
@@ -134,7 +140,7 @@ fn facts(row: &Row, shown: Option<&Shown>, figures: &Figures) -> Vec<(String, St
         );
         ("layout".to_owned(), text)
     });
-    estimate.into_iter().chain(interval).chain(cells).chain(modes).chain(spread).collect()
+    estimate.into_iter().chain(interval).chain(cells).chain(means).chain(modes).chain(spread).collect()
 }
 
 /// Sentences about the row.

@@ -26,7 +26,7 @@ pub(super) fn terms(runs: &[PageRun], comparison: &Head) -> Vec<Text> {
                 "The cost as a multiple of a bare system call ({BARE_SYSCALL}); × call: of a call and return ({CALL})."
             ),
         );
-        say("p99", "99 of 100 single samples are at most this.".into());
+        say("p99", "99 of 100 single samples are at most this. - where a sample is the mean of several uses, as of most entries that stay in user space.".into());
         say("single samples", "How they are distributed, all but half a percent at either end. Each small chart has a scale of its own; open a row for its axes. Dashed lines are modes: costs that samples gather at.".into());
         say("noisy", "The row works, but fewer than six rounds found the core alone. What was seen meanwhile estimates nothing.".into());
         say("ns", "At the clock that the core ran at; core cycles do not depend on it.".into());

@@ -69,7 +69,7 @@ impl Report<'_> {
             say("bars", SCALE);
         }
         if self.layout.has(Column::P99) {
-            say("p99", "99 of 100 single samples are at most this");
+            say("p99", &format!("99 of 100 single samples are at most this{}", self.of_means()));
         }
         if self.layout.has(Column::Ring0) {
             say(
@@ -78,7 +78,7 @@ impl Report<'_> {
             );
         }
         if self.verbose {
-            say("min to max", "single samples, in the unit of the figure");
+            say("min to max", &format!("single samples, in the unit of the figure{}", self.of_means()));
             say("samples", "with a part in the estimate, of those taken");
             if !self.figures.are_counted() {
                 say("rounds", "with a part in the estimate, of those taken");
@@ -87,6 +87,12 @@ impl Report<'_> {
             }
         }
         items
+    }
+
+    /// Why some rows have no figures of single samples.
+    fn of_means(&self) -> &'static str {
+        let has_means = self.document.results.iter().any(|row| row.uses > 1);
+        if has_means { "; - where a sample is the mean of several uses" } else { "" }
     }
 
     fn units(&self) -> Vec<(String, String)> {
