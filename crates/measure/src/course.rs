@@ -7,7 +7,7 @@ use crate::row::{Row, TableRow};
 use crate::schedule::{Schedule, Wanted};
 use crate::scout::Lookout;
 use host::{Executor, Interrupt};
-use record::{Footprint, Request, abi};
+use record::{Footprint, Request};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use table::special;

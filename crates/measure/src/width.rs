@@ -3,8 +3,9 @@
 use environment::{CoreType, Environment};
 use stats::Vouch;
 
-/// Integer execution ports that take `not r32`, by CPU family and model: the most that can execute in a cycle.
-/// Source: uops.info and Agner Fog's instruction tables; Golden Cove was measured as well (4.45 of 5).
+/// Integer execution ports that take `not r32`, by CPU family and model: the most that can execute in a cycle. The canary is a loop of
+/// 84 nots in seven chains (`probe/canary.S`), so it executes seven in a cycle at most, less what its two other instructions take.
+/// Source: uops.info and Agner Fog's instruction tables; measured as well were Golden Cove (4.45 of 5) and Zen 5 (5.06 of 6).
 const INTEL: &[(&[u32], f64)] = &[
     // Haswell, Broadwell: p0156
     (&[0x3c, 0x3f, 0x45, 0x46, 0x3d, 0x47, 0x4f, 0x56], 4.0),
@@ -12,17 +13,23 @@ const INTEL: &[(&[u32], f64)] = &[
     (&[0x4e, 0x5e, 0x55, 0x8e, 0x9e, 0xa5, 0xa6, 0x66], 4.0),
     // Ice Lake, Tiger Lake, Rocket Lake: p0156
     (&[0x7d, 0x7e, 0x6a, 0x6c, 0x8c, 0x8d, 0xa7], 4.0),
-    // Sandy Bridge, Ivy Bridge: p015
-    (&[0x2a, 0x2d, 0x3a, 0x3e], 3.0),
+    // Lakefield's large core, a Sunny Cove: p0156
+    (&[0x8a], 4.0),
+    // Nehalem, Westmere, Sandy Bridge, Ivy Bridge: p015
+    (&[0x1a, 0x1e, 0x1f, 0x2e, 0x25, 0x2c, 0x2f, 0x2a, 0x2d, 0x3a, 0x3e], 3.0),
     // Alder Lake, Raptor Lake, Sapphire Rapids, Emerald Rapids, Meteor Lake, Granite Rapids: p0156 and p10
     (&[0x97, 0x9a, 0xb7, 0xba, 0xbf, 0x8f, 0xcf, 0xaa, 0xac, 0xad, 0xae], 5.0),
     // Arrow Lake, Lunar Lake: six
     (&[0xc5, 0xc6, 0xb5, 0xbd], 6.0),
 ];
 
-/// The efficient cores beside them: Gracemont and Crestmont have four, Skymont eight.
-const INTEL_EFFICIENT: &[(&[u32], f64)] =
-    &[(&[0x97, 0x9a, 0xb7, 0xba, 0xbf, 0xbe, 0xaa, 0xac, 0xaf, 0xb6], 4.0), (&[0xc5, 0xc6, 0xb5, 0xbd], 8.0)];
+/// The efficient cores beside them: Tremont has three, Gracemont and Crestmont have four; Skymont has eight, of which the canary's
+/// chains can use seven.
+const INTEL_EFFICIENT: &[(&[u32], f64)] = &[
+    (&[0x8a], 3.0),
+    (&[0x97, 0x9a, 0xb7, 0xba, 0xbf, 0xbe, 0xaa, 0xac, 0xaf, 0xb6], 4.0),
+    (&[0xc5, 0xc6, 0xb5, 0xbd], 7.0),
+];
 
 /// What vouches for the fastest canaries on cores of this kind.
 pub fn vouch(environment: &Environment, core: CoreType) -> Vouch {
@@ -74,6 +81,7 @@ mod tests {
             ("GenuineIntel", 6, 167, Some(4.0)),
             ("AuthenticAMD", 0x19, 0x21, Some(4.0)),
             ("AuthenticAMD", 0x1a, 0x44, Some(6.0)),
+            ("GenuineIntel", 6, 0x1a, Some(3.0)),
             ("GenuineIntel", 6, 9999, None),
             ("CentaurHauls", 6, 143, None),
         ] {
