@@ -28,6 +28,7 @@
 	.macro PLACE offset
 	.balign 256
 	.skip	\offset
+	.type place_\offset, @function
 place_\offset:
 	.rept	NOTS / TURNS / 7
 	.irp	register, eax, ebx, ecx, edx, esi, edi, ebp
@@ -37,6 +38,7 @@ place_\offset:
 	decl	canary_turns
 	jnz	place_\offset
 	jmp	canary_done
+	.size place_\offset, . - place_\offset
 	.endm
 
 	.macro ADDRESS offset

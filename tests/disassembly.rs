@@ -386,11 +386,37 @@ fn the_calibration_is_made_of_what_its_lengths_say() {
             parts[2].iter().all(|xor| xor.op0_register() != xor.op1_register()),
             "a xor with itself is an idiom, not a dependency"
         );
-        assert_eq!(mnemonics(parts[3]), vec![Mnemonic::Not; 2100]);
-        let neighbours_differ = parts[3]
-            .windows(7)
-            .all(|window| window[1..].iter().all(|other| other.op0_register() != window[0].op0_register()));
-        assert!(neighbours_differ, "seven nots in a row are independent");
+        assert_eq!(mnemonics(parts[3]), [Mnemonic::Jmp], "to the canary's place");
+    }
+}
+
+/// Offsets in a cache line at which the canary may stand (`probe/canary.S`).
+const PLACES: [u64; 16] = [0, 1, 4, 7, 8, 10, 18, 21, 24, 27, 31, 32, 37, 40, 52, 58];
+
+#[test]
+fn every_place_of_the_canary_has_the_same_loop() {
+    for probe in Probe::ALL {
+        let done = function(probe, "calibrate").into_iter().map(|instruction| instruction.ip());
+        let done: Vec<u64> = done.collect();
+        for place in PLACES {
+            let code = function(probe, &format!("place_{place}"));
+            let [nots @ .., decrement, jump, back] = code.as_slice() else { panic!("{place}") };
+            assert_eq!(mnemonics(nots), vec![Mnemonic::Not; 84]);
+            let neighbours_differ = nots.windows(7).all(|window| {
+                window[1..].iter().all(|other| other.op0_register() != window[0].op0_register())
+            });
+            assert!(neighbours_differ, "seven nots in a row are independent");
+            assert_eq!((decrement.mnemonic(), decrement.op0_kind()), (Mnemonic::Dec, OpKind::Memory));
+            assert_eq!((jump.mnemonic(), jump.near_branch_target()), (Mnemonic::Jne, nots[0].ip()));
+            assert_eq!(back.mnemonic(), Mnemonic::Jmp);
+            assert!(done.contains(&back.near_branch_target()), "back between the stamps");
+            assert_eq!(nots[0].ip() % 64, place, "where its name says");
+            assert_eq!(
+                jump.ip() / 32,
+                jump.next_ip() / 32,
+                "Skylake's op cache takes no jump at the end of 32 bytes"
+            );
+        }
     }
 }
 

@@ -51,7 +51,7 @@ enum Group {
 
 impl Group {
     fn of(row: &Row, cost: f64) -> Group {
-        let stays = row.path == Some(Way::User) || ["call", "rdtsc", "rdtscp", "rdpid"].contains(&row.entry.as_str());
+        let stays = row.path == Some(Way::User) || row.uses > 1;
         match (stays, cost > DEAR) {
             (true, false) => Group::UserCheap,
             (true, true) => Group::UserDear,
@@ -105,7 +105,9 @@ fn by_budget(runs: &[Run]) -> BTreeMap<u64, Vec<&Run>> {
 
 fn figures(runs: &[Run]) {
     println!("## Rows without a figure, and time\n");
-    println!("| budget, s | CPU loaded | runs | rows without core cycles, mean % | worst % | seconds, median | longest | quiet, median % | least % |");
+    println!(
+        "| budget, s | CPU loaded | runs | rows without core cycles, mean % | worst % | seconds, median | longest | quiet, median % | least % |"
+    );
     println!("|---:|---|---:|---:|---:|---:|---:|---:|---:|");
     for (budget, runs) in by_budget(runs) {
         for loaded in [false, true] {
@@ -149,8 +151,12 @@ fn collected(runs: &[&Run]) -> (Figures, BTreeMap<(String, String), Group>) {
 }
 
 fn intervals(runs: &[Run]) {
-    println!("\n## Intervals\n\nHow many of the intervals hold the median of all runs of that budget, over all rows of a kind; half an interval's width, and the standard deviation of the runs' figures, as a part of the median, the median over rows.\n");
-    println!("| budget, s | rows | figures | hold % | the worst row % | ± % | standard deviation % |\n|---:|---|---:|---:|---|---:|---:|");
+    println!(
+        "\n## Intervals\n\nHow many of the intervals hold the median of all runs of that budget, over all rows of a kind; half an interval's width, and the standard deviation of the runs' figures, as a part of the median, the median over rows.\n"
+    );
+    println!(
+        "| budget, s | rows | figures | hold % | the worst row % | ± % | standard deviation % |\n|---:|---|---:|---:|---|---:|---:|"
+    );
     for (budget, runs) in by_budget(runs) {
         let (figures, groups) = collected(&runs);
         for group in [Group::UserCheap, Group::UserDear, Group::Kernel] {
@@ -165,9 +171,12 @@ fn intervals(runs: &[Run]) {
                     worst = (part, format!("{part:.0}, `{entry} {operation}`"));
                 }
                 (held, all) = (held + holds, all + of.len());
-                widths.push(median(of.iter().map(|(_, low, high, _)| (high - low) / 2.0)).unwrap() / middle.abs());
+                widths.push(
+                    median(of.iter().map(|(_, low, high, _)| (high - low) / 2.0)).unwrap() / middle.abs(),
+                );
                 let mean = of.iter().map(|figure| figure.0).sum::<f64>() / of.len() as f64;
-                let variance = of.iter().map(|figure| (figure.0 - mean).powi(2)).sum::<f64>() / (of.len() - 1) as f64;
+                let variance =
+                    of.iter().map(|figure| (figure.0 - mean).powi(2)).sum::<f64>() / (of.len() - 1) as f64;
                 spreads.push(variance.sqrt() / middle.abs());
             }
             let percent = |values: &[f64]| 100.0 * median(values.iter().copied()).unwrap_or(f64::NAN);
@@ -184,7 +193,11 @@ fn intervals(runs: &[Run]) {
 }
 
 fn bias(runs: &[Run]) {
-    println!("\n## Bias\n\nMedian figure of the runs in which less than {:.0} % of the canaries found the core alone, against that of runs with more than {:.0} %; the median over rows, and the worst.\n", 100.0 * NOISY, 100.0 * QUIET);
+    println!(
+        "\n## Bias\n\nMedian figure of the runs in which less than {:.0} % of the canaries found the core alone, against that of runs with more than {:.0} %; the median over rows, and the worst.\n",
+        100.0 * NOISY,
+        100.0 * QUIET
+    );
     println!("| rows | compared | median % | the farthest % |\n|---|---:|---:|---|");
     let all: Vec<&Run> = runs.iter().collect();
     let (figures, groups) = collected(&all);

@@ -76,11 +76,16 @@ impl Row {
 
     /// Rows that share their levels: those of an entry in a configuration, whether they enter the kernel or not.
     fn sharing(&self) -> Sharing {
-        (self.entry.clone(), self.configuration.clone(), self.path == Some(Path::User))
+        (self.entry.clone(), self.configuration.clone(), self.stays_out())
     }
 
     fn assumed_levels(&self) -> Levels {
-        if self.path == Some(Path::User) { Levels::OF_USER_SPACE } else { Levels::OF_A_KERNEL }
+        if self.stays_out() { Levels::OF_USER_SPACE } else { Levels::OF_A_KERNEL }
+    }
+
+    /// Whether it is known to stay in user space: what has several uses in a sample does.
+    fn stays_out(&self) -> bool {
+        self.path == Some(Path::User) || self.uses > 1
     }
 
     fn set(&mut self, figures: Figures) {
