@@ -2,7 +2,7 @@
 
 use crate::comparison::{RunHead, Unit};
 use crate::facts::Facts;
-use document::{Counter, Document, Identity, Outcome, Path, Timing};
+use document::{Counter, Document, Identity, Outcome, Path, Timing, is_figure};
 use environment::{Environment, Guest};
 use std::collections::{BTreeMap, BTreeSet};
 use table::Table;
@@ -192,8 +192,11 @@ impl Measured {
 }
 
 impl Figure {
-    /// None of what is not finite.
+    /// None of what is not finite, and of an interval that is wider than its estimate.
     fn of(cost: stats::Cost<f64>) -> Option<Figure> {
+        if !is_figure(&cost) {
+            return None;
+        }
         let is_sound = |value: &f64| value.abs() <= GREATEST;
         let estimate = Some(cost.estimate).filter(is_sound)?;
         let ends = cost.ci_low.zip(cost.ci_high);

@@ -433,7 +433,11 @@ fn a_run_that_is_given_twice_counts_once() {
 }
 
 fn gate(above: &[&str], on: &[On]) -> Gate {
-    Gate { above: above.iter().map(|rule| rule.parse().unwrap()).collect(), on: on.to_vec() }
+    Gate {
+        above: above.iter().map(|rule| rule.parse().unwrap()).collect(),
+        on: on.to_vec(),
+        ..Gate::default()
+    }
 }
 
 #[test]
@@ -450,7 +454,7 @@ fn a_gate_fails_where_the_interval_clears_the_limit_and_says_which_rows() {
     };
     let judged = |above: &[&str]| {
         let settings = Settings { gate: gate(above, &[]), ..Settings::default() };
-        let gate = with(&settings, &side(0, 300.0, 1300.0), &side(5000, 345.0, 1310.0)).gate.unwrap();
+        let gate = with(&settings, &side(0, 300.0, 1300.0), &side(5000, 345.0, 1335.0)).gate.unwrap();
         (gate.answer, gate.decided_by)
     };
     let syscall = || vec!["syscall-x86_64 none".to_string()];

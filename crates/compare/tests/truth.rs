@@ -185,7 +185,8 @@ fn intervals_cover() {
 #[test]
 fn a_gate_fails_only_where_the_limit_is_cleared() {
     let fails = |change: f64| {
-        let gate = compare::Gate { above: vec!["syscall-x86_64 none=1%".parse().unwrap()], on: Vec::new() };
+        let gate =
+            compare::Gate { above: vec!["syscall-x86_64 none=1%".parse().unwrap()], ..Default::default() };
         let settings = Settings { gate, ..Settings::default() };
         count(fewer(), |seed| {
             let mut world = World::new(seed, SEEN);

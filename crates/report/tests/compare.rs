@@ -226,7 +226,11 @@ fn a_gate_that_passes_says_how_many_rows_it_checked() {
     let gate = |answer| compare::RowGate { rule: "5%".into(), answer, why: "x".into() };
     compared.rows[0].gate = Some(gate(compare::GateAnswer::Pass));
     compared.rows[1].gate = Some(gate(compare::GateAnswer::Pass));
-    compared.gate = Some(compare::GateResult { answer: compare::GateAnswer::Pass, decided_by: Vec::new() });
+    compared.gate = Some(compare::GateResult {
+        answer: compare::GateAnswer::Pass,
+        decided_by: Vec::new(),
+        missing: [0, 0],
+    });
     let passed = text(&compared, FIRST);
     assert!(
         passed.contains("Passed: 2 rows within the limit, none of 3 rows closed (--fail-above 5%"),
@@ -234,7 +238,11 @@ fn a_gate_that_passes_says_how_many_rows_it_checked() {
     );
     compared.rows[0].gate = Some(gate(compare::GateAnswer::Inconclusive));
     let open = vec![compared.rows[0].in_words()];
-    compared.gate = Some(compare::GateResult { answer: compare::GateAnswer::Inconclusive, decided_by: open });
+    compared.gate = Some(compare::GateResult {
+        answer: compare::GateAnswer::Inconclusive,
+        decided_by: open,
+        missing: [1, 1],
+    });
     assert!(!text(&compared, FIRST).contains("5%,5cycles"));
     compared.rows[0].base.as_mut().unwrap().estimate = Some(4.0);
     let open = text(&compared, FIRST);
