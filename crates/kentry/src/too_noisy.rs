@@ -67,9 +67,8 @@ mod tests {
         let text = include_str!("../../report/tests/sample/run-1.json");
         let mut document = document::load(text).unwrap();
         document.results.retain(|row| row.outcome == Outcome::Ok && has_figure(row));
-        document.results.truncate(10);
-        let rows = document.results.len();
-        assert!(rows == 10, "{rows}");
+        let row = document.results.first().unwrap().clone();
+        document.results = vec![row; 10];
         let noisy = |document: &Document, share: &str| why(document, share.parse().unwrap());
         assert_eq!(noisy(&document, "0%"), None);
         for row in document.results.iter_mut().take(3) {

@@ -211,6 +211,33 @@ mod tests {
     use super::*;
 
     #[test]
+    fn an_interval_with_unequal_halves_is_shown_by_its_ends() {
+        let of = |estimate, low, high| beside(estimate, [low, high], number);
+        assert_eq!(of(300.0, 299.0, 301.1), "±1.1");
+        assert_eq!(of(300.0, 299.0, 302.0), "299.0 to 302.0");
+        assert_eq!(of(69_086.7, -128_000.0, 336_001.3), "-128000.0 to 336001.3");
+        assert_eq!(of(4.0, 3.96, 4.02), "±0.0", "what rounding makes unequal is not");
+    }
+
+    #[test]
+    fn a_cost_that_is_less_known_than_itself_is_not_shown() {
+        let cost = |reach: f64| Cost {
+            estimate: stats::Cycles(460.0),
+            ci_low: Some(stats::Cycles(420.0)),
+            ci_high: Some(stats::Cycles(460.0 + reach)),
+            min: stats::Cycles(400.0),
+            p50: stats::Cycles(460.0),
+            p99: None,
+            p999: None,
+            max: stats::Cycles(900.0),
+        };
+        let row = |reach| Row { core_cycles: Some(cost(reach)), ..Row::unmeasured("call", "none", 64) };
+        assert!(
+            shown(&row(300.0)).is_some() && shown(&row(3629.0)).is_none() && known(&row(3629.0)).is_some()
+        );
+    }
+
+    #[test]
     fn numbers() {
         assert_eq!(number(-3.26), "-3.3");
         assert_eq!(number(-0.04), "0.0");
