@@ -31,7 +31,7 @@ bench: build ## Precision and cost beside peers: writes bench/RESULTS.md
 	scripts/need.sh bench
 	bench/run.sh
 
-soak: build ## How often comparisons of this machine with itself are wrong, in about twenty minutes (COMPARISONS=50 RUNS=3 BUDGET=2 LIVE=100)
+soak: build ## How often comparisons of this machine with itself are wrong, in about twenty minutes (COMPARISONS=50 RUNS=3 BUDGET=2 LIVE=100; RESAMPLE=80 or RUNS_OF=FOLDER draws sides from whole runs)
 	bench/soak.sh
 
 fuzz: ## Fuzz the parsers for a while (FUZZ_SECONDS=60)

@@ -8,13 +8,17 @@
 #
 #	bench/soak.sh		COMPARISONS=50 RUNS=3 BUDGET=2 LIVE=100 PERCENT=1 to take more or less time (about twenty minutes); LIVE=0: no padded probe
 #
+#	- Resampled: RESAMPLE=80 whole runs are made one after the other (or RUNS_OF=FOLDER holds their documents), and sides of 1, 2, 3 and 5
+#	  runs are drawn from them again and again (crates/compare/examples/aa.rs). Stores are empty. RESAMPLE=0: none.
+#
 # Prints a table. Ends with 1 if there were 50 comparisons or more and more than 12 % of the A/A ones had a false verdict: fewer than
-# 50 prove nothing, and fail nothing. The runs of a soak are kept in its own folder, empty at first, so that kept runs tell more and more of
-# how rows vary, as with a user.
+# 50 prove nothing, and fail nothing; and if more than 5 % of comparisons of drawn runs had one. The runs of a soak are kept in its own
+# folder, which comparisons of several runs a side do not read.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 comparisons=${COMPARISONS:-50} runs=${RUNS:-3} budget=${BUDGET:-2} live=${LIVE:-100} percent=${PERCENT:-1}
+resample=${RESAMPLE:-0} runs_of=${RUNS_OF:-} resampled=${RESAMPLED:-1000} pause=${PAUSE:-0}
 kentry=${KENTRY:-$PWD/target/x86_64-unknown-linux-gnu/release/kentry}
 padded_entry=syscall-x86_64 padded_operation=getppid
 enough=50 most_percent=12
@@ -84,6 +88,28 @@ compare_runs() {
 	done
 }
 
+# --- resampled ---
+
+# Whole runs, PAUSE seconds between them, so that they spread over an hour where that is asked for.
+record() {
+	local i
+	mkdir "$work/recorded"
+	for ((i = 1; i <= resample; i++)); do
+		measure "$work/recorded/run-$i.json"
+		say "run $i of $resample for drawing"
+		sleep "$pause"
+	done
+	runs_of=$work/recorded
+}
+
+# Fails where too many comparisons are wrong.
+resample_runs() {
+	[ -n "$runs_of" ] || [ "$resample" -gt 0 ] || return 0
+	[ -n "$runs_of" ] || record
+	cargo run --quiet --release --locked -p compare --example aa -- --comparisons "$resampled" \
+		--pad "$padded_entry $padded_operation=5%" "$runs_of" >"$work/drawn" 2>>"$work/log"
+}
+
 # --- the padded probe ---
 
 # So many cycles are PERCENT of what the row costs here; at least one.
@@ -151,6 +177,7 @@ report() {
 				printf "%s, live, %s: slower in %d of %d, faster in %d; median change %s cycles\n",
 					row, name, seen["slower"], all, seen["faster"], change[int((all + 1) / 2)] }'
 	done
+	[ ! -s "$work/drawn" ] || { echo && cat "$work/drawn"; }
 	[ "$comparisons" -lt "$enough" ] || [ $((false_ones * 100)) -le $((comparisons * most_percent)) ]
 }
 
@@ -161,4 +188,7 @@ trap 'report; exit 130' INT TERM
 start_load
 compare_runs
 compare_live
+drawn=0
+resample_runs || drawn=$?
 report
+exit "$drawn"

@@ -30,11 +30,19 @@ pub(crate) fn cost(
         return Err(format!("{name} did not work there: {reason}"));
     }
     let unit = unit.ok_or("nothing was measured here")?;
+    let is_figure = match unit {
+        Unit::Cycles => row.core_cycles.as_ref().is_none_or(|cost| document::is_figure(&cost.unitless())),
+        Unit::Ticks => row.ticks.as_ref().is_none_or(|cost| document::is_figure(&cost.unitless())),
+        Unit::Instructions => true,
+    };
     let figure = match unit {
         Unit::Cycles => row.core_cycles.as_ref().map(figure),
         Unit::Ticks => row.ticks.as_ref().map(figure),
         Unit::Instructions => row.instructions.as_ref().map(figure),
     };
+    if figure.is_some() && !is_figure {
+        return Err(format!("the interval of {name} there is wider than its figure"));
+    }
     let figure = figure.ok_or_else(|| match (unit, row.ticks.is_some() || row.core_cycles.is_some()) {
         (Unit::Instructions, true) => "time was measured there, and instructions are counted here".into(),
         _ => format!("{name} has no figure in {} there", unit.name()),

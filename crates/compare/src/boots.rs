@@ -67,6 +67,8 @@ fn mean(runs: &[&Observation]) -> Observation {
         between_runs: left(&|o| o.between_runs).hypot(of_boots),
         // It is in the above.
         between_boots: 0.0,
+        drift: mean(&|o| o.drift),
+        at: mean(&|o| o.at),
         boot: 0,
         side: runs.first().map_or(0, |o| o.side),
     }
@@ -98,7 +100,16 @@ mod tests {
     use super::*;
 
     fn observation(figure: f64, boot: usize, side: usize) -> Observation {
-        Observation { figure, error: 6.0, between_runs: 8.0, between_boots: 12.0, boot, side }
+        Observation {
+            figure,
+            error: 6.0,
+            between_runs: 8.0,
+            between_boots: 12.0,
+            drift: 0.0,
+            at: 0.0,
+            boot,
+            side,
+        }
     }
 
     #[test]

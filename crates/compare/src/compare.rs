@@ -1,6 +1,6 @@
 //! The comparison as a whole.
 
-use crate::comparison::{Comparison, Confounder, Row, SCHEMA, Severity, Side, Summary, Verdict};
+use crate::comparison::{Comparison, Confounder, Row, RunHead, SCHEMA, Severity, Side, Summary, Verdict};
 use crate::pair::{self, Both, RowOfBoth};
 use crate::run::{Given, Paired, Run};
 use crate::settings::Settings;
@@ -49,12 +49,20 @@ fn conclude(
         base: side(base, &of_base.runs),
         new: side(new, &of_new.runs),
         settings: settings.clone(),
+        history: if refused { Vec::new() } else { used(given, &rows) },
         confounders,
         refused,
         summary: Summary::of(&rows),
         rows,
         gate,
     }
+}
+
+/// The kept runs that tell how much rows vary: those of groups of several runs, where a row was judged by them.
+fn used(given: &Both, rows: &[Row]) -> Vec<RunHead> {
+    let of_kept = |row: &Row| row.variation.as_ref().is_some_and(|variation| variation.kept_runs > 0);
+    let groups = given.history.iter().filter(|group| group.len() > 1 && rows.iter().any(of_kept));
+    groups.flatten().map(|run| run.head.clone()).collect()
 }
 
 /// The runs of a side, each once.

@@ -20,6 +20,8 @@ pub struct Comparison {
     pub new: Side,
     /// What it was judged by.
     pub settings: Settings,
+    /// Kept runs that told, besides those of both sides, how much rows vary from run to run.
+    pub history: Vec<RunHead>,
     /// What differs between the sides besides what was measured, the most serious first.
     pub confounders: Vec<Confounder>,
     /// Whether a confounder forbids the comparison, and nobody forced it: then there are no rows.
@@ -356,6 +358,9 @@ pub struct GateResult {
     /// The rows that decided it, by [`Row::in_words`], in the order of the rows: those that regressed, or else those that
     /// leave it open.
     pub decided_by: Vec<String>,
+    /// Runs that the base and the new side lack: with fewer than three a side, no cost fails a gate. 0 where nothing varies from run to
+    /// run, and in turns.
+    pub missing: [u64; 2],
 }
 
 /// What a gate says.

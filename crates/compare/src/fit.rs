@@ -5,7 +5,7 @@ use crate::comparison::{Source, Unit, Variation};
 use crate::model::{Evidence, Means, Observation, means};
 use crate::pair::Figures;
 use crate::prior::{
-    Behaviour, FREEDOM_OF_KIND, FREEDOM_OF_ROW_OF_BOOTS, LEAST_OF_ERROR, ROWS_LIKE_ONE,
+    Behaviour, FREEDOM_OF_KERNEL, FREEDOM_OF_KIND, FREEDOM_OF_ROW_OF_BOOTS, LEAST_OF_ERROR, ROWS_LIKE_ONE,
     ROWS_OF_A_BOOT_LIKE_ONE,
 };
 use crate::student::Student;
@@ -30,8 +30,19 @@ pub(crate) struct Fit {
     pub freedom: f64,
     /// Variance that one more run on a side has, in a boot of its own where the sides are of different boots.
     pub of_a_run: f64,
+    /// Variance of the change that more runs do not take away.
+    pub of_drift: f64,
     /// Runs on the side with fewer.
     pub runs: u64,
+}
+
+/// Rows of one kind vary alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Kind {
+    behaviour: Behaviour,
+    enters_the_kernel: bool,
+    unit: Unit,
+    are_of_boots: bool,
 }
 
 /// What is known of one row's variation.
@@ -46,12 +57,14 @@ struct Known {
 pub(crate) fn fit_all(rows: &[&Figures]) -> Vec<Option<(Fit, Variation)>> {
     let of_runs = |row: &&Figures| if row.turns.is_none() { Known::of(row) } else { None };
     let known: Vec<Option<Known>> = rows.iter().map(of_runs).collect();
-    let mut kinds = BTreeMap::<_, [Evidence; 2]>::new();
+    let rows_of_kind = |kind: Kind| rows.iter().filter(|row| row.kind() == kind).count() as f64;
+    let mut kinds = BTreeMap::<Kind, [Evidence; 2]>::new();
     for (row, known) in rows.iter().zip(&known) {
         let Some(known) = known else { continue };
+        let like_one = row.rows_like_one().unwrap_or_else(|| rows_of_kind(row.kind()));
         let [runs, history] = kinds.entry(row.kind()).or_default();
-        *runs = *runs + known.runs.for_kind(row.rows_like_one());
-        *history = *history + known.history.for_kind(row.rows_like_one());
+        *runs = *runs + known.runs.for_kind(like_one);
+        *history = *history + known.history.for_kind(like_one);
     }
     let fit = |(row, known): (&&Figures, &Option<Known>)| {
         let kind = kinds.get(&row.kind()).copied().unwrap_or_default();
@@ -96,8 +109,9 @@ impl Factor {
     fn of(row: &Figures, known: Known, kind: Evidence) -> Factor {
         // As a kind becomes known, what remains is by how much rows of one kind differ.
         let of_row = row.freedom_of_row();
-        let of_kind = (of_row.recip() + (FREEDOM_OF_KIND + kind.freedom).recip()).recip();
-        let value = (known.runs + known.history).moderated(kind.moderated(1.0, FREEDOM_OF_KIND), of_kind);
+        let prior = row.freedom_of_prior();
+        let of_kind = (of_row.recip() + (prior + kind.freedom).recip()).recip();
+        let value = (known.runs + known.history).moderated(kind.moderated(1.0, prior), of_kind);
         Factor { value, freedom: of_kind + known.runs.freedom + known.history.freedom, of_kind }
     }
 }
@@ -114,17 +128,21 @@ fn fit(row: &Figures, known: Known, kind: [Evidence; 2]) -> Option<(Fit, Variati
     let count = |side: usize| row.observations.iter().filter(|o| o.side == side).count() as u64;
     let student = Student::new(freedom)?;
     let of_a_run = uncertain + believed;
-    let fit = Fit { means, covariance, student, freedom, of_a_run, runs: count(0).min(count(1)) };
+    let runs = count(0).min(count(1));
+    let mut fit = Fit { means, covariance, student, freedom, of_a_run, of_drift: 0.0, runs };
+    let of_runs = of_a_run * ((count(0) as f64).recip() + (count(1) as f64).recip());
+    fit.of_drift = (fit.error().powi(2) - of_runs).max(0.0);
     Some((fit, variation(row, known, kind, &factor, means[0])))
 }
 
 fn variation(row: &Figures, known: Known, kind: [Evidence; 2], factor: &Factor, base: f64) -> Variation {
     let [runs, history] = kind;
     // What the kind's rows showed takes the prior's place.
-    let share = |of: f64| factor.of_kind * of / (FREEDOM_OF_KIND + (runs + history).freedom);
+    let prior = row.freedom_of_prior();
+    let share = |of: f64| factor.of_kind * of / (prior + (runs + history).freedom);
     let of_runs = known.runs.freedom + share(runs.freedom);
     let of_history = known.history.freedom + share(history.freedom);
-    let of_prior = share(FREEDOM_OF_KIND);
+    let of_prior = share(prior);
     let source = if of_runs >= of_history.max(of_prior) {
         Source::Runs
     } else if of_history >= of_prior {
@@ -180,13 +198,24 @@ impl Figures {
         sum / self.observations.len() as f64
     }
 
-    /// Rows of one kind vary alike.
-    fn kind(&self) -> (Behaviour, Unit, bool) {
-        (self.behaviour, self.unit, self.are_of_boots)
+    fn kind(&self) -> Kind {
+        Kind {
+            behaviour: self.behaviour,
+            enters_the_kernel: self.enters_the_kernel,
+            unit: self.unit,
+            are_of_boots: self.are_of_boots,
+        }
     }
 
-    fn rows_like_one(&self) -> f64 {
-        if self.are_of_boots { ROWS_OF_A_BOOT_LIKE_ONE } else { ROWS_LIKE_ONE }
+    /// So many rows of its kind tell as much as one; none where all of them together do, because they have the state of a CPU in common.
+    fn rows_like_one(&self) -> Option<f64> {
+        let alike = if self.are_of_boots { ROWS_OF_A_BOOT_LIKE_ONE } else { ROWS_LIKE_ONE };
+        (!self.enters_the_kernel).then_some(alike)
+    }
+
+    /// For so many degrees of freedom the prior counts.
+    fn freedom_of_prior(&self) -> f64 {
+        if self.enters_the_kernel { FREEDOM_OF_KERNEL } else { FREEDOM_OF_KIND }
     }
 
     fn freedom_of_row(&self) -> f64 {
@@ -211,7 +240,7 @@ impl Fit {
     pub fn more_runs(&self, margin: f64, [of_change, of_same]: [f64; 2], most: u64) -> Option<u64> {
         let change = self.change().abs();
         let decides = |more: u64| {
-            let error = (2.0 * self.of_a_run / (self.runs + more) as f64).sqrt();
+            let error = (2.0 * self.of_a_run / (self.runs + more) as f64 + self.of_drift).sqrt();
             let student = Student::new(self.freedom + 2.0 * more as f64);
             let clears = |probability: f64, reach: f64| {
                 student.is_some_and(|student| student.critical(probability) * error <= reach)

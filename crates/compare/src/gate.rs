@@ -1,9 +1,13 @@
 //! Whether a comparison passes a gate. A row regressed only where its whole interval lies above the limit, and passes only where its
-//! whole interval lies below.
+//! whole interval lies below. What runs vary by is known by three runs a side or more: with fewer, nothing regresses by its cost. What is
+//! counted, what was measured in turns, and what opened or closed needs no more runs than it has.
 
-use crate::comparison::{Change, GateAnswer, GateResult, Row, RowGate, Unit, Verdict};
+use crate::comparison::{Change, GateAnswer, GateResult, Row, RowGate, RowSide, Source, Unit, Verdict};
 use crate::settings::{Gate, Limit, On};
 use table::{Kernel, Table};
+
+/// Runs with a figure that each side needs.
+pub(crate) const LEAST_RUNS: u64 = 3;
 
 /// What the gate says of each row, and of all; none where there is no rule.
 ///
@@ -26,7 +30,10 @@ pub(crate) fn judge(
         |row: &Row| answer != GateAnswer::Pass && row.gate.as_ref().is_some_and(|gate| gate.answer == answer);
     rows.sort_by_key(|row| (row.verdict, row.within_margin, !decides(row)));
     let decided_by = rows.iter().filter(|row| decides(row)).map(Row::in_words).collect();
-    Some(GateResult { answer, decided_by })
+    let limited = || rows.iter().filter(|row| row.gate.is_some() && needs_runs(row));
+    let missing = [|row: &Row| missing(&row.base), |row: &Row| missing(&row.new)];
+    let missing = missing.map(|of_side| limited().map(of_side).min().unwrap_or(0));
+    Some(GateResult { answer, decided_by, missing })
 }
 
 fn of_row(table: &Table, kernel: Option<Kernel>, gate: &Gate, row: &Row) -> Option<RowGate> {
@@ -45,12 +52,35 @@ fn of_row(table: &Table, kernel: Option<Kernel>, gate: &Gate, row: &Row) -> Opti
     }
     let above = gate.of_row(table, kernel, &row.entry, &row.operation)?;
     let (answer, why) = match (&row.change, row.verdict) {
-        (Some(change), _) => of_change(change, row.unit, above.limit),
+        (Some(change), _) => of_enough(row, of_change(change, row.unit, above.limit)),
         (None, Verdict::NoFigure) => (GateAnswer::Inconclusive, "it has no figure on one side".into()),
         // Closed, or not there: no cost to judge.
         (None, _) => return None,
     };
     Some(RowGate { rule: above.to_string(), answer, why })
+}
+
+/// Whether a row's change rests on how much runs vary.
+fn needs_runs(row: &Row) -> bool {
+    let source = row.variation.as_ref().map(|variation| variation.source);
+    matches!(source, Some(Source::Runs | Source::History | Source::Prior))
+}
+
+/// So many more runs with a figure a side needs for a gate to fail.
+fn missing(side: &Option<RowSide>) -> u64 {
+    LEAST_RUNS.saturating_sub(side.as_ref().map_or(0, |side| side.figures))
+}
+
+/// What would be a regression by fewer runs than a gate needs is none yet.
+fn of_enough(row: &Row, (answer, why): (GateAnswer, String)) -> (GateAnswer, String) {
+    let [base, new] = [&row.base, &row.new].map(missing);
+    if answer != GateAnswer::Regression || !needs_runs(row) || base.max(new) == 0 {
+        return (answer, why);
+    }
+    let why = format!(
+        "{why}, by fewer than {LEAST_RUNS} runs a side: {base} more of the base and {new} more of the new side are missing"
+    );
+    (GateAnswer::Inconclusive, why)
 }
 
 /// Of two limits the greater counts: a change is above it where it is above both, and below where it is below one.

@@ -294,6 +294,7 @@ mod tests {
             student: Student::new(9.0).unwrap(),
             freedom: 9.0,
             of_a_run: variance,
+            of_drift: 0.0,
             runs: 1,
         }
     }

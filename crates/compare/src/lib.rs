@@ -32,4 +32,4 @@ pub use comparison::{
     Side, Source, Summary, Unit, Variation, Verdict,
 };
 pub use run::{Given, Paired, Run};
-pub use settings::{Above, Gate, InvalidSetting, Limit, On, Rows, Same, Settings};
+pub use settings::{Above, Gate, Inconclusive, InvalidSetting, Limit, On, Rows, Same, Settings};

@@ -3,12 +3,13 @@
 use crate::boots::{self, Boots};
 use crate::comparison::{Row, RowSide, Unit, Verdict};
 use crate::model::Observation;
-use crate::prior::{BOOTS, Behaviour};
+use crate::prior::{BOOTS, Behaviour, TOLD, of_drift, of_levels};
 use crate::run::{Figure, Measured, Paired, Run};
-use document::{Identity, Outcome, Timing};
+use document::{Identity, Outcome, Path, Timing};
 use stats::SignedRank;
 use std::collections::BTreeSet;
 use table::Table;
+use table::special::CALL;
 
 /// A row of the comparison that has no verdict from figures yet, and its figures.
 #[derive(Debug, Clone)]
@@ -22,6 +23,8 @@ pub(crate) struct RowOfBoth {
 pub(crate) struct Figures {
     pub unit: Unit,
     pub behaviour: Behaviour,
+    /// Whether its cost has the state of a CPU's entries into the kernel in it.
+    pub enters_the_kernel: bool,
     /// Whether the sides share no boot. Then each observation is of a boot, and not of a run.
     pub are_of_boots: bool,
     /// Those of both sides.
@@ -135,16 +138,18 @@ impl<'a> Both<'a> {
 
     fn figures(&self, identity: &Identity, unit: Unit, sides: &[&OfSide; 2], example: &Measured) -> Figures {
         let behaviour = Behaviour::of(self.table, &example.entry, &example.operation);
+        let enters_the_kernel = enters_the_kernel(self.table, example, sides);
+        let kind = Kind { unit, behaviour, enters_the_kernel };
         let mut boots = Boots::default();
         let mut observations = Vec::new();
         for (side, (runs, rows)) in [&self.base, &self.new].into_iter().zip(sides).enumerate() {
             let found: Vec<(&Run, Figure)> = figures_of(runs, rows, unit);
-            observations.extend(observe(&found, side, unit, behaviour, &mut boots));
+            observations.extend(observe(&found, side, kind, &mut boots));
         }
         let of_group = |runs: &Vec<&Run>| {
             let found = figures_of(runs, &of_runs(runs, identity), unit);
             // Kept runs whose boot is unknown are of one: what they differ by is then all between runs.
-            observe(&found, 0, unit, behaviour, &mut Boots::default())
+            observe(&found, 0, kind, &mut Boots::default())
         };
         let are_of_boots = boots::are_apart(&observations);
         let history: Vec<_> = self.history.iter().map(of_group).collect();
@@ -159,7 +164,7 @@ impl<'a> Both<'a> {
         let is_of_row = |paired: &&Paired| paired.row == *identity;
         let paired = self.paired.iter().find(is_of_row).filter(|_| unit == Unit::Cycles);
         let turns = paired.and_then(|paired| SignedRank::of(&paired.pairs));
-        Figures { unit, behaviour, are_of_boots, observations, history, kept_runs, turns }
+        Figures { unit, behaviour, enters_the_kernel, are_of_boots, observations, history, kept_runs, turns }
     }
 }
 
@@ -169,25 +174,47 @@ fn figures_of<'a>(runs: &[&'a Run], rows: &OfSide, unit: Unit) -> Vec<(&'a Run, 
     all.filter_map(|(run, row)| Some((*run, row.as_ref().and_then(figure)?))).collect()
 }
 
-fn observe(
-    found: &[(&Run, Figure)],
-    side: usize,
+/// What is known of a row's variation before any run.
+#[derive(Debug, Clone, Copy)]
+struct Kind {
     unit: Unit,
     behaviour: Behaviour,
-    boots: &mut Boots,
-) -> Vec<Observation> {
+    enters_the_kernel: bool,
+}
+
+/// Whether a row's cost has the state of a CPU's entries into the kernel in it. A function that was seen to stay in user space on both
+/// sides, a call and an instruction that is no entry do not.
+fn enters_the_kernel(table: &Table, example: &Measured, sides: &[&OfSide; 2]) -> bool {
+    let stays = || sides.iter().all(|rows| rows.iter().flatten().all(|row| row.path == Some(Path::User)));
+    let is_instruction = |entry: &table::Entry| entry.kind == table::Kind::Instruction && !entry.uses_idt();
+    example.entry != CALL.entry && !table.entry(&example.entry).is_some_and(is_instruction) && !stays()
+}
+
+fn observe(found: &[(&Run, Figure)], side: usize, kind: Kind, boots: &mut Boots) -> Vec<Observation> {
     let mut estimates: Vec<f64> = found.iter().map(|(_, figure)| figure.estimate.abs()).collect();
     estimates.sort_by(f64::total_cmp);
-    let level = estimates.get(estimates.len() / 2).copied().unwrap_or(0.0);
-    let deviation = behaviour.deviation(unit, level);
-    let observation = |(run, figure): &(&Run, Figure)| Observation {
-        figure: figure.estimate,
-        error: figure.error,
-        between_runs: deviation,
-        // A run of the lab is of several boots already.
-        between_boots: if run.is_of_one_boot { BOOTS * deviation } else { 0.0 },
-        boot: boots.number(run, side),
-        side,
+    let cost = estimates.get(estimates.len() / 2).copied().unwrap_or(0.0);
+    let deviation = kind.behaviour.deviation(kind.unit, cost);
+    let drift = if kind.enters_the_kernel { of_drift(cost) } else { 0.0 };
+    // A run without a time is far from those of the other side: this is the widest.
+    let unknown = if side == 0 { f64::NEG_INFINITY } else { f64::INFINITY };
+    let greatest = found.iter().map(|(_, figure)| figure.error).fold(0.0, f64::max);
+    let observation = |(run, figure): &(&Run, Figure)| {
+        let levels =
+            if kind.enters_the_kernel { (of_levels(run.seconds) * cost).min(TOLD * greatest) } else { 0.0 };
+        // Those that the run's own interval has in it count once.
+        let untold = (levels.powi(2) - figure.error.powi(2)).max(0.0).sqrt();
+        Observation {
+            figure: figure.estimate,
+            error: figure.error,
+            between_runs: deviation.hypot(untold),
+            // A run of the lab is of several boots already.
+            between_boots: if run.is_of_one_boot { BOOTS * deviation } else { 0.0 },
+            drift,
+            at: run.at.unwrap_or(unknown),
+            boot: boots.number(run, side),
+            side,
+        }
     };
     found.iter().map(observation).collect()
 }
@@ -285,8 +312,8 @@ fn remarks(base: Option<&RowSide>, new: Option<&RowSide>, of_base: &OfSide, of_n
         && base != new
     {
         let words = |path| match path {
-            document::Path::User => "without entering the kernel",
-            document::Path::Kernel => "by the kernel",
+            Path::User => "without entering the kernel",
+            Path::Kernel => "by the kernel",
         };
         remarks.push(format!("it was served {}, and is now served {}", words(base), words(new)));
     }

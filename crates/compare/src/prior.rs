@@ -11,6 +11,10 @@ use table::{Kind, Table};
 /// single runs keeps its rate of false verdicts where rows vary twice as much as the prior says (tests/truth.rs).
 pub(crate) const FREEDOM_OF_KIND: f64 = 7.5;
 
+/// The same where the kernel is entered. Fewer, because runs differ in more than their levels: one run in twenty has all rows of one entry
+/// 5 to 20 % higher (Zen 5, 80 runs), which single runs must not call a change, and several runs show.
+pub(crate) const FREEDOM_OF_KERNEL: f64 = 3.0;
+
 /// Standard deviation between boots, as a part of that between runs of one boot. This is an assumption: both benchmarks are of one boot
 /// each, and nothing is known of how boots differ.
 pub(crate) const BOOTS: f64 = 1.5;
@@ -34,6 +38,37 @@ pub(crate) const LEAST_OF_ERROR: f64 = 0.6;
 /// Standard deviation of the core's clock from run to run, as a part of it, which figures in nanoseconds have in addition: those of
 /// `syscall-x86_64 getppid` ranged over 12 to 18 % in 18 and 19 runs (Sapphire Rapids), and deviated by 3 to 4 % (Zen 5).
 const CLOCK: f64 = 0.04;
+
+/// What a CPU's own state adds to whatever enters the kernel: levels that hold for 0.25 to 2 s, on each CPU by itself (251, 253, 260, 263,
+/// 270 cycles of one row; standard deviation as a part of the cost, Zen 5). Most entries have theirs together: those of one run
+/// correlate at 0.5 to 0.8 (80 runs, Zen 5).
+const LEVELS: f64 = 0.02;
+
+/// How long a level holds, in seconds: as long as was seen.
+const LEVEL_SECONDS: f64 = 2.0;
+
+/// The interval of a run tells levels, but two seconds are one or two of them. So levels are expected as they were seen, up to so many times
+/// the greatest error that a run of the comparison states: no more, so that machines without levels are not judged as if they had some.
+pub(crate) const TOLD: f64 = 3.0;
+
+/// What minutes add: some costs are 3 % higher for minutes, which is 1.5 % up or down, and no run tells that (Zen 5;
+/// `bench/OUTLIERS.md`).
+const DRIFT: f64 = 0.015;
+
+/// How long that holds, in seconds.
+pub(crate) const DRIFT_SECONDS: f64 = 300.0;
+
+/// What levels add to a run of so many seconds, as a part of the cost: the standard deviation of the mean of a state that forgets itself
+/// after [`LEVEL_SECONDS`].
+pub(crate) fn of_levels(seconds: f64) -> f64 {
+    let times = Some(seconds / LEVEL_SECONDS).filter(|times| *times > 1e-3).unwrap_or(1e-3);
+    LEVELS * (2.0 / times * (1.0 - (1.0 - (-times).exp()) / times)).max(0.0).sqrt()
+}
+
+/// Standard deviation that minutes add.
+pub(crate) fn of_drift(cost: f64) -> f64 {
+    DRIFT * cost.abs()
+}
 
 /// Rows that vary alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

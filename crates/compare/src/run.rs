@@ -2,7 +2,7 @@
 
 use crate::comparison::{RunHead, Unit};
 use crate::facts::Facts;
-use document::{Counter, Document, Identity, Outcome, Path, Timing};
+use document::{Counter, Document, Identity, Outcome, Path, Timing, is_figure};
 use environment::{Environment, Guest};
 use std::collections::{BTreeMap, BTreeSet};
 use table::Table;
@@ -38,6 +38,10 @@ pub struct Paired {
 pub struct Run {
     pub(crate) head: RunHead,
     pub(crate) facts: Facts,
+    /// When it began, in seconds since 1970; none where nobody knows.
+    pub(crate) at: Option<f64>,
+    /// How long it took, in seconds.
+    pub(crate) seconds: f64,
     /// Whether its figures are times of one boot of the kernel. A run of the lab that measures time is of several.
     pub(crate) is_of_one_boot: bool,
     pub(crate) rows: BTreeMap<Identity, Measured>,
@@ -113,7 +117,9 @@ impl Run {
         }
         let is_of_one_boot = document.counter() == Counter::Time
             && document.environment.guest.as_ref().is_none_or(|guest| boots_of_a_row(guest) < 2);
-        Run { head: head(document, name), facts: Facts::of(document), is_of_one_boot, rows, order, repeated }
+        let (head, facts) = (head(document, name), Facts::of(document));
+        let (at, seconds) = (seconds_since_1970(&head.started), document.measurement.seconds);
+        Run { head, facts, at, seconds, is_of_one_boot, rows, order, repeated }
     }
 
     /// Without its id, by which nobody can find a run that is not kept.
@@ -121,6 +127,11 @@ impl Run {
         self.head.id = None;
         self
     }
+}
+
+fn seconds_since_1970(started: &str) -> Option<f64> {
+    let began = humantime::parse_rfc3339_weak(started).ok()?;
+    Some(began.duration_since(std::time::UNIX_EPOCH).ok()?.as_secs_f64())
 }
 
 fn head(document: &Document, name: Option<&str>) -> RunHead {
@@ -181,8 +192,11 @@ impl Measured {
 }
 
 impl Figure {
-    /// None of what is not finite.
+    /// None of what is not finite, and of an interval that is wider than its estimate.
     fn of(cost: stats::Cost<f64>) -> Option<Figure> {
+        if !is_figure(&cost) {
+            return None;
+        }
         let is_sound = |value: &f64| value.abs() <= GREATEST;
         let estimate = Some(cost.estimate).filter(is_sound)?;
         let ends = cost.ci_low.zip(cost.ci_high);

@@ -39,6 +39,9 @@ pub struct Gate {
     pub above: Vec<Above>,
     /// What else must not happen to a row.
     pub on: Vec<On>,
+    /// What test reports (JUnit, KTAP) say of a row that the gate leaves open.
+    #[serde(default)]
+    pub inconclusive: Inconclusive,
 }
 
 impl Gate {
@@ -116,6 +119,39 @@ enum Amount {
     Cycles(f64),
 }
 
+/// What test reports say of a row that a gate leaves open.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Inconclusive {
+    /// That it was skipped, with the reason.
+    #[default]
+    Skip,
+    /// That it failed.
+    Fail,
+}
+
+impl Inconclusive {
+    /// Both.
+    pub const ALL: [Inconclusive; 2] = [Inconclusive::Skip, Inconclusive::Fail];
+
+    /// As an option names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Inconclusive::Skip => "skip",
+            Inconclusive::Fail => "fail",
+        }
+    }
+}
+
+impl FromStr for Inconclusive {
+    type Err = InvalidSetting;
+
+    fn from_str(text: &str) -> Result<Inconclusive, InvalidSetting> {
+        let named = Inconclusive::ALL.into_iter().find(|named| named.name() == text.trim());
+        named.ok_or_else(|| InvalidSetting::Inconclusive(text.into()))
+    }
+}
+
 /// What must not happen to a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -143,6 +179,9 @@ pub enum InvalidSetting {
     /// Two limits of one kind.
     #[error("\"{0}\" sets the same unit twice")]
     Twice(String),
+    /// Neither of both.
+    #[error("\"{0}\" is nothing that a test report can say of what is inconclusive: write skip or fail")]
+    Inconclusive(String),
     /// No event.
     #[error(
         "\"{0}\" is nothing that a gate can fail on: write opened, closed or changed, with commas between several"

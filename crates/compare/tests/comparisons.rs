@@ -47,6 +47,8 @@ fn document(id: u64, rows: Vec<Row>) -> Document {
         measurement: Measurement {
             kentry: "1.0.0".into(),
             place: Place::new(Machine::Host, Kernel::Linux),
+            started: "2026-11-23T12:00:00Z".into(),
+            seconds: 12.0,
             cycles_per_tick: Some(1.0),
             ..Measurement::default()
         },
@@ -135,7 +137,13 @@ fn a_great_change_is_told_by_single_runs_and_a_small_one_is_not() {
 
 #[test]
 fn a_change_within_the_margin_is_not_called_the_same() {
-    let (base, new) = (three(10, "syscall-x86_64", 1000.0), three(20, "syscall-x86_64", 1010.0));
+    // A function that stays in user space, where a CPU's state adds nothing.
+    let in_user_space = |mut run: Document| {
+        run.results.iter_mut().for_each(|row| row.path = Some(Path::User));
+        run
+    };
+    let of = |from: u64, cycles: f64| three(from, "vdso-x86_64", cycles).map(in_user_space);
+    let (base, new) = (of(10, 1000.0), of(20, 1010.0));
     let row = between(&base, &new).rows.remove(0);
     assert_eq!((row.verdict, row.within_margin), (Verdict::Slower, true), "{row:?}");
     assert!(row.variation.as_ref().unwrap().of_runs >= 4.0, "{row:?}");
@@ -356,6 +364,12 @@ fn the_history_of_this_machine_tells_how_much_a_row_varies() {
         let (base, new) = (given(&[int80(1, 1300.0)]), given(&[int80(2, 1400.0)]));
         compare(Table::get(), &base, &new, &given(history).runs, &Settings::default()).rows.remove(0)
     };
+    let heads = |history: &[Document]| {
+        let (base, new) = (given(&[int80(1, 1300.0)]), given(&[int80(2, 1400.0)]));
+        let found = compare(Table::get(), &base, &new, &given(history).runs, &Settings::default());
+        found.history.into_iter().filter_map(|run| run.id).collect::<Vec<String>>()
+    };
+    assert_eq!((heads(&[]).len(), heads(&history).len()), (0, 16), "those that were used are named");
     let (without, with) = (compared(&[]), compared(&history));
     assert_eq!((without.verdict, with.verdict), (Verdict::Inconclusive, Verdict::Slower));
     let variation = with.variation.unwrap();
@@ -419,7 +433,11 @@ fn a_run_that_is_given_twice_counts_once() {
 }
 
 fn gate(above: &[&str], on: &[On]) -> Gate {
-    Gate { above: above.iter().map(|rule| rule.parse().unwrap()).collect(), on: on.to_vec() }
+    Gate {
+        above: above.iter().map(|rule| rule.parse().unwrap()).collect(),
+        on: on.to_vec(),
+        ..Gate::default()
+    }
 }
 
 #[test]
@@ -431,21 +449,21 @@ fn a_gate_fails_where_the_interval_clears_the_limit_and_says_which_rows() {
                 measured("int80-x86_64", "none", int80 * run),
                 measured("vdso-x86_64", "time", 20.0),
             ];
-            document(from + (run * 1000.0) as u64, rows)
+            document(from + (run * 1000.0_f64).round() as u64, rows)
         })
     };
     let judged = |above: &[&str]| {
         let settings = Settings { gate: gate(above, &[]), ..Settings::default() };
-        let gate = with(&settings, &side(0, 300.0, 1300.0), &side(5000, 330.0, 1310.0)).gate.unwrap();
+        let gate = with(&settings, &side(0, 300.0, 1300.0), &side(5000, 345.0, 1335.0)).gate.unwrap();
         (gate.answer, gate.decided_by)
     };
     let syscall = || vec!["syscall-x86_64 none".to_string()];
     assert_eq!(judged(&["3%"]).0, GateAnswer::Regression);
     assert_eq!(judged(&["syscall-*=3%"]), (GateAnswer::Regression, syscall()));
     assert_eq!(judged(&["syscall-* none=10cycles"]), (GateAnswer::Regression, syscall()));
-    assert_eq!(judged(&["syscall-*=10%"]), (GateAnswer::Inconclusive, syscall()), "the interval holds 10 %");
-    assert_eq!(judged(&["syscall-*=20%"]), (GateAnswer::Pass, vec![]));
-    assert_eq!(judged(&["3%", "syscall-*=20%"]).1, ["int80-x86_64 none"], "the last rule that fits counts");
+    assert_eq!(judged(&["syscall-*=15%"]), (GateAnswer::Inconclusive, syscall()), "the interval holds 15 %");
+    assert_eq!(judged(&["syscall-*=25%"]), (GateAnswer::Pass, vec![]));
+    assert_eq!(judged(&["3%", "syscall-*=25%"]).1, ["int80-x86_64 none"], "the last rule that fits counts");
     assert_eq!(judged(&["nothing-*=0%"]), (GateAnswer::Pass, vec![]));
     assert_eq!(
         judged(&["syscall-*=3%", "1000%"]),
@@ -460,7 +478,30 @@ fn a_gate_fails_where_the_interval_clears_the_limit_and_says_which_rows() {
     assert_eq!(judged(&["syscall=3%,10cycles"]).0, GateAnswer::Regression);
     assert_eq!(judged(&["syscall=3%,1000cycles"]).0, GateAnswer::Pass);
     assert_eq!(judged(&["syscall=1000%,1cycle"]).0, GateAnswer::Pass);
-    assert_eq!(judged(&["syscall=3%,30cycles"]).0, GateAnswer::Inconclusive);
+    assert_eq!(judged(&["syscall=3%,45cycles"]).0, GateAnswer::Inconclusive);
+}
+
+/// Two runs a side failed a gate, because nothing told how much they vary.
+#[test]
+fn a_gate_fails_by_three_runs_a_side_and_not_by_fewer() {
+    let runs = |from: u64, cycles: f64, runs: u64| -> Vec<Document> {
+        (0..runs).map(|run| document(from + run, vec![measured("syscall-x86_64", "none", cycles)])).collect()
+    };
+    let settings = Settings { gate: gate(&["5%"], &[]), ..Settings::default() };
+    let judged = |base: u64, new: u64, cost: f64| {
+        let found = with(&settings, &runs(10, 300.0, base), &runs(20, cost, new));
+        let row = found.rows[0].gate.clone().unwrap();
+        (found.gate.unwrap(), found.rows[0].verdict, row.why)
+    };
+    for (base, new, missing) in [(1, 1, [2, 2]), (2, 2, [1, 1]), (5, 2, [0, 1]), (2, 3, [1, 0])] {
+        let (answer, verdict, why) = judged(base, new, 600.0);
+        assert_eq!((answer.answer, answer.missing), (GateAnswer::Inconclusive, missing));
+        assert!(why.contains(&format!("{} more of the new side", missing[1])), "{why}");
+        assert_eq!(verdict, Verdict::Slower, "which may be said without a gate");
+    }
+    let (answer, _, _) = judged(3, 3, 600.0);
+    assert_eq!((answer.answer, answer.missing), (GateAnswer::Regression, [0, 0]));
+    assert_eq!(judged(1, 1, 150.0).0.answer, GateAnswer::Pass, "fewer runs may pass");
 }
 
 #[test]

@@ -35,10 +35,49 @@ struct World {
     has_outliers: bool,
     /// A second cost, so much greater, which a third of the rounds have.
     mode: f64,
+    /// CPUs that arms are measured on, whose state has levels which all rows have in common; 0 for none.
+    levels_of: usize,
 }
 
-const CALM: World =
-    World { turns: 24, difference: 0.0, different: 0, second: 0.0, has_outliers: false, mode: 0.0 };
+/// Standard deviation of levels: 2 % of what a row costs.
+const LEVEL: f64 = 6.0;
+
+/// How long one holds on average, in seconds.
+const HOLDS: f64 = 1.0;
+
+/// How long a measurement takes, and a round of it, in seconds.
+const LASTS: f64 = 10.0;
+const ROUND: f64 = 0.004;
+
+/// The levels of a CPU during a measurement: from when on, and which.
+struct Levels(Vec<(f64, f64)>);
+
+impl Levels {
+    fn new(random: &mut StdRng) -> Levels {
+        let (mut levels, mut now) = (Vec::new(), 0.0);
+        while now < LASTS + 1.0 {
+            // The sum of twelve even numbers is nearly normal.
+            let normal = (0..12).map(|_| random.random::<f64>()).sum::<f64>() - 6.0;
+            levels.push((now, LEVEL * normal));
+            now -= HOLDS * (1.0 - random.random::<f64>()).ln();
+        }
+        Levels(levels)
+    }
+
+    fn at(&self, now: f64) -> f64 {
+        self.0.iter().rfind(|(from, _)| *from <= now).map_or(0.0, |(_, level)| *level)
+    }
+}
+
+const CALM: World = World {
+    turns: 24,
+    difference: 0.0,
+    different: 0,
+    second: 0.0,
+    has_outliers: false,
+    mode: 0.0,
+    levels_of: 0,
+};
 
 impl World {
     fn noise(self, random: &mut StdRng) -> f64 {
@@ -47,13 +86,16 @@ impl World {
         noise + if random.random_bool(1.0 / 3.0) { self.mode } else { 0.0 }
     }
 
-    fn pairs(self, difference: f64, random: &mut StdRng) -> Vec<Pair> {
+    fn pairs(self, difference: f64, row: usize, levels: &[Levels], random: &mut StdRng) -> Vec<Pair> {
         let mut drift = 300.0;
-        let pair = |_| {
+        let pair = |turn: usize| {
+            let at = LASTS * (turn as f64 + row as f64 / ROWS as f64) / self.turns as f64;
             let (mut costs, mut order) = ([0.0, difference], [0, 1]);
             order.shuffle(random);
             drift += random.random_range(-3.0..3.0);
             for (place, arm) in order.into_iter().enumerate() {
+                let cpu = levels.get(arm).or(levels.first());
+                costs[arm] += cpu.map_or(0.0, |levels| levels.at(at + ROUND * place as f64));
                 costs[arm] += drift + self.second * place as f64 + self.noise(random);
             }
             Pair { base: costs[0], new: costs[1] }
@@ -63,10 +105,16 @@ impl World {
 
     fn compared(self, seed: u64) -> Comparison {
         let mut random = StdRng::seed_from_u64(seed);
+        let levels: Vec<Levels> = (0..self.levels_of).map(|_| Levels::new(&mut random)).collect();
         let rows = Table::get().rows(Kernel::Linux).take(ROWS);
         let paired = rows.enumerate().map(|(number, row)| Paired {
             row: Identity::of(row),
-            pairs: self.pairs(if number < self.different { self.difference } else { 0.0 }, &mut random),
+            pairs: self.pairs(
+                if number < self.different { self.difference } else { 0.0 },
+                number,
+                &levels,
+                &mut random,
+            ),
         });
         let paired: Vec<Paired> = paired.collect();
         compare_pairs(Table::get(), &side(1), &side(2), &paired, &Settings::default())
@@ -158,6 +206,7 @@ fn arms_that_are_the_same_are_told_apart_in_5_of_100_comparisons_at_most() {
             CALM,
             World { second: 6.0, ..CALM },
             World { mode: 44.0, ..CALM },
+            World { levels_of: 1, ..CALM },
             World { has_outliers: true, ..CALM },
             World { has_outliers: true, mode: 44.0, second: 6.0, ..CALM },
         ] {
@@ -179,9 +228,17 @@ fn what_differs_is_told() {
     // Not every time: neighbouring turns that are alike by chance count for fewer.
     assert!(told(World { difference: 6.0, ..CALM }) > 0.9);
     assert!(told(World { difference: -3.0, ..CALM }) > 0.7);
+    assert!(told(World { difference: 6.0, levels_of: 1, ..CALM }) > 0.7, "levels are in both arms");
     // With as many turns as a measurement asks for.
     assert!(told(World { difference: 6.0, turns: 14, ..CALM }) > 0.7);
     assert!(told(World { difference: 10.0, turns: 40, has_outliers: true, ..CALM }) > 0.7);
+}
+
+#[test]
+fn two_cpus() {
+    for turns in [8, 14, 24, 40] {
+        println!("{turns} {:?}", World { turns, levels_of: 2, ..CALM }.found());
+    }
 }
 
 #[test]

@@ -10,6 +10,7 @@ use crate::guest_args::{GuestArgs, LAB_SECONDS};
 use crate::linux_args::{LinuxArgs, linux_help};
 use crate::row_args::RowArgs;
 use crate::time_args::{TimeArgs, of_one_kind, with_default};
+use crate::too_noisy::{Share, USUAL};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use measure::lab::Options;
@@ -30,6 +31,12 @@ pub const EXIT_STATUS: &[(&str, &str)] = &[
     ("3", "the environment does not allow measuring"),
     ("130", "interrupted (SIGINT, SIGTERM, SIGHUP, SIGQUIT); what was measured is printed, marked partial"),
 ];
+
+/// One more for `measure`.
+pub const NOISY_STATUS: (&str, &str) = ("6", "too few figures (--fail-if-noisy)");
+
+/// The code of [`NOISY_STATUS`].
+pub const NOISY: u8 = 6;
 
 /// One more for `lab`.
 pub const LAB_STATUS: &[(&str, &str)] =
@@ -56,7 +63,7 @@ const ONE_CPU: &str = "Measure on this CPU alone [default: whichever CPU is quie
 ///
 /// Without a subcommand, kentry measures this machine, like `kentry measure`.
 #[derive(Debug, Parser)]
-#[command(name = "kentry", version, after_help = exit_status(&[]), args_conflicts_with_subcommands = true)]
+#[command(name = "kentry", version, after_help = exit_status(&[NOISY_STATUS]), args_conflicts_with_subcommands = true)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -70,7 +77,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Measure the Linux that this runs on (the default)
-    #[command(after_help = exit_status(&[]))]
+    #[command(after_help = exit_status(&[NOISY_STATUS]))]
     Measure(MeasureArgs),
     /// Measure kentry's own kernel in a virtual machine: it has every entry, and protections that can be switched
     #[command(after_help = lab_help())]
@@ -135,6 +142,9 @@ pub struct MeasureArgs {
     /// How to measure
     #[command(flatten)]
     pub time: TimeArgs,
+    /// End with 6 if more than this share of the rows that work have no figure, or none has one [default share: 10%]
+    #[arg(long, value_name = "SHARE", num_args = 0..=1, default_missing_value = USUAL, value_hint = ValueHint::Other)]
+    pub fail_if_noisy: Option<Share>,
     /// Print what would be measured, and measure nothing
     #[arg(long)]
     pub dry_run: bool,

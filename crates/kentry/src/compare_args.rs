@@ -4,7 +4,7 @@ use crate::cli::{Color, one_of};
 use crate::live_command::LiveArgs;
 use crate::row_args::RowArgs;
 use clap::{Args, ValueHint};
-use compare::{Above, Gate, GateAnswer, On, Same, Settings};
+use compare::{Above, Gate, GateAnswer, Inconclusive, On, Same, Settings};
 use report::CompareFormat;
 use std::path::PathBuf;
 
@@ -55,6 +55,10 @@ pub struct CompareArgs {
     /// the greater counts
     #[arg(long, value_name = "MARGIN", default_value = "2%,5cycles")]
     pub margin: Same,
+    /// Let kept runs of this machine tell, too, how much rows vary from run to run; without it they do so only where no gate is asked for and
+    /// each side is a single run, and the report names them
+    #[arg(long, conflicts_with = "live")]
+    pub history: bool,
     /// Compare even what makes no sense together, such as an emulated run with a native one
     #[arg(long)]
     pub force: bool,
@@ -80,6 +84,9 @@ pub struct GateArgs {
     /// End with 1 if a row opened, closed, or is closed for another reason
     #[arg(long, value_name = "EVENT", value_delimiter = ',', value_parser = one_of(On::ALL, On::name))]
     pub fail_on: Vec<On>,
+    /// What JUnit and KTAP say of a row that the gate leaves open: skip, with the reason, or fail [default: skip]
+    #[arg(long, value_name = "HOW", value_parser = one_of(Inconclusive::ALL, Inconclusive::name))]
+    pub inconclusive: Option<Inconclusive>,
 }
 
 /// How to show a comparison, and where.
@@ -108,8 +115,15 @@ pub struct CompareShowArgs {
 impl CompareArgs {
     /// What the comparison is judged by.
     pub fn settings(&self) -> Settings {
-        let gate = Gate { above: self.gate.fail_above.clone(), on: self.gate.fail_on.clone() };
+        let GateArgs { fail_above, fail_on, inconclusive } = self.gate.clone();
+        let gate = Gate { above: fail_above, on: fail_on, inconclusive: inconclusive.unwrap_or_default() };
         Settings { same: self.margin, force: self.force, gate }
+    }
+
+    /// Whether kept runs tell how much rows vary. A gate uses the runs that it is given, and nothing else: the same runs get the same
+    /// verdict, whatever else is kept.
+    pub fn uses_history(&self, base: usize, new: usize) -> bool {
+        self.history || (base == 1 && new == 1 && !self.settings().gate.is_asked_for())
     }
 
     /// The runs of both sides, as they are named.
@@ -222,6 +236,17 @@ mod tests {
         ] {
             assert!(parse(&format!("a b {wrong}")).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn kept_runs_tell_something_only_where_they_are_asked_for_or_nothing_else_does() {
+        let uses = |words: &str, base, new| parse(words).unwrap().uses_history(base, new);
+        assert!(
+            uses("a b", 1, 1) && uses("a b --history", 3, 3) && uses("a b --history --fail-above 3%", 1, 1)
+        );
+        assert!(!uses("a b --fail-above 3%", 1, 1) && !uses("a b --fail-on closed", 1, 1));
+        assert!(!uses("--base a --new b", 2, 1) && !uses("--base a --new b", 1, 3));
+        assert!(parse("--live a b --history").is_err());
     }
 
     #[test]

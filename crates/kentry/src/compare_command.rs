@@ -49,7 +49,8 @@ fn compare_runs(args: &CompareArgs) -> Result<Ended, Error> {
         Read::Runs(sides) => sides,
         Read::Anatomies(documents) => return compare_paths(documents, args, outputs),
     };
-    let history = sides.history(&mut note);
+    let uses_history = args.uses_history(sides.base.runs.len(), sides.new.runs.len());
+    let history = if uses_history { sides.history(&mut note) } else { Vec::new() };
     let compared = compare::compare(Table::get(), &sides.base, &sides.new, &history, &args.settings());
     if !compared.refused {
         not_the_same(&compared)?;

@@ -39,3 +39,4 @@ pub mod saving;
 pub mod stack;
 pub mod this_machine;
 pub mod time_args;
+pub mod too_noisy;

@@ -12,13 +12,14 @@ mod show_command;
 
 use document::Outcome;
 use host::Interrupt;
-use kentry::cli::{Color, Command, ExplainArgs, ListArgs, MeasureArgs, OutputArgs, ShowArgs};
+use kentry::cli::{Color, Command, ExplainArgs, ListArgs, MeasureArgs, NOISY, OutputArgs, ShowArgs};
 use kentry::error::{Error, INTERRUPTED, UNFINISHED, without_numbers};
 use kentry::output::Target;
 use kentry::saving::Saving;
 use kentry::this_machine::{ThisMachine, executor, here};
 use kentry::{
     arguments, completions, dry_run, explain, init, locale, manual, pager, probe_files, progress, stack,
+    too_noisy,
 };
 use measure::{HostPlan, Setting};
 use nix::sys::signal::{SigHandler, Signal, signal};
@@ -92,7 +93,13 @@ fn run_measure(args: &MeasureArgs) -> Result<ExitCode, Error> {
     let saving = Saving::prepare(&args.save, &mut note)?;
     let interrupt = catch_interrupts()?;
     let document = measure_host(&plan, &interrupt)?;
-    show(&document, &args.show, args.rows.are_named(), (target, saving), &interrupt)
+    let shown = show(&document, &args.show, args.rows.are_named(), (target, saving), &interrupt)?;
+    let noisy = args.fail_if_noisy.and_then(|share| too_noisy::why(&document, share));
+    if let Some(why) = noisy.filter(|_| shown == ExitCode::SUCCESS) {
+        note(&why);
+        return Ok(ExitCode::from(NOISY));
+    }
+    Ok(shown)
 }
 
 /// To be called before anything asks for the time: the vDSO reads the counter too, and would get the SIGSEGV.

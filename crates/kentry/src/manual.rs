@@ -1,6 +1,6 @@
 //! The manual pages: the options from the command line's definition, and the sections that people look for.
 
-use crate::cli::{Cli, EXEC_STATUS, EXIT_STATUS, LAB_STATUS};
+use crate::cli::{Cli, EXEC_STATUS, EXIT_STATUS, LAB_STATUS, NOISY_STATUS};
 use crate::compare_args::{BISECT_STATUS, COMPARE_STATUS};
 use crate::profiles;
 use clap::{Command, CommandFactory};
@@ -181,7 +181,7 @@ const EXAMPLES: &[Item] = &[
         "Print it, and write it for a pull request and for a CI server.",
     ),
     (
-        "git bisect run sh -c './build-and-boot && kentry || exit 125; kentry compare good latest --fail-above 5% --git-bisect'",
+        "git bisect run sh -c './build-and-boot || exit 125; for i in 1 2 3; do kentry --tag commit=$(git rev-parse HEAD) || exit 125; done; kentry compare --base \"good-*\" --new tag:commit=$(git rev-parse HEAD) --fail-above 5% --git-bisect'",
         "Find the commit that made an entry slower; commits for which that cannot be told are skipped.",
     ),
     (
@@ -383,6 +383,10 @@ fn status(roff: &mut Roff, subcommand: Option<&str>) {
         Some("bill" | "anatomy") => {
             section(roff, "EXIT STATUS", EXIT_STATUS);
             items(roff, LAB_STATUS);
+        }
+        None | Some("measure") => {
+            section(roff, "EXIT STATUS", EXIT_STATUS);
+            items(roff, &[NOISY_STATUS]);
         }
         _ => section(roff, "EXIT STATUS", EXIT_STATUS),
     }

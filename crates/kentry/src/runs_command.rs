@@ -5,7 +5,7 @@ use kentry::cli::{OutputArgs, RunsArgs, RunsCommand};
 use kentry::error::Error;
 use kentry::output::Target;
 use kentry::saving::store;
-use runs::{Head, Keep, Listed, Store, Tag};
+use runs::{Head, Keep, Listed, Of, Store, Tag};
 use std::process::ExitCode;
 use std::time::SystemTime;
 
@@ -44,10 +44,12 @@ fn list(args: &OutputArgs) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The names of runs, the newest first, a line each; and `latest`, where there is one.
+/// The names of runs, the newest first, a line each; and `latest` and its like, where there is one.
 fn names() -> Result<ExitCode, Error> {
     let heads = store()?.list()?.heads;
-    let latest = (!heads.is_empty()).then_some("latest");
+    let latest = [("latest", Of::Host), ("latest:linux", Of::Linux), ("latest:lab", Of::Lab)];
+    let is_there = |(_, of): &(&str, Of)| heads.iter().any(|head| of.is(&head.place));
+    let latest = latest.into_iter().filter(is_there).map(|(word, _)| word);
     let names =
         heads.iter().filter_map(|head| head.name.as_deref()).filter(|name| runs::is_name(name).is_ok());
     print(names.chain(latest).map(|name| format!("{name}\n")).collect::<String>().as_bytes())

@@ -1,8 +1,8 @@
 //! What stands in the cells of a table for people.
 
 use crate::configuration::Compared;
-use crate::figure::{ABSENT, Ratios, Unit, half_width, number, shown};
-use document::{CpuUse, Document, Outcome, Path, Row, Timing};
+use crate::figure::{ABSENT, Ratios, Shown, Unit, beside, known, number, shown};
+use document::{CpuUse, Document, Outcome, Path, Row, Timing, is_figure};
 use stats::{Cost, LEAST_ROUNDS, Mode, NoiseKind};
 use table::special::CALL;
 use table::{Entry, Kind, Table};
@@ -149,6 +149,12 @@ impl<'a> Figures<'a> {
         if row.outcome != Outcome::Ok {
             return (row.outcome.name(), row.reason.clone().unwrap_or_else(|| ABSENT.to_owned()));
         }
+        // An interval that is wider than the cost is all that is known of it.
+        if let Some(Shown { unit, cost }) = known(row).filter(|_| shown(row).is_none()) {
+            let unit = if unit == Unit::Cycles { "" } else { " TSC ticks" };
+            let ends = cost.ci_low.zip(cost.ci_high).unwrap_or((cost.min, cost.max));
+            return ("uncertain", format!("between {} and {}{unit}", number(ends.0), number(ends.1)));
+        }
         let Some(noise) = row.noise else {
             let place = match self.place(row) {
                 "user" => "served in user space, ",
@@ -168,6 +174,9 @@ impl<'a> Figures<'a> {
             }
             NoiseKind::Shared => ("noisy", format!("{seen} while the core was shared")),
             NoiseKind::Preempted => ("noisy", format!("{seen} between other processes")),
+            NoiseKind::TooFew if range.is_some() => {
+                ("few rounds", format!("{seen}; an estimate needs {LEAST_ROUNDS}"))
+            }
             NoiseKind::TooFew => ("few rounds", format!("an estimate needs {LEAST_ROUNDS}")),
         }
     }
@@ -189,7 +198,10 @@ impl<'a> Figures<'a> {
             Column::Ring0 => whole(row.rings.map(|rings| rings.ring0.0)),
             Column::Ring3 => whole(row.rings.map(|rings| rings.ring3.0)),
             Column::Ns if row.timing == Timing::Emulated => "emulated".to_owned(),
-            Column::Ns => optional(row.ns.as_ref().map(|cost| cost.unitless().estimate)),
+            Column::Ns => {
+                let cost = row.ns.as_ref().map(Cost::unitless).filter(is_figure);
+                optional(cost.map(|cost| cost.estimate))
+            }
             Column::ToSyscall => self.ratios.to_syscall(row, self.compared),
             Column::ToCall => self.ratios.to_call(row, self.compared),
             Column::P99 => sample(|cost| cost.p99),
@@ -223,10 +235,12 @@ pub(crate) fn estimate(row: &Row, suffix: &str) -> String {
     }
 }
 
-/// How far the interval reaches, `±0.2`.
+/// How far the interval reaches, `±0.2`, or its ends.
 pub(crate) fn error(row: &Row) -> String {
-    let half = shown(row).and_then(|shown| half_width(&shown.cost));
-    half.map_or(ABSENT.to_owned(), |half| format!("±{}", number(half)))
+    let ends = |cost: &Cost<f64>| Some([cost.ci_low?, cost.ci_high?]);
+    let interval =
+        shown(row).and_then(|Shown { cost, .. }| Some(beside(cost.estimate, ends(&cost)?, number)));
+    interval.unwrap_or(ABSENT.to_owned())
 }
 
 /// `modes: 83 % at 125, 17 % at 600`, where there are several.

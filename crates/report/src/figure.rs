@@ -1,7 +1,7 @@
 //! Which figures of a row are shown, and how numbers are written.
 
 use crate::configuration::Compared;
-use document::{Document, Row, Timing};
+use document::{Document, Row, Timing, is_figure};
 use stats::Cost;
 use std::collections::BTreeMap;
 use table::special::{BARE_SYSCALL, CALL, RowName};
@@ -75,7 +75,13 @@ impl Shown {
 }
 
 /// A row's cost in core cycles; in ticks where there are none; in instructions when it was emulated.
+/// None of a cost whose interval is wider than itself.
 pub(crate) fn shown(row: &Row) -> Option<Shown> {
+    known(row).filter(|cost| is_figure(&cost.cost))
+}
+
+/// The same, or what is so little known that it is no figure.
+pub(crate) fn known(row: &Row) -> Option<Shown> {
     let show = |unit, cost: Option<Cost<f64>>| cost.map(|cost| Shown { unit, cost });
     match row.timing {
         Timing::Emulated => show(Unit::Instructions, row.instructions.as_ref().map(Cost::unitless)),
@@ -179,10 +185,20 @@ pub(crate) fn number(number: f64) -> String {
     if text == "-0.0" { "0.0".to_owned() } else { text }
 }
 
-/// The distance from the estimate to the farther end of its interval: the estimate ± this contains the interval.
-pub(crate) fn half_width(cost: &Cost<f64>) -> Option<f64> {
-    let (low, high) = (cost.ci_low?, cost.ci_high?);
-    Some(f64::max(cost.estimate - low, high - cost.estimate))
+/// How much longer one half of an interval may be than the other, as a part of it, for both to be told by one number.
+const UNEQUAL: f64 = 0.2;
+
+/// The interval beside its estimate: `±0.2`, where the farther end stands for both, or `120.1 to 190.0` where that would be untrue
+/// of the nearer one. What rounding makes of short halves does not count.
+pub(crate) fn beside(estimate: f64, [low, high]: [f64; 2], text: impl Fn(f64) -> String) -> String {
+    let (below, above) = (estimate - low, high - estimate);
+    let (least, most) = (below.min(above), below.max(above));
+    let width = text(most);
+    let width = width.trim_start_matches('+');
+    if most - least <= UNEQUAL * most || text(least).trim_start_matches('+') == width {
+        return format!("±{width}");
+    }
+    format!("{} to {}", text(low), text(high))
 }
 
 /// `287.9 – 288.2`.
@@ -193,6 +209,33 @@ pub(crate) fn interval(cost: &Cost<f64>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_interval_with_unequal_halves_is_shown_by_its_ends() {
+        let of = |estimate, low, high| beside(estimate, [low, high], number);
+        assert_eq!(of(300.0, 299.0, 301.1), "±1.1");
+        assert_eq!(of(300.0, 299.0, 302.0), "299.0 to 302.0");
+        assert_eq!(of(69_086.7, -128_000.0, 336_001.3), "-128000.0 to 336001.3");
+        assert_eq!(of(4.0, 3.96, 4.02), "±0.0", "what rounding makes unequal is not");
+    }
+
+    #[test]
+    fn a_cost_that_is_less_known_than_itself_is_not_shown() {
+        let cost = |reach: f64| Cost {
+            estimate: stats::Cycles(460.0),
+            ci_low: Some(stats::Cycles(420.0)),
+            ci_high: Some(stats::Cycles(460.0 + reach)),
+            min: stats::Cycles(400.0),
+            p50: stats::Cycles(460.0),
+            p99: None,
+            p999: None,
+            max: stats::Cycles(900.0),
+        };
+        let row = |reach| Row { core_cycles: Some(cost(reach)), ..Row::unmeasured("call", "none", 64) };
+        assert!(
+            shown(&row(300.0)).is_some() && shown(&row(3629.0)).is_none() && known(&row(3629.0)).is_some()
+        );
+    }
 
     #[test]
     fn numbers() {

@@ -100,6 +100,55 @@ fn what_differs_stands_before_any_number_and_the_answer_before_the_rows() {
     assert!(places.is_sorted(), "{places:?}");
 }
 
+/// A row that is slower for sure was "skipped" where the gate left open by how much, and everything that is open was green.
+#[test]
+fn what_a_gate_leaves_open_is_never_green_and_what_is_slower_is_never_skipped() {
+    let mut compared = compared::noisy();
+    compared.settings.gate.above = vec!["3%".parse().unwrap()];
+    let open = |row: &mut compare::Row| {
+        row.gate = Some(compare::RowGate {
+            rule: "3%".into(),
+            answer: compare::GateAnswer::Inconclusive,
+            why: "it costs between 1% and 9% more".into(),
+        });
+    };
+    compared.rows.iter_mut().for_each(open);
+    compared.rows[0].verdict = compare::Verdict::Slower;
+    let ktap = |compared: &Comparison| rendered(compared, CompareFormat::Ktap, FIRST);
+    let lines = |text: &str, what: &str| text.lines().filter(|line| line.contains(what)).count();
+    let rows = compared.rows.len();
+    let skipping = ktap(&compared);
+    assert_eq!((lines(&skipping, "not ok "), lines(&skipping, "# SKIP ")), (1, rows - 1), "{skipping}");
+    compared.settings.gate.inconclusive = compare::Inconclusive::Fail;
+    let decided_by = vec!["syscall-x86_64 none".to_owned()];
+    compared.gate =
+        Some(compare::GateResult { answer: compare::GateAnswer::Inconclusive, decided_by, missing: [2, 1] });
+    let lacks =
+        "A gate fails by three runs a side or more: it lacks 2 more runs of the base and 1 of the new side.";
+    assert!(ktap(&compared).contains(lacks));
+    assert_eq!(lines(&ktap(&compared), "not ok "), rows);
+}
+
+/// `none`, whose number no kernel has, stood in the headline with +124 % where getppid had +30 %.
+#[test]
+fn the_headline_names_a_call_that_programs_make() {
+    let mut compared = compared::update();
+    let slower = |row: &&mut compare::Row| row.verdict == compare::Verdict::Slower && !row.within_margin;
+    let first = compared.rows.iter_mut().find(slower).unwrap();
+    (first.entry, first.operation) = ("syscall-x86_64".into(), "none".into());
+    first.change.as_mut().unwrap().percent = Some(1000.0);
+    let answer = report::answer(&compared);
+    assert!(
+        answer.starts_with("Yes: ") && !answer.contains("1000") && !answer.contains("syscall-x86_64 none"),
+        "{answer}"
+    );
+    compared.rows.retain(|row| {
+        row.verdict != compare::Verdict::Slower || row.operation == "none" && row.entry != "call"
+    });
+    let answer = report::answer(&compared);
+    assert!(answer.contains("syscall-x86_64 none (+1000.0 %; a call number that no kernel has"), "{answer}");
+}
+
 #[test]
 fn every_row_is_shown_or_counted() {
     for (name, compared) in samples() {
@@ -226,7 +275,11 @@ fn a_gate_that_passes_says_how_many_rows_it_checked() {
     let gate = |answer| compare::RowGate { rule: "5%".into(), answer, why: "x".into() };
     compared.rows[0].gate = Some(gate(compare::GateAnswer::Pass));
     compared.rows[1].gate = Some(gate(compare::GateAnswer::Pass));
-    compared.gate = Some(compare::GateResult { answer: compare::GateAnswer::Pass, decided_by: Vec::new() });
+    compared.gate = Some(compare::GateResult {
+        answer: compare::GateAnswer::Pass,
+        decided_by: Vec::new(),
+        missing: [0, 0],
+    });
     let passed = text(&compared, FIRST);
     assert!(
         passed.contains("Passed: 2 rows within the limit, none of 3 rows closed (--fail-above 5%"),
@@ -234,7 +287,11 @@ fn a_gate_that_passes_says_how_many_rows_it_checked() {
     );
     compared.rows[0].gate = Some(gate(compare::GateAnswer::Inconclusive));
     let open = vec![compared.rows[0].in_words()];
-    compared.gate = Some(compare::GateResult { answer: compare::GateAnswer::Inconclusive, decided_by: open });
+    compared.gate = Some(compare::GateResult {
+        answer: compare::GateAnswer::Inconclusive,
+        decided_by: open,
+        missing: [1, 1],
+    });
     assert!(!text(&compared, FIRST).contains("5%,5cycles"));
     compared.rows[0].base.as_mut().unwrap().estimate = Some(4.0);
     let open = text(&compared, FIRST);

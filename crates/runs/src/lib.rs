@@ -17,7 +17,7 @@ mod whole_file;
 pub use file::{Damage, LONGEST};
 pub use folder::{Homeless, folder};
 pub use head::Head;
-pub use name::{InvalidName, Name, Tag, is_name};
+pub use name::{InvalidName, Name, Of, Tag, is_name};
 pub use prune::Keep;
 pub use store::{Error, Listed, Skipped, Store, open};
 pub use whole_file::WholeFile;

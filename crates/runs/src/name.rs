@@ -1,7 +1,9 @@
 //! How runs are called.
 
+use document::{Machine, Place};
 use std::fmt;
 use std::str::FromStr;
+use table::Kernel;
 
 /// A name or tag that cannot be given.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -17,11 +19,45 @@ const LEAST_OF_AN_ID: usize = 4;
 /// The word that means the newest run.
 const LATEST: &str = "latest";
 
+/// Whose runs `latest` means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Of {
+    /// Those of this Linux: the one that kentry ran on.
+    Host,
+    /// `latest:linux`: those of a Linux in a virtual machine.
+    Linux,
+    /// `latest:lab`: those of kentry's own kernel.
+    Lab,
+}
+
+impl Of {
+    const ALL: [Of; 3] = [Of::Host, Of::Linux, Of::Lab];
+
+    /// What stands behind `latest`.
+    const fn suffix(self) -> &'static str {
+        match self {
+            Of::Host => "",
+            Of::Linux => ":linux",
+            Of::Lab => ":lab",
+        }
+    }
+
+    /// Whether a run of this place is one of them.
+    pub fn is(self, place: &Place) -> bool {
+        let is_host = place.machine.known() == Some(Machine::Host);
+        match place.kernel.known() {
+            Some(Kernel::Linux) => self == if is_host { Of::Host } else { Of::Linux },
+            Some(Kernel::Lab) => self == Of::Lab,
+            None => false,
+        }
+    }
+}
+
 /// What a command line may mean by a word: a run that is kept, if there is one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Name {
-    /// The newest run but so many.
-    Latest(usize),
+    /// The newest run of these but so many.
+    Latest(Of, usize),
     /// A run with this name, or whose id begins like this.
     Word(String),
 }
@@ -31,19 +67,16 @@ impl FromStr for Name {
 
     /// Fails for what can only be a file.
     fn from_str(word: &str) -> Result<Name, ()> {
-        if let Some(rest) = word.strip_prefix(LATEST) {
-            if rest.is_empty() {
-                return Ok(Name::Latest(0));
-            }
-            if let Some(back) = rest.strip_prefix('~') {
-                let is_number = !back.is_empty() && back.bytes().all(|byte| byte.is_ascii_digit());
-                return if back.is_empty() {
-                    Ok(Name::Latest(1))
-                } else if is_number {
-                    back.parse().map(Name::Latest).map_err(drop)
-                } else {
-                    Err(())
-                };
+        let latest = |of: Of| Some((of, word.strip_prefix(LATEST)?.strip_prefix(of.suffix())?));
+        for (of, rest) in Of::ALL.into_iter().filter_map(latest) {
+            match rest.strip_prefix('~') {
+                None if rest.is_empty() => return Ok(Name::Latest(of, 0)),
+                None => {}
+                Some("") => return Ok(Name::Latest(of, 1)),
+                Some(back) if back.bytes().all(|byte| byte.is_ascii_digit()) => {
+                    return back.parse().map(|back| Name::Latest(of, back)).map_err(drop);
+                }
+                Some(_) => return Err(()),
             }
         }
         let begins = word.starts_with(|first: char| first.is_ascii_alphanumeric());
@@ -55,9 +88,26 @@ impl FromStr for Name {
 impl fmt::Display for Name {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            Name::Latest(0) => formatter.write_str(LATEST),
-            Name::Latest(back) => write!(formatter, "{LATEST}~{back}"),
+            Name::Latest(of, 0) => write!(formatter, "{LATEST}{}", of.suffix()),
+            Name::Latest(of, back) => write!(formatter, "{LATEST}{}~{back}", of.suffix()),
             Name::Word(word) => formatter.write_str(word),
+        }
+    }
+}
+
+impl Name {
+    /// How many runs there are of those that it means: `only 2 runs of this host are`.
+    pub(crate) fn so_many(&self, kept: Option<usize>) -> String {
+        let of = match self {
+            Name::Latest(Of::Host, _) => " of this host",
+            Name::Latest(Of::Linux, _) => " of a Linux in a guest",
+            Name::Latest(Of::Lab, _) => " of the lab",
+            Name::Word(_) => "",
+        };
+        match kept {
+            None => format!("no run{of} is"),
+            Some(1) => format!("only 1 run{of} is"),
+            Some(kept) => format!("only {kept} runs{of} are"),
         }
     }
 }
@@ -82,7 +132,7 @@ pub fn is_name(word: &str) -> Result<(), InvalidName> {
         Err(()) => {
             wrong("a run's name begins with a letter or a digit and has at most 100 of these and of - _ + :")
         }
-        Ok(Name::Latest(_)) => wrong("\"latest\" always means the newest run"),
+        Ok(Name::Latest(..)) => wrong("\"latest\" always means the newest run"),
         Ok(Name::Word(_)) if may_be_id(word) => wrong("this could be taken for the id of a run"),
         Ok(Name::Word(_)) => Ok(()),
     }
@@ -122,9 +172,12 @@ mod tests {
     #[test]
     fn words_name_runs_and_paths_do_not() {
         let name = |word: &str| word.parse::<Name>();
-        assert_eq!(name("latest"), Ok(Name::Latest(0)));
-        assert_eq!(name("latest~"), Ok(Name::Latest(1)));
-        assert_eq!(name("latest~12"), Ok(Name::Latest(12)));
+        assert_eq!(name("latest"), Ok(Name::Latest(Of::Host, 0)));
+        assert_eq!(name("latest~"), Ok(Name::Latest(Of::Host, 1)));
+        assert_eq!(name("latest~12"), Ok(Name::Latest(Of::Host, 12)));
+        assert_eq!(name("latest:lab"), Ok(Name::Latest(Of::Lab, 0)));
+        assert_eq!(name("latest:linux~2"), Ok(Name::Latest(Of::Linux, 2)));
+        assert_eq!(name("latest:linux-6"), Ok(Name::Word("latest:linux-6".into())));
         assert_eq!(name("latest-good"), Ok(Name::Word("latest-good".into())));
         assert_eq!(name("5cf91bd6"), Ok(Name::Word("5cf91bd6".into())));
         for path in [
@@ -141,7 +194,7 @@ mod tests {
         ] {
             assert_eq!(name(path), Err(()), "{path}");
         }
-        for word in ["latest", "latest~3", "before"] {
+        for word in ["latest", "latest~3", "latest:lab", "latest:linux~1", "before"] {
             assert_eq!(name(word).unwrap().to_string(), word);
         }
     }

@@ -50,7 +50,7 @@ pub enum Error {
     #[error("no kept run is called {0}; `kentry runs` lists them")]
     Unknown(Name),
     /// There are not so many runs.
-    #[error("there is no {asked}: {} kept", .kept.map_or("no run is".into(), |kept| format!("only {kept} runs are")))]
+    #[error("there is no {asked}: {} kept; `kentry runs` lists all", asked.so_many(*kept))]
     TooFew {
         /// What was asked for.
         asked: Name,
@@ -107,9 +107,10 @@ impl Listed {
     pub fn find(&self, name: &Name) -> Result<&Head, Error> {
         let heads = &self.heads;
         let word = match name {
-            Name::Latest(back) => {
-                let kept = (!heads.is_empty()).then_some(heads.len());
-                return heads.get(*back).ok_or(Error::TooFew { asked: name.clone(), kept });
+            Name::Latest(of, back) => {
+                let mut of_these = heads.iter().filter(|head| of.is(&head.place));
+                let kept = Some(of_these.clone().count()).filter(|kept| *kept > 0);
+                return of_these.nth(*back).ok_or(Error::TooFew { asked: name.clone(), kept });
             }
             Name::Word(word) => word,
         };
@@ -366,8 +367,9 @@ fn open_kept(path: &Path) -> Result<File, Damage> {
 mod tests {
     use super::*;
     use crate::name::Tag;
-    use document::Measurement;
+    use document::{Machine, Measurement, Place};
     use std::os::unix::fs::MetadataExt;
+    use table::Kernel;
 
     fn document(number: u8) -> Document {
         Document {
@@ -392,6 +394,29 @@ mod tests {
         store.keep(&document, &text, name, &BTreeMap::new()).unwrap()
     }
 
+    /// After a run of the lab, `latest` was it, and a comparison with the run before made no sense.
+    #[test]
+    fn latest_is_the_newest_run_of_this_host_and_guests_are_asked_for_by_name() {
+        let (_folder, store) = store();
+        store.prepare().unwrap();
+        let keep_of = |number: u8, machine: Machine, kernel: Kernel| {
+            let mut document = document(number);
+            document.measurement.place = Place::new(machine, kernel);
+            let text = serde_json::to_string_pretty(&document).unwrap();
+            store.keep(&document, &text, None, &BTreeMap::new()).unwrap();
+        };
+        keep_of(0xa1, Machine::Host, Kernel::Linux);
+        keep_of(0xa2, Machine::QemuTcg, Kernel::Lab);
+        keep_of(0xa3, Machine::QemuTcg, Kernel::Linux);
+        keep_of(0xa4, Machine::QemuTcg, Kernel::Lab);
+        assert_eq!(
+            ["latest", "latest:linux", "latest:lab", "latest:lab~1"].map(|word| find(&store, word).unwrap()),
+            ["a1", "a3", "a4", "a2"]
+        );
+        let none = find(&store, "latest:linux~1").unwrap_err();
+        assert!(none.contains("only 1 run of a Linux in a guest is kept"), "{none}");
+    }
+
     fn store() -> (tempfile::TempDir, Store) {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::at(folder.path().join("data/kentry/runs"));
@@ -409,12 +434,18 @@ mod tests {
     fn a_run_is_found_by_all_that_it_is_called() {
         let (_folder, store) = store();
         assert!(store.list().unwrap().heads.is_empty());
-        assert_eq!(find(&store, "latest").unwrap_err(), "there is no latest: no run is kept");
+        assert_eq!(
+            find(&store, "latest").unwrap_err(),
+            "there is no latest: no run of this host is kept; `kentry runs` lists all"
+        );
         keep(&store, 0xa1, Some("before"));
         keep(&store, 0xa2, None);
         assert_eq!(find(&store, "latest"), Ok("a2".into()), "by the time, not by the file");
         assert_eq!(find(&store, "latest~1"), Ok("a1".into()));
-        assert_eq!(find(&store, "latest~2").unwrap_err(), "there is no latest~2: only 2 runs are kept");
+        assert_eq!(
+            find(&store, "latest~2").unwrap_err(),
+            "there is no latest~2: only 2 runs of this host are kept; `kentry runs` lists all"
+        );
         assert_eq!(find(&store, "before"), Ok("a1".into()));
         assert_eq!(find(&store, "a2a2"), Ok("a2".into()));
         assert_eq!(find(&store, "a2a").unwrap_err(), "no kept run is called a2a; `kentry runs` lists them");

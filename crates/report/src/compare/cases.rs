@@ -1,23 +1,26 @@
 //! Rows as test cases, for programs that know passed, failed and skipped, and nothing between.
 
 use super::words::{figures, outcomes, verdict};
-use compare::{Comparison, GateAnswer, Row, Verdict};
+use compare::{Comparison, GateAnswer, Inconclusive, Row, Verdict};
 
 /// What a test harness is told of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Case {
     Passed,
-    /// The gate says that it regressed.
+    /// The gate says that it regressed, or leaves open whether it did, and this is to be a failure or the row is slower for sure.
     Failed,
     /// Nothing can be said.
     Skipped,
 }
 
 /// A row as a test. Only a gate makes one fail; without it, differences are told, and that is all.
-pub(super) fn case(row: &Row) -> Case {
+pub(super) fn case(compared: &Comparison, row: &Row) -> Case {
+    let fails = compared.settings.gate.inconclusive == Inconclusive::Fail;
     match row.gate.as_ref().map(|gate| gate.answer) {
         Some(GateAnswer::Pass) => Case::Passed,
         Some(GateAnswer::Regression) => Case::Failed,
+        // What is slower is never green, and never left out.
+        Some(GateAnswer::Inconclusive) if fails || row.verdict == Verdict::Slower => Case::Failed,
         Some(GateAnswer::Inconclusive) => Case::Skipped,
         None => match row.verdict {
             Verdict::Inconclusive | Verdict::NoFigure | Verdict::StillClosed | Verdict::Absent => {

@@ -22,7 +22,8 @@ pub(super) fn render(compared: &Comparison) -> Result<Vec<u8>, Error> {
 }
 
 fn write(writer: &mut Writer<Vec<u8>>, compared: &Comparison) -> io::Result<()> {
-    let of = |wanted: Case| compared.rows.iter().filter(|row| case(row) == wanted).count().to_string();
+    let of =
+        |wanted: Case| compared.rows.iter().filter(|row| case(compared, row) == wanted).count().to_string();
     let tests = if compared.refused { 1 } else { compared.rows.len() }.to_string();
     let (failures, skipped) = (of(Case::Failed), of(Case::Skipped));
     let errors = if compared.refused { "1" } else { "0" };
@@ -55,6 +56,7 @@ fn properties(writer: &mut Writer<Vec<u8>>, compared: &Comparison) -> io::Result
         ("new".to_owned(), words::side(&compared.new)),
         ("answer".to_owned(), words::answer(compared)),
     ];
+    properties.extend(words::history(compared).map(|history| ("history".to_owned(), history)));
     properties.extend(words::partial(compared).map(|partial| ("partial".to_owned(), partial)));
     properties.extend(compared.gate.as_ref().map(|gate| ("gate".to_owned(), words::gate(compared, gate))));
     properties.extend(compared.confounders.iter().map(|confounder| {
@@ -94,7 +96,7 @@ fn test(writer: &mut Writer<Vec<u8>>, compared: &Comparison, row: &Row, names: &
     let test = test.with_attributes([("classname", entry.as_str()), ("name", operation.as_str())]);
     test.write_inner_content(|writer| {
         let message = ("message", said.as_str());
-        match case(row) {
+        match case(compared, row) {
             Case::Passed => {
                 writer.create_element("system-out").write_text_content(BytesText::new(&said))?;
             }

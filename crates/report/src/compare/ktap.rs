@@ -19,7 +19,7 @@ pub(super) fn render(compared: &Comparison) -> Vec<u8> {
         for (number, row) in (1..).zip(&compared.rows) {
             let name = text(&names.whole(row));
             let said = text(&said(compared, row));
-            lines.push(match case(row) {
+            lines.push(match case(compared, row) {
                 Case::Passed => format!("ok {number} {name} # {said}"),
                 Case::Skipped => format!("ok {number} {name} # SKIP {said}"),
                 Case::Failed => format!("not ok {number} {name} # {said}"),
@@ -37,6 +37,7 @@ fn head(compared: &Comparison) -> Vec<String> {
         format!("base: {}", words::side(&compared.base)),
         format!("new: {}", words::side(&compared.new)),
     ];
+    facts.extend(words::history(compared).map(|history| format!("history: {history}")));
     facts.extend(words::partial(compared));
     facts.extend(compared.confounders.iter().map(|confounder| {
         let severity = words::severity(confounder.severity);

@@ -18,6 +18,8 @@ pub(super) fn render(compared: &Comparison, style: &Style) -> Vec<u8> {
     }
     out.push_str(&format!("- base: {}\n", escaped(&words::side(&compared.base))));
     out.push_str(&format!("- new: {}\n", escaped(&words::side(&compared.new))));
+    let history = words::history(compared).map(|history| format!("- history: {}\n", escaped(&history)));
+    out.push_str(&history.unwrap_or_default());
     let common = words::common(compared).map(|common| format!("- both: {}\n", escaped(&common)));
     out.push_str(&common.unwrap_or_default());
     if compared.confounders.is_empty() {

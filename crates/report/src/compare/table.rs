@@ -3,7 +3,7 @@
 use super::groups::{Group, Kind, Names};
 use super::words::{outcomes, percent, signed};
 use crate::bar::change_bar;
-use crate::figure::{ABSENT, number};
+use crate::figure::{ABSENT, beside, number};
 use crate::line::{Line, look, wrapped};
 use crate::plain::plain;
 use compare::{Row, RowSide, Unit, Verdict};
@@ -30,7 +30,7 @@ pub(super) enum Column {
     Base,
     New,
     Change,
-    /// The distance from the change to the farther end of its interval.
+    /// How far the change's interval reaches, or its ends.
     Error,
     Percent,
     PercentError,
@@ -127,6 +127,12 @@ impl<'a> Table<'a> {
         self.columns.iter().any(|(had, _)| *had == column)
     }
 
+    /// Whether a change has no percent.
+    pub fn lacks_percent(&self, rows: &[&Row]) -> bool {
+        let lacks = |row: &&Row| row.change.as_ref().is_some_and(|change| change.percent.is_none());
+        self.has(Column::Percent) && rows.iter().any(lacks)
+    }
+
     /// The unit of all figures; none where they differ.
     pub fn unit(&self) -> Option<Unit> {
         self.unit
@@ -142,7 +148,6 @@ impl<'a> Table<'a> {
     fn cell(&self, column: Column, row: &Row, width: usize) -> String {
         let Some(change) = &row.change else { return ABSENT.to_owned() };
         let estimate = |side: &Option<RowSide>| side.as_ref().and_then(|side| side.estimate).map(number);
-        let half = |middle: f64, low: f64, high: f64| f64::max(middle - low, high - middle);
         let in_percent = change.percent.zip(change.percent_low).zip(change.percent_high);
         let unit = if self.unit.is_some() { "" } else { row.unit.map_or("", short) };
         let text = match column {
@@ -153,11 +158,11 @@ impl<'a> Table<'a> {
             Column::Error | Column::PercentError if row.unit == Some(Unit::Instructions) => {
                 Some(String::new())
             }
-            Column::Error => Some(format!("±{}", number(half(change.estimate, change.low, change.high)))),
+            Column::Error => Some(beside(change.estimate, [change.low, change.high], signed)),
             Column::Percent => change.percent.map(percent),
-            Column::PercentError => in_percent.map(|((middle, low), high)| {
-                format!("±{}", percent(half(middle, low, high)).trim_start_matches('+'))
-            }),
+            Column::PercentError => {
+                in_percent.map(|((middle, low), high)| beside(middle, [low, high], percent))
+            }
             Column::Bar => Some(change.percent.map(|percent| change_bar(percent, width)).unwrap_or_default()),
         };
         text.unwrap_or_else(|| ABSENT.to_owned())

@@ -88,6 +88,7 @@ impl<'a> Screen<'a> {
             ("base", side(&self.compared.base)),
             ("new", side(&self.compared.new)),
             ("both", words::common(self.compared)),
+            ("history", words::history(self.compared)),
         ];
         let line = |(label, text): (&str, Option<String>)| {
             text.map(|text| self.labelled(label, look::FAINT, &text, look::PLAIN)).unwrap_or_default()
@@ -225,6 +226,10 @@ impl<'a> Screen<'a> {
         });
         if table.has(Column::Error) && table.unit() != Some(Unit::Instructions) {
             items.push(format!("±: {}.", words::confidence(self.compared)));
+        }
+        let rows: Vec<&compare::Row> = self.groups.iter().flat_map(|group| &group.rows).copied().collect();
+        if table.lacks_percent(&rows) {
+            items.push("-: no percent, because the base may cost nothing.".to_owned());
         }
         if table.has(Column::Bar) {
             items.push(format!("bars: {CHANGES}."));

@@ -116,18 +116,30 @@ pub(super) fn side(side: &Side) -> String {
             format!("{} of {}", named.join(", "), run.started)
         }
         runs => {
-            let each = runs.iter().take(NAMED).map(|run| match (&run.name, id(&run.id)) {
-                (Some(name), Some(id)) => format!("{name} ({id})"),
-                (Some(name), None) => name.clone(),
-                (None, id) => id.unwrap_or_else(|| run.started.clone()),
-            });
-            let each: Vec<String> = each.collect();
-            let rest = runs.len().saturating_sub(NAMED);
-            let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };
             let of = format!("{} of {}", count(runs.len(), "run"), count(side.boots, "boot"));
-            format!("{of}: {}{rest}", each.join(", "))
+            format!("{of}: {}", named(runs))
         }
     }
+}
+
+/// The first of some runs by name and id, and how many more there are.
+fn named(runs: &[RunHead]) -> String {
+    let id = |run: &RunHead| run.id.as_deref().map(|id| short(id).to_owned());
+    let each = runs.iter().take(NAMED).map(|run| match (&run.name, id(run)) {
+        (Some(name), Some(id)) => format!("{name} ({id})"),
+        (Some(name), None) => name.clone(),
+        (None, id) => id.unwrap_or_else(|| run.started.clone()),
+    });
+    let rest = runs.len().saturating_sub(NAMED);
+    let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+    format!("{}{rest}", each.collect::<Vec<String>>().join(", "))
+}
+
+/// The kept runs that tell how much rows vary, besides those of the sides; none where there are none.
+pub(super) fn history(compared: &Comparison) -> Option<String> {
+    let kept = &compared.history;
+    (!kept.is_empty())
+        .then(|| format!("{} tell how much rows vary: {}", count(kept.len(), "kept run"), named(kept)))
 }
 
 /// The kernel and the processor, where they are the same for all runs; what differs is told as such.
@@ -313,10 +325,27 @@ fn worst(compared: &Comparison) -> String {
     let slower = |row: &&Row| row.verdict == Verdict::Slower && !row.within_margin;
     let by = |row: &Row| row.change.as_ref().and_then(|change| change.percent);
     let rows = compared.rows.iter().filter(slower).filter_map(|row| Some((row, by(row)?)));
-    let worst = rows.max_by(|(_, one), (_, other)| one.total_cmp(other));
+    // A call that programs make comes before one that none does, however much that changed.
+    let key = |(row, by): &(&Row, f64)| (!is_of_no_call(row), *by);
+    let worst = rows.max_by(|one, other| {
+        let (one, other) = (key(one), key(other));
+        one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))
+    });
     let names = Names::of(compared);
-    let most = |(row, by): (&Row, f64)| format!(", most of all {} ({} %)", names.whole(row), percent(by));
+    let most = |(row, by): (&Row, f64)| {
+        let remark = if is_of_no_call(row) { NO_CALL } else { "" };
+        format!(", most of all {} ({} %{remark})", names.whole(row), percent(by))
+    };
     worst.map(most).unwrap_or_default()
+}
+
+/// What is said of a row whose call number no kernel has.
+const NO_CALL: &str = "; a call number that no kernel has, which filters may treat otherwise than real calls";
+
+/// Whether a row is of a call number that no kernel has.
+fn is_of_no_call(row: &Row) -> bool {
+    let entry = table::Table::get().entry(&row.entry);
+    row.operation == "none" && entry.is_some_and(|entry| entry.kind == table::Kind::Number)
 }
 
 /// What is said of a measurement that was cut short; none where all were whole.
@@ -351,7 +380,21 @@ pub(super) fn gate(compared: &Comparison, result: &GateResult) -> String {
     let rest = result.decided_by.len().saturating_sub(NAMED);
     let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };
     let few_cycles = if result.answer == GateAnswer::Inconclusive { few_cycles(compared) } else { "" };
-    format!("{said} ({}): {}{rest}.{few_cycles}", rules(compared), named.join(", "))
+    let missing = missing(result).unwrap_or_default();
+    format!("{said} ({}): {}{rest}.{missing}{few_cycles}", rules(compared), named.join(", "))
+}
+
+/// What a gate with too few runs lacks.
+fn missing(result: &GateResult) -> Option<String> {
+    let [base, new] = result.missing;
+    let what = match (base, new) {
+        _ if result.answer != GateAnswer::Inconclusive => return None,
+        (0, 0) => return None,
+        (base, 0) => format!("{} of the base", count(base as usize, "more run")),
+        (0, new) => format!("{} of the new side", count(new as usize, "more run")),
+        (base, new) => format!("{} of the base and {new} of the new side", count(base as usize, "more run")),
+    };
+    Some(format!(" A gate fails by three runs a side or more: it lacks {what}."))
 }
 
 /// What a gate that passed has looked at: `103 rows within their limit, none of 106 rows closed`.

@@ -45,7 +45,7 @@ pub fn update() -> Comparison {
     }
     let regressed = |row: &&Row| row.gate.as_ref().is_some_and(|gate| gate.answer == GateAnswer::Regression);
     let decided_by = compared.rows.iter().filter(regressed).map(Row::in_words).collect();
-    compared.gate = Some(GateResult { answer: GateAnswer::Regression, decided_by });
+    compared.gate = Some(GateResult { answer: GateAnswer::Regression, decided_by, missing: [0, 0] });
     compared
 }
 
@@ -181,6 +181,7 @@ fn comparison(runs: usize, rows: Vec<Row>) -> Comparison {
         base: side("before", runs),
         new: side("after", runs),
         settings: Settings::default(),
+        history: Vec::new(),
         confounders: Vec::new(),
         refused: false,
         rows,

@@ -1,0 +1,30 @@
+//! Which costs are figures: an interval that is wider than its estimate says that next to nothing is known.
+
+use stats::Cost;
+
+/// An interval may be so wide in any case, in cycles, ticks or nanoseconds: what costs about nothing is known well enough if that is known.
+const NOTHING: f64 = 10.0;
+
+/// Whether a cost is a figure: to be shown as a number, to be in a sum, on an axis or in a comparison. What was counted always is.
+pub fn is_figure(cost: &Cost<f64>) -> bool {
+    let width = cost.ci_low.zip(cost.ci_high).map_or(0.0, |(low, high)| high - low);
+    width <= cost.estimate.abs().max(NOTHING)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cost(estimate: f64, low: f64, high: f64) -> Cost<f64> {
+        let (ci_low, ci_high) = (Some(low), Some(high));
+        Cost { estimate, ci_low, ci_high, min: low, p50: estimate, p99: None, p999: None, max: high }
+    }
+
+    #[test]
+    fn an_exec_was_460599_cycles_give_or_take_3629157() {
+        assert!(!is_figure(&cost(460_599.8, 420_000.0, 4_089_757.3)));
+        assert!(!is_figure(&cost(100.0, 40.0, 141.0)) && is_figure(&cost(100.0, 60.0, 160.0)));
+        assert!(is_figure(&cost(-0.4, -3.0, 4.0)), "about nothing");
+        assert!(is_figure(&Cost { ci_low: None, ci_high: None, ..cost(7.0, 0.0, 0.0) }), "counted");
+    }
+}
