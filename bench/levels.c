@@ -1,10 +1,10 @@
 /*
  * The cost of an entry into the kernel sits on sharp levels that last from milliseconds to seconds. What are they, and what moves them?
- * Beside each system call (none: a number that no kernel has) there is a control, and the share of slow copies: code in user mode,
- * in many places, that returns as a kernel with mitigations returns. bench/OUTLIERS.md tells what came out.
+ * Beside each system call (none: a number that no kernel has) there is a control, and copies of code in user mode, in many places,
+ * that returns as a kernel with mitigations returns: what a quarter of them costs at most, and three quarters. bench/OUTLIERS.md tells what came out.
  *
- *	levels watch CPU SECONDS		twenty lines a second, each a moment: its time, canary, slow share, and what everything costs
- *	levels trial CPU TRIALS			a line for each: what was done (nothing, in every third), slow share and costs before and after
+ *	levels watch CPU SECONDS		twenty lines a second, each a moment: its time, canary, and what everything costs
+ *	levels trial CPU TRIALS			a line for each: what was done (nothing, in every third), and costs before and after
  *	levels processes CPU PROCESSES TURNS	processes that are alive at once, in turns, each beside one that is always the same
  *	levels runs CPU RUNS			runs of five seconds in turns: one process, an exec for each round, jumps before each batch,
  *						a draw between jumps and exec before each batch
@@ -233,7 +233,6 @@ static struct turn take_turns(int count, int first, int last)
 
 enum { COPIES = 48, AREA = 4 << 20 };
 static char *copies[COPIES];
-static double quick; /* what a copy costs at best, cycles */
 
 /* Nots a cycle, the better of two: the first may have to load its code. */
 static double nots_now(double cycles)
@@ -260,11 +259,14 @@ static double copy_cost(const char *copy, double cycles)
 	return typical(ticks, TIMES) * cycles / CALLS;
 }
 
-/* The share of copies that cost more than at best by far more than a step of the counter. NAN in company. */
-static double slow_share(void)
+/* What a copy costs, the quartiles of all, cycles: in company NAN. */
+struct quartiles {
+	double low, high;
+};
+
+static struct quartiles copies_now(void)
 {
 	double chains[BLOCKS], costs[COPIES];
-	int slow = 0;
 
 	for (int i = 0; i < BLOCKS; i++)
 		chains[i] = (double)chain();
@@ -274,13 +276,9 @@ static double slow_share(void)
 		costs[i] = copy_cost(copies[i], cycles);
 	const double after = nots_now(cycles);
 	if (fmin(before, after) < slowest_alone)
-		return NAN;
+		return (struct quartiles){NAN, NAN};
 	median(costs, COPIES);
-	if (quick == 0 || costs[COPIES / 20] < quick)
-		quick = costs[COPIES / 20];
-	for (int i = 0; i < COPIES; i++)
-		slow += costs[i] > quick * 1.045;
-	return (double)slow / COPIES;
+	return (struct quartiles){costs[COPIES / 4], costs[COPIES * 3 / 4]};
 }
 
 /* What a canary is on a core that is alone: the best but a few of many. */
@@ -293,8 +291,6 @@ static void calibrate(void)
 		nots[i] = take_turn(CONTROL, CONTROL + 1).nots;
 	median(nots, MANY);
 	slowest_alone = nots[MANY - 1 - MANY / 40] * company;
-	for (int i = 0; i < MANY; i++)
-		slow_share();
 }
 
 static void print_cost(double cost)
@@ -483,7 +479,7 @@ static int watch(double length)
 	const double start = seconds();
 
 	first_in_line();
-	printf("seconds,nots,slow");
+	printf("seconds,nots,copies25,copies75");
 	for (int one = 0; one < OPERATIONS; one++)
 		printf(",%s", operations[one].name);
 	printf("\n");
@@ -491,12 +487,12 @@ static int watch(double length)
 		wait_until(start + line / 20.0);
 		const double now = seconds() - start;
 		/* The last two leave the guest on some machines, which is dear and may disturb the others. */
-		const double before = slow_share();
 		const struct turn cheap = take_turns(8, 0, INT80);
-		const double slow = (before + slow_share()) / 2;
+		const struct quartiles quartiles = copies_now();
 		const struct turn dear = take_turns(2, INT80, OPERATIONS);
 		printf("%.3f,%.3f", now, cheap.nots);
-		print_cost(slow);
+		print_cost(quartiles.low);
+		print_cost(quartiles.high);
 		for (int one = 0; one < OPERATIONS; one++)
 			print_cost(one < INT80 ? cheap.cost[one] : dear.cost[one]);
 		printf("\n");
@@ -507,21 +503,21 @@ static int watch(double length)
 static int trial(double count)
 {
 	first_in_line();
-	printf("done,slow,after");
+	printf("done,copies75,after");
 	for (int one = 0; one < VDSO; one++)
 		printf(",%s,after", operations[one].name);
 	printf("\n");
 	for (int i = 0; i < count; i++) {
 		const int which = draw() % 3 ? (int)(draw() % ACTIONS) : -1;
 		const struct turn before = take_turns(30, 0, VDSO);
-		const double slow = slow_share();
+		const double high = copies_now().high;
 		if (which >= 0)
 			actions[which].act();
-		const double slow_after = slow_share();
+		const double high_after = copies_now().high;
 		const struct turn after = take_turns(30, 0, VDSO);
 		printf("%s", which < 0 ? "nothing" : actions[which].name);
-		print_cost(slow);
-		print_cost(slow_after);
+		print_cost(high);
+		print_cost(high_after);
 		for (int one = 0; one < VDSO; one++) {
 			print_cost(before.cost[one]);
 			print_cost(after.cost[one]);
