@@ -1,7 +1,7 @@
 /*
  * The cost of an entry into the kernel sits on sharp levels that last from milliseconds to seconds. What are they, and what moves them?
- * Beside each system call (none: a number that no kernel has) there is a control, and copies of code in user mode, in many places,
- * that returns as a kernel with mitigations returns: what a quarter of them costs at most, and three quarters. bench/OUTLIERS.md tells what came out.
+ * Beside each system call (none: a number that no kernel has) there is a control, and copies of code in user mode, in many places: returns as a
+ * kernel with mitigations has them, and branches of other kinds (what three quarters of the copies cost at most). bench/OUTLIERS.md tells what came out.
  *
  *	levels watch CPU SECONDS		twenty lines a second, each a moment: its time, canary, and what everything costs
  *	levels trial CPU TRIALS			a line for each: what was done (nothing, in every third), and costs before and after
@@ -54,19 +54,38 @@ static uint64_t stamp(void)
 	}
 
 /*
- * Returns as a Linux kernel has them, in user mode and in many places. A retpoline: the ret goes where its call did not come from. A thunk as
- * against SRSO: the ret is reached by a call whose return address it has dropped, so the return stack is wrong each time.
+ * Kinds of branches in user mode, to be copied to many places. A thunk as against SRSO: each ret is reached by a call whose return address it has
+ * dropped, so the return stack is wrong each time. A retpoline: the ret goes where its call did not come from. The others have no such ret.
  */
 __asm__(".text\n"
-	"returns:	lea	3f(%rip), %rax\n	call	4f\n	ret\n"
-	"4:	call	2f\n1:	pause\n	lfence\n	jmp	1b\n"
-	".balign 16\n2:	mov	%rax, (%rsp)\n	ret\n	int3\n"
+	"thunks:		call	3f\n	ret\n"
 	".balign 64\n3:	call	6f\n	jmp	5f\n"
 	".balign 64\n6:	jmp	5f\n"
 	".balign 64\n5:	call	7f\n	int3\n"
 	".balign 64\n7:	lea	8(%rsp), %rsp\n	ret\n	int3\n"
-	"returns_end:\n");
-extern const char returns[], returns_end[];
+	"retpolines:	lea	3f(%rip), %rax\n	call	4f\n	ret\n"
+	"4:	call	2f\n1:	pause\n	lfence\n	jmp	1b\n"
+	".balign 16\n2:	mov	%rax, (%rsp)\n	ret\n	int3\n"
+	".balign 64\n3:	ret\n"
+	"calls:		call	3f\n	ret\n"
+	".balign 64\n3:	call	6f\n	ret\n"
+	".balign 64\n6:	call	7f\n	ret\n"
+	".balign 64\n7:	ret\n	int3\n"
+	"jumps:		lea	3f(%rip), %rax\n	jmp	*%rax\n"
+	".balign 64\n3:	lea	4f(%rip), %rax\n	jmp	*%rax\n"
+	".balign 64\n4:	ret\n"
+	"kinds_end:\n");
+extern const char thunks[], retpolines[], calls[], jumps[], kinds_end[];
+
+enum { THUNKS, RETPOLINES, PLAIN_CALLS, INDIRECT_JUMPS, KINDS };
+static const struct {
+	const char *name, *begin, *end;
+} kinds[KINDS] = {
+    {"thunks", thunks, retpolines},
+    {"retpolines", retpolines, calls},
+    {"calls", calls, jumps},
+    {"jumps", jumps, kinds_end},
+};
 
 OPERATION(none, "mov $1000, %%eax\n\tsyscall", "rcx", "r11")
 OPERATION(getppid_, "mov $110, %%eax\n\tsyscall", "rcx", "r11")
@@ -231,8 +250,8 @@ static struct turn take_turns(int count, int first, int last)
 
 /* --- the state of the core, as user mode sees it --- */
 
-enum { COPIES = 48, AREA = 4 << 20 };
-static char *copies[COPIES];
+enum { COPIES = 24, AREA = 1 << 20 };
+static char *copies[KINDS][COPIES];
 
 /* Nots a cycle, the better of two: the first may have to load its code. */
 static double nots_now(double cycles)
@@ -259,26 +278,30 @@ static double copy_cost(const char *copy, double cycles)
 	return typical(ticks, TIMES) * cycles / CALLS;
 }
 
-/* What a copy costs, the quartiles of all, cycles: in company NAN. */
-struct quartiles {
-	double low, high;
+/* What three quarters of a kind's copies cost at most, cycles: in company NAN. */
+struct copies {
+	double cost[KINDS];
 };
 
-static struct quartiles copies_now(void)
+static struct copies copies_now(void)
 {
 	double chains[BLOCKS], costs[COPIES];
+	struct copies now;
 
 	for (int i = 0; i < BLOCKS; i++)
 		chains[i] = (double)chain();
 	const double cycles = LINKS * LINK_CYCLES / typical(chains, BLOCKS);
 	const double before = nots_now(cycles);
-	for (int i = 0; i < COPIES; i++)
-		costs[i] = copy_cost(copies[i], cycles);
-	const double after = nots_now(cycles);
-	if (fmin(before, after) < slowest_alone)
-		return (struct quartiles){NAN, NAN};
-	median(costs, COPIES);
-	return (struct quartiles){costs[COPIES / 4], costs[COPIES * 3 / 4]};
+	for (int kind = 0; kind < KINDS; kind++) {
+		for (int i = 0; i < COPIES; i++)
+			costs[i] = copy_cost(copies[kind][i], cycles);
+		median(costs, COPIES);
+		now.cost[kind] = costs[COPIES * 3 / 4];
+	}
+	if (fmin(before, nots_now(cycles)) < slowest_alone)
+		for (int kind = 0; kind < KINDS; kind++)
+			now.cost[kind] = NAN;
+	return now;
 }
 
 /* What a canary is on a core that is alone: the best but a few of many. */
@@ -356,10 +379,16 @@ static void prepare(void)
 	for (int i = 0; i < SWEEP; i += LINE)
 		return_code[i] = (char)0xc3;
 	data = memory_for(SWEEP, 0);
-	char *area = memory_for(AREA, PROT_EXEC);
-	for (int i = 0; i < COPIES; i++) {
-		copies[i] = area + draw() % (AREA / LINE - 16) * LINE;
-		memcpy(copies[i], returns, (size_t)(returns_end - returns));
+	for (int kind = 0; kind < KINDS; kind++) {
+		char *const area = memory_for(AREA, PROT_EXEC);
+		for (int i = 0; i < COPIES; i++) {
+			/* Each in its own part, that none lies on another. */
+			const int line =
+			    i * (AREA / COPIES / LINE) + (int)(draw() % (AREA / COPIES / LINE - 16));
+			copies[kind][i] = area + line * LINE;
+			memcpy(copies[kind][i], kinds[kind].begin,
+			       (size_t)(kinds[kind].end - kinds[kind].begin));
+		}
 	}
 	pages = memory_for(CALLS * PAGE, 0);
 	madvise((void *)pages, CALLS * PAGE, MADV_NOHUGEPAGE);
@@ -479,7 +508,9 @@ static int watch(double length)
 	const double start = seconds();
 
 	first_in_line();
-	printf("seconds,nots,copies25,copies75");
+	printf("seconds,nots");
+	for (int kind = 0; kind < KINDS; kind++)
+		printf(",%s", kinds[kind].name);
 	for (int one = 0; one < OPERATIONS; one++)
 		printf(",%s", operations[one].name);
 	printf("\n");
@@ -488,11 +519,11 @@ static int watch(double length)
 		const double now = seconds() - start;
 		/* The last two leave the guest on some machines, which is dear and may disturb the others. */
 		const struct turn cheap = take_turns(8, 0, INT80);
-		const struct quartiles quartiles = copies_now();
+		const struct copies now_in_user_mode = copies_now();
 		const struct turn dear = take_turns(2, INT80, OPERATIONS);
 		printf("%.3f,%.3f", now, cheap.nots);
-		print_cost(quartiles.low);
-		print_cost(quartiles.high);
+		for (int kind = 0; kind < KINDS; kind++)
+			print_cost(now_in_user_mode.cost[kind]);
 		for (int one = 0; one < OPERATIONS; one++)
 			print_cost(one < INT80 ? cheap.cost[one] : dear.cost[one]);
 		printf("\n");
@@ -503,21 +534,21 @@ static int watch(double length)
 static int trial(double count)
 {
 	first_in_line();
-	printf("done,copies75,after");
+	printf("done,thunks,after");
 	for (int one = 0; one < VDSO; one++)
 		printf(",%s,after", operations[one].name);
 	printf("\n");
 	for (int i = 0; i < count; i++) {
 		const int which = draw() % 3 ? (int)(draw() % ACTIONS) : -1;
 		const struct turn before = take_turns(30, 0, VDSO);
-		const double high = copies_now().high;
+		const double thunks_before = copies_now().cost[THUNKS];
 		if (which >= 0)
 			actions[which].act();
-		const double high_after = copies_now().high;
+		const double thunks_after = copies_now().cost[THUNKS];
 		const struct turn after = take_turns(30, 0, VDSO);
 		printf("%s", which < 0 ? "nothing" : actions[which].name);
-		print_cost(high);
-		print_cost(high_after);
+		print_cost(thunks_before);
+		print_cost(thunks_after);
 		for (int one = 0; one < VDSO; one++) {
 			print_cost(before.cost[one]);
 			print_cost(after.cost[one]);
