@@ -83,7 +83,7 @@ build_tools() {
 			bench/truth.c -o "$work/truth$bits"
 	done
 	"${CC:-cc}" -O1 -Wall -o "$work/rss" bench/rss.c
-	"${CC:-cc}" -O2 -Wall -o "$work/placement" bench/placement.c
+	"${CC:-cc}" -O2 -Wall -mno-red-zone -o "$work/levels" bench/levels.c -lm
 }
 
 # The loop, kentry on the same CPU, the loop: what is compared lies within an alternation, because the core's clock
@@ -106,12 +106,12 @@ collect_truth() {
 	done
 }
 
-# A line for each process, with the CPU first.
-collect_placement() {
+# A line for each moment of a process, with the CPU first.
+collect_processes() {
 	local one
-	say "placement"
+	say "processes"
 	for one in "$other" "$cpu"; do
-		"$work/placement" "$one" 10 12 | sed "s/^/$one,/" >>"$work/placement.csv"
+		"$work/levels" processes "$one" 10 40 | sed "1d;s/^/$one,/" >>"$work/processes.csv"
 		[ "$other" != "$cpu" ] || break
 	done
 }
@@ -161,7 +161,7 @@ main() {
 		trap stop_load EXIT
 		build_tools
 		collect_runs
-		collect_placement
+		collect_processes
 		collect_truth
 		collect_cost
 		describe >"$work/head.md"

@@ -3,7 +3,7 @@
 //!     bench FOLDER
 //!
 //! The folder holds `run-NUMBER-LOADED.json` (whole runs; LOADED is 1 where the other CPU was loaded), `peers.csv` (run,
-//! loaded, value, name), `truth.csv` (document, row, loop before, loop after, bare loop; nanoseconds), `cost.csv` (limit,
+//! loaded, value, name), `processes.csv` (CPU, process, cost, the other process's), `truth.csv` (document, row, loop before, loop after, bare loop; nanoseconds), `cost.csv` (limit,
 //! value, name) and `head.md`. A value that is missing is `-` there, and `-` here.
 #![allow(clippy::unwrap_used)] // a developer's tool: what fails, fails loudly
 
@@ -81,7 +81,7 @@ fn main() {
     all(&runs);
     durations(&runs);
     noise(&runs, &peers);
-    placement(folder);
+    processes(folder);
     truth(folder);
     cost(folder);
 }
@@ -436,41 +436,79 @@ struct Alternation {
     document: Document,
 }
 
-/// How much processes that are alive at once differ, and one of them from turn to turn.
-fn placement(folder: &Path) {
+/// How much processes that are alive at once differ: as measured, and beside one that is always the same.
+fn processes(folder: &Path) {
     println!("## Do processes differ?\n");
     println!(
-        "`bench/placement.c`: processes that are alive at once are asked in turns what a getppid costs. `between`: (max − min) / median of \
-         the processes' medians. `within`: the interquartile range of a process's turns over their median, of the median process. Every \
-         round of kentry is a process of its own, and a run is a mixture of them: where `between` is much more than `within`, runs differ by what \
-         they happened to get.\n"
+        "`bench/levels.c processes`: processes that are alive at once are asked in turns what a getppid costs, each between two questions to \
+         one that is always the same. `moments`: the standard deviation of single answers. `between`: that of the processes' means; `beside`: the \
+         same, of each answer less what the other one said; `by chance`: what `beside` would be if processes did not differ. `together`: the \
+         correlation of a process's answer with the other's. Where it is high, the figures move with time, and not with the process.\n"
     );
     println!(
-        "| CPU | processes | turns | median, core cycles | between % | within % |\n|---:|---:|---:|---:|---:|---:|"
+        "| CPU | processes | answers | median, core cycles | moments % | between % | beside % | by chance % | together |"
     );
-    let text = read(&folder.join("placement.csv"));
-    let line = |line: &str| -> Option<(String, Vec<f64>)> {
-        let (cpu, costs) = line.split_once(',')?;
-        Some((cpu.to_string(), sorted(costs.split(',').filter_map(|cost| cost.parse().ok()))))
+    println!("|---:|---:|---:|---:|---:|---:|---:|---:|---:|");
+    let text = read(&folder.join("processes.csv"));
+    let answer = |line: &str| -> Option<Answer> {
+        let mut parts = line.split(',');
+        let (cpu, process) = (parts.next()?.to_string(), parts.next()?.to_string());
+        Some(Answer { cpu, process, cost: parts.next()?.parse().ok()?, other: parts.next()?.parse().ok()? })
     };
-    let processes: Vec<(String, Vec<f64>)> = text.lines().filter_map(line).collect();
-    for of_cpu in processes.chunk_by(|a, b| a.0 == b.0) {
-        let medians = sorted(of_cpu.iter().filter_map(|(_, costs)| median(costs)));
-        let within = |(_, costs): &(String, Vec<f64>)| {
-            let quarter = costs.len() / 4;
-            Some(100.0 * (costs.get(costs.len() - 1 - quarter)? - costs.get(quarter)?) / median(costs)?)
+    let answers: Vec<Answer> = text.lines().filter_map(answer).collect();
+    for of_cpu in answers.chunk_by(|a, b| a.cpu == b.cpu) {
+        let mut of_process = BTreeMap::<&str, Vec<&Answer>>::new();
+        of_cpu.iter().for_each(|answer| of_process.entry(&answer.process).or_default().push(answer));
+        let usual = median(&sorted(of_cpu.iter().map(|answer| answer.cost)));
+        let percent = |value: f64| usual.map(|usual| 100.0 * value / usual);
+        let between = |value: fn(&Answer) -> f64| {
+            deviation(
+                &of_process
+                    .values()
+                    .map(|all| mean(all.iter().map(|answer| value(answer))))
+                    .collect::<Vec<_>>(),
+            )
         };
+        let all = |value: fn(&Answer) -> f64| of_cpu.iter().map(value).collect::<Vec<f64>>();
+        let each = of_cpu.len() as f64 / of_process.len() as f64;
         println!(
-            "| {} | {} | {} | {} | {} | {} |",
-            of_cpu[0].0,
+            "| {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+            of_cpu[0].cpu,
+            of_process.len(),
             of_cpu.len(),
-            of_cpu[0].1.len(),
-            show(median(&medians), 1),
-            show(spread(&medians), 2),
-            show(median(&sorted(of_cpu.iter().filter_map(within))), 2)
+            show(usual, 1),
+            show(percent(deviation(&all(|answer| answer.cost))), 2),
+            show(percent(between(|answer| answer.cost)), 2),
+            show(percent(between(|answer| answer.cost - answer.other)), 2),
+            show(percent(deviation(&all(|answer| answer.cost - answer.other)) / each.sqrt()), 2),
+            show(Some(correlation(&all(|answer| answer.cost), &all(|answer| answer.other))), 2)
         );
     }
     println!();
+}
+
+/// What a process said, and the one that is always the same around that moment.
+struct Answer {
+    cpu: String,
+    process: String,
+    cost: f64,
+    other: f64,
+}
+
+fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let count = values.len() as f64;
+    values.sum::<f64>() / count
+}
+
+/// The standard deviation.
+fn deviation(values: &[f64]) -> f64 {
+    let middle = mean(values.iter().copied());
+    mean(values.iter().map(|value| (value - middle).powi(2))).sqrt()
+}
+
+fn correlation(left: &[f64], right: &[f64]) -> f64 {
+    let (a, b) = (mean(left.iter().copied()), mean(right.iter().copied()));
+    mean(left.iter().zip(right).map(|(x, y)| (x - a) * (y - b))) / (deviation(left) * deviation(right))
 }
 
 fn truth(folder: &Path) {
