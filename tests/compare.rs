@@ -17,9 +17,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::LazyLock;
 
-/// A folder with runs in files: `a1` to `a3` of one machine, `b1` to `b3` of one on which a system call costs a tenth more.
+/// A folder with runs in files: `a1` to `a3`, and `c1` to `c3`, of one machine, `b1` to `b3` of one on which a system call costs a
+/// tenth more.
 static RUNS: LazyLock<BTreeMap<&str, String>> = LazyLock::new(|| {
-    let names = ["a1", "a2", "a3", "b1", "b2", "b3"];
+    let names = ["a1", "a2", "a3", "b1", "b2", "b3", "c1", "c2", "c3"];
     let run = |(name, seed): (&'static str, u64)| {
         let slower = if name.starts_with('b') { 1.1 } else { 1.0 };
         (
@@ -139,6 +140,23 @@ fn a_row_that_got_slower_is_found_and_no_other() {
     assert!(text.lines().count() <= 40 && text.contains("most of all syscall-x86_64 none"), "{text}");
     let alike = user.comparison(ALIKE);
     assert!(alike.rows.iter().all(|row| !row.verdict.is_difference()), "{:?}", alike.summary);
+}
+
+/// Four runs failed a gate with an empty store, and were inconclusive with a full one.
+#[test]
+fn a_gate_says_the_same_of_the_same_runs_whatever_else_is_kept() {
+    let (empty, full) = (User::new(), User::new());
+    ["c1", "c2", "c3"].iter().for_each(|name| drop(full.keep(&RUNS[name], Some(name))));
+    let four = "--base a1.json --base a2.json --new b1.json --new b2.json --fail-above 3%";
+    let [without, with] = [&empty, &full].map(|user| user.comparison(four));
+    assert_eq!((&without.rows, &without.gate), (&with.rows, &with.gate));
+    let gate = without.gate.unwrap();
+    assert_eq!((gate.answer, gate.missing), (compare::GateAnswer::Inconclusive, [1, 1]));
+    let one = "a1.json b1.json";
+    let used = |words: &str| full.comparison(words).history.len();
+    assert_eq!([used(one), used(&format!("{one} --fail-above 3%")), used(SLOWER)], [3, 0, 0]);
+    assert_eq!(used(&format!("{one} --fail-above 3% --history")), 3);
+    assert!(printed(&full.compare(one)).contains("3 kept runs tell how much rows vary: "), "they are named");
 }
 
 #[test]
@@ -448,13 +466,15 @@ fn a_bisection_finds_the_commit_that_made_a_row_slower() {
         return skipped("no git here");
     }
     let user = User::new();
-    user.change("a2", "unknown.json", |run| {
-        for row in run["results"].as_array_mut().unwrap() {
-            for figures in ["core_cycles", "ticks", "ns", "throughput"] {
-                row[figures] = Value::Null;
+    for number in 1..=3 {
+        user.change(&format!("c{number}"), &format!("unknown{number}.json"), |run| {
+            for row in run["results"].as_array_mut().unwrap() {
+                for figures in ["core_cycles", "ticks", "ns", "throughput"] {
+                    row[figures] = Value::Null;
+                }
             }
-        }
-    });
+        });
+    }
     let git = |words: &[&str]| {
         let mut command = Command::new("git");
         command
@@ -468,7 +488,7 @@ fn a_bisection_finds_the_commit_that_made_a_row_slower() {
     };
     std::fs::create_dir(user.path("toy")).unwrap();
     git(&["init", "-q"]);
-    let runs = ["a1", "a2", "a3", "unknown", "unknown", "a3", "b1", "b2"];
+    let runs = ["c", "c", "c", "unknown", "unknown", "c", "b", "b"];
     let commit = |(number, run): (usize, &&str)| {
         std::fs::write(user.path("toy/run"), format!("{run}\n{number}\n")).unwrap();
         git(&["add", "run"]);
@@ -477,13 +497,15 @@ fn a_bisection_finds_the_commit_that_made_a_row_slower() {
     };
     let commits: Vec<String> = runs.iter().enumerate().map(commit).collect();
     git(&["bisect", "start", &commits[7], &commits[0]]);
-    let script = "r=$(head -n 1 run); \"$KENTRY\" compare --base \"$RUNS\"/a1.json --base \"$RUNS\"/a2.json \
-                  --new \"$RUNS/$r\".json -e syscall -o none --fail-above 3% --git-bisect >/dev/null; \
+    let script = "r=$(head -n 1 run); a=\"$RUNS\"/a; new=\"$RUNS/$r\"; \
+                  \"$KENTRY\" compare --base \"$a\"1.json --base \"$a\"2.json --base \"$a\"3.json \
+                  --new \"$new\"1.json --new \"$new\"2.json --new \"$new\"3.json \
+                  -e syscall -o none --fail-above 5% --git-bisect >/dev/null; \
                   code=$?; echo \"$r $code\" >>\"$RUNS\"/log; exit $code";
     let found = git(&["bisect", "run", "sh", "-c", script]);
     assert!(found.contains(&format!("{} is the first bad commit", commits[6])), "{found}");
     let log = std::fs::read_to_string(user.path("log")).unwrap();
-    for line in ["unknown 125", "a3 0", "b1 1"] {
+    for line in ["unknown 125", "c 0", "b 1"] {
         assert!(log.lines().any(|found| found == line), "{log}");
     }
 }
