@@ -72,7 +72,7 @@ class Guest:
         self.log = Log(f"{folder}/log")
         self.log.start()
         self.qemu = subprocess.Popen(
-            ["qemu-system-x86_64", "-M", "microvm,rtc=on", "-rtc", "base=2026-01-01T00:00:00,clock=vm", "-m", "512", "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none",
+            ["qemu-system-x86_64", "-M", "microvm,rtc=on,pic=off", "-rtc", "base=2026-01-01T00:00:00,clock=vm", "-m", "512", "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none",
              "-serial", "stdio", "-monitor", f"unix:{folder}/monitor,server=on,wait=off", "-D", f"{folder}/log", "-kernel", kernel,
              "-initrd", f"{folder}/archive", "-cpu", "max,vendor=GenuineIntel,-rdrand,-rdseed", "-accel", "tcg", "-icount", "shift=0,sleep=off",
              "-append", parameters],
