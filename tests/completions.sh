@@ -73,6 +73,10 @@ for shell in bash zsh fish; do
 		skip "completion in $shell" "no $shell here"
 		continue
 	fi
+	if [ "$shell" = zsh ] && ! has_terminals; then
+		skip "completion in zsh" "$why"
+		continue
+	fi
 	offers "$shell" "kentry " explain lab
 	offers "$shell" "kentry --ent" entry
 	offers "$shell" "kentry --entry sys" 'syscall-x86_64' 'sysenter-i386' '!vdso'
