@@ -117,6 +117,7 @@ if command -v bash >/dev/null; then
 fi
 for shell in zsh fish; do
 	# (In bash, readline completes file names where the script has nothing to offer.)
+	[ "$shell" != zsh ] || has_terminals || continue
 	command -v "$shell" >/dev/null || continue
 	offers "$shell" "kentry --output run" 'run.*one\.json'
 	offers "$shell" "kentry explain call --run run" 'run.*one\.json'
