@@ -4,8 +4,8 @@
 #
 #	scripts/kernels.sh [cloud] [generic] [history] [kvm]	without a word: all but kvm
 #
-#	cloud	the newest 6.1 for cloud machines
-#	generic	the newest 6.1 for any machine
+#	cloud	the suite's newest for cloud machines: 6.1 on Debian 12, 6.12 on 13
+#	generic	the same for any machine
 #	history	three 6.12 for cloud machines: the newest, the oldest, and one between
 #	kvm	the generic one whose modules for KVM on AMD are there, too, in kvm-RELEASE/
 #
@@ -22,10 +22,10 @@ main() {
 	trap 'rm -rf "$work"' EXIT
 	for kind; do
 		case $kind in
-		cloud) have 1 "6.1 cloud" $(newest_first '6\.1\.[0-9]+-[0-9]+-cloud-amd64') ;;
-		generic) have 1 "6.1 generic" $(newest_first '6\.1\.[0-9]+-[0-9]+-amd64') ;;
-		history) have 3 "6.12 cloud" $(newest_first '6\.12\.[0-9]+([+-][a-z0-9]+)*-cloud-amd64' | spread) ;;
-		kvm) modules=yes have 1 "6.1 generic" $(newest_first '6\.1\.[0-9]+-[0-9]+-amd64') ;;
+		cloud) have 1 cloud $(newest_first "$(series)" cloud-) ;;
+		generic) have 1 generic $(newest_first "$(series)") ;;
+		history) have 3 "6.12 cloud" $(newest_first 6.12 cloud- | spread) ;;
+		kvm) modules=yes have 1 generic $(newest_first "$(series)") ;;
 		*)
 			echo "usage: scripts/kernels.sh [cloud] [generic] [history] [kvm]" >&2
 			exit 2
@@ -34,12 +34,22 @@ main() {
 	done
 }
 
-# Releases of this form that apt knows a package of, and those that were fetched before.
+# The suite's own, 6.1: its other kernels are from elsewhere. Where apt no longer knows, what it was.
+series() {
+	local found
+	found=$(apt-cache depends linux-image-cloud-amd64 2>/dev/null | sed -n 's/^ *Depends: linux-image-\([0-9]*\.[0-9]*\).*/\1/p' | head -n 1)
+	[ -z "$found" ] || echo "$found" >"$folder/series"
+	cat "$folder/series" 2>/dev/null || true
+}
+
+# newest_first SERIES [cloud-]: releases that apt knows a package of, 6.1.0-56-amd64 or 6.12.117+deb13-cloud-amd64, and those that were
+# fetched before.
 newest_first() {
+	local form="${1//./\\.}\\.[0-9]+([+-][a-z0-9.]*[0-9][a-z0-9.]*)*-${2-}amd64"
 	{
 		apt-cache pkgnames linux-image- 2>/dev/null | sed -n 's/^linux-image-//; s/-unsigned$//; p'
 		find "$folder" -name 'vmlinuz-*' -printf '%f\n' | sed 's/^vmlinuz-//'
-	} | grep -xE -- "$1" | sort -ruV || true
+	} | grep -xE -- "$form" | sort -ruV || true
 }
 
 # The first line, the last, the one between, and then the others.

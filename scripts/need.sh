@@ -19,11 +19,9 @@ build_files=(/usr/include/linux/perf_event.h=libc6-dev)
 test_files=("${build_files[@]}" /usr/share/bochs/BIOS-bochs-latest=bochsbios /usr/share/vgabios/vgabios.bin=vgabios
 	/usr/lib/x86_64-linux-gnu/bochs/plugins/libbx_term_gui.so=bochs-term /usr/lib/grub/i386-pc=grub-pc-bin
 	/usr/lib/grub/x86_64-efi=grub-efi-amd64-bin /usr/share/OVMF/OVMF_CODE_4M.fd=ovmf
-	/bin/busybox=busybox-static /usr/lib32/libc.a=libc6-dev-i386
-	/usr/lib/gcc/x86_64-linux-gnu/12/32/libgcc.a=lib32gcc-12-dev)
+	/bin/busybox=busybox-static)
 kernel_files=("${build_files[@]}" /usr/include/gelf.h=libelf-dev)
-selftests_files=("${build_files[@]}" /usr/lib32/libc.a=libc6-dev-i386 /usr/lib/gcc/x86_64-linux-gnu/12/32/libgcc.a=lib32gcc-12-dev
-	/usr/include/sys/capability.h=libcap-dev)
+selftests_files=("${build_files[@]}" /usr/include/sys/capability.h=libcap-dev)
 bench_files=("${build_files[@]}")
 
 # The oldest compiler that the workspace builds with (rust-version in Cargo.toml).
@@ -35,6 +33,7 @@ main() {
 	local missing=()
 	need_rust # first: Debian's brings a C compiler along
 	[ "$goal" != test ] || need_rustfmt
+	case $goal in test | selftests) add_32_bit ;; esac
 	for pair in "${pairs[@]}"; do
 		command -v "${pair%%=*}" >/dev/null || missing+=("${pair#*=}")
 	done
@@ -42,6 +41,15 @@ main() {
 		[ -e "${pair%%=*}" ] || missing+=("${pair#*=}")
 	done
 	install "${missing[@]}"
+}
+
+# What 32-bit programs are linked with. A compiler looks for a library of its own version: 12 in Debian 12, 14 in 13.
+add_32_bit() {
+	command -v gcc >/dev/null || install gcc
+	local version
+	version=$(gcc -dumpversion)
+	version=${version%%.*}
+	files+=(/usr/lib32/libc.a=libc6-dev-i386 "/usr/lib/gcc/x86_64-linux-gnu/$version/32/libgcc.a=lib32gcc-$version-dev")
 }
 
 # A Rust that is new enough: the one that is there, rustup's, or Debian's.

@@ -52,7 +52,7 @@ finish() {
 case ${1-} in
 quick)
 	step "format" cargo fmt --all --check
-	step "clippy" cargo clippy --locked --workspace --all-targets -- -D warnings
+	step "clippy" scripts/lint.sh clippy
 	# The lab's tests boot emulators, and those of lab_cli do too where there are any.
 	step "unit and integration tests" cargo test --locked --workspace --exclude lab --no-fail-fast
 	step "the lab's library" cargo test --locked -p lab --lib
@@ -82,6 +82,7 @@ step "pages in a browser" tests/page.sh
 step "installation" tests/install.sh
 step "other kernels, emulated" tests/guest.sh
 step "guests under KVM" tests/kvm.sh
+step "the emulators of other Debian suites" tests/suites.sh
 step "the lab from an image" tests/image.sh
 step "README examples" tests/readme.sh
 step "the example workflow" tests/ci.sh

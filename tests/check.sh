@@ -5,6 +5,7 @@
 #	expect PATTERN				the last command's output or complaint must match (extended regex)
 #	refuse PATTERN				must not match
 #	skip NAME WHY
+#	has_terminals				whether this machine gives programs terminals of their own; $why says why not
 #	finish					prints the sums and exits
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -54,6 +55,12 @@ fail() {
 skip() {
 	skipped=$((skipped + 1))
 	echo "skipped $1: $2"
+}
+
+# A chroot without /dev/pts has none.
+has_terminals() {
+	why="no terminal can be had here (openpty: no /dev/pts?)"
+	script -qec true /dev/null </dev/null >/dev/null 2>&1
 }
 
 # outcome ENTRY OPERATION: from the JSON document in $out

@@ -73,6 +73,10 @@ for shell in bash zsh fish; do
 		skip "completion in $shell" "no $shell here"
 		continue
 	fi
+	if [ "$shell" = zsh ] && ! has_terminals; then
+		skip "completion in zsh" "$why"
+		continue
+	fi
 	offers "$shell" "kentry " explain lab
 	offers "$shell" "kentry --ent" entry
 	offers "$shell" "kentry --entry sys" 'syscall-x86_64' 'sysenter-i386' '!vdso'
@@ -113,6 +117,7 @@ if command -v bash >/dev/null; then
 fi
 for shell in zsh fish; do
 	# (In bash, readline completes file names where the script has nothing to offer.)
+	[ "$shell" != zsh ] || has_terminals || continue
 	command -v "$shell" >/dev/null || continue
 	offers "$shell" "kentry --output run" 'run.*one\.json'
 	offers "$shell" "kentry explain call --run run" 'run.*one\.json'

@@ -7,6 +7,7 @@ if ! command -v script >/dev/null; then
 	skip "explain on a terminal" "no script(1) here (Debian: bsdutils)"
 	finish
 fi
+has_terminals || { skip "explain on a terminal" "$why"; finish; }
 
 # on_terminal NAME ROWS COMMAND: on a terminal of 70 columns, in an environment that says nothing of pager and color
 on_terminal() {

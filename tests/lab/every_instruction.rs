@@ -6,7 +6,7 @@
 //! them: no instruction may be left out.
 
 use crate::build::{Program, freestanding_with};
-use crate::guest::{Ran, Script, Session};
+use crate::guest::{Ran, Script, Session, intel_has_syscall_32};
 use crate::kernel::{Kernel, Step};
 use crate::monitor::{is_missing, wrapped};
 use crate::spec_ctrl::kernel_with_spec_ctrl;
@@ -58,7 +58,15 @@ const AMD: Processor = Processor { model: "EPYC", has_sysenter: false };
 impl Processor {
     /// Whether it has a case, or a path.
     pub fn has(self, name: &str) -> bool {
-        self.has_sysenter || !name.starts_with("sysenter")
+        match name {
+            "syscall_i386" => !self.has_sysenter || intel_has_syscall_32(),
+            _ => self.has_sysenter || !name.starts_with("sysenter"),
+        }
+    }
+
+    /// The same of a case of 32-bit code.
+    fn has_in_32(self, name: &str) -> bool {
+        self.has(if name == "syscall" { "syscall_i386" } else { name })
     }
 }
 
@@ -279,7 +287,8 @@ impl<'a> Trial<'a> {
     pub fn calls(&mut self, processor: Processor, is_meant: impl Fn(&str) -> bool) {
         for (bits, cases) in [(64, CASES_64), (32, CASES_32)] {
             let program = program(bits, PERIOD);
-            for case in cases.iter().filter(|case| processor.has(case) && is_meant(case)) {
+            let has = |case| if bits == 32 { processor.has_in_32(case) } else { processor.has(case) };
+            for case in cases.iter().filter(|case| has(case) && is_meant(case)) {
                 // In some, the path is a page fault's, or behind one in the kernel. And some steps are long.
                 let turns = if ["vsyscall", "no-memory"].contains(case) { 480 } else { 150 };
                 let long = [("bhb=loop", 120), ("ibrs=on", 80), ("trace=on", 200)]

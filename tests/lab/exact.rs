@@ -74,7 +74,7 @@ impl Plan {
     fn add(&mut self, whole: Whole, operations: &[&'static str]) {
         let number = self.wholes.len();
         self.wholes.push(whole);
-        for (entry, _) in PATHS {
+        for (entry, _) in PATHS.iter() {
             self.rows.extend(operations.iter().map(|operation| Asked { whole: number, entry, operation }));
         }
     }

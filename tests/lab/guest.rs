@@ -1,12 +1,15 @@
 //! Boots a plan in an emulator, and sorts what comes back by the plan's lines.
 
 use crate::build::Program;
+use crate::executable;
 use crate::skipped::skipped;
 use lab::{Accelerator, Bochs, End, Event, Events, File, Guest, Limits, Line, Plan, Qemu, Strays, Trouble};
 use record::{Boot, Payload, Request, Sample, Step, Verdict, abi};
 use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::LazyLock;
 use std::time::Duration;
-use table::{Entry, Operation};
+use table::{Differs, Entry, Operation, Table};
 
 /// Longer than any boot here takes on a machine that does other things, too.
 const TIME: Duration = Duration::from_secs(120);
@@ -16,6 +19,10 @@ pub const LIMIT: u64 = 100_000_000;
 
 /// CLOCK_REALTIME of every boot, seconds.
 pub const NOW: u64 = 1_700_000_000;
+
+/// The QEMU that is here, `QEMU 7.2.22`; nothing where there is none.
+pub static QEMU: LazyLock<String> =
+    LazyLock::new(|| Qemu::new(Accelerator::Tcg, None).version(&limits()).unwrap_or_default());
 
 /// What the kernel is booted in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +50,23 @@ impl Emulator {
         }
     }
 
+    /// Whether it lacks an entry, as the processors of its vendor do where the table does not say that it differs: Intel's have no
+    /// `syscall` in 32-bit code, and AMD's no `sysenter` in long mode.
+    pub fn lacks(self, entry: &Entry) -> bool {
+        let differs = entry.differs.get(self.name()).is_some_and(|differs| self.is_of(differs));
+        match self {
+            Emulator::TcgIntel | Emulator::Bochs => entry.name == "syscall-i386" && !differs,
+            // Where it is executed, what leads back is not.
+            Emulator::TcgAmd => entry.name.starts_with("sysenter"),
+            Emulator::BochsAmd => entry.name.starts_with("sysenter") && !differs,
+        }
+    }
+
+    /// Whether the version that is here differs so.
+    pub fn is_of(self, differs: &Differs) -> bool {
+        differs.before.is_none() || differs.is_in(&QEMU)
+    }
+
     fn hertz(self) -> u64 {
         match self {
             Emulator::TcgIntel | Emulator::TcgAmd => Qemu::TCG_HERTZ,
@@ -58,6 +82,30 @@ impl Emulator {
             Emulator::BochsAmd => Bochs::new(Some("ryzen")).boot(archive, programs, limits),
         }
     }
+}
+
+/// A Bochs whose configuration is changed by a command of the shell, which reads it from `$3` and writes it to `$folder/rc`; what it
+/// prints goes to `output`, or where it would go anyway.
+pub fn changed_bochs(folder: &Path, model: Option<&str>, change: &str, output: Option<&Path>) -> Bochs {
+    let program = folder.join("bochs");
+    let output = output.map_or(String::new(), |file| format!(" > {}", file.display()));
+    // Its arguments are --help, or -q -f CONFIGURATION -rc FILE and perhaps more.
+    let text = format!(
+        "#!/bin/bash\n[ \"$1\" != --help ] || exec bochs \"$@\"\nset -e\nfolder=$(dirname \"$0\")\n{change}\n\
+         exec bochs -q -f \"$folder/rc\" \"${{@:4}}\"{output}\n"
+    );
+    executable::write(&program, text.as_bytes());
+    Bochs { program: program.into(), ..Bochs::new(model) }
+}
+
+/// Whether the QEMU that is here is older.
+pub fn qemu_is_before(version: &str) -> bool {
+    Differs { how: String::new(), before: Some(version.into()) }.is_in(&QEMU)
+}
+
+/// Whether Intel's model executes `syscall` in 32-bit code in the QEMU that is here, which no processor of Intel's does.
+pub fn intel_has_syscall_32() -> bool {
+    !Emulator::TcgIntel.lacks(Table::get().entry("syscall-i386").unwrap())
 }
 
 pub fn limits() -> Limits {

@@ -27,7 +27,7 @@ fn a_call_executes_endbr64_at_its_entry_and_at_its_service() {
     for others in OTHERS.iter().filter(|others| others.contains("stack=frame")) {
         for ibt in ["off", "on"] {
             script.set(&format!("{others} ibt={ibt}"));
-            for (name, _) in PATHS {
+            for (name, _) in PATHS.iter() {
                 operations.iter().for_each(|operation| {
                     script.row(Table::get().entry(name).unwrap(), operation);
                 });

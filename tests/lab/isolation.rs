@@ -3,7 +3,7 @@
 
 use crate::build::{Program, freestanding};
 use crate::faults::ENTRIES;
-use crate::faults32::ENTRIES_32;
+use crate::faults32::entries_32;
 use crate::guest::{Emulator, LIMIT, Script, limits};
 use crate::kernel::Kernel;
 use crate::monitor::{Monitor, is_missing, wrapped};
@@ -191,7 +191,7 @@ fn every_way_back_from_the_kernel_leads_to_the_programs_page_tables() {
         trial.script.limit(LIMIT);
         let place = kernel.symbol("kernel_start");
         let expected = if pti == "on" { Absent(place) } else { Present(place) };
-        for (way, _) in ENTRIES_32 {
+        for (way, _) in entries_32() {
             trial.run(&program32, &case(format!("read-after-{way} {:x}", place as u32), expected));
         }
     }

@@ -3,8 +3,7 @@
 
 use crate::build::{Program, freestanding, root};
 use crate::exec;
-use crate::executable;
-use crate::guest::{Emulator, Script, Session, limits};
+use crate::guest::{Emulator, Script, Session, changed_bochs, limits};
 use crate::kernel::Kernel;
 use crate::monitor::{is_missing, wrapped};
 use crate::skipped::skipped;
@@ -166,7 +165,7 @@ fn boot(script: &Script, kernel: &[u8], machine: Machine) -> Option<(Heard, Sess
     Some((follow(std::fs::read(log).unwrap(), script), session))
 }
 
-/// Bochs with one more line in its configuration; its arguments are -q -f CONFIGURATION -rc FILE.
+/// Bochs with one more line in its configuration.
 fn bochs_with(line: &str, folder: &Path) -> Option<Bochs> {
     if let Err(trouble) = Bochs::new(None).version(&limits())
         && trouble.is_missing()
@@ -174,13 +173,8 @@ fn bochs_with(line: &str, folder: &Path) -> Option<Bochs> {
         skipped(trouble);
         return None;
     }
-    let program = folder.join("bochs");
-    let text = format!(
-        "#!/bin/bash\nset -e\nrc=$(dirname \"$0\")/rc\n(cat \"$3\"; echo '{line}') > \"$rc\"\n\
-         exec bochs -q -f \"$rc\" \"${{@:4}}\"\n"
-    );
-    executable::write(&program, text.as_bytes());
-    Some(Bochs { program: program.into(), ..Bochs::new(None) })
+    let change = format!("(cat \"$3\"; echo '{line}') > \"$folder/rc\"");
+    Some(changed_bochs(folder, None, &change, None))
 }
 
 /// Each entry that works here, and those that read or fault in programs' memory.

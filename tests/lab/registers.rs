@@ -222,9 +222,11 @@ fn check_32(ran: &Ran, (row, name): Entry, is_right: Check) {
 
 #[test]
 fn after_every_entry_of_32_bit_code() {
-    run(32, Emulator::TcgIntel, ENTRIES_32, check_32);
-    let amd: Vec<Entry> = ENTRIES_32.iter().copied().filter(|(_, name)| *name != "sysenter").collect();
-    run(32, Emulator::TcgAmd, &amd, check_32);
+    for emulator in [Emulator::TcgIntel, Emulator::TcgAmd] {
+        let is_there = |(row, _): &Entry| !emulator.lacks(Table::get().entry(row).unwrap());
+        let entries: Vec<Entry> = ENTRIES_32.iter().copied().filter(is_there).collect();
+        run(32, emulator, &entries, check_32);
+    }
 }
 
 #[test]

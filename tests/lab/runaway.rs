@@ -2,7 +2,7 @@
 
 use crate::build::freestanding;
 use crate::faults::{ENTRIES, HUGE};
-use crate::faults32::ENTRIES_32;
+use crate::faults32::entries_32;
 use crate::guest::Emulator;
 use crate::trial::*;
 
@@ -14,7 +14,7 @@ fn each_is_ended_and_the_next_runs() {
     let program32 = freestanding(32, &["faults32.S"]);
     for switches in ["pti=off gate=interrupt", "pti=on gate=trap"] {
         trial.script.set(switches);
-        for (entry, _) in ENTRIES_32 {
+        for (entry, _) in entries_32() {
             trial.run(&program32, &case(format!("loop-{entry}"), Runaway));
         }
         trial.exec(&program, &case("spin", Runaway));

@@ -6,7 +6,7 @@ use crate::guest::{Emulator, Ran, Script, limits};
 use crate::kernel::Kernel;
 use crate::monitor::is_missing;
 use crate::silicon::boot_with;
-use crate::steps::PATHS;
+use crate::steps::{ALL_PATHS, PATHS};
 use iced_x86::{Code, Decoder, DecoderOptions};
 use lab::{Accelerator, Limits, Qemu};
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ const PATH_STEP: u64 = 16;
 const STACK_STEP: u64 = 64;
 
 fn names() -> BTreeSet<&'static str> {
-    PATHS.iter().map(|(_, path)| *path).chain(["exception", "enter_user", "copy_user"]).collect()
+    ALL_PATHS.iter().map(|(_, path)| *path).chain(["exception", "enter_user", "copy_user"]).collect()
 }
 
 fn starts(ran: &[Ran]) -> Vec<u64> {

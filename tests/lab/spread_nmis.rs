@@ -6,8 +6,7 @@ use crate::every_instruction::{
     CASES_32, CASES_64, CLOSED, Interrupt, NMI, OPEN, STUB_BYTES, built, is_behind_division, jump,
     kernel_with, program,
 };
-use crate::executable;
-use crate::guest::{Emulator, Script, Session, limits};
+use crate::guest::{Emulator, Script, Session, changed_bochs, limits};
 use crate::kernel::Kernel;
 use crate::skipped::skipped;
 use lab::{Bochs, End, Limits, Strays, Trouble};
@@ -80,16 +79,12 @@ fn reports(output: &[u8], paths_start: u64) -> BTreeSet<u64> {
 
 /// Boots in Bochs, with a folder for its output.
 fn boot(script: &Script, folder: &Path, kernel: &[u8]) -> Option<Session> {
-    let (program, image) = (folder.join("bochs"), folder.join("image"));
-    // Its arguments: -q -f CONFIGURATION -rc FILE
-    let text = format!(
-        "#!/bin/bash\nset -e\nfolder=$(dirname \"$0\")\n\
-         sed 's|path=[^,]*|path={}|; $a port_e9_hack: enabled=1' \"$3\" > \"$folder/rc\"\n\
-         exec bochs -q -f \"$folder/rc\" \"${{@:4}}\" > \"$folder/output\"\n",
+    let image = folder.join("image");
+    let change = format!(
+        "sed 's|path=[^,]*|path={}|; $a port_e9_hack: enabled=1' \"$3\" > \"$folder/rc\"",
         image.display()
     );
-    executable::write(&program, text.as_bytes());
-    let bochs = Bochs { program: program.into(), ..Bochs::new(None) };
+    let bochs = changed_bochs(folder, None, &change, Some(&folder.join("output")));
     let boot = |archive: &[u8], programs, limits: &Limits| {
         std::fs::write(&image, disk(archive, limits, kernel)?)?;
         bochs.boot(archive, programs, limits)

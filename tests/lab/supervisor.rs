@@ -106,7 +106,7 @@ fn each_step_adds_the_instructions_of_its_listing() {
     let (mut script, mut expected) = (Script::new(), Vec::new());
     for configuration in configurations() {
         script.set(&text(&configuration));
-        for (name, path) in PATHS {
+        for (name, path) in PATHS.iter() {
             for operation in ["none", "getppid"].map(operation) {
                 // What is refused before registers are saved comes by fewer steps.
                 let is_short = operation.name == "none" && configuration[0] == ("stack", "minimum");

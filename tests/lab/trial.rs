@@ -100,13 +100,7 @@ pub fn working() -> Vec<(&'static Entry, &'static Operation)> {
 
 fn working_on(emulator: Emulator) -> Vec<(&'static Entry, &'static Operation)> {
     let rows = Table::get().rows(Kernels::Lab);
-    // Intel's processors have no syscall in 32-bit code, as Bochs knows, and AMD's no sysenter, as QEMU knows.
-    let is_closed = |entry: &Entry| match emulator {
-        Emulator::Bochs => entry.name == "syscall-i386",
-        Emulator::TcgAmd => entry.name.starts_with("sysenter"),
-        _ => false,
-    };
-    let has_all = |entry: &Entry| entry.needs.is_empty() && !is_closed(entry);
+    let has_all = |entry: &Entry| entry.needs.is_empty() && !emulator.lacks(entry);
     rows.filter(|(entry, operation)| operation.name == "getppid" && has_all(entry)).collect()
 }
 

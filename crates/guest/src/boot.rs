@@ -7,7 +7,7 @@ use crate::ending::Ending;
 use crate::follow::Followed;
 use crate::following::Following;
 use crate::frame::{Exit, Frame, Hello, Stream};
-use crate::machine::{self, Files, Machine, Rate};
+use crate::machine::{self, Files, Machine, Rate, Start};
 use crate::trouble::Trouble;
 use crate::{Step, Symbol, Terminal, Trace, Work};
 use emulator::Process;
@@ -74,8 +74,9 @@ pub struct Booted {
 }
 
 impl Boot<'_> {
-    /// Boots, and reads until the guest is done. A guest whose clocks disagree is booted again. The limit of time holds for both boots
-    /// together; the limit of output holds for what each writes to the frames' port.
+    /// Boots, and reads until the guest is done. A guest whose clocks disagree is booted again, and so is one that resets its machine
+    /// without a word, so that its kernel tells why. The limit of time holds for all boots together; the limit of output holds for what
+    /// each writes to the frames' port.
     ///
     /// # Errors
     /// When QEMU is not there, or cannot be started. Whatever becomes of the guest then is [`Booted::trouble`].
@@ -93,19 +94,23 @@ impl Boot<'_> {
         limits: &Limits,
         said: &mut dyn FnMut(Said),
     ) -> Result<Booted, Trouble> {
-        let (rate, begin) = (Rate::first(self), Instant::now());
-        let booted = self.run_at(rate, terminal, (begin, limits), said)?;
-        if !booted.clocks_disagree(rate) {
+        let (first, begin) = (Start::at(Rate::first(self)), Instant::now());
+        let booted = self.run_at(first, terminal, (begin, limits), said)?;
+        if booted.was_reset_in_silence() {
+            let again = self.run_at(Start { early_console: true, ..first }, None, (begin, limits), said);
+            return Ok(again.ok().filter(Booted::tells_more).unwrap_or(booted));
+        }
+        if !booted.clocks_disagree(first.rate) {
             return Ok(booted);
         }
-        let again = self.run_at(Rate::Own, None, (begin, limits), said);
+        let again = self.run_at(Start::at(Rate::Own), None, (begin, limits), said);
         Ok(again.unwrap_or_else(|trouble| booted.without_another(trouble)))
     }
 
     /// One start of QEMU. The limit of time holds from `begin` on.
     fn run_at(
         &self,
-        rate: Rate,
+        start: Start,
         terminal: Option<Terminal>,
         (begin, limits): (Instant, &Limits),
         said: &mut dyn FnMut(Said),
@@ -116,12 +121,12 @@ impl Boot<'_> {
         let terminal = terminal.map(|terminal| (terminal, limits.interrupt.clone()));
         let console = Console::follow(console, terminal).map_err(emulator::Trouble::from)?;
         let left = Limits { time: limits.time.saturating_sub(begin.elapsed()), ..limits.clone() };
-        let started = Process::start(machine::command(self, rate, files), &left);
+        let started = Process::start(machine::command(self, start, files), &left);
         let mut process = started.map_err(|trouble| of_start(trouble, limits))?;
         let follow = |connection| Following::begin(connection, process.stop());
         let following = debugger.map(follow).transpose().map_err(emulator::Trouble::from)?;
-        let mut booted = Booted { parameters: machine::parameters(self, rate), ..Booted::default() };
-        let ended = booted.read(&mut process, rate, begin, said);
+        let mut booted = Booted { parameters: machine::parameters(self, start), ..Booted::default() };
+        let ended = booted.read(&mut process, start.rate, begin, said);
         drop(process);
         booted.console = console.end();
         let lost = following.and_then(|following| booted.followed(following.end()));
@@ -177,6 +182,16 @@ impl Booted {
     /// Whether the guest was told another rate of its counter than its tick has. It is booted again, and what it measures is not awaited.
     fn clocks_disagree(&self, rate: Rate) -> bool {
         rate == Rate::Quarter && self.hello.as_ref().is_some_and(|hello| !hello.ticks_by_apic())
+    }
+
+    /// Whether it ended before its kernel had a console.
+    fn was_reset_in_silence(&self) -> bool {
+        matches!(&self.trouble, Some(Trouble::Reset { began: false, console }) if console.trim().is_empty())
+    }
+
+    /// Whether a boot with an early console is worth more than one that ended in silence.
+    fn tells_more(&self) -> bool {
+        !self.was_reset_in_silence() && !matches!(self.trouble, Some(Trouble::Hung { .. }))
     }
 
     /// The same where the guest could not be started again, for this reason.
@@ -380,6 +395,22 @@ done
         assert!(begin.elapsed() < 2 * time, "{:?}", begin.elapsed());
         // Both boots slept for a second before they wrote.
         assert!(booted.first_frame.unwrap() >= Duration::from_secs(2), "{:?}", booted.first_frame);
+    }
+
+    #[test]
+    fn a_kernel_that_died_before_it_had_a_console_did_not_tell_of_what() {
+        let died = "echo 'divide error: 0000 [#1]'; echo 'Kernel panic - not syncing: Fatal exception'";
+        let booted = |loud: &str| {
+            let script = format!("case \"$*\" in *earlyprintk=ttyS0*) {{ {loud}; }} >&$console;; esac");
+            boot_for(&Work::default(), &script, LONG).trouble.unwrap().to_string()
+        };
+        assert_eq!(
+            booted(died),
+            "the guest's kernel panicked: Fatal exception; before that, its console said: divide error: 0000 [#1]"
+        );
+        let reset = "the guest reset its machine, as after a triple fault, before kentry began in it";
+        assert_eq!(booted(":"), reset);
+        assert_eq!(booted("echo one word"), format!("{reset}; its console ended: one word"));
     }
 
     #[test]

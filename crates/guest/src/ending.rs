@@ -268,6 +268,22 @@ mod tests {
     }
 
     #[test]
+    fn the_cause_of_a_panic_was_lost_behind_the_lines_that_followed_it() {
+        let oops = "[ 0.4] tsc: Fast TSC calibration failed\n[ 0.4] divide error: 0000 [#1] PREEMPT SMP PTI\n\
+                    [ 0.4] CPU: 0 PID: 0 Comm: swapper/0 Not tainted 6.1.0 #1  Debian 6.1.192-2\n[ 0.4] Hardware name: Bochs\n\
+                    [ 0.4] RIP: 0010:__x86_return_thunk+0x0/0x2\n[ 0.4] Code: cc\n[ 0.4] some\n[ 0.4] more\n\
+                    [ 0.4] RIP: 0010:__x86_return_thunk+0x0/0x2\n[ 0.4] Kernel panic - not syncing: Attempted to kill the idle task!\n";
+        let lines =
+            "divide error: 0000 [#1] PREEMPT SMP PTI / some / more / RIP: 0010:__x86_return_thunk+0x0/0x2";
+        let panic =
+            "the guest's kernel panicked: Attempted to kill the idle task!; before that, its console said:";
+        assert_eq!(judged(qemu(0, ""), oops), format!("{panic} {lines}"));
+        let before_panic = oops.split_once("[ 0.4] Kernel").unwrap().0;
+        let reset = "the guest reset its machine, as after a triple fault, before kentry began in it; its console ended:";
+        assert_eq!(judged(qemu(0, ""), before_panic), format!("{reset} {lines}"));
+    }
+
+    #[test]
     fn a_limit_that_crashes_qemu_was_a_guests_failure() {
         let kind = |began| Ending { trouble: qemu(11, ""), began, console: "", mib: 512 }.judge().kind();
         assert_eq!([false, true].map(kind), [Kind::Environment, Kind::Failed]);

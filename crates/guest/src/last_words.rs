@@ -32,18 +32,31 @@ pub(crate) fn leading(console: &str) -> String {
     last_lines(whole).map_or_else(String::new, |last| format!("; before that, its console said: {last}"))
 }
 
+/// The last lines; but first what the kernel died of, however much it said after that.
 fn last_lines(console: &str) -> Option<String> {
-    let lines: Vec<&str> =
+    let mut lines: Vec<&str> =
         console.lines().map(plain).filter(|line| !line.is_empty() && !is_dump(line)).collect();
-    let last: Vec<String> =
-        lines.iter().skip(lines.len().saturating_sub(LINES)).map(|line| cut(line)).collect();
-    (!last.is_empty()).then(|| last.join(" / "))
+    lines.dedup();
+    let surplus = lines.len().saturating_sub(LINES);
+    let death = lines.iter().position(|line| is_death(line)).filter(|at| *at < surplus);
+    let last = lines.iter().skip(surplus + usize::from(death.is_some()));
+    let told: Vec<String> =
+        death.and_then(|at| lines.get(at)).into_iter().chain(last).map(|line| cut(line)).collect();
+    (!told.is_empty()).then(|| told.join(" / "))
+}
+
+/// Whether a line begins what a kernel says when it dies: `divide error: 0000 [#1] PREEMPT SMP PTI`, with a `BUG: ` or two lines before it
+/// where it can tell more (`__die_header` in arch/x86/kernel/dumpstack.c, and mm/fault.c).
+fn is_death(line: &str) -> bool {
+    line.contains(" [#1]") || line.starts_with("BUG: ") || line.starts_with("kernel BUG at ")
 }
 
 /// Whether a line dumps registers, code or the stack (`show_regs` in arch/x86/kernel/process_64.c, and dumpstack.c): it tells a reader
 /// less than the line before it.
 fn is_dump(line: &str) -> bool {
-    const BEGINNINGS: [&str; 16] = [
+    const BEGINNINGS: [&str; 18] = [
+        "CPU: ",
+        "Hardware name: ",
         "RAX:",
         "RDX:",
         "RBP:",

@@ -13,8 +13,10 @@ pub const FRAME_PORT: u16 = 0xe9;
 pub const EXIT_PORT: u16 = 0xf4;
 
 /// The small board that has no PCI; its ACPI is of the kind without old hardware. Without a clock chip Linux waits for one, twice for a
-/// second of virtual time.
-const BOARD: &str = "microvm,rtc=on";
+/// second of virtual time. Without its old interrupt controller, interrupts come by the IOAPIC alone: that ACPI tells Linux that there is no
+/// such controller, so Linux does not initialise it, and no firmware has masked it; the first tick of the PIT, by which Linux calibrates
+/// the counter, would arrive as vector 0, a division by zero.
+const BOARD: &str = "microvm,rtc=on,pic=off";
 
 /// A guest's memory unless somebody asks for another: every kernel of a distribution boots in it. In MiB.
 pub const MEMORY_MIB: u64 = 512;
@@ -54,6 +56,23 @@ impl Rate {
             Rate::Quarter => "tsc_early_khz=250000",
             Rate::Own => "tsc_early_khz=1000000",
         }
+    }
+}
+
+/// What makes the kernel write to its console from its first line on, which it otherwise has no driver for when it dies early.
+const EARLY_CONSOLE: &str = "earlyprintk=ttyS0";
+
+/// How a kernel is told to start, beside what it was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Start {
+    pub rate: Rate,
+    /// Whether its console is there from the beginning.
+    pub early_console: bool,
+}
+
+impl Start {
+    pub fn at(rate: Rate) -> Start {
+        Start { rate, early_console: false }
     }
 }
 
@@ -103,13 +122,14 @@ pub(crate) struct Files {
 }
 
 /// The whole command line of a boot's kernel: later words win.
-pub(crate) fn parameters(boot: &Boot, rate: Rate) -> String {
-    let words = [PARAMETERS, rate.word(), boot.parameters];
+pub(crate) fn parameters(boot: &Boot, start: Start) -> String {
+    let early = if start.early_console { EARLY_CONSOLE } else { "" };
+    let words = [PARAMETERS, early, start.rate.word(), boot.parameters];
     words.into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// How QEMU is started for a boot.
-pub(crate) fn command(boot: &Boot, rate: Rate, files: Files) -> Command {
+pub(crate) fn command(boot: &Boot, start: Start, files: Files) -> Command {
     let Machine { program, accelerator, board, memory_mib, .. } = boot.machine;
     let mut words: Vec<String> = Vec::new();
     let mut add = |option: &str, value: String| words.extend([option.to_string(), value]);
@@ -118,7 +138,7 @@ pub(crate) fn command(boot: &Boot, rate: Rate, files: Files) -> Command {
     add("-cpu", boot.machine.processor());
     add("-kernel", inherited(&files.kernel));
     add("-initrd", inherited(&files.archive));
-    add("-append", parameters(boot, rate));
+    add("-append", parameters(boot, start));
     add("-display", "none".into());
     add("-chardev", socket("console", &files.console));
     add("-serial", "chardev:console".into());
@@ -180,7 +200,7 @@ mod tests {
         let (kernel, archive, console) = (file(), file(), file());
         let files =
             Files { kernel, archive, console, debugger: follows.then(file), frames: Pipe::new().unwrap() };
-        let words = command(&boot, Rate::first(&boot), files).arguments;
+        let words = command(&boot, Start::at(Rate::first(&boot)), files).arguments;
         words.into_iter().map(|word| word.into_string().unwrap()).collect::<Vec<_>>().join(" ")
     }
 
@@ -191,7 +211,7 @@ mod tests {
             "-cpu model,-rdrand,-rdseed ",
             "-icount shift=0,sleep=off -rtc base=2026-01-01T00:00:00,clock=vm",
             "-seed 7",
-            "-M microvm,rtc=on -m 512 ",
+            "-M microvm,rtc=on,pic=off -m 512 ",
             "-append console=ttyS0 quiet panic=-1 reboot=t tsc_early_khz=250000 pti=on ",
         ] {
             assert!(counted.contains(wanted), "{wanted}: {counted}");

@@ -18,11 +18,15 @@ const PLUGINS: &str = "/usr/lib/x86_64-linux-gnu/bochs/plugins";
 /// The plugin of the only display that needs neither a screen nor a network.
 const DISPLAY: &str = "libbx_term_gui.so";
 
-/// The longest that Bochs may take to print its version; it takes milliseconds.
+/// The longest that Bochs may take to say something about itself; it takes milliseconds.
 const TIME: Duration = Duration::from_secs(10);
 
 /// Debian's Bochs is built with its debugger, which waits for this command to continue.
 const DEBUGGER: &[u8] = b"continue\n";
+
+/// Starts the debugger from Bochs 3.1 on, which before always starts, and knows no such option. With it, the clock advances with every
+/// instruction; without it, once for several that stand in a row, so that stamps between them would not count those.
+const START_DEBUGGER: &str = "-debugger";
 
 /// A virtual machine of Bochs.
 #[derive(Debug, Clone)]
@@ -63,7 +67,8 @@ impl Bochs {
             return Err(OfProgram::Missing { program, packages: PACKAGES }.into());
         }
         let disk = file_in_memory("disk", &image_for_emulator(&self.kernel, archive, limits)?)?;
-        Guest::boot(self.command(disk)?, programs, limits)
+        let starts_debugger = self.help(&[], limits)?.contains(START_DEBUGGER);
+        Guest::boot(self.command(disk, starts_debugger)?, programs, limits)
     }
 
     /// Its name and version, `Bochs 2.7`.
@@ -71,10 +76,7 @@ impl Bochs {
     /// # Errors
     /// When it cannot be started, or does not know the processor.
     pub fn version(&self, limits: &Limits) -> Result<String, Trouble> {
-        let command = self.with(vec!["--help".into(), "cpu".into()], Vec::new(), None);
-        let limits = Limits { time: limits.time.min(TIME), ..limits.clone() };
-        let ended = command.run(&limits)?;
-        let about = about(&format!("{}\n{}", String::from_utf8_lossy(&ended.output), ended.messages));
+        let about = about(&self.help(&["cpu"], limits)?);
         if about.models.is_empty() || about.models.contains(&self.cpu_model) {
             return Ok(about.version);
         }
@@ -83,13 +85,22 @@ impl Bochs {
         Err(OfProgram::Files(unknown).into())
     }
 
-    fn command(&self, disk: OwnedFd) -> Result<Command, Trouble> {
+    /// What it says about itself.
+    fn help(&self, about: &[&str], limits: &Limits) -> Result<String, Trouble> {
+        let arguments = ["--help"].iter().chain(about).map(OsString::from).collect();
+        let limits = Limits { time: limits.time.min(TIME), ..limits.clone() };
+        let ended = self.with(arguments, Vec::new(), None).run(&limits)?;
+        Ok(format!("{}\n{}", String::from_utf8_lossy(&ended.output), ended.messages))
+    }
+
+    fn command(&self, disk: OwnedFd, starts_debugger: bool) -> Result<Command, Trouble> {
         let serial = Pipe::new().map_err(|error| OfProgram::Program { program: "Bochs".into(), error })?;
         let debugger = file_in_memory("debugger", DEBUGGER)?;
         let text = configuration(&self.cpu_model, &inherited(&disk), &inherited(&serial.theirs));
         let configuration = file_in_memory("configuration", text.as_bytes())?;
         let arguments = ["-q", "-f", &inherited(&configuration), "-rc", &inherited(&debugger)];
-        let arguments = arguments.into_iter().map(OsString::from).collect();
+        let debugs = starts_debugger.then_some(START_DEBUGGER);
+        let arguments = arguments.into_iter().chain(debugs).map(OsString::from).collect();
         Ok(self.with(arguments, vec![disk, debugger, configuration], Some(serial)))
     }
 
@@ -142,6 +153,17 @@ mod tests {
         let models = ["bx_generic", "corei7_skylake_x", "tigerlake"].map(str::to_string).into();
         assert_eq!(about(text), About { version: "Bochs 2.7".into(), models });
         assert_eq!(about(""), About { version: "Bochs".into(), models: Vec::new() });
+    }
+
+    #[test]
+    fn a_bochs_whose_debugger_does_not_start_by_itself_counted_several_instructions_as_none() {
+        let command = |starts| {
+            let disk = file_in_memory("disk", b"").unwrap();
+            Bochs::new(None).command(disk, starts).unwrap().arguments
+        };
+        let (old, new) = (command(false), command(true));
+        assert_eq!((old.len(), new.len()), (5, 6));
+        assert!(!old.contains(&"-debugger".into()) && new.last().unwrap() == "-debugger");
     }
 
     #[test]

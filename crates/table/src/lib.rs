@@ -3,6 +3,7 @@
 //! Everything that knows an entry by name or id gets it from here: the command at run time, the probe through
 //! the header that [`header`] renders at build time.
 
+mod differs;
 pub mod header;
 mod operation;
 mod parameter;
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
+pub use differs::Differs;
 pub use operation::{Call, Loops, Operation};
 pub use parameter::{Evidence, Filter, Parameter, ParameterValue};
 pub use profile::{Origin, Profile, Setting, Whole};
@@ -208,7 +210,7 @@ pub struct Entry {
     pub lab_operations: Option<Vec<String>>,
     /// How an emulator differs from the processor that it emulates, by accelerator and vendor (`tcg GenuineIntel`).
     #[serde(default)]
-    pub differs: BTreeMap<String, String>,
+    pub differs: BTreeMap<String, Differs>,
     /// Outcome and words by cause (`SIGILL`, `ENOSYS`, `no-symbol`, …).
     #[serde(default)]
     pub closed: BTreeMap<String, Closed>,

@@ -51,7 +51,7 @@ pub fn measure<'a>(
         let trouble = boots.into_iter().find_map(|boot| boot.trouble);
         return Err(trouble.map_or(Error::Interrupted, Error::from));
     };
-    let (mut rows, counters) = rows(plan, machine, &boot, &boots);
+    let (mut rows, counters) = rows(plan, (machine, &setting.version), &boot, &boots);
     if setting.emulator.forgives() {
         remark_on_harmless_steps(&mut rows, plan, &features(boot.features));
     }
@@ -209,7 +209,7 @@ fn archive(setting: &Setting, work: &Work) -> Result<Vec<u8>, Trouble> {
 /// All rows with their rounds; and what was counted in these.
 fn rows<'a>(
     plan: &LabPlan<'a>,
-    machine: Machine,
+    (machine, version): (Machine, &str),
     boot: &Boot,
     boots: &[Booted],
 ) -> (Vec<Row<'a>>, Option<LabCounters>) {
@@ -224,7 +224,8 @@ fn rows<'a>(
             Some(footprint) => row.among(footprint),
             None => row,
         };
-        row.remarks.extend(job.row.0.differs.get(&place).cloned());
+        let differs = job.row.0.differs.get(&place).filter(|differs| differs.is_in(version));
+        row.remarks.extend(differs.map(|differs| differs.how.clone()));
         row.remarks.extend(ring0.iter().flat_map(|ring0| believed::remarks(ring0, job)));
         row
     };
