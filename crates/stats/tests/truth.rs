@@ -473,8 +473,8 @@ fn nothing_vouches_for_a_core_that_is_not_known() {
 #[test]
 fn two_peaks_a_step_apart_were_two_modes() {
     for cycles in [220.0, 237.0, 256.0, 700.0] {
-        let mut model = Model::default();
-        model.counter = Counter { rebases: 30.0, ..Counter::with_step(2.6e9, 10.0) };
+        let counter = Counter { rebases: 30.0, ..Counter::with_step(2.6e9, 10.0) };
+        let mut model = Model { counter, ..Model::default() };
         model.cpus[0].clock = Clock::Constant(4.1);
         let case = Case { model, subject: Subject::from(cycles), ..Case::default() };
         let (figures, ..) = run(&case, 5, WIDTH);
