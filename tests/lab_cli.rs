@@ -117,7 +117,7 @@ fn what_no_count_of_instructions_shows_is_refused() {
     let plan = here(&["lab", "--dry-run", "--entry", "call", "--footprint", "0", "--footprint", "8,512"]);
     let plan = text(&plan.stdout);
     assert!(
-        plan.contains("in 8 boots") && plan.contains(" 64 8 512\n") && plan.contains(" 64 0 0\n"),
+        plan.contains("in 8 boots") && plan.contains(" 24 8 512 1\n") && plan.contains(" 24 0 0 1\n"),
         "{plan}"
     );
 }

@@ -156,9 +156,14 @@ fn on_a_coarse_counter_every_interval_was_three_percent_wide() {
         let cycles = row.core_cycles.unwrap();
         (cycles.ci_high.unwrap().0 - cycles.ci_low.unwrap().0) / cycles.estimate.0
     };
-    let dear = document.results.iter().filter(|row| cost(ids_of(row)) > 200.0);
-    let usual = stats::quantile_of(dear.map(width), 0.5).unwrap();
-    assert!(usual < 0.01, "{usual}");
+    let usual = |document: &Document| {
+        let dear = document.results.iter().filter(|row| cost(ids_of(row)) > 200.0);
+        stats::quantile_of(dear.map(width), 0.5).unwrap()
+    };
+    // What levels may add is in both.
+    let fine = Case::on(machine(22, &[Company::QUIET; 2])).document();
+    let (coarse, fine) = (usual(&document), usual(&fine));
+    assert!(coarse < 1.1 * fine, "{coarse}, with a fine counter {fine}");
 }
 
 /// The clock's error is common to all rows of a run, so that they miss the truth together. So there are several runs, on quiet
@@ -398,7 +403,8 @@ fn a_probe_that_ends_with_the_command_is_no_failure_of_its_row() {
             Err(Failure::Killed(2))
         })
         .document();
-    assert!(document.results.iter().all(|row| row.outcome == Outcome::Ok && row.counts.rounds >= 8));
+    assert!(document.results.iter().all(|row| row.outcome == Outcome::Ok && row.counts.rounds >= 1));
+    assert!(document.results.iter().any(|row| row.counts.rounds == 8), "one of them was ended in its ninth");
 }
 
 #[test]

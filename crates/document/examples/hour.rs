@@ -88,6 +88,8 @@ fn runs(folder: &Path) -> Vec<Run> {
         let [_, budget, loaded] = parts.as_slice() else { return None };
         let text = std::fs::read_to_string(folder.join(name)).unwrap();
         let document = document::load(&text).inspect_err(|error| eprintln!("{name}: {error}")).ok()?;
+        // By the statistics as they are now.
+        let document = document::recompute(&document).unwrap();
         Some(Run { budget: budget.parse().ok()?, loaded: *loaded == "1", document })
     };
     names.iter().filter_map(of).collect()

@@ -2,7 +2,7 @@
 //! ends and when a saved document is to show them again.
 
 use crate::{Document, Measurement, Outcome, Path, Rate, Row, Timing};
-use stats::{Cost, Distribution, Figures, Levels, Scale, figures};
+use stats::{Assumed, Cost, Distribution, Figures, Levels, OfEntry, Scale, figures};
 use std::collections::BTreeMap;
 use table::special;
 
@@ -31,8 +31,8 @@ impl Document {
         let of_entries = levels(&self.results);
         for row in &mut self.results {
             let samples = samples(row)?;
-            let known = of_entries.get(&row.sharing()).copied().unwrap_or(row.assumed_levels());
-            let levels = Levels::of_row(&row.rounds, known);
+            let levels =
+                of_entries.get(&row.sharing()).map_or(Levels::NONE, |entry| entry.of_row(&row.rounds));
             row.set(
                 samples.as_ref().map(|samples| row.figures(samples, &scale, &levels)).unwrap_or_default(),
             );
@@ -79,8 +79,8 @@ impl Row {
         (self.entry.clone(), self.configuration.clone(), self.stays_out())
     }
 
-    fn assumed_levels(&self) -> Levels {
-        if self.stays_out() { Levels::OF_USER_SPACE } else { Levels::OF_A_KERNEL }
+    fn assumed_levels(&self) -> Assumed {
+        if self.stays_out() { Assumed::OF_USER_SPACE } else { Assumed::OF_A_KERNEL }
     }
 
     /// Whether it is known to stay in user space: what has several uses in a sample does.
@@ -110,14 +110,14 @@ fn without_percentiles(figures: Figures) -> Figures {
 type Sharing = (String, BTreeMap<String, String>, bool);
 
 /// The levels of every entry, by all its rows.
-fn levels(rows: &[Row]) -> BTreeMap<Sharing, Levels> {
+fn levels(rows: &[Row]) -> BTreeMap<Sharing, OfEntry> {
     let mut of_entries = BTreeMap::<_, Vec<&Row>>::new();
     for row in rows.iter().filter(|row| row.is_timed() && row.rounds.is_whole()) {
         of_entries.entry(row.sharing()).or_default().push(row);
     }
-    let told = of_entries.into_iter().map(|(key, rows)| {
-        let assumed = rows.first().map_or(Levels::OF_A_KERNEL, |row| row.assumed_levels());
-        (key, Levels::of(rows.iter().map(|row| &row.rounds), assumed))
+    let told = of_entries.into_iter().filter_map(|(key, rows)| {
+        let assumed = rows.first()?.assumed_levels();
+        Some((key, OfEntry::of(rows.iter().map(|row| &row.rounds), assumed)))
     });
     told.collect()
 }

@@ -7,7 +7,6 @@
 
 use crate::primitives::{median, sorted};
 use crate::tabulate::Lines;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::f64::consts::{E, FRAC_PI_2};
 
@@ -18,60 +17,52 @@ const BIN: f64 = 0.05;
 const CLIP: f64 = 4.0;
 
 /// What is assumed counts as much as so many levels that were seen.
-const WEIGHT: f64 = 3.0;
+const WEIGHT: f64 = 5.0;
 
 /// How often a run's levels are corrected by how long they last, and the other way round.
-const ROUNDS_OF_CORRECTION: usize = 4;
+const CORRECTIONS: usize = 4;
 
 /// A run that has more than this part of the levels in common tells nothing of them.
 const MOST_IN_COMMON: f64 = 0.8;
 
-/// How the costs of an entry's rows differ from time to time, beyond the scatter of their rounds.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+/// What is assumed of levels before any was seen: the standard deviation of a row's levels has a part that is the same for all operations
+/// of an entry, since it is the entry's own, and one that grows with the cost.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Assumed {
+    /// The first, in core cycles.
+    pub cycles: f64,
+    /// The second, as a part of the cost.
+    pub part: f64,
+    /// How long a level lasts, seconds.
+    pub seconds: f64,
+}
+
+impl Assumed {
+    /// Of entries into a kernel. As measured on Zen 5, where `none` has 4.5 cycles of 260, getppid 6 to 8 of 440, clock_gettime 4 of 600,
+    /// a page fault 0.8 %, `int $0x80` through a hypervisor 1.1 % (bench/OUTLIERS.md).
+    pub const OF_A_KERNEL: Assumed = Assumed { cycles: 4.5, part: 0.01, seconds: 3.0 };
+
+    /// Of what stays in user space: there, no more than 0.15 %.
+    pub const OF_USER_SPACE: Assumed = Assumed { cycles: 0.0, part: 0.0015, seconds: 1.0 };
+
+    /// The standard deviation for what costs so many core cycles, as a part of them.
+    fn at(&self, cycles: f64) -> f64 {
+        (self.cycles / cycles).hypot(self.part)
+    }
+}
+
+/// How a row's cost differs from time to time, beyond the scatter of its rounds.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Levels {
     /// The standard deviation of the levels, as a part of the cost.
     pub part: f64,
     /// How long a level lasts, seconds: the correlation of two moments falls off to 1/e in this time.
     pub seconds: f64,
-    /// How many levels this is known by. What is assumed, where there is nothing else, counts as a few.
-    pub seen: f64,
 }
 
 impl Levels {
     /// None: of what is not timed, or known to be the same always.
-    pub const NONE: Levels = Levels { part: 0.0, seconds: 1.0, seen: f64::INFINITY };
-
-    /// Of entries into a kernel, before anything is known: as measured on Zen 5, where the parts of four entries were 0.6 to 1.7 %, and
-    /// half of that was left after 1 to 5 s (bench/OUTLIERS.md).
-    pub const OF_A_KERNEL: Levels = Levels { part: 0.015, seconds: 3.0, seen: WEIGHT };
-
-    /// Of what stays in user space: there, no more than 0.15 %.
-    pub const OF_USER_SPACE: Levels = Levels { part: 0.0015, seconds: 1.0, seen: WEIGHT };
-
-    /// By all rounds of the rows of one entry, and by what is known before.
-    pub fn of<'a>(rows: impl Iterator<Item = &'a Lines>, known: Levels) -> Levels {
-        let mut by_cpu = BTreeMap::<usize, Vec<(f64, f64)>>::new();
-        rows.for_each(|lines| {
-            deviations(lines).into_iter().for_each(|(cpu, at)| by_cpu.entry(cpu).or_default().push(at))
-        });
-        by_cpu
-            .into_values()
-            .filter_map(|deviations| seen(&deviations, known.seconds))
-            .fold(known, Levels::and)
-    }
-
-    /// The levels of one row, by its own rounds and by those of its entry: operations differ in how much they feel them.
-    pub fn of_row(lines: &Lines, of_entry: Levels) -> Levels {
-        Levels::of(std::iter::once(lines), Levels { seen: of_entry.seen.max(WEIGHT), ..of_entry })
-    }
-
-    /// Both together, each by how much it has seen.
-    fn and(self, other: Levels) -> Levels {
-        let seen = self.seen + other.seen;
-        let weighed = |of: fn(&Levels) -> f64| (of(&self) * self.seen + of(&other) * other.seen) / seen;
-        let variance = weighed(|levels| levels.part.powi(2));
-        Levels { part: variance.max(0.0).sqrt(), seconds: weighed(|levels| levels.seconds), seen }
-    }
+    pub const NONE: Levels = Levels { part: 0.0, seconds: 1.0 };
 
     /// How far the median over these moments, in milliseconds, is from that over all time, as a part of the cost: half a 95 %
     /// interval.
@@ -82,6 +73,71 @@ impl Levels {
         // With few levels the median of the rounds is that of the longest one.
         let of_median = (FRAC_PI_2 * correlation_of_all(at_ms, self.seconds)).min(1.0);
         crate::TWO_SIDED * self.part * of_median.sqrt()
+    }
+}
+
+/// The levels of an entry, beside what is assumed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OfEntry {
+    assumed: Assumed,
+    /// The variance of its levels, as a multiple of what is assumed.
+    variance: f64,
+    /// How long one lasts, seconds.
+    seconds: f64,
+    /// How many levels this is known by. What is assumed counts as a few.
+    seen: f64,
+}
+
+impl OfEntry {
+    /// By all rounds of the entry's rows, and what is assumed.
+    pub fn of<'a>(rows: impl Iterator<Item = &'a Lines>, assumed: Assumed) -> OfEntry {
+        let mut by_cpu = BTreeMap::<usize, Vec<(f64, f64)>>::new();
+        for (cpu, at) in rows.flat_map(|lines| deviations(lines, &assumed)) {
+            by_cpu.entry(cpu).or_default().push(at);
+        }
+        let known = OfEntry { assumed, variance: 1.0, seconds: assumed.seconds, seen: WEIGHT };
+        by_cpu.into_values().filter_map(|deviations| known.seen_in(&deviations)).fold(known, OfEntry::and)
+    }
+
+    /// Those of one of its rows.
+    pub fn of_row(&self, lines: &Lines) -> Levels {
+        let costs = (0..lines.len()).filter_map(|index| lines.core_cycles(index)).collect();
+        let cost = median(&sorted(costs)).filter(|cost| *cost > 0.0);
+        let part = cost.map_or(self.assumed.part, |cost| self.assumed.at(cost));
+        Levels { part: part * self.variance.sqrt(), seconds: self.seconds }
+    }
+
+    /// Both together, each by how much it has seen.
+    fn and(self, other: OfEntry) -> OfEntry {
+        let seen = self.seen + other.seen;
+        let weighed = |of: fn(&OfEntry) -> f64| (of(&self) * self.seen + of(&other) * other.seen) / seen;
+        let (variance, seconds) = (weighed(|levels| levels.variance), weighed(|levels| levels.seconds));
+        OfEntry { variance, seconds, seen, ..self }
+    }
+
+    /// The levels in the deviations (seconds, multiples of what is assumed) of one CPU; none where the run was too short to show any.
+    fn seen_in(&self, deviations: &[(f64, f64)]) -> Option<OfEntry> {
+        let covariances = covariances(deviations);
+        let length = covariances.len() as f64 * BIN;
+        // A single round scatters on its own; two of neighbouring stretches have in common what lasts.
+        let nearest = covariances.get(1).copied().flatten()?;
+        let next = covariances.get(2).copied().flatten().unwrap_or(nearest);
+        let found = ((nearest + next) / 2.0).max(0.0);
+        let moments: Vec<f64> = (0..covariances.len()).map(|bin| bin as f64 * BIN * 1e3).collect();
+        let (mut variance, mut seconds) = (found, self.seconds);
+        // Deviations from a run's own middle lack what the whole run had in common, which depends on how long a level lasts.
+        for _ in 0..CORRECTIONS {
+            let common = correlation_of_all(&moments, seconds).min(MOST_IN_COMMON);
+            variance = found / (1.0 - common);
+            let is_gone = |covariance: &Option<f64>| {
+                covariance.is_some_and(|covariance| covariance + variance * common < variance / E)
+            };
+            let lasts = covariances.iter().skip(1).position(is_gone).unwrap_or(covariances.len()) as f64;
+            seconds = if found > 0.0 { ((lasts + 1.0) * BIN).min(length) } else { self.seconds };
+        }
+        // A run that is shorter than a usual level takes the little that it sees for short ones.
+        let seen = length / (2.0 * seconds.max(self.seconds / 2.0));
+        Some(OfEntry { variance, seconds, seen, ..*self })
     }
 }
 
@@ -100,8 +156,9 @@ fn correlation_of_all(at_ms: &[f64], seconds: f64) -> f64 {
     sum / (moments.len() as f64).powi(2)
 }
 
-/// Of each kept round its CPU, when it was taken in seconds, and how far it is from the median of its row there, as a part of it.
-fn deviations(lines: &Lines) -> Vec<(usize, (f64, f64))> {
+/// Of each kept round its CPU, when it was taken in seconds, and how far it is from the median of its row there, as a multiple of the
+/// standard deviation that is assumed for what costs as much.
+fn deviations(lines: &Lines, assumed: &Assumed) -> Vec<(usize, (f64, f64))> {
     let kept = (0..lines.len()).filter(|index| lines.excluded.get(*index) == Some(&None));
     let mut by_cpu = BTreeMap::<usize, Vec<(f64, f64)>>::new();
     for index in kept {
@@ -114,38 +171,15 @@ fn deviations(lines: &Lines) -> Vec<(usize, (f64, f64))> {
     let of_cpu = |(cpu, rounds): (usize, Vec<(f64, f64)>)| {
         let middle =
             median(&sorted(rounds.iter().map(|(_, cost)| *cost).collect())).filter(|cost| *cost > 0.0)?;
-        let parts: Vec<(f64, f64)> = rounds.iter().map(|(at, cost)| (*at, cost / middle - 1.0)).collect();
-        let most = CLIP * median(&sorted(parts.iter().map(|(_, part)| part.abs()).collect()))?;
-        let clipped = parts.into_iter().map(move |(at, part)| (cpu, (at, part.clamp(-most, most))));
+        let multiples: Vec<(f64, f64)> =
+            rounds.iter().map(|(at, cost)| (*at, (cost / middle - 1.0) / assumed.at(middle))).collect();
+        let most = CLIP * median(&sorted(multiples.iter().map(|(_, multiple)| multiple.abs()).collect()))?;
+        let clipped =
+            multiples.into_iter().map(move |(at, multiple)| (cpu, (at, multiple.clamp(-most, most))));
         // Fewer rounds than these differ from their own median by less than from the true one.
         (rounds.len() >= crate::LEAST_ROUNDS).then(|| clipped.collect::<Vec<_>>())
     };
     by_cpu.into_iter().filter_map(of_cpu).flatten().collect()
-}
-
-/// The levels in the deviations (seconds, part) of one CPU; none where the run was too short to show any.
-fn seen(deviations: &[(f64, f64)], usual: f64) -> Option<Levels> {
-    let covariances = covariances(deviations);
-    let length = covariances.len() as f64 * BIN;
-    // A single round scatters on its own; two of neighbouring stretches have in common what lasts.
-    let nearest = covariances.get(1).copied().flatten()?;
-    let next = covariances.get(2).copied().flatten().unwrap_or(nearest);
-    let found = ((nearest + next) / 2.0).max(0.0);
-    let moments: Vec<f64> = (0..covariances.len()).map(|bin| bin as f64 * BIN * 1e3).collect();
-    let (mut variance, mut seconds) = (found, usual);
-    // Deviations from a run's own middle lack what the whole run had in common, which depends on how long a level lasts.
-    for _ in 0..ROUNDS_OF_CORRECTION {
-        let common = correlation_of_all(&moments, seconds).min(MOST_IN_COMMON);
-        variance = found / (1.0 - common);
-        let is_gone = |covariance: &Option<f64>| {
-            covariance.is_some_and(|found| found + variance * common < variance / E)
-        };
-        let lasts = covariances.iter().skip(1).position(is_gone).unwrap_or(covariances.len()) as f64;
-        seconds = if found > 0.0 { ((lasts + 1.0) * BIN).min(length) } else { usual };
-    }
-    // A run that is shorter than a usual level takes the little that it sees for short ones.
-    let seen = length / (2.0 * seconds.max(usual / 2.0));
-    Some(Levels { part: variance.sqrt(), seconds, seen })
 }
 
 /// The mean product of two deviations that are so many stretches apart; none where no two are.

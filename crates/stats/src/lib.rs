@@ -35,7 +35,7 @@ pub use estimate::LEAST_ROUNDS;
 pub use instructions::instructions;
 pub use interrupts::Interrupts;
 pub use layout::{LEAST_LAYOUTS, Spread, spread};
-pub use levels::Levels;
+pub use levels::{Assumed, Levels, OfEntry};
 pub use paired::{Pair, Paired, SignedRank, paired};
 pub use quiet::{Excluded, Reference, Vouch};
 pub use round::{Block, Malformed, Mark, Order, Round};

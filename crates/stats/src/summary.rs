@@ -166,8 +166,8 @@ fn cost<U: From<f64>>(
     let of = |column: &[f64], index: &usize| column.get(*index).map(|ticks| ticks * unit(*index));
     let least = kept.iter().filter_map(|index| of(&lines.least, index)).min_by(f64::total_cmp)?;
     let greatest = kept.iter().filter_map(|index| of(&lines.greatest, index)).max_by(f64::total_cmp)?;
-    // A percentile is known to a part of itself, and so might lie beyond the greatest sample.
-    let single = |value: f64| (value * factor).min(greatest).into();
+    // A percentile is known to a part of itself, and so might lie beyond the least or the greatest sample.
+    let single = |value: f64| (value * factor).max(least).min(greatest).into();
     let cost = Cost {
         estimate: estimate.median.into(),
         ci_low: Some(estimate.low.into()),

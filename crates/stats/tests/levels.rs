@@ -4,7 +4,7 @@
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use stats::{Distribution, Levels, Lines, Scale, figures};
+use stats::{Assumed, Distribution, Levels, Lines, OfEntry, Scale, figures};
 
 /// A core whose entries cost this many percent more or less (standard deviation), for so many seconds each time.
 #[derive(Debug, Clone, Copy)]
@@ -17,6 +17,9 @@ struct Core {
 const ROWS: usize = 6;
 const ROUNDS: usize = 24;
 
+/// What a use truly costs, in core cycles.
+const COST: f64 = 300.0;
+
 /// Standard deviation of a round, percent.
 const SCATTER: f64 = 0.5;
 
@@ -25,7 +28,7 @@ fn normal(random: &mut StdRng) -> f64 {
     (-2.0 * (1.0 - a).ln()).sqrt() * (std::f64::consts::TAU * b).cos()
 }
 
-/// The rows of one entry in a run of so many seconds, all on one CPU, whose true cost is 100.
+/// The rows of one entry in a run of so many seconds, all on one CPU, whose true cost is 300.
 fn rows(core: Core, seconds: f64, random: &mut StdRng) -> Vec<Lines> {
     let mut rows = vec![Lines::default(); ROWS];
     let (mut level, mut until) = (0.0, 0.0);
@@ -35,7 +38,7 @@ fn rows(core: Core, seconds: f64, random: &mut StdRng) -> Vec<Lines> {
             level = core.percent * normal(random);
             until += core.seconds * -(1.0 - random.random::<f64>()).ln();
         }
-        let cost = 100.0 + level + SCATTER * normal(random);
+        let cost = COST * (1.0 + (level + SCATTER * normal(random)) / 100.0);
         add(&mut rows[round % ROWS], at, cost);
     }
     rows
@@ -65,14 +68,14 @@ fn coverage(core: Core, seconds: f64, runs: u64) -> [(f64, f64); 2] {
     let mut shown = [(0.0, 0.0); 2];
     for _ in 0..runs {
         let rows = rows(core, seconds, &mut random);
-        let of_entry = Levels::of(rows.iter(), Levels::OF_A_KERNEL);
+        let of_entry = OfEntry::of(rows.iter(), Assumed::OF_A_KERNEL);
         // One row of the run, since all of them share their fate.
         let row = &rows[0];
-        for (shown, levels) in shown.iter_mut().zip([Levels::of_row(row, of_entry), Levels::NONE]) {
+        for (shown, levels) in shown.iter_mut().zip([of_entry.of_row(row), Levels::NONE]) {
             let cost = figures(row, &singles, &singles, &scale, &levels).core_cycles.unwrap();
             let (low, high) = (cost.ci_low.unwrap().0, cost.ci_high.unwrap().0);
-            shown.0 += f64::from(u8::from((low..=high).contains(&100.0)));
-            shown.1 += (high - low) / 2.0;
+            shown.0 += f64::from(u8::from((low..=high).contains(&COST)));
+            shown.1 += (high - low) / 2.0 / COST * 100.0;
         }
     }
     shown.map(|(covered, width)| (100.0 * covered / runs as f64, width / runs as f64))
