@@ -15,6 +15,7 @@
 calibrate:
 	SAVE
 	GET_ARGUMENTS
+	movl	$TURNS, canary_turns
 	STAMP	0
 	STAMP	1
 	CHAIN
@@ -22,7 +23,6 @@ calibrate:
 	.rept XORS
 	xor	%eax, %ecx	# waits for the ecx of the one before; a register with itself would not wait
 	.endr
-	movl	$TURNS, canary_turns
 	STAMP	3
 	jmp	*canary_place
 	.globl canary_done
