@@ -21,10 +21,13 @@ const COLUMNS: &[Item] = &[
     ),
     (
         "± or 95 % interval",
-        "Unit of the figure. The 95 % confidence interval for a typical round of this run: the next run, another CPU or \
-         another placement in memory may differ by more. Costs that fewer than about one call in a round's samples pays \
+        "Unit of the figure. The 95 % confidence interval for a typical round, now or at another time. What an entry into the \
+         kernel costs changes with a state of its core that lasts for seconds, and the interval contains that: usually 2 to 3 % \
+         after the default budget, half of that after --budget 60. More runs tell more than one long one. What stays in user \
+         space does not change so, and has well under 1 %. Another CPU, another boot or another hour may differ by more. Costs that fewer than about one call in a round's samples pays \
          (1,000 of a cheap row, 100 of a dear one) hardly enter the estimate; where they are as rare as interrupts, they are \
-         left out of max too. ± is the distance to its farther end.",
+         left out of max too. ± is the distance to its farther end; where one half is more than a fifth longer than the other, both \
+         ends stand there instead.",
     ),
     (
         "served by",

@@ -40,8 +40,8 @@ unit!(
 
 /// What one use of an entry costs, in one unit. All are differences from the control, so they may be negative.
 ///
-/// The interval covers the estimate's uncertainty *within this run*, on this CPU, with this placement in memory. It does not
-/// cover differences between runs.
+/// The interval covers a typical round on this CPU, now or at another time: the levels on which an entry's cost sits for seconds are in
+/// it ([`crate::Levels`]), differences between CPUs, boots and hours are not.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Cost<U> {
     /// Median over rounds of a round's mean; of instructions, which are counted, the most frequent value.

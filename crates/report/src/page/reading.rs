@@ -16,9 +16,7 @@ pub(super) fn terms(runs: &[PageRun], comparison: &Head) -> Vec<Text> {
         say("cost", "The entry less its control, which is the same code without the entry. Negative differences are shown as they are, and what is not known is -.".into());
         say(
             "95 % interval",
-            format!(
-                "For a typical round: {POPULATION}. The next run, another CPU or another placement in memory may differ by more."
-            ),
+            format!("{POPULATION}. Another CPU, another boot or another hour may differ by more."),
         );
         say(
             "× syscall",

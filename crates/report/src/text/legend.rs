@@ -13,7 +13,7 @@ use table::special::{BARE_SYSCALL, CALL};
 
 /// What the interval speaks of: a round has 1,000 samples, of a dear row 100, and the estimate is the median of the rounds. What
 /// hardly any round has is not in it, nor in the greatest sample where it is as rare as interrupts.
-pub(crate) const POPULATION: &str = "95 % confidence, for a typical round of this run; costs that come less than once in a round hardly enter the estimate";
+pub(crate) const POPULATION: &str = "95 % confidence, for a typical round, now or at another time; costs that come less than once in a round hardly enter the estimate";
 
 /// What the columns of curves mean.
 fn curve() -> Vec<(String, String)> {

@@ -3,7 +3,7 @@
 use super::names::NameColumn;
 use super::{Report, suffix};
 use crate::arrange::{Block, Group};
-use crate::cells::{Column, DETAILS, has_figures, modes};
+use crate::cells::{Column, DETAILS, has_figures, modes, two_costs};
 use crate::figure::{ABSENT, shown};
 use crate::line::{Line, NO_BREAK, look, wrapped};
 use document::{Outcome, Row};
@@ -100,6 +100,9 @@ impl Report<'_> {
         let unit = shown(row).map_or("", |shown| suffix(group.unit(), shown.unit));
         self.layout.row(&mut line, row, &self.figures, unit);
         let mut lines = vec![line];
+        if !self.verbose {
+            lines.extend(two_costs(row).iter().flat_map(|words| self.below(words)));
+        }
         if self.verbose {
             if !self.layout.has_details() {
                 lines.extend(self.below(&self.details(row)));
