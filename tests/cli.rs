@@ -138,7 +138,7 @@ fn a_plan_is_printed_and_nothing_measured() {
     let plan = stdout(&["--dry-run", "--entry", "vdso-*", "--operation", "time", "--seed", "5"]);
     assert!(plan.starts_with("2 rows for 4 s"), "{plan}");
     assert!(plan.contains("seed 5"));
-    assert!(plan.contains("a round on a quiet CPU: at most 40 blocks"), "{plan}");
+    assert!(plan.contains("a round on a quiet CPU: at most 32 blocks"), "{plan}");
     let json: serde_json::Value = serde_json::from_str(&stdout(&["--dry-run", "--format", "json"])).unwrap();
     assert_eq!(json["rows"].as_array().unwrap().len(), Table::get().rows(Kernel::Linux).count());
 }

@@ -49,7 +49,7 @@ impl HostPlan<'_> {
     pub const EXTENSION: u32 = 3;
 
     /// Blocks of samples in a round, at most, on a quiet CPU.
-    pub const BLOCKS: u64 = 40;
+    pub const BLOCKS: u64 = 32;
 
     /// The longest that a round's samples may take, in ticks: about two milliseconds, on a quiet CPU.
     pub const TICKS: u64 = 5_000_000;
