@@ -20,8 +20,8 @@ import time
 import tomllib
 
 SAMPLES = 8
-# argv of a probe (abi/request.h): mode, entry, operation, blocks, ticks, bursts, parent, CPU, path, samples, pages, lines
-REQUEST = "1 {entry} {operation} 1 1000000000 0 1 0 0 " + str(SAMPLES) + " 0 0"
+# argv of a probe (abi/request.h): mode, entry, operation, blocks, ticks, bursts, parent, CPU, path, samples, pages, lines, uses
+REQUEST = "1 {entry} {operation} 1 1000000000 0 1 0 0 " + str(SAMPLES) + " 0 0 1"
 # Trace 0: 0x7f4c5c0001c0 [cs_base/pc/flags/cflags] symbol; the low two bits of the flags are the ring (target/i386/cpu.h).
 LINE = re.compile(rb"^Trace \d+: 0x[0-9a-f]+ \[[0-9a-f]+/([0-9a-f]+)/([0-9a-f]+)/([0-9a-f]+)\]")
 # Under -icount an instruction that turns out to read a device is begun, given up, and executed by code that is made for it alone, with

@@ -247,11 +247,6 @@ fn cases() -> Vec<Case> {
             (case.model, case.subject) = (counter(3.8e9, 10.0, 4.6), 200.0.into());
             case.rounds = 60;
         }),
-        with("10 ns steps, 6 GHz, 70 cycles", &|case| {
-            (case.model, case.subject) = (counter(3.8e9, 10.0, 6.0), 70.0.into());
-            // A step is 60 cycles: so many samples bring its error down to a fifth of a cycle.
-            case.rounds = 72;
-        }),
         with("10 ns steps, mixed", &|case| {
             case.rounds = 80;
             case.model = company(Company::MIXED);
@@ -273,7 +268,7 @@ fn cases() -> Vec<Case> {
         with("26 ns steps, set anew now and then", &|case| {
             case.model = counter(1e9, 26.0, 3.0);
             case.model.counter.rebases = 30.0;
-            case.rounds = 60;
+            case.rounds = 120;
         }),
         with("steps of 38.4 ns, 76.8 ticks", &|case| {
             case.model = counter(2e9, 38.4, 3.0);
@@ -297,7 +292,8 @@ fn cases() -> Vec<Case> {
         with("1000 interrupts a second, sixteen uses", &|case| {
             let interrupts = Interrupts { per_second: 1000.0, cycles: 12_000.0, spread: 0.5 };
             case.model.cpus.iter_mut().for_each(|cpu| cpu.interrupts = interrupts.clone());
-            (case.subject, case.samples, case.uses) = (70.0.into(), 40, 16);
+            (case.subject, case.samples, case.uses) = (70.0.into(), 24, 16);
+            case.rounds = 60;
         }),
         with("a cost that drifts", &|case| {
             case.subject = Cost::drift(305.0, 1.0, Duration::from_secs(1)).into_subject();
