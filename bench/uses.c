@@ -31,10 +31,16 @@ struct sample {
 
 typedef void timed(struct sample *out, unsigned long count);
 
-#define DECLARE(name) timed name##_one, name##_stored, name##_stamped, name##_chained, name##_fenced, name##_unfenced;
-DECLARE(rdtsc) DECLARE(rdtscp) DECLARE(function)
-#define ALL(name) {name##_one, name##_stored, name##_stamped, name##_chained, name##_fenced, name##_unfenced}
+#define DECLARE(name)                                                                                        \
+	timed name##_one, name##_stored, name##_stamped, name##_chained, name##_fenced, name##_unfenced
+DECLARE(rdtsc);
+DECLARE(rdtscp);
+DECLARE(function);
 timed canary;
+#define ALL(name)                                                                                            \
+	{                                                                                                    \
+		name##_one, name##_stored, name##_stamped, name##_chained, name##_fenced, name##_unfenced    \
+	}
 void empty(void);
 extern void *target;
 extern unsigned long arguments[5];
@@ -137,7 +143,8 @@ static void take_canary(int round)
 	for (int i = 1; i < CANARIES; i++) {
 		const double nots = interval(&canaries[i], 2);
 		slowest[round] = nots > slowest[round] ? nots : slowest[round];
-		chains[round] += (interval(&canaries[i], 1) - interval(&canaries[i], 0)) / 7 / (CANARIES - 1) / (WAYS + 1);
+		chains[round] +=
+		    (interval(&canaries[i], 1) - interval(&canaries[i], 0)) / 7 / (CANARIES - 1) / (WAYS + 1);
 	}
 }
 
@@ -230,7 +237,8 @@ int main(int count, char **words)
 		perror("uses");
 		return 1;
 	}
-	printf("entry\trounds\tone\tstored\tfrom\tto\tstamped\tfrom\tto\tchained\tfrom\tto\tfenced\tfrom\tto\tunfenced\tfrom\tto\n");
+	printf("entry\trounds\tone\tstored\tfrom\tto\tstamped\tfrom\tto\tchained\tfrom\tto\tfenced\tfrom\tto"
+	       "\tunfenced\tfrom\tto\n");
 	for (unsigned i = 0; i < sizeof(entries) / sizeof(entries[0]); i++)
 		if ((count < 4 || strstr(entries[i].name, words[3])) && prepare(&entries[i]))
 			measure(&entries[i], rounds);

@@ -1,13 +1,13 @@
 /* Sizes and offsets that C and assembly share; probe.h asserts them. */
 #pragma once
 
-#define IMULS  256  /* in a clock chain: 768 core cycles */
-#define XORS   768  /* the same length if an imul takes three cycles and a xor one */
-#define NOTS   8400 /* in seven independent chains, so that the core issues as many a cycle as it can; ... */
-#define TURNS  100  /* ... in a loop of so many turns: canary.S says why */
+#define IMULS	      256 /* in a clock chain: 768 core cycles */
+#define XORS	      768 /* the same length if an imul takes three cycles and a xor one */
+#define NOTS	      8400 /* in seven independent chains, so that the core issues as many a cycle as it can; ... */
+#define TURNS	      100 /* ... in a loop of so many turns: canary.S says why */
 #define CANARY_PLACES 16
-#define CHAINS 8    /* clock chains in a row: 2048 imuls, where a core keeps about 500 in flight */
-#define BURST  16   /* calls made back to back */
+#define CHAINS	      8	 /* clock chains in a row: 2048 imuls, where a core keeps about 500 in flight */
+#define BURST	      16 /* calls made back to back */
 
 #define SAMPLE_SIZE 32 /* four stamps */
 
