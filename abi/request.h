@@ -17,8 +17,7 @@
 #define REQUEST_SAMPLES	  10 /* samples in a block, 1 to BLOCK_SAMPLES */
 #define REQUEST_PAGES	  11 /* a footprint: so many pages, at most MAX_PAGES, ... */
 #define REQUEST_LINES	  12 /* ... and lines, at most MAX_LINES; then no bursts */
-#define REQUEST_USES                                                                                         \
-	13 /* uses of the entry in a sample: 1, or as many as entries.toml has for it; then no footprint */
+#define REQUEST_USES	  13 /* uses of the entry in a sample: 1, or the table's number without a footprint */
 #define REQUEST_ARGUMENTS 14 /* argc of a whole request */
 
 #define REQUEST_CALLS	       4 /* calls in a loop, 1 to MAX_CALLS */

@@ -59,7 +59,7 @@ struct entry {
 };
 
 #ifdef __x86_64__
-DECLARE(rdpid)
+DECLARE(rdpid);
 #define VDSO "linux-vdso.so.1"
 #else
 #define VDSO "linux-gate.so.1"
