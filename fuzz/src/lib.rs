@@ -3,7 +3,9 @@
 use arbitrary::Arbitrary;
 use lab::{Collected, Reader, Trouble};
 use record::{Canary, Lengths, Payload, Record, Sample, Verdict, abi};
-use stats::{Cost, Figures, Interrupts, Reference, Round, Scale, Vouch, figures, tabulate};
+use stats::{
+    Assumed, Cost, Figures, Interrupts, OfEntry, Reference, Round, Scale, Vouch, figures, tabulate,
+};
 
 /// A distance between two readings of the counter: mostly such as are seen, and any.
 #[derive(Debug, Clone, Copy, Arbitrary)]
@@ -372,6 +374,8 @@ fn tabulated(rounds: &[Round], vouch: Vouch) {
         step: reference.step,
         clock_error: 0.001,
     };
+    let levels =
+        OfEntry::of(std::iter::once(&tabulated.lines), Assumed::OF_A_KERNEL).of_row(&tabulated.lines);
     let Figures {
         core_cycles,
         ticks,
@@ -379,7 +383,7 @@ fn tabulated(rounds: &[Round], vouch: Vouch) {
         throughput,
         noise,
         ..
-    } = figures(&tabulated.lines, &tabulated.cycles, &tabulated.ticks, &scale);
+    } = figures(&tabulated.lines, &tabulated.cycles, &tabulated.ticks, &scale, &levels);
     assert_eq!(ticks.is_none(), noise.is_some(), "figures or noise, never both");
     check("core cycles", core_cycles);
     check("ticks", ticks);
