@@ -2,9 +2,10 @@
  * Samples as the probe takes them (probe/timed.inc), of a use of an entry between two stamps or of several. uses.c says what for.
  *
  *	void <entry>_one(struct sample *out, unsigned long count)	one use in a sample
- *	void <entry>_stored(...)	USES; between two of them the fence and the stores of a stamp, but no reading of the counter
+ *	void <entry>_loose(...)		one use in a sample, between stamps without their third fence
+ *	void <entry>_loosely(...)	USES; between two of them a stamp without its third fence, as are the others
  *	void <entry>_stamped(...)	USES; between two of them a stamp, which nobody reads
- *	void <entry>_chained(...)	as stored, and a chain of imuls before each use, as there is before the first
+ *	void <entry>_chained(...)	USES; between two of them a chain of imuls, as there is before the first, between fences
  *	void <entry>_fenced(...)	USES; between two of them an lfence
  *	void <entry>_unfenced(...)	USES, nothing between them
  */
@@ -79,10 +80,23 @@
 	lfence
 	mov	%eax, stamps + 8 * \slot
 	mov	%edx, stamps + 8 * \slot + 4
+	lfence
+.endm
+
+.macro LOOSE_STAMP slot
+	lfence
+	rdtsc
+	lfence
+	mov	%eax, stamps + 8 * \slot
+	mov	%edx, stamps + 8 * \slot + 4
 .endm
 
 .macro SPARE_STAMP
 	STAMP	4
+.endm
+
+.macro SPARE_LOOSE_STAMP
+	LOOSE_STAMP	4
 .endm
 
 .macro CHAIN
@@ -91,16 +105,10 @@
 	.endr
 .endm
 
-.macro SPARE_STORE
-	lfence
-	mov	%eax, stamps + 8 * 4
-	mov	%edx, stamps + 8 * 4 + 4
-.endm
-
 .macro SPARE_CHAIN
 	lfence
 	CHAIN
-	SPARE_STORE
+	lfence
 .endm
 
 .macro TAKE
@@ -122,20 +130,20 @@
 	.endr
 .endm
 
-.macro TIMED name, uses, fence
+.macro TIMED name, uses, fence, stamp=STAMP
 	.text
 	.balign 64
 	.globl \name
 	.type \name, @function
 \name:
 	SAVE
-1:	STAMP	0
+1:	\stamp	0
 	CHAIN
-	STAMP	1
+	\stamp	1
 	EACH	USE_CONTROL, \uses, \fence
-	STAMP	2
+	\stamp	2
 	EACH	USE_ENTRY, \uses, \fence
-	STAMP	3
+	\stamp	3
 	TAKE
 	decl	sample_count
 	jnz	1b
@@ -146,7 +154,8 @@
 
 .macro FORMS name
 	TIMED \name\()_one, 1
-	TIMED \name\()_stored, USES, SPARE_STORE
+	TIMED \name\()_loose, 1, , LOOSE_STAMP
+	TIMED \name\()_loosely, USES, SPARE_LOOSE_STAMP, LOOSE_STAMP
 	TIMED \name\()_stamped, USES, SPARE_STAMP
 	TIMED \name\()_chained, USES, SPARE_CHAIN
 	TIMED \name\()_fenced, USES, lfence

@@ -23,7 +23,8 @@
 #include <sys/time.h>
 #include <time.h>
 
-enum { WAYS = 6, SAMPLES = 64, USES = 16, CANARIES = 4, MOST = 20000, CHAIN_CYCLES = 768 };
+/* Ways up to ONCE have one use in a sample. */
+enum { ONCE = 1, WAYS = 7, SAMPLES = 64, USES = 16, CANARIES = 4, MOST = 20000, CHAIN_CYCLES = 768 };
 
 struct sample {
 	uint64_t stamp[4];
@@ -32,14 +33,16 @@ struct sample {
 typedef void timed(struct sample *out, unsigned long count);
 
 #define DECLARE(name)                                                                                        \
-	timed name##_one, name##_stored, name##_stamped, name##_chained, name##_fenced, name##_unfenced
+	timed name##_one, name##_loose, name##_stamped, name##_loosely, name##_chained, name##_fenced,         \
+	    name##_unfenced
 DECLARE(rdtsc);
 DECLARE(rdtscp);
 DECLARE(function);
 timed canary;
 #define ALL(name)                                                                                            \
 	{                                                                                                    \
-		name##_one, name##_stored, name##_stamped, name##_chained, name##_fenced, name##_unfenced    \
+		name##_one, name##_loose, name##_stamped, name##_loosely, name##_chained, name##_fenced,     \
+		    name##_unfenced                                                                      \
 	}
 void empty(void);
 extern void *target;
@@ -154,7 +157,7 @@ static void take_round(const struct entry *entry, int round)
 	take_canary(round);
 	for (int turn = 0; turn < WAYS; turn++) {
 		const int way = (round + turn) % WAYS;
-		costs[round][way] = cost(entry->ways[way], way ? USES : 1);
+		costs[round][way] = cost(entry->ways[way], way <= ONCE ? 1 : USES);
 		take_canary(round);
 	}
 	for (int way = 0; way < WAYS; way++)
@@ -237,7 +240,7 @@ int main(int count, char **words)
 		perror("uses");
 		return 1;
 	}
-	printf("entry\trounds\tone\tstored\tfrom\tto\tstamped\tfrom\tto\tchained\tfrom\tto\tfenced\tfrom\tto"
+	printf("entry\trounds\tone\tloose\tfrom\tto\tstamped\tfrom\tto\tloosely\tfrom\tto\tchained\tfrom\tto\tfenced\tfrom\tto"
 	       "\tunfenced\tfrom\tto\n");
 	for (unsigned i = 0; i < sizeof(entries) / sizeof(entries[0]); i++)
 		if ((count < 4 || strstr(entries[i].name, words[3])) && prepare(&entries[i]))

@@ -21,9 +21,10 @@ fn function(probe: Probe, name: &str) -> Vec<Instruction> {
     Decoder::with_ip(bits, bytes, symbol.address(), DecoderOptions::NONE).into_iter().collect()
 }
 
-/// Splits at the stamps: `lfence; rdtsc; lfence` and the two stores that keep the result.
+/// Splits at the stamps: `lfence; rdtsc; lfence`, the two stores that keep the result, and `lfence`.
 fn between_stamps(code: &[Instruction]) -> Vec<&[Instruction]> {
-    let stamp = [Mnemonic::Lfence, Mnemonic::Rdtsc, Mnemonic::Lfence, Mnemonic::Mov, Mnemonic::Mov];
+    let stamp =
+        [Mnemonic::Lfence, Mnemonic::Rdtsc, Mnemonic::Lfence, Mnemonic::Mov, Mnemonic::Mov, Mnemonic::Lfence];
     let starts: Vec<usize> = (0..code.len())
         .filter(|at| {
             let window = code.get(*at..at + stamp.len()).unwrap_or_default();

@@ -6,9 +6,9 @@ use object::{Object, ObjectSection, ObjectSymbol};
 use table::header::sequence_symbol;
 use table::{Entry, Operation};
 
-/// `lfence; rdtsc; lfence`, and two stores that keep the result.
-const STAMP: [Mnemonic; 5] =
-    [Mnemonic::Lfence, Mnemonic::Rdtsc, Mnemonic::Lfence, Mnemonic::Mov, Mnemonic::Mov];
+/// `lfence; rdtsc; lfence`, two stores that keep the result, `lfence`.
+const STAMP: [Mnemonic; 6] =
+    [Mnemonic::Lfence, Mnemonic::Rdtsc, Mnemonic::Lfence, Mnemonic::Mov, Mnemonic::Mov, Mnemonic::Lfence];
 
 /// Controls have a dozen instructions.
 const MOST: usize = 256;
