@@ -153,8 +153,9 @@ impl<'a> Row<'a> {
     /// How many uses a sample is to have. Before the path is known the probe, which finds it out, decides. Among footprints it is one, also
     /// among none: their rows are compared with each other.
     pub fn uses(&self) -> u64 {
+        let (entry, operation) = self.row;
         let is_among = self.configuration.contains_key(document::FOOTPRINT);
-        if is_among || self.path == Some(Path::Kernel) { 1 } else { self.row.0.uses }
+        if is_among || operation.repeats || self.path == Some(Path::Kernel) { 1 } else { entry.uses }
     }
 
     /// Whether it is shown on the first screen.

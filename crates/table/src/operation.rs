@@ -29,6 +29,10 @@ pub struct Operation {
     /// Whether it makes a process, by a function of the probe whose call is what is timed.
     #[serde(default)]
     pub process: bool,
+    /// Whether its cost repeats every few uses, as where every so many of them fill a buffer again. Then a sample holds one use: sixteen would
+    /// keep step with it.
+    #[serde(default)]
+    pub repeats: bool,
     /// Whether it is a turn of a loop of UnixBench, which counts turns in a second.
     pub loops: Option<Loops>,
 }
