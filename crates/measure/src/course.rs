@@ -15,8 +15,11 @@ use table::special;
 /// Core cycles that a block should take, so that canaries lie close enough together whatever an entry costs.
 const CYCLES_OF_A_BLOCK: f64 = 40_000.0;
 
-/// The fewest samples of a block.
-const FEWEST_SAMPLES: u64 = 5;
+/// The fewest samples of a block: the median of fewer does not tell which of them an interrupt struck.
+const FEWEST_SAMPLES: u64 = 3;
+
+/// So many sweeps take different numbers of samples.
+const DIFFERENT: u64 = 4;
 
 /// Core cycles of an imul chain and its stamps.
 const CYCLES_OF_A_CHAIN: f64 = 820.0;
@@ -117,7 +120,8 @@ impl Course {
         });
         let cost = cost.filter(|cost| cost.is_finite()).unwrap_or(0.0).max(0.0);
         let fitting = CYCLES_OF_A_BLOCK / (CYCLES_OF_A_SAMPLE + cost);
-        (fitting as u64).clamp(FEWEST_SAMPLES, HostPlan::SAMPLES) - self.schedule.sweep % 4
+        let fewest = (fitting as u64).clamp(FEWEST_SAMPLES, HostPlan::SAMPLES - DIFFERENT + 1);
+        fewest + self.schedule.sweep % DIFFERENT
     }
 
     /// What a probe answers; none when an interrupt ended it.

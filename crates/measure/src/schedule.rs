@@ -183,13 +183,11 @@ impl Schedule {
         let is_wanted = if is_over { !lacking.is_empty() } else { !self.order.is_empty() };
         is_wanted.then_some(())
     }
-}
 
-/// What each row still wants.
-impl Schedule {
-    /// Whether a row lacks rounds, and has time left for more.
+    /// Whether a row lacks rounds, and may have more. The time of a row of the first screen is bounded by that of all of these alone.
     fn lacks(&self, rows: &[impl Wanted], row: usize) -> bool {
-        rows.get(row).is_some_and(|row| row.good() < row.needed()) && !self.has_had_its_part(row)
+        let may_have_more = |wanted: &dyn Wanted| wanted.is_shown_first() || !self.has_had_its_part(row);
+        rows.get(row).is_some_and(|row| row.good() < row.needed() && may_have_more(row))
     }
 
     /// Whether a row has taken all the time that it may.
