@@ -139,7 +139,7 @@ impl Case {
                 realtime_refused: None,
                 interrupt: self.interrupt,
                 environment,
-                earlier: Earlier::new(),
+                earlier: Earlier::default(),
             },
         };
         let arms = measure(&plan, setting, &mut |_| {}).unwrap();

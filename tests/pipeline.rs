@@ -36,15 +36,15 @@ fn only_earlier_runs_know_that_a_core_is_mildly_shared_throughout() {
         let document = Case { earlier, ..Case::few(mildly_shared(7)) }.document();
         document.results.into_iter().find(|row| row.entry == "syscall-x86_64").unwrap()
     };
-    let alone = syscall(Earlier::new());
+    let alone = syscall(Earlier::default());
     assert!(alone.core_cycles.is_some(), "nothing in this run tells: {:?}", alone.noise);
     let core = Case::few(machine(7, &[Company::Never])).document().measurement.cpus[0].canary["64"];
-    let known = syscall(Earlier::from([(CoreType::Uniform, core)]));
+    let known = syscall(Earlier { alone: [(CoreType::Uniform, core)].into(), ..Earlier::default() });
     assert_eq!(
         (known.core_cycles, known.noise.map(|noise| noise.kind)),
         (None, Some(stats::NoiseKind::Shared))
     );
-    let elsewhere = syscall(Earlier::from([(CoreType::Efficient, core)]));
+    let elsewhere = syscall(Earlier { alone: [(CoreType::Efficient, core)].into(), ..Earlier::default() });
     assert!(elsewhere.core_cycles.is_some());
 }
 
@@ -615,7 +615,7 @@ fn there_is_nothing_to_measure_on_without_a_cpu() {
             realtime_refused: None,
             interrupt,
             environment,
-            earlier: Earlier::new(),
+            earlier: Earlier::default(),
         },
     };
     let error = measure(&plan, setting, &mut |_| {}).unwrap_err();

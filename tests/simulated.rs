@@ -86,7 +86,7 @@ impl Case {
             seed: 1,
             environment: known_processor(0x8f),
             interrupt: Interrupt::default(),
-            earlier: Earlier::new(),
+            earlier: Earlier::default(),
         }
     }
 

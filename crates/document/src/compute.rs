@@ -1,7 +1,7 @@
 //! What follows from a document's rounds alone: the figures of its rows. The same function computes them when a measurement
 //! ends and when a saved document is to show them again.
 
-use crate::{Document, Measurement, Outcome, Path, Rate, Row, Timing};
+use crate::{Document, Measurement, Outcome, Rate, Row, Timing};
 use stats::{Assumed, Cost, Distribution, Figures, Levels, OfEntry, Scale, figures};
 use std::collections::BTreeMap;
 use table::special;
@@ -16,7 +16,7 @@ pub struct Samples {
 }
 
 impl Document {
-    /// Computes, from each row's rounds and its single samples, every figure of the row, the share of layout in its spread,
+    /// Computes, from each row's rounds, its single samples and what earlier runs showed, every figure of the row, the share of layout in its spread,
     /// and whether its throughput is withheld. No figure is left of before. `samples` is asked once for each row, in their
     /// order, so that those of one row at a time are in memory; a row that was not timed has none, and gets no figures.
     ///
@@ -31,8 +31,9 @@ impl Document {
         let of_entries = levels(&self.results);
         for row in &mut self.results {
             let samples = samples(row)?;
-            let levels =
-                of_entries.get(&row.sharing()).map_or(Levels::NONE, |entry| entry.of_row(&row.rounds));
+            let levels = of_entries
+                .get(&row.sharing())
+                .map_or(Levels::NONE, |entry| entry.of_row(&row.rounds, row.earlier.as_ref()));
             row.set(
                 samples.as_ref().map(|samples| row.figures(samples, &scale, &levels)).unwrap_or_default(),
             );
@@ -74,18 +75,13 @@ impl Row {
         if self.uses == 1 { figures } else { without_percentiles(figures) }
     }
 
-    /// Rows that share their levels: those of an entry in a configuration, whether they enter the kernel or not.
-    fn sharing(&self) -> Sharing {
-        (self.entry.clone(), self.configuration.clone(), self.stays_out())
+    /// Rows that share their levels: those of an entry in a configuration, whether they leave user space or not.
+    pub(crate) fn sharing(&self) -> Sharing {
+        (self.entry.clone(), self.configuration.clone(), self.leaves_user_space())
     }
 
-    fn assumed_levels(&self) -> Assumed {
-        if self.stays_out() { Assumed::OF_USER_SPACE } else { Assumed::OF_A_KERNEL }
-    }
-
-    /// Whether it is known to stay in user space: what has several uses in a sample does.
-    fn stays_out(&self) -> bool {
-        self.path == Some(Path::User) || self.uses > 1
+    pub(crate) fn assumed_levels(&self) -> Assumed {
+        if self.leaves_user_space() { Assumed::OF_A_KERNEL } else { Assumed::OF_USER_SPACE }
     }
 
     fn set(&mut self, figures: Figures) {
@@ -106,8 +102,8 @@ fn without_percentiles(figures: Figures) -> Figures {
     Figures { core_cycles, ticks, ns, modes: Vec::new(), ..figures }
 }
 
-/// What rows have in common that share their levels: entry, configuration, and whether they stay in user space.
-type Sharing = (String, BTreeMap<String, String>, bool);
+/// What rows have in common that share their levels: entry, configuration, and whether they leave user space.
+pub(crate) type Sharing = (String, BTreeMap<String, String>, bool);
 
 /// The levels of every entry, by all its rows.
 fn levels(rows: &[Row]) -> BTreeMap<Sharing, OfEntry> {

@@ -2,6 +2,7 @@
 //! else. Field names and units are for ever within one schema version; what is absent is `null`, never 0.
 
 mod compute;
+mod earlier;
 mod finding;
 mod identity;
 mod load;
@@ -16,6 +17,7 @@ mod verdict;
 mod wide;
 
 pub use compute::Samples;
+pub use earlier::EarlierRuns;
 pub use finding::{Confidence, Finding, Level};
 pub use identity::{DEFAULT, Identity, KERNEL};
 pub use load::{LoadError, load, read, schema_of};

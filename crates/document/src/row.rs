@@ -4,10 +4,11 @@ use crate::Rate;
 use record::Footprint;
 use serde::{Deserialize, Serialize};
 use stats::{
-    Cost, Counts, Cycles, Instructions, Lines, Mode, Nanos, Noise, Spread, StoredDistribution, Ticks,
+    Cost, Counts, Cycles, Instructions, Lines, Mode, Nanos, Noise, Shown, Spread, StoredDistribution, Ticks,
 };
 use std::collections::BTreeMap;
 use table::special::RowName;
+use table::{Entry, Table};
 
 /// How an attempt ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -204,6 +205,10 @@ pub struct Row {
     /// How much of the spread between rounds is layout, where layouts were drawn: in the lab, where time is measured.
     #[serde(default)]
     pub spread: Option<Spread>,
+    /// What earlier runs of this machine showed of how its cost changes from time to time, which is in its intervals; none where there
+    /// were too few.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub earlier: Option<Shown>,
     /// How much was measured, and how much of that was kept.
     #[serde(default)]
     pub counts: Counts,
@@ -228,6 +233,13 @@ impl Row {
     /// Which it is, for a reader of its document: `call none pcid=off pti=on`.
     pub fn in_words(&self) -> String {
         row_in_words(&self.entry, &self.operation, &self.configuration)
+    }
+
+    /// Whether a use of it leaves user space: as its probe found out, or else as the table says. What has several uses in a sample does not.
+    pub fn leaves_user_space(&self) -> bool {
+        let entry = Table::get().entry(&self.entry);
+        let by_table = || self.uses == 1 && entry.is_none_or(Entry::leaves_user_space);
+        self.path.map_or_else(by_table, |path| path == Path::Kernel)
     }
 
     /// Whether something was found out about it.
@@ -277,6 +289,7 @@ impl Row {
             throughput_withheld: None,
             modes: Vec::new(),
             cpu: None,
+            earlier: None,
             counts: Counts::default(),
             rounds: Lines::default(),
             distribution_cycles: None,

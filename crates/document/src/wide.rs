@@ -1,5 +1,6 @@
 //! Which costs are figures: an interval that is wider than its estimate says that next to nothing is known.
 
+use crate::{Row, Timing};
 use stats::Cost;
 
 /// An interval may be so wide in any case, in cycles, ticks or nanoseconds: what costs about nothing is known well enough if that is known.
@@ -9,6 +10,19 @@ const NOTHING: f64 = 10.0;
 pub fn is_figure(cost: &Cost<f64>) -> bool {
     let width = cost.ci_low.zip(cost.ci_high).map_or(0.0, |(low, high)| high - low);
     width <= cost.estimate.abs().max(NOTHING)
+}
+
+impl Row {
+    /// What it costs: in core cycles, or else in ticks; in instructions where an emulator counted them. None where too little is known to
+    /// call it a figure.
+    pub fn figure(&self) -> Option<Cost<f64>> {
+        let cycles = || self.core_cycles.as_ref().map(Cost::unitless);
+        let cost = match self.timing {
+            Timing::Emulated => self.instructions.as_ref().map(Cost::unitless),
+            Timing::Hardware => cycles().or_else(|| self.ticks.as_ref().map(Cost::unitless)),
+        };
+        cost.filter(is_figure)
+    }
 }
 
 #[cfg(test)]

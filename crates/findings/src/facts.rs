@@ -49,8 +49,9 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// A row's cost in core cycles, or else in ticks.
+/// A row's cost in core cycles, or else in ticks; none of what is no figure.
 pub(crate) fn cost(row: &Row) -> Option<(Cost<f64>, &'static str)> {
+    row.figure()?;
     let cycles = row.core_cycles.map(|cost| (cost.unitless(), "cycles"));
     cycles.or_else(|| row.ticks.map(|cost| (cost.unitless(), "ticks")))
 }

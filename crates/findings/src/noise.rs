@@ -2,8 +2,11 @@
 
 use crate::facts::{Facts, count, list};
 use crate::id::Id;
-use document::{Confidence, CpuUse, Finding, Level, Timing};
+use document::{Confidence, CpuUse, Finding, Level, Row, Timing};
 use stats::{LEAST_ROUNDS, NoiseKind};
+
+/// So many rows without a figure are named.
+const NAMED: usize = 3;
 
 /// Steal below this share of the run is no news.
 const STEAL_SHARE: f64 = 0.01;
@@ -64,6 +67,17 @@ fn lost(facts: &Facts, kind: NoiseKind) -> usize {
     kinds.filter(|found| *found == kind).count()
 }
 
+/// Timed rows that work, and have no figure.
+fn without_figure<'a>(facts: &Facts<'a>) -> impl Iterator<Item = &'a Row> {
+    facts.working().filter(|row| row.timing == Timing::Hardware && row.figure().is_none())
+}
+
+/// Their names, if they are few.
+fn names(facts: &Facts) -> String {
+    let names: Vec<String> = without_figure(facts).map(Row::in_words).collect();
+    if names.len() <= NAMED { format!(" ({})", list(&names)) } else { String::new() }
+}
+
 /// The line about noise above every report.
 fn noise(facts: &Facts) -> Option<Finding> {
     let measurement = &facts.document.measurement;
@@ -75,18 +89,17 @@ fn noise(facts: &Facts) -> Option<Finding> {
         (NoiseKind::TooFew, "had too few rounds"),
     ];
     let why = kinds.map(|(kind, words)| (lost(facts, kind), words));
-    let missing: usize = why.iter().map(|(rows, _)| rows).sum();
-    let why: Vec<String> = why
-        .into_iter()
-        .filter(|(rows, _)| *rows > 0)
-        .map(|(rows, words)| format!("{rows} {words}"))
-        .collect();
+    let missing = without_figure(facts).count();
+    let uncertain = without_figure(facts).filter(|row| row.noise.is_none()).count();
+    let why = why.into_iter().chain([(uncertain, "had an interval wider than the cost")]);
+    let why: Vec<String> =
+        why.filter(|(rows, _)| *rows > 0).map(|(rows, words)| format!("{rows} {words}")).collect();
     let used: Vec<&CpuUse> = measurement.cpus.iter().filter(|cpu| cpu.rounds > 0).collect();
     let alone = alone(&used, share, measurement.seconds);
     let verdict = match missing {
         0 => format!("{alone}. Every row has a figure."),
-        1 => format!("{alone}. 1 of {timed} rows has no figure: {}.", list(&why)),
-        _ => format!("{alone}. {missing} of {timed} rows have no figure: {}.", list(&why)),
+        1 => format!("{alone}. 1 of {timed} rows has no figure{}: {}.", names(facts), list(&why)),
+        _ => format!("{alone}. {missing} of {timed} rows have no figure{}: {}.", names(facts), list(&why)),
     };
     let level = if missing > 0 { Level::Note } else { Level::Ok };
     let each = used.iter().map(|cpu| {
@@ -306,7 +319,7 @@ mod tests {
         assert_eq!(finding.level, Level::Note);
         assert_eq!(
             finding.verdict,
-            "Noisy: CPU 1 had its core alone in 12 % of the checks. 1 of 3 rows has no figure: 1 had a shared core."
+            "Noisy: CPU 1 had its core alone in 12 % of the checks. 1 of 3 rows has no figure (cpuid none): 1 had a shared core."
         );
         assert!(finding.remedy.unwrap().contains("--budget"));
     }

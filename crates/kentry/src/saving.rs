@@ -4,7 +4,7 @@ use crate::cli::SaveArgs;
 use crate::error::Error;
 use document::{Document, Row};
 use report::{Format, Selection, Style};
-use runs::{Head, Store};
+use runs::Store;
 use std::collections::BTreeMap;
 use table::Table;
 
@@ -25,11 +25,6 @@ pub struct Saving {
 pub fn store() -> Result<Store, Error> {
     let folder = runs::folder(|name| std::env::var_os(name));
     folder.map(Store::at).map_err(|error| Error::Environment(error.to_string()))
-}
-
-/// The kept runs, the newest first; none where they cannot be read.
-pub fn heads() -> Vec<Head> {
-    store().and_then(|store| Ok(store.list()?.heads)).unwrap_or_default()
 }
 
 impl Saving {

@@ -1,10 +1,10 @@
 //! The machine that the command runs on, as measurements need it.
 
 use crate::error::Error;
-use crate::saving;
+use crate::{input, saving};
 use environment::{CoreType, Environment, Roots};
 use host::{Host, Interrupt, Limits, Priority};
-use measure::{Here, HostPlan};
+use measure::{Earlier, Here, HostPlan};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -47,10 +47,17 @@ pub fn here(plan: &HostPlan, interrupt: &Interrupt) -> Result<(Here, Priority), 
         cpus,
         realtime_refused: refused.map(|why| why.to_string()),
         interrupt: interrupt.clone(),
-        earlier: measure::earlier(&saving::heads(), &environment),
+        earlier: earlier(&environment),
         environment,
     };
     Ok((here, priority))
+}
+
+/// What the user's kept runs found of this machine; nothing where they cannot be read.
+fn earlier(environment: &Environment) -> Earlier {
+    let kept = saving::store().and_then(|store| Ok((store.list()?.heads, store)));
+    let Ok((heads, store)) = kept else { return Earlier::default() };
+    Earlier::of(&heads, environment, &|head| input::of_head(&store, head).ok())
 }
 
 /// What runs probes here, none of them for longer than `time`.

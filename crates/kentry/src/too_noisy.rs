@@ -1,6 +1,6 @@
 //! `--fail-if-noisy`: whether a run has too few figures.
 
-use document::{Document, Outcome, Row, Timing, is_figure};
+use document::{Document, Outcome, Row, Timing};
 use std::fmt;
 use std::str::FromStr;
 
@@ -31,18 +31,13 @@ impl fmt::Display for Share {
 pub fn why(document: &Document, most: Share) -> Option<String> {
     let works = |row: &&Row| row.outcome == Outcome::Ok && row.timing == Timing::Hardware;
     let rows = document.results.iter().filter(works).count();
-    let without = document.results.iter().filter(works).filter(|row| !has_figure(row)).count();
+    let without = document.results.iter().filter(works).filter(|row| row.figure().is_none()).count();
     let is_too_noisy = without as f64 > most.0 * rows as f64 || (rows > 0 && without == rows);
     is_too_noisy.then(|| {
         format!(
             "too few figures: {without} of {rows} rows that work have none, and {most} may (--fail-if-noisy)"
         )
     })
-}
-
-fn has_figure(row: &Row) -> bool {
-    let cycles = row.core_cycles.map(|cost| cost.unitless());
-    cycles.or(row.ticks.map(|cost| cost.unitless())).is_some_and(|cost| is_figure(&cost))
 }
 
 #[cfg(test)]
@@ -66,7 +61,7 @@ mod tests {
     fn a_run_is_too_noisy_when_more_rows_lack_a_figure_than_may() {
         let text = include_str!("../../report/tests/sample/run-1.json");
         let mut document = document::load(text).unwrap();
-        document.results.retain(|row| row.outcome == Outcome::Ok && has_figure(row));
+        document.results.retain(|row| row.outcome == Outcome::Ok && row.figure().is_some());
         let row = document.results.first().unwrap().clone();
         document.results = vec![row; 10];
         let noisy = |document: &Document, share: &str| why(document, share.parse().unwrap());

@@ -109,7 +109,7 @@ pub fn measure<'a>(
 
     let row = |row: &TableRow<'a>| Row::new(*row, Counter::Time, BTreeMap::new());
     let mut rows: Vec<Row> = arms.iter().flat_map(|_| plan.rows.iter().map(row)).collect();
-    let lookout = Lookout::new(&group, &here.environment, &here.earlier, abi::REQUEST_ASK);
+    let lookout = Lookout::new(&group, &here.environment, &here.earlier.alone, abi::REQUEST_ASK);
     let part = Part { number: 0, of: 1, begin: around.begin };
     let surveys = arms.iter().any(|arm| arm.cpu.is_none());
     let lookout = lookout.ok_or_else(Error::no_cpu)?;

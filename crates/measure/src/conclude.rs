@@ -1,6 +1,6 @@
 //! From the rounds of all rows to the document.
 
-use crate::earlier::Earlier;
+use crate::earlier::{Alone, Earlier};
 use crate::row::Row;
 use crate::width;
 use document::{Counter, CpuUse, Document, Export, Measurement, Outcome, Place, Recomputed, Samples};
@@ -137,7 +137,12 @@ fn of_facts<'r, 'a: 'r>(
     facts: &Facts,
     environment: &Environment,
 ) -> References {
-    references(rows, &|core| width::vouch(environment, core), &|round| core_of(round, facts), &facts.earlier)
+    references(
+        rows,
+        &|core| width::vouch(environment, core),
+        &|round| core_of(round, facts),
+        &facts.earlier.alone,
+    )
 }
 
 /// The kind of core that a round was taken on.
@@ -155,6 +160,7 @@ fn conclude_by(
 ) -> Document {
     let times = times(&environment, references);
     let judged = Judged::of(rows, references, &|round| core_of(round, &facts), &facts, times);
+    let earlier = facts.earlier.runs.clone();
     let measurement = measurement(&judged, references, facts);
     let mut document = Document {
         schema: document::SCHEMA.to_string(),
@@ -165,6 +171,7 @@ fn conclude_by(
         vdso,
         findings: Vec::new(),
     };
+    document.know(&earlier);
     let mut samples = judged.samples.into_iter();
     let Ok(()) = document.compute::<Infallible>(|_| Ok(samples.next().flatten()));
     with_findings(document)
@@ -202,7 +209,7 @@ pub fn references<'r, 'a: 'r>(
     rows: impl IntoIterator<Item = &'r Row<'a>>,
     vouch: &dyn Fn(CoreType) -> Vouch,
     core: &dyn Fn(&Round) -> CoreType,
-    earlier: &Earlier,
+    alone: &Alone,
 ) -> References {
     let mut rounds = BTreeMap::<(u8, CoreType), Vec<&Round>>::new();
     for row in rows {
@@ -215,7 +222,7 @@ pub fn references<'r, 'a: 'r>(
     };
     let own = in_common(rounds.into_iter().filter_map(reference).collect());
     let beside = |((bits, core), reference): ((u8, CoreType), Reference)| {
-        let others = earlier.get(&core).copied().unwrap_or(0.0);
+        let others = alone.get(&core).copied().unwrap_or(0.0);
         ((bits, core), reference.beside(others))
     };
     own.into_iter().map(beside).collect()

@@ -87,7 +87,7 @@ pub fn count<'a>(
         realtime_refused: None,
         tsc_hz: None,
         cores: BTreeMap::from([(cpu, CoreType::Uniform)]),
-        earlier: Earlier::new(),
+        earlier: Earlier::default(),
         changes: Vec::new(),
         command: None,
         probes: Probes::embedded(),

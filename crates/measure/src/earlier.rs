@@ -1,34 +1,58 @@
-//! What earlier runs of this machine found of its cores. A run that had company from beginning to end makes its own reference;
-//! where the company was mild, only earlier runs tell that the core was faster before.
+//! What earlier runs of this machine found: of its cores, and of how costs change from time to time.
+//!
+//! A run that had company from beginning to end makes its own reference; where the company was mild, only earlier runs tell that the core
+//! was faster before. And a run of some seconds does not see what changes over minutes.
 
-use document::{Machine, Place};
+use crate::conclude::Probes;
+use document::{Document, EarlierRuns, Machine, Place};
 use environment::{CoreType, Environment};
 use runs::Head;
 use std::collections::BTreeMap;
 use table::Kernel;
 
-/// Nots in a core cycle when a core of this kind was alone, as earlier runs of this machine found them.
-pub type Earlier = BTreeMap<CoreType, f64>;
+/// Nots in a core cycle when a core of this kind was alone.
+pub type Alone = BTreeMap<CoreType, f64>;
 
-/// So many runs count, the newest.
+/// What earlier runs of this machine found.
+#[derive(Debug, Clone, Default)]
+pub struct Earlier {
+    /// Of its cores.
+    pub alone: Alone,
+    /// Of how costs change from time to time, since it booted.
+    pub runs: EarlierRuns,
+}
+
+/// So many runs count, the newest. Reading them takes some 15 ms each.
 const MOST: usize = 16;
 
 /// Of fewer runs, one that misjudged its clock could be the middle one.
 const FEWEST: usize = 3;
 
-/// A run counts if so many of its canaries found the core alone.
+/// A run tells how fast its cores are if so many of its canaries found the core alone.
 const QUIET: f64 = 0.5;
 
-/// Of kept runs, the newest first: their median for each kind of core; nothing where too few are of this machine. A copy of a
-/// machine's disk has the same machine id, and may run on another processor: its model must be the same, too.
-pub fn earlier(heads: &[Head], environment: &Environment) -> Earlier {
-    let here = Place::new(Machine::Host, Kernel::Linux);
-    let is_of_this_machine = |head: &&Head| {
-        let is_same = head.machine_id == environment.machine_id && head.cpu == environment.cpu.brand;
-        is_same && head.machine_id.is_some() && head.place == here
-    };
+impl Earlier {
+    /// What these kept runs found, the newest first. `read` reads a document; none of one that cannot be read.
+    pub fn of(
+        heads: &[Head],
+        environment: &Environment,
+        read: &dyn Fn(&Head) -> Option<Document>,
+    ) -> Earlier {
+        let heads: Vec<&Head> = heads.iter().filter(|head| is_of_this_machine(head, environment)).collect();
+        Earlier { alone: alone(&heads), runs: runs(&heads, environment, read) }
+    }
+}
+
+/// A copy of a machine's disk has the same machine id, and may run on another processor: its model must be the same, too.
+fn is_of_this_machine(head: &Head, environment: &Environment) -> bool {
+    let is_same = head.machine_id == environment.machine_id && head.cpu == environment.cpu.brand;
+    is_same && head.machine_id.is_some() && head.place == Place::new(Machine::Host, Kernel::Linux)
+}
+
+/// Their median for each kind of core; nothing where there are too few.
+fn alone(heads: &[&Head]) -> Alone {
     let quiet = heads.iter().filter(|head| head.quiet_share.is_some_and(|share| share >= QUIET));
-    let newest: Vec<&Head> = quiet.filter(is_of_this_machine).take(MOST).collect();
+    let newest: Vec<&Head> = quiet.copied().take(MOST).collect();
     let of_kind = |kind: CoreType| {
         let rates: Vec<f64> =
             newest.iter().filter_map(|head| head.canary.get(kind.name()).copied()).collect();
@@ -36,6 +60,19 @@ pub fn earlier(heads: &[Head], environment: &Environment) -> Earlier {
         (rates.len() >= FEWEST).then_some((kind, middle))
     };
     CoreType::ALL.into_iter().filter_map(of_kind).collect()
+}
+
+/// What whole runs since the machine booted say, if the same probes measured them. Another boot may have another kernel, with its code
+/// elsewhere.
+fn runs(heads: &[&Head], environment: &Environment, read: &dyn Fn(&Head) -> Option<Document>) -> EarlierRuns {
+    let is_of_this_boot =
+        |run: &Document| run.environment.boot_id.is_some() && run.environment.boot_id == environment.boot_id;
+    let probes = Probes::embedded().hashes;
+    let whole = heads.iter().filter(|head| !head.partial && head.release == environment.kernel.release);
+    let newest = whole.take(MOST).filter_map(|head| read(head)).take_while(is_of_this_boot);
+    let mut earlier = EarlierRuns::default();
+    newest.filter(|run| run.measurement.probes == probes).for_each(|run| earlier.add(&run));
+    earlier
 }
 
 #[cfg(test)]
@@ -69,7 +106,8 @@ mod tests {
 
     #[test]
     fn the_middle_of_the_newest_quiet_runs_of_this_machine_counts() {
-        let known = |heads: &[Head]| earlier(heads, &here()).get(&CoreType::Uniform).copied();
+        let known =
+            |heads: &[Head]| Earlier::of(heads, &here(), &|_| None).alone.get(&CoreType::Uniform).copied();
         assert_eq!(known(&[head(4.5), head(4.6)]), None, "too few");
         assert_eq!(known(&[head(4.5), head(9.0), head(4.6)]), Some(4.6), "one misjudged its clock");
         let others = [
@@ -88,6 +126,6 @@ mod tests {
     fn machines_without_an_id_are_not_all_the_same() {
         let unnamed = vec![Head { machine_id: None, ..head(4.5) }; 4];
         let environment = Environment { machine_id: None, ..here() };
-        assert!(earlier(&unnamed, &environment).is_empty());
+        assert!(Earlier::of(&unnamed, &environment, &|_| None).alone.is_empty());
     }
 }

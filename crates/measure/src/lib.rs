@@ -29,7 +29,7 @@ pub use counted::{CountedPlan, CountedSetting, count, counted_request};
 pub use course::MOST_ROUNDS;
 pub use document::Counter;
 pub use drive::{Answer, Measurer, Progress, Taken, drive};
-pub use earlier::{Earlier, earlier};
+pub use earlier::Earlier;
 pub use error::Error;
 pub use linux::{Setting, measure};
 pub use loops::Loops;

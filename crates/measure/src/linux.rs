@@ -48,7 +48,7 @@ pub fn measure<'a>(
         let part = Part { number: number as u32, of: groups.len() as u32, begin: around.begin };
         let mut of_group = rows_of(plan, group, groups.len() > 1);
         let lookout =
-            Lookout::new(group, &here.environment, &here.earlier, parent).ok_or_else(Error::no_cpu)?;
+            Lookout::new(group, &here.environment, &here.earlier.alone, parent).ok_or_else(Error::no_cpu)?;
         let course = Course::new(plan, lookout, here.interrupt.clone(), part, executor, true);
         let most_rounds = MOST_ROUNDS / (plan.measured() * groups.len()).max(1);
         drive(&mut Linux { executor, course, parent, most_rounds }, &mut of_group, progress);

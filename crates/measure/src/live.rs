@@ -2,7 +2,7 @@
 //! The final judgement takes all rounds into account ([`crate::conclude`]); so do the reviews here, of the rounds so far.
 
 use crate::conclude::{References, references};
-use crate::earlier::Earlier;
+use crate::earlier::Alone;
 use crate::row::Row;
 use environment::CoreType;
 use stats::{Reference, Round, Vouch};
@@ -21,7 +21,7 @@ const FIRST_REVIEW: usize = 16;
 #[derive(Debug)]
 pub struct Live {
     vouches: BTreeMap<CoreType, Vouch>,
-    earlier: Earlier,
+    alone: Alone,
     /// By all rounds that there were at the last review.
     references: References,
     /// Until the first review: the fastest canaries that a round had on a kind of core.
@@ -51,9 +51,9 @@ impl Look {
 
 impl Live {
     /// With what vouches for each kind of core, and what earlier runs found of it.
-    pub fn new(vouches: BTreeMap<CoreType, Vouch>, earlier: Earlier) -> Live {
+    pub fn new(vouches: BTreeMap<CoreType, Vouch>, alone: Alone) -> Live {
         let (references, fastest) = (References::new(), BTreeMap::new());
-        Live { vouches, earlier, references, fastest, rounds: 0, next_review: FIRST_REVIEW, quiet: 0, all: 0 }
+        Live { vouches, alone, references, fastest, rounds: 0, next_review: FIRST_REVIEW, quiet: 0, all: 0 }
     }
 
     /// Takes a round of a probe of this bitness on a core of this kind.
@@ -100,7 +100,7 @@ impl Live {
         }
         self.next_review = (self.rounds as f64 * REVIEW_AT) as usize;
         let vouch = |core: CoreType| self.vouches.get(&core).copied().unwrap_or(Vouch::Nothing);
-        self.references = references(&*rows, &vouch, core, &self.earlier);
+        self.references = references(&*rows, &vouch, core, &self.alone);
         (self.quiet, self.all) = (0, 0);
         for row in rows {
             let bits = row.row.0.bits();
@@ -132,7 +132,7 @@ mod tests {
         const ROUNDS: usize = 200;
         let row = Table::get().rows(Kernel::Linux).next().unwrap();
         let mut rows = [Row::new(row, Counter::Time, BTreeMap::new())];
-        let mut live = Live::new([(CoreType::Uniform, Vouch::Width(5.0))].into(), Earlier::new());
+        let mut live = Live::new([(CoreType::Uniform, Vouch::Width(5.0))].into(), Alone::new());
         let mut machine = Machine::new(2, Model::default());
         let mut kept = Vec::new();
         for number in 0..ROUNDS {

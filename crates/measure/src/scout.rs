@@ -2,7 +2,7 @@
 //! started, and for the next round on a host.
 
 use crate::cpus::{Cpus, groups};
-use crate::earlier::Earlier;
+use crate::earlier::Alone;
 use crate::live::Live;
 use crate::plan::{CpuChoice, HostPlan};
 use crate::row::TableRow;
@@ -32,12 +32,12 @@ impl Lookout {
     pub fn new(
         group: &BTreeMap<usize, CoreType>,
         environment: &Environment,
-        earlier: &Earlier,
+        alone: &Alone,
         parent: u64,
     ) -> Option<Lookout> {
         let vouches: BTreeMap<CoreType, Vouch> =
             group.values().map(|core| (*core, width::vouch(environment, *core))).collect();
-        let live = Live::new(vouches, earlier.clone());
+        let live = Live::new(vouches, alone.clone());
         Some(Lookout { cpus: Cpus::new(group)?, live, row: call()?, parent })
     }
 
@@ -90,7 +90,7 @@ impl Scout {
         parent: u64,
     ) -> Option<Scout> {
         let group = groups(CpuChoice::Quiet, cpus).into_iter().next()?;
-        Some(Scout { executor, lookout: Lookout::new(&group, environment, &Earlier::new(), parent)? })
+        Some(Scout { executor, lookout: Lookout::new(&group, environment, &Alone::new(), parent)? })
     }
 
     /// The CPU that is quiet now, or quieter than the others. Where there is one CPU, nothing is run.
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn a_cpu_on_which_probes_ceased_to_run_was_still_quiet() {
         let cpus: BTreeMap<_, _> = (0..2).map(|cpu| (cpu, CoreType::Uniform)).collect();
-        let mut lookout = Lookout::new(&cpus, &environment(), &Earlier::new(), 1).unwrap();
+        let mut lookout = Lookout::new(&cpus, &environment(), &Alone::new(), 1).unwrap();
         let mut machine =
             Simulated(Machine::new(1, Model { cpus: vec![Cpu::default(); 2], ..Model::default() }));
         lookout.survey(&mut machine);

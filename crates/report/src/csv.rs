@@ -1,7 +1,7 @@
 use crate::Error;
 use crate::plain::plain;
 use ::csv::{Terminator, WriterBuilder};
-use document::{Document, Interval, Path, Row};
+use document::{Document, Interval, Path, Row, is_figure};
 use stats::{Cost, NoiseKind};
 
 const UNITS: [&str; 5] = ["core_cycles", "ticks", "ns", "instructions", "throughput"];
@@ -71,13 +71,14 @@ fn header() -> Vec<String> {
 }
 
 fn record(row: &Row) -> Vec<String> {
+    let figure = |cost: Option<Cost<f64>>| cost.filter(is_figure);
     // Of means of several uses, only the estimate and its interval are those of a use.
     let costs = [
-        row.core_cycles.as_ref().map(Cost::unitless),
-        row.ticks.as_ref().map(Cost::unitless),
-        row.ns.as_ref().map(Cost::unitless),
-        row.instructions.as_ref().map(Cost::unitless),
-        row.throughput.as_ref().map(Cost::unitless),
+        figure(row.core_cycles.as_ref().map(Cost::unitless)),
+        figure(row.ticks.as_ref().map(Cost::unitless)),
+        figure(row.ns.as_ref().map(Cost::unitless)),
+        figure(row.instructions.as_ref().map(Cost::unitless)),
+        figure(row.throughput.as_ref().map(Cost::unitless)),
     ];
     let costs = costs.into_iter().map(figures).enumerate().flat_map(|(unit, figures)| {
         let known = if row.uses > 1 && UNITS[unit] != "throughput" { OF_MEANS } else { FIGURES.len() };

@@ -46,7 +46,6 @@ impl Head {
     /// The head of a document; none of a document without an id.
     pub fn of(document: &Document, name: Option<&str>, tags: &BTreeMap<String, String>) -> Option<Head> {
         let ok = || document.results.iter().filter(|row| row.outcome == Outcome::Ok);
-        let has_figure = |row: &&document::Row| row.ticks.is_some() || row.instructions.is_some();
         let (measurement, environment) = (&document.measurement, &document.environment);
         Some(Head {
             head: VERSION,
@@ -59,7 +58,7 @@ impl Head {
             cpu: environment.cpu.brand.clone(),
             release: environment.kernel.release.clone(),
             ok: ok().count() as u64,
-            figures: ok().filter(has_figure).count() as u64,
+            figures: ok().filter(|row| row.figure().is_some()).count() as u64,
             quiet_share: measurement.quiet_share,
             canary: canary(&measurement.cpus),
             partial: measurement.partial,

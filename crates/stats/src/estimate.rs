@@ -165,6 +165,12 @@ fn interval(costs: &[f64], inflation: f64) -> (f64, f64) {
     (at(middle - reach).unwrap_or(f64::NAN), at(middle + reach).unwrap_or(f64::NAN))
 }
 
+/// Half the interval of sorted rounds that do not depend on each other.
+pub(crate) fn scatter(costs: &[f64]) -> f64 {
+    let (low, high) = interval(costs, 1.0);
+    (high - low) / 2.0
+}
+
 /// The position of the lower end among so many independent sorted values, counted from 1, with a fraction.
 fn depth(count: u64) -> f64 {
     let Ok(binomial) = Binomial::new(0.5, count) else { return 1.0 };

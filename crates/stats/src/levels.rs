@@ -5,6 +5,7 @@
 //! from what a run at another time would say: what does is how long the run was beside how long a level lasts. Neither can be seen in
 //! the few rounds of one row, but all rows of an entry share their levels, and all their rounds together show them.
 
+use crate::between::{Shown, freedom};
 use crate::primitives::{median, sorted};
 use crate::tabulate::Lines;
 use std::collections::BTreeMap;
@@ -35,19 +36,26 @@ pub struct Assumed {
     pub part: f64,
     /// How long a level lasts, seconds.
     pub seconds: f64,
+    /// The standard deviation of what changes over minutes, as a part of the cost. A run sees nothing of it.
+    pub slow: f64,
 }
 
 impl Assumed {
     /// Of entries into a kernel. As measured on Zen 5, where `none` has 4.5 cycles of 260, getppid 6 to 8 of 440, clock_gettime 4 of 600,
     /// a page fault 0.8 %, `int $0x80` through a hypervisor 1.1 % (bench/OUTLIERS.md).
-    pub const OF_A_KERNEL: Assumed = Assumed { cycles: 4.5, part: 0.01, seconds: 3.0 };
+    pub const OF_A_KERNEL: Assumed = Assumed { cycles: 4.5, part: 0.01, seconds: 3.0, slow: 0.008 };
 
     /// Of what stays in user space: there, no more than 0.15 %.
-    pub const OF_USER_SPACE: Assumed = Assumed { cycles: 0.0, part: 0.0015, seconds: 1.0 };
+    pub const OF_USER_SPACE: Assumed = Assumed { cycles: 0.0, part: 0.0015, seconds: 1.0, slow: 0.0005 };
 
     /// The standard deviation for what costs so many core cycles, as a part of them.
     fn at(&self, cycles: f64) -> f64 {
         (self.cycles / cycles).hypot(self.part)
+    }
+
+    /// Those of what costs so many core cycles.
+    pub(crate) fn of_cost(&self, cycles: f64) -> Levels {
+        Levels { part: self.at(cycles), seconds: self.seconds, slow: self.slow }
     }
 }
 
@@ -58,21 +66,23 @@ pub struct Levels {
     pub part: f64,
     /// How long a level lasts, seconds: the correlation of two moments falls off to 1/e in this time.
     pub seconds: f64,
+    /// The standard deviation of what changes over minutes, as a part of the cost.
+    pub slow: f64,
 }
 
 impl Levels {
     /// None: of what is not timed, or known to be the same always.
-    pub const NONE: Levels = Levels { part: 0.0, seconds: 1.0 };
+    pub const NONE: Levels = Levels { part: 0.0, seconds: 1.0, slow: 0.0 };
 
     /// How far the median over these moments, in milliseconds, is from that over all time, as a part of the cost: half a 95 %
     /// interval.
     pub fn reach(&self, at_ms: &[f64]) -> f64 {
-        if self.part == 0.0 || at_ms.is_empty() {
+        if at_ms.is_empty() {
             return 0.0;
         }
         // With few levels the median of the rounds is that of the longest one.
         let of_median = (FRAC_PI_2 * correlation_of_all(at_ms, self.seconds)).min(1.0);
-        crate::TWO_SIDED * self.part * of_median.sqrt()
+        crate::TWO_SIDED * (self.part * of_median.sqrt()).hypot(self.slow)
     }
 }
 
@@ -99,12 +109,21 @@ impl OfEntry {
         by_cpu.into_values().filter_map(|deviations| known.seen_in(&deviations)).fold(known, OfEntry::and)
     }
 
-    /// Those of one of its rows.
-    pub fn of_row(&self, lines: &Lines) -> Levels {
+    /// Those of one of its rows, of which earlier runs may have shown more.
+    pub fn of_row(&self, lines: &Lines, earlier: Option<&Shown>) -> Levels {
+        let known = OfEntry { variance: 1.0, seconds: self.assumed.seconds, seen: WEIGHT, ..*self };
+        // A run is too short to have more than one level or two.
+        let shown =
+            earlier.map(|shown| OfEntry { variance: shown.variance.max(0.0), seen: freedom(shown), ..known });
+        let (of_run, of_minutes) = shown.map_or((*self, known), |shown| (self.and(shown), known.and(shown)));
         let costs = (0..lines.len()).filter_map(|index| lines.core_cycles(index)).collect();
         let cost = median(&sorted(costs)).filter(|cost| *cost > 0.0);
         let part = cost.map_or(self.assumed.part, |cost| self.assumed.at(cost));
-        Levels { part: part * self.variance.sqrt(), seconds: self.seconds }
+        Levels {
+            part: part * of_run.variance.sqrt(),
+            seconds: of_run.seconds,
+            slow: self.assumed.slow * of_minutes.variance.sqrt(),
+        }
     }
 
     /// Both together, each by how much it has seen.

@@ -13,6 +13,7 @@
 //!
 //! Every rule here is tested by simulations whose truth is known (`tests/truth.rs`), not by what one machine showed.
 
+mod between;
 mod cost;
 mod distribution;
 mod estimate;
@@ -29,6 +30,7 @@ mod step;
 mod summary;
 mod tabulate;
 
+pub use between::{Said, Shown, shown};
 pub use cost::{Cost, Cycles, Instructions, Mode, Nanos, Ticks};
 pub use distribution::{Distribution, NotADistribution, StoredDistribution};
 pub use estimate::LEAST_ROUNDS;

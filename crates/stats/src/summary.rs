@@ -8,8 +8,11 @@ use crate::{Cost, Cycles, Distribution, Mode, Nanos, TWO_SIDED, Ticks};
 use serde::{Deserialize, Serialize};
 
 /// If there are so many rounds that were quiet from their first block to their last, only these count: the others are a
-/// little dearer, because the neighbour has evicted data from the caches.
+/// little dearer, because the neighbour has evicted data from the caches. ...
 const WHOLLY_QUIET: usize = 12;
+
+/// ... But not where they are a smaller part of the rounds than this: what a few seconds of a minute show is not the minute's.
+const MOST_OF_THEM: f64 = 0.5;
 
 /// From half a run to the other, a mode's share changes by no more than this part of itself.
 const MOST_SHIFT: f64 = 0.5;
@@ -81,7 +84,7 @@ pub fn figures(
     levels: &Levels,
 ) -> Figures {
     let kept = kept(lines);
-    let of_estimate = of_estimate(lines, &kept);
+    let of_estimate = rounds_of_estimate(lines);
     let by_unit = |unit: &dyn Fn(usize) -> f64| -> Vec<Figure> {
         let figure = |index: usize| {
             let (at, cpu) = (*lines.at_ms.get(index)?, *lines.cpu.get(index)?);
@@ -131,9 +134,11 @@ fn kept(lines: &Lines) -> Vec<usize> {
 }
 
 /// Those of them that the estimate is made of.
-fn of_estimate(lines: &Lines, kept: &[usize]) -> Vec<usize> {
+pub(crate) fn rounds_of_estimate(lines: &Lines) -> Vec<usize> {
+    let kept = kept(lines);
     let whole: Vec<usize> = kept.iter().copied().filter(|index| lines.lost.get(*index) == Some(&0)).collect();
-    if whole.len() >= WHOLLY_QUIET { whole } else { kept.to_vec() }
+    let are_most = whole.len() as f64 >= MOST_OF_THEM * kept.len() as f64;
+    if whole.len() >= WHOLLY_QUIET && are_most { whole } else { kept }
 }
 
 /// Modes whose shares repeat: where two costs take turns over seconds, their shares in a run are an accident of when it was made. What

@@ -244,6 +244,17 @@ impl Entry {
         self.idt || self.kind == Kind::Exception
     }
 
+    /// Whether a use of it leaves user space, as far as the row tells. A function may not, which only its probe finds out; `cpuid` does
+    /// under a hypervisor.
+    pub fn leaves_user_space(&self) -> bool {
+        match self.kind {
+            Kind::Number | Kind::Exception => true,
+            Kind::Memory => false,
+            Kind::Function => self.name != special::CALL.entry,
+            Kind::Instruction => self.idt || self.name == special::CPUID,
+        }
+    }
+
     /// Bitness of the process that it is used from.
     pub fn bits(&self) -> u8 {
         self.probe.bits()

@@ -39,6 +39,9 @@ pub const LIBC: &str = "libc";
 /// is.
 pub const CALL: RowName = RowName::new("call", "none");
 
+/// The instruction that a hypervisor executes for its guests.
+pub const CPUID: &str = "cpuid";
+
 /// The plainest system call, which other costs are multiples of. It is measured throughout: if its cost changes, something
 /// has changed the machine.
 pub const BARE_SYSCALL: RowName = RowName::new(SYSCALL, "none");

@@ -70,7 +70,7 @@ pub fn measure<'a>(
         realtime_refused: None,
         tsc_hz: setting.tsc_hz.filter(|_| machine.counter() == Counter::Time),
         cores: cores(&setting, &boots),
-        earlier: Earlier::new(),
+        earlier: Earlier::default(),
         changes: Vec::new(),
         command: None,
         probes: Probes::embedded(),

@@ -3,7 +3,7 @@
 use super::ratio;
 use super::wants::{Place, in_words};
 use crate::{Column, Publication, Row, Unit};
-use document::{Counter, Document};
+use document::{Counter, Document, is_figure};
 use serde::Serialize;
 use stats::Cost;
 use std::collections::{BTreeMap, BTreeSet};
@@ -81,13 +81,14 @@ impl GuestUnit {
 
     /// The figure of a row, and the ends of its interval. A count has none.
     fn of_row(self, row: &document::Row) -> Option<[Option<f64>; 3]> {
-        let of_cost = |cost: Cost<f64>| [Some(cost.estimate), cost.ci_low, cost.ci_high];
+        let ends = |cost: Cost<f64>| [Some(cost.estimate), cost.ci_low, cost.ci_high];
+        let of_cost = |cost: Cost<f64>| Some(cost).filter(is_figure).map(ends);
         match self {
             GuestUnit::Instructions => row.instructions.map(|cost| [Some(cost.estimate.0), None, None]),
-            GuestUnit::CoreCycles => row.core_cycles.map(|cost| of_cost(cost.unitless())),
-            GuestUnit::Ticks => row.ticks.map(|cost| of_cost(cost.unitless())),
+            GuestUnit::CoreCycles => row.core_cycles.and_then(|cost| of_cost(cost.unitless())),
+            GuestUnit::Ticks => row.ticks.and_then(|cost| of_cost(cost.unitless())),
             GuestUnit::Index => {
-                let index = row.rate.and_then(|rate| rate.index);
+                let index = row.rate.and_then(|rate| rate.index).filter(|_| row.figure().is_some());
                 index.map(|index| [Some(index.estimate), index.ci_low, index.ci_high])
             }
         }

@@ -2,7 +2,7 @@
 
 use super::{Parts, ratio};
 use crate::{Column, Publication, Row, Take, Timed, Unit};
-use document::{Document, Outcome};
+use document::{Document, Outcome, is_figure};
 use serde::Serialize;
 use stats::{Cost, NoiseKind};
 use table::Table;
@@ -247,16 +247,19 @@ fn of_run(
     if row.outcome != Outcome::Ok {
         return Err(row.reason.clone().unwrap_or_else(|| row.outcome.name().to_string()));
     }
-    let of_cost = |cost: Cost<f64>| [Some(cost.estimate), cost.ci_low, cost.ci_high];
-    let figure = match unit {
-        Unit::Ns => row.ns.map(|cost| of_cost(cost.unitless())),
-        Unit::Ticks => row.ticks.map(|cost| of_cost(cost.unitless())),
-        Unit::Index => {
-            let index = row.rate.and_then(|rate| rate.index);
-            index.map(|index| [Some(index.estimate), index.ci_low, index.ci_high])
-        }
-        Unit::Cycles | Unit::CoreCycles => row.core_cycles.map(|cost| of_cost(cost.unitless())),
+    let cost = match unit {
+        Unit::Ns => row.ns.as_ref().map(Cost::unitless),
+        Unit::Ticks => row.ticks.as_ref().map(Cost::unitless),
+        Unit::Cycles | Unit::CoreCycles => row.core_cycles.as_ref().map(Cost::unitless),
+        Unit::Index => None,
     };
+    if cost.is_some_and(|cost| !is_figure(&cost)) {
+        return Err("kentry: the interval is wider than the cost (--budget 20)".into());
+    }
+    let index = row.rate.and_then(|rate| rate.index).filter(|_| unit == Unit::Index && row.figure().is_some());
+    let figure = cost
+        .map(|cost| [Some(cost.estimate), cost.ci_low, cost.ci_high])
+        .or(index.map(|index| [Some(index.estimate), index.ci_low, index.ci_high]));
     match (figure, row.noise) {
         (Some(figure), _) => Ok(figure),
         (None, Some(noise)) => Err(match noise.kind {

@@ -189,6 +189,16 @@ fn a_row_that_is_closed_or_noisy_says_so() {
 }
 
 #[test]
+fn a_cost_that_its_interval_drowns_is_no_figure() {
+    let run = document(vec![sample::row("syscall-x86_64", 5000.0, [4000.0; 2]), row("int80-i386", 175.0)]);
+    let found = reproduced(TABLE, false, Some(&run), &loops());
+    let syscall = figure(&found, "PTI off", "syscall");
+    assert_eq!(values(syscall)[2], None);
+    assert_eq!(syscall.reason.as_deref(), Some("kentry: the interval is wider than the cost (--budget 20)"));
+    assert!(figure(&found, "PTI off", "int 80h").measured[2].to_base.is_none(), "nor is there a ratio to it");
+}
+
+#[test]
 fn cycles_of_an_unknown_clock_compare_with_both_and_those_of_the_core_with_the_cores() {
     let run = document(vec![row("syscall-x86_64", 50.0), row("int80-i386", 175.0)]);
     let of_unit = |unit: &str| {
