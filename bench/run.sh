@@ -1,20 +1,22 @@
 #!/usr/bin/env bash
-# Precision, truth and cost of kentry on this machine as it is, beside its peers, all interleaved in one run, with the
-# other CPU loaded half of the time. Writes bench/RESULTS.md.
+# Precision, truth and cost of kentry on this machine as it is, beside its peers, all interleaved: whole runs with budgets of 2, 5 and 12 s
+# in turns, one CPU loaded in every second one, for an hour. Writes bench/RESULTS.md.
 #
-#	bench/run.sh			RUNS=40 ALTERNATIONS=20 to take more or less time (about twenty minutes)
+#	bench/run.sh			MINUTES=60 ALTERNATIONS=20 COMPARISONS=1000 to take more or less time (an hour and a half)
 #	bench/run.sh report FOLDER	writes the results anew from what an earlier run collected
 #
 # NOTE="..." is added to the description of the machine: what else ran on it meanwhile.
 #
-# This script only collects, documents and CSV; crates/document/examples/bench.rs computes and writes the tables.
+# This script only collects, documents and CSV; crates/document/examples/bench computes the tables, and
+# crates/compare/examples/aa.rs compares runs of the machine with each other.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-runs=${RUNS:-40} alternations=${ALTERNATIONS:-20}
-kentry=$PWD/target/x86_64-unknown-linux-gnu/release/kentry
+minutes=${MINUTES:-60} alternations=${ALTERNATIONS:-20} comparisons=${COMPARISONS:-1000}
+budgets=(2 5 12)
+kentry=${KENTRY:-$PWD/target/x86_64-unknown-linux-gnu/release/kentry}
 results=bench/RESULTS.md
-cpu=$(taskset -cp $$ | sed 's/.*[ ,-]//')         # the last allowed: here the peers run
+cpu=$(taskset -cp $$ | sed 's/.*[ ,-]//')         # the last allowed
 other=$(taskset -cp $$ | sed 's/.*: \([0-9]*\).*/\1/') # the first: this one is loaded
 load=
 
@@ -37,18 +39,18 @@ start_load() {
 
 # Nanoseconds of a getppid: it prints "0.079499 usecs/op".
 run_perf() {
-	taskset -c "$cpu" perf bench syscall basic -l 5000000 2>/dev/null | awk '$2 == "usecs/op" {print $1 * 1000}'
+	taskset -c "$1" perf bench syscall basic -l 5000000 2>/dev/null | awk '$2 == "usecs/op" {print $1 * 1000}'
 }
 
 # Nanoseconds of a gettimeofday system call: it prints "117.43 nanosecs per call".
 run_stress() {
-	taskset -c "$cpu" stress-ng --x86syscall 1 --x86syscall-func gettimeofday -t 1 --metrics 2>&1 |
+	taskset -c "$1" stress-ng --x86syscall 1 --x86syscall-func gettimeofday -t 1 --metrics 2>&1 |
 		sed -n 's/.* \([0-9.]*\) nanosecs per call.*/\1/p'
 }
 
-# truth BITS CASE FENCE: nanoseconds of a call, the median of many short pairs of loops
+# truth CPU BITS CASE FENCE: nanoseconds of a call, the median of many short pairs of loops
 truth() {
-	taskset -c "$cpu" "$work/truth$1" "$2" "$3" 100 201 | sort -g | awk '{v[NR] = $1} END {print v[int((NR + 1) / 2)] / 100}'
+	taskset -c "$1" "$work/truth$2" "$3" "$4" 100 201 | sort -g | awk '{v[NR] = $1} END {print v[int((NR + 1) / 2)] / 100}'
 }
 
 # peer RUN LOADED NAME COMMAND...: a line of peers.csv; a figure that is missing is '-', and counted
@@ -59,17 +61,44 @@ peer() {
 	echo "$run,$loaded,${value:--},$name" >>"$work/peers.csv"
 }
 
+# quieter DOCUMENT: the CPU that was alone in most of the run's checks
+quieter() {
+	awk -v usual="$cpu" '
+		/^ *"cpus": \[/ { inside = 1 }
+		inside && /"cpu":/ { cpu = $2 + 0 }
+		inside && /"quiet_share":/ && $2 + 0 > most { most = $2 + 0; best = cpu "" }
+		inside && /^ *\],?$/ { exit }
+		END { print best == "" ? usual : best }' "$1"
+}
+
+# The peers run where it is quiet: beside a loaded CPU on the other one, or else on the one that kentry found quieter.
 collect_runs() {
-	local i loaded
-	for ((i = 1; i <= runs; i++)); do
-		loaded=$((i % 2))
-		say "run $i of $runs"
+	local i loaded budget document where end=$((SECONDS + 60 * minutes))
+	for ((i = 1; SECONDS < end; i++)); do
+		loaded=$((i % 2)) budget=${budgets[i % ${#budgets[@]}]}
+		document=$work/run-$(printf %04d "$i")-$budget-$loaded.json
+		say "run $i, of $budget s; $(((end - SECONDS) / 60)) minutes left"
 		[ $loaded = 0 ] || start_load
-		"$kentry" --output "$work/run-$(printf %03d "$i")-$loaded.json" || say "run $i has no document"
-		peer "$i" $loaded "perf bench syscall basic (getppid)" run_perf
-		peer "$i" $loaded "stress-ng --x86syscall (gettimeofday)" run_stress
-		peer "$i" $loaded "bench/truth.c (getppid)" truth 64 syscall-x86_64/getppid stamp
+		"$kentry" --budget "$budget" --no-save --output "$document" || say "run $i has no document"
+		if [ $loaded = 1 ] || [ ! -e "$document" ]; then where=$cpu; else where=$(quieter "$document"); fi
+		peer "$i" $loaded "perf bench syscall basic (getppid)" run_perf "$where"
+		peer "$i" $loaded "stress-ng --x86syscall (gettimeofday)" run_stress "$where"
+		peer "$i" $loaded "bench/truth.c (getppid)" truth "$where" 64 syscall-x86_64/getppid stamp
 		stop_load
+	done
+}
+
+# How often these runs, compared with each other, are said to differ. It ends with 1 where that is too often, which the table says, too.
+compare_runs() {
+	local budget
+	echo '## Are comparisons of this machine with itself right?'
+	echo
+	echo "Sides of 1, 2, 3 and 5 of these runs, taken from those of one budget in three ways, $comparisons comparisons each; no other run is known."
+	echo "\`found\`: how often 5 % more for \`syscall-x86_64 getppid\`, on the new side alone, is told."
+	for budget in "${budgets[@]}"; do
+		printf '\nBudget of %s s: ' "$budget"
+		cargo run --quiet --release --locked -p compare --example aa -- --comparisons "$comparisons" \
+			--pad 'syscall-x86_64 getppid=5%' "$work"/run-*-"$budget"-?.json || true
 	done
 }
 
@@ -90,11 +119,11 @@ build_tools() {
 # wanders from one to the next.
 alternate() {
 	local number=$1 bits=$2 case=$3 name=${3//\//.} before after bare
-	bare=$(truth "$bits" "$case" lfence)
-	before=$(truth "$bits" "$case" stamp)
+	bare=$(truth "$cpu" "$bits" "$case" lfence)
+	before=$(truth "$cpu" "$bits" "$case" stamp)
 	"$kentry" --entry "${case%/*}" --operation "${case#*/}" --cpu "$cpu" --budget 0.1 --strict-budget \
 		--output "$work/truth-$number-$name.json" || return 0
-	after=$(truth "$bits" "$case" stamp)
+	after=$(truth "$cpu" "$bits" "$case" stamp)
 	echo "truth-$number-$name.json,$case,$before,$after,$bare" >>"$work/truth.csv"
 }
 
@@ -129,7 +158,7 @@ collect_cost() {
 	say "cost"
 	for ((i = 0; i < 5; i++)); do
 		cost '`kentry list`, s' 0.05 "$kentry" list
-		cost '`kentry show` of a whole run, s' 0.2 "$kentry" show "$work"/run-001-?.json
+		cost '`kentry show` of a whole run, s' 0.2 "$kentry" show "$work"/run-0001-*.json
 		cost 'the lab, every row in four configurations (TCG), s' 10 \
 			"$kentry" lab --accel tcg --set pti=off --set pti=on --set exit=iret --set stack=minimum
 		boot=$("$kentry" lab --accel tcg --entry call --format json |
@@ -143,12 +172,12 @@ collect_cost() {
 describe() {
 	echo "Made by \`make bench\` ($(date -u +%Y-%m-%d), kentry $("$kentry" --version | cut -d' ' -f2)); peers:" \
 		"$(perf --version 2>/dev/null || echo no perf), $(stress-ng --version 2>/dev/null | head -n 1 || echo no stress-ng)."
-	echo "The command's defaults, $(nproc) CPUs; in every other run \`stress-ng --cpu 1 --taskset $other\` loaded CPU $other;" \
-		"the peers ran on CPU $cpu."
+	echo "Whole runs with budgets of ${budgets[*]} s in turns, for $minutes minutes, $(nproc) CPUs; in every other run" \
+		"\`stress-ng --cpu 1 --taskset $other\` loaded CPU $other; the peers ran on the CPU that was quieter."
 	[ -z "${NOTE:-}" ] || printf '\n%s\n' "$NOTE"
 	echo
 	echo '```'
-	"$kentry" show "$work"/run-001-?.json --color never | sed '/^noise/,$d'
+	"$kentry" show "$work"/run-0001-*.json --color never | sed '/^noise/,$d'
 	echo '```'
 }
 
@@ -166,6 +195,7 @@ main() {
 		collect_cost
 		describe >"$work/head.md"
 	fi
+	compare_runs >"$work/compared.md"
 	cargo run --quiet --release --locked -p document --example bench -- "$work" >"$work/results.md"
 	cp "$work/results.md" "$results"
 	cat "$results"
