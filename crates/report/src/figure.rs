@@ -198,7 +198,12 @@ pub(crate) fn beside(estimate: f64, [low, high]: [f64; 2], text: impl Fn(f64) ->
     if most - least <= UNEQUAL * most || text(least).trim_start_matches('+') == width {
         return format!("±{width}");
     }
-    format!("{} to {}", text(low), text(high))
+    // Ends that are farther away than ten need no tenths.
+    let end = |value: f64| match most {
+        ..10.0 => text(value),
+        _ => text(value.round()).trim_end_matches(".0").to_owned(),
+    };
+    format!("{} to {}", end(low), end(high))
 }
 
 /// `287.9 – 288.2`.
@@ -215,7 +220,7 @@ mod tests {
         let of = |estimate, low, high| beside(estimate, [low, high], number);
         assert_eq!(of(300.0, 299.0, 301.1), "±1.1");
         assert_eq!(of(300.0, 299.0, 302.0), "299.0 to 302.0");
-        assert_eq!(of(69_086.7, -128_000.0, 336_001.3), "-128000.0 to 336001.3");
+        assert_eq!(of(69_086.7, -128_000.0, 336_001.3), "-128000 to 336001");
         assert_eq!(of(4.0, 3.96, 4.02), "±0.0", "what rounding makes unequal is not");
     }
 

@@ -33,8 +33,8 @@ const DISPENSABLE: [Dispensable; 6] = [
 
 /// The same of the first screen.
 const DISPENSABLE_FIRST: [Dispensable; 5] = [
-    Dispensable::Column(Column::Bar),
     Dispensable::Column(Column::ToCall),
+    Dispensable::Column(Column::Bar),
     Dispensable::Column(Column::ToSyscall),
     Dispensable::Interval,
     Dispensable::Column(Column::Ns),
