@@ -49,8 +49,10 @@ install: ## Install what was built under PREFIX (/usr/local), honoring DESTDIR
 	install -D -m 755 $(KENTRY) $(DESTDIR)$(PREFIX)/bin/kentry
 	scripts/assets.sh $(KENTRY) $(DESTDIR)$(PREFIX)
 
-dist: build ## One static binary in a tarball, in dist/
-	scripts/dist.sh $(KENTRY) $(DIST)
+dist: ## One static binary in a tarball, in dist/
+	scripts/need.sh build
+	cargo build --profile dist --locked
+	scripts/dist.sh target/$(TARGET)/dist/kentry $(DIST)
 
 clean: ## Remove what was built
 	cargo clean

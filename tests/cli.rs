@@ -283,6 +283,18 @@ fn refused(arguments: &[OsString]) -> String {
     said
 }
 
+/// A hundredth of a second gives each row a round, which is no figure on any machine.
+#[test]
+fn a_run_without_figures_fails_where_that_is_asked_for() {
+    let short = ["--budget", "0.01", "--strict-budget", "--no-save", "--operation", "none"];
+    assert_eq!(kentry(&short).status.code(), Some(0));
+    let failed = kentry(&[&short[..], &["--fail-if-noisy", "10%"]].concat());
+    assert_eq!(failed.status.code(), Some(6));
+    assert!(!failed.stdout.is_empty(), "what was measured is shown all the same");
+    let why = String::from_utf8(failed.stderr).unwrap();
+    assert!(why.contains("have no figure"), "{why}");
+}
+
 #[test]
 fn every_bad_value_is_refused_in_plain_words() {
     const STEERS: &[u8] = b"\x1b[2J\x07\xc2\x9b";

@@ -12,10 +12,11 @@ use process::{Errno, Error, Phase};
 use record::{Failure, Footprint, Payload, Record, Verdict, abi};
 use simulated::*;
 use simulator::{Company, Cost, Counter, Cpu, Machine, Model, Neighbour, Subject};
-use stats::{Cycles, NoiseKind};
+use stats::{Cycles, LEAST_ROUNDS, NoiseKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+use table::special::FIRST_SCREEN;
 use table::{Kernel, Table};
 use tampered::tampered;
 
@@ -388,6 +389,28 @@ fn an_interruption_leaves_what_was_measured_marked_partial() {
         assert_eq!(document.results.len(), rows, "rows that had no turn are left out");
         assert!(document.results.iter().all(|row| row.outcome == Outcome::Ok));
     }
+}
+
+/// The rows of the first screen come first: an interruption after a quarter of the budget finds them measured.
+#[test]
+fn an_interrupted_run_has_the_first_screen() {
+    let case = Case { budget: 8.0, ..Case::on(quiet(10)) };
+    let interrupt = case.interrupt.clone();
+    let first: Vec<Ids> = FIRST_SCREEN.iter().map(|name| ids(name.entry, name.operation)).collect();
+    let enough = first.len() * LEAST_ROUNDS;
+    let (first_rows, mut of_them) = (first.clone(), 0);
+    let document = case
+        .changing(move |asked, records| {
+            of_them += usize::from(first_rows.contains(&asked.row) && asked.before < LEAST_ROUNDS);
+            interrupt.store(of_them >= enough, Ordering::Relaxed);
+            Ok(records)
+        })
+        .document();
+    assert!(document.measurement.partial && document.measurement.seconds < 2.0, "{}", document.measurement.seconds);
+    let shown = document.results.iter().filter(|row| first.contains(&ids_of(row)));
+    assert!(shown.clone().count() == first.len() && shown.clone().all(|row| row.core_cycles.is_some()));
+    let others = document.results.iter().filter(|row| !first.contains(&ids_of(row)));
+    assert!(others.clone().all(|row| row.counts.rounds < LEAST_ROUNDS as u64), "the others had one round or two");
 }
 
 #[test]

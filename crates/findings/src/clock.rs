@@ -39,14 +39,16 @@ fn clock_path(facts: &Facts) -> Option<Finding> {
 
 fn in_user(facts: &Facts, row: &Row) -> Finding {
     let call = facts.timed(SYSCALL, &row.operation).and_then(price);
-    let verdict = match (price(row), call) {
+    let (level, verdict) = match (price(row), call) {
         (Some(vdso), Some(call)) => {
-            format!("The clock is read in user space: {vdso}, by system call {call}.")
+            (Level::Ok, format!("The clock is read in user space: {vdso}, by system call {call}."))
         }
-        (Some(vdso), None) => format!("The clock is read in user space: {vdso}."),
-        (None, _) => "The clock is read in user space.".to_owned(),
+        (Some(vdso), None) => (Level::Ok, format!("The clock is read in user space: {vdso}.")),
+        (None, _) => {
+            (Level::Note, "The clock is read in user space. What that costs has no figure in this run.".to_owned())
+        }
     };
-    Id::ClockPath.finding(Level::Ok, verdict)
+    Id::ClockPath.finding(level, verdict)
 }
 
 fn in_kernel(document: &Document, rows: Vec<&Row>) -> Finding {
@@ -230,7 +232,11 @@ mod tests {
         let mut maker = clocks(Path::User, 87.0);
         maker.document.results.iter_mut().for_each(crate::testing::make_noisy);
         let finding = found(&maker, "clock-path").unwrap();
-        assert_eq!((finding.verdict.as_str(), finding.evidence), ("The clock is read in user space.", None));
+        assert_eq!((finding.level, finding.evidence), (Level::Note, None), "an ok line has its number");
+        assert_eq!(
+            finding.verdict,
+            "The clock is read in user space. What that costs has no figure in this run."
+        );
     }
 
     #[test]

@@ -56,11 +56,25 @@ pub(crate) fn cost(row: &Row) -> Option<(Cost<f64>, &'static str)> {
     cycles.or_else(|| row.ticks.map(|cost| (cost.unitless(), "ticks")))
 }
 
-/// `288 cycles (74.9 ns)`; none where a row has no figure.
+/// From here on an estimate does not stand without its interval: an end that is so far away, as a part of the estimate.
+const FAR: f64 = 0.1;
+
+/// `288 cycles (74.9 ns)`, or `623 to 856 cycles (169 to 232 ns)` where one number would say more than is known; none where a row has no figure.
 pub(crate) fn price(row: &Row) -> Option<String> {
     let (cost, unit) = cost(row)?;
-    let nanos = row.ns.map(|ns| format!(" ({:.1} ns)", f64::from(ns.estimate)));
+    let nanos = row.ns.map(|ns| ns.unitless());
+    if let Some((low, high)) = cost.ci_low.zip(cost.ci_high).filter(|ends| is_far(cost.estimate, *ends)) {
+        let nanos = nanos.and_then(|ns| Some(format!(" ({:.0} to {:.0} ns)", ns.ci_low?, ns.ci_high?)));
+        return Some(format!("{low:.0} to {high:.0} {unit}{}", nanos.unwrap_or_default()));
+    }
+    let nanos = nanos.map(|ns| format!(" ({:.1} ns)", ns.estimate));
     Some(format!("{:.0} {unit}{}", cost.estimate, nanos.unwrap_or_default()))
+}
+
+/// Ends that round to the estimate are not far from it, however little it is.
+fn is_far(estimate: f64, (low, high): (f64, f64)) -> bool {
+    let farthest = (estimate - low).max(high - estimate);
+    farthest > FAR * estimate.abs() && farthest > 1.0
 }
 
 /// `a`, `a and b`, `a, b and c`.
@@ -93,6 +107,19 @@ mod tests {
         core(&mut maker.document.results[1], "performance");
         let facts = Facts { document: &maker.document, table: Table::get() };
         assert!(facts.timed("libc", "time").is_some());
+    }
+
+    #[test]
+    fn a_price_that_is_hardly_known_is_a_range() {
+        let mut maker = Maker::host().cost("syscall-x86_64", "getppid", 620.0);
+        let row = maker.row("syscall-x86_64", "getppid");
+        let mut of = |low, high| {
+            let cost = row.core_cycles.as_mut().unwrap();
+            (cost.ci_low, cost.ci_high) = (Some(stats::Cycles(low)), Some(stats::Cycles(high)));
+            price(row).unwrap()
+        };
+        assert!(of(610.0, 640.0).starts_with("620 cycles"));
+        assert!(of(610.0, 856.0).starts_with("610 to 856 cycles"));
     }
 
     #[test]

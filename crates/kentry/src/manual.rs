@@ -21,10 +21,11 @@ const COLUMNS: &[Item] = &[
     ),
     (
         "± or 95 % interval",
-        "Unit of the figure. The 95 % confidence interval for a typical round, now or at another time. What an entry into the \
-         kernel costs changes with a state of its core that lasts for seconds, and the interval contains that: usually 2 to 3 % \
-         after the default budget, half of that after --budget 60. More runs tell more than one long one. What stays in user \
-         space does not change so, and has well under 1 %. Another CPU, another boot or another hour may differ by more. Costs that fewer than about one call in a round's samples pays \
+        "Unit of the figure. The 95 % confidence interval for a typical round of this hour, on this CPU and in this boot. What an entry \
+         into the kernel costs changes with a state of its core that lasts for seconds, and the interval contains that: usually 2 to \
+         5 % after the default budget, and less after --budget 60. Kept runs of this machine since it booted tell how much it really \
+         changes here, and make intervals wider or narrower. What stays in user space does not change so, and has well under 1 %. \
+         Whether two runs differ, kentry compare tells. Costs that fewer than about one call in a round's samples pays \
          (1,000 of a cheap row, 100 of a dear one) hardly enter the estimate; where they are as rare as interrupts, they are \
          left out of max too. ± is the distance to its farther end; where one half is more than a fifth longer than the other, both \
          ends stand there instead.",
@@ -66,7 +67,9 @@ const COLUMNS: &[Item] = &[
     ("disturbed", "Number of samples that were left out because something disturbed them."),
     (
         "modes",
-        "The costs around which single samples gather, if there are several, each with its share of the samples.",
+        "The costs around which single samples gather, if there are several, each with its share of the samples. Each is the mean of \
+         its samples; where the counter's steps are coarse, single samples (min, p50) are read in these steps, and a mean may lie \
+         below the least of them. Two costs also stand in a line below the row: the figure is then their mean, and no sample is near it.",
     ),
     ("note", "Why a row has no figures, or what there is to know about those that it has."),
 ];

@@ -35,7 +35,7 @@ pub fn why(document: &Document, most: Share) -> Option<String> {
     let is_too_noisy = without as f64 > most.0 * rows as f64 || (rows > 0 && without == rows);
     is_too_noisy.then(|| {
         format!(
-            "too few figures: {without} of {rows} rows that work have none, and {most} may (--fail-if-noisy)"
+            "too few figures: {without} of {rows} working rows have no figure; the limit is {most} (--fail-if-noisy)"
         )
     })
 }

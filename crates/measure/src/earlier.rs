@@ -62,17 +62,40 @@ fn alone(heads: &[&Head]) -> Alone {
     CoreType::ALL.into_iter().filter_map(of_kind).collect()
 }
 
-/// What whole runs since the machine booted say, if the same probes measured them. Another boot may have another kernel, with its code
-/// elsewhere.
+/// What whole runs since the machine booted say, if the same probes measured them, under no command, and as filtered and traced as now. Another boot
+/// may have another kernel, with its code elsewhere.
 fn runs(heads: &[&Head], environment: &Environment, read: &dyn Fn(&Head) -> Option<Document>) -> EarlierRuns {
     let is_of_this_boot =
         |run: &Document| run.environment.boot_id.is_some() && run.environment.boot_id == environment.boot_id;
     let probes = Probes::embedded().hashes;
+    let is_like_this = |run: &Document| {
+        let is_alone = run.measurement.command.is_none() && run.measurement.probes == probes;
+        is_alone && filtered(&run.environment) == filtered(environment)
+    };
     let whole = heads.iter().filter(|head| !head.partial && head.release == environment.kernel.release);
-    let newest = whole.take(MOST).filter_map(|head| read(head)).take_while(is_of_this_boot);
     let mut earlier = EarlierRuns::default();
-    newest.filter(|run| run.measurement.probes == probes).for_each(|run| earlier.add(&run));
+    let mut read_so_far = 0;
+    for head in whole {
+        if read_so_far == MOST {
+            break;
+        }
+        if !earlier.is_apart(&head.started) {
+            continue;
+        }
+        read_so_far += 1;
+        match read(head) {
+            Some(run) if !is_of_this_boot(&run) => break,
+            Some(run) if is_like_this(&run) => earlier.add(&run),
+            _ => (),
+        }
+    }
     earlier
+}
+
+/// What makes every system call of a process dearer than those of others.
+fn filtered(environment: &Environment) -> (Option<u32>, bool) {
+    let limits = &environment.limits;
+    (limits.seccomp_filters, limits.tracer_pid.is_some_and(|pid| pid > 0))
 }
 
 #[cfg(test)]

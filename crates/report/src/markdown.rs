@@ -11,7 +11,7 @@ use document::{Document, Row};
 use table::Table;
 
 /// What the columns mean.
-const LEGEND: &str = "95 % interval: for a typical round, now or at another time; costs that fewer than about one call in a round's \
+const LEGEND: &str = "95 % interval: for a typical round of this hour; costs that fewer than about one call in a round's \
                       samples pays (1,000 of a cheap row, 100 of a dear one) hardly enter the estimate. × syscall: as a multiple of a bare system call \
                       (`syscall-x86_64`, `none`). × call: of a call and return through a pointer (`call`, `none`). p99: 99 of \
                       100 single samples are at most this; - where a sample is the mean of several uses.\n\n";

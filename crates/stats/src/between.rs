@@ -55,12 +55,11 @@ pub struct Shown {
 /// each may have more of its own.
 pub fn shown(rows: &[&[Said]]) -> Vec<Option<Shown>> {
     let each: Vec<Option<Shown>> = rows.iter().map(|said| of_row(said)).collect();
-    let runs = each.iter().flatten().map(|shown| shown.runs).max().unwrap_or(0);
     let weight: f64 = each.iter().flatten().map(freedom).sum();
     let all = each.iter().flatten().map(|shown| shown.variance * freedom(shown)).sum::<f64>() / weight;
     let beside_others = |shown: Shown| {
         let own = freedom(&shown);
-        Shown { runs, variance: (all * LIKE_OTHERS + shown.variance * own) / (LIKE_OTHERS + own) }
+        Shown { variance: (all * LIKE_OTHERS + shown.variance * own) / (LIKE_OTHERS + own), ..shown }
     };
     each.into_iter().map(|shown| shown.map(beside_others)).collect()
 }

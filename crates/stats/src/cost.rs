@@ -40,7 +40,7 @@ unit!(
 
 /// What one use of an entry costs, in one unit. All are differences from the control, so they may be negative.
 ///
-/// The interval covers a typical round on this CPU, now or at another time: the levels on which an entry's cost sits for seconds are in
+/// The interval covers a typical round of this hour on this CPU: the levels on which an entry's cost sits for seconds are in
 /// it ([`crate::Levels`]), differences between CPUs, boots and hours are not.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Cost<U> {

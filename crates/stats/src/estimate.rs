@@ -96,11 +96,14 @@ fn of_one(mut figures: Vec<Figure>, levels: &Levels) -> Option<(f64, f64, f64)> 
         let (low, high) = interval(&costs, inflation(&in_time));
         return Some((middle, low, high));
     }
-    // What lasts is in the levels: what else there is, is each round's own.
+    // What lasts is in the levels: what else there is, is each round's own. Two costs that take turns are no levels, and last as well.
     let (low, high) = interval(&costs, 1.0);
+    let (lower, higher) = interval(&costs, inflation(&in_time));
     let moments: Vec<f64> = figures.iter().map(|figure| figure.at).collect();
     let reach = levels.reach(&moments) * middle.abs();
-    Some((middle, middle - (middle - low).hypot(reach), middle + (high - middle).hypot(reach)))
+    let below = (middle - low).hypot(reach).max(middle - lower);
+    let above = (high - middle).hypot(reach).max(higher - middle);
+    Some((middle, middle - below, middle + above))
 }
 
 /// How much the variance of the median grows because the rounds are correlated: 1 for independent rounds.

@@ -23,6 +23,9 @@ pub struct Interrupts {
     pub length: f64,
 }
 
+/// Where a larger part of the samples is struck, long samples cannot be told from a second cost, and the mean has all of them.
+const MOST_STRUCK: f64 = 0.05;
+
 impl Interrupts {
     /// From all rounds of a run; `cycles_per_tick` is the core's clock. `None` if hardly any were seen.
     pub fn of<'a>(rounds: impl Iterator<Item = &'a Round>, cycles_per_tick: f64) -> Option<Interrupts> {
@@ -48,6 +51,9 @@ impl Interrupts {
         let first = entries.partition_point(|ticks| f64::from(*ticks) < limit);
         let long = (entries.len() - first) as f64;
         let exposed = usual * entries.len() as f64;
+        if self.rate * usual > MOST_STRUCK {
+            return None;
+        }
         let due = self.rate * exposed;
         // Three standard deviations of a Poisson count above what is due.
         (long <= due + 3.0 * due.sqrt() + 3.0).then_some(limit)

@@ -13,6 +13,10 @@ const FAST_CONTROLS: f64 = 0.05;
 /// A block whose control takes longer than that by this factor had company.
 const SLOW_CONTROL: f64 = 1.04;
 
+/// Where even the fast controls lie farther apart than this, from the 5th to the 20th percentile, a slow one says nothing: it scatters, as
+/// the loads of a footprint do.
+const SCATTER: f64 = 0.008;
+
 /// The rounds of one row, in the order of time: a list for each column, with a value for each round.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -121,7 +125,8 @@ pub fn tabulate<'a>(
 type JudgedRound<'a, 'b> = (&'b Round, &'a Reference, Result<Vec<usize>, Excluded>);
 
 /// Leaves out blocks whose control took longer than the row's fast ones. A control is a few loads between stamps, and has no
-/// part in the entry; company that canaries of a moment do not see makes it 6 % longer and more, in every sample.
+/// part in the entry; company that canaries of a moment do not see makes it 6 % longer and more, in every sample. Where controls scatter by
+/// themselves nothing is left out: the control is taken off the entry, so that choosing fast ones would choose dear entries.
 fn leave_out_slow_controls(judged: &mut [JudgedRound]) {
     let controls = |(round, reference, kept): &JudgedRound| -> Vec<f64> {
         let kept = kept.iter().flatten().filter_map(|block| round.blocks.get(*block));
@@ -129,6 +134,9 @@ fn leave_out_slow_controls(judged: &mut [JudgedRound]) {
     };
     let all = sorted(judged.iter().flat_map(controls).collect());
     let Some(fast) = quantile(&all, FAST_CONTROLS) else { return };
+    if quantile(&all, 0.2).is_none_or(|usual| usual > fast * (1.0 + SCATTER)) {
+        return;
+    }
     for (round, reference, kept) in judged {
         let Ok(blocks) = kept else { continue };
         let is_fast = |block: &Block| {

@@ -1,5 +1,6 @@
 //! What came out in guests: in the lab, and in a Linux.
 
+use super::figures::is_known;
 use super::ratio;
 use super::wants::{Place, in_words};
 use crate::{Column, Publication, Row, Unit};
@@ -88,7 +89,7 @@ impl GuestUnit {
             GuestUnit::CoreCycles => row.core_cycles.and_then(|cost| of_cost(cost.unitless())),
             GuestUnit::Ticks => row.ticks.and_then(|cost| of_cost(cost.unitless())),
             GuestUnit::Index => {
-                let index = row.rate.and_then(|rate| rate.index).filter(|_| row.figure().is_some());
+                let index = row.rate.and_then(|rate| rate.index).filter(|_| is_known(row));
                 index.map(|index| [Some(index.estimate), index.ci_low, index.ci_high])
             }
         }

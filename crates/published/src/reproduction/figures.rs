@@ -236,6 +236,11 @@ fn step(unit: Unit, run: Option<&Document>) -> Option<f64> {
 
 const UNMEASURED: &str = "it was not measured before the run was interrupted";
 
+/// Whether what an index is computed from is a figure.
+pub(super) fn is_known(row: &document::Row) -> bool {
+    row.ns.is_none_or(|ns| is_figure(&ns.unitless()))
+}
+
 /// Estimate and interval of a row of a run; or why there is none.
 fn of_run(
     (entry, operation): (&str, &str),
@@ -256,7 +261,7 @@ fn of_run(
     if cost.is_some_and(|cost| !is_figure(&cost)) {
         return Err("kentry: the interval is wider than the cost (--budget 20)".into());
     }
-    let index = row.rate.and_then(|rate| rate.index).filter(|_| unit == Unit::Index && row.figure().is_some());
+    let index = row.rate.and_then(|rate| rate.index).filter(|_| unit == Unit::Index && is_known(row));
     let figure = cost
         .map(|cost| [Some(cost.estimate), cost.ci_low, cost.ci_high])
         .or(index.map(|index| [Some(index.estimate), index.ci_low, index.ci_high]));

@@ -27,8 +27,8 @@ const DISPENSABLE: [Dispensable; 6] = [
     Dispensable::Column(Column::Bar),
     Dispensable::Column(Column::P99),
     Dispensable::Column(Column::ToSyscall),
-    Dispensable::Interval,
     Dispensable::Column(Column::Ns),
+    Dispensable::Interval,
 ];
 
 /// The same of the first screen.
@@ -36,8 +36,8 @@ const DISPENSABLE_FIRST: [Dispensable; 5] = [
     Dispensable::Column(Column::ToCall),
     Dispensable::Column(Column::Bar),
     Dispensable::Column(Column::ToSyscall),
-    Dispensable::Interval,
     Dispensable::Column(Column::Ns),
+    Dispensable::Interval,
 ];
 
 /// What is left out.

@@ -13,7 +13,10 @@ use table::special::{BARE_SYSCALL, CALL};
 
 /// What the interval speaks of: a round has 1,000 samples, of a dear row 100, and the estimate is the median of the rounds. What
 /// hardly any round has is not in it, nor in the greatest sample where it is as rare as interrupts.
-pub(crate) const POPULATION: &str = "95 % confidence, for a typical round, now or at another time; costs that come less than once in a round hardly enter the estimate";
+pub(crate) const POPULATION: &str = "95 % confidence, for a typical round of this hour; costs that come less than once in a round hardly enter the estimate";
+
+/// From so many core cycles on, a counter's step shows in single samples.
+const COARSE: f64 = 5.0;
 
 /// What the columns of curves mean.
 fn curve() -> Vec<(String, String)> {
@@ -83,7 +86,7 @@ impl Report<'_> {
             if !self.figures.are_counted() {
                 say("rounds", "with a part in the estimate, of those taken");
                 say("throughput", "core cycles for a call among calls made back to back");
-                say("modes", "shares of the samples, and the cost that each gathers at");
+                say("modes", &format!("shares of the samples, and the mean cost of each{}", self.of_steps()));
             }
         }
         items
@@ -93,6 +96,16 @@ impl Report<'_> {
     fn of_means(&self) -> &'static str {
         let has_means = self.document.results.iter().any(|row| row.uses > 1);
         if has_means { "; - where a sample is the mean of several uses" } else { "" }
+    }
+
+    /// How single samples differ from means where the counter's steps are coarse.
+    fn of_steps(&self) -> String {
+        let measurement = &self.document.measurement;
+        let cycles = measurement.tsc_step.zip(measurement.cycles_per_tick).map(|(step, cycles)| step * cycles);
+        let coarse = cycles.filter(|cycles| *cycles >= COARSE);
+        coarse.map_or_else(String::new, |cycles| {
+            format!("; single samples are read in steps of {cycles:.0} core cycles, so a mean may be below the least of them")
+        })
     }
 
     fn units(&self) -> Vec<(String, String)> {
