@@ -406,11 +406,18 @@ fn an_interrupted_run_has_the_first_screen() {
             Ok(records)
         })
         .document();
-    assert!(document.measurement.partial && document.measurement.seconds < 2.0, "{}", document.measurement.seconds);
+    assert!(
+        document.measurement.partial && document.measurement.seconds < 2.0,
+        "{}",
+        document.measurement.seconds
+    );
     let shown = document.results.iter().filter(|row| first.contains(&ids_of(row)));
     assert!(shown.clone().count() == first.len() && shown.clone().all(|row| row.core_cycles.is_some()));
     let others = document.results.iter().filter(|row| !first.contains(&ids_of(row)));
-    assert!(others.clone().all(|row| row.counts.rounds < LEAST_ROUNDS as u64), "the others had one round or two");
+    assert!(
+        others.clone().all(|row| row.counts.rounds < LEAST_ROUNDS as u64),
+        "the others had one round or two"
+    );
 }
 
 #[test]

@@ -29,17 +29,18 @@ impl EarlierRuns {
         seconds(started).is_some_and(|begun| self.begun.iter().all(|other| (other - begun).abs() >= APART))
     }
 
-    /// Takes another run to them, unless it was short or began when another did.
-    pub fn add(&mut self, run: &Document) {
+    /// Takes another run to them, and says whether it did: not one that was short, or that began when another did.
+    pub fn add(&mut self, run: &Document) -> bool {
         let started = &run.measurement.started;
         if run.measurement.seconds < SHORTEST || !self.is_apart(started) {
-            return;
+            return false;
         }
         self.begun.extend(seconds(started));
         for row in run.results.iter().filter(|row| row.is_timed() && row.rounds.is_whole()) {
             let said = Said::of(&row.rounds, &row.assumed_levels());
             self.said.entry(row.key()).or_default().extend(said);
         }
+        true
     }
 
     /// What they show of each row.

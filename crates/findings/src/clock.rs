@@ -44,9 +44,10 @@ fn in_user(facts: &Facts, row: &Row) -> Finding {
             (Level::Ok, format!("The clock is read in user space: {vdso}, by system call {call}."))
         }
         (Some(vdso), None) => (Level::Ok, format!("The clock is read in user space: {vdso}.")),
-        (None, _) => {
-            (Level::Note, "The clock is read in user space. What that costs has no figure in this run.".to_owned())
-        }
+        (None, _) => (
+            Level::Note,
+            "The clock is read in user space. What that costs has no figure in this run.".to_owned(),
+        ),
     };
     Id::ClockPath.finding(level, verdict)
 }

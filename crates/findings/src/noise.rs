@@ -83,7 +83,11 @@ fn noise(facts: &Facts) -> Option<Finding> {
     let measurement = &facts.document.measurement;
     let share = measurement.quiet_share?;
     let timed = facts.working().filter(|row| row.timing == Timing::Hardware).count();
-    let too_few = if measurement.partial { "had too few rounds when the run was interrupted" } else { "had too few rounds" };
+    let too_few = if measurement.partial {
+        "had too few rounds when the run was interrupted"
+    } else {
+        "had too few rounds"
+    };
     let kinds = [
         (NoiseKind::Shared, "had a shared core"),
         (NoiseKind::Preempted, "lost the CPU to other processes"),

@@ -72,7 +72,7 @@ mod tests {
         assert_eq!(noisy(&document, "30%"), None);
         let said = noisy(&document, "20%").unwrap();
         assert!(
-            said.starts_with("too few figures: 3 of 10 rows that work have none, and 20 % may"),
+            said.starts_with("too few figures: 3 of 10 working rows have no figure; the limit is 20 %"),
             "{said}"
         );
         document.results.truncate(3);

@@ -22,8 +22,11 @@ pub struct Earlier {
     pub runs: EarlierRuns,
 }
 
-/// So many runs count, the newest. Reading them takes some 15 ms each.
+/// So many runs count, the newest.
 const MOST: usize = 16;
+
+/// So many are read to find them; each takes some 15 ms.
+const MOST_READ: usize = 24;
 
 /// Of fewer runs, one that misjudged its clock could be the middle one.
 const FEWEST: usize = 3;
@@ -74,9 +77,9 @@ fn runs(heads: &[&Head], environment: &Environment, read: &dyn Fn(&Head) -> Opti
     };
     let whole = heads.iter().filter(|head| !head.partial && head.release == environment.kernel.release);
     let mut earlier = EarlierRuns::default();
-    let mut read_so_far = 0;
+    let (mut taken, mut read_so_far) = (0, 0);
     for head in whole {
-        if read_so_far == MOST {
+        if taken == MOST || read_so_far == MOST_READ {
             break;
         }
         if !earlier.is_apart(&head.started) {
@@ -85,7 +88,7 @@ fn runs(heads: &[&Head], environment: &Environment, read: &dyn Fn(&Head) -> Opti
         read_so_far += 1;
         match read(head) {
             Some(run) if !is_of_this_boot(&run) => break,
-            Some(run) if is_like_this(&run) => earlier.add(&run),
+            Some(run) if is_like_this(&run) => taken += usize::from(earlier.add(&run)),
             _ => (),
         }
     }

@@ -69,7 +69,8 @@ impl Wanted for Row<'_> {
 }
 
 /// Sweeps over all rows, each sweep in a new order, so that drift hits all rows alike. The first sweep is always complete. Then come
-/// the rows of the first screen until none of them lacks rounds, so that a short run answers what is asked first; then all.
+/// the rows of the first screen, until none of them lacks rounds or half the budget is used, so that a short run answers what is asked
+/// first; then all.
 /// When the budget is used up, only rows that lack rounds are measured, until none lacks any or the longest time is over:
 /// first those that take the least, and rows of the first screen before others.
 pub struct Schedule {
@@ -184,7 +185,8 @@ impl Schedule {
         is_wanted.then_some(())
     }
 
-    /// Whether a row lacks rounds, and may have more. The time of a row of the first screen is bounded by that of all of these alone.
+    /// Whether a row lacks rounds, and may have more. A row of the first screen may exceed its own part of the time; only the time of the
+    /// first screen and the longest time bound it.
     fn lacks(&self, rows: &[impl Wanted], row: usize) -> bool {
         let may_have_more = |wanted: &dyn Wanted| wanted.is_shown_first() || !self.has_had_its_part(row);
         rows.get(row).is_some_and(|row| row.good() < row.needed() && may_have_more(row))

@@ -209,7 +209,9 @@ impl<'a> Figures<'a> {
             Column::P50 => single(|cost| cost.p50),
             Column::P999 => sample(|cost| cost.p999),
             Column::Max => single(|cost| cost.max),
-            Column::Ticks => optional(row.ticks.as_ref().map(|cost| cost.unitless().estimate)),
+            Column::Ticks => {
+                optional(row.ticks.as_ref().map(Cost::unitless).filter(is_figure).map(|cost| cost.estimate))
+            }
             Column::Throughput => optional(row.throughput.as_ref().map(|cost| cost.unitless().estimate)),
             Column::Rounds => format!("{}/{}", row.counts.kept_rounds, row.counts.rounds),
             Column::Samples => format!("{}/{}", row.counts.kept_samples, row.counts.samples),

@@ -56,8 +56,8 @@ pub struct Estimate {
 /// most rounds; if another CPU's rounds contradict it, the interval is widened to include them. Only where no CPU has enough
 /// rounds of its own is it of all, and the interval has every round in it.
 ///
-/// `levels` are those of what the row is of. Where they are not known, the rounds' own correlation widens the interval; where they are,
-/// it contains how far a run at another time may have been.
+/// `levels` are those of what the row is of. Without them, the rounds' own correlation widens the interval. With them, the interval contains
+/// how far a run at another time may have been, and is never narrower than by that correlation.
 pub fn estimate(figures: &[Figure], levels: &Levels) -> Option<Estimate> {
     let mut by_cpu = BTreeMap::<usize, Vec<Figure>>::new();
     figures.iter().for_each(|figure| by_cpu.entry(figure.cpu).or_default().push(*figure));
@@ -96,7 +96,8 @@ fn of_one(mut figures: Vec<Figure>, levels: &Levels) -> Option<(f64, f64, f64)> 
         let (low, high) = interval(&costs, inflation(&in_time));
         return Some((middle, low, high));
     }
-    // What lasts is in the levels: what else there is, is each round's own. Two costs that take turns are no levels, and last as well.
+    // The levels account for what rounds have in common, so rounds count as independent beside them. A row that alternates between two
+    // costs by itself has no levels to show for it; its rounds' correlation sets the least width.
     let (low, high) = interval(&costs, 1.0);
     let (lower, higher) = interval(&costs, inflation(&in_time));
     let moments: Vec<f64> = figures.iter().map(|figure| figure.at).collect();

@@ -51,7 +51,8 @@ impl Case {
         let tabulated = tabulate(&rounds, |_| Some(&reference), interrupts.as_ref());
         let scale = Scale { nanos_per_tick: None, cycles: true, step: reference.step, clock_error: 0.0 };
         let (lines, cycles, ticks) = (&tabulated.lines, &tabulated.cycles, &tabulated.ticks);
-        let Cycles(estimate) = figures(lines, cycles, ticks, &scale, &Levels::NONE).core_cycles.unwrap().estimate;
+        let Cycles(estimate) =
+            figures(lines, cycles, ticks, &scale, &Levels::NONE).core_cycles.unwrap().estimate;
         (estimate, row.truth_during(0, Duration::ZERO, lasted))
     }
 

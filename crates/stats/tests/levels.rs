@@ -111,6 +111,7 @@ fn intervals_hold_what_other_seconds_show() {
                     with.0, with.1, without.0, without.1
                 );
                 assert!(with.0 >= 85.0, "{core:?}, {seconds} s: {with:?}");
+                assert!(with.1 < 5.0, "as good as nothing is known: {core:?}, {seconds} s: {with:?}");
                 all.push(with.0);
             }
         }
@@ -130,7 +131,8 @@ fn a_run_within_one_level_was_sure_of_itself() {
 fn more_time_makes_intervals_narrower() {
     let core = Core { percent: 1.3, seconds: 1.0 };
     let widths = [2.0, 12.0, 120.0].map(|seconds| coverage(core, seconds, 100)[0].1);
-    assert!(widths[0] > 1.3 * widths[1] && widths[1] > 1.3 * widths[2], "{widths:?}");
+    // What changes over minutes, in no run, keeps them from becoming as narrow as the time would make them.
+    assert!(widths[0] > 1.2 * widths[1] && widths[1] > 1.2 * widths[2], "{widths:?}");
 }
 
 /// Earlier runs tell what one run cannot see: where there are no levels, intervals become narrow; where levels last for minutes, intervals

@@ -1,7 +1,7 @@
 //! How far runs are apart, and how often an interval holds the median of all runs.
 
 use crate::numbers::{deviation, median, show, sorted, spread};
-use crate::runs::{Group, KEPT, Name, Run, after_others, by_budget, groups, has_figure};
+use crate::runs::{Group, Name, Run, after_others, by_budget, groups, has_figure};
 use std::collections::BTreeMap;
 
 /// Of fewer figures nothing is said.
@@ -70,7 +70,7 @@ impl Together {
 pub fn intervals(runs: &[Run]) {
     println!("## Do intervals hold?\n");
     println!(
-        "How many of the intervals hold the median of all runs of that budget, over all rows of a kind; half an interval's width, and the standard deviation of the runs' figures, as a part of the median, the median over rows. First of runs that know of no other, then of the same runs, each of which knows the {KEPT} before it.\n"
+        "How many of the intervals hold the median of all runs of that budget, over all rows of a kind; half an interval's width, and the standard deviation of the runs' figures, as a part of the median, the median over rows. First of runs that know of no other, then of the same runs, each of which knows those before it (of these, one in five minutes counts).\n"
     );
     for (words, runs) in [("alone", runs), ("behind others", &after_others(runs))] {
         println!("Runs {words}:\n");

@@ -111,21 +111,18 @@ pub fn runs(folder: &Path) -> Vec<Run> {
     names.iter().filter_map(of).collect()
 }
 
-/// As `kentry` takes into account when runs are kept: the newest so many.
-pub const KEPT: usize = 16;
-
-/// The same runs, but for the first of them, each as if those before it had been kept.
+/// The same runs, each as if all those before it had been kept: those that lie far enough apart tell it how costs change.
 pub fn after_others(runs: &[Run]) -> Vec<Run> {
-    let of = |window: &[Run]| {
-        let (run, before) = window.split_last()?;
+    let of = |index: usize| {
+        let (before, run) = (&runs[..index], &runs[index]);
         let mut earlier = EarlierRuns::default();
-        before.iter().for_each(|run| earlier.add(&run.document));
+        before.iter().rev().for_each(|run| _ = earlier.add(&run.document));
         let mut document = run.document.clone();
         document.know(&earlier);
         let document = document::recompute(&document).unwrap();
-        Some(Run { budget: run.budget, loaded: run.loaded, document })
+        Run { budget: run.budget, loaded: run.loaded, document }
     };
-    runs.windows(KEPT + 1).filter_map(of).collect()
+    (0..runs.len()).map(of).collect()
 }
 
 pub fn load(path: &Path) -> Option<Document> {

@@ -101,7 +101,8 @@ impl Report<'_> {
     /// How single samples differ from means where the counter's steps are coarse.
     fn of_steps(&self) -> String {
         let measurement = &self.document.measurement;
-        let cycles = measurement.tsc_step.zip(measurement.cycles_per_tick).map(|(step, cycles)| step * cycles);
+        let cycles =
+            measurement.tsc_step.zip(measurement.cycles_per_tick).map(|(step, cycles)| step * cycles);
         let coarse = cycles.filter(|cycles| *cycles >= COARSE);
         coarse.map_or_else(String::new, |cycles| {
             format!("; single samples are read in steps of {cycles:.0} core cycles, so a mean may be below the least of them")
