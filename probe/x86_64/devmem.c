@@ -106,6 +106,19 @@ static uint64_t find_kernel_code(struct lines *lines)
 	return start;
 }
 
+/* Ends the row where the answer is no page. */
+static const uint8_t *map_page(long file, uint64_t physical)
+{
+	const long page =
+	    system_call(NR_MMAP, 0, PAGE, PROTECT_READ, MAP_SHARED, file, (long)(physical & ~(PAGE - 1)));
+
+	if (page == -EPERM)
+		emit_refusal(OUTCOME_REFUSED, CAUSE_STRICT_DEVMEM, 0, 0, 0, 0);
+	if (page < 0 && page >= -4095)
+		emit_refusal(OUTCOME_REFUSED, CAUSE_ERRNO, (uint64_t)-page, 0, 0, 0);
+	return (const uint8_t *)page;
+}
+
 const uint8_t *devmem_time_page(void)
 {
 	static struct lines lines;
@@ -114,15 +127,12 @@ const uint8_t *devmem_time_page(void)
 
 	if (file < 0)
 		emit_refusal(OUTCOME_REFUSED, CAUSE_ERRNO, (uint64_t)-file, 0, 0, 0);
-	const int named = find_symbols(&lines, &text, &variable);
 	const uint64_t code = find_kernel_code(&lines);
-	if (!named || !code)
+	/* What holds the code is memory as what holds the variable is. Who may map neither learns it before 200,000 symbols
+	   are read, which takes an emulator seconds. */
+	if (code)
+		map_page(file, code);
+	if (!code || !find_symbols(&lines, &text, &variable))
 		emit_refusal(OUTCOME_REFUSED, CAUSE_NO_KALLSYMS, 0, 0, 0, 0);
-	const uint64_t physical = (code + variable - text) & ~(PAGE - 1);
-	const long page = system_call(NR_MMAP, 0, PAGE, PROTECT_READ, MAP_SHARED, file, (long)physical);
-	if (page == -EPERM)
-		emit_refusal(OUTCOME_REFUSED, CAUSE_STRICT_DEVMEM, 0, 0, 0, 0);
-	if (page < 0 && page >= -4095)
-		emit_refusal(OUTCOME_REFUSED, CAUSE_ERRNO, (uint64_t)-page, 0, 0, 0);
-	return (const uint8_t *)page;
+	return map_page(file, code + variable - text);
 }
