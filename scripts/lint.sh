@@ -10,7 +10,7 @@ clippy() {
 	if cargo clippy --version >/dev/null 2>&1; then
 		cargo clippy --locked --workspace --all-targets -- -D warnings
 	else
-		echo "skipped clippy: it is not here (Debian's rustc-web comes without)"
+		echo "skipped clippy: it is not here (Debian: rust-web-clippy)"
 	fi
 }
 

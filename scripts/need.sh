@@ -19,7 +19,7 @@ build_files=(/usr/include/linux/perf_event.h=libc6-dev)
 test_files=("${build_files[@]}" /usr/share/bochs/BIOS-bochs-latest=bochsbios /usr/share/vgabios/vgabios.bin=vgabios
 	/usr/lib/x86_64-linux-gnu/bochs/plugins/libbx_term_gui.so=bochs-term /usr/lib/grub/i386-pc=grub-pc-bin
 	/usr/lib/grub/x86_64-efi=grub-efi-amd64-bin /usr/share/OVMF/OVMF_CODE_4M.fd=ovmf
-	/bin/busybox=busybox-static)
+	/bin/busybox=busybox-static /usr/lib/python3/dist-packages/yaml=python3-yaml)
 kernel_files=("${build_files[@]}" /usr/include/gelf.h=libelf-dev)
 selftests_files=("${build_files[@]}" /usr/include/sys/capability.h=libcap-dev)
 bench_files=("${build_files[@]}")
@@ -32,7 +32,7 @@ main() {
 	local -n pairs=$goal files=${goal}_files
 	local missing=()
 	need_rust # first: Debian's brings a C compiler along
-	[ "$goal" != test ] || need_rustfmt
+	[ "$goal" != test ] || need_linters
 	case $goal in test | selftests) add_32_bit ;; esac
 	for pair in "${pairs[@]}"; do
 		command -v "${pair%%=*}" >/dev/null || missing+=("${pair#*=}")
@@ -68,13 +68,17 @@ need_rust() {
 	exit 1
 }
 
-# Neither rustup's minimal profile nor rustc-web brings it.
-need_rustfmt() {
-	cargo fmt --version >/dev/null 2>&1 && return
-	if command -v rustup >/dev/null; then
-		rustup component add rustfmt clippy
-	else
-		install rustfmt-web
+# Neither rustup's minimal profile nor rustc-web brings them. To another compiler Debian's clippy does not belong.
+need_linters() {
+	if ! cargo fmt --version >/dev/null 2>&1; then
+		if command -v rustup >/dev/null; then
+			rustup component add rustfmt clippy
+		else
+			install rustfmt-web
+		fi
+	fi
+	if ! cargo clippy --version >/dev/null 2>&1 && dpkg -s rustc-web >/dev/null 2>&1; then
+		install rust-web-clippy
 	fi
 }
 
