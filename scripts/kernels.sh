@@ -94,8 +94,8 @@ fetch() {
 		# What says that all is there comes last.
 		(
 			cd "$work" && rm -rf -- * && apt-get download -qq "$package" >/dev/null 2>&1 &&
-				dpkg-deb --fsys-tarfile "$package"_*.deb | tar -x "./boot/vmlinuz-$release" "./boot/config-$release" \
-					${modules:+"./lib/modules/$release/kernel"} &&
+				dpkg-deb --fsys-tarfile "$package"_*.deb | tar -x --wildcards "./boot/vmlinuz-$release" "./boot/config-$release" \
+					${modules:+"*lib/modules/$release/kernel/*"} &&
 				keep_modules "$release" &&
 				mv "boot/config-$release" "$folder" && mv "boot/vmlinuz-$release" "$folder"
 		) && return 0
@@ -103,11 +103,14 @@ fetch() {
 	return 1
 }
 
-# keep_modules RELEASE: those of KVM, of what was unpacked here, if they are asked for.
+# keep_modules RELEASE: those of KVM, of what was unpacked here, if they are asked for. Packages have them in lib/ on Debian 12, and
+# compressed in usr/lib/ on 13.
 keep_modules() {
 	[ -n "${modules-}" ] || return 0
 	rm -rf "$folder/kvm-$1" && mkdir kvm &&
-		find lib/modules \( -name irqbypass.ko -o -name kvm.ko -o -name ccp.ko -o -name kvm-amd.ko \) -exec mv {} kvm \; &&
+		find . -path "*/lib/modules/$1/*" \( -name 'irqbypass.ko*' -o -name 'kvm.ko*' -o -name 'ccp.ko*' -o -name 'kvm-amd.ko*' \) \
+			-exec mv {} kvm \; &&
+		find kvm -name '*.xz' -exec xz -d {} + &&
 		[ -s kvm/kvm-amd.ko ] && mv kvm "$folder/kvm-$1"
 }
 
