@@ -17,8 +17,11 @@ modules=$(dirname "$outer")/kvm-${outer##*/vmlinuz-}
 machine=$work/machine
 mkdir -p "$machine"/{bin,dev,kernel,proc,sys,tmp}
 qemu=$(command -v qemu-system-x86_64)
-cp --parents -L "$qemu" $(ldd "$qemu" | grep -o '/[^ )]*') /usr/share/qemu/{pvh.bin,multiboot_dma.bin,linuxboot_dma.bin,kvmvapic.bin} \
-	/usr/share/qemu/bios-microvm.bin "$machine"
+cp --parents -L "$qemu" $(ldd "$qemu" | grep -o '/[^ )]*') "$machine"
+# Which of its folders a file is in is another on Debian 13.
+for file in pvh.bin multiboot_dma.bin linuxboot_dma.bin kvmvapic.bin bios-microvm.bin; do
+	find $("$qemu" -L help) -maxdepth 1 -name $file -exec cp --parents -L {} "$machine" \; -quit 2>/dev/null
+done
 cp /bin/busybox "$kentry" "$machine/bin"
 cp "$inner" "$machine/kernel/vmlinuz"
 cp "$modules"/*.ko "$machine/kernel"
