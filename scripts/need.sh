@@ -32,7 +32,7 @@ main() {
 	local -n pairs=$goal files=${goal}_files
 	local missing=()
 	need_rust # first: Debian's brings a C compiler along
-	[ "$goal" != test ] || need_linters
+	[ "$goal" != test ] || need_rustfmt
 	case $goal in test | selftests) add_32_bit ;; esac
 	for pair in "${pairs[@]}"; do
 		command -v "${pair%%=*}" >/dev/null || missing+=("${pair#*=}")
@@ -68,17 +68,13 @@ need_rust() {
 	exit 1
 }
 
-# Neither rustup's minimal profile nor rustc-web brings them. To another compiler Debian's clippy does not belong.
-need_linters() {
-	if ! cargo fmt --version >/dev/null 2>&1; then
-		if command -v rustup >/dev/null; then
-			rustup component add rustfmt clippy
-		else
-			install rustfmt-web
-		fi
-	fi
-	if ! cargo clippy --version >/dev/null 2>&1 && dpkg -s rustc-web >/dev/null 2>&1; then
-		install rust-web-clippy
+# Neither rustup's minimal profile nor rustc-web brings it.
+need_rustfmt() {
+	cargo fmt --version >/dev/null 2>&1 && return
+	if command -v rustup >/dev/null; then
+		rustup component add rustfmt clippy
+	else
+		install rustfmt-web
 	fi
 }
 
