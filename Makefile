@@ -46,7 +46,7 @@ selftests: ## Build the tests that Linux brings for its entries; the tests run t
 # Without cargo: whoever installs (root) need not be whoever built, nor have a Rust.
 install: ## Install what was built under PREFIX (/usr/local), honoring DESTDIR
 	@[ -x $(KENTRY) ] || { echo "make install: there is no $(KENTRY) yet: build it first, with 'make build'" >&2; exit 1; }
-	install -D -m 755 $(KENTRY) $(DESTDIR)$(PREFIX)/bin/kentry
+	umask 022 && install -D -m 755 $(KENTRY) $(DESTDIR)$(PREFIX)/bin/kentry
 	scripts/assets.sh $(KENTRY) $(DESTDIR)$(PREFIX)
 
 dist: ## One static binary in a tarball, in dist/
