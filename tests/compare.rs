@@ -203,8 +203,12 @@ fn every_exit_code_is_as_documented() {
     }
     assert_eq!(code(&full("a1.json b1.json")), 5);
     assert_eq!(code(&full("a1.json b1.json --fail-above 3% --git-bisect")), 128);
-    let without = user.compare("a1.json b1.json --git-bisect");
-    assert_eq!(code(&without), 128, "there is nothing to fail on: {}", said(&without));
+    for words in ["--git-bisect", "--git-bisect --inconclusive fail"] {
+        let without = user.compare(&format!("{SLOWER} {words}"));
+        assert_eq!(code(&without), 128, "there is nothing to fail on: {}", said(&without));
+        assert!(said(&without).contains("add --fail-above 3% or --fail-on closed"), "{}", said(&without));
+    }
+    assert_eq!(code(&user.compare("a1.json b1.json --inconclusive fail")), 2);
 }
 
 #[test]

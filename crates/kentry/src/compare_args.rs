@@ -1,6 +1,7 @@
 //! The command line of `kentry compare`, and its exit codes.
 
 use crate::cli::{Color, one_of};
+use crate::error::Error;
 use crate::live_command::LiveArgs;
 use crate::row_args::RowArgs;
 use clap::{Args, ValueHint};
@@ -75,7 +76,6 @@ pub struct CompareArgs {
 
 /// What counts as a regression.
 #[derive(Debug, Clone, Args)]
-#[group(id = "gate", multiple = true)]
 pub struct GateArgs {
     /// End with 1 if a row costs more by this for sure: 3%, 10cycles, 3%,5cycles (the greater counts), or for some rows
     /// 'syscall=5%', 'int80-*=5%' or 'libc getcpu=4cycles'; may be given several times, and the last one that names a row counts for it
@@ -84,7 +84,7 @@ pub struct GateArgs {
     /// End with 1 if a row opened, closed, or is closed for another reason
     #[arg(long, value_name = "EVENT", value_delimiter = ',', value_parser = one_of(On::ALL, On::name))]
     pub fail_on: Vec<On>,
-    /// What JUnit and KTAP say of a row that the gate leaves open: skip, with the reason, or fail [default: skip]
+    /// What JUnit and KTAP say of a row that --fail-above or --fail-on leaves open: skip, with the reason, or fail [default: skip]
     #[arg(long, value_name = "HOW", value_parser = one_of(Inconclusive::ALL, Inconclusive::name))]
     pub inconclusive: Option<Inconclusive>,
 }
@@ -107,8 +107,8 @@ pub struct CompareShowArgs {
     /// Show what each row's verdict rests on, and every row
     #[arg(short, long)]
     pub verbose: bool,
-    /// End as `git bisect run` expects: 125 if it is inconclusive, and 128 where there is no answer
-    #[arg(long, requires = "gate")]
+    /// End as `git bisect run` expects: 125 if it is inconclusive, and 128 where there is no answer. It needs --fail-above or --fail-on
+    #[arg(long)]
     pub git_bisect: bool,
 }
 
@@ -118,6 +118,23 @@ impl CompareArgs {
         let GateArgs { fail_above, fail_on, inconclusive } = self.gate.clone();
         let gate = Gate { above: fail_above, on: fail_on, inconclusive: inconclusive.unwrap_or_default() };
         Settings { same: self.margin, force: self.force, gate }
+    }
+
+    /// Refuses options that say how a gate ends where there is none: every run would pass it.
+    ///
+    /// # Errors
+    /// [`Error::Usage`], with the first of them.
+    pub fn has_its_gate(&self) -> Result<(), Error> {
+        let needs = [
+            (self.gate.inconclusive.is_some(), "--inconclusive says what a gate leaves open"),
+            (self.show.git_bisect, "--git-bisect says what a gate finds"),
+        ];
+        match needs.into_iter().find(|(is_given, _)| *is_given) {
+            Some((_, what)) if !self.settings().gate.is_asked_for() => {
+                Err(Error::Usage(format!("{what}: add --fail-above 3% or --fail-on closed")))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Whether kept runs tell how much rows vary. A gate uses the runs that it is given, and nothing else: the same runs get the same
@@ -226,16 +243,30 @@ mod tests {
         assert_eq!(parse("a b").unwrap().settings(), Settings::default());
         let margin = parse("a b --margin 1%").unwrap().margin;
         assert_eq!(margin, Same { percent: 1.0, cycles: 0.0 });
-        for wrong in [
-            "--fail-above 3",
-            "--fail-above nan%",
-            "--fail-on fire",
-            "--git-bisect",
-            "--margin x",
-            "--margin 1%,2%",
-        ] {
+        for wrong in ["--fail-above 3", "--fail-above nan%", "--fail-on fire", "--margin x", "--margin 1%,2%"]
+        {
             assert!(parse(&format!("a b {wrong}")).is_err(), "{wrong}");
         }
+    }
+
+    /// `--git-bisect --inconclusive fail` took `--inconclusive` for a gate, and called every commit good.
+    #[test]
+    fn a_bisection_without_a_gate_called_every_commit_good() {
+        let gate = |words: &str| parse(&format!("a b {words}")).unwrap().has_its_gate();
+        for (words, option) in [
+            ("--git-bisect", "--git-bisect"),
+            ("--inconclusive fail", "--inconclusive"),
+            ("--git-bisect --inconclusive skip", "--inconclusive"),
+        ] {
+            let error = gate(words).unwrap_err().to_string();
+            let is_said = error.starts_with(&format!("{option} says what a gate"))
+                && error.ends_with(": add --fail-above 3% or --fail-on closed");
+            assert!(is_said, "{words}: {error}");
+            for rule in ["--fail-above 3%", "--fail-on closed"] {
+                assert!(gate(&format!("{words} {rule}")).is_ok(), "{words} {rule}");
+            }
+        }
+        assert!(gate("").is_ok());
     }
 
     #[test]

@@ -25,7 +25,10 @@ const UNWRITTEN: u8 = 5;
 
 /// Compares, and ends with the gate's answer.
 pub fn run(args: &CompareArgs) -> ExitCode {
-    let compared = if args.live.is_empty() { compare_runs(args) } else { compare_live(args) };
+    let compared = args.has_its_gate().and_then(|()| match args.live.is_empty() {
+        true => compare_runs(args),
+        false => compare_live(args),
+    });
     let ended = compared.unwrap_or_else(|error| {
         note(&error.to_string());
         match error {
