@@ -103,6 +103,26 @@ fn the_command_compares_arms_by_rounds_in_turns() {
     assert!(status == 1 && is_told, "{status}: {out}");
 }
 
+/// Both runs began at once, and which one was the newer was drawn with their ids.
+#[test]
+fn the_latest_run_after_a_live_comparison_is_its_second_arm() {
+    let folder = tempfile::tempdir().unwrap();
+    let command = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kentry"));
+        command.env("XDG_DATA_HOME", folder.path());
+        command
+    };
+    for _ in 0..4 {
+        let live = ["compare", "--live", "", "env", "-e", "call", "--budget", "0.1"];
+        assert_eq!(command().args(live).output().unwrap().status.code(), Some(0));
+        let output = command().args(["runs", "--format", "json"]).output().unwrap();
+        let listed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let newest = [0, 1].map(|place| listed["runs"][place]["arm"].as_str().unwrap().to_owned());
+        assert_eq!(newest, ["B", "A"]);
+        assert_eq!(listed["runs"][0]["command"], "env");
+    }
+}
+
 #[test]
 fn the_command_says_what_it_could_not_compare() {
     let (_, why, status) = kentry(&["--live", "", "/nowhere/at-all"]);

@@ -92,6 +92,9 @@ pub struct Measurement {
     pub probes: BTreeMap<String, String>,
     /// The command that the probes ran under; null if they ran as they are.
     pub command: Option<String>,
+    /// Which arm of a comparison that was measured in turns it is, `A` or `B`; written only if it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arm: Option<String>,
     /// Where the rounds come from.
     pub place: Place,
     /// When it began, RFC 3339, UTC.

@@ -126,7 +126,7 @@ fn not_the_same(compared: &Comparison) -> Result<(), Error> {
 /// An arm as a side. A run that is not kept has no id that anybody could find it by.
 fn given(arms: &Arms, commands: &[ArmCommand], place: usize, is_kept: bool) -> Given {
     let typed = commands.get(place).map(|command| command.text.as_str()).filter(|text| !text.is_empty());
-    let label = format!("{}: {}", live_command::name(place), typed.unwrap_or("no command"));
+    let label = format!("{}: {}", measure::arms::name(place), typed.unwrap_or("no command"));
     let run = |document: &document::Document| {
         let run = Run::of_configuration(Table::get(), document, None, &BTreeMap::new());
         if is_kept { run } else { run.unkept() }

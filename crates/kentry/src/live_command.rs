@@ -8,7 +8,7 @@ use crate::time_args::{TimeArgs, of_one_kind, with_default};
 use crate::{probe_files, progress};
 use clap::Args;
 use host::{Executor, Files, Interrupt, Limits, Priority, Under, choose_cpu};
-use measure::arms::{Arm, Arms, Setting, Turns};
+use measure::arms::{Arm, Arms, Setting, Turns, name};
 use measure::{Here, HostPlan, Probes, TableRow};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -125,11 +125,6 @@ pub fn measure(
         note(&format!("{}: {remark}", name(place)));
     }
     Ok(arms)
-}
-
-/// What an arm is called.
-pub fn name(place: usize) -> char {
-    char::from(b'A' + u8::try_from(place).unwrap_or(25).min(25))
 }
 
 fn check_cpus(commands: &[ArmCommand], here: &Here) -> Result<(), Error> {

@@ -88,6 +88,11 @@ impl Arms {
     }
 }
 
+/// What an arm is called.
+pub fn name(place: usize) -> char {
+    char::from(b'A' + u8::try_from(place).unwrap_or(25).min(25))
+}
+
 /// Measures what the plan asks for, in each arm.
 ///
 /// # Errors
@@ -123,7 +128,10 @@ pub fn measure<'a>(
         |arm: &Arm| Facts { command: arm.command.clone(), probes: arm.probes.clone(), ..facts.clone() };
     let of_arms = rows.chunks(plan.rows.len().max(1)).zip(&arms).zip(vdso);
     let measured = of_arms.map(|((rows, arm), vdso)| Measured { rows, facts: of_arm(arm), vdso });
-    let documents = conclude_together(measured.collect(), &environment);
+    let mut documents = conclude_together(measured.collect(), &environment);
+    for (place, document) in documents.iter_mut().enumerate() {
+        document.measurement.arm = Some(name(place).into());
+    }
     let turns = plan.rows.iter().zip(turns).map(|(row, begun)| places(&documents, *row, &begun)).collect();
     let remarks = strays.into_iter().map(|stray| stray.into_iter().collect()).collect();
     Ok(Arms { documents, remarks, turns })

@@ -411,6 +411,7 @@ fn measurement(judged: &Judged, references: &References, facts: Facts) -> Measur
         compiler: facts.probes.compiler,
         probes: facts.probes.hashes,
         command: facts.command,
+        arm: None,
         place: facts.place,
         started: facts.started,
         seconds: facts.seconds,

@@ -112,6 +112,8 @@ mod tests {
             name: None,
             tags: BTreeMap::new(),
             started: String::new(),
+            arm: None,
+            command: None,
             place: Place::new(Machine::Host, Kernel::Linux),
             machine_id: Some("here".into()),
             cpu: Some("a CPU".into()),

@@ -26,10 +26,29 @@ pub fn runs(listed: &Listed, format: Format, style: &Style) -> Result<Vec<u8>, E
     }
 }
 
-const TITLES: [&str; 7] = ["run", "name", "began", "place", "figures", "quiet", "tags"];
+const TITLES: [&str; 8] = ["run", "name", "began", "place", "figures", "quiet", "tags", ARM];
+
+/// The last title: which arm of a comparison in turns, and its command.
+const ARM: &str = "arm of --live";
 
 fn titles() -> Vec<String> {
     TITLES.map(str::to_string).into()
+}
+
+/// The titles and the cells of all runs, for readers: without a column for arms where there are none.
+fn lines(heads: &[Head]) -> Vec<Vec<String>> {
+    let columns = TITLES.len() - usize::from(heads.iter().all(|head| arm(head).is_none()));
+    let plain = |cells: Vec<String>| cells.iter().take(columns).map(|cell| plain(cell)).collect();
+    std::iter::once(titles()).chain(heads.iter().map(cells)).map(plain).collect()
+}
+
+/// `A: no command`, `B: strace -f`.
+fn arm(head: &Head) -> Option<String> {
+    let command = head.command.as_deref();
+    match &head.arm {
+        Some(arm) => Some(format!("{arm}: {}", command.unwrap_or("no command"))),
+        None => command.map(str::to_owned),
+    }
 }
 
 fn cells(head: &Head) -> Vec<String> {
@@ -43,6 +62,7 @@ fn cells(head: &Head) -> Vec<String> {
         format!("{} of {}{partial}", head.figures, head.ok),
         head.quiet_share.map_or("-".into(), |share| format!("{:.0} %", 100.0 * share)),
         if tags.is_empty() { "-".into() } else { tags.join(" ") },
+        arm(head).unwrap_or_else(|| "-".into()),
     ]
 }
 
@@ -62,9 +82,7 @@ fn place(head: &Head) -> String {
 }
 
 fn text(heads: &[Head], style: &Style) -> Vec<u8> {
-    let rows: Vec<Vec<String>> = std::iter::once(titles())
-        .chain(heads.iter().map(|head| cells(head).iter().map(|cell| plain(cell)).collect()))
-        .collect();
+    let rows = lines(heads);
     let width = |column: usize| {
         rows.iter().filter_map(|row| row.get(column)).map(|cell| Line::new(look::PLAIN, cell).width()).max()
     };
@@ -84,13 +102,14 @@ fn text(heads: &[Head], style: &Style) -> Vec<u8> {
 }
 
 fn table(heads: &[Head]) -> Vec<u8> {
-    let line = |cells: Vec<String>| {
-        let cells: Vec<String> = cells.iter().map(|cell| markdown::escaped(&plain(cell))).collect();
-        format!("| {} |\n", cells.join(" | "))
-    };
-    let mut out = line(titles());
-    out.push_str(&format!("|{}\n", "---|".repeat(TITLES.len())));
-    out.extend(heads.iter().map(|head| line(cells(head))));
+    let mut out = String::new();
+    for (number, cells) in lines(heads).iter().enumerate() {
+        let escaped: Vec<String> = cells.iter().map(|cell| markdown::escaped(cell)).collect();
+        out.push_str(&format!("| {} |\n", escaped.join(" | ")));
+        if number == 0 {
+            out.push_str(&format!("|{}\n", "---|".repeat(cells.len())));
+        }
+    }
     out.into_bytes()
 }
 
@@ -108,6 +127,8 @@ mod tests {
             name: Some("before".into()),
             tags: [("commit".to_string(), "1a|\u{1b}[2J".to_string())].into(),
             started: "2026-11-22T10:00:00Z".into(),
+            arm: None,
+            command: None,
             place: Place::new(Machine::Host, Kernel::Linux),
             machine_id: None,
             cpu: None,
@@ -142,6 +163,23 @@ mod tests {
              5cf91bd6  before  2026-11-22T10:00:00Z  linux            104 of 106           26 %   commit=1a|\\u{1b}[2J\n\
              5cf91bd6  -       2026-11-22T10:00:00Z  lab on qemu-tcg  104 of 106, partial  -      -\n"
         );
+    }
+
+    /// Nothing told the arms of a live comparison from other runs, and from each other.
+    #[test]
+    fn an_arm_is_told_to_be_one_with_its_command() {
+        let mut listed = listed();
+        listed.heads[0].arm = Some("A".into());
+        let of_arm =
+            Head { arm: Some("B".into()), command: Some("strace -f".into()), ..listed.heads[0].clone() };
+        listed.heads.push(of_arm);
+        let style = Style { color: false, width: 100, verbose: false, selection: Selection::All };
+        for format in [Format::Text, Format::Csv, Format::Markdown] {
+            let text = String::from_utf8(runs(&listed, format, &style).unwrap()).unwrap();
+            for what in ["arm of --live", "A: no command", "B: strace -f"] {
+                assert!(text.contains(what), "{text}");
+            }
+        }
     }
 
     #[test]

@@ -111,6 +111,8 @@ pub(crate) mod tests {
             name: Some("before".into()),
             tags: BTreeMap::from([("who".to_string(), "Żółw 🐢 \"x\"".to_string())]),
             started: "2026-11-22T10:00:00Z".into(),
+            arm: None,
+            command: None,
             place: Place::new(Machine::Host, Kernel::Linux),
             machine_id: None,
             cpu: Some("A CPU®".into()),

@@ -20,6 +20,12 @@ pub struct Head {
     pub tags: BTreeMap<String, String>,
     /// When it began, RFC 3339, UTC.
     pub started: String,
+    /// Which arm of a comparison in turns it is, `A` or `B`; null where it is none, and in runs of older versions.
+    #[serde(default)]
+    pub arm: Option<String>,
+    /// The command that its probes ran under; null where they ran as they are, and in runs of older versions.
+    #[serde(default)]
+    pub command: Option<String>,
     /// Where its rounds come from.
     pub place: Place,
     /// Which machine it was; null in runs of older versions.
@@ -53,6 +59,8 @@ impl Head {
             name: name.map(str::to_string),
             tags: tags.clone(),
             started: measurement.started.clone(),
+            arm: measurement.arm.clone(),
+            command: measurement.command.clone(),
             place: measurement.place.clone(),
             machine_id: environment.machine_id.clone(),
             cpu: environment.cpu.brand.clone(),
@@ -63,6 +71,19 @@ impl Head {
             canary: canary(&measurement.cpus),
             partial: measurement.partial,
         })
+    }
+
+    /// What orders runs by age: when they began, and of arms that were measured together, the second as the newer one.
+    pub(crate) fn age(&self) -> (&str, Option<&str>, &str) {
+        (&self.started, self.arm.as_deref(), &self.id)
+    }
+
+    /// As versions wrote it that did not know of arms, where this one does not.
+    pub(crate) fn told_as_by(self, other: &Head) -> Head {
+        match (&other.arm, &other.command) {
+            (None, None) => Head { arm: None, command: None, ..self },
+            _ => self,
+        }
     }
 }
 

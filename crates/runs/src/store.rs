@@ -198,7 +198,7 @@ impl Store {
                 Err(why) => listed.skipped.push(Skipped { file, why }),
             }
         }
-        listed.heads.sort_by(|a, b| (&b.started, &b.id).cmp(&(&a.started, &a.id)));
+        listed.heads.sort_by(|a, b| b.age().cmp(&a.age()));
         Ok(listed)
     }
 
@@ -293,7 +293,7 @@ impl Store {
         let (head, text) = open_kept(file).and_then(file::unpack)?;
         self.is_called_as_it_should(file, &head)?;
         let document = document::load(&text).map_err(|error| Damage::Broken(error.to_string()))?;
-        let due = Head::of(&document, head.name.as_deref(), &head.tags);
+        let due = Head::of(&document, head.name.as_deref(), &head.tags).map(|due| due.told_as_by(&head));
         if due.as_ref() == Some(&head) { Ok(head) } else { Err(Damage::Contradiction) }
     }
 
@@ -415,6 +415,31 @@ mod tests {
         );
         let none = find(&store, "latest:linux~1").unwrap_err();
         assert!(none.contains("only 1 run of a Linux in a guest is kept"), "{none}");
+    }
+
+    /// Both began at once, and the greater id was the newer run: `compare latest~1 latest` took B for what was.
+    #[test]
+    fn of_two_arms_the_second_is_the_newer_run_whatever_their_ids_are() {
+        for ids in [[0xa1, 0xa2], [0xa2, 0xa1]] {
+            let (_folder, store) = store();
+            store.prepare().unwrap();
+            for (number, (arm, command)) in ids.into_iter().zip([("A", None), ("B", Some("strace -f"))]) {
+                let mut document = document(number);
+                document.measurement.started = "2026-11-22T10:00:00Z".into();
+                document.measurement.arm = Some(arm.into());
+                document.measurement.command = command.map(str::to_string);
+                // With a place, as every document is written.
+                let document = document::load(&serde_json::to_string(&document).unwrap()).unwrap();
+                let text = serde_json::to_string(&document).unwrap();
+                store.keep(&document, &text, None, &BTreeMap::new()).unwrap();
+            }
+            let found = ["latest~1", "latest"].map(|word| store.find(&word.parse().unwrap()).unwrap());
+            assert_eq!(found.each_ref().map(|head| head.arm.as_deref()), [Some("A"), Some("B")]);
+            assert_eq!(found.each_ref().map(|head| head.command.as_deref()), [None, Some("strace -f")]);
+            // A head that does not know of arms is as good as it was.
+            store.label(&found[1].id, |head| (head.arm, head.command) = (None, None)).unwrap();
+            assert!(store.verify().unwrap().skipped.is_empty());
+        }
     }
 
     fn store() -> (tempfile::TempDir, Store) {
