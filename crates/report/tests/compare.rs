@@ -82,6 +82,21 @@ fn a_first_screen_fits_a_screen() {
     }
 }
 
+/// Bars took the place of the interval in percent, and left a quarter of the line empty.
+#[test]
+fn an_interval_in_percent_comes_before_a_bar() {
+    let compared = compared::update();
+    let has = |width: usize| {
+        let text = text(&compared, Style { width, ..FIRST });
+        let heading = text.lines().find(|line| line.starts_with("slower: ")).unwrap().to_owned();
+        (heading.matches('±').count(), heading.contains("log"))
+    };
+    let found: Vec<(usize, bool)> = (80..=120).map(has).collect();
+    assert!(found.contains(&(2, false)) && found.contains(&(2, true)), "{found:?}");
+    let first = found.iter().position(|found| *found == (2, false)).unwrap();
+    assert!(found[first..].iter().all(|(intervals, _)| *intervals == 2), "{found:?}");
+}
+
 /// All but the command, which is to be copied.
 fn assert_fits(text: &str, width: usize, name: &str) {
     for line in text.lines().filter(|line| !line.starts_with("  for i in ")) {

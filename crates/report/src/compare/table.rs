@@ -38,10 +38,12 @@ pub(super) enum Column {
 }
 
 /// From the richest table to the poorest: the first that fits is taken.
-const CHOICES: [&[Column]; 6] = {
+const CHOICES: [&[Column]; 7] = {
     use Column::{Bar, Base, Change, Error, New, Percent, PercentError};
     [
         &[Base, New, Change, Error, Percent, PercentError, Bar],
+        // How sure a change is comes before its picture.
+        &[Base, New, Change, Error, Percent, PercentError],
         &[Base, New, Change, Error, Percent, Bar],
         &[Base, New, Change, Error, Percent],
         &[Base, Change, Error, Percent],
