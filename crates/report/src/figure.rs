@@ -10,7 +10,7 @@ use table::special::{BARE_SYSCALL, CALL, RowName};
 pub(crate) const ABSENT: &str = "-";
 
 /// From here on a number is written with an exponent, so that no number is wider than nine characters.
-const EXPONENT_FROM: f64 = 1e7;
+pub(crate) const EXPONENT_FROM: f64 = 1e7;
 
 /// The unit that a row's cost is shown in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -188,6 +188,11 @@ pub(crate) fn number(number: f64) -> String {
 /// How much longer one half of an interval may be than the other, as a part of it, for both to be told by one number.
 const UNEQUAL: f64 = 0.2;
 
+/// Whether one half of an interval is so much longer that one number would be untrue of the other.
+pub(crate) fn is_lopsided(below: f64, above: f64) -> bool {
+    (above - below).abs() > UNEQUAL * above.max(below)
+}
+
 /// The interval beside its estimate: `±0.2`, where the farther end stands for both, or `120.1 to 190.0` where that would be untrue
 /// of the nearer one. What rounding makes of short halves does not count.
 pub(crate) fn beside(estimate: f64, [low, high]: [f64; 2], text: impl Fn(f64) -> String) -> String {
@@ -195,7 +200,7 @@ pub(crate) fn beside(estimate: f64, [low, high]: [f64; 2], text: impl Fn(f64) ->
     let (least, most) = (below.min(above), below.max(above));
     let width = text(most);
     let width = width.trim_start_matches('+');
-    if most - least <= UNEQUAL * most || text(least).trim_start_matches('+') == width {
+    if !is_lopsided(below, above) || text(least).trim_start_matches('+') == width {
         return format!("±{width}");
     }
     // Ends that are farther away than ten need no tenths.

@@ -2,7 +2,8 @@
 
 use super::groups::{Group, Names, groups};
 use super::more::more;
-use super::words::{self, in_percent, signed};
+use super::interval::{Told, in_unit};
+use super::words::{self, in_percent};
 use crate::figure::{ABSENT, number};
 use crate::markdown::{code, escaped, line};
 use crate::{Selection, Style};
@@ -77,8 +78,8 @@ fn figures(row: &Row) -> Vec<String> {
         estimate(&row.base),
         estimate(&row.new),
         row.unit.map_or(ABSENT, Unit::name).to_owned(),
-        or_absent(change.map(|change| signed(change.estimate))),
-        or_absent(change.map(|change| format!("{} to {}", signed(change.low), signed(change.high)))),
+        or_absent(change.map(|change| in_unit(change).change)),
+        or_absent(change.map(in_unit).map(|Told { low, high, .. }| format!("{low} to {high}"))),
         or_absent(change.and_then(in_percent)),
     ]
 }

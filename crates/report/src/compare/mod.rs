@@ -6,6 +6,7 @@ mod again;
 mod cases;
 mod format;
 pub(crate) mod groups;
+pub(crate) mod interval;
 mod junit;
 mod ktap;
 mod markdown;

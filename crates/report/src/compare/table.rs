@@ -1,9 +1,10 @@
 //! The table of a text report: its columns, how wide they are, and the lines of a row.
 
 use super::groups::{Group, Kind, Names};
-use super::words::{outcomes, percent, signed};
+use super::interval::{Told, in_percent, in_unit};
+use super::words::outcomes;
 use crate::bar::change_bar;
-use crate::figure::{ABSENT, beside, number};
+use crate::figure::{ABSENT, number};
 use crate::line::{Line, look, wrapped};
 use crate::plain::plain;
 use compare::{Row, RowSide, Unit, Verdict};
@@ -150,21 +151,18 @@ impl<'a> Table<'a> {
     fn cell(&self, column: Column, row: &Row, width: usize) -> String {
         let Some(change) = &row.change else { return ABSENT.to_owned() };
         let estimate = |side: &Option<RowSide>| side.as_ref().and_then(|side| side.estimate).map(number);
-        let in_percent = change.percent.zip(change.percent_low).zip(change.percent_high);
         let unit = if self.unit.is_some() { "" } else { row.unit.map_or("", short) };
         let text = match column {
             Column::Base => estimate(&row.base),
             Column::New => estimate(&row.new),
-            Column::Change => Some(format!("{}{unit}", signed(change.estimate))),
+            Column::Change => Some(format!("{}{unit}", in_unit(change).change)),
             // What is counted has no interval.
             Column::Error | Column::PercentError if row.unit == Some(Unit::Instructions) => {
                 Some(String::new())
             }
-            Column::Error => Some(beside(change.estimate, [change.low, change.high], signed)),
-            Column::Percent => change.percent.map(percent),
-            Column::PercentError => {
-                in_percent.map(|((middle, low), high)| beside(middle, [low, high], percent))
-            }
+            Column::Error => Some(in_unit(change).beside),
+            Column::Percent => in_percent(change).map(|Told { change, .. }| change),
+            Column::PercentError => in_percent(change).map(|Told { beside, .. }| beside),
             Column::Bar => Some(change.percent.map(|percent| change_bar(percent, width)).unwrap_or_default()),
         };
         text.unwrap_or_else(|| ABSENT.to_owned())

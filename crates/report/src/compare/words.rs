@@ -1,6 +1,7 @@
 //! What a comparison says, in sentences that every format shares. Not yet made harmless: whoever shows them does that.
 
 use super::groups::{Kind, Names};
+use super::interval::{self, Told};
 use crate::figure::{ABSENT, number};
 use crate::runs::short;
 use compare::{
@@ -25,22 +26,9 @@ pub(super) fn count(number: usize, what: &str) -> String {
     if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }
 
-/// A change with its sign. One that is rounded to nothing has none.
-pub(crate) fn signed(change: f64) -> String {
-    let text = number(change);
-    if change > 0.0 && text != "0.0" { format!("+{text}") } else { text }
-}
-
-/// A percentage without its sign `%`: two digits behind the point where less than ten percent matter.
+/// A percentage with its sign, and without the sign `%`: two digits behind the point where less than ten percent matter.
 pub(crate) fn percent(percent: f64) -> String {
-    match percent.abs() {
-        9.995.. => signed(percent),
-        _ if !percent.is_finite() => ABSENT.to_owned(),
-        _ => {
-            let text = format!("{percent:+.2}");
-            if text == "+0.00" || text == "-0.00" { "0.00".to_owned() } else { text }
-        }
-    }
+    interval::text(percent, interval::digits_of_percent(percent))
 }
 
 /// A number as its user wrote it: without a needless point.
@@ -476,15 +464,16 @@ pub(crate) fn figures(row: &Row) -> Option<String> {
         estimate.map_or_else(|| ABSENT.to_owned(), number)
     };
     let unit = row.unit.map_or("", Unit::name);
-    let by = format!("{} ({} to {})", signed(change.estimate), signed(change.low), signed(change.high));
+    let Told { change: by, low, high, .. } = interval::in_unit(change);
+    let by = format!("{by} ({low} to {high})");
     let percent = in_percent(change).map(|percent| format!(", {percent}")).unwrap_or_default();
     Some(format!("{} → {} {unit}: {by}{percent}", estimate(&row.base), estimate(&row.new)))
 }
 
 /// `+4.66 % (+3.82 to +5.50)`
 pub(super) fn in_percent(change: &Change) -> Option<String> {
-    let (low, high) = change.percent_low.zip(change.percent_high)?;
-    Some(format!("{} % ({} to {})", percent(change.percent?), percent(low), percent(high)))
+    let Told { change, low, high, .. } = interval::in_percent(change)?;
+    Some(format!("{change} % ({low} to {high})"))
 }
 
 /// What became of a row that does not work on both sides, or has no figure: `ok → refused: ENOSYS`.
@@ -546,10 +535,6 @@ mod tests {
 
     #[test]
     fn numbers_have_their_sign_and_nothing_has_none() {
-        assert_eq!(
-            [signed(66.94), signed(-3.2), signed(0.04), signed(-0.04)],
-            ["+66.9", "-3.2", "0.0", "0.0"]
-        );
         assert_eq!(
             [percent(4.663), percent(-0.001), percent(12.34), percent(-250.0), percent(f64::NAN)],
             ["+4.66", "0.00", "+12.3", "-250.0", "-"]

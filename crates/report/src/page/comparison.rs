@@ -4,6 +4,7 @@ use super::PageRun;
 use super::lines::Line;
 use super::marks::Difference;
 use crate::compare::groups::Kind;
+use crate::compare::interval;
 use crate::compare::words;
 use crate::figure::ABSENT;
 use crate::plain::plain;
@@ -227,17 +228,11 @@ fn by_line<'a>(compared: &'a Comparison, run: usize, lines: &[Line<'a>]) -> Hash
 
 /// A change and its interval, in percent where these are known. What is counted has no interval.
 fn in_words(row: &Row, change: &Change) -> (String, String) {
-    let in_percent = change.percent.zip(change.percent_low).zip(change.percent_high);
-    let (difference, interval) = match in_percent {
-        Some(((percent, low), high)) => (
-            format!("{} %", words::percent(percent)),
-            format!("{} to {}", words::percent(low), words::percent(high)),
-        ),
-        None => (
-            format!("{} {}", words::signed(change.estimate), row.unit.map_or("", Unit::name)),
-            format!("{} to {}", words::signed(change.low), words::signed(change.high)),
-        ),
-    };
+    let in_percent = interval::in_percent(change).map(|told| (told, "%"));
+    let (told, unit) =
+        in_percent.unwrap_or_else(|| (interval::in_unit(change), row.unit.map_or("", Unit::name)));
+    let (difference, interval) =
+        (format!("{} {unit}", told.change), format!("{} to {}", told.low, told.high));
     let is_counted = row.unit == Some(Unit::Instructions);
     (minus(&difference), if is_counted { String::new() } else { minus(&interval) })
 }
