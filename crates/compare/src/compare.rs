@@ -41,9 +41,10 @@ fn conclude(
     let refused = !settings.force && confounders.iter().any(forbids);
     let mut pairs = if refused { Vec::new() } else { given.pairs() };
     judge::judge(&mut pairs, &settings.same);
-    let mut rows = sorted(pairs);
+    sort(&mut pairs);
     let kernel = of_base.runs.iter().chain(&of_new.runs).find_map(|run| run.head.place.kernel.known());
-    let gate = if refused { None } else { gate::judge(given.table, kernel, &settings.gate, &mut rows) };
+    let gate = if refused { None } else { gate::judge(given.table, kernel, &settings.gate, &mut pairs) };
+    let rows: Vec<Row> = pairs.into_iter().map(|pair| pair.row).collect();
     Comparison {
         schema: SCHEMA.into(),
         base: side(base, &of_base.runs),
@@ -127,18 +128,16 @@ fn side(given: &Given, runs: &[&Run]) -> Side {
 }
 
 /// Those that matter most first: by verdict; of these, changes beyond the margin before those within, and the greater ones first.
-fn sorted(pairs: Vec<RowOfBoth>) -> Vec<Row> {
-    let mut rows: Vec<Row> = pairs.into_iter().map(|pair| pair.row).collect();
+fn sort(pairs: &mut [RowOfBoth]) {
     let size = |row: &Row| {
         let change = row.change.as_ref().map_or(0.0, |change| change.estimate.abs());
         // In margins, because rows of 5 cycles and of 5000 are beside each other.
         row.margin.filter(|margin| *margin > 0.0).map_or(change, |margin| change / margin)
     };
-    rows.sort_by(|a, b| {
+    pairs.sort_by(|RowOfBoth { row: a, .. }, RowOfBoth { row: b, .. }| {
         let by_verdict = (a.verdict, a.within_margin).cmp(&(b.verdict, b.within_margin));
         by_verdict.then_with(|| size(b).total_cmp(&size(a)))
     });
-    rows
 }
 
 impl Summary {

@@ -70,6 +70,15 @@ pub struct RunHead {
     pub quiet_share: Option<f64>,
     /// Whether it was cut short.
     pub partial: bool,
+    /// How long it was allowed to take, seconds; null where it is unknown.
+    #[serde(default)]
+    pub budget_seconds: Option<f64>,
+    /// The command that its probes ran under; null where they ran as they are.
+    #[serde(default)]
+    pub command: Option<String>,
+    /// Which arm of a comparison in turns it is, `A` or `B`; null where it is none.
+    #[serde(default)]
+    pub arm: Option<String>,
 }
 
 /// A fact that is not the same on both sides, or not as it should be.
@@ -384,4 +393,24 @@ pub struct RowGate {
     pub answer: GateAnswer,
     /// Why, in words.
     pub why: String,
+    /// The interval that was held against a limit; null where none was.
+    #[serde(default)]
+    pub interval: Option<GateInterval>,
+    /// Of a row that the gate leaves open: about how many more runs each side needs until it passes or regresses. Null where more than
+    /// [`Row::MANY`] would be, where runs do not decide it, and of all other rows.
+    #[serde(default)]
+    pub more_runs: Option<u64>,
+}
+
+/// An interval, and the limit that it was held against; of two limits, the one that says less of a regression.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct GateInterval {
+    /// Its lower end.
+    pub low: f64,
+    /// Its upper end.
+    pub high: f64,
+    /// The limit.
+    pub limit: f64,
+    /// The unit of all three; null for percent of the base.
+    pub unit: Option<Unit>,
 }

@@ -2,6 +2,7 @@
 
 use crate::boots;
 use crate::comparison::{Source, Unit, Variation};
+use crate::judge::USUAL;
 use crate::model::{Evidence, Means, Observation, means};
 use crate::pair::Figures;
 use crate::prior::{
@@ -240,21 +241,38 @@ impl Fit {
     pub fn more_runs(&self, margin: f64, [of_change, of_same]: [f64; 2], most: u64) -> Option<u64> {
         let change = self.change().abs();
         let decides = |more: u64| {
-            let error = (2.0 * self.of_a_run / (self.runs + more) as f64 + self.of_drift).sqrt();
-            let student = Student::new(self.freedom + 2.0 * more as f64);
-            let clears = |probability: f64, reach: f64| {
-                student.is_some_and(|student| student.critical(probability) * error <= reach)
-            };
-            clears(of_change / 2.0, change) || clears(of_same, margin - change)
+            self.clears(more, of_change / 2.0, change) || self.clears(more, of_same, margin - change)
         };
+        fewest(most, decides)
+    }
+
+    /// How many more runs it takes on each side until the interval of the change leaves out `limit`; none where more than `most` would be.
+    pub fn more_runs_to_clear(&self, limit: f64, of_change: f64, most: u64) -> Option<u64> {
+        let (change, room) = (self.change().abs(), (self.change() - limit).abs());
+        let decides = |more: u64| {
+            // The interval of a change that is told has the confidence that tells it.
+            let is_told = self.clears(more, of_change / 2.0, change);
+            self.clears(more, if is_told { of_change } else { USUAL } / 2.0, room)
+        };
+        fewest(most, decides)
+    }
+
+    /// Whether an interval that leaves out `probability` on either end reaches no farther than this, with so many more runs a side.
+    fn clears(&self, more: u64, probability: f64, reach: f64) -> bool {
+        let error = (2.0 * self.of_a_run / (self.runs + more) as f64 + self.of_drift).sqrt();
+        let student = Student::new(self.freedom + 2.0 * more as f64);
+        student.is_some_and(|student| student.critical(probability) * error <= reach)
+    }
+}
+
+/// The least number, from one on, that decides; none where `most` does not.
+fn fewest(most: u64, decides: impl Fn(u64) -> bool) -> Option<u64> {
+    decides(most).then(|| {
         let (mut low, mut high) = (1, most);
-        if !decides(most) {
-            return None;
-        }
         while low < high {
             let middle = (low + high) / 2;
             if decides(middle) { high = middle } else { low = middle + 1 }
         }
-        Some(low)
-    }
+        low
+    })
 }

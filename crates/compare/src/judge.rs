@@ -11,7 +11,7 @@
 
 use crate::comparison::{Change, Row, Source, Unit, Variation, Verdict};
 use crate::fit::{Fit, fit_all};
-use crate::pair::{Figures, RowOfBoth};
+use crate::pair::{Figures, RowOfBoth, ToldBy};
 use crate::settings::Same;
 use crate::turns::Turns;
 
@@ -50,10 +50,10 @@ pub(crate) fn judge(pairs: &mut [RowOfBoth], same: &Same) {
         .collect();
     let mut judged: Vec<Judged> = Vec::new();
     for (pair, change) in timed.iter_mut().zip(changes) {
-        let unit = pair.row.unit;
+        let RowOfBoth { row, fit, .. } = &mut **pair;
         let Some(change) = change else { continue };
-        let margin = margin(change.means(), unit, same);
-        judged.push(Judged { row: &mut pair.row, change, margin });
+        let margin = margin(change.means(), row.unit, same);
+        judged.push(Judged { row, fit, change, margin });
     }
     let of_change: Vec<f64> = judged.iter().map(|row| row.change.p()).collect();
     let of_same: Vec<f64> = judged.iter().map(|row| row.change.p_of_same(row.margin)).collect();
@@ -162,13 +162,14 @@ impl Fit {
 /// A row, what tells its change, and its margin.
 struct Judged<'a> {
     row: &'a mut Row,
+    fit: &'a mut Option<ToldBy>,
     change: Basis,
     margin: f64,
 }
 
 impl Judged<'_> {
     fn judge(self, limits: [f64; 2]) {
-        let Judged { row, change, margin } = self;
+        let Judged { row, fit: told_by, change, margin } = self;
         let ([base, new], told) = (change.means(), change.told(margin, limits));
         let at = |index: usize| told.percent.map(|percent| percent[index]);
         row.change = Some(Change {
@@ -190,6 +191,7 @@ impl Judged<'_> {
                 let is_open = row.verdict == Verdict::Inconclusive;
                 row.more_runs = is_open.then(|| fit.more_runs(margin, limits, Row::MANY)).flatten();
                 row.set_estimates(&fit);
+                *told_by = Some(ToldBy { fit, of_change: limits[0] });
                 variation
             }
         });

@@ -28,8 +28,8 @@ mod turns;
 
 pub use compare::{compare, compare_pairs};
 pub use comparison::{
-    Change, Comparison, Confounder, GateAnswer, GateResult, Row, RowGate, RowSide, RunHead, SCHEMA, Severity,
-    Side, Source, Summary, Unit, Variation, Verdict,
+    Change, Comparison, Confounder, GateAnswer, GateInterval, GateResult, Row, RowGate, RowSide, RunHead,
+    SCHEMA, Severity, Side, Source, Summary, Unit, Variation, Verdict,
 };
 pub use run::{Given, Paired, Run};
 pub use settings::{Above, Gate, Inconclusive, InvalidSetting, Limit, On, Rows, Same, Settings};

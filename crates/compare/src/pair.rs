@@ -2,6 +2,7 @@
 
 use crate::boots::{self, Boots};
 use crate::comparison::{Row, RowSide, Unit, Verdict};
+use crate::fit::Fit;
 use crate::model::Observation;
 use crate::prior::{BOOTS, Behaviour, TOLD, of_drift, of_levels};
 use crate::run::{Figure, Measured, Paired, Run};
@@ -16,6 +17,15 @@ use table::special::CALL;
 pub(crate) struct RowOfBoth {
     pub row: Row,
     pub figures: Option<Figures>,
+    /// What told its change, where runs did.
+    pub fit: Option<ToldBy>,
+}
+
+/// An estimate, and how improbable a change must be to be told.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ToldBy {
+    pub fit: Fit,
+    pub of_change: f64,
 }
 
 /// The figures of a row that has some on both sides.
@@ -126,7 +136,7 @@ impl<'a> Both<'a> {
             more_runs: None,
             gate: None,
         };
-        Some(RowOfBoth { row, figures })
+        Some(RowOfBoth { row, figures, fit: None })
     }
 
     /// Whether one version of kentry wrote all of the runs: others may say the same cause in other words.

@@ -148,6 +148,10 @@ fn head(document: &Document, name: Option<&str>) -> RunHead {
         kentry: measurement.kentry.clone(),
         quiet_share: measurement.quiet_share.filter(|share| share.is_finite()),
         partial: measurement.partial,
+        budget_seconds: Some(measurement.budget_seconds)
+            .filter(|seconds| seconds.is_finite() && *seconds > 0.0),
+        command: measurement.command.clone(),
+        arm: measurement.arm.clone(),
     }
 }
 

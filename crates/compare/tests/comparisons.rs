@@ -504,6 +504,37 @@ fn a_gate_fails_by_three_runs_a_side_and_not_by_fewer() {
     assert_eq!(judged(1, 1, 150.0).0.answer, GateAnswer::Pass, "fewer runs may pass");
 }
 
+/// So many more runs were told of inconclusive rows alone, and by the margin, whatever the gate's limit is.
+#[test]
+fn a_row_that_leaves_a_gate_open_tells_how_many_more_runs_decide_it() {
+    let runs = |from: u64, cycles: f64, runs: u64| -> Vec<Document> {
+        let cost = |run: u64| cycles * [0.98, 1.0, 1.02][run as usize % 3];
+        (0..runs)
+            .map(|run| document(from + run, vec![measured("syscall-x86_64", "none", cost(run))]))
+            .collect()
+    };
+    let judged = |limit: &str, runs_a_side: u64, cost: f64| {
+        let settings = Settings { gate: gate(&[limit], &[]), ..Settings::default() };
+        let found = with(&settings, &runs(10, 300.0, runs_a_side), &runs(500, cost, runs_a_side));
+        found.rows[0].clone()
+    };
+    let row = judged("7%", 3, 330.0);
+    let gate = row.gate.unwrap();
+    let interval = gate.interval.unwrap();
+    assert_eq!((row.verdict, gate.answer), (Verdict::Slower, GateAnswer::Inconclusive), "{interval:?}");
+    assert!(interval.low < 7.0 && interval.high > 7.0 && interval.limit == 7.0 && interval.unit.is_none());
+    let more = gate.more_runs.unwrap();
+    let after = |limit: &str, runs: u64| judged(limit, runs, 330.0).gate.unwrap().answer;
+    assert!(more > 1 && after("7%", 3 + more) == GateAnswer::Regression, "{more}");
+    // From above, too.
+    let more = judged("13%", 3, 330.0).gate.unwrap().more_runs.unwrap();
+    assert!(more > 1 && after("13%", 3 + more) == GateAnswer::Pass, "{more}");
+    assert_eq!(judged("10%", 3, 330.0).gate.unwrap().more_runs, None, "just at the limit");
+    assert_eq!(judged("50%", 3, 330.0).gate.unwrap().more_runs, None, "it passes");
+    let lacks = judged("5%", 1, 600.0).gate.unwrap();
+    assert!(lacks.answer == GateAnswer::Inconclusive && lacks.more_runs >= Some(2), "{lacks:?}");
+}
+
 #[test]
 fn a_gate_names_rows_as_a_measurement_does() {
     let rows = [("syscall-x86_64", "none"), ("vdso-x86_64", "clock_gettime-realtime")];
@@ -555,8 +586,12 @@ fn a_gate_may_fail_on_what_closed() {
     noisy.results[1].core_cycles = None;
     noisy.results[1].ns = None;
     let settings = Settings { gate: gate(&["call=3%"], &[]), ..Settings::default() };
+    let noisy_again = noisy.clone();
     let found = with(&settings, &[works()], &[noisy]).gate.unwrap();
     assert_eq!((found.answer, found.decided_by), (GateAnswer::Inconclusive, vec!["call none".to_string()]));
+    let found = with(&settings, &[works()], &[noisy_again]);
+    let of_call = found.rows.iter().find(|row| row.entry == "call").unwrap();
+    assert_eq!(of_call.gate.as_ref().unwrap().why, "it has no figure on the new side");
 }
 
 #[test]

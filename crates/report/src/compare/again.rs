@@ -51,6 +51,9 @@ mod tests {
             kentry: String::new(),
             quiet_share: None,
             partial: false,
+            budget_seconds: None,
+            command: None,
+            arm: None,
         };
         Side { label: String::new(), runs: vec![run], boots: 1 }
     }

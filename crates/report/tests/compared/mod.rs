@@ -1,8 +1,8 @@
 //! Comparisons that the tests of their reports render. Made by hand: what reports show must not change with the statistics.
 
 use compare::{
-    Change, Comparison, Confounder, GateAnswer, GateResult, Row, RowGate, RowSide, RunHead, SCHEMA, Settings,
-    Severity, Side, Source, Summary, Unit, Variation, Verdict,
+    Change, Comparison, Confounder, GateAnswer, GateInterval, GateResult, Row, RowGate, RowSide, RunHead,
+    SCHEMA, Settings, Severity, Side, Source, Summary, Unit, Variation, Verdict,
 };
 use document::{Machine, Outcome, Place};
 use std::collections::BTreeMap;
@@ -203,6 +203,9 @@ fn side(name: &str, runs: usize) -> Side {
         kentry: "0.1.0".into(),
         quiet_share: Some(0.9),
         partial: false,
+        budget_seconds: Some(5.0),
+        command: None,
+        arm: None,
     };
     Side { label: name.into(), runs: (0..runs).map(run).collect(), boots: runs.div_ceil(2) }
 }
@@ -357,13 +360,15 @@ fn gate(row: &Row) -> Option<RowGate> {
     let (rule, answer, why) = match row.verdict {
         Verdict::Closed => ("closed", GateAnswer::Regression, "it closed"),
         Verdict::Slower if !row.within_margin => {
-            ("3%", GateAnswer::Regression, "it costs at least 3.8% more")
+            ("3%", GateAnswer::Regression, "it costs at least 3.80 % more")
         }
-        Verdict::Inconclusive => ("3%", GateAnswer::Inconclusive, "it costs between -3.8% and 6.2% more"),
+        Verdict::Inconclusive => ("3%", GateAnswer::Inconclusive, "it costs between -3.80 % and 6.20 % more"),
         Verdict::Slower | Verdict::Faster | Verdict::Same => {
-            ("3%", GateAnswer::Pass, "it costs at most 1.0% more")
+            ("3%", GateAnswer::Pass, "it costs at most 1.00 % more")
         }
         _ => return None,
     };
-    Some(RowGate { rule: rule.into(), answer, why: why.into() })
+    let in_percent = row.change.as_ref().and_then(|change| change.percent_low.zip(change.percent_high));
+    let interval = in_percent.map(|(low, high)| GateInterval { low, high, limit: 3.0, unit: None });
+    Some(RowGate { rule: rule.into(), answer, why: why.into(), interval, more_runs: row.more_runs })
 }
