@@ -124,7 +124,9 @@ fn what_a_gate_leaves_open_is_never_green_and_what_is_slower_is_never_skipped() 
         row.gate = Some(compare::RowGate {
             rule: "3%".into(),
             answer: compare::GateAnswer::Inconclusive,
-            why: "it costs between 1% and 9% more".into(),
+            why: "it costs between 1.00 % and 9.00 % more".into(),
+            interval: Some(compare::GateInterval { low: 1.0, high: 9.0, limit: 3.0, unit: None }),
+            more_runs: Some(4),
         });
     };
     compared.rows.iter_mut().for_each(open);
@@ -162,6 +164,138 @@ fn the_headline_names_a_call_that_programs_make() {
     });
     let answer = report::answer(&compared);
     assert!(answer.contains("syscall-x86_64 none (+1000.0 %; a call number that no kernel has"), "{answer}");
+}
+
+/// A comparison whose gate these rows leave open, by what is said of each: the interval in percent, or no figure, and how many more runs
+/// would decide it.
+fn left_open(mut compared: Comparison, limit: f64, open: &[(usize, Option<u64>)]) -> Comparison {
+    compared.settings.gate.above = vec![format!("{limit}%").parse().unwrap()];
+    compared.settings.gate.on.clear();
+    for row in &mut compared.rows {
+        row.gate = None;
+    }
+    for (place, more_runs) in open {
+        let row = &mut compared.rows[*place];
+        let ends = row.change.as_ref().and_then(|change| change.percent_low.zip(change.percent_high));
+        row.gate = Some(compare::RowGate {
+            rule: format!("{limit}%"),
+            answer: compare::GateAnswer::Inconclusive,
+            why: "why".into(),
+            interval: ends.map(|(low, high)| compare::GateInterval { low, high, limit, unit: None }),
+            more_runs: *more_runs,
+        });
+    }
+    let decided_by = open.iter().map(|(place, _)| compared.rows[*place].in_words()).collect();
+    let answer = compare::GateAnswer::Inconclusive;
+    compared.gate = Some(compare::GateResult { answer, decided_by, missing: [0, 0] });
+    compared
+}
+
+/// Words that a line's end separates belong together.
+fn joined(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<&str>>().join(" ")
+}
+
+fn place(compared: &Comparison, verdict: compare::Verdict) -> usize {
+    compared.rows.iter().position(|row| row.verdict == verdict).unwrap()
+}
+
+/// The advice was for rows whose verdict is inconclusive, and these were others than those that left the gate open: a row may be
+/// slower for sure, and by how much may be open.
+#[test]
+fn what_is_advised_decides_the_gate_that_is_open() {
+    let update = compared::update();
+    let (slower, same) = (place(&update, compare::Verdict::Slower), place(&update, compare::Verdict::Same));
+    let compared = left_open(update, 4.5, &[(slower, Some(7)), (same, Some(3))]);
+    let first = text(&compared, FIRST);
+    let words = joined(&first);
+    assert!(
+        words.contains("gate Inconclusive: open by int80-i386 getppid (+3.82 to +5.50 %, limit 4.5 %), "),
+        "{first}"
+    );
+    assert!(words.contains("About 7 more runs a side decide it."), "{first}");
+    assert!(
+        words.contains("For the gate, 7 more runs on each side; then add --base tag:more=before"),
+        "{first}"
+    );
+    let row = &compared.rows[same];
+    let command = first.lines().find(|line| line.starts_with("  for i in ")).unwrap();
+    let operations: std::collections::BTreeSet<&str> = ["getppid", row.operation.as_str()].into();
+    let entries: std::collections::BTreeSet<&str> = ["int80-i386", row.entry.as_str()].into();
+    let options = |option: &str, names: std::collections::BTreeSet<&str>| {
+        names.into_iter().map(|name| format!(" {option} {name}")).collect::<String>()
+    };
+    let chosen = format!("{}{}", options("--entry", entries), options("--operation", operations));
+    assert_eq!(command, format!("  for i in $(seq 7); do kentry{chosen} --budget 5 --tag more=before; done"));
+    // What is the same is not shown on a first screen, unless a gate needs it.
+    let is_row = |line: &&str| line.starts_with('=') && line.contains(&row.operation);
+    assert_eq!(first.lines().filter(is_row).count(), 1, "{first}");
+}
+
+#[test]
+fn every_row_that_leaves_a_gate_open_is_shown() {
+    let noisy = compared::noisy();
+    let all: Vec<(usize, Option<u64>)> = (0..noisy.rows.len()).map(|place| (place, None)).collect();
+    let compared = left_open(noisy, 5.0, &all);
+    let first = text(&compared, FIRST);
+    assert_eq!(first.lines().filter(|line| line.starts_with("? ")).count(), compared.rows.len(), "{first}");
+    assert!(joined(&first).contains("More than 100 more runs a side would be needed"), "{first}");
+    assert!(!first.contains("for i in"), "{first}");
+}
+
+/// It was told as ok on both sides, and no number of runs would have settled it.
+#[test]
+fn a_row_without_a_figure_that_leaves_a_gate_open_is_named_with_what_to_do() {
+    let update = compared::update();
+    let noisy = place(&update, compare::Verdict::NoFigure);
+    let compared = left_open(update, 10.0, &[(noisy, None)]);
+    let (first, name) = (text(&compared, FIRST), compared.rows[noisy].in_words());
+    let wanted = format!(
+        "open by {name} (no figure on the new side, limit 10 %). {name} has no figure on the new side: measure it longer (--budget), or \
+         leave it out (-e, -o)."
+    );
+    assert!(joined(&first).contains(&wanted), "{first}");
+    assert!(!first.contains("for i in"), "no number of runs: {first}");
+    let ktap = rendered(&compared, CompareFormat::Ktap, FIRST);
+    let line = ktap.lines().find(|line| line.contains(&format!(" {name} # "))).unwrap();
+    assert!(line.ends_with("# SKIP no figure on the new side; the gate stays open"), "{line}");
+}
+
+/// "It costs between 3.8% and 5.5% more" did not say that the row is slower for sure.
+#[test]
+fn a_row_that_is_slower_says_so_where_the_gate_stays_open() {
+    let update = compared::update();
+    let slower = place(&update, compare::Verdict::Slower);
+    let compared = left_open(update, 4.5, &[(slower, Some(7))]);
+    for format in [CompareFormat::Ktap, CompareFormat::Junit] {
+        let said = rendered(&compared, format, FIRST);
+        let wanted = "slower for sure, and the gate stays open: it costs between +3.82 and +5.50 % more (limit 4.5 %); slower: 1435.2";
+        assert!(said.contains(wanted), "{said}");
+    }
+}
+
+/// With a run a side a gate lacks two, and one more was advised.
+#[test]
+fn no_fewer_runs_are_advised_than_a_gate_lacks() {
+    let mut compared = left_open(compared::noisy(), 5.0, &[(0, Some(1))]);
+    compared.gate.as_mut().unwrap().missing = [2, 2];
+    let first = text(&compared, FIRST);
+    assert!(joined(&first).contains("About 2 more runs a side decide it."), "{first}");
+    assert!(first.contains("$(seq 2); do kentry --entry call --operation none --budget 5"), "{first}");
+}
+
+/// A plain `kentry` measures no arm, whose command it does not have.
+#[test]
+fn arms_are_not_measured_again_without_their_command() {
+    let mut kept = left_open(compared::noisy(), 5.0, &[(0, Some(4))]);
+    kept.base.runs[0].arm = Some("A".into());
+    let mut open = compared::noisy();
+    open.new.runs[0].command = Some("strace -f".into());
+    for compared in [compared::live(), kept, open] {
+        let text = text(&compared, FIRST);
+        assert!(!text.contains("for i in") && !text.contains("more run"), "{text}");
+        assert!(joined(&text).contains("measure both arms again, with a greater --budget than 5."), "{text}");
+    }
 }
 
 #[test]
@@ -287,7 +421,13 @@ fn a_gate_that_passes_says_how_many_rows_it_checked() {
     let mut compared = compared::calm();
     compared.settings.gate.above = vec!["5%".parse().unwrap()];
     compared.settings.gate.on = vec!["closed".parse().unwrap()];
-    let gate = |answer| compare::RowGate { rule: "5%".into(), answer, why: "x".into() };
+    let gate = |answer| compare::RowGate {
+        rule: "5%".into(),
+        answer,
+        why: "x".into(),
+        interval: None,
+        more_runs: None,
+    };
     compared.rows[0].gate = Some(gate(compare::GateAnswer::Pass));
     compared.rows[1].gate = Some(gate(compare::GateAnswer::Pass));
     compared.gate = Some(compare::GateResult {

@@ -1,6 +1,6 @@
 //! Rows as test cases, for programs that know passed, failed and skipped, and nothing between.
 
-use super::words::{figures, outcomes, verdict};
+use super::words::{figures, of_gate, outcomes, verdict};
 use compare::{Comparison, GateAnswer, Inconclusive, Row, Verdict};
 
 /// What a test harness is told of a row.
@@ -36,7 +36,14 @@ pub(super) fn said(compared: &Comparison, row: &Row) -> String {
     let what = figures(row).unwrap_or_else(|| outcomes(row));
     let verdict = format!("{}: {what}", verdict(row, compared));
     match &row.gate {
-        Some(gate) => format!("{} ({}); {verdict}", gate.why, gate.rule),
+        // That it works on both sides adds nothing to the lack of a figure.
+        Some(gate) if row.verdict == Verdict::NoFigure && !has_reason(row) => of_gate(row, gate),
+        Some(gate) => format!("{}; {verdict}", of_gate(row, gate)),
         None => verdict,
     }
+}
+
+/// Whether a side says why it has no figure.
+fn has_reason(row: &Row) -> bool {
+    [&row.base, &row.new].into_iter().flatten().any(|side| side.reason.is_some())
 }

@@ -37,7 +37,8 @@ pub(super) fn digits_of_percent(percent: f64) -> usize {
 }
 
 fn told(middle: f64, [low, high]: [f64; 2], digits: impl Fn(f64) -> usize) -> Told {
-    let end = |value: f64| end(value, &digits);
+    let holds_nothing = low <= 0.0 && high >= 0.0;
+    let end = |value: f64| end(value, holds_nothing, &digits);
     let (change, beside) = match plus_minus(middle, [low, high], &digits) {
         Some(told) => told,
         None => {
@@ -47,7 +48,8 @@ fn told(middle: f64, [low, high]: [f64; 2], digits: impl Fn(f64) -> usize) -> To
                 whole if is_far && whole != 0.0 => text(whole, 0),
                 _ => end(value),
             };
-            (end(middle), format!("{} to {}", short(low), short(high)))
+            let change = if holds_nothing { text(middle, digits(middle)) } else { end(middle) };
+            (change, format!("{} to {}", short(low), short(high)))
         }
     };
     Told { change, low: end(low), high: end(high), beside }
@@ -84,9 +86,18 @@ fn plus_minus(middle: f64, [low, high]: [f64; 2], digits: impl Fn(f64) -> usize)
     })
 }
 
-/// One end. What is not zero is not written as zero, if a few digits more tell it.
-pub(super) fn end(value: f64, digits: impl Fn(f64) -> usize) -> String {
+/// Both ends of an interval.
+pub(super) fn ends([low, high]: [f64; 2], digits: impl Fn(f64) -> usize) -> [String; 2] {
+    [low, high].map(|value| end(value, low <= 0.0 && high >= 0.0, &digits))
+}
+
+/// One end. What is not zero is not written as zero: of an interval that holds nothing, it is rounded outward, and otherwise it has a few
+/// digits more.
+fn end(value: f64, holds_nothing: bool, digits: impl Fn(f64) -> usize) -> String {
     let usual = digits(value);
+    if holds_nothing && value != 0.0 && rounded(value, usual) == 0.0 {
+        return text(value.signum() * 10_f64.powi(-(usual as i32)), usual);
+    }
     let more = (0..=MOST).find(|more| rounded(value, usual + more) != 0.0);
     text(value, usual + more.unwrap_or(0))
 }
@@ -153,7 +164,7 @@ mod tests {
         assert_eq!(cycles(10.0, 0.5, 21.0), "+10.0 +1 to +21", "the longer half reaches zero");
         assert_eq!(cycles(0.0, -0.01, 0.01), "0.00 ±0.01");
         assert_eq!(cycles(20.0, 0.3, 88.0), "+20.0 +0.3 to +88");
-        assert_eq!(cycles(20.0, -0.000_3, 88.0), "+20.0 -0.0003 to +88");
+        assert_eq!(cycles(20.0, -0.000_3, 88.0), "+20.0 -0.1 to +88", "outward");
         assert_eq!(cycles(20.0, 0.0, 88.0), "+20.0 0.0 to +88");
         assert_eq!(cycles(0.04, 0.01, 0.5), "+0.04 +0.01 to +0.5");
     }
@@ -161,11 +172,11 @@ mod tests {
     #[test]
     fn nothing_has_no_sign_and_what_is_no_number_is_absent() {
         for value in [-0.0, -1e-9, 1e-9] {
-            assert_eq!(end(value, |_| 1), "0.0");
-            assert_eq!(end(value, digits_of_percent), "0.00");
+            assert_eq!(end(value, false, |_| 1), "0.0");
+            assert_eq!(end(value, false, digits_of_percent), "0.00");
         }
-        assert_eq!(end(f64::NAN, |_| 1), "-");
-        assert_eq!(end(-1e300, |_| 1), "-1.0e300");
+        assert_eq!(end(f64::NAN, false, |_| 1), "-");
+        assert_eq!(end(-1e300, true, |_| 1), "-1.0e300");
         for middle in [-1e9, -40.0, -0.04, 0.0, 1e-5, 0.4, 23.3] {
             for half in [0.0, 1e-9, 0.04, 0.4, 23.3, 1e9] {
                 for outward in [0.0, 1e-7, 0.01] {

@@ -1,8 +1,8 @@
 //! The comparison for a pull request: the answer first, what differs, the rows that changed; the rest is folded.
 
 use super::groups::{Group, Names, groups};
-use super::more::more;
 use super::interval::{Told, in_unit};
+use super::more::more;
 use super::words::{self, in_percent};
 use crate::figure::{ABSENT, number};
 use crate::markdown::{code, escaped, line};

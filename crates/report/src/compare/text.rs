@@ -1,7 +1,7 @@
 //! The comparison for a terminal: what is compared, what else differs, the answer, and the rows that matter.
 
 use super::groups::{Group, Kind, Names, groups};
-use super::more::more;
+use super::more::{self, more};
 use super::table::{Column, Table, short};
 use super::words;
 use crate::bar::CHANGES;
@@ -28,6 +28,13 @@ pub(super) fn render(compared: &Comparison, style: &Style) -> Vec<u8> {
         line.write(style.color, &mut out);
     }
     out.into_bytes()
+}
+
+/// The rows that have room.
+struct Shown {
+    lines: Vec<Line>,
+    /// How many of each kind have none.
+    not_shown: Vec<(Kind, usize)>,
 }
 
 /// Everything that the lines are made from.
@@ -61,8 +68,9 @@ impl<'a> Screen<'a> {
         // Three lines say what is not shown.
         let others = lines.len() + legend.len() + more.len() + 3;
         let room = self.style.screen().saturating_sub(others).max(LEAST_ROWS);
-        let (rows, not_shown) = self.rows(&table, if self.is_whole() { usize::MAX } else { room });
-        lines.extend(rows);
+        let Shown { lines: shown, not_shown } =
+            self.rows(&table, if self.is_whole() { usize::MAX } else { room });
+        lines.extend(shown);
         if self.groups.iter().any(|group| group.kind.has_change()) {
             lines.extend(legend);
         }
@@ -152,15 +160,17 @@ impl<'a> Screen<'a> {
     }
 
     /// The groups that have room, the most important first, and how many rows of each kind are left out. What is the same and
-    /// what is closed on both sides is shown only if everything fits.
-    fn rows(&self, table: &Table, room: usize) -> (Vec<Line>, Vec<(Kind, usize)>) {
+    /// what is closed on both sides is shown only if everything fits. Rows that leave a gate open are shown in any case.
+    fn rows(&self, table: &Table, room: usize) -> Shown {
         let whole: Vec<Vec<Vec<Line>>> =
             self.groups.iter().map(|group| self.group(table, group, true)).collect();
         // Each group with its heading, and a blank line before the first.
         let lines_of = |rows: &Vec<Vec<Line>>| 1 + rows.iter().map(Vec::len).sum::<usize>();
         let fits = whole.iter().map(lines_of).sum::<usize>() < room;
-        let (mut lines, mut not_shown) = (Vec::new(), Vec::new());
+        let must: Vec<&compare::Row> = more::open(self.compared);
+        let mut shown = Shown { lines: Vec::new(), not_shown: Vec::new() };
         for (group, rows) in self.groups.iter().zip(whole) {
+            let Shown { lines, not_shown } = &mut shown;
             let rows = if fits { rows } else { self.group(table, group, false) };
             let most = match group.kind.verdict {
                 _ if fits => usize::MAX,
@@ -171,12 +181,14 @@ impl<'a> Screen<'a> {
             };
             let mut left = rows.len();
             let mut own = Vec::new();
-            for row in rows.into_iter().take(most) {
+            let mut is_full = false;
+            for (place, (row, of_row)) in group.rows.iter().zip(rows).enumerate() {
                 // A blank line and the group's heading take two.
-                if lines.len() + own.len() + row.len() + 2 > room {
-                    break;
+                is_full |= place >= most || lines.len() + own.len() + of_row.len() + 2 > room;
+                if is_full && !must.iter().any(|must| std::ptr::eq(*must, *row)) {
+                    continue;
                 }
-                own.extend(row);
+                own.extend(of_row);
                 left -= 1;
             }
             if !own.is_empty() {
@@ -188,7 +200,7 @@ impl<'a> Screen<'a> {
                 not_shown.push((group.kind, left));
             }
         }
-        (lines, not_shown)
+        shown
     }
 
     fn label(&self, group: &Group) -> String {

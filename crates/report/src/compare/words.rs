@@ -2,18 +2,19 @@
 
 use super::groups::{Kind, Names};
 use super::interval::{self, Told};
+use super::more;
 use crate::figure::{ABSENT, number};
 use crate::runs::short;
 use compare::{
-    Change, Comparison, Confounder, GateAnswer, GateResult, Row, RowSide, RunHead, Same, Severity, Side,
-    Source, Unit, Verdict,
+    Above, Change, Comparison, Confounder, GateAnswer, GateInterval, GateResult, Row, RowGate, RowSide,
+    RunHead, Same, Severity, Side, Source, Unit, Verdict,
 };
 use document::Name;
 use std::collections::BTreeSet;
 use table::Kernel;
 
 /// So many runs of a side are named, and so many rows of a gate.
-const NAMED: usize = 6;
+pub(super) const NAMED: usize = 6;
 
 /// Of rows that cost less, percents are so few cycles that no number of runs tells them.
 const FEW_CYCLES: f64 = 50.0;
@@ -32,7 +33,7 @@ pub(crate) fn percent(percent: f64) -> String {
 }
 
 /// A number as its user wrote it: without a needless point.
-fn plainly(number: f64) -> String {
+pub(super) fn plainly(number: f64) -> String {
     let text = format!("{number:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
@@ -358,18 +359,99 @@ pub(super) fn rules(compared: &Comparison) -> String {
 
 /// What the gate says.
 pub(super) fn gate(compared: &Comparison, result: &GateResult) -> String {
-    let rows = count(result.decided_by.len(), "row");
-    let said = match result.answer {
-        GateAnswer::Pass => return format!("Passed: {} ({}).", checked(compared), rules(compared)),
-        GateAnswer::Regression => format!("Failed: {rows}"),
-        GateAnswer::Inconclusive => format!("Inconclusive: {rows} may have regressed or not"),
+    let first_of = |rows: Vec<String>| {
+        let rest = rows.len().saturating_sub(NAMED);
+        let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+        format!("{}{rest}", rows.into_iter().take(NAMED).collect::<Vec<_>>().join(", "))
     };
-    let named: Vec<&str> = result.decided_by.iter().take(NAMED).map(String::as_str).collect();
-    let rest = result.decided_by.len().saturating_sub(NAMED);
-    let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };
-    let few_cycles = if result.answer == GateAnswer::Inconclusive { few_cycles(compared) } else { "" };
-    let missing = missing(result).unwrap_or_default();
-    format!("{said} ({}): {}{rest}.{missing}{few_cycles}", rules(compared), named.join(", "))
+    match result.answer {
+        GateAnswer::Pass => format!("Passed: {} ({}).", checked(compared), rules(compared)),
+        GateAnswer::Regression => {
+            let rows = count(result.decided_by.len(), "row");
+            format!("Failed: {rows} ({}): {}.", rules(compared), first_of(result.decided_by.clone()))
+        }
+        GateAnswer::Inconclusive => {
+            let names = Names::of(compared);
+            let open = more::open(compared).into_iter();
+            let open = open.map(|row| format!("{} ({})", names.whole(row), why_open(row)));
+            let missing = missing(result).unwrap_or_default();
+            let then = format!("{missing}{}{}", more::decides(compared), few_cycles(compared));
+            format!("Inconclusive: open by {}.{then}", first_of(open.collect()))
+        }
+    }
+}
+
+/// Why a row leaves a gate open: `+0.03 to +8.20 %, limit 5 %`.
+fn why_open(row: &Row) -> String {
+    let Some(gate) = &row.gate else { return String::new() };
+    match (&gate.interval, &row.change) {
+        (Some(interval), _) => {
+            let ([low, high], unit) = ends(interval);
+            format!("{low} to {high} {unit}, {}", limit(gate))
+        }
+        (None, None) => format!("no figure on {}, {}", without_figure(row), limit(gate)),
+        (None, Some(_)) => format!("no interval in the unit of its limit, {}", limit(gate)),
+    }
+}
+
+/// The ends of an interval that was held against a limit, with their signs, and its unit.
+fn ends(interval: &GateInterval) -> ([String; 2], &'static str) {
+    let digits = |value: f64| match interval.unit {
+        None => interval::digits_of_percent(value),
+        Some(_) => 1,
+    };
+    let ends = interval::ends([interval.low, interval.high], digits);
+    (ends, interval.unit.map_or("%", Unit::name))
+}
+
+/// `limit 5 % or 5 cycles`
+fn limit(gate: &RowGate) -> String {
+    let Ok(above) = gate.rule.parse::<Above>() else { return gate.rule.clone() };
+    let percent = above.limit.percent.map(|percent| format!("{} %", plainly(percent)));
+    let cycles = above.limit.cycles.map(|cycles| {
+        let unit = gate.interval.and_then(|interval| interval.unit).unwrap_or(Unit::Cycles);
+        format!("{} {}", plainly(cycles), unit.name())
+    });
+    format!("limit {}", percent.into_iter().chain(cycles).collect::<Vec<_>>().join(" or "))
+}
+
+/// The side of a row that has no figure.
+pub(super) fn without_figure(row: &Row) -> &'static str {
+    let has = |side: &Option<RowSide>| side.as_ref().is_some_and(|side| side.figures > 0);
+    match (has(&row.base), has(&row.new)) {
+        (false, true) => "the base's side",
+        (true, false) => "the new side",
+        _ => "either side",
+    }
+}
+
+/// What a gate says of a row, and why: a row that is slower for sure is called so, even if the gate cannot tell by how much.
+pub(super) fn of_gate(row: &Row, gate: &RowGate) -> String {
+    let is_open = gate.answer == GateAnswer::Inconclusive;
+    let Some(interval) = &gate.interval else {
+        return match row.change {
+            None if is_open => format!("no figure on {}; the gate stays open", without_figure(row)),
+            _ if is_open => format!("{}; the gate stays open", gate.why),
+            _ => format!("{} ({})", gate.why, gate.rule),
+        };
+    };
+    let ([low, high], unit) = ends(interval);
+    let unsigned = |end: &str| end.trim_start_matches('+').to_owned();
+    let (limit, least, most) = (limit(gate), unsigned(&low), unsigned(&high));
+    let slower = if row.verdict == Verdict::Slower { "slower for sure, and " } else { "" };
+    match gate.answer {
+        GateAnswer::Regression => format!("it costs at least {least} {unit} more ({limit})"),
+        GateAnswer::Pass if interval.high < 0.0 => {
+            format!("it costs at least {} {unit} less ({limit})", most.trim_start_matches('-'))
+        }
+        GateAnswer::Pass => format!("it costs at most {most} {unit} more ({limit})"),
+        GateAnswer::Inconclusive if interval.low > interval.limit => format!(
+            "{slower}by at least {least} {unit} ({limit}), but by fewer than three runs a side; the gate stays open"
+        ),
+        GateAnswer::Inconclusive => {
+            format!("{slower}the gate stays open: it costs between {low} and {high} {unit} more ({limit})")
+        }
+    }
 }
 
 /// What a gate with too few runs lacks.
