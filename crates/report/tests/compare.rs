@@ -298,6 +298,20 @@ fn arms_are_not_measured_again_without_their_command() {
     }
 }
 
+/// The head named 21 kept runs, and the foot 18.
+#[test]
+fn kept_runs_that_lack_a_row_are_told() {
+    let mut compared = compared::noisy();
+    compared.history = vec![compared.base.runs[0].clone(); 15];
+    let foot = |compared: &Comparison| joined(&text(compared, FIRST));
+    assert!(foot(&compared).contains("known by 15 kept runs of this machine, of which 12 have the rows"));
+    compared.rows[0].variation.as_mut().unwrap().kept_runs = 15;
+    assert!(foot(&compared).contains("15 kept runs of this machine, of which 12 to 15 have a row"));
+    compared.history.truncate(12);
+    compared.rows[0].variation.as_mut().unwrap().kept_runs = 12;
+    assert!(foot(&compared).contains("known by 12 kept runs of this machine. "));
+}
+
 #[test]
 fn every_row_is_shown_or_counted() {
     for (name, compared) in samples() {

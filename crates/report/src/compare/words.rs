@@ -507,13 +507,24 @@ const IN_TURNS: &str = "rounds were taken in turns: what varies from run to run 
 
 /// What is known of how much rows vary from run to run, and by what.
 fn variation(compared: &Comparison) -> Option<String> {
+    let kept_runs = || {
+        let known = compared.rows.iter().filter_map(|row| row.variation.as_ref());
+        let rows = known.filter(|known| known.kept_runs > 0).map(|known| known.kept_runs as usize);
+        let (least, most) = (rows.clone().min().unwrap_or(0), rows.max().unwrap_or(0));
+        let all = compared.history.len().max(most);
+        let of_these = match () {
+            () if least == all => String::new(),
+            () if least == most => format!(", of which {most} have the rows"),
+            () => format!(", of which {least} to {most} have a row"),
+        };
+        format!("{} of this machine{of_these}", count(all, "kept run"))
+    };
     let of = |source: Source| {
         let rows = compared.rows.iter().filter_map(|row| row.variation.as_ref());
         let rows: Vec<_> = rows.filter(|variation| variation.source == source).collect();
-        let kept = rows.iter().map(|variation| variation.kept_runs).max().unwrap_or(0);
         let what = match source {
             Source::Runs => "the runs of both sides".to_owned(),
-            Source::History => format!("{} of this machine", count(kept as usize, "kept run")),
+            Source::History => kept_runs(),
             Source::Prior => "kentry's prior, for lack of runs".to_owned(),
             Source::Pairs => IN_TURNS.to_owned(),
             Source::Counted => return None,
