@@ -298,6 +298,20 @@ fn arms_are_not_measured_again_without_their_command() {
     }
 }
 
+/// 100 and 140 beside +12: of a row with two costs, the arms had not equally many rounds of each.
+#[test]
+fn figures_of_turns_that_do_not_add_up_are_explained() {
+    let mut compared = compared::live();
+    let explained =
+        |compared: &Comparison| joined(&text(compared, FIRST)).contains("where a row has two costs");
+    assert!(!explained(&compared));
+    compared.rows[0].new.as_mut().unwrap().estimate = Some(390.0);
+    assert!(explained(&compared));
+    assert!(rendered(&compared, CompareFormat::Markdown, FIRST).contains("where a row has two costs"));
+    compared.rows[0].variation.as_mut().unwrap().source = compare::Source::Runs;
+    assert!(!explained(&compared), "only rounds in turns have a change of their own");
+}
+
 /// The head named 21 kept runs, and the foot 18.
 #[test]
 fn kept_runs_that_lack_a_row_are_told() {

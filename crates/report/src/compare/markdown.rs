@@ -101,6 +101,9 @@ fn foot(compared: &Comparison) -> String {
     if compared.rows.iter().any(|row| row.change.is_some()) {
         out.push_str(&format!("\nIntervals: {}.\n", escaped(&words::confidence(compared))));
     }
+    if let Some(text) = words::two_costs(compared.rows.iter()) {
+        out.push_str(&format!("\n{}\n", escaped(text)));
+    }
     if let Some(more) = more(compared) {
         let command = more.command.map(|command| format!(" {}", code(&command))).unwrap_or_default();
         out.push_str(&format!("\n{}{command}\n", escaped(&more.text)));

@@ -31,8 +31,9 @@ pub(super) fn render(compared: &Comparison, style: &Style) -> Vec<u8> {
 }
 
 /// The rows that have room.
-struct Shown {
+struct Shown<'a> {
     lines: Vec<Line>,
+    rows: Vec<&'a compare::Row>,
     /// How many of each kind have none.
     not_shown: Vec<(Kind, usize)>,
 }
@@ -65,14 +66,18 @@ impl<'a> Screen<'a> {
         lines.extend(after_blank(self.answer()));
         let legend = after_blank(self.legend(&table));
         let more = after_blank(self.more());
-        // Three lines say what is not shown.
-        let others = lines.len() + legend.len() + more.len() + 3;
+        // Three lines say what is not shown, and two what figures of turns are.
+        let of_turns = if words::two_costs(self.compared.rows.iter()).is_some() { 2 } else { 0 };
+        let others = lines.len() + legend.len() + more.len() + 3 + of_turns;
         let room = self.style.screen().saturating_sub(others).max(LEAST_ROWS);
-        let Shown { lines: shown, not_shown } =
+        let Shown { lines: shown, rows, not_shown } =
             self.rows(&table, if self.is_whole() { usize::MAX } else { room });
         lines.extend(shown);
         if self.groups.iter().any(|group| group.kind.has_change()) {
             lines.extend(legend);
+        }
+        if let Some(text) = words::two_costs(rows.into_iter()) {
+            lines.extend(wrapped(Line::default(), look::FAINT, text, self.width, 0));
         }
         lines.extend(after_blank(self.not_shown(&not_shown)));
         lines.extend(more);
@@ -161,16 +166,16 @@ impl<'a> Screen<'a> {
 
     /// The groups that have room, the most important first, and how many rows of each kind are left out. What is the same and
     /// what is closed on both sides is shown only if everything fits. Rows that leave a gate open are shown in any case.
-    fn rows(&self, table: &Table, room: usize) -> Shown {
+    fn rows(&self, table: &Table, room: usize) -> Shown<'a> {
         let whole: Vec<Vec<Vec<Line>>> =
             self.groups.iter().map(|group| self.group(table, group, true)).collect();
         // Each group with its heading, and a blank line before the first.
         let lines_of = |rows: &Vec<Vec<Line>>| 1 + rows.iter().map(Vec::len).sum::<usize>();
         let fits = whole.iter().map(lines_of).sum::<usize>() < room;
         let must: Vec<&compare::Row> = more::open(self.compared);
-        let mut shown = Shown { lines: Vec::new(), not_shown: Vec::new() };
+        let mut shown = Shown { lines: Vec::new(), rows: Vec::new(), not_shown: Vec::new() };
         for (group, rows) in self.groups.iter().zip(whole) {
-            let Shown { lines, not_shown } = &mut shown;
+            let Shown { lines, rows: with_room, not_shown } = &mut shown;
             let rows = if fits { rows } else { self.group(table, group, false) };
             let most = match group.kind.verdict {
                 _ if fits => usize::MAX,
@@ -189,6 +194,7 @@ impl<'a> Screen<'a> {
                     continue;
                 }
                 own.extend(of_row);
+                with_room.push(*row);
                 left -= 1;
             }
             if !own.is_empty() {

@@ -505,6 +505,26 @@ pub(crate) fn confidence(compared: &Comparison) -> String {
 /// What is said of rows whose rounds were paired.
 const IN_TURNS: &str = "rounds were taken in turns: what varies from run to run is in both arms";
 
+/// What is said of rows in turns whose change is not the difference of both columns: a row with two costs may have more rounds of
+/// either one in an arm. None where no row is such.
+pub(super) fn two_costs<'r>(mut rows: impl Iterator<Item = &'r Row>) -> Option<&'static str> {
+    let estimate = |side: &Option<RowSide>| side.as_ref().and_then(|side| side.estimate);
+    let is_apart = |row: &Row| {
+        let in_turns = row.variation.as_ref().is_some_and(|known| known.source == Source::Pairs);
+        let (Some(change), Some((base, new))) = (&row.change, estimate(&row.base).zip(estimate(&row.new)))
+        else {
+            return false;
+        };
+        let reach = (change.estimate - change.low).max(change.high - change.estimate);
+        // What rounding hides needs no explanation.
+        in_turns && (new - base - change.estimate).abs() > reach.max(0.15)
+    };
+    rows.any(is_apart).then_some(
+        "base and new are what the rounds of each arm typically cost, and change is the typical difference of two rounds in turn: \
+         where a row has two costs, new - base may be another number.",
+    )
+}
+
 /// What is known of how much rows vary from run to run, and by what.
 fn variation(compared: &Comparison) -> Option<String> {
     let kept_runs = || {
