@@ -99,12 +99,20 @@ fn of_one(mut figures: Vec<Figure>, levels: &Levels) -> Option<(f64, f64, f64)> 
     // The levels account for what rounds have in common, so rounds count as independent beside them. A row that alternates between two
     // costs by itself has no levels to show for it; its rounds' correlation sets the least width.
     let (low, high) = interval(&costs, 1.0);
-    let (lower, higher) = interval(&costs, inflation(&in_time));
+    let (lower, higher) = within_rounds(&costs, inflation(&in_time));
     let moments: Vec<f64> = figures.iter().map(|figure| figure.at).collect();
     let reach = levels.reach(&moments) * middle.abs();
     let below = (middle - low).hypot(reach).max(middle - lower);
     let above = (high - middle).hypot(reach).max(higher - middle);
     Some((middle, middle - below, middle + above))
+}
+
+/// The interval of correlated rounds, no farther than the second least and the second greatest of them: what is between two costs is known, and
+/// beyond them there is nothing.
+fn within_rounds(costs: &[f64], inflation: f64) -> (f64, f64) {
+    let (low, high) = interval(costs, inflation);
+    let (least, most) = (costs.get(1), costs.len().checked_sub(2).and_then(|index| costs.get(index)));
+    (least.map_or(low, |least| low.max(*least)), most.map_or(high, |most| high.min(*most)))
 }
 
 /// How much the variance of the median grows because the rounds are correlated: 1 for independent rounds.
