@@ -74,7 +74,9 @@ impl Pad {
 
 /// When a run began, and the run as it is, and with the padded row.
 fn read(path: &Path, pad: &Pad) -> (String, [Run; 2]) {
-    let mut document = document::load(&std::fs::read_to_string(path).unwrap()).unwrap();
+    // By the statistics as they are now.
+    let document = document::load(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let mut document = document::recompute(&document).unwrap();
     let run = |document: &document::Document| Run::of(Table::get(), document, None);
     let as_it_is = run(&document);
     for row in document.results.iter_mut().filter(|row| row.in_words() == pad.row) {

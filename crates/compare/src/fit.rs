@@ -131,9 +131,16 @@ fn fit(row: &Figures, known: Known, kind: [Evidence; 2]) -> Option<(Fit, Variati
     let of_a_run = uncertain + believed;
     let runs = count(0).min(count(1));
     let mut fit = Fit { means, covariance, student, freedom, of_a_run, of_drift: 0.0, runs };
+    fit.doubt(shift(&row.observations));
     let of_runs = of_a_run * ((count(0) as f64).recip() + (count(1) as f64).recip());
     fit.of_drift = (fit.error().powi(2) - of_runs).max(0.0);
     Some((fit, variation(row, known, kind, &factor, means[0])))
+}
+
+/// The median of all differences between a run of the new side and one of the base (Hodges and Lehmann 1963): two odd runs of five do not move it.
+fn shift(observations: &[Observation]) -> Option<f64> {
+    let of = |side| observations.iter().filter(move |o| o.side == side).map(|o| o.figure);
+    stats::quantile_of(of(1).flat_map(|new| of(0).map(move |base| new - base)), 0.5)
 }
 
 fn variation(row: &Figures, known: Known, kind: [Evidence; 2], factor: &Factor, base: f64) -> Variation {
@@ -228,6 +235,15 @@ impl Figures {
 impl Fit {
     pub fn change(&self) -> f64 {
         self.means[1] - self.means[0]
+    }
+
+    /// Takes into account what the change is by another estimator, which odd runs hardly move: by how much the two disagree, the change is
+    /// uncertain. Means follow a run that is odd, and all the more one that is sure of itself.
+    fn doubt(&mut self, shift: Option<f64>) {
+        let apart = shift.map_or(0.0, |shift| self.change() - shift);
+        let [base, new] = &mut self.covariance;
+        base[0] += apart.powi(2) / 2.0;
+        new[1] += apart.powi(2) / 2.0;
     }
 
     /// Standard error of the change.

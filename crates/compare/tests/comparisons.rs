@@ -863,3 +863,24 @@ fn what_is_written_is_of_the_schema() {
     broken["extra"] = json!(1);
     assert_eq!(objections(&broken).len(), 2, "{:?}", objections(&broken));
 }
+
+/// Reading a thread's CPU time costs 1,880 cycles in most runs and 3,000 in one of twenty. Two such runs on one side were a change where they were
+/// surer of themselves than the others.
+#[test]
+fn two_odd_runs_of_five_are_no_change() {
+    let run = |id: u64, cycles: f64, reach: f64| {
+        let row = measured("libc", "clock_gettime-thread-cputime", cycles);
+        document(id, vec![Row { core_cycles: Some(cost::<Cycles>(cycles, reach)), ..row }])
+    };
+    let side = |first: u64, runs: [(f64, f64); 5]| -> Vec<Document> {
+        runs.iter().zip(first..).map(|((cycles, reach), id)| run(id, *cycles, *reach)).collect()
+    };
+    let base = side(1, [(1870.0, 600.0), (1878.0, 600.0), (1890.0, 600.0), (1874.0, 600.0), (1881.0, 600.0)]);
+    let odd = side(11, [(1872.0, 600.0), (2992.0, 60.0), (1885.0, 600.0), (3009.0, 60.0), (1876.0, 600.0)]);
+    let verdict = |new: &[Document]| {
+        compare(Table::get(), &given(&base), &given(new), &[], &Settings::default()).rows.remove(0).verdict
+    };
+    assert_eq!(verdict(&odd), Verdict::Inconclusive);
+    let dearer = side(21, [2990.0, 3000.0, 2995.0, 3004.0, 2991.0].map(|cycles| (cycles, 60.0)));
+    assert_eq!(verdict(&dearer), Verdict::Slower, "what all runs have is one");
+}
