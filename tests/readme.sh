@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every command that README.md shows after a "$ " runs as it stands, and every file that it links to exists.
+# Every command that README.md and the pages with examples show after a "$ " runs as it stands, and every file that a page links to exists.
 set -uo pipefail
 . "$(dirname "$0")/check.sh"
 
@@ -17,14 +17,15 @@ while IFS= read -r line; do
 	fi
 	check "$line" 0 env PATH="$work/bin:$PATH" bash -c "$line"
 	if [ -s "$out" ] || [[ $line == *--output* ]]; then pass; else fail "printed nothing"; fi
-done < <(sed -n '/^```console$/,/^```$/s/^\$ //p' "$root/README.md")
-current="commands in README.md"
-if [ "$commands" -ge 5 ]; then pass; else fail "only $commands found"; fi
+done < <(cd "$root" && sed -n '/^```console$/,/^```$/s/^\$ //p' README.md docs/{compare,linux,bill,anatomy,reproduce}.md)
+current="commands in README.md and docs"
+if [ "$commands" -ge 12 ]; then pass; else fail "only $commands found"; fi
 
-for document in README.md ARCHITECTURE.md CONTRIBUTING.md; do
+cd "$root" || exit 1
+for document in README.md ARCHITECTURE.md CONTRIBUTING.md docs/*.md; do
 	while IFS= read -r link; do
 		current="$document links to $link"
-		if [ -e "$root/$link" ]; then pass; else fail "no such file"; fi
-	done < <(grep -o '](\([^)#]*\))' "$root/$document" | sed 's/](\(.*\))/\1/' | grep -v '^http')
+		if [ -e "$(dirname "$document")/$link" ]; then pass; else fail "no such file"; fi
+	done < <(grep -o '](\([^)#]*\))' "$document" | sed 's/](\(.*\))/\1/' | grep -v '^http')
 done
 finish
