@@ -33,7 +33,7 @@ struct sample {
 typedef void timed(struct sample *out, unsigned long count);
 
 #define DECLARE(name)                                                                                        \
-	timed name##_one, name##_loose, name##_stamped, name##_loosely, name##_chained, name##_fenced,         \
+	timed name##_one, name##_loose, name##_stamped, name##_loosely, name##_chained, name##_fenced,       \
 	    name##_unfenced
 DECLARE(rdtsc);
 DECLARE(rdtscp);
@@ -42,7 +42,7 @@ timed canary;
 #define ALL(name)                                                                                            \
 	{                                                                                                    \
 		name##_one, name##_loose, name##_stamped, name##_loosely, name##_chained, name##_fenced,     \
-		    name##_unfenced                                                                      \
+		    name##_unfenced                                                                          \
 	}
 void empty(void);
 extern void *target;
@@ -240,7 +240,8 @@ int main(int count, char **words)
 		perror("uses");
 		return 1;
 	}
-	printf("entry\trounds\tone\tloose\tfrom\tto\tstamped\tfrom\tto\tloosely\tfrom\tto\tchained\tfrom\tto\tfenced\tfrom\tto"
+	printf("entry\trounds\tone\tloose\tfrom\tto\tstamped\tfrom\tto\tloosely\tfrom\tto\tchained\tfrom\tto"
+	       "\tfenced\tfrom\tto"
 	       "\tunfenced\tfrom\tto\n");
 	for (unsigned i = 0; i < sizeof(entries) / sizeof(entries[0]); i++)
 		if ((count < 4 || strstr(entries[i].name, words[3])) && prepare(&entries[i]))
