@@ -375,7 +375,7 @@ fn tabulated(rounds: &[Round], vouch: Vouch) {
         clock_error: 0.001,
     };
     let levels =
-        OfEntry::of(std::iter::once(&tabulated.lines), Assumed::OF_A_KERNEL).of_row(&tabulated.lines);
+        OfEntry::of(std::iter::once(&tabulated.lines), Assumed::OF_A_KERNEL).of_row(&tabulated.lines, None);
     let Figures {
         core_cycles,
         ticks,
