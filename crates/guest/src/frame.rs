@@ -155,11 +155,12 @@ fn json(value: &impl Serialize) -> Vec<u8> {
 fn packed(symbols: &[Symbol]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for symbol in symbols {
-        let name = symbol.name.as_bytes();
-        let name = name.get(..name.len().min(usize::from(u8::MAX))).unwrap_or_default();
+        let most = symbol.name.len().min(usize::from(u8::MAX));
+        let end = (0..=most).rev().find(|end| symbol.name.is_char_boundary(*end)).unwrap_or(0);
+        let name = symbol.name.get(..end).unwrap_or_default();
         bytes.extend(symbol.address.to_le_bytes());
         bytes.push(name.len() as u8);
-        bytes.extend(name);
+        bytes.extend(name.as_bytes());
     }
     bytes
 }
@@ -173,7 +174,7 @@ fn unpacked(mut bytes: &[u8]) -> Option<Vec<Symbol>> {
         if symbols.len() == MOST_SYMBOLS {
             return None;
         }
-        let name = String::from_utf8_lossy(name).into_owned();
+        let name = std::str::from_utf8(name).ok()?.to_owned();
         symbols.push(Symbol { address: u64::from_le_bytes(*address), name });
         bytes = rest;
     }
@@ -260,6 +261,17 @@ mod tests {
     }
 
     /// The frames of these bytes, which arrive in pieces of this length, and what is wrong behind them.
+    /// Its replacement characters made it longer than a name can be, so that what was read could not be written.
+    #[test]
+    fn a_symbol_whose_name_is_no_text_was_read_all_the_same() {
+        let name = [0xff; 200];
+        let bytes = [&1_u64.to_le_bytes()[..], &[200], &name].concat();
+        assert_eq!(unpacked(&bytes), None);
+        let long = Symbol { address: 1, name: "é".repeat(200) };
+        let short = Symbol { name: "é".repeat(127), ..long.clone() };
+        assert_eq!(unpacked(&packed(&[long])), Some(vec![short]));
+    }
+
     fn read(bytes: &[u8], piece: usize) -> (Vec<Frame>, Option<Error>) {
         let (mut stream, mut frames) = (Stream::default(), Vec::new());
         for piece in bytes.chunks(piece) {
