@@ -35,7 +35,7 @@ pub fn beside(runs: &[Run], peers: &[Vec<String>]) {
     println!("## Beside the peers\n");
     println!(
         "In the same minutes, in nanoseconds for the peers, in core cycles and nanoseconds for kentry. Peers say nothing of \
-         noise; kentry's share of checks that did not find the core alone stands in the last column.\n"
+         noise; kentry's share of checks that did not find the core alone stands in the last column. stress-ng has its stressor for Intel's processors alone.\n"
     );
     println!(
         "| what | other CPU | figures | median | spread % | worst off median % | noise % |\n|---|---|---:|---:|---:|---:|---:|"
