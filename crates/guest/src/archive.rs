@@ -19,8 +19,14 @@ const FOLDERS: [&str; 5] = ["/dev", "/proc", "/root", "/sys", "/tmp"];
 /// then want the other.
 const DEVICES: [(&str, u32, u32); 2] = [("/dev/console", 5, 1), ("/dev/null", 1, 3)];
 
-/// The archive of a boot: the program, its work, and behind that whatever files the caller adds, as further archives. The same content
-/// gives the same bytes.
+/// QEMU puts the archive at the end of the guest's memory, from the start of a page on (`x86_load_linux`). The firmware of `microvm`
+/// in QEMU 10 and 11 (not in 7.2) keeps its ACPI tables at the end of the last page there, and QEMU does not know: an archive that
+/// fills the page replaces them, and Linux hangs, or finds none. So the last page has this much of the archive.
+const PAGE: usize = 4096;
+const IN_LAST_PAGE: usize = 512;
+
+/// The archive of a boot: the program, its work, behind that whatever files the caller adds, as further archives, and zeros, which the
+/// kernel passes over. The same content gives the same bytes.
 pub(crate) fn pack(program: &[u8], work: &Work, more: &[u8]) -> Result<Vec<u8>, serde_json::Error> {
     let mut archive = Archive::default();
     FOLDERS.iter().for_each(|folder| archive.add_folder(folder));
@@ -29,7 +35,13 @@ pub(crate) fn pack(program: &[u8], work: &Work, more: &[u8]) -> Result<Vec<u8>, 
     archive.add_file(WORK, 0o644, serde_json::to_vec(work)?);
     let mut bytes = archive.finish();
     bytes.extend_from_slice(more);
+    bytes.resize(padded(bytes.len()), 0);
     Ok(bytes)
+}
+
+/// The next length that leaves the rest of the last page free.
+fn padded(length: usize) -> usize {
+    length.saturating_sub(IN_LAST_PAGE).next_multiple_of(PAGE) + IN_LAST_PAGE
 }
 
 #[cfg(test)]
@@ -45,7 +57,23 @@ mod tests {
         for wanted in ["init", "program", "\"seed\":7", "kentry.json", "dev/console", "TRAILER!!!"] {
             assert!(text.contains(wanted), "{wanted}");
         }
-        assert!(bytes.ends_with(b"\0more"));
-        assert!((bytes.len() - 4).is_multiple_of(4), "further archives begin at a multiple of four");
+        let end = bytes.iter().rposition(|byte| *byte != 0).unwrap() + 1;
+        assert!(bytes[..end].ends_with(b"\0more"));
+        assert!((end - 4).is_multiple_of(4), "further archives begin at a multiple of four");
+    }
+
+    #[test]
+    fn the_firmwares_tables_in_the_last_page_of_memory_stay() {
+        for length in 0..3 * PAGE {
+            let padded = padded(length);
+            assert!(
+                (length..length + PAGE + IN_LAST_PAGE).contains(&padded) && padded % PAGE == IN_LAST_PAGE,
+                "{length}: {padded}"
+            );
+        }
+        for more in [0, 100, 4000] {
+            let bytes = pack(b"program", &Work::default(), &vec![1; more]).unwrap();
+            assert_eq!(bytes.len() % PAGE, IN_LAST_PAGE);
+        }
     }
 }
