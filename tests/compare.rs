@@ -390,22 +390,6 @@ fn only_the_rows_that_are_named_are_compared() {
 }
 
 #[test]
-fn a_run_of_the_first_schema_is_compared_with_one_of_the_second() {
-    let user = User::new();
-    user.write("old.json", include_str!("../crates/report/tests/sample/run-1.json"));
-    let compared = user.comparison("old.json a1.json");
-    assert!(!compared.refused, "{:?}", compared.confounders);
-    let row = compared.rows.iter().find(|row| row.entry == "rdtscp").unwrap();
-    assert!(
-        row.change.is_some() && (row.base.as_ref().unwrap().estimate.unwrap() - 31.0).abs() < 0.01,
-        "{row:?}"
-    );
-    assert!(compared.confounders.iter().any(|other| other.id == "schema"), "{:?}", compared.confounders);
-    assert_eq!(verdict(&compared, "lcall7-i386 none"), Verdict::Absent);
-    assert_eq!(code(&user.compare("a1.json old.json")), 0, "the other way round");
-}
-
-#[test]
 fn a_gate_fails_on_what_closes() {
     let user = User::new();
     user.change("a2", "closed.json", |run| {

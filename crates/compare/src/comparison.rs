@@ -48,7 +48,7 @@ pub struct Side {
 /// What is said of one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunHead {
-    /// The run's id; null of schema 1.
+    /// The run's id; null where its document has none.
     pub id: Option<String>,
     /// What its user calls it.
     pub name: Option<String>,

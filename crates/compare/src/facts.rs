@@ -24,7 +24,7 @@ struct Fact {
 use Severity::{Caution, Note, Refuses};
 
 /// Every fact, in the order in which differences of one severity are told.
-const FACTS: [Fact; 33] = [
+const FACTS: [Fact; 32] = [
     Fact {
         id: "figures",
         what: "what is counted",
@@ -293,13 +293,6 @@ const FACTS: [Fact; 33] = [
         severity: Note,
         meaning: "A group that used up its time is stopped in the middle of a probe.",
         value: |document| document.environment.container.cgroup.cpu_max.clone(),
-    },
-    Fact {
-        id: "schema",
-        what: "document",
-        severity: Note,
-        meaning: "Documents of schema 1 know less of the machine, and judged noise by other rules.",
-        value: |document| Some(if document.id.is_some() { "schema 2" } else { "schema 1" }.into()),
     },
 ];
 

@@ -12,7 +12,6 @@ mod recompute;
 mod row;
 mod shape;
 mod spread;
-mod v1;
 mod verdict;
 mod wide;
 
@@ -44,7 +43,7 @@ pub const SCHEMA: &str = "kentry.run/2";
 pub struct Document {
     /// [`SCHEMA`].
     pub schema: String,
-    /// Tells this run from every other: 128 random bits, hexadecimal. Null in documents of schema 1.
+    /// Tells this run from every other: 128 random bits, hexadecimal. Null where no run of kentry made the document.
     pub id: Option<String>,
     /// How it was measured.
     pub measurement: Measurement,

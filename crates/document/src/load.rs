@@ -1,7 +1,5 @@
 use crate::shape::{self, Bounded};
-use crate::v1::{self, DocumentV1};
-use crate::{Document, Place, SCHEMA};
-use environment::{Environment, Guest};
+use crate::{Document, SCHEMA};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -102,69 +100,29 @@ pub fn schema_of(text: &str, kind: &'static str) -> Result<String, LoadError> {
 pub fn read<'a, T: Deserialize<'a>>(text: &'a str, schema: &str, kind: &'static str) -> Result<T, LoadError> {
     let found = schema_of(text, kind)?;
     if found != schema {
-        return Err(other_schema(&found, format!("{schema:?}")));
+        return Err(LoadError::Schema {
+            found: shape::shortened(&found).into_owned(),
+            known: format!("{schema:?}"),
+        });
     }
     let value = parse(text, kind)?;
     parse::<Bounded>(text, kind)?;
     Ok(value)
 }
 
-fn other_schema(found: &str, known: String) -> LoadError {
-    LoadError::Schema { found: shape::shortened(found).into_owned(), known }
-}
-
-/// Reads a document, of this version's schema or an older one.
+/// Reads a document.
 ///
 /// # Errors
 /// [`LoadError`], with place, line and column where the text stops making sense.
 pub fn load(text: &str) -> Result<Document, LoadError> {
-    let document = match schema_of(text, RUN)?.as_str() {
-        SCHEMA => {
-            let mut document: Document = parse(text, RUN)?;
-            tell_guest(&mut document.environment, text)?;
-            placed(document)
-        }
-        v1::SCHEMA => {
-            let mut document: DocumentV1 = parse(text, RUN)?;
-            tell_guest(&mut document.environment, text)?;
-            document.into()
-        }
-        other => return Err(other_schema(other, format!("{SCHEMA:?} and {:?}", v1::SCHEMA))),
-    };
-    parse::<Bounded>(text, RUN)?;
-    Ok(document)
-}
-
-/// Finds the guest where older documents have it: among the facts of the lab, beside which there was no other guest.
-fn tell_guest(environment: &mut Environment, text: &str) -> Result<(), LoadError> {
-    #[derive(Deserialize)]
-    struct Older {
-        environment: OlderEnvironment,
-    }
-    #[derive(Deserialize)]
-    struct OlderEnvironment {
-        lab: Guest,
-    }
-    if environment.lab.is_some() && environment.guest.is_none() {
-        environment.guest = Some(parse::<Older>(text, RUN)?.environment.lab);
-    }
-    Ok(())
-}
-
-/// The document, with the place that its environment tells where it names none.
-fn placed(mut document: Document) -> Document {
-    if document.measurement.place == Place::default() {
-        document.measurement.place = Place::of(&document.environment);
-    }
-    document
+    read(text, SCHEMA, RUN)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Counter, CpuUse, Machine, Measurement, Row};
+    use crate::{Counter, CpuUse, Measurement, Row};
     use serde_json::{Value, json};
-    use table::Kernel;
 
     /// A document of this version with little in it.
     fn little() -> Value {
@@ -317,58 +275,12 @@ mod tests {
     }
 
     #[test]
-    fn a_document_without_a_place_has_that_of_its_environment() {
-        let host = load(&little().to_string()).unwrap();
-        assert_eq!(host.measurement.place, Place::new(Machine::Host, Kernel::Linux));
-        assert!(host.is_of_linux() && host.is_of_host());
-        let mut bochs = little();
-        bochs["environment"]["lab"] = json!({ "accelerator": "bochs" });
-        let bochs = load(&bochs.to_string()).unwrap();
-        assert_eq!(bochs.measurement.place, Place::new(Machine::Bochs, Kernel::Lab));
-        assert!(bochs.is_of_lab() && !bochs.is_of_host());
-        assert_eq!((host.counter(), bochs.counter()), (Counter::Time, Counter::Instructions));
-    }
-
-    #[test]
     fn the_place_decides_and_not_what_else_a_document_holds() {
         let mut guest = little();
         guest["measurement"]["place"] = json!({ "machine": "qemu-kvm", "kernel": "linux" });
         guest["environment"]["guest"] = json!({ "accelerator": "tcg", "icount": true });
         let guest = load(&guest.to_string()).unwrap();
         assert_eq!((guest.counter(), guest.is_of_linux(), guest.is_of_host()), (Counter::Time, true, false));
-    }
-
-    #[test]
-    fn documents_from_before_guests_had_a_place_of_their_own_told_them_among_the_labs_facts() {
-        let mut older = little();
-        older["environment"]["lab"] = json!({
-            "emulator": "QEMU 7.2", "accelerator": "kvm", "cpu_model": "host", "icount": false, "memory": 64,
-            "boots": [{ "at_ms": 3.0, "seed": 7, "cpu": 1 }], "boot_to_first_record_ms": 31.5,
-        });
-        let read = load(&older.to_string()).unwrap();
-        let guest = read.environment.guest.as_ref().unwrap();
-        assert_eq!((guest.emulator.as_str(), guest.cpu_model.as_str()), ("QEMU 7.2", "host"));
-        assert_eq!(
-            (guest.boots[0].seed, guest.boots[0].cpu, guest.boot_to_first_record_ms),
-            (7, Some(1), 31.5)
-        );
-        assert_eq!(read.environment.lab.as_ref().unwrap().memory, 64);
-        assert_eq!(read.measurement.place, Place::new(Machine::QemuKvm, Kernel::Lab));
-        let written = serde_json::to_string(&read).unwrap();
-        assert_eq!(load(&written).unwrap(), read, "and it is written as it is now");
-        assert!(!written.contains(r#""lab":{"emulator""#), "{written}");
-
-        older["environment"]["lab"]["icount"] = json!("no");
-        let error = load(&older.to_string()).unwrap_err().to_string();
-        assert!(error.contains("environment.lab.icount"), "{error}");
-        older["environment"]["lab"]["icount"] = json!(true);
-        older["environment"]["guest"] = json!({ "accelerator": "tcg" });
-        let both = load(&older.to_string()).unwrap().environment.guest.unwrap();
-        assert_eq!(
-            (both.accelerator.as_str(), both.icount),
-            ("tcg", false),
-            "only the guest's own facts count"
-        );
     }
 
     #[test]

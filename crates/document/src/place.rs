@@ -1,7 +1,7 @@
 //! Where rounds come from: a machine and a kernel, and what that means for figures.
 
 use crate::{Document, Outcome, Place};
-use environment::{Environment, GuestKernel};
+use environment::GuestKernel;
 use serde::{Deserialize, Serialize};
 use table::Kernel;
 
@@ -91,18 +91,6 @@ impl Place {
     pub fn new(machine: Machine, kernel: Kernel) -> Place {
         Place { machine: Name::Known(machine), kernel: Name::Known(kernel) }
     }
-
-    /// The place by the environment alone, for documents that do not name it.
-    pub(crate) fn of(environment: &Environment) -> Place {
-        let kernel = if environment.lab.is_some() { Kernel::Lab } else { Kernel::Linux };
-        let Some(guest) = &environment.guest else {
-            return Place::new(Machine::Host, kernel);
-        };
-        let named = |machine: &Machine| machine.accelerator() == Some(guest.accelerator.as_str());
-        let machine = Machine::ALL.into_iter().find(named).map(Name::Known);
-        let machine = machine.unwrap_or_else(|| Name::Other(guest.accelerator.clone()));
-        Place { machine, kernel: Name::Known(kernel) }
-    }
 }
 
 impl Document {
@@ -145,7 +133,6 @@ impl Document {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use environment::{Guest, Lab};
 
     #[test]
     fn names_are_those_of_the_schema() {
@@ -167,19 +154,5 @@ mod tests {
         assert_eq!((place.machine.known(), place.kernel.known()), (None, None));
         assert_eq!(serde_json::to_string(&place).unwrap(), text);
         assert!(serde_json::from_str::<Place>(r#"{"machine":7,"kernel":"lab"}"#).is_err());
-    }
-
-    #[test]
-    fn documents_without_a_place_are_placed_by_their_environment() {
-        assert_eq!(Place::of(&Environment::default()), Place::new(Machine::Host, Kernel::Linux));
-        let lab = |accelerator: &str| {
-            let guest = Guest { accelerator: accelerator.into(), ..Guest::default() };
-            let (guest, lab) = (Some(guest), Some(Lab::default()));
-            Place::of(&Environment { guest, lab, ..Environment::default() })
-        };
-        assert_eq!(lab("tcg"), Place::new(Machine::QemuTcg, Kernel::Lab));
-        assert_eq!(lab("kvm"), Place::new(Machine::QemuKvm, Kernel::Lab));
-        assert_eq!(lab("bochs"), Place::new(Machine::Bochs, Kernel::Lab));
-        assert_eq!(lab("whpx").machine.known(), None);
     }
 }

@@ -7,9 +7,12 @@ use stats::{Cost, NotADistribution};
 /// Why figures cannot be computed again.
 #[derive(Debug, thiserror::Error)]
 pub enum Recomputed {
-    /// The document is of a schema that kept no rounds.
-    #[error("the document keeps no rounds: it is of schema kentry.run/1")]
-    NoRounds,
+    /// There are figures, and no rounds.
+    #[error("{row}: the document keeps its figures without their rounds")]
+    NoRounds {
+        /// Which row.
+        row: String,
+    },
     /// The rounds are not whole.
     #[error("{row}: the columns of its rounds have different lengths")]
     Columns {
@@ -44,10 +47,6 @@ pub enum Recomputed {
 /// # Errors
 /// [`Recomputed`] where the document does not keep what that takes.
 pub fn recompute(document: &Document) -> Result<Document, Recomputed> {
-    // Documents of schema 1 had no id.
-    if document.id.is_none() {
-        return Err(Recomputed::NoRounds);
-    }
     let mut document = document.clone();
     document.compute(|row| row.is_timed().then(|| samples(row)).transpose())?;
     match document.results.iter().find(|row| !is_finite(row)) {
@@ -61,6 +60,9 @@ fn samples(row: &Row) -> Result<Samples, Recomputed> {
     let name = || row.in_words();
     if !row.rounds.is_whole() {
         return Err(Recomputed::Columns { row: name() });
+    }
+    if row.rounds.kept.is_empty() && row.ticks.is_some() {
+        return Err(Recomputed::NoRounds { row: name() });
     }
     let has_samples = row.distribution_ticks.is_some() && row.distribution_cycles.is_some();
     if !has_samples && row.rounds.excluded.iter().any(Option::is_none) {

@@ -35,18 +35,6 @@ fn documents_are_accepted() {
 }
 
 #[test]
-fn a_document_of_schema_1_is_accepted_by_the_old_schema_and_still_read() {
-    const OLD: &str = include_str!("../../../docs/run-1.schema.json");
-    const TEXT: &str = include_str!("sample/run-1.json");
-    let schema: Value = serde_json::from_str(OLD).unwrap();
-    let value: Value = serde_json::from_str(TEXT).unwrap();
-    jsonschema::draft202012::validate(&schema, &value).unwrap();
-    let document = document::load(TEXT).unwrap();
-    assert_eq!(document.results.len(), value["results"].as_array().unwrap().len());
-    assert!(!objections(&value).is_empty(), "the two schemas are told apart");
-}
-
-#[test]
 fn the_machine_under_this_test_is_accepted() {
     let mut document = sample::ordinary();
     let roots = environment::Roots::default();

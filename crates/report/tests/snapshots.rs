@@ -54,12 +54,6 @@ fn first_screens() {
 }
 
 #[test]
-fn a_document_of_schema_1() {
-    let document = document::load(include_str!("sample/run-1.json")).unwrap();
-    assert_snapshot!("schema-1", text(&document, FIRST));
-}
-
-#[test]
 fn ordinary_text() {
     assert_snapshot!("ordinary-100", text(&sample::ordinary(), PLAIN));
     assert_snapshot!("ordinary-80", text(&sample::ordinary(), Style { width: 80, ..PLAIN }));
