@@ -79,7 +79,7 @@ collect_runs() {
 		document=$work/run-$(printf %04d "$i")-$budget-$loaded.json
 		say "run $i, of $budget s; $(((end - SECONDS) / 60)) minutes left"
 		[ $loaded = 0 ] || start_load
-		"$kentry" --budget "$budget" --no-save --output "$document" || say "run $i has no document"
+		"$kentry" --all --budget "$budget" --no-save --output "$document" || say "run $i has no document"
 		if [ $loaded = 1 ] || [ ! -e "$document" ]; then where=$cpu; else where=$(quieter "$document"); fi
 		peer "$i" $loaded "perf bench syscall basic (getppid)" run_perf "$where"
 		peer "$i" $loaded "stress-ng --x86syscall (gettimeofday)" run_stress "$where"

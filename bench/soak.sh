@@ -46,7 +46,7 @@ start_load() {
 
 # measure FILE: one run. A row that lacks a figure is no failure.
 measure() {
-	"$kentry" --budget "$budget" --strict-budget --output "$1" 2>>"$work/log"
+	"$kentry" --all --budget "$budget" --strict-budget --output "$1" 2>>"$work/log"
 }
 
 # Both sides in turns, so that the machine's drift is in both.

@@ -9,6 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::LazyLock;
+use table::special::FIRST_SCREEN;
 use table::{Kernel, Table};
 use tampered::tampered;
 
@@ -23,8 +24,9 @@ fn stdout(arguments: &[&str]) -> String {
 }
 
 /// One run of everything, shared by the tests.
-static RUN: LazyLock<String> =
-    LazyLock::new(|| stdout(&["--format", "json", "--budget", "1", "--strict-budget", "--seed", "1"]));
+static RUN: LazyLock<String> = LazyLock::new(|| {
+    stdout(&["--all", "--format", "json", "--budget", "1", "--strict-budget", "--seed", "1"])
+});
 static DOCUMENT: LazyLock<document::Document> = LazyLock::new(|| document::load(&RUN).unwrap());
 
 fn row(entry: &str, operation: &str) -> &'static document::Row {
@@ -139,8 +141,19 @@ fn a_plan_is_printed_and_nothing_measured() {
     assert!(plan.starts_with("2 rows for 4 s"), "{plan}");
     assert!(plan.contains("seed 5"));
     assert!(plan.contains("a round on a quiet CPU: at most 32 blocks"), "{plan}");
-    let json: serde_json::Value = serde_json::from_str(&stdout(&["--dry-run", "--format", "json"])).unwrap();
-    assert_eq!(json["rows"].as_array().unwrap().len(), Table::get().rows(Kernel::Linux).count());
+}
+
+#[test]
+fn the_first_screens_rows_are_measured_unless_all_or_others_are_asked_for() {
+    let rows = |words: &[&str]| {
+        let plan = stdout(&[&["--dry-run", "--format", "json"], words].concat());
+        let plan: serde_json::Value = serde_json::from_str(&plan).unwrap();
+        plan["rows"].as_array().unwrap().len()
+    };
+    assert_eq!(rows(&[]), FIRST_SCREEN.len());
+    assert_eq!(rows(&["--verbose"]), FIRST_SCREEN.len());
+    assert_eq!(rows(&["--all"]), Table::get().rows(Kernel::Linux).count());
+    assert_eq!(rows(&["--entry", "rdtsc"]), 1);
 }
 
 #[test]

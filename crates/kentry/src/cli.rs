@@ -21,7 +21,7 @@ use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Duration;
-use table::{Kernel, Table};
+use table::Table;
 
 /// Exit codes, and what they mean.
 pub const EXIT_STATUS: &[(&str, &str)] = &[
@@ -129,9 +129,12 @@ pub enum Command {
     },
 }
 
+/// `--all` of commands that measure this Linux.
+pub(crate) const ALL_ROWS: &str = "Measure and show every row, not only those of the first screen";
+
 /// What to measure, and how to show it.
 #[derive(Debug, Clone, Args)]
-#[command(mut_arg("budget", with_default(MEASURE_BUDGET)))]
+#[command(mut_arg("budget", with_default(MEASURE_BUDGET)), mut_arg("all", |arg| arg.help(ALL_ROWS)))]
 pub struct MeasureArgs {
     /// Which rows
     #[command(flatten)]
@@ -240,7 +243,7 @@ impl MeasureArgs {
     /// # Errors
     /// [`Error::Usage`] when a name matches no row, or a curve is asked for without names.
     pub fn plan<'a>(&self, table: &'a Table, drawn: u32) -> Result<HostPlan<'a>, Error> {
-        let rows = measure::select::rows(table, Kernel::Linux, &self.rows.entry, &self.rows.operation)?;
+        let rows = self.rows.of_linux(table, self.show.all)?;
         let footprints = self.footprint.all(self.rows.are_named())?;
         Ok(HostPlan { footprints, ..self.time.plan(rows, MEASURE_BUDGET, drawn) })
     }

@@ -101,7 +101,7 @@ pub struct CompareShowArgs {
     /// When to use color; NO_COLOR is respected too
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub color: Color,
-    /// Show every row, not only those of the first screen
+    /// Show every row, not only those of the first screen; with --live, measure every row, too
     #[arg(short, long)]
     pub all: bool,
     /// Show what each row's verdict rests on, and every row

@@ -88,7 +88,7 @@ fn compare_paths(
 fn compare_live(args: &CompareArgs) -> Result<Ended, Error> {
     need_counter()?;
     let commands = args.live.iter().map(|text| ArmCommand::parse(text)).collect::<Result<Vec<_>, Error>>()?;
-    let plan = args.measured.plan(Table::get(), &args.rows.entry, &args.rows.operation, drawn_seed())?;
+    let plan = args.measured.plan(Table::get(), (&args.rows, args.show.all), drawn_seed())?;
     let gate = args.settings().gate;
     gate_rules::not_contradictory(&gate)?;
     let rows: Vec<_> = plan.rows.iter().map(|(entry, operation)| (&*entry.name, &*operation.name)).collect();

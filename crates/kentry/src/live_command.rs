@@ -3,6 +3,7 @@
 use crate::arm::ArmCommand;
 use crate::cli;
 use crate::error::Error;
+use crate::row_args::RowArgs;
 use crate::this_machine::{executor, here};
 use crate::time_args::{TimeArgs, of_one_kind, with_default};
 use crate::{probe_files, progress};
@@ -12,7 +13,7 @@ use measure::arms::{Arm, Arms, Setting, Turns, name};
 use measure::{Here, HostPlan, Probes, TableRow};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
-use table::{Kernel, Probe, Table};
+use table::{Probe, Table};
 
 /// A command that takes longer to start a probe is slow, in seconds: a probe by itself takes a few milliseconds.
 const SLOW_START: f64 = 0.02;
@@ -53,13 +54,11 @@ impl LiveArgs {
     pub fn plan<'a>(
         &self,
         table: &'a Table,
-        entries: &[String],
-        operations: &[String],
+        (rows, all): (&RowArgs, bool),
         drawn: u32,
     ) -> Result<HostPlan<'a>, Error> {
         self.time.one_kind("live arms are")?;
-        let rows = measure::select::rows(table, Kernel::Linux, entries, operations)?;
-        Ok(self.time.plan(rows, BUDGET, drawn))
+        Ok(self.time.plan(rows.of_linux(table, all)?, BUDGET, drawn))
     }
 
     /// The longest that one run of a probe may take, in either arm.

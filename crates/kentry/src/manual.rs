@@ -162,8 +162,8 @@ const FILES: &[Item] = &[
 ];
 
 const EXAMPLES: &[Item] = &[
-    ("kentry", "Measure everything that this machine offers, and print the first screen."),
-    ("kentry --all", "The same, with every row."),
+    ("kentry", "Measure the entries that programs use, and print what they cost on one screen."),
+    ("kentry --all", "Measure every entry and operation that this machine offers."),
     ("kentry --budget 20 --output run.json", "Measure for 20 seconds and keep the result, as JSON."),
     (
         "kentry --entry 'vdso-*' --operation clock_gettime --verbose",

@@ -1,8 +1,12 @@
 //! Which rows a command line names.
 
+use crate::error::Error;
 use clap::{Args, ValueHint};
+use measure::{TableRow, select};
+use table::special::is_on_first_screen;
+use table::{Kernel, Table};
 
-/// The rows that a command is about: all, unless it names some.
+/// The rows that a command is about.
 #[derive(Debug, Clone, Default, Args)]
 pub struct RowArgs {
     /// Only rows of entries of this name, short name (syscall) or glob (*, ?, [...]); may be given several times
@@ -17,5 +21,17 @@ impl RowArgs {
     /// Whether any are named; then all of them are shown.
     pub fn are_named(&self) -> bool {
         !self.entry.is_empty() || !self.operation.is_empty()
+    }
+
+    /// The rows to measure on this Linux: those that are named, or those of the first screen unless all are asked for.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] when a name matches no row.
+    pub fn of_linux<'a>(&self, table: &'a Table, all: bool) -> Result<Vec<TableRow<'a>>, Error> {
+        let mut rows = select::rows(table, Kernel::Linux, &self.entry, &self.operation)?;
+        if !all && !self.are_named() {
+            rows.retain(|(entry, operation)| is_on_first_screen(&entry.name, &operation.name));
+        }
+        Ok(rows)
     }
 }

@@ -5,7 +5,7 @@ use document::{Counter, Outcome, Path, Timing};
 use record::{Failure, Footprint, Payload, Record, Sample, abi};
 use stats::Round;
 use std::collections::BTreeMap;
-use table::special::FIRST_SCREEN;
+use table::special::is_on_first_screen;
 use table::{Entry, Operation};
 
 /// What is said of a row whose rounds are not all kept.
@@ -161,7 +161,7 @@ impl<'a> Row<'a> {
     /// Whether it is shown on the first screen.
     pub fn is_shown_first(&self) -> bool {
         let (entry, operation) = self.row;
-        FIRST_SCREEN.iter().any(|name| name.is(&entry.name, &operation.name))
+        is_on_first_screen(&entry.name, &operation.name)
     }
 
     /// Takes a round. The first that fails ends the row, whatever came before: an entry that answers wrongly once gets no

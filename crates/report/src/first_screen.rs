@@ -3,10 +3,7 @@
 use crate::Selection;
 use document::{Document, Outcome, Row};
 use std::collections::BTreeSet;
-use table::special::{FIRST_SCREEN, RowName};
-
-/// A document with fewer rows is shown whole.
-const FEW: usize = 24;
+use table::special::{FIRST_SCREEN, RowName, is_on_first_screen};
 
 /// The first screen of a document.
 pub(crate) struct FirstScreen<'a> {
@@ -16,17 +13,23 @@ pub(crate) struct FirstScreen<'a> {
     pub closed: Vec<(String, Outcome)>,
 }
 
-/// None where everything is shown: it was asked for, the document is of the lab, or there is not much.
+/// None where everything is shown: it was asked for, the document is of the lab, or it lacks most rows of the first screen, because
+/// others were asked for.
 pub(crate) fn of(document: &Document, selection: Selection) -> Option<FirstScreen<'_>> {
-    let is_long = document.results.len() > FEW && !document.is_of_lab();
-    if selection == Selection::All || !is_long {
+    let named = |name: RowName| document.results.iter().filter(move |row| row.is(name));
+    let known = FIRST_SCREEN.into_iter().filter(|name| named(*name).next().is_some()).count();
+    if selection == Selection::All || document.is_of_lab() || 2 * known <= FIRST_SCREEN.len() {
         return None;
     }
-    let named = |name: RowName| document.results.iter().filter(move |row| row.is(name));
     let rows = FIRST_SCREEN.into_iter().flat_map(named).filter(|row| row.outcome == Outcome::Ok);
     let rows: Vec<&Row> = rows.collect();
-    // A document of another version may have none of them.
+    // All of them may be closed.
     (!rows.is_empty()).then(|| FirstScreen { rows, closed: closed(document) })
+}
+
+/// Whether no other rows were measured.
+pub(crate) fn is_all_of(document: &Document) -> bool {
+    document.results.iter().all(|row| is_on_first_screen(&row.entry, &row.operation))
 }
 
 fn closed(document: &Document) -> Vec<(String, Outcome)> {
@@ -36,7 +39,7 @@ fn closed(document: &Document) -> Vec<(String, Outcome)> {
     for row in document.results.iter().filter(|row| row.outcome != Outcome::Ok) {
         let name = if !open.contains(row.entry.as_str()) {
             row.entry.clone()
-        } else if FIRST_SCREEN.into_iter().any(|name| row.is(name)) {
+        } else if is_on_first_screen(&row.entry, &row.operation) {
             format!("{} {}", row.entry, row.operation)
         } else {
             continue;

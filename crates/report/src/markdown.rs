@@ -79,7 +79,9 @@ fn unixbench(rows: &[loops::Turns]) -> String {
 fn foot(document: &Document, figures: &Figures, style: &Style) -> String {
     let mut out = String::from("\n");
     if let Some(screen) = first_screen::of(document, style.selection) {
-        out.push_str(&format!("{} of {} rows.\n\n", screen.rows.len(), document.results.len()));
+        if !first_screen::is_all_of(document) {
+            out.push_str(&format!("{} of {} rows.\n\n", screen.rows.len(), document.results.len()));
+        }
         let closed = first_screen::closed_in_words(&screen.closed);
         if !closed.is_empty() {
             out.push_str(&format!("Closed here: {}.\n\n", escaped(&closed)));

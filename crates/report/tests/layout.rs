@@ -7,6 +7,7 @@ mod sample;
 use document::{Document, Outcome};
 use report::{Format, Selection, Style, list, render};
 use table::Table;
+use table::special::is_on_first_screen;
 use unicode_width::UnicodeWidthStr;
 
 fn rendered(document: &Document, format: Format, style: &Style) -> String {
@@ -226,6 +227,21 @@ fn a_screen_of_forty_lines_of_a_hundred_columns_holds_the_first_screen() {
         assert!(screen.contains(&format!("of {rows} rows. --all shows every row")), "{screen}");
         assert_fits(&screen, 100);
     }
+}
+
+#[test]
+fn a_run_of_the_first_screens_rows_says_how_to_measure_the_others() {
+    let mut document = sample::full();
+    document.results.retain(|row| is_on_first_screen(&row.entry, &row.operation));
+    let style = Style { selection: Selection::FirstScreen, ..style(100, false) };
+    let screen = rendered(&document, Format::Text, &style);
+    assert!(
+        screen.contains("kentry --all measures every row") && !screen.contains(" rows. --all"),
+        "{screen}"
+    );
+    assert_eq!(rendered(&sample::full(), Format::Text, &style).lines().count(), screen.lines().count());
+    document.results.truncate(2);
+    assert!(!rendered(&document, Format::Text, &style).contains("--all"), "two rows were asked for");
 }
 
 #[test]

@@ -72,6 +72,11 @@ pub const FIRST_SCREEN: [RowName; 14] = [
     RowName::new("ud", "signal"),
 ];
 
+/// Whether a row is on the first screen.
+pub fn is_on_first_screen(entry: &str, operation: &str) -> bool {
+    FIRST_SCREEN.iter().any(|name| name.is(entry, operation))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

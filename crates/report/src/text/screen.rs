@@ -3,7 +3,7 @@
 
 use super::verdicts::Depth;
 use super::{Report, after_blank};
-use crate::first_screen::{FirstScreen, closed_in_words};
+use crate::first_screen::{FirstScreen, closed_in_words, is_all_of};
 use crate::line::{Line, look, wrapped};
 
 /// Findings get so many lines, however long the rest is.
@@ -61,13 +61,19 @@ impl Report<'_> {
         lines
     }
 
-    /// How to see everything.
+    /// How to see everything that was measured, or to measure everything.
     fn rest(&self, screen: &FirstScreen) -> Vec<Line> {
-        let text = format!(
-            "{} of {} rows. --all shows every row; --entry and --operation show the rows that they name.",
-            screen.rows.len(),
-            self.document.results.len()
-        );
+        let all = self.document.results.len();
+        let text = match is_all_of(self.document) {
+            true => {
+                "kentry --all measures every row; --entry and --operation measure the rows that they name."
+                    .into()
+            }
+            false => format!(
+                "{} of {all} rows. --all shows every row; --entry and --operation show the rows that they name.",
+                screen.rows.len(),
+            ),
+        };
         wrapped(Line::default(), look::NAME, &text, self.width, 0)
     }
 }
