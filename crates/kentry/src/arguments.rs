@@ -1,8 +1,8 @@
 //! What this process was called with, parsed.
 
 use crate::cli::Cli;
-use crate::locale;
-use clap::Parser;
+use crate::{help, locale};
+use clap::FromArgMatches;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::ffi::OsString;
 use std::path::Path;
@@ -13,7 +13,8 @@ use table::{Kernel, Table};
 /// # Errors
 /// What to print instead (also help and version), without control characters from the command line.
 pub fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
-    Cli::try_parse_from(arguments).map_err(|error| harmless(error, arguments))
+    let matches = help::command().try_get_matches_from(arguments);
+    matches.and_then(|matches| Cli::from_arg_matches(&matches)).map_err(|error| harmless(error, arguments))
 }
 
 /// The library repeats arguments unescaped, and does not name the one that is not UTF-8.

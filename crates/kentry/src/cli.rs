@@ -105,7 +105,7 @@ pub enum Command {
     /// Write a page of HTML about a run, or about several side by side; it holds all it needs, and opens offline
     #[command(after_help = exit_status(&[]))]
     Report(ReportArgs),
-    /// List every entry, its operations and what it is
+    /// List the entries of Linux and their operations; with --lab those of the lab, its switches and its profiles
     List(ListArgs),
     /// Explain an entry (history, hardware, Linux, registers, return), an operation, a switch of the lab, a profile or a part of
     /// an anatomy
@@ -345,7 +345,7 @@ pub struct RunsArgs {
 #[derive(Debug, Clone, Subcommand)]
 pub enum RunsCommand {
     /// List all, the newest first (the default)
-    List(ListArgs),
+    List(OutputArgs),
     /// Print how runs can be called, for completion
     #[command(hide = true)]
     Names,
@@ -428,6 +428,9 @@ pub struct ReproduceArgs {
 /// Options of `list`.
 #[derive(Debug, Clone, Args)]
 pub struct ListArgs {
+    /// List the entries, switches and profiles of the lab instead
+    #[arg(long)]
+    pub lab: bool,
     /// What the list is written as, and where
     #[command(flatten)]
     pub to: OutputArgs,

@@ -18,6 +18,7 @@ pub mod explain;
 pub mod footprint_args;
 pub mod gate_rules;
 pub mod guest_args;
+pub mod help;
 pub mod history;
 pub mod init;
 pub mod input;

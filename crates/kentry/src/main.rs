@@ -29,7 +29,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use table::Table;
+use table::{Kernel, Table};
 
 /// A probe that runs longer than this is considered hung.
 const ROUND_TIME: Duration = Duration::from_secs(10);
@@ -199,7 +199,8 @@ fn run_list(args: &ListArgs) -> Result<ExitCode, Error> {
     let target = Target::open(args.to.output.as_deref())?;
     let style = whole(&args.to, false, &target);
     let format = args.to.format();
-    target.write_report(format, &report::list(Table::get(), format, &style)?)?;
+    let kernel = if args.lab { Kernel::Lab } else { Kernel::Linux };
+    target.write_report(format, &report::list(Table::get(), kernel, format, &style)?)?;
     Ok(ExitCode::SUCCESS)
 }
 

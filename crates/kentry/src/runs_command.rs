@@ -16,7 +16,7 @@ const DAMAGED: u8 = 1;
 pub fn run(args: &RunsArgs) -> Result<ExitCode, Error> {
     match &args.command {
         None => list(&args.to),
-        Some(RunsCommand::List(args)) => list(&args.to),
+        Some(RunsCommand::List(to)) => list(to),
         Some(RunsCommand::Names) => names(),
         Some(RunsCommand::Show(args)) => show_command::run(args),
         Some(RunsCommand::Rename { run, name }) => rename(run, name.as_deref()),

@@ -6,8 +6,8 @@ mod sample;
 
 use document::{Document, Outcome};
 use report::{Format, Selection, Style, list, render};
-use table::Table;
 use table::special::is_on_first_screen;
+use table::{Kernel, Table};
 use unicode_width::UnicodeWidthStr;
 
 fn rendered(document: &Document, format: Format, style: &Style) -> String {
@@ -35,18 +35,22 @@ fn every_line_fits_the_terminal() {
                 assert_fits(&rendered(document, Format::Text, &style), width);
             }
         }
-        let listed = list(sample::table(), Format::Text, &style(width, false)).unwrap();
+        let listed = list(sample::table(), Kernel::Lab, Format::Text, &style(width, false)).unwrap();
         assert_fits(&String::from_utf8(listed).unwrap(), width);
     }
 }
 
 #[test]
 fn the_real_table_fits_too() {
-    for format in Format::ALL {
-        let bytes = list(Table::get(), format, &style(60, false)).unwrap();
+    for (format, kernel) in
+        Format::ALL.into_iter().flat_map(|format| Kernel::ALL.map(|kernel| (format, kernel)))
+    {
+        let bytes = list(Table::get(), kernel, format, &style(60, false)).unwrap();
         let text = String::from_utf8(bytes).unwrap();
         for entry in &Table::get().entries {
-            assert!(text.contains(&entry.name), "{format}: {}", entry.name);
+            let is_there =
+                text.lines().any(|line| line.split([' ', ',', '`', '"']).any(|word| word == entry.name));
+            assert_eq!(is_there, entry.kernels.contains(&kernel), "{format}: {}", entry.name);
         }
         if format == Format::Text {
             assert_fits(&text, 60);
@@ -239,7 +243,6 @@ fn a_run_of_the_first_screens_rows_says_how_to_measure_the_others() {
         screen.contains("kentry --all measures every row") && !screen.contains(" rows. --all"),
         "{screen}"
     );
-    assert_eq!(rendered(&sample::full(), Format::Text, &style).lines().count(), screen.lines().count());
     document.results.truncate(2);
     assert!(!rendered(&document, Format::Text, &style).contains("--all"), "two rows were asked for");
 }

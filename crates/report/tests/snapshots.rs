@@ -7,6 +7,7 @@ mod sample;
 use document::Document;
 use insta::assert_snapshot;
 use report::{Format, Selection, Style, list, render, summary_of_row};
+use table::Kernel;
 
 const PLAIN: Style = Style { color: false, width: 100, verbose: false, selection: Selection::All };
 const FIRST: Style = Style { selection: Selection::FirstScreen, ..PLAIN };
@@ -24,7 +25,7 @@ fn text(document: &Document, style: Style) -> String {
 }
 
 fn listed(format: Format, style: Style) -> String {
-    text_of(list(sample::table(), format, &style).unwrap())
+    text_of(list(sample::table(), Kernel::Lab, format, &style).unwrap())
 }
 
 /// Escapes made visible.
