@@ -50,6 +50,16 @@ impl Kernel {
         &section.data().unwrap()[(address - section.address()) as usize..]
     }
 
+    /// The sections that begin in this range, each with its address, up to the end of the range.
+    pub fn sections(&self, start: u64, end: u64) -> Vec<(u64, &'static [u8])> {
+        let inside = self.file.sections().filter(|section| (start..end).contains(&section.address()));
+        let cut = |section: object::Section<'static, '_>| {
+            let (address, data) = (section.address(), section.data().unwrap());
+            (address, &data[..data.len().min((end - address) as usize)])
+        };
+        inside.map(cut).collect()
+    }
+
     /// Where an address is in the kernel's file.
     pub fn place(&self, address: u64) -> usize {
         self.bytes(address).as_ptr() as usize - self.whole.as_ptr() as usize
