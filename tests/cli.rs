@@ -457,3 +457,42 @@ fn help_that_could_not_be_written_was_a_success() {
         assert!(said.contains("standard output cannot be written: no space is left"), "{said}");
     }
 }
+
+/// A closed standard output was `/dev/null`, and one that is not open for writing took everything: the result was gone, with status 0.
+#[test]
+fn a_standard_output_that_takes_nothing_was_a_success() {
+    let kentry = |redirected: &str, arguments: &str| {
+        let script = format!("exec \"$0\" {arguments} {redirected}");
+        Command::new("sh").args(["-c", &script, env!("CARGO_BIN_EXE_kentry")]).output().unwrap()
+    };
+    let run = "measure -e call --budget 0.05 --no-save";
+    for (arguments, status) in [
+        ("list", 1),
+        ("explain syscall", 1),
+        ("man", 1),
+        ("completions bash", 1),
+        ("--help", 1),
+        (run, 1),
+        (&format!("{run} --dry-run"), 1),
+        ("compare tests/none.json tests/none.json", 5),
+        ("lab --exec /bin/true", 125),
+        ("linux --exec /bin/true", 125),
+    ] {
+        for redirected in [">&-", "1</dev/null"] {
+            let output = kentry(redirected, arguments);
+            let said = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(status), "{arguments} {redirected}: {said}");
+            let why = "standard output cannot be written: it is closed, or not open for writing";
+            assert!(said.contains(why), "{arguments} {redirected}: {said}");
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("list.txt");
+    for (redirected, arguments) in
+        [(">/dev/null", "list".to_string()), (">&-", format!("list --output {}", file.display()))]
+    {
+        let output = kentry(redirected, &arguments);
+        assert_eq!(output.status.code(), Some(0), "{arguments} {redirected}");
+    }
+    assert!(std::fs::read_to_string(file).unwrap().contains("syscall"));
+}

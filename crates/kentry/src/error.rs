@@ -53,6 +53,7 @@ pub fn words(error: &io::Error) -> String {
         FileTooLarge => "the file would be larger than is allowed (ulimit -f)",
         InvalidFilename => "the file name is too long",
         _ if error.raw_os_error() == Some(Errno::ENXIO as i32) => "it is a pipe that nobody reads",
+        _ if error.raw_os_error() == Some(Errno::EBADF as i32) => "it is closed, or not open for writing",
         _ => return without_numbers(&error.to_string()),
     };
     words.into()

@@ -10,7 +10,7 @@ use kentry::exec::{FAILED, Output, Program, Refused, Running, run, standard_inpu
 use kentry::output::Target;
 use kentry::saving::Saving;
 use kentry::this_machine::{ThisMachine, executor};
-use kentry::{dry_run, listing, progress};
+use kentry::{dry_run, listing, progress, standard};
 use measure::lab::{Configurations, Emulator, LabPlan, Options, Setting, choose, image};
 use measure::{Counter, Scout};
 use std::ffi::OsString;
@@ -148,6 +148,8 @@ pub fn execute(args: &LabArgs) -> Result<ExitCode, Error> {
 }
 
 fn exec(args: &LabArgs, output: &mut Output) -> Result<u8, Refused> {
+    // The program's output goes there.
+    Target::standard()?;
     let configurations = Configurations::new(Table::get(), &args.set).map_err(Error::from)?;
     if configurations.all.len() > 1 {
         return Err(Error::Usage("--exec takes one --set at most".into()).into());
@@ -173,7 +175,7 @@ pub fn leave(error: &clap::Error, arguments: &[OsString]) -> ! {
     let has = |option: &str| arguments.iter().any(|word| word == option);
     let is_exec = has("--exec");
     let is_wrong = error.use_stderr();
-    let printed = error.print().and_then(|()| std::io::stdout().flush());
+    let printed = standard::check().and_then(|()| error.print()).and_then(|()| std::io::stdout().flush());
     // If standard error cannot be written, the code still tells that the usage was wrong.
     let unwritten = printed.err().filter(|why| !is_wrong && why.kind() != std::io::ErrorKind::BrokenPipe);
     let code = match unwritten {

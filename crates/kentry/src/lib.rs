@@ -37,6 +37,7 @@ pub mod room;
 pub mod row_args;
 pub mod saving;
 pub mod stack;
+pub mod standard;
 pub mod this_machine;
 pub mod time_args;
 pub mod too_noisy;

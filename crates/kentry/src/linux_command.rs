@@ -76,6 +76,8 @@ fn exec(args: &LinuxArgs, plan: &GuestPlan, options: &Options, output: &mut Outp
         let what = "--exec and --shell boot one guest: give at most one each of --kernel, --append, --cpu-model and --set";
         return Err(Error::Usage(what.into()).into());
     };
+    // The program's output goes there.
+    Target::standard()?;
     let time = args.timeout.unwrap_or(LONGEST_PROGRAM);
     let limits = Limits { time, output: usize::MAX, interrupt: catch_interrupts()? };
     let mut program = Program::pack(args)?;

@@ -251,7 +251,7 @@ fn run_man(subcommand: Option<&str>) -> Result<ExitCode, Error> {
 }
 
 fn print(bytes: &[u8]) -> Result<ExitCode, Error> {
-    Target::Standard.write(bytes)?;
+    Target::standard()?.write(bytes)?;
     Ok(ExitCode::SUCCESS)
 }
 

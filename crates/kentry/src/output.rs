@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::locale;
+use crate::standard;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use report::Format;
 use runs::WholeFile;
@@ -9,6 +10,9 @@ use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, IsTerminal, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+
+/// What standard output is called.
+const STANDARD: &str = "standard output";
 
 /// Where a result will go. It is opened before anything is measured, so that a place that cannot be written costs no time.
 pub enum Target {
@@ -27,7 +31,7 @@ impl Target {
     /// [`Error::Output`] when nothing can be written there.
     pub fn open(path: Option<&Path>) -> Result<Target, Error> {
         let Some(path) = path.filter(|path| *path != Path::new("-")) else {
-            return Ok(Target::Standard);
+            return Target::standard();
         };
         let failed = |source| Error::Output { target: path.to_path_buf(), source };
         match std::fs::metadata(path) {
@@ -46,6 +50,17 @@ impl Target {
                 Err(failed(io::Error::other("it is a link to a file that does not exist")))
             }
             Err(_) => WholeFile::begin(path, Permissions::from_mode(0o666)).map(Target::File).map_err(failed),
+        }
+    }
+
+    /// Standard output.
+    ///
+    /// # Errors
+    /// [`Error::Output`] when nothing can be written there.
+    pub fn standard() -> Result<Target, Error> {
+        match standard::check() {
+            Ok(()) => Ok(Target::Standard),
+            Err(source) => Err(Error::Output { target: STANDARD.into(), source }),
         }
     }
 
@@ -88,7 +103,7 @@ impl Target {
     /// [`Error::Output`]; the file is then as it was before.
     pub fn write(self, bytes: &[u8]) -> Result<(), Error> {
         let (target, result) = match self {
-            Target::Standard => ("standard output".into(), write_all(&mut io::stdout().lock(), bytes)),
+            Target::Standard => (STANDARD.into(), write_all(&mut io::stdout().lock(), bytes)),
             Target::Special(mut file, path) => (path, write_all(&mut file, bytes)),
             Target::File(file) => (file.path().to_path_buf(), file.finish(bytes)),
         };
