@@ -321,3 +321,17 @@ fn many_that_write_at_once_lose_nothing() {
     assert_eq!(code(&user.kentry(&["runs", "verify"])), 0);
     assert_eq!(user.list().len(), 8);
 }
+
+/// A tag is a line of any characters: its escapes steered the terminal, and a spreadsheet took it for a formula.
+#[test]
+fn a_list_in_csv_is_harmless() {
+    let user = User::new();
+    user.measure(&[]);
+    assert_eq!(code(&user.kentry(&["runs", "tag", "latest", "=k=\u{9b}2J", "note=\u{202e}x"])), 2);
+    assert_eq!(code(&user.kentry(&["runs", "tag", "latest", "+k=1", "note=\u{202e}x"])), 0);
+    let listed = user.kentry(&["runs", "--format", "csv"]);
+    assert_eq!(code(&listed), 0, "{}", said(&listed));
+    let text = String::from_utf8(listed.stdout).unwrap();
+    assert!(text.contains(",'+k=1 note=\\u{202e}x,"), "{text}");
+    assert!(!text.contains('\u{202e}'));
+}
