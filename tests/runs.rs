@@ -335,3 +335,37 @@ fn a_list_in_csv_is_harmless() {
     assert!(text.contains(",'+k=1 note=\\u{202e}x,"), "{text}");
     assert!(!text.contains('\u{202e}'));
 }
+
+/// A clock that was wrong once: its run was `latest` for ever, and `prune` kept it in the place of a real one.
+#[test]
+fn a_run_of_the_future_is_not_the_latest() {
+    let user = User::new();
+    let future = user.measure(&["--output", "run.json"]);
+    assert_eq!(code(&future), 0, "{}", said(&future));
+    let real = id(&user.measure(&[]));
+    let future = user.list()[1]["id"].as_str().unwrap().to_string();
+    misdate(&user.folder().join(format!("{future}.json.gz")));
+    assert_eq!(user.list()[0]["id"].as_str(), Some(real.as_str()));
+    let shown = user.kentry(&["show", "latest", "--format", "json"]);
+    assert_eq!(id(&shown), real);
+    let listed = user.kentry(&["runs"]);
+    let why = format!("the run {} began, it says, at 2999-", &future[..8]);
+    assert!(said(&listed).contains(&why), "{}", said(&listed));
+    assert_eq!(code(&user.kentry(&["runs", "prune", "--keep", "1"])), 0);
+    assert_eq!(user.list().len(), 2, "neither the newest nor what has yet to come");
+}
+
+/// Makes a kept run one of the year 2999, as a wrong clock does.
+fn misdate(file: &Path) {
+    use std::io::{Read, Write};
+    let mut decoder = flate2::read::GzDecoder::new(std::fs::File::open(file).unwrap());
+    let head = String::from_utf8(decoder.header().unwrap().comment().unwrap().to_vec()).unwrap();
+    let mut text = String::new();
+    decoder.read_to_string(&mut text).unwrap();
+    let begin = head.split_once("\"started\":\"").unwrap().1[..5].to_string();
+    let dated = |text: &str| text.replace(&format!("\"{begin}"), "\"2999-");
+    let out = std::fs::File::create(file).unwrap();
+    let mut encoder = flate2::GzBuilder::new().comment(dated(&head)).write(out, flate2::Compression::fast());
+    encoder.write_all(dated(&text).as_bytes()).unwrap();
+    encoder.finish().unwrap();
+}

@@ -372,7 +372,8 @@ pub enum RunsCommand {
         #[arg(value_name = "RUN", required = true, value_hint = ValueHint::Other)]
         runs: Vec<String>,
     },
-    /// Remove the runs that neither --keep nor --within keeps, of which one is needed; a run with a name or a tag always stays
+    /// Remove the runs that neither --keep nor --within keeps, of which one is needed; a run with a name or a tag always stays, and
+    /// so does one whose time has yet to come
     #[command(
         override_usage = "kentry runs prune [OPTIONS] --keep NUMBER\n       kentry runs prune [OPTIONS] --within TIME"
     )]

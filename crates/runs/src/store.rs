@@ -93,7 +93,7 @@ pub struct Skipped {
 /// What the folder holds.
 #[derive(Debug, Default)]
 pub struct Listed {
-    /// The runs, the newest first.
+    /// The runs, the newest first; last those whose time cannot be believed ([`Head::began`]).
     pub heads: Vec<Head>,
     /// Files that are none.
     pub skipped: Vec<Skipped>,
@@ -198,7 +198,8 @@ impl Store {
                 Err(why) => listed.skipped.push(Skipped { file, why }),
             }
         }
-        listed.heads.sort_by(|a, b| b.age().cmp(&a.age()));
+        let now = SystemTime::now();
+        listed.heads.sort_by(|a, b| b.age(now).cmp(&a.age(now)));
         Ok(listed)
     }
 
@@ -477,6 +478,31 @@ mod tests {
         let text = store.text(&"a1".repeat(16)).unwrap();
         assert_eq!(document::load(&text).unwrap().id, Some("a1".repeat(16)));
         assert_eq!(store.folder().metadata().unwrap().mode() & 0o777, 0o700);
+    }
+
+    /// One run that a wrong clock had dated was `latest` for ever.
+    #[test]
+    fn a_run_of_the_future_is_older_than_all_others() {
+        let (_folder, store) = store();
+        store.prepare().unwrap();
+        for (number, year) in [(0xa1, "2001"), (0xa2, "2999"), (0xa3, "2002"), (0xa4, "zzzz")] {
+            let mut document = document(number);
+            document.measurement.started = format!("{year}-01-01T00:00:00Z");
+            // With a place, as every document is written.
+            let document = document::load(&serde_json::to_string(&document).unwrap()).unwrap();
+            let text = serde_json::to_string(&document).unwrap();
+            store.keep(&document, &text, None, &BTreeMap::new()).unwrap();
+        }
+        let heads = store.list().unwrap().heads;
+        let order: Vec<&str> = heads.iter().map(|head| &head.id[..2]).collect();
+        assert_eq!(order, ["a3", "a1", "a4", "a2"]);
+        let now = SystemTime::now();
+        assert_eq!(
+            heads.iter().map(|head| head.began(now).is_some()).collect::<Vec<_>>(),
+            [true, true, false, false]
+        );
+        let goes = crate::Keep { newest: Some(1), within: None }.leaves(&heads, now);
+        assert_eq!(goes.iter().map(|head| &head.id[..2]).collect::<Vec<_>>(), ["a1"]);
     }
 
     #[test]
