@@ -26,7 +26,7 @@ use table::{Kernel, Table};
 /// Exit codes, and what they mean.
 pub const EXIT_STATUS: &[(&str, &str)] = &[
     ("0", "done"),
-    ("1", "a result could not be written, or a run not kept"),
+    ("1", "a result could not be written, or a run not kept, or not with its --name"),
     ("2", "wrong usage"),
     ("3", "the environment does not allow measuring"),
     ("130", "interrupted (SIGINT, SIGTERM, SIGHUP, SIGQUIT); what was measured is printed, marked partial"),

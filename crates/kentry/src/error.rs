@@ -126,7 +126,9 @@ impl Error {
     pub fn exit_code(&self) -> u8 {
         match self {
             Error::Output { .. } | Error::Report(_) => 1,
-            Error::Runs(runs::Error::Folder { .. } | runs::Error::Unwritable { .. }) => 1,
+            Error::Runs(
+                runs::Error::Folder { .. } | runs::Error::Unwritable { .. } | runs::Error::Unnamed { .. },
+            ) => 1,
             Error::Usage(_) | Error::Input { .. } | Error::Runs(_) => 2,
             Error::Environment(_) => 3,
             Error::Interrupted => INTERRUPTED,

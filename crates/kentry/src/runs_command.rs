@@ -82,10 +82,7 @@ fn named(store: &Store, word: &str) -> Result<Head, Error> {
 fn rename(word: &str, name: Option<&str>) -> Result<ExitCode, Error> {
     let store = store()?;
     let head = named(&store, word)?;
-    if let Some(name) = name.filter(|name| head.name.as_deref() != Some(*name)) {
-        store.is_free(name)?;
-    }
-    store.label(&head.id, |head| head.name = name.map(str::to_string))?;
+    store.rename(&head.id, name)?;
     Ok(ExitCode::SUCCESS)
 }
 

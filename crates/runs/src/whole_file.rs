@@ -54,17 +54,34 @@ impl WholeFile {
     /// # Errors
     /// The system's error; an existing file is then unchanged.
     pub fn finish(self, bytes: &[u8]) -> io::Result<()> {
-        match self.file {
-            Making::Named(file) => persist(file, &self.path, bytes),
+        self.file.finish(&self.path, bytes)?;
+        // The name is in the folder, not in the file: without this, it may be gone after a loss of power. A folder that may not be
+        // read, or a file system that cannot do it, is no reason to call a file that is there an error.
+        let _ = File::open(folder(&self.path)).and_then(|folder| folder.sync_all());
+        Ok(())
+    }
+}
+
+impl Making {
+    fn finish(self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Making::Named(file) => persist(file, path, bytes),
             Making::Unnamed(file) => {
                 write(&file, bytes)?;
                 // Some file systems can make such files, but not name them later.
-                name(&file, &self.path).or_else(|_| {
-                    let again = builder().tempfile_in(folder(&self.path)).map_err(without_path)?;
+                name(&file, path).or_else(|_| {
+                    let again = builder().tempfile_in(folder(path)).map_err(without_path)?;
                     again.as_file().set_permissions(file.metadata()?.permissions())?;
-                    persist(again, &self.path, bytes)
+                    persist(again, path, bytes)
                 })
             }
+        }
+    }
+
+    fn as_file(&self) -> &File {
+        match self {
+            Making::Unnamed(file) => file,
+            Making::Named(file) => file.as_file(),
         }
     }
 }
@@ -77,15 +94,6 @@ fn write(mut file: &File, bytes: &[u8]) -> io::Result<()> {
 fn persist(file: NamedTempFile, path: &Path, bytes: &[u8]) -> io::Result<()> {
     write(file.as_file(), bytes)?;
     file.persist(path).map_err(|error| error.error).map(drop)
-}
-
-impl Making {
-    fn as_file(&self) -> &File {
-        match self {
-            Making::Unnamed(file) => file,
-            Making::Named(file) => file.as_file(),
-        }
-    }
 }
 
 fn folder(path: &Path) -> &Path {
