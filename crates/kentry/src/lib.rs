@@ -41,3 +41,7 @@ pub mod standard;
 pub mod this_machine;
 pub mod time_args;
 pub mod too_noisy;
+
+#[cfg(test)]
+#[path = "../../../tests/skipped.rs"]
+mod skipped;
