@@ -4,6 +4,9 @@
 
 mod tampered;
 
+mod skipped;
+
+use skipped::skipped;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -495,4 +498,42 @@ fn a_standard_output_that_takes_nothing_was_a_success() {
         assert_eq!(output.status.code(), Some(0), "{arguments} {redirected}");
     }
     assert!(std::fs::read_to_string(file).unwrap().contains("syscall"));
+}
+
+/// For its first 20 ms it did not know of interrupts, which killed it in the midst of what it had begun.
+#[test]
+fn interrupts_are_known_before_anything_is_started() {
+    let calls = "trace=rt_sigaction,clone,clone3,fork,vfork,mkdir,openat";
+    let traced = Command::new("strace")
+        .args(["-f", "-e", calls, env!("CARGO_BIN_EXE_kentry"), "--dry-run", "--no-save"])
+        .output();
+    let traced = match traced {
+        Ok(traced) if traced.status.success() => String::from_utf8(traced.stderr).unwrap(),
+        Ok(traced) => return skipped(format!("strace does not work here: {traced:?}")),
+        Err(error) => return skipped(format!("strace: {error}")),
+    };
+    let first = |is_it: &dyn Fn(&str) -> bool| traced.lines().position(is_it);
+    let started = first(&|line| line.contains("clone") || line.contains("fork(")).unwrap();
+    for signal in ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] {
+        let set = format!("rt_sigaction({signal}, {{sa_handler=0x");
+        let known = first(&|line| {
+            line.contains(&set) || line.contains(&format!("{signal}, NULL, {{sa_handler=SIG_IGN"))
+        });
+        assert!(known.is_some_and(|known| known < started), "{signal}: {traced}");
+    }
+}
+
+#[test]
+fn what_does_not_measure_ends_at_the_first_interrupt() {
+    use std::os::unix::process::ExitStatusExt;
+    let mut show = Command::new(env!("CARGO_BIN_EXE_kentry"))
+        .args(["show", "-"])
+        .stdin(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let pid = nix::unistd::Pid::from_raw(show.id() as i32);
+    // Not SIGINT, which a shell makes its jobs in the background ignore.
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGTERM).unwrap();
+    let status = show.wait().unwrap();
+    assert!(status.signal() == Some(15) || status.code() == Some(130), "{status}");
 }

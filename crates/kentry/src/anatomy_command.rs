@@ -1,6 +1,6 @@
 //! `kentry anatomy`: from arguments to the exit code.
 
-use crate::{bill_command, catch_interrupts, is_colored, linux_command, note, width};
+use crate::{bill_command, is_colored, linux_command, note, width};
 use anatomy::{Beside, Document, Followed, SCHEMA};
 use bill::Question;
 use emulator::Accelerator;
@@ -12,7 +12,7 @@ use kentry::cli::Color;
 use kentry::error::{Error, UNFINISHED};
 use kentry::linux_machine::{self, LinuxMachine, accelerator};
 use kentry::output::Target;
-use kentry::{dry_run, profiles, progress};
+use kentry::{dry_run, interrupts, profiles, progress};
 use linux::Kernel;
 use measure::Counter;
 use measure::guest::GuestPlan;
@@ -65,7 +65,7 @@ pub fn usual(entry: &str) -> Result<Result<Document, String>, Error> {
 
 /// All that is followed and counted; or in words, why it was not.
 fn document(args: &AnatomyArgs, plan: &GuestPlan) -> Result<Result<Document, String>, Error> {
-    let interrupt = catch_interrupts()?;
+    let interrupt = interrupts::noted();
     let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
     let kernels = kernels(plan)?;
     let paths = match follow(args, plan, &kernels, &interrupt)? {

@@ -21,6 +21,7 @@ pub mod guest_args;
 pub mod history;
 pub mod init;
 pub mod input;
+pub mod interrupts;
 pub mod linux_args;
 pub mod linux_exec;
 pub mod linux_machine;
