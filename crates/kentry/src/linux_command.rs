@@ -83,7 +83,7 @@ fn exec(args: &LinuxArgs, plan: &GuestPlan, options: &Options, output: &mut Outp
     let mut program = Program::pack(args)?;
     let word = plan.kernels.first().map_or(linux::AUTO, String::as_str);
     // The program's output does not depend on the machine, and standard error belongs to the program.
-    let kernels = vec![kernel(word, &mut |_| ())?];
+    let kernels = vec![kernel(word, &limits.interrupt, &mut |_| ())?];
     let accelerator = accelerator(options, &limits, &mut |_| ())?;
     // Last, since it may come slowly.
     program.add_input(args, &limits)?;
@@ -102,7 +102,7 @@ pub fn in_guests(
     interrupt: &Interrupt,
 ) -> Result<document::Document, Error> {
     let kernels =
-        plan.kernels.iter().map(|word| kernel(word, &mut note)).collect::<Result<Vec<_>, _>>()?;
+        plan.kernels.iter().map(|word| kernel(word, interrupt, &mut note)).collect::<Result<Vec<_>, _>>()?;
     let limits = Limits { time: plan.time, output: GUEST_OUTPUT, interrupt: interrupt.clone() };
     let accelerator = accelerator(options, &limits, &mut note)?;
     let machine = LinuxMachine::new(accelerator, &plan, kernels, limits)?;
