@@ -537,3 +537,34 @@ fn what_does_not_measure_ends_at_the_first_interrupt() {
     let status = show.wait().unwrap();
     assert!(status.signal() == Some(15) || status.code() == Some(130), "{status}");
 }
+
+/// `ulimit -v 20000` ended it with status 134, in the words of a programmer.
+#[test]
+fn a_limit_of_memory_is_told_in_plain_words() {
+    use std::os::unix::process::ExitStatusExt;
+    let limited = |limit: u64, arguments: &str| {
+        let script = format!("ulimit -v {limit}; exec \"$0\" {arguments}");
+        Command::new("sh").args(["-c", &script, env!("CARGO_BIN_EXE_kentry")]).output().unwrap()
+    };
+    // The kernel kills a program that does not fit before its first instruction.
+    let is_executed = |limit: &u64| limited(*limit, "list").status.signal().is_none();
+    let least = (1..200).map(|step| step * 2048).find(is_executed).unwrap();
+    let mut codes = std::collections::BTreeSet::new();
+    for limit in (0..24).map(|step| least + step * 2048) {
+        for arguments in ["list", "--help", "measure --budget 0.05 --strict-budget --no-save"] {
+            let output = limited(limit, arguments);
+            let said = String::from_utf8_lossy(&output.stderr);
+            let code = output.status.code();
+            assert!(
+                code == Some(0) || code == Some(3),
+                "{limit} KiB, {arguments}: {:?} {said}",
+                output.status
+            );
+            assert!(code == Some(0) || said.contains("ulimit -v"), "{limit} KiB: {said}");
+            codes.extend(code);
+        }
+    }
+    assert_eq!(codes.into_iter().collect::<Vec<_>>(), [0, 3]);
+    assert_eq!(limited(least, "compare --git-bisect a b --fail-above 1%").status.code(), Some(128));
+    assert_eq!(limited(least, "lab --exec /bin/true").status.code(), Some(125));
+}

@@ -29,6 +29,7 @@ pub mod listing;
 pub mod live_command;
 pub mod locale;
 pub mod manual;
+pub mod memory;
 pub mod output;
 pub mod pager;
 pub mod probe_files;

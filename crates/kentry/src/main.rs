@@ -13,22 +13,28 @@ mod show_command;
 use document::Outcome;
 use host::Interrupt;
 use kentry::cli::{Cli, Color, Command, ExplainArgs, ListArgs, MeasureArgs, NOISY, OutputArgs, ShowArgs};
+use kentry::compare_args::STOPS_BISECTION;
 use kentry::error::{Error, INTERRUPTED, UNFINISHED, without_numbers};
+use kentry::exec::FAILED;
 use kentry::output::Target;
 use kentry::saving::Saving;
 use kentry::this_machine::{ThisMachine, executor, here};
 use kentry::{
-    arguments, completions, dry_run, explain, init, interrupts, locale, manual, pager, probe_files, progress,
-    stack, too_noisy,
+    arguments, completions, dry_run, explain, init, interrupts, locale, manual, memory, pager, probe_files,
+    progress, stack, too_noisy,
 };
 use measure::{HostPlan, Setting};
 use report::{Selection, Style};
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use table::Table;
+
+#[global_allocator]
+static MEMORY: memory::Allocator = memory::Allocator;
 
 /// A probe that runs longer than this is considered hung.
 const ROUND_TIME: Duration = Duration::from_secs(10);
@@ -40,9 +46,28 @@ fn main() -> ExitCode {
     if init::is_meant() {
         init::run();
     }
-    match interrupts::begin() {
+    match prepare() {
         Ok(()) => stack::with_room(command),
-        Err(error) => failed(&Error::Environment(format!("signals cannot be handled: {error}"))),
+        Err(error) => {
+            note(&error.to_string());
+            ExitCode::from(code_without_command(&std::env::args_os().collect::<Vec<_>>()))
+        }
+    }
+}
+
+fn prepare() -> Result<(), Error> {
+    interrupts::begin().map_err(|error| Error::Environment(format!("signals cannot be handled: {error}")))?;
+    memory::prepare()
+}
+
+/// The exit code where this process lacks what any command needs: one that is neither the program's of --exec, nor a commit's of
+/// --git-bisect.
+fn code_without_command(arguments: &[OsString]) -> u8 {
+    let has = |option: &str| arguments.iter().any(|word| word == option);
+    match () {
+        () if has("--git-bisect") => STOPS_BISECTION,
+        () if has("--exec") || has("--shell") => FAILED,
+        () => Error::Environment(String::new()).exit_code(),
     }
 }
 
@@ -55,6 +80,7 @@ fn command() -> ExitCode {
     // A file that may not grow is an error of the write then, and not the end of the process.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Interrupt::default());
     let arguments: Vec<_> = std::env::args_os().collect();
+    memory::ends_with(code_without_command(&arguments));
     let cli = arguments::parse(&arguments).unwrap_or_else(|error| lab_command::leave(&error, &arguments));
     if !measures(&cli) {
         interrupts::end_at_once();
