@@ -76,6 +76,10 @@ _Static_assert(sizeof(struct record_header) == 24, "the header has no padding");
 #define CAUSE_REQUEST	    12 /* index of the argument that does not parse or names no row of this probe */
 #define CAUSE_NO_FAULT	    13 /* minor faults due, minor faults seen */
 #define CAUSE_EMULATOR	    14 /* not tried: this emulator would take the kernel down */
+#define CAUSE_UNTOLD	    15 /* UNTOLD_*, errno (0: the call did nothing): what figures need is not told */
+
+#define UNTOLD_PREEMPTIONS 1 /* getrusage */
+#define UNTOLD_PLACE	   2 /* getcpu, and the CPU's number in a segment's limit */
 
 #define FACT_PATH    1 /* does the call enter the kernel? value: PATH_* */
 #define PATH_UNKNOWN 0

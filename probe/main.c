@@ -173,10 +173,7 @@ static void draw_canary(void)
 /* The first canary brings its code back into the caches, which a virtual machine's exits empty. */
 static void take_canary(struct canary *canary)
 {
-	uint32_t cpu = UINT32_MAX;
-
-	system_call(NR_GETCPU, (long)&cpu, 0, 0, 0, 0, 0);
-	canary->cpu = cpu;
+	canary->cpu = cpu_now();
 	canary->preemptions = usage_now().preemptions;
 	calibrate(canary->stamps);
 	calibrate(canary->stamps);

@@ -132,6 +132,8 @@ struct usage {
 
 /* usage.c */
 struct usage usage_now(void);
+/* The CPU that this process runs on. */
+uint32_t cpu_now(void);
 
 /* emit.c: records to standard output. */
 void emit_identity(uint16_t entry, uint16_t operation);

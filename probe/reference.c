@@ -27,8 +27,5 @@ unsigned long reference_parent(void)
 
 unsigned long reference_cpu(void)
 {
-	uint32_t cpu = UINT32_MAX;
-
-	system_call(NR_GETCPU, (long)&cpu, 0, 0, 0, 0, 0);
-	return cpu;
+	return cpu_now();
 }

@@ -4,6 +4,9 @@
 
 mod tampered;
 
+mod skipped;
+
+use skipped::skipped;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -469,4 +472,112 @@ fn help_that_could_not_be_written_was_a_success() {
         assert_eq!(output.status.code(), Some(1), "{arguments:?}: {said}");
         assert!(said.contains("standard output cannot be written: no space is left"), "{said}");
     }
+}
+
+/// A closed standard output was `/dev/null`, and one that is not open for writing took everything: the result was gone, with status 0.
+#[test]
+fn a_standard_output_that_takes_nothing_was_a_success() {
+    let kentry = |redirected: &str, arguments: &str| {
+        let script = format!("exec \"$0\" {arguments} {redirected}");
+        Command::new("sh").args(["-c", &script, env!("CARGO_BIN_EXE_kentry")]).output().unwrap()
+    };
+    let run = "measure -e call --budget 0.05 --no-save";
+    for (arguments, status) in [
+        ("list", 1),
+        ("explain syscall", 1),
+        ("man", 1),
+        ("completions bash", 1),
+        ("--help", 1),
+        (run, 1),
+        (&format!("{run} --dry-run"), 1),
+        ("compare tests/none.json tests/none.json", 5),
+        ("lab --exec /bin/true", 125),
+        ("linux --exec /bin/true", 125),
+    ] {
+        for redirected in [">&-", "1</dev/null"] {
+            let output = kentry(redirected, arguments);
+            let said = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(status), "{arguments} {redirected}: {said}");
+            let why = "standard output cannot be written: it is closed, or not open for writing";
+            assert!(said.contains(why), "{arguments} {redirected}: {said}");
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("list.txt");
+    for (redirected, arguments) in
+        [(">/dev/null", "list".to_string()), (">&-", format!("list --output {}", file.display()))]
+    {
+        let output = kentry(redirected, &arguments);
+        assert_eq!(output.status.code(), Some(0), "{arguments} {redirected}");
+    }
+    assert!(std::fs::read_to_string(file).unwrap().contains("syscall"));
+}
+
+/// For its first 20 ms it did not know of interrupts, which killed it in the midst of what it had begun.
+#[test]
+fn interrupts_are_known_before_anything_is_started() {
+    let calls = "trace=rt_sigaction,clone,clone3,fork,vfork,mkdir,openat";
+    let traced = Command::new("strace")
+        .args(["-f", "-e", calls, env!("CARGO_BIN_EXE_kentry"), "--dry-run", "--no-save"])
+        .output();
+    let traced = match traced {
+        Ok(traced) if traced.status.success() => String::from_utf8(traced.stderr).unwrap(),
+        Ok(traced) => return skipped(format!("strace does not work here: {traced:?}")),
+        Err(error) => return skipped(format!("strace: {error}")),
+    };
+    let first = |is_it: &dyn Fn(&str) -> bool| traced.lines().position(is_it);
+    let started = first(&|line| line.contains("clone") || line.contains("fork(")).unwrap();
+    for signal in ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] {
+        let set = format!("rt_sigaction({signal}, {{sa_handler=0x");
+        let known = first(&|line| {
+            line.contains(&set) || line.contains(&format!("{signal}, NULL, {{sa_handler=SIG_IGN"))
+        });
+        assert!(known.is_some_and(|known| known < started), "{signal}: {traced}");
+    }
+}
+
+#[test]
+fn what_does_not_measure_ends_at_the_first_interrupt() {
+    use std::os::unix::process::ExitStatusExt;
+    let mut show = Command::new(env!("CARGO_BIN_EXE_kentry"))
+        .args(["show", "-"])
+        .stdin(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let pid = nix::unistd::Pid::from_raw(show.id() as i32);
+    // Not SIGINT, which a shell makes its jobs in the background ignore.
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGTERM).unwrap();
+    let status = show.wait().unwrap();
+    assert!(status.signal() == Some(15) || status.code() == Some(130), "{status}");
+}
+
+/// `ulimit -v 20000` ended it with status 134, in the words of a programmer.
+#[test]
+fn a_limit_of_memory_is_told_in_plain_words() {
+    use std::os::unix::process::ExitStatusExt;
+    let limited = |limit: u64, arguments: &str| {
+        let script = format!("ulimit -v {limit}; exec \"$0\" {arguments}");
+        Command::new("sh").args(["-c", &script, env!("CARGO_BIN_EXE_kentry")]).output().unwrap()
+    };
+    // The kernel kills a program that does not fit before its first instruction.
+    let is_executed = |limit: &u64| limited(*limit, "list").status.signal().is_none();
+    let least = (1..200).map(|step| step * 2048).find(is_executed).unwrap();
+    let mut codes = std::collections::BTreeSet::new();
+    for limit in (0..24).map(|step| least + step * 2048) {
+        for arguments in ["list", "--help", "measure --budget 0.05 --strict-budget --no-save"] {
+            let output = limited(limit, arguments);
+            let said = String::from_utf8_lossy(&output.stderr);
+            let code = output.status.code();
+            assert!(
+                code == Some(0) || code == Some(3),
+                "{limit} KiB, {arguments}: {:?} {said}",
+                output.status
+            );
+            assert!(code == Some(0) || said.contains("ulimit -v"), "{limit} KiB: {said}");
+            codes.extend(code);
+        }
+    }
+    assert_eq!(codes.into_iter().collect::<Vec<_>>(), [0, 3]);
+    assert_eq!(limited(least, "compare --git-bisect a b --fail-above 1%").status.code(), Some(128));
+    assert_eq!(limited(least, "lab --exec /bin/true").status.code(), Some(125));
 }

@@ -31,7 +31,7 @@ fn kernel() -> Option<Kernel> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/guest");
     let word = std::env::var("KENTRY_KERNEL").unwrap_or_else(|_| folder.display().to_string());
     match linux::find(Path::new(&word)) {
-        Ok(file) => Some(Kernel::read(&file).unwrap()),
+        Ok(file) => Some(Kernel::read(&file, &Default::default()).unwrap()),
         Err(_) => {
             skipped("no kernels here (scripts/kernels.sh fetches them)");
             None

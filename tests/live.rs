@@ -241,6 +241,44 @@ fn what_a_seccomp_filter_forbids_is_refused_in_that_arm_alone() {
     );
 }
 
+/// The numbers of getcpu and getrusage, by ABI: what a probe asks to know that it was neither moved nor preempted.
+const ASKED: [(&str, [u32; 2]); 2] = [("x86_64", [309, 98]), ("i386", [318, 77])];
+
+/// A command with a filter that has one of these calls answered so, through both ABIs.
+fn without(call: usize, action: &str) -> String {
+    let of =
+        |(abi, numbers): (&str, [u32; 2])| format!("{} {action} {abi} {}", SURROUND.display(), numbers[call]);
+    ASKED.map(of).join(" ")
+}
+
+/// Figures were of "CPU 4294967295".
+#[test]
+fn a_probe_that_may_not_ask_for_its_cpu_knows_it_all_the_same() {
+    for action in ["errno=1", "errno=0"] {
+        let (arms, _) = compare("", &without(0, action));
+        let document = &arms.documents[1];
+        for (entry, operation) in [("syscall-x86_64", "getppid"), ("int80-i386", "none"), ("call", "none")] {
+            let row = row(document, entry, operation);
+            assert_eq!(row.outcome, Outcome::Ok, "{action} {entry}: {:?}", row.reason);
+        }
+        let known = process::allowed_cpus().unwrap();
+        let used: Vec<usize> = document.measurement.cpus.iter().map(|used| used.cpu).collect();
+        assert!(!used.is_empty() && used.iter().all(|cpu| known.contains(cpu)), "{used:?}");
+    }
+}
+
+/// A count of preemptions that could not be asked for was 0: figures of probes that nobody watched.
+#[test]
+fn a_probe_that_may_not_ask_for_its_preemptions_has_no_figure() {
+    for (action, how) in [("errno=1", "getrusage answers EPERM"), ("errno=0", "getrusage does nothing")] {
+        let (arms, _) = compare("", &without(1, action));
+        let under = row(&arms.documents[1], "syscall-x86_64", "getppid");
+        assert_eq!((under.outcome, under.figure()), (Outcome::Error, None));
+        let why = under.reason.as_deref().unwrap();
+        assert!(why.contains(how) && why.contains("is not timed"), "{why}");
+    }
+}
+
 #[test]
 fn what_reaches_the_loader_alone_is_said_to() {
     let (arms, notes) = compare("", "LD_PRELOAD=/nowhere/at-all.so");

@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
+mod skipped;
+
+use skipped::skipped;
 use std::path::Path;
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
@@ -320,4 +323,103 @@ fn many_that_write_at_once_lose_nothing() {
     }
     assert_eq!(code(&user.kentry(&["runs", "verify"])), 0);
     assert_eq!(user.list().len(), 8);
+}
+
+/// They all looked before they measured, and all were called so.
+#[test]
+fn of_many_runs_at_once_with_one_name_one_has_it() {
+    let user = User::new();
+    let children: Vec<_> = (0..8)
+        .map(|_| {
+            user.command()
+                .args(["-e", "call", "--budget", "0.5", "--strict-budget", "--name", "before"])
+                .stdout(std::process::Stdio::null())
+                .stderr(std::process::Stdio::piped())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    let outputs: Vec<Output> = children.into_iter().map(|child| child.wait_with_output().unwrap()).collect();
+    let named: Vec<_> = user.list().into_iter().filter(|run| run["name"] == "before").collect();
+    assert_eq!(named.len(), 1);
+    assert_eq!(outputs.iter().filter(|output| code(output) == 0).count(), 1);
+    for output in outputs.iter().filter(|output| code(output) != 0) {
+        // One that began when the name was given measured nothing.
+        let (status, why) = (code(output), "is called before already");
+        assert!(said(output).contains(why), "{}", said(output));
+        let is_kept = said(output).contains("is kept without its name");
+        assert_eq!(status, if is_kept { 1 } else { 2 }, "{}", said(output));
+    }
+    let kept = outputs.iter().filter(|output| said(output).contains("is kept without its name")).count();
+    assert_eq!(user.list().len(), 1 + kept);
+}
+
+#[test]
+fn a_runs_name_reaches_the_disk_with_it() {
+    let user = User::new();
+    user.measure(&[]);
+    let traced = Command::new("strace")
+        .args(["-f", "-y", "-e", "trace=fsync,linkat,rename,renameat,renameat2"])
+        .args([env!("CARGO_BIN_EXE_kentry"), "runs", "tag", "latest", "who=me"])
+        .env("XDG_DATA_HOME", user.0.path())
+        .output();
+    let traced = match traced {
+        Ok(traced) if traced.status.success() => said(&traced),
+        Ok(traced) => return skipped(format!("strace does not work here: {}", said(&traced))),
+        Err(error) => return skipped(format!("strace: {error}")),
+    };
+    let calls: Vec<&str> =
+        traced.lines().filter(|line| line.contains("fsync(") || line.contains("rename")).collect();
+    let of = |call: Option<&&str>, what: &str| call.is_some_and(|call| call.contains(what));
+    let folder = format!("{}>)", user.folder().display());
+    assert!(calls.len() >= 3 && of(calls.last(), &folder) && of(calls.last(), "fsync("), "{traced}");
+    assert!(of(calls.iter().rev().nth(1), "rename"), "{traced}");
+}
+
+/// A tag is a line of any characters: its escapes steered the terminal, and a spreadsheet took it for a formula.
+#[test]
+fn a_list_in_csv_is_harmless() {
+    let user = User::new();
+    user.measure(&[]);
+    assert_eq!(code(&user.kentry(&["runs", "tag", "latest", "=k=\u{9b}2J", "note=\u{202e}x"])), 2);
+    assert_eq!(code(&user.kentry(&["runs", "tag", "latest", "+k=1", "note=\u{202e}x"])), 0);
+    let listed = user.kentry(&["runs", "--format", "csv"]);
+    assert_eq!(code(&listed), 0, "{}", said(&listed));
+    let text = String::from_utf8(listed.stdout).unwrap();
+    assert!(text.contains(",'+k=1 note=\\u{202e}x,"), "{text}");
+    assert!(!text.contains('\u{202e}'));
+}
+
+/// A clock that was wrong once: its run was `latest` for ever, and `prune` kept it in the place of a real one.
+#[test]
+fn a_run_of_the_future_is_not_the_latest() {
+    let user = User::new();
+    let future = user.measure(&["--output", "run.json"]);
+    assert_eq!(code(&future), 0, "{}", said(&future));
+    let real = id(&user.measure(&[]));
+    let future = user.list()[1]["id"].as_str().unwrap().to_string();
+    misdate(&user.folder().join(format!("{future}.json.gz")));
+    assert_eq!(user.list()[0]["id"].as_str(), Some(real.as_str()));
+    let shown = user.kentry(&["show", "latest", "--format", "json"]);
+    assert_eq!(id(&shown), real);
+    let listed = user.kentry(&["runs"]);
+    let why = format!("the run {} began, it says, at 2999-", &future[..8]);
+    assert!(said(&listed).contains(&why), "{}", said(&listed));
+    assert_eq!(code(&user.kentry(&["runs", "prune", "--keep", "1"])), 0);
+    assert_eq!(user.list().len(), 2, "neither the newest nor what has yet to come");
+}
+
+/// Makes a kept run one of the year 2999, as a wrong clock does.
+fn misdate(file: &Path) {
+    use std::io::{Read, Write};
+    let mut decoder = flate2::read::GzDecoder::new(std::fs::File::open(file).unwrap());
+    let head = String::from_utf8(decoder.header().unwrap().comment().unwrap().to_vec()).unwrap();
+    let mut text = String::new();
+    decoder.read_to_string(&mut text).unwrap();
+    let begin = head.split_once("\"started\":\"").unwrap().1[..5].to_string();
+    let dated = |text: &str| text.replace(&format!("\"{begin}"), "\"2999-");
+    let out = std::fs::File::create(file).unwrap();
+    let mut encoder = flate2::GzBuilder::new().comment(dated(&head)).write(out, flate2::Compression::fast());
+    encoder.write_all(dated(&text).as_bytes()).unwrap();
+    encoder.finish().unwrap();
 }

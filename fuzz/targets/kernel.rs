@@ -7,7 +7,7 @@ use linux::{Kernel, Load, stripped};
 fuzz_target!(|bytes: &[u8]| {
     let short = stripped(bytes);
     assert!(short.len() <= bytes.len() && stripped(&short) == short, "stripped in one go");
-    match Kernel::parse(bytes.to_vec()) {
+    match Kernel::parse(bytes.to_vec(), &std::sync::atomic::AtomicBool::new(false)) {
         Ok(kernel) => whole(&kernel),
         Err(why) => plain(&why.to_string()),
     }

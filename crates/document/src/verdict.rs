@@ -37,6 +37,7 @@ pub fn judge(entry: &Entry, verdict: &Verdict) -> (Outcome, String) {
         abi::CAUSE_ANSWER => (outcome, wrong_answer(first, second, third)),
         abi::CAUSE_REGISTER => (outcome, changed_register(entry, first, second, third)),
         abi::CAUSE_EMULATOR => closed(entry, "emulator", outcome, "it was not tried in this emulator".into()),
+        abi::CAUSE_UNTOLD => (outcome, untold(first, second)),
         abi::CAUSE_NO_FAULT => (outcome, format!("{first} minor faults were due, {second} came")),
         abi::CAUSE_NO_SIGNAL => (outcome, format!("{first} signals were due, {second} came")),
         abi::CAUSE_REQUEST => {
@@ -44,6 +45,21 @@ pub fn judge(entry: &Entry, verdict: &Verdict) -> (Outcome, String) {
         }
         other => (outcome, format!("cause {other}, which this version does not know")),
     }
+}
+
+/// What a probe could not learn about its own run, by the number in its record and the error of the call.
+fn untold(what: u64, errno: u64) -> String {
+    let (call, thing) = match what {
+        abi::UNTOLD_PREEMPTIONS => ("getrusage", "was preempted"),
+        _ => ("getcpu", "was moved to another CPU"),
+    };
+    let how = match errno {
+        0 => "does nothing here".to_string(),
+        errno => format!("answers {:?} here", Errno::from_raw(errno as i32)),
+    };
+    format!(
+        "it works, but is not timed: {call} {how} (a seccomp filter?), so that nobody knows whether the probe {thing}"
+    )
 }
 
 /// The outcome of a probe run that ended without a verdict of its own.

@@ -1,6 +1,6 @@
 //! `kentry anatomy`: from arguments to the exit code.
 
-use crate::{bill_command, catch_interrupts, is_colored, linux_command, note, width};
+use crate::{bill_command, is_colored, linux_command, note, width};
 use anatomy::{Beside, Document, Followed, SCHEMA};
 use bill::Question;
 use emulator::Accelerator;
@@ -12,7 +12,7 @@ use kentry::cli::Color;
 use kentry::error::{Error, UNFINISHED};
 use kentry::linux_machine::{self, LinuxMachine, accelerator};
 use kentry::output::Target;
-use kentry::{dry_run, profiles, progress};
+use kentry::{dry_run, interrupts, profiles, progress};
 use linux::Kernel;
 use measure::Counter;
 use measure::guest::GuestPlan;
@@ -65,9 +65,9 @@ pub fn usual(entry: &str) -> Result<Result<Document, String>, Error> {
 
 /// All that is followed and counted; or in words, why it was not.
 fn document(args: &AnatomyArgs, plan: &GuestPlan) -> Result<Result<Document, String>, Error> {
-    let interrupt = catch_interrupts()?;
+    let interrupt = interrupts::noted();
     let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
-    let kernels = kernels(plan)?;
+    let kernels = kernels(plan, &interrupt)?;
     let paths = match follow(args, plan, &kernels, &interrupt)? {
         Ok(paths) => paths,
         Err(why) => return Ok(Err(why)),
@@ -78,11 +78,11 @@ fn document(args: &AnatomyArgs, plan: &GuestPlan) -> Result<Result<Document, Str
 }
 
 /// The kernels of the plan. Two words may mean one file: then a boot would be followed twice.
-fn kernels(plan: &GuestPlan) -> Result<Vec<Kernel>, Error> {
+fn kernels(plan: &GuestPlan, interrupt: &Interrupt) -> Result<Vec<Kernel>, Error> {
     let kernels = plan
         .kernels
         .iter()
-        .map(|word| linux_machine::kernel(word, &mut note))
+        .map(|word| linux_machine::kernel(word, interrupt, &mut note))
         .collect::<Result<Vec<_>, _>>()?;
     let boots = plan.configurations.iter().map(|one| {
         let file = kernels.get(one.kernel).map(|kernel| kernel.file.canonicalize().ok());

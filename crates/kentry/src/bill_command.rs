@@ -1,6 +1,6 @@
 //! `kentry bill`: from arguments to the exit code.
 
-use crate::{catch_interrupts, drawn_seed, is_colored, lab_command, measure_host, need_counter, note, width};
+use crate::{drawn_seed, is_colored, lab_command, measure_host, need_counter, note, width};
 use bill::{Bill, Plan, Processor, Question};
 use document::Document;
 use host::Interrupt;
@@ -10,7 +10,7 @@ use kentry::error::{Error, INTERRUPTED, UNFINISHED};
 use kentry::output::Target;
 use kentry::saving::Saving;
 use kentry::this_machine::ThisMachine;
-use kentry::{bill_listing, dry_run, listing};
+use kentry::{bill_listing, dry_run, interrupts, listing};
 use measure::lab::{Accel, Emulator, Options, choose, features};
 use measure::{Counter, CpuChoice, HostPlan};
 use report::{BillFormat, Selection, Style};
@@ -41,7 +41,7 @@ pub fn run(args: &BillArgs) -> Result<ExitCode, Error> {
         return list(args, question, target);
     }
     let saving = Saving::prepare(&args.save, &mut note)?;
-    let interrupt = catch_interrupts()?;
+    let interrupt = interrupts::noted();
     let Measured { plan, document, linux } = measure(args, question, &interrupt)?;
     let mut bill = plan.bill(&document, given.as_ref().or(linux.as_ref()));
     if bill.unit.is_none() && interrupt.load(Ordering::Relaxed) {
@@ -149,7 +149,7 @@ fn list(args: &BillArgs, question: Question, target: Target) -> Result<ExitCode,
     let entry = listing::entry(table, &question.entry)?;
     let path = listing::path_of(entry)?;
     let options = args.guest.options(BILL_SECONDS);
-    let limits = lab_command::limits(&options, &catch_interrupts()?);
+    let limits = lab_command::limits(&options, &interrupts::noted());
     // The same code is built wherever the kernel runs.
     let emulator = choose(&options, &limits, &mut |_| ())?;
     let processor = processor(&emulator, &limits)?;

@@ -26,7 +26,7 @@ use table::Table;
 /// Exit codes, and what they mean.
 pub const EXIT_STATUS: &[(&str, &str)] = &[
     ("0", "done"),
-    ("1", "a result could not be written, or a run not kept"),
+    ("1", "a result could not be written, or a run not kept, or not with its --name"),
     ("2", "wrong usage"),
     ("3", "the environment does not allow measuring"),
     ("130", "interrupted (SIGINT, SIGTERM, SIGHUP, SIGQUIT); what was measured is printed, marked partial"),
@@ -375,7 +375,8 @@ pub enum RunsCommand {
         #[arg(value_name = "RUN", required = true, value_hint = ValueHint::Other)]
         runs: Vec<String>,
     },
-    /// Remove the runs that neither --keep nor --within keeps, of which one is needed; a run with a name or a tag always stays
+    /// Remove the runs that neither --keep nor --within keeps, of which one is needed; a run with a name or a tag always stays, and
+    /// so does one whose time has yet to come
     #[command(
         override_usage = "kentry runs prune [OPTIONS] --keep NUMBER\n       kentry runs prune [OPTIONS] --within TIME"
     )]

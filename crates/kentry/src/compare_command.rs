@@ -1,6 +1,6 @@
 //! `kentry compare`.
 
-use crate::{anatomy_command, catch_interrupts, drawn_seed, is_colored, need_counter, note, width};
+use crate::{anatomy_command, drawn_seed, is_colored, need_counter, note, width};
 use compare::{Comparison, GateAnswer, Given, Run};
 use kentry::arm::ArmCommand;
 use kentry::cli::SaveArgs;
@@ -9,6 +9,7 @@ use kentry::compare_args::{CompareArgs, Ended};
 use kentry::compare_sides::{Read, Sides};
 use kentry::error::{Error, INTERRUPTED};
 use kentry::gate_rules;
+use kentry::interrupts;
 use kentry::live_command;
 use kentry::output::Target;
 use kentry::saving::Saving;
@@ -97,7 +98,7 @@ fn compare_live(args: &CompareArgs) -> Result<Ended, Error> {
     let save = SaveArgs { no_save: args.measured.no_save, ..SaveArgs::default() };
     // That runs cannot be kept is said once.
     let savings = [Saving::prepare(&save, &mut note)?, Saving::prepare(&save, &mut |_| ())?];
-    let interrupt = catch_interrupts()?;
+    let interrupt = interrupts::noted();
     let arms = live_command::measure(&commands, &plan, args.measured.timeout(), &interrupt, &mut note)?;
     let kept: Vec<Result<bool, Error>> =
         savings.into_iter().zip(&arms.documents).map(|(saving, document)| saving.keep(document)).collect();

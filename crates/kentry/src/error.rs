@@ -53,6 +53,7 @@ pub fn words(error: &io::Error) -> String {
         FileTooLarge => "the file would be larger than is allowed (ulimit -f)",
         InvalidFilename => "the file name is too long",
         _ if error.raw_os_error() == Some(Errno::ENXIO as i32) => "it is a pipe that nobody reads",
+        _ if error.raw_os_error() == Some(Errno::EBADF as i32) => "it is closed, or not open for writing",
         _ => return without_numbers(&error.to_string()),
     };
     words.into()
@@ -125,7 +126,9 @@ impl Error {
     pub fn exit_code(&self) -> u8 {
         match self {
             Error::Output { .. } | Error::Report(_) => 1,
-            Error::Runs(runs::Error::Folder { .. } | runs::Error::Unwritable { .. }) => 1,
+            Error::Runs(
+                runs::Error::Folder { .. } | runs::Error::Unwritable { .. } | runs::Error::Unnamed { .. },
+            ) => 1,
             Error::Usage(_) | Error::Input { .. } | Error::Runs(_) => 2,
             Error::Environment(_) => 3,
             Error::Interrupted => INTERRUPTED,

@@ -1,6 +1,6 @@
 //! `kentry lab`: from arguments to the exit code.
 
-use crate::{catch_interrupts, drawn_seed, note, show};
+use crate::{drawn_seed, note, show};
 use environment::Environment;
 use host::{Interrupt, Priority, Reading};
 use kentry::cli::{Accel, LabArgs};
@@ -10,7 +10,7 @@ use kentry::exec::{FAILED, Output, Program, Refused, Running, run, standard_inpu
 use kentry::output::Target;
 use kentry::saving::Saving;
 use kentry::this_machine::{ThisMachine, executor};
-use kentry::{dry_run, listing, progress};
+use kentry::{dry_run, interrupts, listing, progress, standard};
 use measure::lab::{Configurations, Emulator, LabPlan, Options, Setting, choose, image};
 use measure::{Counter, Scout};
 use std::ffi::OsString;
@@ -38,7 +38,7 @@ pub fn measure(args: &LabArgs) -> Result<ExitCode, Error> {
     let plan = LabPlan::new(Table::get(), &options)?;
     let target = Target::open(args.iso.as_deref().or(args.show.to.output.as_deref()))?;
     if args.iso.is_some() {
-        let limits = limits(&options, &catch_interrupts()?);
+        let limits = limits(&options, &interrupts::noted());
         target.write(&image(&seeded(plan, args.guest.seed, Counter::Time), &limits)?)?;
         note(
             "the image boots a PC from a CD or a USB stick, by BIOS or UEFI; in an emulator, qemu-system-x86_64 -cdrom FILE",
@@ -54,7 +54,7 @@ pub fn measure(args: &LabArgs) -> Result<ExitCode, Error> {
         return Ok(ExitCode::SUCCESS);
     }
     let saving = Saving::prepare(&args.save, &mut note)?;
-    let interrupt = catch_interrupts()?;
+    let interrupt = interrupts::noted();
     let document = in_lab(plan, &options, args.guest.seed, &interrupt)?;
     show(&document, &args.show, args.rows.are_named(), (target, saving), &interrupt)
 }
@@ -124,7 +124,7 @@ fn list(args: &LabArgs, word: &str) -> Result<ExitCode, Error> {
         return Err(Error::Usage("--listing takes two --set at most".into()));
     }
     let target = Target::open(args.show.to.output.as_deref())?;
-    let limits = limits(&args.options()?, &catch_interrupts()?);
+    let limits = limits(&args.options()?, &interrupts::noted());
     // The same code is built wherever the kernel runs.
     let emulator = choose(&args.options()?, &limits, &mut |_| ())?;
     let listed = measure::lab::listing(entry, &path, &configurations, &emulator, &limits)?;
@@ -148,12 +148,14 @@ pub fn execute(args: &LabArgs) -> Result<ExitCode, Error> {
 }
 
 fn exec(args: &LabArgs, output: &mut Output) -> Result<u8, Refused> {
+    // The program's output goes there.
+    Target::standard()?;
     let configurations = Configurations::new(Table::get(), &args.set).map_err(Error::from)?;
     if configurations.all.len() > 1 {
         return Err(Error::Usage("--exec takes one --set at most".into()).into());
     }
     let program = Program::read(&args.exec)?;
-    let interrupt = catch_interrupts()?;
+    let interrupt = interrupts::noted();
     let limits = lab::Limits { time: args.options()?.time, output: usize::MAX, interrupt };
     // The program's output does not depend on the machine, and standard error belongs to the program.
     let emulator = choose(&args.options()?, &limits, &mut |_| ()).map_err(Error::from)?;
@@ -173,7 +175,7 @@ pub fn leave(error: &clap::Error, arguments: &[OsString]) -> ! {
     let has = |option: &str| arguments.iter().any(|word| word == option);
     let is_exec = has("--exec");
     let is_wrong = error.use_stderr();
-    let printed = error.print().and_then(|()| std::io::stdout().flush());
+    let printed = standard::check().and_then(|()| error.print()).and_then(|()| std::io::stdout().flush());
     // If standard error cannot be written, the code still tells that the usage was wrong.
     let unwritten = printed.err().filter(|why| !is_wrong && why.kind() != std::io::ErrorKind::BrokenPipe);
     let code = match unwritten {

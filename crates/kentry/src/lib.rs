@@ -22,6 +22,7 @@ pub mod help;
 pub mod history;
 pub mod init;
 pub mod input;
+pub mod interrupts;
 pub mod linux_args;
 pub mod linux_exec;
 pub mod linux_machine;
@@ -29,6 +30,7 @@ pub mod listing;
 pub mod live_command;
 pub mod locale;
 pub mod manual;
+pub mod memory;
 pub mod output;
 pub mod pager;
 pub mod probe_files;
@@ -38,6 +40,11 @@ pub mod room;
 pub mod row_args;
 pub mod saving;
 pub mod stack;
+pub mod standard;
 pub mod this_machine;
 pub mod time_args;
 pub mod too_noisy;
+
+#[cfg(test)]
+#[path = "../../../tests/skipped.rs"]
+mod skipped;

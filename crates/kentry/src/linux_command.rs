@@ -1,6 +1,6 @@
 //! `kentry linux`: from arguments to the exit code.
 
-use crate::{catch_interrupts, drawn_seed, note, show};
+use crate::{drawn_seed, note, show};
 use emulator::Accelerator;
 use guest::Limits;
 use host::Interrupt;
@@ -12,7 +12,7 @@ use kentry::linux_exec::Program;
 use kentry::linux_machine::{LinuxMachine, accelerator, kernel};
 use kentry::output::Target;
 use kentry::saving::Saving;
-use kentry::{dry_run, progress, room};
+use kentry::{dry_run, interrupts, progress, room};
 use measure::Counter;
 use measure::guest::{GuestPlan, Options};
 use measure::lab::machine_of;
@@ -38,7 +38,7 @@ pub fn run(args: &LinuxArgs) -> Result<ExitCode, Error> {
         return print_plan(args, &plan, target);
     }
     let saving = Saving::prepare(&args.save, &mut note)?;
-    let interrupt = catch_interrupts()?;
+    let interrupt = interrupts::noted();
     let document = in_guests(plan, &options, args.seed, &interrupt)?;
     let shown = show(&document, &args.show, args.rows.are_named(), (target, saving), &interrupt)?;
     match document.unfit() {
@@ -76,12 +76,14 @@ fn exec(args: &LinuxArgs, plan: &GuestPlan, options: &Options, output: &mut Outp
         let what = "--exec and --shell boot one guest: give at most one each of --kernel, --append, --cpu-model and --set";
         return Err(Error::Usage(what.into()).into());
     };
+    // The program's output goes there.
+    Target::standard()?;
     let time = args.timeout.unwrap_or(LONGEST_PROGRAM);
-    let limits = Limits { time, output: usize::MAX, interrupt: catch_interrupts()? };
+    let limits = Limits { time, output: usize::MAX, interrupt: interrupts::noted() };
     let mut program = Program::pack(args)?;
     let word = plan.kernels.first().map_or(linux::AUTO, String::as_str);
     // The program's output does not depend on the machine, and standard error belongs to the program.
-    let kernels = vec![kernel(word, &mut |_| ())?];
+    let kernels = vec![kernel(word, &limits.interrupt, &mut |_| ())?];
     let accelerator = accelerator(options, &limits, &mut |_| ())?;
     // Last, since it may come slowly.
     program.add_input(args, &limits)?;
@@ -99,7 +101,8 @@ pub fn in_guests(
     seed: Option<u64>,
     interrupt: &Interrupt,
 ) -> Result<document::Document, Error> {
-    let kernels = plan.kernels.iter().map(|word| kernel(word, &mut note)).collect::<Result<Vec<_>, _>>()?;
+    let kernels =
+        plan.kernels.iter().map(|word| kernel(word, interrupt, &mut note)).collect::<Result<Vec<_>, _>>()?;
     let limits = Limits { time: plan.time, output: GUEST_OUTPUT, interrupt: interrupt.clone() };
     let accelerator = accelerator(options, &limits, &mut note)?;
     let machine = LinuxMachine::new(accelerator, &plan, kernels, limits)?;

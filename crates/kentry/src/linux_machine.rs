@@ -4,6 +4,7 @@ use crate::error::Error;
 use crate::room;
 use document::Counter;
 use guest::{Accelerator, Boot, Booted, Limits, Trouble, Work};
+use host::Interrupt;
 use linux::{Kernel, Why};
 use measure::guest::{GuestPlan, Machine, Request, Setting};
 use measure::lab::machine_of;
@@ -165,24 +166,27 @@ impl Machine for LinuxMachine {
     }
 }
 
-/// The kernel that a word of the command line means. `say` gets a line about each that `auto` passes over because it is of no use.
+/// The kernel that a word of the command line means; an interrupt ends its reading. `say` gets a line about each that `auto` passes over because it is of no use.
 ///
 /// # Errors
 /// [`Error::Input`] where a file that was named is of no use, [`Error::Environment`] where `auto` finds none, or this machine lacks what
 /// reading one takes.
-pub fn kernel(word: &str, say: &mut dyn FnMut(&str)) -> Result<Kernel, Error> {
+pub fn kernel(word: &str, interrupt: &Interrupt, say: &mut dyn FnMut(&str)) -> Result<Kernel, Error> {
     if word == linux::AUTO {
         let passed_over = &mut |error: &linux::Error| say(&format!("--kernel auto passes over {error}"));
-        return linux::automatic(Path::new("/"), passed_over)
-            .map_err(|error| Error::Environment(format!("--kernel auto: {error}")));
+        return linux::automatic(Path::new("/"), interrupt, passed_over).map_err(|error| match error.why {
+            Why::Stopped => Error::Interrupted,
+            _ => Error::Environment(format!("--kernel auto: {error}")),
+        });
     }
-    let read = linux::find(Path::new(word)).and_then(|file| Kernel::read(&file));
+    let read = linux::find(Path::new(word)).and_then(|file| Kernel::read(&file, interrupt));
     read.map_err(unread)
 }
 
 /// Why a file cannot be had: by its own fault, or because this machine is short of something.
 pub(crate) fn unread(error: linux::Error) -> Error {
     let shortage = match &error.why {
+        Why::Stopped => return Error::Interrupted,
         Why::Unreadable(source) => crate::error::shortage(source).map(str::to_string),
         Why::Memory => Some(error.why.to_string()),
         _ => None,
@@ -222,7 +226,7 @@ mod tests {
 
     #[test]
     fn a_file_that_was_named_is_wrong_usage_and_none_that_is_installed_is_the_environment() {
-        let error = kernel("/nonexistent/vmlinuz", &mut |_| ()).unwrap_err();
+        let error = kernel("/nonexistent/vmlinuz", &Interrupt::default(), &mut |_| ()).unwrap_err();
         assert_eq!((error.exit_code(), error.to_string().lines().count()), (2, 1), "{error}");
     }
 

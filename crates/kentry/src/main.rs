@@ -12,24 +12,29 @@ mod show_command;
 
 use document::Outcome;
 use host::Interrupt;
-use kentry::cli::{Color, Command, ExplainArgs, ListArgs, MeasureArgs, NOISY, OutputArgs, ShowArgs};
+use kentry::cli::{Cli, Color, Command, ExplainArgs, ListArgs, MeasureArgs, NOISY, OutputArgs, ShowArgs};
+use kentry::compare_args::STOPS_BISECTION;
 use kentry::error::{Error, INTERRUPTED, UNFINISHED, without_numbers};
+use kentry::exec::FAILED;
 use kentry::output::Target;
 use kentry::saving::Saving;
 use kentry::this_machine::{ThisMachine, executor, here};
 use kentry::{
-    arguments, completions, dry_run, explain, init, locale, manual, pager, probe_files, progress, stack,
-    too_noisy,
+    arguments, completions, dry_run, explain, init, interrupts, locale, manual, memory, pager, probe_files,
+    progress, stack, too_noisy,
 };
 use measure::{HostPlan, Setting};
-use nix::sys::signal::{SigHandler, Signal, signal};
 use report::{Selection, Style};
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use table::{Kernel, Table};
+
+#[global_allocator]
+static MEMORY: memory::Allocator = memory::Allocator;
 
 /// A probe that runs longer than this is considered hung.
 const ROUND_TIME: Duration = Duration::from_secs(10);
@@ -41,14 +46,45 @@ fn main() -> ExitCode {
     if init::is_meant() {
         init::run();
     }
-    stack::with_room(command)
+    match prepare() {
+        Ok(()) => stack::with_room(command),
+        Err(error) => {
+            note(&error.to_string());
+            ExitCode::from(code_without_command(&std::env::args_os().collect::<Vec<_>>()))
+        }
+    }
+}
+
+fn prepare() -> Result<(), Error> {
+    interrupts::begin().map_err(|error| Error::Environment(format!("signals cannot be handled: {error}")))?;
+    memory::prepare()
+}
+
+/// The exit code where this process lacks what any command needs: one that is neither the program's of --exec, nor a commit's of
+/// --git-bisect.
+fn code_without_command(arguments: &[OsString]) -> u8 {
+    let has = |option: &str| arguments.iter().any(|word| word == option);
+    match () {
+        () if has("--git-bisect") => STOPS_BISECTION,
+        () if has("--exec") || has("--shell") => FAILED,
+        () => Error::Environment(String::new()).exit_code(),
+    }
+}
+
+fn failed(error: &Error) -> ExitCode {
+    note(&error.to_string());
+    ExitCode::from(error.exit_code())
 }
 
 fn command() -> ExitCode {
     // A file that may not grow is an error of the write then, and not the end of the process.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Interrupt::default());
     let arguments: Vec<_> = std::env::args_os().collect();
+    memory::ends_with(code_without_command(&arguments));
     let cli = arguments::parse(&arguments).unwrap_or_else(|error| lab_command::leave(&error, &arguments));
+    if !measures(&cli) {
+        interrupts::end_at_once();
+    }
     let result = match cli.command {
         None => run_measure(&cli.measure),
         Some(Command::Measure(args)) => run_measure(&args),
@@ -68,10 +104,20 @@ fn command() -> ExitCode {
         Some(Command::Probes { folder }) => probe_files::write(&folder).and_then(|text| print(&text)),
         Some(Command::Man { subcommand }) => run_man(subcommand.as_deref()),
     };
-    result.unwrap_or_else(|error| {
-        note(&error.to_string());
-        ExitCode::from(error.exit_code())
-    })
+    result.unwrap_or_else(|error| failed(&error))
+}
+
+/// Whether a command line asks for something that looks from its beginning on whether it is interrupted.
+fn measures(cli: &Cli) -> bool {
+    match &cli.command {
+        None => true,
+        Some(Command::Measure(_) | Command::Lab(_) | Command::Linux(_) | Command::Anatomy(_)) => true,
+        Some(Command::Reproduce(args)) => !args.list,
+        // It may wait for a document on standard input.
+        Some(Command::Bill(args)) => args.run.is_none(),
+        Some(Command::Compare(args)) => !args.live.is_empty(),
+        Some(_) => false,
+    }
 }
 
 /// Prints a line on standard error, without control characters.
@@ -91,7 +137,7 @@ fn run_measure(args: &MeasureArgs) -> Result<ExitCode, Error> {
         return Ok(ExitCode::SUCCESS);
     }
     let saving = Saving::prepare(&args.save, &mut note)?;
-    let interrupt = catch_interrupts()?;
+    let interrupt = interrupts::noted();
     let document = measure_host(&plan, &interrupt)?;
     let shown = show(&document, &args.show, args.rows.are_named(), (target, saving), &interrupt)?;
     let noisy = args.fail_if_noisy.and_then(|share| too_noisy::why(&document, share));
@@ -164,37 +210,6 @@ fn measure_host(plan: &HostPlan, interrupt: &Interrupt) -> Result<document::Docu
     Ok(measure::measure(plan, setting, &mut |progress| bar.show(progress))?)
 }
 
-/// From now on an interrupt ends the measurement, not the command.
-fn catch_interrupts() -> Result<Interrupt, Error> {
-    let interrupt = Interrupt::default();
-    for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT] {
-        if is_ignored(signal) {
-            continue;
-        }
-        let signal = signal as i32;
-        // The second interrupt ends the command at once: it may be blocked on a pipe.
-        signal_hook::flag::register_conditional_shutdown(signal, i32::from(INTERRUPTED), interrupt.clone())
-            .and_then(|_| signal_hook::flag::register(signal, interrupt.clone()))
-            .map_err(|error| Error::Environment(format!("signals cannot be handled: {error}")))?;
-    }
-    // The parent may have made us ignore SIGCHLD; then we could not wait for our children.
-    // SAFETY: the default action is no handler of ours.
-    let _ = unsafe { signal(Signal::SIGCHLD, SigHandler::SigDfl) };
-    Ok(interrupt)
-}
-
-/// Whether the parent (nohup, or a shell that starts a background job) made us ignore this signal. Then we keep ignoring it.
-fn is_ignored(asked: Signal) -> bool {
-    // SAFETY: neither action is a handler of ours.
-    let before = unsafe { signal(asked, SigHandler::SigDfl) };
-    let is_ignored = matches!(before, Ok(SigHandler::SigIgn));
-    if is_ignored {
-        // SAFETY: as above.
-        let _ = unsafe { signal(asked, SigHandler::SigIgn) };
-    }
-    is_ignored
-}
-
 fn run_list(args: &ListArgs) -> Result<ExitCode, Error> {
     let target = Target::open(args.to.output.as_deref())?;
     let style = whole(&args.to, false, &target);
@@ -252,7 +267,7 @@ fn run_man(subcommand: Option<&str>) -> Result<ExitCode, Error> {
 }
 
 fn print(bytes: &[u8]) -> Result<ExitCode, Error> {
-    Target::Standard.write(bytes)?;
+    Target::standard()?.write(bytes)?;
     Ok(ExitCode::SUCCESS)
 }
 

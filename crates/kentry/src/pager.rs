@@ -1,11 +1,9 @@
 //! Long text on a terminal goes through a pager, as with git.
 
-use signal_hook::consts::{SIGINT, SIGQUIT};
+use crate::interrupts;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 /// A shell's exit codes for a command that cannot be executed, or does not exist.
 const NOT_RUN: [Option<i32>; 2] = [Some(126), Some(127)];
@@ -38,9 +36,7 @@ fn command(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<Command> {
 fn page(mut pager: Command, text: &str) -> io::Result<bool> {
     // The pager handles these signals itself; we wait until it ends. It does not inherit our handlers, but it would inherit
     // ignored signals.
-    for signal in [SIGINT, SIGQUIT] {
-        signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))?;
-    }
+    interrupts::leave();
     pager.stdin(Stdio::piped());
     // Quit if it fits on one screen, show colors, leave the text on the screen.
     for (name, value) in [("LESS", "FRX"), ("LV", "-c")] {

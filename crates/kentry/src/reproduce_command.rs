@@ -1,11 +1,12 @@
 //! `kentry reproduce`: from arguments to the exit code.
 
-use crate::{catch_interrupts, drawn_seed, measure_host, need_counter, note, whole};
+use crate::{drawn_seed, measure_host, need_counter, note, whole};
 use document::{Document, Row};
 use environment::Environment;
 use host::{Interrupt, Priority};
 use kentry::cli::{REPRODUCE_BUDGET, ReproduceArgs, SaveArgs};
 use kentry::error::{Error, INTERRUPTED};
+use kentry::interrupts;
 use kentry::linux_args::LINUX_SECONDS;
 use kentry::output::Target;
 use kentry::saving::Saving;
@@ -45,7 +46,7 @@ fn reproduce(publication: &Publication, args: &ReproduceArgs) -> Result<ExitCode
     need_counter()?;
     let target = Target::open(args.to.output.as_deref())?;
     let saving = Saving::prepare(&args.save, &mut note)?;
-    let interrupt = catch_interrupts()?;
+    let interrupt = interrupts::noted();
     let found = measure(publication, args, &interrupt)?;
     let interrupted = interrupt.load(Ordering::Relaxed);
     let run = found.run.as_ref();

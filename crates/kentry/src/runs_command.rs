@@ -35,6 +35,7 @@ fn list(args: &OutputArgs) -> Result<ExitCode, Error> {
     for skipped in &listed.skipped {
         note(&format!("{} is left out: {}", report::plain_os(skipped.file.as_os_str()), skipped.why));
     }
+    note_misdated(&listed.heads);
     let (format, style) = (args.format(), whole(args, false, &target));
     if listed.heads.is_empty() && format == report::Format::Text {
         note("no run is kept yet; every measurement is, unless --no-save says otherwise");
@@ -42,6 +43,18 @@ fn list(args: &OutputArgs) -> Result<ExitCode, Error> {
     }
     target.write_report(format, &report::runs(&listed, format, &style)?)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Names the runs whose time cannot be believed.
+fn note_misdated(heads: &[Head]) {
+    let now = SystemTime::now();
+    for head in heads.iter().filter(|head| head.began(now).is_none()) {
+        let (id, started) = (report::short(&head.id), &head.started);
+        note(&format!(
+            "the run {id} began, it says, at {started}, which has yet to come or is no time: a clock was wrong, then or now. It counts as \
+             older than all others, and `runs prune` leaves it; `kentry runs remove {id}` removes it"
+        ));
+    }
 }
 
 /// The names of runs, the newest first, a line each; and `latest` and its like, where there is one.
@@ -69,10 +82,7 @@ fn named(store: &Store, word: &str) -> Result<Head, Error> {
 fn rename(word: &str, name: Option<&str>) -> Result<ExitCode, Error> {
     let store = store()?;
     let head = named(&store, word)?;
-    if let Some(name) = name.filter(|name| head.name.as_deref() != Some(*name)) {
-        store.is_free(name)?;
-    }
-    store.label(&head.id, |head| head.name = name.map(str::to_string))?;
+    store.rename(&head.id, name)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -106,6 +116,7 @@ fn remove(words: &[String]) -> Result<ExitCode, Error> {
 fn prune(keep: &Keep, dry_run: bool) -> Result<ExitCode, Error> {
     let store = store()?;
     let heads = store.list()?.heads;
+    note_misdated(&heads);
     let goes: Vec<Head> = keep.leaves(&heads, SystemTime::now()).into_iter().cloned().collect();
     if !dry_run {
         store.remove_all(&goes.iter().map(|head| head.id.as_str()).collect::<Vec<_>>())?;

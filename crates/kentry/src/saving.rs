@@ -67,7 +67,7 @@ impl Saving {
     /// Keeps a run, if something was found out, and says whether it did.
     ///
     /// # Errors
-    /// [`Error::Runs`]; nothing is left behind then.
+    /// [`Error::Runs`]; nothing is left behind then, except by a run that is kept without its name.
     pub fn keep(self, document: &Document) -> Result<bool, Error> {
         let is_worth_it =
             self.is_asked_for || document.unfit().is_none() && document.results.iter().any(Row::has_outcome);

@@ -2,11 +2,12 @@
 
 use linux::Kernel;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 fn main() {
     for file in std::env::args_os().skip(1) {
         let started = std::time::Instant::now();
-        match Kernel::read(Path::new(&file)) {
+        match Kernel::read(Path::new(&file), &AtomicBool::new(false)) {
             Ok(kernel) => println!(
                 "{} ({:?})\n  {}\n  {:?}, {} bytes; {} alternatives, text at {:x?}; {:.1?}",
                 kernel.release,

@@ -56,6 +56,9 @@ pub enum Why {
          gets it) and name the file with --kernel"
     )]
     NoKernel,
+    /// Whoever wanted it wants it no more.
+    #[error("reading it was interrupted")]
+    Stopped,
     /// Something that a program needs, or the kernel of a folder, is not there.
     #[error("{0}")]
     Missing(String),

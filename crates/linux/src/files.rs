@@ -2,9 +2,10 @@
 
 use crate::Why;
 use std::fs::{File, OpenOptions};
-use std::io::Read;
+use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The most bytes of a file that are read, packed or unpacked. A kernel with all its symbols has a few hundred million.
 pub(crate) const LIMIT: u64 = 1 << 30;
@@ -31,4 +32,21 @@ pub(crate) fn whole(source: impl Read, limit: u64) -> Result<Vec<u8>, Why> {
         return Err(Why::TooLarge(limit));
     }
     Ok(bytes)
+}
+
+/// What is unpacked until somebody wants no more of it.
+pub(crate) struct Wanted<'a, R> {
+    pub source: R,
+    /// Set by who wants no more.
+    pub stop: &'a AtomicBool,
+}
+
+impl<R: Read> Read for Wanted<'_, R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.stop.load(Ordering::Relaxed) {
+            // Not `Interrupted`, after which readers try again.
+            return Err(io::Error::other("nobody wants it any more"));
+        }
+        self.source.read(into)
+    }
 }

@@ -4,6 +4,7 @@ use crate::{Error, Kernel, Why};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 /// The word that stands for this machine's kernel, or else the newest that is installed: [`automatic`] finds it.
 pub const AUTO: &str = "auto";
@@ -29,14 +30,19 @@ pub fn find(path: &Path) -> Result<PathBuf, Error> {
 ///
 /// # Errors
 /// If there is none, or none that may be read; if none of them is whole, what is wrong with the first.
-pub fn automatic(root: &Path, passed_over: &mut dyn FnMut(&Error)) -> Result<Kernel, Error> {
+pub fn automatic(
+    root: &Path,
+    stop: &AtomicBool,
+    passed_over: &mut dyn FnMut(&Error),
+) -> Result<Kernel, Error> {
     let mut damaged = Vec::new();
     for file in candidates(root)? {
-        match Kernel::read(&file) {
+        match Kernel::read(&file, stop) {
             Ok(kernel) => {
                 damaged.iter().for_each(passed_over);
                 return Ok(kernel);
             }
+            Err(error) if matches!(error.why, Why::Stopped) => return Err(error),
             Err(error) => damaged.push(error),
         }
     }
@@ -152,7 +158,9 @@ mod tests {
     fn none_that_is_whole_is_the_first_that_is_not() {
         let root = root("6.18", &["boot/vmlinuz-6.9", "boot/vmlinuz-6.12"]);
         let mut said = Vec::new();
-        let error = automatic(root.path(), &mut |error| said.push(error.to_string())).unwrap_err();
+        let error =
+            automatic(root.path(), &AtomicBool::new(false), &mut |error| said.push(error.to_string()))
+                .unwrap_err();
         assert_eq!((error.file, said.len()), (root.path().join("boot/vmlinuz-6.12"), 0));
     }
 

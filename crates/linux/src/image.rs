@@ -4,6 +4,7 @@ use crate::elf::{Elf, is_elf};
 use crate::setup::{self, Setup, is_setup};
 use crate::{Error, Why, banner, files, package, patched, unpack};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A kernel that was read from a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -32,34 +33,37 @@ impl Kernel {
     /// The kernel in a file: a bzImage (`vmlinuz`), an ELF file (`vmlinux`) as it is or compressed, or a Debian package that has
     /// one.
     ///
+    /// Reading ends when `stop` is set.
+    ///
     /// # Errors
-    /// If the file cannot be read, is no kernel for x86-64, or cannot be booted.
-    pub fn read(file: &Path) -> Result<Self, Error> {
+    /// If the file cannot be read, is no kernel for x86-64, or cannot be booted; [`Why::Stopped`].
+    pub fn read(file: &Path, stop: &AtomicBool) -> Result<Self, Error> {
         let bytes = files::read(file, files::LIMIT).map_err(|why| match why {
             Why::Unreadable(error) if error.kind() == std::io::ErrorKind::PermissionDenied => Why::RootOnly,
             other => other,
         });
-        let kernel = bytes.and_then(Self::parse).map_err(|why| why.of(file))?;
+        let kernel = bytes.and_then(|bytes| Self::parse(bytes, stop)).map_err(|why| why.of(file))?;
         Ok(Self { file: file.to_path_buf(), ..kernel })
     }
 
-    /// The kernel in the bytes of a file. Nothing else is looked at.
+    /// The kernel in the bytes of a file. Nothing else is looked at, and they are unpacked until `stop` is set.
     ///
     /// # Errors
-    /// If there is no kernel for x86-64 in them, or one that cannot be booted.
-    pub fn parse(bytes: Vec<u8>) -> Result<Self, Why> {
-        if package::is_package(&bytes) {
-            Self::of_image(package::kernel(&bytes)?)
-        } else {
-            Self::of_image(bytes)
-        }
+    /// If there is no kernel for x86-64 in them, or one that cannot be booted; [`Why::Stopped`].
+    pub fn parse(bytes: Vec<u8>, stop: &AtomicBool) -> Result<Self, Why> {
+        let parsed = match package::is_package(&bytes) {
+            true => package::kernel(&bytes, stop).and_then(|image| Self::of_image(image, stop)),
+            false => Self::of_image(bytes, stop),
+        };
+        // What breaks off for that is called many things.
+        parsed.map_err(|why| if stop.load(Ordering::Relaxed) { Why::Stopped } else { why })
     }
 
     /// The kernel that these bytes are: of a bzImage, or of an ELF file as it is or compressed.
-    fn of_image(bytes: Vec<u8>) -> Result<Self, Why> {
+    fn of_image(bytes: Vec<u8>, stop: &AtomicBool) -> Result<Self, Why> {
         if is_setup(&bytes) {
             let setup = Setup::parse(&bytes)?;
-            let image = setup.kernel()?;
+            let image = setup.kernel(stop)?;
             let mut kernel = Self::describe(&image, &setup.version)?;
             (kernel.bytes, kernel.bzimage) = match kernel.load {
                 Load::Direct => (image, bytes),
@@ -70,7 +74,7 @@ impl Kernel {
         if !is_elf(&bytes) && unpack::format(&bytes).is_none() {
             return Err(foreign(&bytes));
         }
-        let image = unpack::uncompressed(bytes, files::LIMIT)?;
+        let image = unpack::uncompressed(bytes, files::LIMIT, stop)?;
         if !is_elf(&image) {
             return Err(Why::Foreign("what it unpacks to is not an ELF file"));
         }

@@ -1,9 +1,10 @@
 //! A kernel in a Debian package, which need not be installed.
 
-use crate::files::{self, LIMIT};
+use crate::files::{self, LIMIT, Wanted};
 use crate::{Why, unpack};
 use object::read::archive::ArchiveFile;
 use std::io::Read;
+use std::sync::atomic::AtomicBool;
 
 /// What a package begins with: it is an archive of `ar`'s format.
 const MAGIC: &[u8] = b"!<arch>\n";
@@ -13,12 +14,22 @@ pub(crate) fn is_package(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC)
 }
 
-/// The kernel in a package.
+/// The kernel in a package, which is unpacked so far and no farther than [`LIMIT`]: a file of any length may stand before it.
 ///
 /// # Errors
 /// If it is damaged, or has no kernel.
-pub(crate) fn kernel(bytes: &[u8]) -> Result<Vec<u8>, Why> {
-    for entry in tar::Archive::new(data(bytes)?).entries()? {
+pub(crate) fn kernel(bytes: &[u8], stop: &AtomicBool) -> Result<Vec<u8>, Why> {
+    let mut data = Wanted { source: data(bytes)?, stop }.take(LIMIT);
+    let found = find(&mut data);
+    // The archive breaks off there.
+    if found.is_err() && data.limit() == 0 {
+        return Err(Why::UnpacksTooLarge(LIMIT));
+    }
+    found
+}
+
+fn find(data: impl Read) -> Result<Vec<u8>, Why> {
+    for entry in tar::Archive::new(data).entries()? {
         let entry = entry.map_err(|error| broken(error.into()))?;
         if entry.header().entry_type().is_file() && is_kernel(&String::from_utf8_lossy(&entry.path_bytes())) {
             return whole(entry);

@@ -1,6 +1,7 @@
 //! The setup header of a bzImage (`Documentation/arch/x86/boot.rst`).
 
 use crate::{Why, files, unpack};
+use std::sync::atomic::AtomicBool;
 
 /// Where the fields are, in bytes from the file's beginning.
 const SETUP_SECTORS: usize = 0x1f1;
@@ -80,7 +81,7 @@ impl<'a> Setup<'a> {
 
     /// The ELF file in it. The last four bytes of the payload are its length, with relocations behind it
     /// (`arch/x86/boot/compressed/mkpiggy.c`). For gzip they are a part of the format, for all others they stand behind it.
-    pub fn kernel(&self) -> Result<Vec<u8>, Why> {
+    pub fn kernel(&self, stop: &AtomicBool) -> Result<Vec<u8>, Why> {
         let (packed, length) = self.payload.split_last_chunk().ok_or_else(Why::cut)?;
         let length = u64::from(u32::from_le_bytes(*length));
         let format = unpack::format(self.payload).ok_or_else(|| {
@@ -92,7 +93,7 @@ impl<'a> Setup<'a> {
             )));
         }
         let packed = if format == unpack::Format::Gzip { self.payload } else { packed };
-        let kernel = unpack::unpack(format, packed, length).map_err(|why| match why {
+        let kernel = unpack::unpack(format, packed, length, stop).map_err(|why| match why {
             Why::UnpacksTooLarge(_) => {
                 Why::Damaged(format!("it unpacks to more than the {length} bytes that it says"))
             }

@@ -1,8 +1,10 @@
 //! What kernels and packages are compressed with.
 
-use crate::{Why, files};
+use crate::Why;
+use crate::files::{self, Wanted};
 use ruzstd::decoding::{DEFAULT_MAX_WINDOW_SIZE, FrameDecoder, StreamingDecoder};
 use std::io::{self, Read};
+use std::sync::atomic::AtomicBool;
 
 /// The most memory that a decoder may take for its window, in KiB. Kernels are packed with up to 128 MiB.
 const WINDOW_KIB: u32 = 256 << 10;
@@ -56,9 +58,9 @@ pub(crate) fn reader(format: Format, bytes: &[u8]) -> Result<Box<dyn Read + '_>,
     })
 }
 
-/// What the bytes unpack to; `limit` bytes at most.
-pub(crate) fn unpack(format: Format, bytes: &[u8], limit: u64) -> Result<Vec<u8>, Why> {
-    files::whole(reader(format, bytes)?, limit).map_err(|why| match why {
+/// What the bytes unpack to; `limit` bytes at most, and only until `stop` is set.
+pub(crate) fn unpack(format: Format, bytes: &[u8], limit: u64, stop: &AtomicBool) -> Result<Vec<u8>, Why> {
+    files::whole(Wanted { source: reader(format, bytes)?, stop }, limit).map_err(|why| match why {
         // The bytes are in memory: only what they say can be wrong.
         Why::Unreadable(_) => damaged(),
         Why::TooLarge(limit) => Why::UnpacksTooLarge(limit),
@@ -67,9 +69,9 @@ pub(crate) fn unpack(format: Format, bytes: &[u8], limit: u64) -> Result<Vec<u8>
 }
 
 /// The same bytes, or what they unpack to if they are compressed: files whose name does not matter.
-pub(crate) fn uncompressed(bytes: Vec<u8>, limit: u64) -> Result<Vec<u8>, Why> {
+pub(crate) fn uncompressed(bytes: Vec<u8>, limit: u64, stop: &AtomicBool) -> Result<Vec<u8>, Why> {
     match format(&bytes) {
-        Some(format) => unpack(format, &bytes, limit),
+        Some(format) => unpack(format, &bytes, limit, stop),
         None => Ok(bytes),
     }
 }
@@ -183,7 +185,7 @@ mod tests {
         let mut sum = flate2::Crc::new();
         sum.update(&packed[start..end]);
         packed[end..end + 4].copy_from_slice(&sum.sum().to_le_bytes());
-        let why = uncompressed(packed, 1 << 20).unwrap_err();
+        let why = uncompressed(packed, 1 << 20, &AtomicBool::new(false)).unwrap_err();
         assert!(matches!(why, Why::Damaged(_)), "{why:?}");
     }
 
@@ -192,7 +194,7 @@ mod tests {
         let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         writer.write_all(&vec![0; (1 << 20) + 1]).unwrap();
         let packed = writer.finish().unwrap();
-        let why = uncompressed(packed, 1 << 20).unwrap_err().to_string();
+        let why = uncompressed(packed, 1 << 20, &AtomicBool::new(false)).unwrap_err().to_string();
         assert_eq!(why, "what it unpacks to is larger than 1 MiB, which is the most that is read");
     }
 }

@@ -10,6 +10,15 @@ use object::elf::FileHeader64;
 use object::read::elf::{FileHeader, ProgramHeader};
 use skipped::skipped;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+fn parse(bytes: Vec<u8>) -> Result<Kernel, linux::Why> {
+    Kernel::parse(bytes, &AtomicBool::new(false))
+}
+
+fn read(file: &Path) -> Result<Kernel, linux::Error> {
+    Kernel::read(file, &AtomicBool::new(false))
+}
 
 /// Features, as `arch/x86/include/asm/cpufeatures.h` numbers them.
 const PTI: u16 = 7 * 32 + 11;
@@ -42,7 +51,7 @@ fn debians_kernels_are_read_whole() {
         return skipped("no kernels here (scripts/kernels.sh fetches them)");
     }
     for file in files {
-        let kernel = Kernel::read(&file).unwrap();
+        let kernel = read(&file).unwrap();
         assert_eq!(file.file_name().unwrap().to_str().unwrap(), format!("vmlinuz-{}", kernel.release));
         assert!(
             kernel.banner.starts_with(&format!("Linux version {} (", kernel.release)),
@@ -71,7 +80,7 @@ fn a_debian_kernel_without_its_last_byte_was_taken_for_whole() {
         let unsigned = length_of(&bytes);
         assert!(unsigned <= bytes.len(), "{}", file.display());
         for length in [bytes.len() - 1, unsigned - 1, unsigned / 2] {
-            let why = Kernel::parse(bytes[..length].to_vec()).unwrap_err();
+            let why = parse(bytes[..length].to_vec()).unwrap_err();
             let expected = "it is damaged: its end is missing; copy or download it again";
             assert_eq!(why.to_string(), expected, "{}", file.display());
         }
@@ -84,10 +93,7 @@ const SHORT: &str = "KENTRY_TEST_KERNEL";
 #[test]
 fn a_lack_of_memory_was_the_kernels_fault_or_a_panic() {
     if let Some(file) = std::env::var_os(SHORT) {
-        println!(
-            "{:?}",
-            Kernel::read(Path::new(&file)).map(|kernel| kernel.release).map_err(|error| error.why)
-        );
+        println!("{:?}", read(Path::new(&file)).map(|kernel| kernel.release).map_err(|error| error.why));
         return;
     }
     let files = kernels();

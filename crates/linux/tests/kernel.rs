@@ -8,6 +8,16 @@ use made::{
     BANNER, PACKERS, PAYLOAD, REPLACEMENTS, RODATA, TABLE, TEXT, bzimage, elf, pack, payload, put, sections,
     signed,
 };
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+fn parse(bytes: Vec<u8>) -> Result<Kernel, Why> {
+    Kernel::parse(bytes, &AtomicBool::new(false))
+}
+
+fn read(file: &Path) -> Result<Kernel, linux::Error> {
+    Kernel::read(file, &AtomicBool::new(false))
+}
 
 fn whole() -> Vec<u8> {
     elf(&sections(), true)
@@ -15,14 +25,14 @@ fn whole() -> Vec<u8> {
 
 /// Why these bytes are no kernel.
 fn refused(bytes: Vec<u8>) -> String {
-    Kernel::parse(bytes).unwrap_err().to_string()
+    parse(bytes).unwrap_err().to_string()
 }
 
 #[test]
 fn every_way_to_compress_gives_the_same_kernel() {
     for packer in PACKERS {
-        let kernel = Kernel::parse(bzimage(&payload(packer, &whole())))
-            .unwrap_or_else(|why| panic!("{packer}: {why}"));
+        let kernel =
+            parse(bzimage(&payload(packer, &whole()))).unwrap_or_else(|why| panic!("{packer}: {why}"));
         assert_eq!(kernel.release, "6.1.0-1-made", "{packer}");
         assert_eq!(kernel.banner, BANNER, "{packer}");
         assert_eq!(kernel.load, Load::Direct, "{packer}");
@@ -50,7 +60,8 @@ fn auto_passes_over_a_kernel_that_is_damaged_and_says_so() {
     std::fs::write(boot.join("vmlinuz-6.1"), &file).unwrap();
     std::fs::write(boot.join("vmlinuz-6.12"), &file[..file.len() / 2]).unwrap();
     let mut said = Vec::new();
-    let kernel = automatic(root.path(), &mut |error| said.push(error.to_string())).unwrap();
+    let kernel =
+        automatic(root.path(), &AtomicBool::new(false), &mut |error| said.push(error.to_string())).unwrap();
     assert_eq!((kernel.file, said.len()), (boot.join("vmlinuz-6.1"), 1));
     assert!(said[0].contains("vmlinuz-6.12: it is damaged: "), "{said:?}");
 }
@@ -62,7 +73,7 @@ fn a_byte_that_changed_anywhere_is_damage_or_nothing_that_matters() {
     for place in 0..200 {
         let mut changed = file.clone();
         changed[place * (file.len() - 1) / 199] ^= 0x41;
-        match Kernel::parse(changed) {
+        match parse(changed) {
             Ok(kernel) => assert!(kernel.bytes == whole() || kernel.load == Load::Compressed, "{place}"),
             Err(why) => assert_eq!(why.to_string().lines().count(), 1, "{place}: {why}"),
         }
@@ -82,7 +93,7 @@ fn a_bit_that_changed_in_a_kernel_packed_with_lz4_was_not_noticed() {
         let later = of_release("6.15.0-1-made");
         let mut of_later = bzimage(&payload(packer, &later));
         put(&mut of_later, 0x380, b"6.15.0-1-made ");
-        assert_eq!(Kernel::parse(of_later).unwrap().bytes, later, "it may have no checksum");
+        assert_eq!(parse(of_later).unwrap().bytes, later, "it may have no checksum");
         let file = bzimage(&payload(packer, &whole()));
         for at in [0x1e0, file.len() - 30] {
             let mut changed = file.clone();
@@ -108,7 +119,7 @@ fn a_changed_header_gave_a_kernel_another_release() {
 fn a_header_without_a_release_leaves_that_of_the_kernel() {
     let mut file = bzimage(&payload("zstd", &whole()));
     put(&mut file, 0x380, b"\x01");
-    assert_eq!(Kernel::parse(file).unwrap().release, "6.1.0-1-made");
+    assert_eq!(parse(file).unwrap().release, "6.1.0-1-made");
 }
 
 #[test]
@@ -124,13 +135,13 @@ fn a_file_without_its_last_byte_was_taken_for_whole() {
 fn a_signature_may_follow_the_kernel_but_not_a_part_of_one() {
     for packer in PACKERS {
         let file = signed(&payload(packer, &whole()));
-        assert_eq!(Kernel::parse(file.clone()).unwrap().bytes, whole(), "{packer}");
+        assert_eq!(parse(file.clone()).unwrap().bytes, whole(), "{packer}");
         for length in [file.len() - 1, file.len() - 24] {
             assert!(refused(file[..length].to_vec()).contains("its end is missing"), "{packer} {length}");
         }
         // Who copies a kernel from a disk copies whole blocks.
         let padded = [&file[..], &[0; 512]].concat();
-        assert_eq!(Kernel::parse(padded).unwrap().bytes, whole(), "{packer}");
+        assert_eq!(parse(padded).unwrap().bytes, whole(), "{packer}");
     }
 }
 
@@ -143,20 +154,20 @@ fn a_kernel_that_ends_before_what_is_in_it_is_damaged() {
 
 #[test]
 fn a_vmlinux_may_be_compressed_or_not() {
-    let plain = Kernel::parse(whole()).unwrap();
+    let plain = parse(whole()).unwrap();
     assert_eq!((plain.release.as_str(), plain.load), ("6.1.0-1-made", Load::Direct));
     for packer in PACKERS {
-        assert_eq!(Kernel::parse(pack(packer, &whole())).unwrap(), plain, "{packer}");
+        assert_eq!(parse(pack(packer, &whole())).unwrap(), plain, "{packer}");
     }
 }
 
 #[test]
 fn a_kernel_that_was_packed_can_unpack_itself() {
     let file = bzimage(&payload("gzip", &whole()));
-    let kernel = Kernel::parse(file.clone()).unwrap().compressed().unwrap();
+    let kernel = parse(file.clone()).unwrap().compressed().unwrap();
     assert_eq!((kernel.load, &kernel.bytes, kernel.text), (Load::Compressed, &file, Some(TEXT)));
     assert_eq!(kernel.compressed(), Some(kernel));
-    assert_eq!(Kernel::parse(whole()).unwrap().compressed(), None);
+    assert_eq!(parse(whole()).unwrap().compressed(), None);
 }
 
 #[test]
@@ -165,14 +176,14 @@ fn a_kernel_of_more_than_one_block_of_lz4_is_whole() {
     let noise: Vec<u8> = (0..9u32 << 20).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     sections.push((".data", 0xffff_ffff_8400_0000, noise, false));
     let image = elf(&sections, true);
-    let kernel = Kernel::parse(bzimage(&payload("lz4", &image))).unwrap();
+    let kernel = parse(bzimage(&payload("lz4", &image))).unwrap();
     assert!(kernel.bytes == image);
 }
 
 #[test]
 fn a_kernel_that_cannot_be_entered_directly_boots_as_the_file_that_it_is() {
     let file = bzimage(&payload("gzip", &elf(&sections(), false)));
-    let kernel = Kernel::parse(file.clone()).unwrap();
+    let kernel = parse(file.clone()).unwrap();
     assert_eq!(kernel.load, Load::Compressed);
     assert_eq!(kernel.bytes, file);
     let why = refused(elf(&sections(), false));
@@ -202,7 +213,7 @@ fn alternatives_are_read_in_the_layout_that_makes_sense_of_all() {
         let mut sections = sections();
         sections.push((".altinstructions", TABLE, table, false));
         sections.push((".altinstr_replacement", REPLACEMENTS, vec![1, 2, 3, 4], true));
-        let kernel = Kernel::parse(elf(&sections, true)).unwrap();
+        let kernel = parse(elf(&sections, true)).unwrap();
         let expected = Alternative {
             address: TEXT + 8,
             length: 5,
@@ -219,13 +230,13 @@ fn alternatives_are_read_in_the_layout_that_makes_sense_of_all() {
 fn code_is_found_by_its_address() {
     let mut sections = sections();
     sections.push((".init.text", 0xffff_ffff_8400_0000, vec![1, 2, 3, 4], true));
-    let kernel = Kernel::parse(elf(&sections, true)).unwrap();
+    let kernel = parse(elf(&sections, true)).unwrap();
     assert_eq!(kernel.code_at(TEXT + 60), Some(&[0x90; 4][..]));
     assert_eq!(kernel.code_at(0xffff_ffff_8400_0001), Some(&[2, 3, 4][..]));
     for address in [0, TEXT - 1, TEXT + 64, RODATA, 0xffff_ffff_8400_0004, u64::MAX] {
         assert_eq!(kernel.code_at(address), None, "{address:#x}");
     }
-    let compressed = Kernel::parse(bzimage(&payload("gzip", &elf(&sections, false)))).unwrap();
+    let compressed = parse(bzimage(&payload("gzip", &elf(&sections, false)))).unwrap();
     assert_eq!(compressed.code_at(TEXT), None);
 }
 
@@ -237,7 +248,7 @@ fn a_table_of_alternatives_that_makes_no_sense_is_none() {
         let mut sections = sections();
         sections.push((".altinstructions", TABLE, table, false));
         sections.push((".altinstr_replacement", REPLACEMENTS, vec![1, 2, 3], true));
-        assert_eq!(Kernel::parse(elf(&sections, true)).unwrap().alternatives, []);
+        assert_eq!(parse(elf(&sections, true)).unwrap().alternatives, []);
     }
 }
 
@@ -246,7 +257,7 @@ fn a_table_at_the_end_of_all_addresses_makes_no_sense() {
     let mut sections = sections();
     sections.push((".altinstructions", u64::MAX - 7, vec![0; 12 * 13 * 14], false));
     sections.push((".altinstr_replacement", u64::MAX - 7, vec![0; 64], true));
-    assert_eq!(Kernel::parse(elf(&sections, true)).unwrap().alternatives, []);
+    assert_eq!(parse(elf(&sections, true)).unwrap().alternatives, []);
 }
 
 #[test]
@@ -254,14 +265,14 @@ fn a_kernel_knows_the_file_that_it_is_from() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("any-name");
     std::fs::write(&file, whole()).unwrap();
-    assert_eq!(Kernel::read(&file).unwrap().file, file);
+    assert_eq!(read(&file).unwrap().file, file);
 }
 
 #[test]
 fn a_release_that_is_no_file_name_is_none() {
     let mut sections = sections();
     sections[1].2 = b"Linux version 6/../../etc/passwd (x)\n".to_vec();
-    assert_eq!(Kernel::parse(elf(&sections, true)).unwrap().release, "");
+    assert_eq!(parse(elf(&sections, true)).unwrap().release, "");
 }
 
 #[test]
@@ -275,10 +286,40 @@ fn a_package_need_not_be_unpacked() {
         ("boot/vmlinuz-6.1.0-1-made", &kernel),
     ];
     std::fs::write(&file, made::package(&files)).unwrap();
-    assert_eq!(Kernel::read(&file).unwrap().bytes, whole());
+    assert_eq!(read(&file).unwrap().bytes, whole());
 
     std::fs::write(&file, made::package(&files[..2])).unwrap();
-    assert!(Kernel::read(&file).unwrap_err().to_string().contains("no kernel in this package"));
+    assert!(read(&file).unwrap_err().to_string().contains("no kernel in this package"));
+}
+
+/// A package of a few MB with a file of many GB before the kernel kept kentry busy for a minute, and signals were not heard.
+#[test]
+fn a_package_is_unpacked_so_far_and_no_farther() {
+    let kernel = bzimage(&payload("xz", &whole()));
+    let kernel = ("boot/vmlinuz-6.1.0-1-made", kernel.as_slice());
+    let refused = |blanks: u64, stop: bool| {
+        let package = made::package_behind(blanks, &[kernel]);
+        assert!(package.len() < 8 << 20, "{} bytes", package.len());
+        Kernel::parse(package, &AtomicBool::new(stop)).map(drop).map_err(|why| why.to_string())
+    };
+    assert_eq!(refused(1 << 20, false), Ok(()));
+    let large = "what it unpacks to is larger than 1024 MiB, which is the most that is read";
+    assert_eq!(refused((1 << 30) + 1, false), Err(large.into()));
+    assert_eq!(refused(1 << 20, true), Err("reading it was interrupted".into()));
+}
+
+/// Whoever stops while a file is passed over does not wait for its end.
+#[test]
+fn a_package_is_left_in_the_midst_of_a_file() {
+    let stop = AtomicBool::new(false);
+    let package = made::package_behind(1 << 30, &[("boot/config", b"")]);
+    let why = std::thread::scope(|scope| {
+        let reading = scope.spawn(|| Kernel::parse(package, &stop));
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        stop.store(true, Ordering::Relaxed);
+        reading.join().unwrap().unwrap_err()
+    });
+    assert!(matches!(why, Why::Stopped), "{why:?}");
 }
 
 #[test]
@@ -302,7 +343,7 @@ fn no_changed_byte_of_a_package_makes_it_panic() {
         for flip in [0xff, 0x80, 0x10, 1] {
             let mut changed = package.clone();
             changed[at] ^= flip;
-            let text = match Kernel::parse(changed) {
+            let text = match parse(changed) {
                 Ok(kernel) => {
                     assert_eq!(kernel.bytes, whole(), "byte {at}");
                     continue;
@@ -381,13 +422,13 @@ fn a_file_that_breaks_off_is_damaged() {
     for packer in PACKERS {
         let file = bzimage(&payload(packer, &whole()));
         for length in 0..file.len() {
-            assert!(Kernel::parse(file[..length].to_vec()).is_err(), "{packer}, {length} bytes");
+            assert!(parse(file[..length].to_vec()).is_err(), "{packer}, {length} bytes");
         }
     }
     // The last bytes are the table of sections.
     let image = whole();
     for length in 0..image.len() {
-        let why = Kernel::parse(image[..length].to_vec()).unwrap_err();
+        let why = parse(image[..length].to_vec()).unwrap_err();
         assert!(matches!(why, Why::Foreign(_) | Why::Damaged(_)), "{length} bytes: {why}");
     }
 }
@@ -400,7 +441,7 @@ fn a_changed_byte_never_makes_another_kernel_where_there_is_a_checksum() {
         for at in PAYLOAD..PAYLOAD + length {
             let mut changed = file.clone();
             changed[at] ^= 4;
-            if let Ok(kernel) = Kernel::parse(changed) {
+            if let Ok(kernel) = parse(changed) {
                 assert_eq!(kernel.bytes, whole(), "{packer}, byte {at}");
             }
         }
@@ -415,7 +456,7 @@ fn no_changed_byte_makes_it_panic() {
             for flip in [0xff, 0x80, 1] {
                 let mut changed = file.clone();
                 changed[at] ^= flip;
-                match Kernel::parse(changed) {
+                match parse(changed) {
                     Ok(kernel) => assert!(!kernel.bytes.is_empty()),
                     Err(why) => assert!(!why.to_string().contains(char::is_control), "{why:?}"),
                 }
@@ -436,7 +477,7 @@ fn a_file_that_is_no_file_is_refused_at_once() {
         ("/dev/zero".into(), "not a file"),
     ];
     for (file, words) in cases {
-        let error = Kernel::read(&file).unwrap_err();
+        let error = read(&file).unwrap_err();
         assert!(error.to_string().contains(words), "{error}");
         assert_eq!(error.file, file);
     }

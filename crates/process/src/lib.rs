@@ -1,5 +1,6 @@
 //! Runs a child process. It has a process group of its own, a deadline and a bound on its output; an interruption ends
-//! it early. When its [`Child`] is dropped, the whole group is killed and the child is reaped.
+//! it early. When its [`Child`] is dropped, the whole group is killed and the child is reaped. When this process is killed, so is the
+//! child, and with [`Isolation::Session`] its whole group.
 //!
 //! A [`Command`] says what to start, [`Limits`] what it may use; [`run`] does all of it. Files can be handed over by their descriptors alone
 //! ([`file_in_memory`], [`inherited`]). [`allowed_cpus`] and [`pin_this_thread`] work with any number of CPUs.
@@ -14,6 +15,7 @@ mod messages;
 mod running;
 mod search;
 mod start;
+mod warden;
 
 pub use affinity::{allowed_cpus, pin_this_thread};
 pub use child::{Child, Event, Finished, run};

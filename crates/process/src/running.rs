@@ -1,6 +1,7 @@
 //! A process that is killed with its group, and reaped, when its handle is dropped.
 
 use crate::Error;
+use crate::warden::Note;
 use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
@@ -19,6 +20,8 @@ const PAUSE: Duration = Duration::from_millis(5);
 #[derive(Debug)]
 pub(crate) struct Running {
     pid: Pid,
+    /// For who ends its group if this process is killed; kept until it is reaped.
+    note: Option<Note>,
     status: Option<ExitStatus>,
 }
 
@@ -31,8 +34,8 @@ impl Drop for Running {
 }
 
 impl Running {
-    pub fn new(pid: Pid) -> Running {
-        Running { pid, status: None }
+    pub fn new(pid: Pid, note: Option<Note>) -> Running {
+        Running { pid, note, status: None }
     }
 
     /// How it ended, if it has; its group is then killed.
@@ -66,6 +69,7 @@ impl Running {
                 Ok(status) => {
                     if let Some(status) = exit_status(status) {
                         self.status = Some(status);
+                        self.note = None;
                         return Ok(status);
                     }
                 }

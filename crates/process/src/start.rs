@@ -4,6 +4,7 @@ use crate::affinity::Mask;
 use crate::command::{Command, Isolation, Pipe, Program, Texts};
 use crate::running::Running;
 use crate::search;
+use crate::warden::Note;
 use crate::{Error, Phase};
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl, open};
@@ -14,7 +15,7 @@ use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::signal::{SigHandler, SigSet, SigmaskHow, Signal, signal};
 use nix::sys::stat::Mode;
 use nix::sys::wait::{WaitStatus, waitpid};
-use nix::unistd::{ForkResult, Pid, fork, read, write};
+use nix::unistd::{ForkResult, Pid, fork, getppid, read, write};
 use std::convert::Infallible;
 use std::ffi::{CString, OsString};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -48,6 +49,10 @@ struct Prepared<'a> {
     /// Where the program may be, in the order in which it is tried; nothing for an open file.
     paths: Vec<CString>,
     mask: Option<Mask>,
+    /// This process.
+    parent: Pid,
+    /// Where its group is noted, if it may start others.
+    note: Option<Note>,
 }
 
 /// The child's standard streams; where there is none, it keeps this process's.
@@ -81,7 +86,8 @@ pub(crate) fn start(command: &Command, output: &Output) -> Result<Started, Error
         let Err(why) = prepared.become_program(&streams);
         report_and_exit(why, trouble.theirs.as_fd())
     });
-    let running = Running::new(child.map_err(|errno| not_started((Phase::Fork, errno)))?);
+    let pid = child.map_err(|errno| not_started((Phase::Fork, errno)))?;
+    let running = Running::new(pid, prepared.note);
     Ok(Started { running, messages: messages.map(|pipe| pipe.ours), trouble: trouble.ours })
 }
 
@@ -129,13 +135,15 @@ impl<'a> Prepared<'a> {
             environment: texts(&mut command.environment.iter())?,
             paths: paths.map_err(|errno| (Phase::Execute, errno))?,
             mask,
+            parent: Pid::this(),
+            note: if command.isolation == Isolation::Session { Note::take() } else { None },
         })
     }
 
     /// In the child: nothing but system calls from here on.
     fn become_program(&self, streams: &Streams) -> Result<Infallible, Trouble> {
         let command = self.command;
-        set_up(command.isolation).map_err(|errno| (Phase::Setup, errno))?;
+        self.set_up().map_err(|errno| (Phase::Setup, errno))?;
         if let Some(mask) = &self.mask {
             mask.apply().map_err(|errno| (Phase::Pin, errno))?;
         }
@@ -144,6 +152,26 @@ impl<'a> Prepared<'a> {
         }
         self.hand_over(streams).map_err(|errno| (Phase::Setup, errno))?;
         Err((Phase::Execute, self.execute()))
+    }
+
+    fn set_up(&self) -> Result<(), Errno> {
+        match self.command.isolation {
+            Isolation::Group => nix::unistd::setpgid(Pid::from_raw(0), Pid::from_raw(0))?,
+            Isolation::Session => nix::unistd::setsid().map(drop)?,
+        }
+        self.note.iter().for_each(Note::write);
+        nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?;
+        // Was the parent killed before that? Then nobody is told any more when to end this child.
+        if getppid() != self.parent {
+            return Err(Errno::ESRCH);
+        }
+        setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
+        remove_handlers();
+        discard_pending_signals();
+        SigSet::empty().thread_set_mask()?;
+        // SAFETY: the default action is no handler of ours.
+        unsafe { signal(Signal::SIGPIPE, SigHandler::SigDfl) }?;
+        Ok(())
     }
 
     /// Returns only if it fails. It does not use execvpe(3), which may not be called here: for a file that is no program, it
@@ -183,21 +211,6 @@ impl<'a> Prepared<'a> {
         }
         Ok(())
     }
-}
-
-fn set_up(isolation: Isolation) -> Result<(), Errno> {
-    match isolation {
-        Isolation::Group => nix::unistd::setpgid(Pid::from_raw(0), Pid::from_raw(0))?,
-        Isolation::Session => nix::unistd::setsid().map(drop)?,
-    }
-    nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?;
-    setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
-    remove_handlers();
-    discard_pending_signals();
-    SigSet::empty().thread_set_mask()?;
-    // SAFETY: the default action is no handler of ours.
-    unsafe { signal(Signal::SIGPIPE, SigHandler::SigDfl) }?;
-    Ok(())
 }
 
 /// Gives every signal that has a handler its default action, as executing a program will do: this process's handlers must not

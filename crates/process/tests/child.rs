@@ -312,3 +312,37 @@ fn a_child_that_became_another_user_was_waited_for_without_end() {
         None => skipped("it needs root"),
     }
 }
+
+/// Where a process that is to be killed writes who its grandchild is.
+const GRANDCHILD: &str = "KENTRY_TEST_GRANDCHILD";
+
+/// Runs a command that starts a process, until it is killed.
+#[test]
+fn a_command_with_a_child() {
+    let Some(file) = std::env::var_os(GRANDCHILD) else { return };
+    let text = format!("sleep 1000 & echo $! >{0}.new; mv {0}.new {0}; wait", file.display());
+    let _ = run(script(&text, Isolation::Session), Duration::from_secs(1000));
+}
+
+/// After SIGKILL of kentry, what a command had started went on.
+#[test]
+fn what_a_command_has_started_dies_with_this_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("pid");
+    let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "a_command_with_a_child", "--nocapture"]).env(GRANDCHILD, &file);
+    let mut process = command.stdout(std::process::Stdio::null()).spawn().unwrap();
+    let within = |what: &str, is_so: &dyn Fn() -> bool| {
+        let begin = Instant::now();
+        while !is_so() {
+            assert!(begin.elapsed() < LONG, "{what}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    };
+    within("it has started one", &|| file.exists());
+    let pid = std::fs::read_to_string(&file).unwrap().trim().to_string();
+    assert!(is_alive(&pid));
+    process.kill().unwrap();
+    process.wait().unwrap();
+    within("it is dead", &|| !is_alive(&pid));
+}

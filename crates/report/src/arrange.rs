@@ -7,9 +7,13 @@ use crate::{Selection, first_screen};
 use document::{Document, Outcome, Row, Timing};
 use std::collections::BTreeSet;
 use table::Table;
+use unicode_width::UnicodeWidthStr;
 
 /// The heading of entries that the table does not know: the document is of another version.
 const OTHER: &str = "other";
+
+/// The widest entry that the operations beside other entries are moved to the right for.
+const ALIGNED: usize = 20;
 
 /// The smallest call that does something.
 const FLOOR: &str = "getppid";
@@ -19,6 +23,10 @@ pub(crate) struct Group<'a> {
     /// The heading; empty on the first screen, whose rows are of all groups.
     pub name: &'a str,
     pub blocks: Vec<Block<'a>>,
+    /// The unit of all its costs; none when they differ.
+    pub unit: Option<Unit>,
+    /// The width of the widest entry that stands on one line with its only row.
+    pub single: usize,
 }
 
 /// Rows of one entry in one configuration; on the first screen, of one operation.
@@ -30,18 +38,29 @@ pub(crate) struct Block<'a> {
     pub configuration: String,
 }
 
-impl Group<'_> {
-    /// The unit of all its costs; none when they differ.
-    pub fn unit(&self) -> Option<Unit> {
-        let rows = || self.blocks.iter().flat_map(|block| &block.rows);
-        let mut units = rows().filter_map(|row| Some(shown(row)?.unit));
-        let emulated = rows().any(|row| row.timing == Timing::Emulated);
-        let first = units.next().unwrap_or(if emulated { Unit::Instructions } else { Unit::Cycles });
-        units.all(|unit| unit == first).then_some(first)
+impl<'a> Group<'a> {
+    /// Every line of a group needs to know what is so of all its rows: that is found once.
+    pub fn new(name: &'a str, blocks: Vec<Block<'a>>) -> Self {
+        let alone = blocks.iter().filter(|block| block.is_alone()).map(|block| block.entry.width());
+        let single = alone.filter(|width| *width <= ALIGNED).max().unwrap_or(0);
+        Self { name, unit: unit(&blocks), single, blocks }
     }
 }
 
+fn unit(blocks: &[Block]) -> Option<Unit> {
+    let rows = || blocks.iter().flat_map(|block| &block.rows);
+    let mut units = rows().filter_map(|row| Some(shown(row)?.unit));
+    let emulated = rows().any(|row| row.timing == Timing::Emulated);
+    let first = units.next().unwrap_or(if emulated { Unit::Instructions } else { Unit::Cycles });
+    units.all(|unit| unit == first).then_some(first)
+}
+
 impl<'a> Block<'a> {
+    /// Whether its entry has one row, and there is nothing else to say about it.
+    pub fn is_alone(&self) -> bool {
+        self.rows.len() == 1 && self.configuration.is_empty()
+    }
+
     /// Its operations, in the order of its rows; of several configurations each once.
     pub fn operations(&self) -> Vec<&'a str> {
         let mut seen = BTreeSet::new();
@@ -74,7 +93,7 @@ pub(crate) fn groups<'a>(
     match first_screen::of(document, selection) {
         Some(screen) => {
             let single = |row: &&'a Row| block(&[*row], table, plain(&compared.of(row)));
-            vec![Group { name: "", blocks: screen.rows.iter().map(single).collect() }]
+            vec![Group::new("", screen.rows.iter().map(single).collect())]
         }
         None => under_headings(blocks(document, table, compared), table),
     }
@@ -86,7 +105,7 @@ fn under_headings<'a>(mut blocks: Vec<Block<'a>>, table: &'a Table) -> Vec<Group
         let here = |block: &mut Block| group_of(table, block.entry) == name;
         let blocks: Vec<Block> = blocks.extract_if(.., here).collect();
         if !blocks.is_empty() {
-            groups.push(Group { name, blocks });
+            groups.push(Group::new(name, blocks));
         }
     }
     groups

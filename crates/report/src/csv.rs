@@ -1,4 +1,5 @@
 use crate::Error;
+use crate::figure::ABSENT;
 use crate::plain::plain;
 use ::csv::{Terminator, WriterBuilder};
 use document::{Document, Interval, Path, Row, is_figure};
@@ -15,13 +16,26 @@ pub(crate) fn render(document: &Document) -> Result<Vec<u8>, Error> {
     records(std::iter::once(header()).chain(document.results.iter().map(record)))
 }
 
-/// Lines as RFC 4180 wants them.
+/// Lines as RFC 4180 wants them; all CSV is written here. What the cells say may come from outside.
 pub(crate) fn records(lines: impl Iterator<Item = Vec<String>>) -> Result<Vec<u8>, Error> {
     let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(Vec::new());
     for line in lines {
-        writer.write_record(&line).map_err(|error| Error::Csv(error.to_string()))?;
+        let cells = line.iter().map(|text| cell(text));
+        writer.write_record(cells).map_err(|error| Error::Csv(error.to_string()))?;
     }
     writer.into_inner().map_err(|error| Error::Csv(error.to_string()))
+}
+
+/// A cell in which nothing steers a terminal, and that a spreadsheet does not take for a formula: before one that begins as formulas
+/// do, in any of their widths, stands an apostrophe, which spreadsheets read as "this is text". Numbers are no formulas.
+fn cell(text: &str) -> String {
+    let text = plain(text);
+    let begins = text.trim_start().starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
+    let is_number = |part: &str| part.parse::<f64>().is_ok();
+    match begins && text != ABSENT && !text.split(';').all(is_number) {
+        true => format!("'{text}"),
+        false => text,
+    }
 }
 
 /// What stands before the costs, and behind them.
@@ -94,18 +108,18 @@ fn before(row: &Row) -> [String; BEFORE.len()] {
     let configuration: Vec<String> = row.configuration.iter().map(|(k, v)| format!("{k}={v}")).collect();
     let noise = row.noise.as_ref();
     [
-        plain(&row.entry),
+        row.entry.clone(),
         optional(row.entry_id),
-        plain(&row.operation),
+        row.operation.clone(),
         optional(row.operation_id),
         row.bits.to_string(),
-        plain(&configuration.join(";")),
+        configuration.join(";"),
         row.timing.name().to_owned(),
         row.outcome.name().to_owned(),
-        row.reason.as_deref().map(plain).unwrap_or_default(),
+        row.reason.clone().unwrap_or_default(),
         row.path.map(Path::name).unwrap_or_default().to_owned(),
         row.uses.to_string(),
-        plain(&row.remarks.join("; ")),
+        row.remarks.join("; "),
         noise.map(|noise| kind(noise.kind)).unwrap_or_default().to_owned(),
         optional(noise.and_then(|noise| noise.low)),
         optional(noise.and_then(|noise| noise.high)),
@@ -123,7 +137,7 @@ fn behind(row: &Row) -> [String; BEHIND.len()] {
     let [turns, turns_low, turns_high] = interval(row.rate.map(|rate| rate.loops_per_second));
     let [index, index_low, index_high] = interval(row.rate.and_then(|rate| rate.index));
     [
-        row.throughput_withheld.as_deref().map(plain).unwrap_or_default(),
+        row.throughput_withheld.clone().unwrap_or_default(),
         modes.join(";"),
         counts.rounds.to_string(),
         counts.kept_rounds.to_string(),
@@ -173,4 +187,44 @@ fn figures(cost: Option<Cost<f64>>) -> [String; 8] {
         Some(cost.max),
     ];
     figures.map(|figure| figure.map(|number| number.to_string()).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_steers_no_terminal_and_is_no_formula() {
+        for (text, written) in [
+            ("\u{1b}]0;title\u{7}", r"\u{1b}]0;title\u{7}"),
+            ("two\r\nlines", "two  lines"),
+            ("=1+1", "'=1+1"),
+            ("+1-1", "'+1-1"),
+            ("-1+1", "'-1+1"),
+            ("--", "'--"),
+            ("@SUM(A1)", "'@SUM(A1)"),
+            ("\t=1", "' =1"),
+            ("\r@x", "' @x"),
+            ("＝1", "'＝1"),
+            ("-1;=1", "'-1;=1"),
+        ] {
+            assert_eq!(cell(text), written);
+        }
+    }
+
+    #[test]
+    fn a_number_stays_a_number() {
+        for text in ["-0.17", "+3", "-1e-7", "-1.5;-2", "-", "", "0.25:1296", "linux", "a=b", "1+1"] {
+            assert_eq!(cell(text), text);
+        }
+    }
+
+    /// A tag of a run passed its escape sequences on to the terminal, and a formula to the spreadsheet.
+    #[test]
+    fn every_line_is_written_so() {
+        let lines = [vec!["\u{1b}[2J".to_string(), "=HYPERLINK(\"http://x\",\"y\")".into(), "-2".into()]];
+        let bytes = records(lines.into_iter()).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        assert_eq!(text, "\\u{1b}[2J,\"'=HYPERLINK(\"\"http://x\"\",\"\"y\"\")\",-2\r\n");
+    }
 }

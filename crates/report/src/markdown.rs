@@ -108,7 +108,7 @@ fn columns(figures: &Figures, verbose: bool) -> Vec<Column> {
 }
 
 fn section(out: &mut String, group: &Group, figures: &Figures, verbose: bool) {
-    let unit = group.unit();
+    let unit = group.unit;
     let columns = columns(figures, verbose);
     let mut names = vec!["entry", "operation", "served by", unit.map_or("cost", Unit::name)];
     names.extend((!figures.are_counted()).then_some("95 % interval"));

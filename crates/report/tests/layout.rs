@@ -4,7 +4,7 @@
 
 mod sample;
 
-use document::{Document, Outcome};
+use document::{Document, FOOTPRINT, Outcome, Row};
 use report::{Format, Selection, Style, list, render};
 use table::special::is_on_first_screen;
 use table::{Kernel, Table};
@@ -334,4 +334,59 @@ fn counts_of_any_size_are_shown() {
     document.measurement.counts.rounds = u64::MAX;
     let text = rendered(&document, Format::Text, &style(100, true));
     assert!(text.contains("18446744073709551615"), "{text}");
+}
+
+/// What makes one row of many, by its number.
+type Shape = (&'static str, fn(&mut Row, usize));
+
+/// Documents of so many rows that each differ from the others in one way.
+const SHAPES: [Shape; 7] = [
+    ("alike", |_, _| ()),
+    ("configurations", |row, number| drop(row.configuration.insert("set".into(), number.to_string()))),
+    ("entries", |row, number| row.entry = format!("entry-{number}")),
+    ("operations", |row, number| row.operation = format!("operation-{number}")),
+    ("footprints", |row, number| drop(row.configuration.insert(FOOTPRINT.into(), number.to_string()))),
+    ("two configurations", |row, number| {
+        row.operation = format!("operation-{}", number / 2);
+        row.configuration.insert("pti".into(), ["on", "off"][number % 2].into());
+    }),
+    ("reasons", |row, number| {
+        (row.outcome, row.reason) = (Outcome::Error, Some(format!("reason {number}")));
+        (row.core_cycles, row.ticks, row.ns) = (None, None, None);
+        row.operation = format!("operation-{}", number / 2);
+        row.configuration.insert("pti".into(), ["on", "off"][number % 2].into());
+    }),
+];
+
+/// With 8,000 rows `kentry show` took 17 s: each line looked at all rows.
+#[test]
+fn a_row_takes_as_long_as_one_of_few() {
+    const FEW: usize = 400;
+    const TIMES: usize = 10;
+    let first = |document: &Document| document.results.iter().find(|row| row.core_cycles.is_some()).cloned();
+    let row = first(&sample::ordinary()).unwrap();
+    let takes = |(_, change): Shape, rows: usize, style: &Style| {
+        let mut document = sample::ordinary();
+        let numbered = (0..rows).map(|number| {
+            let mut row = row.clone();
+            change(&mut row, number);
+            row
+        });
+        document.results = numbered.collect();
+        let once = |_| {
+            let begin = std::time::Instant::now();
+            rendered(&document, Format::Text, style);
+            begin.elapsed()
+        };
+        (0..3).map(once).min().unwrap()
+    };
+    for selection in [Selection::All, Selection::FirstScreen] {
+        for (shape, verbose) in SHAPES.iter().flat_map(|shape| [(*shape, false), (*shape, true)]) {
+            let style = Style { selection, ..style(100, verbose) };
+            let [few, many] = [FEW, FEW * TIMES].map(|rows| takes(shape, rows, &style));
+            // In proportion to the rows it would be 10 times as long, and in proportion to their square, 100 times.
+            let ratio = many.as_secs_f64() / few.as_secs_f64();
+            assert!(ratio < 35.0, "{}, {style:?}: {few:?}, {many:?}", shape.0);
+        }
+    }
 }

@@ -3,9 +3,14 @@
 use document::{CpuUse, Document, Outcome, Place};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::ops::Not;
+use std::time::{Duration, SystemTime};
 
 /// The version of [`Head`] that this version of kentry writes.
 pub(crate) const VERSION: u32 = 1;
+
+/// Clocks of machines that share a folder may differ by this, and one that is set right goes back by no more.
+const CLOCKS_DIFFER: Duration = Duration::from_secs(60);
 
 /// What a list shows of a run, and what its user calls it. All but name and tags follows from the document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -73,9 +78,16 @@ impl Head {
         })
     }
 
-    /// What orders runs by age: when they began, and of arms that were measured together, the second as the newer one.
-    pub(crate) fn age(&self) -> (&str, Option<&str>, &str) {
-        (&self.started, self.arm.as_deref(), &self.id)
+    /// When it began; none where that cannot be told, or has yet to come: a clock was wrong then, or is now.
+    pub fn began(&self, now: SystemTime) -> Option<SystemTime> {
+        let began = humantime::parse_rfc3339_weak(&self.started).ok()?;
+        began.duration_since(now).is_ok_and(|ahead| ahead > CLOCKS_DIFFER).not().then_some(began)
+    }
+
+    /// What orders runs by age: when they began, and of arms that were measured together, the second as the newer one. A run whose
+    /// time cannot be believed is older than all others, or it would be the newest for ever.
+    pub(crate) fn age(&self, now: SystemTime) -> (Option<SystemTime>, &str, Option<&str>, &str) {
+        (self.began(now), &self.started, self.arm.as_deref(), &self.id)
     }
 
     /// As versions wrote it that did not know of arms, where this one does not.

@@ -14,6 +14,10 @@ mod prune;
 mod store;
 mod whole_file;
 
+#[cfg(test)]
+#[path = "../../../tests/skipped.rs"]
+mod skipped;
+
 pub use file::{Damage, LONGEST};
 pub use folder::{Homeless, folder};
 pub use head::Head;

@@ -13,18 +13,19 @@ pub struct Keep {
 }
 
 impl Keep {
-    /// Those of these runs, the newest first, that neither rule keeps. A run that has a name or a tag stays: somebody wants it.
+    /// Those of these runs, the newest first, that neither rule keeps. A run that has a name or a tag stays: somebody wants it. So
+    /// does one whose time cannot be believed, beside the newest: if it is the clock that is wrong now, all runs may look so.
     pub fn leaves<'a>(&self, heads: &'a [Head], now: SystemTime) -> Vec<&'a Head> {
         let is_new = |number: usize| self.newest.is_some_and(|newest| number < newest);
-        let is_recent = |head: &Head| {
-            let Some(within) = self.within else { return false };
-            let began = humantime::parse_rfc3339_weak(&head.started);
-            // What cannot be told is kept; so is a run of the future.
-            began.map_or(true, |began| now.duration_since(began).map_or(true, |age| age <= within))
+        let is_recent = |began: SystemTime| {
+            self.within.is_some_and(|within| now.duration_since(began).map_or(true, |age| age <= within))
         };
         let is_wanted = |head: &Head| head.name.is_some() || !head.tags.is_empty();
-        let goes = |(number, head): &(usize, &Head)| !is_new(*number) && !is_recent(head) && !is_wanted(head);
-        heads.iter().enumerate().filter(goes).map(|(_, head)| head).collect()
+        let dated = heads.iter().filter_map(|head| Some((head, head.began(now)?)));
+        let goes = dated
+            .enumerate()
+            .filter(|(number, (head, began))| !is_new(*number) && !is_recent(*began) && !is_wanted(head));
+        goes.map(|(_, (head, _))| head).collect()
     }
 }
 
@@ -51,7 +52,8 @@ mod tests {
             (0..heads.len()).filter(|at| goes.iter().any(|head| std::ptr::eq(*head, &heads[*at]))).collect()
         };
         let days = |days: u64| Some(Duration::from_secs(days * 86_400));
-        assert_eq!(left(Keep { newest: Some(2), within: None }), [2, 3, 5]);
+        // A run of the future took the place of a real one, which went.
+        assert_eq!(left(Keep { newest: Some(2), within: None }), [3]);
         assert_eq!(left(Keep { newest: None, within: days(30) }), [3]);
         assert_eq!(left(Keep { newest: Some(4), within: days(1) }), [] as [usize; 0]);
     }

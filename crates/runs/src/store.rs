@@ -73,6 +73,14 @@ pub enum Error {
         /// The run that has it.
         id: String,
     },
+    /// The run is kept, but could not be given its name.
+    #[error("the run {id} is kept without its name: {why}; `kentry runs rename {id} NAME` gives it one")]
+    Unnamed {
+        /// The run.
+        id: String,
+        /// Why.
+        why: Box<Error>,
+    },
     /// Not a name.
     #[error(transparent)]
     Name(#[from] InvalidName),
@@ -93,7 +101,7 @@ pub struct Skipped {
 /// What the folder holds.
 #[derive(Debug, Default)]
 pub struct Listed {
-    /// The runs, the newest first.
+    /// The runs, the newest first; last those whose time cannot be believed ([`Head::began`]).
     pub heads: Vec<Head>,
     /// Files that are none.
     pub skipped: Vec<Skipped>,
@@ -171,7 +179,8 @@ impl Store {
     /// Keeps a document, whose JSON is `text`, in a folder that is prepared.
     ///
     /// # Errors
-    /// [`Error`]; nothing is kept then, and nothing is left behind.
+    /// [`Error::Unnamed`] where the run is kept, but its name is another run's meanwhile. With any other, nothing is kept, and nothing
+    /// is left behind.
     pub fn keep(
         &self,
         document: &Document,
@@ -179,9 +188,15 @@ impl Store {
         name: Option<&str>,
         tags: &BTreeMap<String, String>,
     ) -> Result<Head, Error> {
+        let _lock = self.lock();
+        let refused = name.and_then(|name| self.is_free(name).err());
+        let name = name.filter(|_| refused.is_none());
         let head = Head::of(document, name, tags).ok_or(Error::NoId)?;
         self.write(&head, text)?;
-        Ok(head)
+        match refused {
+            Some(why) => Err(Error::Unnamed { id: head.id, why: Box::new(why) }),
+            None => Ok(head),
+        }
     }
 
     /// All runs, the newest first, and the files that are none. A folder that is not there holds nothing.
@@ -198,7 +213,8 @@ impl Store {
                 Err(why) => listed.skipped.push(Skipped { file, why }),
             }
         }
-        listed.heads.sort_by(|a, b| b.age().cmp(&a.age()));
+        let now = SystemTime::now();
+        listed.heads.sort_by(|a, b| b.age(now).cmp(&a.age(now)));
         Ok(listed)
     }
 
@@ -218,7 +234,8 @@ impl Store {
         self.unpack(id).map(|(_, text)| text)
     }
 
-    /// Makes sure that no run is called so, and that one may be.
+    /// Makes sure that no run is called so, and that one may be. Before the name is given, another process may take it: who gives one
+    /// looks again, under the lock.
     ///
     /// # Errors
     /// [`Error::Name`] or [`Error::Taken`].
@@ -230,14 +247,35 @@ impl Store {
         }
     }
 
-    /// Changes what a run is called and how it is tagged.
+    /// Gives a run a name, instead of the one that it has, or takes its name away.
+    ///
+    /// # Errors
+    /// [`Error`]; the run is then as it was.
+    pub fn rename(&self, id: &str, name: Option<&str>) -> Result<Head, Error> {
+        self.change(id, |head| {
+            if let Some(name) = name.filter(|name| head.name.as_deref() != Some(*name)) {
+                self.is_free(name)?;
+            }
+            head.name = name.map(str::to_string);
+            Ok(())
+        })
+    }
+
+    /// Changes how a run is tagged.
     ///
     /// # Errors
     /// [`Error`]; the run is then as it was.
     pub fn label(&self, id: &str, change: impl FnOnce(&mut Head)) -> Result<Head, Error> {
+        self.change(id, |head| {
+            change(head);
+            Ok(())
+        })
+    }
+
+    fn change(&self, id: &str, change: impl FnOnce(&mut Head) -> Result<(), Error>) -> Result<Head, Error> {
         let _lock = self.lock();
         let (mut head, text) = self.unpack(id)?;
-        change(&mut head);
+        change(&mut head)?;
         self.write(&head, &text)?;
         Ok(head)
     }
@@ -263,8 +301,8 @@ impl Store {
         })
     }
 
-    /// Keeps other processes from changing or removing a run while it is held: of two that change the same run, the later would undo
-    /// what the earlier did. None where the file system has no locks.
+    /// Keeps other processes from adding, changing or removing a run while it is held: of two that change the same run, the later would
+    /// undo what the earlier did, and two that look whether a name is free would both give it. None where the file system has no locks.
     fn lock(&self) -> Option<Flock<File>> {
         Flock::lock(File::open(&self.folder).ok()?, FlockArg::LockExclusive).ok()
     }
@@ -479,6 +517,31 @@ mod tests {
         assert_eq!(store.folder().metadata().unwrap().mode() & 0o777, 0o700);
     }
 
+    /// One run that a wrong clock had dated was `latest` for ever.
+    #[test]
+    fn a_run_of_the_future_is_older_than_all_others() {
+        let (_folder, store) = store();
+        store.prepare().unwrap();
+        for (number, year) in [(0xa1, "2001"), (0xa2, "2999"), (0xa3, "2002"), (0xa4, "zzzz")] {
+            let mut document = document(number);
+            document.measurement.started = format!("{year}-01-01T00:00:00Z");
+            // With a place, as every document is written.
+            let document = document::load(&serde_json::to_string(&document).unwrap()).unwrap();
+            let text = serde_json::to_string(&document).unwrap();
+            store.keep(&document, &text, None, &BTreeMap::new()).unwrap();
+        }
+        let heads = store.list().unwrap().heads;
+        let order: Vec<&str> = heads.iter().map(|head| &head.id[..2]).collect();
+        assert_eq!(order, ["a3", "a1", "a4", "a2"]);
+        let now = SystemTime::now();
+        assert_eq!(
+            heads.iter().map(|head| head.began(now).is_some()).collect::<Vec<_>>(),
+            [true, true, false, false]
+        );
+        let goes = crate::Keep { newest: Some(1), within: None }.leaves(&heads, now);
+        assert_eq!(goes.iter().map(|head| &head.id[..2]).collect::<Vec<_>>(), ["a1"]);
+    }
+
     #[test]
     fn a_name_is_one_runs_and_a_label_changes_nothing_else() {
         let (_folder, store) = store();
@@ -488,10 +551,8 @@ mod tests {
         let text = store.text(&id).unwrap();
         let tag: Tag = "commit=1a".parse().unwrap();
         let head = store
-            .label(&id, |head| {
-                head.name = Some("after".into());
-                head.tags.insert(tag.key, tag.value);
-            })
+            .rename(&id, Some("after"))
+            .and_then(|_| store.label(&id, |head| drop(head.tags.insert(tag.key, tag.value))))
             .unwrap();
         assert_eq!((head.name.as_deref(), &*head.tags["commit"]), (Some("after"), "1a"));
         assert_eq!(store.list().unwrap().heads, [head]);
@@ -500,6 +561,44 @@ mod tests {
         store.remove(&id).unwrap();
         assert!(store.list().unwrap().heads.is_empty() && store.remove(&id).is_err());
         store.remove_all(&[&id]).unwrap();
+    }
+
+    /// All of them found the name free before they measured, and all got it.
+    #[test]
+    fn of_thirty_runs_that_want_one_name_one_gets_it() {
+        let (_folder, store) = store();
+        store.prepare().unwrap();
+        let keep = |number: u8| {
+            let document = document::load(&serde_json::to_string(&document(number)).unwrap()).unwrap();
+            let text = serde_json::to_string(&document).unwrap();
+            store.keep(&document, &text, Some("before"), &BTreeMap::new())
+        };
+        let kept: Vec<_> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (1..=30).map(|number| scope.spawn(move || keep(number))).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        let named: Vec<&Head> = kept.iter().filter_map(|kept| kept.as_ref().ok()).collect();
+        assert_eq!(named.len(), 1, "{kept:?}");
+        let heads = store.list().unwrap().heads;
+        assert_eq!(heads.len(), 30, "none is lost");
+        assert_eq!(heads.iter().filter(|head| head.name.is_some()).collect::<Vec<_>>(), named);
+        for refused in kept.iter().filter_map(|kept| kept.as_ref().err()) {
+            let said = refused.to_string();
+            let (own, other) = said.split_once(" is kept without its name: the run ").unwrap();
+            assert!(other.starts_with(&format!("{} is called before already", named[0].id)), "{said}");
+            assert!(heads.iter().any(|head| own.ends_with(&head.id)), "{said}");
+        }
+    }
+
+    #[test]
+    fn of_two_runs_that_are_renamed_alike_one_gets_the_name() {
+        let (_folder, store) = store();
+        let [one, two] = [1, 2].map(|number| keep(&store, number, None).id);
+        store.rename(&one, Some("before")).unwrap();
+        assert!(matches!(store.rename(&two, Some("before")), Err(Error::Taken { .. })));
+        assert!(store.rename(&one, Some("before")).is_ok(), "its own name is its own");
+        assert_eq!(store.rename(&one, None).unwrap().name, None);
+        assert!(store.rename(&two, Some("before")).is_ok());
     }
 
     #[test]

@@ -3,10 +3,10 @@
 use nix::fcntl::{AT_FDCWD, AtFlags, OFlag};
 use nix::unistd::linkat;
 use std::ffi::OsStr;
-use std::fs::{File, OpenOptions, Permissions};
+use std::fs::{File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
@@ -24,7 +24,8 @@ enum Making {
 }
 
 impl WholeFile {
-    /// Begins a file that will be called `path` and replace an existing one of this name.
+    /// Begins a file that will be called `path`, with this mode. One that is there is replaced, and its owner and mode are kept; a link
+    /// is replaced as well, and not followed.
     ///
     /// # Errors
     /// The system's error.
@@ -34,12 +35,13 @@ impl WholeFile {
             Some(file) => Making::Unnamed(file),
             None => {
                 let mut builder = builder();
-                Making::Named(builder.permissions(mode.clone()).tempfile_in(folder).map_err(without_path)?)
+                Making::Named(builder.permissions(mode).tempfile_in(folder).map_err(without_path)?)
             }
         };
-        if path.exists() {
-            // The umask applies to a new file; an existing file's mode is kept.
-            file.as_file().set_permissions(mode)?;
+        if let Ok(old) = path.symlink_metadata()
+            && old.is_file()
+        {
+            take_after(file.as_file(), &old)?;
         }
         Ok(WholeFile { path: path.to_path_buf(), file })
     }
@@ -54,19 +56,45 @@ impl WholeFile {
     /// # Errors
     /// The system's error; an existing file is then unchanged.
     pub fn finish(self, bytes: &[u8]) -> io::Result<()> {
-        match self.file {
-            Making::Named(file) => persist(file, &self.path, bytes),
+        self.file.finish(&self.path, bytes)?;
+        // The name is in the folder, not in the file: without this, it may be gone after a loss of power. A folder that may not be
+        // read, or a file system that cannot do it, is no reason to call a file that is there an error.
+        let _ = File::open(folder(&self.path)).and_then(|folder| folder.sync_all());
+        Ok(())
+    }
+}
+
+impl Making {
+    fn finish(self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Making::Named(file) => persist(file, path, bytes),
             Making::Unnamed(file) => {
                 write(&file, bytes)?;
                 // Some file systems can make such files, but not name them later.
-                name(&file, &self.path).or_else(|_| {
-                    let again = builder().tempfile_in(folder(&self.path)).map_err(without_path)?;
-                    again.as_file().set_permissions(file.metadata()?.permissions())?;
-                    persist(again, &self.path, bytes)
+                name(&file, path).or_else(|_| {
+                    let again = builder().tempfile_in(folder(path)).map_err(without_path)?;
+                    take_after(again.as_file(), &file.metadata()?)?;
+                    persist(again, path, bytes)
                 })
             }
         }
     }
+
+    fn as_file(&self) -> &File {
+        match self {
+            Making::Unnamed(file) => file,
+            Making::Named(file) => file.as_file(),
+        }
+    }
+}
+
+/// Gives a file the owner and the mode of the one that it stands for. To give a file away takes privileges; where it cannot be done, what
+/// the old one's group might do with it, another group may not.
+fn take_after(file: &File, old: &Metadata) -> io::Result<()> {
+    let (user, group) = (Some(old.uid()), Some(old.gid()));
+    let is_its_groups = fchown(file, user, group).or_else(|_| fchown(file, None, group)).is_ok();
+    let kept = if is_its_groups { 0o777 } else { 0o707 };
+    file.set_permissions(Permissions::from_mode(old.mode() & kept))
 }
 
 fn write(mut file: &File, bytes: &[u8]) -> io::Result<()> {
@@ -77,15 +105,6 @@ fn write(mut file: &File, bytes: &[u8]) -> io::Result<()> {
 fn persist(file: NamedTempFile, path: &Path, bytes: &[u8]) -> io::Result<()> {
     write(file.as_file(), bytes)?;
     file.persist(path).map_err(|error| error.error).map(drop)
-}
-
-impl Making {
-    fn as_file(&self) -> &File {
-        match self {
-            Making::Unnamed(file) => file,
-            Making::Named(file) => file.as_file(),
-        }
-    }
 }
 
 fn folder(path: &Path) -> &Path {
@@ -142,6 +161,7 @@ pub(crate) fn without_path(error: io::Error) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::skipped::skipped;
 
     fn names(folder: &Path) -> Vec<String> {
         let name = |entry: io::Result<std::fs::DirEntry>| entry.unwrap().file_name().into_string().unwrap();
@@ -171,6 +191,41 @@ mod tests {
             assert_eq!(names(folder.path()), ["run.json"]);
             assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
         }
+    }
+
+    /// What root wrote in the place of a user's file was root's.
+    #[test]
+    fn what_is_replaced_stays_its_owners() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.json");
+        std::fs::write(&path, "one").unwrap();
+        std::fs::set_permissions(&path, Permissions::from_mode(0o4640)).unwrap();
+        if std::os::unix::fs::chown(&path, Some(4711), Some(4712)).is_err() {
+            return skipped("only root can give a file away");
+        }
+        let known = |path: &Path| {
+            let known = path.metadata().unwrap();
+            (known.uid(), known.gid(), known.mode() & 0o7777)
+        };
+        WholeFile::begin(&path, Permissions::from_mode(0o600)).unwrap().finish(b"two").unwrap();
+        assert_eq!((known(&path), &*std::fs::read(&path).unwrap()), ((4711, 4712, 0o640), &b"two"[..]));
+        // Where the file cannot be given its name at first, too.
+        let file = tempfile::tempfile().unwrap();
+        take_after(&file, &path.metadata().unwrap()).unwrap();
+        WholeFile { path: path.clone(), file: Making::Unnamed(file) }.finish(b"three").unwrap();
+        assert_eq!((known(&path), &*std::fs::read(&path).unwrap()), ((4711, 4712, 0o640), &b"three"[..]));
+    }
+
+    #[test]
+    fn a_link_is_replaced_and_what_it_leads_to_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let [path, other] = ["run.json", "other"].map(|name| folder.path().join(name));
+        std::fs::write(&other, "other").unwrap();
+        let file = WholeFile::begin(&path, Permissions::from_mode(0o600)).unwrap();
+        std::os::unix::fs::symlink(&other, &path).unwrap();
+        file.finish(b"one").unwrap();
+        assert!(path.symlink_metadata().unwrap().is_file());
+        assert_eq!(std::fs::read(&other).unwrap(), b"other");
     }
 
     #[test]

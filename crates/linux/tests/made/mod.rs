@@ -4,7 +4,7 @@
 mod elf;
 
 pub use elf::*;
-use std::io::Write;
+use std::io::{Read, Write};
 
 /// Where the payload of a bzImage begins.
 pub const PAYLOAD: usize = 1024 + 16;
@@ -115,11 +115,29 @@ pub fn package(files: &[(&str, &[u8])]) -> Vec<u8> {
         header.set_mode(0o644);
         archive.append_data(&mut header, path, *bytes).unwrap();
     }
-    let data = pack("xz", &archive.into_inner().unwrap());
+    debian(&[("data.tar.xz", &pack("xz", &archive.into_inner().unwrap()))])
+}
+
+/// The same behind a file of so many zeros, which take little room.
+pub fn package_behind(zeros: u64, files: &[(&str, &[u8])]) -> Vec<u8> {
+    let gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    let mut archive = tar::Builder::new(gzip);
+    let mut add = |path: &str, length: u64, bytes: &mut dyn Read| {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(length);
+        header.set_mode(0o644);
+        archive.append_data(&mut header, path, bytes).unwrap();
+    };
+    add("boot/a", zeros, &mut std::io::repeat(0).take(zeros));
+    files.iter().for_each(|(path, bytes)| add(path, bytes.len() as u64, &mut &bytes[..]));
+    debian(&[("data.tar.gz", &archive.into_inner().unwrap().finish().unwrap())])
+}
+
+/// A package with these members behind those that every package has.
+fn debian(members: &[(&str, &[u8])]) -> Vec<u8> {
     let mut out = b"!<arch>\n".to_vec();
-    for (name, bytes) in
-        [("debian-binary", &b"2.0\n"[..]), ("control.tar.xz", b"odd"), ("data.tar.xz", &data)]
-    {
+    let usual = [("debian-binary", &b"2.0\n"[..]), ("control.tar.xz", b"odd")];
+    for (name, bytes) in usual.iter().chain(members) {
         writeln!(out, "{name:<16}{:<12}{:<6}{:<6}{:<8}{:<10}`", 0, 0, 0, 100_644, bytes.len()).unwrap();
         out.extend_from_slice(bytes);
         out.resize(out.len().next_multiple_of(2), b'\n');

@@ -1,8 +1,8 @@
 //! Followed paths as CSV: a line for each instruction.
 
 use super::words::place;
+use crate::Error;
 use crate::csv::records;
-use crate::{Error, plain};
 use anatomy::Document;
 
 const NAMES: [&str; 15] = [
@@ -45,7 +45,7 @@ pub(super) fn render(document: &Document) -> Result<Vec<u8>, Error> {
                 one.idle.to_string(),
                 path.configuration.cpu.clone(),
             ];
-            texts.iter().map(|text| plain::plain(text)).collect()
+            texts.into()
         })
     });
     records(std::iter::once(header).chain(lines))

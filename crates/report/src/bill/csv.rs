@@ -1,7 +1,7 @@
 //! A bill as CSV: one line for bare, each step and the sums, then one for each part of a Linux and each configuration.
 
+use crate::Error;
 use crate::csv::records;
-use crate::{Error, plain};
 use bill::{Bill, Figure, Line, State};
 
 const OF_FIGURE: [&str; 4] = ["estimate", "low", "high", "p"];
@@ -41,14 +41,14 @@ fn cells(figure: Option<Figure>) -> [String; OF_FIGURE.len()] {
 
 fn before(bill: &Bill, kind: &str, name: &str, base: &str) -> Vec<String> {
     let unit = bill.unit.map_or("", bill::Unit::name);
-    [kind, &bill.entry, &bill.operation, &bill.profile, name, base, unit].map(plain::plain).into()
+    [kind, &bill.entry, &bill.operation, &bill.profile, name, base, unit].map(str::to_owned).into()
 }
 
 fn of_sum(bill: &Bill, kind: &str, name: &str, figure: Option<Figure>, remark: &str) -> Vec<String> {
     let mut record = before(bill, kind, name, "");
     record.extend(cells(figure));
     record.extend(vec![String::new(); (FIGURES.len() - 1) * OF_FIGURE.len() + BEHIND.len() - 1]);
-    record.push(plain::plain(remark));
+    record.push(remark.to_owned());
     record
 }
 
@@ -66,7 +66,8 @@ fn of_step(bill: &Bill, line: &Line) -> Vec<String> {
         State::LeftOut(_) => "left-out",
         State::Failed(_) => "failed",
     };
-    let texts = [state, &needs.join(";"), &required.join(";"), &super::words::remark(line)].map(plain::plain);
+    let texts =
+        [state, &needs.join(";"), &required.join(";"), &super::words::remark(line)].map(str::to_owned);
     record.push(optional(line.share));
     record.extend(texts);
     record
@@ -99,7 +100,7 @@ fn of_configurations(bill: &Bill) -> impl Iterator<Item = Vec<String>> {
             configured.why.as_deref().unwrap_or_default(),
         );
         // A configuration says itself which operation it is of.
-        record[2] = plain::plain(&configured.operation);
+        record[2] = configured.operation.clone();
         record
     })
 }

@@ -1,8 +1,8 @@
 //! A reproduction as CSV: one line for each published figure, one for each figure of the lab and of guests, then one for each
 //! change that the author found.
 
+use crate::Error;
 use crate::csv::records;
-use crate::{Error, plain};
 use published::{Compared, Figure, GuestFigure, Measured, Reproduction};
 
 const WAYS: [&str; 3] = ["loop", "single", "kentry"];
@@ -33,12 +33,12 @@ fn optional(value: Option<f64>) -> String {
 }
 
 fn of_figure(reproduction: &Reproduction, figure: &Figure) -> Vec<String> {
-    let text = |value: &Option<String>| value.as_deref().map(plain::plain).unwrap_or_default();
+    let text = |value: &Option<String>| value.clone().unwrap_or_default();
     let mut cells = vec![
         reproduction.name.clone(),
         "linux".into(),
-        plain::plain(&figure.column),
-        plain::plain(&figure.row),
+        figure.column.clone(),
+        figure.row.clone(),
         text(&figure.entry),
         text(&figure.operation),
         reproduction.unit.name().into(),
@@ -71,10 +71,10 @@ fn of_guest(reproduction: &Reproduction, (place, unit): (&str, &str), figure: &G
     let mut cells = vec![
         reproduction.name.clone(),
         place.into(),
-        plain::plain(&figure.column),
-        plain::plain(&figure.row),
-        plain::plain(&figure.entry),
-        plain::plain(&figure.operation),
+        figure.column.clone(),
+        figure.row.clone(),
+        figure.entry.clone(),
+        figure.operation.clone(),
         reproduction.unit.name().into(),
         String::new(),
         String::new(),
@@ -84,18 +84,18 @@ fn of_guest(reproduction: &Reproduction, (place, unit): (&str, &str), figure: &G
     let interval = [figure.ci_low, figure.ci_high].map(optional);
     cells.extend([unit.into(), optional(figure.value)].into_iter().chain(interval));
     cells.extend([empty(), optional(figure.to_base)]);
-    cells.extend([figure.reason.as_deref().map(plain::plain).unwrap_or_default(), empty(), empty()]);
+    cells.extend([figure.reason.clone().unwrap_or_default(), empty(), empty()]);
     cells
 }
 
 /// A change as a part: -0.17 for 17 % less.
 fn of_change(reproduction: &Reproduction, change: &Compared) -> Vec<String> {
     let empty = String::new;
-    let mut cells = vec![reproduction.name.clone(), "change".into(), empty(), plain::plain(&change.name)];
+    let mut cells = vec![reproduction.name.clone(), "change".into(), empty(), change.name.clone()];
     cells.extend([empty(), empty(), "part".into(), optional(Some(change.published)), empty()]);
     cells.extend(vec![String::new(); (WAYS.len() - 1) * OF_WAY.len()]);
     cells.extend(["part".into(), optional(change.here), optional(change.low), optional(change.high)]);
     cells.extend([empty(), empty()]);
-    cells.extend([change.reason.as_deref().map(plain::plain).unwrap_or_default(), empty(), empty()]);
+    cells.extend([change.reason.clone().unwrap_or_default(), empty(), empty()]);
     cells
 }

@@ -84,7 +84,7 @@ struct Cells<'a> {
 impl<'a> Cells<'a> {
     fn of(groups: &[Group<'a>], figures: &'a Figures) -> Self {
         let rows = groups.iter().flat_map(|group| {
-            let unit = group.unit();
+            let unit = group.unit;
             let rows = group.blocks.iter().flat_map(|block| block.rows.iter());
             rows.map(move |row| (*row, unit))
         });

@@ -8,6 +8,7 @@ use crate::configuration::Compared;
 use crate::figure::{Unit, shown};
 use crate::line::{Line, look, wrapped};
 use document::{Document, Row};
+use std::collections::BTreeMap;
 use unicode_width::UnicodeWidthStr;
 
 /// With fewer points rows are shown side by side, as other configurations are.
@@ -31,21 +32,29 @@ pub(super) struct Curve<'a> {
     configuration: String,
     /// In ascending order of pages.
     points: Vec<(u64, &'a Row)>,
+    /// The unit of its costs; none when they differ.
+    unit: Option<Unit>,
 }
 
 impl<'a> Curve<'a> {
     /// The curves of a document; none unless all of its rows are points of one.
     pub fn all(document: &'a Document, compared: &Compared, style: &Style) -> Vec<Curve<'a>> {
         let mut curves: Vec<Curve> = Vec::new();
+        let mut places = BTreeMap::new();
         for row in document.results.iter().filter(|_| !style.verbose) {
             let Some(pages) = pages(row) else { return Vec::new() };
             let configuration = compared.but_footprint(row);
-            match curves.iter_mut().find(|curve| curve.has(row, &configuration)) {
+            let key = (&row.entry, &row.operation, configuration.clone());
+            let place = *places.entry(key).or_insert(curves.len());
+            match curves.get_mut(place) {
                 Some(curve) => curve.points.push((pages, row)),
-                None => curves.push(Curve { configuration, points: vec![(pages, row)] }),
+                None => curves.push(Curve { configuration, points: vec![(pages, row)], unit: None }),
             }
         }
-        curves.iter_mut().for_each(|curve| curve.points.sort_by_key(|(pages, _)| *pages));
+        for curve in &mut curves {
+            curve.points.sort_by_key(|(pages, _)| *pages);
+            curve.unit = curve.common_unit();
+        }
         let is_one = |curve: &Curve| {
             let is_ascending = curve.points.is_sorted_by(|(less, _), (more, _)| less < more);
             curve.points.len() >= LEAST_POINTS && is_ascending
@@ -53,18 +62,11 @@ impl<'a> Curve<'a> {
         if curves.iter().all(is_one) { curves } else { Vec::new() }
     }
 
-    fn has(&self, row: &Row, configuration: &str) -> bool {
-        let is_same =
-            |(_, first): &(u64, &Row)| (&first.entry, &first.operation) == (&row.entry, &row.operation);
-        self.points.first().is_some_and(is_same) && self.configuration == configuration
-    }
-
     fn rows(&self) -> impl Iterator<Item = &'a Row> {
         self.points.iter().map(|(_, row)| *row)
     }
 
-    /// The unit of its costs; none when they differ.
-    fn unit(&self) -> Option<Unit> {
+    fn common_unit(&self) -> Option<Unit> {
         let mut units = self.rows().filter_map(|row| Some(shown(row)?.unit));
         let first = units.next()?;
         units.all(|unit| unit == first).then_some(first)
@@ -77,7 +79,7 @@ impl<'a> Curve<'a> {
     }
 
     fn cost(&self, row: &Row) -> String {
-        estimate(row, shown(row).map_or("", |shown| suffix(self.unit(), shown.unit)))
+        estimate(row, shown(row).map_or("", |shown| suffix(self.unit, shown.unit)))
     }
 }
 
@@ -101,7 +103,8 @@ impl Widths {
             let cells = curves.iter().flat_map(|curve| curve.rows().map(move |row| cell(curve, row).width()));
             cells.max().unwrap_or(0)
         };
-        let heading = curves.iter().filter_map(Curve::unit).map(|unit| unit.name().len()).max().unwrap_or(0);
+        let heading =
+            curves.iter().filter_map(|curve| curve.unit).map(|unit| unit.name().len()).max().unwrap_or(0);
         let error = widest(&|_, row| error(row));
         let cost = widest(&|curve, row| curve.cost(row)).max(heading.saturating_sub(1 + error));
         let used = GAP + PAGES.len() + GAP + cost + 1 + error + GAP;
@@ -128,7 +131,7 @@ impl Report<'_> {
         let mut heading = Line::default();
         heading.push_right(look::FAINT, PAGES, widths.pages);
         heading.blank(GAP);
-        let unit = curve.unit().map_or("cost", Unit::name);
+        let unit = curve.unit.map_or("cost", Unit::name);
         heading.push_right(look::FAINT, unit, widths.cost + 1 + widths.error);
         lines.push(heading);
         let most = curve.most();

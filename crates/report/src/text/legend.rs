@@ -115,7 +115,7 @@ impl Report<'_> {
             let text = "pages, and behind a comma lines, touched behind control and entry alike: the cost is with what the entry has evicted of them";
             items.push(("footprint".to_owned(), text.to_owned()));
         }
-        let mixed = self.groups.iter().any(|group| group.unit().is_none());
+        let mixed = self.groups.iter().any(|group| group.unit.is_none());
         if mixed {
             let letters = Unit::ALL.into_iter().filter(|unit| self.shows(*unit));
             let letters = letters.map(|unit| format!("{} {}", unit.letter(), unit.name()));

@@ -12,6 +12,7 @@ use crate::configuration::Compared;
 use crate::figure::{ABSENT, Unit, shown};
 use crate::line::{Line, look, wrapped};
 use document::{Document, Outcome, Row};
+use std::collections::BTreeMap;
 use unicode_width::UnicodeWidthStr;
 
 /// Blanks between columns.
@@ -41,6 +42,14 @@ struct Configuration {
     closed: Option<String>,
 }
 
+/// The rows of an operation.
+struct Cells<'a> {
+    /// One that works.
+    works: Option<&'a Row>,
+    /// The first row of each column.
+    columns: Vec<Option<&'a Row>>,
+}
+
 impl<'a> Matrix<'a> {
     /// None when there is nothing to compare, or no room for it.
     pub fn of(
@@ -53,7 +62,8 @@ impl<'a> Matrix<'a> {
         let rows: Vec<&Row> = document.results.iter().collect();
         let labels = compared.all(&rows);
         let are_compared = labels.len() > 1 && labels.iter().all(|label| !label.is_empty());
-        if style.verbose || !are_compared {
+        // Columns for which there is no room whatever is in them need not be made.
+        if style.verbose || !are_compared || labels.len() * (GAP + 1) > style.columns() {
             return None;
         }
         let closed =
@@ -86,9 +96,10 @@ impl<'a> Matrix<'a> {
             self.name = self.name.max(group.name.width());
             for block in group.blocks.iter().filter(|block| block.closed().is_none()) {
                 let operations = block.operations();
-                let names = operations.into_iter().map(|name| name_of(block, group, name).line().width());
+                let is_only = operations.len() == 1;
+                let names = operations.iter().map(|name| name_of(block, group, is_only, name).line().width());
                 self.name = self.name.max(names.filter(|name| *name <= most).max().unwrap_or(0));
-                let widths = block.rows.iter().map(|row| self.text(row, group.unit()).width());
+                let widths = block.rows.iter().map(|row| self.text(row, group.unit).width());
                 self.figure = self.figure.max(widths.max().unwrap_or(0));
             }
         }
@@ -111,18 +122,36 @@ impl<'a> Matrix<'a> {
         }
     }
 
-    fn row(&self, line: &mut Line, block: &Block, operation: &str, unit: Option<Unit>, figures: &Figures) {
+    /// Where a row's figure belongs.
+    fn column(&self, row: &Row) -> Option<usize> {
+        let label = self.compared.of(row);
+        self.columns.iter().position(|column| column.label == label)
+    }
+
+    /// The rows of a block by operation, each in its column.
+    fn rows<'b>(&self, block: &Block<'b>) -> BTreeMap<&'b str, Cells<'b>> {
+        let mut rows = BTreeMap::new();
+        for row in &block.rows {
+            let empty = || Cells { works: None, columns: vec![None; self.columns.len()] };
+            let cells = rows.entry(row.operation.as_str()).or_insert_with(empty);
+            if row.outcome == Outcome::Ok {
+                cells.works.get_or_insert(*row);
+            }
+            if let Some(column) = self.column(row) {
+                cells.columns[column].get_or_insert(*row);
+            }
+        }
+        rows
+    }
+
+    fn row(&self, line: &mut Line, cells: &Cells, unit: Option<Unit>, figures: &Figures) {
         line.blank_to(self.name);
-        let mut places =
-            block.rows.iter().filter(|row| row.operation == operation && row.outcome == Outcome::Ok);
-        if let Some(row) = places.next().filter(|_| self.place > 0) {
+        if let Some(row) = cells.works.filter(|_| self.place > 0) {
             line.blank(GAP);
             line.push(place_look(row), figures.place(row));
         }
         line.blank_to(self.name + self.place);
-        for column in &self.columns {
-            let here = |row: &&&Row| row.operation == operation && self.compared.of(row) == column.label;
-            let row = block.rows.iter().find(here);
+        for row in &cells.columns {
             let look =
                 row.map_or(look::NAME, |row| if has_figures(row) { look::NAME } else { word_look(row) });
             line.blank(GAP);
@@ -135,8 +164,7 @@ impl<'a> Matrix<'a> {
         if has_figures(row) {
             return estimate(row, shown(row).map_or("", |shown| suffix(group_unit, shown.unit)));
         }
-        let label = self.compared.of(row);
-        match self.columns.iter().any(|column| column.label == label && column.closed.is_some()) {
+        match self.column(row).is_some_and(|column| self.columns[column].closed.is_some()) {
             true => ABSENT.to_owned(),
             false if row.outcome == Outcome::Ok => {
                 if row.noise.is_some() { "noisy" } else { "works" }.to_owned()
@@ -148,9 +176,9 @@ impl<'a> Matrix<'a> {
     /// Why cells of an entry hold words: each reason once, behind the letters of its columns.
     fn reasons(&self, block: &Block, figures: &Figures) -> Vec<String> {
         let mut reasons: Vec<(String, Vec<usize>)> = Vec::new();
+        let mut places = BTreeMap::new();
         for row in block.rows.iter().filter(|row| !has_figures(row)) {
-            let label = self.compared.of(row);
-            let Some(index) = self.columns.iter().position(|column| column.label == label) else { continue };
+            let Some(index) = self.column(row) else { continue };
             if self.columns[index].closed.is_some() {
                 continue;
             }
@@ -159,7 +187,8 @@ impl<'a> Matrix<'a> {
                 Outcome::Ok => format!("{} {word}: {words}", row.operation),
                 _ => format!("{word}: {words}"),
             };
-            match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            let place = *places.entry(reason.clone()).or_insert(reasons.len());
+            match reasons.get_mut(place) {
                 Some((_, columns)) if columns.contains(&index) => {}
                 Some((_, columns)) => columns.push(index),
                 None => reasons.push((reason, vec![index])),
@@ -200,7 +229,7 @@ impl Report<'_> {
         for group in &matrix.groups {
             lines.push(Line::default());
             let mut heading = Line::new(look::HEADING, group.name);
-            matrix.heading(&mut heading, group.unit(), self.width);
+            matrix.heading(&mut heading, group.unit, self.width);
             lines.push(heading);
             lines.extend(group.blocks.iter().flat_map(|block| self.compared(matrix, group, block)));
         }
@@ -213,14 +242,16 @@ impl Report<'_> {
         }
         let operations = block.operations();
         let mut lines = if operations.len() > 1 { self.title(block) } else { Vec::new() };
+        let (is_only, rows) = (operations.len() == 1, matrix.rows(block));
         for operation in operations {
-            let name = name_of(block, group, operation);
+            let Some(cells) = rows.get(operation) else { continue };
+            let name = name_of(block, group, is_only, operation);
             let mut line = name.line();
             if !line.has_room("", matrix.name) {
                 lines.extend(name.wrapped(self.width));
                 line = Line::default();
             }
-            matrix.row(&mut line, block, operation, group.unit(), &self.figures);
+            matrix.row(&mut line, cells, group.unit, &self.figures);
             lines.push(line);
         }
         lines.extend(block.common_remarks().iter().flat_map(|remark| self.below(remark)));
@@ -258,12 +289,12 @@ fn closed_for_one_reason<'a>(rows: impl Iterator<Item = &'a &'a Row>) -> Option<
 /// With one block for each entry (on the first screen: for each of its operations), of all configurations.
 fn joined<'a>(group: &Group<'a>) -> Group<'a> {
     let mut blocks: Vec<Block<'a>> = Vec::new();
+    let mut places = BTreeMap::new();
     let is_first_screen = group.name.is_empty();
     for block in &group.blocks {
-        let same = |known: &&mut Block| {
-            known.entry == block.entry && (!is_first_screen || known.operations() == block.operations())
-        };
-        match blocks.iter_mut().find(same) {
+        let operations = is_first_screen.then(|| block.operations());
+        let place = *places.entry((block.entry, operations)).or_insert(blocks.len());
+        match blocks.get_mut(place) {
             Some(known) => known.rows.extend(&block.rows),
             None => blocks.push(Block {
                 entry: block.entry,
@@ -273,16 +304,18 @@ fn joined<'a>(group: &Group<'a>) -> Group<'a> {
             }),
         }
     }
-    Group { name: group.name, blocks }
+    let alone = blocks.iter().filter(|block| block.operations().len() == 1 && block.closed().is_none());
+    let single = alone.map(|block| block.entry.width()).max().unwrap_or(0);
+    Group { single, ..Group::new(group.name, blocks) }
 }
 
 /// Beside its entry when it is the only one, with the operations of a group's such entries aligned.
-fn name_of<'a>(block: &Block<'a>, group: &Group, operation: &'a str) -> NameColumn<'a> {
-    if block.operations().len() > 1 {
-        return NameColumn::named(operation);
+fn name_of<'a>(block: &Block<'a>, group: &Group, is_only: bool, operation: &'a str) -> NameColumn<'a> {
+    if is_only {
+        NameColumn::single(block.entry, group.single, operation)
+    } else {
+        NameColumn::named(operation)
     }
-    let alone = group.blocks.iter().filter(|block| block.operations().len() == 1 && block.closed().is_none());
-    NameColumn::single(block.entry, alone.map(|block| block.entry.width()).max().unwrap_or(0), operation)
 }
 
 #[cfg(test)]

@@ -145,7 +145,7 @@ impl<'a> Report<'a> {
     fn heading(&self, group: &Group) -> Line {
         let mut line = Line::new(look::HEADING, group.name);
         if group.blocks.iter().flat_map(Block::shown).any(|row| has_figures(row)) {
-            self.layout.heading(&mut line, group.unit());
+            self.layout.heading(&mut line, group.unit);
         }
         line
     }

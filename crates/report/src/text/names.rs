@@ -3,10 +3,6 @@
 use crate::arrange::{Block, Group};
 use crate::line::{Line, look, wrapped};
 use document::Row;
-use unicode_width::UnicodeWidthStr;
-
-/// The widest entry that the operations beside other entries are moved to the right for.
-const ALIGNED: usize = 20;
 
 /// What stands in the first column: an entry's only operation beside its name, or an operation below it.
 pub(super) struct NameColumn<'a> {
@@ -22,10 +18,7 @@ impl<'a> NameColumn<'a> {
     /// For an entry with one row, and nothing else to say about it; the operations of a group's such entries are
     /// aligned.
     pub fn joined(group: &Group, block: &Block<'a>) -> Option<Self> {
-        let alone = |block: &Block| block.rows.len() == 1 && block.configuration.is_empty();
-        let names = group.blocks.iter().filter(|block| alone(block)).map(|block| block.entry.width());
-        let width = names.filter(|width| *width <= ALIGNED).max().unwrap_or(0);
-        alone(block).then(|| Self::single(block.entry, width, &block.rows[0].operation))
+        block.is_alone().then(|| Self::single(block.entry, group.single, &block.rows[0].operation))
     }
 
     /// For an entry with one operation, whose name is aligned to a width.

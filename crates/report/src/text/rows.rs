@@ -97,7 +97,7 @@ impl Report<'_> {
     }
 
     fn figures(&self, group: &Group, row: &Row, mut line: Line) -> Vec<Line> {
-        let unit = shown(row).map_or("", |shown| suffix(group.unit(), shown.unit));
+        let unit = shown(row).map_or("", |shown| suffix(group.unit, shown.unit));
         self.layout.row(&mut line, row, &self.figures, unit);
         let mut lines = vec![line];
         if !self.verbose {
