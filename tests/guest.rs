@@ -5,11 +5,10 @@
 mod skipped;
 
 use document::{Document, Outcome};
-use guest::{
-    Accelerator, Boot, Booted, Exec, Exit, Interrupt, Limits, Machine, Said, Step, Trace, Trouble, Work,
-};
+use guest::{Accelerator, Boot, Booted, Exec, Exit, Interrupt, Limits, Machine, Said, Trouble, Work};
 use iced_x86::FlowControl;
 use linux::Kernel;
+use record::trace::{Step, Trace};
 use skipped::skipped;
 use std::path::Path;
 use std::sync::LazyLock;

@@ -3,7 +3,7 @@
 #![no_main]
 
 use anatomy::{Anatomy, Difference};
-use guest::{Step, Symbol, Trace};
+use record::trace::{Step, Symbol, Trace};
 use libfuzzer_sys::{Corpus, fuzz_target};
 use linux::{Alternative, Kernel};
 use report::{AnatomyFormat, Selection, Style};

@@ -2,8 +2,8 @@
 
 use crate::functions;
 use crate::symbols::Symbols;
-use guest::Step;
 use iced_x86::{FlowControl, Instruction};
+use record::trace::Step;
 
 /// A call that has not returned.
 struct Frame {

@@ -145,7 +145,7 @@ fn within<'a>(anatomy: &'a Anatomy, range: &Range<usize>) -> &'a [Instruction] {
     anatomy.instructions.get(range.clone()).unwrap_or_default()
 }
 
-/// Aligns two lists of keys with the fewest changes. No path is longer than [`guest::MOST_FOLLOWED`], so this takes seconds at most.
+/// Aligns two lists of keys with the fewest changes. No path is longer than [`record::trace::MOST`], so this takes seconds at most.
 fn pieces(first: &[Key], second: &[Key]) -> Vec<Piece> {
     let found = capture_diff_slices(Algorithm::Myers, first, second);
     let piece = |found: DiffOp| Piece {

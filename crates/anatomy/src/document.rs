@@ -2,7 +2,7 @@
 
 use crate::{Anatomy, Beside, Instruction};
 use document::{LoadError, Machine, Name};
-use guest::MOST_FOLLOWED;
+use record::trace::MOST;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use table::Table;
@@ -156,8 +156,8 @@ impl Followed {
     fn check(&self) -> Result<(), (String, String)> {
         let instructions = &self.anatomy.instructions;
         let refused = |field: &str, what: &str| Err((field.to_owned(), what.to_owned()));
-        if instructions.len() > MOST_FOLLOWED {
-            let what = format!("a path has at most {MOST_FOLLOWED} instructions");
+        if instructions.len() > MOST {
+            let what = format!("a path has at most {MOST} instructions");
             return refused("anatomy.instructions", &what);
         }
         if self.control > instructions.len() as u64 {

@@ -1,7 +1,7 @@
 //! Names of the kernel's addresses, in one boot.
 
 use crate::Place;
-use guest::Symbol;
+use record::trace::Symbol;
 use std::collections::BTreeMap;
 
 use std::ops::Range;

@@ -8,8 +8,8 @@ mod made;
 
 use anatomy::{Anatomy, Confidence, Instruction, Part};
 use common::{Recorded, count};
-use guest::{Step, Symbol, Trace};
 use linux::Kernel;
+use record::trace::{Step, Symbol, Trace};
 
 /// The instructions whose function begins so, and whose text does.
 fn found<'a>(anatomy: &'a Anatomy, function: &str, text: &str) -> Vec<&'a Instruction> {

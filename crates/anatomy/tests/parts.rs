@@ -6,7 +6,7 @@ mod common;
 
 use anatomy::{Anatomy, Confidence, Part};
 use common::{Recorded, count};
-use guest::Trace;
+use record::trace::Trace;
 
 const ALL: [&str; 6] =
     ["6.1-pti-on", "6.1-pti-off", "6.12-pti-on", "6.12-pti-off", "6.1-untrain", "6.12-untrain"];

@@ -8,17 +8,14 @@ use crate::debugger::{Debugger, Error, Registers};
 use crate::meeting::{self, Meeting};
 use crate::memory::Memory;
 use crate::timed::Timed;
-use crate::{Step, Trace};
 use iced_x86::{Code, FlowControl, Instruction};
 use record::abi;
+use record::trace::{MOST, Step, Trace};
 use std::io::{Read, Write};
 use table::{Entry, Kernel, Table};
 
 /// Uses of an entry that pass before one is followed: those that a probe makes before it keeps a sample, and the first two that it keeps.
 const PASSED: u64 = abi::CHECKS + abi::WARM_SAMPLES + 2;
-
-/// The most instructions that are followed: a signal has some thousand. Each takes a tenth of a millisecond.
-pub const MOST: usize = 20_000;
 
 /// So many interrupts by the timer are tried until one ends within that.
 const TICKS: usize = 4;

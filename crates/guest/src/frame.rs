@@ -1,7 +1,7 @@
 //! What the guest's program tells, as frames: each has a head of eight bytes (`kf`, the version, the kind, the length of the rest as
 //! four bytes, the lowest first), and then the rest. A guest may write anything: whatever is no frame ends the reading.
 
-use crate::Symbol;
+use record::trace::Symbol;
 use serde::{Deserialize, Serialize};
 
 /// The version of frames, and of what is in them.

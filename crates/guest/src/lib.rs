@@ -18,19 +18,16 @@ pub mod meeting;
 mod memory;
 mod terminal;
 mod timed;
-mod trace;
 mod trouble;
 mod work;
 
 pub use archive::{INPUT, WORK};
 pub use boot::{Boot, Booted, Said};
 pub use emulator::Accelerator;
-pub use follow::MOST as MOST_FOLLOWED;
 pub use frame::{Exit, Frame, Hello};
 pub use machine::{EXIT_PORT, FRAME_PORT, MEMORY_MIB, Machine};
 pub use process::{Interrupt, Limits};
 pub use terminal::{ESCAPE, Terminal};
-pub use trace::{Step, Symbol, Trace};
 pub use trouble::{Kind, Trouble};
 pub use work::{Exec, Work};
 

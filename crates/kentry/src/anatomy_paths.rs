@@ -3,9 +3,10 @@
 use crate::error::Error;
 use anatomy::{Anatomy, Configuration, Followed, TIMER};
 use document::{Counter, Document, Name, Outcome, Row};
-use guest::{Booted, Hello, Kind, Trace};
+use guest::{Booted, Hello, Kind};
 use linux::Kernel;
 use measure::guest::{GuestPlan, Machine, Request};
+use record::trace::Trace;
 use std::sync::{Mutex, PoisonError};
 
 /// What is said of a kernel without names.
@@ -159,8 +160,9 @@ fn configuration(kernel: &Kernel, asked: &measure::guest::Configuration, request
 mod tests {
     use super::*;
     use document::Timing;
-    use guest::{Step, Trouble};
+    use guest::Trouble;
     use measure::guest::{Options, Setting, measure};
+    use record::trace::Step;
     use stats::{Cost, Instructions};
     use std::sync::atomic::Ordering;
     use std::time::Duration;
@@ -218,7 +220,7 @@ mod tests {
             let trace = Trace { entry, operation, steps: vec![step], control: 0 };
             let document = serde_json::to_vec(&answer()).unwrap();
             // Each kernel has its own symbols.
-            let symbol = guest::Symbol { address, name: format!("of_kernel_{}", request.kernel) };
+            let symbol = record::trace::Symbol { address, name: format!("of_kernel_{}", request.kernel) };
             Booted {
                 document: Some(document),
                 traces: vec![trace],

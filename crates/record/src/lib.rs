@@ -1,5 +1,5 @@
 //! The records that a probe writes (`abi/record.h`), and the lab kernel around it (`abi/lab.h`), parsed; and the request
-//! that a probe takes (`abi/request.h`).
+//! that a probe takes (`abi/request.h`). What a guest executed, step by step, is in [`trace`].
 //!
 //! A stream comes from another process or from a guest's serial line, so it is hostile: whatever the bytes are,
 //! parsing ends with records or with an [`Error`] that says which record and which byte.
@@ -9,6 +9,7 @@ mod lab;
 mod parse;
 mod request;
 mod stream;
+pub mod trace;
 
 pub use footprint::Footprint;
 pub use lab::{Boot, Counters, LabPayload, Step};

@@ -2,8 +2,8 @@
 
 use anatomy::{Anatomy, Part};
 use flate2::read::GzDecoder;
-use guest::{Step, Symbol, Trace};
 use linux::{Alternative, Kernel};
+use record::trace::{Step, Symbol, Trace};
 use serde_json::Value;
 use std::path::Path;
 use table::Table;

@@ -3,12 +3,12 @@
 use super::measure::{PARENT, ROUND_TIME};
 use crate::this_machine::executor;
 use document::{Document, Outcome};
-use guest::MOST_FOLLOWED;
 use guest::meeting::{ANSWER, CODE, Meeting, PAGE};
 use host::{Executor, Host, Interrupt, Priority};
 use measure::TableRow;
 use nix::libc;
 use nix::sys::mman::{MapFlags, ProtFlags, mmap_anonymous, mprotect};
+use record::trace::MOST;
 use std::num::NonZeroUsize;
 use std::ptr::NonNull;
 use std::time::Duration;
@@ -81,7 +81,7 @@ pub fn run(rows: &[TableRow], document: &Document, timer: Option<u64>) -> Result
     for row in rows {
         let Some(count) = counted(row, document) else { continue };
         // A process that is made executes more than anybody reads.
-        if count > MOST_FOLLOWED as f64 {
+        if count > MOST as f64 {
             place.meet(Meeting::TooLong(row.0.id, row.1.id, count as u32));
             continue;
         }

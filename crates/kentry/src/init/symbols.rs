@@ -1,6 +1,6 @@
 //! The functions of the running kernel.
 
-use guest::Symbol;
+use record::trace::Symbol;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 

@@ -244,7 +244,7 @@ fn tell_rings<'b>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ::guest::{Step, Trace};
+    use record::trace::{Step, Trace};
     use table::Table;
 
     fn wanted() -> TableRow<'static> {

@@ -3,6 +3,9 @@
 use iced_x86::{Decoder, DecoderOptions, Instruction};
 use serde::{Deserialize, Serialize};
 
+/// The most instructions that are followed: a signal has some thousand. Each takes a tenth of a millisecond.
+pub const MOST: usize = 20_000;
+
 /// One use of an entry, followed from its first instruction to its last one before the second stamp.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trace {
