@@ -17,7 +17,7 @@ for page in "$work"/system/usr/share/man/man1/*; do
 done
 
 # Below `make test`, make tells which directory it enters and leaves.
-limit=900 check "make dist" 0 make --no-print-directory dist
+limit=1800 check "make dist" 0 make --no-print-directory dist
 tarball=$(tail -n 1 "$out")
 check "unpacking it" 0 tar -C "$work" -xzf "$tarball"
 folder=$work/$(basename "$tarball" .tar.gz)
