@@ -12,7 +12,7 @@ use kentry::cli::{Cli, Command, LabArgs};
 use kentry::error::Error;
 use lab::{Accelerator, Limits, Qemu};
 use measure::Counter;
-use measure::lab::{Emulator, LabPlan, Setting, measure};
+use measure::lab::{Emulator, LabPlan, Setup, measure};
 use record::{Record, abi};
 use simulator::{Machine, Model};
 use std::collections::BTreeMap;
@@ -96,8 +96,8 @@ fn with_scout(
     let mut host = environment::Environment::default();
     host.cpu.vendor = Some("GenuineIntel".into());
     (host.cpu.family, host.cpu.model) = (Some(6), Some(0x8f));
-    let setting = Setting { emulator, version, limits, host: Some(host), tsc_hz: Some(2e9), scout };
-    Ok(measure(plan, setting, &mut |_| ())?)
+    let setup = Setup { emulator, version, limits, host: Some(host), tsc_hz: Some(2e9), scout };
+    Ok(measure(plan, setup, &mut |_| ())?)
 }
 
 /// Measures the two rows with a guest that runs this script.

@@ -89,21 +89,6 @@ pub struct Requirement {
     pub switches: BTreeMap<String, Vec<String>>,
 }
 
-/// What a value requires of another switch that has another value, in words, of values of some switches.
-pub fn conflict<'a>(values: impl Iterator<Item = (&'a Switch, &'a str)> + Clone) -> Option<String> {
-    values.clone().find_map(|(switch, value)| {
-        let mut needs = switch.requirements(value).into_iter().flat_map(|need| &need.switches);
-        needs.find_map(|(name, allowed)| {
-            let (_, other) = values.clone().find(|(known, _)| known.name == *name)?;
-            let is_met = allowed.iter().any(|value| value == other);
-            (!is_met).then(|| {
-                let allowed = allowed.join(" or ");
-                format!("{}={value} requires {name}={allowed}, and {name} is {other}", switch.name)
-            })
-        })
-    })
-}
-
 /// Conditions of paths have a bit for each value (`lab/entry/path.inc`); a number from here on shares the last.
 const LAST_BIT: u32 = 31;
 
@@ -162,6 +147,14 @@ impl Switch {
         match self.range {
             Some((least, most)) => format!("{least}..{most}"),
             None => self.values.join("|"),
+        }
+    }
+
+    /// The same as a part of a sentence: `off, on`, `a whole number from 0 to 1000`.
+    pub(crate) fn choices_in_words(&self) -> String {
+        match self.range {
+            Some((least, most)) => format!("a whole number from {least} to {most}"),
+            None => self.values.join(", "),
         }
     }
 

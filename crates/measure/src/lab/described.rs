@@ -1,6 +1,6 @@
 //! The virtual machine and what its kernel found, as facts of a document.
 
-use super::{LabPlan, Setting};
+use super::{LabPlan, Setup};
 use document::Counter;
 use environment::{
     Environment, Guest, GuestBoot, Lab, LabCounters, LabFrequency, LabLayout, LabTsc, Ring0, RingTest,
@@ -24,9 +24,9 @@ pub struct Booting<'a> {
 }
 
 /// The environment of a document.
-pub fn environment(plan: &LabPlan, setting: Setting, booting: Booting) -> Environment {
+pub fn environment(plan: &LabPlan, setup: Setup, booting: Booting) -> Environment {
     let Booting { boot, came_up, boots, layouts, counters } = booting;
-    let icount = setting.emulator.machine().counter() == Counter::Instructions;
+    let icount = setup.emulator.machine().counter() == Counter::Instructions;
     let test = ring_test(boot);
     let kernel = RunningKernel {
         sysname: Some("kentry lab".into()),
@@ -35,9 +35,9 @@ pub fn environment(plan: &LabPlan, setting: Setting, booting: Booting) -> Enviro
     };
     let features = features(boot.features);
     let guest = Guest {
-        emulator: setting.version,
-        accelerator: setting.emulator.machine().accelerator().unwrap_or_default().into(),
-        cpu_model: setting.emulator.cpu_model().into(),
+        emulator: setup.version,
+        accelerator: setup.emulator.machine().accelerator().unwrap_or_default().into(),
+        cpu_model: setup.emulator.cpu_model().into(),
         icount,
         boots,
         boot_to_first_record_ms: came_up.as_secs_f64() * 1e3,
@@ -59,7 +59,7 @@ pub fn environment(plan: &LabPlan, setting: Setting, booting: Booting) -> Enviro
         memory: boot.memory,
         tsc: Some(tsc(boot)),
     };
-    Environment::of_lab(guest, lab, kernel, setting.host)
+    Environment::of_lab(guest, lab, kernel, setup.host)
 }
 
 /// What the kernel found of its ring 0.
