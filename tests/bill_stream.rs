@@ -78,6 +78,7 @@ fn played(folder: &TempDir, plan: &LabPlan) -> PathBuf {
             match line.split_once(' ') {
                 Some(("layout", drawn)) => layout = drawn.into(),
                 Some(("set", settings)) => {
+                    tape.obey(line);
                     let pairs = settings.split(' ').map(|pair| pair.split_once('=').unwrap());
                     now.extend(pairs.map(|(name, value)| (name.to_string(), value.to_string())));
                 }

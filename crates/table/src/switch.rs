@@ -118,6 +118,24 @@ impl Switch {
         }
     }
 
+    /// The value of a switch that a document does not have, as its kernel had it on a processor with these features: the first instead, if
+    /// the processor lacks one that the value requires. What a kernel has now, it says itself.
+    pub fn or_first(&self, value: &str, features: &[String]) -> String {
+        let mut needed = self.requirements(value).into_iter().filter_map(|need| need.feature.as_ref());
+        if needed.all(|feature| features.contains(feature)) { value.to_string() } else { self.first() }
+    }
+
+    /// The value that the kernel knows by a number; `None` if there is no such value.
+    pub fn of_number(&self, number: u64) -> Option<String> {
+        match self.range {
+            Some((least, most)) => {
+                let is_within = (u64::from(least)..=u64::from(most)).contains(&number);
+                is_within.then(|| number.to_string())
+            }
+            None => self.values.get(usize::try_from(number).ok()?).cloned(),
+        }
+    }
+
     /// The first value, or the least number: what needs nothing.
     pub fn first(&self) -> String {
         match (self.range, self.values.first()) {
@@ -166,13 +184,6 @@ impl Switch {
             values => values.iter().any(|known| known == value),
         };
         self.requires.iter().filter(applies).collect()
-    }
-
-    /// A value that nobody asked for, as the kernel has it on a processor with these features: the first instead, if the
-    /// processor lacks one that the value requires.
-    pub fn or_first(&self, value: &str, features: &[String]) -> String {
-        let mut needed = self.requirements(value).into_iter().filter_map(|need| need.feature.as_ref());
-        if needed.all(|feature| features.contains(feature)) { value.to_string() } else { self.first() }
     }
 
     /// The values to which a requirement applies, as a mask: a bit for each value.
@@ -265,6 +276,10 @@ mod tests {
             assert_eq!(writes.value(bad), None, "{bad:?}");
         }
         assert_eq!(writes.written("007").as_deref(), Some("7"));
+        assert_eq!(
+            [0, 1000, 1001, u64::MAX].map(|number| writes.of_number(number).is_some()),
+            [true, true, false, false]
+        );
         assert_eq!((writes.choices(), switch("gate").choices()), ("0..1000".into(), "interrupt|trap".into()));
     }
 
@@ -275,5 +290,7 @@ mod tests {
         assert_eq!((pcid.written("on"), pcid.value("on")), (Some("keep".into()), pcid.value("keep")));
         assert_eq!(pcid.requirements("keep")[0].feature.as_deref(), Some("pcid"));
         assert_eq!(pcid.mask(&pcid.requires[0]), !1);
+        let numbers = [0, 1, 99].map(|number| pcid.of_number(number));
+        assert_eq!(numbers, [Some("off".to_string()), Some("keep".to_string()), None]);
     }
 }

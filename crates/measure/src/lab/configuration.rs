@@ -75,17 +75,6 @@ impl<'a> Configuration<'a> {
         found.map(|(switch, value)| (*switch, value.as_ref()))
     }
 
-    /// As the kernel has it on a processor with these features: a default gets the first value if the processor lacks what it
-    /// requires, unless the plan names the switch. What an entry requires instead of the default, the plan sets, too.
-    pub fn on(mut self, features: &[String], named: &[&str]) -> Configuration<'a> {
-        for (switch, value) in &mut self.values {
-            if *value == switch.default && !named.contains(&switch.name.as_str()) {
-                *value = switch.or_first(value, features).into();
-            }
-        }
-        self
-    }
-
     /// What has no effect on a processor with these features, where it is executed all the same: switch, value, and the feature that
     /// is missing.
     pub fn without_effect(&self, features: &[String]) -> Vec<(&str, &str, &'a str)> {
@@ -156,15 +145,6 @@ mod tests {
     }
 
     #[test]
-    fn what_an_entry_requires_is_set_whatever_the_processor_has() {
-        let text = table::SOURCE.replacen("gate = \"trap\"", "pti = \"on\", pcid = \"on\"", 1);
-        let table = Table::parse(&text).unwrap();
-        let entry = table.entry("trapgate-x86_64").unwrap();
-        let of_entry = Configuration::defaults(&table).for_entry(entry).on(&[], &[]).whole();
-        assert_eq!((of_entry["pcid"].as_str(), of_entry["smap"].as_str()), ("on", "off"));
-    }
-
-    #[test]
     fn an_entry_fixes_its_switches() {
         let table = Table::get();
         let defaults = Configuration::defaults(table);
@@ -175,16 +155,6 @@ mod tests {
             Some(("gate", "trap"))
         );
         assert_eq!(trap.of_switch(99), None);
-    }
-
-    #[test]
-    fn a_default_that_the_processor_lacks_is_the_first_value() {
-        let smap = |configuration: Configuration| configuration.whole()["smap"].clone();
-        let defaults = Configuration::defaults(Table::get());
-        assert_eq!(smap(defaults.clone().on(&["smap".into()], &[])), "on");
-        assert_eq!(smap(defaults.clone().on(&[], &[])), "off");
-        // What is asked for is not changed: it ends as unsupported.
-        assert_eq!(smap(defaults.on(&[], &["smap"])), "on");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::counted::{Counted, is_lost};
 use super::described::{Booting, environment, features, ring_test, vendor};
-use super::plan::{Numbered, Work};
+use super::plan::{Job, Numbered, Work};
 use super::{Emulator, LabPlan, believed, ended};
 use crate::Earlier;
 use crate::conclude::{Facts, Probes, conclude, milliseconds};
@@ -10,12 +10,12 @@ use crate::drive::{Answer, Measurer, Taken, drive};
 use crate::{Error, Progress, Row, Scout, TableRow};
 use document::{Counter, Document, Export, Machine, Outcome, Place};
 use environment::{CoreType, Environment, GuestBoot, LabCounters, LabLayout, Ring0};
-use lab::{Collected, End, Events, Limits, Strays, Trouble};
+use lab::{Agreed, Collected, Configured, End, Events, Limits, Strays, Trouble};
 use record::{Boot, abi};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime};
-use table::Kernel;
+use table::{Kernel, Whole};
 
 /// What a measurement needs besides its plan.
 pub struct Setup {
@@ -77,8 +77,10 @@ pub fn measure<'a>(
     };
     let vdso = boots.first().map(|boot| vdso(&boot.collected, &boot.work)).unwrap_or_default();
     let layouts = boots.iter().flat_map(Booted::layouts).collect();
+    let defaults = boots.iter().find_map(|boot| boot.collected.defaults.clone());
     let boots = boots.iter().filter(|boot| boot.collected.boot.is_some()).map(Booted::described).collect();
-    let environment = environment(plan, setup, Booting { boot: &boot, came_up, boots, layouts, counters });
+    let environment =
+        environment(setup, Booting { boot: &boot, defaults, came_up, boots, layouts, counters });
     Ok(conclude(&rows, facts, environment, vdso))
 }
 
@@ -178,11 +180,19 @@ impl Booted {
                 show(number as f64 / count as f64, job.row);
             }
         };
-        self.collected.read(&mut guest, &mut progress).map_err(of_all)
+        self.collected.read(&mut Agreed::new(&mut guest, &self.work.plan), &mut progress).map_err(of_all)
     }
 
     fn described(&self) -> GuestBoot {
         GuestBoot { at_ms: milliseconds(self.at), seed: self.seed, cpu: self.cpu }
+    }
+
+    /// The numbers of its rounds, and the jobs that they are of.
+    fn rounds(&self) -> impl Iterator<Item = (u64, usize)> {
+        (0..).zip(&self.work.numbered).filter_map(|(number, what)| match what {
+            Numbered::Round(index) => Some((number, *index)),
+            _ => None,
+        })
     }
 
     /// Those that it came to.
@@ -214,11 +224,13 @@ fn rows<'a>(
 ) -> (Vec<Row<'a>>, Option<LabCounters>) {
     let accelerator = machine.accelerator().unwrap_or_default();
     let place = format!("{accelerator} {}", vendor(boot.vendor).unwrap_or("unknown"));
-    let features = features(boot.features);
+    let configured = configured(boots);
     let ring0 = (machine.counter() == Counter::Time).then(|| Ring0::judge(&ring_test(boot)));
-    let new = |job: &super::plan::Job<'a>| {
-        let configuration = job.configuration.clone().on(&features, &plan.configurations.named);
-        let row = Row::new(job.row, machine.counter(), configuration.whole());
+    let new = |(index, job): (usize, &Job<'a>)| {
+        let said = configured.get(&index).map(|said| Whole::clone(said));
+        let configuration =
+            said.or_else(|| unsaid(boots, index)).unwrap_or_else(|| job.configuration.whole());
+        let row = Row::new(job.row, machine.counter(), configuration);
         let mut row = match job.footprint {
             Some(footprint) => row.among(footprint),
             None => row,
@@ -228,7 +240,7 @@ fn rows<'a>(
         row.remarks.extend(ring0.iter().flat_map(|ring0| believed::remarks(ring0, job)));
         row
     };
-    let mut rows: Vec<Row> = plan.jobs.iter().map(new).collect();
+    let mut rows: Vec<Row> = plan.jobs.iter().enumerate().map(new).collect();
     let mut lab = Lab { plan, boots, boot: 0, next: 0, counted: Counted::default(), lost: Vec::new() };
     // Progress was told while the guest ran.
     drive(&mut lab, &mut rows, &mut |_| ());
@@ -244,6 +256,24 @@ fn rows<'a>(
     remark_on_strays(&mut rows, boots);
     // What an emulator counts is its own.
     (rows, counted.whole().filter(|_| machine.counter() == Counter::Time))
+}
+
+/// What the kernel says that each job runs with, by the job's index.
+fn configured(boots: &[Booted]) -> BTreeMap<usize, Configured> {
+    let rounds = boots.iter().flat_map(|boot| {
+        let rounds = boot.rounds();
+        rounds.filter_map(|(number, index)| Some((index, boot.collected.configured.get(&number)?.clone())))
+    });
+    rounds.collect()
+}
+
+/// What a job would have run with that the kernel did not come to: what the plan sets, and else what the kernel says of its defaults.
+fn unsaid(boots: &[Booted], index: usize) -> Option<Whole> {
+    let boot = boots.first()?;
+    let (number, _) = boot.rounds().find(|(_, of)| *of == index)?;
+    let mut configuration = Whole::clone(boot.collected.defaults.as_ref()?);
+    configuration.extend(boot.work.plan.set_before(number));
+    Some(configuration)
 }
 
 /// Why a row has no round.
