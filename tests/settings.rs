@@ -84,7 +84,7 @@ fn each_mistake_has_the_same_words_and_exit_status_in_every_command() {
             assert!(said.contains(&sentence), "{command:?} {text:?}: {said}");
             assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{command:?} {text:?}");
             if command.contains(&"--set") {
-                assert!(said.starts_with(&format!("kentry: --set {text}").trim_end()), "{command:?}: {said}");
+                assert!(said.starts_with(format!("kentry: --set {text}").trim_end()), "{command:?}: {said}");
             }
         }
     }

@@ -4,7 +4,8 @@ use crate::build::Program;
 use crate::executable;
 use crate::skipped::skipped;
 use lab::{
-    Accelerator, Agreed, Bochs, End, Event, Events, File, Guest, Limits, Line, Plan, Qemu, Strays, Trouble,
+    Accelerator, Agreed, Bochs, Configured, End, Event, Events, File, Guest, Limits, Line, Plan, Qemu,
+    Strays, Trouble,
 };
 use record::{Boot, Payload, Request, Sample, Step, Verdict, abi};
 use std::collections::BTreeMap;
@@ -380,6 +381,8 @@ fn last_words(events: &[Event], labels: &[String]) -> String {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ran {
     pub label: String,
+    /// What the kernel says that the switches are.
+    pub configured: Configured,
     pub end: End,
     /// Whether interrupts were on behind a gate, where that was observed.
     pub interrupts: Option<bool>,
@@ -405,12 +408,14 @@ pub struct Session {
 impl Session {
     fn new(events: Vec<Event>, labels: &[String]) -> Session {
         let (mut boot, mut log, mut ran) = (None, Vec::new(), Vec::<Ran>::new());
+        let mut configured = Configured::default();
         let mut outside = Strays::new();
         for event in events {
             match event {
                 Event::Boot(found) => boot = Some(found),
                 Event::Begin(number) => ran.push(Ran {
                     label: labels[number as usize].clone(),
+                    configured: configured.clone(),
                     end: End::Unknown(u64::MAX),
                     interrupts: None,
                     output: Vec::new(),
@@ -433,7 +438,8 @@ impl Session {
                     let strays = number.map_or(&mut outside, |_| &mut ran.last_mut().unwrap().strays);
                     *strays.entry(vector).or_default() += count;
                 }
-                Event::Configured(_) | Event::Counters { .. } | Event::Done => {}
+                Event::Configured(values) => configured = values,
+                Event::Counters { .. } | Event::Done => {}
             }
         }
         Session { boot: boot.unwrap(), log, ran, strays: outside }

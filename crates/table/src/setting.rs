@@ -88,7 +88,13 @@ pub struct BadSet {
     /// The option's value.
     pub text: String,
     /// What is wrong with it.
-    pub mistake: Mistake,
+    pub mistake: Box<Mistake>,
+}
+
+impl BadSet {
+    fn new(text: &str, mistake: Mistake) -> BadSet {
+        BadSet { text: text.into(), mistake: Box::new(mistake) }
+    }
 }
 
 impl Table {
@@ -140,7 +146,7 @@ impl Table {
     /// # Errors
     /// The first mistake, with the option's value.
     pub fn set(&self, kernel: Kernel, text: &str) -> Result<Settings, BadSet> {
-        self.settings(kernel, text).map_err(|mistake| BadSet { text: text.into(), mistake })
+        self.settings(kernel, text).map_err(|mistake| BadSet::new(text, mistake))
     }
 
     /// The settings of each `--set`, which are a configuration each.
@@ -151,7 +157,7 @@ impl Table {
         let mut all: Vec<Settings> = Vec::new();
         let mut seen: Vec<BTreeMap<String, String>> = Vec::new();
         for text in texts {
-            let bad = |mistake| BadSet { text: text.clone(), mistake };
+            let bad = |mistake| BadSet::new(text, mistake);
             let settings = self.set(kernel, text)?;
             let whole = self.configured(kernel, &settings);
             if kernel == Kernel::Lab {
