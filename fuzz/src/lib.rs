@@ -203,11 +203,12 @@ fn configuration() -> Vec<u64> {
 pub fn guest_stream(words: &[Word]) -> Vec<u8> {
     let mut out = Vec::new();
     let defaults = Word::Configured(Vec::new());
-    let with_defaults = |word| {
-        let after = matches!(word, Word::Boot(_)).then_some(&defaults);
-        std::iter::once(word).chain(after)
-    };
-    for (word, sequence) in words.iter().flat_map(with_defaults).zip(0..) {
+    let mut all: Vec<&Word> = Vec::new();
+    for word in words {
+        all.push(word);
+        all.extend(matches!(word, Word::Boot(_)).then_some(&defaults));
+    }
+    for (word, sequence) in all.into_iter().zip(0..) {
         let (kind, payload) = word.encoded();
         write(&mut out, sequence, kind as u16, (0, 0), &payload);
     }
