@@ -4,13 +4,13 @@
  * In: one boot module, a ustar archive. Its file "stdin", if there is one, is what each program can read from its standard
  * input. Its file "plan" is text, a line for each step, words separated by one space:
  *
- *	lab 2			the version, first
+ *	lab 3			the version, first
  *	seed NUMBER		address layout and random bytes come from it
  *	time SECONDS		CLOCK_REALTIME at boot
  *	tsc HERTZ		frequency of the TSC, where it is known from outside; otherwise the kernel finds out
  *	screen			show a table on screen and serial port instead of the stream; stands before any set, run, ...
  *	limit TICKS		a program that has run for so long is ended; 0: never
- *	set SWITCH=VALUE ...	switches of entries.toml; those that are not named stay as they are
+ *	set SWITCH=VALUE ...	switches of entries.toml; those that are not named stay as they are; the kernel says then what all are
  *	layout NUMBER		from here on, where in its slot each path begins, which physical pages are skipped, where the
  *				kernel's stacks for programs begin, and the addresses and random bytes of programs are drawn from
  *				this number; 0: at the beginning, none, at their ends, from the seed. Not between beside and run
@@ -39,7 +39,7 @@
  */
 #pragma once
 
-#define LAB_VERSION 2
+#define LAB_VERSION 3
 
 #define RECORD_LAB_BOOT	    64 /* LAB_BOOT_WORDS of u64, see below; the first */
 /* Number of the plan's run, exec, check or listing line, from 0 over those alone. */
@@ -55,10 +55,17 @@
 #define RECORD_LAB_STRAY    70
 /* LAB_COUNTERS_WORDS of u64, see below; before LAB_END, where the processor has any. */
 #define RECORD_LAB_COUNTERS 71
+/*
+ * What programs run with from here on: the value of every switch of entries.toml, by its id; 0 where no switch has the id. After
+ * LAB_BOOT, which tells the defaults as this CPU can do them, and for each set line once. Where the CPU lacks what a value needs, it is
+ * here as it was asked for, and lines that would run with it end with LAB_END_UNSUPPORTED.
+ */
+#define RECORD_LAB_CONFIGURED 72
 /* Place among the path's steps, address, bytes of code; the code; the rest is the step's name. */
 #define RECORD_LAB_STEP	    80
 
-#define STEP_NAME 128 /* no name of a step is longer, in bytes */
+#define STEP_NAME     128 /* no name of a step is longer, in bytes */
+#define MOST_SWITCHES 256 /* no id of a switch is greater */
 
 /* RECORD_LAB_BOOT */
 #define LAB_BOOT_KERNEL_VERSION	 0  /* LAB_VERSION */

@@ -4,7 +4,7 @@
 use document::{Document, Identity, Outcome, Timing};
 use environment::{CoreType, Environment};
 use host::{Executor, Interrupt};
-use measure::arms::{Arm, Arms, NEEDED, Setting, Turns, measure};
+use measure::arms::{Arm, Arms, NEEDED, Setup, Turns, measure};
 use measure::{CpuChoice, Earlier, Here, HostPlan, Probes, select};
 use record::{Failure, Payload, Record, abi};
 use simulator::{Clock, Company, Cpu, Machine, Model, Neighbour, Subject};
@@ -131,7 +131,7 @@ impl Case {
             command: (place == 1).then(|| "strace -f".to_string()),
             probes: Probes::embedded(),
         };
-        let setting = Setting {
+        let setup = Setup {
             arms: vec![arm(&mut first, 0), arm(&mut second, 1)],
             scout: &mut scout,
             here: Here {
@@ -142,7 +142,7 @@ impl Case {
                 earlier: Earlier::default(),
             },
         };
-        let arms = measure(&plan, setting, &mut |_| {}).unwrap();
+        let arms = measure(&plan, setup, &mut |_| {}).unwrap();
         let asked = shared.borrow().asked.iter().filter(|asked| asked.0 < 2).cloned().collect();
         (arms, asked)
     }

@@ -11,7 +11,7 @@ use kentry::bill_args::{BillArgs, lab_plan};
 use kentry::cli::{Cli, Command};
 use lab::{Accelerator, Qemu};
 use measure::Counter;
-use measure::lab::{Emulator, LabPlan, Setting, measure};
+use measure::lab::{Emulator, LabPlan, Setup, measure};
 use record::abi;
 use simulator::{Machine, Model};
 use std::collections::BTreeMap;
@@ -78,6 +78,7 @@ fn played(folder: &TempDir, plan: &LabPlan) -> PathBuf {
             match line.split_once(' ') {
                 Some(("layout", drawn)) => layout = drawn.into(),
                 Some(("set", settings)) => {
+                    tape.obey(line);
                     let pairs = settings.split(' ').map(|pair| pair.split_once('=').unwrap());
                     now.extend(pairs.map(|(name, value)| (name.to_string(), value.to_string())));
                 }
@@ -102,13 +103,13 @@ fn played(folder: &TempDir, plan: &LabPlan) -> PathBuf {
 }
 
 fn measured(plan: &Plan) -> Bill {
-    let of_lab = lab_plan(Table::get(), plan, Duration::from_secs(60)).unwrap();
+    let of_lab = lab_plan(Table::get(), plan, Duration::from_secs(60));
     let folder = tempfile::tempdir().unwrap();
     let qemu = Qemu { program: played(&folder, &of_lab).into(), ..Qemu::new(Accelerator::Kvm, None) };
     let mut host = environment::Environment::default();
     host.cpu.vendor = Some("GenuineIntel".into());
     (host.cpu.family, host.cpu.model) = (Some(6), Some(0x8f));
-    let setting = Setting {
+    let setup = Setup {
         emulator: Emulator::Qemu(qemu),
         version: "QEMU 1".into(),
         limits: limits(LONG),
@@ -116,7 +117,7 @@ fn measured(plan: &Plan) -> Bill {
         tsc_hz: Some(2e9),
         scout: None,
     };
-    let document = measure(&of_lab, setting, &mut |_| ()).unwrap();
+    let document = measure(&of_lab, setup, &mut |_| ()).unwrap();
     plan.bill(&document, Some(&document))
 }
 

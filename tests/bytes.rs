@@ -1,6 +1,7 @@
 //! Records as bytes, for tests that play a probe or a guest.
 
 use record::abi;
+use table::{Table, Whole};
 
 /// A record, as `abi/record.h` has it; the row is 0, 0 in a kernel's.
 pub fn record(sequence: u32, kind: u64, (entry, operation): (u16, u16), payload: &[u8]) -> Vec<u8> {
@@ -20,4 +21,24 @@ pub fn record(sequence: u32, kind: u64, (entry, operation): (u16, u16), payload:
 /// A payload of words.
 pub fn words(words: &[u64]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// The payload of a kernel's configuration.
+pub fn configuration(values: &Whole) -> Vec<u8> {
+    let switches = &Table::get().switches;
+    let highest = switches.iter().map(|switch| usize::from(switch.id)).max().unwrap_or(0);
+    let mut numbers = vec![0; highest + 1];
+    for switch in switches {
+        let value = values.get(&switch.name).and_then(|value| switch.value(value));
+        numbers[usize::from(switch.id)] = value.unwrap_or_else(|| panic!("{}", switch.name)).into();
+    }
+    words(&numbers)
+}
+
+/// The defaults of a kernel whose processor has these features, a bit for each.
+pub fn defaults(features: u64) -> Whole {
+    let there = abi::FEATURES.iter().filter(|(bit, _)| features >> bit & 1 == 1);
+    let there: Vec<String> = there.map(|(_, name)| name.to_string()).collect();
+    let all = Table::get().switches.iter();
+    all.map(|switch| (switch.name.clone(), switch.or_first(&switch.default, &there))).collect()
 }

@@ -335,7 +335,7 @@ fn every_bad_value_is_refused_in_plain_words() {
         (&["measure"], "--output=", &no_file[1..], "cannot be written: "),
         (&["measure"], "--output=", &no_file[..1], "a value is required"),
         (lab, "--entry=", any, "entry"),
-        (lab, "--set=", any, "SWITCH=VALUE"),
+        (lab, "--set=", any, "--set "),
         (lab, "--set=pti=", any, "pti"),
         (lab, "--accel=", &any[1..5], "[possible values: auto, kvm, tcg]"),
         (lab, "--cpu-model=", no_name, "cpu"),

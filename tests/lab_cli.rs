@@ -5,7 +5,7 @@
 mod bytes;
 mod skipped;
 
-use bytes::{record, words};
+use bytes::{configuration, defaults, record, words};
 use record::abi;
 use skipped::skipped;
 use std::os::unix::fs::PermissionsExt;
@@ -33,12 +33,23 @@ fn written(descriptor: u64, bytes: &[u8]) -> Vec<u8> {
 
 /// A session of one program, which writes to both its descriptors and then ends so.
 fn session(how: u64, detail: [u64; 4]) -> Vec<u8> {
+    session_with(&[], how, detail)
+}
+
+/// So many bytes of a session are its kernel's boot and configuration, and no whole program.
+const UP: usize = 620;
+
+/// The same of a kernel that was asked for these values.
+fn session_with(set: &[(&str, &str)], how: u64, detail: [u64; 4]) -> Vec<u8> {
     let mut boot = [0; abi::LAB_BOOT_WORDS as usize];
     boot[abi::LAB_BOOT_KERNEL_VERSION as usize] = abi::LAB_VERSION;
     boot[abi::LAB_BOOT_TSC_INVARIANT as usize] = 1;
     let [a, b, c, d] = detail;
-    let said: [(u64, Vec<u8>); 7] = [
-        (abi::RECORD_LAB_BOOT, words(&boot)),
+    let mut values = defaults(0);
+    let found = [(abi::RECORD_LAB_BOOT, words(&boot)), (abi::RECORD_LAB_CONFIGURED, configuration(&values))];
+    values.extend(set.iter().map(|(name, value)| (name.to_string(), value.to_string())));
+    let asked = (!set.is_empty()).then(|| (abi::RECORD_LAB_CONFIGURED, configuration(&values)));
+    let ran: [(u64, Vec<u8>); 6] = [
         (abi::RECORD_LAB_BEGIN, words(&[0])),
         (abi::RECORD_LAB_OUTPUT, written(1, b"to standard output\0\xff\n")),
         (abi::RECORD_LAB_OUTPUT, written(2, b"to standard error\n")),
@@ -46,7 +57,10 @@ fn session(how: u64, detail: [u64; 4]) -> Vec<u8> {
         (abi::RECORD_LAB_END, words(&[0, how, a, b, c, d])),
         (abi::RECORD_LAB_DONE, Vec::new()),
     ];
-    said.iter()
+    found
+        .iter()
+        .chain(&asked)
+        .chain(&ran)
         .zip(0..)
         .flat_map(|((kind, payload), sequence)| record(sequence, *kind, (0, 0), payload))
         .collect()
@@ -86,7 +100,7 @@ fn a_plan_is_printed_and_nothing_started() {
         plan.starts_with("2 rows, one configuration, 4 runs of a probe in one boot, seed 5, at most 60 s"),
         "{plan}"
     );
-    assert!(plan.contains("\nlab 2\nseed 5\n"), "{plan}");
+    assert!(plan.contains("\nlab 3\nseed 5\n"), "{plan}");
     let json =
         kentry(nowhere, &["lab", "--dry-run", "--format", "json", "--set", "pti=on", "--set", "pti=off"]);
     let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
@@ -187,7 +201,6 @@ fn what_there_is_not_is_wrong_usage() {
         (&["--set", "pti=maybe"], "\"maybe\" is no value of pti, which can be off, on, trampoline"),
         (&["--set", "copy-frame=on"], "copy-frame=on requires pti=on or trampoline, and pti is off"),
         (&["--set", "cr3-writes=1001"], "a whole number from 0 to 1000"),
-        (&["--set", "pti"], "is not of the form SWITCH=VALUE"),
         (&["--set", "pti=on", "--set", "pti=on"], "the same configuration"),
         (&["--entry", "libc"], "only Linux has it"),
         (&["--entry", "trapgat-i386"], "did you mean trapgate-i386?"),
@@ -228,17 +241,23 @@ fn a_program_that_does_not_end_well_has_a_code_that_says_so() {
     let words = "kentry lab: program could not be loaded in the lab: ENOEXEC (Exec format error)";
     assert_eq!(refused, (126, words.into()));
     assert_eq!(code(abi::LAB_END_RUNAWAY, [7, 0, 0, 0]).0, 125);
-    let lacking = with_qemu("cat $STREAM", &session(abi::LAB_END_UNSUPPORTED, [5, 0, 0, 0]));
+    let set = [("pti", "on"), ("pcid", "keep")];
+    let lacking = session_with(&set, abi::LAB_END_UNSUPPORTED, [5, 0, 0, 0]);
+    let lacking = with_qemu("cat $STREAM", &lacking);
     let lacking = execute(&lacking, &["--set", "pti=on,pcid=on"], &[]);
     assert_eq!(lacking.status.code(), Some(125));
     assert!(text(&lacking.stderr).contains("this CPU has no PCID, which pcid=keep requires"), "{lacking:?}");
     assert_eq!(code(77, [0; 4]).0, 125);
+    let otherwise = session_with(&[("pti", "trampoline")], abi::LAB_END_EXITED, [0; 4]);
+    let otherwise = execute(&with_qemu("cat $STREAM", &otherwise), &["--set", "pti=on"], &[]);
+    let why = "is not configured as it was asked: it has pti=trampoline, and was asked for on";
+    assert!(text(&otherwise.stderr).contains(why) && otherwise.status.code() == Some(125), "{otherwise:?}");
 }
 
 #[test]
 fn a_guest_that_has_no_time_left_is_partial_and_no_success() {
     let whole = session(abi::LAB_END_EXITED, [0; 4]);
-    let hangs = with_qemu("head -c 300 $STREAM; exec sleep 50", &whole);
+    let hangs = with_qemu(&format!("head -c {UP} $STREAM; exec sleep 50"), &whole);
     let words = ["lab", "--accel", "tcg", "--entry", "call", "--timeout", "0.5", "--format", "json"];
     let output = kentry(hangs.path(), &words);
     assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
@@ -252,14 +271,14 @@ fn a_guest_that_has_no_time_left_is_partial_and_no_success() {
 fn failures_of_kentry_itself_are_125() {
     let whole = session(abi::LAB_END_EXITED, [0; 4]);
     let code = |output: Output| (output.status.code().unwrap(), text(&output.stderr));
-    let hangs = with_qemu("head -c 300 $STREAM; exec sleep 50", &whole);
+    let hangs = with_qemu(&format!("head -c {UP} $STREAM; exec sleep 50"), &whole);
     let (number, words) = code(execute(&hangs, &["--timeout", "0.5"], &[]));
     assert_eq!(number, 125);
     assert!(words.contains("did not finish within 0.5 s"), "{words}");
     let dies = with_qemu("echo 'out of memory' >&2; exit 1", &whole);
     let (number, words) = code(execute(&dies, &[], &[]));
     assert!(number == 125 && words.contains("out of memory"), "{number} {words}");
-    let cut = with_qemu("head -c 300 $STREAM", &whole);
+    let cut = with_qemu(&format!("head -c {UP} $STREAM"), &whole);
     assert_eq!(code(execute(&cut, &[], &[])).0, 125);
     let garbage = with_qemu("head -c 300 /dev/urandom", &whole);
     assert_eq!(code(execute(&garbage, &[], &[])).0, 125);

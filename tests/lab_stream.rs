@@ -12,7 +12,7 @@ use kentry::cli::{Cli, Command, LabArgs};
 use kentry::error::Error;
 use lab::{Accelerator, Limits, Qemu};
 use measure::Counter;
-use measure::lab::{Emulator, LabPlan, Setting, measure};
+use measure::lab::{Emulator, LabPlan, Setup, measure};
 use record::{Record, abi};
 use simulator::{Machine, Model};
 use std::collections::BTreeMap;
@@ -96,8 +96,8 @@ fn with_scout(
     let mut host = environment::Environment::default();
     host.cpu.vendor = Some("GenuineIntel".into());
     (host.cpu.family, host.cpu.model) = (Some(6), Some(0x8f));
-    let setting = Setting { emulator, version, limits, host: Some(host), tsc_hz: Some(2e9), scout };
-    Ok(measure(plan, setting, &mut |_| ())?)
+    let setup = Setup { emulator, version, limits, host: Some(host), tsc_hz: Some(2e9), scout };
+    Ok(measure(plan, setup, &mut |_| ())?)
 }
 
 /// Measures the two rows with a guest that runs this script.
@@ -195,6 +195,7 @@ fn costing(
             if let Some(number) = line.strip_prefix("layout ") {
                 drawn_from = number.parse().unwrap();
             }
+            tape.obey(line);
             if !line.starts_with("run ") {
                 continue;
             }
@@ -494,7 +495,9 @@ fn an_interruption_before_the_boot_has_its_exit_code() {
 fn rows_that_did_not_come_to_their_end_say_why() {
     let whole = good();
     // Behind the second describing run, and within the first row.
-    let document = run("head -c 700 $STREAM; echo 'bad day' >&2; exit 7", &whole, LONG).unwrap();
+    let there = Tape::booted().bytes.len() + 500;
+    let script = format!("head -c {there} $STREAM; echo 'bad day' >&2; exit 7");
+    let document = run(&script, &whole, LONG).unwrap();
     let reasons: Vec<&str> = document.results.iter().map(|row| row.reason.as_deref().unwrap()).collect();
     let all = reasons.join("\n");
     assert!(
@@ -502,7 +505,8 @@ fn rows_that_did_not_come_to_their_end_say_why() {
         "{all}"
     );
     assert!(all.contains("ended early, exit status: 7: bad day"), "{all}");
-    let document = run("head -c 700 $STREAM; sleep 50", &whole, Duration::from_millis(400)).unwrap();
+    let document =
+        run(&format!("head -c {there} $STREAM; sleep 50"), &whole, Duration::from_millis(400)).unwrap();
     let outcomes: Vec<Outcome> = document.results.iter().map(|row| row.outcome).collect();
     assert!(outcomes.contains(&Outcome::Timeout) && outcomes.contains(&Outcome::Error), "{outcomes:?}");
 }
@@ -579,6 +583,7 @@ fn first_ends(how: u64, detail: [u64; 4], output: impl Fn((u16, u16)) -> Vec<u8>
     let mut tape = Tape::booted();
     tape.program(0, &[], abi::LAB_END_EXITED, [0; 4]);
     tape.program(1, &[], abi::LAB_END_EXITED, [0; 4]);
+    plan.work(Counter::Instructions, 0).plan.render().lines().for_each(|line| tape.obey(line));
     tape.program(2, &output((29, 1)), how, detail);
     let program = guest(&folder, "cat $STREAM", &tape.done());
     let document = with_limits(&plan, &program, Accelerator::Tcg, limits(LONG)).unwrap();
@@ -586,6 +591,50 @@ fn first_ends(how: u64, detail: [u64; 4], output: impl Fn((u16, u16)) -> Vec<u8>
     assert_eq!(row.configuration.get("pcid").map(String::as_str), Some("keep"));
     assert_eq!(row.instructions.is_some(), row.outcome == Outcome::Ok);
     (row.outcome, row.reason.clone().unwrap_or_default())
+}
+
+/// A measurement of `syscall-x86_64` with page-table isolation, of a kernel that says so of its configuration.
+fn configured(said: &dyn Fn(&mut Tape)) -> Document {
+    let words = ["--entry", "syscall-x86_64", "--operation", "none", "--set", "pti=on"];
+    let (plan, folder) = (plan(&words), tempfile::tempdir().unwrap());
+    let mut tape = Tape::booted();
+    tape.program(0, &[], abi::LAB_END_EXITED, [0; 4]);
+    tape.program(1, &[], abi::LAB_END_EXITED, [0; 4]);
+    said(&mut tape);
+    tape.program(2, &answer((2, 1), 50), abi::LAB_END_EXITED, [0; 4]);
+    let program = guest(&folder, "cat $STREAM", &tape.done());
+    with_limits(&plan, &program, Accelerator::Tcg, limits(LONG)).unwrap()
+}
+
+#[test]
+fn what_the_kernel_says_of_its_configuration_is_in_the_document() {
+    let document = configured(&|tape| ["set pti=off", "set pti=on"].iter().for_each(|line| tape.obey(line)));
+    let row = &document.results[0];
+    assert_eq!((row.outcome, row.instructions.is_some()), (Outcome::Ok, true));
+    // The processor has no SMAP, and the kernel says what that makes of the default.
+    assert_eq!((row.configuration["pti"].as_str(), row.configuration["smap"].as_str()), ("on", "off"));
+    let lab = document.environment.lab.unwrap();
+    assert_eq!((lab.switches["pti"].as_str(), lab.switches["smap"].as_str()), ("off", "off"));
+}
+
+#[test]
+fn figures_of_a_configuration_that_nobody_asked_for_are_none() {
+    for (lines, why) in [
+        (&["set pti=off", "set pti=trampoline"][..], "it has pti=trampoline, and was asked for on"),
+        (&["set pti=off", "set pti=on smap=on"], "it has smap=on, and was asked for off"),
+        (&["set pti=off"], "it has not set what the plan sets before program 2"),
+        (&["set pti=off", "set pti=on", "set pti=on"], "it has another configuration than before, unasked"),
+    ] {
+        let document = configured(&|tape| lines.iter().for_each(|line| tape.obey(line)));
+        let row = &document.results[0];
+        assert_eq!((row.outcome, row.instructions.is_none()), (Outcome::Error, true), "{lines:?}");
+        let said = row.reason.as_deref().unwrap();
+        assert!(
+            said.contains(&format!("the guest's kernel is not configured as it was asked: {why}")),
+            "{said}"
+        );
+        assert!(document.measurement.partial && row.configuration["pti"] == "on", "{lines:?}");
+    }
 }
 
 #[test]
@@ -662,14 +711,14 @@ fn the_kernels_plan_is_the_same_for_the_same_command_line() {
     });
     assert_eq!(layouts, [["layout 8", "layout 11"], ["layout 9", "layout 12"]], "one for each round");
     assert_eq!(hardware[1].layouts, [(0, 9), (rounds / 2, 12)], "their first runs");
-    assert!(hardware[1].plan.render().starts_with("lab 2\nseed 8\n"));
+    assert!(hardware[1].plan.render().starts_with("lab 3\nseed 8\n"));
     assert!(!text.contains("layout"), "counts do not depend on it");
 }
 
 /// Each gate observed once, then four runs in the seed's order, each after what changes for it; the trap gate is what the
 /// entries need.
 const PLAN: &str = "\
-lab 2
+lab 3
 seed 7
 limit 100000000
 run probe64 2

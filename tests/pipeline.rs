@@ -7,7 +7,7 @@ mod tampered;
 
 use document::{Document, Identity, Outcome, Row, Timing};
 use environment::CoreType;
-use measure::{CpuChoice, Earlier, Here, HostPlan, Setting, measure, select};
+use measure::{CpuChoice, Earlier, Here, HostPlan, Setup, measure, select};
 use process::{Errno, Error, Phase};
 use record::{Failure, Footprint, Payload, Record, Verdict, abi};
 use simulated::*;
@@ -637,7 +637,7 @@ fn there_is_nothing_to_measure_on_without_a_cpu() {
     };
     let Case { machine, cost, change, interrupt, environment, .. } = Case::few(quiet(21));
     let mut executor = Simulated { machine, cost, change, asked: Vec::new() };
-    let setting = Setting {
+    let setup = Setup {
         executor: &mut executor,
         parent: 1,
         here: Here {
@@ -648,6 +648,6 @@ fn there_is_nothing_to_measure_on_without_a_cpu() {
             earlier: Earlier::default(),
         },
     };
-    let error = measure(&plan, setting, &mut |_| {}).unwrap_err();
+    let error = measure(&plan, setup, &mut |_| {}).unwrap_err();
     assert_eq!(error.to_string(), "there is no CPU to measure on");
 }

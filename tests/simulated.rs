@@ -5,7 +5,7 @@
 use document::Document;
 use environment::{CoreType, Environment};
 use host::{Executor, Interrupt};
-use measure::{CpuChoice, Earlier, Here, HostPlan, Setting, measure, select};
+use measure::{CpuChoice, Earlier, Here, HostPlan, Setup, measure, select};
 use record::{Failure, Footprint, Record};
 use simulator::{Company, Cpu, Machine, Model, Neighbour, Subject};
 use std::time::Duration;
@@ -121,7 +121,7 @@ impl Case {
         };
         let Case { machine, cost, change, .. } = self;
         let mut executor = Simulated { machine, cost, change, asked: Vec::new() };
-        let setting = Setting {
+        let setup = Setup {
             executor: &mut executor,
             parent: 1,
             here: Here {
@@ -132,7 +132,7 @@ impl Case {
                 earlier: self.earlier,
             },
         };
-        let document = measure(&plan, setting, &mut |_| {}).unwrap();
+        let document = measure(&plan, setup, &mut |_| {}).unwrap();
         (document, executor)
     }
 

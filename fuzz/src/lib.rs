@@ -6,6 +6,7 @@ use record::{Canary, Lengths, Payload, Record, Sample, Verdict, abi};
 use stats::{
     Assumed, Cost, Figures, Interrupts, OfEntry, Reference, Round, Scale, Vouch, figures, tabulate,
 };
+use table::Table;
 
 /// A distance between two readings of the counter: mostly such as are seen, and any.
 #[derive(Debug, Clone, Copy, Arbitrary)]
@@ -120,6 +121,8 @@ fn sample(stamps: &Stamps<3>) -> Sample {
 #[derive(Debug, Clone, Arbitrary)]
 pub enum Word {
     Boot([Step; abi::LAB_BOOT_WORDS as usize]),
+    /// A configuration: the defaults, but for these switches.
+    Configured(Vec<(u8, Step)>),
     Begin(u8),
     Output(u8, Vec<u8>),
     /// What a probe says, whole.
@@ -149,6 +152,17 @@ impl Word {
                 }
                 (abi::RECORD_LAB_BOOT, words(&figures))
             }
+            Word::Configured(changes) => {
+                let mut values = configuration();
+                for (id, value) in changes {
+                    // Beyond the last id, another length.
+                    match values.get_mut(usize::from(*id)) {
+                        Some(slot) => *slot = value.ticks(),
+                        None => values.push(value.ticks()),
+                    }
+                }
+                (abi::RECORD_LAB_CONFIGURED, words(&values))
+            }
             Word::Begin(number) => (abi::RECORD_LAB_BEGIN, words(&[(*number).into()])),
             Word::Output(descriptor, bytes) => (abi::RECORD_LAB_OUTPUT, written(*descriptor, bytes)),
             Word::Answer(said) => (abi::RECORD_LAB_OUTPUT, written(1, &said.stream().0)),
@@ -174,10 +188,27 @@ impl Word {
     }
 }
 
-/// The stream of a kernel that says this.
+/// The default of every switch, by its id.
+fn configuration() -> Vec<u64> {
+    let mut values = Vec::new();
+    for switch in &Table::get().switches {
+        let id = usize::from(switch.id);
+        values.resize(values.len().max(id + 1), 0);
+        values[id] = switch.value(&switch.default).map_or(0, u64::from);
+    }
+    values
+}
+
+/// The stream of a kernel that says this. Without a configuration no program could begin, so that one follows each boot.
 pub fn guest_stream(words: &[Word]) -> Vec<u8> {
     let mut out = Vec::new();
-    for (word, sequence) in words.iter().zip(0..) {
+    let defaults = Word::Configured(Vec::new());
+    let mut all: Vec<&Word> = Vec::new();
+    for word in words {
+        all.push(word);
+        all.extend(matches!(word, Word::Boot(_)).then_some(&defaults));
+    }
+    for (word, sequence) in all.into_iter().zip(0..) {
         let (kind, payload) = word.encoded();
         write(&mut out, sequence, kind as u16, (0, 0), &payload);
     }

@@ -85,6 +85,24 @@ static void set_defaults(void)
 #undef ROW
 }
 
+_Static_assert(SWITCH_COUNT <= MOST_SWITCHES + 1, "a configuration is one record");
+
+/* What the command believes: nothing but this tells which value a default has here. */
+static void report_configuration(void)
+{
+	uint64_t payload[SWITCH_COUNT];
+
+	for (unsigned id = 0; id < SWITCH_COUNT; id++)
+		payload[id] = plan.wanted[id];
+	record(RECORD_LAB_CONFIGURED, payload, sizeof(payload));
+}
+
+static void configure(void)
+{
+	plan.problem = paths_configure(plan.wanted);
+	report_configuration();
+}
+
 static int do_set(struct line *line)
 {
 	struct text word;
@@ -92,7 +110,7 @@ static int do_set(struct line *line)
 	while (line_next_word(line, &word))
 		if (!set_switch(word))
 			return 0;
-	plan.problem = paths_configure(plan.wanted);
+	configure();
 	return 1;
 }
 
@@ -363,7 +381,7 @@ void plan_run(void)
 
 	plan.seed = plan.header.seed;
 	set_defaults();
-	plan.problem = paths_configure(plan.wanted);
+	configure();
 	set_tick(TICK_DEFAULT);
 	while (next_line(&line))
 		if (line_next_word(&line, &verb) && verb.count && !do_step(&line, verb)) {

@@ -51,8 +51,8 @@ fn together(settings: &[&Setting]) -> Option<Whole> {
     }
     all.extend(asked.iter().cloned());
     let whole = table.with(&all);
-    let is_kept = |set: &Setting| whole.get(&set.switch) == Some(&set.value);
-    (asked.iter().all(is_kept) && table.conflict(&whole).is_none()).then_some(whole)
+    let is_kept = |set: &Setting| whole.get(&set.name) == Some(&set.value);
+    (asked.iter().all(is_kept) && table.check_requirements(&whole).is_ok()).then_some(whole)
 }
 
 /// A row that a boot measures: which configuration, entry, operation.
@@ -248,7 +248,7 @@ fn each_profile_is_the_sum_of_its_steps() {
             let kept =
                 profile.steps.iter().enumerate().filter(|(place, step)| *place != left_out && can_do(step));
             let whole = table.with(&kept.map(|(_, step)| step.clone()).collect::<Vec<_>>());
-            table.conflict(&whole).is_none().then_some(whole)
+            table.check_requirements(&whole).is_ok().then_some(whole)
         };
         (0..profile.steps.len()).filter_map(without).for_each(|whole| plan.add(whole, &OPERATIONS[..1]));
     }
@@ -264,7 +264,7 @@ fn in_order(steps: &[Setting]) -> Vec<Whole> {
 /// Whether QEMU's emulation has what a setting needs, or can execute it without.
 fn can_do(setting: &Setting) -> bool {
     const LACKING: [&str; 4] = ["pcid", "invpcid", "shstk", "ibt"];
-    let needs = Table::get().switch(&setting.switch).unwrap().requirements(&setting.value);
+    let needs = Table::get().switch(&setting.name).unwrap().requirements(&setting.value);
     needs.iter().all(|need| match need.feature.as_deref() {
         Some(_) if need.harmless => true,
         Some(feature) => !LACKING.contains(&feature),

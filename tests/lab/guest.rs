@@ -3,7 +3,10 @@
 use crate::build::Program;
 use crate::executable;
 use crate::skipped::skipped;
-use lab::{Accelerator, Bochs, End, Event, Events, File, Guest, Limits, Line, Plan, Qemu, Strays, Trouble};
+use lab::{
+    Accelerator, Agreed, Bochs, Configured, End, Event, Events, File, Guest, Limits, Line, Plan, Qemu,
+    Strays, Trouble,
+};
 use record::{Boot, Payload, Request, Sample, Step, Verdict, abi};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -272,11 +275,15 @@ impl Script {
 
     /// The boot module, for a counter of this frequency; with 0, the kernel is told none.
     pub fn archive(&self, hertz: u64) -> Vec<u8> {
+        let files: Vec<File> = self.files.iter().map(|(name, bytes)| File { name, bytes }).collect();
+        lab::pack(&self.plan(hertz), &files).unwrap()
+    }
+
+    fn plan(&self, hertz: u64) -> Plan {
         let mut lines = vec![Line::Seed(self.seed), Line::Time(NOW)];
         lines.extend((hertz != 0).then_some(Line::Tsc(hertz)));
         lines.extend(self.lines.iter().cloned());
-        let files: Vec<File> = self.files.iter().map(|(name, bytes)| File { name, bytes }).collect();
-        lab::pack(&Plan { lines }, &files).unwrap()
+        Plan { lines }
     }
 
     /// How many programs and checks there are.
@@ -301,7 +308,7 @@ impl Script {
                 skipped(trouble);
                 None
             }
-            booted => Some(listen(&mut booted.unwrap(), &self.labels)),
+            booted => Some(self.listen(&mut booted.unwrap())),
         }
     }
 
@@ -318,8 +325,17 @@ impl Script {
 
     /// Listens to a guest that has said this already, to its end.
     pub fn follow(&self, said: Event, guest: &mut Guest) -> Session {
-        let events = std::iter::once(said).chain(listen(guest, &self.labels)).collect();
+        let events = std::iter::once(said).chain(self.listen(guest)).collect();
         Session::new(events, &self.labels)
+    }
+
+    /// Hears a guest out, whose kernel must be configured as it is asked.
+    fn listen(&self, guest: &mut Guest) -> Vec<Event> {
+        let (events, trouble) = heard(&mut Agreed::new(guest, &self.plan(0)));
+        if let Some(trouble) = trouble {
+            panic!("{trouble}\n{}", last_words(&events, &self.labels));
+        }
+        events
     }
 
     /// Boots it in something else.
@@ -331,23 +347,15 @@ impl Script {
     pub fn try_in(&self, boot: &Boots, hertz: u64, limits: &Limits) -> Result<Session, String> {
         let mut guest =
             boot(&self.archive(hertz), self.numbered(), limits).map_err(|trouble| trouble.to_string())?;
-        match heard(&mut guest) {
+        match heard(&mut Agreed::new(&mut guest, &self.plan(hertz))) {
             (events, None) => Ok(Session::new(events, &self.labels)),
             (events, Some(trouble)) => Err(format!("{trouble}\n{}", last_words(&events, &self.labels))),
         }
     }
 }
 
-fn listen(guest: &mut Guest, labels: &[String]) -> Vec<Event> {
-    let (events, trouble) = heard(guest);
-    if let Some(trouble) = trouble {
-        panic!("{trouble}\n{}", last_words(&events, labels));
-    }
-    events
-}
-
 /// What a guest says, and what ended it unless it came to its end.
-fn heard(guest: &mut Guest) -> (Vec<Event>, Option<Trouble>) {
+fn heard(guest: &mut dyn Events) -> (Vec<Event>, Option<Trouble>) {
     let mut events = Vec::new();
     loop {
         match guest.next() {
@@ -373,6 +381,8 @@ fn last_words(events: &[Event], labels: &[String]) -> String {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ran {
     pub label: String,
+    /// What the kernel says that the switches are.
+    pub configured: Configured,
     pub end: End,
     /// Whether interrupts were on behind a gate, where that was observed.
     pub interrupts: Option<bool>,
@@ -398,12 +408,14 @@ pub struct Session {
 impl Session {
     fn new(events: Vec<Event>, labels: &[String]) -> Session {
         let (mut boot, mut log, mut ran) = (None, Vec::new(), Vec::<Ran>::new());
+        let mut configured = Configured::default();
         let mut outside = Strays::new();
         for event in events {
             match event {
                 Event::Boot(found) => boot = Some(found),
                 Event::Begin(number) => ran.push(Ran {
                     label: labels[number as usize].clone(),
+                    configured: configured.clone(),
                     end: End::Unknown(u64::MAX),
                     interrupts: None,
                     output: Vec::new(),
@@ -426,6 +438,7 @@ impl Session {
                     let strays = number.map_or(&mut outside, |_| &mut ran.last_mut().unwrap().strays);
                     *strays.entry(vector).or_default() += count;
                 }
+                Event::Configured(values) => configured = values,
                 Event::Counters { .. } | Event::Done => {}
             }
         }

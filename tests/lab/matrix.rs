@@ -367,6 +367,13 @@ fn what_a_processor_lacks_is_unsupported_and_the_next_runs() {
     // TCG has no PCID.
     let Some(poor) = ends("qemu64") else { return };
     assert_eq!(poor, [ran, no_smap, no_pcid, ran]);
+    // What it makes of the default, and what was asked for, it says itself.
+    let smap = |model| {
+        let said = on(model, write).unwrap();
+        said.ran.iter().map(|ran| ran.configured["smap"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(smap("qemu64"), ["off", "on", "off", "off"]);
+    assert_eq!(smap("max,vendor=GenuineIntel"), ["on", "on", "off", "off"]);
     assert_eq!(ends("max,vendor=GenuineIntel").unwrap(), [ran, ran, no_pcid, ran]);
     // The first feature that is missing is named, and nothing of the configuration is done.
     let write = |script: &mut Script| {

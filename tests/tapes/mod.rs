@@ -1,13 +1,14 @@
 //! What guests write, made by tests: a program in QEMU's place plays it.
 #![allow(dead_code)] // each test file uses its part
 
-use crate::bytes::{record, words};
+use crate::bytes::{configuration, defaults, record, words};
 use crate::executable;
 use lab::{Interrupt, Limits};
 use record::{Payload, Record, Request, abi};
 use simulator::{Machine, Subject};
 use std::path::PathBuf;
 use std::time::Duration;
+use table::Whole;
 use tempfile::TempDir;
 
 /// What a kernel finds on a processor that runs ring 0 natively under KVM: 64 writes of CR3, cpuids, interrupts and invalid
@@ -47,6 +48,7 @@ pub const fn ticks(cycles: u64) -> u64 {
 pub struct Tape {
     pub bytes: Vec<u8>,
     pub sequence: u32,
+    now: Whole,
 }
 
 impl Tape {
@@ -58,7 +60,23 @@ impl Tape {
     pub fn found(boot: &[u64]) -> Tape {
         let mut tape = Tape::default();
         tape.push(abi::RECORD_LAB_BOOT, &words(boot));
+        tape.configure(defaults(boot[abi::LAB_BOOT_FEATURES as usize]));
         tape
+    }
+
+    /// What the kernel says that it is configured as.
+    pub fn configure(&mut self, values: Whole) {
+        self.push(abi::RECORD_LAB_CONFIGURED, &configuration(&values));
+        self.now = values;
+    }
+
+    /// What it says when a line of the plan sets something, `set pti=on smap=off`; nothing when it is another line.
+    pub fn obey(&mut self, line: &str) {
+        let Some(settings) = line.strip_prefix("set ") else { return };
+        let pairs = settings.split(' ').filter_map(|setting| setting.split_once('='));
+        let mut values = self.now.clone();
+        values.extend(pairs.map(|(name, value)| (name.to_string(), value.to_string())));
+        self.configure(values);
     }
 
     pub fn push(&mut self, kind: u64, payload: &[u8]) {

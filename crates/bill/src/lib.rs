@@ -12,7 +12,6 @@ mod make;
 mod measured;
 mod parts;
 mod plan;
-mod profile;
 mod step;
 mod there;
 
@@ -21,5 +20,4 @@ pub use error::Error;
 pub use figure::{Figure, Unit};
 pub use load::load;
 pub use plan::{Configuration, Plan, Question};
-pub use profile::{Profile, Setting};
 pub use step::{Need, Processor, Step};

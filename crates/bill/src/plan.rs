@@ -1,12 +1,12 @@
 //! Which configurations a bill is made of.
 
 use crate::step::Steps;
-use crate::{Error, Processor, Profile, Step};
+use crate::{Error, Processor, Step};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::collections::{BTreeMap, BTreeSet};
 use table::special::{BARE_SYSCALL, GETPPID};
-use table::{Entry, Kernel, Table};
+use table::{Entry, Kernel, Profile, Table};
 
 /// What is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]

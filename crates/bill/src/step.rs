@@ -1,9 +1,9 @@
 //! The steps of a bill: a profile's settings, with what each requires of the others and of the processor.
 
-use crate::{Error, Profile, Setting};
+use crate::Error;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use table::{Entry, Table};
+use table::{Entry, Profile, Setting, Table};
 
 /// A setting of a profile as a step of the bill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,8 +81,9 @@ impl Steps {
         bare.extend(entry.needs.iter().map(|(name, value)| (name.clone(), value.clone())));
         let mut steps = Steps { all: Vec::new(), left_out: Vec::new(), bare };
         for setting in &settings {
-            let (needs, base) = (needs(table, setting, processor), steps.before(&setting.switch));
-            let Setting { switch, value, guess } = setting.clone();
+            let (needs, base) = (needs(table, setting, processor), steps.before(&setting.name));
+            let Setting { name: switch, value } = setting.clone();
+            let guess = profile.guesses.get(setting).cloned();
             steps.left_out.push(own_reason(entry, setting, &needs, processor));
             steps.all.push(Step { switch, value, base, needs, requires: Vec::new(), guess });
         }
@@ -113,7 +114,7 @@ impl Steps {
     /// what is refused does not depend on the processor.
     fn refuse_unmet(&self, table: &Table) -> Result<(), Error> {
         let every = (0..self.all.len()).collect();
-        table.conflict(&self.values(&every)).map_or(Ok(()), |why| Err(Error::Contradiction(why)))
+        Ok(table.check_requirements(&self.values(&every))?)
     }
 
     /// Fills in what each step requires, and leaves out what requires a step that is left out.
@@ -138,15 +139,12 @@ impl Steps {
         let is_kept = |place: &usize| self.left_out.get(*place).is_some_and(Option::is_none);
         let lower = |other: &usize| self.all.get(*other).is_some_and(|other| other.switch == step.switch);
         let mut direct: Vec<usize> = (0..place).filter(is_kept).filter(lower).collect();
-        let needs = table.switch(&step.switch).map(|switch| switch.requirements(&step.value));
-        for (name, allowed) in needs.unwrap_or_default().into_iter().flat_map(|need| &need.switches) {
-            if self.bare.get(name).is_some_and(|bare| allowed.contains(bare)) {
-                continue;
-            }
+        let unmet = table.switch(&step.switch).map(|switch| switch.unmet(&step.value, &self.bare));
+        for (name, allowed) in unmet.unwrap_or_default() {
             let would_do = |other: &usize| {
                 self.all
                     .get(*other)
-                    .is_some_and(|other| other.switch == *name && allowed.contains(&other.value))
+                    .is_some_and(|other| other.switch == name && allowed.contains(&other.value))
             };
             let all = || (0..self.all.len()).filter(would_do);
             match all().find(is_kept) {
@@ -195,7 +193,7 @@ impl Steps {
 }
 
 fn needs(table: &Table, setting: &Setting, processor: Option<&Processor>) -> Vec<Need> {
-    let requirements = table.switch(&setting.switch).map(|switch| switch.requirements(&setting.value));
+    let requirements = table.switch(&setting.name).map(|switch| switch.requirements(&setting.value));
     let need = |requirement: &table::Requirement| {
         let feature = requirement.feature.clone()?;
         let present = processor.is_none_or(|processor| processor.features.contains(&feature));
@@ -211,8 +209,8 @@ fn own_reason(
     needs: &[Need],
     processor: Option<&Processor>,
 ) -> Option<String> {
-    if let Some(value) = entry.needs.get(&setting.switch) {
-        return Some(format!("{} always runs with {}={value}", entry.name, setting.switch));
+    if let Some(value) = entry.needs.get(&setting.name) {
+        return Some(format!("{} always runs with {}={value}", entry.name, setting.name));
     }
     let forgives = processor.is_some_and(|processor| processor.forgives);
     let lacking = needs.iter().filter(|need| !(need.present || need.harmless && forgives));

@@ -3,7 +3,7 @@
 
 mod common;
 
-use bill::{Plan, Processor, Profile, Question, Setting};
+use bill::{Plan, Processor, Question};
 use common::{processor, question};
 use std::collections::BTreeSet;
 use table::Table;
@@ -63,7 +63,7 @@ fn every_configuration_of_every_profile_can_be_and_is_measured_once() {
         let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
         let plan = planned(&steps, 5, processor(true));
         for (place, one) in plan.configurations.iter().enumerate() {
-            assert_eq!(table.conflict(&one.values), None, "{}", profile.name);
+            assert_eq!(table.check_requirements(&one.values), Ok(()), "{}", profile.name);
             assert_eq!(one.values.len(), table.switches.len());
             let is_new = |other: &bill::Configuration| {
                 (&other.operation, &other.values) != (&one.operation, &one.values)
@@ -120,11 +120,8 @@ fn what_the_entry_decides_is_no_step() {
     let text = table::SOURCE.replacen("gate = \"trap\"", "gate = \"trap\", stack = \"frame\"", 1);
     let table = Table::parse(&text).unwrap();
     let entry = table.entries.iter().find(|entry| entry.needs.contains_key("stack")).unwrap();
-    let setting =
-        |switch: &str, value: &str| Setting { switch: switch.into(), value: value.into(), guess: None };
-    let settings = vec![setting("stack", "frame"), setting("clear-registers", "on")];
-    let profile = Profile { name: "test".into(), settings, not_in_lab: Vec::new() };
-    let question = Question { entry: entry.name.clone(), profile, ..question(&[], 0) };
+    let question = question(&["stack=frame", "clear-registers=on"], 0);
+    let question = Question { entry: entry.name.clone(), ..question };
     let plan = Plan::new(&table, question, processor(true)).unwrap();
     assert_eq!(plan.left_out(0), Some(&*format!("{} always runs with stack=frame", entry.name)));
     // It is there all the same.

@@ -66,9 +66,8 @@ const CORE: &str = "core";
 /// The key that names the kernel of a guest.
 pub const KERNEL: &str = "kernel";
 
-/// The word for what a kernel does when nothing is asked of it: `--set default`, and the value of a parameter that a configuration leaves
-/// alone.
-pub const DEFAULT: &str = "default";
+/// The value of a parameter that a configuration leaves alone: what `--set` calls a configuration with nothing set.
+pub use table::DEFAULT;
 
 impl Document {
     /// What one of its rows is in every document.

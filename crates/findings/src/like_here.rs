@@ -35,15 +35,17 @@ pub struct Likeness {
 }
 
 impl Likeness {
-    /// As a profile, whose choices are the guesses.
+    /// As a profile.
     pub fn profile(&self) -> Profile {
-        let guess = |step: &LikeStep| Some((step.setting.to_string(), step.guessed.clone()?));
+        let guess = |step: &LikeStep| Some((step.setting.clone(), step.guessed.clone()?));
         Profile {
             name: LIKE_HERE.into(),
             what: self.what.clone(),
             cpu: self.cpu.clone(),
             steps: self.steps.iter().map(|step| step.setting.clone()).collect(),
-            choices: self.steps.iter().filter_map(guess).collect(),
+            choices: BTreeMap::new(),
+            guesses: self.steps.iter().filter_map(guess).collect(),
+            not_in_lab: self.left_out.clone(),
         }
     }
 
@@ -59,7 +61,7 @@ impl Likeness {
     }
 
     fn has(&self, switch: &str) -> bool {
-        self.steps.iter().any(|step| step.setting.switch == switch)
+        self.steps.iter().any(|step| step.setting.name == switch)
     }
 }
 
@@ -549,7 +551,7 @@ mod tests {
             "{:?}",
             like.left_out
         );
-        assert!(like.profile().choices["smep=on"].contains("cannot be read"));
+        assert!(like.profile().guesses[&Setting::new("smep", "on")].contains("cannot be read"));
         // Not even a version.
         assert_eq!(
             steps(&Environment::default()),

@@ -8,13 +8,13 @@ use anatomy::{Part, TIMER};
 use clap::{Args, ValueHint};
 use emulator::Accelerator;
 use measure::guest::{GuestPlan, Options};
-use measure::select::{nearest, rows};
+use measure::select::rows;
 use report::{AnatomyFormat, Format};
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 use table::special::GETPPID;
-use table::{Entry, Kernel, Probe, Table};
+use table::{Entry, Kernel, Probe, Profile, Table};
 
 /// The operations that an entry is asked for where nobody names one, of those that it has.
 const USUAL: [&str; 2] = [GETPPID.operation, "minor-fault"];
@@ -282,38 +282,34 @@ impl AnatomyArgs {
         self.beside == AUTO
     }
 
-    /// The profile beside a kernel of this release, by its name; none where there is none, or none is asked for.
+    /// The profile beside a kernel of this release; none where there is none, or none is asked for.
     ///
     /// # Errors
     /// [`Error::Usage`] when there is no such profile.
-    pub fn profile(&self, table: &Table, release: &str) -> Result<Option<String>, Error> {
+    pub fn profile<'a>(&self, table: &'a Table, release: &str) -> Result<Option<&'a Profile>, Error> {
         match self.beside.as_str() {
             NONE => Ok(None),
             AUTO => Ok(of_release(table, release)),
-            name if table.profile(name).is_some() => Ok(Some(name.to_string())),
             name => {
-                let names: Vec<&str> = table.profiles.iter().map(|profile| profile.name.as_str()).collect();
-                let hint = nearest(name, names.iter().copied());
-                let why = format!(
-                    "--beside: there is no profile \"{name}\"{hint} (there are {})",
-                    names.join(", ")
-                );
-                Err(Error::Usage(why))
+                let names = table.profiles.iter().map(|profile| profile.name.as_str());
+                let unknown = || Error::Usage(format!("--beside: {}", Table::unknown_profile(name, names)));
+                table.profile(name).map(Some).ok_or_else(unknown)
             }
         }
     }
 }
 
 /// The profile `linux-X.Y` of the newest version that is not newer.
-fn of_release(table: &Table, release: &str) -> Option<String> {
+fn of_release<'a>(table: &'a Table, release: &str) -> Option<&'a Profile> {
     let version = version(release)?;
     let versions = table.profiles.iter().filter_map(|profile| {
         let name = profile.name.strip_prefix("linux-")?;
         // A name with more than the version is of a certain processor.
         let is_plain = name.chars().all(|c| c.is_ascii_digit() || c == '.');
-        Some((self::version(name).filter(|_| is_plain)?, profile.name.clone()))
+        Some((self::version(name).filter(|_| is_plain)?, profile))
     });
-    versions.filter(|(known, _)| *known <= version).max().map(|(_, name)| name)
+    let older = versions.filter(|(known, _)| *known <= version);
+    older.max_by_key(|(known, _)| *known).map(|(_, profile)| profile)
 }
 
 /// `6.1.0-56-cloud-amd64` is 6 and 1.
@@ -430,14 +426,15 @@ mod tests {
 
     #[test]
     fn the_profile_beside_is_of_the_newest_version_that_is_not_newer() {
-        let of = |release: &str| args("syscall").profile(Table::get(), release).unwrap();
-        assert_eq!(of("6.1.0-56-cloud-amd64").as_deref(), Some("linux-6.1"));
-        assert_eq!(of("6.12.117+deb12-cloud-amd64").as_deref(), Some("linux-6.1"));
-        assert_eq!(of("6.19-rc1").as_deref(), Some("linux-6.18"));
+        let name = |profile: Option<&'static Profile>| profile.map(|profile| profile.name.as_str());
+        let of = |release: &str| name(args("syscall").profile(Table::get(), release).unwrap());
+        assert_eq!(of("6.1.0-56-cloud-amd64"), Some("linux-6.1"));
+        assert_eq!(of("6.12.117+deb12-cloud-amd64"), Some("linux-6.1"));
+        assert_eq!(of("6.19-rc1"), Some("linux-6.18"));
         assert_eq!((of("4.9.0"), of("")), (None, None));
         let named = |text: &str| args(text).profile(Table::get(), "6.1.0");
         assert_eq!(named("syscall --beside none").unwrap(), None);
-        assert_eq!(named("syscall --beside bare").unwrap().as_deref(), Some("bare"));
+        assert_eq!(name(named("syscall --beside bare").unwrap()), Some("bare"));
         assert!(named("syscall --beside linux-6.2").unwrap_err().to_string().contains("did you mean"));
     }
 }

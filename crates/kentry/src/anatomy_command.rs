@@ -12,7 +12,7 @@ use kentry::cli::Color;
 use kentry::error::{Error, UNFINISHED};
 use kentry::linux_machine::{self, LinuxMachine, accelerator};
 use kentry::output::Target;
-use kentry::{dry_run, interrupts, profiles, progress};
+use kentry::{dry_run, interrupts, progress};
 use linux::Kernel;
 use measure::Counter;
 use measure::guest::GuestPlan;
@@ -108,9 +108,9 @@ fn follow(
     let machine = LinuxMachine::new(accelerator, plan, kernels.to_vec(), limits)?;
     let machine = LinuxMachine { symbols: true, timer: args.is_timer(), ..machine };
     let recorder = Recorder::new(&machine);
-    let setting = machine.setting(&recorder)?;
+    let setup = machine.setup(&recorder)?;
     let bar = progress::Bar::new();
-    let document = measure::guest::measure(plan, &setting, &mut |share, what| bar.say(share, what))?;
+    let document = measure::guest::measure(plan, &setup, &mut |share, what| bar.say(share, what))?;
     drop(bar);
     let booted = recorder.booted();
     let is_whole = |booted: &Booted| booted.trouble.is_none() && !booted.traces.is_empty();
@@ -129,9 +129,8 @@ fn beside(
     interrupt: &Interrupt,
 ) -> Result<Option<Beside>, Error> {
     let (table, Some(first)) = (Table::get(), paths.first()) else { return Ok(None) };
-    let profile =
-        args.profile(table, &first.configuration.release)?.and_then(|name| profiles::of_table(table, &name));
-    let Some(profile) = profile else { return Ok(None) };
+    let profile = args.profile(table, &first.configuration.release)?;
+    let Some(profile) = profile.cloned() else { return Ok(None) };
     let (Some((entry, operation)), false) = (plan.rows.first(), args.is_timer()) else { return Ok(None) };
     if !is_in_the_lab(plan) {
         note(&format!(

@@ -144,7 +144,7 @@ fn of_row(boot: &Booted) -> Result<Trace, String> {
 }
 
 fn configuration(kernel: &Kernel, asked: &measure::guest::Configuration, request: &Request) -> Configuration {
-    let settings = asked.settings.iter().flat_map(|settings| settings.values());
+    let settings = asked.parameters.iter().flat_map(|parameters| parameters.values());
     Configuration {
         release: kernel.release.clone(),
         file: kernel.file.to_string_lossy().into_owned(),
@@ -161,7 +161,7 @@ mod tests {
     use super::*;
     use document::Timing;
     use guest::Trouble;
-    use measure::guest::{Options, Setting, measure};
+    use measure::guest::{Options, Setup, measure};
     use record::trace::Step;
     use stats::{Cost, Instructions};
     use std::sync::atomic::Ordering;
@@ -296,7 +296,7 @@ mod tests {
             .collect();
         let interrupt = machine.interrupt.clone();
         let recorder = Recorder::new(&machine);
-        let setting = Setting {
+        let setup = Setup {
             machine: &recorder,
             place: document::Machine::QemuTcg,
             version: "QEMU 7.2.22".into(),
@@ -311,7 +311,7 @@ mod tests {
             at_once: 2,
             interrupt,
         };
-        let document = measure(&plan, &setting, &mut |_, _| ())?;
+        let document = measure(&plan, &setup, &mut |_, _| ())?;
         followed(&plan, &kernels, "max", is_timer, &document, &recorder.booted())
     }
 

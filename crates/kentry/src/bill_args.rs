@@ -4,18 +4,18 @@ use crate::cli::{Color, LAB_STATUS, SaveArgs, exit_status, one_of};
 use crate::error::Error;
 use crate::guest_args::GuestArgs;
 use crate::profiles;
-use bill::{Profile, Question};
+use bill::Question;
 use clap::{Arg, Args, ValueHint};
 use environment::Environment;
 use measure::TableRow;
 use measure::lab::LabPlan;
-use measure::select::{nearest, rows};
+use measure::select::rows;
 use report::{BillFormat, Format};
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 use table::special::GETPPID;
-use table::{Kernel, Table};
+use table::{Kernel, Profile, Table};
 
 /// How long the guest may take, in seconds; and in Bochs.
 pub const BILL_SECONDS: [u64; 2] = [300, 3600];
@@ -38,8 +38,8 @@ pub struct BillArgs {
     /// The profile whose steps are billed, in its order; they are listed below
     #[arg(short, long, value_name = "NAME", default_value = PROFILE, value_hint = ValueHint::Other)]
     pub profile: String,
-    /// Add a step to the profile, or take it instead of those that the profile has of that switch; a switch that is named twice is
-    /// raised step by step: --set cr3-writes=1,cr3-writes=2
+    /// Add steps to the profile, or take them instead of those that the profile has of their switches; a later --set of the same switch
+    /// raises it step by step: --set cr3-writes=1 --set cr3-writes=2
     #[arg(short, long, value_name = "SWITCH=VALUE,...", value_hint = ValueHint::Other)]
     pub set: Vec<String>,
     /// Leave a step of the profile out: pti=on, or pti for all steps of that switch; may be given several times
@@ -118,13 +118,8 @@ impl BillArgs {
         linux: &dyn Fn() -> Result<Environment, Error>,
     ) -> Result<Question, Error> {
         let (entry, operation) = self.row(table)?;
-        let profile = self.profile(table, linux)?;
-        let steps = profile.step_names();
-        let refused = |why: bill::Error| usage(&why, table, &steps);
-        let profile = profile.with(table, &self.set).map_err(refused)?;
-        let steps = profile.step_names();
-        let refused = |why: bill::Error| usage(&why, table, &steps);
-        let profile = profile.without(&self.without).map_err(refused)?;
+        let sets = self.set.iter().map(|text| table.set(Kernel::Lab, text)).collect::<Result<Vec<_>, _>>()?;
+        let profile = self.profile(table, linux)?.with(table, &sets)?.without(table, &self.without)?;
         let question = Question {
             entry: entry.name.clone(),
             operation: operation.name.clone(),
@@ -132,7 +127,7 @@ impl BillArgs {
             orders: usize::try_from(self.orders).unwrap_or(usize::MAX),
             seed: self.guest.seed.unwrap_or(0),
         };
-        bill::Plan::check(table, &question).map_err(refused)?;
+        bill::Plan::check(table, &question)?;
         Ok(question)
     }
 
@@ -161,34 +156,20 @@ impl BillArgs {
         linux: &dyn Fn() -> Result<Environment, Error>,
     ) -> Result<Profile, Error> {
         if self.profile == findings::LIKE_HERE {
-            return Ok(profiles::like(&linux()?));
+            return Ok(findings::like_here(&linux()?).profile());
         }
-        profiles::of_table(table, &self.profile).ok_or_else(|| {
-            let names: Vec<&str> = profiles::all(table).map(|(name, _)| name).collect();
-            let hint = nearest(&self.profile, names.iter().copied());
-            let profile = &self.profile;
-            Error::Usage(format!("there is no profile \"{profile}\"{hint} (there are {})", names.join(", ")))
-        })
+        let unknown = || Table::unknown_profile(&self.profile, profiles::all(table).map(|(name, _)| name));
+        Ok(table.profile(&self.profile).cloned().ok_or_else(unknown)?)
     }
 }
 
 /// The lab's plan for the configurations of a bill; of so much time.
-///
-/// # Errors
-/// [`Error::Usage`] when one of them contradicts itself.
-pub fn lab_plan<'a>(table: &'a Table, plan: &bill::Plan, time: Duration) -> Result<LabPlan<'a>, Error> {
+pub fn lab_plan<'a>(table: &'a Table, plan: &bill::Plan, time: Duration) -> LabPlan<'a> {
     let wanted = plan.configurations.iter().filter_map(|configuration| {
         let entry = table.entry(&plan.question.entry)?;
         Some(((entry, table.operation(&configuration.operation)?), &configuration.values))
     });
-    Ok(LabPlan::of(table, &wanted.collect::<Vec<_>>(), plan.question.seed, time)?)
-}
-
-/// In words, with the nearest of what there is.
-pub fn usage(why: &bill::Error, table: &Table, steps: &[String]) -> Error {
-    let Some((asked, names)) = why.names(table, steps) else { return Error::Usage(why.to_string()) };
-    let hint = nearest(asked, names.iter().copied());
-    Error::Usage(format!("{why}{hint} (there are {})", names.join(", ")))
+    LabPlan::of(table, &wanted.collect::<Vec<_>>(), plan.question.seed, time)
 }
 
 /// The profiles, and the exit codes.

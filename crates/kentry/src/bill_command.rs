@@ -4,7 +4,7 @@ use crate::{drawn_seed, is_colored, lab_command, measure_host, need_counter, not
 use bill::{Bill, Plan, Processor, Question};
 use document::Document;
 use host::Interrupt;
-use kentry::bill_args::{BILL_SECONDS, BillArgs, lab_plan, usage};
+use kentry::bill_args::{BILL_SECONDS, BillArgs, lab_plan};
 use kentry::cli::SaveArgs;
 use kentry::error::{Error, INTERRUPTED, UNFINISHED};
 use kentry::output::Target;
@@ -73,9 +73,8 @@ fn measure(args: &BillArgs, question: Question, interrupt: &Interrupt) -> Result
     let limits = lab_command::limits(&options, interrupt);
     let emulator = choose(&options, &limits, &mut note)?;
     let processor = processor(&emulator, &limits)?;
-    let steps = question.profile.step_names();
-    let plan = Plan::new(table, question, processor).map_err(|why| usage(&why, table, &steps))?;
-    let of_lab = lab_plan(table, &plan, options.time)?;
+    let plan = Plan::new(table, question, processor)?;
+    let of_lab = lab_plan(table, &plan, options.time);
     let linux = if args.here { Some(measure_here(&plan.question, interrupt)?) } else { None };
     let document = lab_command::on(emulator, of_lab, limits, args.guest.seed, interrupt)?;
     Ok(Measured { plan, document, linux })
@@ -98,9 +97,8 @@ pub fn counted(question: Question, cpu_model: Option<&str>, interrupt: &Interrup
     let limits = lab_command::limits(&options, interrupt);
     let emulator = choose(&options, &limits, &mut note)?;
     let processor = processor(&emulator, &limits)?;
-    let steps = question.profile.step_names();
-    let plan = Plan::new(table, question, processor).map_err(|why| usage(&why, table, &steps))?;
-    let document = lab_command::on(emulator, lab_plan(table, &plan, options.time)?, limits, None, interrupt)?;
+    let plan = Plan::new(table, question, processor)?;
+    let document = lab_command::on(emulator, lab_plan(table, &plan, options.time), limits, None, interrupt)?;
     Ok(plan.bill(&document, None))
 }
 
@@ -136,8 +134,8 @@ fn print_plan(args: &BillArgs, question: Question, target: Target) -> Result<Exi
     let counter = if options.accel == Accel::Kvm { Counter::Time } else { Counter::Instructions };
     let features = record::abi::FEATURES.iter().map(|(_, name)| name.to_string()).collect();
     let everything = Processor { features, counts: counter == Counter::Instructions, forgives: false };
-    let plan = Plan::new(table, question, everything).map_err(|why| usage(&why, table, &[]))?;
-    let plan = lab_plan(table, &plan, options.time)?;
+    let plan = Plan::new(table, question, everything)?;
+    let plan = lab_plan(table, &plan, options.time);
     let plan = lab_command::seeded(plan, args.guest.seed, counter);
     target.write_report(format, &dry_run::lab_plan(&plan, counter, format)?)?;
     Ok(ExitCode::SUCCESS)
@@ -153,9 +151,8 @@ fn list(args: &BillArgs, question: Question, target: Target) -> Result<ExitCode,
     // The same code is built wherever the kernel runs.
     let emulator = choose(&options, &limits, &mut |_| ())?;
     let processor = processor(&emulator, &limits)?;
-    let steps = question.profile.step_names();
-    let plan = Plan::new(table, question, processor).map_err(|why| usage(&why, table, &steps))?;
-    let whole = bill_listing::whole(table, &plan)?;
+    let plan = Plan::new(table, question, processor)?;
+    let whole = bill_listing::whole(table, &plan);
     let listed = measure::lab::listing(entry, &path, &whole, &emulator, &limits)?;
     let built = listed.first();
     let built =

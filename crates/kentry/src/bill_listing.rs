@@ -16,15 +16,11 @@ const COLUMN: usize = 48;
 const LINUX: usize = 52;
 
 /// The configuration with every step of a plan.
-///
-/// # Errors
-/// [`Error::Usage`] when the table does not have its switches and values.
-pub fn whole<'a>(table: &'a Table, plan: &Plan) -> Result<Configurations<'a>, Error> {
-    let values: Vec<(&str, &str)> =
-        whole_of(plan).map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    let configuration = Configuration::defaults(table).with_values(&values).map_err(Error::Usage)?;
+pub fn whole<'a>(table: &'a Table, plan: &Plan) -> Configurations<'a> {
+    let values = whole_of(plan).map(|(name, value)| (name.as_str(), value.as_str()));
+    let configuration = Configuration::defaults(table).with(values);
     let named = table.switches.iter().map(|switch| switch.name.as_str());
-    Ok(Configurations { all: vec![configuration], named: named.collect() })
+    Configurations { all: vec![configuration], named: named.collect() }
 }
 
 /// Its switches and values.
@@ -90,8 +86,8 @@ impl<'a> Order<'a> {
     /// has none.
     fn place_of(&self, table: &Table, step: &Step) -> Option<usize> {
         let brings = |(place, (setting, _)): (usize, &(Setting, _))| {
-            let switch = table.switch(&setting.switch)?;
-            let bare = switch.value(self.bare.get(&setting.switch)?)?;
+            let switch = table.switch(&setting.name)?;
+            let bare = switch.value(self.bare.get(&setting.name)?)?;
             let of_switch = step.conditions.iter().filter(|one| one.which == u32::from(switch.id));
             let value = switch.value(&setting.value)?;
             let is_new = of_switch.clone().any(|one| !one.allows(bare) && one.allows(value));
@@ -101,7 +97,7 @@ impl<'a> Order<'a> {
         // Of values of one switch that a profile has one after the other, the first brings the step.
         let last = self.settings.get(*all.last()?)?;
         all.into_iter()
-            .find(|place| self.settings.get(*place).is_some_and(|(one, _)| one.switch == last.0.switch))
+            .find(|place| self.settings.get(*place).is_some_and(|(one, _)| one.name == last.0.name))
     }
 
     fn name(&self, place: usize) -> String {

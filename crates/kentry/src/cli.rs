@@ -179,7 +179,7 @@ pub struct LabArgs {
     /// Which rows
     #[command(flatten)]
     pub rows: RowArgs,
-    /// Measure with these switches of the kernel; each --set is one configuration, and all are shown side by side
+    /// Measure with these switches of the kernel; each --set is a configuration, and all are shown side by side; --set default sets none
     #[arg(short, long, value_name = "SWITCH=VALUE,...", value_hint = ValueHint::Other)]
     pub set: Vec<String>,
     /// What is touched behind every use

@@ -11,7 +11,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, Command, CommandFactory, ValueHint};
 use clap_complete::Shell;
 use std::collections::BTreeSet;
-use table::{Kernel, Table};
+use table::{DEFAULT, Kernel, Table};
 
 /// The script for a shell.
 pub fn script(shell: Shell) -> Vec<u8> {
@@ -192,19 +192,11 @@ fn command(table: &'static Table) -> Command {
         known.map(|operation| value(&operation.name, &operation.what))
     };
     let short = || table.short_names().into_iter().map(PossibleValue::new);
-    let switches = || {
-        let pairs = table.switches.iter().flat_map(|switch| {
-            // Of a number, its default stands for all.
-            let number = switch.range.is_some().then_some(&switch.default);
-            switch.values.iter().chain(number).map(move |to| (switch, to))
-        });
-        pairs.map(|(switch, to)| value(&format!("{}={to}", switch.name), &switch.what))
+    let settings = |kernel| {
+        let all = table.offered(kernel).into_iter();
+        all.map(|(setting, what)| value(&setting.to_string(), what)).collect::<Vec<_>>().into_iter()
     };
-    let parameters = || {
-        let pairs = table.parameters.iter();
-        let pairs = pairs.flat_map(|parameter| parameter.values.iter().map(move |to| (parameter, to)));
-        pairs.map(|(parameter, to)| value(&format!("{}={}", parameter.name, to.name), &parameter.what))
-    };
+    let sets = |kernel| settings(kernel).chain([value(DEFAULT, "nothing is set")]);
     let subcommands = || {
         let shown = |known: &&Command| !known.is_hide_set();
         Cli::command()
@@ -221,12 +213,12 @@ fn command(table: &'static Table) -> Command {
     rows(with_runs(Cli::command()))
         .mut_subcommand("measure", rows)
         .mut_subcommand("compare", rows)
-        .mut_subcommand("lab", |lab| rows(lab).mut_arg("set", |arg| offering(arg, switches())))
+        .mut_subcommand("lab", |lab| rows(lab).mut_arg("set", |arg| offering(arg, sets(Kernel::Lab))))
         .mut_subcommand("linux", |linux| {
             linux
                 .mut_arg("entry", |arg| offering(arg, of_linux()))
                 .mut_arg("operation", |arg| offering(arg, asked_of_linux()))
-                .mut_arg("set", |arg| offering(arg, parameters()))
+                .mut_arg("set", |arg| offering(arg, sets(Kernel::Linux)))
         })
         .mut_subcommand("anatomy", |anatomy| {
             let profiles = table.profiles.iter().map(|profile| value(&profile.name, &profile.what));
@@ -234,19 +226,19 @@ fn command(table: &'static Table) -> Command {
             anatomy
                 .mut_arg("entry", |arg| offering(arg, of_linux().chain(short_of_linux()).chain([timer])))
                 .mut_arg("operation", |arg| offering(arg, asked_of_linux()))
-                .mut_arg("set", |arg| offering(arg, parameters()))
+                .mut_arg("set", |arg| offering(arg, sets(Kernel::Linux)))
                 .mut_arg("beside", |arg| offering(arg, profiles.chain([value("none", "no profile")])))
         })
         .mut_subcommand("bill", |bill| {
             let profiles = profiles::all(table).map(|(name, what)| value(name, what));
             rows(bill)
-                .mut_arg("set", |arg| offering(arg, switches()))
+                .mut_arg("set", |arg| offering(arg, settings(Kernel::Lab)))
                 .mut_arg("profile", |arg| offering(arg, profiles))
-                .mut_arg("without", |arg| offering(arg, switches()))
+                .mut_arg("without", |arg| offering(arg, settings(Kernel::Lab)))
         })
         .mut_subcommand("explain", |explain| {
-            let switches =
-                switches().chain(table.switches.iter().map(|switch| value(&switch.name, &switch.what)));
+            let switches = settings(Kernel::Lab)
+                .chain(table.switches.iter().map(|switch| value(&switch.name, &switch.what)));
             let profiles = table.profiles.iter().map(|profile| value(&profile.name, &profile.what));
             let profiles =
                 profiles.chain([value(findings::LIKE_HERE, "this machine's kernel, by its own words")]);

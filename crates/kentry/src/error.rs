@@ -103,6 +103,24 @@ impl From<measure::Error> for Error {
     }
 }
 
+impl From<table::Mistake> for Error {
+    fn from(mistake: table::Mistake) -> Error {
+        Error::Usage(mistake.to_string())
+    }
+}
+
+impl From<table::BadSet> for Error {
+    fn from(bad: table::BadSet) -> Error {
+        Error::Usage(bad.to_string())
+    }
+}
+
+impl From<bill::Error> for Error {
+    fn from(error: bill::Error) -> Error {
+        Error::Usage(error.to_string())
+    }
+}
+
 impl From<emulator::Trouble> for Error {
     fn from(trouble: emulator::Trouble) -> Error {
         match trouble {

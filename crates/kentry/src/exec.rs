@@ -2,7 +2,7 @@
 //! standard input, and its output is passed through as it comes.
 
 use crate::error::{Error, INTERRUPTED};
-use lab::{End, Event, Events, Limits, Line, Trouble};
+use lab::{Agreed, End, Event, Events, Limits, Line, Trouble};
 use measure::lab::{Configuration, Configurations, Emulator, clock_lines, not_loaded, unsupported};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -200,7 +200,7 @@ pub fn run(
     let plan = emulator.plan(lab::Plan { lines });
     let archive = lab::pack(&plan, &[file, input]).map_err(|error| Refused::failed(&error))?;
     let mut guest = emulator.boot(&archive, 1, limits)?;
-    let code = follow(program, configuration, &mut guest, output)?;
+    let code = follow(program, configuration, &mut Agreed::new(&mut guest, &plan), output)?;
     if !serves_exceptions && IS_SERVED.iter().any(|signal| code == SIGNALLED + *signal as u8) {
         output.say(SERVED_HINT);
     }
@@ -264,7 +264,11 @@ fn follow(
                 output.say(&format!("interrupts that nobody asked for: vector {vector:#x}, {count} times"));
             }
             Event::End { end, .. } => return code(program, configuration, end, output),
-            Event::Boot(_) | Event::Begin(_) | Event::Counters { .. } | Event::Step(_) => {}
+            Event::Boot(_)
+            | Event::Configured(_)
+            | Event::Begin(_)
+            | Event::Counters { .. }
+            | Event::Step(_) => {}
             Event::Done => return Err(Refused::failed(&"the guest was done without running the program")),
         }
     }

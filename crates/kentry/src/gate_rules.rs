@@ -2,7 +2,6 @@
 
 use crate::error::Error;
 use compare::{Above, Comparison, Gate, Rows, Verdict};
-use measure::select;
 use table::{Kernel, Table};
 
 /// Refuses two rules for the same rows.
@@ -48,12 +47,12 @@ fn idle(table: &Table, kernel: Option<Kernel>, above: &Above, named: &Rows, rows
     let hint = match operation.filter(|_| has_entry) {
         Some(operation) => {
             let of_entry = rows.iter().filter(|row| is_of(entry, **row));
-            select::nearest(operation, of_entry.map(|(_, operation)| *operation))
+            table::nearest(operation, of_entry.map(|(_, operation)| *operation))
         }
         None => {
             let short_names = table.short_names().into_iter();
             let short_names = short_names.filter(|word| rows.iter().any(|row| is_of(word, *row)));
-            select::nearest(entry, short_names.chain(rows.iter().map(|(entry, _)| *entry)))
+            table::nearest(entry, short_names.chain(rows.iter().map(|(entry, _)| *entry)))
         }
     };
     format!("--fail-above {above}: no compared row has this name{hint}")

@@ -11,7 +11,7 @@ use kentry::output::Target;
 use kentry::saving::Saving;
 use kentry::this_machine::{ThisMachine, executor};
 use kentry::{dry_run, interrupts, listing, progress, standard};
-use measure::lab::{Configurations, Emulator, LabPlan, Options, Setting, choose, image};
+use measure::lab::{Configurations, Emulator, LabPlan, Options, Setup, choose, image};
 use measure::{Counter, Scout};
 use std::ffi::OsString;
 use std::io::Write;
@@ -102,9 +102,9 @@ pub fn on(
     let (host, scout) = if native { of_this_machine(interrupt)? } else { (None, None) };
     let tsc_hz = first.zip(Reading::now()).and_then(|(first, last)| first.tsc_hz(&last));
     let tsc_hz = tsc_hz.filter(|_| native);
-    let setting = Setting { emulator, version, limits, host, tsc_hz, scout };
+    let setup = Setup { emulator, version, limits, host, tsc_hz, scout };
     let (plan, bar) = (seeded(plan, seed, counter), progress::Bar::new());
-    Ok(measure::lab::measure(&plan, setting, &mut |progress| bar.show(progress))?)
+    Ok(measure::lab::measure(&plan, setup, &mut |progress| bar.show(progress))?)
 }
 
 /// The machine whose processor runs the kernel, and what chooses among its CPUs.

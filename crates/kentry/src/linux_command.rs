@@ -106,11 +106,11 @@ pub fn in_guests(
     let limits = Limits { time: plan.time, output: GUEST_OUTPUT, interrupt: interrupt.clone() };
     let accelerator = accelerator(options, &limits, &mut note)?;
     let machine = LinuxMachine::new(accelerator, &plan, kernels, limits)?;
-    let setting = machine.setting(&machine)?;
-    let plan = match (setting.place.counter(), seed) {
+    let setup = machine.setup(&machine)?;
+    let plan = match (setup.place.counter(), seed) {
         (Counter::Time, None) => plan.seeded(u64::from(drawn_seed())),
         (Counter::Time, Some(_)) | (Counter::Instructions, _) => plan,
     };
     let bar = progress::Bar::new();
-    Ok(measure::guest::measure(&plan, &setting, &mut |share, what| bar.say(share, what))?)
+    Ok(measure::guest::measure(&plan, &setup, &mut |share, what| bar.say(share, what))?)
 }

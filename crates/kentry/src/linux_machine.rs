@@ -6,7 +6,7 @@ use document::Counter;
 use guest::{Accelerator, Boot, Booted, Limits, Trouble, Work};
 use host::Interrupt;
 use linux::{Kernel, Why};
-use measure::guest::{GuestPlan, Machine, Request, Setting};
+use measure::guest::{GuestPlan, Machine, Request, Setup};
 use measure::lab::machine_of;
 use std::borrow::Cow;
 use std::path::Path;
@@ -84,12 +84,12 @@ impl LinuxMachine {
     ///
     /// # Errors
     /// [`Error::Environment`] when QEMU is missing, or memory for a guest.
-    pub fn setting<'s>(&self, boots: &'s dyn Machine) -> Result<Setting<'s>, Error> {
+    pub fn setup<'s>(&self, boots: &'s dyn Machine) -> Result<Setup<'s>, Error> {
         let known = |kernel: &Kernel| measure::guest::Kernel {
             file: kernel.file.to_string_lossy().into_owned(),
             release: kernel.release.clone(),
         };
-        Ok(Setting {
+        Ok(Setup {
             machine: boots,
             place: machine_of(self.machine.accelerator),
             version: emulator::qemu::version(&self.machine.program, &self.limits)?,

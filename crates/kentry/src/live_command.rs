@@ -9,7 +9,7 @@ use crate::time_args::{TimeArgs, of_one_kind, with_default};
 use crate::{probe_files, progress};
 use clap::Args;
 use host::{Executor, Files, Interrupt, Limits, Priority, Under, choose_cpu};
-use measure::arms::{Arm, Arms, Setting, Turns, name};
+use measure::arms::{Arm, Arms, Setup, Turns, name};
 use measure::{Here, HostPlan, Probes, TableRow};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -114,9 +114,9 @@ pub fn measure(
         probes: ready.probes.clone(),
         executor: &mut ready.executor,
     });
-    let setting = Setting { arms: arms.collect(), scout: &mut scout, here };
+    let setup = Setup { arms: arms.collect(), scout: &mut scout, here };
     let bar = progress::Bar::new();
-    let arms = measure::arms::measure(plan, setting, &mut |progress| bar.show(progress))?;
+    let arms = measure::arms::measure(plan, setup, &mut |progress| bar.show(progress))?;
     drop(bar);
     for (place, remark) in
         arms.remarks.iter().enumerate().flat_map(|(place, all)| all.iter().map(move |one| (place, one)))

@@ -23,7 +23,7 @@ use kentry::{
     arguments, completions, dry_run, explain, init, interrupts, locale, manual, memory, pager, probe_files,
     progress, stack, too_noisy,
 };
-use measure::{HostPlan, Setting};
+use measure::{HostPlan, Setup};
 use report::{Selection, Style};
 use std::ffi::OsString;
 use std::io::Write;
@@ -205,9 +205,9 @@ fn all_failed(document: &document::Document) -> Option<&str> {
 fn measure_host(plan: &HostPlan, interrupt: &Interrupt) -> Result<document::Document, Error> {
     let (here, priority) = here(plan, interrupt)?;
     let mut host = executor(priority, ROUND_TIME, interrupt)?;
-    let setting = Setting { executor: &mut host, parent: u64::from(std::process::id()), here };
+    let setup = Setup { executor: &mut host, parent: u64::from(std::process::id()), here };
     let bar = progress::Bar::new();
-    Ok(measure::measure(plan, setting, &mut |progress| bar.show(progress))?)
+    Ok(measure::measure(plan, setup, &mut |progress| bar.show(progress))?)
 }
 
 fn run_list(args: &ListArgs) -> Result<ExitCode, Error> {

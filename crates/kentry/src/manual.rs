@@ -218,7 +218,7 @@ const EXAMPLES: &[Item] = &[
         "How much of what the last run measured on this Linux the lab explains, and what is left.",
     ),
     (
-        "kentry bill --profile bare --set cr3-writes=1,cr3-writes=2",
+        "kentry bill --profile bare --set cr3-writes=1 --set cr3-writes=2",
         "The first and the second additional write of CR3, each by itself.",
     ),
     (

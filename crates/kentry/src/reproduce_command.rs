@@ -79,7 +79,7 @@ fn keep_guests(found: &Found, args: &ReproduceArgs) -> Result<(), Error> {
 fn find(name: &str) -> Result<&'static Publication, Error> {
     let all = Publications::get();
     all.find(name).ok_or_else(|| {
-        let hint = measure::select::nearest(name, all.iter().map(|publication| publication.name.as_str()));
+        let hint = table::nearest(name, all.iter().map(|publication| publication.name.as_str()));
         Error::Usage(format!(
             "there is no published table \"{name}\"{hint} (`kentry reproduce --list` shows what there is)"
         ))

@@ -1,4 +1,4 @@
-use crate::{End, Event, Events, Trouble};
+use crate::{Configured, End, Event, Events, Trouble};
 use record::{Boot, Counters, MOST_OUTPUT, Step};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -29,6 +29,10 @@ pub type Strays = BTreeMap<u64, u64>;
 pub struct Collected {
     /// What the kernel found when it came up.
     pub boot: Option<Boot>,
+    /// The defaults of the switches, as the kernel has them on its processor.
+    pub defaults: Option<Configured>,
+    /// What each program ran with, or would have, by its number.
+    pub configured: BTreeMap<u64, Configured>,
     /// The programs that ended, by number.
     pub ran: BTreeMap<u64, Ran>,
     /// When each program began, by its number: after the first event, by this machine's clock.
@@ -41,6 +45,7 @@ pub struct Collected {
     pub listed: BTreeMap<u64, Vec<Step>>,
     /// The last log lines.
     pub log: Vec<String>,
+    now: Option<Configured>,
     output: Option<Vec<u8>>,
     counters: Option<Counters>,
     first: Option<Instant>,
@@ -78,7 +83,12 @@ impl Collected {
     pub fn take(&mut self, event: Event) {
         match event {
             Event::Boot(boot) => self.boot = Some(boot),
+            Event::Configured(values) => {
+                self.defaults.get_or_insert_with(|| values.clone());
+                self.now = Some(values);
+            }
             Event::Begin(number) => {
+                self.configured.extend(self.now.clone().map(|values| (number, values)));
                 let first = *self.first.get_or_insert_with(Instant::now);
                 self.begun.insert(number, first.elapsed());
                 self.running = Some(number);

@@ -8,6 +8,7 @@
 mod archive;
 mod bochs;
 mod collected;
+mod configured;
 mod guest;
 mod image;
 mod plan;
@@ -18,6 +19,7 @@ mod trouble;
 pub use archive::{File, INPUT, pack, probes};
 pub use bochs::Bochs;
 pub use collected::{Collected, Ran, Strays};
+pub use configured::{Agreed, Configured};
 pub use emulator::Accelerator;
 pub use guest::{Events, Guest, Reader};
 pub use image::{image, image_for_emulator};

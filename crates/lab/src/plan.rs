@@ -2,6 +2,7 @@
 
 use record::abi;
 use std::fmt::Write;
+use table::Whole;
 
 /// One line of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,7 +59,7 @@ pub enum Line {
 
 impl Line {
     /// Whether the line has a number, by which the guest reports its result.
-    fn is_numbered(&self) -> bool {
+    pub(crate) fn is_numbered(&self) -> bool {
         matches!(
             self,
             Line::Run { .. } | Line::Exec { .. } | Line::Serve { .. } | Line::Check(_) | Line::Listing(_)
@@ -123,6 +124,20 @@ impl Plan {
         self.lines.iter().filter(|line| line.is_numbered()).count()
     }
 
+    /// What is set before the program or check of this number: of each switch that set lines before it name, the last value.
+    pub fn set_before(&self, number: u64) -> Whole {
+        let mut programs = 0;
+        let before = self.lines.iter().take_while(|line| {
+            programs += u64::from(line.is_numbered());
+            programs <= number
+        });
+        let sets = before.filter_map(|line| match line {
+            Line::Set(values) => Some(values),
+            _ => None,
+        });
+        sets.flatten().cloned().collect()
+    }
+
     /// The same for a machine that ignores registers which it does not know, as QEMU's emulation does: what steps need of the
     /// processor counts as met where they have no effect without it. Any other machine raises an exception at their first entry.
     pub fn harmlessly(mut self) -> Plan {
@@ -172,7 +187,7 @@ mod tests {
         };
         assert_eq!(
             plan.render(),
-            "lab 2\nseed 7\ntime 1700000000\ntsc 1000000000\nlimit 5\nset pti=on smap=off\nbeside other 3\n\
+            "lab 3\nseed 7\ntime 1700000000\ntsc 1000000000\nlimit 5\nset pti=on smap=off\nbeside other 3\n\
              run probe64 1 2\n\
              exec a%20b 100%25  %c3%a9%0a%00~!\ncheck pti\nlayout 9\nlisting int80\nharmless\nscreen\n"
         );
@@ -180,10 +195,23 @@ mod tests {
     }
 
     #[test]
+    fn what_is_set_before_a_program_is_the_last_value_of_each_switch() {
+        let set = |name: &str, value: &str| Line::Set(vec![(name.into(), value.into())]);
+        let check = || Line::Check("pti".into());
+        let lines =
+            vec![set("pti", "on"), check(), set("pti", "off"), set("smap", "off"), check(), set("rsb", "8")];
+        let plan = Plan { lines };
+        let before =
+            |number: u64| plan.set_before(number).into_iter().map(|(name, value)| format!("{name}={value}"));
+        assert_eq!(before(0).collect::<Vec<_>>(), ["pti=on"]);
+        assert_eq!(before(1).collect::<Vec<_>>(), ["pti=off", "smap=off"]);
+    }
+
+    #[test]
     fn what_is_harmless_is_said_behind_the_head() {
         let plan = Plan { lines: vec![Line::Time(1), Line::Seed(2), Line::Limit(3), Line::Screen] };
-        assert_eq!(plan.harmlessly().render(), "lab 2\ntime 1\nseed 2\nharmless\nlimit 3\nscreen\n");
-        assert_eq!(Plan::default().harmlessly().render(), "lab 2\nharmless\n");
+        assert_eq!(plan.harmlessly().render(), "lab 3\ntime 1\nseed 2\nharmless\nlimit 3\nscreen\n");
+        assert_eq!(Plan::default().harmlessly().render(), "lab 3\nharmless\n");
     }
 
     #[test]

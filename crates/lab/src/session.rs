@@ -1,5 +1,6 @@
 //! The order of a guest's records: boot; then for each program its begin, output and end; then done.
 
+use crate::configured::{self, Configured};
 use record::{Boot, Counters, LabPayload, Payload, Record, Step, abi};
 
 /// How a program or check of the plan ended.
@@ -22,7 +23,7 @@ pub enum End {
 }
 
 /// What is wrong with the order of a guest's records.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Disorder {
     /// The first record is not the boot's.
     #[error("they do not begin with the boot's")]
@@ -36,6 +37,26 @@ pub enum Disorder {
     /// A program began out of turn.
     #[error("program {0} began out of turn")]
     Begin(u64),
+    /// A program began before the kernel had said what it runs with.
+    #[error("program {0} began before there was a configuration")]
+    Unconfigured(u64),
+    /// The kernel configured itself under a program.
+    #[error("there is a configuration while program {0} runs")]
+    Configured(u64),
+    /// A configuration of another number of values than there are switches.
+    #[error("a configuration has {0} values, which are not one for each switch")]
+    Values(usize),
+    /// A value of no switch.
+    #[error("a configuration has a value of switch {0}, which there is not")]
+    NoSwitch(usize),
+    /// No value of a switch.
+    #[error("a configuration has the value {value} of {switch}, which there is not")]
+    NoValue {
+        /// The switch's name.
+        switch: String,
+        /// The number that its value would have.
+        value: u64,
+    },
     /// Counts of a program that does not run.
     #[error("there are counts of program {0}, which does not run")]
     Counters(u64),
@@ -67,6 +88,8 @@ pub enum Disorder {
 pub enum Event {
     /// The kernel is up.
     Boot(Boot),
+    /// What programs run with from here on.
+    Configured(Configured),
     /// A program begins; its number.
     Begin(u64),
     /// A program wrote something.
@@ -116,6 +139,7 @@ pub enum Event {
 pub struct Session {
     programs: u64,
     booted: bool,
+    configured: bool,
     next: u64,
     running: Option<u64>,
     done: bool,
@@ -124,7 +148,14 @@ pub struct Session {
 impl Session {
     /// For a plan of so many programs and checks.
     pub fn new(programs: usize) -> Session {
-        Session { programs: programs as u64, booted: false, next: 0, running: None, done: false }
+        Session {
+            programs: programs as u64,
+            booted: false,
+            configured: false,
+            next: 0,
+            running: None,
+            done: false,
+        }
     }
 
     /// Whether the plan is done.
@@ -146,6 +177,7 @@ impl Session {
             // The kernel may log before its boot record.
             LabPayload::Log(line) => Ok(Event::Log(line)),
             _ if !self.booted => Err(Disorder::NoBoot),
+            LabPayload::Configured(values) => self.configured(&values),
             LabPayload::Begin(number) => self.begin(number),
             LabPayload::Stray { vector, count } => Ok(Event::Stray { number: self.running, vector, count }),
             LabPayload::Output { descriptor, bytes } => {
@@ -181,7 +213,18 @@ impl Session {
         Ok(Event::Boot(boot))
     }
 
+    fn configured(&mut self, values: &[u64]) -> Result<Event, Disorder> {
+        if let Some(number) = self.running {
+            return Err(Disorder::Configured(number));
+        }
+        self.configured = true;
+        Ok(Event::Configured(configured::named(values)?))
+    }
+
     fn begin(&mut self, number: u64) -> Result<Event, Disorder> {
+        if !self.configured {
+            return Err(Disorder::Unconfigured(number));
+        }
         if self.running.is_some() || number != self.next || number >= self.programs {
             return Err(Disorder::Begin(number));
         }
@@ -243,6 +286,16 @@ mod tests {
         })
     }
 
+    /// Every switch as it is by default.
+    fn configured() -> LabPayload {
+        let mut values = Vec::new();
+        for switch in &table::Table::get().switches {
+            values.resize(values.len().max(usize::from(switch.id) + 1), 0);
+            values[usize::from(switch.id)] = switch.value(&switch.default).unwrap().into();
+        }
+        LabPayload::Configured(values)
+    }
+
     fn exited(number: u64) -> LabPayload {
         LabPayload::End { number, how: abi::LAB_END_EXITED, detail: [0; 4] }
     }
@@ -273,6 +326,7 @@ mod tests {
         let events = session(&[
             log.clone(),
             boot(abi::LAB_VERSION),
+            configured(),
             LabPayload::Begin(0),
             output(),
             log,
@@ -285,10 +339,10 @@ mod tests {
         ])
         .unwrap();
         assert_eq!(events.last(), Some(&Event::Done));
-        assert_eq!(events[3], Event::Output { number: 0, descriptor: 1, bytes: b"x".to_vec() });
-        assert_eq!(events[5], Event::Stray { number: Some(0), vector: 2, count: 1 });
-        assert_eq!(events[6], Event::End { number: 0, end: End::Exited(0), interrupts: None });
-        assert_eq!(events[9], Event::Stray { number: None, vector: 0x37, count: 3 });
+        assert_eq!(events[4], Event::Output { number: 0, descriptor: 1, bytes: b"x".to_vec() });
+        assert_eq!(events[6], Event::Stray { number: Some(0), vector: 2, count: 1 });
+        assert_eq!(events[7], Event::End { number: 0, end: End::Exited(0), interrupts: None });
+        assert_eq!(events[10], Event::Stray { number: None, vector: 0x37, count: 3 });
     }
 
     #[test]
@@ -300,17 +354,24 @@ mod tests {
             (vec![LabPayload::Stray { vector: 2, count: 1 }], Disorder::NoBoot),
             (vec![boot(abi::LAB_VERSION), boot(abi::LAB_VERSION)], Disorder::BootedTwice),
             (vec![boot(abi::LAB_VERSION - 1)], Disorder::Version(abi::LAB_VERSION - 1)),
+            (vec![configured()], Disorder::NoBoot),
+            (vec![boot(abi::LAB_VERSION), begin(0)], Disorder::Unconfigured(0)),
+            (vec![boot(abi::LAB_VERSION), configured(), begin(0), configured()], Disorder::Configured(0)),
+            (vec![boot(abi::LAB_VERSION), LabPayload::Configured(vec![0])], Disorder::Values(1)),
             (vec![boot(abi::LAB_VERSION), counted(0)], Disorder::Counters(0)),
-            (vec![boot(abi::LAB_VERSION), begin(0), counted(1)], Disorder::Counters(1)),
-            (vec![boot(abi::LAB_VERSION), begin(1)], Disorder::Begin(1)),
-            (vec![boot(abi::LAB_VERSION), begin(0), begin(1)], Disorder::Begin(1)),
-            (vec![boot(abi::LAB_VERSION), begin(0), exited(0), begin(0)], Disorder::Begin(0)),
-            (vec![boot(abi::LAB_VERSION), exited(0)], Disorder::End(0)),
-            (vec![boot(abi::LAB_VERSION), begin(0), exited(1)], Disorder::End(1)),
-            (vec![boot(abi::LAB_VERSION), output()], Disorder::Output),
-            (vec![boot(abi::LAB_VERSION), step()], Disorder::Step),
-            (vec![boot(abi::LAB_VERSION), begin(0), exited(0), LabPayload::Done], Disorder::DoneEarly(1)),
-            (vec![boot(abi::LAB_VERSION), begin(0), LabPayload::Done], Disorder::DoneEarly(1)),
+            (vec![boot(abi::LAB_VERSION), configured(), begin(0), counted(1)], Disorder::Counters(1)),
+            (vec![boot(abi::LAB_VERSION), configured(), begin(1)], Disorder::Begin(1)),
+            (vec![boot(abi::LAB_VERSION), configured(), begin(0), begin(1)], Disorder::Begin(1)),
+            (vec![boot(abi::LAB_VERSION), configured(), begin(0), exited(0), begin(0)], Disorder::Begin(0)),
+            (vec![boot(abi::LAB_VERSION), configured(), exited(0)], Disorder::End(0)),
+            (vec![boot(abi::LAB_VERSION), configured(), begin(0), exited(1)], Disorder::End(1)),
+            (vec![boot(abi::LAB_VERSION), configured(), output()], Disorder::Output),
+            (vec![boot(abi::LAB_VERSION), configured(), step()], Disorder::Step),
+            (
+                vec![boot(abi::LAB_VERSION), configured(), begin(0), exited(0), LabPayload::Done],
+                Disorder::DoneEarly(1),
+            ),
+            (vec![boot(abi::LAB_VERSION), configured(), begin(0), LabPayload::Done], Disorder::DoneEarly(1)),
         ] {
             assert_eq!(session(&payloads), Err(disorder), "{payloads:?}");
         }
@@ -325,6 +386,7 @@ mod tests {
         let mut take =
             |payload| session.take(Record { entry: 0, operation: 0, payload: Payload::Lab(payload) });
         assert!(take(boot(abi::LAB_VERSION)).is_ok());
+        assert!(take(configured()).is_ok());
         assert_eq!(take(LabPayload::Begin(0)), Err(Disorder::Begin(0)));
         assert_eq!(take(LabPayload::Done), Ok(Event::Done));
         assert_eq!(take(LabPayload::Done), Err(Disorder::AfterDone));

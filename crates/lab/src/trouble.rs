@@ -22,6 +22,9 @@ pub enum Trouble {
     /// Its records are out of order.
     #[error("the guest's records: {0}")]
     Disorder(#[from] Disorder),
+    /// Its kernel says that it has a configuration that the plan does not ask for; in words.
+    #[error("the guest's kernel is not configured as it was asked: {0}")]
+    Configured(String),
 }
 
 impl Trouble {

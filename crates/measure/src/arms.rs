@@ -40,7 +40,7 @@ pub struct Arm<'a> {
 }
 
 /// What a measurement of arms needs besides its plan.
-pub struct Setting<'a> {
+pub struct Setup<'a> {
     /// The arms.
     pub arms: Vec<Arm<'a>>,
     /// Runs probes as they are, to find out which CPU is quiet.
@@ -99,10 +99,10 @@ pub fn name(place: usize) -> char {
 /// [`Error::Environment`] when there is no CPU to measure on, or no arm.
 pub fn measure<'a>(
     plan: &HostPlan<'a>,
-    setting: Setting,
+    setup: Setup,
     progress: &mut dyn FnMut(Progress<'a>),
 ) -> Result<Arms, Error> {
-    let Setting { mut arms, scout, mut here } = setting;
+    let Setup { mut arms, scout, mut here } = setup;
     let group = group(plan, &arms, &here.cpus);
     let first_cpu = group.keys().last().copied().ok_or_else(Error::no_cpu)?;
     let around = Around::begin(scout, first_cpu);

@@ -36,7 +36,7 @@ pub struct CountedPlan<'a> {
 }
 
 /// Where it is counted.
-pub struct CountedSetting<'a> {
+pub struct CountedSetup<'a> {
     /// Runs the probes.
     pub executor: &'a mut dyn Executor,
     /// The CPU that runs them.
@@ -57,10 +57,10 @@ pub struct CountedSetting<'a> {
 /// [`Error::Interrupted`] when the user interrupted it before any row was counted.
 pub fn count<'a>(
     plan: &CountedPlan<'a>,
-    setting: CountedSetting,
+    setup: CountedSetup,
     progress: &mut dyn FnMut(Progress<'a>),
 ) -> Result<Document, Error> {
-    let CountedSetting { executor, cpu, parent, interrupt, mut environment } = setting;
+    let CountedSetup { executor, cpu, parent, interrupt, mut environment } = setup;
     let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
     let begin = executor.now();
     let vdso = describe(executor, cpu, &mut environment);
@@ -199,7 +199,7 @@ mod tests {
         let mut executor = Counting { asked: Vec::new() };
         let flag = Interrupt::default();
         flag.store(interrupt, Ordering::Relaxed);
-        let setting = CountedSetting {
+        let setup = CountedSetup {
             executor: &mut executor,
             cpu: 0,
             parent: 1,
@@ -207,7 +207,7 @@ mod tests {
             environment: Environment::default(),
         };
         let plan = CountedPlan { rows: rows.to_vec(), seed: 7 };
-        (count(&plan, setting, &mut |_| ()), executor)
+        (count(&plan, setup, &mut |_| ()), executor)
     }
 
     #[test]

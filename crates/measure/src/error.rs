@@ -21,6 +21,18 @@ impl Error {
     }
 }
 
+impl From<table::Mistake> for Error {
+    fn from(mistake: table::Mistake) -> Error {
+        Error::Usage(mistake.to_string())
+    }
+}
+
+impl From<table::BadSet> for Error {
+    fn from(bad: table::BadSet) -> Error {
+        Error::Usage(bad.to_string())
+    }
+}
+
 impl From<lab::Trouble> for Error {
     fn from(trouble: lab::Trouble) -> Error {
         match trouble {

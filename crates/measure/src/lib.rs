@@ -25,13 +25,13 @@ mod width;
 
 pub use around::Here;
 pub use conclude::{Facts, Probes, recompute};
-pub use counted::{CountedPlan, CountedSetting, count, counted_request};
+pub use counted::{CountedPlan, CountedSetup, count, counted_request};
 pub use course::MOST_ROUNDS;
 pub use document::Counter;
 pub use drive::{Answer, Measurer, Progress, Taken, drive};
 pub use earlier::Earlier;
 pub use error::Error;
-pub use linux::{Setting, measure};
+pub use linux::{Setup, measure};
 pub use loops::Loops;
 pub use plan::{CpuChoice, HostPlan};
 pub use row::{Row, TableRow};

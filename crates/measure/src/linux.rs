@@ -18,7 +18,7 @@ use record::Request;
 use std::collections::BTreeMap;
 
 /// What a measurement needs besides its plan.
-pub struct Setting<'a> {
+pub struct Setup<'a> {
     /// Runs the probes.
     pub executor: &'a mut dyn Executor,
     /// The process id that getppid must answer.
@@ -33,10 +33,10 @@ pub struct Setting<'a> {
 /// [`Error::Environment`] when there is no CPU to measure on.
 pub fn measure<'a>(
     plan: &HostPlan<'a>,
-    setting: Setting,
+    setup: Setup,
     progress: &mut dyn FnMut(Progress<'a>),
 ) -> Result<Document, Error> {
-    let Setting { executor, parent, mut here } = setting;
+    let Setup { executor, parent, mut here } = setup;
     let groups = groups(plan.cpus, &here.cpus);
     let first_cpu =
         groups.first().and_then(|group| group.keys().last()).copied().ok_or_else(Error::no_cpu)?;

@@ -3,7 +3,7 @@
 use crate::{Error, TableRow};
 use document::Document;
 use glob::Pattern;
-use table::{Kernel, Table};
+use table::{Kernel, Table, nearest};
 
 /// The rows of a kernel whose entry matches one of `entries` and whose operation one of `operations`; no pattern matches
 /// all.
@@ -135,16 +135,6 @@ fn elsewhere(kernel: Kernel, what: &str, asked: &str) -> Error {
         Kernel::Lab => ("the lab", "kentry lab"),
     };
     Error::Usage(format!("--{what} {}: only {owner} has it (`{command}`)", asked))
-}
-
-/// `; did you mean …?`, if a name is similar to the one that was asked for.
-pub fn nearest<'a>(asked: &str, names: impl Iterator<Item = &'a str>) -> String {
-    let nearest =
-        names.map(|name| (strsim::jaro_winkler(asked, name), name)).max_by(|a, b| a.0.total_cmp(&b.0));
-    match nearest {
-        Some((likeness, name)) if likeness > 0.7 => format!("; did you mean {name}?"),
-        _ => String::new(),
-    }
 }
 
 fn unknown<'a>(what: &str, asked: &str, names: impl Iterator<Item = &'a str>) -> Error {

@@ -6,7 +6,7 @@ use document::{Document, Outcome, Row, Timing};
 use environment::Environment;
 use guest::{Booted, Hello, Trouble};
 use host::Interrupt;
-use measure::guest::{GuestPlan, Kernel, Machine, Options, Request, Setting, measure};
+use measure::guest::{GuestPlan, Kernel, Machine, Options, Request, Setup, measure};
 use measure::lab::Accel;
 use stats::{Cost, Instructions};
 use std::sync::Mutex;
@@ -79,7 +79,7 @@ fn on(
 ) -> Result<Document, measure::Error> {
     let plan = GuestPlan::new(Table::get(), options)?;
     let kernel = |word: &String| Kernel { file: format!("/boot/{word}"), release: format!("{word}.0") };
-    let setting = Setting {
+    let setup = Setup {
         machine,
         place,
         version: "QEMU 7.2.22".into(),
@@ -88,7 +88,7 @@ fn on(
         at_once: 3,
         interrupt: interrupt.clone(),
     };
-    measure(&plan, &setting, &mut |_, _| ())
+    measure(&plan, &setup, &mut |_, _| ())
 }
 
 fn cost(estimate: f64) -> Cost<Instructions> {

@@ -110,6 +110,8 @@ pub enum LabPayload {
         /// Details, as `LAB_END_*` defines them.
         detail: [u64; 4],
     },
+    /// What programs run with from here on: the value of every switch, by its id.
+    Configured(Vec<u64>),
     /// A step of a path as it was built.
     Step(Step),
     /// A log line, for people.
@@ -143,6 +145,7 @@ pub(crate) fn parse(kind: u64, bytes: &[u8]) -> Result<Option<LabPayload>, Wrong
             let [number, present, values @ ..] = words::<WORDS>(bytes)?;
             LabPayload::Counters { number, counters: Counters { present, values } }
         }
+        abi::RECORD_LAB_CONFIGURED => LabPayload::Configured(configured(bytes)?),
         abi::RECORD_LAB_STEP => LabPayload::Step(step(bytes)?),
         abi::RECORD_LAB_LOG => LabPayload::Log(String::from_utf8_lossy(bytes).into_owned()),
         abi::RECORD_LAB_DONE => {
@@ -156,6 +159,13 @@ pub(crate) fn parse(kind: u64, bytes: &[u8]) -> Result<Option<LabPayload>, Wrong
         _ => return Ok(None),
     };
     Ok(Some(payload))
+}
+
+fn configured(bytes: &[u8]) -> Result<Vec<u64>, Wrong> {
+    let (values, rest) = bytes.as_chunks::<8>();
+    let is_sound = rest.is_empty() && values.len() as u64 <= abi::MOST_SWITCHES + 1;
+    let values = || values.iter().map(|value| u64::from_le_bytes(*value)).collect();
+    is_sound.then(values).ok_or(BAD_LENGTH)
 }
 
 fn step(bytes: &[u8]) -> Result<Step, Wrong> {
@@ -239,6 +249,8 @@ mod tests {
         assert_eq!(parsed(abi::RECORD_LAB_DONE, &[]), Ok(Payload::Lab(LabPayload::Done)));
         let stray = parsed(abi::RECORD_LAB_STRAY, &u64s(&[0x37, 2]));
         assert_eq!(stray, Ok(Payload::Lab(LabPayload::Stray { vector: 0x37, count: 2 })));
+        let configured = parsed(abi::RECORD_LAB_CONFIGURED, &u64s(&[0, 1, 1000]));
+        assert_eq!(configured, Ok(Payload::Lab(LabPayload::Configured(vec![0, 1, 1000]))));
     }
 
     #[test]
@@ -262,6 +274,8 @@ mod tests {
             (abi::RECORD_LAB_DONE, 8),
             (abi::RECORD_LAB_STRAY, 8),
             (abi::RECORD_LAB_COUNTERS, 72),
+            (abi::RECORD_LAB_CONFIGURED, 12),
+            (abi::RECORD_LAB_CONFIGURED, 8 * (abi::MOST_SWITCHES as usize + 2)),
         ] {
             assert_eq!(parsed(kind, &vec![0; length]), Err(Damage::Length), "kind {kind}");
         }

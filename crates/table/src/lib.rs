@@ -5,26 +5,37 @@
 
 mod differs;
 pub mod header;
+mod mistake;
+mod nearest;
 mod operation;
+mod origin;
 mod parameter;
 mod profile;
+mod requirement;
 mod sets;
+mod setting;
 mod short;
 pub mod source;
 pub mod special;
 mod switch;
+mod vocabulary;
 
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 pub use differs::Differs;
+pub use mistake::Mistake;
+pub use nearest::nearest;
 pub use operation::{Call, Loops, Operation};
+pub use origin::Origin;
 pub use parameter::{Evidence, Filter, Parameter, ParameterValue};
-pub use profile::{Origin, Profile, Setting, Whole};
+pub use profile::Profile;
+pub use requirement::Whole;
 pub use sets::Sets;
+pub use setting::{BadSet, DEFAULT, Setting, Settings};
 pub use source::Load;
-pub use switch::{Group, Requirement, Switch, conflict};
+pub use switch::{Group, Requirement, Switch};
 
 /// The text of `entries.toml` as it was when this crate was built.
 pub const SOURCE: &str = include_str!("../../../entries.toml");

@@ -159,17 +159,6 @@ impl Table {
         self.parameters.iter().find(|parameter| parameter.name == name)
     }
 
-    /// The parameter and the value that a text means, `pti=on`, `nopcid`.
-    pub fn parameter_setting(&self, text: &str) -> Option<(&Parameter, &ParameterValue)> {
-        let all = self.parameters.iter().flat_map(|one| one.values.iter().map(move |value| (one, value)));
-        let is_meant = |(parameter, value): &(&Parameter, &ParameterValue)| {
-            let named =
-                text.split_once('=').is_some_and(|(name, of)| name == parameter.name && of == value.name);
-            named || value.aliases.iter().any(|alias| alias == text)
-        };
-        all.into_iter().find(is_meant)
-    }
-
     pub(crate) fn check_parameters(&self) -> Result<(), String> {
         let (mut names, mut aliases) = (BTreeSet::new(), BTreeSet::new());
         for parameter in &self.parameters {
@@ -195,21 +184,6 @@ impl Table {
 mod tests {
     use super::*;
     use crate::SOURCE;
-
-    fn setting(text: &str) -> Option<(&'static str, &'static str)> {
-        let (parameter, value) = Table::get().parameter_setting(text)?;
-        Some((parameter.name.as_str(), value.name.as_str()))
-    }
-
-    #[test]
-    fn a_setting_is_a_name_and_a_value_or_what_the_kernel_calls_it() {
-        assert_eq!(setting("pti=on"), Some(("pti", "on")));
-        assert_eq!(setting("nopcid"), Some(("pcid", "off")));
-        assert_eq!(setting("audit=1"), Some(("audit", "on")));
-        for none in ["pti", "pti=", "pti=maybe", "", "=on", "nopcid=off"] {
-            assert_eq!(setting(none), None, "{none}");
-        }
-    }
 
     #[test]
     fn no_two_values_of_a_parameter_are_the_same_boot() {

@@ -89,21 +89,6 @@ pub struct Requirement {
     pub switches: BTreeMap<String, Vec<String>>,
 }
 
-/// What a value requires of another switch that has another value, in words, of values of some switches.
-pub fn conflict<'a>(values: impl Iterator<Item = (&'a Switch, &'a str)> + Clone) -> Option<String> {
-    values.clone().find_map(|(switch, value)| {
-        let mut needs = switch.requirements(value).into_iter().flat_map(|need| &need.switches);
-        needs.find_map(|(name, allowed)| {
-            let (_, other) = values.clone().find(|(known, _)| known.name == *name)?;
-            let is_met = allowed.iter().any(|value| value == other);
-            (!is_met).then(|| {
-                let allowed = allowed.join(" or ");
-                format!("{}={value} requires {name}={allowed}, and {name} is {other}", switch.name)
-            })
-        })
-    })
-}
-
 /// Conditions of paths have a bit for each value (`lab/entry/path.inc`); a number from here on shares the last.
 const LAST_BIT: u32 = 31;
 
@@ -130,6 +115,24 @@ impl Switch {
         match self.range {
             Some(_) => Some(value.to_string()),
             None => self.values.get(value as usize).cloned(),
+        }
+    }
+
+    /// The value of a switch that a document does not have, as its kernel had it on a processor with these features: the first instead, if
+    /// the processor lacks one that the value requires. What a kernel has now, it says itself.
+    pub fn or_first(&self, value: &str, features: &[String]) -> String {
+        let mut needed = self.requirements(value).into_iter().filter_map(|need| need.feature.as_ref());
+        if needed.all(|feature| features.contains(feature)) { value.to_string() } else { self.first() }
+    }
+
+    /// The value that the kernel knows by a number; `None` if there is no such value.
+    pub fn of_number(&self, number: u64) -> Option<String> {
+        match self.range {
+            Some((least, most)) => {
+                let is_within = (u64::from(least)..=u64::from(most)).contains(&number);
+                is_within.then(|| number.to_string())
+            }
+            None => self.values.get(usize::try_from(number).ok()?).cloned(),
         }
     }
 
@@ -165,6 +168,14 @@ impl Switch {
         }
     }
 
+    /// The same as a part of a sentence: `off, on`, `a whole number from 0 to 1000`.
+    pub(crate) fn choices_in_words(&self) -> String {
+        match self.range {
+            Some((least, most)) => format!("a whole number from {least} to {most}"),
+            None => self.values.join(", "),
+        }
+    }
+
     /// What a value requires.
     pub fn requirements(&self, value: &str) -> Vec<&Requirement> {
         let is_first = value == self.first();
@@ -173,13 +184,6 @@ impl Switch {
             values => values.iter().any(|known| known == value),
         };
         self.requires.iter().filter(applies).collect()
-    }
-
-    /// A value that nobody asked for, as the kernel has it on a processor with these features: the first instead, if the
-    /// processor lacks one that the value requires.
-    pub fn or_first(&self, value: &str, features: &[String]) -> String {
-        let mut needed = self.requirements(value).into_iter().filter_map(|need| need.feature.as_ref());
-        if needed.all(|feature| features.contains(feature)) { value.to_string() } else { self.first() }
     }
 
     /// The values to which a requirement applies, as a mask: a bit for each value.
@@ -272,6 +276,10 @@ mod tests {
             assert_eq!(writes.value(bad), None, "{bad:?}");
         }
         assert_eq!(writes.written("007").as_deref(), Some("7"));
+        assert_eq!(
+            [0, 1000, 1001, u64::MAX].map(|number| writes.of_number(number).is_some()),
+            [true, true, false, false]
+        );
         assert_eq!((writes.choices(), switch("gate").choices()), ("0..1000".into(), "interrupt|trap".into()));
     }
 
@@ -282,5 +290,7 @@ mod tests {
         assert_eq!((pcid.written("on"), pcid.value("on")), (Some("keep".into()), pcid.value("keep")));
         assert_eq!(pcid.requirements("keep")[0].feature.as_deref(), Some("pcid"));
         assert_eq!(pcid.mask(&pcid.requires[0]), !1);
+        let numbers = [0, 1, 99].map(|number| pcid.of_number(number));
+        assert_eq!(numbers, [Some("off".to_string()), Some("keep".to_string()), None]);
     }
 }

@@ -1,12 +1,12 @@
 //! Documents of the lab whose rounds are given.
 #![allow(dead_code)] // each test file uses its part
 
-use bill::{Configuration, Plan, Processor, Profile, Question, Setting};
+use bill::{Configuration, Plan, Processor, Question};
 use document::{Document, Machine, Measurement, Place, Row, SCHEMA, Timing};
 use environment::{Environment, Lab, LabLayout};
 use stats::{Cost, Lines};
 use std::collections::BTreeMap;
-use table::{Kernel, Table};
+use table::{Kernel, Profile, Setting, Table};
 
 /// One sweep over all configurations.
 #[derive(Debug, Clone, Copy)]
@@ -24,15 +24,11 @@ pub fn sweeps() -> Vec<Sweep> {
 
 /// What is asked of the system call getppid.
 pub fn question(steps: &[&str], orders: usize) -> Question {
-    let setting = |text: &&str| {
-        let (switch, value) = text.split_once('=').unwrap();
-        Setting { switch: switch.into(), value: value.into(), guess: None }
-    };
-    let settings = steps.iter().map(setting).collect();
+    let steps = steps.iter().map(|text| Setting::try_from(text.to_string()).unwrap()).collect();
     Question {
         entry: "syscall-x86_64".into(),
         operation: "getppid".into(),
-        profile: Profile { name: "test".into(), settings, not_in_lab: Vec::new() },
+        profile: Profile { name: "test".into(), steps, ..Profile::default() },
         orders,
         seed: 5,
     }

@@ -64,7 +64,7 @@ fn executed(step: &Step, setting: &Setting, table: &Table) -> u64 {
     match step.executed {
         None => step.instructions().len() as u64,
         Some(Executed { count, each, switch }) => {
-            let number = table.switch(&setting.switch).filter(|known| u32::from(known.id) == switch);
+            let number = table.switch(&setting.name).filter(|known| u32::from(known.id) == switch);
             let number = number.and_then(|known| known.value(&setting.value)).unwrap_or(0);
             count + each * u64::from(number)
         }

@@ -2,8 +2,10 @@
 
 use crate::error::Error;
 use anatomy::{Part, TIMER};
-use measure::select::{glob, nearest};
-use table::{Entry, Kernel, Operation, Parameter, Profile, Setting, Switch, Table};
+use measure::select::glob;
+use table::{
+    Entry, Kernel, Mistake, Operation, Parameter, Profile, Setting, Settings, Switch, Table, nearest,
+};
 
 /// Something that can be explained.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,10 +48,10 @@ pub struct Meaning<'a> {
 }
 
 /// Tries a name of an entry or an operation, of a switch or a profile, each with the guest's parameter and the part of an anatomy of that
-/// name; a short name; a value of a switch and of a parameter (`pti=on`, `nopcid`); and a glob, in this order.
+/// name; a short name; settings, of switches and of parameters (`pti=on`, `nopcid`); and a glob, in this order.
 ///
 /// # Errors
-/// [`Error::Usage`], naming the nearest of all names, or the values that a switch has.
+/// [`Error::Usage`], naming the nearest of all names, or what is wrong with settings.
 pub fn meaning<'a>(table: &'a Table, word: &str) -> Result<Meaning<'a>, Error> {
     let only = |subjects| Meaning { subjects, others: Vec::new() };
     let part = Part::ALL.iter().find(|part| part.name() == word).map(|part| Subject::Part(*part));
@@ -74,9 +76,9 @@ pub fn meaning<'a>(table: &'a Table, word: &str) -> Result<Meaning<'a>, Error> {
     if !of_function.is_empty() {
         return Ok(only(of_function.into_iter().map(Subject::Operation).collect()));
     }
-    let values = values(table, word)?;
-    if !values.is_empty() {
-        return Ok(only(values));
+    let set = settings(table, word);
+    if let Some(set) = set.as_ref().ok().filter(|set| !set.is_empty()) {
+        return Ok(only(set.clone()));
     }
     let pattern = glob(word).map_err(Error::Usage)?;
     let entries = table.entries.iter().filter(|entry| pattern.matches(&entry.name)).map(Subject::Entry);
@@ -90,35 +92,46 @@ pub fn meaning<'a>(table: &'a Table, word: &str) -> Result<Meaning<'a>, Error> {
     let others = others.chain(parameters.map(Subject::Parameter));
     let others = others.chain(parts.map(|part| Subject::Part(*part))).chain(timer);
     let matching: Vec<Subject> = entries.chain(operations.map(Subject::Operation)).chain(others).collect();
-    if matching.is_empty() { Err(unknown(table, word)) } else { Ok(only(matching)) }
-}
-
-/// The value of a switch and the guest's parameter that a word names: `pti=on`, `vsyscall=xonly`, `nopcid`. The lab and Linux do not have
-/// the same values, so it is an error only if neither has this one.
-fn values<'a>(table: &'a Table, word: &str) -> Result<Vec<Subject<'a>>, Error> {
-    let parameter = table.parameter_setting(word).map(|(parameter, _)| Subject::Parameter(parameter));
-    match (setting(table, word), parameter) {
-        (Err(error), None) => Err(error),
-        (setting, parameter) => Ok(setting.ok().flatten().into_iter().chain(parameter).collect()),
+    match set {
+        _ if !matching.is_empty() => Ok(only(matching)),
+        Err(mistake) if word.contains('=') => Err(mistake.into()),
+        _ => Err(unknown(table, word)),
     }
 }
 
-/// The value of a switch that a word names; of a value that means nothing is done, the switch.
-fn setting<'a>(table: &'a Table, word: &str) -> Result<Option<Subject<'a>>, Error> {
-    let Some((name, value)) = word.split_once('=') else { return Ok(None) };
-    let Some(switch) = table.switch(name) else { return Ok(None) };
-    match switch.written(value) {
-        Some(value) if value == switch.first() => Ok(Some(Subject::Switch(switch))),
-        Some(value) => Ok(Some(Subject::Setting(Setting::new(name, value)))),
-        None => {
-            let hint = nearest(value, switch.values.iter().map(String::as_str));
-            let value = report::plain(value);
-            let choices = switch.choices().replace('|', ", ").replace("..", " to ");
-            Err(Error::Usage(format!("\"{value}\" is no value of {name}, which can be {choices}{hint}")))
+/// What settings mean, as a `--set` of the lab and as one of a Linux. These do not have the same names and values, so it is a mistake only
+/// if it is one to both.
+fn settings<'a>(table: &'a Table, word: &str) -> Result<Vec<Subject<'a>>, Mistake> {
+    let read = |kernel| table.settings(kernel, word);
+    match (read(Kernel::Lab), read(Kernel::Linux)) {
+        (Err(of_lab), Err(of_linux)) => Err(closer(table, of_lab, of_linux)),
+        (of_lab, of_linux) => {
+            let switches =
+                of_lab.iter().flat_map(Settings::iter).filter_map(|set| switch_or_value(table, set));
+            let parameters = of_linux.iter().flat_map(Settings::iter);
+            let parameters = parameters.filter_map(|set| table.parameter(&set.name).map(Subject::Parameter));
+            Ok(switches.chain(parameters).collect())
         }
     }
 }
 
+/// The value of a switch; of a value that means nothing is done, the switch.
+fn switch_or_value<'a>(table: &'a Table, setting: &Setting) -> Option<Subject<'a>> {
+    let switch = table.switch(&setting.name)?;
+    let is_first = setting.value == switch.first();
+    Some(if is_first { Subject::Switch(switch) } else { Subject::Setting(setting.clone()) })
+}
+
+/// Of the mistakes that a word is to both kernels, that of the one that knows its names.
+fn closer(table: &Table, of_lab: Mistake, of_linux: Mistake) -> Mistake {
+    match (of_lab, of_linux) {
+        (Mistake::NoName { name, .. }, Mistake::NoName { .. }) => {
+            table.unknown_to(&[Kernel::Lab, Kernel::Linux], &name)
+        }
+        (of_lab, of_linux) if of_lab.is_of_a_name() && !of_linux.is_of_a_name() => of_linux,
+        (of_lab, _) => of_lab,
+    }
+}
 fn unknown(table: &Table, word: &str) -> Error {
     let entries = table.entries.iter().map(|entry| entry.name.as_str());
     let operations = table.operations.iter().map(|operation| operation.name.as_str());
@@ -189,7 +202,11 @@ mod tests {
         assert_eq!(names("linux-6.18*").unwrap(), ["profile linux-6.18", "profile linux-6.18-eibrs"]);
         let wrong = names("ibrs=enhanced?").unwrap_err();
         assert!(wrong.contains("which can be off, on, enhanced; did you mean enhanced?"), "{wrong}");
-        assert!(names("rsb=65").unwrap_err().contains("which can be 0 to 64"), "{:?}", names("rsb=65"));
+        assert!(
+            names("rsb=65").unwrap_err().contains("which can be a whole number from 0 to 64"),
+            "{:?}",
+            names("rsb=65")
+        );
         assert!(names("ptii").unwrap_err().contains("did you mean pti?"));
     }
 

@@ -30,7 +30,7 @@ pub fn explain(table: &Table, switch: &Switch) -> String {
         .profiles
         .iter()
         .flat_map(|profile| profile.steps.iter().map(move |step| (profile, step)))
-        .filter(|(_, step)| step.switch == *name)
+        .filter(|(_, step)| step.name == *name)
         .map(|(profile, step)| format!("{} ({})", profile.name, step.value))
         .collect();
     if !profiles.is_empty() {
@@ -52,11 +52,11 @@ pub fn explain(table: &Table, switch: &Switch) -> String {
 
 /// One value.
 pub fn explain_setting(table: &Table, setting: &Setting) -> String {
-    let whole = || table.switch(&setting.switch).map_or(String::new(), |switch| explain(table, switch));
+    let whole = || table.switch(&setting.name).map_or(String::new(), |switch| explain(table, switch));
     match section(&format!("### {setting}")) {
         // With a heading of its own.
         Some(section) => section.replacen("###", "#", 1) + &sequence::text(table, setting),
-        None => match section(&format!("## {}", setting.switch)) {
+        None => match section(&format!("## {}", setting.name)) {
             Some(section) => section.replacen("##", "#", 1) + &sequence::text(table, setting),
             None => whole(),
         },

@@ -5,7 +5,7 @@ use crate::this_machine::{ThisMachine, executor, here};
 use document::Document;
 use guest::{Frame, Work};
 use host::{Interrupt, Priority};
-use measure::{CountedPlan, CountedSetting, CpuChoice, HostPlan, Setting, TableRow};
+use measure::{CountedPlan, CountedSetup, CpuChoice, HostPlan, Setup, TableRow};
 use std::time::Duration;
 use table::{Kernel, Table};
 
@@ -52,9 +52,9 @@ fn count(work: &Work, rows: Vec<TableRow>) -> Result<Document, crate::error::Err
     let ThisMachine { environment, cpus } = ThisMachine::capture(None)?;
     let mut host = executor(Priority::Inherited, ROUND_TIME, &interrupt)?;
     let cpu = cpus.keys().next().copied().unwrap_or(0);
-    let setting = CountedSetting { executor: &mut host, cpu, parent: PARENT, interrupt, environment };
+    let setup = CountedSetup { executor: &mut host, cpu, parent: PARENT, interrupt, environment };
     let plan = CountedPlan { rows, seed: work.seed };
-    Ok(measure::count(&plan, setting, &mut |_| ())?)
+    Ok(measure::count(&plan, setup, &mut |_| ())?)
 }
 
 fn time(work: &Work, rows: Vec<TableRow>) -> Result<Document, crate::error::Error> {
@@ -70,6 +70,6 @@ fn time(work: &Work, rows: Vec<TableRow>) -> Result<Document, crate::error::Erro
     };
     let (here, priority) = here(&plan, &interrupt)?;
     let mut host = executor(priority, ROUND_TIME, &interrupt)?;
-    let setting = Setting { executor: &mut host, parent: PARENT, here };
-    Ok(measure::measure(&plan, setting, &mut |_| ())?)
+    let setup = Setup { executor: &mut host, parent: PARENT, here };
+    Ok(measure::measure(&plan, setup, &mut |_| ())?)
 }

@@ -1,6 +1,6 @@
 //! What one guest is booted with: a kernel, parameters, a processor.
 
-use super::settings::Settings;
+use super::parameters::Parameters;
 use super::words::Words;
 use document::{DEFAULT, KERNEL};
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ pub struct Configuration<'a> {
     /// The processor's model as `--cpu-model` names it; none if the command line has no such option.
     pub cpu_model: Option<String>,
     /// What `--set` asks for; none if the command line has no `--set`.
-    pub settings: Option<Settings<'a>>,
+    pub parameters: Option<Parameters<'a>>,
 }
 
 /// What the command line names, and what a row's configuration has therefore.
@@ -37,13 +37,13 @@ impl<'a> Configuration<'a> {
     /// kernel takes the last.
     pub fn words(&self) -> Words {
         let append = self.append.as_deref().map(Words::of).unwrap_or_default();
-        append.and(self.settings.as_ref().map(Settings::append).unwrap_or_default())
+        append.and(self.parameters.as_ref().map(Parameters::append).unwrap_or_default())
     }
 
     /// A word of `--append` that has no effect, and the one of `--set` behind it that has: both are about the same.
     pub fn overruled(&self) -> Option<(String, String)> {
         let append = self.append.as_deref().map(Words::of)?;
-        let set = self.settings.as_ref().map(Settings::append)?;
+        let set = self.parameters.as_ref().map(Parameters::append)?;
         // The kernel reads `-` in a name as `_`.
         let about = |word: &str| word.split('=').next().unwrap_or_default().replace('-', "_");
         let behind = |word: &str| set.each().find(|other| about(other) == about(word) && *other != word);
@@ -53,7 +53,7 @@ impl<'a> Configuration<'a> {
     /// QEMU's word for the processor.
     pub fn cpu(&self, usual: &str) -> String {
         let model = self.cpu_model.as_deref().unwrap_or(usual);
-        self.settings.as_ref().map_or_else(|| model.to_string(), |settings| settings.cpu(model))
+        self.parameters.as_ref().map_or_else(|| model.to_string(), |parameters| parameters.cpu(model))
     }
 
     /// As rows have it in their configuration: only what the command line names. `kernel` is what the kernel is called.
@@ -65,7 +65,7 @@ impl<'a> Configuration<'a> {
         named.extend(self.append.clone().map(|append| (APPEND.to_string(), append)));
         named.extend(self.cpu_model.clone().map(|model| (CPU_MODEL.to_string(), model)));
         let value = |name: &&str| {
-            let set = self.settings.as_ref().and_then(|settings| settings.value(name));
+            let set = self.parameters.as_ref().and_then(|parameters| parameters.value(name));
             set.map_or(DEFAULT, |value| &value.name).to_string()
         };
         named.extend(label.parameters.iter().map(|name| (name.to_string(), value(name))));

@@ -55,7 +55,7 @@ pub fn judge(
     document: &Value,
 ) -> Result<Vec<String>, String> {
     let mut unverified = Vec::new();
-    for (parameter, value) in configuration.settings.iter().flat_map(|settings| settings.values()) {
+    for (parameter, value) in configuration.parameters.iter().flat_map(|parameters| parameters.values()) {
         let name = format!("{}={}", parameter.name, value.name);
         let of_value = |why: String| format!("{name}: {why}{}", versions(value));
         if let Some(word) = first_unknown(&Words::of(&value.append), unknown) {
@@ -194,17 +194,17 @@ fn plain_text(value: &Value) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::guest::Settings;
+    use crate::guest::Parameters;
     use serde_json::json;
     use table::Table;
 
     fn judged(set: &str, append: &str, unknown: &[&str], document: Value) -> Result<Vec<String>, String> {
-        let settings = Settings::parse(Table::get(), set).unwrap();
+        let settings = Table::get().settings(table::Kernel::Linux, set).unwrap();
         let configuration = Configuration {
             kernel: 0,
             append: (!append.is_empty()).then(|| append.to_string()),
             cpu_model: None,
-            settings: Some(settings),
+            parameters: Some(Parameters::of(Table::get(), &settings)),
         };
         let unknown: Vec<String> = unknown.iter().map(|word| word.to_string()).collect();
         judge(&configuration, &unknown, &document)

@@ -18,7 +18,7 @@ use std::thread::Builder;
 use std::time::{Instant, SystemTime};
 
 /// What a measurement needs besides its plan.
-pub struct Setting<'s> {
+pub struct Setup<'s> {
     /// Boots the guests.
     pub machine: &'s dyn Machine,
     /// Which machine that makes.
@@ -42,16 +42,16 @@ pub struct Setting<'s> {
 /// guest what it needs.
 pub fn measure(
     plan: &GuestPlan,
-    setting: &Setting,
+    setup: &Setup,
     progress: &mut dyn FnMut(f64, &str),
 ) -> Result<Document, Error> {
     let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
     let begin = Instant::now();
-    let boots = boot_all(plan, setting, begin, progress);
-    let interrupted = setting.interrupt.load(Ordering::Relaxed);
-    let names = names(&setting.kernels, plan);
+    let boots = boot_all(plan, setup, begin, progress);
+    let interrupted = setup.interrupt.load(Ordering::Relaxed);
+    let names = names(&setup.kernels, plan);
     let numbered = plan.configurations.iter().zip(boots.chunks(plan.boots.max(1) as usize));
-    let all = numbered.map(|(configuration, boots)| Part::new(plan, setting, &names, configuration, boots));
+    let all = numbered.map(|(configuration, boots)| Part::new(plan, setup, &names, configuration, boots));
     let all: Vec<Part> = all.collect();
     if interrupted && all.iter().all(|one| one.rows.is_empty()) {
         return Err(Error::Interrupted);
@@ -67,10 +67,10 @@ pub fn measure(
         partial: interrupted || ended.is_some(),
         ended: ended.map(|trouble| in_words(trouble, &all)),
         out_of_time: ended.is_some_and(|trouble| trouble.kind() == Kind::Timeout),
-        place: Place::new(setting.place, table::Kernel::Linux),
+        place: Place::new(setup.place, table::Kernel::Linux),
         ..of_guests(&all)
     };
-    Ok(document(plan, setting, measurement, all))
+    Ok(document(plan, setup, measurement, all))
 }
 
 /// What went wrong first, and in how many configurations something did.
@@ -109,8 +109,8 @@ fn of_guests(all: &[Part]) -> Measurement {
     }
 }
 
-fn document(plan: &GuestPlan, setting: &Setting, measurement: Measurement, all: Vec<Part>) -> Document {
-    let counter = setting.place.counter();
+fn document(plan: &GuestPlan, setup: &Setup, measurement: Measurement, all: Vec<Part>) -> Document {
+    let counter = setup.place.counter();
     let first = all.iter().find_map(|one| one.first.as_ref());
     let mut environment = first
         .map(|document| document.environment.clone())
@@ -119,8 +119,8 @@ fn document(plan: &GuestPlan, setting: &Setting, measurement: Measurement, all: 
     let boots: Vec<GuestBoot> = all.iter().flat_map(|one| one.kernel.boots.clone()).collect();
     environment.lab = None;
     environment.guest = Some(Guest {
-        emulator: setting.version.clone(),
-        accelerator: setting.place.accelerator().unwrap_or_default().into(),
+        emulator: setup.version.clone(),
+        accelerator: setup.place.accelerator().unwrap_or_default().into(),
         cpu_model: all.first().map(|one| one.kernel.cpu_model.clone()).unwrap_or_default(),
         icount: counter == Counter::Instructions,
         boots,
@@ -181,27 +181,27 @@ fn names(kernels: &[Kernel], plan: &GuestPlan) -> Vec<String> {
 /// interruption left out are none.
 fn boot_all(
     plan: &GuestPlan,
-    setting: &Setting,
+    setup: &Setup,
     begin: Instant,
     progress: &mut dyn FnMut(f64, &str),
 ) -> Vec<Option<Turn>> {
-    let counter = setting.place.counter();
+    let counter = setup.place.counter();
     let jobs: Vec<(&Configuration, Request)> = plan
         .configurations
         .iter()
         .flat_map(|configuration| (0..plan.boots).map(move |boot| (configuration, boot)))
-        .map(|(one, boot)| (one, plan.request(one, boot, &setting.cpu_model, counter)))
+        .map(|(one, boot)| (one, plan.request(one, boot, &setup.cpu_model, counter)))
         .collect();
     let at_once =
-        if counter == Counter::Instructions { setting.at_once.clamp(1, jobs.len().max(1)) } else { 1 };
+        if counter == Counter::Instructions { setup.at_once.clamp(1, jobs.len().max(1)) } else { 1 };
     let (next, done) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
     let (say, said) = mpsc::channel::<usize>();
     let work = |say: mpsc::Sender<usize>| {
-        while !setting.interrupt.load(Ordering::Relaxed) {
+        while !setup.interrupt.load(Ordering::Relaxed) {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some((_, request)) = jobs.get(number) else { break };
             let began = begin.elapsed();
-            let booted = setting.machine.boot(request);
+            let booted = setup.machine.boot(request);
             let turn =
                 Turn { number: number as u64 % plan.boots.max(1) + 1, seed: request.seed, began, booted };
             done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(number, turn);
@@ -247,7 +247,7 @@ impl Part {
 
     fn new(
         plan: &GuestPlan,
-        setting: &Setting,
+        setup: &Setup,
         names: &[String],
         configuration: &Configuration,
         boots: &[Option<Turn>],
@@ -256,15 +256,15 @@ impl Part {
         let settings = configuration.named(&plan.label, name);
         let boots: Vec<&Turn> = boots.iter().flatten().collect();
         let came = Came::of(configuration, &boots);
-        let rows = came.rows(&plan.rows, setting.place.counter(), &settings);
-        let file = setting.kernels.get(configuration.kernel).cloned().unwrap_or_default();
+        let rows = came.rows(&plan.rows, setup.place.counter(), &settings);
+        let file = setup.kernels.get(configuration.kernel).cloned().unwrap_or_default();
         let (outcome, reason) = came.verdict().unzip();
         let kernel = GuestKernel {
             settings,
             file: file.file,
             release: came.release().unwrap_or(file.release),
             command_line: came.parameters(),
-            cpu_model: configuration.cpu(&setting.cpu_model),
+            cpu_model: configuration.cpu(&setup.cpu_model),
             boots: came.measured.iter().map(|boot| boot.described()).collect(),
             outcome: outcome.unwrap_or(Outcome::Ok).name().to_string(),
             reason,

@@ -9,12 +9,12 @@ mod evidence;
 mod machine;
 mod measure;
 mod merge;
+mod parameters;
 mod plan;
-mod settings;
 mod words;
 
 pub use configuration::{Configuration, Label};
 pub use machine::{Kernel, Machine, Request};
-pub use measure::{Setting, measure};
+pub use measure::{Setup, measure};
+pub use parameters::Parameters;
 pub use plan::{GuestPlan, Options};
-pub use settings::Settings;

@@ -2,7 +2,7 @@
 
 use super::configuration::{Configuration, Label};
 use super::machine::Request;
-use super::settings::Settings;
+use super::parameters::Parameters;
 use super::words::Words;
 use crate::lab::Accel;
 use crate::{Error, TableRow, select};
@@ -88,7 +88,8 @@ impl<'a> GuestPlan<'a> {
         ] {
             differ(option, texts, |text| text.trim().to_string())?;
         }
-        let sets = sets(table, &options.set)?;
+        let sets = table.sets(Kernel::Linux, &options.set)?;
+        let sets: Vec<Parameters> = sets.iter().map(|settings| Parameters::of(table, settings)).collect();
         let kernels =
             if options.kernels.is_empty() { vec!["auto".to_string()] } else { options.kernels.clone() };
         options.append.iter().try_for_each(|text| is_for_the_kernel(text))?;
@@ -130,33 +131,19 @@ impl<'a> GuestPlan<'a> {
         usual: &str,
         counter: Counter,
     ) -> Request {
-        let settings = configuration.settings.as_ref();
+        let parameters = configuration.parameters.as_ref();
         Request {
             kernel: configuration.kernel,
             parameters: configuration.words().to_string(),
             cpu: configuration.cpu(usual),
-            board: settings.and_then(Settings::board).map(str::to_string),
-            compressed: settings.is_some_and(Settings::compressed),
-            filter: settings.and_then(Settings::filter),
+            board: parameters.and_then(Parameters::board).map(str::to_string),
+            compressed: parameters.is_some_and(Parameters::compressed),
+            filter: parameters.and_then(Parameters::filter),
             rows: self.rows.iter().map(|(entry, operation)| (entry.id, operation.id)).collect(),
             follows: self.follows && counter == Counter::Instructions,
             seed: self.seed_of(boot),
         }
     }
-}
-
-/// What each `--set` asks for; no two the same.
-fn sets<'a>(table: &'a Table, texts: &[String]) -> Result<Vec<Settings<'a>>, Error> {
-    let mut all: Vec<Settings> = Vec::new();
-    for text in texts {
-        let refused = |why: &str| Error::Usage(format!("--set {text}: {why}"));
-        let set = Settings::parse(table, text).map_err(|why| refused(&why))?;
-        if all.contains(&set) {
-            return Err(refused("the same configuration as another --set"));
-        }
-        all.push(set);
-    }
-    Ok(all)
 }
 
 /// Whether the words leave those behind them to the kernel.
@@ -188,14 +175,14 @@ fn has_fit_words(configuration: &Configuration) -> Result<(), Error> {
 }
 
 /// Each kernel with each of the rest.
-fn crossed<'a>(kernels: usize, options: &Options, sets: &[Settings<'a>]) -> Vec<Configuration<'a>> {
+fn crossed<'a>(kernels: usize, options: &Options, sets: &[Parameters<'a>]) -> Vec<Configuration<'a>> {
     let mut all = Vec::new();
     for kernel in 0..kernels {
         for append in each(&options.append) {
             for cpu_model in each(&options.cpu_models) {
-                for settings in each(sets) {
+                for parameters in each(sets) {
                     let (append, cpu_model) = (append.clone(), cpu_model.clone());
-                    all.push(Configuration { kernel, append, cpu_model, settings });
+                    all.push(Configuration { kernel, append, cpu_model, parameters });
                 }
             }
         }
@@ -281,7 +268,10 @@ mod tests {
     fn equal_ones_are_refused() {
         let error = |options: Options| GuestPlan::new(Table::get(), &options).unwrap_err().to_string();
         let twice = error(Options { set: texts(&["pti=on,nopcid", "pcid=off,pti=on"]), ..options() });
-        assert_eq!(twice, "--set pcid=off,pti=on: the same configuration as another --set");
+        assert_eq!(
+            twice,
+            "--set pcid=off,pti=on: this is the same configuration as --set pti=on,nopcid; leave one of them out"
+        );
         let twice = error(Options { append: texts(&["quiet", " quiet"]), ..options() });
         assert_eq!(twice, "--append \" quiet\" is there twice: each is a configuration");
         for kernels in [&["a", "a"][..], &["auto", "a", "auto"]] {

@@ -102,10 +102,7 @@ mod tests {
     fn remarked(entry: &str, set: Option<(&str, &str)>, trapped: Trapped) -> usize {
         let table = Table::get();
         let operation = table.operation("none").unwrap();
-        let mut configuration = Configuration::defaults(table);
-        if let Some((name, value)) = set {
-            configuration = configuration.with_values(&[(name, value)]).unwrap();
-        }
+        let configuration = Configuration::defaults(table).with(set);
         let job = Job { row: (table.entry(entry).unwrap(), operation), configuration, footprint: None };
         let (verdict, trapped) = (Verdict::Partly, vec![trapped]);
         let ring0 = Ring0 { verdict, trapped, cr3_write_cycles: Some(2900.4), ..Ring0::default() };

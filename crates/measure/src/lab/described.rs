@@ -1,18 +1,22 @@
 //! The virtual machine and what its kernel found, as facts of a document.
 
-use super::{LabPlan, Setting};
+use super::Setup;
 use document::Counter;
 use environment::{
     Environment, Guest, GuestBoot, Lab, LabCounters, LabFrequency, LabLayout, LabTsc, Ring0, RingTest,
     RunningKernel,
 };
+use lab::Configured;
 use record::{Boot, abi};
 use std::time::Duration;
+use table::Whole;
 
 /// What came of the boots.
 pub struct Booting<'a> {
     /// What the first found.
     pub boot: &'a Boot,
+    /// The defaults of the switches, as the kernel has them; none if it did not come to them.
+    pub defaults: Option<Configured>,
     /// How long the first took to its first record.
     pub came_up: Duration,
     /// All of them.
@@ -24,9 +28,9 @@ pub struct Booting<'a> {
 }
 
 /// The environment of a document.
-pub fn environment(plan: &LabPlan, setting: Setting, booting: Booting) -> Environment {
-    let Booting { boot, came_up, boots, layouts, counters } = booting;
-    let icount = setting.emulator.machine().counter() == Counter::Instructions;
+pub fn environment(setup: Setup, booting: Booting) -> Environment {
+    let Booting { boot, defaults, came_up, boots, layouts, counters } = booting;
+    let icount = setup.emulator.machine().counter() == Counter::Instructions;
     let test = ring_test(boot);
     let kernel = RunningKernel {
         sysname: Some("kentry lab".into()),
@@ -35,9 +39,9 @@ pub fn environment(plan: &LabPlan, setting: Setting, booting: Booting) -> Enviro
     };
     let features = features(boot.features);
     let guest = Guest {
-        emulator: setting.version,
-        accelerator: setting.emulator.machine().accelerator().unwrap_or_default().into(),
-        cpu_model: setting.emulator.cpu_model().into(),
+        emulator: setup.version,
+        accelerator: setup.emulator.machine().accelerator().unwrap_or_default().into(),
+        cpu_model: setup.emulator.cpu_model().into(),
         icount,
         boots,
         boot_to_first_record_ms: came_up.as_secs_f64() * 1e3,
@@ -45,7 +49,7 @@ pub fn environment(plan: &LabPlan, setting: Setting, booting: Booting) -> Enviro
     };
     let lab = Lab {
         vendor: vendor(boot.vendor).map(str::to_string),
-        switches: plan.defaults.clone().on(&features, &[]).whole(),
+        switches: defaults.map(|defaults| Whole::clone(&defaults)).unwrap_or_default(),
         ring0_ticks: boot.ring0_ticks,
         ring3_ticks: boot.ring3_ticks,
         syscall_works: boot.syscall_works,
@@ -59,7 +63,7 @@ pub fn environment(plan: &LabPlan, setting: Setting, booting: Booting) -> Enviro
         memory: boot.memory,
         tsc: Some(tsc(boot)),
     };
-    Environment::of_lab(guest, lab, kernel, setting.host)
+    Environment::of_lab(guest, lab, kernel, setup.host)
 }
 
 /// What the kernel found of its ring 0.

@@ -2,14 +2,14 @@
 
 use super::{Configuration, Configurations, Emulator, unsupported};
 use crate::Error;
-use lab::{Collected, End, Limits, Line, Plan};
+use lab::{Agreed, Collected, End, Limits, Line, Plan};
 use record::Step;
 use table::Entry;
 
 /// A path in one configuration.
 #[derive(Debug, Clone)]
 pub struct Listed<'a> {
-    /// The switches.
+    /// The switches, as the kernel says that they are.
     pub configuration: Configuration<'a>,
     /// The steps that are there, in their order.
     pub steps: Vec<Step>,
@@ -36,11 +36,16 @@ pub fn listing<'a>(
         lines.push(Line::Listing(path.into()));
     }
     lines.retain(|line| *line != Line::Set(Vec::new()));
-    let archive = lab::pack(&emulator.plan(Plan { lines }), &[]).map_err(lab::Trouble::from)?;
+    let plan = emulator.plan(Plan { lines });
+    let archive = lab::pack(&plan, &[]).map_err(lab::Trouble::from)?;
     let mut guest = emulator.boot(&archive, asked.len(), limits)?;
     let mut collected = Collected::default();
-    collected.read(&mut guest, &mut |_| ())?;
-    let steps_of = |(number, configuration): (u64, Configuration<'a>)| {
+    collected.read(&mut Agreed::new(&mut guest, &plan), &mut |_| ())?;
+    let steps_of = |(number, asked): (u64, Configuration<'a>)| {
+        let said = collected.configured.get(&number);
+        let said =
+            said.iter().flat_map(|said| said.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+        let configuration = asked.with(said);
         let end = collected.ran.get(&number).map(|ran| ran.end);
         match (end, collected.listed.get(&number)) {
             (Some(End::Checked(true, _)), Some(steps)) => Ok(Listed { configuration, steps: steps.clone() }),

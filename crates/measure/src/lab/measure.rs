@@ -2,7 +2,7 @@
 
 use super::counted::{Counted, is_lost};
 use super::described::{Booting, environment, features, ring_test, vendor};
-use super::plan::{Numbered, Work};
+use super::plan::{Job, Numbered, Work};
 use super::{Emulator, LabPlan, believed, ended};
 use crate::Earlier;
 use crate::conclude::{Facts, Probes, conclude, milliseconds};
@@ -10,15 +10,15 @@ use crate::drive::{Answer, Measurer, Taken, drive};
 use crate::{Error, Progress, Row, Scout, TableRow};
 use document::{Counter, Document, Export, Machine, Outcome, Place};
 use environment::{CoreType, Environment, GuestBoot, LabCounters, LabLayout, Ring0};
-use lab::{Collected, End, Events, Limits, Strays, Trouble};
+use lab::{Agreed, Collected, Configured, End, Events, Limits, Strays, Trouble};
 use record::{Boot, abi};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime};
-use table::Kernel;
+use table::{Kernel, Whole};
 
 /// What a measurement needs besides its plan.
-pub struct Setting {
+pub struct Setup {
     /// What runs the kernel.
     pub emulator: Emulator,
     /// Its name and version.
@@ -39,20 +39,20 @@ pub struct Setting {
 /// [`Error::Environment`] when the guest does not boot, [`Error::Interrupted`] when the user interrupted it before.
 pub fn measure<'a>(
     plan: &LabPlan<'a>,
-    mut setting: Setting,
+    mut setup: Setup,
     progress: &mut dyn FnMut(Progress<'a>),
 ) -> Result<Document, Error> {
     let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
     let begin = Instant::now();
-    let machine = setting.emulator.machine();
-    let boots = boot_all(plan, &mut setting, begin, progress);
+    let machine = setup.emulator.machine();
+    let boots = boot_all(plan, &mut setup, begin, progress);
     let first = boots.first().and_then(|boot| Some((boot.collected.boot?, boot.came_up)));
     let Some((boot, came_up)) = first else {
         let trouble = boots.into_iter().find_map(|boot| boot.trouble);
         return Err(trouble.map_or(Error::Interrupted, Error::from));
     };
-    let (mut rows, counters) = rows(plan, (machine, &setting.version), &boot, &boots);
-    if setting.emulator.forgives() {
+    let (mut rows, counters) = rows(plan, (machine, &setup.version), &boot, &boots);
+    if setup.emulator.forgives() {
         remark_on_harmless_steps(&mut rows, plan, &features(boot.features));
     }
     let trouble = boots.iter().find_map(|boot| boot.trouble.as_ref());
@@ -63,13 +63,13 @@ pub fn measure<'a>(
         budget: plan.time,
         strict_budget: true,
         seed: plan.seed,
-        interrupted: setting.limits.interrupt.load(Ordering::Relaxed),
+        interrupted: setup.limits.interrupt.load(Ordering::Relaxed),
         ended: trouble.filter(|trouble| !trouble.is_interruption()).map(Trouble::to_string),
         out_of_time: trouble.is_some_and(Trouble::is_timeout),
         realtime: false,
         realtime_refused: None,
-        tsc_hz: setting.tsc_hz.filter(|_| machine.counter() == Counter::Time),
-        cores: cores(&setting, &boots),
+        tsc_hz: setup.tsc_hz.filter(|_| machine.counter() == Counter::Time),
+        cores: cores(&setup, &boots),
         earlier: Earlier::default(),
         changes: Vec::new(),
         command: None,
@@ -77,14 +77,16 @@ pub fn measure<'a>(
     };
     let vdso = boots.first().map(|boot| vdso(&boot.collected, &boot.work)).unwrap_or_default();
     let layouts = boots.iter().flat_map(Booted::layouts).collect();
+    let defaults = boots.iter().find_map(|boot| boot.collected.defaults.clone());
     let boots = boots.iter().filter(|boot| boot.collected.boot.is_some()).map(Booted::described).collect();
-    let environment = environment(plan, setting, Booting { boot: &boot, came_up, boots, layouts, counters });
+    let environment =
+        environment(setup, Booting { boot: &boot, defaults, came_up, boots, layouts, counters });
     Ok(conclude(&rows, facts, environment, vdso))
 }
 
 /// The CPUs of this machine that the guest was pinned to; or the guest's own.
-fn cores(setting: &Setting, boots: &[Booted]) -> BTreeMap<usize, CoreType> {
-    let kind = |cpu| setting.scout.as_ref().map_or(CoreType::Uniform, |scout| scout.core(cpu));
+fn cores(setup: &Setup, boots: &[Booted]) -> BTreeMap<usize, CoreType> {
+    let kind = |cpu| setup.scout.as_ref().map_or(CoreType::Uniform, |scout| scout.core(cpu));
     let pinned: BTreeMap<_, _> =
         boots.iter().filter_map(|boot| boot.cpu).map(|cpu| (cpu, kind(cpu))).collect();
     if pinned.is_empty() { BTreeMap::from([(abi::LAB_CPU as usize, CoreType::Uniform)]) } else { pinned }
@@ -93,21 +95,21 @@ fn cores(setting: &Setting, boots: &[Booted]) -> BTreeMap<usize, CoreType> {
 /// Boots the guest as often as the plan says. The first trouble is the end of it.
 fn boot_all<'a>(
     plan: &LabPlan<'a>,
-    setting: &mut Setting,
+    setup: &mut Setup,
     begin: Instant,
     progress: &mut dyn FnMut(Progress<'a>),
 ) -> Vec<Booted> {
-    let counter = setting.emulator.machine().counter();
+    let counter = setup.emulator.machine().counter();
     let all = plan.boots(counter);
     let mut boots = Vec::new();
     for number in 0..all {
-        let cpu = setting.scout.as_mut().map(Scout::choose);
-        cpu.into_iter().for_each(|cpu| setting.emulator.pin(cpu));
+        let cpu = setup.scout.as_mut().map(Scout::choose);
+        cpu.into_iter().for_each(|cpu| setup.emulator.pin(cpu));
         let mut booted = Booted::of(plan, counter, number, cpu);
         let mut show = |share: f64, row| {
             progress(Progress { share: (number as f64 + share) / all as f64, row, quiet: None });
         };
-        booted.trouble = booted.run(plan, setting, begin, &mut show).err();
+        booted.trouble = booted.run(plan, setup, begin, &mut show).err();
         let is_over = booted.trouble.is_some();
         boots.push(booted);
         if is_over {
@@ -148,15 +150,15 @@ impl Booted {
     fn run<'a>(
         &mut self,
         plan: &LabPlan<'a>,
-        setting: &Setting,
+        setup: &Setup,
         begin: Instant,
         show: &mut dyn FnMut(f64, TableRow<'a>),
     ) -> Result<(), Trouble> {
-        let archive = archive(setting, &self.work)?;
+        let archive = archive(setup, &self.work)?;
         let before = begin.elapsed();
-        let whole = setting.limits.time;
+        let whole = setup.limits.time;
         // All boots together have the time.
-        let limits = Limits { time: whole.saturating_sub(before), ..setting.limits.clone() };
+        let limits = Limits { time: whole.saturating_sub(before), ..setup.limits.clone() };
         let late = || Trouble::Machine(emulator::Trouble::Timeout(whole));
         let of_all = |trouble: Trouble| match trouble {
             Trouble::NotUp { trouble, said } if trouble.is_timeout() => {
@@ -166,7 +168,7 @@ impl Booted {
             other => other,
         };
         let count = self.work.numbered.len();
-        let mut guest = setting.emulator.boot(&archive, count, &limits).map_err(of_all)?;
+        let mut guest = setup.emulator.boot(&archive, count, &limits).map_err(of_all)?;
         let first = guest.next().map_err(of_all)?;
         self.at = begin.elapsed();
         self.came_up = self.at.saturating_sub(before);
@@ -178,11 +180,19 @@ impl Booted {
                 show(number as f64 / count as f64, job.row);
             }
         };
-        self.collected.read(&mut guest, &mut progress).map_err(of_all)
+        self.collected.read(&mut Agreed::new(&mut guest, &self.work.plan), &mut progress).map_err(of_all)
     }
 
     fn described(&self) -> GuestBoot {
         GuestBoot { at_ms: milliseconds(self.at), seed: self.seed, cpu: self.cpu }
+    }
+
+    /// The numbers of its rounds, and the jobs that they are of.
+    fn rounds(&self) -> impl Iterator<Item = (u64, usize)> {
+        (0..).zip(&self.work.numbered).filter_map(|(number, what)| match what {
+            Numbered::Round(index) => Some((number, *index)),
+            _ => None,
+        })
     }
 
     /// Those that it came to.
@@ -199,11 +209,10 @@ impl Booted {
     }
 }
 
-fn archive(setting: &Setting, work: &Work) -> Result<Vec<u8>, Trouble> {
-    let mut lines =
-        super::clock_lines(setting.emulator.tsc_hz().or(setting.tsc_hz.map(|hertz| hertz as u64)));
+fn archive(setup: &Setup, work: &Work) -> Result<Vec<u8>, Trouble> {
+    let mut lines = super::clock_lines(setup.emulator.tsc_hz().or(setup.tsc_hz.map(|hertz| hertz as u64)));
     lines.extend(work.plan.lines.iter().cloned());
-    Ok(lab::pack(&setting.emulator.plan(lab::Plan { lines }), &lab::probes())?)
+    Ok(lab::pack(&setup.emulator.plan(lab::Plan { lines }), &lab::probes())?)
 }
 
 /// All rows with their rounds; and what was counted in these.
@@ -215,11 +224,13 @@ fn rows<'a>(
 ) -> (Vec<Row<'a>>, Option<LabCounters>) {
     let accelerator = machine.accelerator().unwrap_or_default();
     let place = format!("{accelerator} {}", vendor(boot.vendor).unwrap_or("unknown"));
-    let features = features(boot.features);
+    let configured = configured(boots);
     let ring0 = (machine.counter() == Counter::Time).then(|| Ring0::judge(&ring_test(boot)));
-    let new = |job: &super::plan::Job<'a>| {
-        let configuration = job.configuration.clone().on(&features, &plan.configurations.named);
-        let row = Row::new(job.row, machine.counter(), configuration.whole());
+    let new = |(index, job): (usize, &Job<'a>)| {
+        let said = configured.get(&index).map(|said| Whole::clone(said));
+        let configuration =
+            said.or_else(|| unsaid(boots, index)).unwrap_or_else(|| job.configuration.whole());
+        let row = Row::new(job.row, machine.counter(), configuration);
         let mut row = match job.footprint {
             Some(footprint) => row.among(footprint),
             None => row,
@@ -229,7 +240,7 @@ fn rows<'a>(
         row.remarks.extend(ring0.iter().flat_map(|ring0| believed::remarks(ring0, job)));
         row
     };
-    let mut rows: Vec<Row> = plan.jobs.iter().map(new).collect();
+    let mut rows: Vec<Row> = plan.jobs.iter().enumerate().map(new).collect();
     let mut lab = Lab { plan, boots, boot: 0, next: 0, counted: Counted::default(), lost: Vec::new() };
     // Progress was told while the guest ran.
     drive(&mut lab, &mut rows, &mut |_| ());
@@ -245,6 +256,24 @@ fn rows<'a>(
     remark_on_strays(&mut rows, boots);
     // What an emulator counts is its own.
     (rows, counted.whole().filter(|_| machine.counter() == Counter::Time))
+}
+
+/// What the kernel says that each job runs with, by the job's index.
+fn configured(boots: &[Booted]) -> BTreeMap<usize, Configured> {
+    let rounds = boots.iter().flat_map(|boot| {
+        let rounds = boot.rounds();
+        rounds.filter_map(|(number, index)| Some((index, boot.collected.configured.get(&number)?.clone())))
+    });
+    rounds.collect()
+}
+
+/// What a job would have run with that the kernel did not come to: what the plan sets, and else what the kernel says of its defaults.
+fn unsaid(boots: &[Booted], index: usize) -> Option<Whole> {
+    let boot = boots.first()?;
+    let (number, _) = boot.rounds().find(|(_, of)| *of == index)?;
+    let mut configuration = Whole::clone(boot.collected.defaults.as_ref()?);
+    configuration.extend(boot.work.plan.set_before(number));
+    Some(configuration)
 }
 
 /// Why a row has no round.

@@ -19,7 +19,7 @@ pub use ended::{not_loaded, unsupported};
 pub use image::image;
 pub use listing::{Listed, listing};
 pub use machine::{Accel, Emulator, accelerator, choose, features, machine_of};
-pub use measure::{Setting, measure};
+pub use measure::{Setup, measure};
 pub use plan::{LabPlan, Options};
 
 /// What the kernel is told about time: the wall clock, and the counter's frequency where it is known.

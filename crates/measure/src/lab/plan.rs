@@ -8,7 +8,7 @@ use lab::Line;
 use record::{Footprint, Request, abi};
 use std::collections::BTreeMap;
 use std::time::Duration;
-use table::{Kernel, Probe, Table};
+use table::{Kernel, Probe, Table, Whole};
 
 /// One row in one configuration.
 #[derive(Debug, Clone)]
@@ -172,7 +172,7 @@ impl<'a> LabPlan<'a> {
         let configurations = Configurations::new(table, &options.set)?;
         let jobs = jobs(&rows, &configurations, &options.footprints);
         Ok(LabPlan {
-            observed: observed(&jobs)?,
+            observed: observed(&jobs),
             jobs,
             configurations,
             defaults: Configuration::defaults(table),
@@ -181,22 +181,14 @@ impl<'a> LabPlan<'a> {
         })
     }
 
-    /// The plan for these configurations of rows, each with a value for every switch; what is not named has its default. Two that an
-    /// entry makes equal are one.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] when there is no such switch or value, or one contradicts another.
-    pub fn of(
-        table: &'a Table,
-        wanted: &[(TableRow<'a>, &BTreeMap<String, String>)],
-        seed: u64,
-        time: Duration,
-    ) -> Result<LabPlan<'a>, Error> {
+    /// The plan for these configurations of rows, each with a value of the table's for every switch. Two that an entry makes equal are
+    /// one.
+    pub fn of(table: &'a Table, wanted: &[(TableRow<'a>, &Whole)], seed: u64, time: Duration) -> LabPlan<'a> {
         let defaults = Configuration::defaults(table);
         let mut jobs: Vec<Job> = Vec::new();
         for (row, values) in wanted {
-            let values: Vec<_> = values.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-            let configuration = defaults.clone().with_values(&values).map_err(Error::Usage)?;
+            let values = values.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+            let configuration = defaults.clone().with(values);
             let job = Job { row: *row, configuration: configuration.for_entry(row.0), footprint: None };
             let is_job = |known: &Job| known.row == job.row && known.configuration == job.configuration;
             if !jobs.iter().any(is_job) {
@@ -210,7 +202,7 @@ impl<'a> LabPlan<'a> {
             }
         }
         let configurations = Configurations { all, named: Vec::new() };
-        Ok(LabPlan { observed: Vec::new(), jobs, configurations, defaults, seed, time })
+        LabPlan { observed: Vec::new(), jobs, configurations, defaults, seed, time }
     }
 
     /// The same with another seed.
@@ -319,7 +311,7 @@ impl<'a> LabPlan<'a> {
 
 /// For every entry that goes through a gate, the first job with each type of gate, by its index; and its configuration while
 /// it is observed.
-fn observed<'a>(jobs: &[Job<'a>]) -> Result<Vec<(usize, Configuration<'a>)>, Error> {
+fn observed<'a>(jobs: &[Job<'a>]) -> Vec<(usize, Configuration<'a>)> {
     let is_gate = |job: &Job| job.row.0.lab.as_ref().is_some_and(|file| GATES.contains(&file.as_str()));
     let mut first: Vec<(usize, &Job)> = Vec::new();
     for (index, job) in jobs.iter().enumerate().filter(|(_, job)| is_gate(job)) {
@@ -327,8 +319,8 @@ fn observed<'a>(jobs: &[Job<'a>]) -> Result<Vec<(usize, Configuration<'a>)>, Err
             first.push((index, job));
         }
     }
-    let observed = |job: &Job<'a>| job.configuration.clone().with_values(&[("observe", "on")]);
-    first.into_iter().map(|(index, job)| Ok((index, observed(job).map_err(Error::Usage)?))).collect()
+    let observed = |job: &Job<'a>| job.configuration.clone().with([("observe", "on")]);
+    first.into_iter().map(|(index, job)| (index, observed(job))).collect()
 }
 
 /// Rows of one entry: first all in the first configuration, then in the next. Values that an entry requires may make two

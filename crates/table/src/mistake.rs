@@ -1,0 +1,153 @@
+//! What can be wrong with settings: one sentence for each mistake, whichever command was given it.
+
+use crate::{Kernel, Setting};
+
+/// What is wrong with settings, or with a profile of them.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Mistake {
+    /// There is no name, or nothing at all.
+    #[error("\"{0}\" is no setting; write NAME=VALUE,NAME=VALUE")]
+    NoSetting(String),
+    /// No kernel that was meant has such a name.
+    #[error("there is no {} \"{name}\"{hint} (there are {names}){}", called(kernels), otherwise(kernels))]
+    NoName {
+        /// The kernels.
+        kernels: Vec<Kernel>,
+        /// What was asked for.
+        name: String,
+        /// The nearest, in words.
+        hint: String,
+        /// What there is.
+        names: String,
+    },
+    /// Another kernel has this name.
+    #[error("only {} has the {} {name} (`kentry {} --set {name}=…`)", who(*owner), what(*owner), command(*owner))]
+    Elsewhere {
+        /// The kernel that has it.
+        owner: Kernel,
+        /// The name.
+        name: String,
+    },
+    /// A name without a value.
+    #[error("{name} has no value here; it can be {choices}")]
+    NoValue {
+        /// The name.
+        name: String,
+        /// Its values.
+        choices: String,
+    },
+    /// A name does not have such a value.
+    #[error("\"{value}\" is no value of {name}, which can be {choices}{hint}")]
+    NoSuchValue {
+        /// The name.
+        name: String,
+        /// What was asked for.
+        value: String,
+        /// Its values.
+        choices: String,
+        /// The nearest, in words.
+        hint: String,
+    },
+    /// One configuration is given two values of a name.
+    #[error(
+        "a configuration has one value of {}; `kentry {} --set {} --set {}` measures two configurations",
+        settings[0].name, command(*kernel), settings[0], settings[1]
+    )]
+    TwoValues {
+        /// The kernel that is configured.
+        kernel: Kernel,
+        /// Both.
+        settings: [Setting; 2],
+    },
+    /// The same setting stands there twice.
+    #[error("{0} is set twice; leave one out")]
+    Twice(Setting),
+    /// What a value requires, and another contradicts.
+    #[error("{setting} requires {name}={allowed}, and {name} is {value}")]
+    Unmet {
+        /// What requires it.
+        setting: Setting,
+        /// The switch of which it is required.
+        name: String,
+        /// The values that would do.
+        allowed: String,
+        /// The one that it has.
+        value: String,
+    },
+    /// Two `--set` are the same configuration; the other.
+    #[error("this is the same configuration as --set {0}; leave one of them out")]
+    SameAgain(String),
+    /// A step of a profile comes behind one that it does not raise.
+    #[error(
+        "{before} and {step} contradict each other: a later step of a switch has all that the one before it has, and more"
+    )]
+    NotRaised {
+        /// What stands before it.
+        before: Setting,
+        /// The step.
+        step: Setting,
+    },
+    /// The values of this switch are no steps.
+    #[error("{0} is no step of a bill: it decides what an entry is, and costs nothing beside")]
+    NoStep(String),
+    /// A profile does not have such a step.
+    #[error("the profile {profile} has no step \"{step}\"{hint} (there are {steps})")]
+    NotInProfile {
+        /// The profile.
+        profile: String,
+        /// What was asked for.
+        step: String,
+        /// The nearest, in words.
+        hint: String,
+        /// Its steps, and their switches.
+        steps: String,
+    },
+    /// There is no such profile.
+    #[error("there is no profile \"{name}\"{hint} (there are {names})")]
+    NoProfile {
+        /// What was asked for.
+        name: String,
+        /// The nearest, in words.
+        hint: String,
+        /// What there is.
+        names: String,
+    },
+}
+
+impl Mistake {
+    /// Whether no kernel that was meant has the name that was asked for.
+    pub fn is_of_a_name(&self) -> bool {
+        matches!(self, Mistake::NoName { .. } | Mistake::Elsewhere { .. })
+    }
+}
+
+fn who(kernel: Kernel) -> &'static str {
+    match kernel {
+        Kernel::Lab => "the lab",
+        Kernel::Linux => "a Linux",
+    }
+}
+
+/// What a kernel's names are.
+fn what(kernel: Kernel) -> &'static str {
+    match kernel {
+        Kernel::Lab => "switch",
+        Kernel::Linux => "parameter",
+    }
+}
+
+fn command(kernel: Kernel) -> &'static str {
+    match kernel {
+        Kernel::Lab => "lab",
+        Kernel::Linux => "linux",
+    }
+}
+
+fn called(kernels: &[Kernel]) -> String {
+    kernels.iter().map(|kernel| what(*kernel)).collect::<Vec<_>>().join(" or ")
+}
+
+/// How a parameter without a name of its own is given.
+fn otherwise(kernels: &[Kernel]) -> &'static str {
+    if kernels == [Kernel::Linux] { "; --append gives the kernel any other, as it is written" } else { "" }
+}
