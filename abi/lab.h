@@ -41,20 +41,20 @@
 
 #define LAB_VERSION 3
 
-#define RECORD_LAB_BOOT	    64 /* LAB_BOOT_WORDS of u64, see below; the first */
+#define RECORD_LAB_BOOT	      64 /* LAB_BOOT_WORDS of u64, see below; the first */
 /* Number of the plan's run, exec, check or listing line, from 0 over those alone. */
-#define RECORD_LAB_BEGIN    65
-#define RECORD_LAB_OUTPUT   66 /* file descriptor; then bytes: what the program wrote there */
-#define RECORD_LAB_END	    67 /* number as in LAB_BEGIN, LAB_END_*, detail[4] */
-#define RECORD_LAB_LOG	    68 /* bytes: a line of text for people, without its end */
-#define RECORD_LAB_DONE	    69 /* nothing: the plan is done; the last */
+#define RECORD_LAB_BEGIN      65
+#define RECORD_LAB_OUTPUT     66 /* file descriptor; then bytes: what the program wrote there */
+#define RECORD_LAB_END	      67 /* number as in LAB_BEGIN, LAB_END_*, detail[4] */
+#define RECORD_LAB_LOG	      68 /* bytes: a line of text for people, without its end */
+#define RECORD_LAB_DONE	      69 /* nothing: the plan is done; the last */
 /*
  * Anywhere between LAB_BOOT and LAB_DONE: an interrupt that nobody asked for. Its vector (2: NMI), and how often it came
  * since the last record of that vector, or since the boot.
  */
-#define RECORD_LAB_STRAY    70
+#define RECORD_LAB_STRAY      70
 /* LAB_COUNTERS_WORDS of u64, see below; before LAB_END, where the processor has any. */
-#define RECORD_LAB_COUNTERS 71
+#define RECORD_LAB_COUNTERS   71
 /*
  * What programs run with from here on: the value of every switch of entries.toml, by its id; 0 where no switch has the id. After
  * LAB_BOOT, which tells the defaults as this CPU can do them, and for each set line once. Where the CPU lacks what a value needs, it is
@@ -62,7 +62,7 @@
  */
 #define RECORD_LAB_CONFIGURED 72
 /* Place among the path's steps, address, bytes of code; the code; the rest is the step's name. */
-#define RECORD_LAB_STEP	    80
+#define RECORD_LAB_STEP	      80
 
 #define STEP_NAME     128 /* no name of a step is longer, in bytes */
 #define MOST_SWITCHES 256 /* no id of a switch is greater */

@@ -39,6 +39,10 @@ pub fn configuration(values: &Whole) -> Vec<u8> {
 pub fn defaults(features: u64) -> Whole {
     let there = abi::FEATURES.iter().filter(|(bit, _)| features >> bit & 1 == 1);
     let there: Vec<String> = there.map(|(_, name)| name.to_string()).collect();
-    let all = Table::get().switches.iter();
-    all.map(|switch| (switch.name.clone(), switch.or_first(&switch.default, &there))).collect()
+    let value = |switch: &table::Switch| {
+        let mut needed =
+            switch.requirements(&switch.default).into_iter().filter_map(|need| need.feature.as_ref());
+        if needed.all(|feature| there.contains(feature)) { switch.default.clone() } else { switch.first() }
+    };
+    Table::get().switches.iter().map(|switch| (switch.name.clone(), value(switch))).collect()
 }

@@ -194,7 +194,8 @@ fn a_file_is_meant_where_no_run_is() {
 fn old_runs_go_and_wanted_ones_stay() {
     let user = User::new();
     for number in 0..5 {
-        user.measure(if number == 1 { &["--tag", "keep=this"] } else { &[] });
+        let measured = user.measure(if number == 1 { &["--tag", "keep=this"] } else { &[] });
+        assert_eq!(code(&measured), 0, "run {number}: {}", said(&measured));
     }
     assert_eq!(code(&user.kentry(&["runs", "prune"])), 2);
     let dry = user.kentry(&["runs", "prune", "--keep", "2", "--dry-run"]);

@@ -39,6 +39,9 @@ fuzz_target!(|text: &str| {
         selection: Selection::All,
     };
     for format in Format::ALL {
-        report::list(&table, format, &style).expect("a table that parses can be listed");
+        for kernel in Kernel::ALL {
+            report::list(&table, kernel, format, &style)
+                .expect("a table that parses can be listed");
+        }
     }
 });

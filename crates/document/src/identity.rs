@@ -111,18 +111,14 @@ impl Document {
         switches
     }
 
-    /// The value of a switch that a row of the lab does not name: what its entry always runs with; in documents of schema 1,
-    /// which named only what was asked for, the default of that run; or else what kernels did before they had the switch,
-    /// on that processor.
+    /// The value of a switch that a row of the lab does not name: what its entry always runs with; or else what its kernel said that it had;
+    /// of a switch that this kernel did not have, the default.
     fn left_out(&self, table: &Table, row: &Row, name: &str) -> String {
         let lab = self.environment.lab.as_ref();
         let needed = table.entry(&row.entry).and_then(|entry| entry.needs.get(name));
         let known = needed.or_else(|| lab?.switches.get(name));
-        let before = || {
-            let features = lab.map(|lab| lab.features.as_slice()).unwrap_or_default();
-            table.switch(name).map(|switch| switch.or_first(&switch.before, features)).unwrap_or_default()
-        };
-        known.map_or_else(before, |value| written(table, name, value))
+        let default = || table.switch(name).map(|switch| switch.default.clone()).unwrap_or_default();
+        known.map_or_else(default, |value| written(table, name, value))
     }
 
     /// A row names the kind of core only where several were measured. In other documents the CPU of its estimate tells; where
@@ -193,7 +189,7 @@ mod tests {
             document(Kernel::Linux).identity(table, &row)
         };
         let whole = with("syscall-x86_64", Some(syscall), Some(none));
-        assert_eq!(with("syscall-x86_64", None, None), whole, "schema 1 had no ids");
+        assert_eq!(with("syscall-x86_64", None, None), whole, "by name");
         assert_eq!(with("renamed since", Some(syscall), Some(none)), whole);
         assert_ne!(with("syscall-i386", None, None), whole);
         let unknown = ["of a later version", "another"].map(|entry| with(entry, None, None));
@@ -204,7 +200,7 @@ mod tests {
     fn a_switch_that_is_new_unmatched_every_row_that_is_older() {
         let text = format!(
             "[[switch]]\nid = 900\ngroup = \"kind\"\nname = \"new\"\nwhat = \"new\"\nvalues = [\"off\", \"on\"]\n\
-             default = \"on\"\nbefore = \"off\"\n\n{}",
+             default = \"off\"\n\n{}",
             table::SOURCE
         );
         let table = Table::parse(&text).unwrap();
@@ -240,17 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_kernels_did_before_is_what_the_processor_can() {
-        let table = Table::get();
-        assert_eq!(in_lab(table, "call", &[]), in_lab(table, "call", &WHOLE));
-        let mut without = document(Kernel::Lab);
-        without.environment.lab = Some(Lab::default());
-        let smap_off: Vec<_> = WHOLE.map(|pair| if pair.0 == "smap" { ("smap", "off") } else { pair }).into();
-        assert_eq!(without.identity(table, &row("call", &[])), in_lab(table, "call", &smap_off));
-    }
-
-    #[test]
-    fn documents_of_schema_1_named_only_what_was_asked_for() {
+    fn what_a_row_does_not_name_is_what_its_kernel_said() {
         let table = Table::get();
         let mut old = document(Kernel::Lab);
         let defaults = WHOLE.map(|(name, value)| (name.to_string(), value.to_string()));

@@ -143,7 +143,7 @@ fn text(listing: &Listing, style: &Style) -> Vec<u8> {
     let width = style.columns();
     let mut lines = Vec::new();
     for group in &listing.groups {
-        lines.push(Line::new(look::HEADING, *group));
+        lines.push(Line::new(look::HEADING, group));
         lines.extend(entries_of(listing, group, width));
         lines.push(Line::default());
     }

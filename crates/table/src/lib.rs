@@ -582,8 +582,6 @@ mod tests {
         );
         let default = refused(|s| s.replacen("default = \"on\"", "default = \"maybe\"", 1));
         assert_eq!(default, "entries.toml: switch smap: the default maybe is none of its values");
-        let before = refused(|s| s.replacen("before = \"frame\"", "before = \"all\"", 1));
-        assert_eq!(before, "entries.toml: switch stack: before: all is none of its values");
         for (from, to, why) in [
             ("range = [0, 1000]", "range = [1000, 0]", "switch cr3-writes: its range is empty"),
             (

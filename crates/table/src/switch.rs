@@ -65,8 +65,6 @@ pub struct Switch {
     pub range: Option<(u32, u32)>,
     /// Its default value.
     pub default: String,
-    /// Its value in documents of versions that did not have it: what the kernel did then. It never changes.
-    pub before: String,
     /// What its values need.
     #[serde(default)]
     pub requires: Vec<Requirement>,
@@ -116,13 +114,6 @@ impl Switch {
             Some(_) => Some(value.to_string()),
             None => self.values.get(value as usize).cloned(),
         }
-    }
-
-    /// The value of a switch that a document does not have, as its kernel had it on a processor with these features: the first instead, if
-    /// the processor lacks one that the value requires. What a kernel has now, it says itself.
-    pub fn or_first(&self, value: &str, features: &[String]) -> String {
-        let mut needed = self.requirements(value).into_iter().filter_map(|need| need.feature.as_ref());
-        if needed.all(|feature| features.contains(feature)) { value.to_string() } else { self.first() }
     }
 
     /// The value that the kernel knows by a number; `None` if there is no such value.
@@ -215,9 +206,6 @@ impl Switch {
         }
         if self.written(&self.default).as_ref() != Some(&self.default) {
             return Err(format!("the default {} is none of its values", self.default));
-        }
-        if self.written(&self.before).as_ref() != Some(&self.before) {
-            return Err(format!("before: {} is none of its values", self.before));
         }
         if let Some((alias, value)) = self
             .aliases
