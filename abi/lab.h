@@ -56,8 +56,8 @@
 /* LAB_COUNTERS_WORDS of u64, see below; before LAB_END, where the processor has any. */
 #define RECORD_LAB_COUNTERS   71
 /*
- * What programs run with from here on: the value of every switch of entries.toml, by its id; 0 where no switch has the id. After
- * LAB_BOOT, which tells the defaults as this CPU can do them, and for each set line once. Where the CPU lacks what a value needs, it is
+ * What programs run with from here on: the value of every switch of entries.toml, by its id; 0 where no switch has the id. The first,
+ * right after LAB_BOOT, has the defaults as this CPU can do them; then there is one for each set line. Where the CPU lacks what a value needs, it is
  * here as it was asked for, and lines that would run with it end with LAB_END_UNSUPPORTED.
  */
 #define RECORD_LAB_CONFIGURED 72

@@ -18,6 +18,8 @@
  */
 #define SELECTOR_CPU 0x7b
 #define CPU_BITS     12
+/* Of a segment that counts bytes. On a 32-bit kernel the selector is of another segment, which counts pages. */
+#define LIMIT_BITS   20
 
 static _Noreturn void refuse_untold(uint64_t what, long result)
 {
@@ -44,8 +46,8 @@ uint32_t cpu_now(void)
 
 	if (result == 0 && cpu != UNTOLD_CPU)
 		return cpu;
-	__asm__("lsl %2, %0" : "=r"(limit), "=@ccz"(has_segment) : "r"(SELECTOR_CPU));
-	if (!has_segment)
+	__asm__ volatile("lsl %2, %0" : "=r"(limit), "=@ccz"(has_segment) : "r"(SELECTOR_CPU));
+	if (!has_segment || limit >> LIMIT_BITS)
 		refuse_untold(UNTOLD_PLACE, result);
 	return limit & ((1u << CPU_BITS) - 1);
 }

@@ -184,7 +184,7 @@ const LAYERS: [Layer; 8] = [
         name: "judges",
         crates: &["stats", "document", "runs", "compare", "findings", "bill", "anatomy", "published"],
         knows: &["table", "wire", "machine"],
-        what: "what records say, pure",
+        what: "what records say; pure, but for the folder of kept runs",
     },
     Layer {
         name: "reports",

@@ -112,13 +112,13 @@ impl Document {
     }
 
     /// The value of a switch that a row of the lab does not name: what its entry always runs with; or else what its kernel said that it had;
-    /// of a switch that this kernel did not have, the default.
+    /// of a switch that this kernel did not have, the first, with which kernels do what they did before.
     fn left_out(&self, table: &Table, row: &Row, name: &str) -> String {
         let lab = self.environment.lab.as_ref();
         let needed = table.entry(&row.entry).and_then(|entry| entry.needs.get(name));
         let known = needed.or_else(|| lab?.switches.get(name));
-        let default = || table.switch(name).map(|switch| switch.default.clone()).unwrap_or_default();
-        known.map_or_else(default, |value| written(table, name, value))
+        let first = || table.switch(name).map(table::Switch::first).unwrap_or_default();
+        known.map_or_else(first, |value| written(table, name, value))
     }
 
     /// A row names the kind of core only where several were measured. In other documents the CPU of its estimate tells; where
@@ -200,7 +200,7 @@ mod tests {
     fn a_switch_that_is_new_unmatched_every_row_that_is_older() {
         let text = format!(
             "[[switch]]\nid = 900\ngroup = \"kind\"\nname = \"new\"\nwhat = \"new\"\nvalues = [\"off\", \"on\"]\n\
-             default = \"off\"\n\n{}",
+             default = \"on\"\n\n{}",
             table::SOURCE
         );
         let table = Table::parse(&text).unwrap();

@@ -179,7 +179,7 @@ impl CpuUse {
     /// What `vouched_by` says where the fastest canaries may still be those of a shared core.
     pub const NOTHING: &str = "nothing";
 
-    /// Whether nothing shows that the core was ever alone. Documents of schema 1 do not say.
+    /// Whether nothing shows that the core was ever alone.
     pub fn is_unvouched(&self) -> bool {
         self.vouched_by == CpuUse::NOTHING
     }

@@ -146,11 +146,11 @@ pub struct Rings {
 pub struct Row {
     /// Name of the entry.
     pub entry: String,
-    /// Its id in the table; null in documents of schema 1.
+    /// Its id in the table; null where the table of that version has none.
     pub entry_id: Option<u16>,
     /// Name of the operation.
     pub operation: String,
-    /// Its id in the table; null in documents of schema 1.
+    /// Its id in the table; null where the table of that version has none.
     pub operation_id: Option<u16>,
     /// Bitness of the process that used it.
     pub bits: u8,

@@ -15,7 +15,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 use table::special::GETPPID;
-use table::{Kernel, Profile, Table};
+use table::{BadSet, Kernel, Mistake, Profile, Table};
 
 /// How long the guest may take, in seconds; and in Bochs.
 pub const BILL_SECONDS: [u64; 2] = [300, 3600];
@@ -118,7 +118,8 @@ impl BillArgs {
         linux: &dyn Fn() -> Result<Environment, Error>,
     ) -> Result<Question, Error> {
         let (entry, operation) = self.row(table)?;
-        let sets = self.set.iter().map(|text| table.set(Kernel::Lab, text)).collect::<Result<Vec<_>, _>>()?;
+        let sets = self.set.iter().map(|text| table.set(Kernel::Lab, text).map_err(of_bill));
+        let sets = sets.collect::<Result<Vec<_>, _>>()?;
         let profile = self.profile(table, linux)?.with(table, &sets)?.without(table, &self.without)?;
         let question = Question {
             entry: entry.name.clone(),
@@ -186,4 +187,14 @@ pub(crate) fn bill_help() -> String {
 pub(crate) fn bill_timeout(argument: Arg) -> Arg {
     let [seconds, in_bochs] = BILL_SECONDS;
     argument.help(format!("How long the guest may take [default: {seconds}; with --bochs {in_bochs}]"))
+}
+/// A bill's `--set` adds steps, so two values of a switch are two steps, one behind the other, and no two configurations.
+fn of_bill(bad: BadSet) -> Error {
+    match *bad.mistake {
+        Mistake::TwoValues { settings: [first, second], .. } => Error::Usage(format!(
+            "--set {}: a --set has one value of {}; `kentry bill --set {first} --set {second}` adds both, one behind the other",
+            bad.text, first.name
+        )),
+        _ => bad.into(),
+    }
 }

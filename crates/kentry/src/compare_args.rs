@@ -14,7 +14,10 @@ pub const COMPARE_STATUS: &[(&str, &str)] = &[
     ("0", "no regression; or compared, and no gate was asked for"),
     ("1", "a regression"),
     ("2", "wrong usage, or a run that cannot be read"),
-    ("3", "the two sides are not comparable, or no probe runs in an arm of --live"),
+    (
+        "3",
+        "the two sides are not comparable, no probe runs in an arm of --live, or there is too little memory",
+    ),
     ("4", "inconclusive: nothing regressed for sure, and something may have"),
     ("5", "a result could not be written, or a run not kept (other commands end with 1)"),
     ("130", "--live was interrupted; what was measured so far is compared"),

@@ -1,6 +1,9 @@
 //! What ends the command, and the exit code it ends with.
 
+use crate::compare_args::STOPS_BISECTION;
+use crate::exec::FAILED;
 use nix::errno::Errno;
+use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 
@@ -100,6 +103,19 @@ impl From<measure::Error> for Error {
             measure::Error::Environment(why) => Error::Environment(why),
             measure::Error::Interrupted => Error::Interrupted,
         }
+    }
+}
+
+/// The exit code of what fails before a command is known: `usual`, but one that is neither the program's of --exec, nor a commit's of
+/// --git-bisect. What stands behind --exec is the program's.
+pub fn code_without_command(arguments: &[OsString], usual: u8) -> u8 {
+    let is_exec = |word: &&OsString| *word == "--exec" || word.to_string_lossy().starts_with("--exec=");
+    let own = arguments.iter().take_while(|word| !is_exec(word));
+    let runs_program = arguments.iter().any(|word| is_exec(&word) || *word == "--shell");
+    match () {
+        () if own.clone().any(|word| *word == "--git-bisect") => STOPS_BISECTION,
+        () if runs_program => FAILED,
+        () => usual,
     }
 }
 

@@ -121,6 +121,17 @@ pub fn document(path: &Path) -> Result<Document, Error> {
     Kept::default().run(path).map(|found| found.document)
 }
 
+/// The same of a kept run; none where no such run is kept.
+///
+/// # Errors
+/// As [`document()`].
+pub fn if_kept(path: &Path) -> Result<Option<Document>, Error> {
+    match document(path) {
+        Err(Error::Runs(runs::Error::Unknown(_))) => Ok(None),
+        found => found.map(Some),
+    }
+}
+
 /// The document of a kept run.
 ///
 /// # Errors

@@ -70,12 +70,5 @@ pub fn leave() {
 
 /// Whether the parent (nohup, or a shell that starts a background job) made us ignore this signal. Then we keep ignoring it.
 fn is_ignored(asked: Signal) -> bool {
-    // SAFETY: neither action is a handler of ours.
-    let before = unsafe { signal(asked, SigHandler::SigDfl) };
-    let is_ignored = matches!(before, Ok(SigHandler::SigIgn));
-    if is_ignored {
-        // SAFETY: as above.
-        let _ = unsafe { signal(asked, SigHandler::SigIgn) };
-    }
-    is_ignored
+    process::action_of(asked as i32).is_some_and(|action| action.sa_sigaction == nix::libc::SIG_IGN)
 }

@@ -4,8 +4,7 @@ use crate::{drawn_seed, note, show};
 use environment::Environment;
 use host::{Interrupt, Priority, Reading};
 use kentry::cli::{Accel, LabArgs};
-use kentry::compare_args::STOPS_BISECTION;
-use kentry::error::Error;
+use kentry::error::{Error, code_without_command};
 use kentry::exec::{FAILED, Output, Program, Refused, Running, run, standard_input};
 use kentry::output::Target;
 use kentry::saving::Saving;
@@ -172,21 +171,19 @@ fn exec(args: &LabArgs, output: &mut Output) -> Result<u8, Refused> {
 /// Prints help or what is wrong with the command line, and ends; with --exec, with a code that cannot be the program's, and with
 /// --git-bisect, with one that stops a bisection.
 pub fn leave(error: &clap::Error, arguments: &[OsString]) -> ! {
-    let has = |option: &str| arguments.iter().any(|word| word == option);
-    let is_exec = has("--exec");
     let is_wrong = error.use_stderr();
     let printed = standard::check().and_then(|()| error.print()).and_then(|()| std::io::stdout().flush());
     // If standard error cannot be written, the code still tells that the usage was wrong.
     let unwritten = printed.err().filter(|why| !is_wrong && why.kind() != std::io::ErrorKind::BrokenPipe);
+    let usual = u8::try_from(error.exit_code()).unwrap_or(FAILED);
     let code = match unwritten {
-        _ if is_exec && is_wrong => FAILED,
-        _ if has("--git-bisect") && is_wrong => STOPS_BISECTION,
+        None if is_wrong => code_without_command(arguments, usual),
+        None => usual,
         Some(source) => {
             let error = Error::Output { target: "standard output".into(), source };
             note(&error.to_string());
-            if is_exec { FAILED } else { error.exit_code() }
+            code_without_command(arguments, error.exit_code())
         }
-        None => std::process::exit(error.exit_code()),
     };
     std::process::exit(i32::from(code))
 }

@@ -13,9 +13,7 @@ mod show_command;
 use document::Outcome;
 use host::Interrupt;
 use kentry::cli::{Cli, Color, Command, ExplainArgs, ListArgs, MeasureArgs, NOISY, OutputArgs, ShowArgs};
-use kentry::compare_args::STOPS_BISECTION;
-use kentry::error::{Error, INTERRUPTED, UNFINISHED, without_numbers};
-use kentry::exec::FAILED;
+use kentry::error::{Error, INTERRUPTED, UNFINISHED, code_without_command, without_numbers};
 use kentry::output::Target;
 use kentry::saving::Saving;
 use kentry::this_machine::{ThisMachine, executor, here};
@@ -25,7 +23,6 @@ use kentry::{
 };
 use measure::{HostPlan, Setup};
 use report::{Selection, Style};
-use std::ffi::OsString;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
@@ -50,7 +47,7 @@ fn main() -> ExitCode {
         Ok(()) => stack::with_room(command),
         Err(error) => {
             note(&error.to_string());
-            ExitCode::from(code_without_command(&std::env::args_os().collect::<Vec<_>>()))
+            ExitCode::from(code_without_command(&std::env::args_os().collect::<Vec<_>>(), error.exit_code()))
         }
     }
 }
@@ -58,17 +55,6 @@ fn main() -> ExitCode {
 fn prepare() -> Result<(), Error> {
     interrupts::begin().map_err(|error| Error::Environment(format!("signals cannot be handled: {error}")))?;
     memory::prepare()
-}
-
-/// The exit code where this process lacks what any command needs: one that is neither the program's of --exec, nor a commit's of
-/// --git-bisect.
-fn code_without_command(arguments: &[OsString]) -> u8 {
-    let has = |option: &str| arguments.iter().any(|word| word == option);
-    match () {
-        () if has("--git-bisect") => STOPS_BISECTION,
-        () if has("--exec") || has("--shell") => FAILED,
-        () => Error::Environment(String::new()).exit_code(),
-    }
 }
 
 fn failed(error: &Error) -> ExitCode {
@@ -80,7 +66,7 @@ fn command() -> ExitCode {
     // A file that may not grow is an error of the write then, and not the end of the process.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Interrupt::default());
     let arguments: Vec<_> = std::env::args_os().collect();
-    memory::ends_with(code_without_command(&arguments));
+    memory::ends_with(code_without_command(&arguments, memory::TOO_LITTLE));
     let cli = arguments::parse(&arguments).unwrap_or_else(|error| lab_command::leave(&error, &arguments));
     if !measures(&cli) {
         interrupts::end_at_once();
@@ -224,14 +210,21 @@ fn run_explain(args: &ExplainArgs) -> Result<ExitCode, Error> {
     if args.example {
         return print(explain::example(Table::get(), &args.name)?.as_bytes());
     }
-    let document = args.run.as_deref().map(kentry::input::document).transpose()?;
+    let named = args.run.as_deref().map(kentry::input::document).transpose()?;
     let text = if explain::like_here::is_meant(&args.name) {
-        match &document {
+        match &named {
             Some(document) => explain::like_here::explain(&document.environment),
             None => explain::like_here::explain(&ThisMachine::capture(None)?.environment),
         }
     } else {
-        explain::explain(Table::get(), &args.name, document.as_ref())?
+        let run = explain::latest_of(Table::get(), &args.name)?;
+        let latest = || {
+            kentry::input::if_kept(Path::new(run)).unwrap_or_else(|error| {
+                note(&error.to_string());
+                None
+            })
+        };
+        explain::explain(Table::get(), &args.name, named.or_else(latest).as_ref())?
     };
     let quoted = match &args.anatomy {
         None => String::new(),

@@ -20,8 +20,11 @@ const MUCH: usize = 1 << 20;
 /// Whether one of those has failed.
 static HAS_FAILED: AtomicBool = AtomicBool::new(false);
 
+/// The usual exit code where there is not enough, which is that of [`Error::Environment`].
+pub const TOO_LITTLE: u8 = 3;
+
 /// The exit code where there is not enough, until the command line is known.
-static CODE: AtomicU8 = AtomicU8::new(3);
+static CODE: AtomicU8 = AtomicU8::new(TOO_LITTLE);
 
 /// The system's allocator, which ends the process in plain words where it cannot go on.
 pub struct Allocator;

@@ -115,12 +115,8 @@ fn remove(words: &[String]) -> Result<ExitCode, Error> {
 
 fn prune(keep: &Keep, dry_run: bool) -> Result<ExitCode, Error> {
     let store = store()?;
-    let heads = store.list()?.heads;
+    let (heads, goes) = store.prune(keep, SystemTime::now(), dry_run)?;
     note_misdated(&heads);
-    let goes: Vec<Head> = keep.leaves(&heads, SystemTime::now()).into_iter().cloned().collect();
-    if !dry_run {
-        store.remove_all(&goes.iter().map(|head| head.id.as_str()).collect::<Vec<_>>())?;
-    }
     note(&format!(
         "{} of {} runs {}",
         goes.len(),

@@ -3,7 +3,7 @@
 use crate::files::{self, LIMIT, Wanted};
 use crate::{Why, unpack};
 use object::read::archive::ArchiveFile;
-use std::io::Read;
+use std::io::{self, Read};
 use std::sync::atomic::AtomicBool;
 
 /// What a package begins with: it is an archive of `ar`'s format.
@@ -32,7 +32,14 @@ fn find(data: impl Read) -> Result<Vec<u8>, Why> {
     for entry in tar::Archive::new(data).entries()? {
         let entry = entry.map_err(|error| broken(error.into()))?;
         if entry.header().entry_type().is_file() && is_kernel(&String::from_utf8_lossy(&entry.path_bytes())) {
-            return whole(entry);
+            let size = entry.size();
+            let file = whole(entry)?;
+            // The library takes the end of the package for the end of the file.
+            return if file.len() as u64 == size {
+                Ok(file)
+            } else {
+                Err(broken(io::Error::from(io::ErrorKind::UnexpectedEof).into()))
+            };
         }
     }
     let none = "there is no kernel in this package; linux-image-amd64 and linux-image-cloud-amd64 only name the one that has it \

@@ -24,4 +24,4 @@ pub use error::{Error, Phase, limit};
 pub use limits::{Interrupt, Limits};
 pub use memory::{executable_in_memory, file_in_memory, inherited};
 pub use nix::errno::Errno;
-pub use start::try_realtime;
+pub use start::{action_of, try_realtime};

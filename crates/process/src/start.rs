@@ -161,8 +161,9 @@ impl<'a> Prepared<'a> {
         }
         self.note.iter().for_each(Note::write);
         nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?;
-        // Was the parent killed before that? Then nobody is told any more when to end this child.
-        if getppid() != self.parent {
+        // Was the parent killed before that? Then nobody is told any more when to end this child. A filter may forbid the question.
+        let parent = getppid();
+        if parent != self.parent && parent.as_raw() >= 0 {
             return Err(Errno::ESRCH);
         }
         setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
@@ -213,19 +214,22 @@ impl<'a> Prepared<'a> {
     }
 }
 
+/// What this process does at a signal, without a change of it; none of those that the library keeps for itself.
+pub fn action_of(number: i32) -> Option<libc::sigaction> {
+    let mut action = std::mem::MaybeUninit::<libc::sigaction>::uninit();
+    // SAFETY: the library writes one sigaction, or refuses.
+    let known = unsafe { libc::sigaction(number, std::ptr::null(), action.as_mut_ptr()) } == 0;
+    // SAFETY: it was written.
+    known.then(|| unsafe { action.assume_init() })
+}
+
 /// Gives every signal that has a handler its default action, as executing a program will do: this process's handlers must not
 /// run in the child.
 fn remove_handlers() {
     for number in 1..=libc::SIGRTMAX() {
-        let mut action = std::mem::MaybeUninit::<libc::sigaction>::uninit();
-        // SAFETY: the library writes one sigaction; it refuses the signals that it keeps for itself.
-        let known = unsafe { libc::sigaction(number, std::ptr::null(), action.as_mut_ptr()) } == 0;
-        let has_handler = known && {
-            // SAFETY: it was written.
-            let action = unsafe { action.assume_init() }.sa_sigaction;
-            action != libc::SIG_DFL && action != libc::SIG_IGN
-        };
-        if has_handler {
+        let is_handler =
+            |action: libc::sigaction| ![libc::SIG_DFL, libc::SIG_IGN].contains(&action.sa_sigaction);
+        if action_of(number).is_some_and(is_handler) {
             // SAFETY: the default action is no handler of ours.
             unsafe { libc::signal(number, libc::SIG_DFL) };
         }

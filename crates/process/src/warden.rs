@@ -8,12 +8,14 @@ use nix::errno::Errno;
 use nix::libc;
 use nix::sys::mman::{MapFlags, ProtFlags, mmap_anonymous};
 use nix::sys::signal::{SigSet, SigmaskHow};
-use nix::unistd::{ForkResult, Pid, fork, pipe2};
+use nix::sys::wait::waitpid;
+use nix::unistd::{ForkResult, Pid, fork, pipe2, write};
+use std::ffi::CStr;
 use std::num::NonZero;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr::NonNull;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// So many groups are noted at once; others are as if there were no warden.
 const MOST: usize = 64;
@@ -24,11 +26,17 @@ const TAKEN: i32 = -1;
 
 type Groups = &'static [AtomicI32; MOST];
 
+/// What it is called, so that whoever ends all that is called kentry does not end it before.
+const NAME: &CStr = c"group-warden";
+
+static WARDEN: Mutex<Option<Warden>> = Mutex::new(None);
+
 /// The warden, seen from this process.
 struct Warden {
     groups: Groups,
-    /// When this is closed, the warden acts.
-    _life: OwnedFd,
+    /// When this is closed or written to, the warden acts.
+    life: OwnedFd,
+    pid: Pid,
 }
 
 /// Where the number of a child's group is noted, as long as this exists.
@@ -38,8 +46,12 @@ pub(crate) struct Note(&'static AtomicI32);
 impl Note {
     /// A place for the group of a child that is about to be started. None where no warden can be made, or has room.
     pub fn take() -> Option<Note> {
-        static WARDEN: OnceLock<Option<Warden>> = OnceLock::new();
-        let warden = WARDEN.get_or_init(|| Warden::start().ok()).as_ref()?;
+        let mut known = WARDEN.lock().unwrap_or_else(PoisonError::into_inner);
+        // A moment without processes or memory passes.
+        if known.is_none() {
+            *known = Warden::start().ok();
+        }
+        let warden = known.as_ref()?;
         let take = |place: &&AtomicI32| {
             place.compare_exchange(FREE, TAKEN, Ordering::SeqCst, Ordering::SeqCst).is_ok()
         };
@@ -71,7 +83,20 @@ impl Warden {
         }
         // It cannot fail with a mask that came from the kernel.
         let _ = mask.thread_set_mask();
-        made.map(|_| Warden { groups, _life: life })
+        let ForkResult::Parent { child: pid } = made? else { return Err(Errno::ECHILD) };
+        // SAFETY: a function of this program, which may be called at any end of it.
+        unsafe { libc::atexit(dismiss) };
+        Ok(Warden { groups, life, pid })
+    }
+}
+
+/// At an orderly end: no process stays behind, not even one for which whoever adopts it must wait.
+extern "C" fn dismiss() {
+    let warden = WARDEN.try_lock().ok().and_then(|mut known| known.take());
+    if let Some(Warden { life, pid, .. }) = warden {
+        // Not only closed: a child that has yet to execute its program has the pipe, too.
+        let _ = write(&life, &[0]);
+        let _ = waitpid(pid, None);
     }
 }
 
@@ -90,6 +115,7 @@ fn watch(end: i32, groups: Groups) -> ! {
     // SAFETY: system calls with numbers and one byte of this stack. It leaves the terminal's session, and the files of the other process
     // but for the pipe, which becomes the first: whoever reads what that process writes must not wait for this one.
     unsafe {
+        libc::prctl(libc::PR_SET_NAME, NAME.as_ptr());
         libc::setsid();
         libc::dup2(end, 0);
         if libc::syscall(libc::SYS_close_range, 1, libc::c_uint::MAX, 0) != 0 {

@@ -46,7 +46,7 @@ fn switches(document: &Document, lab: &Lab) -> String {
     }
 }
 
-/// What all rows have in common; what differs stands at the rows. Documents of schema 1 name in a row only what was set.
+/// What all rows have in common; what differs stands at the rows.
 fn all_switches(document: &Document, lab: &Lab) -> String {
     let differs = |name: &str| document.results.iter().any(|row| row.configuration.contains_key(name));
     let defaults = lab.switches.iter().filter(|(name, _)| !differs(name));

@@ -3,6 +3,7 @@
 use crate::file::{self, Damage};
 use crate::head::Head;
 use crate::name::{InvalidName, Name, is_name, may_be_id};
+use crate::prune::Keep;
 use crate::whole_file::{self, WholeFile};
 use document::Document;
 use nix::fcntl::{Flock, FlockArg, OFlag};
@@ -84,7 +85,7 @@ pub enum Error {
     /// Not a name.
     #[error(transparent)]
     Name(#[from] InvalidName),
-    /// The document has no id, as those of schema 1.
+    /// The document has no id.
     #[error("a document without an id cannot be kept")]
     NoId,
 }
@@ -290,15 +291,30 @@ impl Store {
         std::fs::remove_file(&file).map_err(|source| Error::Unwritable { file, source })
     }
 
-    /// Removes runs; those that somebody else has removed meanwhile are gone, as they should be.
+    /// Removes the runs that a rule does not keep, and returns all that there were and those that went. Nobody can name a run between the
+    /// look at it and its end. With `dry_run` all stay.
     ///
     /// # Errors
-    /// [`Error::Unwritable`].
-    pub fn remove_all(&self, ids: &[&str]) -> Result<(), Error> {
-        ids.iter().try_for_each(|id| match self.remove(id) {
-            Err(Error::Unwritable { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(()),
-            other => other,
-        })
+    /// [`Error::Folder`] or [`Error::Unwritable`].
+    pub fn prune(
+        &self,
+        keep: &Keep,
+        now: SystemTime,
+        dry_run: bool,
+    ) -> Result<(Vec<Head>, Vec<Head>), Error> {
+        let _lock = self.lock();
+        let heads = self.list()?.heads;
+        let goes: Vec<Head> = keep.leaves(&heads, now).into_iter().cloned().collect();
+        for file in goes.iter().filter(|_| !dry_run).map(|head| self.file(&head.id)) {
+            match std::fs::remove_file(&file) {
+                // On a file system without locks somebody else may have removed it.
+                Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                    return Err(Error::Unwritable { file, source });
+                }
+                _ => (),
+            }
+        }
+        Ok((heads, goes))
     }
 
     /// Keeps other processes from adding, changing or removing a run while it is held: of two that change the same run, the later would
@@ -415,6 +431,7 @@ mod tests {
             id: Some(format!("{number:02x}").repeat(16)),
             measurement: Measurement {
                 started: format!("2026-11-22T10:00:{:02}Z", number % 60),
+                place: Place::new(Machine::Host, Kernel::Linux),
                 ..Measurement::default()
             },
             environment: environment::Environment::default(),
@@ -425,8 +442,7 @@ mod tests {
     }
 
     fn keep(store: &Store, number: u8, name: Option<&str>) -> Head {
-        // With a place, as every document is written.
-        let document = document::load(&serde_json::to_string(&document(number)).unwrap()).unwrap();
+        let document = document(number);
         let text = serde_json::to_string_pretty(&document).unwrap();
         store.prepare().unwrap();
         store.keep(&document, &text, name, &BTreeMap::new()).unwrap()
@@ -466,8 +482,6 @@ mod tests {
                 document.measurement.started = "2026-11-22T10:00:00Z".into();
                 document.measurement.arm = Some(arm.into());
                 document.measurement.command = command.map(str::to_string);
-                // With a place, as every document is written.
-                let document = document::load(&serde_json::to_string(&document).unwrap()).unwrap();
                 let text = serde_json::to_string(&document).unwrap();
                 store.keep(&document, &text, None, &BTreeMap::new()).unwrap();
             }
@@ -560,7 +574,6 @@ mod tests {
         assert!(store.verify().unwrap().skipped.is_empty());
         store.remove(&id).unwrap();
         assert!(store.list().unwrap().heads.is_empty() && store.remove(&id).is_err());
-        store.remove_all(&[&id]).unwrap();
     }
 
     /// All of them found the name free before they measured, and all got it.
@@ -669,7 +682,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_of_the_first_schema_is_not_kept() {
+    fn a_document_without_an_id_is_not_kept() {
         let (_folder, store) = store();
         let old = Document { id: None, ..document(1) };
         assert!(matches!(store.keep(&old, "{}", None, &BTreeMap::new()), Err(Error::NoId)));

@@ -40,6 +40,18 @@ pub fn explain(table: &Table, word: &str, document: Option<&Document>) -> Result
     Ok(also(word, &meaning.others) + &texts.join("\n"))
 }
 
+/// What the latest run is called that may have rows of what a word means: of the lab, if only the lab has such entries.
+///
+/// # Errors
+/// [`Error::Usage`] when it means nothing.
+pub fn latest_of(table: &Table, word: &str) -> Result<&'static str, Error> {
+    let subjects = meaning(table, word)?.subjects;
+    let entries: Vec<&Entry> = subjects.iter().filter_map(Subject::entry).collect();
+    let is_of_lab =
+        !entries.is_empty() && entries.iter().all(|entry| !entry.kernels.contains(&Kernel::Linux));
+    Ok(if is_of_lab { "latest:lab" } else { "latest" })
+}
+
 /// The complete small program (`docs/examples/`) of the entry that a word means.
 ///
 /// # Errors
@@ -73,7 +85,7 @@ fn explain_entry(entry: &Entry, document: Option<&Document>) -> String {
     text.push_str("\n## Measured\n\n");
     let Some(document) = document else {
         let command = if entry.kernels.contains(&Kernel::Linux) { "kentry" } else { "kentry lab" };
-        return text + &without_run(&entry.name, command);
+        return text + &without_run(&format!("{command} --entry {}", entry.name));
     };
     origin(document, &mut text);
     text.push_str(&rows(entry, document));
@@ -82,10 +94,8 @@ fn explain_entry(entry: &Entry, document: Option<&Document>) -> String {
 }
 
 /// How to measure on this machine.
-fn without_run(name: &str, command: &str) -> String {
-    format!(
-        "No run was given. Save one and name it:\n\n    {command} --output run.json\n    kentry explain {name} --run run.json\n"
-    )
+fn without_run(command: &str) -> String {
+    format!("No run of this machine is kept. Measure one, and its figures stand here:\n\n    {command}\n")
 }
 
 /// Where the numbers come from.
@@ -99,7 +109,7 @@ fn rows(entry: &Entry, document: &Document) -> String {
     let rows: Vec<&Row> = document.results.iter().filter(|row| row.entry == entry.name).collect();
     let closed = |row: &&&Row| row.outcome != Outcome::Ok && row.reason == rows[0].reason;
     match rows.as_slice() {
-        [] => "The run has no row of this entry.\n".into(),
+        [] => format!("The run has no row of this entry; `kentry --entry {}` measures it.\n", entry.name),
         [first, _, ..] if rows.iter().filter(closed).count() == rows.len() => {
             let why = report::plain(first.reason.as_deref().unwrap_or("-"));
             format!("- all {} operations: {}: {why}\n", rows.len(), first.outcome.name())

@@ -24,9 +24,7 @@ pub fn explain(table: &Table, operation: &Operation, document: Option<&Document>
             super::origin(document, &mut text);
             text.push_str(&rows(name, document));
         }
-        None => {
-            text.push_str(&super::without_run(name, &format!("{} --operation {name}", command(table, name))))
-        }
+        None => text.push_str(&super::without_run(&format!("{} --operation {name}", command(table, name)))),
     }
     text
 }
@@ -105,7 +103,11 @@ fn rows(name: &str, document: &Document) -> String {
     let lines: String = rows
         .map(|row| format!("- `{}`, {}\n", report::plain(&row.entry), report::summary_of_row(document, row)))
         .collect();
-    if lines.is_empty() { "The run has no row of this operation.\n".into() } else { lines }
+    if lines.is_empty() {
+        format!("The run has no row of this operation; `kentry --operation {name}` measures it.\n")
+    } else {
+        lines
+    }
 }
 
 #[cfg(test)]
@@ -127,7 +129,7 @@ mod tests {
             "x32 ABI: 0x400000e4",
             "- `vdso-x86_64`: ",
             "## Entries in the lab",
-            "kentry --operation clock_gettime-monotonic --output run.json",
+            "kentry --operation clock_gettime-monotonic",
         ] {
             assert!(text.contains(fact), "{fact}: {text}");
         }

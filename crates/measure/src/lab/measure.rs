@@ -12,7 +12,7 @@ use document::{Counter, Document, Export, Machine, Outcome, Place};
 use environment::{CoreType, Environment, GuestBoot, LabCounters, LabLayout, Ring0};
 use lab::{Agreed, Collected, Configured, End, Events, Limits, Strays, Trouble};
 use record::{Boot, abi};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime};
 use table::{Kernel, Whole};
@@ -250,6 +250,11 @@ fn rows<'a>(
             row.take(Answer::Ended(Outcome::Error, LOST.into()), 0.0);
         }
     }
+    for index in disagreeing(boots) {
+        if let Some(row) = rows.get_mut(index) {
+            row.take(Answer::Ended(Outcome::Error, DISAGREE.into()), 0.0);
+        }
+    }
     if let Some(first) = boots.first() {
         remark_on_gates(&mut rows, plan, &first.collected, &first.work);
     }
@@ -258,14 +263,33 @@ fn rows<'a>(
     (rows, counted.whole().filter(|_| machine.counter() == Counter::Time))
 }
 
-/// What the kernel says that each job runs with, by the job's index.
-fn configured(boots: &[Booted]) -> BTreeMap<usize, Configured> {
-    let rounds = boots.iter().flat_map(|boot| {
+/// What the kernel says that each job runs with, by the job's index; once for each round of it.
+fn said(boots: &[Booted]) -> impl Iterator<Item = (usize, &Configured)> {
+    boots.iter().flat_map(|boot| {
         let rounds = boot.rounds();
-        rounds.filter_map(|(number, index)| Some((index, boot.collected.configured.get(&number)?.clone())))
-    });
-    rounds.collect()
+        rounds.filter_map(|(number, index)| Some((index, boot.collected.configured.get(&number)?)))
+    })
 }
+
+/// The same of each job's last round.
+fn configured(boots: &[Booted]) -> BTreeMap<usize, Configured> {
+    said(boots).map(|(index, configuration)| (index, configuration.clone())).collect()
+}
+
+/// Jobs of which two rounds ran with different values of a switch, as where a default depends on the CPU and boots were on different ones.
+fn disagreeing(boots: &[Booted]) -> BTreeSet<usize> {
+    let mut first = BTreeMap::new();
+    said(boots)
+        .filter_map(|(index, configuration)| {
+            let known = first.entry(index).or_insert(configuration);
+            (**known != *configuration).then_some(index)
+        })
+        .collect()
+}
+
+/// Why their rows have no figures.
+const DISAGREE: &str =
+    "its boots ran with different values of a switch: a default depends on the CPU that a boot was on";
 
 /// What a job would have run with that the kernel did not come to: what the plan sets, and else what the kernel says of its defaults.
 fn unsaid(boots: &[Booted], index: usize) -> Option<Whole> {
