@@ -39,11 +39,10 @@ DECLARE(rdtsc);
 DECLARE(rdtscp);
 DECLARE(function);
 timed canary;
-#define ALL(name)                                                                                            \
-	{                                                                                                    \
-		name##_one, name##_loose, name##_stamped, name##_loosely, name##_chained, name##_fenced,     \
-		    name##_unfenced                                                                          \
-	}
+/* Versions of the formatter differ about a macro that is a block. */
+// clang-format off
+#define ALL(name) {name##_one, name##_loose, name##_stamped, name##_loosely, name##_chained, name##_fenced, name##_unfenced}
+// clang-format on
 void empty(void);
 extern void *target;
 extern unsigned long arguments[5];

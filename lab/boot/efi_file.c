@@ -60,7 +60,7 @@ static const char *write_new(struct efi_file *root, const char *name, const char
 		return "no file can be made on what the machine was booted from";
 	const efi_status status = file->write(file, &written, text);
 	if (status || written != bytes) {
-		file->delete (file);
+		file->remove(file);
 		return "there is no room, or the medium refuses it";
 	}
 	/* Close writes what the file system still holds. */

@@ -59,7 +59,7 @@ struct efi_file {
 	EFI efi_status (*open)(struct efi_file *folder, struct efi_file **file, const uint16_t *name,
 			       uint64_t mode, uint64_t attributes);
 	EFI efi_status (*close)(struct efi_file *file);
-	EFI efi_status (*delete)(struct efi_file *file);
+	EFI efi_status (*remove)(struct efi_file *file);
 	void *read;
 	EFI efi_status (*write)(struct efi_file *file, uint64_t *bytes, const void *from);
 };

@@ -4,7 +4,7 @@
 /* Of CPUID 1, eax (SDM vol. 2A, CPUID): family and model, with their extensions. */
 #define SIGNATURE     0x0fff0ff0u
 #define FAMILY_6      0x600u
-#define MODEL(number) (((number) >> 4) << 16 | ((number)&0xf) << 4 | FAMILY_6)
+#define MODEL(number) (((number) >> 4) << 16 | (0xf & (number)) << 4 | FAMILY_6)
 
 /*
  * While CR4.PCIDE is set, INVLPG may leave global translations of its page. Linux does without PCID on these processors

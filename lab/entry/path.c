@@ -182,7 +182,7 @@ static const uint64_t *first_at(const uint64_t *start, const uint64_t *end, unsi
 #define IN_PIECE(row, table, piece)                                                                          \
 	(row) = (const void *)first_at((const uint64_t *)table##_start, (const uint64_t *)table##_end,       \
 				       sizeof(*(row)) / sizeof(uint64_t), (piece)->from);                    \
-	(row) < table##_end &&*(const uint64_t *)(row) < (piece)->from + (piece)->length;                    \
+	(row) < table##_end && ((const uint64_t *)(row))[0] < (piece)->from + (piece)->length;               \
 	(row)++
 
 static void *in_draft(const struct piece *piece, uint64_t address)

@@ -11,7 +11,7 @@
 #define MEMORY (32ul << 20)
 
 static uint8_t memory[MEMORY] __attribute__((aligned(4096)));
-#define physical_to_virtual(physical) ((void *)(memory + ((physical)-MEMORY)))
+#define physical_to_virtual(physical) ((void *)(memory + (-MEMORY + (physical))))
 #include "mm/pages.c"
 
 #include "mm/cache.c"

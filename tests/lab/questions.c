@@ -36,7 +36,7 @@ extern unsigned long gateway;
 /* And eight pages to change: two that can be written, a hole, one more, one to read, one without rights, holes. */
 #define FIELD	    0x20000000ul
 #define FIELD_PAGES 8
-#define AT(page)    (FIELD + (page)*PAGE)
+#define AT(page)    (FIELD + PAGE * (page))
 
 #define PROT_NONE  0
 #define PROT_READ  1
@@ -66,14 +66,11 @@ struct question {
 	long arguments[6];
 };
 
-#define NOTHING                                                                                              \
-	{                                                                                                    \
-		0                                                                                            \
-	}
-#define IN(...)                                                                                              \
-	{                                                                                                    \
-		__VA_ARGS__                                                                                  \
-	}
+/* Versions of the formatter differ about a macro that is a block. */
+// clang-format off
+#define NOTHING {0}
+#define IN(...) {__VA_ARGS__}
+// clang-format on
 #define TEXT(at_) ((long)(at_))
 
 /* struct pollfd is two words of 32 bits. */

@@ -33,7 +33,7 @@
 #define DONTNEED     4
 #define PAGE	     4096ul
 #define FIELD	     0x20000000ul
-#define AT(page)     (FIELD + (page)*PAGE)
+#define AT(page)     (FIELD + PAGE * (page))
 #define FILLER	     0x30000000ul
 #define MOST_FILLERS 256ul
 
