@@ -76,14 +76,28 @@ fn keep_guests(found: &Found, args: &ReproduceArgs) -> Result<(), Error> {
     Ok(())
 }
 
-fn find(name: &str) -> Result<&'static Publication, Error> {
+fn find(word: &str) -> Result<&'static Publication, Error> {
     let all = Publications::get();
-    all.find(name).ok_or_else(|| {
-        let hint = table::nearest(name, all.iter().map(|publication| publication.name.as_str()));
-        Error::Usage(format!(
-            "there is no published table \"{name}\"{hint} (`kentry reproduce --list` shows what there is)"
-        ))
-    })
+    let words =
+        || all.iter().flat_map(|publication| std::iter::once(&publication.name).chain(&publication.known_as));
+    match all.meant(word).as_slice() {
+        [one] => Ok(one),
+        [] => {
+            let hint = table::nearest(word, words().map(String::as_str));
+            let word = report::plain(word);
+            Err(Error::Usage(format!(
+                "there is no published table \"{word}\"{hint} (`kentry reproduce --list` shows what there is)"
+            )))
+        }
+        several => {
+            let names: Vec<&str> = several.iter().map(|publication| publication.name.as_str()).collect();
+            let word = report::plain(word);
+            Err(Error::Usage(format!(
+                "several published tables are known as \"{word}\": {}; name one",
+                names.join(", ")
+            )))
+        }
+    }
 }
 
 /// What was measured.

@@ -23,6 +23,10 @@ pub(crate) fn check(all: &Publications, table: &Table) -> Result<(), Wrong> {
         if !is_plain(&publication.name) || !names.insert(&publication.name) {
             return Err(wrong("the name is taken, empty, or not of a-z 0-9 - .".into()));
         }
+        let own = |word: &&String| all.iter().any(|other| other.name == **word) || !is_plain(word);
+        if let Some(word) = publication.known_as.iter().find(own) {
+            return Err(wrong(format!("known as {word:?}, which is a name, empty, or not of a-z 0-9 - .")));
+        }
         of_publication(publication).map_err(wrong)?;
         for column in &publication.columns {
             of_column(column.get_ref(), table)

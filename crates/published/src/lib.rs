@@ -263,6 +263,9 @@ impl Row {
 pub struct Publication {
     /// As on the command line; it never changes.
     pub name: String,
+    /// Other words that people look for it by.
+    #[serde(default)]
+    pub known_as: Vec<String>,
     /// What was measured, in a few words.
     pub title: String,
     /// Who published it, and where.
@@ -294,6 +297,10 @@ pub struct Publication {
 }
 
 impl Publication {
+    fn is_known_as(&self, word: &str) -> bool {
+        self.known_as.iter().any(|known| known.eq_ignore_ascii_case(word))
+    }
+
     /// The loops that its rows are timed with here, each with its heading: as the author did or, where that is not known, in two
     /// plain ways. None where nothing of it can be measured.
     pub fn loops(&self) -> Vec<(&'static str, Loop)> {
@@ -361,6 +368,14 @@ impl Publications {
     pub fn find(&self, name: &str) -> Option<&Publication> {
         self.iter().find(|publication| publication.name == name)
     }
+
+    /// The one of that name; or else all that are known as that, whatever its case.
+    pub fn meant(&self, word: &str) -> Vec<&Publication> {
+        match self.find(word) {
+            Some(named) => vec![named],
+            None => self.iter().filter(|publication| publication.is_known_as(word)).collect(),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -374,6 +389,19 @@ mod tests {
     /// The line of the source on which a text first stands, from 1.
     fn line_of(text: &str) -> usize {
         SOURCE.lines().position(|line| line.contains(text)).unwrap() + 1
+    }
+
+    #[test]
+    fn a_table_is_found_by_what_people_call_it() {
+        let names = |word: &str| -> Vec<&str> {
+            Publications::get().meant(word).into_iter().map(|found| found.name.as_str()).collect()
+        };
+        assert_eq!(names("KAISER"), ["pti-unixbench", "pti-costs"]);
+        assert_eq!(names("hurd"), ["mach-null-trap"]);
+        assert_eq!(names("pti-costs"), ["pti-costs"]);
+        assert!(names("nothing").is_empty());
+        let taken = refused(|s| s.replacen("known_as = [\"gettimeofday\"", "known_as = [\"l4re-null\"", 1));
+        assert!(taken.contains("known as \"l4re-null\", which is a name"), "{taken}");
     }
 
     #[test]
