@@ -53,6 +53,10 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
 fn id(output: &Output) -> String {
     let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     document["id"].as_str().unwrap().to_string()
@@ -423,4 +427,53 @@ fn misdate(file: &Path) {
     let mut encoder = flate2::GzBuilder::new().comment(dated(&head)).write(out, flate2::Compression::fast());
     encoder.write_all(dated(&text).as_bytes()).unwrap();
     encoder.finish().unwrap();
+}
+
+#[test]
+fn explain_shows_the_latest_run_that_has_what_it_tells_of() {
+    let user = User::new();
+    let none = user.kentry(&["explain", "call"]);
+    assert!(
+        stdout(&none).contains("No run of this machine is kept") && said(&none).is_empty(),
+        "{}",
+        said(&none)
+    );
+    assert_eq!(code(&user.measure(&[])), 0);
+    assert_eq!(code(&user.kentry(&["-e", "rdtsc", "--budget", "0.05", "--strict-budget"])), 0);
+    for (word, row) in [("call", "- none: "), ("rdtsc", "- none: ")] {
+        assert!(stdout(&user.kentry(&["explain", word])).contains(row), "{word}");
+    }
+    let other = stdout(&user.kentry(&["explain", "int3"]));
+    assert!(
+        other.contains("The run has no row of this entry; `kentry --entry int3` measures it."),
+        "{other}"
+    );
+}
+
+#[test]
+fn a_row_that_was_not_measured_is_told_with_what_measures_it() {
+    let user = User::new();
+    (0..2).for_each(|_| assert_eq!(code(&user.measure(&[])), 0));
+    let gate = user.kentry(&["compare", "latest~1", "latest", "--fail-above", "libc getcpu=4cycles"]);
+    let show = user.kentry(&["show", "latest", "-e", "libc", "-o", "getcpu"]);
+    for refused in [gate, show] {
+        assert!(
+            said(&refused).contains("its run did not measure it") && code(&refused) == 2,
+            "{}",
+            said(&refused)
+        );
+    }
+    let misspelled = user.kentry(&["compare", "latest~1", "latest", "--fail-above", "cal=4cycles"]);
+    assert!(said(&misspelled).contains("did you mean call"), "{}", said(&misspelled));
+}
+
+#[test]
+fn an_ending_that_another_command_makes_is_refused_with_that_command() {
+    let user = User::new();
+    for (file, command) in
+        [("r.html", "kentry report"), ("r.svg", "kentry bill"), ("r.xml", "kentry compare")]
+    {
+        let refused = user.measure(&["--output", file]);
+        assert!(said(&refused).contains(command) && code(&refused) == 2, "{file}: {}", said(&refused));
+    }
 }

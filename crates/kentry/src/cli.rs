@@ -11,7 +11,7 @@ use crate::linux_args::{LinuxArgs, linux_help};
 use crate::row_args::RowArgs;
 use crate::time_args::{TimeArgs, of_one_kind, with_default};
 use crate::too_noisy::{Share, USUAL};
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use measure::lab::Options;
 use measure::{CpuChoice, HostPlan};
@@ -256,7 +256,7 @@ pub struct OutputArgs {
     #[arg(long, value_name = "FORMAT", value_parser = one_of(Format::ALL, Format::name))]
     pub format: Option<Format>,
     /// Write the result to this file, whole or not at all, instead of standard output (-)
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = PathBufValueParser::new().try_map(of_result))]
     pub output: Option<PathBuf>,
     /// When to use color; NO_COLOR is respected too
     #[arg(long, value_name = "WHEN", default_value = "auto")]
@@ -275,6 +275,26 @@ pub struct ShowArgs {
     /// Show more columns, the evidence for findings, and every row on a line of its own
     #[arg(short, long)]
     pub verbose: bool,
+}
+
+/// Commands that make what the ending of a file says and these do not.
+const OTHERS: [(&str, &str); 6] = [
+    ("html", "`kentry report RUN --output FILE.html` makes a page"),
+    ("htm", "`kentry report RUN --output FILE.html` makes a page"),
+    ("svg", "`kentry bill` and `kentry anatomy` make pictures"),
+    ("folded", "`kentry anatomy` makes folded stacks"),
+    ("xml", "`kentry compare` makes JUnit"),
+    ("ktap", "`kentry compare` makes KTAP"),
+];
+
+/// A file for a result. Text under an ending that promises something else would be read as that.
+fn of_result(file: PathBuf) -> Result<PathBuf, String> {
+    let ending = file.extension().map(|ending| ending.to_ascii_lowercase());
+    let other = OTHERS.iter().find(|(known, _)| ending.as_deref() == Some(known.as_ref()));
+    match other {
+        Some((_, command)) => Err(format!("text, .json, .csv and .md are made here; {command}")),
+        None => Ok(file),
+    }
 }
 
 impl OutputArgs {

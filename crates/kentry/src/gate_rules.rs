@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use compare::{Above, Comparison, Gate, Rows, Verdict};
+use measure::select::UNMEASURED;
 use table::{Kernel, Table};
 
 /// Refuses two rules for the same rows.
@@ -55,5 +56,9 @@ fn idle(table: &Table, kernel: Option<Kernel>, above: &Above, named: &Rows, rows
             table::nearest(entry, short_names.chain(rows.iter().map(|(entry, _)| *entry)))
         }
     };
+    let mut of_linux = table.rows(Kernel::Linux);
+    let is_there =
+        of_linux.any(|(entry, operation)| named.matches(table, kernel, &entry.name, &operation.name));
+    let hint = if is_there && kernel == Some(Kernel::Linux) { format!("; {UNMEASURED}") } else { hint };
     format!("--fail-above {above}: no compared row has this name{hint}")
 }

@@ -121,15 +121,28 @@ pub fn document(path: &Path) -> Result<Document, Error> {
     Kept::default().run(path).map(|found| found.document)
 }
 
-/// The same of a kept run; none where no such run is kept.
+/// So many of the latest runs are read to find one that has what is looked for.
+const LOOKED_AT: usize = 16;
+
+/// The latest kept run that has what is looked for, or else the latest; none where no run is kept. `latest` is `latest` or `latest:lab`.
 ///
 /// # Errors
 /// As [`document()`].
-pub fn if_kept(path: &Path) -> Result<Option<Document>, Error> {
-    match document(path) {
-        Err(Error::Runs(runs::Error::Unknown(_))) => Ok(None),
-        found => found.map(Some),
+pub fn latest_with(latest: &str, has: impl Fn(&Document) -> bool) -> Result<Option<Document>, Error> {
+    let kept = Kept::default();
+    let mut newest = None;
+    for before in 0..LOOKED_AT {
+        let word = if before == 0 { latest.to_owned() } else { format!("{latest}~{before}") };
+        let found = match kept.run(Path::new(&word)) {
+            Err(Error::Runs(runs::Error::Unknown(_) | runs::Error::TooFew { .. })) => break,
+            found => found?.document,
+        };
+        if has(&found) {
+            return Ok(Some(found));
+        }
+        newest.get_or_insert(found);
     }
+    Ok(newest)
 }
 
 /// The document of a kept run.

@@ -218,8 +218,9 @@ fn run_explain(args: &ExplainArgs) -> Result<ExitCode, Error> {
         }
     } else {
         let run = explain::latest_of(Table::get(), &args.name)?;
+        let has = |document: &document::Document| explain::is_in(Table::get(), &args.name, document);
         let latest = || {
-            kentry::input::if_kept(Path::new(run)).unwrap_or_else(|error| {
+            kentry::input::latest_with(run, has).unwrap_or_else(|error| {
                 note(&error.to_string());
                 None
             })

@@ -93,8 +93,14 @@ pub fn keep(
         patterns(table, kernel, "entry", &entry_names, |(entry, _)| &entry.name)?;
         patterns(table, kernel, "operation", &operation_names, |(_, operation)| &operation.name)?;
     }
+    let is_linux = kernel == Some(Kernel::Linux) && hint.is_empty();
+    let hint = if is_linux { format!("; {UNMEASURED}") } else { hint };
     Err(Error::Usage(format!("the document has no such row{hint}")))
 }
+
+/// Why a run may lack a row that Linux has, and what to do.
+pub const UNMEASURED: &str = "its run did not measure it: without options kentry measures the rows of the first screen, with --all every \
+                              row, and with --entry and --operation those that they name";
 
 /// Parses patterns. Each must match the name of something that the kernel has.
 fn patterns(
@@ -236,7 +242,8 @@ mod tests {
         assert!(error.contains("did you mean syscall?"), "{error}");
         let error = kept("linux", &all, &["sysenter"], &["tiem"]).unwrap_err();
         assert!(error.contains("did you mean time?"), "{error}");
-        assert_eq!(kept("linux", &all, &["vsyscall"], &[]).unwrap_err(), "the document has no such row");
+        let unmeasured = kept("linux", &all, &["vsyscall"], &[]).unwrap_err();
+        assert_eq!(unmeasured, format!("the document has no such row; {UNMEASURED}"));
         let of_later = |word| kept("hurd", &all, &[word], &[]);
         assert_eq!(of_later("sysenter-*").unwrap(), ["sysenter-i386/none", "sysenter-x86_64/none"]);
         assert_eq!(of_later("sysenter").unwrap_err(), "the document has no such row");

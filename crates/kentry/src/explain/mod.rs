@@ -52,6 +52,19 @@ pub fn latest_of(table: &Table, word: &str) -> Result<&'static str, Error> {
     Ok(if is_of_lab { "latest:lab" } else { "latest" })
 }
 
+/// Whether a run has a row of what a word means.
+pub fn is_in(table: &Table, word: &str, document: &Document) -> bool {
+    let subjects = meaning(table, word).map(|meaning| meaning.subjects).unwrap_or_default();
+    let is_of = |row: &Row| {
+        subjects.iter().any(|subject| match subject {
+            Subject::Entry(entry) => entry.name == row.entry,
+            Subject::Operation(operation) => operation.name == row.operation,
+            _ => false,
+        })
+    };
+    document.results.iter().any(is_of)
+}
+
 /// The complete small program (`docs/examples/`) of the entry that a word means.
 ///
 /// # Errors

@@ -6,6 +6,7 @@ use compare::{Comparison, GateAnswer, Row, RunHead, Source, Verdict};
 use document::Machine;
 use std::collections::BTreeSet;
 use table::Kernel;
+use table::special::is_on_first_screen;
 
 /// A command line names so many entries, and so many operations, at most.
 const FEW: usize = 3;
@@ -181,7 +182,7 @@ fn command(compared: &Comparison, rows: &[&Row], more: u64) -> Option<String> {
     })
 }
 
-/// The options that choose these rows, where they are few.
+/// The options that choose these rows, where they are few; else all, unless a run without options measures them.
 fn selection(rows: &[&Row]) -> String {
     let names = |name: fn(&Row) -> &str| {
         let names: BTreeSet<&str> = rows.iter().map(|row| name(row)).collect();
@@ -192,7 +193,9 @@ fn selection(rows: &[&Row]) -> String {
         names.into_iter().flatten().map(|name| format!(" {option} {name}")).collect::<String>()
     };
     let entries = options("--entry", names(|row| &row.entry));
-    format!("{entries}{}", options("--operation", names(|row| &row.operation)))
+    let chosen = format!("{entries}{}", options("--operation", names(|row| &row.operation)));
+    let is_usual = rows.iter().all(|row| is_on_first_screen(&row.entry, &row.operation));
+    if chosen.is_empty() && !is_usual { " --all".into() } else { chosen }
 }
 
 /// Whether a shell takes the name of a document's row as it is.
