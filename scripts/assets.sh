@@ -11,8 +11,8 @@ put() {
 
 umask 022
 "$command" man | gzip -9n | put man/man1/kentry.1.gz
-for subcommand in $("$command" help | sed -n '/^Commands:/,/^$/s/^  \([a-z]\{1,\}\) .*/\1/p'); do
-	[ "$subcommand" = help ] || "$command" man "$subcommand" | gzip -9n | put "man/man1/kentry-$subcommand.1.gz"
+for subcommand in $("$command" help | sed -n '/^Options/q; s/^  \([a-z]\{1,\}\) .*/\1/p'); do
+	"$command" man "$subcommand" | gzip -9n | put "man/man1/kentry-$subcommand.1.gz"
 done
 "$command" completions bash | put bash-completion/completions/kentry
 "$command" completions zsh | put zsh/site-functions/_kentry
