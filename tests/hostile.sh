@@ -57,7 +57,8 @@ mkfifo "$work/fifo"
 check "a named pipe that nobody reads" 1 "$kentry" "${one[@]}" --output "$work/fifo"
 expect 'fifo cannot be written: it is a pipe that nobody reads'
 # Before main, Rust's runtime opens /dev/null in the place of a standard stream that is closed.
-check "closed standard output" 0 bash -c '"$@" >&-' - "$kentry" "${one[@]}" --format json
+check "closed standard output" 1 bash -c '"$@" >&-' - "$kentry" "${one[@]}" --format json
+expect 'standard output'
 echo precious >"$work/kept"
 if can_mount -rm; then
 	check "full disk keeps the old file" 1 unshare -rm bash -c '
@@ -89,7 +90,7 @@ expect '^- getppid: ' # core cycles, or ticks where the machine was too busy to 
 # --- who runs it ---
 if $as_root; then
 	install -m 755 "$kentry" "$work/kentry" && chmod 755 "$work"
-	check "ordinary user" 0 setpriv --reuid 65534 --regid 65534 --clear-groups "$work/kentry" "${quick[@]}" --format json
+	check "ordinary user" 0 setpriv --reuid 65534 --regid 65534 --clear-groups "$work/kentry" --all "${quick[@]}" --format json
 	expect_outcome syscall-x86_64 getppid ok
 	expect_outcome vdso-i386 gettimeofday ok
 	check "real-time priority for an ordinary user" 0 \
@@ -114,7 +115,7 @@ check "no environment" 0 env -i "$kentry" "${one[@]}"
 # --- what is missing ---
 if $as_root; then
 	mkdir -p "$work/empty" && install -m 755 "$kentry" "$work/empty/kentry"
-	check "no /proc, no /sys, no /tmp, nothing" 0 chroot "$work/empty" /kentry --no-save "${quick[@]}" --format json
+	check "no /proc, no /sys, no /tmp, nothing" 0 chroot "$work/empty" /kentry --all --no-save "${quick[@]}" --format json
 	expect_outcome syscall-x86_64 getppid ok
 	expect_outcome libc gettimeofday unsupported
 	expect '"what": "/proc/cmdline"'
