@@ -205,6 +205,15 @@ fn run_list(args: &ListArgs) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The latest run that has rows of what is explained. That none can be read is no reason not to explain it.
+fn latest_of(explained: &explain::Explained) -> Option<document::Document> {
+    let latest = explained.latest()?;
+    kentry::input::latest_with(latest, |document| explained.is_in(document)).unwrap_or_else(|error| {
+        note(&error.to_string());
+        None
+    })
+}
+
 /// On a terminal the text is formatted for it; elsewhere it remains Markdown.
 fn run_explain(args: &ExplainArgs) -> Result<ExitCode, Error> {
     if args.example {
@@ -217,15 +226,9 @@ fn run_explain(args: &ExplainArgs) -> Result<ExitCode, Error> {
             None => explain::like_here::explain(&ThisMachine::capture(None)?.environment),
         }
     } else {
-        let run = explain::latest_of(Table::get(), &args.name)?;
-        let has = |document: &document::Document| explain::is_in(Table::get(), &args.name, document);
-        let latest = || {
-            kentry::input::latest_with(run, has).unwrap_or_else(|error| {
-                note(&error.to_string());
-                None
-            })
-        };
-        explain::explain(Table::get(), &args.name, named.or_else(latest).as_ref())?
+        let explained = explain::Explained::of(Table::get(), &args.name)?;
+        let document = named.or_else(|| latest_of(&explained));
+        explained.text(document.as_ref())
     };
     let quoted = match &args.anatomy {
         None => String::new(),

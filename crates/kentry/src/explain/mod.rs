@@ -12,21 +12,56 @@ mod switch;
 
 use crate::error::Error;
 use document::{Document, Outcome, Row};
-use subject::{Subject, meaning};
+use subject::{Meaning, Subject, meaning};
 use table::{Entry, Kernel, Table};
 
 include!(concat!(env!("OUT_DIR"), "/texts.rs"));
 
-/// The texts of everything that a word means, in Markdown.
-///
-/// # Errors
-/// [`Error::Usage`] when it means nothing.
-pub fn explain(table: &Table, word: &str, document: Option<&Document>) -> Result<String, Error> {
-    let meaning = meaning(table, word)?;
-    let texts: Vec<String> = meaning
-        .subjects
-        .iter()
-        .map(|subject| match subject {
+/// What a word means, to be explained.
+pub struct Explained<'a> {
+    table: &'a Table,
+    word: &'a str,
+    meaning: Meaning<'a>,
+}
+
+impl<'a> Explained<'a> {
+    /// Looks it up.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] when it means nothing.
+    pub fn of(table: &'a Table, word: &'a str) -> Result<Explained<'a>, Error> {
+        Ok(Explained { table, word, meaning: meaning(table, word)? })
+    }
+
+    /// What the latest run is called that may have rows of it: of the lab, if only the lab has such entries. None where it has no rows, as a
+    /// switch.
+    pub fn latest(&self) -> Option<&'static str> {
+        let on_linux = |subject: &Subject| match subject {
+            Subject::Entry(entry) => Some(entry.kernels.contains(&Kernel::Linux)),
+            Subject::Operation(_) => Some(true),
+            _ => None,
+        };
+        let mut of_rows = self.meaning.subjects.iter().filter_map(on_linux).peekable();
+        of_rows.peek()?;
+        Some(if of_rows.any(|on_linux| on_linux) { "latest" } else { "latest:lab" })
+    }
+
+    /// Whether a run has a row of it.
+    pub fn is_in(&self, document: &Document) -> bool {
+        let is_of = |row: &Row| {
+            self.meaning.subjects.iter().any(|subject| match subject {
+                Subject::Entry(entry) => entry.name == row.entry,
+                Subject::Operation(operation) => operation.name == row.operation,
+                _ => false,
+            })
+        };
+        document.results.iter().any(is_of)
+    }
+
+    /// The texts of everything that it means, in Markdown.
+    pub fn text(&self, document: Option<&Document>) -> String {
+        let table = self.table;
+        let text = |subject: &Subject| match subject {
             Subject::Entry(entry) => explain_entry(entry, document),
             Subject::Operation(operation) => operation::explain(table, operation, document),
             Subject::Switch(known) => switch::explain(table, known),
@@ -35,34 +70,10 @@ pub fn explain(table: &Table, word: &str, document: Option<&Document>) -> Result
             Subject::Parameter(known) => parameter::explain(known),
             Subject::Part(part) => part::explain(*part),
             Subject::Timer => part::explain_timer(),
-        })
-        .collect();
-    Ok(also(word, &meaning.others) + &texts.join("\n"))
-}
-
-/// What the latest run is called that may have rows of what a word means: of the lab, if only the lab has such entries.
-///
-/// # Errors
-/// [`Error::Usage`] when it means nothing.
-pub fn latest_of(table: &Table, word: &str) -> Result<&'static str, Error> {
-    let subjects = meaning(table, word)?.subjects;
-    let entries: Vec<&Entry> = subjects.iter().filter_map(Subject::entry).collect();
-    let is_of_lab =
-        !entries.is_empty() && entries.iter().all(|entry| !entry.kernels.contains(&Kernel::Linux));
-    Ok(if is_of_lab { "latest:lab" } else { "latest" })
-}
-
-/// Whether a run has a row of what a word means.
-pub fn is_in(table: &Table, word: &str, document: &Document) -> bool {
-    let subjects = meaning(table, word).map(|meaning| meaning.subjects).unwrap_or_default();
-    let is_of = |row: &Row| {
-        subjects.iter().any(|subject| match subject {
-            Subject::Entry(entry) => entry.name == row.entry,
-            Subject::Operation(operation) => operation.name == row.operation,
-            _ => false,
-        })
-    };
-    document.results.iter().any(is_of)
+        };
+        let texts: Vec<String> = self.meaning.subjects.iter().map(text).collect();
+        also(self.word, &self.meaning.others) + &texts.join("\n")
+    }
 }
 
 /// The complete small program (`docs/examples/`) of the entry that a word means.
