@@ -1,6 +1,6 @@
 //! What the kernel says of its configuration. It is believed, as far as it is what the plan asks for.
 
-use crate::{Disorder, Event, Events, Line, Plan, Trouble};
+use crate::{Disorder, Event, Events, Plan, Trouble};
 use std::sync::Arc;
 use table::{Switch, Table, Whole};
 
@@ -43,15 +43,7 @@ pub struct Agreed<'a> {
 impl<'a> Agreed<'a> {
     /// Of a guest that has this plan.
     pub fn new(guest: &'a mut dyn Events, plan: &'a Plan) -> Agreed<'a> {
-        let mut programs = 0;
-        let mut sets = Vec::new();
-        for line in &plan.lines {
-            programs += u64::from(line.is_numbered());
-            if let Line::Set(values) = line {
-                sets.push((programs, values.as_slice()));
-            }
-        }
-        Agreed { guest, sets, obeyed: 0, now: None }
+        Agreed { guest, sets: plan.sets(), obeyed: 0, now: None }
     }
 
     /// Takes what the kernel says.
@@ -108,8 +100,9 @@ impl Events for Agreed<'_> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+    use crate::Line;
     use std::collections::VecDeque;
 
     struct Said(VecDeque<Event>);
@@ -120,7 +113,8 @@ mod tests {
         }
     }
 
-    fn values(set: &[(&str, &str)]) -> Vec<u64> {
+    /// The values of a record: the defaults, but for what is set.
+    pub(crate) fn values(set: &[(&str, &str)]) -> Vec<u64> {
         let mut values = Vec::new();
         for switch in &Table::get().switches {
             let asked = set.iter().find(|(name, _)| *name == switch.name).map(|(_, value)| *value);

@@ -59,7 +59,7 @@ pub enum Line {
 
 impl Line {
     /// Whether the line has a number, by which the guest reports its result.
-    pub(crate) fn is_numbered(&self) -> bool {
+    fn is_numbered(&self) -> bool {
         matches!(
             self,
             Line::Run { .. } | Line::Exec { .. } | Line::Serve { .. } | Line::Check(_) | Line::Listing(_)
@@ -124,18 +124,23 @@ impl Plan {
         self.lines.iter().filter(|line| line.is_numbered()).count()
     }
 
+    /// The set lines: how many programs and checks are before each, and what it sets.
+    pub(crate) fn sets(&self) -> Vec<(u64, &[(String, String)])> {
+        let mut programs = 0;
+        let mut sets = Vec::new();
+        for line in &self.lines {
+            programs += u64::from(line.is_numbered());
+            if let Line::Set(values) = line {
+                sets.push((programs, values.as_slice()));
+            }
+        }
+        sets
+    }
+
     /// What is set before the program or check of this number: of each switch that set lines before it name, the last value.
     pub fn set_before(&self, number: u64) -> Whole {
-        let mut programs = 0;
-        let before = self.lines.iter().take_while(|line| {
-            programs += u64::from(line.is_numbered());
-            programs <= number
-        });
-        let sets = before.filter_map(|line| match line {
-            Line::Set(values) => Some(values),
-            _ => None,
-        });
-        sets.flatten().cloned().collect()
+        let before = self.sets().into_iter().take_while(|(programs, _)| *programs <= number);
+        before.flat_map(|(_, values)| values).cloned().collect()
     }
 
     /// The same for a machine that ignores registers which it does not know, as QEMU's emulation does: what steps need of the

@@ -288,12 +288,7 @@ mod tests {
 
     /// Every switch as it is by default.
     fn configured() -> LabPayload {
-        let mut values = Vec::new();
-        for switch in &table::Table::get().switches {
-            values.resize(values.len().max(usize::from(switch.id) + 1), 0);
-            values[usize::from(switch.id)] = switch.value(&switch.default).unwrap().into();
-        }
-        LabPayload::Configured(values)
+        LabPayload::Configured(crate::configured::tests::values(&[]))
     }
 
     fn exited(number: u64) -> LabPayload {

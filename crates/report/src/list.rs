@@ -141,10 +141,12 @@ fn abi(entry: &Entry) -> Option<&'static str> {
 /// Entries under their groups, then what the operations ask for.
 fn text(listing: &Listing, style: &Style) -> Vec<u8> {
     let width = style.columns();
+    let widest = listing.entries.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
     let mut lines = Vec::new();
     for group in &listing.groups {
         lines.push(Line::new(look::HEADING, group));
-        lines.extend(entries_of(listing, group, width));
+        let here = listing.entries.iter().filter(|entry| entry.group == *group);
+        lines.extend(here.flat_map(|entry| entry_lines(entry, widest, width)));
         lines.push(Line::default());
     }
     lines.push(Line::new(look::HEADING, "operations"));
@@ -153,12 +155,6 @@ fn text(listing: &Listing, style: &Style) -> Vec<u8> {
     let mut out = String::new();
     lines.iter().for_each(|line| line.write(style.color, &mut out));
     out.into_bytes()
-}
-
-fn entries_of(listing: &Listing, group: &str, width: usize) -> Vec<Line> {
-    let widest = listing.entries.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
-    let here = listing.entries.iter().filter(|entry| entry.group == group);
-    here.flat_map(|entry| entry_lines(entry, widest, width)).collect()
 }
 
 /// Number, name, bitness, ABI and title; below them the operations, if they are few and more than the bare instruction.

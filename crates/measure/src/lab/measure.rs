@@ -224,7 +224,7 @@ fn rows<'a>(
 ) -> (Vec<Row<'a>>, Option<LabCounters>) {
     let accelerator = machine.accelerator().unwrap_or_default();
     let place = format!("{accelerator} {}", vendor(boot.vendor).unwrap_or("unknown"));
-    let configured = configured(boots);
+    let configured: BTreeMap<usize, &Configured> = said(boots).collect();
     let ring0 = (machine.counter() == Counter::Time).then(|| Ring0::judge(&ring_test(boot)));
     let new = |(index, job): (usize, &Job<'a>)| {
         let said = configured.get(&index).map(|said| Whole::clone(said));
@@ -269,11 +269,6 @@ fn said(boots: &[Booted]) -> impl Iterator<Item = (usize, &Configured)> {
         let rounds = boot.rounds();
         rounds.filter_map(|(number, index)| Some((index, boot.collected.configured.get(&number)?)))
     })
-}
-
-/// The same of each job's last round.
-fn configured(boots: &[Booted]) -> BTreeMap<usize, Configured> {
-    said(boots).map(|(index, configuration)| (index, configuration.clone())).collect()
 }
 
 /// Jobs of which two rounds ran with different values of a switch, as where a default depends on the CPU and boots were on different ones.
