@@ -164,6 +164,17 @@ impl BillArgs {
     }
 }
 
+/// A bill's `--set` adds steps, so two values of a switch are two steps, one behind the other, and no two configurations.
+fn of_bill(bad: BadSet) -> Error {
+    match *bad.mistake {
+        Mistake::TwoValues { settings: [first, second], .. } => Error::Usage(format!(
+            "--set {}: a --set has one value of {}; `kentry bill --set {first} --set {second}` adds both, one behind the other",
+            bad.text, first.name
+        )),
+        _ => bad.into(),
+    }
+}
+
 /// The lab's plan for the configurations of a bill; of so much time.
 pub fn lab_plan<'a>(table: &'a Table, plan: &bill::Plan, time: Duration) -> LabPlan<'a> {
     let wanted = plan.configurations.iter().filter_map(|configuration| {
@@ -187,14 +198,4 @@ pub(crate) fn bill_help() -> String {
 pub(crate) fn bill_timeout(argument: Arg) -> Arg {
     let [seconds, in_bochs] = BILL_SECONDS;
     argument.help(format!("How long the guest may take [default: {seconds}; with --bochs {in_bochs}]"))
-}
-/// A bill's `--set` adds steps, so two values of a switch are two steps, one behind the other, and no two configurations.
-fn of_bill(bad: BadSet) -> Error {
-    match *bad.mistake {
-        Mistake::TwoValues { settings: [first, second], .. } => Error::Usage(format!(
-            "--set {}: a --set has one value of {}; `kentry bill --set {first} --set {second}` adds both, one behind the other",
-            bad.text, first.name
-        )),
-        _ => bad.into(),
-    }
 }

@@ -468,7 +468,8 @@ pub struct ExplainArgs {
     /// Print a complete small program that says hello through this entry
     #[arg(long)]
     pub example: bool,
-    /// Show the figures of this run instead of the latest: its name, id, latest, or a file that was saved with --output FILE.json; - is standard input
+    /// Show the figures of this run, and not those of the latest that has them: its name, id, latest, or a file that was saved with
+    /// --output FILE.json; - is standard input
     #[arg(long, value_name = "RUN", value_hint = ValueHint::FilePath, conflicts_with = "example")]
     pub run: Option<PathBuf>,
     /// Add the parts of a path through this entry: of a file that `kentry anatomy` has saved with --output FILE.json, or, without FILE,

@@ -110,12 +110,14 @@ impl From<measure::Error> for Error {
 /// --git-bisect. What stands behind --exec is the program's.
 pub fn code_without_command(arguments: &[OsString], usual: u8) -> u8 {
     let is_exec = |word: &&OsString| *word == "--exec" || word.to_string_lossy().starts_with("--exec=");
-    let own = arguments.iter().take_while(|word| !is_exec(word));
+    let mut own = arguments.iter().take_while(|word| !is_exec(word));
     let runs_program = arguments.iter().any(|word| is_exec(&word) || *word == "--shell");
-    match () {
-        () if own.clone().any(|word| *word == "--git-bisect") => STOPS_BISECTION,
-        () if runs_program => FAILED,
-        () => usual,
+    if own.any(|word| *word == "--git-bisect") {
+        STOPS_BISECTION
+    } else if runs_program {
+        FAILED
+    } else {
+        usual
     }
 }
 

@@ -1,7 +1,7 @@
 //! The help of the whole command: its subcommands in groups, which clap does not make itself.
 
 use crate::cli::Cli;
-use clap::builder::Styles;
+use clap::builder::styling::{Style, Styles};
 use clap::{Command, CommandFactory};
 use textwrap::Options;
 
@@ -19,11 +19,10 @@ const WIDEST: usize = 100;
 pub fn command() -> Command {
     let command = Cli::command();
     let styles = command.get_styles().clone();
-    let heading = |text: &str| styled(&styles, true, text);
     let template = format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}{}\n{{options}}{{after-help}}",
         groups(&command, &styles, width()),
-        heading("Options of measure:")
+        styled(styles.get_header(), "Options of measure:")
     );
     command.help_template(template)
 }
@@ -38,7 +37,7 @@ fn groups(command: &Command, styles: &Styles, width: usize) -> String {
     let widest = GROUPS.iter().flat_map(|(_, names)| *names).map(|name| name.len()).max().unwrap_or(0);
     let mut out = String::new();
     for (heading, names) in GROUPS {
-        out.push_str(&styled(styles, true, &format!("{heading}:")));
+        out.push_str(&styled(styles.get_header(), &format!("{heading}:")));
         out.push('\n');
         for name in names {
             let about = command.find_subcommand(name).and_then(Command::get_about).map(ToString::to_string);
@@ -56,11 +55,10 @@ fn line(styles: &Styles, name: &str, about: &str, widest: usize, width: usize) -
         Options::new(width.max(indent.len() + 20)).initial_indent(&indent).subsequent_indent(&indent);
     let wrapped = textwrap::fill(about, options);
     let blank = " ".repeat(widest - name.len() + 2);
-    format!("  {}{blank}{}\n", styled(styles, false, name), wrapped.trim_start())
+    format!("  {}{blank}{}\n", styled(styles.get_literal(), name), wrapped.trim_start())
 }
 
-fn styled(styles: &Styles, is_heading: bool, text: &str) -> String {
-    let style = if is_heading { styles.get_header() } else { styles.get_literal() };
+fn styled(style: &Style, text: &str) -> String {
     format!("{style}{text}{style:#}")
 }
 

@@ -166,7 +166,8 @@ impl Machine for LinuxMachine {
     }
 }
 
-/// The kernel that a word of the command line means; an interrupt ends its reading. `say` gets a line about each that `auto` passes over because it is of no use.
+/// The kernel that a word of the command line means; an interrupt ends its reading. `say` gets a line about each that `auto` passes over
+/// because it is of no use.
 ///
 /// # Errors
 /// [`Error::Input`] where a file that was named is of no use, [`Error::Environment`] where `auto` finds none, or this machine lacks what

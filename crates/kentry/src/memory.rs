@@ -78,7 +78,8 @@ pub fn ends_with(code: u8) {
     CODE.store(code, Ordering::Relaxed);
 }
 
-/// Prepares for a lack of memory: an abort for that ends as told here. For a limited address space, threads share one heap, where each would reserve 64 MiB of addresses for its own.
+/// Prepares for a lack of memory: an abort for that ends as told here. All threads share one heap; otherwise each would reserve 64 MiB of
+/// addresses for its own, which a limited address space may not have.
 ///
 /// # Errors
 /// [`Error::Environment`] where there are too few for any command.

@@ -132,6 +132,7 @@ fn closer(table: &Table, of_lab: Mistake, of_linux: Mistake) -> Mistake {
         (of_lab, _) => of_lab,
     }
 }
+
 fn unknown(table: &Table, word: &str) -> Error {
     let entries = table.entries.iter().map(|entry| entry.name.as_str());
     let operations = table.operations.iter().map(|operation| operation.name.as_str());
