@@ -539,8 +539,6 @@ mod tests {
         for (number, year) in [(0xa1, "2001"), (0xa2, "2999"), (0xa3, "2002"), (0xa4, "zzzz")] {
             let mut document = document(number);
             document.measurement.started = format!("{year}-01-01T00:00:00Z");
-            // With a place, as every document is written.
-            let document = document::load(&serde_json::to_string(&document).unwrap()).unwrap();
             let text = serde_json::to_string(&document).unwrap();
             store.keep(&document, &text, None, &BTreeMap::new()).unwrap();
         }
@@ -582,7 +580,7 @@ mod tests {
         let (_folder, store) = store();
         store.prepare().unwrap();
         let keep = |number: u8| {
-            let document = document::load(&serde_json::to_string(&document(number)).unwrap()).unwrap();
+            let document = document(number);
             let text = serde_json::to_string(&document).unwrap();
             store.keep(&document, &text, Some("before"), &BTreeMap::new())
         };
