@@ -16,9 +16,9 @@ build: ## Build the command
 	scripts/need.sh build
 	cargo build --release --locked
 
-test: ## Every test, as CI runs them, in about 25 minutes: installs what they need, ends with one line for all
+test: ## Every test, as CI runs them, in about 25 minutes, or STAGES="unit lab guests slow" of them: installs what they need, ends with one line for all
 	scripts/need.sh test
-	scripts/test.sh
+	scripts/test.sh $(STAGES)
 
 quick: ## The inner loop, in about 3 minutes: formatter, clippy, tests without release build, emulators and fuzzing
 	scripts/need.sh build

@@ -2,6 +2,7 @@
 # The tests. Ends with one line for all of them.
 #
 #	scripts/test.sh			every test
+#	scripts/test.sh STAGE...	these alone: unit, lab, guests, slow
 #	scripts/test.sh quick		those of the inner loop: without the release build, emulators, fuzzing, long simulations
 #
 # A Rust test that lacks something here prints `skipped NAME: why` and returns; it counts as skipped, not as passed.
@@ -86,21 +87,60 @@ finish() {
 	exit
 }
 
-case ${1-} in
-quick)
+# What each stage tests beside linters and Rust's tests, the longest first.
+guests() {
+	beside "other kernels, emulated" tests/guest.sh
+	beside "the emulators of other Debian suites" tests/suites.sh
+	beside "guests under KVM" tests/kvm.sh
+	beside "the lab from an image" tests/image.sh
+}
+
+slow() {
+	beside "distribution" tests/dist.sh
+	beside "fuzzing, bounded" fuzz/run.sh 10
+	beside "hostile surroundings" tests/hostile.sh
+	beside "completion in shells" tests/completions.sh
+	beside "pages in a browser" tests/page.sh
+	beside "examples of every entry" tests/examples.sh
+	beside "on a terminal" tests/terminal.sh
+	beside "installation" tests/install.sh
+	beside "README examples" tests/readme.sh
+}
+
+unit() {
+	beside "unit and integration tests" cargo test --locked --workspace --exclude places --no-fail-fast
+	beside "the places' own tests" cargo test --locked -p places --lib --test layout --test disassembly --no-fail-fast
+}
+
+lab() {
+	beside "the lab" cargo test --locked -p places --test lab --no-fail-fast
+}
+
+# The lab's tests boot emulators, and those of lab_cli do too where there are any.
+quick() {
 	step "format" cargo fmt --all --check
 	step "clippy" scripts/lint.sh clippy
-	# The lab's tests boot emulators, and those of lab_cli do too where there are any.
-	step "unit and integration tests" cargo test --locked --workspace --exclude lab --no-fail-fast
-	step "the lab's library" cargo test --locked -p lab --lib
+	step "unit and integration tests" cargo test --locked --workspace --exclude places --no-fail-fast
+	step "the places' own tests" cargo test --locked -p places --lib --test layout --test disassembly
+}
+
+if [ "$*" = quick ]; then
+	quick
 	finish
-	;;
-"") ;;
-*)
-	echo "usage: scripts/test.sh [quick]" >&2
-	exit 2
-	;;
-esac
+fi
+
+stages=("$@")
+[ $# -gt 0 ] || stages=(unit lab guests slow)
+for stage in "${stages[@]}"; do
+	case $stage in
+	unit | lab | guests | slow) ;;
+	*)
+		echo "usage: scripts/test.sh [quick | STAGE...], a STAGE is one of unit, lab, guests, slow" >&2
+		exit 2
+		;;
+	esac
+done
+has() { [[ " ${stages[*]} " == *" $1 "* ]]; }
 
 # Runs of each simulated case that holds the statistics; the inner loop takes 16. Their bounds are those of 2000.
 export KENTRY_SIMULATED_RUNS=${KENTRY_SIMULATED_RUNS-500}
@@ -108,29 +148,13 @@ export KENTRY_SIMULATED_RUNS=${KENTRY_SIMULATED_RUNS-500}
 # What needs them says so itself where they cannot be had.
 scripts/kernels.sh >/dev/null || true
 
-step "format and lint" scripts/lint.sh
-step "tests, compiled" cargo test --locked --workspace --no-run
-beside "release build" cargo build --release --locked
-beside "unit and integration tests" cargo test --locked --workspace --exclude lab --no-fail-fast
-beside "the lab" cargo test --locked -p lab --no-fail-fast
+if has unit; then step "format and lint" scripts/lint.sh; fi
+if has unit || has lab; then step "tests, compiled" cargo test --locked --workspace --no-run; fi
+if has guests || has slow; then beside "release build" cargo build --release --locked; fi
+if has lab; then lab; fi
+if has unit; then unit; fi
 reap_all
-# The longest first.
-beside "other kernels, emulated" tests/guest.sh
-beside "distribution" tests/dist.sh
-beside "fuzzing, bounded" fuzz/run.sh 10
-beside "the emulators of other Debian suites" tests/suites.sh
-beside "guests under KVM" tests/kvm.sh
-beside "hostile surroundings" tests/hostile.sh
-beside "completion in shells" tests/completions.sh
-beside "pages in a browser" tests/page.sh
-beside "examples of every entry" tests/examples.sh
-beside "on a terminal" tests/terminal.sh
-beside "installation" tests/install.sh
-beside "the lab from an image" tests/image.sh
-beside "README examples" tests/readme.sh
-beside "the example workflow" tests/ci.sh
-# So few prove nothing and can fail nothing; that the script works is shown.
-beside "soak, one comparison" env COMPARISONS=1 RUNS=1 BUDGET=0.2 LIVE=0 bench/soak.sh
+if has guests; then guests; fi
+if has slow; then slow; fi
 reap_all
-
 finish

@@ -4,7 +4,7 @@
 
 mod skipped;
 
-use anatomy::{Difference, Document, Part, load};
+use attribution::anatomy::{Difference, Document, Part, load};
 use skipped::skipped;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

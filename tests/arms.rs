@@ -3,9 +3,9 @@
 
 use document::{Document, Identity, Outcome, Timing};
 use environment::{CoreType, Environment};
-use host::{Executor, Interrupt};
 use measure::arms::{Arm, Arms, NEEDED, Setup, Turns, measure};
 use measure::{CpuChoice, Earlier, Here, HostPlan, Probes, select};
+use places::host::{Executor, Interrupt};
 use record::{Failure, Payload, Record, abi};
 use simulator::{Clock, Company, Cpu, Machine, Model, Neighbour, Subject};
 use std::cell::RefCell;

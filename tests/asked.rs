@@ -1,6 +1,6 @@
 //! The real probe, asked by tests: on the last CPU that they may use, and by this process.
 
-use host::{Host, Interrupt, Limits, Priority};
+use places::host::{Host, Interrupt, Limits, Priority};
 use record::{Payload, Record, Request, Verdict, abi};
 use std::time::Duration;
 use table::{Probe, Table};
@@ -16,7 +16,7 @@ pub fn with_time(time: Duration) -> Host {
 }
 
 pub fn cpu() -> usize {
-    *host::allowed_cpus().unwrap().last().unwrap()
+    *places::host::allowed_cpus().unwrap().last().unwrap()
 }
 
 /// The row, and a short request for it.

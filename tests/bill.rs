@@ -3,7 +3,7 @@
 
 mod skipped;
 
-use bill::{Bill, State};
+use attribution::bill::{Bill, State};
 use skipped::skipped;
 use std::process::{Command, Output};
 use table::Table;
@@ -30,12 +30,13 @@ fn counted(words: &[&str]) -> Option<Bill> {
         return None;
     }
     assert_eq!(output.status.code(), Some(0), "{words:?}: {said}");
-    Some(bill::load(&text(&output.stdout)).unwrap())
+    Some(attribution::bill::load(&text(&output.stdout)).unwrap())
 }
 
 /// What a configuration of these steps takes.
 fn count(bill: &Bill, steps: &[usize]) -> f64 {
-    let is_it = |known: &&bill::Configured| known.operation == bill.operation && known.steps == steps;
+    let is_it =
+        |known: &&attribution::bill::Configured| known.operation == bill.operation && known.steps == steps;
     let found = bill.configurations.iter().find(is_it);
     found.unwrap_or_else(|| panic!("{steps:?} was not measured")).figure.unwrap().estimate
 }
@@ -48,7 +49,8 @@ fn kept(bill: &Bill) -> Vec<usize> {
 
 /// Each figure against the configurations that it is of, by the contract's words.
 fn adds_up(bill: &Bill) {
-    let (every, estimate) = (kept(bill), |figure: Option<bill::Figure>| figure.unwrap().estimate);
+    let (every, estimate) =
+        (kept(bill), |figure: Option<attribution::bill::Figure>| figure.unwrap().estimate);
     let (mut sum, mut is_apart) = (0.0, true);
     for place in &every {
         let line = &bill.lines[*place];

@@ -51,7 +51,7 @@ fn a_saved_bill_is_shown_in_every_format_as_it_was_when_it_was_measured() {
     let data = folder();
     stdout(&data, "bill --accel tcg --profile linux-6.1 --output bill.json");
     let saved = std::fs::read_to_string(data.path().join("bill.json")).unwrap();
-    let bill = bill::load(&saved).unwrap();
+    let bill = attribution::bill::load(&saved).unwrap();
     let profile = Table::get().profile("linux-6.1").unwrap();
     assert_eq!(bill.lines.len(), profile.steps.len());
     // What is shown again is the same; the run of the lab was kept, too.
@@ -72,7 +72,7 @@ fn a_saved_bill_is_shown_in_every_format_as_it_was_when_it_was_measured() {
     assert!(text.contains("a count ranks no cost"), "{text}");
     // The figures of all steps and the interactions add up to the whole.
     let sum: f64 = bill.lines.iter().filter_map(|line| line.alone).map(|figure| figure.estimate).sum();
-    let estimate = |figure: Option<bill::Figure>| figure.unwrap().estimate;
+    let estimate = |figure: Option<attribution::bill::Figure>| figure.unwrap().estimate;
     assert_eq!(estimate(bill.bare) + sum + estimate(bill.interactions), estimate(bill.whole));
 }
 

@@ -6,12 +6,12 @@ mod bytes;
 mod executable;
 mod tapes;
 
-use bill::{Bill, Plan, Processor, State};
+use attribution::bill::{Bill, Plan, Processor, State};
 use kentry::bill_args::{BillArgs, lab_plan};
 use kentry::cli::{Cli, Command};
-use lab::{Accelerator, Qemu};
 use measure::Counter;
 use measure::lab::{Emulator, LabPlan, Setup, measure};
+use places::lab::{Accelerator, Qemu};
 use record::abi;
 use simulator::{Machine, Model};
 use std::collections::BTreeMap;
@@ -41,7 +41,7 @@ fn arguments(words: &[&str]) -> BillArgs {
     arguments
 }
 
-fn plan(features: &[&str]) -> Result<Plan, bill::Error> {
+fn plan(features: &[&str]) -> Result<Plan, attribution::bill::Error> {
     let settings = STEPS.map(|(switch, value, _)| format!("{switch}={value}")).join(",");
     let question = arguments(&["--set", &settings]).question(Table::get(), &|| unreachable!()).unwrap();
     let features = features.iter().map(|feature| feature.to_string()).collect();
@@ -125,7 +125,7 @@ fn measured(plan: &Plan) -> Bill {
 fn every_step_is_within_its_interval_and_what_costs_nothing_has_no_verdict() {
     let plan = plan(&[]).unwrap();
     let bill = measured(&plan);
-    assert_eq!(bill.unit, Some(bill::Unit::Cycles));
+    assert_eq!(bill.unit, Some(attribution::bill::Unit::Cycles));
     for (line, (switch, value, cost)) in bill.lines.iter().zip(STEPS) {
         assert_eq!((&*line.step.switch, &*line.step.value, &line.state), (switch, value, &State::Measured));
         let shared = if switch == "pti" || switch == "cr3-writes" { SHARED } else { 0.0 };
@@ -139,7 +139,7 @@ fn every_step_is_within_its_interval_and_what_costs_nothing_has_no_verdict() {
             assert_eq!(figure.p.unwrap() < 0.05, truth > 5.0, "{switch}: {figure:?}");
         }
     }
-    let near = |figure: Option<bill::Figure>, truth: f64| {
+    let near = |figure: Option<attribution::bill::Figure>, truth: f64| {
         let figure = figure.unwrap();
         assert!((figure.estimate - truth).abs() < 0.02 * truth.abs() + 4.0, "{figure:?} and not {truth}");
     };

@@ -12,7 +12,7 @@ use table::{Entry, Kernel, Kind, Probe, Table};
 
 /// The instructions of one function of a probe.
 fn function(probe: Probe, name: &str) -> Vec<Instruction> {
-    let file = object::File::parse(probes::image(probe)).unwrap();
+    let file = object::File::parse(places::probes::image(probe)).unwrap();
     let symbol =
         file.symbols().find(|symbol| symbol.name() == Ok(name)).unwrap_or_else(|| panic!("no {name}"));
     let section = file.section_by_index(symbol.section_index().unwrap()).unwrap();
@@ -73,7 +73,7 @@ fn is_entry(entry: &Entry, instruction: &Instruction) -> bool {
 
 /// The selector of a far pointer that a probe keeps in its memory: behind an offset of four bytes.
 fn far_selector(probe: Probe, address: u64) -> u16 {
-    let file = object::File::parse(probes::image(probe)).unwrap();
+    let file = object::File::parse(places::probes::image(probe)).unwrap();
     let mut found = file.sections().filter_map(|section| section.data_range(address + 4, 2).ok().flatten());
     u16::from_le_bytes(found.next().unwrap().try_into().unwrap())
 }
@@ -437,9 +437,9 @@ fn the_order_of_stamps_is_tested_with_one_chain_and_with_several() {
 #[test]
 fn the_probes_of_this_kernel_alone_need_no_loader() {
     for probe in Probe::ALL {
-        let file = object::File::parse(probes::image(probe)).unwrap();
+        let file = object::File::parse(places::probes::image(probe)).unwrap();
         let interpreter = file.section_by_name(".interp").map(|section| section.data().unwrap().to_vec());
-        let expected = format!("{}\0", probes::LIBC_LOADER).into_bytes();
+        let expected = format!("{}\0", places::probes::LIBC_LOADER).into_bytes();
         assert_eq!(interpreter, (probe == Probe::Libc).then_some(expected), "{}", probe.name());
         assert_eq!(file.is_64(), probe.bits() == 64);
     }

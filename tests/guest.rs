@@ -5,9 +5,9 @@
 mod skipped;
 
 use document::{Document, Outcome};
-use guest::{Accelerator, Boot, Booted, Exec, Exit, Interrupt, Limits, Machine, Said, Trouble, Work};
 use iced_x86::FlowControl;
 use linux::Kernel;
+use places::guest::{Accelerator, Boot, Booted, Exec, Exit, Interrupt, Limits, Machine, Said, Trouble, Work};
 use record::trace::{Step, Trace};
 use skipped::skipped;
 use std::path::Path;

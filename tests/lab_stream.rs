@@ -10,9 +10,9 @@ use bytes::{record, words};
 use document::{Document, Outcome, Timing};
 use kentry::cli::{Cli, Command, LabArgs};
 use kentry::error::Error;
-use lab::{Accelerator, Limits, Qemu};
 use measure::Counter;
 use measure::lab::{Emulator, LabPlan, Setup, measure};
+use places::lab::{Accelerator, Limits, Qemu};
 use record::{Record, abi};
 use simulator::{Machine, Model};
 use std::collections::BTreeMap;
@@ -405,7 +405,7 @@ fn a_later_boot_that_fails_costs_its_own_rounds_alone() {
 fn the_guest_is_pinned_to_the_cpu_that_is_chosen() {
     /// Where no probe can run, the choice is the last CPU.
     struct Refusing;
-    impl host::Executor for Refusing {
+    impl places::host::Executor for Refusing {
         fn run(&mut self, _: table::Probe, _: usize, _: &[String]) -> Result<Vec<Record>, record::Failure> {
             Err(record::Failure::Silent)
         }
@@ -466,7 +466,7 @@ fn a_stream_cut_at_any_byte_gives_the_programs_that_were_whole() {
     let whole = good();
     let mut before = 0;
     for end in 0..=whole.len() {
-        let (mut reader, mut collected) = (lab::Reader::new(4), lab::Collected::default());
+        let (mut reader, mut collected) = (places::lab::Reader::new(4), places::lab::Collected::default());
         // Half of it, then the rest.
         for piece in whole[..end].chunks(end / 2 + 1) {
             reader.push(piece);
@@ -476,7 +476,9 @@ fn a_stream_cut_at_any_byte_gives_the_programs_that_were_whole() {
         }
         assert!(collected.ran.len() >= before, "cut at {end}");
         before = collected.ran.len();
-        assert!(collected.ran.values().all(|ran| ran.output.is_some() && ran.end == lab::End::Exited(0)));
+        assert!(
+            collected.ran.values().all(|ran| ran.output.is_some() && ran.end == places::lab::End::Exited(0))
+        );
     }
     assert_eq!(before, 4);
 }

@@ -4,12 +4,12 @@
 mod skipped;
 
 use document::{Document, Outcome, Row};
-use host::Interrupt;
 use kentry::arm::ArmCommand;
 use kentry::error::Error;
 use kentry::live_command;
 use measure::arms::Arms;
 use measure::{CpuChoice, HostPlan, Probes, select};
+use places::host::Interrupt;
 use skipped::skipped;
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
@@ -353,7 +353,7 @@ fn what_goes_wrong_later_is_an_outcome_of_its_rows() {
 
 #[test]
 fn arms_have_cpus_and_a_command_may_choose_its_own() {
-    let allowed = host::allowed_cpus().unwrap();
+    let allowed = places::host::allowed_cpus().unwrap();
     let (first, last) = (allowed[0], *allowed.last().unwrap());
     let (arms, _) = compare(&format!("--cpu {first}"), &format!("kentry --cpu={last}"));
     assert_all_work(&arms);

@@ -7,7 +7,7 @@ mod asked;
 mod skipped;
 
 use asked::{cpu, host, verdict};
-use host::Executor;
+use places::host::Executor;
 use record::{Failure, LoopRequest, Payload, Request, Sample, abi};
 use skipped::skipped;
 use table::Probe;

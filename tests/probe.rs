@@ -6,7 +6,7 @@ mod asked;
 mod skipped;
 
 use asked::{cpu, host, request, verdict, with_time};
-use host::Executor;
+use places::host::Executor;
 use record::{Failure, Footprint, Payload, Record, Request, Sample, Verdict, abi};
 use skipped::skipped;
 use std::os::unix::fs::PermissionsExt;
@@ -474,7 +474,7 @@ fn after(setup: &str, entry: &str, operation: &str) -> Verdict {
     let (probe, request) = request(entry, operation);
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("probe");
-    std::fs::write(&file, probes::image(probe)).unwrap();
+    std::fs::write(&file, places::probes::image(probe)).unwrap();
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
     // The shell becomes the probe, so that this process is the parent that getppid must answer.
     let script = format!("{setup}; exec \"$0\" \"$@\"");

@@ -3,7 +3,7 @@
 
 mod skipped;
 
-use published::Publications;
+use compare::published::Publications;
 use serde_json::Value;
 use skipped::skipped;
 use std::process::{Command, Output};

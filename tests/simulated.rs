@@ -4,8 +4,8 @@
 
 use document::Document;
 use environment::{CoreType, Environment};
-use host::{Executor, Interrupt};
 use measure::{CpuChoice, Earlier, Here, HostPlan, Setup, measure, select};
+use places::host::{Executor, Interrupt};
 use record::{Failure, Footprint, Record};
 use simulator::{Company, Cpu, Machine, Model, Neighbour, Subject};
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! What more than one target needs: records as a probe writes them, and what must hold of anything that parses.
 
 use arbitrary::Arbitrary;
-use lab::{Collected, Reader, Trouble};
+use places::lab::{Collected, Reader, Trouble};
 use record::{Canary, Lengths, Payload, Record, Sample, Verdict, abi};
 use stats::{
     Assumed, Cost, Figures, Interrupts, OfEntry, Reference, Round, Scale, Vouch, figures, tabulate,

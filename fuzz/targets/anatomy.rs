@@ -2,7 +2,7 @@
 //! taken as a path that was followed: any bytes at any addresses are named, and nothing panics.
 #![no_main]
 
-use anatomy::{Anatomy, Difference};
+use attribution::anatomy::{Anatomy, Difference};
 use record::trace::{Step, Symbol, Trace};
 use libfuzzer_sys::{Corpus, fuzz_target};
 use linux::{Alternative, Kernel};
@@ -16,7 +16,7 @@ const NAMES: [&str; 6] =
     ["entry_SYSCALL_64", "do_syscall_64", "x64_sys_call", "__x64_sys_getppid", "syscall_exit_to_user_mode", "__x86_return_thunk"];
 
 fuzz_target!(|data: &[u8]| -> Corpus {
-    let loaded = std::str::from_utf8(data).ok().and_then(|text| anatomy::load(text).ok());
+    let loaded = std::str::from_utf8(data).ok().and_then(|text| attribution::anatomy::load(text).ok());
     let Some(document) = loaded else {
         followed(data);
         return Corpus::Keep;
@@ -28,7 +28,7 @@ fuzz_target!(|data: &[u8]| -> Corpus {
             let text = String::from_utf8(bytes).expect("reports are UTF-8");
             assert!(width == 80 || !text.contains('\u{1b}'), "{format} steers a terminal");
             if format == AnatomyFormat::Json {
-                assert_eq!(anatomy::load(&text).expect("what was written loads"), document);
+                assert_eq!(attribution::anatomy::load(&text).expect("what was written loads"), document);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Any bytes as what a Linux guest writes to the port of frames; the first says in which pieces they arrive.
 #![no_main]
 
-use guest::frame::{Error, Frame, Stream};
+use places::guest::frame::{Error, Frame, Stream};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

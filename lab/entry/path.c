@@ -48,7 +48,7 @@ extern const uint8_t paths_start[], paths_end[];
 #define BRANCH_LENGTH 4
 #define INT3	      0xcc
 
-/* crates/paths reads them, and refuses a kernel whose paths could exceed one. */
+/* crates/table/src/paths reads them, and refuses a kernel whose paths could exceed one. */
 extern const uint64_t path_limits[5];
 const uint64_t path_limits[5] = {PATH_SLOT, PATH_ROOM, MAX_PIECES, MAX_FAULTS, STEP_NAME};
 

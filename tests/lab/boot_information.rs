@@ -361,12 +361,12 @@ fn acpis_list_of_io_apics_is_read_as_far_as_it_can_be_believed() {
     let local = [0, 8, 0, 0, 1, 0, 0, 0].to_vec();
     let both = vec![0xfec0_0000, 0xfec0_1000];
     assert_eq!(with(&[local.clone(), first.clone(), local, second.clone()]), (PORT.into(), both));
-    assert_eq!(with(&[]).1, [], "an empty list");
+    assert_eq!(with(&[]).1, [0_u64; 0], "an empty list");
     let one = [0xfec0_0000];
     assert_eq!(with(&[first.clone(), vec![1, 0, 0, 0], second.clone()]).1, one, "an entry of no bytes");
     assert_eq!(with(&[first.clone(), second[..11].to_vec()]).1, one, "an entry that leaves the table");
     assert_eq!(with(&[first, io_apic(0)]).1, one, "an address that is none");
-    assert_eq!(with(&[[&[1, 8][..], &second[2..8]].concat()]).1, [], "an entry that is too short");
+    assert_eq!(with(&[[&[1, 8][..], &second[2..8]].concat()]).1, [0_u64; 0], "an entry that is too short");
 }
 
 #[test]
@@ -375,8 +375,8 @@ fn acpi_tables_name_the_timer_or_are_not_believed() {
     let good = fadt(PORT.into(), 4, 0);
     let narrow = acpi_table(b"RSDT", &[0x2000_u32.to_le_bytes(), (FADT as u32).to_le_bytes()].concat());
     let wide = acpi_table(b"XSDT", &bytes(&[u64::MAX - 7, LIST, FADT]));
-    assert_eq!(timer(&reader, &acpi_root(LIST, false), &narrow, &good), PORT.into());
-    assert_eq!(timer(&reader, &acpi_root(LIST, true), &wide, &good), PORT.into());
+    assert_eq!(timer(&reader, &acpi_root(LIST, false), &narrow, &good), u64::from(PORT));
+    assert_eq!(timer(&reader, &acpi_root(LIST, true), &wide, &good), u64::from(PORT));
 
     let with = |fadt: &[u8]| timer(&reader, &acpi_root(LIST, false), &narrow, fadt);
     assert_eq!(with(&fadt(PORT.into(), 4, 1 << 20)), 0, "a machine without ACPI's hardware");
@@ -401,6 +401,6 @@ fn acpi_tables_name_the_timer_or_are_not_believed() {
         let Found::Memory { timer, .. } = reader.read(abi::LOADER_MULTIBOOT2, START, &memory) else {
             panic!()
         };
-        assert_eq!(timer, PORT.into(), "tag {kind}");
+        assert_eq!(timer, u64::from(PORT), "tag {kind}");
     }
 }

@@ -26,7 +26,7 @@ pub fn freestanding(bits: u8, sources: &[&str]) -> Program {
 pub fn freestanding_with(bits: u8, sources: &[&str], own: &[&str]) -> Program {
     let folder = root().join("tests/lab");
     let files: Vec<PathBuf> = sources.iter().map(|source| folder.join(source)).collect();
-    let mut flags = compile::FREESTANDING.to_vec();
+    let mut flags = table::freestanding::FREESTANDING.to_vec();
     flags.extend([if bits == 32 { "-m32" } else { "-m64" }, "-O1", "-static", "-no-pie", "-fno-pic"]);
     flags.extend(own);
     let stem = sources.first().and_then(|name| name.split('.').next()).unwrap();

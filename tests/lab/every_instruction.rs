@@ -10,7 +10,7 @@ use crate::guest::{Ran, Script, Session, intel_has_syscall_32};
 use crate::kernel::{Kernel, Step};
 use crate::monitor::{is_missing, wrapped};
 use crate::spec_ctrl::kernel_with_spec_ctrl;
-use lab::{End, Limits, Qemu, Strays};
+use places::lab::{End, Limits, Qemu, Strays};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
@@ -327,8 +327,10 @@ impl<'a> Trial<'a> {
             let built = built(&session.ran[*number]);
             assert!(built.len() > 3, "{path}");
             let rare = self.for_ticks_alone(path, &session.ran[*number]);
-            let looked_at = |line: &&paths::Line| !rare.contains(&line.address);
-            for (index, paths::Line { address, text, .. }) in built.iter().filter(looked_at).enumerate() {
+            let looked_at = |line: &&table::paths::Line| !rare.contains(&line.address);
+            for (index, table::paths::Line { address, text, .. }) in
+                built.iter().filter(looked_at).enumerate()
+            {
                 let is_expected = is_open(path) && !(index == 0 && is_behind_division(path));
                 let came = log.places.contains(address);
                 if came != is_expected {
@@ -348,7 +350,7 @@ impl<'a> Trial<'a> {
         let (mut wrong, mut swapped) = (Vec::new(), 0);
         for (path, number) in &self.paths {
             let mut is_swapped = OPEN.contains(path) && !path.starts_with("call_gate");
-            for paths::Line { address, text, .. } in built(&session.ran[*number]) {
+            for table::paths::Line { address, text, .. } in built(&session.ran[*number]) {
                 let here = nmis.bases.iter().filter(|(_, place, _)| *place == address);
                 let found: BTreeSet<u64> = here.map(|(_, _, base)| *base).collect();
                 // An exception of the kernel swaps nothing, and finds the kernel's everywhere.
@@ -378,10 +380,10 @@ pub fn program(bits: u8, period: u64) -> Program {
 }
 
 /// The instructions of a path that was listed.
-pub fn built(ran: &Ran) -> Vec<paths::Line> {
-    let (kernel, start) = (paths::File::read(lab::KERNEL).unwrap(), ran.steps[0].address);
+pub fn built(ran: &Ran) -> Vec<table::paths::Line> {
+    let (kernel, start) = (table::paths::File::read(places::lab::KERNEL).unwrap(), ran.steps[0].address);
     let code: Vec<u8> = ran.steps.iter().flat_map(|step| step.code.iter().copied()).collect();
-    paths::disassemble(&kernel, start, &code, Some(start))
+    table::paths::disassemble(&kernel, start, &code, Some(start))
 }
 
 /// NMIs and ticks in one configuration; what is wrong.
@@ -528,7 +530,7 @@ fn check_every_combination(others: &str) {
 
 #[test]
 fn every_path_of_the_kernel_is_known() {
-    let paths = paths::Paths::read(&paths::File::read(lab::KERNEL).unwrap()).unwrap();
+    let paths = table::paths::Paths::read(&table::paths::File::read(places::lab::KERNEL).unwrap()).unwrap();
     let found: BTreeSet<&str> = paths.paths.iter().map(|path| path.name.as_str()).collect();
     let known = OPEN.iter().chain(CLOSED).copied().chain([START, PEEK, SWITCH]).collect();
     assert_eq!(found, known);

@@ -7,7 +7,7 @@
 use crate::guest::{Answer, Emulator, Ran, Script};
 use crate::kernel::{Kernel, Path};
 use crate::steps::{PATHS, entering, taken};
-use lab::End;
+use places::lab::End;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;

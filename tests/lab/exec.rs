@@ -4,7 +4,7 @@
 use crate::build::{Program, compile, root};
 use crate::guest::{Emulator, NOW, Ran, Script};
 use crate::skipped::skipped;
-use lab::End;
+use places::lab::End;
 use table::{Kernel, Kind, Table};
 
 const ABORTED: u64 = 6;

@@ -6,7 +6,7 @@ use crate::executable;
 use crate::guest::{Emulator, Script, Session};
 use crate::kernel::Kernel;
 use crate::monitor::wrapped;
-use lab::{Limits, Qemu};
+use places::lab::{Limits, Qemu};
 use record::abi;
 use std::process::Command;
 
@@ -148,7 +148,7 @@ fn a_processor_whose_timers_contradict_it_is_noticed() {
     let Some(Session { boot, log, .. }) = untold().boot_untold(Emulator::Bochs) else { return };
     assert_eq!(boot.tsc_source, abi::TSC_FROM_CRYSTAL);
     assert!(boot.tsc_other == abi::TSC_FROM_PM_TIMER || boot.tsc_other == abi::TSC_FROM_PIT, "{boot:?}");
-    assert!(is_near(boot.tsc_other_hz, lab::Bochs::HERTZ), "{boot:?}");
+    assert!(is_near(boot.tsc_other_hz, places::lab::Bochs::HERTZ), "{boot:?}");
     assert!(boot.tsc_invariant);
     let told = format!("the TSC runs at {} kHz by CPUID 15h, but at ", boot.tsc_hz / 1000);
     assert!(log.len() == 1 && log[0].starts_with(&told), "{log:?}");

@@ -3,7 +3,7 @@
 use crate::build::Program;
 use crate::executable;
 use crate::skipped::skipped;
-use lab::{
+use places::lab::{
     Accelerator, Agreed, Bochs, Configured, End, Event, Events, File, Guest, Limits, Line, Plan, Qemu,
     Strays, Trouble,
 };
@@ -112,7 +112,7 @@ pub fn intel_has_syscall_32() -> bool {
 }
 
 pub fn limits() -> Limits {
-    Limits { time: TIME, output: 256 << 20, interrupt: lab::Interrupt::default() }
+    Limits { time: TIME, output: 256 << 20, interrupt: places::lab::Interrupt::default() }
 }
 
 /// Boots an archive with so many programs.
@@ -134,7 +134,7 @@ impl Script {
     pub fn new() -> Script {
         let mut script = Script::default();
         script.lines.push(Line::Limit(LIMIT));
-        for probe in lab::probes() {
+        for probe in places::lab::probes() {
             script.files.insert(probe.name.into(), probe.bytes.into());
         }
         script
@@ -233,7 +233,7 @@ impl Script {
 
     /// What every program of the boot can read from its standard input.
     pub fn input(&mut self, bytes: &[u8]) {
-        self.files.insert(lab::INPUT.into(), bytes.into());
+        self.files.insert(places::lab::INPUT.into(), bytes.into());
     }
 
     /// A file that the archive does not have.
@@ -276,7 +276,7 @@ impl Script {
     /// The boot module, for a counter of this frequency; with 0, the kernel is told none.
     pub fn archive(&self, hertz: u64) -> Vec<u8> {
         let files: Vec<File> = self.files.iter().map(|(name, bytes)| File { name, bytes }).collect();
-        lab::pack(&self.plan(hertz), &files).unwrap()
+        places::lab::pack(&self.plan(hertz), &files).unwrap()
     }
 
     fn plan(&self, hertz: u64) -> Plan {

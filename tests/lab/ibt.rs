@@ -6,7 +6,7 @@ use crate::silicon::strict_bochs;
 use crate::steps::PATHS;
 use crate::together::Programs;
 use iced_x86::{Code, FlowControl};
-use lab::End;
+use places::lab::End;
 use record::abi;
 use std::collections::BTreeSet;
 use table::{Kernel as Kernels, Table};
@@ -82,7 +82,7 @@ const STUB_BYTES: u64 = 32;
 
 /// The disk with a kernel in which the stub of page faults has a nop instead of endbr64.
 fn without_endbr64(mut disk: Vec<u8>) -> Vec<u8> {
-    let (kernel, head) = (Kernel::read(), &lab::KERNEL[..4096]);
+    let (kernel, head) = (Kernel::read(), &places::lab::KERNEL[..4096]);
     let start = disk.windows(head.len()).position(|bytes| bytes == head).unwrap();
     let at = start + kernel.place(kernel.symbol("landing_stubs") + PAGE_FAULT * STUB_BYTES);
     assert_eq!(disk[at..at + ENDBR64.len()], ENDBR64);
@@ -138,7 +138,7 @@ fn no_other_function_branches_indirectly() {
 #[test]
 fn every_path_and_every_stub_for_it_begins_with_endbr64() {
     let kernel = Kernel::read();
-    let paths = paths::Paths::read(&paths::File::read(lab::KERNEL).unwrap()).unwrap();
+    let paths = table::paths::Paths::read(&table::paths::File::read(places::lab::KERNEL).unwrap()).unwrap();
     for path in &paths.paths {
         let first = &path.own.steps[0];
         assert_eq!(first.code, ENDBR64, "{}", path.name);
@@ -146,7 +146,7 @@ fn every_path_and_every_stub_for_it_begins_with_endbr64() {
     }
     for vector in 0..256 {
         let at = kernel.place(kernel.symbol("landing_stubs") + STUB_BYTES * vector);
-        assert_eq!(lab::KERNEL[at..at + ENDBR64.len()], ENDBR64, "{vector}");
+        assert_eq!(places::lab::KERNEL[at..at + ENDBR64.len()], ENDBR64, "{vector}");
     }
     // Nothing else of the kernel comes by one.
     let with: BTreeSet<String> = kernel.functions_that(|code| code.code() == Code::Endbr64);

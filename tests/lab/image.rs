@@ -4,7 +4,7 @@
 use crate::guest::limits;
 use crate::kernel::Kernel;
 use crate::skipped::skipped;
-use lab::{Line, Plan};
+use places::lab::{Line, Plan};
 use record::{Request, abi};
 use std::fs;
 use std::io::Write;
@@ -47,8 +47,8 @@ struct Image {
 impl Image {
     /// None, having said why, where something that it takes is missing.
     fn make(plan: &Plan) -> Option<Image> {
-        let archive = lab::pack(plan, &lab::probes()).unwrap();
-        let bytes = match lab::image(&archive, &limits()) {
+        let archive = places::lab::pack(plan, &places::lab::probes()).unwrap();
+        let bytes = match places::lab::image(&archive, &limits()) {
             Err(trouble) if trouble.is_missing() => {
                 skipped(trouble);
                 return None;
@@ -296,7 +296,7 @@ fn see_all(lines: &[String], mut look: impl FnMut() -> Vec<String>) -> usize {
 fn break_kernel(image: &Image, symbol: &str, code: &[u8]) {
     let kernel = Kernel::read();
     let mut bytes = fs::read(image.file("image")).unwrap();
-    let begin = &lab::KERNEL[..4096];
+    let begin = &places::lab::KERNEL[..4096];
     let at = bytes.windows(begin.len()).position(|window| window == begin).unwrap();
     let at = at + kernel.place(kernel.symbol(symbol));
     bytes[at..at + code.len()].copy_from_slice(code);

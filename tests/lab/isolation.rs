@@ -8,7 +8,7 @@ use crate::guest::{Emulator, LIMIT, Script, limits};
 use crate::kernel::Kernel;
 use crate::monitor::{Monitor, is_missing, wrapped};
 use crate::trial::*;
-use lab::{End, Event, Events, Qemu};
+use places::lab::{End, Event, Events, Qemu};
 use std::time::{Duration, Instant};
 
 const PAGE: u64 = 4096;

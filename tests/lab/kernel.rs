@@ -17,7 +17,7 @@ const NOP: u8 = 0x90;
 #[derive(Debug, Clone)]
 pub struct Step {
     pub name: String,
-    step: paths::Step,
+    step: table::paths::Step,
     instructions: Vec<Instruction>,
 }
 
@@ -30,7 +30,7 @@ pub struct Path {
 impl Kernel {
     /// The embedded one.
     pub fn read() -> Kernel {
-        Kernel::of(lab::KERNEL)
+        Kernel::of(places::lab::KERNEL)
     }
 
     pub fn of(whole: &'static [u8]) -> Kernel {
@@ -112,7 +112,7 @@ impl Kernel {
     /// The kernel's file with the first short conditional jump of all steps of a name taken always.
     pub fn with_jumps_of_steps(&self, name: &str) -> Vec<u8> {
         const SHORT_JUMP: u8 = 0xeb;
-        let paths = paths::Paths::read(&paths::File::read(self.whole).unwrap()).unwrap();
+        let paths = table::paths::Paths::read(&table::paths::File::read(self.whole).unwrap()).unwrap();
         let steps = paths.paths.iter().flat_map(|path| &path.own.steps).filter(|step| step.name == name);
         let mut file = self.whole.to_vec();
         for step in steps {
@@ -172,7 +172,8 @@ impl Kernel {
 
     /// The template of `path_<name>`.
     pub fn path(&self, name: &str) -> Path {
-        let paths = paths::Paths::read(&paths::File::read(lab::KERNEL).unwrap()).unwrap();
+        let paths =
+            table::paths::Paths::read(&table::paths::File::read(places::lab::KERNEL).unwrap()).unwrap();
         let path = paths.path(name).unwrap_or_else(|| panic!("there is no path {name}"));
         let steps = paths.steps(path).into_iter();
         Path {
@@ -220,7 +221,7 @@ impl Step {
 
     /// How many it declares that are executed besides with these values.
     fn more(&self, configuration: &Configuration) -> u64 {
-        let holds = |more: &&paths::More| {
+        let holds = |more: &&table::paths::More| {
             let of_id = |switch: &&table::Switch| u32::from(switch.id) == more.condition.which;
             let Some(switch) = table::Table::get().switches.iter().find(of_id) else { return false };
             let set = configuration.iter().find(|(name, _)| *name == switch.name);

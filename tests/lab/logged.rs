@@ -10,7 +10,7 @@ use crate::skipped::skipped;
 use crate::tlb::{Event, Processor};
 use crate::together::{MOST, Programs};
 use crate::trial::{PATHS, working};
-use lab::{Bochs, End, Limits, Qemu};
+use places::lab::{Bochs, End, Limits, Qemu};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;

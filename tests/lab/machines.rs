@@ -6,7 +6,7 @@ use crate::guest::{Answer, LIMIT, Script, limits};
 use crate::monitor::{Monitor, is_missing, wrapped};
 use crate::skipped::skipped;
 use crate::trial::working;
-use lab::{End, Event, Events, Guest, Limits, Qemu, Trouble};
+use places::lab::{End, Event, Events, Guest, Limits, Qemu, Trouble};
 use record::abi;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -98,7 +98,7 @@ fn image(folder: &Path, commands: &str, archive: &[u8]) -> Result<(), String> {
     std::fs::create_dir_all(boot.join("grub")).unwrap();
     let text = format!("{commands}multiboot2 /boot/kernel emulator\nmodule2 /boot/archive\nboot\n");
     write("grub/grub.cfg", text.as_bytes());
-    write("kernel", lab::KERNEL);
+    write("kernel", places::lab::KERNEL);
     write("archive", archive);
     let mut make = Command::new("grub-mkrescue");
     make.args(["-d", GRUB, MODULES, "--fonts=", "--locales=", "--themes=", "-o"]);
@@ -125,7 +125,7 @@ impl Machine {
         let words = self.words.join(" ");
         let mut script = format!("exec qemu-system-x86_64 \"$@\" {words} {more}");
         if let Some(commands) = self.grub {
-            image(folder, commands, archive).map_err(emulator::Trouble::Files)?;
+            image(folder, commands, archive).map_err(places::emulator::Trouble::Files)?;
             script = format!("{NO_KERNEL}\n{script} -boot d -cdrom {}", folder.join("disk").display());
         }
         wrapped(folder, &script).boot(archive, programs, limits)

@@ -4,7 +4,7 @@
 use crate::build::{Program, freestanding};
 use crate::guest::{Answer, Emulator, LIMIT, Ran, Script};
 use crate::trial::working;
-use lab::End;
+use places::lab::End;
 
 const E2BIG: u64 = 7;
 const ENOEXEC: u64 = 8;

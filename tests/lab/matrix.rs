@@ -2,7 +2,7 @@
 
 use crate::guest::{Answer, Emulator, Ran, Script, Session, intel_has_syscall_32, qemu_is_before};
 use crate::trial::working;
-use lab::{Accelerator, End, Qemu};
+use places::lab::{Accelerator, End, Qemu};
 use record::{Verdict, abi};
 use std::collections::{BTreeMap, BTreeSet};
 use table::{Entry, Kernel, Operation, Table};

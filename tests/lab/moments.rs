@@ -3,7 +3,7 @@
 
 use crate::guest::{Answer, Ran, Script};
 use crate::monitor::{is_missing, wrapped};
-use lab::Limits;
+use places::lab::Limits;
 use record::{Payload, Sample};
 use std::collections::BTreeSet;
 use table::Table;

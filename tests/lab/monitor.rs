@@ -3,7 +3,7 @@
 use crate::executable;
 use crate::guest::limits;
 use crate::skipped::skipped;
-use lab::{Accelerator, Qemu};
+use places::lab::{Accelerator, Qemu};
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;

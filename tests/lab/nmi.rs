@@ -6,7 +6,7 @@ use crate::guest::{Answer, Script, Session, limits};
 use crate::kernel::Kernel;
 use crate::monitor::{Monitor, is_missing, wrapped};
 use crate::steps::PATHS;
-use lab::{End, Event, Events, Qemu, Strays};
+use places::lab::{End, Event, Events, Qemu, Strays};
 use table::Table;
 
 /// As many as hit every part of a configuration's change.

@@ -2,7 +2,7 @@
 
 use crate::build::freestanding;
 use crate::guest::{Emulator, Script, intel_has_syscall_32};
-use lab::End;
+use places::lab::End;
 
 /// Lets the program try the entries that this emulator has, by their order in pointers.c.
 fn try_everything(emulator: Emulator, ways64: &str, ways32: &str) {

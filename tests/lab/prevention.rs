@@ -3,7 +3,7 @@
 use crate::build::{OnHost, freestanding};
 use crate::guest::{Emulator, Script};
 use crate::kernel::Kernel;
-use lab::End;
+use places::lab::End;
 
 /// Descriptors of the GDT, and the bytes of one (`lab/cpu/registers.h`).
 const GDT_BYTES: u64 = 20 * 8;

@@ -4,7 +4,7 @@ use crate::build::{Program, freestanding, freestanding_with, root};
 use crate::executable;
 use crate::guest::{Emulator, Script};
 use crate::skipped::skipped;
-use lab::End;
+use places::lab::End;
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};

@@ -3,7 +3,7 @@
 
 use crate::build::freestanding;
 use crate::guest::{Emulator, Ran, Script};
-use lab::End;
+use places::lab::End;
 use std::collections::BTreeMap;
 use table::{REGISTERS, Table};
 

@@ -17,5 +17,5 @@ fn a_page_was_lost_that_moved_when_there_was_no_memory_for_page_tables() {
     script.limit(0);
     script.exec::<&str>(&freestanding(64, &["no_room.c"]), &[]);
     let Some(session) = boot_with(&script, "-m 24") else { return };
-    assert_eq!(session.ran[0].end, lab::End::Exited(0), "{:?}", session.ran[0].log);
+    assert_eq!(session.ran[0].end, places::lab::End::Exited(0), "{:?}", session.ran[0].log);
 }

@@ -5,7 +5,7 @@ use crate::guest::{Script, limits};
 use crate::kernel::Kernel;
 use crate::monitor::{Monitor, is_missing, wrapped};
 use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction};
-use lab::{Event, Events, Qemu};
+use places::lab::{Event, Events, Qemu};
 use std::collections::BTreeSet;
 
 /// The kernel's addresses are so far above the physical ones (kernel.lds).

@@ -3,7 +3,7 @@
 use crate::build::freestanding;
 use crate::guest::{Answer, Emulator, Script};
 use crate::together::Programs;
-use lab::End;
+use places::lab::End;
 use record::abi;
 use table::{Kernel as Kernels, Table};
 

@@ -6,8 +6,8 @@ use crate::guest::{Answer, Emulator, Ran, Script, Session, changed_bochs, limits
 use crate::kernel::Kernel;
 use crate::monitor::{Monitor, is_missing, wrapped};
 use crate::skipped::skipped;
-use lab::{Bochs, End, Event, Events, Guest, Limits, Qemu, Strays, Trouble};
 use object::Object;
+use places::lab::{Bochs, End, Event, Events, Guest, Limits, Qemu, Strays, Trouble};
 use record::abi;
 use std::path::Path;
 use table::{Kernel as Kernels, Table};
@@ -67,14 +67,14 @@ fn star(base: u32) -> [u8; 4] {
 /// ring 3 fails at the next `iretq`.
 #[test]
 fn sysrets_base_in_star_names_ring_3() {
-    assert_eq!(find(lab::KERNEL, &star(0x20)), []);
-    assert_eq!(find(lab::KERNEL, &star(0x23)).len(), 1);
+    assert_eq!(find(places::lab::KERNEL, &star(0x20)), [0_usize; 0]);
+    assert_eq!(find(places::lab::KERNEL, &star(0x23)).len(), 1);
 }
 
 #[test]
 fn the_kernels_test_of_a_system_call_sees_selectors_that_only_iret_looks_at() {
-    let mut kernel = lab::KERNEL.to_vec();
-    for at in find(lab::KERNEL, &star(0x23)) {
+    let mut kernel = places::lab::KERNEL.to_vec();
+    for at in find(places::lab::KERNEL, &star(0x23)) {
         // QEMU's sysret does not read the descriptors: the program goes on with a data segment as its code.
         kernel[at..at + 4].copy_from_slice(&star(0x2b));
     }
@@ -103,7 +103,10 @@ pub fn strict_bochs(model: &str, script: &Script, change: Option<fn(Vec<u8>) -> 
     let bochs = changed_bochs(folder.path(), Some(model), &strict, None);
     let boot = |archive: &[u8], programs, limits: &Limits| {
         if let Some(change) = change {
-            std::fs::write(&image, change(lab::image_for_emulator(lab::KERNEL, archive, limits)?))?;
+            std::fs::write(
+                &image,
+                change(places::lab::image_for_emulator(places::lab::KERNEL, archive, limits)?),
+            )?;
         }
         bochs.boot(archive, programs, limits)
     };
@@ -227,7 +230,7 @@ const PAT_HALF: u64 = 0x0007_0106;
 
 /// The first instruction of the 64-bit probes, which all programs of the rows are.
 fn probe_entry() -> u64 {
-    let probe = lab::probes().into_iter().find(|probe| probe.name == "probe64").unwrap();
+    let probe = places::lab::probes().into_iter().find(|probe| probe.name == "probe64").unwrap();
     object::File::parse(probe.bytes).unwrap().entry()
 }
 
@@ -274,7 +277,7 @@ fn what_firmware_left_running_disturbs_no_program() {
     let spin = script.exec(&program, &["spin"]);
     // Without NX the kernel looks whether firmware has switched it off; QEMU does not show it afterwards, as a processor would.
     for options in ["", "-cpu max,vendor=GenuineIntel,-nx"] {
-        let Some(session) = boot_after_leftovers(&script, lab::KERNEL, options) else { return };
+        let Some(session) = boot_after_leftovers(&script, places::lab::KERNEL, options) else { return };
         assert!(matches!(session.ran[spin].end, End::Runaway(_)), "{:?}", session.ran[spin].end);
         // Only what was pending, once.
         assert_eq!(session.strays, Strays::from([(0x68, 1)]), "{options}");
@@ -420,7 +423,7 @@ fn last_words(kernel: &[u8], options: &str) -> Option<Vec<String>> {
 
 /// The kernel with these bytes at a symbol.
 fn broken(symbol: &str, code: &[u8]) -> Vec<u8> {
-    broken_again(lab::KERNEL.to_vec(), symbol, code)
+    broken_again(places::lab::KERNEL.to_vec(), symbol, code)
 }
 
 fn broken_again(mut file: Vec<u8>, symbol: &str, code: &[u8]) -> Vec<u8> {
@@ -447,7 +450,7 @@ fn register_behind_leftovers(kernel: Vec<u8>, register: u32, options: &str) -> O
 fn a_page_attribute_table_that_firmware_has_changed_is_changed_back() {
     const PAT: u32 = 0x277;
     const AT_RESET: u64 = 0x0007_0406_0007_0406;
-    let Some(value) = register_behind_leftovers(lab::KERNEL.to_vec(), PAT, "") else { return };
+    let Some(value) = register_behind_leftovers(places::lab::KERNEL.to_vec(), PAT, "") else { return };
     assert_eq!(value, AT_RESET, "{value:#x}");
     // And it was another.
     let without = broken("memory_types_init", &[0xc3]); // ret
@@ -461,7 +464,9 @@ fn nothing_of_firmwares_remains_in_efer() {
     const NXE: u64 = 1 << 11;
     // leftovers.S sets a bit of CR4 that needs LA57.
     for (options, nxe) in [("-cpu EPYC,+la57,+svm", NXE), ("-cpu EPYC,+la57,+svm,-nx", 0)] {
-        let Some(efer) = register_behind_leftovers(lab::KERNEL.to_vec(), EFER, options) else { return };
+        let Some(efer) = register_behind_leftovers(places::lab::KERNEL.to_vec(), EFER, options) else {
+            return;
+        };
         assert_eq!(efer, SCE_LME_LMA | nxe, "{options}: {efer:#x}");
     }
 }
@@ -471,11 +476,14 @@ fn nx_that_firmware_has_switched_off_is_switched_on() {
     const MISC_ENABLE: u32 = 0x1a0;
     const XD_DISABLE: u64 = 1 << 34;
     let value = |kernel: Vec<u8>, options: &str| register_behind_leftovers(kernel, MISC_ENABLE, options);
-    let Some(cleared) = value(lab::KERNEL.to_vec(), "") else { return };
+    let Some(cleared) = value(places::lab::KERNEL.to_vec(), "") else { return };
     assert_eq!(cleared & XD_DISABLE, 0, "{cleared:#x}");
-    assert_eq!(value(lab::KERNEL.to_vec(), "-cpu max,vendor=GenuineIntel,-nx").unwrap() & XD_DISABLE, 0);
+    assert_eq!(
+        value(places::lab::KERNEL.to_vec(), "-cpu max,vendor=GenuineIntel,-nx").unwrap() & XD_DISABLE,
+        0
+    );
     // AMD's processors do not have the register. (leftovers.S sets a bit of CR4 that needs LA57.)
-    assert_eq!(value(lab::KERNEL.to_vec(), "-cpu EPYC,-nx,+la57").unwrap() & XD_DISABLE, XD_DISABLE);
+    assert_eq!(value(places::lab::KERNEL.to_vec(), "-cpu EPYC,-nx,+la57").unwrap() & XD_DISABLE, XD_DISABLE);
 }
 
 #[test]
@@ -493,7 +501,7 @@ fn what_goes_wrong_in_32_bit_code_is_reported() {
         let Some(words) = last_words(&broken("start_32_gates", code), "") else { return };
         assert_eq!(words, [expected]);
     }
-    let words = last_words(lab::KERNEL, "-cpu max,-lm").unwrap();
+    let words = last_words(places::lab::KERNEL, "-cpu max,-lm").unwrap();
     assert_eq!(words, ["panic: this processor has no 64-bit mode"]);
 }
 

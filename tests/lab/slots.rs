@@ -8,7 +8,7 @@ use crate::monitor::is_missing;
 use crate::silicon::boot_with;
 use crate::steps::{ALL_PATHS, PATHS};
 use iced_x86::{Code, Decoder, DecoderOptions};
-use lab::{Accelerator, Limits, Qemu};
+use places::lab::{Accelerator, Limits, Qemu};
 use std::collections::BTreeSet;
 use table::Table;
 
@@ -75,7 +75,7 @@ fn stack_pointers(layout: u64, switches: &str) -> [u64; 2] {
     script.run(&program(64, 0), &["no-memory", "1"]);
     let log = folder.path().join("log");
     let session = boot_with(&script, &format!("-d int -D {}", log.display())).unwrap();
-    assert_eq!(session.ran[0].end, lab::End::Exited(0), "{layout}");
+    assert_eq!(session.ran[0].end, places::lab::End::Exited(0), "{layout}");
     let text = std::fs::read_to_string(log).unwrap();
     let last = |ring: &str| {
         let faults = text.lines().filter(|line| line.contains(": v=0e ") && line.contains(ring));
@@ -178,5 +178,5 @@ fn a_path_that_is_not_there_is_said() {
     script.list("teleport");
     script.list("");
     let Some(session) = script.boot(Emulator::TcgIntel) else { return };
-    assert!(session.ran.iter().all(|ran| ran.end == lab::End::NotLoaded(2) && ran.steps.is_empty()));
+    assert!(session.ran.iter().all(|ran| ran.end == places::lab::End::NotLoaded(2) && ran.steps.is_empty()));
 }

@@ -8,7 +8,7 @@ use crate::guest::{Ran, Session};
 use crate::kernel::Kernel;
 use crate::monitor::is_missing;
 use iced_x86::{Instruction, Mnemonic, Register};
-use lab::End;
+use places::lab::End;
 use std::collections::BTreeMap;
 
 const IBRS: u64 = 1;

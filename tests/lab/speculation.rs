@@ -6,7 +6,7 @@ use crate::kernel::Kernel;
 use crate::steps::entry;
 use crate::together::Programs;
 use iced_x86::{Code, Decoder, DecoderOptions, OpKind};
-use lab::{End, Event};
+use places::lab::{End, Event};
 use record::abi;
 use std::collections::BTreeMap;
 use table::Table;

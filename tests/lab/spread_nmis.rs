@@ -9,7 +9,7 @@ use crate::every_instruction::{
 use crate::guest::{Emulator, Script, Session, changed_bochs, limits};
 use crate::kernel::Kernel;
 use crate::skipped::skipped;
-use lab::{Bochs, End, Limits, Strays, Trouble};
+use places::lab::{Bochs, End, Limits, Strays, Trouble};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -59,11 +59,11 @@ fn kernel(timer_count: u64) -> Vec<u8> {
 
 /// The disk that GRUB boots from, with this kernel on it.
 fn disk(archive: &[u8], limits: &Limits, kernel: &[u8]) -> Result<Vec<u8>, Trouble> {
-    let mut disk = lab::image(archive, limits)?;
-    let begin = &lab::KERNEL[..4096];
+    let mut disk = places::lab::image(archive, limits)?;
+    let begin = &places::lab::KERNEL[..4096];
     let at = disk.windows(begin.len()).position(|window| window == begin).unwrap();
-    let place = &mut disk[at..at + lab::KERNEL.len()];
-    assert!(place == lab::KERNEL, "the kernel is in one piece");
+    let place = &mut disk[at..at + places::lab::KERNEL.len()];
+    assert!(place == places::lab::KERNEL, "the kernel is in one piece");
     place.copy_from_slice(kernel);
     Ok(disk)
 }

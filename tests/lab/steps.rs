@@ -4,7 +4,7 @@
 use crate::guest::{Answer, Emulator, Ran, Script};
 use crate::kernel::{Configuration, Kernel};
 use iced_x86::{ConditionCode, Instruction};
-use lab::Event;
+use places::lab::Event;
 use std::sync::LazyLock;
 use table::{Entry, Kernel as Kernels, Table};
 

@@ -6,7 +6,7 @@ use crate::guest::{Emulator, LIMIT, Script, Session};
 use crate::kernel::Kernel;
 use crate::silicon::{boot_kernel, boot_with, strict_bochs};
 use crate::trial::SHORT;
-use lab::End;
+use places::lab::End;
 use record::abi;
 
 /// Ways to yield, as the programs name them. In 32-bit code `syscall` is AMD's and `sysenter` Intel's.
@@ -155,7 +155,7 @@ fn there_may_be_fewer_identifiers_than_address_spaces() {
 /// Where the kernel is in a disk that has it.
 fn place_in(disk: &[u8], symbol: &str) -> usize {
     let kernel = Kernel::read();
-    let head = &lab::KERNEL[..4096];
+    let head = &places::lab::KERNEL[..4096];
     let start = disk.windows(head.len()).position(|bytes| bytes == head).unwrap();
     start + kernel.place(kernel.symbol(symbol))
 }
@@ -200,7 +200,7 @@ fn a_switch_that_leaves_the_stack_segment_as_it_is_would_be_noticed() {
 fn without(function: &str) -> Vec<u8> {
     const RET: u8 = 0xc3;
     let kernel = Kernel::read();
-    let mut file = lab::KERNEL.to_vec();
+    let mut file = places::lab::KERNEL.to_vec();
     file[kernel.place(kernel.symbol(function))] = RET;
     file
 }

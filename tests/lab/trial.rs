@@ -3,7 +3,7 @@
 
 use crate::build::Program;
 use crate::guest::{Answer, Emulator, Ran, Script, Session};
-use lab::End;
+use places::lab::End;
 use table::{Entry, Kernel as Kernels, Operation, Table};
 
 /// How a case ends.

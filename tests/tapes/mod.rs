@@ -3,7 +3,7 @@
 
 use crate::bytes::{configuration, defaults, record, words};
 use crate::executable;
-use lab::{Interrupt, Limits};
+use places::lab::{Interrupt, Limits};
 use record::{Payload, Record, Request, abi};
 use simulator::{Machine, Subject};
 use std::path::PathBuf;

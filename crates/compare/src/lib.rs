@@ -21,6 +21,7 @@ mod judge;
 mod model;
 mod pair;
 mod prior;
+pub mod published;
 mod run;
 mod settings;
 mod student;

@@ -4,11 +4,11 @@ use crate::cli::{Color, budget, codes, cpu_model, one_of, seed};
 use crate::error::Error;
 use crate::linux_args::{LINUX_SECONDS, parameters_help};
 use crate::profiles;
-use anatomy::{Part, TIMER};
+use attribution::anatomy::{Part, TIMER};
 use clap::{Args, ValueHint};
-use emulator::Accelerator;
 use measure::guest::{GuestPlan, Options};
 use measure::select::rows;
+use places::emulator::Accelerator;
 use report::{AnatomyFormat, Format};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -81,7 +81,7 @@ pub struct AnatomyArgs {
     #[arg(long, value_name = "NUMBER", value_parser = seed, allow_negative_numbers = true)]
     pub seed: Option<u64>,
     /// The guest's memory
-    #[arg(long, value_name = "MIB", default_value_t = guest::MEMORY_MIB, value_parser = clap::value_parser!(u64).range(64..=1 << 20), allow_negative_numbers = true)]
+    #[arg(long, value_name = "MIB", default_value_t = places::guest::MEMORY_MIB, value_parser = clap::value_parser!(u64).range(64..=1 << 20), allow_negative_numbers = true)]
     pub memory: u64,
     /// Print the plan, and boot nothing
     #[arg(long)]
@@ -161,7 +161,7 @@ impl AnatomyArgs {
             beside: NONE.to_string(),
             timeout: None,
             seed: None,
-            memory: guest::MEMORY_MIB,
+            memory: places::guest::MEMORY_MIB,
             dry_run: false,
             to: AnatomyOutputArgs { format: None, output: None, color: Color::Auto },
             verbose: false,

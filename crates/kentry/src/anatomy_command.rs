@@ -1,11 +1,8 @@
 //! `kentry anatomy`: from arguments to the exit code.
 
 use crate::{bill_command, is_colored, linux_command, note, width};
-use anatomy::{Beside, Document, Followed, SCHEMA};
-use bill::Question;
-use emulator::Accelerator;
-use guest::{Booted, Limits};
-use host::Interrupt;
+use attribution::anatomy::{Beside, Document, Followed, SCHEMA};
+use attribution::bill::Question;
 use kentry::anatomy_args::{AnatomyArgs, SAME_AGAIN};
 use kentry::anatomy_paths::{self, NO_NAMES, Recorder};
 use kentry::cli::Color;
@@ -16,6 +13,9 @@ use kentry::{dry_run, interrupts, progress};
 use linux::Kernel;
 use measure::Counter;
 use measure::guest::GuestPlan;
+use places::emulator::Accelerator;
+use places::guest::{Booted, Limits};
+use places::host::Interrupt;
 use report::{AnatomyFormat, Selection, Style};
 use std::process::ExitCode;
 use std::time::SystemTime;

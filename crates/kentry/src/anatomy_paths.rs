@@ -1,11 +1,11 @@
 //! The paths of `kentry anatomy`: what the guest of each configuration executed.
 
 use crate::error::Error;
-use anatomy::{Anatomy, Configuration, Followed, TIMER};
+use attribution::anatomy::{Anatomy, Configuration, Followed, TIMER};
 use document::{Counter, Document, Name, Outcome, Row};
-use guest::{Booted, Hello, Kind};
 use linux::Kernel;
 use measure::guest::{GuestPlan, Machine, Request};
+use places::guest::{Booted, Hello, Kind};
 use record::trace::Trace;
 use std::sync::{Mutex, PoisonError};
 
@@ -160,8 +160,8 @@ fn configuration(kernel: &Kernel, asked: &measure::guest::Configuration, request
 mod tests {
     use super::*;
     use document::Timing;
-    use guest::Trouble;
     use measure::guest::{Options, Setup, measure};
+    use places::guest::Trouble;
     use record::trace::Step;
     use stats::{Cost, Instructions};
     use std::sync::atomic::Ordering;
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_guest_that_went_wrong_after_it_had_counted_was_followed_in_part() {
-        let interrupted = || Trouble::Machine(emulator::Trouble::Interrupted);
+        let interrupted = || Trouble::Machine(places::emulator::Trouble::Interrupted);
         let hung = || Trouble::Hung { time: Duration::from_secs(3), began: true, console: String::new() };
         for is_timer in [false, true] {
             let late = |trouble: Trouble| {
@@ -199,7 +199,7 @@ mod tests {
     #[derive(Default)]
     struct MadeUp {
         interrupted: Option<&'static str>,
-        interrupt: host::Interrupt,
+        interrupt: places::host::Interrupt,
         /// What goes wrong after its guests have counted, and before they tell their symbols.
         late: Option<Trouble>,
     }
@@ -209,7 +209,7 @@ mod tests {
             if self.interrupted == Some(request.parameters.as_str()) {
                 self.interrupt.store(true, Ordering::Relaxed);
                 return Booted {
-                    trouble: Some(Trouble::Machine(emulator::Trouble::Interrupted)),
+                    trouble: Some(Trouble::Machine(places::emulator::Trouble::Interrupted)),
                     ..Booted::default()
                 };
             }

@@ -2,7 +2,7 @@
 //! runs it, unless it is `sh -c`.
 
 use crate::error::Error;
-use host::Wrapper;
+use places::host::Wrapper;
 use std::path::{Path, PathBuf};
 
 /// Words that a shell would act on.

@@ -4,7 +4,7 @@ use crate::cli::{Color, LAB_STATUS, SaveArgs, exit_status, one_of};
 use crate::error::Error;
 use crate::guest_args::GuestArgs;
 use crate::profiles;
-use bill::Question;
+use attribution::bill::Question;
 use clap::{Arg, Args, ValueHint};
 use environment::Environment;
 use measure::TableRow;
@@ -128,7 +128,7 @@ impl BillArgs {
             orders: usize::try_from(self.orders).unwrap_or(usize::MAX),
             seed: self.guest.seed.unwrap_or(0),
         };
-        bill::Plan::check(table, &question)?;
+        attribution::bill::Plan::check(table, &question)?;
         Ok(question)
     }
 
@@ -176,7 +176,7 @@ fn of_bill(bad: BadSet) -> Error {
 }
 
 /// The lab's plan for the configurations of a bill; of so much time.
-pub fn lab_plan<'a>(table: &'a Table, plan: &bill::Plan, time: Duration) -> LabPlan<'a> {
+pub fn lab_plan<'a>(table: &'a Table, plan: &attribution::bill::Plan, time: Duration) -> LabPlan<'a> {
     let wanted = plan.configurations.iter().filter_map(|configuration| {
         let entry = table.entry(&plan.question.entry)?;
         Some(((entry, table.operation(&configuration.operation)?), &configuration.values))

@@ -1,9 +1,8 @@
 //! `kentry bill`: from arguments to the exit code.
 
 use crate::{drawn_seed, is_colored, lab_command, measure_host, need_counter, note, width};
-use bill::{Bill, Plan, Processor, Question};
+use attribution::bill::{Bill, Plan, Processor, Question};
 use document::Document;
-use host::Interrupt;
 use kentry::bill_args::{BILL_SECONDS, BillArgs, lab_plan};
 use kentry::cli::SaveArgs;
 use kentry::error::{Error, INTERRUPTED, UNFINISHED};
@@ -13,6 +12,7 @@ use kentry::this_machine::ThisMachine;
 use kentry::{bill_listing, dry_run, interrupts, listing};
 use measure::lab::{Accel, Emulator, Options, choose, features};
 use measure::{Counter, CpuChoice, HostPlan};
+use places::host::Interrupt;
 use report::{BillFormat, Selection, Style};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
@@ -123,7 +123,7 @@ fn keep_linux(linux: &Document, args: &BillArgs) -> Result<(), Error> {
 }
 
 /// What the emulator makes, or this machine's processor.
-fn processor(emulator: &Emulator, limits: &lab::Limits) -> Result<Processor, Error> {
+fn processor(emulator: &Emulator, limits: &places::lab::Limits) -> Result<Processor, Error> {
     let counts = emulator.machine().counter() == Counter::Instructions;
     Ok(Processor { features: features(emulator, limits)?, counts, forgives: emulator.forgives() })
 }

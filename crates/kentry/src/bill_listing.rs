@@ -2,11 +2,11 @@
 //! the place that it has in Linux's order.
 
 use crate::error::Error;
-use bill::Plan;
+use attribution::bill::Plan;
 use measure::lab::{Configuration, Configurations, Listed};
-use paths::{File, Path, Paths, Step};
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use table::paths::{File, Path, Paths, Step};
 use table::{Setting, Table};
 
 /// Columns for an instruction.
@@ -39,8 +39,8 @@ macro_rules! line {
 /// # Errors
 /// [`Error::Environment`] when the kernel's file has no such path.
 pub fn text(table: &Table, plan: &Plan, path: &str, listed: &Listed) -> Result<String, Error> {
-    let internal = |error: paths::Error| Error::Environment(error.to_string());
-    let kernel = File::read(lab::KERNEL).map_err(internal)?;
+    let internal = |error: table::paths::Error| Error::Environment(error.to_string());
+    let kernel = File::read(places::lab::KERNEL).map_err(internal)?;
     let templates = Paths::read(&kernel).map_err(internal)?;
     let template =
         templates.path(path).ok_or_else(|| Error::Environment(format!("there is no path {path}")))?;
@@ -48,7 +48,8 @@ pub fn text(table: &Table, plan: &Plan, path: &str, listed: &Listed) -> Result<S
     let places = places(table, &order, &templates, template, listed);
     let mut text = String::new();
     let start = listed.steps.first().map_or(0, |step| step.address);
-    let code = |step: &record::Step| paths::disassemble(&kernel, step.address, &step.code, Some(start));
+    let code =
+        |step: &record::Step| table::paths::disassemble(&kernel, step.address, &step.code, Some(start));
     let count: usize = listed.steps.iter().map(|step| code(step).len()).sum();
     line!(text, "path {path} with {}: {count} instructions", plan.question.profile.name);
     line!(
@@ -74,7 +75,7 @@ struct Order<'a> {
 
 impl<'a> Order<'a> {
     fn new(table: &'a Table, plan: &Plan) -> Order<'a> {
-        let of = |step: &bill::Step| {
+        let of = |step: &attribution::bill::Step| {
             let setting = Setting::new(&step.switch, &step.value);
             let origins = table.origins_of(&setting);
             (setting, origins)

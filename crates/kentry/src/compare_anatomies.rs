@@ -2,7 +2,7 @@
 
 use crate::compare_args::CompareArgs;
 use crate::error::Error;
-use anatomy::Document;
+use attribution::anatomy::Document;
 use report::{AnatomyFormat, CompareFormat};
 
 /// Refuses what is for runs alone.

@@ -65,7 +65,7 @@ fn compare_runs(args: &CompareArgs) -> Result<Ended, Error> {
 
 /// Shows what the paths of saved anatomies execute more and less than the first of them.
 fn compare_paths(
-    documents: Vec<anatomy::Document>,
+    documents: Vec<attribution::anatomy::Document>,
     args: &CompareArgs,
     outputs: Vec<(Target, CompareFormat)>,
 ) -> Result<Ended, Error> {

@@ -23,7 +23,7 @@ pub enum Read {
     /// Runs.
     Runs(Box<Sides>),
     /// Anatomies: those of what was, then those of what is.
-    Anatomies(Vec<anatomy::Document>),
+    Anatomies(Vec<attribution::anatomy::Document>),
 }
 
 impl Sides {
@@ -76,7 +76,7 @@ struct Reading<'a> {
     unmatched: Option<Error>,
     /// Rows that were found.
     rows: usize,
-    anatomies: Vec<anatomy::Document>,
+    anatomies: Vec<attribution::anatomy::Document>,
 }
 
 impl Reading<'_> {

@@ -6,7 +6,7 @@
 
 use crate::cli::Cli;
 use crate::profiles;
-use anatomy::{Part, TIMER};
+use attribution::anatomy::{Part, TIMER};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, Command, CommandFactory, ValueHint};
 use clap_complete::Shell;
@@ -252,7 +252,8 @@ fn command(table: &'static Table) -> Command {
             explain.mut_arg("name", |arg| offering(arg, names))
         })
         .mut_subcommand("reproduce", |reproduce| {
-            let tables = published::Publications::get().iter().map(|table| value(&table.name, &table.title));
+            let tables =
+                compare::published::Publications::get().iter().map(|table| value(&table.name, &table.title));
             reproduce.mut_arg("table", |arg| offering(arg, tables))
         })
         .mut_subcommand("man", |man| {

@@ -133,25 +133,25 @@ impl From<table::BadSet> for Error {
     }
 }
 
-impl From<bill::Error> for Error {
-    fn from(error: bill::Error) -> Error {
+impl From<attribution::bill::Error> for Error {
+    fn from(error: attribution::bill::Error) -> Error {
         Error::Usage(error.to_string())
     }
 }
 
-impl From<emulator::Trouble> for Error {
-    fn from(trouble: emulator::Trouble) -> Error {
+impl From<places::emulator::Trouble> for Error {
+    fn from(trouble: places::emulator::Trouble) -> Error {
         match trouble {
-            emulator::Trouble::Interrupted => Error::Interrupted,
+            places::emulator::Trouble::Interrupted => Error::Interrupted,
             other => Error::Environment(other.to_string()),
         }
     }
 }
 
-impl From<lab::Trouble> for Error {
-    fn from(trouble: lab::Trouble) -> Error {
+impl From<places::lab::Trouble> for Error {
+    fn from(trouble: places::lab::Trouble) -> Error {
         match trouble {
-            lab::Trouble::Machine(trouble) => trouble.into(),
+            places::lab::Trouble::Machine(trouble) => trouble.into(),
             other => Error::Environment(other.to_string()),
         }
     }

@@ -2,11 +2,11 @@
 //! standard input, and its output is passed through as it comes.
 
 use crate::error::{Error, INTERRUPTED};
-use lab::{Agreed, End, Event, Events, Limits, Line, Trouble};
 use measure::lab::{Configuration, Configurations, Emulator, clock_lines, not_loaded, unsupported};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::Signal;
+use places::lab::{Agreed, End, Event, Events, Limits, Line, Trouble};
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Read, Write};
 use std::os::fd::AsFd;
@@ -105,7 +105,7 @@ impl Program {
 fn name_of(path: &[u8]) -> String {
     let last = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     let text = std::str::from_utf8(last).unwrap_or_default();
-    let fits = (1..=100).contains(&text.len()) && !["plan", lab::INPUT, ".", ".."].contains(&text);
+    let fits = (1..=100).contains(&text.len()) && !["plan", places::lab::INPUT, ".", ".."].contains(&text);
     if fits { text.into() } else { "program".into() }
 }
 
@@ -195,10 +195,10 @@ pub fn run(
         true => Line::Serve { file, arguments },
         false => Line::Exec { file, arguments },
     });
-    let file = lab::File { name: &program.name, bytes: &program.bytes };
-    let input = lab::File { name: lab::INPUT, bytes: input };
-    let plan = emulator.plan(lab::Plan { lines });
-    let archive = lab::pack(&plan, &[file, input]).map_err(|error| Refused::failed(&error))?;
+    let file = places::lab::File { name: &program.name, bytes: &program.bytes };
+    let input = places::lab::File { name: places::lab::INPUT, bytes: input };
+    let plan = emulator.plan(places::lab::Plan { lines });
+    let archive = places::lab::pack(&plan, &[file, input]).map_err(|error| Refused::failed(&error))?;
     let mut guest = emulator.boot(&archive, 1, limits)?;
     let code = follow(program, configuration, &mut Agreed::new(&mut guest, &plan), output)?;
     if !serves_exceptions && IS_SERVED.iter().any(|signal| code == SIGNALLED + *signal as u8) {

@@ -12,7 +12,7 @@ mod port;
 mod random;
 mod symbols;
 
-use guest::{Frame, Hello, WORK, Work};
+use places::guest::{Frame, Hello, WORK, Work};
 use std::path::Path;
 
 /// What the kernel itself gives to its first program: `argv_init` and `envp_init` in init/main.c.

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, words};
 use crate::saving;
-use bill::Bill;
+use attribution::bill::Bill;
 use document::Document;
 use measure::select::glob;
 use nix::errno::Errno;
@@ -30,7 +30,7 @@ pub enum Saved {
     /// A bill.
     Bill(Box<Bill>),
     /// Followed paths.
-    Anatomy(Box<anatomy::Document>),
+    Anatomy(Box<attribution::anatomy::Document>),
 }
 
 /// The user's kept runs. The folder is listed once, when the first name is looked up: with thousands of runs that takes a while.
@@ -170,11 +170,11 @@ fn of_file(path: &Path) -> Result<Saved, Error> {
     // Another version of a schema is refused by who reads this one.
     let family = |schema: &str| schema.rsplit_once('/').map(|(family, _)| family.to_string());
     let is = |known: &str| family(&schema) == family(known);
-    if is(bill::SCHEMA) {
-        return Ok(Saved::Bill(Box::new(bill::load(&text).map_err(refused)?)));
+    if is(attribution::bill::SCHEMA) {
+        return Ok(Saved::Bill(Box::new(attribution::bill::load(&text).map_err(refused)?)));
     }
-    if is(anatomy::SCHEMA) {
-        return Ok(Saved::Anatomy(Box::new(anatomy::load(&text).map_err(refused)?)));
+    if is(attribution::anatomy::SCHEMA) {
+        return Ok(Saved::Anatomy(Box::new(attribution::anatomy::load(&text).map_err(refused)?)));
     }
     let document = document::load(&text).map_err(refused)?;
     let name = (!is_standard(path)).then(|| report::plain_os(path.as_os_str()));

@@ -4,8 +4,8 @@
 //! at the note, shows what it has, and ends what it has started. One that does not measure ends at once, as any program does.
 
 use crate::error::INTERRUPTED;
-use host::Interrupt;
 use nix::sys::signal::{SigHandler, Signal, signal};
+use places::host::Interrupt;
 use signal_hook::low_level;
 use std::io;
 use std::sync::LazyLock;

@@ -2,7 +2,6 @@
 
 use crate::{drawn_seed, note, show};
 use environment::Environment;
-use host::{Interrupt, Priority, Reading};
 use kentry::cli::{Accel, LabArgs};
 use kentry::error::{Error, code_without_command};
 use kentry::exec::{FAILED, Output, Program, Refused, Running, run, standard_input};
@@ -12,6 +11,7 @@ use kentry::this_machine::{ThisMachine, executor};
 use kentry::{dry_run, interrupts, listing, progress, standard};
 use measure::lab::{Configurations, Emulator, LabPlan, Options, Setup, choose, image};
 use measure::{Counter, Scout};
+use places::host::{Interrupt, Priority, Reading};
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
@@ -87,7 +87,7 @@ fn in_lab(
 pub fn on(
     emulator: Emulator,
     plan: LabPlan,
-    limits: lab::Limits,
+    limits: places::lab::Limits,
     seed: Option<u64>,
     interrupt: &Interrupt,
 ) -> Result<document::Document, Error> {
@@ -131,8 +131,8 @@ fn list(args: &LabArgs, word: &str) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-pub fn limits(options: &Options, interrupt: &Interrupt) -> lab::Limits {
-    lab::Limits { time: options.time, output: LAB_OUTPUT, interrupt: interrupt.clone() }
+pub fn limits(options: &Options, interrupt: &Interrupt) -> places::lab::Limits {
+    places::lab::Limits { time: options.time, output: LAB_OUTPUT, interrupt: interrupt.clone() }
 }
 
 /// Runs a program, and ends with its exit code.
@@ -155,7 +155,7 @@ fn exec(args: &LabArgs, output: &mut Output) -> Result<u8, Refused> {
     }
     let program = Program::read(&args.exec)?;
     let interrupt = interrupts::noted();
-    let limits = lab::Limits { time: args.options()?.time, output: usize::MAX, interrupt };
+    let limits = places::lab::Limits { time: args.options()?.time, output: usize::MAX, interrupt };
     // The program's output does not depend on the machine, and standard error belongs to the program.
     let emulator = choose(&args.options()?, &limits, &mut |_| ()).map_err(Error::from)?;
     let input = standard_input(&limits)?;

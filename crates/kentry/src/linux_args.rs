@@ -53,7 +53,7 @@ pub struct LinuxArgs {
     #[arg(long, value_name = "NUMBER", value_parser = seed, allow_negative_numbers = true)]
     pub seed: Option<u64>,
     /// The guest's memory
-    #[arg(long, value_name = "MIB", default_value_t = guest::MEMORY_MIB, value_parser = clap::value_parser!(u64).range(64..=1 << 20), allow_negative_numbers = true)]
+    #[arg(long, value_name = "MIB", default_value_t = places::guest::MEMORY_MIB, value_parser = clap::value_parser!(u64).range(64..=1 << 20), allow_negative_numbers = true)]
     pub memory: u64,
     /// Run a program of this machine in the guest, with its libraries, instead of measuring, and exit with its status; all words after it
     /// are its arguments, and it reads this command's standard input, up to 64 MiB, unless that is a terminal

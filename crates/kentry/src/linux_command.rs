@@ -1,9 +1,6 @@
 //! `kentry linux`: from arguments to the exit code.
 
 use crate::{drawn_seed, note, show};
-use emulator::Accelerator;
-use guest::Limits;
-use host::Interrupt;
 use kentry::cli::Accel;
 use kentry::error::Error;
 use kentry::exec::{Output, Refused};
@@ -16,6 +13,9 @@ use kentry::{dry_run, interrupts, progress, room};
 use measure::Counter;
 use measure::guest::{GuestPlan, Options};
 use measure::lab::machine_of;
+use places::emulator::Accelerator;
+use places::guest::Limits;
+use places::host::Interrupt;
 use std::process::ExitCode;
 use std::time::Duration;
 use table::Table;

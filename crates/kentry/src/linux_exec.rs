@@ -4,10 +4,12 @@ use crate::error::{Error, INTERRUPTED, words};
 use crate::exec::{FAILED, NOT_FOUND, NOT_LOADED, Output, Refused, SIGNALLED, standard_input, unwritable};
 use crate::linux_args::LinuxArgs;
 use crate::linux_machine::{LinuxMachine, unread};
-use guest::{Boot, Booted, Exec, Exit, INPUT, Interrupt, Kind, Limits, Said, Terminal, Trouble, Work};
 use linux::Archive;
 use measure::guest::Request;
 use nix::errno::Errno;
+use places::guest::{
+    Boot, Booted, Exec, Exit, INPUT, Interrupt, Kind, Limits, Said, Terminal, Trouble, Work,
+};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;

@@ -3,11 +3,11 @@
 use crate::error::Error;
 use crate::room;
 use document::Counter;
-use guest::{Accelerator, Boot, Booted, Limits, Trouble, Work};
-use host::Interrupt;
 use linux::{Kernel, Why};
 use measure::guest::{GuestPlan, Machine, Request, Setup};
 use measure::lab::machine_of;
+use places::guest::{Accelerator, Boot, Booted, Limits, Trouble, Work};
+use places::host::Interrupt;
 use std::borrow::Cow;
 use std::path::Path;
 
@@ -18,7 +18,7 @@ const BUDGET: f64 = 4.0;
 #[derive(Debug)]
 pub struct LinuxMachine {
     /// The virtual machine where a configuration asks for no other.
-    pub machine: guest::Machine,
+    pub machine: places::guest::Machine,
     /// The kernels, in the order of the plan.
     pub kernels: Vec<Kernel>,
     /// This program without what only debuggers read.
@@ -75,8 +75,10 @@ impl LinuxMachine {
         kernels: Vec<Kernel>,
         limits: Limits,
     ) -> Result<LinuxMachine, Error> {
-        let machine =
-            guest::Machine { memory_mib: plan.memory_mib, ..guest::Machine::new(accelerator, None) };
+        let machine = places::guest::Machine {
+            memory_mib: plan.memory_mib,
+            ..places::guest::Machine::new(accelerator, None)
+        };
         Ok(LinuxMachine { machine, kernels, program: this_program()?, limits, symbols: false, timer: false })
     }
 
@@ -92,7 +94,7 @@ impl LinuxMachine {
         Ok(Setup {
             machine: boots,
             place: machine_of(self.machine.accelerator),
-            version: emulator::qemu::version(&self.machine.program, &self.limits)?,
+            version: places::emulator::qemu::version(&self.machine.program, &self.limits)?,
             cpu_model: self.machine.cpu_model.clone(),
             kernels: self.kernels.iter().map(known).collect(),
             at_once: room::guests_at_once(self.takes(0))?,
@@ -107,8 +109,8 @@ impl LinuxMachine {
     }
 
     /// The virtual machine for a boot.
-    pub fn machine_for(&self, request: &Request) -> guest::Machine {
-        guest::Machine {
+    pub fn machine_for(&self, request: &Request) -> places::guest::Machine {
+        places::guest::Machine {
             cpu_model: request.cpu.clone(),
             board: request.board.clone().unwrap_or_else(|| self.machine.board.clone()),
             ..self.machine.clone()
@@ -211,7 +213,7 @@ mod tests {
         let kernel = Kernel { file: "/boot/vmlinux".into(), ..Kernel::default() };
         let limits = Limits { time: Duration::ZERO, output: 0, interrupt: Default::default() };
         let machine = LinuxMachine {
-            machine: guest::Machine::new(Accelerator::Tcg, None),
+            machine: places::guest::Machine::new(Accelerator::Tcg, None),
             kernels: vec![kernel],
             program: Vec::new(),
             limits,

@@ -2,9 +2,9 @@
 
 use crate::error::Error;
 use measure::lab::Listed;
-use paths::{File, Line};
 use record::Step;
 use std::fmt::Write;
+use table::paths::{File, Line};
 use table::{Abi, Entry, Kernel, Table};
 
 /// Columns for an instruction, where two stand side by side.
@@ -39,7 +39,9 @@ pub fn entry<'a>(table: &'a Table, word: &str) -> Result<&'a Entry, Error> {
 /// # Errors
 /// [`Error::Usage`] when it has none.
 pub fn path_of(entry: &Entry) -> Result<String, Error> {
-    let kernel = File::read(lab::KERNEL).and_then(|file| paths::Paths::read(&file)).map_err(internal)?;
+    let kernel = File::read(places::lab::KERNEL)
+        .and_then(|file| table::paths::Paths::read(&file))
+        .map_err(internal)?;
     let file = entry.lab.as_deref().map(|file| file.replace('-', "_"));
     let abi = if entry.abi == Some(Abi::X86_64) { "x86_64" } else { "i386" };
     let names = file.into_iter().flat_map(|file| [format!("{file}_{abi}"), file]);
@@ -52,7 +54,7 @@ pub fn path_of(entry: &Entry) -> Result<String, Error> {
     })
 }
 
-fn internal(error: paths::Error) -> Error {
+fn internal(error: table::paths::Error) -> Error {
     Error::Environment(error.to_string())
 }
 
@@ -61,7 +63,7 @@ fn internal(error: paths::Error) -> Error {
 /// # Errors
 /// [`Error::Usage`] when there are more.
 pub fn text(path: &str, named: &[&str], listed: &[Listed]) -> Result<String, Error> {
-    let kernel = File::read(lab::KERNEL).map_err(internal)?;
+    let kernel = File::read(places::lab::KERNEL).map_err(internal)?;
     match listed {
         [one] => Ok(alone(&kernel, path, named, one)),
         [left, right] => Ok(side_by_side(&kernel, path, named, left, right)),
@@ -84,7 +86,7 @@ macro_rules! line {
 }
 
 fn alone(kernel: &File, path: &str, named: &[&str], listed: &Listed) -> String {
-    let instructions = |step: &Step| paths::disassemble(kernel, step.address, &step.code, None);
+    let instructions = |step: &Step| table::paths::disassemble(kernel, step.address, &step.code, None);
     let count: usize = listed.steps.iter().map(|step| instructions(step).len()).sum();
     let bytes: usize = listed.steps.iter().map(|step| step.code.len()).sum();
     let mut text = String::new();
@@ -111,7 +113,7 @@ fn side_by_side(kernel: &File, path: &str, named: &[&str], left: &Listed, right:
         line!(text, "\n{name}");
         let columns = [0, 1].map(|side: usize| {
             let lines = here[side]
-                .map(|step| paths::disassemble(kernel, step.address, &step.code, Some(starts[side])));
+                .map(|step| table::paths::disassemble(kernel, step.address, &step.code, Some(starts[side])));
             lines.unwrap_or_default()
         });
         let [one, other] = &columns;

@@ -8,9 +8,9 @@ use crate::this_machine::{executor, here};
 use crate::time_args::{TimeArgs, of_one_kind, with_default};
 use crate::{probe_files, progress};
 use clap::Args;
-use host::{Executor, Files, Interrupt, Limits, Priority, Under, choose_cpu};
 use measure::arms::{Arm, Arms, Setup, Turns, name};
 use measure::{Here, HostPlan, Probes, TableRow};
+use places::host::{Executor, Files, Interrupt, Limits, Priority, Under, choose_cpu};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 use table::{Probe, Table};
@@ -149,7 +149,7 @@ fn ready(commands: &[ArmCommand], priority: Priority, limits: &Limits) -> Result
             None => {
                 let image = |probe: Probe| match &foreign {
                     Some(foreign) => foreign.images.get(&probe).cloned().unwrap_or_default(),
-                    None => host::image(probe).to_vec(),
+                    None => places::host::image(probe).to_vec(),
                 };
                 Rc::new(Files::place(image).map_err(|error| Error::Environment(error.to_string()))?)
             }

@@ -11,7 +11,6 @@ mod runs_command;
 mod show_command;
 
 use document::Outcome;
-use host::Interrupt;
 use kentry::cli::{Cli, Color, Command, ExplainArgs, ListArgs, MeasureArgs, NOISY, OutputArgs, ShowArgs};
 use kentry::error::{Error, INTERRUPTED, UNFINISHED, code_without_command, without_numbers};
 use kentry::output::Target;
@@ -22,6 +21,7 @@ use kentry::{
     progress, stack, too_noisy,
 };
 use measure::{HostPlan, Setup};
+use places::host::Interrupt;
 use report::{Selection, Style};
 use std::io::Write;
 use std::path::Path;
@@ -136,7 +136,7 @@ fn run_measure(args: &MeasureArgs) -> Result<ExitCode, Error> {
 
 /// To be called before anything asks for the time: the vDSO reads the counter too, and would get the SIGSEGV.
 fn need_counter() -> Result<(), Error> {
-    if host::tsc_is_readable() {
+    if places::host::tsc_is_readable() {
         return Ok(());
     }
     let why = "this process may not read the time stamp counter (prctl PR_SET_TSC): nothing can be timed";

@@ -298,7 +298,7 @@ fn write(command: &Command, subcommand: Option<&str>) -> io::Result<Vec<u8>> {
         switches(&mut roff);
     }
     if subcommand == Some("anatomy") {
-        let parts = anatomy::Part::ALL.iter().map(|part| (part.name(), part.what()));
+        let parts = attribution::anatomy::Part::ALL.iter().map(|part| (part.name(), part.what()));
         section(&mut roff, "PARTS", &parts.collect::<Vec<Item>>());
     }
     if matches!(subcommand, Some("linux" | "anatomy")) {
@@ -312,8 +312,9 @@ fn write(command: &Command, subcommand: Option<&str>) -> io::Result<Vec<u8>> {
         section(&mut roff, "COLUMNS", COLUMNS);
     }
     if subcommand == Some("reproduce") {
-        let tables =
-            published::Publications::get().iter().map(|table| (table.name.as_str(), table.title.as_str()));
+        let tables = compare::published::Publications::get()
+            .iter()
+            .map(|table| (table.name.as_str(), table.title.as_str()));
         section(&mut roff, "TABLES", &tables.collect::<Vec<Item>>());
     }
     if subcommand == Some("compare") {

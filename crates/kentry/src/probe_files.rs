@@ -2,9 +2,9 @@
 //! output. What comes from another program is checked before it is used.
 
 use crate::error::Error;
-use host::Scratch;
 use measure::Probes;
 use nix::fcntl::OFlag;
+use places::host::Scratch;
 use process::{Command, Isolation, Limits, Program};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -35,7 +35,7 @@ struct Manifest {
 pub fn write(folder: &Path) -> Result<Vec<u8>, Error> {
     for probe in Probe::ALL {
         let target = folder.join(probe.name());
-        std::fs::write(&target, host::image(probe))
+        std::fs::write(&target, places::host::image(probe))
             .and_then(|()| std::fs::set_permissions(&target, std::fs::Permissions::from_mode(0o755)))
             .map_err(|source| Error::Output { target, source })?;
     }
@@ -123,7 +123,7 @@ fn read(file: &Path) -> std::io::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use host::Interrupt;
+    use places::host::Interrupt;
     use std::time::Duration;
 
     fn limits() -> Limits {
@@ -148,7 +148,7 @@ mod tests {
         let copy = format!("cp {from}/probe* $2/ && cat {from}/manifest");
         let foreign = of_script(&copy).unwrap();
         assert_eq!(foreign.probes, Probes::embedded());
-        assert_eq!(foreign.images[&Probe::Probe32], host::image(Probe::Probe32));
+        assert_eq!(foreign.images[&Probe::Probe32], places::host::image(Probe::Probe32));
         let error = of_script(&format!("{copy}; echo >> $2/probe64")).unwrap_err();
         assert!(error.ends_with("probe64 is not the one that it describes"), "{error}");
         let error = of_script(&format!("cat {from}/manifest")).unwrap_err();

@@ -1,9 +1,9 @@
 //! `kentry reproduce`: from arguments to the exit code.
 
 use crate::{drawn_seed, measure_host, need_counter, note, whole};
+use compare::published::{Parts, Place, Publication, Publications, Reproduction, Timed};
 use document::{Document, Row};
 use environment::Environment;
-use host::{Interrupt, Priority};
 use kentry::cli::{REPRODUCE_BUDGET, ReproduceArgs, SaveArgs};
 use kentry::error::{Error, INTERRUPTED};
 use kentry::interrupts;
@@ -14,7 +14,7 @@ use kentry::this_machine::{ThisMachine, executor};
 use measure::guest::GuestPlan;
 use measure::lab::Options;
 use measure::{Loops, TableRow};
-use published::{Parts, Place, Publication, Publications, Reproduction, Timed};
+use places::host::{Interrupt, Priority};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -227,7 +227,7 @@ fn in_guests(
         boots: None,
         follows: false,
         seed: args.time.seed.unwrap_or(0),
-        memory_mib: guest::MEMORY_MIB,
+        memory_mib: places::guest::MEMORY_MIB,
         time: Duration::from_secs(LINUX_SECONDS),
     };
     let plan = GuestPlan::new(Table::get(), &options)?;

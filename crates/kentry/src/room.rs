@@ -23,7 +23,7 @@ pub fn of_guest(kernel: &Kernel, archive: usize) -> u64 {
 /// # Errors
 /// [`Error::Environment`] where there is not even memory for one.
 pub fn guests_at_once(each: u64) -> Result<usize, Error> {
-    let cpus = host::allowed_cpus().map_or(1, |cpus| cpus.len().max(1));
+    let cpus = places::host::allowed_cpus().map_or(1, |cpus| cpus.len().max(1));
     at_once(cpus, each, free_memory(&Roots::default()))
 }
 

@@ -1,7 +1,7 @@
 //! `kentry show`: saved runs, bills and anatomies, in any format.
 
 use crate::{is_colored, width};
-use bill::Bill;
+use attribution::bill::Bill;
 use document::Document;
 use kentry::cli::ShowFileArgs;
 use kentry::error::Error;
@@ -79,7 +79,11 @@ fn of_anatomies(format: AnatomyFormat, file: &Path, what: &str) -> Error {
     ))
 }
 
-fn of_anatomy(anatomy: &anatomy::Document, args: &ShowFileArgs, style: &Style) -> Result<Vec<u8>, Error> {
+fn of_anatomy(
+    anatomy: &attribution::anatomy::Document,
+    args: &ShowFileArgs,
+    style: &Style,
+) -> Result<Vec<u8>, Error> {
     if args.rows.are_named() || args.recompute {
         let why = "an anatomy is shown whole: leave out --entry, --operation and --recompute";
         return Err(Error::Usage(why.into()));

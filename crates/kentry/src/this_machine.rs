@@ -3,8 +3,8 @@
 use crate::error::Error;
 use crate::{input, saving};
 use environment::{CoreType, Environment, Roots};
-use host::{Host, Interrupt, Limits, Priority};
 use measure::{Earlier, Here, HostPlan};
+use places::host::{Host, Interrupt, Limits, Priority};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -25,8 +25,8 @@ impl ThisMachine {
     /// not tell which it may use.
     pub fn capture(asked: Option<usize>) -> Result<ThisMachine, Error> {
         let roots = Roots::default();
-        let allowed = host::allowed_cpus().map_err(|error| failed(&error))?;
-        let cpu = host::choose_cpu(asked, &allowed).map_err(|error| match asked {
+        let allowed = places::host::allowed_cpus().map_err(|error| failed(&error))?;
+        let cpu = places::host::choose_cpu(asked, &allowed).map_err(|error| match asked {
             Some(_) => Error::Usage(format!("--cpu: {error}")),
             None => failed(&error),
         })?;
@@ -41,7 +41,7 @@ impl ThisMachine {
 /// As [`ThisMachine::capture`].
 pub fn here(plan: &HostPlan, interrupt: &Interrupt) -> Result<(Here, Priority), Error> {
     let ThisMachine { environment, cpus } = ThisMachine::capture(plan.cpus.only())?;
-    let refused = plan.realtime.then(host::try_realtime).and_then(Result::err);
+    let refused = plan.realtime.then(places::host::try_realtime).and_then(Result::err);
     let priority = if plan.realtime && refused.is_none() { Priority::Realtime } else { Priority::Inherited };
     let here = Here {
         cpus,
@@ -82,6 +82,6 @@ mod tests {
         let error = ThisMachine::capture(Some(usize::MAX)).unwrap_err();
         assert!(matches!(error, Error::Usage(_)) && error.to_string().contains("--cpu: CPU "), "{error}");
         let machine = ThisMachine::capture(None).unwrap();
-        assert!(machine.cpus.len() == host::allowed_cpus().unwrap().len(), "{:?}", machine.cpus);
+        assert!(machine.cpus.len() == places::host::allowed_cpus().unwrap().len(), "{:?}", machine.cpus);
     }
 }

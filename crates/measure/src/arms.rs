@@ -15,7 +15,7 @@ use crate::schedule::Wanted;
 use crate::scout::Lookout;
 use document::{Counter, Document, Export, Identity};
 use environment::CoreType;
-use host::Executor;
+use places::host::Executor;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;

@@ -5,7 +5,7 @@ use crate::earlier::Earlier;
 use crate::plan::HostPlan;
 use document::{Machine, Place};
 use environment::{CoreType, Environment, Load, Roots, Underneath};
-use host::{Executor, Interrupt, Reading};
+use places::host::{Executor, Interrupt, Reading};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};

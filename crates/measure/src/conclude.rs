@@ -72,10 +72,10 @@ pub struct Probes {
 impl Probes {
     /// Those that this program has in it.
     pub fn embedded() -> Probes {
-        let hash = |probe: Probe| (probe.name().to_string(), Probes::hash(probes::image(probe)));
+        let hash = |probe: Probe| (probe.name().to_string(), Probes::hash(places::probes::image(probe)));
         Probes {
             kentry: env!("CARGO_PKG_VERSION").to_string(),
-            compiler: Some(probes::COMPILER.to_string()),
+            compiler: Some(places::probes::COMPILER.to_string()),
             hashes: Probe::ALL.into_iter().map(hash).collect(),
         }
     }

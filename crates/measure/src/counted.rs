@@ -9,7 +9,7 @@ use crate::schedule;
 use crate::{Earlier, Error};
 use document::{Counter, Document, Machine, Outcome, Place};
 use environment::{CoreType, Environment};
-use host::{Executor, Interrupt};
+use places::host::{Executor, Interrupt};
 use record::{Footprint, Request};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -119,10 +119,10 @@ impl Counted<'_> {
 
     fn answer(&mut self, row: TableRow) -> Answer {
         let (entry, _) = row;
-        if entry.probe == Probe::Libc && !Path::new(probes::LIBC_LOADER).exists() {
+        if entry.probe == Probe::Libc && !Path::new(places::probes::LIBC_LOADER).exists() {
             let why = format!(
                 "guests have no C library ({}); kentry --entry libc measures this machine's",
-                probes::LIBC_LOADER
+                places::probes::LIBC_LOADER
             );
             return Answer::Unrun(Outcome::Unsupported, why);
         }

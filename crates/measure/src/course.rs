@@ -6,7 +6,7 @@ use crate::plan::HostPlan;
 use crate::row::{Row, TableRow};
 use crate::schedule::{Schedule, Wanted};
 use crate::scout::Lookout;
-use host::{Executor, Interrupt};
+use places::host::{Executor, Interrupt};
 use record::{Footprint, Request};
 use std::sync::atomic::Ordering;
 use std::time::Duration;

@@ -4,7 +4,7 @@
 use crate::row::fact;
 use document::Export;
 use environment::Environment;
-use host::Executor;
+use places::host::Executor;
 use process::{Errno, Error, Phase};
 use record::{Failure, Payload, Record, abi};
 use std::collections::BTreeMap;

@@ -33,10 +33,10 @@ impl From<table::BadSet> for Error {
     }
 }
 
-impl From<lab::Trouble> for Error {
-    fn from(trouble: lab::Trouble) -> Error {
+impl From<places::lab::Trouble> for Error {
+    fn from(trouble: places::lab::Trouble) -> Error {
         match trouble {
-            lab::Trouble::Machine(emulator::Trouble::Interrupted) => Error::Interrupted,
+            places::lab::Trouble::Machine(places::emulator::Trouble::Interrupted) => Error::Interrupted,
             other => Error::Environment(other.to_string()),
         }
     }

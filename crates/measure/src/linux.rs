@@ -13,7 +13,7 @@ use crate::row::{Row, TableRow};
 use crate::scout::Lookout;
 use document::{Counter, Document};
 use environment::CoreType;
-use host::Executor;
+use places::host::Executor;
 use record::Request;
 use std::collections::BTreeMap;
 

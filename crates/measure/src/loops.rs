@@ -3,9 +3,9 @@
 
 use crate::row::TableRow;
 use crate::schedule;
+use compare::published::{Loop, Timed, Took, Unit};
 use document::{Outcome, judge, judge_failure};
-use host::{Executor, Interrupt};
-use published::{Loop, Timed, Took, Unit};
+use places::host::{Executor, Interrupt};
 use record::{LoopRequest, Payload, Record, abi};
 use std::sync::atomic::Ordering;
 use table::Entry;

@@ -8,7 +8,7 @@ use crate::plan::{CpuChoice, HostPlan};
 use crate::row::TableRow;
 use crate::width;
 use environment::{CoreType, Environment};
-use host::Executor;
+use places::host::Executor;
 use record::Request;
 use stats::{Round, Vouch};
 use std::collections::BTreeMap;

@@ -4,10 +4,10 @@
 
 use document::{Document, Outcome, Row, Timing};
 use environment::Environment;
-use guest::{Booted, Hello, Trouble};
-use host::Interrupt;
 use measure::guest::{GuestPlan, Kernel, Machine, Options, Request, Setup, measure};
 use measure::lab::Accel;
+use places::guest::{Booted, Hello, Trouble};
+use places::host::Interrupt;
 use stats::{Cost, Instructions};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -59,7 +59,7 @@ fn options() -> Options {
 }
 
 fn interrupted() -> Trouble {
-    Trouble::Machine(emulator::Trouble::Interrupted)
+    Trouble::Machine(places::emulator::Trouble::Interrupted)
 }
 
 fn texts(all: &[&str]) -> Vec<String> {

@@ -4,10 +4,10 @@
 
 mod followed;
 #[allow(dead_code, reason = "what other tests need")]
-#[path = "../../anatomy/tests/common/mod.rs"]
+#[path = "../../attribution/tests/anatomy/common/mod.rs"]
 mod recorded;
 
-use anatomy::Document;
+use attribution::anatomy::Document;
 use insta::assert_snapshot;
 use report::{AnatomyFormat, Selection, Style, anatomy as rendered_anatomy, ascii};
 use unicode_width::UnicodeWidthStr;
@@ -165,7 +165,7 @@ fn two_kernels_are_called_by_what_sets_them_apart() {
 fn the_timer_asks_for_nothing() {
     let mut document = followed::one();
     (document.paths[0].anatomy.entry, document.paths[0].anatomy.operation) =
-        (anatomy::TIMER.into(), "none".into());
+        (attribution::anatomy::TIMER.into(), "none".into());
     let text = rendered(&document, AnatomyFormat::Text, &PLAIN);
     assert!(text.starts_with("anatomy      timer-interrupt\n"), "{text}");
 }

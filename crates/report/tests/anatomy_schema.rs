@@ -5,10 +5,10 @@
 mod followed;
 mod judged;
 #[allow(dead_code, reason = "what other tests need")]
-#[path = "../../anatomy/tests/common/mod.rs"]
+#[path = "../../attribution/tests/anatomy/common/mod.rs"]
 mod recorded;
 
-use anatomy::{Document, Part};
+use attribution::anatomy::{Document, Part};
 use report::{AnatomyFormat, Selection, Style};
 use serde_json::{Value, json};
 

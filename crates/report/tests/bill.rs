@@ -4,7 +4,7 @@
 
 mod bills;
 
-use bill::Bill;
+use attribution::bill::Bill;
 use insta::assert_snapshot;
 use report::{BillFormat, Selection, Style, ascii, bill as rendered_bill};
 use unicode_width::UnicodeWidthStr;
@@ -165,7 +165,7 @@ fn shares_add_up_to_the_whole_with_orders_and_without() {
     let (whole, bare) = (with.whole.unwrap().estimate, with.bare.unwrap().estimate);
     let billed = with.lines.iter().filter(|line| line.alone.is_some()).count() as f64;
     for line in with.lines.iter_mut().filter(|line| line.alone.is_some()) {
-        line.in_orders = Some(bill::Figure::count((whole - bare) / billed));
+        line.in_orders = Some(attribution::bill::Figure::count((whole - bare) / billed));
         line.share = line.in_orders.map(|figure| figure.estimate / whole);
     }
     for bill in [&without, &with] {
@@ -187,7 +187,7 @@ fn shares_add_up_to_the_whole_with_orders_and_without() {
 #[test]
 fn a_bill_comes_back_from_its_json() {
     for bill in all().into_iter().chain([bills::filled(bills::HOSTILE)]) {
-        assert_eq!(bill::load(&rendered(&bill, BillFormat::Json, &PLAIN)).unwrap(), bill);
+        assert_eq!(attribution::bill::load(&rendered(&bill, BillFormat::Json, &PLAIN)).unwrap(), bill);
     }
 }
 
@@ -328,7 +328,7 @@ fn whatever_a_bill_says_no_report_of_it_is_steered_or_malformed() {
         let samples = all();
         let mut value = serde_json::to_value(&samples[random.below(samples.len())]).unwrap();
         mutate(&mut value, &mut random);
-        let Ok(bill) = bill::load(&value.to_string()) else { continue };
+        let Ok(bill) = attribution::bill::load(&value.to_string()) else { continue };
         shown += 1;
         let width = 60 + random.below(100);
         for format in BillFormat::ALL {
@@ -352,7 +352,7 @@ fn whatever_a_bill_says_no_report_of_it_is_steered_or_malformed() {
                     assert!(tags.iter().all(is_known), "{seed}");
                     assert!(!text.contains("NaN") && !text.contains("\"inf"), "{seed}");
                 }
-                BillFormat::Json => assert!(bill::load(&text).unwrap() == bill, "{seed}"),
+                BillFormat::Json => assert!(attribution::bill::load(&text).unwrap() == bill, "{seed}"),
                 BillFormat::Csv | BillFormat::Markdown => {}
             }
         }

@@ -6,7 +6,7 @@
 mod bills;
 mod judged;
 
-use bill::Bill;
+use attribution::bill::Bill;
 use report::{BillFormat, Selection, Style};
 use serde_json::{Value, json};
 

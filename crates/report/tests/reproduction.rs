@@ -2,12 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-#[path = "../../published/src/reproduction/sample.rs"]
+#[path = "../../compare/src/published/reproduction/sample.rs"]
 mod sample;
 
+use compare::published::{Loop, Parts, Publications, Reproduction, Timed, Took};
 use document::{Document, Machine, Outcome, Place, Row};
 use insta::assert_snapshot;
-use published::{Loop, Parts, Publications, Reproduction, Timed, Took};
 use report::{Format, Selection, Style, publications, reproduction};
 use stats::Instructions;
 use table::{Kernel, Table};
@@ -176,7 +176,7 @@ fn made(name: &str, lab: bool) -> Reproduction {
     let mut closed = Row::unmeasured("sysenter-i386", "getppid", 32);
     (closed.outcome, closed.reason) = (Outcome::Unsupported, Some("SIGILL: no \u{1b}sysenter".into()));
     let run = document(vec![row("syscall-x86_64", 51.2), row("int80-i386", 1812.8), closed]);
-    let known = Loop { calls: 100, repetitions: 1, take: published::Take::Mean };
+    let known = Loop { calls: 100, repetitions: 1, take: compare::published::Take::Mean };
     let mut loops = vec![
         timed("syscall-x86_64", Loop::PLAIN, 55_250),
         timed("syscall-x86_64", Loop::SINGLE, 90),
@@ -234,7 +234,7 @@ fn an_index_that_is_measured() {
     let mut turn = Row { operation: operation.into(), ..row("libc", 236.0) };
     turn.rate = document::Rate::of(operation, turn.ns.as_ref());
     let run = document(vec![turn]);
-    let way = Loop { calls: 1000, repetitions: 2, take: published::Take::Mean };
+    let way = Loop { calls: 1000, repetitions: 2, take: compare::published::Take::Mean };
     let took = Timed { operation: operation.into(), ..timed("libc", way, 270_000) };
     let (timed, guests) = ([took], sample::in_guests());
     let parts =

@@ -4,12 +4,14 @@
 //! the header that [`header`] renders at build time.
 
 mod differs;
+pub mod freestanding;
 pub mod header;
 mod mistake;
 mod nearest;
 mod operation;
 mod origin;
 mod parameter;
+pub mod paths;
 mod profile;
 mod requirement;
 mod sets;

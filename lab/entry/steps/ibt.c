@@ -6,7 +6,7 @@
  * - at that of each stub, of which there is a second kind (exception.S);
  * - in front of each service, to which the tables of calls point (calls.h makes room for it).
  *
- * There is no other indirect branch while programs run: the compiler makes no tables of jumps (crates/lab/build.rs), and a test looks at
+ * There is no other indirect branch while programs run: the compiler makes no tables of jumps (crates/places/build/lab.rs), and a test looks at
  * the kernel's file. While none runs, nothing is watched: boot, plan and screen call through pointers.
  *
  * An interrupt between an indirect branch and endbr64 forgets that the latter is due (SDM vol. 1, 17.3.6), and disturbs nothing.

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::input::{Kept, Saved};
-use anatomy::{Document, Followed, TIMER};
+use attribution::anatomy::{Document, Followed, TIMER};
 use std::fmt::Write;
 use std::path::Path;
 use table::{Entry, Table};

@@ -1,7 +1,7 @@
 //! A part of an anatomy, and the interrupt that no entry of the table is, from docs/anatomy.md.
 
 use super::section;
-use anatomy::{Part, TIMER};
+use attribution::anatomy::{Part, TIMER};
 
 /// What paths through Linux consist of.
 const ANATOMY: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/anatomy.md"));

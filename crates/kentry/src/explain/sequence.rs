@@ -1,6 +1,6 @@
 //! The instructions that a setting brings, as the kernel in this command has them.
 
-use paths::{Executed, File, Paths, Step};
+use table::paths::{Executed, File, Paths, Step};
 use table::{Setting, Table, Whole};
 
 /// Paths to look at, in this order: what changes the first is shown there.
@@ -20,7 +20,7 @@ struct Change {
 /// the setting requires.
 pub fn text(table: &Table, setting: &Setting) -> String {
     let heading = format!("\n## In the lab: {setting}\n\n");
-    let Ok(kernel) = File::read(lab::KERNEL) else { return String::new() };
+    let Ok(kernel) = File::read(places::lab::KERNEL) else { return String::new() };
     let Ok(paths) = Paths::read(&kernel) else { return String::new() };
     let Some(change) = change(table, &paths, setting) else {
         return heading
@@ -72,7 +72,7 @@ fn executed(step: &Step, setting: &Setting, table: &Table) -> u64 {
 }
 
 fn listed(kernel: &File, step: &Step) -> String {
-    let lines = paths::disassemble(kernel, step.start, &step.code, Some(step.start));
+    let lines = table::paths::disassemble(kernel, step.start, &step.code, Some(step.start));
     let lines = lines.iter().map(|line| format!("        {}\n", line.text.replace(PARAMETER.0, PARAMETER.1)));
     format!("    {}\n{}", report::plain(&step.name), lines.collect::<String>())
 }

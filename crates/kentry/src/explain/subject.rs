@@ -1,7 +1,7 @@
 //! What the argument of `kentry explain` means.
 
 use crate::error::Error;
-use anatomy::{Part, TIMER};
+use attribution::anatomy::{Part, TIMER};
 use measure::select::glob;
 use table::{
     Entry, Kernel, Mistake, Operation, Parameter, Profile, Setting, Settings, Switch, Table, nearest,

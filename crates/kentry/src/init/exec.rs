@@ -2,8 +2,8 @@
 
 use super::port;
 use crate::exec::{NOT_FOUND, NOT_LOADED};
-use guest::{Exec, Exit, Frame, INPUT};
 use nix::libc;
+use places::guest::{Exec, Exit, Frame, INPUT};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::process::{CommandExt, ExitStatusExt};

@@ -3,11 +3,11 @@
 use super::measure::{PARENT, ROUND_TIME};
 use crate::this_machine::executor;
 use document::{Document, Outcome};
-use guest::meeting::{ANSWER, CODE, Meeting, PAGE};
-use host::{Executor, Host, Interrupt, Priority};
 use measure::TableRow;
 use nix::libc;
 use nix::sys::mman::{MapFlags, ProtFlags, mmap_anonymous, mprotect};
+use places::guest::meeting::{ANSWER, CODE, Meeting, PAGE};
+use places::host::{Executor, Host, Interrupt, Priority};
 use record::trace::MOST;
 use std::num::NonZeroUsize;
 use std::ptr::NonNull;

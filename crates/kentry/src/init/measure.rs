@@ -3,9 +3,9 @@
 use super::{facts, follow, port, symbols};
 use crate::this_machine::{ThisMachine, executor, here};
 use document::Document;
-use guest::{Frame, Work};
-use host::{Interrupt, Priority};
 use measure::{CountedPlan, CountedSetup, CpuChoice, HostPlan, Setup, TableRow};
+use places::guest::{Frame, Work};
+use places::host::{Interrupt, Priority};
 use std::time::Duration;
 use table::{Kernel, Table};
 

@@ -1,8 +1,8 @@
 //! The ports of the machine that frames leave through, and that ends it.
 
-use guest::{EXIT_PORT, EXIT_VALUE, FRAME_PORT, Frame};
 use nix::libc;
 use nix::sys::reboot::{RebootMode, reboot};
+use places::guest::{EXIT_PORT, EXIT_VALUE, FRAME_PORT, Frame};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::OnceLock;

@@ -5,9 +5,9 @@ use super::merge::Answered;
 use super::{evidence, merge};
 use crate::TableRow;
 use crate::conclude::milliseconds;
-use ::guest::{Booted, Kind, Trouble};
 use document::{Counter, Document, Outcome, Row};
 use environment::GuestBoot;
+use places::guest::{Booted, Kind, Trouble};
 use std::collections::BTreeMap;
 use std::time::Duration;
 

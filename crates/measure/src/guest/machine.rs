@@ -1,6 +1,6 @@
 //! What boots a guest: the virtual machine, or in tests one that is made up.
 
-use ::guest::Booted;
+use places::guest::Booted;
 use table::Filter;
 
 /// What is known of a kernel before it boots.

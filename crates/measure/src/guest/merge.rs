@@ -2,8 +2,8 @@
 
 use super::came::Turn;
 use crate::TableRow;
-use ::guest::{Booted, Trouble};
 use document::{Counter, Document, Outcome, Rings, Row, Samples, Timing};
+use places::guest::{Booted, Trouble};
 use stats::{Cost, Counts, Distribution, Instructions};
 use std::collections::BTreeMap;
 

@@ -83,13 +83,15 @@ mod tests {
 
     #[test]
     fn files_that_are_entered_by_gates_and_interrupts_are_those_whose_paths_are() {
-        let kernel = paths::Paths::read(&paths::File::read(lab::KERNEL).unwrap()).unwrap();
+        let kernel =
+            table::paths::Paths::read(&table::paths::File::read(places::lab::KERNEL).unwrap()).unwrap();
         let [interrupt, gate, exception] = ["BY_INTERRUPT ", "BY_CALL_GATE ", "BY_EXCEPTION "].map(number);
         let files: BTreeSet<&str> =
             Table::get().entries.iter().filter_map(|entry| entry.lab.as_deref()).collect();
         for file in files {
             let name = file.replace('-', "_");
-            let is_of_file = |path: &&paths::Path| [&name, &format!("{name}_x86_64")].contains(&&path.name);
+            let is_of_file =
+                |path: &&table::paths::Path| [&name, &format!("{name}_x86_64")].contains(&&path.name);
             let kind = kernel.paths.iter().find(is_of_file).map(|path| path.kind);
             let is = |kinds: &[u32]| kind.is_some_and(|kind| kinds.contains(&kind));
             assert_eq!(GATES.contains(&file), is(&[interrupt, gate]), "{file}");

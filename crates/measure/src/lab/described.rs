@@ -6,7 +6,7 @@ use environment::{
     Environment, Guest, GuestBoot, Lab, LabCounters, LabFrequency, LabLayout, LabTsc, Ring0, RingTest,
     RunningKernel,
 };
-use lab::Configured;
+use places::lab::Configured;
 use record::{Boot, abi};
 use std::time::Duration;
 use table::Whole;

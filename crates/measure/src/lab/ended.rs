@@ -3,8 +3,8 @@
 use super::Configuration;
 use crate::Answer;
 use document::Outcome;
-use lab::{Collected, End, Ran, Trouble};
 use nix::errno::Errno;
+use places::lab::{Collected, End, Ran, Trouble};
 use record::{Failure, MOST_OUTPUT, Verdict, abi};
 use table::Entry;
 
@@ -50,7 +50,7 @@ pub fn missing(collected: &Collected, number: u64, trouble: &Trouble) -> (Outcom
     if collected.running != Some(number) {
         return (Outcome::Error, format!("it was not begun: {trouble}{last}"));
     }
-    let outcome = if matches!(trouble, Trouble::Machine(emulator::Trouble::Timeout(_))) {
+    let outcome = if matches!(trouble, Trouble::Machine(places::emulator::Trouble::Timeout(_))) {
         Outcome::Timeout
     } else {
         Outcome::Error

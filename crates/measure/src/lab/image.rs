@@ -2,7 +2,7 @@
 
 use super::LabPlan;
 use crate::Error;
-use lab::{Limits, Line, Trouble};
+use places::lab::{Limits, Line, Trouble};
 
 /// An image that boots from GRUB, by BIOS or UEFI, measures what the plan asks for, and shows it on the screen.
 ///
@@ -15,6 +15,7 @@ pub fn image(plan: &LabPlan, limits: &Limits) -> Result<Vec<u8>, Error> {
     let first = work.plan.lines.iter().position(|line| !matches!(line, Line::Seed(_)));
     let (header, rest) = work.plan.lines.split_at(first.unwrap_or(0));
     lines.extend(header.iter().cloned().chain([Line::Screen]).chain(rest.iter().cloned()));
-    let archive = lab::pack(&lab::Plan { lines }, &lab::probes()).map_err(Trouble::from)?;
-    Ok(lab::image(&archive, limits)?)
+    let archive =
+        places::lab::pack(&places::lab::Plan { lines }, &places::lab::probes()).map_err(Trouble::from)?;
+    Ok(places::lab::image(&archive, limits)?)
 }

@@ -2,7 +2,7 @@
 
 use super::{Configuration, Configurations, Emulator, unsupported};
 use crate::Error;
-use lab::{Agreed, Collected, End, Limits, Line, Plan};
+use places::lab::{Agreed, Collected, End, Limits, Line, Plan};
 use record::Step;
 use table::Entry;
 
@@ -37,7 +37,7 @@ pub fn listing<'a>(
     }
     lines.retain(|line| *line != Line::Set(Vec::new()));
     let plan = emulator.plan(Plan { lines });
-    let archive = lab::pack(&plan, &[]).map_err(lab::Trouble::from)?;
+    let archive = places::lab::pack(&plan, &[]).map_err(places::lab::Trouble::from)?;
     let mut guest = emulator.boot(&archive, asked.len(), limits)?;
     let mut collected = Collected::default();
     collected.read(&mut Agreed::new(&mut guest, &plan), &mut |_| ())?;

@@ -5,7 +5,7 @@ use super::described::{self, ring_test};
 use crate::Error;
 use document::Machine;
 use environment::{Roots, why_emulated};
-use lab::{Accelerator, Bochs, Collected, Guest, Limits, Plan, Qemu, Trouble};
+use places::lab::{Accelerator, Bochs, Collected, Guest, Limits, Plan, Qemu, Trouble};
 use record::Boot;
 use std::fs::OpenOptions;
 use std::path::Path;
@@ -161,7 +161,7 @@ pub fn accelerator(
 /// [`Error::Environment`] when the guest does not boot, [`Error::Interrupted`] when the user interrupted it.
 pub fn features(emulator: &Emulator, limits: &Limits) -> Result<Vec<String>, Error> {
     let mut collected = Collected::default();
-    let archive = lab::pack(&Plan::default(), &[]).map_err(Trouble::from)?;
+    let archive = places::lab::pack(&Plan::default(), &[]).map_err(Trouble::from)?;
     let read =
         emulator.boot(&archive, 0, limits).and_then(|mut guest| collected.read(&mut guest, &mut |_| ()));
     match (collected.boot, read) {
@@ -178,7 +178,7 @@ fn try_natively(kvm: &Qemu, limits: &Limits) -> Result<Result<(), String>, Error
     }
     let limits = Limits { time: TRIAL_TIME, ..limits.clone() };
     let mut collected = Collected::default();
-    let result = lab::pack(&Plan::default(), &[])
+    let result = places::lab::pack(&Plan::default(), &[])
         .map_err(Trouble::from)
         .and_then(|archive| kvm.boot(&archive, 0, &limits))
         .and_then(|mut guest| collected.read(&mut guest, &mut |_| ()));

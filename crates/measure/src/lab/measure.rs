@@ -10,7 +10,7 @@ use crate::drive::{Answer, Measurer, Taken, drive};
 use crate::{Error, Progress, Row, Scout, TableRow};
 use document::{Counter, Document, Export, Machine, Outcome, Place};
 use environment::{CoreType, Environment, GuestBoot, LabCounters, LabLayout, Ring0};
-use lab::{Agreed, Collected, Configured, End, Events, Limits, Strays, Trouble};
+use places::lab::{Agreed, Collected, Configured, End, Events, Limits, Strays, Trouble};
 use record::{Boot, abi};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
@@ -159,7 +159,7 @@ impl Booted {
         let whole = setup.limits.time;
         // All boots together have the time.
         let limits = Limits { time: whole.saturating_sub(before), ..setup.limits.clone() };
-        let late = || Trouble::Machine(emulator::Trouble::Timeout(whole));
+        let late = || Trouble::Machine(places::emulator::Trouble::Timeout(whole));
         let of_all = |trouble: Trouble| match trouble {
             Trouble::NotUp { trouble, said } if trouble.is_timeout() => {
                 Trouble::NotUp { trouble: Box::new(late()), said }
@@ -212,7 +212,7 @@ impl Booted {
 fn archive(setup: &Setup, work: &Work) -> Result<Vec<u8>, Trouble> {
     let mut lines = super::clock_lines(setup.emulator.tsc_hz().or(setup.tsc_hz.map(|hertz| hertz as u64)));
     lines.extend(work.plan.lines.iter().cloned());
-    Ok(lab::pack(&setup.emulator.plan(lab::Plan { lines }), &lab::probes())?)
+    Ok(places::lab::pack(&setup.emulator.plan(places::lab::Plan { lines }), &places::lab::probes())?)
 }
 
 /// All rows with their rounds; and what was counted in these.

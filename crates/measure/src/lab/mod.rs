@@ -1,6 +1,6 @@
 //! The lab kernel in an emulator or a virtual machine, measured as a host is.
 
-use lab::Line;
+use places::lab::Line;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 mod believed;

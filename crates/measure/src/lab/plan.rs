@@ -4,7 +4,7 @@ use super::Accel;
 use super::{Configuration, Configurations};
 use crate::{Error, HostPlan, TableRow, schedule, select};
 use document::Counter;
-use lab::Line;
+use places::lab::Line;
 use record::{Footprint, Request, abi};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -155,7 +155,7 @@ pub struct LabPlan<'a> {
 #[derive(Debug, Clone)]
 pub struct Work {
     /// The plan for the kernel.
-    pub plan: lab::Plan,
+    pub plan: places::lab::Plan,
     /// The purpose of each numbered line.
     pub numbered: Vec<Numbered>,
     /// The layouts: of each, the first numbered line that has it, and the number that it is drawn from.
@@ -285,7 +285,7 @@ impl<'a> LabPlan<'a> {
                 numbered.push(Numbered::Round(index));
             }
         }
-        Work { plan: lab::Plan { lines }, numbered, layouts }
+        Work { plan: places::lab::Plan { lines }, numbered, layouts }
     }
 
     /// What the vDSO exports, and whether interrupts are on behind each gate.

@@ -3,7 +3,7 @@
 use super::grid::{Column, Grid, Row};
 use super::words::{instructions, of_lab};
 use crate::figure::ABSENT;
-use anatomy::{Beside, BesideLine, Verdict};
+use attribution::anatomy::{Beside, BesideLine, Verdict};
 
 /// The columns, in words.
 pub(super) const LEGEND: &str = "lab: what the profile's steps for the switch add, each alone. Linux: the first path's instructions for the same \

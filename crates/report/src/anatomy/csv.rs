@@ -3,7 +3,7 @@
 use super::words::place;
 use crate::Error;
 use crate::csv::records;
-use anatomy::Document;
+use attribution::anatomy::Document;
 
 const NAMES: [&str; 15] = [
     "entry",

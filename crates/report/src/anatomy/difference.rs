@@ -3,7 +3,7 @@
 use super::grid::{Column, Grid, Row};
 use super::names::names;
 use super::words::{instructions, place};
-use anatomy::{Changed, Difference, Document, Followed, Instruction};
+use attribution::anatomy::{Changed, Difference, Document, Followed, Instruction};
 use std::ops::Range;
 
 /// What makes instructions of two kernels the same.

@@ -4,8 +4,8 @@ use super::names::names;
 use super::words;
 use crate::Error;
 use crate::plain::{plain, xml};
-use anatomy::{Document, Followed, Function};
 use askama::Template;
+use attribution::anatomy::{Document, Followed, Function};
 
 /// Where the picture's boxes begin and how wide they are together, in its units.
 const LEFT: f64 = 20.0;
@@ -159,7 +159,7 @@ fn class(name: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use anatomy::{Anatomy, Confidence, Configuration, Instruction, Part, Place, SCHEMA};
+    use attribution::anatomy::{Anatomy, Confidence, Configuration, Instruction, Part, Place, SCHEMA};
 
     fn path(function: &str) -> Followed {
         let instruction = Instruction {

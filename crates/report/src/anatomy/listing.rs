@@ -6,7 +6,7 @@ use super::text::{columns, head, written};
 use super::words::place;
 use crate::Style;
 use crate::line::{Line, look};
-use anatomy::{Document, Instruction};
+use attribution::anatomy::{Document, Instruction};
 
 /// From this width on, bytes are shown without being asked for.
 const WIDE: usize = 160;

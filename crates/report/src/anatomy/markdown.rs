@@ -5,7 +5,7 @@ use super::names::names;
 use super::parts::grid;
 use super::{beside, difference, words};
 use crate::markdown::{escaped, line};
-use anatomy::Document;
+use attribution::anatomy::Document;
 
 pub(super) fn render(document: &Document) -> Vec<u8> {
     let mut out = format!("# kentry anatomy: {}\n\n", escaped(&words::title(document)));

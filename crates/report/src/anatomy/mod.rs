@@ -20,7 +20,7 @@ pub use format::AnatomyFormat;
 pub use text::parts as anatomy_parts;
 
 use crate::{Error, Style, json};
-use ::anatomy::Document;
+use attribution::anatomy::Document;
 
 /// Followed paths, in `format`. A verbose listing has addresses and bytes.
 ///

@@ -1,6 +1,6 @@
 //! What the paths of a document are called beside each other.
 
-use anatomy::{Configuration, Document};
+use attribution::anatomy::{Configuration, Document};
 
 /// Of each path what sets it apart from the others: its kernel, its parameters, its processor.
 pub(super) fn names(document: &Document) -> Vec<String> {

@@ -3,7 +3,7 @@
 use super::grid::{Column, Grid, Row};
 use super::names::names;
 use super::words::{known_by, share};
-use anatomy::{Confidence, Document, Part, PartCount};
+use attribution::anatomy::{Confidence, Document, Part, PartCount};
 
 /// What is left out first where there is no room.
 const KNOWN_BY: u8 = 3;

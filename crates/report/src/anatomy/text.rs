@@ -7,7 +7,7 @@ use super::{beside, difference, words};
 use crate::Style;
 use crate::line::{Line, labelled, look, wrapped};
 use crate::text::{TEXT_COLUMN, after_blank, units_stay};
-use anatomy::Document;
+use attribution::anatomy::Document;
 
 /// The least width that texts are made for. Other reports need more.
 const LEAST_WIDTH: usize = 40;

@@ -5,7 +5,7 @@ use super::text::{columns, head, written};
 use super::words::share;
 use crate::Style;
 use crate::line::{Line, look, wrapped};
-use anatomy::{Document, Function};
+use attribution::anatomy::{Document, Function};
 
 /// Columns of a number.
 const NUMBER: usize = 8;

@@ -1,7 +1,7 @@
 //! What followed paths say in words that every format shares. Not yet made harmless: whoever shows them does that.
 
 use crate::figure::{ABSENT, number};
-use anatomy::{Anatomy, Confidence, Document, Followed, Instruction, Part, PartCount, TIMER};
+use attribution::anatomy::{Anatomy, Confidence, Document, Followed, Instruction, Part, PartCount, TIMER};
 use document::{Machine, Name};
 
 /// What a count is, and is not.
@@ -133,7 +133,7 @@ pub(super) fn of_lab(value: Option<f64>) -> String {
 }
 
 /// `__x64_sys_getppid+0x5`
-pub(super) fn place(instruction: &anatomy::Instruction) -> String {
+pub(super) fn place(instruction: &attribution::anatomy::Instruction) -> String {
     match &instruction.function {
         Some(place) => format!("{}+{:#x}", place.name, place.offset),
         None => instruction.function_name().to_owned(),

@@ -5,7 +5,7 @@ use super::path::{Kind, Path, Span};
 use super::words::amount;
 use crate::line::{Line, look, wrapped};
 use anstyle::{AnsiColor, Color, Style};
-use bill::Bill;
+use attribution::bill::Bill;
 use unicode_width::UnicodeWidthStr;
 
 /// Columns for what a bar is of.

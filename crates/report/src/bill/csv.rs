@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::csv::records;
-use bill::{Bill, Figure, Line, State};
+use attribution::bill::{Bill, Figure, Line, State};
 
 const OF_FIGURE: [&str; 4] = ["estimate", "low", "high", "p"];
 const FIGURES: [&str; 3] = ["alone", "in_company", "in_orders"];
@@ -40,7 +40,7 @@ fn cells(figure: Option<Figure>) -> [String; OF_FIGURE.len()] {
 }
 
 fn before(bill: &Bill, kind: &str, name: &str, base: &str) -> Vec<String> {
-    let unit = bill.unit.map_or("", bill::Unit::name);
+    let unit = bill.unit.map_or("", attribution::bill::Unit::name);
     [kind, &bill.entry, &bill.operation, &bill.profile, name, base, unit].map(str::to_owned).into()
 }
 

@@ -4,7 +4,7 @@ use super::table::{Row, Table, Weight, configurations, steps, there};
 use super::words;
 use crate::Style;
 use crate::markdown::{code, escaped, line};
-use bill::Bill;
+use attribution::bill::Bill;
 
 pub(super) fn render(bill: &Bill, style: &Style) -> Vec<u8> {
     let mut out = format!("# kentry bill: {}\n\n", escaped(&words::title(bill)));

@@ -13,7 +13,7 @@ mod words;
 pub use format::BillFormat;
 
 use crate::{Error, Style, json};
-use ::bill::Bill;
+use attribution::bill::Bill;
 
 /// A bill, in `format`. A verbose text or Markdown has every configuration that was measured.
 ///

@@ -1,6 +1,6 @@
 //! The path of an entry, piece by piece: bare, then each step, then what steps make together. What bars and pictures draw.
 
-use bill::{Bill, Figure, Line};
+use attribution::bill::{Bill, Figure, Line};
 
 /// What a piece of a bar stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,8 +10,8 @@ use super::words;
 use crate::Error;
 use crate::figure::ABSENT;
 use crate::plain::xml;
-use ::bill::{Bill, Figure};
 use askama::Template;
+use attribution::bill::{Bill, Figure};
 use axis::{Axis, Px, Tick};
 
 /// Heights, in the picture's units.
@@ -209,7 +209,7 @@ fn class(piece: &Piece, number: usize) -> &'static str {
 
 /// A piece in words: `pti=on: 12 instructions`.
 fn in_words(bill: &Bill, piece: &Piece) -> String {
-    let unit = bill.unit.map_or("", ::bill::Unit::name);
+    let unit = bill.unit.map_or("", attribution::bill::Unit::name);
     xml(&format!("{}: {} {unit}", piece.name, words::amount(bill, piece.cost())))
 }
 

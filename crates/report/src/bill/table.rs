@@ -3,7 +3,7 @@
 use super::path::keys;
 use super::words::{amount, error, is_counted, name, needs, remark, share};
 use crate::figure::ABSENT;
-use bill::{Bill, Figure, State, There};
+use attribution::bill::{Bill, Figure, State, There};
 
 /// What a row of a table is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,7 +113,7 @@ pub(super) fn steps(bill: &Bill) -> Table {
         needs: String::new(),
         remark: String::new(),
     };
-    let step = |(line, key): (&bill::Line, Option<char>)| Row {
+    let step = |(line, key): (&attribution::bill::Line, Option<char>)| Row {
         weight: match line.state {
             State::Measured | State::WithoutEffect(_) => Weight::Part,
             State::Unseen | State::LeftOut(_) | State::Failed(_) => Weight::Without,
@@ -152,7 +152,7 @@ pub(super) fn there(bill: &Bill, there: &There) -> Table {
     }));
     rows.push(row(Weight::Sum, "explained here", there.explained, ""));
     rows.push(row(Weight::Sum, "rest", there.rest, ""));
-    let unit = bill.unit.map_or("", bill::Unit::name);
+    let unit = bill.unit.map_or("", attribution::bill::Unit::name);
     let mut headings = vec![unit];
     headings.extend(has_errors.then_some("±"));
     headings.push("share");
@@ -162,7 +162,7 @@ pub(super) fn there(bill: &Bill, there: &There) -> Table {
 /// Every configuration that was measured.
 pub(super) fn configurations(bill: &Bill) -> Table {
     let has_errors = !is_counted(bill);
-    let row = |configured: &bill::Configured| {
+    let row = |configured: &attribution::bill::Configured| {
         let figure = configured.figure;
         let mut numbers =
             vec![figure.map_or_else(|| ABSENT.to_owned(), |figure| amount(bill, figure.estimate))];
@@ -180,7 +180,7 @@ pub(super) fn configurations(bill: &Bill) -> Table {
             remark: format!("{values}{why}"),
         }
     };
-    let mut headings = vec![bill.unit.map_or("", bill::Unit::name)];
+    let mut headings = vec![bill.unit.map_or("", attribution::bill::Unit::name)];
     headings.extend(has_errors.then_some("±"));
     let rows = bill.configurations.iter().map(row).collect();
     Table { first: "operation", headings, has_needs: false, last: "configuration", rows }

@@ -6,7 +6,7 @@ use super::words;
 use crate::Style;
 use crate::line::{Line, labelled, look, wrapped};
 use crate::text::{TEXT_COLUMN, after_blank, units_stay};
-use bill::Bill;
+use attribution::bill::Bill;
 
 /// Columns for the letter of a step, with a blank behind it.
 const KEY: usize = 2;

@@ -3,7 +3,7 @@
 use crate::figure::{ABSENT, number};
 use crate::head::PARTIAL;
 use crate::runs::short;
-use bill::{Bill, Figure, Line, State, There, Unit};
+use attribution::bill::{Bill, Figure, Line, State, There, Unit};
 use document::{Machine, Name};
 
 /// A verdict on a step is wrong in at most this part of bills.

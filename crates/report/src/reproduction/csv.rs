@@ -3,7 +3,7 @@
 
 use crate::Error;
 use crate::csv::records;
-use published::{Compared, Figure, GuestFigure, Measured, Reproduction};
+use compare::published::{Compared, Figure, GuestFigure, Measured, Reproduction};
 
 const WAYS: [&str; 3] = ["loop", "single", "kentry"];
 const OF_WAY: [&str; 6] = ["unit", "value", "ci_low", "ci_high", "to_published", "to_base"];

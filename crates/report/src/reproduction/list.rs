@@ -4,7 +4,7 @@ use crate::figure::ABSENT;
 use crate::line::{Line, look, wrapped};
 use crate::markdown::escaped;
 use crate::{Error, Format, Style, csv, json, plain};
-use published::{Publication, Publications, Unit};
+use compare::published::{Publication, Publications, Unit};
 use serde::Serialize;
 
 /// A published table, for programs.

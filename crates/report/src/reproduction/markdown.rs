@@ -3,7 +3,7 @@
 use super::table::{CHANGES, Heading, Part, cells, change_words, changes, elsewhere, headings, parts};
 use super::{head, missing, remarks};
 use crate::markdown::escaped;
-use published::{Place, Reproduction};
+use compare::published::{Place, Reproduction};
 
 pub(crate) fn render(reproduction: &Reproduction) -> Vec<u8> {
     let title = format!("{}: {}", reproduction.name, reproduction.title);

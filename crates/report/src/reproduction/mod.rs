@@ -10,7 +10,7 @@ pub use list::publications;
 
 use crate::figure::ABSENT;
 use crate::{Error, Format, Style, json};
-use ::published::{Here, Place, Reproduction};
+use compare::published::{Here, Place, Reproduction};
 use table::heading_of;
 
 /// A reproduction, in `format`.
@@ -97,7 +97,7 @@ fn missing(reproduction: &Reproduction) -> Vec<(String, String)> {
 
 /// What there is to know of rows.
 fn remarks(reproduction: &Reproduction) -> Vec<(String, String)> {
-    let remark = |figure: &::published::Figure| {
+    let remark = |figure: &compare::published::Figure| {
         let disturbed = figure.disturbed.then(|| DISTURBED.to_owned());
         [figure.remark.clone(), disturbed]
             .into_iter()

@@ -1,7 +1,7 @@
 //! The cells of a reproduction's tables, for text and Markdown alike.
 
 use crate::figure::{ABSENT, multiple, number};
-use published::{Compared, Figure, GuestUnit, InGuests, Measured, Place, Reproduction, Unit};
+use compare::published::{Compared, Figure, GuestUnit, InGuests, Measured, Place, Reproduction, Unit};
 
 /// A part of the table that is left out where there is no room for it, or nothing in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

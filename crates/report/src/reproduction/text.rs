@@ -4,7 +4,7 @@ use super::table::{CHANGES, Heading, Part, cells, change_words, changes, elsewhe
 use super::{head, missing, remarks};
 use crate::Style;
 use crate::line::{Line, labelled, look, wrapped};
-use published::Reproduction;
+use compare::published::Reproduction;
 
 /// Where the text behind a label begins.
 const INDENT: usize = 13;

@@ -1,6 +1,8 @@
 //! Bills that show everything a bill can have.
 
-use bill::{Bill, Configured, Figure, Line, Need, Part, PartKind, SCHEMA, State, Step, There, Unit};
+use attribution::bill::{
+    Bill, Configured, Figure, Line, Need, Part, PartKind, SCHEMA, State, Step, There, Unit,
+};
 use document::{Machine, Place};
 use table::Kernel;
 

@@ -1,7 +1,7 @@
 //! Documents of paths that Debian's Linux 6.1 executed.
 
 use crate::recorded::Recorded;
-use anatomy::{Beside, BesideLine, Configuration, Document, Followed, SCHEMA};
+use attribution::anatomy::{Beside, BesideLine, Configuration, Document, Followed, SCHEMA};
 use document::{Machine, Name};
 
 fn followed(name: &str, parameters: &str, row: (&str, &str), counted: Option<u64>) -> Followed {

@@ -1,0 +1,60 @@
+//! Instructions from the bytes that stood in memory.
+
+use crate::anatomy::symbols::Symbols;
+use iced_x86::{Code, Formatter, GasFormatter, Instruction, SymbolResolver, SymbolResult};
+use std::rc::Rc;
+
+/// Writes instructions as the GNU assembler does.
+pub(crate) struct Writer(GasFormatter);
+
+impl Writer {
+    pub fn new(symbols: Rc<Symbols>) -> Writer {
+        let mut formatter = GasFormatter::with_options(Some(Box::new(Names(symbols))), None);
+        let options = formatter.options_mut();
+        options.set_space_after_operand_separator(true);
+        options.set_uppercase_hex(false);
+        options.set_signed_immediate_operands(true);
+        options.set_branch_leading_zeros(false);
+        options.set_show_symbol_address(false);
+        Writer(formatter)
+    }
+
+    /// `call do_syscall_64`
+    pub fn text(&mut self, instruction: &Instruction) -> String {
+        let mut text = String::new();
+        if instruction.is_invalid() {
+            text.push_str("(no instruction)");
+        } else if instruction.code() == Code::Int_imm8 {
+            // A number of a vector is no signed one.
+            text = format!("int ${:#x}", instruction.immediate8());
+        } else {
+            self.0.format(instruction, &mut text);
+        }
+        text
+    }
+}
+
+/// Symbols in the place of addresses.
+struct Names(Rc<Symbols>);
+
+impl SymbolResolver for Names {
+    fn symbol(
+        &mut self,
+        _: &Instruction,
+        _: u32,
+        _: Option<u32>,
+        address: u64,
+        size: u32,
+    ) -> Option<SymbolResult<'_>> {
+        match size {
+            8 => Some(SymbolResult::with_string(address, self.0.text(address)?)),
+            // 32 bits that the processor extends may be an address, or any number.
+            4 => {
+                let extended = address as u32 as i32 as u64;
+                self.0.place(extended)?;
+                Some(SymbolResult::with_string(address, self.0.text(extended)?))
+            }
+            _ => None,
+        }
+    }
+}

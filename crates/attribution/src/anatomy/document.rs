@@ -1,0 +1,181 @@
+//! The document: paths of one entry in one or more configurations. What is absent is `null`, never 0.
+
+use crate::anatomy::{Anatomy, Beside, Instruction};
+use document::{LoadError, Machine, Name};
+use record::trace::MOST;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use table::Table;
+
+/// The schema that this version writes.
+pub const SCHEMA: &str = "kentry.anatomy/1";
+
+/// No instruction of x86 has more bytes (SDM vol. 2A, 2.3.11).
+const LONGEST: usize = 15;
+
+/// Paths of one entry and operation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Document {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// Version of kentry that followed them.
+    pub kentry: String,
+    /// When that began, RFC 3339, UTC.
+    pub started: String,
+    /// One for each configuration, in the order in which they were asked for; at least one, and all of one entry and operation.
+    pub paths: Vec<Followed>,
+    /// What the lab's profile of that kernel has; null where it was not counted.
+    pub beside: Option<Beside>,
+}
+
+/// What was followed in one boot.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Followed {
+    /// What was booted.
+    pub configuration: Configuration,
+    /// What the row costs by the counter, in instructions: the entry less its control. Null where it was not counted.
+    pub counted: Option<u64>,
+    /// How many more instructions the path has than the row counts: as many as the control has in their place, and those that faulted,
+    /// which began but did not complete.
+    pub control: u64,
+    /// Whether the path less the control is what was counted; null where nothing was.
+    pub agrees: Option<bool>,
+    /// The path.
+    pub anatomy: Anatomy,
+}
+
+/// What was booted.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Configuration {
+    /// Release of the kernel: `6.1.0-56-cloud-amd64`.
+    pub release: String,
+    /// The file that it was read from.
+    pub file: String,
+    /// The parameters that it was booted with beyond those that every boot has.
+    pub parameters: String,
+    /// Names of settings that stand for parameters or features of the processor, with their values: `pti` `on`.
+    pub settings: BTreeMap<String, String>,
+    /// What executed it.
+    pub machine: Name<Machine>,
+    /// The emulator's processor.
+    pub cpu: String,
+    /// What everything random in the boot was drawn from.
+    pub seed: u64,
+}
+
+impl Configuration {
+    /// Whether another is of the same kernel.
+    pub fn has_kernel_of(&self, other: &Configuration) -> bool {
+        (&self.release, &self.file) == (&other.release, &other.file)
+    }
+
+    /// What sets it apart from another of the same kernel, in words: `pti=on`, `as it boots`. Words of the command line that a setting
+    /// stands for (`audit=on`: `audit=1`) are not said beside it.
+    pub fn name(&self) -> String {
+        let settings = self.settings.iter().map(|(name, value)| format!("{name}={value}"));
+        let known: Vec<String> = settings.collect();
+        let meant: Vec<&str> =
+            self.settings.iter().flat_map(|(name, value)| words_of(name, value).split_whitespace()).collect();
+        let is_said = |word: &&str| meant.contains(word) || known.iter().any(|setting| setting == word);
+        let words = self.parameters.split_whitespace().filter(|word| !is_said(word));
+        let all: Vec<&str> = known.iter().map(String::as_str).chain(words).collect();
+        if all.is_empty() { "as it boots".into() } else { all.join(" ") }
+    }
+}
+
+/// The words of the command line that a setting stands for.
+fn words_of(name: &str, value: &str) -> &'static str {
+    let values = Table::get().parameter(name).map_or(&[][..], |parameter| &parameter.values);
+    values.iter().find(|known| known.name == value).map_or("", |known| &known.append)
+}
+
+impl Followed {
+    /// A path with what the counter says of the same row.
+    pub fn new(
+        configuration: Configuration,
+        counted: Option<u64>,
+        control: u64,
+        anatomy: Anatomy,
+    ) -> Followed {
+        Followed { configuration, counted, control, agrees: None, anatomy }.judged()
+    }
+
+    /// The path less the control: what the row costs by it.
+    pub fn cost(&self) -> i64 {
+        let signed = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+        signed(self.anatomy.instructions.len() as u64).saturating_sub(signed(self.control))
+    }
+
+    fn judged(mut self) -> Followed {
+        self.agrees = self.counted.map(|counted| i64::try_from(counted) == Ok(self.cost()));
+        self
+    }
+}
+
+impl Document {
+    /// The first path, which others are compared with. Every document that was loaded or made has one.
+    pub fn first(&self) -> Option<&Followed> {
+        self.paths.first()
+    }
+}
+
+/// Reads a saved document. Whether figures agree is computed again, and not believed.
+///
+/// # Errors
+/// [`LoadError`], with place, line and column where the text stops making sense.
+pub fn load(text: &str) -> Result<Document, LoadError> {
+    const WHAT: &str = "an anatomy";
+    let mut document: Document = document::read(text, SCHEMA, WHAT)?;
+    let shape = |place: &str, what: &str| LoadError::Shape {
+        kind: WHAT,
+        place: place.into(),
+        line: 1,
+        column: 1,
+        what: what.into(),
+    };
+    let Some(first) = document.paths.first() else { return Err(shape("paths", "there is none")) };
+    let row = (first.anatomy.entry.clone(), first.anatomy.operation.clone());
+    for (place, path) in document.paths.iter().enumerate() {
+        if (&path.anatomy.entry, &path.anatomy.operation) != (&row.0, &row.1) {
+            return Err(shape(
+                &format!("paths[{place}].anatomy"),
+                "it is of another entry or operation than the first",
+            ));
+        }
+        path.check().map_err(|(field, what)| shape(&format!("paths[{place}].{field}"), &what))?;
+    }
+    document.paths = document.paths.into_iter().map(Followed::judged).collect();
+    Ok(document)
+}
+
+impl Followed {
+    /// Whether what was saved can be a path; otherwise the field that cannot, and what is true of it in every path.
+    fn check(&self) -> Result<(), (String, String)> {
+        let instructions = &self.anatomy.instructions;
+        let refused = |field: &str, what: &str| Err((field.to_owned(), what.to_owned()));
+        if instructions.len() > MOST {
+            let what = format!("a path has at most {MOST} instructions");
+            return refused("anatomy.instructions", &what);
+        }
+        if self.control > instructions.len() as u64 {
+            return refused("control", "the control has at most the path's instructions");
+        }
+        let wrong = |is_wrong: &dyn Fn(&Instruction) -> bool| instructions.iter().position(is_wrong);
+        if let Some(place) = wrong(&|one| one.ring > 3) {
+            return refused(&format!("anatomy.instructions[{place}].ring"), "a ring is 0 to 3");
+        }
+        if let Some(place) = wrong(&|one| !are_bytes(&one.bytes)) {
+            let what = format!("bytes are pairs of hexadecimal digits, at most {LONGEST}, in lower case");
+            return refused(&format!("anatomy.instructions[{place}].bytes"), &what);
+        }
+        Ok(())
+    }
+}
+
+fn are_bytes(text: &str) -> bool {
+    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    text.len().is_multiple_of(2) && text.len() <= 2 * LONGEST && text.bytes().all(is_digit)
+}

@@ -1,0 +1,28 @@
+//! A path through a Linux kernel that was followed: each instruction by the function that it is in and by what it belongs to.
+//! Pure: a trace, symbols and a kernel's file in, a [`Document`] out; [docs/anatomy.md](../../../docs/anatomy.md) explains it.
+
+mod audit;
+mod beside;
+mod calls;
+mod code;
+mod count;
+mod decode;
+mod difference;
+mod document;
+mod entry;
+mod features;
+mod functions;
+mod instruction;
+mod part;
+mod path;
+mod patterns;
+mod stack_offset;
+mod symbols;
+mod tell;
+
+pub use beside::{Beside, BesideLine, Verdict};
+pub use count::{Function, PartCount};
+pub use difference::{Changed, Difference, Piece};
+pub use document::{Configuration, Document, Followed, SCHEMA, load};
+pub use instruction::{Anatomy, Instruction, Place, TIMER};
+pub use part::{Confidence, Part};

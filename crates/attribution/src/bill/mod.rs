@@ -1,0 +1,21 @@
+//! What each protection adds to an entry, by name, and a path that adds up. Pure: a profile and the table in, the
+//! configurations to measure out; their rows in, a [`Bill`] out.
+
+mod comparable;
+mod document;
+mod error;
+mod figure;
+mod load;
+mod make;
+mod measured;
+mod parts;
+mod plan;
+mod step;
+mod there;
+
+pub use document::{Bill, Configured, Line, Part, PartKind, SCHEMA, State, There};
+pub use error::Error;
+pub use figure::{Figure, Unit};
+pub use load::load;
+pub use plan::{Configuration, Plan, Question};
+pub use step::{Need, Processor, Step};

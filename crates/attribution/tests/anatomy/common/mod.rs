@@ -1,0 +1,93 @@
+//! Paths that were followed in real kernels. `fixtures/README.md` says how they were recorded.
+
+use attribution::anatomy::{Anatomy, Part};
+use flate2::read::GzDecoder;
+use linux::{Alternative, Kernel};
+use record::trace::{Step, Symbol, Trace};
+use serde_json::Value;
+use std::path::Path;
+use table::Table;
+
+/// What was recorded of one kernel.
+pub struct Recorded {
+    pub kernel: Kernel,
+    pub symbols: Vec<Symbol>,
+    pub traces: Vec<Trace>,
+}
+
+fn bytes(hexadecimal: &Value) -> Vec<u8> {
+    let text = hexadecimal.as_str().unwrap();
+    (0..text.len() / 2).map(|at| u8::from_str_radix(&text[2 * at..2 * at + 2], 16).unwrap()).collect()
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().unwrap()
+}
+
+fn alternative(value: &Value) -> Alternative {
+    Alternative {
+        address: value["address"].as_u64().unwrap(),
+        length: value["length"].as_u64().unwrap() as usize,
+        feature: value["feature"].as_u64().unwrap() as u16,
+        when_absent: value["absent"].as_bool().unwrap(),
+        direct_call: value["direct"].as_bool().unwrap(),
+        replacement: bytes(&value["replacement"]),
+    }
+}
+
+fn trace(value: &Value) -> Trace {
+    let name = |key: &str| value[key].as_str().unwrap().to_string();
+    let step = |step: &Value| Step {
+        address: step[0].as_u64().unwrap(),
+        ring: step[1].as_u64().unwrap() as u8,
+        long: true,
+        bytes: bytes(&step[2]),
+    };
+    Trace {
+        entry: Table::get().entry(&name("entry")).unwrap().id,
+        operation: Table::get().operation(&name("operation")).unwrap().id,
+        steps: list(&value["steps"]).iter().map(step).collect(),
+        control: 0,
+    }
+}
+
+impl Recorded {
+    /// `6.1-pti-on`
+    pub fn read(name: &str) -> Recorded {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../attribution/tests/anatomy/fixtures")
+            .join(format!("{name}.json.gz"));
+        let file = std::fs::File::open(&path).unwrap();
+        let value: Value = serde_json::from_reader(GzDecoder::new(file)).unwrap();
+        let symbol = |symbol: &Value| Symbol {
+            address: symbol[0].as_u64().unwrap(),
+            name: symbol[1].as_str().unwrap().to_string(),
+        };
+        let kernel = Kernel {
+            release: value["release"].as_str().unwrap().to_string(),
+            text: value["text"].as_u64(),
+            alternatives: list(&value["alternatives"]).iter().map(alternative).collect(),
+            ..Kernel::default()
+        };
+        Recorded {
+            kernel,
+            symbols: list(&value["symbols"]).iter().map(symbol).collect(),
+            traces: list(&value["paths"]).iter().map(trace).collect(),
+        }
+    }
+
+    pub fn trace(&self, entry: &str, operation: &str) -> &Trace {
+        let table = Table::get();
+        let (entry, operation) = (table.entry(entry).unwrap().id, table.operation(operation).unwrap().id);
+        self.traces.iter().find(|trace| (trace.entry, trace.operation) == (entry, operation)).unwrap()
+    }
+
+    pub fn anatomy(&self, entry: &str, operation: &str) -> Anatomy {
+        Anatomy::of(self.trace(entry, operation), &self.symbols, &self.kernel)
+    }
+}
+
+/// How many instructions belong to a part.
+pub fn count(anatomy: &Anatomy, part: Part) -> usize {
+    anatomy.instructions.iter().filter(|instruction| instruction.part == part).count()
+}

@@ -1,0 +1,231 @@
+//! The lab kernel, and before it the images that it maps into programs.
+
+use crate::compile::{self, run, sources};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use table::freestanding::{FREESTANDING, KERNEL_HEADERS};
+use table::{Table, header};
+
+/// Linked 2 GiB below the top (`lab/kernel.lds`), and entered by exceptions at any time: no red zone. No tables of jumps, which would be
+/// indirect branches (`lab/entry/steps/ibt.c`).
+const KERNEL: &[&str] = &[
+    "-m64",
+    "-mcmodel=kernel",
+    "-mno-red-zone",
+    "-fno-pic",
+    "-fno-pie",
+    "-fno-jump-tables",
+    "-static",
+    "-no-pie",
+    "-Wl,-n",
+];
+
+/// A shared object that nothing relocates.
+const VDSO: &[&str] = &[
+    "-fPIC",
+    "-shared",
+    "-Wl,--hash-style=both",
+    "-Wl,-Bsymbolic",
+    "-Wl,--no-undefined",
+    "-Wl,-z,text",
+    "-Wl,-s",
+];
+
+/// Bytes for a fixed address.
+const PAGE: &[&str] = &["-m64", "-fno-pic", "-no-pie", "-static", "-Wl,--oformat=binary"];
+
+/// Folders of `lab/` that are the kernel's, besides `lab/` itself.
+const FOLDERS: &[&str] =
+    &["boot", "cpu", "entry", "entry/steps", "mm", "plan", "serial", "time", "user", "vdso"];
+
+pub fn build(root: &Path, out: &Path) {
+    let build = Build { lab: root.join("lab"), abi: root.join("abi"), out: out.to_path_buf() };
+    build.headers();
+    build.images();
+    build.kernel();
+}
+
+struct Build {
+    lab: PathBuf,
+    abi: PathBuf,
+    out: PathBuf,
+}
+
+impl Build {
+    fn headers(&self) {
+        let include = self.out.join("include");
+        std::fs::create_dir_all(&include).expect("OUT_DIR is writable");
+        let write = |name, text| std::fs::write(include.join(name), text).expect("OUT_DIR is writable");
+        write("switches.h", header::render_switches(Table::get()));
+        write("names.h", header::render_names(Table::get()));
+        write("call_names.h", self.call_names());
+        write("direct_calls.h", self.direct_calls());
+    }
+
+    /// Names of system calls by number, of both ABIs, as the kernel's headers have them: for the log alone.
+    fn call_names(&self) -> String {
+        let mut text = String::from("/* Made from asm/unistd_*.h. Do not edit. */\n#pragma once\n");
+        for (header, abi) in [("asm/unistd_64.h", "X86_64"), ("asm/unistd_32.h", "I386")] {
+            let mut command = self.compiler(&[], None);
+            command.args(["-E", "-dM", "-x", "c", "-include"]);
+            let output = command.arg(header).arg("/dev/null").output().expect("the compiler runs");
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            let mut names: Vec<_> =
+                String::from_utf8_lossy(&output.stdout).lines().filter_map(call_name).collect();
+            names.sort();
+            text.push_str(&format!("\n#define CALL_NAMES_{abi}(ROW)"));
+            names
+                .iter()
+                .for_each(|(number, name)| text.push_str(&format!(" \\\n\tROW({number}, \"{name}\")")));
+            text.push('\n');
+        }
+        text
+    }
+
+    /// The services of both ABIs as trees of comparisons (`lab/entry/dispatch.S`), from the table that the kernel's is made of.
+    fn direct_calls(&self) -> String {
+        let mut command = self.compiler(&[], None);
+        command.args(["-E", "-P", "-x", "c", "-D", "CALL(a,b,c,d)=a b c d"]);
+        let output = command.arg(self.lab.join("user/calls.def")).output().expect("the compiler runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let text = String::from_utf8_lossy(&output.stdout);
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let mut out = String::from("/* Made from user/calls.def. Do not edit. */\n#pragma once\n");
+        for (abi, column) in [("x86_64", 0), ("i386", 1)] {
+            let row = |row: &[&'_ str]| Some((row[column].parse().ok()?, row[column + 2].to_string()));
+            let mut calls: Vec<(u32, String)> = words.chunks_exact(4).filter_map(row).collect();
+            calls.sort();
+            assert!(calls.len() > 50, "user/calls.def has {} calls for {abi}", calls.len());
+            out.push_str(&format!("\n.macro DIRECT_{}\n", abi.to_uppercase()));
+            tree(&mut out, &calls, abi);
+            out.push_str(".endm\n");
+            let compared = compared(&calls, "call_getppid");
+            out.push_str(&format!("#define DIRECT_GETPPID_{} {compared}\n", abi.to_uppercase()));
+        }
+        out
+    }
+
+    fn images(&self) {
+        let vdso = self.lab.join("vdso");
+        for (machine, flag, script, name, file) in [
+            ("x86_64", "-m64", "vdso64.lds", "linux-vdso.so.1", "vdso64.so"),
+            ("i386", "-m32", "vdso32.lds", "linux-gate.so.1", "vdso32.so"),
+        ] {
+            let folder = vdso.join(machine);
+            let mut command = self.compiler(&[flag], Some(machine));
+            command.args(VDSO).arg(format!("-Wl,-soname={name}"));
+            command.arg(script_option(&folder.join(script)));
+            run(command.args(c_sources(&vdso)).args(sources(&folder)).arg("-o").arg(self.out.join(file)));
+        }
+        let folder = vdso.join("vsyscall");
+        for source in sources(&folder) {
+            let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let mut command = self.compiler(PAGE, Some("x86_64"));
+            command.arg(script_option(&folder.join("vsyscall.lds"))).arg(source);
+            run(command.arg("-o").arg(self.out.join(format!("vsyscall-{name}.bin"))));
+        }
+    }
+
+    fn kernel(&self) {
+        let mut command = self.compiler(KERNEL, None);
+        command.arg(script_option(&self.lab.join("kernel.lds"))).args(sources(&self.lab));
+        for folder in FOLDERS {
+            let is_code =
+                |file: &PathBuf| *folder != "vdso" || file.extension().is_some_and(|kind| kind == "S");
+            command.args(sources(&self.lab.join(folder)).into_iter().filter(is_code));
+        }
+        // The images are found as the headers are.
+        let kernel = self.out.join("kernel");
+        command.arg("-I").arg(&self.out);
+        // In front of each file of C. It changes what the assembler makes of the compiler's words, and clang's own hears none.
+        command.arg("-include").arg(self.lab.join("entry/returns.h"));
+        if compile::is_clang() {
+            command.arg("-fno-integrated-as");
+        }
+        self.note(&command);
+        run(command.arg("-o").arg(&kernel));
+        let wrong = check_paths(&kernel);
+        assert!(wrong.is_empty(), "the kernel's paths (lab/entry/path.inc):\n{}", wrong.join("\n"));
+    }
+
+    /// What the kernel is compiled with, a word in each line: tests compile it again, with a log (tests/lab/logged.rs).
+    fn note(&self, command: &Command) {
+        let words = std::iter::once(command.get_program()).chain(command.get_args());
+        let lines: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
+        std::fs::write(self.out.join("kernel.command"), lines.join("\n")).expect("OUT_DIR is writable");
+    }
+
+    /// With what all code here has in common; `machine` is that of a vDSO.
+    fn compiler(&self, flags: &[&str], machine: Option<&str>) -> Command {
+        let mut command = compile::compiler();
+        command.args(FREESTANDING).arg("-Wl,-z,max-page-size=4096").args(flags).args(KERNEL_HEADERS);
+        let machine = machine.map(|machine| self.lab.join("vdso").join(machine));
+        let include = self.out.join("include");
+        for folder in
+            [Some(&self.abi), Some(&self.lab), machine.as_ref(), Some(&include)].into_iter().flatten()
+        {
+            command.arg("-I").arg(folder);
+        }
+        command
+    }
+}
+
+/// So many are compared one after the other.
+const LEAF: usize = 3;
+
+/// Goes to the function of the number in eax, which is one of these or that of no call.
+fn tree(out: &mut String, calls: &[(u32, String)], abi: &str) {
+    if calls.len() <= LEAF {
+        for (number, function) in calls {
+            out.push_str(&format!("\tcmp\t${number}, %eax\n\tje\t{function}\n"));
+        }
+        out.push_str(&format!("\tjmp\tcall_unknown_{abi}\n"));
+        return;
+    }
+    let (less, rest) = calls.split_at(calls.len() / 2);
+    let (number, function) = &rest[0];
+    let label = format!(".Labove_{number}_{abi}");
+    out.push_str(&format!("\tcmp\t${number}, %eax\n\tje\t{function}\n\tja\t{label}\n"));
+    tree(out, less, abi);
+    out.push_str(&format!("{label}:\n"));
+    tree(out, &rest[1..], abi);
+}
+
+/// How many instructions of the tree lead to a function, the jump to it included.
+fn compared(calls: &[(u32, String)], wanted: &str) -> usize {
+    let place = calls.iter().position(|(_, function)| function == wanted);
+    let place = place.unwrap_or_else(|| panic!("user/calls.def has no {wanted}"));
+    if calls.len() <= LEAF {
+        return 2 * (place + 1);
+    }
+    let (less, rest) = calls.split_at(calls.len() / 2);
+    match place.cmp(&less.len()) {
+        std::cmp::Ordering::Less => 3 + compared(less, wanted),
+        std::cmp::Ordering::Equal => 2,
+        std::cmp::Ordering::Greater => 3 + compared(&rest[1..], wanted),
+    }
+}
+
+/// `#define __NR_read 0`
+fn call_name(line: &str) -> Option<(u32, String)> {
+    let (name, number) = line.strip_prefix("#define __NR_")?.split_once(' ')?;
+    Some((number.parse().ok()?, name.to_string()))
+}
+
+/// What is wrong with the entry paths of a kernel: when it runs, it only copies them.
+fn check_paths(kernel: &Path) -> Vec<String> {
+    let bytes = std::fs::read(kernel).expect("the linker has written it");
+    let read = table::paths::File::read(&bytes).and_then(|file| table::paths::Paths::read(&file));
+    match read {
+        Ok(read) => table::paths::check(&read, Table::get()),
+        Err(error) => vec![error.to_string()],
+    }
+}
+
+fn script_option(script: &Path) -> String {
+    format!("-Wl,-T,{}", script.display())
+}
+
+fn c_sources(folder: &Path) -> Vec<PathBuf> {
+    sources(folder).into_iter().filter(|file| file.extension().is_some_and(|kind| kind == "c")).collect()
+}

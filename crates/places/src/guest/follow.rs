@@ -1,0 +1,278 @@
+//! Follows uses of entries, one instruction after the other, through a debugger.
+//!
+//! Every count of a row comes from the same code between two stamps. A breakpoint stands behind the first of these, and from there on
+//! the guest is stepped until it comes to the second: through the kernel, and for a signal through its handler and back. Between two
+//! steps the guest does not run, so that what is executed is what is counted.
+
+use crate::guest::debugger::{Debugger, Error, Registers};
+use crate::guest::meeting::{self, Meeting};
+use crate::guest::memory::Memory;
+use crate::guest::timed::Timed;
+use iced_x86::{Code, FlowControl, Instruction};
+use record::abi;
+use record::trace::{MOST, Step, Trace};
+use std::io::{Read, Write};
+use table::{Entry, Kernel, Table};
+
+/// Uses of an entry that pass before one is followed: those that a probe makes before it keeps a sample, and the first two that it keeps.
+const PASSED: u64 = abi::CHECKS + abi::WARM_SAMPLES + 2;
+
+/// So many interrupts by the timer are tried until one ends within that.
+const TICKS: usize = 4;
+
+/// Code segments of programs (arch/x86/include/asm/segment.h): only 64-bit code has this one.
+const USER_CS: u32 = 0x33;
+
+/// What was followed.
+#[derive(Debug, Default)]
+pub(crate) struct Followed {
+    pub traces: Vec<Trace>,
+    /// A row's ids, and why it was not followed.
+    pub unfollowed: Vec<((u16, u16), String)>,
+    /// An interrupt by the timer, from its entry until the interrupted program goes on, or why it was not followed; none if none came.
+    pub timer: Option<Result<Vec<Step>, String>>,
+}
+
+/// A row that is waited for.
+struct Awaited {
+    row: (u16, u16),
+    bits: u8,
+    timed: Timed,
+    passed: u64,
+}
+
+/// Follows a guest.
+pub(crate) struct Follower<C> {
+    debugger: Debugger<C>,
+    memory: Memory,
+    followed: Followed,
+    awaited: Option<Awaited>,
+    /// Whether the row that was awaited last was followed.
+    has_followed: bool,
+}
+
+impl<C: Read + Write> Follower<C> {
+    /// Over this connection to a guest that is stopped before its first instruction.
+    pub fn new(connection: C) -> Follower<C> {
+        let (debugger, memory) = (Debugger::new(connection), Memory::default());
+        Follower { debugger, memory, followed: Followed::default(), awaited: None, has_followed: false }
+    }
+
+    /// From the guest's first instruction until it says that nothing more is to be followed. What was followed before an error is kept.
+    pub fn run(mut self) -> (Followed, Option<Error>) {
+        // Whoever has answered with nonsense may never answer again.
+        let ended = self.follow().and_then(|()| self.debugger.detach());
+        (self.followed, ended.err())
+    }
+
+    fn follow(&mut self) -> Result<(), Error> {
+        self.debugger.insert(meeting::PAGE)?;
+        self.debugger.begin()?;
+        loop {
+            let at = self.debugger.registers()?;
+            match self.awaited.take() {
+                Some(awaited) if at.rip == awaited.timed.begin => self.pass(awaited, &at)?,
+                awaited => {
+                    self.give_up(awaited)?;
+                    match Meeting::of(at.first_arguments()).filter(|_| at.rip == meeting::PAGE) {
+                        Some(Meeting::Row(entry, operation)) => self.await_row((entry, operation))?,
+                        Some(Meeting::TooLong(entry, operation, count)) => {
+                            self.followed.unfollowed.push(((entry, operation), too_long(count)));
+                        }
+                        // It may have stopped where it is to be met again.
+                        Some(Meeting::Timer(address)) if !self.timer(address)? => continue,
+                        Some(Meeting::Timer(_)) => {}
+                        Some(Meeting::Count) => self.answer()?,
+                        Some(Meeting::Over) => return self.debugger.remove(meeting::PAGE),
+                        // A stop for nothing that is known here.
+                        None => {}
+                    }
+                }
+            }
+            self.debugger.go()?;
+        }
+    }
+
+    /// How many instructions the use was that was followed last; a row that is followed again is followed anew.
+    fn answer(&mut self) -> Result<(), Error> {
+        let last = self.followed.traces.last().filter(|_| self.has_followed);
+        let count = last.map_or(0, |trace| trace.steps.len().saturating_sub(trace.control));
+        self.debugger.write(meeting::ANSWER, count as u64)
+    }
+
+    fn await_row(&mut self, row: (u16, u16)) -> Result<(), Error> {
+        self.has_followed = false;
+        self.followed.traces.retain(|trace| (trace.entry, trace.operation) != row);
+        self.followed.unfollowed.retain(|(known, _)| *known != row);
+        match timed(row) {
+            Ok((entry, timed)) => {
+                self.debugger.insert(timed.begin)?;
+                self.awaited = Some(Awaited { row, bits: entry.bits(), timed, passed: 0 });
+            }
+            Err(why) => self.followed.unfollowed.push((row, why)),
+        }
+        Ok(())
+    }
+
+    /// A row whose probe ended before it was followed.
+    fn give_up(&mut self, awaited: Option<Awaited>) -> Result<(), Error> {
+        let Some(awaited) = awaited else { return Ok(()) };
+        self.debugger.remove(awaited.timed.begin)?;
+        let why = format!("its probe ended after it had used the entry {} times", awaited.passed);
+        self.followed.unfollowed.push((awaited.row, why));
+        Ok(())
+    }
+
+    /// One use passes, or is followed.
+    fn pass(&mut self, mut awaited: Awaited, at: &Registers) -> Result<(), Error> {
+        let is_there = at.ring() == 3 && is_long(at) == (awaited.bits == 64);
+        if !is_there || awaited.passed < PASSED {
+            awaited.passed += u64::from(is_there);
+            self.awaited = Some(awaited);
+            return Ok(());
+        }
+        let (end, is_wide) = (awaited.timed.end, awaited.bits == 64);
+        self.debugger.remove(awaited.timed.begin)?;
+        self.memory.forget();
+        let is_end = |at: &Registers| at.rip == end && at.ring() == 3 && is_long(at) == is_wide;
+        match self.steps(at, is_end)? {
+            Some(steps) => {
+                self.followed.traces.push(trimmed(&awaited, steps));
+                self.has_followed = true;
+            }
+            None => self.followed.unfollowed.push((awaited.row, endless("its use"))),
+        }
+        Ok(())
+    }
+
+    /// Follows the timer's interrupt, whose entry is at this address of the kernel, while the guest's program loops in ring 3: the first that
+    /// ends, of a few. Behind one that does not, the kernel had other tasks run before it went on. Whether one was there; otherwise the guest
+    /// has stopped at another address.
+    fn timer(&mut self, address: u64) -> Result<bool, Error> {
+        for _ in 0..TICKS {
+            if !self.tick(address)? {
+                return Ok(false);
+            }
+            if matches!(self.followed.timer, Some(Ok(_))) {
+                break;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Follows the next interrupt by the timer that does not interrupt the kernel. Whether one came.
+    fn tick(&mut self, address: u64) -> Result<bool, Error> {
+        self.debugger.insert(address)?;
+        let at = loop {
+            self.debugger.go()?;
+            let at = self.debugger.registers()?;
+            if at.rip != address || self.comes_from_ring_3(&at)? {
+                break at;
+            }
+        };
+        self.debugger.remove(address)?;
+        self.memory.forget();
+        let is_here = at.rip == address;
+        if is_here {
+            let steps = self.steps(&at, |at| at.ring() == 3)?;
+            self.followed.timer = Some(steps.ok_or_else(|| endless("the timer's interrupt")));
+        }
+        Ok(is_here)
+    }
+
+    /// The processor has pushed where it was: the stack segment, the stack pointer, the flags, the code segment, the address.
+    fn comes_from_ring_3(&mut self, at: &Registers) -> Result<bool, Error> {
+        const CODE_SEGMENT: u64 = 8;
+        let pushed = self.debugger.memory(at.rsp().wrapping_add(CODE_SEGMENT), 1)?;
+        Ok(pushed.and_then(|bytes| bytes.first().copied()).is_some_and(|selector| selector & 3 == 3))
+    }
+
+    /// Steps from here on until the end; none if that does not come within [`MOST`] steps.
+    fn steps(
+        &mut self,
+        begin: &Registers,
+        is_end: impl Fn(&Registers) -> bool,
+    ) -> Result<Option<Vec<Step>>, Error> {
+        let (mut at, mut steps) = (*begin, Vec::new());
+        while !is_end(&at) {
+            if steps.len() == MOST {
+                return Ok(None);
+            }
+            let (ring, long) = (at.ring(), is_long(&at));
+            let bytes = self.memory.instruction(&mut self.debugger, at.rip, ring, long)?;
+            steps.push(Step { address: at.rip, ring, long, bytes });
+            self.debugger.step()?;
+            at = self.debugger.registers()?;
+        }
+        Ok(Some(steps))
+    }
+}
+
+/// All of the kernel is 64-bit code, and programs where their segment says so.
+fn is_long(at: &Registers) -> bool {
+    at.ring() == 0 || at.cs == USER_CS
+}
+
+fn endless(what: &str) -> String {
+    format!("{what} did not end within {MOST} instructions")
+}
+
+fn too_long(count: u32) -> String {
+    format!("a use of it executes {count} instructions, and at most {MOST} are followed")
+}
+
+fn timed((entry, operation): (u16, u16)) -> Result<(&'static Entry, Timed), String> {
+    let table = Table::get();
+    let row = table.rows(Kernel::Linux).find(|(known, of)| (known.id, of.id) == (entry, operation));
+    let (entry, operation) = row.ok_or("the guest spoke of a row that is none")?;
+    Timed::of(entry, operation).map(|timed| (entry, timed))
+}
+
+/// What is the entry's own. An instruction that faults is begun but not executed, and QEMU does not count it; one whose purpose is the
+/// exception is.
+fn trimmed(awaited: &Awaited, mut steps: Vec<Step>) -> Trace {
+    let executed: Vec<Instruction> = steps.iter().map(Step::decode).collect();
+    let (own, control) = awaited.timed.own(&executed);
+    let of_own = executed.get(own.clone()).unwrap_or_default();
+    steps.truncate(own.end);
+    steps.drain(..own.start);
+    let enters = |pair: &&[Step]| pair[0].ring == 3 && pair[1].ring == 0;
+    let faults = steps.windows(2).zip(of_own).filter(|(pair, begun)| enters(pair) && faulted(begun)).count();
+    let (entry, operation) = awaited.row;
+    Trace { entry, operation, steps, control: control + faults }
+}
+
+/// Whether an instruction that the kernel was entered by has faulted. Where there are no bytes, it could not even be fetched.
+fn faulted(begun: &Instruction) -> bool {
+    let is_made_to = begun.flow_control() != FlowControl::Next || begun.code() == Code::INVALID;
+    begun.len() == 0 || !is_made_to
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(ring: u8, bytes: &[u8]) -> Step {
+        Step { address: 0x1000, ring, long: true, bytes: bytes.to_vec() }
+    }
+
+    /// How many of these instructions the count has, each of which enters the kernel.
+    fn counted(bytes: &[u8]) -> usize {
+        let timed = Timed { begin: 0, end: 0, control: Vec::new() };
+        let awaited = Awaited { row: (1, 2), bits: 64, timed, passed: 0 };
+        let trace = trimmed(&awaited, vec![step(3, bytes), step(0, &[0x90])]);
+        assert_eq!((trace.entry, trace.operation, trace.steps.len()), (1, 2, 2));
+        trace.steps.len() - trace.control
+    }
+
+    #[test]
+    fn an_instruction_that_faults_is_not_counted() {
+        let (load, divide, nothing) = ([0x8a, 0x07], [0xf7, 0xf1], []);
+        assert_eq!([counted(&load), counted(&divide), counted(&nothing)], [1, 1, 1]);
+        let (syscall, int80, ud2, int3, lock_nop) =
+            ([0x0f, 5], [0xcd, 0x80], [0x0f, 0x0b], [0xcc], [0xf0, 0x90]);
+        for bytes in [&syscall[..], &int80, &ud2, &int3, &lock_nop] {
+            assert_eq!(counted(bytes), 2, "{bytes:x?}");
+        }
+    }
+}

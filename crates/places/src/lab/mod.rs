@@ -1,0 +1,33 @@
+//! Boots the lab kernel (`lab/`, compiled by `build.rs` and embedded here) in an emulator or a virtual machine, and
+//! reads what it says.
+//!
+//! A [`Plan`] goes in as a file of an archive, beside the programs that it runs; records come out on the serial line.
+//! [`Guest`] returns them one by one, [`Collected`] sorts them by program. Reading always ends, whatever the guest does:
+//! when the plan is done, or with a [`Trouble`] that says in words what went wrong.
+
+mod archive;
+mod bochs;
+mod collected;
+mod configured;
+mod guest;
+mod image;
+mod plan;
+mod qemu;
+mod session;
+mod trouble;
+
+pub use crate::emulator::Accelerator;
+pub use archive::{File, INPUT, pack, probes};
+pub use bochs::Bochs;
+pub use collected::{Collected, Ran, Strays};
+pub use configured::{Agreed, Configured};
+pub use guest::{Events, Guest, Reader};
+pub use image::{image, image_for_emulator};
+pub use plan::{Line, Plan};
+pub use process::{Interrupt, Limits};
+pub use qemu::Qemu;
+pub use session::{Disorder, End, Event, Session};
+pub use trouble::Trouble;
+
+/// The kernel, an ELF file that QEMU (by its PVH note) and GRUB (by its multiboot2 header) boot.
+pub static KERNEL: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/kernel"));

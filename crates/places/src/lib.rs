@@ -1,0 +1,8 @@
+//! Where probes run: on this Linux ([`host`]), in the lab kernel ([`lab`]) and in other Linux kernels ([`guest`]), the latter two in an
+//! emulator or a virtual machine ([`emulator`]).
+
+pub mod emulator;
+pub mod guest;
+pub mod host;
+pub mod lab;
+pub mod probes;
