@@ -7,7 +7,7 @@ mod executable;
 mod tapes;
 
 use attribution::bill::{Bill, Plan, Processor, State};
-use kentry::bill_args::{BillArgs, lab_plan};
+use kentry::bill::args::{BillArgs, lab_plan};
 use kentry::cli::{Cli, Command};
 use measure::Counter;
 use measure::lab::{Emulator, LabPlan, Setup, measure};

@@ -8,8 +8,9 @@ mod tapes;
 
 use bytes::{record, words};
 use document::{Document, Outcome, Timing};
-use kentry::cli::{Cli, Command, LabArgs};
+use kentry::cli::{Cli, Command};
 use kentry::error::Error;
+use kentry::lab::args::LabArgs;
 use measure::Counter;
 use measure::lab::{Emulator, LabPlan, Setup, measure};
 use places::lab::{Accelerator, Limits, Qemu};

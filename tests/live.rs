@@ -4,9 +4,9 @@
 mod skipped;
 
 use document::{Document, Outcome, Row};
-use kentry::arm::ArmCommand;
+use kentry::compare::arm::ArmCommand;
+use kentry::compare::live;
 use kentry::error::Error;
-use kentry::live_command;
 use measure::arms::Arms;
 use measure::{CpuChoice, HostPlan, Probes, select};
 use places::host::Interrupt;
@@ -39,7 +39,7 @@ fn compare_for(arms: [&str; 2], budget: f64, timeout: Duration) -> (Result<Arms,
     let arms = arms.map(|arm| ArmCommand::parse(arm).unwrap());
     let mut notes = String::new();
     let mut note = |text: &str| notes.push_str(&format!("{text}\n"));
-    let arms = live_command::measure(&arms, &plan, timeout, &Interrupt::default(), &mut note);
+    let arms = live::measure(&arms, &plan, timeout, &Interrupt::default(), &mut note);
     (arms, notes)
 }
 

@@ -1,6 +1,8 @@
 //! The run document: one saved measurement, versioned. `docs/run.schema.json` is the same contract for everybody
 //! else. Field names and units are for ever within one schema version; what is absent is `null`, never 0.
 
+#![deny(missing_docs)]
+
 mod compute;
 mod earlier;
 mod finding;

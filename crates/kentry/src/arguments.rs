@@ -1,10 +1,15 @@
 //! What this process was called with, parsed.
 
 use crate::cli::Cli;
-use crate::{help, locale};
+use crate::error::{Error, code_without_command};
+use crate::exit::EXEC_FAILED;
+use crate::help;
+use crate::messages::note;
+use crate::os::{locale, standard};
 use clap::FromArgMatches;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::ffi::OsString;
+use std::io::Write;
 use std::path::Path;
 use table::{Kernel, Table};
 
@@ -15,6 +20,26 @@ use table::{Kernel, Table};
 pub fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
     let matches = help::command().try_get_matches_from(arguments);
     matches.and_then(|matches| Cli::from_arg_matches(&matches)).map_err(|error| harmless(error, arguments))
+}
+
+/// Prints help or what is wrong with the command line, and ends; with --exec, with a code that cannot be the program's, and with
+/// --git-bisect, with one that stops a bisection.
+pub fn leave(error: &clap::Error, arguments: &[OsString]) -> ! {
+    let is_wrong = error.use_stderr();
+    let printed = standard::check().and_then(|()| error.print()).and_then(|()| std::io::stdout().flush());
+    // If standard error cannot be written, the code still tells that the usage was wrong.
+    let unwritten = printed.err().filter(|why| !is_wrong && why.kind() != std::io::ErrorKind::BrokenPipe);
+    let usual = u8::try_from(error.exit_code()).unwrap_or(EXEC_FAILED);
+    let code = match unwritten {
+        None if is_wrong => code_without_command(arguments, usual),
+        None => usual,
+        Some(source) => {
+            let error = Error::Output { target: "standard output".into(), source };
+            note(&error.to_string());
+            code_without_command(arguments, error.exit_code())
+        }
+    };
+    std::process::exit(i32::from(code))
 }
 
 /// The library repeats arguments unescaped, and does not name the one that is not UTF-8.

@@ -1,7 +1,6 @@
 //! What ends the command, and the exit code it ends with.
 
-use crate::compare_args::STOPS_BISECTION;
-use crate::exec::FAILED;
+use crate::exit::{EXEC_FAILED, STOPS_BISECTION};
 use nix::errno::Errno;
 use std::ffi::OsString;
 use std::io;
@@ -115,7 +114,7 @@ pub fn code_without_command(arguments: &[OsString], usual: u8) -> u8 {
     if own.any(|word| *word == "--git-bisect") {
         STOPS_BISECTION
     } else if runs_program {
-        FAILED
+        EXEC_FAILED
     } else {
         usual
     }

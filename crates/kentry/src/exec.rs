@@ -2,6 +2,7 @@
 //! standard input, and its output is passed through as it comes.
 
 use crate::error::{Error, INTERRUPTED};
+use crate::exit::EXEC_FAILED;
 use measure::lab::{Configuration, Configurations, Emulator, clock_lines, not_loaded, unsupported};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -15,8 +16,6 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// kentry itself failed, or the time was up.
-pub const FAILED: u8 = 125;
 /// The program cannot be loaded.
 pub(crate) const NOT_LOADED: u8 = 126;
 /// There is no such program.
@@ -50,20 +49,20 @@ pub struct Refused {
 
 impl Refused {
     fn failed(why: &dyn std::fmt::Display) -> Refused {
-        Refused { code: FAILED, why: why.to_string() }
+        Refused { code: EXEC_FAILED, why: why.to_string() }
     }
 }
 
 impl From<Trouble> for Refused {
     fn from(trouble: Trouble) -> Refused {
-        let code = if trouble.is_interruption() { INTERRUPTED } else { FAILED };
+        let code = if trouble.is_interruption() { INTERRUPTED } else { EXEC_FAILED };
         Refused { code, why: trouble.to_string() }
     }
 }
 
 impl From<Error> for Refused {
     fn from(error: Error) -> Refused {
-        let code = if matches!(error, Error::Interrupted) { INTERRUPTED } else { FAILED };
+        let code = if matches!(error, Error::Interrupted) { INTERRUPTED } else { EXEC_FAILED };
         Refused { code, why: error.to_string() }
     }
 }

@@ -1,49 +1,42 @@
 //! The command: arguments in, a call, bytes out. Measuring, judging and rendering are other crates' subjects.
+//!
+//! A subcommand is a file or a folder of its name, with its arguments and what it does. [`cli`] knows all of them, and none of them knows
+//! it; what several have in common is in `options` and in the other files here.
 
-pub mod anatomy_args;
-pub mod anatomy_paths;
+pub mod anatomy;
 pub mod arguments;
-pub mod arm;
-pub mod bill_args;
-pub mod bill_listing;
+pub mod bill;
 pub mod cli;
-pub mod compare_anatomies;
-pub mod compare_args;
-pub mod compare_sides;
+pub mod compare;
 pub mod completions;
-pub mod dry_run;
+mod dry_run;
 pub mod error;
-pub mod exec;
+mod exec;
+mod exit;
 pub mod explain;
-pub mod footprint_args;
-pub mod gate_rules;
-pub mod guest_args;
-pub mod help;
-pub mod history;
+mod help;
+mod history;
 pub mod init;
-pub mod input;
-pub mod interrupts;
-pub mod linux_args;
-pub mod linux_exec;
-pub mod linux_machine;
-pub mod listing;
-pub mod live_command;
-pub mod locale;
+mod input;
+pub mod lab;
+pub mod linux;
+pub mod list;
 pub mod manual;
-pub mod memory;
+pub mod measure;
+pub mod messages;
+pub mod options;
+pub mod os;
 pub mod output;
-pub mod pager;
-pub mod probe_files;
-pub mod profiles;
-pub mod progress;
-pub mod room;
-pub mod row_args;
-pub mod saving;
-pub mod stack;
-pub mod standard;
-pub mod this_machine;
-pub mod time_args;
-pub mod too_noisy;
+pub mod probes;
+mod profiles;
+mod progress;
+pub mod report;
+pub mod reproduce;
+pub mod runs;
+mod saving;
+pub mod show;
+mod style;
+mod this_machine;
 
 #[cfg(test)]
 #[path = "../../../tests/skipped.rs"]

@@ -1,12 +1,16 @@
 //! The manual pages: the options from the command line's definition, and the sections that people look for.
 
-use crate::cli::{Cli, EXEC_STATUS, EXIT_STATUS, LAB_STATUS, NOISY_STATUS};
-use crate::compare_args::{BISECT_STATUS, COMPARE_STATUS};
+use crate::cli::Cli;
+use crate::compare::args::{BISECT_STATUS, COMPARE_STATUS};
+use crate::error::Error;
+use crate::exit::{EXEC_STATUS, EXIT_STATUS, LAB_STATUS, NOISY_STATUS};
+use crate::output::print;
 use crate::profiles;
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 use std::io;
+use std::process::ExitCode;
 use table::Table;
 
 /// A term and what it means.
@@ -397,6 +401,17 @@ fn status(roff: &mut Roff, subcommand: Option<&str>) {
         }
         _ => section(roff, "EXIT STATUS", EXIT_STATUS),
     }
+}
+
+/// The page of the command, or of one of its subcommands.
+pub fn run(subcommand: Option<&str>) -> Result<ExitCode, Error> {
+    let page = page(subcommand)
+        .map_err(|source| Error::Output { target: "manual page".into(), source })?
+        .ok_or_else(|| {
+            let name = report::plain(subcommand.unwrap_or(""));
+            Error::Usage(format!("there is no manual page of a subcommand \"{name}\""))
+        })?;
+    print(&page)
 }
 
 #[cfg(test)]

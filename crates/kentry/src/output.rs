@@ -1,8 +1,7 @@
 //! Where results go.
 
 use crate::error::Error;
-use crate::locale;
-use crate::standard;
+use crate::os::{locale, standard};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::unistd::geteuid;
 use report::Format;
@@ -11,6 +10,7 @@ use std::fs::{File, Metadata, OpenOptions, Permissions};
 use std::io::{self, IsTerminal, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 /// What standard output is called.
 const STANDARD: &str = "standard output";
@@ -151,6 +151,15 @@ fn open_special(path: &Path) -> io::Result<File> {
 fn write_all(to: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
     to.write_all(bytes)?;
     to.flush()
+}
+
+/// Prints what a command has to say.
+///
+/// # Errors
+/// [`Error::Output`] when it cannot be written.
+pub fn print(bytes: &[u8]) -> Result<ExitCode, Error> {
+    Target::standard()?.write(bytes)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 #[cfg(test)]

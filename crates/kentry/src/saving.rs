@@ -1,7 +1,7 @@
 //! Keeps the run of a measuring command.
 
-use crate::cli::SaveArgs;
 use crate::error::Error;
+use crate::options::save::SaveArgs;
 use document::{Document, Row};
 use report::{Format, Selection, Style};
 use runs::Store;

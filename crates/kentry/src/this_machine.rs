@@ -1,12 +1,12 @@
 //! The machine that the command runs on, as measurements need it.
 
 use crate::error::Error;
-use crate::{input, saving};
+use crate::{input, progress, saving};
 use environment::{CoreType, Environment, Roots};
-use measure::{Earlier, Here, HostPlan};
+use measure::{Earlier, Here, HostPlan, Setup};
 use places::host::{Host, Interrupt, Limits, Priority};
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// This machine.
 #[derive(Debug)]
@@ -71,6 +71,33 @@ pub fn executor(priority: Priority, time: Duration, interrupt: &Interrupt) -> Re
 
 fn failed(error: &dyn std::fmt::Display) -> Error {
     Error::Environment(error.to_string())
+}
+
+/// A probe that runs longer than this is considered hung.
+const ROUND_TIME: Duration = Duration::from_secs(10);
+
+/// To be called before anything asks for the time: the vDSO reads the counter too, and would get the SIGSEGV.
+pub fn need_counter() -> Result<(), Error> {
+    if places::host::tsc_is_readable() {
+        return Ok(());
+    }
+    let why = "this process may not read the time stamp counter (prctl PR_SET_TSC): nothing can be timed";
+    Err(Error::Environment(why.into()))
+}
+
+/// A seed for a run that was given none. It need not be secret, only different each time; and there may be no
+/// source of random numbers here.
+pub fn drawn_seed() -> u32 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    (now.subsec_nanos() ^ now.as_secs() as u32).rotate_left(16) ^ std::process::id()
+}
+
+pub fn measure_host(plan: &HostPlan, interrupt: &Interrupt) -> Result<document::Document, Error> {
+    let (here, priority) = here(plan, interrupt)?;
+    let mut host = executor(priority, ROUND_TIME, interrupt)?;
+    let setup = Setup { executor: &mut host, parent: u64::from(std::process::id()), here };
+    let bar = progress::Bar::new();
+    Ok(measure::measure(plan, setup, &mut |progress| bar.show(progress))?)
 }
 
 #[cfg(test)]

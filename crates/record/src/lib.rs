@@ -4,6 +4,8 @@
 //! A stream comes from another process or from a guest's serial line, so it is hostile: whatever the bytes are,
 //! parsing ends with records or with an [`Error`] that says which record and which byte.
 
+#![deny(missing_docs)]
+
 mod footprint;
 mod lab;
 mod parse;

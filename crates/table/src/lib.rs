@@ -3,6 +3,8 @@
 //! Everything that knows an entry by name or id gets it from here: the command at run time, the probe through
 //! the header that [`header`] renders at build time.
 
+#![deny(missing_docs)]
+
 mod differs;
 pub mod freestanding;
 pub mod header;

@@ -1,19 +1,49 @@
 //! What `kentry explain` prints.
 
-pub mod anatomy;
-pub mod like_here;
+mod anatomy;
+mod like_here;
 mod operation;
 mod parameter;
 mod part;
+mod run;
 mod section;
 mod sequence;
 mod subject;
 mod switch;
 
+pub use run::run;
+
 use crate::error::Error;
+use crate::options::output::Color;
+use clap::{Args, ValueHint};
 use document::{Document, Outcome, Row};
+use std::path::PathBuf;
 use subject::{Meaning, Subject, meaning};
 use table::{Entry, Kernel, Table};
+
+/// Options of `explain`.
+#[derive(Debug, Clone, Args)]
+pub struct ExplainArgs {
+    /// An entry, an operation, a short name (syscall, clock_gettime), a switch of the lab or one of its values (pti=on), a profile
+    /// (linux-6.1), a parameter of guests (seccomp), a part of an anatomy (kernel-stack), or a glob; `kentry list`, `kentry linux --help`
+    /// and `kentry anatomy --help` show all names
+    #[arg(value_name = "NAME", value_hint = ValueHint::Other)]
+    pub name: String,
+    /// Print a complete small program that says hello through this entry
+    #[arg(long)]
+    pub example: bool,
+    /// Show the figures of this run, and not those of the latest that has them: its name, id, latest, or a file that was saved with
+    /// --output FILE.json; - is standard input
+    #[arg(long, value_name = "RUN", value_hint = ValueHint::FilePath, conflicts_with = "example")]
+    pub run: Option<PathBuf>,
+    /// Add the parts of a path through this entry: of a file that `kentry anatomy` has saved with --output FILE.json, or, without FILE,
+    /// of one that is followed now, as `kentry anatomy NAME` follows it; stands behind NAME then
+    #[arg(long, value_name = "FILE", num_args = 0..=1, value_hint = ValueHint::FilePath, conflicts_with = "example")]
+    pub anatomy: Option<Option<PathBuf>>,
+    /// When to use color; NO_COLOR is respected too
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub color: Color,
+}
 
 include!(concat!(env!("OUT_DIR"), "/texts.rs"));
 

@@ -1,19 +1,23 @@
 //! `kentry lab`: from arguments to the exit code.
 
-use crate::{drawn_seed, note, show};
+pub mod args;
+pub mod listing;
+
+use crate::error::Error;
+use crate::exec::{Output, Program, Refused, Running, run, standard_input};
+use crate::lab::args::LabArgs;
+use crate::measure::show;
+use crate::messages::note;
+use crate::options::guest::Accel;
+use crate::os::interrupts;
+use crate::output::Target;
+use crate::saving::Saving;
+use crate::this_machine::{ThisMachine, drawn_seed, executor};
+use crate::{dry_run, progress};
 use environment::Environment;
-use kentry::cli::{Accel, LabArgs};
-use kentry::error::{Error, code_without_command};
-use kentry::exec::{FAILED, Output, Program, Refused, Running, run, standard_input};
-use kentry::output::Target;
-use kentry::saving::Saving;
-use kentry::this_machine::{ThisMachine, executor};
-use kentry::{dry_run, interrupts, listing, progress, standard};
 use measure::lab::{Configurations, Emulator, LabPlan, Options, Setup, choose, image};
 use measure::{Counter, Scout};
 use places::host::{Interrupt, Priority, Reading};
-use std::ffi::OsString;
-use std::io::Write;
 use std::process::ExitCode;
 use std::time::Duration;
 use table::Table;
@@ -166,24 +170,4 @@ fn exec(args: &LabArgs, output: &mut Output) -> Result<u8, Refused> {
         input: &input,
     };
     run(&program, &emulator, &running, &limits, output)
-}
-
-/// Prints help or what is wrong with the command line, and ends; with --exec, with a code that cannot be the program's, and with
-/// --git-bisect, with one that stops a bisection.
-pub fn leave(error: &clap::Error, arguments: &[OsString]) -> ! {
-    let is_wrong = error.use_stderr();
-    let printed = standard::check().and_then(|()| error.print()).and_then(|()| std::io::stdout().flush());
-    // If standard error cannot be written, the code still tells that the usage was wrong.
-    let unwritten = printed.err().filter(|why| !is_wrong && why.kind() != std::io::ErrorKind::BrokenPipe);
-    let usual = u8::try_from(error.exit_code()).unwrap_or(FAILED);
-    let code = match unwritten {
-        None if is_wrong => code_without_command(arguments, usual),
-        None => usual,
-        Some(source) => {
-            let error = Error::Output { target: "standard output".into(), source };
-            note(&error.to_string());
-            code_without_command(arguments, error.exit_code())
-        }
-    };
-    std::process::exit(i32::from(code))
 }

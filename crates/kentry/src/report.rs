@@ -1,16 +1,31 @@
 //! `kentry report`.
 
-use crate::note;
+use crate::error::Error;
+use crate::history::{Compared, History};
+use crate::input::{Found, Kept};
+use crate::messages::note;
+use crate::output::Target;
+use clap::{Args, ValueHint};
 use compare::{Comparison, Given, Run, Settings};
-use kentry::cli::ReportArgs;
-use kentry::error::Error;
-use kentry::history::{Compared, History};
-use kentry::input::{Found, Kept};
-use kentry::output::Target;
 use report::{MOST_RUNS, PageRun};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use table::Table;
+
+/// Options of `report`.
+#[derive(Debug, Clone, Args)]
+pub struct ReportArgs {
+    /// Runs by name, id, latest or latest~1 (the one before), or files that were saved with --output FILE.json; - is standard
+    /// input. With several, each of the others is compared with the first
+    #[arg(value_name = "RUN", default_value = "latest", value_hint = ValueHint::FilePath)]
+    pub files: Vec<PathBuf>,
+    /// Write the page to this file, whole or not at all, instead of standard output (-), which must then not be a terminal
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// The page's title [default: what was measured]
+    #[arg(long, value_name = "TEXT", value_hint = ValueHint::Other)]
+    pub title: Option<String>,
+}
 
 /// Writes a page about runs.
 pub fn run(args: &ReportArgs) -> Result<ExitCode, Error> {

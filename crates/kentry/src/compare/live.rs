@@ -1,12 +1,12 @@
 //! `compare --live`: measures arms that can exist at once, in turns.
 
-use crate::arm::ArmCommand;
-use crate::cli;
+use crate::compare::arm::ArmCommand;
 use crate::error::Error;
-use crate::row_args::RowArgs;
+use crate::options::rows::RowArgs;
+use crate::options::time::{TimeArgs, of_one_kind, with_default};
+use crate::options::values::budget;
 use crate::this_machine::{executor, here};
-use crate::time_args::{TimeArgs, of_one_kind, with_default};
-use crate::{probe_files, progress};
+use crate::{probes, progress};
 use clap::Args;
 use measure::arms::{Arm, Arms, Setup, Turns, name};
 use measure::{Here, HostPlan, Probes, TableRow};
@@ -39,7 +39,7 @@ pub struct LiveArgs {
     #[command(flatten)]
     pub time: TimeArgs,
     /// How long one run of a probe may take in either arm, with the start-up of its command [default: 10]
-    #[arg(long, value_name = "SECONDS", value_parser = cli::budget, allow_negative_numbers = true)]
+    #[arg(long, value_name = "SECONDS", value_parser = budget, allow_negative_numbers = true)]
     pub timeout: Option<Duration>,
     /// Do not keep the runs of the arms; otherwise `kentry runs` lists both
     #[arg(long)]
@@ -140,8 +140,7 @@ fn ready(commands: &[ArmCommand], priority: Priority, limits: &Limits) -> Result
     let mut placed: Vec<(Probes, Rc<Files>)> = Vec::new();
     let mut out = Vec::new();
     for command in commands {
-        let foreign =
-            command.kentry.as_deref().map(|other| probe_files::of_other(other, limits)).transpose()?;
+        let foreign = command.kentry.as_deref().map(|other| probes::of_other(other, limits)).transpose()?;
         let probes = foreign.as_ref().map_or_else(Probes::embedded, |foreign| foreign.probes.clone());
         let known = placed.iter().find(|(other, _)| other.hashes == probes.hashes);
         let files = match known {

@@ -1,16 +1,20 @@
 //! `kentry reproduce`: from arguments to the exit code.
 
-use crate::{drawn_seed, measure_host, need_counter, note, whole};
+use crate::error::{Error, INTERRUPTED};
+use crate::linux::args::LINUX_SECONDS;
+use crate::messages::note;
+use crate::options::output::OutputArgs;
+use crate::options::save::SaveArgs;
+use crate::options::time::{TimeArgs, of_one_kind, with_default};
+use crate::os::interrupts;
+use crate::output::Target;
+use crate::saving::Saving;
+use crate::style::whole;
+use crate::this_machine::{ThisMachine, drawn_seed, executor, measure_host, need_counter};
+use clap::{Args, ValueHint};
 use compare::published::{Parts, Place, Publication, Publications, Reproduction, Timed};
 use document::{Document, Row};
 use environment::Environment;
-use kentry::cli::{REPRODUCE_BUDGET, ReproduceArgs, SaveArgs};
-use kentry::error::{Error, INTERRUPTED};
-use kentry::interrupts;
-use kentry::linux_args::LINUX_SECONDS;
-use kentry::output::Target;
-use kentry::saving::Saving;
-use kentry::this_machine::{ThisMachine, executor};
 use measure::guest::GuestPlan;
 use measure::lab::Options;
 use measure::{Loops, TableRow};
@@ -19,6 +23,43 @@ use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use table::Table;
+
+/// The budget of `reproduce`, in seconds, for kentry's way.
+pub const REPRODUCE_BUDGET: u32 = 2;
+
+/// `--cpu` of `reproduce`.
+const ONE_CPU: &str = "Measure on this CPU alone [default: whichever CPU is quiet, among fast cores]";
+
+/// Options of `reproduce`.
+#[derive(Debug, Clone, Args)]
+#[command(mut_arg("budget", with_default(REPRODUCE_BUDGET)), mut_arg("cpu", of_one_kind(ONE_CPU)))]
+pub struct ReproduceArgs {
+    /// Which published table; --list shows all
+    #[arg(value_name = "NAME", required_unless_present = "list", value_hint = ValueHint::Other)]
+    pub table: Option<String>,
+    /// List the published tables
+    #[arg(long, conflicts_with_all = ["table", "lab", "guest", "cpu", "budget", "strict_budget", "seed", "realtime", "no_save", "name", "tag", "verbose"])]
+    pub list: bool,
+    /// Add what it takes in the lab, kentry's own kernel, which has entries and protections that this Linux lacks
+    #[arg(long)]
+    pub lab: bool,
+    /// Add what it takes in guests that boot this Linux, where the table has rows for such: a kernel's file, or auto, as `kentry linux`
+    /// finds one
+    #[arg(long, value_name = "FILE|auto", value_hint = ValueHint::FilePath)]
+    pub guest: Option<String>,
+    /// How to measure kentry's way
+    #[command(flatten)]
+    pub time: TimeArgs,
+    /// Whether to keep the run
+    #[command(flatten)]
+    pub save: SaveArgs,
+    /// What the result is written as, and where
+    #[command(flatten)]
+    pub to: OutputArgs,
+    /// Show the intervals of kentry's figures as well
+    #[arg(short, long)]
+    pub verbose: bool,
+}
 
 /// The longest that the loops of a row may take; they take tens of milliseconds.
 const LOOPS_TIME: Duration = Duration::from_secs(30);
@@ -201,7 +242,7 @@ fn in_lab(publication: &Publication, interrupt: &Interrupt) -> Result<Option<Doc
         seed: 0,
         time: LAB_TIME,
     };
-    crate::lab_command::measured(&options, interrupt).map(Some)
+    crate::lab::measured(&options, interrupt).map(Some)
 }
 
 /// None where no guest stands for anything of the publication.
@@ -231,5 +272,5 @@ fn in_guests(
         time: Duration::from_secs(LINUX_SECONDS),
     };
     let plan = GuestPlan::new(Table::get(), &options)?;
-    crate::linux_command::in_guests(plan, &options, args.time.seed, interrupt).map(Some)
+    crate::linux::in_guests(plan, &options, args.time.seed, interrupt).map(Some)
 }

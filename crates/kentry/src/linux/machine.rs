@@ -1,7 +1,7 @@
 //! What boots the guests of `kentry linux`: QEMU, with this very program as the first of each guest.
 
 use crate::error::Error;
-use crate::room;
+use crate::os::room;
 use document::Counter;
 use linux::{Kernel, Why};
 use measure::guest::{GuestPlan, Machine, Request, Setup};

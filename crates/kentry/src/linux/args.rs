@@ -1,8 +1,11 @@
 //! The command line of `kentry linux`.
 
-use crate::cli::{EXEC_STATUS, LAB_STATUS, SaveArgs, ShowArgs, budget, codes, cpu_model, exit_status, seed};
-use crate::guest_args::Accel;
-use crate::row_args::RowArgs;
+use crate::exit::{EXEC_STATUS, LAB_STATUS, codes, exit_status};
+use crate::options::guest::Accel;
+use crate::options::output::ShowArgs;
+use crate::options::rows::RowArgs;
+use crate::options::save::SaveArgs;
+use crate::options::values::{budget, cpu_model, seed};
 use clap::{Args, ValueHint};
 use measure::guest::Options;
 use std::ffi::OsString;

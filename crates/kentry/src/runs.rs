@@ -1,13 +1,85 @@
 //! `kentry runs`.
 
-use crate::{note, print, show_command, whole};
-use kentry::cli::{OutputArgs, RunsArgs, RunsCommand};
-use kentry::error::Error;
-use kentry::output::Target;
-use kentry::saving::store;
+use crate::error::Error;
+use crate::messages::note;
+use crate::options::output::OutputArgs;
+use crate::output::{Target, print};
+use crate::saving::store;
+use crate::show::{self, ShowFileArgs};
+use crate::style::whole;
+use clap::{Args, Subcommand, ValueHint};
 use runs::{Head, Keep, Listed, Of, Store, Tag};
 use std::process::ExitCode;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
+
+/// Options of `runs`.
+#[derive(Debug, Clone, Args)]
+pub struct RunsArgs {
+    /// What to do with them
+    #[command(subcommand)]
+    pub command: Option<RunsCommand>,
+    /// What the list is written as, and where
+    #[command(flatten)]
+    pub to: OutputArgs,
+}
+
+/// What to do with kept runs.
+#[derive(Debug, Clone, Subcommand)]
+pub enum RunsCommand {
+    /// List all, the newest first (the default)
+    List(OutputArgs),
+    /// Print how runs can be called, for completion
+    #[command(hide = true)]
+    Names,
+    /// Show runs, as `kentry show`
+    Show(ShowFileArgs),
+    /// Give a run a name, instead of the one that it has
+    Rename {
+        /// The run: name, id, latest or latest~1
+        #[arg(value_name = "RUN", value_hint = ValueHint::Other)]
+        run: String,
+        /// What it is to be called; nothing to take its name away
+        #[arg(value_name = "NAME", value_hint = ValueHint::Other)]
+        name: Option<String>,
+    },
+    /// Tag a run
+    Tag {
+        /// The run: name, id, latest or latest~1
+        #[arg(value_name = "RUN", value_hint = ValueHint::Other)]
+        run: String,
+        /// What to remember of it; KEY= forgets it
+        #[arg(value_name = "KEY=VALUE", required = true, value_hint = ValueHint::Other)]
+        tags: Vec<Tag>,
+    },
+    /// Remove runs
+    Remove {
+        /// The runs: name, id, latest or latest~1
+        #[arg(value_name = "RUN", required = true, value_hint = ValueHint::Other)]
+        runs: Vec<String>,
+    },
+    /// Remove the runs that neither --keep nor --within keeps, of which one is needed; a run with a name or a tag always stays, and
+    /// so does one whose time has yet to come
+    #[command(
+        override_usage = "kentry runs prune [OPTIONS] --keep NUMBER\n       kentry runs prune [OPTIONS] --within TIME"
+    )]
+    Prune {
+        /// Keep so many of the newest
+        #[arg(long, value_name = "NUMBER", required_unless_present = "within")]
+        keep: Option<usize>,
+        /// Keep those that began within this time, such as 30d or 12h
+        #[arg(long, value_name = "TIME", value_parser = within)]
+        within: Option<Duration>,
+        /// List what would be removed, and remove nothing
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Read every run whole, and name those that are damaged; there are some if this ends with 1
+    Verify,
+}
+
+fn within(text: &str) -> Result<Duration, String> {
+    humantime::parse_duration(text).map_err(|_| "this is not a time, such as 30d or 12h".to_string())
+}
 
 /// The exit code of `verify` where it finds damage.
 const DAMAGED: u8 = 1;
@@ -18,7 +90,7 @@ pub fn run(args: &RunsArgs) -> Result<ExitCode, Error> {
         None => list(&args.to),
         Some(RunsCommand::List(to)) => list(to),
         Some(RunsCommand::Names) => names(),
-        Some(RunsCommand::Show(args)) => show_command::run(args),
+        Some(RunsCommand::Show(args)) => show::run(args),
         Some(RunsCommand::Rename { run, name }) => rename(run, name.as_deref()),
         Some(RunsCommand::Tag { run, tags }) => tag(run, tags),
         Some(RunsCommand::Remove { runs }) => remove(runs),
@@ -128,7 +200,7 @@ fn prune(keep: &Keep, dry_run: bool) -> Result<ExitCode, Error> {
     }
     let style = report::Style {
         color: false,
-        width: crate::WIDTH,
+        width: crate::style::WIDTH,
         verbose: false,
         selection: report::Selection::All,
     };

@@ -1,15 +1,22 @@
 //! `kentry linux`: from arguments to the exit code.
 
-use crate::{drawn_seed, note, show};
-use kentry::cli::Accel;
-use kentry::error::Error;
-use kentry::exec::{Output, Refused};
-use kentry::linux_args::LinuxArgs;
-use kentry::linux_exec::Program;
-use kentry::linux_machine::{LinuxMachine, accelerator, kernel};
-use kentry::output::Target;
-use kentry::saving::Saving;
-use kentry::{dry_run, interrupts, progress, room};
+pub mod args;
+mod exec;
+pub mod machine;
+
+use crate::error::Error;
+use crate::exec::{Output, Refused};
+use crate::linux::args::LinuxArgs;
+use crate::linux::exec::Program;
+use crate::linux::machine::{LinuxMachine, accelerator, kernel};
+use crate::measure::show;
+use crate::messages::note;
+use crate::options::guest::Accel;
+use crate::os::{interrupts, room};
+use crate::output::Target;
+use crate::saving::Saving;
+use crate::this_machine::drawn_seed;
+use crate::{dry_run, progress};
 use measure::Counter;
 use measure::guest::{GuestPlan, Options};
 use measure::lab::machine_of;

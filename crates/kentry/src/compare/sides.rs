@@ -1,6 +1,6 @@
 //! The runs that a comparison is made of, as a command line names them.
 
-use crate::compare_args::CompareArgs;
+use crate::compare::args::CompareArgs;
 use crate::error::Error;
 use crate::history::{Compared, History};
 use crate::input::{self, Kept, Saved};

@@ -1,8 +1,10 @@
 //! The command line of `kentry anatomy`.
 
-use crate::cli::{Color, budget, codes, cpu_model, one_of, seed};
 use crate::error::Error;
-use crate::linux_args::{LINUX_SECONDS, parameters_help};
+use crate::exit::codes;
+use crate::linux::args::{LINUX_SECONDS, parameters_help};
+use crate::options::output::Color;
+use crate::options::values::{budget, cpu_model, one_of, seed};
 use crate::profiles;
 use attribution::anatomy::{Part, TIMER};
 use clap::{Args, ValueHint};

@@ -1,9 +1,10 @@
 //! `kentry linux --exec` and `--shell`: a program of this machine, with its libraries, as the only program of a guest.
 
 use crate::error::{Error, INTERRUPTED, words};
-use crate::exec::{FAILED, NOT_FOUND, NOT_LOADED, Output, Refused, SIGNALLED, standard_input, unwritable};
-use crate::linux_args::LinuxArgs;
-use crate::linux_machine::{LinuxMachine, unread};
+use crate::exec::{NOT_FOUND, NOT_LOADED, Output, Refused, SIGNALLED, standard_input, unwritable};
+use crate::exit::EXEC_FAILED;
+use crate::linux::args::LinuxArgs;
+use crate::linux::machine::{LinuxMachine, unread};
 use linux::Archive;
 use measure::guest::Request;
 use nix::errno::Errno;
@@ -168,7 +169,7 @@ impl Relay<'_, '_> {
 
 fn status(booted: Booted) -> Result<u8, Refused> {
     match (booted.exit, booted.trouble) {
-        (Some(Exit::Status(status)), _) => Ok(u8::try_from(status & 0xff).unwrap_or(FAILED)),
+        (Some(Exit::Status(status)), _) => Ok(u8::try_from(status & 0xff).unwrap_or(EXEC_FAILED)),
         (Some(Exit::Signal(signal)), _) => Ok(SIGNALLED.saturating_add(u8::try_from(signal).unwrap_or(0))),
         (None, Some(trouble)) => Err(of_trouble(trouble)),
         (None, None) => Err(failed("the guest did not say how the program ended")),
@@ -176,7 +177,7 @@ fn status(booted: Booted) -> Result<u8, Refused> {
 }
 
 fn of_trouble(trouble: Trouble) -> Refused {
-    let code = if trouble.kind() == Kind::Interrupted { INTERRUPTED } else { FAILED };
+    let code = if trouble.kind() == Kind::Interrupted { INTERRUPTED } else { EXEC_FAILED };
     Refused { code, why: trouble.to_string() }
 }
 
@@ -237,7 +238,7 @@ fn unpacked(error: linux::Error) -> Refused {
 }
 
 fn failed(why: &str) -> Refused {
-    Refused { code: FAILED, why: why.to_string() }
+    Refused { code: EXEC_FAILED, why: why.to_string() }
 }
 
 fn not_found(why: &str) -> Refused {
@@ -321,7 +322,8 @@ mod tests {
         relay.pass(&Said::Errors(b"unheard".to_vec()));
         assert!(interrupt.load(Ordering::Relaxed), "the guest goes on");
         let refused = unwritable(&relay.failed.unwrap()).unwrap_err();
-        let expected = (FAILED, "its output cannot be written: no space is left on the device".to_string());
+        let expected =
+            (EXEC_FAILED, "its output cannot be written: no space is left on the device".to_string());
         assert_eq!((refused.code, refused.why), expected);
         assert_eq!(errors, b"heard");
         assert_eq!(unwritable(&io::ErrorKind::BrokenPipe.into()).unwrap(), 141);

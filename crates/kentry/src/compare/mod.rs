@@ -1,18 +1,25 @@
 //! `kentry compare`.
 
-use crate::{anatomy_command, drawn_seed, is_colored, need_counter, note, width};
+mod anatomies;
+pub mod args;
+pub mod arm;
+mod gate_rules;
+pub mod live;
+mod sides;
+
+use crate::anatomy;
+use crate::compare::args::{CompareArgs, Ended};
+use crate::compare::arm::ArmCommand;
+use crate::compare::sides::{Read, Sides};
+use crate::error::{Error, INTERRUPTED};
+use crate::messages::note;
+use crate::options::save::SaveArgs;
+use crate::os::interrupts;
+use crate::output::Target;
+use crate::saving::Saving;
+use crate::style::{is_colored, width};
+use crate::this_machine::{drawn_seed, need_counter};
 use compare::{Comparison, GateAnswer, Given, Run};
-use kentry::arm::ArmCommand;
-use kentry::cli::SaveArgs;
-use kentry::compare_anatomies;
-use kentry::compare_args::{CompareArgs, Ended};
-use kentry::compare_sides::{Read, Sides};
-use kentry::error::{Error, INTERRUPTED};
-use kentry::gate_rules;
-use kentry::interrupts;
-use kentry::live_command;
-use kentry::output::Target;
-use kentry::saving::Saving;
 use measure::arms::Arms;
 use report::{CompareFormat, Selection, Style};
 use std::collections::{BTreeMap, BTreeSet};
@@ -69,10 +76,10 @@ fn compare_paths(
     args: &CompareArgs,
     outputs: Vec<(Target, CompareFormat)>,
 ) -> Result<Ended, Error> {
-    compare_anatomies::only_what_applies(args)?;
-    let formats = outputs.iter().map(|(_, format)| compare_anatomies::format(*format));
+    anatomies::only_what_applies(args)?;
+    let formats = outputs.iter().map(|(_, format)| anatomies::format(*format));
     let formats = formats.collect::<Result<Vec<_>, Error>>()?;
-    let joined = match compare_anatomies::joined(documents) {
+    let joined = match anatomies::joined(documents) {
         Ok(joined) => joined,
         Err(why) => {
             note(&why);
@@ -80,7 +87,7 @@ fn compare_paths(
         }
     };
     for ((target, _), format) in outputs.into_iter().zip(formats) {
-        anatomy_command::write(&joined, format, (args.show.color, args.show.verbose), target)?;
+        anatomy::write(&joined, format, (args.show.color, args.show.verbose), target)?;
     }
     Ok(Ended::Answered(GateAnswer::Pass))
 }
@@ -99,13 +106,12 @@ fn compare_live(args: &CompareArgs) -> Result<Ended, Error> {
     // That runs cannot be kept is said once.
     let savings = [Saving::prepare(&save, &mut note)?, Saving::prepare(&save, &mut |_| ())?];
     let interrupt = interrupts::noted();
-    let arms = live_command::measure(&commands, &plan, args.measured.timeout(), &interrupt, &mut note)?;
+    let arms = live::measure(&commands, &plan, args.measured.timeout(), &interrupt, &mut note)?;
     let kept: Vec<Result<bool, Error>> =
         savings.into_iter().zip(&arms.documents).map(|(saving, document)| saving.keep(document)).collect();
     let is_kept = |place: usize| matches!(kept.get(place), Some(Ok(true)));
     let [base, new] = [0, 1].map(|place| given(&arms, &commands, place, is_kept(place)));
-    let compared =
-        compare::compare_pairs(Table::get(), &base, &new, &live_command::pairs(&arms), &args.settings());
+    let compared = compare::compare_pairs(Table::get(), &base, &new, &live::pairs(&arms), &args.settings());
     let ended = show(&compared, args, outputs)?;
     kept.into_iter().collect::<Result<Vec<bool>, Error>>()?;
     Ok(if interrupt.load(Ordering::Relaxed) { Ended::Failed(INTERRUPTED) } else { ended })

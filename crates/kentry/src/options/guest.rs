@@ -1,6 +1,6 @@
 //! What runs the lab's kernel, as command lines say it.
 
-use crate::cli::{budget, cpu_model, seed};
+use crate::options::values::{budget, cpu_model, seed};
 use clap::{Args, ValueEnum, ValueHint};
 use measure::lab::Options;
 use std::time::Duration;

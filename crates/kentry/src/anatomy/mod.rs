@@ -1,18 +1,23 @@
 //! `kentry anatomy`: from arguments to the exit code.
 
-use crate::{bill_command, is_colored, linux_command, note, width};
+pub mod args;
+mod paths;
+
+use crate::anatomy::args::{AnatomyArgs, SAME_AGAIN};
+use crate::error::{Error, UNFINISHED};
+use crate::linux::machine::{self, LinuxMachine, accelerator};
+use crate::messages::note;
+use crate::options::output::Color;
+use crate::os::interrupts;
+use crate::output::Target;
+use crate::style::{is_colored, width};
+use crate::{bill, dry_run, linux, progress};
+use ::linux::Kernel;
 use attribution::anatomy::{Beside, Document, Followed, SCHEMA};
 use attribution::bill::Question;
-use kentry::anatomy_args::{AnatomyArgs, SAME_AGAIN};
-use kentry::anatomy_paths::{self, NO_NAMES, Recorder};
-use kentry::cli::Color;
-use kentry::error::{Error, UNFINISHED};
-use kentry::linux_machine::{self, LinuxMachine, accelerator};
-use kentry::output::Target;
-use kentry::{dry_run, interrupts, progress};
-use linux::Kernel;
 use measure::Counter;
 use measure::guest::GuestPlan;
+use paths::{NO_NAMES, Recorder};
 use places::emulator::Accelerator;
 use places::guest::{Booted, Limits};
 use places::host::Interrupt;
@@ -82,7 +87,7 @@ fn kernels(plan: &GuestPlan, interrupt: &Interrupt) -> Result<Vec<Kernel>, Error
     let kernels = plan
         .kernels
         .iter()
-        .map(|word| linux_machine::kernel(word, interrupt, &mut note))
+        .map(|word| machine::kernel(word, interrupt, &mut note))
         .collect::<Result<Vec<_>, _>>()?;
     let boots = plan.configurations.iter().map(|one| {
         let file = kernels.get(one.kernel).map(|kernel| kernel.file.canonicalize().ok());
@@ -102,8 +107,7 @@ fn follow(
     kernels: &[Kernel],
     interrupt: &Interrupt,
 ) -> Result<Result<Vec<Followed>, String>, Error> {
-    let limits =
-        Limits { time: plan.time, output: linux_command::GUEST_OUTPUT, interrupt: interrupt.clone() };
+    let limits = Limits { time: plan.time, output: linux::GUEST_OUTPUT, interrupt: interrupt.clone() };
     let accelerator = accelerator(&args.options(), &limits, &mut note)?;
     let machine = LinuxMachine::new(accelerator, plan, kernels.to_vec(), limits)?;
     let machine = LinuxMachine { symbols: true, timer: args.is_timer(), ..machine };
@@ -118,7 +122,7 @@ fn follow(
     if booted.iter().any(|(_, booted)| is_nameless(booted)) {
         note(&format!("{NO_NAMES}: parts are told by instructions alone"));
     }
-    anatomy_paths::followed(plan, kernels, &machine.machine.cpu_model, args.is_timer(), &document, &booted)
+    paths::followed(plan, kernels, &machine.machine.cpu_model, args.is_timer(), &document, &booted)
 }
 
 /// The lab's profile of the first path's kernel, counted now; none where there is none, or the lab does not have the entry. Then it says so.
@@ -146,7 +150,7 @@ fn beside(
         orders: 0,
         seed: 0,
     };
-    let bill = bill_command::counted(question, args.cpu_model.as_deref(), interrupt)?;
+    let bill = bill::counted(question, args.cpu_model.as_deref(), interrupt)?;
     Ok(Some(Beside::of(&bill, &first.anatomy)))
 }
 

@@ -1,16 +1,48 @@
 //! `kentry show`: saved runs, bills and anatomies, in any format.
 
-use crate::{is_colored, width};
+use crate::anatomy::args::AnatomyOutputArgs;
+use crate::error::Error;
+use crate::input::{Kept, Saved};
+use crate::options::rows::RowArgs;
+use crate::output::Target;
+use crate::style::{is_colored, width};
 use attribution::bill::Bill;
+use clap::{Args, ValueHint};
 use document::Document;
-use kentry::cli::ShowFileArgs;
-use kentry::error::Error;
-use kentry::input::{Kept, Saved};
-use kentry::output::Target;
 use report::{AnatomyFormat, BillFormat, Selection, Style};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use table::Table;
+
+/// `--format` of `show`.
+const SAVED_FORMAT: &str = "How to show it: svg is of bills and anatomies, and parts, tree, listing and folded are of anatomies alone \
+                            [default: what the ending of --output says, .json, .csv, .md, .markdown, .svg or .folded; otherwise text]";
+
+/// Options of `show`.
+#[derive(Debug, Clone, Args)]
+#[command(mut_arg("format", |arg| arg.help(SAVED_FORMAT)))]
+pub struct ShowFileArgs {
+    /// Runs by name, id, latest or latest~1 (the one before), or files that were saved with --output FILE.json, of `kentry bill`
+    /// and `kentry anatomy` too; - is standard input
+    #[arg(value_name = "RUN", required = true, value_hint = ValueHint::FilePath)]
+    pub files: Vec<PathBuf>,
+    /// Which rows
+    #[command(flatten)]
+    pub rows: RowArgs,
+    /// Compute every figure and finding again, from the rounds and the facts in the document
+    #[arg(long)]
+    pub recompute: bool,
+    /// How to show it, and where
+    #[command(flatten)]
+    pub to: AnatomyOutputArgs,
+    /// Show every row, not only those of the first screen; of an anatomy every instruction
+    #[arg(short, long)]
+    pub all: bool,
+    /// Show more columns, the evidence for findings, and every row on a line of its own; of an anatomy its tree, and in a listing
+    /// addresses and bytes
+    #[arg(short, long)]
+    pub verbose: bool,
+}
 
 /// Renders saved documents, one after the other; what is no text for a person one at a time.
 pub fn run(args: &ShowFileArgs) -> Result<ExitCode, Error> {

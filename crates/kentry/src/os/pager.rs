@@ -1,6 +1,6 @@
 //! Long text on a terminal goes through a pager, as with git.
 
-use crate::interrupts;
+use crate::os::interrupts;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::process::{Command, Stdio};

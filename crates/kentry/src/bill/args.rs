@@ -1,8 +1,11 @@
 //! The command line of `kentry bill`.
 
-use crate::cli::{Color, LAB_STATUS, SaveArgs, exit_status, one_of};
 use crate::error::Error;
-use crate::guest_args::GuestArgs;
+use crate::exit::{LAB_STATUS, exit_status};
+use crate::options::guest::GuestArgs;
+use crate::options::output::Color;
+use crate::options::save::SaveArgs;
+use crate::options::values::one_of;
 use crate::profiles;
 use attribution::bill::Question;
 use clap::{Arg, Args, ValueHint};

@@ -1,9 +1,11 @@
 //! The command line of `kentry compare`, and its exit codes.
 
-use crate::cli::{Color, one_of};
+use crate::compare::live::LiveArgs;
 use crate::error::Error;
-use crate::live_command::LiveArgs;
-use crate::row_args::RowArgs;
+use crate::exit::{STOPS_BISECTION, codes};
+use crate::options::output::Color;
+use crate::options::rows::RowArgs;
+use crate::options::values::one_of;
 use clap::{Args, ValueHint};
 use compare::{Above, Gate, GateAnswer, Inconclusive, On, Same, Settings};
 use report::CompareFormat;
@@ -31,8 +33,19 @@ pub const BISECT_STATUS: &[(&str, &str)] = &[
     ("128", "everything else: the bisection stops"),
 ];
 
-/// The exit code with `--git-bisect` where there is no answer.
-pub const STOPS_BISECTION: u8 = 128;
+/// The two ways to name runs.
+pub const COMPARE_USAGE: &str = "kentry compare [OPTIONS] BASE NEW\n       kentry compare [OPTIONS] --base RUN [--base RUN]... --new RUN [--new RUN]...\n       kentry compare [OPTIONS] --live COMMAND-A COMMAND-B";
+
+/// In which order rows are shown.
+const COMPARED_ROWS: &str = "Order of the rows:
+  By verdict: closed, opened, cause changed, slower, faster, inconclusive, same. Slower and faster rows that clear the
+  margin come before those within it; of each, the greatest change in margins comes first (docs/compare.md).";
+
+/// The exit codes, which are not those of other commands.
+pub fn compare_help() -> String {
+    let (own, bisect) = (codes(COMPARE_STATUS), codes(BISECT_STATUS));
+    format!("{COMPARED_ROWS}\n\nExit status:\n{own}\nWith --git-bisect:\n{bisect}")
+}
 
 /// What to compare, by what to judge it, and how to show it.
 #[derive(Debug, Clone, Args)]
@@ -302,7 +315,7 @@ mod tests {
         };
         assert_eq!(documented(COMPARE_STATUS), all.map(|ended| ended.exit_code(false)));
         assert_eq!(documented(BISECT_STATUS), [0, 1, 125, 128]);
-        let page = include_str!("../../../docs/compare.md");
+        let page = include_str!("../../../../docs/compare.md");
         for (ended, (code, meaning)) in all.iter().zip(COMPARE_STATUS) {
             let line = format!("\n| {code} | {meaning} | {}, ", ended.exit_code(true));
             assert!(page.contains(&line), "{line}");

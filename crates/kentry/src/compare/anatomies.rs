@@ -1,6 +1,6 @@
 //! `kentry compare` of saved anatomies: what the paths of the others execute more and less than the first.
 
-use crate::compare_args::CompareArgs;
+use crate::compare::args::CompareArgs;
 use crate::error::Error;
 use attribution::anatomy::Document;
 use report::{AnatomyFormat, CompareFormat};

@@ -1,7 +1,7 @@
 //! How this Linux is measured: options of every command that does, and the plan that they make.
 
-use crate::cli::{budget, cpus, seed};
 use crate::error::Error;
+use crate::options::values::{budget, cpus, seed};
 use clap::{Arg, Args};
 use measure::{CpuChoice, HostPlan, TableRow};
 use std::time::Duration;

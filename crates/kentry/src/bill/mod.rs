@@ -1,15 +1,21 @@
 //! `kentry bill`: from arguments to the exit code.
 
-use crate::{drawn_seed, is_colored, lab_command, measure_host, need_counter, note, width};
+pub mod args;
+mod listing;
+
+use crate::bill::args::{BILL_SECONDS, BillArgs, lab_plan};
+use crate::error::{Error, INTERRUPTED, UNFINISHED};
+use crate::lab::listing as path_listing;
+use crate::messages::note;
+use crate::options::save::SaveArgs;
+use crate::os::interrupts;
+use crate::output::Target;
+use crate::saving::Saving;
+use crate::style::{is_colored, width};
+use crate::this_machine::{ThisMachine, drawn_seed, measure_host, need_counter};
+use crate::{dry_run, lab};
 use attribution::bill::{Bill, Plan, Processor, Question};
 use document::Document;
-use kentry::bill_args::{BILL_SECONDS, BillArgs, lab_plan};
-use kentry::cli::SaveArgs;
-use kentry::error::{Error, INTERRUPTED, UNFINISHED};
-use kentry::output::Target;
-use kentry::saving::Saving;
-use kentry::this_machine::ThisMachine;
-use kentry::{bill_listing, dry_run, interrupts, listing};
 use measure::lab::{Accel, Emulator, Options, choose, features};
 use measure::{Counter, CpuChoice, HostPlan};
 use places::host::Interrupt;
@@ -24,7 +30,7 @@ const HERE: Duration = Duration::from_secs(2);
 
 /// Measures a bill and shows it.
 pub fn run(args: &BillArgs) -> Result<ExitCode, Error> {
-    let given = args.run.as_deref().map(kentry::input::document).transpose()?;
+    let given = args.run.as_deref().map(crate::input::document).transpose()?;
     if given.as_ref().is_some_and(document::Document::is_of_lab) {
         let why = "--run: this is a run of the lab, and no measurement of a Linux; name a run of `kentry measure`, or use --here";
         return Err(Error::Usage(why.into()));
@@ -70,13 +76,13 @@ struct Measured {
 fn measure(args: &BillArgs, question: Question, interrupt: &Interrupt) -> Result<Measured, Error> {
     let table = Table::get();
     let options = args.guest.options(BILL_SECONDS);
-    let limits = lab_command::limits(&options, interrupt);
+    let limits = lab::limits(&options, interrupt);
     let emulator = choose(&options, &limits, &mut note)?;
     let processor = processor(&emulator, &limits)?;
     let plan = Plan::new(table, question, processor)?;
     let of_lab = lab_plan(table, &plan, options.time);
     let linux = if args.here { Some(measure_here(&plan.question, interrupt)?) } else { None };
-    let document = lab_command::on(emulator, of_lab, limits, args.guest.seed, interrupt)?;
+    let document = lab::on(emulator, of_lab, limits, args.guest.seed, interrupt)?;
     Ok(Measured { plan, document, linux })
 }
 
@@ -94,11 +100,11 @@ pub fn counted(question: Question, cpu_model: Option<&str>, interrupt: &Interrup
         seed: question.seed,
         time: Duration::from_secs(BILL_SECONDS[0]),
     };
-    let limits = lab_command::limits(&options, interrupt);
+    let limits = lab::limits(&options, interrupt);
     let emulator = choose(&options, &limits, &mut note)?;
     let processor = processor(&emulator, &limits)?;
     let plan = Plan::new(table, question, processor)?;
-    let document = lab_command::on(emulator, lab_plan(table, &plan, options.time), limits, None, interrupt)?;
+    let document = lab::on(emulator, lab_plan(table, &plan, options.time), limits, None, interrupt)?;
     Ok(plan.bill(&document, None))
 }
 
@@ -136,7 +142,7 @@ fn print_plan(args: &BillArgs, question: Question, target: Target) -> Result<Exi
     let everything = Processor { features, counts: counter == Counter::Instructions, forgives: false };
     let plan = Plan::new(table, question, everything)?;
     let plan = lab_plan(table, &plan, options.time);
-    let plan = lab_command::seeded(plan, args.guest.seed, counter);
+    let plan = lab::seeded(plan, args.guest.seed, counter);
     target.write_report(format, &dry_run::lab_plan(&plan, counter, format)?)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -144,20 +150,20 @@ fn print_plan(args: &BillArgs, question: Question, target: Target) -> Result<Exi
 /// Prints the path with all steps of the profile.
 fn list(args: &BillArgs, question: Question, target: Target) -> Result<ExitCode, Error> {
     let table = Table::get();
-    let entry = listing::entry(table, &question.entry)?;
-    let path = listing::path_of(entry)?;
+    let entry = path_listing::entry(table, &question.entry)?;
+    let path = path_listing::path_of(entry)?;
     let options = args.guest.options(BILL_SECONDS);
-    let limits = lab_command::limits(&options, &interrupts::noted());
+    let limits = lab::limits(&options, &interrupts::noted());
     // The same code is built wherever the kernel runs.
     let emulator = choose(&options, &limits, &mut |_| ())?;
     let processor = processor(&emulator, &limits)?;
     let plan = Plan::new(table, question, processor)?;
-    let whole = bill_listing::whole(table, &plan);
+    let whole = listing::whole(table, &plan);
     let listed = measure::lab::listing(entry, &path, &whole, &emulator, &limits)?;
     let built = listed.first();
     let built =
         built.ok_or_else(|| Error::Environment(format!("the kernel did not list its path {path}")))?;
-    target.write_text(bill_listing::text(table, &plan, &path, built)?.as_bytes())?;
+    target.write_text(listing::text(table, &plan, &path, built)?.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,0 +1,43 @@
+//! Exit codes, and what they mean.
+
+/// Of every command.
+pub const EXIT_STATUS: &[(&str, &str)] = &[
+    ("0", "done"),
+    ("1", "a result could not be written, or a run not kept, or not with its --name"),
+    ("2", "wrong usage"),
+    ("3", "the environment does not allow measuring"),
+    ("130", "interrupted (SIGINT, SIGTERM, SIGHUP, SIGQUIT); what was measured is printed, marked partial"),
+];
+
+/// One more for `measure`.
+pub const NOISY_STATUS: (&str, &str) = ("6", "too few figures (--fail-if-noisy)");
+
+/// The code of [`NOISY_STATUS`].
+pub const NOISY: u8 = 6;
+
+/// One more for `lab`.
+pub const LAB_STATUS: &[(&str, &str)] =
+    &[("4", "the guest did not finish its plan; what was measured is printed, marked partial")];
+
+/// Exit codes with `--exec`.
+pub const EXEC_STATUS: &[(&str, &str)] = &[
+    ("125", "kentry itself failed, or the time (--timeout) was up"),
+    ("126", "the program cannot be loaded"),
+    ("127", "there is no such program"),
+    ("128 + n", "signal n ended the program"),
+];
+
+/// The exit code of `compare --git-bisect` where there is no answer.
+pub const STOPS_BISECTION: u8 = 128;
+
+/// The exit code of `--exec` where kentry itself failed.
+pub const EXEC_FAILED: u8 = 125;
+
+/// The exit codes of every command, and those of this one.
+pub fn exit_status(more: &[(&str, &str)]) -> String {
+    format!("Exit status:\n{}", codes(EXIT_STATUS.iter().chain(more)))
+}
+
+pub fn codes<'a>(all: impl IntoIterator<Item = &'a (&'a str, &'a str)>) -> String {
+    all.into_iter().map(|(code, what)| format!("  {code:<7}  {what}\n")).collect()
+}

@@ -1,0 +1,112 @@
+//! The command line of `kentry lab`.
+
+use crate::error::Error;
+use crate::exit::{EXEC_STATUS, LAB_STATUS, codes, exit_status};
+use crate::options::footprint::FootprintArgs;
+use crate::options::guest::{GuestArgs, LAB_SECONDS};
+use crate::options::output::ShowArgs;
+use crate::options::rows::RowArgs;
+use crate::options::save::SaveArgs;
+use clap::{Args, ValueHint};
+use measure::lab::Options;
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+/// What to measure in the lab, on what, and how to show it.
+#[derive(Debug, Clone, Args)]
+pub struct LabArgs {
+    /// Which rows
+    #[command(flatten)]
+    pub rows: RowArgs,
+    /// Measure with these switches of the kernel; each --set is a configuration, and all are shown side by side; --set default sets none
+    #[arg(short, long, value_name = "SWITCH=VALUE,...", value_hint = ValueHint::Other)]
+    pub set: Vec<String>,
+    /// What is touched behind every use
+    #[command(flatten)]
+    pub footprint: FootprintArgs,
+    /// What runs the kernel
+    #[command(flatten)]
+    pub guest: GuestArgs,
+    /// Write a bootable image instead of measuring here; it measures a PC, shows the table on screen and serial line and,
+    /// by UEFI, leaves it in a file on the stick
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["footprint", "accel", "cpu_model", "timeout", "bochs", "exec", "dry_run", "format", "output", "no_save", "name", "tag"])]
+    pub iso: Option<PathBuf>,
+    /// Print the path by which this entry runs through the kernel, as it is built: each step and its instructions; with two
+    /// --set, side by side
+    #[arg(long, value_name = "ENTRY", value_hint = ValueHint::Other, conflicts_with_all = ["entry", "operation", "footprint", "iso", "exec", "dry_run", "format", "verbose", "all", "no_save", "name", "tag"])]
+    pub listing: Option<String>,
+    /// Run a static, single-threaded Linux program without files in the lab instead; all words after it are its arguments,
+    /// and it reads this command's standard input, up to 64 MiB, unless that is a terminal
+    #[arg(
+        long,
+        value_names = ["PROGRAM", "ARGUMENT"],
+        num_args = 1..,
+        allow_hyphen_values = true,
+        value_hint = ValueHint::FilePath,
+        conflicts_with_all = ["entry", "operation", "footprint", "dry_run", "format", "output", "color", "verbose", "all", "no_save", "name", "tag"]
+    )]
+    pub exec: Vec<OsString>,
+    /// With --exec: ud2, lock nop, int3 and div are system calls of the program, as for probes; stands before --exec
+    #[arg(long, requires = "exec")]
+    pub serve_exceptions: bool,
+    /// Print what would be measured, and measure nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Whether to keep it
+    #[command(flatten)]
+    pub save: SaveArgs,
+    /// How to show it, and where
+    #[command(flatten)]
+    pub show: ShowArgs,
+}
+
+impl LabArgs {
+    /// The options of the lab.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] when a curve is asked for, of rows that are not named.
+    pub fn options(&self) -> Result<Options, Error> {
+        Ok(Options {
+            entry: self.rows.entry.clone(),
+            operation: self.rows.operation.clone(),
+            set: self.set.clone(),
+            footprints: self.footprint.all(self.rows.are_named())?,
+            ..self.guest.options(LAB_SECONDS)
+        })
+    }
+}
+
+/// The switches by group, a line for each with its values; the default is in brackets. What each is for, `explain` tells.
+fn switches_help(table: &table::Table) -> String {
+    let mut text = String::from(
+        "Switches (--set), with the default in brackets; `kentry explain SWITCH` tells what each is for:\n",
+    );
+    let widest = table.switches.iter().map(|switch| switch.name.len()).max().unwrap_or(0);
+    for group in table::Group::ALL {
+        let _ = writeln!(text, "  {}", group.heading());
+        for switch in table.switches.iter().filter(|switch| switch.group == group) {
+            let bracketed = |value: &String| match *value == switch.default {
+                true => format!("[{value}]"),
+                false => value.clone(),
+            };
+            let values = match switch.range {
+                Some((least, most)) => format!("{least} to {most} [{}]", switch.default),
+                None => switch.values.iter().map(bracketed).collect::<Vec<_>>().join(" "),
+            };
+            // Writing to a String cannot fail.
+            let _ = writeln!(text, "    {:widest$}  {values}", switch.name);
+        }
+    }
+    text
+}
+
+/// What `--set` can name, and the exit codes.
+pub fn lab_help() -> String {
+    let text = switches_help(table::Table::get());
+    format!(
+        "{text}\n{}\nWith --exec, the exit status is the program's, or\n{}",
+        exit_status(LAB_STATUS),
+        codes(EXEC_STATUS)
+    )
+}
