@@ -81,7 +81,7 @@ fn what_is_not_there_is_said_in_one_sentence() {
     let (code, text) = refused(&["syscall", "--beside", "linux-6.2"]);
     assert!(code == 2 && text.contains("did you mean linux-6.1"), "{text}");
     let (code, text) = refused(&["syscall", "--dry-run", "--format", "svg"]);
-    assert!(code == 2 && text.contains("--dry-run prints text or JSON"), "{text}");
+    assert!(code == 2 && text.contains("--format svg: a plan is written as text, json"), "{text}");
 }
 
 #[test]
@@ -109,7 +109,8 @@ fn a_format_of_anatomies_is_refused_for_what_is_none() {
         let why = String::from_utf8(done.stderr).unwrap();
         assert!(done.status.code() == Some(2) && done.stdout.is_empty(), "{why}");
         assert!(
-            why.contains(&format!("--format {format} is of an anatomy")) && why.contains("is a run"),
+            why.contains("is a run, which is written as text, .json, .csv and .md")
+                && why.contains(&format!("and not as {format}; `kentry anatomy` makes ")),
             "{why}"
         );
     }

@@ -88,7 +88,10 @@ fn a_bill_is_no_run_and_a_run_no_picture() {
     assert!(complaint(&data, "show bill.json bill.json --output x.svg").contains("not as a picture"));
     assert!(stdout(&data, "show bill.json bill.json").matches("profile bare").count() == 2);
     stdout(&data, "lab --accel tcg --entry call --name run");
-    assert!(complaint(&data, "show run --output x.svg").contains("a picture (.svg) is of a bill"));
+    assert!(
+        complaint(&data, "show run --output x.svg")
+            .contains("and not as svg; `kentry bill` and `kentry anatomy` make pictures")
+    );
     assert!(!data.path().join("x.svg").exists(), "nothing is written then");
     let damaged =
         std::fs::read_to_string(data.path().join("bill.json")).unwrap().replace("\"lines\"", "\"line\"");

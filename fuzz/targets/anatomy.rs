@@ -6,7 +6,7 @@ use attribution::anatomy::{Anatomy, Difference};
 use record::trace::{Step, Symbol, Trace};
 use libfuzzer_sys::{Corpus, fuzz_target};
 use linux::{Alternative, Kernel};
-use report::{AnatomyFormat, Selection, Style};
+use report::{Format, Kind, Selection, Style};
 
 /// Where the steps of a made-up path are: in the kernel's image.
 const BASE: u64 = 0xffff_ffff_8100_0000;
@@ -21,13 +21,13 @@ fuzz_target!(|data: &[u8]| -> Corpus {
         followed(data);
         return Corpus::Keep;
     };
-    for format in AnatomyFormat::ALL {
+    for format in Kind::ANATOMY.formats.iter().copied() {
         for width in [0, 80, 250] {
             let style = Style { color: width == 80, width, verbose: width == 250, selection: Selection::All };
             let bytes = report::anatomy(&document, format, &style).expect("it loaded");
             let text = String::from_utf8(bytes).expect("reports are UTF-8");
             assert!(width == 80 || !text.contains('\u{1b}'), "{format} steers a terminal");
-            if format == AnatomyFormat::Json {
+            if format == Format::Json {
                 assert_eq!(attribution::anatomy::load(&text).expect("what was written loads"), document);
             }
         }

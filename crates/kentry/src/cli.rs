@@ -90,7 +90,6 @@ pub enum Command {
 mod tests {
     use super::*;
     use clap::CommandFactory;
-    use report::Format;
 
     #[test]
     fn the_definition_is_sound() {
@@ -107,19 +106,5 @@ mod tests {
         assert!(parses("kentry reproduce example --verbose") && !parses("kentry reproduce --list --verbose"));
         assert!(!parses("kentry list --verbose") && !parses("kentry runs --verbose"));
         assert!(parses("kentry show latest --all --verbose"));
-    }
-
-    #[test]
-    fn the_format_is_what_was_asked_for_or_what_the_file_is_called() {
-        let format = |arguments: &[&str]| {
-            let words = [&["kentry"], arguments].concat();
-            Cli::try_parse_from(words).unwrap().measure.show.to.format()
-        };
-        assert_eq!(format(&[]), Format::Text);
-        assert_eq!(format(&["--output", "run.json"]), Format::Json);
-        assert_eq!(format(&["--output", "run.MD"]), Format::Markdown);
-        assert_eq!(format(&["--output", "run.json", "--format", "csv"]), Format::Csv);
-        assert_eq!(format(&["--output", "run.txt"]), Format::Text);
-        assert_eq!(format(&["--output", "-"]), Format::Text);
     }
 }

@@ -5,77 +5,80 @@ use measure::guest::GuestPlan;
 use measure::lab::LabPlan;
 use measure::{Counter, CpuChoice, HostPlan, TableRow};
 use record::Footprint;
-use report::Format;
+use report::{Format, Kind};
 use std::fmt::Write;
+
+/// What a plan is written as, of which only one is made.
+fn written(
+    format: Format,
+    text: impl FnOnce() -> String,
+    json: impl FnOnce() -> String,
+) -> Result<Vec<u8>, Error> {
+    match format {
+        Format::Text => Ok(text().into_bytes()),
+        Format::Json => Ok(json().into_bytes()),
+        _ => Err(report::Error::Format { kind: Kind::PLAN, format }.into()),
+    }
+}
 
 /// The plan of a measurement of this Linux.
 ///
 /// # Errors
-/// [`Error::Usage`] for the formats that are for measurements only.
+/// [`Error::Report`] for the formats that no plan is written in.
 pub fn plan(plan: &HostPlan, format: Format) -> Result<Vec<u8>, Error> {
-    match format {
-        Format::Text => Ok(text(plan).into_bytes()),
-        Format::Json => Ok(json(plan).into_bytes()),
-        Format::Csv | Format::Markdown => Err(only_text_or_json(format)),
-    }
+    written(format, || text(plan), || json(plan))
 }
 
 /// The plan of a measurement in the lab.
 ///
 /// # Errors
-/// [`Error::Usage`] for the formats that are for measurements only.
+/// [`Error::Report`] for the formats that no plan is written in.
 pub fn lab_plan(plan: &LabPlan, counter: Counter, format: Format) -> Result<Vec<u8>, Error> {
-    let (work, boots) = (plan.work(counter, 0), plan.boots(counter));
+    let boots = plan.boots(counter);
+    written(format, || lab_text(plan, counter, boots), || lab_json(plan, counter, boots))
+}
+
+fn lab_text(plan: &LabPlan, counter: Counter, boots: u64) -> String {
+    let work = plan.work(counter, 0);
     let runs: usize = (0..boots).map(|boot| plan.work(counter, boot).numbered.len()).sum();
-    match format {
-        Format::Text => {
-            let configurations = match plan.configurations.all.len() {
-                1 => "one configuration".to_string(),
-                many => format!("{many} configurations"),
-            };
-            let (number, which) = if boots == 1 {
-                ("one boot".to_string(), "")
-            } else {
-                (format!("{boots} boots"), " for the first")
-            };
-            let head = format!(
-                "{}, {configurations}, {runs} runs of a probe in {number}, seed {}, at most {} s; the kernel's plan{which}:\n",
-                rows(plan.jobs.len()),
-                plan.seed,
-                plan.time.as_secs_f64(),
-            );
-            Ok(format!("{head}\n{}", work.plan.render()).into_bytes())
-        }
-        Format::Json => {
-            let rows = plan.jobs.iter().map(|job| {
-                let mut row = row_in_json(&job.row);
-                row["configuration"] = serde_json::json!(job.configuration.whole());
-                row
-            });
-            let plan = serde_json::json!({
-                "schema": "kentry.lab-plan/1",
-                "seed": plan.seed,
-                "boots": boots,
-                "timeout_seconds": plan.time.as_secs_f64(),
-                "rows": rows.collect::<Vec<_>>(),
-                "plan": work.plan.render(),
-            });
-            Ok(format!("{plan:#}\n").into_bytes())
-        }
-        Format::Csv | Format::Markdown => Err(only_text_or_json(format)),
-    }
+    let configurations = match plan.configurations.all.len() {
+        1 => "one configuration".to_string(),
+        many => format!("{many} configurations"),
+    };
+    let (number, which) =
+        if boots == 1 { ("one boot".to_string(), "") } else { (format!("{boots} boots"), " for the first") };
+    let head = format!(
+        "{}, {configurations}, {runs} runs of a probe in {number}, seed {}, at most {} s; the kernel's plan{which}:\n",
+        rows(plan.jobs.len()),
+        plan.seed,
+        plan.time.as_secs_f64(),
+    );
+    format!("{head}\n{}", work.plan.render())
+}
+
+fn lab_json(plan: &LabPlan, counter: Counter, boots: u64) -> String {
+    let rows = plan.jobs.iter().map(|job| {
+        let mut row = row_in_json(&job.row);
+        row["configuration"] = serde_json::json!(job.configuration.whole());
+        row
+    });
+    let plan = serde_json::json!({
+        "schema": "kentry.lab-plan/1",
+        "seed": plan.seed,
+        "boots": boots,
+        "timeout_seconds": plan.time.as_secs_f64(),
+        "rows": rows.collect::<Vec<_>>(),
+        "plan": plan.work(counter, 0).plan.render(),
+    });
+    format!("{plan:#}\n")
 }
 
 /// The plan of a measurement of a Linux in guests; `usual` is the processor where the command line names none.
 ///
 /// # Errors
-/// [`Error::Usage`] for the formats that are for measurements only.
+/// [`Error::Report`] for the formats that no plan is written in.
 pub fn linux_plan(plan: &GuestPlan, usual: &str, counter: Counter, format: Format) -> Result<Vec<u8>, Error> {
-    match format {
-        Format::Text => Ok(linux_text(plan, usual, counter).into_bytes()),
-        Format::Json => Ok(linux_json(plan, usual, counter).into_bytes()),
-        Format::Csv | Format::Markdown => Err(only_text_or_json(format)),
-    }
+    written(format, || linux_text(plan, usual, counter), || linux_json(plan, usual, counter))
 }
 
 fn linux_text(plan: &GuestPlan, usual: &str, counter: Counter) -> String {
@@ -143,10 +146,6 @@ fn linux_json(plan: &GuestPlan, usual: &str, counter: Counter) -> String {
         "rows": plan.rows.iter().map(row_in_json).collect::<Vec<_>>(),
     });
     format!("{plan:#}\n")
-}
-
-fn only_text_or_json(format: Format) -> Error {
-    Error::Usage(format!("a plan (--dry-run) can be shown as text or json, not as {format}"))
 }
 
 fn cpus(choice: CpuChoice) -> String {

@@ -35,7 +35,6 @@ pub mod reproduce;
 pub mod runs;
 mod saving;
 pub mod show;
-mod style;
 mod this_machine;
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
 //! `kentry list`.
 
 use crate::error::Error;
-use crate::options::output::OutputArgs;
-use crate::output::Target;
-use crate::style::whole;
+use crate::options::output::{Look, OutputArgs, formats};
 use clap::Args;
+use report::{Kind, Style};
 use std::process::ExitCode;
 use table::{Kernel, Table};
 
 /// Options of `list`.
 #[derive(Debug, Clone, Args)]
+#[command(mut_arg("format", formats(Kind::LIST)))]
 pub struct ListArgs {
     /// List the entries, switches and profiles of the lab instead
     #[arg(long)]
@@ -20,10 +20,8 @@ pub struct ListArgs {
 }
 
 pub fn run(args: &ListArgs) -> Result<ExitCode, Error> {
-    let target = Target::open(args.to.output.as_deref())?;
-    let style = whole(&args.to, false, &target);
-    let format = args.to.format();
     let kernel = if args.lab { Kernel::Lab } else { Kernel::Linux };
-    target.write_report(format, &report::list(Table::get(), kernel, format, &style)?)?;
+    let write = |format, style: &Style| report::list(Table::get(), kernel, format, style);
+    args.to.open(Kind::LIST)?.write(Look::WHOLE, write)?;
     Ok(ExitCode::SUCCESS)
 }

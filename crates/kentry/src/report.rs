@@ -4,24 +4,25 @@ use crate::error::Error;
 use crate::history::{Compared, History};
 use crate::input::{Found, Kept};
 use crate::messages::note;
-use crate::output::Target;
+use crate::options::output::{Look, OutputArgs, formats};
 use clap::{Args, ValueHint};
 use compare::{Comparison, Given, Run, Settings};
-use report::{MOST_RUNS, PageRun};
+use report::{Kind, MOST_RUNS, PageRun};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use table::Table;
 
 /// Options of `report`.
 #[derive(Debug, Clone, Args)]
+#[command(mut_arg("format", formats(Kind::PAGE)), mut_arg("output", |arg| arg.short('o')), mut_arg("color", |arg| arg.hide(true)))]
 pub struct ReportArgs {
     /// Runs by name, id, latest or latest~1 (the one before), or files that were saved with --output FILE.json; - is standard
     /// input. With several, each of the others is compared with the first
     #[arg(value_name = "RUN", default_value = "latest", value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
-    /// Write the page to this file, whole or not at all, instead of standard output (-), which must then not be a terminal
-    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub output: Option<PathBuf>,
+    /// Where the page goes; standard output must then not be a terminal
+    #[command(flatten)]
+    pub to: OutputArgs,
     /// The page's title [default: what was measured]
     #[arg(long, value_name = "TEXT", value_hint = ValueHint::Other)]
     pub title: Option<String>,
@@ -32,8 +33,8 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode, Error> {
     if args.files.len() > MOST_RUNS {
         return Err(Error::Usage(format!("a page shows at most {MOST_RUNS} runs, not {}", args.files.len())));
     }
-    let target = Target::open(args.output.as_deref())?;
-    if target.is_terminal() {
+    let outputs = args.to.open(Kind::PAGE)?;
+    if outputs.is_terminal() {
         let why = "a page of HTML is not for a terminal: name a file for it, such as -o report.html";
         return Err(Error::Usage(why.into()));
     }
@@ -46,7 +47,7 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode, Error> {
         PageRun { name, document: found.document, compared }
     });
     let runs: Vec<PageRun> = runs.collect();
-    target.write(&report::page(&runs, Table::get(), args.title.as_deref())?)?;
+    outputs.write(Look::WHOLE, |_, _| report::page(&runs, Table::get(), args.title.as_deref()))?;
     Ok(ExitCode::SUCCESS)
 }
 

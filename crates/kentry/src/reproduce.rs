@@ -3,13 +3,11 @@
 use crate::error::{Error, INTERRUPTED};
 use crate::linux::args::LINUX_SECONDS;
 use crate::messages::note;
-use crate::options::output::OutputArgs;
+use crate::options::output::{Look, OutputArgs, formats};
 use crate::options::save::SaveArgs;
 use crate::options::time::{TimeArgs, of_one_kind, with_default};
 use crate::os::interrupts;
-use crate::output::Target;
 use crate::saving::Saving;
-use crate::style::whole;
 use crate::this_machine::{ThisMachine, drawn_seed, executor, measure_host, need_counter};
 use clap::{Args, ValueHint};
 use compare::published::{Parts, Place, Publication, Publications, Reproduction, Timed};
@@ -19,6 +17,7 @@ use measure::guest::GuestPlan;
 use measure::lab::Options;
 use measure::{Loops, TableRow};
 use places::host::{Interrupt, Priority};
+use report::{Kind, Style};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -32,7 +31,11 @@ const ONE_CPU: &str = "Measure on this CPU alone [default: whichever CPU is quie
 
 /// Options of `reproduce`.
 #[derive(Debug, Clone, Args)]
-#[command(mut_arg("budget", with_default(REPRODUCE_BUDGET)), mut_arg("cpu", of_one_kind(ONE_CPU)))]
+#[command(
+    mut_arg("format", formats(Kind::REPRODUCTION)),
+    mut_arg("budget", with_default(REPRODUCE_BUDGET)),
+    mut_arg("cpu", of_one_kind(ONE_CPU))
+)]
 pub struct ReproduceArgs {
     /// Which published table; --list shows all
     #[arg(value_name = "NAME", required_unless_present = "list", value_hint = ValueHint::Other)]
@@ -67,6 +70,13 @@ const LOOPS_TIME: Duration = Duration::from_secs(30);
 /// The longest that the lab may take.
 const LAB_TIME: Duration = Duration::from_secs(60);
 
+impl ReproduceArgs {
+    fn look(&self) -> Look {
+        Look { verbose: self.verbose, ..Look::WHOLE }
+    }
+}
+
+/// Lists what was published, or reproduces one table.
 pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Error> {
     match args.table.as_deref().filter(|_| !args.list) {
         Some(name) => reproduce(find(name)?, args),
@@ -75,17 +85,15 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Error> {
 }
 
 fn list(args: &ReproduceArgs) -> Result<ExitCode, Error> {
-    let format = args.to.format();
-    let target = Target::open(args.to.output.as_deref())?;
-    let style = whole(&args.to, args.verbose, &target);
-    target.write_report(format, &report::publications(Publications::get(), format, &style)?)?;
+    let write = |format, style: &Style| report::publications(Publications::get(), format, style);
+    args.to.open(Kind::LIST)?.write(args.look(), write)?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn reproduce(publication: &Publication, args: &ReproduceArgs) -> Result<ExitCode, Error> {
     args.time.one_kind("the figures of a published table are")?;
     need_counter()?;
-    let target = Target::open(args.to.output.as_deref())?;
+    let outputs = args.to.open(Kind::REPRODUCTION)?;
     let saving = Saving::prepare(&args.save, &mut note)?;
     let interrupt = interrupts::noted();
     let found = measure(publication, args, &interrupt)?;
@@ -103,8 +111,7 @@ fn reproduce(publication: &Publication, args: &ReproduceArgs) -> Result<ExitCode
         let guests = reproduction.lab.iter_mut().chain(&mut reproduction.guests);
         guests.for_each(|found| found.run = None);
     }
-    let (format, style) = (args.to.format(), whole(&args.to, args.verbose, &target));
-    target.write_report(format, &report::reproduction(&reproduction, format, &style)?)?;
+    outputs.write(args.look(), |format, style| report::reproduction(&reproduction, format, style))?;
     kept?;
     Ok(if interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
 }

@@ -2,12 +2,12 @@
 
 use crate::error::Error;
 use crate::messages::note;
-use crate::options::output::OutputArgs;
-use crate::output::{Target, print};
+use crate::options::output::{Look, OutputArgs, WIDTH};
+use crate::output::print;
 use crate::saving::store;
 use crate::show::{self, ShowFileArgs};
-use crate::style::whole;
 use clap::{Args, Subcommand, ValueHint};
+use report::{Format, Kind, Selection, Style};
 use runs::{Head, Keep, Listed, Of, Store, Tag};
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
@@ -102,18 +102,17 @@ pub fn run(args: &RunsArgs) -> Result<ExitCode, Error> {
 }
 
 fn list(args: &OutputArgs) -> Result<ExitCode, Error> {
-    let target = Target::open(args.output.as_deref())?;
+    let outputs = args.open(Kind::LIST)?;
     let listed = store()?.list()?;
     for skipped in &listed.skipped {
         note(&format!("{} is left out: {}", report::plain_os(skipped.file.as_os_str()), skipped.why));
     }
     note_misdated(&listed.heads);
-    let (format, style) = (args.format(), whole(args, false, &target));
-    if listed.heads.is_empty() && format == report::Format::Text {
+    if listed.heads.is_empty() && outputs.formats().all(Format::is_text) {
         note("no run is kept yet; every measurement is, unless --no-save says otherwise");
         return Ok(ExitCode::SUCCESS);
     }
-    target.write_report(format, &report::runs(&listed, format, &style)?)?;
+    outputs.write(Look::WHOLE, |format, style| report::runs(&listed, format, style))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -198,14 +197,9 @@ fn prune(keep: &Keep, dry_run: bool) -> Result<ExitCode, Error> {
     if !dry_run || goes.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }
-    let style = report::Style {
-        color: false,
-        width: crate::style::WIDTH,
-        verbose: false,
-        selection: report::Selection::All,
-    };
+    let style = Style { color: false, width: WIDTH, verbose: false, selection: Selection::All };
     let listed = Listed { heads: goes, skipped: Vec::new() };
-    print(&report::runs(&listed, report::Format::Text, &style)?)
+    print(&report::runs(&listed, Format::Text, &style)?)
 }
 
 fn verify() -> Result<ExitCode, Error> {

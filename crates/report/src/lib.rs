@@ -37,11 +37,11 @@ mod summary;
 mod text;
 mod verdicts;
 
-pub use anatomy::{AnatomyFormat, anatomy, anatomy_parts};
+pub use anatomy::{anatomy, anatomy_parts};
 pub use ascii::ascii;
-pub use bill::{BillFormat, bill};
-pub use compare::{CompareFormat, answer, comparison, refusal};
-pub use format::{Format, UnknownFormat};
+pub use bill::bill;
+pub use compare::{answer, comparison, refusal};
+pub use format::{Format, Kind, UnknownFormat};
 pub use list::list;
 pub use page::{MOST_RUNS, PageRun, page};
 pub use plain::{plain, plain_os};
@@ -106,9 +106,23 @@ pub enum Error {
     /// The rows do not become CSV.
     #[error("CSV: {0}")]
     Csv(String),
+    /// No such result is written so.
+    #[error("{} is written as {}, and not as {format}", kind.name, kind.in_words())]
+    Format {
+        /// What it is.
+        kind: Kind,
+        /// What was asked for.
+        format: Format,
+    },
     /// The page does not become HTML.
     #[error("HTML: {0}")]
     Page(#[from] askama::Error),
+}
+
+impl Error {
+    fn unfit(kind: Kind, format: Format) -> Error {
+        Error::Format { kind, format }
+    }
 }
 
 /// A run document in `format`. The table gives the groups and titles of the entries.
@@ -121,5 +135,6 @@ pub fn render(document: &Document, table: &Table, format: Format, style: &Style)
         Format::Json => json::render(document),
         Format::Csv => csv::render(document),
         Format::Markdown => Ok(markdown::render(document, table, style)),
+        _ => Err(Error::unfit(Kind::RUN, format)),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::arrange::names;
 use crate::line::{Line, look, wrapped};
-use crate::{Error, Format, Style, csv, json};
+use crate::{Error, Format, Kind, Style, csv, json};
 use serde::Serialize;
 use table::{Abi, Entry, Group, Kernel, Profile, Switch, Table};
 
@@ -21,6 +21,7 @@ pub fn list(table: &Table, kernel: Kernel, format: Format, style: &Style) -> Res
         Format::Json => json::render(&listing),
         Format::Csv => csv::records(lines(&listing)),
         Format::Markdown => Ok(markdown(&listing)),
+        _ => Err(Error::unfit(Kind::LIST, format)),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The runs that are kept.
 
 use crate::line::{Line, look};
-use crate::{Error, Format, Style, csv, json, markdown, plain};
+use crate::{Error, Format, Kind, Style, csv, json, markdown, plain};
 use document::Machine;
 use runs::{Head, Listed};
 use serde::Serialize;
@@ -23,6 +23,7 @@ pub fn runs(listed: &Listed, format: Format, style: &Style) -> Result<Vec<u8>, E
         Format::Json => json::render(&Runs { runs: &listed.heads }),
         Format::Csv => csv::records(std::iter::once(titles()).chain(listed.heads.iter().map(cells))),
         Format::Markdown => Ok(table(&listed.heads)),
+        _ => Err(Error::unfit(Kind::LIST, format)),
     }
 }
 

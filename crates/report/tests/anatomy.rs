@@ -9,51 +9,51 @@ mod recorded;
 
 use attribution::anatomy::Document;
 use insta::assert_snapshot;
-use report::{AnatomyFormat, Selection, Style, anatomy as rendered_anatomy, ascii};
+use report::{Format, Kind, Selection, Style, anatomy as rendered_anatomy, ascii};
 use unicode_width::UnicodeWidthStr;
 
 const PLAIN: Style = Style { color: false, width: 100, verbose: false, selection: Selection::All };
 
-fn rendered(document: &Document, format: AnatomyFormat, style: &Style) -> String {
+fn rendered(document: &Document, format: Format, style: &Style) -> String {
     String::from_utf8(rendered_anatomy(document, format, style).unwrap()).unwrap()
 }
 
 #[test]
 fn as_text() {
     let two = followed::two();
-    assert_snapshot!("anatomy-text-100", rendered(&two, AnatomyFormat::Text, &PLAIN));
+    assert_snapshot!("anatomy-text-100", rendered(&two, Format::Text, &PLAIN));
     for width in [40, 60] {
-        let text = rendered(&two, AnatomyFormat::Text, &Style { width, ..PLAIN });
+        let text = rendered(&two, Format::Text, &Style { width, ..PLAIN });
         assert_snapshot!(format!("anatomy-text-{width}"), text);
     }
-    assert_snapshot!("anatomy-kernels", rendered(&followed::kernels(), AnatomyFormat::Text, &PLAIN));
+    assert_snapshot!("anatomy-kernels", rendered(&followed::kernels(), Format::Text, &PLAIN));
     assert_snapshot!(
         "anatomy-parts-140",
-        rendered(&followed::one(), AnatomyFormat::Parts, &Style { width: 140, ..PLAIN })
+        rendered(&followed::one(), Format::Parts, &Style { width: 140, ..PLAIN })
     );
-    let color = rendered(&two, AnatomyFormat::Text, &Style { color: true, ..PLAIN });
+    let color = rendered(&two, Format::Text, &Style { color: true, ..PLAIN });
     assert!(color.contains("\u{1b}["));
-    let bare = ascii(&rendered(&two, AnatomyFormat::Text, &PLAIN));
+    let bare = ascii(&rendered(&two, Format::Text, &PLAIN));
     assert!(bare.is_ascii(), "{:?}", bare.chars().find(|c| !c.is_ascii()));
 }
 
 #[test]
 fn as_tree_and_listing() {
-    assert_snapshot!("anatomy-tree", rendered(&followed::two(), AnatomyFormat::Tree, &PLAIN));
+    assert_snapshot!("anatomy-tree", rendered(&followed::two(), Format::Tree, &PLAIN));
     let one = followed::one();
-    assert_snapshot!("anatomy-listing", rendered(&one, AnatomyFormat::Listing, &PLAIN));
+    assert_snapshot!("anatomy-listing", rendered(&one, Format::Listing, &PLAIN));
     let narrow = Style { width: 40, ..PLAIN };
-    let listed = rendered(&one, AnatomyFormat::Listing, &narrow);
+    let listed = rendered(&one, Format::Listing, &narrow);
     assert_snapshot!("anatomy-listing-40", listed.lines().take(40).collect::<Vec<_>>().join("\n"));
-    let verbose = rendered(&followed::one(), AnatomyFormat::Listing, &Style { verbose: true, ..PLAIN });
+    let verbose = rendered(&followed::one(), Format::Listing, &Style { verbose: true, ..PLAIN });
     assert!(verbose.contains("0f01f8"), "swapgs");
 }
 
 #[test]
 fn for_tools_and_pull_requests() {
-    assert_snapshot!("anatomy-folded", rendered(&followed::one(), AnatomyFormat::Folded, &PLAIN));
-    assert_snapshot!("anatomy-markdown", rendered(&followed::two(), AnatomyFormat::Markdown, &PLAIN));
-    let csv = rendered(&followed::two(), AnatomyFormat::Csv, &PLAIN);
+    assert_snapshot!("anatomy-folded", rendered(&followed::one(), Format::Folded, &PLAIN));
+    assert_snapshot!("anatomy-markdown", rendered(&followed::two(), Format::Markdown, &PLAIN));
+    let csv = rendered(&followed::two(), Format::Csv, &PLAIN);
     let beginning: Vec<&str> = csv.lines().take(8).collect();
     assert_snapshot!("anatomy-csv", beginning.join("\n"));
     let all: usize = followed::two().paths.iter().map(|path| path.anatomy.instructions.len()).sum();
@@ -62,7 +62,7 @@ fn for_tools_and_pull_requests() {
 
 #[test]
 fn as_a_flame_graph() {
-    let picture = rendered(&followed::one(), AnatomyFormat::Svg, &PLAIN);
+    let picture = rendered(&followed::one(), Format::Svg, &PLAIN);
     assert_snapshot!("anatomy-svg", picture);
     assert!(!picture.contains("<script") && !picture.contains("href"));
 }
@@ -71,7 +71,7 @@ fn as_a_flame_graph() {
 #[test]
 fn stacks_add_up_to_the_path() {
     let document = followed::one();
-    let folded = rendered(&document, AnatomyFormat::Folded, &PLAIN);
+    let folded = rendered(&document, Format::Folded, &PLAIN);
     let sum: usize =
         folded.lines().map(|line| line.rsplit(' ').next().unwrap().parse::<usize>().unwrap()).sum();
     assert_eq!(sum, document.paths[0].anatomy.instructions.len());
@@ -82,16 +82,16 @@ const HOSTILE: &str = "\u{1b}[2J<script>&\"'\n\t\u{202e}`|* très long un mot ap
 #[test]
 fn nothing_steers_a_terminal_or_a_browser() {
     let document = followed::filled(HOSTILE);
-    for format in AnatomyFormat::ALL {
+    for format in Kind::ANATOMY.formats.iter().copied() {
         let text = rendered(&document, format, &PLAIN);
         assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'), "{format}");
-        assert!(format != AnatomyFormat::Svg || !text.contains("<script"), "{format}");
+        assert!(format != Format::Svg || !text.contains("<script"), "{format}");
     }
 }
 
 #[test]
 fn every_line_of_text_fits_the_terminal() {
-    use AnatomyFormat::{Listing, Parts, Text, Tree};
+    use Format::{Listing, Parts, Text, Tree};
     let documents = [followed::two(), followed::one(), followed::kernels(), followed::filled(HOSTILE)];
     for (width, document) in
         (40..=140).step_by(5).flat_map(|width| documents.iter().map(move |one| (width, one)))
@@ -109,7 +109,7 @@ fn every_line_of_text_fits_the_terminal() {
 #[test]
 fn a_narrow_terminal_loses_no_instruction() {
     let document = followed::kernels();
-    let text = rendered(&document, AnatomyFormat::Listing, &Style { width: 40, ..PLAIN });
+    let text = rendered(&document, Format::Listing, &Style { width: 40, ..PLAIN });
     let words = text.split_whitespace().collect::<String>();
     for one in document.paths.iter().flat_map(|path| &path.anatomy.instructions) {
         let wanted = format!("{}{}", one.text, one.part.name()).split_whitespace().collect::<String>();
@@ -120,12 +120,12 @@ fn a_narrow_terminal_loses_no_instruction() {
 #[test]
 fn share_and_idle_were_those_of_the_first_path_and_nothing_said_so() {
     let two = followed::two();
-    let markdown = rendered(&two, AnatomyFormat::Markdown, &PLAIN);
+    let markdown = rendered(&two, Format::Markdown, &PLAIN);
     for heading in ["pti=on: count", "pti=off: share", "pti=off: idle"] {
         assert!(markdown.contains(&format!("| {heading} |")), "{heading}");
     }
     // Off, one of the four instructions is a jump over what is not done.
-    let parts = rendered(&two, AnatomyFormat::Parts, &PLAIN);
+    let parts = rendered(&two, Format::Parts, &PLAIN);
     let pti: Vec<&str> =
         parts.lines().find(|line| line.starts_with("pti ")).unwrap().split_whitespace().collect();
     let idle = |place: usize| {
@@ -134,7 +134,7 @@ fn share_and_idle_were_those_of_the_first_path_and_nothing_said_so() {
     };
     assert_eq!(pti[1..5], ["10", "2.9", "%", &idle(0)], "{pti:?}");
     assert_eq!(pti[5..9], ["4", "1.2", "%", &idle(1)], "{pti:?}");
-    let csv = rendered(&two, AnatomyFormat::Csv, &PLAIN);
+    let csv = rendered(&two, Format::Csv, &PLAIN);
     assert!(
         csv.lines()
             .any(|line| line.contains(",pti=off,") && line.ends_with(",true,\"max,vendor=GenuineIntel\""))
@@ -144,7 +144,7 @@ fn share_and_idle_were_those_of_the_first_path_and_nothing_said_so() {
 #[test]
 fn two_kernels_are_called_by_what_sets_them_apart() {
     let mut document = followed::kernels();
-    let of = |document: &Document| rendered(document, AnatomyFormat::Text, &PLAIN);
+    let of = |document: &Document| rendered(document, Format::Text, &PLAIN);
     let title = |text: &str| text.lines().find(|line| line.starts_with("difference ")).unwrap().to_owned();
     let text = of(&document);
     let [old, new] = [0, 1].map(|place| document.paths[place].configuration.release.clone());
@@ -166,6 +166,6 @@ fn the_timer_asks_for_nothing() {
     let mut document = followed::one();
     (document.paths[0].anatomy.entry, document.paths[0].anatomy.operation) =
         (attribution::anatomy::TIMER.into(), "none".into());
-    let text = rendered(&document, AnatomyFormat::Text, &PLAIN);
+    let text = rendered(&document, Format::Text, &PLAIN);
     assert!(text.starts_with("anatomy      timer-interrupt\n"), "{text}");
 }

@@ -9,14 +9,14 @@ mod judged;
 mod recorded;
 
 use attribution::anatomy::{Document, Part};
-use report::{AnatomyFormat, Selection, Style};
+use report::{Format, Selection, Style};
 use serde_json::{Value, json};
 
 const SCHEMA: &str = include_str!("../../../docs/anatomy.schema.json");
 
 fn written(document: &Document) -> Value {
     let style = Style { color: false, width: 100, verbose: false, selection: Selection::All };
-    serde_json::from_slice(&report::anatomy(document, AnatomyFormat::Json, &style).unwrap()).unwrap()
+    serde_json::from_slice(&report::anatomy(document, Format::Json, &style).unwrap()).unwrap()
 }
 
 fn objections(value: &Value) -> Vec<String> {

@@ -6,19 +6,19 @@ mod bills;
 
 use attribution::bill::Bill;
 use insta::assert_snapshot;
-use report::{BillFormat, Selection, Style, ascii, bill as rendered_bill};
+use report::{Format, Kind, Selection, Style, ascii, bill as rendered_bill};
 use unicode_width::UnicodeWidthStr;
 
 const PLAIN: Style = Style { color: false, width: 100, verbose: false, selection: Selection::All };
 
 const VERBOSE: Style = Style { verbose: true, ..PLAIN };
 
-fn rendered(bill: &Bill, format: BillFormat, style: &Style) -> String {
+fn rendered(bill: &Bill, format: Format, style: &Style) -> String {
     String::from_utf8(rendered_bill(bill, format, style).unwrap()).unwrap()
 }
 
 fn text(bill: &Bill, style: &Style) -> String {
-    rendered(bill, BillFormat::Text, style)
+    rendered(bill, Format::Text, style)
 }
 
 fn all() -> [Bill; 6] {
@@ -47,15 +47,15 @@ fn as_text() {
 
 #[test]
 fn for_pull_requests_and_programs() {
-    assert_snapshot!("bill-counted-markdown", rendered(&bills::counted(), BillFormat::Markdown, &VERBOSE));
-    assert_snapshot!("bill-cycles-csv", rendered(&bills::in_cycles(), BillFormat::Csv, &PLAIN));
-    assert_snapshot!("bill-shrinking-json", rendered(&bills::shrinking(), BillFormat::Json, &PLAIN));
+    assert_snapshot!("bill-counted-markdown", rendered(&bills::counted(), Format::Markdown, &VERBOSE));
+    assert_snapshot!("bill-cycles-csv", rendered(&bills::in_cycles(), Format::Csv, &PLAIN));
+    assert_snapshot!("bill-shrinking-json", rendered(&bills::shrinking(), Format::Json, &PLAIN));
 }
 
 #[test]
 fn as_a_picture() {
-    assert_snapshot!("bill-counted-svg", rendered(&bills::counted(), BillFormat::Svg, &PLAIN));
-    assert_snapshot!("bill-cycles-svg", rendered(&bills::in_cycles(), BillFormat::Svg, &PLAIN));
+    assert_snapshot!("bill-counted-svg", rendered(&bills::counted(), Format::Svg, &PLAIN));
+    assert_snapshot!("bill-cycles-svg", rendered(&bills::in_cycles(), Format::Svg, &PLAIN));
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn what_makes_a_path_shorter_is_drawn_back_from_its_end() {
 #[test]
 fn a_count_is_called_one_in_every_format_and_what_it_cannot_see_is_no_zero() {
     let bill = bills::counted();
-    for format in [BillFormat::Text, BillFormat::Markdown, BillFormat::Svg] {
+    for format in [Format::Text, Format::Markdown, Format::Svg] {
         let shown = rendered(&bill, format, &PLAIN).replace('\n', " ").replace("             ", "");
         assert!(shown.contains("a count ranks no cost"), "{format}: {shown}");
         assert!(!rendered(&bills::in_cycles(), format, &PLAIN).contains("ranks no cost"), "{format}");
@@ -120,10 +120,10 @@ fn a_count_is_called_one_in_every_format_and_what_it_cannot_see_is_no_zero() {
         let row = shown.lines().find(|line| line.trim_start().starts_with(step)).unwrap();
         assert_eq!(row.split_whitespace().skip(1).take(3).collect::<Vec<_>>(), ["-"; 3], "{row}");
     }
-    let value: serde_json::Value = serde_json::from_str(&rendered(&bill, BillFormat::Json, &PLAIN)).unwrap();
+    let value: serde_json::Value = serde_json::from_str(&rendered(&bill, Format::Json, &PLAIN)).unwrap();
     assert!(value["lines"][3]["alone"].is_null() && value["lines"][3]["share"].is_null());
     for bill in [bills::counted(), bills::nothing()] {
-        let csv = rendered(&bill, BillFormat::Csv, &PLAIN);
+        let csv = rendered(&bill, Format::Csv, &PLAIN);
         let row = csv.lines().find(|line| line.starts_with("step,") && line.contains(",audit=on,")).unwrap();
         assert!(row.contains(",,,,,,,,,,,,,failed,"), "{row}");
     }
@@ -140,7 +140,7 @@ fn a_step_that_cannot_be_told_from_nothing_says_so() {
 
 /// The shares of the table's rows in percent, by name; `None` where a row has none.
 fn shares(bill: &Bill) -> std::collections::BTreeMap<String, Option<f64>> {
-    let markdown = rendered(bill, BillFormat::Markdown, &PLAIN);
+    let markdown = rendered(bill, Format::Markdown, &PLAIN);
     let rows: Vec<Vec<&str>> = markdown
         .lines()
         .skip_while(|line| !line.starts_with("## steps"))
@@ -187,7 +187,7 @@ fn shares_add_up_to_the_whole_with_orders_and_without() {
 #[test]
 fn a_bill_comes_back_from_its_json() {
     for bill in all().into_iter().chain([bills::filled(bills::HOSTILE)]) {
-        assert_eq!(attribution::bill::load(&rendered(&bill, BillFormat::Json, &PLAIN)).unwrap(), bill);
+        assert_eq!(attribution::bill::load(&rendered(&bill, Format::Json, &PLAIN)).unwrap(), bill);
     }
 }
 
@@ -214,28 +214,28 @@ fn no_text_becomes_markup_or_steers_a_terminal() {
     let (hostile, harmless) = (bills::filled(bills::HOSTILE), bills::filled("harmless"));
     let steers = |c: char| c.is_control() && c != '\n' && c != '\r';
     let hides = |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}');
-    for format in BillFormat::ALL {
+    for format in Kind::BILL.formats.iter().copied() {
         let shown = rendered(&hostile, format, &VERBOSE);
         assert!(!shown.contains(|c| steers(c) || hides(c)), "{format}");
     }
-    let picture = |bill: &Bill| rendered(bill, BillFormat::Svg, &PLAIN);
+    let picture = |bill: &Bill| rendered(bill, Format::Svg, &PLAIN);
     let names = |svg: &str| tags(svg).into_iter().filter(|tag| !tag.starts_with("text")).collect::<Vec<_>>();
     assert_eq!(names(&picture(&hostile)), names(&picture(&harmless)), "but for lines of text");
     assert!(!picture(&hostile).contains(['\u{fffe}', '\u{ffff}']), "XML forbids them");
-    let markdown = rendered(&hostile, BillFormat::Markdown, &VERBOSE);
+    let markdown = rendered(&hostile, Format::Markdown, &VERBOSE);
     let unescaped = markdown.replace("\\<", "").replace("\\]", "");
     for word in ["<script", "<img", "](http"] {
         assert!(!unescaped.contains(word), "{word}");
     }
     let cells = |markdown: &str| markdown.lines().filter(|line| line.starts_with('|')).count();
-    assert_eq!(cells(&markdown), cells(&rendered(&harmless, BillFormat::Markdown, &VERBOSE)));
+    assert_eq!(cells(&markdown), cells(&rendered(&harmless, Format::Markdown, &VERBOSE)));
 }
 
 #[test]
 fn a_picture_loads_nothing_runs_nothing_and_is_the_same_every_time() {
     for bill in all() {
-        let picture = rendered(&bill, BillFormat::Svg, &PLAIN);
-        assert_eq!(picture, rendered(&bill, BillFormat::Svg, &Style { color: true, width: 60, ..VERBOSE }));
+        let picture = rendered(&bill, Format::Svg, &PLAIN);
+        assert_eq!(picture, rendered(&bill, Format::Svg, &Style { color: true, width: 60, ..VERBOSE }));
         let body = picture.split_once("xmlns=\"http://www.w3.org/2000/svg\"").unwrap().1;
         for word in ["http", "<script", "href", "@import", "url(h", "javascript", "NaN", "inf\""] {
             assert!(!body.contains(word), "{word}");
@@ -248,7 +248,7 @@ fn a_picture_loads_nothing_runs_nothing_and_is_the_same_every_time() {
 #[test]
 fn the_description_of_a_picture_has_every_figure() {
     let bill = bills::counted();
-    let picture = rendered(&bill, BillFormat::Svg, &PLAIN);
+    let picture = rendered(&bill, Format::Svg, &PLAIN);
     let description =
         picture.split_once("<desc id=\"description\">").unwrap().1.split_once("</desc>").unwrap().0;
     for line in &bill.lines {
@@ -331,18 +331,18 @@ fn whatever_a_bill_says_no_report_of_it_is_steered_or_malformed() {
         let Ok(bill) = attribution::bill::load(&value.to_string()) else { continue };
         shown += 1;
         let width = 60 + random.below(100);
-        for format in BillFormat::ALL {
+        for format in Kind::BILL.formats.iter().copied() {
             let text = rendered(&bill, format, &Style { width, ..VERBOSE });
             let steers = |c: char| (c.is_control() && c != '\n' && c != '\r') || c == '\u{202e}';
             assert!(!text.contains(steers), "{seed} {format}");
             assert!(text.ends_with('\n'), "{seed} {format}");
             match format {
-                BillFormat::Text => {
+                Format::Text => {
                     let widest = text.lines().map(UnicodeWidthStr::width).max().unwrap();
                     let wide = text.lines().find(|line| line.width() > width);
                     assert!(wide.is_none(), "{seed}: {widest} > {width}: {wide:?}");
                 }
-                BillFormat::Svg => {
+                Format::Svg => {
                     let tags = tags(&text);
                     let known = [
                         "svg", "title", "desc", "style", "defs", "pattern", "path", "circle", "rect", "text",
@@ -352,8 +352,8 @@ fn whatever_a_bill_says_no_report_of_it_is_steered_or_malformed() {
                     assert!(tags.iter().all(is_known), "{seed}");
                     assert!(!text.contains("NaN") && !text.contains("\"inf"), "{seed}");
                 }
-                BillFormat::Json => assert!(attribution::bill::load(&text).unwrap() == bill, "{seed}"),
-                BillFormat::Csv | BillFormat::Markdown => {}
+                Format::Json => assert!(attribution::bill::load(&text).unwrap() == bill, "{seed}"),
+                _ => {}
             }
         }
     }

@@ -7,14 +7,14 @@ mod bills;
 mod judged;
 
 use attribution::bill::Bill;
-use report::{BillFormat, Selection, Style};
+use report::{Format, Selection, Style};
 use serde_json::{Value, json};
 
 const SCHEMA: &str = include_str!("../../../docs/bill.schema.json");
 
 fn written(bill: &Bill) -> Value {
     let style = Style { color: false, width: 100, verbose: false, selection: Selection::All };
-    serde_json::from_slice(&report::bill(bill, BillFormat::Json, &style).unwrap()).unwrap()
+    serde_json::from_slice(&report::bill(bill, Format::Json, &style).unwrap()).unwrap()
 }
 
 fn objections(value: &Value) -> Vec<String> {

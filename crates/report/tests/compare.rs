@@ -9,18 +9,18 @@ use compare::Comparison;
 use insta::assert_snapshot;
 use quick_xml::events::Event;
 use quick_xml::{Reader, XmlVersion};
-use report::{CompareFormat, Selection, Style, ascii, comparison};
+use report::{Format, Kind, Selection, Style, ascii, comparison};
 use unicode_width::UnicodeWidthStr;
 
 const FIRST: Style = Style { color: false, width: 100, verbose: false, selection: Selection::FirstScreen };
 const ALL: Style = Style { selection: Selection::All, ..FIRST };
 
-fn rendered(compared: &Comparison, format: CompareFormat, style: Style) -> String {
+fn rendered(compared: &Comparison, format: Format, style: Style) -> String {
     String::from_utf8(comparison(compared, format, &style).unwrap()).unwrap()
 }
 
 fn text(compared: &Comparison, style: Style) -> String {
-    rendered(compared, CompareFormat::Text, style)
+    rendered(compared, Format::Text, style)
 }
 
 /// Everything that the samples hold.
@@ -57,12 +57,12 @@ fn everything() {
 fn other_formats() {
     let mut short = compared::update();
     short.rows.truncate(12);
-    for format in [CompareFormat::Markdown, CompareFormat::Junit, CompareFormat::Ktap] {
+    for format in [Format::Markdown, Format::Junit, Format::Ktap] {
         assert_snapshot!(format!("compare-update-{format}"), rendered(&short, format, FIRST));
         assert_snapshot!(format!("compare-refused-{format}"), rendered(&compared::refused(), format, FIRST));
     }
     short.rows.truncate(1);
-    let json = rendered(&short, CompareFormat::Json, FIRST);
+    let json = rendered(&short, Format::Json, FIRST);
     assert_eq!(serde_json::from_str::<Comparison>(&json).unwrap(), short, "JSON is the comparison, whole");
 }
 
@@ -131,7 +131,7 @@ fn what_a_gate_leaves_open_is_never_green_and_what_is_slower_is_never_skipped() 
     };
     compared.rows.iter_mut().for_each(open);
     compared.rows[0].verdict = compare::Verdict::Slower;
-    let ktap = |compared: &Comparison| rendered(compared, CompareFormat::Ktap, FIRST);
+    let ktap = |compared: &Comparison| rendered(compared, Format::Ktap, FIRST);
     let lines = |text: &str, what: &str| text.lines().filter(|line| line.contains(what)).count();
     let rows = compared.rows.len();
     let skipping = ktap(&compared);
@@ -256,7 +256,7 @@ fn a_row_without_a_figure_that_leaves_a_gate_open_is_named_with_what_to_do() {
     );
     assert!(joined(&first).contains(&wanted), "{first}");
     assert!(!first.contains("for i in"), "no number of runs: {first}");
-    let ktap = rendered(&compared, CompareFormat::Ktap, FIRST);
+    let ktap = rendered(&compared, Format::Ktap, FIRST);
     let line = ktap.lines().find(|line| line.contains(&format!(" {name} # "))).unwrap();
     assert!(line.ends_with("# SKIP no figure on the new side; the gate stays open"), "{line}");
 }
@@ -267,7 +267,7 @@ fn a_row_that_is_slower_says_so_where_the_gate_stays_open() {
     let update = compared::update();
     let slower = place(&update, compare::Verdict::Slower);
     let compared = left_open(update, 4.5, &[(slower, Some(7))]);
-    for format in [CompareFormat::Ktap, CompareFormat::Junit] {
+    for format in [Format::Ktap, Format::Junit] {
         let said = rendered(&compared, format, FIRST);
         let wanted = "slower for sure, and the gate stays open: it costs between +3.82 and +5.50 % more (limit 4.5 %); slower: 1435.2";
         assert!(said.contains(wanted), "{said}");
@@ -307,7 +307,7 @@ fn figures_of_turns_that_do_not_add_up_are_explained() {
     assert!(!explained(&compared));
     compared.rows[0].new.as_mut().unwrap().estimate = Some(390.0);
     assert!(explained(&compared));
-    assert!(rendered(&compared, CompareFormat::Markdown, FIRST).contains("where a row has two costs"));
+    assert!(rendered(&compared, Format::Markdown, FIRST).contains("where a row has two costs"));
     compared.rows[0].variation.as_mut().unwrap().source = compare::Source::Runs;
     assert!(!explained(&compared), "only rounds in turns have a change of their own");
 }
@@ -372,7 +372,7 @@ const HOSTILE: [&str; 8] = [
 fn no_text_of_a_document_steers_a_terminal() {
     for hostile in HOSTILE {
         let compared = compared::hostile(hostile);
-        for format in CompareFormat::ALL {
+        for format in Kind::COMPARISON.formats.iter().copied() {
             for style in [FIRST, Style { verbose: true, ..ALL }] {
                 let text = rendered(&compared, format, style);
                 let steers =
@@ -387,7 +387,7 @@ fn no_text_of_a_document_steers_a_terminal() {
 #[test]
 fn no_text_of_a_document_is_xml() {
     for hostile in HOSTILE {
-        let xml = rendered(&compared::hostile(hostile), CompareFormat::Junit, FIRST);
+        let xml = rendered(&compared::hostile(hostile), Format::Junit, FIRST);
         let is_allowed = |c: char| c == '\n' || (c >= ' ' && c != '\u{fffe}' && c != '\u{ffff}');
         assert!(xml.chars().all(is_allowed), "{hostile:?}");
         let known = [
@@ -433,7 +433,7 @@ fn directives(line: &str) -> usize {
 #[test]
 fn a_measurement_that_was_cut_short_is_called_partial_in_every_format() {
     let mut compared = compared::calm();
-    let formats = [CompareFormat::Text, CompareFormat::Markdown, CompareFormat::Ktap, CompareFormat::Junit];
+    let formats = [Format::Text, Format::Markdown, Format::Ktap, Format::Junit];
     for format in formats {
         assert!(!rendered(&compared, format, FIRST).contains("PARTIAL"));
     }
@@ -485,7 +485,7 @@ fn a_gate_that_passes_says_how_many_rows_it_checked() {
 fn no_text_of_a_document_is_a_test() {
     for hostile in HOSTILE {
         let compared = compared::hostile(hostile);
-        let ktap = rendered(&compared, CompareFormat::Ktap, FIRST);
+        let ktap = rendered(&compared, Format::Ktap, FIRST);
         let mut lines = ktap.lines();
         assert_eq!(lines.next(), Some("KTAP version 1"));
         assert_eq!(lines.next(), Some(format!("1..{}", compared.rows.len()).as_str()));
@@ -508,7 +508,7 @@ fn no_text_of_a_document_is_markup() {
         | Options::ENABLE_MATH
         | Options::ENABLE_TASKLISTS;
     let structure = |compared: &Comparison| {
-        let text = rendered(compared, CompareFormat::Markdown, FIRST);
+        let text = rendered(compared, Format::Markdown, FIRST);
         for forbidden in ["@someone", "http://", "www.x", "a@b"] {
             assert!(!text.contains(forbidden), "{forbidden}: GitHub makes a link of it");
         }

@@ -8,7 +8,7 @@ mod sample;
 
 use compare::{Comparison, Given, Run, Settings, compare};
 use document::{Document, Outcome};
-use report::{CompareFormat, MOST_RUNS, PageRun, Selection, Style, answer, comparison, page, refusal};
+use report::{Format, MOST_RUNS, PageRun, Selection, Style, answer, comparison, page, refusal};
 use table::Table;
 
 fn run(name: &str, document: Document) -> PageRun {
@@ -176,7 +176,7 @@ fn a_page_says_what_the_comparison_of_its_runs_says() {
     }
     // The figures of a row are those of the comparison, whatever the runs' own intervals say.
     let style = Style { color: false, width: 100, verbose: false, selection: Selection::All };
-    let markdown = comparison(compared, CompareFormat::Markdown, &style).unwrap();
+    let markdown = comparison(compared, Format::Markdown, &style).unwrap();
     let markdown = String::from_utf8(markdown).unwrap();
     assert_eq!(text.matches(" <span class=\"verdict ").count(), works(&runs), "each row that works");
     for judged in compared.rows.iter().filter(|row| row.change.is_some()) {

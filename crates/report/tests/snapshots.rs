@@ -6,7 +6,7 @@ mod sample;
 
 use document::Document;
 use insta::assert_snapshot;
-use report::{Format, Selection, Style, list, render, summary_of_row};
+use report::{Format, Kind, Selection, Style, list, render, summary_of_row};
 use table::Kernel;
 
 const PLAIN: Style = Style { color: false, width: 100, verbose: false, selection: Selection::All };
@@ -208,7 +208,7 @@ fn data_formats() {
 
 #[test]
 fn lists() {
-    for format in Format::ALL {
+    for format in Kind::LIST.formats.iter().copied() {
         assert_snapshot!(format!("list-{format}"), listed(format, PLAIN).replace("\r\n", "\n"));
     }
     assert_snapshot!("list-text-60", listed(Format::Text, Style { width: 60, ..PLAIN }));

@@ -3,17 +3,16 @@
 use crate::error::Error;
 use crate::exit::codes;
 use crate::linux::args::{LINUX_SECONDS, parameters_help};
-use crate::options::output::Color;
-use crate::options::values::{budget, cpu_model, one_of, seed};
+use crate::options::output::{OutputArgs, formats};
+use crate::options::values::{budget, cpu_model, seed};
 use crate::profiles;
 use attribution::anatomy::{Part, TIMER};
 use clap::{Args, ValueHint};
 use measure::guest::{GuestPlan, Options};
 use measure::select::rows;
 use places::emulator::Accelerator;
-use report::{AnatomyFormat, Format};
+use report::Kind;
 use std::fmt::Write;
-use std::path::PathBuf;
 use std::time::Duration;
 use table::special::GETPPID;
 use table::{Entry, Kernel, Probe, Profile, Table};
@@ -41,6 +40,7 @@ pub const SAME_AGAIN: &str = "--against, --against-kernel, --against-cpu-model: 
 
 /// What to follow, in which Linux, and how to show it.
 #[derive(Debug, Clone, Args)]
+#[command(mut_arg("format", formats(Kind::ANATOMY)))]
 pub struct AnatomyArgs {
     /// The entry whose path to follow, by its name or short name; or timer-interrupt
     #[arg(value_name = "ENTRY", value_hint = ValueHint::Other)]
@@ -90,42 +90,10 @@ pub struct AnatomyArgs {
     pub dry_run: bool,
     /// What the anatomy is written as, and where
     #[command(flatten)]
-    pub to: AnatomyOutputArgs,
+    pub to: OutputArgs,
     /// Show addresses and bytes in a listing
     #[arg(short, long)]
     pub verbose: bool,
-}
-
-/// What an anatomy, or whatever was saved, is written as, and where.
-#[derive(Debug, Clone, Args)]
-pub struct AnatomyOutputArgs {
-    /// How to show it [default: what the ending of --output says, .json, .csv, .md, .markdown, .svg or .folded; otherwise text]
-    #[arg(long, value_name = "FORMAT", value_parser = one_of(AnatomyFormat::ALL, AnatomyFormat::name))]
-    pub format: Option<AnatomyFormat>,
-    /// Write it to this file, whole or not at all, instead of standard output (-)
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub output: Option<PathBuf>,
-    /// When to use color; NO_COLOR is respected too
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    pub color: Color,
-}
-
-impl AnatomyOutputArgs {
-    /// The format that was asked for, or else what the name of the output file says, or else text.
-    pub fn format(&self) -> AnatomyFormat {
-        let of_file = || self.output.as_deref().and_then(AnatomyFormat::of_file);
-        self.format.or_else(of_file).unwrap_or(AnatomyFormat::Text)
-    }
-
-    /// The same of a plan.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] when it is a format of paths alone.
-    pub fn format_of_plan(&self) -> Result<Format, Error> {
-        self.format()
-            .of_any()
-            .ok_or_else(|| Error::Usage(format!("--dry-run prints text or JSON, and no {}", self.format())))
-    }
 }
 
 /// An error of a plan of two boots, as it is of the options of the second.
@@ -165,7 +133,7 @@ impl AnatomyArgs {
             seed: None,
             memory: places::guest::MEMORY_MIB,
             dry_run: false,
-            to: AnatomyOutputArgs { format: None, output: None, color: Color::Auto },
+            to: OutputArgs::USUAL,
             verbose: false,
         }
     }

@@ -7,10 +7,8 @@ use crate::anatomy::args::{AnatomyArgs, SAME_AGAIN};
 use crate::error::{Error, UNFINISHED};
 use crate::linux::machine::{self, LinuxMachine, accelerator};
 use crate::messages::note;
-use crate::options::output::Color;
+use crate::options::output::Look;
 use crate::os::interrupts;
-use crate::output::Target;
-use crate::style::{is_colored, width};
 use crate::{bill, dry_run, linux, progress};
 use ::linux::Kernel;
 use attribution::anatomy::{Beside, Document, Followed, SCHEMA};
@@ -21,7 +19,7 @@ use paths::{NO_NAMES, Recorder};
 use places::emulator::Accelerator;
 use places::guest::{Booted, Limits};
 use places::host::Interrupt;
-use report::{AnatomyFormat, Selection, Style};
+use report::{Kind, Style};
 use std::process::ExitCode;
 use std::time::SystemTime;
 use table::Table;
@@ -30,11 +28,10 @@ use table::Table;
 pub fn run(args: &AnatomyArgs) -> Result<ExitCode, Error> {
     let plan = args.plan(Table::get())?;
     args.profile(Table::get(), "")?;
-    let target = Target::open(args.to.output.as_deref())?;
     if args.dry_run {
-        let format = args.to.format_of_plan()?;
         let usual = Accelerator::Tcg.usual_model();
-        target.write_report(format, &dry_run::linux_plan(&plan, usual, Counter::Instructions, format)?)?;
+        let write = |format, _: &Style| dry_run::linux_plan(&plan, usual, Counter::Instructions, format);
+        args.to.open(Kind::PLAN)?.write(Look::WHOLE, write)?;
         if args.has_profile_beside() && is_in_the_lab(&plan) {
             let own = "kentry's own kernel boots, too; `kentry bill --dry-run` shows how, and --beside none leaves it out";
             note(&if args.finds_profile() {
@@ -45,9 +42,11 @@ pub fn run(args: &AnatomyArgs) -> Result<ExitCode, Error> {
         }
         return Ok(ExitCode::SUCCESS);
     }
+    let outputs = args.to.open(Kind::ANATOMY)?;
     match document(args, &plan)? {
         Ok(document) => {
-            write(&document, args.to.format(), (args.to.color, args.verbose), target)?;
+            let look = Look { verbose: args.verbose, ..Look::WHOLE };
+            outputs.write(look, |format, style| report::anatomy(&document, format, style))?;
             Ok(ExitCode::SUCCESS)
         }
         Err(why) => {
@@ -160,17 +159,4 @@ fn is_in_the_lab(plan: &GuestPlan) -> bool {
         let names = [&entry.name, &operation.name].map(|name| vec![name.clone()]);
         measure::select::rows(Table::get(), table::Kernel::Lab, &names[0], &names[1]).is_ok()
     })
-}
-
-/// Writes a document of paths.
-pub fn write(
-    document: &Document,
-    format: AnatomyFormat,
-    (color, verbose): (Color, bool),
-    target: Target,
-) -> Result<(), Error> {
-    let (color, width) = (is_colored(color, &target), width(&target));
-    let style = Style { color, width, verbose, selection: Selection::All };
-    let bytes = report::anatomy(document, format, &style)?;
-    if AnatomyFormat::is_text(format) { target.write_text(&bytes) } else { target.write(&bytes) }
 }

@@ -3,9 +3,8 @@
 use crate::error::Error;
 use crate::exit::{LAB_STATUS, exit_status};
 use crate::options::guest::GuestArgs;
-use crate::options::output::Color;
+use crate::options::output::{OutputArgs, formats};
 use crate::options::save::SaveArgs;
-use crate::options::values::one_of;
 use crate::profiles;
 use attribution::bill::Question;
 use clap::{Arg, Args, ValueHint};
@@ -13,7 +12,7 @@ use environment::Environment;
 use measure::TableRow;
 use measure::lab::LabPlan;
 use measure::select::rows;
-use report::{BillFormat, Format};
+use report::Kind;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -31,6 +30,7 @@ const MOST_ORDERS: i64 = 1000;
 
 /// What to bill, on what, and how to show it.
 #[derive(Debug, Clone, Args)]
+#[command(mut_arg("format", formats(Kind::BILL)))]
 pub struct BillArgs {
     /// The entry whose path is billed, by its name or short name
     #[arg(short, long, value_name = "NAME", default_value = GETPPID.entry, value_hint = ValueHint::Other)]
@@ -73,41 +73,10 @@ pub struct BillArgs {
     pub save: SaveArgs,
     /// What the bill is written as, and where
     #[command(flatten)]
-    pub to: BillOutputArgs,
+    pub to: OutputArgs,
     /// Show every configuration that was measured as well
     #[arg(short, long)]
     pub verbose: bool,
-}
-
-/// What a bill is written as, and where.
-#[derive(Debug, Clone, Args)]
-pub struct BillOutputArgs {
-    /// How to show the bill [default: what the ending of --output says, .json, .csv, .md, .markdown or .svg; otherwise text]
-    #[arg(long, value_name = "FORMAT", value_parser = one_of(BillFormat::ALL, BillFormat::name))]
-    pub format: Option<BillFormat>,
-    /// Write the bill to this file, whole or not at all, instead of standard output (-)
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub output: Option<PathBuf>,
-    /// When to use color; NO_COLOR is respected too
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    pub color: Color,
-}
-
-impl BillOutputArgs {
-    /// The format that was asked for, or else what the name of the output file says, or else text.
-    pub fn format(&self) -> BillFormat {
-        let of_file = || self.output.as_deref().and_then(BillFormat::of_file);
-        self.format.or_else(of_file).unwrap_or(BillFormat::Text)
-    }
-
-    /// The same of what no picture shows.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] when a picture was asked for.
-    pub fn format_of_plan(&self) -> Result<Format, Error> {
-        let found = Format::ALL.into_iter().find(|format| BillFormat::from(*format) == self.format());
-        found.ok_or_else(|| Error::Usage("--dry-run prints text or JSON; a picture is of a bill".into()))
-    }
 }
 
 impl BillArgs {

@@ -7,11 +7,10 @@ use crate::bill::args::{BILL_SECONDS, BillArgs, lab_plan};
 use crate::error::{Error, INTERRUPTED, UNFINISHED};
 use crate::lab::listing as path_listing;
 use crate::messages::note;
+use crate::options::output::Look;
 use crate::options::save::SaveArgs;
 use crate::os::interrupts;
-use crate::output::Target;
 use crate::saving::Saving;
-use crate::style::{is_colored, width};
 use crate::this_machine::{ThisMachine, drawn_seed, measure_host, need_counter};
 use crate::{dry_run, lab};
 use attribution::bill::{Bill, Plan, Processor, Question};
@@ -19,7 +18,7 @@ use document::Document;
 use measure::lab::{Accel, Emulator, Options, choose, features};
 use measure::{Counter, CpuChoice, HostPlan};
 use places::host::Interrupt;
-use report::{BillFormat, Selection, Style};
+use report::{Kind, Style};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -39,13 +38,13 @@ pub fn run(args: &BillArgs) -> Result<ExitCode, Error> {
         Some(linux) => Ok(linux.environment.clone()),
         None => Ok(ThisMachine::capture(None)?.environment),
     })?;
-    let target = Target::open(args.to.output.as_deref())?;
     if args.dry_run {
-        return print_plan(args, question, target);
+        return print_plan(args, question);
     }
     if args.listing {
-        return list(args, question, target);
+        return list(args, question);
     }
+    let outputs = args.to.open(Kind::BILL)?;
     let saving = Saving::prepare(&args.save, &mut note)?;
     let interrupt = interrupts::noted();
     let Measured { plan, document, linux } = measure(args, question, &interrupt)?;
@@ -59,7 +58,8 @@ pub fn run(args: &BillArgs) -> Result<ExitCode, Error> {
         bill.run = None;
         bill.there.iter_mut().filter(|_| args.here).for_each(|there| there.run = None);
     }
-    write(&bill, args, target)?;
+    let look = Look { verbose: args.verbose, ..Look::WHOLE };
+    outputs.write(look, |format, style| report::bill(&bill, format, style))?;
     kept?;
     end(&bill, &document, &interrupt)
 }
@@ -134,8 +134,8 @@ fn processor(emulator: &Emulator, limits: &places::lab::Limits) -> Result<Proces
     Ok(Processor { features: features(emulator, limits)?, counts, forgives: emulator.forgives() })
 }
 
-fn print_plan(args: &BillArgs, question: Question, target: Target) -> Result<ExitCode, Error> {
-    let (table, format) = (Table::get(), args.to.format_of_plan()?);
+fn print_plan(args: &BillArgs, question: Question) -> Result<ExitCode, Error> {
+    let table = Table::get();
     let options = args.guest.options(BILL_SECONDS);
     let counter = if options.accel == Accel::Kvm { Counter::Time } else { Counter::Instructions };
     let features = record::abi::FEATURES.iter().map(|(_, name)| name.to_string()).collect();
@@ -143,12 +143,14 @@ fn print_plan(args: &BillArgs, question: Question, target: Target) -> Result<Exi
     let plan = Plan::new(table, question, everything)?;
     let plan = lab_plan(table, &plan, options.time);
     let plan = lab::seeded(plan, args.guest.seed, counter);
-    target.write_report(format, &dry_run::lab_plan(&plan, counter, format)?)?;
+    let write = |format, _: &Style| dry_run::lab_plan(&plan, counter, format);
+    args.to.open(Kind::PLAN)?.write(Look::WHOLE, write)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Prints the path with all steps of the profile.
-fn list(args: &BillArgs, question: Question, target: Target) -> Result<ExitCode, Error> {
+fn list(args: &BillArgs, question: Question) -> Result<ExitCode, Error> {
+    let outputs = args.to.open(Kind::LISTING)?;
     let table = Table::get();
     let entry = path_listing::entry(table, &question.entry)?;
     let path = path_listing::path_of(entry)?;
@@ -163,16 +165,9 @@ fn list(args: &BillArgs, question: Question, target: Target) -> Result<ExitCode,
     let built = listed.first();
     let built =
         built.ok_or_else(|| Error::Environment(format!("the kernel did not list its path {path}")))?;
-    target.write_text(listing::text(table, &plan, &path, built)?.as_bytes())?;
+    let text = listing::text(table, &plan, &path, built)?.into_bytes();
+    outputs.write(Look::WHOLE, |_, _| Ok::<_, Error>(text.clone()))?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn write(bill: &Bill, args: &BillArgs, target: Target) -> Result<(), Error> {
-    let format = args.to.format();
-    let (color, width) = (is_colored(args.to.color, &target), width(&target));
-    let style = Style { color, width, verbose: args.verbose, selection: Selection::All };
-    let bytes = report::bill(bill, format, &style)?;
-    if format == BillFormat::Text { target.write_text(&bytes) } else { target.write(&bytes) }
 }
 
 /// The exit code of a bill that was shown.

@@ -3,7 +3,7 @@
 use crate::compare::args::CompareArgs;
 use crate::error::Error;
 use attribution::anatomy::Document;
-use report::{AnatomyFormat, CompareFormat};
+use report::{Format, Kind};
 
 /// Refuses what is for runs alone.
 ///
@@ -46,17 +46,13 @@ pub fn joined(documents: Vec<Document>) -> Result<Document, String> {
     Ok(first)
 }
 
-/// A comparison's format, as one of anatomies.
+/// Refuses a comparison's formats that say which row passed.
 ///
 /// # Errors
-/// [`Error::Usage`] for those that say which row passed.
-pub fn format(format: CompareFormat) -> Result<AnatomyFormat, Error> {
-    match format {
-        CompareFormat::Text => Ok(AnatomyFormat::Text),
-        CompareFormat::Markdown => Ok(AnatomyFormat::Markdown),
-        CompareFormat::Json => Ok(AnatomyFormat::Json),
-        CompareFormat::Junit | CompareFormat::Ktap => Err(Error::Usage(format!(
-            "--format {format} is of runs; these are anatomies: text, markdown or json"
-        ))),
+/// [`Error::Usage`], naming it.
+pub fn can_be_written_in(format: Format) -> Result<(), Error> {
+    if Kind::ANATOMY.is_written_in(format) {
+        return Ok(());
     }
+    Err(Error::Usage(format!("--format {format} is of runs; these are anatomies: text, markdown or json")))
 }

@@ -3,12 +3,12 @@
 use crate::compare::live::LiveArgs;
 use crate::error::Error;
 use crate::exit::{STOPS_BISECTION, codes};
-use crate::options::output::Color;
+use crate::options::output::{OutputArgs, formats};
 use crate::options::rows::RowArgs;
 use crate::options::values::one_of;
 use clap::{Args, ValueHint};
 use compare::{Above, Gate, GateAnswer, Inconclusive, On, Same, Settings};
-use report::CompareFormat;
+use report::Kind;
 use std::path::PathBuf;
 
 /// Exit codes of `compare`. They differ from those of other commands, because 1 is what a gate says.
@@ -98,25 +98,20 @@ pub struct GateArgs {
     #[arg(long, value_name = "[ROWS=]LIMIT", allow_hyphen_values = true)]
     pub fail_above: Vec<Above>,
     /// End with 1 if a row opened, closed, or is closed for another reason
-    #[arg(long, value_name = "EVENT", value_delimiter = ',', value_parser = one_of(On::ALL, On::name))]
+    #[arg(long, value_name = "EVENT", value_delimiter = ',', value_parser = one_of(&On::ALL, On::name))]
     pub fail_on: Vec<On>,
     /// What JUnit and KTAP say of a row that --fail-above or --fail-on leaves open: skip, with the reason, or fail [default: skip]
-    #[arg(long, value_name = "HOW", value_parser = one_of(Inconclusive::ALL, Inconclusive::name))]
+    #[arg(long, value_name = "HOW", value_parser = one_of(&Inconclusive::ALL, Inconclusive::name))]
     pub inconclusive: Option<Inconclusive>,
 }
 
 /// How to show a comparison, and where.
 #[derive(Debug, Clone, Args)]
+#[command(mut_arg("format", formats(Kind::COMPARISON)))]
 pub struct CompareShowArgs {
-    /// How to show it [default: what the ending of --output says, .md, .json, .xml (JUnit) or .ktap; otherwise text]
-    #[arg(long, value_name = "FORMAT", value_parser = one_of(CompareFormat::ALL, CompareFormat::name))]
-    pub format: Option<CompareFormat>,
-    /// Write it to this file, whole or not at all, instead of standard output (-); may be given several times, for a format each
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub output: Vec<PathBuf>,
-    /// When to use color; NO_COLOR is respected too
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    pub color: Color,
+    /// What it is written as
+    #[command(flatten)]
+    pub to: OutputArgs,
     /// Show every row, not only those of the first screen; with --live, measure every row, too
     #[arg(short, long)]
     pub all: bool,

@@ -7,23 +7,20 @@ mod gate_rules;
 pub mod live;
 mod sides;
 
-use crate::anatomy;
 use crate::compare::args::{CompareArgs, Ended};
 use crate::compare::arm::ArmCommand;
 use crate::compare::sides::{Read, Sides};
 use crate::error::{Error, INTERRUPTED};
 use crate::messages::note;
+use crate::options::output::{Look, Outputs};
 use crate::options::save::SaveArgs;
 use crate::os::interrupts;
-use crate::output::Target;
 use crate::saving::Saving;
-use crate::style::{is_colored, width};
 use crate::this_machine::{drawn_seed, need_counter};
 use compare::{Comparison, GateAnswer, Given, Run};
 use measure::arms::Arms;
-use report::{CompareFormat, Selection, Style};
+use report::{Kind, Selection};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use table::{Kernel, Table};
@@ -54,7 +51,7 @@ pub fn run(args: &CompareArgs) -> ExitCode {
 
 fn compare_runs(args: &CompareArgs) -> Result<Ended, Error> {
     args.measured.none_given()?;
-    let outputs = outputs(args)?;
+    let outputs = args.show.to.open(Kind::COMPARISON)?;
     gate_rules::not_contradictory(&args.settings().gate)?;
     let sides = match Sides::read(args)? {
         Read::Runs(sides) => sides,
@@ -74,11 +71,10 @@ fn compare_runs(args: &CompareArgs) -> Result<Ended, Error> {
 fn compare_paths(
     documents: Vec<attribution::anatomy::Document>,
     args: &CompareArgs,
-    outputs: Vec<(Target, CompareFormat)>,
+    outputs: Outputs,
 ) -> Result<Ended, Error> {
     anatomies::only_what_applies(args)?;
-    let formats = outputs.iter().map(|(_, format)| anatomies::format(*format));
-    let formats = formats.collect::<Result<Vec<_>, Error>>()?;
+    outputs.formats().try_for_each(anatomies::can_be_written_in)?;
     let joined = match anatomies::joined(documents) {
         Ok(joined) => joined,
         Err(why) => {
@@ -86,9 +82,8 @@ fn compare_paths(
             return Ok(Ended::NotComparable);
         }
     };
-    for ((target, _), format) in outputs.into_iter().zip(formats) {
-        anatomy::write(&joined, format, (args.show.color, args.show.verbose), target)?;
-    }
+    let look = Look { verbose: args.show.verbose, ..Look::WHOLE };
+    outputs.write(look, |format, style| report::anatomy(&joined, format, style))?;
     Ok(Ended::Answered(GateAnswer::Pass))
 }
 
@@ -101,7 +96,7 @@ fn compare_live(args: &CompareArgs) -> Result<Ended, Error> {
     gate_rules::not_contradictory(&gate)?;
     let rows: Vec<_> = plan.rows.iter().map(|(entry, operation)| (&*entry.name, &*operation.name)).collect();
     gate_rules::name_rows(&gate, Some(Kernel::Linux), &rows)?;
-    let outputs = outputs(args)?;
+    let outputs = args.show.to.open(Kind::COMPARISON)?;
     let save = SaveArgs { no_save: args.measured.no_save, ..SaveArgs::default() };
     // That runs cannot be kept is said once.
     let savings = [Saving::prepare(&save, &mut note)?, Saving::prepare(&save, &mut |_| ())?];
@@ -142,47 +137,14 @@ fn given(arms: &Arms, commands: &[ArmCommand], place: usize, is_kept: bool) -> G
 }
 
 /// Writes the comparison, and says how it ended.
-fn show(
-    compared: &Comparison,
-    args: &CompareArgs,
-    outputs: Vec<(Target, CompareFormat)>,
-) -> Result<Ended, Error> {
-    for (target, format) in outputs {
-        write(compared, args, target, format)?;
-    }
+fn show(compared: &Comparison, args: &CompareArgs, outputs: Outputs) -> Result<Ended, Error> {
+    let is_whole = args.show.all || args.show.verbose;
+    let selection = if is_whole { Selection::All } else { Selection::FirstScreen };
+    let look = Look { verbose: args.show.verbose, selection };
+    outputs.write(look, |format, style| report::comparison(compared, format, style))?;
     if let Some(why) = report::refusal(compared) {
         note(&format!("{why}; --force compares them all the same"));
         return Ok(Ended::NotComparable);
     }
     Ok(Ended::Answered(compared.gate.as_ref().map_or(GateAnswer::Pass, |gate| gate.answer)))
-}
-
-/// Where the comparison goes, and in which format.
-fn outputs(args: &CompareArgs) -> Result<Vec<(Target, CompareFormat)>, Error> {
-    let show = &args.show;
-    if show.output.len() > 1 && show.format.is_some() {
-        let why = "several --output have the format that the ending of each says; leave out --format";
-        return Err(Error::Usage(why.into()));
-    }
-    let standard = [PathBuf::from("-")];
-    let paths = if show.output.is_empty() { &standard } else { show.output.as_slice() };
-    let output = |path: &PathBuf| {
-        let format = show.format.or_else(|| CompareFormat::of_file(path)).unwrap_or(CompareFormat::Text);
-        Ok((Target::open(Some(path))?, format))
-    };
-    paths.iter().map(output).collect()
-}
-
-fn write(
-    compared: &Comparison,
-    args: &CompareArgs,
-    target: Target,
-    format: CompareFormat,
-) -> Result<(), Error> {
-    let show = &args.show;
-    let selection = if show.all || show.verbose { Selection::All } else { Selection::FirstScreen };
-    let (color, width) = (is_colored(show.color, &target), width(&target));
-    let style = Style { color, width, verbose: show.verbose, selection };
-    let bytes = report::comparison(compared, format, &style)?;
-    if format == CompareFormat::Text { target.write_text(&bytes) } else { target.write(&bytes) }
 }

@@ -3,9 +3,9 @@
 use crate::error::{Error, UNFINISHED};
 use crate::explain::ExplainArgs;
 use crate::messages::note;
+use crate::options::output::width;
 use crate::os::{locale, pager};
 use crate::output::{Target, print};
-use crate::style::{is_colored, width};
 use crate::this_machine::ThisMachine;
 use report::{Selection, Style};
 use std::process::ExitCode;
@@ -49,7 +49,7 @@ pub fn run(args: &ExplainArgs) -> Result<ExitCode, Error> {
     };
     let text = text + &quoted;
     let text = locale::text(&text);
-    let color = is_colored(args.color, &Target::Standard);
+    let color = args.color.is_meant(&Target::Standard);
     if !color && !Target::Standard.is_terminal() {
         return print(text.as_bytes());
     }

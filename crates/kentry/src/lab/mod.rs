@@ -9,6 +9,7 @@ use crate::lab::args::LabArgs;
 use crate::measure::show;
 use crate::messages::note;
 use crate::options::guest::Accel;
+use crate::options::output::Look;
 use crate::os::interrupts;
 use crate::output::Target;
 use crate::saving::Saving;
@@ -18,6 +19,7 @@ use environment::Environment;
 use measure::lab::{Configurations, Emulator, LabPlan, Options, Setup, choose, image};
 use measure::{Counter, Scout};
 use places::host::{Interrupt, Priority, Reading};
+use report::{Kind, Style};
 use std::process::ExitCode;
 use std::time::Duration;
 use table::Table;
@@ -39,8 +41,8 @@ pub fn measure(args: &LabArgs) -> Result<ExitCode, Error> {
     }
     let options = args.options()?;
     let plan = LabPlan::new(Table::get(), &options)?;
-    let target = Target::open(args.iso.as_deref().or(args.show.to.output.as_deref()))?;
-    if args.iso.is_some() {
+    if let Some(iso) = &args.iso {
+        let target = Target::open(Some(iso))?;
         let limits = limits(&options, &interrupts::noted());
         target.write(&image(&seeded(plan, args.guest.seed, Counter::Time), &limits)?)?;
         note(
@@ -51,15 +53,16 @@ pub fn measure(args: &LabArgs) -> Result<ExitCode, Error> {
     if args.dry_run {
         let is_timed = args.guest.accel == Accel::Kvm || plan.has_footprints();
         let counter = if is_timed { Counter::Time } else { Counter::Instructions };
-        let format = args.show.to.format();
         let plan = seeded(plan, args.guest.seed, counter);
-        target.write_report(format, &dry_run::lab_plan(&plan, counter, format)?)?;
+        let write = |format, _: &Style| dry_run::lab_plan(&plan, counter, format);
+        args.show.to.open(Kind::PLAN)?.write(Look::WHOLE, write)?;
         return Ok(ExitCode::SUCCESS);
     }
+    let outputs = args.show.to.open(Kind::RUN)?;
     let saving = Saving::prepare(&args.save, &mut note)?;
     let interrupt = interrupts::noted();
     let document = in_lab(plan, &options, args.guest.seed, &interrupt)?;
-    show(&document, &args.show, args.rows.are_named(), (target, saving), &interrupt)
+    show(&document, &args.show, args.rows.are_named(), (outputs, saving), &interrupt)
 }
 
 /// The plan with the seed that it is measured with: unless the command line names one, the same for every count, so that
@@ -126,12 +129,13 @@ fn list(args: &LabArgs, word: &str) -> Result<ExitCode, Error> {
     if configurations.all.len() > 2 {
         return Err(Error::Usage("--listing takes two --set at most".into()));
     }
-    let target = Target::open(args.show.to.output.as_deref())?;
+    let outputs = args.show.to.open(Kind::LISTING)?;
     let limits = limits(&args.options()?, &interrupts::noted());
     // The same code is built wherever the kernel runs.
     let emulator = choose(&args.options()?, &limits, &mut |_| ())?;
     let listed = measure::lab::listing(entry, &path, &configurations, &emulator, &limits)?;
-    target.write(listing::text(&path, &configurations.named, &listed)?.as_bytes())?;
+    let text = listing::text(&path, &configurations.named, &listed)?.into_bytes();
+    outputs.write(Look::WHOLE, |_, _| Ok::<_, Error>(text.clone()))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -12,6 +12,7 @@ use crate::linux::machine::{LinuxMachine, accelerator, kernel};
 use crate::measure::show;
 use crate::messages::note;
 use crate::options::guest::Accel;
+use crate::options::output::Look;
 use crate::os::{interrupts, room};
 use crate::output::Target;
 use crate::saving::Saving;
@@ -23,6 +24,7 @@ use measure::lab::machine_of;
 use places::emulator::Accelerator;
 use places::guest::Limits;
 use places::host::Interrupt;
+use report::{Kind, Style};
 use std::process::ExitCode;
 use std::time::Duration;
 use table::Table;
@@ -40,14 +42,14 @@ pub fn run(args: &LinuxArgs) -> Result<ExitCode, Error> {
     if args.runs_a_program() {
         return Ok(execute(args, &plan, &options));
     }
-    let target = Target::open(args.show.to.output.as_deref())?;
     if args.dry_run {
-        return print_plan(args, &plan, target);
+        return print_plan(args, &plan);
     }
+    let outputs = args.show.to.open(Kind::RUN)?;
     let saving = Saving::prepare(&args.save, &mut note)?;
     let interrupt = interrupts::noted();
     let document = in_guests(plan, &options, args.seed, &interrupt)?;
-    let shown = show(&document, &args.show, args.rows.are_named(), (target, saving), &interrupt)?;
+    let shown = show(&document, &args.show, args.rows.are_named(), (outputs, saving), &interrupt)?;
     match document.unfit() {
         Some(why) => {
             Err(Error::Environment(format!("no guest has what was asked for: {}", report::plain(why))))
@@ -56,14 +58,14 @@ pub fn run(args: &LinuxArgs) -> Result<ExitCode, Error> {
     }
 }
 
-fn print_plan(args: &LinuxArgs, plan: &GuestPlan, target: Target) -> Result<ExitCode, Error> {
+fn print_plan(args: &LinuxArgs, plan: &GuestPlan) -> Result<ExitCode, Error> {
     let accelerator = match args.accel {
         Accel::Kvm => Accelerator::Kvm,
         Accel::Auto | Accel::Tcg => Accelerator::Tcg,
     };
     let (usual, counter) = (accelerator.usual_model(), machine_of(accelerator).counter());
-    let format = args.show.to.format();
-    target.write_report(format, &dry_run::linux_plan(plan, usual, counter, format)?)?;
+    let write = |format, _: &Style| dry_run::linux_plan(plan, usual, counter, format);
+    args.show.to.open(Kind::PLAN)?.write(Look::WHOLE, write)?;
     Ok(ExitCode::SUCCESS)
 }
 

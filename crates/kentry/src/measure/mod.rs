@@ -5,15 +5,14 @@ use crate::error::{Error, INTERRUPTED, UNFINISHED};
 use crate::exit::NOISY;
 use crate::measure::args::MeasureArgs;
 use crate::messages::note;
-use crate::options::output::ShowArgs;
+use crate::options::output::{Look, Outputs, ShowArgs};
 use crate::os::interrupts;
-use crate::output::Target;
 use crate::saving::Saving;
-use crate::style::style;
 use crate::this_machine::{drawn_seed, measure_host, need_counter};
 use document::Outcome;
 use places::host::Interrupt;
-use std::path::Path;
+use report::{Kind, Style};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use table::Table;
@@ -24,16 +23,16 @@ pub mod too_noisy;
 pub fn run(args: &MeasureArgs) -> Result<ExitCode, Error> {
     need_counter()?;
     let plan = args.plan(Table::get(), drawn_seed())?;
-    let target = Target::open(args.show.to.output.as_deref())?;
     if args.dry_run {
-        let format = args.show.to.format();
-        target.write_report(format, &dry_run::plan(&plan, format)?)?;
+        let write = |format, _: &Style| dry_run::plan(&plan, format);
+        args.show.to.open(Kind::PLAN)?.write(Look::WHOLE, write)?;
         return Ok(ExitCode::SUCCESS);
     }
+    let outputs = args.show.to.open(Kind::RUN)?;
     let saving = Saving::prepare(&args.save, &mut note)?;
     let interrupt = interrupts::noted();
     let document = measure_host(&plan, &interrupt)?;
-    let shown = show(&document, &args.show, args.rows.are_named(), (target, saving), &interrupt)?;
+    let shown = show(&document, &args.show, args.rows.are_named(), (outputs, saving), &interrupt)?;
     let noisy = args.fail_if_noisy.and_then(|share| too_noisy::why(&document, share));
     if let Some(why) = noisy.filter(|_| shown == ExitCode::SUCCESS) {
         note(&why);
@@ -47,22 +46,20 @@ pub fn show(
     document: &document::Document,
     args: &ShowArgs,
     all: bool,
-    (target, saving): (Target, Saving),
+    (outputs, saving): (Outputs, Saving),
     interrupt: &Interrupt,
 ) -> Result<ExitCode, Error> {
     // A file that is there may hold a measurement; nothing is worth more than nothing.
     if interrupt.load(Ordering::Relaxed) && !document.results.iter().any(document::Row::has_outcome) {
         return Err(Error::Interrupted);
     }
-    let style = style(args, all, &target);
     let interrupted = interrupt.load(Ordering::Relaxed);
-    let file = target.path().map(Path::to_path_buf);
-    let format = args.to.format();
+    let files: Vec<PathBuf> = outputs.files().map(Path::to_path_buf).collect();
     // Kept before it is shown: a reader may close the pipe, and a disk that is full of runs still shows this one.
     let kept = saving.keep(document);
-    target.write_report(format, &report::render(document, Table::get(), format, &style)?)?;
+    outputs.write(args.look(all), |format, style| report::render(document, Table::get(), format, style))?;
     kept?;
-    if let Some(file) = file.filter(|_| interrupted) {
+    for file in files.iter().filter(|_| interrupted) {
         note(&format!("interrupted; {} is partial", report::plain_os(file.as_os_str())));
     }
     match all_failed(document) {

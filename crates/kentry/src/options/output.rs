@@ -1,20 +1,24 @@
 //! What a result is written as, and where.
 
+use crate::error::Error;
 use crate::options::values::one_of;
-use clap::builder::{PathBufValueParser, TypedValueParser};
-use clap::{Args, ValueEnum, ValueHint};
-use report::Format;
-use std::path::PathBuf;
+use crate::output::Target;
+use clap::{Arg, Args, ValueEnum, ValueHint};
+use report::{Format, Kind, Selection, Style};
+use std::path::{Path, PathBuf};
 
-/// What a result is written as, and where.
+/// Width of a table that is not written to a terminal, in columns.
+pub const WIDTH: usize = 100;
+
+/// What a result is written as, and where. A command's arguments say by [`formats`] of which kind the result is.
 #[derive(Debug, Clone, Args)]
 pub struct OutputArgs {
-    /// How to show the result [default: what the ending of --output says, .json, .csv, .md or .markdown; otherwise text]
-    #[arg(long, value_name = "FORMAT", value_parser = one_of(Format::ALL, Format::name))]
+    /// How to show it
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(Kind::RUN.formats, Format::name))]
     pub format: Option<Format>,
-    /// Write the result to this file, whole or not at all, instead of standard output (-)
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = PathBufValueParser::new().try_map(of_result))]
-    pub output: Option<PathBuf>,
+    /// Write it to this file, whole or not at all, instead of standard output (-); may be given several times, for a format each
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Vec<PathBuf>,
     /// When to use color; NO_COLOR is respected too
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub color: Color,
@@ -22,6 +26,7 @@ pub struct OutputArgs {
 
 /// How to show rows, and where.
 #[derive(Debug, Clone, Args)]
+#[command(mut_arg("format", formats(Kind::RUN)))]
 pub struct ShowArgs {
     /// What they are written as
     #[command(flatten)]
@@ -34,32 +39,132 @@ pub struct ShowArgs {
     pub verbose: bool,
 }
 
-/// Commands that make what the ending of a file says and these do not.
-const OTHERS: [(&str, &str); 6] = [
-    ("html", "`kentry report RUN --output FILE.html` makes a page"),
-    ("htm", "`kentry report RUN --output FILE.html` makes a page"),
-    ("svg", "`kentry bill` and `kentry anatomy` make pictures"),
-    ("folded", "`kentry anatomy` makes folded stacks"),
-    ("xml", "`kentry compare` makes JUnit"),
-    ("ktap", "`kentry compare` makes KTAP"),
-];
-
-/// A file for a result. Text under an ending that promises something else would be read as that.
-fn of_result(file: PathBuf) -> Result<PathBuf, String> {
-    let ending = file.extension().map(|ending| ending.to_ascii_lowercase());
-    let other = OTHERS.iter().find(|(known, _)| ending.as_deref() == Some(known.as_ref()));
-    match other {
-        Some((_, command)) => Err(format!("text, .json, .csv and .md are made here; {command}")),
-        None => Ok(file),
+impl ShowArgs {
+    /// How rows look; `named` where the command line names them.
+    pub fn look(&self, named: bool) -> Look {
+        let is_whole = named || self.all || self.verbose;
+        let selection = if is_whole { Selection::All } else { Selection::FirstScreen };
+        Look { verbose: self.verbose, selection }
     }
 }
 
+/// `--format` of a command whose results are of this kind.
+pub fn formats(kind: Kind) -> impl FnOnce(Arg) -> Arg {
+    let endings: Vec<String> =
+        kind.formats.iter().flat_map(|format| format.endings()).map(|ending| format!(".{ending}")).collect();
+    let (endings, usual) = (endings.join(", "), kind.formats.first().map_or("", |format| format.name()));
+    let help =
+        format!("How to show it [default: what the ending of --output says, {endings}; otherwise {usual}]");
+    move |arg| arg.help(help).value_parser(one_of(kind.formats, Format::name))
+}
+
+/// How a result looks, wherever it is written.
+#[derive(Debug, Clone, Copy)]
+pub struct Look {
+    /// More columns, or evidence.
+    pub verbose: bool,
+    /// Which rows.
+    pub selection: Selection,
+}
+
+impl Look {
+    /// Of a result that is always shown whole.
+    pub const WHOLE: Look = Look { verbose: false, selection: Selection::All };
+}
+
 impl OutputArgs {
-    /// The format that was asked for, or else what the name of the output file says, or else text.
-    pub fn format(&self) -> Format {
-        let of_file = || self.output.as_deref().and_then(Format::of_file);
-        self.format.or_else(of_file).unwrap_or(Format::Text)
+    /// Nothing was asked for.
+    pub const USUAL: OutputArgs = OutputArgs { format: None, output: Vec::new(), color: Color::Auto };
+
+    /// Opens all that a result of this kind is written to, before there is one: what cannot be written must not be measured.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] when a file's ending or the format that was asked for is not of this kind; [`Error::Output`] when a file cannot be
+    /// written.
+    pub fn open(&self, kind: Kind) -> Result<Outputs, Error> {
+        if self.output.len() > 1 && self.format.is_some() {
+            let why = "several --output have the format that the ending of each says; leave out --format";
+            return Err(Error::Usage(why.into()));
+        }
+        let standard = [PathBuf::from("-")];
+        let paths = if self.output.is_empty() { standard.as_slice() } else { self.output.as_slice() };
+        let formats = paths.iter().map(|path| self.format_of(path, kind)).collect::<Result<Vec<_>, _>>()?;
+        let outputs = paths.iter().zip(formats).map(|(path, format)| {
+            Ok(Output { target: Target::open(Some(path))?, format, color: self.color })
+        });
+        Ok(Outputs(outputs.collect::<Result<Vec<_>, Error>>()?))
     }
+
+    /// Text under an ending that promises something else would be read as that.
+    fn format_of(&self, path: &Path, kind: Kind) -> Result<Format, Error> {
+        let of_file = Format::of_file(path);
+        if let Some(other) = of_file.filter(|format| !kind.is_written_in(*format)) {
+            let (path, makes) = (report::plain_os(path.as_os_str()), other.made_by());
+            let hint = if makes.is_empty() { String::new() } else { format!("; {makes}") };
+            return Err(Error::Usage(format!(
+                "--output {path}: {} is written as {}{hint}",
+                kind.name,
+                kind.in_words()
+            )));
+        }
+        let asked = self.format.or(of_file).or(kind.formats.first().copied()).unwrap_or(Format::Text);
+        if kind.is_written_in(asked) {
+            return Ok(asked);
+        }
+        let words = kind.formats.iter().map(|format| format.name()).collect::<Vec<_>>().join(", ");
+        Err(Error::Usage(format!("--format {asked}: {} is written as {words}", kind.name)))
+    }
+}
+
+/// A file, or standard output, that is open for a result.
+pub struct Output {
+    target: Target,
+    format: Format,
+    color: Color,
+}
+
+/// All that a result is written to.
+pub struct Outputs(Vec<Output>);
+
+impl Outputs {
+    /// The formats.
+    pub fn formats(&self) -> impl Iterator<Item = Format> {
+        self.0.iter().map(|output| output.format)
+    }
+
+    /// The files' names.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        self.0.iter().filter_map(|output| output.target.path())
+    }
+
+    /// Whether it goes to a terminal.
+    pub fn is_terminal(&self) -> bool {
+        self.0.iter().any(|output| output.target.is_terminal())
+    }
+
+    /// Writes a result, which is rendered for each in its format and style.
+    ///
+    /// # Errors
+    /// Those of `render`; [`Error::Output`] when something cannot be written. What was written before remains.
+    pub fn write<E: Into<Error>>(
+        self,
+        look: Look,
+        mut render: impl FnMut(Format, &Style) -> Result<Vec<u8>, E>,
+    ) -> Result<(), Error> {
+        for Output { target, format, color } in self.0 {
+            let Look { verbose, selection } = look;
+            let style = Style { color: color.is_meant(&target), width: width(&target), verbose, selection };
+            let bytes = render(format, &style).map_err(Into::into)?;
+            if format.is_text() { target.write_text(&bytes)? } else { target.write(&bytes)? }
+        }
+        Ok(())
+    }
+}
+
+/// The columns of what a result is written to.
+pub fn width(target: &Target) -> usize {
+    let columns = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    columns.filter(|_| target.is_terminal()).unwrap_or(WIDTH)
 }
 
 /// When to use color.
@@ -71,4 +176,66 @@ pub enum Color {
     Always,
     /// Never
     Never,
+}
+
+impl Color {
+    /// Whether what is written there is colored.
+    pub fn is_meant(self, target: &Target) -> bool {
+        let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+            || std::env::var_os("TERM").is_some_and(|value| value == "dumb");
+        match self {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => target.is_terminal() && !plain,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn format(format: Option<Format>, file: &str, kind: Kind) -> Result<Format, String> {
+        let args = OutputArgs { format, ..OutputArgs::USUAL };
+        args.format_of(Path::new(file), kind).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_format_is_what_was_asked_for_or_what_the_file_is_called() {
+        let of = |asked, file: &str| format(asked, file, Kind::RUN).unwrap();
+        assert_eq!([of(None, "-"), of(None, "run.txt"), of(None, "run")], [Format::Text; 3]);
+        assert_eq!((of(None, "run.json"), of(None, "run.MD")), (Format::Json, Format::Markdown));
+        assert_eq!(of(Some(Format::Csv), "run.json"), Format::Csv);
+        assert_eq!(format(None, "-", Kind::PAGE), Ok(Format::Html));
+    }
+
+    #[test]
+    fn text_was_written_under_an_ending_that_promised_a_page() {
+        let why = |file: &str, kind| format(None, file, kind).unwrap_err();
+        let page = "`kentry report RUN --output FILE.html` makes a page";
+        assert_eq!(
+            why("r.html", Kind::RUN),
+            format!("--output r.html: a run is written as text, .json, .csv and .md; {page}")
+        );
+        assert!(
+            why("r.svg", Kind::COMPARISON).ends_with("; `kentry bill` and `kentry anatomy` make pictures")
+        );
+        assert!(why("r.json", Kind::PAGE).ends_with("a page is written as .html"));
+        let plan = format(Some(Format::Csv), "-", Kind::PLAN).unwrap_err();
+        assert_eq!(plan, "--format csv: a plan is written as text, json");
+    }
+
+    #[test]
+    fn several_files_have_a_format_each() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = ["a.json", "b.md", "-"]
+            .map(|name| if name == "-" { name.into() } else { folder.path().join(name) });
+        let args = OutputArgs { output: files.to_vec(), ..OutputArgs::USUAL };
+        let open = args.open(Kind::RUN).unwrap();
+        assert_eq!(open.formats().collect::<Vec<_>>(), [Format::Json, Format::Markdown, Format::Text]);
+        assert_eq!(open.files().collect::<Vec<_>>(), files[..2].to_vec());
+        let both = OutputArgs { format: Some(Format::Json), ..args };
+        let why = both.open(Kind::RUN).err().unwrap().to_string();
+        assert!(why.contains("leave out --format"), "{why}");
+    }
 }

@@ -54,12 +54,12 @@ pub fn cpu_model(text: &str) -> Result<String, String> {
 }
 
 /// One of some, by its name; the others are offered.
-pub fn one_of<T, const N: usize>(all: [T; N], name: fn(T) -> &'static str) -> impl TypedValueParser<Value = T>
+pub fn one_of<T>(all: &'static [T], name: fn(T) -> &'static str) -> impl TypedValueParser<Value = T>
 where
     T: Copy + Send + Sync + 'static,
 {
-    PossibleValuesParser::new(all.map(name)).try_map(move |word: String| {
-        let found = all.into_iter().find(|one| name(*one) == word);
+    PossibleValuesParser::new(all.iter().map(|one| name(*one))).try_map(move |word: String| {
+        let found = all.iter().copied().find(|one| name(*one) == word);
         found.ok_or_else(|| format!("there is no {word:?}"))
     })
 }

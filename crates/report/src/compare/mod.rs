@@ -4,7 +4,6 @@
 
 mod again;
 mod cases;
-mod format;
 pub(crate) mod groups;
 pub(crate) mod interval;
 mod junit;
@@ -15,22 +14,22 @@ mod table;
 mod text;
 pub(crate) mod words;
 
-pub use format::CompareFormat;
 pub use words::{answer, refusal};
 
-use crate::{Error, Style, json};
+use crate::{Error, Format, Kind, Style, json};
 use ::compare::Comparison;
 
 /// A comparison in `format`. JSON, JUnit and KTAP are the same in every style.
 ///
 /// # Errors
 /// [`Error`] when a serializer refuses; no comparison makes it do so.
-pub fn comparison(compared: &Comparison, format: CompareFormat, style: &Style) -> Result<Vec<u8>, Error> {
+pub fn comparison(compared: &Comparison, format: Format, style: &Style) -> Result<Vec<u8>, Error> {
     match format {
-        CompareFormat::Text => Ok(text::render(compared, style)),
-        CompareFormat::Markdown => Ok(markdown::render(compared, style)),
-        CompareFormat::Json => json::render(compared),
-        CompareFormat::Junit => junit::render(compared),
-        CompareFormat::Ktap => Ok(ktap::render(compared)),
+        Format::Text => Ok(text::render(compared, style)),
+        Format::Markdown => Ok(markdown::render(compared, style)),
+        Format::Json => json::render(compared),
+        Format::Junit => junit::render(compared),
+        Format::Ktap => Ok(ktap::render(compared)),
+        _ => Err(Error::unfit(Kind::COMPARISON, format)),
     }
 }

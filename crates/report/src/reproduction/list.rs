@@ -3,7 +3,7 @@
 use crate::figure::ABSENT;
 use crate::line::{Line, look, wrapped};
 use crate::markdown::escaped;
-use crate::{Error, Format, Style, csv, json, plain};
+use crate::{Error, Format, Kind, Style, csv, json, plain};
 use compare::published::{Publication, Publications, Unit};
 use serde::Serialize;
 
@@ -86,6 +86,7 @@ pub fn publications(all: &Publications, format: Format, style: &Style) -> Result
             listed.iter().for_each(|one| out.push_str(&line(&one.cells())));
             Ok(out.into_bytes())
         }
+        _ => Err(Error::unfit(Kind::LIST, format)),
     }
 }
 

@@ -9,7 +9,7 @@ mod text;
 pub use list::publications;
 
 use crate::figure::ABSENT;
-use crate::{Error, Format, Style, json};
+use crate::{Error, Format, Kind, Style, json};
 use compare::published::{Here, Place, Reproduction};
 use table::heading_of;
 
@@ -23,6 +23,7 @@ pub fn reproduction(reproduction: &Reproduction, format: Format, style: &Style) 
         Format::Json => json::render(reproduction),
         Format::Csv => csv::render(reproduction),
         Format::Markdown => Ok(markdown::render(reproduction)),
+        _ => Err(Error::unfit(Kind::REPRODUCTION, format)),
     }
 }
 
