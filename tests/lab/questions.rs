@@ -137,7 +137,7 @@ enum StackNote {
     Missing,
 }
 
-/// Where executes.S has code: its stack, data, anonymous memory.
+/// Where executes.inc has code: its stack, data, anonymous memory.
 const PLACES: u8 = 3;
 
 const PT_GNU_STACK: u32 = 0x6474_e551;
