@@ -15,9 +15,9 @@ use std::path::Path;
 /// NMIs then come before four of five instructions.
 const TURNS: u64 = 2500;
 
-/// Of the PC's timer, whose tick is 42 instructions here: between two NMIs, in one boot each. A distance alone meets the same places of a
-/// loop again and again.
-const TIMER_COUNTS: [u64; 3] = [23, 26, 29];
+/// Of the PC's timer, whose tick is four instructions here: between two NMIs, in one boot each. A distance alone meets the same places of
+/// a loop again and again.
+const TIMER_COUNTS: [u64; 3] = [227, 241, 251];
 
 /// The first of the vectors whose stubs are not needed.
 const UNUSED: u64 = 0x40;
