@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failing unwrap is a failing test")]
 
+mod qemu;
 mod skipped;
 
 use attribution::anatomy::{Difference, Document, Part, load};
@@ -28,13 +29,7 @@ fn kernel() -> Option<PathBuf> {
     if found.is_none() {
         skipped("no kernels here (scripts/kernels.sh fetches them)");
     }
-    found.filter(|_| {
-        let has_qemu = Command::new("qemu-system-x86_64").arg("--version").output().is_ok();
-        if !has_qemu {
-            skipped("there is no qemu-system-x86_64");
-        }
-        has_qemu
-    })
+    found.filter(|_| qemu::is_here())
 }
 
 fn followed(kernel: &Path, arguments: &[&str]) -> Document {

@@ -1,20 +1,16 @@
 //! `kentry bill`, run as users run it: in QEMU's emulation, where instructions are counted.
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
+mod qemu;
 mod skipped;
 
 use attribution::bill::{Bill, State};
-use skipped::skipped;
 use std::process::{Command, Output};
 use table::Table;
 
 fn kentry(words: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kentry"));
     command.args(["bill", "--accel", "tcg", "--no-save"]).args(words).output().unwrap()
-}
-
-fn has_qemu() -> bool {
-    Command::new("qemu-system-x86_64").arg("--version").output().is_ok()
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -25,8 +21,7 @@ fn text(bytes: &[u8]) -> String {
 fn counted(words: &[&str]) -> Option<Bill> {
     let output = kentry(&[&["--format", "json"], words].concat());
     let said = text(&output.stderr);
-    if !has_qemu() {
-        skipped("there is no qemu-system-x86_64");
+    if !qemu::is_here() {
         return None;
     }
     assert_eq!(output.status.code(), Some(0), "{words:?}: {said}");

@@ -1,9 +1,9 @@
 //! What is shown of bills: formats, saved bills, listings. Figures are tested elsewhere.
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
+mod qemu;
 mod skipped;
 
-use skipped::skipped;
 use std::process::{Command, Output};
 use table::Table;
 use tempfile::TempDir;
@@ -31,21 +31,9 @@ fn complaint(folder: &TempDir, line: &str) -> String {
     String::from_utf8(output.stderr).unwrap()
 }
 
-/// Whether there is an emulator that the lab can run in; says so of a test where there is none.
-fn has_qemu() -> bool {
-    let has = Command::new("qemu-system-x86_64")
-        .arg("--version")
-        .output()
-        .is_ok_and(|output| output.status.success());
-    if !has {
-        skipped("there is no qemu-system-x86_64");
-    }
-    has
-}
-
 #[test]
 fn a_saved_bill_is_shown_in_every_format_as_it_was_when_it_was_measured() {
-    if !has_qemu() {
+    if !qemu::is_here() {
         return;
     }
     let data = folder();
@@ -78,7 +66,7 @@ fn a_saved_bill_is_shown_in_every_format_as_it_was_when_it_was_measured() {
 
 #[test]
 fn a_bill_is_no_run_and_a_run_no_picture() {
-    if !has_qemu() {
+    if !qemu::is_here() {
         return;
     }
     let data = folder();
@@ -102,7 +90,7 @@ fn a_bill_is_no_run_and_a_run_no_picture() {
 
 #[test]
 fn a_listing_has_every_setting_of_the_profile_once_with_what_linux_has() {
-    if !has_qemu() {
+    if !qemu::is_here() {
         return;
     }
     let (data, table) = (folder(), Table::get());

@@ -2,6 +2,7 @@
 //! `target/guest`; without one these tests are skipped.
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
+mod qemu;
 mod skipped;
 
 use document::{Document, Outcome};
@@ -23,8 +24,7 @@ static PROGRAM: LazyLock<Vec<u8>> =
 
 /// A kernel; none, and a remark, where it or what boots it is missing.
 fn kernel() -> Option<Kernel> {
-    if std::process::Command::new("qemu-system-x86_64").arg("--version").output().is_err() {
-        skipped("there is no qemu-system-x86_64");
+    if !qemu::is_here() {
         return None;
     }
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/guest");

@@ -3,11 +3,11 @@
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
 mod bytes;
+mod qemu;
 mod skipped;
 
 use bytes::{configuration, defaults, record, words};
 use record::abi;
-use skipped::skipped;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -396,7 +396,7 @@ fn a_listing_is_of_one_entry_that_has_a_path() {
 
 #[test]
 fn the_listing_in_the_documentation_is_what_is_built() {
-    if !has_qemu() {
+    if !qemu::is_here() {
         return;
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/lab.md");
@@ -412,7 +412,7 @@ fn the_listing_in_the_documentation_is_what_is_built() {
 
 #[test]
 fn a_listing_has_addresses_bytes_and_steps() {
-    if !has_qemu() {
+    if !qemu::is_here() {
         return;
     }
     let output = here(&["lab", "--accel=tcg", "--listing=int80-i386", "--set=cr3-writes=300"]);
@@ -428,7 +428,7 @@ fn a_listing_has_addresses_bytes_and_steps() {
 
 #[test]
 fn a_row_has_the_value_that_was_in_effect() {
-    if !has_qemu() {
+    if !qemu::is_here() {
         return;
     }
     let smap = |words: &[&str]| {
@@ -444,7 +444,7 @@ fn a_row_has_the_value_that_was_in_effect() {
 
 #[test]
 fn what_is_observed_at_a_gate_is_that_of_the_rows_own_configuration() {
-    if !has_qemu() {
+    if !qemu::is_here() {
         return;
     }
     let observed = |sets: &[&str]| {
@@ -466,17 +466,9 @@ fn what_is_observed_at_a_gate_is_that_of_the_rows_own_configuration() {
     assert_eq!(both, [trap.clone(), interrupt, trap]);
 }
 
-fn has_qemu() -> bool {
-    let found = Command::new("qemu-system-x86_64").arg("--version").output().is_ok();
-    if !found {
-        skipped("there is no qemu-system-x86_64 here");
-    }
-    found
-}
-
 #[test]
 fn the_examples_of_exceptions_say_hello() {
-    if !has_qemu() {
+    if !qemu::is_here() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -494,7 +486,7 @@ fn the_examples_of_exceptions_say_hello() {
 
 #[test]
 fn two_boots_count_the_same() {
-    if !has_qemu() {
+    if !qemu::is_here() {
         return;
     }
     let arguments =
@@ -507,7 +499,7 @@ fn two_boots_count_the_same() {
 
 #[test]
 fn the_labs_document_keeps_its_contract() {
-    if !has_qemu() {
+    if !qemu::is_here() {
         return;
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/run.schema.json");

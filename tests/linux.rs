@@ -2,6 +2,7 @@
 //! there is one (`KENTRY_KERNEL`, or target/guest/vmlinuz*).
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
+mod qemu;
 mod skipped;
 
 use document::{Document, Outcome, Row};
@@ -118,11 +119,7 @@ fn real() -> Option<(String, TempDir)> {
         skipped("no kernels here (scripts/kernels.sh fetches them)");
         return None;
     };
-    if Command::new("qemu-system-x86_64").arg("--version").output().is_err() {
-        skipped("there is no qemu-system-x86_64");
-        return None;
-    }
-    Some((kernel, tempfile::tempdir().unwrap()))
+    qemu::is_here().then(|| (kernel, tempfile::tempdir().unwrap()))
 }
 
 /// Runs a line of a shell in which `$kentry` is the command on this kernel, one row.

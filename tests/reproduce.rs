@@ -1,11 +1,11 @@
 //! `kentry reproduce` on the machine that runs the tests, however noisy that is: outcomes and shapes, never figures.
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
+mod qemu;
 mod skipped;
 
 use compare::published::Publications;
 use serde_json::Value;
-use skipped::skipped;
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
@@ -83,15 +83,10 @@ fn a_reproduction_is_kept_as_a_run_and_no_save_keeps_none() {
     assert_eq!(stdout(&data, &["runs", "--format", "csv"]).lines().count(), 2, "a head and one run");
 }
 
-/// Whether there is an emulator that the lab can run in.
-fn has_qemu() -> bool {
-    Command::new("qemu-system-x86_64").arg("--version").output().is_ok_and(|output| output.status.success())
-}
-
 #[test]
 fn the_lab_tells_what_this_linux_lacks_and_its_run_is_kept_too() {
-    if !has_qemu() {
-        return skipped("there is no qemu-system-x86_64");
+    if !qemu::is_here() {
+        return;
     }
     let data = folder();
     let found = reproduced(&data, &["kvm-round-trip", "--lab", "--name", "both"]);
@@ -106,8 +101,8 @@ fn the_lab_tells_what_this_linux_lacks_and_its_run_is_kept_too() {
 
 #[test]
 fn what_only_the_lab_can_tell_is_measured_there_and_a_count_is_no_throughput() {
-    if !has_qemu() {
-        return skipped("there is no qemu-system-x86_64");
+    if !qemu::is_here() {
+        return;
     }
     let found = reproduced(&folder(), &["pti-costs", "--no-save"]);
     let changes = found["ratios"].as_array().unwrap();

@@ -26,6 +26,5 @@ pub fn tampered(mut document: Document) -> Document {
 }
 
 fn made_up() -> Cost<Ticks> {
-    let one = Ticks(1.0);
-    Cost { estimate: one, ci_low: None, ci_high: None, min: one, p50: one, p99: None, p999: None, max: one }
+    Cost::single(Ticks(1.0))
 }

@@ -9,6 +9,19 @@
 
 static int is_there;
 static uint32_t count;
+/* So many of the timer's ticks in so many of the TSC: neither changes, and to measure it takes longer than many a program. */
+static uint64_t gone, ticks;
+
+static void calibrate(void)
+{
+	apic_write(APIC_INITIAL, UINT32_MAX);
+	const uint64_t start = rdtsc();
+	while (rdtsc() - start < CALIBRATION)
+		;
+	gone = UINT32_MAX - apic_read(APIC_CURRENT);
+	ticks = rdtsc() - start;
+	apic_write(APIC_INITIAL, 0);
+}
 
 void tick_init(void)
 {
@@ -17,18 +30,13 @@ void tick_init(void)
 		return;
 	apic_write(APIC_DIVIDE, DIVIDE_BY_1);
 	apic_write(APIC_TIMER, APIC_MASKED | VECTOR_TICK);
+	calibrate();
 }
 
 void tick_set(uint64_t period)
 {
 	if (!is_there)
 		return;
-	apic_write(APIC_TIMER, APIC_MASKED | VECTOR_TICK);
-	apic_write(APIC_INITIAL, UINT32_MAX);
-	const uint64_t start = rdtsc();
-	while (rdtsc() - start < CALIBRATION)
-		;
-	const uint64_t gone = UINT32_MAX - apic_read(APIC_CURRENT), ticks = rdtsc() - start;
 	const uint64_t wanted = gone * period / ticks;
 	count = wanted > UINT32_MAX ? UINT32_MAX : wanted ? (uint32_t)wanted : 1;
 	apic_write(APIC_INITIAL, 0);

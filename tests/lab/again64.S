@@ -3,7 +3,6 @@
  * 64-bit words. The arguments are as in registers64.S.
  */
 #include "case64.inc"
-#include "entries64.inc"
 
 #define TIMES 256
 
@@ -23,7 +22,7 @@ CASE \name
 	jb	1b
 	jmp	show
 .endm
-.irp name, syscall, sysenter, call_gate, int80, call_gate_i386, ud, lock_nop, int3, div0
+.irp name, ENTRIES
 AGAIN \name
 .endr
 

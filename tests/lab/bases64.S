@@ -4,7 +4,6 @@
  * 2: arch_prctl saw another; 3: the processor.
  */
 #include "case64.inc"
-#include "entries64.inc"
 
 #define ARCH_GET_GS	0x1004
 #define TIMES		3
@@ -21,7 +20,7 @@ CASE \name
 	jnz	1b
 	jmp	done
 .endm
-.irp name, syscall, sysenter, call_gate, int80, call_gate_i386, ud, lock_nop, int3, div0
+.irp name, ENTRIES
 KEEP \name
 .endr
 

@@ -2,12 +2,9 @@
 #define USER_CODE_32 0x23
 #define USER_CODE_64 0x33
 #define NR_EXIT	     1
+#define NR_WRITE     4
 
-	.macro	SYSTEM_CALL number
-	mov	$\number, %eax
-	int	$0x80
-	.endm
-
+#include "machine32.inc"
 #include "picture32.inc"
 
 	.globl	_start

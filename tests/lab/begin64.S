@@ -1,4 +1,5 @@
 /* What a 64-bit program finds when it begins; or, with an argument, leaves behind for the next. Layout: registers.rs. */
+#include "machine64.inc"
 #include "picture64.inc"
 
 #define NR_WRITE      1
@@ -26,12 +27,10 @@ _start:	PICTURE	picture
 
 	mov	$ARCH_GET_FS, %edi
 	mov	$bases, %esi
-	mov	$NR_ARCH_PRCTL, %eax
-	syscall
+	SYSTEM_CALL NR_ARCH_PRCTL
 	mov	$ARCH_GET_GS, %edi
 	mov	$bases + 8, %esi
-	mov	$NR_ARCH_PRCTL, %eax
-	syscall
+	SYSTEM_CALL NR_ARCH_PRCTL
 	lea	-LOOKED_AT(%rsp), %rsi
 	mov	$(LOOKED_AT - OWN) / 8, %ecx
 	call	add_up
@@ -52,11 +51,9 @@ _start:	PICTURE	picture
 	mov	$1, %edi
 	mov	$picture, %esi
 	mov	$picture_end - picture, %edx
-	mov	$NR_WRITE, %eax
-	syscall
+	SYSTEM_CALL NR_WRITE
 exit:	xor	%edi, %edi
-	mov	$NR_EXIT, %eax
-	syscall
+	SYSTEM_CALL NR_EXIT
 
 /* rax: the words from rsi on, rcx of them, all or'ed. */
 add_up:	xor	%eax, %eax
@@ -71,8 +68,7 @@ map:	xor	%edi, %edi
 	mov	$0x22, %r10d
 	mov	$-1, %r8
 	xor	%r9d, %r9d
-	mov	$NR_MMAP, %eax
-	syscall
+	SYSTEM_CALL NR_MMAP
 	ret
 
 leave_traces:
@@ -87,12 +83,10 @@ leave_traces:
 	rep stosb
 	mov	$ARCH_SET_FS, %edi
 	mov	$picture, %esi
-	mov	$NR_ARCH_PRCTL, %eax
-	syscall
+	SYSTEM_CALL NR_ARCH_PRCTL
 	mov	$ARCH_SET_GS, %edi
 	mov	$picture, %esi
-	mov	$NR_ARCH_PRCTL, %eax
-	syscall
+	SYSTEM_CALL NR_ARCH_PRCTL
 	mov	$NR32_SET_THREAD_AREA, %eax
 	mov	$segment, %ebx
 	int	$0x80

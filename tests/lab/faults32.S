@@ -1,32 +1,22 @@
-/* As faults64.S, in a 32-bit program; and what only 32-bit code can do. */
+/* What a 32-bit program must not do (faults.inc), and what only 32-bit code can do. */
 #include "case32.inc"
-#include "entries32.inc"
 
-CASE read
-	mov	(%eax), %al
-	jmp	done
-CASE write
-	movb	$0, (%eax)
-	jmp	done
-CASE jump
-	jmp	*%eax
-CASE stack
-	mov	%eax, %esp
-	push	%eax
-	jmp	done
+#define NR64_EXIT    60
+#define NR64_GETPPID 110
 
-/* Selectors. */
 .macro FAR_POINTER
 	push	%eax			# the selector is the number
 	push	$done
 .endm
-CASE lcall-selector
-	FAR_POINTER
-	lcall	*(%esp)
-	jmp	done
-CASE ljmp-selector
-	FAR_POINTER
-	ljmp	*(%esp)
+
+.macro PREPARE_WITH_STACK name
+	PREPARE_\name			# which needs one
+	mov	number, %esp
+.endm
+
+#include "faults.inc"
+
+/* Selectors, on the way back. */
 CASE lret-selector
 	FAR_POINTER
 	lret
@@ -34,36 +24,10 @@ CASE iret-selector
 	pushf
 	FAR_POINTER
 	iret
-#include "segments.inc"
 
-/* The number is the vector. */
-CASE int
-	lea	vectors(, %eax, 4), %ecx
-	mov	$NR_GETPPID, %eax
-	call	*%ecx
-	jmp	done
-vectors:
-	.set	vector, 0
-	.rept	256
-	.byte	0xcd, vector		# int $vector, always two bytes
-	ret
-	nop
-	.set	vector, vector + 1
-	.endr
-
-.macro FORBIDDEN name, instruction:vararg
-CASE \name
-	\instruction
-	jmp	done
-.endm
-FORBIDDEN hlt,		hlt
-FORBIDDEN cli,		cli
-FORBIDDEN out,		out %al, $0xf4
-FORBIDDEN read-cr0,	mov %cr0, %eax
-FORBIDDEN sysexit,	sysexit
-FORBIDDEN sysret,	sysretl
-FORBIDDEN ud2,		ud2
-FORBIDDEN aam,		aam $0
+INSTRUCTION sysexit,	sysexit
+INSTRUCTION sysret,	sysretl
+INSTRUCTION aam,		aam $0
 CASE into
 	mov	$0x7fffffff, %eax
 	inc	%eax
@@ -78,13 +42,6 @@ CASE bound
 zeroes:	.long	0, 0
 	.popsection
 
-CASE overflow
-	push	%eax
-	jmp	8b
-CASE break				# to an address
-	mov	%eax, %ebx
-	SYSTEM_CALL NR_BRK
-	jmp	done
 CASE reserve
 	xor	%ebx, %ebx
 	mov	%eax, %ecx
@@ -105,12 +62,19 @@ CASE reserve
 
 .macro TAKE_SEGMENT
 	mov	$segment, %ebx
-	SYSTEM_CALL NR_SET_THREAD_AREA
+	SYSTEM_CALL NR32_SET_THREAD_AREA
 	test	%eax, %eax
 	jnz	wrong
 	mov	$FIRST_TLS * 8 + 3, %eax
 	mov	%eax, %fs
 .endm
+
+segment_is_refused:
+	mov	$segment, %ebx
+	SYSTEM_CALL NR32_SET_THREAD_AREA
+	cmp	$-22, %eax		# EINVAL
+	jne	wrong
+	jmp	done
 
 /* Segments of its own. The number is the limit, in bytes. */
 CASE segment-limit
@@ -125,52 +89,15 @@ CASE segment-limit
 	.comm	two_pages, 8192, 4096
 CASE sixteen-bit-segment		# on whose stack iret would leave half of the kernel's stack pointer
 	movl	$0x50, segment + 12
-	mov	$NR_SET_THREAD_AREA, %eax
-	mov	$segment, %ebx
-	int	$0x80
-	cmp	$-22, %eax		# EINVAL
-	jne	wrong
-	jmp	done
+	jmp	segment_is_refused
 CASE code-segment
 	movl	$0x45, segment + 12	# contents: 2
-	mov	$NR_SET_THREAD_AREA, %eax
-	mov	$segment, %ebx
-	int	$0x80
-	cmp	$-22, %eax
-	jne	wrong
-	jmp	done
+	jmp	segment_is_refused
 CASE other-descriptor			# the number is the entry of the GDT
 	mov	%eax, segment
-	mov	$NR_SET_THREAD_AREA, %eax
-	mov	$segment, %ebx
-	int	$0x80
-	cmp	$-22, %eax
-	jne	wrong
-	jmp	done
+	jmp	segment_is_refused
 
-/* uname through an entry, but for the instruction; the number goes to edi. */
-.macro CALL_UNAME name
-	mov	%eax, %edi
-	mov	$UNAME_\name, %eax
-	mov	$name, %ebx
-	PREPARE_\name
-.endm
-
-.irp name, int80, sysenter, syscall, gateway, call_gate, lcall7, ud, lock_nop, int3, div0
-CASE loop-\name
-1:	mov	$NUMBER_\name, %eax
-	PREPARE_\name
-	ENTER_\name
-9:	jmp	1b
-
-CASE flags-\name
-	CALL_UNAME \name
-	pushf
-	or	%edi, (%esp)
-	popf
-	ENTER_\name
-9:	jmp	check_name
-
+.irp name, ENTRIES
 /* The answer goes to a page that is not there yet, so that the kernel faults in the call. */
 CASE untouched-\name
 	mov	$UNAME_\name, %eax
@@ -184,17 +111,6 @@ CASE untouched-\name
 	cmpl	$0x756e694c, untouched	# "Linu"
 	jne	wrong
 	jmp	done
-
-CASE late-trap-\name
-	mov	$RFLAGS_TF, %eax
-	mov	$USER_DATA, %esi
-	CALL_UNAME \name
-	pushf
-	or	%edi, (%esp)
-	popf
-	mov	%esi, %ss
-	ENTER_\name
-9:	jmp	check_name
 
 /* With something in the upper half of every register, which 64-bit code has put there. */
 CASE upper-halves-\name
@@ -216,25 +132,12 @@ CASE read-after-\name			# the lower half of an address of the kernel's
 	PREPARE_\name
 	ENTER_\name
 9:	ljmp	$USER_CODE_64, $read_kernel
-
-CASE stack-\name			# the number is the stack pointer
-	mov	%esp, %ebx
-	mov	$NUMBER_\name, %eax
-	PREPARE_\name
-	mov	number, %esp
-	ENTER_\name
-9:	cmp	number, %esp
-	mov	%ebx, %esp
-	jne	wrong
-	cmp	$1, %eax
-	jne	wrong
-	jmp	done
 .endr
 
 /* sysenter's stack pointer is in ebp. */
 CASE sysenter-stack
 	mov	%eax, %ebp
-	mov	$NR_GETPPID, %eax
+	mov	$NR32_GETPPID, %eax
 	sysenter
 
 	.code64
@@ -243,49 +146,16 @@ read_kernel:
 	mov	(%rax), %al
 	.code32
 
-/* The name's first field, and what lies before and behind the six of them. */
-check_name:
-	pushf
-	andl	$~(RFLAGS_TF | RFLAGS_DF | RFLAGS_NT | RFLAGS_AC), (%esp)
-	popf
-	test	%eax, %eax
-	jnz	wrong
-	cmpl	$0x756e694c, name	# "Linu"
-	jne	wrong
-	cmpl	$0, name - 4
-	jne	wrong
-	cmpl	$0, name + 390
-	jne	wrong
-	jmp	done
-	.bss
-	.balign	16
-	.skip	16
-name:	.skip	390 + 26
-	.local	untouched
-	.comm	untouched, 4096, 4096
-	.text
-
 .irp name, int80, call_gate, lcall7
 CASE stack-segment-gone-\name
 	TAKE_SEGMENT
 	mov	%fs, %eax
 	mov	%eax, %ss
-	mov	$NR_SET_THREAD_AREA, %eax
+	mov	$NR32_SET_THREAD_AREA, %eax
 	mov	$no_segment, %ebx
 	ENTER_\name
 	jmp	done
 .endr
-	.pushsection .data
-	.balign	8
-to_32_bit_code:
-	.long	0
-	.word	USER_CODE_32
-	.balign	4
-segment:
-	.long	FIRST_TLS, 0, 0xfffff, 0x51	# 32 bits, in pages, usable
-no_segment:
-	.long	FIRST_TLS, 0, 0, 0x28		# read-only, not present: empty
-	.popsection
 
 /* In 64-bit code, to which a far jump leads. */
 .macro TO_64_BIT_CODE
@@ -316,7 +186,7 @@ CASE syscall-from-64-bit-code
 	.code32
 CASE int80-from-64-bit-code
 	TO_64_BIT_CODE
-	mov	$NR_GETPPID, %eax
+	mov	$NR32_GETPPID, %eax
 	int	$0x80
 	cmp	$1, %rax
 	setne	%bl
@@ -326,7 +196,7 @@ CASE int80-from-64-bit-code
 	.code32
 CASE sysenter-from-64-bit-code		# goes on in 32-bit code, at the landing pad
 	TO_64_BIT_CODE
-	mov	$NR_GETPPID, %eax
+	mov	$NR32_GETPPID, %eax
 	sub	$16, %rsp
 	movl	$0, (%rsp)
 	movl	$0, 4(%rsp)

@@ -1,40 +1,28 @@
-/* What a 64-bit program must not do, and what it may do though it looks bad. The kernel survives all of it. */
+/* What a 64-bit program must not do (faults.inc), and what only 64-bit code can do. */
 #include "case64.inc"
-#include "entries64.inc"
+
+.macro FAR_POINTER
+	shl	$32, %rax		# the selector is the number
+	or	$done, %rax		# which lies below 2 GiB
+	push	%rax
+.endm
+
+.macro PREPARE_WITH_STACK name
+	mov	number, %rsp
+	PREPARE_\name
+.endm
+
+#include "faults.inc"
 
 /* Where the number says. */
-CASE read
-	mov	(%rax), %al
-	jmp	done
-CASE write
-	movb	$0, (%rax)
-	jmp	done
-CASE jump
-	jmp	*%rax
 CASE return
 	push	%rax
 	ret
 CASE call
 	call	*%rax
 	jmp	done
-CASE stack
-	mov	%rax, %rsp
-	push	%rax
-	jmp	done
 
-/* Selectors. */
-.macro FAR_POINTER
-	shl	$32, %rax		# the selector is the number
-	or	$done, %rax		# which lies below 2 GiB
-	push	%rax
-.endm
-CASE lcall-selector
-	FAR_POINTER
-	lcall	*(%rsp)
-	jmp	done
-CASE ljmp-selector
-	FAR_POINTER
-	ljmp	*(%rsp)
+/* Selectors, on the way back. */
 CASE lret-selector
 	push	%rax
 	push	$done
@@ -64,7 +52,6 @@ CASE iret-address
 	push	$USER_CODE_64
 	push	%rax
 	iretq
-#include "segments.inc"
 
 /* sysenter says where to go on, and with which stack. */
 CASE sysenter-back
@@ -110,23 +97,14 @@ CASE misaligned-with-ac
 	jmp	done
 
 /* Instructions that are privileged, or might be. */
-.macro INSTRUCTION name, instruction:vararg
-CASE \name
-	\instruction
-	jmp	done
-.endm
-INSTRUCTION hlt,		hlt
-INSTRUCTION cli,		cli
 INSTRUCTION sti,		sti
 INSTRUCTION in,		in $0x60, %al
-INSTRUCTION out,		out %al, $0xf4
-INSTRUCTION read-cr0,	mov %cr0, %rax
 INSTRUCTION write-cr3,	mov %rax, %cr3
 INSTRUCTION write-cr4,	mov %rax, %cr4
 INSTRUCTION write-cr8,	mov %rax, %cr8
 INSTRUCTION write-dr7,	mov %rax, %dr7
-INSTRUCTION clts,		clts
-INSTRUCTION lmsw,		lmsw %ax
+INSTRUCTION clts,	clts
+INSTRUCTION lmsw,	lmsw %ax
 INSTRUCTION rdmsr,	rdmsr
 INSTRUCTION wrmsr,	wrmsr
 INSTRUCTION lgdt,		lgdt number
@@ -150,25 +128,9 @@ INSTRUCTION wrfsbase,	wrfsbase %rax
 INSTRUCTION sgdt-kernel,	sgdt 0xffffffff80100000
 INSTRUCTION smsw-nowhere,	smsw 8
 
-/* The number is the vector. */
-CASE int
-	lea	vectors(, %rax, 4), %rcx
-	mov	$NR32_GETPPID, %eax
-	call	*%rcx
-	jmp	done
-vectors:
-	.set	vector, 0
-	.rept	256
-	.byte	0xcd, vector		# int $vector, always two bytes
-	ret
-	nop
-	.set	vector, vector + 1
-	.endr
-
 /* Exceptions. */
 INSTRUCTION int1,		.byte 0xf1
 INSTRUCTION int3,		int3
-INSTRUCTION ud2,		ud2
 INSTRUCTION lock-nop,	.byte 0xf0, 0x90
 INSTRUCTION ud-foreign,	.byte 0x06	# push %es, which 64-bit code does not have
 INSTRUCTION div-foreign,	divq zero	# not the division that serves
@@ -250,9 +212,6 @@ CASE use-after-protect
 	SYSTEM_CALL NR_MPROTECT
 	mov	(%rbx), %al
 	jmp	done
-CASE overflow
-	push	%rax
-	jmp	8b
 .macro EXHAUST step			# all memory that there is
 	mov	$PROTECT_ALL, %edx
 	call	map_number
@@ -343,10 +302,6 @@ CASE reserve-and-move
 	cmpb	$7, (%rax)
 	jne	wrong
 	jmp	done
-CASE break				# to an address
-	mov	%rax, %rdi
-	SYSTEM_CALL NR_BRK
-	jmp	done
 CASE write-everything			# a pipe that nobody reads takes it all
 	mov	$PROTECT_ALL, %edx
 	call	map_number
@@ -379,22 +334,8 @@ CASE nanosleep-for-ever
 	xor	%esi, %esi
 	SYSTEM_CALL NR_NANOSLEEP
 	jmp	done
-/* uname through an entry, but for the instruction; the number goes to r12. */
-.macro CALL_UNAME name
-	mov	%rax, %r12
-	mov	$UNAME_\name, %eax
-	mov	$name, %edi
-	mov	$name, %ebx
-	PREPARE_\name
-.endm
 
-.irp name, syscall, sysenter, call_gate, int80, call_gate_i386, ud, lock_nop, int3, div0
-CASE loop-\name
-1:	mov	$NUMBER_\name, %eax
-	PREPARE_\name
-	ENTER_\name
-9:	jmp	1b
-
+.irp name, ENTRIES
 /* So many calls, long enough to be interrupted at every instruction of both rings; each must answer the same. */
 CASE repeat-\name
 	mov	%rax, turns
@@ -412,44 +353,7 @@ CASE repeat-\name
 	jnz	1b
 	jmp	done
 
-/* With a stack pointer as the number says. */
-CASE stack-\name
-	mov	%rsp, %rbx
-	mov	%rax, %rsp
-	mov	$NUMBER_\name, %eax
-	PREPARE_\name
-	ENTER_\name
-9:	cmp	number, %rsp
-	mov	%rbx, %rsp
-	jne	wrong
-	cmp	$1, %rax
-	jne	wrong
-	jmp	done
-
-/* With flags that the number names. */
-CASE flags-\name
-	CALL_UNAME \name
-	pushf
-	or	%r12, (%rsp)
-	popf
-	ENTER_\name
-9:	jmp	check_name
-
-/* A trap that is due comes one instruction later when the stack segment has been loaded (SDM vol. 3, 6.8.3). */
-CASE late-trap-\name
-	mov	$RFLAGS_TF, %eax
-	mov	$USER_DATA, %r13d
-	CALL_UNAME \name
-	pushf
-	or	%r12, (%rsp)
-	popf
-	mov	%r13d, %ss
-	ENTER_\name
-9:	jmp	check_name
-
-/*
- * With something in the upper half of every register. Numbers are 32 bits wide, and i386 arguments, too, whatever is above.
- */
+/* With something in the upper half of every register. Numbers are 32 bits wide, and i386 arguments, too, whatever is above. */
 CASE upper-halves-\name
 	movabs	$0x5a5a5a5a00000000, %r14
 	CALL_UNAME \name
@@ -458,8 +362,7 @@ CASE upper-halves-\name
 	or	%r14, %rsi
 	or	%r14, %rbp
 	ENTER_\name
-9:
-	jmp	check_name
+9:	jmp	check_name
 
 /* And then the page tables must be the program's: the number is an address of the kernel's. */
 CASE read-after-\name
@@ -474,8 +377,6 @@ CASE read-after-page-fault
 	movb	$1, untouched
 	mov	(%rax), %cl
 	jmp	done
-	.local	untouched
-	.comm	untouched, 4096, 4096
 	.local	turns
 	.comm	turns, 8, 8
 CASE read-after-vsyscall
@@ -490,26 +391,6 @@ CASE read-after-ticks
 1:	loop	1b
 	mov	(%rax), %cl
 	jmp	done
-
-/* The name's first field, and what lies before and behind the six of them. */
-check_name:
-	pushf
-	andl	$~(RFLAGS_TF | RFLAGS_DF | RFLAGS_NT | RFLAGS_AC), (%rsp)
-	popf
-	test	%rax, %rax
-	jnz	wrong
-	cmpl	$0x756e694c, name	# "Linu"
-	jne	wrong
-	cmpq	$0, name - 8
-	jne	wrong
-	cmpq	$0, name + 390
-	jne	wrong
-	jmp	done
-	.bss
-	.balign	16
-	.skip	16
-name:	.skip	390 + 26
-	.text
 
 /* The kernel takes the stack's segment away while it is in use: the way back from the call that does it cannot load it. */
 .irp name, int80, call_gate_i386
@@ -526,16 +407,5 @@ CASE stack-segment-gone-\name
 	ENTER_\name
 	jmp	done
 .endr
-	.pushsection .data
-	.balign	8
-to_32_bit_code:
-	.long	0
-	.word	USER_CODE_32
-	.balign	4
-segment:
-	.long	FIRST_TLS, 0, 0xfffff, 0x51	# 32 bits, in pages, usable
-no_segment:
-	.long	FIRST_TLS, 0, 0, 0x28		# read-only, not present: empty
-	.popsection
 
 END_CASES

@@ -87,6 +87,13 @@ impl Emulator {
     }
 }
 
+/// Whether there is no Bochs, which then is said.
+pub fn bochs_is_missing() -> bool {
+    static VERSION: LazyLock<Result<String, Trouble>> = LazyLock::new(|| Bochs::new(None).version(&limits()));
+    let missing = VERSION.as_ref().err().filter(|trouble| trouble.is_missing());
+    missing.inspect(|trouble| skipped(trouble)).is_some()
+}
+
 /// A Bochs whose configuration is changed by a command of the shell, which reads it from `$3` and writes it to `$folder/rc`; what it
 /// prints goes to `output`, or where it would go anyway.
 pub fn changed_bochs(folder: &Path, model: Option<&str>, change: &str, output: Option<&Path>) -> Bochs {

@@ -2,7 +2,7 @@
 
 use crate::guest::{Answer, Emulator, Ran, Script};
 use crate::kernel::Kernel;
-use crate::silicon::strict_bochs;
+use crate::silicon::boot_in_bochs;
 use crate::steps::PATHS;
 use crate::together::Programs;
 use iced_x86::{Code, FlowControl};
@@ -80,15 +80,14 @@ fn every_entry_and_programs_that_yield_in_every_way_run_with_it() {
 const PAGE_FAULT: u64 = 14;
 const STUB_BYTES: u64 = 32;
 
-/// The disk with a kernel in which the stub of page faults has a nop instead of endbr64.
-fn without_endbr64(mut disk: Vec<u8>) -> Vec<u8> {
-    let (kernel, head) = (Kernel::read(), &places::lab::KERNEL[..4096]);
-    let start = disk.windows(head.len()).position(|bytes| bytes == head).unwrap();
-    let at = start + kernel.place(kernel.symbol("landing_stubs") + PAGE_FAULT * STUB_BYTES);
-    assert_eq!(disk[at..at + ENDBR64.len()], ENDBR64);
+/// The kernel in which the stub of page faults has a nop instead of endbr64.
+fn without_endbr64() -> Vec<u8> {
+    let (kernel, mut file) = (Kernel::read(), places::lab::KERNEL.to_vec());
+    let at = kernel.place(kernel.symbol("landing_stubs") + PAGE_FAULT * STUB_BYTES);
+    assert_eq!(file[at..at + ENDBR64.len()], ENDBR64);
     // A nop that is as long.
-    disk[at..at + ENDBR64.len()].copy_from_slice(&[0x0f, 0x1f, 0x40, 0x00]);
-    disk
+    file[at..at + ENDBR64.len()].copy_from_slice(&[0x0f, 0x1f, 0x40, 0x00]);
+    file
 }
 
 #[test]
@@ -96,7 +95,7 @@ fn a_way_in_without_endbr64_is_a_fault() {
     let mut script = Script::new();
     script.set("ibt=on");
     script.row(Table::get().entry("syscall-x86_64").unwrap(), Table::get().operation("getppid").unwrap());
-    let boot = std::panic::catch_unwind(|| strict_bochs("tigerlake", &script, Some(without_endbr64)));
+    let boot = std::panic::catch_unwind(|| boot_in_bochs("tigerlake", &script, without_endbr64()));
     let Err(why) = boot else {
         assert!(boot.unwrap().is_none(), "it ran");
         return;

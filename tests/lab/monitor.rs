@@ -3,10 +3,11 @@
 use crate::executable;
 use crate::guest::limits;
 use crate::skipped::skipped;
-use places::lab::{Accelerator, Qemu};
+use places::lab::{Accelerator, Qemu, Trouble};
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 /// A program in QEMU's place: a shell script that changes the arguments, and goes on as QEMU.
@@ -17,7 +18,9 @@ pub fn wrapped(folder: &Path, script: &str) -> Qemu {
 }
 
 pub fn is_missing() -> bool {
-    match Qemu::new(Accelerator::Tcg, None).version(&limits()) {
+    static VERSION: LazyLock<Result<String, Trouble>> =
+        LazyLock::new(|| Qemu::new(Accelerator::Tcg, None).version(&limits()));
+    match &*VERSION {
         Err(trouble) if trouble.is_missing() => {
             skipped(trouble);
             true

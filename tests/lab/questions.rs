@@ -137,7 +137,7 @@ enum StackNote {
     Missing,
 }
 
-/// Where executes.S has code: its stack, data, anonymous memory.
+/// Where executes.inc has code: its stack, data, anonymous memory.
 const PLACES: u8 = 3;
 
 const PT_GNU_STACK: u32 = 0x6474_e551;
@@ -166,7 +166,7 @@ fn code_outside_of_code_is_executed_where_linux_executes_it() {
     for bits in [64, 32] {
         for place in 0..PLACES {
             let flag = format!("-DPLACE={place}");
-            let mut program = freestanding_with(bits, &["executes.S"], &[&flag]);
+            let mut program = freestanding_with(bits, &[&format!("executes{bits}.S")], &[&flag]);
             program.name = format!("executes-{place}-{bits}");
             for note in [StackNote::ReadWrite, StackNote::Executable, StackNote::Missing] {
                 let program = with_stack_note(&program, bits, note);

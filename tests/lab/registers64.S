@@ -5,7 +5,6 @@
  * The first argument of every ABI points to a place for an answer, the second is 0.
  */
 #include "case64.inc"
-#include "entries64.inc"
 #include "picture64.inc"
 
 .macro LOOK name, second
@@ -22,15 +21,12 @@ CASE \name
 9:	PICTURE	picture_after
 	jmp	show
 .endm
-LOOK syscall, esi
-LOOK sysenter, esi
-LOOK call_gate, esi
-LOOK ud, esi
-LOOK lock_nop, esi
-LOOK int3, esi
-LOOK div0, esi
-LOOK int80, ecx
-LOOK call_gate_i386, ecx
+.irp name, NATIVE_ENTRIES
+LOOK \name, esi
+.endr
+.irp name, I386_ENTRIES
+LOOK \name, ecx
+.endr
 
 show:	mov	$1, %edi
 	mov	$picture_before, %esi

@@ -4,10 +4,7 @@
  * rdssp is a nop where the program has none; its operand then stays 0.
  */
 #include "case64.inc"
-#include "entries64.inc"
 
-#define NR_SCHED_YIELD	 24
-#define NR32_SCHED_YIELD 158
 #define VSYSCALL_TIME	 0xffffffffff600400
 
 /* Whether it has one: status 1 if not. */
@@ -19,7 +16,7 @@ CASE has
 	jmp	done
 
 /* The pointer is behind each call what it was before, and returns from as deep as the number says go well. */
-.macro DEEP name, yield
+.macro DEEP name
 CASE \name
 	mov	number, %rbx
 	mov	$8, %r12d
@@ -33,7 +30,7 @@ deep_\name:
 	jnz	2f
 	mov	number, %rbx
 	rdsspq	%r13
-	mov	$\yield, %eax
+	mov	$YIELD_\name, %eax
 	PREPARE_\name
 	ENTER_\name
 9:	test	%rax, %rax
@@ -45,11 +42,9 @@ deep_\name:
 2:	call	deep_\name
 	ret
 .endm
-.irp name, syscall, sysenter, call_gate, ud, lock_nop, int3, div0
-DEEP \name, NR_SCHED_YIELD
+.irp name, ENTRIES
+DEEP \name
 .endr
-DEEP int80, NR32_SCHED_YIELD
-DEEP call_gate_i386, NR32_SCHED_YIELD
 
 /* The kernel returns from the function of the fixed page, from as deep as that. */
 CASE vsyscall

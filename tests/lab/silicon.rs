@@ -2,12 +2,11 @@
 //! processors that lack what this one has, firmware that leaves something behind, a fault before the kernel is up.
 
 use crate::build::{compile, freestanding, root};
-use crate::guest::{Answer, Emulator, Ran, Script, Session, changed_bochs, limits};
+use crate::guest::{Answer, Emulator, Ran, Script, Session, limits};
 use crate::kernel::Kernel;
 use crate::monitor::{Monitor, is_missing, wrapped};
-use crate::skipped::skipped;
 use object::Object;
-use places::lab::{Bochs, End, Event, Events, Guest, Limits, Qemu, Strays, Trouble};
+use places::lab::{Bochs, End, Event, Events, Guest, Qemu, Strays, Trouble};
 use record::abi;
 use std::path::Path;
 use table::{Kernel as Kernels, Table};
@@ -87,44 +86,25 @@ fn has(session: &Session, feature: u64) -> bool {
     session.boot.features >> feature & 1 == 1
 }
 
-/// Bochs, with registers that it does not know refused, as a processor refuses them, and perhaps with another disk to boot
-/// from than the one that it gets.
-pub fn strict_bochs(model: &str, script: &Script, change: Option<fn(Vec<u8>) -> Vec<u8>>) -> Option<Session> {
-    if let Err(trouble) = Bochs::new(Some(model)).version(&limits())
-        && trouble.is_missing()
-    {
-        skipped(trouble);
-        return None;
-    }
-    let folder = tempfile::tempdir().unwrap();
-    let image = folder.path().join("image");
-    let path = change.map_or(String::new(), |_| format!("; s|path=[^,]*|path={}|", image.display()));
-    let strict = format!("sed 's/^cpu: /&ignore_bad_msrs=0, /{path}' \"$3\" > \"$folder/rc\"");
-    let bochs = changed_bochs(folder.path(), Some(model), &strict, None);
-    let boot = |archive: &[u8], programs, limits: &Limits| {
-        if let Some(change) = change {
-            std::fs::write(
-                &image,
-                change(places::lab::image_for_emulator(places::lab::KERNEL, archive, limits)?),
-            )?;
-        }
-        bochs.boot(archive, programs, limits)
-    };
-    script.boot_in(&boot, Bochs::HERTZ)
+/// Boots this kernel in Bochs, with a processor of this model.
+pub fn boot_in_bochs(model: &str, script: &Script, kernel: Vec<u8>) -> Option<Session> {
+    let bochs = Bochs { kernel: kernel.into(), ..Bochs::new(Some(model)) };
+    script.boot_in(&|archive, programs, limits| bochs.boot(archive, programs, limits), Bochs::HERTZ)
 }
 
-/// The disk with a kernel that begins by switching the local APIC to x2APIC mode, as firmware does where there are many CPUs.
-/// It does so where it would look whether there is a 64-bit mode.
-fn with_x2apic(mut disk: Vec<u8>) -> Vec<u8> {
+/// The kernel, beginning by switching the local APIC to x2APIC mode, as firmware does where there are many CPUs. It does so where it
+/// would look whether there is a 64-bit mode.
+fn with_x2apic() -> Vec<u8> {
     // mov $0x80000001, %eax; cpuid; bt $29, %edx; jnc, by a distance of 32 bits
     const BEFORE: &[u8] = b"\xb8\x01\0\0\x80\x0f\xa2\x0f\xba\xe2\x1d\x0f\x83";
     const LENGTH: usize = BEFORE.len() + 4;
     // mov $0x1b, %ecx; rdmsr; or $0x400, %eax; wrmsr
     const CODE: &[u8] = b"\xb9\x1b\0\0\0\x0f\x32\x0d\0\x04\0\0\x0f\x30";
-    let [at] = find(&disk, BEFORE)[..] else { panic!("not one place in the kernel") };
-    disk[at..at + LENGTH].fill(0x90);
-    disk[at..at + CODE.len()].copy_from_slice(CODE);
-    disk
+    let [at] = find(places::lab::KERNEL, BEFORE)[..] else { panic!("not one place in the kernel") };
+    let mut kernel = places::lab::KERNEL.to_vec();
+    kernel[at..at + LENGTH].fill(0x90);
+    kernel[at..at + CODE.len()].copy_from_slice(CODE);
+    kernel
 }
 
 #[test]
@@ -137,7 +117,7 @@ fn an_apic_in_x2apic_mode_ticks_and_is_silenced() {
         script.exec(&program, &["spin"]);
         script.row(Table::get().entry("syscall-x86_64").unwrap(), Table::get().operation("getppid").unwrap());
     }
-    let Some(session) = strict_bochs("tigerlake", &script, Some(with_x2apic)) else { return };
+    let Some(session) = boot_in_bochs("tigerlake", &script, with_x2apic()) else { return };
     let [first, second, third, fourth] = &session.ran[..] else { panic!("{:?}", session.ran) };
     for spin in [first, third] {
         assert!(matches!(spin.end, End::Runaway(_)), "{:?}", spin.end);
@@ -154,7 +134,7 @@ fn a_processor_whose_lfence_cannot_be_made_to_wait_is_told() {
         assert_eq!(has(&session, abi::FEATURE_LFENCE), waits, "{model}");
     }
     // The register is refused with #GP, and the kernel goes on.
-    let Some(session) = strict_bochs("ryzen", &Script::new(), None) else { return };
+    let Some(session) = boot_in_bochs("ryzen", &Script::new(), places::lab::KERNEL.to_vec()) else { return };
     assert_eq!((session.boot.vendor, has(&session, abi::FEATURE_LFENCE)), (abi::VENDOR_AMD, false));
 }
 
@@ -166,7 +146,7 @@ fn no_register_is_touched_that_the_processor_may_lack() {
         let mut script = Script::new();
         let (entry, operation) = (Table::get().entry("syscall-x86_64"), Table::get().operation("getppid"));
         script.row(entry.unwrap(), operation.unwrap());
-        let Some(session) = strict_bochs(model, &script, None) else { return };
+        let Some(session) = boot_in_bochs(model, &script, places::lab::KERNEL.to_vec()) else { return };
         assert_eq!(session.ran[0].answer(), Answer::Ok, "{model}");
     }
 }

@@ -4,7 +4,7 @@
 use crate::build::{Program, freestanding};
 use crate::guest::{Emulator, LIMIT, Script, Session};
 use crate::kernel::Kernel;
-use crate::silicon::{boot_kernel, boot_with, strict_bochs};
+use crate::silicon::{boot_in_bochs, boot_kernel, boot_with};
 use crate::trial::SHORT;
 use places::lab::End;
 use record::abi;
@@ -152,14 +152,6 @@ fn there_may_be_fewer_identifiers_than_address_spaces() {
     check(&session);
 }
 
-/// Where the kernel is in a disk that has it.
-fn place_in(disk: &[u8], symbol: &str) -> usize {
-    let kernel = Kernel::read();
-    let head = &places::lab::KERNEL[..4096];
-    let start = disk.windows(head.len()).position(|bytes| bytes == head).unwrap();
-    start + kernel.place(kernel.symbol(symbol))
-}
-
 /// On AMD's processors `sysret` changes nothing of SS but its selector, and a gate leaves SS null.
 fn amd_stacks() -> Script {
     let programs = Programs::on(Emulator::BochsAmd);
@@ -180,19 +172,16 @@ fn a_program_that_has_entered_by_syscall_keeps_its_stack_beside_one_that_came_by
     check(&session);
 }
 
-/// The disk with a kernel that does not load SS when it switches threads.
-fn without_stack_segment(mut disk: Vec<u8>) -> Vec<u8> {
+/// The kernel, not loading SS when it switches threads.
+fn without_stack_segment() -> Vec<u8> {
     const MOV_EAX_SS: [u8; 2] = [0x8e, 0xd0];
     const NOPS: [u8; 2] = [0x90, 0x90];
-    let start = place_in(&disk, "thread_switch");
-    let at = start + disk[start..start + 64].windows(2).position(|bytes| bytes == MOV_EAX_SS).unwrap();
-    disk[at..at + 2].copy_from_slice(&NOPS);
-    disk
+    Kernel::read().changed("thread_switch", &MOV_EAX_SS, &NOPS)
 }
 
 #[test]
 fn a_switch_that_leaves_the_stack_segment_as_it_is_would_be_noticed() {
-    let Some(session) = strict_bochs("ryzen", &amd_stacks(), Some(without_stack_segment)) else { return };
+    let Some(session) = boot_in_bochs("ryzen", &amd_stacks(), without_stack_segment()) else { return };
     assert!(session.ran.iter().any(|ran| ran.end != End::Exited(0)));
 }
 

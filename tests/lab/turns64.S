@@ -1,82 +1,19 @@
-/*
- * Calls that are interrupted everywhere: argv[1] names the entry, argv[2] is the number of turns. In each turn the interrupt comes
- * one instruction later (aim.inc). A turn calls with a number that exists, and with one that does not.
- *
- * At the end it writes a picture of the registers. What an entry preserves is loaded once, so that a register which an
- * interrupt has changed stays changed; the others must be the same after every call.
- */
+/* turns.inc in 64-bit code; and what the kernel serves besides entries. */
 #include "case64.inc"
-#include "entries64.inc"
 #include "picture64.inc"
-#include "aim.inc"
 
-#define NONE 0x0fffffff
+#define CHANGED_BY_ENTRIES rcx, rdx, r11
 
-/* With PERIOD 0, calls follow each other at once. */
-.macro AIM
-#if PERIOD
-	call	aim
-#else
-	test	%rsp, %rsp		# the flags are always the same
-#endif
-.endm
-
-/* Flags, rcx, rdx, r11 as the first call left them. `noted` is 0 until then, which flags never are. */
-.macro ONE_CALL name, number, result, noted
-	AIM
-	movabs	$0x5a035a035a035a03, %rdx
-	mov	$\number, %eax
-	PREPARE_\name
-	ENTER_\name
-9:	cmp	$\result, %rax
-	jne	wrong
-	pushf
-	pop	%rax
-	cmp	%rax, \noted
-	jne	3f
-	cmp	%rcx, \noted + 8
-	jne	wrong
-	cmp	%rdx, \noted + 16
-	jne	wrong
-	cmp	%r11, \noted + 24
-	jne	wrong
-	jmp	4f
-3:	cmpq	$0, \noted
-	jne	wrong
-	mov	%rax, \noted
-	mov	%rcx, \noted + 8
-	mov	%rdx, \noted + 16
-	mov	%r11, \noted + 24
-4:
-.endm
-
-.macro BEGIN
-	mov	%eax, turns
-#if PERIOD
-	call	synchronize
-#endif
+.macro LOAD_KEPT
 	POISON
-	movabs	$0x5a015a015a015a01, %rbx
-	movabs	$0x5a045a045a045a04, %rsi
-	movabs	$0x5a075a075a075a07, %rdi
+	movabs	$POISON_OF(1), %rbx
+	movabs	$POISON_OF(4), %rsi
+	movabs	$POISON_OF(7), %rdi
 .endm
 
-.macro AGAIN
-	decl	aim_at
-	decl	turns
-	jnz	1b
-	xor	%eax, %eax		# aim's, where no call is looked at
-	xor	%edx, %edx
+.macro SHOW
 	jmp	show
 .endm
-
-.irp name, syscall, sysenter, call_gate, int80, call_gate_i386, ud, lock_nop, int3, div0
-CASE \name
-	BEGIN
-1:	ONE_CALL \name, NUMBER_\name, 1, noted
-	ONE_CALL \name, NONE, -ENOSYS, noted_none
-	AGAIN
-.endr
 
 #include "turns.inc"
 
@@ -148,6 +85,5 @@ noted_none:
 	.skip	32
 picture_end:
 answer:	.skip	32
-turns:	.skip	4
 
 END_CASES

@@ -1,11 +1,7 @@
 /* As ways64.S, in 32-bit code. */
-#define GATE_I386	0x63
-#define GATE_SYSTEM_V	0x07
-#define NR_GETPPID	0
-#define NR_UNAME	0
 #include "entries32.inc"
 
-.irp name, int80, sysenter, syscall, gateway, call_gate, lcall7, ud, lock_nop, int3, div0
+.irp name, ENTRIES
 	.globl	way_\name
 way_\name:
 	push	%ebx

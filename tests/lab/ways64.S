@@ -3,12 +3,6 @@
  * A call through an entry, with the arguments where its ABI has them. Those of i386 numbers are the lower halves of registers
  * in whose upper halves is something else.
  */
-#define GATE_X86_64 0x53
-#define GATE_I386   0x63
-#define NR_GETPPID	0
-#define NR_UNAME	0
-#define NR32_GETPPID	0
-#define NR32_UNAME	0
 #include "entries64.inc"
 
 .macro BEGIN name
@@ -26,7 +20,7 @@ way_\name:
 	ret
 .endm
 
-.irp name, syscall, sysenter, call_gate, ud, lock_nop, int3, div0
+.irp name, NATIVE_ENTRIES
 BEGIN \name
 	mov	(%rbx), %rdi
 	mov	8(%rbx), %rsi
@@ -40,7 +34,7 @@ BEGIN \name
 	END
 .endr
 
-.irp name, int80, call_gate_i386
+.irp name, I386_ENTRIES
 BEGIN \name
 	mov	8(%rbx), %ecx
 	mov	16(%rbx), %edx

@@ -5,7 +5,7 @@ use compare::{
     Comparison, Gate, GateAnswer, Given, On, Paired, Row as Compared, Run, Same, Settings, Severity, Source,
     Unit, Verdict, compare, compare_pairs,
 };
-use document::{CpuUse, Document, Identity, Machine, Measurement, Outcome, Path, Place, Row, SCHEMA, Timing};
+use document::{CpuUse, Document, Identity, Machine, Measurement, Outcome, Path, Place, Row, Timing};
 use environment::{Environment, Guest, GuestBoot, GuestKernel};
 use serde_json::{Value, json};
 use stats::{Cost, Counts, Cycles, Instructions, Nanos, Pair, SignedRank};
@@ -13,17 +13,7 @@ use std::collections::BTreeMap;
 use table::{Kernel, Table};
 
 fn cost<U: From<f64> + Copy>(estimate: f64, reach: f64) -> Cost<U> {
-    let [estimate, low, high] = [estimate, estimate - reach, estimate + reach].map(U::from);
-    Cost {
-        estimate,
-        ci_low: Some(low),
-        ci_high: Some(high),
-        min: estimate,
-        p50: estimate,
-        p99: None,
-        p999: None,
-        max: estimate,
-    }
+    Cost::single(U::from(estimate)).within(U::from(estimate - reach), U::from(estimate + reach))
 }
 
 fn measured(entry: &str, operation: &str, cycles: f64) -> Row {
@@ -42,7 +32,6 @@ fn closed(entry: &str, outcome: Outcome, reason: &str) -> Row {
 /// A host's document with these rows.
 fn document(id: u64, rows: Vec<Row>) -> Document {
     Document {
-        schema: SCHEMA.into(),
         id: Some(format!("{id:032x}")),
         measurement: Measurement {
             kentry: "1.0.0".into(),
@@ -57,9 +46,8 @@ fn document(id: u64, rows: Vec<Row>) -> Document {
             machine_id: Some("a machine".into()),
             ..Environment::default()
         },
-        vdso: BTreeMap::new(),
         results: rows,
-        findings: Vec::new(),
+        ..Document::empty()
     }
 }
 

@@ -3,12 +3,11 @@
 #![allow(clippy::unwrap_used)] // a failing unwrap is a failing test
 
 use compare::{Comparison, Given, Paired, Run, Settings, Verdict, compare_pairs};
-use document::{Document, Identity, Measurement, Row, SCHEMA};
+use document::{Document, Identity, Measurement, Row};
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use stats::{Cost, Counts, Cycles, Pair};
-use std::collections::BTreeMap;
 use table::{Kernel, Table};
 
 /// Rows of a comparison.
@@ -167,29 +166,17 @@ struct Found {
 
 /// A run of an arm. What it says of itself is not what the verdicts are made of.
 fn side(id: u64) -> Given {
-    let cost = Cost {
-        estimate: Cycles(300.0),
-        ci_low: Some(Cycles(299.0)),
-        ci_high: Some(Cycles(301.0)),
-        min: Cycles(300.0),
-        p50: Cycles(300.0),
-        p99: None,
-        p999: None,
-        max: Cycles(300.0),
-    };
+    let cost = Cost::single(Cycles(300.0)).within(Cycles(299.0), Cycles(301.0));
     let row = |(entry, operation): (&table::Entry, &table::Operation)| Row {
         core_cycles: Some(cost),
         counts: Counts { samples: 1000, ..Counts::default() },
         ..Row::unmeasured(&entry.name, &operation.name, entry.bits())
     };
     let document = Document {
-        schema: SCHEMA.into(),
         id: Some(format!("{id:032x}")),
         measurement: Measurement { cycles_per_tick: Some(1.0), ..Measurement::default() },
-        environment: environment::Environment::default(),
-        vdso: BTreeMap::new(),
         results: Table::get().rows(Kernel::Linux).take(ROWS).map(row).collect(),
-        findings: Vec::new(),
+        ..Document::empty()
     };
     Given { label: id.to_string(), runs: vec![Run::of(Table::get(), &document, None)] }
 }

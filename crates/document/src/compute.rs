@@ -159,11 +159,7 @@ mod tests {
     use stats::Lines;
 
     fn row(entry: &str, core: &str, throughput: Option<f64>) -> Row {
-        let cost = |cycles| {
-            let cycles = stats::Cycles(cycles);
-            let (estimate, min, p50, max) = (cycles, cycles, cycles, cycles);
-            Cost { estimate, ci_low: None, ci_high: None, min, p50, p99: None, p999: None, max }
-        };
+        let cost = |cycles| Cost::single(stats::Cycles(cycles));
         let configuration = [("core".to_string(), core.to_string())].into();
         Row { configuration, throughput: throughput.map(cost), ..Row::unmeasured(entry, "none", 64) }
     }

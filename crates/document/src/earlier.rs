@@ -87,13 +87,8 @@ mod tests {
     #[test]
     fn runs_of_one_minute_count_as_one_and_short_ones_as_none() {
         let run = |started: &str, seconds| Document {
-            schema: String::new(),
-            id: None,
             measurement: crate::Measurement { started: started.into(), seconds, ..Default::default() },
-            environment: environment::Environment::default(),
-            vdso: BTreeMap::new(),
-            results: Vec::new(),
-            findings: Vec::new(),
+            ..Document::empty()
         };
         let mut earlier = EarlierRuns::default();
         earlier.add(&run("2026-11-24T08:00:00.000Z", 0.1));

@@ -137,7 +137,7 @@ impl Document {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CpuUse, Machine, Measurement, Place, SCHEMA};
+    use crate::{CpuUse, Machine, Measurement, Place};
     use environment::{Environment, Lab};
     use table::Kernel;
 
@@ -146,13 +146,9 @@ mod tests {
         let lab = Lab { features: vec!["smap".into()], ..Lab::default() };
         let lab = (kernel == Kernel::Lab).then_some(lab);
         Document {
-            schema: SCHEMA.into(),
-            id: None,
             measurement: Measurement { place, ..Measurement::default() },
             environment: Environment { lab, ..Environment::default() },
-            vdso: BTreeMap::new(),
-            results: Vec::new(),
-            findings: Vec::new(),
+            ..Document::empty()
         }
     }
 

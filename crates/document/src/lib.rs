@@ -59,6 +59,21 @@ pub struct Document {
     pub findings: Vec<Finding>,
 }
 
+impl Document {
+    /// Without rows, and of which nothing is known yet.
+    pub fn empty() -> Document {
+        Document {
+            schema: SCHEMA.into(),
+            id: None,
+            measurement: Measurement::default(),
+            environment: Environment::default(),
+            vdso: BTreeMap::new(),
+            results: Vec::new(),
+            findings: Vec::new(),
+        }
+    }
+}
+
 /// A function that a vDSO image exports.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Export {

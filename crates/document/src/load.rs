@@ -161,17 +161,14 @@ mod tests {
     /// A whole document without rows.
     fn document() -> serde_json::Value {
         let document = Document {
-            schema: SCHEMA.into(),
             id: Some("0".repeat(32)),
             measurement: Measurement {
                 tsc_hz: Some(2e9),
                 cpus: vec![CpuUse::default()],
                 ..Measurement::default()
             },
-            environment: environment::Environment::default(),
             vdso: [("64".to_string(), Vec::new())].into(),
-            results: Vec::new(),
-            findings: Vec::new(),
+            ..Document::empty()
         };
         serde_json::to_value(document).unwrap()
     }
@@ -290,17 +287,7 @@ mod tests {
         let mut document = load(&later.to_string()).unwrap();
         assert_eq!(document.counter(), Counter::Time);
         assert!(!document.is_of_lab() && !document.is_of_linux() && !document.is_of_host());
-        let eight = stats::Instructions(8.0);
-        let cost = stats::Cost {
-            estimate: eight,
-            ci_low: None,
-            ci_high: None,
-            min: eight,
-            p50: eight,
-            p99: None,
-            p999: None,
-            max: eight,
-        };
+        let cost = stats::Cost::single(stats::Instructions(8.0));
         let row = Row { instructions: Some(cost), ..Row::unmeasured("call", "none", 64) };
         document.results.push(row);
         assert_eq!(document.counter(), Counter::Instructions);

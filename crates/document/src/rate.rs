@@ -55,10 +55,8 @@ mod tests {
     use super::*;
 
     fn cost(estimate: f64, ends: Option<[f64; 2]>) -> Cost<Nanos> {
-        let [low, high] = ends.map(|ends| ends.map(Nanos)).map_or([None; 2], |ends| ends.map(Some));
-        let estimate = Nanos(estimate);
-        let (min, p50, max) = (estimate, estimate, estimate);
-        Cost { estimate, ci_low: low, ci_high: high, min, p50, p99: None, p999: None, max }
+        let alone = Cost::single(Nanos(estimate));
+        ends.map_or(alone, |[low, high]| alone.within(Nanos(low), Nanos(high)))
     }
 
     #[test]

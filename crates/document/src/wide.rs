@@ -30,8 +30,7 @@ mod tests {
     use super::*;
 
     fn cost(estimate: f64, low: f64, high: f64) -> Cost<f64> {
-        let (ci_low, ci_high) = (Some(low), Some(high));
-        Cost { estimate, ci_low, ci_high, min: low, p50: estimate, p99: None, p999: None, max: high }
+        Cost { min: low, max: high, ..Cost::single(estimate).within(low, high) }
     }
 
     #[test]

@@ -1,9 +1,8 @@
 //! Small documents for the tests of all subjects.
 
-use document::{Document, Finding, Machine, Measurement, Outcome, Path, Place, Row, SCHEMA};
+use document::{Document, Finding, Machine, Measurement, Outcome, Path, Place, Row};
 use environment::{Environment, Guest, Lab, Ring0};
 use stats::{Cost, Noise, NoiseKind};
-use std::collections::BTreeMap;
 use table::{Kernel, Table};
 
 const TSC_HZ: f64 = 2.6e9;
@@ -21,17 +20,7 @@ impl Maker {
         environment.tsc.invariant = true;
         let place = Place::new(Machine::Host, Kernel::Linux);
         let measurement = Measurement { place, tsc_hz: Some(TSC_HZ), ..Measurement::default() };
-        Maker {
-            document: Document {
-                schema: SCHEMA.into(),
-                id: None,
-                measurement,
-                environment,
-                vdso: BTreeMap::new(),
-                results: Vec::new(),
-                findings: Vec::new(),
-            },
-        }
+        Maker { document: Document { measurement, environment, ..Document::empty() } }
     }
 
     /// The lab under KVM, whose kernel found this of its ring 0.
@@ -95,15 +84,6 @@ fn row(entry: &str, operation: &str) -> Row {
     Row { cpu: Some(0), ..Row::unmeasured(entry, operation, 64) }
 }
 
-fn cost<U: From<f64>>(estimate: f64) -> Cost<U> {
-    Cost {
-        estimate: estimate.into(),
-        ci_low: Some((estimate * 0.999).into()),
-        ci_high: Some((estimate * 1.001).into()),
-        min: estimate.into(),
-        p50: estimate.into(),
-        p99: None,
-        p999: None,
-        max: estimate.into(),
-    }
+fn cost<U: From<f64> + Copy>(estimate: f64) -> Cost<U> {
+    Cost::single(U::from(estimate)).within((estimate * 0.999).into(), (estimate * 1.001).into())
 }

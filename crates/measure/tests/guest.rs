@@ -92,9 +92,7 @@ fn on(
 }
 
 fn cost(estimate: f64) -> Cost<Instructions> {
-    let estimate = Instructions(estimate);
-    let (ci_low, ci_high, p99, p999) = (None, None, None, None);
-    Cost { estimate, ci_low, ci_high, min: estimate, p50: estimate, p99, p999, max: estimate }
+    Cost::single(Instructions(estimate))
 }
 
 /// A guest's document: every row of the request costs this.
@@ -114,13 +112,11 @@ fn document(request: &Request, estimate: f64, pti: bool) -> Document {
     environment.kernel.release = Some("6.1.0-made-up".into());
     environment.mitigations = [("mds".to_string(), "Vulnerable".to_string())].into();
     Document {
-        schema: document::SCHEMA.into(),
         id: Some("0".repeat(32)),
-        measurement: document::Measurement::default(),
         environment,
         vdso: [("64".to_string(), Vec::new())].into(),
         results: request.rows.iter().map(row).collect(),
-        findings: Vec::new(),
+        ..Document::empty()
     }
 }
 

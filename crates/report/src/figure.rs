@@ -231,16 +231,9 @@ mod tests {
 
     #[test]
     fn a_cost_that_is_less_known_than_itself_is_not_shown() {
-        let cost = |reach: f64| Cost {
-            estimate: stats::Cycles(460.0),
-            ci_low: Some(stats::Cycles(420.0)),
-            ci_high: Some(stats::Cycles(460.0 + reach)),
-            min: stats::Cycles(400.0),
-            p50: stats::Cycles(460.0),
-            p99: None,
-            p999: None,
-            max: stats::Cycles(900.0),
-        };
+        let alone = Cost::single(stats::Cycles(460.0));
+        let alone = Cost { min: stats::Cycles(400.0), max: stats::Cycles(900.0), ..alone };
+        let cost = |reach: f64| alone.within(stats::Cycles(420.0), stats::Cycles(460.0 + reach));
         let row = |reach| Row { core_cycles: Some(cost(reach)), ..Row::unmeasured("call", "none", 64) };
         assert!(
             shown(&row(300.0)).is_some() && shown(&row(3629.0)).is_none() && known(&row(3629.0)).is_some()

@@ -427,17 +427,13 @@ mod tests {
 
     fn document(number: u8) -> Document {
         Document {
-            schema: document::SCHEMA.into(),
             id: Some(format!("{number:02x}").repeat(16)),
             measurement: Measurement {
                 started: format!("2026-11-22T10:00:{:02}Z", number % 60),
                 place: Place::new(Machine::Host, Kernel::Linux),
                 ..Measurement::default()
             },
-            environment: environment::Environment::default(),
-            vdso: BTreeMap::new(),
-            results: Vec::new(),
-            findings: Vec::new(),
+            ..Document::empty()
         }
     }
 

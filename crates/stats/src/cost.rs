@@ -62,6 +62,27 @@ pub struct Cost<U> {
     pub max: U,
 }
 
+impl<U: Copy> Cost<U> {
+    /// What is known of one figure alone: no interval, and no other samples.
+    pub fn single(figure: U) -> Cost<U> {
+        Cost {
+            estimate: figure,
+            ci_low: None,
+            ci_high: None,
+            min: figure,
+            p50: figure,
+            p99: None,
+            p999: None,
+            max: figure,
+        }
+    }
+
+    /// The same with this interval.
+    pub fn within(self, low: U, high: U) -> Cost<U> {
+        Cost { ci_low: Some(low), ci_high: Some(high), ..self }
+    }
+}
+
 impl<U: Copy + Into<f64>> Cost<U> {
     /// The same figures as plain numbers, for a reader who is told the unit elsewhere.
     pub fn unitless(&self) -> Cost<f64> {

@@ -9,12 +9,11 @@
 pub mod state;
 
 use compare::{Comparison, Given, Row, Run, Settings, Verdict, compare};
-use document::{Document, Measurement, Path, SCHEMA};
+use document::{Document, Measurement, Path};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use state::{Clock, State};
 use stats::{Cost, Counts, Cycles};
-use std::collections::BTreeMap;
 use table::special::CALL;
 use table::{Kernel, Table};
 
@@ -227,28 +226,15 @@ fn document(number: u64, boot: &str, started: f64, seconds: f64) -> Document {
     let began = std::time::UNIX_EPOCH + std::time::Duration::from_secs_f64(1.8e9 + started);
     let started = humantime::format_rfc3339_millis(began).to_string();
     Document {
-        schema: SCHEMA.into(),
         id: Some(format!("{number:032x}")),
         measurement: Measurement { cycles_per_tick: Some(1.2), started, seconds, ..Measurement::default() },
         environment: environment::Environment { boot_id: Some(boot.into()), ..Default::default() },
-        vdso: BTreeMap::new(),
-        results: Vec::new(),
-        findings: Vec::new(),
+        ..Document::empty()
     }
 }
 
 fn measured(truth: &Truth, figure: f64, reach: f64) -> document::Row {
-    let [estimate, low, high] = [figure, figure - reach, figure + reach].map(Cycles);
-    let cost = Cost {
-        estimate,
-        ci_low: Some(low),
-        ci_high: Some(high),
-        min: estimate,
-        p50: estimate,
-        p99: None,
-        p999: None,
-        max: estimate,
-    };
+    let cost = Cost::single(Cycles(figure)).within(Cycles(figure - reach), Cycles(figure + reach));
     document::Row {
         core_cycles: Some(cost),
         path: truth.path,

@@ -232,29 +232,17 @@ mod tests {
     }
 
     fn answer() -> Document {
-        let estimate = Instructions(1.0);
         let row = Row {
             timing: Timing::Emulated,
-            instructions: Some(Cost {
-                estimate,
-                ci_low: None,
-                ci_high: None,
-                min: estimate,
-                p50: estimate,
-                p99: None,
-                p999: None,
-                max: estimate,
-            }),
+            instructions: Some(Cost::single(Instructions(1.0))),
             ..Row::unmeasured("syscall-x86_64", "getppid", 64)
         };
         Document {
-            schema: document::SCHEMA.into(),
             id: Some("0".repeat(32)),
-            measurement: document::Measurement::default(),
             environment: environment::Environment { host: "linux".into(), ..Default::default() },
             vdso: [("64".to_string(), Vec::new())].into(),
             results: vec![row],
-            findings: Vec::new(),
+            ..Document::empty()
         }
     }
 

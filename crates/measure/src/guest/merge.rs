@@ -259,16 +259,7 @@ mod tests {
     }
 
     fn found(estimate: f64, max: f64) -> Row {
-        let cost = Cost {
-            estimate: Instructions(estimate),
-            ci_low: None,
-            ci_high: None,
-            min: Instructions(estimate),
-            p50: Instructions(estimate),
-            p99: None,
-            p999: None,
-            max: Instructions(max),
-        };
+        let cost = Cost { max: Instructions(max), ..Cost::single(Instructions(estimate)) };
         Row { instructions: Some(cost), ..Row::unmeasured("syscall-x86_64", "none", 64) }
     }
 

@@ -4,9 +4,13 @@ use crate::emulator::Trouble;
 use process::{Child, Errno, Error, Event, Finished, Interrupt, Isolation, Limits, Phase, Pipe};
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
+use std::time::Duration;
 
 /// QEMU prints this when KVM fails, and then waits for ever.
 const STOPPED: &str = "KVM internal error";
+
+/// Emulators write their guests' bytes one by one. Who waited for each would be woken for each; in this time many come.
+const GATHERING: Duration = Duration::from_millis(1);
 
 /// How to start a program.
 #[derive(Debug)]
@@ -98,6 +102,7 @@ impl Process {
     /// # Errors
     /// When it exceeds the limits, or its virtual machine stopped by itself.
     pub fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Trouble> {
+        std::thread::sleep(GATHERING);
         loop {
             match self.child.read(buffer).map_err(|error| self.name.trouble(error))? {
                 Event::Output(count) => return Ok(count),
@@ -127,7 +132,6 @@ impl Process {
 mod tests {
     use super::*;
     use std::sync::atomic::{AtomicBool, Ordering};
-    use std::time::Duration;
 
     const LONG: Duration = Duration::from_secs(60);
     const SHORT: Duration = Duration::from_millis(300);

@@ -44,7 +44,7 @@ pub fn image(archive: &[u8], limits: &Limits) -> Result<Vec<u8>, Trouble> {
 ///
 /// # Errors
 /// As [`image`].
-pub fn image_for_emulator(kernel: &[u8], archive: &[u8], limits: &Limits) -> Result<Vec<u8>, Trouble> {
+pub(crate) fn image_for_emulator(kernel: &[u8], archive: &[u8], limits: &Limits) -> Result<Vec<u8>, Trouble> {
     make(kernel, archive, "emulator", limits)
 }
 

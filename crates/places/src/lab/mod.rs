@@ -22,7 +22,7 @@ pub use bochs::Bochs;
 pub use collected::{Collected, Ran, Strays};
 pub use configured::{Agreed, Configured};
 pub use guest::{Events, Guest, Reader};
-pub use image::{image, image_for_emulator};
+pub use image::image;
 pub use plan::{Line, Plan};
 pub use process::{Interrupt, Limits};
 pub use qemu::Qemu;

@@ -101,8 +101,7 @@ mod tests {
     use stats::Cost;
 
     fn shown() -> Shown {
-        let (ci_low, ci_high, p99, p999) = (None, None, None, None);
-        let cost = Cost { estimate: 100.0, ci_low, ci_high, min: -40.0, p50: 100.0, p99, p999, max: 9000.0 };
+        let cost = Cost { min: -40.0, max: 9000.0, ..Cost::single(100.0) };
         Shown { unit: Unit::Cycles, cost }
     }
 

@@ -177,17 +177,8 @@ mod tests {
     use stats::Cycles;
 
     fn row(estimate: f64, half: f64) -> Row {
-        let at = Cycles(estimate);
-        let cost = Cost {
-            estimate: at,
-            ci_low: Some(Cycles(estimate - half)),
-            ci_high: Some(Cycles(estimate + half)),
-            min: at,
-            p50: at,
-            p99: Some(Cycles(estimate + 10.0)),
-            p999: None,
-            max: at,
-        };
+        let cost = Cost::single(Cycles(estimate)).within(Cycles(estimate - half), Cycles(estimate + half));
+        let cost = Cost { p99: Some(Cycles(estimate + 10.0)), ..cost };
         Row { core_cycles: Some(cost), ..Row::unmeasured("call", "none", 64) }
     }
 

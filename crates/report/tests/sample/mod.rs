@@ -9,9 +9,7 @@ pub use lab::{lab, lab_of_one, lab_on_hardware};
 #[allow(unused_imports, reason = "each test file uses a part of it")]
 pub use rounds::{HOSTILE, filled, later, with_rounds};
 
-use document::{
-    CpuUse, Document, Export, Machine, Measurement, Outcome, Path, Place, Rate, Row, SCHEMA, Timing,
-};
+use document::{CpuUse, Document, Export, Machine, Measurement, Outcome, Path, Place, Rate, Row, Timing};
 use environment::{Environment, Libc, LoadDuring, Unseen};
 use stats::{
     Cost, Counts, Cycles, Distribution, Lines, Mode, Nanos, Noise, NoiseKind, StoredDistribution, Ticks,
@@ -49,7 +47,6 @@ pub fn full() -> Document {
 
 fn run_of(table: &Table) -> Document {
     let mut document = Document {
-        schema: SCHEMA.to_owned(),
         id: Some("00112233445566778899aabbccddeeff".to_owned()),
         measurement: measurement(),
         environment: environment(),
@@ -62,7 +59,7 @@ fn run_of(table: &Table) -> Document {
                 ..measured(entry, &operation.name)
             })
             .collect(),
-        findings: Vec::new(),
+        ..Document::empty()
     };
     close(&mut document, "syscall-x32", Outcome::Refused, "ENOSYS");
     close(&mut document, "syscall-i386", Outcome::Unsupported, "SIGILL");

@@ -2,10 +2,9 @@
 #![allow(dead_code)] // each test file uses its part
 
 use attribution::bill::{Configuration, Plan, Processor, Question};
-use document::{Document, Machine, Measurement, Place, Row, SCHEMA, Timing};
+use document::{Document, Machine, Measurement, Place, Row, Timing};
 use environment::{Environment, Lab, LabLayout};
 use stats::{Cost, Lines};
-use std::collections::BTreeMap;
 use table::{Kernel, Profile, Setting, Table};
 
 /// One sweep over all configurations.
@@ -52,13 +51,9 @@ pub const SWEEP: f64 = 100.0;
 pub fn empty(machine: Machine, layouts: Vec<LabLayout>) -> Document {
     let place = Place::new(machine, Kernel::Lab);
     Document {
-        schema: SCHEMA.into(),
-        id: None,
         measurement: Measurement { place, ..Measurement::default() },
         environment: Environment { lab: Some(Lab { layouts, ..Lab::default() }), ..Environment::default() },
-        vdso: BTreeMap::new(),
-        results: Vec::new(),
-        findings: Vec::new(),
+        ..Document::empty()
     }
 }
 
@@ -70,18 +65,8 @@ pub fn row(question: &Question, configuration: &Configuration) -> Row {
 }
 
 /// A cost that says no more than its estimate.
-pub fn cost<U: From<f64>>(estimate: f64) -> Cost<U> {
-    let value = || U::from(estimate);
-    Cost {
-        estimate: value(),
-        ci_low: None,
-        ci_high: None,
-        min: value(),
-        p50: value(),
-        p99: None,
-        p999: None,
-        max: value(),
-    }
+pub fn cost<U: From<f64> + Copy>(estimate: f64) -> Cost<U> {
+    Cost::single(U::from(estimate))
 }
 
 /// A measurement of time: the costs of each configuration, in core cycles, by sweep; none where the round was lost.

@@ -1,19 +1,16 @@
 //! What tests make reproductions of, here and in `crates/report`: a machine of the model that the tables name, rows and loops.
 
 use super::{Loop, Timed, Took};
-use document::{Document, Measurement, Outcome, Row, Timing};
+use document::{Document, Outcome, Row, Timing};
 use environment::Environment;
 use stats::{Cost, Cycles, Instructions, Nanos, Ticks};
-use std::collections::BTreeMap;
 
 /// So far reach intervals below and above an estimate.
 pub type Reach = [f64; 2];
 
 pub fn cost<U: From<f64> + Copy>(estimate: f64, [below, above]: Reach) -> Option<Cost<U>> {
     let (low, high) = (U::from(estimate - below), U::from(estimate + above));
-    let (ci_low, ci_high, p99, p999) = (Some(low), Some(high), None, None);
-    let estimate = U::from(estimate);
-    Some(Cost { estimate, ci_low, ci_high, min: low, p50: estimate, p99, p999, max: high })
+    Some(Cost { min: low, max: high, ..Cost::single(U::from(estimate)).within(low, high) })
 }
 
 /// A row of getppid, at three cycles and two ticks in a nanosecond.
@@ -42,15 +39,7 @@ pub fn here(pti: bool) -> Environment {
 
 /// A run there, without page-table isolation.
 pub fn document(results: Vec<Row>) -> Document {
-    Document {
-        schema: document::SCHEMA.into(),
-        id: Some("0123456789abcdef".into()),
-        measurement: Measurement::default(),
-        environment: here(false),
-        vdso: BTreeMap::new(),
-        results,
-        findings: Vec::new(),
-    }
+    Document { id: Some("0123456789abcdef".into()), environment: here(false), results, ..Document::empty() }
 }
 
 /// A publication of UnixBench's index, on a host and in guests.
